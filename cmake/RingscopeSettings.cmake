@@ -1,0 +1,56 @@
+# What every target of the project shares: warnings, sanitizers, include root; and how a folder
+# becomes a library, a test binary, a benchmark and fuzz targets.
+
+add_library(rs_settings INTERFACE)
+target_include_directories(rs_settings INTERFACE "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}")
+target_compile_features(rs_settings INTERFACE cxx_std_20)
+target_compile_options(rs_settings INTERFACE -Wall -Wextra -Wconversion -Wshadow
+                       $<$<BOOL:${RS_WERROR}>:-Werror>)
+if(RS_SANITIZE)
+  target_compile_options(rs_settings INTERFACE -fsanitize=${RS_SANITIZE}
+                         -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(rs_settings INTERFACE -fsanitize=${RS_SANITIZE})
+endif()
+if(RS_FUZZERS)
+  if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    message(FATAL_ERROR "RS_FUZZERS needs Clang (libFuzzer); use the fuzz preset")
+  endif()
+  target_compile_options(rs_settings INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
+# rs_folder(NAME LIBS...): library rs_NAME from the folder's sources, NAME_test from its *_test.cc,
+# NAME_bench from its *_bench.cc, and a fuzz target for each of its *_fuzz.cc.
+function(rs_folder name)
+  file(GLOB sources CONFIGURE_DEPENDS *.cc */*.cc)
+  set(tests ${sources})
+  set(benches ${sources})
+  set(fuzzers ${sources})
+  list(FILTER sources EXCLUDE REGEX "(_test|_bench|_fuzz|main)\\.cc$")
+  list(FILTER tests INCLUDE REGEX "_test\\.cc$")
+  list(FILTER benches INCLUDE REGEX "_bench\\.cc$")
+  list(FILTER fuzzers INCLUDE REGEX "_fuzz\\.cc$")
+
+  add_library(rs_${name} STATIC ${sources})
+  target_link_libraries(rs_${name} PUBLIC rs_settings ${ARGN})
+
+  if(RS_TESTS AND tests)
+    add_executable(${name}_test ${tests})
+    target_link_libraries(${name}_test PRIVATE rs_${name} GTest::gmock GTest::gtest_main)
+    target_compile_definitions(${name}_test PRIVATE
+                               RS_TESTDATA="${PROJECT_SOURCE_DIR}/testdata"
+                               RS_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+    gtest_discover_tests(${name}_test DISCOVERY_TIMEOUT 120 PROPERTIES TIMEOUT 600)
+  endif()
+  if(RS_BENCHMARKS AND benches)
+    add_executable(${name}_bench ${benches})
+    target_link_libraries(${name}_bench PRIVATE rs_${name} benchmark::benchmark_main)
+  endif()
+  if(RS_FUZZERS)
+    foreach(fuzzer ${fuzzers})
+      get_filename_component(target ${fuzzer} NAME_WE)
+      add_executable(${target} ${fuzzer})
+      target_link_libraries(${target} PRIVATE rs_${name})
+      target_link_options(${target} PRIVATE -fsanitize=fuzzer)
+    endforeach()
+  endif()
+endfunction()

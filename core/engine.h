@@ -1,0 +1,137 @@
+#ifndef RINGSCOPE_CORE_ENGINE_H_
+#define RINGSCOPE_CORE_ENGINE_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "core/commit_request.h"
+#include "core/ids.h"
+#include "core/op.h"
+#include "core/packet.h"
+#include "core/result.h"
+#include "core/stats.h"
+
+namespace ringscope {
+
+/// One chunk on its way into a buffer.
+struct ChunkCommit {
+  SequenceKey sequence;
+  Identity identity;
+  ChunkId chunk{};
+  uint16_t fragments = 0;  // as the chunk header counts them
+  uint8_t flags = 0;       // of the shared-memory ABI
+  bool complete = true;    // false: scraped while the writer still had it
+  Bytes payload;           // fragments, and whatever follows them in the chunk
+};
+
+/// A four-byte patch. `data` always has kPatchSize bytes.
+struct Patch {
+  uint64_t offset = 0;  // from the payload's first byte
+  const uint8_t* data = nullptr;
+};
+inline constexpr size_t kPatchSize = 4;
+
+struct ChunkPatches {
+  SequenceKey sequence;
+  ChunkId chunk{};
+  std::span<const Patch> patches;
+  bool more = false;  // further patches for this chunk will follow
+};
+
+/// A chunk in the buffer, as observers see it.
+struct ObservedChunk {
+  SequenceKey sequence;
+  ChunkId chunk{};
+  uint64_t offset = 0;        // bytes, of the chunk's header in the buffer
+  uint32_t outer_size = 0;    // bytes occupied, header and alignment included
+  uint32_t payload_size = 0;  // bytes of valid fragments
+  uint32_t payload_avail = 0; // of these, not consumed
+  uint8_t flags = 0;
+  bool incomplete = false;
+};
+
+enum class DiscardReason : uint8_t {
+  kSealed,        // discard mode, and a chunk did not fit before
+  kFull,          // discard mode, and this one does not fit: seals the buffer
+  kTooLarge,      // larger than the whole buffer
+  kAlreadyConsumed,  // older than, or the same as, the chunk consumed last
+  kBadRecommit,   // a re-commit that breaks the rules
+};
+
+enum class StallReason : uint8_t {
+  kNeedsPatch,      // a chunk of the packet waits for patches
+  kMissingChunk,    // the packet goes on in a chunk that has not come
+  kIncompleteChunk, // the writer still has the chunk
+};
+
+enum class PatchMiss : uint8_t { kNoSuchChunk, kOutOfBounds };
+
+/// Watches what happens inside an engine. Calls are per chunk and per packet; an engine may drop an
+/// untouched chunk without looking into it. Default: nothing is watched.
+class EngineObserver {
+ public:
+  virtual ~EngineObserver() = default;
+  virtual void OnCommitted(const ObservedChunk&) {}
+  /// In place; `chunk` as it is afterwards.
+  virtual void OnRewritten(const ObservedChunk& chunk) { static_cast<void>(chunk); }
+  /// Taken out to be committed again at the write cursor; an OnCommitted or OnDiscarded follows.
+  virtual void OnRelocated(const ObservedChunk&) {}
+  virtual void OnDiscarded(const ChunkCommit&, DiscardReason) {}
+  /// Its room is needed for the commit under way; `chunk` as it is before anything is taken out.
+  virtual void OnEvicting(const ObservedChunk& chunk, const ChunkCommit& by) {
+    static_cast<void>(chunk), static_cast<void>(by);
+  }
+  /// Gone from the buffer: fully read, or cleared.
+  virtual void OnErased(const ObservedChunk&) {}
+  virtual void OnPatched(const ChunkPatches&) {}
+  virtual void OnPatchMissed(const ChunkPatches&, PatchMiss) {}
+  virtual void OnPacketReturned(const Packet&) {}
+  /// A packet, or the rest of one, was consumed without being returned. `cause`: a LossBit.
+  virtual void OnPacketGivenUp(SequenceKey, const PacketPlace&, uint32_t cause) {
+    static_cast<void>(cause);
+  }
+  /// A loss bit was set on the sequence, at this chunk.
+  virtual void OnLossBit(SequenceKey, ChunkId, uint32_t bit) { static_cast<void>(bit); }
+  virtual void OnWrap() {}
+  virtual void OnPadding(uint64_t offset, uint32_t size) {
+    static_cast<void>(offset), static_cast<void>(size);
+  }
+  virtual void OnStalled(SequenceKey, ChunkId, StallReason) {}
+};
+
+/// A trace buffer: one of Perfetto's, in one of its versions. Commits and patches go in; read
+/// passes take packets out. A pass (BeginRead, then NextPacket until nullptr) must not be
+/// continued after a Commit or Patch: begin a new one.
+class Engine {
+ public:
+  virtual ~Engine() = default;
+
+  virtual void Commit(const ChunkCommit& commit) = 0;
+  /// @return whether all patches were applied
+  virtual bool ApplyPatches(const ChunkPatches& patches) = 0;
+  virtual void BeginRead() = 0;
+  /// The next packet of this pass; nullptr: nothing left. Valid until the next call.
+  virtual const Packet* NextPacket() = 0;
+  /// A copy to be read only (no commits, no patches): storage, sequences and what is consumed stay,
+  /// the counters of reading start at 0, writer histograms are left out. Unobserved.
+  virtual Result<std::unique_ptr<Engine>> Clone() const = 0;
+  virtual const BufferStats& stats() const = 0;
+  /// Calls `visit` for each sequence that ever committed fragments, in order of first commit.
+  virtual void VisitWriterStats(const std::function<void(const WriterStats&)>& visit) const = 0;
+  /// Walks all structures: chunks tile the buffer, lists are sorted, counters add up. For tests.
+  /// @return what is wrong; empty if nothing
+  virtual std::string CheckInvariants() const = 0;
+};
+
+/// What an engine is made from.
+struct EngineConfig {
+  uint64_t size = 0;  // bytes, as asked for; the engine rounds as its version does
+  FillPolicy policy = FillPolicy::kRingBuffer;
+  EngineObserver* observer = nullptr;  // not owned; nullptr: unobserved, at no cost
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_ENGINE_H_

@@ -1,0 +1,45 @@
+#ifndef RINGSCOPE_CORE_LOSS_ANALYSIS_H_
+#define RINGSCOPE_CORE_LOSS_ANALYSIS_H_
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+#include "core/data_loss.h"
+#include "core/session.h"
+
+namespace ringscope {
+
+/// Losses of one buffer that only the packets tell, by trace processor's definitions.
+struct BufferLosses {
+  uint64_t sequence_packet_loss = 0;  // packets with a non-zero previous_packet_dropped that are
+                                      // not their sequence's first
+  std::array<uint64_t, kLossBitNames.size()> by_bit{};  // those packets with each of the bits
+  uint64_t incremental_sequences_dropped = 0;  // sequences all of whose state-needing packets (at
+                                               // least one) are unusable
+};
+
+/// Watches the packets that go into a trace and derives what trace processor would say of it.
+/// Memory: O(sequences).
+class LossAnalysis {
+ public:
+  void AddPacket(const SessionPacket& packet);
+  /// By buffer; buffers without packets are absent.
+  std::map<BufferId, BufferLosses> Result() const;
+
+ private:
+  struct SequenceState {
+    BufferId buffer{};
+    bool state_valid = false;      // interned data can be trusted
+    bool needed_state = false;     // at least one packet needed it
+    bool used_state = false;       // and at least one could use it
+  };
+  std::unordered_map<uint32_t, SequenceState> sequences_;  // by packed SequenceKey
+  std::map<BufferId, BufferLosses> losses_;
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_LOSS_ANALYSIS_H_

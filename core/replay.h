@@ -1,0 +1,63 @@
+#ifndef RINGSCOPE_CORE_REPLAY_H_
+#define RINGSCOPE_CORE_REPLAY_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "core/op.h"
+#include "core/session.h"
+
+namespace ringscope {
+
+/// When a replay reads the buffers.
+enum class ReadsMode : uint8_t {
+  kAuto,      // as recorded; if the session has no read pass: at the end
+  kRecorded,  // as recorded, even if that is never
+  kEnd,       // once, behind the last record
+  kNone,
+  kEvery,     // at multiples of a period of log time from the first record, and at the end
+};
+
+struct ReplayOptions {
+  Session::Options session;
+  ReadsMode reads = ReadsMode::kAuto;
+  uint64_t every_ns = 0;                // for kEvery
+  std::optional<uint64_t> pass_bytes;   // bytes per pass; absent: unlimited or as recorded
+};
+
+/// Replays the records of one session. Feed it all of them (but the header that starts the next
+/// session), then Finish.
+class Replay {
+ public:
+  Replay(ReplayOptions options, SessionSink& sink);
+  ~Replay();
+
+  Status Apply(const Op& op);
+  /// The reads at the end, if the mode asks for them.
+  Status Finish();
+
+  Session& session() { return session_; }
+  uint64_t records() const { return records_; }
+  uint64_t read_passes() const { return read_passes_; }
+  std::optional<uint64_t> first_time_ns() const { return first_time_ns_; }
+  std::optional<uint64_t> last_time_ns() const { return last_time_ns_; }
+
+ private:
+  Status ReadAsRecorded(const ReadPass& read);
+  Status ReadUntilEmpty(std::optional<BufferId> buffer);
+  Status ReadDue(uint64_t now_ns);
+
+  ReplayOptions options_;
+  Session session_;
+  uint64_t records_ = 0;
+  uint64_t read_passes_ = 0;
+  bool has_recorded_reads_ = false;
+  std::optional<uint64_t> first_time_ns_;
+  std::optional<uint64_t> last_time_ns_;
+  uint64_t next_read_ns_ = 0;
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_REPLAY_H_

@@ -1,0 +1,45 @@
+#ifndef RINGSCOPE_FORMATS_COMMIT_LOG_CHECK_H_
+#define RINGSCOPE_FORMATS_COMMIT_LOG_CHECK_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/summary.h"
+#include "formats/byte_stream.h"
+#include "formats/log_source.h"
+
+namespace ringscope {
+
+/// Called now and then with bytes done and the total (0: not known).
+using ProgressFn = std::function<void(uint64_t done, uint64_t total)>;
+
+/// What a look at a log as a whole finds.
+struct LogInfo {
+  LogFormat format = LogFormat::kCommitLog;
+  std::vector<SessionSummary> sessions;
+  uint64_t file_bytes = 0;
+  uint64_t raw_bytes = 0;        // of the records, decompressed; 0 for texts
+  uint64_t data_frames = 0;
+  bool from_index = false;       // answered from the index, without reading the records
+  bool cleanly_closed = false;   // has an index and a seek table that add up
+  std::vector<Damage> damage;
+  uint64_t damage_count = 0;
+};
+
+/// Reads what `info` prints: from the index where it can be trusted, else by a scan, with the same
+/// sessions either way.
+Result<LogInfo> ReadLogInfo(const std::string& path, const ProgressFn& progress = {});
+
+/// Verifies everything: frames, checksums, seek table, index, summary, record numbers, and that each
+/// record and each request in it parses. Damage found is in the result, not an Error.
+Result<LogInfo> VerifyLog(const std::string& path, const ProgressFn& progress = {});
+
+/// Writes a clean copy of what is readable of `path` to `out`; gaps that damage left are noted in
+/// the copy as recorder_gap records. @return what was read, with its damage
+Result<LogInfo> RepairLog(const std::string& path, ByteSink& out, const ProgressFn& progress = {});
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_FORMATS_COMMIT_LOG_CHECK_H_

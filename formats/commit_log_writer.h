@@ -1,0 +1,42 @@
+#ifndef RINGSCOPE_FORMATS_COMMIT_LOG_WRITER_H_
+#define RINGSCOPE_FORMATS_COMMIT_LOG_WRITER_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "core/op.h"
+#include "formats/byte_stream.h"
+
+namespace ringscope {
+
+struct CommitLogWriterOptions {
+  int level = 3;                        // zstd's
+  size_t frame_bytes = 1024 * 1024;     // raw bytes after which a data frame is closed
+};
+
+/// Writes a `.tblog`: see commit_log.md. Records go into frames; Close adds index, summary and
+/// seek table. What is written before Close is readable without it.
+class CommitLogWriter {
+ public:
+  virtual ~CommitLogWriter() = default;
+  /// The sink must outlive the writer.
+  static Result<std::unique_ptr<CommitLogWriter>> Create(ByteSink& sink,
+                                                         CommitLogWriterOptions options = {});
+  /// Appends a record. The first must be a LogHeader; each further LogHeader starts a frame. A
+  /// commit larger than a frame is split over records at its fields' borders.
+  virtual Status Append(const Op& op) = 0;
+  /// Closes the open frame, so that everything appended so far is safe in the sink.
+  virtual Status Flush() = 0;
+  virtual Status Close() = 0;
+  virtual uint64_t records() const = 0;
+  virtual uint64_t bytes_written() const = 0;
+};
+
+/// The header that an import of operations gives to a log whose text has none.
+LogHeader ImportHeader();
+/// Whether a text of the log can leave this header out, as an import would make it again.
+bool IsImportHeader(const LogHeader& header);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_FORMATS_COMMIT_LOG_WRITER_H_

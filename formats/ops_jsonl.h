@@ -1,0 +1,30 @@
+#ifndef RINGSCOPE_FORMATS_OPS_JSONL_H_
+#define RINGSCOPE_FORMATS_OPS_JSONL_H_
+
+#include <memory>
+#include <string>
+
+#include "core/op.h"
+#include "formats/byte_stream.h"
+#include "formats/log_source.h"
+
+namespace ringscope {
+
+/// Reads operations from `.ops.jsonl` text (not compressed), one JSON object per line. Errors name
+/// the line and the key. Memory: one line, at most kMaxOpsLine bytes.
+/// @param position reports progress in the underlying file; may be null
+std::unique_ptr<LogSource> MakeOpsReader(std::unique_ptr<ByteSource> text, LogFormat format);
+
+inline constexpr size_t kMaxOpsLine = size_t{64} << 20;
+
+/// One record as a line of `.ops.jsonl`, without the line break: "commit" or "patch" where these
+/// can say it all, else the raw form "request". Reading the line gives an equal record.
+std::string FormatOp(const Op& op);
+
+/// Parses one line (not blank, not a comment). The record's spans point into `storage`.
+/// Errors name the key; the caller adds the line.
+Result<Op> ParseOp(std::string_view line, std::string& storage);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_FORMATS_OPS_JSONL_H_

@@ -1,0 +1,63 @@
+#ifndef RINGSCOPE_FORMATS_PERFETTO_TRACE_H_
+#define RINGSCOPE_FORMATS_PERFETTO_TRACE_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/session.h"
+#include "core/stats.h"
+#include "formats/byte_stream.h"
+
+namespace ringscope {
+
+/// Writes a `.pftrace`: a Trace message, packet by packet.
+class TraceWriter {
+ public:
+  explicit TraceWriter(ByteSink& sink) : sink_(sink) {}
+
+  /// A packet with the trusted fields that the service appends. Invalid packets are left out.
+  Status AddPacket(const SessionPacket& packet);
+  /// Packets of the service itself (sequence 1).
+  Status AddTraceConfig(Bytes config);
+  Status AddClockSnapshot(Bytes snapshot);
+  /// The TraceStats packet: every buffer, every sequence. Write it last.
+  Status AddTraceStats(Session& session);
+  /// Writes out what is pending.
+  Status Finish();
+
+ private:
+  Status AddServicePacket(uint32_t field, Bytes content);
+  Status FlushIfLarge();
+
+  ByteSink& sink_;
+  std::string pending_;
+  std::string scratch_;
+};
+
+/// A packet of a trace file: its bytes, and the trusted fields found in it.
+struct TracePacket {
+  uint64_t offset = 0;  // of the packet's field in the file
+  Bytes bytes;          // the TracePacket message; valid until the next Next()
+  Bytes content;        // without the fields that the service appended at its end
+  uint32_t sequence_id = 0;
+  std::optional<int32_t> trusted_uid;
+  std::optional<int32_t> trusted_pid;
+  uint32_t dropped = 0;  // previous_packet_dropped
+};
+
+/// Reads a `.pftrace` packet by packet, plain or zstd-compressed as a whole. Packets inside
+/// compressed_packets are not looked into. Memory: one packet, at most 512 MiB.
+class TraceReader {
+ public:
+  virtual ~TraceReader() = default;
+  static Result<std::unique_ptr<TraceReader>> Open(std::unique_ptr<ByteSource> source);
+  virtual Result<std::optional<TracePacket>> Next() = 0;
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_FORMATS_PERFETTO_TRACE_H_
