@@ -63,7 +63,7 @@ enum class DiscardReason : uint8_t {
 enum class StallReason : uint8_t {
   kNeedsPatch,      // a chunk of the packet waits for patches
   kMissingChunk,    // the packet goes on in a chunk that has not come
-  kIncompleteChunk, // the writer still has the chunk
+  kIncomplete,    // the writer still has the chunk
 };
 
 enum class PatchMiss : uint8_t { kNoSuchChunk, kOutOfBounds };

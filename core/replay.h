@@ -24,6 +24,9 @@ struct ReplayOptions {
   ReadsMode reads = ReadsMode::kAuto;
   uint64_t every_ns = 0;                // for kEvery
   std::optional<uint64_t> pass_bytes;   // bytes per pass; absent: unlimited or as recorded
+  /// In kAuto, a session of plain operations (no record that only a real session has) is replayed
+  /// just as written, without a read at the end.
+  bool plain_streams_as_recorded = false;
 };
 
 /// Replays the records of one session. Feed it all of them (but the header that starts the next
@@ -31,7 +34,6 @@ struct ReplayOptions {
 class Replay {
  public:
   Replay(ReplayOptions options, SessionSink& sink);
-  ~Replay();
 
   Status Apply(const Op& op);
   /// The reads at the end, if the mode asks for them.
@@ -46,16 +48,17 @@ class Replay {
  private:
   Status ReadAsRecorded(const ReadPass& read);
   Status ReadUntilEmpty(std::optional<BufferId> buffer);
-  Status ReadDue(uint64_t now_ns);
+  Status ReadIfDue(uint64_t now_ns);
 
   ReplayOptions options_;
   Session session_;
   uint64_t records_ = 0;
   uint64_t read_passes_ = 0;
   bool has_recorded_reads_ = false;
+  bool is_plain_ = true;
   std::optional<uint64_t> first_time_ns_;
   std::optional<uint64_t> last_time_ns_;
-  uint64_t next_read_ns_ = 0;
+  uint64_t periods_read_ = 0;  // for kEvery
 };
 
 }  // namespace ringscope

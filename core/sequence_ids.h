@@ -2,9 +2,9 @@
 #define RINGSCOPE_CORE_SEQUENCE_IDS_H_
 
 #include <cstdint>
-#include <unordered_map>
 
 #include "core/ids.h"
+#include "core/key_index.h"
 
 namespace ringscope {
 
@@ -13,14 +13,16 @@ namespace ringscope {
 class SequenceIds {
  public:
   uint32_t IdOf(SequenceKey key) {
-    const auto [entry, is_new] = ids_.try_emplace(key.Packed(), next_);
-    if (is_new) ++next_;
-    return entry->second;
+    uint32_t id = ids_.Find(key);
+    if (id == KeyIndex::kNone) {
+      id = static_cast<uint32_t>(ids_.size()) + 2;
+      ids_.Insert(key, id);
+    }
+    return id;
   }
 
  private:
-  std::unordered_map<uint32_t, uint32_t> ids_;
-  uint32_t next_ = 2;
+  KeyIndex ids_;
 };
 
 }  // namespace ringscope

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -94,8 +95,11 @@ class Session {
   Status Apply(const Op& op);
 
   /// A read of one buffer: begin, then packets until none or a limit is reached.
+  /// `max_bytes` counts the packets' own bytes.
   Status ReadBuffer(BufferId id, std::optional<uint64_t> max_packets,
                     std::optional<uint64_t> max_bytes);
+  /// A pass of the service over this buffer alone; as ReadAllBuffers.
+  Result<bool> ReadBufferPass(BufferId id, uint64_t max_bytes);
   /// A pass of the service over all buffers in order; `max_bytes` counts the packets as they go
   /// into the trace, and buffers after the point where it is reached are not begun.
   /// @return whether the limit was reached (so that there may be more)
@@ -115,34 +119,47 @@ class Session {
     bool has_shared_memory = false;
     std::optional<uint64_t> smb_pages;
     std::map<WriterId, BufferId> writers;
-    std::vector<BufferId> may_write;   // target buffers of its data sources
-    std::string held_patches;          // of a request whose last part has not come
-    std::optional<uint64_t> held_flush;
+    std::set<BufferId> may_write;  // target buffers of its data sources
+  };
+  /// Patches of a request whose last part has not come yet: they take effect behind all chunks.
+  struct Held {
+    uint64_t number = 0;
+    std::string patches;  // encoded
   };
 
   Status SetUpBuffer(const BufferSetUp& setup);
-  void FreeBuffer(const BufferFreed& freed);
   void ConnectProducer(const ProducerConnected& connected);
-  void DisconnectProducer(const ProducerDisconnected& gone);
+  void DisconnectProducer(ProducerId id);
   void ApplyCommit(const Commit& commit);
-  void ApplyChunk(const Commit& commit, Producer* producer, const ChunkToMove& chunk);
+  void HoldPatches(const Commit& commit);
+  void ApplyHeldPatches(ProducerId producer);
+  void ApplyChunk(const Commit& commit, const Producer* producer, const ChunkToMove& chunk);
   void ApplyPatch(ProducerId producer, const ChunkToPatch& patch);
-  bool Refuses(const Commit& commit, const Producer* producer, BufferId buffer, WriterId writer);
-  Engine* FindOpenBuffer(uint64_t id);
-  Status ReadPackets(SessionBuffer& buffer, std::optional<uint64_t> max_packets,
-                     std::optional<uint64_t> max_bytes, bool count_trusted_fields,
-                     uint64_t& bytes_so_far);
-  void WarnOnce(const std::string& kind, const std::string& text);
+  bool MayWrite(const Producer* producer, BufferId buffer, WriterId writer);
+  SessionBuffer* FindOpenBuffer(BufferId id);
+  std::vector<SessionBuffer*> BuffersInOrder();
+  void CountFlush(uint64_t flush, bool requested);
+  struct ReadLimits {
+    std::optional<uint64_t> max_packets;
+    std::optional<uint64_t> max_bytes;
+    bool as_in_trace = false;  // bytes count as the service counts them
+  };
+  Result<bool> ReadPackets(SessionBuffer& buffer, const ReadLimits& limits, uint64_t& bytes);
+  SessionPacket Judge(BufferId buffer, const Packet& packet);
+  void WarnOnce(const char* kind, const std::string& text);
 
   Options options_;
   SessionSink& sink_;
   std::map<BufferId, SessionBuffer> buffers_;
   std::map<ProducerId, Producer> producers_;
+  std::map<ProducerId, Held> held_;
   SequenceIds sequence_ids_;
   ServiceStats stats_;
   CommitRequestParser parser_;
   std::vector<Patch> patches_;  // scratch
-  std::vector<std::string> warned_;
+  std::set<std::string> warned_;
+  uint64_t last_flush_ = 0;
+  uint32_t buffers_set_up_ = 0;
   // Which kinds of records the session has.
   bool knows_producers_ = false;
   bool knows_data_sources_ = false;

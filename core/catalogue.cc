@@ -1,0 +1,59 @@
+#include "core/catalogue.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "core/nearest.h"
+#include "core/v2_engine.h"
+
+namespace ringscope {
+namespace {
+
+template <const V2Rules& kRules>
+Result<std::unique_ptr<Engine>> Create(const EngineConfig& config) {
+  return CreateV2Engine(kRules, config);
+}
+
+constexpr std::array<EngineInfo, 5> kEngines = {{
+    {"v2@54", "TraceBufferV2 of Perfetto v54",
+     "The first release: previous_packet_dropped is 0 or 1, room is made before a re-commit is "
+     "recognised, and the write cursor returns to 0 at once.",
+     Create<kV54>},
+    {"v2@55", "TraceBufferV2 of Perfetto v55",
+     "A chunk consumed while incomplete is taken in again when it has grown (but flagged as a "
+     "gap); the write cursor waits at the end, which counts the wrap and seals a full discard "
+     "buffer.",
+     Create<kV55>},
+    {"v2@56", "TraceBufferV2 of Perfetto v56",
+     "Re-commits are recognised before room is made; overwritten chunks are counted when their "
+     "last fragment is lost; a re-admitted chunk is no gap any more.",
+     Create<kV56>},
+    {"v2@57", "TraceBufferV2 of Perfetto v57",
+     "previous_packet_dropped tells the causes of a loss in bits.", Create<kV57>},
+    {"v2@58", "TraceBufferV2 of Perfetto v58",
+     "A consumed incomplete chunk that is completed later moves to the write cursor "
+     "(chunks_relocated); an abort marker is not an ABI violation.",
+     Create<kV58>},
+}};
+
+}  // namespace
+
+std::span<const EngineInfo> Engines() { return kEngines; }
+
+Result<const EngineInfo*> FindEngine(std::string_view name) {
+  if (name == "v2") return &kEngines.back();
+  for (const EngineInfo& engine : kEngines)
+    if (name == engine.name) return &engine;
+  std::vector<std::string_view> names = {"v2"};
+  for (const EngineInfo& engine : kEngines) names.push_back(engine.name);
+  std::string hint = fmt::format("engines: {}", fmt::join(names, ", "));
+  if (const auto nearest = NearestName(name, names))
+    hint = fmt::format("did you mean '{}'? {}", *nearest, hint);
+  return Fail(ErrorCode::kUsage, fmt::format("there is no engine '{}'", name), {},
+              std::move(hint));
+}
+
+}  // namespace ringscope

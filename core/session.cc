@@ -1,0 +1,393 @@
+#include "core/session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/trusted_fields.h"
+
+namespace ringscope {
+namespace {
+
+// Limits of the service. Source: Perfetto's tracing service, as observed.
+constexpr uint64_t kMaxWriterId = 32767;
+constexpr size_t kMaxPatchesPerChunk = 1024;
+
+/// Patches that a log may make us hold while a request's parts come in. A frame of the producer's
+/// socket has at most 128 KiB, so that no real request comes near.
+constexpr size_t kMaxHeldPatches = size_t{1} << 20;
+
+BufferId CutToBufferId(std::optional<uint64_t> id) {
+  return BufferId{static_cast<uint16_t>(id.value_or(0))};
+}
+
+}  // namespace
+
+Status Session::Apply(const Op& op) {
+  return std::visit(
+      Overloaded{
+          [&](const BufferSetUp& setup) { return SetUpBuffer(setup); },
+          [&](const BufferFreed& freed) -> Status {
+            if (SessionBuffer* buffer = FindOpenBuffer(freed.id)) buffer->freed = true;
+            for (auto& [id, producer] : producers_) producer.may_write.erase(freed.id);
+            return {};
+          },
+          [&](const ProducerConnected& connected) -> Status {
+            ConnectProducer(connected);
+            return {};
+          },
+          [&](const SharedMemorySetUp& setup) -> Status {
+            knows_shared_memory_ = true;
+            Producer& producer = producers_[setup.producer];
+            producer.has_shared_memory = true;
+            if (setup.page_size > 0) producer.smb_pages = setup.size / setup.page_size;
+            return {};
+          },
+          [&](const ProducerDisconnected& gone) -> Status {
+            DisconnectProducer(gone.producer);
+            return {};
+          },
+          [&](const DataSourceSetUp& setup) -> Status {
+            knows_data_sources_ = true;
+            producers_[setup.producer].may_write.insert(setup.target_buffer);
+            return {};
+          },
+          [&](const WriterRegistered& writer) -> Status {
+            producers_[writer.producer].writers.insert_or_assign(writer.writer, writer.buffer);
+            return {};
+          },
+          [&](const WriterUnregistered& writer) -> Status {
+            producers_[writer.producer].writers.erase(writer.writer);
+            return {};
+          },
+          [&](const Commit& commit) -> Status {
+            ApplyCommit(commit);
+            return {};
+          },
+          [&](const FlushRequested& flush) -> Status {
+            CountFlush(flush.flush, true);
+            return {};
+          },
+          [&](const FlushAcknowledged& flush) -> Status {
+            CountFlush(flush.flush, false);
+            return {};
+          },
+          [&](const FlushTimedOut& flush) -> Status {
+            CountFlush(flush.flush, true);
+            ++stats_.flushes_failed;
+            stats_.flushes_succeeded -= stats_.flushes_succeeded > 0;
+            return {};
+          },
+          // The others change nothing in the service; reads are the caller's to ask for.
+          [](const auto&) -> Status { return {}; },
+      },
+      op.body);
+}
+
+Status Session::SetUpBuffer(const BufferSetUp& setup) {
+  BufferChoice choice = options_.all;
+  if (const auto own = options_.buffers.find(setup.id); own != options_.buffers.end()) {
+    if (own->second.engine) choice.engine = own->second.engine;
+    if (own->second.size) choice.size = own->second.size;
+    if (own->second.policy) choice.policy = own->second.policy;
+  }
+  const bool chosen = choice.engine.has_value();
+  const std::string name =
+      choice.engine.value_or(setup.engine.empty() ? kDefaultEngine : setup.engine);
+  auto info = FindEngine(name);
+  if (!info) {
+    Error error = std::move(info).error();
+    if (!chosen) {
+      error.code = ErrorCode::kUnsupported;
+      error.message = fmt::format("buffer {} was recorded with engine '{}', which this build does "
+                                  "not have",
+                                  Raw(setup.id), name);
+      error.hint = "choose another with --engine; `ringscope engines` lists them";
+    }
+    return tl::unexpected<Error>(std::move(error));
+  }
+
+  SessionBuffer buffer;
+  buffer.id = setup.id;
+  buffer.index = setup.index.value_or(buffers_set_up_);
+  buffer.requested_size = choice.size.value_or(setup.size);
+  buffer.policy = choice.policy.value_or(setup.policy);
+  buffer.info = *info;
+  EngineConfig config{.size = buffer.requested_size, .policy = buffer.policy};
+  if (options_.observe) config.observer = options_.observe(setup.id);
+  auto engine = (*info)->create(config);
+  if (!engine) {
+    Error error = std::move(engine).error();
+    error.message = fmt::format("buffer {}: {}", Raw(setup.id), error.message);
+    if (error.hint.empty()) error.hint = "choose another size with --size";
+    return tl::unexpected<Error>(std::move(error));
+  }
+  buffer.engine = std::move(*engine);
+  if (FindOpenBuffer(setup.id) != nullptr)
+    WarnOnce("again", fmt::format("buffer {} is set up again without being freed: what it held is "
+                                  "dropped",
+                                  Raw(setup.id)));
+  buffers_.insert_or_assign(setup.id, std::move(buffer));
+  ++buffers_set_up_;
+  stats_.total_buffers = buffers_.size();
+  return {};
+}
+
+void Session::ConnectProducer(const ProducerConnected& connected) {
+  knows_producers_ = true;
+  Producer producer;
+  producer.identity = {connected.uid, connected.pid};
+  if (connected.smb_size) {
+    knows_shared_memory_ = true;
+    producer.has_shared_memory = true;
+    if (connected.page_size.value_or(0) > 0)
+      producer.smb_pages = *connected.smb_size / *connected.page_size;
+  }
+  producers_.insert_or_assign(connected.producer, std::move(producer));
+  ++stats_.producers_seen;
+  ++stats_.producers_connected;
+}
+
+void Session::DisconnectProducer(ProducerId id) {
+  held_.erase(id);
+  const auto producer = producers_.find(id);
+  if (producer == producers_.end() || !producer->second.connected) return;
+  producer->second.connected = false;
+  stats_.producers_connected -= stats_.producers_connected > 0;
+}
+
+void Session::CountFlush(uint64_t flush, bool requested) {
+  // Ids ascend; several producers acknowledge the same one. A log without requests (the recorder
+  // saw only acknowledgements) still tells how many there were.
+  if (flush <= last_flush_ && !(requested && last_flush_ == 0)) return;
+  last_flush_ = flush;
+  ++stats_.flushes_requested;
+  ++stats_.flushes_succeeded;
+}
+
+void Session::ApplyCommit(const Commit& commit) {
+  const auto found = producers_.find(commit.producer);
+  const bool connected = found != producers_.end() && found->second.connected;
+  const Producer* producer = connected ? &found->second : nullptr;
+  if (knows_shared_memory_ && producer != nullptr && !producer->has_shared_memory) {
+    WarnOnce("no_smb", fmt::format("a request of producer {} came before its shared memory was "
+                                   "set up: ignored, as the service does",
+                                   Raw(commit.producer)));
+    return;
+  }
+  if (!parser_.Parse(commit.request)) {
+    ++stats_.malformed_requests;
+    WarnOnce("malformed", fmt::format("a commit of producer {} is no well-formed request: ignored",
+                                      Raw(commit.producer)));
+    return;
+  }
+  for (const ChunkToMove& chunk : parser_.chunks()) ApplyChunk(commit, producer, chunk);
+  if (!commit.last) return HoldPatches(commit);
+  if (!held_.empty()) ApplyHeldPatches(commit.producer);
+  for (const ChunkToPatch& patch : parser_.patches()) ApplyPatch(commit.producer, patch);
+}
+
+void Session::HoldPatches(const Commit& commit) {
+  if (parser_.patches().empty()) return;
+  Held& held = held_[commit.producer];
+  if (held.number != commit.number) held = {.number = commit.number, .patches = {}};
+  CommitRequestBuilder builder(held.patches);
+  for (const ChunkToPatch& patch : parser_.patches()) builder.AddPatch(patch);
+  if (held.patches.size() <= kMaxHeldPatches) return;
+  WarnOnce("held", fmt::format("a request of producer {} has more than {} bytes of patches and no "
+                               "last part: its patches are dropped",
+                               Raw(commit.producer), kMaxHeldPatches));
+  held_.erase(commit.producer);
+}
+
+void Session::ApplyHeldPatches(ProducerId producer) {
+  auto held = held_.extract(producer);
+  if (held.empty()) return;
+  CommitRequestParser parser;
+  parser.Parse(wire::AsBytes(held.mapped().patches));
+  for (const ChunkToPatch& patch : parser.patches()) ApplyPatch(producer, patch);
+}
+
+bool Session::MayWrite(const Producer* producer, BufferId buffer, WriterId writer) {
+  if (producer == nullptr) return !knows_producers_;
+  if (knows_data_sources_ && !producer->may_write.contains(buffer)) return false;
+  const auto registered = producer->writers.find(writer);
+  return registered == producer->writers.end() || registered->second == buffer;
+}
+
+void Session::ApplyChunk(const Commit& commit, const Producer* producer,
+                         const ChunkToMove& chunk) {
+  const bool page_exists = !chunk.page || producer == nullptr || !producer->smb_pages ||
+                           commit.origin != Origin::kShm || *chunk.page < *producer->smb_pages;
+  const auto header =
+      chunk.data && chunk.data->size() <= kMaxChunkData ? ParseChunkHeader(*chunk.data)
+                                                        : std::nullopt;
+  if (!header || !page_exists) {
+    ++stats_.skipped_chunks;
+    WarnOnce("skipped", fmt::format("a chunk of producer {} has {}: skipped, as the service does",
+                                    Raw(commit.producer),
+                                    header ? "a page outside its shared memory"
+                                           : "no data of 8 to 65535 bytes"));
+    return;
+  }
+  const BufferId id = CutToBufferId(chunk.target_buffer);
+  SessionBuffer* buffer = FindOpenBuffer(id);
+  if (buffer == nullptr) {
+    ++stats_.chunks_discarded;
+    WarnOnce("unknown_buffer", fmt::format("producer {} commits to buffer {}, which is not set up: "
+                                           "its chunks are discarded",
+                                           Raw(commit.producer), Raw(id)));
+    return;
+  }
+  const SequenceKey sequence{commit.producer, header->writer};
+  if (!MayWrite(producer, id, header->writer) || sequence == SequenceKey{}) {
+    ++stats_.chunks_discarded;
+    return;
+  }
+  Identity identity = producer != nullptr ? producer->identity : Identity{};
+  if (commit.uid) identity.uid = *commit.uid;
+  if (commit.pid) identity.pid = *commit.pid;
+  buffer->engine->Commit({.sequence = sequence,
+                          .identity = identity,
+                          .chunk = header->chunk,
+                          .fragments = header->fragments,
+                          .flags = header->flags,
+                          .complete = !chunk.incomplete,
+                          .payload = chunk.data->subspan(kChunkHeaderSize)});
+}
+
+void Session::ApplyPatch(ProducerId producer, const ChunkToPatch& patch) {
+  const BufferId id = CutToBufferId(patch.target_buffer);
+  SessionBuffer* buffer = FindOpenBuffer(id);
+  const uint64_t writer = patch.writer.value_or(0);
+  const bool refused =
+      buffer == nullptr ||
+      (knows_producers_ &&
+       (writer == 0 || writer > kMaxWriterId || patch.patches.size() > kMaxPatchesPerChunk));
+  if (refused) {
+    stats_.patches_discarded += patch.patches.size();
+    sink_.OnPatch(id, false);
+    return;
+  }
+  patches_.clear();
+  for (const PatchSpan& span : patch.patches) {
+    if (span.data.size() == kPatchSize)
+      patches_.push_back({.offset = span.offset, .data = span.data.data()});
+    else
+      ++stats_.patches_discarded;
+  }
+  const bool applied = buffer->engine->ApplyPatches(
+      {.sequence = {producer, WriterId{static_cast<uint16_t>(writer)}},
+       .chunk = ChunkId{static_cast<uint32_t>(patch.chunk.value_or(0))},
+       .patches = patches_,
+       .more = patch.more});
+  sink_.OnPatch(id, applied);
+}
+
+SessionBuffer* Session::FindOpenBuffer(BufferId id) {
+  const auto buffer = buffers_.find(id);
+  return buffer == buffers_.end() || buffer->second.freed ? nullptr : &buffer->second;
+}
+
+std::vector<SessionBuffer*> Session::BuffersInOrder() {
+  std::vector<SessionBuffer*> order;
+  for (auto& [id, buffer] : buffers_) order.push_back(&buffer);
+  std::stable_sort(order.begin(), order.end(), [](const SessionBuffer* a, const SessionBuffer* b) {
+    return a->index < b->index;
+  });
+  return order;
+}
+
+SessionPacket Session::Judge(BufferId buffer, const Packet& packet) {
+  SessionPacket judged{.buffer = buffer, .packet = &packet};
+  judged.valid = IsValidPacket(packet.slices);
+  if (judged.valid) judged.sequence_id = sequence_ids_.IdOf(packet.sequence);
+  return judged;
+}
+
+/// @return whether a limit ended it
+Result<bool> Session::ReadPackets(SessionBuffer& buffer, const ReadLimits& limits,
+                                  uint64_t& bytes) {
+  Engine& engine = *buffer.engine;
+  engine.BeginRead();
+  uint64_t packets = 0;
+  const auto at_limit = [&] {
+    return (limits.max_packets && packets >= *limits.max_packets) ||
+           (limits.max_bytes && bytes >= *limits.max_bytes);
+  };
+  bool limited = false;
+  while (!(limited = at_limit())) {
+    const Packet* packet = engine.NextPacket();
+    if (packet == nullptr) break;
+    const SessionPacket judged = Judge(buffer.id, *packet);
+    ++packets;
+    if (!judged.valid) ++stats_.invalid_packets;
+    if (!limits.as_in_trace)
+      bytes += packet->size;
+    else if (judged.valid)
+      bytes += packet->size +
+               TrustedFieldsSize(packet->identity, judged.sequence_id, packet->dropped);
+    RS_RETURN_IF_ERROR(sink_.OnPacket(judged));
+  }
+  sink_.OnReadDone(buffer.id, packets);
+  return limited;
+}
+
+Status Session::ReadBuffer(BufferId id, std::optional<uint64_t> max_packets,
+                           std::optional<uint64_t> max_bytes) {
+  const auto buffer = buffers_.find(id);
+  if (buffer == buffers_.end()) {
+    WarnOnce("read", fmt::format("a read of buffer {}, which is not set up: skipped", Raw(id)));
+    return {};
+  }
+  uint64_t bytes = 0;
+  RS_RETURN_IF_ERROR(ReadPackets(
+      buffer->second, {.max_packets = max_packets, .max_bytes = max_bytes}, bytes));
+  return {};
+}
+
+Result<bool> Session::ReadBufferPass(BufferId id, uint64_t max_bytes) {
+  const auto buffer = buffers_.find(id);
+  if (buffer == buffers_.end()) {
+    RS_RETURN_IF_ERROR(ReadBuffer(id, {}, {}));  // says so
+    return false;
+  }
+  uint64_t bytes = 0;
+  return ReadPackets(buffer->second,
+                     {.max_packets = {}, .max_bytes = max_bytes, .as_in_trace = true}, bytes);
+}
+
+Result<bool> Session::ReadAllBuffers(std::optional<uint64_t> max_bytes) {
+  uint64_t bytes = 0;
+  for (SessionBuffer* buffer : BuffersInOrder()) {
+    RS_ASSIGN_OR_RETURN(
+        const bool limited,
+        ReadPackets(*buffer, {.max_packets = {}, .max_bytes = max_bytes, .as_in_trace = true},
+                    bytes));
+    if (limited) return true;
+  }
+  return false;
+}
+
+Status Session::ReadClone(BufferId id) {
+  SessionBuffer* buffer = FindOpenBuffer(id);
+  if (buffer == nullptr) {
+    WarnOnce("clone", fmt::format("a clone of buffer {}, which is not set up: skipped", Raw(id)));
+    return {};
+  }
+  RS_ASSIGN_OR_RETURN(std::unique_ptr<Engine> clone, buffer->engine->Clone());
+  clone->BeginRead();
+  uint64_t packets = 0;
+  while (const Packet* packet = clone->NextPacket()) {
+    ++packets;
+    sink_.OnClonePacket(Judge(id, *packet));
+  }
+  sink_.OnCloneDone(id, packets, clone->stats());
+  return {};
+}
+
+void Session::WarnOnce(const char* kind, const std::string& text) {
+  if (warned_.insert(kind).second) sink_.OnWarning(text);
+}
+
+}  // namespace ringscope

@@ -1,0 +1,51 @@
+#ifndef RINGSCOPE_CORE_TRUSTED_FIELDS_H_
+#define RINGSCOPE_CORE_TRUSTED_FIELDS_H_
+
+#include <cstdint>
+#include <string>
+
+#include "core/ids.h"
+#include "core/wire.h"
+
+namespace ringscope {
+
+/// Numbers of the TracePacket fields that the service alone may write and appends to each packet.
+enum TrustedField : uint32_t {
+  kTrustedUid = 3,
+  kTrustedSequenceId = 10,
+  kPreviousPacketDropped = 42,  // producers may write this one as well
+  kTrustedPid = 79,
+  kMachineId = 98,  // of packets from another machine than the service's
+};
+
+/// trusted_packet_sequence_id of the service's own packets.
+inline constexpr uint32_t kServiceSequenceId = 1;
+
+/// Appends what the service appends to a packet on its way into a trace, in its order.
+/// @param dropped previous_packet_dropped; left out if 0
+/// Source: Perfetto's service: trusted_uid, sequence id, pid if known, loss bits if any.
+inline void AppendTrustedFields(std::string& out, Identity identity, uint32_t sequence_id,
+                                uint32_t dropped) {
+  // An int32 on the wire: the upper half of the uids is negative there and takes ten bytes.
+  const auto uid = static_cast<uint64_t>(int64_t{static_cast<int32_t>(identity.uid)});
+  wire::AppendUint(out, kTrustedUid, uid);
+  wire::AppendUint(out, kTrustedSequenceId, sequence_id);
+  if (identity.pid >= 0) wire::AppendUint(out, kTrustedPid, static_cast<uint64_t>(identity.pid));
+  if (dropped != 0) wire::AppendUint(out, kPreviousPacketDropped, dropped);
+}
+
+/// Bytes that AppendTrustedFields appends.
+inline size_t TrustedFieldsSize(Identity identity, uint32_t sequence_id, uint32_t dropped) {
+  constexpr auto kFieldSize = [](uint32_t number, uint64_t value) {
+    return wire::VarintSize(uint64_t{number} << 3) + wire::VarintSize(value);
+  };
+  const auto uid = static_cast<uint64_t>(int64_t{static_cast<int32_t>(identity.uid)});
+  size_t size = kFieldSize(kTrustedUid, uid) + kFieldSize(kTrustedSequenceId, sequence_id);
+  if (identity.pid >= 0) size += kFieldSize(kTrustedPid, static_cast<uint64_t>(identity.pid));
+  if (dropped != 0) size += kFieldSize(kPreviousPacketDropped, dropped);
+  return size;
+}
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_TRUSTED_FIELDS_H_

@@ -1,0 +1,353 @@
+#include "core/v2_engine.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+namespace ringscope {
+namespace v2 {
+
+Storage AllocateStorage(uint64_t size) {
+  return Storage(static_cast<uint8_t*>(std::calloc(size, 1)));
+}
+
+template <bool kObserved>
+auto V2Engine<kObserved>::Tokenize(const ChunkCommit& commit) const -> Incoming {
+  Incoming in{.commit = commit, .flags = static_cast<uint8_t>(commit.flags & kAbiFlags)};
+  uint32_t count = commit.fragments;
+  if (!commit.complete) {
+    in.flags |= kIncompleteChunk;
+    if (count > 0) {
+      // The last fragment may still be being written.
+      --count;
+      in.flags &= static_cast<uint8_t>(~(kLastContinues | kNeedsPatching));
+    }
+  }
+  const auto payload_size = static_cast<uint32_t>(commit.payload.size());
+  bool has_content = false;
+  for (; count > 0; --count) {
+    Fragment fragment;
+    const FragmentStatus status =
+        ReadFragment(commit.payload.data(), payload_size, in.fragment_bytes, fragment);
+    if (status != FragmentStatus::kFragment) {
+      in.broken = true;
+      in.writer_drop = status == FragmentStatus::kWriterDrop;
+      break;
+    }
+    in.fragment_bytes = fragment.end;
+    has_content |= fragment.size() > 0;
+  }
+  in.all_whole = has_content && (in.flags & (kFirstContinues | kLastContinues)) == 0;
+  in.size = commit.complete ? in.fragment_bytes : payload_size;
+  return in;
+}
+
+template <bool kObserved>
+uint32_t V2Engine<kObserved>::SlotOf(SequenceKey key) const {
+  return s_.slots.Find(key);
+}
+
+template <bool kObserved>
+uint32_t V2Engine<kObserved>::FindOrCreateSequence(const ChunkCommit& commit, bool& is_new) {
+  uint32_t slot = SlotOf(commit.sequence);
+  if (slot == KeyIndex::kNone) {
+    slot = static_cast<uint32_t>(s_.sequences.size());
+    s_.sequences.emplace_back().key = commit.sequence;
+    histograms_.emplace_back();
+    s_.slots.Insert(commit.sequence, slot);
+  }
+  Sequence& sequence = s_.sequences[slot];
+  is_new = !sequence.exists;
+  if (is_new) {
+    sequence.exists = true;
+    sequence.identity = commit.identity;
+  }
+  return slot;
+}
+
+template <bool kObserved>
+void V2Engine<kObserved>::Discard(const ChunkCommit& commit, DiscardReason reason) {
+  if constexpr (kObserved) observer_->OnDiscarded(commit, reason);
+  if (reason == DiscardReason::kTooLarge || reason == DiscardReason::kBadRecommit)
+    ++s_.stats.abi_violations;
+  else
+    ++s_.stats.chunks_discarded;
+}
+
+template <bool kObserved>
+void V2Engine<kObserved>::Commit(const ChunkCommit& commit) {
+  if (s_.sealed) return Discard(commit, DiscardReason::kSealed);
+  if (commit.payload.size() > kMaxChunkData) return Discard(commit, DiscardReason::kTooLarge);
+
+  Incoming in = Tokenize(commit);
+  if (in.broken && !(in.writer_drop && s_.rules.allows_writer_drop)) ++s_.stats.abi_violations;
+  if (OuterSize(in.size) > s_.size) return Discard(commit, DiscardReason::kTooLarge);
+
+  bool is_new = false;
+  const uint32_t slot = FindOrCreateSequence(commit, is_new);
+  Sequence& sequence = s_.sequences[slot];
+  histograms_[slot].Add(in.fragment_bytes);
+  if (in.writer_drop) {
+    ++s_.stats.trace_writer_packet_loss;
+    AddLoss(slot, kLossWriterAbort, commit.chunk);
+  }
+  if (sequence.has_last && !Readmits(sequence, in))
+    return Discard(commit, DiscardReason::kAlreadyConsumed);
+
+  const auto recommits = [&] {
+    const uint32_t at = FindChunk(sequence, commit.chunk);
+    return at != kNotFound &&
+           RecommitInPlace(sequence.chunks[at], at == 0, in) == Recommit::kDone;
+  };
+  if (s_.rules.recommit_before_evict && recommits()) return;
+  if (!MakeRoom(in)) return;
+  if (!s_.rules.recommit_before_evict && recommits()) return;
+  WriteChunk(slot, in, is_new);
+}
+
+/// Whether a chunk may come after what its sequence had consumed: it is newer, or it is the chunk
+/// consumed last, which was incomplete and has grown.
+template <bool kObserved>
+bool V2Engine<kObserved>::Readmits(const Sequence& sequence, Incoming& in) {
+  const ChunkId id = in.commit.chunk;
+  if (id != sequence.last_id) return !Precedes(id, sequence.last_id);
+  if (!s_.rules.readmits_grown_chunk || !sequence.last_incomplete ||
+      sequence.last_payload_size >= in.fragment_bytes)
+    return false;
+  in.consumed = sequence.last_payload_size;
+  return true;
+}
+
+/// Position in the sequence's list of the newest chunk with this id.
+template <bool kObserved>
+uint32_t V2Engine<kObserved>::FindChunk(const Sequence& sequence, ChunkId id) const {
+  const uint32_t at = InsertionPoint(sequence, id);
+  return at > 0 && s_.chunks[sequence.chunks[at - 1]].id == id ? at - 1 : kNotFound;
+}
+
+/// How many chunks of the list, searched from the newest backwards, are not younger than `id`.
+template <bool kObserved>
+uint32_t V2Engine<kObserved>::InsertionPoint(const Sequence& sequence, ChunkId id) const {
+  const ChunkList& list = sequence.chunks;
+  const auto id_at = [&](uint32_t i) { return s_.chunks[list[i]].id; };
+  const auto follows = [&](uint32_t i) { return id_at(i) == id || Precedes(id_at(i), id); };
+  uint32_t count = list.size();
+  if (count == 0 || follows(count - 1)) return count;
+  const uint32_t back = Distance(id, id_at(count - 1));
+  if (!sequence.wide_ids && back < kHalfIds) {
+    // Ids without holes: the place is known by arithmetic.
+    if (back < count && id_at(count - 1 - back) == id) return count - back;
+    uint32_t low = 0, high = count - 1;  // high does not follow
+    while (low < high) {
+      const uint32_t middle = low + (high - low) / 2;
+      if (follows(middle))
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    return low;
+  }
+  while (count > 0 && !follows(count - 1)) --count;
+  return count;
+}
+
+template <bool kObserved>
+auto V2Engine<kObserved>::RecommitInPlace(ChunkRef ref, bool is_first, Incoming& in) -> Recommit {
+  StoredChunk& chunk = s_.chunks[ref];
+  if (in.fragment_bytes < chunk.payload_size || in.fragment_bytes > chunk.size ||
+      (chunk.flags & kAbiFlags & ~in.flags) != 0) {
+    Discard(in.commit, DiscardReason::kBadRecommit);
+    return Recommit::kDone;
+  }
+  const bool grows = in.fragment_bytes > chunk.payload_size;
+  if (s_.rules.relocates_completed_chunk && chunk.is_incomplete() && chunk.payload_avail == 0 &&
+      in.commit.complete && grows && is_first && !s_.discards) {
+    ++s_.stats.chunks_relocated;
+    in.consumed = chunk.payload_size;
+    if constexpr (kObserved) observer_->OnRelocated(Observed(chunk));
+    Erase(chunk.sequence);
+    return Recommit::kRelocate;
+  }
+  if (in.commit.complete || !s_.rules.scrape_keeps_incomplete)
+    chunk.flags &= static_cast<uint8_t>(~kIncompleteChunk);
+  if (grows) {
+    chunk.payload_avail = static_cast<uint16_t>(in.fragment_bytes - chunk.unread_offset());
+    chunk.payload_size = static_cast<uint16_t>(in.fragment_bytes);
+    std::memcpy(PayloadOf(chunk), in.commit.payload.data(), in.fragment_bytes);
+    chunk.flags |= in.flags;
+    chunk.all_whole = in.all_whole;
+    ++s_.stats.chunks_rewritten;
+  }
+  if constexpr (kObserved) observer_->OnRewritten(Observed(chunk));
+  return Recommit::kDone;
+}
+
+template <bool kObserved>
+void V2Engine<kObserved>::Wrap() {
+  // Padding that is left between the cursor and the end comes last in buffer order from now on.
+  while (!s_.chunks.empty() && s_.wr < s_.used &&
+         s_.chunks[s_.chunks.begin()].offset() >= s_.wr) {
+    const StoredChunk padding = s_.chunks[s_.chunks.begin()];
+    s_.chunks.PopFront();
+    s_.chunks.PushBack(padding);
+    if (padding.end() >= s_.used) break;
+  }
+  s_.wr = 0;
+}
+
+/// Wraps if the chunk does not fit to the buffer's end, and clears the bytes it will take.
+/// @return false if the buffer is full and discards
+template <bool kObserved>
+bool V2Engine<kObserved>::MakeRoom(const Incoming& in) {
+  const uint32_t outer = OuterSize(in.size);
+  if (outer > s_.size - s_.wr) {
+    if (s_.discards) {
+      s_.sealed = true;
+      Discard(in.commit, DiscardReason::kFull);
+      return false;
+    }
+    if (s_.wr < s_.size) Clear(s_.size, in.commit);
+    Wrap();
+    ++s_.stats.write_wrap_count;
+    if constexpr (kObserved) observer_->OnWrap();
+  }
+  Clear(s_.wr + outer, in.commit);
+  return true;
+}
+
+template <bool kObserved>
+void V2Engine<kObserved>::WriteChunk(uint32_t slot, const Incoming& in, bool sequence_is_new) {
+  const uint32_t outer = OuterSize(in.size);
+  DropClearedChunks(s_.wr + outer);
+
+  StoredChunk chunk;
+  chunk.offset_16 = static_cast<uint32_t>(s_.wr / 16);
+  chunk.id = in.commit.chunk;
+  chunk.sequence = slot;
+  chunk.size = static_cast<uint16_t>(in.size);
+  chunk.payload_size = static_cast<uint16_t>(in.fragment_bytes);
+  chunk.payload_avail = static_cast<uint16_t>(in.fragment_bytes - in.consumed);
+  chunk.flags = in.flags;
+  chunk.all_whole = in.all_whole;
+  if (in.fragment_bytes > 0)
+    std::memcpy(PayloadOf(chunk), in.commit.payload.data(), in.fragment_bytes);
+
+  Sequence& sequence = s_.sequences[slot];
+  const uint32_t at = InsertionPoint(sequence, chunk.id);
+  if (at != sequence.chunks.size()) ++s_.stats.chunks_committed_out_of_order;
+  if (sequence.listed_empty) RemoveFromEmpty(slot);
+  // The counter is a property of the released buffers; it does not go below nothing.
+  if (sequence.chunks.empty() && !sequence_is_new && s_.empty_counter > 0) --s_.empty_counter;
+  const bool consecutive =
+      at > 0 && at == sequence.chunks.size() &&
+      s_.chunks[sequence.chunks.back()].id == ChunkId{Raw(chunk.id) - 1};
+  sequence.chunks.Insert(at, s_.chunks.PushBack(chunk));
+  if (!consecutive) {
+    const ChunkId first = s_.chunks[sequence.chunks.front()].id;
+    // A run of consecutive ids on top can not be longer than a buffer has chunks (2^28).
+    sequence.wide_ids |= Distance(first, s_.chunks[sequence.chunks.back()].id) >= kHalfIds / 2;
+  }
+
+  s_.wr += outer;
+  if (s_.wr > s_.used) s_.used = s_.wr;
+  if (!s_.rules.wraps_at_next_commit && s_.wr == s_.size) Wrap();
+  ++s_.stats.chunks_written;
+  s_.stats.bytes_written += outer;
+  if constexpr (kObserved) observer_->OnCommitted(Observed(chunk));
+  ForgetEmptySequences();
+}
+
+template <bool kObserved>
+bool V2Engine<kObserved>::ApplyPatches(const ChunkPatches& patches) {
+  const uint32_t slot = SlotOf(patches.sequence);
+  uint32_t at = kNotFound;
+  if (slot != KeyIndex::kNone) at = FindChunk(s_.sequences[slot], patches.chunk);
+  if (at == kNotFound) {
+    ++s_.stats.patches_failed;
+    if constexpr (kObserved) observer_->OnPatchMissed(patches, PatchMiss::kNoSuchChunk);
+    return false;
+  }
+  StoredChunk& chunk = s_.chunks[s_.sequences[slot].chunks[at]];
+  for (const Patch& patch : patches.patches) {
+    if (chunk.payload_size < kPatchSize || patch.offset > chunk.payload_size - kPatchSize) {
+      ++s_.stats.patches_failed;
+      if constexpr (kObserved) observer_->OnPatchMissed(patches, PatchMiss::kOutOfBounds);
+      return false;
+    }
+    std::memcpy(PayloadOf(chunk) + patch.offset, patch.data, kPatchSize);
+    chunk.all_whole = false;  // a patch may overwrite a fragment's size
+  }
+  s_.stats.patches_succeeded += patches.patches.size();
+  if (!patches.more) chunk.flags &= static_cast<uint8_t>(~kNeedsPatching);
+  if constexpr (kObserved) observer_->OnPatched(patches);
+  return true;
+}
+
+template <bool kObserved>
+Result<std::unique_ptr<Engine>> V2Engine<kObserved>::Clone() const {
+  Storage storage = AllocateStorage(s_.size);
+  if (storage == nullptr)
+    return Fail(ErrorCode::kLimit, fmt::format("no memory for a clone of {} bytes", s_.size));
+  std::memcpy(storage.get(), storage_.get(), s_.used);
+  State state = s_;
+  state.stats.bytes_read = 0;
+  state.stats.chunks_read = 0;
+  state.stats.readaheads_failed = 0;
+  state.stats.readaheads_succeeded = 0;
+  return std::make_unique<V2Engine<false>>(std::move(state), std::move(storage), nullptr);
+}
+
+template <bool kObserved>
+void V2Engine<kObserved>::VisitWriterStats(
+    const std::function<void(const WriterStats&)>& visit) const {
+  for (size_t slot = 0; slot < histograms_.size(); ++slot)
+    visit({s_.sequences[slot].key, &histograms_[slot]});
+}
+
+template <bool kObserved>
+ObservedChunk V2Engine<kObserved>::Observed(const StoredChunk& chunk) const {
+  return {.sequence = s_.sequences[chunk.sequence].key,
+          .chunk = chunk.id,
+          .offset = chunk.offset(),
+          .outer_size = chunk.outer_size(),
+          .payload_size = chunk.payload_size,
+          .payload_avail = chunk.payload_avail,
+          .flags = static_cast<uint8_t>(chunk.flags & kAbiFlags),
+          .incomplete = chunk.is_incomplete()};
+}
+
+}  // namespace v2
+}  // namespace ringscope
+
+#include "core/v2_clear-inl.h"
+#include "core/v2_reader-inl.h"
+
+namespace ringscope {
+namespace v2 {
+
+template class V2Engine<false>;
+template class V2Engine<true>;
+
+}  // namespace v2
+
+Result<std::unique_ptr<Engine>> CreateV2Engine(const V2Rules& rules, const EngineConfig& config) {
+  constexpr uint64_t kPage = 4096;
+  constexpr uint64_t kLimit = uint64_t{1} << 32;
+  if (config.size == 0 || config.size > kLimit - kPage)
+    return Fail(ErrorCode::kLimit,
+                fmt::format("a v2 buffer has 1 to {} bytes, not {}", kLimit - kPage, config.size));
+  v2::State state;
+  state.rules = rules;
+  state.size = (config.size + kPage - 1) / kPage * kPage;
+  state.discards = config.policy == FillPolicy::kDiscard;
+  state.stats.buffer_size = state.size;
+  v2::Storage storage = v2::AllocateStorage(state.size);
+  if (storage == nullptr)
+    return Fail(ErrorCode::kLimit, fmt::format("no memory for a buffer of {} bytes", state.size));
+  if (config.observer != nullptr)
+    return std::make_unique<v2::V2Engine<true>>(std::move(state), std::move(storage),
+                                                config.observer);
+  return std::make_unique<v2::V2Engine<false>>(std::move(state), std::move(storage), nullptr);
+}
+
+}  // namespace ringscope

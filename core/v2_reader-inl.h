@@ -1,0 +1,262 @@
+#ifndef RINGSCOPE_CORE_V2_READER_INL_H_
+#define RINGSCOPE_CORE_V2_READER_INL_H_
+
+// Part of v2_engine.cc: reading in sequence order, shared by read passes and clearing, and reading
+// in buffer order.
+
+#include "core/v2_engine.h"
+
+namespace ringscope::v2 {
+
+template <bool kObserved>
+void V2Engine<kObserved>::AddLoss(uint32_t slot, uint32_t bit, ChunkId at) {
+  Sequence& sequence = s_.sequences[slot];
+  sequence.loss_bits = static_cast<uint16_t>(sequence.loss_bits | bit | kLossPresent);
+  if constexpr (kObserved) observer_->OnLossBit(sequence.key, at, bit);
+}
+
+template <bool kObserved>
+Reader V2Engine<kObserved>::MakeReader(ChunkRef target) {
+  const uint32_t slot = s_.chunks[target].sequence;
+  const Sequence& sequence = s_.sequences[slot];
+  const StoredChunk& first = s_.chunks[sequence.chunks.front()];
+  if (sequence.has_last && first.id != Successor(sequence.last_id)) {
+    const bool readmitted = first.id == sequence.last_id && sequence.last_incomplete &&
+                            s_.rules.readmission_is_no_gap;
+    if (!readmitted) AddLoss(slot, kLossReadGap, first.id);
+  }
+  return {.slot = slot, .target = target, .position = first.unread_offset(), .met_gap = false};
+}
+
+template <bool kObserved>
+template <Mode kMode>
+void V2Engine<kObserved>::Consume(StoredChunk& chunk, uint32_t bytes) {
+  chunk.payload_avail = static_cast<uint16_t>(chunk.payload_avail - bytes);
+  if (chunk.payload_avail != 0) return;
+  if constexpr (kMode == Mode::kRead) {
+    ++s_.stats.chunks_read;
+    s_.stats.bytes_read += chunk.outer_size();
+  } else if (s_.rules.counts_lost_fragments) {
+    ++s_.stats.chunks_overwritten;
+    s_.stats.bytes_overwritten += chunk.outer_size();
+  }
+}
+
+template <bool kObserved>
+void V2Engine<kObserved>::ReturnPacket(const Sequence& sequence, ChunkId first,
+                                       uint32_t first_offset, ChunkId last) {
+  packet_.sequence = sequence.key;
+  packet_.identity = sequence.identity;
+  packet_.place = {first, first_offset, last};
+}
+
+/// Reads on in the sequence. True: packet_ is the next one (in erase mode: it is lost).
+template <bool kObserved>
+template <Mode kMode>
+bool V2Engine<kObserved>::NextOf(Reader& reader) {
+  Sequence& sequence = s_.sequences[reader.slot];
+  if constexpr (kMode == Mode::kRead) {
+    if (sequence.skipped_in_pass == s_.pass) return false;
+  }
+  while (true) {
+    const ChunkRef ref = sequence.chunks.front();
+    StoredChunk& chunk = s_.chunks[ref];
+    Fragment fragment;
+    const FragmentStatus status =
+        ReadFragment(PayloadOf(chunk), chunk.payload_size, reader.position, fragment);
+    if (status != FragmentStatus::kFragment) {
+      if (status == FragmentStatus::kCorrupted)
+        AddLoss(reader.slot, kLossChunkCorrupted, chunk.id);
+      if (kMode == Mode::kRead && chunk.is_incomplete()) {
+        sequence.skipped_in_pass = s_.pass;
+        if constexpr (kObserved)
+          observer_->OnStalled(sequence.key, chunk.id, StallReason::kIncomplete);
+        return false;
+      }
+      const ChunkId erased = chunk.id;
+      Erase(reader.slot);
+      if (ref == reader.target || sequence.chunks.empty()) return false;
+      const StoredChunk& next = s_.chunks[sequence.chunks.front()];
+      reader.met_gap |= next.id != Successor(erased);
+      reader.position = next.unread_offset();
+      continue;
+    }
+
+    reader.position = fragment.end;
+    switch (KindOf(fragment, chunk.payload_size, chunk.flags)) {
+      case FragmentKind::kWhole:
+        Consume<kMode>(chunk, fragment.size_with_header());
+        if (fragment.size() == 0) continue;
+        whole_slice_ = {PayloadOf(chunk) + fragment.body, fragment.size()};
+        packet_.slices = {&whole_slice_, 1};
+        packet_.size = fragment.size();
+        ReturnPacket(sequence, chunk.id, fragment.offset, chunk.id);
+        if constexpr (kObserved && kMode == Mode::kErase)
+          observer_->OnPacketGivenUp(sequence.key, packet_.place, kLossOverwrite);
+        return true;
+      case FragmentKind::kContinue:
+      case FragmentKind::kEnd:
+        AddLoss(reader.slot, kLossOrphanContinuation, chunk.id);
+        if constexpr (kObserved)
+          observer_->OnPacketGivenUp(sequence.key, {chunk.id, fragment.offset, chunk.id},
+                                     kLossOrphanContinuation);
+        Consume<kMode>(chunk, fragment.size_with_header());
+        continue;
+      case FragmentKind::kBegin:
+        break;
+    }
+
+    uint32_t loss_bit = 0;
+    switch (Reassemble<kMode>(reader, fragment, loss_bit)) {
+      case Chain::kWhole:
+        if constexpr (kObserved && kMode == Mode::kErase)
+          observer_->OnPacketGivenUp(sequence.key, packet_.place, kLossOverwrite);
+        return true;
+      case Chain::kLost:
+        AddLoss(reader.slot, loss_bit, chunk.id);
+        break;
+      case Chain::kUnfinished:
+        if constexpr (kMode == Mode::kRead) {
+          sequence.skipped_in_pass = s_.pass;
+          return false;
+        }
+        AddLoss(reader.slot, kLossOverwrite, chunk.id);
+        loss_bit = kLossOverwrite;
+        break;
+    }
+    if constexpr (kObserved)
+      observer_->OnPacketGivenUp(sequence.key, {chunk.id, fragment.offset, packet_.place.last_chunk},
+                                 loss_bit);
+  }
+}
+
+/// Follows a packet from its first fragment over the sequence's chunks; consumes what the outcome
+/// asks for and, if all of it is there, makes packet_. (packet_.place.last_chunk says how far the
+/// walk took fragments in any case.)
+template <bool kObserved>
+template <Mode kMode>
+auto V2Engine<kObserved>::Reassemble(const Reader& reader, const Fragment& begin,
+                                     uint32_t& loss_bit) -> Chain {
+  const Sequence& sequence = s_.sequences[reader.slot];
+  const ChunkList& list = sequence.chunks;
+  const StoredChunk& first = s_.chunks[list.front()];
+  slices_.clear();
+  chain_.clear();
+  slices_.emplace_back(PayloadOf(first) + begin.body, begin.size());
+  chain_.push_back(begin.size_with_header());
+  packet_.size = begin.size();
+  packet_.place.last_chunk = first.id;
+
+  Chain outcome = Chain::kUnfinished;
+  StallReason stall = StallReason::kNeedsPatch;
+  ChunkId stalled_at = first.id;
+  ChunkId previous = first.id;
+  bool done = (first.flags & kNeedsPatching) != 0;
+  for (uint32_t i = 1; !done; ++i) {
+    if (i == list.size()) {
+      stall = StallReason::kMissingChunk;
+      break;
+    }
+    const StoredChunk& chunk = s_.chunks[list[i]];
+    if ((chunk.flags & kNeedsPatching) != 0) {
+      stalled_at = chunk.id;
+      break;
+    }
+    if (reader.met_gap || chunk.id != Successor(previous)) {
+      outcome = Chain::kLost;
+      loss_bit = kLossReassemblyGap;
+      break;
+    }
+    previous = stalled_at = chunk.id;
+    Fragment fragment;
+    const FragmentStatus status =
+        ReadFragment(PayloadOf(chunk), chunk.payload_size, chunk.unread_offset(), fragment);
+    if (status == FragmentStatus::kCorrupted) {
+      outcome = Chain::kLost;
+      loss_bit = kLossChunkCorrupted;
+      break;
+    }
+    if (status != FragmentStatus::kFragment) {
+      chain_.push_back(0);
+      continue;
+    }
+    switch (KindOf(fragment, chunk.payload_size, chunk.flags)) {
+      case FragmentKind::kEnd:
+        outcome = Chain::kWhole;
+        done = true;
+        [[fallthrough]];
+      case FragmentKind::kContinue:
+        slices_.emplace_back(PayloadOf(chunk) + fragment.body, fragment.size());
+        chain_.push_back(fragment.size_with_header());
+        packet_.size += fragment.size();
+        packet_.place.last_chunk = chunk.id;
+        break;
+      case FragmentKind::kBegin:
+      case FragmentKind::kWhole:
+        outcome = Chain::kLost;
+        loss_bit = kLossReassemblyBrokenChain;
+        done = true;
+        break;
+    }
+  }
+
+  if (outcome == Chain::kWhole) {
+    ++s_.stats.readaheads_succeeded;
+    packet_.slices = slices_;
+    ReturnPacket(sequence, first.id, begin.offset, packet_.place.last_chunk);
+  } else {
+    ++s_.stats.readaheads_failed;
+    if constexpr (kObserved) {
+      if (outcome == Chain::kUnfinished && kMode == Mode::kRead)
+        observer_->OnStalled(sequence.key, stalled_at, stall);
+    }
+  }
+  const bool consumes = outcome != Chain::kUnfinished ||
+                        (kMode == Mode::kErase && s_.rules.clearing_consumes_pieces);
+  if (consumes) {
+    for (uint32_t i = 0; i < chain_.size(); ++i)
+      if (chain_[i] > 0) Consume<kMode>(s_.chunks[list[i]], chain_[i]);
+  }
+  return outcome;
+}
+
+template <bool kObserved>
+void V2Engine<kObserved>::BeginRead() {
+  ++s_.pass;
+  read_ref_ = s_.chunks.begin();
+  reading_ = true;
+  has_reader_ = false;
+}
+
+template <bool kObserved>
+const Packet* V2Engine<kObserved>::NextPacket() {
+  if (!reading_) return nullptr;
+  while (true) {
+    if (!has_reader_) {
+      if (read_ref_ == s_.chunks.end()) {
+        reading_ = false;
+        return nullptr;
+      }
+      if (s_.chunks[read_ref_].is_padding()) {
+        ++read_ref_;
+        continue;
+      }
+      reader_ = MakeReader(read_ref_);
+      has_reader_ = true;
+    }
+    if (NextOf<Mode::kRead>(reader_)) {
+      Sequence& sequence = s_.sequences[reader_.slot];
+      packet_.dropped = s_.rules.tells_loss_causes ? sequence.loss_bits
+                                                   : static_cast<uint32_t>(sequence.loss_bits != 0);
+      sequence.loss_bits = 0;
+      if constexpr (kObserved) observer_->OnPacketReturned(packet_);
+      return &packet_;
+    }
+    has_reader_ = false;
+    ++read_ref_;
+  }
+}
+
+}  // namespace ringscope::v2
+
+#endif  // RINGSCOPE_CORE_V2_READER_INL_H_
