@@ -118,11 +118,23 @@ bool V2Engine<kObserved>::Readmits(const Sequence& sequence, Incoming& in) {
   return true;
 }
 
-/// Position in the sequence's list of the newest chunk with this id.
+/// Position in the sequence's list of the chunk with this id, searched from the newest backwards
+/// as long as chunks are younger.
 template <bool kObserved>
 uint32_t V2Engine<kObserved>::FindChunk(const Sequence& sequence, ChunkId id) const {
   const uint32_t at = InsertionPoint(sequence, id);
   return at > 0 && s_.chunks[sequence.chunks[at - 1]].id == id ? at - 1 : kNotFound;
+}
+
+/// The same, searched through the whole list. That differs only where ids lie so far apart that
+/// "younger" means nothing.
+template <bool kObserved>
+uint32_t V2Engine<kObserved>::FindChunkAnywhere(const Sequence& sequence, ChunkId id) const {
+  const uint32_t at = FindChunk(sequence, id);
+  if (at != kNotFound || !sequence.wide_ids) return at;
+  for (uint32_t i = sequence.chunks.size(); i-- > 0;)
+    if (s_.chunks[sequence.chunks[i]].id == id) return i;
+  return kNotFound;
 }
 
 /// How many chunks of the list, searched from the newest backwards, are not younger than `id`.
@@ -261,7 +273,7 @@ template <bool kObserved>
 bool V2Engine<kObserved>::ApplyPatches(const ChunkPatches& patches) {
   const uint32_t slot = SlotOf(patches.sequence);
   uint32_t at = kNotFound;
-  if (slot != KeyIndex::kNone) at = FindChunk(s_.sequences[slot], patches.chunk);
+  if (slot != KeyIndex::kNone) at = FindChunkAnywhere(s_.sequences[slot], patches.chunk);
   if (at == kNotFound) {
     ++s_.stats.patches_failed;
     if constexpr (kObserved) observer_->OnPatchMissed(patches, PatchMiss::kNoSuchChunk);

@@ -120,6 +120,7 @@ class V2Engine final : public Engine {
   uint32_t FindOrCreateSequence(const ChunkCommit& commit, bool& is_new);
   bool Readmits(const Sequence& sequence, Incoming& in);
   uint32_t FindChunk(const Sequence& sequence, ChunkId id) const;
+  uint32_t FindChunkAnywhere(const Sequence& sequence, ChunkId id) const;
   uint32_t InsertionPoint(const Sequence& sequence, ChunkId id) const;
   Recommit RecommitInPlace(ChunkRef ref, bool is_first, Incoming& in);
   bool MakeRoom(const Incoming& in);
