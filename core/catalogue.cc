@@ -52,8 +52,7 @@ Result<const EngineInfo*> FindEngine(std::string_view name) {
   std::string hint = fmt::format("engines: {}", fmt::join(names, ", "));
   if (const auto nearest = NearestName(name, names))
     hint = fmt::format("did you mean '{}'? {}", *nearest, hint);
-  return Fail(ErrorCode::kUsage, fmt::format("there is no engine '{}'", name), {},
-              std::move(hint));
+  return Fail(ErrorCode::kUsage, fmt::format("there is no engine '{}'", name), {}, std::move(hint));
 }
 
 }  // namespace ringscope

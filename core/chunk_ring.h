@@ -21,14 +21,14 @@ constexpr uint32_t OuterSize(uint32_t size) { return (16 + size + 15) & ~uint32_
 struct StoredChunk {
   static constexpr uint32_t kPadding = UINT32_MAX;
 
-  uint32_t offset_16 = 0;        // in the buffer, in units of 16 bytes
+  uint32_t offset_16 = 0;  // in the buffer, in units of 16 bytes
   ChunkId id{};
   uint32_t sequence = kPadding;  // its slot
   uint16_t size = 0;             // payload bytes reserved, fixed for life
   uint16_t payload_size = 0;     // bytes of valid fragments
   uint16_t payload_avail = 0;    // of these, not consumed
   uint8_t flags = 0;
-  bool all_whole = false;        // known to hold whole packets only, at least one not empty
+  bool all_whole = false;  // known to hold whole packets only, at least one not empty
 
   uint64_t offset() const { return uint64_t{offset_16} * 16; }
   uint32_t outer_size() const { return OuterSize(size); }

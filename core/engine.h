@@ -44,25 +44,25 @@ struct ChunkPatches {
 struct ObservedChunk {
   SequenceKey sequence;
   ChunkId chunk{};
-  uint64_t offset = 0;        // bytes, of the chunk's header in the buffer
-  uint32_t outer_size = 0;    // bytes occupied, header and alignment included
-  uint32_t payload_size = 0;  // bytes of valid fragments
-  uint32_t payload_avail = 0; // of these, not consumed
+  uint64_t offset = 0;         // bytes, of the chunk's header in the buffer
+  uint32_t outer_size = 0;     // bytes occupied, header and alignment included
+  uint32_t payload_size = 0;   // bytes of valid fragments
+  uint32_t payload_avail = 0;  // of these, not consumed
   uint8_t flags = 0;
   bool incomplete = false;
 };
 
 enum class DiscardReason : uint8_t {
-  kSealed,        // discard mode, and a chunk did not fit before
-  kFull,          // discard mode, and this one does not fit: seals the buffer
-  kTooLarge,      // larger than the whole buffer
+  kSealed,           // discard mode, and a chunk did not fit before
+  kFull,             // discard mode, and this one does not fit: seals the buffer
+  kTooLarge,         // larger than the whole buffer
   kAlreadyConsumed,  // older than, or the same as, the chunk consumed last
-  kBadRecommit,   // a re-commit that breaks the rules
+  kBadRecommit,      // a re-commit that breaks the rules
 };
 
 enum class StallReason : uint8_t {
-  kNeedsPatch,      // a chunk of the packet waits for patches
-  kMissingChunk,    // the packet goes on in a chunk that has not come
+  kNeedsPatch,    // a chunk of the packet waits for patches
+  kMissingChunk,  // the packet goes on in a chunk that has not come
   kIncomplete,    // the writer still has the chunk
 };
 

@@ -24,9 +24,7 @@ constexpr uint16_t Raw(BufferId id) { return static_cast<uint16_t>(id); }
 constexpr uint32_t Raw(ChunkId id) { return static_cast<uint32_t>(id); }
 
 /// Order of chunk ids modulo 2^32: the shorter way round decides.
-constexpr bool Precedes(ChunkId a, ChunkId b) {
-  return static_cast<int32_t>(Raw(a) - Raw(b)) < 0;
-}
+constexpr bool Precedes(ChunkId a, ChunkId b) { return static_cast<int32_t>(Raw(a) - Raw(b)) < 0; }
 constexpr ChunkId Successor(ChunkId id) { return ChunkId{Raw(id) + 1}; }
 /// Steps from `a` forward to `b`, modulo 2^32.
 constexpr uint32_t Distance(ChunkId a, ChunkId b) { return Raw(b) - Raw(a); }

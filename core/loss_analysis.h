@@ -4,8 +4,8 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <string>
 #include <unordered_map>
-#include <vector>
 
 #include "core/data_loss.h"
 #include "core/session.h"
@@ -25,6 +25,7 @@ struct BufferLosses {
 /// Memory: O(sequences).
 class LossAnalysis {
  public:
+  /// The packets in the trace's order, valid ones only.
   void AddPacket(const SessionPacket& packet);
   /// By buffer; buffers without packets are absent.
   std::map<BufferId, BufferLosses> Result() const;
@@ -32,12 +33,13 @@ class LossAnalysis {
  private:
   struct SequenceState {
     BufferId buffer{};
-    bool state_valid = false;      // interned data can be trusted
-    bool needed_state = false;     // at least one packet needed it
-    bool used_state = false;       // and at least one could use it
+    bool state_valid = false;   // interned data can be trusted
+    bool needed_state = false;  // at least one packet needed it
+    bool used_state = false;    // and at least one could use it
   };
   std::unordered_map<uint32_t, SequenceState> sequences_;  // by packed SequenceKey
   std::map<BufferId, BufferLosses> losses_;
+  std::string scratch_;
 };
 
 }  // namespace ringscope

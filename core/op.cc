@@ -6,12 +6,14 @@ namespace ringscope {
 namespace {
 
 constexpr std::array<const char*, kOpKinds> kKindNames = {
-    "header",      "session_start",       "session_end",         "config",
-    "buffer",      "buffer_freed",        "clock_snapshot",      "producer",
-    "smb",         "disconnect",          "data_source",         "data_source_setup",
-    "data_source_stop", "writer",         "writer_gone",         "commit",
-    "flush",       "flush_done",          "flush_timeout",       "read",
-    "clone_read",  "recorder_gap",        "note"};
+    "header",           "session_start", "session_end",
+    "config",           "buffer",        "buffer_freed",
+    "clock_snapshot",   "producer",      "smb",
+    "disconnect",       "data_source",   "data_source_setup",
+    "data_source_stop", "writer",        "writer_gone",
+    "commit",           "flush",         "flush_done",
+    "flush_timeout",    "read",          "clone_read",
+    "recorder_gap",     "note"};
 constexpr std::array<const char*, 2> kPolicyNames = {"ring_buffer", "discard"};
 constexpr std::array<const char*, 5> kOriginNames = {"imported", "shm", "inline", "scraped",
                                                      "synthetic"};

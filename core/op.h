@@ -31,13 +31,13 @@ enum class ReadReason : uint8_t { kUnknown, kConsumer, kFile, kFinal };
 /// Starts a session's log, or continues it (same uuid, next part).
 struct LogHeader {
   uint32_t format_version = 1;
-  std::string tool;         // name and version of the writing tool
-  std::string uuid;         // 32 hex digits; empty: the writer derives one from the first records
-  uint32_t part = 0;        // 0 starts a session
+  std::string tool;   // name and version of the writing tool
+  std::string uuid;   // 32 hex digits; empty: the writer derives one from the first records
+  uint32_t part = 0;  // 0 starts a session
   Origin source = Origin::kImported;  // how the log as a whole was made
-  std::string host;         // operating system, release, machine; empty if not known
-  std::string clock;        // clock of the records' times: "boottime"; empty if not known
-  std::string description;  // what was recorded and how, in words
+  std::string host;                   // operating system, release, machine; empty if not known
+  std::string clock;                  // clock of the records' times: "boottime"; empty if not known
+  std::string description;            // what was recorded and how, in words
 
   friend bool operator==(const LogHeader&, const LogHeader&) = default;
 };
@@ -75,14 +75,14 @@ struct ClockSnapshotRecord {
 struct ProducerConnected {
   ProducerId producer{};
   uint32_t uid = 0;
-  int32_t pid = 0;                     // -1: unknown
-  std::optional<uint32_t> seen_uid;    // what the service saw, if something stood between
+  int32_t pid = 0;                   // -1: unknown
+  std::optional<uint32_t> seen_uid;  // what the service saw, if something stood between
   std::optional<int32_t> seen_pid;
   std::string name;
-  std::optional<uint32_t> scraping;    // smb_scraping_mode as asked for: 1 enabled, 2 disabled
-  std::string sdk;                     // sdk_version
-  std::optional<uint64_t> smb_size;    // bytes
-  std::optional<uint64_t> page_size;   // bytes
+  std::optional<uint32_t> scraping;   // smb_scraping_mode as asked for: 1 enabled, 2 disabled
+  std::string sdk;                    // sdk_version
+  std::optional<uint64_t> smb_size;   // bytes
+  std::optional<uint64_t> page_size;  // bytes
   friend bool operator==(const ProducerConnected&, const ProducerConnected&) = default;
 };
 /// The producer's shared memory exists from here on; before, the service ignores its requests.
@@ -133,8 +133,8 @@ struct Commit {
   std::optional<uint32_t> uid;  // absent: the producer's
   std::optional<int32_t> pid;
   Origin origin = Origin::kImported;
-  Bytes request;           // encoded CommitDataRequest; valid until the source's next Next()
-  uint64_t number = 0;     // of the request, where it has parts
+  Bytes request;        // encoded CommitDataRequest; valid until the source's next Next()
+  uint64_t number = 0;  // of the request, where it has parts
   uint32_t part = 0;
   bool last = true;
 };

@@ -22,9 +22,9 @@ struct PacketPlace {
 struct Packet {
   SequenceKey sequence;
   Identity identity;
-  uint32_t dropped = 0;          // previous_packet_dropped: LossBit values, or 0 and 1
+  uint32_t dropped = 0;  // previous_packet_dropped: LossBit values, or 0 and 1
   std::span<const Bytes> slices;
-  uint64_t size = 0;             // bytes, sum over the slices
+  uint64_t size = 0;  // bytes, sum over the slices
   PacketPlace place;
 };
 

@@ -33,7 +33,8 @@ Status Replay::Apply(const Op& op) {
     has_recorded_reads_ = true;
     return as_recorded ? ReadAsRecorded(*read) : Status{};
   }
-  if (const auto* clone = std::get_if<CloneRead>(&op.body)) return session_.ReadClone(clone->buffer);
+  if (const auto* clone = std::get_if<CloneRead>(&op.body))
+    return session_.ReadClone(clone->buffer);
   return session_.Apply(op);
 }
 
@@ -52,8 +53,8 @@ Status Replay::ReadUntilEmpty(std::optional<BufferId> buffer) {
   while (more) {
     ++read_passes_;
     if (buffer) {
-      RS_ASSIGN_OR_RETURN(more, session_.ReadBufferPass(*buffer, options_.pass_bytes.value_or(
-                                                                     UINT64_MAX)));
+      RS_ASSIGN_OR_RETURN(
+          more, session_.ReadBufferPass(*buffer, options_.pass_bytes.value_or(UINT64_MAX)));
     } else {
       RS_ASSIGN_OR_RETURN(more, session_.ReadAllBuffers(options_.pass_bytes));
     }

@@ -16,14 +16,14 @@ enum class ReadsMode : uint8_t {
   kRecorded,  // as recorded, even if that is never
   kEnd,       // once, behind the last record
   kNone,
-  kEvery,     // at multiples of a period of log time from the first record, and at the end
+  kEvery,  // at multiples of a period of log time from the first record, and at the end
 };
 
 struct ReplayOptions {
   Session::Options session;
   ReadsMode reads = ReadsMode::kAuto;
-  uint64_t every_ns = 0;                // for kEvery
-  std::optional<uint64_t> pass_bytes;   // bytes per pass; absent: unlimited or as recorded
+  uint64_t every_ns = 0;               // for kEvery
+  std::optional<uint64_t> pass_bytes;  // bytes per pass; absent: unlimited or as recorded
   /// In kAuto, a session of plain operations (no record that only a real session has) is replayed
   /// just as written, without a read at the end.
   bool plain_streams_as_recorded = false;

@@ -41,8 +41,7 @@ using Status = Result<void>;
 
 inline tl::unexpected<Error> Fail(ErrorCode code, std::string message, Where where = {},
                                   std::string hint = {}) {
-  return tl::unexpected<Error>(
-      Error{code, std::move(message), std::move(where), std::move(hint)});
+  return tl::unexpected<Error>(Error{code, std::move(message), std::move(where), std::move(hint)});
 }
 
 /// For std::visit: one lambda per alternative.
@@ -58,20 +57,21 @@ Overloaded(Ts...) -> Overloaded<Ts...>;
 #define RS_CONCAT_INNER_(a, b) a##b
 #define RS_CONCAT_(a, b) RS_CONCAT_INNER_(a, b)
 
-/// Returns the error of `expression` (a Result or Status) from the enclosing function, if it is one.
-#define RS_RETURN_IF_ERROR(expression)                                       \
-  do {                                                                       \
-    if (auto rs_status = (expression); !rs_status) [[unlikely]]              \
+/// Returns the error of `expression` (a Result or Status) from the enclosing function, if it is
+/// one.
+#define RS_RETURN_IF_ERROR(expression)                                           \
+  do {                                                                           \
+    if (auto rs_status = (expression); !rs_status) [[unlikely]]                  \
       return ::tl::unexpected<::ringscope::Error>(std::move(rs_status).error()); \
   } while (false)
 
 /// Declares or assigns `target` from the value of `expression`, or returns its error.
 #define RS_ASSIGN_OR_RETURN(target, expression) \
   RS_ASSIGN_OR_RETURN_(RS_CONCAT_(rs_result_, __LINE__), target, expression)
-#define RS_ASSIGN_OR_RETURN_(result, target, expression)                     \
-  auto result = (expression);                                                \
-  if (!result) [[unlikely]]                                                  \
-    return ::tl::unexpected<::ringscope::Error>(std::move(result).error());  \
+#define RS_ASSIGN_OR_RETURN_(result, target, expression)                    \
+  auto result = (expression);                                               \
+  if (!result) [[unlikely]]                                                 \
+    return ::tl::unexpected<::ringscope::Error>(std::move(result).error()); \
   target = std::move(*result)
 
 #endif  // RINGSCOPE_CORE_RESULT_H_

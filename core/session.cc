@@ -99,9 +99,10 @@ Status Session::SetUpBuffer(const BufferSetUp& setup) {
     Error error = std::move(info).error();
     if (!chosen) {
       error.code = ErrorCode::kUnsupported;
-      error.message = fmt::format("buffer {} was recorded with engine '{}', which this build does "
-                                  "not have",
-                                  Raw(setup.id), name);
+      error.message = fmt::format(
+          "buffer {} was recorded with engine '{}', which this build does "
+          "not have",
+          Raw(setup.id), name);
       error.hint = "choose another with --engine; `ringscope engines` lists them";
     }
     return tl::unexpected<Error>(std::move(error));
@@ -215,13 +216,12 @@ bool Session::MayWrite(const Producer* producer, BufferId buffer, WriterId write
   return registered == producer->writers.end() || registered->second == buffer;
 }
 
-void Session::ApplyChunk(const Commit& commit, const Producer* producer,
-                         const ChunkToMove& chunk) {
+void Session::ApplyChunk(const Commit& commit, const Producer* producer, const ChunkToMove& chunk) {
   const bool page_exists = !chunk.page || producer == nullptr || !producer->smb_pages ||
                            commit.origin != Origin::kShm || *chunk.page < *producer->smb_pages;
-  const auto header =
-      chunk.data && chunk.data->size() <= kMaxChunkData ? ParseChunkHeader(*chunk.data)
-                                                        : std::nullopt;
+  const auto header = chunk.data && chunk.data->size() <= kMaxChunkData
+                          ? ParseChunkHeader(*chunk.data)
+                          : std::nullopt;
   if (!header || !page_exists) {
     ++stats_.skipped_chunks;
     WarnOnce("skipped", fmt::format("a chunk of producer {} has {}: skipped, as the service does",
@@ -261,9 +261,8 @@ void Session::ApplyPatch(ProducerId producer, const ChunkToPatch& patch) {
   SessionBuffer* buffer = FindOpenBuffer(id);
   const uint64_t writer = patch.writer.value_or(0);
   const bool refused =
-      buffer == nullptr ||
-      (knows_producers_ &&
-       (writer == 0 || writer > kMaxWriterId || patch.patches.size() > kMaxPatchesPerChunk));
+      buffer == nullptr || (knows_producers_ && (writer == 0 || writer > kMaxWriterId ||
+                                                 patch.patches.size() > kMaxPatchesPerChunk));
   if (refused) {
     stats_.patches_discarded += patch.patches.size();
     sink_.OnPatch(id, false);
@@ -325,8 +324,8 @@ Result<bool> Session::ReadPackets(SessionBuffer& buffer, const ReadLimits& limit
     if (!limits.as_in_trace)
       bytes += packet->size;
     else if (judged.valid)
-      bytes += packet->size +
-               TrustedFieldsSize(packet->identity, judged.sequence_id, packet->dropped);
+      bytes +=
+          packet->size + TrustedFieldsSize(packet->identity, judged.sequence_id, packet->dropped);
     RS_RETURN_IF_ERROR(sink_.OnPacket(judged));
   }
   sink_.OnReadDone(buffer.id, packets);
@@ -341,8 +340,8 @@ Status Session::ReadBuffer(BufferId id, std::optional<uint64_t> max_packets,
     return {};
   }
   uint64_t bytes = 0;
-  RS_RETURN_IF_ERROR(ReadPackets(
-      buffer->second, {.max_packets = max_packets, .max_bytes = max_bytes}, bytes));
+  RS_RETURN_IF_ERROR(
+      ReadPackets(buffer->second, {.max_packets = max_packets, .max_bytes = max_bytes}, bytes));
   return {};
 }
 

@@ -69,13 +69,13 @@ inline constexpr std::array<StatField, 20> kStatFields = {{
 }};
 
 /// Upper limits (bytes, inclusive) of the writer histogram's buckets; one more bucket follows.
-inline constexpr std::array<uint32_t, 10> kHistogramLimits = {8,    32,   128,  512,  1024,
+inline constexpr std::array<uint32_t, 10> kHistogramLimits = {8,    32,   128,  512,   1024,
                                                               2048, 4096, 8192, 12288, 16384};
 inline constexpr size_t kHistogramBuckets = kHistogramLimits.size() + 1;
 
 /// How much one sequence put into its chunks, chunk by chunk.
 struct WriterHistogram {
-  std::array<uint64_t, kHistogramBuckets> sums{};  // bytes of fragments, headers included
+  std::array<uint64_t, kHistogramBuckets> sums{};    // bytes of fragments, headers included
   std::array<uint32_t, kHistogramBuckets> counts{};  // commits
 
   void Add(uint32_t bytes) {

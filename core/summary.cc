@@ -101,8 +101,7 @@ void SummaryBuilder::AddChunk(ProducerId producer, const ChunkToMove& chunk,
   ++summary_.chunks;
   summary_.chunk_bytes += chunk.data->size();
 
-  const size_t index =
-      SequenceOf({producer, header->writer}, BufferId{Cut16(chunk.target_buffer)});
+  const size_t index = SequenceOf({producer, header->writer}, BufferId{Cut16(chunk.target_buffer)});
   if (index == kUnlisted) return;
   SequenceSummary& sequence = summary_.sequences[index];
   ++sequence.commits;
@@ -134,8 +133,8 @@ void SummaryBuilder::AddPatch(ProducerId producer, const ChunkToPatch& patch,
   const auto patches = static_cast<uint64_t>(std::ranges::count_if(
       patch.patches, [](const PatchSpan& span) { return span.data.size() == 4; }));
   summary_.patches += patches;
-  const size_t index = SequenceOf({producer, WriterId{Cut16(patch.writer)}},
-                                  BufferId{Cut16(patch.target_buffer)});
+  const size_t index =
+      SequenceOf({producer, WriterId{Cut16(patch.writer)}}, BufferId{Cut16(patch.target_buffer)});
   if (index == kUnlisted) return;
   SequenceSummary& sequence = summary_.sequences[index];
   sequence.patches += patches;

@@ -17,11 +17,11 @@ namespace ringscope {
 struct SequenceSummary {
   SequenceKey sequence;
   BufferId buffer{};
-  uint64_t commits = 0;   // chunks committed, re-commits included
-  uint64_t chunks = 0;    // distinct chunk ids (a chunk sent again soon after counts once)
-  uint64_t packets = 0;   // that begin in these chunks, by the headers' counts and flags
-  uint64_t bytes = 0;     // of payload, re-commits included
-  uint64_t patches = 0;   // four-byte patches sent
+  uint64_t commits = 0;  // chunks committed, re-commits included
+  uint64_t chunks = 0;   // distinct chunk ids (a chunk sent again soon after counts once)
+  uint64_t packets = 0;  // that begin in these chunks, by the headers' counts and flags
+  uint64_t bytes = 0;    // of payload, re-commits included
+  uint64_t patches = 0;  // four-byte patches sent
   std::optional<uint64_t> first_time_ns;
   std::optional<uint64_t> last_time_ns;
 
@@ -36,15 +36,15 @@ struct SessionSummary {
   uint64_t records = 0;
   std::optional<uint64_t> first_time_ns;
   std::optional<uint64_t> last_time_ns;
-  std::array<uint64_t, kOpKinds> counts{};  // records by kind, in OpBody's order
-  std::vector<BufferSetUp> buffers;         // in order of set-up
-  std::vector<ProducerConnected> producers; // in order of connection
-  std::vector<SequenceSummary> sequences;   // in order of first commit
-  uint64_t chunks = 0;       // committed, re-commits included
-  uint64_t chunk_bytes = 0;  // chunk headers and payloads
-  uint64_t patches = 0;      // four-byte patches sent
+  std::array<uint64_t, kOpKinds> counts{};   // records by kind, in OpBody's order
+  std::vector<BufferSetUp> buffers;          // in order of set-up
+  std::vector<ProducerConnected> producers;  // in order of connection
+  std::vector<SequenceSummary> sequences;    // in order of first commit
+  uint64_t chunks = 0;                       // committed, re-commits included
+  uint64_t chunk_bytes = 0;                  // chunk headers and payloads
+  uint64_t patches = 0;                      // four-byte patches sent
   uint64_t recorder_gaps = 0;
-  bool truncated = false;    // the lists met their limit: they are not complete, the totals are
+  bool truncated = false;  // the lists met their limit: they are not complete, the totals are
 
   friend bool operator==(const SessionSummary&, const SessionSummary&) = default;
 };

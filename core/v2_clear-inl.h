@@ -24,8 +24,7 @@ void V2Engine<kObserved>::Clear(uint64_t end, const ChunkCommit& by) {
   }
   if (cleared_to > end) {
     s_.stats.padding_bytes_written += cleared_to - end;
-    if constexpr (kObserved)
-      observer_->OnPadding(end, static_cast<uint32_t>(cleared_to - end));
+    if constexpr (kObserved) observer_->OnPadding(end, static_cast<uint32_t>(cleared_to - end));
   }
 }
 
@@ -174,8 +173,7 @@ std::string V2Engine<kObserved>::CheckInvariants() const {
     for (uint32_t i = 0; i < sequence.chunks.size(); ++i) {
       const StoredChunk& chunk = s_.chunks[sequence.chunks[i]];
       if (chunk.sequence != slot) return "a sequence lists another's chunk";
-      if (i > 0 && !sequence.wide_ids &&
-          !Precedes(s_.chunks[sequence.chunks[i - 1]].id, chunk.id))
+      if (i > 0 && !sequence.wide_ids && !Precedes(s_.chunks[sequence.chunks[i - 1]].id, chunk.id))
         return "a sequence's list is not sorted";
     }
   }

@@ -96,8 +96,7 @@ void V2Engine<kObserved>::Commit(const ChunkCommit& commit) {
 
   const auto recommits = [&] {
     const uint32_t at = FindChunk(sequence, commit.chunk);
-    return at != kNotFound &&
-           RecommitInPlace(sequence.chunks[at], at == 0, in) == Recommit::kDone;
+    return at != kNotFound && RecommitInPlace(sequence.chunks[at], at == 0, in) == Recommit::kDone;
   };
   if (s_.rules.recommit_before_evict && recommits()) return;
   if (!MakeRoom(in)) return;
@@ -197,8 +196,7 @@ auto V2Engine<kObserved>::RecommitInPlace(ChunkRef ref, bool is_first, Incoming&
 template <bool kObserved>
 void V2Engine<kObserved>::Wrap() {
   // Padding that is left between the cursor and the end comes last in buffer order from now on.
-  while (!s_.chunks.empty() && s_.wr < s_.used &&
-         s_.chunks[s_.chunks.begin()].offset() >= s_.wr) {
+  while (!s_.chunks.empty() && s_.wr < s_.used && s_.chunks[s_.chunks.begin()].offset() >= s_.wr) {
     const StoredChunk padding = s_.chunks[s_.chunks.begin()];
     s_.chunks.PopFront();
     s_.chunks.PushBack(padding);
@@ -250,9 +248,8 @@ void V2Engine<kObserved>::WriteChunk(uint32_t slot, const Incoming& in, bool seq
   if (sequence.listed_empty) RemoveFromEmpty(slot);
   // The counter is a property of the released buffers; it does not go below nothing.
   if (sequence.chunks.empty() && !sequence_is_new && s_.empty_counter > 0) --s_.empty_counter;
-  const bool consecutive =
-      at > 0 && at == sequence.chunks.size() &&
-      s_.chunks[sequence.chunks.back()].id == ChunkId{Raw(chunk.id) - 1};
+  const bool consecutive = at > 0 && at == sequence.chunks.size() &&
+                           s_.chunks[sequence.chunks.back()].id == ChunkId{Raw(chunk.id) - 1};
   sequence.chunks.Insert(at, s_.chunks.PushBack(chunk));
   if (!consecutive) {
     const ChunkId first = s_.chunks[sequence.chunks.front()].id;

@@ -44,8 +44,8 @@ struct Sequence {
   bool exists = false;
   bool has_last = false;
   bool last_incomplete = false;
-  bool wide_ids = false;      // the list's ids do not lie within kHalfIds: no total order
-  bool listed_empty = false;  // is in the list of empty sequences
+  bool wide_ids = false;         // the list's ids do not lie within kHalfIds: no total order
+  bool listed_empty = false;     // is in the list of empty sequences
   uint32_t older_empty = kNone;  // neighbours in that list
   uint32_t newer_empty = kNone;
 };
@@ -102,13 +102,13 @@ class V2Engine final : public Engine {
   /// A commit after a look at its fragments.
   struct Incoming {
     const ChunkCommit& commit;
-    uint8_t flags = 0;          // to be stored
+    uint8_t flags = 0;  // to be stored
     uint32_t fragment_bytes = 0;
-    uint32_t size = 0;          // payload bytes to reserve
-    uint32_t consumed = 0;      // bytes that were read before, for a chunk that comes again
+    uint32_t size = 0;      // payload bytes to reserve
+    uint32_t consumed = 0;  // bytes that were read before, for a chunk that comes again
     bool all_whole = false;
     bool writer_drop = false;
-    bool broken = false;        // fewer fragments than counted
+    bool broken = false;  // fewer fragments than counted
   };
   enum class Recommit : uint8_t { kDone, kRelocate };
 

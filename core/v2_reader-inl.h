@@ -21,8 +21,8 @@ Reader V2Engine<kObserved>::MakeReader(ChunkRef target) {
   const Sequence& sequence = s_.sequences[slot];
   const StoredChunk& first = s_.chunks[sequence.chunks.front()];
   if (sequence.has_last && first.id != Successor(sequence.last_id)) {
-    const bool readmitted = first.id == sequence.last_id && sequence.last_incomplete &&
-                            s_.rules.readmission_is_no_gap;
+    const bool readmitted =
+        first.id == sequence.last_id && sequence.last_incomplete && s_.rules.readmission_is_no_gap;
     if (!readmitted) AddLoss(slot, kLossReadGap, first.id);
   }
   return {.slot = slot, .target = target, .position = first.unread_offset(), .met_gap = false};
@@ -65,8 +65,7 @@ bool V2Engine<kObserved>::NextOf(Reader& reader) {
     const FragmentStatus status =
         ReadFragment(PayloadOf(chunk), chunk.payload_size, reader.position, fragment);
     if (status != FragmentStatus::kFragment) {
-      if (status == FragmentStatus::kCorrupted)
-        AddLoss(reader.slot, kLossChunkCorrupted, chunk.id);
+      if (status == FragmentStatus::kCorrupted) AddLoss(reader.slot, kLossChunkCorrupted, chunk.id);
       if (kMode == Mode::kRead && chunk.is_incomplete()) {
         sequence.skipped_in_pass = s_.pass;
         if constexpr (kObserved)
@@ -125,8 +124,8 @@ bool V2Engine<kObserved>::NextOf(Reader& reader) {
         break;
     }
     if constexpr (kObserved)
-      observer_->OnPacketGivenUp(sequence.key, {chunk.id, fragment.offset, packet_.place.last_chunk},
-                                 loss_bit);
+      observer_->OnPacketGivenUp(sequence.key,
+                                 {chunk.id, fragment.offset, packet_.place.last_chunk}, loss_bit);
   }
 }
 
@@ -211,8 +210,8 @@ auto V2Engine<kObserved>::Reassemble(const Reader& reader, const Fragment& begin
         observer_->OnStalled(sequence.key, stalled_at, stall);
     }
   }
-  const bool consumes = outcome != Chain::kUnfinished ||
-                        (kMode == Mode::kErase && s_.rules.clearing_consumes_pieces);
+  const bool consumes =
+      outcome != Chain::kUnfinished || (kMode == Mode::kErase && s_.rules.clearing_consumes_pieces);
   if (consumes) {
     for (uint32_t i = 0; i < chain_.size(); ++i)
       if (chain_[i] > 0) Consume<kMode>(s_.chunks[list[i]], chain_[i]);

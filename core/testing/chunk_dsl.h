@@ -105,8 +105,8 @@ class Buffer {
  public:
   Buffer(std::string_view engine, uint64_t size, FillPolicy policy = FillPolicy::kRingBuffer,
          EngineObserver* observer = nullptr) {
-    auto created = FindEngine(engine).value()->create(
-        {.size = size, .policy = policy, .observer = observer});
+    auto created =
+        FindEngine(engine).value()->create({.size = size, .policy = policy, .observer = observer});
     engine_ = std::move(created).value();
   }
 
