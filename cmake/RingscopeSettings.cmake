@@ -20,14 +20,18 @@ if(RS_FUZZERS)
   target_compile_options(rs_settings INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
-# rs_folder(NAME LIBS...): library rs_NAME from the folder's sources, NAME_test from its *_test.cc,
-# NAME_bench from its *_bench.cc, and a fuzz target for each of its *_fuzz.cc.
+# rs_folder(NAME LIBS...): library rs_NAME from the folder's sources (and rs_NAME_testing from those
+# in testing/), NAME_test from its *_test.cc, NAME_bench from its *_bench.cc, and a fuzz target for
+# each of its *_fuzz.cc.
 function(rs_folder name)
   file(GLOB sources CONFIGURE_DEPENDS *.cc */*.cc)
   set(tests ${sources})
   set(benches ${sources})
   set(fuzzers ${sources})
-  list(FILTER sources EXCLUDE REGEX "(_test|_bench|_fuzz|main)\\.cc$")
+  set(helpers ${sources})
+  list(FILTER sources EXCLUDE REGEX "(_test|_bench|_fuzz|main)\\.cc$|/testing/")
+  list(FILTER helpers INCLUDE REGEX "/testing/")
+  list(FILTER helpers EXCLUDE REGEX "main\\.cc$")
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")
   list(FILTER benches INCLUDE REGEX "_bench\\.cc$")
   list(FILTER fuzzers INCLUDE REGEX "_fuzz\\.cc$")
@@ -35,9 +39,14 @@ function(rs_folder name)
   add_library(rs_${name} STATIC ${sources})
   target_link_libraries(rs_${name} PUBLIC rs_settings ${ARGN})
 
+  if(helpers)
+    add_library(rs_${name}_testing STATIC ${helpers})
+    target_link_libraries(rs_${name}_testing PUBLIC rs_${name})
+  endif()
   if(RS_TESTS AND tests)
     add_executable(${name}_test ${tests})
-    target_link_libraries(${name}_test PRIVATE rs_${name} GTest::gmock GTest::gtest_main)
+    target_link_libraries(${name}_test PRIVATE rs_${name} GTest::gmock GTest::gtest_main
+                          $<TARGET_NAME_IF_EXISTS:rs_${name}_testing>)
     target_compile_definitions(${name}_test PRIVATE
                                RS_TESTDATA="${PROJECT_SOURCE_DIR}/testdata"
                                RS_SOURCE_DIR="${PROJECT_SOURCE_DIR}")

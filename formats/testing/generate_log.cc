@@ -1,0 +1,142 @@
+#include "formats/testing/generate_log.h"
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "core/commit_request.h"
+#include "formats/commit_log_writer.h"
+
+namespace ringscope::testing {
+namespace {
+
+constexpr uint16_t kBuffer = 1;
+constexpr uint32_t kWritersPerProducer = 20;
+constexpr uint64_t kStartNs = 1'000'000'000'000;
+
+class Generator {
+ public:
+  Generator(const GeneratedLog& log, CommitLogWriter& writer)
+      : log_(log), writer_(writer), random_(log.seed), writers_(std::max(1u, log.writers)) {}
+
+  Status Run() {
+    LogHeader header;
+    header.uuid = "00000000000000000000000000000001";
+    header.source = Origin::kSynthetic;
+    header.description = "generated for measurements";
+    RS_RETURN_IF_ERROR(Append(header));
+    BufferSetUp buffer;
+    buffer.id = BufferId{kBuffer};
+    buffer.size = log_.buffer_size;
+    buffer.engine = "v2@58";
+    RS_RETURN_IF_ERROR(Append(buffer));
+    for (uint32_t w = 0; w < writers_.size(); ++w) {
+      if (w % kWritersPerProducer == 0) {
+        ProducerConnected producer;
+        producer.producer = ProducerOf(w);
+        producer.uid = 1000 + w;
+        producer.pid = static_cast<int32_t>(100 + w);
+        producer.name = "generated";
+        RS_RETURN_IF_ERROR(Append(producer));
+      }
+    }
+    while (bytes_ < log_.chunk_bytes) RS_RETURN_IF_ERROR(AppendCommit());
+    return {};
+  }
+
+ private:
+  struct Writer {
+    uint32_t next_chunk = 0;
+    bool in_packet = false;
+    uint32_t to_patch = 0;  // chunk whose first four bytes wait for a patch, plus 1
+  };
+
+  static ProducerId ProducerOf(uint32_t writer) {
+    return ProducerId{static_cast<uint16_t>(1 + writer / kWritersPerProducer)};
+  }
+
+  template <typename Body>
+  Status Append(Body body) {
+    return writer_.Append({.time_ns = now_ns_ += 1000 + random_() % 5000, .body = std::move(body)});
+  }
+
+  /// Bytes like those of a track event: a few small fields that change, and names that come again.
+  void AppendPacketBytes(size_t size) {
+    const size_t end = payload_.size() + size;
+    while (payload_.size() < end) {
+      payload_ += '\x40';
+      wire::AppendVarint(payload_, now_ns_ + random_() % 4096);
+      payload_ += "\x5A\x0D\x48\x02\x58";
+      wire::AppendVarint(payload_, random_());
+      static constexpr const char* kNames[] = {"DrawFrame", "BinderTransaction", "Swap", "vsync"};
+      payload_ += kNames[random_() % 4];
+    }
+    payload_.resize(end);
+  }
+
+  void AppendFragment(size_t size) {
+    wire::AppendVarint(payload_, size);
+    AppendPacketBytes(size);
+  }
+
+  Status AppendCommit() {
+    const auto w = static_cast<uint32_t>(random_() % writers_.size());
+    Writer& writer = writers_[w];
+    constexpr size_t kRoom = 4080;
+    payload_.clear();
+    request_.clear();
+    ChunkHeader header{.chunk = ChunkId{writer.next_chunk++},
+                       .writer = WriterId{static_cast<uint16_t>(1 + w % kWritersPerProducer)}};
+    if (writer.in_packet) header.flags |= kFirstContinues;
+    const size_t full = random_() % 4 == 0 ? kRoom / 2 : kRoom - 300;
+    do {
+      AppendFragment(40 + random_() % 260);
+      ++header.fragments;
+    } while (payload_.size() < full);
+    const uint32_t patched = std::exchange(writer.to_patch, 0);
+    writer.in_packet = random_() % 3 == 0;
+    if (writer.in_packet) {
+      header.flags |= kLastContinues;
+      if (random_() % 2 == 0) {
+        header.flags |= kNeedsPatching;
+        writer.to_patch = Raw(header.chunk) + 1;
+      }
+    }
+    CommitRequestBuilder builder(request_);
+    builder.AddChunk(BufferId{kBuffer}, header, wire::AsBytes(payload_), true);
+    if (patched != 0) {
+      ChunkToPatch patch{.target_buffer = kBuffer,
+                         .writer = Raw(header.writer),
+                         .chunk = patched - 1,
+                         .patches = {}};
+      patch.patches.push_back({.offset = 20, .data = wire::AsBytes("\x81\x80\x80\x01")});
+      builder.AddPatch(patch);
+    }
+    bytes_ += kChunkHeaderSize + payload_.size();
+    Commit commit;
+    commit.producer = ProducerOf(w);
+    commit.origin = Origin::kSynthetic;
+    commit.request = wire::AsBytes(request_);
+    return Append(commit);
+  }
+
+  const GeneratedLog& log_;
+  CommitLogWriter& writer_;
+  std::mt19937 random_;
+  std::vector<Writer> writers_;
+  uint64_t bytes_ = 0;
+  uint64_t now_ns_ = kStartNs;
+  std::string payload_;
+  std::string request_;
+};
+
+}  // namespace
+
+Status GenerateLog(const GeneratedLog& log, ByteSink& out) {
+  RS_ASSIGN_OR_RETURN(const std::unique_ptr<CommitLogWriter> writer, CommitLogWriter::Create(out));
+  RS_RETURN_IF_ERROR(Generator(log, *writer).Run());
+  return writer->Close();
+}
+
+}  // namespace ringscope::testing
