@@ -2,6 +2,8 @@
 #define RINGSCOPE_CORE_CHUNK_RING_H_
 
 #include <cstdint>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "core/ids.h"
@@ -86,29 +88,39 @@ class ChunkRing {
 /// at the back are the usual cases; inserting moves the shorter side.
 class ChunkList {
  public:
+  ChunkList() = default;
+  ChunkList(const ChunkList& other) { *this = other; }
+  ChunkList& operator=(const ChunkList& other) {
+    if (this == &other) return *this;
+    Reserve(other.capacity_);
+    count_ = other.count_;
+    for (uint32_t i = 0; i < count_; ++i) slots_[i] = other[i];
+    return *this;
+  }
+  // What was moved from can only be assigned to or destroyed.
+  ChunkList(ChunkList&&) = default;
+  ChunkList& operator=(ChunkList&&) = default;
+
   uint32_t size() const { return count_; }
   bool empty() const { return count_ == 0; }
-  ChunkRef operator[](uint32_t i) const { return slots_[(head_ + i) & mask()]; }
+  ChunkRef operator[](uint32_t i) const { return slots_[(head_ + i) & (capacity_ - 1)]; }
   ChunkRef front() const { return slots_[head_]; }
   ChunkRef back() const { return (*this)[count_ - 1]; }
 
   void PopFront() {
-    head_ = (head_ + 1) & mask();
+    head_ = (head_ + 1) & (capacity_ - 1);
     // Most sequences of a log with very many are done for good once they are empty.
-    if (--count_ == 0 && slots_.size() > kKeptWhenEmpty) {
-      slots_ = {};
-      head_ = 0;
-    }
+    if (--count_ == 0 && capacity_ > kKeptWhenEmpty) Reserve(0);
   }
 
   /// Puts `ref` before the element at `at`; at == size() appends.
   void Insert(uint32_t at, ChunkRef ref) {
-    if (count_ == slots_.size()) [[unlikely]]
+    if (count_ == capacity_) [[unlikely]]
       Grow();
     if (at > count_ / 2 || at == count_) {
       for (uint32_t i = count_; i > at; --i) slot(i) = slot(i - 1);
     } else {
-      head_ = (head_ - 1) & mask();
+      head_ = (head_ - 1) & (capacity_ - 1);
       for (uint32_t i = 0; i < at; ++i) slot(i) = slot(i + 1);
     }
     slot(at) = ref;
@@ -116,19 +128,27 @@ class ChunkList {
   }
 
  private:
-  static constexpr size_t kKeptWhenEmpty = 16;
+  static constexpr uint32_t kKeptWhenEmpty = 16;
 
-  uint32_t mask() const { return static_cast<uint32_t>(slots_.size() - 1); }
-  ChunkRef& slot(uint32_t i) { return slots_[(head_ + i) & mask()]; }
+  ChunkRef& slot(uint32_t i) { return slots_[(head_ + i) & (capacity_ - 1)]; }
 
-  void Grow() {
-    std::vector<ChunkRef> grown(slots_.empty() ? 2 : slots_.size() * 2);
-    for (uint32_t i = 0; i < count_; ++i) grown[i] = (*this)[i];
-    slots_ = std::move(grown);
-    head_ = 0;
+  /// Empties it.
+  void Reserve(uint32_t capacity) {
+    slots_ = capacity == 0 ? nullptr : std::make_unique_for_overwrite<ChunkRef[]>(capacity);
+    capacity_ = capacity;
+    head_ = count_ = 0;
   }
 
-  std::vector<ChunkRef> slots_;  // a power of two, once it has any
+  void Grow() {
+    ChunkList grown;
+    grown.Reserve(capacity_ == 0 ? 2 : capacity_ * 2);
+    grown.count_ = count_;
+    for (uint32_t i = 0; i < count_; ++i) grown.slots_[i] = (*this)[i];
+    *this = std::move(grown);
+  }
+
+  std::unique_ptr<ChunkRef[]> slots_;
+  uint32_t capacity_ = 0;  // a power of two, or 0
   uint32_t head_ = 0;
   uint32_t count_ = 0;
 };

@@ -41,7 +41,7 @@ ChunkHeader Chunk(uint32_t id, uint16_t fragments, uint8_t flags = 0, uint16_t w
   return {ChunkId{id}, WriterId{writer}, fragments, flags};
 }
 
-TEST(Summary_Packets, BeginInAChunk) {
+TEST(Summary, Packets_BeginInAChunk) {
   struct Case {
     const char* name;
     uint16_t fragments;
@@ -65,7 +65,7 @@ TEST(Summary_Packets, BeginInAChunk) {
   }
 }
 
-TEST(Summary_Recommit, CountsTheChunkOnceAndOnlyTheExtraPackets) {
+TEST(Summary, Recommit_CountsTheChunkOnceAndOnlyTheExtraPackets) {
   Session session;
   session.Commit(Chunk(5, 3), 30, /*complete=*/false).Commit(Chunk(5, 4), 40);
   EXPECT_EQ(session.only().commits, 2u);
@@ -76,14 +76,14 @@ TEST(Summary_Recommit, CountsTheChunkOnceAndOnlyTheExtraPackets) {
   EXPECT_EQ(session.summary().chunk_bytes, 86u);
 }
 
-TEST(Summary_Recommit, IsForgottenAfterAWhile) {
+TEST(Summary, Recommit_IsForgottenAfterAWhile) {
   Session session;
   for (uint32_t id = 0; id < 9; ++id) session.Commit(Chunk(id, 1), 10);
   session.Commit(Chunk(0, 1), 10);
   EXPECT_EQ(session.only().chunks, 10u);
 }
 
-TEST(Summary_Sequences, AreListedByFirstCommitPerBuffer) {
+TEST(Summary, Sequences_AreListedByFirstCommitPerBuffer) {
   Session session;
   session.Commit(Chunk(0, 1, 0, 9), 1)
       .Commit(Chunk(0, 1, 0, 3), 1)
@@ -97,7 +97,7 @@ TEST(Summary_Sequences, AreListedByFirstCommitPerBuffer) {
   EXPECT_THAT(session.summary().sequences, ElementsAre(writer(9, 1), writer(3, 1), writer(9, 2)));
 }
 
-TEST(Summary_Patches, CountsThoseOfFourBytes) {
+TEST(Summary, Patches_CountsThoseOfFourBytes) {
   const std::string four = "abcd";
   const std::string five = "abcde";
   ChunkToPatch patch;
@@ -112,7 +112,7 @@ TEST(Summary_Patches, CountsThoseOfFourBytes) {
   EXPECT_EQ(session.summary().patches, 2u);
 }
 
-TEST(Summary_Times, AreTheEarliestAndTheLatest) {
+TEST(Summary, Times_AreTheEarliestAndTheLatest) {
   Session session;
   session.Commit(Chunk(0, 1), 1, true, 1, 50)
       .Commit(Chunk(1, 1), 1, true, 1, 40)
@@ -122,7 +122,7 @@ TEST(Summary_Times, AreTheEarliestAndTheLatest) {
   EXPECT_EQ(session.only().first_time_ns, 40u);
 }
 
-TEST(Summary_Malformed, KeepsWhatComesBefore) {
+TEST(Summary, Malformed_KeepsWhatComesBefore) {
   std::string request;
   CommitRequestBuilder(request).AddChunk(BufferId{1}, Chunk(0, 1), {}, true);
   request += '\xff';
@@ -131,7 +131,7 @@ TEST(Summary_Malformed, KeepsWhatComesBefore) {
   EXPECT_EQ(session.summary().chunks, 1u);
 }
 
-TEST(Summary_Lists, StopAtTheirLimit) {
+TEST(Summary, Lists_StopAtTheirLimit) {
   SummaryBuilder builder;
   ProducerConnected producer;
   producer.name.assign(SummaryBuilder::kMaxListed / 4, 'x');
@@ -148,15 +148,13 @@ LogHeader Header(std::string uuid, uint32_t part) {
   return header;
 }
 
-TEST(LogSummary_Sessions, BeginAtHeadersThatDoNotContinue) {
+TEST(LogSummary, Sessions_BeginAtHeadersThatDoNotContinue) {
   LogSummaryBuilder builder;
   uint64_t number = 0;
   for (const LogHeader& header : {
-           Header("a", 0),
-           Header("a", 1),  // continues
-           Header("a", 3),  // a part is missing
-           Header("b", 0),
-           Header("b", 0),  // the same file again
+           Header("a", 0), Header("a", 1),  // continues
+           Header("a", 3),                  // a part is missing
+           Header("b", 0), Header("b", 0),  // the same file again
        }) {
     builder.Add(Op{{}, header}, number++);
     builder.Add(Op{{}, Note{"x"}}, number++);
@@ -168,14 +166,14 @@ TEST(LogSummary_Sessions, BeginAtHeadersThatDoNotContinue) {
   EXPECT_EQ(sessions[3].first_record, 8u);
 }
 
-TEST(LogSummary_Sessions, MayLackAHeader) {
+TEST(LogSummary, Sessions_MayLackAHeader) {
   LogSummaryBuilder builder;
   builder.Add(Op{{}, Note{"x"}}, 0);
   ASSERT_THAT(builder.Sessions(), SizeIs(1));
   EXPECT_EQ(builder.Sessions()[0].header, LogHeader{});
 }
 
-TEST(LogSummary_Uuid, MayComeLater) {
+TEST(LogSummary, Uuid_MayComeLater) {
   LogSummaryBuilder builder;
   builder.Add(Op{{}, Header("", 0)}, 0);
   builder.SetUuid("late");

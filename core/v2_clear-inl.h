@@ -167,7 +167,7 @@ std::string V2Engine<kObserved>::CheckInvariants() const {
   uint32_t empty = 0;
   for (size_t slot = 0; slot < s_.sequences.size(); ++slot) {
     const Sequence& sequence = s_.sequences[slot];
-    empty += sequence.listed_empty;
+    empty += sequence.listed_empty ? 1 : 0;
     if (sequence.listed_empty && !sequence.chunks.empty()) return "an empty sequence has chunks";
     listed += sequence.chunks.size();
     for (uint32_t i = 0; i < sequence.chunks.size(); ++i) {

@@ -29,26 +29,27 @@ using Storage = std::unique_ptr<uint8_t[], FreeDeleter>;
 /// Chunk ids that lie within this distance have a total order, whatever wraps.
 inline constexpr uint32_t kHalfIds = uint32_t{1} << 30;
 
-/// A sequence as the buffer knows it. Slots are never given back: a sequence that the buffer
-/// forgets is only reset, as its writer histogram stays.
-struct Sequence {
+/// A sequence as the buffer knows it, in one cache line. Slots are never given back: a sequence
+/// that the buffer forgets is only reset, as its writer histogram stays.
+struct alignas(64) Sequence {
   static constexpr uint32_t kNone = UINT32_MAX;
 
-  SequenceKey key;
-  Identity identity;  // as of the commit that made it known
   ChunkList chunks;
-  uint64_t skipped_in_pass = 0;  // number of the read pass; 0: none
-  ChunkId last_id{};             // the last consumed chunk, if has_last
-  uint16_t last_payload_size = 0;
-  uint16_t loss_bits = 0;  // pending
-  bool exists = false;
-  bool has_last = false;
-  bool last_incomplete = false;
-  bool wide_ids = false;         // the list's ids do not lie within kHalfIds: no total order
-  bool listed_empty = false;     // is in the list of empty sequences
-  uint32_t older_empty = kNone;  // neighbours in that list
+  SequenceKey key;
+  Identity identity;              // as of the commit that made it known
+  uint32_t skipped_in_pass = 0;   // number of the read pass; 0: none
+  ChunkId last_id{};              // the last consumed chunk, if has_last
+  uint32_t older_empty = kNone;   // neighbours in the list of empty sequences
   uint32_t newer_empty = kNone;
+  uint16_t last_payload_size = 0;
+  uint16_t loss_bits = 0;         // pending
+  bool exists : 1 = false;
+  bool has_last : 1 = false;
+  bool last_incomplete : 1 = false;
+  bool wide_ids : 1 = false;      // the list's ids do not lie within kHalfIds: no total order
+  bool listed_empty : 1 = false;  // is in the list of empty sequences
 };
+static_assert(sizeof(Sequence) == 64);
 
 /// Everything that a clone copies.
 struct State {
@@ -68,7 +69,7 @@ struct State {
   uint32_t newest_empty = Sequence::kNone;
   uint32_t empty_listed = 0;
   uint32_t empty_counter = 0;
-  uint64_t pass = 0;  // number of the read pass
+  uint32_t pass = 0;  // number of the read pass; never 0 once there was one
 };
 
 /// Takes the packets of one sequence in order, on behalf of a target chunk. The chunk it stands in
@@ -126,6 +127,7 @@ class V2Engine final : public Engine {
   bool MakeRoom(const Incoming& in);
   void WriteChunk(uint32_t slot, const Incoming& in, bool sequence_is_new);
   void Wrap();
+  void PrefetchNextEvicted() const;
   void Discard(const ChunkCommit& commit, DiscardReason reason);
   // Clearing (v2_clear-inl.h).
   void Clear(uint64_t end, const ChunkCommit& by);

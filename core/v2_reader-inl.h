@@ -221,7 +221,7 @@ auto V2Engine<kObserved>::Reassemble(const Reader& reader, const Fragment& begin
 
 template <bool kObserved>
 void V2Engine<kObserved>::BeginRead() {
-  ++s_.pass;
+  if (++s_.pass == 0) s_.pass = 1;
   read_ref_ = s_.chunks.begin();
   reading_ = true;
   has_reader_ = false;

@@ -70,7 +70,7 @@ struct ComparedPacket {
 };
 
 struct ComparedTrace {
-  std::vector<ComparedPacket> packets;           // of producers
+  std::vector<ComparedPacket> packets;              // of producers
   std::vector<std::map<uint32_t, uint64_t>> stats;  // by buffer: BufferStats by field number
 };
 

@@ -20,8 +20,9 @@ struct LogInfo {
   LogFormat format = LogFormat::kCommitLog;
   std::vector<SessionSummary> sessions;
   uint64_t file_bytes = 0;
-  uint64_t raw_bytes = 0;        // of the records, decompressed; 0 for texts
+  uint64_t raw_bytes = 0;  // of the records, decompressed; 0 for texts
   uint64_t data_frames = 0;
+  uint64_t unknown_records = 0;  // of kinds that this version does not know; they are skipped
   bool from_index = false;       // answered from the index, without reading the records
   bool cleanly_closed = false;   // has an index and a seek table that add up
   std::vector<Damage> damage;
@@ -32,8 +33,8 @@ struct LogInfo {
 /// sessions either way.
 Result<LogInfo> ReadLogInfo(const std::string& path, const ProgressFn& progress = {});
 
-/// Verifies everything: frames, checksums, seek table, index, summary, record numbers, and that each
-/// record and each request in it parses. Damage found is in the result, not an Error.
+/// Verifies everything: frames, checksums, seek table, index, summary, record numbers, and that
+/// each record and each request in it parses. Damage found is in the result, not an Error.
 Result<LogInfo> VerifyLog(const std::string& path, const ProgressFn& progress = {});
 
 /// Writes a clean copy of what is readable of `path` to `out`; gaps that damage left are noted in

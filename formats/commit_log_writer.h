@@ -10,8 +10,8 @@
 namespace ringscope {
 
 struct CommitLogWriterOptions {
-  int level = 3;                        // zstd's
-  size_t frame_bytes = 1024 * 1024;     // raw bytes after which a data frame is closed
+  int level = 3;                     // zstd's
+  size_t frame_bytes = 1024 * 1024;  // raw bytes after which a data frame is closed
 };
 
 /// Writes a `.tblog`: see commit_log.md. Records go into frames; Close adds index, summary and

@@ -1,5 +1,5 @@
-// The released buffers' own answers: each case of testdata/conformance, replayed by each engine that
-// it has answers for, event by event.
+// The released buffers' own answers: each case of testdata/conformance, replayed by each engine
+// that it has answers for, event by event.
 
 #include <gtest/gtest.h>
 
@@ -71,12 +71,12 @@ TEST_P(ConformanceTest, AllCases) {
     SCOPED_TRACE(name);
     const auto found = ReplayToEvents(root / "cases" / name, GetParam());
     ASSERT_TRUE(found) << found.error().ToString();
-    const std::vector<json> expected =
-        Lines(testing::ReadTestdata("conformance/expected/" + std::string(GetParam()) + "/" + name));
+    const std::vector<json> expected = Lines(
+        testing::ReadTestdata("conformance/expected/" + std::string(GetParam()) + "/" + name));
     const std::vector<json> events = Lines(*found);
     for (size_t i = 0; i < std::min(expected.size(), events.size()); ++i) {
-      ASSERT_TRUE(Answers(expected[i], events[i])) << "event " << i + 1 << "\nexpected "
-                                                   << expected[i] << "\nfound    " << events[i];
+      ASSERT_TRUE(Answers(expected[i], events[i]))
+          << "event " << i + 1 << "\nexpected " << expected[i] << "\nfound    " << events[i];
     }
     ASSERT_EQ(events.size(), expected.size());
     ++cases;

@@ -1,6 +1,11 @@
 #ifndef RINGSCOPE_FORMATS_EVENTS_JSONL_H_
 #define RINGSCOPE_FORMATS_EVENTS_JSONL_H_
 
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+
 #include "core/session.h"
 #include "formats/byte_stream.h"
 
@@ -22,7 +27,8 @@ class EventsWriter : public SessionSink {
   Status Finish();
 
  private:
-  void Line(const std::string& line);
+  void Flush();
+  void FlushIfLarge();
 
   ByteSink& sink_;
   std::string pending_;

@@ -14,11 +14,11 @@ namespace ringscope {
 
 /// A piece of an input that could not be used; reading went on behind it.
 struct Damage {
-  uint64_t offset = 0;                    // bytes from the file's start
-  uint64_t bytes = 0;                     // of the file
-  std::optional<uint64_t> first_record;   // lost record numbers, where known
+  uint64_t offset = 0;                   // bytes from the file's start
+  uint64_t bytes = 0;                    // of the file
+  std::optional<uint64_t> first_record;  // lost record numbers, where known
   std::optional<uint64_t> records;
-  std::string what;                       // in words
+  std::string what;  // in words
 
   /// "at byte 123: 456 bytes lost (records 7 to 9): what"
   std::string ToString() const;

@@ -12,7 +12,7 @@ namespace ringscope {
 
 /// Reads operations from `.ops.jsonl` text (not compressed), one JSON object per line. Errors name
 /// the line and the key. Memory: one line, at most kMaxOpsLine bytes.
-/// @param position reports progress in the underlying file; may be null
+/// A source that is a ZstdSource tells the position in the compressed file.
 std::unique_ptr<LogSource> MakeOpsReader(std::unique_ptr<ByteSource> text, LogFormat format);
 
 inline constexpr size_t kMaxOpsLine = size_t{64} << 20;

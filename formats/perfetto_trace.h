@@ -2,14 +2,12 @@
 #define RINGSCOPE_FORMATS_PERFETTO_TRACE_H_
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "core/session.h"
-#include "core/stats.h"
+#include "core/trusted_fields.h"
 #include "formats/byte_stream.h"
 
 namespace ringscope {
@@ -21,13 +19,15 @@ class TraceWriter {
 
   /// A packet with the trusted fields that the service appends. Invalid packets are left out.
   Status AddPacket(const SessionPacket& packet);
-  /// Packets of the service itself (sequence 1).
+  /// Packets of the service itself (sequence 1); messages as they are in the packet.
   Status AddTraceConfig(Bytes config);
   Status AddClockSnapshot(Bytes snapshot);
   /// The TraceStats packet: every buffer, every sequence. Write it last.
   Status AddTraceStats(Session& session);
   /// Writes out what is pending.
   Status Finish();
+
+  uint64_t packets() const { return packets_; }
 
  private:
   Status AddServicePacket(uint32_t field, Bytes content);
@@ -36,27 +36,36 @@ class TraceWriter {
   ByteSink& sink_;
   std::string pending_;
   std::string scratch_;
+  uint64_t packets_ = 0;
 };
 
 /// A packet of a trace file: its bytes, and the trusted fields found in it.
 struct TracePacket {
-  uint64_t offset = 0;  // of the packet's field in the file
+  uint64_t offset = 0;  // of the packet's field in the (decompressed) file
   Bytes bytes;          // the TracePacket message; valid until the next Next()
-  Bytes content;        // without the fields that the service appended at its end
+  Bytes content;        // without the fields that the service appended, where these are its end
   uint32_t sequence_id = 0;
   std::optional<int32_t> trusted_uid;
   std::optional<int32_t> trusted_pid;
-  uint32_t dropped = 0;  // previous_packet_dropped
+  uint32_t dropped = 0;  // previous_packet_dropped as the service appended it. A producer's own is
+                         // part of the content, and meant here only if nothing was split off
 };
 
+/// Finds the trusted fields in a TracePacket message. Malformed bytes end the search.
+/// @return a packet with everything but its offset
+TracePacket SplitTracePacket(Bytes packet);
+
 /// Reads a `.pftrace` packet by packet, plain or zstd-compressed as a whole. Packets inside
-/// compressed_packets are not looked into. Memory: one packet, at most 512 MiB.
+/// compressed_packets are not looked into. Memory: one packet, at most kMaxTracePacket.
 class TraceReader {
  public:
   virtual ~TraceReader() = default;
   static Result<std::unique_ptr<TraceReader>> Open(std::unique_ptr<ByteSource> source);
+  /// The next packet; nullopt: the file's clean end. Fields other than packets are skipped.
   virtual Result<std::optional<TracePacket>> Next() = 0;
 };
+
+inline constexpr uint64_t kMaxTracePacket = uint64_t{512} << 20;
 
 }  // namespace ringscope
 

@@ -1,0 +1,70 @@
+#include "formats/log_source.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "core/wire.h"
+#include "formats/commit_log_format.h"
+#include "formats/commit_log_reader.h"
+#include "formats/ops_jsonl.h"
+#include "formats/zstd_source.h"
+
+namespace ringscope {
+namespace {
+
+/// "records 7 to 9", "record 7", "3 records".
+std::string LostRecords(const Damage& damage) {
+  const uint64_t count = damage.records.value_or(0);
+  if (count == 0) return {};
+  if (!damage.first_record) return fmt::format("{} {}", count, count == 1 ? "record" : "records");
+  if (count == 1) return fmt::format("record {}", *damage.first_record);
+  return fmt::format("records {} to {}", *damage.first_record, *damage.first_record + count - 1);
+}
+
+}  // namespace
+
+std::string Damage::ToString() const {
+  std::string text = fmt::format("at byte {}: ", offset);
+  const std::string lost = LostRecords(*this);
+  if (bytes > 0) {
+    text += fmt::format("{} {} lost", bytes, bytes == 1 ? "byte" : "bytes");
+    if (!lost.empty()) text += fmt::format(" ({})", lost);
+    text += ": ";
+  } else if (!lost.empty()) {
+    text += fmt::format("{} lost: ", lost);
+  }
+  return text + what;
+}
+
+Result<std::unique_ptr<LogSource>> OpenLog(const std::string& path) {
+  RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenByteSource(path));
+  return OpenLog(std::move(source));
+}
+
+Result<std::unique_ptr<LogSource>> OpenLog(std::unique_ptr<ByteSource> source) {
+  return OpenLog(std::move(source), nullptr);
+}
+
+Result<std::unique_ptr<LogSource>> OpenLog(std::unique_ptr<ByteSource> source,
+                                           CommitLogObserver* observer) {
+  RS_ASSIGN_OR_RETURN(std::string start, ReadStart(*source, commit_log::kStartFrameSize));
+  const bool is_commit_log = commit_log::LooksLikeCommitLog(wire::AsBytes(start));
+  const bool is_zstd = IsZstd(wire::AsBytes(start));
+  source = MakePrefixedSource(std::move(start), std::move(source));
+  if (is_commit_log) return MakeCommitLogReader(std::move(source), observer);
+  if (!is_zstd) return MakeOpsReader(std::move(source), LogFormat::kOps);
+
+  std::unique_ptr<ZstdSource> content = ZstdSource::Make(std::move(source));
+  RS_ASSIGN_OR_RETURN(start, content->Peek(commit_log::kStartFrameSize));
+  if (commit_log::LooksLikeCommitLog(wire::AsBytes(start))) {
+    return MakeCommitLogReader(std::move(content), observer);
+  }
+  if (IsZstd(wire::AsBytes(start))) {
+    return Fail(ErrorCode::kUnsupported, "the input is compressed with zstd twice",
+                {content->path(), {}, {}}, "decompress it once");
+  }
+  return MakeOpsReader(std::move(content), LogFormat::kZstdOps);
+}
+
+}  // namespace ringscope

@@ -1,0 +1,74 @@
+#ifndef RINGSCOPE_FORMATS_TESTING_TESTDATA_H_
+#define RINGSCOPE_FORMATS_TESTING_TESTDATA_H_
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/wire.h"
+#include "formats/byte_stream.h"
+#include "formats/zstd_source.h"
+
+namespace ringscope::testing {
+
+/// Where the test data is; the build says so (RS_TESTDATA).
+inline std::filesystem::path TestdataPath(std::string_view relative) {
+  return std::filesystem::path(RS_TESTDATA) / relative;
+}
+
+/// All that a source has. A failure fails the test and gives an empty text.
+inline std::string ReadAll(ByteSource& source) {
+  std::string text;
+  std::vector<uint8_t> part(size_t{256} << 10);
+  while (true) {
+    const auto got = source.Read(part);
+    if (!got) {
+      ADD_FAILURE() << got.error().ToString();
+      return {};
+    }
+    if (*got == 0) return text;
+    text += wire::AsText(Bytes(part).first(*got));
+  }
+}
+
+/// A file of the test data as a string, decompressed if its name ends in ".zst".
+inline std::string ReadTestdata(std::string_view relative) {
+  const std::filesystem::path path = TestdataPath(relative);
+  auto source = OpenByteSource(path.string());
+  if (!source) {
+    ADD_FAILURE() << source.error().ToString();
+    return {};
+  }
+  if (path.extension() != ".zst") return ReadAll(**source);
+  return ReadAll(*ZstdSource::Make(std::move(*source)));
+}
+
+/// The files below a folder of the test data whose names end so, relative to the test data, sorted.
+inline std::vector<std::string> ListTestdata(std::string_view folder, std::string_view ending) {
+  std::vector<std::string> found;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(TestdataPath(folder))) {
+    if (entry.is_regular_file() && entry.path().string().ends_with(ending))
+      found.push_back(entry.path().lexically_relative(TestdataPath("")).string());
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+/// The lines of a text, without their line breaks.
+inline std::vector<std::string_view> Lines(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    lines.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+}  // namespace ringscope::testing
+
+#endif  // RINGSCOPE_FORMATS_TESTING_TESTDATA_H_
