@@ -52,9 +52,14 @@ void LossAnalysis::AddPacket(const SessionPacket& session_packet) {
   // The service's field stands behind the producer's own and so takes its place.
   const uint32_t dropped = packet.dropped != 0 ? packet.dropped : facts.dropped;
 
-  const auto [entry, is_first] = sequences_.try_emplace(packet.sequence.Packed());
-  SequenceState& state = entry->second;
-  if (is_first) state.buffer = session_packet.buffer;
+  uint32_t slot = slots_.Find(packet.sequence);
+  const bool is_first = slot == KeyIndex::kNone;
+  if (is_first) {
+    slot = static_cast<uint32_t>(sequences_.size());
+    slots_.Insert(packet.sequence, slot);
+    sequences_.emplace_back().buffer = session_packet.buffer;
+  }
+  SequenceState& state = sequences_[slot];
   BufferLosses& losses = losses_[session_packet.buffer];
   if (dropped != 0 && !is_first) {
     ++losses.sequence_packet_loss;
@@ -74,9 +79,11 @@ void LossAnalysis::AddPacket(const SessionPacket& session_packet) {
 
 std::map<BufferId, BufferLosses> LossAnalysis::Result() const {
   std::map<BufferId, BufferLosses> result = losses_;
-  for (const auto& [key, state] : sequences_)
+  for (size_t slot = 0; slot < sequences_.size(); ++slot) {
+    const SequenceState& state = sequences_[slot];
     if (state.needed_state && !state.used_state)
       ++result[state.buffer].incremental_sequences_dropped;
+  }
   return result;
 }
 

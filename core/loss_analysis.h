@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <unordered_map>
 
 #include "core/data_loss.h"
+#include "core/key_index.h"
 #include "core/session.h"
 
 namespace ringscope {
@@ -37,7 +37,8 @@ class LossAnalysis {
     bool needed_state = false;  // at least one packet needed it
     bool used_state = false;    // and at least one could use it
   };
-  std::unordered_map<uint32_t, SequenceState> sequences_;  // by packed SequenceKey
+  KeyIndex slots_;
+  StableVector<SequenceState> sequences_;  // by slot
   std::map<BufferId, BufferLosses> losses_;
   std::string scratch_;
 };

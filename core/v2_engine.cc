@@ -79,11 +79,6 @@ void V2Engine<kObserved>::Commit(const ChunkCommit& commit) {
   if (s_.sealed) return Discard(commit, DiscardReason::kSealed);
   if (commit.payload.size() > kMaxChunkData) return Discard(commit, DiscardReason::kTooLarge);
 
-  // What this commit will need of its sequence comes in while the payload is looked at.
-  if (const uint32_t known = SlotOf(commit.sequence); known != KeyIndex::kNone) {
-    __builtin_prefetch(&s_.sequences[known]);
-    __builtin_prefetch(&histograms_[known]);
-  }
   Incoming in = Tokenize(commit);
   if (in.broken && !(in.writer_drop && s_.rules.allows_writer_drop)) ++s_.stats.abi_violations;
   if (OuterSize(in.size) > s_.size) return Discard(commit, DiscardReason::kTooLarge);
@@ -270,16 +265,6 @@ void V2Engine<kObserved>::WriteChunk(uint32_t slot, const Incoming& in, bool seq
   s_.stats.bytes_written += outer;
   if constexpr (kObserved) observer_->OnCommitted(Observed(chunk));
   ForgetEmptySequences();
-  PrefetchNextEvicted();
-}
-
-/// The chunk that the next commit will probably push out has a sequence that nobody touched for
-/// long, while its own bytes are not needed at all.
-template <bool kObserved>
-void V2Engine<kObserved>::PrefetchNextEvicted() const {
-  if (s_.wr >= s_.used) return;
-  const StoredChunk& next = s_.chunks[s_.chunks.begin()];
-  if (!next.is_padding()) __builtin_prefetch(&s_.sequences[next.sequence]);
 }
 
 template <bool kObserved>

@@ -36,13 +36,13 @@ struct alignas(64) Sequence {
 
   ChunkList chunks;
   SequenceKey key;
-  Identity identity;              // as of the commit that made it known
-  uint32_t skipped_in_pass = 0;   // number of the read pass; 0: none
-  ChunkId last_id{};              // the last consumed chunk, if has_last
-  uint32_t older_empty = kNone;   // neighbours in the list of empty sequences
+  Identity identity;             // as of the commit that made it known
+  uint32_t skipped_in_pass = 0;  // number of the read pass; 0: none
+  ChunkId last_id{};             // the last consumed chunk, if has_last
+  uint32_t older_empty = kNone;  // neighbours in the list of empty sequences
   uint32_t newer_empty = kNone;
   uint16_t last_payload_size = 0;
-  uint16_t loss_bits = 0;         // pending
+  uint16_t loss_bits = 0;  // pending
   bool exists : 1 = false;
   bool has_last : 1 = false;
   bool last_incomplete : 1 = false;
@@ -127,7 +127,6 @@ class V2Engine final : public Engine {
   bool MakeRoom(const Incoming& in);
   void WriteChunk(uint32_t slot, const Incoming& in, bool sequence_is_new);
   void Wrap();
-  void PrefetchNextEvicted() const;
   void Discard(const ChunkCommit& commit, DiscardReason reason);
   // Clearing (v2_clear-inl.h).
   void Clear(uint64_t end, const ChunkCommit& by);

@@ -1,0 +1,146 @@
+#include "cli/app.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <exception>
+#include <vector>
+
+#include "commands/help_text.h"
+#include "commands/registry.h"
+#include "commands/suggest.h"
+
+namespace ringscope {
+namespace {
+
+constexpr const char* kSeeHelp = "see 'ringscope help'";
+
+/// The command line, cut at the command's name.
+struct CommandLine {
+  GlobalArgs globals;
+  bool help = false;
+  bool version = false;
+  std::vector<std::string> rest;  // the command and what belongs to it
+};
+
+/// CLI11 takes arguments last one first.
+std::vector<std::string> Reversed(std::span<const std::string> args) {
+  return {args.rbegin(), args.rend()};
+}
+
+Error UsageError(std::string message, std::string hint) {
+  return {ErrorCode::kUsage, std::move(message), {}, std::move(hint)};
+}
+
+Error UnknownOption(const std::string& text, const CLI::App& app, const std::string& see_help) {
+  const std::string name = text.substr(0, text.find('='));
+  std::vector<std::string> known;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& long_name : option->get_lnames()) known.push_back("--" + long_name);
+    for (const std::string& short_name : option->get_snames()) known.push_back("-" + short_name);
+  }
+  return UsageError(fmt::format("there is no option '{}'", name),
+                    DidYouMean(name, known, see_help));
+}
+
+bool IsOption(const std::string& text) { return text.size() > 1 && text.front() == '-'; }
+
+/// Reads what stands in front of the command.
+Result<CommandLine> ParseGlobals(std::span<const std::string> args) {
+  CommandLine line;
+  CLI::App app;
+  AddGlobalOptions(app, line.globals);
+  app.set_help_flag();  // -h is a plain flag here: it lists the commands
+  app.add_flag("-h,--help", line.help);
+  app.add_flag("--version", line.version);
+  app.prefix_command();
+  try {
+    app.parse(Reversed(args));
+  } catch (const CLI::ParseError& error) {
+    return tl::unexpected(UsageError(error.what(), kSeeHelp));
+  }
+  line.rest = app.remaining();
+  if (!line.rest.empty() && IsOption(line.rest.front()))
+    return tl::unexpected(UnknownOption(line.rest.front(), app, kSeeHelp));
+  return line;
+}
+
+/// Reads a command's own options. @return false: its help was asked for
+Result<bool> ParseOptions(CLI::App& app, const Command& command,
+                          std::span<const std::string> args) {
+  const std::string see_help = fmt::format("see 'ringscope help {}'", command.name);
+  try {
+    app.parse(Reversed(args));
+  } catch (const CLI::CallForHelp&) {
+    return false;
+  } catch (const CLI::ValidationError& error) {
+    return tl::unexpected(UsageError(error.what(), ""));  // it says what is expected
+  } catch (const CLI::ParseError& error) {
+    // A mistyped option makes other errors too; it is the one to tell.
+    for (const std::string& text : app.remaining())
+      if (IsOption(text)) return tl::unexpected(UnknownOption(text, app, see_help));
+    if (!app.remaining().empty()) {
+      return tl::unexpected(UsageError(
+          fmt::format("'{}' is one argument too many", app.remaining().front()), see_help));
+    }
+    return tl::unexpected(UsageError(error.what(), see_help));
+  }
+  return true;
+}
+
+Result<ExitCode> RunCommand(CommandLine& line, Console& console) {
+  if (line.version) {
+    console.Print(ToolVersion() + "\n");
+    return ExitCode::kClean;
+  }
+  if (line.help) {
+    console.Print(OverviewHelp(console));
+    return ExitCode::kClean;
+  }
+  if (line.rest.empty()) return tl::unexpected(UsageError("no command", kSeeHelp));
+  const Command* const command = FindCommand(line.rest.front());
+  if (command == nullptr) return tl::unexpected(UnknownCommand(line.rest.front()));
+
+  const BoundCommand bound = BindCommand(*command, line.globals);
+  RS_ASSIGN_OR_RETURN(const bool run,
+                      ParseOptions(*bound.app, *command, std::span(line.rest).subspan(1)));
+  console.Configure(line.globals.console);
+  if (!run) {
+    console.Print(CommandHelp(*command, console));
+    return ExitCode::kClean;
+  }
+  Context context{console};
+  return bound.run(context);
+}
+
+Result<ExitCode> Run(std::span<const std::string> args, Console& console) {
+  RS_ASSIGN_OR_RETURN(CommandLine line, ParseGlobals(args));
+  console.Configure(line.globals.console);
+  RS_ASSIGN_OR_RETURN(const ExitCode code, RunCommand(line, console));
+  RS_RETURN_IF_ERROR(console.Flush());
+  return code;
+}
+
+/// Libraries may throw what no caller can foresee, such as being out of memory.
+Result<ExitCode> RunCatching(std::span<const std::string> args, Console& console) {
+  try {
+    return Run(args, console);
+  } catch (const std::exception& error) {
+    return Fail(ErrorCode::kLimit, fmt::format("cannot go on: {}", error.what()));
+  }
+}
+
+}  // namespace
+
+int RunApp(std::span<const std::string> args, Streams& streams) {
+  Console console(streams);
+  const Result<ExitCode> result = RunCatching(args, console);
+  if (result) return static_cast<int>(*result);
+  if (streams.out.reader_gone()) return static_cast<int>(ExitCode::kClean);
+  console.PrintError(result.error().ToString());
+  return static_cast<int>(result.error().code == ErrorCode::kUsage ? ExitCode::kUsage
+                                                                   : ExitCode::kFailed);
+}
+
+}  // namespace ringscope

@@ -1,0 +1,133 @@
+#include "cli/app.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "commands/registry.h"
+#include "commands/testing/memory_run.h"
+
+namespace ringscope {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+struct Ran {
+  int status = -1;
+  std::string out;
+  std::string err;
+};
+
+Ran RunTool(std::vector<std::string> args, const std::string& input = "") {
+  MemoryRun memory(input);
+  const int status = RunApp(args, memory.streams);
+  return {status, memory.out.text, memory.err.text};
+}
+
+TEST(App, Version) {
+  const Ran ran = RunTool({"--version"});
+  EXPECT_EQ(ran.status, 0);
+  EXPECT_THAT(ran.out, StartsWith("ringscope "));
+}
+
+TEST(App, Help_IsTheSameEitherWay) {
+  EXPECT_EQ(RunTool({"--help"}).out, RunTool({"help"}).out);
+  EXPECT_EQ(RunTool({"-h"}).status, 0);
+  for (const Command& command : Commands()) {
+    const Ran ran = RunTool({command.name, "--help"});
+    EXPECT_EQ(ran.status, 0);
+    EXPECT_EQ(ran.err, "");
+    EXPECT_EQ(ran.out, RunTool({"help", command.name}).out);
+    EXPECT_THAT(ran.out, StartsWith(std::string("usage: ringscope ") + command.name));
+  }
+}
+
+struct UsageCase {
+  const char* name;
+  std::vector<std::string> args;
+  const char* says;
+};
+
+class Usage : public testing::TestWithParam<UsageCase> {};
+
+TEST_P(Usage, IsExplainedInALineWithStatus2) {
+  const Ran ran = RunTool(GetParam().args);
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_EQ(ran.out, "");
+  EXPECT_THAT(ran.err, StartsWith("ringscope: error: "));
+  EXPECT_THAT(ran.err, HasSubstr(GetParam().says));
+  EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    CommandLines, Usage,
+    testing::Values(
+        UsageCase{"nothing", {}, "'ringscope help'"},
+        UsageCase{"mistyped_command", {"imprt"}, "did you mean 'import'?"},
+        UsageCase{"unknown_command", {"frobnicate"}, "'ringscope help' lists the commands"},
+        UsageCase{"mistyped_global", {"--colour", "never", "info"}, "did you mean '--color'?"},
+        UsageCase{"mistyped_option", {"replay", "--enigne", "v2", "x"}, "did you mean '--engine'?"},
+        UsageCase{"mistyped_option_and_a_missing_one",
+                  {"import", "x", "--outptu", "y"},
+                  "did you mean '--output'?"},
+        UsageCase{"mistyped_with_value", {"info", "--fromat=json", "x"}, "there is no option"},
+        UsageCase{"mistyped_engine", {"replay", "--engine", "v2@85", "x"}, "did you mean 'v2@58'?"},
+        UsageCase{"mistyped_kind", {"dump", "--kind", "comit", "x"}, "did you mean 'commit'?"},
+        UsageCase{"mistyped_help", {"help", "replai"}, "did you mean 'replay'?"},
+        UsageCase{"missing_argument", {"info"}, "LOG is required (see 'ringscope help info')"},
+        UsageCase{"missing_value", {"import", "x", "-o"}, "--output"},
+        UsageCase{"too_many_arguments", {"info", "a", "b"}, "'b' is one argument too many"},
+        UsageCase{"bad_size", {"replay", "--size", "1=12q", "x"}, "--size: '12q' is no size"},
+        UsageCase{"bad_buffer", {"replay", "--size", "70000=1k", "x"}, "0 to 65535"},
+        UsageCase{"bad_reads", {"replay", "--reads", "often", "x"}, "every=5s"},
+        UsageCase{"bad_format", {"info", "--format", "yaml", "x"}, "table, json"},
+        UsageCase{"bad_level", {"import", "--level", "77", "x", "-o", "y"}, "--level"},
+        UsageCase{"bad_session", {"info", "--session", "0", "x"}, "numbered from 1"},
+        UsageCase{"bad_color", {"--color", "green", "help"}, "auto, always and never"},
+        UsageCase{
+            "same_option_twice", {"info", "--format", "json", "--format", "json", "x"}, "--format"},
+        UsageCase{"repair_to_stdout", {"repair", "x", "-o", "-"}, "standard output"}),
+    [](const auto& test) { return std::string(test.param.name); });
+
+TEST(App, Globals_StandInFrontOrBehind) {
+  EXPECT_THAT(RunTool({"--color", "always", "engines"}).out, HasSubstr("\x1b[1m"));
+  EXPECT_THAT(RunTool({"engines", "--color", "always"}).out, HasSubstr("\x1b[1m"));
+  EXPECT_THAT(RunTool({"--color=always", "--quiet", "engines"}).out, HasSubstr("\x1b[1m"));
+}
+
+TEST(App, MissingFile_FailsWithItsName) {
+  const Ran ran = RunTool({"info", "/no/such/file.tblog"});
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_THAT(ran.err, HasSubstr("/no/such/file.tblog"));
+}
+
+TEST(App, LogNamedLikeACommand_IsALog) {
+  const Ran ran = RunTool({"replay", "/no/such/folder/help", "info"});
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_THAT(ran.err, HasSubstr("/no/such/folder/help"));
+}
+
+TEST(App, BrokenPipe_EndsQuietly) {
+  MemoryRun memory(R"({"op":"note","text":"a"})");
+  memory.out.closed = true;
+  EXPECT_EQ(RunApp(std::vector<std::string>{"dump", "-"}, memory.streams), 0);
+  EXPECT_EQ(memory.err.text, "");
+}
+
+TEST(App, DamagedInput_IsUsedWithStatus3) {
+  const TempFolder folder;
+  const std::string whole = folder.File("whole.tblog");
+  ASSERT_EQ(RunTool({"-q", "import", "-", "-o", whole}, R"({"op":"note","text":"a"})").status, 0);
+  const std::string bytes = ReadFile(whole);
+  const std::string torn = folder.Write("torn.tblog", bytes + bytes.substr(0, bytes.size() / 2));
+  for (const char* command : {"info", "dump", "replay", "stats", "verify"}) {
+    const Ran ran = RunTool({command, torn});
+    EXPECT_EQ(ran.status, 3) << command << "\n" << ran.out << ran.err;
+  }
+  EXPECT_EQ(RunTool({"repair", torn, "-o", folder.File("clean.tblog")}).status, 3);
+  EXPECT_EQ(RunTool({"verify", folder.File("clean.tblog")}).status, 0);
+  EXPECT_EQ(RunTool({"repair", torn, "-o", torn}).status, 2);
+}
+
+}  // namespace
+}  // namespace ringscope

@@ -1,0 +1,36 @@
+#include "cli/process_streams.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+
+namespace ringscope {
+
+DescriptorStream::DescriptorStream(int descriptor, const char* name)
+    : descriptor_(descriptor), name_(name), is_terminal_(isatty(descriptor) == 1) {}
+
+Status DescriptorStream::Write(Bytes bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = write(descriptor_, bytes.data(), bytes.size());
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      if (errno == EPIPE) reader_gone_ = true;
+      return Fail(ErrorCode::kIo, fmt::format("cannot write to {}: {}", name_, strerror(errno)));
+    }
+    bytes = bytes.subspan(static_cast<size_t>(written));
+  }
+  return {};
+}
+
+void IgnoreBrokenPipes() { std::signal(SIGPIPE, SIG_IGN); }
+
+bool NoColorIsSet() {
+  const char* const value = std::getenv("NO_COLOR");
+  return value != nullptr && *value != '\0';
+}
+
+}  // namespace ringscope

@@ -1,0 +1,48 @@
+#ifndef RINGSCOPE_COMMANDS_COMMAND_H_
+#define RINGSCOPE_COMMANDS_COMMAND_H_
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "commands/context.h"
+#include "commands/exit_code.h"
+#include "core/result.h"
+
+namespace ringscope {
+
+/// A command with its options filled in.
+using Runner = std::function<Result<ExitCode>(Context&)>;
+
+struct Example {
+  const char* command;
+  const char* what;  // it does
+};
+
+/// One command of the tool. Help, completions and the checks of the man pages derive from this.
+struct Command {
+  const char* name;
+  const char* group;    // heading in the overview
+  const char* summary;  // one line, no full stop
+  const char* description;
+  std::vector<Example> examples;
+  /// Adds the command's options to `app`. The runner uses what a later parse puts into them.
+  std::function<Runner(CLI::App& app)> bind;
+};
+
+/// Binds an options struct: `set_up` adds its options to an app, `run` gets it filled in.
+template <typename Args>
+std::function<Runner(CLI::App&)> Bind(void (*set_up)(CLI::App&, Args&),
+                                      Result<ExitCode> (*run)(const Args&, Context&)) {
+  return [=](CLI::App& app) -> Runner {
+    auto args = std::make_shared<Args>();
+    set_up(app, *args);
+    return [=](Context& context) { return run(*args, context); };
+  };
+}
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_COMMANDS_COMMAND_H_

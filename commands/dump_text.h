@@ -1,0 +1,46 @@
+#ifndef RINGSCOPE_COMMANDS_DUMP_TEXT_H_
+#define RINGSCOPE_COMMANDS_DUMP_TEXT_H_
+
+#include <map>
+#include <string>
+
+#include "commands/dump_filter.h"
+#include "core/commit_request.h"
+#include "core/op.h"
+
+namespace ringscope {
+
+/// Writes records as lines for people: number, time since the session's start in seconds, kind and
+/// what it says. A commit takes a line for each chunk, each patched chunk and a flush.
+class RecordText {
+ public:
+  /// @param filter whose chunks and patches are shown; must outlive this
+  explicit RecordText(const RecordFilter& filter) : filter_(filter) {}
+
+  void StartSession() { identities_.clear(); }
+  /// @return the lines, each with its line break
+  std::string Format(const Op& op, uint64_t number);
+
+ private:
+  /// Adds a line; number and time stand in a record's first line only.
+  void Line(std::string_view kind, const std::string& what);
+  void FormatCommit(const Commit& commit);
+  std::string CommitSuffix(const Commit& commit);
+
+  const RecordFilter& filter_;
+  CommitRequestParser parser_;
+  std::map<ProducerId, Identity> identities_;  // as the session's records say
+  std::string margin_;                         // number and time of the record at hand
+  std::string text_;
+};
+
+/// "10 fragments, 4,080 bytes, continues on next, needs patching"
+std::string DescribeChunk(const ChunkToMove& chunk);
+/// "2 patches at 12, 30, more to come"
+std::string DescribePatches(const ChunkToPatch& patch);
+/// What any record but a commit says.
+std::string DescribeRecord(const OpBody& body);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_COMMANDS_DUMP_TEXT_H_

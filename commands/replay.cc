@@ -1,0 +1,122 @@
+#include "commands/replay.h"
+
+#include <fmt/format.h>
+
+#include "commands/options.h"
+#include "commands/output.h"
+#include "commands/replay_report.h"
+#include "commands/stats_report.h"
+#include "commands/text.h"
+
+namespace ringscope {
+namespace {
+
+void SetUp(CLI::App& app, ReplayArgs& args) {
+  AddLogs(app, args.logs);
+  app.add_option("-o,--output", args.output,
+                 "Write the trace that the service would have written (.pftrace); - for standard "
+                 "output")
+      ->type_name(kFileType);
+  AddReplayOptions(app, args.choices);
+  app.add_option("--events", args.events,
+                 "Write what happens, event by event (.events.jsonl); - for standard output, which "
+                 "then gets nothing else")
+      ->type_name(kFileType);
+  app.add_flag("--stats", args.stats, "Add all counters and histograms to the summary");
+  AddFormat(app, args.format, {"table", "json"});
+  AddSession(app, args.session);
+}
+
+/// The files that a replay of one session writes.
+struct OutputFiles {
+  std::unique_ptr<OutputFile> trace;
+  std::unique_ptr<OutputFile> events;
+};
+
+Result<OutputFiles> CreateOutputs(const ReplayArgs& args, Context& context) {
+  if (args.output == "-" && args.events == "-") {
+    return Fail(ErrorCode::kUsage, "--output and --events cannot both go to standard output", {},
+                "give one of them a file");
+  }
+  if (args.stats && (args.output == "-" || args.events == "-")) {
+    return Fail(ErrorCode::kUsage, "--stats has no place beside --output - or --events -", {},
+                "write the trace or the events to a file");
+  }
+  OutputFiles files;
+  if (!args.output.empty()) {
+    RS_ASSIGN_OR_RETURN(files.trace, CreateOutput(context, args.output, /*binary=*/true));
+  }
+  if (!args.events.empty()) {
+    RS_ASSIGN_OR_RETURN(files.events, CreateOutput(context, args.events, /*binary=*/false));
+  }
+  return files;
+}
+
+Status CommitOutput(const std::unique_ptr<OutputFile>& file, Context& context) {
+  if (!file) return {};
+  RS_RETURN_IF_ERROR(file->Commit());
+  if (file->path() != "-") context.console.Say(fmt::format("wrote {}", file->path()));
+  return {};
+}
+
+/// Replays the session that `sessions` stands at into the files.
+Result<ReplayOutcome> ReplayInto(const OutputFiles& files, const ReplayArgs& args,
+                                 SessionReader& sessions, Context& context) {
+  std::optional<TraceWriter> trace;
+  std::optional<EventsWriter> events;
+  ReplayOutputs outputs;
+  if (files.trace) outputs.trace = &trace.emplace(*files.trace);
+  if (files.events) outputs.events = &events.emplace(*files.events);
+  return ReplaySession(context, sessions, args.choices, outputs);
+}
+
+}  // namespace
+
+Result<ExitCode> RunReplay(const ReplayArgs& args, Context& context) {
+  SessionReader sessions(context, {args.logs, args.session}, "replaying");
+  const bool has_summary = args.output != "-" && args.events != "-";
+  Json document = JsonDocument("replay");
+  document["sessions"] = Json::array();
+
+  RS_ASSIGN_OR_RETURN(const OutputFiles files, CreateOutputs(args, context));
+  RS_ASSIGN_OR_RETURN(bool more, sessions.NextSession());
+  for (bool first = true; more; first = false) {
+    RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome, ReplayInto(files, args, sessions, context));
+    if (files.trace) RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "a trace"));
+    if (files.events) RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "a file of events"));
+    if (args.format == "json") {
+      Json json = ReplaySummaryJson(outcome);
+      if (args.stats) json["stats"] = StatsJson(outcome);
+      document["sessions"].push_back(std::move(json));
+    } else if (has_summary) {
+      if (!first) context.console.Print("\n");
+      PrintReplaySummary(context.console, outcome);
+      if (args.stats) PrintStats(context.console, outcome);
+    }
+    RS_ASSIGN_OR_RETURN(more, sessions.NextSession());
+  }
+  if (args.format == "json" && has_summary) PrintJson(context.console, document);
+  RS_RETURN_IF_ERROR(CommitOutput(files.trace, context));
+  RS_RETURN_IF_ERROR(CommitOutput(files.events, context));
+  return sessions.Finish();
+}
+
+Command ReplayCommand() {
+  return {
+      "replay",
+      "Replay",
+      "Replay a log through a trace buffer, and write the trace",
+      "Feeds what producers committed into a reimplementation of the trace buffer and reads it as "
+      "the tracing service did, or as you choose. Engine, sizes and policies default to the log's "
+      "own, so that the packets are those of the recorded session; change them to see what another "
+      "buffer would have kept. A value for one buffer is written BUFFER=VALUE, with the buffer's "
+      "id in the log. The summary shows per buffer what was written, read and lost.",
+      {{"ringscope replay session.tblog -o session.pftrace", "Get the session's trace"},
+       {"ringscope replay session.tblog --size 16MiB", "What if all buffers had been that large?"},
+       {"ringscope replay session.tblog --size 1=64k --reads every=500ms",
+        "Make buffer 1 smaller, and read it twice a second"},
+       {"ringscope replay session.tblog --events - | head", "Watch what happens"}},
+      Bind(SetUp, RunReplay)};
+}
+
+}  // namespace ringscope

@@ -1,0 +1,29 @@
+#ifndef RINGSCOPE_COMMANDS_REPLAY_H_
+#define RINGSCOPE_COMMANDS_REPLAY_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "commands/command.h"
+#include "commands/replay_run.h"
+
+namespace ringscope {
+
+struct ReplayArgs {
+  std::vector<std::string> logs;
+  std::string output;  // .pftrace; empty: none
+  std::string events;  // .events.jsonl, "-": standard output; empty: none
+  ReplayChoices choices;
+  bool stats = false;
+  std::string format = "table";
+  std::optional<uint64_t> session;
+};
+
+/// Replays logs, writes traces and events, and sums up what was written, read and lost.
+Result<ExitCode> RunReplay(const ReplayArgs& args, Context& context);
+Command ReplayCommand();
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_COMMANDS_REPLAY_H_

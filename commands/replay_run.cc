@@ -1,0 +1,228 @@
+#include "commands/replay_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "commands/options.h"
+#include "commands/text.h"
+#include "core/wire.h"
+
+namespace ringscope {
+namespace {
+
+/// Hands on to all that listen, and counts for the outcome.
+class ReplaySink : public SessionSink {
+ public:
+  struct Tally {
+    PacketCount read;
+    uint64_t invalid = 0;
+  };
+
+  ReplaySink(Console& console, const std::string& path, const ReplayOutputs& outputs)
+      : console_(console), path_(path), outputs_(outputs) {}
+
+  void OnPatch(BufferId buffer, bool ok) override {
+    if (outputs_.events != nullptr) outputs_.events->OnPatch(buffer, ok);
+  }
+  Status OnPacket(const SessionPacket& packet) override {
+    Tally& tally = tallies_[packet.buffer];
+    ++tally.read.packets;
+    tally.read.bytes += packet.packet->size;
+    if (packet.valid) {
+      losses_.AddPacket(packet);
+    } else {
+      ++tally.invalid;
+    }
+    if (outputs_.events != nullptr) RS_RETURN_IF_ERROR(outputs_.events->OnPacket(packet));
+    if (outputs_.trace != nullptr && packet.valid)
+      RS_RETURN_IF_ERROR(outputs_.trace->AddPacket(packet));
+    return {};
+  }
+  void OnReadDone(BufferId buffer, uint64_t packets) override {
+    if (outputs_.events != nullptr) outputs_.events->OnReadDone(buffer, packets);
+  }
+  void OnClonePacket(const SessionPacket& packet) override {
+    if (outputs_.events != nullptr) outputs_.events->OnClonePacket(packet);
+  }
+  void OnCloneDone(BufferId buffer, uint64_t packets, const BufferStats& stats) override {
+    if (outputs_.events != nullptr) outputs_.events->OnCloneDone(buffer, packets, stats);
+  }
+  void OnWarning(const std::string& text) override {
+    console_.Warn(fmt::format("{}: {}", path_, Printable(text)));
+  }
+
+  Tally TallyOf(BufferId buffer) const {
+    const auto entry = tallies_.find(buffer);
+    return entry == tallies_.end() ? Tally() : entry->second;
+  }
+  const LossAnalysis& losses() const { return losses_; }
+
+ private:
+  Console& console_;
+  const std::string path_;
+  const ReplayOutputs outputs_;
+  std::map<BufferId, Tally> tallies_;
+  LossAnalysis losses_;
+};
+
+/// The trace gets the records that the service writes into it as they are.
+Status AddServiceRecord(const Op& op, TraceWriter& trace) {
+  if (const auto* config = std::get_if<TraceConfigRecord>(&op.body))
+    return trace.AddTraceConfig(wire::AsBytes(config->config));
+  if (const auto* snapshot = std::get_if<ClockSnapshotRecord>(&op.body))
+    return trace.AddClockSnapshot(wire::AsBytes(snapshot->snapshot));
+  return {};
+}
+
+uint64_t Held(const BufferStats& stats) {
+  const uint64_t gone = stats.bytes_overwritten + stats.bytes_read;
+  return stats.bytes_written > gone ? stats.bytes_written - gone : 0;
+}
+
+/// Reads out what the replay left unread, to know how much that was. The engine is of no further
+/// use then; its counters must have been taken before.
+void Drain(Engine& engine, BufferOutcome& outcome) {
+  engine.BeginRead();
+  while (const Packet* packet = engine.NextPacket()) {
+    ++outcome.unread.packets;
+    outcome.unread.bytes += packet->size;
+  }
+  outcome.stuck_bytes = Held(engine.stats());
+}
+
+BufferOutcome OutcomeOf(const SessionBuffer& buffer, const ReplaySink& sink,
+                        const std::map<BufferId, BufferLosses>& losses) {
+  BufferOutcome outcome;
+  outcome.id = buffer.id;
+  outcome.index = buffer.index;
+  outcome.engine = buffer.info->name;
+  outcome.size = buffer.requested_size;
+  outcome.policy = buffer.policy;
+  outcome.freed = buffer.freed;
+  outcome.stats = buffer.engine->stats();
+  const ReplaySink::Tally tally = sink.TallyOf(buffer.id);
+  outcome.read = tally.read;
+  outcome.invalid = tally.invalid;
+  if (const auto loss = losses.find(buffer.id); loss != losses.end()) outcome.losses = loss->second;
+  if (!buffer.freed) Drain(*buffer.engine, outcome);
+  return outcome;
+}
+
+void WarnOfUnusedChoices(Console& console, const std::string& path, const ReplayChoices& choices,
+                         const std::map<BufferId, SessionBuffer>& buffers) {
+  for (const auto& [id, choice] : choices.session.buffers) {
+    if (buffers.contains(id)) continue;
+    std::string known;
+    for (const auto& [known_id, buffer] : buffers)
+      known += fmt::format("{}{}", known.empty() ? "" : ", ", Raw(known_id));
+    console.Warn(fmt::format("{}: there is no buffer {}, so the options for it change nothing{}",
+                             path, Raw(id),
+                             known.empty() ? "" : fmt::format(" (buffers: {})", known)));
+  }
+}
+
+}  // namespace
+
+void AddReplayOptions(CLI::App& app, ReplayChoices& choices) {
+  const auto choice_of = [&choices](std::optional<BufferId> buffer) -> BufferChoice& {
+    return buffer ? choices.session.buffers[*buffer] : choices.session.all;
+  };
+  /// An option [BUFFER=]VALUE whose value `set` puts into a buffer's choice.
+  const auto add = [&app, choice_of](const char* name, const char* type, const char* description,
+                                     Status (*set)(BufferChoice&, std::string_view)) {
+    app.add_option_function<std::vector<std::string>>(
+           name,
+           [=](const std::vector<std::string>& texts) {
+             for (const std::string& text : texts) {
+               const auto split = SplitBufferValue(text);
+               if (!split) ThrowBadValue(name, split.error());
+               const Status status = set(choice_of(split->buffer), split->value);
+               if (!status) ThrowBadValue(name, status.error());
+             }
+           },
+           description)
+        ->type_name(type)
+        ->allow_extra_args(false);
+  };
+  add("--engine", "[BUFFER=]ENGINE",
+      "Buffer version to replay with, see 'ringscope engines' (default: the log's, else v2)",
+      [](BufferChoice& choice, std::string_view text) -> Status {
+        RS_RETURN_IF_ERROR(FindEngine(text));
+        choice.engine = std::string(text);
+        return {};
+      });
+  add("--size", "[BUFFER=]SIZE", "Buffer size, like 64k, 16MiB or 1.5G (default: the log's)",
+      [](BufferChoice& choice, std::string_view text) -> Status {
+        RS_ASSIGN_OR_RETURN(choice.size, ParseSize(text));
+        return {};
+      });
+  add("--policy", "[BUFFER=]ring_buffer|discard",
+      "What happens when a buffer is full (default: the log's)",
+      [](BufferChoice& choice, std::string_view text) -> Status {
+        RS_ASSIGN_OR_RETURN(choice.policy, ParsePolicy(text));
+        return {};
+      });
+  AddParsed(app, "--reads", choices.reads, ParseReads, "recorded|end|none|every=TIME",
+            "When to read the buffers: where the log has read passes, once at the end, never, or "
+            "at multiples of a time like 5s and at the end (default: recorded if the log has read "
+            "passes, else end)");
+  AddParsed(app, "--pass-bytes", choices.pass_bytes, ParseSize, "SIZE",
+            "Bytes after which a read pass stops: 32KiB for a consumer, 1MiB for a file (default: "
+            "what the record says, else unlimited)");
+}
+
+Result<ReplayOutcome> ReplaySession(Context& context, SessionReader& sessions,
+                                    const ReplayChoices& choices, const ReplayOutputs& outputs) {
+  ReplayOptions options;
+  options.session = choices.session;
+  options.reads = choices.reads.mode;
+  options.every_ns = choices.reads.every_ns;
+  options.pass_bytes = choices.pass_bytes;
+  options.plain_streams_as_recorded = outputs.events != nullptr;
+
+  ReplayOutcome outcome;
+  outcome.path = sessions.path();
+  outcome.session = sessions.session();
+  ReplaySink sink(context.console, outcome.path, outputs);
+  Replay replay(std::move(options), sink);
+  while (true) {
+    RS_ASSIGN_OR_RETURN(const std::optional<Op> op, sessions.Next());
+    if (!op) break;
+    if (std::holds_alternative<RecorderGap>(op->body)) ++outcome.recorder_gaps;
+    if (outputs.trace != nullptr) RS_RETURN_IF_ERROR(AddServiceRecord(*op, *outputs.trace));
+    RS_RETURN_IF_ERROR(replay.Apply(*op));
+  }
+  RS_RETURN_IF_ERROR(replay.Finish());
+  Session& session = replay.session();
+  if (outputs.events != nullptr) {
+    outputs.events->OnSessionEnd(session.buffers());
+    RS_RETURN_IF_ERROR(outputs.events->Finish());
+  }
+  if (outputs.trace != nullptr) {
+    RS_RETURN_IF_ERROR(outputs.trace->AddTraceStats(session));
+    RS_RETURN_IF_ERROR(outputs.trace->Finish());
+  }
+  if (outcome.recorder_gaps > 0) {
+    context.console.Warn(fmt::format("{}: the recording is not complete: it has {}", outcome.path,
+                                     Count(outcome.recorder_gaps, "gap")));
+  }
+  WarnOfUnusedChoices(context.console, outcome.path, choices, session.buffers());
+
+  outcome.records = replay.records();
+  outcome.read_passes = replay.read_passes();
+  outcome.first_time_ns = replay.first_time_ns();
+  outcome.last_time_ns = replay.last_time_ns();
+  outcome.service = session.stats();
+  const std::map<BufferId, BufferLosses> losses = sink.losses().Result();
+  for (const auto& [id, buffer] : session.buffers()) {
+    buffer.engine->VisitWriterStats([&, buffer_id = id](const WriterStats& writer) {
+      outcome.writers.push_back({buffer_id, writer.sequence, *writer.histogram});
+    });
+    outcome.buffers.push_back(OutcomeOf(buffer, sink, losses));
+  }
+  return outcome;
+}
+
+}  // namespace ringscope

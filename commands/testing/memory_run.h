@@ -1,0 +1,97 @@
+#ifndef RINGSCOPE_COMMANDS_TESTING_MEMORY_RUN_H_
+#define RINGSCOPE_COMMANDS_TESTING_MEMORY_RUN_H_
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <utility>
+
+#include "commands/console.h"
+#include "commands/context.h"
+#include "core/wire.h"
+
+namespace ringscope {
+
+/// An output stream that keeps what is written.
+class MemoryStream : public OutputStream {
+ public:
+  using ByteSink::Write;
+  Status Write(Bytes bytes) override {
+    if (closed) {
+      gone_ = true;
+      return Fail(ErrorCode::kIo, "the reader has gone");
+    }
+    text += wire::AsText(bytes);
+    return {};
+  }
+  bool is_terminal() const override { return terminal; }
+  bool reader_gone() const override { return gone_; }
+
+  std::string text;
+  bool terminal = false;
+  bool closed = false;  // writes fail as on a broken pipe
+
+ private:
+  bool gone_ = false;
+};
+
+/// Streams in memory, and what a command needs around them.
+struct MemoryRun {
+  explicit MemoryRun(std::string input = "")
+      : streams{out, err, [input] { return MakeMemorySource(input, "-"); }},
+        console(streams),
+        context{console} {}
+
+  /// What was printed so far.
+  const std::string& Output() {
+    static_cast<void>(console.Flush());
+    return out.text;
+  }
+
+  MemoryStream out;
+  MemoryStream err;
+  Streams streams;
+  Console console;
+  Context context;
+};
+
+/// A folder that goes away with the test.
+class TempFolder {
+ public:
+  TempFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "ringscope-XXXXXX").string();
+    path_ = mkdtemp(name.data());
+  }
+  ~TempFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TempFolder(const TempFolder&) = delete;
+  TempFolder& operator=(const TempFolder&) = delete;
+
+  const std::string& path() const { return path_; }
+  std::string File(const std::string& name) const { return path_ + "/" + name; }
+  /// Writes a file. @return its path
+  std::string Write(const std::string& name, const std::string& content) const {
+    std::ofstream(File(name), std::ios::binary) << content;
+    return File(name);
+  }
+  size_t FileCount() const {
+    return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(path_),
+                                             std::filesystem::directory_iterator()));
+  }
+
+ private:
+  std::string path_;
+};
+
+inline std::string ReadFile(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_COMMANDS_TESTING_MEMORY_RUN_H_
