@@ -24,14 +24,15 @@ class AppendedFields {
     if (rank == 0) {
       start_ = offset;
       next_rank_ = 1;
-    } else if (start_ && rank >= next_rank_ && (rank == 1 || next_rank_ > 1)) {
+    } else if (start_ != kNowhere && rank >= next_rank_ && (rank == 1 || next_rank_ > 1)) {
       next_rank_ = rank + 1;
     } else {
-      start_.reset();
+      start_ = kNowhere;
     }
   }
-  /// nullopt: the packet does not end with them.
-  std::optional<size_t> start() const { return next_rank_ > 1 ? start_ : std::nullopt; }
+  static constexpr size_t kNowhere = SIZE_MAX;
+  /// kNowhere: the packet does not end with them.
+  size_t start() const { return next_rank_ > 1 ? start_ : kNowhere; }
 
  private:
   /// Place in the order; -1: none of these fields.
@@ -53,7 +54,7 @@ class AppendedFields {
     }
   }
 
-  std::optional<size_t> start_;
+  size_t start_ = kNowhere;
   int next_rank_ = 0;
 };
 
@@ -159,10 +160,10 @@ TracePacket SplitTracePacket(Bytes packet) {
       ends_with_dropped = true;
     }
   }
-  const auto start = reader.ok() ? appended.start() : std::nullopt;
-  result.content = packet.first(start.value_or(packet.size()));
+  const bool is_split = reader.ok() && appended.start() != AppendedFields::kNowhere;
+  result.content = is_split ? packet.first(appended.start()) : packet;
   // Only the service's own field can stand behind its others.
-  result.dropped = !start || ends_with_dropped ? last_dropped : 0;
+  result.dropped = !is_split || ends_with_dropped ? last_dropped : 0;
   return result;
 }
 
