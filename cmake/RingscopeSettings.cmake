@@ -8,6 +8,10 @@ target_compile_features(rs_settings INTERFACE cxx_std_20)
 target_compile_options(rs_settings INTERFACE -Wall -Wextra -Wconversion -Wshadow
                        -Wno-missing-field-initializers
                        $<$<BOOL:${RS_WERROR}>:-Werror>)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # GCC 12 sees overlaps in the standard library's operator+(const char*, string&&) where none are.
+  target_compile_options(rs_settings INTERFACE -Wno-restrict)
+endif()
 if(RS_SANITIZE)
   target_compile_options(rs_settings INTERFACE -fsanitize=${RS_SANITIZE}
                          -fno-sanitize-recover=all -fno-omit-frame-pointer)
