@@ -71,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(
                   {"import", "x", "--outptu", "y"},
                   "did you mean '--output'?"},
         UsageCase{"mistyped_with_value", {"info", "--fromat=json", "x"}, "there is no option"},
-        UsageCase{"mistyped_engine", {"replay", "--engine", "v2@85", "x"}, "did you mean 'v2@58'?"},
+        UsageCase{"mistyped_engine", {"replay", "--engine", "v2-58", "x"}, "did you mean 'v2@58'?"},
         UsageCase{"mistyped_kind", {"dump", "--kind", "comit", "x"}, "did you mean 'commit'?"},
         UsageCase{"mistyped_help", {"help", "replai"}, "did you mean 'replay'?"},
         UsageCase{"missing_argument", {"info"}, "LOG is required (see 'ringscope help info')"},

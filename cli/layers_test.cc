@@ -18,7 +18,7 @@ struct Layer {
 
 const std::vector<Layer> kLayers = {
     {"core", {"core/"}},
-    {"formats", {"formats/", "core/", "commit_log.pb.h"}},
+    {"formats", {"formats/", "core/"}},
     {"commands", {"commands/", "formats/", "core/"}},
     {"cli", {"cli/", "commands/", "formats/", "core/"}},
 };

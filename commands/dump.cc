@@ -63,6 +63,8 @@ class DumpWriter {
  public:
   virtual ~DumpWriter() = default;
   virtual void StartSession(uint64_t session) { static_cast<void>(session); }
+  /// Sees every record, before Record is asked for those that passed.
+  virtual void Observe(const Op& op) { static_cast<void>(op); }
   virtual std::string Record(const Op& op, uint64_t number) = 0;
   virtual std::string End() { return ""; }
 };
@@ -71,6 +73,7 @@ class TextDump : public DumpWriter {
  public:
   explicit TextDump(const RecordFilter& filter) : text_(filter) {}
   void StartSession(uint64_t) override { text_.StartSession(); }
+  void Observe(const Op& op) override { text_.Observe(op); }
   std::string Record(const Op& op, uint64_t number) override { return text_.Format(op, number); }
 
  private:
@@ -133,6 +136,7 @@ Result<ExitCode> RunDump(const DumpArgs& args, Context& context) {
     while (!behind) {
       RS_ASSIGN_OR_RETURN(const std::optional<Op> op, sessions.Next());
       if (!op) break;
+      writer->Observe(*op);
       if (filter.Keeps(*op, sessions.record_number()))
         context.console.Print(writer->Record(*op, sessions.record_number()));
       // A reader that went away ends the dump, which may be long.

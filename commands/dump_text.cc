@@ -157,6 +157,11 @@ void RecordText::Line(std::string_view kind, const std::string& what) {
   margin_.assign(margin_.size(), ' ');
 }
 
+void RecordText::Observe(const Op& op) {
+  if (const auto* producer = std::get_if<ProducerConnected>(&op.body))
+    identities_[producer->producer] = {producer->uid, producer->pid};
+}
+
 std::string RecordText::Format(const Op& op, uint64_t number) {
   text_.clear();
   std::string time = "-";
@@ -167,8 +172,6 @@ std::string RecordText::Format(const Op& op, uint64_t number) {
     time = fmt::format("{}{}.{:09}", before ? "-" : "", ns / 1'000'000'000, ns % 1'000'000'000);
   }
   margin_ = fmt::format("{:>7}  {:>14}", number, time);
-  if (const auto* producer = std::get_if<ProducerConnected>(&op.body))
-    identities_[producer->producer] = {producer->uid, producer->pid};
   if (const auto* commit = std::get_if<Commit>(&op.body)) {
     FormatCommit(*commit);
   } else {

@@ -18,6 +18,8 @@ class RecordText {
   explicit RecordText(const RecordFilter& filter) : filter_(filter) {}
 
   void StartSession() { identities_.clear(); }
+  /// Takes note of a record that may or may not be shown: later ones are told against it.
+  void Observe(const Op& op);
   /// @return the lines, each with its line break
   std::string Format(const Op& op, uint64_t number);
 

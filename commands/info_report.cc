@@ -182,6 +182,19 @@ std::string IntegrityText(const LogInfo& info) {
                              : "no damage found, but no index for the whole file";
 }
 
+/// As documents write it.
+const char* FormatId(LogFormat format) {
+  switch (format) {
+    case LogFormat::kCommitLog:
+      return "commit_log";
+    case LogFormat::kOps:
+      return "ops";
+    case LogFormat::kZstdOps:
+      return "ops_zstd";
+  }
+  return "unknown";
+}
+
 }  // namespace
 
 const char* FormatName(LogFormat format) {
@@ -225,7 +238,7 @@ void PrintInfo(Console& console, const std::string& path, const LogInfo& info,
   console.Print(fmt::format("{}\n", IntegrityText(info)));
   for (size_t i = 0; i < info.sessions.size(); ++i) {
     if (only && *only != i + 1) continue;
-    console.Print("\n" + console.Bold(fmt::format("session {}", i + 1)) + "\n");
+    console.Print(fmt::format("\n{}\n", console.Bold(fmt::format("session {}", i + 1))));
     PrintFacts(console, info.sessions[i]);
     PrintBuffers(console, info.sessions[i]);
     PrintProducers(console, info.sessions[i]);
@@ -236,7 +249,7 @@ void PrintInfo(Console& console, const std::string& path, const LogInfo& info,
 Json InfoJson(const std::string& path, const LogInfo& info, std::optional<uint64_t> only) {
   Json document = JsonDocument("info");
   document["input"] = path;
-  document["format"] = FormatName(info.format);
+  document["format"] = FormatId(info.format);
   document["file_bytes"] = info.file_bytes;
   document["raw_bytes"] = info.raw_bytes;
   document["data_frames"] = info.data_frames;

@@ -22,6 +22,20 @@ uint64_t ChunksOffered(const BufferOutcome& buffer) {
   return buffer.stats.chunks_written + buffer.stats.chunks_discarded;
 }
 
+/// What the service kept from the buffers, or from the trace.
+void PrintRefusals(Console& console, const ServiceStats& service) {
+  std::string refused;
+  const auto add = [&](uint64_t count, const char* one, const char* many) {
+    if (count == 0) return;
+    refused += fmt::format("{}{} {}", refused.empty() ? "" : ", ", WithCommas(count),
+                           count == 1 ? one : many);
+  };
+  add(service.chunks_discarded, "chunk", "chunks");
+  add(service.patches_discarded, "patch", "patches");
+  add(service.invalid_packets, "packet", "packets");
+  if (!refused.empty()) console.Print(fmt::format("\nThe service itself refused {}.\n", refused));
+}
+
 }  // namespace
 
 void BufferTable::AddRow(std::string group, std::string title, Cell cell) {
@@ -126,14 +140,7 @@ void PrintReplaySummary(Console& console, const ReplayOutcome& outcome) {
   if (table.Any(stuck)) table.AddSize("incomplete", "bytes", stuck);
   table.Print(console);
 
-  const ServiceStats& service = outcome.service;
-  if (service.chunks_discarded + service.patches_discarded + service.invalid_packets > 0) {
-    console.Print(fmt::format(
-        "\nThe service itself refused {}, {} and {}.\n", Count(service.chunks_discarded, "chunk"),
-        service.patches_discarded == 1 ? "1 patch"
-                                       : WithCommas(service.patches_discarded) + " patches",
-        Count(service.invalid_packets, "packet")));
-  }
+  PrintRefusals(console, outcome.service);
 }
 
 Json ReplaySummaryJson(const ReplayOutcome& outcome) {

@@ -55,7 +55,8 @@ size_t CountOf(const std::string& text, const std::string& part) {
 }
 
 TEST(Replay, Summary_SaysWhatWasWrittenAndRead) {
-  const Ran ran = RunOn(RunReplay, ReplayArgs{});
+  ReplayArgs args;
+  const Ran ran = RunOn(RunReplay, args);
   EXPECT_EQ(ran.code, ExitCode::kClean) << ran.error;
   EXPECT_THAT(ran.out, HasSubstr("-: session 1: 3 records, 1 read\n"));
   EXPECT_THAT(ran.out, HasSubstr("size                              4 KiB\n"));
@@ -153,7 +154,8 @@ TEST(Replay, OneStandardOutput_IsNotForTwo) {
 }
 
 TEST(Replay, IncompleteRecording_IsSaid) {
-  const Ran ran = RunOn(RunReplay, ReplayArgs{},
+  const ReplayArgs args;
+  const Ran ran = RunOn(RunReplay, args,
                         std::string(kPlain) + "{\"op\":\"recorder_gap\",\"reason\":\"late\"}\n");
   EXPECT_THAT(ran.err, HasSubstr("the recording is not complete: it has 1 gap"));
 }

@@ -27,6 +27,9 @@ struct LogInfo {
   bool cleanly_closed = false;   // has an index and a seek table that add up
   std::vector<Damage> damage;
   uint64_t damage_count = 0;
+  /// Requests that no service would have understood. A log keeps them just as their producers sent
+  /// them: they are no damage. Counted by VerifyLog alone.
+  uint64_t unsound_requests = 0;
 };
 
 /// Reads what `info` prints: from the index where it can be trusted, else by a scan, with the same
@@ -34,7 +37,7 @@ struct LogInfo {
 Result<LogInfo> ReadLogInfo(const std::string& path, const ProgressFn& progress = {});
 
 /// Verifies everything: frames, checksums, seek table, index, summary, record numbers, and that
-/// each record and each request in it parses. Damage found is in the result, not an Error.
+/// each record parses. Damage found is in the result, not an Error.
 Result<LogInfo> VerifyLog(const std::string& path, const ProgressFn& progress = {});
 
 /// Writes a clean copy of what is readable of `path` to `out`; gaps that damage left are noted in

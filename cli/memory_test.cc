@@ -1,0 +1,101 @@
+// The memory that a replay takes: buffers, a fixed allowance, and a little for each chunk held and
+// each sequence; however long the log. RINGSCOPE_MEMORY_LOG_BYTES sets the log's size (default
+// 64 MB; the figures in the README are from 6.4 GB as well).
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "formats/commit_log_check.h"
+#include "formats/testing/generate_log.h"
+
+namespace ringscope {
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kSanitized = true;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+constexpr bool kSanitized = true;
+#else
+constexpr bool kSanitized = false;
+#endif
+#else
+constexpr bool kSanitized = false;
+#endif
+
+constexpr uint64_t kMiB = uint64_t{1} << 20;
+constexpr uint64_t kAllowance = 64 * kMiB;
+constexpr uint64_t kPerChunk = 64;
+constexpr uint64_t kPerSequence = 256;
+
+/// Runs the tool, its output thrown away. @return its peak resident memory in bytes
+uint64_t PeakMemoryOf(std::vector<std::string> args) {
+  args.insert(args.begin(), RS_BINARY);
+  std::vector<char*> argv;
+  for (std::string& arg : args) argv.push_back(arg.data());
+  argv.push_back(nullptr);
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    if (std::freopen("/dev/null", "w", stdout) == nullptr) ::_exit(126);
+    ::execv(argv[0], argv.data());
+    ::_exit(127);
+  }
+  int status = 0;
+  rusage usage{};
+  EXPECT_EQ(::wait4(pid, &status, 0, &usage), pid);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "status " << status;
+  return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+struct MemoryCase {
+  const char* name;
+  uint32_t writers;
+  uint64_t buffer_size;
+};
+
+class MemoryTest : public ::testing::TestWithParam<MemoryCase> {};
+
+INSTANTIATE_TEST_SUITE_P(Replay, MemoryTest,
+                         ::testing::Values(MemoryCase{"FewSequences", 50, 64 * kMiB},
+                                           MemoryCase{"SmallBuffer", 50, kMiB},
+                                           MemoryCase{"ManySequences", 1'000'000, 4 * kMiB}),
+                         [](const auto& test) { return test.param.name; });
+
+TEST_P(MemoryTest, StaysWithinItsBound) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer's own memory would be measured";
+  testing::GeneratedLog log;
+  log.chunk_bytes = 64'000'000;
+  if (const char* bytes = std::getenv("RINGSCOPE_MEMORY_LOG_BYTES"))
+    log.chunk_bytes = std::strtoull(bytes, nullptr, 10);
+  log.writers = GetParam().writers;
+  log.buffer_size = GetParam().buffer_size;
+  const std::string path = fmt::format("{}/ringscope-memory-{}-{}.tblog", ::testing::TempDir(),
+                                       GetParam().name, ::getpid());
+  {
+    auto file = OutputFile::Create(path).value();
+    ASSERT_TRUE(testing::GenerateLog(log, *file));
+    ASSERT_TRUE(file->Commit());
+  }
+  const LogInfo info = ReadLogInfo(path).value();
+  const uint64_t sequences = info.sessions.at(0).sequences.size();
+  const uint64_t chunks = log.buffer_size / 2048;  // none of the log's chunks is smaller
+  const uint64_t bound =
+      log.buffer_size + kAllowance + kPerChunk * chunks + kPerSequence * sequences;
+  const std::string trace = path + ".pftrace";
+  const uint64_t peak = PeakMemoryOf({"replay", path, "-o", trace});
+  std::filesystem::remove(path);
+  std::filesystem::remove(trace);
+  fmt::print("log {} MB, buffer {} MiB, {} sequences: peak {:.1f} MiB, bound {:.1f} MiB\n",
+             log.chunk_bytes / 1'000'000, log.buffer_size / kMiB, sequences,
+             static_cast<double>(peak) / kMiB, static_cast<double>(bound) / kMiB);
+  EXPECT_LE(peak, bound);
+}
+
+}  // namespace
+}  // namespace ringscope
