@@ -64,7 +64,7 @@ Result<ReplayOutcome> ReplayInto(const OutputFiles& files, const ReplayArgs& arg
                                  SessionReader& sessions, Context& context) {
   std::optional<TraceWriter> trace;
   std::optional<EventsWriter> events;
-  ReplayOutputs outputs;
+  ReplayOutputs outputs{.histograms = args.stats};
   if (files.trace) outputs.trace = &trace.emplace(*files.trace);
   if (files.events) outputs.events = &events.emplace(*files.events);
   return ReplaySession(context, sessions, args.choices, outputs);

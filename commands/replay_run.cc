@@ -221,9 +221,11 @@ Result<ReplayOutcome> ReplaySession(Context& context, SessionReader& sessions,
   outcome.service = session.stats();
   const std::map<BufferId, BufferLosses> losses = sink.losses().Result();
   for (const auto& [id, buffer] : session.buffers()) {
-    buffer.engine->VisitWriterStats([&, buffer_id = id](const WriterStats& writer) {
-      outcome.writers.push_back({buffer_id, writer.sequence, *writer.histogram});
-    });
+    if (outputs.histograms) {
+      buffer.engine->VisitWriterStats([&, buffer_id = id](const WriterStats& writer) {
+        outcome.writers.push_back({buffer_id, writer.sequence, *writer.histogram});
+      });
+    }
     outcome.buffers.push_back(OutcomeOf(buffer, sink, losses));
   }
   return outcome;

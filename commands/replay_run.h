@@ -65,7 +65,7 @@ struct ReplayOutcome {
   std::optional<uint64_t> first_time_ns;
   std::optional<uint64_t> last_time_ns;
   std::vector<BufferOutcome> buffers;  // by id
-  std::vector<WriterOutcome> writers;  // by buffer, then in order of first commit
+  std::vector<WriterOutcome> writers;  // if asked for; by buffer, in order of first commit
   ServiceStats service;
 
   uint64_t duration_ns() const {
@@ -77,6 +77,7 @@ struct ReplayOutcome {
 struct ReplayOutputs {
   TraceWriter* trace = nullptr;
   EventsWriter* events = nullptr;
+  bool histograms = false;  // fill ReplayOutcome::writers: memory for each sequence
 };
 
 /// Replays the session that `sessions` stands at, to its end.

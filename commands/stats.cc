@@ -85,8 +85,9 @@ Result<ExitCode> RunStats(const StatsArgs& args, Context& context) {
 
   RS_ASSIGN_OR_RETURN(bool more, sessions.NextSession());
   for (bool first = true; more; first = false) {
-    RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome,
-                        ReplaySession(context, sessions, args.choices, {}));
+    RS_ASSIGN_OR_RETURN(
+        const ReplayOutcome outcome,
+        ReplaySession(context, sessions, args.choices, {.histograms = !args.data_loss}));
     const std::vector<StatRow> rows = SelectRows(outcome, args.data_loss);
     lost = lost || (args.data_loss && !rows.empty());
     if (args.format == "csv") {

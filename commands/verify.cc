@@ -24,6 +24,11 @@ void PrintVerdict(Console& console, const std::string& path, const LogInfo& info
       good ? "no damage" : fmt::format("damaged in {}", Count(info.damage_count, "place")),
       ExtentText(info)));
   PrintDamage(console, info);
+  if (info.unsound_requests > 0) {
+    console.Print(fmt::format(
+        "  {} that no service would understand: kept as the producer sent {}, and no damage.\n",
+        Count(info.unsound_requests, "request"), info.unsound_requests == 1 ? "it" : "them"));
+  }
   if (good && info.format == LogFormat::kCommitLog && !info.cleanly_closed) {
     console.Print(
         "  It has no index for the whole file: it was not closed, or logs were joined. "
@@ -50,6 +55,7 @@ Result<ExitCode> RunVerify(const VerifyArgs& args, Context& context) {
       Json log = InfoJson(path, *info, std::nullopt);
       log.erase("schema");
       log.erase("sessions");
+      log["unsound_requests"] = info->unsound_requests;
       document["logs"].push_back(std::move(log));
     } else {
       PrintVerdict(context.console, path, *info);
@@ -64,7 +70,7 @@ Command VerifyCommand() {
           "Logs",
           "Check a log for damage, down to each record",
           "Reads logs whole and checks all that can be checked: frames, checksums, seek table, "
-          "index, summary, record numbers, and that every record and every request in it parses. "
+          "index, summary, record numbers, and that every record parses. "
           "Lists what is damaged: where, how many bytes, which records. Exit status 3 if there is "
           "damage.",
           {{"ringscope verify *.tblog", "Are these logs whole?"}},

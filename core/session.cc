@@ -120,6 +120,7 @@ Status Session::SetUpBuffer(const BufferSetUp& setup) {
   if (!engine) {
     Error error = std::move(engine).error();
     error.message = fmt::format("buffer {}: {}", Raw(setup.id), error.message);
+    if (choice.size) error.code = ErrorCode::kUsage;  // the caller's own choice
     if (error.hint.empty()) error.hint = "choose another size with --size";
     return tl::unexpected<Error>(std::move(error));
   }

@@ -195,10 +195,11 @@ TEST(Nearest, SuggestsWhatWasMeant) {
 }
 
 TEST(Error, NamesWhereAndWhatToDo) {
-  const Error error{.code = ErrorCode::kCorrupt,
-                    .message = "chunk is a string, expected a number",
-                    .where = {.path = "x.ops.jsonl", .offset = {}, .line = 7},
-                    .hint = "see ringscope-import(1)"};
+  Error error;
+  error.message = "chunk is a string, expected a number";
+  error.where.path = "x.ops.jsonl";
+  error.where.line = 7;
+  error.hint = "see ringscope-import(1)";
   EXPECT_EQ(error.ToString(),
             "x.ops.jsonl:7: chunk is a string, expected a number (see ringscope-import(1))");
 }
