@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "core/wire.h"
@@ -20,6 +21,23 @@ std::string LostRecords(const Damage& damage) {
   if (!damage.first_record) return fmt::format("{} {}", count, count == 1 ? "record" : "records");
   if (count == 1) return fmt::format("record {}", *damage.first_record);
   return fmt::format("records {} to {}", *damage.first_record, *damage.first_record + count - 1);
+}
+
+/// Whether bytes can be the start of a text: no control characters but white space.
+bool LooksLikeText(std::string_view start) {
+  return std::ranges::all_of(start, [](char c) {
+    return static_cast<unsigned char>(c) >= ' ' || c == '\n' || c == '\r' || c == '\t';
+  });
+}
+
+Result<std::unique_ptr<LogSource>> OpenText(std::unique_ptr<ByteSource> text, LogFormat format,
+                                            std::string_view start) {
+  if (!LooksLikeText(start)) {
+    return Fail(ErrorCode::kCorrupt, "neither a commit log nor operations in text",
+                {text->path(), {}, {}},
+                "expected a .tblog or an .ops.jsonl, plain or zstd-compressed");
+  }
+  return MakeOpsReader(std::move(text), format);
 }
 
 }  // namespace
@@ -51,9 +69,9 @@ Result<std::unique_ptr<LogSource>> OpenLog(std::unique_ptr<ByteSource> source,
   RS_ASSIGN_OR_RETURN(std::string start, ReadStart(*source, commit_log::kStartFrameSize));
   const bool is_commit_log = commit_log::LooksLikeCommitLog(wire::AsBytes(start));
   const bool is_zstd = IsZstd(wire::AsBytes(start));
-  source = MakePrefixedSource(std::move(start), std::move(source));
+  source = MakePrefixedSource(start, std::move(source));
   if (is_commit_log) return MakeCommitLogReader(std::move(source), observer);
-  if (!is_zstd) return MakeOpsReader(std::move(source), LogFormat::kOps);
+  if (!is_zstd) return OpenText(std::move(source), LogFormat::kOps, start);
 
   std::unique_ptr<ZstdSource> content = ZstdSource::Make(std::move(source));
   RS_ASSIGN_OR_RETURN(start, content->Peek(commit_log::kStartFrameSize));
@@ -64,7 +82,7 @@ Result<std::unique_ptr<LogSource>> OpenLog(std::unique_ptr<ByteSource> source,
     return Fail(ErrorCode::kUnsupported, "the input is compressed with zstd twice",
                 {content->path(), {}, {}}, "decompress it once");
   }
-  return MakeOpsReader(std::move(content), LogFormat::kZstdOps);
+  return OpenText(std::move(content), LogFormat::kZstdOps, start);
 }
 
 }  // namespace ringscope
