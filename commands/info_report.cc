@@ -178,6 +178,8 @@ std::string IntegrityText(const LogInfo& info) {
         "clean copy",
         Count(info.damage_count, "place"));
   if (info.format != LogFormat::kCommitLog) return "reads without errors";
+  if (info.from_index)
+    return "cleanly closed; this is what its index says ('ringscope verify' checks the records)";
   return info.cleanly_closed ? "cleanly closed, no damage found"
                              : "no damage found, but no index for the whole file";
 }
