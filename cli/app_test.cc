@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <ostream>
+#include <string>
+#include <vector>
+
 #include "commands/registry.h"
 #include "commands/testing/memory_run.h"
 
@@ -47,6 +51,7 @@ struct UsageCase {
   std::vector<std::string> args;
   const char* says;
 };
+void PrintTo(const UsageCase& test, std::ostream* out) { *out << test.name; }
 
 class Usage : public testing::TestWithParam<UsageCase> {};
 

@@ -10,6 +10,9 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <ostream>
+#include <string>
+#include <vector>
 
 #include "formats/commit_log_check.h"
 #include "formats/testing/generate_log.h"
@@ -58,6 +61,7 @@ struct MemoryCase {
   uint32_t writers;
   uint64_t buffer_size;
 };
+void PrintTo(const MemoryCase& test, std::ostream* out) { *out << test.name; }
 
 class MemoryTest : public ::testing::TestWithParam<MemoryCase> {};
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/nearest.h"
+#include "core/v1_engine.h"
 #include "core/v2_engine.h"
 
 namespace ringscope {
@@ -17,9 +18,14 @@ Result<std::unique_ptr<Engine>> Create(const EngineConfig& config) {
   return CreateV2Engine(kRules, config);
 }
 
-constexpr std::array<EngineInfo, 5> kEngines = {{
+constexpr std::array<EngineInfo, 6> kEngines = {{
+    {"v1", "TraceBuffer V1 of all Perfetto releases",
+     "Reads sequence by sequence; previous_packet_dropped is 0 or 1, and 1 on the first packet of "
+     "every sequence; a commit keeps its whole payload.",
+     CreateV1Engine},
     {"v2@54", "TraceBufferV2 of Perfetto v54",
-     "The first release: previous_packet_dropped is 0 or 1, room is made before a re-commit is "
+     "The first release of V2: previous_packet_dropped is 0 or 1, room is made before a re-commit "
+     "is "
      "recognised, and the write cursor returns to 0 at once.",
      Create<kV54>},
     {"v2@55", "TraceBufferV2 of Perfetto v55",

@@ -54,10 +54,11 @@ class RandomStreamTest : public ::testing::TestWithParam<std::tuple<const char*,
 
 INSTANTIATE_TEST_SUITE_P(
     Engines, RandomStreamTest,
-    ::testing::Combine(::testing::Values("v2@54", "v2@55", "v2@56", "v2@57", "v2@58"),
+    ::testing::Combine(::testing::Values("v1", "v2@54", "v2@55", "v2@56", "v2@57", "v2@58"),
                        ::testing::Values(Conduct::kCorrect, Conduct::kHostile)),
     [](const auto& test) {
-      return "v" + std::string(std::get<0>(test.param)).substr(3) +
+      const std::string name = std::get<0>(test.param);
+      return (name == "v1" ? "V1" : "V2_" + name.substr(3)) +
              (std::get<1>(test.param) == Conduct::kCorrect ? "_Correct" : "_Hostile");
     });
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <ostream>
 #include <string>
 
 namespace ringscope {
@@ -15,6 +16,7 @@ struct FragmentCase {
   uint32_t body;
   uint32_t end;
 };
+void PrintTo(const FragmentCase& test, std::ostream* out) { *out << test.name; }
 
 class FragmentTest : public ::testing::TestWithParam<FragmentCase> {};
 

@@ -7,10 +7,6 @@
 namespace ringscope {
 namespace v2 {
 
-Storage AllocateStorage(uint64_t size) {
-  return Storage(static_cast<uint8_t*>(std::calloc(size, 1)));
-}
-
 template <bool kObserved>
 auto V2Engine<kObserved>::Tokenize(const ChunkCommit& commit) const -> Incoming {
   Incoming in{.commit = commit, .flags = static_cast<uint8_t>(commit.flags & kAbiFlags)};
@@ -295,7 +291,7 @@ bool V2Engine<kObserved>::ApplyPatches(const ChunkPatches& patches) {
 
 template <bool kObserved>
 Result<std::unique_ptr<Engine>> V2Engine<kObserved>::Clone() const {
-  Storage storage = AllocateStorage(s_.size);
+  ZeroedStorage storage = AllocateZeroed(s_.size);
   if (storage == nullptr)
     return Fail(ErrorCode::kLimit, fmt::format("no memory for a clone of {} bytes", s_.size));
   std::memcpy(storage.get(), storage_.get(), s_.used);
@@ -351,7 +347,7 @@ Result<std::unique_ptr<Engine>> CreateV2Engine(const V2Rules& rules, const Engin
   state.size = (config.size + kPage - 1) / kPage * kPage;
   state.discards = config.policy == FillPolicy::kDiscard;
   state.stats.buffer_size = state.size;
-  v2::Storage storage = v2::AllocateStorage(state.size);
+  ZeroedStorage storage = AllocateZeroed(state.size);
   if (storage == nullptr)
     return Fail(ErrorCode::kLimit, fmt::format("no memory for a buffer of {} bytes", state.size));
   if (config.observer != nullptr)

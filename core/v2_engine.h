@@ -2,7 +2,6 @@
 #define RINGSCOPE_CORE_V2_ENGINE_H_
 
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <vector>
 
@@ -12,6 +11,7 @@
 #include "core/fragment.h"
 #include "core/key_index.h"
 #include "core/v2_rules.h"
+#include "core/zeroed_storage.h"
 
 namespace ringscope {
 
@@ -20,11 +20,6 @@ namespace ringscope {
 Result<std::unique_ptr<Engine>> CreateV2Engine(const V2Rules& rules, const EngineConfig& config);
 
 namespace v2 {
-
-struct FreeDeleter {
-  void operator()(uint8_t* p) const { std::free(p); }
-};
-using Storage = std::unique_ptr<uint8_t[], FreeDeleter>;
 
 /// Chunk ids that lie within this distance have a total order, whatever wraps.
 inline constexpr uint32_t kHalfIds = uint32_t{1} << 30;
@@ -87,7 +82,7 @@ enum class Mode : uint8_t { kRead, kErase };
 template <bool kObserved>
 class V2Engine final : public Engine {
  public:
-  V2Engine(State state, Storage storage, EngineObserver* observer)
+  V2Engine(State state, ZeroedStorage storage, EngineObserver* observer)
       : s_(std::move(state)), storage_(std::move(storage)), observer_(observer) {}
 
   void Commit(const ChunkCommit& commit) override;
@@ -155,7 +150,7 @@ class V2Engine final : public Engine {
   ObservedChunk Observed(const StoredChunk& chunk) const;
 
   State s_;
-  Storage storage_;
+  ZeroedStorage storage_;
   EngineObserver* observer_;
   StableVector<WriterHistogram> histograms_;  // by sequence slot; a clone has none
   // The pass under way.
@@ -171,9 +166,6 @@ class V2Engine final : public Engine {
 
 extern template class V2Engine<false>;
 extern template class V2Engine<true>;
-
-/// calloc'ed, so that untouched pages cost nothing; null if it cannot be had.
-Storage AllocateStorage(uint64_t size);
 
 }  // namespace v2
 }  // namespace ringscope

@@ -138,6 +138,20 @@ TEST_P(CaptureTest, ReplayEqualsTheServicesTrace) {
   EXPECT_EQ(found.stats, expected.stats);
 }
 
+// The session on the buffer of old. One counter depends on where the service's read passes began.
+TEST(V1CaptureTest, ReplayEqualsTheServicesTrace) {
+  constexpr uint32_t kReadaheadsFailed = 8;
+  ComparedTrace expected =
+      Read(OpenByteSource(CapturePath("ring-v1", "trace.pftrace.zst")).value());
+  ComparedTrace found = Read(MakeMemorySource(ReplayToTrace(Import("ring-v1"))));
+  ExpectSamePackets(expected, found);
+  ASSERT_EQ(expected.stats.size(), 1u);
+  ASSERT_EQ(found.stats.size(), 1u);
+  expected.stats[0].erase(kReadaheadsFailed);
+  found.stats[0].erase(kReadaheadsFailed);
+  EXPECT_EQ(found.stats, expected.stats);
+}
+
 // As the service read it: in passes of 32 KiB.
 TEST_P(CaptureTest, PassesOf32KiBGiveTheSamePackets) {
   ReplayOptions options;

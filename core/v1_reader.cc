@@ -1,0 +1,197 @@
+// How V1 reads: sequence by sequence, each in chunk order from its oldest chunk.
+
+#include "core/v1_engine.h"
+#include "core/wire.h"
+
+namespace ringscope::v1 {
+namespace {
+
+constexpr uint32_t kWriterDropMarker = 0x0FFFFFFF;
+constexpr size_t kMaxVarint = 4;
+
+}  // namespace
+
+void V1Engine::BeginRead() {
+  at_sequence_ = sequences_.begin();
+  EnterSequence();
+}
+
+/// Goes to the oldest chunk of the sequence that the cursor stands at, or of the next that has any.
+void V1Engine::EnterSequence() {
+  while (at_sequence_ != sequences_.end() && at_sequence_->second.chunks.empty()) ++at_sequence_;
+  if (at_sequence_ == sequences_.end()) return;
+  Sequence& sequence = at_sequence_->second;
+  at_chunk_ = sequence.chunks.upper_bound(sequence.last_written);
+  if (at_chunk_ == sequence.chunks.end()) at_chunk_ = sequence.chunks.begin();
+}
+
+void V1Engine::EndSequence() {
+  ++at_sequence_;
+  EnterSequence();
+}
+
+/// To the next chunk of the sequence. @return false: the sequence ends here for now
+bool V1Engine::MoveOn(ChunkMap::iterator& at) const {
+  Sequence& sequence = at_sequence_->second;
+  const uint32_t id = at->first;
+  if (id == sequence.last_written || !at->second.complete) return false;
+  ++at;
+  if (at == sequence.chunks.end()) at = sequence.chunks.begin();
+  return at->first == id + 1;
+}
+
+SequenceKey V1Engine::CurrentKey() const {
+  return {ProducerId{static_cast<uint16_t>(at_sequence_->first >> 16)},
+          WriterId{static_cast<uint16_t>(at_sequence_->first)}};
+}
+
+void V1Engine::AddToHistogram(uint32_t bytes) {
+  const SequenceKey key = CurrentKey();
+  uint32_t slot = histogram_slots_.Find(key);
+  if (slot == KeyIndex::kNone) {
+    slot = static_cast<uint32_t>(histogram_keys_.size());
+    histogram_slots_.Insert(key, slot);
+    histogram_keys_.push_back(key);
+    histograms_.emplace_back();
+  }
+  histograms_[slot].Add(bytes);
+}
+
+/// Reads the chunk's next fragment; its bytes go behind slices_.
+auto V1Engine::ReadFragment(Chunk& chunk) -> Fragment {
+  const uint8_t* payload = storage_.get() + chunk.offset + 16;
+  const uint32_t size = chunk.payload_size();
+  const auto finish = [&] {
+    if (!chunk.complete) return;
+    ++stats_.chunks_read;
+    stats_.bytes_read += chunk.record_size;
+  };
+  const auto refuse = [&](uint64_t& counter) {
+    ++counter;
+    chunk.fragments_read = chunk.fragments;
+    chunk.next_fragment = 0;
+    finish();
+    return Fragment::kInvalid;
+  };
+  if (chunk.next_fragment >= size) return refuse(stats_.abi_violations);
+  const wire::Varint varint =
+      wire::ReadVarint({payload + chunk.next_fragment, size - chunk.next_fragment}, kMaxVarint);
+  if (varint.size == 0) return refuse(stats_.abi_violations);
+  const uint32_t body = chunk.next_fragment + static_cast<uint32_t>(varint.size);
+  if (varint.value > size - body)
+    return refuse(varint.value == kWriterDropMarker ? stats_.trace_writer_packet_loss
+                                                    : stats_.abi_violations);
+  const auto length = static_cast<uint32_t>(varint.value);
+  chunk.next_fragment = body + length;
+  ++chunk.fragments_read;
+  if (chunk.fragments_read == chunk.fragments && chunk.complete) {
+    finish();
+    AddToHistogram(chunk.next_fragment);
+  }
+  chunk.skipped_last = false;
+  if (length == 0) return Fragment::kEmpty;
+  slices_.emplace_back(payload + body, length);
+  return Fragment::kPacket;
+}
+
+/// Follows a packet that begins in the current chunk. Where all of it is there, its fragments are
+/// consumed, and the current chunk is the one that holds the last of them.
+auto V1Engine::ReadAhead() -> Ahead {
+  auto last = at_chunk_;
+  uint32_t expected = at_chunk_->first;
+  bool found = false;
+  while (!found && MoveOn(last)) {
+    ++expected;
+    const Chunk& chunk = last->second;
+    if (chunk.fragments == 0) continue;
+    if (last->first != expected || (chunk.flags & kFirstContinues) == 0) break;
+    if ((chunk.flags & kNeedsPatching) != 0) break;
+    found = chunk.fragments != 1 || (chunk.flags & kLastContinues) == 0;
+  }
+  if (!found) {
+    ++stats_.readaheads_failed;
+    return Ahead::kFailed;
+  }
+  bool lost = false;
+  while (true) {
+    if (at_chunk_->second.fragments > 0 && ReadFragment(at_chunk_->second) == Fragment::kInvalid)
+      lost = true;
+    if (lost || at_chunk_ == last) break;
+    MoveOn(at_chunk_);
+  }
+  if (lost) {
+    at_chunk_->second.skipped_last = true;
+    return Ahead::kLost;
+  }
+  ++stats_.readaheads_succeeded;
+  return Ahead::kPacket;
+}
+
+const Packet* V1Engine::Return(uint32_t first_chunk, uint32_t first_offset, Identity identity,
+                               uint32_t dropped) {
+  packet_.sequence = CurrentKey();
+  packet_.identity = identity;
+  packet_.dropped = dropped;
+  packet_.slices = slices_;
+  packet_.size = 0;
+  for (const Bytes slice : slices_) packet_.size += slice.size();
+  packet_.place = {ChunkId{first_chunk}, first_offset, ChunkId{at_chunk_->first}};
+  if (observer_ != nullptr) observer_->OnPacketReturned(packet_);
+  return &packet_;
+}
+
+const Packet* V1Engine::NextPacket() {
+  uint32_t dropped = 1;
+  while (at_sequence_ != sequences_.end()) {
+    Chunk& chunk = at_chunk_->second;
+    bool sequence_ends = (chunk.flags & kNeedsPatching) != 0;
+    if (sequence_ends && observer_ != nullptr)
+      observer_->OnStalled(CurrentKey(), ChunkId{at_chunk_->first}, StallReason::kNeedsPatch);
+    bool moved = false;
+    if (!sequence_ends && chunk.fragments_read > 0) dropped = chunk.skipped_last ? 1 : 0;
+    while (!sequence_ends && !moved && chunk.fragments_read < chunk.fragments) {
+      slices_.clear();
+      const uint32_t id = at_chunk_->first;
+      const uint32_t offset = chunk.next_fragment;
+      if (chunk.fragments_read == 0 && (chunk.flags & kFirstContinues) != 0) {
+        ReadFragment(chunk);  // its beginning is not here: skipped for good
+        chunk.skipped_last = true;
+        dropped = 1;
+        continue;
+      }
+      if (chunk.fragments_read == chunk.fragments - 1 && (chunk.flags & kLastContinues) != 0) {
+        const Identity identity = chunk.identity;
+        switch (ReadAhead()) {
+          case Ahead::kPacket:
+            return Return(id, offset, identity, dropped);
+          case Ahead::kLost:
+            dropped = 1;
+            moved = true;  // goes on in the chunk now reached
+            break;
+          case Ahead::kFailed:
+            sequence_ends = true;
+            break;
+        }
+        continue;
+      }
+      switch (ReadFragment(chunk)) {
+        case Fragment::kPacket:
+          return Return(id, offset, chunk.identity, dropped);
+        case Fragment::kEmpty:
+          break;
+        case Fragment::kInvalid:
+          chunk.skipped_last = true;
+          dropped = 1;
+          break;
+      }
+    }
+    if (moved) continue;
+    if (sequence_ends || !MoveOn(at_chunk_)) {
+      EndSequence();
+      dropped = 1;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace ringscope::v1
