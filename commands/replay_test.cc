@@ -223,8 +223,8 @@ TEST_P(CaptureStats, EqualTraceProcessors) {
 }
 
 INSTANTIATE_TEST_SUITE_P(V2, CaptureStats,
-                         testing::Values("discard-v2", "lossless-v2", "ring-v2", "short-v2",
-                                         "two-buffers-v2"),
+                         testing::Values("discard-v2", "lossless-v2", "ring-v1", "ring-v2",
+                                         "short-v2", "two-buffers-v2"),
                          [](const auto& test) {
                            std::string name = test.param;
                            std::replace(name.begin(), name.end(), '-', '_');
