@@ -41,7 +41,7 @@ TEST(PacketValidator, AcceptsOrdinaryFields) {
 }
 
 TEST(PacketValidator, RefusesWhatTheServiceWrites) {
-  for (const uint32_t field : {3, 10, 33, 35, 36, 50, 69, 79, 98, 124, 125, 133})
+  for (const uint32_t field : {3u, 10u, 33u, 35u, 36u, 50u, 69u, 79u, 98u, 124u, 125u, 133u})
     EXPECT_FALSE(IsValid(UintField(8) + UintField(field))) << field;
   EXPECT_TRUE(IsValid(UintField(42))) << "producers may set previous_packet_dropped";
 }
