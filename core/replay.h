@@ -2,7 +2,6 @@
 #define RINGSCOPE_CORE_REPLAY_H_
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 
 #include "core/op.h"

@@ -65,15 +65,15 @@ Status Session::Apply(const Op& op) {
             return {};
           },
           [&](const FlushRequested& flush) -> Status {
-            CountFlush(flush.flush, true);
+            CountFlush(flush.flush);
             return {};
           },
           [&](const FlushAcknowledged& flush) -> Status {
-            CountFlush(flush.flush, false);
+            CountFlush(flush.flush);
             return {};
           },
           [&](const FlushTimedOut& flush) -> Status {
-            CountFlush(flush.flush, true);
+            CountFlush(flush.flush);
             ++stats_.flushes_failed;
             stats_.flushes_succeeded -= stats_.flushes_succeeded > 0;
             return {};
@@ -158,10 +158,10 @@ void Session::DisconnectProducer(ProducerId id) {
   stats_.producers_connected -= stats_.producers_connected > 0;
 }
 
-void Session::CountFlush(uint64_t flush, bool requested) {
+void Session::CountFlush(uint64_t flush) {
   // Ids ascend; several producers acknowledge the same one. A log without requests (the recorder
   // saw only acknowledgements) still tells how many there were.
-  if (flush <= last_flush_ && !(requested && last_flush_ == 0)) return;
+  if (last_flush_ && flush <= *last_flush_) return;
   last_flush_ = flush;
   ++stats_.flushes_requested;
   ++stats_.flushes_succeeded;

@@ -138,7 +138,7 @@ class Session {
   bool MayWrite(const Producer* producer, BufferId buffer, WriterId writer);
   SessionBuffer* FindOpenBuffer(BufferId id);
   std::vector<SessionBuffer*> BuffersInOrder();
-  void CountFlush(uint64_t flush, bool requested);
+  void CountFlush(uint64_t flush);
   struct ReadLimits {
     std::optional<uint64_t> max_packets;
     std::optional<uint64_t> max_bytes;
@@ -158,7 +158,7 @@ class Session {
   CommitRequestParser parser_;
   std::vector<Patch> patches_;  // scratch
   std::set<std::string> warned_;
-  uint64_t last_flush_ = 0;
+  std::optional<uint64_t> last_flush_;
   uint32_t buffers_set_up_ = 0;
   // Which kinds of records the session has.
   bool knows_producers_ = false;

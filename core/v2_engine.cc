@@ -39,13 +39,8 @@ auto V2Engine<kObserved>::Tokenize(const ChunkCommit& commit) const -> Incoming 
 }
 
 template <bool kObserved>
-uint32_t V2Engine<kObserved>::SlotOf(SequenceKey key) const {
-  return s_.slots.Find(key);
-}
-
-template <bool kObserved>
 uint32_t V2Engine<kObserved>::FindOrCreateSequence(const ChunkCommit& commit, bool& is_new) {
-  uint32_t slot = SlotOf(commit.sequence);
+  uint32_t slot = s_.slots.Find(commit.sequence);
   if (slot == KeyIndex::kNone) {
     slot = static_cast<uint32_t>(s_.sequences.size());
     s_.sequences.emplace_back().key = commit.sequence;
@@ -265,7 +260,7 @@ void V2Engine<kObserved>::WriteChunk(uint32_t slot, const Incoming& in, bool seq
 
 template <bool kObserved>
 bool V2Engine<kObserved>::ApplyPatches(const ChunkPatches& patches) {
-  const uint32_t slot = SlotOf(patches.sequence);
+  const uint32_t slot = s_.slots.Find(patches.sequence);
   uint32_t at = kNotFound;
   if (slot != KeyIndex::kNone) at = FindChunkAnywhere(s_.sequences[slot], patches.chunk);
   if (at == kNotFound) {

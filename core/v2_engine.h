@@ -112,7 +112,6 @@ class V2Engine final : public Engine {
 
   // Commits (v2_engine.cc).
   Incoming Tokenize(const ChunkCommit& commit) const;
-  uint32_t SlotOf(SequenceKey key) const;
   uint32_t FindOrCreateSequence(const ChunkCommit& commit, bool& is_new);
   bool Readmits(const Sequence& sequence, Incoming& in);
   uint32_t FindChunk(const Sequence& sequence, ChunkId id) const;
