@@ -192,7 +192,7 @@ Result<ReplayOutcome> ReplaySession(Context& context, SessionReader& sessions,
     if (!op) break;
     if (std::holds_alternative<RecorderGap>(op->body)) ++outcome.recorder_gaps;
     if (outputs.trace != nullptr) RS_RETURN_IF_ERROR(AddServiceRecord(*op, *outputs.trace));
-    if (Status status = replay.Apply(*op); !status) {
+    if (Status status = replay.Apply(*op, sessions.record_number()); !status) {
       // The session does not know what file its records come from.
       if (status.error().where.path.empty()) status.error().where.path = outcome.path;
       return tl::unexpected(std::move(status).error());

@@ -50,6 +50,7 @@ struct ObservedChunk {
   uint32_t payload_avail = 0;  // of these, not consumed
   uint8_t flags = 0;
   bool incomplete = false;
+  Bytes payload;  // as stored, payload_size bytes; valid during the call
 };
 
 enum class DiscardReason : uint8_t {
@@ -62,7 +63,7 @@ enum class DiscardReason : uint8_t {
 
 enum class StallReason : uint8_t {
   kNeedsPatch,    // a chunk of the packet waits for patches
-  kMissingChunk,  // the packet goes on in a chunk that has not come
+  kMissingChunk,  // the sequence goes on in a chunk that has not come
   kIncomplete,    // the writer still has the chunk
 };
 
@@ -85,10 +86,20 @@ class EngineObserver {
   }
   /// Gone from the buffer: fully read, or cleared.
   virtual void OnErased(const ObservedChunk&) {}
-  virtual void OnPatched(const ChunkPatches&) {}
-  virtual void OnPatchMissed(const ChunkPatches&, PatchMiss) {}
+  /// `chunk` as it is afterwards.
+  virtual void OnPatched(const ObservedChunk& chunk, const ChunkPatches&) {
+    static_cast<void>(chunk);
+  }
+  /// `chunk`: as it is afterwards (patches before the one that missed stay applied); nullptr where
+  /// there is none.
+  virtual void OnPatchMissed(const ObservedChunk* chunk, const ChunkPatches&, PatchMiss) {
+    static_cast<void>(chunk);
+  }
   virtual void OnPacketReturned(const Packet&) {}
-  /// A packet, or the rest of one, was consumed without being returned. `cause`: a LossBit.
+  /// In a read pass, the packet that begins at this place, or the rest of one that goes on there,
+  /// was consumed without being returned. `cause`: a LossBit; with kLossChunkCorrupted, all that
+  /// lies behind the place in its chunk is given up with it. (What goes with an evicted chunk is
+  /// not told one by one.)
   virtual void OnPacketGivenUp(SequenceKey, const PacketPlace&, uint32_t cause) {
     static_cast<void>(cause);
   }
@@ -98,6 +109,8 @@ class EngineObserver {
   virtual void OnPadding(uint64_t offset, uint32_t size) {
     static_cast<void>(offset), static_cast<void>(size);
   }
+  /// A read pass left the sequence here, with something unread: it waits for a patch of the chunk,
+  /// for the chunk's successor, or for the chunk's completion.
   virtual void OnStalled(SequenceKey, ChunkId, StallReason) {}
 };
 

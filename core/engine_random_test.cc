@@ -28,8 +28,10 @@ class CountingObserver : public EngineObserver {
   void OnErased(const ObservedChunk&) override { --held; }
   void OnPacketReturned(const Packet&) override { ++returned; }
   void OnWrap() override { ++wraps; }
-  void OnPatched(const ChunkPatches& patches) override { patched += patches.patches.size(); }
-  void OnPatchMissed(const ChunkPatches&, PatchMiss) override { ++missed; }
+  void OnPatched(const ObservedChunk&, const ChunkPatches& patches) override {
+    patched += patches.patches.size();
+  }
+  void OnPatchMissed(const ObservedChunk*, const ChunkPatches&, PatchMiss) override { ++missed; }
   void OnPadding(uint64_t, uint32_t size) override { padding += size; }
 
   uint64_t committed = 0, bytes_committed = 0, relocated = 0, returned = 0, wraps = 0, patched = 0,

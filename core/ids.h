@@ -41,6 +41,14 @@ struct SequenceKey {
   }
 };
 
+/// A chunk of a sequence, by its id.
+struct ChunkName {
+  SequenceKey sequence;
+  ChunkId chunk{};
+
+  friend constexpr bool operator==(ChunkName, ChunkName) = default;
+};
+
 /// Who wrote: the credentials that end up in a packet's trusted fields.
 struct Identity {
   uint32_t uid = 0;

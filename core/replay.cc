@@ -13,12 +13,12 @@ bool IsPlain(const OpBody& body) {
 }  // namespace
 
 Replay::Replay(ReplayOptions options, SessionSink& sink)
-    : options_(std::move(options)), session_(options_.session, sink) {
+    : options_(std::move(options)), sink_(sink), session_(options_.session, sink) {
   // A pass of no bytes would never come to an end.
   if (options_.pass_bytes == 0) options_.pass_bytes = 1;
 }
 
-Status Replay::Apply(const Op& op) {
+Status Replay::Apply(const Op& op, uint64_t number) {
   if (op.time_ns) {
     if (options_.reads == ReadsMode::kEvery && first_time_ns_)
       RS_RETURN_IF_ERROR(ReadIfDue(*op.time_ns));
@@ -26,6 +26,7 @@ Status Replay::Apply(const Op& op) {
     last_time_ns_ = op.time_ns;
   }
   ++records_;
+  sink_.OnRecord(op, number != 0 ? number : records_);
   is_plain_ &= IsPlain(op.body);
   const bool as_recorded =
       options_.reads == ReadsMode::kRecorded || options_.reads == ReadsMode::kAuto;

@@ -34,7 +34,8 @@ class Replay {
  public:
   Replay(ReplayOptions options, SessionSink& sink);
 
-  Status Apply(const Op& op);
+  /// @param number of the record, as the sink is to hear it; 0: the session's own count, from 1
+  Status Apply(const Op& op, uint64_t number = 0);
   /// The reads at the end, if the mode asks for them.
   Status Finish();
 
@@ -50,6 +51,7 @@ class Replay {
   Status ReadIfDue(uint64_t now_ns);
 
   ReplayOptions options_;
+  SessionSink& sink_;
   Session session_;
   uint64_t records_ = 0;
   uint64_t read_passes_ = 0;

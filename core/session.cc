@@ -125,11 +125,13 @@ Status Session::SetUpBuffer(const BufferSetUp& setup) {
     return tl::unexpected<Error>(std::move(error));
   }
   buffer.engine = std::move(*engine);
+  if (const auto old = buffers_.find(setup.id); old != buffers_.end())
+    sink_.OnBufferReplaced(old->second);
   if (FindOpenBuffer(setup.id) != nullptr)
     WarnOnce("again", fmt::format("buffer {} is set up again without being freed: what it held is "
                                   "dropped",
                                   Raw(setup.id)));
-  buffers_.insert_or_assign(setup.id, std::move(buffer));
+  sink_.OnBufferSetUp(buffers_.insert_or_assign(setup.id, std::move(buffer)).first->second);
   ++buffers_set_up_;
   stats_.total_buffers = buffers_.size();
   return {};
@@ -175,7 +177,7 @@ void Session::ApplyCommit(const Commit& commit) {
     WarnOnce("no_smb", fmt::format("a request of producer {} came before its shared memory was "
                                    "set up: ignored, as the service does",
                                    Raw(commit.producer)));
-    return;
+    return RefuseRequest(commit);
   }
   if (!parser_.Parse(commit.request)) {
     ++stats_.malformed_requests;
@@ -217,44 +219,70 @@ bool Session::MayWrite(const Producer* producer, BufferId buffer, WriterId write
   return registered == producer->writers.end() || registered->second == buffer;
 }
 
+namespace {
+
+/// The chunk of a commit; nullopt where its data can not be one.
+std::optional<ChunkCommit> ToChunkCommit(const Commit& commit, const ChunkToMove& chunk) {
+  if (!chunk.data || chunk.data->size() > kMaxChunkData) return std::nullopt;
+  const std::optional<ChunkHeader> header = ParseChunkHeader(*chunk.data);
+  if (!header) return std::nullopt;
+  return ChunkCommit{.sequence = {commit.producer, header->writer},
+                     .identity = {},
+                     .chunk = header->chunk,
+                     .fragments = header->fragments,
+                     .flags = header->flags,
+                     .complete = !chunk.incomplete,
+                     .payload = chunk.data->subspan(kChunkHeaderSize)};
+}
+
+}  // namespace
+
+void Session::RefuseRequest(const Commit& commit) {
+  if (!parser_.Parse(commit.request)) return;
+  for (const ChunkToMove& chunk : parser_.chunks()) {
+    if (const auto refused = ToChunkCommit(commit, chunk))
+      sink_.OnChunk(CutToBufferId(chunk.target_buffer), *refused, Refusal::kNoSharedMemory);
+  }
+}
+
 void Session::ApplyChunk(const Commit& commit, const Producer* producer, const ChunkToMove& chunk) {
-  const bool page_exists = !chunk.page || producer == nullptr || !producer->smb_pages ||
-                           commit.origin != Origin::kShm || *chunk.page < *producer->smb_pages;
-  const auto header = chunk.data && chunk.data->size() <= kMaxChunkData
-                          ? ParseChunkHeader(*chunk.data)
-                          : std::nullopt;
-  if (!header || !page_exists) {
+  std::optional<ChunkCommit> incoming = ToChunkCommit(commit, chunk);
+  if (!incoming) {
     ++stats_.skipped_chunks;
-    WarnOnce("skipped", fmt::format("a chunk of producer {} has {}: skipped, as the service does",
-                                    Raw(commit.producer),
-                                    header ? "a page outside its shared memory"
-                                           : "no data of 8 to 65535 bytes"));
+    WarnOnce("skipped",
+             fmt::format("a chunk of producer {} has no data of 8 to 65535 bytes: skipped, as the "
+                         "service does",
+                         Raw(commit.producer)));
     return;
   }
   const BufferId id = CutToBufferId(chunk.target_buffer);
+  const auto refuse = [&](Refusal why) {
+    sink_.OnChunk(id, *incoming, why);
+    ++(why == Refusal::kNoSuchPage ? stats_.skipped_chunks : stats_.chunks_discarded);
+  };
+  const bool page_exists = !chunk.page || producer == nullptr || !producer->smb_pages ||
+                           commit.origin != Origin::kShm || *chunk.page < *producer->smb_pages;
+  if (!page_exists) {
+    WarnOnce("page", fmt::format("a chunk of producer {} has a page outside its shared memory: "
+                                 "skipped, as the service does",
+                                 Raw(commit.producer)));
+    return refuse(Refusal::kNoSuchPage);
+  }
   SessionBuffer* buffer = FindOpenBuffer(id);
   if (buffer == nullptr) {
-    ++stats_.chunks_discarded;
     WarnOnce("unknown_buffer", fmt::format("producer {} commits to buffer {}, which is not set up: "
                                            "its chunks are discarded",
                                            Raw(commit.producer), Raw(id)));
-    return;
+    return refuse(Refusal::kNoSuchBuffer);
   }
-  const SequenceKey sequence{commit.producer, header->writer};
-  if (!MayWrite(producer, id, header->writer) || sequence == SequenceKey{}) {
-    ++stats_.chunks_discarded;
-    return;
-  }
-  Identity identity = producer != nullptr ? producer->identity : Identity{};
-  if (commit.uid) identity.uid = *commit.uid;
-  if (commit.pid) identity.pid = *commit.pid;
-  buffer->engine->Commit({.sequence = sequence,
-                          .identity = identity,
-                          .chunk = header->chunk,
-                          .fragments = header->fragments,
-                          .flags = header->flags,
-                          .complete = !chunk.incomplete,
-                          .payload = chunk.data->subspan(kChunkHeaderSize)});
+  if (!MayWrite(producer, id, incoming->sequence.writer) || incoming->sequence == SequenceKey{})
+    return refuse(Refusal::kMayNotWrite);
+  if (producer != nullptr) incoming->identity = producer->identity;
+  if (commit.uid) incoming->identity.uid = *commit.uid;
+  if (commit.pid) incoming->identity.pid = *commit.pid;
+  sink_.OnChunk(id, *incoming, std::nullopt);
+  buffer->engine->Commit(*incoming);
+  sink_.OnChunkDone(id, *incoming);
 }
 
 void Session::ApplyPatch(ProducerId producer, const ChunkToPatch& patch) {
@@ -309,6 +337,7 @@ SessionPacket Session::Judge(BufferId buffer, const Packet& packet) {
 Result<bool> Session::ReadPackets(SessionBuffer& buffer, const ReadLimits& limits,
                                   uint64_t& bytes) {
   Engine& engine = *buffer.engine;
+  sink_.OnReadBegun(buffer.id);
   engine.BeginRead();
   uint64_t packets = 0;
   const auto at_limit = [&] {

@@ -42,10 +42,31 @@ struct ServiceStats {
   uint64_t skipped_chunks = 0;      // that the service skips and counts nowhere
 };
 
+/// Why the service does not let a chunk into a buffer.
+enum class Refusal : uint8_t {
+  kNoSharedMemory,  // the whole request came before the producer's shared memory was set up
+  kNoSuchPage,      // it names a page outside the producer's shared memory
+  kNoSuchBuffer,    // the target buffer is not set up
+  kMayNotWrite,     // the producer or the writer may not write to the target buffer
+};
+
+struct SessionBuffer;
+
 /// Receives what a replay does, in order. Default: nothing.
 class SessionSink {
  public:
   virtual ~SessionSink() = default;
+  /// The record is about to be applied. `number`: of the record, as the caller counts.
+  virtual void OnRecord(const Op&, uint64_t number) { static_cast<void>(number); }
+  /// A buffer was set up; it stays where it is until OnBufferReplaced or the session's end.
+  virtual void OnBufferSetUp(SessionBuffer&) {}
+  /// Another buffer is about to take this one's id; its engine is of no further use.
+  virtual void OnBufferReplaced(SessionBuffer&) {}
+  /// A chunk is about to go into the buffer, unless the service refuses it.
+  virtual void OnChunk(BufferId, const ChunkCommit&, std::optional<Refusal>) {}
+  /// The buffer has taken (or discarded) the chunk that OnChunk announced.
+  virtual void OnChunkDone(BufferId, const ChunkCommit&) {}
+  virtual void OnReadBegun(BufferId) {}
   virtual void OnPatch(BufferId, bool ok) { static_cast<void>(ok); }
   virtual Status OnPacket(const SessionPacket&) { return {}; }
   virtual void OnReadDone(BufferId, uint64_t packets) { static_cast<void>(packets); }
@@ -131,6 +152,7 @@ class Session {
   void ConnectProducer(const ProducerConnected& connected);
   void DisconnectProducer(ProducerId id);
   void ApplyCommit(const Commit& commit);
+  void RefuseRequest(const Commit& commit);
   void HoldPatches(const Commit& commit);
   void ApplyHeldPatches(ProducerId producer);
   void ApplyChunk(const Commit& commit, const Producer* producer, const ChunkToMove& chunk);

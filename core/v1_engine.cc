@@ -225,21 +225,27 @@ void V1Engine::Discard(const ChunkCommit& commit, DiscardReason reason) {
 
 bool V1Engine::ApplyPatches(const ChunkPatches& patches) {
   Chunk* chunk = FindChunk(patches.sequence, Raw(patches.chunk));
-  const auto miss = [&](PatchMiss why) {
+  if (chunk == nullptr) {
     ++stats_.patches_failed;
-    if (observer_ != nullptr) observer_->OnPatchMissed(patches, why);
+    if (observer_ != nullptr) observer_->OnPatchMissed(nullptr, patches, PatchMiss::kNoSuchChunk);
     return false;
-  };
-  if (chunk == nullptr) return miss(PatchMiss::kNoSuchChunk);
+  }
+  const auto observed = [&] { return Observed(patches.sequence, Raw(patches.chunk), *chunk); };
   for (const Patch& patch : patches.patches) {
-    if (chunk->payload_size() < kPatchSize || patch.offset > chunk->payload_size() - kPatchSize)
-      return miss(PatchMiss::kOutOfBounds);
+    if (chunk->payload_size() < kPatchSize || patch.offset > chunk->payload_size() - kPatchSize) {
+      ++stats_.patches_failed;
+      if (observer_ != nullptr) {
+        const ObservedChunk missed = observed();
+        observer_->OnPatchMissed(&missed, patches, PatchMiss::kOutOfBounds);
+      }
+      return false;
+    }
     std::memcpy(storage_.get() + chunk->offset + kHeaderSize + patch.offset, patch.data,
                 kPatchSize);
   }
   stats_.patches_succeeded += patches.patches.size();
   if (!patches.more) chunk->flags &= static_cast<uint8_t>(~kNeedsPatching);
-  if (observer_ != nullptr) observer_->OnPatched(patches);
+  if (observer_ != nullptr) observer_->OnPatched(observed(), patches);
   return true;
 }
 
@@ -277,7 +283,8 @@ ObservedChunk V1Engine::Observed(SequenceKey key, uint32_t id, const Chunk& chun
                                ? chunk.payload_size() - chunk.next_fragment
                                : 0,
           .flags = chunk.flags,
-          .incomplete = !chunk.complete};
+          .incomplete = !chunk.complete,
+          .payload = {storage_.get() + chunk.offset + kHeaderSize, chunk.payload_size()}};
 }
 
 std::string V1Engine::CheckInvariants() const {

@@ -83,6 +83,8 @@ class V1Engine final : public Engine {
   bool MoveOn(ChunkMap::iterator& at) const;
   Fragment ReadFragment(Chunk& chunk);
   SequenceKey CurrentKey() const;
+  void ReportStall(ChunkMap::iterator at, bool packet_goes_on) const;
+  void ReportGivenUp(uint32_t chunk, uint32_t offset, uint32_t cause) const;
   void AddToHistogram(uint32_t bytes);
   Ahead ReadAhead();
   const Packet* Return(uint32_t first_chunk, uint32_t first_offset, Identity identity,

@@ -1,5 +1,6 @@
 // How V1 reads: sequence by sequence, each in chunk order from its oldest chunk.
 
+#include "core/data_loss.h"
 #include "core/v1_engine.h"
 #include "core/wire.h"
 
@@ -94,28 +95,55 @@ auto V1Engine::ReadFragment(Chunk& chunk) -> Fragment {
   return Fragment::kPacket;
 }
 
+/// Tells the observer why the sequence ends behind the chunk `at`, for now. Ending with the chunk
+/// written last is the natural end, unless a packet goes on behind it.
+void V1Engine::ReportStall(ChunkMap::iterator at, bool packet_goes_on) const {
+  const bool is_last = at->first == at_sequence_->second.last_written;
+  if (observer_ == nullptr || (is_last && !packet_goes_on)) return;
+  observer_->OnStalled(
+      CurrentKey(), ChunkId{at->first},
+      at->second.complete || is_last ? StallReason::kMissingChunk : StallReason::kIncomplete);
+}
+
+void V1Engine::ReportGivenUp(uint32_t chunk, uint32_t offset, uint32_t cause) const {
+  if (observer_ == nullptr) return;
+  observer_->OnPacketGivenUp(CurrentKey(), {ChunkId{chunk}, offset, ChunkId{chunk}}, cause);
+  observer_->OnLossBit(CurrentKey(), ChunkId{chunk}, cause);
+}
+
 /// Follows a packet that begins in the current chunk. Where all of it is there, its fragments are
 /// consumed, and the current chunk is the one that holds the last of them.
 auto V1Engine::ReadAhead() -> Ahead {
   auto last = at_chunk_;
   uint32_t expected = at_chunk_->first;
   bool found = false;
+  bool needs_patch = false;
+  auto reached = at_chunk_;  // the chunk behind which the walk goes on
   while (!found && MoveOn(last)) {
+    reached = last;
     ++expected;
     const Chunk& chunk = last->second;
     if (chunk.fragments == 0) continue;
     if (last->first != expected || (chunk.flags & kFirstContinues) == 0) break;
-    if ((chunk.flags & kNeedsPatching) != 0) break;
+    needs_patch = (chunk.flags & kNeedsPatching) != 0;
+    if (needs_patch) break;
     found = chunk.fragments != 1 || (chunk.flags & kLastContinues) == 0;
   }
   if (!found) {
     ++stats_.readaheads_failed;
+    if (needs_patch && observer_ != nullptr)
+      observer_->OnStalled(CurrentKey(), ChunkId{last->first}, StallReason::kNeedsPatch);
+    else
+      ReportStall(reached, true);
     return Ahead::kFailed;
   }
   bool lost = false;
   while (true) {
-    if (at_chunk_->second.fragments > 0 && ReadFragment(at_chunk_->second) == Fragment::kInvalid)
+    const uint32_t offset = at_chunk_->second.next_fragment;
+    if (at_chunk_->second.fragments > 0 && ReadFragment(at_chunk_->second) == Fragment::kInvalid) {
       lost = true;
+      ReportGivenUp(at_chunk_->first, offset, kLossChunkCorrupted);
+    }
     if (lost || at_chunk_ == last) break;
     MoveOn(at_chunk_);
   }
@@ -154,6 +182,7 @@ const Packet* V1Engine::NextPacket() {
       const uint32_t id = at_chunk_->first;
       const uint32_t offset = chunk.next_fragment;
       if (chunk.fragments_read == 0 && (chunk.flags & kFirstContinues) != 0) {
+        ReportGivenUp(id, offset, kLossOrphanContinuation);
         ReadFragment(chunk);  // its beginning is not here: skipped for good
         chunk.skipped_last = true;
         dropped = 1;
@@ -165,6 +194,7 @@ const Packet* V1Engine::NextPacket() {
           case Ahead::kPacket:
             return Return(id, offset, identity, dropped);
           case Ahead::kLost:
+            ReportGivenUp(id, offset, kLossChunkCorrupted);
             dropped = 1;
             moved = true;  // goes on in the chunk now reached
             break;
@@ -180,13 +210,19 @@ const Packet* V1Engine::NextPacket() {
         case Fragment::kEmpty:
           break;
         case Fragment::kInvalid:
+          ReportGivenUp(id, offset, kLossChunkCorrupted);
           chunk.skipped_last = true;
           dropped = 1;
           break;
       }
     }
     if (moved) continue;
-    if (sequence_ends || !MoveOn(at_chunk_)) {
+    const auto left = at_chunk_;
+    if (!sequence_ends && !MoveOn(at_chunk_)) {
+      ReportStall(left, false);
+      sequence_ends = true;
+    }
+    if (sequence_ends) {
       EndSequence();
       dropped = 1;
     }

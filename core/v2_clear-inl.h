@@ -44,8 +44,6 @@ void V2Engine<kObserved>::ClearChunk(ChunkRef ref, const ChunkCommit& by) {
       sequence.chunks.front() == ref) {
     // The usual case: nobody read of it, and all its packets are whole, so that what the reader
     // would find is known without touching its bytes.
-    if constexpr (kObserved)
-      observer_->OnPacketGivenUp(sequence.key, {chunk.id, 0, chunk.id}, kLossOverwrite);
     if (s_.rules.counts_lost_fragments) {
       ++s_.stats.chunks_overwritten;
       s_.stats.bytes_overwritten += chunk.outer_size();

@@ -265,14 +265,17 @@ bool V2Engine<kObserved>::ApplyPatches(const ChunkPatches& patches) {
   if (slot != KeyIndex::kNone) at = FindChunkAnywhere(s_.sequences[slot], patches.chunk);
   if (at == kNotFound) {
     ++s_.stats.patches_failed;
-    if constexpr (kObserved) observer_->OnPatchMissed(patches, PatchMiss::kNoSuchChunk);
+    if constexpr (kObserved) observer_->OnPatchMissed(nullptr, patches, PatchMiss::kNoSuchChunk);
     return false;
   }
   StoredChunk& chunk = s_.chunks[s_.sequences[slot].chunks[at]];
   for (const Patch& patch : patches.patches) {
     if (chunk.payload_size < kPatchSize || patch.offset > chunk.payload_size - kPatchSize) {
       ++s_.stats.patches_failed;
-      if constexpr (kObserved) observer_->OnPatchMissed(patches, PatchMiss::kOutOfBounds);
+      if constexpr (kObserved) {
+        const ObservedChunk observed = Observed(chunk);
+        observer_->OnPatchMissed(&observed, patches, PatchMiss::kOutOfBounds);
+      }
       return false;
     }
     std::memcpy(PayloadOf(chunk) + patch.offset, patch.data, kPatchSize);
@@ -280,7 +283,7 @@ bool V2Engine<kObserved>::ApplyPatches(const ChunkPatches& patches) {
   }
   s_.stats.patches_succeeded += patches.patches.size();
   if (!patches.more) chunk.flags &= static_cast<uint8_t>(~kNeedsPatching);
-  if constexpr (kObserved) observer_->OnPatched(patches);
+  if constexpr (kObserved) observer_->OnPatched(Observed(chunk), patches);
   return true;
 }
 
@@ -314,7 +317,8 @@ ObservedChunk V2Engine<kObserved>::Observed(const StoredChunk& chunk) const {
           .payload_size = chunk.payload_size,
           .payload_avail = chunk.payload_avail,
           .flags = static_cast<uint8_t>(chunk.flags & kAbiFlags),
-          .incomplete = chunk.is_incomplete()};
+          .incomplete = chunk.is_incomplete(),
+          .payload = {PayloadOf(chunk), chunk.payload_size}};
 }
 
 }  // namespace v2

@@ -90,13 +90,11 @@ bool V2Engine<kObserved>::NextOf(Reader& reader) {
         packet_.slices = {&whole_slice_, 1};
         packet_.size = fragment.size();
         ReturnPacket(sequence, chunk.id, fragment.offset, chunk.id);
-        if constexpr (kObserved && kMode == Mode::kErase)
-          observer_->OnPacketGivenUp(sequence.key, packet_.place, kLossOverwrite);
         return true;
       case FragmentKind::kContinue:
       case FragmentKind::kEnd:
         AddLoss(reader.slot, kLossOrphanContinuation, chunk.id);
-        if constexpr (kObserved)
+        if constexpr (kObserved && kMode == Mode::kRead)
           observer_->OnPacketGivenUp(sequence.key, {chunk.id, fragment.offset, chunk.id},
                                      kLossOrphanContinuation);
         Consume<kMode>(chunk, fragment.size_with_header());
@@ -108,8 +106,6 @@ bool V2Engine<kObserved>::NextOf(Reader& reader) {
     uint32_t loss_bit = 0;
     switch (Reassemble<kMode>(reader, fragment, loss_bit)) {
       case Chain::kWhole:
-        if constexpr (kObserved && kMode == Mode::kErase)
-          observer_->OnPacketGivenUp(sequence.key, packet_.place, kLossOverwrite);
         return true;
       case Chain::kLost:
         AddLoss(reader.slot, loss_bit, chunk.id);
@@ -120,10 +116,9 @@ bool V2Engine<kObserved>::NextOf(Reader& reader) {
           return false;
         }
         AddLoss(reader.slot, kLossOverwrite, chunk.id);
-        loss_bit = kLossOverwrite;
         break;
     }
-    if constexpr (kObserved)
+    if constexpr (kObserved && kMode == Mode::kRead)
       observer_->OnPacketGivenUp(sequence.key,
                                  {chunk.id, fragment.offset, packet_.place.last_chunk}, loss_bit);
   }

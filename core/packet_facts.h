@@ -1,0 +1,34 @@
+#ifndef RINGSCOPE_CORE_PACKET_FACTS_H_
+#define RINGSCOPE_CORE_PACKET_FACTS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/ids.h"
+
+namespace ringscope {
+
+/// What a TracePacket's top-level fields say, as far as its bytes are at hand: of a packet in
+/// pieces only the first one is looked at.
+struct PacketFacts {
+  uint32_t content = 0;  // number of the field that holds the packet's data; 0: not known
+  std::optional<uint64_t> timestamp;        // in the clock's own units
+  std::optional<uint32_t> timestamp_clock;  // absent: the sequence's default
+  bool clears_state = false;                // incremental state starts anew with this packet
+  bool needs_state = false;                 // can not be used without the incremental state
+  bool has_interned_data = false;
+
+  friend bool operator==(const PacketFacts&, const PacketFacts&) = default;
+};
+
+/// Reads the top-level fields up to the first that is not whole.
+PacketFacts ReadPacketFacts(Bytes packet);
+
+/// Name of a packet's kind of content: "track_event", "ftrace_events", ..., "field 71" where the
+/// name is not known, "unknown" for 0.
+std::string ContentName(uint32_t content);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_PACKET_FACTS_H_
