@@ -40,26 +40,26 @@ bool IsLoss(Fate fate);
 
 /// Why, in more detail than the fate.
 enum class Cause : uint8_t {
-  kNone,                // read, readable, unexplained
-  kEvicted,             // overwritten: `culprit` needed the room
-  kSealed,              // discarded: a buffer that discards was full before
-  kFull,                // discarded: this very chunk did not fit any more
-  kTooLarge,            // discarded: the chunk is larger than the buffer allows
-  kAlreadyConsumed,     // discarded: this chunk or a newer one of its sequence was consumed before
-  kBadRecommit,         // discarded: the chunk was sent again, in a way that breaks the rules
-  kNoSharedMemory,      // discarded by the service: the request came before the shared memory
-  kNoSuchPage,          // discarded by the service: a page outside the shared memory
-  kNoSuchBuffer,        // discarded by the service: the buffer is not set up
-  kMayNotWrite,         // discarded by the service: no permission for the buffer
-  kAborted,             // writer_dropped
-  kNeverCommitted,      // cut: a chunk of it is not in the log
-  kBrokenChain,         // cut: its neighbours in the sequence do not continue it
-  kReadGap,             // cut: given up at a gap in the chunk ids
-  kGivenUp,             // cut: given up for another reason, see `loss_bit`
-  kBrokenSize,          // corrupted: a fragment's size is no number, or reaches beyond its chunk
-  kResent,              // corrupted: the chunk was sent again with other bytes, or its id used again
-  kWaitsForPatch,       // stalled: `waits_for` has not all its patches
-  kWaitsForChunk,       // stalled: the chunk behind `waits_for` has not come
+  kNone,             // read, readable, unexplained
+  kEvicted,          // overwritten: `culprit` needed the room
+  kSealed,           // discarded: a buffer that discards was full before
+  kFull,             // discarded: this very chunk did not fit any more
+  kTooLarge,         // discarded: the chunk is larger than the buffer allows
+  kAlreadyConsumed,  // discarded: this chunk or a newer one of its sequence was consumed before
+  kBadRecommit,      // discarded: the chunk was sent again, in a way that breaks the rules
+  kNoSharedMemory,   // discarded by the service: the request came before the shared memory
+  kNoSuchPage,       // discarded by the service: a page outside the shared memory
+  kNoSuchBuffer,     // discarded by the service: the buffer is not set up
+  kMayNotWrite,      // discarded by the service: no permission for the buffer
+  kAborted,          // writer_dropped
+  kNeverCommitted,   // cut: a chunk of it is not in the log
+  kBrokenChain,      // cut: its neighbours in the sequence do not continue it
+  kReadGap,          // cut: given up at a gap in the chunk ids
+  kGivenUp,          // cut: given up for another reason, see `loss_bit`
+  kBrokenSize,       // corrupted: a fragment's size is no number, or reaches beyond its chunk
+  kResent,           // corrupted: the chunk was sent again with other bytes, or its id used again
+  kWaitsForPatch,    // stalled: `waits_for` has not all its patches
+  kWaitsForChunk,    // stalled: the chunk behind `waits_for` has not come
   kWaitsForCompletion,  // stalled: the writer still had `waits_for` when it was scraped
   kBehindGivenUp,       // stalled: even a read would not return it, but give it up
   kUnfinished,          // incomplete
@@ -123,11 +123,11 @@ struct FateCount {
 
 /// A buffer's accounts. The fates add up to what was written: Ledger::Check.
 struct LedgerTotals {
-  FateCount written;                       // counted as packets were found in the log
+  FateCount written;                        // counted as packets were found in the log
   std::array<FateCount, kFates> by_fate{};  // by Fate
-  FateCount own_fault;                     // of these, lost by the buffer's own fault
-  FateCount duplicates;                    // beside the fates
-  uint64_t returned = 0;                   // packets that read passes returned, however valid
+  FateCount own_fault;                      // of these, lost by the buffer's own fault
+  FateCount duplicates;                     // beside the fates
+  uint64_t returned = 0;                    // packets that read passes returned, however valid
 
   const FateCount& operator[](Fate fate) const { return by_fate[static_cast<size_t>(fate)]; }
   FateCount lost() const;

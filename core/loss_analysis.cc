@@ -1,40 +1,11 @@
 #include "core/loss_analysis.h"
 
+#include "core/packet_facts.h"
 #include "core/trusted_fields.h"
 #include "core/wire.h"
 
 namespace ringscope {
 namespace {
-
-// TracePacket fields.
-constexpr uint32_t kSequenceFlags = 13;
-constexpr uint32_t kIncrementalStateCleared = 41;
-// Values of sequence_flags.
-constexpr uint64_t kClearsState = 1;
-constexpr uint64_t kNeedsState = 2;
-
-struct PacketFacts {
-  bool clears_state = false;
-  bool needs_state = false;
-  uint32_t dropped = 0;  // as the producer wrote it
-};
-
-PacketFacts ReadFacts(Bytes packet) {
-  PacketFacts facts;
-  uint64_t flags = 0;
-  bool cleared = false;
-  wire::FieldReader reader(packet);
-  while (const auto field = reader.Next()) {
-    if (field->type != wire::Type::kVarint) continue;
-    if (field->number == kSequenceFlags) flags = field->value;
-    if (field->number == kIncrementalStateCleared) cleared = field->value != 0;
-    if (field->number == kPreviousPacketDropped)
-      facts.dropped = static_cast<uint32_t>(field->value);
-  }
-  facts.clears_state = cleared || (flags & kClearsState) != 0;
-  facts.needs_state = (flags & kNeedsState) != 0;
-  return facts;
-}
 
 /// The slices as one, joined in `scratch` if there are several.
 Bytes Join(std::span<const Bytes> slices, std::string& scratch) {
@@ -48,7 +19,7 @@ Bytes Join(std::span<const Bytes> slices, std::string& scratch) {
 
 void LossAnalysis::AddPacket(const SessionPacket& session_packet) {
   const Packet& packet = *session_packet.packet;
-  const PacketFacts facts = ReadFacts(Join(packet.slices, scratch_));
+  const PacketFacts facts = ReadPacketFacts(Join(packet.slices, scratch_));
   // The service's field stands behind the producer's own and so takes its place.
   const uint32_t dropped = packet.dropped != 0 ? packet.dropped : facts.dropped;
 

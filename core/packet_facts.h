@@ -15,6 +15,7 @@ struct PacketFacts {
   uint32_t content = 0;  // number of the field that holds the packet's data; 0: not known
   std::optional<uint64_t> timestamp;        // in the clock's own units
   std::optional<uint32_t> timestamp_clock;  // absent: the sequence's default
+  uint32_t dropped = 0;                     // previous_packet_dropped as the producer wrote it
   bool clears_state = false;                // incremental state starts anew with this packet
   bool needs_state = false;                 // can not be used without the incremental state
   bool has_interned_data = false;
@@ -22,7 +23,7 @@ struct PacketFacts {
   friend bool operator==(const PacketFacts&, const PacketFacts&) = default;
 };
 
-/// Reads the top-level fields up to the first that is not whole.
+/// Reads the top-level fields up to the first that is not whole; that one can still be the content.
 PacketFacts ReadPacketFacts(Bytes packet);
 
 /// Name of a packet's kind of content: "track_event", "ftrace_events", ..., "field 71" where the

@@ -1,0 +1,528 @@
+// What became of what was written: the engine's doings, turned into fates.
+
+#include "core/ledger_buffer.h"
+
+#include <algorithm>
+
+#include "core/data_loss.h"
+
+namespace ringscope::ledger {
+namespace {
+
+Cause CauseOf(DiscardReason reason) {
+  switch (reason) {
+    case DiscardReason::kSealed:
+      return Cause::kSealed;
+    case DiscardReason::kFull:
+      return Cause::kFull;
+    case DiscardReason::kTooLarge:
+      return Cause::kTooLarge;
+    case DiscardReason::kAlreadyConsumed:
+      return Cause::kAlreadyConsumed;
+    case DiscardReason::kBadRecommit:
+      return Cause::kBadRecommit;
+  }
+  return Cause::kNone;
+}
+
+Cause CauseOf(Refusal why) {
+  switch (why) {
+    case Refusal::kNoSharedMemory:
+      return Cause::kNoSharedMemory;
+    case Refusal::kNoSuchPage:
+      return Cause::kNoSuchPage;
+    case Refusal::kNoSuchBuffer:
+      return Cause::kNoSuchBuffer;
+    case Refusal::kMayNotWrite:
+      return Cause::kMayNotWrite;
+  }
+  return Cause::kNone;
+}
+
+Cause CauseOf(StallReason reason) {
+  switch (reason) {
+    case StallReason::kNeedsPatch:
+      return Cause::kWaitsForPatch;
+    case StallReason::kMissingChunk:
+      return Cause::kWaitsForChunk;
+    case StallReason::kIncomplete:
+      return Cause::kWaitsForCompletion;
+  }
+  return Cause::kNone;
+}
+
+ChunkName NameOf(uint64_t key) {
+  const auto packed = static_cast<uint32_t>(key >> 32);
+  return {
+      {ProducerId{static_cast<uint16_t>(packed >> 16)}, WriterId{static_cast<uint16_t>(packed)}},
+      ChunkId{static_cast<uint32_t>(key)}};
+}
+
+/// A scraped chunk may come again; the ledger remembers this many of a sequence that have left the
+/// buffer unfinished.
+constexpr size_t kMaxOpen = 1024;
+
+}  // namespace
+
+void BufferLedger::BeginChunk() {
+  committing_ = true;
+  relocating_ = false;
+  outcome_ = Outcome::kUnknown;
+  consumed_ = 0;
+  evicting_for_.reset();
+}
+
+void BufferLedger::Refused(const ChunkCommit& commit, Refusal why) {
+  BeginChunk();
+  outcome_ = Outcome::kRefused;
+  refusal_ = {.fate = Fate::kDiscarded, .cause = CauseOf(why)};
+  EndChunk(commit);
+}
+
+void BufferLedger::EndChunk(const ChunkCommit& commit) {
+  Arrive(commit);
+  committing_ = false;
+  Settle();
+}
+
+void BufferLedger::OnCommitted(const ObservedChunk& chunk) {
+  outcome_ = Outcome::kCommitted;
+  consumed_ = chunk.payload_size - chunk.payload_avail;
+  engine_needs_patch_ = (chunk.flags & kNeedsPatching) != 0;
+}
+
+void BufferLedger::OnRewritten(const ObservedChunk& chunk) {
+  outcome_ = Outcome::kRewritten;
+  engine_needs_patch_ = (chunk.flags & kNeedsPatching) != 0;
+}
+
+void BufferLedger::OnDiscarded(const ChunkCommit&, DiscardReason reason) {
+  outcome_ = Outcome::kRefused;
+  refusal_ = {.fate = Fate::kDiscarded, .cause = CauseOf(reason)};
+}
+
+void BufferLedger::OnErased(const ObservedChunk& chunk) {
+  ChunkRecord* record = Find(chunk.sequence, chunk.chunk);
+  if (record == nullptr || draining_) return;
+  const uint64_t key = KeyOf(chunk.sequence, chunk.chunk);
+  if (relocating_) {
+    relocating_ = false;  // it comes again at once, and all of it that counts was consumed
+  } else if (committing_) {
+    LoseFrom(key, *record, 0,
+             {.fate = Fate::kOverwritten, .cause = Cause::kEvicted, .culprit = evicting_for_},
+             chunk.payload);
+  } else {
+    LoseFrom(key, *record, 0, {.fate = Fate::kCut, .cause = Cause::kGivenUp}, chunk.payload);
+  }
+  SetPieces(*record, false, record->needs_patch);
+  touched_.push_back(key);
+}
+
+void BufferLedger::OnPatched(const ObservedChunk& chunk, const ChunkPatches& patches) {
+  CheckSizes(chunk, patches);
+  ChunkRecord* record = Find(chunk.sequence, chunk.chunk);
+  if (record != nullptr) SetPieces(*record, record->held, (chunk.flags & kNeedsPatching) != 0);
+}
+
+void BufferLedger::OnPatchMissed(const ObservedChunk* chunk, const ChunkPatches& patches,
+                                 PatchMiss) {
+  if (chunk != nullptr) CheckSizes(*chunk, patches);
+}
+
+void BufferLedger::OnPacketGivenUp(SequenceKey sequence, const PacketPlace& place, uint32_t cause) {
+  ChunkRecord* record = Find(sequence, place.first_chunk);
+  if (record == nullptr) return;
+  const uint64_t key = KeyOf(sequence, place.first_chunk);
+  const bool corrupted = cause == kLossChunkCorrupted;
+  Loss loss{.fate = Fate::kCut, .cause = Cause::kGivenUp, .loss_bits = cause};
+  if (cause == kLossReassemblyGap) loss.cause = Cause::kReadGap;
+  if (cause == kLossReassemblyBrokenChain) loss.cause = Cause::kBrokenChain;
+  if (corrupted) loss = {.fate = Fate::kCorrupted, .cause = Cause::kBrokenSize, .loss_bits = cause};
+  const size_t first = IndexAt(*record, place.first_offset);
+  if (first == kNone) return;
+  const size_t end = corrupted ? record->entries.size() : first + 1;
+  for (size_t i = first; i < end; ++i) {
+    Entry& entry = record->entries[i];
+    if (draining_) {
+      entry.given_up_at_end = true;
+      if (entry.kind == FragmentKind::kWhole) continue;
+      const bool back = entry.kind == FragmentKind::kBegin;
+      const ChainId id = back ? record->tail : record->head;
+      if (id != kNoChain) chains_[id].given_up_at_end = true;
+    } else {
+      Lose(key, *record, i, loss, {});
+    }
+  }
+  touched_.push_back(key);
+}
+
+void BufferLedger::OnStalled(SequenceKey sequence, ChunkId chunk, StallReason reason) {
+  if (!draining_) return;
+  Sequence& state = SequenceOf(sequence);
+  state.stalled_at = ChunkName{sequence, chunk};
+  state.stall = CauseOf(reason);
+}
+
+ChunkRecord* BufferLedger::Find(SequenceKey sequence, ChunkId chunk) {
+  const auto record = records_.find(KeyOf(sequence, chunk));
+  return record == records_.end() ? nullptr : &record->second;
+}
+
+/// Index of the fragment at this offset; kNone: there is none.
+size_t BufferLedger::IndexAt(const ChunkRecord& record, uint32_t offset) const {
+  const auto at =
+      std::lower_bound(record.entries.begin(), record.entries.end(), offset,
+                       [](const Entry& entry, uint32_t value) { return entry.offset < value; });
+  if (at == record.entries.end() || at->offset != offset) return kNone;
+  return static_cast<size_t>(at - record.entries.begin());
+}
+
+PacketAccount BufferLedger::AccountOf(SequenceKey sequence, const ChunkRecord& record,
+                                      size_t index) const {
+  PacketAccount account;
+  account.buffer = id_;
+  account.sequence = sequence;
+  account.first_chunk = account.last_chunk = record.id;
+  account.fragment = static_cast<uint32_t>(index);
+  account.first_offset = record.entries[index].offset;
+  account.size = record.entries[index].size;
+  account.written = record.written;
+  return account;
+}
+
+void BufferLedger::LoseFrom(uint64_t key, ChunkRecord& record, size_t first, const Loss& loss,
+                            Bytes payload) {
+  for (size_t i = first; i < record.entries.size(); ++i) Lose(key, record, i, loss, payload);
+}
+
+/// The packet at (or the one that the piece at) this place belongs to can not be delivered any
+/// more.
+/// @param payload of the chunk, to tell what the packet held; empty: not at hand
+void BufferLedger::Lose(uint64_t key, ChunkRecord& record, size_t index, const Loss& loss,
+                        Bytes payload) {
+  Entry& entry = record.entries[index];
+  if (entry.kind != FragmentKind::kWhole) {
+    if (entry.kind != FragmentKind::kBegin && record.head != kNoChain)
+      DoomChain(record.head, key, loss);
+    if (entry.kind != FragmentKind::kEnd && record.tail != kNoChain)
+      DoomChain(record.tail, key, loss);
+    return;
+  }
+  if (entry.state != State::kLive) return;
+  entry.state = State::kDoomed;
+  PacketAccount account = AccountOf(NameOf(key).sequence, record, index);
+  account.fate = record.taint ? Fate::kCorrupted : loss.fate;
+  account.cause = record.taint.value_or(loss.cause);
+  account.culprit = loss.culprit;
+  account.loss_bits = loss.loss_bits;
+  account.decided = now_;
+  // A whole packet that a read gave up: it was all there.
+  account.own_fault = account.fate == Fate::kCut && record.held;
+  Fragment fragment;
+  if (ReadFragment(payload.data(), static_cast<uint32_t>(payload.size()), entry.offset, fragment) ==
+      FragmentStatus::kFragment)
+    account.facts = ReadPacketFacts(payload.subspan(fragment.body, fragment.size()));
+  record.doomed.push_back(account);
+}
+
+void BufferLedger::DoomChain(ChainId id, uint64_t key, const Loss& loss) {
+  id = chains_.Find(id);
+  Chain& chain = chains_[id];
+  touched_chains_.push_back(id);
+  if (chain.state != State::kLive) return;
+  chain.state = State::kDoomed;
+  chain.doomed_in = key;
+  PacketAccount& account = chain.account;
+  account.own_fault = loss.fate == Fate::kCut && loss.loss_bits != 0 && chain.deliverable();
+  account.fate = chain.taint ? Fate::kCorrupted : loss.fate;
+  account.cause = chain.taint.value_or(loss.cause);
+  account.culprit = loss.culprit;
+  account.loss_bits = loss.loss_bits;
+  account.decided = now_;
+}
+
+/// The chunk is in the buffer (again), but for its first `consumed` bytes: what was lost with it is
+/// not lost after all.
+void BufferLedger::Revive(uint64_t key, ChunkRecord& record, uint32_t consumed) {
+  std::vector<PacketAccount> lost;
+  for (PacketAccount& account : record.doomed) {
+    Entry& entry = record.entries[account.fragment];
+    if (entry.offset >= consumed && account.fate == Fate::kOverwritten)
+      entry.state = State::kLive;
+    else
+      lost.push_back(account);
+  }
+  record.doomed.swap(lost);
+  for (const Entry& entry : record.entries) {
+    if (entry.kind == FragmentKind::kWhole || entry.offset < consumed) continue;
+    for (const ChainId id : {record.head, record.tail}) {
+      if (id == kNoChain) continue;
+      Chain& chain = chains_[id];
+      if (chain.state != State::kDoomed || chain.doomed_in != key ||
+          chain.account.fate != Fate::kOverwritten)
+        continue;
+      chain.state = State::kLive;
+      chain.account.culprit.reset();
+    }
+  }
+}
+
+void BufferLedger::OnRead(const Packet& packet, bool valid) {
+  ++totals_.returned;
+  Return(packet, valid ? Fate::kRead : Fate::kInvalid, valid ? Cause::kNone : Cause::kRejected);
+}
+
+/// The engine returned a packet.
+void BufferLedger::Return(const Packet& packet, Fate fate, Cause cause) {
+  const auto complete = [&](PacketAccount& account) {
+    totals_.written.bytes += packet.size - account.size;  // modulo 2^64: a patch may shrink it
+    account.size = packet.size;
+    account.fate = fate;
+    account.cause = cause;
+    account.own_fault = false;
+    account.culprit.reset();
+    account.decided = now_;
+    account.pass = pass_;
+    account.loss_bits = packet.dropped;
+    if (!packet.slices.empty()) account.facts = ReadPacketFacts(packet.slices.front());
+  };
+  ChunkRecord* record = Find(packet.sequence, packet.place.first_chunk);
+  const size_t index = record == nullptr ? kNone : IndexAt(*record, packet.place.first_offset);
+  if (index == kNone) {
+    PacketAccount extra;
+    extra.buffer = id_;
+    extra.sequence = packet.sequence;
+    extra.first_chunk = record == nullptr ? Raw(packet.place.first_chunk) : record->id;
+    extra.last_chunk =
+        extra.first_chunk + Distance(packet.place.first_chunk, packet.place.last_chunk);
+    extra.first_offset = packet.place.first_offset;
+    extra.written = record == nullptr ? now_ : record->written;
+    CountWritten(0);
+    complete(extra);
+    return Tell(extra);
+  }
+
+  Entry& entry = record->entries[index];
+  const bool whole = entry.kind == FragmentKind::kWhole;
+  const ChainId id = whole                                ? kNoChain
+                     : entry.kind == FragmentKind::kBegin ? record->tail
+                                                          : record->head;
+  Chain* chain = id == kNoChain ? nullptr : &chains_[id];
+  State& state = chain != nullptr ? chain->state : entry.state;
+  PacketAccount account =
+      chain != nullptr ? chain->account : AccountOf(packet.sequence, *record, index);
+  if (state == State::kRead) {
+    if (draining_) return;
+    complete(account);
+    totals_.duplicates += {1, packet.size};
+    return sink_.OnDuplicate(account);
+  }
+  if (state == State::kGone) {
+    // Told as lost, or as nothing, and here it is.
+    CountWritten(0);
+    account.size = 0;
+  } else if (state == State::kDoomed && chain == nullptr) {
+    std::erase_if(record->doomed,
+                  [&](const PacketAccount& doomed) { return doomed.fragment == index; });
+  }
+  state = State::kRead;
+  if (chain != nullptr) {
+    account.last_chunk =
+        std::max(account.last_chunk,
+                 account.first_chunk + Distance(packet.place.first_chunk, packet.place.last_chunk));
+    touched_chains_.push_back(id);
+  }
+  complete(account);
+  Tell(account);
+}
+
+void BufferLedger::Tell(const PacketAccount& account) {
+  const FateCount count{1, account.size};
+  totals_.by_fate[static_cast<size_t>(account.fate)] += count;
+  if (account.own_fault) totals_.own_fault += count;
+  sink_.OnPacketFate(account);
+}
+
+void BufferLedger::Settle() {
+  for (const uint64_t key : touched_) SettleRecord(key);
+  touched_.clear();
+  for (const ChainId id : touched_chains_) SettleChain(id);
+  touched_chains_.clear();
+}
+
+void BufferLedger::SettleRecord(uint64_t key) {
+  const auto found = records_.find(key);
+  if (found == records_.end()) return;
+  ChunkRecord& record = found->second;
+  if (!record.held && !record.complete) {
+    // Its writer may send it again.
+    if (record.listed_open) return;
+    record.listed_open = true;
+    Sequence& sequence = SequenceOf(NameOf(key).sequence);
+    sequence.open.push_back(key);
+    if (sequence.open.size() > kMaxOpen) {
+      CloseOpenRecord(sequence.open.front());
+      sequence.open.pop_front();
+    }
+    return;
+  }
+  for (const PacketAccount& account : record.doomed) {
+    record.entries[account.fragment].state = State::kGone;
+    Tell(account);
+  }
+  record.doomed.clear();
+  if (!record.held) Drop(found);
+}
+
+/// A scraped chunk has waited for its writer for too long.
+void BufferLedger::CloseOpenRecord(uint64_t key) {
+  const auto found = records_.find(key);
+  if (found == records_.end()) return;
+  found->second.listed_open = false;
+  if (found->second.held || found->second.complete) return;
+  FinishRecord(key, found->second);
+  Drop(found);
+}
+
+void BufferLedger::Drop(Records::iterator record) {
+  const ChunkRecord& chunk = record->second;
+  const bool same_piece =
+      !chunk.entries.empty() && chunk.entries.front().kind == FragmentKind::kContinue;
+  if (chunk.head != kNoChain) chains_.Release(chunk.head);
+  if (chunk.tail != kNoChain && !same_piece) chains_.Release(chunk.tail);
+  records_.erase(record);
+}
+
+/// Tells a chain that is whole (or never will be) and lost.
+void BufferLedger::SettleChain(ChainId id) {
+  id = chains_.Find(id);
+  Chain& chain = chains_[id];
+  if (chain.pieces == 0) return;
+  if (chain.state == State::kDoomed && chain.closed()) {
+    chain.state = State::kGone;
+    if (chain.account.size == 0 && chain.account.fate != Fate::kWriterDropped)
+      --totals_.written.packets;  // an empty packet is none
+    else
+      Tell(chain.account);
+  }
+  chains_.FreeIfDone(id);
+}
+
+void BufferLedger::Finish(Engine* engine) {
+  Settle();
+  draining_ = true;
+  if (engine != nullptr) {
+    engine->BeginRead();
+    while (const Packet* packet = engine->NextPacket())
+      Return(*packet, Fate::kReadable, Cause::kNone);
+  }
+
+  std::vector<uint64_t> keys;  // by sequence, then in order
+  keys.reserve(records_.size());
+  for (const auto& [key, record] : records_) keys.push_back(key);
+  std::sort(keys.begin(), keys.end(), [&](uint64_t a, uint64_t b) {
+    const uint64_t a_id = records_.at(a).id, b_id = records_.at(b).id;
+    return a >> 32 != b >> 32 ? a >> 32 < b >> 32 : a_id < b_id;
+  });
+  for (const uint64_t key : keys) FinishRecord(key, records_.at(key));
+  chains_.VisitOpen([&](ChainId id, Chain&) { FinishChain(id); });
+}
+
+void BufferLedger::Reset() {
+  totals_ = {};
+  slots_ = {};
+  sequences_ = {};
+  records_.clear();
+  chains_ = {};
+  touched_.clear();
+  touched_chains_.clear();
+  pass_ = 0;
+  draining_ = false;
+}
+
+/// What a packet that is still in the buffer waits for.
+void BufferLedger::StallAccount(PacketAccount& account, bool given_up) const {
+  account.fate = Fate::kStalled;
+  account.decided = account.written;
+  const Sequence& sequence = sequences_[slots_.Find(account.sequence)];
+  if (given_up || !sequence.stalled_at) {
+    account.cause = Cause::kBehindGivenUp;
+    return;
+  }
+  account.cause = sequence.stall;
+  account.waits_for = sequence.stalled_at;
+  const auto record = records_.find(KeyOf(account.sequence, sequence.stalled_at->chunk));
+  if (record != records_.end()) account.decided = record->second.written;
+}
+
+void BufferLedger::FinishRecord(uint64_t key, ChunkRecord& record) {
+  for (const PacketAccount& account : record.doomed) {
+    record.entries[account.fragment].state = State::kGone;
+    Tell(account);
+  }
+  record.doomed.clear();
+  const SequenceKey sequence = NameOf(key).sequence;
+  for (size_t i = 0; i < record.entries.size(); ++i) {
+    Entry& entry = record.entries[i];
+    if (entry.kind != FragmentKind::kWhole || entry.state != State::kLive) continue;
+    entry.state = State::kGone;
+    PacketAccount account = AccountOf(sequence, record, i);
+    if (record.held)
+      StallAccount(account, entry.given_up_at_end);
+    else
+      account.fate = Fate::kUnexplained;
+    if (record.taint) {
+      account.fate = Fate::kCorrupted;
+      account.cause = *record.taint;
+    }
+    Tell(account);
+  }
+  if (record.complete || record.unfinished_bytes == 0) return;
+  record.entries.push_back({.offset = record.bytes, .size = record.unfinished_bytes});
+  PacketAccount account = AccountOf(sequence, record, record.entries.size() - 1);
+  record.entries.back().state = State::kGone;
+  account.fate = Fate::kIncomplete;
+  account.cause = Cause::kUnfinished;
+  account.decided = now_;
+  CountWritten(account.size);
+  Tell(account);
+}
+
+void BufferLedger::FinishChain(ChainId id) {
+  Chain& chain = chains_[id];
+  PacketAccount& account = chain.account;
+  const Sequence& sequence = sequences_[slots_.Find(account.sequence)];
+  // Chunks behind the one that it goes on in have come, but that one has not.
+  const bool hole_behind =
+      !chain.back_closed &&
+      sequence.newest >
+          account.last_chunk + static_cast<uint32_t>(chain.awaits_next - account.last_chunk);
+  const bool never_committed = !chain.front_closed || hole_behind;
+  const bool doomed = chain.state == State::kDoomed;
+  if (chain.taint) {
+    if (!doomed) account.decided = now_;
+    account.fate = Fate::kCorrupted;
+    account.cause = *chain.taint;
+  } else if (never_committed &&
+             (!doomed || account.fate == Fate::kOverwritten || account.fate == Fate::kCut)) {
+    if (!doomed) account.decided = account.written;
+    account.fate = Fate::kCut;
+    account.cause = Cause::kNeverCommitted;
+    account.culprit.reset();
+  } else if (!doomed) {
+    if (chain.pieces_held == chain.pieces) {
+      StallAccount(account, chain.given_up_at_end);
+    } else {
+      account.fate = chain.back_closed ? Fate::kUnexplained : Fate::kIncomplete;
+      account.cause = chain.back_closed ? Cause::kNone : Cause::kUnfinished;
+      account.decided = now_;
+    }
+  }
+  chain.state = State::kGone;
+  if (account.size == 0 && account.fate != Fate::kWriterDropped)
+    --totals_.written.packets;
+  else
+    Tell(account);
+}
+
+}  // namespace ringscope::ledger

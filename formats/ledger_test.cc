@@ -1,0 +1,128 @@
+// The ledger over everything that testdata holds: each packet has one fate, the fates add up, and
+// what was read is what came out.
+
+#include "core/ledger.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+
+#include "core/catalogue.h"
+#include "core/replay.h"
+#include "formats/log_source.h"
+#include "formats/testing/testdata.h"
+
+namespace ringscope {
+namespace {
+
+/// Counts what the session returns, beside the ledger.
+class CountingSink : public SessionSink {
+ public:
+  explicit CountingSink(Ledger& ledger) : ledger_(ledger) {}
+  void OnRecord(const Op& op, uint64_t number) override { ledger_.OnRecord(op, number); }
+  void OnBufferSetUp(SessionBuffer& buffer) override { ledger_.OnBufferSetUp(buffer); }
+  void OnBufferReplaced(SessionBuffer& buffer) override { ledger_.OnBufferReplaced(buffer); }
+  void OnChunk(BufferId id, const ChunkCommit& commit, std::optional<Refusal> why) override {
+    ledger_.OnChunk(id, commit, why);
+  }
+  void OnChunkDone(BufferId id, const ChunkCommit& commit) override {
+    ledger_.OnChunkDone(id, commit);
+  }
+  void OnReadBegun(BufferId id) override { ledger_.OnReadBegun(id); }
+  Status OnPacket(const SessionPacket& packet) override {
+    ++packets;
+    return ledger_.OnPacket(packet);
+  }
+  uint64_t packets = 0;
+
+ private:
+  Ledger& ledger_;
+};
+
+/// Holds the ledger to one entry per place and kind of fate.
+class FateLog : public LedgerSink {
+ public:
+  void OnPacketFate(const PacketAccount& account) override {
+    ++fates[account.fate];
+    ++causes[account.cause];
+  }
+  std::map<Fate, uint64_t> fates;
+  std::map<Cause, uint64_t> causes;
+};
+
+struct Outcome {
+  std::map<BufferId, LedgerTotals> totals;
+  std::map<Fate, uint64_t> fates;
+  std::map<Cause, uint64_t> causes;
+  uint64_t packets = 0;
+  std::string problems;
+};
+
+Outcome Account(const std::string& path, const std::string& engine, bool plain) {
+  FateLog fates;
+  Ledger ledger(fates);
+  CountingSink sink(ledger);
+  ReplayOptions options;
+  options.session.all.engine = engine;
+  options.session.observe = [&](BufferId id) { return ledger.Observer(id); };
+  options.plain_streams_as_recorded = plain;
+  Replay replay(options, sink);
+  auto log = OpenLog(path).value();
+  while (true) {
+    const std::optional<Op> op = log->Next().value();
+    if (!op) break;
+    EXPECT_TRUE(replay.Apply(*op));
+  }
+  EXPECT_TRUE(replay.Finish());
+  ledger.Finish(replay.session());
+  return {ledger.totals(), fates.fates, fates.causes, sink.packets, ledger.Check()};
+}
+
+std::string Summary(const Outcome& outcome) {
+  std::string text;
+  for (const auto& [fate, count] : outcome.fates)
+    text += std::string(Name(fate)) + " " + std::to_string(count) + ", ";
+  for (const auto& [cause, count] : outcome.causes)
+    text += std::string(Name(cause)) + " " + std::to_string(count) + ", ";
+  return text;
+}
+
+class LedgerOverTestdata : public ::testing::TestWithParam<const char*> {};
+
+INSTANTIATE_TEST_SUITE_P(Engines, LedgerOverTestdata,
+                         ::testing::Values("v1", "v2@54", "v2@55", "v2@56", "v2@57", "v2@58"),
+                         [](const auto& test) {
+                           std::string name = test.param;
+                           std::replace(name.begin(), name.end(), '@', '_');
+                           return name;
+                         });
+
+TEST_P(LedgerOverTestdata, ConformanceCasesAddUp) {
+  int cases = 0;
+  for (const std::string& path : testing::ListTestdata("conformance/cases", ".zst")) {
+    SCOPED_TRACE(path);
+    const Outcome outcome = Account(testing::TestdataPath(path), GetParam(), true);
+    EXPECT_EQ(outcome.problems, "") << Summary(outcome);
+    uint64_t came_out = 0, told = 0;
+    for (const auto& [id, totals] : outcome.totals) {
+      came_out += totals[Fate::kRead].packets + totals[Fate::kInvalid].packets +
+                  totals.duplicates.packets;
+      told += totals.written.packets;
+    }
+    EXPECT_EQ(came_out, outcome.packets);
+    uint64_t fates = 0;
+    for (const auto& [fate, count] : outcome.fates) fates += count;
+    EXPECT_EQ(told, fates);
+    EXPECT_EQ(outcome.fates.count(Fate::kUnexplained), 0u) << Summary(outcome);
+    if (getenv("VERBOSE")) printf("%s %s: written %lu: %s\n", GetParam(), path.c_str(), told, Summary(outcome).c_str());
+    ++cases;
+  }
+  EXPECT_EQ(cases, 284);
+}
+
+}  // namespace
+}  // namespace ringscope
