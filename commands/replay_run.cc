@@ -7,6 +7,8 @@
 
 #include "commands/options.h"
 #include "commands/text.h"
+#include "core/observer_fan.h"
+#include "core/sink_fan.h"
 #include "core/wire.h"
 
 namespace ringscope {
@@ -83,17 +85,17 @@ uint64_t Held(const BufferStats& stats) {
 
 /// Reads out what the replay left unread, to know how much that was. The engine is of no further
 /// use then; its counters must have been taken before.
-void Drain(Engine& engine, BufferOutcome& outcome) {
+PacketCount Drain(Engine& engine) {
+  PacketCount unread;
   engine.BeginRead();
   while (const Packet* packet = engine.NextPacket()) {
-    ++outcome.unread.packets;
-    outcome.unread.bytes += packet->size;
+    ++unread.packets;
+    unread.bytes += packet->size;
   }
-  outcome.stuck_bytes = Held(engine.stats());
+  return unread;
 }
 
-BufferOutcome OutcomeOf(const SessionBuffer& buffer, const ReplaySink& sink,
-                        const std::map<BufferId, BufferLosses>& losses) {
+BufferOutcome OutcomeOf(const SessionBuffer& buffer, const ReplaySink& sink) {
   BufferOutcome outcome;
   outcome.id = buffer.id;
   outcome.index = buffer.index;
@@ -105,8 +107,6 @@ BufferOutcome OutcomeOf(const SessionBuffer& buffer, const ReplaySink& sink,
   const ReplaySink::Tally tally = sink.TallyOf(buffer.id);
   outcome.read = tally.read;
   outcome.invalid = tally.invalid;
-  if (const auto loss = losses.find(buffer.id); loss != losses.end()) outcome.losses = loss->second;
-  if (!buffer.freed) Drain(*buffer.engine, outcome);
   return outcome;
 }
 
@@ -186,11 +186,27 @@ Result<ReplayOutcome> ReplaySession(Context& context, SessionReader& sessions,
   outcome.path = sessions.path();
   outcome.session = sessions.session();
   ReplaySink sink(context.console, outcome.path, outputs);
-  Replay replay(std::move(options), sink);
+  std::vector<SessionSink*> sinks = {&sink};
+  std::optional<Ledger> ledger;
+  if (outputs.accounts != nullptr) sinks.push_back(&ledger.emplace(*outputs.accounts));
+  if (outputs.sink != nullptr) sinks.push_back(outputs.sink);
+  SinkFan fan(std::move(sinks));
+  std::map<BufferId, ObserverFan> observers;
+  if (ledger || outputs.journal != nullptr) {
+    options.session.observe = [&](BufferId id) -> EngineObserver* {
+      std::vector<EngineObserver*> both;
+      if (ledger) both.push_back(ledger->Observer(id));
+      if (outputs.journal != nullptr) both.push_back(outputs.journal->Observer(id));
+      return &observers.insert_or_assign(id, ObserverFan(std::move(both))).first->second;
+    };
+  }
+  Replay replay(std::move(options), fan);
   while (true) {
     RS_ASSIGN_OR_RETURN(const std::optional<Op> op, sessions.Next());
     if (!op) break;
     if (std::holds_alternative<RecorderGap>(op->body)) ++outcome.recorder_gaps;
+    if (outputs.journal != nullptr)
+      outputs.journal->BeginRecord(sessions.record_number(), op->time_ns);
     if (outputs.trace != nullptr) RS_RETURN_IF_ERROR(AddServiceRecord(*op, *outputs.trace));
     if (Status status = replay.Apply(*op, sessions.record_number()); !status) {
       // The session does not know what file its records come from.
@@ -226,7 +242,29 @@ Result<ReplayOutcome> ReplaySession(Context& context, SessionReader& sessions,
         outcome.writers.push_back({buffer_id, writer.sequence, *writer.histogram});
       });
     }
-    outcome.buffers.push_back(OutcomeOf(buffer, sink, losses));
+    BufferOutcome& result = outcome.buffers.emplace_back(OutcomeOf(buffer, sink));
+    if (const auto loss = losses.find(id); loss != losses.end()) result.losses = loss->second;
+  }
+  // What the buffers still hold; nothing can be asked of the engines after that.
+  if (ledger) {
+    ledger->Finish(session);
+    outcome.ledger = ledger->totals();
+    if (const std::string problems = ledger->Check(); !problems.empty())
+      context.console.Warn(
+          fmt::format("{}: the fates of the packets do not add up, which is a bug "
+                      "in ringscope; please report it with the log: {}",
+                      outcome.path, problems));
+  }
+  for (BufferOutcome& buffer : outcome.buffers) {
+    if (buffer.freed) continue;
+    Engine& engine = *session.buffers().at(buffer.id).engine;
+    if (ledger) {
+      const FateCount readable = outcome.ledger[buffer.id][Fate::kReadable];
+      buffer.unread = {readable.packets, readable.bytes};
+    } else {
+      buffer.unread = Drain(engine);
+    }
+    buffer.stuck_bytes = Held(engine.stats());
   }
   return outcome;
 }

@@ -3,12 +3,15 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "commands/session_reader.h"
 #include "commands/values.h"
+#include "core/journal.h"
+#include "core/ledger.h"
 #include "core/loss_analysis.h"
 #include "core/replay.h"
 #include "formats/events_jsonl.h"
@@ -67,6 +70,7 @@ struct ReplayOutcome {
   std::vector<BufferOutcome> buffers;  // by id
   std::vector<WriterOutcome> writers;  // if asked for; by buffer, in order of first commit
   ServiceStats service;
+  std::map<BufferId, LedgerTotals> ledger;  // if accounts were kept
 
   uint64_t duration_ns() const {
     return first_time_ns && last_time_ns ? *last_time_ns - *first_time_ns : 0;
@@ -77,7 +81,10 @@ struct ReplayOutcome {
 struct ReplayOutputs {
   TraceWriter* trace = nullptr;
   EventsWriter* events = nullptr;
-  bool histograms = false;  // fill ReplayOutcome::writers: memory for each sequence
+  LedgerSink* accounts = nullptr;  // keeps a ledger, whose entries go there
+  Journal* journal = nullptr;      // observes the buffers
+  SessionSink* sink = nullptr;     // is told all that the session tells
+  bool histograms = false;         // fill ReplayOutcome::writers: memory for each sequence
 };
 
 /// Replays the session that `sessions` stands at, to its end.

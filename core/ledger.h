@@ -133,8 +133,8 @@ struct LedgerTotals {
   FateCount lost() const;
 };
 
-/// Follows a replay and accounts for every packet. It is a sink of the session (put it behind
-/// SessionSinkFan with others) and hands out an observer for each buffer
+/// Follows a replay and accounts for every packet. It is a sink of the session (SinkFan
+/// joins it with others) and hands out an observer for each buffer
 /// (Session::Options::observe). Memory: O(chunks held + open packets + sequences).
 class Ledger : public SessionSink {
  public:

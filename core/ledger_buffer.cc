@@ -58,9 +58,9 @@ ChunkName NameOf(uint64_t key) {
       ChunkId{static_cast<uint32_t>(key)}};
 }
 
-/// A scraped chunk may come again; the ledger remembers this many of a sequence that have left the
-/// buffer unfinished.
-constexpr size_t kMaxOpen = 1024;
+/// How many chunks that left the buffer are remembered. What a service scrapes comes again with the
+/// producer's next commits: no shared memory holds more chunks than this.
+constexpr size_t kMaxParting = 8192;
 
 }  // namespace
 
@@ -202,10 +202,8 @@ void BufferLedger::Lose(uint64_t key, ChunkRecord& record, size_t index, const L
                         Bytes payload) {
   Entry& entry = record.entries[index];
   if (entry.kind != FragmentKind::kWhole) {
-    if (entry.kind != FragmentKind::kBegin && record.head != kNoChain)
-      DoomChain(record.head, key, loss);
-    if (entry.kind != FragmentKind::kEnd && record.tail != kNoChain)
-      DoomChain(record.tail, key, loss);
+    if (entry.kind != FragmentKind::kBegin && record.head != kNoChain) DoomChain(record.head, loss);
+    if (entry.kind != FragmentKind::kEnd && record.tail != kNoChain) DoomChain(record.tail, loss);
     return;
   }
   if (entry.state != State::kLive) return;
@@ -225,13 +223,12 @@ void BufferLedger::Lose(uint64_t key, ChunkRecord& record, size_t index, const L
   record.doomed.push_back(account);
 }
 
-void BufferLedger::DoomChain(ChainId id, uint64_t key, const Loss& loss) {
+void BufferLedger::DoomChain(ChainId id, const Loss& loss) {
   id = chains_.Find(id);
   Chain& chain = chains_[id];
   touched_chains_.push_back(id);
   if (chain.state != State::kLive) return;
   chain.state = State::kDoomed;
-  chain.doomed_in = key;
   PacketAccount& account = chain.account;
   account.own_fault = loss.fate == Fate::kCut && loss.loss_bits != 0 && chain.deliverable();
   account.fate = chain.taint ? Fate::kCorrupted : loss.fate;
@@ -243,7 +240,7 @@ void BufferLedger::DoomChain(ChainId id, uint64_t key, const Loss& loss) {
 
 /// The chunk is in the buffer (again), but for its first `consumed` bytes: what was lost with it is
 /// not lost after all.
-void BufferLedger::Revive(uint64_t key, ChunkRecord& record, uint32_t consumed) {
+void BufferLedger::Revive(ChunkRecord& record, uint32_t consumed) {
   std::vector<PacketAccount> lost;
   for (PacketAccount& account : record.doomed) {
     Entry& entry = record.entries[account.fragment];
@@ -258,8 +255,8 @@ void BufferLedger::Revive(uint64_t key, ChunkRecord& record, uint32_t consumed) 
     for (const ChainId id : {record.head, record.tail}) {
       if (id == kNoChain) continue;
       Chain& chain = chains_[id];
-      if (chain.state != State::kDoomed || chain.doomed_in != key ||
-          chain.account.fate != Fate::kOverwritten)
+      if (chain.state != State::kDoomed || chain.account.fate != Fate::kOverwritten ||
+          chain.pieces_held != chain.pieces)
         continue;
       chain.state = State::kLive;
       chain.account.culprit.reset();
@@ -354,58 +351,63 @@ void BufferLedger::SettleRecord(uint64_t key) {
   const auto found = records_.find(key);
   if (found == records_.end()) return;
   ChunkRecord& record = found->second;
-  if (!record.held && !record.complete) {
-    // Its writer may send it again.
-    if (record.listed_open) return;
-    record.listed_open = true;
-    Sequence& sequence = SequenceOf(NameOf(key).sequence);
-    sequence.open.push_back(key);
-    if (sequence.open.size() > kMaxOpen) {
-      CloseOpenRecord(sequence.open.front());
-      sequence.open.pop_front();
-    }
-    return;
-  }
-  for (const PacketAccount& account : record.doomed) {
+  // What was lost in the buffer's own hands, or never came into it, does not come back.
+  std::erase_if(record.doomed, [&](const PacketAccount& account) {
+    if (account.fate == Fate::kOverwritten) return false;
     record.entries[account.fragment].state = State::kGone;
     Tell(account);
-  }
-  record.doomed.clear();
-  if (!record.held) Drop(found);
+    return true;
+  });
+  if (!record.held) Part(key, record);
 }
 
-/// A scraped chunk has waited for its writer for too long.
-void BufferLedger::CloseOpenRecord(uint64_t key) {
+void BufferLedger::Part(uint64_t key, ChunkRecord& record) {
+  if (record.parting) return;
+  record.parting = true;
+  parting_.push_back(key);
+  if (parting_.size() <= kMaxParting) return;
+  const uint64_t oldest = parting_.front();
+  parting_.pop_front();
+  Forget(oldest);
+}
+
+/// The chunk does not come again: what was lost with it is told.
+void BufferLedger::Forget(uint64_t key) {
   const auto found = records_.find(key);
   if (found == records_.end()) return;
-  found->second.listed_open = false;
-  if (found->second.held || found->second.complete) return;
-  FinishRecord(key, found->second);
-  Drop(found);
-}
-
-void BufferLedger::Drop(Records::iterator record) {
-  const ChunkRecord& chunk = record->second;
+  ChunkRecord& record = found->second;
+  record.parting = false;
+  if (record.held) return;
+  FinishRecord(key, record);
+  const ChainId head = record.head;
   const bool same_piece =
-      !chunk.entries.empty() && chunk.entries.front().kind == FragmentKind::kContinue;
-  if (chunk.head != kNoChain) chains_.Release(chunk.head);
-  if (chunk.tail != kNoChain && !same_piece) chains_.Release(chunk.tail);
-  records_.erase(record);
+      !record.entries.empty() && record.entries.front().kind == FragmentKind::kContinue;
+  const ChainId tail = same_piece ? kNoChain : record.tail;
+  records_.erase(found);
+  for (const ChainId id : {head, tail}) {
+    if (id == kNoChain) continue;
+    const ChainId packet = chains_.Find(id);
+    chains_.Release(id);
+    SettleChain(packet);
+  }
 }
 
-/// Tells a chain that is whole (or never will be) and lost.
+/// Tells a lost chain once nothing can be added to it and its chunks are forgotten: until then the
+/// engine may surprise us (V2 returns what it makes of an aborted packet's other pieces).
 void BufferLedger::SettleChain(ChainId id) {
   id = chains_.Find(id);
   Chain& chain = chains_[id];
-  if (chain.pieces == 0) return;
-  if (chain.state == State::kDoomed && chain.closed()) {
-    chain.state = State::kGone;
-    if (chain.account.size == 0 && chain.account.fate != Fate::kWriterDropped)
-      --totals_.written.packets;  // an empty packet is none
-    else
-      Tell(chain.account);
-  }
-  chains_.FreeIfDone(id);
+  if (chain.pieces == 0 || chain.refs > 0 || !chain.closed()) return;
+  if (chain.state == State::kDoomed) TellChain(chain);
+  if (chain.state != State::kLive) chains_.Free(id);
+}
+
+void BufferLedger::TellChain(Chain& chain) {
+  chain.state = State::kGone;
+  if (chain.account.size == 0 && chain.account.fate != Fate::kWriterDropped)
+    --totals_.written.packets;  // an empty packet is none
+  else
+    Tell(chain.account);
 }
 
 void BufferLedger::Finish(Engine* engine) {
@@ -433,6 +435,7 @@ void BufferLedger::Reset() {
   slots_ = {};
   sequences_ = {};
   records_.clear();
+  parting_.clear();
   chains_ = {};
   touched_.clear();
   touched_chains_.clear();
@@ -518,11 +521,7 @@ void BufferLedger::FinishChain(ChainId id) {
       account.decided = now_;
     }
   }
-  chain.state = State::kGone;
-  if (account.size == 0 && account.fate != Fate::kWriterDropped)
-    --totals_.written.packets;
-  else
-    Tell(account);
+  TellChain(chain);
 }
 
 }  // namespace ringscope::ledger

@@ -23,7 +23,7 @@ struct Entry {
   bool given_up_at_end = false;  // the reading out at the log's end gave it up
 };
 
-/// A chunk that is in the buffer, or that its writer may still add to.
+/// A chunk that is in the buffer, or that may come again.
 struct ChunkRecord {
   uint64_t id = 0;  // unwrapped
   uint32_t bytes = 0;
@@ -32,7 +32,7 @@ struct ChunkRecord {
   bool complete = false;
   bool held = false;  // in the buffer
   bool needs_patch = false;
-  bool listed_open = false;
+  bool parting = false;        // not in the buffer; forgotten when many others have followed
   std::optional<Cause> taint;  // its writer broke a rule: what is lost of it is corrupted
   ChainId head = kNoChain;
   ChainId tail = kNoChain;
@@ -122,13 +122,14 @@ class BufferLedger : public EngineObserver {
   // What became of it (ledger_buffer.cc).
   void Lose(uint64_t key, ChunkRecord& record, size_t index, const Loss& loss, Bytes payload);
   void LoseFrom(uint64_t key, ChunkRecord& record, size_t first, const Loss& loss, Bytes payload);
-  void DoomChain(ChainId id, uint64_t key, const Loss& loss);
-  void Revive(uint64_t key, ChunkRecord& record, uint32_t consumed);
+  void DoomChain(ChainId id, const Loss& loss);
+  void Revive(ChunkRecord& record, uint32_t consumed);
   void Return(const Packet& packet, Fate fate, Cause cause);
   void SettleRecord(uint64_t key);
   void SettleChain(ChainId id);
-  void CloseOpenRecord(uint64_t key);
-  void Drop(Records::iterator record);
+  void TellChain(Chain& chain);
+  void Part(uint64_t key, ChunkRecord& record);
+  void Forget(uint64_t key);
   void FinishRecord(uint64_t key, ChunkRecord& record);
   void FinishChain(ChainId id);
   void StallAccount(PacketAccount& account, bool given_up) const;
@@ -147,6 +148,9 @@ class BufferLedger : public EngineObserver {
   KeyIndex slots_;
   StableVector<Sequence> sequences_;
   Records records_;  // by KeyOf
+  // Chunks that left the buffer, oldest first. A chunk may come again: a scraped one when its
+  // writer commits it, and V1 takes it even if it had it before.
+  std::deque<uint64_t> parting_;
   Chains chains_;
   uint32_t pass_ = 0;
   bool draining_ = false;

@@ -45,21 +45,13 @@ void Chains::Free(ChainId id) {
   free_.push_back(id);
 }
 
-void Chains::FreeIfDone(ChainId id) {
-  id = Find(id);
-  const Chain& chain = chains_[id];
-  const bool told = chain.state == State::kRead || chain.state == State::kGone;
-  if (told && chain.closed() && chain.refs == 0 && chain.pieces > 0) Free(id);
-}
-
 void Chains::Release(ChainId id) {
   // A chain that was merged stays as a signpost until its own records are gone.
   while (true) {
     Chain& chain = chains_[id];
     --chain.refs;
     const ChainId into = chain.merged_into;
-    if (into == kNoChain) return FreeIfDone(id);
-    if (chain.refs > 0) return;
+    if (into == kNoChain || chain.refs > 0) return;
     Free(id);
     id = into;
   }
@@ -89,7 +81,6 @@ void Chains::Merge(ChainId earlier, ChainId later) {
        (a.state == State::kDoomed && b.account.decided.record < a.account.decided.record));
   if (b_first) {
     a.state = State::kDoomed;
-    a.doomed_in = b.doomed_in;
     a.account.fate = b.account.fate;
     a.account.cause = b.account.cause;
     a.account.own_fault = b.account.own_fault;

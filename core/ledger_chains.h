@@ -47,7 +47,6 @@ struct Chain {
   uint64_t awaits_next = 0;
   bool given_up_at_end = false;  // the reading out at the log's end gave it up
   std::optional<Cause> taint;    // its writer broke a rule: if it is lost, it is corrupted
-  uint64_t doomed_in = 0;        // the chunk (key) whose loss doomed it
   uint32_t pieces = 0;
   uint32_t pieces_held = 0;       // in the buffer
   uint32_t pieces_unpatched = 0;  // in chunks that need patching
@@ -70,10 +69,9 @@ class Chains {
   /// The chain that this one has become a part of, or itself.
   ChainId Find(ChainId id);
   Chain& operator[](ChainId id) { return chains_[Find(id)]; }
-  /// A chunk record lets go of its piece; a chain that nobody needs any more is freed.
+  /// A chunk record lets go of its piece. The chain itself stays until it is freed.
   void Release(ChainId id);
-  /// Frees a chain once it is told and no record has a piece of it.
-  void FreeIfDone(ChainId id);
+  void Free(ChainId id);
 
   /// The chain goes on in the chunk with this key, once that comes.
   void AwaitNext(uint64_t chunk, ChainId id);
@@ -101,7 +99,6 @@ class Chains {
  private:
   using Waiting = std::unordered_map<uint64_t, ChainId>;
   static ChainId Take(Waiting& waiting, uint64_t chunk);
-  void Free(ChainId id);
 
   std::vector<Chain> chains_;
   std::vector<ChainId> free_;

@@ -29,6 +29,12 @@ bool IsPieceOfNext(FragmentKind kind) {
   return kind == FragmentKind::kContinue || kind == FragmentKind::kBegin;
 }
 
+FragmentKind KindAt(size_t index, bool on_next, uint8_t flags) {
+  const bool from_previous = index == 0 && (flags & kFirstContinues) != 0;
+  if (from_previous) return on_next ? FragmentKind::kContinue : FragmentKind::kEnd;
+  return on_next ? FragmentKind::kBegin : FragmentKind::kWhole;
+}
+
 Bytes ContentOf(Bytes payload, const Entry& entry) {
   Fragment fragment;
   const auto size = static_cast<uint32_t>(payload.size());
@@ -66,9 +72,9 @@ void BufferLedger::Arrive(const ChunkCommit& commit) {
   sequence.newest = sequence.known ? std::max(sequence.newest, record.id) : record.id;
   sequence.known = true;
 
-  if (outcome_ == Outcome::kCommitted) Revive(key, record, consumed_);
   if (outcome_ == Outcome::kCommitted || outcome_ == Outcome::kRewritten)
     SetPieces(record, true, engine_needs_patch_);
+  if (outcome_ == Outcome::kCommitted) Revive(record, consumed_);
   const size_t known = record.entries.size();
   if (is_new || written_.fragments.size() > known) record.written = now_;
   AddFragments(key, sequence, record, commit.payload);
@@ -136,13 +142,17 @@ void BufferLedger::AddEnd(uint64_t key, const Sequence& sequence, ChunkRecord& r
   const bool aborted = written_.end == ChunkEnd::kAborted;
   const Loss loss = aborted ? Loss{.fate = Fate::kWriterDropped, .cause = Cause::kAborted}
                             : Loss{.fate = Fate::kCorrupted, .cause = Cause::kBrokenSize};
-  if (index == 0 && (written_.flags & kFirstContinues) != 0) {
-    // It is the packet that began before which ends here.
-    entry.kind = FragmentKind::kEnd;
+  // It can be a piece of a packet like any other.
+  entry.kind = KindAt(index, (written_.flags & kLastContinues) != 0, written_.flags);
+  if (IsPieceOfPrevious(entry.kind)) {
     LinkFront(key, sequence, record, index, {});
-    DoomChain(record.head, key, loss);
-    return;
+    DoomChain(record.head, loss);
   }
+  if (IsPieceOfNext(entry.kind)) {
+    LinkBack(key, sequence, record, index, {});
+    DoomChain(record.tail, loss);
+  }
+  if (entry.kind != FragmentKind::kWhole) return;
   if (!aborted && entry.size == 0) return;
   PacketAccount account = AccountOf(sequence.key, record, index);
   account.fate = loss.fate;
@@ -186,13 +196,13 @@ bool BufferLedger::IsCommitted(const Sequence& sequence, uint64_t key, uint64_t 
 /// Nothing before the chain continues it.
 void BufferLedger::CloseFront(ChainId id) {
   chains_[id].front_closed = true;
-  DoomChain(id, 0, {.fate = Fate::kCut, .cause = Cause::kBrokenChain});
+  DoomChain(id, {.fate = Fate::kCut, .cause = Cause::kBrokenChain});
 }
 
 /// Nothing behind the chain continues it.
 void BufferLedger::CloseBack(ChainId id) {
   chains_[id].back_closed = true;
-  DoomChain(id, 0, {.fate = Fate::kCut, .cause = Cause::kBrokenChain});
+  DoomChain(id, {.fate = Fate::kCut, .cause = Cause::kBrokenChain});
 }
 
 /// The chunk's first fragment goes on with a packet of the previous chunk.
