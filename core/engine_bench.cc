@@ -10,6 +10,7 @@
 #include "core/catalogue.h"
 #include "core/chunk_ring.h"
 #include "core/fragment.h"
+#include "core/journal.h"
 
 namespace ringscope {
 namespace {
@@ -46,8 +47,8 @@ const std::vector<Payload>& Payloads() {
   return payloads;
 }
 
-std::unique_ptr<Engine> MakeEngine(uint64_t size) {
-  return FindEngine("v2@58").value()->create({.size = size}).value();
+std::unique_ptr<Engine> MakeEngine(uint64_t size, EngineObserver* observer = nullptr) {
+  return FindEngine("v2@58").value()->create({.size = size, .observer = observer}).value();
 }
 
 /// Commits chunk number `n`, round robin over `writers`.
@@ -62,8 +63,8 @@ void CommitNth(Engine& engine, uint64_t n, uint32_t writers) {
                  .payload = payload.bytes});
 }
 
-void Write(benchmark::State& state, uint32_t writers) {
-  const auto engine = MakeEngine(kRing);
+void Write(benchmark::State& state, uint32_t writers, EngineObserver* observer = nullptr) {
+  const auto engine = MakeEngine(kRing, observer);
   uint64_t n = 0;
   while (engine->stats().write_wrap_count < 2) CommitNth(*engine, n++, writers);
   for (auto _ : state) CommitNth(*engine, n++, writers);
@@ -75,6 +76,15 @@ BENCHMARK(BM_WriteSingleWriter);
 
 void BM_WriteManyWriters(benchmark::State& state) { Write(state, 1000); }
 BENCHMARK(BM_WriteManyWriters);
+
+/// The pair to BM_WriteManyWriters that shows what an observer costs, and that none costs nothing.
+void BM_WriteObserved(benchmark::State& state) {
+  uint64_t events = 0;
+  Journal journal([&](const JournalEvent& event) { events += event.outer_size; });
+  Write(state, 1000, journal.Observer(BufferId{1}));
+  benchmark::DoNotOptimize(events);
+}
+BENCHMARK(BM_WriteObserved);
 
 /// The same chunks copied into the same ring with nothing else.
 void BM_CopyLimit(benchmark::State& state) {

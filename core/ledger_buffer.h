@@ -33,6 +33,7 @@ struct ChunkRecord {
   bool held = false;  // in the buffer
   bool needs_patch = false;
   bool parting = false;        // not in the buffer; forgotten when many others have followed
+  size_t parting_packets = 0;  // doomed ones when it left
   std::optional<Cause> taint;  // its writer broke a rule: what is lost of it is corrupted
   ChainId head = kNoChain;
   ChainId tail = kNoChain;
@@ -123,8 +124,16 @@ class BufferLedger : public EngineObserver {
   void Lose(uint64_t key, ChunkRecord& record, size_t index, const Loss& loss, Bytes payload);
   void LoseFrom(uint64_t key, ChunkRecord& record, size_t first, const Loss& loss, Bytes payload);
   void DoomChain(ChainId id, const Loss& loss);
+  void Seal(PacketAccount& account, const Loss& loss, const std::optional<Cause>& taint) const;
   void Revive(ChunkRecord& record, uint32_t consumed);
   void Return(const Packet& packet, Fate fate, Cause cause);
+  PacketAccount AccountOf(SequenceKey sequence, const ChunkRecord& record, size_t index) const;
+  void Tell(const PacketAccount& account);
+  void CountWritten(uint64_t bytes) { totals_.written += {1, bytes}; }
+  ChunkRecord* Find(SequenceKey sequence, ChunkId chunk);
+  size_t IndexAt(const ChunkRecord& record, uint32_t offset) const;
+
+  // When it is told (ledger_settle.cc).
   void SettleRecord(uint64_t key);
   void SettleChain(ChainId id);
   void TellChain(Chain& chain);
@@ -133,11 +142,6 @@ class BufferLedger : public EngineObserver {
   void FinishRecord(uint64_t key, ChunkRecord& record);
   void FinishChain(ChainId id);
   void StallAccount(PacketAccount& account, bool given_up) const;
-  PacketAccount AccountOf(SequenceKey sequence, const ChunkRecord& record, size_t index) const;
-  void Tell(const PacketAccount& account);
-  void CountWritten(uint64_t bytes) { totals_.written += {1, bytes}; }
-  ChunkRecord* Find(SequenceKey sequence, ChunkId chunk);
-  size_t IndexAt(const ChunkRecord& record, uint32_t offset) const;
 
   static constexpr size_t kNone = SIZE_MAX;
 
@@ -151,6 +155,7 @@ class BufferLedger : public EngineObserver {
   // Chunks that left the buffer, oldest first. A chunk may come again: a scraped one when its
   // writer commits it, and V1 takes it even if it had it before.
   std::deque<uint64_t> parting_;
+  size_t parting_packets_ = 0;  // the sum over these
   Chains chains_;
   uint32_t pass_ = 0;
   bool draining_ = false;

@@ -23,6 +23,12 @@ enum class State : uint8_t {
 constexpr uint64_t KeyOf(SequenceKey sequence, ChunkId chunk) {
   return uint64_t{sequence.Packed()} << 32 | Raw(chunk);
 }
+constexpr ChunkName NameOf(uint64_t key) {
+  const auto packed = static_cast<uint32_t>(key >> 32);
+  return {
+      {ProducerId{static_cast<uint16_t>(packed >> 16)}, WriterId{static_cast<uint16_t>(packed)}},
+      ChunkId{static_cast<uint32_t>(key)}};
+}
 constexpr uint64_t NextKey(uint64_t key) {
   return (key & ~uint64_t{UINT32_MAX}) | static_cast<uint32_t>(key + 1);
 }
