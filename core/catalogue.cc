@@ -18,43 +18,48 @@ Result<std::unique_ptr<Engine>> Create(const EngineConfig& config) {
   return CreateV2Engine(kRules, config);
 }
 
-constexpr std::array<EngineInfo, 6> kEngines = {{
-    {"v1", "TraceBuffer V1 of all Perfetto releases",
-     "Reads sequence by sequence; previous_packet_dropped is 0 or 1, and 1 on the first packet of "
-     "every sequence; a commit keeps its whole payload.",
-     CreateV1Engine},
-    {"v2@54", "TraceBufferV2 of Perfetto v54",
-     "The first release of V2: previous_packet_dropped is 0 or 1, room is made before a re-commit "
-     "is "
-     "recognised, and the write cursor returns to 0 at once.",
-     Create<kV54>},
-    {"v2@55", "TraceBufferV2 of Perfetto v55",
-     "A chunk consumed while incomplete is taken in again when it has grown (but flagged as a "
-     "gap); the write cursor waits at the end, which counts the wrap and seals a full discard "
-     "buffer.",
-     Create<kV55>},
-    {"v2@56", "TraceBufferV2 of Perfetto v56",
-     "Re-commits are recognised before room is made; overwritten chunks are counted when their "
-     "last fragment is lost; a re-admitted chunk is no gap any more.",
-     Create<kV56>},
-    {"v2@57", "TraceBufferV2 of Perfetto v57",
-     "previous_packet_dropped tells the causes of a loss in bits.", Create<kV57>},
-    {"v2@58", "TraceBufferV2 of Perfetto v58",
-     "A consumed incomplete chunk that is completed later moves to the write cursor "
-     "(chunks_relocated); an abort marker is not an ABI violation.",
-     Create<kV58>},
-}};
+const std::array<EngineInfo, 6>& Catalogue() {
+  static const std::array<EngineInfo, 6> kEngines = {{
+      {"v1", "TraceBuffer V1 of all Perfetto releases",
+       "Reads sequence by sequence; previous_packet_dropped is 0 or 1, and 1 on the first packet "
+       "of "
+       "every sequence; a commit keeps its whole payload.",
+       CreateV1Engine},
+      {"v2@54", "TraceBufferV2 of Perfetto v54",
+       "The first release of V2: previous_packet_dropped is 0 or 1, room is made before a "
+       "re-commit "
+       "is "
+       "recognised, and the write cursor returns to 0 at once.",
+       Create<kV54>},
+      {"v2@55", "TraceBufferV2 of Perfetto v55",
+       "A chunk consumed while incomplete is taken in again when it has grown (but flagged as a "
+       "gap); the write cursor waits at the end, which counts the wrap and seals a full discard "
+       "buffer.",
+       Create<kV55>},
+      {"v2@56", "TraceBufferV2 of Perfetto v56",
+       "Re-commits are recognised before room is made; overwritten chunks are counted when their "
+       "last fragment is lost; a re-admitted chunk is no gap any more.",
+       Create<kV56>},
+      {"v2@57", "TraceBufferV2 of Perfetto v57",
+       "previous_packet_dropped tells the causes of a loss in bits.", Create<kV57>},
+      {"v2@58", "TraceBufferV2 of Perfetto v58",
+       "A consumed incomplete chunk that is completed later moves to the write cursor "
+       "(chunks_relocated); an abort marker is not an ABI violation.",
+       Create<kV58>},
+  }};
+  return kEngines;
+}
 
 }  // namespace
 
-std::span<const EngineInfo> Engines() { return kEngines; }
+std::span<const EngineInfo> Engines() { return Catalogue(); }
 
 Result<const EngineInfo*> FindEngine(std::string_view name) {
-  if (name == "v2") return &kEngines.back();
-  for (const EngineInfo& engine : kEngines)
+  if (name == "v2") return &Catalogue().back();
+  for (const EngineInfo& engine : Catalogue())
     if (name == engine.name) return &engine;
   std::vector<std::string_view> names = {"v2"};
-  for (const EngineInfo& engine : kEngines) names.push_back(engine.name);
+  for (const EngineInfo& engine : Catalogue()) names.push_back(engine.name);
   std::string hint = fmt::format("engines: {}", fmt::join(names, ", "));
   if (const auto nearest = NearestName(name, names))
     hint = fmt::format("did you mean '{}'? {}", *nearest, hint);

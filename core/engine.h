@@ -136,6 +136,20 @@ class Engine {
   /// Walks all structures: chunks tile the buffer, lists are sorted, counters add up. For tests.
   /// @return what is wrong; empty if nothing
   virtual std::string CheckInvariants() const = 0;
+
+  /// Why the engine cannot go on, once it cannot; it then takes nothing in and returns nothing.
+  /// nullptr as long as all is well, which for engines of the catalogue is always. To be looked at
+  /// after each call: the calls themselves have no way to fail.
+  const Error* failure() const { return failure_.get(); }
+
+ protected:
+  /// The first failure stays.
+  void SetFailure(Error error) {
+    if (!failure_) failure_ = std::make_unique<Error>(std::move(error));
+  }
+
+ private:
+  std::unique_ptr<const Error> failure_;
 };
 
 /// What an engine is made from.

@@ -17,6 +17,18 @@ constexpr size_t kMaxPatchesPerChunk = 1024;
 /// socket has at most 128 KiB, so that no real request comes near.
 constexpr size_t kMaxHeldPatches = size_t{1} << 20;
 
+tl::unexpected<Error> InBuffer(BufferId id, Error error) {
+  error.message = fmt::format("buffer {}: {}", Raw(id), error.message);
+  return tl::unexpected<Error>(std::move(error));
+}
+
+/// The error of a buffer whose engine cannot go on.
+Status CheckEngine(BufferId id, const Engine& engine) {
+  if (engine.failure() == nullptr) [[likely]]
+    return {};
+  return InBuffer(id, *engine.failure());
+}
+
 BufferId CutToBufferId(std::optional<uint64_t> id) {
   return BufferId{static_cast<uint16_t>(id.value_or(0))};
 }
@@ -60,10 +72,7 @@ Status Session::Apply(const Op& op) {
             producers_[writer.producer].writers.erase(writer.writer);
             return {};
           },
-          [&](const Commit& commit) -> Status {
-            ApplyCommit(commit);
-            return {};
-          },
+          [&](const Commit& commit) { return ApplyCommit(commit); },
           [&](const FlushRequested& flush) -> Status {
             CountFlush(flush.flush);
             return {};
@@ -94,7 +103,7 @@ Status Session::SetUpBuffer(const BufferSetUp& setup) {
   const bool chosen = choice.engine.has_value();
   const std::string name =
       choice.engine.value_or(setup.engine.empty() ? kDefaultEngine : setup.engine);
-  auto info = FindEngine(name);
+  auto info = chosen ? options_.find_engine(name) : FindEngine(name);
   if (!info) {
     Error error = std::move(info).error();
     if (!chosen) {
@@ -119,10 +128,9 @@ Status Session::SetUpBuffer(const BufferSetUp& setup) {
   auto engine = (*info)->create(config);
   if (!engine) {
     Error error = std::move(engine).error();
-    error.message = fmt::format("buffer {}: {}", Raw(setup.id), error.message);
     if (choice.size) error.code = ErrorCode::kUsage;  // the caller's own choice
     if (error.hint.empty()) error.hint = "choose another size with --size";
-    return tl::unexpected<Error>(std::move(error));
+    return InBuffer(setup.id, std::move(error));
   }
   buffer.engine = std::move(*engine);
   if (const auto old = buffers_.find(setup.id); old != buffers_.end())
@@ -169,7 +177,7 @@ void Session::CountFlush(uint64_t flush) {
   ++stats_.flushes_succeeded;
 }
 
-void Session::ApplyCommit(const Commit& commit) {
+Status Session::ApplyCommit(const Commit& commit) {
   const auto found = producers_.find(commit.producer);
   const bool connected = found != producers_.end() && found->second.connected;
   const Producer* producer = connected ? &found->second : nullptr;
@@ -177,18 +185,25 @@ void Session::ApplyCommit(const Commit& commit) {
     WarnOnce("no_smb", fmt::format("a request of producer {} came before its shared memory was "
                                    "set up: ignored, as the service does",
                                    Raw(commit.producer)));
-    return RefuseRequest(commit);
+    RefuseRequest(commit);
+    return {};
   }
   if (!parser_.Parse(commit.request)) {
     ++stats_.malformed_requests;
     WarnOnce("malformed", fmt::format("a commit of producer {} is no well-formed request: ignored",
                                       Raw(commit.producer)));
-    return;
+    return {};
   }
-  for (const ChunkToMove& chunk : parser_.chunks()) ApplyChunk(commit, producer, chunk);
-  if (!commit.last) return HoldPatches(commit);
-  if (!held_.empty()) ApplyHeldPatches(commit.producer);
-  for (const ChunkToPatch& patch : parser_.patches()) ApplyPatch(commit.producer, patch);
+  for (const ChunkToMove& chunk : parser_.chunks())
+    RS_RETURN_IF_ERROR(ApplyChunk(commit, producer, chunk));
+  if (!commit.last) {
+    HoldPatches(commit);
+    return {};
+  }
+  if (!held_.empty()) RS_RETURN_IF_ERROR(ApplyHeldPatches(commit.producer));
+  for (const ChunkToPatch& patch : parser_.patches())
+    RS_RETURN_IF_ERROR(ApplyPatch(commit.producer, patch));
+  return {};
 }
 
 void Session::HoldPatches(const Commit& commit) {
@@ -204,12 +219,14 @@ void Session::HoldPatches(const Commit& commit) {
   held_.erase(commit.producer);
 }
 
-void Session::ApplyHeldPatches(ProducerId producer) {
+Status Session::ApplyHeldPatches(ProducerId producer) {
   auto held = held_.extract(producer);
-  if (held.empty()) return;
+  if (held.empty()) return {};
   CommitRequestParser parser;
   parser.Parse(wire::AsBytes(held.mapped().patches));
-  for (const ChunkToPatch& patch : parser.patches()) ApplyPatch(producer, patch);
+  for (const ChunkToPatch& patch : parser.patches())
+    RS_RETURN_IF_ERROR(ApplyPatch(producer, patch));
+  return {};
 }
 
 bool Session::MayWrite(const Producer* producer, BufferId buffer, WriterId writer) {
@@ -245,7 +262,8 @@ void Session::RefuseRequest(const Commit& commit) {
   }
 }
 
-void Session::ApplyChunk(const Commit& commit, const Producer* producer, const ChunkToMove& chunk) {
+Status Session::ApplyChunk(const Commit& commit, const Producer* producer,
+                           const ChunkToMove& chunk) {
   std::optional<ChunkCommit> incoming = ToChunkCommit(commit, chunk);
   if (!incoming) {
     ++stats_.skipped_chunks;
@@ -253,12 +271,13 @@ void Session::ApplyChunk(const Commit& commit, const Producer* producer, const C
              fmt::format("a chunk of producer {} has no data of 8 to 65535 bytes: skipped, as the "
                          "service does",
                          Raw(commit.producer)));
-    return;
+    return {};
   }
   const BufferId id = CutToBufferId(chunk.target_buffer);
-  const auto refuse = [&](Refusal why) {
+  const auto refuse = [&](Refusal why) -> Status {
     sink_.OnChunk(id, *incoming, why);
     ++(why == Refusal::kNoSuchPage ? stats_.skipped_chunks : stats_.chunks_discarded);
+    return {};
   };
   const bool page_exists = !chunk.page || producer == nullptr || !producer->smb_pages ||
                            commit.origin != Origin::kShm || *chunk.page < *producer->smb_pages;
@@ -282,10 +301,12 @@ void Session::ApplyChunk(const Commit& commit, const Producer* producer, const C
   if (commit.pid) incoming->identity.pid = *commit.pid;
   sink_.OnChunk(id, *incoming, std::nullopt);
   buffer->engine->Commit(*incoming);
+  RS_RETURN_IF_ERROR(CheckEngine(id, *buffer->engine));
   sink_.OnChunkDone(id, *incoming);
+  return {};
 }
 
-void Session::ApplyPatch(ProducerId producer, const ChunkToPatch& patch) {
+Status Session::ApplyPatch(ProducerId producer, const ChunkToPatch& patch) {
   const BufferId id = CutToBufferId(patch.target_buffer);
   SessionBuffer* buffer = FindOpenBuffer(id);
   const uint64_t writer = patch.writer.value_or(0);
@@ -295,7 +316,7 @@ void Session::ApplyPatch(ProducerId producer, const ChunkToPatch& patch) {
   if (refused) {
     stats_.patches_discarded += patch.patches.size();
     sink_.OnPatch(id, false);
-    return;
+    return {};
   }
   patches_.clear();
   for (const PatchSpan& span : patch.patches) {
@@ -309,7 +330,9 @@ void Session::ApplyPatch(ProducerId producer, const ChunkToPatch& patch) {
        .chunk = ChunkId{static_cast<uint32_t>(patch.chunk.value_or(0))},
        .patches = patches_,
        .more = patch.more});
+  RS_RETURN_IF_ERROR(CheckEngine(id, *buffer->engine));
   sink_.OnPatch(id, applied);
+  return {};
 }
 
 SessionBuffer* Session::FindOpenBuffer(BufferId id) {
@@ -358,6 +381,7 @@ Result<bool> Session::ReadPackets(SessionBuffer& buffer, const ReadLimits& limit
           packet->size + TrustedFieldsSize(packet->identity, judged.sequence_id, packet->dropped);
     RS_RETURN_IF_ERROR(sink_.OnPacket(judged));
   }
+  RS_RETURN_IF_ERROR(CheckEngine(buffer.id, *buffer.engine));
   sink_.OnReadDone(buffer.id, packets);
   return limited;
 }
@@ -404,13 +428,16 @@ Status Session::ReadClone(BufferId id) {
     WarnOnce("clone", fmt::format("a clone of buffer {}, which is not set up: skipped", Raw(id)));
     return {};
   }
-  RS_ASSIGN_OR_RETURN(std::unique_ptr<Engine> clone, buffer->engine->Clone());
+  auto cloned = buffer->engine->Clone();
+  if (!cloned) return InBuffer(id, std::move(cloned).error());
+  const std::unique_ptr<Engine> clone = std::move(*cloned);
   clone->BeginRead();
   uint64_t packets = 0;
   while (const Packet* packet = clone->NextPacket()) {
     ++packets;
     sink_.OnClonePacket(Judge(id, *packet));
   }
+  RS_RETURN_IF_ERROR(CheckEngine(id, *clone));
   sink_.OnCloneDone(id, packets, clone->stats());
   return {};
 }

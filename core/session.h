@@ -91,7 +91,7 @@ struct SessionBuffer {
   uint32_t index = 0;  // in the trace config
   uint64_t requested_size = 0;
   FillPolicy policy = FillPolicy::kRingBuffer;
-  const EngineInfo* info = nullptr;
+  const EngineInfo* info = nullptr;  // lives as long as the session
   std::unique_ptr<Engine> engine;
   bool freed = false;
 };
@@ -108,6 +108,9 @@ class Session {
     BufferChoice all;                          // for every buffer
     std::map<BufferId, BufferChoice> buffers;  // for one, stronger than `all`
     ObserverFactory observe;
+    /// Resolves the engines that `all` and `buffers` name. Those that a log names are looked up in
+    /// the catalogue alone: no log can have code loaded.
+    EngineLookup find_engine = FindEngine;
   };
 
   Session(Options options, SessionSink& sink) : options_(std::move(options)), sink_(sink) {}
@@ -151,12 +154,12 @@ class Session {
   Status SetUpBuffer(const BufferSetUp& setup);
   void ConnectProducer(const ProducerConnected& connected);
   void DisconnectProducer(ProducerId id);
-  void ApplyCommit(const Commit& commit);
+  Status ApplyCommit(const Commit& commit);
   void RefuseRequest(const Commit& commit);
   void HoldPatches(const Commit& commit);
-  void ApplyHeldPatches(ProducerId producer);
-  void ApplyChunk(const Commit& commit, const Producer* producer, const ChunkToMove& chunk);
-  void ApplyPatch(ProducerId producer, const ChunkToPatch& patch);
+  Status ApplyHeldPatches(ProducerId producer);
+  Status ApplyChunk(const Commit& commit, const Producer* producer, const ChunkToMove& chunk);
+  Status ApplyPatch(ProducerId producer, const ChunkToPatch& patch);
   bool MayWrite(const Producer* producer, BufferId buffer, WriterId writer);
   SessionBuffer* FindOpenBuffer(BufferId id);
   std::vector<SessionBuffer*> BuffersInOrder();

@@ -229,9 +229,9 @@ TEST_F(SessionTest, Choices_OneBufferBeforeAll) {
   Session session(options, log_);
   ASSERT_TRUE(session.Apply(BufferOp(1, 65536)));
   ASSERT_TRUE(session.Apply(BufferOp(2, 65536)));
-  EXPECT_STREQ(session.buffers().at(BufferId{1}).info->name, "v2@54");
+  EXPECT_EQ(session.buffers().at(BufferId{1}).info->name, "v2@54");
   EXPECT_EQ(session.buffers().at(BufferId{1}).engine->stats().buffer_size, 8192u);
-  EXPECT_STREQ(session.buffers().at(BufferId{2}).info->name, "v2@54");
+  EXPECT_EQ(session.buffers().at(BufferId{2}).info->name, "v2@54");
   EXPECT_EQ(session.buffers().at(BufferId{2}).engine->stats().buffer_size, 4096u);
   EXPECT_EQ(session.buffers().at(BufferId{2}).policy, FillPolicy::kDiscard);
 }
