@@ -27,7 +27,8 @@ const std::vector<Layer> kLayers = {
 const std::vector<std::string> kImpureHeaders = {"chrono",   "dlfcn.h", "filesystem", "fstream",
                                                  "iostream", "mutex",   "random",     "sys/",
                                                  "thread",   "unistd.h"};
-const std::vector<std::string> kCoreLibraries = {"fmt/", "tl/"};
+// stdint.h is for plugin_abi.h, which is C.
+const std::vector<std::string> kCoreLibraries = {"fmt/", "tl/", "stdint.h"};
 
 struct Include {
   std::string file;
@@ -61,7 +62,8 @@ bool BeginsWithAny(const std::string& text, const std::vector<std::string>& star
 
 bool IsTestOrBenchmark(const std::string& file) {
   return file.ends_with("_test.cc") || file.ends_with("_bench.cc") ||
-         file.find("/testing/") != std::string::npos;
+         file.find("/testing/") != std::string::npos ||
+         file.find("/examples/") != std::string::npos;
 }
 
 TEST(Layers, IncludesPointDownwards) {

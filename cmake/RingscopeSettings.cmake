@@ -33,7 +33,7 @@ function(rs_folder name)
   set(benches ${sources})
   set(fuzzers ${sources})
   set(helpers ${sources})
-  list(FILTER sources EXCLUDE REGEX "(_test|_bench|_fuzz|main)\\.cc$|/testing/")
+  list(FILTER sources EXCLUDE REGEX "(_test|_bench|_fuzz|main)\\.cc$|/testing/|/examples/")
   list(FILTER helpers INCLUDE REGEX "/testing/")
   list(FILTER helpers EXCLUDE REGEX "main\\.cc$")
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")
@@ -68,4 +68,17 @@ function(rs_folder name)
       target_link_options(${target} PRIVATE -fsanitize=fuzzer)
     endforeach()
   endif()
+endfunction()
+
+# rs_plugin(TARGET SOURCES...): a plug-in for --engine, in the build's plugins/ folder. It exports its
+# entry alone, and sees plugin_abi.h where the installed one is.
+function(rs_plugin target)
+  add_library(${target} MODULE ${ARGN})
+  target_include_directories(${target} PRIVATE "${PROJECT_BINARY_DIR}/include"
+                             "${PROJECT_SOURCE_DIR}")
+  target_link_libraries(${target} PRIVATE rs_settings)
+  set_target_properties(${target} PROPERTIES
+                        C_STANDARD 11 C_EXTENSIONS OFF C_VISIBILITY_PRESET hidden
+                        CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
+                        LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/plugins")
 endfunction()

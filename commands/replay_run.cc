@@ -6,6 +6,7 @@
 #include <map>
 
 #include "commands/options.h"
+#include "commands/plugin.h"
 #include "commands/text.h"
 #include "core/observer_fan.h"
 #include "core/sink_fan.h"
@@ -146,10 +147,13 @@ void AddReplayOptions(CLI::App& app, ReplayChoices& choices) {
         ->type_name(type)
         ->allow_extra_args(false);
   };
+  choices.session.find_engine = EnginesAndPlugins();
   add("--engine", "[BUFFER=]ENGINE",
-      "Buffer version to replay with, see 'ringscope engines' (default: the log's, else v2)",
+      "Buffer version to replay with, see 'ringscope engines', or a plug-in's path like "
+      "./libmybuffer.so (default: the log's, else v2)",
       [](BufferChoice& choice, std::string_view text) -> Status {
-        RS_RETURN_IF_ERROR(FindEngine(text));
+        // A plug-in is loaded where it is needed: its faults are no mistakes of the command line.
+        if (!IsPluginPath(text)) RS_RETURN_IF_ERROR(FindEngine(text));
         choice.engine = std::string(text);
         return {};
       });
@@ -264,6 +268,7 @@ Result<ReplayOutcome> ReplaySession(Context& context, SessionReader& sessions,
     } else {
       buffer.unread = Drain(engine);
     }
+    if (engine.failure() != nullptr) return tl::unexpected(*engine.failure());
     buffer.stuck_bytes = Held(engine.stats());
   }
   return outcome;

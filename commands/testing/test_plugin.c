@@ -1,0 +1,184 @@
+/* A small buffer behind the plug-in interface, in C: it keeps whole fragments in the order in which
+ * they came, and never wraps. Compiled several times, with RS_FAULT set to one of the faults below,
+ * it is the plug-in that ringscope must refuse or survive. Also shows that plugin_abi.h is C11. */
+#include <ringscope/plugin_abi.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FAULT_NONE 0
+#define FAULT_NO_SYMBOL 1
+#define FAULT_NULL_PLUGIN 2
+#define FAULT_ABI_VERSION 3
+#define FAULT_SMALL_STRUCT 4
+#define FAULT_NULL_FUNCTION 5
+#define FAULT_NO_NAME 6
+#define FAULT_CREATE 7
+#define FAULT_NULL_SLICE 8
+#define FAULT_NULL_SLICES 9
+#define FAULT_HUGE_PACKET 10
+#define FAULT_NO_SEQUENCE 11
+#define FAULT_ENDLESS 12
+#define FAULT_BAD_ANSWER 13
+#define FAULT_COMMIT 14
+#define FAULT_PATCH 15
+#define FAULT_CLONE 16
+#define FAULT_OLDER 17
+#define FAULT_NEWER 18
+#define FAULT_BAD_REPORT 19
+#define FAULT_NO_CHUNK 20
+
+enum { kMaxChunks = 1024 };
+
+typedef struct chunk {
+  ringscope_sequence sequence;
+  uint32_t uid;
+  int32_t pid;
+  uint8_t* bytes;
+  uint64_t size;
+} chunk;
+
+typedef struct buffer {
+  ringscope_config config;
+  chunk chunks[kMaxChunks];
+  size_t written;
+  size_t read; /* chunks */
+  uint64_t size;
+  ringscope_slice slice;
+} buffer;
+
+static void* Create(const ringscope_config* config) {
+  buffer* self = NULL;
+  if (RS_FAULT == FAULT_CREATE) {
+    config->fail(config->host, "no room for so many bytes");
+    return NULL;
+  }
+  self = calloc(1, sizeof(*self));
+  if (self != NULL) self->config = *config;
+  return self;
+}
+
+static void Destroy(void* p) {
+  buffer* self = p;
+  for (size_t i = 0; i < self->written; ++i) free(self->chunks[i].bytes);
+  free(self);
+}
+
+static void Report(buffer* self, const ringscope_commit* commit) {
+  const ringscope_observer* to = self->config.observer;
+  if (to == NULL) return;
+  if (RS_FAULT == FAULT_BAD_REPORT) to->discarded(to->context, commit, 77);
+  if (RS_FAULT == FAULT_NO_CHUNK) to->committed(to->context, NULL);
+}
+
+static void Commit(void* p, const ringscope_commit* commit) {
+  buffer* self = p;
+  if (RS_FAULT == FAULT_COMMIT)
+    self->config.fail(self->config.host, "a check of the plug-in's own did not hold");
+  Report(self, commit);
+  if (self->written == kMaxChunks || commit->payload.size == 0) return;
+  chunk* to = &self->chunks[self->written];
+  to->bytes = malloc(commit->payload.size);
+  if (to->bytes == NULL) return;
+  memcpy(to->bytes, commit->payload.data, commit->payload.size);
+  to->size = commit->payload.size;
+  to->sequence = commit->sequence;
+  to->uid = commit->uid;
+  to->pid = commit->pid;
+  ++self->written;
+}
+
+static int PatchChunk(void* p, const ringscope_patches* patches) {
+  buffer* self = p;
+  if (RS_FAULT == FAULT_PATCH) self->config.fail(self->config.host, NULL);
+  (void)patches;
+  return 0;
+}
+
+static void BeginRead(void* p) { (void)p; }
+
+/* One packet a chunk: its bytes behind the first fragment's size, which must be of one byte. */
+static int NextPacket(void* p, ringscope_packet* packet) {
+  buffer* self = p;
+  if (RS_FAULT == FAULT_BAD_ANSWER) return 7;
+  if (self->read == self->written) return 0;
+  const chunk* from = &self->chunks[self->read];
+  if (RS_FAULT != FAULT_ENDLESS) ++self->read;
+  self->slice.data = from->bytes + 1;
+  self->slice.size = from->bytes[0] < from->size ? from->bytes[0] : from->size - 1;
+  packet->sequence = from->sequence;
+  packet->uid = from->uid;
+  packet->pid = from->pid;
+  packet->slices = &self->slice;
+  packet->slice_count = 1;
+  if (RS_FAULT == FAULT_NULL_SLICE) self->slice.data = NULL;
+  if (RS_FAULT == FAULT_NULL_SLICES) packet->slices = NULL;
+  if (RS_FAULT == FAULT_HUGE_PACKET) self->slice.size = UINT64_MAX;
+  if (RS_FAULT == FAULT_NO_SEQUENCE) memset(&packet->sequence, 0, sizeof(packet->sequence));
+  return 1;
+}
+
+static void Stats(void* p, ringscope_stats* stats) {
+  const buffer* self = p;
+  stats->buffer_size = self->config.size;
+  stats->chunks_written = self->written;
+  stats->chunks_read = self->read;
+}
+
+#if RS_FAULT == FAULT_CLONE
+static void* Clone(void* p, const ringscope_config* config) {
+  (void)p;
+  config->fail(config->host, "not while it rains");
+  return NULL;
+}
+#define CLONE Clone
+#else
+#define CLONE NULL
+#endif
+
+/* A later version's struct: what is known, and something behind it. */
+typedef struct newer_plugin {
+  ringscope_plugin known;
+  void (*unknown)(void);
+} newer_plugin;
+
+static const newer_plugin kPlugin = {
+    .known =
+        {
+            .struct_size = RS_FAULT == FAULT_SMALL_STRUCT ? 32
+                           : RS_FAULT == FAULT_OLDER      ? offsetof(ringscope_plugin, clone)
+                           : RS_FAULT == FAULT_NEWER      ? sizeof(newer_plugin)
+                                                          : sizeof(ringscope_plugin),
+            .abi_version = RS_FAULT == FAULT_ABI_VERSION ? 7 : RINGSCOPE_ABI_VERSION,
+            .name = RS_FAULT == FAULT_NO_NAME ? NULL : "test",
+            .version = NULL,
+            .description = NULL,
+            .tells = RS_FAULT == FAULT_BAD_REPORT || RS_FAULT == FAULT_NO_CHUNK
+                         ? RINGSCOPE_TELLS_EVENTS
+                         : 0,
+            .create = Create,
+            .destroy = Destroy,
+            .commit = RS_FAULT == FAULT_NULL_FUNCTION ? NULL : Commit,
+            .patch = PatchChunk,
+            .begin_read = BeginRead,
+            .next_packet = NextPacket,
+            .stats = Stats,
+            /* An older plug-in's struct ends before this: whatever stands here is not to be called.
+             */
+            .clone = RS_FAULT == FAULT_OLDER
+                         ? (void* (*)(void*, const ringscope_config*))(uintptr_t)1
+                         : CLONE,
+        },
+    .unknown = NULL,
+};
+
+#if RS_FAULT == FAULT_NO_SYMBOL
+#define ENTRY some_other_function
+#else
+#define ENTRY ringscope_get_plugin
+#endif
+RINGSCOPE_EXPORT const ringscope_plugin* ENTRY(uint32_t host_abi_version);
+RINGSCOPE_EXPORT const ringscope_plugin* ENTRY(uint32_t host_abi_version) {
+  if (RS_FAULT == FAULT_NULL_PLUGIN || host_abi_version < 1) return NULL;
+  return &kPlugin.known;
+}
