@@ -40,10 +40,12 @@ class Golden : public testing::TestWithParam<std::string> {};
 
 TEST_P(Golden, Run) {
   const fs::path folder = kCases / GetParam();
-  // A working folder that holds what a case refers to: testdata, and the files it makes.
+  // A working folder that holds what a case refers to: testdata, the example plug-in and
+  // broken ones, and the files it makes.
   const TempFolder work;
   fs::current_path(work.path());
   fs::create_directory_symlink(RS_TESTDATA, "testdata");
+  fs::create_directory_symlink(RS_PLUGINS, "plugins");
 
   ScriptResult all;
   for (const std::string& line : CommandLines(ReadFile(folder / "cmd"))) {

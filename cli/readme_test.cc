@@ -1,5 +1,5 @@
 // The README's ```console blocks are run: each `$ ringscope ...` line, one after the other in one
-// folder that has the project's testdata, must print the lines that follow it. With
+// folder that has the project's testdata and the example plug-in, must print the lines that follow it. With
 // RINGSCOPE_UPDATE_GOLDEN=1 in the environment they are written anew.
 
 #include <gtest/gtest.h>
@@ -49,6 +49,7 @@ TEST(Readme, ExamplesPrintWhatItSays) {
   const TempFolder work;
   fs::current_path(work.path());
   fs::create_directory_symlink(RS_TESTDATA, "testdata");
+  fs::create_symlink(RS_PLUGINS "/v2_plugin.so", "libmybuffer.so");
   int commands = 0;
   const std::string made = RunAll(readme, commands);
   fs::current_path("/");

@@ -128,6 +128,15 @@ bool IsPluginPath(std::string_view engine) {
   return engine.find('/') != std::string_view::npos || engine.ends_with(".so");
 }
 
+Status CheckEngineName(std::string_view engine) {
+  if (IsPluginPath(engine)) return {};
+  auto found = FindEngine(engine);
+  if (found) return {};
+  Error error = std::move(found).error();
+  error.hint += "; a plug-in is given by its path, like ./libmybuffer.so";
+  return tl::unexpected(std::move(error));
+}
+
 EngineInfo PluginEngineInfo(const std::shared_ptr<const Plugin>& plugin) {
   EngineInfo info;
   info.name = plugin->path();

@@ -48,6 +48,10 @@ class Plugin : public std::enable_shared_from_this<Plugin> {
 /// Whether `--engine` means a plug-in by this: it has a '/', or ends in .so.
 bool IsPluginPath(std::string_view engine);
 
+/// Whether `--engine` can mean anything by this: a path, or a name of the catalogue. Does not look
+/// at the file.
+Status CheckEngineName(std::string_view engine);
+
 /// What stands for a plug-in among the engines.
 EngineInfo PluginEngineInfo(const std::shared_ptr<const Plugin>& plugin);
 

@@ -84,7 +84,9 @@ void BufferTable::Print(Console& console) const {
 }
 
 void AddIdentityRows(BufferTable& table) {
-  table.AddRow("engine", "", [](const BufferOutcome& buffer) { return buffer.engine; });
+  table.AddRow("engine", "", [](const BufferOutcome& buffer) {
+    return Printable(buffer.engine.substr(buffer.engine.rfind('/') + 1));  // a plug-in's file
+  });
   table.AddSize("size", "", [](const BufferOutcome& buffer) { return buffer.size; });
   table.AddRow("policy", "", [](const BufferOutcome& buffer) {
     return fmt::format("{}{}", Name(buffer.policy), buffer.freed ? ", freed" : "");

@@ -153,7 +153,7 @@ void AddReplayOptions(CLI::App& app, ReplayChoices& choices) {
       "./libmybuffer.so (default: the log's, else v2)",
       [](BufferChoice& choice, std::string_view text) -> Status {
         // A plug-in is loaded where it is needed: its faults are no mistakes of the command line.
-        if (!IsPluginPath(text)) RS_RETURN_IF_ERROR(FindEngine(text));
+        RS_RETURN_IF_ERROR(CheckEngineName(text));
         choice.engine = std::string(text);
         return {};
       });
