@@ -2,7 +2,11 @@
 #define RINGSCOPE_CORE_TESTING_RANDOM_STREAM_H_
 
 #include <cstdint>
-#include <random>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,14 +17,51 @@ namespace ringscope::testing {
 /// How well the writers of a random stream behave.
 enum class Conduct : uint8_t { kCorrect, kHostile };
 
-/// A seeded stream of commits, patches and reads on one small buffer: writers that fragment
-/// packets, leave sizes to be patched, are scraped and committed again, abort; hostile ones also
-/// send what no writer would. The same seed gives the same stream everywhere.
+/// Where random choices come from: a seed, or a fuzzer's input.
+using Dice = std::function<uint32_t()>;
+/// The same numbers everywhere for the same seed.
+Dice SeededDice(uint32_t seed);
+/// The input's bytes, then zeros. The input must outlive it.
+Dice InputDice(Bytes input);
+
+/// What a stream is like as a whole; what it has none of, engines may have to agree on.
+struct StreamTraits {
+  uint64_t size = 4096;  // of the buffer, bytes
+  FillPolicy policy = FillPolicy::kRingBuffer;
+  Conduct conduct = Conduct::kCorrect;
+  bool scrapes = false;  // chunks are committed while their writer has them, and again later
+  bool aborts = false;   // writers give packets up
+  bool losses = false;   // chunks never come
+  bool swaps = false;    // chunks come in another order
+  bool patches = false;
+  bool wraps_ids = false;  // chunk ids do not start near 0
+  bool fits = false;       // the buffer is larger than all that is written
+  uint32_t writers = 1;
+  uint32_t chunk_size = 0;  // bytes that each chunk's payload is filled up to; 0: none is
+};
+
+/// A packet that a writer of a correct stream wrote, as it must come out.
+struct WrittenPacket {
+  ChunkId last_chunk{};
+  std::string content;
+};
+
+/// All that the sequence's writer has handed over or will: whole packets by place.
+struct WrittenSequence {
+  Identity identity;
+  ChunkId first_chunk{};
+  /// By steps from `first_chunk` to the packet's first chunk, and the offset there: in the order of
+  /// writing. Empty packets are not listed: no buffer returns them.
+  std::map<std::pair<uint32_t, uint32_t>, WrittenPacket> packets;
+};
+
+/// A random stream of commits, patches and reads on one buffer: writers that fragment packets,
+/// leave sizes to be patched, are scraped and commit again, abort; hostile ones also send what no
+/// writer would. The same dice give the same stream.
 class RandomStream {
  public:
-  RandomStream(uint32_t seed, Conduct conduct) : random_(seed), conduct_(conduct) {
-    writers_.resize(1 + Below(5));
-  }
+  RandomStream(uint32_t seed, Conduct conduct) : RandomStream(SeededDice(seed), conduct) {}
+  RandomStream(Dice dice, Conduct conduct);
 
   enum class Kind : uint8_t { kCommit, kPatch, kRead, kClone };
   struct Step {
@@ -30,136 +71,65 @@ class RandomStream {
     uint64_t max_packets = UINT64_MAX;  // of a read
   };
 
+  const StreamTraits& traits() const { return traits_; }
   /// The next step; valid until the next call.
-  Step Next() {
-    Step step;
-    const uint32_t dice = Below(100);
-    if (dice < 4) {
-      step.kind = Kind::kRead;
-      if (Below(3) == 0) step.max_packets = Below(20);
-    } else if (dice < 5) {
-      step.kind = Kind::kClone;
-    } else if (dice < 20) {
-      step.kind = Kind::kPatch;
-      MakePatch(step);
-    } else {
-      MakeCommit(step);
-    }
-    return step;
-  }
+  Step Next();
+  /// The steps after which the writers have finished all that they began; nullopt: they have.
+  std::optional<Step> NextToFinish();
+  const std::map<SequenceKey, WrittenSequence>& written() const { return written_; }
 
  private:
+  /// A chunk as its writer has it in the end, but for patches.
+  struct BuiltChunk {
+    ChunkId id{};
+    std::string payload;
+    std::vector<uint32_t> ends;  // of its fragments, in the payload
+    uint8_t flags = 0;
+    uint32_t scraped = 0;  // fragments that the last scrape saw whole
+  };
+  struct DuePatch {
+    ChunkId chunk{};
+    std::vector<std::pair<uint64_t, std::string>> patches;  // offset, four bytes
+  };
   struct Writer {
-    uint32_t next_chunk = 0;
+    SequenceKey key;
+    ChunkId next_chunk{};
+    // The packet that goes on in the next chunk.
     bool in_packet = false;
-    std::string scraped;  // payload of the chunk that was scraped last and is still open
-    uint16_t scraped_fragments = 0;
-    uint8_t scraped_flags = 0;
+    bool is_broken = false;  // a part of it never comes
+    std::pair<uint32_t, uint32_t> place;
+    std::string content;
+    size_t written = 0;  // bytes of it that are in chunks
+
+    std::optional<BuiltChunk> open;  // scraped, not complete yet
+    std::optional<BuiltChunk> held;  // comes behind the next one
+    std::deque<DuePatch> due;
   };
 
-  uint32_t Below(uint32_t n) { return static_cast<uint32_t>(random_() % n); }
+  uint32_t Below(uint32_t n) { return n == 0 ? 0 : dice_() % n; }
+  bool OneIn(uint32_t n) { return Below(n) == n - 1; }
 
-  SequenceKey KeyOf(size_t writer) const {
-    return {ProducerId{static_cast<uint16_t>(1 + writer / 2)},
-            WriterId{static_cast<uint16_t>(1 + writer % 2)}};
-  }
+  std::string NewContent(uint32_t size);
+  BuiltChunk Build(Writer& writer, bool may_begin);
+  bool AddPart(Writer& writer, BuiltChunk& chunk, uint32_t room);
+  void AddPatches(Writer& writer, BuiltChunk& chunk, uint32_t part_size);
+  void Lose(Writer& writer, const BuiltChunk& chunk);
+  Step CommitStep(Writer& writer);
+  Step Complete(Writer& writer, const BuiltChunk& chunk);
+  Step Scrape(Writer& writer, BuiltChunk& chunk);
+  static bool HasDuePatch(const Writer& writer);
+  Step PatchStep(Writer& writer);
+  void Spoil(Step& step);
 
-  void AddFragment(uint32_t size) {
-    wire::AppendVarint(payload_, size);
-    payload_.append(size, static_cast<char>('a' + Below(26)));
-  }
-
-  void MakeCommit(Step& step) {
-    const size_t which = Below(static_cast<uint32_t>(writers_.size()));
-    Writer& writer = writers_[which];
-    step.commit.sequence = KeyOf(which);
-    step.commit.identity = {static_cast<uint32_t>(1000 + which), static_cast<int32_t>(which)};
-    step.commit.chunk = ChunkId{writer.next_chunk};
-    uint16_t fragments = 0;
-    uint8_t flags = 0;
-    if (!writer.scraped.empty()) {  // goes on with a chunk that was scraped
-      payload_ = writer.scraped;
-      fragments = writer.scraped_fragments;
-      flags = writer.scraped_flags;
-      writer.scraped.clear();
-    } else {
-      payload_.clear();
-      if (writer.in_packet) flags |= kFirstContinues;
-    }
-    for (uint32_t n = Below(6); n > 0; --n, ++fragments)
-      AddFragment(Below(8) == 0 ? 0 : Below(150));
-    const bool scrape = Below(8) == 0 && fragments > 0;
-    writer.in_packet = !scrape && fragments > 0 && Below(4) == 0;
-    if (writer.in_packet) {
-      flags |= kLastContinues;
-      if (Below(2) == 0) flags |= kNeedsPatching;
-    }
-    if (!scrape && Below(40) == 0) {
-      payload_ += "\xFF\xFF\xFF\x7F";
-      ++fragments;
-    }
-    step.commit.complete = !scrape;
-    if (scrape) {
-      writer.scraped = payload_;
-      writer.scraped_fragments = fragments;
-      writer.scraped_flags = flags;
-      payload_.append(Below(100), '\0');
-    } else {
-      ++writer.next_chunk;
-      if (Below(30) == 0) ++writer.next_chunk;  // a chunk that never comes
-    }
-    if (conduct_ == Conduct::kHostile) Spoil(step, fragments, flags);
-    step.commit.fragments = fragments;
-    step.commit.flags = flags;
-    step.commit.payload = wire::AsBytes(payload_);
-  }
-
-  void Spoil(Step& step, uint16_t& fragments, uint8_t& flags) {
-    switch (Below(12)) {
-      case 0:
-        step.commit.chunk = ChunkId{static_cast<uint32_t>(random_())};
-        break;
-      case 1:
-        step.commit.chunk = ChunkId{Raw(step.commit.chunk) - Below(20)};
-        break;
-      case 2:
-        flags = static_cast<uint8_t>(Below(64));
-        break;
-      case 3:
-        fragments = static_cast<uint16_t>(Below(1024));
-        break;
-      case 4:
-        for (char& byte : payload_)
-          if (Below(20) == 0) byte = static_cast<char>(random_());
-        break;
-      case 5:
-        payload_.append(Below(9000), static_cast<char>(Below(256)));
-        break;
-      default:
-        break;
-    }
-  }
-
-  void MakePatch(Step& step) {
-    const size_t which = Below(static_cast<uint32_t>(writers_.size()));
-    step.patches.sequence = KeyOf(which);
-    step.patches.chunk = ChunkId{writers_[which].next_chunk - Below(4)};
-    patch_data_.clear();
-    patches_.clear();
-    for (uint32_t n = Below(3); n > 0; --n) patch_data_.push_back(static_cast<uint32_t>(random_()));
-    for (const uint32_t& data : patch_data_) {
-      const uint64_t offset = conduct_ == Conduct::kHostile ? Below(600) : 2 + Below(40);
-      patches_.push_back({.offset = offset, .data = reinterpret_cast<const uint8_t*>(&data)});
-    }
-    step.patches.patches = patches_;
-    step.patches.more = Below(4) == 0;
-  }
-
-  std::mt19937 random_;
-  Conduct conduct_;
+  Dice dice_;
+  StreamTraits traits_;
   std::vector<Writer> writers_;
+  std::map<SequenceKey, WrittenSequence> written_;
+  uint32_t packets_ = 0;
+  size_t finishing_ = 0;  // writer
+  // What the last step points to.
   std::string payload_;
-  std::vector<uint32_t> patch_data_;
+  std::deque<std::string> patch_data_;
   std::vector<Patch> patches_;
 };
 

@@ -1,0 +1,58 @@
+// A share of what scripts/fuzz-engines runs at length: random streams through all engines.
+
+#include <gtest/gtest.h>
+
+#include "core/testing/chunk_dsl.h"
+#include "core/testing/engine_agreement.h"
+
+namespace ringscope {
+namespace {
+
+using testing::Conduct;
+using testing::On;
+using testing::Packets;
+
+class EnginesAgree : public ::testing::TestWithParam<Conduct> {};
+
+INSTANTIATE_TEST_SUITE_P(Streams, EnginesAgree,
+                         ::testing::Values(Conduct::kCorrect, Conduct::kHostile),
+                         [](const auto& test) {
+                           return test.param == Conduct::kCorrect ? "Correct" : "Hostile";
+                         });
+
+TEST_P(EnginesAgree, OnRandomStreams) {
+  for (uint32_t seed = 0; seed < 300; ++seed) {
+    testing::RandomStream stream(seed, GetParam());
+    ASSERT_EQ(testing::CheckAgreement(stream, 200), "") << "seed " << seed;
+  }
+}
+
+// Two things that such streams brought up, and that set limits to the claims.
+
+// [ c1: ->b8 | c9 | d10 ], of which c9 is read; then comes [ c0: a20-> ].
+TEST(EnginesDisagree, ChunkThatComesLate_JoinsWhatIsLeftOfTheNextInV1Alone) {
+  const auto read_one_then_all = [](const char* engine) {
+    auto buffer = On(engine, 4096);
+    buffer.Commit(testing::Chunk(1, 1, 1).Ends(8, 'b').Whole(9, 'c').Whole(10, 'd'));
+    buffer.engine().BeginRead();
+    EXPECT_EQ(testing::Describe(*buffer.engine().NextPacket()), "c9");
+    buffer.Commit(testing::Chunk(1, 1, 0).Begins(20, 'a'));
+    return buffer.ReadAll();
+  };
+  EXPECT_THAT(read_one_then_all("v1"), Packets("a20d10!present"));
+  EXPECT_THAT(read_one_then_all("v2@58"), Packets("d10!reassembly_broken_chain"));
+}
+
+// A scrape that saw no whole fragment counts as consumed: nobody needs to have read it.
+TEST(EnginesDisagree, ScrapeOfNothing_IsRelocatedWithoutARead) {
+  for (const char* engine : {"v2@57", "v2@58"}) {
+    auto buffer = On(engine, 4096);
+    buffer.Commit(testing::Chunk(1, 1, 0).Whole(20, 'a').Incomplete())
+        .Commit(testing::Chunk(1, 1, 0).Whole(20, 'a'));
+    EXPECT_EQ(buffer.stats().chunks_relocated, engine == std::string("v2@58") ? 1u : 0u);
+    EXPECT_THAT(buffer.ReadAll(), Packets("a20"));
+  }
+}
+
+}  // namespace
+}  // namespace ringscope

@@ -1,0 +1,21 @@
+// Random streams whose dice are the fuzzer's input, through all engines: what is true of each, and
+// what they have in common, holds. The first byte says how the writers behave.
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+
+#include "core/testing/engine_agreement.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace ringscope;
+  if (size == 0) return 0;
+  const auto conduct = data[0] % 2 == 0 ? testing::Conduct::kCorrect : testing::Conduct::kHostile;
+  testing::RandomStream stream(testing::InputDice(Bytes(data + 1, size - 1)), conduct);
+  // A step takes some ten bytes of dice; without any left, streams only repeat themselves.
+  const int steps = static_cast<int>(size / 8);
+  const std::string wrong = testing::CheckAgreement(stream, steps);
+  if (wrong.empty()) return 0;
+  std::fprintf(stderr, "%s\n", wrong.c_str());
+  std::abort();
+}

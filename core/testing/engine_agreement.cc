@@ -1,0 +1,203 @@
+#include "core/testing/engine_agreement.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ringscope::testing {
+namespace {
+
+using Kind = RandomStream::Kind;
+
+/// More than any chunk of a correct stream takes, bytes.
+constexpr uint64_t kLargestChunk = 8192;
+
+/// How far two engines' loss flags must be the same.
+enum class Flags : uint8_t { kWithCauses, kWhetherSet, kApart };
+
+std::vector<Seen> With(Flags flags, std::vector<Seen> packets) {
+  for (Seen& seen : packets) {
+    if (flags == Flags::kWhetherSet) seen.dropped = seen.dropped != 0;
+    if (flags == Flags::kApart) seen.dropped = 0;
+  }
+  return packets;
+}
+
+/// What the last step gave must be the same in both, but for the counters in `apart`.
+std::string SameStep(const EngineLane& a, const EngineLane& b, Flags flags,
+                     const StatSet& apart = {}) {
+  std::string differs;
+  if (a.patched != b.patched) differs = "a patch";
+  if (differs.empty()) differs = Difference(With(flags, a.packets), With(flags, b.packets));
+  if (differs.empty()) differs = Difference(a.stats, b.stats, apart);
+  return differs.empty() ? "" : fmt::format("{} and {}: {}", a.name, b.name, differs);
+}
+
+}  // namespace
+
+EngineAgreement::EngineAgreement(const StreamTraits& traits, const Written* written)
+    : traits_(traits), written_(written) {
+  lanes_.reserve(Engines().size());
+  for (const EngineInfo& engine : Engines()) lanes_.emplace_back(engine, traits);
+}
+
+EngineLane& EngineAgreement::Lane(const char* name) {
+  return *std::find_if(lanes_.begin(), lanes_.end(),
+                       [&](const EngineLane& lane) { return lane.name == name; });
+}
+
+std::string EngineAgreement::Apply(const RandomStream::Step& step) {
+  Note(step);
+  for (EngineLane& lane : lanes_) {
+    std::string wrong = lane.Apply(step);
+    if (wrong.empty() && written_ != nullptr) wrong = CheckWritten(lane);
+    if (!wrong.empty()) return lane.name + ": " + wrong;
+  }
+  return CheckReleases();
+}
+
+void EngineAgreement::Note(const RandomStream::Step& step) {
+  if (step.kind != Kind::kCommit) return;
+  has_recommits_ |= !committed_.insert({step.commit.sequence, step.commit.chunk}).second;
+}
+
+/// Packets are those that were written: with the writer's bytes and identity, at their place. They
+/// come once, in their order, and where one says that nothing is missing before it, nothing is.
+std::string EngineAgreement::CheckWritten(EngineLane& lane) {
+  // What an engine forgets of a chunk that was read, it can return again when the chunk comes
+  // again.
+  const bool is_v1 = lane.name == "v1";
+  const bool forgets_reads = is_v1 || lane.name == "v2@54" || lane.name == "v2@55";
+  const bool once = !(forgets_reads && traits_.scrapes);
+  // V1 joins a packet with the wrong fragment if the chunk that it goes on in was read from first.
+  const bool as_written = !(is_v1 && traits_.swaps);
+  const bool in_order = once && !traits_.swaps;
+  const bool flags_losses = in_order && !forgets_reads;
+  // A lost chunk, or a packet that its writer gave up, is flagged, but is no packet missing.
+  const bool flags_only_losses = flags_losses && !traits_.aborts && !traits_.losses;
+
+  for (const Seen& seen : lane.packets) {
+    const auto sequence = written_->find(seen.sequence);
+    if (sequence == written_->end()) return "of an unknown sequence: " + Describe(seen);
+    const auto& packets = sequence->second.packets;
+    const std::pair place = {Distance(sequence->second.first_chunk, seen.place.first_chunk),
+                             seen.place.first_offset};
+    const auto packet = packets.find(place);
+    if (packet == packets.end()) return "never written: " + Describe(seen);
+    if (sequence->second.identity != seen.identity) return "another identity: " + Describe(seen);
+    if (as_written && packet->second.content != seen.content)
+      return "not as written: " + Describe(seen);
+    if (as_written && packet->second.last_chunk != seen.place.last_chunk)
+      return "ends elsewhere: " + Describe(seen);
+
+    Progress& progress = progress_[{lane.name, seen.sequence}];
+    if (!progress.returned.insert(place).second && once) return "twice: " + Describe(seen);
+    if (in_order && progress.last && place < *progress.last)
+      return "out of order: " + Describe(seen);
+    const auto next = progress.last ? packets.upper_bound(*progress.last) : packets.begin();
+    if (flags_losses && next != packet && seen.dropped == 0)
+      return "nothing flagged behind a loss: " + Describe(seen);
+    if (flags_only_losses && next == packet && seen.dropped != 0)
+      return "flagged, and nothing is missing: " + Describe(seen);
+    progress.last = place;
+  }
+  return "";
+}
+
+/// What the releases of V2 have in common, step by step.
+std::string EngineAgreement::CheckReleases() {
+  const EngineLane &v54 = Lane("v2@54"), &v55 = Lane("v2@55"), &v56 = Lane("v2@56"),
+                   &v57 = Lane("v2@57"), &v58 = Lane("v2@58");
+  // v57 tells causes where v56 tells 1. All else is equal.
+  if (std::string wrong = SameStep(v57, v56, Flags::kWhetherSet); !wrong.empty()) return wrong;
+
+  // Up to the first relocation v58 is v57, but that abort markers are no violations.
+  if (v58.stats.chunks_relocated == 0) {
+    if (std::string wrong = SameStep(v58, v57, Flags::kWithCauses, {&BufferStats::abi_violations});
+        !wrong.empty())
+      return wrong;
+    const uint64_t for_aborts = v57.stats.abi_violations - v58.stats.abi_violations;
+    // Chunks larger than the buffer are violations, but not counted as having lost a packet.
+    const bool all_fit = written_ != nullptr && traits_.size >= kLargestChunk;
+    const uint64_t aborts = v58.stats.trace_writer_packet_loss;
+    const bool adds_up = v57.stats.abi_violations >= v58.stats.abi_violations &&
+                         (all_fit ? for_aborts == aborts : for_aborts >= aborts);
+    if (!adds_up) return "v2@58 and v2@57: abi_violations differ by other than abort markers";
+  }
+
+  if (traits_.fits && written_ != nullptr) {
+    // Where no room is needed, releases before v56 make none in vain; but they flag what comes
+    // again.
+    const Flags flags = traits_.scrapes ? Flags::kApart : Flags::kWhetherSet;
+    if (std::string wrong = SameStep(v56, v55, flags); !wrong.empty()) return wrong;
+  }
+  if (has_recommits_) return "";
+
+  // Without re-commits v56 is v55, but for how chunks are counted that lose their last fragments.
+  std::string wrong = SameStep(v56, v55, Flags::kWhetherSet,
+                               {&BufferStats::chunks_overwritten, &BufferStats::bytes_overwritten,
+                                &BufferStats::chunks_read, &BufferStats::bytes_read});
+  if (!wrong.empty()) return wrong;
+  // v55 is v54, but for the wrap that v54 does not count; in discard mode until the buffer is full.
+  if (traits_.policy == FillPolicy::kRingBuffer) {
+    wrong = SameStep(v55, v54, Flags::kWhetherSet, {&BufferStats::write_wrap_count});
+    if (wrong.empty() && v54.stats.write_wrap_count > v55.stats.write_wrap_count)
+      wrong = "v2@54 counts more wraps than v2@55";
+  } else if (v55.stats.bytes_written < v55.stats.buffer_size) {
+    wrong = SameStep(v55, v54, Flags::kWhetherSet);
+  }
+  return wrong;
+}
+
+std::string EngineAgreement::Finish() {
+  const std::string wrong = Apply({.kind = Kind::kRead});
+  if (!wrong.empty() || written_ == nullptr || !traits_.fits) return wrong;
+  for (EngineLane& lane : lanes_)
+    if (std::string missing = CheckNothingLost(lane); !missing.empty())
+      return lane.name + ": " + missing;
+  return "";
+}
+
+/// Where there is room for everything, nothing is overwritten, and all that was handed over comes
+/// out: the same packets of each sequence from every engine.
+std::string EngineAgreement::CheckNothingLost(EngineLane& lane) {
+  const BufferStats& stats = lane.stats;
+  if (stats.chunks_overwritten + stats.padding_bytes_written + stats.padding_bytes_cleared +
+          stats.write_wrap_count !=
+      0)
+    return "room was made, though there is enough";
+  // V1 and v54 lose what comes behind a scrape that was read.
+  const bool takes_scrapes = lane.name != "v1" && lane.name != "v2@54";
+  if (traits_.aborts || traits_.losses || traits_.swaps || (traits_.scrapes && !takes_scrapes))
+    return "";
+  // A chunk that brings nothing new behind a scrape that was read is discarded.
+  const uint64_t discarded = traits_.scrapes ? 0 : stats.chunks_discarded;
+  if (discarded + stats.patches_failed + stats.abi_violations != 0)
+    return "something was refused, though nothing is wrong";
+  for (const auto& [key, sequence] : *written_) {
+    const size_t returned = progress_[{lane.name, key}].returned.size();
+    if (returned != sequence.packets.size()) {
+      return fmt::format("sequence {}:{}: {} packets written, {} returned", Raw(key.producer),
+                         Raw(key.writer), sequence.packets.size(), returned);
+    }
+  }
+  return "";
+}
+
+std::string CheckAgreement(RandomStream& stream, int steps) {
+  const bool correct = stream.traits().conduct == Conduct::kCorrect;
+  EngineAgreement agreement(stream.traits(), correct ? &stream.written() : nullptr);
+  for (int i = 0; i < steps; ++i)
+    if (std::string wrong = agreement.Apply(stream.Next()); !wrong.empty())
+      return fmt::format("step {}: {}", i + 1, wrong);
+  while (correct) {
+    const auto step = stream.NextToFinish();
+    if (!step) break;
+    if (std::string wrong = agreement.Apply(*step); !wrong.empty())
+      return "while the writers finish: " + wrong;
+  }
+  const std::string wrong = agreement.Finish();
+  return wrong.empty() ? "" : "at the end: " + wrong;
+}
+
+}  // namespace ringscope::testing

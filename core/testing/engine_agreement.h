@@ -1,0 +1,59 @@
+#ifndef RINGSCOPE_CORE_TESTING_ENGINE_AGREEMENT_H_
+#define RINGSCOPE_CORE_TESTING_ENGINE_AGREEMENT_H_
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/testing/engine_lane.h"
+#include "core/testing/random_stream.h"
+
+namespace ringscope::testing {
+
+/// Puts one stream through all engines at once, and holds them to what is true of each and to what
+/// they have in common. The claims stand with their checks.
+class EngineAgreement {
+ public:
+  using Written = std::map<SequenceKey, WrittenSequence>;
+
+  /// @param written what the stream's writers write, to hold packets to; nullptr: not known. Not
+  ///   owned.
+  EngineAgreement(const StreamTraits& traits, const Written* written);
+
+  /// Applies a step to all engines. @return the claim that does not hold, and how; empty: all do
+  std::string Apply(const RandomStream::Step& step);
+  /// Reads all there is, after the last step of a stream whose writers have finished.
+  std::string Finish();
+
+ private:
+  /// How far one lane has come in one sequence.
+  struct Progress {
+    std::set<std::pair<uint32_t, uint32_t>> returned;  // places, as in WrittenSequence
+    std::optional<std::pair<uint32_t, uint32_t>> last;
+  };
+
+  EngineLane& Lane(const char* name);
+  void Note(const RandomStream::Step& step);
+  std::string CheckWritten(EngineLane& lane);
+  std::string CheckReleases();
+  std::string CheckNothingLost(EngineLane& lane);
+
+  const StreamTraits traits_;
+  const Written* const written_;
+  std::vector<EngineLane> lanes_;  // in the catalogue's order
+  std::map<std::pair<std::string, SequenceKey>, Progress> progress_;
+  std::set<std::pair<SequenceKey, ChunkId>> committed_;
+  bool has_recommits_ = false;
+};
+
+/// A whole stream: `steps` of it and then, if it is a correct one, what its writers have left to
+/// do.
+/// @return the claim that does not hold, and how; empty: all do
+std::string CheckAgreement(RandomStream& stream, int steps);
+
+}  // namespace ringscope::testing
+
+#endif  // RINGSCOPE_CORE_TESTING_ENGINE_AGREEMENT_H_

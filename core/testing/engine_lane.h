@@ -1,0 +1,80 @@
+#ifndef RINGSCOPE_CORE_TESTING_ENGINE_LANE_H_
+#define RINGSCOPE_CORE_TESTING_ENGINE_LANE_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/catalogue.h"
+#include "core/testing/random_stream.h"
+
+namespace ringscope::testing {
+
+/// A packet that came out, kept.
+struct Seen {
+  SequenceKey sequence;
+  Identity identity;
+  uint32_t dropped = 0;
+  PacketPlace place;
+  std::string content;
+
+  friend bool operator==(const Seen&, const Seen&) = default;
+};
+
+std::string Describe(const Seen& seen);
+
+/// The first difference, in words; empty: none.
+std::string Difference(const std::vector<Seen>& a, const std::vector<Seen>& b);
+
+using StatSet = std::vector<uint64_t BufferStats::*>;
+/// The first counter that differs, those in `apart` left out; empty: none.
+std::string Difference(BufferStats a, BufferStats b, const StatSet& apart = {});
+
+/// Counts what it is told, as the engine should.
+class LaneObserver : public EngineObserver {
+ public:
+  void OnCommitted(const ObservedChunk& chunk) override;
+  void OnRewritten(const ObservedChunk&) override { ++stats.chunks_rewritten; }
+  void OnRelocated(const ObservedChunk&) override { ++stats.chunks_relocated; }
+  void OnDiscarded(const ChunkCommit&, DiscardReason reason) override;
+  void OnPatched(const ChunkPatches& patches) override {
+    stats.patches_succeeded += patches.patches.size();
+  }
+  void OnPatchMissed(const ChunkPatches&, PatchMiss) override { ++stats.patches_failed; }
+  void OnPacketReturned(const Packet&) override { ++returned; }
+  void OnWrap() override { ++stats.write_wrap_count; }
+  void OnPadding(uint64_t, uint32_t size) override { stats.padding_bytes_written += size; }
+
+  BufferStats stats;  // as far as the calls tell
+  uint64_t returned = 0;
+};
+
+/// One engine, unobserved and observed, which must not make a difference.
+class EngineLane {
+ public:
+  EngineLane(const EngineInfo& engine, const StreamTraits& traits);
+
+  /// @return what does not hold for this engine alone; empty: all does
+  std::string Apply(const RandomStream::Step& step);
+
+  const std::string name;
+  // How the last step ended.
+  std::vector<Seen> packets;
+  std::optional<bool> patched;
+  BufferStats stats;
+
+ private:
+  std::string ReadBoth(uint64_t max_packets);
+  std::string ReadClone();
+  std::string Check();
+
+  LaneObserver observer_;
+  std::unique_ptr<Engine> plain_;
+  std::unique_ptr<Engine> observed_;
+  uint64_t read_ = 0;  // packets
+};
+
+}  // namespace ringscope::testing
+
+#endif  // RINGSCOPE_CORE_TESTING_ENGINE_LANE_H_

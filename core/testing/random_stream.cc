@@ -1,0 +1,340 @@
+#include "core/testing/random_stream.h"
+
+#include <algorithm>
+#include <random>
+
+#include "core/commit_request.h"
+#include "core/wire.h"
+
+namespace ringscope::testing {
+namespace {
+
+constexpr std::string_view kAbortMarker = "\xFF\xFF\xFF\x7F";
+
+/// Fragments of these bytes need two bytes for their size; for room, all count as if.
+constexpr uint32_t kSizeBytes = 2;
+
+}  // namespace
+
+Dice SeededDice(uint32_t seed) {
+  return [random = std::mt19937(seed)]() mutable { return static_cast<uint32_t>(random()); };
+}
+
+Dice InputDice(Bytes input) {
+  return [input, at = size_t{0}]() mutable -> uint32_t {
+    uint32_t number = 0;
+    // Two bytes decide all that is drawn here.
+    for (int i = 0; i < 2 && at < input.size(); ++i) number = number << 8 | input[at++];
+    return number;
+  };
+}
+
+RandomStream::RandomStream(Dice dice, Conduct conduct) : dice_(std::move(dice)) {
+  traits_.conduct = conduct;
+  traits_.fits = OneIn(4);
+  traits_.size = traits_.fits ? uint64_t{1} << 21 : OneIn(8) ? 65536 : 4096 * (1 + Below(4));
+  if (OneIn(6)) traits_.policy = FillPolicy::kDiscard;
+  traits_.scrapes = OneIn(2);
+  traits_.aborts = OneIn(3);
+  traits_.losses = OneIn(3);
+  traits_.swaps = OneIn(3);
+  traits_.patches = OneIn(2);
+  traits_.wraps_ids = OneIn(5);
+  traits_.writers = OneIn(10) ? 50 + Below(1500) : 1 + Below(6);
+  // A chunk that is scraped keeps its size.
+  if (traits_.scrapes || OneIn(3)) traits_.chunk_size = OneIn(4) ? 4000 : 64 + Below(900);
+  writers_.resize(traits_.writers);
+  for (uint32_t i = 0; i < traits_.writers; ++i) {
+    Writer& writer = writers_[i];
+    writer.key = {ProducerId{static_cast<uint16_t>(1 + i / 4)},
+                  WriterId{static_cast<uint16_t>(1 + i % 4)}};
+    if (traits_.wraps_ids) writer.next_chunk = ChunkId{uint32_t{0} - Below(12)};
+    WrittenSequence& sequence = written_[writer.key];
+    sequence.identity = {1000 + i / 4, static_cast<int32_t>(i / 4)};
+    sequence.first_chunk = writer.next_chunk;
+  }
+}
+
+RandomStream::Step RandomStream::Next() {
+  Step step;
+  const uint32_t dice = Below(100);
+  if (dice < 4) {
+    step.kind = Kind::kRead;
+    if (OneIn(3)) step.max_packets = Below(20);
+    return step;
+  }
+  if (dice < 5) {
+    step.kind = Kind::kClone;
+    return step;
+  }
+  Writer& writer = writers_[Below(traits_.writers)];
+  const bool may_patch = traits_.conduct == Conduct::kHostile || HasDuePatch(writer);
+  step = may_patch && dice < 25 ? PatchStep(writer) : CommitStep(writer);
+  if (traits_.conduct == Conduct::kHostile && OneIn(4)) Spoil(step);
+  return step;
+}
+
+std::optional<RandomStream::Step> RandomStream::NextToFinish() {
+  for (; finishing_ < writers_.size(); ++finishing_) {
+    Writer& writer = writers_[finishing_];
+    // What is left of a packet, what is scraped, what is held back, then patches.
+    if (writer.open || writer.in_packet || writer.held) {
+      if (writer.open) {
+        const BuiltChunk chunk = *std::exchange(writer.open, std::nullopt);
+        return Complete(writer, chunk);
+      }
+      if (writer.held) {
+        const BuiltChunk chunk = *std::exchange(writer.held, std::nullopt);
+        return Complete(writer, chunk);
+      }
+      return Complete(writer, Build(writer, false));
+    }
+    if (!writer.due.empty()) return PatchStep(writer);
+  }
+  return std::nullopt;
+}
+
+/// Bytes that differ from packet to packet.
+std::string RandomStream::NewContent(uint32_t size) {
+  const uint32_t number = ++packets_;
+  std::string content;
+  for (uint32_t i = 0; i < size; ++i)
+    content += static_cast<char>(number >> (i % 4 * 8) ^ (i / 4 * 37));
+  return content;
+}
+
+/// @param may_begin whether a packet may be begun that goes on behind this chunk
+RandomStream::BuiltChunk RandomStream::Build(Writer& writer, bool may_begin) {
+  BuiltChunk chunk;
+  chunk.id = writer.next_chunk;
+  writer.next_chunk = Successor(chunk.id);
+  uint32_t room = traits_.chunk_size > 0 ? traits_.chunk_size : 32 + Below(OneIn(10) ? 5000 : 600);
+  const bool aborts = traits_.aborts && OneIn(12);
+  const auto abort = [&chunk] {
+    chunk.payload += kAbortMarker;
+    chunk.ends.push_back(static_cast<uint32_t>(chunk.payload.size()));
+  };
+  if (writer.in_packet) {
+    chunk.flags |= kFirstContinues;
+    if (aborts && OneIn(2)) {  // in the middle of the packet
+      writer.in_packet = false;
+      abort();
+      return chunk;
+    }
+    if (AddPart(writer, chunk, room)) return chunk;
+    room -= std::min(room, static_cast<uint32_t>(chunk.payload.size()));
+  }
+  for (uint32_t n = Below(6); n > 0 && room > 8; --n) {
+    const uint32_t size = OneIn(8) ? 0 : std::min(Below(150), room - kSizeBytes);
+    const auto offset = static_cast<uint32_t>(chunk.payload.size());
+    const std::string content = NewContent(size);
+    wire::AppendVarint(chunk.payload, size);
+    chunk.payload += content;
+    chunk.ends.push_back(static_cast<uint32_t>(chunk.payload.size()));
+    room -= chunk.ends.back() - offset;
+    WrittenSequence& sequence = written_[writer.key];
+    if (size > 0)
+      sequence.packets[{Distance(sequence.first_chunk, chunk.id), offset}] = {chunk.id, content};
+  }
+  if (aborts && room >= kAbortMarker.size()) {
+    abort();
+  } else if (may_begin && room > 8 && OneIn(3)) {
+    const WrittenSequence& sequence = written_[writer.key];
+    writer.in_packet = true;
+    writer.is_broken = false;
+    writer.place = {Distance(sequence.first_chunk, chunk.id),
+                    static_cast<uint32_t>(chunk.payload.size())};
+    writer.content = NewContent(1 + Below(OneIn(6) ? 9000 : 500));
+    writer.written = 0;
+    AddPart(writer, chunk, room);
+  }
+  return chunk;
+}
+
+/// Adds the next fragment of the packet that the writer is in. @return whether it goes on behind
+bool RandomStream::AddPart(Writer& writer, BuiltChunk& chunk, uint32_t room) {
+  const size_t left = writer.content.size() - writer.written;
+  const bool begins = writer.written == 0 && (chunk.flags & kFirstContinues) == 0;
+  uint32_t size = room - kSizeBytes - 1;
+  const bool fills = begins || left > size || OneIn(5);
+  if (fills && OneIn(3)) size = Below(size + 1);  // a chunk that is handed over early
+  size = static_cast<uint32_t>(std::min<size_t>(size, left));
+  const bool goes_on = begins || size < left;
+  const std::string_view part = std::string_view(writer.content).substr(writer.written, size);
+  writer.written += size;
+  wire::AppendVarint(chunk.payload, size);
+  chunk.payload += part;
+  chunk.ends.push_back(static_cast<uint32_t>(chunk.payload.size()));
+  if (goes_on) {
+    chunk.flags |= kLastContinues;
+    if (traits_.patches && OneIn(2)) AddPatches(writer, chunk, size);
+    return true;
+  }
+  writer.in_packet = false;
+  if (!writer.is_broken)
+    written_[writer.key].packets[writer.place] = {chunk.id, std::move(writer.content)};
+  return false;
+}
+
+/// Takes up to two times four bytes out of the chunk's last fragment: they come as patches.
+void RandomStream::AddPatches(Writer& writer, BuiltChunk& chunk, uint32_t part_size) {
+  chunk.flags |= kNeedsPatching;
+  DuePatch due;
+  due.chunk = chunk.id;
+  const size_t start = chunk.payload.size() - part_size;
+  for (uint32_t n = 0; n < 1 + Below(2) && part_size >= 8; ++n) {
+    const size_t offset = start + n * 4 + Below(part_size / 2 - 3) / 2;
+    if (!due.patches.empty() && offset < due.patches.back().first + kPatchSize) break;
+    due.patches.emplace_back(offset, chunk.payload.substr(offset, kPatchSize));
+  }
+  for (const auto& [offset, bytes] : due.patches)
+    chunk.payload.replace(offset, kPatchSize, 4, '\0');
+  writer.due.push_back(std::move(due));
+}
+
+/// The chunk never comes: nor does any packet with a part in it.
+void RandomStream::Lose(Writer& writer, const BuiltChunk& chunk) {
+  WrittenSequence& sequence = written_[writer.key];
+  const uint32_t steps = Distance(sequence.first_chunk, chunk.id);
+  std::erase_if(sequence.packets, [&](const auto& entry) {
+    return entry.first.first <= steps &&
+           steps <= Distance(sequence.first_chunk, entry.second.last_chunk);
+  });
+  if (writer.in_packet) writer.is_broken = true;
+}
+
+RandomStream::Step RandomStream::CommitStep(Writer& writer) {
+  if (writer.open) {
+    if (OneIn(3)) return Scrape(writer, *writer.open);
+    const BuiltChunk chunk = *std::exchange(writer.open, std::nullopt);
+    return Complete(writer, chunk);
+  }
+  if (writer.held && OneIn(2)) {
+    const BuiltChunk chunk = *std::exchange(writer.held, std::nullopt);
+    return Complete(writer, chunk);
+  }
+  BuiltChunk chunk = Build(writer, true);
+  if (traits_.losses && OneIn(20)) {
+    Lose(writer, chunk);
+    chunk = Build(writer, true);
+  }
+  if (traits_.swaps && !writer.held && OneIn(8)) {
+    writer.held = std::move(chunk);
+    chunk = Build(writer, true);
+  }
+  if (traits_.scrapes && OneIn(4)) return Scrape(writer, writer.open.emplace(std::move(chunk)));
+  return Complete(writer, chunk);
+}
+
+RandomStream::Step RandomStream::Complete(Writer& writer, const BuiltChunk& chunk) {
+  payload_ = chunk.payload;
+  payload_.resize(std::max<size_t>(payload_.size(), traits_.chunk_size));
+  Step step;
+  step.commit = {.sequence = writer.key,
+                 .identity = written_[writer.key].identity,
+                 .chunk = chunk.id,
+                 .fragments = static_cast<uint16_t>(chunk.ends.size()),
+                 .flags = chunk.flags,
+                 .complete = true,
+                 .payload = wire::AsBytes(payload_)};
+  return step;
+}
+
+/// The chunk as the service finds it while its writer is at one of its fragments.
+RandomStream::Step RandomStream::Scrape(Writer& writer, BuiltChunk& chunk) {
+  const auto all = static_cast<uint32_t>(chunk.ends.size());
+  chunk.scraped += Below(all - chunk.scraped + 1);
+  Step step = Complete(writer, chunk);
+  const bool at_end = chunk.scraped == all;
+  const uint32_t whole_bytes = chunk.scraped == 0 ? 0 : chunk.ends[chunk.scraped - 1];
+  // The fragment that is being written counts, though nothing of it can be relied on.
+  step.commit.fragments = static_cast<uint16_t>(at_end ? all : chunk.scraped + 1);
+  step.commit.complete = false;
+  if (!at_end) {
+    step.commit.flags &= kFirstContinues;
+    std::fill(payload_.begin() + whole_bytes, payload_.end(), '\0');
+  }
+  return step;
+}
+
+/// Whether patches are due for a chunk that was handed over.
+bool RandomStream::HasDuePatch(const Writer& writer) {
+  if (writer.due.empty()) return false;
+  const ChunkId chunk = writer.due.front().chunk;
+  return !(writer.open && writer.open->id == chunk) && !(writer.held && writer.held->id == chunk);
+}
+
+RandomStream::Step RandomStream::PatchStep(Writer& writer) {
+  Step step;
+  step.kind = Kind::kPatch;
+  step.patches.sequence = writer.key;
+  patch_data_.clear();
+  patches_.clear();
+  const auto add = [this](uint64_t offset, std::string bytes) {
+    const std::string& kept = patch_data_.emplace_back(std::move(bytes));
+    patches_.push_back({.offset = offset, .data = reinterpret_cast<const uint8_t*>(kept.data())});
+  };
+  if (HasDuePatch(writer)) {
+    DuePatch& due = writer.due.front();
+    step.patches.chunk = due.chunk;
+    if (due.patches.size() > 1 && OneIn(2)) {  // the first now, the rest later
+      add(due.patches[0].first, due.patches[0].second);
+      due.patches.erase(due.patches.begin());
+      step.patches.more = true;
+    } else {
+      for (const auto& [offset, bytes] : due.patches) add(offset, bytes);
+      writer.due.pop_front();
+    }
+  } else {  // for a chunk that is not there
+    step.patches.chunk = Successor(writer.next_chunk);
+    add(Below(100), "none");
+  }
+  step.patches.patches = patches_;
+  return step;
+}
+
+/// Makes of a step what no writer would send.
+void RandomStream::Spoil(Step& step) {
+  if (step.kind == Kind::kPatch) {
+    step.patches.chunk = ChunkId{Raw(step.patches.chunk) - 1 - Below(4)};
+    // Often at the start of a chunk, where sizes of fragments are.
+    for (Patch& patch : patches_)
+      patch.offset = OneIn(8) ? UINT64_MAX - Below(8) : Below(OneIn(2) ? 8 : 600);
+    step.patches.more = OneIn(4);
+    return;
+  }
+  if (step.kind != Kind::kCommit) return;
+  switch (Below(8)) {
+    case 0:
+      step.commit.chunk = ChunkId{dice_() << 16 ^ dice_()};
+      break;
+    case 1:
+      step.commit.chunk = ChunkId{Raw(step.commit.chunk) - Below(20)};
+      break;
+    case 2:
+      step.commit.flags = static_cast<uint8_t>(Below(64));
+      break;
+    case 3:
+      step.commit.fragments = static_cast<uint16_t>(Below(1024));
+      break;
+    case 4:
+      for (char& byte : payload_)
+        if (OneIn(20)) byte = static_cast<char>(dice_());
+      break;
+    case 5:
+      payload_.append(Below(OneIn(10) ? 40000 : 9000), static_cast<char>(Below(256)));
+      break;
+    case 6:
+      step.commit.complete = !step.commit.complete;
+      break;
+    case 7:
+      step.commit.sequence.writer = WriterId{static_cast<uint16_t>(1 + Below(5))};
+      break;
+    default:
+      break;
+  }
+  payload_.resize(std::min(payload_.size(), kMaxChunkPayload));
+  step.commit.payload = wire::AsBytes(payload_);
+}
+
+}  // namespace ringscope::testing
