@@ -20,7 +20,8 @@ std::optional<ObservedChunk> ToChunk(const ringscope_chunk* given) {
                        .payload_size = chunk->payload_size,
                        .payload_avail = chunk->payload_avail,
                        .flags = chunk->flags,
-                       .incomplete = chunk->incomplete != 0};
+                       .incomplete = chunk->incomplete != 0,
+                       .payload = Bytes(chunk->payload.data, chunk->payload.size)};
 }
 
 std::optional<ChunkCommit> ToCommit(const ringscope_commit* given) {
@@ -110,15 +111,21 @@ struct PluginObserver::Reports {
             .patches = patches,
             .more = taken->more != 0});
   }
-  static void Patched(void* context, const ringscope_patches* given) {
-    OnPatches(context, "patched", given,
-              [&](const ChunkPatches& patches) { Self(context).observer_.OnPatched(patches); });
+  static void Patched(void* context, const ringscope_chunk* given_chunk,
+                      const ringscope_patches* given) {
+    const auto chunk = ToChunk(given_chunk);
+    if (!chunk) return ComplainOfNothing(context, "patched");
+    OnPatches(context, "patched", given, [&](const ChunkPatches& patches) {
+      Self(context).observer_.OnPatched(*chunk, patches);
+    });
   }
-  static void PatchMissed(void* context, const ringscope_patches* given, uint32_t value) {
+  static void PatchMissed(void* context, const ringscope_chunk* given_chunk,
+                          const ringscope_patches* given, uint32_t value) {
     const auto miss = ToEnum(context, "patch_missed", value, PatchMiss::kOutOfBounds);
     if (!miss) return;
+    const auto chunk = ToChunk(given_chunk);
     OnPatches(context, "patch_missed", given, [&](const ChunkPatches& patches) {
-      Self(context).observer_.OnPatchMissed(patches, *miss);
+      Self(context).observer_.OnPatchMissed(chunk ? &*chunk : nullptr, patches, *miss);
     });
   }
   static void PacketGivenUp(void* context, ringscope_sequence sequence,

@@ -112,9 +112,14 @@ class Diary : public EngineObserver {
     Add("evicting", chunk);
     Add("for", by, 0);
   }
-  void OnPatched(const ChunkPatches& patches) override { Add("patched", patches, 0); }
-  void OnPatchMissed(const ChunkPatches& patches, PatchMiss miss) override {
+  void OnPatched(const ObservedChunk& chunk, const ChunkPatches& patches) override {
+    Add("patched", patches, 0);
+    Add("of", chunk);
+  }
+  void OnPatchMissed(const ObservedChunk* chunk, const ChunkPatches& patches,
+                     PatchMiss miss) override {
     Add("missed", patches, static_cast<int>(miss));
+    if (chunk != nullptr) Add("of", *chunk);
   }
   void OnPacketReturned(const Packet& packet) override {
     lines += fmt::format("packet {} {} ", packet.size, packet.dropped);

@@ -136,7 +136,9 @@ void Ledger::Finish(const Session& session) { impl_->CloseAll(session); }
 const std::map<BufferId, LedgerTotals>& Ledger::totals() const { return impl_->totals(); }
 
 void Ledger::OnRecord(const Op& op, uint64_t number) { impl_->BeginRecord(op, number); }
-void Ledger::OnBufferSetUp(SessionBuffer& buffer) { impl_->Of(buffer.id); }
+void Ledger::OnBufferSetUp(SessionBuffer& buffer) {
+  if (!buffer.info->reports_events) impl_->Of(buffer.id).SetSilent(buffer.requested_size);
+}
 void Ledger::OnBufferReplaced(SessionBuffer& buffer) {
   impl_->Close(buffer.id, buffer.engine.get());
 }

@@ -34,6 +34,7 @@ struct ChunkRecord {
   bool needs_patch = false;
   bool parting = false;        // not in the buffer; forgotten when many others have followed
   size_t parting_packets = 0;  // doomed ones when it left
+  uint32_t parting_bytes = 0;  // its bytes then
   std::optional<Cause> taint;  // its writer broke a rule: what is lost of it is corrupted
   ChainId head = kNoChain;
   ChainId tail = kNoChain;
@@ -49,6 +50,9 @@ class BufferLedger : public EngineObserver {
   BufferLedger(BufferId id, const LogMoment& now, LedgerSink& sink)
       : id_(id), now_(now), sink_(sink) {}
 
+  /// The engine does not tell what happens to its chunks, only what it returns.
+  /// @param size of the buffer, bytes: what it can hold at most
+  void SetSilent(uint64_t size) { silent_size_ = size; }
   /// A chunk is about to go into the buffer; EndChunk follows, or Refused came instead.
   void BeginChunk();
   void Refused(const ChunkCommit& commit, Refusal why);
@@ -138,6 +142,7 @@ class BufferLedger : public EngineObserver {
   void SettleChain(ChainId id);
   void TellChain(Chain& chain);
   void Part(uint64_t key, ChunkRecord& record);
+  bool TooManyParting() const;
   void Forget(uint64_t key);
   void FinishRecord(uint64_t key, ChunkRecord& record);
   void FinishChain(ChainId id);
@@ -156,6 +161,8 @@ class BufferLedger : public EngineObserver {
   // writer commits it, and V1 takes it even if it had it before.
   std::deque<uint64_t> parting_;
   size_t parting_packets_ = 0;  // the sum over these
+  uint64_t parting_bytes_ = 0;
+  std::optional<uint64_t> silent_size_;  // of a buffer that does not tell what happens in it
   Chains chains_;
   uint32_t pass_ = 0;
   bool draining_ = false;

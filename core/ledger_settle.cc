@@ -42,11 +42,20 @@ void BufferLedger::Part(uint64_t key, ChunkRecord& record) {
   parting_.push_back(key);
   record.parting_packets = record.doomed.size();
   parting_packets_ += record.parting_packets;
-  while (parting_.size() > kMaxParting || parting_packets_ > kMaxPartingPackets) {
+  record.parting_bytes = record.bytes;
+  parting_bytes_ += record.parting_bytes;
+  while (TooManyParting()) {
     const uint64_t oldest = parting_.front();
     parting_.pop_front();
     Forget(oldest);
   }
+}
+
+bool BufferLedger::TooManyParting() const {
+  if (parting_.size() <= 1) return false;
+  // Where nobody says what is in the buffer, all that it has room for may be.
+  if (silent_size_) return parting_bytes_ > *silent_size_;
+  return parting_.size() > kMaxParting || parting_packets_ > kMaxPartingPackets;
 }
 
 /// The chunk does not come again: what was lost with it is told.
@@ -56,6 +65,7 @@ void BufferLedger::Forget(uint64_t key) {
   ChunkRecord& record = found->second;
   record.parting = false;
   parting_packets_ -= record.parting_packets;
+  parting_bytes_ -= record.parting_bytes;
   if (record.held) return;
   FinishRecord(key, record);
   const ChainId head = record.head;
@@ -77,6 +87,10 @@ void BufferLedger::SettleChain(ChainId id) {
   id = chains_.Find(id);
   Chain& chain = chains_[id];
   if (chain.pieces == 0 || chain.refs > 0 || !chain.closed()) return;
+  if (chain.state == State::kLive && silent_size_) {
+    chain.account.fate = Fate::kUnexplained;
+    chain.state = State::kDoomed;
+  }
   if (chain.state == State::kDoomed) TellChain(chain);
   if (chain.state != State::kLive) chains_.Free(id);
 }
@@ -116,6 +130,8 @@ void BufferLedger::Reset() {
   records_.clear();
   parting_.clear();
   parting_packets_ = 0;
+  parting_bytes_ = 0;
+  silent_size_.reset();
   chains_ = {};
   touched_.clear();
   touched_chains_.clear();

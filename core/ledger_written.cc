@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/chunk_ids.h"
 #include "core/ledger_buffer.h"
 
 namespace ringscope::ledger {
@@ -12,14 +13,6 @@ uint64_t HashOf(Bytes bytes) {
   uint64_t hash = 0x9E3779B97F4A7C15ull ^ bytes.size();
   for (const uint8_t byte : bytes) hash = (hash ^ byte) * 0x100000001B3ull;
   return hash;
-}
-
-/// A chunk id counted on beyond 2^32, near the newest one of its sequence.
-uint64_t Unwrap(bool has_newest, uint64_t newest, ChunkId id) {
-  if (!has_newest) return Raw(id);
-  const auto step = static_cast<int32_t>(Raw(id) - static_cast<uint32_t>(newest));
-  const auto unwrapped = static_cast<int64_t>(newest) + step;
-  return unwrapped < 0 ? Raw(id) : static_cast<uint64_t>(unwrapped);
 }
 
 bool IsPieceOfPrevious(FragmentKind kind) {
@@ -63,7 +56,7 @@ void BufferLedger::Arrive(const ChunkCommit& commit) {
   const auto [entry, is_new] = records_.try_emplace(key);
   ChunkRecord& record = entry->second;
   if (is_new) {
-    record.id = Unwrap(sequence.known, sequence.newest, commit.chunk);
+    record.id = UnwrapChunkId(sequence.known, sequence.newest, commit.chunk);
     // A chunk that was committed whole has left the ledger: this is something else under its id.
     if (sequence.completed.Contains(record.id)) record.taint = Cause::kResent;
   } else {

@@ -17,6 +17,10 @@ struct PacketPlace {
   friend bool operator==(const PacketPlace&, const PacketPlace&) = default;
 };
 
+/// The place of a packet that an engine returned without telling where it lay.
+inline constexpr PacketPlace kUnknownPlace{
+    .first_chunk = {}, .first_offset = UINT32_MAX, .last_chunk = {}};
+
 /// A packet as a buffer returns it: slices of the buffer's own storage, valid until the next call
 /// of the engine that returned it.
 struct Packet {

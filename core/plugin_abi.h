@@ -145,6 +145,9 @@ typedef struct ringscope_chunk {
   uint32_t payload_avail; /* of these, not consumed */
   uint8_t flags;
   uint8_t incomplete; /* not 0: the writer still has it */
+  uint16_t reserved;
+  uint32_t reserved_too;
+  ringscope_slice payload; /* as stored, payload_size bytes; or none */
 } ringscope_chunk;
 
 enum ringscope_discard_reason {
@@ -191,9 +194,13 @@ typedef struct ringscope_observer {
   void (*evicting)(void* context, const ringscope_chunk* chunk, const ringscope_commit* by);
   /* Gone from the buffer: fully read, or cleared. */
   void (*erased)(void* context, const ringscope_chunk* chunk);
-  void (*patched)(void* context, const ringscope_patches* patches);
-  void (*patch_missed)(void* context, const ringscope_patches* patches, uint32_t miss);
-  /* A packet, or the rest of one, was consumed without being returned. */
+  /* `chunk` as it is afterwards. */
+  void (*patched)(void* context, const ringscope_chunk* chunk, const ringscope_patches* patches);
+  /* `chunk`: NULL if there is none. */
+  void (*patch_missed)(void* context, const ringscope_chunk* chunk,
+                       const ringscope_patches* patches, uint32_t miss);
+  /* In a read, the packet that begins (or goes on) at this place was consumed without being
+   * returned; if corrupted, all behind it in its chunk as well. */
   void (*packet_given_up)(void* context, ringscope_sequence sequence, const ringscope_place* place,
                           uint32_t cause);
   void (*loss_bit)(void* context, ringscope_sequence sequence, uint32_t chunk, uint32_t bit);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/place_finder.h"
 #include "core/trusted_fields.h"
 
 namespace ringscope {
@@ -125,7 +126,7 @@ Status Session::SetUpBuffer(const BufferSetUp& setup) {
   buffer.info = *info;
   EngineConfig config{.size = buffer.requested_size, .policy = buffer.policy};
   if (options_.observe) config.observer = options_.observe(setup.id);
-  auto engine = (*info)->create(config);
+  auto engine = CreateWithPlaces(**info, config);
   if (!engine) {
     Error error = std::move(engine).error();
     if (choice.size) error.code = ErrorCode::kUsage;  // the caller's own choice

@@ -44,13 +44,17 @@ class Reporter : public EngineObserver {
     const ringscope_commit plain_by = Plain(by);
     to_.evicting(to_.context, &plain, &plain_by);
   }
-  void OnPatched(const ChunkPatches& patches) override {
-    const ringscope_patches plain = Plain(patches);
-    to_.patched(to_.context, &plain);
+  void OnPatched(const ObservedChunk& chunk, const ChunkPatches& patches) override {
+    const ringscope_chunk plain = Plain(chunk);
+    const ringscope_patches plain_patches = Plain(patches);
+    to_.patched(to_.context, &plain, &plain_patches);
   }
-  void OnPatchMissed(const ChunkPatches& patches, PatchMiss miss) override {
-    const ringscope_patches plain = Plain(patches);
-    to_.patch_missed(to_.context, &plain, static_cast<uint32_t>(miss));
+  void OnPatchMissed(const ObservedChunk* chunk, const ChunkPatches& patches,
+                     PatchMiss miss) override {
+    const ringscope_chunk plain = chunk != nullptr ? Plain(*chunk) : ringscope_chunk{};
+    const ringscope_patches plain_patches = Plain(patches);
+    to_.patch_missed(to_.context, chunk != nullptr ? &plain : nullptr, &plain_patches,
+                     static_cast<uint32_t>(miss));
   }
   void OnPacketGivenUp(SequenceKey key, const PacketPlace& place, uint32_t cause) override {
     const ringscope_place plain = Place(place);
@@ -83,7 +87,10 @@ class Reporter : public EngineObserver {
             chunk.payload_size,
             chunk.payload_avail,
             chunk.flags,
-            chunk.incomplete};
+            chunk.incomplete,
+            0,
+            0,
+            {chunk.payload.data(), chunk.payload.size()}};
   }
   static ringscope_commit Plain(const ChunkCommit& commit) {
     return {sizeof(ringscope_commit),

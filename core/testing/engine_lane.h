@@ -38,10 +38,10 @@ class LaneObserver : public EngineObserver {
   void OnRewritten(const ObservedChunk&) override { ++stats.chunks_rewritten; }
   void OnRelocated(const ObservedChunk&) override { ++stats.chunks_relocated; }
   void OnDiscarded(const ChunkCommit&, DiscardReason reason) override;
-  void OnPatched(const ChunkPatches& patches) override {
+  void OnPatched(const ObservedChunk&, const ChunkPatches& patches) override {
     stats.patches_succeeded += patches.patches.size();
   }
-  void OnPatchMissed(const ChunkPatches&, PatchMiss) override { ++stats.patches_failed; }
+  void OnPatchMissed(const ObservedChunk*, const ChunkPatches&, PatchMiss) override { ++stats.patches_failed; }
   void OnPacketReturned(const Packet&) override { ++returned; }
   void OnWrap() override { ++stats.write_wrap_count; }
   void OnPadding(uint64_t, uint32_t size) override { stats.padding_bytes_written += size; }
