@@ -137,7 +137,8 @@ const std::map<BufferId, LedgerTotals>& Ledger::totals() const { return impl_->t
 
 void Ledger::OnRecord(const Op& op, uint64_t number) { impl_->BeginRecord(op, number); }
 void Ledger::OnBufferSetUp(SessionBuffer& buffer) {
-  if (!buffer.info->reports_events) impl_->Of(buffer.id).SetSilent(buffer.requested_size);
+  if (!buffer.info->reports_events)
+    impl_->Of(buffer.id).SetSilent(buffer.requested_size, buffer.policy);
 }
 void Ledger::OnBufferReplaced(SessionBuffer& buffer) {
   impl_->Close(buffer.id, buffer.engine.get());

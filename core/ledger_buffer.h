@@ -52,7 +52,10 @@ class BufferLedger : public EngineObserver {
 
   /// The engine does not tell what happens to its chunks, only what it returns.
   /// @param size of the buffer, bytes: what it can hold at most
-  void SetSilent(uint64_t size) { silent_size_ = size; }
+  void SetSilent(uint64_t size, FillPolicy policy) {
+    silent_size_ = size;
+    keeps_first_ = policy == FillPolicy::kDiscard;
+  }
   /// A chunk is about to go into the buffer; EndChunk follows, or Refused came instead.
   void BeginChunk();
   void Refused(const ChunkCommit& commit, Refusal why);
@@ -163,6 +166,7 @@ class BufferLedger : public EngineObserver {
   size_t parting_packets_ = 0;  // the sum over these
   uint64_t parting_bytes_ = 0;
   std::optional<uint64_t> silent_size_;  // of a buffer that does not tell what happens in it
+  bool keeps_first_ = false;             // and which discards what comes later
   Chains chains_;
   uint32_t pass_ = 0;
   bool draining_ = false;

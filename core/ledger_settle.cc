@@ -45,9 +45,12 @@ void BufferLedger::Part(uint64_t key, ChunkRecord& record) {
   record.parting_bytes = record.bytes;
   parting_bytes_ += record.parting_bytes;
   while (TooManyParting()) {
-    const uint64_t oldest = parting_.front();
-    parting_.pop_front();
-    Forget(oldest);
+    const uint64_t next = keeps_first_ ? parting_.back() : parting_.front();
+    if (keeps_first_)
+      parting_.pop_back();
+    else
+      parting_.pop_front();
+    Forget(next);
   }
 }
 
@@ -132,6 +135,7 @@ void BufferLedger::Reset() {
   parting_packets_ = 0;
   parting_bytes_ = 0;
   silent_size_.reset();
+  keeps_first_ = false;
   chains_ = {};
   touched_.clear();
   touched_chains_.clear();

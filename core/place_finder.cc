@@ -155,8 +155,11 @@ class AllButReturned : public ObserverFan {
 class PlaceFinder final : public Engine {
  public:
   /// @param limit bytes of copies
-  PlaceFinder(uint64_t limit, EngineObserver* observer)
-      : limit_(limit), observer_(observer), inner_observer_({observer}) {}
+  PlaceFinder(uint64_t limit, FillPolicy policy, EngineObserver* observer)
+      : limit_(limit),
+        keeps_first_(policy == FillPolicy::kDiscard),
+        observer_(observer),
+        inner_observer_({observer}) {}
 
   /// What the engine inside is made with.
   EngineObserver* inner_observer() { return observer_ != nullptr ? &inner_observer_ : nullptr; }
@@ -164,10 +167,12 @@ class PlaceFinder final : public Engine {
 
   void Commit(const ChunkCommit& commit) override {
     engine_->Commit(commit);
+    TakeFailure();
+    const uint64_t size = commit.payload.size() + kOverhead;
+    if (keeps_first_ && kept_bytes_ + size > limit_) return;
     Sequence& sequence = sequences_[commit.sequence.Packed()];
     const uint64_t id = sequence.Unwrap(commit.chunk);
     sequence.Keep(id, commit, ++serial_);
-    const uint64_t size = commit.payload.size() + kOverhead;
     kept_.push_back({commit.sequence.Packed(), id, serial_, size});
     kept_bytes_ += size;
     while (kept_bytes_ > limit_ && kept_.size() > 1) {
@@ -176,7 +181,6 @@ class PlaceFinder final : public Engine {
       kept_bytes_ -= oldest.size;
       kept_.pop_front();
     }
-    TakeFailure();
   }
   bool ApplyPatches(const ChunkPatches& patches) override {
     const bool applied = engine_->ApplyPatches(patches);
@@ -202,7 +206,8 @@ class PlaceFinder final : public Engine {
   }
   Result<std::unique_ptr<Engine>> Clone() const override {
     RS_ASSIGN_OR_RETURN(std::unique_ptr<Engine> engine, engine_->Clone());
-    auto clone = std::make_unique<PlaceFinder>(limit_, nullptr);
+    auto clone = std::make_unique<PlaceFinder>(
+        limit_, keeps_first_ ? FillPolicy::kDiscard : FillPolicy::kRingBuffer, nullptr);
     clone->SetEngine(std::move(engine));
     clone->sequences_ = sequences_;
     clone->kept_ = kept_;
@@ -230,6 +235,7 @@ class PlaceFinder final : public Engine {
   }
 
   const uint64_t limit_;
+  const bool keeps_first_;  // the buffer discards what comes once it is full
   EngineObserver* const observer_;
   AllButReturned inner_observer_;
   std::unique_ptr<Engine> engine_;
@@ -245,7 +251,7 @@ class PlaceFinder final : public Engine {
 Result<std::unique_ptr<Engine>> CreateWithPlaces(const EngineInfo& info,
                                                  const EngineConfig& config) {
   if (info.reports_places) return info.create(config);
-  auto finder = std::make_unique<PlaceFinder>(2 * config.size, config.observer);
+  auto finder = std::make_unique<PlaceFinder>(2 * config.size, config.policy, config.observer);
   EngineConfig inner = config;
   inner.observer = finder->inner_observer();
   RS_ASSIGN_OR_RETURN(std::unique_ptr<Engine> engine, info.create(inner));

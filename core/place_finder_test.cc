@@ -1,0 +1,108 @@
+#include "core/place_finder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "core/testing/chunk_dsl.h"
+
+namespace ringscope {
+namespace {
+
+using testing::Chunk;
+using ::testing::ElementsAre;
+
+/// v2@58 that forgets where its packets lay.
+class Forgetful final : public Engine {
+ public:
+  explicit Forgetful(std::unique_ptr<Engine> engine) : engine_(std::move(engine)) {}
+  void Commit(const ChunkCommit& commit) override { engine_->Commit(commit); }
+  bool ApplyPatches(const ChunkPatches& patches) override { return engine_->ApplyPatches(patches); }
+  void BeginRead() override { engine_->BeginRead(); }
+  const Packet* NextPacket() override {
+    const Packet* packet = engine_->NextPacket();
+    if (packet == nullptr) return nullptr;
+    packet_ = *packet;
+    packet_.place = {};
+    return &packet_;
+  }
+  Result<std::unique_ptr<Engine>> Clone() const override {
+    return std::make_unique<Forgetful>(engine_->Clone().value());
+  }
+  const BufferStats& stats() const override { return engine_->stats(); }
+  void VisitWriterStats(const std::function<void(const WriterStats&)>& visit) const override {
+    engine_->VisitWriterStats(visit);
+  }
+  std::string CheckInvariants() const override { return engine_->CheckInvariants(); }
+
+ private:
+  std::unique_ptr<Engine> engine_;
+  Packet packet_;
+};
+
+std::unique_ptr<Engine> MakeFinder(uint64_t size) {
+  const EngineInfo info = {
+      .name = "forgetful",
+      .create = [](const EngineConfig& config) -> Result<std::unique_ptr<Engine>> {
+        return std::make_unique<Forgetful>(
+            FindEngine("v2@58").value()->create({.size = config.size}).value());
+      },
+      .reports_events = false,
+      .reports_places = false};
+  return CreateWithPlaces(info, {.size = size}).value();
+}
+
+std::vector<std::string> PlacesOf(Engine& engine) {
+  std::vector<std::string> places;
+  engine.BeginRead();
+  while (const Packet* packet = engine.NextPacket()) {
+    places.push_back(std::to_string(Raw(packet->place.first_chunk)) + "+" +
+                     std::to_string(packet->place.first_offset) + ".." +
+                     std::to_string(Raw(packet->place.last_chunk)));
+  }
+  return places;
+}
+
+// [ c0: a20 a20 | b12-> ][ c1: ][ c2: ->b8 a20 ]
+TEST(PlaceFinderTest, EqualPacketsAreToldApartByTheirOrder) {
+  const auto engine = MakeFinder(4096);
+  engine->Commit(Chunk(1, 1, 0).Whole(20, 'a').Whole(20, 'a').Begins(12, 'b').commit());
+  engine->Commit(Chunk(1, 1, 1).commit());
+  engine->Commit(Chunk(1, 1, 2).Ends(8, 'b').Whole(20, 'a').commit());
+  EXPECT_THAT(PlacesOf(*engine), ElementsAre("0+0..0", "0+21..0", "0+42..2", "2+9..2"));
+}
+
+TEST(PlaceFinderTest, PatchedPacketsAreFound) {
+  const auto engine = MakeFinder(4096);
+  engine->Commit(Chunk(1, 1, 0).Begins(12, 'b').NeedsPatching().commit());
+  engine->Commit(Chunk(1, 1, 1).Ends(8, 'b').commit());
+  const std::string bytes = "PPPP";
+  const Patch patch{.offset = 3, .data = wire::AsBytes(bytes).data()};
+  EXPECT_TRUE(engine->ApplyPatches(
+      {.sequence = {ProducerId{1}, WriterId{1}}, .chunk = ChunkId{0}, .patches = {&patch, 1}}));
+  EXPECT_THAT(PlacesOf(*engine), ElementsAre("0+0..1"));
+}
+
+// Twice the buffer's size was committed since.
+TEST(PlaceFinderTest, APacketThatIsNotKeptHasNoPlace) {
+  const auto engine = MakeFinder(4096);
+  engine->Commit(Chunk(1, 1, 0).Whole(20, 'a').commit());
+  for (uint32_t i = 0; i < 3; ++i)
+    engine->Commit(Chunk(1, 2, i).Whole(10, 'b').Raw(std::string(4000, 'c')).commit());
+  engine->BeginRead();
+  const Packet* packet = engine->NextPacket();
+  ASSERT_NE(packet, nullptr);
+  EXPECT_EQ(packet->place, kUnknownPlace);
+}
+
+TEST(PlaceFinderTest, AClonesPacketsAreFoundToo) {
+  const auto engine = MakeFinder(4096);
+  engine->Commit(Chunk(1, 1, 7).Whole(20, 'a').Whole(4, 'b').commit());
+  const auto clone = engine->Clone().value();
+  EXPECT_THAT(PlacesOf(*clone), ElementsAre("7+0..7", "7+21..7"));
+}
+
+}  // namespace
+}  // namespace ringscope
