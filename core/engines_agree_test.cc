@@ -27,7 +27,7 @@ TEST_P(EnginesAgree, OnRandomStreams) {
   }
 }
 
-// Two things that such streams brought up, and that set limits to the claims.
+// Things that such streams brought up, and that set limits to the claims.
 
 // [ c1: ->b8 | c9 | d10 ], of which c9 is read; then comes [ c0: a20-> ].
 TEST(EnginesDisagree, ChunkThatComesLate_JoinsWhatIsLeftOfTheNextInV1Alone) {
@@ -41,6 +41,30 @@ TEST(EnginesDisagree, ChunkThatComesLate_JoinsWhatIsLeftOfTheNextInV1Alone) {
   };
   EXPECT_THAT(read_one_then_all("v1"), Packets("a20d10!present"));
   EXPECT_THAT(read_one_then_all("v2@58"), Packets("d10!reassembly_broken_chain"));
+}
+
+// [ c0: ->b8 | empty ], read, then [ c1: c9 ]: b's beginning never came.
+TEST(EnginesDisagree, EmptyPacket_TakesTheFlagOfALossInV1Alone) {
+  const auto read_twice = [](const char* engine) {
+    auto buffer = On(engine, 4096);
+    buffer.Commit(testing::Chunk(1, 1, 0).Ends(8, 'b').Whole(0, ' '));
+    EXPECT_THAT(buffer.ReadAll(), testing::NoPackets());
+    buffer.Commit(testing::Chunk(1, 1, 1).Whole(9, 'c'));
+    return buffer.ReadAll();
+  };
+  EXPECT_THAT(read_twice("v1"), Packets("c9"));
+  EXPECT_THAT(read_twice("v2@58"), Packets("c9!orphan_continuation"));
+}
+
+// [ c0 ] came, c1 did not, [ c2: a20 | b12-> ] waits for its rest: the gap is flagged in each pass.
+TEST(EnginesDisagree, AGapIsFlaggedInEachPass_WhileTheChunkBehindItStays) {
+  auto buffer = On("v2@58", 4096);
+  buffer.Commit(testing::Chunk(1, 1, 0).Whole(5, 'z'));
+  EXPECT_THAT(buffer.ReadAll(), Packets("z5"));
+  buffer.Commit(testing::Chunk(1, 1, 2).Whole(20, 'a').Begins(12, 'b'));
+  EXPECT_THAT(buffer.ReadAll(), Packets("a20!read_gap"));
+  buffer.Commit(testing::Chunk(1, 1, 3).Ends(8, 'b'));
+  EXPECT_THAT(buffer.ReadAll(), Packets("b20!read_gap"));
 }
 
 // A scrape that saw no whole fragment counts as consumed: nobody needs to have read it.

@@ -72,9 +72,13 @@ std::string EngineAgreement::CheckWritten(EngineLane& lane) {
   // V1 joins a packet with the wrong fragment if the chunk that it goes on in was read from first.
   const bool as_written = !(is_v1 && traits_.swaps);
   const bool in_order = once && !traits_.swaps;
-  const bool flags_losses = in_order && !forgets_reads;
-  // A lost chunk, or a packet that its writer gave up, is flagged, but is no packet missing.
-  const bool flags_only_losses = flags_losses && !traits_.aborts && !traits_.losses;
+  // In V1 an empty packet takes the flag of the packet that was lost before it.
+  const bool flags_losses = in_order && !is_v1;
+  // A chunk that never came or did not fit, or a packet that its writer gave up, is flagged, in
+  // each read pass until the sequence's next chunk is gone, but is no packet missing. V1 flags a
+  // sequence's first packet in any case.
+  const bool flags_only_losses =
+      in_order && !is_v1 && !traits_.aborts && !traits_.losses && traits_.size >= kLargestChunk;
 
   for (const Seen& seen : lane.packets) {
     const auto sequence = written_->find(seen.sequence);

@@ -72,6 +72,7 @@ void LaneObserver::OnDiscarded(const ChunkCommit&, DiscardReason reason) {
 
 EngineLane::EngineLane(const EngineInfo& engine, const StreamTraits& traits)
     : name(engine.name),
+      discards_(traits.policy == FillPolicy::kDiscard),
       plain_(engine.create({.size = traits.size, .policy = traits.policy}).value()),
       observed_(
           engine.create({.size = traits.size, .policy = traits.policy, .observer = &observer_})
@@ -141,6 +142,9 @@ std::string EngineLane::Check() {
   if (observer_.stats.chunks_rewritten < stats.chunks_rewritten)
     return "an observer is not told of each rewritten chunk";
   if (observer_.returned != read_) return "an observer is not told of each packet";
+  if (discards_ && name != "v1" && name != "v2@54" &&
+      stats.bytes_overwritten + stats.write_wrap_count != 0)
+    return "a discard buffer writes over what it has";
   // Up to v55, chunks that were read out and wait for their writer count as overwritten, too. V1
   // can count a chunk as read more than once.
   if (name == "v1" || name == "v2@54" || name == "v2@55") return "";

@@ -69,6 +69,7 @@ class EngineLane {
   std::string ReadClone();
   std::string Check();
 
+  const bool discards_;
   LaneObserver observer_;
   std::unique_ptr<Engine> plain_;
   std::unique_ptr<Engine> observed_;

@@ -14,6 +14,9 @@ constexpr std::string_view kAbortMarker = "\xFF\xFF\xFF\x7F";
 /// Fragments of these bytes need two bytes for their size; for room, all count as if.
 constexpr uint32_t kSizeBytes = 2;
 
+/// Payloads of which a whole number fills a buffer to its last byte.
+constexpr uint32_t kEvenChunk = 1008;
+
 }  // namespace
 
 Dice SeededDice(uint32_t seed) {
@@ -42,7 +45,8 @@ RandomStream::RandomStream(Dice dice, Conduct conduct) : dice_(std::move(dice)) 
   traits_.wraps_ids = OneIn(5);
   traits_.writers = OneIn(10) ? 50 + Below(1500) : 1 + Below(6);
   // A chunk that is scraped keeps its size.
-  if (traits_.scrapes || OneIn(3)) traits_.chunk_size = OneIn(4) ? 4000 : 64 + Below(900);
+  if (traits_.scrapes || OneIn(3))
+    traits_.chunk_size = OneIn(4) ? 4000 : OneIn(3) ? kEvenChunk : 64 + Below(900);
   writers_.resize(traits_.writers);
   for (uint32_t i = 0; i < traits_.writers; ++i) {
     Writer& writer = writers_[i];
@@ -124,18 +128,10 @@ RandomStream::BuiltChunk RandomStream::Build(Writer& writer, bool may_begin) {
     if (AddPart(writer, chunk, room)) return chunk;
     room -= std::min(room, static_cast<uint32_t>(chunk.payload.size()));
   }
-  for (uint32_t n = Below(6); n > 0 && room > 8; --n) {
-    const uint32_t size = OneIn(8) ? 0 : std::min(Below(150), room - kSizeBytes);
-    const auto offset = static_cast<uint32_t>(chunk.payload.size());
-    const std::string content = NewContent(size);
-    wire::AppendVarint(chunk.payload, size);
-    chunk.payload += content;
-    chunk.ends.push_back(static_cast<uint32_t>(chunk.payload.size()));
-    room -= chunk.ends.back() - offset;
-    WrittenSequence& sequence = written_[writer.key];
-    if (size > 0)
-      sequence.packets[{Distance(sequence.first_chunk, chunk.id), offset}] = {chunk.id, content};
-  }
+  for (uint32_t n = Below(6); n > 0 && room > 8; --n)
+    room -= AddWhole(writer, chunk, OneIn(8) ? 0 : std::min(Below(150), room - kSizeBytes));
+  if (traits_.chunk_size == kEvenChunk && room > 8 && OneIn(2))  // to the last byte
+    room -= AddWhole(writer, chunk, room - (room <= 128 ? 1 : kSizeBytes));
   if (aborts && room >= kAbortMarker.size()) {
     abort();
   } else if (may_begin && room > 8 && OneIn(3)) {
@@ -149,6 +145,21 @@ RandomStream::BuiltChunk RandomStream::Build(Writer& writer, bool may_begin) {
     AddPart(writer, chunk, room);
   }
   return chunk;
+}
+
+/// Adds a packet of this size. @return bytes that it takes
+uint32_t RandomStream::AddWhole(Writer& writer, BuiltChunk& chunk, uint32_t size) {
+  const auto offset = static_cast<uint32_t>(chunk.payload.size());
+  std::string content = NewContent(size);
+  wire::AppendVarint(chunk.payload, size);
+  chunk.payload += content;
+  chunk.ends.push_back(static_cast<uint32_t>(chunk.payload.size()));
+  WrittenSequence& sequence = written_[writer.key];
+  if (size > 0) {
+    sequence.packets[{Distance(sequence.first_chunk, chunk.id), offset}] = {chunk.id,
+                                                                            std::move(content)};
+  }
+  return chunk.ends.back() - offset;
 }
 
 /// Adds the next fragment of the packet that the writer is in. @return whether it goes on behind

@@ -111,6 +111,7 @@ class RandomStream {
 
   std::string NewContent(uint32_t size);
   BuiltChunk Build(Writer& writer, bool may_begin);
+  uint32_t AddWhole(Writer& writer, BuiltChunk& chunk, uint32_t size);
   bool AddPart(Writer& writer, BuiltChunk& chunk, uint32_t room);
   void AddPatches(Writer& writer, BuiltChunk& chunk, uint32_t part_size);
   void Lose(Writer& writer, const BuiltChunk& chunk);

@@ -99,6 +99,9 @@ void AddSteps(const Commit& commit, RecordedStream& stream) {
   }
 }
 
+/// What is claimed, without what is wrong in this case.
+std::string ClaimOf(const std::string& wrong) { return wrong.substr(0, wrong.rfind(": ")); }
+
 }  // namespace
 
 RecordedStream Record(RandomStream stream, int steps) {
@@ -122,16 +125,17 @@ std::string CheckRecorded(const RecordedStream& stream) {
 }
 
 RecordedStream CutDown(RecordedStream stream) {
-  if (CheckRecorded(stream).empty()) return stream;
+  const std::string wrong = CheckRecorded(stream);
+  if (wrong.empty()) return stream;
   for (size_t part = stream.steps.size(); part > 0; part /= 2) {
     for (size_t at = 0; at < stream.steps.size();) {
       RecordedStream less = stream;
       const auto from = less.steps.begin() + static_cast<ptrdiff_t>(at);
       less.steps.erase(from, from + static_cast<ptrdiff_t>(std::min(part, less.steps.size() - at)));
-      if (CheckRecorded(less).empty())
-        at += part;
-      else
+      if (ClaimOf(CheckRecorded(less)) == ClaimOf(wrong))
         stream = std::move(less);
+      else
+        at += part;
     }
   }
   return stream;

@@ -43,7 +43,7 @@ RecordedStream Record(RandomStream stream, int steps);
 /// @return the claim that does not hold, as CheckAgreement; those about a whole stream apart
 std::string CheckRecorded(const RecordedStream& stream);
 
-/// Leaves out steps as long as what remains still breaks a claim.
+/// Leaves out steps as long as what remains still breaks the same claim.
 RecordedStream CutDown(RecordedStream stream);
 
 Status WriteOps(const RecordedStream& stream, const std::string& path);
