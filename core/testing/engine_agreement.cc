@@ -75,10 +75,9 @@ std::string EngineAgreement::CheckWritten(EngineLane& lane) {
   // In V1 an empty packet takes the flag of the packet that was lost before it.
   const bool flags_losses = in_order && !is_v1;
   // A chunk that never came or did not fit, or a packet that its writer gave up, is flagged, in
-  // each read pass until the sequence's next chunk is gone, but is no packet missing. V1 flags a
-  // sequence's first packet in any case.
+  // each read pass until the sequence's next chunk is gone, but is no packet missing.
   const bool flags_only_losses =
-      in_order && !is_v1 && !traits_.aborts && !traits_.losses && traits_.size >= kLargestChunk;
+      flags_losses && !traits_.aborts && !traits_.losses && traits_.size >= kLargestChunk;
 
   for (const Seen& seen : lane.packets) {
     const auto sequence = written_->find(seen.sequence);
