@@ -166,6 +166,14 @@ size_t BufferLedger::IndexAt(const ChunkRecord& record, uint32_t offset) const {
   return static_cast<size_t>(at - record.entries.begin());
 }
 
+/// Whether a packet begins with this fragment, as far as it has come.
+bool BufferLedger::Begins(const Entry& entry, const ChunkRecord& record) {
+  if (entry.kind == FragmentKind::kWhole || entry.kind == FragmentKind::kBegin) return true;
+  if (record.head == kNoChain) return false;
+  const PacketAccount& account = chains_[record.head].account;
+  return account.first_chunk == record.id && account.first_offset == entry.offset;
+}
+
 PacketAccount BufferLedger::AccountOf(SequenceKey sequence, const ChunkRecord& record,
                                       size_t index) const {
   PacketAccount account;
@@ -263,7 +271,6 @@ void BufferLedger::OnRead(const Packet& packet, bool valid) {
 /// The engine returned a packet.
 void BufferLedger::Return(const Packet& packet, Fate fate, Cause cause) {
   const auto complete = [&](PacketAccount& account) {
-    totals_.written.bytes += packet.size - account.size;  // modulo 2^64: a patch may shrink it
     account.size = packet.size;
     account.fate = fate;
     account.cause = cause;
@@ -276,7 +283,9 @@ void BufferLedger::Return(const Packet& packet, Fate fate, Cause cause) {
   };
   ChunkRecord* record = Find(packet.sequence, packet.place.first_chunk);
   const size_t index = record == nullptr ? kNone : IndexAt(*record, packet.place.first_offset);
-  if (index == kNone) {
+  const bool is_written = index != kNone && Begins(record->entries[index], *record);
+  if (!is_written) {
+    // Nobody wrote a packet that begins there: writers broke rules.
     PacketAccount extra;
     extra.buffer = id_;
     extra.sequence = packet.sequence;
@@ -285,7 +294,7 @@ void BufferLedger::Return(const Packet& packet, Fate fate, Cause cause) {
         extra.first_chunk + Distance(packet.place.first_chunk, packet.place.last_chunk);
     extra.first_offset = packet.place.first_offset;
     extra.written = record == nullptr ? now_ : record->written;
-    CountWritten(0);
+    CountWritten(packet.size);
     complete(extra);
     return Tell(extra);
   }
@@ -320,6 +329,7 @@ void BufferLedger::Return(const Packet& packet, Fate fate, Cause cause) {
                  account.first_chunk + Distance(packet.place.first_chunk, packet.place.last_chunk));
     touched_chains_.push_back(id);
   }
+  totals_.written.bytes += packet.size - account.size;  // modulo 2^64: it may have shrunk
   complete(account);
   Tell(account);
 }

@@ -120,6 +120,7 @@ class BufferLedger : public EngineObserver {
   ChainId StartChain(const Sequence& sequence, const ChunkRecord& record, size_t index,
                      Bytes payload);
   void AddPiece(ChainId id, const ChunkRecord& record, size_t index);
+  void Join(ChainId earlier, ChainId later);
   void CloseFront(ChainId id);
   void CloseBack(ChainId id);
   void SetPieces(ChunkRecord& record, bool held, bool needs_patch);
@@ -139,6 +140,7 @@ class BufferLedger : public EngineObserver {
   void CountWritten(uint64_t bytes) { totals_.written += {1, bytes}; }
   ChunkRecord* Find(SequenceKey sequence, ChunkId chunk);
   size_t IndexAt(const ChunkRecord& record, uint32_t offset) const;
+  bool Begins(const Entry& entry, const ChunkRecord& record);
 
   // When it is told (ledger_settle.cc).
   void SettleRecord(uint64_t key);

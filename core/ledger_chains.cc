@@ -74,6 +74,7 @@ void Chains::Merge(ChainId earlier, ChainId later) {
   a.pieces += b.pieces;
   a.pieces_held += b.pieces_held;
   a.pieces_unpatched += b.pieces_unpatched;
+  if (b.told() && !a.told()) a.state = b.state;
   // The first event after which it could not be delivered counts.
   const bool b_first =
       b.state == State::kDoomed &&

@@ -59,6 +59,7 @@ struct Chain {
   uint32_t refs = 0;              // chunk records that have a piece of it
   ChainId merged_into = kNoChain;
 
+  bool told() const { return state == State::kRead || state == State::kGone; }
   bool closed() const { return front_closed && back_closed; }
   bool whole() const { return has_begin && has_end; }
   /// All of it is in the buffer, and patched.

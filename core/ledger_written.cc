@@ -168,16 +168,31 @@ ChainId BufferLedger::StartChain(const Sequence& sequence, const ChunkRecord& re
 
 void BufferLedger::AddPiece(ChainId id, const ChunkRecord& record, size_t index) {
   Chain& chain = chains_[id];
-  chain.account.last_chunk = record.id;
-  chain.account.size += record.entries[index].size;
-  totals_.written.bytes += record.entries[index].size;
-  chain.account.written = now_;
+  if (!chain.told()) {
+    chain.account.last_chunk = record.id;
+    chain.account.size += record.entries[index].size;
+    totals_.written.bytes += record.entries[index].size;
+    chain.account.written = now_;
+  }
   if (!chain.taint) chain.taint = record.taint;
   ++chain.pieces;
   chain.pieces_held += record.held ? 1 : 0;
   chain.pieces_unpatched += record.needs_patch ? 1 : 0;
   ++chain.refs;
   touched_chains_.push_back(id);
+}
+
+/// Two chains turn out to be one packet. What was told of one stands for both.
+void BufferLedger::Join(ChainId earlier, ChainId later) {
+  const Chain& a = chains_[earlier];
+  const Chain& b = chains_[later];
+  if (!a.told() || !b.told()) {
+    --totals_.written.packets;
+    if (a.told()) totals_.written.bytes -= b.account.size;
+    if (b.told()) totals_.written.bytes -= a.account.size;
+  }
+  chains_.Merge(earlier, later);
+  touched_chains_.push_back(earlier);
 }
 
 bool BufferLedger::IsCommitted(const Sequence& sequence, uint64_t key, uint64_t id) const {
@@ -229,10 +244,7 @@ void BufferLedger::LinkBack(uint64_t key, const Sequence& sequence, ChunkRecord&
   record.tail = id = chains_.Find(id);
   const ChainId rest = chains_.TakeAwaitingPrevious(key);
   if (rest != kNoChain) {
-    chains_.Merge(id, rest);
-    --totals_.written.packets;
-    touched_chains_.push_back(id);
-    return;
+    return Join(id, rest);
   }
   const auto next = records_.find(NextKey(key));
   const bool next_begins_anew = next != records_.end() && !next->second.entries.empty();
@@ -257,9 +269,7 @@ void BufferLedger::LinkNeighbours(uint64_t key, const Sequence& sequence,
   const ChainId before = chains_.TakeAwaitingNext(key);
   const ChainId behind = chains_.TakeAwaitingPrevious(key);
   if (before != kNoChain && behind != kNoChain) {
-    chains_.Merge(before, behind);
-    --totals_.written.packets;
-    touched_chains_.push_back(before);
+    Join(before, behind);
   } else if (before != kNoChain) {
     if (IsCommitted(sequence, NextKey(key), record.id + 1))
       CloseBack(before);
