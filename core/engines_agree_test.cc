@@ -67,6 +67,23 @@ TEST(EnginesDisagree, AGapIsFlaggedInEachPass_WhileTheChunkBehindItStays) {
   EXPECT_THAT(buffer.ReadAll(), Packets("b20!read_gap"));
 }
 
+// [ c0: a2000-> ][ c1: ->b1000-> ] loses c0 to an overwrite. Then a patch makes other fragments of
+// c1: v56 has consumed it with c0, v55 has not.
+TEST(EnginesDisagree, PatchedSizes_MakePacketsOfPiecesThatV55Keeps) {
+  const auto read = [](const char* engine) {
+    auto buffer = On(engine, 4096);
+    buffer.Commit(testing::Chunk(1, 1, 0).Begins(2000, 'a'))
+        .Commit(testing::Chunk(1, 1, 1).Continues(1000, 'b'))
+        .Commit(testing::Chunk(1, 2, 0).Whole(990, 'c'))
+        .Commit(testing::Chunk(1, 2, 1).Whole(1500, 'd'))
+        .Patch(1, 1, 1, 0, "\x01x\x01y");
+    EXPECT_TRUE(buffer.patched());
+    return buffer.ReadAll();
+  };
+  EXPECT_THAT(read("v2@55"), ::testing::Contains("y1!present"));
+  EXPECT_THAT(read("v2@56"), Packets("c990", "d1500"));
+}
+
 // A scrape that saw no whole fragment counts as consumed: nobody needs to have read it.
 TEST(EnginesDisagree, ScrapeOfNothing_IsRelocatedWithoutARead) {
   for (const char* engine : {"v2@57", "v2@58"}) {
