@@ -28,7 +28,7 @@ const std::vector<std::string> kImpureHeaders = {"chrono",   "dlfcn.h", "filesys
                                                  "iostream", "mutex",   "random",     "sys/",
                                                  "thread",   "unistd.h"};
 // stdint.h is for plugin_abi.h, which is C.
-const std::vector<std::string> kCoreLibraries = {"fmt/", "tl/", "stdint.h"};
+const std::vector<std::string> kCoreLibraries = {"fmt/", "tl/", "stdint.h", "xxhash.h"};
 
 struct Include {
   std::string file;

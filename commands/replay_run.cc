@@ -126,13 +126,23 @@ void WarnOfUnusedChoices(Console& console, const std::string& path, const Replay
 
 }  // namespace
 
-void AddReplayOptions(CLI::App& app, ReplayChoices& choices) {
+ReplayOptions ToReplayOptions(const ReplayChoices& choices) {
+  ReplayOptions options;
+  options.session = choices.session;
+  options.reads = choices.reads.mode;
+  options.every_ns = choices.reads.every_ns;
+  options.pass_bytes = choices.pass_bytes;
+  return options;
+}
+
+void AddReplayOptions(CLI::App& app, ReplayChoices& choices, const ReplayOptionNames& names) {
   const auto choice_of = [&choices](std::optional<BufferId> buffer) -> BufferChoice& {
     return buffer ? choices.session.buffers[*buffer] : choices.session.all;
   };
   /// An option [BUFFER=]VALUE whose value `set` puts into a buffer's choice.
-  const auto add = [&app, choice_of](const char* name, const char* type, const char* description,
-                                     Status (*set)(BufferChoice&, std::string_view)) {
+  const auto add = [&app, &names, choice_of](const std::string& name, const char* type,
+                                             const char* description,
+                                             Status (*set)(BufferChoice&, std::string_view)) {
     app.add_option_function<std::vector<std::string>>(
            name,
            [=](const std::vector<std::string>& texts) {
@@ -143,12 +153,12 @@ void AddReplayOptions(CLI::App& app, ReplayChoices& choices) {
                if (!status) ThrowBadValue(name, status.error());
              }
            },
-           description)
+           names.whose + description)
         ->type_name(type)
         ->allow_extra_args(false);
   };
   choices.session.find_engine = EnginesAndPlugins();
-  add("--engine", "[BUFFER=]ENGINE",
+  add(names.engine, "[BUFFER=]ENGINE",
       "Buffer version to replay with, see 'ringscope engines', or a plug-in's path like "
       "./libmybuffer.so (default: the log's, else v2)",
       [](BufferChoice& choice, std::string_view text) -> Status {
@@ -157,33 +167,31 @@ void AddReplayOptions(CLI::App& app, ReplayChoices& choices) {
         choice.engine = std::string(text);
         return {};
       });
-  add("--size", "[BUFFER=]SIZE", "Buffer size, like 64k, 16MiB or 1.5G (default: the log's)",
+  add(names.prefix + "size", "[BUFFER=]SIZE", "Buffer size, like 64k, 16MiB or 1.5G (default: the log's)",
       [](BufferChoice& choice, std::string_view text) -> Status {
         RS_ASSIGN_OR_RETURN(choice.size, ParseSize(text));
         return {};
       });
-  add("--policy", "[BUFFER=]ring_buffer|discard",
+  add(names.prefix + "policy", "[BUFFER=]ring_buffer|discard",
       "What happens when a buffer is full (default: the log's)",
       [](BufferChoice& choice, std::string_view text) -> Status {
         RS_ASSIGN_OR_RETURN(choice.policy, ParsePolicy(text));
         return {};
       });
-  AddParsed(app, "--reads", choices.reads, ParseReads, "recorded|end|none|every=TIME",
+  AddParsed(app, names.prefix + "reads", choices.reads, ParseReads, "recorded|end|none|every=TIME",
+            names.whose +
             "When to read the buffers: where the log has read passes, once at the end, never, or "
             "at multiples of a time like 5s and at the end (default: recorded if the log has read "
             "passes, else end)");
-  AddParsed(app, "--pass-bytes", choices.pass_bytes, ParseSize, "SIZE",
+  AddParsed(app, names.prefix + "pass-bytes", choices.pass_bytes, ParseSize, "SIZE",
+            names.whose +
             "Bytes after which a read pass stops: 32KiB for a consumer, 1MiB for a file (default: "
             "what the record says, else unlimited)");
 }
 
 Result<ReplayOutcome> ReplaySession(Context& context, SessionReader& sessions,
                                     const ReplayChoices& choices, const ReplayOutputs& outputs) {
-  ReplayOptions options;
-  options.session = choices.session;
-  options.reads = choices.reads.mode;
-  options.every_ns = choices.reads.every_ns;
-  options.pass_bytes = choices.pass_bytes;
+  ReplayOptions options = ToReplayOptions(choices);
   options.plain_streams_as_recorded = outputs.events != nullptr;
 
   ReplayOutcome outcome;

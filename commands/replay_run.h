@@ -26,8 +26,17 @@ struct ReplayChoices {
   std::optional<uint64_t> pass_bytes;
 };
 
+/// How the replay options are called, where a command has them more than once.
+struct ReplayOptionNames {
+  std::string engine = "--engine";
+  std::string prefix = "--";  // of --size, --policy, --reads and --pass-bytes
+  std::string whose;          // in front of the descriptions: "A: "
+};
+
 /// Adds --engine, --size, --policy, --reads and --pass-bytes.
-void AddReplayOptions(CLI::App& app, ReplayChoices& choices);
+void AddReplayOptions(CLI::App& app, ReplayChoices& choices, const ReplayOptionNames& names = {});
+/// The same choices as a replay takes them.
+ReplayOptions ToReplayOptions(const ReplayChoices& choices);
 
 /// Packets and their bytes.
 struct PacketCount {

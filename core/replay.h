@@ -40,6 +40,7 @@ class Replay {
   Status Finish();
 
   Session& session() { return session_; }
+  const Session& session() const { return session_; }
   uint64_t records() const { return records_; }
   uint64_t read_passes() const { return read_passes_; }
   std::optional<uint64_t> first_time_ns() const { return first_time_ns_; }

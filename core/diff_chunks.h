@@ -1,0 +1,90 @@
+#ifndef RINGSCOPE_CORE_DIFF_CHUNKS_H_
+#define RINGSCOPE_CORE_DIFF_CHUNKS_H_
+
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "core/diff_result.h"
+
+namespace ringscope {
+
+/// A chunk of a session, whatever buffer of the two sides it is in.
+struct ChunkAt {
+  BufferId buffer{};
+  ChunkName name;
+
+  friend bool operator==(const ChunkAt&, const ChunkAt&) = default;
+};
+
+struct ChunkAtHash {
+  size_t operator()(const ChunkAt& chunk) const {
+    const uint64_t key = uint64_t{chunk.name.sequence.Packed()} << 32 | Raw(chunk.name.chunk);
+    const uint64_t mixed = (key ^ uint64_t{Raw(chunk.buffer)} << 20) * 0x9E3779B97F4A7C15;
+    return mixed ^ mixed >> 29;
+  }
+};
+
+/// What one side did with a chunk.
+struct ChunkOnSide {
+  bool held = false;
+  /// Place behind the packet that was returned last: offset of its first fragment, plus 1.
+  uint32_t returned_to = 0;
+  HeldChunk info;                // as it went in last; flags and sizes as they are now
+  std::unique_ptr<DiffWhy> why;  // why packets of it may be missing: the last event of that kind
+  std::vector<std::pair<uint32_t, DiffWhy>> given_up;  // by offset of the packet's first fragment
+};
+
+/// What both sides did with the chunks that at least one of them holds, or lost during the record
+/// under way. Memory: O(chunks held).
+class DiffChunks {
+ public:
+  using Entry = Both<ChunkOnSide>;
+
+  Entry* Find(const ChunkAt& chunk) {
+    const auto found = entries_.find(chunk);
+    return found == entries_.end() ? nullptr : &found->second;
+  }
+  /// Makes it if it is new. Entries stay where they are.
+  Entry& At(const ChunkAt& chunk) { return entries_[chunk]; }
+  /// A side does not hold it any more, or never took it in: to be looked at behind the record.
+  void MayBeGone(const ChunkAt& chunk) { may_be_gone_.push_back(chunk); }
+
+  /// Drops what no side holds any more, calling `gone(ChunkAt)` for each before.
+  template <typename F>
+  void DropGone(F gone) {
+    for (const ChunkAt& chunk : may_be_gone_) {
+      const auto entry = entries_.find(chunk);
+      if (entry == entries_.end() || entry->second.a.held || entry->second.b.held) continue;
+      gone(chunk);
+      entries_.erase(entry);
+    }
+    may_be_gone_.clear();
+  }
+  /// All are gone: the buffer is replaced. `gone` as for DropGone.
+  template <typename F>
+  void DropBuffer(BufferId buffer, F gone) {
+    for (auto entry = entries_.begin(); entry != entries_.end();) {
+      if (entry->first.buffer != buffer) {
+        ++entry;
+        continue;
+      }
+      gone(entry->first);
+      entry = entries_.erase(entry);
+    }
+  }
+  template <typename F>
+  void ForEach(F visit) const {
+    for (const auto& [chunk, entry] : entries_) visit(chunk, entry);
+  }
+
+ private:
+  std::unordered_map<ChunkAt, Entry, ChunkAtHash> entries_;
+  std::vector<ChunkAt> may_be_gone_;
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_DIFF_CHUNKS_H_

@@ -1,0 +1,149 @@
+#ifndef RINGSCOPE_CORE_DIFF_SIDE_H_
+#define RINGSCOPE_CORE_DIFF_SIDE_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/diff_chunks.h"
+#include "core/diff_result.h"
+#include "core/journal.h"
+#include "core/key_index.h"
+#include "core/replay.h"
+
+namespace ringscope {
+
+/// A packet that one side returned during the record under way.
+struct ReturnedPacket {
+  DiffPlace place;
+  ChunkId last_chunk{};
+  uint32_t content = 0;
+  uint64_t size = 0;
+  uint64_t hash = 0;
+  uint32_t loss_bits = 0;
+  Identity identity;
+  bool valid = true;
+  bool again = false;   // was returned before, as far as that is known
+  bool behind = false;  // a later packet of its sequence was returned before
+
+  friend bool operator==(const ReturnedPacket&, const ReturnedPacket&) = default;
+};
+
+struct PatchResult {
+  BufferId buffer{};
+  bool ok = false;
+  friend bool operator==(const PatchResult&, const PatchResult&) = default;
+};
+
+/// One side of a comparison: a replay under watch. Collects what comes out record by record, and
+/// keeps what is needed to say why something did not.
+class DiffSide : public SessionSink {
+ public:
+  DiffSide(Side side, ReplayOptions options, DiffChunks& chunks,
+           std::function<void(const std::string&)> warn);
+
+  Status Apply(const Op& op, uint64_t number);
+  Status Finish() { return replay_.Finish(); }
+  /// Forgets what came out so far.
+  void StartRecord();
+
+  const std::vector<ReturnedPacket>& packets() const { return packets_; }
+  const std::vector<PatchResult>& patches() const { return patches_; }
+  const LogMoment& moment() const { return moment_; }
+  Replay& replay() { return replay_; }
+  Session& session() { return replay_.session(); }
+
+  /// Why this side did not return a packet.
+  DiffWhy WhyNot(const DiffPlace& place, ChunkId last_chunk) const;
+  /// A buffer of this side now, and one sequence in it; `near` is the chunk to look around.
+  SideState StateOf(BufferId buffer, std::optional<ChunkName> near) const;
+  SideBuffer Outcome(const SessionBuffer& buffer) const;
+  /// Chunk of the patch of the record under way that missed in this place of the order; absent if
+  /// the engine does not tell.
+  std::optional<ChunkName> MissedPatch(size_t index) const;
+  /// The chunk that something happened to last during the record under way.
+  std::optional<ChunkName> LastTouched(BufferId buffer) const;
+
+  void OnChunk(BufferId buffer, const ChunkCommit& commit, std::optional<Refusal>) override;
+  void OnReadBegun(BufferId buffer) override;
+  void OnPatch(BufferId buffer, bool ok) override;
+  Status OnPacket(const SessionPacket& packet) override;
+  void OnClonePacket(const SessionPacket& packet) override;
+  void OnCloneDone(BufferId, uint64_t, const BufferStats&) override { ++clones_; }
+  void OnWarning(const std::string& text) override { warn_(text); }
+
+ private:
+  /// What a sequence waits for.
+  struct Stall {
+    LogMoment moment;
+    ChunkId chunk{};
+    StallReason reason{};
+  };
+  struct SequenceState {
+    bool returned = false;  // anything, so far
+    ChunkId chunk{};        // place of the latest packet that was returned
+    uint32_t offset = 0;
+    std::optional<Stall> stall;
+  };
+  struct BufferState {
+    uint64_t write_cursor = 0;
+    uint64_t held_chunks = 0;
+    uint64_t held_bytes = 0;
+    uint64_t peak_bytes = 0;
+    uint64_t packets = 0;
+    uint64_t packet_bytes = 0;
+    KeyIndex slots;
+    StableVector<SequenceState> sequences;
+  };
+  /// The last events, packets returned left out: they are told in full elsewhere.
+  class Recent {
+   public:
+    static constexpr size_t kCapacity = 4096;
+    void Add(const JournalEvent& event);
+    /// Calls `visit` from the newest to the oldest, until it returns false.
+    template <typename F>
+    void VisitBackwards(F visit) const {
+      for (size_t i = 0; i < events_.size(); ++i)
+        if (!visit(events_[(next_ + events_.size() - 1 - i) % events_.size()])) return;
+    }
+
+   private:
+    std::vector<JournalEvent> events_;
+    size_t next_ = 0;
+  };
+
+  void OnEvent(const JournalEvent& event);
+  void TakeIn(const JournalEvent& event, ChunkOnSide& chunk);
+  void TakeOut(const JournalEvent& event, ChunkOnSide& chunk);
+  void NoteWhy(const JournalEvent& event, DiffWhy::Kind kind, ChunkOnSide& chunk);
+  ReturnedPacket Describe(const SessionPacket& packet);
+  BufferState& StateFor(BufferId buffer);
+  SequenceState& SequenceFor(BufferState& buffer, SequenceKey key);
+  ChunkOnSide& OnThisSide(const ChunkAt& chunk);
+
+  const Side side_;
+  DiffChunks& chunks_;
+  std::function<void(const std::string&)> warn_;
+  Journal journal_;
+  Replay replay_;
+  LogMoment moment_;
+  std::vector<ReturnedPacket> packets_;
+  std::vector<PatchResult> patches_;
+  std::vector<std::pair<size_t, ChunkName>> missed_;  // index in patches_
+  std::map<BufferId, BufferState> buffers_;
+  std::pair<BufferId, BufferState*> last_buffer_{BufferId{}, nullptr};
+  std::pair<ChunkAt, ChunkOnSide*> last_chunk_{ChunkAt{}, nullptr};  // of this record
+  Recent recent_;
+  std::string joined_;  // scratch
+  std::optional<std::pair<ChunkName, ChunkName>> evicting_;  // a chunk, and who needs its room
+  bool reading_ = false;
+  uint32_t clones_ = 0;
+  bool tells_ = false;  // the engine reports to its observer
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_DIFF_SIDE_H_
