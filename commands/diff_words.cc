@@ -31,11 +31,10 @@ std::string CommitText(const Commit& commit) {
                                 chunk.target_buffer.value_or(0), DescribeChunk(chunk)));
   }
   for (const ChunkToPatch& patch : parser.patches()) {
-    parts.push_back(fmt::format(
-        "patch of {} in buffer {}: {}",
-        name(WriterId{static_cast<uint16_t>(patch.writer.value_or(0))},
-             ChunkId{static_cast<uint32_t>(patch.chunk.value_or(0))}),
-        patch.target_buffer.value_or(0), DescribePatches(patch)));
+    parts.push_back(fmt::format("patch of {} in buffer {}: {}",
+                                name(WriterId{static_cast<uint16_t>(patch.writer.value_or(0))},
+                                     ChunkId{static_cast<uint32_t>(patch.chunk.value_or(0))}),
+                                patch.target_buffer.value_or(0), DescribePatches(patch)));
   }
   if (parts.empty()) return fmt::format("commit of producer {}", Raw(commit.producer));
   const size_t more = parts.size() > kShown ? parts.size() - kShown : 0;

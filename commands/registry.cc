@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "commands/completions.h"
+#include "commands/diff.h"
 #include "commands/dump.h"
 #include "commands/engines.h"
 #include "commands/help.h"
@@ -31,8 +32,9 @@ Result<ColorMode> ParseColor(std::string_view when) {
 
 std::span<const Command> Commands() {
   static const std::vector<Command> commands = {
-      ReplayCommand(), StatsCommand(),  EnginesCommand(), ImportCommand(), InfoCommand(),
-      DumpCommand(),   VerifyCommand(), RepairCommand(),  HelpCommand(),   CompletionsCommand(),
+      ReplayCommand(), StatsCommand(), DiffCommand(),        EnginesCommand(),
+      ImportCommand(), InfoCommand(),  DumpCommand(),        VerifyCommand(),
+      RepairCommand(), HelpCommand(),  CompletionsCommand(),
   };
   return commands;
 }

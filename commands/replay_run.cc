@@ -167,7 +167,8 @@ void AddReplayOptions(CLI::App& app, ReplayChoices& choices, const ReplayOptionN
         choice.engine = std::string(text);
         return {};
       });
-  add(names.prefix + "size", "[BUFFER=]SIZE", "Buffer size, like 64k, 16MiB or 1.5G (default: the log's)",
+  add(names.prefix + "size", "[BUFFER=]SIZE",
+      "Buffer size, like 64k, 16MiB or 1.5G (default: the log's)",
       [](BufferChoice& choice, std::string_view text) -> Status {
         RS_ASSIGN_OR_RETURN(choice.size, ParseSize(text));
         return {};
@@ -178,15 +179,17 @@ void AddReplayOptions(CLI::App& app, ReplayChoices& choices, const ReplayOptionN
         RS_ASSIGN_OR_RETURN(choice.policy, ParsePolicy(text));
         return {};
       });
-  AddParsed(app, names.prefix + "reads", choices.reads, ParseReads, "recorded|end|none|every=TIME",
-            names.whose +
-            "When to read the buffers: where the log has read passes, once at the end, never, or "
-            "at multiples of a time like 5s and at the end (default: recorded if the log has read "
-            "passes, else end)");
-  AddParsed(app, names.prefix + "pass-bytes", choices.pass_bytes, ParseSize, "SIZE",
-            names.whose +
-            "Bytes after which a read pass stops: 32KiB for a consumer, 1MiB for a file (default: "
-            "what the record says, else unlimited)");
+  AddParsed(
+      app, names.prefix + "reads", choices.reads, ParseReads, "recorded|end|none|every=TIME",
+      names.whose +
+          "When to read the buffers: where the log has read passes, once at the end, never, or "
+          "at multiples of a time like 5s and at the end (default: recorded if the log has read "
+          "passes, else end)");
+  AddParsed(
+      app, names.prefix + "pass-bytes", choices.pass_bytes, ParseSize, "SIZE",
+      names.whose +
+          "Bytes after which a read pass stops: 32KiB for a consumer, 1MiB for a file (default: "
+          "what the record says, else unlimited)");
 }
 
 Result<ReplayOutcome> ReplaySession(Context& context, SessionReader& sessions,

@@ -98,8 +98,8 @@ class Aligner {
   }
 
   void WalkBack(const Stretch& s, const std::vector<std::vector<int32_t>>& history, int32_t k) {
-    int32_t x = history.back()[static_cast<size_t>(
-        (k + static_cast<int32_t>(history.size()) - 1) / 2)];
+    int32_t x =
+        history.back()[static_cast<size_t>((k + static_cast<int32_t>(history.size()) - 1) / 2)];
     for (auto d = static_cast<int32_t>(history.size()) - 1; d >= 0; --d) {
       int32_t start = 0;
       if (d > 0) start = StepTo(history[static_cast<size_t>(d) - 1], d, k);
@@ -191,7 +191,7 @@ std::vector<AlignedPair> Align(std::span<const uint64_t> a, std::span<const uint
 }
 
 std::vector<uint32_t> LongestAscending(std::span<const uint32_t> values) {
-  std::vector<uint32_t> tails;                           // index of the least end of each length
+  std::vector<uint32_t> tails;                         // index of the least end of each length
   std::vector<uint32_t> before(values.size(), kNone);  // index before it in its run
   for (uint32_t i = 0; i < values.size(); ++i) {
     const auto place =

@@ -124,8 +124,8 @@ class LogDiff::Impl {
     auto only_a = matches.only_a.begin();
     auto only_b = matches.only_b.begin();
     while (only_a != matches.only_a.end() || only_b != matches.only_b.end()) {
-      const bool take_a = only_b == matches.only_b.end() ||
-                          (only_a != matches.only_a.end() && *only_a <= *only_b);
+      const bool take_a =
+          only_b == matches.only_b.end() || (only_a != matches.only_a.end() && *only_a <= *only_b);
       if (take_a)
         AddUnmatched(Side::kA, rest_a[*only_a++]);
       else
@@ -135,8 +135,7 @@ class LogDiff::Impl {
 
   void CountMatched(const std::vector<ReturnedPacket>& packets, size_t count) {
     result_.counts.matched += count;
-    for (size_t i = 0; i < count; ++i)
-      result_.counts.clone_packets += packets[i].place.clone != 0;
+    for (size_t i = 0; i < count; ++i) result_.counts.clone_packets += packets[i].place.clone != 0;
   }
 
   void CompareMatched(const ReturnedPacket& a, const ReturnedPacket& b) {
@@ -218,9 +217,8 @@ class LogDiff::Impl {
 
     ++result_.counts.matched;
     const auto make = [&] {
-      return side == Side::kA
-                 ? MatchedDifference(packet, moment, other.packet, other.moment)
-                 : MatchedDifference(other.packet, other.moment, packet, moment);
+      return side == Side::kA ? MatchedDifference(packet, moment, other.packet, other.moment)
+                              : MatchedDifference(other.packet, other.moment, packet, moment);
     };
     if (result_.same_reads) {
       PacketDifference moved = make();
@@ -328,9 +326,8 @@ class LogDiff::Impl {
   // Counters.
 
   BufferDiff& DiffOf(BufferId id) {
-    const auto found =
-        std::find_if(result_.buffers.begin(), result_.buffers.end(),
-                     [&](const BufferDiff& buffer) { return buffer.id >= id; });
+    const auto found = std::find_if(result_.buffers.begin(), result_.buffers.end(),
+                                    [&](const BufferDiff& buffer) { return buffer.id >= id; });
     if (found != result_.buffers.end() && found->id == id) return *found;
     BufferDiff added;
     added.id = id;

@@ -94,8 +94,6 @@ bool LogDiffResult::SameResults() const {
   return counts.results() == 0 && counts.across_order == 0;
 }
 
-bool LogDiffResult::Same() const {
-  return SameResults() && counts[DifferenceKind::kCounter] == 0;
-}
+bool LogDiffResult::Same() const { return SameResults() && counts[DifferenceKind::kCounter] == 0; }
 
 }  // namespace ringscope

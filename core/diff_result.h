@@ -112,9 +112,9 @@ struct PacketView {
 struct PacketDifference {
   DifferenceKind kind{};
   DiffPlace place;
-  ChunkId last_chunk{};   // holds its last fragment, as the side that returned it saw it
-  LogMoment written;      // commit of its last chunk, if known
-  uint32_t content = 0;   // field that holds the packet's data; see ContentName
+  ChunkId last_chunk{};  // holds its last fragment, as the side that returned it saw it
+  LogMoment written;     // commit of its last chunk, if known
+  uint32_t content = 0;  // field that holds the packet's data; see ContentName
   Both<PacketView> sides;
 };
 
@@ -152,8 +152,8 @@ struct Divergence {
   std::optional<ChunkName> chunk;
   std::optional<PacketDifference> packet;  // absent for patches and counters
   Both<bool> patched;                      // kPatch
-  std::vector<size_t> counters;            // kCounter: indices in kStatFields, all that differ first
-  Both<BufferStats> stats;                 // of the buffer, after the record
+  std::vector<size_t> counters;  // kCounter: indices in kStatFields, all that differ first
+  Both<BufferStats> stats;       // of the buffer, after the record
   Both<SideState> states;
 };
 

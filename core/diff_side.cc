@@ -79,9 +79,8 @@ Status DiffSide::OnPacket(const SessionPacket& packet) {
   buffer.packet_bytes += returned.size;
 
   SequenceState& sequence = SequenceFor(buffer, returned.place.sequence);
-  returned.behind =
-      sequence.returned && ComesBefore(returned.place.chunk, returned.place.offset, sequence.chunk,
-                                       sequence.offset);
+  returned.behind = sequence.returned && ComesBefore(returned.place.chunk, returned.place.offset,
+                                                     sequence.chunk, sequence.offset);
   if (!returned.behind) {
     sequence.chunk = returned.place.chunk;
     sequence.offset = returned.place.offset;
@@ -213,7 +212,8 @@ void DiffSide::NoteWhy(const JournalEvent& event, DiffWhy::Kind kind, ChunkOnSid
   why.kind = kind;
   why.moment = moment_;
   why.discard = event.discard;
-  if (kind == DiffWhy::Kind::kEvicted || kind == DiffWhy::Kind::kCleared) why.by = evicting_->second;
+  if (kind == DiffWhy::Kind::kEvicted || kind == DiffWhy::Kind::kCleared)
+    why.by = evicting_->second;
   if (kind == DiffWhy::Kind::kCleared) why.with = evicting_->first;
   chunk.why = std::make_unique<DiffWhy>(why);
 }
@@ -294,9 +294,8 @@ SideState DiffSide::StateOf(BufferId id, std::optional<ChunkName> near) const {
   recent_.VisitBackwards([&](const JournalEvent& event) {
     const bool of_all = event.kind == JournalEvent::Kind::kWrap;
     const bool concerns =
-        event.buffer == id &&
-        (!near || of_all || event.chunk.sequence == near->sequence ||
-         (event.by && event.by->sequence == near->sequence));
+        event.buffer == id && (!near || of_all || event.chunk.sequence == near->sequence ||
+                               (event.by && event.by->sequence == near->sequence));
     if (concerns) state.journal.push_back(event);
     return state.journal.size() < kEventsShown;
   });
@@ -318,9 +317,8 @@ SideState DiffSide::StateOf(BufferId id, std::optional<ChunkName> near) const {
   const auto forward = [&](const HeldChunk& chunk) {
     return static_cast<int32_t>(Distance(near->chunk, chunk.chunk));
   };
-  std::sort(state.chunks.begin(), state.chunks.end(), [&](const HeldChunk& a, const HeldChunk& b) {
-    return forward(a) < forward(b);
-  });
+  std::sort(state.chunks.begin(), state.chunks.end(),
+            [&](const HeldChunk& a, const HeldChunk& b) { return forward(a) < forward(b); });
   return state;
 }
 
@@ -352,8 +350,8 @@ std::optional<ChunkName> DiffSide::LastTouched(BufferId buffer) const {
   std::optional<ChunkName> chunk;
   recent_.VisitBackwards([&](const JournalEvent& event) {
     if (event.record != moment_.record) return false;
-    const bool has_chunk = event.kind != JournalEvent::Kind::kWrap &&
-                           event.kind != JournalEvent::Kind::kPadding;
+    const bool has_chunk =
+        event.kind != JournalEvent::Kind::kWrap && event.kind != JournalEvent::Kind::kPadding;
     if (event.buffer == buffer && has_chunk) chunk = event.chunk;
     return !chunk;
   });

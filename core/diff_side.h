@@ -137,7 +137,7 @@ class DiffSide : public SessionSink {
   std::pair<BufferId, BufferState*> last_buffer_{BufferId{}, nullptr};
   std::pair<ChunkAt, ChunkOnSide*> last_chunk_{ChunkAt{}, nullptr};  // of this record
   Recent recent_;
-  std::string joined_;  // scratch
+  std::string joined_;                                       // scratch
   std::optional<std::pair<ChunkName, ChunkName>> evicting_;  // a chunk, and who needs its room
   bool reading_ = false;
   uint32_t clones_ = 0;

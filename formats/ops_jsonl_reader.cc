@@ -1,72 +1,19 @@
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "core/wire.h"
-#include "formats/byte_window.h"
+#include "formats/line_reader.h"
 #include "formats/ops_jsonl.h"
 #include "formats/zstd_source.h"
 
 namespace ringscope {
 namespace {
 
-/// Pulls lines out of a source of bytes.
-class LineReader {
- public:
-  explicit LineReader(std::unique_ptr<ByteSource> source) : window_(std::move(source)) {}
-
-  /// The next line without its line break, valid until the next call; nullopt: the end.
-  Result<std::optional<std::string_view>> Next() {
-    window_.Drop(std::exchange(returned_, 0));
-    ++number_;
-    size_t searched = 0;
-    while (true) {
-      const std::string_view text = wire::AsText(window_.bytes());
-      const size_t found = text.find('\n', searched);
-      if (std::min(found, text.size()) > kMaxOpsLine) return FailTooLong();
-      if (found != std::string_view::npos) {
-        returned_ = found + 1;
-        return text.substr(0, found);
-      }
-      searched = text.size();
-      RS_ASSIGN_OR_RETURN(const bool more, window_.Fill(searched + 1));
-      if (more) continue;
-      if (searched == 0) return std::nullopt;
-      returned_ = searched;  // the last line may lack its line break
-      return wire::AsText(window_.bytes());
-    }
-  }
-
-  /// Of the line returned last.
-  Where Here() const { return Where{window_.source().path(), {}, number_}; }
-  const ByteSource& source() const { return window_.source(); }
-  uint64_t position() const { return window_.offset() + returned_; }
-
- private:
-  tl::unexpected<Error> FailTooLong() const {
-    return Fail(ErrorCode::kLimit,
-                fmt::format("the line is longer than {} bytes, the longest supported", kMaxOpsLine),
-                Here());
-  }
-
-  ByteWindow window_;
-  size_t returned_ = 0;  // bytes at the window's front that the last call returned
-  uint64_t number_ = 0;
-};
-
-bool IsBlankOrComment(std::string_view line) {
-  const size_t first = line.find_first_not_of(" \t\r");
-  return first == std::string_view::npos || line[first] == '#';
-}
-
 class OpsReader : public LogSource {
  public:
   OpsReader(std::unique_ptr<ByteSource> text, LogFormat format)
       : zstd_(dynamic_cast<const ZstdSource*>(text.get())),
-        lines_(std::move(text)),
+        lines_(std::move(text), kMaxOpsLine),
         format_(format) {}
 
   Result<std::optional<Op>> Next() override {

@@ -1,0 +1,182 @@
+#include "core/stored_ops.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "core/commit_request.h"
+#include "core/fragment.h"
+#include "core/wire.h"
+
+namespace ringscope {
+namespace {
+
+std::string RequestOf(const Op& op) {
+  const auto* commit = std::get_if<Commit>(&op.body);
+  return commit == nullptr ? std::string() : std::string(wire::AsText(commit->request));
+}
+
+/// A chunk taken apart.
+struct ParsedChunk {
+  ChunkHeader header;
+  std::vector<std::string> fragments;  // as the header counts them
+  std::string rest;                    // what follows them
+};
+
+std::optional<ParsedChunk> TakeApart(const ChunkToMove& chunk) {
+  const auto header = chunk.data ? ParseChunkHeader(*chunk.data) : std::nullopt;
+  if (!header) return std::nullopt;
+  ParsedChunk parsed{.header = *header, .fragments = {}, .rest = {}};
+  const Bytes payload = chunk.data->subspan(kChunkHeaderSize);
+  uint32_t offset = 0;
+  Fragment fragment;
+  while (parsed.fragments.size() < header->fragments &&
+         ReadFragment(payload.data(), static_cast<uint32_t>(payload.size()), offset, fragment) ==
+             FragmentStatus::kFragment) {
+    parsed.fragments.emplace_back(wire::AsText(payload.subspan(fragment.body, fragment.size())));
+    offset = fragment.end;
+  }
+  parsed.rest = wire::AsText(payload.subspan(offset));
+  return parsed;
+}
+
+std::string PutTogether(const ChunkToMove& like, const ParsedChunk& parsed) {
+  std::string data;
+  AppendChunkHeader(data, parsed.header);
+  for (const std::string& fragment : parsed.fragments) {
+    wire::AppendVarint(data, fragment.size());
+    data += fragment;
+  }
+  data += parsed.rest;
+  ChunkToMove chunk = like;
+  chunk.data = wire::AsBytes(data);
+  std::string request;
+  CommitRequestBuilder(request).AddChunk(chunk);
+  return request;
+}
+
+/// Collects variants that are smaller than what they come from.
+class Variants {
+ public:
+  Variants(const Op& op, const ChunkToMove& chunk) : op_(op), chunk_(chunk) {}
+
+  void Add(const ParsedChunk& parsed) {
+    std::string request = PutTogether(chunk_, parsed);
+    if (request.size() < std::get<Commit>(op_.body).request.size())
+      variants_.emplace_back(op_, std::move(request));
+  }
+  std::vector<StoredOp> Take() {
+    const auto size = [](const StoredOp& op) {
+      return std::get<Commit>(op.op().body).request.size();
+    };
+    std::stable_sort(variants_.begin(), variants_.end(),
+                     [&](const StoredOp& x, const StoredOp& y) { return size(x) < size(y); });
+    return std::move(variants_);
+  }
+
+ private:
+  const Op& op_;
+  const ChunkToMove& chunk_;
+  std::vector<StoredOp> variants_;
+};
+
+std::vector<StoredOp> SmallerCommits(const Op& op) {
+  CommitRequestParser parser;
+  parser.Parse(std::get<Commit>(op.body).request);
+  if (parser.chunks().size() != 1 || !parser.patches().empty()) return {};
+  const ChunkToMove& chunk = parser.chunks().front();
+  const std::optional<ParsedChunk> parsed = TakeApart(chunk);
+  if (!parsed) return {};
+
+  Variants variants(op, chunk);
+  ParsedChunk smaller = *parsed;
+  smaller.rest.clear();
+  variants.Add(smaller);
+  for (const size_t divisor : {size_t{2}, SIZE_MAX}) {
+    ParsedChunk cut = *parsed;  // all fragments at once
+    for (std::string& fragment : cut.fragments)
+      fragment.resize(std::min(fragment.size(), fragment.size() / divisor + 1));
+    variants.Add(cut);
+    for (size_t i = 0; i < parsed->fragments.size(); ++i) {
+      cut = *parsed;
+      std::string& fragment = cut.fragments[i];
+      fragment.resize(std::min(fragment.size(), fragment.size() / divisor + 1));
+      variants.Add(cut);
+    }
+  }
+  for (size_t i = 0; i < parsed->fragments.size(); ++i) {
+    smaller = *parsed;
+    smaller.fragments.erase(smaller.fragments.begin() + static_cast<std::ptrdiff_t>(i));
+    --smaller.header.fragments;
+    variants.Add(smaller);
+  }
+  return variants.Take();
+}
+
+std::vector<StoredOp> SmallerBuffers(const Op& op) {
+  constexpr uint64_t kLeast = 4096;
+  std::vector<StoredOp> variants;
+  const uint64_t size = std::get<BufferSetUp>(op.body).size;
+  for (uint64_t smaller = kLeast; smaller < size; smaller *= 2) {
+    Op variant = op;
+    std::get<BufferSetUp>(variant.body).size = smaller;
+    variants.emplace_back(variant);
+  }
+  return variants;
+}
+
+}  // namespace
+
+StoredOp::StoredOp(const Op& op) : StoredOp(op, RequestOf(op)) {}
+
+StoredOp::StoredOp(const Op& like, std::string request)
+    : request_(std::make_shared<const std::string>(std::move(request))), op_(like) {
+  if (auto* commit = std::get_if<Commit>(&op_.body)) commit->request = wire::AsBytes(*request_);
+}
+
+std::vector<StoredOp> SplitCommits(const std::vector<StoredOp>& ops) {
+  std::vector<StoredOp> split;
+  std::map<ProducerId, std::pair<uint64_t, std::string>> held;  // number, encoded patches
+  const auto add = [&](const Op& like, const auto& part, auto add_part) {
+    std::string request;
+    CommitRequestBuilder builder(request);
+    add_part(builder, part);
+    StoredOp op(like, std::move(request));
+    split.push_back(std::move(op));
+  };
+  for (const StoredOp& stored : ops) {
+    Op like = stored.op();
+    auto* commit = std::get_if<Commit>(&like.body);
+    CommitRequestParser parser;
+    if (commit == nullptr || !parser.Parse(commit->request)) {
+      split.push_back(stored);
+      continue;
+    }
+    const bool last = commit->last;
+    auto& [number, patches] = held[commit->producer];
+    if (number != commit->number) patches.clear();
+    number = commit->number;
+    commit->number = 0;
+    commit->part = 0;
+    commit->last = true;
+    for (const ChunkToMove& chunk : parser.chunks())
+      add(like, chunk, [](CommitRequestBuilder& b, const ChunkToMove& c) { b.AddChunk(c); });
+    CommitRequestBuilder collect(patches);
+    for (const ChunkToPatch& patch : parser.patches()) collect.AddPatch(patch);
+    if (!last) continue;
+    // A request's patches take effect behind all its chunks.
+    const std::string all = std::exchange(patches, {});
+    parser.Parse(wire::AsBytes(all));
+    for (const ChunkToPatch& patch : parser.patches())
+      add(like, patch, [](CommitRequestBuilder& b, const ChunkToPatch& p) { b.AddPatch(p); });
+  }
+  return split;
+}
+
+std::vector<StoredOp> SmallerVariants(const StoredOp& op) {
+  if (std::holds_alternative<Commit>(op.op().body)) return SmallerCommits(op.op());
+  if (std::holds_alternative<BufferSetUp>(op.op().body)) return SmallerBuffers(op.op());
+  return {};
+}
+
+}  // namespace ringscope

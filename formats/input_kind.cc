@@ -1,0 +1,78 @@
+#include "formats/input_kind.h"
+
+#include <algorithm>
+#include <memory>
+#include <string_view>
+
+#include "core/wire.h"
+#include "formats/byte_stream.h"
+#include "formats/commit_log_reader.h"
+#include "formats/json_keys.h"
+#include "formats/line_reader.h"
+#include "formats/zstd_source.h"
+
+namespace ringscope {
+namespace {
+
+/// What is looked at: comments and blank lines may stand in front of the first operation.
+constexpr size_t kLookedAt = size_t{64} << 10;
+
+/// The first line that says anything; empty: none.
+std::string_view FirstLine(std::string_view text) {
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    if (!IsBlankOrComment(line)) return line.substr(line.find_first_not_of(" \t\r"));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+  }
+  return {};
+}
+
+InputKind KindOfText(std::string_view text) {
+  const std::string_view line = FirstLine(text);
+  if (!line.starts_with('{')) return InputKind::kOther;
+  // A long line may be cut off; the kind stands in front.
+  const auto has_key = [&](std::string_view key) {
+    const size_t at = line.find(key);
+    return at != std::string_view::npos && line.find_first_of(",}") > at;
+  };
+  if (has_key("\"event\"")) return InputKind::kEvents;
+  if (has_key("\"op\"")) return InputKind::kLog;
+  const Result<nlohmann::json> parsed = ParseJson(line);
+  if (!parsed || !parsed->is_object()) return InputKind::kOther;
+  if (parsed->contains("op")) return InputKind::kLog;
+  return parsed->contains("event") ? InputKind::kEvents : InputKind::kOther;
+}
+
+/// Whether the bytes begin with a Trace message's packet whose own first field is well-formed.
+bool IsTrace(Bytes bytes) {
+  constexpr uint8_t kPacketTag = 0x0A;
+  if (bytes.empty() || bytes[0] != kPacketTag) return false;
+  const wire::Varint size = wire::ReadVarint(bytes.subspan(1));
+  if (size.size == 0) return false;
+  const Bytes packet = bytes.subspan(1 + size.size);
+  if (size.value > packet.size()) return packet.size() + 1 + size.size >= kLookedAt;
+  wire::FieldReader fields(packet.first(static_cast<size_t>(size.value)));
+  while (fields.Next()) {
+  }
+  return fields.ok();
+}
+
+}  // namespace
+
+Result<InputKind> FindInputKind(const std::string& path) {
+  RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenByteSource(path));
+  RS_ASSIGN_OR_RETURN(std::string start, ReadStart(*source, kLookedAt));
+  if (commit_log::LooksLikeCommitLog(wire::AsBytes(start))) return InputKind::kLog;
+  if (IsZstd(wire::AsBytes(start))) {
+    source = ZstdSource::Make(MakePrefixedSource(std::move(start), std::move(source)));
+    const auto content = ReadStart(*source, kLookedAt);
+    // Damaged: whoever reads it will say where.
+    if (!content) return InputKind::kOther;
+    start = *content;
+    if (commit_log::LooksLikeCommitLog(wire::AsBytes(start))) return InputKind::kLog;
+  }
+  if (IsTrace(wire::AsBytes(start))) return InputKind::kTrace;
+  return KindOfText(start);
+}
+
+}  // namespace ringscope

@@ -1,0 +1,23 @@
+#ifndef RINGSCOPE_FORMATS_INPUT_KIND_H_
+#define RINGSCOPE_FORMATS_INPUT_KIND_H_
+
+#include <string>
+
+#include "core/result.h"
+
+namespace ringscope {
+
+/// What a file holds, as its first bytes tell.
+enum class InputKind : uint8_t {
+  kLog,     // a commit log or operations: what went into the buffers
+  kEvents,  // `.events.jsonl`: what came out of a replay
+  kTrace,   // a Perfetto trace: what came out of a session
+  kOther,
+};
+
+/// Looks at a file's first bytes, decompressed by zstd if need be.
+Result<InputKind> FindInputKind(const std::string& path);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_FORMATS_INPUT_KIND_H_
