@@ -23,17 +23,6 @@ Result<std::vector<StoredOp>> ReadSession(const DiffArgs& args, Context& context
   }
 }
 
-/// A stream of operations without reads is read at its end by diff, but not by `replay --events`:
-/// a read of its own says so.
-void MakeFinalReadExplicit(std::vector<StoredOp>& ops, const Both<ReplayChoices>& sides) {
-  for (const Side side : kSides)
-    if (sides[side].reads.mode != ReadsMode::kAuto) return;
-  for (const StoredOp& op : ops)
-    if (std::holds_alternative<ReadPass>(op.op().body)) return;
-  ops.emplace_back(
-      Op{.time_ns = ops.empty() ? std::nullopt : ops.back().op().time_ns, .body = ReadPass{}});
-}
-
 void AppendChoice(std::string& text, char side, std::optional<BufferId> buffer,
                   const BufferChoice& choice) {
   const std::string of = buffer ? fmt::format("{}=", Raw(*buffer)) : std::string();
@@ -85,7 +74,6 @@ Status MinimizeLog(const DiffArgs& args, const std::vector<SessionDiff>& diffs, 
     return {};
   }
   RS_ASSIGN_OR_RETURN(std::vector<StoredOp> ops, ReadSession(args, context));
-  MakeFinalReadExplicit(ops, args.sides);
   const Both<ReplayOptions> sides = ToDiffOptions(args).sides;
   const size_t before = ops.size();
   RS_ASSIGN_OR_RETURN(const std::vector<StoredOp> minimal,

@@ -85,28 +85,36 @@ std::string PacketText(const PacketDifference& packet, std::optional<uint64_t> f
   return text;
 }
 
+std::vector<std::string> JournalTexts(const SideState& state) {
+  std::vector<std::string> texts;
+  for (const JournalEvent& event : state.journal)
+    texts.push_back(fmt::format("{} {}", event.record, Describe(event)));
+  return texts;
+}
+
 void PrintSide(Console& console, const Divergence& first, Side side,
                std::optional<uint64_t> first_time_ns) {
   const SideState& state = first.states[side];
-  PrintField(console, fmt::format("{}'s", Letter(side)), StateText(state));
-  if (first.chunk && state.sequence_chunks > 0) {
+  PrintField(console, fmt::format("in {}", Letter(side)), StateText(state));
+  if (first.chunk) {
     std::vector<std::string> chunks;
     for (const HeldChunk& chunk : state.chunks) chunks.push_back(HeldChunkText(chunk));
     const uint64_t more = state.sequence_chunks - chunks.size();
+    if (more > 0) chunks.push_back(fmt::format("and {} more", WithCommas(more)));
     PrintField(
-        console, "buffer",
-        fmt::format("holds of {}: {}{}", ToString(first.chunk->sequence), fmt::join(chunks, "; "),
-                    more > 0 ? fmt::format("; and {} more", WithCommas(more)) : ""));
-  } else if (first.chunk) {
-    PrintField(console, "buffer",
-               fmt::format("holds nothing of {}", ToString(first.chunk->sequence)));
+        console, "",
+        fmt::format("of {}: {}", ToString(first.chunk->sequence),
+                    chunks.empty() ? "nothing" : fmt::format("{}", fmt::join(chunks, "; "))));
   }
+  if (side == Side::kB && !state.journal.empty() &&
+      JournalTexts(state) == JournalTexts(first.states.a))
+    return PrintField(console, "", "the same events as in A");
   Table journal({{"", Align::kRight}, {"", Align::kRight}, {"", Align::kLeft}});
   for (const JournalEvent& event : state.journal) {
     journal.AddRow({WithCommas(event.record),
                     TimeText({event.record, event.time_ns}, first_time_ns), Describe(event)});
   }
-  journal.Print(console, 10);
+  journal.Print(console, 12);
 }
 
 void PrintDivergence(Console& console, const Divergence& first,
@@ -245,9 +253,12 @@ void PrintCounters(Console& console, const BufferDiff& buffer, bool all,
 void PrintSessionDiff(Console& console, const SessionDiff& diff, const DiffArgs& args) {
   const LogDiffResult& result = diff.result;
   console.Print(console.Bold(Printable(diff.path)));
-  console.Print(fmt::format(": session {}: {}: ", diff.session, Count(result.records, "record")));
-  console.Print(result.Same() ? std::string("A and B are the same\n")
-                              : fmt::format("A and B differ: {}\n", CountsText(result.counts)));
+  console.Print(fmt::format(": session {}: {}", diff.session, Count(result.records, "record")));
+  if (result.first_time_ns && result.last_time_ns)
+    console.Print(
+        fmt::format(" over {}", HumanDuration(*result.last_time_ns - *result.first_time_ns)));
+  console.Print(result.Same() ? std::string("\nA and B are the same.\n")
+                              : fmt::format("\nA and B differ: {}.\n", CountsText(result.counts)));
   const bool same_sides =
       std::all_of(result.buffers.begin(), result.buffers.end(), [](const BufferDiff& buffer) {
         const SideBuffer& a = buffer.sides.a;
@@ -263,7 +274,7 @@ void PrintSessionDiff(Console& console, const SessionDiff& diff, const DiffArgs&
   }
   PrintBuffers(console, result);
   if (result.first) PrintDivergence(console, *result.first, result.first_time_ns);
-  if (result.first_counter && !result.first)
+  if (result.first_counter && !result.first && !result.Same())
     PrintDivergence(console, *result.first_counter, result.first_time_ns);
   PrintPackets(console, result);
   if (result.first_across_order) {

@@ -1,6 +1,9 @@
 #include "core/diff.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <span>
+#include <tuple>
 #include <unordered_map>
 
 #include "core/diff_matcher.h"
@@ -118,18 +121,28 @@ class LogDiff::Impl {
     const std::span<const ReturnedPacket> rest_a = std::span(a).subspan(same);
     const std::span<const ReturnedPacket> rest_b = std::span(b).subspan(same);
     const PacketMatches matches = MatchByPlace(rest_a, rest_b);
-    for (const auto& [i, j] : matches.pairs) CompareMatched(rest_a[i], rest_b[j]);
     if (result_.same_reads) CompareOrder(matches);
-    // In the order of their places in the record, so that the first is the first.
+    // In the order of their places in the record, so that the first difference is the first.
+    auto pair = matches.pairs.begin();
     auto only_a = matches.only_a.begin();
     auto only_b = matches.only_b.begin();
-    while (only_a != matches.only_a.end() || only_b != matches.only_b.end()) {
-      const bool take_a =
-          only_b == matches.only_b.end() || (only_a != matches.only_a.end() && *only_a <= *only_b);
-      if (take_a)
-        AddUnmatched(Side::kA, rest_a[*only_a++]);
-      else
-        AddUnmatched(Side::kB, rest_b[*only_b++]);
+    const auto place = [](auto at, auto end) { return at == end ? SIZE_MAX : size_t{*at}; };
+    while (true) {
+      const size_t next_pair = pair == matches.pairs.end() ? SIZE_MAX : size_t{pair->first};
+      const size_t next_a = place(only_a, matches.only_a.end());
+      const size_t next_b = place(only_b, matches.only_b.end());
+      const size_t next = std::min({next_pair, next_a, next_b});
+      if (next == SIZE_MAX) return;
+      if (next == next_a) {
+        AddUnmatched(Side::kA, rest_a[next]);
+        ++only_a;
+      } else if (next == next_b) {
+        AddUnmatched(Side::kB, rest_b[next]);
+        ++only_b;
+      } else {
+        CompareMatched(rest_a[pair->first], rest_b[pair->second]);
+        ++pair;
+      }
     }
   }
 

@@ -10,7 +10,7 @@
 namespace ringscope {
 namespace {
 
-constexpr size_t kChunksShown = 8;
+constexpr size_t kChunksShown = 4;
 constexpr size_t kEventsShown = 12;
 
 /// Of the packet's bytes, however they are sliced.
@@ -26,6 +26,16 @@ uint64_t HashOf(const Packet& packet, std::string& joined) {
 /// Whether place (chunk, offset) comes before the other in its sequence.
 bool ComesBefore(ChunkId chunk, uint32_t offset, ChunkId other_chunk, uint32_t other_offset) {
   return chunk == other_chunk ? offset < other_offset : Precedes(chunk, other_chunk);
+}
+
+/// Whether an event helps to understand what became of a chunk.
+bool Concerns(const JournalEvent& event, ChunkName chunk) {
+  using Kind = JournalEvent::Kind;
+  if (event.kind == Kind::kWrap) return true;
+  if (event.by && event.by->sequence == chunk.sequence) return true;
+  // A chunk leaves the buffer when it was read or evicted, which is told as well.
+  if (event.kind == Kind::kErased) return event.chunk == chunk;
+  return event.chunk.sequence == chunk.sequence;
 }
 
 ReplayOptions Watched(ReplayOptions options, Journal& journal) {
@@ -292,11 +302,7 @@ SideState DiffSide::StateOf(BufferId id, std::optional<ChunkName> near) const {
     state.wraps = buffer->second.engine->stats().write_wrap_count;
   }
   recent_.VisitBackwards([&](const JournalEvent& event) {
-    const bool of_all = event.kind == JournalEvent::Kind::kWrap;
-    const bool concerns =
-        event.buffer == id && (!near || of_all || event.chunk.sequence == near->sequence ||
-                               (event.by && event.by->sequence == near->sequence));
-    if (concerns) state.journal.push_back(event);
+    if (event.buffer == id && (!near || Concerns(event, *near))) state.journal.push_back(event);
     return state.journal.size() < kEventsShown;
   });
   std::reverse(state.journal.begin(), state.journal.end());

@@ -26,6 +26,14 @@ DivergenceSignature SignatureOf(const Divergence& first) {
   return signature;
 }
 
+/// In which ways the sides differ: a bit for each kind, and one for the order across sequences.
+uint32_t KindsOf(const LogDiffResult& result) {
+  uint32_t kinds = result.counts.across_order > 0 ? 1u << kDifferenceKinds : 0;
+  for (size_t i = 0; i < kDifferenceKinds; ++i)
+    if (result.counts.by_kind[i] > 0) kinds |= 1u << i;
+  return kinds;
+}
+
 class Minimizer {
  public:
   Minimizer(std::vector<StoredOp> ops, const Both<ReplayOptions>& sides,
@@ -38,8 +46,9 @@ class Minimizer {
     if (!wanted)
       return Fail(ErrorCode::kUsage, "both sides are the same, so there is nothing to minimize");
     wanted_ = *wanted;
+    kinds_ = KindsOf(whole);
     CutBehind(whole);
-    TryAll(SplitCommits(ops_));
+    SplitRequests();
     do {
       RemoveBlocks();
     } while (MakeSmaller());
@@ -47,16 +56,15 @@ class Minimizer {
   }
 
  private:
-  bool Shows(const std::vector<StoredOp>& ops) {
+  /// Goes on with these if they show the same.
+  /// @param kinds in which the sides may differ
+  bool TryAll(std::vector<StoredOp> ops, uint32_t kinds = UINT32_MAX) {
     const auto result = DiffOps(ops, sides_);
     if (!result) return false;  // a side refuses such a stream
-    return ringscope::SignatureOf(*result) == wanted_;
-  }
-
-  /// Goes on with these if they show the same.
-  bool TryAll(std::vector<StoredOp> ops) {
-    if (!Shows(ops)) return false;
+    if (ringscope::SignatureOf(*result) != wanted_ || (KindsOf(*result) & ~kinds) != 0)
+      return false;
     ops_ = std::move(ops);
+    kinds_ = KindsOf(*result);
     if (progress_) progress_(ops_.size());
     return true;
   }
@@ -67,6 +75,22 @@ class Minimizer {
     if (!first || first->at_end) return;
     const auto end = ops_.begin() + static_cast<std::ptrdiff_t>(first->moment.record) + 1;
     TryAll(std::vector<StoredOp>(ops_.begin(), end));
+  }
+
+  /// Takes requests of several chunks and patches apart, if that shows the same.
+  void SplitRequests() {
+    std::vector<StoredOp> split = SplitCommits(ops_);
+    const auto result = DiffOps(split, sides_);
+    if (!result) return;
+    std::optional<DivergenceSignature> shown = ringscope::SignatureOf(*result);
+    if (!shown) return;
+    DivergenceSignature wanted = wanted_;
+    // Which chunk of a request moved a counter is known only now.
+    if (wanted.kind == DifferenceKind::kCounter) wanted.chunk = shown->chunk;
+    if (*shown != wanted) return;
+    wanted_ = wanted;
+    kinds_ = KindsOf(*result);
+    ops_ = std::move(split);
   }
 
   /// Takes out blocks of records, halving their size, the last block first, as what comes later
@@ -95,14 +119,14 @@ class Minimizer {
     return removed;
   }
 
-  /// Replaces records by smaller ones, the smallest that still shows the same.
+  /// Replaces records by smaller ones, the smallest that still shows the same and nothing else.
   bool MakeSmaller() {
     bool changed = false;
     for (size_t i = 0; i < ops_.size(); ++i) {
       for (StoredOp& variant : SmallerVariants(ops_[i])) {
         std::vector<StoredOp> ops = ops_;
         ops[i] = std::move(variant);
-        if (!TryAll(std::move(ops))) continue;
+        if (!TryAll(std::move(ops), kinds_)) continue;
         changed = true;
         break;
       }
@@ -114,13 +138,20 @@ class Minimizer {
   const Both<ReplayOptions>& sides_;
   const MinimizeProgress& progress_;
   DivergenceSignature wanted_;
+  uint32_t kinds_ = 0;  // in which the sides differ over ops_
 };
 
 }  // namespace
 
 std::optional<DivergenceSignature> SignatureOf(const LogDiffResult& result) {
   if (result.first) return SignatureOf(*result.first);
-  if (result.first_counter) return SignatureOf(*result.first_counter);
+  if (result.first_counter) {
+    DivergenceSignature signature = SignatureOf(*result.first_counter);
+    for (const BufferDiff& buffer : result.buffers)
+      if (buffer.id == signature.buffer)
+        signature.counter_stays = buffer.CounterDiffers(*signature.counter);
+    return signature;
+  }
   if (result.counts.across_order == 0) return std::nullopt;
   DivergenceSignature signature;
   signature.across_order = true;

@@ -22,6 +22,7 @@ struct DivergenceSignature {
   Both<bool> patched;                      // kPatch
   std::optional<size_t> counter;           // kCounter: index in kStatFields
   bool counter_less_in_a = false;
+  bool counter_stays = false;  // it differs at the end, too
 
   friend bool operator==(const DivergenceSignature&, const DivergenceSignature&) = default;
 };

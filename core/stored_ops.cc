@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <string_view>
+#include <utility>
 
 #include "core/commit_request.h"
 #include "core/fragment.h"
@@ -55,15 +57,33 @@ std::string PutTogether(const ChunkToMove& like, const ParsedChunk& parsed) {
   return request;
 }
 
-/// Collects variants that are smaller than what they come from.
+/// Bytes that say nothing, about 1/divisor as many as the fragment has, and never fewer than one
+/// field takes. Fillers one behind the other are a valid packet, too.
+std::string Filler(const std::string& fragment, size_t divisor) {
+  constexpr uint32_t kTestField = 900;  // TracePacket.for_testing
+  constexpr size_t kLeast = 3;          // of a tag of two bytes and a size
+  if (fragment.size() < kLeast) return fragment;
+  const size_t size = std::max(fragment.size() / divisor, kLeast);
+  std::string filler;
+  wire::AppendTag(filler, kTestField, wire::Type::kBytes);
+  size_t content = size - filler.size() - 1;
+  content -= wire::VarintSize(content) - 1;
+  wire::AppendVarint(filler, content);
+  filler.append(content, 'x');
+  return filler;
+}
+
+/// Collects variants that say less than what they come from: they are smaller, or as large and all
+/// that is changed is filled.
 class Variants {
  public:
   Variants(const Op& op, const ChunkToMove& chunk) : op_(op), chunk_(chunk) {}
 
   void Add(const ParsedChunk& parsed) {
     std::string request = PutTogether(chunk_, parsed);
-    if (request.size() < std::get<Commit>(op_.body).request.size())
-      variants_.emplace_back(op_, std::move(request));
+    const std::string_view before = wire::AsText(std::get<Commit>(op_.body).request);
+    if (request.size() > before.size() || request == before) return;
+    variants_.emplace_back(op_, std::move(request));
   }
   std::vector<StoredOp> Take() {
     const auto size = [](const StoredOp& op) {
@@ -89,26 +109,24 @@ std::vector<StoredOp> SmallerCommits(const Op& op) {
   if (!parsed) return {};
 
   Variants variants(op, chunk);
-  ParsedChunk smaller = *parsed;
-  smaller.rest.clear();
-  variants.Add(smaller);
-  for (const size_t divisor : {size_t{2}, SIZE_MAX}) {
-    ParsedChunk cut = *parsed;  // all fragments at once
-    for (std::string& fragment : cut.fragments)
-      fragment.resize(std::min(fragment.size(), fragment.size() / divisor + 1));
-    variants.Add(cut);
+  ParsedChunk changed = *parsed;
+  changed.rest.clear();
+  variants.Add(changed);
+  for (const size_t divisor : {size_t{1}, size_t{2}, SIZE_MAX}) {
+    changed = *parsed;  // all fragments at once
+    for (std::string& fragment : changed.fragments) fragment = Filler(fragment, divisor);
+    variants.Add(changed);
     for (size_t i = 0; i < parsed->fragments.size(); ++i) {
-      cut = *parsed;
-      std::string& fragment = cut.fragments[i];
-      fragment.resize(std::min(fragment.size(), fragment.size() / divisor + 1));
-      variants.Add(cut);
+      changed = *parsed;
+      changed.fragments[i] = Filler(changed.fragments[i], divisor);
+      variants.Add(changed);
     }
   }
   for (size_t i = 0; i < parsed->fragments.size(); ++i) {
-    smaller = *parsed;
-    smaller.fragments.erase(smaller.fragments.begin() + static_cast<std::ptrdiff_t>(i));
-    --smaller.header.fragments;
-    variants.Add(smaller);
+    changed = *parsed;
+    changed.fragments.erase(changed.fragments.begin() + static_cast<std::ptrdiff_t>(i));
+    --changed.header.fragments;
+    variants.Add(changed);
   }
   return variants.Take();
 }

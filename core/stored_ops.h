@@ -28,7 +28,8 @@ class StoredOp {
 std::vector<StoredOp> SplitCommits(const std::vector<StoredOp>& ops);
 
 /// Variants of a record that say less, the smallest first: a chunk with fewer or smaller fragments,
-/// a smaller buffer. Empty if there are none.
+/// or with fragments that are filled with bytes without meaning; a smaller buffer. Repeated use
+/// comes to an end.
 std::vector<StoredOp> SmallerVariants(const StoredOp& op);
 
 }  // namespace ringscope

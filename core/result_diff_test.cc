@@ -1,0 +1,168 @@
+#include "core/result_diff.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ringscope {
+namespace {
+
+using Kind = DifferenceKind;
+
+/// A result in the making: each letter of a sequence is a packet of that content.
+class Results {
+ public:
+  Results& Sequence(std::string name, std::string_view packets, uint32_t buffer = 0,
+                    Identity identity = {1000, 42}) {
+    ResultSequence sequence{
+        .group = {buffer, 0}, .name = std::move(name), .identity = identity, .packets = {}};
+    for (const char c : packets) {
+      sequence.packets.push_back({.hash = static_cast<uint64_t>(c),
+                                  .size = 10,
+                                  .loss_bits = 0,
+                                  .content = 0,
+                                  .position = static_cast<uint32_t>(file.packets++)});
+    }
+    file.sequences.push_back(std::move(sequence));
+    return *this;
+  }
+  ResultFile file;
+};
+
+ResultDiff DiffOf(const Results& a, const Results& b) {
+  return DiffResultFiles(a.file, b.file, 10).value();
+}
+
+TEST(ResultDiff, EqualResults_AreTheSame) {
+  const ResultDiff diff = DiffOf(Results().Sequence("1", "abc").Sequence("2", "xyz"),
+                                 Results().Sequence("1", "abc").Sequence("2", "xyz"));
+  EXPECT_TRUE(diff.Same());
+  EXPECT_EQ(diff.counts.matched, 6u);
+  EXPECT_TRUE(diff.sequences.empty());
+}
+
+TEST(ResultDiff, OneLostPacket_IsOneDifference) {
+  std::string many;
+  for (int i = 0; i < 2000; ++i) many += static_cast<char>('a' + i % 23);
+  std::string fewer = many;
+  fewer.erase(700, 1);
+  const ResultDiff diff = DiffOf(Results().Sequence("1", many), Results().Sequence("1", fewer));
+  EXPECT_EQ(diff.counts.results(), 1u);
+  EXPECT_EQ(diff.counts.matched, 1999u);
+  ASSERT_TRUE(diff.first);
+  // The content is there elsewhere: that this one is missing shows as one more in A.
+  EXPECT_EQ(diff.first->kind, Kind::kDuplicateInA);
+  EXPECT_EQ(diff.first->index.a, 700u);
+}
+
+TEST(ResultDiff, Sequences_MatchWhateverTheirNames) {
+  const ResultDiff diff = DiffOf(Results().Sequence("2", "abc").Sequence("3", "xyz"),
+                                 Results().Sequence("3", "abc").Sequence("2", "xyw"));
+  EXPECT_EQ(diff.sequences_matched, 2u);
+  EXPECT_EQ(diff.counts.matched, 5u);
+  EXPECT_EQ(diff.counts[Kind::kOnlyInA], 1u);
+  EXPECT_EQ(diff.counts[Kind::kOnlyInB], 1u);
+  ASSERT_EQ(diff.sequences.size(), 1u);
+  EXPECT_EQ(diff.sequences[0].name.a, "3");
+  EXPECT_EQ(diff.sequences[0].name.b, "2");
+}
+
+TEST(ResultDiff, Sequences_OfOtherBuffersDoNotMatch) {
+  const ResultDiff diff = DiffOf(Results().Sequence("1:1", "abc", 1).Sequence("1:2", "x", 2),
+                                 Results().Sequence("1:1", "abc", 2).Sequence("1:2", "x", 2));
+  EXPECT_EQ(diff.counts.matched, 1u);
+  EXPECT_EQ(diff.counts[Kind::kOnlyInA], 3u);
+  EXPECT_EQ(diff.counts[Kind::kOnlyInB], 3u);
+}
+
+TEST(ResultDiff, MovedWithinTheSequence_IsReordered) {
+  const ResultDiff diff =
+      DiffOf(Results().Sequence("1", "abcdef"), Results().Sequence("1", "acdebf"));
+  EXPECT_EQ(diff.counts[Kind::kReordered], 1u);
+  EXPECT_EQ(diff.counts.results(), 1u);
+  EXPECT_EQ(diff.counts.matched, 6u);
+}
+
+TEST(ResultDiff, PacketTwice_IsADuplicate) {
+  const ResultDiff diff = DiffOf(Results().Sequence("1", "abc"), Results().Sequence("1", "abbc"));
+  EXPECT_EQ(diff.counts[Kind::kDuplicateInB], 1u);
+  EXPECT_EQ(diff.counts.results(), 1u);
+}
+
+TEST(ResultDiff, LossBitsAndIdentity_AreCompared) {
+  Results a, b;
+  a.Sequence("1", "abc");
+  b.Sequence("1", "abc", 0, {1000, 43});
+  b.file.sequences[0].packets[1].loss_bits = 3;
+  const ResultDiff diff = DiffOf(a, b);
+  EXPECT_EQ(diff.counts[Kind::kLossBits], 1u);
+  EXPECT_EQ(diff.counts[Kind::kIdentity], 1u);
+  EXPECT_EQ(diff.counts.results(), 2u);
+}
+
+TEST(ResultDiff, OrderAcrossSequences_IsCountedApart) {
+  Results a, b;
+  a.Sequence("1", "ab").Sequence("2", "x");
+  b.Sequence("2", "x").Sequence("1", "ab");
+  const ResultDiff diff = DiffOf(a, b);
+  EXPECT_EQ(diff.counts.results(), 0u);
+  EXPECT_EQ(diff.counts.across_order, 1u);
+  EXPECT_FALSE(diff.Same());
+}
+
+TEST(ResultDiff, PatchesAndCounters_AreCompared) {
+  Results a, b;
+  a.Sequence("1", "a").file.patches = {true, true};
+  b.Sequence("1", "a").file.patches = {true, false};
+  a.file.stats[0].chunks_written = 1;
+  b.file.stats[0].chunks_written = 2;
+  const ResultDiff diff = DiffOf(a, b);
+  EXPECT_EQ(diff.counts[Kind::kPatch], 1u);
+  EXPECT_EQ(diff.first_patch, 1u);
+  EXPECT_EQ(diff.counts[Kind::kCounter], 1u);
+}
+
+TEST(ResultDiff, ResultsOfOtherLogs_AreRefused) {
+  const auto none =
+      DiffResultFiles(Results().Sequence("1", "abc").file, Results().Sequence("1", "xyz").file, 10);
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().code, ErrorCode::kUsage);
+  EXPECT_THAT(none.error().message, ::testing::HasSubstr("no packet in common"));
+
+  Results a, b;
+  a.file.stats[1] = {};
+  b.file.stats[2] = {};
+  const auto other = DiffResultFiles(a.file, b.file, 10);
+  ASSERT_FALSE(other);
+  EXPECT_EQ(other.error().code, ErrorCode::kUsage);
+  EXPECT_TRUE(DiffResultFiles(Results().file, Results().file, 10)->Same());
+}
+
+TEST(ResultDiff, RandomEdits_AreAllCounted) {
+  std::mt19937 random(3);
+  for (int round = 0; round < 200; ++round) {
+    Results a;
+    std::string kept;
+    std::string all;
+    for (int i = 0; i < 100; ++i) all += static_cast<char>(33 + i % 200);
+    uint64_t lost = 0;
+    for (const char c : all) {
+      if (random() % 10 == 0)
+        ++lost;
+      else
+        kept += c;
+    }
+    const ResultDiff diff = DiffOf(Results().Sequence("1", all), Results().Sequence("1", kept));
+    EXPECT_EQ(diff.counts[Kind::kOnlyInA], lost);
+    EXPECT_EQ(diff.counts.results(), lost);
+    EXPECT_LE(diff.listed[static_cast<size_t>(Kind::kOnlyInA)].size(), 10u);
+  }
+}
+
+}  // namespace
+}  // namespace ringscope
