@@ -42,7 +42,7 @@ void PrintBuffers(Console& console, const LogDiffResult& result) {
 // The first divergence.
 
 void PrintField(Console& console, const std::string& name, const std::string& text) {
-  console.Print(fmt::format("  {:<8}{}\n", name, text));
+  console.Print(fmt::format("  {:<10}{}\n", name, text));
 }
 
 std::string WhatDiverges(const Divergence& first) {
@@ -95,16 +95,15 @@ std::vector<std::string> JournalTexts(const SideState& state) {
 void PrintSide(Console& console, const Divergence& first, Side side,
                std::optional<uint64_t> first_time_ns) {
   const SideState& state = first.states[side];
-  PrintField(console, fmt::format("in {}", Letter(side)), StateText(state));
+  PrintField(console, fmt::format("{} before", Letter(side)), StateText(state));
   if (first.chunk) {
     std::vector<std::string> chunks;
     for (const HeldChunk& chunk : state.chunks) chunks.push_back(HeldChunkText(chunk));
     const uint64_t more = state.sequence_chunks - chunks.size();
     if (more > 0) chunks.push_back(fmt::format("and {} more", WithCommas(more)));
-    PrintField(
-        console, "",
-        fmt::format("of {}: {}", ToString(first.chunk->sequence),
-                    chunks.empty() ? "nothing" : fmt::format("{}", fmt::join(chunks, "; "))));
+    PrintField(console, "",
+               fmt::format("chunks of {}: {}", ToString(first.chunk->sequence),
+                           chunks.empty() ? "none" : fmt::format("{}", fmt::join(chunks, "; "))));
   }
   if (side == Side::kB && !state.journal.empty() &&
       JournalTexts(state) == JournalTexts(first.states.a))
@@ -254,9 +253,8 @@ void PrintSessionDiff(Console& console, const SessionDiff& diff, const DiffArgs&
   const LogDiffResult& result = diff.result;
   console.Print(console.Bold(Printable(diff.path)));
   console.Print(fmt::format(": session {}: {}", diff.session, Count(result.records, "record")));
-  if (result.first_time_ns && result.last_time_ns)
-    console.Print(
-        fmt::format(" over {}", HumanDuration(*result.last_time_ns - *result.first_time_ns)));
+  const uint64_t duration = result.last_time_ns.value_or(0) - result.first_time_ns.value_or(0);
+  if (duration > 0) console.Print(fmt::format(" over {}", HumanDuration(duration)));
   console.Print(result.Same() ? std::string("\nA and B are the same.\n")
                               : fmt::format("\nA and B differ: {}.\n", CountsText(result.counts)));
   const bool same_sides =

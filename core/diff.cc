@@ -88,7 +88,11 @@ class LogDiff::Impl {
     ComparePatches();
     ComparePackets();
     CompareCounters();
-    chunks_.DropGone([&](const ChunkAt& chunk) { Settle(chunk); });
+    // Of a side that does not tell what it holds, everything may still come.
+    const bool both_tell = a_.tells() && b_.tells();
+    chunks_.DropGone([&](const ChunkAt& chunk) {
+      if (both_tell) Settle(chunk);
+    });
   }
 
   // Patches.

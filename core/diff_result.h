@@ -129,16 +129,17 @@ struct HeldChunk {
   LogMoment committed;
 };
 
-/// A side's buffer, and one sequence in it, after a record.
+/// A side's buffer, and one sequence in it, as a record found it.
 struct SideState {
   uint64_t write_cursor = 0;  // bytes; behind the chunk written last
   uint64_t held_chunks = 0;
   uint64_t held_bytes = 0;
   uint64_t size = 0;
   uint64_t wraps = 0;
-  uint64_t sequence_chunks = 0;       // chunks of the sequence that are held
-  std::vector<HeldChunk> chunks;      // of these, the nearest to the place, by id
-  std::vector<JournalEvent> journal;  // the last events that concern the sequence, oldest first
+  uint64_t sequence_chunks = 0;   // chunks of the sequence that are held
+  std::vector<HeldChunk> chunks;  // of these, the nearest to the place, by id
+  /// The last events that concern the sequence, oldest first; those of the record itself included.
+  std::vector<JournalEvent> journal;
 };
 
 /// The first place in the log after which the sides differ.

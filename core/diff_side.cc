@@ -54,6 +54,8 @@ DiffSide::DiffSide(Side side, ReplayOptions options, DiffChunks& chunks,
       replay_(Watched(std::move(options), journal_), *this) {}
 
 void DiffSide::StartRecord() {
+  ++record_count_;
+  for (auto& [id, buffer] : buffers_) buffer.before = buffer.now;
   packets_.clear();
   patches_.clear();
   missed_.clear();
@@ -207,7 +209,8 @@ void DiffSide::OnEvent(const JournalEvent& event) {
       missed_.emplace_back(patches_.size(), event.chunk);
       break;
     case Kind::kWrap:
-      StateFor(event.buffer).write_cursor = 0;
+      StateFor(event.buffer).now.write_cursor = 0;
+      ++StateFor(event.buffer).now.wraps;
       break;
     case Kind::kRelocated:  // what follows tells
     case Kind::kLossBit:
@@ -241,18 +244,20 @@ void DiffSide::TakeIn(const JournalEvent& event, ChunkOnSide& chunk) {
                 .flags = event.flags,
                 .incomplete = event.incomplete,
                 .committed = moment_};
-  buffer.write_cursor = event.offset + event.outer_size;
-  ++buffer.held_chunks;
-  buffer.held_bytes += event.outer_size;
-  buffer.peak_bytes = std::max(buffer.peak_bytes, buffer.held_bytes);
+  chunk.came = record_count_;
+  buffer.now.write_cursor = event.offset + event.outer_size;
+  ++buffer.now.held_chunks;
+  buffer.now.held_bytes += event.outer_size;
+  buffer.peak_bytes = std::max(buffer.peak_bytes, buffer.now.held_bytes);
 }
 
 void DiffSide::TakeOut(const JournalEvent& event, ChunkOnSide& chunk) {
   if (!chunk.held) return;
   chunk.held = false;
   BufferState& buffer = StateFor(event.buffer);
-  --buffer.held_chunks;
-  buffer.held_bytes -= chunk.info.outer_size;
+  chunk.left = record_count_;
+  --buffer.now.held_chunks;
+  buffer.now.held_bytes -= chunk.info.outer_size;
   chunks_.MayBeGone({event.buffer, event.chunk});
 }
 
@@ -292,14 +297,14 @@ DiffWhy DiffSide::WhyNot(const DiffPlace& place, ChunkId last_chunk) const {
 SideState DiffSide::StateOf(BufferId id, std::optional<ChunkName> near) const {
   SideState state;
   if (const auto buffer = buffers_.find(id); buffer != buffers_.end()) {
-    state.write_cursor = buffer->second.write_cursor;
-    state.held_chunks = buffer->second.held_chunks;
-    state.held_bytes = buffer->second.held_bytes;
+    state.write_cursor = buffer->second.before.write_cursor;
+    state.held_chunks = buffer->second.before.held_chunks;
+    state.held_bytes = buffer->second.before.held_bytes;
+    state.wraps = buffer->second.before.wraps;
   }
   const auto& buffers = replay_.session().buffers();
   if (const auto buffer = buffers.find(id); buffer != buffers.end()) {
     state.size = buffer->second.engine->stats().buffer_size;
-    state.wraps = buffer->second.engine->stats().write_wrap_count;
   }
   recent_.VisitBackwards([&](const JournalEvent& event) {
     if (event.buffer == id && (!near || Concerns(event, *near))) state.journal.push_back(event);
@@ -309,8 +314,10 @@ SideState DiffSide::StateOf(BufferId id, std::optional<ChunkName> near) const {
   if (!near) return state;
 
   chunks_.ForEach([&](const ChunkAt& at, const DiffChunks::Entry& entry) {
-    if (at.buffer == id && at.name.sequence == near->sequence && entry[side_].held)
-      state.chunks.push_back(entry[side_].info);
+    const ChunkOnSide& chunk = entry[side_];
+    const bool was_held = chunk.came < record_count_ && (chunk.held || chunk.left == record_count_);
+    if (at.buffer == id && at.name.sequence == near->sequence && was_held)
+      state.chunks.push_back(chunk.info);
   });
   state.sequence_chunks = state.chunks.size();
   const auto distance = [&](const HeldChunk& chunk) {

@@ -53,12 +53,15 @@ class DiffSide : public SessionSink {
   const std::vector<ReturnedPacket>& packets() const { return packets_; }
   const std::vector<PatchResult>& patches() const { return patches_; }
   const LogMoment& moment() const { return moment_; }
+  /// Whether the engine told anything of what happens inside, so far.
+  bool tells() const { return tells_; }
   Replay& replay() { return replay_; }
   Session& session() { return replay_.session(); }
 
   /// Why this side did not return a packet.
   DiffWhy WhyNot(const DiffPlace& place, ChunkId last_chunk) const;
-  /// A buffer of this side now, and one sequence in it; `near` is the chunk to look around.
+  /// A buffer of this side as the record under way found it, and one sequence in it; `near` is the
+  /// chunk to look around.
   SideState StateOf(BufferId buffer, std::optional<ChunkName> near) const;
   SideBuffer Outcome(const SessionBuffer& buffer) const;
   /// Chunk of the patch of the record under way that missed in this place of the order; absent if
@@ -88,10 +91,15 @@ class DiffSide : public SessionSink {
     uint32_t offset = 0;
     std::optional<Stall> stall;
   };
-  struct BufferState {
+  struct Fill {
     uint64_t write_cursor = 0;
     uint64_t held_chunks = 0;
     uint64_t held_bytes = 0;
+    uint64_t wraps = 0;
+  };
+  struct BufferState {
+    Fill now;
+    Fill before;  // the record under way
     uint64_t peak_bytes = 0;
     uint64_t packets = 0;
     uint64_t packet_bytes = 0;
@@ -130,6 +138,7 @@ class DiffSide : public SessionSink {
   Journal journal_;
   Replay replay_;
   LogMoment moment_;
+  uint64_t record_count_ = 0;  // records so far, and one for the end
   std::vector<ReturnedPacket> packets_;
   std::vector<PatchResult> patches_;
   std::vector<std::pair<size_t, ChunkName>> missed_;  // index in patches_

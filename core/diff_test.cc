@@ -82,8 +82,14 @@ TEST(LogDiff, SmallerBuffer_LosesWithReason) {
   EXPECT_EQ(result.first->packet->sides.a.why->moment.record, 3u);
   EXPECT_EQ(result.first->packet->written.record, 2u);
   EXPECT_EQ(result.first->states.b.size, 8192u);
+  // As the read found them.
   EXPECT_EQ(result.first->states.a.write_cursor, 3024u);
   EXPECT_EQ(result.first->states.a.wraps, 1u);
+  EXPECT_EQ(result.first->states.a.held_chunks, 1u);
+  EXPECT_EQ(result.first->states.a.sequence_chunks, 0u);
+  EXPECT_EQ(result.first->states.b.held_bytes, 6048u);
+  ASSERT_EQ(result.first->states.b.chunks.size(), 1u);
+  EXPECT_EQ(result.first->states.b.chunks[0].outer_size, 3024u);
 
   // As sizes were chosen, the size itself is no difference.
   const BufferDiff& buffer = result.buffers.at(0);
