@@ -8,6 +8,7 @@
 #include "commands/diff.h"
 #include "commands/dump.h"
 #include "commands/engines.h"
+#include "commands/export.h"
 #include "commands/help.h"
 #include "commands/import.h"
 #include "commands/info.h"
@@ -32,9 +33,9 @@ Result<ColorMode> ParseColor(std::string_view when) {
 
 std::span<const Command> Commands() {
   static const std::vector<Command> commands = {
-      ReplayCommand(), StatsCommand(), DiffCommand(),        EnginesCommand(),
-      ImportCommand(), InfoCommand(),  DumpCommand(),        VerifyCommand(),
-      RepairCommand(), HelpCommand(),  CompletionsCommand(),
+      ReplayCommand(),  StatsCommand(),  DiffCommand(), ExportCommand(),
+      EnginesCommand(), ImportCommand(), InfoCommand(), DumpCommand(),
+      VerifyCommand(),  RepairCommand(), HelpCommand(), CompletionsCommand(),
   };
   return commands;
 }

@@ -108,6 +108,10 @@ class LedgerSink {
   virtual void OnPacketFate(const PacketAccount&) {}
   /// A packet that was read before came out again. It is not counted among the fates.
   virtual void OnDuplicate(const PacketAccount&) {}
+  /// The chunk (its id unwrapped) left the buffer and is forgotten: of the packets that lie in it
+  /// alone nothing more is told, until a chunk is committed under its id again. Not told at the
+  /// log's end.
+  virtual void OnChunkForgotten(BufferId, SequenceKey, uint64_t chunk) { static_cast<void>(chunk); }
 };
 
 struct FateCount {

@@ -75,6 +75,7 @@ void BufferLedger::Forget(uint64_t key) {
   const bool same_piece =
       !record.entries.empty() && record.entries.front().kind == FragmentKind::kContinue;
   const ChainId tail = same_piece ? kNoChain : record.tail;
+  const uint64_t chunk = record.id;
   records_.erase(found);
   for (const ChainId id : {head, tail}) {
     if (id == kNoChain) continue;
@@ -82,6 +83,7 @@ void BufferLedger::Forget(uint64_t key) {
     chains_.Release(id);
     SettleChain(packet);
   }
+  sink_.OnChunkForgotten(id_, NameOf(key).sequence, chunk);
 }
 
 /// Tells a lost chain once nothing can be added to it and its chunks are forgotten: until then the

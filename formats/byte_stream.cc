@@ -136,16 +136,9 @@ class MemorySource : public ByteSource {
 /// Writes to a descriptor, and puts a regular file in its place at the end.
 class DescriptorFile : public OutputFile {
  public:
-  /// @param temporary the name that Commit renames to `target`; empty: written in place
-  DescriptorFile(int fd, bool owned, std::string path, std::string temporary = {},
-                 std::string target = {})
-      : descriptor_(fd, owned),
-        path_(std::move(path)),
-        temporary_(std::move(temporary)),
-        target_(std::move(target)) {}
-  ~DescriptorFile() override {
-    if (!temporary_.empty()) ::unlink(temporary_.c_str());
-  }
+  /// @param pending what Commit puts in its place; absent: written in place
+  DescriptorFile(int fd, bool owned, std::string path, std::optional<PendingFile> pending = {})
+      : descriptor_(fd, owned), path_(std::move(path)), pending_(std::move(pending)) {}
 
   Status Write(Bytes bytes) override {
     while (!bytes.empty()) {
@@ -163,12 +156,7 @@ class DescriptorFile : public OutputFile {
     if (!descriptor_.Close()) {
       return SystemError("cannot finish writing", errno, path_, WriteHint(errno));
     }
-    if (temporary_.empty()) return {};
-    if (::rename(temporary_.c_str(), target_.c_str()) != 0) {
-      return SystemError(fmt::format("cannot rename {} to its place", temporary_), errno, path_);
-    }
-    temporary_.clear();
-    return {};
+    return pending_ ? pending_->Commit() : Status();
   }
 
   const std::string& path() const override { return path_; }
@@ -176,8 +164,7 @@ class DescriptorFile : public OutputFile {
  private:
   Descriptor descriptor_;
   std::string path_;
-  std::string temporary_;
-  std::string target_;
+  std::optional<PendingFile> pending_;
 };
 
 /// The file that a symbolic link leads to, so that a rename replaces that and not the link.
@@ -226,6 +213,50 @@ std::unique_ptr<ByteSource> MakeMemorySource(std::string bytes, std::string path
   return std::make_unique<MemorySource>(std::move(bytes), std::move(path));
 }
 
+Result<PendingFile> PendingFile::At(const std::string& path) {
+  struct stat info {};
+  const bool exists = ::stat(path.c_str(), &info) == 0;
+  if (exists && !S_ISREG(info.st_mode)) {
+    return Fail(ErrorCode::kIo, "this is no regular file, and only one can be replaced",
+                {path, {}, {}}, "give the name of a file to write");
+  }
+  PendingFile pending;
+  pending.path_ = path;
+  pending.target_ = ResolveLink(path);
+  const std::string temporary = TemporaryName(pending.target_);
+  const int fd =
+      ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, kFileMode);
+  if (fd < 0) {
+    return SystemError("cannot create", errno, path, "the folder must exist, and allow new files");
+  }
+  pending.temporary_ = temporary;
+  // A file that is replaced keeps its permissions; where that is not allowed the new ones do.
+  if (exists && ::fchmod(fd, info.st_mode & 07777) != 0) errno = 0;
+  ::close(fd);
+  return pending;
+}
+
+PendingFile& PendingFile::operator=(PendingFile&& other) noexcept {
+  if (this == &other) return *this;
+  Discard();
+  path_ = std::move(other.path_);
+  target_ = std::move(other.target_);
+  temporary_ = std::exchange(other.temporary_, {});
+  return *this;
+}
+
+Status PendingFile::Commit() {
+  if (::rename(temporary_.c_str(), target_.c_str()) != 0)
+    return SystemError(fmt::format("cannot rename {} to its place", temporary_), errno, path_);
+  temporary_.clear();
+  return {};
+}
+
+void PendingFile::Discard() {
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  temporary_.clear();
+}
+
 Status ByteSink::Write(std::string_view text) {
   return Write(Bytes{reinterpret_cast<const uint8_t*>(text.data()), text.size()});
 }
@@ -250,16 +281,10 @@ Result<std::unique_ptr<OutputFile>> OutputFile::Create(const std::string& path) 
     return std::make_unique<DescriptorFile>(fd, true, path);
   }
 
-  const std::string target = ResolveLink(path);
-  std::string temporary = TemporaryName(target);
-  const int fd =
-      ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, kFileMode);
-  if (fd < 0) {
-    return SystemError("cannot create", errno, path, "the folder must exist, and allow new files");
-  }
-  // A file that is replaced keeps its permissions; where that is not allowed the new ones do.
-  if (exists && ::fchmod(fd, info.st_mode & 07777) != 0) errno = 0;
-  return std::make_unique<DescriptorFile>(fd, true, path, std::move(temporary), target);
+  RS_ASSIGN_OR_RETURN(PendingFile pending, PendingFile::At(path));
+  const int fd = ::open(pending.temporary().c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+  if (fd < 0) return SystemError("cannot open for writing", errno, path);
+  return std::make_unique<DescriptorFile>(fd, true, path, std::move(pending));
 }
 
 }  // namespace ringscope

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "core/ids.h"
 #include "core/result.h"
@@ -46,6 +47,32 @@ class StringSink : public ByteSink {
   using ByteSink::Write;
   Status Write(Bytes bytes) override;
   std::string text;
+};
+
+/// The place of a file that is to appear whole: a temporary name beside it, which Commit renames.
+/// Dropped without, the temporary file is removed again.
+class PendingFile {
+ public:
+  /// Makes an empty temporary file. A file that will be replaced gives it its permissions. Fails
+  /// where no regular file can be put.
+  static Result<PendingFile> At(const std::string& path);
+  ~PendingFile() { Discard(); }
+  PendingFile(PendingFile&& other) noexcept { *this = std::move(other); }
+  PendingFile& operator=(PendingFile&& other) noexcept;
+
+  /// The name to write to.
+  const std::string& temporary() const { return temporary_; }
+  const std::string& path() const { return path_; }
+  /// Puts what was written, and closed, in its place.
+  Status Commit();
+
+ private:
+  PendingFile() = default;
+  void Discard();
+
+  std::string path_;       // as the user gave it
+  std::string target_;     // where a symbolic link leads
+  std::string temporary_;  // empty: nothing is pending
 };
 
 /// A file that appears whole or not at all: written under a temporary name beside its place and
