@@ -17,6 +17,7 @@
 #include "commands/replay.h"
 #include "commands/stats.h"
 #include "commands/suggest.h"
+#include "commands/timeline.h"
 #include "commands/verify.h"
 
 namespace ringscope {

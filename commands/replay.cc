@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "commands/lost_trace.h"
 #include "commands/options.h"
 #include "commands/output.h"
 #include "commands/replay_report.h"
@@ -17,6 +18,10 @@ void SetUp(CLI::App& app, ReplayArgs& args) {
                  "Write the trace that the service would have written (.pftrace); - for standard "
                  "output")
       ->type_name(kFileType);
+  app.add_option("--lost", args.lost,
+                 "Write the packets that the buffers lost, each with what became of it, as a trace "
+                 "of their own (.pftrace)")
+      ->type_name(kFileType);
   AddReplayOptions(app, args.choices);
   app.add_option("--events", args.events,
                  "Write what happens, event by event (.events.jsonl); - for standard output, which "
@@ -31,6 +36,7 @@ void SetUp(CLI::App& app, ReplayArgs& args) {
 struct OutputFiles {
   std::unique_ptr<OutputFile> trace;
   std::unique_ptr<OutputFile> events;
+  std::unique_ptr<OutputFile> lost;
 };
 
 Result<OutputFiles> CreateOutputs(const ReplayArgs& args, Context& context) {
@@ -42,6 +48,10 @@ Result<OutputFiles> CreateOutputs(const ReplayArgs& args, Context& context) {
     return Fail(ErrorCode::kUsage, "--stats has no place beside --output - or --events -", {},
                 "write the trace or the events to a file");
   }
+  if (args.lost == "-") {
+    return Fail(ErrorCode::kUsage, "--lost cannot go to standard output", {},
+                "name a file for the packets that were lost");
+  }
   OutputFiles files;
   if (!args.output.empty()) {
     RS_ASSIGN_OR_RETURN(files.trace, CreateOutput(context, args.output, /*binary=*/true));
@@ -49,25 +59,41 @@ Result<OutputFiles> CreateOutputs(const ReplayArgs& args, Context& context) {
   if (!args.events.empty()) {
     RS_ASSIGN_OR_RETURN(files.events, CreateOutput(context, args.events, /*binary=*/false));
   }
+  if (!args.lost.empty()) {
+    RS_ASSIGN_OR_RETURN(files.lost, CreateOutput(context, args.lost, /*binary=*/true));
+  }
   return files;
 }
 
-Status CommitOutput(const std::unique_ptr<OutputFile>& file, Context& context) {
+Status CommitOutput(const std::unique_ptr<OutputFile>& file, Context& context,
+                    const std::string& what = {}) {
   if (!file) return {};
   RS_RETURN_IF_ERROR(file->Commit());
-  if (file->path() != "-") context.console.Say(fmt::format("wrote {}", file->path()));
+  if (file->path() != "-")
+    context.console.Say(fmt::format("wrote {}{}{}", file->path(), what.empty() ? "" : ": ", what));
   return {};
 }
 
 /// Replays the session that `sessions` stands at into the files.
+/// @param lost_summary what went into the file of lost packets, in words
 Result<ReplayOutcome> ReplayInto(const OutputFiles& files, const ReplayArgs& args,
-                                 SessionReader& sessions, Context& context) {
+                                 SessionReader& sessions, Context& context,
+                                 std::string& lost_summary) {
   std::optional<TraceWriter> trace;
   std::optional<EventsWriter> events;
   ReplayOutputs outputs{.histograms = args.stats};
   if (files.trace) outputs.trace = &trace.emplace(*files.trace);
   if (files.events) outputs.events = &events.emplace(*files.events);
-  return ReplaySession(context, sessions, args.choices, outputs);
+  if (!files.lost) return ReplaySession(context, sessions, args.choices, outputs);
+  LostTrace lost(*files.lost);
+  outputs.accounts = &lost.packets();
+  outputs.sink = &lost;
+  outputs.observe = [&lost](BufferId buffer) { return lost.packets().Observer(buffer); };
+  RS_ASSIGN_OR_RETURN(ReplayOutcome outcome,
+                      ReplaySession(context, sessions, args.choices, outputs));
+  RS_RETURN_IF_ERROR(lost.Finish());
+  lost_summary = lost.Summary();
+  return outcome;
 }
 
 }  // namespace
@@ -79,11 +105,14 @@ Result<ExitCode> RunReplay(const ReplayArgs& args, Context& context) {
   document["sessions"] = Json::array();
 
   RS_ASSIGN_OR_RETURN(const OutputFiles files, CreateOutputs(args, context));
+  std::string lost_summary;
   RS_ASSIGN_OR_RETURN(bool more, sessions.NextSession());
   for (bool first = true; more; first = false) {
-    RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome, ReplayInto(files, args, sessions, context));
+    RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome,
+                        ReplayInto(files, args, sessions, context, lost_summary));
     if (files.trace) RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "a trace"));
     if (files.events) RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "a file of events"));
+    if (files.lost) RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "a trace"));
     if (args.format == "json") {
       Json json = ReplaySummaryJson(outcome);
       if (args.stats) json["stats"] = StatsJson(outcome);
@@ -98,6 +127,7 @@ Result<ExitCode> RunReplay(const ReplayArgs& args, Context& context) {
   if (args.format == "json" && has_summary) PrintJson(context.console, document);
   RS_RETURN_IF_ERROR(CommitOutput(files.trace, context));
   RS_RETURN_IF_ERROR(CommitOutput(files.events, context));
+  RS_RETURN_IF_ERROR(CommitOutput(files.lost, context, lost_summary));
   return sessions.Finish();
 }
 
@@ -115,7 +145,8 @@ Command ReplayCommand() {
        {"ringscope replay session.tblog --size 16MiB", "What if all buffers had been that large?"},
        {"ringscope replay session.tblog --size 1=64k --reads every=500ms",
         "Make buffer 1 smaller, and read it twice a second"},
-       {"ringscope replay session.tblog --events - | head", "Watch what happens"}},
+       {"ringscope replay session.tblog --events - | head", "Watch what happens"},
+       {"ringscope replay session.tblog --lost lost.pftrace", "Get what is missing in the trace"}},
       Bind(SetUp, RunReplay)};
 }
 

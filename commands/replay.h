@@ -14,6 +14,7 @@ struct ReplayArgs {
   std::vector<std::string> logs;
   std::string output;  // .pftrace; empty: none
   std::string events;  // .events.jsonl, "-": standard output; empty: none
+  std::string lost;    // .pftrace of the packets that were lost; empty: none
   ReplayChoices choices;
   bool stats = false;
   std::string format = "table";

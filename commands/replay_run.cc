@@ -207,12 +207,13 @@ Result<ReplayOutcome> ReplaySession(Context& context, SessionReader& sessions,
   if (outputs.sink != nullptr) sinks.push_back(outputs.sink);
   SinkFan fan(std::move(sinks));
   std::map<BufferId, ObserverFan> observers;
-  if (ledger || outputs.journal != nullptr) {
+  if (ledger || outputs.journal != nullptr || outputs.observe) {
     options.session.observe = [&](BufferId id) -> EngineObserver* {
-      std::vector<EngineObserver*> both;
-      if (ledger) both.push_back(ledger->Observer(id));
-      if (outputs.journal != nullptr) both.push_back(outputs.journal->Observer(id));
-      return &observers.insert_or_assign(id, ObserverFan(std::move(both))).first->second;
+      std::vector<EngineObserver*> all;
+      if (ledger) all.push_back(ledger->Observer(id));
+      if (outputs.journal != nullptr) all.push_back(outputs.journal->Observer(id));
+      if (outputs.observe) all.push_back(outputs.observe(id));
+      return &observers.insert_or_assign(id, ObserverFan(std::move(all))).first->second;
     };
   }
   Replay replay(std::move(options), fan);

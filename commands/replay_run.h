@@ -93,6 +93,7 @@ struct ReplayOutputs {
   LedgerSink* accounts = nullptr;  // keeps a ledger, whose entries go there
   Journal* journal = nullptr;      // observes the buffers
   SessionSink* sink = nullptr;     // is told all that the session tells
+  ObserverFactory observe;         // makes another observer for each buffer
   bool histograms = false;         // fill ReplayOutcome::writers: memory for each sequence
 };
 

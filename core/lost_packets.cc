@@ -40,6 +40,7 @@ class LostPackets::PatchObserver : public EngineObserver {
   const BufferId buffer_;
 };
 
+LostPackets::LostPackets(Listener listener) : listener_(std::move(listener)) {}
 LostPackets::~LostPackets() = default;
 
 EngineObserver* LostPackets::Observer(BufferId buffer) {

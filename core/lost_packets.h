@@ -39,7 +39,7 @@ class LostPackets : public SessionSink, public LedgerSink {
   using Listener = std::function<void(const LostPacket&)>;
   using Counts = std::array<FateCount, kFates>;  // by Fate
 
-  explicit LostPackets(Listener listener) : listener_(std::move(listener)) {}
+  explicit LostPackets(Listener listener);
   ~LostPackets() override;
 
   EngineObserver* Observer(BufferId buffer);

@@ -22,6 +22,8 @@ class TraceWriter {
   /// Packets of the service itself (sequence 1); messages as they are in the packet.
   Status AddTraceConfig(Bytes config);
   Status AddClockSnapshot(Bytes snapshot);
+  /// A TracePacket message as it is, with whatever trusted fields it has.
+  Status AddRawPacket(Bytes packet);
   /// The TraceStats packet: every buffer, every sequence. Write it last.
   Status AddTraceStats(Session& session);
   /// Writes out what is pending.

@@ -100,6 +100,12 @@ Status TraceWriter::AddClockSnapshot(Bytes snapshot) {
   return AddServicePacket(kClockSnapshot, snapshot);
 }
 
+Status TraceWriter::AddRawPacket(Bytes packet) {
+  wire::AppendBytes(pending_, kPacketField, packet);
+  ++packets_;
+  return FlushIfLarge();
+}
+
 Status TraceWriter::AddTraceStats(Session& session) {
   std::vector<const SessionBuffer*> buffers;
   for (const auto& [id, buffer] : session.buffers()) buffers.push_back(&buffer);

@@ -135,7 +135,6 @@ CREATE TABLE packets (
   culprit_writer INTEGER,
   culprit_chunk INTEGER,
   waits_for INTEGER,              -- stalled: id of the chunk of its sequence that it waits for
-  culprit TEXT AS (culprit_producer || ':' || culprit_writer || '#' || culprit_chunk),
   FOREIGN KEY (session, buffer, producer, writer)
     REFERENCES sequences(session, buffer, producer, writer)
 );
@@ -212,10 +211,11 @@ CREATE TABLE fates (
 ) WITHOUT ROWID;
 )sql";
 
-// Where most packets are read, an index of the others is small and finds what is asked for.
+// An index over all packets would take as long as writing them, and what sums them up reads them
+// all anyway. The fates that are rare are found by theirs.
 const char* const kSqliteIndexes = R"sql(
-CREATE INDEX packets_not_read ON packets(fate, session, buffer, producer, writer, first_chunk)
-  WHERE fate <> 'read';
+CREATE INDEX packets_by_rare_fate ON packets(fate, session, buffer, producer, writer)
+  WHERE fate NOT IN ('read', 'overwritten', 'discarded');
 CREATE INDEX chunks_by_name ON chunks(session, buffer, producer, writer, chunk);
 CREATE INDEX evictions_by ON evictions(by_chunk);
 )sql";
@@ -224,13 +224,16 @@ const char* const kSqliteViews = R"sql(
 CREATE VIEW data_loss AS
   -- What was lost: per sequence, fate and cause.
   SELECT p.session, p.buffer, p.producer, p.writer, r.name AS producer_name, p.fate, p.cause,
-         count(*) AS packets, sum(p.size) AS bytes, sum(p.own_fault) AS own_fault,
-         min(p.first_chunk) AS first_chunk, max(p.last_chunk) AS last_chunk,
-         min(p.written_ns) AS first_written_ns, max(p.written_ns) AS last_written_ns
-  FROM packets p INDEXED BY packets_not_read
+         p.packets, p.bytes, p.own_fault, p.first_chunk, p.last_chunk, p.first_written_ns,
+         p.last_written_ns
+  FROM (SELECT session, buffer, producer, writer, fate, cause, count(*) AS packets,
+               sum(size) AS bytes, sum(own_fault) AS own_fault, min(first_chunk) AS first_chunk,
+               max(last_chunk) AS last_chunk, min(written_ns) AS first_written_ns,
+               max(written_ns) AS last_written_ns
+        FROM packets GROUP BY session, buffer, producer, writer, fate, cause) p
+  JOIN fates f ON f.fate = p.fate AND f.is_loss
   LEFT JOIN producers r ON r.session = p.session AND r.producer = p.producer
-  WHERE p.fate <> 'read' AND p.fate IN (SELECT fate FROM fates WHERE is_loss)
-  GROUP BY p.session, p.buffer, p.producer, p.writer, p.fate, p.cause;
+  ORDER BY p.session, p.buffer, p.producer, p.writer, p.packets DESC;
 CREATE VIEW culprits AS
   -- Who overwrote whom: per victim and culprit, with the share of the victim's overwritten bytes.
   SELECT session, buffer, producer AS victim_producer, writer AS victim_writer,
@@ -253,7 +256,7 @@ CREATE VIEW stalls AS
   FROM packets p
   JOIN sessions s ON s.id = p.session
   LEFT JOIN producers r ON r.session = p.session AND r.producer = p.producer
-  WHERE p.fate = 'stalled'
+  WHERE p.fate = 'stalled' AND p.fate NOT IN ('read', 'overwritten', 'discarded')
   GROUP BY p.session, p.buffer, p.producer, p.writer, p.cause, p.waits_for;
 )sql";
 
