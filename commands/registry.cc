@@ -34,9 +34,9 @@ Result<ColorMode> ParseColor(std::string_view when) {
 
 std::span<const Command> Commands() {
   static const std::vector<Command> commands = {
-      ReplayCommand(),  StatsCommand(),  DiffCommand(), ExportCommand(),
-      EnginesCommand(), ImportCommand(), InfoCommand(), DumpCommand(),
-      VerifyCommand(),  RepairCommand(), HelpCommand(), CompletionsCommand(),
+      ReplayCommand(),  StatsCommand(),  TimelineCommand(),    DiffCommand(), ExportCommand(),
+      EnginesCommand(), ImportCommand(), InfoCommand(),        DumpCommand(), VerifyCommand(),
+      RepairCommand(),  HelpCommand(),   CompletionsCommand(),
   };
   return commands;
 }
