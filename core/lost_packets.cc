@@ -149,7 +149,8 @@ void LostPackets::Close(const PacketAccount& account) {
 /// The bytes of a packet in pieces; nullopt: they are not all there, or not patched.
 std::optional<std::string> LostPackets::Join(const PacketAccount& account) const {
   std::string bytes;
-  if (account.last_chunk - account.first_chunk > chunks_.size()) return std::nullopt;
+  const uint64_t steps = account.last_chunk - account.first_chunk;
+  if (steps == 0 || steps > chunks_.size()) return std::nullopt;
   for (uint64_t id = account.first_chunk; id <= account.last_chunk; ++id) {
     const Stored* chunk = Find(account, id);
     const bool is_first = id == account.first_chunk, is_last = id == account.last_chunk;
