@@ -15,8 +15,8 @@ constexpr std::array<const char*, kOpKinds> kKindNames = {
     "flush_timeout",    "read",          "clone_read",
     "recorder_gap",     "note"};
 constexpr std::array<const char*, 2> kPolicyNames = {"ring_buffer", "discard"};
-constexpr std::array<const char*, 5> kOriginNames = {"imported", "shm", "inline", "scraped",
-                                                     "synthetic"};
+constexpr std::array<const char*, 6> kOriginNames = {"imported", "shm",       "inline",
+                                                     "scraped",  "synthetic", "estimated"};
 constexpr std::array<const char*, 4> kReasonNames = {"unknown", "consumer", "file", "final"};
 
 template <typename E, size_t N>

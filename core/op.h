@@ -23,6 +23,7 @@ enum class Origin : uint8_t {
   kInline,     // bytes carried in the request itself
   kScraped,    // copied by the recorder from shared memory that was not committed yet
   kSynthetic,  // made up, for example from an existing trace
+  kEstimated,  // as kScraped, but the service scraped by itself, at about this time
 };
 
 /// Why a read pass happened.

@@ -99,6 +99,10 @@ class MessageEncoder {
   void Always(uint32_t number, const std::string& value) {
     wire::AppendBytes(out_, number, wire::AsBytes(value));
   }
+  template <codec::Message Struct>
+  void Always(uint32_t number, const Struct& value) {
+    Nested(number, value);
+  }
   template <typename Struct>
   void Nested(uint32_t number, const Struct& value) {
     std::string nested;
@@ -178,8 +182,13 @@ class FieldDecoder {
     into = wire::AsText(field_.bytes);
     return true;
   }
+  template <codec::Message Struct>
+  bool Take(uint32_t number, Struct& into) {
+    return TakeNested(number, into);
+  }
+  /// @return whether the field is of that number, and a message
   template <typename Struct>
-  void TakeNested(uint32_t number, Struct& into);
+  bool TakeNested(uint32_t number, Struct& into);
 
   const wire::Field& field_;
 };
@@ -204,11 +213,12 @@ Status DecodeMessage(Bytes message, Struct& into) {
 }
 
 template <typename Struct>
-void FieldDecoder::TakeNested(uint32_t number, Struct& into) {
-  if (!Is(number, wire::Type::kBytes)) return;
+bool FieldDecoder::TakeNested(uint32_t number, Struct& into) {
+  if (!Is(number, wire::Type::kBytes)) return false;
   if (Status nested = DecodeMessage(field_.bytes, into); !nested) {
     Refuse(fmt::format("holds a message whose {}", nested.error().message));
   }
+  return true;
 }
 
 }  // namespace ringscope

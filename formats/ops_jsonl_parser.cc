@@ -17,7 +17,8 @@ namespace ringscope {
 namespace {
 
 constexpr const char* kPolicies = "\"ring_buffer\" or \"discard\"";
-constexpr const char* kOrigins = "\"imported\", \"shm\", \"inline\", \"scraped\" or \"synthetic\"";
+constexpr const char* kOrigins =
+    "\"imported\", \"shm\", \"inline\", \"scraped\", \"synthetic\" or \"estimated\"";
 constexpr const char* kReasons = "\"unknown\", \"consumer\", \"file\" or \"final\"";
 constexpr uint64_t kV1Alignment = 16;  // of a V1 buffer's size, in bytes
 

@@ -13,7 +13,7 @@ namespace ringscope {
 template <>
 inline constexpr uint64_t kEnumValues<FillPolicy> = 2;
 template <>
-inline constexpr uint64_t kEnumValues<Origin> = 5;
+inline constexpr uint64_t kEnumValues<Origin> = 6;
 template <>
 inline constexpr uint64_t kEnumValues<ReadReason> = 4;
 

@@ -1,0 +1,102 @@
+#include "commands/record/commit_reader.h"
+
+#include <fmt/format.h>
+
+namespace ringscope::record {
+namespace {
+
+// Field numbers of CommitDataRequest and its parts.
+enum Request : uint32_t { kChunksToMove = 1, kChunksToPatch = 2, kFlushRequestId = 3 };
+enum Move : uint32_t { kPage = 1, kChunk = 2, kData = 4 };
+enum Patch : uint32_t { kPatches = 4 };
+
+bool IsBytes(const wire::Field& field, uint32_t number) {
+  return field.number == number && field.type == wire::Type::kBytes;
+}
+bool IsVarint(const wire::Field& field, uint32_t number) {
+  return field.number == number && field.type == wire::Type::kVarint;
+}
+
+tl::unexpected<Error> Malformed() {
+  return Fail(ErrorCode::kCorrupt, "sent a commit that is not well-formed protobuf");
+}
+
+/// Bytes of a length-delimited field that holds so many.
+size_t FieldBytes(uint32_t number, size_t content) {
+  return wire::VarintSize(uint64_t{number} << 3) + wire::VarintSize(content) + content;
+}
+
+}  // namespace
+
+Status CommitReader::Read(Bytes request, ProducerMemory* memory) {
+  for_log_.clear();
+  flush_.reset();
+  from_memory_ = false;
+  chunks_ = chunk_bytes_ = patches_ = 0;
+  wire::FieldReader reader(request);
+  while (const auto field = reader.Next()) {
+    if (IsBytes(*field, kChunksToMove)) {
+      RS_RETURN_IF_ERROR(ReadChunk(*field, memory));
+    } else if (IsVarint(*field, kFlushRequestId)) {
+      flush_ = field->value;
+    } else {
+      if (IsBytes(*field, kChunksToPatch)) RS_RETURN_IF_ERROR(ReadPatch(*field));
+      for_log_ += wire::AsText(field->whole);
+    }
+  }
+  if (!reader.ok()) return Malformed();
+  return {};
+}
+
+Status CommitReader::ReadChunk(const wire::Field& field, ProducerMemory* memory) {
+  smb::ChunkPlace place;
+  std::optional<size_t> data;
+  wire::FieldReader reader(field.bytes);
+  while (const auto part = reader.Next()) {
+    if (IsVarint(*part, kPage)) place.page = part->value;
+    if (IsVarint(*part, kChunk)) place.chunk = part->value;
+    if (!IsBytes(*part, kData)) continue;
+    data = part->bytes.size();
+    // The service does not survive some of these sizes, so none is passed on.
+    if (*data < kChunkHeaderSize || *data > kMaxChunkData) {
+      return Fail(ErrorCode::kCorrupt,
+                  fmt::format("sent a chunk of {} bytes, {} to {} are possible", *data,
+                              kChunkHeaderSize, kMaxChunkData));
+    }
+  }
+  if (!reader.ok()) return Malformed();
+
+  chunk_.clear();
+  if (data) {
+    ++chunks_;
+    chunk_bytes_ += *data;
+  } else if (memory != nullptr && memory->TakeCommitted(place, chunk_)) {
+    from_memory_ = true;
+    ++chunks_;
+    chunk_bytes_ += chunk_.size();
+    wire::AppendTag(for_log_, kChunksToMove, wire::Type::kBytes);
+    wire::AppendVarint(for_log_, field.bytes.size() + FieldBytes(kData, chunk_.size()));
+    for_log_ += wire::AsText(field.bytes);
+    wire::AppendBytes(for_log_, kData, wire::AsBytes(chunk_));
+    return {};
+  }
+  for_log_ += wire::AsText(field.whole);
+  return {};
+}
+
+Status CommitReader::ReadPatch(const wire::Field& field) {
+  wire::FieldReader reader(field.bytes);
+  while (const auto part = reader.Next()) patches_ += IsBytes(*part, kPatches) ? 1 : 0;
+  if (!reader.ok()) return Malformed();
+  return {};
+}
+
+std::string CommitReader::WithoutFlush(Bytes request) {
+  std::string rest;
+  wire::FieldReader reader(request);
+  while (const auto field = reader.Next())
+    if (!IsVarint(*field, kFlushRequestId)) rest += wire::AsText(field->whole);
+  return rest;
+}
+
+}  // namespace ringscope::record

@@ -1,0 +1,213 @@
+#include "commands/record/connection_pair.h"
+
+#include <fmt/format.h>
+#include <sys/epoll.h>
+
+namespace ringscope::record {
+namespace {
+
+/// Bytes kept for the service, or read from the client ahead of its turn, before the client has to
+/// wait. About what a socket holds by itself.
+constexpr size_t kMaxFromClient = 256 * 1024;
+/// Receives in a row from one peer, so that none keeps the others waiting.
+constexpr int kReceivesInARow = 4;
+/// How long a service that was told of a disconnect may take to close its end.
+constexpr std::chrono::seconds kCloseTimeout{1};
+
+}  // namespace
+
+ConnectionPair::ConnectionPair(EventLoop& loop, UniqueFd client, UniqueFd service,
+                               std::unique_ptr<Tap> tap, Options options)
+    : loop_(loop),
+      client_(std::move(client)),
+      service_(std::move(service)),
+      tap_(std::move(tap)),
+      options_(std::move(options)) {
+  client_watch_ =
+      loop_.Watch(client_->fd(), EPOLLIN, [this](uint32_t events) { OnClientEvent(events); });
+  service_watch_ =
+      loop_.Watch(service_->fd(), EPOLLIN, [this](uint32_t events) { OnServiceEvent(events); });
+}
+
+ConnectionPair::~ConnectionPair() {
+  loop_.Unwatch(client_watch_);
+  loop_.Unwatch(service_watch_);
+  if (options_.turns != nullptr) options_.turns->Leave(*this);
+}
+
+void ConnectionPair::OnClientEvent(uint32_t events) {
+  if (state_ == State::kServiceGone) return Settle({}, "");  // it takes what is left for it
+  if (state_ != State::kOpen) return;
+  Settle((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0 ? ReadClient() : Status(), "client");
+}
+
+void ConnectionPair::OnServiceEvent(uint32_t events) {
+  if (state_ == State::kServiceGone || state_ == State::kDone) return;
+  Settle((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0 ? ReadService() : Status(), "service");
+}
+
+Status ConnectionPair::ReadClient() {
+  for (int i = 0; i < kReceivesInARow && WantsClient(); ++i) {
+    RS_ASSIGN_OR_RETURN(const IoState state, client_->Receive());
+    if (state == IoState::kWouldBlock) break;
+    client_closed_ = state == IoState::kClosed;
+    RS_RETURN_IF_ERROR(PassClientFrames());
+  }
+  return {};
+}
+
+Status ConnectionPair::ReadService() {
+  for (int i = 0; i < kReceivesInARow; ++i) {
+    RS_ASSIGN_OR_RETURN(const IoState state, service_->Receive());
+    if (state == IoState::kWouldBlock) break;
+    if (state_ == State::kOpen) {
+      RS_RETURN_IF_ERROR(PassServiceFrames());
+    } else {
+      service_->DiscardUnread();  // there is nobody left to tell
+    }
+    if (state == IoState::kClosed) {
+      EndService();
+      break;
+    }
+  }
+  return {};
+}
+
+bool ConnectionPair::TakeTurn() {
+  if (options_.turns == nullptr || !tap_->CanConfirm()) return true;
+  return !awaiting_confirmation_ && options_.turns->Take(*this);
+}
+
+Status ConnectionPair::PassClientFrames() {
+  if (state_ != State::kOpen || !TakeTurn()) return {};
+  bool passed = false;
+  const auto carries = [this](const ipc::Frame& frame) { return tap_->CarriesDescriptor(frame); };
+  while (true) {
+    RS_ASSIGN_OR_RETURN(std::optional<PassingFrame> frame, client_->NextFrame(carries));
+    if (!frame) break;
+    RS_RETURN_IF_ERROR(tap_->FromClient(std::move(*frame), *service_));
+    passed = true;
+  }
+  if (client_closed_) {
+    EndClient();  // and its turn lasts until the service has closed its end
+  } else if (options_.turns != nullptr && options_.turns->IsHeldBy(*this)) {
+    if (passed) {
+      awaiting_confirmation_ = true;
+      tap_->AskConfirmation(*service_);
+    } else {
+      options_.turns->Leave(*this);
+    }
+  }
+  return {};
+}
+
+Status ConnectionPair::PassServiceFrames() {
+  const auto carries = [this](const ipc::Frame& frame) { return tap_->CarriesDescriptor(frame); };
+  while (true) {
+    RS_ASSIGN_OR_RETURN(std::optional<PassingFrame> frame, service_->NextFrame(carries));
+    if (!frame) break;
+    RS_RETURN_IF_ERROR(tap_->FromService(std::move(*frame), *client_));
+  }
+  if (tap_->TakeConfirmed() && state_ == State::kOpen) {
+    awaiting_confirmation_ = false;
+    options_.turns->Leave(*this);
+    RS_RETURN_IF_ERROR(PassClientFrames());
+  }
+  return {};
+}
+
+void ConnectionPair::OnTurn() {  // within another pair's call
+  loop_.CallSoon([this, alive = std::weak_ptr<bool>(alive_)] {
+    if (!alive.expired()) Settle(PassClientFrames(), "client");
+  });
+}
+
+void ConnectionPair::Settle(Status status, const char* sender) {
+  if (state_ == State::kDone) return;
+  if (!status) {
+    options_.on_warning(fmt::format("{}: the {} {}: this connection is closed", tap_->Describe(),
+                                    sender, status.error().message));
+    // Nothing that this peer may still send can be read: both sides end.
+    if (state_ == State::kOpen) EndClient();
+  }
+  service_->SendQueued();  // that a peer has closed its end shows when it is read
+  if (state_ != State::kClientGone) client_->SendQueued();
+  if (state_ == State::kOpen && client_->queued() > options_.max_for_client) {
+    options_.on_warning(
+        fmt::format("{}: takes nothing, with {} bytes waiting for it: this "
+                    "connection is closed",
+                    tap_->Describe(), client_->queued()));
+    EndClient();
+  }
+  if (state_ == State::kClientGone && service_->queued() == 0 && !shut_down_) {
+    shut_down_ = true;
+    service_->ShutDown();
+    loop_.CallAt(EventLoop::Clock::now() + kCloseTimeout,
+                 [this, alive = std::weak_ptr<bool>(alive_)] {
+                   if (!alive.expired()) Finish();
+                 });
+  }
+  if (state_ == State::kServiceGone && client_->queued() == 0) return Finish();
+  UpdateEvents();
+}
+
+void ConnectionPair::End() {
+  if (state_ != State::kOpen) return;
+  EndClient();
+  Settle({}, "");
+}
+
+void ConnectionPair::Abandon() {
+  if (state_ == State::kOpen) EndClient();
+  Finish();
+}
+
+void ConnectionPair::OnTimer() {
+  if (state_ != State::kOpen) return;
+  tap_->OnTimer(*service_);
+  Settle({}, "");
+}
+
+void ConnectionPair::EndClient() {
+  state_ = State::kClientGone;
+  tap_->OnDisconnect(&*service_);
+  // A frame that was cut short is passed on as it is: the service knows what to do with it.
+  service_->Queue(client_->unread());
+  loop_.Unwatch(client_watch_);
+}
+
+void ConnectionPair::EndService() {
+  if (state_ == State::kClientGone) return Finish();
+  if (state_ != State::kOpen) return;
+  state_ = State::kServiceGone;
+  tap_->OnDisconnect(nullptr);
+  client_->Queue(service_->unread());
+  loop_.Unwatch(service_watch_);
+  if (options_.turns != nullptr) options_.turns->Leave(*this);
+}
+
+void ConnectionPair::Finish() {
+  if (state_ == State::kDone) return;
+  state_ = State::kDone;
+  loop_.Unwatch(client_watch_);
+  loop_.Unwatch(service_watch_);
+  if (options_.turns != nullptr) options_.turns->Leave(*this);
+  options_.on_done();
+}
+
+bool ConnectionPair::WantsClient() const {
+  return state_ == State::kOpen && !client_closed_ && service_->queued() < kMaxFromClient &&
+         client_->unread().size() < kMaxFromClient;
+}
+
+void ConnectionPair::UpdateEvents() {
+  if (state_ == State::kOpen || state_ == State::kServiceGone) {
+    loop_.SetEvents(client_watch_,
+                    (WantsClient() ? EPOLLIN : 0u) | (client_->queued() > 0 ? EPOLLOUT : 0u));
+  }
+  if (state_ == State::kOpen || state_ == State::kClientGone) {
+    loop_.SetEvents(service_watch_, EPOLLIN | (service_->queued() > 0 ? EPOLLOUT : 0u));
+  }
+}
+
+}  // namespace ringscope::record

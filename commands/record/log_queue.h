@@ -1,0 +1,99 @@
+#ifndef RINGSCOPE_COMMANDS_RECORD_LOG_QUEUE_H_
+#define RINGSCOPE_COMMANDS_RECORD_LOG_QUEUE_H_
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "commands/record/log_files.h"
+#include "commands/record/recording.h"
+
+namespace ringscope::record {
+
+/// Records on their way to the disk: taken at once, written by a thread of its own. The queue is
+/// bounded. When it is full commits are dropped, until half of it is free, and what was dropped
+/// stands in the log as a recorder gap; the small records that say who is who have room of their
+/// own behind that.
+class LogQueue : public RecordSink {
+ public:
+  struct Options {
+    size_t capacity = size_t{128} << 20;  // bytes
+    std::chrono::milliseconds flush_interval{200};
+    /// Called by the writing thread when writing has failed.
+    std::function<void()> on_failure;
+  };
+  struct State {
+    uint64_t queued = 0;   // bytes
+    uint64_t written = 0;  // bytes in files
+    uint64_t gaps = 0;
+    uint64_t dropped_records = 0;
+    uint64_t dropped_bytes = 0;
+  };
+
+  LogQueue(std::unique_ptr<LogFiles> files, Options options);
+  ~LogQueue() override;
+
+  /// Adds the time of now. From one thread.
+  void Append(OpBody body) override;
+  State state() const;
+  /// Why nothing is written any more, if that is so. What is appended then is forgotten.
+  std::optional<Error> failure() const;
+  /// Writes all that is queued and closes the files.
+  Status Close();
+  /// After Close.
+  const LogFiles& files() const { return *files_; }
+
+ private:
+  static constexpr size_t kBlockBytes = size_t{1} << 20;
+  struct Item {
+    Op op;
+    size_t offset = 0;  // of a commit's request in the block
+    size_t size = 0;
+  };
+  /// Memory for many requests, so that the queue does without allocating.
+  struct Block {
+    explicit Block(size_t bytes);
+    std::unique_ptr<uint8_t[]> data;
+    size_t capacity;
+    size_t used = 0;
+    size_t queued = 0;  // what its items count for in the queue
+    std::vector<Item> items;
+  };
+  using BlockPtr = std::unique_ptr<Block>;
+
+  void AppendLocked(Op op, size_t cost);
+  void Drop(const Op& op, size_t size);
+  Block& BlockFor(size_t bytes);
+  void Run();
+  Status WriteBlock(const Block& block);
+  /// @param due set to never when it was
+  Status FlushIfDue(std::chrono::steady_clock::time_point& due);
+  void Recycle(BlockPtr block);
+
+  std::unique_ptr<LogFiles> files_;  // the thread's until Close
+  const Options options_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<BlockPtr> blocks_;  // to be written; the last is being filled
+  std::vector<BlockPtr> spare_;
+  size_t queued_ = 0;
+  bool closing_ = false;
+  bool dropping_ = false;
+  std::optional<RecorderGap> gap_;  // what was dropped and is not in the log yet
+  State totals_;
+  std::optional<Error> failure_;
+  Status result_;
+
+  std::thread thread_;
+};
+
+}  // namespace ringscope::record
+
+#endif  // RINGSCOPE_COMMANDS_RECORD_LOG_QUEUE_H_

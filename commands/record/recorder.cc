@@ -1,0 +1,123 @@
+#include "commands/record/recorder.h"
+
+#include <fmt/format.h>
+#include <sys/epoll.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "commands/record/consumer_tap.h"
+#include "commands/record/producer_tap.h"
+
+namespace ringscope::record {
+namespace {
+
+/// How often memory is looked into whose producer never says when.
+constexpr std::chrono::seconds kTimerPeriod{1};
+/// How long no client is taken when there are no descriptors left for another.
+constexpr std::chrono::milliseconds kAcceptPause{100};
+
+}  // namespace
+
+Recorder::Recorder(EventLoop& loop, RecorderOptions options, RecordSink& log, Warn warn)
+    : loop_(loop),
+      options_(std::move(options)),
+      warn_(std::move(warn)),
+      buffers_([&log](OpBody body) { log.Append(std::move(body)); }, warn_),
+      recording_{.log = log,
+                 .buffers = buffers_,
+                 .counts = counts_,
+                 .scraping = options_.scraping,
+                 .warn = warn_} {}
+
+Recorder::~Recorder() {
+  for (const auto& listening : listening_) loop_.Unwatch(listening->watch);
+}
+
+Result<std::unique_ptr<Recorder>> Recorder::Create(EventLoop& loop, RecorderOptions options,
+                                                   RecordSink& log, Warn warn) {
+  auto recorder =
+      std::unique_ptr<Recorder>(new Recorder(loop, std::move(options), log, std::move(warn)));
+  const RecorderOptions& own = recorder->options_;
+  RS_RETURN_IF_ERROR(recorder->Listen(own.producer, Port::kProducer));
+  if (own.consumer) RS_RETURN_IF_ERROR(recorder->Listen(*own.consumer, Port::kConsumer));
+  log.Append(ClockSnapshotRecord{TakeClockSnapshot()});
+  for (const auto& [id, buffer] : own.buffers) recorder->buffers_.SetUp(id, buffer);
+  if (own.config) recorder->buffers_.SetTemplate(*own.config);
+  recorder->OnTimer();
+  return recorder;
+}
+
+Status Recorder::Listen(const PortSockets& sockets, Port port) {
+  RS_ASSIGN_OR_RETURN(Listener listener, Listener::Create(sockets.listen, options_.mode));
+  auto& listening = *listening_.emplace_back(
+      std::make_unique<Listening>(Listening{std::move(listener), sockets.connect, port}));
+  listening.watch = loop_.Watch(listening.listener.fd(), EPOLLIN,
+                                [this, &listening](uint32_t) { AcceptAll(listening); });
+  return {};
+}
+
+void Recorder::AcceptAll(Listening& listening) {
+  while (true) {
+    UniqueFd client = listening.listener.Accept();
+    if (client.valid()) {
+      Join(std::move(client), listening);
+      continue;
+    }
+    if (errno == EAGAIN || errno == EWOULDBLOCK) return;
+    warn_(fmt::format("cannot take another client: {}", strerror(errno)));
+    loop_.SetEvents(listening.watch, 0);
+    loop_.CallAt(EventLoop::Clock::now() + kAcceptPause,
+                 [this, &listening, alive = std::weak_ptr<bool>(alive_)] {
+                   if (!alive.expired()) loop_.SetEvents(listening.watch, EPOLLIN);
+                 });
+    return;
+  }
+}
+
+void Recorder::Join(UniqueFd client, const Listening& listening) {
+  const PeerIdentity peer = PeerOf(client.get());
+  auto service = Connect(listening.connect);
+  if (!service) {
+    warn_(
+        fmt::format("a client (pid {}) is turned away: {}", peer.pid, service.error().ToString()));
+    return;
+  }
+  std::unique_ptr<Tap> tap;
+  if (listening.port == Port::kProducer) {
+    tap = std::make_unique<ProducerTap>(recording_, peer);
+  } else {
+    tap = std::make_unique<ConsumerTap>(recording_, peer);
+  }
+  const uint64_t id = ++last_pair_;
+  ConnectionPair::Options options;
+  if (options_.strict_order) options.turns = &turns_;
+  options.on_warning = warn_;
+  options.on_done = [this, id] {
+    loop_.CallSoon([this, id, alive = std::weak_ptr<bool>(alive_)] {
+      if (!alive.expired()) pairs_.erase(id);
+    });
+  };
+  pairs_[id] = std::make_unique<ConnectionPair>(loop_, std::move(client), std::move(*service),
+                                                std::move(tap), std::move(options));
+}
+
+void Recorder::OnTimer() {
+  for (const auto& [id, pair] : pairs_) pair->OnTimer();
+  loop_.CallAt(EventLoop::Clock::now() + kTimerPeriod, [this, alive = std::weak_ptr<bool>(alive_)] {
+    if (!alive.expired()) OnTimer();
+  });
+}
+
+void Recorder::Stop() {
+  stopping_ = true;
+  for (const auto& listening : listening_) loop_.Unwatch(listening->watch);
+  listening_.clear();
+  for (const auto& [id, pair] : pairs_) pair->End();
+}
+
+void Recorder::Abandon() {
+  for (const auto& [id, pair] : pairs_) pair->Abandon();
+}
+
+}  // namespace ringscope::record
