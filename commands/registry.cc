@@ -13,6 +13,7 @@
 #include "commands/import.h"
 #include "commands/info.h"
 #include "commands/options.h"
+#include "commands/record.h"
 #include "commands/repair.h"
 #include "commands/replay.h"
 #include "commands/stats.h"
@@ -34,9 +35,9 @@ Result<ColorMode> ParseColor(std::string_view when) {
 
 std::span<const Command> Commands() {
   static const std::vector<Command> commands = {
-      ReplayCommand(),  StatsCommand(),  TimelineCommand(),    DiffCommand(), ExportCommand(),
-      EnginesCommand(), ImportCommand(), InfoCommand(),        DumpCommand(), VerifyCommand(),
-      RepairCommand(),  HelpCommand(),   CompletionsCommand(),
+      ReplayCommand(), StatsCommand(),   TimelineCommand(), DiffCommand(),        ExportCommand(),
+      RecordCommand(), EnginesCommand(), ImportCommand(),   InfoCommand(),        DumpCommand(),
+      VerifyCommand(), RepairCommand(),  HelpCommand(),     CompletionsCommand(),
   };
   return commands;
 }

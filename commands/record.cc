@@ -1,0 +1,127 @@
+#include "commands/record.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <filesystem>
+
+#include "commands/options.h"
+#include "commands/record/recording_run.h"
+#include "commands/values.h"
+
+namespace ringscope {
+namespace {
+
+constexpr int kMinLevel = -7;
+constexpr int kMaxLevel = 19;  // above, zstd needs memory out of proportion
+constexpr uint64_t kMinQueue = 1 << 20;
+
+using BufferChoice = std::pair<BufferId, record::PlannedBuffer>;
+
+/// "1=64MiB,discard"
+Result<BufferChoice> ParseBuffer(std::string_view text) {
+  const size_t equals = text.find('=');
+  const size_t comma = text.find(',');
+  if (equals == std::string_view::npos || (comma != std::string_view::npos && comma < equals)) {
+    return Fail(ErrorCode::kUsage, fmt::format("'{}' is no buffer; write it like 1=64MiB,"
+                                               "ring_buffer",
+                                               text));
+  }
+  BufferChoice choice;
+  RS_ASSIGN_OR_RETURN(const uint64_t id, ParseNumber(text.substr(0, equals), UINT16_MAX));
+  choice.first = BufferId{static_cast<uint16_t>(id)};
+  const std::string_view rest = text.substr(equals + 1);
+  RS_ASSIGN_OR_RETURN(choice.second.size, ParseSize(rest.substr(0, rest.find(','))));
+  if (comma != std::string_view::npos) {
+    RS_ASSIGN_OR_RETURN(choice.second.policy, ParsePolicy(text.substr(comma + 1)));
+  }
+  return choice;
+}
+
+/// "0660"
+Result<uint32_t> ParseMode(std::string_view text) {
+  uint32_t mode = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), mode, 8);
+  if (error == std::errc() && stop == text.data() + text.size() && mode <= 0777) return mode;
+  return Fail(ErrorCode::kUsage,
+              fmt::format("'{}' is no set of permissions; write it like 0600 or 0666", text));
+}
+
+Result<uint64_t> ParseQueue(std::string_view text) {
+  RS_ASSIGN_OR_RETURN(const uint64_t bytes, ParseSize(text));
+  if (bytes >= kMinQueue) return bytes;
+  return Fail(ErrorCode::kUsage, fmt::format("'{}' is less than 1 MiB", text));
+}
+
+void SetUp(CLI::App& app, RecordArgs& args) {
+  app.add_option("COMMAND", args.command,
+                 "A program to record, with its arguments, behind --: its environment names the "
+                 "sockets, and the recording ends with it")
+      ->type_name("COMMAND");
+  app.add_option("-o,--output", args.output, "Log to write (.tblog); it grows as it is recorded")
+      ->type_name(kFileType)
+      ->required();
+  app.add_option("--listen", args.listen,
+                 "Where producers connect: a path, or @NAME (default: /tmp/ringscope-producer, or "
+                 "with COMMAND a path of its own)")
+      ->type_name("SOCKET");
+  app.add_option("--connect", args.connect,
+                 "The service's producer socket (default: PERFETTO_PRODUCER_SOCK_NAME, else "
+                 "where Perfetto has it)")
+      ->type_name("SOCKET");
+  app.add_option("--consumer-listen", args.consumer_listen,
+                 "Where consumers connect; records the trace config, its buffers and reads")
+      ->type_name("SOCKET");
+  app.add_option("--consumer-connect", args.consumer_connect,
+                 "The service's consumer socket (default: PERFETTO_CONSUMER_SOCK_NAME, else "
+                 "where Perfetto has it)")
+      ->type_name("SOCKET");
+  AddParsed(app, "--mode", args.mode, ParseMode, "OCTAL",
+            "Permissions of the sockets that are made (default: 0600)");
+  args.scraping = "exact";
+  AddChoice(app, "--scraping", args.scraping, {"exact", "observe"},
+            "Scrape in the service's place, or leave the traffic as it is and estimate what the "
+            "service scrapes (default: exact)");
+  args.order = "passing";
+  AddChoice(app, "--order", args.order, {"passing", "strict"},
+            "Order of different producers' requests: as they are passed on, or exactly as the "
+            "service handles them, one at a time, which is slow (default: passing)");
+  app.add_option("--config", args.config,
+                 "The trace config as text (.pbtxt), for the buffers' sizes, where no consumer "
+                 "is recorded")
+      ->type_name(kFileType);
+  AddParsedList(app, "--buffer", args.buffers, ParseBuffer, "ID=SIZE,POLICY",
+                "Size and fill policy of the service's buffer ID; may be repeated");
+  AddParsed(app, "--duration", args.duration_ns, ParseDuration, "TIME",
+            "Stop after this time (default: at SIGINT or SIGTERM, or with COMMAND)");
+  AddParsed(app, "--max-size", args.max_size, ParseSize, "SIZE",
+            "Go on in another file (FILE.1.tblog, ...) when one has this size");
+  AddParsed(app, "--queue", args.queue_bytes, ParseQueue, "SIZE",
+            "What may wait for a slow disk in memory before it is dropped (default: 128MiB)");
+  app.add_option("--level", args.level, "Compression level of zstd, -7 to 19 (default: 1)")
+      ->type_name("N")
+      ->check(CLI::Range(kMinLevel, kMaxLevel));
+}
+
+}  // namespace
+
+Command RecordCommand() {
+  return {"record",
+          "Record",
+          "Record a live session, between its producers and the service",
+          "Stands between producers and Perfetto's tracing service: producers connect here, and "
+          "everything they send goes on to the service. What they commit is logged on its way: "
+          "chunks from shared memory, patches, flushes, writers and data sources. If the consumer "
+          "connects here too, its trace config and reads are logged as well. The service's own "
+          "scraping of uncommitted chunks cannot be seen, so it is switched off for these "
+          "producers and done here instead. A slow disk never holds up the session: what could "
+          "not be written is in the log as a recorder gap.",
+          {{"ringscope record -o cap.tblog -- ./my_app", "Record a program until it ends"},
+           {"ringscope record -o cap.tblog --consumer-listen /tmp/ringscope-consumer",
+            "Record all that connects to /tmp/ringscope-producer, and the consumer"},
+           {"ringscope record -o cap.tblog --buffer 1=64MiB,ring_buffer --duration 10s",
+            "Record ten seconds of a service whose buffer is known"}},
+          Bind(SetUp, RunRecord)};
+}
+
+}  // namespace ringscope

@@ -1,0 +1,302 @@
+// A real session's traffic, frame by frame and with its shared memory, through the recorder: what
+// reaches the service and what is logged must be what a recording of that session has.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "commands/testing/ipc_peer.h"
+#include "commands/testing/recorder_run.h"
+#include "core/commit_request.h"
+#include "formats/commit_log_writer.h"
+#include "formats/hex.h"
+#include "formats/ops_jsonl.h"
+#include "formats/testing/compare_traces.h"
+#include "formats/testing/testdata.h"
+
+namespace ringscope::testing {
+namespace {
+
+using nlohmann::json;
+using record::Scraping;
+
+constexpr size_t kSmbBytes = 131072;  // as the recorded images are
+
+std::string FromHex(const json& hex) {
+  std::string bytes;
+  EXPECT_TRUE(DecodeHex(hex.get<std::string>(), bytes));
+  return bytes;
+}
+
+std::string WithPrefix(const std::string& message) {
+  std::string frame;
+  for (int i = 0; i < 4; ++i) frame += static_cast<char>(message.size() >> (8 * i));
+  return frame + message;
+}
+
+/// A step of the session: a frame, with what must be in shared memory before, and what must reach
+/// the service in its place or ahead of it.
+struct Step {
+  bool consumer = false;
+  bool from_client = false;
+  bool with_fd = false;
+  uint64_t time = 0;
+  std::string frame;
+  std::vector<json> memory;
+  std::optional<std::string> edited;
+  std::vector<std::string> injected;
+};
+
+void ReadSteps(const std::string& file, bool consumer, std::vector<Step>& steps) {
+  const std::string text = ReadTestdata("captures/short-v2/" + file);
+  std::vector<json> memory;
+  for (const std::string_view line : Lines(text)) {
+    const json entry = json::parse(line);
+    if (!entry.contains("dir")) {
+      memory.push_back(entry);
+      continue;
+    }
+    const std::string dir = entry["dir"];
+    if (dir == "to_service") {
+      const std::string frame = WithPrefix(FromHex(entry["frame"]));
+      if (entry["why"] == "edited") {
+        steps.back().edited = frame;
+      } else {
+        steps.back().injected.push_back(frame);
+      }
+      continue;
+    }
+    Step& step = steps.emplace_back();
+    step.consumer = consumer;
+    step.from_client = dir == "client";
+    step.with_fd = entry["fd"];
+    step.time = entry["ts"];
+    step.frame = WithPrefix(FromHex(entry["frame"]));
+    step.memory = std::exchange(memory, {});
+  }
+}
+
+std::vector<Step> ReadSession() {
+  std::vector<Step> steps;
+  ReadSteps("frames.jsonl.zst", false, steps);
+  ReadSteps("consumer_frames.jsonl.zst", true, steps);
+  std::stable_sort(steps.begin(), steps.end(),
+                   [](const Step& a, const Step& b) { return a.time < b.time; });
+  return steps;
+}
+
+void SetMemory(const TestMemory& memory, const json& entry) {
+  const auto put = [&](size_t offset, const std::string& bytes) {
+    ASSERT_LE(offset + bytes.size(), memory.size());
+    std::memcpy(memory.data() + offset, bytes.data(), bytes.size());
+  };
+  if (entry.contains("smb_image")) return put(0, FromHex(entry["smb_image"]));
+  const size_t page = entry["smb"];
+  put(page, FromHex(entry["page_header"]));
+  const std::string bytes = FromHex(entry["bytes"]);
+  put(page + 8 + entry["chunk"].get<size_t>() * bytes.size(), bytes);
+}
+
+/// Who talks in the session.
+struct Actors {
+  explicit Actors(record::RecorderOptions& options)
+      : producer_service(record::Listener::Create(UniqueSocketName("service"), 0600).value()),
+        consumer_service(record::Listener::Create(UniqueSocketName("service"), 0600).value()) {
+    options.producer = {UniqueSocketName("listen"), producer_service.name()};
+    options.consumer = {UniqueSocketName("listen"), consumer_service.name()};
+  }
+  void Join(const record::RecorderOptions& options) {
+    producer.emplace(ConnectPeer(options.producer.listen));
+    producers_service.emplace(AcceptPeer(producer_service));
+    consumer.emplace(ConnectPeer(options.consumer->listen));
+    consumers_service.emplace(AcceptPeer(consumer_service));
+  }
+
+  record::Listener producer_service;
+  record::Listener consumer_service;
+  std::optional<BlockingPeer> producer, producers_service;
+  std::optional<BlockingPeer> consumer, consumers_service;
+  TestMemory memory{kSmbBytes, /*sealed=*/true};
+};
+
+/// What of a request's frame must be equal; ids of added requests are the recorder's own.
+struct Request {
+  uint64_t service, method;
+  std::string args;
+  bool drop_reply;
+  friend bool operator==(const Request&, const Request&) = default;
+};
+Request RequestIn(const std::string& frame) {
+  const auto parsed = ipc::ParseFrame(wire::AsBytes(frame)).value();
+  const auto& invoke = std::get<ipc::InvokeMethod>(parsed.body);
+  return {invoke.service, invoke.method, std::string(wire::AsText(invoke.args)), invoke.drop_reply};
+}
+
+std::string NextFrame(BlockingPeer& peer, size_t expected_fds) {
+  auto frame = peer.Read();
+  EXPECT_TRUE(frame) << "the frame has not arrived";
+  if (!frame) return {};
+  EXPECT_EQ(frame->fds.size(), expected_fds);
+  return frame->bytes;
+}
+
+void Play(const Step& step, Actors& actors, Scraping scraping) {
+  BlockingPeer& client = step.consumer ? *actors.consumer : *actors.producer;
+  BlockingPeer& service = step.consumer ? *actors.consumers_service : *actors.producers_service;
+  for (const json& entry : step.memory) SetMemory(actors.memory, entry);
+  BlockingPeer& from = step.from_client ? client : service;
+  BlockingPeer& to = step.from_client ? service : client;
+  ASSERT_TRUE(from.Send(step.frame, step.with_fd ? actors.memory.fd() : -1));
+  if (scraping == Scraping::kExact) {
+    for (const std::string& injected : step.injected)
+      ASSERT_EQ(RequestIn(NextFrame(to, 0)), RequestIn(injected));
+    if (step.edited) {
+      ASSERT_EQ(RequestIn(NextFrame(to, 0)), RequestIn(*step.edited));
+      return;
+    }
+  }
+  ASSERT_EQ(NextFrame(to, step.with_fd ? 1 : 0), step.frame);
+}
+
+/// Plays the whole session.
+void PlaySession(Scraping scraping, MemoryLog& log) {
+  record::RecorderOptions options;
+  options.scraping = scraping;
+  Actors actors(options);
+  RecorderRun recorder(options, log);
+  actors.Join(options);
+  const std::vector<Step> steps = ReadSession();
+  ASSERT_EQ(steps.size(), 524u + 14 + 10);
+  for (const Step& step : steps) {
+    Play(step, actors, scraping);
+    if (::testing::Test::HasFatalFailure()) return;
+  }
+  actors.consumer->Close();
+  EXPECT_TRUE(actors.consumers_service->ReadToEnd());
+  actors.consumers_service->Close();
+  ASSERT_TRUE(log.WaitFor<SessionEnded>());
+  actors.producer->Close();
+  EXPECT_TRUE(actors.producers_service->ReadToEnd());
+  actors.producers_service->Close();
+  recorder.Stop();
+  EXPECT_THAT(recorder.warnings(), ::testing::IsEmpty());
+}
+
+/// What a session did to the buffers, in words; the same for all ways to write it down.
+std::vector<std::string> Effects(const std::vector<Op>& ops) {
+  std::vector<std::string> effects;
+  CommitRequestParser parser;
+  for (const Op& op : ops) {
+    if (const auto* buffer = std::get_if<BufferSetUp>(&op.body)) {
+      effects.push_back(
+          fmt::format("buffer {} {} {}", Raw(buffer->id), buffer->size, Name(buffer->policy)));
+    } else if (const auto* producer = std::get_if<ProducerConnected>(&op.body)) {
+      effects.push_back(
+          fmt::format("producer {} {} {}", producer->name, *producer->scraping, producer->sdk));
+    } else if (const auto* writer = std::get_if<WriterRegistered>(&op.body)) {
+      effects.push_back(fmt::format("writer {} {}", Raw(writer->writer), Raw(writer->buffer)));
+    } else if (std::holds_alternative<ProducerDisconnected>(op.body)) {
+      effects.push_back("disconnect");
+    } else if (const auto* commit = std::get_if<Commit>(&op.body)) {
+      EXPECT_TRUE(parser.Parse(commit->request));
+      for (const ChunkToMove& chunk : parser.chunks()) {
+        EXPECT_TRUE(chunk.data);
+        std::string hex;
+        AppendHex(hex, chunk.data.value_or(Bytes()));
+        effects.push_back(fmt::format("chunk to {} {} {} {}", *chunk.target_buffer,
+                                      commit->origin == Origin::kScraped ? "scraped" : "",
+                                      chunk.incomplete, hex));
+      }
+      for (const ChunkToPatch& patch : parser.patches()) {
+        std::string text =
+            fmt::format("patch {} {} {} {}", *patch.target_buffer, patch.writer.value_or(0),
+                        patch.chunk.value_or(0), patch.more);
+        for (const PatchSpan& span : patch.patches) {
+          text += fmt::format(" {}:", span.offset);
+          AppendHex(text, span.data);
+        }
+        effects.push_back(text);
+      }
+    }
+  }
+  return effects;
+}
+
+template <typename Kind>
+std::vector<Kind> OnlyOf(const std::vector<Op>& ops) {
+  std::vector<Kind> all;
+  for (const Op& op : ops)
+    if (const auto* body = std::get_if<Kind>(&op.body)) all.push_back(*body);
+  return all;
+}
+
+/// What the recording of the session has.
+std::vector<Op> RecordedOps(std::deque<std::string>& storage) {
+  static const std::string text = ReadTestdata("captures/short-v2/session.ops.jsonl.zst");
+  std::vector<Op> ops;
+  for (const std::string_view line : Lines(text))
+    ops.push_back(ParseOp(line, storage.emplace_back()).value());
+  return ops;
+}
+
+// Two lists of hundreds of long lines: only the first difference is worth printing.
+void ExpectSameLines(const std::vector<std::string>& found,
+                     const std::vector<std::string>& expected) {
+  for (size_t i = 0; i < std::min(found.size(), expected.size()); ++i)
+    ASSERT_EQ(found[i], expected[i]) << "line " << i;
+  EXPECT_EQ(found.size(), expected.size());
+}
+
+TEST(RecordCapture, Exact_ServiceAndLogGetWhatWasRecorded) {
+  MemoryLog log;
+  PlaySession(Scraping::kExact, log);
+  if (HasFatalFailure()) return;
+  std::deque<std::string> storage;
+  const std::vector<Op> expected = RecordedOps(storage);
+  std::vector<std::string> found = Effects(log.ops());
+  // The producer was there before the session; its buffer was not.
+  ASSERT_GE(found.size(), 2u);
+  std::swap(found[0], found[1]);
+  ExpectSameLines(found, Effects(expected));
+  EXPECT_EQ(OnlyOf<FlushAcknowledged>(log.ops()), OnlyOf<FlushAcknowledged>(expected));
+}
+
+TEST(RecordCapture, Exact_ReplayEqualsTheServicesTrace) {
+  MemoryLog log;
+  PlaySession(Scraping::kExact, log);
+  if (HasFatalFailure()) return;
+  StringSink sink;
+  const auto writer = CommitLogWriter::Create(sink).value();
+  ASSERT_TRUE(writer->Append({.time_ns = {}, .body = ImportHeader()}));
+  for (const Op& op : log.ops()) ASSERT_TRUE(writer->Append(op));
+  ASSERT_TRUE(writer->Close());
+  const auto trace = TestdataPath("captures/short-v2/trace.pftrace.zst");
+  const ComparedTrace expected = ReadCompared(OpenByteSource(trace).value());
+  const ComparedTrace found = ReadCompared(MakeMemorySource(ReplayToTrace(std::move(sink.text))));
+  ExpectSamePackets(expected, found);
+  EXPECT_EQ(found.stats, expected.stats);
+}
+
+TEST(RecordCapture, Observe_ChangesNoFrameAndEstimatesTheSameScrapes) {
+  MemoryLog log;
+  PlaySession(Scraping::kObserve, log);
+  if (HasFatalFailure()) return;
+  std::deque<std::string> storage;
+  const auto expected = OnlyOf<Commit>(RecordedOps(storage));
+  const auto found = OnlyOf<Commit>(log.ops());
+  const auto chunks = [](const std::vector<Commit>& commits, Origin origin) {
+    size_t count = 0;
+    CommitRequestParser parser;
+    for (const Commit& commit : commits)
+      if (commit.origin == origin && parser.Parse(commit.request)) count += parser.chunks().size();
+    return count;
+  };
+  EXPECT_EQ(chunks(expected, Origin::kScraped), 35u);
+  EXPECT_EQ(chunks(found, Origin::kEstimated), 35u);
+  EXPECT_EQ(chunks(found, Origin::kScraped), 0u);
+}
+
+}  // namespace
+}  // namespace ringscope::testing

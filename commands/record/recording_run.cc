@@ -1,0 +1,240 @@
+#include "commands/record/recording_run.h"
+
+#include <fmt/format.h>
+#include <sys/epoll.h>
+#include <sys/utsname.h>
+
+#include "commands/context.h"
+#include "commands/text.h"
+#include "formats/commit_log_format.h"
+#include "formats/zstd_source.h"
+
+namespace ringscope::record {
+namespace {
+
+constexpr const char* kProducerVariable = "PERFETTO_PRODUCER_SOCK_NAME";
+constexpr const char* kConsumerVariable = "PERFETTO_CONSUMER_SOCK_NAME";
+constexpr std::chrono::milliseconds kTick{250};
+/// How long clients' last words may take to reach the service, and a program to end.
+constexpr std::chrono::seconds kEndTimeout{3};
+constexpr uint64_t kMaxWarnings = 100;
+constexpr size_t kMaxConfigBytes = size_t{16} << 20;
+
+std::string HostName() {
+  utsname names = {};
+  if (::uname(&names) != 0) return {};
+  return fmt::format("{} {} {}", names.sysname, names.release, names.machine);
+}
+
+LogHeader MakeHeader(const RecordArgs& args) {
+  LogHeader header;
+  header.format_version = commit_log::kFormatVersion;
+  header.tool = ToolVersion();
+  header.uuid = RandomUuid();
+  header.source = Origin::kShm;
+  header.host = HostName();
+  header.clock = "boottime";
+  header.description =
+      fmt::format("recorded live, scraping: {}, order: {}", args.scraping, args.order);
+  return header;
+}
+
+Result<SessionPlan> ReadPlan(const std::string& path) {
+  RS_ASSIGN_OR_RETURN(const auto source, OpenByteSource(path));
+  RS_ASSIGN_OR_RETURN(const std::string text, ReadStart(*source, kMaxConfigBytes));
+  return PlanOfText(text, path);
+}
+
+}  // namespace
+
+Result<RecorderOptions> RecordingRun::MakeOptions() const {
+  RecorderOptions options;
+  const std::string suffix = args_.command.empty() ? "" : fmt::format("-{}", ::getpid());
+  options.producer.listen =
+      args_.listen.empty() ? "/tmp/ringscope-producer" + suffix : args_.listen;
+  options.producer.connect =
+      args_.connect.empty() ? DefaultServiceSocket(kProducerVariable, "producer") : args_.connect;
+  if (!args_.consumer_listen.empty() || !args_.consumer_connect.empty()) {
+    options.consumer.emplace();
+    options.consumer->listen =
+        args_.consumer_listen.empty() ? "/tmp/ringscope-consumer" + suffix : args_.consumer_listen;
+    options.consumer->connect = args_.consumer_connect.empty()
+                                    ? DefaultServiceSocket(kConsumerVariable, "consumer")
+                                    : args_.consumer_connect;
+  }
+  options.mode = args_.mode;
+  options.scraping = args_.scraping == "observe" ? Scraping::kObserve : Scraping::kExact;
+  options.strict_order = args_.order == "strict";
+  options.buffers = args_.buffers;
+  if (!args_.config.empty()) {
+    RS_ASSIGN_OR_RETURN(options.config, ReadPlan(args_.config));
+  }
+  if (options.producer.listen == options.producer.connect) {
+    return Fail(ErrorCode::kUsage,
+                fmt::format("'{}' is to be both the service's socket and the recorder's",
+                            options.producer.listen),
+                {}, "choose another with --listen");
+  }
+  return options;
+}
+
+Result<std::unique_ptr<LogQueue>> RecordingRun::OpenLog() {
+  LogFilesOptions files_options;
+  files_options.path = args_.output;
+  files_options.level = args_.level;
+  files_options.max_size = args_.max_size;
+  files_options.header = MakeHeader(args_);
+  RS_ASSIGN_OR_RETURN(auto files, LogFiles::Create(std::move(files_options)));
+  LogQueue::Options options;
+  options.capacity = static_cast<size_t>(args_.queue_bytes);
+  options.on_failure = [loop = loop_.get()] { loop->Wake(); };
+  return std::make_unique<LogQueue>(std::move(files), std::move(options));
+}
+
+Status RecordingRun::StartCommand(const RecorderOptions& options) {
+  if (args_.command.empty()) return {};
+  ChildProcess::Variables variables = {{kProducerVariable, options.producer.listen}};
+  if (options.consumer) variables.emplace_back(kConsumerVariable, options.consumer->listen);
+  RS_ASSIGN_OR_RETURN(command_, ChildProcess::Start(args_.command, variables));
+  loop_->Watch(command_->fd(), EPOLLIN, [this](uint32_t) {
+    if (!command_ending_) command_ending_ = command_->TakeEnding();
+    stop_ = true;
+  });
+  return {};
+}
+
+void RecordingRun::SayWhatIsRecorded(const RecorderOptions& options) {
+  Console& console = context_.console;
+  const auto say = [&](const PortSockets& sockets, const char* clients, const char* variable) {
+    console.Say(fmt::format("{} connect to {} and are joined to {}", clients, sockets.listen,
+                            sockets.connect));
+    if (args_.command.empty())
+      console.Say(fmt::format("  for their environment: {}={}", variable, sockets.listen));
+    if (const auto service = Connect(sockets.connect); !service)
+      console.Warn(fmt::format("no service is there yet: {}", service.error().ToString()));
+  };
+  say(options.producer, "producers", kProducerVariable);
+  if (options.consumer) say(*options.consumer, "consumers", kConsumerVariable);
+  if (!options.consumer && options.buffers.empty() && !options.config) {
+    console.Warn(
+        "the buffers' sizes are not known, and a replay needs them: record the consumer "
+        "too (--consumer-listen), or give --config or --buffer");
+  }
+}
+
+void RecordingRun::Warn(const std::string& text) {
+  if (++warnings_ <= kMaxWarnings) context_.console.Warn(text);
+  if (warnings_ == kMaxWarnings) context_.console.Warn("there are more: they are not shown");
+}
+
+double RecordingRun::Seconds() const {
+  return std::chrono::duration<double>(EventLoop::Clock::now() - start_).count();
+}
+
+void RecordingRun::OnTick() {
+  const LogQueue::State queue = log_->state();
+  if (queue.gaps > gaps_reported_) {
+    gaps_reported_ = queue.gaps;
+    Warn(
+        fmt::format("the log cannot be written fast enough: {} ({}) dropped so far; the log has "
+                    "a recorder gap there",
+                    Count(queue.dropped_records, "record"), HumanSize(queue.dropped_bytes)));
+  }
+  if (context_.console.shows_progress()) {
+    const double seconds = Seconds();
+    const RecordCounts& counts = recorder_->counts();
+    context_.console.ShowProgressLine(
+        FormatStatus({.counts = counts,
+                      .queue = queue,
+                      .bytes_per_second = rate_.Update(counts.chunk_bytes, seconds),
+                      .seconds = seconds}));
+  }
+  loop_->CallAt(EventLoop::Clock::now() + kTick, [this] { OnTick(); });
+}
+
+void RecordingRun::ReportFailure() {
+  const std::optional<Error> failure = log_->failure();
+  if (!failure || failure_reported_) return;
+  failure_reported_ = true;
+  context_.console.PrintError(
+      fmt::format("recording has stopped: {}; the session goes on", failure->ToString()));
+}
+
+void RecordingRun::EndCommand() {
+  if (command_ == nullptr || command_ending_) return;
+  command_->Terminate();
+  bool late = false;
+  loop_->CallAt(EventLoop::Clock::now() + kEndTimeout, [&late] { late = true; });
+  loop_->RunUntil([&] { return command_ending_ || late; });
+  if (!command_ending_) {
+    Warn(fmt::format("{} (pid {}) does not end: it goes on without the service",
+                     args_.command.front(), command_->pid()));
+  }
+}
+
+Result<ExitCode> RecordingRun::Run() {
+  RS_ASSIGN_OR_RETURN(loop_, EventLoop::Create());
+  RS_ASSIGN_OR_RETURN(const RecorderOptions options, MakeOptions());
+  RS_ASSIGN_OR_RETURN(SignalWatch signals, SignalWatch::Create());
+  RS_ASSIGN_OR_RETURN(log_, OpenLog());
+  RS_ASSIGN_OR_RETURN(recorder_, Recorder::Create(*loop_, options, *log_,
+                                                  [this](const std::string& text) { Warn(text); }));
+  start_ = EventLoop::Clock::now();
+  SayWhatIsRecorded(options);
+  EventLoop::WatchId signal_watch = 0;
+  signal_watch = loop_->Watch(signals.fd(), EPOLLIN, [&](uint32_t) {
+    loop_->Unwatch(signal_watch);
+    signals.Take();
+    stop_ = true;
+  });
+  if (args_.duration_ns) {
+    loop_->CallAt(start_ + std::chrono::nanoseconds(*args_.duration_ns), [this] { stop_ = true; });
+  }
+  RS_RETURN_IF_ERROR(StartCommand(options));
+  OnTick();
+  loop_->RunUntil([this] {
+    ReportFailure();
+    return stop_;
+  });
+  EndCommand();
+  recorder_->Stop();
+  loop_->CallAt(EventLoop::Clock::now() + kEndTimeout, [this] { recorder_->Abandon(); });
+  loop_->RunUntil([this] { return recorder_->stopped(); });
+  return Finish();
+}
+
+ExitCode RecordingRun::Finish() {
+  Console& console = context_.console;
+  const Status closed = log_->Close();
+  console.ShowProgressLine("");
+  ReportFailure();
+  const LogQueue::State queue = log_->state();
+  const RecordCounts& counts = recorder_->counts();
+  if (closed) {
+    const uint32_t parts = log_->files().parts();
+    console.Say(fmt::format(
+        "wrote {}{}: {}, {}, {} ({}); {} in the file", args_.output,
+        parts > 1 ? fmt::format(" and {}", Count(parts - 1, "further part")) : "",
+        Count(counts.producers_seen, "producer"), Count(counts.sequences, "sequence"),
+        Count(counts.chunks, "chunk"), HumanSize(counts.chunk_bytes), HumanSize(queue.written)));
+  }
+  if (queue.gaps > 0) {
+    console.Warn(fmt::format("the log is not complete: {} ({}) in {} could not be written in time",
+                             Count(queue.dropped_records, "record"), HumanSize(queue.dropped_bytes),
+                             Count(queue.gaps, "gap")));
+  }
+  const bool command_failed = command_ending_ && !command_ending_->empty();
+  if (command_failed) console.Warn(fmt::format("{} {}", args_.command.front(), *command_ending_));
+  if (!closed) return ExitCode::kFailed;
+  return queue.gaps > 0 || command_failed ? ExitCode::kNotice : ExitCode::kClean;
+}
+
+}  // namespace ringscope::record
+
+namespace ringscope {
+
+Result<ExitCode> RunRecord(const RecordArgs& args, Context& context) {
+  return record::RecordingRun(args, context).Run();
+}
+
+}  // namespace ringscope

@@ -1,0 +1,121 @@
+#include "commands/testing/ipc_peer.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <cstdlib>
+
+namespace ringscope::testing {
+namespace {
+
+constexpr int kPatienceMs = 30'000;
+
+/// @return false: not in time
+bool WaitFor(int fd, short events) {
+  pollfd entry = {fd, events, 0};
+  return ::poll(&entry, 1, kPatienceMs) == 1;
+}
+
+uint8_t* Map(int fd, size_t bytes) {
+  void* const mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (mapped == MAP_FAILED) std::abort();
+  return static_cast<uint8_t*>(mapped);
+}
+
+}  // namespace
+
+BlockingPeer::BlockingPeer(UniqueFd fd) : fd_(std::move(fd)) {}
+
+bool BlockingPeer::Send(std::string_view bytes, int with_fd) {
+  std::vector<UniqueFd> fds;
+  if (with_fd >= 0) fds.emplace_back(::dup(with_fd));
+  sent_ += bytes;
+  while (!bytes.empty()) {
+    const record::Sent sent = record::Send(fd_.get(), wire::AsBytes(bytes), fds);
+    if (sent.state == record::IoState::kClosed) return false;
+    if (sent.state == record::IoState::kWouldBlock && !WaitFor(fd_.get(), POLLOUT)) return false;
+    if (sent.bytes > 0) fds.clear();
+    bytes.remove_prefix(sent.bytes);
+  }
+  return true;
+}
+
+bool BlockingPeer::ReceiveSome() {
+  std::vector<uint8_t> buffer(read_size_);
+  while (true) {
+    record::Received received = record::Receive(fd_.get(), buffer);
+    if (received.state == record::IoState::kClosed) return false;
+    if (received.state == record::IoState::kWouldBlock) {
+      if (!WaitFor(fd_.get(), POLLIN)) return false;
+      continue;
+    }
+    const std::string_view text = wire::AsText(Bytes(buffer).first(received.bytes));
+    pending_ += text;
+    received_ += text;
+    for (UniqueFd& fd : received.fds) fds_.push_back(std::move(fd));
+    return true;
+  }
+}
+
+std::optional<ReceivedFrame> BlockingPeer::Read() {
+  while (true) {
+    if (pending_.size() >= ipc::kFramePrefix) {
+      const size_t size =
+          ipc::kFramePrefix +
+          wire::LoadLittleEndian<uint32_t>(reinterpret_cast<const uint8_t*>(pending_.data()));
+      if (pending_.size() >= size) {
+        ReceivedFrame frame{pending_.substr(0, size), std::move(fds_)};
+        fds_.clear();
+        pending_.erase(0, size);
+        return frame;
+      }
+    }
+    if (!ReceiveSome()) return std::nullopt;
+  }
+}
+
+bool BlockingPeer::ReadToEnd() {
+  while (ReceiveSome()) {
+  }
+  return WaitFor(fd_.get(), POLLIN);
+}
+
+BlockingPeer ConnectPeer(const std::string& socket) {
+  return BlockingPeer(record::Connect(socket).value());
+}
+
+BlockingPeer AcceptPeer(const record::Listener& listener) {
+  WaitFor(listener.fd(), POLLIN);
+  return BlockingPeer(listener.Accept());
+}
+
+std::string UniqueSocketName(const std::string& purpose) {
+  static std::atomic<int> last = 0;
+  return fmt::format("@ringscope-test-{}-{}-{}", purpose, ::getpid(), ++last);
+}
+
+TestMemory::TestMemory(size_t bytes, bool sealed)
+    : fd_(::memfd_create("smb", MFD_CLOEXEC | MFD_ALLOW_SEALING)), size_(bytes) {
+  if (!fd_.valid() || ::ftruncate(fd_.get(), static_cast<off_t>(bytes)) != 0) std::abort();
+  if (sealed && ::fcntl(fd_.get(), F_ADD_SEALS, F_SEAL_SHRINK) != 0) std::abort();
+  data_ = Map(fd_.get(), size_);
+}
+
+TestMemory::TestMemory(UniqueFd fd) : fd_(std::move(fd)) {
+  struct stat info {};
+  if (::fstat(fd_.get(), &info) != 0) std::abort();
+  size_ = static_cast<size_t>(info.st_size);
+  data_ = Map(fd_.get(), size_);
+}
+
+TestMemory::~TestMemory() {
+  if (data_ != nullptr) ::munmap(data_, size_);
+}
+
+TestMemory::TestMemory(TestMemory&& other) noexcept
+    : fd_(std::move(other.fd_)), size_(other.size_), data_(std::exchange(other.data_, nullptr)) {}
+
+}  // namespace ringscope::testing

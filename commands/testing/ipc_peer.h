@@ -1,0 +1,116 @@
+#ifndef RINGSCOPE_COMMANDS_TESTING_IPC_PEER_H_
+#define RINGSCOPE_COMMANDS_TESTING_IPC_PEER_H_
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "commands/record/socket.h"
+#include "formats/ipc_messages.h"
+#include "formats/smb.h"
+
+namespace ringscope::testing {
+
+using record::UniqueFd;
+
+/// A frame as it arrived, prefix included.
+struct ReceivedFrame {
+  std::string bytes;
+  std::vector<UniqueFd> fds;
+  /// Points into `bytes`.
+  ipc::Frame Parse() const { return ipc::ParseFrame(wire::AsBytes(bytes)).value(); }
+};
+
+/// One end of a connection that waits: for tests that go step by step. What should have come and
+/// does not, for half a minute, is as if the peer had gone.
+class BlockingPeer {
+ public:
+  explicit BlockingPeer(UniqueFd fd);
+
+  int fd() const { return fd_.get(); }
+  /// @return false: the peer has gone
+  bool Send(std::string_view bytes, int with_fd = -1);
+  /// nullopt: the peer has gone.
+  std::optional<ReceivedFrame> Read();
+  /// Whether nothing more comes but the connection's end; what comes is dropped.
+  bool ReadToEnd();
+  /// Ends this side.
+  void Close() { fd_.Reset(); }
+
+  /// All bytes that went through here.
+  const std::string& sent() const { return sent_; }
+  const std::string& received() const { return received_; }
+  /// Bytes that one receive takes at most.
+  void set_read_size(size_t bytes) { read_size_ = bytes; }
+
+ private:
+  bool ReceiveSome();
+
+  UniqueFd fd_;
+  std::string pending_;
+  std::vector<UniqueFd> fds_;
+  std::string sent_;
+  std::string received_;
+  size_t read_size_ = 65536;
+};
+
+BlockingPeer ConnectPeer(const std::string& socket);
+/// The next client; waits for it.
+BlockingPeer AcceptPeer(const record::Listener& listener);
+
+/// A name for a socket that no other test uses, in the abstract namespace.
+std::string UniqueSocketName(const std::string& purpose);
+
+template <typename Message>
+std::string Encode(const Message& message) {
+  std::string out;
+  EncodeMessage(message, out);
+  return out;
+}
+template <typename Message>
+Message Decode(Bytes bytes) {
+  Message message;
+  DecodeMessage(bytes, message).value();
+  return message;
+}
+
+/// Shared memory that can be written to: a producer's buffer.
+class TestMemory {
+ public:
+  static constexpr size_t kPage = 4096;
+
+  /// @param sealed against shrinking
+  TestMemory(size_t bytes, bool sealed);
+  /// Maps another's memory.
+  explicit TestMemory(UniqueFd fd);
+  ~TestMemory();
+  TestMemory(TestMemory&& other) noexcept;
+  TestMemory& operator=(TestMemory&&) = delete;
+
+  int fd() const { return fd_.get(); }
+  size_t size() const { return size_; }
+  uint8_t* data() const { return data_; }
+  std::atomic_ref<uint32_t> bitmap(size_t page) const {
+    return std::atomic_ref<uint32_t>(*reinterpret_cast<uint32_t*>(data_ + page * kPage));
+  }
+  /// A page's only chunk, header first.
+  uint8_t* chunk(size_t page) const { return data_ + page * kPage + 8; }
+  static constexpr size_t kChunkBytes = 4088;
+
+ private:
+  UniqueFd fd_;
+  size_t size_ = 0;
+  uint8_t* data_ = nullptr;
+};
+
+/// A page's bitmap: one chunk, in this state.
+constexpr uint32_t OneChunk(smb::ChunkState state) {
+  return 1u << 28 | static_cast<uint32_t>(state);
+}
+
+}  // namespace ringscope::testing
+
+#endif  // RINGSCOPE_COMMANDS_TESTING_IPC_PEER_H_

@@ -1,0 +1,51 @@
+#include "commands/testing/recorder_run.h"
+
+namespace ringscope::testing {
+
+void MemoryLog::Append(OpBody body) {
+  const std::lock_guard lock(mutex_);
+  if (auto* const commit = std::get_if<Commit>(&body)) {
+    requests_.emplace_back(wire::AsText(commit->request));
+    commit->request = wire::AsBytes(requests_.back());
+  }
+  ops_.push_back({.time_ns = {}, .body = std::move(body)});
+  changed_.notify_all();
+}
+
+std::vector<Op> MemoryLog::ops() const {
+  const std::lock_guard lock(mutex_);
+  return ops_;
+}
+
+bool MemoryLog::WaitUntil(const std::function<bool()>& condition) {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_for(lock, std::chrono::seconds(30), condition);
+}
+
+RecorderRun::RecorderRun(record::RecorderOptions options, record::RecordSink& log)
+    : loop_(record::EventLoop::Create().value()),
+      recorder_(record::Recorder::Create(*loop_, std::move(options), log,
+                                         [this](const std::string& text) {
+                                           const std::lock_guard lock(mutex_);
+                                           warnings_.push_back(text);
+                                         })
+                    .value()),
+      thread_([this] {
+        loop_->RunUntil([this] { return stop_.load(); });
+        recorder_->Stop();
+        loop_->RunUntil([this] { return recorder_->stopped(); });
+      }) {}
+
+void RecorderRun::Stop() {
+  if (!thread_.joinable()) return;
+  stop_ = true;
+  loop_->Wake();
+  thread_.join();
+}
+
+std::vector<std::string> RecorderRun::warnings() const {
+  const std::lock_guard lock(mutex_);
+  return warnings_;
+}
+
+}  // namespace ringscope::testing

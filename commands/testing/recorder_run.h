@@ -1,0 +1,78 @@
+#ifndef RINGSCOPE_COMMANDS_TESTING_RECORDER_RUN_H_
+#define RINGSCOPE_COMMANDS_TESTING_RECORDER_RUN_H_
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "commands/record/event_loop.h"
+#include "commands/record/recorder.h"
+
+namespace ringscope::testing {
+
+/// A log in memory.
+class MemoryLog : public record::RecordSink {
+ public:
+  void Append(OpBody body) override;
+  /// Waits until so many records of a kind are there. @return false: they do not come
+  template <typename Kind>
+  bool WaitFor(size_t count = 1) {
+    return WaitUntil([&] { return CountLocked<Kind>() >= count; });
+  }
+  /// The records so far. Valid as long as the log.
+  std::vector<Op> ops() const;
+  template <typename Kind>
+  std::vector<Kind> All() const {
+    std::vector<Kind> all;
+    for (const Op& op : ops())
+      if (const auto* body = std::get_if<Kind>(&op.body)) all.push_back(*body);
+    return all;
+  }
+
+ private:
+  template <typename Kind>
+  size_t CountLocked() const {
+    size_t count = 0;
+    for (const Op& op : ops_) count += std::holds_alternative<Kind>(op.body) ? 1 : 0;
+    return count;
+  }
+  bool WaitUntil(const std::function<bool()>& condition);
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Op> ops_;
+  std::deque<std::string> requests_;  // that the commits point into
+};
+
+/// A recorder at work in a thread of its own.
+class RecorderRun {
+ public:
+  /// @param log must live longer
+  RecorderRun(record::RecorderOptions options, record::RecordSink& log);
+  ~RecorderRun() { Stop(); }
+
+  /// Ends it as a user would, and waits for it.
+  void Stop();
+  /// What it had to say to the user.
+  std::vector<std::string> warnings() const;
+  /// After Stop.
+  const record::RecordCounts& counts() const { return recorder_->counts(); }
+
+ private:
+  std::unique_ptr<record::EventLoop> loop_;
+  std::unique_ptr<record::Recorder> recorder_;
+  mutable std::mutex mutex_;
+  std::vector<std::string> warnings_;
+  std::atomic<bool> stop_ = false;
+  std::thread thread_;
+};
+
+}  // namespace ringscope::testing
+
+#endif  // RINGSCOPE_COMMANDS_TESTING_RECORDER_RUN_H_

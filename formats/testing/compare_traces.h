@@ -1,0 +1,105 @@
+#ifndef RINGSCOPE_FORMATS_TESTING_COMPARE_TRACES_H_
+#define RINGSCOPE_FORMATS_TESTING_COMPARE_TRACES_H_
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/replay.h"
+#include "formats/log_source.h"
+#include "formats/perfetto_trace.h"
+
+namespace ringscope::testing {
+
+class TraceSink : public SessionSink {
+ public:
+  explicit TraceSink(TraceWriter& writer) : writer_(writer) {}
+  Status OnPacket(const SessionPacket& packet) override { return writer_.AddPacket(packet); }
+
+ private:
+  TraceWriter& writer_;
+};
+
+/// Replays a log of one session. @return the trace
+inline std::string ReplayToTrace(std::string log_bytes, ReplayOptions options = {}) {
+  StringSink out;
+  TraceWriter writer(out);
+  TraceSink sink(writer);
+  Replay replay(std::move(options), sink);
+  auto log = OpenLog(MakeMemorySource(std::move(log_bytes))).value();
+  while (true) {
+    const std::optional<Op> op = log->Next().value();
+    if (!op) break;
+    EXPECT_TRUE(replay.Apply(*op));
+  }
+  EXPECT_TRUE(replay.Finish());
+  EXPECT_TRUE(writer.AddTraceStats(replay.session()));
+  EXPECT_TRUE(writer.Finish());
+  return std::move(out.text);
+}
+
+/// What of a packet must be equal; sequence ids are equal up to a renaming.
+struct ComparedPacket {
+  std::string content;
+  uint32_t sequence_id;
+  std::optional<int32_t> uid;
+  uint32_t dropped;
+};
+
+struct ComparedTrace {
+  std::vector<ComparedPacket> packets;              // of producers
+  std::vector<std::map<uint32_t, uint64_t>> stats;  // by buffer: BufferStats by field number
+};
+
+inline constexpr uint32_t kTraceStatsField = 35;
+
+inline void AddBufferStats(Bytes trace_stats, ComparedTrace& trace) {
+  wire::FieldReader fields(trace_stats);
+  while (const auto field = fields.Next()) {
+    if (field->number != 1) continue;  // buffer_stats
+    auto& stats = trace.stats.emplace_back();
+    wire::FieldReader values(field->bytes);
+    while (const auto value = values.Next())
+      if (value->value != 0) stats[value->number] = value->value;
+  }
+}
+
+inline ComparedTrace ReadCompared(std::unique_ptr<ByteSource> source) {
+  ComparedTrace trace;
+  auto reader = TraceReader::Open(std::move(source)).value();
+  while (true) {
+    const auto packet = reader->Next().value();
+    if (!packet) break;
+    if (packet->sequence_id != kServiceSequenceId) {
+      trace.packets.push_back({std::string(wire::AsText(packet->content)), packet->sequence_id,
+                               packet->trusted_uid, packet->dropped});
+      continue;
+    }
+    wire::FieldReader fields(packet->bytes);
+    while (const auto field = fields.Next())
+      if (field->number == kTraceStatsField) AddBufferStats(field->bytes, trace);
+  }
+  return trace;
+}
+
+inline void ExpectSamePackets(const ComparedTrace& expected, const ComparedTrace& found) {
+  std::map<uint32_t, uint32_t> renamed, back;
+  ASSERT_EQ(found.packets.size(), expected.packets.size());
+  for (size_t i = 0; i < expected.packets.size(); ++i) {
+    const ComparedPacket &e = expected.packets[i], &f = found.packets[i];
+    ASSERT_EQ(f.content, e.content) << "packet " << i;
+    ASSERT_EQ(f.uid, e.uid) << "packet " << i;
+    ASSERT_EQ(f.dropped, e.dropped) << "packet " << i;
+    ASSERT_EQ(renamed.try_emplace(e.sequence_id, f.sequence_id).first->second, f.sequence_id);
+    ASSERT_EQ(back.try_emplace(f.sequence_id, e.sequence_id).first->second, e.sequence_id);
+  }
+}
+
+}  // namespace ringscope::testing
+
+#endif  // RINGSCOPE_FORMATS_TESTING_COMPARE_TRACES_H_
