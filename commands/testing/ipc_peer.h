@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <cstdlib>
 #include <optional>
 #include <string>
 #include <utility>
@@ -73,7 +74,7 @@ std::string Encode(const Message& message) {
 template <typename Message>
 Message Decode(Bytes bytes) {
   Message message;
-  DecodeMessage(bytes, message).value();
+  if (!DecodeMessage(bytes, message)) std::abort();
   return message;
 }
 

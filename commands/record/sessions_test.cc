@@ -1,0 +1,256 @@
+// Generated sessions: many producers that commit, patch, are flushed and scraped and vanish,
+// through the recorder to a service that is none of its code's business.
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "commands/testing/fake_producer.h"
+#include "commands/testing/fake_service.h"
+#include "commands/testing/recorder_run.h"
+
+namespace ringscope::testing {
+namespace {
+
+using record::Scraping;
+using ::testing::IsEmpty;
+
+constexpr BufferId kBuffer{1};
+
+/// What the log says was done to the buffers, in the words of FakeService.
+std::vector<std::string> EffectsOf(const MemoryLog& log) {
+  std::vector<std::string> effects;
+  std::map<ProducerId, std::string> names;
+  CommitRequestParser parser;
+  const auto add = [&](ProducerId producer, const std::string& effect) {
+    effects.push_back(fmt::format("{}: {}", names[producer], effect));
+  };
+  for (const Op& op : log.ops()) {
+    if (const auto* producer = std::get_if<ProducerConnected>(&op.body)) {
+      names[producer->producer] = producer->name;
+    } else if (const auto* flush = std::get_if<FlushAcknowledged>(&op.body)) {
+      add(flush->producer, fmt::format("acknowledged {}", flush->flush));
+    } else if (const auto* gone = std::get_if<ProducerDisconnected>(&op.body)) {
+      add(gone->producer, "disconnect");
+    } else if (const auto* commit = std::get_if<Commit>(&op.body)) {
+      if (commit->origin == Origin::kEstimated) continue;
+      EXPECT_TRUE(parser.Parse(commit->request));
+      for (const ChunkToMove& chunk : parser.chunks())
+        if (chunk.data)
+          add(commit->producer,
+              DescribeChunk(*chunk.target_buffer, *chunk.data, !chunk.incomplete));
+      for (const ChunkToPatch& patch : parser.patches())
+        add(commit->producer, DescribePatch(patch));
+    }
+  }
+  return effects;
+}
+
+/// The effects of each producer, in its order.
+std::map<std::string, std::vector<std::string>> ByProducer(
+    const std::vector<std::string>& effects) {
+  std::map<std::string, std::vector<std::string>> by_producer;
+  for (const std::string& effect : effects)
+    by_producer[effect.substr(0, effect.find(':'))].push_back(effect);
+  return by_producer;
+}
+
+/// How a producer of a generated session behaves.
+struct Behaviour {
+  int chunks = 40;
+  bool cut_short = false;    // ends in the middle of a frame
+  bool slow_reader = false;  // takes what it is sent byte by byte
+};
+
+/// Writers 1 and 2 write packets of which some go on in the next chunk, with the sizes patched in
+/// later; writer 3 always has a chunk under way that only a scrape can see.
+void Produce(FakeProducer& producer, const Behaviour& behaviour, uint32_t seed) {
+  std::mt19937 random(seed);
+  if (behaviour.slow_reader) producer.peer().set_read_size(3);
+  ASSERT_TRUE(producer.Connect());
+  for (const WriterId writer : {WriterId{1}, WriterId{2}, WriterId{3}})
+    producer.RegisterWriter(writer, kBuffer);
+  uint32_t next_chunk[4] = {};
+  std::optional<size_t> open_page;
+  uint16_t open_fragments = 0;
+  for (int i = 0; i < behaviour.chunks; ++i) {
+    const auto page = producer.FreePage();
+    if (!page) return;
+    if (!open_page) {
+      open_page = page;
+      producer.Write({.page = *page,
+                      .writer = WriterId{3},
+                      .id = ChunkId{next_chunk[3]++},
+                      .fragments = 1,
+                      .payload = "open",
+                      .complete = false});
+      continue;
+    }
+    const auto writer = static_cast<uint16_t>(1 + random() % 2);
+    const ChunkId id{next_chunk[writer]++};
+    const bool patched = random() % 2 == 0;
+    producer.Write({.page = *page,
+                    .writer = WriterId{writer},
+                    .id = id,
+                    .fragments = static_cast<uint16_t>(1 + random() % 20),
+                    .flags = static_cast<uint8_t>(random() % 4 + (patched ? kNeedsPatching : 0)),
+                    .payload = std::string(random() % 4000, static_cast<char>('a' + i % 26))});
+    std::string request;
+    FakeProducer::AddChunk(request, *page, kBuffer);
+    if (patched && random() % 2 == 0) {
+      const uint8_t bytes[4] = {1, 2, 3, static_cast<uint8_t>(i)};
+      CommitRequestBuilder(request).AddPatch(
+          {.target_buffer = Raw(kBuffer),
+           .writer = writer,
+           .chunk = Raw(id),
+           .patches = {{.offset = random() % 4000, .data = bytes}},
+           .more = false});
+    }
+    if (random() % 8 == 0) {  // an acknowledgement, with chunks of its own, with more in memory
+      open_fragments = static_cast<uint16_t>(open_fragments + 3);
+      producer.Write({.page = *open_page,
+                      .writer = WriterId{3},
+                      .id = ChunkId{next_chunk[3] - 1},
+                      .fragments = open_fragments,
+                      .payload = std::string(open_fragments, 'o'),
+                      .complete = false});
+      CommitRequestBuilder(request).SetFlushRequestId(static_cast<uint64_t>(i) + 1);
+    }
+    ASSERT_TRUE(producer.Commit(request, random() % 4 != 0));
+  }
+  if (behaviour.cut_short) producer.peer().Send(std::string("\x40\0\0\0half a frame", 16));
+}
+
+struct SessionResult {
+  std::map<std::string, FakeService::Traffic> clients;   // as the producers saw it
+  std::map<std::string, FakeService::Traffic> services;  // as the service saw it
+  std::vector<std::string> service_effects;
+  std::vector<std::string> log_effects;
+};
+
+SessionResult RunSession(int producers, bool seal_memory, record::RecorderOptions options,
+                         MemoryLog& log) {
+  SessionResult result;
+  FakeServiceOptions service_options;
+  service_options.seal_memory = seal_memory;
+  FakeService service(service_options);
+  options.producer = {UniqueSocketName("listen"), service.socket()};
+  RecorderRun recorder(options, log);
+  {
+    std::mutex mutex;
+    std::vector<std::thread> threads;
+    for (int i = 0; i < producers; ++i) {
+      threads.emplace_back([&, i] {
+        FakeProducer producer(options.producer.listen, fmt::format("p{}", i));
+        Produce(producer, {.cut_short = i % 5 == 1, .slow_reader = i % 5 == 2},
+                static_cast<uint32_t>(i));
+        if (i % 5 != 1) producer.Sync();  // the others vanish with all that they have sent
+        const std::lock_guard lock(mutex);
+        result.clients[producer.name()] = {producer.peer().received(), producer.peer().sent()};
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+  }
+  result.services = service.WaitForEnds(static_cast<size_t>(producers));
+  recorder.Stop();
+  EXPECT_THAT(recorder.warnings(), ::testing::Each(::testing::HasSubstr("of which nothing")));
+  result.service_effects = service.effects();
+  result.log_effects = EffectsOf(log);
+  return result;
+}
+
+constexpr int kProducers = 50;
+
+/// Memory that is mapped, and memory that is read by system calls.
+class Sessions : public ::testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(Memory, Sessions, ::testing::Bool(),
+                         [](const auto& test) { return test.param ? "Sealed" : "Unsealed"; });
+
+TEST_P(Sessions, Exact_LogHasWhatEachProducersServiceGot) {
+  MemoryLog log;
+  const SessionResult result = RunSession(kProducers, GetParam(), {}, log);
+  const auto service = ByProducer(result.service_effects);
+  EXPECT_EQ(service.size(), size_t{kProducers});
+  EXPECT_EQ(ByProducer(result.log_effects), service);
+  const auto scraped = [](const std::string& effect) {
+    return effect.find("w3") != std::string::npos && effect.ends_with("incomplete") == false &&
+           effect.find(" incomplete ") != std::string::npos;
+  };
+  EXPECT_GT(std::ranges::count_if(result.log_effects, scraped), kProducers);
+}
+
+TEST_P(Sessions, Observe_IsTransparentBothWays) {
+  MemoryLog log;
+  const SessionResult result =
+      RunSession(kProducers, GetParam(), {.scraping = Scraping::kObserve}, log);
+  ASSERT_EQ(result.services.size(), size_t{kProducers});
+  for (const auto& [name, client] : result.clients) {
+    const FakeService::Traffic& service = result.services.at(name);
+    EXPECT_TRUE(service.received == client.sent) << name;
+    // One that vanished did not read all that was sent to it.
+    EXPECT_TRUE(service.sent.starts_with(client.received)) << name;
+  }
+  EXPECT_EQ(ByProducer(result.log_effects), ByProducer(result.service_effects));
+}
+
+TEST_P(Sessions, StrictOrder_IsTheServices) {
+  MemoryLog log;
+  const SessionResult result = RunSession(20, GetParam(), {.strict_order = true}, log);
+  EXPECT_EQ(result.log_effects, result.service_effects);
+}
+
+TEST(Session, ScrapingIsSwitchedOffWhereItWasOn) {
+  MemoryLog log;
+  FakeService service({});
+  const record::RecorderOptions options{.producer = {UniqueSocketName("listen"), service.socket()}};
+  RecorderRun recorder(options, log);
+  for (const uint64_t mode : {0, 1, 2}) {
+    FakeProducer producer(options.producer.listen, fmt::format("mode {}", mode), mode);
+    ASSERT_TRUE(producer.Connect());
+  }
+  const std::map<std::string, uint64_t> expected = {{"mode 0", 0}, {"mode 1", 2}, {"mode 2", 2}};
+  EXPECT_EQ(service.scraping_modes(), expected);
+}
+
+// No acknowledgement ever tells that a producer's memory is worth a look: time does.
+TEST(Session, ProducerThatNeverFlushes_IsScrapedAllTheSame) {
+  MemoryLog log;
+  FakeService service({});
+  const record::RecorderOptions options{.producer = {UniqueSocketName("listen"), service.socket()}};
+  RecorderRun recorder(options, log);
+  FakeProducer producer(options.producer.listen, "p");
+  ASSERT_TRUE(producer.Connect(/*no_flush=*/true));
+  producer.RegisterWriter(WriterId{1}, kBuffer);
+  producer.Write({.page = 3,
+                  .writer = WriterId{1},
+                  .id = ChunkId{0},
+                  .fragments = 2,
+                  .payload = "open",
+                  .complete = false});
+  ASSERT_TRUE(log.WaitFor<Commit>());
+  EXPECT_EQ(log.All<Commit>().front().origin, Origin::kScraped);
+}
+
+TEST(Session, FlushesAndStopsAreLogged) {
+  MemoryLog log;
+  FakeService service({});
+  const record::RecorderOptions options{.producer = {UniqueSocketName("listen"), service.socket()}};
+  RecorderRun recorder(options, log);
+  FakeProducer producer(options.producer.listen, "p");
+  ASSERT_TRUE(producer.Connect());
+  ASSERT_TRUE(producer.Sync());
+  service.Flush(7);
+  EXPECT_EQ(producer.WaitForFlush(), 7u);
+  EXPECT_EQ(log.All<FlushRequested>(), (std::vector<FlushRequested>{{7, ProducerId{1}}}));
+  const std::vector<DataSourceSetUp> set_up = {{ProducerId{1}, 1, "source.p", kBuffer}};
+  EXPECT_EQ(log.All<DataSourceSetUp>(), set_up);
+  const auto connected = log.All<ProducerConnected>();
+  ASSERT_EQ(connected.size(), 1u);
+  EXPECT_EQ(connected[0].pid, ::getpid());
+  EXPECT_EQ(connected[0].uid, ::getuid());
+}
+
+}  // namespace
+}  // namespace ringscope::testing

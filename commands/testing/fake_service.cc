@@ -1,0 +1,254 @@
+#include "commands/testing/fake_service.h"
+
+#include <fmt/format.h>
+#include <sys/epoll.h>
+#include <xxhash.h>
+
+#include <array>
+
+namespace ringscope::testing {
+namespace {
+
+constexpr const char* kMethodNames[] = {"InitializeConnection",
+                                        "RegisterDataSource",
+                                        "UnregisterDataSource",
+                                        "CommitData",
+                                        "GetAsyncCommand",
+                                        "RegisterTraceWriter",
+                                        "UnregisterTraceWriter",
+                                        "NotifyDataSourceStarted",
+                                        "NotifyDataSourceStopped",
+                                        "ActivateTriggers",
+                                        "Sync",
+                                        "UpdateDataSource"};
+enum MethodId : uint64_t { kInitialize = 1, kRegisterDataSource = 2, kCommit = 4, kCommands = 5 };
+constexpr uint64_t kServiceId = 1;
+
+}  // namespace
+
+struct FakeService::Connection {
+  explicit Connection(UniqueFd fd) : socket(std::move(fd)) {}
+
+  uint64_t id = 0;
+  record::FrameSocket socket;
+  record::EventLoop::WatchId watch = 0;
+  std::string name = "unnamed";
+  uint64_t command_request = 0;
+  std::vector<std::string> data_sources;
+  std::optional<TestMemory> memory;
+  Traffic traffic;
+};
+
+std::string DescribeChunk(uint64_t target, Bytes data, bool complete) {
+  const auto header = ParseChunkHeader(data).value_or(ChunkHeader());
+  return fmt::format("chunk to {} w{} c{} n{} f{} {} {:016x}", target, Raw(header.writer),
+                     Raw(header.chunk), header.fragments, header.flags,
+                     complete ? "complete" : "incomplete", XXH3_64bits(data.data(), data.size()));
+}
+
+std::string DescribePatch(const ChunkToPatch& patch) {
+  std::string text = fmt::format("patch in {} w{} c{} {}", patch.target_buffer.value_or(0),
+                                 patch.writer.value_or(0), patch.chunk.value_or(0), patch.more);
+  for (const PatchSpan& span : patch.patches)
+    text +=
+        fmt::format(" {}={:08x}", span.offset, wire::LoadLittleEndian<uint32_t>(span.data.data()));
+  return text;
+}
+
+FakeService::FakeService(FakeServiceOptions options)
+    : options_(std::move(options)),
+      listener_(record::Listener::Create(options_.socket, 0600).value()),
+      loop_(record::EventLoop::Create().value()),
+      thread_([this] {
+        loop_->Watch(listener_.fd(), EPOLLIN, [this](uint32_t) { Accept(); });
+        loop_->RunUntil([this] {
+          std::vector<uint64_t> flushes;
+          {
+            const std::lock_guard lock(mutex_);
+            flushes.swap(flushes_);
+          }
+          for (const uint64_t flush : flushes)
+            for (const auto& [id, connection] : connections_)
+              SendCommand(*connection, {.flush = ipc::FlushCommand{flush}});
+          return stop_.load();
+        });
+      }) {}
+
+FakeService::~FakeService() {
+  stop_ = true;
+  loop_->Wake();
+  thread_.join();
+}
+
+void FakeService::Flush(uint64_t id) {
+  {
+    const std::lock_guard lock(mutex_);
+    flushes_.push_back(id);
+  }
+  loop_->Wake();
+}
+
+void FakeService::Accept() {
+  for (UniqueFd fd = listener_.Accept(); fd.valid(); fd = listener_.Accept()) {
+    const uint64_t id = ++last_id_;
+    Connection& connection = *(connections_[id] = std::make_unique<Connection>(std::move(fd)));
+    connection.id = id;
+    connection.watch = loop_->Watch(connection.socket.fd(), EPOLLIN,
+                                    [this, &connection](uint32_t) { OnReadable(connection); });
+  }
+}
+
+void FakeService::OnReadable(Connection& connection) {
+  const auto state = connection.socket.Receive();
+  const auto carries = [](const ipc::Frame&) { return false; };
+  while (true) {
+    auto frame = connection.socket.NextFrame(carries);
+    if (!frame || !*frame) break;
+    Handle(connection, std::move(**frame));
+  }
+  connection.socket.SendQueued();
+  loop_->SetEvents(connection.watch, EPOLLIN | (connection.socket.queued() > 0 ? EPOLLOUT : 0u));
+  if (!state || *state == record::IoState::kClosed) End(connection.id);
+}
+
+void FakeService::End(uint64_t id) {
+  Connection& connection = *connections_.at(id);
+  loop_->Unwatch(connection.watch);
+  {
+    const std::lock_guard lock(mutex_);
+    if (options_.keep_effects)
+      connection.traffic.received += wire::AsText(connection.socket.unread());
+    traffic_[connection.name] = std::move(connection.traffic);
+  }
+  Note(connection, "disconnect");
+  connections_.erase(id);
+  ended_.notify_all();
+}
+
+void FakeService::Handle(Connection& connection, record::PassingFrame frame) {
+  if (options_.keep_effects) connection.traffic.received += wire::AsText(frame.frame.whole);
+  if (std::holds_alternative<ipc::BindService>(frame.frame.body)) {
+    ipc::BindServiceReply reply{.success = true, .service = kServiceId, .methods = {}};
+    uint64_t id = 0;
+    for (const char* name : kMethodNames) reply.methods.push_back({++id, name});
+    std::string bytes;
+    ipc::AppendBindReply(bytes, frame.frame.request_id, reply);
+    Send(connection, bytes);
+  } else if (std::holds_alternative<ipc::InvokeMethod>(frame.frame.body)) {
+    HandleRequest(connection, frame.frame);
+  }
+}
+
+void FakeService::HandleRequest(Connection& connection, const ipc::Frame& frame) {
+  const auto& invoke = std::get<ipc::InvokeMethod>(frame.body);
+  std::string reply;
+  switch (invoke.method) {
+    case kInitialize: {
+      const auto init = Decode<ipc::InitializeConnection>(invoke.args);
+      connection.name = init.producer_name;
+      const std::lock_guard lock(mutex_);
+      scraping_modes_[init.producer_name] = init.scraping_mode;
+      break;
+    }
+    case kRegisterDataSource:
+      connection.data_sources.push_back(
+          Decode<ipc::RegisterDataSource>(invoke.args).descriptor.name);
+      break;
+    case kCommands:
+      connection.command_request = frame.request_id;
+      return SetUpTracing(connection);
+    case kCommit:
+      HandleCommit(connection, invoke.args);
+      break;
+    default:
+      break;
+  }
+  if (!invoke.drop_reply) Reply(connection, frame.request_id, reply);
+}
+
+void FakeService::SetUpTracing(Connection& connection) {
+  connection.memory.emplace(options_.smb_bytes, options_.seal_memory);
+  SendCommand(connection, {.setup_tracing = ipc::SetupTracing{TestMemory::kPage / 1024}},
+              connection.memory->fd());
+  uint64_t instance = 0;
+  for (const std::string& name : connection.data_sources) {
+    const ipc::DataSourceInstance set_up{++instance, {name, options_.target_buffer}};
+    SendCommand(connection, {.set_up = set_up});
+    SendCommand(connection, {.start = set_up});
+  }
+}
+
+void FakeService::HandleCommit(Connection& connection, Bytes request) {
+  if (!parser_.Parse(request)) return;
+  for (const ChunkToMove& chunk : parser_.chunks()) {
+    const uint64_t target = chunk.target_buffer.value_or(0);
+    if (chunk.data) {
+      Note(connection, DescribeChunk(target, *chunk.data, !chunk.incomplete));
+      continue;
+    }
+    const size_t page = static_cast<size_t>(chunk.page.value_or(0));
+    if (!connection.memory || page * TestMemory::kPage >= connection.memory->size()) continue;
+    uint32_t expected = OneChunk(smb::ChunkState::kComplete);
+    auto bitmap = connection.memory->bitmap(page);
+    if (!bitmap.compare_exchange_strong(expected, OneChunk(smb::ChunkState::kBeingRead))) continue;
+    const Bytes data(connection.memory->chunk(page), TestMemory::kChunkBytes);
+    if (options_.on_chunk) options_.on_chunk(data);
+    if (options_.keep_effects) Note(connection, DescribeChunk(target, data, true));
+    bitmap.store(0);
+  }
+  if (!options_.keep_effects) return;
+  for (const ChunkToPatch& patch : parser_.patches()) Note(connection, DescribePatch(patch));
+  if (const auto flush = parser_.flush_request_id())
+    Note(connection, fmt::format("acknowledged {}", *flush));
+}
+
+void FakeService::SendCommand(Connection& connection, const ipc::AsyncCommand& command, int fd) {
+  if (connection.command_request == 0) return;
+  const std::string bytes = Encode(command);
+  std::string frame;
+  ipc::AppendInvokeReply(frame, connection.command_request,
+                         {.success = true, .has_more = true, .reply = wire::AsBytes(bytes)});
+  Send(connection, frame, fd);
+}
+
+void FakeService::Reply(Connection& connection, uint64_t request_id, const std::string& reply,
+                        bool has_more) {
+  std::string frame;
+  ipc::AppendInvokeReply(frame, request_id,
+                         {.success = true, .has_more = has_more, .reply = wire::AsBytes(reply)});
+  Send(connection, frame);
+}
+
+void FakeService::Send(Connection& connection, const std::string& frame, int fd) {
+  if (options_.keep_effects) connection.traffic.sent += frame;
+  record::PassingFrame passing;
+  passing.frame.whole = wire::AsBytes(frame);
+  if (fd >= 0) passing.fds.emplace_back(::dup(fd));
+  connection.socket.Queue(std::move(passing));
+  connection.socket.SendQueued();
+  loop_->SetEvents(connection.watch, EPOLLIN | (connection.socket.queued() > 0 ? EPOLLOUT : 0u));
+}
+
+void FakeService::Note(const Connection& connection, const std::string& effect) {
+  if (!options_.keep_effects) return;
+  const std::lock_guard lock(mutex_);
+  effects_.push_back(fmt::format("{}: {}", connection.name, effect));
+}
+
+std::vector<std::string> FakeService::effects() const {
+  const std::lock_guard lock(mutex_);
+  return effects_;
+}
+
+std::map<std::string, FakeService::Traffic> FakeService::WaitForEnds(size_t count) {
+  std::unique_lock lock(mutex_);
+  ended_.wait_for(lock, std::chrono::seconds(60), [&] { return traffic_.size() >= count; });
+  return traffic_;
+}
+
+std::map<std::string, uint64_t> FakeService::scraping_modes() const {
+  const std::lock_guard lock(mutex_);
+  return scraping_modes_;
+}
+
+}  // namespace ringscope::testing

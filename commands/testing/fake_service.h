@@ -1,0 +1,94 @@
+#ifndef RINGSCOPE_COMMANDS_TESTING_FAKE_SERVICE_H_
+#define RINGSCOPE_COMMANDS_TESTING_FAKE_SERVICE_H_
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "commands/record/event_loop.h"
+#include "commands/record/frame_socket.h"
+#include "commands/testing/ipc_peer.h"
+#include "core/commit_request.h"
+
+namespace ringscope::testing {
+
+struct FakeServiceOptions {
+  std::string socket = UniqueSocketName("service");
+  size_t smb_bytes = 64 * TestMemory::kPage;
+  uint16_t target_buffer = 1;  // of every data source
+  bool keep_effects = true;    // and all bytes; not for measurements
+  bool seal_memory = true;
+  /// Bytes of a commit's frame, as each is handled: the chunk's, for measurements.
+  std::function<void(Bytes chunk)> on_chunk;
+};
+
+/// A tracing service as producers see it: it makes their shared memory, takes their chunks out of
+/// it and frees them, applies patches, acknowledges what wants a reply, and can ask for flushes.
+/// One thread. What it handles is kept in words, in order.
+class FakeService {
+ public:
+  explicit FakeService(FakeServiceOptions options);
+  ~FakeService();
+
+  const std::string& socket() const { return options_.socket; }
+
+  /// Asks all producers to flush.
+  void Flush(uint64_t id);
+  /// What was done to the buffers by all producers, in order: "NAME: chunk ...".
+  std::vector<std::string> effects() const;
+  /// All bytes that a producer's connection carried. Known once the connection has ended.
+  struct Traffic {
+    std::string received;
+    std::string sent;
+  };
+  /// Waits until so many connections have ended. @return by the producers' names
+  std::map<std::string, Traffic> WaitForEnds(size_t count);
+  /// smb_scraping_mode as it arrived, by name.
+  std::map<std::string, uint64_t> scraping_modes() const;
+
+ private:
+  struct Connection;
+
+  void Accept();
+  void OnReadable(Connection& connection);
+  void Handle(Connection& connection, record::PassingFrame frame);
+  void HandleRequest(Connection& connection, const ipc::Frame& frame);
+  void HandleCommit(Connection& connection, Bytes request);
+  void SetUpTracing(Connection& connection);
+  void SendCommand(Connection& connection, const ipc::AsyncCommand& command, int fd = -1);
+  void Reply(Connection& connection, uint64_t request_id, const std::string& reply,
+             bool has_more = false);
+  void Send(Connection& connection, const std::string& frame, int fd = -1);
+  void Note(const Connection& connection, const std::string& effect);
+  void End(uint64_t id);
+
+  const FakeServiceOptions options_;
+  record::Listener listener_;
+  std::unique_ptr<record::EventLoop> loop_;
+  uint64_t last_id_ = 0;
+  std::map<uint64_t, std::unique_ptr<Connection>> connections_;
+  CommitRequestParser parser_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable ended_;
+  std::vector<std::string> effects_;
+  std::map<std::string, Traffic> traffic_;
+  std::map<std::string, uint64_t> scraping_modes_;
+  std::vector<uint64_t> flushes_;  // asked for, not sent yet
+  std::atomic<bool> stop_ = false;
+  std::thread thread_;
+};
+
+/// How a chunk and a patch are put in words, the same for service and log.
+std::string DescribeChunk(uint64_t target, Bytes data, bool complete);
+std::string DescribePatch(const ChunkToPatch& patch);
+
+}  // namespace ringscope::testing
+
+#endif  // RINGSCOPE_COMMANDS_TESTING_FAKE_SERVICE_H_
