@@ -4,6 +4,8 @@
 #include <sys/epoll.h>
 #include <sys/utsname.h>
 
+#include <csignal>
+
 #include "commands/context.h"
 #include "commands/text.h"
 #include "formats/commit_log_format.h"
@@ -176,6 +178,7 @@ Result<ExitCode> RecordingRun::Run() {
   RS_ASSIGN_OR_RETURN(loop_, EventLoop::Create());
   RS_ASSIGN_OR_RETURN(const RecorderOptions options, MakeOptions());
   RS_ASSIGN_OR_RETURN(SignalWatch signals, SignalWatch::Create());
+  std::signal(SIGXFSZ, SIG_IGN);  // a file at its size limit is an error like any other
   RS_ASSIGN_OR_RETURN(log_, OpenLog());
   RS_ASSIGN_OR_RETURN(recorder_, Recorder::Create(*loop_, options, *log_,
                                                   [this](const std::string& text) { Warn(text); }));

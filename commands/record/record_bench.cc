@@ -1,0 +1,288 @@
+// What the recorder costs: the same traffic of 8 producers straight to the service, through the
+// proxy alone, and recorded into a file. The service takes every chunk out of shared memory and
+// copies it once, as the real one does.
+
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+#include <sys/epoll.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <random>
+#include <thread>
+
+#include "commands/record/log_queue.h"
+#include "commands/record/recorder.h"
+#include "commands/testing/fake_producer.h"
+#include "commands/testing/fake_service.h"
+
+namespace ringscope {
+namespace {
+
+using record::ConnectionPair;
+using record::EventLoop;
+using testing::FakeProducer;
+using testing::FakeService;
+using testing::TestMemory;
+
+constexpr int kProducers = 8;
+constexpr BufferId kBuffer{1};
+constexpr int kFastLevel = -5;
+
+enum Way : int64_t { kDirect, kProxy, kRecord };
+const char* const kWayNames[] = {"direct", "proxy without tap", "recorded"};
+
+uint64_t NowNs() {
+  timespec now = {};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+/// Passes everything on, unread.
+class NoTap : public record::Tap {
+ public:
+  bool CarriesDescriptor(const ipc::Frame&) const override { return false; }
+  Status FromClient(record::PassingFrame&& frame, record::FrameSocket& service) override {
+    service.Queue(std::move(frame));
+    return {};
+  }
+  Status FromService(record::PassingFrame&& frame, record::FrameSocket& client) override {
+    client.Queue(std::move(frame));
+    return {};
+  }
+  void OnDisconnect(record::FrameSocket*) override {}
+  void OnTimer(record::FrameSocket&) override {}
+  bool CanConfirm() const override { return false; }
+  void AskConfirmation(record::FrameSocket&) override {}
+  bool TakeConfirmed() override { return false; }
+  std::string Describe() const override { return "a client"; }
+};
+
+/// What stands between producers and service.
+class Between {
+ public:
+  Between(Way way, const std::string& service) : loop_(EventLoop::Create().value()) {
+    socket_ = way == kDirect ? service : testing::UniqueSocketName("bench");
+    if (way == kProxy) {
+      listener_.emplace(record::Listener::Create(socket_, 0600).value());
+      loop_->Watch(listener_->fd(), EPOLLIN, [this, service](uint32_t) { Join(service); });
+    } else if (way == kRecord) {
+      path_ = std::filesystem::temp_directory_path() / (socket_.substr(1) + ".tblog");
+      record::LogFilesOptions files;
+      files.path = path_;
+      files.level = kFastLevel;
+      files.header.uuid = record::RandomUuid();
+      log_ = std::make_unique<record::LogQueue>(record::LogFiles::Create(std::move(files)).value(),
+                                                record::LogQueue::Options{});
+      recorder_ = record::Recorder::Create(
+                      *loop_, {.producer = {socket_, service}, .buffers = {{kBuffer, {.size = 1}}}},
+                      *log_, [](const std::string& text) { fmt::print(stderr, "{}\n", text); })
+                      .value();
+    }
+    if (way != kDirect) {
+      thread_ = std::thread([this] { loop_->RunUntil([this] { return stop_.load(); }); });
+    }
+  }
+  ~Between() {
+    Finish();
+    if (!path_.empty()) std::filesystem::remove(path_);
+  }
+
+  /// Ends it, the log included. @return the log's gaps
+  uint64_t Finish() {
+    stop_ = true;
+    loop_->Wake();
+    if (thread_.joinable()) thread_.join();
+    pairs_.clear();
+    recorder_.reset();
+    if (log_ == nullptr) return 0;
+    if (const Status closed = log_->Close(); !closed)
+      fmt::print(stderr, "{}\n", closed.error().ToString());
+    return log_->state().gaps;
+  }
+
+  const std::string& socket() const { return socket_; }
+
+ private:
+  void Join(const std::string& service) {
+    for (record::UniqueFd fd = listener_->Accept(); fd.valid(); fd = listener_->Accept()) {
+      ConnectionPair::Options options;
+      options.on_done = [] {};
+      options.on_warning = [](const std::string&) {};
+      pairs_.push_back(std::make_unique<ConnectionPair>(*loop_, std::move(fd),
+                                                        record::Connect(service).value(),
+                                                        std::make_unique<NoTap>(), options));
+    }
+  }
+
+  std::unique_ptr<EventLoop> loop_;
+  std::string socket_;
+  std::string path_;
+  std::optional<record::Listener> listener_;
+  std::vector<std::unique_ptr<ConnectionPair>> pairs_;
+  std::unique_ptr<record::LogQueue> log_;
+  std::unique_ptr<record::Recorder> recorder_;
+  std::atomic<bool> stop_ = false;
+  std::thread thread_;
+};
+
+/// A payload like those of track events: small numbers, some growing, some repeated.
+std::string MakePayload(uint32_t seed) {
+  std::mt19937 random(seed);
+  std::string payload;
+  uint64_t time = 1'000'000;
+  while (payload.size() < TestMemory::kChunkBytes - 64) {
+    std::string event;
+    wire::AppendUint(event, 8, time += random() % 5000);
+    wire::AppendUint(event, 10, random() % 64);
+    wire::AppendUint(event, 9, 1 + random() % 3);
+    wire::AppendUint(event, 11, random() % 1000);
+    wire::AppendBytes(payload, 1, wire::AsBytes(event));
+  }
+  return payload;
+}
+
+/// Sends so many chunks, `batch` of them with each request, and waits until they are handled.
+void SendChunks(FakeProducer& producer, int chunks, int batch, std::vector<std::string>& payloads) {
+  uint32_t id = 0;
+  while (chunks > 0) {
+    std::string request;
+    for (int i = 0; i < batch && chunks > 0; ++i, --chunks) {
+      const auto page = producer.FreePage();
+      if (!page) return;
+      std::string& payload = payloads[id % payloads.size()];
+      const uint64_t now = NowNs();
+      std::memcpy(payload.data(), &now, sizeof(now));
+      producer.Write({.page = *page,
+                      .writer = WriterId{1},
+                      .id = ChunkId{id++},
+                      .fragments = 100,
+                      .payload = payload});
+      FakeProducer::AddChunk(request, *page, kBuffer);
+    }
+    producer.Commit(request);
+  }
+  producer.Sync();
+}
+
+/// Runs a producer in each of kProducers threads. @return seconds from when all are connected
+double RunProducers(const std::string& socket, const std::function<void(FakeProducer&)>& produce) {
+  std::vector<std::unique_ptr<FakeProducer>> producers;
+  for (int i = 0; i < kProducers; ++i) {
+    producers.push_back(std::make_unique<FakeProducer>(socket, fmt::format("p{}", i)));
+    producers.back()->Connect();
+    producers.back()->RegisterWriter(WriterId{1}, kBuffer);
+    producers.back()->Sync();
+  }
+  const uint64_t start = NowNs();
+  std::vector<std::thread> threads;
+  for (auto& producer : producers) threads.emplace_back([&] { produce(*producer); });
+  for (std::thread& thread : threads) thread.join();
+  return static_cast<double>(NowNs() - start) / 1e9;
+}
+
+std::vector<std::string> MakePayloads() {
+  std::vector<std::string> payloads;
+  for (uint32_t i = 0; i < 64; ++i) payloads.push_back(MakePayload(i));
+  return payloads;
+}
+
+testing::FakeServiceOptions ServiceOptions(std::vector<uint8_t>& ring) {
+  testing::FakeServiceOptions options;
+  options.keep_effects = false;
+  options.smb_bytes = 256 * TestMemory::kPage;
+  options.on_chunk = [&ring, at = size_t{0}](Bytes chunk) mutable {
+    if (at + chunk.size() > ring.size()) at = 0;
+    std::memcpy(ring.data() + at, chunk.data(), chunk.size());
+    at += chunk.size();
+  };
+  return options;
+}
+
+/// Chunks as fast as they go, one with each request; until the last is in the log.
+void BM_RecordSustained(benchmark::State& state) {
+  constexpr int kChunks = 8000;
+  const auto way = static_cast<Way>(state.range(0));
+  std::vector<uint8_t> ring(size_t{16} << 20);
+  uint64_t gaps = 0;
+  for (auto _ : state) {
+    FakeService service(ServiceOptions(ring));
+    Between between(way, service.socket());
+    const double seconds = RunProducers(between.socket(), [&](FakeProducer& producer) {
+      auto payloads = MakePayloads();
+      SendChunks(producer, kChunks, 1, payloads);
+    });
+    const uint64_t all_sent = NowNs();
+    gaps += between.Finish();
+    state.SetIterationTime(seconds + static_cast<double>(NowNs() - all_sent) / 1e9);
+  }
+  state.SetBytesProcessed(state.iterations() * kProducers * kChunks *
+                          static_cast<int64_t>(TestMemory::kChunkBytes));
+  state.counters["gaps"] = static_cast<double>(gaps);
+  state.SetLabel(kWayNames[way]);
+}
+BENCHMARK(BM_RecordSustained)
+    ->ArgName("way")
+    ->DenseRange(kDirect, kRecord)
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
+
+/// 64 MB, 32 chunks with each request.
+void BM_RecordBurst(benchmark::State& state) {
+  constexpr int kChunks = (64 << 20) / TestMemory::kPage / kProducers;
+  std::vector<uint8_t> ring(size_t{16} << 20);
+  uint64_t gaps = 0;
+  for (auto _ : state) {
+    FakeService service(ServiceOptions(ring));
+    Between between(kRecord, service.socket());
+    state.SetIterationTime(RunProducers(between.socket(), [&](FakeProducer& producer) {
+      auto payloads = MakePayloads();
+      SendChunks(producer, kChunks, 32, payloads);
+    }));
+    gaps += between.Finish();
+  }
+  state.SetBytesProcessed(state.iterations() * kProducers * kChunks *
+                          static_cast<int64_t>(TestMemory::kChunkBytes));
+  state.counters["gaps"] = static_cast<double>(gaps);
+}
+BENCHMARK(BM_RecordBurst)->UseManualTime()->Unit(benchmark::kMillisecond);
+
+/// From a producer's send to the service's hands, each producer 500 times a second.
+void BM_RecordLatency(benchmark::State& state) {
+  constexpr int kCommits = 500;
+  const auto way = static_cast<Way>(state.range(0));
+  std::vector<double> us;
+  for (auto _ : state) {
+    testing::FakeServiceOptions options;
+    options.keep_effects = false;
+    options.on_chunk = [&us](Bytes chunk) {
+      uint64_t sent = 0;
+      std::memcpy(&sent, chunk.data() + kChunkHeaderSize, sizeof(sent));
+      us.push_back(static_cast<double>(NowNs() - sent) / 1e3);
+    };
+    FakeService service(options);
+    Between between(way, service.socket());
+    state.SetIterationTime(RunProducers(between.socket(), [&](FakeProducer& producer) {
+      auto payloads = MakePayloads();
+      for (int i = 0; i < kCommits; ++i) {
+        SendChunks(producer, 1, 1, payloads);
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      }
+    }));
+  }
+  std::sort(us.begin(), us.end());
+  state.counters["p50_us"] = us[us.size() / 2];
+  state.counters["p99_us"] = us[us.size() * 99 / 100];
+  state.SetLabel(kWayNames[way]);
+}
+BENCHMARK(BM_RecordLatency)
+    ->ArgName("way")
+    ->DenseRange(kDirect, kRecord)
+    ->UseManualTime()
+    ->Iterations(2)
+    ->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace ringscope
