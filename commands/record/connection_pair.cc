@@ -49,9 +49,9 @@ void ConnectionPair::OnServiceEvent(uint32_t events) {
 Status ConnectionPair::ReadClient() {
   for (int i = 0; i < kReceivesInARow && WantsClient(); ++i) {
     RS_ASSIGN_OR_RETURN(const IoState state, client_->Receive());
-    if (state == IoState::kWouldBlock) break;
     client_closed_ = state == IoState::kClosed;
     RS_RETURN_IF_ERROR(PassClientFrames());
+    if (state == IoState::kWouldBlock) break;
   }
   return {};
 }
@@ -59,16 +59,13 @@ Status ConnectionPair::ReadClient() {
 Status ConnectionPair::ReadService() {
   for (int i = 0; i < kReceivesInARow; ++i) {
     RS_ASSIGN_OR_RETURN(const IoState state, service_->Receive());
-    if (state == IoState::kWouldBlock) break;
     if (state_ == State::kOpen) {
       RS_RETURN_IF_ERROR(PassServiceFrames());
     } else {
       service_->DiscardUnread();  // there is nobody left to tell
     }
-    if (state == IoState::kClosed) {
-      EndService();
-      break;
-    }
+    if (state == IoState::kClosed) EndService();
+    if (state != IoState::kDone) break;
   }
   return {};
 }

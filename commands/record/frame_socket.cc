@@ -13,12 +13,15 @@ constexpr size_t kMaxPendingFds = 16;
 }  // namespace
 
 Result<IoState> FrameSocket::Receive() {
-  Received received = record::Receive(fd_.get(), decoder_.Room());
+  const std::span<uint8_t> room = decoder_.Room();
+  Received received = record::Receive(fd_.get(), room);
   decoder_.Received(received.bytes);
   for (UniqueFd& fd : received.fds)
     pending_fds_.push_back({decoder_.received() - 1, std::move(fd)});
   if (received.fds_lost || pending_fds_.size() > kMaxPendingFds)
     return Fail(ErrorCode::kCorrupt, "sent more file descriptors than frames can have");
+  // Asking again to be told that there is nothing costs as much as receiving a commit.
+  if (received.state == IoState::kDone && received.bytes < room.size()) return IoState::kWouldBlock;
   return received.state;
 }
 

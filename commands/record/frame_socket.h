@@ -29,7 +29,8 @@ class FrameSocket {
 
   int fd() const { return fd_.get(); }
 
-  /// Receives once. kCorrupt: more descriptors came than any peer has reason to send.
+  /// Receives once. kDone: there may be more; kWouldBlock: there is no more for now, though
+  /// something may have come. kCorrupt: more descriptors came than any peer has reason to send.
   Result<IoState> Receive();
   /// The next whole frame of what was received; valid until Receive().
   ///
