@@ -185,9 +185,10 @@ TEST_F(RecordProcess, SocketInUse_IsAnError) {
   Start("");
   EXPECT_EQ(process_->TakeEnding(), "ended with status 1");
   EXPECT_THAT(Messages(), HasSubstr("another program uses this name"));
-  EXPECT_TRUE(producer_->Sync());
+  EXPECT_TRUE(Commit(5));
   first->Terminate();
   EXPECT_EQ(first->TakeEnding(), "");
+  EXPECT_EQ(ReadContent(log_).commits, 5u);  // it was to be the second's log too
 }
 
 }  // namespace

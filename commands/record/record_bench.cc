@@ -76,10 +76,11 @@ class Between {
       files.header.uuid = record::RandomUuid();
       log_ = std::make_unique<record::LogQueue>(record::LogFiles::Create(std::move(files)).value(),
                                                 record::LogQueue::Options{});
-      recorder_ = record::Recorder::Create(
-                      *loop_, {.producer = {socket_, service}, .buffers = {{kBuffer, {.size = 1}}}},
-                      *log_, [](const std::string& text) { fmt::print(stderr, "{}\n", text); })
-                      .value();
+      const record::RecorderOptions options{.producer = {socket_, service},
+                                            .buffers = {{kBuffer, {.size = 1}}}};
+      recorder_ = std::make_unique<record::Recorder>(
+          *loop_, options, record::RecorderListeners::Open(options).value(), *log_,
+          [](const std::string& text) { fmt::print(stderr, "{}\n", text); });
     }
     if (way != kDirect) {
       thread_ = std::thread([this] { loop_->RunUntil([this] { return stop_.load(); }); });

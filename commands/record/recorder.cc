@@ -19,7 +19,19 @@ constexpr std::chrono::milliseconds kAcceptPause{100};
 
 }  // namespace
 
-Recorder::Recorder(EventLoop& loop, RecorderOptions options, RecordSink& log, Warn warn)
+Result<RecorderListeners> RecorderListeners::Open(const RecorderOptions& options) {
+  RS_ASSIGN_OR_RETURN(Listener producer, Listener::Create(options.producer.listen, options.mode));
+  RecorderListeners listeners{std::move(producer), std::nullopt};
+  if (options.consumer) {
+    RS_ASSIGN_OR_RETURN(Listener consumer,
+                        Listener::Create(options.consumer->listen, options.mode));
+    listeners.consumer.emplace(std::move(consumer));
+  }
+  return listeners;
+}
+
+Recorder::Recorder(EventLoop& loop, RecorderOptions options, RecorderListeners listeners,
+                   RecordSink& log, Warn warn)
     : loop_(loop),
       options_(std::move(options)),
       warn_(std::move(warn)),
@@ -28,33 +40,25 @@ Recorder::Recorder(EventLoop& loop, RecorderOptions options, RecordSink& log, Wa
                  .buffers = buffers_,
                  .counts = counts_,
                  .scraping = options_.scraping,
-                 .warn = warn_} {}
+                 .warn = warn_} {
+  log.Append(ClockSnapshotRecord{TakeClockSnapshot()});
+  for (const auto& [id, buffer] : options_.buffers) buffers_.SetUp(id, buffer);
+  if (options_.config) buffers_.SetTemplate(*options_.config);
+  Listen(std::move(listeners.producer), options_.producer.connect, Port::kProducer);
+  if (listeners.consumer && options_.consumer)
+    Listen(std::move(*listeners.consumer), options_.consumer->connect, Port::kConsumer);
+  OnTimer();
+}
 
 Recorder::~Recorder() {
   for (const auto& listening : listening_) loop_.Unwatch(listening->watch);
 }
 
-Result<std::unique_ptr<Recorder>> Recorder::Create(EventLoop& loop, RecorderOptions options,
-                                                   RecordSink& log, Warn warn) {
-  auto recorder =
-      std::unique_ptr<Recorder>(new Recorder(loop, std::move(options), log, std::move(warn)));
-  const RecorderOptions& own = recorder->options_;
-  RS_RETURN_IF_ERROR(recorder->Listen(own.producer, Port::kProducer));
-  if (own.consumer) RS_RETURN_IF_ERROR(recorder->Listen(*own.consumer, Port::kConsumer));
-  log.Append(ClockSnapshotRecord{TakeClockSnapshot()});
-  for (const auto& [id, buffer] : own.buffers) recorder->buffers_.SetUp(id, buffer);
-  if (own.config) recorder->buffers_.SetTemplate(*own.config);
-  recorder->OnTimer();
-  return recorder;
-}
-
-Status Recorder::Listen(const PortSockets& sockets, Port port) {
-  RS_ASSIGN_OR_RETURN(Listener listener, Listener::Create(sockets.listen, options_.mode));
+void Recorder::Listen(Listener listener, const std::string& connect, Port port) {
   auto& listening = *listening_.emplace_back(
-      std::make_unique<Listening>(Listening{std::move(listener), sockets.connect, port}));
+      std::make_unique<Listening>(Listening{std::move(listener), connect, port}));
   listening.watch = loop_.Watch(listening.listener.fd(), EPOLLIN,
                                 [this, &listening](uint32_t) { AcceptAll(listening); });
-  return {};
 }
 
 void Recorder::AcceptAll(Listening& listening) {

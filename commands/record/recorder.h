@@ -34,15 +34,25 @@ struct RecorderOptions {
   std::optional<SessionPlan> config;                        // that sessions are started with
 };
 
+/// The sockets that a recorder listens at.
+struct RecorderListeners {
+  Listener producer;
+  std::optional<Listener> consumer;
+
+  static Result<RecorderListeners> Open(const RecorderOptions& options);
+};
+
 /// Stands between a tracing service and its clients, and records.
 class Recorder {
  public:
   using Warn = std::function<void(const std::string&)>;
 
-  /// Listens from here on; events are handled when the loop runs. Loop and log must live longer.
-  static Result<std::unique_ptr<Recorder>> Create(EventLoop& loop, RecorderOptions options,
-                                                  RecordSink& log, Warn warn);
+  /// Clients are taken when the loop runs. Loop and log must live longer.
+  Recorder(EventLoop& loop, RecorderOptions options, RecorderListeners listeners, RecordSink& log,
+           Warn warn);
   ~Recorder();
+  Recorder(const Recorder&) = delete;
+  Recorder& operator=(const Recorder&) = delete;
 
   /// Takes no more clients, and ends the connections of those that are there.
   void Stop();
@@ -63,8 +73,7 @@ class Recorder {
     EventLoop::WatchId watch = 0;
   };
 
-  Recorder(EventLoop& loop, RecorderOptions options, RecordSink& log, Warn warn);
-  Status Listen(const PortSockets& sockets, Port port);
+  void Listen(Listener listener, const std::string& connect, Port port);
   void AcceptAll(Listening& listening);
   void Join(UniqueFd client, const Listening& listening);
   void OnTimer();

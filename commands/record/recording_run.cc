@@ -179,9 +179,11 @@ Result<ExitCode> RecordingRun::Run() {
   RS_ASSIGN_OR_RETURN(const RecorderOptions options, MakeOptions());
   RS_ASSIGN_OR_RETURN(SignalWatch signals, SignalWatch::Create());
   std::signal(SIGXFSZ, SIG_IGN);  // a file at its size limit is an error like any other
+  // The sockets first: where another recorder has them, its log may be the same file.
+  RS_ASSIGN_OR_RETURN(RecorderListeners listeners, RecorderListeners::Open(options));
   RS_ASSIGN_OR_RETURN(log_, OpenLog());
-  RS_ASSIGN_OR_RETURN(recorder_, Recorder::Create(*loop_, options, *log_,
-                                                  [this](const std::string& text) { Warn(text); }));
+  recorder_ = std::make_unique<Recorder>(*loop_, options, std::move(listeners), *log_,
+                                         [this](const std::string& text) { Warn(text); });
   start_ = EventLoop::Clock::now();
   SayWhatIsRecorded(options);
   EventLoop::WatchId signal_watch = 0;

@@ -22,14 +22,14 @@ bool MemoryLog::WaitUntil(const std::function<bool()>& condition) {
   return changed_.wait_for(lock, std::chrono::seconds(30), condition);
 }
 
-RecorderRun::RecorderRun(record::RecorderOptions options, record::RecordSink& log)
+RecorderRun::RecorderRun(const record::RecorderOptions& options, record::RecordSink& log)
     : loop_(record::EventLoop::Create().value()),
-      recorder_(record::Recorder::Create(*loop_, std::move(options), log,
-                                         [this](const std::string& text) {
-                                           const std::lock_guard lock(mutex_);
-                                           warnings_.push_back(text);
-                                         })
-                    .value()),
+      recorder_(std::make_unique<record::Recorder>(
+          *loop_, options, record::RecorderListeners::Open(options).value(), log,
+          [this](const std::string& text) {
+            const std::lock_guard lock(mutex_);
+            warnings_.push_back(text);
+          })),
       thread_([this] {
         loop_->RunUntil([this] { return stop_.load(); });
         recorder_->Stop();

@@ -54,7 +54,7 @@ class MemoryLog : public record::RecordSink {
 class RecorderRun {
  public:
   /// @param log must live longer
-  RecorderRun(record::RecorderOptions options, record::RecordSink& log);
+  RecorderRun(const record::RecorderOptions& options, record::RecordSink& log);
   ~RecorderRun() { Stop(); }
 
   /// Ends it as a user would, and waits for it.
@@ -65,10 +65,10 @@ class RecorderRun {
   const record::RecordCounts& counts() const { return recorder_->counts(); }
 
  private:
-  std::unique_ptr<record::EventLoop> loop_;
-  std::unique_ptr<record::Recorder> recorder_;
   mutable std::mutex mutex_;
   std::vector<std::string> warnings_;
+  std::unique_ptr<record::EventLoop> loop_;
+  std::unique_ptr<record::Recorder> recorder_;
   std::atomic<bool> stop_ = false;
   std::thread thread_;
 };

@@ -1,0 +1,184 @@
+// Against a real tracing service: a session through the recorder, replayed, must give the trace
+// that the service wrote. Runs where RINGSCOPE_TRACED names the service's program (traced).
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <set>
+#include <thread>
+
+#include "commands/record/child_process.h"
+#include "commands/testing/fake_producer.h"
+#include "commands/testing/memory_run.h"
+#include "commands/testing/recorder_run.h"
+#include "formats/commit_log_writer.h"
+#include "formats/testing/compare_traces.h"
+
+namespace ringscope::testing {
+namespace {
+
+using record::ChildProcess;
+
+/// A consumer that starts a session, ends it, and reads it.
+class Consumer {
+ public:
+  explicit Consumer(const std::string& socket) : peer_(ConnectPeer(socket)) {
+    std::string bind;
+    ipc::AppendBind(bind, ++last_request_, ipc::kConsumerPort);
+    peer_.Send(bind);
+    const auto bound = peer_.Read();
+    if (!bound) return;
+    const ipc::Frame frame = bound->Parse();
+    const auto& reply = std::get<ipc::BindServiceReply>(frame.body);
+    service_ = reply.service;
+    for (const ipc::Method& method : reply.methods) methods_[std::string(method.name)] = method.id;
+  }
+
+  uint64_t Invoke(const std::string& method, const std::string& args) {
+    std::string frame;
+    ipc::AppendInvoke(frame, ++last_request_,
+                      {.service = service_,
+                       .method = methods_.at(method),
+                       .args = wire::AsBytes(args),
+                       .drop_reply = false});
+    peer_.Send(frame);
+    return last_request_;
+  }
+  /// Reads all replies of a request. @return their contents, joined
+  std::string ReadReplies(uint64_t request_id) {
+    std::string joined;
+    while (auto received = peer_.Read()) {
+      const ipc::Frame frame = received->Parse();
+      const auto* const reply = std::get_if<ipc::InvokeMethodReply>(&frame.body);
+      if (reply == nullptr || frame.request_id != request_id) continue;
+      joined += wire::AsText(reply->reply);
+      if (!reply->has_more) break;
+    }
+    return joined;
+  }
+
+ private:
+  BlockingPeer peer_;
+  uint64_t last_request_ = 0;
+  uint64_t service_ = 0;
+  std::map<std::string, uint64_t> methods_;
+};
+
+/// Puts the slices of ReadBuffers' replies together. @return a trace
+std::string TraceOf(const std::string& replies) {
+  std::string trace, packet;
+  wire::FieldReader reader(wire::AsBytes(replies));
+  while (const auto slice = reader.Next()) {
+    if (slice->number != 2) continue;
+    bool last = false;
+    wire::FieldReader fields(slice->bytes);
+    while (const auto field = fields.Next()) {
+      if (field->number == 1) packet += wire::AsText(field->bytes);
+      if (field->number == 2) last = field->value != 0;
+    }
+    if (!last) continue;
+    wire::AppendBytes(trace, 1, wire::AsBytes(packet));
+    packet.clear();
+  }
+  return trace;
+}
+
+/// A chunk's payload with so many packets.
+std::string Packets(int count, uint64_t& timestamp) {
+  std::string payload;
+  for (int i = 0; i < count; ++i) {
+    std::string packet;
+    wire::AppendUint(packet, 8, ++timestamp);
+    wire::AppendVarint(payload, packet.size());
+    payload += packet;
+  }
+  return payload;
+}
+
+TEST(RecordTraced, ReplayEqualsTheTraceItWrote) {
+  const char* const traced = std::getenv("RINGSCOPE_TRACED");
+  if (traced == nullptr) GTEST_SKIP() << "RINGSCOPE_TRACED is not set";
+  const TempFolder folder;
+  const std::string producer_socket = folder.File("producer");
+  const std::string consumer_socket = folder.File("consumer");
+  const auto service =
+      ChildProcess::Start({traced}, {{"PERFETTO_PRODUCER_SOCK_NAME", producer_socket},
+                                     {"PERFETTO_CONSUMER_SOCK_NAME", consumer_socket}})
+          .value();
+  const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (!record::Connect(consumer_socket) && std::chrono::steady_clock::now() < patience)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+
+  const record::RecorderOptions options{
+      .producer = {folder.File("listen"), producer_socket},
+      .consumer = record::PortSockets{folder.File("listen-consumer"), consumer_socket}};
+  MemoryLog log;
+  std::string trace;
+  {
+    RecorderRun recorder(options, log);
+    Consumer consumer(options.consumer->listen);
+    ipc::TraceConfig config;
+    config.buffers.push_back(
+        {.size_kb = 64, .fill_policy = 1, .experimental_mode = ipc::kExperimentalModeV2});
+    config.data_sources.push_back({{"source.p", 0}});
+    const std::string encoded = Encode(config);
+    std::string enable;
+    wire::AppendBytes(enable, 1, wire::AsBytes(encoded));
+    const uint64_t session = consumer.Invoke("EnableTracing", enable);
+
+    FakeProducer producer(options.producer.listen, "p");
+    ASSERT_TRUE(producer.Connect());
+    ASSERT_TRUE(log.WaitFor<DataSourceSetUp>());
+    const BufferId buffer = log.All<DataSourceSetUp>().front().target_buffer;
+    producer.RegisterWriter(WriterId{1}, buffer);
+    uint64_t timestamp = 1'000'000;
+    uint32_t chunk = 0;
+    for (int i = 0; i < 100; ++i) {  // more than the buffer holds
+      const auto page = producer.FreePage();
+      ASSERT_TRUE(page);
+      producer.Write({.page = *page,
+                      .writer = WriterId{1},
+                      .id = ChunkId{chunk++},
+                      .fragments = 50,
+                      .payload = Packets(50, timestamp)});
+      std::string request;
+      FakeProducer::AddChunk(request, *page, buffer);
+      ASSERT_TRUE(producer.Commit(request));
+    }
+    const auto page = producer.FreePage();
+    ASSERT_TRUE(page);
+    producer.Write({.page = *page,
+                    .writer = WriterId{1},
+                    .id = ChunkId{chunk++},
+                    .fragments = 20,
+                    .payload = Packets(20, timestamp),
+                    .complete = false});
+    const uint64_t flush = consumer.Invoke("Flush", "");
+    const auto asked = producer.WaitForFlush();
+    ASSERT_TRUE(asked);
+    std::string acknowledgement;
+    CommitRequestBuilder(acknowledgement).SetFlushRequestId(*asked);
+    ASSERT_TRUE(producer.Commit(acknowledgement));
+    consumer.ReadReplies(flush);
+    consumer.Invoke("DisableTracing", "");
+    consumer.ReadReplies(session);
+    trace = TraceOf(consumer.ReadReplies(consumer.Invoke("ReadBuffers", "")));
+  }
+  service->Terminate();
+  service->TakeEnding();
+
+  StringSink sink;
+  const auto writer = CommitLogWriter::Create(sink).value();
+  ASSERT_TRUE(writer->Append({.time_ns = {}, .body = ImportHeader()}));
+  for (const Op& op : log.ops()) ASSERT_TRUE(writer->Append(op));
+  ASSERT_TRUE(writer->Close());
+  ComparedTrace expected = ReadCompared(MakeMemorySource(trace));
+  const ComparedTrace found = ReadCompared(MakeMemorySource(ReplayToTrace(std::move(sink.text))));
+  ASSERT_GT(expected.packets.size(), 20u);
+  ExpectSamePackets(expected, found);
+}
+
+}  // namespace
+}  // namespace ringscope::testing
