@@ -86,14 +86,15 @@ Status ConnectionPair::PassClientFrames() {
     passed = true;
   }
   if (client_closed_) {
-    EndClient();  // and its turn lasts until the service has closed its end
+    EndClient();  // its turn lasts until the service has closed its end
+    // A frame that was cut short is passed on as it is, last: the service knows what to do with it.
+    service_->Queue(client_->unread());
   } else if (options_.turns != nullptr && options_.turns->IsHeldBy(*this)) {
     if (passed) {
-      awaiting_confirmation_ = true;
       tap_->AskConfirmation(*service_);
-    } else {
-      options_.turns->Leave(*this);
+      awaiting_confirmation_ = !tap_->TakeConfirmed();
     }
+    if (!awaiting_confirmation_) options_.turns->Leave(*this);
   }
   return {};
 }
@@ -105,7 +106,7 @@ Status ConnectionPair::PassServiceFrames() {
     if (!frame) break;
     RS_RETURN_IF_ERROR(tap_->FromService(std::move(*frame), *client_));
   }
-  if (tap_->TakeConfirmed() && state_ == State::kOpen) {
+  if (tap_->TakeConfirmed() && awaiting_confirmation_ && state_ == State::kOpen) {
     awaiting_confirmation_ = false;
     options_.turns->Leave(*this);
     RS_RETURN_IF_ERROR(PassClientFrames());
@@ -124,7 +125,7 @@ void ConnectionPair::Settle(Status status, const char* sender) {
   if (!status) {
     options_.on_warning(fmt::format("{}: the {} {}: this connection is closed", tap_->Describe(),
                                     sender, status.error().message));
-    // Nothing that this peer may still send can be read: both sides end.
+    // Nothing that this peer may still send can be read, or passed on: both sides end.
     if (state_ == State::kOpen) EndClient();
   }
   service_->SendQueued();  // that a peer has closed its end shows when it is read
@@ -168,8 +169,6 @@ void ConnectionPair::OnTimer() {
 void ConnectionPair::EndClient() {
   state_ = State::kClientGone;
   tap_->OnDisconnect(&*service_);
-  // A frame that was cut short is passed on as it is: the service knows what to do with it.
-  service_->Queue(client_->unread());
   loop_.Unwatch(client_watch_);
 }
 

@@ -104,6 +104,7 @@ Status ConsumerTap::OnReply(uint64_t request_id, const ipc::InvokeMethodReply& r
   if (reads_.contains(request_id)) {
     if (reply.success && !has_clone_) LogReadPass();
     if (!reply.has_more) reads_.erase(request_id);
+    if (reads_.empty()) SetConfirmed();
   }
   return {};
 }

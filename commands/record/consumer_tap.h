@@ -20,8 +20,11 @@ class ConsumerTap : public PortTap {
   bool CarriesDescriptor(const ipc::Frame& frame) const override;
   void OnDisconnect(FrameSocket* service) override;
   void OnTimer(FrameSocket&) override {}
-  /// A consumer changes nothing in the buffers but by its reads, which come back to be logged.
-  bool CanConfirm() const override { return false; }
+  /// A consumer changes the buffers by its reads. Their last replies are the confirmation.
+  bool CanConfirm() const override { return true; }
+  void AskConfirmation(FrameSocket&) override {
+    if (reads_.empty()) SetConfirmed();
+  }
   std::string Describe() const override;
 
  private:

@@ -30,6 +30,8 @@ class PortTap : public Tap {
   const ipc::MethodTable& methods() const { return methods_; }
   /// An id for a request that the client does not know of.
   uint64_t NextOwnRequest();
+  /// TakeConfirmed will be true.
+  void SetConfirmed() { confirmed_ = true; }
 
  private:
   ipc::MethodTable methods_;

@@ -92,7 +92,8 @@ Status ProducerTap::OnInitialize(const ipc::InvokeMethod& invoke, PassingFrame&&
   wants_scraping_ = init.scraping_mode == ipc::kScrapingEnabled;
   if (!connected_) {
     connected_ = true;
-    producer_ = ProducerId{++recording_.last_producer};
+    if (++recording_.last_producer == 0) ++recording_.last_producer;  // 0 is no producer's
+    producer_ = ProducerId{recording_.last_producer};
     ++recording_.counts.producers;
     ++recording_.counts.producers_seen;
     ProducerConnected record;

@@ -14,6 +14,9 @@ namespace {
 
 /// How often memory is looked into whose producer never says when.
 constexpr std::chrono::seconds kTimerPeriod{1};
+/// What is kept for a client that does not read. A consumer may be sent all that the buffers hold.
+constexpr size_t kMaxForProducer = size_t{64} << 20;
+constexpr size_t kMaxForConsumer = size_t{1} << 30;
 /// How long no client is taken when there are no descriptors left for another.
 constexpr std::chrono::milliseconds kAcceptPause{100};
 
@@ -96,6 +99,7 @@ void Recorder::Join(UniqueFd client, const Listening& listening) {
   const uint64_t id = ++last_pair_;
   ConnectionPair::Options options;
   if (options_.strict_order) options.turns = &turns_;
+  options.max_for_client = listening.port == Port::kProducer ? kMaxForProducer : kMaxForConsumer;
   options.on_warning = warn_;
   options.on_done = [this, id] {
     loop_.CallSoon([this, id, alive = std::weak_ptr<bool>(alive_)] {

@@ -70,6 +70,12 @@ TEST_F(BadProducer, ChunkWithoutData) {
   EXPECT_THAT(service_.effects(), ElementsAre("bad: disconnect"));
 }
 
+// Nor does what was sent together with it.
+TEST_F(BadProducer, WhatFollowsGarbage_IsDropped) {
+  ExpectEndOnly(Invoke(6, "\x08") + Invoke(4, "\x18\x05"), "cannot be read");
+  EXPECT_THAT(service_.effects(), ElementsAre("bad: disconnect"));
+}
+
 TEST_F(BadProducer, UnknownMethodsAndFields_PassOn) {
   FakeProducer producer(options_.producer.listen, "p");
   ASSERT_TRUE(producer.Connect());

@@ -26,7 +26,8 @@ class Tap {
 
   /// Whether the service's having handled what was sent can be asked for.
   virtual bool CanConfirm() const = 0;
-  /// Asks for it. The answer goes no further; TakeConfirmed is then true, once.
+  /// Asks for it, unless there is nothing to ask for. The answer goes no further. TakeConfirmed is
+  /// true, once, when it has come.
   virtual void AskConfirmation(FrameSocket& service) = 0;
   virtual bool TakeConfirmed() = 0;
 
