@@ -198,7 +198,9 @@ class Writer : public CommitLogWriter {
     entry_.content_size = frame_.size();
     entry_.records = frame_records_;
     entry_.frame_hash = commit_log::Hash(wire::AsBytes(frame));
-    index_.AddDataFrame(entry_, commit_log::ContentChecksum(wire::AsBytes(frame_)));
+    // zstd has just made the content's checksum: it is the frame's last four bytes.
+    const Bytes checksum = wire::AsBytes(frame).last(sizeof(uint32_t));
+    index_.AddDataFrame(entry_, wire::LoadLittleEndian<uint32_t>(checksum.data()));
     entry_ = {};
     frame_.clear();
     frame_records_ = 0;

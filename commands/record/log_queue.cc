@@ -17,7 +17,7 @@ constexpr size_t kReserve = size_t{16} << 20;
 constexpr size_t kBatchBytes = 512 * 1024;
 constexpr std::chrono::milliseconds kBatchTime{20};
 /// Blocks kept for the next burst; the rest of a burst's memory is given back.
-constexpr size_t kSpareBlocks = 32;
+constexpr size_t kSpareBlocks = 64;
 constexpr auto kNever = Clock::time_point::max();
 
 uint64_t BootTimeNs() {
