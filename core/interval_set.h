@@ -42,10 +42,12 @@ class IntervalSet {
     }
   }
 
-  bool Contains(uint64_t value) const {
-    const auto at = std::upper_bound(runs_.begin(), runs_.end(), value,
+  bool Contains(uint64_t value) const { return ContainsAll(value, value); }
+  /// Both ends included.
+  bool ContainsAll(uint64_t first, uint64_t last) const {
+    const auto at = std::upper_bound(runs_.begin(), runs_.end(), first,
                                      [](uint64_t v, const Run& run) { return v < run.first; });
-    return at != runs_.begin() && std::prev(at)->last >= value;
+    return at != runs_.begin() && std::prev(at)->last >= last;
   }
   size_t runs() const { return runs_.size(); }
 

@@ -60,6 +60,15 @@ bool IsAccessory(uint32_t field) {
   }
 }
 
+/// The clock that TracePacketDefaults names, if any.
+std::optional<uint32_t> DefaultClock(Bytes defaults) {
+  wire::FieldReader reader(defaults);
+  while (const std::optional<wire::Field> field = reader.Next()) {
+    if (field->number == kTimestampClockId) return static_cast<uint32_t>(field->value);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 PacketFacts ReadPacketFacts(Bytes packet) {
@@ -78,6 +87,7 @@ PacketFacts ReadPacketFacts(Bytes packet) {
     at = packet.size() - reader.remaining();
     note_content(field->number);
     facts.has_interned_data |= field->number == kInternedData;
+    if (field->number == kPacketDefaults) facts.default_clock = DefaultClock(field->bytes);
     if (field->type != wire::Type::kVarint) continue;
     switch (field->number) {
       case kTimestamp:

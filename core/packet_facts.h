@@ -15,6 +15,7 @@ struct PacketFacts {
   uint32_t content = 0;  // number of the field that holds the packet's data; 0: not known
   std::optional<uint64_t> timestamp;        // in the clock's own units
   std::optional<uint32_t> timestamp_clock;  // absent: the sequence's default
+  std::optional<uint32_t> default_clock;    // for the sequence's packets from here on
   uint32_t dropped = 0;                     // previous_packet_dropped as the producer wrote it
   bool clears_state = false;                // incremental state starts anew with this packet
   bool needs_state = false;                 // can not be used without the incremental state

@@ -1,0 +1,219 @@
+// How gaps are put into words that a report needs: culprits, signs, remedies.
+
+#include <algorithm>
+
+#include "core/data_loss.h"
+#include "core/gap_buffer.h"
+
+namespace ringscope::gaps {
+namespace {
+
+/// Culprits and kinds of content that are kept one by one.
+constexpr size_t kMaxCulprits = 32;
+constexpr size_t kMaxContents = 32;
+
+/// Buffer sizes are whole pages.
+constexpr uint64_t kPage = 4096;
+
+void AddShare(Gap& gap, SequenceKey sequence, uint64_t bytes) {
+  const auto at =
+      std::find_if(gap.culprits.begin(), gap.culprits.end(),
+                   [&](const SequenceShare& share) { return share.sequence == sequence; });
+  if (at != gap.culprits.end())
+    at->bytes += bytes;
+  else
+    gap.culprits.push_back({sequence, bytes});
+}
+
+/// Keeps the largest; the others become a sum.
+void TrimCulprits(Gap& gap) {
+  std::sort(gap.culprits.begin(), gap.culprits.end(),
+            [](const SequenceShare& a, const SequenceShare& b) {
+              return a.bytes != b.bytes ? a.bytes > b.bytes : a.sequence < b.sequence;
+            });
+  for (size_t i = kMaxCulprits; i < gap.culprits.size(); ++i)
+    gap.other_bytes += gap.culprits[i].bytes;
+  if (gap.culprits.size() > kMaxCulprits) gap.culprits.resize(kMaxCulprits);
+}
+
+SequenceKey KeyOf(uint32_t packed) {
+  return {ProducerId{static_cast<uint16_t>(packed >> 16)}, WriterId{static_cast<uint16_t>(packed)}};
+}
+
+template <typename T>
+void SortBySize(std::vector<T>& counts) {
+  std::stable_sort(counts.begin(), counts.end(),
+                   [](const T& a, const T& b) { return a.count.packets > b.count.packets; });
+}
+
+bool Has(const Gap& gap, Cause cause) {
+  return std::any_of(gap.causes.begin(), gap.causes.end(),
+                     [&](const CauseCount& count) { return count.cause == cause; });
+}
+
+}  // namespace
+
+void AddCount(std::vector<CauseCount>& list, const CauseCount& more) {
+  for (CauseCount& entry : list) {
+    if (entry.fate != more.fate || entry.cause != more.cause || entry.own_fault != more.own_fault ||
+        entry.loss_bits != more.loss_bits)
+      continue;
+    entry.count += more.count;
+    return;
+  }
+  list.push_back(more);
+}
+
+void AddCount(std::vector<ContentCount>& list, const ContentCount& more) {
+  for (ContentCount& entry : list) {
+    if (entry.content != more.content) continue;
+    entry.count += more.count;
+    return;
+  }
+  if (list.size() < kMaxContents)
+    list.push_back(more);
+  else
+    list.back().count += more.count;
+}
+
+/// Adds to the gap's culprits what came into the buffer with these chunks of its history.
+void GapBuffer::AddCulprits(Gap& gap, uint64_t first, uint64_t end) {
+  const auto& bytes = history_.BytesBetween(first, end);
+  if (gap.culprits.empty()) {
+    gap.culprits.reserve(std::min(bytes.size(), kMaxCulprits));
+    for (const auto& [sequence, count] : bytes) gap.culprits.push_back({KeyOf(sequence), count});
+  } else {
+    for (const auto& [sequence, count] : bytes) AddShare(gap, KeyOf(sequence), count);
+  }
+  if (gap.culprits.size() > 2 * kMaxCulprits) TrimCulprits(gap);
+}
+
+/// The gaps turn out to be one.
+void GapBuffer::Merge(OpenGap& open, const OpenGap& other) {
+  Gap& gap = open.gap;
+  const Gap& more = other.gap;
+  gap.last = more.last;
+  gap.last_chunk = std::max(gap.last_chunk, more.last_chunk);
+  gap.lost += more.lost;
+  gap.own_fault += more.own_fault;
+  for (const CauseCount& cause : more.causes) AddCount(gap.causes, cause);
+  for (const ContentCount& content : more.contents) AddCount(gap.contents, content);
+  for (const LogMoment& moment : {more.written.first, more.written.last}) gap.written.Add(moment);
+  for (const LogMoment& moment : {more.sealed.first, more.sealed.last}) gap.sealed.Add(moment);
+  gap.state_packets += more.state_packets;
+  for (const SequenceShare& share : more.culprits) AddShare(gap, share.sequence, share.bytes);
+  gap.other_bytes += more.other_bytes;
+  gap.lost_bits |= more.lost_bits;
+  open.needed = std::max(open.needed, other.needed);
+  open.counts_needed |= other.counts_needed;
+  open.filled |= other.filled;
+  open.read_in_vain |= other.read_in_vain;
+  if (other.residence_ns)
+    open.residence_ns = std::min(open.residence_ns.value_or(UINT64_MAX), *other.residence_ns);
+}
+
+std::vector<SequenceGaps> GapBuffer::Finish() {
+  OnReadBegun();  // as if all were read now
+  std::vector<SequenceGaps> finished;
+  finished.reserve(sequences_.size());
+  for (size_t slot = 0; slot < sequences_.size(); ++slot)
+    finished.push_back(FinishSequence(sequences_[slot]));
+  std::sort(finished.begin(), finished.end(),
+            [](const SequenceGaps& a, const SequenceGaps& b) { return a.sequence < b.sequence; });
+  return finished;
+}
+
+SequenceGaps GapBuffer::FinishSequence(Sequence& sequence) {
+  SequenceGaps result;
+  result.buffer = id_;
+  result.sequence = sequence.key;
+  result.by_fate = sequence.by_fate;
+  result.own_fault = sequence.own_fault;
+  result.unlisted_gaps = sequence.unlisted_gaps;
+  result.unlisted_flags = sequence.unlisted_flags;
+  result.unusable = sequence.unusable;
+  result.unusable_spans = sequence.unusable_spans;
+  result.producer_flags = sequence.producer_flags;
+  result.hidden_flags = sequence.hidden_flags;
+  result.producer_bits = sequence.producer_bits;
+
+  sequence.track.Join([&](uint32_t detail, uint32_t other) { Merge(gaps_[detail], gaps_[other]); });
+  const std::vector<GapTrack::Run>& runs = sequence.track.runs();
+  const GapTrack::Run* before = nullptr;
+  for (size_t i = 0; i < runs.size(); before = &runs[i++]) {
+    const GapTrack::Run& run = runs[i];
+    if (run.detail == GapTrack::kNoDetail) continue;
+    if (run.kind == GapTrack::Kind::kRead) {
+      if (before == nullptr || before->kind != GapTrack::Kind::kLost)
+        result.false_flags.push_back(Explain(sequence, flags_[run.detail], before));
+      continue;
+    }
+    OpenGap& open = gaps_[run.detail];
+    FinishGap(open);
+    const bool is_read = i + 1 < runs.size() && runs[i + 1].kind == GapTrack::Kind::kRead;
+    if (is_read && runs[i + 1].detail != GapTrack::kNoDetail) {
+      open.gap.next = flags_[runs[i + 1].detail].packet;
+      open.gap.sign = open.gap.next->first_of_sequence ? GapSign::kFlaggedFirst : GapSign::kFlagged;
+    } else if (is_read) {
+      open.gap.sign = open.gap.lost_bits != 0 ? GapSign::kFlagInvalid : GapSign::kNotFlagged;
+    }
+    result.gaps.push_back(std::move(open.gap));
+  }
+  return result;
+}
+
+void GapBuffer::FinishGap(OpenGap& open) {
+  if (open.filled)
+    for (const auto& [sequence, bytes] : laid_by_) AddShare(open.gap, KeyOf(sequence), bytes);
+  TrimCulprits(open.gap);
+  SortBySize(open.gap.causes);
+  SortBySize(open.gap.contents);
+  Remedy(open);
+}
+
+void GapBuffer::Remedy(OpenGap& open) const {
+  Gap& gap = open.gap;
+  GapRemedies& remedies = gap.remedies;
+  if (open.counts_needed) {
+    // Where a ring wraps it may leave room for nearly its largest chunk unused.
+    const uint64_t size = open.needed + (Has(gap, Cause::kEvicted) ? history_.largest() : 0);
+    remedies.buffer_size = (size + kPage - 1) / kPage * kPage;
+  }
+  if (open.residence_ns && !open.read_in_vain) remedies.read_period_ns = open.residence_ns;
+  if (!gap.culprits.empty()) {
+    const SequenceShare& largest = gap.culprits.front();
+    if (largest.sequence != gap.sequence && largest.bytes * 3 >= gap.pushed_bytes())
+      remedies.separate = largest;
+  }
+  remedies.flush = Has(gap, Cause::kNeverCommitted) || Has(gap, Cause::kAlreadyConsumed);
+  remedies.larger_smb = Has(gap, Cause::kAborted);
+}
+
+/// Why a packet is flagged that nothing is missing before.
+/// @param before what precedes it in its sequence; nullptr: nothing
+FalseFlag GapBuffer::Explain(const Sequence& sequence, const OpenFlag& flag,
+                             const GapTrack::Run* before) const {
+  FalseFlag result{.packet = flag.packet};
+  if (IsV1()) {
+    result.rule = flag.packet.first_of_sequence ? FlagRule::kV1First : FlagRule::kV1Again;
+    return result;
+  }
+  if (flag.readmitted && engine_ == "v2@55") {
+    result.rule = FlagRule::kReadmitted;
+    return result;
+  }
+  if (before != nullptr && before->last_chunk + 1 < flag.packet.place.chunk) {
+    const uint64_t first = before->last_chunk + 1, last = flag.packet.place.chunk - 1;
+    result.missing_chunks = last - first + 1;
+    result.rule =
+        sequence.committed.ContainsAll(first, last) ? FlagRule::kNoPackets : FlagRule::kNotInLog;
+    return result;
+  }
+  if (flag.came_again)
+    result.rule = FlagRule::kCameAgain;
+  else if ((flag.packet.loss_bits & kLossReassemblyGap) != 0)
+    result.rule = FlagRule::kRememberedGap;
+  return result;
+}
+
+}  // namespace ringscope::gaps

@@ -1,0 +1,87 @@
+#include "core/gap_track.h"
+
+#include <algorithm>
+
+namespace ringscope {
+namespace {
+
+GapTrack::Point PointOf(const PacketAccount& account) {
+  return {account.first_chunk, account.first_offset};
+}
+
+GapTrack::Run RunOf(const PacketAccount& account, GapTrack::Kind kind, uint32_t detail) {
+  const GapTrack::Point point = PointOf(account);
+  return {.first = point,
+          .last = point,
+          .last_chunk = account.last_chunk,
+          .last_fragment = account.fragment,
+          .kind = kind,
+          .detail = detail};
+}
+
+void Extend(GapTrack::Run& run, const PacketAccount& account) {
+  const GapTrack::Point point = PointOf(account);
+  run.first = std::min(run.first, point);
+  if (point > run.last) {
+    run.last = point;
+    run.last_fragment = account.fragment;
+  }
+  run.last_chunk = std::max(run.last_chunk, account.last_chunk);
+}
+
+/// Whether other packets, of fates that are told later, can still come between the run's last
+/// packet and this lost one. What is sealed with its commit is told at once; the fates of the
+/// packets before it may be open. What is sealed by a read or an eviction comes behind them.
+bool IsNextTo(const GapTrack::Run& run, const PacketAccount& account) {
+  if (account.decided.record != account.written.record) return true;
+  // A buffer that discards a chunk discards all of it.
+  if (account.fate == Fate::kDiscarded) return account.first_chunk <= run.last_chunk + 1;
+  return account.first_chunk == run.last.chunk && account.fragment <= run.last_fragment + 1;
+}
+
+}  // namespace
+
+/// The first run that begins behind the point.
+GapTrack::Iterator GapTrack::FirstBehind(Point point) {
+  if (runs_.empty() || runs_.back().first <= point) return runs_.end();  // the usual case
+  return std::upper_bound(runs_.begin(), runs_.end(), point,
+                          [](Point value, const Run& run) { return value < run.first; });
+}
+
+void GapTrack::AddKept(const PacketAccount& account, Kind kind, uint32_t detail) {
+  const Point point = PointOf(account);
+  const Iterator behind = FirstBehind(point);
+  if (behind != runs_.begin()) {
+    Run& before = *std::prev(behind);
+    if (point <= before.last) return;  // within a run: nothing new about the order
+    if (before.kind == kind && detail == kNoDetail && account.first_chunk <= before.last_chunk + 1)
+      return Extend(before, account);
+  }
+  runs_.insert(behind, RunOf(account, kind, detail));
+}
+
+GapTrack::Run& GapTrack::AddLost(const PacketAccount& account) {
+  const Point point = PointOf(account);
+  Iterator behind = FirstBehind(point);
+  if (behind != runs_.begin()) {
+    Run& before = *std::prev(behind);
+    if (before.kind == Kind::kLost) {
+      if (point <= before.last || IsNextTo(before, account)) {
+        Extend(before, account);
+        return before;
+      }
+    } else if (point <= before.last) {
+      // Packets on both sides were read: their run falls into two.
+      Run rest = before;
+      rest.first = {point.chunk, point.offset + 1};
+      rest.detail = kNoDetail;
+      before.last = point.offset > 0 ? Point{point.chunk, point.offset - 1}
+                                     : Point{point.chunk - 1, UINT32_MAX};
+      before.last_chunk = account.first_chunk;
+      behind = runs_.insert(behind, rest);
+    }
+  }
+  return *runs_.insert(behind, RunOf(account, Kind::kLost, kNoDetail));
+}
+
+}  // namespace ringscope
