@@ -26,11 +26,6 @@ Result<ProducerId> ParseProducer(std::string_view text) {
   return ProducerId{static_cast<uint16_t>(id)};
 }
 
-Result<BufferId> ParseBuffer(std::string_view text) {
-  RS_ASSIGN_OR_RETURN(const uint64_t id, ParseNumber(text, UINT16_MAX));
-  return BufferId{static_cast<uint16_t>(id)};
-}
-
 std::string KindsText() {
   std::string text;
   for (const std::string& kind : FilterKinds()) text += (text.empty() ? "" : ", ") + kind;

@@ -9,6 +9,7 @@
 #include "commands/dump.h"
 #include "commands/engines.h"
 #include "commands/export.h"
+#include "commands/gaps.h"
 #include "commands/help.h"
 #include "commands/import.h"
 #include "commands/info.h"
@@ -35,9 +36,9 @@ Result<ColorMode> ParseColor(std::string_view when) {
 
 std::span<const Command> Commands() {
   static const std::vector<Command> commands = {
-      ReplayCommand(), StatsCommand(),   TimelineCommand(), DiffCommand(),        ExportCommand(),
-      RecordCommand(), EnginesCommand(), ImportCommand(),   InfoCommand(),        DumpCommand(),
-      VerifyCommand(), RepairCommand(),  HelpCommand(),     CompletionsCommand(),
+      ReplayCommand(), StatsCommand(),  GapsCommand(),    TimelineCommand(), DiffCommand(),
+      ExportCommand(), RecordCommand(), EnginesCommand(), ImportCommand(),   InfoCommand(),
+      DumpCommand(),   VerifyCommand(), RepairCommand(),  HelpCommand(),     CompletionsCommand(),
   };
   return commands;
 }

@@ -112,6 +112,11 @@ Result<SequenceKey> ParseSequence(std::string_view text) {
   return UsageError("'{}' is no sequence; write PRODUCER:WRITER, like 2:17", text);
 }
 
+Result<BufferId> ParseBuffer(std::string_view text) {
+  RS_ASSIGN_OR_RETURN(const uint64_t id, ParseNumber(text, UINT16_MAX));
+  return BufferId{static_cast<uint16_t>(id)};
+}
+
 Result<FillPolicy> ParsePolicy(std::string_view text) {
   if (const auto policy = FillPolicyFromName(text)) return *policy;
   const std::array<std::string, 2> names = {Name(FillPolicy::kRingBuffer),

@@ -26,6 +26,9 @@ Result<uint64_t> ParseNumber(std::string_view text, uint64_t max);
 /// "2:17"
 Result<SequenceKey> ParseSequence(std::string_view text);
 
+/// A buffer's id.
+Result<BufferId> ParseBuffer(std::string_view text);
+
 /// "ring_buffer" or "discard"
 Result<FillPolicy> ParsePolicy(std::string_view text);
 

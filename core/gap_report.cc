@@ -22,6 +22,8 @@ const char* Name(GapSign sign) {
       return "flagged";
     case GapSign::kFlaggedFirst:
       return "flagged_first";
+    case GapSign::kV1First:
+      return "v1_first";
     case GapSign::kNotFlagged:
       return "not_flagged";
     case GapSign::kFlagInvalid:

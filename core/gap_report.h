@@ -78,6 +78,7 @@ struct FlaggedPacket {
 enum class GapSign : uint8_t {
   kFlagged,         // the next packet of the sequence is flagged
   kFlaggedFirst,    // so it is, but as its first: trace processor does not count that
+  kV1First,         // so it is, but V1 flags the first packet of every sequence
   kNotFlagged,      // the next packet says nothing
   kFlagInvalid,     // the packet with the flag was refused by the service's validation
   kNothingFollows,  // no later packet of the sequence was read

@@ -71,6 +71,12 @@ const char* Name(Cause cause) {
   return "";
 }
 
+std::optional<Cause> CauseFromName(std::string_view name) {
+  for (const CauseName& entry : kCauseNames)
+    if (entry.name == name) return entry.cause;
+  return std::nullopt;
+}
+
 FateCount LedgerTotals::lost() const {
   FateCount lost;
   for (size_t i = 0; i < kFates; ++i)

@@ -66,6 +66,7 @@ enum class Cause : uint8_t {
   kRejected,            // invalid
 };
 const char* Name(Cause cause);
+std::optional<Cause> CauseFromName(std::string_view name);
 
 /// A moment of the log: the record under way and its time.
 struct LogMoment {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <charconv>
 #include <utility>
 
 #include "core/trusted_fields.h"
@@ -91,10 +92,12 @@ PacketFacts ReadPacketFacts(Bytes packet) {
     if (field->type != wire::Type::kVarint) continue;
     switch (field->number) {
       case kTimestamp:
-        facts.timestamp = field->value;
+        // The first one counts: behind a size that still waits for its patch, the bytes of a nested
+        // message can look like fields of the packet.
+        if (!facts.timestamp) facts.timestamp = field->value;
         break;
       case kTimestampClockId:
-        facts.timestamp_clock = static_cast<uint32_t>(field->value);
+        if (!facts.timestamp_clock) facts.timestamp_clock = static_cast<uint32_t>(field->value);
         break;
       case kSequenceFlags:
         flags = field->value;
@@ -126,6 +129,18 @@ std::string ContentName(uint32_t content) {
   for (const auto& [number, name] : kContentNames)
     if (number == content) return name;
   return fmt::format("field {}", content);
+}
+
+std::optional<uint32_t> ContentFromName(std::string_view name) {
+  if (name == "unknown") return 0;
+  for (const auto& [number, known] : kContentNames)
+    if (name == known) return number;
+  if (name.starts_with("field ")) name.remove_prefix(6);
+  uint32_t number = 0;
+  const char* const end = name.data() + name.size();
+  const auto [stop, error] = std::from_chars(name.data(), end, number);
+  if (error != std::errc() || stop != end) return std::nullopt;
+  return number;
 }
 
 }  // namespace ringscope

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "core/ids.h"
 
@@ -30,6 +31,8 @@ PacketFacts ReadPacketFacts(Bytes packet);
 /// Name of a packet's kind of content: "track_event", "ftrace_events", ..., "field 71" where the
 /// name is not known, "unknown" for 0.
 std::string ContentName(uint32_t content);
+/// The other way round; a plain number is a field's.
+std::optional<uint32_t> ContentFromName(std::string_view name);
 
 }  // namespace ringscope
 

@@ -1,0 +1,147 @@
+#include "commands/gaps.h"
+
+#include <fmt/format.h>
+
+#include "commands/gaps_json.h"
+#include "commands/gaps_selection.h"
+#include "commands/gaps_text.h"
+#include "commands/options.h"
+#include "commands/output.h"
+#include "core/gaps.h"
+#include "core/sink_fan.h"
+
+namespace ringscope {
+namespace {
+
+void SetUp(CLI::App& app, GapsArgs& args) {
+  AddLogs(app, args.logs);
+  AddReplayOptions(app, args.choices);
+  AddGapFilter(app, args.filter);
+  app.add_flag("--summary", args.summary, "Only the totals, of buffers and sequences");
+  app.add_flag("--packets", args.packets,
+               "List each lost packet, as its fate is sealed, instead of the gaps; not with "
+               "--format json");
+  AddParsed(
+      app, "--limit", args.limit,
+      [](std::string_view text) { return ParseNumber(text, UINT64_MAX); }, "N",
+      "List at most N gaps, the largest; 0: all (default: 20 as text, else all)");
+  AddParsed(app, "--stale", args.stale_ns, ParseDuration, "TIME",
+            "What is too long between a packet's timestamp and its commit (default: 5s)");
+  AddFormat(app, args.format, {"text", "json", "jsonl", "csv"});
+  AddSession(app, args.session);
+}
+
+Status Check(const GapsArgs& args) {
+  if (!args.packets) return {};
+  if (args.format == "json") {
+    return Fail(ErrorCode::kUsage, "--packets does not go with --format json", {},
+                "--format jsonl lists them line by line");
+  }
+  if (args.summary) return Fail(ErrorCode::kUsage, "--packets does not go with --summary");
+  return {};
+}
+
+/// Hands accounts on, and prints those of lost packets that the filter keeps.
+class LostPacketList : public LedgerSink {
+ public:
+  LostPacketList(const GapsArgs& args, const SessionNotes& notes, uint64_t session,
+                 Console& console, LedgerSink& next)
+      : args_(args), notes_(notes), session_(session), console_(console), next_(next) {}
+
+  void OnPacketFate(const PacketAccount& account) override {
+    next_.OnPacketFate(account);
+    if (!args_.packets || !IsLoss(account.fate)) return;
+    if (!args_.filter.Keeps(account, notes_.start_ns())) return;
+    listed_ = true;
+    if (args_.format == "jsonl")
+      console_.Print(LostPacketJsonl(account, session_));
+    else if (args_.format == "csv")
+      console_.Print(LostPacketCsv(account, session_));
+    else
+      console_.Print(LostPacketLine(account, notes_));
+  }
+  void OnDuplicate(const PacketAccount& account) override { next_.OnDuplicate(account); }
+
+  bool listed() const { return listed_; }
+
+ private:
+  const GapsArgs& args_;
+  const SessionNotes& notes_;
+  const uint64_t session_;
+  Console& console_;
+  LedgerSink& next_;
+  bool listed_ = false;
+};
+
+void Print(const GapsArgs& args, const GapSelection& selection, Console& console, Json& document) {
+  if (args.format == "json")
+    document["sessions"].push_back(GapsJson(selection, args.summary));
+  else if (args.format == "jsonl")
+    PrintGapsJsonl(console, selection, args.summary);
+  else if (args.format == "csv")
+    PrintGapsCsv(console, selection);
+  else
+    PrintGaps(console, selection, args.summary, args.stale_ns);
+}
+
+/// Reports on the session that `sessions` stands at. @return whether it lost anything
+Result<bool> ReportSession(const GapsArgs& args, SessionReader& sessions, Context& context,
+                           Json& document) {
+  SessionNotes notes;
+  GapAnalysis analysis(args.stale_ns);
+  Journal journal([&](const JournalEvent& event) { analysis.OnEvent(event); });
+  SinkFan sink({&notes, &analysis});
+  LostPacketList accounts(args, notes, sessions.session(), context.console, analysis);
+  RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome,
+                      ReplaySession(context, sessions, args.choices,
+                                    {.accounts = &accounts, .journal = &journal, .sink = &sink}));
+  if (args.packets) return accounts.listed();
+  const GapReport report = analysis.Finish(outcome.ledger);
+  const uint64_t limit = args.limit.value_or(args.format == "text" ? 20 : 0);
+  const GapSelection selection(report, outcome, notes, args.filter, limit);
+  Print(args, selection, context.console, document);
+  return selection.any_loss;
+}
+
+}  // namespace
+
+Result<ExitCode> RunGaps(const GapsArgs& args, Context& context) {
+  RS_RETURN_IF_ERROR(Check(args));
+  SessionReader sessions(context, {args.logs, args.session}, "replaying");
+  Json document = JsonDocument("gaps");
+  document["sessions"] = Json::array();
+  if (args.format == "csv")
+    context.console.Print(args.packets ? kLostPacketsCsvTitles : kGapsCsvTitles);
+
+  bool lost = false;
+  RS_ASSIGN_OR_RETURN(bool more, sessions.NextSession());
+  for (bool first = true; more; first = false) {
+    if (!first && args.format == "text" && !args.packets) context.console.Print("\n");
+    RS_ASSIGN_OR_RETURN(const bool lost_here, ReportSession(args, sessions, context, document));
+    lost |= lost_here;
+    RS_ASSIGN_OR_RETURN(more, sessions.NextSession());
+  }
+  if (args.format == "json") PrintJson(context.console, document);
+  return Worse(sessions.Finish(), lost ? ExitCode::kNotice : ExitCode::kClean);
+}
+
+Command GapsCommand() {
+  return {
+      "gaps",
+      "Losses",
+      "Report what was lost, to what, and what would have saved it",
+      "Replays like 'ringscope replay', accounts for every packet that was written, and reports "
+      "those that are missing: run by run, what they were, what caused their loss, whose data "
+      "pushed them out, what the trace shows of it, and what would have saved them. What the "
+      "buffer lost by its own fault comes first. Also: flags with nothing missing behind them, "
+      "packets that need lost incremental state, losses of the kernel's ftrace, and packets "
+      "that were committed late. The exit status is 3 if packets were lost.",
+      {{"ringscope gaps session.tblog", "What is missing, and why?"},
+       {"ringscope gaps --seq 2:17 --from 1.2s session.tblog", "What did this writer lose then?"},
+       {"ringscope gaps --size 16MiB session.tblog", "Would a larger buffer lose less?"},
+       {"ringscope gaps --packets --format jsonl session.tblog",
+        "Each lost packet, with its culprit"}},
+      Bind(SetUp, RunGaps)};
+}
+
+}  // namespace ringscope

@@ -1,0 +1,234 @@
+#include "commands/gaps_words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "commands/text.h"
+#include "core/data_loss.h"
+
+namespace ringscope {
+namespace {
+
+const char* CauseWords(Cause cause) {
+  switch (cause) {
+    case Cause::kEvicted:
+      return "overwritten before they were read";
+    case Cause::kSealed:
+      return "refused: the buffer discards, and was full";
+    case Cause::kFull:
+      return "refused: the buffer discards, and had no room left for them";
+    case Cause::kTooLarge:
+      return "refused: their chunk is larger than the buffer";
+    case Cause::kAlreadyConsumed:
+      return "refused: their chunk, or a newer one, had been read before they came";
+    case Cause::kBadRecommit:
+      return "refused: their chunk was sent again in a way that breaks the rules";
+    case Cause::kNoSharedMemory:
+      return "refused by the service: they came before the shared memory was set up";
+    case Cause::kNoSuchPage:
+      return "refused by the service: their page is outside the shared memory";
+    case Cause::kNoSuchBuffer:
+      return "refused by the service: their buffer is not set up";
+    case Cause::kMayNotWrite:
+      return "refused by the service: the producer may not write to this buffer";
+    case Cause::kAborted:
+      return "aborted by their writer";
+    case Cause::kNeverCommitted:
+      return "cut: a chunk of them was never committed";
+    case Cause::kBrokenChain:
+      return "cut: the next chunk does not go on with them";
+    case Cause::kReadGap:
+      return "given up at a gap in the chunk ids";
+    case Cause::kGivenUp:
+      return "given up by the buffer";
+    case Cause::kBrokenSize:
+      return "corrupted: a fragment has an impossible size";
+    case Cause::kResent:
+      return "corrupted: their chunk came again with other bytes";
+    case Cause::kRejected:
+      return "refused by the service's validation when they were read";
+    default:
+      return "lost, nobody knows how";
+  }
+}
+
+const char* OwnFaultWords(const CauseCount& cause) {
+  if ((cause.loss_bits & kLossReassemblyGap) != 0 || cause.cause == Cause::kReadGap)
+    return "given up by the buffer's own fault: all their pieces were there, whole and patched, "
+           "but its reader had met a gap before and took their chunks for behind it";
+  if ((cause.loss_bits & kLossReassemblyBrokenChain) != 0)
+    return "given up by the buffer's own fault: all their pieces were there, whole and patched, "
+           "but it took the next one for a stranger";
+  return "given up by the buffer's own fault: all their pieces were there, whole and patched";
+}
+
+std::string Joined(const std::vector<std::string>& parts, const char* between) {
+  return fmt::format("{}", fmt::join(parts, between));
+}
+
+/// A percentage that never calls something nothing, or not quite everything all.
+std::string ShareText(uint64_t part, uint64_t whole) {
+  std::string text = Percent(part, whole);
+  if (text == "0.0%" && part > 0) return "<0.1%";
+  if (text == "100.0%" && part < whole) return ">99.9%";
+  return text;
+}
+
+}  // namespace
+
+void SessionNotes::OnRecord(const Op& op, uint64_t) {
+  if (!start_ns_) start_ns_ = op.time_ns;
+  if (const auto* connected = std::get_if<ProducerConnected>(&op.body))
+    producers_[connected->producer] = {connected->name, connected->smb_size};
+  if (const auto* memory = std::get_if<SharedMemorySetUp>(&op.body))
+    producers_[memory->producer].smb_size = memory->size;
+}
+
+std::string SessionNotes::ProducerOf(SequenceKey sequence) const {
+  const auto producer = producers_.find(sequence.producer);
+  return producer == producers_.end() ? "" : Printable(producer->second.name);
+}
+
+std::string SessionNotes::NameOf(SequenceKey sequence) const {
+  const std::string producer = ProducerOf(sequence);
+  return ToString(sequence) + (producer.empty() ? "" : " (" + producer + ")");
+}
+
+std::optional<uint64_t> SessionNotes::SharedMemoryOf(SequenceKey sequence) const {
+  const auto producer = producers_.find(sequence.producer);
+  return producer == producers_.end() ? std::nullopt : producer->second.smb_size;
+}
+
+std::string SessionNotes::Time(const std::optional<uint64_t>& time_ns) const {
+  if (!time_ns) return "?";
+  return HumanDuration(*time_ns > start_ns() ? *time_ns - start_ns() : 0);
+}
+
+std::string SessionNotes::Span(const std::optional<uint64_t>& from,
+                               const std::optional<uint64_t>& to) const {
+  const std::string first = Time(from), last = Time(to);
+  return first == last ? first : fmt::format("{} to {}", first, last);
+}
+
+std::string CauseText(const CauseCount& cause) {
+  if (cause.own_fault) return OwnFaultWords(cause);
+  std::string text = CauseWords(cause.cause);
+  if (cause.cause == Cause::kGivenUp && cause.loss_bits != 0)
+    text += fmt::format(" ({})", LossBitsToString(cause.loss_bits));
+  return text;
+}
+
+std::string CausesText(const Gap& gap) {
+  if (gap.causes.size() == 1) return CauseText(gap.causes.front());
+  std::vector<std::string> parts;
+  for (const CauseCount& cause : gap.causes)
+    parts.push_back(fmt::format("{} {}", WithCommas(cause.count.packets), CauseText(cause)));
+  return Joined(parts, "; ");
+}
+
+std::string ContentsText(const Gap& gap) {
+  if (gap.contents.size() == 1) return ContentName(gap.contents.front().content);
+  std::vector<std::string> parts;
+  for (const ContentCount& content : gap.contents)
+    parts.push_back(fmt::format("{} {}", ShareText(content.count.packets, gap.lost.packets),
+                                ContentName(content.content)));
+  return Joined(parts, ", ");
+}
+
+std::string CulpritsText(const Gap& gap, const SessionNotes& notes) {
+  constexpr size_t kNamed = 4;
+  const uint64_t all = gap.pushed_bytes();
+  if (all == 0) return "";
+  std::vector<std::string> parts;
+  uint64_t named = 0;
+  for (const SequenceShare& share : gap.culprits) {
+    if (parts.size() == kNamed) break;
+    // The producer's name is said where it is not the lost packets' own.
+    const bool is_neighbour = share.sequence.producer == gap.sequence.producer;
+    const std::string name = share.sequence == gap.sequence ? "itself"
+                             : is_neighbour                 ? ToString(share.sequence)
+                                                            : notes.NameOf(share.sequence);
+    parts.push_back(fmt::format("{} {}", ShareText(share.bytes, all), name));
+    named += share.bytes;
+  }
+  if (named < all) parts.push_back(fmt::format("{} others", ShareText(all - named, all)));
+  return Joined(parts, ", ");
+}
+
+bool IsFilled(const Gap& gap) {
+  return std::none_of(gap.causes.begin(), gap.causes.end(),
+                      [](const CauseCount& cause) { return cause.cause == Cause::kEvicted; });
+}
+
+std::string SignText(const Gap& gap) {
+  const auto next = [&] {
+    const std::string bits = LossBitsToString(gap.next->loss_bits);
+    return fmt::format("in #{} is flagged {}", gap.next->place.chunk,
+                       bits == "present" ? "1" : bits);
+  };
+  switch (gap.sign) {
+    case GapSign::kFlagged:
+      return fmt::format("the next packet {}", next());
+    case GapSign::kFlaggedFirst:
+      return fmt::format(
+          "the next packet {}, but as the sequence's first: trace processor counts no loss",
+          next());
+    case GapSign::kV1First:
+      return "nothing: V1 flags the first packet of every sequence, lost packets or not";
+    case GapSign::kNotFlagged:
+      return "nothing: the next packet is not flagged";
+    case GapSign::kFlagInvalid:
+      return fmt::format("nothing: the packet flagged {} was itself refused by the service",
+                         LossBitsToString(gap.lost_bits));
+    case GapSign::kNothingFollows:
+      return "nothing: no later packet of the sequence was read";
+  }
+  return "";
+}
+
+std::string RemediesText(const Gap& gap, const SessionNotes& notes) {
+  // What file_write_period_ms can be at least.
+  constexpr uint64_t kShortestPeriod = 100'000'000;
+  const GapRemedies& remedies = gap.remedies;
+  std::vector<std::string> parts;
+  if (remedies.buffer_size)
+    parts.push_back(fmt::format("a buffer of {} KiB", *remedies.buffer_size / 1024));
+  if (remedies.read_period_ns && *remedies.read_period_ns >= kShortestPeriod)
+    parts.push_back(fmt::format("reading it every {} ms", *remedies.read_period_ns / 1'000'000));
+  if (remedies.separate)
+    parts.push_back(
+        fmt::format("another buffer for {}", notes.NameOf(remedies.separate->sequence)));
+  if (remedies.flush) parts.emplace_back("a flush before the read");
+  if (remedies.larger_smb) {
+    const std::optional<uint64_t> size = notes.SharedMemoryOf(gap.sequence);
+    parts.push_back(fmt::format("more shared memory for the producer{}",
+                                size ? fmt::format(" than {}", HumanSize(*size)) : ""));
+  }
+  return Joined(parts, ", or ");
+}
+
+std::string RuleText(FlagRule rule) {
+  switch (rule) {
+    case FlagRule::kV1First:
+      return "V1 flags the first packet of every sequence";
+    case FlagRule::kV1Again:
+      return "V1 flags the first packet of the chunk that a read of the sequence begins with";
+    case FlagRule::kReadmitted:
+      return "v55 takes a chunk that it lets in again for one behind a gap";
+    case FlagRule::kCameAgain:
+      return "a scraped chunk was evicted, and then came again with all its packets";
+    case FlagRule::kNoPackets:
+      return "the chunks missing in between held no packet";
+    case FlagRule::kNotInLog:
+      return "chunks in between are not in the log: what they held, if anything, nobody knows";
+    case FlagRule::kRememberedGap:
+      return "the reader remembers a gap that it met before";
+    case FlagRule::kLeftIncomplete:
+      return "what was given up was an empty packet, or pieces of none";
+  }
+  return "";
+}
+
+}  // namespace ringscope
