@@ -132,10 +132,8 @@ void PrintGap(Console& console, const Gap& gap, const SessionNotes& notes) {
                                          Raw(gap.buffer), ChunksText(gap))));
   console.Print(fmt::format(": {} missing\n", PacketsText(gap.lost)));
   PrintLine(console, "content", ContentsText(gap));
-  PrintLine(
-      console, "written",
-      fmt::format("{}, lost {}", notes.Span(gap.written.first.time_ns, gap.written.last.time_ns),
-                  notes.Span(gap.sealed.first.time_ns, gap.sealed.last.time_ns)));
+  PrintLine(console, "written",
+            fmt::format("{}, lost {}", notes.Span(gap.written), notes.Span(gap.sealed)));
   PrintLine(console, "cause", CausesText(gap));
   PrintLine(console, IsFilled(gap) ? "filled by" : "pushed by", CulpritsText(gap, notes));
   PrintLine(console, "trace shows", SignText(gap));
@@ -302,8 +300,8 @@ std::string LostPacketLine(const PacketAccount& account, const SessionNotes& not
   return fmt::format("{:>12} #{}.{}  {:>9}  {:<16} written {}, lost {}: {}{}\n",
                      ToString(account.sequence), account.first_chunk, account.fragment,
                      HumanSize(account.size), ContentName(account.facts.content),
-                     notes.Time(account.written.time_ns), notes.Time(account.decided.time_ns),
-                     CauseText(cause),
+                     notes.Span({account.written, account.written}),
+                     notes.Time(account.decided.time_ns), CauseText(cause),
                      account.culprit ? fmt::format(", for {}", ToString(*account.culprit)) : "");
 }
 

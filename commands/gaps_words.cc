@@ -112,6 +112,12 @@ std::string SessionNotes::Span(const std::optional<uint64_t>& from,
   return first == last ? first : fmt::format("{} to {}", first, last);
 }
 
+std::string SessionNotes::Span(const MomentSpan& span) const {
+  if (span.first.time_ns && span.last.time_ns) return Span(span.first.time_ns, span.last.time_ns);
+  if (span.first.record == span.last.record) return fmt::format("record {}", span.first.record);
+  return fmt::format("record {} to record {}", span.first.record, span.last.record);
+}
+
 std::string CauseText(const CauseCount& cause) {
   if (cause.own_fault) return OwnFaultWords(cause);
   std::string text = CauseWords(cause.cause);
@@ -223,6 +229,9 @@ std::string RuleText(FlagRule rule) {
       return "the chunks missing in between held no packet";
     case FlagRule::kNotInLog:
       return "chunks in between are not in the log: what they held, if anything, nobody knows";
+    case FlagRule::kAbortAhead:
+      return "V2 flags the next packet it returns when a writer aborts one; this one lies before "
+             "the aborted one";
     case FlagRule::kRememberedGap:
       return "the reader remembers a gap that it met before";
     case FlagRule::kLeftIncomplete:

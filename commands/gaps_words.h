@@ -27,6 +27,8 @@ class SessionNotes : public SessionSink {
   std::string Time(const std::optional<uint64_t>& time_ns) const;
   /// "0.707 s to 1.543 s", or one time.
   std::string Span(const std::optional<uint64_t>& from, const std::optional<uint64_t>& to) const;
+  /// The same; where times are not known: "record 3 to record 5".
+  std::string Span(const MomentSpan& span) const;
 
  private:
   struct Producer {

@@ -153,7 +153,10 @@ SequenceGaps GapBuffer::FinishSequence(Sequence& sequence) {
     const bool is_read = i + 1 < runs.size() && runs[i + 1].kind == GapTrack::Kind::kRead;
     if (is_read && runs[i + 1].detail != GapTrack::kNoDetail) {
       open.gap.next = flags_[runs[i + 1].detail].packet;
-      open.gap.sign = open.gap.next->first_of_sequence ? GapSign::kFlaggedFirst : GapSign::kFlagged;
+      const bool is_first = open.gap.next->first_of_sequence;
+      open.gap.sign = !is_first ? GapSign::kFlagged
+                      : IsV1()  ? GapSign::kV1First
+                                : GapSign::kFlaggedFirst;
     } else if (is_read) {
       open.gap.sign = open.gap.lost_bits != 0 ? GapSign::kFlagInvalid : GapSign::kNotFlagged;
     }
@@ -167,6 +170,8 @@ void GapBuffer::FinishGap(OpenGap& open) {
     for (const auto& [sequence, bytes] : laid_by_) AddShare(open.gap, KeyOf(sequence), bytes);
   TrimCulprits(open.gap);
   SortBySize(open.gap.causes);
+  std::stable_partition(open.gap.causes.begin(), open.gap.causes.end(),
+                        [](const CauseCount& cause) { return cause.own_fault; });
   SortBySize(open.gap.contents);
   Remedy(open);
 }
@@ -211,6 +216,8 @@ FalseFlag GapBuffer::Explain(const Sequence& sequence, const OpenFlag& flag,
   }
   if (flag.came_again)
     result.rule = FlagRule::kCameAgain;
+  else if ((flag.packet.loss_bits & kLossWriterAbort) != 0)
+    result.rule = FlagRule::kAbortAhead;
   else if ((flag.packet.loss_bits & kLossReassemblyGap) != 0)
     result.rule = FlagRule::kRememberedGap;
   return result;

@@ -48,6 +48,8 @@ const char* Name(FlagRule rule) {
       return "no_packets";
     case FlagRule::kNotInLog:
       return "not_in_log";
+    case FlagRule::kAbortAhead:
+      return "abort_ahead";
     case FlagRule::kRememberedGap:
       return "remembered_gap";
     case FlagRule::kLeftIncomplete:

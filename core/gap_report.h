@@ -107,7 +107,7 @@ struct Gap {
   uint64_t last_chunk = 0;  // where the last packet ends
   FateCount lost;
   FateCount own_fault;                 // of these, by the buffer's own fault
-  std::vector<CauseCount> causes;      // largest first
+  std::vector<CauseCount> causes;      // own faults first, then the largest
   std::vector<ContentCount> contents;  // largest first
   MomentSpan written;                  // commits of the lost packets
   MomentSpan sealed;                   // when they were lost
@@ -132,6 +132,7 @@ enum class FlagRule : uint8_t {
   kCameAgain,       // a scraped chunk was evicted, and came again with all its packets
   kNoPackets,       // the chunks that are missing in between held no packets
   kNotInLog,        // the chunks in between are not in the log: what they held is not known
+  kAbortAhead,      // V2 notes an aborted packet when it is committed: this one lies before it
   kRememberedGap,   // the reader remembers a gap that it met before
   kLeftIncomplete,  // what it gave up were pieces of no packet, or an empty one
 };
