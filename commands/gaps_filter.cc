@@ -86,7 +86,7 @@ void AddGapFilter(CLI::App& app, GapFilter& filter) {
   AddParsedList(app, "--cause", filter.causes, ParseCause, "CAUSE",
                 "Only gaps with packets lost for this cause, such as evicted, sealed, aborted, "
                 "never_committed, read_gap");
-  AddParsedList(app, "--content", filter.contents, ParseContent, "KIND",
+  AddParsedList(app, "--content", filter.contents, ParseContent, "CONTENT",
                 "Only gaps with packets of this kind, such as track_event, or a field's number");
 }
 

@@ -92,6 +92,11 @@ void PrintSequences(Console& console, const GapSelection& selection) {
 void PrintSizes(Console& console, const GapSelection& selection) {
   std::string text;
   for (const BufferGaps& buffer : selection.report.buffers) {
+    const bool is_selected = std::any_of(
+        selection.sequences.begin(), selection.sequences.end(), [&](const SequenceGaps* sequence) {
+          return sequence->buffer == buffer.id && sequence->lost().packets > 0;
+        });
+    if (!is_selected) continue;
     uint64_t size = 0;
     for (const SequenceGaps& sequence : buffer.sequences)
       for (const Gap& gap : sequence.gaps)
@@ -268,11 +273,11 @@ void PrintPending(Console& console, const GapSelection& selection) {
   if (readable.packets + stalled.packets + incomplete.packets == 0) return;
   console.Print(fmt::format("\n{}\n", console.Bold("Not lost, but not read either")));
   const auto print = [&](const FateCount& count, const char* why) {
-    if (count.packets > 0) console.Print(fmt::format("  {} {}\n", PacketsText(count), why));
+    if (count.packets > 0) console.Print(fmt::format("  {}: {}\n", PacketsText(count), why));
   };
-  print(readable, "can be read from the buffer: one more read would return them");
-  print(stalled, "wait in the buffer for a patch or another chunk: a flush would help");
-  print(incomplete, "were not finished by their writers: a flush would help");
+  print(readable, "still in the buffer; one more read would return them");
+  print(stalled, "waiting in the buffer for a patch or another chunk; a flush would help");
+  print(incomplete, "not finished by their writers; a flush would help");
 }
 
 }  // namespace
