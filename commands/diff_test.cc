@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "commands/diff_minimize.h"
@@ -39,7 +40,7 @@ struct Ran {
   std::string out;
   std::string err;
   std::string error;
-  ErrorCode error_code{};
+  std::optional<ErrorCode> error_code;
   ExitCode code = ExitCode::kFailed;
 };
 
@@ -162,7 +163,9 @@ TEST(Diff, TracesOfOtherSessions_AreRefused) {
   DiffArgs args;
   args.inputs = {CapturePath("ring-v2/trace.pftrace.zst"),
                  CapturePath("short-v2/trace.pftrace.zst")};
-  EXPECT_EQ(Compare(args).error_code, ErrorCode::kUsage);
+  const Ran ran = Compare(args);
+  EXPECT_EQ(ran.error_code, ErrorCode::kUsage);
+  EXPECT_THAT(ran.error, HasSubstr("of the 2539 packets of the smaller result"));
 }
 
 TEST(Diff, EventsOfOtherBuffers_AreRefused) {

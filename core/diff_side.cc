@@ -235,6 +235,10 @@ void DiffSide::TakeIn(const JournalEvent& event, ChunkOnSide& chunk) {
   BufferState& buffer = StateFor(event.buffer);
   // An engine may take a chunk id twice.
   if (chunk.held) TakeOut(event, chunk);
+  if (chunk.came < record_count_) {
+    const bool comes_back = chunk.left == record_count_;
+    chunk.previous = comes_back ? std::make_unique<HeldChunk>(chunk.info) : nullptr;
+  }
   chunk.held = true;
   chunk.why.reset();
   chunk.info = {.chunk = event.chunk.chunk,
@@ -315,9 +319,11 @@ SideState DiffSide::StateOf(BufferId id, std::optional<ChunkName> near) const {
 
   chunks_.ForEach([&](const ChunkAt& at, const DiffChunks::Entry& entry) {
     const ChunkOnSide& chunk = entry[side_];
-    const bool was_held = chunk.came < record_count_ && (chunk.held || chunk.left == record_count_);
+    const bool came_now = chunk.came == record_count_;
+    const bool was_held =
+        came_now ? chunk.previous != nullptr : chunk.held || chunk.left == record_count_;
     if (at.buffer == id && at.name.sequence == near->sequence && was_held)
-      state.chunks.push_back(chunk.info);
+      state.chunks.push_back(came_now ? *chunk.previous : chunk.info);
   });
   state.sequence_chunks = state.chunks.size();
   const auto distance = [&](const HeldChunk& chunk) {

@@ -192,6 +192,25 @@ TEST(LogDiff, LaterReturn_IsOneDifference) {
       ElementsAre("1:1#0+9: chunk discarded: this chunk or a newer one was consumed before"));
 }
 
+// A consumed scrape that is completed moves in v58: the record found it where it was before.
+TEST(LogDiff, States_AreThoseBeforeTheRecord) {
+  const Request scrape =
+      Request(1).Move(1, Chunk(1, 1, 0).Whole(8, 'a').Whole(8, 'b').Incomplete());
+  const Request complete = Request(1).Move(1, Chunk(1, 1, 0).Whole(8, 'a').Whole(8, 'b'));
+  const LogDiffResult result =
+      DiffOf(Engines("v2@57", "v2@58"), {BufferOp(1), scrape.op(), ReadOp(), complete.op()});
+  ASSERT_TRUE(result.first_counter);
+  EXPECT_EQ(result.first_counter->moment.record, 4u);
+  for (const Side side : kSides) {
+    const SideState& state = result.first_counter->states[side];
+    EXPECT_EQ(state.held_chunks, 1u);
+    EXPECT_EQ(state.write_cursor, 48u);
+    ASSERT_EQ(state.chunks.size(), 1u);
+    EXPECT_EQ(state.chunks[0].offset, 0u);
+    EXPECT_TRUE(state.chunks[0].incomplete || side == Side::kA);
+  }
+}
+
 TEST(LogDiff, OtherReads_LeaveMomentsOut) {
   std::vector<Op> ops = {BufferOp(1)};
   const Request first = Request(1).Move(1, Chunk(1, 1, 0).Whole(20, 'a'));

@@ -38,9 +38,7 @@ class ResultComparison {
     RS_RETURN_IF_ERROR(CompareCounters());
     ComparePatches();
     CompareSequences();
-    if (diff_.counts.matched == 0 && a_.packets > 0 && b_.packets > 0)
-      return Fail(ErrorCode::kUsage,
-                  "the results have no packet in common: they are not of the same log");
+    RS_RETURN_IF_ERROR(CheckCommon());
     CompareOrder();
     for (std::vector<ResultDifference>& listed : diff_.listed) CutToFirst(listed);
     return std::move(diff_);
@@ -68,6 +66,18 @@ class ResultComparison {
       diff_.stats.emplace(id, both);
     }
     return {};
+  }
+
+  /// Results of one log have most packets in common, those of others hardly any.
+  Status CheckCommon() const {
+    constexpr uint64_t kLeastPart = 10;  // of the smaller result, at least one in so many
+    const uint64_t smaller = std::min(a_.packets, b_.packets);
+    if (smaller == 0 || diff_.counts.matched * kLeastPart >= smaller) return {};
+    return Fail(
+        ErrorCode::kUsage,
+        fmt::format("only {} of the {} packets of the smaller result are in the other: they "
+                    "are not of the same log",
+                    diff_.counts.matched, smaller));
   }
 
   void ComparePatches() {

@@ -85,7 +85,7 @@ struct ResultDiff {
 /// Compares two results. Sequences are matched one to one by what they have in common, whatever
 /// their names; the packets of a pair are aligned, so that one missing packet is one difference.
 /// @param listed differences to keep in full, of each kind
-/// @return kUsage if the results can not be of one log: other buffers, or no packet in common
+/// @return kUsage if the results can not be of one log: other buffers, or hardly a packet in common
 Result<ResultDiff> DiffResultFiles(const ResultFile& a, const ResultFile& b, size_t listed);
 
 }  // namespace ringscope
