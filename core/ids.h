@@ -29,6 +29,14 @@ constexpr ChunkId Successor(ChunkId id) { return ChunkId{Raw(id) + 1}; }
 /// Steps from `a` forward to `b`, modulo 2^32.
 constexpr uint32_t Distance(ChunkId a, ChunkId b) { return Raw(b) - Raw(a); }
 
+/// A chunk id counted on beyond 2^32: the number nearest to `near` (or, next to 0, not below it)
+/// whose lower 32 bits are the id.
+constexpr uint64_t Unwrap(uint64_t near, ChunkId id) {
+  const auto step = static_cast<int32_t>(Raw(id) - static_cast<uint32_t>(near));
+  const auto unwrapped = static_cast<int64_t>(near) + step;
+  return unwrapped < 0 ? Raw(id) : static_cast<uint64_t>(unwrapped);
+}
+
 /// A sequence of packets: what one writer of one producer writes. Never both 0.
 struct SequenceKey {
   ProducerId producer{};

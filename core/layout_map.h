@@ -1,0 +1,110 @@
+#ifndef RINGSCOPE_CORE_LAYOUT_MAP_H_
+#define RINGSCOPE_CORE_LAYOUT_MAP_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/journal.h"
+#include "core/ledger.h"
+#include "core/session.h"
+
+namespace ringscope {
+
+/// A piece of a buffer that one thing takes.
+struct LayoutExtent {
+  enum class Kind : uint8_t {
+    kChunk,
+    kPadding,  // what is left of chunks that were consumed or cleared, and fillers
+    kUnused,   // never written
+  };
+  Kind kind = Kind::kUnused;
+  uint64_t offset = 0;  // bytes
+  uint64_t size = 0;    // bytes, header and alignment included
+  // Of chunks:
+  ChunkName chunk;
+  uint32_t payload_size = 0;  // bytes of fragments
+  uint32_t consumed = 0;      // of these, read or given up
+  bool incomplete = false;
+  bool needs_patch = false;
+
+  uint32_t unread() const { return payload_size - consumed; }
+  friend bool operator==(const LayoutExtent&, const LayoutExtent&) = default;
+};
+const char* Name(LayoutExtent::Kind kind);
+
+/// A buffer's bytes at a moment.
+struct BufferLayout {
+  BufferId buffer{};
+  std::string engine;
+  FillPolicy policy = FillPolicy::kRingBuffer;
+  uint64_t size = 0;
+  LogMoment at;                         // the last record that counts
+  uint64_t write_cursor = 0;            // where the next chunk goes, unless it does not fit there
+  std::optional<uint64_t> read_cursor;  // chunk that the packet read last came from, if still there
+  uint64_t wraps = 0;
+  std::vector<LayoutExtent> extents;  // in order of offsets; they cover the buffer
+};
+
+/// Where a layout is to be taken: behind this record, or behind the last one not later than this
+/// time; neither: at the end of the log.
+struct LayoutMoment {
+  std::optional<uint64_t> record;
+  std::optional<uint64_t> time_ns;
+};
+
+/// Follows a replay and keeps the layout of its buffers. A sink of the session and a listener of
+/// the journal (OnEvent). Memory: O(chunks and fragments held).
+class LayoutMap : public SessionSink {
+ public:
+  explicit LayoutMap(LayoutMoment moment) : moment_(moment) {}
+
+  void OnEvent(const JournalEvent& event);
+  void OnRecord(const Op& op, uint64_t number) override;
+  void OnBufferSetUp(SessionBuffer& buffer) override;
+  void OnBufferReplaced(SessionBuffer& buffer) override;
+  void OnChunk(BufferId buffer, const ChunkCommit& commit, std::optional<Refusal> refusal) override;
+  void OnChunkDone(BufferId, const ChunkCommit&) override { in_request_ = false; }
+  void OnReadBegun(BufferId) override { in_request_ = true; }
+  void OnReadDone(BufferId, uint64_t) override { in_request_ = false; }
+
+  /// Whether the moment lies behind the last record seen.
+  bool is_past_end() const { return !frozen_; }
+  /// The layouts, by buffer.
+  std::vector<BufferLayout> Layouts() const;
+  /// What can not be: a chunk's room was taken although it never left. Empty if all is well.
+  const std::string& problems() const { return problems_; }
+
+ private:
+  struct Extent {
+    LayoutExtent extent;
+    std::vector<uint32_t> ends;  // of its fragments, from the payload's first byte
+  };
+  struct Buffer {
+    BufferLayout layout;  // but for the extents
+    std::map<uint64_t, Extent> extents;
+    std::map<std::pair<SequenceKey, uint32_t>, uint64_t> chunks;  // offsets
+    uint64_t used = 0;
+  };
+
+  Extent* Find(Buffer& buffer, SequenceKey sequence, ChunkId chunk);
+  void TakeRoom(Buffer& buffer, uint64_t offset, uint64_t size);
+  void Place(Buffer& buffer, const JournalEvent& event);
+  void Erase(Buffer& buffer, ChunkName chunk);
+  void Consume(Buffer& buffer, const JournalEvent& event);
+
+  const LayoutMoment moment_;
+  std::map<BufferId, Buffer> buffers_;
+  std::vector<uint32_t> arriving_;  // fragment ends of the chunk under way
+  LogMoment now_;
+  // Within a commit or a read pass; what an engine does otherwise is reading out at the end.
+  bool in_request_ = false;
+  bool frozen_ = false;
+  std::string problems_;
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_LAYOUT_MAP_H_
