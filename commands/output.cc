@@ -35,8 +35,10 @@ Json JsonDocument(const char* name) {
   return Json{{"schema", fmt::format("ringscope.{}/1", name)}};
 }
 
-void PrintJson(Console& console, const Json& document) {
-  console.Print(document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+std::string JsonText(const Json& document) {
+  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
+
+void PrintJson(Console& console, const Json& document) { console.Print(JsonText(document)); }
 
 }  // namespace ringscope

@@ -19,6 +19,8 @@ Result<std::unique_ptr<OutputFile>> CreateOutput(Context& context, const std::st
 
 /// A document that names its schema: "ringscope.NAME/1".
 Json JsonDocument(const char* name);
+/// A document as text, indented. Text that is not UTF-8 gets replacement characters.
+std::string JsonText(const Json& document);
 /// Writes a document as a result, indented. Text that is not UTF-8 gets replacement characters.
 void PrintJson(Console& console, const Json& document);
 

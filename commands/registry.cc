@@ -10,6 +10,7 @@
 #include "commands/engines.h"
 #include "commands/export.h"
 #include "commands/gaps.h"
+#include "commands/graph.h"
 #include "commands/help.h"
 #include "commands/import.h"
 #include "commands/info.h"
@@ -36,9 +37,10 @@ Result<ColorMode> ParseColor(std::string_view when) {
 
 std::span<const Command> Commands() {
   static const std::vector<Command> commands = {
-      ReplayCommand(), StatsCommand(),  GapsCommand(),    TimelineCommand(), DiffCommand(),
-      ExportCommand(), RecordCommand(), EnginesCommand(), ImportCommand(),   InfoCommand(),
-      DumpCommand(),   VerifyCommand(), RepairCommand(),  HelpCommand(),     CompletionsCommand(),
+      ReplayCommand(),   StatsCommand(),  GapsCommand(),   GraphCommand(),
+      TimelineCommand(), DiffCommand(),   ExportCommand(), RecordCommand(),
+      EnginesCommand(),  ImportCommand(), InfoCommand(),   DumpCommand(),
+      VerifyCommand(),   RepairCommand(), HelpCommand(),   CompletionsCommand(),
   };
   return commands;
 }

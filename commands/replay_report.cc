@@ -108,13 +108,26 @@ void AddLossRows(BufferTable& table) {
   if (table.Any(without_state)) table.AddNumber("unusable", "sequences", without_state);
 }
 
+namespace {
+
+/// What follows the log's name.
+std::string HeadingBehindPath(const ReplayOutcome& outcome) {
+  std::string text =
+      fmt::format(": session {}: {}", outcome.session, Count(outcome.records, "record"));
+  if (outcome.duration_ns() > 0) text += " over " + HumanDuration(outcome.duration_ns());
+  text += ", " + Count(outcome.read_passes, "read") + "\n";
+  if (outcome.buffers.empty()) text += "The session has no buffer.\n";
+  return text;
+}
+
+}  // namespace
+
+std::string ReplayHeading(const ReplayOutcome& outcome) {
+  return Printable(outcome.path) + HeadingBehindPath(outcome);
+}
+
 void PrintReplayHeading(Console& console, const ReplayOutcome& outcome) {
-  console.Print(console.Bold(Printable(outcome.path)));
-  console.Print(fmt::format(": session {}: {}", outcome.session, Count(outcome.records, "record")));
-  if (outcome.duration_ns() > 0)
-    console.Print(fmt::format(" over {}", HumanDuration(outcome.duration_ns())));
-  console.Print(fmt::format(", {}\n", Count(outcome.read_passes, "read")));
-  if (outcome.buffers.empty()) console.Print("The session has no buffer.\n");
+  console.Print(console.Bold(Printable(outcome.path)) + HeadingBehindPath(outcome));
 }
 
 void PrintReplaySummary(Console& console, const ReplayOutcome& outcome) {

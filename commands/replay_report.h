@@ -9,6 +9,8 @@
 namespace ringscope {
 
 /// "x.tblog: session 1: 4,732 records over 1.130 s, 2 read passes"
+std::string ReplayHeading(const ReplayOutcome& outcome);
+/// The same, with the name of the log in bold.
 void PrintReplayHeading(Console& console, const ReplayOutcome& outcome);
 
 /// What was written, read and lost, for people: a column for each buffer.

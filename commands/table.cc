@@ -28,19 +28,39 @@ std::string Table::Line(const std::vector<std::string>& cells, const std::vector
   return line;
 }
 
-void Table::Print(Console& console, size_t indent) const {
+bool Table::HasTitles() const {
+  return std::any_of(columns_.begin(), columns_.end(),
+                     [](const Column& column) { return !column.title.empty(); });
+}
+
+/// All lines; the titles first, if there are any.
+std::vector<std::string> Table::Lines(size_t indent) const {
   std::vector<std::string> titles;
   std::vector<size_t> widths;
-  bool has_titles = false;
   for (const Column& column : columns_) {
     titles.push_back(column.title);
     widths.push_back(DisplayWidth(column.title));
-    has_titles = has_titles || !column.title.empty();
   }
   for (const std::vector<std::string>& row : rows_)
     for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], DisplayWidth(row[i]));
-  if (has_titles) console.Print(console.Bold(Line(titles, widths, indent)) + "\n");
-  for (const std::vector<std::string>& row : rows_) console.Print(Line(row, widths, indent) + "\n");
+  std::vector<std::string> lines;
+  if (HasTitles()) lines.push_back(Line(titles, widths, indent));
+  for (const std::vector<std::string>& row : rows_) lines.push_back(Line(row, widths, indent));
+  return lines;
+}
+
+void Table::Print(Console& console, size_t indent) const {
+  bool is_title = HasTitles();
+  for (const std::string& line : Lines(indent)) {
+    console.Print((is_title ? console.Bold(line) : line) + "\n");
+    is_title = false;
+  }
+}
+
+std::string Table::Text(size_t indent) const {
+  std::string text;
+  for (const std::string& line : Lines(indent)) text += line + "\n";
+  return text;
 }
 
 }  // namespace ringscope

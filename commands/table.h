@@ -26,8 +26,12 @@ class Table {
 
   /// Writes the table with `indent` spaces in front of each line. Without titles, no title line.
   void Print(Console& console, size_t indent = 0) const;
+  /// The same as text, without colours.
+  std::string Text(size_t indent = 0) const;
 
  private:
+  bool HasTitles() const;
+  std::vector<std::string> Lines(size_t indent) const;
   std::string Line(const std::vector<std::string>& cells, const std::vector<size_t>& widths,
                    size_t indent) const;
 

@@ -28,8 +28,10 @@ const char* Name(LayoutExtent::Kind kind) {
 
 void LayoutMap::OnRecord(const Op& op, uint64_t number) {
   if (frozen_) return;
+  if (!first_time_ns_) first_time_ns_ = op.time_ns;
   const bool is_behind = (moment_.record && number > *moment_.record) ||
-                         (moment_.time_ns && op.time_ns && *op.time_ns > *moment_.time_ns);
+                         (moment_.offset_ns && op.time_ns && *op.time_ns > *first_time_ns_ &&
+                          *op.time_ns - *first_time_ns_ > *moment_.offset_ns);
   if (is_behind) {
     frozen_ = true;
     return;

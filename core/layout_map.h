@@ -48,11 +48,11 @@ struct BufferLayout {
   std::vector<LayoutExtent> extents;  // in order of offsets; they cover the buffer
 };
 
-/// Where a layout is to be taken: behind this record, or behind the last one not later than this
-/// time; neither: at the end of the log.
+/// Where a layout is to be taken: behind this record, or behind the last one that came within this
+/// time of the first; neither: at the end of the log.
 struct LayoutMoment {
   std::optional<uint64_t> record;
-  std::optional<uint64_t> time_ns;
+  std::optional<uint64_t> offset_ns;
 };
 
 /// Follows a replay and keeps the layout of its buffers. A sink of the session and a listener of
@@ -72,6 +72,8 @@ class LayoutMap : public SessionSink {
 
   /// Whether the moment lies behind the last record seen.
   bool is_past_end() const { return !frozen_; }
+  /// The last record that counts.
+  const LogMoment& at() const { return now_; }
   /// The layouts, by buffer.
   std::vector<BufferLayout> Layouts() const;
   /// What can not be: a chunk's room was taken although it never left. Empty if all is well.
@@ -99,6 +101,7 @@ class LayoutMap : public SessionSink {
   std::map<BufferId, Buffer> buffers_;
   std::vector<uint32_t> arriving_;  // fragment ends of the chunk under way
   LogMoment now_;
+  std::optional<uint64_t> first_time_ns_;
   // Within a commit or a read pass; what an engine does otherwise is reading out at the end.
   bool in_request_ = false;
   bool frozen_ = false;

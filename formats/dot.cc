@@ -33,6 +33,10 @@ void DotWriter::Edge(std::string_view from, std::string_view to, DotAttributes a
   Line(DotQuoted(from) + " -> " + DotQuoted(to) + List(attributes));
 }
 
+void DotWriter::SameRank(std::string_view one, std::string_view other) {
+  Line("{rank=same; " + DotQuoted(one) + "; " + DotQuoted(other) + "}");
+}
+
 void DotWriter::BeginCluster(std::string_view id, DotAttributes attributes) {
   // Graphviz draws a box only around subgraphs whose names begin so.
   out_ += indent_ + "subgraph " + DotQuoted("cluster_" + std::string(id)) + " {\n";

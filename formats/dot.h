@@ -28,6 +28,8 @@ class DotWriter {
   void EdgeDefaults(DotAttributes attributes);
   void Node(std::string_view id, DotAttributes attributes);
   void Edge(std::string_view from, std::string_view to, DotAttributes attributes);
+  /// Both stand side by side.
+  void SameRank(std::string_view one, std::string_view other);
   /// What follows, up to EndCluster, stands in a box of its own. Clusters do not nest.
   void BeginCluster(std::string_view id, DotAttributes attributes);
   void EndCluster();

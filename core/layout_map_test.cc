@@ -1,0 +1,113 @@
+#include "core/layout_map.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "core/testing/graph_run.h"
+#include "core/testing/session_log.h"
+
+namespace ringscope {
+namespace {
+
+using testing::BufferOp;
+using testing::Chunk;
+using ::testing::ElementsAre;
+using testing::GraphRun;
+using testing::Request;
+
+/// "0 1:1#0 48 (8/29)": offset, chunk, bytes, consumed of payload; "3056 padding 1040".
+std::vector<std::string> Map(const BufferLayout& layout) {
+  std::vector<std::string> lines;
+  for (const LayoutExtent& extent : layout.extents) {
+    std::string line = std::to_string(extent.offset) + " ";
+    line += extent.kind == LayoutExtent::Kind::kChunk ? ToString(extent.chunk) : Name(extent.kind);
+    line += " " + std::to_string(extent.size);
+    if (extent.kind == LayoutExtent::Kind::kChunk)
+      line +=
+          " (" + std::to_string(extent.consumed) + "/" + std::to_string(extent.payload_size) + ")";
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+BufferLayout LayoutOf(const std::string& engine, const std::vector<Op>& ops,
+                      LayoutMoment moment = {}) {
+  ReplayOptions options;
+  options.session.all.engine = engine;
+  options.reads = ReadsMode::kRecorded;
+  GraphRun run(options, {}, moment);
+  for (const Op& op : ops) EXPECT_TRUE(run.Apply(op));
+  EXPECT_TRUE(run.Finish());
+  EXPECT_EQ(run.layout.problems(), "");
+  return run.layout.Layouts().at(0);
+}
+
+Op Read(uint64_t packets) {
+  return {.time_ns = {}, .body = ReadPass{.buffer = BufferId{1}, .max_packets = packets}};
+}
+
+class LayoutMapTest : public ::testing::Test {
+ protected:
+  const Request a_ = Request(1).Move(1, Chunk(1, 1, 0).Whole(20, 'a').Whole(8, 'b'));
+  const Request b_ = Request(1).Move(1, Chunk(1, 2, 0).Whole(3000, 'c'));
+  const Request c_ = Request(1).Move(1, Chunk(1, 1, 1).Whole(1500, 'd'));
+};
+
+// | a20 b8 | c3000 | unused |
+TEST_F(LayoutMapTest, Chunks_LieBackToBack) {
+  const BufferLayout layout = LayoutOf("v2@58", {BufferOp(1), a_.op(), b_.op()});
+  EXPECT_THAT(Map(layout),
+              ElementsAre("0 1:1#0 48 (0/30)", "48 1:2#0 3024 (0/3002)", "3072 unused 1024"));
+  EXPECT_EQ(layout.write_cursor, 3072u);
+  EXPECT_EQ(layout.read_cursor, std::nullopt);
+  EXPECT_EQ(layout.size, 4096u);
+}
+
+TEST_F(LayoutMapTest, WhatWasRead_IsConsumed) {
+  const BufferLayout one = LayoutOf("v2@58", {BufferOp(1), a_.op(), b_.op(), Read(1)});
+  EXPECT_THAT(Map(one),
+              ElementsAre("0 1:1#0 48 (21/30)", "48 1:2#0 3024 (0/3002)", "3072 unused 1024"));
+  EXPECT_EQ(one.read_cursor, 0u);
+  const BufferLayout all = LayoutOf("v2@58", {BufferOp(1), a_.op(), b_.op(), Read(9)});
+  EXPECT_THAT(Map(all), ElementsAre("0 padding 48", "48 padding 3024", "3072 unused 1024"));
+}
+
+TEST_F(LayoutMapTest, V1_KeepsWhatWasRead) {
+  const BufferLayout layout = LayoutOf("v1", {BufferOp(1), a_.op(), b_.op(), Read(9)});
+  EXPECT_THAT(Map(layout),
+              ElementsAre("0 1:1#0 48 (32/32)", "48 1:2#0 3024 (3008/3008)", "3072 unused 1024"));
+}
+
+// The third chunk does not fit to the end: it goes over the first two.
+TEST_F(LayoutMapTest, Wraps_LeavePaddingBehind) {
+  const BufferLayout layout = LayoutOf("v2@58", {BufferOp(1), a_.op(), b_.op(), c_.op()});
+  EXPECT_THAT(Map(layout),
+              ElementsAre("0 1:1#1 1520 (0/1502)", "1520 padding 1552", "3072 unused 1024"));
+  EXPECT_EQ(layout.write_cursor, 1520u);
+  EXPECT_EQ(layout.wraps, 1u);
+}
+
+TEST_F(LayoutMapTest, Moment_IsBehindARecordOrATime) {
+  std::vector<Op> ops = {BufferOp(1), a_.op(), b_.op(), c_.op()};
+  for (uint64_t i = 0; i < ops.size(); ++i) ops[i].time_ns = 1000 + 10 * i;
+  const std::vector<std::string> one = Map(LayoutOf("v2@58", {ops[0], ops[1]}));
+  EXPECT_EQ(Map(LayoutOf("v2@58", ops, {.record = 2, .offset_ns = {}})), one);
+  EXPECT_EQ(Map(LayoutOf("v2@58", ops, {.record = {}, .offset_ns = 10})), one);
+  const BufferLayout at = LayoutOf("v2@58", ops, {.record = {}, .offset_ns = 19});
+  EXPECT_EQ(Map(at), one);
+  EXPECT_EQ(at.at.record, 2u);
+  EXPECT_EQ(Map(LayoutOf("v2@58", ops, {.record = 99, .offset_ns = {}})),
+            Map(LayoutOf("v2@58", ops)));
+}
+
+// What the accounting at the end reads out is still unread.
+TEST_F(LayoutMapTest, TheEnd_IsBeforeAnybodyReadsTheBufferOut) {
+  const BufferLayout layout = LayoutOf("v2@58", {BufferOp(1), a_.op()});
+  EXPECT_EQ(layout.extents.front().unread(), 30u);
+}
+
+}  // namespace
+}  // namespace ringscope
