@@ -240,7 +240,7 @@ Result<ExitCode> RunGraph(const GraphArgs& args, Context& context) {
 Command GraphCommand() {
   return {
       "graph",
-      "Inspect",
+      "Explain",
       "Draw what became of each chunk, or who has the buffer's bytes",
       "Replays like 'ringscope replay' and draws the chunks of a sequence in order: when they were "
       "committed and what they held, whether they were read, overwritten (and by whom) or refused, "

@@ -51,6 +51,9 @@ std::string Lines(std::string text, const std::vector<std::string>& remarks) {
   return text;
 }
 
+/// An edge's label, clear of the edge.
+std::string Beside(const std::string& text) { return "  " + text; }
+
 /// One graph as a column of boxes.
 class DotColumn {
  public:
@@ -67,8 +70,8 @@ class DotColumn {
     for (size_t i = 0; i < graph_.items.size(); ++i)
       std::visit([&](const auto& item) { Node(i, item); }, graph_.items[i]);
     for (size_t i = 0; i + 1 < graph_.items.size(); ++i) Edge(i);
-    dot_.EndCluster();
     for (size_t i = 0; i < graph_.items.size(); ++i) Culprit(i);
+    dot_.EndCluster();
   }
 
  private:
@@ -104,14 +107,17 @@ class DotColumn {
       case Link::kNone:
         return dot_.Edge(IdOf(i), IdOf(i + 1), {{"color", "#9e9e9e"}, {"arrowhead", "none"}});
       case Link::kRead:
-        return dot_.Edge(IdOf(i), IdOf(i + 1),
-                         {{"color", "#2e7d32"}, {"penwidth", "2.5"}, {"label", LinkText(link)}});
+        return dot_.Edge(
+            IdOf(i), IdOf(i + 1),
+            {{"color", "#2e7d32"}, {"penwidth", "2.5"}, {"label", Beside(LinkText(link))}});
       case Link::kContinues:
-        return dot_.Edge(IdOf(i), IdOf(i + 1),
-                         {{"color", "#616161"}, {"penwidth", "2.5"}, {"label", LinkText(link)}});
+        return dot_.Edge(
+            IdOf(i), IdOf(i + 1),
+            {{"color", "#616161"}, {"penwidth", "2.5"}, {"label", Beside(LinkText(link))}});
       case Link::kBroken:
-        return dot_.Edge(IdOf(i), IdOf(i + 1),
-                         {{"color", "#c62828"}, {"style", "dashed"}, {"label", LinkText(link)}});
+        return dot_.Edge(
+            IdOf(i), IdOf(i + 1),
+            {{"color", "#c62828"}, {"style", "dashed"}, {"label", Beside(LinkText(link))}});
     }
   }
 

@@ -128,6 +128,10 @@ Json ItemJson(const ChunkRun& run) {
           {"unpatched", run.unpatched},
           {"recommits", run.recommits},
           {"relocations", run.relocations},
+          {"fragments_given_up", run.given_up},
+          {"invalid_packets", run.invalid},
+          {"aborted", run.aborted},
+          {"broken", run.broken},
           {"loss_bits", LossBitsToString(run.loss_bits)},
           {"packets", TallyJson(run.packets)}};
 }

@@ -23,8 +23,8 @@ constexpr double kInnerWidth =
     static_cast<double>(kCardsInRow) * (kCardWidth + kLinkWidth) - kLinkWidth;
 constexpr double kPageWidth = kInnerWidth + 2 * kMargin;
 /// Characters of 10 and 11 pixels that a card has room for.
-constexpr size_t kCardText = 26;
-constexpr size_t kCulpritText = 29;
+constexpr size_t kCardText = 29;
+constexpr size_t kCulpritText = 30;
 /// A graph of more items is drawn as a field of cells.
 constexpr size_t kMaxCards = 600;
 constexpr double kCell = 14;

@@ -39,7 +39,8 @@ class LaneTable {
  private:
   void AddItem(const ChunkNode& node) {
     std::vector<std::string> remarks = Remarks(node, clock_);
-    if (node.origin == Origin::kScraped && node.complete) remarks.emplace_back("scraped first");
+    if (node.origin == Origin::kScraped && node.complete)
+      remarks.insert(remarks.begin(), "scraped first");
     table_.AddRow({Sign(ToneOf(node.fate)), IdText(node.id), clock_.At(node.committed),
                    WithCommas(node.bytes), WithCommas(node.fragments),
                    Joined(FateText(node, clock_), remarks)});
@@ -93,9 +94,9 @@ std::string GraphReport::SummaryText(const SequenceGraph& graph) {
 
 std::string GraphReport::OmittedText() const {
   if (graphs.size() == sequences) return "";
-  return fmt::format("{} of {} shown, worst first; {} lost packets. --seq P:W shows another.",
-                     WithCommas(graphs.size()), Count(sequences, "sequence"),
-                     WithCommas(with_losses));
+  return fmt::format(
+      "{} of {} shown, worst first; {} of them lost packets. --seq P:W shows another.",
+      WithCommas(graphs.size()), Count(sequences, "sequence"), WithCommas(with_losses));
 }
 
 std::string GraphText(const GraphReport& report) {

@@ -87,16 +87,16 @@ const char* InWords(ChunkFate fate) {
   return "";
 }
 
-/// What patches did.
-void AddPatches(const PatchTally& patches, std::vector<std::string>& remarks) {
-  const auto add = [&](uint64_t count, const char* what) {
-    if (count == 0) return;
-    remarks.push_back((count == 1 ? "1 patch " : WithCommas(count) + " patches ") + what);
-  };
-  add(patches.applied, "applied");
-  add(patches.late, "too late");
-  add(patches.missed, "missed");
-  add(patches.refused, "outside of the chunk");
+void AddPatches(uint64_t count, const char* what, std::vector<std::string>& remarks) {
+  if (count == 0) return;
+  remarks.push_back((count == 1 ? "1 patch " : WithCommas(count) + " patches ") + what);
+}
+
+/// Patches that did not do what they were for.
+void AddFailedPatches(const PatchTally& patches, std::vector<std::string>& remarks) {
+  AddPatches(patches.late, "too late", remarks);
+  AddPatches(patches.missed, "missed", remarks);
+  AddPatches(patches.refused, "outside of the chunk", remarks);
 }
 
 }  // namespace
@@ -232,14 +232,14 @@ std::string FateText(const ChunkNode& node, const GraphClock& clock) {
 
 std::vector<std::string> Remarks(const ChunkNode& node, const GraphClock& clock) {
   std::vector<std::string> remarks;
-  AddPatches(node.patches, remarks);
+  AddFailedPatches(node.patches, remarks);
   if (node.unpatched) remarks.emplace_back("a patch never came");
   if (node.stalls > 0) {
     remarks.push_back(
         fmt::format("stalled {} from {}", Count(node.stalls, "read"), clock.At(*node.stalled)));
   }
   if (!node.complete) remarks.emplace_back("only scraped, never completed");
-  if (node.recommits > 0) remarks.push_back("came again: " + Count(node.recommits, "re-commit"));
+  if (node.recommits > 0) remarks.push_back(Count(node.recommits, "re-commit"));
   if (node.recommit_refused)
     remarks.push_back(std::string("a re-commit refused: ") + InWords(*node.recommit_refused));
   if (node.relocations > 0) remarks.emplace_back("moved to the write cursor");
@@ -250,6 +250,7 @@ std::vector<std::string> Remarks(const ChunkNode& node, const GraphClock& clock)
   if (node.invalid > 0)
     remarks.push_back(Count(node.invalid, "packet") + " rejected by the service");
   if (node.loss_bits != 0) remarks.push_back("the trace shows " + LossBitsToString(node.loss_bits));
+  AddPatches(node.patches.applied, "applied", remarks);
   return remarks;
 }
 
@@ -271,12 +272,17 @@ std::string FateText(const ChunkRun& run) {
 
 std::vector<std::string> Remarks(const ChunkRun& run) {
   std::vector<std::string> remarks;
-  AddPatches(run.patches, remarks);
+  AddFailedPatches(run.patches, remarks);
   if (run.unpatched > 0) remarks.push_back(Count(run.unpatched, "chunk") + " left unpatched");
   if (run.recommits > 0) remarks.push_back(Count(run.recommits, "re-commit"));
   if (run.relocations > 0) remarks.push_back(WithCommas(run.relocations) + " moved");
+  if (run.given_up > 0) remarks.push_back(Count(run.given_up, "fragment") + " given up");
+  if (run.invalid > 0) remarks.push_back(Count(run.invalid, "packet") + " rejected by the service");
+  if (run.aborted > 0) remarks.push_back(Count(run.aborted, "aborted packet"));
+  if (run.broken > 0) remarks.push_back(Count(run.broken, "broken size"));
   if (run.missing() > 0) remarks.push_back(Count(run.missing(), "id") + " missing");
   if (run.loss_bits != 0) remarks.push_back("the trace shows " + LossBitsToString(run.loss_bits));
+  AddPatches(run.patches.applied, "applied", remarks);
   return remarks;
 }
 

@@ -11,7 +11,7 @@ namespace ringscope {
 namespace {
 
 constexpr size_t kCellsInRow = 64;
-constexpr size_t kMaxTextCells = 64 * kCellsInRow;
+constexpr size_t kMaxTextCells = 32 * kCellsInRow;
 constexpr size_t kLetters = 26;
 
 /// How a cell is written: "A" unread, "a" consumed, beyond 26 sequences "@".
@@ -22,7 +22,10 @@ std::string Symbol(const LayoutShare& share, size_t index, bool consumed) {
   return std::string(1, static_cast<char>((consumed ? 'a' : 'A') + static_cast<int>(index)));
 }
 
-/// "  <- write cursor" for the row that a cursor stands in.
+/// How a cell is written that goes on with the chunk of the one before.
+const char* Filler(bool consumed) { return consumed ? "-" : "="; }
+
+/// "  write cursor 0x1000" for the row that a cursor stands in.
 std::string CursorText(const BufferLayout& layout, uint64_t from, uint64_t to, bool is_last) {
   std::string text;
   const auto stands_in = [&](uint64_t cursor) {
@@ -37,15 +40,19 @@ std::string CursorText(const BufferLayout& layout, uint64_t from, uint64_t to, b
 
 std::string MapText(const BufferLayout& layout) {
   const LayoutGrid grid = MakeGrid(layout, kMaxTextCells);
-  std::string text =
-      fmt::format("  {} to a character, {} to a line\n", HumanSize(grid.bytes_per_cell),
-                  HumanSize(grid.bytes_per_cell * kCellsInRow));
+  std::string text = fmt::format(
+      "  {} to a character, {} to a line; letters where chunks and lines begin, A== unread, a-- "
+      "read\n",
+      HumanSize(grid.bytes_per_cell), HumanSize(grid.bytes_per_cell * kCellsInRow));
   for (size_t row = 0; row < grid.cells.size(); row += kCellsInRow) {
     const size_t end = std::min(row + kCellsInRow, grid.cells.size());
     std::string line;
     for (size_t i = row; i < end; ++i) {
       const LayoutCell& cell = grid.cells[i];
-      line += Symbol(grid.shares[cell.share], cell.share, cell.consumed);
+      const LayoutShare& share = grid.shares[cell.share];
+      const bool goes_on = i > row && !cell.starts && cell.share == grid.cells[i - 1].share &&
+                           share.kind == LayoutExtent::Kind::kChunk;
+      line += goes_on ? Filler(cell.consumed) : Symbol(share, cell.share, cell.consumed);
     }
     text += fmt::format("  {:#010x} │{}│{}\n", row * grid.bytes_per_cell, line,
                         CursorText(layout, row * grid.bytes_per_cell, end * grid.bytes_per_cell,
@@ -53,9 +60,8 @@ std::string MapText(const BufferLayout& layout) {
   }
   for (size_t i = 0; i < grid.shares.size(); ++i) {
     const LayoutShare& share = grid.shares[i];
-    std::string symbols = Symbol(share, i, false);
-    if (share.kind == LayoutExtent::Kind::kChunk) symbols += " " + Symbol(share, i, true);
-    text += fmt::format("  {:<4}{}\n", symbols == " " ? "' '" : symbols, ShareText(share));
+    const std::string symbol = Symbol(share, i, false);
+    text += fmt::format("  {}  {}\n", symbol, ShareText(share));
   }
   return text;
 }

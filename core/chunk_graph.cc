@@ -76,6 +76,10 @@ ChunkRun::ChunkRun(const ChunkNode& node)
       unpatched(node.unpatched ? 1 : 0),
       recommits(node.recommits),
       relocations(node.relocations),
+      given_up(node.pieces_given_up),
+      invalid(node.invalid),
+      aborted(node.end == ChunkEnd::kAborted ? 1 : 0),
+      broken(node.end == ChunkEnd::kBroken ? 1 : 0),
       loss_bits(node.loss_bits),
       packets(node.packets),
       continues_previous(node.continues_previous()),
@@ -111,6 +115,10 @@ void ChunkRun::Append(const ChunkRun& next) {
   unpatched += next.unpatched;
   recommits += next.recommits;
   relocations += next.relocations;
+  given_up += next.given_up;
+  invalid += next.invalid;
+  aborted += next.aborted;
+  broken += next.broken;
   loss_bits |= next.loss_bits;
   for (const auto& [fate, count] : next.packets) packets[fate] += count;
 }

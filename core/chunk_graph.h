@@ -21,11 +21,11 @@ namespace ringscope {
 /// What became of a chunk, as far as its packets go.
 enum class ChunkFate : uint8_t {
   kRead,         // every piece in it came out, or a read had nothing to take
-  kPartlyRead,   // some came out; the rest was evicted or refused
+  kPartlyRead,   // some came out; the rest was evicted, refused or given up
   kOverwritten,  // evicted, nothing of it read
   kDiscarded,    // the buffer refused it
   kRefused,      // the service refused it
-  kGivenUp,      // a read consumed it, but did not return all of it
+  kGivenUp,      // a read consumed it, and returned nothing of it
   kReadable,     // still in the buffer: one more read would return the rest of it
   kStalled,      // still in the buffer: some of it waits, or would be given up
   kUnknown,      // the engine does not tell
@@ -110,6 +110,10 @@ struct ChunkRun {
   uint64_t unpatched = 0;  // chunks
   uint64_t recommits = 0;
   uint64_t relocations = 0;
+  uint64_t given_up = 0;  // fragments
+  uint64_t invalid = 0;   // packets
+  uint64_t aborted = 0;   // chunks that end with an aborted packet
+  uint64_t broken = 0;    // chunks that end in a broken size
   uint32_t loss_bits = 0;
   FateTally packets;
   // How its ends are tied to what lies before and behind.

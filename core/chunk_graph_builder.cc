@@ -25,9 +25,8 @@ ChunkFate FateOf(const ChunkNode& node) {
   if (node.pieces_read >= node.pieces && node.outer_size > 0) return ChunkFate::kRead;
   if (node.discarded) return ChunkFate::kDiscarded;
   if (node.outer_size == 0) return ChunkFate::kUnknown;
-  if (node.culprit || node.recommit_refused)
-    return node.pieces_read > 0 ? ChunkFate::kPartlyRead : ChunkFate::kOverwritten;
-  return ChunkFate::kGivenUp;
+  if (node.pieces_read > 0) return ChunkFate::kPartlyRead;
+  return node.culprit || node.recommit_refused ? ChunkFate::kOverwritten : ChunkFate::kGivenUp;
 }
 
 }  // namespace

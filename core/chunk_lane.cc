@@ -96,7 +96,7 @@ bool ChunkLane::IsDone(const Entry& entry) const {
 }
 
 bool ChunkLane::CanFold(const Entry& entry) const {
-  return IsDone(entry) && (options_.around || !entry.node.is_special());
+  return IsDone(entry) && (options_.around || folds_special_ || !entry.node.is_special());
 }
 
 bool ChunkLane::CanJoin(const ChunkRun& run, const ChunkRun& next) const {
@@ -111,6 +111,10 @@ void ChunkLane::Fold() {
   settled_since_fold_ = 0;
   if (options_.full) return;
   FoldLateComers();
+  const auto special = std::count_if(nodes_.begin(), nodes_.end(), [](const auto& entry) {
+    return entry.second.settled && entry.second.node.is_special();
+  });
+  if (static_cast<size_t>(special) > kMaxSpecial) folds_special_ = true;
   std::vector<std::vector<Piece>> stretches;
   bool open = false;  // the last stretch can go on
   const auto add = [&](const ChunkRun& run, bool is_node) {

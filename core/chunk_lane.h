@@ -28,6 +28,9 @@ class ChunkLane {
   static constexpr size_t kMinFold = 3;
   /// Chunks shown on each side of the chosen one.
   static constexpr uint64_t kAround = 8;
+  /// Chunks with something special that are shown one by one; if there are more, they fold like
+  /// any.
+  static constexpr size_t kMaxSpecial = 64;
   /// Settled chunks and runs kept, unless all are to be shown; beyond, the oldest half is folded
   /// into one run.
   static constexpr size_t kMaxItems = 512;
@@ -101,6 +104,7 @@ class ChunkLane {
   bool known_ = false;
   uint64_t newest_ = 0;
   size_t settled_since_fold_ = 0;
+  bool folds_special_ = false;
   bool at_end_ = false;
   FateTally packets_;
   uint64_t orphan_patches_ = 0;
