@@ -140,8 +140,10 @@ Result<SessionPart> DrawGraphs(const GraphArgs& args, SessionReader& sessions, C
   report.with_losses = static_cast<size_t>(
       std::count_if(report.graphs.begin(), report.graphs.end(),
                     [](const SequenceGraph& graph) { return graph.lost().packets > 0; }));
-  if (args.sequences.empty() && !args.around && report.graphs.size() > args.top)
-    report.graphs.resize(args.top);
+  if (args.sequences.empty() && !args.around) {
+    const size_t worth = report.with_losses > 0 ? report.with_losses : report.sequences;
+    report.graphs.resize(std::min<uint64_t>(worth, args.top));
+  }
   WarnOfOddChoices(args, report, context.console);
 
   SessionPart part;

@@ -22,8 +22,8 @@ struct GraphReport {
   std::string BufferText(const SequenceGraph& graph) const;
   /// "685 chunks, 2.67 MiB, 772 packets: 31 read, 741 overwritten"
   static std::string SummaryText(const SequenceGraph& graph);
-  /// What is not shown; "" if nothing is left out.
-  std::string OmittedText() const;
+  /// Whether anything was lost, and what is not shown; may be "".
+  std::string ClosingText() const;
 };
 
 /// Lanes of chunks for a terminal.

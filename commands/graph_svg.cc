@@ -139,8 +139,8 @@ class GraphPicture {
     y_ += 34;
     DrawLegend();
     for (const SequenceGraph& graph : report_.graphs) DrawGraph(graph);
-    if (const std::string omitted = report_.OmittedText(); !omitted.empty()) {
-      svg_.Text(kMargin, y_ + 12, omitted, "soft");
+    if (const std::string closing = report_.ClosingText(); !closing.empty()) {
+      svg_.Text(kMargin, y_ + 12, closing, "soft");
       y_ += 24;
     }
     return svg_.Finish(kPageWidth, y_ + kMargin, "chunks of " + Printable(report_.outcome.path),

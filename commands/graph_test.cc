@@ -78,11 +78,13 @@ std::vector<std::string> Unbalanced(const std::string& xml) {
 }
 
 TEST(Graph, Text_FoldsAndShowsTheGap) {
-  const Ran ran = RunOn(LogOf(100), {});
+  const GraphArgs args;
+  const Ran ran = RunOn(LogOf(100), args);
   EXPECT_EQ(ran.code, ExitCode::kClean) << ran.error;
   EXPECT_THAT(ran.out, HasSubstr("sequence 1:1 in buffer 1 (v2@58, 1 MiB, ring_buffer)\n"
                                  "  99 chunks, 594 B, 198 packets read\n"));
   EXPECT_THAT(ran.out, HasSubstr("46 chunks, 276 B: all read"));
+  EXPECT_THAT(ran.out, HasSubstr("\nNo packet was lost.\n"));
   EXPECT_THAT(ran.out, HasSubstr("#50 missing: 1 chunk never committed"));
 }
 
@@ -150,7 +152,7 @@ TEST(Graph, SequencesWithLosses_ComeFirst) {
   const Ran ran = RunOn(log, args);
   EXPECT_THAT(ran.out, HasSubstr("sequence 1:2 in buffer 1"));
   EXPECT_THAT(ran.out, HasSubstr("overwritten by 1:3#0 at record"));
-  EXPECT_THAT(ran.out, HasSubstr("1 of 3 sequences shown, worst first; 1 of them lost packets"));
+  EXPECT_THAT(ran.out, HasSubstr("1 of 3 sequences shown, the worst first; 1 lost packets"));
   EXPECT_THAT(ran.out, Not(HasSubstr("sequence 1:1")));
 }
 
@@ -166,7 +168,7 @@ TEST(Graph, OddChoices_AreSaid) {
 TEST(Graph, ChoicesThatExcludeEachOther_AreRefused) {
   GraphArgs nowhere;
   nowhere.around = ChunkChoice{{}, ChunkId{77}};
-  EXPECT_THAT(RunOn(LogOf(3), nowhere).error, HasSubstr("its sequence"));
+  EXPECT_THAT(RunOn(LogOf(3), nowhere).error, HasSubstr("the chunk's sequence"));
   GraphArgs no_buffer;
   no_buffer.buffer = 5;
   EXPECT_THAT(RunOn(LogOf(3), no_buffer).error, HasSubstr("there is no buffer 5 (its buffers: 1)"));
@@ -188,7 +190,8 @@ TEST(Graph, Output_IsAFile) {
   const Ran ran = RunOn(LogOf(5), args);
   EXPECT_EQ(ran.out, "");
   EXPECT_THAT(ran.err, HasSubstr("wrote "));
-  EXPECT_EQ(ReadFile(args.output), RunOn(LogOf(5), {}).out);
+  const GraphArgs to_standard_output;
+  EXPECT_EQ(ReadFile(args.output), RunOn(LogOf(5), to_standard_output).out);
 }
 
 TEST(Graph, ChunkChoices) {

@@ -92,11 +92,16 @@ std::string GraphReport::SummaryText(const SequenceGraph& graph) {
   return text;
 }
 
-std::string GraphReport::OmittedText() const {
-  if (graphs.size() == sequences) return "";
-  return fmt::format(
-      "{} of {} shown, worst first; {} of them lost packets. --seq P:W shows another.",
-      WithCommas(graphs.size()), Count(sequences, "sequence"), WithCommas(with_losses));
+std::string GraphReport::ClosingText() const {
+  std::string text;
+  if (with_losses == 0) text = "No packet was lost.";
+  if (graphs.size() < sequences) {
+    text += fmt::format("{}{} of {} shown, the {} first; {} lost packets. --seq P:W shows another.",
+                        text.empty() ? "" : " ", WithCommas(graphs.size()),
+                        Count(sequences, "sequence"), with_losses > 0 ? "worst" : "largest",
+                        WithCommas(with_losses));
+  }
+  return text;
 }
 
 std::string GraphText(const GraphReport& report) {
@@ -115,7 +120,7 @@ std::string GraphText(const GraphReport& report) {
       text += fmt::format("{}{} {}", i > 0 ? "  " : "", kSigns[i], Meaning(tone));
   }
   text += "\n┐┤┘ a packet goes on in the next chunk  ! torn: the next chunk does not continue it\n";
-  if (const std::string omitted = report.OmittedText(); !omitted.empty()) text += omitted + "\n";
+  if (const std::string closing = report.ClosingText(); !closing.empty()) text += closing + "\n";
   return text;
 }
 
