@@ -7,13 +7,6 @@
 namespace ringscope::gaps {
 namespace {
 
-/// A chunk id counted on beyond 2^32, near the newest one of its sequence.
-uint64_t Unwrap(uint64_t newest, ChunkId id) {
-  const int64_t step = static_cast<int32_t>(Raw(id) - static_cast<uint32_t>(newest));
-  const int64_t unwrapped = static_cast<int64_t>(newest) + step;
-  return unwrapped < 0 ? Raw(id) : static_cast<uint64_t>(unwrapped);
-}
-
 ChunkName NameOf(SequenceKey sequence, uint64_t chunk) {
   return {sequence, ChunkId{static_cast<uint32_t>(chunk)}};
 }

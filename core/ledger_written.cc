@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "core/chunk_ids.h"
 #include "core/ledger_buffer.h"
 
 namespace ringscope::ledger {
@@ -56,7 +55,7 @@ void BufferLedger::Arrive(const ChunkCommit& commit) {
   const auto [entry, is_new] = records_.try_emplace(key);
   ChunkRecord& record = entry->second;
   if (is_new) {
-    record.id = UnwrapChunkId(sequence.known, sequence.newest, commit.chunk);
+    record.id = sequence.known ? Unwrap(sequence.newest, commit.chunk) : Raw(commit.chunk);
     // A chunk that was committed whole has left the ledger: this is something else under its id.
     if (sequence.completed.Contains(record.id)) record.taint = Cause::kResent;
   } else {

@@ -8,7 +8,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/chunk_ids.h"
 #include "core/fragment.h"
 #include "core/observer_fan.h"
 #include "core/written_chunk.h"
@@ -50,7 +49,7 @@ class Sequence {
       if (payload.size() >= kPatchSize && patch.offset <= payload.size() - kPatchSize)
         std::memcpy(payload.data() + patch.offset, patch.data, kPatchSize);
   }
-  uint64_t Unwrap(ChunkId id) const { return UnwrapChunkId(known_, newest_, id); }
+  uint64_t Unwrap(ChunkId id) const { return known_ ? ringscope::Unwrap(newest_, id) : Raw(id); }
 
   /// Searches on from where the last packet was found, and then from the start.
   PacketPlace Find(const Packet& packet) {
