@@ -46,7 +46,6 @@ Status LogFiles::ClosePart() {
 Status LogFiles::Append(const Op& op) {
   if (options_.max_size && writer_->bytes_written() >= *options_.max_size) {
     RS_RETURN_IF_ERROR(ClosePart());
-    records_before_ += writer_->records();
     bytes_before_ += writer_->bytes_written();
     ++part_;
     RS_RETURN_IF_ERROR(OpenPart());

@@ -31,7 +31,6 @@ class LogFiles {
   /// Ends the last file with its index.
   Status Close();
 
-  uint64_t records() const { return records_before_ + writer_->records(); }
   uint64_t bytes_written() const { return bytes_before_ + writer_->bytes_written(); }
   uint32_t parts() const { return part_ + 1; }
 
@@ -44,8 +43,7 @@ class LogFiles {
   uint32_t part_ = 0;
   std::unique_ptr<GrowingFile> file_;
   std::unique_ptr<CommitLogWriter> writer_;
-  uint64_t records_before_ = 0;  // in the parts before
-  uint64_t bytes_before_ = 0;
+  uint64_t bytes_before_ = 0;  // in the parts before
 };
 
 /// "cap.tblog", "cap.1.tblog", "cap.2.tblog"

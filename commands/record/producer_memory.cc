@@ -12,7 +12,6 @@ constexpr uint16_t kMinFragments = 2;
 
 ProducerMemory::ProducerMemory(std::unique_ptr<smb::Memory> memory, size_t page_bytes)
     : memory_(std::move(memory)),
-      page_bytes_(page_bytes),
       pages_(*memory_, page_bytes),
       slots_(static_cast<size_t>(pages_.count()) * smb::kMaxChunksPerPage) {}
 

@@ -26,7 +26,6 @@ class ProducerMemory {
   ProducerMemory(std::unique_ptr<smb::Memory> memory, size_t page_bytes);
 
   size_t size() const { return memory_->size(); }
-  size_t page_bytes() const { return page_bytes_; }
 
   /// Appends a chunk that the producer commits to `out`, header and payload, and notes that it is
   /// the service's from now on. @return false, with `out` as it was: the service will skip it too,
@@ -61,7 +60,6 @@ class ProducerMemory {
   bool WasCommitted(const Slot& slot, const ChunkHeader& header);
 
   std::unique_ptr<smb::Memory> memory_;
-  const size_t page_bytes_;
   smb::Pages pages_;
   std::vector<Slot> slots_;  // kMaxChunksPerPage to a page
   std::map<WriterId, uint32_t> lives_;

@@ -39,11 +39,8 @@ Recorder::Recorder(EventLoop& loop, RecorderOptions options, RecorderListeners l
       options_(std::move(options)),
       warn_(std::move(warn)),
       buffers_([&log](OpBody body) { log.Append(std::move(body)); }, warn_),
-      recording_{.log = log,
-                 .buffers = buffers_,
-                 .counts = counts_,
-                 .scraping = options_.scraping,
-                 .warn = warn_} {
+      recording_{
+          .log = log, .buffers = buffers_, .counts = counts_, .scraping = options_.scraping} {
   log.Append(ClockSnapshotRecord{TakeClockSnapshot()});
   for (const auto& [id, buffer] : options_.buffers) buffers_.SetUp(id, buffer);
   if (options_.config) buffers_.SetTemplate(*options_.config);

@@ -62,7 +62,6 @@ class Recorder {
   void Abandon();
 
   const RecordCounts& counts() const { return counts_; }
-  uint64_t connections() const { return pairs_.size(); }
 
  private:
   enum class Port : uint8_t { kProducer, kConsumer };

@@ -2,8 +2,6 @@
 #define RINGSCOPE_COMMANDS_RECORD_RECORDING_H_
 
 #include <cstdint>
-#include <functional>
-#include <string>
 
 #include "commands/record/session_buffers.h"
 #include "core/op.h"
@@ -40,7 +38,6 @@ struct Recording {
   SessionBuffers& buffers;
   RecordCounts& counts;
   Scraping scraping = Scraping::kExact;
-  std::function<void(const std::string&)> warn;
   uint16_t last_producer = 0;  // producers are numbered in the order of their connecting
 };
 

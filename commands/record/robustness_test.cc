@@ -11,6 +11,7 @@
 namespace ringscope::testing {
 namespace {
 
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -67,13 +68,13 @@ TEST_F(BadProducer, ChunkWithoutData) {
   CommitRequestBuilder(request).AddChunk(
       {.page = 0, .index = 0, .target_buffer = 1, .data = Bytes(), .incomplete = false});
   ExpectEndOnly(Invoke(4, request), "sent a chunk of 0 bytes");
-  EXPECT_THAT(service_.effects(), ElementsAre("bad: disconnect"));
+  EXPECT_THAT(service_.effects(), Each(HasSubstr(": disconnect")));
 }
 
 // Nor does what was sent together with it.
 TEST_F(BadProducer, WhatFollowsGarbage_IsDropped) {
   ExpectEndOnly(Invoke(6, "\x08") + Invoke(4, "\x18\x05"), "cannot be read");
-  EXPECT_THAT(service_.effects(), ElementsAre("bad: disconnect"));
+  EXPECT_THAT(service_.effects(), Each(HasSubstr(": disconnect")));
 }
 
 TEST_F(BadProducer, UnknownMethodsAndFields_PassOn) {
