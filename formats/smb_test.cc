@@ -157,7 +157,7 @@ TEST(Smb, Scan_LeavesOutWhatBecameAnotherChunk) {
 
 TEST(Smb, Scan_EndsWhereTheMemoryIsGone) {
   StringMemory memory(2);
-  for (const size_t page : {0, 1}) {
+  for (const size_t page : {size_t{0}, size_t{1}}) {
     memory.SetBitmap(page, 1, {ChunkState::kComplete});
     memory.SetChunk(page * kPage + 8, Header(1, 1, 1), "a");
   }

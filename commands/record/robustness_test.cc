@@ -175,7 +175,7 @@ TEST_F(Peers, MemoryThatShrinks_HarmsNobody) {
   memory.bitmap(0).store(OneChunk(smb::ChunkState::kComplete));
   ASSERT_EQ(::ftruncate(memory.fd(), TestMemory::kPage), 0);
   std::string request;
-  for (const size_t page : {3, 0}) FakeProducer::AddChunk(request, page, kBuffer);
+  for (const size_t page : {size_t{3}, size_t{0}}) FakeProducer::AddChunk(request, page, kBuffer);
   CommitRequestBuilder(request).SetFlushRequestId(1);  // and so a look at all of it
   Pass(*client_, *service_, CommitFrame(request));
   const auto commits = log_.All<Commit>();

@@ -206,7 +206,7 @@ TEST(Session, ScrapingIsSwitchedOffWhereItWasOn) {
   FakeService service({});
   const record::RecorderOptions options{.producer = {UniqueSocketName("listen"), service.socket()}};
   RecorderRun recorder(options, log);
-  for (const uint64_t mode : {0, 1, 2}) {
+  for (const uint64_t mode : {uint64_t{0}, uint64_t{1}, uint64_t{2}}) {
     FakeProducer producer(options.producer.listen, fmt::format("mode {}", mode), mode);
     ASSERT_TRUE(producer.Connect());
   }
