@@ -52,8 +52,8 @@ class CommitLogCheck : public ::testing::Test {
 
  private:
   const std::string path_ = ::testing::TempDir() + "ringscope-" +
-                            ::testing::UnitTest::GetInstance()->current_test_info()->name() +
-                            ".tblog";
+                            ::testing::UnitTest::GetInstance()->current_test_info()->name() + "-" +
+                            std::to_string(::getpid()) + ".tblog";
 };
 
 auto Says(const std::string& text) { return Field(&Damage::what, HasSubstr(text)); }
