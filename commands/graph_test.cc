@@ -152,7 +152,8 @@ TEST(Graph, SequencesWithLosses_ComeFirst) {
   const Ran ran = RunOn(log, args);
   EXPECT_THAT(ran.out, HasSubstr("sequence 1:2 in buffer 1"));
   EXPECT_THAT(ran.out, HasSubstr("overwritten by 1:3#0 at record"));
-  EXPECT_THAT(ran.out, HasSubstr("1 of 3 sequences shown, the worst first; 1 lost packets"));
+  EXPECT_THAT(ran.out,
+              HasSubstr("1 of 3 sequences shown, the worst first; packets were lost in 1. "));
   EXPECT_THAT(ran.out, Not(HasSubstr("sequence 1:1")));
 }
 

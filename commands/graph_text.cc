@@ -93,13 +93,14 @@ std::string GraphReport::SummaryText(const SequenceGraph& graph) {
 }
 
 std::string GraphReport::ClosingText() const {
-  std::string text;
-  if (with_losses == 0) text = "No packet was lost.";
+  if (graphs.empty()) return "No sequence committed anything.";
+  std::string text = with_losses == 0 ? "No packet was lost." : "";
   if (graphs.size() < sequences) {
-    text += fmt::format("{}{} of {} shown, the {} first; {} lost packets. --seq P:W shows another.",
-                        text.empty() ? "" : " ", WithCommas(graphs.size()),
-                        Count(sequences, "sequence"), with_losses > 0 ? "worst" : "largest",
-                        WithCommas(with_losses));
+    text = fmt::format("{} of {} shown, ", WithCommas(graphs.size()), Count(sequences, "sequence"));
+    text += with_losses == 0
+                ? "the largest first; no packet was lost in any."
+                : fmt::format("the worst first; packets were lost in {}.", WithCommas(with_losses));
+    text += " --seq P:W shows another.";
   }
   return text;
 }

@@ -29,6 +29,15 @@ ChunkFate FateOf(const ChunkNode& node) {
   return node.culprit || node.recommit_refused ? ChunkFate::kOverwritten : ChunkFate::kGivenUp;
 }
 
+/// The fate of a chunk that is in the buffer at the end, after that was read out.
+ChunkFate FateAtEnd(const ChunkNode& node) {
+  if (node.pieces_read >= node.pieces) return ChunkFate::kRead;
+  if (node.pieces_read + node.pieces_given_up + node.pieces_readable < node.pieces)
+    return ChunkFate::kStalled;
+  if (node.pieces_readable > 0) return ChunkFate::kReadable;
+  return node.pieces_read > 0 ? ChunkFate::kPartlyRead : ChunkFate::kGivenUp;
+}
+
 }  // namespace
 
 auto ChunkGraphBuilder::LaneOf(BufferId buffer, SequenceKey sequence) -> Lane* {
@@ -232,9 +241,7 @@ void ChunkGraphBuilder::Settle(Lane& lane, ChunkNode& node) {
 /// The buffer is at its end: what is still in it gets the fate of what stays.
 void ChunkGraphBuilder::Close(Lane& lane) {
   lane.chunks.VisitUnsettled([&](ChunkNode& node) {
-    const bool all_read = node.pieces_read >= node.pieces;
-    const bool readable = node.pieces_read + node.pieces_readable >= node.pieces;
-    node.fate = all_read ? ChunkFate::kRead : readable ? ChunkFate::kReadable : ChunkFate::kStalled;
+    node.fate = FateAtEnd(node);
     if (lane.stalled_at && *lane.stalled_at == ChunkId{static_cast<uint32_t>(node.id)})
       node.stall = lane.stall;
   });

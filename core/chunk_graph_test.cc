@@ -176,6 +176,17 @@ TEST(ChunkGraph, WhatStalls_SaysOnWhat) {
   EXPECT_TRUE(NodeAt(graph, 0).unpatched);
 }
 
+// V1 keeps chunks that were read. The orphan at the front of c1 was given up: nothing waits.
+TEST(ChunkGraph, V1_KeepsChunksThatWerePartlyRead) {
+  const SequenceGraph graph = Log()
+                                  .Commit(Small(0))
+                                  .Commit(Chunk(1, 1, 2).Ends(8, kFill).Whole(8, kFill))
+                                  .Commit(Chunk(1, 1, 3).Whole(8, kFill))
+                                  .Read()
+                                  .Graph("v1");
+  EXPECT_THAT(Story(graph), ElementsAre("#0 read", "gap #1-#1", "#2 partly_read", "#3 read"));
+}
+
 // A scraped chunk is read as far as it goes; completed, it moves to the write cursor.
 TEST(ChunkGraph, RecommitsAndRelocations_AreTheSameChunk) {
   const SequenceGraph graph =
