@@ -176,15 +176,14 @@ TEST(ChunkGraph, WhatStalls_SaysOnWhat) {
   EXPECT_TRUE(NodeAt(graph, 0).unpatched);
 }
 
-// V1 keeps chunks that were read. The orphan at the front of c1 was given up: nothing waits.
+// V1 keeps chunks that were read. The orphan at the front of c2 was given up: nothing waits.
 TEST(ChunkGraph, V1_KeepsChunksThatWerePartlyRead) {
   const SequenceGraph graph = Log()
-                                  .Commit(Small(0))
                                   .Commit(Chunk(1, 1, 2).Ends(8, kFill).Whole(8, kFill))
-                                  .Commit(Chunk(1, 1, 3).Whole(8, kFill))
+                                  .Commit(Small(3))
                                   .Read()
                                   .Graph("v1");
-  EXPECT_THAT(Story(graph), ElementsAre("#0 read", "gap #1-#1", "#2 partly_read", "#3 read"));
+  EXPECT_THAT(Story(graph), ElementsAre("#2 partly_read", "#3 read"));
 }
 
 // A scraped chunk is read as far as it goes; completed, it moves to the write cursor.
@@ -300,6 +299,23 @@ TEST(ChunkGraph, RefusedByTheService_NeverCameIn) {
   const SequenceGraph graph = run.builder.Take().at(0);
   EXPECT_THAT(Story(graph), ElementsAre("#0 refused"));
   EXPECT_EQ(NodeAt(graph, 0).refused, Refusal::kNoSuchBuffer);
+}
+
+// Another buffer takes the id, and the writer starts anew.
+TEST(ChunkGraph, ReplacedBuffers_HaveGraphsOfTheirOwn) {
+  GraphRun run({}, {});
+  const Request first = Request(1).Move(1, Small(0));
+  const Request second = Request(1).Move(1, Small(0)).Move(1, Small(1));
+  const Op freed{.time_ns = {}, .body = BufferFreed{BufferId{1}}};
+  for (const Op& op : {BufferOp(1), first.op(), freed, BufferOp(1), second.op()})
+    ASSERT_TRUE(run.Apply(op));
+  ASSERT_TRUE(run.Finish());
+  const std::vector<SequenceGraph> graphs = run.builder.Take();
+  ASSERT_EQ(graphs.size(), 2u);
+  EXPECT_THAT(Story(graphs[0]), ElementsAre("#0 readable"));
+  EXPECT_EQ(graphs[0].written().packets, 1u);
+  EXPECT_THAT(Story(graphs[1]), ElementsAre("#0 read", "#1 read"));
+  EXPECT_EQ(graphs[1].generation, 1u);
 }
 
 TEST(ChunkGraph, WorstFirst) {
