@@ -20,6 +20,7 @@ void BufferHistory::Add(uint64_t record, ChunkName chunk, uint32_t outer, bool l
   index_[KeyOf(chunk)] = end_index();
   entries_.push_back(
       {.record = record, .start = laid_, .chunk = chunk, .outer = outer, .laid = laid});
+  blocks_.Add(chunk.sequence, laid ? outer : 0);
   laid_ += outer;
   largest_ = std::max(largest_, outer);
   Trim();
@@ -90,7 +91,7 @@ std::optional<uint64_t> BufferHistory::LaidAtReadFrom(uint64_t record) const {
   return at->laid;
 }
 
-void BufferHistory::Count(uint64_t first, uint64_t end, bool add, Bytes& bytes) const {
+void BufferHistory::Count(uint64_t first, uint64_t end, bool add, BytesBySequence& bytes) const {
   for (uint64_t i = std::max(first, first_index_); i < std::min(end, end_index()); ++i) {
     const Entry& entry = entries_[i - first_index_];
     if (!entry.laid) continue;
@@ -105,8 +106,7 @@ void BufferHistory::Count(uint64_t first, uint64_t end, bool add, Bytes& bytes) 
   }
 }
 
-const std::unordered_map<uint32_t, uint64_t>& BufferHistory::BytesBetween(uint64_t first,
-                                                                          uint64_t end) {
+const BytesBySequence& BufferHistory::BytesBetween(uint64_t first, uint64_t end) {
   first = std::clamp(first, first_index_, end_index());
   end = std::clamp(end, first, end_index());
   constexpr uint64_t kSmall = 64;

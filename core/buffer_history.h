@@ -7,20 +7,13 @@
 #include <unordered_map>
 
 #include "core/ids.h"
+#include "core/share_list.h"
 
 namespace ringscope {
 
-/// A sequence and its part of something, in bytes.
-struct SequenceShare {
-  SequenceKey sequence;
-  uint64_t bytes = 0;
-
-  friend bool operator==(const SequenceShare&, const SequenceShare&) = default;
-};
-
 /// What was laid into one buffer lately, chunk by chunk, in order: it tells how much room came
 /// between two moments, and whose it was. Chunks are counted from 0; those that are too long ago
-/// are forgotten. Memory: O(chunks held by the buffer + kLateness).
+/// are forgotten but for sums. Memory: O(chunks held by the buffer + kLateness), and the sums.
 class BufferHistory {
  public:
   /// How many chunks may have left the buffer before questions about one are over: as many as the
@@ -50,7 +43,11 @@ class BufferHistory {
   std::optional<uint64_t> LaidAtReadFrom(uint64_t record) const;
   /// Bytes by sequence of the chunks `first` up to (not with) `end`. Asking for windows that move
   /// on little by little is cheap.
-  const std::unordered_map<uint32_t, uint64_t>& BytesBetween(uint64_t first, uint64_t end);
+  const BytesBySequence& BytesBetween(uint64_t first, uint64_t end);
+  /// The same of any chunks, however long ago, to the next borders of blocks.
+  ShareList BlocksBetween(uint64_t first, uint64_t end) const {
+    return blocks_.Between(first, end);
+  }
 
  private:
   struct Entry {
@@ -68,8 +65,7 @@ class BufferHistory {
   void Add(uint64_t record, ChunkName chunk, uint32_t outer, bool laid);
   void Trim();
   const Entry* Find(ChunkName chunk) const;
-  using Bytes = std::unordered_map<uint32_t, uint64_t>;
-  void Count(uint64_t first, uint64_t end, bool add, Bytes& bytes) const;
+  void Count(uint64_t first, uint64_t end, bool add, BytesBySequence& bytes) const;
 
   static uint64_t KeyOf(ChunkName chunk) {
     return uint64_t{chunk.sequence.Packed()} << 32 | Raw(chunk.chunk);
@@ -87,8 +83,9 @@ class BufferHistory {
   // The large window asked for last, and the small one.
   uint64_t window_first_ = 0;
   uint64_t window_end_ = 0;
-  Bytes window_;
-  Bytes small_window_;
+  BytesBySequence window_;
+  BytesBySequence small_window_;
+  ShareBlocks blocks_;
 };
 
 }  // namespace ringscope

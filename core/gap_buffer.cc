@@ -153,10 +153,8 @@ void GapBuffer::Fill(uint32_t index, const PacketAccount& account) {
   const FateCount count{1, account.size};
   const GapPlace place = PlaceOf(account);
   if (place < gap.first) gap.first = place;
-  if (!(place < gap.last)) {
-    gap.last = place;
-    if (account.fate == Fate::kInvalid) gap.lost_bits = account.loss_bits;
-  }
+  if (gap.last < place) gap.last = place;
+  if (account.fate == Fate::kInvalid) gap.lost_bits |= account.loss_bits;
   gap.last_chunk = std::max(gap.last_chunk, account.last_chunk);
   gap.lost += count;
   if (account.own_fault) gap.own_fault += count;
@@ -193,14 +191,21 @@ void GapBuffer::FillEvicted(uint32_t index, const PacketAccount& account) {
   const uint64_t first = *number + 1;
   const uint64_t end = history_.IndexBehind(account.decided.record);
   if (open.window_first == open.window_end) {
-    open.window_first = open.window_end = first;
+    open.window_first = open.window_end = open.counted = first;
+    // The first time about as much came in as the buffer holds; more than a few times that is
+    // summed up in blocks.
+    constexpr uint64_t kFewChunks = 4 * ShareBlocks::kBlock;
+    open.exact_chunks = std::max(kFewChunks, 2 * (std::max(end, first) - first));
   } else if (first < open.window_first) {
-    AddCulprits(open.gap, first, open.window_first);
+    open.pushed.Add(history_.BytesBetween(first, open.window_first));
     open.window_first = first;
   }
   if (end > open.window_end) {
-    AddCulprits(open.gap, open.window_end, end);
     open.window_end = end;
+    if (end - open.window_first <= open.exact_chunks) {
+      open.pushed.Add(history_.BytesBetween(open.counted, end));
+      open.counted = end;
+    }
   }
 
   open.counts_needed = true;

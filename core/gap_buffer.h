@@ -19,9 +19,13 @@ namespace ringscope::gaps {
 /// A gap in the making.
 struct OpenGap {
   Gap gap;
-  // Chunks of the buffer's history, of which gap.culprits has the bytes.
+  // Chunks of the buffer's history that came between the packets and their eviction, and their
+  // bytes up to `counted`; the rest is counted in blocks at the end.
   uint64_t window_first = 0;
   uint64_t window_end = 0;
+  uint64_t counted = 0;
+  uint64_t exact_chunks = 0;  // how many are counted one by one
+  ShareList pushed;
   uint64_t needed = 0;                    // bytes that the buffer must hold, as far as known
   std::optional<uint64_t> waiting_start;  // of the oldest chunk that no read has come behind yet
   bool counts_needed = false;
@@ -95,7 +99,6 @@ class GapBuffer {
 
   // gap_finish.cc
   static void Merge(OpenGap& open, const OpenGap& other);
-  void AddCulprits(Gap& gap, uint64_t first, uint64_t end);
   SequenceGaps FinishSequence(Sequence& sequence);
   void FinishGap(OpenGap& open);
   void Remedy(OpenGap& open) const;
@@ -110,7 +113,7 @@ class GapBuffer {
   const ChunkCommit* under_way_ = nullptr;
   WrittenChunk written_;  // scratch
   BufferHistory history_;
-  std::unordered_map<uint32_t, uint64_t> laid_by_;  // bytes, by sequence
+  BytesBySequence laid_by_;
   KeyIndex slots_;
   StableVector<Sequence> sequences_;
   std::vector<OpenGap> gaps_;

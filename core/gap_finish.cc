@@ -8,37 +8,11 @@
 namespace ringscope::gaps {
 namespace {
 
-/// Culprits and kinds of content that are kept one by one.
-constexpr size_t kMaxCulprits = 32;
+/// Kinds of content that are kept one by one.
 constexpr size_t kMaxContents = 32;
 
 /// Buffer sizes are whole pages.
 constexpr uint64_t kPage = 4096;
-
-void AddShare(Gap& gap, SequenceKey sequence, uint64_t bytes) {
-  const auto at =
-      std::find_if(gap.culprits.begin(), gap.culprits.end(),
-                   [&](const SequenceShare& share) { return share.sequence == sequence; });
-  if (at != gap.culprits.end())
-    at->bytes += bytes;
-  else
-    gap.culprits.push_back({sequence, bytes});
-}
-
-/// Keeps the largest; the others become a sum.
-void TrimCulprits(Gap& gap) {
-  std::sort(gap.culprits.begin(), gap.culprits.end(),
-            [](const SequenceShare& a, const SequenceShare& b) {
-              return a.bytes != b.bytes ? a.bytes > b.bytes : a.sequence < b.sequence;
-            });
-  for (size_t i = kMaxCulprits; i < gap.culprits.size(); ++i)
-    gap.other_bytes += gap.culprits[i].bytes;
-  if (gap.culprits.size() > kMaxCulprits) gap.culprits.resize(kMaxCulprits);
-}
-
-SequenceKey KeyOf(uint32_t packed) {
-  return {ProducerId{static_cast<uint16_t>(packed >> 16)}, WriterId{static_cast<uint16_t>(packed)}};
-}
 
 template <typename T>
 void SortBySize(std::vector<T>& counts) {
@@ -76,18 +50,6 @@ void AddCount(std::vector<ContentCount>& list, const ContentCount& more) {
     list.back().count += more.count;
 }
 
-/// Adds to the gap's culprits what came into the buffer with these chunks of its history.
-void GapBuffer::AddCulprits(Gap& gap, uint64_t first, uint64_t end) {
-  const auto& bytes = history_.BytesBetween(first, end);
-  if (gap.culprits.empty()) {
-    gap.culprits.reserve(std::min(bytes.size(), kMaxCulprits));
-    for (const auto& [sequence, count] : bytes) gap.culprits.push_back({KeyOf(sequence), count});
-  } else {
-    for (const auto& [sequence, count] : bytes) AddShare(gap, KeyOf(sequence), count);
-  }
-  if (gap.culprits.size() > 2 * kMaxCulprits) TrimCulprits(gap);
-}
-
 /// The gaps turn out to be one.
 void GapBuffer::Merge(OpenGap& open, const OpenGap& other) {
   Gap& gap = open.gap;
@@ -101,9 +63,17 @@ void GapBuffer::Merge(OpenGap& open, const OpenGap& other) {
   for (const LogMoment& moment : {more.written.first, more.written.last}) gap.written.Add(moment);
   for (const LogMoment& moment : {more.sealed.first, more.sealed.last}) gap.sealed.Add(moment);
   gap.state_packets += more.state_packets;
-  for (const SequenceShare& share : more.culprits) AddShare(gap, share.sequence, share.bytes);
-  gap.other_bytes += more.other_bytes;
   gap.lost_bits |= more.lost_bits;
+  // What the windows have in common counts once.
+  const uint64_t length = other.window_end - other.window_first;
+  const uint64_t from = std::clamp(open.window_end, other.window_first, other.window_end);
+  if (open.window_first == open.window_end) {
+    open.window_first = other.window_first;
+    open.pushed.Add(other.pushed);
+  } else if (length > 0) {
+    open.pushed.AddPart(other.pushed, other.window_end - from, length);
+  }
+  open.window_end = std::max(open.window_end, other.window_end);
   open.needed = std::max(open.needed, other.needed);
   open.counts_needed |= other.counts_needed;
   open.filled |= other.filled;
@@ -137,6 +107,12 @@ SequenceGaps GapBuffer::FinishSequence(Sequence& sequence) {
   result.hidden_flags = sequence.hidden_flags;
   result.producer_bits = sequence.producer_bits;
 
+  for (const GapTrack::Run& run : sequence.track.runs()) {
+    if (run.kind != GapTrack::Kind::kLost || run.detail == GapTrack::kNoDetail) continue;
+    OpenGap& open = gaps_[run.detail];
+    if (open.counted < open.window_end)
+      open.pushed.Add(history_.BlocksBetween(open.counted, open.window_end));
+  }
   sequence.track.Join([&](uint32_t detail, uint32_t other) { Merge(gaps_[detail], gaps_[other]); });
   const std::vector<GapTrack::Run>& runs = sequence.track.runs();
   const GapTrack::Run* before = nullptr;
@@ -166,9 +142,10 @@ SequenceGaps GapBuffer::FinishSequence(Sequence& sequence) {
 }
 
 void GapBuffer::FinishGap(OpenGap& open) {
-  if (open.filled)
-    for (const auto& [sequence, bytes] : laid_by_) AddShare(open.gap, KeyOf(sequence), bytes);
-  TrimCulprits(open.gap);
+  if (open.filled) open.pushed.Add(laid_by_);
+  open.pushed.Sort();
+  open.gap.culprits = open.pushed.shares();
+  open.gap.other_bytes = open.pushed.other_bytes();
   SortBySize(open.gap.causes);
   std::stable_partition(open.gap.causes.begin(), open.gap.causes.end(),
                         [](const CauseCount& cause) { return cause.own_fault; });

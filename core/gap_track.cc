@@ -29,11 +29,16 @@ void Extend(GapTrack::Run& run, const PacketAccount& account) {
   run.last_chunk = std::max(run.last_chunk, account.last_chunk);
 }
 
-/// Whether other packets, of fates that are told later, can still come between the run's last
-/// packet and this lost one. What is sealed with its commit is told at once; the fates of the
-/// packets before it may be open. What is sealed by a read or an eviction comes behind them.
+/// What is sealed with its commit is told at once: the fates of packets before it may still be
+/// open. What is sealed by a read or an eviction is told behind them.
+bool IsSealedWhenWritten(const PacketAccount& account) {
+  return account.decided.record == account.written.record && account.fate != Fate::kOverwritten;
+}
+
+/// Whether no packet, of a fate that is told later, can come between the run's last packet and this
+/// lost one.
 bool IsNextTo(const GapTrack::Run& run, const PacketAccount& account) {
-  if (account.decided.record != account.written.record) return true;
+  if (!IsSealedWhenWritten(account)) return true;
   // A buffer that discards a chunk discards all of it.
   if (account.fate == Fate::kDiscarded) return account.first_chunk <= run.last_chunk + 1;
   return account.first_chunk == run.last.chunk && account.fragment <= run.last_fragment + 1;
@@ -80,6 +85,11 @@ GapTrack::Run& GapTrack::AddLost(const PacketAccount& account) {
       before.last_chunk = account.first_chunk;
       behind = runs_.insert(behind, rest);
     }
+  }
+  // What begins before a run of lost packets that were told first.
+  if (behind != runs_.end() && behind->kind == Kind::kLost && !IsSealedWhenWritten(account)) {
+    Extend(*behind, account);
+    return *behind;
   }
   return *runs_.insert(behind, RunOf(account, Kind::kLost, kNoDetail));
 }

@@ -14,7 +14,7 @@ PacketAccount At(uint64_t chunk, uint32_t fragment, uint64_t written, uint64_t d
   account.first_offset = fragment * 10;
   account.written.record = written;
   account.decided.record = decided;
-  account.fate = Fate::kOverwritten;
+  account.fate = written == decided ? Fate::kWriterDropped : Fate::kOverwritten;
   return account;
 }
 

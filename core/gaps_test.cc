@@ -289,6 +289,19 @@ TEST(Gaps, RefusedByValidation_TakesTheFlagWithIt) {
   EXPECT_FALSE(gap.next);
 }
 
+// A gap much longer than what is counted chunk by chunk: its culprits come in blocks.
+TEST(Gaps, LongGap_CulpritsAddUp) {
+  Story story("v2@58");
+  constexpr uint32_t kChunks = 20000;
+  for (uint32_t id = 0; id < kChunks; ++id) story.Commit(Kilo(1, 1 + id % 2, id / 2));
+  const Gap gap = OnlyGap(story.Read().Report(), 1, 1);
+  EXPECT_EQ(gap.lost.packets, kChunks / 2 - 2);
+  ASSERT_EQ(gap.culprits.size(), 2u);
+  const double all = kChunks * 1024.0;
+  EXPECT_NEAR(static_cast<double>(gap.pushed_bytes()), all, all / 10);
+  EXPECT_NEAR(static_cast<double>(gap.culprits[0].bytes), all / 2, all / 20);
+}
+
 TEST(Gaps, MissingChunk_IsNotInTheLog) {
   Story story("v2@58");
   story.Commit(Chunk(1, 1, 0).Whole(10, kFill)).Read();
