@@ -23,7 +23,7 @@ void SetUp(CLI::App& app, TimelineArgs& args) {
       ->required();
   AddParsed(app, "--lanes", args.lanes, ParseLanes, "N",
             "Chunks of a sequence that are shown side by side; those beyond have no slice "
-            "(default: 256)");
+            "(default: 4096)");
   AddReplayOptions(app, args.choices);
   AddSession(app, args.session);
 }
@@ -50,10 +50,11 @@ Result<ExitCode> RunTimeline(const TimelineArgs& args, Context& context) {
         "wrote {}: {}, {}, {}", file->path(), Count(counts.chunks, "chunk"),
         Count(counts.evictions, "eviction"), Count(counts.lost_packets, "lost packet")));
   if (counts.chunks_left_out > 0)
-    context.console.Warn(fmt::format(
-        "{} have no slice, as more than {} of their sequence were in the buffer at once; raise "
-        "--lanes to see them",
-        Count(counts.chunks_left_out, "chunk"), args.lanes));
+    context.console.Warn(
+        fmt::format("no slice was drawn for {}, as more than {} of a sequence were in the buffer "
+                    "at once; raise "
+                    "--lanes to see all",
+                    Count(counts.chunks_left_out, "chunk"), args.lanes));
   return sessions.Finish();
 }
 

@@ -13,7 +13,7 @@ namespace ringscope {
 struct TimelineArgs {
   std::string log;
   std::string output;  // .pftrace; "-": standard output
-  uint64_t lanes = 256;
+  uint64_t lanes = 4096;
   ReplayChoices choices;
   std::optional<uint64_t> session;
 };

@@ -220,7 +220,7 @@ TEST(Timeline, Lanes_AreLimited) {
   args.lanes = 1;
   const Ran ran = Draw(args, kTwo);
   CheckForm(ran.trace);
-  EXPECT_THAT(ran.err, HasSubstr("1 chunk have no slice"));
+  EXPECT_THAT(ran.err, HasSubstr("no slice was drawn for 1 chunk, as"));
   size_t slices = 0;
   for (const Event& event : ran.trace.events) slices += event.name.starts_with("#") ? 1 : 0;
   EXPECT_EQ(slices, 1u);
