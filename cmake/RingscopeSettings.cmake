@@ -24,6 +24,18 @@ if(RS_FUZZERS)
   target_compile_options(rs_settings INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
+# Large headers of others that most files of a kind include, parsed once.
+function(rs_precompile target)
+  if(RS_PRECOMPILE)
+    target_precompile_headers(${target} PRIVATE ${ARGN})
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+      # GCC 12 forgets that precompiled headers are the system's, and warns of their insides.
+      target_compile_options(${target} PRIVATE -Wno-stringop-overflow -Wno-stringop-overread
+                             -Wno-array-bounds)
+    endif()
+  endif()
+endfunction()
+
 # rs_folder(NAME LIBS...): library rs_NAME from the folder's sources (and rs_NAME_testing from those
 # in testing/), NAME_test from its *_test.cc, NAME_bench from its *_bench.cc, and a fuzz target for
 # each of its *_fuzz.cc.
@@ -51,6 +63,10 @@ function(rs_folder name)
     add_executable(${name}_test ${tests})
     target_link_libraries(${name}_test PRIVATE rs_${name} GTest::gmock GTest::gtest_main
                           $<TARGET_NAME_IF_EXISTS:rs_${name}_testing>)
+    # Tests are compiled often and run for seconds; what they test is optimised in full.
+    target_compile_options(${name}_test PRIVATE $<$<CONFIG:Release>:-O1>)
+    rs_precompile(${name}_test <fmt/format.h> <gmock/gmock.h> <gtest/gtest.h> <map> <string>
+                  <vector>)
     target_compile_definitions(${name}_test PRIVATE
                                RS_TESTDATA="${PROJECT_SOURCE_DIR}/testdata"
                                RS_SOURCE_DIR="${PROJECT_SOURCE_DIR}")

@@ -128,7 +128,7 @@ Result<ExitCode> RunGaps(const GapsArgs& args, Context& context) {
 Command GapsCommand() {
   return {
       "gaps",
-      "Losses",
+      "Explain",
       "Report what was lost, to what, and what would have saved it",
       "Replays like 'ringscope replay', accounts for every packet that was written, and reports "
       "those that are missing: run by run, what they were, what caused their loss, whose data "

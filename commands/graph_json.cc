@@ -28,20 +28,6 @@ Json ReasonJson(const std::optional<DiscardReason>& reason) {
   return reason ? Json(Name(*reason)) : Json();
 }
 
-const char* Name(Refusal refusal) {
-  switch (refusal) {
-    case Refusal::kNoSharedMemory:
-      return "no_shared_memory";
-    case Refusal::kNoSuchPage:
-      return "no_such_page";
-    case Refusal::kNoSuchBuffer:
-      return "no_such_buffer";
-    case Refusal::kMayNotWrite:
-      return "may_not_write";
-  }
-  return "";
-}
-
 const char* Name(ChunkEnd end) {
   switch (end) {
     case ChunkEnd::kClean:

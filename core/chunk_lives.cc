@@ -12,20 +12,6 @@ using Kind = JournalEvent::Kind;
 
 uint64_t KeyOf(ChunkName name) { return uint64_t{name.sequence.Packed()} << 32 | Raw(name.chunk); }
 
-const char* Name(Refusal refusal) {
-  switch (refusal) {
-    case Refusal::kNoSharedMemory:
-      return "no_shared_memory";
-    case Refusal::kNoSuchPage:
-      return "no_such_page";
-    case Refusal::kNoSuchBuffer:
-      return "no_such_buffer";
-    case Refusal::kMayNotWrite:
-      return "may_not_write";
-  }
-  return "";
-}
-
 }  // namespace
 
 const char* Name(Entry entry) {

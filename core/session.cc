@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "core/place_finder.h"
+#include "core/session_errors.h"
 #include "core/trusted_fields.h"
 
 namespace ringscope {
@@ -18,23 +17,25 @@ constexpr size_t kMaxPatchesPerChunk = 1024;
 /// socket has at most 128 KiB, so that no real request comes near.
 constexpr size_t kMaxHeldPatches = size_t{1} << 20;
 
-tl::unexpected<Error> InBuffer(BufferId id, Error error) {
-  error.message = fmt::format("buffer {}: {}", Raw(id), error.message);
-  return tl::unexpected<Error>(std::move(error));
-}
-
-/// The error of a buffer whose engine cannot go on.
-Status CheckEngine(BufferId id, const Engine& engine) {
-  if (engine.failure() == nullptr) [[likely]]
-    return {};
-  return InBuffer(id, *engine.failure());
-}
-
 BufferId CutToBufferId(std::optional<uint64_t> id) {
   return BufferId{static_cast<uint16_t>(id.value_or(0))};
 }
 
 }  // namespace
+
+const char* Name(Refusal refusal) {
+  switch (refusal) {
+    case Refusal::kNoSharedMemory:
+      return "no_shared_memory";
+    case Refusal::kNoSuchPage:
+      return "no_such_page";
+    case Refusal::kNoSuchBuffer:
+      return "no_such_buffer";
+    case Refusal::kMayNotWrite:
+      return "may_not_write";
+  }
+  return "";
+}
 
 Status Session::Apply(const Op& op) {
   return std::visit(
@@ -339,108 +340,6 @@ Status Session::ApplyPatch(ProducerId producer, const ChunkToPatch& patch) {
 SessionBuffer* Session::FindOpenBuffer(BufferId id) {
   const auto buffer = buffers_.find(id);
   return buffer == buffers_.end() || buffer->second.freed ? nullptr : &buffer->second;
-}
-
-std::vector<SessionBuffer*> Session::BuffersInOrder() {
-  std::vector<SessionBuffer*> order;
-  for (auto& [id, buffer] : buffers_) order.push_back(&buffer);
-  std::stable_sort(order.begin(), order.end(), [](const SessionBuffer* a, const SessionBuffer* b) {
-    return a->index < b->index;
-  });
-  return order;
-}
-
-SessionPacket Session::Judge(BufferId buffer, const Packet& packet) {
-  SessionPacket judged{.buffer = buffer, .packet = &packet};
-  judged.valid = IsValidPacket(packet.slices);
-  if (judged.valid) judged.sequence_id = sequence_ids_.IdOf(packet.sequence);
-  return judged;
-}
-
-/// @return whether a limit ended it
-Result<bool> Session::ReadPackets(SessionBuffer& buffer, const ReadLimits& limits,
-                                  uint64_t& bytes) {
-  Engine& engine = *buffer.engine;
-  sink_.OnReadBegun(buffer.id);
-  engine.BeginRead();
-  uint64_t packets = 0;
-  const auto at_limit = [&] {
-    return (limits.max_packets && packets >= *limits.max_packets) ||
-           (limits.max_bytes && bytes >= *limits.max_bytes);
-  };
-  bool limited = false;
-  while (!(limited = at_limit())) {
-    const Packet* packet = engine.NextPacket();
-    if (packet == nullptr) break;
-    const SessionPacket judged = Judge(buffer.id, *packet);
-    ++packets;
-    if (!judged.valid) ++stats_.invalid_packets;
-    if (!limits.as_in_trace)
-      bytes += packet->size;
-    else if (judged.valid)
-      bytes +=
-          packet->size + TrustedFieldsSize(packet->identity, judged.sequence_id, packet->dropped);
-    RS_RETURN_IF_ERROR(sink_.OnPacket(judged));
-  }
-  RS_RETURN_IF_ERROR(CheckEngine(buffer.id, *buffer.engine));
-  sink_.OnReadDone(buffer.id, packets);
-  return limited;
-}
-
-Status Session::ReadBuffer(BufferId id, std::optional<uint64_t> max_packets,
-                           std::optional<uint64_t> max_bytes) {
-  const auto buffer = buffers_.find(id);
-  if (buffer == buffers_.end()) {
-    WarnOnce("read", fmt::format("a read of buffer {}, which is not set up: skipped", Raw(id)));
-    return {};
-  }
-  uint64_t bytes = 0;
-  RS_RETURN_IF_ERROR(
-      ReadPackets(buffer->second, {.max_packets = max_packets, .max_bytes = max_bytes}, bytes));
-  return {};
-}
-
-Result<bool> Session::ReadBufferPass(BufferId id, uint64_t max_bytes) {
-  const auto buffer = buffers_.find(id);
-  if (buffer == buffers_.end()) {
-    RS_RETURN_IF_ERROR(ReadBuffer(id, {}, {}));  // says so
-    return false;
-  }
-  uint64_t bytes = 0;
-  return ReadPackets(buffer->second,
-                     {.max_packets = {}, .max_bytes = max_bytes, .as_in_trace = true}, bytes);
-}
-
-Result<bool> Session::ReadAllBuffers(std::optional<uint64_t> max_bytes) {
-  uint64_t bytes = 0;
-  for (SessionBuffer* buffer : BuffersInOrder()) {
-    RS_ASSIGN_OR_RETURN(
-        const bool limited,
-        ReadPackets(*buffer, {.max_packets = {}, .max_bytes = max_bytes, .as_in_trace = true},
-                    bytes));
-    if (limited) return true;
-  }
-  return false;
-}
-
-Status Session::ReadClone(BufferId id) {
-  SessionBuffer* buffer = FindOpenBuffer(id);
-  if (buffer == nullptr) {
-    WarnOnce("clone", fmt::format("a clone of buffer {}, which is not set up: skipped", Raw(id)));
-    return {};
-  }
-  auto cloned = buffer->engine->Clone();
-  if (!cloned) return InBuffer(id, std::move(cloned).error());
-  const std::unique_ptr<Engine> clone = std::move(*cloned);
-  clone->BeginRead();
-  uint64_t packets = 0;
-  while (const Packet* packet = clone->NextPacket()) {
-    ++packets;
-    sink_.OnClonePacket(Judge(id, *packet));
-  }
-  RS_RETURN_IF_ERROR(CheckEngine(id, *clone));
-  sink_.OnCloneDone(id, packets, clone->stats());
-  return {};
 }
 
 void Session::WarnOnce(const char* kind, const std::string& text) {

@@ -50,6 +50,9 @@ enum class Refusal : uint8_t {
   kMayNotWrite,     // the producer or the writer may not write to the target buffer
 };
 
+/// "no_such_buffer", ...: as texts write it.
+const char* Name(Refusal refusal);
+
 struct SessionBuffer;
 
 /// Receives what a replay does, in order. Default: nothing.
