@@ -108,14 +108,17 @@ void BufferLedger::OnErased(const ObservedChunk& chunk) {
 }
 
 void BufferLedger::OnPatched(const ObservedChunk& chunk, const ChunkPatches& patches) {
-  CheckSizes(chunk, patches);
   ChunkRecord* record = Find(chunk.sequence, chunk.chunk);
-  if (record != nullptr) SetPieces(*record, record->held, (chunk.flags & kNeedsPatching) != 0);
+  if (record == nullptr) return;
+  CheckSizes(*record, chunk.payload, patches);
+  SetPieces(*record, record->held, (chunk.flags & kNeedsPatching) != 0);
 }
 
 void BufferLedger::OnPatchMissed(const ObservedChunk* chunk, const ChunkPatches& patches,
                                  PatchMiss) {
-  if (chunk != nullptr) CheckSizes(*chunk, patches);
+  if (chunk == nullptr) return;
+  if (ChunkRecord* record = Find(chunk->sequence, chunk->chunk))
+    CheckSizes(*record, chunk->payload, patches);
 }
 
 void BufferLedger::OnPacketGivenUp(SequenceKey sequence, const PacketPlace& place, uint32_t cause) {

@@ -125,7 +125,7 @@ class BufferLedger : public EngineObserver {
   void CloseBack(ChainId id);
   void SetPieces(ChunkRecord& record, bool held, bool needs_patch);
   bool IsCommitted(const Sequence& sequence, uint64_t key, uint64_t id) const;
-  void CheckSizes(const ObservedChunk& chunk, const ChunkPatches& patches);
+  static void CheckSizes(ChunkRecord& record, Bytes payload, const ChunkPatches& patches);
   Sequence& SequenceOf(SequenceKey key);
 
   // What became of it (ledger_buffer.cc).

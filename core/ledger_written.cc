@@ -301,11 +301,9 @@ void BufferLedger::SetPieces(ChunkRecord& record, bool held, bool needs_patch) {
 /// Patches may overwrite the size of a fragment, so that the chunk falls into other fragments.
 /// Sizes that only change are taken over; where the fragments do not fit any more, the writer has
 /// broken the chunk.
-void BufferLedger::CheckSizes(const ObservedChunk& chunk, const ChunkPatches& patches) {
-  ChunkRecord* record = Find(chunk.sequence, chunk.chunk);
-  if (record == nullptr) return;
-  const auto size = static_cast<uint32_t>(chunk.payload.size());
-  for (Entry& entry : record->entries) {
+void BufferLedger::CheckSizes(ChunkRecord& record, Bytes payload, const ChunkPatches& patches) {
+  const auto size = static_cast<uint32_t>(payload.size());
+  for (const Entry& entry : record.entries) {
     const bool hit =
         std::any_of(patches.patches.begin(), patches.patches.end(), [&](const Patch& patch) {
           constexpr uint64_t kMaxVarint = 10;
@@ -314,9 +312,9 @@ void BufferLedger::CheckSizes(const ObservedChunk& chunk, const ChunkPatches& pa
         });
     if (!hit) continue;
     Fragment fragment;
-    const FragmentStatus status = ReadFragment(chunk.payload.data(), size, entry.offset, fragment);
+    const FragmentStatus status = ReadFragment(payload.data(), size, entry.offset, fragment);
     if (status != FragmentStatus::kFragment || fragment.size() != entry.size)
-      record->taint = Cause::kBrokenSize;
+      record.taint = Cause::kBrokenSize;
   }
 }
 

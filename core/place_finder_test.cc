@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/testing/chunk_dsl.h"
+#include "core/testing/silent_engine.h"
 
 namespace ringscope {
 namespace {
@@ -14,44 +15,8 @@ namespace {
 using testing::Chunk;
 using ::testing::ElementsAre;
 
-/// v2@58 that forgets where its packets lay.
-class Forgetful final : public Engine {
- public:
-  explicit Forgetful(std::unique_ptr<Engine> engine) : engine_(std::move(engine)) {}
-  void Commit(const ChunkCommit& commit) override { engine_->Commit(commit); }
-  bool ApplyPatches(const ChunkPatches& patches) override { return engine_->ApplyPatches(patches); }
-  void BeginRead() override { engine_->BeginRead(); }
-  const Packet* NextPacket() override {
-    const Packet* packet = engine_->NextPacket();
-    if (packet == nullptr) return nullptr;
-    packet_ = *packet;
-    packet_.place = {};
-    return &packet_;
-  }
-  Result<std::unique_ptr<Engine>> Clone() const override {
-    return std::make_unique<Forgetful>(engine_->Clone().value());
-  }
-  const BufferStats& stats() const override { return engine_->stats(); }
-  void VisitWriterStats(const std::function<void(const WriterStats&)>& visit) const override {
-    engine_->VisitWriterStats(visit);
-  }
-  std::string CheckInvariants() const override { return engine_->CheckInvariants(); }
-
- private:
-  std::unique_ptr<Engine> engine_;
-  Packet packet_;
-};
-
 std::unique_ptr<Engine> MakeFinder(uint64_t size) {
-  const EngineInfo info = {
-      .name = "forgetful",
-      .create = [](const EngineConfig& config) -> Result<std::unique_ptr<Engine>> {
-        return std::make_unique<Forgetful>(
-            FindEngine("v2@58").value()->create({.size = config.size}).value());
-      },
-      .reports_events = false,
-      .reports_places = false};
-  return CreateWithPlaces(info, {.size = size}).value();
+  return CreateWithPlaces(testing::SilentEngine::Info(), {.size = size}).value();
 }
 
 std::vector<std::string> PlacesOf(Engine& engine) {

@@ -12,6 +12,7 @@
 #include "core/catalogue.h"
 #include "core/replay.h"
 #include "core/sink_fan.h"
+#include "core/testing/silent_engine.h"
 #include "formats/log_source.h"
 #include "formats/testing/testdata.h"
 
@@ -47,47 +48,9 @@ struct Outcome {
   std::string problems;
 };
 
-/// v2@58 as a plug-in that tells neither what happens in it nor where its packets lay.
-class SilentEngine final : public Engine {
- public:
-  explicit SilentEngine(std::unique_ptr<Engine> engine) : engine_(std::move(engine)) {}
-  void Commit(const ChunkCommit& commit) override { engine_->Commit(commit); }
-  bool ApplyPatches(const ChunkPatches& patches) override { return engine_->ApplyPatches(patches); }
-  void BeginRead() override { engine_->BeginRead(); }
-  const Packet* NextPacket() override {
-    const Packet* packet = engine_->NextPacket();
-    if (packet == nullptr) return nullptr;
-    packet_ = *packet;
-    packet_.place = {};
-    return &packet_;
-  }
-  Result<std::unique_ptr<Engine>> Clone() const override {
-    return std::make_unique<SilentEngine>(engine_->Clone().value());
-  }
-  const BufferStats& stats() const override { return engine_->stats(); }
-  void VisitWriterStats(const std::function<void(const WriterStats&)>& visit) const override {
-    engine_->VisitWriterStats(visit);
-  }
-  std::string CheckInvariants() const override { return engine_->CheckInvariants(); }
-
- private:
-  std::unique_ptr<Engine> engine_;
-  Packet packet_;
-};
-
 Result<const EngineInfo*> FindSilentEngine(std::string_view name) {
-  static const EngineInfo silent = {
-      .name = "silent",
-      .create = [](const EngineConfig& config) -> Result<std::unique_ptr<Engine>> {
-        return std::make_unique<SilentEngine>(
-            FindEngine("v2@58")
-                .value()
-                ->create({.size = config.size, .policy = config.policy})
-                .value());
-      },
-      .reports_events = false,
-      .reports_places = false};
-  if (name == "silent") return &silent;
+  static const EngineInfo silent = testing::SilentEngine::Info();
+  if (name == silent.name) return &silent;
   return FindEngine(name);
 }
 

@@ -126,26 +126,23 @@ TEST_F(ProducerMemoryTest, CommitReader_PutsChunksBehindTheirNames) {
   EXPECT_FALSE(parser.flush_request_id());
 }
 
+/// A request whose one chunk carries this many bytes itself.
+std::string RequestWithData(size_t size) {
+  const std::string data(size, 'x');
+  std::string request;
+  CommitRequestBuilder(request).AddChunk(
+      {.page = 0, .index = 0, .target_buffer = 1, .data = wire::AsBytes(data), .incomplete = true});
+  return request;
+}
+
 TEST(CommitReader, DataThatTheServiceDoesNotSurvive_IsRefused) {
   for (const size_t size : {0u, 7u, 65536u, 70000u}) {
-    const std::string data(size, 'x');
-    std::string request;
-    CommitRequestBuilder(request).AddChunk({.page = 0,
-                                            .index = 0,
-                                            .target_buffer = 1,
-                                            .data = wire::AsBytes(data),
-                                            .incomplete = true});
+    const std::string request = RequestWithData(size);
     CommitReader reader;
     EXPECT_FALSE(reader.Read(wire::AsBytes(request), nullptr)) << size;
   }
   for (const size_t size : {8u, 65535u}) {
-    const std::string data(size, 'x');
-    std::string request;
-    CommitRequestBuilder(request).AddChunk({.page = 0,
-                                            .index = 0,
-                                            .target_buffer = 1,
-                                            .data = wire::AsBytes(data),
-                                            .incomplete = true});
+    const std::string request = RequestWithData(size);
     CommitReader reader;
     EXPECT_TRUE(reader.Read(wire::AsBytes(request), nullptr)) << size;
     EXPECT_EQ(reader.origin(), Origin::kInline);
