@@ -13,6 +13,7 @@
 #include "core/journal.h"
 #include "core/ledger.h"
 #include "core/loss_analysis.h"
+#include "core/packet_count.h"
 #include "core/replay.h"
 #include "formats/events_jsonl.h"
 #include "formats/perfetto_trace.h"
@@ -37,12 +38,6 @@ struct ReplayOptionNames {
 void AddReplayOptions(CLI::App& app, ReplayChoices& choices, const ReplayOptionNames& names = {});
 /// The same choices as a replay takes them.
 ReplayOptions ToReplayOptions(const ReplayChoices& choices);
-
-/// Packets and their bytes.
-struct PacketCount {
-  uint64_t packets = 0;
-  uint64_t bytes = 0;
-};
 
 /// How one buffer came out of a replay.
 struct BufferOutcome {

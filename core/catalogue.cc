@@ -14,8 +14,13 @@ namespace ringscope {
 namespace {
 
 template <const V2Rules& kRules>
-Result<std::unique_ptr<Engine>> Create(const EngineConfig& config) {
-  return CreateV2Engine(kRules, config);
+EngineInfo V2(const char* name, const char* corresponds, const char* difference) {
+  EngineInfo info{name, corresponds, difference,
+                  [](const EngineConfig& config) { return CreateV2Engine(kRules, config); }};
+  info.create_shapes = [](const EngineConfig& config, ShapeTally& tally) {
+    return CreateV2ShapeEngine(kRules, config, tally);
+  };
+  return info;
 }
 
 const std::array<EngineInfo, 6>& Catalogue() {
@@ -25,27 +30,25 @@ const std::array<EngineInfo, 6>& Catalogue() {
        "of "
        "every sequence; a commit keeps its whole payload.",
        CreateV1Engine},
-      {"v2@54", "TraceBufferV2 of Perfetto v54",
-       "The first release of V2: previous_packet_dropped is 0 or 1, room is made before a "
-       "re-commit "
-       "is "
-       "recognised, and the write cursor returns to 0 at once.",
-       Create<kV54>},
-      {"v2@55", "TraceBufferV2 of Perfetto v55",
-       "A chunk consumed while incomplete is taken in again when it has grown (but flagged as a "
-       "gap); the write cursor waits at the end, which counts the wrap and seals a full discard "
-       "buffer.",
-       Create<kV55>},
-      {"v2@56", "TraceBufferV2 of Perfetto v56",
-       "Re-commits are recognised before room is made; overwritten chunks are counted when their "
-       "last fragment is lost; a re-admitted chunk is no gap any more.",
-       Create<kV56>},
-      {"v2@57", "TraceBufferV2 of Perfetto v57",
-       "previous_packet_dropped tells the causes of a loss in bits.", Create<kV57>},
-      {"v2@58", "TraceBufferV2 of Perfetto v58",
-       "A consumed incomplete chunk that is completed later moves to the write cursor "
-       "(chunks_relocated); an abort marker is not an ABI violation.",
-       Create<kV58>},
+      V2<kV54>("v2@54", "TraceBufferV2 of Perfetto v54",
+               "The first release of V2: previous_packet_dropped is 0 or 1, room is made before a "
+               "re-commit "
+               "is "
+               "recognised, and the write cursor returns to 0 at once."),
+      V2<kV55>(
+          "v2@55", "TraceBufferV2 of Perfetto v55",
+          "A chunk consumed while incomplete is taken in again when it has grown (but flagged as a "
+          "gap); the write cursor waits at the end, which counts the wrap and seals a full discard "
+          "buffer."),
+      V2<kV56>("v2@56", "TraceBufferV2 of Perfetto v56",
+               "Re-commits are recognised before room is made; overwritten chunks are counted when "
+               "their "
+               "last fragment is lost; a re-admitted chunk is no gap any more."),
+      V2<kV57>("v2@57", "TraceBufferV2 of Perfetto v57",
+               "previous_packet_dropped tells the causes of a loss in bits."),
+      V2<kV58>("v2@58", "TraceBufferV2 of Perfetto v58",
+               "A consumed incomplete chunk that is completed later moves to the write cursor "
+               "(chunks_relocated); an abort marker is not an ABI violation."),
   }};
   return kEngines;
 }

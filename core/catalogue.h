@@ -9,6 +9,7 @@
 
 #include "core/engine.h"
 #include "core/result.h"
+#include "core/shape_tally.h"
 
 namespace ringscope {
 
@@ -23,6 +24,8 @@ struct EngineInfo {
   bool reports_events = true;
   /// Whether Packet::place is known. If not, it is all zeros.
   bool reports_places = true;
+  /// Makes the same buffer without payloads, see CreateV2ShapeEngine; empty: there is none.
+  std::function<Result<std::unique_ptr<Engine>>(const EngineConfig&, ShapeTally&)> create_shapes;
 };
 
 /// All engines, oldest first.

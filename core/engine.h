@@ -15,6 +15,8 @@
 
 namespace ringscope {
 
+struct ChunkShape;
+
 /// One chunk on its way into a buffer.
 struct ChunkCommit {
   SequenceKey sequence;
@@ -24,6 +26,7 @@ struct ChunkCommit {
   uint8_t flags = 0;       // of the shared-memory ABI
   bool complete = true;    // false: scraped while the writer still had it
   Bytes payload;           // fragments, and whatever follows them in the chunk
+  const ChunkShape* shape = nullptr;  // for a buffer without payloads: in place of `payload`
 };
 
 /// A four-byte patch. `data` always has kPatchSize bytes.

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "core/engine.h"
+#include "core/packet_count.h"
 #include "core/packet_facts.h"
 #include "core/session.h"
 
@@ -115,16 +116,7 @@ class LedgerSink {
   virtual void OnChunkForgotten(BufferId, SequenceKey, uint64_t chunk) { static_cast<void>(chunk); }
 };
 
-struct FateCount {
-  uint64_t packets = 0;
-  uint64_t bytes = 0;
-
-  FateCount& operator+=(const FateCount& other) {
-    packets += other.packets, bytes += other.bytes;
-    return *this;
-  }
-  friend bool operator==(const FateCount&, const FateCount&) = default;
-};
+using FateCount = PacketCount;
 
 /// A buffer's accounts. The fates add up to what was written: Ledger::Check.
 struct LedgerTotals {

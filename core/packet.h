@@ -21,6 +21,13 @@ struct PacketPlace {
 inline constexpr PacketPlace kUnknownPlace{
     .first_chunk = {}, .first_offset = UINT32_MAX, .last_chunk = {}};
 
+/// What a buffer without payloads tells of a packet in place of its bytes.
+struct PacketShape {
+  uint64_t committed_ns = 0;  // log time of the first commit of the chunk that it begins in
+  uint32_t slot = 0;          // of its sequence: its place in the order of first commits
+  uint8_t traits = 0;         // PacketTraits
+};
+
 /// A packet as a buffer returns it: slices of the buffer's own storage, valid until the next call
 /// of the engine that returned it.
 struct Packet {
@@ -30,6 +37,7 @@ struct Packet {
   std::span<const Bytes> slices;
   uint64_t size = 0;  // bytes, sum over the slices
   PacketPlace place;
+  const PacketShape* shape = nullptr;  // of a buffer without payloads, where there are no slices
 };
 
 }  // namespace ringscope

@@ -9,8 +9,8 @@ namespace ringscope::v2 {
 
 /// Clears [wr, end): all chunks that start in it become padding, after their packets were read in
 /// erase mode. They stay in the ring until something is written over them.
-template <bool kObserved>
-void V2Engine<kObserved>::Clear(uint64_t end, const ChunkCommit& by) {
+template <bool kObserved, typename Store>
+void V2Engine<kObserved, Store>::Clear(uint64_t end, const ChunkCommit& by) {
   if (s_.wr >= s_.used) return;
   uint64_t cleared_to = end;
   for (ChunkRef ref = s_.chunks.begin(); ref != s_.chunks.end(); ++ref) {
@@ -28,8 +28,8 @@ void V2Engine<kObserved>::Clear(uint64_t end, const ChunkCommit& by) {
   }
 }
 
-template <bool kObserved>
-void V2Engine<kObserved>::ClearChunk(ChunkRef ref, const ChunkCommit& by) {
+template <bool kObserved, typename Store>
+void V2Engine<kObserved, Store>::ClearChunk(ChunkRef ref, const ChunkCommit& by) {
   StoredChunk& chunk = s_.chunks[ref];
   const uint32_t slot = chunk.sequence;
   Sequence& sequence = s_.sequences[slot];
@@ -48,6 +48,8 @@ void V2Engine<kObserved>::ClearChunk(ChunkRef ref, const ChunkCommit& by) {
       ++s_.stats.chunks_overwritten;
       s_.stats.bytes_overwritten += chunk.outer_size();
     }
+    if constexpr (!Store::kHasBytes)
+      store_.tally().AddOverwritten(slot, store_.Content(ref), /*open=*/false);
     chunk.payload_avail = 0;
     Erase(slot);
     AddLoss(slot, kLossOverwrite, chunk.id);
@@ -55,19 +57,24 @@ void V2Engine<kObserved>::ClearChunk(ChunkRef ref, const ChunkCommit& by) {
   }
   bool lost_packets = false;
   const ChunkId id = chunk.id;
-  while (NextOf<Mode::kErase>(reader)) lost_packets = true;
+  while (NextOf<Mode::kErase>(reader)) {
+    lost_packets = true;
+    if constexpr (!Store::kHasBytes)
+      store_.tally().AddOverwritten(slot, {1, packet_.size}, /*open=*/false);
+  }
   if (lost_packets) AddLoss(slot, kLossOverwrite, id);
 }
 
 /// Takes the padding that Clear left in [wr, end) out of the ring; what reaches beyond stays.
-template <bool kObserved>
-void V2Engine<kObserved>::DropClearedChunks(uint64_t end) {
+template <bool kObserved, typename Store>
+void V2Engine<kObserved, Store>::DropClearedChunks(uint64_t end) {
   if (s_.wr >= s_.used) return;
   uint64_t cleared_to = end;
   while (!s_.chunks.empty()) {
     const StoredChunk& chunk = s_.chunks[s_.chunks.begin()];
     if (chunk.offset() < s_.wr || chunk.offset() >= end) break;
     cleared_to = chunk.end();
+    store_.Release(s_.chunks.begin());
     s_.chunks.PopFront();
   }
   if (cleared_to > end) {
@@ -75,13 +82,14 @@ void V2Engine<kObserved>::DropClearedChunks(uint64_t end) {
     rest.offset_16 = static_cast<uint32_t>(end / 16);
     rest.size = static_cast<uint16_t>(cleared_to - end - OuterSize(0));
     s_.chunks.PushFront(rest);
+    store_.WriteNone(s_.chunks.begin(), /*at_front=*/true);
   }
 }
 
 /// Takes the first chunk of a sequence out: it is remembered as the last consumed one, and its
 /// place in the buffer becomes padding.
-template <bool kObserved>
-void V2Engine<kObserved>::Erase(uint32_t slot) {
+template <bool kObserved, typename Store>
+void V2Engine<kObserved, Store>::Erase(uint32_t slot) {
   Sequence& sequence = s_.sequences[slot];
   StoredChunk& chunk = s_.chunks[sequence.chunks.front()];
   if constexpr (kObserved) observer_->OnErased(Observed(chunk));
@@ -99,8 +107,8 @@ void V2Engine<kObserved>::Erase(uint32_t slot) {
   }
 }
 
-template <bool kObserved>
-void V2Engine<kObserved>::AddToEmpty(uint32_t slot) {
+template <bool kObserved, typename Store>
+void V2Engine<kObserved, Store>::AddToEmpty(uint32_t slot) {
   Sequence& sequence = s_.sequences[slot];
   sequence.listed_empty = true;
   sequence.older_empty = s_.newest_empty;
@@ -113,8 +121,8 @@ void V2Engine<kObserved>::AddToEmpty(uint32_t slot) {
   ++s_.empty_listed;
 }
 
-template <bool kObserved>
-void V2Engine<kObserved>::RemoveFromEmpty(uint32_t slot) {
+template <bool kObserved, typename Store>
+void V2Engine<kObserved, Store>::RemoveFromEmpty(uint32_t slot) {
   Sequence& sequence = s_.sequences[slot];
   sequence.listed_empty = false;
   if (sequence.older_empty != Sequence::kNone)
@@ -129,8 +137,8 @@ void V2Engine<kObserved>::RemoveFromEmpty(uint32_t slot) {
 }
 
 /// When too many sequences are empty, forgets all but those that became empty last.
-template <bool kObserved>
-void V2Engine<kObserved>::ForgetEmptySequences() {
+template <bool kObserved, typename Store>
+void V2Engine<kObserved, Store>::ForgetEmptySequences() {
   constexpr uint32_t kKept = 1024;
   constexpr uint32_t kThreshold = kKept + 128;
   if (s_.empty_counter <= kThreshold) [[likely]]
@@ -146,8 +154,8 @@ void V2Engine<kObserved>::ForgetEmptySequences() {
   s_.empty_counter = kKept;
 }
 
-template <bool kObserved>
-std::string V2Engine<kObserved>::CheckInvariants() const {
+template <bool kObserved, typename Store>
+std::string V2Engine<kObserved, Store>::CheckInvariants() const {
   if (s_.wr > s_.size || s_.used > s_.size || s_.wr > s_.used) return "a cursor is out of bounds";
   // Buffer order starts at the cursor, or at 0 where nothing lies behind the cursor.
   uint64_t offset = s_.wr < s_.used ? s_.wr : 0;

@@ -2,13 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace ringscope {
 namespace v2 {
 
-template <bool kObserved>
-auto V2Engine<kObserved>::Tokenize(const ChunkCommit& commit) const -> Incoming {
+template <bool kObserved, typename Store>
+auto V2Engine<kObserved, Store>::Tokenize(const ChunkCommit& commit) const -> Incoming {
   Incoming in{.commit = commit, .flags = static_cast<uint8_t>(commit.flags & kAbiFlags)};
   uint32_t count = commit.fragments;
   if (!commit.complete) {
@@ -19,27 +20,46 @@ auto V2Engine<kObserved>::Tokenize(const ChunkCommit& commit) const -> Incoming 
       in.flags &= static_cast<uint8_t>(~(kLastContinues | kNeedsPatching));
     }
   }
-  const auto payload_size = static_cast<uint32_t>(commit.payload.size());
-  bool has_content = false;
-  for (; count > 0; --count) {
-    Fragment fragment;
-    const FragmentStatus status =
-        ReadFragment(commit.payload.data(), payload_size, in.fragment_bytes, fragment);
-    if (status != FragmentStatus::kFragment) {
-      in.broken = true;
-      in.writer_drop = status == FragmentStatus::kWriterDrop;
-      break;
-    }
-    in.fragment_bytes = fragment.end;
-    has_content |= fragment.size() > 0;
-  }
-  in.all_whole = has_content && (in.flags & (kFirstContinues | kLastContinues)) == 0;
-  in.size = commit.complete ? in.fragment_bytes : payload_size;
+  ReadFragments(in, count);
+  in.all_whole &= (in.flags & (kFirstContinues | kLastContinues)) == 0;
+  in.size = commit.complete ? in.fragment_bytes : Store::PayloadSize(commit);
   return in;
 }
 
-template <bool kObserved>
-uint32_t V2Engine<kObserved>::FindOrCreateSequence(const ChunkCommit& commit, bool& is_new) {
+/// Sets what the first `count` fragments are like; all_whole: at least one is not empty.
+template <bool kObserved, typename Store>
+void V2Engine<kObserved, Store>::ReadFragments(Incoming& in, uint32_t count) const {
+  const ChunkCommit& commit = in.commit;
+  if constexpr (Store::kHasBytes) {
+    const auto payload_size = static_cast<uint32_t>(commit.payload.size());
+    for (; count > 0; --count) {
+      Fragment fragment;
+      const FragmentStatus status =
+          ReadFragment(commit.payload.data(), payload_size, in.fragment_bytes, fragment);
+      if (status != FragmentStatus::kFragment) {
+        in.broken = true;
+        in.writer_drop = status == FragmentStatus::kWriterDrop;
+        break;
+      }
+      in.fragment_bytes = fragment.end;
+      in.all_whole |= fragment.size() > 0;
+    }
+  } else {
+    const ChunkShape& shape = *commit.shape;
+    for (const ShapeFragment& fragment :
+         shape.fragments.first(std::min<size_t>(count, shape.fragments.size()))) {
+      in.all_whole |= fragment.end > in.fragment_bytes + fragment.header;
+      in.fragment_bytes = fragment.end;
+    }
+    if (count > shape.fragments.size()) {
+      in.broken = true;
+      in.writer_drop = shape.end == FragmentStatus::kWriterDrop;
+    }
+  }
+}
+
+template <bool kObserved, typename Store>
+uint32_t V2Engine<kObserved, Store>::FindOrCreateSequence(const ChunkCommit& commit, bool& is_new) {
   uint32_t slot = s_.slots.Find(commit.sequence);
   if (slot == KeyIndex::kNone) {
     slot = static_cast<uint32_t>(s_.sequences.size());
@@ -56,19 +76,27 @@ uint32_t V2Engine<kObserved>::FindOrCreateSequence(const ChunkCommit& commit, bo
   return slot;
 }
 
-template <bool kObserved>
-void V2Engine<kObserved>::Discard(const ChunkCommit& commit, DiscardReason reason) {
+template <bool kObserved, typename Store>
+void V2Engine<kObserved, Store>::Discard(const ChunkCommit& commit, DiscardReason reason) {
   if constexpr (kObserved) observer_->OnDiscarded(commit, reason);
+  if constexpr (!Store::kHasBytes) TallyDiscarded(commit, reason);
   if (reason == DiscardReason::kTooLarge || reason == DiscardReason::kBadRecommit)
     ++s_.stats.abi_violations;
   else
     ++s_.stats.chunks_discarded;
 }
 
-template <bool kObserved>
-void V2Engine<kObserved>::Commit(const ChunkCommit& commit) {
+template <bool kObserved, typename Store>
+void V2Engine<kObserved, Store>::Commit(const ChunkCommit& commit) {
+  if (StoreFailed()) return;
+  Take(commit);
+  StoreFailed();
+}
+
+template <bool kObserved, typename Store>
+void V2Engine<kObserved, Store>::Take(const ChunkCommit& commit) {
   if (s_.sealed) return Discard(commit, DiscardReason::kSealed);
-  if (commit.payload.size() > kMaxChunkData) return Discard(commit, DiscardReason::kTooLarge);
+  if (Store::PayloadSize(commit) > kMaxChunkData) return Discard(commit, DiscardReason::kTooLarge);
 
   Incoming in = Tokenize(commit);
   if (in.broken && !(in.writer_drop && s_.rules.allows_writer_drop)) ++s_.stats.abi_violations;
@@ -97,8 +125,8 @@ void V2Engine<kObserved>::Commit(const ChunkCommit& commit) {
 
 /// Whether a chunk may come after what its sequence had consumed: it is newer, or it is the chunk
 /// consumed last, which was incomplete and has grown.
-template <bool kObserved>
-bool V2Engine<kObserved>::Readmits(const Sequence& sequence, Incoming& in) {
+template <bool kObserved, typename Store>
+bool V2Engine<kObserved, Store>::Readmits(const Sequence& sequence, Incoming& in) {
   const ChunkId id = in.commit.chunk;
   if (id != sequence.last_id) return !Precedes(id, sequence.last_id);
   if (!s_.rules.readmits_grown_chunk || !sequence.last_incomplete ||
@@ -110,16 +138,16 @@ bool V2Engine<kObserved>::Readmits(const Sequence& sequence, Incoming& in) {
 
 /// Position in the sequence's list of the chunk with this id, searched from the newest backwards
 /// as long as chunks are younger.
-template <bool kObserved>
-uint32_t V2Engine<kObserved>::FindChunk(const Sequence& sequence, ChunkId id) const {
+template <bool kObserved, typename Store>
+uint32_t V2Engine<kObserved, Store>::FindChunk(const Sequence& sequence, ChunkId id) const {
   const uint32_t at = InsertionPoint(sequence, id);
   return at > 0 && s_.chunks[sequence.chunks[at - 1]].id == id ? at - 1 : kNotFound;
 }
 
 /// The same, searched through the whole list. That differs only where ids lie so far apart that
 /// "younger" means nothing.
-template <bool kObserved>
-uint32_t V2Engine<kObserved>::FindChunkAnywhere(const Sequence& sequence, ChunkId id) const {
+template <bool kObserved, typename Store>
+uint32_t V2Engine<kObserved, Store>::FindChunkAnywhere(const Sequence& sequence, ChunkId id) const {
   const uint32_t at = FindChunk(sequence, id);
   if (at != kNotFound || !sequence.wide_ids) return at;
   for (uint32_t i = sequence.chunks.size(); i-- > 0;)
@@ -128,8 +156,8 @@ uint32_t V2Engine<kObserved>::FindChunkAnywhere(const Sequence& sequence, ChunkI
 }
 
 /// How many chunks of the list, searched from the newest backwards, are not younger than `id`.
-template <bool kObserved>
-uint32_t V2Engine<kObserved>::InsertionPoint(const Sequence& sequence, ChunkId id) const {
+template <bool kObserved, typename Store>
+uint32_t V2Engine<kObserved, Store>::InsertionPoint(const Sequence& sequence, ChunkId id) const {
   const ChunkList& list = sequence.chunks;
   const auto id_at = [&](uint32_t i) { return s_.chunks[list[i]].id; };
   const auto follows = [&](uint32_t i) { return id_at(i) == id || Precedes(id_at(i), id); };
@@ -153,8 +181,9 @@ uint32_t V2Engine<kObserved>::InsertionPoint(const Sequence& sequence, ChunkId i
   return count;
 }
 
-template <bool kObserved>
-auto V2Engine<kObserved>::RecommitInPlace(ChunkRef ref, bool is_first, Incoming& in) -> Recommit {
+template <bool kObserved, typename Store>
+auto V2Engine<kObserved, Store>::RecommitInPlace(ChunkRef ref, bool is_first, Incoming& in)
+    -> Recommit {
   StoredChunk& chunk = s_.chunks[ref];
   if (in.fragment_bytes < chunk.payload_size || in.fragment_bytes > chunk.size ||
       (chunk.flags & kAbiFlags & ~in.flags) != 0) {
@@ -175,7 +204,7 @@ auto V2Engine<kObserved>::RecommitInPlace(ChunkRef ref, bool is_first, Incoming&
   if (grows) {
     chunk.payload_avail = static_cast<uint16_t>(in.fragment_bytes - chunk.unread_offset());
     chunk.payload_size = static_cast<uint16_t>(in.fragment_bytes);
-    std::memcpy(PayloadOf(chunk), in.commit.payload.data(), in.fragment_bytes);
+    store_.Rewrite(ref, chunk, in.commit, in.fragment_bytes);
     chunk.flags |= in.flags;
     chunk.all_whole = in.all_whole;
     ++s_.stats.chunks_rewritten;
@@ -184,13 +213,14 @@ auto V2Engine<kObserved>::RecommitInPlace(ChunkRef ref, bool is_first, Incoming&
   return Recommit::kDone;
 }
 
-template <bool kObserved>
-void V2Engine<kObserved>::Wrap() {
+template <bool kObserved, typename Store>
+void V2Engine<kObserved, Store>::Wrap() {
   // Padding that is left between the cursor and the end comes last in buffer order from now on.
   while (!s_.chunks.empty() && s_.wr < s_.used && s_.chunks[s_.chunks.begin()].offset() >= s_.wr) {
     const StoredChunk padding = s_.chunks[s_.chunks.begin()];
+    store_.Release(s_.chunks.begin());
     s_.chunks.PopFront();
-    s_.chunks.PushBack(padding);
+    store_.WriteNone(s_.chunks.PushBack(padding), /*at_front=*/false);
     if (padding.end() >= s_.used) break;
   }
   s_.wr = 0;
@@ -198,8 +228,8 @@ void V2Engine<kObserved>::Wrap() {
 
 /// Wraps if the chunk does not fit to the buffer's end, and clears the bytes it will take.
 /// @return false if the buffer is full and discards
-template <bool kObserved>
-bool V2Engine<kObserved>::MakeRoom(const Incoming& in) {
+template <bool kObserved, typename Store>
+bool V2Engine<kObserved, Store>::MakeRoom(const Incoming& in) {
   const uint32_t outer = OuterSize(in.size);
   if (outer > s_.size - s_.wr) {
     if (s_.discards) {
@@ -216,8 +246,9 @@ bool V2Engine<kObserved>::MakeRoom(const Incoming& in) {
   return true;
 }
 
-template <bool kObserved>
-void V2Engine<kObserved>::WriteChunk(uint32_t slot, const Incoming& in, bool sequence_is_new) {
+template <bool kObserved, typename Store>
+void V2Engine<kObserved, Store>::WriteChunk(uint32_t slot, const Incoming& in,
+                                            bool sequence_is_new) {
   const uint32_t outer = OuterSize(in.size);
   DropClearedChunks(s_.wr + outer);
 
@@ -230,8 +261,9 @@ void V2Engine<kObserved>::WriteChunk(uint32_t slot, const Incoming& in, bool seq
   chunk.payload_avail = static_cast<uint16_t>(in.fragment_bytes - in.consumed);
   chunk.flags = in.flags;
   chunk.all_whole = in.all_whole;
-  if (in.fragment_bytes > 0)
-    std::memcpy(PayloadOf(chunk), in.commit.payload.data(), in.fragment_bytes);
+  store_.MakeRoom(s_.chunks);
+  const ChunkRef ref = s_.chunks.PushBack(chunk);
+  store_.Write(ref, chunk, in.commit, in.fragment_bytes);
 
   Sequence& sequence = s_.sequences[slot];
   const uint32_t at = InsertionPoint(sequence, chunk.id);
@@ -241,7 +273,7 @@ void V2Engine<kObserved>::WriteChunk(uint32_t slot, const Incoming& in, bool seq
   if (sequence.chunks.empty() && !sequence_is_new && s_.empty_counter > 0) --s_.empty_counter;
   const bool consecutive = at > 0 && at == sequence.chunks.size() &&
                            s_.chunks[sequence.chunks.back()].id == ChunkId{Raw(chunk.id) - 1};
-  sequence.chunks.Insert(at, s_.chunks.PushBack(chunk));
+  sequence.chunks.Insert(at, ref);
   if (!consecutive) {
     const ChunkId first = s_.chunks[sequence.chunks.front()].id;
     // A run of consecutive ids on top can not be longer than a buffer has chunks (2^28).
@@ -258,8 +290,9 @@ void V2Engine<kObserved>::WriteChunk(uint32_t slot, const Incoming& in, bool seq
   ForgetEmptySequences();
 }
 
-template <bool kObserved>
-bool V2Engine<kObserved>::ApplyPatches(const ChunkPatches& patches) {
+template <bool kObserved, typename Store>
+bool V2Engine<kObserved, Store>::ApplyPatches(const ChunkPatches& patches) {
+  if (StoreFailed()) return false;
   const uint32_t slot = s_.slots.Find(patches.sequence);
   uint32_t at = kNotFound;
   if (slot != KeyIndex::kNone) at = FindChunkAnywhere(s_.sequences[slot], patches.chunk);
@@ -268,7 +301,8 @@ bool V2Engine<kObserved>::ApplyPatches(const ChunkPatches& patches) {
     if constexpr (kObserved) observer_->OnPatchMissed(nullptr, patches, PatchMiss::kNoSuchChunk);
     return false;
   }
-  StoredChunk& chunk = s_.chunks[s_.sequences[slot].chunks[at]];
+  const ChunkRef ref = s_.sequences[slot].chunks[at];
+  StoredChunk& chunk = s_.chunks[ref];
   for (const Patch& patch : patches.patches) {
     if (chunk.payload_size < kPatchSize || patch.offset > chunk.payload_size - kPatchSize) {
       ++s_.stats.patches_failed;
@@ -278,38 +312,43 @@ bool V2Engine<kObserved>::ApplyPatches(const ChunkPatches& patches) {
       }
       return false;
     }
-    std::memcpy(PayloadOf(chunk) + patch.offset, patch.data, kPatchSize);
+    store_.Apply(ref, chunk, patch);
     chunk.all_whole = false;  // a patch may overwrite a fragment's size
   }
   s_.stats.patches_succeeded += patches.patches.size();
   if (!patches.more) chunk.flags &= static_cast<uint8_t>(~kNeedsPatching);
   if constexpr (kObserved) observer_->OnPatched(Observed(chunk), patches);
-  return true;
+  return !StoreFailed();
 }
 
-template <bool kObserved>
-Result<std::unique_ptr<Engine>> V2Engine<kObserved>::Clone() const {
-  ZeroedStorage storage = AllocateZeroed(s_.size);
-  if (storage == nullptr)
-    return Fail(ErrorCode::kLimit, fmt::format("no memory for a clone of {} bytes", s_.size));
-  std::memcpy(storage.get(), storage_.get(), s_.used);
-  State state = s_;
-  state.stats.bytes_read = 0;
-  state.stats.chunks_read = 0;
-  state.stats.readaheads_failed = 0;
-  state.stats.readaheads_succeeded = 0;
-  return std::make_unique<V2Engine<false>>(std::move(state), std::move(storage), nullptr);
+template <bool kObserved, typename Store>
+Result<std::unique_ptr<Engine>> V2Engine<kObserved, Store>::Clone() const {
+  if constexpr (Store::kHasBytes) {
+    ZeroedStorage storage = AllocateZeroed(s_.size);
+    if (storage == nullptr)
+      return Fail(ErrorCode::kLimit, fmt::format("no memory for a clone of {} bytes", s_.size));
+    std::memcpy(storage.get(), store_.bytes(), s_.used);
+    State state = s_;
+    state.stats.bytes_read = 0;
+    state.stats.chunks_read = 0;
+    state.stats.readaheads_failed = 0;
+    state.stats.readaheads_succeeded = 0;
+    return std::make_unique<V2Engine<false, Store>>(std::move(state), Store(std::move(storage)),
+                                                    nullptr);
+  } else {
+    return Fail(ErrorCode::kUnsupported, "a buffer without payloads can not be cloned");
+  }
 }
 
-template <bool kObserved>
-void V2Engine<kObserved>::VisitWriterStats(
+template <bool kObserved, typename Store>
+void V2Engine<kObserved, Store>::VisitWriterStats(
     const std::function<void(const WriterStats&)>& visit) const {
   for (size_t slot = 0; slot < histograms_.size(); ++slot)
     visit({s_.sequences[slot].key, &histograms_[slot]});
 }
 
-template <bool kObserved>
-ObservedChunk V2Engine<kObserved>::Observed(const StoredChunk& chunk) const {
+template <bool kObserved, typename Store>
+ObservedChunk V2Engine<kObserved, Store>::Observed(const StoredChunk& chunk) const {
   return {.sequence = s_.sequences[chunk.sequence].key,
           .chunk = chunk.id,
           .offset = chunk.offset(),
@@ -318,7 +357,7 @@ ObservedChunk V2Engine<kObserved>::Observed(const StoredChunk& chunk) const {
           .payload_avail = chunk.payload_avail,
           .flags = static_cast<uint8_t>(chunk.flags & kAbiFlags),
           .incomplete = chunk.is_incomplete(),
-          .payload = {PayloadOf(chunk), chunk.payload_size}};
+          .payload = store_.Payload(chunk)};
 }
 
 }  // namespace v2
@@ -326,33 +365,48 @@ ObservedChunk V2Engine<kObserved>::Observed(const StoredChunk& chunk) const {
 
 #include "core/v2_clear-inl.h"
 #include "core/v2_reader-inl.h"
+#include "core/v2_tally-inl.h"
 
 namespace ringscope {
 namespace v2 {
+namespace {
 
-template class V2Engine<false>;
-template class V2Engine<true>;
-
-}  // namespace v2
-
-Result<std::unique_ptr<Engine>> CreateV2Engine(const V2Rules& rules, const EngineConfig& config) {
+Result<State> MakeState(const V2Rules& rules, const EngineConfig& config) {
   constexpr uint64_t kPage = 4096;
   constexpr uint64_t kLimit = uint64_t{1} << 32;
   if (config.size == 0 || config.size > kLimit - kPage)
     return Fail(ErrorCode::kLimit,
                 fmt::format("a v2 buffer has 1 to {} bytes, not {}", kLimit - kPage, config.size));
-  v2::State state;
+  State state;
   state.rules = rules;
   state.size = (config.size + kPage - 1) / kPage * kPage;
   state.discards = config.policy == FillPolicy::kDiscard;
   state.stats.buffer_size = state.size;
+  return state;
+}
+
+}  // namespace
+}  // namespace v2
+
+Result<std::unique_ptr<Engine>> CreateV2Engine(const V2Rules& rules, const EngineConfig& config) {
+  using v2::PayloadStore;
+  RS_ASSIGN_OR_RETURN(v2::State state, v2::MakeState(rules, config));
   ZeroedStorage storage = AllocateZeroed(state.size);
   if (storage == nullptr)
     return Fail(ErrorCode::kLimit, fmt::format("no memory for a buffer of {} bytes", state.size));
+  PayloadStore store(std::move(storage));
   if (config.observer != nullptr)
-    return std::make_unique<v2::V2Engine<true>>(std::move(state), std::move(storage),
-                                                config.observer);
-  return std::make_unique<v2::V2Engine<false>>(std::move(state), std::move(storage), nullptr);
+    return std::make_unique<v2::V2Engine<true, PayloadStore>>(std::move(state), std::move(store),
+                                                              config.observer);
+  return std::make_unique<v2::V2Engine<false, PayloadStore>>(std::move(state), std::move(store),
+                                                             nullptr);
+}
+
+Result<std::unique_ptr<Engine>> CreateV2ShapeEngine(const V2Rules& rules,
+                                                    const EngineConfig& config, ShapeTally& tally) {
+  RS_ASSIGN_OR_RETURN(v2::State state, v2::MakeState(rules, config));
+  return std::make_unique<v2::V2Engine<false, v2::ShapeStore>>(std::move(state),
+                                                               v2::ShapeStore(tally), nullptr);
 }
 
 }  // namespace ringscope

@@ -10,14 +10,23 @@
 #include "core/engine.h"
 #include "core/fragment.h"
 #include "core/key_index.h"
+#include "core/payload_store.h"
+#include "core/shape_store.h"
 #include "core/v2_rules.h"
-#include "core/zeroed_storage.h"
 
 namespace ringscope {
 
 /// Makes a TraceBufferV2 that follows `rules`. Fails (kLimit) on sizes of 4 GiB and more, on 0, and
 /// where the memory cannot be had. Memory is taken as the buffer fills.
 Result<std::unique_ptr<Engine>> CreateV2Engine(const V2Rules& rules, const EngineConfig& config);
+
+/// Makes one that keeps no payloads, only the shapes of chunks: commits carry a ChunkShape, packets
+/// have sizes and places but no slices. Same counters, same packets, at a part of the time and of
+/// the memory. Where only the bytes could tell how it goes on, failure() says so. It is not
+/// observed and can not be cloned.
+/// @param tally is told what is lost; must outlive the engine
+Result<std::unique_ptr<Engine>> CreateV2ShapeEngine(const V2Rules& rules,
+                                                    const EngineConfig& config, ShapeTally& tally);
 
 namespace v2 {
 
@@ -78,12 +87,13 @@ struct Reader {
 
 enum class Mode : uint8_t { kRead, kErase };
 
-/// TraceBufferV2. Two instantiations: the unobserved one has no trace of the observer in it.
-template <bool kObserved>
+/// TraceBufferV2. Three instantiations: the unobserved ones have no trace of the observer in them,
+/// and one of them keeps shapes (ShapeStore) where the others keep payloads (PayloadStore).
+template <bool kObserved, typename Store>
 class V2Engine final : public Engine {
  public:
-  V2Engine(State state, ZeroedStorage storage, EngineObserver* observer)
-      : s_(std::move(state)), storage_(std::move(storage)), observer_(observer) {}
+  V2Engine(State state, Store store, EngineObserver* observer)
+      : s_(std::move(state)), store_(std::move(store)), observer_(observer) {}
 
   void Commit(const ChunkCommit& commit) override;
   bool ApplyPatches(const ChunkPatches& patches) override;
@@ -111,7 +121,9 @@ class V2Engine final : public Engine {
   static constexpr uint32_t kNotFound = UINT32_MAX;
 
   // Commits (v2_engine.cc).
+  void Take(const ChunkCommit& commit);
   Incoming Tokenize(const ChunkCommit& commit) const;
+  void ReadFragments(Incoming& in, uint32_t count) const;
   uint32_t FindOrCreateSequence(const ChunkCommit& commit, bool& is_new);
   bool Readmits(const Sequence& sequence, Incoming& in);
   uint32_t FindChunk(const Sequence& sequence, ChunkId id) const;
@@ -132,6 +144,7 @@ class V2Engine final : public Engine {
   void ForgetEmptySequences();
   // Reading (v2_reader-inl.h).
   enum class Chain : uint8_t { kWhole, kLost, kUnfinished };
+  const Packet* Advance();
   Reader MakeReader(ChunkRef target);
   template <Mode kMode>
   bool NextOf(Reader& reader);
@@ -139,17 +152,20 @@ class V2Engine final : public Engine {
   Chain Reassemble(const Reader& reader, const Fragment& begin, uint32_t& loss_bit);
   template <Mode kMode>
   void Consume(StoredChunk& chunk, uint32_t bytes);
-  void ReturnPacket(const Sequence& sequence, ChunkId first, uint32_t first_offset, ChunkId last);
+  void ReturnPacket(uint32_t slot, ChunkId first, uint32_t first_offset, ChunkId last);
   void AddLoss(uint32_t slot, uint32_t bit, ChunkId at);
 
-  const uint8_t* PayloadOf(const StoredChunk& chunk) const {
-    return storage_.get() + chunk.offset() + 16;
-  }
-  uint8_t* PayloadOf(const StoredChunk& chunk) { return storage_.get() + chunk.offset() + 16; }
+  // What a buffer without payloads tells in their place (v2_tally-inl.h).
+  void SetShape(uint32_t slot, ChunkRef first);
+  void TallyCutOff(uint32_t slot, uint32_t first_piece);
+  void TallyDiscarded(const ChunkCommit& commit, DiscardReason reason);
+  uint64_t BytesAwaiting(const ChunkCommit& commit);
+  bool StoreFailed();
+
   ObservedChunk Observed(const StoredChunk& chunk) const;
 
   State s_;
-  ZeroedStorage storage_;
+  Store store_;
   EngineObserver* observer_;
   StableVector<WriterHistogram> histograms_;  // by sequence slot; a clone has none
   // The pass under way.
@@ -158,13 +174,11 @@ class V2Engine final : public Engine {
   bool has_reader_ = false;
   Reader reader_;
   Packet packet_;
+  PacketShape shape_;  // of packet_, without payloads
   Bytes whole_slice_;
   std::vector<Bytes> slices_;
   std::vector<uint32_t> chain_;  // fragment sizes of a reassembly, by position in the chunk list
 };
-
-extern template class V2Engine<false>;
-extern template class V2Engine<true>;
 
 }  // namespace v2
 }  // namespace ringscope

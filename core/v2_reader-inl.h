@@ -8,15 +8,15 @@
 
 namespace ringscope::v2 {
 
-template <bool kObserved>
-void V2Engine<kObserved>::AddLoss(uint32_t slot, uint32_t bit, ChunkId at) {
+template <bool kObserved, typename Store>
+void V2Engine<kObserved, Store>::AddLoss(uint32_t slot, uint32_t bit, ChunkId at) {
   Sequence& sequence = s_.sequences[slot];
   sequence.loss_bits = static_cast<uint16_t>(sequence.loss_bits | bit | kLossPresent);
   if constexpr (kObserved) observer_->OnLossBit(sequence.key, at, bit);
 }
 
-template <bool kObserved>
-Reader V2Engine<kObserved>::MakeReader(ChunkRef target) {
+template <bool kObserved, typename Store>
+Reader V2Engine<kObserved, Store>::MakeReader(ChunkRef target) {
   const uint32_t slot = s_.chunks[target].sequence;
   const Sequence& sequence = s_.sequences[slot];
   const StoredChunk& first = s_.chunks[sequence.chunks.front()];
@@ -28,9 +28,9 @@ Reader V2Engine<kObserved>::MakeReader(ChunkRef target) {
   return {.slot = slot, .target = target, .position = first.unread_offset(), .met_gap = false};
 }
 
-template <bool kObserved>
+template <bool kObserved, typename Store>
 template <Mode kMode>
-void V2Engine<kObserved>::Consume(StoredChunk& chunk, uint32_t bytes) {
+void V2Engine<kObserved, Store>::Consume(StoredChunk& chunk, uint32_t bytes) {
   chunk.payload_avail = static_cast<uint16_t>(chunk.payload_avail - bytes);
   if (chunk.payload_avail != 0) return;
   if constexpr (kMode == Mode::kRead) {
@@ -42,18 +42,19 @@ void V2Engine<kObserved>::Consume(StoredChunk& chunk, uint32_t bytes) {
   }
 }
 
-template <bool kObserved>
-void V2Engine<kObserved>::ReturnPacket(const Sequence& sequence, ChunkId first,
-                                       uint32_t first_offset, ChunkId last) {
+template <bool kObserved, typename Store>
+void V2Engine<kObserved, Store>::ReturnPacket(uint32_t slot, ChunkId first, uint32_t first_offset,
+                                              ChunkId last) {
+  const Sequence& sequence = s_.sequences[slot];
   packet_.sequence = sequence.key;
   packet_.identity = sequence.identity;
   packet_.place = {first, first_offset, last};
 }
 
 /// Reads on in the sequence. True: packet_ is the next one (in erase mode: it is lost).
-template <bool kObserved>
+template <bool kObserved, typename Store>
 template <Mode kMode>
-bool V2Engine<kObserved>::NextOf(Reader& reader) {
+bool V2Engine<kObserved, Store>::NextOf(Reader& reader) {
   Sequence& sequence = s_.sequences[reader.slot];
   if constexpr (kMode == Mode::kRead) {
     if (sequence.skipped_in_pass == s_.pass) return false;
@@ -62,8 +63,7 @@ bool V2Engine<kObserved>::NextOf(Reader& reader) {
     const ChunkRef ref = sequence.chunks.front();
     StoredChunk& chunk = s_.chunks[ref];
     Fragment fragment;
-    const FragmentStatus status =
-        ReadFragment(PayloadOf(chunk), chunk.payload_size, reader.position, fragment);
+    const FragmentStatus status = store_.Read(ref, chunk, reader.position, fragment);
     if (status != FragmentStatus::kFragment) {
       if (status == FragmentStatus::kCorrupted) AddLoss(reader.slot, kLossChunkCorrupted, chunk.id);
       if (kMode == Mode::kRead && chunk.is_incomplete()) {
@@ -86,10 +86,14 @@ bool V2Engine<kObserved>::NextOf(Reader& reader) {
       case FragmentKind::kWhole:
         Consume<kMode>(chunk, fragment.size_with_header());
         if (fragment.size() == 0) continue;
-        whole_slice_ = {PayloadOf(chunk) + fragment.body, fragment.size()};
-        packet_.slices = {&whole_slice_, 1};
+        if constexpr (Store::kHasBytes) {
+          whole_slice_ = store_.Slice(chunk, fragment);
+          packet_.slices = {&whole_slice_, 1};
+        } else {
+          SetShape(reader.slot, ref);
+        }
         packet_.size = fragment.size();
-        ReturnPacket(sequence, chunk.id, fragment.offset, chunk.id);
+        ReturnPacket(reader.slot, chunk.id, fragment.offset, chunk.id);
         return true;
       case FragmentKind::kContinue:
       case FragmentKind::kEnd:
@@ -97,6 +101,10 @@ bool V2Engine<kObserved>::NextOf(Reader& reader) {
         if constexpr (kObserved && kMode == Mode::kRead)
           observer_->OnPacketGivenUp(sequence.key, {chunk.id, fragment.offset, chunk.id},
                                      kLossOrphanContinuation);
+        if constexpr (!Store::kHasBytes)
+          store_.tally().AddOrphan(
+              reader.slot, fragment.size(),
+              KindOf(fragment, chunk.payload_size, chunk.flags) == FragmentKind::kEnd);
         Consume<kMode>(chunk, fragment.size_with_header());
         continue;
       case FragmentKind::kBegin:
@@ -104,7 +112,8 @@ bool V2Engine<kObserved>::NextOf(Reader& reader) {
     }
 
     uint32_t loss_bit = 0;
-    switch (Reassemble<kMode>(reader, fragment, loss_bit)) {
+    const Chain outcome = Reassemble<kMode>(reader, fragment, loss_bit);
+    switch (outcome) {
       case Chain::kWhole:
         return true;
       case Chain::kLost:
@@ -118,6 +127,9 @@ bool V2Engine<kObserved>::NextOf(Reader& reader) {
         AddLoss(reader.slot, kLossOverwrite, chunk.id);
         break;
     }
+    if constexpr (!Store::kHasBytes && kMode == Mode::kErase) {
+      if (outcome == Chain::kUnfinished) TallyCutOff(reader.slot, fragment.size());
+    }
     if constexpr (kObserved && kMode == Mode::kRead)
       observer_->OnPacketGivenUp(sequence.key,
                                  {chunk.id, fragment.offset, packet_.place.last_chunk}, loss_bit);
@@ -127,16 +139,20 @@ bool V2Engine<kObserved>::NextOf(Reader& reader) {
 /// Follows a packet from its first fragment over the sequence's chunks; consumes what the outcome
 /// asks for and, if all of it is there, makes packet_. (packet_.place.last_chunk says how far the
 /// walk took fragments in any case.)
-template <bool kObserved>
+template <bool kObserved, typename Store>
 template <Mode kMode>
-auto V2Engine<kObserved>::Reassemble(const Reader& reader, const Fragment& begin,
-                                     uint32_t& loss_bit) -> Chain {
+auto V2Engine<kObserved, Store>::Reassemble(const Reader& reader, const Fragment& begin,
+                                            uint32_t& loss_bit) -> Chain {
   const Sequence& sequence = s_.sequences[reader.slot];
   const ChunkList& list = sequence.chunks;
   const StoredChunk& first = s_.chunks[list.front()];
-  slices_.clear();
   chain_.clear();
-  slices_.emplace_back(PayloadOf(first) + begin.body, begin.size());
+  if constexpr (Store::kHasBytes) {
+    slices_.clear();
+    slices_.push_back(store_.Slice(first, begin));
+  } else {
+    SetShape(reader.slot, list.front());
+  }
   chain_.push_back(begin.size_with_header());
   packet_.size = begin.size();
   packet_.place.last_chunk = first.id;
@@ -163,8 +179,7 @@ auto V2Engine<kObserved>::Reassemble(const Reader& reader, const Fragment& begin
     }
     previous = stalled_at = chunk.id;
     Fragment fragment;
-    const FragmentStatus status =
-        ReadFragment(PayloadOf(chunk), chunk.payload_size, chunk.unread_offset(), fragment);
+    const FragmentStatus status = store_.Read(list[i], chunk, chunk.unread_offset(), fragment);
     if (status == FragmentStatus::kCorrupted) {
       outcome = Chain::kLost;
       loss_bit = kLossChunkCorrupted;
@@ -180,7 +195,7 @@ auto V2Engine<kObserved>::Reassemble(const Reader& reader, const Fragment& begin
         done = true;
         [[fallthrough]];
       case FragmentKind::kContinue:
-        slices_.emplace_back(PayloadOf(chunk) + fragment.body, fragment.size());
+        if constexpr (Store::kHasBytes) slices_.push_back(store_.Slice(chunk, fragment));
         chain_.push_back(fragment.size_with_header());
         packet_.size += fragment.size();
         packet_.place.last_chunk = chunk.id;
@@ -196,8 +211,8 @@ auto V2Engine<kObserved>::Reassemble(const Reader& reader, const Fragment& begin
 
   if (outcome == Chain::kWhole) {
     ++s_.stats.readaheads_succeeded;
-    packet_.slices = slices_;
-    ReturnPacket(sequence, first.id, begin.offset, packet_.place.last_chunk);
+    if constexpr (Store::kHasBytes) packet_.slices = slices_;
+    ReturnPacket(reader.slot, first.id, begin.offset, packet_.place.last_chunk);
   } else {
     ++s_.stats.readaheads_failed;
     if constexpr (kObserved) {
@@ -214,16 +229,23 @@ auto V2Engine<kObserved>::Reassemble(const Reader& reader, const Fragment& begin
   return outcome;
 }
 
-template <bool kObserved>
-void V2Engine<kObserved>::BeginRead() {
+template <bool kObserved, typename Store>
+void V2Engine<kObserved, Store>::BeginRead() {
   if (++s_.pass == 0) s_.pass = 1;
   read_ref_ = s_.chunks.begin();
   reading_ = true;
   has_reader_ = false;
 }
 
-template <bool kObserved>
-const Packet* V2Engine<kObserved>::NextPacket() {
+template <bool kObserved, typename Store>
+const Packet* V2Engine<kObserved, Store>::NextPacket() {
+  if (StoreFailed()) return nullptr;
+  const Packet* packet = Advance();
+  return StoreFailed() ? nullptr : packet;
+}
+
+template <bool kObserved, typename Store>
+const Packet* V2Engine<kObserved, Store>::Advance() {
   if (!reading_) return nullptr;
   while (true) {
     if (!has_reader_) {

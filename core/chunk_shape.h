@@ -1,0 +1,44 @@
+#ifndef RINGSCOPE_CORE_CHUNK_SHAPE_H_
+#define RINGSCOPE_CORE_CHUNK_SHAPE_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/fragment.h"
+
+namespace ringscope {
+
+struct ChunkCommit;
+
+/// What a packet says about the sequence's incremental state; see PacketFacts.
+enum PacketTraits : uint8_t {
+  kClearsState = 1,
+  kNeedsState = 2,
+};
+
+/// A fragment without its bytes.
+struct ShapeFragment {
+  uint16_t end = 0;    // behind its last byte, from the payload's first; the next one begins there
+  uint8_t header = 0;  // bytes of its size varint
+  uint8_t traits = 0;  // PacketTraits, of a packet that begins here
+};
+static_assert(sizeof(ShapeFragment) == 4);
+
+/// A chunk's payload without its bytes: all that a buffer needs to know of it to decide what is
+/// kept. Stands for the payload in commits to a buffer without payloads.
+struct ChunkShape {
+  std::span<const ShapeFragment> fragments;  // those that could be read, at most as counted
+  uint32_t payload_size = 0;                 // bytes of the commit's payload
+  /// What stands behind the fragments; kFragment: as many were there as counted.
+  FragmentStatus end = FragmentStatus::kFragment;
+  uint64_t committed_ns = 0;  // log time of the commit
+};
+
+/// Reads the fragments of a commit with payload, appending them to `out`.
+/// @return what stands behind them, as ChunkShape::end
+FragmentStatus ReadShape(const ChunkCommit& commit, std::vector<ShapeFragment>& out);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_CHUNK_SHAPE_H_
