@@ -11,17 +11,11 @@ namespace ringscope {
 
 struct ChunkCommit;
 
-/// What a packet says about the sequence's incremental state; see PacketFacts.
-enum PacketTraits : uint8_t {
-  kClearsState = 1,
-  kNeedsState = 2,
-};
-
 /// A fragment without its bytes.
 struct ShapeFragment {
   uint16_t end = 0;    // behind its last byte, from the payload's first; the next one begins there
   uint8_t header = 0;  // bytes of its size varint
-  uint8_t traits = 0;  // PacketTraits, of a packet that begins here
+  uint8_t traits = 0;  // of a packet that begins here, see packet_traits.h
 };
 static_assert(sizeof(ShapeFragment) == 4);
 

@@ -22,10 +22,10 @@ struct ChunkCommit {
   SequenceKey sequence;
   Identity identity;
   ChunkId chunk{};
-  uint16_t fragments = 0;  // as the chunk header counts them
-  uint8_t flags = 0;       // of the shared-memory ABI
-  bool complete = true;    // false: scraped while the writer still had it
-  Bytes payload;           // fragments, and whatever follows them in the chunk
+  uint16_t fragments = 0;             // as the chunk header counts them
+  uint8_t flags = 0;                  // of the shared-memory ABI
+  bool complete = true;               // false: scraped while the writer still had it
+  Bytes payload;                      // fragments, and whatever follows them in the chunk
   const ChunkShape* shape = nullptr;  // for a buffer without payloads: in place of `payload`
 };
 

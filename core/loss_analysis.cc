@@ -1,6 +1,6 @@
 #include "core/loss_analysis.h"
 
-#include "core/packet_facts.h"
+#include "core/packet_traits.h"
 #include "core/trusted_fields.h"
 #include "core/wire.h"
 
@@ -19,7 +19,9 @@ Bytes Join(std::span<const Bytes> slices, std::string& scratch) {
 
 void LossAnalysis::AddPacket(const SessionPacket& session_packet) {
   const Packet& packet = *session_packet.packet;
-  const PacketFacts facts = ReadPacketFacts(Join(packet.slices, scratch_));
+  const PacketFacts facts = packet.shape != nullptr
+                                ? FactsOf(packet.shape->traits)
+                                : ReadPacketFacts(Join(packet.slices, scratch_));
   // The service's field stands behind the producer's own and so takes its place.
   const uint32_t dropped = packet.dropped != 0 ? packet.dropped : facts.dropped;
 

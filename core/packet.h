@@ -25,7 +25,7 @@ inline constexpr PacketPlace kUnknownPlace{
 struct PacketShape {
   uint64_t committed_ns = 0;  // log time of the first commit of the chunk that it begins in
   uint32_t slot = 0;          // of its sequence: its place in the order of first commits
-  uint8_t traits = 0;         // PacketTraits
+  uint8_t traits = 0;         // see packet_traits.h
 };
 
 /// A packet as a buffer returns it: slices of the buffer's own storage, valid until the next call

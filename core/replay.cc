@@ -18,14 +18,19 @@ Replay::Replay(ReplayOptions options, SessionSink& sink)
   if (options_.pass_bytes == 0) options_.pass_bytes = 1;
 }
 
-Status Replay::Apply(const Op& op, uint64_t number) {
-  if (op.time_ns) {
+Status Replay::Advance(std::optional<uint64_t> time_ns) {
+  if (time_ns) {
     if (options_.reads == ReadsMode::kEvery && first_time_ns_)
-      RS_RETURN_IF_ERROR(ReadIfDue(*op.time_ns));
-    if (!first_time_ns_) first_time_ns_ = op.time_ns;
-    last_time_ns_ = op.time_ns;
+      RS_RETURN_IF_ERROR(ReadIfDue(*time_ns));
+    if (!first_time_ns_) first_time_ns_ = time_ns;
+    last_time_ns_ = time_ns;
   }
   ++records_;
+  return {};
+}
+
+Status Replay::Apply(const Op& op, uint64_t number) {
+  RS_RETURN_IF_ERROR(Advance(op.time_ns));
   sink_.OnRecord(op, number != 0 ? number : records_);
   is_plain_ &= IsPlain(op.body);
   const bool as_recorded =

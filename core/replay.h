@@ -36,6 +36,8 @@ class Replay {
 
   /// @param number of the record, as the sink is to hear it; 0: the session's own count, from 1
   Status Apply(const Op& op, uint64_t number = 0);
+  /// A record of this time is about to be applied to the buffers by other means than Apply.
+  Status Advance(std::optional<uint64_t> time_ns);
   /// The reads at the end, if the mode asks for them.
   Status Finish();
 

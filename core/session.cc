@@ -127,7 +127,8 @@ Status Session::SetUpBuffer(const BufferSetUp& setup) {
   buffer.info = *info;
   EngineConfig config{.size = buffer.requested_size, .policy = buffer.policy};
   if (options_.observe) config.observer = options_.observe(setup.id);
-  auto engine = CreateWithPlaces(**info, config);
+  auto engine = options_.make_engine ? options_.make_engine(**info, config, setup.id)
+                                     : CreateWithPlaces(**info, config);
   if (!engine) {
     Error error = std::move(engine).error();
     if (choice.size) error.code = ErrorCode::kUsage;  // the caller's own choice

@@ -102,6 +102,10 @@ struct SessionBuffer {
 /// Makes the observer for a buffer, or returns nullptr for none. The observer must outlive it.
 using ObserverFactory = std::function<EngineObserver*(BufferId)>;
 
+/// Makes a buffer's engine.
+using EngineMaker = std::function<Result<std::unique_ptr<Engine>>(const EngineInfo&,
+                                                                  const EngineConfig&, BufferId)>;
+
 /// The tracing service's rules around the buffers: who may write where, what it refuses, packet
 /// validation, sequence ids, read passes. Each check applies only once the session has records of
 /// that kind, so plain operations allow everything.
@@ -114,6 +118,7 @@ class Session {
     /// Resolves the engines that `all` and `buffers` name. Those that a log names are looked up in
     /// the catalogue alone: no log can have code loaded.
     EngineLookup find_engine = FindEngine;
+    EngineMaker make_engine;  // absent: as the engine's own information says
   };
 
   Session(Options options, SessionSink& sink) : options_(std::move(options)), sink_(sink) {}

@@ -58,7 +58,7 @@ class ShapeStore {
   }
   /// The chunk's last fragment; false: it has none.
   bool ReadLast(ChunkRef ref, Fragment& out);
-  /// PacketTraits of the packet whose first fragment was read last.
+  /// Traits of the packet whose first fragment was read last.
   uint8_t traits() const { return traits_; }
   ShapeTally& tally() { return *tally_; }
   const char* problem() const { return problem_; }

@@ -2,6 +2,7 @@
 #define RINGSCOPE_CORE_SHAPE_TALLY_H_
 
 #include <cstdint>
+#include <vector>
 
 #include "core/ids.h"
 #include "core/key_index.h"
@@ -16,10 +17,25 @@ class ShapeTally {
   struct Loss {
     PacketCount count;
     bool open = false;  // the packet lost last goes on in the sequence's next chunk
-    // Of discarded ones: the chunk discarded last, and how many of its bytes were counted.
-    bool has_newest = false;
-    ChunkId newest{};
-    uint32_t newest_bytes = 0;
+  };
+  /// A chunk that was discarded, as far as it matters if it comes again, and for its neighbours.
+  struct DiscardedChunk {
+    ChunkId id{};
+    uint32_t bytes = 0;          // whose packets are accounted for
+    bool counted_front = false;  // its first piece counts as a packet of its own
+    bool open = false;           // its last piece goes on in the next chunk
+  };
+  struct Discards {
+    static constexpr size_t kMaxRecent = 16;
+
+    PacketCount count;
+    std::vector<DiscardedChunk> recent;  // in order of coming
+
+    DiscardedChunk* Find(ChunkId id) {
+      for (DiscardedChunk& chunk : recent)
+        if (chunk.id == id) return &chunk;
+      return nullptr;
+    }
   };
 
   void AddOverwritten(uint32_t slot, PacketCount lost, bool open) {
@@ -34,7 +50,7 @@ class ShapeTally {
     loss.count.bytes += bytes;
     loss.open = !is_end;
   }
-  Loss& Discarded(SequenceKey sequence) {
+  Discards& Discarded(SequenceKey sequence) {
     uint32_t at = discarded_index_.Find(sequence);
     if (at == KeyIndex::kNone) {
       at = static_cast<uint32_t>(discarded_.size());
@@ -44,6 +60,9 @@ class ShapeTally {
     return discarded_[at];
   }
 
+  void SetUsedBytes(uint64_t bytes) { used_bytes_ = bytes; }
+  /// Bytes of the buffer, from its start, that were ever laid out.
+  uint64_t used_bytes() const { return used_bytes_; }
   /// @param slot of the sequence in the buffer
   PacketCount overwritten(uint32_t slot) const {
     return slot < overwritten_.size() ? overwritten_[slot].count : PacketCount();
@@ -59,9 +78,10 @@ class ShapeTally {
     return overwritten_[slot];
   }
 
+  uint64_t used_bytes_ = 0;
   StableVector<Loss> overwritten_;  // by the sequence's slot
   KeyIndex discarded_index_;
-  StableVector<Loss> discarded_;
+  StableVector<Discards> discarded_;
 };
 
 }  // namespace ringscope

@@ -46,7 +46,8 @@ struct SweepRow {
   FateCount written;  // packets that writers wrote to this buffer; bytes: of their payload
   FateCount read;     // returned by the read passes, clones apart, however valid
   FateCount unread;   // what one more read would have returned
-  // Why packets are missing. What is left of `written` is what no buffer could have given:
+  // Why packets are missing. (Their bytes can lack pieces that came after newer chunks of the
+  // sequence were lost.) What is left of `written` is what no buffer could have given:
   // unfinished, aborted, refused by the service, broken.
   FateCount overwritten;
   FateCount discarded;  // by the buffer: fill policy, or a chunk that came too late

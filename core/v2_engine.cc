@@ -79,7 +79,7 @@ uint32_t V2Engine<kObserved, Store>::FindOrCreateSequence(const ChunkCommit& com
 template <bool kObserved, typename Store>
 void V2Engine<kObserved, Store>::Discard(const ChunkCommit& commit, DiscardReason reason) {
   if constexpr (kObserved) observer_->OnDiscarded(commit, reason);
-  if constexpr (!Store::kHasBytes) TallyDiscarded(commit, reason);
+  if constexpr (!Store::kHasBytes) TallyDiscarded(commit);
   if (reason == DiscardReason::kTooLarge || reason == DiscardReason::kBadRecommit)
     ++s_.stats.abi_violations;
   else
@@ -118,8 +118,14 @@ void V2Engine<kObserved, Store>::Take(const ChunkCommit& commit) {
     return at != kNotFound && RecommitInPlace(sequence.chunks[at], at == 0, in) == Recommit::kDone;
   };
   if (s_.rules.recommit_before_evict && recommits()) return;
+  const bool was_there = !Store::kHasBytes && !s_.rules.recommit_before_evict &&
+                         FindChunk(sequence, commit.chunk) != kNotFound;
   if (!MakeRoom(in)) return;
   if (!s_.rules.recommit_before_evict && recommits()) return;
+  if constexpr (!Store::kHasBytes) {
+    // Its packets were counted as lost, and are there again.
+    if (was_there) store_.SetProblem("a chunk was evicted to make room for itself");
+  }
   WriteChunk(slot, in, is_new);
 }
 
@@ -215,6 +221,9 @@ auto V2Engine<kObserved, Store>::RecommitInPlace(ChunkRef ref, bool is_first, In
 
 template <bool kObserved, typename Store>
 void V2Engine<kObserved, Store>::Wrap() {
+  if constexpr (!Store::kHasBytes) {
+    if (s_.discards) store_.SetProblem("a buffer that discards was filled to its last byte");
+  }
   // Padding that is left between the cursor and the end comes last in buffer order from now on.
   while (!s_.chunks.empty() && s_.wr < s_.used && s_.chunks[s_.chunks.begin()].offset() >= s_.wr) {
     const StoredChunk padding = s_.chunks[s_.chunks.begin()];
@@ -283,6 +292,7 @@ void V2Engine<kObserved, Store>::WriteChunk(uint32_t slot, const Incoming& in,
 
   s_.wr += outer;
   if (s_.wr > s_.used) s_.used = s_.wr;
+  if constexpr (!Store::kHasBytes) store_.tally().SetUsedBytes(s_.used);
   if (!s_.rules.wraps_at_next_commit && s_.wr == s_.size) Wrap();
   ++s_.stats.chunks_written;
   s_.stats.bytes_written += outer;

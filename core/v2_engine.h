@@ -158,7 +158,8 @@ class V2Engine final : public Engine {
   // What a buffer without payloads tells in their place (v2_tally-inl.h).
   void SetShape(uint32_t slot, ChunkRef first);
   void TallyCutOff(uint32_t slot, uint32_t first_piece);
-  void TallyDiscarded(const ChunkCommit& commit, DiscardReason reason);
+  void TallyDiscarded(const ChunkCommit& commit);
+  uint32_t BytesKnown(const ChunkCommit& commit);
   uint64_t BytesAwaiting(const ChunkCommit& commit);
   bool StoreFailed();
 

@@ -54,49 +54,64 @@ uint64_t V2Engine<kObserved, Store>::BytesAwaiting(const ChunkCommit& commit) {
   return bytes;
 }
 
+/// Bytes of a chunk that is not let in whose packets are accounted for already: it is in the
+/// buffer, or was.
 template <bool kObserved, typename Store>
-void V2Engine<kObserved, Store>::TallyDiscarded(const ChunkCommit& commit, DiscardReason reason) {
-  if (reason == DiscardReason::kTooLarge || reason == DiscardReason::kBadRecommit)
-    return store_.SetProblem("a chunk breaks the rules");
-  ShapeTally::Loss& loss = store_.tally().Discarded(commit.sequence);
-  uint32_t known = 0;  // bytes whose packets have been accounted for
-  if (reason == DiscardReason::kAlreadyConsumed) {
-    const Sequence& sequence = s_.sequences[s_.slots.Find(commit.sequence)];
-    if (commit.chunk != sequence.last_id)
-      return store_.SetProblem("a chunk came after newer ones were consumed");
-    known = sequence.last_payload_size;
-  }
-  if (loss.has_newest && commit.chunk == loss.newest)
-    known = std::max(known, loss.newest_bytes);
-  else if (loss.has_newest && Precedes(commit.chunk, loss.newest))
-    return store_.SetProblem("chunks were discarded out of order");
-  const bool goes_on =
-      loss.open && loss.has_newest && commit.chunk == Successor(loss.newest) && known == 0;
+uint32_t V2Engine<kObserved, Store>::BytesKnown(const ChunkCommit& commit) {
+  const uint32_t slot = s_.slots.Find(commit.sequence);
+  if (slot == KeyIndex::kNone) return 0;
+  const Sequence& sequence = s_.sequences[slot];
+  const uint32_t at = FindChunkAnywhere(sequence, commit.chunk);
+  if (at != kNotFound) return s_.chunks[sequence.chunks[at]].payload_size;
+  if (!sequence.has_last || Precedes(sequence.last_id, commit.chunk)) return 0;
+  if (sequence.last_id == commit.chunk) return sequence.last_payload_size;
+  store_.SetProblem("a chunk came after newer ones were consumed");
+  return 0;
+}
 
-  const ChunkShape& shape = *commit.shape;
-  uint32_t count = commit.fragments;
+template <bool kObserved, typename Store>
+void V2Engine<kObserved, Store>::TallyDiscarded(const ChunkCommit& commit) {
+  ShapeTally::Discards& discards = store_.tally().Discarded(commit.sequence);
+  ShapeTally::DiscardedChunk* chunk = discards.Find(commit.chunk);
+  if (chunk == nullptr) {
+    if (discards.recent.size() == ShapeTally::Discards::kMaxRecent)
+      discards.recent.erase(discards.recent.begin());
+    chunk = &discards.recent.emplace_back();
+    chunk->id = commit.chunk;
+    chunk->bytes = BytesKnown(commit);
+  }
+
+  size_t count = commit.fragments;
   uint8_t flags = commit.flags;
   if (!commit.complete && count > 0) {
     --count;
     flags &= static_cast<uint8_t>(~kLastContinues);
   }
-  const auto fragments = shape.fragments.first(std::min<size_t>(count, shape.fragments.size()));
+  const ChunkShape& shape = *commit.shape;
+  const auto fragments = shape.fragments.first(std::min(count, shape.fragments.size()));
   uint32_t begin = 0;
   for (const ShapeFragment& fragment : fragments) {
     const uint32_t size = fragment.end - begin - fragment.header;
-    const bool is_first = begin == 0;
-    const bool is_known = fragment.end <= known;
+    const bool continues = begin == 0 && (flags & kFirstContinues) != 0;
     begin = fragment.end;
-    if (is_known) continue;
-    const bool continues = is_first && (flags & kFirstContinues) != 0;
-    const bool counts = continues ? !goes_on : size > 0;
-    if (continues && !goes_on) loss.count.bytes += BytesAwaiting(commit);
-    loss.count += {counts ? 1u : 0u, size};
+    if (fragment.end <= chunk->bytes) continue;
+    if (continues) {
+      const ShapeTally::DiscardedChunk* before = discards.Find(ChunkId{Raw(commit.chunk) - 1});
+      chunk->counted_front = before == nullptr || !before->open;
+      if (chunk->counted_front) discards.count += {1, BytesAwaiting(commit)};
+      discards.count.bytes += size;
+    } else {
+      discards.count += {size > 0 ? 1u : 0u, size};
+    }
   }
-  loss.open = (flags & kLastContinues) != 0 && !fragments.empty();
-  loss.has_newest = true;
-  loss.newest = commit.chunk;
-  loss.newest_bytes = std::max(known, begin);
+  if (begin <= chunk->bytes) return;
+  chunk->bytes = begin;
+  chunk->open = (flags & kLastContinues) != 0;
+  // The next chunk came before this one, and its piece was taken for a packet of its own.
+  ShapeTally::DiscardedChunk* next = discards.Find(Successor(commit.chunk));
+  if (!chunk->open || next == nullptr || !next->counted_front) return;
+  next->counted_front = false;
+  --discards.count.packets;
 }
 
 }  // namespace ringscope::v2
