@@ -56,12 +56,19 @@ class Writer : public CommitLogWriter {
   Status Append(const Op& op) override {
     RS_RETURN_IF_ERROR(CheckUsable());
     if (const auto* header = std::get_if<LogHeader>(&op.body)) return AppendHeader(op, *header);
-    if (records_ == 0) {
-      return Fail(ErrorCode::kUsage, "a commit log begins with a header record", {},
-                  "append a LogHeader first");
-    }
+    RS_RETURN_IF_ERROR(CheckHasHeader());
     if (const auto* commit = std::get_if<Commit>(&op.body)) return AppendCommit(op, *commit);
     return AppendRecord(op);
+  }
+
+  Status AppendFrame(PreparedFrame& frame) override {
+    RS_RETURN_IF_ERROR(CheckUsable());
+    RS_RETURN_IF_ERROR(CheckHasHeader());
+    RS_RETURN_IF_ERROR(CloseFrame());
+    if (frame.empty()) return {};
+    const std::string_view content = frame.Finish(records_);
+    for (const Op& op : frame.ops()) NoteRecord(op);
+    return EmitFrame(content);
   }
 
   Status Flush() override {
@@ -84,6 +91,12 @@ class Writer : public CommitLogWriter {
     if (failed_) return tl::unexpected<Error>(*failed_);
     if (closed_) return Fail(ErrorCode::kUsage, "the commit log is closed already");
     return {};
+  }
+
+  Status CheckHasHeader() const {
+    if (records_ > 0) return {};
+    return Fail(ErrorCode::kUsage, "a commit log begins with a header record", {},
+                "append a LogHeader first");
   }
 
   Status AppendHeader(const Op& op, const LogHeader& header) {
@@ -181,11 +194,17 @@ class Writer : public CommitLogWriter {
   Status CloseFrame() {
     if (frame_records_ == 0) return {};
     if (header_) PutHeader();
+    Status status = EmitFrame(frame_);
+    frame_.clear();
+    return status;
+  }
 
-    const size_t bound = ZSTD_compressBound(frame_.size());
+  /// Writes the noted records' frame.
+  Status EmitFrame(std::string_view content) {
+    const size_t bound = ZSTD_compressBound(content.size());
     if (compressed_.size() < bound) compressed_.resize(bound);
     const size_t size = ZSTD_compress2(context_.get(), compressed_.data(), compressed_.size(),
-                                       frame_.data(), frame_.size());
+                                       content.data(), content.size());
     if (ZSTD_isError(size)) {
       failed_ = Error{ErrorCode::kLimit,
                       fmt::format("zstd cannot compress a frame: {}", ZSTD_getErrorName(size)),
@@ -195,14 +214,13 @@ class Writer : public CommitLogWriter {
     }
     const std::string_view frame(compressed_.data(), size);
     entry_.compressed_size = size;
-    entry_.content_size = frame_.size();
+    entry_.content_size = content.size();
     entry_.records = frame_records_;
     entry_.frame_hash = commit_log::Hash(wire::AsBytes(frame));
     // zstd has just made the content's checksum: it is the frame's last four bytes.
     const Bytes checksum = wire::AsBytes(frame).last(sizeof(uint32_t));
     index_.AddDataFrame(entry_, wire::LoadLittleEndian<uint32_t>(checksum.data()));
     entry_ = {};
-    frame_.clear();
     frame_records_ = 0;
     return Emit(frame);
   }

@@ -6,6 +6,7 @@
 
 #include "core/op.h"
 #include "formats/byte_stream.h"
+#include "formats/prepared_frame.h"
 
 namespace ringscope {
 
@@ -25,6 +26,8 @@ class CommitLogWriter {
   /// Appends a record. The first must be a LogHeader; each further LogHeader starts a frame. A
   /// commit larger than a frame is split over records at its fields' borders.
   virtual Status Append(const Op& op) = 0;
+  /// Closes the open frame and appends a frame that was made ahead. A LogHeader must come before.
+  virtual Status AppendFrame(PreparedFrame& frame) = 0;
   /// Closes the open frame, so that everything appended so far is safe in the sink.
   virtual Status Flush() = 0;
   virtual Status Close() = 0;

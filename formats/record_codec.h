@@ -13,6 +13,14 @@ namespace ringscope::commit_log {
 /// @param number the record's number in its file, for the first record of a data frame
 void AppendRecord(const Op& op, std::optional<uint64_t> number, std::string& out);
 
+/// What stands in place of the first bytes of an encoded record so that it has a number.
+struct NumberedHead {
+  std::string bytes;
+  size_t replaces = 0;  // of the record's bytes
+};
+/// @param record as AppendRecord made it without a number; more may follow it
+NumberedHead HeadWithNumber(Bytes record, uint64_t number);
+
 /// A record as it was read.
 struct DecodedRecord {
   std::optional<uint64_t> number;

@@ -23,13 +23,18 @@ bool Pages::ReadBitmap(uint64_t page, PageBitmap& bitmap) const {
   return true;
 }
 
-bool Pages::AppendComplete(ChunkPlace place, std::string& out) const {
+size_t Pages::BytesOfComplete(ChunkPlace place) const {
   PageBitmap bitmap(0);
-  if (place.page >= count() || !ReadBitmap(place.page, bitmap)) return false;
+  if (place.page >= count() || !ReadBitmap(place.page, bitmap)) return 0;
   if (place.chunk >= bitmap.chunks() ||
       bitmap.StateOf(static_cast<size_t>(place.chunk)) != ChunkState::kComplete)
-    return false;
-  const size_t bytes = ChunkBytes(page_bytes_, bitmap.chunks());
+    return 0;
+  return ChunkBytes(page_bytes_, bitmap.chunks());
+}
+
+bool Pages::AppendComplete(ChunkPlace place, std::string& out) const {
+  const size_t bytes = BytesOfComplete(place);
+  if (bytes == 0) return false;
   const size_t before = out.size();
   if (memory_.Read(ChunkOffset(place, bytes), Grow(out, bytes))) return true;
   out.resize(before);

@@ -66,22 +66,37 @@ Status CommitReader::ReadChunk(const wire::Field& field, ProducerMemory* memory)
   }
   if (!reader.ok()) return Malformed();
 
-  chunk_.clear();
   if (data) {
     ++chunks_;
     chunk_bytes_ += *data;
-  } else if (memory != nullptr && memory->TakeCommitted(place, chunk_)) {
-    from_memory_ = true;
-    ++chunks_;
-    chunk_bytes_ += chunk_.size();
-    wire::AppendTag(for_log_, kChunksToMove, wire::Type::kBytes);
-    wire::AppendVarint(for_log_, field.bytes.size() + FieldBytes(kData, chunk_.size()));
-    for_log_ += wire::AsText(field.bytes);
-    wire::AppendBytes(for_log_, kData, wire::AsBytes(chunk_));
+  } else if (memory != nullptr && TakeChunk(field, place, *memory)) {
     return {};
   }
   for_log_ += wire::AsText(field.whole);
   return {};
+}
+
+bool CommitReader::TakeChunk(const wire::Field& field, smb::ChunkPlace place,
+                             ProducerMemory& memory) {
+  const size_t bytes = memory.BytesOfComplete(place);
+  if (bytes == 0) return false;
+  // The chunk goes straight to its place, behind the field's own bytes.
+  const size_t before = for_log_.size();
+  wire::AppendTag(for_log_, kChunksToMove, wire::Type::kBytes);
+  wire::AppendVarint(for_log_, field.bytes.size() + FieldBytes(kData, bytes));
+  for_log_ += wire::AsText(field.bytes);
+  wire::AppendTag(for_log_, kData, wire::Type::kBytes);
+  wire::AppendVarint(for_log_, bytes);
+  const size_t start = for_log_.size();
+  // The page's layout does not change between two looks, unless the producer breaks the rules.
+  if (!memory.TakeCommitted(place, for_log_) || for_log_.size() - start != bytes) {
+    for_log_.resize(before);
+    return false;
+  }
+  from_memory_ = true;
+  ++chunks_;
+  chunk_bytes_ += bytes;
+  return true;
 }
 
 Status CommitReader::ReadPatch(const wire::Field& field) {

@@ -34,10 +34,11 @@ class CommitReader {
 
  private:
   Status ReadChunk(const wire::Field& field, ProducerMemory* memory);
+  /// @return false: there is no such chunk in memory
+  bool TakeChunk(const wire::Field& field, smb::ChunkPlace place, ProducerMemory& memory);
   Status ReadPatch(const wire::Field& field);
 
   std::string for_log_;
-  std::string chunk_;
   std::optional<uint64_t> flush_;
   bool from_memory_ = false;
   uint64_t chunks_ = 0;

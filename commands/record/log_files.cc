@@ -43,17 +43,25 @@ Status LogFiles::ClosePart() {
   return file_->Close();
 }
 
-Status LogFiles::Append(const Op& op) {
-  if (options_.max_size && writer_->bytes_written() >= *options_.max_size) {
-    RS_RETURN_IF_ERROR(ClosePart());
-    bytes_before_ += writer_->bytes_written();
-    ++part_;
-    RS_RETURN_IF_ERROR(OpenPart());
-  }
-  return writer_->Append(op);
+Status LogFiles::MakeRoom() {
+  if (!options_.max_size || writer_->bytes_written() < *options_.max_size) return {};
+  RS_RETURN_IF_ERROR(ClosePart());
+  bytes_before_ += writer_->bytes_written();
+  ++part_;
+  return OpenPart();
 }
 
-Status LogFiles::Flush() { return writer_->Flush(); }
+Status LogFiles::Append(const Op& op) {
+  RS_RETURN_IF_ERROR(MakeRoom());
+  RS_RETURN_IF_ERROR(writer_->Append(op));
+  return writer_->Flush();
+}
+
+Status LogFiles::AppendFrame(PreparedFrame& frame) {
+  RS_RETURN_IF_ERROR(MakeRoom());
+  return writer_->AppendFrame(frame);
+}
+
 Status LogFiles::Close() { return ClosePart(); }
 
 }  // namespace ringscope::record

@@ -25,9 +25,9 @@ class LogFiles {
  public:
   static Result<std::unique_ptr<LogFiles>> Create(LogFilesOptions options);
 
+  /// Both make what is appended safe from the end of this process.
   Status Append(const Op& op);
-  /// Makes what was appended safe from the end of this process.
-  Status Flush();
+  Status AppendFrame(PreparedFrame& frame);
   /// Ends the last file with its index.
   Status Close();
 
@@ -36,6 +36,8 @@ class LogFiles {
 
  private:
   explicit LogFiles(LogFilesOptions options) : options_(std::move(options)) {}
+  /// Begins the next part if this one has its size.
+  Status MakeRoom();
   Status OpenPart();
   Status ClosePart();
 

@@ -2,23 +2,17 @@
 
 #include <time.h>
 
-#include <cstring>
+#include "core/wire.h"
 
 namespace ringscope::record {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 /// What a record counts for besides its request.
 constexpr size_t kRecordCost = 256;
 /// Room for the records that are not dropped with the commits.
 constexpr size_t kReserve = size_t{16} << 20;
-/// The writing thread lets so much, or for so long, come together before it begins.
-constexpr size_t kBatchBytes = 512 * 1024;
-constexpr std::chrono::milliseconds kBatchTime{20};
-/// Blocks kept for the next burst; the rest of a burst's memory is given back.
+/// Blocks kept for the next burst once the queue is empty; the rest is given back.
 constexpr size_t kSpareBlocks = 64;
-constexpr auto kNever = Clock::time_point::max();
 
 uint64_t BootTimeNs() {
   timespec now = {};
@@ -27,9 +21,6 @@ uint64_t BootTimeNs() {
 }
 
 }  // namespace
-
-LogQueue::Block::Block(size_t bytes)
-    : data(std::make_unique_for_overwrite<uint8_t[]>(bytes)), capacity(bytes) {}
 
 LogQueue::LogQueue(std::unique_ptr<LogFiles> files, Options options)
     : files_(std::move(files)), options_(std::move(options)), thread_([this] { Run(); }) {}
@@ -48,14 +39,12 @@ void LogQueue::Append(OpBody body) {
   if (queued_ <= options_.capacity / 2) dropping_ = false;
   if (commit != nullptr ? dropping_ : queued_ + cost > options_.capacity + kReserve)
     return Drop(op, size);
-  const size_t before = queued_;
   if (gap_) {
     ++totals_.gaps;
     AppendLocked({.time_ns = op.time_ns, .body = std::move(*gap_)}, kRecordCost);
     gap_.reset();
   }
   AppendLocked(std::move(op), cost);
-  if (before == 0 || (before < kBatchBytes && queued_ >= kBatchBytes)) changed_.notify_one();
 }
 
 void LogQueue::Drop(const Op& op, size_t size) {
@@ -74,86 +63,82 @@ void LogQueue::Drop(const Op& op, size_t size) {
 }
 
 void LogQueue::AppendLocked(Op op, size_t cost) {
-  auto* const commit = std::get_if<Commit>(&op.body);
-  const Bytes request = commit != nullptr ? commit->request : Bytes();
-  Block& block = BlockFor(request.size());
-  const size_t offset = block.used;
-  if (!request.empty()) std::memcpy(block.data.get() + offset, request.data(), request.size());
-  block.used += request.size();
-  block.queued += cost;
+  if (open_ == nullptr) OpenBlock();
+  if (!open_->frame.Append(std::move(op))) {
+    if (!open_->frame.empty()) {
+      CloseBlock();
+      OpenBlock();
+    }
+    if (!open_->frame.Append(std::move(op))) return AppendLarge(std::move(op), cost);
+  }
+  open_->queued += cost;
   queued_ += cost;
-  block.items.push_back({std::move(op), offset, request.size()});
 }
 
-LogQueue::Block& LogQueue::BlockFor(size_t bytes) {
-  // The number of items is bounded too, as small records take no room in the block.
-  constexpr size_t kMaxItems = kBlockBytes / kRecordCost;
-  if (blocks_.empty() || blocks_.back()->capacity - blocks_.back()->used < bytes ||
-      blocks_.back()->items.size() >= kMaxItems) {
-    if (bytes > kBlockBytes || spare_.empty()) {
-      blocks_.push_back(std::make_unique<Block>(std::max(bytes, kBlockBytes)));
-    } else {
-      blocks_.push_back(std::move(spare_.back()));
-      spare_.pop_back();
-    }
+void LogQueue::AppendLarge(Op op, size_t cost) {
+  if (auto* const commit = std::get_if<Commit>(&op.body)) {
+    open_->large_request = wire::AsText(commit->request);
+    commit->request = wire::AsBytes(open_->large_request);
   }
-  return *blocks_.back();
+  open_->large = std::move(op);
+  open_->queued += cost;
+  queued_ += cost;
+  CloseBlock();
+}
+
+void LogQueue::OpenBlock() {
+  if (spare_.empty()) {
+    open_ = std::make_unique<Block>();
+  } else {
+    open_ = std::move(spare_.back());
+    spare_.pop_back();
+  }
+  open_until_ = Clock::now() + options_.flush_interval;
+  changed_.notify_one();
+}
+
+void LogQueue::CloseBlock() {
+  blocks_.push_back(std::move(open_));
+  changed_.notify_one();
 }
 
 void LogQueue::Recycle(BlockPtr block) {
-  if (block->capacity != kBlockBytes || spare_.size() >= kSpareBlocks) return;
-  block->used = block->queued = 0;
-  block->items.clear();
+  if (blocks_.empty() && spare_.size() > kSpareBlocks) spare_.resize(kSpareBlocks);
+  block->frame.Clear();
+  block->queued = 0;
+  block->large.reset();
+  block->large_request = {};
   spare_.push_back(std::move(block));
 }
 
-Status LogQueue::WriteBlock(const Block& block) {
-  for (const Item& item : block.items) {
-    if (!std::holds_alternative<Commit>(item.op.body)) {
-      RS_RETURN_IF_ERROR(files_->Append(item.op));
-      continue;
-    }
-    Op op = item.op;
-    std::get<Commit>(op.body).request = Bytes(block.data.get() + item.offset, item.size);
-    RS_RETURN_IF_ERROR(files_->Append(op));
-  }
-  return {};
+Status LogQueue::Write(Block& block) {
+  if (block.large) return files_->Append(*block.large);
+  return files_->AppendFrame(block.frame);
 }
 
-Status LogQueue::FlushIfDue(std::chrono::steady_clock::time_point& due) {
-  if (Clock::now() < due) return {};
-  due = kNever;
-  return files_->Flush();
+LogQueue::BlockPtr LogQueue::TakeBlock(std::unique_lock<std::mutex>& lock) {
+  const auto ready = [this] { return !blocks_.empty() || closing_; };
+  // A block that is not full waits for more, for a while.
+  changed_.wait(lock, [&] { return ready() || open_ != nullptr; });
+  if (!ready()) changed_.wait_until(lock, open_until_, ready);
+  if (blocks_.empty() && open_ != nullptr) blocks_.push_back(std::move(open_));
+  if (blocks_.empty()) return nullptr;
+  BlockPtr block = std::move(blocks_.front());
+  blocks_.pop_front();
+  return block;
 }
 
 void LogQueue::Run() {
-  Clock::time_point flush_due = kNever;  // of what is not safe yet
   Status status;
   std::unique_lock lock(mutex_);
-  const auto has_work = [this] { return !blocks_.empty() || closing_; };
-  while (status) {
-    if (flush_due == kNever) {
-      changed_.wait(lock, has_work);
-    } else {
-      changed_.wait_until(lock, flush_due, has_work);
-    }
-    if (!blocks_.empty()) {
-      changed_.wait_for(lock, kBatchTime, [this] { return queued_ >= kBatchBytes || closing_; });
-    }
-    if (blocks_.empty() && closing_) break;
-    std::vector<BlockPtr> taken = std::exchange(blocks_, {});
+  while (BlockPtr block = TakeBlock(lock)) {
     lock.unlock();
-    for (BlockPtr& block : taken) {
-      if (status) status = WriteBlock(*block);
-      if (flush_due == kNever) flush_due = Clock::now() + options_.flush_interval;
-      if (status) status = FlushIfDue(flush_due);
-      const std::lock_guard done(mutex_);
-      queued_ -= block->queued;
-      totals_.written = files_->bytes_written();
-      Recycle(std::move(block));
-    }
-    if (status) status = FlushIfDue(flush_due);
+    status = Write(*block);
     lock.lock();
+    if (!status) break;
+    queued_ -= block->queued;
+    totals_.written = files_->bytes_written();
+    Recycle(std::move(block));
   }
   if (status && gap_) {
     ++totals_.gaps;
@@ -165,6 +150,7 @@ void LogQueue::Run() {
   if (!status) {
     failure_ = status.error();
     blocks_.clear();
+    open_.reset();
     queued_ = 0;
     lock.unlock();
     if (options_.on_failure) options_.on_failure();

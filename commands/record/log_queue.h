@@ -4,6 +4,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -50,30 +51,27 @@ class LogQueue : public RecordSink {
   const LogFiles& files() const { return *files_; }
 
  private:
-  static constexpr size_t kBlockBytes = size_t{1} << 20;
-  struct Item {
-    Op op;
-    size_t offset = 0;  // of a commit's request in the block
-    size_t size = 0;
-  };
-  /// Memory for many requests, so that the queue does without allocating.
+  using Clock = std::chrono::steady_clock;
+  static constexpr size_t kFrameBytes = size_t{1} << 20;
+  /// A frame's worth of records.
   struct Block {
-    explicit Block(size_t bytes);
-    std::unique_ptr<uint8_t[]> data;
-    size_t capacity;
-    size_t used = 0;
-    size_t queued = 0;  // what its items count for in the queue
-    std::vector<Item> items;
+    PreparedFrame frame{kFrameBytes};
+    size_t queued = 0;  // what it counts for in the queue
+    /// A commit that no frame has room for, instead.
+    std::optional<Op> large;
+    std::string large_request;
   };
   using BlockPtr = std::unique_ptr<Block>;
 
   void AppendLocked(Op op, size_t cost);
+  void AppendLarge(Op op, size_t cost);
   void Drop(const Op& op, size_t size);
-  Block& BlockFor(size_t bytes);
+  void CloseBlock();
+  void OpenBlock();
   void Run();
-  Status WriteBlock(const Block& block);
-  /// @param due set to never when it was
-  Status FlushIfDue(std::chrono::steady_clock::time_point& due);
+  /// Waits until there is something to write. @return nullptr: there never will be
+  BlockPtr TakeBlock(std::unique_lock<std::mutex>& lock);
+  Status Write(Block& block);
   void Recycle(BlockPtr block);
 
   std::unique_ptr<LogFiles> files_;  // the thread's until Close
@@ -81,8 +79,10 @@ class LogQueue : public RecordSink {
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<BlockPtr> blocks_;  // to be written; the last is being filled
-  std::vector<BlockPtr> spare_;
+  std::deque<BlockPtr> blocks_;  // to be written
+  BlockPtr open_;                // being filled
+  Clock::time_point open_until_;
+  std::vector<BlockPtr> spare_;  // memory that was used before, as the system's costs time
   size_t queued_ = 0;
   bool closing_ = false;
   bool dropping_ = false;

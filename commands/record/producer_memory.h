@@ -27,6 +27,8 @@ class ProducerMemory {
 
   size_t size() const { return memory_->size(); }
 
+  /// Bytes of a complete chunk, header and payload; 0: there is none.
+  size_t BytesOfComplete(smb::ChunkPlace place) const { return pages_.BytesOfComplete(place); }
   /// Appends a chunk that the producer commits to `out`, header and payload, and notes that it is
   /// the service's from now on. @return false, with `out` as it was: the service will skip it too,
   /// as there is no such chunk, it is not complete, or it was committed before

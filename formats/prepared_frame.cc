@@ -1,0 +1,56 @@
+#include "formats/prepared_frame.h"
+
+#include <cstring>
+#include <utility>
+
+#include "core/wire.h"
+#include "formats/commit_log_format.h"
+#include "formats/record_codec.h"
+
+namespace ringscope {
+namespace {
+
+/// Bounds the memory of the operations, as small records take little room in the frame.
+constexpr size_t kMaxRecords = 4096;
+/// More than a commit's record has besides its request.
+constexpr size_t kMaxCommitOverhead = 160;
+
+}  // namespace
+
+PreparedFrame::PreparedFrame(size_t capacity) : capacity_(capacity) {
+  bytes_.reserve(kRoom + capacity_);
+  Clear();
+}
+
+void PreparedFrame::Clear() {
+  bytes_.assign(kRoom, '\0');
+  ops_.clear();
+}
+
+bool PreparedFrame::Append(Op&& op) {
+  if (ops_.size() == kMaxRecords) return false;
+  const size_t room = kRoom + capacity_ - bytes_.size();
+  if (auto* const commit = std::get_if<Commit>(&op.body)) {
+    const size_t size = commit->request.size();
+    if (size + kMaxCommitOverhead > room) return false;
+    commit_log::AppendRecord(op, std::nullopt, bytes_);
+    commit->request = wire::AsBytes(bytes_).last(size);  // it stands last in its record
+  } else {
+    std::string encoded;
+    commit_log::AppendRecord(op, std::nullopt, encoded);
+    if (encoded.size() > room) return false;
+    bytes_ += encoded;
+  }
+  ops_.push_back(std::move(op));
+  return true;
+}
+
+std::string_view PreparedFrame::Finish(uint64_t first_record) {
+  const commit_log::NumberedHead head =
+      commit_log::HeadWithNumber(wire::AsBytes(bytes_).subspan(kRoom), first_record);
+  const size_t start = kRoom + head.replaces - head.bytes.size();
+  std::memcpy(bytes_.data() + start, head.bytes.data(), head.bytes.size());
+  return std::string_view(bytes_).substr(start);
+}
+
+}  // namespace ringscope
