@@ -1,6 +1,7 @@
 #include "cli/process_streams.h"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -24,6 +25,12 @@ Status DescriptorStream::Write(Bytes bytes) {
     bytes = bytes.subspan(static_cast<size_t>(written));
   }
   return {};
+}
+
+size_t DescriptorStream::columns() const {
+  winsize size = {};
+  if (!is_terminal_ || ::ioctl(descriptor_, TIOCGWINSZ, &size) != 0) return 0;
+  return size.ws_col;
 }
 
 void IgnoreBrokenPipes() { std::signal(SIGPIPE, SIG_IGN); }

@@ -13,6 +13,7 @@ class DescriptorStream : public OutputStream {
   using ByteSink::Write;
   Status Write(Bytes bytes) override;
   bool is_terminal() const override { return is_terminal_; }
+  size_t columns() const override;
   bool reader_gone() const override { return reader_gone_; }
 
  private:

@@ -4,8 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <thread>
 
 #include "commands/record/child_process.h"
@@ -18,6 +21,7 @@ namespace ringscope::testing {
 namespace {
 
 using record::ChildProcess;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
@@ -38,6 +42,8 @@ struct LogContent {
   size_t commits = 0;
   size_t ends = 0;
   uint64_t damage = 0;
+  uint64_t gap_records = 0;
+  std::vector<BufferSetUp> buffers;
 };
 LogContent ReadContent(const std::string& path) {
   LogContent content;
@@ -48,6 +54,10 @@ LogContent ReadContent(const std::string& path) {
     if (!op || !*op) break;
     content.commits += std::holds_alternative<Commit>((*op)->body) ? 1 : 0;
     content.ends += std::holds_alternative<ProducerDisconnected>((*op)->body) ? 1 : 0;
+    if (const auto* buffer = std::get_if<BufferSetUp>(&(*op)->body))
+      content.buffers.push_back(*buffer);
+    if (const auto* gap = std::get_if<RecorderGap>(&(*op)->body))
+      content.gap_records += gap->records.value_or(0);
   }
   content.damage = (*log)->damage_count();
   return content;
@@ -56,11 +66,11 @@ LogContent ReadContent(const std::string& path) {
 class RecordProcess : public ::testing::Test {
  protected:
   /// Starts `ringscope record` with a shell, which may say something before that.
-  void Start(const std::string& options, const std::string& before = "") {
-    const std::string command = fmt::format(
-        "{} exec {} record -q -o {} --listen {} --connect {} --buffer 1=64k,discard {} "
-        "2> {}",
-        before, RS_BINARY, log_, listen_, service_.socket(), options, messages_);
+  void Start(std::string options, const std::string& before = "") {
+    options = buffers_ + " " + options;
+    const std::string command =
+        fmt::format("{} exec {} record {} -o {} --listen {} --connect {} {} 2> {}", before,
+                    RS_BINARY, quiet_, log_, listen_, service_.socket(), options, messages_);
     process_ = ChildProcess::Start({"sh", "-c", command}, {}).value();
   }
   /// A producer that is connected through the recorder.
@@ -91,8 +101,10 @@ class RecordProcess : public ::testing::Test {
 
   const TempFolder folder_;
   const std::string log_ = folder_.File("cap.tblog");
-  const std::string messages_ = folder_.File("messages");
+  std::string messages_ = folder_.File("messages");
   const std::string listen_ = folder_.File("producer.sock");
+  std::string buffers_ = "--buffer 1=64k,discard";
+  std::string quiet_ = "-q";
   FakeService service_{{}};
   std::unique_ptr<ChildProcess> process_;
   std::optional<FakeProducer> producer_;
@@ -160,6 +172,164 @@ TEST_F(RecordProcess, FullDisk_EndsTheLogAndNotTheSession) {
   EXPECT_EQ(process_->TakeEnding(), "ended with status 1");
   EXPECT_EQ(ReadContent(log_).damage, 0u);
   EXPECT_EQ(std::ranges::count(Messages(), '\n'), 1);
+}
+
+// A pipe that nobody reads is a disk that takes nothing.
+TEST_F(RecordProcess, SlowDisk_LeavesAGapAndSaysSo) {
+  ASSERT_EQ(::mkfifo(log_.c_str(), 0600), 0);
+  record::UniqueFd reader(::open(log_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  Start("--queue 1MiB --level -7");
+  Producer();
+  ASSERT_TRUE(Commit(1500));  // the session does not wait
+  ASSERT_TRUE(Eventually([this] { return !Messages().empty(); }));
+  EXPECT_THAT(Messages(), HasSubstr("the log cannot be written fast enough: "));
+  std::string written;
+  std::thread drain([&] {
+    ::fcntl(reader.get(), F_SETFL, 0);
+    std::vector<char> buffer(1 << 16);
+    for (ssize_t got; (got = ::read(reader.get(), buffer.data(), buffer.size())) > 0;)
+      written.append(buffer.data(), static_cast<size_t>(got));
+  });
+  ::kill(process_->pid(), SIGTERM);
+  EXPECT_EQ(process_->TakeEnding(), "ended with status 3");
+  drain.join();
+  EXPECT_THAT(Messages(), HasSubstr("the log is not complete: "));
+  const LogContent content = ReadContent(folder_.Write("copy.tblog", written));
+  EXPECT_EQ(content.damage, 0u);
+  EXPECT_GT(content.gap_records, 0u);
+  EXPECT_EQ(content.commits + content.gap_records, 1500u);
+}
+
+TEST_F(RecordProcess, MaxSize_GoesOnInAnotherFile) {
+  Start("--max-size 1MiB");
+  Producer();
+  ASSERT_TRUE(Commit(900));
+  ::kill(process_->pid(), SIGTERM);
+  EXPECT_EQ(process_->TakeEnding(), "");
+  std::string joined = ReadFile(log_);
+  size_t parts = 1;
+  for (; parts < 10; ++parts) {
+    const std::string part = ReadFile(folder_.File(fmt::format("cap.{}.tblog", parts)));
+    if (part.empty()) break;
+    EXPECT_EQ(ReadContent(folder_.File(fmt::format("cap.{}.tblog", parts))).damage, 0u);
+    joined += part;
+  }
+  EXPECT_GT(parts, 2u);
+  const LogContent content = ReadContent(folder_.Write("joined.tblog", joined));
+  EXPECT_EQ(content.commits, 900u);
+  EXPECT_EQ(content.damage, 0u);
+}
+
+TEST_F(RecordProcess, Duration_EndsIt) {
+  Start("--duration 300ms");
+  EXPECT_EQ(process_->TakeEnding(), "");
+  EXPECT_FALSE(std::filesystem::exists(listen_));
+  EXPECT_EQ(ReadContent(log_).damage, 0u);
+}
+
+TEST_F(RecordProcess, Buffer_IsInTheLogAsGiven) {
+  buffers_ = "--buffer 1=3MiB,ring_buffer --buffer 7=64k,discard";
+  Start("");
+  Producer();
+  ASSERT_TRUE(Commit(1));
+  process_->Terminate();
+  process_->TakeEnding();
+  EXPECT_THAT(ReadContent(log_).buffers,
+              ElementsAre(BufferSetUp{BufferId{1}, {}, 3 << 20, FillPolicy::kRingBuffer, ""},
+                          BufferSetUp{BufferId{7}, {}, 65536, FillPolicy::kDiscard, ""}));
+}
+
+TEST_F(RecordProcess, Config_IsJoinedWithTheServicesIds) {
+  buffers_ = "--config " + folder_.Write("trace.pbtxt",
+                                         "buffers { size_kb: 8 }\n"
+                                         "buffers { size_kb: 96 fill_policy: DISCARD\n"
+                                         "          experimental_mode: TRACE_BUFFER_V2 }\n"
+                                         "data_sources { config { name: \"other\" } }\n"
+                                         "data_sources { config { name: \"source.p\"\n"
+                                         "                        target_buffer: 1 } }\n");
+  Start("");
+  Producer();
+  ASSERT_TRUE(Commit(1));
+  process_->Terminate();
+  process_->TakeEnding();
+  EXPECT_THAT(ReadContent(log_).buffers,
+              ElementsAre(BufferSetUp{BufferId{1}, 1, 96 << 10, FillPolicy::kDiscard, "v2"}));
+  EXPECT_THAT(Messages(), IsEmpty());
+}
+
+/// A terminal, and what it has been sent.
+class Terminal {
+ public:
+  explicit Terminal(unsigned short columns)
+      : master_(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)) {
+    EXPECT_EQ(::grantpt(master_.get()), 0);
+    EXPECT_EQ(::unlockpt(master_.get()), 0);
+    path_ = ::ptsname(master_.get());
+    slave_ = record::UniqueFd(::open(path_.c_str(), O_RDWR | O_NOCTTY | O_CLOEXEC));
+    const winsize size = {24, columns, 0, 0};
+    EXPECT_EQ(::ioctl(slave_.get(), TIOCSWINSZ, &size), 0);
+  }
+  const std::string& path() const { return path_; }
+  const std::string& Received() {
+    char buffer[4096];
+    for (ssize_t got; (got = ::read(master_.get(), buffer, sizeof(buffer))) > 0;)
+      received_.append(buffer, static_cast<size_t>(got));
+    return received_;
+  }
+  /// What is on the screen: carriage returns, and erasing to the end of the line, are done.
+  std::vector<std::string> Screen() {
+    std::vector<std::string> rows(1);
+    const std::string text = Received();
+    for (size_t i = 0; i < text.size(); ++i) {
+      if (text[i] == '\n') {
+        rows.emplace_back();
+      } else if (text.compare(i, 4, "\r\x1b[K") == 0) {
+        rows.back().clear();
+        i += 3;
+      } else if (text[i] != '\r') {
+        rows.back() += text[i];
+      }
+    }
+    return rows;
+  }
+
+ private:
+  record::UniqueFd master_;
+  record::UniqueFd slave_;
+  std::string path_;
+  std::string received_;
+};
+
+TEST_F(RecordProcess, StatusLine_IsDrawnAndTakenAway) {
+  Terminal terminal(200);
+  messages_ = terminal.path();
+  quiet_ = "";
+  Start("");
+  Producer();
+  ASSERT_TRUE(Commit(50));
+  EXPECT_TRUE(Eventually([&] {
+    return terminal.Screen().back().find("1 producer  1 sequence  ") != std::string::npos &&
+           terminal.Screen().back().ends_with("50 chunks  queue 0 bytes  no gaps");
+  })) << terminal.Screen().back();
+  EXPECT_THAT(terminal.Screen().front(), HasSubstr("producers connect to " + listen_));
+  process_->Terminate();
+  EXPECT_EQ(process_->TakeEnding(), "");
+  const std::vector<std::string> screen = terminal.Screen();
+  ASSERT_EQ(screen.size(), 4u) << terminal.Received();  // two lines at the start, one at the end
+  EXPECT_THAT(screen[2], HasSubstr("wrote " + log_));
+  EXPECT_EQ(screen[3], "");
+}
+
+TEST_F(RecordProcess, StatusLine_FitsANarrowTerminal) {
+  Terminal terminal(40);
+  messages_ = terminal.path();
+  quiet_ = "";
+  Start("");
+  Producer();
+  ASSERT_TRUE(Eventually([&] { return terminal.Screen().back().find("1 producer") < 40; }));
+  EXPECT_EQ(terminal.Screen().back().size(), 39u);
+  process_->Terminate();
+  EXPECT_EQ(process_->TakeEnding(), "");
 }
 
 TEST_F(RecordProcess, Program_FindsTheSocketsInItsEnvironment) {

@@ -15,6 +15,16 @@ constexpr const char* kBold = "\x1b[1m";
 constexpr const char* kReset = "\x1b[0m";
 constexpr const char* kClearLine = "\r\x1b[K";
 
+/// As many characters of UTF-8 as there are columns.
+std::string_view FirstColumns(std::string_view line, size_t columns) {
+  size_t end = 0;
+  for (; end < line.size(); ++end) {
+    const bool starts_character = (static_cast<uint8_t>(line[end]) & 0xC0) != 0x80;
+    if (starts_character && columns-- == 0) break;
+  }
+  return line.substr(0, end);
+}
+
 }  // namespace
 
 Console::~Console() {
@@ -77,6 +87,9 @@ void Console::Say(std::string_view text) {
 
 void Console::ShowProgressLine(std::string_view line) {
   if (line.empty() && !progress_shown_) return;
+  // The last column stays free: some terminals wrap as soon as it is used.
+  if (const size_t columns = streams_.err.columns(); columns > 0)
+    line = FirstColumns(line, columns - 1);
   static_cast<void>(streams_.err.Write(fmt::format("{}{}", kClearLine, line)));
   progress_shown_ = !line.empty();
 }

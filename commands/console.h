@@ -18,6 +18,8 @@ class OutputStream : public ByteSink {
  public:
   using ByteSink::Write;
   virtual bool is_terminal() const { return false; }
+  /// Columns of the terminal, as it is now; 0: not known.
+  virtual size_t columns() const { return 0; }
   /// The reader closed its end (`| head`): nobody listens, and that is no failure.
   virtual bool reader_gone() const { return false; }
 };
@@ -67,7 +69,8 @@ class Console {
   bool out_is_terminal() const { return streams_.out.is_terminal(); }
   /// Whether a progress line makes sense: a terminal on standard error, and not --quiet.
   bool shows_progress() const { return streams_.err.is_terminal() && !options_.quiet; }
-  /// Shows `line` in place of the progress line before; empty: takes it away.
+  /// Shows `line` in place of the progress line before, as much of it as the terminal has room for:
+  /// of one that wraps only the last row could be taken away again. Empty: takes it away.
   void ShowProgressLine(std::string_view line);
 
  private:

@@ -70,6 +70,17 @@ TEST(Console, ProgressLine_GivesWayToMessages) {
   EXPECT_THAT(run.err.text, HasSubstr("careful\n"));
 }
 
+TEST(Console, ProgressLine_FitsTheTerminal) {
+  MemoryRun run;
+  run.err.terminal = true;
+  run.err.width = 8;
+  run.console.ShowProgressLine("1234567890");
+  EXPECT_EQ(run.err.text, "\r\x1b[K1234567");
+  run.err.text.clear();
+  run.console.ShowProgressLine("\u00b5\u00b5\u00b5\u00b5\u00b5\u00b5\u00b5\u00b5");
+  EXPECT_EQ(run.err.text, "\r\x1b[K\u00b5\u00b5\u00b5\u00b5\u00b5\u00b5\u00b5");
+}
+
 TEST(Progress, WithoutATerminal_ShowsNothing) {
   MemoryRun run;
   {

@@ -11,7 +11,7 @@ struct KnownMethod {
   std::string_view name;
 };
 
-constexpr std::array<KnownMethod, 16> kKnownMethods = {{
+constexpr std::array<KnownMethod, 17> kKnownMethods = {{
     {MethodName::kInitializeConnection, "InitializeConnection"},
     {MethodName::kRegisterDataSource, "RegisterDataSource"},
     {MethodName::kUnregisterDataSource, "UnregisterDataSource"},
@@ -23,6 +23,7 @@ constexpr std::array<KnownMethod, 16> kKnownMethods = {{
     {MethodName::kNotifyDataSourceStopped, "NotifyDataSourceStopped"},
     {MethodName::kSync, "Sync"},
     {MethodName::kEnableTracing, "EnableTracing"},
+    {MethodName::kDisableTracing, "DisableTracing"},
     {MethodName::kReadBuffers, "ReadBuffers"},
     {MethodName::kFreeBuffers, "FreeBuffers"},
     {MethodName::kFlush, "Flush"},

@@ -31,6 +31,7 @@ enum class MethodName : uint8_t {
   kSync,
   // ConsumerPort
   kEnableTracing,
+  kDisableTracing,
   kReadBuffers,
   kFreeBuffers,
   kFlush,

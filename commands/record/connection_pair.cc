@@ -161,7 +161,7 @@ void ConnectionPair::Abandon() {
 }
 
 void ConnectionPair::OnTimer() {
-  if (state_ != State::kOpen) return;
+  if (state_ != State::kOpen || !tap_->WantsTimer()) return;
   tap_->OnTimer(*service_);
   Settle({}, "");
 }

@@ -37,7 +37,7 @@ class ConnectionPair : private Turns::Taker {
   void End();
   /// Gives up on what the service has not taken.
   void Abandon();
-  void OnTimer();
+  void OnTimer();  // the tap's, if it wants that
   const Tap& tap() const { return *tap_; }
 
  private:

@@ -61,13 +61,18 @@ Status ConsumerTap::OnRequest(ipc::MethodName method, const ipc::InvokeMethod& i
     case ipc::MethodName::kFreeBuffers:
       EndSession();
       break;
+    case ipc::MethodName::kDisableTracing:
+      recording_.scrape_unasked();
+      break;
     case ipc::MethodName::kFlush:
+      recording_.scrape_unasked();
       recording_.log.Append(Note{"the consumer asked for a flush"});
       break;
     case ipc::MethodName::kDetach:
       session_.reset();  // it goes on without this consumer
       break;
     case ipc::MethodName::kCloneSession:
+      recording_.scrape_unasked();
       clone_request_ = frame.frame.request_id;
       break;
     default:

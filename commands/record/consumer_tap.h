@@ -19,6 +19,7 @@ class ConsumerTap : public PortTap {
 
   bool CarriesDescriptor(const ipc::Frame& frame) const override;
   void OnDisconnect(FrameSocket* service) override;
+  bool WantsTimer() const override { return false; }
   void OnTimer(FrameSocket&) override {}
   /// A consumer changes the buffers by its reads. Their last replies are the confirmation.
   bool CanConfirm() const override { return true; }

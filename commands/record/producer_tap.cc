@@ -231,10 +231,13 @@ void ProducerTap::OnDisconnect(FrameSocket* service) {
   recording_.log.Append(ProducerDisconnected{producer_});
 }
 
-void ProducerTap::OnTimer(FrameSocket& service) {
+bool ProducerTap::WantsTimer() const {
   // A producer that is never asked to flush never acknowledges, so that no other time is known.
-  if (recording_.scraping == Scraping::kExact && NeverFlushes() && !instances_.empty())
-    QueueAll(Scrape(ProducerMemory::Scrape::kChanged), service);
+  return recording_.scraping == Scraping::kExact && NeverFlushes() && !instances_.empty();
+}
+
+void ProducerTap::OnTimer(FrameSocket& service) {
+  QueueAll(Scrape(ProducerMemory::Scrape::kChanged), service);
 }
 
 Status ProducerTap::OnDataSource(Bytes args) {
@@ -300,6 +303,11 @@ Status ProducerTap::OnCommand(Bytes reply, const PassingFrame& frame) {
   if (command.set_up) OnInstance(*command.set_up);
   if (command.start) OnInstance(*command.start);
   if (command.flush) {
+    // The service scrapes all producers when those that it asks have answered.
+    if (!WantsTimer() && command.flush->request_id != recording_.last_flush) {
+      recording_.last_flush = command.flush->request_id;
+      recording_.scrape_unasked();
+    }
     recording_.log.Append(
         FlushRequested{.flush = command.flush->request_id, .producer = producer_});
   }

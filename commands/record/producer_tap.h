@@ -30,6 +30,7 @@ class ProducerTap : public PortTap {
 
   bool CarriesDescriptor(const ipc::Frame& frame) const override;
   void OnDisconnect(FrameSocket* service) override;
+  bool WantsTimer() const override;
   void OnTimer(FrameSocket& service) override;
   std::string Describe() const override;
 

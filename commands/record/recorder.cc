@@ -39,8 +39,13 @@ Recorder::Recorder(EventLoop& loop, RecorderOptions options, RecorderListeners l
       options_(std::move(options)),
       warn_(std::move(warn)),
       buffers_([&log](OpBody body) { log.Append(std::move(body)); }, warn_),
-      recording_{
-          .log = log, .buffers = buffers_, .counts = counts_, .scraping = options_.scraping} {
+      recording_{.log = log,
+                 .buffers = buffers_,
+                 .counts = counts_,
+                 .scraping = options_.scraping,
+                 .scrape_unasked = [this] {
+                   for (const auto& [id, pair] : pairs_) pair->OnTimer();
+                 }} {
   log.Append(ClockSnapshotRecord{TakeClockSnapshot()});
   for (const auto& [id, buffer] : options_.buffers) buffers_.SetUp(id, buffer);
   if (options_.config) buffers_.SetTemplate(*options_.config);
@@ -108,7 +113,7 @@ void Recorder::Join(UniqueFd client, const Listening& listening) {
 }
 
 void Recorder::OnTimer() {
-  for (const auto& [id, pair] : pairs_) pair->OnTimer();
+  recording_.scrape_unasked();
   loop_.CallAt(EventLoop::Clock::now() + kTimerPeriod, [this, alive = std::weak_ptr<bool>(alive_)] {
     if (!alive.expired()) OnTimer();
   });

@@ -2,6 +2,7 @@
 #define RINGSCOPE_COMMANDS_RECORD_RECORDING_H_
 
 #include <cstdint>
+#include <functional>
 
 #include "commands/record/session_buffers.h"
 #include "core/op.h"
@@ -38,6 +39,9 @@ struct Recording {
   SessionBuffers& buffers;
   RecordCounts& counts;
   Scraping scraping = Scraping::kExact;
+  /// Scrapes the producers that are not asked to flush, as the service would now, or soon.
+  std::function<void()> scrape_unasked = [] {};
+  uint64_t last_flush = 0;     // id of the last that a producer was asked for
   uint16_t last_producer = 0;  // producers are numbered in the order of their connecting
 };
 

@@ -233,6 +233,38 @@ TEST(Session, ProducerThatNeverFlushes_IsScrapedAllTheSame) {
   EXPECT_EQ(log.All<Commit>().front().origin, Origin::kScraped);
 }
 
+// At a flush the service scrapes all producers, not only those that it asks.
+TEST(Session, FlushOfAnother_ScrapesWhoNeverFlushes) {
+  MemoryLog log;
+  FakeService service({});
+  const record::RecorderOptions options{.producer = {UniqueSocketName("listen"), service.socket()}};
+  RecorderRun recorder(options, log);
+  FakeProducer asked(options.producer.listen, "asked");
+  ASSERT_TRUE(asked.Connect());
+  FakeProducer silent(options.producer.listen, "silent");
+  ASSERT_TRUE(silent.Connect(/*no_flush=*/true));
+  silent.RegisterWriter(WriterId{1}, kBuffer);
+  ASSERT_TRUE(silent.Sync());
+  silent.Write({.page = 3,
+                .writer = WriterId{1},
+                .id = ChunkId{0},
+                .fragments = 2,
+                .payload = "open",
+                .complete = false});
+  service.Flush(7);
+  ASSERT_TRUE(asked.WaitForFlush());
+  std::string acknowledgement;
+  CommitRequestBuilder(acknowledgement).SetFlushRequestId(7);
+  ASSERT_TRUE(asked.Commit(acknowledgement));
+  ASSERT_TRUE(log.WaitFor<FlushAcknowledged>());
+  std::vector<std::string> order;
+  for (const Op& op : log.ops()) {
+    if (std::holds_alternative<Commit>(op.body)) order.push_back("scrape");
+    if (std::holds_alternative<FlushAcknowledged>(op.body)) order.push_back("acknowledged");
+  }
+  EXPECT_EQ(order, (std::vector<std::string>{"scrape", "acknowledged"}));
+}
+
 TEST(Session, FlushesAndStopsAreLogged) {
   MemoryLog log;
   FakeService service({});

@@ -21,7 +21,9 @@ class Tap {
   /// The connection ends: called once, before the service is told.
   /// @param service nullptr: it is the service that has gone
   virtual void OnDisconnect(FrameSocket* service) = 0;
-  /// Called about once a second.
+  /// Whether it has something to say that nothing on the socket gives it occasion for.
+  virtual bool WantsTimer() const = 0;
+  /// If it does: called about once a second, and before what the others do makes the service look.
   virtual void OnTimer(FrameSocket& service) = 0;
 
   /// Whether the service's having handled what was sent can be asked for.

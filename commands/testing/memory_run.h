@@ -27,10 +27,12 @@ class MemoryStream : public OutputStream {
     return {};
   }
   bool is_terminal() const override { return terminal; }
+  size_t columns() const override { return width; }
   bool reader_gone() const override { return gone_; }
 
   std::string text;
   bool terminal = false;
+  size_t width = 0;
   bool closed = false;  // writes fail as on a broken pipe
 
  private:
