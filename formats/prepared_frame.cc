@@ -11,7 +11,7 @@ namespace ringscope {
 namespace {
 
 /// Bounds the memory of the operations, as small records take little room in the frame.
-constexpr size_t kMaxRecords = 4096;
+constexpr size_t kMaxRecords = 2048;
 /// More than a commit's record has besides its request.
 constexpr size_t kMaxCommitOverhead = 160;
 

@@ -2,6 +2,8 @@
 
 #include <time.h>
 
+#include <algorithm>
+
 #include "core/wire.h"
 
 namespace ringscope::record {
@@ -11,6 +13,7 @@ namespace {
 constexpr size_t kRecordCost = 256;
 /// Room for the records that are not dropped with the commits.
 constexpr size_t kReserve = size_t{16} << 20;
+constexpr size_t kMaxFrameBytes = size_t{1} << 20;
 /// Blocks kept for the next burst once the queue is empty; the rest is given back.
 constexpr size_t kSpareBlocks = 64;
 
@@ -88,7 +91,8 @@ void LogQueue::AppendLarge(Op op, size_t cost) {
 
 void LogQueue::OpenBlock() {
   if (spare_.empty()) {
-    open_ = std::make_unique<Block>();
+    // A small queue must not be full before the first block is.
+    open_ = std::make_unique<Block>(std::min(kMaxFrameBytes, options_.capacity / 4));
   } else {
     open_ = std::move(spare_.back());
     spare_.pop_back();
@@ -102,13 +106,18 @@ void LogQueue::CloseBlock() {
   changed_.notify_one();
 }
 
-void LogQueue::Recycle(BlockPtr block) {
-  if (blocks_.empty() && spare_.size() > kSpareBlocks) spare_.resize(kSpareBlocks);
+std::vector<LogQueue::BlockPtr> LogQueue::Recycle(BlockPtr block) {
   block->frame.Clear();
   block->queued = 0;
   block->large.reset();
   block->large_request = {};
   spare_.push_back(std::move(block));
+  std::vector<BlockPtr> unused;
+  while (blocks_.empty() && spare_.size() > kSpareBlocks) {
+    unused.push_back(std::move(spare_.back()));
+    spare_.pop_back();
+  }
+  return unused;
 }
 
 Status LogQueue::Write(Block& block) {
@@ -138,7 +147,11 @@ void LogQueue::Run() {
     if (!status) break;
     queued_ -= block->queued;
     totals_.written = files_->bytes_written();
-    Recycle(std::move(block));
+    std::vector<BlockPtr> unused = Recycle(std::move(block));
+    if (unused.empty()) continue;
+    lock.unlock();
+    unused.clear();
+    lock.lock();
   }
   if (status && gap_) {
     ++totals_.gaps;

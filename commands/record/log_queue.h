@@ -52,10 +52,10 @@ class LogQueue : public RecordSink {
 
  private:
   using Clock = std::chrono::steady_clock;
-  static constexpr size_t kFrameBytes = size_t{1} << 20;
   /// A frame's worth of records.
   struct Block {
-    PreparedFrame frame{kFrameBytes};
+    explicit Block(size_t frame_bytes) : frame(frame_bytes) {}
+    PreparedFrame frame;
     size_t queued = 0;  // what it counts for in the queue
     /// A commit that no frame has room for, instead.
     std::optional<Op> large;
@@ -72,7 +72,8 @@ class LogQueue : public RecordSink {
   /// Waits until there is something to write. @return nullptr: there never will be
   BlockPtr TakeBlock(std::unique_lock<std::mutex>& lock);
   Status Write(Block& block);
-  void Recycle(BlockPtr block);
+  /// @return blocks that are not needed any more: freeing them takes its time
+  std::vector<BlockPtr> Recycle(BlockPtr block);
 
   std::unique_ptr<LogFiles> files_;  // the thread's until Close
   const Options options_;
