@@ -201,7 +201,7 @@ TEST_F(RecordProcess, SlowDisk_LeavesAGapAndSaysSo) {
 }
 
 TEST_F(RecordProcess, MaxSize_GoesOnInAnotherFile) {
-  Start("--max-size 1MiB");
+  Start("--max-size 500k");
   Producer();
   ASSERT_TRUE(Commit(900));
   ::kill(process_->pid(), SIGTERM);
@@ -309,7 +309,7 @@ TEST_F(RecordProcess, StatusLine_IsDrawnAndTakenAway) {
   ASSERT_TRUE(Commit(50));
   EXPECT_TRUE(Eventually([&] {
     return terminal.Screen().back().find("1 producer  1 sequence  ") != std::string::npos &&
-           terminal.Screen().back().ends_with("50 chunks  queue 0 bytes  no gaps");
+           terminal.Screen().back().ends_with("50 chunks  queue 0 B  no gaps");
   })) << terminal.Screen().back();
   EXPECT_THAT(terminal.Screen().front(), HasSubstr("producers connect to " + listen_));
   process_->Terminate();

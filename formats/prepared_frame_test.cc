@@ -29,7 +29,9 @@ std::string Write(const OpList& ops, size_t frame_bytes, bool ahead) {
   PreparedFrame frame(frame_bytes);
   for (size_t i = 1; i < ops.size(); ++i) {
     if (!ahead || std::holds_alternative<LogHeader>(ops[i].body)) {
-      EXPECT_TRUE(writer->AppendFrame(frame));
+      if (ahead) {
+        EXPECT_TRUE(writer->AppendFrame(frame));
+      }
       frame.Clear();
       EXPECT_TRUE(writer->Append(ops[i]));
       continue;
@@ -39,7 +41,9 @@ std::string Write(const OpList& ops, size_t frame_bytes, bool ahead) {
     frame.Clear();
     EXPECT_TRUE(frame.Append(Op(ops[i])));
   }
-  EXPECT_TRUE(writer->AppendFrame(frame));
+  if (ahead) {
+    EXPECT_TRUE(writer->AppendFrame(frame));
+  }
   EXPECT_TRUE(writer->Close());
   return sink.text;
 }
