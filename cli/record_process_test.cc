@@ -348,6 +348,13 @@ TEST_F(RecordProcess, ProgramThatIsNotThere_IsAnError) {
   EXPECT_THAT(Messages(), HasSubstr("cannot start /no/such/program"));
 }
 
+TEST_F(RecordProcess, SocketForTwo_IsAUsageError) {
+  Start("--consumer-listen " + listen_);
+  EXPECT_EQ(process_->TakeEnding(), "ended with status 2");
+  EXPECT_THAT(Messages(), HasSubstr("is to be the socket for producers and for consumers (choose "
+                                    "another with --consumer-listen)"));
+}
+
 TEST_F(RecordProcess, SocketInUse_IsAnError) {
   Start("");
   Producer();

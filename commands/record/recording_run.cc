@@ -71,11 +71,22 @@ Result<RecorderOptions> RecordingRun::MakeOptions() const {
   if (!args_.config.empty()) {
     RS_ASSIGN_OR_RETURN(options.config, ReadPlan(args_.config));
   }
-  if (options.producer.listen == options.producer.connect) {
-    return Fail(ErrorCode::kUsage,
-                fmt::format("'{}' is to be both the service's socket and the recorder's",
-                            options.producer.listen),
-                {}, "choose another with --listen");
+  const auto check = [](const PortSockets& sockets, const char* option) -> Status {
+    if (sockets.listen != sockets.connect) return {};
+    return Fail(
+        ErrorCode::kUsage,
+        fmt::format("'{}' is to be both the service's socket and the recorder's", sockets.listen),
+        {}, fmt::format("choose another with {}", option));
+  };
+  RS_RETURN_IF_ERROR(check(options.producer, "--listen"));
+  if (options.consumer) {
+    RS_RETURN_IF_ERROR(check(*options.consumer, "--consumer-listen"));
+    if (options.consumer->listen == options.producer.listen) {
+      return Fail(ErrorCode::kUsage,
+                  fmt::format("'{}' is to be the socket for producers and for consumers",
+                              options.producer.listen),
+                  {}, "choose another with --consumer-listen");
+    }
   }
   return options;
 }

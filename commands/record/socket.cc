@@ -34,8 +34,9 @@ Result<Address> MakeAddress(const std::string& name) {
   const size_t limit = sizeof(address.un.sun_path) - (is_abstract ? 0 : 1);
   if (name.empty() || name == "@" || name.size() > limit || name.find('\0') != std::string::npos) {
     return Fail(ErrorCode::kUsage,
-                fmt::format("'{}' is no name of a socket: it has {} bytes, 1 to {} are possible",
-                            name, name.size(), limit));
+                fmt::format("'{}' is no name of a socket: expected a path, or @ and a name, of at "
+                            "most {} bytes",
+                            name, limit));
   }
   std::memcpy(address.un.sun_path, name.data(), name.size());
   if (is_abstract) address.un.sun_path[0] = '\0';
