@@ -18,26 +18,6 @@ constexpr uint32_t kMaxRecord = 65535;
 /// What a record takes: header, payload, and zeros up to the next multiple of 16.
 constexpr uint64_t RecordSize(uint64_t payload) { return (kHeaderSize + payload + 15) & ~15ull; }
 
-// Layout of a record's header in the buffer, as far as the index does not have it; nobody sees it.
-enum HeaderAt : size_t {
-  kChunkAt = 0,
-  kProducerAt = 4,
-  kWriterAt = 6,
-  kSizeAt = 8,
-  kPaddingAt = 12
-};
-
-template <typename T>
-void Store(uint8_t* at, T value) {
-  std::memcpy(at, &value, sizeof(value));
-}
-template <typename T>
-T Load(const uint8_t* at) {
-  T value;
-  std::memcpy(&value, at, sizeof(value));
-  return value;
-}
-
 }  // namespace
 
 uint32_t Chunk::payload_size() const { return record_size - kHeaderSize; }
@@ -46,13 +26,12 @@ V1Engine::V1Engine(const EngineConfig& config, ZeroedStorage storage)
     : size_(config.size),
       discards_(config.policy == FillPolicy::kDiscard),
       storage_(std::move(storage)),
-      observer_(config.observer),
-      at_sequence_(sequences_.end()) {
+      observer_(config.observer) {
   stats_.buffer_size = size_;
 }
 
 void V1Engine::Commit(const ChunkCommit& commit) {
-  at_sequence_ = sequences_.end();
+  reading_ = false;
   const uint64_t record_size = RecordSize(commit.payload.size());
   if (record_size > std::min<uint64_t>(size_, kMaxRecord))
     return Discard(commit, DiscardReason::kTooLarge);
@@ -65,9 +44,11 @@ void V1Engine::Commit(const ChunkCommit& commit) {
     flags &= static_cast<uint8_t>(~(kLastContinues | kNeedsPatching));
   }
   const uint32_t id = Raw(commit.chunk);
-  Sequence* known = nullptr;
-  if (Chunk* chunk = FindChunk(commit.sequence, id, &known))
-    return Recommit(*known, *chunk, commit, size, fragments, flags);
+  const uint32_t known = slots_.Find(commit.sequence);
+  if (known != KeyIndex::kNone) {
+    if (Chunk* chunk = FindChunk(sequences_[known], id))
+      return Recommit(sequences_[known], *chunk, commit, size, fragments, flags);
+  }
   if (sealed_) return Discard(commit, DiscardReason::kSealed);
 
   uint64_t gap = 0;
@@ -75,15 +56,21 @@ void V1Engine::Commit(const ChunkCommit& commit) {
     sealed_ = true;
     return Discard(commit, DiscardReason::kFull);
   }
-  WriteRecord(commit, wr_, size);
-  Sequence& sequence = sequences_[commit.sequence.Packed()];
-  Chunk& chunk = sequence.chunks[id];
+  WritePayload(commit, wr_, size);
+  const uint32_t slot = known != KeyIndex::kNone ? known : AddSequence(commit.sequence);
+  Sequence& sequence = sequences_[slot];
+  const ChunkSlot chunk_slot = NewChunk();
+  Chunk& chunk = chunks_[chunk_slot];
   chunk = {.offset = wr_,
            .identity = commit.identity,
+           .id = id,
+           .sequence = slot,
            .record_size = size,
            .fragments = fragments,
            .flags = flags,
            .complete = commit.complete};
+  sequence.chunks.Insert(sequence.chunks.LowerBound(id), {.key = id, .value = chunk_slot});
+  records_.PushBack({.offset = wr_, .size = size, .chunk = chunk_slot});
   ++stats_.chunks_written;
   stats_.bytes_written += size;
   wr_ += size;
@@ -97,8 +84,28 @@ void V1Engine::Commit(const ChunkCommit& commit) {
     sequence.last_written = id;
   else
     ++stats_.chunks_committed_out_of_order;
-  if (gap > 0) WritePadding(gap);  // the cursor stays in front of it
-  if (observer_ != nullptr) observer_->OnCommitted(Observed(commit.sequence, id, chunk));
+  if (gap > 0) {  // the cursor stays in front of it
+    records_.PushFront({.offset = wr_, .size = static_cast<uint32_t>(gap)});
+    NotePadding(wr_, gap);
+  }
+  if (observer_ != nullptr) observer_->OnCommitted(Observed(chunk));
+}
+
+uint32_t V1Engine::AddSequence(SequenceKey key) {
+  const auto slot = static_cast<uint32_t>(sequences_.size());
+  slots_.Insert(key, slot);
+  sequences_.emplace_back().key = key;
+  return slot;
+}
+
+ChunkSlot V1Engine::NewChunk() {
+  if (free_chunks_.empty()) {
+    chunks_.emplace_back();
+    return static_cast<ChunkSlot>(chunks_.size() - 1);
+  }
+  const ChunkSlot slot = free_chunks_.back();
+  free_chunks_.pop_back();
+  return slot;
 }
 
 void V1Engine::Recommit(Sequence& sequence, Chunk& chunk, const ChunkCommit& commit,
@@ -107,62 +114,41 @@ void V1Engine::Recommit(Sequence& sequence, Chunk& chunk, const ChunkCommit& com
       (chunk.flags & ~flags) != 0)
     return Discard(commit, DiscardReason::kBadRecommit);
   if (chunk.fragments == fragments) return;
-  const uint32_t id = Raw(commit.chunk);
-  const auto next = sequence.chunks.find(id + 1);
-  if (next != sequence.chunks.end() && next->second.fragments_read > 0)
+  const Chunk* next = FindChunk(sequence, chunk.id + 1);
+  if (next != nullptr && next->fragments_read > 0)
     return Discard(commit, DiscardReason::kBadRecommit);
   if (chunk.fragments_read > chunk.fragments) return;
   chunk.fragments = fragments;
   chunk.flags = flags;
   chunk.complete = commit.complete;
-  WriteRecord(commit, chunk.offset, record_size);
+  WritePayload(commit, chunk.offset, record_size);
   ++stats_.chunks_rewritten;
-  if (observer_ != nullptr) observer_->OnRewritten(Observed(commit.sequence, id, chunk));
+  if (observer_ != nullptr) observer_->OnRewritten(Observed(chunk));
 }
 
-void V1Engine::WriteRecord(const ChunkCommit& commit, uint64_t offset, uint32_t size) {
-  uint8_t* record = storage_.get() + offset;
-  Store(record + kChunkAt, Raw(commit.chunk));
-  Store(record + kProducerAt, Raw(commit.sequence.producer));
-  Store(record + kWriterAt, Raw(commit.sequence.writer));
-  Store(record + kSizeAt, size);
-  Store(record + kPaddingAt, uint32_t{0});
-  const size_t payload = commit.payload.size();
-  if (payload > 0) std::memcpy(record + kHeaderSize, commit.payload.data(), payload);
-  std::memset(record + kHeaderSize + payload, 0, size - kHeaderSize - payload);
+void V1Engine::WritePayload(const ChunkCommit& commit, uint64_t offset, uint32_t size) {
+  uint8_t* payload = storage_.get() + offset + kHeaderSize;
+  const size_t bytes = commit.payload.size();
+  if (bytes > 0) std::memcpy(payload, commit.payload.data(), bytes);
+  std::memset(payload + bytes, 0, size - kHeaderSize - bytes);
 }
 
-void V1Engine::WritePadding(uint64_t size) {
-  uint8_t* record = storage_.get() + wr_;
-  std::memset(record, 0, kHeaderSize);
-  Store(record + kSizeAt, static_cast<uint32_t>(size));
-  Store(record + kPaddingAt, uint32_t{1});
+void V1Engine::NotePadding(uint64_t offset, uint64_t size) {
   stats_.padding_bytes_written += size;
-  if (observer_ != nullptr) observer_->OnPadding(wr_, static_cast<uint32_t>(size));
+  if (observer_ != nullptr) observer_->OnPadding(offset, static_cast<uint32_t>(size));
 }
 
-Record V1Engine::RecordAt(uint64_t offset) const {
-  const uint8_t* record = storage_.get() + offset;
-  return {.chunk = Load<uint32_t>(record + kChunkAt),
-          .producer = Load<uint16_t>(record + kProducerAt),
-          .writer = Load<uint16_t>(record + kWriterAt),
-          .size = Load<uint32_t>(record + kSizeAt),
-          .is_padding = Load<uint32_t>(record + kPaddingAt) != 0};
-}
-
-Chunk* V1Engine::FindChunk(SequenceKey key, uint32_t id, Sequence** sequence) {
-  const auto found = sequences_.find(key.Packed());
-  if (found == sequences_.end()) return nullptr;
-  if (sequence != nullptr) *sequence = &found->second;
-  const auto chunk = found->second.chunks.find(id);
-  return chunk == found->second.chunks.end() ? nullptr : &chunk->second;
+Chunk* V1Engine::FindChunk(const Sequence& sequence, uint32_t id) {
+  const uint32_t at = sequence.chunks.LowerBound(id);
+  return sequence.chunks.Holds(at, id) ? &chunks_[sequence.chunks[at].value] : nullptr;
 }
 
 bool V1Engine::MakeRoom(uint32_t record_size, const ChunkCommit& commit, uint64_t& gap) {
   const uint64_t to_end = size_ - wr_;
   if (record_size > to_end) {
     if (!Clear(to_end, commit, gap)) return false;
-    WritePadding(to_end);
+    records_.PushBack({.offset = wr_, .size = static_cast<uint32_t>(to_end)});
+    NotePadding(wr_, to_end);
     wr_ = 0;
     ++stats_.write_wrap_count;
     if (observer_ != nullptr) observer_->OnWrap();
@@ -176,43 +162,51 @@ bool V1Engine::MakeRoom(uint32_t record_size, const ChunkCommit& commit, uint64_
 bool V1Engine::Clear(uint64_t size, const ChunkCommit& by, uint64_t& gap) {
   const uint64_t end = wr_ + size;
   gap = 0;
-  BufferStats stats = stats_;
-  std::vector<Record> met;
-  uint64_t at = wr_;
-  while (at < end) {
-    const Record record = RecordAt(at);
-    if (record.size == 0) {  // never written: nothing lies behind it either
-      at = end;
-      break;
+  const auto unread = [&](const Record& record) {
+    if (record.is_padding()) return false;
+    const Chunk& chunk = chunks_[record.chunk];
+    return chunk.fragments_read < chunk.fragments;
+  };
+  // Before the buffer was full for the first time, nothing lies behind the cursor.
+  const auto starts_before_end = [&](const Record& record, uint64_t at) {
+    return record.offset == at && at < end;
+  };
+  if (discards_) {
+    uint64_t at = wr_;
+    for (uint32_t i = 0; i < records_.size() && starts_before_end(records_[i], at); ++i) {
+      if (unread(records_[i])) return false;
+      at += records_[i].size;
     }
+  }
+  uint64_t at = wr_;
+  while (!records_.empty() && starts_before_end(records_.front(), at)) {
+    const Record record = records_.front();
+    records_.PopFront();
     at += record.size;
-    if (record.is_padding) {
-      stats.padding_bytes_cleared += record.size;
+    if (record.is_padding()) {
+      stats_.padding_bytes_cleared += record.size;
       continue;
     }
-    met.push_back(record);
-    const Chunk* chunk =
-        FindChunk({ProducerId{record.producer}, WriterId{record.writer}}, record.chunk);
-    if (chunk == nullptr || chunk->fragments_read >= chunk->fragments) continue;
-    if (discards_) return false;
-    ++stats.chunks_overwritten;
-    stats.bytes_overwritten += record.size;
-  }
-  gap = at - end;
-  stats_ = stats;
-  for (const Record& record : met) {
-    const SequenceKey key{ProducerId{record.producer}, WriterId{record.writer}};
-    Sequence* sequence = nullptr;
-    const Chunk* chunk = FindChunk(key, record.chunk, &sequence);
-    if (chunk == nullptr) continue;
-    if (observer_ != nullptr) {
-      const ObservedChunk observed = Observed(key, record.chunk, *chunk);
-      observer_->OnEvicting(observed, by);
-      observer_->OnErased(observed);
+    if (unread(record)) {
+      ++stats_.chunks_overwritten;
+      stats_.bytes_overwritten += record.size;
     }
-    sequence->chunks.erase(record.chunk);
+    Erase(record.chunk, by);
   }
+  if (at > end) gap = at - end;
   return true;
+}
+
+void V1Engine::Erase(ChunkSlot slot, const ChunkCommit& by) {
+  const Chunk& chunk = chunks_[slot];
+  if (observer_ != nullptr) {
+    const ObservedChunk observed = Observed(chunk);
+    observer_->OnEvicting(observed, by);
+    observer_->OnErased(observed);
+  }
+  SortedRing& list = sequences_[chunk.sequence].chunks;
+  list.Erase(list.LowerBound(chunk.id));
+  free_chunks_.push_back(slot);
 }
 
 void V1Engine::Discard(const ChunkCommit& commit, DiscardReason reason) {
@@ -224,18 +218,19 @@ void V1Engine::Discard(const ChunkCommit& commit, DiscardReason reason) {
 }
 
 bool V1Engine::ApplyPatches(const ChunkPatches& patches) {
-  Chunk* chunk = FindChunk(patches.sequence, Raw(patches.chunk));
+  const uint32_t slot = slots_.Find(patches.sequence);
+  Chunk* chunk =
+      slot == KeyIndex::kNone ? nullptr : FindChunk(sequences_[slot], Raw(patches.chunk));
   if (chunk == nullptr) {
     ++stats_.patches_failed;
     if (observer_ != nullptr) observer_->OnPatchMissed(nullptr, patches, PatchMiss::kNoSuchChunk);
     return false;
   }
-  const auto observed = [&] { return Observed(patches.sequence, Raw(patches.chunk), *chunk); };
   for (const Patch& patch : patches.patches) {
     if (chunk->payload_size() < kPatchSize || patch.offset > chunk->payload_size() - kPatchSize) {
       ++stats_.patches_failed;
       if (observer_ != nullptr) {
-        const ObservedChunk missed = observed();
+        const ObservedChunk missed = Observed(*chunk);
         observer_->OnPatchMissed(&missed, patches, PatchMiss::kOutOfBounds);
       }
       return false;
@@ -245,7 +240,7 @@ bool V1Engine::ApplyPatches(const ChunkPatches& patches) {
   }
   stats_.patches_succeeded += patches.patches.size();
   if (!patches.more) chunk->flags &= static_cast<uint8_t>(~kNeedsPatching);
-  if (observer_ != nullptr) observer_->OnPatched(observed(), patches);
+  if (observer_ != nullptr) observer_->OnPatched(Observed(*chunk), patches);
   return true;
 }
 
@@ -259,7 +254,10 @@ Result<std::unique_ptr<Engine>> V1Engine::Clone() const {
   clone->sealed_ = sealed_;
   clone->wr_ = wr_;
   clone->sequences_ = sequences_;
-  clone->at_sequence_ = clone->sequences_.end();
+  clone->slots_ = slots_;
+  clone->chunks_ = chunks_;
+  clone->free_chunks_ = free_chunks_;
+  clone->records_ = records_;
   clone->stats_ = stats_;
   clone->stats_.bytes_read = 0;
   clone->stats_.chunks_read = 0;
@@ -273,9 +271,9 @@ void V1Engine::VisitWriterStats(const std::function<void(const WriterStats&)>& v
     visit({histogram_keys_[slot], &histograms_[slot]});
 }
 
-ObservedChunk V1Engine::Observed(SequenceKey key, uint32_t id, const Chunk& chunk) const {
-  return {.sequence = key,
-          .chunk = ChunkId{id},
+ObservedChunk V1Engine::Observed(const Chunk& chunk) const {
+  return {.sequence = sequences_[chunk.sequence].key,
+          .chunk = ChunkId{chunk.id},
           .offset = chunk.offset,
           .outer_size = chunk.record_size,
           .payload_size = chunk.payload_size(),
@@ -290,25 +288,37 @@ ObservedChunk V1Engine::Observed(SequenceKey key, uint32_t id, const Chunk& chun
 std::string V1Engine::CheckInvariants() const {
   if (wr_ >= size_) return "the cursor is out of bounds";
   uint64_t chunks = 0, records = 0;
-  for (const auto& [key, sequence] : sequences_) {
-    for (const auto& [id, chunk] : sequence.chunks) {
+  for (size_t slot = 0; slot < sequences_.size(); ++slot) {
+    const SortedRing& list = sequences_[slot].chunks;
+    for (uint32_t i = 0; i < list.size(); ++i) {
+      const Chunk& chunk = chunks_[list[i].value];
       ++chunks;
-      const Record record = RecordAt(chunk.offset);
-      if (record.is_padding || record.chunk != id || record.size != chunk.record_size)
-        return "the index and a record differ";
+      if (chunk.id != list[i].key || chunk.sequence != slot) return "a list has another's chunk";
+      if (i > 0 && list[i - 1].key >= list[i].key) return "a sequence's list is not sorted";
       if (chunk.next_fragment > chunk.payload_size()) return "a fragment lies outside its record";
     }
   }
-  for (const auto& [start, end] : {std::pair{uint64_t{0}, wr_}, std::pair{wr_, size_}}) {
-    uint64_t at = start;
-    while (at < end) {
-      const Record record = RecordAt(at);
-      if (record.size == 0) break;
-      records += record.is_padding ? 0 : 1;
-      at += record.size;
+  // Buffer order starts at the cursor, or at 0 where nothing lies behind the cursor.
+  uint64_t at = records_.empty() || records_[0].offset == wr_ ? wr_ : 0;
+  for (uint32_t i = 0; i < records_.size(); ++i) {
+    const Record& record = records_[i];
+    if (record.offset != at) {
+      // From the high-water mark, or from the buffer's end, back to its start.
+      if (record.offset != 0 || at <= wr_) return "records do not tile the buffer";
+      at = 0;
     }
-    if (at > end) return "records do not tile the buffer";
+    if (!record.is_padding()) {
+      ++records;
+      const Chunk& chunk = chunks_[record.chunk];
+      if (chunk.offset != at || chunk.record_size != record.size)
+        return "the index and a record differ";
+    }
+    at += record.size;
+    if (at > size_) return "a record reaches beyond the buffer";
+    if (at == size_) at = 0;
   }
+  if (!records_.empty() && at != wr_ && !(wr_ == 0 && at == 0))
+    return "records do not reach the cursor";
   return chunks == records ? "" : "records and index differ in number";
 }
 

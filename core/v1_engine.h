@@ -2,12 +2,12 @@
 #define RINGSCOPE_CORE_V1_ENGINE_H_
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <vector>
 
 #include "core/engine.h"
 #include "core/key_index.h"
+#include "core/sorted_ring.h"
 #include "core/zeroed_storage.h"
 
 namespace ringscope {
@@ -22,6 +22,8 @@ namespace v1 {
 struct Chunk {
   uint64_t offset = 0;         // of its record in the buffer
   Identity identity;           // of the commit that brought it
+  uint32_t id = 0;             // the chunk id as a plain number
+  uint32_t sequence = 0;       // its slot
   uint32_t record_size = 0;    // header and alignment included
   uint32_t next_fragment = 0;  // offset in the payload
   uint16_t fragments = 0;
@@ -33,18 +35,24 @@ struct Chunk {
   uint32_t payload_size() const;  // alignment bytes included
 };
 
+/// Names a chunk as long as it is in the buffer.
+using ChunkSlot = uint32_t;
+
 struct Sequence {
-  std::map<uint32_t, Chunk> chunks;  // by chunk id as a plain number
-  uint32_t last_written = 0;         // highest chunk id, modulo 2^32
+  SequenceKey key;
+  SortedRing chunks;          // ChunkSlots by chunk id as a plain number
+  uint32_t last_written = 0;  // highest chunk id, modulo 2^32
 };
 
-/// A record in the buffer, as its 16-byte header says.
+/// What lies in the buffer at one place: a chunk's record or padding.
 struct Record {
-  uint32_t chunk = 0;
-  uint16_t producer = 0;
-  uint16_t writer = 0;
-  uint32_t size = 0;  // 0: never written
-  bool is_padding = false;
+  static constexpr ChunkSlot kPadding = UINT32_MAX;
+
+  uint64_t offset = 0;
+  uint32_t size = 0;
+  ChunkSlot chunk = kPadding;
+
+  bool is_padding() const { return chunk == kPadding; }
 };
 
 class V1Engine final : public Engine {
@@ -61,8 +69,6 @@ class V1Engine final : public Engine {
   std::string CheckInvariants() const override;
 
  private:
-  using SequenceMap = std::map<uint32_t, Sequence>;  // by packed SequenceKey
-  using ChunkMap = std::map<uint32_t, Chunk>;
   enum class Fragment : uint8_t { kPacket, kEmpty, kInvalid };
   enum class Ahead : uint8_t { kPacket, kLost, kFailed };
 
@@ -71,19 +77,26 @@ class V1Engine final : public Engine {
                 uint16_t fragments, uint8_t flags);
   bool MakeRoom(uint32_t record_size, const ChunkCommit& commit, uint64_t& gap);
   bool Clear(uint64_t size, const ChunkCommit& by, uint64_t& gap);
-  void WritePadding(uint64_t size);
-  void WriteRecord(const ChunkCommit& commit, uint64_t offset, uint32_t size);
+  void NotePadding(uint64_t offset, uint64_t size);
+  void WritePayload(const ChunkCommit& commit, uint64_t offset, uint32_t size);
   void Discard(const ChunkCommit& commit, DiscardReason reason);
-  Record RecordAt(uint64_t offset) const;
-  Chunk* FindChunk(SequenceKey key, uint32_t id, Sequence** sequence = nullptr);
-  ObservedChunk Observed(SequenceKey key, uint32_t id, const Chunk& chunk) const;
+  uint32_t AddSequence(SequenceKey key);
+  ChunkSlot NewChunk();
+  void Erase(ChunkSlot slot, const ChunkCommit& by);
+  Chunk* FindChunk(const Sequence& sequence, uint32_t id);
+  ObservedChunk Observed(const Chunk& chunk) const;
   // Reading (v1_reader.cc).
   void EnterSequence();
   void EndSequence();
-  bool MoveOn(ChunkMap::iterator& at) const;
+  bool MoveOn(uint32_t& at) const;
   Fragment ReadFragment(Chunk& chunk);
   SequenceKey CurrentKey() const;
-  void ReportStall(ChunkMap::iterator at, bool packet_goes_on) const;
+  void ReportStall(uint32_t at, bool packet_goes_on) const;
+  Sequence& Current() { return sequences_[order_[at_sequence_]]; }
+  const Sequence& Current() const { return sequences_[order_[at_sequence_]]; }
+  /// The current sequence's chunk at a position of its list.
+  Chunk& ChunkAt(uint32_t at) { return chunks_[Current().chunks[at].value]; }
+  const Chunk& ChunkAt(uint32_t at) const { return chunks_[Current().chunks[at].value]; }
   void ReportGivenUp(uint32_t chunk, uint32_t offset, uint32_t cause) const;
   void AddToHistogram(uint32_t bytes);
   Ahead ReadAhead();
@@ -96,14 +109,21 @@ class V1Engine final : public Engine {
   uint64_t wr_ = 0;
   ZeroedStorage storage_;
   EngineObserver* observer_;
-  SequenceMap sequences_;
+  StableVector<Sequence> sequences_;
+  KeyIndex slots_;               // by sequence key
+  std::vector<uint32_t> order_;  // slots, by key, as of the last BeginRead
+  StableVector<Chunk> chunks_;   // by ChunkSlot
+  std::vector<ChunkSlot> free_chunks_;
+  /// All records in buffer order, beginning at the cursor; see ChunkRing.
+  Ring<Record> records_;
   BufferStats stats_;
   KeyIndex histogram_slots_;
   StableVector<WriterHistogram> histograms_;
   std::vector<SequenceKey> histogram_keys_;
-  // The pass under way: the sequence, and the chunk in it.
-  SequenceMap::iterator at_sequence_;
-  ChunkMap::iterator at_chunk_;
+  // The pass under way: the sequence (index into order_), and the chunk in its list.
+  bool reading_ = false;
+  size_t at_sequence_ = 0;
+  uint32_t at_chunk_ = 0;
   Packet packet_;
   std::vector<Bytes> slices_;
 };

@@ -1,5 +1,7 @@
 // How V1 reads: sequence by sequence, each in chunk order from its oldest chunk.
 
+#include <algorithm>
+
 #include "core/data_loss.h"
 #include "core/v1_engine.h"
 #include "core/wire.h"
@@ -13,17 +15,34 @@ constexpr size_t kMaxVarint = 4;
 }  // namespace
 
 void V1Engine::BeginRead() {
-  at_sequence_ = sequences_.begin();
+  if (order_.size() < sequences_.size()) {
+    const auto by_key = [&](uint32_t a, uint32_t b) {
+      return sequences_[a].key < sequences_[b].key;
+    };
+    const auto known = static_cast<std::ptrdiff_t>(order_.size());
+    for (size_t slot = order_.size(); slot < sequences_.size(); ++slot)
+      order_.push_back(static_cast<uint32_t>(slot));
+    std::sort(order_.begin() + known, order_.end(), by_key);
+    std::inplace_merge(order_.begin(), order_.begin() + known, order_.end(), by_key);
+  }
+  reading_ = true;
+  at_sequence_ = 0;
   EnterSequence();
 }
 
 /// Goes to the oldest chunk of the sequence that the cursor stands at, or of the next that has any.
 void V1Engine::EnterSequence() {
-  while (at_sequence_ != sequences_.end() && at_sequence_->second.chunks.empty()) ++at_sequence_;
-  if (at_sequence_ == sequences_.end()) return;
-  Sequence& sequence = at_sequence_->second;
-  at_chunk_ = sequence.chunks.upper_bound(sequence.last_written);
-  if (at_chunk_ == sequence.chunks.end()) at_chunk_ = sequence.chunks.begin();
+  while (at_sequence_ != order_.size() && Current().chunks.empty()) ++at_sequence_;
+  if (at_sequence_ == order_.size()) {
+    reading_ = false;
+    return;
+  }
+  const Sequence& sequence = Current();
+  // The first whose id is above the last written one's.
+  at_chunk_ = sequence.last_written == UINT32_MAX
+                  ? sequence.chunks.size()
+                  : sequence.chunks.LowerBound(sequence.last_written + 1);
+  if (at_chunk_ == sequence.chunks.size()) at_chunk_ = 0;
 }
 
 void V1Engine::EndSequence() {
@@ -32,19 +51,17 @@ void V1Engine::EndSequence() {
 }
 
 /// To the next chunk of the sequence. @return false: the sequence ends here for now
-bool V1Engine::MoveOn(ChunkMap::iterator& at) const {
-  Sequence& sequence = at_sequence_->second;
-  const uint32_t id = at->first;
-  if (id == sequence.last_written || !at->second.complete) return false;
+bool V1Engine::MoveOn(uint32_t& at) const {
+  const Sequence& sequence = Current();
+  const Chunk& chunk = ChunkAt(at);
+  if (chunk.id == sequence.last_written || !chunk.complete) return false;
+  const uint32_t id = chunk.id;
   ++at;
-  if (at == sequence.chunks.end()) at = sequence.chunks.begin();
-  return at->first == id + 1;
+  if (at == sequence.chunks.size()) at = 0;
+  return sequence.chunks[at].key == id + 1;
 }
 
-SequenceKey V1Engine::CurrentKey() const {
-  return {ProducerId{static_cast<uint16_t>(at_sequence_->first >> 16)},
-          WriterId{static_cast<uint16_t>(at_sequence_->first)}};
-}
+SequenceKey V1Engine::CurrentKey() const { return Current().key; }
 
 void V1Engine::AddToHistogram(uint32_t bytes) {
   const SequenceKey key = CurrentKey();
@@ -97,12 +114,13 @@ auto V1Engine::ReadFragment(Chunk& chunk) -> Fragment {
 
 /// Tells the observer why the sequence ends behind the chunk `at`, for now. Ending with the chunk
 /// written last is the natural end, unless a packet goes on behind it.
-void V1Engine::ReportStall(ChunkMap::iterator at, bool packet_goes_on) const {
-  const bool is_last = at->first == at_sequence_->second.last_written;
+void V1Engine::ReportStall(uint32_t at, bool packet_goes_on) const {
+  const Chunk& chunk = ChunkAt(at);
+  const bool is_last = chunk.id == Current().last_written;
   if (observer_ == nullptr || (is_last && !packet_goes_on)) return;
   observer_->OnStalled(
-      CurrentKey(), ChunkId{at->first},
-      at->second.complete || is_last ? StallReason::kMissingChunk : StallReason::kIncomplete);
+      CurrentKey(), ChunkId{chunk.id},
+      chunk.complete || is_last ? StallReason::kMissingChunk : StallReason::kIncomplete);
 }
 
 void V1Engine::ReportGivenUp(uint32_t chunk, uint32_t offset, uint32_t cause) const {
@@ -114,17 +132,17 @@ void V1Engine::ReportGivenUp(uint32_t chunk, uint32_t offset, uint32_t cause) co
 /// Follows a packet that begins in the current chunk. Where all of it is there, its fragments are
 /// consumed, and the current chunk is the one that holds the last of them.
 auto V1Engine::ReadAhead() -> Ahead {
-  auto last = at_chunk_;
-  uint32_t expected = at_chunk_->first;
+  uint32_t last = at_chunk_;
+  uint32_t expected = ChunkAt(at_chunk_).id;
   bool found = false;
   bool needs_patch = false;
-  auto reached = at_chunk_;  // the chunk behind which the walk goes on
+  uint32_t reached = at_chunk_;  // the chunk behind which the walk goes on
   while (!found && MoveOn(last)) {
     reached = last;
     ++expected;
-    const Chunk& chunk = last->second;
+    const Chunk& chunk = ChunkAt(last);
     if (chunk.fragments == 0) continue;
-    if (last->first != expected || (chunk.flags & kFirstContinues) == 0) break;
+    if (chunk.id != expected || (chunk.flags & kFirstContinues) == 0) break;
     needs_patch = (chunk.flags & kNeedsPatching) != 0;
     if (needs_patch) break;
     found = chunk.fragments != 1 || (chunk.flags & kLastContinues) == 0;
@@ -132,23 +150,24 @@ auto V1Engine::ReadAhead() -> Ahead {
   if (!found) {
     ++stats_.readaheads_failed;
     if (needs_patch && observer_ != nullptr)
-      observer_->OnStalled(CurrentKey(), ChunkId{last->first}, StallReason::kNeedsPatch);
+      observer_->OnStalled(CurrentKey(), ChunkId{ChunkAt(last).id}, StallReason::kNeedsPatch);
     else
       ReportStall(reached, true);
     return Ahead::kFailed;
   }
   bool lost = false;
   while (true) {
-    const uint32_t offset = at_chunk_->second.next_fragment;
-    if (at_chunk_->second.fragments > 0 && ReadFragment(at_chunk_->second) == Fragment::kInvalid) {
+    Chunk& chunk = ChunkAt(at_chunk_);
+    const uint32_t offset = chunk.next_fragment;
+    if (chunk.fragments > 0 && ReadFragment(chunk) == Fragment::kInvalid) {
       lost = true;
-      ReportGivenUp(at_chunk_->first, offset, kLossChunkCorrupted);
+      ReportGivenUp(chunk.id, offset, kLossChunkCorrupted);
     }
     if (lost || at_chunk_ == last) break;
     MoveOn(at_chunk_);
   }
   if (lost) {
-    at_chunk_->second.skipped_last = true;
+    ChunkAt(at_chunk_).skipped_last = true;
     return Ahead::kLost;
   }
   ++stats_.readaheads_succeeded;
@@ -163,23 +182,23 @@ const Packet* V1Engine::Return(uint32_t first_chunk, uint32_t first_offset, Iden
   packet_.slices = slices_;
   packet_.size = 0;
   for (const Bytes slice : slices_) packet_.size += slice.size();
-  packet_.place = {ChunkId{first_chunk}, first_offset, ChunkId{at_chunk_->first}};
+  packet_.place = {ChunkId{first_chunk}, first_offset, ChunkId{ChunkAt(at_chunk_).id}};
   if (observer_ != nullptr) observer_->OnPacketReturned(packet_);
   return &packet_;
 }
 
 const Packet* V1Engine::NextPacket() {
   uint32_t dropped = 1;
-  while (at_sequence_ != sequences_.end()) {
-    Chunk& chunk = at_chunk_->second;
+  while (reading_) {
+    Chunk& chunk = ChunkAt(at_chunk_);
     bool sequence_ends = (chunk.flags & kNeedsPatching) != 0;
     if (sequence_ends && observer_ != nullptr)
-      observer_->OnStalled(CurrentKey(), ChunkId{at_chunk_->first}, StallReason::kNeedsPatch);
+      observer_->OnStalled(CurrentKey(), ChunkId{chunk.id}, StallReason::kNeedsPatch);
     bool moved = false;
     if (!sequence_ends && chunk.fragments_read > 0) dropped = chunk.skipped_last ? 1 : 0;
     while (!sequence_ends && !moved && chunk.fragments_read < chunk.fragments) {
       slices_.clear();
-      const uint32_t id = at_chunk_->first;
+      const uint32_t id = chunk.id;
       const uint32_t offset = chunk.next_fragment;
       if (chunk.fragments_read == 0 && (chunk.flags & kFirstContinues) != 0) {
         ReportGivenUp(id, offset, kLossOrphanContinuation);
@@ -217,7 +236,7 @@ const Packet* V1Engine::NextPacket() {
       }
     }
     if (moved) continue;
-    const auto left = at_chunk_;
+    const uint32_t left = at_chunk_;
     if (!sequence_ends && !MoveOn(at_chunk_)) {
       ReportStall(left, false);
       sequence_ends = true;
