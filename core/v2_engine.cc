@@ -191,6 +191,7 @@ template <bool kObserved, typename Store>
 auto V2Engine<kObserved, Store>::RecommitInPlace(ChunkRef ref, bool is_first, Incoming& in)
     -> Recommit {
   StoredChunk& chunk = s_.chunks[ref];
+  Unsettle(s_.sequences[chunk.sequence]);
   if (in.fragment_bytes < chunk.payload_size || in.fragment_bytes > chunk.size ||
       (chunk.flags & kAbiFlags & ~in.flags) != 0) {
     Discard(in.commit, DiscardReason::kBadRecommit);
@@ -275,6 +276,7 @@ void V2Engine<kObserved, Store>::WriteChunk(uint32_t slot, const Incoming& in,
   store_.Write(ref, chunk, in.commit, in.fragment_bytes);
 
   Sequence& sequence = s_.sequences[slot];
+  Unsettle(sequence);
   const uint32_t at = InsertionPoint(sequence, chunk.id);
   if (at != sequence.chunks.size()) ++s_.stats.chunks_committed_out_of_order;
   if (sequence.listed_empty) RemoveFromEmpty(slot);
@@ -313,6 +315,7 @@ bool V2Engine<kObserved, Store>::ApplyPatches(const ChunkPatches& patches) {
   }
   const ChunkRef ref = s_.sequences[slot].chunks[at];
   StoredChunk& chunk = s_.chunks[ref];
+  Unsettle(s_.sequences[slot]);
   for (const Patch& patch : patches.patches) {
     if (chunk.payload_size < kPatchSize || patch.offset > chunk.payload_size - kPatchSize) {
       ++s_.stats.patches_failed;

@@ -50,8 +50,11 @@ struct alignas(64) Sequence {
   bool exists : 1 = false;
   bool has_last : 1 = false;
   bool last_incomplete : 1 = false;
-  bool wide_ids : 1 = false;      // the list's ids do not lie within kHalfIds: no total order
-  bool listed_empty : 1 = false;  // is in the list of empty sequences
+  bool wide_ids : 1 = false;          // the list's ids do not lie within kHalfIds: no total order
+  bool listed_empty : 1 = false;      // is in the list of empty sequences
+  bool stalled_in_chain : 1 = false;  // the last stall was in the middle of a packet
+  bool stall_repeats : 1 = false;     // another pass would find the same, and change nothing
+  uint32_t settled_epoch = 0;         // == State::settled_epoch: nothing changed since it stalled
 };
 static_assert(sizeof(Sequence) == 64);
 
@@ -74,6 +77,12 @@ struct State {
   uint32_t empty_listed = 0;
   uint32_t empty_counter = 0;
   uint32_t pass = 0;  // number of the read pass; never 0 once there was one
+  // The settled chunks at the beginning of buffer order: padding, and chunks of sequences that
+  // stalled and did not change since. A read pass would find nothing there and only count the
+  // read-aheads that fail, so it starts behind them.
+  ChunkRef settled_end = 0;
+  uint32_t settled_epoch = 1;
+  uint32_t settled_failures = 0;  // of read-aheads
 };
 
 /// Takes the packets of one sequence in order, on behalf of a target chunk. The chunk it stands in
@@ -83,6 +92,7 @@ struct Reader {
   ChunkRef target = 0;
   uint32_t position = 0;  // in the first chunk's payload
   bool met_gap = false;
+  bool moved = false;  // returned a packet, or took a chunk out
 };
 
 enum class Mode : uint8_t { kRead, kErase };
@@ -145,6 +155,8 @@ class V2Engine final : public Engine {
   // Reading (v2_reader-inl.h).
   enum class Chain : uint8_t { kWhole, kLost, kUnfinished };
   const Packet* Advance();
+  void Settle(ChunkRef ref);
+  void Unsettle(const Sequence& sequence);
   Reader MakeReader(ChunkRef target);
   template <Mode kMode>
   bool NextOf(Reader& reader);
@@ -172,6 +184,7 @@ class V2Engine final : public Engine {
   // The pass under way.
   ChunkRef read_ref_ = 0;
   bool reading_ = false;
+  bool begun_ = false;  // packets were asked for
   bool has_reader_ = false;
   Reader reader_;
   Packet packet_;

@@ -57,7 +57,8 @@ template <Mode kMode>
 bool V2Engine<kObserved, Store>::NextOf(Reader& reader) {
   Sequence& sequence = s_.sequences[reader.slot];
   if constexpr (kMode == Mode::kRead) {
-    if (sequence.skipped_in_pass == s_.pass) return false;
+    if (sequence.skipped_in_pass == s_.pass || sequence.settled_epoch == s_.settled_epoch)
+      return false;
   }
   while (true) {
     const ChunkRef ref = sequence.chunks.front();
@@ -68,12 +69,15 @@ bool V2Engine<kObserved, Store>::NextOf(Reader& reader) {
       if (status == FragmentStatus::kCorrupted) AddLoss(reader.slot, kLossChunkCorrupted, chunk.id);
       if (kMode == Mode::kRead && chunk.is_incomplete()) {
         sequence.skipped_in_pass = s_.pass;
+        sequence.stalled_in_chain = false;
+        sequence.stall_repeats = !reader.moved;
         if constexpr (kObserved)
           observer_->OnStalled(sequence.key, chunk.id, StallReason::kIncomplete);
         return false;
       }
       const ChunkId erased = chunk.id;
       Erase(reader.slot);
+      reader.moved = true;
       if (ref == reader.target || sequence.chunks.empty()) return false;
       const StoredChunk& next = s_.chunks[sequence.chunks.front()];
       reader.met_gap |= next.id != Successor(erased);
@@ -122,6 +126,8 @@ bool V2Engine<kObserved, Store>::NextOf(Reader& reader) {
       case Chain::kUnfinished:
         if constexpr (kMode == Mode::kRead) {
           sequence.skipped_in_pass = s_.pass;
+          sequence.stalled_in_chain = true;
+          sequence.stall_repeats = !reader.moved;
           return false;
         }
         AddLoss(reader.slot, kLossOverwrite, chunk.id);
@@ -232,9 +238,35 @@ auto V2Engine<kObserved, Store>::Reassemble(const Reader& reader, const Fragment
 template <bool kObserved, typename Store>
 void V2Engine<kObserved, Store>::BeginRead() {
   if (++s_.pass == 0) s_.pass = 1;
-  read_ref_ = s_.chunks.begin();
   reading_ = true;
+  begun_ = false;
   has_reader_ = false;
+}
+
+/// The pass is done with a chunk, all before it being settled. (An observer wants to hear of each
+/// stall in each pass, so nothing settles for it.)
+template <bool kObserved, typename Store>
+void V2Engine<kObserved, Store>::Settle(ChunkRef ref) {
+  if (kObserved || ref != s_.settled_end) return;
+  const StoredChunk& chunk = s_.chunks[ref];
+  if (!chunk.is_padding()) {
+    Sequence& sequence = s_.sequences[chunk.sequence];
+    if (sequence.settled_epoch != s_.settled_epoch) {
+      if (sequence.skipped_in_pass != s_.pass || !sequence.stall_repeats) return;
+      sequence.settled_epoch = s_.settled_epoch;
+      s_.settled_failures += sequence.stalled_in_chain ? 1 : 0;
+    }
+  }
+  ++s_.settled_end;
+}
+
+/// Something changes in the sequence: if its stall was settled, passes have to look at it again.
+template <bool kObserved, typename Store>
+void V2Engine<kObserved, Store>::Unsettle(const Sequence& sequence) {
+  if (kObserved || sequence.settled_epoch != s_.settled_epoch) return;
+  if (++s_.settled_epoch == 0) s_.settled_epoch = 1;
+  s_.settled_failures = 0;
+  s_.settled_end = s_.chunks.begin();
 }
 
 template <bool kObserved, typename Store>
@@ -247,6 +279,13 @@ const Packet* V2Engine<kObserved, Store>::NextPacket() {
 template <bool kObserved, typename Store>
 const Packet* V2Engine<kObserved, Store>::Advance() {
   if (!reading_) return nullptr;
+  if (!begun_) {
+    begun_ = true;
+    // Chunks that left the ring leave the settled ones, too.
+    if (s_.settled_end - s_.chunks.begin() > s_.chunks.size()) s_.settled_end = s_.chunks.begin();
+    read_ref_ = s_.settled_end;
+    s_.stats.readaheads_failed += s_.settled_failures;
+  }
   while (true) {
     if (!has_reader_) {
       if (read_ref_ == s_.chunks.end()) {
@@ -254,13 +293,14 @@ const Packet* V2Engine<kObserved, Store>::Advance() {
         return nullptr;
       }
       if (s_.chunks[read_ref_].is_padding()) {
-        ++read_ref_;
+        Settle(read_ref_++);
         continue;
       }
       reader_ = MakeReader(read_ref_);
       has_reader_ = true;
     }
     if (NextOf<Mode::kRead>(reader_)) {
+      reader_.moved = true;
       Sequence& sequence = s_.sequences[reader_.slot];
       packet_.dropped = s_.rules.tells_loss_causes ? sequence.loss_bits
                                                    : static_cast<uint32_t>(sequence.loss_bits != 0);
@@ -269,7 +309,7 @@ const Packet* V2Engine<kObserved, Store>::Advance() {
       return &packet_;
     }
     has_reader_ = false;
-    ++read_ref_;
+    Settle(read_ref_++);
   }
 }
 
