@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 
+#include "commands/import_trace.h"
 #include "commands/options.h"
 #include "commands/output.h"
 #include "commands/session_reader.h"
 #include "commands/text.h"
 #include "formats/commit_log_writer.h"
+#include "formats/input_kind.h"
+#include "formats/zstd_source.h"
 
 namespace ringscope {
 namespace {
@@ -23,10 +26,16 @@ void SetUp(CLI::App& app, ImportArgs& args) {
       ->check(CLI::Range(1, kMaxLevel));
 }
 
-}  // namespace
+Result<std::unique_ptr<ByteSource>> OpenInput(const ImportArgs& args, Context& context) {
+  const auto& open_input = context.console.streams().open_input;
+  return args.log == "-" && open_input ? open_input() : OpenByteSource(args.log);
+}
 
-Result<ExitCode> RunImport(const ImportArgs& args, Context& context) {
+/// @param source the log's bytes
+Result<ExitCode> RunLogImport(const ImportArgs& args, std::unique_ptr<ByteSource> source,
+                              Context& context) {
   SessionReader sessions(context, {{args.log}, std::nullopt}, "importing");
+  sessions.UseOpened(std::move(source));
   RS_ASSIGN_OR_RETURN(bool more, sessions.NextSession());
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
                       CreateOutput(context, args.output, /*binary=*/true));
@@ -59,16 +68,31 @@ Result<ExitCode> RunImport(const ImportArgs& args, Context& context) {
   return sessions.Finish();
 }
 
+}  // namespace
+
+Result<ExitCode> RunImport(const ImportArgs& args, Context& context) {
+  RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenInput(args, context));
+  RS_ASSIGN_OR_RETURN(std::string start, ReadStart(*source, kKindBytes));
+  const InputKind kind = KindOf(start);
+  source = MakePrefixedSource(std::move(start), std::move(source));
+  if (kind == InputKind::kTrace) return RunTraceImport(args, std::move(source), context);
+  return RunLogImport(args, std::move(source), context);
+}
+
 Command ImportCommand() {
   return {"import",
           "Logs",
-          "Write operations, or any other log, as a commit log",
+          "Write operations, a Perfetto trace, or any other log, as a commit log",
           "Reads a log in any format that ringscope knows and writes it as a .tblog: compressed, "
           "checked, with an index. Every record is kept, malformed requests included. A log "
-          "without a header gets one that says it was imported. If anything fails, no output file "
-          "is left behind.",
+          "without a header gets one that says it was imported. Of a Perfetto trace, plain or "
+          "compressed, it makes a log as if its packets had just been committed, in chunks of "
+          "4 KiB and at their timestamps; what the trace has lost, the log lacks too. If anything "
+          "fails, no output file is left behind.",
           {{"ringscope import session.ops.jsonl.zst -o session.tblog",
             "Turn a text of operations into a commit log"},
+           {"ringscope import trace.pftrace -o trace.tblog",
+            "Make a log of a trace, to try buffer sizes with"},
            {"ringscope dump --format ops a.tblog | ringscope import - -o b.tblog",
             "Take a log apart and put it together again"}},
           Bind(SetUp, RunImport)};

@@ -89,7 +89,11 @@ Result<std::optional<Op>> SessionReader::Pull() {
     if (!source_) {
       if (next_path_ == selection_.paths.size()) return std::optional<Op>();
       path_ = selection_.paths[next_path_++];
-      RS_ASSIGN_OR_RETURN(source_, OpenLogIn(context_, path_));
+      if (opened_) {
+        RS_ASSIGN_OR_RETURN(source_, OpenLog(std::move(opened_)));
+      } else {
+        RS_ASSIGN_OR_RETURN(source_, OpenLogIn(context_, path_));
+      }
       progress_ = std::make_unique<Progress>(context_.console,
                                              fmt::format("{} {}", activity_, Printable(path_)));
       first_of_file_ = true;

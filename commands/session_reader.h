@@ -33,6 +33,8 @@ class SessionReader : public OpSource {
   SessionReader(Context& context, SessionSelection selection, std::string activity);
   ~SessionReader() override;
 
+  /// Gives the first path's content, where it is opened already. Call it before all else.
+  void UseOpened(std::unique_ptr<ByteSource> source) { opened_ = std::move(source); }
   /// Goes on to the next selected session, skipping what is left of this one. Call it first.
   /// @return false: there is none. A selected session that does not exist is an error.
   Result<bool> NextSession();
@@ -60,6 +62,7 @@ class SessionReader : public OpSource {
   Context& context_;
   const SessionSelection selection_;
   const std::string activity_;
+  std::unique_ptr<ByteSource> opened_;
   std::unique_ptr<LogSource> source_;
   std::unique_ptr<Progress> progress_;
   size_t next_path_ = 0;

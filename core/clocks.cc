@@ -11,6 +11,9 @@ namespace {
 constexpr uint32_t kClocksField = 1;
 enum ClockField : uint32_t { kId = 1, kTimestamp = 2, kIsIncremental = 3, kUnit = 4 };
 
+/// More than there can be: the built-in ones and 64 of a sequence's own.
+constexpr size_t kMaxClocks = 256;
+
 struct Reading {
   uint32_t id = 0;
   uint64_t time = 0;
@@ -35,13 +38,20 @@ std::vector<Reading> ReadSnapshot(Bytes snapshot) {
   return readings;
 }
 
-}  // namespace
-
-void Clocks::AddSnapshot(Bytes snapshot, const Clocks* outer) {
-  const std::vector<Reading> readings = ReadSnapshot(snapshot);
+std::optional<uint64_t> BootTimeIn(const std::vector<Reading>& readings) {
   std::optional<uint64_t> boot_ns;
   for (const Reading& reading : readings)
     if (reading.id == kBootTime) boot_ns = reading.time * reading.unit_ns;
+  return boot_ns;
+}
+
+}  // namespace
+
+std::optional<uint64_t> BootTimeOf(Bytes snapshot) { return BootTimeIn(ReadSnapshot(snapshot)); }
+
+void Clocks::AddSnapshot(Bytes snapshot, const Clocks* outer) {
+  const std::vector<Reading> readings = ReadSnapshot(snapshot);
+  std::optional<uint64_t> boot_ns = BootTimeIn(readings);
   for (const Reading& reading : readings) {
     if (boot_ns || outer == nullptr) break;
     const auto known = outer->clocks_.find(reading.id);
@@ -51,6 +61,7 @@ void Clocks::AddSnapshot(Bytes snapshot, const Clocks* outer) {
   if (!boot_ns) return;
   for (const Reading& reading : readings) {
     if (reading.id == kBootTime) continue;
+    if (clocks_.size() == kMaxClocks && !clocks_.contains(reading.id)) continue;
     clocks_[reading.id] = {.offset_ns = *boot_ns - reading.time * reading.unit_ns,
                            .unit_ns = reading.unit_ns,
                            .is_incremental = reading.is_incremental,

@@ -16,6 +16,10 @@ inline constexpr uint32_t kBootTime = 6;
 /// The TracePacket field of a ClockSnapshot.
 inline constexpr uint32_t kClockSnapshotField = 6;
 
+/// What CLOCK_BOOTTIME showed when a ClockSnapshot message was taken, in ns; nullopt: it does not
+/// tell.
+std::optional<uint64_t> BootTimeOf(Bytes snapshot);
+
 /// Clocks as snapshots relate them to CLOCK_BOOTTIME.
 class Clocks {
  public:

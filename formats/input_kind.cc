@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <memory>
 #include <string_view>
+#include <utility>
 
 #include "core/wire.h"
 #include "formats/byte_stream.h"
 #include "formats/commit_log_reader.h"
+#include "formats/inflate_source.h"
 #include "formats/json_keys.h"
 #include "formats/line_reader.h"
 #include "formats/zstd_source.h"
@@ -57,22 +59,43 @@ bool IsTrace(Bytes bytes) {
   return fields.ok();
 }
 
+/// Up to `size` bytes from a source's start, fewer where it ends or is damaged or cut off before:
+/// whoever reads it will say where.
+std::string ReadableStart(ByteSource& source, size_t size) {
+  std::string start(size, '\0');
+  size_t done = 0;
+  while (done < size) {
+    const auto got = source.Read({reinterpret_cast<uint8_t*>(start.data()) + done, size - done});
+    if (!got || *got == 0) break;
+    done += *got;
+  }
+  start.resize(done);
+  return start;
+}
+
 }  // namespace
 
-Result<InputKind> FindInputKind(const std::string& path) {
-  RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenByteSource(path));
-  RS_ASSIGN_OR_RETURN(std::string start, ReadStart(*source, kLookedAt));
+InputKind KindOf(std::string start) {
   if (commit_log::LooksLikeCommitLog(wire::AsBytes(start))) return InputKind::kLog;
-  if (IsZstd(wire::AsBytes(start))) {
-    source = ZstdSource::Make(MakePrefixedSource(std::move(start), std::move(source)));
-    const auto content = ReadStart(*source, kLookedAt);
-    // Damaged: whoever reads it will say where.
-    if (!content) return InputKind::kOther;
-    start = *content;
+  const bool is_zstd = IsZstd(wire::AsBytes(start)), is_gzip = IsGzip(wire::AsBytes(start));
+  if (is_zstd || is_gzip) {
+    std::unique_ptr<ByteSource> source = MakeMemorySource(std::move(start));
+    if (is_zstd)
+      source = ZstdSource::Make(std::move(source));
+    else
+      source = MakeInflateSource(std::move(source));
+    start = ReadableStart(*source, kLookedAt);
     if (commit_log::LooksLikeCommitLog(wire::AsBytes(start))) return InputKind::kLog;
   }
+  start.resize(std::min(start.size(), kLookedAt));
   if (IsTrace(wire::AsBytes(start))) return InputKind::kTrace;
   return KindOfText(start);
+}
+
+Result<InputKind> FindInputKind(const std::string& path) {
+  RS_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source, OpenByteSource(path));
+  RS_ASSIGN_OR_RETURN(std::string start, ReadStart(*source, kKindBytes));
+  return KindOf(std::move(start));
 }
 
 }  // namespace ringscope

@@ -15,7 +15,12 @@ enum class InputKind : uint8_t {
   kOther,
 };
 
-/// Looks at a file's first bytes, decompressed by zstd if need be.
+/// Bytes from an input's start that tell its kind: enough for a block of zstd.
+inline constexpr size_t kKindBytes = size_t{256} << 10;
+
+/// Looks at the first bytes of an input (kKindBytes, or all it has), decompressed if need be.
+InputKind KindOf(std::string start);
+/// Looks at a file's first bytes.
 Result<InputKind> FindInputKind(const std::string& path);
 
 }  // namespace ringscope

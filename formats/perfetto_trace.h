@@ -5,10 +5,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/session.h"
 #include "core/trusted_fields.h"
 #include "formats/byte_stream.h"
+#include "formats/log_source.h"
 
 namespace ringscope {
 
@@ -41,9 +43,13 @@ class TraceWriter {
   uint64_t packets_ = 0;
 };
 
+/// What compresses the packets that a packet holds.
+enum class PackedBy : uint8_t { kNothing, kDeflate, kZstd };
+
 /// A packet of a trace file: its bytes, and the trusted fields found in it.
 struct TracePacket {
-  uint64_t offset = 0;  // of the packet's field in the (decompressed) file
+  uint64_t offset = 0;  // in the (decompressed) file: of its field, or of that of the packet that
+                        // holds it compressed
   Bytes bytes;          // the TracePacket message; valid until the next Next()
   Bytes content;        // without the fields that the service appended, where these are its end
   uint32_t sequence_id = 0;
@@ -51,20 +57,37 @@ struct TracePacket {
   std::optional<int32_t> trusted_pid;
   uint32_t dropped = 0;  // previous_packet_dropped as the service appended it. A producer's own is
                          // part of the content, and meant here only if nothing was split off
+  bool is_well_formed = true;
+  PackedBy packed = PackedBy::kNothing;
+  Bytes packed_packets;  // compressed_packets or zstd_compressed_packets
 };
 
 /// Finds the trusted fields in a TracePacket message. Malformed bytes end the search.
 /// @return a packet with everything but its offset
 TracePacket SplitTracePacket(Bytes packet);
 
-/// Reads a `.pftrace` packet by packet, plain or zstd-compressed as a whole. Packets inside
-/// compressed_packets are not looked into. Memory: one packet, at most kMaxTracePacket.
+/// Reads a `.pftrace` packet by packet, plain or compressed as a whole by zstd or gzip. Packets
+/// that stand compressed in a packet come in its place; what these unpack to is bounded by their
+/// size. Memory: one packet, at most kMaxTracePacket.
 class TraceReader {
  public:
+  enum class OnDamage : uint8_t {
+    kFail,  // is an error, which ends the stream
+    kSkip,  // is noted, and reading goes on at the next packet that can be found
+  };
+
   virtual ~TraceReader() = default;
-  static Result<std::unique_ptr<TraceReader>> Open(std::unique_ptr<ByteSource> source);
+  static Result<std::unique_ptr<TraceReader>> Open(std::unique_ptr<ByteSource> source,
+                                                   OnDamage on_damage = OnDamage::kFail);
   /// The next packet; nullopt: the file's clean end. Fields other than packets are skipped.
   virtual Result<std::optional<TracePacket>> Next() = 0;
+
+  /// What was skipped (at most LogSource::kMaxDamage entries are kept, damage_count() counts all).
+  virtual const std::vector<Damage>& damage() const = 0;
+  virtual uint64_t damage_count() const = 0;
+  /// Progress: bytes of the file consumed, and their total where it is known.
+  virtual uint64_t position() const = 0;
+  virtual std::optional<uint64_t> size() const = 0;
 };
 
 inline constexpr uint64_t kMaxTracePacket = uint64_t{512} << 20;

@@ -1,19 +1,20 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <string>
+#include <utility>
 
 #include "core/trusted_fields.h"
 #include "core/wire.h"
-#include "formats/byte_window.h"
+#include "formats/inflate_source.h"
 #include "formats/perfetto_trace.h"
+#include "formats/trace_framing.h"
 #include "formats/zstd_source.h"
 
 namespace ringscope {
 namespace {
 
-constexpr uint32_t kPacketField = 1;                         // of Trace
-constexpr size_t kMaxFieldHead = 2 * wire::kMaxVarintBytes;  // tag and length, or tag and value
+// Fields of TracePacket that hold further packets.
+enum PackedField : uint32_t { kCompressedPackets = 50, kZstdCompressedPackets = 133 };
 
 /// Where a packet's appended fields begin, while its fields go by: the service appends uid,
 /// sequence id, then perhaps pid, machine id and loss bits, in this order, and nothing follows.
@@ -58,9 +59,69 @@ class AppendedFields {
   int next_rank_ = 0;
 };
 
+// What the packets inside packets may unpack to: so much, and a multiple of their compressed size.
+constexpr uint64_t kUnpackedSlack = uint64_t{256} << 20;
+constexpr uint64_t kMaxRatio = 100;
+
+/// Counts what is read of a file.
+class CountingSource : public ByteSource {
+ public:
+  CountingSource(std::unique_ptr<ByteSource> source, uint64_t& count)
+      : source_(std::move(source)), count_(count) {}
+  Result<size_t> Read(std::span<uint8_t> into) override {
+    auto got = source_->Read(into);
+    count_ += got.value_or(0);
+    return got;
+  }
+  const std::string& path() const override { return source_->path(); }
+  std::optional<uint64_t> size() const override { return source_->size(); }
+
+ private:
+  std::unique_ptr<ByteSource> source_;
+  uint64_t& count_;
+};
+
+/// Refuses to give more than an allowance, which it uses up.
+class AllowedSource : public ByteSource {
+ public:
+  AllowedSource(std::unique_ptr<ByteSource> source, uint64_t& allowance)
+      : source_(std::move(source)), allowance_(allowance) {}
+  Result<size_t> Read(std::span<uint8_t> into) override {
+    auto got = source_->Read(into);
+    if (!got) return got;
+    if (*got > allowance_) {
+      return Fail(
+          ErrorCode::kLimit,
+          fmt::format("compressed packets unpack to more than {} times their size", kMaxRatio));
+    }
+    allowance_ -= *got;
+    return got;
+  }
+  const std::string& path() const override { return source_->path(); }
+
+ private:
+  std::unique_ptr<ByteSource> source_;
+  uint64_t& allowance_;
+};
+
 class Reader : public TraceReader {
  public:
-  Reader(std::unique_ptr<ByteSource> source) : window_(std::move(source)) {}
+  explicit Reader(OnDamage on_damage) : on_damage_(on_damage) {}
+
+  Status Start(std::unique_ptr<ByteSource> source) {
+    size_ = source->size();
+    source = std::make_unique<CountingSource>(std::move(source), position_);
+    constexpr size_t kMagicSize = 4;
+    RS_ASSIGN_OR_RETURN(std::string start, ReadStart(*source, kMagicSize));
+    const Bytes bytes = wire::AsBytes(start);
+    const bool is_zstd = IsZstd(bytes), is_gzip = IsGzip(bytes);
+    source = MakePrefixedSource(std::move(start), std::move(source));
+    if (is_zstd) source = ZstdSource::Make(std::move(source));
+    if (is_gzip) source = MakeInflateSource(std::move(source));
+    path_ = source->path();
+    outer_.emplace(std::move(source));
+    return {};
+  }
 
   Result<std::optional<TracePacket>> Next() override {
     RS_RETURN_IF_ERROR(status_);
@@ -69,70 +130,98 @@ class Reader : public TraceReader {
     return packet;
   }
 
+  const std::vector<Damage>& damage() const override { return damage_; }
+  uint64_t damage_count() const override { return damage_count_; }
+  uint64_t position() const override { return position_; }
+  std::optional<uint64_t> size() const override { return size_; }
+
  private:
   Result<std::optional<TracePacket>> ReadPacket() {
-    while (true) {
-      window_.Drop(std::exchange(returned_, 0));
-      RS_RETURN_IF_ERROR(window_.Fill(kMaxFieldHead));
-      if (window_.size() == 0) return std::nullopt;
-      const uint64_t offset = window_.offset();
-      const wire::Varint tag = wire::ReadVarint(window_.bytes());
-      const auto type = static_cast<wire::Type>(tag.value & 7);
-      if (tag.size == 0 || tag.value >> 3 == 0) return FailAt("expected a protobuf field");
-      RS_ASSIGN_OR_RETURN(const Extent field, ExtentOf(type, tag.size));
-      RS_ASSIGN_OR_RETURN(const bool whole, window_.Fill(field.size));
-      if (!whole)
-        return FailAt(fmt::format("the file ends within a field of {} bytes, {} are there",
-                                  field.size, window_.size()));
-      returned_ = field.size;
-      if (tag.value >> 3 != kPacketField || type != wire::Type::kBytes) continue;
-      TracePacket packet =
-          SplitTracePacket(window_.bytes().subspan(field.head, field.size - field.head));
-      packet.offset = offset;
-      return packet;
+    while (!ended_) {
+      if (inner_) {
+        RS_ASSIGN_OR_RETURN(std::optional<TracePacket> packet, ReadInner());
+        if (packet) return packet;
+        inner_.reset();
+        continue;
+      }
+      auto framed = outer_->Next();
+      if (!framed) {
+        RS_RETURN_IF_ERROR(SkipDamage(std::move(framed.error())));
+        continue;
+      }
+      if (!*framed) return std::nullopt;
+      TracePacket packet = SplitTracePacket((*framed)->packet);
+      packet.offset = (*framed)->offset;
+      if (packet.packed == PackedBy::kNothing) return packet;
+      OpenInner(packet);
     }
+    return std::nullopt;
   }
 
-  /// Bytes of a field, and how many of them stand before its content.
-  struct Extent {
-    size_t head;
-    size_t size;
-  };
+  void OpenInner(const TracePacket& packet) {
+    allowance_ += kMaxRatio * packet.packed_packets.size();
+    std::unique_ptr<ByteSource> source =
+        MakeMemorySource(std::string(wire::AsText(packet.packed_packets)), path_);
+    if (packet.packed == PackedBy::kZstd)
+      source = ZstdSource::Make(std::move(source));
+    else
+      source = MakeInflateSource(std::move(source));
+    inner_.emplace(std::make_unique<AllowedSource>(std::move(source), allowance_));
+    inner_offset_ = packet.offset;
+  }
 
-  /// Of the field at the window's front.
-  Result<Extent> ExtentOf(wire::Type type, size_t tag_size) const {
-    const wire::Varint varint = wire::ReadVarint(window_.bytes().subspan(tag_size));
-    const size_t head = tag_size + varint.size;
-    switch (type) {
-      case wire::Type::kFixed64:
-        return Extent{tag_size, tag_size + 8};
-      case wire::Type::kFixed32:
-        return Extent{tag_size, tag_size + 4};
-      case wire::Type::kVarint:
-        if (varint.size == 0) return FailAt("expected a number");
-        return Extent{tag_size, head};
-      case wire::Type::kBytes:
-        if (varint.size == 0) return FailAt("expected a length");
-        if (varint.value > kMaxTracePacket) return FailTooLarge(varint.value);
-        return Extent{head, head + static_cast<size_t>(varint.value)};
+  /// The next packet of the open compressed ones; nullopt at their end.
+  Result<std::optional<TracePacket>> ReadInner() {
+    auto framed = inner_->Next();
+    if (framed && !*framed) return std::nullopt;
+    TracePacket packet;
+    if (framed) {
+      packet = SplitTracePacket((*framed)->packet);
+      packet.offset = inner_offset_;
+      if (packet.packed == PackedBy::kNothing) return packet;
+      framed = Fail(ErrorCode::kCorrupt, "compressed packets inside compressed packets");
     }
-    return FailAt("expected a protobuf field");
+    // What is left of them is lost; the packet that holds them has its size, so the next is there.
+    Error error = std::move(framed.error());
+    error.where = {path_, inner_offset_, {}};
+    error.message = "in compressed packets: " + error.message;
+    if (on_damage_ == OnDamage::kFail) return tl::unexpected<Error>(std::move(error));
+    Note(inner_offset_, 0, error);
+    return std::nullopt;
   }
 
-  Where Here() const { return Where{window_.source().path(), window_.offset(), {}}; }
-  tl::unexpected<Error> FailAt(std::string what) const {
-    return Fail(ErrorCode::kCorrupt, std::move(what), Here(),
-                "not a Perfetto trace, or a torn or damaged one");
-  }
-  tl::unexpected<Error> FailTooLarge(uint64_t bytes) const {
-    return Fail(
-        ErrorCode::kLimit,
-        fmt::format("a packet of {} bytes is too large (at most {})", bytes, kMaxTracePacket),
-        Here());
+  /// Goes on behind what is wrong in the file itself.
+  Status SkipDamage(Error error) {
+    if (on_damage_ == OnDamage::kFail || error.code == ErrorCode::kIo)
+      return tl::unexpected<Error>(std::move(error));
+    const uint64_t offset = outer_->offset();
+    RS_ASSIGN_OR_RETURN(const bool found, outer_->Resync());
+    ended_ = !found;
+    Note(offset, outer_->offset() - offset, error);
+    return {};
   }
 
-  ByteWindow window_;
-  size_t returned_ = 0;  // bytes at the window's front that the last call used
+  void Note(uint64_t offset, uint64_t bytes, const Error& error) {
+    ++damage_count_;
+    if (damage_.size() < LogSource::kMaxDamage)
+      damage_.push_back({.offset = offset,
+                         .bytes = bytes,
+                         .first_record = {},
+                         .records = {},
+                         .what = error.message});
+  }
+
+  const OnDamage on_damage_;
+  std::string path_;
+  uint64_t position_ = 0;
+  std::optional<uint64_t> size_;
+  std::optional<TraceFraming> outer_;
+  std::optional<TraceFraming> inner_;  // of the compressed packets being read
+  uint64_t inner_offset_ = 0;
+  uint64_t allowance_ = kUnpackedSlack;  // bytes that compressed packets may still unpack to
+  bool ended_ = false;
+  std::vector<Damage> damage_;
+  uint64_t damage_count_ = 0;
   Status status_;
 };
 
@@ -150,6 +239,15 @@ TracePacket SplitTracePacket(Bytes packet) {
     appended.Add(*field, offset);
     offset += field->whole.size();
     ends_with_dropped = false;
+    if (field->type == wire::Type::kBytes) {
+      if (field->number == kCompressedPackets)
+        result.packed = PackedBy::kDeflate;
+      else if (field->number == kZstdCompressedPackets)
+        result.packed = PackedBy::kZstd;
+      else
+        continue;
+      result.packed_packets = field->bytes;
+    }
     if (field->type != wire::Type::kVarint) continue;
     if (field->number == kTrustedUid) result.trusted_uid = static_cast<int32_t>(field->value);
     if (field->number == kTrustedPid) result.trusted_pid = static_cast<int32_t>(field->value);
@@ -160,6 +258,7 @@ TracePacket SplitTracePacket(Bytes packet) {
       ends_with_dropped = true;
     }
   }
+  result.is_well_formed = reader.ok();
   const bool is_split = reader.ok() && appended.start() != AppendedFields::kNowhere;
   result.content = is_split ? packet.first(appended.start()) : packet;
   // Only the service's own field can stand behind its others.
@@ -167,13 +266,11 @@ TracePacket SplitTracePacket(Bytes packet) {
   return result;
 }
 
-Result<std::unique_ptr<TraceReader>> TraceReader::Open(std::unique_ptr<ByteSource> source) {
-  constexpr size_t kMagicSize = 4;
-  RS_ASSIGN_OR_RETURN(std::string start, ReadStart(*source, kMagicSize));
-  const bool compressed = IsZstd(wire::AsBytes(start));
-  source = MakePrefixedSource(std::move(start), std::move(source));
-  if (compressed) source = ZstdSource::Make(std::move(source));
-  return std::make_unique<Reader>(std::move(source));
+Result<std::unique_ptr<TraceReader>> TraceReader::Open(std::unique_ptr<ByteSource> source,
+                                                       OnDamage on_damage) {
+  auto reader = std::make_unique<Reader>(on_damage);
+  RS_RETURN_IF_ERROR(reader->Start(std::move(source)));
+  return reader;
 }
 
 }  // namespace ringscope

@@ -1,0 +1,270 @@
+// Reading a trace's packets for an import: who wrote them, when, and what the service says.
+
+#include "formats/trace_import.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "core/data_loss.h"
+#include "core/packet_facts.h"
+#include "core/packet_validator.h"
+#include "core/trusted_fields.h"
+#include "formats/trace_service_events.h"
+
+namespace ringscope {
+namespace {
+
+constexpr uint32_t kMaxWriters = 32'767;  // of a producer: larger ids cannot be patched
+constexpr size_t kMaxProducers = UINT16_MAX;
+constexpr uint64_t kMaxConfigBytes = uint64_t{16} << 20;
+
+// Fields of TracePacket.
+enum Content : uint32_t {
+  kFtraceEvents = 1,
+  kProcessTree = 2,
+  kProcessStats = 9,
+  kTrackEvent = 11,
+  kInternedData = 12,
+  kTraceConfig = 33,
+  kFtraceStats = 34,
+  kTraceStats = 35,
+  kSynchronizationMarker = 36,
+  kPacketDefaults = 59,
+  kTrackDescriptor = 60,
+  kServiceEvent = 69,
+  kTraceUuid = 89,
+  kListing = 124,
+  kProtoVms = 125,
+};
+enum DescriptorField : uint32_t { kDescribedProcess = 3 };
+enum ProcessField : uint32_t { kProcessPid = 1, kProcessName = 6 };
+
+template <size_t N>
+bool IsOneOf(uint32_t content, const std::array<uint32_t, N>& list) {
+  return std::find(list.begin(), list.end(), content) != list.end();
+}
+
+/// Whether a packet is the service's own. Traces that other programs made have producers' packets
+/// under the service's sequence id, or without one.
+bool IsOfService(uint32_t sequence_id, uint32_t content) {
+  constexpr std::array<uint32_t, 6> kReserved = {kTraceConfig,  kTraceStats, kSynchronizationMarker,
+                                                 kServiceEvent, kListing,    kProtoVms};
+  constexpr std::array<uint32_t, 8> kOfProducers = {kFtraceEvents,   kProcessTree,    kProcessStats,
+                                                    kTrackEvent,     kInternedData,   kFtraceStats,
+                                                    kPacketDefaults, kTrackDescriptor};
+  if (IsOneOf(content, kReserved)) return true;
+  if (sequence_id == kServiceSequenceId) return !IsOneOf(content, kOfProducers);
+  return sequence_id == 0 && (content == kClockSnapshotField || content == kTraceUuid);
+}
+
+/// The content of a field of bytes; the last one counts.
+std::optional<Bytes> FieldOf(Bytes message, uint32_t number) {
+  std::optional<Bytes> found;
+  wire::FieldReader fields(message);
+  while (const auto field = fields.Next())
+    if (field->number == number && field->type == wire::Type::kBytes) found = field->bytes;
+  return found;
+}
+
+/// Takes the service's fields out of a packet wherever they stand.
+void StripTrustedFields(Bytes packet, std::string& out) {
+  out.clear();
+  bool behind_trusted = false;
+  wire::FieldReader fields(packet);
+  while (const auto field = fields.Next()) {
+    const bool trusted = field->number == kTrustedUid || field->number == kTrustedSequenceId ||
+                         field->number == kTrustedPid || field->number == kMachineId;
+    behind_trusted |= trusted;
+    // Loss bits that a producer wrote stand before the service's fields.
+    if (trusted || (field->number == kPreviousPacketDropped && behind_trusted)) continue;
+    out += wire::AsText(field->whole);
+  }
+}
+
+}  // namespace
+
+TraceImport::TraceImport(TraceImportOptions options)
+    : options_(std::move(options)), sorter_(options_.sorter) {}
+
+Status TraceImport::Add(const TracePacket& packet) {
+  if (!packet.is_well_formed) {
+    ++report_.malformed;
+    return {};
+  }
+  const PacketFacts facts = ReadPacketFacts(packet.content);
+  if (IsOfService(packet.sequence_id, facts.content)) return AddService(packet, facts);
+  Bytes content = packet.content;
+  if (!IsValidPacket({&content, 1})) {
+    StripTrustedFields(packet.bytes, scratch_);
+    content = wire::AsBytes(scratch_);
+    if (!IsValidPacket({&content, 1})) {
+      ++report_.malformed;
+      return {};
+    }
+  }
+  if (content.empty()) {  // a buffer gives back none either
+    ++report_.empty;
+    return {};
+  }
+  return AddOfProducer(packet, content, facts);
+}
+
+Status TraceImport::AddService(const TracePacket& packet, const PacketFacts& facts) {
+  const Bytes content = FieldOf(packet.content, facts.content).value_or(Bytes());
+  std::optional<uint64_t> time = facts.timestamp;
+  switch (facts.content) {
+    case kTraceConfig: {
+      session_.AddConfig(content);
+      const std::string config(wire::AsText(content));
+      uint64_t kept = config.size();
+      for (const std::string& other : configs_) kept += other.size();
+      const bool is_new = std::find(configs_.begin(), configs_.end(), config) == configs_.end();
+      if (is_new && kept <= kMaxConfigBytes) configs_.push_back(config);
+      return {};
+    }
+    case kTraceStats:
+      session_.AddStats(content);
+      return {};
+    case kListing:
+      session_.AddListing(content);
+      return {};
+    case kClockSnapshotField:
+      clocks_.AddSnapshot(content);
+      if (const auto taken = BootTimeOf(content)) time = taken;
+      break;
+    case kServiceEvent: {
+      const std::optional<uint32_t> event = ServiceEventIn(content);
+      disabled_ |= event == kTracingDisabled;
+      reads_during_ |= event == kBuffersRead && !disabled_;
+      break;
+    }
+    default:
+      ++report_.left_out[facts.content];
+      return {};
+  }
+  if (time) NoteTime(*time);
+  if (packet.content.size() > kMaxConfigBytes) {
+    ++report_.left_out[facts.content];
+    return {};
+  }
+  return sorter_.Add({.time_ns = time.value_or(latest_ns_.value_or(0)),
+                      .sequence = kServiceSlot,
+                      .dropped = 0,
+                      .bytes = packet.content});
+}
+
+Status TraceImport::AddOfProducer(const TracePacket& packet, Bytes content,
+                                  const PacketFacts& facts) {
+  Sequence* const sequence = SequenceOf(packet);
+  if (sequence == nullptr) return {};
+  if (facts.content == kTrackDescriptor) NoteProcessName(content, *sequence);
+  ++report_.packets;
+  report_.packet_bytes += content.size();
+  // A buffer of version 1 marks the first packet of every sequence, which is no loss.
+  const bool is_loss =
+      packet.dropped != 0 && (sequence->has_packet || packet.dropped != kLossPresent);
+  sequence->has_packet = true;
+  const uint32_t dropped = is_loss ? packet.dropped : 0;
+  if (is_loss) sequence->clocks.LoseSteps();
+  const std::optional<uint64_t> time = sequence->clocks.TimeOf(facts, content, clocks_);
+  if (time) {
+    NoteTime(*time);
+    if (!sequence->held.empty()) RS_RETURN_IF_ERROR(ReleaseHeld(*sequence, *time));
+    if (sequence->last_ns && *time < *sequence->last_ns)
+      ++report_.late;
+    else
+      sequence->last_ns = *time;
+  } else {
+    ++report_.untimed;
+  }
+  if (sequence->last_ns) {
+    const auto slot = static_cast<uint32_t>(sequence - sequences_.data()) + 1;
+    return sorter_.Add(
+        {.time_ns = *sequence->last_ns, .sequence = slot, .dropped = dropped, .bytes = content});
+  }
+  // It goes with the sequence's first packet that has a time.
+  sequence->held.emplace_back(dropped, wire::AsText(content));
+  held_bytes_ += content.size() + sizeof(sequence->held[0]);
+  if (held_bytes_ > kMaxHeld) return ReleaseAllHeld(latest_ns_.value_or(0));
+  return {};
+}
+
+void TraceImport::NoteTime(uint64_t time_ns) {
+  first_ns_ = std::min(first_ns_.value_or(time_ns), time_ns);
+  latest_ns_ = time_ns;
+}
+
+/// @return nullptr: the packet has to be left out
+TraceImport::Sequence* TraceImport::SequenceOf(const TracePacket& packet) {
+  const auto found = slots_.find(packet.sequence_id);
+  if (found != slots_.end()) return &sequences_[found->second];
+  const Identity identity{static_cast<uint32_t>(packet.trusted_uid.value_or(0)),
+                          packet.trusted_pid.value_or(-1)};
+  const std::optional<size_t> producer = ProducerOf(identity);
+  if (!producer || sequences_.size() == kMaxSequences) {
+    ++report_.beyond_limits;
+    return nullptr;
+  }
+  slots_.emplace(packet.sequence_id, static_cast<uint32_t>(sequences_.size()));
+  Sequence& sequence = sequences_.emplace_back();
+  sequence.id = packet.sequence_id;
+  sequence.producer = *producer;
+  sequence.writer = WriterId{static_cast<uint16_t>(++producers_[*producer].writers)};
+  sequence.packer.emplace(sequence.writer);
+  ++report_.sequences;
+  return &sequence;
+}
+
+/// The producer of an identity that can take another writer; nullopt: there are too many.
+std::optional<size_t> TraceImport::ProducerOf(Identity identity) {
+  const auto [place, is_new] =
+      producer_of_.try_emplace({identity.uid, identity.pid}, producers_.size());
+  if (!is_new && producers_[place->second].writers < kMaxWriters) return place->second;
+  if (producers_.size() == kMaxProducers) {
+    if (is_new) producer_of_.erase(place);
+    return std::nullopt;
+  }
+  place->second = producers_.size();
+  producers_.push_back({.identity = identity, .name = {}});
+  ++report_.producers;
+  return place->second;
+}
+
+/// A process that describes itself gives its producer a name.
+void TraceImport::NoteProcessName(Bytes content, const Sequence& sequence) {
+  constexpr size_t kMaxName = 256;
+  const auto descriptor = FieldOf(content, kTrackDescriptor);
+  const auto process = FieldOf(descriptor.value_or(Bytes()), kDescribedProcess);
+  if (!process) return;
+  Producer& producer = producers_[sequence.producer];
+  std::optional<int32_t> pid;
+  wire::FieldReader fields(*process);
+  while (const auto field = fields.Next())
+    if (field->number == kProcessPid && field->type == wire::Type::kVarint)
+      pid = static_cast<int32_t>(field->value);
+  const auto name = FieldOf(*process, kProcessName);
+  if (name && pid == producer.identity.pid)
+    producer.name = wire::AsText(name->first(std::min(name->size(), kMaxName)));
+}
+
+Status TraceImport::ReleaseHeld(Sequence& sequence, uint64_t time_ns) {
+  const auto slot = static_cast<uint32_t>(&sequence - sequences_.data()) + 1;
+  for (const auto& [dropped, bytes] : sequence.held) {
+    RS_RETURN_IF_ERROR(sorter_.Add(
+        {.time_ns = time_ns, .sequence = slot, .dropped = dropped, .bytes = wire::AsBytes(bytes)}));
+    held_bytes_ -= bytes.size() + sizeof(sequence.held[0]);
+  }
+  sequence.held = {};
+  sequence.last_ns = time_ns;
+  return {};
+}
+
+Status TraceImport::ReleaseAllHeld(uint64_t time_ns) {
+  for (Sequence& sequence : sequences_)
+    if (!sequence.held.empty()) RS_RETURN_IF_ERROR(ReleaseHeld(sequence, time_ns));
+  return {};
+}
+
+}  // namespace ringscope

@@ -1,0 +1,366 @@
+#include "formats/trace_import.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/trusted_fields.h"
+#include "formats/commit_log_writer.h"
+#include "formats/testing/compare_traces.h"
+#include "formats/testing/generate_trace.h"
+#include "formats/testing/testdata.h"
+
+namespace ringscope {
+namespace {
+
+using testing::ComparedPacket;
+using testing::ComparedTrace;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+/// A record of an import, in words.
+std::string Describe(const Op& op) {
+  return std::visit(
+      Overloaded{
+          [](const LogHeader& h) { return std::string("header ") + Name(h.source); },
+          [](const TraceConfigRecord&) { return std::string("config"); },
+          [](const BufferSetUp& b) {
+            return fmt::format("buffer {} {} {} '{}'", Raw(b.id), b.size, Name(b.policy), b.engine);
+          },
+          [](const ClockSnapshotRecord&) { return std::string("clocks"); },
+          [](const ProducerConnected& p) {
+            return fmt::format("producer {} uid {} pid {} {}", Raw(p.producer), p.uid, p.pid,
+                               p.name);
+          },
+          [](const Commit& c) {
+            CommitRequestParser parser;
+            EXPECT_TRUE(parser.Parse(c.request));
+            EXPECT_EQ(c.origin, Origin::kSynthetic);
+            const ChunkToMove& chunk = parser.chunks().at(0);
+            const ChunkHeader header = *ParseChunkHeader(*chunk.data);
+            return fmt::format("commit {}:{} chunk {} buffer {} fragments {} flags {}",
+                               Raw(c.producer), Raw(header.writer), Raw(header.chunk),
+                               chunk.target_buffer.value_or(99), header.fragments, header.flags);
+          },
+          [](const ReadPass& r) { return std::string("read ") + Name(r.reason); },
+          [](const RecorderGap& g) {
+            return fmt::format("gap of producer {}: {}", g.producer ? Raw(*g.producer) : 0,
+                               g.reason);
+          },
+          [](const Note& n) { return "note " + n.text; },
+          [](const auto&) { return std::string("other"); },
+      },
+      op.body);
+}
+
+struct Imported {
+  std::string log;
+  std::vector<std::string> records;
+  std::vector<uint64_t> times;
+  TraceImportReport report;
+  std::vector<Damage> damage;
+};
+
+Imported Import(std::string trace, size_t run_bytes = size_t{1} << 20) {
+  Imported result;
+  auto reader =
+      TraceReader::Open(MakeMemorySource(std::move(trace)), TraceReader::OnDamage::kSkip).value();
+  TraceImport import(
+      {.name = "x",
+       .sorter = {.folder = ::testing::TempDir(), .run_bytes = run_bytes, .merge_bytes = 1 << 16}});
+  while (true) {
+    const auto packet = reader->Next();
+    EXPECT_TRUE(packet) << packet.error().ToString();
+    if (!packet || !*packet) break;
+    EXPECT_TRUE(import.Add(**packet));
+  }
+  StringSink sink;
+  auto writer = CommitLogWriter::Create(sink).value();
+  const Status written = import.Write([&](const Op& op) {
+    result.records.push_back(Describe(op));
+    result.times.push_back(op.time_ns.value_or(0));
+    return writer->Append(op);
+  });
+  EXPECT_TRUE(written) << written.error().ToString();
+  EXPECT_TRUE(writer->Close());
+  result.log = std::move(sink.text);
+  result.report = import.report();
+  result.damage = reader->damage();
+  return result;
+}
+
+// Traces made field by field.
+
+std::string Uint(uint32_t field, uint64_t value) {
+  std::string out;
+  wire::AppendUint(out, field, value);
+  return out;
+}
+std::string Nested(uint32_t field, const std::string& content) {
+  std::string out;
+  wire::AppendBytes(out, field, wire::AsBytes(content));
+  return out;
+}
+std::string Trusted(uint32_t sequence, int32_t pid = 42, uint32_t dropped = 0) {
+  std::string out;
+  AppendTrustedFields(out, {.uid = 1000, .pid = pid}, sequence, dropped);
+  return out;
+}
+std::string Packet(const std::string& content) { return Nested(1, content); }
+/// A track event at a time of CLOCK_BOOTTIME.
+std::string Event(uint32_t sequence, uint64_t time, const std::string& text, uint32_t dropped = 0,
+                  int32_t pid = 42) {
+  return Packet(Uint(8, time) + Nested(11, text) + Trusted(sequence, pid, dropped));
+}
+std::string OfService(const std::string& content) {
+  std::string out;
+  AppendTrustedFields(out, {.uid = 0, .pid = -1}, kServiceSequenceId, 0);
+  return Packet(content + out);
+}
+std::string BufferConfig(uint64_t size_kb, uint64_t policy, uint64_t mode) {
+  return Nested(1, Uint(1, size_kb) + Uint(4, policy) + Uint(8, mode));
+}
+std::string Reading(uint64_t clock, uint64_t time) {
+  return Nested(1, Uint(1, clock) + Uint(2, time));
+}
+std::string WriterStats(uint64_t sequence, uint64_t buffer) {
+  return Nested(18, Uint(1, sequence) + Uint(4, buffer));
+}
+
+using Sequences = std::map<uint32_t, std::vector<std::string>>;
+
+/// The packets with content, by sequence id.
+Sequences BySequence(const ComparedTrace& trace) {
+  Sequences sequences;
+  for (const ComparedPacket& packet : trace.packets)
+    if (!packet.content.empty()) sequences[packet.sequence_id].push_back(packet.content);
+  return sequences;
+}
+
+std::multiset<std::vector<std::string>> Contents(const Sequences& sequences) {
+  std::multiset<std::vector<std::string>> contents;
+  for (const auto& [id, packets] : sequences) contents.insert(packets);
+  return contents;
+}
+
+/// Replayed in a buffer that holds everything, the log gives the trace's packets again.
+void ExpectRoundTrip(const std::string& trace, const std::string& log) {
+  const ComparedTrace expected = testing::ReadCompared(MakeMemorySource(trace));
+  for (const char* engine : {"v1", "v2"}) {
+    ReplayOptions options;
+    options.session.all.engine = engine;
+    options.session.all.size = uint64_t{512} << 20;
+    options.session.all.policy = FillPolicy::kRingBuffer;
+    const ComparedTrace found =
+        testing::ReadCompared(MakeMemorySource(testing::ReplayToTrace(log, options)));
+    EXPECT_TRUE(Contents(BySequence(found)) == Contents(BySequence(expected))) << engine;
+    for (const ComparedPacket& packet : found.packets) ASSERT_LE(packet.dropped, 1u) << engine;
+  }
+}
+
+class TraceImportCapture : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(TraceImportCapture, RoundTrip_GivesTheSamePacketsPerSequence) {
+  const std::string trace =
+      testing::ReadTestdata(std::string("captures/") + GetParam() + "/trace.pftrace.zst");
+  const Imported imported = Import(trace, 100'000);
+  EXPECT_GT(imported.report.packets, 1000u);
+  EXPECT_EQ(imported.report.malformed, 0u);
+  EXPECT_EQ(imported.report.untimed, 0u);
+  EXPECT_EQ(imported.report.guessed_sequences, 0u);
+  EXPECT_TRUE(std::is_sorted(imported.times.begin(), imported.times.end()));
+  EXPECT_THAT(imported.damage, IsEmpty());
+  ExpectRoundTrip(trace, imported.log);
+}
+
+INSTANTIATE_TEST_SUITE_P(Captures, TraceImportCapture,
+                         ::testing::Values("discard-v2", "lossless-v2", "ring-v1", "ring-v2",
+                                           "short-v2", "stream-v2", "two-buffers-v2"),
+                         [](const auto& param_info) {
+                           std::string name = param_info.param;
+                           std::ranges::replace(name, '-', '_');
+                           return name;
+                         });
+
+TEST(TraceImport, BuffersOfACapture_AreThoseOfItsConfigAndStatistics) {
+  const Imported imported =
+      Import(testing::ReadTestdata("captures/two-buffers-v2/trace.pftrace.zst"));
+  EXPECT_THAT(imported.records, ::testing::Contains("buffer 0 262144 ring_buffer 'v2'"));
+  EXPECT_THAT(imported.records, ::testing::Contains("buffer 1 65536 discard 'v2'"));
+  std::set<std::string> targets;
+  for (const std::string& record : imported.records)
+    if (const size_t at = record.find(" buffer "); record.starts_with("commit") && at < 99)
+      targets.insert(record.substr(at, 9));
+  EXPECT_THAT(targets, ElementsAre(" buffer 0", " buffer 1"));
+}
+
+TEST(TraceImport, StreamedCapture_KeepsItsReads) {
+  const Imported imported = Import(testing::ReadTestdata("captures/stream-v2/trace.pftrace.zst"));
+  EXPECT_EQ(std::ranges::count(imported.records, "read unknown"), 5);
+  EXPECT_EQ(imported.records.back(), "read final");
+  const Imported at_end = Import(testing::ReadTestdata("captures/ring-v2/trace.pftrace.zst"));
+  EXPECT_EQ(std::ranges::count(at_end.records, "read unknown"), 0);
+}
+
+struct GeneratedCase {
+  const char* name;
+  testing::GeneratedTrace trace;
+};
+
+class TraceImportGenerated : public ::testing::TestWithParam<GeneratedCase> {};
+
+TEST_P(TraceImportGenerated, RoundTrip_GivesTheSamePacketsPerSequence) {
+  StringSink trace;
+  ASSERT_TRUE(GenerateTrace(GetParam().trace, trace));
+  const Imported imported = Import(trace.text, 300'000);
+  EXPECT_EQ(imported.report.sequences, GetParam().trace.sequences);
+  EXPECT_EQ(imported.report.late, 0u);
+  EXPECT_TRUE(std::is_sorted(imported.times.begin(), imported.times.end()));
+  ExpectRoundTrip(trace.text, imported.log);
+}
+
+constexpr uint64_t kSmall = uint64_t{3} << 20;
+INSTANTIATE_TEST_SUITE_P(
+    Traces, TraceImportGenerated,
+    ::testing::Values(
+        GeneratedCase{"by_sequence", {.packet_bytes = kSmall}},
+        GeneratedCase{"by_time", {.packet_bytes = kSmall, .sequence_by_sequence = false}},
+        GeneratedCase{"one_sequence", {.packet_bytes = kSmall, .sequences = 1}},
+        GeneratedCase{"many_sequences", {.packet_bytes = kSmall, .sequences = 3000, .buffers = 4}},
+        GeneratedCase{"large_packets",
+                      {.packet_bytes = kSmall, .sequences = 7, .max_packet = 300'000}},
+        GeneratedCase{"random_clocks", {.packet_bytes = kSmall, .random_clocks = true}},
+        GeneratedCase{
+            "compressed",
+            {.packet_bytes = kSmall, .random_clocks = true, .compressed = true, .seed = 3}}),
+    [](const auto& param_info) { return std::string(param_info.param.name); });
+
+TEST(TraceImport, SmallTrace_BecomesTheseRecords) {
+  const std::string trace =
+      OfService(Nested(33, BufferConfig(64, 1, 1) + BufferConfig(32, 2, 0))) +
+      OfService(Nested(6, Reading(6, 5) + Reading(3, 1))) +  //
+      OfService(Nested(36, "marker")) +                      //
+      Event(7, 30, "later") +                                //
+      Event(8, 20, "sooner", 0, 43) +                        //
+      Event(9, 40, "of a second writer") + OfService(Uint(8, 25) + Nested(69, Uint(2, 1))) +
+      OfService(Nested(35, WriterStats(7, 1) + WriterStats(8, 0) + WriterStats(9, 1)));
+  const Imported imported = Import(trace);
+  EXPECT_THAT(
+      imported.records,
+      ElementsAre("header synthetic", "config", "buffer 0 65536 ring_buffer 'v2'",
+                  "buffer 1 32768 discard ''", "clocks", "producer 2 uid 1000 pid 43 pid 43",
+                  "note service: tracing started", "producer 1 uid 1000 pid 42 pid 42",
+                  "commit 1:1 chunk 0 buffer 1 fragments 1 flags 0",
+                  "commit 2:1 chunk 0 buffer 0 fragments 1 flags 0",
+                  "commit 1:2 chunk 0 buffer 1 fragments 1 flags 0"));
+  EXPECT_THAT(imported.times, ElementsAre(5, 5, 5, 5, 5, 20, 25, 30, 40, 40, 40));
+  EXPECT_EQ(imported.report.left_out.at(36), 1u);
+  EXPECT_EQ(imported.report.service_records, 2u);
+}
+
+TEST(TraceImport, TraceWithoutConfig_GetsOneBuffer) {
+  const Imported imported = Import(Event(7, 30, "a"));
+  EXPECT_THAT(imported.records, ::testing::Contains("buffer 0 67108864 ring_buffer ''"));
+  EXPECT_FALSE(imported.report.has_config);
+  EXPECT_EQ(imported.report.guessed_sizes, 1u);
+}
+
+TEST(TraceImport, SequencesThatOnlyAListingNames_GoIntoItsBuffers) {
+  const auto listed = [](uint64_t id) { return Nested(1, Uint(1, id) + Uint(2, 3)); };
+  const Imported imported = Import(
+      OfService(Nested(124, Nested(2, listed(8)) + Nested(2, listed(7)))) + Event(7, 1, "a"));
+  EXPECT_THAT(imported.records,
+              ::testing::Contains("commit 1:1 chunk 0 buffer 1 fragments 1 flags 0"));
+}
+
+TEST(TraceImport, PacketsWithoutATime_StayInTheirPlace) {
+  const std::string untimed = Packet(Nested(11, "u") + Trusted(7));
+  const Imported imported = Import(untimed + Event(7, 50, "a") + untimed + Event(8, 60, "b") +
+                                   Event(7, 40, "late") + Event(7, 55, "c"));
+  EXPECT_EQ(imported.report.untimed, 2u);
+  EXPECT_EQ(imported.report.late, 1u);
+  const ComparedTrace replayed =
+      testing::ReadCompared(MakeMemorySource(testing::ReplayToTrace(imported.log)));
+  std::vector<std::string> contents;
+  for (const ComparedPacket& packet : replayed.packets)
+    contents.push_back(packet.content.substr(packet.content.rfind('\x5A') + 2));
+  EXPECT_THAT(contents, ElementsAre("u", "a", "u", "late", "c", "b"));
+}
+
+TEST(TraceImport, ProcessDescriptor_NamesTheProducer) {
+  const std::string process = Nested(3, Uint(1, 42) + Nested(6, "system_server"));
+  const Imported imported =
+      Import(Event(7, 1, "a") + Packet(Uint(8, 2) + Nested(60, process) + Trusted(7)));
+  EXPECT_THAT(imported.records, ::testing::Contains("producer 1 uid 1000 pid 42 system_server"));
+}
+
+TEST(TraceImport, LossesThatTheTraceReports_AreGaps) {
+  const std::string counted = Nested(1, Uint(3, 12) + Uint(13, 49152) + Uint(12, 65536));
+  const Imported imported =
+      Import(Event(7, 1, "first of a version 1 buffer", 1) + Event(7, 2, "a", 1) +
+             Event(8, 3, "b", 65) + OfService(Nested(35, counted + Uint(10, 4))));
+  std::vector<std::string> gaps;
+  for (const std::string& record : imported.records)
+    if (record.starts_with("gap")) gaps.push_back(record);
+  EXPECT_THAT(gaps,
+              ElementsAre("gap of producer 1: the trace lacks packets of writer 1 here: present",
+                          "gap of producer 1: the trace lacks packets of writer 2 here: overwrite",
+                          "gap of producer 0: the statistics of the trace's buffer 0: "
+                          "chunks_overwritten 12",
+                          "gap of producer 0: the trace's statistics of the service: "
+                          "invalid_packets 4"));
+  EXPECT_EQ(imported.report.gaps, 2u);
+  EXPECT_EQ(imported.report.counted_losses, 2u);
+  EXPECT_THAT(imported.records, ::testing::Contains("buffer 0 65536 ring_buffer ''"))
+      << "the size that the statistics tell";
+}
+
+TEST(TraceImport, FieldsOfTheService_AreTakenOutWhereverTheyStand) {
+  const std::string own_loss = Uint(42, 256);
+  const Imported imported =
+      Import(Packet(Uint(3, 1000) + Uint(10, 7) + Uint(8, 5) + Nested(11, "old")) +
+             Packet(own_loss + Uint(8, 6) + Nested(11, "x") + Trusted(7, 42, 64)));
+  const ComparedTrace replayed =
+      testing::ReadCompared(MakeMemorySource(testing::ReplayToTrace(imported.log)));
+  ASSERT_EQ(replayed.packets.size(), 2u);
+  EXPECT_EQ(replayed.packets[0].content, Uint(8, 5) + Nested(11, "old"));
+  EXPECT_EQ(replayed.packets[1].content, own_loss + Uint(8, 6) + Nested(11, "x"));
+}
+
+TEST(TraceImport, PacketsThatCanNotBeUsed_AreCounted) {
+  const Imported imported = Import(Event(7, 5, "a") + Packet(Trusted(7)) + Packet("\x0A\x7F") +
+                                   Packet(Uint(8, 6) + Uint(50, 1) + Trusted(7)));
+  EXPECT_EQ(imported.report.packets, 1u);
+  EXPECT_EQ(imported.report.empty, 1u);
+  EXPECT_EQ(imported.report.malformed, 2u);
+}
+
+TEST(TraceImport, TracesOfOtherPrograms_MayUseTheServicesSequence) {
+  const Imported imported =
+      Import(Packet(Uint(8, 5) + Nested(11, "a") + Uint(10, 1)) +
+             Packet(Uint(8, 6) + Nested(11, "b")) + Packet(Nested(45, "system") + Uint(10, 1)));
+  EXPECT_EQ(imported.report.packets, 2u);
+  EXPECT_EQ(imported.report.sequences, 2u);
+  EXPECT_EQ(imported.report.left_out.at(45), 1u);
+}
+
+TEST(TraceImport, EmptyTrace_GivesALogWithoutCommits) {
+  EXPECT_THAT(Import("").records,
+              ElementsAre("header synthetic", "buffer 0 67108864 ring_buffer ''"));
+}
+
+TEST(TraceImport, TornTrace_GivesWhatIsWhole) {
+  const std::string trace = Event(7, 1, "a") + Event(7, 2, "b") + Event(7, 3, "c");
+  const Imported imported = Import(trace.substr(0, trace.size() - 2));
+  EXPECT_EQ(imported.report.packets, 2u);
+  ASSERT_EQ(imported.damage.size(), 1u);
+  EXPECT_THAT(imported.damage[0].ToString(), HasSubstr("the file ends within a field"));
+}
+
+}  // namespace
+}  // namespace ringscope
