@@ -73,7 +73,7 @@ Result<ExitCode> RunLogImport(const ImportArgs& args, std::unique_ptr<ByteSource
 Result<ExitCode> RunImport(const ImportArgs& args, Context& context) {
   RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenInput(args, context));
   RS_ASSIGN_OR_RETURN(std::string start, ReadStart(*source, kKindBytes));
-  const InputKind kind = KindOf(start);
+  const InputKind kind = KindOfStart(start);
   source = MakePrefixedSource(std::move(start), std::move(source));
   if (kind == InputKind::kTrace) return RunTraceImport(args, std::move(source), context);
   return RunLogImport(args, std::move(source), context);

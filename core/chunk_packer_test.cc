@@ -20,6 +20,12 @@ struct Chunk {
 
 /// Chunks of a sequence, and the packets read back from them.
 class Packed {
+  auto Keep() {
+    return [this](const ChunkHeader& header, Bytes payload) {
+      chunks_.push_back({header, std::string(wire::AsText(payload))});
+    };
+  }
+
  public:
   Packed& Add(const std::string& packet) {
     packer_.Add(wire::AsBytes(packet), Keep());
@@ -58,11 +64,6 @@ class Packed {
   }
 
  private:
-  auto Keep() {
-    return [this](const ChunkHeader& header, Bytes payload) {
-      chunks_.push_back({header, std::string(wire::AsText(payload))});
-    };
-  }
   ChunkPacker packer_{WriterId{7}};
   std::vector<Chunk> chunks_;
 };

@@ -75,7 +75,7 @@ std::string ReadableStart(ByteSource& source, size_t size) {
 
 }  // namespace
 
-InputKind KindOf(std::string start) {
+InputKind KindOfStart(std::string start) {
   if (commit_log::LooksLikeCommitLog(wire::AsBytes(start))) return InputKind::kLog;
   const bool is_zstd = IsZstd(wire::AsBytes(start)), is_gzip = IsGzip(wire::AsBytes(start));
   if (is_zstd || is_gzip) {
@@ -95,7 +95,7 @@ InputKind KindOf(std::string start) {
 Result<InputKind> FindInputKind(const std::string& path) {
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source, OpenByteSource(path));
   RS_ASSIGN_OR_RETURN(std::string start, ReadStart(*source, kKindBytes));
-  return KindOf(std::move(start));
+  return KindOfStart(std::move(start));
 }
 
 }  // namespace ringscope

@@ -19,7 +19,7 @@ enum class InputKind : uint8_t {
 inline constexpr size_t kKindBytes = size_t{256} << 10;
 
 /// Looks at the first bytes of an input (kKindBytes, or all it has), decompressed if need be.
-InputKind KindOf(std::string start);
+InputKind KindOfStart(std::string start);
 /// Looks at a file's first bytes.
 Result<InputKind> FindInputKind(const std::string& path);
 

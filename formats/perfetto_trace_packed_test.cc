@@ -5,6 +5,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -71,7 +72,8 @@ ReadTrace Read(const std::string& bytes,
     const auto packet = reader->Next();
     if (!packet) trace.error = packet.error().ToString();
     if (!packet || !*packet) break;
-    trace.texts.emplace_back(wire::AsText((*packet)->content.subspan(2)));
+    const Bytes content = (*packet)->content;
+    trace.texts.emplace_back(wire::AsText(content.subspan(std::min<size_t>(2, content.size()))));
     trace.offsets.push_back((*packet)->offset);
   }
   trace.damage = reader->damage();
@@ -99,10 +101,10 @@ TEST(PackedTrace, GzippedFile_IsRead) {
 TEST(PackedTrace, KindIsSeenThroughTheCompression) {
   const std::string text = Packet(std::string(100'000, 'x')) + Packet("b");
   for (const std::string& file : {text, Gzipped(text), Zstd(text)})
-    EXPECT_EQ(KindOf(file.substr(0, kKindBytes)), InputKind::kTrace);
-  EXPECT_EQ(KindOf(Gzipped(Packet("a"))), InputKind::kTrace);
-  EXPECT_EQ(KindOf(Gzipped("text")), InputKind::kOther);
-  EXPECT_EQ(KindOf("\x1F\x8B"), InputKind::kOther);
+    EXPECT_EQ(KindOfStart(file.substr(0, kKindBytes)), InputKind::kTrace);
+  EXPECT_EQ(KindOfStart(Gzipped(Packet("a"))), InputKind::kTrace);
+  EXPECT_EQ(KindOfStart(Gzipped("text")), InputKind::kOther);
+  EXPECT_EQ(KindOfStart("\x1F\x8B"), InputKind::kOther);
 }
 
 TEST(PackedTrace, DamageInsideAPacket_CostsThatPacketAlone) {

@@ -68,7 +68,7 @@ class Generator {
         while (writers_[i].bytes < share) RS_RETURN_IF_ERROR(AppendPacketOf(i));
     } else {
       for (uint64_t bytes = bytes_; bytes_ - bytes < trace_.packet_bytes;)
-        RS_RETURN_IF_ERROR(AppendPacketOf(random_() % static_cast<uint32_t>(writers_.size())));
+        RS_RETURN_IF_ERROR(AppendPacketOf(static_cast<uint32_t>(random_() % writers_.size())));
     }
     RS_RETURN_IF_ERROR(AppendStats());
     return Flush();
