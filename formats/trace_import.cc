@@ -138,6 +138,7 @@ Status TraceImport::AddService(const TracePacket& packet, const PacketFacts& fac
       const std::optional<uint32_t> event = ServiceEventIn(content);
       disabled_ |= event == kTracingDisabled;
       reads_during_ |= event == kBuffersRead && !disabled_;
+      if (event == kBuffersRead && time) RS_RETURN_IF_ERROR(NoteRead(*time));
       break;
     }
     default:
@@ -155,6 +156,13 @@ Status TraceImport::AddService(const TracePacket& packet, const PacketFacts& fac
                       .bytes = packet.content});
 }
 
+/// What stands before the event in the file came out of that read, what follows did not.
+Status TraceImport::NoteRead(uint64_t time_ns) {
+  RS_RETURN_IF_ERROR(ReleaseAllHeld(std::min(first_ns_.value_or(time_ns), time_ns)));
+  read_ns_ = std::max(read_ns_.value_or(time_ns), time_ns);
+  return {};
+}
+
 Status TraceImport::AddOfProducer(const TracePacket& packet, Bytes content,
                                   const PacketFacts& facts) {
   Sequence* const sequence = SequenceOf(packet);
@@ -167,26 +175,30 @@ Status TraceImport::AddOfProducer(const TracePacket& packet, Bytes content,
       packet.dropped != 0 && (sequence->has_packet || packet.dropped != kLossPresent);
   sequence->has_packet = true;
   const uint32_t dropped = is_loss ? packet.dropped : 0;
-  if (is_loss) sequence->clocks.LoseSteps();
-  const std::optional<uint64_t> time = sequence->clocks.TimeOf(facts, content, clocks_);
+  if (is_loss) {
+    sequence->clocks.LoseSteps();
+    sequence->has_state = false;
+  }
+  const std::optional<uint64_t> time = TimeOf(*sequence, facts, content);
   if (time) {
     NoteTime(*time);
     if (!sequence->held.empty()) RS_RETURN_IF_ERROR(ReleaseHeld(*sequence, *time));
-    if (sequence->last_ns && *time < *sequence->last_ns)
-      ++report_.late;
-    else
-      sequence->last_ns = *time;
+    if (*time < sequence->own_ns) ++report_.late;
+    sequence->own_ns = *time;
   } else {
     ++report_.untimed;
   }
+  // Never before the packet before, nor before a read that stands before it in the file.
+  for (const std::optional<uint64_t> bound : {time, read_ns_})
+    if (bound) sequence->last_ns = std::max(sequence->last_ns.value_or(*bound), *bound);
   if (sequence->last_ns) {
     const auto slot = static_cast<uint32_t>(sequence - sequences_.data()) + 1;
     return sorter_.Add(
         {.time_ns = *sequence->last_ns, .sequence = slot, .dropped = dropped, .bytes = content});
   }
   // It goes with the sequence's first packet that has a time.
-  sequence->held.emplace_back(dropped, wire::AsText(content));
-  held_bytes_ += content.size() + sizeof(sequence->held[0]);
+  sequence->held.push_back({report_.packets, dropped, std::string(wire::AsText(content))});
+  held_bytes_ += content.size() + sizeof(Held);
   if (held_bytes_ > kMaxHeld) return ReleaseAllHeld(latest_ns_.value_or(0));
   return {};
 }
@@ -249,22 +261,43 @@ void TraceImport::NoteProcessName(Bytes content, const Sequence& sequence) {
     producer.name = wire::AsText(name->first(std::min(name->size(), kMaxName)));
 }
 
+std::optional<uint64_t> TraceImport::TimeOf(Sequence& sequence, const PacketFacts& facts,
+                                            Bytes content) {
+  sequence.has_state |= facts.clears_state;
+  const std::optional<uint64_t> time = sequence.clocks.TimeOf(facts, content, clocks_);
+  // The sequence's default clock is part of its state. Where that is lost, the clock is not known.
+  if (facts.needs_state && !sequence.has_state && !facts.timestamp_clock) return std::nullopt;
+  return time;
+}
+
 Status TraceImport::ReleaseHeld(Sequence& sequence, uint64_t time_ns) {
-  const auto slot = static_cast<uint32_t>(&sequence - sequences_.data()) + 1;
-  for (const auto& [dropped, bytes] : sequence.held) {
-    RS_RETURN_IF_ERROR(sorter_.Add(
-        {.time_ns = time_ns, .sequence = slot, .dropped = dropped, .bytes = wire::AsBytes(bytes)}));
-    held_bytes_ -= bytes.size() + sizeof(sequence.held[0]);
-  }
-  sequence.held = {};
+  for (const Held& held : std::exchange(sequence.held, {}))
+    RS_RETURN_IF_ERROR(SortHeld(sequence, held, time_ns));
   sequence.last_ns = time_ns;
   return {};
 }
 
+/// In the order of the file: that of a buffer of version 2, where nothing else is known.
 Status TraceImport::ReleaseAllHeld(uint64_t time_ns) {
+  std::vector<std::pair<Sequence*, const Held*>> all;
   for (Sequence& sequence : sequences_)
-    if (!sequence.held.empty()) RS_RETURN_IF_ERROR(ReleaseHeld(sequence, time_ns));
+    for (const Held& held : sequence.held) all.emplace_back(&sequence, &held);
+  std::sort(all.begin(), all.end(),
+            [](const auto& a, const auto& b) { return a.second->number < b.second->number; });
+  for (const auto& [sequence, held] : all) {
+    RS_RETURN_IF_ERROR(SortHeld(*sequence, *held, time_ns));
+    sequence->last_ns = time_ns;
+  }
+  for (Sequence& sequence : sequences_) sequence.held = {};
   return {};
+}
+
+Status TraceImport::SortHeld(const Sequence& sequence, const Held& held, uint64_t time_ns) {
+  held_bytes_ -= held.bytes.size() + sizeof held;
+  return sorter_.Add({.time_ns = time_ns,
+                      .sequence = static_cast<uint32_t>(&sequence - sequences_.data()) + 1,
+                      .dropped = held.dropped,
+                      .bytes = wire::AsBytes(held.bytes)});
 }
 
 }  // namespace ringscope

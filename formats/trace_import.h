@@ -82,14 +82,21 @@ class TraceImport {
     uint32_t writers = 0;
     bool connected = false;  // its record is written
   };
+  struct Held {
+    uint64_t number = 0;  // in the order of the file
+    uint32_t dropped = 0;
+    std::string bytes;
+  };
   struct Sequence {
     uint32_t id = 0;  // trusted_packet_sequence_id
     size_t producer = 0;
     WriterId writer{};
     uint32_t buffer = 0;
     SequenceClocks clocks;
-    std::optional<uint64_t> last_ns;                     // time of the packet before
-    std::vector<std::pair<uint32_t, std::string>> held;  // with their loss bits, no time known yet
+    std::optional<uint64_t> last_ns;  // of the packet before, as it was sorted
+    uint64_t own_ns = 0;              // of the packet before that has a time
+    bool has_state = false;           // its incremental state is known: nothing of it is lost
+    std::vector<Held> held;           // before the first packet that has a time
     std::optional<ChunkPacker> packer;
     std::optional<uint64_t> written_ns;  // time of the last packet written
     bool has_packet = false;
@@ -99,11 +106,14 @@ class TraceImport {
   Status AddService(const TracePacket& packet, const PacketFacts& facts);
   Status AddOfProducer(const TracePacket& packet, Bytes content, const PacketFacts& facts);
   void NoteTime(uint64_t time_ns);
+  Status NoteRead(uint64_t time_ns);
   Sequence* SequenceOf(const TracePacket& packet);
   std::optional<size_t> ProducerOf(Identity identity);
   void NoteProcessName(Bytes content, const Sequence& sequence);
+  std::optional<uint64_t> TimeOf(Sequence& sequence, const PacketFacts& facts, Bytes content);
   Status ReleaseHeld(Sequence& sequence, uint64_t time_ns);
   Status ReleaseAllHeld(uint64_t time_ns);
+  Status SortHeld(const Sequence& sequence, const Held& held, uint64_t time_ns);
 
   // Writing.
   Status WriteSetUp(const Append& append);
@@ -134,6 +144,7 @@ class TraceImport {
   size_t held_bytes_ = 0;
   std::optional<uint64_t> first_ns_;  // known times of the trace
   std::optional<uint64_t> latest_ns_;
+  std::optional<uint64_t> read_ns_;  // of the last read of the buffers
   std::string scratch_;
 
   uint64_t now_ns_ = 0;  // while writing

@@ -173,7 +173,7 @@ TEST_P(TraceImportCapture, RoundTrip_GivesTheSamePacketsPerSequence) {
   const Imported imported = Import(trace, 100'000);
   EXPECT_GT(imported.report.packets, 1000u);
   EXPECT_EQ(imported.report.malformed, 0u);
-  EXPECT_EQ(imported.report.untimed, 0u);
+  EXPECT_EQ(imported.report.late, 0u);
   EXPECT_EQ(imported.report.guessed_sequences, 0u);
   EXPECT_TRUE(std::is_sorted(imported.times.begin(), imported.times.end()));
   EXPECT_THAT(imported.damage, IsEmpty());
@@ -292,6 +292,56 @@ TEST(TraceImport, PacketsWithoutATime_StayInTheirPlace) {
   for (const ComparedPacket& packet : replayed.packets)
     contents.push_back(packet.content.substr(packet.content.rfind('\x5A') + 2));
   EXPECT_THAT(contents, ElementsAre("u", "a", "u", "late", "c", "b"));
+}
+
+TEST(TraceImport, LostState_MakesTheDefaultClockUnknown) {
+  constexpr uint64_t kCleared = 1, kNeedsState = 2;
+  const std::string own_clock =
+      Nested(6, Nested(1, Uint(1, 64) + Uint(2, 0) + Uint(3, 1)) + Reading(6, 1000));
+  const auto step = [](uint32_t dropped) {
+    return Packet(Uint(8, 5) + Uint(13, kNeedsState) + Nested(11, "s") + Trusted(7, 42, dropped));
+  };
+  const Imported imported =
+      Import(Packet(Uint(13, kCleared) + Nested(59, Uint(58, 64)) + own_clock + Trusted(7)) +
+             step(0) + step(0) + step(65) + step(0) + Event(8, 2000, "b"));
+  EXPECT_EQ(imported.report.untimed, 3u) << "the snapshot, and two steps behind the loss";
+  EXPECT_EQ(imported.report.late, 0u);
+  EXPECT_EQ(imported.times.front(), 1005u);
+}
+
+TEST(TraceImport, WhereNoTimeIsKnown_TheFilesOrderStays) {
+  const auto untimed = [](uint32_t sequence, const std::string& text) {
+    return Packet(Nested(11, text) + Trusted(sequence));
+  };
+  const Imported imported =
+      Import(untimed(7, std::string(4073, 'a')) + untimed(8, std::string(4073, 'b')) +
+             untimed(7, std::string(4073, 'c')));
+  std::vector<std::string> commits;
+  for (const std::string& record : imported.records)
+    if (record.starts_with("commit")) commits.push_back(record.substr(0, 18));
+  EXPECT_THAT(commits,
+              ElementsAre("commit 1:1 chunk 0", "commit 1:2 chunk 0", "commit 1:1 chunk 1"));
+}
+
+TEST(TraceImport, PacketsBehindARead_AreCommittedAfterIt) {
+  const auto read_at = [](uint64_t time) {
+    return OfService(Uint(8, time) + Nested(69, Uint(4, 1)));
+  };
+  const std::string untimed = Packet(Nested(11, "u") + Trusted(8));
+  const Imported imported =
+      Import(Event(7, 10, std::string(4069, 'a')) + untimed + read_at(20) +
+             Event(7, 15, std::string(4069, 'b')) + untimed + read_at(30) + Event(7, 40, "c"));
+  EXPECT_THAT(
+      imported.records,
+      ElementsAre("header synthetic", "buffer 0 67108864 ring_buffer ''",
+                  "producer 1 uid 1000 pid 42 pid 42",
+                  "commit 1:1 chunk 0 buffer 0 fragments 1 flags 0", "note service: buffers read",
+                  "read unknown", "commit 1:1 chunk 1 buffer 0 fragments 1 flags 0",
+                  "note service: buffers read", "read unknown",
+                  "commit 1:1 chunk 2 buffer 0 fragments 1 flags 0",
+                  "commit 1:2 chunk 0 buffer 0 fragments 2 flags 0", "read final"));
+  EXPECT_THAT(imported.times, ElementsAre(10, 10, 10, 10, 20, 20, 20, 30, 30, 40, 40, 40));
+  EXPECT_EQ(imported.report.late, 0u);
 }
 
 TEST(TraceImport, ProcessDescriptor_NamesTheProducer) {
