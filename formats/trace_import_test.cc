@@ -329,18 +329,18 @@ TEST(TraceImport, PacketsBehindARead_AreCommittedAfterIt) {
   };
   const std::string untimed = Packet(Nested(11, "u") + Trusted(8));
   const Imported imported =
-      Import(Event(7, 10, std::string(4069, 'a')) + untimed + read_at(20) +
-             Event(7, 15, std::string(4069, 'b')) + untimed + read_at(30) + Event(7, 40, "c"));
+      Import(Event(7, 10, std::string(4071, 'a')) + untimed + read_at(20) +
+             Event(7, 15, std::string(4071, 'b')) + untimed + read_at(30) + Event(7, 40, "c"));
   EXPECT_THAT(
       imported.records,
       ElementsAre("header synthetic", "buffer 0 67108864 ring_buffer ''",
                   "producer 1 uid 1000 pid 42 pid 42",
-                  "commit 1:1 chunk 0 buffer 0 fragments 1 flags 0", "note service: buffers read",
+                  "commit 1:1 chunk 0 buffer 0 fragments 1 flags 0",
+                  "commit 1:2 chunk 0 buffer 0 fragments 1 flags 0", "note service: buffers read",
                   "read unknown", "commit 1:1 chunk 1 buffer 0 fragments 1 flags 0",
-                  "note service: buffers read", "read unknown",
-                  "commit 1:1 chunk 2 buffer 0 fragments 1 flags 0",
-                  "commit 1:2 chunk 0 buffer 0 fragments 2 flags 0", "read final"));
-  EXPECT_THAT(imported.times, ElementsAre(10, 10, 10, 10, 20, 20, 20, 30, 30, 40, 40, 40));
+                  "commit 1:2 chunk 1 buffer 0 fragments 1 flags 0", "note service: buffers read",
+                  "read unknown", "commit 1:1 chunk 2 buffer 0 fragments 1 flags 0", "read final"));
+  EXPECT_THAT(imported.times, ElementsAre(10, 10, 10, 10, 20, 20, 20, 20, 30, 30, 30, 40, 40));
   EXPECT_EQ(imported.report.late, 0u);
 }
 

@@ -87,9 +87,12 @@ Status TraceImport::WriteEvent(Bytes event, const Append& append) {
   const std::optional<uint32_t> kind = ServiceEventIn(event);
   if (!kind) return {};
   ++report_.service_records;
-  RS_RETURN_IF_ERROR(Put(append, Note{"service: " + ServiceEventName(*kind)}));
   // Without reads during the session, a replay reads at its end.
-  if (*kind != kBuffersRead || !reads_during_) return {};
+  const bool is_read = *kind == kBuffersRead && reads_during_;
+  // The read returned what stands before it in the trace, so that was committed.
+  if (is_read) RS_RETURN_IF_ERROR(CloseChunks(append));
+  RS_RETURN_IF_ERROR(Put(append, Note{"service: " + ServiceEventName(*kind)}));
+  if (!is_read) return {};
   return Put(append, ReadPass{.buffer = {}, .max_packets = {}, .max_bytes = {}});
 }
 
