@@ -16,6 +16,7 @@
 
 #include "formats/commit_log_check.h"
 #include "formats/testing/generate_log.h"
+#include "formats/testing/generate_trace.h"
 
 namespace ringscope {
 namespace {
@@ -97,6 +98,31 @@ TEST_P(MemoryTest, StaysWithinItsBound) {
   std::filesystem::remove(trace);
   fmt::print("log {} MB, buffer {} MiB, {} sequences: peak {:.1f} MiB, bound {:.1f} MiB\n",
              log.chunk_bytes / 1'000'000, log.buffer_size / kMiB, sequences,
+             static_cast<double>(peak) / kMiB, static_cast<double>(bound) / kMiB);
+  EXPECT_LE(peak, bound);
+}
+
+// A trace that comes sequence by sequence is larger than what is sorted in memory.
+TEST(ImportMemoryTest, StaysWithinItsBound) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer's own memory would be measured";
+  testing::GeneratedTrace trace;
+  trace.packet_bytes = 200'000'000;
+  if (const char* bytes = std::getenv("RINGSCOPE_MEMORY_LOG_BYTES"))
+    trace.packet_bytes = std::strtoull(bytes, nullptr, 10);
+  trace.sequences = 200;
+  const std::string path =
+      fmt::format("{}/ringscope-memory-{}.pftrace", ::testing::TempDir(), ::getpid());
+  {
+    auto file = OutputFile::Create(path).value();
+    ASSERT_TRUE(testing::GenerateTrace(trace, *file));
+    ASSERT_TRUE(file->Commit());
+  }
+  const uint64_t bound = 2 * kAllowance;  // one for what is sorted at once
+  const std::string log = path + ".tblog";
+  const uint64_t peak = PeakMemoryOf({"import", "-q", path, "-o", log});
+  std::filesystem::remove(path);
+  std::filesystem::remove(log);
+  fmt::print("trace {} MB: peak {:.1f} MiB, bound {:.1f} MiB\n", trace.packet_bytes / 1'000'000,
              static_cast<double>(peak) / kMiB, static_cast<double>(bound) / kMiB);
   EXPECT_LE(peak, bound);
 }
