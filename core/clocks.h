@@ -47,13 +47,19 @@ class Clocks {
 class SequenceClocks {
  public:
   /// Time of the sequence's next packet as CLOCK_BOOTTIME in ns; nullopt: it has none, or its clock
-  /// is not known. Packets are given in the order in which they were written.
+  /// is not known, as the default clock of packets that need a state which is lost. Packets are
+  /// given in the order in which they were written.
   /// @param packet its bytes, as far as at hand @param global clocks known to all
   std::optional<uint64_t> TimeOf(const PacketFacts& facts, Bytes packet, Clocks& global);
-  void LoseSteps() { own_.LoseSteps(); }
+  /// A packet may be missing: neither steps nor the sequence's state are known.
+  void LosePackets() {
+    own_.LoseSteps();
+    has_state_ = false;
+  }
 
  private:
   std::optional<uint32_t> default_clock_;
+  bool has_state_ = false;
   Clocks own_;
 };
 

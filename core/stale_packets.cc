@@ -13,7 +13,7 @@ void StalePackets::AddChunk(BufferId buffer, const ChunkCommit& commit,
   if (!again) {
     if (sequence.chunk && commit.chunk != Successor(*sequence.chunk)) {
       if (Precedes(commit.chunk, *sequence.chunk)) return;  // sent again: it was seen
-      sequence.clocks.LoseSteps();
+      sequence.clocks.LosePackets();
     }
     sequence.chunk = commit.chunk;
     sequence.fragments = 0;

@@ -69,6 +69,16 @@ TEST(StalePackets, OtherClock_IsResolvedByASnapshot) {
   EXPECT_EQ(stale.Result()[0].longest_ns, 9 * kSecond);
 }
 
+// The default clock is part of the state that the packet needs, and nothing told it.
+TEST(StalePackets, PacketThatNeedsAStateNotSeen_HasNoTime) {
+  constexpr uint64_t kNeedsState = 2;
+  StalePackets stale(5 * kSecond);
+  std::string packet = Packet(17);
+  wire::AppendUint(packet, 13, kNeedsState);
+  stale.AddChunk(kBuffer, With(0, {packet}).commit(), 100 * kSecond);
+  EXPECT_TRUE(stale.Result().empty());
+}
+
 // The sequence sets a clock that counts steps of a microsecond as its default.
 TEST(StalePackets, IncrementalClock_IsFollowed) {
   constexpr uint32_t kSteps = 64;

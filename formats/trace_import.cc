@@ -175,11 +175,8 @@ Status TraceImport::AddOfProducer(const TracePacket& packet, Bytes content,
       packet.dropped != 0 && (sequence->has_packet || packet.dropped != kLossPresent);
   sequence->has_packet = true;
   const uint32_t dropped = is_loss ? packet.dropped : 0;
-  if (is_loss) {
-    sequence->clocks.LoseSteps();
-    sequence->has_state = false;
-  }
-  const std::optional<uint64_t> time = TimeOf(*sequence, facts, content);
+  if (is_loss) sequence->clocks.LosePackets();
+  const std::optional<uint64_t> time = sequence->clocks.TimeOf(facts, content, clocks_);
   if (time) {
     NoteTime(*time);
     if (!sequence->held.empty()) RS_RETURN_IF_ERROR(ReleaseHeld(*sequence, *time));
@@ -259,15 +256,6 @@ void TraceImport::NoteProcessName(Bytes content, const Sequence& sequence) {
   const auto name = FieldOf(*process, kProcessName);
   if (name && pid == producer.identity.pid)
     producer.name = wire::AsText(name->first(std::min(name->size(), kMaxName)));
-}
-
-std::optional<uint64_t> TraceImport::TimeOf(Sequence& sequence, const PacketFacts& facts,
-                                            Bytes content) {
-  sequence.has_state |= facts.clears_state;
-  const std::optional<uint64_t> time = sequence.clocks.TimeOf(facts, content, clocks_);
-  // The sequence's default clock is part of its state. Where that is lost, the clock is not known.
-  if (facts.needs_state && !sequence.has_state && !facts.timestamp_clock) return std::nullopt;
-  return time;
 }
 
 Status TraceImport::ReleaseHeld(Sequence& sequence, uint64_t time_ns) {

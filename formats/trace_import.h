@@ -95,7 +95,6 @@ class TraceImport {
     SequenceClocks clocks;
     std::optional<uint64_t> last_ns;  // of the packet before, as it was sorted
     uint64_t own_ns = 0;              // of the packet before that has a time
-    bool has_state = false;           // its incremental state is known: nothing of it is lost
     std::vector<Held> held;           // before the first packet that has a time
     std::optional<ChunkPacker> packer;
     std::optional<uint64_t> written_ns;  // time of the last packet written
@@ -110,7 +109,6 @@ class TraceImport {
   Sequence* SequenceOf(const TracePacket& packet);
   std::optional<size_t> ProducerOf(Identity identity);
   void NoteProcessName(Bytes content, const Sequence& sequence);
-  std::optional<uint64_t> TimeOf(Sequence& sequence, const PacketFacts& facts, Bytes content);
   Status ReleaseHeld(Sequence& sequence, uint64_t time_ns);
   Status ReleaseAllHeld(uint64_t time_ns);
   Status SortHeld(const Sequence& sequence, const Held& held, uint64_t time_ns);
