@@ -104,11 +104,11 @@ void Report(const TraceImportReport& report, Console& console) {
     console.Say("packets of the service left out: " + LeftOutText(report));
   if (report.gaps + report.counted_losses > 0) {
     console.Say(
-        fmt::format("the trace reports losses: {} within sequences, {} by its statistics; "
-                    "the log has them as gaps",
-                    Count(report.gaps, "gap"), Count(report.counted_losses, "count")));
+        fmt::format("the trace itself reports losses, {} within its sequences and {} in its "
+                    "statistics: they are gaps in the log",
+                    WithCommas(report.gaps), WithCommas(report.counted_losses)));
   }
-  console.Say("what was lost before the trace was written can not be known from it");
+  console.Say("what was lost before the trace was written cannot be known from it");
 }
 
 }  // namespace

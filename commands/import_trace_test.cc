@@ -40,7 +40,7 @@ TEST(ImportTrace, WholeTrace_IsClean) {
   EXPECT_EQ(*done, ExitCode::kClean);
   EXPECT_EQ(Records(folder.File("a.tblog")), 4u) << "header, buffer, producer, commit";
   EXPECT_THAT(run.err.text, HasSubstr("3 packets (42 B) of 1 sequence by 1 producer, in 1 chunk"));
-  EXPECT_THAT(run.err.text, HasSubstr("lost before the trace was written can not be known"));
+  EXPECT_THAT(run.err.text, HasSubstr("lost before the trace was written cannot be known"));
   EXPECT_EQ(run.Output(), "");
 }
 

@@ -12,7 +12,7 @@ constexpr uint32_t kClocksField = 1;
 enum ClockField : uint32_t { kId = 1, kTimestamp = 2, kIsIncremental = 3, kUnit = 4 };
 
 /// More than there can be: the built-in ones and 64 of a sequence's own.
-constexpr size_t kMaxClocks = 256;
+constexpr size_t kMaxClocks = 128;
 
 struct Reading {
   uint32_t id = 0;

@@ -142,18 +142,24 @@ Status TraceImport::AddService(const TracePacket& packet, const PacketFacts& fac
       break;
     }
     default:
-      ++report_.left_out[facts.content];
+      LeaveOut(facts.content);
       return {};
   }
   if (time) NoteTime(*time);
   if (packet.content.size() > kMaxConfigBytes) {
-    ++report_.left_out[facts.content];
+    LeaveOut(facts.content);
     return {};
   }
   return sorter_.Add({.time_ns = time.value_or(latest_ns_.value_or(0)),
                       .sequence = kServiceSlot,
                       .dropped = 0,
                       .bytes = packet.content});
+}
+
+void TraceImport::LeaveOut(uint32_t content) {
+  constexpr size_t kMaxKinds = 1000;  // more are no trace's
+  if (report_.left_out.size() < kMaxKinds || report_.left_out.contains(content))
+    ++report_.left_out[content];
 }
 
 /// What stands before the event in the file came out of that read, what follows did not.

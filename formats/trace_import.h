@@ -68,7 +68,7 @@ class TraceImport {
   uint64_t written_bytes() const { return written_bytes_; }
   uint64_t total_bytes() const { return sorter_.bytes(); }
 
-  static constexpr size_t kMaxSequences = 200'000;
+  static constexpr size_t kMaxSequences = 100'000;
   static constexpr size_t kMaxPending = size_t{128} << 20;  // bytes
   static constexpr size_t kMaxHeld = size_t{16} << 20;      // bytes of packets that wait for a time
 
@@ -104,6 +104,7 @@ class TraceImport {
   // Reading.
   Status AddService(const TracePacket& packet, const PacketFacts& facts);
   Status AddOfProducer(const TracePacket& packet, Bytes content, const PacketFacts& facts);
+  void LeaveOut(uint32_t content);
   void NoteTime(uint64_t time_ns);
   Status NoteRead(uint64_t time_ns);
   Sequence* SequenceOf(const TracePacket& packet);

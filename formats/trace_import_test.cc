@@ -1,19 +1,16 @@
 #include "formats/trace_import.h"
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "core/trusted_fields.h"
-#include "formats/commit_log_writer.h"
 #include "formats/testing/compare_traces.h"
-#include "formats/testing/generate_trace.h"
+#include "formats/testing/import_trace.h"
 #include "formats/testing/testdata.h"
 
 namespace ringscope {
@@ -23,78 +20,8 @@ using testing::ComparedPacket;
 using testing::ComparedTrace;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-
-/// A record of an import, in words.
-std::string Describe(const Op& op) {
-  return std::visit(
-      Overloaded{
-          [](const LogHeader& h) { return std::string("header ") + Name(h.source); },
-          [](const TraceConfigRecord&) { return std::string("config"); },
-          [](const BufferSetUp& b) {
-            return fmt::format("buffer {} {} {} '{}'", Raw(b.id), b.size, Name(b.policy), b.engine);
-          },
-          [](const ClockSnapshotRecord&) { return std::string("clocks"); },
-          [](const ProducerConnected& p) {
-            return fmt::format("producer {} uid {} pid {} {}", Raw(p.producer), p.uid, p.pid,
-                               p.name);
-          },
-          [](const Commit& c) {
-            CommitRequestParser parser;
-            EXPECT_TRUE(parser.Parse(c.request));
-            EXPECT_EQ(c.origin, Origin::kSynthetic);
-            const ChunkToMove& chunk = parser.chunks().at(0);
-            const ChunkHeader header = *ParseChunkHeader(*chunk.data);
-            return fmt::format("commit {}:{} chunk {} buffer {} fragments {} flags {}",
-                               Raw(c.producer), Raw(header.writer), Raw(header.chunk),
-                               chunk.target_buffer.value_or(99), header.fragments, header.flags);
-          },
-          [](const ReadPass& r) { return std::string("read ") + Name(r.reason); },
-          [](const RecorderGap& g) {
-            return fmt::format("gap of producer {}: {}", g.producer ? Raw(*g.producer) : 0,
-                               g.reason);
-          },
-          [](const Note& n) { return "note " + n.text; },
-          [](const auto&) { return std::string("other"); },
-      },
-      op.body);
-}
-
-struct Imported {
-  std::string log;
-  std::vector<std::string> records;
-  std::vector<uint64_t> times;
-  TraceImportReport report;
-  std::vector<Damage> damage;
-};
-
-Imported Import(std::string trace, size_t run_bytes = size_t{1} << 20) {
-  Imported result;
-  auto reader =
-      TraceReader::Open(MakeMemorySource(std::move(trace)), TraceReader::OnDamage::kSkip).value();
-  TraceImport import(
-      {.name = "x",
-       .sorter = {.folder = ::testing::TempDir(), .run_bytes = run_bytes, .merge_bytes = 1 << 16}});
-  while (true) {
-    const auto packet = reader->Next();
-    EXPECT_TRUE(packet) << packet.error().ToString();
-    if (!packet || !*packet) break;
-    EXPECT_TRUE(import.Add(**packet));
-  }
-  StringSink sink;
-  auto writer = CommitLogWriter::Create(sink).value();
-  const Status written = import.Write([&](const Op& op) {
-    result.records.push_back(Describe(op));
-    result.times.push_back(op.time_ns.value_or(0));
-    return writer->Append(op);
-  });
-  EXPECT_TRUE(written) << written.error().ToString();
-  EXPECT_TRUE(writer->Close());
-  result.log = std::move(sink.text);
-  result.report = import.report();
-  result.damage = reader->damage();
-  return result;
-}
+using testing::Import;
+using testing::Imported;
 
 // Traces made field by field.
 
@@ -134,61 +61,6 @@ std::string WriterStats(uint64_t sequence, uint64_t buffer) {
   return Nested(18, Uint(1, sequence) + Uint(4, buffer));
 }
 
-using Sequences = std::map<uint32_t, std::vector<std::string>>;
-
-/// The packets with content, by sequence id.
-Sequences BySequence(const ComparedTrace& trace) {
-  Sequences sequences;
-  for (const ComparedPacket& packet : trace.packets)
-    if (!packet.content.empty()) sequences[packet.sequence_id].push_back(packet.content);
-  return sequences;
-}
-
-std::multiset<std::vector<std::string>> Contents(const Sequences& sequences) {
-  std::multiset<std::vector<std::string>> contents;
-  for (const auto& [id, packets] : sequences) contents.insert(packets);
-  return contents;
-}
-
-/// Replayed in a buffer that holds everything, the log gives the trace's packets again.
-void ExpectRoundTrip(const std::string& trace, const std::string& log) {
-  const ComparedTrace expected = testing::ReadCompared(MakeMemorySource(trace));
-  for (const char* engine : {"v1", "v2"}) {
-    ReplayOptions options;
-    options.session.all.engine = engine;
-    options.session.all.size = uint64_t{512} << 20;
-    options.session.all.policy = FillPolicy::kRingBuffer;
-    const ComparedTrace found =
-        testing::ReadCompared(MakeMemorySource(testing::ReplayToTrace(log, options)));
-    EXPECT_TRUE(Contents(BySequence(found)) == Contents(BySequence(expected))) << engine;
-    for (const ComparedPacket& packet : found.packets) ASSERT_LE(packet.dropped, 1u) << engine;
-  }
-}
-
-class TraceImportCapture : public ::testing::TestWithParam<const char*> {};
-
-TEST_P(TraceImportCapture, RoundTrip_GivesTheSamePacketsPerSequence) {
-  const std::string trace =
-      testing::ReadTestdata(std::string("captures/") + GetParam() + "/trace.pftrace.zst");
-  const Imported imported = Import(trace, 100'000);
-  EXPECT_GT(imported.report.packets, 1000u);
-  EXPECT_EQ(imported.report.malformed, 0u);
-  EXPECT_EQ(imported.report.late, 0u);
-  EXPECT_EQ(imported.report.guessed_sequences, 0u);
-  EXPECT_TRUE(std::is_sorted(imported.times.begin(), imported.times.end()));
-  EXPECT_THAT(imported.damage, IsEmpty());
-  ExpectRoundTrip(trace, imported.log);
-}
-
-INSTANTIATE_TEST_SUITE_P(Captures, TraceImportCapture,
-                         ::testing::Values("discard-v2", "lossless-v2", "ring-v1", "ring-v2",
-                                           "short-v2", "stream-v2", "two-buffers-v2"),
-                         [](const auto& param_info) {
-                           std::string name = param_info.param;
-                           std::ranges::replace(name, '-', '_');
-                           return name;
-                         });
-
 TEST(TraceImport, BuffersOfACapture_AreThoseOfItsConfigAndStatistics) {
   const Imported imported =
       Import(testing::ReadTestdata("captures/two-buffers-v2/trace.pftrace.zst"));
@@ -208,39 +80,6 @@ TEST(TraceImport, StreamedCapture_KeepsItsReads) {
   const Imported at_end = Import(testing::ReadTestdata("captures/ring-v2/trace.pftrace.zst"));
   EXPECT_EQ(std::ranges::count(at_end.records, "read unknown"), 0);
 }
-
-struct GeneratedCase {
-  const char* name;
-  testing::GeneratedTrace trace;
-};
-
-class TraceImportGenerated : public ::testing::TestWithParam<GeneratedCase> {};
-
-TEST_P(TraceImportGenerated, RoundTrip_GivesTheSamePacketsPerSequence) {
-  StringSink trace;
-  ASSERT_TRUE(GenerateTrace(GetParam().trace, trace));
-  const Imported imported = Import(trace.text, 300'000);
-  EXPECT_EQ(imported.report.sequences, GetParam().trace.sequences);
-  EXPECT_EQ(imported.report.late, 0u);
-  EXPECT_TRUE(std::is_sorted(imported.times.begin(), imported.times.end()));
-  ExpectRoundTrip(trace.text, imported.log);
-}
-
-constexpr uint64_t kSmall = uint64_t{3} << 20;
-INSTANTIATE_TEST_SUITE_P(
-    Traces, TraceImportGenerated,
-    ::testing::Values(
-        GeneratedCase{"by_sequence", {.packet_bytes = kSmall}},
-        GeneratedCase{"by_time", {.packet_bytes = kSmall, .sequence_by_sequence = false}},
-        GeneratedCase{"one_sequence", {.packet_bytes = kSmall, .sequences = 1}},
-        GeneratedCase{"many_sequences", {.packet_bytes = kSmall, .sequences = 3000, .buffers = 4}},
-        GeneratedCase{"large_packets",
-                      {.packet_bytes = kSmall, .sequences = 7, .max_packet = 300'000}},
-        GeneratedCase{"random_clocks", {.packet_bytes = kSmall, .random_clocks = true}},
-        GeneratedCase{
-            "compressed",
-            {.packet_bytes = kSmall, .random_clocks = true, .compressed = true, .seed = 3}}),
-    [](const auto& param_info) { return std::string(param_info.param.name); });
 
 TEST(TraceImport, SmallTrace_BecomesTheseRecords) {
   const std::string trace =

@@ -56,6 +56,12 @@ void AddTo(std::string& list, const char* name, uint64_t count) {
   list += fmt::format("{}{} {}", list.empty() ? "" : ", ", name, count);
 }
 
+void SetBuffer(std::unordered_map<uint32_t, uint32_t>& buffers, uint32_t sequence,
+               uint32_t buffer) {
+  constexpr size_t kMaxSequences = 1'000'000;  // more are no trace's
+  if (buffers.size() < kMaxSequences || buffers.contains(sequence)) buffers[sequence] = buffer;
+}
+
 }  // namespace
 
 void TraceSession::AddConfig(Bytes config) {
@@ -110,7 +116,7 @@ void TraceSession::AddWriterStats(Bytes message) {
     if (field->number == kWriterBuffer) buffer = field->value;
   }
   if (buffer < kMaxBuffers)
-    by_stats_[static_cast<uint32_t>(sequence)] = static_cast<uint32_t>(buffer);
+    SetBuffer(by_stats_, static_cast<uint32_t>(sequence), static_cast<uint32_t>(buffer));
 }
 
 void TraceSession::AddListing(Bytes listing) {
@@ -125,7 +131,7 @@ void TraceSession::AddListing(Bytes listing) {
       wire::FieldReader fields(sequence->bytes);
       while (const auto field = fields.Next())
         if (field->number == kListedId && field->type == wire::Type::kVarint)
-          by_listing_[static_cast<uint32_t>(field->value)] = buffer;
+          SetBuffer(by_listing_, static_cast<uint32_t>(field->value), buffer);
     }
     ++buffer;
   }
