@@ -39,7 +39,7 @@ TEST(ImportTrace, WholeTrace_IsClean) {
   ASSERT_TRUE(done) << done.error().ToString();
   EXPECT_EQ(*done, ExitCode::kClean);
   EXPECT_EQ(Records(folder.File("a.tblog")), 4u) << "header, buffer, producer, commit";
-  EXPECT_THAT(run.err.text, HasSubstr("3 packets (42 B) of 1 sequence by 1 producer, in 1 chunk"));
+  EXPECT_THAT(run.err.text, HasSubstr("3 packets (27 B) of 1 sequence by 1 producer, in 1 chunk"));
   EXPECT_THAT(run.err.text, HasSubstr("lost before the trace was written cannot be known"));
   EXPECT_EQ(run.Output(), "");
 }
