@@ -20,6 +20,7 @@
 #include "commands/replay.h"
 #include "commands/stats.h"
 #include "commands/suggest.h"
+#include "commands/sweep.h"
 #include "commands/timeline.h"
 #include "commands/verify.h"
 
@@ -37,10 +38,10 @@ Result<ColorMode> ParseColor(std::string_view when) {
 
 std::span<const Command> Commands() {
   static const std::vector<Command> commands = {
-      ReplayCommand(),   StatsCommand(),  GapsCommand(),   GraphCommand(),
-      TimelineCommand(), DiffCommand(),   ExportCommand(), RecordCommand(),
-      EnginesCommand(),  ImportCommand(), InfoCommand(),   DumpCommand(),
-      VerifyCommand(),   RepairCommand(), HelpCommand(),   CompletionsCommand(),
+      ReplayCommand(),   SweepCommand(),       StatsCommand(),  GapsCommand(),   GraphCommand(),
+      TimelineCommand(), DiffCommand(),        ExportCommand(), RecordCommand(), EnginesCommand(),
+      ImportCommand(),   InfoCommand(),        DumpCommand(),   VerifyCommand(), RepairCommand(),
+      HelpCommand(),     CompletionsCommand(),
   };
   return commands;
 }

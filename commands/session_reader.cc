@@ -123,7 +123,8 @@ bool SessionReader::StartsSession(const Op& op) {
 void SessionReader::CloseSource() {
   if (!source_) return;
   progress_.reset();
-  WarnOfDamage(context_.console, path_, source_->damage(), source_->damage_count());
+  if (!selection_.quiet)
+    WarnOfDamage(context_.console, path_, source_->damage(), source_->damage_count());
   damaged_ = damaged_ || source_->damage_count() > 0;
   source_.reset();
 }

@@ -22,6 +22,7 @@ Result<std::unique_ptr<LogSource>> OpenLogIn(Context& context, const std::string
 struct SessionSelection {
   std::vector<std::string> paths;
   std::optional<uint64_t> only;  // session number, from 1
+  bool quiet = false;            // no word of damage: another reader has told of it
 };
 
 /// The sessions of some logs, one after the other. A session starts with a log's first record and

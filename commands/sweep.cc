@@ -1,0 +1,204 @@
+#include "commands/sweep.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "commands/options.h"
+#include "commands/plugin.h"
+#include "commands/spooled_input.h"
+#include "commands/sweep_run.h"
+#include "commands/sweep_target.h"
+#include "commands/text.h"
+
+namespace ringscope {
+namespace {
+
+/// An option whose comma-separated values are added to those of its earlier uses.
+template <typename T, typename Parse>
+void AddList(CLI::App& app, const std::string& name, std::vector<T>& targets, Parse parse,
+             const char* type, const char* description) {
+  app.add_option_function<std::vector<std::string>>(
+         name,
+         [&targets, parse, name](const std::vector<std::string>& texts) {
+           for (const std::string& text : texts) {
+             auto values = parse(text);
+             if (!values) ThrowBadValue(name, values.error());
+             targets.insert(targets.end(), values->begin(), values->end());
+           }
+         },
+         description)
+      ->type_name(type)
+      ->allow_extra_args(false);
+}
+
+void SetUp(CLI::App& app, SweepArgs& args) {
+  AddLogs(app, args.logs);
+  SweepChoices& choices = args.choices;
+  AddParsedList(app, "--sizes", choices.sizes, ParseSizeList, "[BUFFER=]LIST",
+                "Sizes to try, like 1M,2M,4M; 256k..64M doubles, 256k..64Mx1.5 takes 1.5 times "
+                "(default: an eighth to eight times the log's own)");
+  AddList(app, "--policies", choices.policies, ParsePolicyList, "LIST",
+          "Fill policies to try: ring_buffer,discard (default: the log's)");
+  AddList(app, "--reads", choices.reads, ParseReadsList, "LIST",
+          "When to read: recorded, end, none, every=TIME, with commas between (default: recorded "
+          "if the log has read passes, else end)");
+  AddList(app, "--engines", choices.engines, ParseEngineList, "LIST",
+          "Buffer versions to try, like v1,v2@57,v2, or paths of plug-ins (default: the log's, "
+          "else v2)");
+  AddParsed(app, "--pass-bytes", choices.pass_bytes, ParseSize, "SIZE",
+            "Bytes after which a read pass stops (default: what the record says, else unlimited)");
+  AddParsedList(app, "--split", choices.splits, ParseSplit, "SEQ=BUFFER",
+                "Move what a sequence (PRODUCER:WRITER) or a whole PRODUCER writes into another "
+                "buffer, a new one of the same size if there is none of this id");
+  AddParsedList(app, "--target", args.targets, ParseTarget, "TARGET",
+                "Find the smallest buffers that meet keep=TIME (every sequence reaches back that "
+                "far) or loss=SHARE, like loss=0 or loss=0.1%");
+  app.add_flag("--sequences", args.sequences, "List the sequences, those that reach back least");
+  app.add_option("--plot", args.plot,
+                 "Draw loss and history against size into a picture (.svg) or a page (.html)")
+      ->type_name(kFileType);
+  AddFormat(app, args.format, {"text", "json", "csv"});
+  AddSession(app, args.session);
+}
+
+Status Check(const SweepArgs& args) {
+  if (!args.plot.empty() && !args.plot.ends_with(".svg") && !args.plot.ends_with(".html")) {
+    return Fail(ErrorCode::kUsage,
+                fmt::format("--plot {}: only .svg and .html can be drawn", args.plot), {},
+                "name the file plot.svg or plot.html");
+  }
+  if (std::count(args.logs.begin(), args.logs.end(), "-") > 1)
+    return Fail(ErrorCode::kUsage, "standard input can be read only once");
+  return args.targets.empty() ? Status{} : CheckTargetSizes(args.choices);
+}
+
+std::string ToText(const SplitRule& rule) {
+  if (rule.writer) return fmt::format("sequence {}", ToString({rule.producer, *rule.writer}));
+  return fmt::format("producer {}", Raw(rule.producer));
+}
+
+void WarnOfUnusedChoices(Console& console, const std::string& path, const SweepChoices& choices,
+                         const SessionFacts& facts) {
+  for (const SplitRule& rule : facts.unused_splits)
+    console.Warn(fmt::format("{}: {} wrote nothing that could be moved to buffer {}", path,
+                             ToText(rule), Raw(rule.buffer)));
+  for (const SizeList& list : choices.sizes)
+    if (list.buffer && !facts.buffers.contains(*list.buffer))
+      console.Warn(fmt::format("{}: there is no buffer {}, so its sizes change nothing", path,
+                               Raw(*list.buffer)));
+}
+
+Result<SweepReport> SweepSession(const SweepArgs& args, const OpenSession& open, SessionFacts facts,
+                                 Context& context, const EngineLookup& find_engine) {
+  if (!args.targets.empty())
+    return FindTargets(context, open, std::move(facts), args.choices, args.targets, find_engine);
+  SweepReport report;
+  RS_ASSIGN_OR_RETURN(report.plan, MakePlan(args.choices, facts));
+  report.facts = std::move(facts);
+  std::vector<SweepConfig> configs;
+  for (const SweepPoint& point : report.plan.points) configs.push_back(point.config);
+  RS_ASSIGN_OR_RETURN(report.result, RunSweep(context, open, configs, find_engine));
+  return report;
+}
+
+}  // namespace
+
+Result<ExitCode> SweepSessions(const SweepArgs& args, const std::vector<std::string>& logs,
+                               Context& context,
+                               const std::function<Status(const SweepReport&)>& visit) {
+  std::unique_ptr<SpooledInput> spooled;
+  if (std::find(logs.begin(), logs.end(), "-") != logs.end()) {
+    RS_ASSIGN_OR_RETURN(spooled, SpooledInput::Read(context));
+  }
+  const EngineLookup find_engine = EnginesAndPlugins();
+  SessionReader sessions(context, {logs, args.session}, "reading");
+  ExitCode code = ExitCode::kClean;
+  RS_ASSIGN_OR_RETURN(bool more, sessions.NextSession());
+  while (more) {
+    const uint64_t number = sessions.session();
+    RS_ASSIGN_OR_RETURN(SessionFacts facts, ScanSession(sessions, args.choices.splits));
+    WarnOfUnusedChoices(context.console, sessions.path(), args.choices, facts);
+    const OpenSession open = [&]() -> Result<OpenedSession> {
+      OpenedSession opened;
+      opened.reader = std::make_unique<SessionReader>(
+          context, SessionSelection{.paths = logs, .only = number, .quiet = true}, "sweeping");
+      RS_RETURN_IF_ERROR(opened.reader->NextSession());
+      if (!args.choices.splits.empty())
+        opened.rewritten = std::make_unique<SplitSource>(*opened.reader, args.choices.splits);
+      return opened;
+    };
+    RS_ASSIGN_OR_RETURN(const SweepReport report,
+                        SweepSession(args, open, std::move(facts), context, find_engine));
+    const bool none_found =
+        !report.found.empty() &&
+        std::none_of(report.found.begin(), report.found.end(),
+                     [](const FoundSize& found) { return found.point.has_value(); });
+    if (none_found) code = ExitCode::kNotice;
+    RS_RETURN_IF_ERROR(visit(report));
+    RS_ASSIGN_OR_RETURN(more, sessions.NextSession());
+  }
+  return Worse(sessions.Finish(), code);
+}
+
+Result<ExitCode> RunSweepCommand(const SweepArgs& args, Context& context) {
+  RS_RETURN_IF_ERROR(Check(args));
+  std::unique_ptr<OutputFile> plot;
+  if (!args.plot.empty()) {
+    RS_ASSIGN_OR_RETURN(plot, OutputFile::Create(args.plot));
+  }
+  Json document = JsonDocument("sweep");
+  document["sessions"] = Json::array();
+  if (args.format == "csv") context.console.Print(kSweepCsvTitles);
+  size_t sessions = 0;
+  RS_ASSIGN_OR_RETURN(
+      const ExitCode code,
+      SweepSessions(args, args.logs, context, [&](const SweepReport& report) -> Status {
+        if (plot && sessions > 0) {
+          return Fail(ErrorCode::kUsage,
+                      "the input has more than one session, and a plot shows one",
+                      {report.result.path, {}, {}}, "choose one: --session 1");
+        }
+        if (args.format == "json") {
+          document["sessions"].push_back(SweepJson(report, true));
+        } else if (args.format == "csv") {
+          PrintSweepCsv(context.console, SweepJson(report, false), report.result.path);
+        } else {
+          if (sessions > 0) context.console.Print("\n");
+          PrintSweep(context.console, report, args.sequences);
+        }
+        if (plot)
+          RS_RETURN_IF_ERROR(
+              plot->Write(args.plot.ends_with(".html") ? SweepHtml(report) : SweepSvg(report)));
+        ++sessions;
+        return {};
+      }));
+  if (args.format == "json") PrintJson(context.console, document);
+  if (plot) {
+    RS_RETURN_IF_ERROR(plot->Commit());
+    context.console.Say(fmt::format("wrote {}", plot->path()));
+  }
+  return code;
+}
+
+Command SweepCommand() {
+  return {
+      "sweep",
+      "Replay",
+      "Compare what buffers of many sizes and kinds would have kept",
+      "Takes a log through many configurations at once: sizes, fill policies, buffer versions, "
+      "times of reading, and sequences moved to a buffer of their own. For each it tells what the "
+      "buffers keep and lose, how far back they reach, and which sequence reaches back least. "
+      "Each row equals what 'ringscope replay' gives for its configuration. With --target it "
+      "looks for the smallest buffers that do what you want, and verifies them with a replay.",
+      {{"ringscope sweep session.tblog", "From an eighth to eight times the log's own sizes"},
+       {"ringscope sweep session.tblog --sizes 256k..64M --policies ring_buffer,discard",
+        "Doubling sizes under both fill policies"},
+       {"ringscope sweep session.tblog --target keep=30s", "How large for 30 seconds?"},
+       {"ringscope sweep session.tblog --split 2:17=9 --sizes 9=64k,128k",
+        "Would a buffer of its own for this sequence help?"},
+       {"ringscope sweep session.tblog --plot sizes.html", "See it"}},
+      Bind(SetUp, RunSweepCommand)};
+}
+
+}  // namespace ringscope

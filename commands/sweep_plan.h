@@ -1,0 +1,80 @@
+#ifndef RINGSCOPE_COMMANDS_SWEEP_PLAN_H_
+#define RINGSCOPE_COMMANDS_SWEEP_PLAN_H_
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "commands/session_reader.h"
+#include "commands/sweep_values.h"
+#include "core/sweep_result.h"
+
+namespace ringscope {
+
+/// What a user chooses about a sweep. Lists that are empty: as the log says.
+struct SweepChoices {
+  std::vector<SizeList> sizes;
+  std::vector<FillPolicy> policies;
+  std::vector<NamedReads> reads;
+  std::vector<std::string> engines;
+  std::optional<uint64_t> pass_bytes;
+  std::vector<SplitRule> splits;
+};
+
+/// A buffer as the log sets it up.
+struct BufferFacts {
+  uint64_t size = 0;
+  FillPolicy policy = FillPolicy::kRingBuffer;
+};
+
+/// What must be known of a session before it can be swept.
+struct SessionFacts {
+  std::map<BufferId, BufferFacts> buffers;
+  std::map<ProducerId, std::string> producers;  // their names
+  bool has_reads = false;
+  uint64_t commit_bytes = 0;  // of all requests: no buffer can be filled with more
+  std::vector<SplitRule> unused_splits;
+};
+
+/// Reads the session that `sessions` stands at to its end.
+Result<SessionFacts> ScanSession(SessionReader& sessions, const std::vector<SplitRule>& splits);
+
+/// All but the sizes of a configuration.
+struct SweepSetting {
+  std::optional<std::string> engine;  // absent: the log's
+  std::optional<FillPolicy> policy;   // absent: the log's
+  NamedReads reads;
+};
+
+/// One configuration.
+struct SweepPoint {
+  size_t setting = 0;            // index
+  std::optional<double> scale;   // times the log's own sizes; absent: `size`
+  std::optional<uint64_t> size;  // of all buffers that have no size of their own
+  SweepConfig config;
+};
+
+/// Configurations, setting by setting, and in each by size.
+struct SweepPlan {
+  std::vector<SweepSetting> settings;
+  std::vector<SweepPoint> points;
+};
+
+/// All combinations of what was chosen; without sizes, from an eighth to eight times the log's own.
+/// kUsage if there are too many.
+Result<SweepPlan> MakePlan(const SweepChoices& choices, const SessionFacts& facts);
+
+/// The settings alone.
+std::vector<SweepSetting> MakeSettings(const SweepChoices& choices, const SessionFacts& facts);
+/// A configuration in which all buffers but those in `fixed` have `scale` times their own size,
+/// rounded up to 4 KiB pages and at most kMaxScaledSize.
+SweepPoint ScaledPoint(const SweepSetting& setting, size_t index, double scale,
+                       const SweepChoices& choices, const SessionFacts& facts,
+                       const std::map<BufferId, uint64_t>& fixed);
+
+inline constexpr uint64_t kMaxScaledSize = uint64_t{2} << 30;
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_COMMANDS_SWEEP_PLAN_H_

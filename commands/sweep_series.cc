@@ -1,0 +1,99 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "commands/sweep_report.h"
+#include "commands/text.h"
+
+namespace ringscope {
+namespace {
+
+bool SameNumbers(const SweepRow& a, const SweepRow& b) {
+  return a.size == b.size && a.read == b.read && a.unread == b.unread &&
+         a.overwritten == b.overwritten && a.discarded == b.discarded && a.stats == b.stats &&
+         a.history_ns == b.history_ns && a.shortest_history_ns == b.shortest_history_ns;
+}
+
+std::vector<const SweepRow*> RowsOf(const SweepReport& report, size_t setting, BufferId buffer) {
+  std::vector<const SweepRow*> rows;
+  for (size_t i = 0; i < report.plan.points.size(); ++i) {
+    if (report.plan.points[i].setting != setting) continue;
+    for (const SweepRow& row : report.result.rows[i])
+      if (row.buffer == buffer &&
+          std::none_of(rows.begin(), rows.end(),
+                       [&](const SweepRow* other) { return SameNumbers(*other, row); }))
+        rows.push_back(&row);
+  }
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const SweepRow* a, const SweepRow* b) { return a->size < b->size; });
+  return rows;
+}
+
+}  // namespace
+
+std::vector<SweepSeries> SeriesOf(const SweepReport& report) {
+  std::set<BufferId> buffers;
+  for (const auto& rows : report.result.rows)
+    for (const SweepRow& row : rows) buffers.insert(row.buffer);
+  std::vector<SweepSeries> all;
+  for (size_t setting = 0; setting < report.plan.settings.size(); ++setting) {
+    for (const BufferId buffer : buffers) {
+      std::vector<const SweepRow*> rows = RowsOf(report, setting, buffer);
+      if (rows.empty()) continue;
+      all.push_back(
+          {.setting = &report.plan.settings[setting], .buffer = buffer, .rows = std::move(rows)});
+    }
+  }
+  return all;
+}
+
+uint64_t OwnSize(const SweepReport& report, BufferId buffer) {
+  const auto facts = report.facts.buffers.find(buffer);
+  return facts == report.facts.buffers.end() ? 0 : facts->second.size;
+}
+
+std::string TargetsText(const SweepReport& report) {
+  std::string text;
+  for (const SweepTarget& target : report.targets)
+    text += fmt::format("{}{}", text.empty() ? "" : " and ", target.text);
+  return text;
+}
+
+std::string SizesText(const std::vector<SweepRow>& rows) {
+  if (rows.size() == 1) return HumanSize(rows.front().size);
+  std::string text;
+  for (const SweepRow& row : rows)
+    text += fmt::format("{}{} for buffer {}", text.empty() ? "" : ", ", HumanSize(row.size),
+                        Raw(row.buffer));
+  return text;
+}
+
+std::string ShareText(uint64_t part, uint64_t whole) {
+  if (whole == 0) return "-";
+  const std::string text = Percent(part, whole);
+  if (part == 0) return "0%";
+  if (part == whole) return "100%";
+  if (text == "0.0%") return "<0.1%";
+  return text == "100.0%" ? ">99.9%" : text;
+}
+
+std::string SettingText(const SweepSetting& setting, const SweepRow& row) {
+  std::string reads = "read as recorded";
+  switch (setting.reads.choice.mode) {
+    case ReadsMode::kEnd:
+      reads = "read at the end";
+      break;
+    case ReadsMode::kNone:
+      reads = "never read";
+      break;
+    case ReadsMode::kEvery:
+      reads = fmt::format("read {}", setting.reads.name);
+      break;
+    default:
+      break;
+  }
+  return fmt::format("{}, {}, {}", Printable(row.engine), Name(row.policy), reads);
+}
+
+}  // namespace ringscope
