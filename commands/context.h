@@ -10,6 +10,7 @@ namespace ringscope {
 /// What a command runs in, besides its own options.
 struct Context {
   Console& console;
+  unsigned threads = 0;  // that it may use; 0: as many as there are cores
 };
 
 /// "ringscope 0.1.0"

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "commands/each_log.h"
 #include "commands/gaps_json.h"
+#include "commands/gaps_logs.h"
 #include "commands/gaps_selection.h"
 #include "commands/gaps_text.h"
 #include "commands/options.h"
@@ -14,8 +16,9 @@ namespace ringscope {
 namespace {
 
 void SetUp(CLI::App& app, GapsArgs& args) {
-  AddLogs(app, args.logs);
+  AddLogList(app, args.logs);
   AddReplayOptions(app, args.choices);
+  AddSplitOption(app, args.choices.splits);
   AddGapFilter(app, args.filter);
   app.add_flag("--summary", args.summary, "Only the totals, of buffers and sequences");
   app.add_flag("--packets", args.packets,
@@ -105,9 +108,11 @@ Result<bool> ReportSession(const GapsArgs& args, SessionReader& sessions, Contex
 
 }  // namespace
 
-Result<ExitCode> RunGaps(const GapsArgs& args, Context& context) {
-  RS_RETURN_IF_ERROR(Check(args));
-  SessionReader sessions(context, {args.logs, args.session}, "replaying");
+namespace {
+
+Result<ExitCode> ReportInFull(const GapsArgs& args, const std::vector<std::string>& logs,
+                              Context& context) {
+  SessionReader sessions(context, {logs, args.session}, "replaying");
   Json document = JsonDocument("gaps");
   document["sessions"] = Json::array();
   if (args.format == "csv")
@@ -125,6 +130,49 @@ Result<ExitCode> RunGaps(const GapsArgs& args, Context& context) {
   return Worse(sessions.Finish(), lost ? ExitCode::kNotice : ExitCode::kClean);
 }
 
+/// Each log for itself, on all cores.
+Result<ExitCode> ReportEach(const GapsArgs& args, const std::vector<std::string>& logs,
+                            Context& context) {
+  if (args.packets || (args.format != "text" && args.format != "json")) {
+    return Fail(ErrorCode::kUsage,
+                "many logs get a line each: as text or json, and without --packets", {},
+                "name one log, without --each and --shard");
+  }
+  const auto report = [&](const std::string& log, Context& own, Json& reports) -> Result<ExitCode> {
+    GapsArgs one = args;
+    one.format = "json";
+    one.summary = true;
+    SessionReader sessions(own, {{log}, args.session}, "replaying");
+    Json document = {{"sessions", Json::array()}};
+    bool lost = false;
+    RS_ASSIGN_OR_RETURN(bool more, sessions.NextSession());
+    while (more) {
+      RS_ASSIGN_OR_RETURN(const bool lost_here, ReportSession(one, sessions, own, document));
+      lost |= lost_here;
+      RS_ASSIGN_OR_RETURN(more, sessions.NextSession());
+    }
+    reports = std::move(document["sessions"]);
+    return Worse(sessions.Finish(), lost ? ExitCode::kNotice : ExitCode::kClean);
+  };
+  Json document = JsonDocument(kGapsLogs);
+  document["logs"] = RunEachLog(context, logs, "replaying", report);
+  document["totals"] = GapsTotals(document["logs"]);
+  if (args.format == "json")
+    PrintJson(context.console, document);
+  else
+    PrintGapsLogs(context.console, document);
+  return WorstOf(document["logs"]);
+}
+
+}  // namespace
+
+Result<ExitCode> RunGaps(const GapsArgs& args, Context& context) {
+  RS_RETURN_IF_ERROR(Check(args));
+  RS_ASSIGN_OR_RETURN(const LogList logs, ExpandLogs(args.logs));
+  return logs.each ? ReportEach(args, logs.paths, context)
+                   : ReportInFull(args, logs.paths, context);
+}
+
 Command GapsCommand() {
   return {
       "gaps",
@@ -140,7 +188,8 @@ Command GapsCommand() {
        {"ringscope gaps --seq 2:17 --from 1.2s session.tblog", "What did this writer lose then?"},
        {"ringscope gaps --size 16MiB session.tblog", "Would a larger buffer lose less?"},
        {"ringscope gaps --packets --format jsonl session.tblog",
-        "Each lost packet, with its culprit"}},
+        "Each lost packet, with its culprit"},
+       {"ringscope gaps captures/", "Which of these logs lost anything?"}},
       Bind(SetUp, RunGaps)};
 }
 

@@ -7,12 +7,13 @@
 
 #include "commands/command.h"
 #include "commands/gaps_filter.h"
+#include "commands/log_list.h"
 #include "commands/replay_run.h"
 
 namespace ringscope {
 
 struct GapsArgs {
-  std::vector<std::string> logs;
+  LogChoices logs;
   ReplayChoices choices;
   GapFilter filter;
   bool summary = false;           // only the totals

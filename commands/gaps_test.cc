@@ -21,7 +21,7 @@ struct Outcome {
 };
 
 Outcome Gaps(GapsArgs args, const char* capture = "ring-v2") {
-  args.logs = {std::string(RS_TESTDATA) + "/captures/" + capture + "/session.ops.jsonl.zst"};
+  args.logs.logs = {std::string(RS_TESTDATA) + "/captures/" + capture + "/session.ops.jsonl.zst"};
   MemoryRun run;
   const Result<ExitCode> status = RunGaps(args, run.context);
   EXPECT_TRUE(status);

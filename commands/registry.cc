@@ -14,6 +14,7 @@
 #include "commands/help.h"
 #include "commands/import.h"
 #include "commands/info.h"
+#include "commands/merge.h"
 #include "commands/options.h"
 #include "commands/record.h"
 #include "commands/repair.h"
@@ -38,10 +39,10 @@ Result<ColorMode> ParseColor(std::string_view when) {
 
 std::span<const Command> Commands() {
   static const std::vector<Command> commands = {
-      ReplayCommand(),   SweepCommand(),       StatsCommand(),  GapsCommand(),   GraphCommand(),
-      TimelineCommand(), DiffCommand(),        ExportCommand(), RecordCommand(), EnginesCommand(),
-      ImportCommand(),   InfoCommand(),        DumpCommand(),   VerifyCommand(), RepairCommand(),
-      HelpCommand(),     CompletionsCommand(),
+      ReplayCommand(),  SweepCommand(),    MergeCommand(),       StatsCommand(),  GapsCommand(),
+      GraphCommand(),   TimelineCommand(), DiffCommand(),        ExportCommand(), RecordCommand(),
+      EnginesCommand(), ImportCommand(),   InfoCommand(),        DumpCommand(),   VerifyCommand(),
+      RepairCommand(),  HelpCommand(),     CompletionsCommand(),
   };
   return commands;
 }

@@ -23,6 +23,7 @@ void SetUp(CLI::App& app, ReplayArgs& args) {
                  "of their own (.pftrace)")
       ->type_name(kFileType);
   AddReplayOptions(app, args.choices);
+  AddSplitOption(app, args.choices.splits);
   app.add_option("--events", args.events,
                  "Write what happens, event by event (.events.jsonl); - for standard output, which "
                  "then gets nothing else")

@@ -7,6 +7,7 @@
 
 #include "commands/options.h"
 #include "commands/plugin.h"
+#include "commands/sweep_values.h"
 #include "commands/text.h"
 #include "core/observer_fan.h"
 #include "core/sink_fan.h"
@@ -192,6 +193,23 @@ void AddReplayOptions(CLI::App& app, ReplayChoices& choices, const ReplayOptionN
           "what the record says, else unlimited)");
 }
 
+void AddSplitOption(CLI::App& app, std::vector<SplitRule>& splits) {
+  AddParsedList(app, "--split", splits, ParseSplit, "SEQ=BUFFER",
+                "Move what a sequence (PRODUCER:WRITER) or a whole PRODUCER writes into another "
+                "buffer, a new one of the same size if there is none of this id");
+}
+
+void WarnOfUnusedSplits(Console& console, const std::string& path,
+                        const std::vector<SplitRule>& unused) {
+  for (const SplitRule& rule : unused) {
+    const std::string who =
+        rule.writer ? fmt::format("sequence {}", ToString({rule.producer, *rule.writer}))
+                    : fmt::format("producer {}", Raw(rule.producer));
+    console.Warn(fmt::format("{}: {} wrote nothing that could be moved to buffer {}", path, who,
+                             Raw(rule.buffer)));
+  }
+}
+
 Result<ReplayOutcome> ReplaySession(Context& context, SessionReader& sessions,
                                     const ReplayChoices& choices, const ReplayOutputs& outputs) {
   ReplayOptions options = ToReplayOptions(choices);
@@ -217,8 +235,9 @@ Result<ReplayOutcome> ReplaySession(Context& context, SessionReader& sessions,
     };
   }
   Replay replay(std::move(options), fan);
+  SplitSource records(sessions, choices.splits);
   while (true) {
-    RS_ASSIGN_OR_RETURN(const std::optional<Op> op, sessions.Next());
+    RS_ASSIGN_OR_RETURN(const std::optional<Op> op, records.Next());
     if (!op) break;
     if (std::holds_alternative<RecorderGap>(op->body)) ++outcome.recorder_gaps;
     if (outputs.journal != nullptr)
@@ -245,6 +264,7 @@ Result<ReplayOutcome> ReplaySession(Context& context, SessionReader& sessions,
                                      Count(outcome.recorder_gaps, "gap")));
   }
   WarnOfUnusedChoices(context.console, outcome.path, choices, session.buffers());
+  WarnOfUnusedSplits(context.console, outcome.path, records.UnusedRules());
 
   outcome.records = replay.records();
   outcome.read_passes = replay.read_passes();

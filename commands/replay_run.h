@@ -15,6 +15,7 @@
 #include "core/loss_analysis.h"
 #include "core/packet_count.h"
 #include "core/replay.h"
+#include "core/split.h"
 #include "formats/events_jsonl.h"
 #include "formats/perfetto_trace.h"
 
@@ -25,6 +26,7 @@ struct ReplayChoices {
   Session::Options session;
   ReadsChoice reads;
   std::optional<uint64_t> pass_bytes;
+  std::vector<SplitRule> splits;  // what goes into other buffers than the log says
 };
 
 /// How the replay options are called, where a command has them more than once.
@@ -36,6 +38,11 @@ struct ReplayOptionNames {
 
 /// Adds --engine, --size, --policy, --reads and --pass-bytes.
 void AddReplayOptions(CLI::App& app, ReplayChoices& choices, const ReplayOptionNames& names = {});
+/// Adds --split.
+void AddSplitOption(CLI::App& app, std::vector<SplitRule>& splits);
+/// Warns of rules that moved nothing.
+void WarnOfUnusedSplits(Console& console, const std::string& path,
+                        const std::vector<SplitRule>& unused);
 /// The same choices as a replay takes them.
 ReplayOptions ToReplayOptions(const ReplayChoices& choices);
 

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 
+#include "commands/each_log.h"
 #include "commands/options.h"
 #include "commands/plugin.h"
+#include "commands/replay_run.h"
 #include "commands/spooled_input.h"
+#include "commands/sweep_logs.h"
 #include "commands/sweep_run.h"
 #include "commands/sweep_target.h"
 #include "commands/text.h"
@@ -33,7 +36,7 @@ void AddList(CLI::App& app, const std::string& name, std::vector<T>& targets, Pa
 }
 
 void SetUp(CLI::App& app, SweepArgs& args) {
-  AddLogs(app, args.logs);
+  AddLogList(app, args.logs);
   SweepChoices& choices = args.choices;
   AddParsedList(app, "--sizes", choices.sizes, ParseSizeList, "[BUFFER=]LIST",
                 "Sizes to try, like 1M,2M,4M; 256k..64M doubles, 256k..64Mx1.5 takes 1.5 times "
@@ -48,9 +51,7 @@ void SetUp(CLI::App& app, SweepArgs& args) {
           "else v2)");
   AddParsed(app, "--pass-bytes", choices.pass_bytes, ParseSize, "SIZE",
             "Bytes after which a read pass stops (default: what the record says, else unlimited)");
-  AddParsedList(app, "--split", choices.splits, ParseSplit, "SEQ=BUFFER",
-                "Move what a sequence (PRODUCER:WRITER) or a whole PRODUCER writes into another "
-                "buffer, a new one of the same size if there is none of this id");
+  AddSplitOption(app, choices.splits);
   AddParsedList(app, "--target", args.targets, ParseTarget, "TARGET",
                 "Find the smallest buffers that meet keep=TIME (every sequence reaches back that "
                 "far) or loss=SHARE, like loss=0 or loss=0.1%");
@@ -68,21 +69,12 @@ Status Check(const SweepArgs& args) {
                 fmt::format("--plot {}: only .svg and .html can be drawn", args.plot), {},
                 "name the file plot.svg or plot.html");
   }
-  if (std::count(args.logs.begin(), args.logs.end(), "-") > 1)
-    return Fail(ErrorCode::kUsage, "standard input can be read only once");
   return args.targets.empty() ? Status{} : CheckTargetSizes(args.choices);
-}
-
-std::string ToText(const SplitRule& rule) {
-  if (rule.writer) return fmt::format("sequence {}", ToString({rule.producer, *rule.writer}));
-  return fmt::format("producer {}", Raw(rule.producer));
 }
 
 void WarnOfUnusedChoices(Console& console, const std::string& path, const SweepChoices& choices,
                          const SessionFacts& facts) {
-  for (const SplitRule& rule : facts.unused_splits)
-    console.Warn(fmt::format("{}: {} wrote nothing that could be moved to buffer {}", path,
-                             ToText(rule), Raw(rule.buffer)));
+  WarnOfUnusedSplits(console, path, facts.unused_splits);
   for (const SizeList& list : choices.sizes)
     if (list.buffer && !facts.buffers.contains(*list.buffer))
       console.Warn(fmt::format("{}: there is no buffer {}, so its sizes change nothing", path,
@@ -141,8 +133,11 @@ Result<ExitCode> SweepSessions(const SweepArgs& args, const std::vector<std::str
   return Worse(sessions.Finish(), code);
 }
 
-Result<ExitCode> RunSweepCommand(const SweepArgs& args, Context& context) {
-  RS_RETURN_IF_ERROR(Check(args));
+namespace {
+
+/// The logs as one input: each session in full.
+Result<ExitCode> SweepInFull(const SweepArgs& args, const std::vector<std::string>& logs,
+                             Context& context) {
   std::unique_ptr<OutputFile> plot;
   if (!args.plot.empty()) {
     RS_ASSIGN_OR_RETURN(plot, OutputFile::Create(args.plot));
@@ -151,34 +146,70 @@ Result<ExitCode> RunSweepCommand(const SweepArgs& args, Context& context) {
   document["sessions"] = Json::array();
   if (args.format == "csv") context.console.Print(kSweepCsvTitles);
   size_t sessions = 0;
-  RS_ASSIGN_OR_RETURN(
-      const ExitCode code,
-      SweepSessions(args, args.logs, context, [&](const SweepReport& report) -> Status {
-        if (plot && sessions > 0) {
-          return Fail(ErrorCode::kUsage,
-                      "the input has more than one session, and a plot shows one",
-                      {report.result.path, {}, {}}, "choose one: --session 1");
-        }
-        if (args.format == "json") {
-          document["sessions"].push_back(SweepJson(report, true));
-        } else if (args.format == "csv") {
-          PrintSweepCsv(context.console, SweepJson(report, false), report.result.path);
-        } else {
-          if (sessions > 0) context.console.Print("\n");
-          PrintSweep(context.console, report, args.sequences);
-        }
-        if (plot)
-          RS_RETURN_IF_ERROR(
-              plot->Write(args.plot.ends_with(".html") ? SweepHtml(report) : SweepSvg(report)));
-        ++sessions;
-        return {};
-      }));
+  const auto print = [&](const SweepReport& report) -> Status {
+    if (plot && sessions > 0) {
+      return Fail(ErrorCode::kUsage, "the input has more than one session, and a plot shows one",
+                  {report.result.path, {}, {}}, "choose one: --session 1");
+    }
+    if (args.format == "json") {
+      document["sessions"].push_back(SweepJson(report, true));
+    } else if (args.format == "csv") {
+      PrintSweepCsv(context.console, SweepJson(report, false), report.result.path);
+    } else {
+      if (sessions > 0) context.console.Print("\n");
+      PrintSweep(context.console, report, args.sequences);
+    }
+    ++sessions;
+    if (!plot) return {};
+    return plot->Write(args.plot.ends_with(".html") ? SweepHtml(report) : SweepSvg(report));
+  };
+  RS_ASSIGN_OR_RETURN(const ExitCode code, SweepSessions(args, logs, context, print));
   if (args.format == "json") PrintJson(context.console, document);
   if (plot) {
     RS_RETURN_IF_ERROR(plot->Commit());
     context.console.Say(fmt::format("wrote {}", plot->path()));
   }
   return code;
+}
+
+/// Each log for itself, on all cores.
+Result<ExitCode> SweepEach(const SweepArgs& args, const std::vector<std::string>& logs,
+                           Context& context) {
+  if (!args.plot.empty()) {
+    return Fail(ErrorCode::kUsage, "--plot shows one session, not many logs", {},
+                "name one log, without --each and --shard");
+  }
+  const bool sequences = args.format == "json";
+  const auto sweep = [&](const std::string& log, Context& own, Json& sessions) {
+    return SweepSessions(args, {log}, own, [&](const SweepReport& report) -> Status {
+      sessions.push_back(SweepJson(report, sequences));
+      return {};
+    });
+  };
+  Json document = JsonDocument(kSweepLogs);
+  document["logs"] = RunEachLog(context, logs, "sweeping", sweep);
+  document["totals"] = SweepTotals(document["logs"]);
+  if (args.format == "json") {
+    PrintJson(context.console, document);
+  } else if (args.format == "csv") {
+    context.console.Print(kSweepCsvTitles);
+    for (const Json& log : document["logs"])
+      for (const Json& session : log["sessions"])
+        PrintSweepCsv(context.console, session, log["log"].get<std::string>());
+    if (const std::string failures = FailuresText(document["logs"]); !failures.empty())
+      context.console.Warn(failures.substr(0, failures.size() - 1));
+  } else {
+    PrintSweepLogs(context.console, document);
+  }
+  return WorstOf(document["logs"]);
+}
+
+}  // namespace
+
+Result<ExitCode> RunSweepCommand(const SweepArgs& args, Context& context) {
+  RS_RETURN_IF_ERROR(Check(args));
+  RS_ASSIGN_OR_RETURN(const LogList logs, ExpandLogs(args.logs));
+  return logs.each ? SweepEach(args, logs.paths, context) : SweepInFull(args, logs.paths, context);
 }
 
 Command SweepCommand() {
@@ -197,7 +228,8 @@ Command SweepCommand() {
        {"ringscope sweep session.tblog --target keep=30s", "How large for 30 seconds?"},
        {"ringscope sweep session.tblog --split 2:17=9 --sizes 9=64k,128k",
         "Would a buffer of its own for this sequence help?"},
-       {"ringscope sweep session.tblog --plot sizes.html", "See it"}},
+       {"ringscope sweep session.tblog --plot sizes.html", "See it"},
+       {"ringscope sweep --sizes 1M..64M captures/", "Which size would do for all of these?"}},
       Bind(SetUp, RunSweepCommand)};
 }
 

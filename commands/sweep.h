@@ -7,12 +7,13 @@
 #include <vector>
 
 #include "commands/command.h"
+#include "commands/log_list.h"
 #include "commands/sweep_report.h"
 
 namespace ringscope {
 
 struct SweepArgs {
-  std::vector<std::string> logs;
+  LogChoices logs;
   SweepChoices choices;
   std::vector<SweepTarget> targets;
   bool sequences = false;

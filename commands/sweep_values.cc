@@ -81,7 +81,7 @@ Status AddRange(std::string_view text, size_t dots, std::vector<uint64_t>& sizes
 Result<SizeList> ParseSizeList(std::string_view text) {
   RS_ASSIGN_OR_RETURN(const BufferValue split, SplitBufferValue(text));
   SizeList list{.buffer = split.buffer, .sizes = {}};
-  RS_RETURN_IF_ERROR(ForEachPart(split.value, [&](std::string_view part) -> Status {
+  const auto add = [&](std::string_view part) -> Status {
     const size_t dots = part.find("..");
     if (dots != std::string_view::npos) {
       RS_RETURN_IF_ERROR(AddRange(part, dots, list.sizes));
@@ -92,7 +92,8 @@ Result<SizeList> ParseSizeList(std::string_view text) {
     if (list.sizes.size() > kMaxSizes)
       return UsageError("'{}' has more than {} sizes; choose a larger factor", text, kMaxSizes);
     return {};
-  }));
+  };
+  RS_RETURN_IF_ERROR(ForEachPart(split.value, add));
   std::sort(list.sizes.begin(), list.sizes.end());
   list.sizes.erase(std::unique(list.sizes.begin(), list.sizes.end()), list.sizes.end());
   return list;

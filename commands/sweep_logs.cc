@@ -1,0 +1,319 @@
+#include "commands/sweep_logs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "commands/each_log.h"
+#include "commands/sweep_report.h"
+#include "commands/table.h"
+#include "commands/text.h"
+
+namespace ringscope {
+namespace {
+
+constexpr size_t kMaxColumns = 7;  // sizes side by side
+constexpr size_t kMaxNameWidth = 36;
+
+/// What tells configurations apart, whatever the log.
+constexpr const char* kSettingKeys[] = {"engine", "policy", "reads"};
+constexpr const char* kSizeKeys[] = {"scale", "size"};
+
+Json KeyOf(const Json& configuration) {
+  Json key = Json::object();
+  for (const char* name : kSettingKeys) key[name] = configuration[name];
+  for (const char* name : kSizeKeys) key[name] = configuration[name];
+  return key;
+}
+Json SettingOf(const Json& configuration) {
+  Json setting = Json::object();
+  for (const char* name : kSettingKeys) setting[name] = configuration[name];
+  return setting;
+}
+
+/// Sums over buffers, and over sessions and logs.
+struct Sum {
+  uint64_t written = 0;
+  uint64_t kept = 0;
+  uint64_t lost = 0;
+  std::optional<uint64_t> shortest_ns;
+
+  void Add(const Json& configuration) {
+    for (const Json& row : configuration["buffers"]) {
+      const auto packets = [&](const char* what) { return row[what]["packets"].get<uint64_t>(); };
+      written += packets("written");
+      kept += packets("read") + packets("unread");
+      lost += packets("overwritten") + packets("discarded");
+      if (!row["shortest_sequence"].is_null()) {
+        const auto ns = row["shortest_history_ns"].get<uint64_t>();
+        shortest_ns = std::min(shortest_ns.value_or(ns), ns);
+      }
+    }
+  }
+  /// Lost a larger share than the other.
+  bool WorseThan(const Sum& other) const {
+    return static_cast<double>(lost) * static_cast<double>(std::max<uint64_t>(other.written, 1)) >
+           static_cast<double>(other.lost) * static_cast<double>(std::max<uint64_t>(written, 1));
+  }
+};
+
+template <typename Visit>
+void VisitConfigurations(const Json& log, Visit visit) {
+  for (const Json& session : log["sessions"])
+    for (const Json& configuration : session["configurations"]) visit(configuration);
+}
+
+/// A log's sums, by configuration.
+Sum SumOf(const Json& log, const Json& key) {
+  Sum sum;
+  VisitConfigurations(log, [&](const Json& configuration) {
+    if (KeyOf(configuration) == key) sum.Add(configuration);
+  });
+  return sum;
+}
+
+struct Total {
+  Json key;
+  Sum sum;
+  uint64_t logs = 0;
+  uint64_t logs_with_loss = 0;
+  Sum worst;
+  std::string worst_log;
+  std::string shortest_log;
+};
+
+std::vector<Total> TotalsOf(const Json& logs) {
+  std::vector<Total> totals;
+  std::map<std::string, size_t> slots;
+  for (const Json& log : logs) {
+    std::vector<std::pair<size_t, Sum>> own;
+    VisitConfigurations(log, [&](const Json& configuration) {
+      Json key = KeyOf(configuration);
+      const auto [slot, is_new] = slots.try_emplace(key.dump(), totals.size());
+      if (is_new) totals.emplace_back().key = std::move(key);
+      auto sum = std::find_if(own.begin(), own.end(),
+                              [&](const auto& entry) { return entry.first == slot->second; });
+      if (sum == own.end()) sum = own.insert(own.end(), {slot->second, Sum()});
+      sum->second.Add(configuration);
+    });
+    for (const auto& [slot, sum] : own) {
+      Total& total = totals[slot];
+      ++total.logs;
+      total.logs_with_loss += sum.lost > 0 ? 1 : 0;
+      total.sum.written += sum.written;
+      total.sum.kept += sum.kept;
+      total.sum.lost += sum.lost;
+      if (total.worst_log.empty() || sum.WorseThan(total.worst)) {
+        total.worst = sum;
+        total.worst_log = log["log"];
+      }
+      if (sum.shortest_ns &&
+          (!total.sum.shortest_ns || *sum.shortest_ns < *total.sum.shortest_ns)) {
+        total.sum.shortest_ns = sum.shortest_ns;
+        total.shortest_log = log["log"];
+      }
+    }
+  }
+  return totals;
+}
+
+/// The largest of the sizes found, over all logs, by setting.
+Json TargetTotals(const Json& logs) {
+  Json totals = Json::array();
+  for (const Json& log : logs) {
+    for (const Json& session : log["sessions"]) {
+      if (!session.contains("targets")) continue;
+      for (const Json& found : session["targets"]) {
+        const Json setting = SettingOf(found);
+        auto total = std::find_if(totals.begin(), totals.end(), [&](const Json& entry) {
+          return SettingOf(entry) == setting && entry["target"] == found["target"];
+        });
+        if (total == totals.end()) {
+          Json fresh = setting;
+          fresh.update({{"target", found["target"]},
+                        {"sessions", 0},
+                        {"met", 0},
+                        {"largest_size", nullptr},
+                        {"largest_log", nullptr}});
+          totals.push_back(std::move(fresh));
+          total = totals.end() - 1;
+        }
+        (*total)["sessions"] = (*total)["sessions"].get<uint64_t>() + 1;
+        if (!found["found"].get<bool>()) continue;
+        (*total)["met"] = (*total)["met"].get<uint64_t>() + 1;
+        for (const Json& buffer : found["buffers"]) {
+          Json& largest = (*total)["largest_size"];
+          if (!largest.is_null() && largest.get<uint64_t>() >= buffer["size"].get<uint64_t>())
+            continue;
+          largest = buffer["size"];
+          (*total)["largest_log"] = log["log"];
+        }
+      }
+    }
+  }
+  return totals;
+}
+
+std::string NameOf(const Json& log) {
+  std::string name = Printable(log["log"].get<std::string>());
+  if (DisplayWidth(name) > kMaxNameWidth) {
+    size_t cut = name.size() - (kMaxNameWidth - 3);
+    while (cut < name.size() && (static_cast<uint8_t>(name[cut]) & 0xC0) == 0x80) ++cut;
+    name = "..." + name.substr(cut);
+  }
+  return name;
+}
+
+std::string SettingName(const Json& setting) {
+  const auto text = [&](const char* name, const char* otherwise) {
+    return setting[name].is_null() ? std::string(otherwise)
+                                   : Printable(setting[name].get<std::string>());
+  };
+  return fmt::format("{}, {}, reads: {}", text("engine", "the logs' engines"),
+                     text("policy", "the logs' policies"), text("reads", "recorded"));
+}
+
+std::string SizeName(const Json& key) {
+  if (!key["scale"].is_null()) return fmt::format("{:.4g}x", key["scale"].get<double>());
+  return key["size"].is_null() ? "as fixed" : HumanSize(key["size"].get<uint64_t>());
+}
+
+/// At most kMaxColumns of these, the first and the last among them.
+std::vector<const Total*> Thinned(std::vector<const Total*> totals) {
+  if (totals.size() <= kMaxColumns) return totals;
+  std::vector<const Total*> some;
+  for (size_t i = 0; i < kMaxColumns; ++i)
+    some.push_back(totals[i * (totals.size() - 1) / (kMaxColumns - 1)]);
+  return some;
+}
+
+void PrintLossTable(Console& console, const Json& logs, const std::vector<const Total*>& all) {
+  const std::vector<const Total*> totals = Thinned(all);
+  std::vector<Column> columns = {{"packets lost with", Align::kLeft}, {"packets", Align::kRight}};
+  for (const Total* total : totals) columns.push_back({SizeName(total->key), Align::kRight});
+  Table table(columns);
+  for (const Json& log : logs) {
+    std::vector<std::string> cells = {NameOf(log)};
+    if (!log["error"].is_null()) {
+      cells.emplace_back("failed");
+    } else {
+      for (const Total* total : totals) {
+        const Sum sum = SumOf(log, total->key);
+        if (cells.size() == 1) cells.push_back(WithCommas(sum.written));
+        cells.push_back(ShareText(sum.lost, sum.written));
+      }
+    }
+    table.AddRow(std::move(cells));
+  }
+  const auto add = [&](const char* name, auto cell) {
+    std::vector<std::string> cells = {name, ""};
+    for (const Total* total : totals) cells.push_back(cell(*total));
+    table.AddRow(std::move(cells));
+  };
+  std::vector<std::string> sums = {"all", totals.empty() ? "" : WithCommas(totals[0]->sum.written)};
+  for (const Total* total : totals) sums.push_back(ShareText(total->sum.lost, total->sum.written));
+  table.AddRow(std::move(sums));
+  add("worst log",
+      [](const Total& total) { return ShareText(total.worst.lost, total.worst.written); });
+  add("logs without loss", [](const Total& total) {
+    return fmt::format("{} of {}", total.logs - total.logs_with_loss, total.logs);
+  });
+  add("shortest history", [](const Total& total) {
+    return total.sum.shortest_ns ? HumanDuration(*total.sum.shortest_ns) : "";
+  });
+  table.Print(console);
+}
+
+std::string FoundText(const Json& found) {
+  if (!found["found"].get<bool>()) return "none";
+  std::string text;
+  for (const Json& buffer : found["buffers"])
+    text +=
+        fmt::format("{}{}", text.empty() ? "" : " + ", HumanSize(buffer["size"].get<uint64_t>()));
+  return text;
+}
+
+void PrintTargetTable(Console& console, const Json& logs, const Json& totals) {
+  for (const Json& total : totals) {
+    std::string targets;
+    for (const Json& target : total["target"])
+      targets += (targets.empty() ? "" : " and ") + target.get<std::string>();
+    console.Print(console.Bold(fmt::format("{}: {}", SettingName(total), targets)) + "\n");
+    Table table({{"smallest size for", Align::kLeft},
+                 {"session", Align::kRight},
+                 {"size", Align::kRight},
+                 {"why not", Align::kLeft}});
+    for (const Json& log : logs) {
+      if (!log["error"].is_null()) table.AddRow({NameOf(log), "", "failed"});
+      for (const Json& session : log["sessions"]) {
+        for (const Json& found : session["targets"]) {
+          if (SettingOf(found) != SettingOf(total)) continue;
+          table.AddRow({NameOf(log), std::to_string(session["session"].get<uint64_t>()),
+                        FoundText(found),
+                        found["why_not"].is_null() ? "" : found["why_not"].get<std::string>()});
+        }
+      }
+    }
+    const Json& largest = total["largest_size"];
+    table.AddRow({"largest", "", largest.is_null() ? "none" : HumanSize(largest.get<uint64_t>())});
+    table.Print(console);
+    console.Print("\n");
+  }
+}
+
+}  // namespace
+
+Json SweepTotals(const Json& logs) {
+  Json totals = {{"logs", logs.size()}, {"failed", 0}};
+  size_t failed = 0;
+  for (const Json& log : logs) failed += log["error"].is_null() ? 0 : 1;
+  totals["failed"] = failed;
+  totals["configurations"] = Json::array();
+  for (const Total& total : TotalsOf(logs)) {
+    Json json = total.key;
+    json["logs"] = total.logs;
+    json["logs_with_loss"] = total.logs_with_loss;
+    json["packets_written"] = total.sum.written;
+    json["packets_kept"] = total.sum.kept;
+    json["packets_lost"] = total.sum.lost;
+    json["worst"] = {{"log", total.worst_log},
+                     {"packets_written", total.worst.written},
+                     {"packets_lost", total.worst.lost}};
+    json["shortest_history"] = total.sum.shortest_ns ? Json{{"log", total.shortest_log},
+                                                            {"history_ns", *total.sum.shortest_ns}}
+                                                     : Json();
+    totals["configurations"].push_back(std::move(json));
+  }
+  totals["targets"] = TargetTotals(logs);
+  return totals;
+}
+
+void PrintSweepLogs(Console& console, const Json& document) {
+  const Json& logs = document["logs"];
+  const Json& targets = document["totals"]["targets"];
+  if (!targets.empty()) {
+    PrintTargetTable(console, logs, targets);
+  } else {
+    const std::vector<Total> totals = TotalsOf(logs);
+    std::vector<bool> printed(totals.size());
+    for (size_t i = 0; i < totals.size(); ++i) {
+      if (printed[i]) continue;
+      const Json setting = SettingOf(totals[i].key);
+      std::vector<const Total*> same;
+      for (size_t j = i; j < totals.size(); ++j) {
+        if (SettingOf(totals[j].key) != setting) continue;
+        same.push_back(&totals[j]);
+        printed[j] = true;
+      }
+      console.Print(console.Bold(SettingName(setting)) + "\n");
+      PrintLossTable(console, logs, same);
+      console.Print("\n");
+    }
+  }
+  const size_t failed = document["totals"]["failed"].get<size_t>();
+  console.Print(fmt::format("{}, {} failed\n", Count(logs.size(), "log"), failed));
+  console.Print(FailuresText(logs));
+}
+
+}  // namespace ringscope
