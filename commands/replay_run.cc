@@ -203,7 +203,7 @@ void WarnOfUnusedSplits(Console& console, const std::string& path,
                         const std::vector<SplitRule>& unused) {
   for (const SplitRule& rule : unused) {
     const std::string who =
-        rule.writer ? fmt::format("sequence {}", ToString({rule.producer, *rule.writer}))
+        rule.writer ? fmt::format("sequence {}", ToString(SequenceKey{rule.producer, *rule.writer}))
                     : fmt::format("producer {}", Raw(rule.producer));
     console.Warn(fmt::format("{}: {} wrote nothing that could be moved to buffer {}", path, who,
                              Raw(rule.buffer)));

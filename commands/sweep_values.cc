@@ -101,30 +101,33 @@ Result<SizeList> ParseSizeList(std::string_view text) {
 
 Result<std::vector<FillPolicy>> ParsePolicyList(std::string_view text) {
   std::vector<FillPolicy> policies;
-  RS_RETURN_IF_ERROR(ForEachPart(text, [&](std::string_view part) -> Status {
+  const auto add = [&](std::string_view part) -> Status {
     RS_ASSIGN_OR_RETURN(policies.emplace_back(), ParsePolicy(part));
     return {};
-  }));
+  };
+  RS_RETURN_IF_ERROR(ForEachPart(text, add));
   return policies;
 }
 
 Result<std::vector<NamedReads>> ParseReadsList(std::string_view text) {
   std::vector<NamedReads> reads;
-  RS_RETURN_IF_ERROR(ForEachPart(text, [&](std::string_view part) -> Status {
+  const auto add = [&](std::string_view part) -> Status {
     RS_ASSIGN_OR_RETURN(const ReadsChoice choice, ParseReads(part));
     reads.push_back({std::string(part), choice});
     return {};
-  }));
+  };
+  RS_RETURN_IF_ERROR(ForEachPart(text, add));
   return reads;
 }
 
 Result<std::vector<std::string>> ParseEngineList(std::string_view text) {
   std::vector<std::string> engines;
-  RS_RETURN_IF_ERROR(ForEachPart(text, [&](std::string_view part) -> Status {
+  const auto add = [&](std::string_view part) -> Status {
     RS_RETURN_IF_ERROR(CheckEngineName(part));
     engines.emplace_back(part);
     return {};
-  }));
+  };
+  RS_RETURN_IF_ERROR(ForEachPart(text, add));
   return engines;
 }
 

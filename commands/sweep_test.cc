@@ -1,0 +1,359 @@
+#include "commands/sweep.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "commands/gaps.h"
+#include "commands/merge.h"
+#include "commands/replay_report.h"
+#include "commands/replay_run.h"
+#include "commands/sweep_reference.h"
+#include "commands/testing/memory_run.h"
+
+namespace ringscope {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+constexpr uint64_t kSecond = 1'000'000'000;
+
+std::string Capture(const std::string& name) {
+  return std::string(RS_TESTDATA) + "/captures/" + name + "/session.ops.jsonl.zst";
+}
+
+struct Ran {
+  std::string out;
+  std::string err;
+  std::string error;
+  ExitCode code = ExitCode::kFailed;
+
+  json document() const { return json::parse(out); }
+};
+
+template <typename Args>
+Ran RunOn(Result<ExitCode> (*run)(const Args&, Context&), const Args& args,
+          const std::string& input = "") {
+  MemoryRun memory(input);
+  const Result<ExitCode> result = run(args, memory.context);
+  Ran ran{memory.Output(), memory.err.text, "", ExitCode::kFailed};
+  if (result)
+    ran.code = *result;
+  else
+    ran.error = result.error().ToString();
+  return ran;
+}
+
+SweepArgs Sweeping(const std::string& log, const std::string& format = "json") {
+  SweepArgs args;
+  args.logs.logs = {log};
+  args.format = format;
+  return args;
+}
+
+/// Chunks of one writer, one a second, each with a packet of 1000 bytes; no read.
+std::string OneChunkASecond(int seconds) {
+  std::string text = R"({"op":"buffer","id":1,"size":8192,"policy":"ring_buffer","ts":0})"
+                     "\n";
+  std::string payload = "e807";  // 1000
+  for (int i = 0; i < 1000; ++i) payload += i == 0 ? "0a" : i == 1 ? "e5" : i == 2 ? "07" : "61";
+  for (int i = 0; i < seconds; ++i) {
+    text += R"({"op":"commit","producer":2,"writer":1,"chunk":)" + std::to_string(i) +
+            R"(,"fragments":1,"buffer":1,"ts":)" + std::to_string(i * 1'000'000'000LL) + R"(,"payload":")" +
+            payload + "\"}\n";
+  }
+  return text;
+}
+
+// The heart of it: each row is what a replay of its configuration gives.
+class SweepRows : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(SweepRows, EqualReplays) {
+  SweepArgs args = Sweeping(Capture(GetParam()));
+  args.choices.sizes = {ParseSizeList("64k,512k").value()};
+  args.choices.engines = {"v1", "v2@55", "v2"};
+  args.choices.policies = {FillPolicy::kRingBuffer, FillPolicy::kDiscard};
+  args.choices.reads = ParseReadsList("recorded,end,every=500ms").value();
+  const json sessions = RunOn(RunSweepCommand, args).document()["sessions"];
+  ASSERT_EQ(sessions.size(), 1u);
+  ASSERT_EQ(sessions[0]["configurations"].size(), 2u * 3 * 2 * 3);
+
+  for (const json& configuration : sessions[0]["configurations"]) {
+    ReplayChoices choices;
+    choices.session.all.engine = configuration["engine"].get<std::string>();
+    choices.session.all.policy = FillPolicyFromName(configuration["policy"].get<std::string>());
+    choices.session.all.size = configuration["size"].get<uint64_t>();
+    choices.reads = ParseReads(configuration["reads"].get<std::string>()).value();
+    MemoryRun memory;
+    SessionReader reader(memory.context, {{Capture(GetParam())}, {}}, "replaying");
+    ASSERT_TRUE(reader.NextSession().value());
+    const ReplayOutcome outcome = ReplaySession(memory.context, reader, choices, {}).value();
+
+    ASSERT_EQ(configuration["buffers"].size(), outcome.buffers.size());
+    for (size_t i = 0; i < outcome.buffers.size(); ++i) {
+      const BufferOutcome& buffer = outcome.buffers[i];
+      const json& row = configuration["buffers"][i];
+      SCOPED_TRACE(row.dump().substr(0, 200));
+      EXPECT_EQ(row["buffer"], Raw(buffer.id));
+      EXPECT_EQ(row["engine"], buffer.engine);
+      EXPECT_EQ(row["size"], buffer.size);
+      EXPECT_EQ(row["read"]["packets"], buffer.read.packets);
+      EXPECT_EQ(row["read"]["bytes"], buffer.read.bytes);
+      EXPECT_EQ(row["unread"]["packets"], buffer.unread.packets);
+      EXPECT_EQ(row["sequence_packet_loss"], buffer.losses.sequence_packet_loss);
+      for (const StatField& field : kStatFields)
+        EXPECT_EQ(row["stats"][field.name], buffer.stats.*field.value) << field.name;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Captures, SweepRows,
+                         ::testing::Values("ring-v1", "ring-v2", "discard-v2", "two-buffers-v2"),
+                         [](const auto& test) {
+                           std::string name = test.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+TEST(Sweep, History_ReachesBackToTheOldestPacketRead) {
+  // 8 KiB hold seven of the chunks: those of the seconds 13 to 19.
+  SweepArgs args = Sweeping("-");
+  args.choices.sizes = {ParseSizeList("8k,64k").value()};
+  const json session = RunOn(RunSweepCommand, args, OneChunkASecond(20)).document()["sessions"][0];
+  const json& small = session["configurations"][0]["buffers"][0];
+  EXPECT_EQ(small["read"]["packets"], 7);
+  EXPECT_EQ(small["overwritten"]["packets"], 13);
+  EXPECT_EQ(small["history_ns"], 6 * kSecond);
+  EXPECT_EQ(small["shortest_history_ns"], 6 * kSecond);
+  EXPECT_EQ(small["shortest_sequence"], "2:1");
+  const json& large = session["configurations"][1]["buffers"][0];
+  EXPECT_EQ(large["history_ns"], 19 * kSecond);
+  EXPECT_EQ(large["overwritten"]["packets"], 0);
+}
+
+TEST(Sweep, WithoutSizes_ScalesTheLogsOwn) {
+  const json session =
+      RunOn(RunSweepCommand, Sweeping("-"), OneChunkASecond(3)).document()["sessions"][0];
+  std::vector<uint64_t> sizes;
+  for (const json& configuration : session["configurations"])
+    sizes.push_back(configuration["buffers"][0]["size"]);
+  EXPECT_THAT(sizes, ::testing::ElementsAre(4096, 4096, 4096, 8192, 16384, 32768, 65536));
+}
+
+TEST(Sweep, Split_MovesTheWriterAndSweepsItsBuffer) {
+  SweepArgs args = Sweeping("-");
+  args.choices.splits = {ParseSplit("2:1=9").value()};
+  args.choices.sizes = {ParseSizeList("8k").value(), ParseSizeList("9=64k").value()};
+  const Ran ran = RunOn(RunSweepCommand, args, OneChunkASecond(20));
+  const json configurations = ran.document()["sessions"][0]["configurations"];
+  ASSERT_EQ(configurations.size(), 1u);
+  const json& rows = configurations[0]["buffers"];
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0]["written"]["packets"], 0);
+  EXPECT_EQ(rows[1]["buffer"], 9);
+  EXPECT_EQ(rows[1]["size"], 65536);
+  EXPECT_EQ(rows[1]["read"]["packets"], 20);
+}
+
+TEST(Sweep, SplitThatMovesNothing_IsSaid) {
+  SweepArgs args = Sweeping("-");
+  args.choices.splits = {ParseSplit("7=9").value()};
+  const Ran ran = RunOn(RunSweepCommand, args, OneChunkASecond(2));
+  EXPECT_THAT(ran.err, HasSubstr("producer 7 wrote nothing that could be moved to buffer 9"));
+}
+
+TEST(SweepTarget, Keep_FindsTheSmallestSize) {
+  SweepArgs args = Sweeping("-");
+  args.targets = {ParseTarget("keep=9s").value()};
+  const Ran ran = RunOn(RunSweepCommand, args, OneChunkASecond(60));
+  EXPECT_EQ(ran.code, ExitCode::kClean) << ran.error;
+  const json session = ran.document()["sessions"][0];
+  const json& found = session["targets"][0];
+  EXPECT_EQ(found["verified"], true);
+  // Ten chunks of 1,024 bytes or a little more: three pages.
+  EXPECT_EQ(found["buffers"][0]["size"], 3 * 4096);
+}
+
+TEST(SweepTarget, Loss_FindsWhatHoldsAll) {
+  SweepArgs args = Sweeping("-");
+  args.targets = {ParseTarget("loss=0").value()};
+  const json session = RunOn(RunSweepCommand, args, OneChunkASecond(60)).document()["sessions"][0];
+  const uint64_t size = session["targets"][0]["buffers"][0]["size"];
+  for (const json& configuration : session["configurations"]) {
+    const json& row = configuration["buffers"][0];
+    EXPECT_EQ(row["overwritten"]["packets"] == 0, row["size"].get<uint64_t>() >= size);
+  }
+}
+
+TEST(SweepTarget, LogThatIsTooShort_IsTheReason) {
+  SweepArgs args = Sweeping("-", "text");
+  args.targets = {ParseTarget("keep=30s").value()};
+  const Ran ran = RunOn(RunSweepCommand, args, OneChunkASecond(10));
+  EXPECT_EQ(ran.code, ExitCode::kNotice);
+  EXPECT_THAT(ran.out, HasSubstr("none: the log lasts only 9.000 s"));
+}
+
+TEST(SweepTarget, WithSizesOfAllBuffers_IsRefused) {
+  SweepArgs args = Sweeping("-");
+  args.targets = {ParseTarget("loss=0").value()};
+  args.choices.sizes = {ParseSizeList("1M").value()};
+  EXPECT_THAT(RunOn(RunSweepCommand, args).error, HasSubstr("looks for the sizes itself"));
+}
+
+TEST(Sweep, TooManyConfigurations_AreRefused) {
+  SweepArgs args = Sweeping("-");
+  args.choices.sizes = {ParseSizeList("4k..1Gx1.02").value()};
+  args.choices.engines = std::vector<std::string>(20, "v2");
+  EXPECT_THAT(RunOn(RunSweepCommand, args, OneChunkASecond(1)).error,
+              HasSubstr("4,096 are allowed"));
+}
+
+TEST(Sweep, Csv_BeginsWithTheColumnsAllToolsShare) {
+  SweepArgs args = Sweeping("-", "csv");
+  args.choices.sizes = {ParseSizeList("8k").value()};
+  const std::string out = RunOn(RunSweepCommand, args, OneChunkASecond(20)).out;
+  EXPECT_THAT(out, StartsWith("engine,policy,size,reads,packets_written,packets_read,bytes_read,"
+                              "chunks_overwritten,chunks_discarded,history_s,buffer,"));
+  EXPECT_THAT(out, HasSubstr("\nv2@58,ring_buffer,8192,end,20,7,7000,13,0,6.000000000,1,-,1,"));
+}
+
+TEST(Sweep, Plot_IsWholeInItself) {
+  const TempFolder folder;
+  for (const char* name : {"plot.svg", "plot.html"}) {
+    SweepArgs args = Sweeping("-", "text");
+    args.plot = folder.File(name);
+    args.targets = {ParseTarget("keep=5s").value()};
+    const Ran ran = RunOn(RunSweepCommand, args, OneChunkASecond(20));
+    EXPECT_EQ(ran.code, ExitCode::kClean) << ran.error;
+    const std::string plot = ReadFile(folder.File(name));
+    EXPECT_THAT(plot, HasSubstr("packets lost"));
+    EXPECT_THAT(plot, HasSubstr("target: keep=5s"));
+    EXPECT_THAT(plot, HasSubstr("</svg>"));
+    EXPECT_THAT(plot, Not(HasSubstr("href")));
+    EXPECT_THAT(plot, Not(HasSubstr("src=")));
+  }
+}
+
+// Many logs.
+
+struct Farm {
+  Farm() {
+    std::filesystem::create_directories(folder.File("logs/deep"));
+    for (int i = 0; i < 4; ++i)
+      folder.Write("logs/deep/log" + std::to_string(i) + ".ops.jsonl", OneChunkASecond(5 + 5 * i));
+    folder.Write("logs/a.ops.jsonl", OneChunkASecond(12));
+    folder.Write("logs/notes.txt", "no log");
+  }
+  LogChoices All() const { return {.logs = {folder.File("logs")}, .each = false, .shard = {}}; }
+  LogChoices Part(uint64_t index, uint64_t count) const {
+    LogChoices choices = All();
+    choices.shard = Shard{index, count};
+    return choices;
+  }
+  TempFolder folder;
+};
+
+TEST(ManyLogs, Folder_IsSearchedAndSorted) {
+  const Farm farm;
+  SweepArgs args = Sweeping("");
+  args.logs = farm.All();
+  const json document = RunOn(RunSweepCommand, args).document();
+  EXPECT_EQ(document["schema"], "ringscope.sweep_logs/1");
+  ASSERT_EQ(document["logs"].size(), 5u);
+  EXPECT_EQ(document["logs"][0]["log"], farm.folder.File("logs/a.ops.jsonl"));
+  EXPECT_EQ(document["logs"][4]["log"], farm.folder.File("logs/deep/log3.ops.jsonl"));
+  EXPECT_EQ(document["totals"]["configurations"][3]["packets_written"], 12 + 5 + 10 + 15 + 20);
+  EXPECT_EQ(document["totals"]["configurations"][3]["logs_with_loss"], 4);
+}
+
+TEST(ManyLogs, BrokenLog_DoesNotStopTheOthers) {
+  const Farm farm;
+  farm.folder.Write("logs/b.tblog", "this is no log");
+  SweepArgs args = Sweeping("", "text");
+  args.logs = farm.All();
+  const Ran ran = RunOn(RunSweepCommand, args);
+  EXPECT_EQ(ran.code, ExitCode::kNotice);
+  EXPECT_THAT(ran.out, HasSubstr("6 logs, 1 failed\n"));
+  EXPECT_THAT(ran.out, HasSubstr("b.tblog: failed: "));
+}
+
+TEST(ManyLogs, AllBroken_IsAFailure) {
+  const TempFolder folder;
+  folder.Write("b.tblog", "this is no log");
+  SweepArgs args = Sweeping("", "text");
+  args.logs.logs = {folder.path()};
+  EXPECT_EQ(RunOn(RunSweepCommand, args).code, ExitCode::kFailed);
+}
+
+TEST(ManyLogs, List_NamesLogsLineByLine) {
+  const Farm farm;
+  const std::string list =
+      farm.folder.Write("list.txt", "# two\n" + farm.folder.File("logs/deep/log1.ops.jsonl") +
+                                        "\n\n" + farm.folder.File("logs/a.ops.jsonl") + "\n");
+  GapsArgs args;
+  args.format = "json";
+  args.logs.logs = {"@" + list};
+  const json document = RunOn(RunGaps, args).document();
+  ASSERT_EQ(document["logs"].size(), 2u);
+  EXPECT_EQ(document["logs"][0]["log"], farm.folder.File("logs/a.ops.jsonl"));
+  EXPECT_EQ(document["totals"]["written"]["packets"], 22);
+}
+
+template <typename Args>
+void ExpectMergeEqualsOneRun(Result<ExitCode> (*run)(const Args&, Context&), Args args) {
+  const Farm farm;
+  farm.folder.Write("logs/b.tblog", "this is no log");
+  args.format = "json";
+  MergeArgs merge;
+  for (uint64_t i = 1; i <= 3; ++i) {
+    args.logs = farm.Part(i, 3);
+    merge.results.push_back(
+        farm.folder.Write("part" + std::to_string(i) + ".json", RunOn(run, args).out));
+  }
+  std::reverse(merge.results.begin(), merge.results.end());
+  args.logs = farm.All();
+  for (const char* format : {"json", "text"}) {
+    merge.format = args.format = format;
+    const Ran whole = RunOn(run, args), merged = RunOn(RunMerge, merge);
+    EXPECT_EQ(merged.out, whole.out);
+    EXPECT_EQ(merged.code, whole.code);
+  }
+}
+
+TEST(Merge, SweepShards_EqualOneRun) { ExpectMergeEqualsOneRun(RunSweepCommand, Sweeping("")); }
+TEST(Merge, TargetShards_EqualOneRun) {
+  SweepArgs args = Sweeping("");
+  args.targets = {ParseTarget("keep=7s").value()};
+  ExpectMergeEqualsOneRun(RunSweepCommand, args);
+}
+TEST(Merge, GapsShards_EqualOneRun) { ExpectMergeEqualsOneRun(RunGaps, GapsArgs()); }
+
+TEST(Merge, OtherDocuments_AreRefused) {
+  const TempFolder folder;
+  MergeArgs args;
+  args.results = {folder.Write("x.json", "{}")};
+  EXPECT_THAT(RunOn(RunMerge, args).error, HasSubstr("expected a JSON document with a schema"));
+  args.results = {folder.Write("x.json", R"({"schema":"ringscope.gaps/1","sessions":[]})")};
+  EXPECT_THAT(RunOn(RunMerge, args).error, HasSubstr("--each"));
+  args.results = {folder.Write("x.json", R"({"schema":"ringscope.gaps_logs/1","logs":[7]})")};
+  EXPECT_THAT(RunOn(RunMerge, args).error, HasSubstr("does not have what it should"));
+}
+
+TEST(Merge, SameLogTwice_IsRefused) {
+  const Farm farm;
+  GapsArgs args;
+  args.format = "json";
+  args.logs = farm.Part(1, 2);
+  const std::string part = farm.folder.Write("part.json", RunOn(RunGaps, args).out);
+  MergeArgs merge;
+  merge.results = {part, part};
+  EXPECT_THAT(RunOn(RunMerge, merge).error, HasSubstr("is in two of the results"));
+}
+
+}  // namespace
+}  // namespace ringscope
