@@ -10,8 +10,8 @@
 namespace ringscope {
 namespace {
 
-constexpr size_t kKeptBar = 10;
-constexpr size_t kHistoryBar = 6;
+constexpr size_t kKeptBar = 8;
+constexpr size_t kHistoryBar = 5;
 constexpr size_t kMaxSequences = 10;  // of a row, in text
 
 /// A bar of `width` characters, in eighths.
@@ -35,8 +35,9 @@ std::string BytesOrNone(uint64_t bytes) { return bytes == 0 ? "0" : HumanSize(by
 struct Shape {
   bool overwritten = false;
   bool discarded = false;
-  bool other = false;
+  bool other = false;  // as a column: it is not the same in all rows
   bool state = false;
+  bool memory = false;  // as a column: some buffers were never filled
 };
 
 Shape ShapeOf(const SweepSeries& series) {
@@ -44,7 +45,8 @@ Shape ShapeOf(const SweepSeries& series) {
   for (const SweepRow* row : series.rows) {
     shape.overwritten |= row->overwritten.packets > 0;
     shape.discarded |= row->discarded.packets > 0;
-    shape.other |= OtherPackets(*row) > 0;
+    shape.other |= OtherPackets(*row) != OtherPackets(*series.rows.front());
+    shape.memory |= row->used_bytes + row->size / 64 < row->size;
     shape.state |= row->losses.incremental_sequences_dropped > 0;
   }
   return shape;
@@ -63,7 +65,7 @@ std::vector<Column> ColumnsOf(const Shape& shape) {
   columns.push_back({"shortest", Align::kRight});
   columns.push_back({"of", Align::kLeft});
   if (shape.state) columns.push_back({"stateless", Align::kRight});
-  columns.push_back({"memory", Align::kRight});
+  if (shape.memory) columns.push_back({"memory", Align::kRight});
   return columns;
 }
 
@@ -100,10 +102,14 @@ void PrintBuffer(Console& console, const SweepReport& report, const SweepSeries&
   const uint64_t duration = report.result.duration_ns();
   const SweepRow& first = *series.rows.front();
   const uint64_t own = OwnSize(report, series.buffer);
-  console.Print(fmt::format("buffer {}: {}, {} written by {}\n", Raw(first.buffer),
-                            Count(first.written.packets, "packet"), HumanSize(first.written.bytes),
-                            Count(first.sequences.size(), "sequence")));
   const Shape shape = ShapeOf(series);
+  std::string heading = fmt::format(
+      "buffer {}: {}, {} written by {}", Raw(first.buffer), Count(first.written.packets, "packet"),
+      HumanSize(first.written.bytes), Count(first.sequences.size(), "sequence"));
+  if (!shape.other && OtherPackets(first) > 0)
+    heading +=
+        fmt::format(", {} of them not to be had from any buffer", WithCommas(OtherPackets(first)));
+  console.Print(heading + "\n");
   Table table(ColumnsOf(shape));
   for (const SweepRow* each : series.rows) {
     const SweepRow& row = *each;
@@ -123,7 +129,7 @@ void PrintBuffer(Console& console, const SweepReport& report, const SweepSeries&
                         ? ToString(*row.shortest_sequence)
                         : "");
     if (shape.state) cells.push_back(WithCommas(row.losses.incremental_sequences_dropped));
-    cells.push_back(BytesOrNone(row.used_bytes));
+    if (shape.memory) cells.push_back(BytesOrNone(row.used_bytes));
     table.AddRow(std::move(cells));
   }
   table.Print(console);
