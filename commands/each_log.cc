@@ -124,6 +124,36 @@ ExitCode WorstOf(const Json& logs) {
   return notice ? ExitCode::kNotice : ExitCode::kClean;
 }
 
+LogNames ShortNames(const Json& logs) {
+  LogNames names;
+  for (const Json& log : logs) names.names.push_back(log["log"].get<std::string>());
+  if (names.names.size() > 1) {
+    const auto [least, greatest] = std::minmax_element(names.names.begin(), names.names.end());
+    const std::string first = *least, last = *greatest;
+    // Whole folders in front, and whole names of files and folders behind.
+    const auto differ = std::mismatch(first.begin(), first.end(), last.begin(), last.end()).first;
+    size_t front = static_cast<size_t>(differ - first.begin());
+    while (front > 0 && first[front - 1] != '/') --front;
+    size_t back = 0;
+    for (size_t at = first.rfind('/'); at != std::string::npos && at > front;
+         at = first.rfind('/', at - 1)) {
+      const std::string_view tail = std::string_view(first).substr(at);
+      const bool all = std::all_of(names.names.begin(), names.names.end(), [&](const auto& name) {
+        return name.size() > front + tail.size() && name.ends_with(tail);
+      });
+      if (!all) break;
+      back = tail.size();
+    }
+    if (front + back > 0) {
+      names.pattern = first.substr(0, front) + "*" + first.substr(first.size() - back);
+      for (std::string& name : names.names) name = name.substr(front, name.size() - front - back);
+    }
+  }
+  names.pattern = Printable(names.pattern);
+  for (std::string& name : names.names) name = Printable(name);
+  return names;
+}
+
 std::string FailuresText(const Json& logs) {
   std::string text;
   for (const Json& log : logs)

@@ -27,6 +27,13 @@ Json RunEachLog(Context& context, const std::vector<std::string>& paths,
 /// tell.
 ExitCode WorstOf(const Json& logs);
 
+/// Names by which a table tells the logs apart, and what they share.
+struct LogNames {
+  std::vector<std::string> names;
+  std::string pattern;  // "captures/*/session.tblog"; empty: the names are the whole paths
+};
+LogNames ShortNames(const Json& logs);
+
 /// "demo/a.tblog: cannot be opened", a line for each log that failed; empty: none did.
 std::string FailuresText(const Json& logs);
 

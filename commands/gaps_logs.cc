@@ -101,8 +101,10 @@ void PrintGapsLogs(Console& console, const Json& document) {
                {"own fault", Align::kRight},
                {"most lost by", Align::kLeft}});
   Sum all;
-  for (const Json& log : logs) {
-    const std::string name = Printable(log["log"].get<std::string>());
+  const LogNames names = ShortNames(logs);
+  for (size_t i = 0; i < logs.size(); ++i) {
+    const Json& log = logs[i];
+    const std::string& name = names.names[i];
     if (!log["error"].is_null()) {
       table.AddRow({name, "failed"});
       continue;
@@ -114,7 +116,8 @@ void PrintGapsLogs(Console& console, const Json& document) {
   table.AddRow(Cells("all", all));
   table.Print(console);
   const Json& totals = document["totals"];
-  console.Print(fmt::format("\n{}, {} with loss, {} failed\n", Count(logs.size(), "log"),
+  console.Print(fmt::format("\n{}{}, {} with loss, {} failed\n", Count(logs.size(), "log"),
+                            names.pattern.empty() ? "" : fmt::format(" ({})", names.pattern),
                             totals["logs_with_loss"].get<uint64_t>(),
                             totals["failed"].get<uint64_t>()));
   console.Print(FailuresText(logs));

@@ -14,7 +14,6 @@ namespace ringscope {
 namespace {
 
 constexpr size_t kMaxColumns = 7;  // sizes side by side
-constexpr size_t kMaxNameWidth = 36;
 
 /// What tells configurations apart, whatever the log.
 constexpr const char* kSettingKeys[] = {"engine", "policy", "reads"};
@@ -155,14 +154,16 @@ Json TargetTotals(const Json& logs) {
   return totals;
 }
 
-std::string NameOf(const Json& log) {
-  std::string name = Printable(log["log"].get<std::string>());
-  if (DisplayWidth(name) > kMaxNameWidth) {
-    size_t cut = name.size() - (kMaxNameWidth - 3);
-    while (cut < name.size() && (static_cast<uint8_t>(name[cut]) & 0xC0) == 0x80) ++cut;
-    name = "..." + name.substr(cut);
-  }
-  return name;
+/// A log with its name in the table.
+struct NamedLog {
+  const Json* log;
+  std::string name;
+};
+
+std::vector<NamedLog> Named(const Json& logs, const LogNames& names) {
+  std::vector<NamedLog> named;
+  for (size_t i = 0; i < logs.size(); ++i) named.push_back({&logs[i], names.names[i]});
+  return named;
 }
 
 std::string SettingName(const Json& setting) {
@@ -188,13 +189,15 @@ std::vector<const Total*> Thinned(std::vector<const Total*> totals) {
   return some;
 }
 
-void PrintLossTable(Console& console, const Json& logs, const std::vector<const Total*>& all) {
+void PrintLossTable(Console& console, const std::vector<NamedLog>& logs,
+                    const std::vector<const Total*>& all) {
   const std::vector<const Total*> totals = Thinned(all);
   std::vector<Column> columns = {{"packets lost with", Align::kLeft}, {"packets", Align::kRight}};
   for (const Total* total : totals) columns.push_back({SizeName(total->key), Align::kRight});
   Table table(columns);
-  for (const Json& log : logs) {
-    std::vector<std::string> cells = {NameOf(log)};
+  for (const auto& [log_json, name] : logs) {
+    const Json& log = *log_json;
+    std::vector<std::string> cells = {name};
     if (!log["error"].is_null()) {
       cells.emplace_back("failed");
     } else {
@@ -234,7 +237,7 @@ std::string FoundText(const Json& found) {
   return text;
 }
 
-void PrintTargetTable(Console& console, const Json& logs, const Json& totals) {
+void PrintTargetTable(Console& console, const std::vector<NamedLog>& logs, const Json& totals) {
   for (const Json& total : totals) {
     std::string targets;
     for (const Json& target : total["target"])
@@ -244,13 +247,13 @@ void PrintTargetTable(Console& console, const Json& logs, const Json& totals) {
                  {"session", Align::kRight},
                  {"size", Align::kRight},
                  {"why not", Align::kLeft}});
-    for (const Json& log : logs) {
-      if (!log["error"].is_null()) table.AddRow({NameOf(log), "", "failed"});
+    for (const auto& [log_json, name] : logs) {
+      const Json& log = *log_json;
+      if (!log["error"].is_null()) table.AddRow({name, "", "failed"});
       for (const Json& session : log["sessions"]) {
         for (const Json& found : session["targets"]) {
           if (SettingOf(found) != SettingOf(total)) continue;
-          table.AddRow({NameOf(log), std::to_string(session["session"].get<uint64_t>()),
-                        FoundText(found),
+          table.AddRow({name, std::to_string(session["session"].get<uint64_t>()), FoundText(found),
                         found["why_not"].is_null() ? "" : found["why_not"].get<std::string>()});
         }
       }
@@ -291,9 +294,11 @@ Json SweepTotals(const Json& logs) {
 
 void PrintSweepLogs(Console& console, const Json& document) {
   const Json& logs = document["logs"];
+  const LogNames names = ShortNames(logs);
+  const std::vector<NamedLog> named = Named(logs, names);
   const Json& targets = document["totals"]["targets"];
   if (!targets.empty()) {
-    PrintTargetTable(console, logs, targets);
+    PrintTargetTable(console, named, targets);
   } else {
     const std::vector<Total> totals = TotalsOf(logs);
     std::vector<bool> printed(totals.size());
@@ -307,12 +312,14 @@ void PrintSweepLogs(Console& console, const Json& document) {
         printed[j] = true;
       }
       console.Print(console.Bold(SettingName(setting)) + "\n");
-      PrintLossTable(console, logs, same);
+      PrintLossTable(console, named, same);
       console.Print("\n");
     }
   }
   const size_t failed = document["totals"]["failed"].get<size_t>();
-  console.Print(fmt::format("{}, {} failed\n", Count(logs.size(), "log"), failed));
+  console.Print(fmt::format("{}{}, {} failed\n", Count(logs.size(), "log"),
+                            names.pattern.empty() ? "" : fmt::format(" ({})", names.pattern),
+                            failed));
   console.Print(FailuresText(logs));
 }
 

@@ -34,7 +34,10 @@ text.middle { text-anchor: middle; }
 .l3 { stroke: var(--s3); } .l4 { stroke: var(--s4); } .l5 { stroke: var(--s5); }
 .l6 { stroke: var(--s6); } .l7 { stroke: var(--s7); } .l8 { stroke: var(--s8); }
 .l9 { stroke: var(--s9); }
-path.line { stroke-width: 2; }
+.w0 { stroke-width: 2; }
+.w1 { stroke-width: 4; }
+.w2 { stroke-width: 6; }
+.w3 { stroke-width: 8; }
 )";
 
 double Loss(const SweepRow& row) {
@@ -86,10 +89,10 @@ class Plot {
               "soft");
     DrawLoss();
     DrawHistory();
-    svg_.Text(kLeft + kWidth / 2, kTop + 2 * kHeight + kBetween + 38, "buffer size", "id middle");
+    svg_.Text(kLeft + kWidth / 2, kTop + 2 * kHeight + kBetween + 50, "buffer size", "id middle");
     const double legend_end = DrawLegend();
     return svg_.Finish(kLeft + kWidth + kLegend + kLegendWidth,
-                       std::max(kTop + 2 * kHeight + kBetween + 56, legend_end),
+                       std::max(kTop + 2 * kHeight + kBetween + 66, legend_end),
                        "loss and history against size", std::string(kSvgStyle) + kPlotStyle);
   }
 
@@ -101,10 +104,17 @@ class Plot {
     double Y(double value) const { return top + kHeight - std::min(value / max, 1.0) * kHeight; }
   };
 
+  /// The file with its folder: captures are often called alike.
   std::string Name() const {
-    const size_t slash = report_.result.path.rfind('/');
-    return Printable(slash == std::string::npos ? report_.result.path
-                                                : report_.result.path.substr(slash + 1));
+    const std::string& path = report_.result.path;
+    size_t slash = path.rfind('/');
+    if (slash != std::string::npos && slash > 0) slash = path.rfind('/', slash - 1);
+    return Printable(slash == std::string::npos ? path : path.substr(slash + 1));
+  }
+  /// Of a line: later ones are thinner, so that none hides another that is the same.
+  std::string Classes(size_t series) const {
+    return fmt::format("l{} w{}", series % kColours,
+                       std::min<size_t>(series_.size() - 1 - series, 3));
   }
   double X(uint64_t size) const {
     return kLeft + (std::log2(static_cast<double>(size)) - first_) / (last_ - first_) * kWidth;
@@ -160,14 +170,15 @@ class Plot {
         path += fmt::format("{} {} {} ", path.empty() ? "M" : "L", SvgNumber(X(row->size)),
                             SvgNumber(panel.Y(value(*row))));
       path.pop_back();
-      svg_.Path(path, fmt::format("line l{}{}", i % kColours, classes));
+      svg_.Path(path, Classes(i) + classes);
     }
     if (!marks) return;
     for (size_t i = 0; i < series_.size(); ++i) {
       for (const SweepRow* row : series_[i].rows) {
         svg_.BeginGroup(Tip(series_[i], *row));
-        svg_.Box({X(row->size) - 4, panel.Y(value(*row)) - 4, 8, 8},
-                 fmt::format("s{}", i % kColours), 4);
+        const double half = series_[i].rows.size() > 16 ? 2.5 : 4;
+        svg_.Box({X(row->size) - half, panel.Y(value(*row)) - half, 2 * half, 2 * half},
+                 fmt::format("s{}", i % kColours), half);
         svg_.EndGroup();
       }
     }
@@ -225,9 +236,9 @@ class Plot {
       y += kLegendLine;
     };
     for (size_t i = 0; i < series_.size(); ++i)
-      entry(fmt::format("line l{}", i % kColours), SeriesName(series_[i], several_buffers_));
+      entry(Classes(i), SeriesName(series_[i], several_buffers_));
     y += 8;
-    entry("line axis dashed", "history: of the sequence that has least");
+    entry("axis dashed", "history of the sequence that has least");
     entry("own", "the log's own size");
     if (!report_.targets.empty()) entry("target", "target " + TargetsText(report_));
     for (const FoundSize& found : report_.found) {
@@ -253,6 +264,7 @@ table { border-collapse: collapse; margin: 8px 0 24px; }
 th, td { padding: 3px 12px; text-align: right; border-bottom: 1px solid #b6bcc4; }
 th { border-bottom-width: 2px; }
 .own { font-weight: bold; }
+td.kept { text-align: left; }
 svg { max-width: 100%; height: auto; }
 .bar { display: inline-block; width: 100px; height: 10px; background: #cc3340; margin-right: 8px; }
 .bar i { display: block; height: 10px; background: #3f8f5b; }
@@ -266,7 +278,8 @@ std::string HtmlRow(const SweepReport& report, const SweepRow& row) {
                                                       static_cast<double>(row.written.packets);
   const bool own = row.size == OwnSize(report, row.buffer);
   return fmt::format(
-      "<tr{}><td>{}</td><td><span class=\"bar\"><i style=\"width:{:.1f}%\"></i></span>{}</td>"
+      "<tr{}><td>{}</td><td class=\"kept\"><span class=\"bar\"><i "
+      "style=\"width:{:.1f}%\"></i></span>{}</td>"
       "<td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
       own ? " class=\"own\" title=\"the log's own size\"" : "", HumanSize(row.size), share,
       XmlEscaped(ShareText(kept, row.written.packets)), WithCommas(kept),
@@ -289,7 +302,8 @@ std::string SweepHtml(const SweepReport& report) {
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<title>sweep of {}</title>\n<style>{}</style>\n</head>\n<body>\n{}",
       XmlEscaped(Printable(report.result.path)), kPageStyle, svg);
-  for (const SweepSeries& series : SeriesOf(report)) {
+  for (const SweepSeries& all : SeriesOf(report)) {
+    const SweepSeries series = AroundFound(report, all);
     page += fmt::format(
         "<h3>buffer {}: {}</h3>\n<p>{}, {} written by {}</p>\n<table>\n"
         "<tr><th>size</th><th>kept</th><th>packets</th><th>bytes</th><th>overwritten</th>"

@@ -44,10 +44,13 @@ struct SweepSeries {
   const SweepSetting* setting = nullptr;
   BufferId buffer{};
   std::vector<const SweepRow*> rows;  // at least one
+  std::vector<size_t> points;         // of the plan; of each row
 };
 /// Setting by setting, and in each by buffer. Configurations that differ in other buffers alone
 /// mostly come out alike for one: such rows stand here once.
 std::vector<SweepSeries> SeriesOf(const SweepReport& report);
+/// The rows that a person wants to see of a search: those around what was found.
+SweepSeries AroundFound(const SweepReport& report, const SweepSeries& series);
 /// The log's own size of a buffer; 0 if it is not known.
 uint64_t OwnSize(const SweepReport& report, BufferId buffer);
 /// "keep=30s and loss=0"

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "commands/sweep_report.h"
@@ -15,19 +16,30 @@ bool SameNumbers(const SweepRow& a, const SweepRow& b) {
          a.history_ns == b.history_ns && a.shortest_history_ns == b.shortest_history_ns;
 }
 
-std::vector<const SweepRow*> RowsOf(const SweepReport& report, size_t setting, BufferId buffer) {
-  std::vector<const SweepRow*> rows;
+SweepSeries MakeSeries(const SweepReport& report, size_t setting, BufferId buffer) {
+  SweepSeries series{
+      .setting = &report.plan.settings[setting], .buffer = buffer, .rows = {}, .points = {}};
+  std::vector<std::pair<const SweepRow*, size_t>> rows;
   for (size_t i = 0; i < report.plan.points.size(); ++i) {
     if (report.plan.points[i].setting != setting) continue;
     for (const SweepRow& row : report.result.rows[i])
-      if (row.buffer == buffer &&
-          std::none_of(rows.begin(), rows.end(),
-                       [&](const SweepRow* other) { return SameNumbers(*other, row); }))
-        rows.push_back(&row);
+      if (row.buffer == buffer && std::none_of(rows.begin(), rows.end(), [&](const auto& other) {
+            return SameNumbers(*other.first, row);
+          }))
+        rows.emplace_back(&row, i);
   }
   std::stable_sort(rows.begin(), rows.end(),
-                   [](const SweepRow* a, const SweepRow* b) { return a->size < b->size; });
-  return rows;
+                   [](const auto& a, const auto& b) { return a.first->size < b.first->size; });
+  for (const auto& [row, point] : rows) {
+    series.rows.push_back(row);
+    series.points.push_back(point);
+  }
+  return series;
+}
+
+/// Whether the sizes are the log's own, doubled or halved some times.
+bool IsDoubling(const SweepPoint& point) {
+  return point.scale && std::exp2(std::round(std::log2(*point.scale))) == *point.scale;
 }
 
 }  // namespace
@@ -39,13 +51,36 @@ std::vector<SweepSeries> SeriesOf(const SweepReport& report) {
   std::vector<SweepSeries> all;
   for (size_t setting = 0; setting < report.plan.settings.size(); ++setting) {
     for (const BufferId buffer : buffers) {
-      std::vector<const SweepRow*> rows = RowsOf(report, setting, buffer);
-      if (rows.empty()) continue;
-      all.push_back(
-          {.setting = &report.plan.settings[setting], .buffer = buffer, .rows = std::move(rows)});
+      SweepSeries series = MakeSeries(report, setting, buffer);
+      if (!series.rows.empty()) all.push_back(std::move(series));
     }
   }
   return all;
+}
+
+SweepSeries AroundFound(const SweepReport& report, const SweepSeries& series) {
+  constexpr double kDoublingsBelow = 16;  // as a factor
+  constexpr double kDoublingsAbove = 2;
+  const auto found =
+      std::find_if(report.found.begin(), report.found.end(), [&](const FoundSize& entry) {
+        return &report.plan.settings[entry.setting] == series.setting;
+      });
+  if (found == report.found.end() || !found->point) return series;
+  const double scale = *report.plan.points[*found->point].scale;
+  SweepSeries around = series;
+  around.rows.clear();
+  around.points.clear();
+  for (size_t i = 0; i < series.points.size(); ++i) {
+    const SweepPoint& point = report.plan.points[series.points[i]];
+    const bool near = *point.scale * kDoublingsBelow >= scale &&
+                      *point.scale <= scale * kDoublingsAbove && IsDoubling(point);
+    const bool next_below = i + 1 < series.points.size() && series.points[i + 1] == *found->point;
+    const bool own = series.rows[i]->size == OwnSize(report, series.buffer);
+    if (!near && !next_below && !own && series.points[i] != *found->point) continue;
+    around.rows.push_back(series.rows[i]);
+    around.points.push_back(series.points[i]);
+  }
+  return around.rows.empty() ? series : around;
 }
 
 uint64_t OwnSize(const SweepReport& report, BufferId buffer) {

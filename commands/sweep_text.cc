@@ -166,7 +166,8 @@ void PrintSweep(Console& console, const SweepReport& report, bool sequences) {
                             HumanDuration(result.duration_ns())));
   bool marked = false;
   std::string heading;
-  for (const SweepSeries& series : SeriesOf(report)) {
+  for (const SweepSeries& all : SeriesOf(report)) {
+    const SweepSeries series = AroundFound(report, all);
     const std::string text = SettingText(*series.setting, *series.rows.front());
     console.Print("\n");
     if (text != heading) console.Print(console.Bold(text) + "\n");
