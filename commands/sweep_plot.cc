@@ -163,20 +163,20 @@ class Plot {
   }
 
   template <typename Value>
-  void DrawLines(const Panel& panel, const Value& value, const char* classes, bool marks) {
+  void DrawLines(const Panel& panel, const Value& value, bool marks) {
     for (size_t i = 0; i < series_.size(); ++i) {
       std::string path;
       for (const SweepRow* row : series_[i].rows)
         path += fmt::format("{} {} {} ", path.empty() ? "M" : "L", SvgNumber(X(row->size)),
                             SvgNumber(panel.Y(value(*row))));
       path.pop_back();
-      svg_.Path(path, Classes(i) + classes);
+      svg_.Path(path, marks ? Classes(i) : fmt::format("l{} w0 dashed", i % kColours));
     }
     if (!marks) return;
     for (size_t i = 0; i < series_.size(); ++i) {
       for (const SweepRow* row : series_[i].rows) {
         svg_.BeginGroup(Tip(series_[i], *row));
-        const double half = series_[i].rows.size() > 16 ? 2.5 : 4;
+        const double half = series_[i].rows.size() > 16 ? 3 : 4;
         svg_.Box({X(row->size) - half, panel.Y(value(*row)) - half, 2 * half, 2 * half},
                  fmt::format("s{}", i % kColours), half);
         svg_.EndGroup();
@@ -204,7 +204,7 @@ class Plot {
     for (const SweepTarget& target : report_.targets)
       if (target.loss_millionths)
         DrawTarget(panel, static_cast<double>(*target.loss_millionths) / 1e4, target.text);
-    DrawLines(panel, Loss, "", true);
+    DrawLines(panel, Loss, true);
   }
 
   void DrawHistory() {
@@ -218,10 +218,9 @@ class Plot {
     for (const SweepTarget& target : report_.targets)
       if (target.keep_ns) DrawTarget(panel, Seconds(*target.keep_ns), target.text);
     DrawLines(
-        panel, [](const SweepRow& row) { return Seconds(row.shortest_history_ns); }, " dashed",
-        false);
+        panel, [](const SweepRow& row) { return Seconds(row.shortest_history_ns); }, false);
     DrawLines(
-        panel, [](const SweepRow& row) { return Seconds(row.history_ns); }, "", true);
+        panel, [](const SweepRow& row) { return Seconds(row.history_ns); }, true);
   }
 
   /// @return where it ends

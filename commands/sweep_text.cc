@@ -107,8 +107,7 @@ void PrintBuffer(Console& console, const SweepReport& report, const SweepSeries&
       "buffer {}: {}, {} written by {}", Raw(first.buffer), Count(first.written.packets, "packet"),
       HumanSize(first.written.bytes), Count(first.sequences.size(), "sequence"));
   if (!shape.other && OtherPackets(first) > 0)
-    heading +=
-        fmt::format(", {} of them not to be had from any buffer", WithCommas(OtherPackets(first)));
+    heading += fmt::format("; {} that no buffer could keep", Count(OtherPackets(first), "packet"));
   console.Print(heading + "\n");
   Table table(ColumnsOf(shape));
   for (const SweepRow* each : series.rows) {
