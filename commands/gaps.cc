@@ -169,8 +169,10 @@ Result<ExitCode> ReportEach(const GapsArgs& args, const std::vector<std::string>
 Result<ExitCode> RunGaps(const GapsArgs& args, Context& context) {
   RS_RETURN_IF_ERROR(Check(args));
   RS_ASSIGN_OR_RETURN(const LogList logs, ExpandLogs(args.logs));
-  return logs.each ? ReportEach(args, logs.paths, context)
-                   : ReportInFull(args, logs.paths, context);
+  // Several logs that only happen to stand side by side can still be listed in full.
+  const bool wants_list = args.packets || (args.format != "text" && args.format != "json");
+  if (logs.each && (logs.each_asked || !wants_list)) return ReportEach(args, logs.paths, context);
+  return ReportInFull(args, logs.paths, context);
 }
 
 Command GapsCommand() {

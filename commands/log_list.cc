@@ -9,6 +9,7 @@
 #include "commands/options.h"
 #include "commands/values.h"
 #include "formats/line_reader.h"
+#include "formats/log_source.h"
 
 namespace ringscope {
 namespace {
@@ -65,6 +66,17 @@ Status AddListed(const std::string& list, std::vector<std::string>& paths) {
   }
 }
 
+/// Whether a log is standard input or begins with a further part of a session.
+bool ContinuesSession(const std::string& path) {
+  if (path == "-") return true;
+  const auto log = OpenLog(path);
+  if (!log) return false;  // it will be said where it is read
+  const auto first = (*log)->Next();
+  if (!first || !*first) return false;
+  const auto* header = std::get_if<LogHeader>(&(*first)->body);
+  return header != nullptr && header->part > 0;
+}
+
 }  // namespace
 
 Result<Shard> ParseShard(std::string_view text) {
@@ -85,8 +97,8 @@ void AddLogList(CLI::App& app, LogChoices& choices) {
       ->type_name(kLogType)
       ->required();
   app.add_flag("--each", choices.each,
-               "Take each log for itself and print a line for it, and totals (default for folders "
-               "and lists)");
+               "Take each log for itself and print a line for it, and totals (default for folders, "
+               "lists, and several logs that are not parts of one session)");
   AddParsed(app, "--shard", choices.shard, ParseShard, "I/N",
             "Of all logs, sorted by name, take every N-th from the I-th on, counting from 1");
 }
@@ -102,6 +114,9 @@ Result<LogList> ExpandLogs(const LogChoices& choices) {
       RS_RETURN_IF_ERROR(AddLogOrFolder(log, list.paths, list.each));
     }
   }
+  list.each_asked = list.each;
+  if (!list.each && list.paths.size() > 1)
+    list.each = std::none_of(list.paths.begin(), list.paths.end(), ContinuesSession);
   if (!list.each) return list;
   std::sort(list.paths.begin(), list.paths.end());
   list.paths.erase(std::unique(list.paths.begin(), list.paths.end()), list.paths.end());

@@ -31,8 +31,10 @@ void AddLogList(CLI::App& app, LogChoices& choices);
 /// The logs that were meant.
 struct LogList {
   std::vector<std::string> paths;
-  /// Each is to be taken for itself, and gets a line: asked for, or there is a folder or a list.
+  /// Each is to be taken for itself, and gets a line: asked for, or there is a folder or a list, or
+  /// there are several, none of which continues a session that another one begins.
   bool each = false;
+  bool each_asked = false;  // not because there are several
 };
 /// Folders are searched, with all below them, for .tblog, .ops.jsonl and .ops.jsonl.zst; a list has
 /// a log or a folder on each line, blank lines and those with # apart. Where each log is taken for

@@ -156,7 +156,7 @@ Json TargetTotals(const Json& logs) {
 
 /// A log with its name in the table.
 struct NamedLog {
-  const Json* log;
+  const Json* json;
   std::string name;
 };
 
@@ -312,7 +312,15 @@ void PrintSweepLogs(Console& console, const Json& document) {
         printed[j] = true;
       }
       console.Print(console.Bold(SettingName(setting)) + "\n");
-      PrintLossTable(console, named, same);
+      std::vector<NamedLog> swept;  // in this setting: logs may differ in when they are read
+      std::copy_if(named.begin(), named.end(), std::back_inserter(swept), [&](const auto& log) {
+        bool has = !(*log.json)["error"].is_null();
+        VisitConfigurations(*log.json, [&](const Json& configuration) {
+          has |= SettingOf(configuration) == setting;
+        });
+        return has;
+      });
+      PrintLossTable(console, swept, same);
       console.Print("\n");
     }
   }

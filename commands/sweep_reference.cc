@@ -6,7 +6,6 @@
 #include <deque>
 #include <unordered_map>
 
-#include "commands/text.h"
 #include "core/ledger.h"
 #include "core/observer_fan.h"
 #include "core/sink_fan.h"
@@ -167,8 +166,6 @@ void Lower(std::optional<uint64_t>& value, uint64_t other) {
 
 class Gatherer : public SessionSink, public LedgerSink {
  public:
-  Gatherer(Console& console, const std::string& path) : console_(console), path_(path) {}
-
   Gathered& Of(BufferId id) { return buffers_.try_emplace(id, clock_).first->second; }
   void SetAtEnd() { clock_.SetAtEnd(); }
   const LossAnalysis& losses() const { return losses_; }
@@ -218,13 +215,8 @@ class Gatherer : public SessionSink, public LedgerSink {
       sequence.lost = true;
     }
   }
-  void OnWarning(const std::string& text) override {
-    console_.Warn(fmt::format("{}: {}", path_, Printable(text)));
-  }
 
  private:
-  Console& console_;
-  const std::string path_;
   Clock clock_;
   std::map<BufferId, Gathered> buffers_;
   LossAnalysis losses_;
@@ -266,7 +258,7 @@ Result<std::vector<SweepRow>> ReplayConfiguration(Context& context, const OpenSe
                                                   const EngineLookup& find_engine) {
   RS_ASSIGN_OR_RETURN(OpenedSession opened, open());
   const std::string path = opened.reader->path();
-  Gatherer gatherer(context.console, path);
+  Gatherer gatherer;
   Ledger ledger(gatherer);
   SinkFan sink({&gatherer, &ledger});
   std::map<BufferId, ObserverFan> observers;

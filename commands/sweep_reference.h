@@ -9,6 +9,7 @@ namespace ringscope {
 
 /// The rows of one configuration, from an ordinary replay with full engines and a ledger: what
 /// RunSweep must find, by other means. Slow; results that matter are verified with it.
+/// What a session warns of is left to RunSweep to say.
 /// @return a row per buffer of the session, by id
 Result<std::vector<SweepRow>> ReplayConfiguration(Context& context, const OpenSession& open,
                                                   const SweepConfig& config,
