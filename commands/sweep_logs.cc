@@ -192,7 +192,7 @@ std::vector<const Total*> Thinned(std::vector<const Total*> totals) {
 void PrintLossTable(Console& console, const std::vector<NamedLog>& logs,
                     const std::vector<const Total*>& all) {
   const std::vector<const Total*> totals = Thinned(all);
-  std::vector<Column> columns = {{"packets lost with", Align::kLeft}, {"packets", Align::kRight}};
+  std::vector<Column> columns = {{"log", Align::kLeft}, {"written", Align::kRight}};
   for (const Total* total : totals) columns.push_back({SizeName(total->key), Align::kRight});
   Table table(columns);
   for (const auto& [log_json, name] : logs) {
@@ -311,7 +311,7 @@ void PrintSweepLogs(Console& console, const Json& document) {
         same.push_back(&totals[j]);
         printed[j] = true;
       }
-      console.Print(console.Bold(SettingName(setting)) + "\n");
+      console.Print(console.Bold(SettingName(setting)) + "; packets lost at each size\n");
       std::vector<NamedLog> swept;  // in this setting: logs may differ in when they are read
       std::copy_if(named.begin(), named.end(), std::back_inserter(swept), [&](const auto& log) {
         bool has = !(*log.json)["error"].is_null();
