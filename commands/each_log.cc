@@ -117,8 +117,8 @@ ExitCode WorstOf(const Json& logs) {
   size_t failed = 0;
   bool notice = false;
   for (const Json& log : logs) {
-    failed += log["error"].is_null() ? 0 : 1;
-    notice |= log["exit_status"].get<int>() != 0;
+    failed += log.at("error").is_null() ? 0 : 1;
+    notice |= log.at("exit_status").get<int>() != 0;
   }
   if (failed > 0 && failed == logs.size()) return ExitCode::kFailed;
   return notice ? ExitCode::kNotice : ExitCode::kClean;
@@ -126,7 +126,7 @@ ExitCode WorstOf(const Json& logs) {
 
 LogNames ShortNames(const Json& logs) {
   LogNames names;
-  for (const Json& log : logs) names.names.push_back(log["log"].get<std::string>());
+  for (const Json& log : logs) names.names.push_back(log.at("log").get<std::string>());
   if (names.names.size() > 1) {
     const auto [least, greatest] = std::minmax_element(names.names.begin(), names.names.end());
     const std::string first = *least, last = *greatest;
@@ -157,9 +157,9 @@ LogNames ShortNames(const Json& logs) {
 std::string FailuresText(const Json& logs) {
   std::string text;
   for (const Json& log : logs)
-    if (!log["error"].is_null())
-      text += fmt::format("{}: failed: {}\n", Printable(log["log"].get<std::string>()),
-                          Printable(log["error"].get<std::string>()));
+    if (!log.at("error").is_null())
+      text += fmt::format("{}: failed: {}\n", Printable(log.at("log").get<std::string>()),
+                          Printable(log.at("error").get<std::string>()));
   return text;
 }
 

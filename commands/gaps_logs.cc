@@ -20,23 +20,23 @@ struct Sum {
   uint64_t worst_packets = 0;
 
   static FateCount CountOf(const Json& json) {
-    return {json["packets"].get<uint64_t>(), json["bytes"].get<uint64_t>()};
+    return {json.at("packets").get<uint64_t>(), json.at("bytes").get<uint64_t>()};
   }
   void Add(const Json& session) {
     ++sessions;
-    for (const Json& buffer : session["buffers"]) {
-      written += CountOf(buffer["written"]);
-      lost += CountOf(buffer["lost"]);
-      own_fault += CountOf(buffer["own_fault"]);
+    for (const Json& buffer : session.at("buffers")) {
+      written += CountOf(buffer.at("written"));
+      lost += CountOf(buffer.at("lost"));
+      own_fault += CountOf(buffer.at("own_fault"));
       for (size_t i = 0; i < kFates; ++i)
-        fates[i] += CountOf(buffer["fates"][Name(static_cast<Fate>(i))]);
+        fates[i] += CountOf(buffer.at("fates").at(Name(static_cast<Fate>(i))));
     }
-    for (const Json& sequence : session["sequences"]) {
-      const uint64_t packets = CountOf(sequence["lost"]).packets;
+    for (const Json& sequence : session.at("sequences")) {
+      const uint64_t packets = CountOf(sequence.at("lost")).packets;
       if (packets <= worst_packets) continue;
       worst_packets = packets;
-      worst_sequence = sequence["sequence"].get<std::string>();
-      if (const std::string name = sequence["producer"].get<std::string>(); !name.empty())
+      worst_sequence = sequence.at("sequence").get<std::string>();
+      if (const std::string name = sequence.at("producer").get<std::string>(); !name.empty())
         worst_sequence += fmt::format(" ({})", Printable(name));
     }
   }
@@ -45,7 +45,7 @@ struct Sum {
 
 Sum SumOf(const Json& log) {
   Sum sum;
-  for (const Json& session : log["sessions"]) sum.Add(session);
+  for (const Json& session : log.at("sessions")) sum.Add(session);
   return sum;
 }
 
@@ -73,9 +73,9 @@ Json GapsTotals(const Json& logs) {
   Sum all;
   size_t failed = 0, with_loss = 0;
   for (const Json& log : logs) {
-    failed += log["error"].is_null() ? 0 : 1;
+    failed += log.at("error").is_null() ? 0 : 1;
     with_loss += SumOf(log).lost.packets > 0 ? 1 : 0;
-    for (const Json& session : log["sessions"]) all.Add(session);
+    for (const Json& session : log.at("sessions")) all.Add(session);
   }
   Json fates = Json::object();
   for (size_t i = 0; i < kFates; ++i) fates[Name(static_cast<Fate>(i))] = CountJson(all.fates[i]);
@@ -105,12 +105,12 @@ void PrintGapsLogs(Console& console, const Json& document) {
   for (size_t i = 0; i < logs.size(); ++i) {
     const Json& log = logs[i];
     const std::string& name = names.names[i];
-    if (!log["error"].is_null()) {
+    if (!log.at("error").is_null()) {
       table.AddRow({name, "failed"});
       continue;
     }
     table.AddRow(Cells(name, SumOf(log)));
-    for (const Json& session : log["sessions"]) all.Add(session);
+    for (const Json& session : log.at("sessions")) all.Add(session);
   }
   all.worst_sequence.clear();
   table.AddRow(Cells("all", all));

@@ -17,6 +17,7 @@ namespace ringscope {
 namespace {
 
 constexpr uint64_t kMaxResult = uint64_t{2} << 30;
+constexpr size_t kMaxDepth = 32;
 
 /// What can be merged.
 struct Kind {
@@ -53,8 +54,33 @@ Result<std::string> ReadAll(Context& context, const std::string& path) {
   }
 }
 
+/// Levels of arrays and objects in a JSON text, so that none can be too deep to be handled.
+size_t DepthOf(std::string_view text) {
+  size_t depth = 0, deepest = 0;
+  bool in_string = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string) {
+      if (c == '\\')
+        ++i;
+      else if (c == '"')
+        in_string = false;
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == '[' || c == '{') {
+      deepest = std::max(deepest, ++depth);
+    } else if ((c == ']' || c == '}') && depth > 0) {
+      --depth;
+    }
+  }
+  return deepest;
+}
+
 Result<Json> ReadResult(Context& context, const std::string& path) {
   RS_ASSIGN_OR_RETURN(const std::string text, ReadAll(context, path));
+  if (DepthOf(text) > kMaxDepth)
+    return Fail(ErrorCode::kLimit, fmt::format("more than {} levels of JSON", kMaxDepth),
+                {path, {}, {}});
   Json document = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (document.is_discarded() || !document.is_object() || !document.contains("schema")) {
     return Fail(ErrorCode::kCorrupt, "expected a JSON document with a schema", {path, {}, {}},
@@ -90,10 +116,11 @@ Status AddLogs(const Json& document, const std::string& path, const Kind*& kind,
 
 Status CheckNames(const Json& logs) {
   for (size_t i = 1; i < logs.size(); ++i) {
-    if (logs[i]["log"] != logs[i - 1]["log"]) continue;
-    return Fail(ErrorCode::kUsage,
-                fmt::format("log {} is in two of the results", logs[i]["log"].get<std::string>()),
-                {}, "give each shard's result once");
+    if (logs[i].at("log") != logs[i - 1].at("log")) continue;
+    return Fail(
+        ErrorCode::kUsage,
+        fmt::format("log {} is in two of the results", logs[i].at("log").get<std::string>()), {},
+        "give each shard's result once");
   }
   return {};
 }
@@ -106,7 +133,7 @@ Result<ExitCode> Merge(const MergeArgs& args, Context& context) {
     RS_RETURN_IF_ERROR(AddLogs(document, path, kind, logs));
   }
   std::stable_sort(logs.begin(), logs.end(), [](const Json& a, const Json& b) {
-    return a["log"].get_ref<const std::string&>() < b["log"].get_ref<const std::string&>();
+    return a.at("log").get_ref<const std::string&>() < b.at("log").get_ref<const std::string&>();
   });
   RS_RETURN_IF_ERROR(CheckNames(logs));
   Json document = JsonDocument(kind->schema);
@@ -121,8 +148,8 @@ Result<ExitCode> Merge(const MergeArgs& args, Context& context) {
       return Fail(ErrorCode::kUsage, "only results of sweep can be written as csv");
     context.console.Print(kSweepCsvTitles);
     for (const Json& log : document["logs"])
-      for (const Json& session : log["sessions"])
-        PrintSweepCsv(context.console, session, log["log"].get<std::string>());
+      for (const Json& session : log.at("sessions"))
+        PrintSweepCsv(context.console, session, log.at("log").get<std::string>());
   }
   return WorstOf(document["logs"]);
 }

@@ -121,23 +121,23 @@ const char* const kSweepCsvTitles =
 
 void PrintSweepCsv(Console& console, const Json& session, const std::string& log) {
   const auto number = [](const Json& json) { return json.get<uint64_t>(); };
-  for (const Json& configuration : session["configurations"]) {
-    for (const Json& row : configuration["buffers"]) {
-      const auto packets = [&](const char* what) { return number(row[what]["packets"]); };
-      const auto bytes = [&](const char* what) { return number(row[what]["bytes"]); };
-      const Json& shortest = row["shortest_sequence"];
+  for (const Json& configuration : session.at("configurations")) {
+    for (const Json& row : configuration.at("buffers")) {
+      const auto packets = [&](const char* what) { return number(row.at(what).at("packets")); };
+      const auto bytes = [&](const char* what) { return number(row.at(what).at("bytes")); };
+      const Json& shortest = row.at("shortest_sequence");
       console.Print(fmt::format(
           "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
-          CsvText(row["engine"]), row["policy"].get<std::string>(), number(row["size"]),
-          configuration["reads"].get<std::string>(), packets("written"), packets("read"),
-          bytes("read"), number(row["stats"]["chunks_overwritten"]),
-          number(row["stats"]["chunks_discarded"]), Seconds(number(row["history_ns"])),
-          number(row["buffer"]), CsvText(log), number(session["session"]), bytes("written"),
+          CsvText(row.at("engine")), row.at("policy").get<std::string>(), number(row.at("size")),
+          configuration.at("reads").get<std::string>(), packets("written"), packets("read"),
+          bytes("read"), number(row.at("stats").at("chunks_overwritten")),
+          number(row.at("stats").at("chunks_discarded")), Seconds(number(row.at("history_ns"))),
+          number(row.at("buffer")), CsvText(log), number(session.at("session")), bytes("written"),
           packets("unread"), bytes("unread"), packets("overwritten"), bytes("overwritten"),
-          packets("discarded"), bytes("discarded"), Seconds(number(row["shortest_history_ns"])),
+          packets("discarded"), bytes("discarded"), Seconds(number(row.at("shortest_history_ns"))),
           shortest.is_null() ? "" : shortest.get<std::string>(),
-          number(row["sequence_packet_loss"]), number(row["incremental_sequences_dropped"]),
-          number(row["used_bytes"])));
+          number(row.at("sequence_packet_loss")), number(row.at("incremental_sequences_dropped")),
+          number(row.at("used_bytes"))));
     }
   }
 }

@@ -21,13 +21,13 @@ constexpr const char* kSizeKeys[] = {"scale", "size"};
 
 Json KeyOf(const Json& configuration) {
   Json key = Json::object();
-  for (const char* name : kSettingKeys) key[name] = configuration[name];
-  for (const char* name : kSizeKeys) key[name] = configuration[name];
+  for (const char* name : kSettingKeys) key[name] = configuration.at(name);
+  for (const char* name : kSizeKeys) key[name] = configuration.at(name);
   return key;
 }
 Json SettingOf(const Json& configuration) {
   Json setting = Json::object();
-  for (const char* name : kSettingKeys) setting[name] = configuration[name];
+  for (const char* name : kSettingKeys) setting[name] = configuration.at(name);
   return setting;
 }
 
@@ -39,13 +39,15 @@ struct Sum {
   std::optional<uint64_t> shortest_ns;
 
   void Add(const Json& configuration) {
-    for (const Json& row : configuration["buffers"]) {
-      const auto packets = [&](const char* what) { return row[what]["packets"].get<uint64_t>(); };
+    for (const Json& row : configuration.at("buffers")) {
+      const auto packets = [&](const char* what) {
+        return row.at(what).at("packets").get<uint64_t>();
+      };
       written += packets("written");
       kept += packets("read") + packets("unread");
       lost += packets("overwritten") + packets("discarded");
-      if (!row["shortest_sequence"].is_null()) {
-        const auto ns = row["shortest_history_ns"].get<uint64_t>();
+      if (!row.at("shortest_sequence").is_null()) {
+        const auto ns = row.at("shortest_history_ns").get<uint64_t>();
         shortest_ns = std::min(shortest_ns.value_or(ns), ns);
       }
     }
@@ -59,8 +61,8 @@ struct Sum {
 
 template <typename Visit>
 void VisitConfigurations(const Json& log, Visit visit) {
-  for (const Json& session : log["sessions"])
-    for (const Json& configuration : session["configurations"]) visit(configuration);
+  for (const Json& session : log.at("sessions"))
+    for (const Json& configuration : session.at("configurations")) visit(configuration);
 }
 
 /// A log's sums, by configuration.
@@ -105,12 +107,12 @@ std::vector<Total> TotalsOf(const Json& logs) {
       total.sum.lost += sum.lost;
       if (total.worst_log.empty() || sum.WorseThan(total.worst)) {
         total.worst = sum;
-        total.worst_log = log["log"];
+        total.worst_log = log.at("log");
       }
       if (sum.shortest_ns &&
           (!total.sum.shortest_ns || *sum.shortest_ns < *total.sum.shortest_ns)) {
         total.sum.shortest_ns = sum.shortest_ns;
-        total.shortest_log = log["log"];
+        total.shortest_log = log.at("log");
       }
     }
   }
@@ -121,16 +123,16 @@ std::vector<Total> TotalsOf(const Json& logs) {
 Json TargetTotals(const Json& logs) {
   Json totals = Json::array();
   for (const Json& log : logs) {
-    for (const Json& session : log["sessions"]) {
+    for (const Json& session : log.at("sessions")) {
       if (!session.contains("targets")) continue;
-      for (const Json& found : session["targets"]) {
+      for (const Json& found : session.at("targets")) {
         const Json setting = SettingOf(found);
         auto total = std::find_if(totals.begin(), totals.end(), [&](const Json& entry) {
-          return SettingOf(entry) == setting && entry["target"] == found["target"];
+          return SettingOf(entry) == setting && entry["target"] == found.at("target");
         });
         if (total == totals.end()) {
           Json fresh = setting;
-          fresh.update({{"target", found["target"]},
+          fresh.update({{"target", found.at("target")},
                         {"sessions", 0},
                         {"met", 0},
                         {"largest_size", nullptr},
@@ -139,14 +141,14 @@ Json TargetTotals(const Json& logs) {
           total = totals.end() - 1;
         }
         (*total)["sessions"] = (*total)["sessions"].get<uint64_t>() + 1;
-        if (!found["found"].get<bool>()) continue;
+        if (!found.at("found").get<bool>()) continue;
         (*total)["met"] = (*total)["met"].get<uint64_t>() + 1;
-        for (const Json& buffer : found["buffers"]) {
+        for (const Json& buffer : found.at("buffers")) {
           Json& largest = (*total)["largest_size"];
-          if (!largest.is_null() && largest.get<uint64_t>() >= buffer["size"].get<uint64_t>())
+          if (!largest.is_null() && largest.get<uint64_t>() >= buffer.at("size").get<uint64_t>())
             continue;
-          largest = buffer["size"];
-          (*total)["largest_log"] = log["log"];
+          largest = buffer.at("size");
+          (*total)["largest_log"] = log.at("log");
         }
       }
     }
@@ -198,7 +200,7 @@ void PrintLossTable(Console& console, const std::vector<NamedLog>& logs,
   for (const auto& [log_json, name] : logs) {
     const Json& log = *log_json;
     std::vector<std::string> cells = {name};
-    if (!log["error"].is_null()) {
+    if (!log.at("error").is_null()) {
       cells.emplace_back("failed");
     } else {
       for (const Total* total : totals) {
@@ -229,11 +231,11 @@ void PrintLossTable(Console& console, const std::vector<NamedLog>& logs,
 }
 
 std::string FoundText(const Json& found) {
-  if (!found["found"].get<bool>()) return "none";
+  if (!found.at("found").get<bool>()) return "none";
   std::string text;
-  for (const Json& buffer : found["buffers"])
-    text +=
-        fmt::format("{}{}", text.empty() ? "" : " + ", HumanSize(buffer["size"].get<uint64_t>()));
+  for (const Json& buffer : found.at("buffers"))
+    text += fmt::format("{}{}", text.empty() ? "" : " + ",
+                        HumanSize(buffer.at("size").get<uint64_t>()));
   return text;
 }
 
@@ -249,12 +251,13 @@ void PrintTargetTable(Console& console, const std::vector<NamedLog>& logs, const
                  {"why not", Align::kLeft}});
     for (const auto& [log_json, name] : logs) {
       const Json& log = *log_json;
-      if (!log["error"].is_null()) table.AddRow({name, "", "failed"});
-      for (const Json& session : log["sessions"]) {
-        for (const Json& found : session["targets"]) {
+      if (!log.at("error").is_null()) table.AddRow({name, "", "failed"});
+      for (const Json& session : log.at("sessions")) {
+        for (const Json& found : session.at("targets")) {
           if (SettingOf(found) != SettingOf(total)) continue;
-          table.AddRow({name, std::to_string(session["session"].get<uint64_t>()), FoundText(found),
-                        found["why_not"].is_null() ? "" : found["why_not"].get<std::string>()});
+          table.AddRow(
+              {name, std::to_string(session.at("session").get<uint64_t>()), FoundText(found),
+               found.at("why_not").is_null() ? "" : found.at("why_not").get<std::string>()});
         }
       }
     }
@@ -270,7 +273,7 @@ void PrintTargetTable(Console& console, const std::vector<NamedLog>& logs, const
 Json SweepTotals(const Json& logs) {
   Json totals = {{"logs", logs.size()}, {"failed", 0}};
   size_t failed = 0;
-  for (const Json& log : logs) failed += log["error"].is_null() ? 0 : 1;
+  for (const Json& log : logs) failed += log.at("error").is_null() ? 0 : 1;
   totals["failed"] = failed;
   totals["configurations"] = Json::array();
   for (const Total& total : TotalsOf(logs)) {
@@ -314,7 +317,7 @@ void PrintSweepLogs(Console& console, const Json& document) {
       console.Print(console.Bold(SettingName(setting)) + "; packets lost at each size\n");
       std::vector<NamedLog> swept;  // in this setting: logs may differ in when they are read
       std::copy_if(named.begin(), named.end(), std::back_inserter(swept), [&](const auto& log) {
-        bool has = !(*log.json)["error"].is_null();
+        bool has = !log.json->at("error").is_null();
         VisitConfigurations(*log.json, [&](const Json& configuration) {
           has |= SettingOf(configuration) == setting;
         });

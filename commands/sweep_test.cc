@@ -366,6 +366,25 @@ TEST(Merge, OtherDocuments_AreRefused) {
   EXPECT_THAT(RunOn(RunMerge, args).error, HasSubstr("does not have what it should"));
 }
 
+TEST(Merge, DamagedDocuments_AreRefused) {
+  const TempFolder folder;
+  for (const char* schema : {"ringscope.sweep_logs/1", "ringscope.gaps_logs/1"}) {
+    for (const char* logs :
+         {"[{}]", R"([{"log":1}])", R"([{"log":"a"}])",
+          R"([{"log":"a","exit_status":0,"error":null,"sessions":[{}]}])",
+          R"([{"log":"a","exit_status":0,"error":null,"sessions":[{"configurations":[{}],
+              "buffers":[{}],"sequences":[]}]}])"}) {
+      MergeArgs args;
+      args.results = {folder.Write(
+          "x.json", std::string(R"({"schema":")") + schema + R"(","logs":)" + logs + "}")};
+      EXPECT_THAT(RunOn(RunMerge, args).error, HasSubstr("does not have what it should")) << logs;
+    }
+  }
+  MergeArgs args;
+  args.results = {folder.Write("x.json", std::string(100'000, '['))};
+  EXPECT_THAT(RunOn(RunMerge, args).error, HasSubstr("levels"));
+}
+
 TEST(Merge, SameLogTwice_IsRefused) {
   const Farm farm;
   GapsArgs args;
