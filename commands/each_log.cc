@@ -45,6 +45,8 @@ Done RunOne(const std::string& path, const LogTask& task, unsigned threads) {
       code = Fail(ErrorCode::kLimit, fmt::format("cannot go on: {}", error.what()));
     }
   }
+  // Limits and the like have no place of their own.
+  if (!code && code.error().where.path.empty()) code.error().where.path = path;
   Done done;
   done.messages = std::move(err.text);
   done.json = {{"log", path},
@@ -158,8 +160,7 @@ std::string FailuresText(const Json& logs) {
   std::string text;
   for (const Json& log : logs)
     if (!log.at("error").is_null())
-      text += fmt::format("{}: failed: {}\n", Printable(log.at("log").get<std::string>()),
-                          Printable(log.at("error").get<std::string>()));
+      text += fmt::format("failed: {}\n", Printable(log.at("error").get<std::string>()));
   return text;
 }
 

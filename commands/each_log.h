@@ -34,7 +34,7 @@ struct LogNames {
 };
 LogNames ShortNames(const Json& logs);
 
-/// "demo/a.tblog: cannot be opened", a line for each log that failed; empty: none did.
+/// "failed: demo/a.tblog: cannot open", a line for each log that failed; empty: none did.
 std::string FailuresText(const Json& logs);
 
 }  // namespace ringscope

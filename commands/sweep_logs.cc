@@ -202,6 +202,8 @@ void PrintLossTable(Console& console, const std::vector<NamedLog>& logs,
     std::vector<std::string> cells = {name};
     if (!log.at("error").is_null()) {
       cells.emplace_back("failed");
+    } else if (log.at("sessions").empty()) {
+      cells.emplace_back("no records");
     } else {
       for (const Total* total : totals) {
         const Sum sum = SumOf(log, total->key);
@@ -317,7 +319,7 @@ void PrintSweepLogs(Console& console, const Json& document) {
       console.Print(console.Bold(SettingName(setting)) + "; packets lost at each size\n");
       std::vector<NamedLog> swept;  // in this setting: logs may differ in when they are read
       std::copy_if(named.begin(), named.end(), std::back_inserter(swept), [&](const auto& log) {
-        bool has = !log.json->at("error").is_null();
+        bool has = log.json->at("sessions").empty();  // failed, or without records
         VisitConfigurations(*log.json, [&](const Json& configuration) {
           has |= SettingOf(configuration) == setting;
         });
