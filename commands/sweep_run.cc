@@ -38,7 +38,8 @@ Result<SweepResult> RunSweep(Context& context, const OpenSession& open,
   std::vector<std::string> warnings;
   SweepFront front([&](const std::string& text) { warnings.push_back(text); });
   {
-    SweepWorkers workers(to_run, std::thread::hardware_concurrency());
+    SweepWorkers workers(
+        to_run, context.threads != 0 ? context.threads : std::thread::hardware_concurrency());
     auto batch = std::make_shared<SweepBatch>();
     while (true) {
       RS_ASSIGN_OR_RETURN(const std::optional<Op> op, opened.ops().Next());
