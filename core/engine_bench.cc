@@ -9,6 +9,7 @@
 
 #include "core/catalogue.h"
 #include "core/chunk_ring.h"
+#include "core/chunk_shape.h"
 #include "core/fragment.h"
 #include "core/journal.h"
 
@@ -47,8 +48,9 @@ const std::vector<Payload>& Payloads() {
   return payloads;
 }
 
-std::unique_ptr<Engine> MakeEngine(uint64_t size, EngineObserver* observer = nullptr) {
-  return FindEngine("v2@58").value()->create({.size = size, .observer = observer}).value();
+std::unique_ptr<Engine> MakeEngine(uint64_t size, EngineObserver* observer = nullptr,
+                                   const char* name = "v2@58") {
+  return FindEngine(name).value()->create({.size = size, .observer = observer}).value();
 }
 
 /// Commits chunk number `n`, round robin over `writers`.
@@ -63,8 +65,9 @@ void CommitNth(Engine& engine, uint64_t n, uint32_t writers) {
                  .payload = payload.bytes});
 }
 
-void Write(benchmark::State& state, uint32_t writers, EngineObserver* observer = nullptr) {
-  const auto engine = MakeEngine(kRing, observer);
+void Write(benchmark::State& state, uint32_t writers, EngineObserver* observer = nullptr,
+           const char* name = "v2@58") {
+  const auto engine = MakeEngine(kRing, observer, name);
   uint64_t n = 0;
   while (engine->stats().write_wrap_count < 2) CommitNth(*engine, n++, writers);
   for (auto _ : state) CommitNth(*engine, n++, writers);
@@ -76,6 +79,40 @@ BENCHMARK(BM_WriteSingleWriter);
 
 void BM_WriteManyWriters(benchmark::State& state) { Write(state, 1000); }
 BENCHMARK(BM_WriteManyWriters);
+
+void BM_WriteSingleWriterV1(benchmark::State& state) { Write(state, 1, nullptr, "v1"); }
+BENCHMARK(BM_WriteSingleWriterV1);
+
+void BM_WriteManyWritersV1(benchmark::State& state) { Write(state, 1000, nullptr, "v1"); }
+BENCHMARK(BM_WriteManyWritersV1);
+
+/// BM_WriteManyWriters into a buffer without payloads.
+void BM_WriteShapes(benchmark::State& state) {
+  ShapeTally tally;
+  const auto engine = FindEngine("v2@58").value()->create_shapes({.size = kRing}, tally).value();
+  std::vector<std::vector<ShapeFragment>> fragments(Payloads().size());
+  std::vector<ChunkShape> shapes(Payloads().size());
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    const Payload& payload = Payloads()[i];
+    shapes[i].end =
+        ReadShape({.fragments = payload.fragments, .payload = payload.bytes}, fragments[i]);
+    shapes[i].fragments = fragments[i];
+    shapes[i].payload_size = static_cast<uint32_t>(payload.bytes.size());
+  }
+  uint64_t n = 0;
+  const auto commit = [&] {
+    const size_t i = n % shapes.size();
+    engine->Commit({.sequence = {ProducerId{1}, WriterId{static_cast<uint16_t>(1 + n % 1000)}},
+                    .chunk = ChunkId{static_cast<uint32_t>(n / 1000)},
+                    .fragments = Payloads()[i].fragments,
+                    .shape = &shapes[i]});
+    ++n;
+  };
+  while (engine->stats().write_wrap_count < 2) commit();
+  for (auto _ : state) commit();
+  state.SetBytesProcessed(state.iterations() * kNominalChunk);
+}
+BENCHMARK(BM_WriteShapes);
 
 /// The pair to BM_WriteManyWriters that shows what an observer costs, and that none costs nothing.
 void BM_WriteObserved(benchmark::State& state) {
@@ -107,11 +144,11 @@ void BM_CopyLimit(benchmark::State& state) {
 BENCHMARK(BM_CopyLimit);
 
 /// A full buffer, read out; payload bytes per second.
-void BM_Read(benchmark::State& state) {
+void ReadOut(benchmark::State& state, const char* name) {
   int64_t bytes = 0;
   for (auto _ : state) {
     state.PauseTiming();
-    auto engine = MakeEngine(kReadBuffer);
+    auto engine = MakeEngine(kReadBuffer, nullptr, name);
     for (uint64_t n = 0; engine->stats().write_wrap_count < 1; ++n) CommitNth(*engine, n, 1);
     engine->BeginRead();
     state.ResumeTiming();
@@ -122,7 +159,12 @@ void BM_Read(benchmark::State& state) {
   }
   state.SetBytesProcessed(bytes);
 }
+
+void BM_Read(benchmark::State& state) { ReadOut(state, "v2@58"); }
 BENCHMARK(BM_Read)->Unit(benchmark::kMillisecond);
+
+void BM_ReadV1(benchmark::State& state) { ReadOut(state, "v1"); }
+BENCHMARK(BM_ReadV1)->Unit(benchmark::kMillisecond);
 
 /// The same fragments walked with nothing else.
 void BM_WalkLimit(benchmark::State& state) {
