@@ -60,7 +60,8 @@ class DumpWriter {
   virtual void StartSession(uint64_t session) { static_cast<void>(session); }
   /// Sees every record, before Record is asked for those that passed.
   virtual void Observe(const Op& op) { static_cast<void>(op); }
-  virtual std::string Record(const Op& op, uint64_t number) = 0;
+  /// Valid until the next call.
+  virtual std::string_view Record(const Op& op, uint64_t number) = 0;
   virtual std::string End() { return ""; }
 };
 
@@ -69,23 +70,31 @@ class TextDump : public DumpWriter {
   explicit TextDump(const RecordFilter& filter) : text_(filter) {}
   void StartSession(uint64_t) override { text_.StartSession(); }
   void Observe(const Op& op) override { text_.Observe(op); }
-  std::string Record(const Op& op, uint64_t number) override { return text_.Format(op, number); }
+  std::string_view Record(const Op& op, uint64_t number) override {
+    return lines_ = text_.Format(op, number);
+  }
 
  private:
   RecordText text_;
+  std::string lines_;
 };
 
 class OpsDump : public DumpWriter {
  public:
-  std::string Record(const Op& op, uint64_t) override {
+  std::string_view Record(const Op& op, uint64_t) override {
     // The header that an import made will be made again; any other is a record like all.
     const auto* header = std::get_if<LogHeader>(&op.body);
     const bool leave_out = first_ && header != nullptr && IsImportHeader(*header);
     first_ = false;
-    return leave_out ? std::string() : FormatOp(op) + "\n";
+    line_.clear();
+    if (leave_out) return line_;
+    writer_.Append(op, line_);
+    return line_ += '\n';
   }
 
  private:
+  OpLineWriter writer_;
+  std::string line_;
   bool first_ = true;
 };
 
@@ -93,19 +102,22 @@ class OpsDump : public DumpWriter {
 class JsonDump : public DumpWriter {
  public:
   void StartSession(uint64_t session) override { session_ = session; }
-  std::string Record(const Op& op, uint64_t number) override {
-    const std::string object = FormatOp(op);
-    const std::string text =
-        fmt::format("{}    {{\"session\":{},\"record\":{},{}", first_ ? kStart : ",\n", session_,
-                    number, std::string_view(object).substr(1));
+  std::string_view Record(const Op& op, uint64_t number) override {
+    text_ = fmt::format("{}    {{\"session\":{},\"record\":{},", first_ ? kStart : ",\n", session_,
+                        number);
     first_ = false;
-    return text;
+    object_.clear();
+    writer_.Append(op, object_);
+    return text_ += std::string_view(object_).substr(1);
   }
   std::string End() override { return fmt::format("{}\n  ]\n}}\n", first_ ? kStart : ""); }
 
  private:
   static constexpr const char* kStart =
       "{\n  \"schema\": \"ringscope.dump/1\",\n  \"records\": [\n";
+  OpLineWriter writer_;
+  std::string object_;
+  std::string text_;
   bool first_ = true;
   uint64_t session_ = 0;
 };

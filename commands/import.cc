@@ -41,6 +41,7 @@ Result<ExitCode> RunLogImport(const ImportArgs& args, std::unique_ptr<ByteSource
                       CreateOutput(context, args.output, /*binary=*/true));
   CommitLogWriterOptions options;
   options.level = args.level;
+  options.threads = CompressionThreads();
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<CommitLogWriter> writer,
                       CommitLogWriter::Create(*file, options));
   uint64_t count = 0;

@@ -9,6 +9,7 @@
 #include "core/wire.h"
 #include "formats/commit_log_format.h"
 #include "formats/commit_log_index.h"
+#include "formats/frames_ahead.h"
 #include "formats/record_codec.h"
 
 namespace ringscope {
@@ -34,7 +35,10 @@ std::optional<Bytes> FirstRecord(Bytes content) {
 class Reader : public LogSource {
  public:
   Reader(std::unique_ptr<ByteSource> source, CommitLogObserver* observer)
-      : frames_(std::move(source), kLimits, commit_log::IsOwnFrame), observer_(observer) {}
+      : frames_(
+            std::make_unique<ZstdFrameReader>(std::move(source), kLimits, commit_log::IsOwnFrame),
+            /*keep_whole=*/observer != nullptr),
+        observer_(observer) {}
 
   Result<std::optional<Op>> Next() override {
     for (;;) {
@@ -201,7 +205,7 @@ class Reader : public LogSource {
     if (!gap_) gap_ = damage_count_ - 1;
   }
 
-  ZstdFrameReader frames_;
+  FramesAhead frames_;
   CommitLogObserver* observer_;
   wire::FieldReader records_{Bytes{}};  // of the current frame
   uint64_t frame_offset_ = 0;

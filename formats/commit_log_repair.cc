@@ -94,7 +94,8 @@ Result<LogInfo> RepairLog(const std::string& path, ByteSink& out, const Progress
   RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenByteSource(path));
   FrameCounter frames;
   RS_ASSIGN_OR_RETURN(std::unique_ptr<LogSource> log, OpenLog(std::move(source), &frames));
-  RS_ASSIGN_OR_RETURN(std::unique_ptr<CommitLogWriter> writer, CommitLogWriter::Create(out));
+  RS_ASSIGN_OR_RETURN(std::unique_ptr<CommitLogWriter> writer,
+                      CommitLogWriter::Create(out, {.threads = CompressionThreads()}));
 
   Copier copier(*log, frames, *writer);
   LogSummaryBuilder summaries;

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 #include <xxhash.h>
-#include <zstd.h>
 
 #include <algorithm>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -13,6 +13,7 @@
 #include "core/wire.h"
 #include "formats/commit_log_format.h"
 #include "formats/commit_log_index.h"
+#include "formats/frame_compressor.h"
 #include "formats/record_codec.h"
 #include "formats/tool_version.h"
 
@@ -21,10 +22,6 @@ namespace {
 
 using commit_log::IndexBuilder;
 using commit_log::IndexEntry;
-
-struct FreeCCtx {
-  void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
-};
 
 /// Hexadecimal XXH3-128 of the records that follow a header: the same input, the same name.
 std::string DeriveUuid(std::string_view records) {
@@ -40,12 +37,7 @@ class Writer : public CommitLogWriter {
   Writer(ByteSink& sink, CommitLogWriterOptions options)
       : sink_(sink),
         frame_bytes_(std::clamp(options.frame_bytes, size_t{1}, commit_log::kMaxRecordBytes)),
-        context_(ZSTD_createCCtx()) {
-    const int level = std::clamp(options.level, ZSTD_minCLevel(), ZSTD_maxCLevel());
-    ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_compressionLevel, level);
-    ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_checksumFlag, 1);
-    ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_contentSizeFlag, 1);
-  }
+        compressor_(options.level, options.threads) {}
 
   Status Start() {
     const std::string frame = commit_log::StartFrame();
@@ -66,19 +58,25 @@ class Writer : public CommitLogWriter {
     RS_RETURN_IF_ERROR(CheckHasHeader());
     RS_RETURN_IF_ERROR(CloseFrame());
     if (frame.empty()) return {};
+    RS_RETURN_IF_ERROR(EmitFrames(/*all=*/true));
     const std::string_view content = frame.Finish(records_);
     for (const Op& op : frame.ops()) NoteRecord(op);
-    return EmitFrame(content);
+    std::unique_ptr<FrameJob> job = compressor_.NewJob();
+    job->entry = TakeEntry();
+    if (Status status = compressor_.Compress(content, *job); !status) return FailWith(status);
+    return EmitFrame(std::move(job));
   }
 
   Status Flush() override {
     RS_RETURN_IF_ERROR(CheckUsable());
-    return CloseFrame();
+    RS_RETURN_IF_ERROR(CloseFrame());
+    return EmitFrames(/*all=*/true);
   }
 
   Status Close() override {
     RS_RETURN_IF_ERROR(CheckUsable());
     RS_RETURN_IF_ERROR(CloseFrame());
+    RS_RETURN_IF_ERROR(EmitFrames(/*all=*/true));
     closed_ = true;
     return Emit(index_.Finish(records_, summaries_.Sessions()));
   }
@@ -194,35 +192,39 @@ class Writer : public CommitLogWriter {
   Status CloseFrame() {
     if (frame_records_ == 0) return {};
     if (header_) PutHeader();
-    Status status = EmitFrame(frame_);
+    std::unique_ptr<FrameJob> job = compressor_.NewJob();
+    job->entry = TakeEntry();
+    job->content.swap(frame_);
     frame_.clear();
-    return status;
+    compressor_.Add(std::move(job));
+    return EmitFrames(/*all=*/false);
   }
 
-  /// Writes the noted records' frame.
-  Status EmitFrame(std::string_view content) {
-    const size_t bound = ZSTD_compressBound(content.size());
-    if (compressed_.size() < bound) compressed_.resize(bound);
-    const size_t size = ZSTD_compress2(context_.get(), compressed_.data(), compressed_.size(),
-                                       content.data(), content.size());
-    if (ZSTD_isError(size)) {
-      failed_ = Error{ErrorCode::kLimit,
-                      fmt::format("zstd cannot compress a frame: {}", ZSTD_getErrorName(size)),
-                      {},
-                      {}};
-      return CheckUsable();
+  /// The index's entry of the noted records, which are a frame from here on.
+  IndexEntry TakeEntry() {
+    entry_.records = std::exchange(frame_records_, 0);
+    return std::exchange(entry_, {});
+  }
+
+  /// Writes the frames that are compressed.
+  Status EmitFrames(bool all) {
+    for (;;) {
+      auto job = compressor_.Take(all);
+      if (!job) return FailWith(tl::unexpected<Error>(std::move(job).error()));
+      if (!*job) return {};
+      RS_RETURN_IF_ERROR(EmitFrame(*std::move(job)));
     }
-    const std::string_view frame(compressed_.data(), size);
-    entry_.compressed_size = size;
-    entry_.content_size = content.size();
-    entry_.records = frame_records_;
-    entry_.frame_hash = commit_log::Hash(wire::AsBytes(frame));
+  }
+
+  Status EmitFrame(std::unique_ptr<FrameJob> job) {
+    const auto size = static_cast<size_t>(job->entry.compressed_size);
+    const std::string_view frame = std::string_view(job->compressed).substr(0, size);
     // zstd has just made the content's checksum: it is the frame's last four bytes.
     const Bytes checksum = wire::AsBytes(frame).last(sizeof(uint32_t));
-    index_.AddDataFrame(entry_, wire::LoadLittleEndian<uint32_t>(checksum.data()));
-    entry_ = {};
-    frame_records_ = 0;
-    return Emit(frame);
+    index_.AddDataFrame(job->entry, wire::LoadLittleEndian<uint32_t>(checksum.data()));
+    RS_RETURN_IF_ERROR(Emit(frame));
+    compressor_.Recycle(std::move(job));
+    return {};
   }
 
   /// Puts the frame's header before its other records, with a uuid.
@@ -240,24 +242,26 @@ class Writer : public CommitLogWriter {
   }
 
   Status Emit(std::string_view bytes) {
-    if (Status status = sink_.Write(bytes); !status) {
-      failed_ = status.error();
-      return status;
-    }
+    if (Status status = sink_.Write(bytes); !status) return FailWith(std::move(status));
     bytes_written_ += bytes.size();
     return {};
   }
 
+  /// Nothing can be written any more.
+  Status FailWith(Status status) {
+    failed_ = status.error();
+    return status;
+  }
+
   ByteSink& sink_;
   const size_t frame_bytes_;
-  std::unique_ptr<ZSTD_CCtx, FreeCCtx> context_;
+  FrameCompressor compressor_;
 
   std::string frame_;           // encoded records of the open frame, without its header
   std::optional<Op> header_;    // of the open frame
   size_t header_bytes_ = 0;     // encoded
   uint64_t frame_records_ = 0;  // with the header
   IndexEntry entry_;            // of the open frame
-  std::vector<char> compressed_;
 
   uint64_t records_ = 0;
   uint64_t bytes_written_ = 0;
@@ -275,6 +279,11 @@ Result<std::unique_ptr<CommitLogWriter>> CommitLogWriter::Create(ByteSink& sink,
   auto writer = std::make_unique<Writer>(sink, options);
   RS_RETURN_IF_ERROR(writer->Start());
   return writer;
+}
+
+unsigned CompressionThreads() {
+  const unsigned processors = std::thread::hardware_concurrency();
+  return processors < 2 ? 0 : std::min(processors, 4U);
 }
 
 LogHeader ImportHeader() {

@@ -13,7 +13,14 @@ namespace ringscope {
 struct CommitLogWriterOptions {
   int level = 3;                     // zstd's
   size_t frame_bytes = 1024 * 1024;  // raw bytes after which a data frame is closed
+  /// That compress, several frames at a time; 0: the caller's. The file is the same. With threads a
+  /// frame is in the sink, and its errors show, some frames later; Flush waits for all of them.
+  unsigned threads = 0;
 };
+
+/// Threads for a writer that is to be fast: as many as there are processors, up to 4; 0 if there is
+/// one.
+unsigned CompressionThreads();
 
 /// Writes a `.tblog`: see commit_log.md. Records go into frames; Close adds index, summary and
 /// seek table. What is written before Close is readable without it.

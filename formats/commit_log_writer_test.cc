@@ -134,6 +134,84 @@ TEST(CommitLogWriter, Frames_FlushMakesWhatWasAppendedReadable) {
   EXPECT_EQ((*writer)->bytes_written(), sink.text.size());
 }
 
+/// Writes with threads that compress.
+std::string WriteWithThreads(const OpList& ops, size_t frame_bytes, unsigned threads) {
+  StringSink sink;
+  const auto writer =
+      CommitLogWriter::Create(sink, {.frame_bytes = frame_bytes, .threads = threads}).value();
+  for (const Op& op : ops.ops()) EXPECT_TRUE(writer->Append(op));
+  EXPECT_TRUE(writer->Close());
+  EXPECT_EQ(writer->bytes_written(), sink.text.size());
+  return sink.text;
+}
+
+TEST(CommitLogWriter, Threads_WriteTheSameFile) {
+  OpList ops;
+  ops.Add({}, ImportHeader());
+  for (uint32_t i = 0; i < 200; ++i) ops.Add(i, CommitOf(ChunkRequest(1, i, 100 + 37 * (i % 90))));
+  ops.Add({}, HeaderOf("b")).Add({}, Note{"another session"});
+  for (const size_t frame_bytes : {size_t{1}, size_t{5000}, size_t{1} << 20}) {
+    const std::string log = WriteLog(ops, frame_bytes);
+    for (const unsigned threads : {1U, 2U, 5U})
+      EXPECT_EQ(WriteWithThreads(ops, frame_bytes, threads), log) << frame_bytes << " " << threads;
+  }
+}
+
+TEST(CommitLogWriter, Threads_FlushMakesWhatWasAppendedReadable) {
+  StringSink sink;
+  const auto writer = CommitLogWriter::Create(sink, {.frame_bytes = 300, .threads = 2}).value();
+  const OpList ops = SmallSession(50);
+  for (const Op& op : ops.ops()) ASSERT_TRUE(writer->Append(op));
+  ASSERT_TRUE(writer->Flush());
+  EXPECT_TRUE(SameOps(ReadLog(sink.text).ops, ops));
+}
+
+TEST(CommitLogWriter, Threads_PreparedFrameComesInItsPlace) {
+  const OpList ops = SmallSession(50);
+  PreparedFrame frame(1000);
+  Op note{7, Note{"prepared"}};
+  ASSERT_TRUE(frame.Append(std::move(note)));
+  StringSink sink;
+  const auto writer = CommitLogWriter::Create(sink, {.frame_bytes = 300, .threads = 2}).value();
+  for (const Op& op : ops.ops()) ASSERT_TRUE(writer->Append(op));
+  ASSERT_TRUE(writer->AppendFrame(frame));
+  ASSERT_TRUE(writer->Close());
+  const ReadBack back = ReadLog(sink.text);
+  EXPECT_THAT(back.damage, IsEmpty());
+  ASSERT_EQ(back.ops.size(), ops.size() + 1);
+  EXPECT_EQ(std::get<Note>(back.ops[ops.size()].body).text, "prepared");
+}
+
+/// A disk with room for the start of a log.
+class SmallSink : public ByteSink {
+ public:
+  using ByteSink::Write;
+  Status Write(Bytes bytes) override {
+    if (bytes.size() <= room_) {
+      room_ -= bytes.size();
+      return {};
+    }
+    return Fail(ErrorCode::kIo, "the disk is full");
+  }
+
+ private:
+  size_t room_ = 2000;
+};
+
+TEST(CommitLogWriter, Threads_ErrorOfTheSinkShowsAndStays) {
+  SmallSink sink;
+  const auto writer = CommitLogWriter::Create(sink, {.frame_bytes = 300, .threads = 2}).value();
+  const OpList ops = SmallSession(50);
+  Status status;
+  for (const Op& op : ops.ops()) {
+    status = writer->Append(op);
+    if (!status) break;
+  }
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().message, "the disk is full");
+  EXPECT_EQ(writer->Close().error().message, "the disk is full");
+}
+
 TEST(CommitLogWriter, SeekTable_ByteByByte) {
   const std::string log = WriteLog(SmallSession(5), 300);
   const std::vector<size_t> offsets = FrameOffsets(log);

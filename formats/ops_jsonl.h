@@ -21,6 +21,22 @@ inline constexpr size_t kMaxOpsLine = size_t{64} << 20;
 /// can say it all, else the raw form "request". Reading the line gives an equal record.
 std::string FormatOp(const Op& op);
 
+/// FormatOp for many records: keeps its memory.
+class OpLineWriter {
+ public:
+  OpLineWriter();
+  ~OpLineWriter();
+  OpLineWriter(const OpLineWriter&) = delete;
+  OpLineWriter& operator=(const OpLineWriter&) = delete;
+
+  /// Appends what FormatOp returns.
+  void Append(const Op& op, std::string& out);
+
+ private:
+  class Impl;
+  const std::unique_ptr<Impl> impl_;
+};
+
 /// Parses one line (not blank, not a comment). The record's spans point into `storage`.
 /// Errors name the key; the caller adds the line.
 Result<Op> ParseOp(std::string_view line, std::string& storage);

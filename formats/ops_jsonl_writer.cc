@@ -43,13 +43,12 @@ size_t CountEntries(const CommitRequestParser& parser) {
   return entries;
 }
 
+/// Formats one record.
 class OpFormatter {
  public:
-  std::string Format(const Op& op) {
-    time_ns_ = op.time_ns;
-    std::visit(*this, op.body);
-    return std::move(out_);
-  }
+  /// @param parser scratch; @param canonical scratch
+  OpFormatter(const Op& op, CommitRequestParser& parser, std::string& canonical, std::string& out)
+      : time_ns_(op.time_ns), parser_(parser), canonical_(canonical), out_(out) {}
 
   void operator()(const LogHeader& header) {
     JsonObjectWriter line = Begin("header");
@@ -159,9 +158,9 @@ class OpFormatter {
   }
   void operator()(const Commit& commit) {
     const bool well_formed = parser_.Parse(commit.request);
-    std::string canonical;
-    if (well_formed && CountEntries(parser_) <= kMaxEntries) EncodeCanonically(parser_, canonical);
-    if (wire::AsText(commit.request) != canonical) return Request(commit, true);
+    canonical_.clear();
+    if (well_formed && CountEntries(parser_) <= kMaxEntries) EncodeCanonically(parser_, canonical_);
+    if (wire::AsText(commit.request) != canonical_) return Request(commit, true);
     if (IsPlainChunk(commit)) return PlainChunk(commit);
     if (IsPlainPatch(commit)) return PlainPatch(commit);
     Request(commit, false);
@@ -361,13 +360,33 @@ class OpFormatter {
     out_ += ']';
   }
 
-  std::string out_;
-  std::optional<uint64_t> time_ns_;
-  CommitRequestParser parser_;
+  const std::optional<uint64_t> time_ns_;
+  CommitRequestParser& parser_;
+  std::string& canonical_;
+  std::string& out_;
 };
 
 }  // namespace
 
-std::string FormatOp(const Op& op) { return OpFormatter().Format(op); }
+class OpLineWriter::Impl {
+ public:
+  void Append(const Op& op, std::string& out) {
+    std::visit(OpFormatter(op, parser_, canonical_, out), op.body);
+  }
+
+ private:
+  CommitRequestParser parser_;
+  std::string canonical_;
+};
+
+OpLineWriter::OpLineWriter() : impl_(std::make_unique<Impl>()) {}
+OpLineWriter::~OpLineWriter() = default;
+void OpLineWriter::Append(const Op& op, std::string& out) { impl_->Append(op, out); }
+
+std::string FormatOp(const Op& op) {
+  std::string line;
+  OpLineWriter().Append(op, line);
+  return line;
+}
 
 }  // namespace ringscope

@@ -71,11 +71,11 @@ class ZstdFrameReader::Decompressor {
  public:
   /// @return the content, or nullopt with the reason in `problem`
   std::optional<Bytes> Run(Bytes frame, size_t content_size, std::string* problem) {
-    if (capacity_ < content_size) {
-      capacity_ = std::max(content_size, 2 * capacity_);
-      content_ = std::make_unique_for_overwrite<uint8_t[]>(capacity_);
+    if (content_.capacity < content_size) {
+      content_.capacity = std::max(content_size, 2 * content_.capacity);
+      content_.bytes = std::make_unique_for_overwrite<uint8_t[]>(content_.capacity);
     }
-    const size_t got = ZSTD_decompressDCtx(context_.get(), content_.get(), content_size,
+    const size_t got = ZSTD_decompressDCtx(context_.get(), content_.bytes.get(), content_size,
                                            frame.data(), frame.size());
     if (ZSTD_isError(got)) {
       *problem = fmt::format("the frame does not decompress: {}", ZSTD_getErrorName(got));
@@ -85,16 +85,17 @@ class ZstdFrameReader::Decompressor {
       *problem = fmt::format("the frame holds {} bytes, its header says {}", got, content_size);
       return std::nullopt;
     }
-    return Bytes(content_.get(), got);
+    return Bytes(content_.bytes.get(), got);
   }
+
+  void Swap(Content& content) { std::swap(content_, content); }
 
  private:
   struct FreeDCtx {
     void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
   };
   std::unique_ptr<ZSTD_DCtx, FreeDCtx> context_{ZSTD_createDCtx()};
-  std::unique_ptr<uint8_t[]> content_;
-  size_t capacity_ = 0;
+  Content content_;
 };
 
 ZstdFrameReader::ZstdFrameReader(std::unique_ptr<ByteSource> source, Limits limits, IsOwnFn is_own)
@@ -105,6 +106,8 @@ ZstdFrameReader::ZstdFrameReader(std::unique_ptr<ByteSource> source, Limits limi
       decompressor_(std::make_unique<Decompressor>()) {}
 
 ZstdFrameReader::~ZstdFrameReader() = default;
+
+void ZstdFrameReader::SwapContent(Content& content) { decompressor_->Swap(content); }
 
 Result<std::optional<std::variant<ZstdFrame, BadRange>>> ZstdFrameReader::Next() {
   using Item = std::variant<ZstdFrame, BadRange>;

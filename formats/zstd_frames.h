@@ -48,12 +48,21 @@ class ZstdFrameReader {
   /// count, so that compressed data inside a damaged frame is not taken for one; and a skippable
   /// frame that is not must at least be followed by another frame.
   using IsOwnFn = std::function<bool(const ZstdFrame&)>;
+  /// Memory that a data frame is decompressed into.
+  struct Content {
+    std::unique_ptr<uint8_t[]> bytes;
+    size_t capacity = 0;
+  };
 
   ZstdFrameReader(std::unique_ptr<ByteSource> source, Limits limits, IsOwnFn is_own);
   ~ZstdFrameReader();
 
   /// The next frame or bad range; nullopt: the end. Valid until the next call.
   Result<std::optional<std::variant<ZstdFrame, BadRange>>> Next();
+
+  /// Exchanges the memory that holds the content of the data frame returned last, which then stays
+  /// valid, for other memory.
+  void SwapContent(Content& content);
 
   const ByteSource& source() const { return window_.source(); }
   /// Bytes of the input before the next frame.
