@@ -1,64 +1,62 @@
 #include "formats/hex.h"
 
-#include <array>
 #include <cstdint>
-#include <cstring>
 
 namespace ringscope {
 namespace {
 
-constexpr char kDigits[] = "0123456789abcdef";
+// Without tables and branches, so that compilers make loops of these that take many digits at once.
 
-/// Both digits of each byte.
-constexpr auto kPairs = [] {
-  std::array<char, 512> pairs{};
-  for (size_t i = 0; i < 256; ++i) {
-    pairs[2 * i] = kDigits[i >> 4];
-    pairs[2 * i + 1] = kDigits[i & 15];
+constexpr uint8_t DigitOf(uint8_t nibble) {
+  return static_cast<uint8_t>(nibble + '0' + (nibble > 9 ? 'a' - '0' - 10 : 0));
+}
+
+/// Of a digit; of anything else it means nothing.
+constexpr uint8_t ValueOf(uint8_t digit) {
+  return static_cast<uint8_t>((digit & 0x0F) + (digit >= 'A' ? 9 : 0));
+}
+
+/// 0 for a hex digit.
+constexpr uint8_t Fault(uint8_t c) {
+  const auto decimal = static_cast<uint8_t>(c - '0');
+  const auto letter = static_cast<uint8_t>((c | 0x20) - 'a');
+  return static_cast<uint8_t>((decimal > 9) & (letter > 5));
+}
+
+void Encode(const uint8_t* __restrict from, size_t count, uint8_t* __restrict to) {
+  for (size_t i = 0; i < count; ++i) {
+    to[2 * i] = DigitOf(from[i] >> 4);
+    to[2 * i + 1] = DigitOf(from[i] & 0x0F);
   }
-  return pairs;
-}();
+}
 
-constexpr uint8_t kNoDigit = 0xFF;
-
-constexpr auto kValues = [] {
-  std::array<uint8_t, 256> values{};
-  values.fill(kNoDigit);
-  for (uint8_t i = 0; i < 10; ++i) values[static_cast<size_t>('0' + i)] = i;
-  for (uint8_t i = 0; i < 6; ++i) {
-    values[static_cast<size_t>('a' + i)] = static_cast<uint8_t>(10 + i);
-    values[static_cast<size_t>('A' + i)] = static_cast<uint8_t>(10 + i);
+/// @return 0 if all were digits
+uint8_t Decode(const uint8_t* __restrict from, size_t count, uint8_t* __restrict to) {
+  uint8_t fault = 0;
+  for (size_t i = 0; i < count; ++i) {
+    const uint8_t high = from[2 * i];
+    const uint8_t low = from[2 * i + 1];
+    fault = static_cast<uint8_t>(fault | Fault(high) | Fault(low));
+    to[i] = static_cast<uint8_t>(ValueOf(high) << 4 | ValueOf(low));
   }
-  return values;
-}();
-
-uint8_t ValueOf(char digit) { return kValues[static_cast<uint8_t>(digit)]; }
+  return fault;
+}
 
 }  // namespace
 
 void AppendHex(std::string& out, Bytes bytes) {
   const size_t start = out.size();
   out.resize(start + 2 * bytes.size());
-  char* to = out.data() + start;
-  for (const uint8_t byte : bytes) {
-    std::memcpy(to, &kPairs[2 * size_t{byte}], 2);
-    to += 2;
-  }
+  Encode(bytes.data(), bytes.size(), reinterpret_cast<uint8_t*>(out.data()) + start);
 }
 
 bool DecodeHex(std::string_view hex, std::string& out) {
   if (hex.size() % 2 != 0) return false;
   const size_t start = out.size();
   out.resize(start + hex.size() / 2);
-  char* to = out.data() + start;
-  uint8_t seen = 0;  // every digit's value: has its top bit once one was none
-  for (size_t i = 0; i < hex.size(); i += 2) {
-    const uint8_t high = ValueOf(hex[i]);
-    const uint8_t low = ValueOf(hex[i + 1]);
-    seen = static_cast<uint8_t>(seen | high | low);
-    *to++ = static_cast<char>(high << 4 | low);
-  }
-  if ((seen & 0x80) == 0) return true;
+  const auto* digits = reinterpret_cast<const uint8_t*>(hex.data());
+  if (Decode(digits, hex.size() / 2, reinterpret_cast<uint8_t*>(out.data()) + start) == 0)
+    return true;
   out.resize(start);
   return false;
 }

@@ -237,6 +237,12 @@ void CountRecords() {
       writer.Append(op, line);
     }
   });
+  std::vector<std::string> lines;
+  for (const Op& op : ops) lines.push_back(FormatOp(op));
+  std::string storage;
+  Count("record_from_text", kOperations / 8, [&] {
+    for (uint32_t i = 0; i < kOperations / 8; ++i) static_cast<void>(ParseOp(lines[i], storage));
+  });
 }
 
 }  // namespace
