@@ -93,6 +93,12 @@ bool KeyReader::IsText(std::string_view key, std::string_view text) const {
   return value != nullptr && value->is_string() && value->get_ref<const std::string&>() == text;
 }
 
+std::optional<std::string_view> KeyReader::TextIfThere(std::string_view key) const {
+  const json* value = Find(key);
+  if (value == nullptr || !value->is_string()) return std::nullopt;
+  return value->get_ref<const std::string&>();
+}
+
 std::optional<int32_t> KeyReader::OptionalInt32(std::string_view key) {
   constexpr int64_t kMin = std::numeric_limits<int32_t>::min();
   constexpr int64_t kMax = std::numeric_limits<int32_t>::max();

@@ -33,6 +33,9 @@ class KeyReader {
   bool Has(std::string_view key) const { return Find(key) != nullptr; }
   bool IsText(std::string_view key, std::string_view text) const;
 
+  /// The key's text, if it has one.
+  std::optional<std::string_view> TextIfThere(std::string_view key) const;
+
   /// An integer from 0 to `max`, as an id type or a number; required.
   template <typename T>
   T Uint(std::string_view key, uint64_t max = MaxOf<T>()) {

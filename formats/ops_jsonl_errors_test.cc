@@ -184,11 +184,49 @@ TEST(OpsParser_Payload, IsTheLinesOwnHoweverItIsWritten) {
            R"({"op":"commit","x":{"payload":"00"},"payload":"ab",)",
            R"({"op":"commit","x":"\"payload\":\"00","payload":"ab",)",
            R"({"op":"commit","x\"payload":"00","payload":"ab",)",
+           R"({"op":"commit","x":"@0","payload":"ab",)",
+           R"({"op":"commit","x":{"payload":"zz"},"payload":"ab",)",
+           R"({"op":"commit","payload":"00","payload":"ab",)",
        }) {
     std::string storage;
     const auto op = ParseOp(start + rest, storage);
     ASSERT_TRUE(op) << start << op.error().ToString();
     EXPECT_EQ(FormatOp(*op), plain) << start;
+  }
+}
+
+TEST(OpsParser_Payload, OfEachChunkOfARequestIsItsOwn) {
+  const std::string line = R"({"op":"request","producer":1,"chunks":[)"
+                           R"({"buffer":1,"writer":1,"chunk":0,"fragments":1,"flags":0,)"
+                           R"("complete":true,"payload":"01aa"},)"
+                           R"({"buffer":1,"writer":1,"chunk":1,"fragments":1,"flags":0,)"
+                           R"("complete":true,"payload":""},{"complete":true,"data":"cc"},)"
+                           R"({"buffer":1,"writer":1,"chunk":2,"fragments":1,"flags":0,)"
+                           R"("complete":true,"payload":"01bbdd"}]})";
+  std::string spaced = line;
+  for (size_t at = 0; (at = spaced.find("\":", at)) != std::string::npos; at += 3)
+    spaced.insert(at + 2, " ");
+  for (const std::string& text : {line, spaced}) {
+    std::string storage;
+    const auto op = ParseOp(text, storage);
+    ASSERT_TRUE(op) << op.error().ToString();
+    EXPECT_EQ(FormatOp(*op), line);
+  }
+}
+
+TEST(OpsParser_Payload, MarksOfTheParsersOwnAreNoHex) {
+  const std::string start =
+      R"({"op":"request","producer":1,"chunks":[{"writer":1,"chunk":0,"fragments":0,)";
+  for (const std::string payloads : {
+           R"("payload":"@0"}]})",
+           R"("payload" : "@0"},{"payload":"ab"}]})",
+           R"("payload" : "\u00400"},{"payload":"ab"}]})",
+           R"("payload":"@1"},{"payload":"ab"}]})",
+       }) {
+    std::string storage;
+    const auto op = ParseOp(start + payloads, storage);
+    ASSERT_FALSE(op) << payloads;
+    EXPECT_THAT(op.error().message, ::testing::HasSubstr("even number of hex digits")) << payloads;
   }
 }
 

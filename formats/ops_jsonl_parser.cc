@@ -1,8 +1,11 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <charconv>
+#include <iterator>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/commit_request.h"
@@ -22,14 +25,36 @@ constexpr const char* kOrigins =
 constexpr const char* kReasons = "\"unknown\", \"consumer\", \"file\" or \"final\"";
 constexpr uint64_t kV1Alignment = 16;  // of a V1 buffer's size, in bytes
 
-/// What a line is parsed into and with.
-struct Scratch {
-  std::string& request;                // encoded; commits point into it
-  std::optional<std::string> payload;  // decoded already: see ParseLine
+/// Strings of hex digits that were lifted out of their line, decoded.
+struct Lifted {
+  std::string bytes;
+  std::vector<std::pair<size_t, size_t>> spans;  // offset and size, in order
 };
 
-/// Stands for a payload that was lifted out of its line. Never hex.
-constexpr std::string_view kLifted = "@";
+/// What a line is parsed into and with.
+struct Scratch {
+  std::string& request;  // encoded; commits point into it
+  Lifted lifted;
+};
+
+/// What stands in a line for a string lifted out of it has this before its number. Never hex.
+constexpr char kLiftedMark = '@';
+
+/// The bytes of a string of hex digits that may have been lifted out of the line; required.
+/// @param storage for the bytes, if they were not
+Bytes ReadHex(KeyReader& keys, std::string_view key, size_t max_bytes, const Scratch& scratch,
+              std::string& storage) {
+  const std::optional<std::string_view> text = keys.TextIfThere(key);
+  if (scratch.lifted.spans.empty() || !text || !text->starts_with(kLiftedMark)) {
+    keys.Hex(key, max_bytes, storage);
+    return wire::AsBytes(storage);
+  }
+  size_t index = 0;
+  std::from_chars(text->data() + 1, text->data() + text->size(), index);
+  const auto [offset, size] = scratch.lifted.spans.at(index);
+  if (size > max_bytes) keys.FailTooLarge(key, size, max_bytes);
+  return wire::AsBytes(scratch.lifted.bytes).subspan(offset, size);
+}
 
 OpBody ParseHeader(KeyReader& keys, Scratch&) {
   LogHeader header;
@@ -156,16 +181,10 @@ OpBody ParseCommit(KeyReader& keys, Scratch& scratch) {
   const BufferId buffer = keys.UintOr(BufferId{}, "buffer");
   const ChunkHeader header = ParseChunkHeaderKeys(keys);
   CheckSequence(keys, commit.producer, header.writer);
-  std::string payload;
-  if (scratch.payload && keys.IsText("payload", kLifted)) {
-    payload = std::move(*scratch.payload);
-    if (payload.size() > kMaxChunkPayload)
-      keys.FailTooLarge("payload", payload.size(), kMaxChunkPayload);
-  } else {
-    keys.Hex("payload", kMaxChunkPayload, payload);
-  }
+  std::string storage;
+  const Bytes payload = ReadHex(keys, "payload", kMaxChunkPayload, scratch, storage);
   CommitRequestBuilder(scratch.request)
-      .AddChunk(buffer, header, wire::AsBytes(payload), keys.BoolOr(true, "complete"));
+      .AddChunk(buffer, header, payload, keys.BoolOr(true, "complete"));
   commit.request = wire::AsBytes(scratch.request);
   return commit;
 }
@@ -203,7 +222,7 @@ OpBody ParsePatch(KeyReader& keys, Scratch& scratch) {
 }
 
 /// An entry of a raw request's "chunks".
-void ParseRequestChunk(KeyReader& keys, CommitRequestBuilder& builder) {
+void ParseRequestChunk(KeyReader& keys, const Scratch& scratch, CommitRequestBuilder& builder) {
   std::string data;
   ChunkToMove chunk;
   chunk.page = keys.OptionalUint<uint64_t>("page");
@@ -212,7 +231,8 @@ void ParseRequestChunk(KeyReader& keys, CommitRequestBuilder& builder) {
   chunk.incomplete = !keys.BoolOr(true, "complete");
   if (keys.Has("payload") || keys.Has("writer")) {
     AppendChunkHeader(data, ParseChunkHeaderKeys(keys));
-    keys.Hex("payload", kMaxOpsLine, data);
+    std::string storage;
+    data += wire::AsText(ReadHex(keys, "payload", kMaxOpsLine, scratch, storage));
     if (keys.Has("data")) keys.Fail("data", "expected either this or \"payload\", found both");
     chunk.data = wire::AsBytes(data);
   } else if (keys.Has("data")) {
@@ -228,13 +248,14 @@ OpBody ParseRequest(KeyReader& keys, Scratch& scratch) {
   commit.part = keys.UintOr(commit.part, "part");
   commit.last = keys.BoolOr(commit.last, "last");
   if (keys.Has("raw")) {
-    keys.Hex("raw", kMaxOpsLine, scratch.request);
+    std::string storage;
+    scratch.request = wire::AsText(ReadHex(keys, "raw", kMaxOpsLine, scratch, storage));
     for (const char* key : {"chunks", "patches", "flush"})
       if (keys.Has(key)) keys.Fail(key, "expected either this or \"raw\", found both");
   } else {
     CommitRequestBuilder builder(scratch.request);
     if (keys.Has("chunks"))
-      keys.ForEach("chunks", [&](KeyReader& chunk) { ParseRequestChunk(chunk, builder); });
+      keys.ForEach("chunks", [&](KeyReader& chunk) { ParseRequestChunk(chunk, scratch, builder); });
     std::vector<std::string> data;
     if (keys.Has("patches")) {
       keys.ForEach("patches", [&](KeyReader& entry) {
@@ -333,26 +354,46 @@ void FailUnknownOp(KeyReader& keys, std::string_view name) {
                                   : std::string("a known operation"));
 }
 
-/// Parses a commit's line without its payload, which is nearly all of it: the JSON parser would
-/// look at each digit by itself. Ahead of any nested object, `"payload":"` is the line's own key,
-/// and hex digits need no parser.
-Result<nlohmann::json> ParseLine(std::string_view line, Scratch& scratch) {
-  constexpr std::string_view kStart = R"({"op":"commit")";
-  constexpr std::string_view kKey = R"("payload":")";
-  const size_t key = line.starts_with(kStart) ? line.find(kKey) : std::string_view::npos;
-  if (key == std::string_view::npos || line[key - 1] == '\\' || line.find('{', 1) < key)
-    return ParseJson(line);
-  const size_t start = key + kKey.size();
-  const std::string_view digits = line.substr(start, line.find('"', start) - start);
-  std::string payload;
-  if (!DecodeHex(digits, payload)) return ParseJson(line);
-  std::string rest(line.substr(0, start));
-  rest += kLifted;
-  rest += line.substr(start + digits.size());
-  auto object = ParseJson(rest);
-  if (!object) return ParseJson(line);  // for the error's column
-  scratch.payload = std::move(payload);
-  return object;
+/// Takes the strings of hex digits that most of a line may be out of it: the JSON parser would look
+/// at each digit by itself, and hex digits need no parser. Each leaves its mark in its place.
+/// @return what is left of the line; nullopt: it is to be parsed as it is
+std::optional<std::string> LiftHex(std::string_view line, Lifted& lifted) {
+  constexpr std::string_view kBetween = R"(":")";
+  std::string rest;
+  size_t copied = 0;
+  // Without a backslash every quote is a string's first or last character; and without a mark
+  // nothing can be taken for one. Where that is not so the line is left alone.
+  const auto copy = [&](size_t end) {
+    const std::string_view piece = line.substr(copied, end - copied);
+    rest += piece;
+    return piece.find('\\') == std::string_view::npos &&
+           piece.find(kLiftedMark) == std::string_view::npos;
+  };
+  for (size_t at = line.find(kBetween); at != std::string_view::npos;
+       at = line.find(kBetween, at)) {
+    const std::string_view before = line.substr(0, at);
+    const size_t start = at += kBetween.size();
+    if (!before.ends_with(R"("payload)") && !before.ends_with(R"("raw)")) continue;
+    const size_t end = line.find('"', start);
+    const size_t offset = lifted.bytes.size();
+    if (end == std::string_view::npos ||
+        !DecodeHex(line.substr(start, end - start), lifted.bytes) || !copy(start))
+      return std::nullopt;
+    fmt::format_to(std::back_inserter(rest), "{}{}", kLiftedMark, lifted.spans.size());
+    lifted.spans.emplace_back(offset, lifted.bytes.size() - offset);
+    copied = at = end;
+  }
+  if (lifted.spans.empty() || !copy(line.size())) return std::nullopt;
+  return rest;
+}
+
+Result<nlohmann::json> ParseLine(std::string_view line, Lifted& lifted) {
+  if (const std::optional<std::string> rest = LiftHex(line, lifted)) {
+    auto object = ParseJson(*rest);
+    if (object) return object;
+  }
+  lifted.spans.clear();
+  return ParseJson(line);  // for the error's column, too
 }
 
 }  // namespace
@@ -360,7 +401,7 @@ Result<nlohmann::json> ParseLine(std::string_view line, Scratch& scratch) {
 Result<Op> ParseOp(std::string_view line, std::string& storage) {
   storage.clear();
   Scratch scratch{storage, {}};
-  RS_ASSIGN_OR_RETURN(const nlohmann::json object, ParseLine(line, scratch));
+  RS_ASSIGN_OR_RETURN(const nlohmann::json object, ParseLine(line, scratch.lifted));
   if (!object.is_object())
     return Fail(ErrorCode::kCorrupt, "expected a JSON object per line, found another JSON value");
   KeyReader keys(object);
