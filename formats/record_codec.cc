@@ -70,11 +70,15 @@ void AppendRecordHead(const Op& op, std::optional<uint64_t> number, size_t body_
 /// The usual record: its request's bytes are copied once, straight to their place.
 void AppendCommit(const Op& op, const Commit& commit, std::optional<uint64_t> number,
                   std::string& out) {
-  std::string head;
-  head.reserve(kMaxCommitHead);
-  AppendCommitHead(commit, head);
-  AppendRecordHead(op, number, head.size() + commit.request.size(), out);
-  out.append(head);
+  // The head's size stands before it: it is made at the end of `out`, where there is memory for it,
+  // and put aside.
+  const size_t start = out.size();
+  AppendCommitHead(commit, out);
+  std::array<char, kMaxCommitHead> head;
+  const size_t head_size = out.copy(head.data(), head.size(), start);
+  out.resize(start);
+  AppendRecordHead(op, number, head_size + commit.request.size(), out);
+  out.append(head.data(), head_size);
   out.append(wire::AsText(commit.request));
 }
 
