@@ -35,8 +35,11 @@ Result<std::optional<FramesAhead::Item>> FramesAhead::Next() {
   if (current_) {
     held_bytes_ -= current_->bytes;
     // A large frame's memory is not kept: the next one may be allocated already.
-    if (current_->bytes >= kAheadBytes) current_.reset();
-    spare_ = std::move(current_);
+    if (current_->bytes >= kAheadBytes) {
+      current_.reset();
+    } else {
+      spare_.push_back(std::move(current_));
+    }
     changed_.notify_all();
   }
   changed_.wait(lock, [this] { return !ready_.empty(); });
@@ -57,7 +60,10 @@ void FramesAhead::Run() {
       std::unique_lock lock(mutex_);
       changed_.wait(lock, [this] { return stop_ || held_bytes_ < kAheadBytes; });
       if (stop_) return;
-      slot = std::move(spare_);
+      if (!spare_.empty()) {
+        slot = std::move(spare_.back());
+        spare_.pop_back();
+      }
     }
     if (!slot) slot = std::make_unique<Slot>();
     Read(*slot);

@@ -25,7 +25,7 @@ class FramesAhead {
  public:
   using Item = std::variant<ZstdFrame, BadRange>;
 
-  static constexpr size_t kAheadBytes = size_t{4} << 20;
+  static constexpr size_t kAheadBytes = size_t{8} << 20;
   static constexpr uint64_t kSmallInput = uint64_t{512} << 10;  // of one frame, or few
 
   /// @param reader whose Next was not called yet
@@ -63,7 +63,7 @@ class FramesAhead {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::unique_ptr<Slot>> ready_;
-  std::unique_ptr<Slot> spare_;
+  std::vector<std::unique_ptr<Slot>> spare_;
   size_t held_bytes_ = 0;  // of current_ and ready_
   bool stop_ = false;
 
