@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "commands/advise.h"
 #include "commands/completions.h"
 #include "commands/diff.h"
 #include "commands/dump.h"
@@ -39,10 +40,10 @@ Result<ColorMode> ParseColor(std::string_view when) {
 
 std::span<const Command> Commands() {
   static const std::vector<Command> commands = {
-      ReplayCommand(),  SweepCommand(),    MergeCommand(),       StatsCommand(),  GapsCommand(),
-      GraphCommand(),   TimelineCommand(), DiffCommand(),        ExportCommand(), RecordCommand(),
-      EnginesCommand(), ImportCommand(),   InfoCommand(),        DumpCommand(),   VerifyCommand(),
-      RepairCommand(),  HelpCommand(),     CompletionsCommand(),
+      ReplayCommand(), SweepCommand(),   MergeCommand(),    StatsCommand(),       GapsCommand(),
+      AdviseCommand(), GraphCommand(),   TimelineCommand(), DiffCommand(),        ExportCommand(),
+      RecordCommand(), EnginesCommand(), ImportCommand(),   InfoCommand(),        DumpCommand(),
+      VerifyCommand(), RepairCommand(),  HelpCommand(),     CompletionsCommand(),
   };
   return commands;
 }

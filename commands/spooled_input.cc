@@ -75,6 +75,10 @@ SpooledInput::~SpooledInput() {
   close(file_);
 }
 
+std::unique_ptr<SpooledInput> SpooledInput::Take(Context& context, int file) {
+  return std::unique_ptr<SpooledInput>(new SpooledInput(context, file));
+}
+
 Result<std::unique_ptr<SpooledInput>> SpooledInput::Read(Context& context) {
   const auto& open_input = context.console.streams().open_input;
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> input,

@@ -15,6 +15,8 @@ class SpooledInput {
  public:
   /// Reads standard input to its end.
   static Result<std::unique_ptr<SpooledInput>> Read(Context& context);
+  /// Takes a file, opened for reading, in place of standard input, and closes it in the end.
+  static std::unique_ptr<SpooledInput> Take(Context& context, int file);
   ~SpooledInput();
   SpooledInput(const SpooledInput&) = delete;
   SpooledInput& operator=(const SpooledInput&) = delete;

@@ -14,9 +14,9 @@ constexpr uint64_t kMillion = 1'000'000;
 constexpr uint64_t kShortestClear = 10 * kMs;
 
 uint64_t Millionths(uint64_t part, uint64_t whole) {
-  return whole == 0 ? 0
-                    : static_cast<uint64_t>(static_cast<double>(part) * 1e6 /
-                                            static_cast<double>(whole));
+  return whole == 0
+             ? 0
+             : static_cast<uint64_t>(static_cast<double>(part) * 1e6 / static_cast<double>(whole));
 }
 
 const SweepRow* RowOf(const std::vector<SweepRow>& rows, BufferId buffer) {
@@ -177,12 +177,11 @@ class Advisor {
     }
     for (const SweepRow& row : findings_.now) dropped += row.losses.incremental_sequences_dropped;
     if (packets == 0) return;
-    const auto shortest = std::min_element(
-        findings_.then.begin(), findings_.then.end(), [](const SweepRow& a, const SweepRow& b) {
-          return a.shortest_history_ns < b.shortest_history_ns;
-        });
-    const uint64_t history =
-        shortest == findings_.then.end() ? 0 : shortest->shortest_history_ns;
+    const auto shortest = std::min_element(findings_.then.begin(), findings_.then.end(),
+                                           [](const SweepRow& a, const SweepRow& b) {
+                                             return a.shortest_history_ns < b.shortest_history_ns;
+                                           });
+    const uint64_t history = shortest == findings_.then.end() ? 0 : shortest->shortest_history_ns;
     const uint64_t period = ClearPeriodFor(history);
     const std::optional<uint64_t> set = facts_.config.clear_period_ms;
     const bool does = set && *set > 0 && *set * kMs <= period;
@@ -241,11 +240,9 @@ class Advisor {
       until = std::max(until, sequence.last_ns);
     }
     if (early.empty()) return;
-    Advice& advice = Add(AdviceTopic::kPolicy, AdviceKind::kRingForStart, true,
-                         {{"sequences", early.size()},
-                          {"packets", lost},
-                          {"bytes", bytes},
-                          {"until_ns", until}});
+    Advice& advice = Add(
+        AdviceTopic::kPolicy, AdviceKind::kRingForStart, true,
+        {{"sequences", early.size()}, {"packets", lost}, {"bytes", bytes}, {"until_ns", until}});
     advice.buffer = buffer.id;
     advice.sequences = std::move(early);
   }
@@ -264,12 +261,15 @@ const char* Name(AdviceTopic topic) {
 }
 
 const char* Name(AdviceKind kind) {
-  static constexpr const char* kNames[] = {
-      "size_does",       "size_too_small",          "size_not_enough",    "size_never",
-      "crowded_out",     "split_helps",             "period_does",        "period_too_long",
-      "period_would_do", "period_never",            "committed_late",     "flush_at_end",
-      "clear_state",     "shared_memory_too_small", "shared_memory_does", "discard_streamed",
-      "discard_full",    "ring_for_start"};
+  static constexpr const char* kNames[] = {"size_does",          "size_too_small",
+                                           "size_not_enough",    "size_never",
+                                           "crowded_out",        "split_helps",
+                                           "period_does",        "period_too_long",
+                                           "period_would_do",    "period_never",
+                                           "committed_late",     "flush_at_end",
+                                           "clear_state",        "shared_memory_too_small",
+                                           "shared_memory_does", "discard_streamed",
+                                           "discard_full",       "ring_for_start"};
   return kNames[static_cast<size_t>(kind)];
 }
 

@@ -28,10 +28,10 @@ const char* Name(AdviceTopic topic);
 /// What is said. Behind each the numbers that it comes with.
 enum class AdviceKind : uint8_t {
   // Sizes, of a buffer: size, history_ns, lost, written.
-  kSizeDoes,      // what is wanted, as it is
-  kSizeTooSmall,  // + needed, planned: what is needed fits
+  kSizeDoes,       // what is wanted, as it is
+  kSizeTooSmall,   // + needed, planned: what is needed fits
   kSizeNotEnough,  // + needed, planned: what is needed is more than there is memory
-  kSizeNever,     // no size that was tried does what is wanted
+  kSizeNever,      // no size that was tried does what is wanted
   // Crowding, of a buffer: chatty, chatty_share (millionths of the room), rare, rare_lost,
   // rare_written.
   kCrowdedOut,

@@ -23,14 +23,14 @@ struct AdviceSequence {
   BufferId buffer{};
   SequenceKey sequence;
   PacketCount written;
-  PacketCount lost;                    // overwritten, or refused by the buffer
-  uint64_t laid_bytes = 0;             // of room that its chunks took
-  uint64_t first_ns = 0;               // of its first and last commit, since the log began
+  PacketCount lost;         // overwritten, or refused by the buffer
+  uint64_t laid_bytes = 0;  // of room that its chunks took
+  uint64_t first_ns = 0;    // of its first and last commit, since the log began
   uint64_t last_ns = 0;
-  uint64_t unusable = 0;               // packets read that lack incremental state
-  uint64_t needs_state = 0;            // packets written that need incremental state
-  uint32_t content = 0;                // of most of its packets, see ContentName
-  uint64_t content_packets = 0;        // how many these are
+  uint64_t unusable = 0;         // packets read that lack incremental state
+  uint64_t needs_state = 0;      // packets written that need incremental state
+  uint32_t content = 0;          // of most of its packets, see ContentName
+  uint64_t content_packets = 0;  // how many these are
 };
 
 /// A producer.
@@ -50,9 +50,9 @@ struct AdviceBuffer {
   uint64_t size = 0;
   FillPolicy policy = FillPolicy::kRingBuffer;
   std::string engine;
-  WriteRate rate;                             // of room that chunks take
-  std::optional<uint64_t> first_refused_ns;   // since the log began: a buffer that discards was full
-  std::vector<std::string> sources;           // data sources that write to it, as far as known
+  WriteRate rate;                            // of room that chunks take
+  std::optional<uint64_t> first_refused_ns;  // since the log began: a buffer that discards was full
+  std::vector<std::string> sources;          // data sources that write to it, as far as known
 };
 
 /// Packets that were committed long after they were written.
@@ -72,6 +72,7 @@ struct AdviceFacts {
   bool has_config = false;
   uint64_t duration_ns = 0;
   uint64_t recorded_reads = 0;  // moments at which the log has reads
+  bool recorder_gaps = false;   // the recording is not complete
   uint64_t unfinished = 0;      // packets that were not finished, or wait, when the log ends
   LateCommits late;
 
@@ -91,7 +92,7 @@ struct PlannedBuffer {
   BufferId id{};
   std::optional<BufferId> made_from;  // split off from this one
   FillPolicy policy = FillPolicy::kRingBuffer;
-  uint64_t size = 0;              // bytes
+  uint64_t size = 0;               // bytes
   std::optional<uint64_t> needed;  // with which it does what is wanted; absent: no size tried does
   bool first = false;  // holds the rare sequences: served first, with up to half of the memory
 };

@@ -43,8 +43,8 @@ uint64_t AdviceFacts::TotalSize() const {
       [](uint64_t sum, const AdviceBuffer& buffer) { return sum + buffer.size; });
 }
 
-std::vector<uint64_t> AdviceSizes(uint64_t bytes, const std::vector<uint64_t>& also) {
-  std::vector<uint64_t> sizes = also;
+std::vector<uint64_t> AdviceSizes(uint64_t bytes) {
+  std::vector<uint64_t> sizes;
   const uint64_t enough = std::min(kLargest, bytes > kLargest ? kLargest : 2 * bytes + kSmallest);
   for (uint64_t size = kSmallest; size < 2 * enough && size <= kLargest; size *= 2)
     for (uint64_t quarter = 4; quarter < 8; ++quarter)
@@ -91,8 +91,8 @@ std::optional<PlannedSplit> FindSplit(const AdviceFacts& facts, BufferId buffer,
   uint64_t rare_bytes = 0;
   bool lost = false;
   for (const AdviceSequence* sequence : sequences) {
-    const bool is_rare = split.chatty.empty() &&
-                         (rare_bytes + sequence->laid_bytes) * kRareShare <= split.all_bytes;
+    const bool is_rare =
+        split.chatty.empty() && (rare_bytes + sequence->laid_bytes) * kRareShare <= split.all_bytes;
     (is_rare ? split.rare : split.chatty).push_back(sequence->sequence);
     if (!is_rare) continue;
     rare_bytes += sequence->laid_bytes;

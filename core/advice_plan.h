@@ -18,16 +18,17 @@ inline uint64_t LostBy(const SweepRow& row) {
   return row.overwritten.packets + row.discarded.packets;
 }
 
-/// Sizes to try for every buffer, ascending, in whole pages: four for each doubling, from four pages
-/// to more than `bytes` can fill, and the sizes in `also`.
-std::vector<uint64_t> AdviceSizes(uint64_t bytes, const std::vector<uint64_t>& also);
+/// Sizes to try for every buffer, ascending, in whole pages: four for each doubling, from four
+/// pages to more than `bytes` of room can fill; at most 2 GiB.
+std::vector<uint64_t> AdviceSizes(uint64_t bytes);
 
 /// Whether a buffer does what is wanted.
 /// @param keep_ns each sequence reaches back that far; absent: nothing is lost
 /// @param unavoidable packets that are lost at any size
 bool Satisfies(const SweepRow& row, std::optional<uint64_t> keep_ns, uint64_t unavoidable);
 
-/// What is wanted of one buffer: of one that discards or that is read periodically, to lose nothing.
+/// What is wanted of one buffer: of one that discards or that is read periodically, to lose
+/// nothing.
 std::optional<uint64_t> KeepOf(const AdviceFindings& findings, FillPolicy policy);
 
 /// The smallest size that does what is wanted, and so do all larger ones that were tried.
@@ -44,8 +45,8 @@ std::optional<PlannedSplit> FindSplit(const AdviceFacts& facts, BufferId buffer,
 std::vector<SplitRule> RulesOf(const AdviceFacts& facts, const PlannedSplit& split);
 
 /// Gives the buffers of a plan their sizes within `memory`: what they need if that fits; else what
-/// is there in proportion to the need, after those that need little or are to be served first. Buffers without
-/// a need keep `size`.
+/// is there in proportion to the need, after those that need little or are to be served first.
+/// Buffers without a need keep `size`.
 void ShareMemory(std::vector<PlannedBuffer>& plan, uint64_t memory);
 
 /// What became of some sequences, of rows by buffer.

@@ -52,8 +52,8 @@ ConfiguredSource ReadSource(Bytes message) {
 }  // namespace
 
 uint64_t TraceConfigFacts::PeriodNs() const {
-  const uint64_t ms = file_write_period_ms.value_or(0) == 0 ? kDefaultPeriodMs
-                                                            : *file_write_period_ms;
+  const uint64_t ms =
+      file_write_period_ms.value_or(0) == 0 ? kDefaultPeriodMs : *file_write_period_ms;
   return std::clamp(ms, kShortestPeriodMs, kLongestPeriodMs) * kNsPerMs;
 }
 

@@ -7,8 +7,8 @@
 
 namespace ringscope {
 
-/// Bytes over time, in bins, to find the largest burst of any length. Memory: at most kMaxBins bins;
-/// a longer log has wider ones.
+/// Bytes over time, in bins, to find the largest burst of any length. Memory: at most kMaxBins
+/// bins; a longer log has wider ones.
 class WriteRate {
  public:
   static constexpr uint64_t kFinestBin = 1'000'000;  // ns

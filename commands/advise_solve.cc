@@ -1,0 +1,260 @@
+#include "commands/advise_solve.h"
+
+#include <algorithm>
+
+#include "commands/sweep_reference.h"
+#include "core/advice_plan.h"
+#include "core/split.h"
+
+namespace ringscope {
+namespace {
+
+constexpr uint64_t kMs = 1'000'000;
+constexpr uint64_t kShortestPeriod = 100 * kMs;  // that a session can write into its file with
+
+/// The rows of one buffer, by size.
+using Ladder = std::map<BufferId, std::vector<SweepRow>>;
+
+const SweepRow* RowOf(const std::vector<SweepRow>& rows, BufferId buffer) {
+  for (const SweepRow& row : rows)
+    if (row.buffer == buffer) return &row;
+  return nullptr;
+}
+
+class Solver {
+ public:
+  Solver(Context& context, const OpenSession& open, const AdviceFacts& facts,
+         const AdviseReads& reads, const AdviceWish& wish)
+      : context_(context), open_(open), facts_(facts), reads_(reads) {
+    findings_.wish = wish;
+    findings_.reads = reads.reads;
+    findings_.extrapolated = wish.keep_ns && *wish.keep_ns > facts.duration_ns;
+    for (const AdviceBuffer& buffer : facts.buffers) bytes_ += buffer.rate.bytes();
+  }
+
+  Result<AdviceFindings> Run() {
+    RS_ASSIGN_OR_RETURN(findings_.now, Verify(reads_.config, {}));
+    if (facts_.buffers.empty()) return std::move(findings_);
+    RS_RETURN_IF_ERROR(PlanSizes());
+    RS_RETURN_IF_ERROR(TrySplits());
+    UseSplits();
+    ShareMemory(findings_.plan, findings_.wish.memory);
+    RS_RETURN_IF_ERROR(FindPeriods());
+    SweepConfig config = reads_.config;
+    for (const PlannedBuffer& buffer : findings_.plan) {
+      config.buffers[buffer.id].size = buffer.size;
+      config.buffers[buffer.id].policy = buffer.policy;
+    }
+    RS_ASSIGN_OR_RETURN(findings_.then, Verify(config, findings_.splits));
+    return std::move(findings_);
+  }
+
+ private:
+  OpenSession Opener(const std::vector<PlannedSplit>& splits) const {
+    std::vector<SplitRule> rules;
+    for (const PlannedSplit& split : splits) {
+      const std::vector<SplitRule> more = RulesOf(facts_, split);
+      rules.insert(rules.end(), more.begin(), more.end());
+    }
+    if (rules.empty()) return open_;
+    return [rules, open = open_]() -> Result<OpenedSession> {
+      RS_ASSIGN_OR_RETURN(OpenedSession opened, open());
+      opened.rewritten = std::make_unique<SplitSource>(*opened.reader, rules);
+      return opened;
+    };
+  }
+
+  Result<std::vector<SweepRow>> Verify(const SweepConfig& config,
+                                       const std::vector<PlannedSplit>& splits) {
+    return ReplayConfiguration(context_, Opener(splits), config, FindEngine);
+  }
+
+  Result<Ladder> SweepSizes(const std::vector<PlannedSplit>& splits) {
+    std::vector<SweepConfig> configs;
+    for (const uint64_t size : AdviceSizes(bytes_)) {
+      SweepConfig& config = configs.emplace_back(reads_.config);
+      config.all.size = size;
+      for (const AdviceBuffer& buffer : facts_.buffers)
+        config.buffers[buffer.id].policy = PolicyFor(buffer);
+    }
+    RS_ASSIGN_OR_RETURN(const SweepResult result,
+                        RunSweep(context_, Opener(splits), configs, FindEngine));
+    Ladder ladder;
+    for (const std::vector<SweepRow>& rows : result.rows)
+      for (const SweepRow& row : rows) ladder[row.buffer].push_back(row);
+    return ladder;
+  }
+
+  /// A buffer that discards and is read all the time should not: it is full once and for all.
+  FillPolicy PolicyFor(const AdviceBuffer& buffer) const {
+    return findings_.reads.periodic ? FillPolicy::kRingBuffer : buffer.policy;
+  }
+
+  std::optional<uint64_t> Need(const Ladder& ladder, BufferId id, FillPolicy policy) const {
+    const auto rows = ladder.find(id);
+    if (rows == ladder.end()) return std::nullopt;
+    std::optional<uint64_t> needed = NeededSize(rows->second, KeepOf(findings_, policy));
+    if (needed && findings_.extrapolated && policy == FillPolicy::kRingBuffer &&
+        !findings_.reads.periodic && facts_.duration_ns > 0) {
+      const double times =
+          static_cast<double>(*findings_.wish.keep_ns) / static_cast<double>(facts_.duration_ns);
+      const double pages = static_cast<double>(*needed) * times / kAdvicePage;
+      constexpr double kMostPages = static_cast<double>((uint64_t{4} << 30) / kAdvicePage) - 1;
+      needed = static_cast<uint64_t>(std::min(pages, kMostPages) + 1) * kAdvicePage;
+    }
+    return needed;
+  }
+
+  Status PlanSizes() {
+    RS_ASSIGN_OR_RETURN(const Ladder ladder, SweepSizes({}));
+    for (const AdviceBuffer& buffer : facts_.buffers) {
+      const FillPolicy policy = PolicyFor(buffer);
+      PlannedBuffer planned;
+      planned.id = buffer.id;
+      planned.policy = policy;
+      planned.size = buffer.size;
+      planned.needed = Need(ladder, buffer.id, policy);
+      const SweepRow* now = RowOf(findings_.now, buffer.id);
+      const auto rows = ladder.find(buffer.id);
+      // What does already stays as it is.
+      const uint64_t unavoidable = rows == ladder.end() ? 0 : LostBy(rows->second.back());
+      if (now != nullptr && !findings_.extrapolated &&
+          Satisfies(*now, KeepOf(findings_, policy), unavoidable))
+        planned.needed = buffer.size;
+      // The user's size is never made smaller.
+      if (planned.needed) planned.needed = std::max(*planned.needed, buffer.size);
+      findings_.plan.push_back(std::move(planned));
+    }
+    return {};
+  }
+
+  Status TrySplits() {
+    uint16_t next = 0;
+    for (const AdviceBuffer& buffer : facts_.buffers) next = std::max(next, Raw(buffer.id));
+    std::vector<PlannedSplit> wanted;
+    for (const AdviceBuffer& buffer : facts_.buffers) {
+      if (buffer.policy == FillPolicy::kDiscard || next == UINT16_MAX ||
+          buffer.size < 8 * kAdvicePage)
+        continue;
+      auto split = FindSplit(facts_, buffer.id, BufferId{static_cast<uint16_t>(next + 1)});
+      if (!split) continue;
+      ++next;
+      wanted.push_back(std::move(*split));
+    }
+    if (wanted.empty()) return {};
+    RS_ASSIGN_OR_RETURN(split_ladder_, SweepSizes(wanted));
+    SweepConfig config = reads_.config;
+    for (const PlannedSplit& split : wanted) {
+      const uint64_t size = facts_.Find(split.from)->size;
+      const uint64_t half = size / 2 / kAdvicePage * kAdvicePage;
+      const uint64_t rest =
+          std::min(half, Need(split_ladder_, split.from, FillPolicy::kRingBuffer).value_or(half));
+      config.buffers[split.from].size = rest;
+      config.buffers[split.to].size = (size - rest) / 16 * 16;
+    }
+    RS_ASSIGN_OR_RETURN(const std::vector<SweepRow> rows, Verify(config, wanted));
+    for (PlannedSplit& split : wanted) {
+      SplitOutcome outcome;
+      outcome.rest_size = *config.buffers[split.from].size;
+      outcome.chatty_size = *config.buffers[split.to].size;
+      outcome.rare_before = OutcomeOf(findings_.now, split.rare, {split.from});
+      outcome.rare_after = OutcomeOf(rows, split.rare, {split.from});
+      outcome.chatty_before = OutcomeOf(findings_.now, split.chatty, {split.from});
+      outcome.chatty_after = OutcomeOf(rows, split.chatty, {split.to});
+      const GroupOutcome& before = outcome.rare_before;
+      const GroupOutcome& after = outcome.rare_after;
+      const bool helps =
+          before.lost > 0 && after.lost < before.lost &&
+          (after.lost * 2 <= before.lost || after.history_ns >= 2 * before.history_ns);
+      outcome.split = std::move(split);
+      if (helps) findings_.tried.push_back(std::move(outcome));
+    }
+    return {};
+  }
+
+  /// Splits that helped go into the plan where there is too little memory to keep everything.
+  void UseSplits() {
+    uint64_t needed = 0;
+    for (const PlannedBuffer& buffer : findings_.plan)
+      needed += buffer.needed.value_or(buffer.size);
+    if (needed <= findings_.wish.memory) return;
+    for (const SplitOutcome& tried : findings_.tried) {
+      const PlannedSplit& split = tried.split;
+      for (PlannedBuffer& buffer : findings_.plan) {
+        if (buffer.id != split.from) continue;
+        buffer.first = true;
+        buffer.size = tried.rest_size;
+        buffer.needed = Need(split_ladder_, split.from, FillPolicy::kRingBuffer);
+      }
+      PlannedBuffer made;
+      made.id = split.to;
+      made.made_from = split.from;
+      made.size = tried.chatty_size;
+      made.needed = Need(split_ladder_, split.to, FillPolicy::kRingBuffer);
+      findings_.plan.push_back(std::move(made));
+      findings_.splits.push_back(split);
+    }
+  }
+
+  Status FindPeriods() {
+    for (const AdviceBuffer& buffer : facts_.buffers) {
+      const SweepRow* now = RowOf(findings_.now, buffer.id);
+      if (now == nullptr || now->written.packets == 0 ||
+          PolicyFor(buffer) == FillPolicy::kDiscard ||
+          (LostBy(*now) == 0 && !findings_.reads.periodic))
+        continue;
+      ReadPeriod period;
+      period.buffer = buffer.id;
+      period.size = buffer.size;
+      // A fifth of the buffer is kept free, for what the log does not show.
+      const uint64_t window = buffer.rate.LongestWindow(buffer.size / 5 * 4).value_or(0);
+      if (window >= kShortestPeriod) {
+        RS_RETURN_IF_ERROR(VerifyPeriod(buffer, window, period));
+      }
+      period.peak_bytes = buffer.rate.PeakIn(period.period_ns.value_or(kShortestPeriod));
+      findings_.periods.push_back(period);
+    }
+    return {};
+  }
+
+  /// The longest of some periods up to `window` that loses nothing.
+  Status VerifyPeriod(const AdviceBuffer& buffer, uint64_t window, ReadPeriod& period) {
+    std::vector<SweepConfig> configs;
+    for (uint64_t eighths = 8; eighths > 0; --eighths) {
+      const uint64_t step = window >= 1000 * kMs ? 100 * kMs : 10 * kMs;
+      const uint64_t every = window / 8 * eighths / step * step;
+      if (every < kShortestPeriod) break;
+      SweepConfig& config = configs.emplace_back();
+      config.reads = ReadsMode::kEvery;
+      config.every_ns = every;
+      config.buffers[buffer.id].policy = PolicyFor(buffer);
+    }
+    RS_ASSIGN_OR_RETURN(const SweepResult result, RunSweep(context_, open_, configs, FindEngine));
+    for (size_t i = 0; i < configs.size(); ++i) {
+      const SweepRow* row = RowOf(result.rows[i], buffer.id);
+      if (row == nullptr || row->overwritten.packets > 0) continue;
+      period.period_ns = configs[i].every_ns;
+      period.verified = true;
+      return {};
+    }
+    return {};
+  }
+
+  Context& context_;
+  const OpenSession& open_;
+  const AdviceFacts& facts_;
+  const AdviseReads& reads_;
+  AdviceFindings findings_;
+  Ladder split_ladder_;
+  uint64_t bytes_ = 0;
+};
+
+}  // namespace
+
+Result<AdviceFindings> SolveAdvice(Context& context, const OpenSession& open,
+                                   const AdviceFacts& facts, const AdviseReads& reads,
+                                   const AdviceWish& wish) {
+  return Solver(context, open, facts, reads, wish).Run();
+}
+
+}  // namespace ringscope
