@@ -129,8 +129,8 @@ TEST(AdvicePlan, TheBufferOfTheRareIsServedFirst) {
 
 TEST(AdvicePlan, AGroupReachesBackAsFarAsItsWorst) {
   SweepRow row = Row(64 * kKiB, 0, 0);
-  for (const auto& [key, history] : {std::pair(kFirst, 30u), std::pair(kSecond, 10u),
-                                     std::pair(kThird, 1u)}) {
+  for (const auto& [key, history] :
+       {std::pair(kFirst, 30u), std::pair(kSecond, 10u), std::pair(kThird, 1u)}) {
     SweepSequence& sequence = row.sequences.emplace_back();
     sequence.sequence = key;
     sequence.written.packets = 5;
