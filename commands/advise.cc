@@ -7,6 +7,7 @@
 #include "commands/advise_input.h"
 #include "commands/advise_report.h"
 #include "commands/advise_solve.h"
+#include "commands/muted_context.h"
 #include "commands/options.h"
 #include "commands/values.h"
 
@@ -38,9 +39,9 @@ Result<AdviceReport> Advise(const AdviseArgs& args, const AdviseInput& input,
   AdviceReport report;
   report.name = input.name;
   report.session = sessions.session();
-  report.is_trace = input.is_trace;
   AdviseReads reads;
   RS_ASSIGN_OR_RETURN(report.facts, ScanForAdvice(sessions, reads));
+  report.facts.is_trace = input.is_trace;
   const OpenSession open = [&]() -> Result<OpenedSession> {
     OpenedSession opened;
     opened.reader = std::make_unique<SessionReader>(
@@ -49,12 +50,13 @@ Result<AdviceReport> Advise(const AdviseArgs& args, const AdviseInput& input,
     RS_RETURN_IF_ERROR(opened.reader->NextSession());
     return opened;
   };
-  RS_RETURN_IF_ERROR(
-      GatherFacts(context, open, reads, LateFor(report.facts.duration_ns), report.facts));
+  // What a trace lacks is said in the page.
+  MutedContext muted(context);
+  RS_RETURN_IF_ERROR(GatherFacts(input.is_trace ? muted.context() : context, open, reads,
+                                 LateFor(report.facts.duration_ns), report.facts));
   AdviceWish wish;
   wish.keep_ns = args.keep_ns;
   wish.memory = args.memory.value_or(kMemoryTimes * report.facts.TotalSize());
-  report.is_complete = !report.facts.recorder_gaps;
   RS_ASSIGN_OR_RETURN(report.findings, SolveAdvice(context, open, report.facts, reads, wish));
   report.advice = MakeAdvice(report.facts, report.findings);
   return report;

@@ -72,7 +72,6 @@ std::string ConfigText(const AdviceReport& report) {
                         planned.policy == FillPolicy::kDiscard ? "DISCARD" : "RING_BUFFER",
                         is_v2 ? " experimental_mode: TRACE_BUFFER_V2" : "");
   }
-  uint64_t file_period = 0;
   for (const Advice& advice : report.advice) {
     if (!advice.to_do) continue;
     if (advice.kind == AdviceKind::kCommittedLate)
@@ -87,9 +86,9 @@ std::string ConfigText(const AdviceReport& report) {
                             Quoted(producer->name), advice["wanted"] / 1024);
     }
   }
-  if (report.findings.reads.periodic) file_period = report.findings.reads.period_ns / 1'000'000;
   if (report.facts.config.write_into_file)
-    text += fmt::format("write_into_file: true\nfile_write_period_ms: {}\n", file_period);
+    text += fmt::format("write_into_file: true\nfile_write_period_ms: {}\n",
+                        report.findings.period_ns / 1'000'000);
   return text;
 }
 
@@ -100,6 +99,7 @@ std::vector<PredictedBuffer> PredictionOf(const AdviceReport& report) {
     PredictedBuffer& one = predicted.emplace_back();
     one.id = planned.id;
     one.made_from = planned.made_from;
+    one.policy = planned.policy;
     one.size_then = planned.size;
     if (const AdviceBuffer* buffer = report.facts.Find(planned.id); buffer != nullptr)
       one.size_now = buffer->size;

@@ -50,7 +50,7 @@ class Scan {
     } else if (const auto* read = std::get_if<ReadPass>(&op.body)) {
       AddRead(*read);
     } else if (std::holds_alternative<RecorderGap>(op.body)) {
-      facts_.recorder_gaps = true;
+      ++facts_.recorder_gaps;
     }
   }
 
@@ -94,10 +94,10 @@ class Scan {
   void ChooseReads(AdviseReads& reads) const {
     const bool recorded = reads_ >= kFewestPeriodicReads;
     reads.reads.periodic = recorded || facts_.config.write_into_file;
-    if (recorded)
-      reads.reads.period_ns = longest_pause_ns_;
-    else if (reads.reads.periodic)
+    if (facts_.config.write_into_file)
       reads.reads.period_ns = facts_.config.PeriodNs();
+    else if (recorded)
+      reads.reads.period_ns = longest_pause_ns_;
     // Those into a file cannot be seen by everyone who records; the config tells of them.
     if (reads.reads.periodic && !recorded) {
       reads.config.reads = ReadsMode::kEvery;

@@ -37,13 +37,15 @@ Json AdviceJson(const AdviceReport& report) {
   json["log"] = report.name;
   json["session"] = report.session;
   json["duration_ns"] = report.facts.duration_ns;
-  json["is_trace"] = report.is_trace;
-  json["is_complete"] = report.is_complete;
+  json["is_trace"] = report.facts.is_trace;
+  json["recorder_gaps"] = report.facts.recorder_gaps;
   json["wanted"] = {{"keep_ns", findings.wish.keep_ns.value_or(report.facts.duration_ns)},
                     {"memory", findings.wish.memory},
                     {"memory_now", report.facts.TotalSize()},
                     {"extrapolated", findings.extrapolated}};
-  json["reads"] = {{"periodic", findings.reads.periodic}, {"period_ns", findings.reads.period_ns}};
+  json["reads"] = {{"periodic", findings.reads.periodic},
+                   {"period_ns", findings.reads.period_ns},
+                   {"planned_period_ns", findings.period_ns}};
   json["to_do"] = AnyToDo(report.advice);
   json["advice"] = Json::array();
   for (const Advice& advice : report.advice) json["advice"].push_back(ItemJson(advice, report));

@@ -11,10 +11,8 @@ namespace ringscope {
 
 /// All that is advised for one session.
 struct AdviceReport {
-  std::string name;         // of the log
-  uint64_t session = 0;     // number in the log, from 1
-  bool is_trace = false;    // the log was made of a trace
-  bool is_complete = true;  // the recorder missed nothing
+  std::string name;      // of the log
+  uint64_t session = 0;  // number in the log, from 1
   AdviceFacts facts;
   AdviceFindings findings;
   std::vector<Advice> advice;
@@ -24,6 +22,7 @@ struct AdviceReport {
 struct PredictedBuffer {
   BufferId id{};
   std::optional<BufferId> made_from;
+  FillPolicy policy = FillPolicy::kRingBuffer;
   std::optional<uint64_t> size_now;  // absent: there was none
   uint64_t size_then = 0;
   uint64_t written = 0;  // packets

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "commands/muted_context.h"
 #include "commands/sweep_reference.h"
 #include "core/advice_plan.h"
 #include "core/split.h"
@@ -41,6 +42,7 @@ class Solver {
     ShareMemory(findings_.plan, findings_.wish.memory);
     RS_RETURN_IF_ERROR(FindPeriods());
     SweepConfig config = reads_.config;
+    ChoosePeriod(config);
     for (const PlannedBuffer& buffer : findings_.plan) {
       config.buffers[buffer.id].size = buffer.size;
       config.buffers[buffer.id].policy = buffer.policy;
@@ -217,6 +219,26 @@ class Solver {
     return {};
   }
 
+  /// Where the plan's sizes alone do not do, or only just, the session is to be read more often.
+  void ChoosePeriod(SweepConfig& config) {
+    if (!findings_.reads.periodic) return;
+    findings_.period_ns = findings_.reads.period_ns;
+    for (const ReadPeriod& period : findings_.periods) {
+      const AdviceBuffer& buffer = *facts_.Find(period.buffer);
+      const bool fits = std::any_of(
+          findings_.plan.begin(), findings_.plan.end(), [&](const PlannedBuffer& planned) {
+            return planned.id == period.buffer && planned.needed &&
+                   *planned.needed <= planned.size &&
+                   buffer.rate.PeakIn(findings_.reads.period_ns) <= planned.size / 5 * 4;
+          });
+      if (!fits && period.period_ns)
+        findings_.period_ns = std::min(findings_.period_ns, *period.period_ns);
+    }
+    if (findings_.period_ns == findings_.reads.period_ns) return;
+    config.reads = ReadsMode::kEvery;
+    config.every_ns = findings_.period_ns;
+  }
+
   /// The longest of some periods up to `window` that loses nothing.
   Status VerifyPeriod(const AdviceBuffer& buffer, uint64_t window, ReadPeriod& period) {
     std::vector<SweepConfig> configs;
@@ -254,7 +276,9 @@ class Solver {
 Result<AdviceFindings> SolveAdvice(Context& context, const OpenSession& open,
                                    const AdviceFacts& facts, const AdviseReads& reads,
                                    const AdviceWish& wish) {
-  return Solver(context, open, facts, reads, wish).Run();
+  // Each of many replays would give the warnings again that the first one gave.
+  MutedContext muted(context);
+  return Solver(muted.context(), open, facts, reads, wish).Run();
 }
 
 }  // namespace ringscope

@@ -88,7 +88,9 @@ void PrintPrediction(Console& console, const AdviceReport& report) {
                {"reaches back now", Align::kRight},
                {"then", Align::kRight}});
   for (const PredictedBuffer& one : predicted) {
-    const bool any = one.written > 0;
+    // What a buffer that discards has of the end, or one that is read again and again, says little.
+    const bool any =
+        one.written > 0 && one.policy == FillPolicy::kRingBuffer && !report.findings.reads.periodic;
     table.AddRow({one.made_from ? fmt::format("{}, from {}", Raw(one.id), Raw(*one.made_from))
                                 : std::to_string(Raw(one.id)),
                   one.size_now ? HumanSize(*one.size_now) : "-", HumanSize(one.size_then),
@@ -107,13 +109,18 @@ void PrintHeading(Console& console, const AdviceReport& report) {
                             Count(facts.buffers.size(), "buffer"),
                             Count(facts.sequences.size(), "sequence"),
                             facts.has_config ? "" : "; the log has no trace config"));
-  if (report.is_trace) {
-    console.Print(Wrapped("",
-                          "Made of a trace: what was lost before the trace was written is not "
-                          "known, so what is really needed can be more."));
+  if (facts.is_trace) {
+    console.Print(Wrapped(
+        "",
+        fmt::format("Made of a trace, which lacks what was lost before it was "
+                    "written{}: what is really needed can be more.",
+                    facts.recorder_gaps == 0 ? ""
+                                             : fmt::format(", and reports losses in {}",
+                                                           Count(facts.recorder_gaps, "place")))));
+  } else if (facts.recorder_gaps > 0) {
+    console.Print(fmt::format("The recording has {}: what is really needed can be more.\n",
+                              Count(facts.recorder_gaps, "gap")));
   }
-  if (!report.is_complete)
-    console.Print("The recording has gaps: what is really needed can be more.\n");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "commands/advise_report.h"
 #include "commands/sweep_report.h"
 #include "commands/text.h"
+#include "core/packet_facts.h"
 
 namespace ringscope {
 namespace {
@@ -42,16 +43,38 @@ std::string GoalText(const AdviceReport& report, BufferId buffer) {
   return "loses nothing";
 }
 
+/// A buffer is chosen by data source: what chatty and rare sequences of the same kind need first.
+std::string SharedContentText(const Advice& advice, const AdviceReport& report) {
+  for (const SplitOutcome& tried : report.findings.tried) {
+    if (tried.split.from != *advice.buffer) continue;
+    const auto content_of = [&](SequenceKey key) {
+      for (const AdviceSequence& sequence : report.facts.sequences)
+        if (sequence.sequence == key && sequence.buffer == tried.split.from)
+          return sequence.content;
+      return uint32_t{0};
+    };
+    for (const SequenceKey rare : tried.split.rare)
+      for (const SequenceKey chatty : tried.split.chatty)
+        if (content_of(rare) == content_of(chatty))
+          return fmt::format(
+              " Both write {}: a data source has one target_buffer, so if it is the "
+              "same one, it must be configured as two.",
+              ContentName(content_of(rare)));
+  }
+  return "";
+}
+
 std::string SizeText(const Advice& advice, const AdviceReport& report) {
   const BufferId id = *advice.buffer;
   const AdviceBuffer& buffer = *report.facts.Find(id);
   const uint64_t duration = report.facts.duration_ns;
   std::string now = fmt::format(
-      "Buffer {}: {} {}, written at {}/s on average. It lost {}", Raw(id), HumanSize(buffer.size),
+      "Buffer {}: {} {}, written at {}/s on average. {} {}", Raw(id), HumanSize(buffer.size),
       Name(buffer.policy),
       duration == 0 ? "?"
                     : HumanSize(static_cast<uint64_t>(static_cast<double>(buffer.rate.bytes()) *
                                                       1e9 / static_cast<double>(duration))),
+      report.facts.is_trace ? "Of what the trace has, it loses" : "It lost",
       LostText(advice["lost"], advice["written"]));
   if (advice["lost"] > 0 && buffer.policy == FillPolicy::kRingBuffer &&
       !report.findings.reads.periodic)
@@ -118,6 +141,15 @@ std::string ReadsText(const Advice& advice, const AdviceReport& report) {
           "Buffer {} is read every {}, in which at most {} come: {} of its {}. It "
           "loses nothing. Nothing to do.",
           id, period, HumanSize(advice["peak"]), Millionths(advice["share"]), size);
+    case AdviceKind::kPeriodTight:
+      return fmt::format(
+          "Buffer {} is read every {}. It lost nothing here, but up to {} come within "
+          "such a time, and a fifth of its {} should stay free. {}",
+          id, Ms(advice["now_ns"]), HumanSize(advice["peak"]), size,
+          advice["period_ns"] == 0
+              ? "No period of 100 ms or more leaves that much free; give it more room."
+              : fmt::format("With file_write_period_ms: {} at most {} come.",
+                            advice["period_ns"] / 1'000'000, HumanSize(advice["peak_then"])));
     case AdviceKind::kPeriodTooLong:
       return fmt::format(
           "Buffer {} is read every {}, in which up to {} come: more than its {} can "
@@ -129,7 +161,7 @@ std::string ReadsText(const Advice& advice, const AdviceReport& report) {
       return fmt::format(
           "Instead of more room: written into a file every {} "
           "(write_into_file: true, file_write_period_ms: {}), buffer {} loses "
-          "nothing at its {}: at most {} come in that time.",
+          "nothing at its {}: at most {} come in that time, and a replay confirms it.",
           period, advice["period_ns"] / 1'000'000, id, size, HumanSize(advice["peak"]));
     default:
       break;
@@ -197,14 +229,19 @@ std::string AdviceText(const Advice& advice, const AdviceReport& report) {
           ListText(advice.sequences), LostText(advice["rare_lost"], advice["rare_written"]));
     case AdviceTopic::kSplit:
       return fmt::format(
-          "At today's total: {} in a buffer of {} of their own, {} left for the rest of buffer {}. "
-          "The rare ones then lose {} (before: {}), and reach back {} (before: {}); the moved ones "
-          "{} (before: {}).",
-          ListText(advice.sequences), HumanSize(advice["chatty_size"]),
-          HumanSize(advice["rest_size"]), Raw(*advice.buffer),
-          LostText(advice["lost_after"], advice["written"]), WithCommas(advice["lost_before"]),
-          HumanDuration(advice["history_after_ns"]), HumanDuration(advice["history_before_ns"]),
-          HumanDuration(advice["chatty_after_ns"]), HumanDuration(advice["chatty_before_ns"]));
+                 "At today's total: {} in a buffer of {} of their own, {} left for the rest of "
+                 "buffer {}. "
+                 "The rare ones then lose {} (before: {}), and reach back {} (before: {}); the "
+                 "moved ones "
+                 "{} (before: {}).",
+                 ListText(advice.sequences), HumanSize(advice["chatty_size"]),
+                 HumanSize(advice["rest_size"]), Raw(*advice.buffer),
+                 LostText(advice["lost_after"], advice["written"]),
+                 WithCommas(advice["lost_before"]), HumanDuration(advice["history_after_ns"]),
+                 HumanDuration(advice["history_before_ns"]),
+                 HumanDuration(advice["chatty_after_ns"]),
+                 HumanDuration(advice["chatty_before_ns"])) +
+             SharedContentText(advice, report);
     case AdviceTopic::kReads:
       return ReadsText(advice, report);
     case AdviceTopic::kFlush:

@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint64_t kMs = 1'000'000;
 constexpr uint64_t kMillion = 1'000'000;
-constexpr uint64_t kShortestClear = 10 * kMs;
+constexpr uint64_t kShortestClear = 50 * kMs;
 
 uint64_t Millionths(uint64_t part, uint64_t whole) {
   return whole == 0
@@ -136,6 +136,14 @@ class Advisor {
     };
     if (findings_.reads.periodic && !lost) {
       const uint64_t peak = buffer->rate.PeakIn(findings_.reads.period_ns);
+      if (peak > period.size / 5 * 4) {
+        add(AdviceKind::kPeriodTight, true,
+            {{"peak", peak},
+             {"now_ns", findings_.reads.period_ns},
+             {"peak_then", period.peak_bytes},
+             {"period_ns", period.period_ns.value_or(0)}});
+        return;
+      }
       add(AdviceKind::kPeriodDoes, false,
           {{"peak", peak},
            {"period_ns", findings_.reads.period_ns},
@@ -155,6 +163,7 @@ class Advisor {
   }
 
   void AddFlush() {
+    if (facts_.is_trace) return;
     const LateCommits& late = facts_.late;
     if (late.packets > 0) {
       Advice& advice = Add(AdviceTopic::kFlush, AdviceKind::kCommittedLate, true,
@@ -177,11 +186,16 @@ class Advisor {
     }
     for (const SweepRow& row : findings_.now) dropped += row.losses.incremental_sequences_dropped;
     if (packets == 0) return;
-    const auto shortest = std::min_element(findings_.then.begin(), findings_.then.end(),
-                                           [](const SweepRow& a, const SweepRow& b) {
-                                             return a.shortest_history_ns < b.shortest_history_ns;
-                                           });
-    const uint64_t history = shortest == findings_.then.end() ? 0 : shortest->shortest_history_ns;
+    // What a sequence that lost nothing reaches back to can lie before its first packet.
+    std::optional<uint64_t> shortest;
+    for (const SweepRow& row : findings_.then) {
+      if (row.read.packets + row.unread.packets == 0) continue;
+      const uint64_t reach = row.history_ns == 0
+                                 ? row.shortest_history_ns
+                                 : std::min(row.history_ns, row.shortest_history_ns);
+      shortest = std::min(shortest.value_or(reach), reach);
+    }
+    const uint64_t history = shortest.value_or(0);
     const uint64_t period = ClearPeriodFor(history);
     const std::optional<uint64_t> set = facts_.config.clear_period_ms;
     const bool does = set && *set > 0 && *set * kMs <= period;
@@ -261,15 +275,14 @@ const char* Name(AdviceTopic topic) {
 }
 
 const char* Name(AdviceKind kind) {
-  static constexpr const char* kNames[] = {"size_does",          "size_too_small",
-                                           "size_not_enough",    "size_never",
-                                           "crowded_out",        "split_helps",
-                                           "period_does",        "period_too_long",
-                                           "period_would_do",    "period_never",
-                                           "committed_late",     "flush_at_end",
-                                           "clear_state",        "shared_memory_too_small",
-                                           "shared_memory_does", "discard_streamed",
-                                           "discard_full",       "ring_for_start"};
+  static constexpr const char* kNames[] = {
+      "size_does",          "size_too_small",   "size_not_enough",
+      "size_never",         "crowded_out",      "split_helps",
+      "period_does",        "period_tight",     "period_too_long",
+      "period_would_do",    "period_never",     "committed_late",
+      "flush_at_end",       "clear_state",      "shared_memory_too_small",
+      "shared_memory_does", "discard_streamed", "discard_full",
+      "ring_for_start"};
   return kNames[static_cast<size_t>(kind)];
 }
 

@@ -40,6 +40,7 @@ enum class AdviceKind : uint8_t {
   kSplitHelps,
   // Reads, of a buffer: size, peak, period_ns (of these reads, or those that lose nothing).
   kPeriodDoes,     // the session's own, + share (millionths of the size that the peak takes)
+  kPeriodTight,    // the session's own, by good luck; + now_ns, period_ns (0: none is shorter)
   kPeriodTooLong,  // the session's own; + now_ns
   kPeriodWouldDo,  // if it were read so
   kPeriodNever,    // not even the shortest possible would do

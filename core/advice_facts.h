@@ -72,7 +72,8 @@ struct AdviceFacts {
   bool has_config = false;
   uint64_t duration_ns = 0;
   uint64_t recorded_reads = 0;  // moments at which the log has reads
-  bool recorder_gaps = false;   // the recording is not complete
+  uint64_t recorder_gaps = 0;   // where the recording is not complete
+  bool is_trace = false;        // made of a trace: when chunks were committed is not known
   uint64_t unfinished = 0;      // packets that were not finished, or wait, when the log ends
   LateCommits late;
 
@@ -147,6 +148,7 @@ struct AdviceFindings {
   std::vector<PlannedSplit> splits;  // of the plan
   std::vector<SplitOutcome> tried;   // splits at today's total size that help
   std::vector<ReadPeriod> periods;   // of ring buffers that lose packets, or are read periodically
+  uint64_t period_ns = 0;            // of the plan's reads, if the session is read periodically
   std::vector<SweepRow> now;         // by an exact replay; by buffer
   std::vector<SweepRow> then;        // the same, with the plan
 };

@@ -46,7 +46,9 @@ TEST(AdvicePlan, SizesAreWholePagesUpToMoreThanEnough) {
   EXPECT_GE(sizes.back(), 2'000'000u);
   for (size_t i = 0; i < sizes.size(); ++i) {
     EXPECT_EQ(sizes[i] % kAdvicePage, 0u);
-    if (i > 0) EXPECT_LT(sizes[i - 1], sizes[i]);
+    if (i > 0) {
+      EXPECT_LT(sizes[i - 1], sizes[i]);
+    }
   }
   EXPECT_EQ(AdviceSizes(UINT64_MAX).back(), uint64_t{2} << 30);
 }

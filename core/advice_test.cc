@@ -147,6 +147,21 @@ TEST(Advice, StreamingOftenEnough) {
   EXPECT_EQ(advice["share"], 500'000u);
 }
 
+TEST(Advice, StreamingThatLosesNothingByGoodLuck) {
+  Situation situation;
+  situation.findings.reads = {.periodic = true, .period_ns = 500 * kMs};
+  ReadPeriod& period = situation.findings.periods.emplace_back();
+  period.buffer = kBuffer;
+  period.size = 256 * kKiB;
+  period.period_ns = 300 * kMs;
+  situation.buffer().rate.Add(0, 128 * kKiB);
+  situation.buffer().rate.Add(400 * kMs, 128 * kKiB);
+  const Advice advice = situation.Only(AdviceKind::kPeriodTight);
+  EXPECT_TRUE(advice.to_do);
+  EXPECT_EQ(advice["peak"], 256 * kKiB);
+  EXPECT_EQ(advice["period_ns"], 300 * kMs);
+}
+
 TEST(Advice, StreamingTooSeldom) {
   Situation situation;
   situation.Lost(5, 0);
@@ -181,9 +196,19 @@ TEST(Advice, FlushForWhatComesLate) {
   EXPECT_EQ(advice["longest_ns"], 900 * kMs);
 }
 
+TEST(Advice, ATraceDoesNotTellWhenItsPacketsWereCommitted) {
+  Situation situation;
+  situation.facts.late.packets = 7;
+  situation.facts.unfinished = 3;
+  EXPECT_TRUE(situation.Has(AdviceTopic::kFlush));
+  situation.facts.is_trace = true;
+  EXPECT_FALSE(situation.Has(AdviceTopic::kFlush));
+}
+
 TEST(Advice, ClearStateAnOrderOfMagnitudeBelowTheHistory) {
   Situation situation;
   situation.Sequence(1, 100).unusable = 40;
+  situation.findings.then[0].read.packets = 960;
   situation.findings.then[0].shortest_history_ns = 2340 * kMs;
   const Advice advice = situation.Only(AdviceKind::kClearState);
   EXPECT_TRUE(advice.to_do);
