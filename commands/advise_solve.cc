@@ -123,6 +123,12 @@ class Solver {
       if (now != nullptr && !findings_.extrapolated &&
           Satisfies(*now, KeepOf(findings_, policy), unavoidable))
         planned.needed = buffer.size;
+      // Of reads that could have come at other moments, a fifth is for the peak.
+      if (findings_.reads.periodic && planned.needed) {
+        const uint64_t peak = buffer.rate.PeakIn(findings_.reads.period_ns);
+        const uint64_t pages = (peak / 4 * 5 + kAdvicePage - 1) / kAdvicePage;
+        planned.needed = std::max(*planned.needed, pages * kAdvicePage);
+      }
       // The user's size is never made smaller.
       if (planned.needed) planned.needed = std::max(*planned.needed, buffer.size);
       findings_.plan.push_back(std::move(planned));

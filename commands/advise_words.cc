@@ -40,7 +40,7 @@ std::string GoalText(const AdviceReport& report, BufferId buffer) {
       return "keeps " + HumanDuration(*findings.wish.keep_ns);
   if (findings.extrapolated && !findings.reads.periodic)
     return "would keep " + HumanDuration(*findings.wish.keep_ns) + " at this log's rate";
-  return "loses nothing";
+  return findings.reads.periodic ? "loses nothing and leaves a fifth free" : "loses nothing";
 }
 
 /// A buffer is chosen by data source: what chatty and rare sequences of the same kind need first.
@@ -84,6 +84,10 @@ std::string SizeText(const Advice& advice, const AdviceReport& report) {
   switch (advice.kind) {
     case AdviceKind::kSizeDoes:
       return now + "Nothing to do.";
+    case AdviceKind::kSizeUnknown:
+      return now +
+             "But the trace reports losses: the buffer was too small, and only a log (ringscope "
+             "record) tells by how much.";
     case AdviceKind::kSizeTooSmall:
       return now + fmt::format("{} {}.", HumanSize(advice["needed"]), goal);
     case AdviceKind::kSizeNotEnough:
@@ -100,6 +104,10 @@ std::string StateText(const Advice& advice) {
                   Count(advice["packets"], "packet"), Count(advice["sequences"], "sequence"),
                   ListText(advice.sequences));
   if (!advice.to_do) return text + "The session clears its state often enough.";
+  if (advice["history_ns"] == 0)
+    return text +
+           "Clear it (clear_period_ms) ten times as often as the buffer turns over; how often "
+           "that is, the log does not tell.";
   if (advice["period_ns"] == 0)
     return text +
            fmt::format("A history of {} is too short for clearing it to help: first more room.",
@@ -143,13 +151,17 @@ std::string ReadsText(const Advice& advice, const AdviceReport& report) {
           id, period, HumanSize(advice["peak"]), Millionths(advice["share"]), size);
     case AdviceKind::kPeriodTight:
       return fmt::format(
-          "Buffer {} is read every {}. It lost nothing here, but up to {} come within "
-          "such a time, and a fifth of its {} should stay free. {}",
-          id, Ms(advice["now_ns"]), HumanSize(advice["peak"]), size,
+          "Buffer {} is read every {}. {} nothing, but up to {} come within such a time, and a "
+          "fifth "
+          "of its {} should stay free. {}",
+          id, Ms(advice["now_ns"]),
+          report.facts.is_trace ? "Of what the trace has, it loses" : "It lost",
+          HumanSize(advice["peak"]), size,
           advice["period_ns"] == 0
-              ? "No period of 100 ms or more leaves that much free; give it more room."
-              : fmt::format("With file_write_period_ms: {} at most {} come.",
-                            advice["period_ns"] / 1'000'000, HumanSize(advice["peak_then"])));
+              ? "No period of 100 ms or more leaves that much free: it needs more room."
+              : fmt::format(
+                    "If it gets no more room: with file_write_period_ms: {} at most {} come.",
+                    advice["period_ns"] / 1'000'000, HumanSize(advice["peak_then"])));
     case AdviceKind::kPeriodTooLong:
       return fmt::format(
           "Buffer {} is read every {}, in which up to {} come: more than its {} can "

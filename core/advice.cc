@@ -53,6 +53,9 @@ class Advisor {
     return advice;
   }
 
+  /// Of a trace that reports losses nobody knows how much was really written.
+  bool LacksLosses() const { return facts_.is_trace && facts_.recorder_gaps > 0; }
+
   void AddSize(const AdviceBuffer& buffer) {
     const SweepRow* now = RowOf(findings_.now, buffer.id);
     if (now == nullptr || now->written.packets == 0) return;
@@ -74,8 +77,8 @@ class Advisor {
              : needed <= size      ? AdviceKind::kSizeTooSmall
                                    : AdviceKind::kSizeNotEnough;
     }
-    Add(AdviceTopic::kSizes, kind,
-        kind == AdviceKind::kSizeTooSmall || kind == AdviceKind::kSizeNotEnough,
+    if (kind == AdviceKind::kSizeDoes && LacksLosses()) kind = AdviceKind::kSizeUnknown;
+    Add(AdviceTopic::kSizes, kind, kind != AdviceKind::kSizeDoes && kind != AdviceKind::kSizeNever,
         {{"size", buffer.size},
          {"history_ns", now->shortest_history_ns},
          {"written", now->written.packets},
@@ -195,7 +198,7 @@ class Advisor {
                                  : std::min(row.history_ns, row.shortest_history_ns);
       shortest = std::min(shortest.value_or(reach), reach);
     }
-    const uint64_t history = shortest.value_or(0);
+    const uint64_t history = LacksLosses() ? 0 : shortest.value_or(0);
     const uint64_t period = ClearPeriodFor(history);
     const std::optional<uint64_t> set = facts_.config.clear_period_ms;
     const bool does = set && *set > 0 && *set * kMs <= period;
@@ -276,13 +279,11 @@ const char* Name(AdviceTopic topic) {
 
 const char* Name(AdviceKind kind) {
   static constexpr const char* kNames[] = {
-      "size_does",          "size_too_small",   "size_not_enough",
-      "size_never",         "crowded_out",      "split_helps",
-      "period_does",        "period_tight",     "period_too_long",
-      "period_would_do",    "period_never",     "committed_late",
-      "flush_at_end",       "clear_state",      "shared_memory_too_small",
-      "shared_memory_does", "discard_streamed", "discard_full",
-      "ring_for_start"};
+      "size_does",          "size_too_small",   "size_not_enough", "size_never",
+      "size_unknown",       "crowded_out",      "split_helps",     "period_does",
+      "period_tight",       "period_too_long",  "period_would_do", "period_never",
+      "committed_late",     "flush_at_end",     "clear_state",     "shared_memory_too_small",
+      "shared_memory_does", "discard_streamed", "discard_full",    "ring_for_start"};
   return kNames[static_cast<size_t>(kind)];
 }
 

@@ -196,6 +196,14 @@ TEST(Advice, FlushForWhatComesLate) {
   EXPECT_EQ(advice["longest_ns"], 900 * kMs);
 }
 
+TEST(Advice, ATraceThatReportsLossesDoesNotTellTheSize) {
+  Situation situation;
+  situation.facts.is_trace = true;
+  EXPECT_FALSE(situation.Only(AdviceKind::kSizeDoes).to_do);
+  situation.facts.recorder_gaps = 3;
+  EXPECT_TRUE(situation.Only(AdviceKind::kSizeUnknown).to_do);
+}
+
 TEST(Advice, ATraceDoesNotTellWhenItsPacketsWereCommitted) {
   Situation situation;
   situation.facts.late.packets = 7;
