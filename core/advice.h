@@ -32,6 +32,7 @@ enum class AdviceKind : uint8_t {
   kSizeTooSmall,   // + needed, planned: what is needed fits
   kSizeNotEnough,  // + needed, planned: what is needed is more than there is memory
   kSizeNever,      // no size that was tried does what is wanted
+  kSizeUnknown,    // it would do for what a trace has, but that reports losses
   // Crowding, of a buffer: chatty, chatty_share (millionths of the room), rare, rare_lost,
   // rare_written.
   kCrowdedOut,
