@@ -73,7 +73,11 @@ class Solver {
 
   Result<Ladder> SweepSizes(const std::vector<PlannedSplit>& splits) {
     std::vector<SweepConfig> configs;
-    for (const uint64_t size : AdviceSizes(bytes_)) {
+    // V1 cannot do without payloads: each size is a whole replay.
+    const bool is_slow =
+        std::any_of(facts_.buffers.begin(), facts_.buffers.end(),
+                    [](const AdviceBuffer& buffer) { return buffer.engine.starts_with("v1"); });
+    for (const uint64_t size : AdviceSizes(bytes_, is_slow)) {
       SweepConfig& config = configs.emplace_back(reads_.config);
       config.all.size = size;
       for (const AdviceBuffer& buffer : facts_.buffers)

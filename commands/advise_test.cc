@@ -31,7 +31,7 @@ struct Ran {
   json session() const { return json::parse(out)["sessions"][0]; }
 };
 
-Ran Run(const AdviseArgs& args, const std::string& input = "") {
+Ran RunOn(const AdviseArgs& args, const std::string& input = "") {
   MemoryRun memory(input);
   const Result<ExitCode> result = RunAdvise(args, memory.context);
   Ran ran{memory.Output(), "", ExitCode::kFailed};
@@ -84,7 +84,7 @@ std::string ChattyAndRare(int chunks) {
 }
 
 TEST(Advise, ALargerBufferLosesNothingAsPredicted) {
-  const Ran ran = Run(Json("-"), ChattyAndRare(200));
+  const Ran ran = RunOn(Json("-"), ChattyAndRare(200));
   EXPECT_EQ(ran.code, ExitCode::kNotice) << ran.error;
   const json session = ran.session();
   const json advice = Find(session, "size_too_small");
@@ -97,7 +97,7 @@ TEST(Advise, ALargerBufferLosesNothingAsPredicted) {
 }
 
 TEST(Advise, ChattyWritersGetABufferOfTheirOwnWhereMemoryIsShort) {
-  const Ran ran = Run(Json("-"), ChattyAndRare(2000));
+  const Ran ran = RunOn(Json("-"), ChattyAndRare(2000));
   const json session = ran.session();
   const json crowded = Find(session, "crowded_out");
   EXPECT_THAT(crowded["sequences"], ElementsAre("1:2"));
@@ -116,7 +116,7 @@ TEST(Advise, TheBudgetIsKept) {
     AdviseArgs args = Json(Capture("two-buffers-v2"));
     args.memory = memory;
     uint64_t sum = 0;
-    for (const json& buffer : Run(args).session()["predicted"])
+    for (const json& buffer : RunOn(args).session()["predicted"])
       sum += buffer["size_then"].get<uint64_t>();
     EXPECT_LE(sum, memory);
   }
@@ -125,7 +125,7 @@ TEST(Advise, TheBudgetIsKept) {
 TEST(Advise, ThePredictionIsWhatASweepSays) {
   AdviseArgs args = Json(Capture("ring-v2"));
   args.keep_ns = 300'000'000;
-  const json session = Run(args).session();
+  const json session = RunOn(args).session();
   ASSERT_EQ(session["predicted"].size(), 1u);
   const json then = session["predicted"][0];
   EXPECT_GE(then["history_then_ns"], 300'000'000);
@@ -141,14 +141,14 @@ TEST(Advise, ThePredictionIsWhatASweepSays) {
 }
 
 TEST(Advise, NothingToDoIsStatusZero) {
-  const Ran ran = Run(Json(Capture("lossless-v2")));
+  const Ran ran = RunOn(Json(Capture("lossless-v2")));
   EXPECT_EQ(ran.code, ExitCode::kClean) << ran.out;
   EXPECT_FALSE(ran.session()["to_do"]);
 }
 
 TEST(Advise, TheConfigIsValidTextProto) {
   for (const char* name : {"ring-v2", "ring-v1", "discard-v2", "two-buffers-v2", "short-v2"}) {
-    const json session = Run(Json(Capture(name))).session();
+    const json session = RunOn(Json(Capture(name))).session();
     const auto config = ParseTextProto(session["config"].get<std::string>(), name);
     ASSERT_TRUE(config) << name << ": " << config.error().ToString();
     const auto buffers = config->All("buffers");
@@ -160,7 +160,7 @@ TEST(Advise, TheConfigIsValidTextProto) {
 }
 
 TEST(Advise, ADiscardingBufferIsATrap) {
-  const json session = Run(Json(Capture("discard-v2"))).session();
+  const json session = RunOn(Json(Capture("discard-v2"))).session();
   const json advice = Find(session, "discard_full");
   EXPECT_GT(advice["numbers"]["lost"], 100'000);
   EXPECT_LT(advice["numbers"]["at_ns"], advice["numbers"]["duration_ns"]);
@@ -168,28 +168,28 @@ TEST(Advise, ADiscardingBufferIsATrap) {
 
 TEST(Advise, ATraceIsAskedLikeALogAndSaysWhatItCannotKnow) {
   AdviseArgs args = Json(std::string(RS_TESTDATA) + "/captures/stream-v2/trace.pftrace.zst");
-  const Ran ran = Run(args);
+  const Ran ran = RunOn(args);
   ASSERT_NE(ran.code, ExitCode::kFailed) << ran.error;
   const json session = ran.session();
   EXPECT_TRUE(session["is_trace"]);
   EXPECT_TRUE(session["reads"]["periodic"]);
   EXPECT_EQ(session["log"], args.log);
   args.format = "text";
-  EXPECT_THAT(Run(args).out, HasSubstr("Made of a trace"));
+  EXPECT_THAT(RunOn(args).out, HasSubstr("Made of a trace"));
   // The same from standard input.
   args.log = "-";
   EXPECT_THAT(
-      Run(args, ReadFile(std::string(RS_TESTDATA) + "/captures/stream-v2/trace.pftrace.zst")).out,
+      RunOn(args, ReadFile(std::string(RS_TESTDATA) + "/captures/stream-v2/trace.pftrace.zst")).out,
       HasSubstr("Made of a trace"));
 }
 
 TEST(Advise, SizesForALongerHistoryThanTheLogAreReckoned) {
   AdviseArgs args = Json("-");
   args.keep_ns = 4'000'000'000;
-  const json session = Run(args, ChattyAndRare(200)).session();
+  const json session = RunOn(args, ChattyAndRare(200)).session();
   EXPECT_TRUE(session["wanted"]["extrapolated"]);
   const uint64_t whole =
-      Find(Run(Json("-"), ChattyAndRare(200)).session(), "size_too_small")["numbers"]["needed"];
+      Find(RunOn(Json("-"), ChattyAndRare(200)).session(), "size_too_small")["numbers"]["needed"];
   EXPECT_NEAR(Find(session, "size_not_enough")["numbers"]["needed"].get<double>(),
               static_cast<double>(whole) * 4e9 / 199e6, 8192.0);
 }
@@ -197,7 +197,7 @@ TEST(Advise, SizesForALongerHistoryThanTheLogAreReckoned) {
 TEST(Advise, AnEmptyLogNeedsNoAdvice) {
   AdviseArgs args;
   args.log = "-";
-  const Ran ran = Run(args, R"({"op":"buffer","id":1,"size":65536,"policy":"ring_buffer"})");
+  const Ran ran = RunOn(args, R"({"op":"buffer","id":1,"size":65536,"policy":"ring_buffer"})");
   EXPECT_EQ(ran.code, ExitCode::kClean) << ran.error;
   EXPECT_THAT(ran.out, HasSubstr("nothing to advise"));
   EXPECT_THAT(ran.out, Not(HasSubstr("buffers {")));
@@ -207,7 +207,7 @@ TEST(Advise, LinesFitATerminalOf100Columns) {
   for (const char* name : {"ring-v2", "two-buffers-v2"}) {
     AdviseArgs args;
     args.log = Capture(name);
-    std::istringstream lines(Run(args).out);
+    std::istringstream lines(RunOn(args).out);
     std::string line;
     std::getline(lines, line);  // with the log's name
     while (std::getline(lines, line)) EXPECT_LE(line.size(), 100u) << line;

@@ -43,11 +43,11 @@ uint64_t AdviceFacts::TotalSize() const {
       [](uint64_t sum, const AdviceBuffer& buffer) { return sum + buffer.size; });
 }
 
-std::vector<uint64_t> AdviceSizes(uint64_t bytes) {
+std::vector<uint64_t> AdviceSizes(uint64_t bytes, bool doublings) {
   std::vector<uint64_t> sizes;
   const uint64_t enough = std::min(kLargest, bytes > kLargest ? kLargest : 2 * bytes + kSmallest);
   for (uint64_t size = kSmallest; size < 2 * enough && size <= kLargest; size *= 2)
-    for (uint64_t quarter = 4; quarter < 8; ++quarter)
+    for (uint64_t quarter = 4; quarter < (doublings ? 5 : 8); ++quarter)
       sizes.push_back(std::min(PagesUp(size / 4 * quarter), kLargest));
   std::sort(sizes.begin(), sizes.end());
   sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());

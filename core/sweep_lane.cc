@@ -32,8 +32,11 @@ SweepLane::SweepLane(const SweepConfig& config, EngineLookup find_engine)
 
 Result<std::unique_ptr<Engine>> SweepLane::MakeEngine(const EngineInfo& info,
                                                       const EngineConfig& config, BufferId id) {
-  if (!info.create_shapes)
+  if (!info.create_shapes) {
+    // Said here: the session takes it for a mistake in the size, if one was chosen.
+    Fail({ErrorCode::kUnsupported, info.name + " keeps payloads", {}, {}});
     return ringscope::Fail(ErrorCode::kUnsupported, info.name + " keeps payloads");
+  }
   std::unique_ptr<Buffer>& buffer = buffers_[id];
   buffer = std::make_unique<Buffer>();
   return info.create_shapes(config, buffer->tally);
