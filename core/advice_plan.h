@@ -18,9 +18,9 @@ inline uint64_t LostBy(const SweepRow& row) {
   return row.overwritten.packets + row.discarded.packets;
 }
 
-/// Sizes to try for every buffer, ascending, in whole pages: four for each doubling, from four
-/// pages to more than `bytes` of room can fill; at most 2 GiB.
-std::vector<uint64_t> AdviceSizes(uint64_t bytes);
+/// Sizes to try for every buffer, ascending, in whole pages, from four pages to more than `bytes` of
+/// room can fill; at most 2 GiB. Four for each doubling, or only the doublings.
+std::vector<uint64_t> AdviceSizes(uint64_t bytes, bool doublings = false);
 
 /// Whether a buffer does what is wanted.
 /// @param keep_ns each sequence reaches back that far; absent: nothing is lost
