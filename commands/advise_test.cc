@@ -49,12 +49,6 @@ AdviseArgs Json(const std::string& log) {
   return args;
 }
 
-std::vector<std::string> Kinds(const json& session) {
-  std::vector<std::string> kinds;
-  for (const json& advice : session["advice"]) kinds.push_back(advice["kind"]);
-  return kinds;
-}
-
 json Find(const json& session, const std::string& kind) {
   for (const json& advice : session["advice"])
     if (advice["kind"] == kind) return advice;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/commit_request.h"
+#include "core/engine.h"
 #include "formats/commit_log_writer.h"
 
 namespace ringscope::testing {
@@ -49,7 +50,8 @@ class Generator {
   struct Writer {
     uint32_t next_chunk = 0;
     bool in_packet = false;
-    uint32_t to_patch = 0;  // chunk whose first four bytes wait for a patch, plus 1
+    uint32_t to_patch = 0;  // chunk whose last four bytes wait for a patch, plus 1
+    uint64_t patch_offset = 0;
   };
 
   static ProducerId ProducerOf(uint32_t writer) {
@@ -61,18 +63,26 @@ class Generator {
     return writer_.Append({.time_ns = now_ns_ += 1000 + random_() % 5000, .body = std::move(body)});
   }
 
-  /// Bytes like those of a track event: a few small fields that change, and names that come again.
+  /// Fields like those of track events, whole ones: a few small values that change, and names that
+  /// come again. At least 6 bytes.
   void AppendPacketBytes(size_t size) {
+    static constexpr const char* kNames[] = {"DrawFrame", "BinderTransaction", "Swap", "vsync"};
+    constexpr size_t kMostPerEvent = 48;
     const size_t end = payload_.size() + size;
-    while (payload_.size() < end) {
+    while (end - payload_.size() > kMostPerEvent + 6) {
       payload_ += '\x40';
       wire::AppendVarint(payload_, now_ns_ + random_() % 4096);
-      payload_ += "\x5A\x0D\x48\x02\x58";
-      wire::AppendVarint(payload_, random_());
-      static constexpr const char* kNames[] = {"DrawFrame", "BinderTransaction", "Swap", "vsync"};
-      payload_ += kNames[random_() % 4];
+      event_ = "\x48\x02\x58";
+      wire::AppendVarint(event_, random_());
+      event_ += kNames[random_() % 4];
+      payload_ += '\x5A';
+      wire::AppendVarint(payload_, event_.size());
+      payload_ += event_;
     }
-    payload_.resize(end);
+    const size_t rest = end - payload_.size() - 2;
+    payload_ += '\x5A';
+    wire::AppendVarint(payload_, rest);
+    for (size_t i = 0; i < rest; ++i) payload_ += kNames[1][i % 17];
   }
 
   void AppendFragment(size_t size) {
@@ -95,12 +105,14 @@ class Generator {
       ++header.fragments;
     } while (payload_.size() < full);
     const uint32_t patched = std::exchange(writer.to_patch, 0);
+    const uint64_t patch_offset = writer.patch_offset;
     writer.in_packet = random_() % 3 == 0;
     if (writer.in_packet) {
       header.flags |= kLastContinues;
       if (random_() % 2 == 0) {
         header.flags |= kNeedsPatching;
         writer.to_patch = Raw(header.chunk) + 1;
+        writer.patch_offset = payload_.size() - kPatchSize;
       }
     }
     CommitRequestBuilder builder(request_);
@@ -110,7 +122,7 @@ class Generator {
                          .writer = Raw(header.writer),
                          .chunk = patched - 1,
                          .patches = {}};
-      patch.patches.push_back({.offset = 20, .data = wire::AsBytes("\x81\x80\x80\x01")});
+      patch.patches.push_back({.offset = patch_offset, .data = wire::AsBytes("Swap")});
       builder.AddPatch(patch);
     }
     bytes_ += kChunkHeaderSize + payload_.size();
@@ -128,6 +140,7 @@ class Generator {
   uint64_t bytes_ = 0;
   uint64_t now_ns_ = kStartNs;
   std::string payload_;
+  std::string event_;
   std::string request_;
 };
 
