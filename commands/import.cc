@@ -83,7 +83,7 @@ Result<ExitCode> RunImport(const ImportArgs& args, Context& context) {
 Command ImportCommand() {
   return {"import",
           "Logs",
-          "Write operations, a Perfetto trace, or any other log, as a commit log",
+          "Write operations, a Perfetto trace or another log as a commit log",
           "Reads a log in any format that ringscope knows and writes it as a .tblog: compressed, "
           "checked, with an index. Every record is kept, malformed requests included. A log "
           "without a header gets one that says it was imported. Of a Perfetto trace, plain or "

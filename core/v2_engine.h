@@ -164,7 +164,7 @@ class V2Engine final : public Engine {
   Chain Reassemble(const Reader& reader, const Fragment& begin, uint32_t& loss_bit);
   template <Mode kMode>
   void Consume(StoredChunk& chunk, uint32_t bytes);
-  void ReturnPacket(uint32_t slot, ChunkId first, uint32_t first_offset, ChunkId last);
+  void ReturnPacket(const Sequence& sequence, ChunkId first, uint32_t first_offset, ChunkId last);
   void AddLoss(uint32_t slot, uint32_t bit, ChunkId at);
 
   // What a buffer without payloads tells in their place (v2_tally-inl.h).

@@ -43,9 +43,8 @@ void V2Engine<kObserved, Store>::Consume(StoredChunk& chunk, uint32_t bytes) {
 }
 
 template <bool kObserved, typename Store>
-void V2Engine<kObserved, Store>::ReturnPacket(uint32_t slot, ChunkId first, uint32_t first_offset,
-                                              ChunkId last) {
-  const Sequence& sequence = s_.sequences[slot];
+void V2Engine<kObserved, Store>::ReturnPacket(const Sequence& sequence, ChunkId first,
+                                              uint32_t first_offset, ChunkId last) {
   packet_.sequence = sequence.key;
   packet_.identity = sequence.identity;
   packet_.place = {first, first_offset, last};
@@ -97,7 +96,7 @@ bool V2Engine<kObserved, Store>::NextOf(Reader& reader) {
           SetShape(reader.slot, ref);
         }
         packet_.size = fragment.size();
-        ReturnPacket(reader.slot, chunk.id, fragment.offset, chunk.id);
+        ReturnPacket(sequence, chunk.id, fragment.offset, chunk.id);
         return true;
       case FragmentKind::kContinue:
       case FragmentKind::kEnd:
@@ -218,7 +217,7 @@ auto V2Engine<kObserved, Store>::Reassemble(const Reader& reader, const Fragment
   if (outcome == Chain::kWhole) {
     ++s_.stats.readaheads_succeeded;
     if constexpr (Store::kHasBytes) packet_.slices = slices_;
-    ReturnPacket(reader.slot, first.id, begin.offset, packet_.place.last_chunk);
+    ReturnPacket(sequence, first.id, begin.offset, packet_.place.last_chunk);
   } else {
     ++s_.stats.readaheads_failed;
     if constexpr (kObserved) {
