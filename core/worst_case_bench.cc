@@ -129,8 +129,13 @@ void BM_GrowsStalled(benchmark::State& state) {
 }
 BENCHMARK(BM_GrowsStalled)
     ->ArgNames({"v", "stalled"})
-    ->ArgsProduct({{1, 2}, {10, 1000, 1'000'000}})
+    ->ArgsProduct({{2}, {10, 1000, 1'000'000}})
     ->Iterations(100'000);
+// V1 walks over all chunks that it holds in each pass: fewer of them, or it takes minutes.
+BENCHMARK(BM_GrowsStalled)
+    ->ArgNames({"v", "stalled"})
+    ->ArgsProduct({{1}, {10, 1000}})
+    ->Iterations(1000);
 
 /// A read pass over a buffer that was read out, or where what is left is stalled.
 void BM_GrowsIdle(benchmark::State& state) {
