@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "commands/each_log.h"
 #include "commands/options.h"
@@ -81,16 +82,19 @@ void WarnOfUnusedChoices(Console& console, const std::string& path, const SweepC
                                Raw(*list.buffer)));
 }
 
-Result<SweepReport> SweepSession(const SweepArgs& args, const OpenSession& open, SessionFacts facts,
-                                 Context& context, const EngineLookup& find_engine) {
+/// @param facts of the session; with a plan made blindly, those that reading it has told in the end
+Result<SweepReport> SweepSession(const SweepArgs& args, const OpenSession& open,
+                                 SessionFacts& facts, Context& context,
+                                 const EngineLookup& find_engine) {
   if (!args.targets.empty())
     return FindTargets(context, open, std::move(facts), args.choices, args.targets, find_engine);
   SweepReport report;
   RS_ASSIGN_OR_RETURN(report.plan, MakePlan(args.choices, facts));
-  report.facts = std::move(facts);
   std::vector<SweepConfig> configs;
   for (const SweepPoint& point : report.plan.points) configs.push_back(point.config);
   RS_ASSIGN_OR_RETURN(report.result, RunSweep(context, open, configs, find_engine));
+  NameReads(facts, report.plan);
+  report.facts = std::move(facts);
   return report;
 }
 
@@ -104,15 +108,27 @@ Result<ExitCode> SweepSessions(const SweepArgs& args, const std::vector<std::str
     RS_ASSIGN_OR_RETURN(spooled, SpooledInput::Read(context));
   }
   const EngineLookup find_engine = EnginesAndPlugins();
-  SessionReader sessions(context, {logs, args.session}, "reading");
+  const bool blindly = args.targets.empty() && PlansBlindly(args.choices);
+  const auto sessions = std::make_shared<SessionReader>(
+      context, SessionSelection{.paths = logs, .only = args.session},
+      blindly ? "sweeping" : "reading");
   ExitCode code = ExitCode::kClean;
-  RS_ASSIGN_OR_RETURN(bool more, sessions.NextSession());
+  RS_ASSIGN_OR_RETURN(bool more, sessions->NextSession());
   while (more) {
-    const uint64_t number = sessions.session();
-    RS_ASSIGN_OR_RETURN(SessionFacts facts, ScanSession(sessions, args.choices.splits));
-    WarnOfUnusedChoices(context.console, sessions.path(), args.choices, facts);
+    const uint64_t number = sessions->session();
+    SessionFacts facts;
+    if (!blindly) {
+      RS_ASSIGN_OR_RETURN(facts, ScanSession(*sessions, args.choices.splits));
+    }
+    bool first = blindly;
     const OpenSession open = [&]() -> Result<OpenedSession> {
       OpenedSession opened;
+      if (std::exchange(first, false)) {
+        // The facts come with the one pass over the log that is needed.
+        opened.reader = sessions;
+        opened.rewritten = std::make_unique<FactsSource>(*sessions, facts);
+        return opened;
+      }
       opened.reader = std::make_unique<SessionReader>(
           context, SessionSelection{.paths = logs, .only = number, .quiet = true}, "sweeping");
       RS_RETURN_IF_ERROR(opened.reader->NextSession());
@@ -121,16 +137,17 @@ Result<ExitCode> SweepSessions(const SweepArgs& args, const std::vector<std::str
       return opened;
     };
     RS_ASSIGN_OR_RETURN(const SweepReport report,
-                        SweepSession(args, open, std::move(facts), context, find_engine));
+                        SweepSession(args, open, facts, context, find_engine));
+    WarnOfUnusedChoices(context.console, sessions->path(), args.choices, report.facts);
     const bool none_found =
         !report.found.empty() &&
         std::none_of(report.found.begin(), report.found.end(),
                      [](const FoundSize& found) { return found.point.has_value(); });
     if (none_found) code = ExitCode::kNotice;
     RS_RETURN_IF_ERROR(visit(report));
-    RS_ASSIGN_OR_RETURN(more, sessions.NextSession());
+    RS_ASSIGN_OR_RETURN(more, sessions->NextSession());
   }
-  return Worse(sessions.Finish(), code);
+  return Worse(sessions->Finish(), code);
 }
 
 namespace {

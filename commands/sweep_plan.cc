@@ -72,23 +72,43 @@ SweepConfig ConfigOf(const SweepSetting& setting, const SweepChoices& choices) {
 
 }  // namespace
 
+Result<std::optional<Op>> FactsSource::Next() {
+  RS_ASSIGN_OR_RETURN(std::optional<Op> op, source_.Next());
+  if (!op) return op;
+  if (const auto* setup = std::get_if<BufferSetUp>(&op->body))
+    facts_.buffers[setup->id] = {setup->size, setup->policy};
+  else if (const auto* connected = std::get_if<ProducerConnected>(&op->body))
+    facts_.producers[connected->producer] = connected->name;
+  else if (const auto* commit = std::get_if<Commit>(&op->body))
+    facts_.commit_bytes += commit->request.size();
+  else if (std::holds_alternative<ReadPass>(op->body))
+    facts_.has_reads = true;
+  return op;
+}
+
 Result<SessionFacts> ScanSession(SessionReader& sessions, const std::vector<SplitRule>& splits) {
   SessionFacts facts;
-  SplitSource source(sessions, splits);
+  SplitSource split(sessions, splits);
+  FactsSource source(split, facts);
   while (true) {
     RS_ASSIGN_OR_RETURN(const std::optional<Op> op, source.Next());
     if (!op) break;
-    if (const auto* setup = std::get_if<BufferSetUp>(&op->body))
-      facts.buffers[setup->id] = {setup->size, setup->policy};
-    else if (const auto* connected = std::get_if<ProducerConnected>(&op->body))
-      facts.producers[connected->producer] = connected->name;
-    else if (const auto* commit = std::get_if<Commit>(&op->body))
-      facts.commit_bytes += commit->request.size();
-    else if (std::holds_alternative<ReadPass>(op->body))
-      facts.has_reads = true;
   }
-  facts.unused_splits = source.UnusedRules();
+  facts.unused_splits = split.UnusedRules();
   return facts;
+}
+
+bool PlansBlindly(const SweepChoices& choices) {
+  const bool has_size_for_all =
+      std::any_of(choices.sizes.begin(), choices.sizes.end(),
+                  [](const SizeList& list) { return !list.buffer && !list.sizes.empty(); });
+  return has_size_for_all && choices.splits.empty();
+}
+
+void NameReads(const SessionFacts& facts, SweepPlan& plan) {
+  for (SweepSetting& setting : plan.settings)
+    if (setting.reads.choice.mode == ReadsMode::kAuto)
+      setting.reads.name = facts.has_reads ? "recorded" : "end";
 }
 
 std::vector<SweepSetting> MakeSettings(const SweepChoices& choices, const SessionFacts& facts) {
@@ -99,7 +119,9 @@ std::vector<SweepSetting> MakeSettings(const SweepChoices& choices, const Sessio
   if (policies.empty()) policies.emplace_back();
   if (reads.empty()) {
     // What `replay` does by itself, by its name.
-    if (facts.has_reads)
+    if (PlansBlindly(choices))
+      reads.push_back({"auto", {ReadsMode::kAuto, 0}});  // see NameReads
+    else if (facts.has_reads)
       reads.push_back({"recorded", {ReadsMode::kRecorded, 0}});
     else
       reads.push_back({"end", {ReadsMode::kEnd, 0}});

@@ -40,6 +40,21 @@ struct SessionFacts {
 /// Reads the session that `sessions` stands at to its end.
 Result<SessionFacts> ScanSession(SessionReader& sessions, const std::vector<SplitRule>& splits);
 
+/// Whether a plan can be made without knowing the session.
+bool PlansBlindly(const SweepChoices& choices);
+
+/// Hands records on, and notes the facts that they tell.
+class FactsSource : public OpSource {
+ public:
+  /// @param source and `facts` outlive this
+  FactsSource(OpSource& source, SessionFacts& facts) : source_(source), facts_(facts) {}
+  Result<std::optional<Op>> Next() override;
+
+ private:
+  OpSource& source_;
+  SessionFacts& facts_;
+};
+
 /// All but the sizes of a configuration.
 struct SweepSetting {
   std::optional<std::string> engine;  // absent: the log's
@@ -64,6 +79,9 @@ struct SweepPlan {
 /// All combinations of what was chosen; without sizes, from an eighth to eight times the log's own.
 /// kUsage if there are too many.
 Result<SweepPlan> MakePlan(const SweepChoices& choices, const SessionFacts& facts);
+
+/// Gives the settings of a plan that was made blindly the names that they have with these facts.
+void NameReads(const SessionFacts& facts, SweepPlan& plan);
 
 /// The settings alone.
 std::vector<SweepSetting> MakeSettings(const SweepChoices& choices, const SessionFacts& facts);

@@ -12,7 +12,7 @@ namespace ringscope {
 
 /// A session's records, to be read once.
 struct OpenedSession {
-  std::unique_ptr<SessionReader> reader;  // stands at the session's first record
+  std::shared_ptr<SessionReader> reader;  // stands at the session's first record
   std::unique_ptr<OpSource> rewritten;    // the reader's records, changed; may be absent
 
   OpSource& ops() { return rewritten ? *rewritten : *reader; }

@@ -137,10 +137,10 @@ TEST_P(SweepCaptureTest, ShapesAloneGiveTheRowsOfAReplay) {
   const std::string path =
       testing::TestdataPath("captures/" + GetParam() + "/session.ops.jsonl.zst").string();
   Tally tally;
-  for (const char* engine : kReleases) {
+  for (const char* engine : {"v2@54", "v2@58"}) {  // the others: over the conformance cases
     for (const uint64_t size : {16u << 10, 512u << 10}) {
       for (const FillPolicy policy : {FillPolicy::kRingBuffer, FillPolicy::kDiscard}) {
-        for (const ReadsMode reads : {ReadsMode::kAuto, ReadsMode::kEnd, ReadsMode::kEvery}) {
+        for (const ReadsMode reads : {ReadsMode::kAuto, ReadsMode::kEvery}) {
           SCOPED_TRACE(fmt::format("{} size {} {} reads {}", engine, size, Name(policy),
                                    static_cast<int>(reads)));
           SweepConfig config;
@@ -152,9 +152,9 @@ TEST_P(SweepCaptureTest, ShapesAloneGiveTheRowsOfAReplay) {
       }
     }
   }
-  // v2@54 and v2@55 do strange things in small buffers.
-  EXPECT_LE(tally.need_payloads, 18u);
-  EXPECT_GE(tally.compared, 30u);
+  // v2@54 does strange things in small buffers.
+  EXPECT_LE(tally.need_payloads, 6u);
+  EXPECT_GE(tally.compared, 10u);
 }
 
 TEST(SweepConformanceTest, ShapesAloneGiveTheRowsOfAReplayOrSayThatTheyCanNot) {
