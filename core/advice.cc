@@ -10,7 +10,6 @@ namespace ringscope {
 namespace {
 
 constexpr uint64_t kMs = 1'000'000;
-constexpr uint64_t kMillion = 1'000'000;
 constexpr uint64_t kShortestClear = 50 * kMs;
 
 uint64_t Millionths(uint64_t part, uint64_t whole) {
