@@ -54,7 +54,6 @@ Status Import(Context& context, AdviseInput& input, std::unique_ptr<ByteSource> 
   ImportArgs args;
   args.log = input.path;
   args.output = folder.file();
-  args.level = 1;
   {
     // Not a word of the temporary file.
     Console console(context.console.streams());

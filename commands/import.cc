@@ -21,7 +21,7 @@ void SetUp(CLI::App& app, ImportArgs& args) {
   app.add_option("-o,--output", args.output, "Log to write (.tblog); - for standard output")
       ->type_name(kFileType)
       ->required();
-  app.add_option("--level", args.level, "Compression level of zstd, 1 to 19 (default: 3)")
+  app.add_option("--level", args.level, "Compression level of zstd, 1 to 19 (default: 1)")
       ->type_name("N")
       ->check(CLI::Range(1, kMaxLevel));
 }

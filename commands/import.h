@@ -4,13 +4,14 @@
 #include <string>
 
 #include "commands/command.h"
+#include "formats/commit_log_writer.h"
 
 namespace ringscope {
 
 struct ImportArgs {
   std::string log;
   std::string output;
-  int level = 3;  // zstd's
+  int level = kDefaultLevel;  // zstd's
 };
 
 /// Writes any log as a `.tblog`. Logs without a header get one.

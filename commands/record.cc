@@ -12,7 +12,7 @@
 namespace ringscope {
 namespace {
 
-constexpr int kMinLevel = -50;
+constexpr int kMinLevel = -200;
 constexpr int kMaxLevel = 19;  // above, zstd needs memory out of proportion
 constexpr uint64_t kMinQueue = 1 << 20;
 
@@ -98,7 +98,7 @@ void SetUp(CLI::App& app, RecordArgs& args) {
             "Go on in another file (FILE.1.tblog, ...) when one has this size");
   AddParsed(app, "--queue", args.queue_bytes, ParseQueue, "SIZE",
             "What may wait for a slow disk in memory before it is dropped (default: 128MiB)");
-  app.add_option("--level", args.level, "Compression level of zstd, -50 (fast) to 19 (default: 1)")
+  app.add_option("--level", args.level, "Compression level of zstd, -200 (fast) to 19 (default: 1)")
       ->type_name("N")
       ->check(CLI::Range(kMinLevel, kMaxLevel));
 }

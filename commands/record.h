@@ -9,6 +9,7 @@
 
 #include "commands/command.h"
 #include "commands/record/session_plan.h"
+#include "formats/commit_log_writer.h"
 
 namespace ringscope {
 
@@ -26,7 +27,7 @@ struct RecordArgs {
   std::optional<uint64_t> duration_ns;
   std::optional<uint64_t> max_size;
   uint64_t queue_bytes = uint64_t{128} << 20;
-  int level = 1;  // zstd's
+  int level = kDefaultLevel;  // zstd's
   std::vector<std::string> command;
 };
 

@@ -60,7 +60,7 @@ class Writer : public CommitLogWriter {
     if (frame.empty()) return {};
     RS_RETURN_IF_ERROR(EmitFrames(/*all=*/true));
     const std::string_view content = frame.Finish(records_);
-    for (const Op& op : frame.ops()) NoteRecord(op);
+    RS_RETURN_IF_ERROR(NoteRecords(content));
     std::unique_ptr<FrameJob> job = compressor_.NewJob();
     job->entry = TakeEntry();
     if (Status status = compressor_.Compress(content, *job); !status) return FailWith(status);
@@ -187,6 +187,16 @@ class Writer : public CommitLogWriter {
     }
     summaries_.Add(op, records_);
     ++records_;
+  }
+
+  /// Notes the records of a frame's content.
+  Status NoteRecords(std::string_view content) {
+    wire::FieldReader reader(wire::AsBytes(content));
+    while (const auto field = reader.Next()) {
+      RS_ASSIGN_OR_RETURN(const auto record, commit_log::DecodeRecord(field->bytes));
+      if (record.op) NoteRecord(*record.op);
+    }
+    return {};
   }
 
   Status CloseFrame() {

@@ -1,7 +1,6 @@
 #include "formats/prepared_frame.h"
 
 #include <cstring>
-#include <utility>
 
 #include "core/wire.h"
 #include "formats/commit_log_format.h"
@@ -10,8 +9,6 @@
 namespace ringscope {
 namespace {
 
-/// Bounds the memory of the operations, as small records take little room in the frame.
-constexpr size_t kMaxRecords = 2048;
 /// More than a commit's record has besides its request.
 constexpr size_t kMaxCommitOverhead = 160;
 
@@ -24,24 +21,19 @@ PreparedFrame::PreparedFrame(size_t capacity) : capacity_(capacity) {
 
 void PreparedFrame::Clear() {
   bytes_.assign(kRoom, '\0');
-  ops_.clear();
 }
 
-bool PreparedFrame::Append(Op&& op) {
-  if (ops_.size() == kMaxRecords) return false;
+bool PreparedFrame::Append(const Op& op) {
   const size_t room = kRoom + capacity_ - bytes_.size();
-  if (auto* const commit = std::get_if<Commit>(&op.body)) {
-    const size_t size = commit->request.size();
-    if (size + kMaxCommitOverhead > room) return false;
+  if (const auto* const commit = std::get_if<Commit>(&op.body)) {
+    if (commit->request.size() + kMaxCommitOverhead > room) return false;
     commit_log::AppendRecord(op, std::nullopt, bytes_);
-    commit->request = wire::AsBytes(bytes_).last(size);  // it stands last in its record
   } else {
     std::string encoded;
     commit_log::AppendRecord(op, std::nullopt, encoded);
     if (encoded.size() > room) return false;
     bytes_ += encoded;
   }
-  ops_.push_back(std::move(op));
   return true;
 }
 

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "core/op.h"
 
@@ -21,14 +20,11 @@ class PreparedFrame {
   PreparedFrame(const PreparedFrame&) = delete;
   PreparedFrame& operator=(const PreparedFrame&) = delete;
 
-  /// Appends any record but a LogHeader, and copies its request. @return false: there is no room,
-  /// and `op` is as it was
-  bool Append(Op&& op);
-  bool empty() const { return ops_.empty(); }
+  /// Appends any record but a LogHeader, and copies its request. @return false: there is no room
+  bool Append(const Op& op);
+  bool empty() const { return bytes_.size() == kRoom; }
   void Clear();
 
-  /// The records, in order. A commit's request points into this frame.
-  const std::vector<Op>& ops() const { return ops_; }
   /// The frame's content, with the number of its first record. Call once, and only if not empty.
   std::string_view Finish(uint64_t first_record);
 
@@ -37,8 +33,7 @@ class PreparedFrame {
   static constexpr size_t kRoom = 32;
 
   const size_t capacity_;
-  std::string bytes_;  // kRoom, then the records; never moves, as it has all its memory at once
-  std::vector<Op> ops_;
+  std::string bytes_;  // kRoom, then the records; has all its memory from the start
 };
 
 }  // namespace ringscope

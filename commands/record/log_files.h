@@ -14,7 +14,7 @@ namespace ringscope::record {
 
 struct LogFilesOptions {
   std::string path;
-  int level = 1;                     // zstd's
+  int level = kDefaultLevel;         // zstd's
   std::optional<uint64_t> max_size;  // bytes after which the next part begins
   LogHeader header;                  // with a uuid; the parts are numbered here
 };

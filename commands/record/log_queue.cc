@@ -47,7 +47,7 @@ void LogQueue::Append(OpBody body) {
     AppendLocked({.time_ns = op.time_ns, .body = std::move(*gap_)}, kRecordCost);
     gap_.reset();
   }
-  AppendLocked(std::move(op), cost);
+  AppendLocked(op, cost);
 }
 
 void LogQueue::Drop(const Op& op, size_t size) {
@@ -65,14 +65,14 @@ void LogQueue::Drop(const Op& op, size_t size) {
   totals_.dropped_bytes += size;
 }
 
-void LogQueue::AppendLocked(Op op, size_t cost) {
+void LogQueue::AppendLocked(const Op& op, size_t cost) {
   if (open_ == nullptr) OpenBlock();
-  if (!open_->frame.Append(std::move(op))) {
+  if (!open_->frame.Append(op)) {
     if (!open_->frame.empty()) {
       CloseBlock();
       OpenBlock();
     }
-    if (!open_->frame.Append(std::move(op))) return AppendLarge(std::move(op), cost);
+    if (!open_->frame.Append(op)) return AppendLarge(op, cost);
   }
   open_->queued += cost;
   queued_ += cost;

@@ -63,7 +63,7 @@ class LogQueue : public RecordSink {
   };
   using BlockPtr = std::unique_ptr<Block>;
 
-  void AppendLocked(Op op, size_t cost);
+  void AppendLocked(const Op& op, size_t cost);
   void AppendLarge(Op op, size_t cost);
   void Drop(const Op& op, size_t size);
   void CloseBlock();

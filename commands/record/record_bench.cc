@@ -33,8 +33,8 @@ constexpr int kPagesOfBurst = (64 << 20) / TestMemory::kPage / kProducers;
 
 enum Way : int64_t { kDirect, kProxy, kRecord, kRecordFastest };
 const char* const kWayNames[] = {"direct", "proxy without tap", "recorded at level -10",
-                                 "recorded at level -50"};
-int LevelOf(Way way) { return way == kRecord ? -10 : -50; }
+                                 "recorded at level -200"};
+int LevelOf(Way way) { return way == kRecord ? -10 : -200; }
 
 uint64_t NowNs(clockid_t clock = CLOCK_MONOTONIC) {
   timespec now = {};

@@ -147,7 +147,7 @@ inline OpList EveryKind() {
 inline std::string WriteLog(const OpList& ops, size_t frame_bytes = size_t{1} << 20,
                             bool close = true) {
   StringSink sink;
-  auto writer = CommitLogWriter::Create(sink, {.level = 3, .frame_bytes = frame_bytes});
+  auto writer = CommitLogWriter::Create(sink, {.frame_bytes = frame_bytes});
   for (const Op& op : ops.ops()) {
     const Status status = (*writer)->Append(op);
     EXPECT_TRUE(status) << status.error().ToString();
