@@ -1,9 +1,14 @@
 // The containers and small helpers under the engines.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <deque>
+#include <functional>
+#include <map>
 #include <random>
+#include <vector>
 
 #include "core/chunk_ring.h"
 #include "core/commit_request.h"
@@ -11,6 +16,7 @@
 #include "core/nearest.h"
 #include "core/result.h"
 #include "core/sequence_ids.h"
+#include "core/sorted_ring.h"
 #include "core/wire.h"
 
 namespace ringscope {
@@ -62,23 +68,86 @@ TEST(ChunkRing, BehavesLikeADeque) {
   }
 }
 
-TEST(ChunkList, BehavesLikeADeque) {
-  ChunkList list;
-  std::deque<uint32_t> model;
-  std::mt19937 random(7);
-  for (uint32_t n = 0; n < 5000; ++n) {
-    if (!model.empty() && random() % 3 == 0) {
-      EXPECT_EQ(list.front(), model.front());
-      list.PopFront();
-      model.pop_front();
-    } else {
-      const auto at = static_cast<uint32_t>(random() % (model.size() + 1));
-      list.Insert(at, n);
-      model.insert(model.begin() + at, n);
+class Random {
+ public:
+  uint32_t Below(uint32_t n) { return static_cast<uint32_t>(random_() % n); }
+
+ private:
+  std::mt19937 random_{7};
+};
+
+/// Where the next item goes, of so many that are there.
+using NextPlace = std::function<uint32_t(uint32_t size, Random& random)>;
+
+// Insertions in any order, and those that the gap is made for: all near one place, at two places in
+// turn, near the front, and at the back.
+TEST(GapRing, BehavesLikeADeque) {
+  const std::vector<NextPlace> ways = {
+      [](uint32_t size, Random& random) { return random.Below(size + 1); },
+      [](uint32_t size, Random& random) { return size - std::min(size, random.Below(3)); },
+      [](uint32_t size, Random& random) { return std::min(size, 20 + random.Below(3)); },
+      [](uint32_t size, Random&) { return size % 2 == 0 ? size : size / 2; },
+      [](uint32_t size, Random& random) { return random.Below(4) == 0 ? size / 100 : size; },
+      [](uint32_t size, Random&) { return size; },
+  };
+  for (size_t way = 0; way < ways.size(); ++way) {
+    for (const uint32_t pops_of_100 : {0u, 33u, 49u, 60u}) {
+      SCOPED_TRACE(fmt::format("way {}, {} % popped", way, pops_of_100));
+      GapRing<uint32_t> list;
+      std::deque<uint32_t> model;
+      Random random;
+      for (uint32_t n = 0; n < 4000; ++n) {
+        if (!model.empty() && random.Below(100) < pops_of_100) {
+          ASSERT_EQ(list.front(), model.front());
+          list.PopFront();
+          model.pop_front();
+        } else {
+          const uint32_t at = ways[way](static_cast<uint32_t>(model.size()), random);
+          list.Insert(at, n);
+          model.insert(model.begin() + at, n);
+        }
+        ASSERT_EQ(list.size(), model.size());
+        if (!model.empty()) {
+          ASSERT_EQ(list.back(), model.back());
+        }
+        if (n % 20 != 0) continue;
+        for (uint32_t i = 0; i < model.size(); ++i) ASSERT_EQ(list[i], model[i]);
+        const GapRing<uint32_t> copy = list;
+        for (uint32_t i = 0; i < model.size(); ++i) ASSERT_EQ(copy[i], model[i]);
+      }
     }
-    ASSERT_EQ(list.size(), model.size());
-    if (n % 50 != 0) continue;
-    for (uint32_t i = 0; i < model.size(); ++i) ASSERT_EQ(list[i], model[i]);
+  }
+}
+
+TEST(SortedRing, BehavesLikeAMap) {
+  SortedRing ring;
+  std::map<uint32_t, uint32_t> model;
+  Random random;
+  const auto remove = [&](std::map<uint32_t, uint32_t>::iterator item) {
+    const uint32_t at = ring.LowerBound(item->first);
+    ASSERT_TRUE(ring.Holds(at, item->first));
+    ring.Remove(at);
+    model.erase(item);
+  };
+  for (uint32_t n = 0; n < 20'000; ++n) {
+    const uint32_t key = n / 8 + random.Below(100);  // now and then one that was there before
+    const uint32_t at = ring.LowerBound(key);
+    ASSERT_EQ(ring.Holds(at, key), model.contains(key));
+    if (model.contains(key)) {
+      EXPECT_EQ(ring[at].value, model[key]);
+      remove(model.find(key));
+    } else {
+      ring.Insert({.key = key, .value = n});
+      model[key] = n;
+    }
+    if (model.size() > 60) remove(std::next(model.begin(), random.Below(20)));
+    ASSERT_EQ(ring.empty(), model.empty());
+    if (n % 10 != 0) continue;
+    std::map<uint32_t, uint32_t> held;
+    for (uint32_t i = ring.NextItem(0); i < ring.size(); i = ring.NextItem(i + 1))
+      held[ring[i].key] = ring[i].value;
+    ASSERT_EQ(held, model);
+    EXPECT_LE(ring.size(), 2 * model.size() + 1);
   }
 }
 

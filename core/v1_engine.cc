@@ -69,7 +69,7 @@ void V1Engine::Commit(const ChunkCommit& commit) {
            .fragments = fragments,
            .flags = flags,
            .complete = commit.complete};
-  sequence.chunks.Insert(sequence.chunks.LowerBound(id), {.key = id, .value = chunk_slot});
+  sequence.chunks.Insert({.key = id, .value = chunk_slot});
   records_.PushBack({.offset = wr_, .size = size, .chunk = chunk_slot});
   ++stats_.chunks_written;
   stats_.bytes_written += size;
@@ -121,6 +121,8 @@ void V1Engine::Recommit(Sequence& sequence, Chunk& chunk, const ChunkCommit& com
   chunk.fragments = fragments;
   chunk.flags = flags;
   chunk.complete = commit.complete;
+  sequence.read_out.OnChanged(chunk.id);
+  sequence.looked_ahead.OnChanged(chunk.id);
   WritePayload(commit, chunk.offset, record_size);
   ++stats_.chunks_rewritten;
   if (observer_ != nullptr) observer_->OnRewritten(Observed(chunk));
@@ -173,14 +175,15 @@ bool V1Engine::Clear(uint64_t size, const ChunkCommit& by, uint64_t& gap) {
   };
   if (discards_) {
     uint64_t at = wr_;
-    for (uint32_t i = 0; i < records_.size() && starts_before_end(records_[i], at); ++i) {
+    for (RingRef i = records_.begin(); i != records_.end(); ++i) {
+      if (!starts_before_end(records_[i], at)) break;
       if (unread(records_[i])) return false;
       at += records_[i].size;
     }
   }
   uint64_t at = wr_;
-  while (!records_.empty() && starts_before_end(records_.front(), at)) {
-    const Record record = records_.front();
+  while (!records_.empty() && starts_before_end(records_[records_.begin()], at)) {
+    const Record record = records_[records_.begin()];
     records_.PopFront();
     at += record.size;
     if (record.is_padding()) {
@@ -204,8 +207,11 @@ void V1Engine::Erase(ChunkSlot slot, const ChunkCommit& by) {
     observer_->OnEvicting(observed, by);
     observer_->OnErased(observed);
   }
-  SortedRing& list = sequences_[chunk.sequence].chunks;
-  list.Erase(list.LowerBound(chunk.id));
+  Sequence& sequence = sequences_[chunk.sequence];
+  sequence.chunks.Remove(sequence.chunks.LowerBound(chunk.id));
+  sequence.read_out.OnErased(chunk.id);
+  sequence.looked_ahead.OnChanged(chunk.id);
+  if (sequence.marker == chunk.id) sequence.has_marker = false;
   free_chunks_.push_back(slot);
 }
 
@@ -291,16 +297,17 @@ std::string V1Engine::CheckInvariants() const {
   for (size_t slot = 0; slot < sequences_.size(); ++slot) {
     const SortedRing& list = sequences_[slot].chunks;
     for (uint32_t i = 0; i < list.size(); ++i) {
+      if (i > 0 && list[i - 1].key >= list[i].key) return "a sequence's list is not sorted";
+      if (list.IsRemoved(i)) continue;
       const Chunk& chunk = chunks_[list[i].value];
       ++chunks;
       if (chunk.id != list[i].key || chunk.sequence != slot) return "a list has another's chunk";
-      if (i > 0 && list[i - 1].key >= list[i].key) return "a sequence's list is not sorted";
       if (chunk.next_fragment > chunk.payload_size()) return "a fragment lies outside its record";
     }
   }
   // Buffer order starts at the cursor, or at 0 where nothing lies behind the cursor.
-  uint64_t at = records_.empty() || records_[0].offset == wr_ ? wr_ : 0;
-  for (uint32_t i = 0; i < records_.size(); ++i) {
+  uint64_t at = records_.empty() || records_[records_.begin()].offset == wr_ ? wr_ : 0;
+  for (RingRef i = records_.begin(); i != records_.end(); ++i) {
     const Record& record = records_[i];
     if (record.offset != at) {
       // From the high-water mark, or from the buffer's end, back to its start.

@@ -7,6 +7,7 @@
 
 #include "core/engine.h"
 #include "core/key_index.h"
+#include "core/ring.h"
 #include "core/sorted_ring.h"
 #include "core/zeroed_storage.h"
 
@@ -38,10 +39,46 @@ struct Chunk {
 /// Names a chunk as long as it is in the buffer.
 using ChunkSlot = uint32_t;
 
+/// Chunks of a sequence that follow each other without a hole, all of them held: what reading found
+/// out about them needs no second look.
+class ChunkRun {
+ public:
+  void Begin(uint32_t id) {
+    known_ = true;
+    first_ = last_ = id;
+  }
+  void ExtendTo(uint32_t id) { last_ = id; }
+  void Forget() { known_ = false; }
+  bool IsKnownFrom(uint32_t id) const { return known_ && first_ == id; }
+  uint32_t last() const { return last_; }
+
+  /// A chunk changes: what was found out may not hold.
+  void OnChanged(uint32_t id) {
+    if (id - first_ <= last_ - first_) known_ = false;
+  }
+  /// A chunk is taken out: if it is the first, the run is shorter.
+  void OnErased(uint32_t id) {
+    if (id == first_ && first_ != last_)
+      ++first_;
+    else
+      OnChanged(id);
+  }
+
+ private:
+  bool known_ = false;
+  uint32_t first_ = 0;
+  uint32_t last_ = 0;
+};
+
 struct Sequence {
   SequenceKey key;
   SortedRing chunks;          // ChunkSlots by chunk id as a plain number
   uint32_t last_written = 0;  // highest chunk id, modulo 2^32
+  // So that a visit does not walk over all that earlier ones have read:
+  ChunkRun read_out;  // from where a visit begins; all read out but for the last
+  uint32_t marker = 0;  // the chunk in it that was read from last, before its last one
+  bool has_marker = false;
+  ChunkRun looked_ahead;  // a packet that begins in the first, and goes on through all of them
 };
 
 /// What lies in the buffer at one place: a chunk's record or padding.
@@ -89,6 +126,7 @@ class V1Engine final : public Engine {
   void EnterSequence();
   void EndSequence();
   bool MoveOn(uint32_t& at) const;
+  bool StepForward();
   Fragment ReadFragment(Chunk& chunk);
   SequenceKey CurrentKey() const;
   void ReportStall(uint32_t at, bool packet_goes_on) const;
@@ -124,6 +162,7 @@ class V1Engine final : public Engine {
   bool reading_ = false;
   size_t at_sequence_ = 0;
   uint32_t at_chunk_ = 0;
+  uint32_t dropped_ = 1;  // the next packet's flag, as far as it is known
   Packet packet_;
   std::vector<Bytes> slices_;
 };

@@ -1,6 +1,7 @@
 // How V1 reads: sequence by sequence, each in chunk order from its oldest chunk.
 
 #include <algorithm>
+#include <utility>
 
 #include "core/data_loss.h"
 #include "core/v1_engine.h"
@@ -37,12 +38,23 @@ void V1Engine::EnterSequence() {
     reading_ = false;
     return;
   }
-  const Sequence& sequence = Current();
+  Sequence& sequence = Current();
   // The first whose id is above the last written one's.
   at_chunk_ = sequence.last_written == UINT32_MAX
                   ? sequence.chunks.size()
                   : sequence.chunks.LowerBound(sequence.last_written + 1);
+  at_chunk_ = sequence.chunks.NextItem(at_chunk_);
   if (at_chunk_ == sequence.chunks.size()) at_chunk_ = 0;
+  dropped_ = 1;
+  const uint32_t first = sequence.chunks[at_chunk_].key;
+  if (!sequence.read_out.IsKnownFrom(first)) {
+    sequence.read_out.Begin(first);
+    sequence.has_marker = false;
+    return;
+  }
+  // Straight to where the last visit ended, as if it had come there through what it read.
+  if (sequence.has_marker) dropped_ = FindChunk(sequence, sequence.marker)->skipped_last ? 1 : 0;
+  at_chunk_ = sequence.chunks.LowerBound(sequence.read_out.last());
 }
 
 void V1Engine::EndSequence() {
@@ -56,9 +68,24 @@ bool V1Engine::MoveOn(uint32_t& at) const {
   const Chunk& chunk = ChunkAt(at);
   if (chunk.id == sequence.last_written || !chunk.complete) return false;
   const uint32_t id = chunk.id;
-  ++at;
+  at = sequence.chunks.NextItem(at + 1);
   if (at == sequence.chunks.size()) at = 0;
   return sequence.chunks[at].key == id + 1;
+}
+
+/// Moves on from the chunk that the cursor stands at, which is read out. @return as MoveOn
+bool V1Engine::StepForward() {
+  Sequence& sequence = Current();
+  const Chunk& left = ChunkAt(at_chunk_);
+  if (!MoveOn(at_chunk_)) return false;
+  if (left.fragments_read > 0) {
+    sequence.marker = left.id;
+    sequence.has_marker = true;
+  }
+  sequence.read_out.ExtendTo(sequence.chunks[at_chunk_].key);
+  // A packet passes over it, as it is empty; the next visit will end there.
+  if ((left.flags & kNeedsPatching) != 0) sequence.read_out.Forget();
+  return true;
 }
 
 SequenceKey V1Engine::CurrentKey() const { return Current().key; }
@@ -132,20 +159,25 @@ void V1Engine::ReportGivenUp(uint32_t chunk, uint32_t offset, uint32_t cause) co
 /// Follows a packet that begins in the current chunk. Where all of it is there, its fragments are
 /// consumed, and the current chunk is the one that holds the last of them.
 auto V1Engine::ReadAhead() -> Ahead {
-  uint32_t last = at_chunk_;
-  uint32_t expected = ChunkAt(at_chunk_).id;
+  ChunkRun& known = Current().looked_ahead;
+  const uint32_t begin = ChunkAt(at_chunk_).id;
+  if (!known.IsKnownFrom(begin)) known.Begin(begin);
+  uint32_t last = Current().chunks.LowerBound(known.last());
+  uint32_t expected = known.last();
   bool found = false;
   bool needs_patch = false;
-  uint32_t reached = at_chunk_;  // the chunk behind which the walk goes on
+  uint32_t reached = last;  // the chunk behind which the walk goes on
   while (!found && MoveOn(last)) {
     reached = last;
     ++expected;
     const Chunk& chunk = ChunkAt(last);
-    if (chunk.fragments == 0) continue;
-    if (chunk.id != expected || (chunk.flags & kFirstContinues) == 0) break;
-    needs_patch = (chunk.flags & kNeedsPatching) != 0;
-    if (needs_patch) break;
-    found = chunk.fragments != 1 || (chunk.flags & kLastContinues) == 0;
+    if (chunk.fragments > 0) {
+      if (chunk.id != expected || (chunk.flags & kFirstContinues) == 0) break;
+      needs_patch = (chunk.flags & kNeedsPatching) != 0;
+      if (needs_patch) break;
+      found = chunk.fragments != 1 || (chunk.flags & kLastContinues) == 0;
+    }
+    known.ExtendTo(chunk.id);
   }
   if (!found) {
     ++stats_.readaheads_failed;
@@ -164,7 +196,7 @@ auto V1Engine::ReadAhead() -> Ahead {
       ReportGivenUp(chunk.id, offset, kLossChunkCorrupted);
     }
     if (lost || at_chunk_ == last) break;
-    MoveOn(at_chunk_);
+    StepForward();
   }
   if (lost) {
     ChunkAt(at_chunk_).skipped_last = true;
@@ -188,7 +220,7 @@ const Packet* V1Engine::Return(uint32_t first_chunk, uint32_t first_offset, Iden
 }
 
 const Packet* V1Engine::NextPacket() {
-  uint32_t dropped = 1;
+  uint32_t dropped = std::exchange(dropped_, 1);
   while (reading_) {
     Chunk& chunk = ChunkAt(at_chunk_);
     bool sequence_ends = (chunk.flags & kNeedsPatching) != 0;
@@ -237,13 +269,13 @@ const Packet* V1Engine::NextPacket() {
     }
     if (moved) continue;
     const uint32_t left = at_chunk_;
-    if (!sequence_ends && !MoveOn(at_chunk_)) {
+    if (!sequence_ends && !StepForward()) {
       ReportStall(left, false);
       sequence_ends = true;
     }
     if (sequence_ends) {
       EndSequence();
-      dropped = 1;
+      dropped = std::exchange(dropped_, 1);
     }
   }
   return nullptr;

@@ -103,6 +103,7 @@ void V2Engine<kObserved, Store>::Erase(uint32_t slot) {
   chunk.flags = 0;
   if (sequence.chunks.empty()) {
     sequence.wide_ids = false;
+    sequence.in_buffer_order = true;
     AddToEmpty(slot);
     ++s_.empty_counter;
   }

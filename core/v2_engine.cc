@@ -43,6 +43,7 @@ void V2Engine<kObserved, Store>::ReadFragments(Incoming& in, uint32_t count) con
       }
       in.fragment_bytes = fragment.end;
       in.all_whole |= fragment.size() > 0;
+      ++in.fragments;
     }
   } else {
     const ChunkShape& shape = *commit.shape;
@@ -50,6 +51,7 @@ void V2Engine<kObserved, Store>::ReadFragments(Incoming& in, uint32_t count) con
          shape.fragments.first(std::min<size_t>(count, shape.fragments.size()))) {
       in.all_whole |= fragment.end > in.fragment_bytes + fragment.header;
       in.fragment_bytes = fragment.end;
+      ++in.fragments;
     }
     if (count > shape.fragments.size()) {
       in.broken = true;
@@ -173,7 +175,9 @@ uint32_t V2Engine<kObserved, Store>::InsertionPoint(const Sequence& sequence, Ch
   if (!sequence.wide_ids && back < kHalfIds) {
     // Ids without holes: the place is known by arithmetic.
     if (back < count && id_at(count - 1 - back) == id) return count - back;
-    uint32_t low = 0, high = count - 1;  // high does not follow
+    // No more than `back` chunks are younger; as many, if all of these are there.
+    uint32_t low = back < count ? count - back : 0, high = count - 1;  // high does not follow
+    if (!follows(low)) return low;
     while (low < high) {
       const uint32_t middle = low + (high - low) / 2;
       if (follows(middle))
@@ -256,6 +260,21 @@ bool V2Engine<kObserved, Store>::MakeRoom(const Incoming& in) {
   return true;
 }
 
+/// Whether a sequence that stalled will stall the same way with this chunk added behind its last.
+template <bool kObserved, typename Store>
+bool V2Engine<kObserved, Store>::KeepsStall(Sequence& sequence, const Incoming& in,
+                                            bool consecutive) const {
+  if (!sequence.stalled_at_end) return true;  // its reader does not come so far
+  // The reader waits for the packet's next piece.
+  if (!consecutive || in.consumed > 0 || in.broken) return false;
+  if ((in.flags & kNeedsPatching) != 0) {
+    sequence.stalled_at_end = false;
+    return true;
+  }
+  constexpr uint8_t kContinues = kFirstContinues | kLastContinues;
+  return in.fragments == 1 && (in.flags & kContinues) == kContinues;
+}
+
 template <bool kObserved, typename Store>
 void V2Engine<kObserved, Store>::WriteChunk(uint32_t slot, const Incoming& in,
                                             bool sequence_is_new) {
@@ -276,14 +295,18 @@ void V2Engine<kObserved, Store>::WriteChunk(uint32_t slot, const Incoming& in,
   store_.Write(ref, chunk, in.commit, in.fragment_bytes);
 
   Sequence& sequence = s_.sequences[slot];
-  Unsettle(sequence);
   const uint32_t at = InsertionPoint(sequence, chunk.id);
-  if (at != sequence.chunks.size()) ++s_.stats.chunks_committed_out_of_order;
+  if (at != sequence.chunks.size()) {
+    ++s_.stats.chunks_committed_out_of_order;
+    sequence.in_buffer_order = false;
+  }
   if (sequence.listed_empty) RemoveFromEmpty(slot);
   // The counter is a property of the released buffers; it does not go below nothing.
   if (sequence.chunks.empty() && !sequence_is_new && s_.empty_counter > 0) --s_.empty_counter;
   const bool consecutive = at > 0 && at == sequence.chunks.size() &&
                            s_.chunks[sequence.chunks.back()].id == ChunkId{Raw(chunk.id) - 1};
+  if (sequence.settled && (at != sequence.chunks.size() || !KeepsStall(sequence, in, consecutive)))
+    Unsettle(sequence);
   sequence.chunks.Insert(at, ref);
   if (!consecutive) {
     const ChunkId first = s_.chunks[sequence.chunks.front()].id;

@@ -52,11 +52,19 @@ struct alignas(64) Sequence {
   bool last_incomplete : 1 = false;
   bool wide_ids : 1 = false;          // the list's ids do not lie within kHalfIds: no total order
   bool listed_empty : 1 = false;      // is in the list of empty sequences
+  bool in_buffer_order : 1 = true;    // the list is
   bool stalled_in_chain : 1 = false;  // the last stall was in the middle of a packet
+  bool stalled_at_end : 1 = false;    // there, for want of a chunk behind the last one
   bool stall_repeats : 1 = false;     // another pass would find the same, and change nothing
-  uint32_t settled_epoch = 0;         // == State::settled_epoch: nothing changed since it stalled
+  bool settled : 1 = false;           // it repeats, and nothing changed that since
 };
 static_assert(sizeof(Sequence) == 64);
+
+/// A sequence that stalled, and would in the next pass.
+struct SettledSequence {
+  ChunkRef first = 0;  // its first chunk in buffer order
+  uint32_t slot = 0;
+};
 
 /// Everything that a clone copies.
 struct State {
@@ -81,8 +89,8 @@ struct State {
   // stalled and did not change since. A read pass would find nothing there and only count the
   // read-aheads that fail, so it starts behind them.
   ChunkRef settled_end = 0;
-  uint32_t settled_epoch = 1;
-  uint32_t settled_failures = 0;  // of read-aheads
+  std::vector<SettledSequence> settled;  // in order of their first chunks
+  uint32_t settled_failures = 0;         // of read-aheads
 };
 
 /// Takes the packets of one sequence in order, on behalf of a target chunk. The chunk it stands in
@@ -92,7 +100,8 @@ struct Reader {
   ChunkRef target = 0;
   uint32_t position = 0;  // in the first chunk's payload
   bool met_gap = false;
-  bool moved = false;  // returned a packet, or took a chunk out
+  bool moved = false;    // returned a packet, or took a chunk out
+  bool at_end = false;  // a packet goes on behind the sequence's last chunk
 };
 
 enum class Mode : uint8_t { kRead, kErase };
@@ -119,6 +128,7 @@ class V2Engine final : public Engine {
   struct Incoming {
     const ChunkCommit& commit;
     uint8_t flags = 0;  // to be stored
+    uint32_t fragments = 0;
     uint32_t fragment_bytes = 0;
     uint32_t size = 0;      // payload bytes to reserve
     uint32_t consumed = 0;  // bytes that were read before, for a chunk that comes again
@@ -141,6 +151,7 @@ class V2Engine final : public Engine {
   uint32_t InsertionPoint(const Sequence& sequence, ChunkId id) const;
   Recommit RecommitInPlace(ChunkRef ref, bool is_first, Incoming& in);
   bool MakeRoom(const Incoming& in);
+  bool KeepsStall(Sequence& sequence, const Incoming& in, bool consecutive) const;
   void WriteChunk(uint32_t slot, const Incoming& in, bool sequence_is_new);
   void Wrap();
   void Discard(const ChunkCommit& commit, DiscardReason reason);
@@ -161,7 +172,7 @@ class V2Engine final : public Engine {
   template <Mode kMode>
   bool NextOf(Reader& reader);
   template <Mode kMode>
-  Chain Reassemble(const Reader& reader, const Fragment& begin, uint32_t& loss_bit);
+  Chain Reassemble(Reader& reader, const Fragment& begin, uint32_t& loss_bit);
   template <Mode kMode>
   void Consume(StoredChunk& chunk, uint32_t bytes);
   void ReturnPacket(const Sequence& sequence, ChunkId first, uint32_t first_offset, ChunkId last);

@@ -56,8 +56,7 @@ template <Mode kMode>
 bool V2Engine<kObserved, Store>::NextOf(Reader& reader) {
   Sequence& sequence = s_.sequences[reader.slot];
   if constexpr (kMode == Mode::kRead) {
-    if (sequence.skipped_in_pass == s_.pass || sequence.settled_epoch == s_.settled_epoch)
-      return false;
+    if (sequence.skipped_in_pass == s_.pass || sequence.settled) return false;
   }
   while (true) {
     const ChunkRef ref = sequence.chunks.front();
@@ -68,7 +67,7 @@ bool V2Engine<kObserved, Store>::NextOf(Reader& reader) {
       if (status == FragmentStatus::kCorrupted) AddLoss(reader.slot, kLossChunkCorrupted, chunk.id);
       if (kMode == Mode::kRead && chunk.is_incomplete()) {
         sequence.skipped_in_pass = s_.pass;
-        sequence.stalled_in_chain = false;
+        sequence.stalled_in_chain = sequence.stalled_at_end = false;
         sequence.stall_repeats = !reader.moved;
         if constexpr (kObserved)
           observer_->OnStalled(sequence.key, chunk.id, StallReason::kIncomplete);
@@ -126,6 +125,7 @@ bool V2Engine<kObserved, Store>::NextOf(Reader& reader) {
         if constexpr (kMode == Mode::kRead) {
           sequence.skipped_in_pass = s_.pass;
           sequence.stalled_in_chain = true;
+          sequence.stalled_at_end = reader.at_end;
           sequence.stall_repeats = !reader.moved;
           return false;
         }
@@ -146,7 +146,7 @@ bool V2Engine<kObserved, Store>::NextOf(Reader& reader) {
 /// walk took fragments in any case.)
 template <bool kObserved, typename Store>
 template <Mode kMode>
-auto V2Engine<kObserved, Store>::Reassemble(const Reader& reader, const Fragment& begin,
+auto V2Engine<kObserved, Store>::Reassemble(Reader& reader, const Fragment& begin,
                                             uint32_t& loss_bit) -> Chain {
   const Sequence& sequence = s_.sequences[reader.slot];
   const ChunkList& list = sequence.chunks;
@@ -219,6 +219,7 @@ auto V2Engine<kObserved, Store>::Reassemble(const Reader& reader, const Fragment
     if constexpr (Store::kHasBytes) packet_.slices = slices_;
     ReturnPacket(sequence, first.id, begin.offset, packet_.place.last_chunk);
   } else {
+    reader.at_end = stall == StallReason::kMissingChunk;
     ++s_.stats.readaheads_failed;
     if constexpr (kObserved) {
       if (outcome == Chain::kUnfinished && kMode == Mode::kRead)
@@ -250,22 +251,31 @@ void V2Engine<kObserved, Store>::Settle(ChunkRef ref) {
   const StoredChunk& chunk = s_.chunks[ref];
   if (!chunk.is_padding()) {
     Sequence& sequence = s_.sequences[chunk.sequence];
-    if (sequence.settled_epoch != s_.settled_epoch) {
+    if (!sequence.settled) {
       if (sequence.skipped_in_pass != s_.pass || !sequence.stall_repeats) return;
-      sequence.settled_epoch = s_.settled_epoch;
+      sequence.settled = true;
+      s_.settled.push_back({.first = ref, .slot = chunk.sequence});
       s_.settled_failures += sequence.stalled_in_chain ? 1 : 0;
     }
   }
   ++s_.settled_end;
 }
 
-/// Something changes in the sequence: if its stall was settled, passes have to look at it again.
+/// Something changes in the sequence: if its stall was settled, passes have to look at it again, and
+/// at what comes behind its first chunk.
 template <bool kObserved, typename Store>
 void V2Engine<kObserved, Store>::Unsettle(const Sequence& sequence) {
-  if (kObserved || sequence.settled_epoch != s_.settled_epoch) return;
-  if (++s_.settled_epoch == 0) s_.settled_epoch = 1;
-  s_.settled_failures = 0;
-  s_.settled_end = s_.chunks.begin();
+  if (kObserved || !sequence.settled) return;
+  const ChunkRef begin = s_.chunks.begin();
+  const ChunkRef from = sequence.in_buffer_order ? sequence.chunks.front() : begin;
+  while (!s_.settled.empty() && s_.settled.back().first - begin >= from - begin) {
+    Sequence& unsettled = s_.sequences[s_.settled.back().slot];
+    unsettled.settled = false;
+    if (begun_) unsettled.skipped_in_pass = s_.pass;  // the pass under way went past it
+    s_.settled_failures -= unsettled.stalled_in_chain ? 1 : 0;
+    s_.settled.pop_back();
+  }
+  s_.settled_end = from;
 }
 
 template <bool kObserved, typename Store>

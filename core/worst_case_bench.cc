@@ -3,7 +3,10 @@
 
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <memory>
+#include <numeric>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -94,6 +97,22 @@ void BM_GrowsReverse(benchmark::State& state) {
 }
 BENCHMARK(BM_GrowsReverse)->ArgNames({"v", "reversed"})->ArgsProduct({{1, 2}, {1, 100, 10'000}});
 
+/// One commit, of blocks of so many chunks of a sequence that come in any order.
+void BM_GrowsShuffled(benchmark::State& state) {
+  std::vector<uint32_t> order(static_cast<size_t>(state.range(1)));
+  std::iota(order.begin(), order.end(), 0);
+  std::shuffle(order.begin(), order.end(), std::mt19937(7));
+  const auto engine = Make(EngineOf(state), 256 * kMiB);
+  const std::vector<uint8_t> payload = OneFragment(100);
+  const auto block = static_cast<uint32_t>(order.size());
+  uint32_t n = 0;
+  for (auto _ : state) {
+    engine->Commit(Chunk(0, n - n % block + order[n % block], payload));
+    ++n;
+  }
+}
+BENCHMARK(BM_GrowsShuffled)->ArgNames({"v", "block"})->ArgsProduct({{1, 2}, {10, 100, 10'000}});
+
 /// A packet over so many chunks, committed and read; time per chunk.
 void BM_GrowsPacket(benchmark::State& state) {
   const auto chunks = static_cast<uint32_t>(state.range(1));
@@ -129,12 +148,29 @@ void BM_GrowsStalled(benchmark::State& state) {
 }
 BENCHMARK(BM_GrowsStalled)
     ->ArgNames({"v", "stalled"})
-    ->ArgsProduct({{2}, {10, 1000, 1'000'000}})
+    ->ArgsProduct({{1, 2}, {10, 1000, 1'000'000}})
     ->Iterations(100'000);
-// V1 walks over all chunks that it holds in each pass: fewer of them, or it takes minutes.
-BENCHMARK(BM_GrowsStalled)
-    ->ArgNames({"v", "stalled"})
-    ->ArgsProduct({{1}, {10, 1000}})
+
+/// A commit that continues a packet of already so many chunks, and a read pass.
+void BM_GrowsOpenPacket(benchmark::State& state) {
+  const auto chunks = static_cast<uint32_t>(state.range(1));
+  const auto engine = Make(EngineOf(state), 256 * kMiB);
+  const std::vector<uint8_t> payload = OneFragment(100);
+  uint32_t n = 0;
+  const auto commit = [&] {
+    const int flags = (n > 0 ? kFirstContinues : 0) | kLastContinues;
+    engine->Commit(Chunk(0, n++, payload, static_cast<uint8_t>(flags)));
+  };
+  while (n < chunks) commit();
+  ReadAll(*engine);
+  for (auto _ : state) {
+    commit();
+    if (ReadAll(*engine) != 0) state.SkipWithError("a packet that is not whole came out");
+  }
+}
+BENCHMARK(BM_GrowsOpenPacket)
+    ->ArgNames({"v", "chunks"})
+    ->ArgsProduct({{1, 2}, {10, 1000, 100'000}})
     ->Iterations(1000);
 
 /// A read pass over a buffer that was read out, or where what is left is stalled.
