@@ -271,7 +271,6 @@ void V2Engine<kObserved, Store>::Unsettle(const Sequence& sequence) {
   while (!s_.settled.empty() && s_.settled.back().first - begin >= from - begin) {
     Sequence& unsettled = s_.sequences[s_.settled.back().slot];
     unsettled.settled = false;
-    if (begun_) unsettled.skipped_in_pass = s_.pass;  // the pass under way went past it
     s_.settled_failures -= unsettled.stalled_in_chain ? 1 : 0;
     s_.settled.pop_back();
   }
