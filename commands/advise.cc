@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "commands/advise_input.h"
 #include "commands/advise_report.h"
 #include "commands/advise_solve.h"
+#include "commands/json_output.h"
 #include "commands/muted_context.h"
 #include "commands/options.h"
 #include "commands/values.h"

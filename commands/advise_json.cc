@@ -1,4 +1,7 @@
+#include <nlohmann/json.hpp>
+
 #include "commands/advise_report.h"
+#include "commands/json_output.h"
 #include "commands/text.h"
 #include "core/packet_facts.h"
 

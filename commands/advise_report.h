@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "commands/output.h"
+#include "commands/json_output.h"
 #include "core/advice.h"
 
 namespace ringscope {

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "commands/json_output.h"
 #include "commands/replay_run.h"
 #include "commands/sweep.h"
 #include "commands/testing/memory_run.h"

@@ -1,12 +1,12 @@
 #ifndef RINGSCOPE_COMMANDS_COMMAND_H_
 #define RINGSCOPE_COMMANDS_COMMAND_H_
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "commands/cli_fwd.h"
 #include "commands/context.h"
 #include "commands/exit_code.h"
 #include "core/result.h"

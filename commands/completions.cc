@@ -7,8 +7,8 @@ namespace ringscope {
 namespace {
 
 void SetUp(CLI::App& app, CompletionsArgs& args) {
-  AddChoice(app, "SHELL", args.shell, {"bash", "zsh", "fish"}, "The shell to write for")
-      ->required();
+  AddChoice(app, "SHELL", args.shell, {"bash", "zsh", "fish"}, "The shell to write for",
+            Need::kRequired);
 }
 
 }  // namespace

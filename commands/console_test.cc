@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
+#include "commands/json_output.h"
 #include "commands/output.h"
 #include "commands/testing/memory_run.h"
 

@@ -16,23 +16,20 @@ namespace {
 constexpr uint64_t kMostListed = 1'000'000;
 
 void SetUp(CLI::App& app, DiffArgs& args) {
-  app.add_option("INPUT", args.inputs,
-                 "A log (.tblog or .ops.jsonl, - reads standard input) or a folder of logs, which "
-                 "both sides replay; or two result files: .events.jsonl or .pftrace")
-      ->type_name(kLogType)
-      ->required()
-      ->expected(1, 2);
+  AddTexts(app, "INPUT", args.inputs, kLogType,
+           "A log (.tblog or .ops.jsonl, - reads standard input) or a folder of logs, which "
+           "both sides replay; or two result files: .events.jsonl or .pftrace",
+           Need::kRequired, 2);
   AddReplayOptions(app, args.sides.a, {.engine = "--a", .prefix = "--a-", .whose = "A: "});
   AddReplayOptions(app, args.sides.b, {.engine = "--b", .prefix = "--b-", .whose = "B: "});
   AddParsed(
       app, "--limit", args.limit,
       [](std::string_view text) { return ParseNumber(text, kMostListed); }, "N",
       "Packets to list of each kind of difference (default: 20)");
-  app.add_flag("--all", args.all, "List the counters that agree, too");
-  app.add_option("--minimize", args.minimize,
-                 "Write the fewest operations that still show the first divergence (.ops.jsonl); - "
-                 "for standard output")
-      ->type_name(kFileType);
+  AddFlag(app, "--all", args.all, "List the counters that agree, too");
+  AddText(app, "--minimize", args.minimize, kFileType,
+          "Write the fewest operations that still show the first divergence (.ops.jsonl); - "
+          "for standard output");
   AddFormat(app, args.format, {"table", "json"});
   AddSession(app, args.session);
 }

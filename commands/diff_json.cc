@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
+#include "commands/json_output.h"
 #include "commands/text.h"
 #include "core/data_loss.h"
 #include "core/journal.h"

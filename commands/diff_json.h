@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "commands/diff_logs.h"
-#include "commands/output.h"
+#include "commands/json_output.h"
 
 namespace ringscope {
 

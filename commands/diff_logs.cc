@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "commands/diff_json.h"
 #include "commands/diff_minimize.h"
 #include "commands/diff_report.h"
 #include "commands/diff_words.h"
+#include "commands/json_output.h"
 #include "commands/output.h"
 #include "commands/session_reader.h"
 #include "commands/text.h"

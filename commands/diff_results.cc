@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "commands/diff_json.h"
 #include "commands/diff_report.h"
 #include "commands/diff_words.h"
+#include "commands/json_output.h"
 #include "commands/output.h"
 #include "commands/table.h"
 #include "commands/text.h"

@@ -8,8 +8,10 @@
 #include <exception>
 #include <filesystem>
 #include <mutex>
+#include <nlohmann/json.hpp>
 #include <thread>
 
+#include "commands/json_output.h"
 #include "commands/text.h"
 #include "core/wire.h"
 

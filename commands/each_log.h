@@ -5,8 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "commands/context.h"
 #include "commands/exit_code.h"
-#include "commands/output.h"
+#include "commands/json_output.h"
 
 namespace ringscope {
 

@@ -4,10 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
 
 #include "commands/help_text.h"
+#include "commands/json_output.h"
 #include "core/catalogue.h"
 #include "core/release_notes.h"
 

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <nlohmann/json.hpp>
+
 #include "commands/engine_explanation.h"
 #include "commands/help_text.h"
+#include "commands/json_output.h"
 #include "commands/options.h"
 #include "commands/output.h"
 #include "commands/plugin.h"
@@ -17,10 +20,9 @@ namespace {
 constexpr size_t kIndent = 6;
 
 void SetUp(CLI::App& app, EnginesArgs& args) {
-  app.add_option("PLUGIN", args.plugins,
-                 "Plug-ins (shared objects) to show in place of the list: what they say of "
-                 "themselves")
-      ->type_name(kFileType);
+  AddTexts(app, "PLUGIN", args.plugins, kFileType,
+           "Plug-ins (shared objects) to show in place of the list: what they say of "
+           "themselves");
   AddParsed(
       app, "--explain", args.explain,
       [](std::string_view text) -> Result<std::string> {

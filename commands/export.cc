@@ -11,9 +11,8 @@ namespace {
 
 void SetUp(CLI::App& app, ExportArgs& args) {
   AddLogs(app, args.logs);
-  app.add_option("-o,--output", args.output, "The database to write (.db)")
-      ->type_name(kFileType)
-      ->required();
+  AddText(app, "-o,--output", args.output, kFileType, "The database to write (.db)",
+          Need::kRequired);
   AddReplayOptions(app, args.choices);
   AddSession(app, args.session);
 }

@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "commands/each_log.h"
 #include "commands/gaps_json.h"
 #include "commands/gaps_logs.h"
 #include "commands/gaps_selection.h"
 #include "commands/gaps_text.h"
+#include "commands/json_output.h"
 #include "commands/options.h"
 #include "commands/output.h"
 #include "core/gaps.h"
@@ -20,10 +23,10 @@ void SetUp(CLI::App& app, GapsArgs& args) {
   AddReplayOptions(app, args.choices);
   AddSplitOption(app, args.choices.splits);
   AddGapFilter(app, args.filter);
-  app.add_flag("--summary", args.summary, "Only the totals, of buffers and sequences");
-  app.add_flag("--packets", args.packets,
-               "List each lost packet, as its fate is sealed, instead of the gaps; not with "
-               "--format json");
+  AddFlag(app, "--summary", args.summary, "Only the totals, of buffers and sequences");
+  AddFlag(app, "--packets", args.packets,
+          "List each lost packet, as its fate is sealed, instead of the gaps; not with "
+          "--format json");
   AddParsed(
       app, "--limit", args.limit,
       [](std::string_view text) { return ParseNumber(text, UINT64_MAX); }, "N",

@@ -1,11 +1,11 @@
 #ifndef RINGSCOPE_COMMANDS_GAPS_FILTER_H_
 #define RINGSCOPE_COMMANDS_GAPS_FILTER_H_
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
+#include "commands/cli_fwd.h"
 #include "commands/values.h"
 #include "core/gap_report.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "commands/gaps_selection.h"
-#include "commands/output.h"
+#include "commands/json_output.h"
 
 namespace ringscope {
 

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "commands/each_log.h"
+#include "commands/json_output.h"
 #include "commands/sweep_report.h"
 #include "commands/table.h"
 #include "commands/text.h"

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "commands/json_output.h"
 #include "commands/testing/memory_run.h"
 
 namespace ringscope {

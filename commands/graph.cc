@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "commands/graph_report.h"
+#include "commands/json_output.h"
 #include "commands/layout_report.h"
 #include "commands/options.h"
 #include "commands/output.h"
@@ -28,17 +30,16 @@ void SetUp(CLI::App& app, GraphArgs& args) {
       "N", "How many sequences to draw if none is chosen (default: 3)");
   AddParsed(app, "--around", args.around, ParseChunkChoice, "[PRODUCER:WRITER#]CHUNK",
             "Show the chunks near this one, like 120 or 2:1#120, and fold all others");
-  app.add_flag("--full", args.full, "Show each chunk, fold nothing");
+  AddFlag(app, "--full", args.full, "Show each chunk, fold nothing");
   AddParsed(
       app, "--buffer", args.buffer,
       [](std::string_view text) { return ParseNumber(text, UINT16_MAX); }, "ID",
       "Only this buffer");
-  app.add_flag("--layout", args.layout, "Show the buffers' bytes instead: who has which");
+  AddFlag(app, "--layout", args.layout, "Show the buffers' bytes instead: who has which");
   AddParsed(app, "--at", args.at, ParseLayoutMoment, "RECORD|TIME",
             "With --layout: behind this record, or this long after the start, like 1.5s (default: "
             "at the end)");
-  app.add_option("-o,--output", args.output, "Write to this file; - for standard output")
-      ->type_name(kFileType);
+  AddText(app, "-o,--output", args.output, kFileType, "Write to this file; - for standard output");
   AddFormat(app, args.format, {"text", "dot", "svg", "json"});
   AddReplayOptions(app, args.choices);
   AddSession(app, args.session);

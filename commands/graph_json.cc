@@ -1,4 +1,7 @@
+#include <nlohmann/json.hpp>
+
 #include "commands/graph_report.h"
+#include "commands/json_output.h"
 #include "commands/text.h"
 #include "core/data_loss.h"
 #include "core/journal.h"

@@ -1,14 +1,15 @@
 #include "commands/help.h"
 
 #include "commands/help_text.h"
+#include "commands/options.h"
 #include "commands/registry.h"
 
 namespace ringscope {
 namespace {
 
 void SetUp(CLI::App& app, HelpArgs& args) {
-  app.add_option("COMMAND", args.command, "The command to explain; without one, list them all")
-      ->type_name("COMMAND");
+  AddText(app, "COMMAND", args.command, "COMMAND",
+          "The command to explain; without one, list them all");
 }
 
 }  // namespace

@@ -18,12 +18,10 @@ constexpr int kMaxLevel = 19;  // above, zstd needs memory out of proportion
 
 void SetUp(CLI::App& app, ImportArgs& args) {
   AddLog(app, args.log);
-  app.add_option("-o,--output", args.output, "Log to write (.tblog); - for standard output")
-      ->type_name(kFileType)
-      ->required();
-  app.add_option("--level", args.level, "Compression level of zstd, 1 to 19 (default: 1)")
-      ->type_name("N")
-      ->check(CLI::Range(1, kMaxLevel));
+  AddText(app, "-o,--output", args.output, kFileType,
+          "Log to write (.tblog); - for standard output", Need::kRequired);
+  AddNumber(app, "--level", args.level, {1, kMaxLevel}, "N",
+            "Compression level of zstd, 1 to 19 (default: 1)");
 }
 
 Result<std::unique_ptr<ByteSource>> OpenInput(const ImportArgs& args, Context& context) {

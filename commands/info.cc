@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "commands/info_report.h"
+#include "commands/json_output.h"
 #include "commands/options.h"
 #include "commands/session_reader.h"
 #include "commands/text.h"

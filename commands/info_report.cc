@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <nlohmann/json.hpp>
 
+#include "commands/json_output.h"
 #include "commands/table.h"
 #include "commands/text.h"
 

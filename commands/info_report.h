@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "commands/output.h"
+#include "commands/json_output.h"
 #include "formats/commit_log_check.h"
 
 namespace ringscope {

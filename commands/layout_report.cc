@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
+#include "commands/json_output.h"
 #include "commands/text.h"
 #include "core/journal.h"
 

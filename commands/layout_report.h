@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "commands/graph_words.h"
-#include "commands/output.h"
+#include "commands/json_output.h"
 #include "core/layout_map.h"
 
 namespace ringscope {

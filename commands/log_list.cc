@@ -91,14 +91,13 @@ Result<Shard> ParseShard(std::string_view text) {
 }
 
 void AddLogList(CLI::App& app, LogChoices& choices) {
-  app.add_option("LOG", choices.logs,
-                 "Commit logs (.tblog) or operations (.ops.jsonl), plain or zstd-compressed; "
-                 "folders of them; @FILE for a list of them; - reads standard input")
-      ->type_name(kLogType)
-      ->required();
-  app.add_flag("--each", choices.each,
-               "Take each log for itself and print a line for it, and totals (default for folders, "
-               "lists, and several logs that are not parts of one session)");
+  AddTexts(app, "LOG", choices.logs, kLogType,
+           "Commit logs (.tblog) or operations (.ops.jsonl), plain or zstd-compressed; "
+           "folders of them; @FILE for a list of them; - reads standard input",
+           Need::kRequired);
+  AddFlag(app, "--each", choices.each,
+          "Take each log for itself and print a line for it, and totals (default for folders, "
+          "lists, and several logs that are not parts of one session)");
   AddParsed(app, "--shard", choices.shard, ParseShard, "I/N",
             "Of all logs, sorted by name, take every N-th from the I-th on, counting from 1");
 }

@@ -1,12 +1,12 @@
 #ifndef RINGSCOPE_COMMANDS_LOG_LIST_H_
 #define RINGSCOPE_COMMANDS_LOG_LIST_H_
 
-#include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "commands/cli_fwd.h"
 #include "core/result.h"
 
 namespace ringscope {

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "commands/each_log.h"
 #include "commands/gaps_logs.h"
+#include "commands/json_output.h"
 #include "commands/options.h"
 #include "commands/output.h"
 #include "commands/sweep_logs.h"
@@ -31,11 +33,10 @@ constexpr Kind kKinds[] = {{kSweepLogs, SweepTotals, PrintSweepLogs},
 std::string SchemaOf(const Kind& kind) { return JsonDocument(kind.schema)["schema"]; }
 
 void SetUp(CLI::App& app, MergeArgs& args) {
-  app.add_option("RESULT", args.results,
-                 "Results of 'ringscope sweep' or 'ringscope gaps' over many logs, made with "
-                 "--format json; - reads standard input")
-      ->type_name("RESULT")
-      ->required();
+  AddTexts(app, "RESULT", args.results, "RESULT",
+           "Results of 'ringscope sweep' or 'ringscope gaps' over many logs, made with "
+           "--format json; - reads standard input",
+           Need::kRequired);
   AddFormat(app, args.format, {"text", "json", "csv"});
 }
 

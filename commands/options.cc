@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "commands/suggest.h"
@@ -10,22 +11,76 @@
 
 namespace ringscope {
 
-void ThrowBadValue(const std::string& option, const Error& error) {
+namespace {
+
+/// Turns a refused value into CLI11's error, which names the option. It is caught where the command
+/// line is parsed.
+[[noreturn]] void ThrowBadValue(const std::string& option, const Error& error) {
   // "-o,--output" is called by its last, long name.
   const size_t comma = option.rfind(',');
   const std::string name = comma == std::string::npos ? option : option.substr(comma + 1);
   throw CLI::ValidationError(name, error.ToString());
 }
 
-CLI::Option* AddChoice(CLI::App& app, const std::string& names, std::string& target,
-                       const std::vector<std::string>& choices, const std::string& description) {
-  const auto parse = [choices](std::string_view text) -> Result<std::string> {
-    if (std::find(choices.begin(), choices.end(), text) != choices.end()) return std::string(text);
+}  // namespace
+
+void AddFlag(CLI::App& app, const std::string& names, bool& target,
+             const std::string& description) {
+  app.add_flag(names, target, description);
+}
+
+void AddText(CLI::App& app, const std::string& names, std::string& target, const std::string& type,
+             const std::string& description, Need need) {
+  app.add_option(names, target, description)->type_name(type)->required(need == Need::kRequired);
+}
+
+void AddTexts(CLI::App& app, const std::string& names, std::vector<std::string>& targets,
+              const std::string& type, const std::string& description, Need need, int most) {
+  CLI::Option* const option = app.add_option(names, targets, description)
+                                  ->type_name(type)
+                                  ->required(need == Need::kRequired);
+  if (most > 0) option->expected(1, most);
+}
+
+void AddNumber(CLI::App& app, const std::string& names, int& target, NumberRange range,
+               const std::string& type, const std::string& description) {
+  app.add_option(names, target, description)
+      ->type_name(type)
+      ->check(CLI::Range(range.first, range.last));
+}
+
+void AddTaken(CLI::App& app, const std::string& names, TakeValue take, const std::string& type,
+              const std::string& description, Need need) {
+  const auto taken = [take = std::move(take), names](const std::string& text) {
+    if (const Status status = take(text); !status) ThrowBadValue(names, status.error());
+  };
+  app.add_option_function<std::string>(names, taken, description)
+      ->type_name(type)
+      ->required(need == Need::kRequired);
+}
+
+void AddTakenList(CLI::App& app, const std::string& names, TakeValue take, const std::string& type,
+                  const std::string& description) {
+  const auto taken = [take = std::move(take), names](const std::vector<std::string>& texts) {
+    for (const std::string& text : texts)
+      if (const Status status = take(text); !status) ThrowBadValue(names, status.error());
+  };
+  app.add_option_function<std::vector<std::string>>(names, taken, description)
+      ->type_name(type)
+      ->allow_extra_args(false);
+}
+
+void AddChoice(CLI::App& app, const std::string& names, std::string& target,
+               const std::vector<std::string>& choices, const std::string& description, Need need) {
+  const auto take = [&target, choices](const std::string& text) -> Status {
+    if (std::find(choices.begin(), choices.end(), text) != choices.end()) {
+      target = text;
+      return {};
+    }
     return Fail(ErrorCode::kUsage, fmt::format("'{}' is none of its values", text), {},
                 DidYouMean(text, choices, fmt::format("{}", fmt::join(choices, ", "))));
   };
-  return AddParsed(app, names, target, parse, fmt::format("{}", fmt::join(choices, "|")),
-                   description);
+  AddTaken(app, names, take, fmt::format("{}", fmt::join(choices, "|")), description, need);
 }
 
 void AddFormat(CLI::App& app, std::string& target, const std::vector<std::string>& formats) {
@@ -35,19 +90,17 @@ void AddFormat(CLI::App& app, std::string& target, const std::vector<std::string
 }
 
 void AddLog(CLI::App& app, std::string& target) {
-  app.add_option("LOG", target,
-                 "A commit log (.tblog) or operations (.ops.jsonl), plain or zstd-compressed; "
-                 "- reads standard input")
-      ->type_name(kLogType)
-      ->required();
+  AddText(app, "LOG", target, kLogType,
+          "A commit log (.tblog) or operations (.ops.jsonl), plain or zstd-compressed; "
+          "- reads standard input",
+          Need::kRequired);
 }
 
 void AddLogs(CLI::App& app, std::vector<std::string>& targets) {
-  app.add_option("LOG", targets,
-                 "Commit logs (.tblog) or operations (.ops.jsonl), plain or zstd-compressed, taken "
-                 "one behind the other; - reads standard input")
-      ->type_name(kLogType)
-      ->required();
+  AddTexts(app, "LOG", targets, kLogType,
+           "Commit logs (.tblog) or operations (.ops.jsonl), plain or zstd-compressed, taken "
+           "one behind the other; - reads standard input",
+           Need::kRequired);
 }
 
 void AddSession(CLI::App& app, std::optional<uint64_t>& target) {

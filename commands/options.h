@@ -1,10 +1,14 @@
 #ifndef RINGSCOPE_COMMANDS_OPTIONS_H_
 #define RINGSCOPE_COMMANDS_OPTIONS_H_
 
-#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "commands/cli_fwd.h"
 #include "core/result.h"
 
 namespace ringscope {
@@ -17,45 +21,59 @@ inline constexpr const char* kFileType = "FILE";
 /// What may stand for an input log.
 inline constexpr const char* kLogType = "LOG";
 
-/// Turns a refused value into CLI11's error, which names the option.
-/// @throws CLI::ValidationError; caught where the command line is parsed
-[[noreturn]] void ThrowBadValue(const std::string& option, const Error& error);
+enum class Need : uint8_t { kOptional, kRequired };
+
+// Options and positional arguments, by their names: "-o,--output", or "LOG".
+void AddFlag(CLI::App& app, const std::string& names, bool& target, const std::string& description);
+void AddText(CLI::App& app, const std::string& names, std::string& target, const std::string& type,
+             const std::string& description, Need need = Need::kOptional);
+/// @param most values; 0: any number
+void AddTexts(CLI::App& app, const std::string& names, std::vector<std::string>& targets,
+              const std::string& type, const std::string& description, Need need = Need::kOptional,
+              int most = 0);
+struct NumberRange {
+  int first = 0;
+  int last = 0;
+};
+void AddNumber(CLI::App& app, const std::string& names, int& target, NumberRange range,
+               const std::string& type, const std::string& description);
+
+/// Takes a value as it stands on the command line, or says why it does not.
+using TakeValue = std::function<Status(const std::string& text)>;
+
+void AddTaken(CLI::App& app, const std::string& names, TakeValue take, const std::string& type,
+              const std::string& description, Need need = Need::kOptional);
+/// The same for an option that may be given several times; each use takes one value.
+void AddTakenList(CLI::App& app, const std::string& names, TakeValue take, const std::string& type,
+                  const std::string& description);
 
 /// An option whose value `parse` (string_view to Result<T>) reads into `target`, T or optional<T>.
 template <typename Target, typename Parse>
-CLI::Option* AddParsed(CLI::App& app, const std::string& names, Target& target, Parse parse,
-                       const std::string& type, const std::string& description) {
-  CLI::Option* option = app.add_option_function<std::string>(
-      names,
-      [&target, parse, names](const std::string& text) {
-        auto value = parse(text);
-        if (!value) ThrowBadValue(names, value.error());
-        target = std::move(*value);
-      },
-      description);
-  return option->type_name(type);
+void AddParsed(CLI::App& app, const std::string& names, Target& target, Parse parse,
+               const std::string& type, const std::string& description) {
+  const auto take = [&target, parse](const std::string& text) -> Status {
+    RS_ASSIGN_OR_RETURN(target, parse(text));
+    return {};
+  };
+  AddTaken(app, names, take, type, description);
 }
 
 /// The same for an option that may be given several times; each use takes one value.
 template <typename T, typename Parse>
-CLI::Option* AddParsedList(CLI::App& app, const std::string& names, std::vector<T>& targets,
-                           Parse parse, const std::string& type, const std::string& description) {
-  CLI::Option* option = app.add_option_function<std::vector<std::string>>(
-      names,
-      [&targets, parse, names](const std::vector<std::string>& texts) {
-        for (const std::string& text : texts) {
-          auto value = parse(text);
-          if (!value) ThrowBadValue(names, value.error());
-          targets.push_back(std::move(*value));
-        }
-      },
-      description);
-  return option->type_name(type)->allow_extra_args(false);
+void AddParsedList(CLI::App& app, const std::string& names, std::vector<T>& targets, Parse parse,
+                   const std::string& type, const std::string& description) {
+  const auto take = [&targets, parse](const std::string& text) -> Status {
+    RS_ASSIGN_OR_RETURN(T value, parse(text));
+    targets.push_back(std::move(value));
+    return {};
+  };
+  AddTakenList(app, names, take, type, description);
 }
 
 /// An option with a fixed set of values; help and completions list them.
-CLI::Option* AddChoice(CLI::App& app, const std::string& names, std::string& target,
-                       const std::vector<std::string>& choices, const std::string& description);
+void AddChoice(CLI::App& app, const std::string& names, std::string& target,
+               const std::vector<std::string>& choices, const std::string& description,
+               Need need = Need::kOptional);
 
 /// --format, with the first of `formats` as the default.
 void AddFormat(CLI::App& app, std::string& target, const std::vector<std::string>& formats);

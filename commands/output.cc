@@ -1,7 +1,5 @@
 #include "commands/output.h"
 
-#include <fmt/format.h>
-
 namespace ringscope {
 namespace {
 
@@ -30,15 +28,5 @@ Result<std::unique_ptr<OutputFile>> CreateOutput(Context& context, const std::st
   }
   return std::make_unique<ResultsFile>(context.console);
 }
-
-Json JsonDocument(const char* name) {
-  return Json{{"schema", fmt::format("ringscope.{}/1", name)}};
-}
-
-std::string JsonText(const Json& document) {
-  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
-void PrintJson(Console& console, const Json& document) { console.Print(JsonText(document)); }
 
 }  // namespace ringscope

@@ -54,28 +54,22 @@ Result<uint64_t> ParseQueue(std::string_view text) {
 }
 
 void SetUp(CLI::App& app, RecordArgs& args) {
-  app.add_option("COMMAND", args.command,
-                 "A program to record, with its arguments, behind --: its environment names the "
-                 "sockets, and the recording ends with it")
-      ->type_name("COMMAND");
-  app.add_option("-o,--output", args.output, "Log to write (.tblog); it grows as it is recorded")
-      ->type_name(kFileType)
-      ->required();
-  app.add_option("--listen", args.listen,
-                 "Where producers connect: a path, or @NAME (default: /tmp/ringscope-producer, or "
-                 "with COMMAND a path of its own)")
-      ->type_name("SOCKET");
-  app.add_option("--connect", args.connect,
-                 "The service's producer socket (default: PERFETTO_PRODUCER_SOCK_NAME, else "
-                 "where Perfetto has it)")
-      ->type_name("SOCKET");
-  app.add_option("--consumer-listen", args.consumer_listen,
-                 "Where consumers connect; records the trace config, its buffers and reads")
-      ->type_name("SOCKET");
-  app.add_option("--consumer-connect", args.consumer_connect,
-                 "The service's consumer socket (default: PERFETTO_CONSUMER_SOCK_NAME, else "
-                 "where Perfetto has it)")
-      ->type_name("SOCKET");
+  AddTexts(app, "COMMAND", args.command, "COMMAND",
+           "A program to record, with its arguments, behind --: its environment names the "
+           "sockets, and the recording ends with it");
+  AddText(app, "-o,--output", args.output, kFileType,
+          "Log to write (.tblog); it grows as it is recorded", Need::kRequired);
+  AddText(app, "--listen", args.listen, "SOCKET",
+          "Where producers connect: a path, or @NAME (default: /tmp/ringscope-producer, or "
+          "with COMMAND a path of its own)");
+  AddText(app, "--connect", args.connect, "SOCKET",
+          "The service's producer socket (default: PERFETTO_PRODUCER_SOCK_NAME, else "
+          "where Perfetto has it)");
+  AddText(app, "--consumer-listen", args.consumer_listen, "SOCKET",
+          "Where consumers connect; records the trace config, its buffers and reads");
+  AddText(app, "--consumer-connect", args.consumer_connect, "SOCKET",
+          "The service's consumer socket (default: PERFETTO_CONSUMER_SOCK_NAME, else "
+          "where Perfetto has it)");
   AddParsed(app, "--mode", args.mode, ParseMode, "OCTAL",
             "Permissions of the sockets that are made (default: 0600)");
   args.scraping = "exact";
@@ -86,10 +80,9 @@ void SetUp(CLI::App& app, RecordArgs& args) {
   AddChoice(app, "--order", args.order, {"passing", "strict"},
             "Order of different producers' requests: as they are passed on, or exactly as the "
             "service handles them, one at a time, which is slow (default: passing)");
-  app.add_option("--config", args.config,
-                 "The trace config as text (.pbtxt), for the buffers' sizes, where no consumer "
-                 "is recorded")
-      ->type_name(kFileType);
+  AddText(app, "--config", args.config, kFileType,
+          "The trace config as text (.pbtxt), for the buffers' sizes, where no consumer "
+          "is recorded");
   AddParsedList(app, "--buffer", args.buffers, ParseBuffer, "ID=SIZE,POLICY",
                 "Size and fill policy of the service's buffer ID; may be repeated");
   AddParsed(app, "--duration", args.duration_ns, ParseDuration, "TIME",
@@ -98,9 +91,8 @@ void SetUp(CLI::App& app, RecordArgs& args) {
             "Go on in another file (FILE.1.tblog, ...) when one has this size");
   AddParsed(app, "--queue", args.queue_bytes, ParseQueue, "SIZE",
             "What may wait for a slow disk in memory before it is dropped (default: 128MiB)");
-  app.add_option("--level", args.level, "Compression level of zstd, -200 (fast) to 19 (default: 1)")
-      ->type_name("N")
-      ->check(CLI::Range(kMinLevel, kMaxLevel));
+  AddNumber(app, "--level", args.level, {kMinLevel, kMaxLevel}, "N",
+            "Compression level of zstd, -200 (fast) to 19 (default: 1)");
 }
 
 }  // namespace

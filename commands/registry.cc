@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "commands/advise.h"
@@ -71,8 +72,8 @@ Error UnknownCommand(std::string_view name) {
 void AddGlobalOptions(CLI::App& app, GlobalArgs& args) {
   app.set_help_flag("-h,--help", "Print this help")->group("Global options");
   AddParsed(app, "--color", args.console.color, ParseColor, "auto|always|never",
-            "Colours in what is printed (default: auto, on a terminal unless NO_COLOR is set)")
-      ->group("Global options");
+            "Colours in what is printed (default: auto, on a terminal unless NO_COLOR is set)");
+  app.get_option("--color")->group("Global options");
   app.add_flag("-q,--quiet", args.console.quiet,
                "No progress and no messages; warnings and errors stay")
       ->group("Global options");

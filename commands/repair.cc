@@ -16,9 +16,8 @@ namespace {
 
 void SetUp(CLI::App& app, RepairArgs& args) {
   AddLog(app, args.log);
-  app.add_option("-o,--output", args.output, "Clean copy to write (.tblog)")
-      ->type_name(kFileType)
-      ->required();
+  AddText(app, "-o,--output", args.output, kFileType, "Clean copy to write (.tblog)",
+          Need::kRequired);
 }
 
 Status CheckPaths(const RepairArgs& args) {

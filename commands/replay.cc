@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
+#include "commands/json_output.h"
 #include "commands/lost_trace.h"
 #include "commands/options.h"
 #include "commands/output.h"
@@ -14,21 +17,18 @@ namespace {
 
 void SetUp(CLI::App& app, ReplayArgs& args) {
   AddLogs(app, args.logs);
-  app.add_option("-o,--output", args.output,
-                 "Write the trace that the service would have written (.pftrace); - for standard "
-                 "output")
-      ->type_name(kFileType);
-  app.add_option("--lost", args.lost,
-                 "Write the packets that the buffers lost, each with what became of it, as a trace "
-                 "of their own (.pftrace)")
-      ->type_name(kFileType);
+  AddText(app, "-o,--output", args.output, kFileType,
+          "Write the trace that the service would have written (.pftrace); - for standard "
+          "output");
+  AddText(app, "--lost", args.lost, kFileType,
+          "Write the packets that the buffers lost, each with what became of it, as a trace "
+          "of their own (.pftrace)");
   AddReplayOptions(app, args.choices);
   AddSplitOption(app, args.choices.splits);
-  app.add_option("--events", args.events,
-                 "Write what happens, event by event (.events.jsonl); - for standard output, which "
-                 "then gets nothing else")
-      ->type_name(kFileType);
-  app.add_flag("--stats", args.stats, "Add all counters and histograms to the summary");
+  AddText(app, "--events", args.events, kFileType,
+          "Write what happens, event by event (.events.jsonl); - for standard output, which "
+          "then gets nothing else");
+  AddFlag(app, "--stats", args.stats, "Add all counters and histograms to the summary");
   AddFormat(app, args.format, {"table", "json"});
   AddSession(app, args.session);
 }

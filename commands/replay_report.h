@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "commands/output.h"
+#include "commands/json_output.h"
 #include "commands/replay_run.h"
 
 namespace ringscope {

@@ -144,19 +144,11 @@ void AddReplayOptions(CLI::App& app, ReplayChoices& choices, const ReplayOptionN
   const auto add = [&app, &names, choice_of](const std::string& name, const char* type,
                                              const char* description,
                                              Status (*set)(BufferChoice&, std::string_view)) {
-    app.add_option_function<std::vector<std::string>>(
-           name,
-           [=](const std::vector<std::string>& texts) {
-             for (const std::string& text : texts) {
-               const auto split = SplitBufferValue(text);
-               if (!split) ThrowBadValue(name, split.error());
-               const Status status = set(choice_of(split->buffer), split->value);
-               if (!status) ThrowBadValue(name, status.error());
-             }
-           },
-           names.whose + description)
-        ->type_name(type)
-        ->allow_extra_args(false);
+    const auto take = [=](const std::string& text) -> Status {
+      RS_ASSIGN_OR_RETURN(const auto split, SplitBufferValue(text));
+      return set(choice_of(split.buffer), split.value);
+    };
+    AddTakenList(app, name, take, type, names.whose + description);
   };
   choices.session.find_engine = EnginesAndPlugins();
   add(names.engine, "[BUFFER=]ENGINE",

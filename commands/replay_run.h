@@ -1,13 +1,13 @@
 #ifndef RINGSCOPE_COMMANDS_REPLAY_RUN_H_
 #define RINGSCOPE_COMMANDS_REPLAY_RUN_H_
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "commands/cli_fwd.h"
 #include "commands/session_reader.h"
 #include "commands/values.h"
 #include "core/journal.h"

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
+#include "commands/json_output.h"
 #include "commands/options.h"
 #include "commands/output.h"
 #include "commands/replay_report.h"
@@ -16,9 +19,9 @@ namespace {
 void SetUp(CLI::App& app, StatsArgs& args) {
   AddLogs(app, args.logs);
   AddReplayOptions(app, args.choices);
-  app.add_flag("--data-loss", args.data_loss,
-               "Only what is not zero and a loss of data, as trace processor defines it; exit "
-               "status 3 if there is any");
+  AddFlag(app, "--data-loss", args.data_loss,
+          "Only what is not zero and a loss of data, as trace processor defines it; exit "
+          "status 3 if there is any");
   AddFormat(app, args.format, {"table", "json", "csv"});
   AddSession(app, args.session);
 }

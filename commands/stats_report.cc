@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "commands/json_output.h"
 #include "commands/replay_report.h"
 #include "commands/table.h"
 #include "commands/text.h"

@@ -1,7 +1,7 @@
 #ifndef RINGSCOPE_COMMANDS_STATS_REPORT_H_
 #define RINGSCOPE_COMMANDS_STATS_REPORT_H_
 
-#include "commands/output.h"
+#include "commands/json_output.h"
 #include "commands/replay_run.h"
 
 namespace ringscope {

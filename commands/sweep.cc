@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "commands/each_log.h"
+#include "commands/json_output.h"
 #include "commands/options.h"
 #include "commands/plugin.h"
 #include "commands/replay_run.h"
@@ -22,18 +24,12 @@ namespace {
 template <typename T, typename Parse>
 void AddList(CLI::App& app, const std::string& name, std::vector<T>& targets, Parse parse,
              const char* type, const char* description) {
-  app.add_option_function<std::vector<std::string>>(
-         name,
-         [&targets, parse, name](const std::vector<std::string>& texts) {
-           for (const std::string& text : texts) {
-             auto values = parse(text);
-             if (!values) ThrowBadValue(name, values.error());
-             targets.insert(targets.end(), values->begin(), values->end());
-           }
-         },
-         description)
-      ->type_name(type)
-      ->allow_extra_args(false);
+  const auto take = [&targets, parse](const std::string& text) -> Status {
+    RS_ASSIGN_OR_RETURN(const auto values, parse(text));
+    targets.insert(targets.end(), values.begin(), values.end());
+    return {};
+  };
+  AddTakenList(app, name, take, type, description);
 }
 
 void SetUp(CLI::App& app, SweepArgs& args) {
@@ -56,10 +52,9 @@ void SetUp(CLI::App& app, SweepArgs& args) {
   AddParsedList(app, "--target", args.targets, ParseTarget, "TARGET",
                 "Find the smallest buffers that meet keep=TIME (every sequence reaches back that "
                 "far) or loss=SHARE, like loss=0 or loss=0.1%");
-  app.add_flag("--sequences", args.sequences, "List the sequences, those that reach back least");
-  app.add_option("--plot", args.plot,
-                 "Draw loss and history against size into a picture (.svg) or a page (.html)")
-      ->type_name(kFileType);
+  AddFlag(app, "--sequences", args.sequences, "List the sequences, those that reach back least");
+  AddText(app, "--plot", args.plot, kFileType,
+          "Draw loss and history against size into a picture (.svg) or a page (.html)");
   AddFormat(app, args.format, {"text", "json", "csv"});
   AddSession(app, args.session);
 }

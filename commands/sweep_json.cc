@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
+#include "commands/json_output.h"
 #include "commands/sweep_report.h"
 #include "commands/text.h"
 

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "commands/each_log.h"
+#include "commands/json_output.h"
 #include "commands/sweep_report.h"
 #include "commands/table.h"
 #include "commands/text.h"

@@ -1,7 +1,7 @@
 #ifndef RINGSCOPE_COMMANDS_SWEEP_LOGS_H_
 #define RINGSCOPE_COMMANDS_SWEEP_LOGS_H_
 
-#include "commands/output.h"
+#include "commands/json_output.h"
 
 namespace ringscope {
 

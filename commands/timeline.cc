@@ -18,9 +18,8 @@ Result<uint64_t> ParseLanes(std::string_view text) {
 
 void SetUp(CLI::App& app, TimelineArgs& args) {
   AddLog(app, args.log);
-  app.add_option("-o,--output", args.output, "The trace to write (.pftrace); - for standard output")
-      ->type_name(kFileType)
-      ->required();
+  AddText(app, "-o,--output", args.output, kFileType,
+          "The trace to write (.pftrace); - for standard output", Need::kRequired);
   AddParsed(app, "--lanes", args.lanes, ParseLanes, "N",
             "Chunks of a sequence that are shown side by side; those beyond have no slice "
             "(default: 4096)");

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "commands/damage_report.h"
 #include "commands/info_report.h"
+#include "commands/json_output.h"
 #include "commands/options.h"
 #include "commands/output.h"
 #include "commands/text.h"
