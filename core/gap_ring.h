@@ -23,7 +23,7 @@ class GapRing {
   GapRing(const GapRing& other) { *this = other; }
   GapRing& operator=(const GapRing& other) {
     if (this == &other) return *this;
-    Reserve(other.capacity_);
+    Reserve(other.capacity());
     CopyItems(other);
     return *this;
   }
@@ -35,26 +35,21 @@ class GapRing {
   bool empty() const { return count_ == 0; }
   T& operator[](uint32_t i) { return slot(PlaceOf(i)); }
   const T& operator[](uint32_t i) const { return slot(PlaceOf(i)); }
-  T& front() { return slot(head_); }
-  const T& front() const { return slot(head_); }
+  T& front() { return items_[head_]; }
+  const T& front() const { return items_[head_]; }
   const T& back() const { return (*this)[count_ - 1]; }
 
   void PopFront() {
-    ++head_;
+    head_ = (head_ + 1) & mask_;
     --count_;
-    if (gapped_ && gap().right == count_) [[unlikely]] {
-      head_ = gap().end - count_;
-      gapped_ = false;
-    }
-    // Most lists of a log with very many are done for good once they are empty.
-    if (count_ == 0 && capacity_ > kKeptWhenEmpty) [[unlikely]]
-      Reserve(0);
+    if (gapped_ || count_ == 0) [[unlikely]]
+      TidyFront();
   }
 
   /// Puts `item` before the one at `at`; at == size() appends.
   void Insert(uint32_t at, const T& item) {
-    if (at != count_ || gapped_ || count_ == capacity_) [[unlikely]]
-      at = OpenAt(at);
+    if (at != count_ || gapped_ || count_ == capacity()) [[unlikely]]
+      OpenAt(at);
     slot(head_ + at) = item;
     ++count_;
   }
@@ -71,10 +66,15 @@ class GapRing {
   };
   /// Items' worth of room in front of the others that keeps the Gap: rings without one stay small.
   static constexpr uint32_t kGapItems = (sizeof(Gap) + sizeof(T) - 1) / sizeof(T);
+  struct Free {
+    void operator()(T* items) const { delete[](items - kGapItems); }
+  };
+
+  uint32_t capacity() const { return mask_ + 1; }
 
   // Places are counted modulo the capacity.
-  T& slot(uint32_t place) { return memory_[kGapItems + (place & (capacity_ - 1))]; }
-  const T& slot(uint32_t place) const { return memory_[kGapItems + (place & (capacity_ - 1))]; }
+  T& slot(uint32_t place) { return items_[place & mask_]; }
+  const T& slot(uint32_t place) const { return items_[place & mask_]; }
 
   uint32_t PlaceOf(uint32_t i) const {
     if (!gapped_) [[likely]]
@@ -85,45 +85,81 @@ class GapRing {
 
   Gap gap() const {
     Gap gap;
-    std::memcpy(static_cast<void*>(&gap), static_cast<const void*>(memory_.get()), sizeof(gap));
+    std::memcpy(static_cast<void*>(&gap), static_cast<const void*>(items_.get() - kGapItems),
+                sizeof(gap));
     return gap;
   }
   void SetGap(Gap gap) {
-    std::memcpy(static_cast<void*>(memory_.get()), &gap, sizeof(gap));
+    std::memcpy(static_cast<void*>(items_.get() - kGapItems), &gap, sizeof(gap));
     gapped_ = gap.right > 0;
   }
 
-  /// Makes room at head_ + the returned index for an item that shall stand before the one at `at`.
-  uint32_t OpenAt(uint32_t at) {
+  /// After an item was taken.
+  [[gnu::noinline]] void TidyFront() {
+    if (gapped_ && gap().right == count_) {
+      head_ = (gap().end - count_) & mask_;
+      gapped_ = false;
+    }
+    // Most lists of a log with very many are done for good once they are empty.
+    if (count_ == 0 && capacity() > kKeptWhenEmpty) Reserve(0);
+  }
+
+  /// Makes room at head_ + `at` for an item that shall stand before the one at `at`.
+  [[gnu::noinline]] void OpenAt(uint32_t at) {
     if (gapped_ && RoomInGap() == 0) {
       gapped_ = false;  // the items lie one behind the other again
       // Opening it again moves what lies behind it: not too often.
-      if (capacity_ - count_ < capacity_ / 8) Grow();
+      if (capacity() - count_ < capacity() / 8) Grow();
     }
-    if (count_ == capacity_) Grow();
+    if (count_ == capacity()) Grow();
     if (!gapped_ && at < (count_ - at) / kFarFromGap) {
-      --head_;
-      for (uint32_t i = 0; i < at; ++i) slot(head_ + i) = slot(head_ + i + 1);
-      return at;
+      MoveForth(head_, head_ - 1, at);
+      head_ = (head_ - 1) & mask_;
+      return;
     }
     // Without a gap: an empty part behind one that takes all the room.
-    Gap gap = gapped_ ? this->gap() : Gap{.end = head_ + capacity_, .right = 0};
-    uint32_t left = count_ - gap.right;
-    for (; left > at; --left) slot(gap.end - ++gap.right) = slot(head_ + left - 1);
-    for (; left < at; ++left) slot(head_ + left) = slot(gap.end - gap.right--);
+    Gap gap = gapped_ ? this->gap() : Gap{.end = head_ + capacity(), .right = 0};
+    const uint32_t left = count_ - gap.right;
+    if (at < left)
+      MoveBack(head_ + left, gap.end - gap.right, left - at);
+    else
+      MoveForth(gap.end - gap.right, head_ + left, at - left);
+    gap.right = count_ - at;
     SetGap(gap);
-    return at;
+  }
+
+  /// Moves the `count` items before the place `from` to before the place `to`, which lies behind
+  /// it.
+  void MoveBack(uint32_t from, uint32_t to, uint32_t count) {
+    while (count > 0) {
+      const uint32_t piece = std::min({count, ((from - 1) & mask_) + 1, ((to - 1) & mask_) + 1});
+      from -= piece;
+      to -= piece;
+      count -= piece;
+      std::memmove(static_cast<void*>(&slot(to)), &slot(from), piece * sizeof(T));
+    }
+  }
+  /// Moves the `count` items at the place `from` to the place `to`, which lies before it.
+  void MoveForth(uint32_t from, uint32_t to, uint32_t count) {
+    while (count > 0) {
+      const uint32_t piece =
+          std::min({count, capacity() - (from & mask_), capacity() - (to & mask_)});
+      std::memmove(static_cast<void*>(&slot(to)), &slot(from), piece * sizeof(T));
+      from += piece;
+      to += piece;
+      count -= piece;
+    }
   }
 
   uint32_t RoomInGap() const {
-    const uint32_t span = ((gap().end - head_ - 1) & (capacity_ - 1)) + 1;
+    const uint32_t span = ((gap().end - head_ - 1) & mask_) + 1;
     return span - count_;
   }
 
   /// Empties it.
   void Reserve(uint32_t capacity) {
-    memory_ = capacity == 0 ? nullptr : std::make_unique_for_overwrite<T[]>(kGapItems + capacity);
-    capacity_ = capacity;
+    items_.reset(capacity == 0 ? nullptr : new T[kGapItems + capacity] + kGapItems);
+    mask_ = capacity - 1;
     head_ = count_ = 0;
     gapped_ = false;
   }
@@ -135,14 +171,14 @@ class GapRing {
 
   void Grow() {
     GapRing grown;
-    grown.Reserve(capacity_ == 0 ? 2 : capacity_ * 2);
+    grown.Reserve(capacity() == 0 ? 2 : capacity() * 2);
     grown.CopyItems(*this);
     *this = std::move(grown);
   }
 
-  std::unique_ptr<T[]> memory_;  // the Gap, then the items
-  uint32_t capacity_ = 0;        // a power of two, or 0
-  uint32_t head_ = 0;
+  std::unique_ptr<T[], Free> items_;  // behind the Gap
+  uint32_t mask_ = UINT32_MAX;        // the capacity - 1; that is a power of two, or 0
+  uint32_t head_ = 0;                 // a place below the capacity
   uint32_t count_ = 0;
   bool gapped_ = false;
 };

@@ -72,6 +72,7 @@ class SortedRing {
   }
   /// Removes the item at a place. Moves places.
   void Remove(uint32_t at) {
+    if (at == 0 && removed_ == 0) return items_.PopFront();
     items_[at].value = kRemoved;
     ++removed_;
     while (!empty() && IsRemoved(0)) {

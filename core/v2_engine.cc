@@ -144,53 +144,6 @@ bool V2Engine<kObserved, Store>::Readmits(const Sequence& sequence, Incoming& in
   return true;
 }
 
-/// Position in the sequence's list of the chunk with this id, searched from the newest backwards
-/// as long as chunks are younger.
-template <bool kObserved, typename Store>
-uint32_t V2Engine<kObserved, Store>::FindChunk(const Sequence& sequence, ChunkId id) const {
-  const uint32_t at = InsertionPoint(sequence, id);
-  return at > 0 && s_.chunks[sequence.chunks[at - 1]].id == id ? at - 1 : kNotFound;
-}
-
-/// The same, searched through the whole list. That differs only where ids lie so far apart that
-/// "younger" means nothing.
-template <bool kObserved, typename Store>
-uint32_t V2Engine<kObserved, Store>::FindChunkAnywhere(const Sequence& sequence, ChunkId id) const {
-  const uint32_t at = FindChunk(sequence, id);
-  if (at != kNotFound || !sequence.wide_ids) return at;
-  for (uint32_t i = sequence.chunks.size(); i-- > 0;)
-    if (s_.chunks[sequence.chunks[i]].id == id) return i;
-  return kNotFound;
-}
-
-/// How many chunks of the list, searched from the newest backwards, are not younger than `id`.
-template <bool kObserved, typename Store>
-uint32_t V2Engine<kObserved, Store>::InsertionPoint(const Sequence& sequence, ChunkId id) const {
-  const ChunkList& list = sequence.chunks;
-  const auto id_at = [&](uint32_t i) { return s_.chunks[list[i]].id; };
-  const auto follows = [&](uint32_t i) { return id_at(i) == id || Precedes(id_at(i), id); };
-  uint32_t count = list.size();
-  if (count == 0 || follows(count - 1)) return count;
-  const uint32_t back = Distance(id, id_at(count - 1));
-  if (!sequence.wide_ids && back < kHalfIds) {
-    // Ids without holes: the place is known by arithmetic.
-    if (back < count && id_at(count - 1 - back) == id) return count - back;
-    // No more than `back` chunks are younger; as many, if all of these are there.
-    uint32_t low = back < count ? count - back : 0, high = count - 1;  // high does not follow
-    if (!follows(low)) return low;
-    while (low < high) {
-      const uint32_t middle = low + (high - low) / 2;
-      if (follows(middle))
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    return low;
-  }
-  while (count > 0 && !follows(count - 1)) --count;
-  return count;
-}
-
 template <bool kObserved, typename Store>
 auto V2Engine<kObserved, Store>::RecommitInPlace(ChunkRef ref, bool is_first, Incoming& in)
     -> Recommit {
@@ -258,21 +211,6 @@ bool V2Engine<kObserved, Store>::MakeRoom(const Incoming& in) {
   }
   Clear(s_.wr + outer, in.commit);
   return true;
-}
-
-/// Whether a sequence that stalled will stall the same way with this chunk added behind its last.
-template <bool kObserved, typename Store>
-bool V2Engine<kObserved, Store>::KeepsStall(Sequence& sequence, const Incoming& in,
-                                            bool consecutive) const {
-  if (!sequence.stalled_at_end) return true;  // its reader does not come so far
-  // The reader waits for the packet's next piece.
-  if (!consecutive || in.consumed > 0 || in.broken) return false;
-  if ((in.flags & kNeedsPatching) != 0) {
-    sequence.stalled_at_end = false;
-    return true;
-  }
-  constexpr uint8_t kContinues = kFirstContinues | kLastContinues;
-  return in.fragments == 1 && (in.flags & kContinues) == kContinues;
 }
 
 template <bool kObserved, typename Store>
@@ -400,6 +338,7 @@ ObservedChunk V2Engine<kObserved, Store>::Observed(const StoredChunk& chunk) con
 }  // namespace ringscope
 
 #include "core/v2_clear-inl.h"
+#include "core/v2_lookup-inl.h"
 #include "core/v2_reader-inl.h"
 #include "core/v2_tally-inl.h"
 

@@ -100,7 +100,7 @@ struct Reader {
   ChunkRef target = 0;
   uint32_t position = 0;  // in the first chunk's payload
   bool met_gap = false;
-  bool moved = false;    // returned a packet, or took a chunk out
+  bool moved = false;   // returned a packet, or took a chunk out
   bool at_end = false;  // a packet goes on behind the sequence's last chunk
 };
 

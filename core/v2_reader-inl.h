@@ -261,8 +261,8 @@ void V2Engine<kObserved, Store>::Settle(ChunkRef ref) {
   ++s_.settled_end;
 }
 
-/// Something changes in the sequence: if its stall was settled, passes have to look at it again, and
-/// at what comes behind its first chunk.
+/// Something changes in the sequence: if its stall was settled, passes have to look at it again,
+/// and at what comes behind its first chunk.
 template <bool kObserved, typename Store>
 void V2Engine<kObserved, Store>::Unsettle(const Sequence& sequence) {
   if (kObserved || !sequence.settled) return;
@@ -275,6 +275,21 @@ void V2Engine<kObserved, Store>::Unsettle(const Sequence& sequence) {
     s_.settled.pop_back();
   }
   s_.settled_end = from;
+}
+
+/// Whether a sequence that stalled will stall the same way with this chunk added behind its last.
+template <bool kObserved, typename Store>
+bool V2Engine<kObserved, Store>::KeepsStall(Sequence& sequence, const Incoming& in,
+                                            bool consecutive) const {
+  if (!sequence.stalled_at_end) return true;  // its reader does not come so far
+  // The reader waits for the packet's next piece.
+  if (!consecutive || in.consumed > 0 || in.broken) return false;
+  if ((in.flags & kNeedsPatching) != 0) {
+    sequence.stalled_at_end = false;
+    return true;
+  }
+  constexpr uint8_t kContinues = kFirstContinues | kLastContinues;
+  return in.fragments == 1 && (in.flags & kContinues) == kContinues;
 }
 
 template <bool kObserved, typename Store>
