@@ -24,10 +24,12 @@ if(RS_FUZZERS)
   target_compile_options(rs_settings INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
-# Large headers of others that most files of a kind include, parsed once.
+# Large headers of others that most files include, parsed once; further ones for a target.
 function(rs_precompile target)
   if(RS_PRECOMPILE)
-    target_precompile_headers(${target} PRIVATE ${ARGN})
+    target_precompile_headers(${target} PRIVATE <algorithm> <fmt/format.h> <functional> <map>
+                              <memory> <optional> <string> <tl/expected.hpp> <unordered_map>
+                              <variant> <vector> ${ARGN})
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
       # GCC 12 forgets that precompiled headers are the system's, and warns of their insides.
       target_compile_options(${target} PRIVATE -Wno-stringop-overflow -Wno-stringop-overread
@@ -54,6 +56,7 @@ function(rs_folder name)
 
   add_library(rs_${name} STATIC ${sources})
   target_link_libraries(rs_${name} PUBLIC rs_settings ${ARGN})
+  rs_precompile(rs_${name})
 
   if(helpers)
     add_library(rs_${name}_testing STATIC ${helpers})
@@ -64,9 +67,8 @@ function(rs_folder name)
     target_link_libraries(${name}_test PRIVATE rs_${name} GTest::gmock GTest::gtest_main
                           $<TARGET_NAME_IF_EXISTS:rs_${name}_testing>)
     # Tests are compiled often and run for seconds; what they test is optimised in full.
-    target_compile_options(${name}_test PRIVATE $<$<CONFIG:Release>:-O1>)
-    rs_precompile(${name}_test <fmt/format.h> <gmock/gmock.h> <gtest/gtest.h> <map> <string>
-                  <vector>)
+    target_compile_options(${name}_test PRIVATE $<$<CONFIG:Release>:-Og>)
+    rs_precompile(${name}_test <gmock/gmock.h> <gtest/gtest.h>)
     target_compile_definitions(${name}_test PRIVATE
                                RS_TESTDATA="${PROJECT_SOURCE_DIR}/testdata"
                                RS_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
