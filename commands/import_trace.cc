@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <filesystem>
 
 #include "commands/output.h"
@@ -10,18 +9,16 @@
 #include "commands/text.h"
 #include "core/packet_facts.h"
 #include "formats/commit_log_writer.h"
-#include "formats/trace_import.h"
+#include "formats/temporary_file.h"
 
 namespace ringscope {
 namespace {
 
 /// Where the packets are sorted that do not fit in memory: TMPDIR, else beside the output.
 std::string FolderForSorting(const std::string& output) {
-  if (const char* const folder = std::getenv("TMPDIR"); folder != nullptr && *folder != '\0')
-    return folder;
-  if (output == "-") return "/tmp";
+  if (output == "-") return TemporaryFolder();
   const std::filesystem::path folder = std::filesystem::path(output).parent_path();
-  return folder.empty() ? "." : folder.string();
+  return TemporaryFolder(folder.empty() ? "." : folder.string());
 }
 
 std::string NameOf(const std::string& path) {
@@ -113,10 +110,8 @@ void Report(const TraceImportReport& report, Console& console) {
 
 }  // namespace
 
-Result<ExitCode> RunTraceImport(const ImportArgs& args, std::unique_ptr<ByteSource> source,
-                                Context& context) {
-  RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
-                      CreateOutput(context, args.output, /*binary=*/true));
+Result<TraceLog> WriteTraceLog(const ImportArgs& args, std::unique_ptr<ByteSource> source,
+                               ByteSink& sink, Context& context) {
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<TraceReader> reader,
                       TraceReader::Open(std::move(source), TraceReader::OnDamage::kSkip));
   TraceImport import(
@@ -126,7 +121,7 @@ Result<ExitCode> RunTraceImport(const ImportArgs& args, std::unique_ptr<ByteSour
   CommitLogWriterOptions options;
   options.level = args.level;
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<CommitLogWriter> writer,
-                      CommitLogWriter::Create(*file, options));
+                      CommitLogWriter::Create(sink, options));
   {
     Progress progress(context.console, fmt::format("writing {}", Printable(args.output)));
     RS_RETURN_IF_ERROR(import.Write([&](const Op& op) {
@@ -135,17 +130,25 @@ Result<ExitCode> RunTraceImport(const ImportArgs& args, std::unique_ptr<ByteSour
     }));
   }
   RS_RETURN_IF_ERROR(writer->Close());
+  const TraceImportReport& report = import.report();
+  WarnOfPackets(report, context.console);
+  const bool notice = damaged || report.malformed > 0 || report.beyond_limits > 0;
+  return TraceLog{report, writer->records(), writer->bytes_written(),
+                  notice ? ExitCode::kNotice : ExitCode::kClean};
+}
+
+Result<ExitCode> RunTraceImport(const ImportArgs& args, std::unique_ptr<ByteSource> source,
+                                Context& context) {
+  RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
+                      CreateOutput(context, args.output, /*binary=*/true));
+  RS_ASSIGN_OR_RETURN(const TraceLog log, WriteTraceLog(args, std::move(source), *file, context));
   RS_RETURN_IF_ERROR(file->Commit());
-  WarnOfPackets(import.report(), context.console);
   if (args.output != "-") {
-    Report(import.report(), context.console);
-    context.console.Say(fmt::format("wrote {}: {}, {}", args.output,
-                                    Count(writer->records(), "record"),
-                                    HumanSize(writer->bytes_written())));
+    Report(log.report, context.console);
+    context.console.Say(fmt::format("wrote {}: {}, {}", args.output, Count(log.records, "record"),
+                                    HumanSize(log.bytes)));
   }
-  return damaged || import.report().malformed > 0 || import.report().beyond_limits > 0
-             ? ExitCode::kNotice
-             : ExitCode::kClean;
+  return log.code;
 }
 
 }  // namespace ringscope

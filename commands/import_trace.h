@@ -7,10 +7,23 @@
 #include "commands/exit_code.h"
 #include "commands/import.h"
 #include "formats/byte_stream.h"
+#include "formats/trace_import.h"
 
 namespace ringscope {
 
-/// Makes a commit log from a Perfetto trace.
+/// A commit log that was made of a trace.
+struct TraceLog {
+  TraceImportReport report;
+  uint64_t records = 0;
+  uint64_t bytes = 0;
+  ExitCode code = ExitCode::kClean;  // kNotice: some of the trace could not be read
+};
+
+/// Makes a commit log from a Perfetto trace in a sink, and warns of what could not be read.
+/// @param args the output is what the sink writes to
+Result<TraceLog> WriteTraceLog(const ImportArgs& args, std::unique_ptr<ByteSource> source,
+                               ByteSink& sink, Context& context);
+/// Makes a commit log from a Perfetto trace, and says what came of it.
 Result<ExitCode> RunTraceImport(const ImportArgs& args, std::unique_ptr<ByteSource> source,
                                 Context& context);
 

@@ -1,12 +1,6 @@
 #include "formats/packet_sorter.h"
 
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <tuple>
 
@@ -41,20 +35,13 @@ TimedPacket PacketAt(const uint8_t* at) {
           .bytes = {at + sizeof head, head.size}};
 }
 
-tl::unexpected<Error> FileError(const char* what, const std::string& folder) {
-  const int error = errno;
-  return Fail(ErrorCode::kIo,
-              fmt::format("cannot {} a temporary file: {}", what, std::strerror(error)),
-              {folder, {}, {}}, "sorting needs room there; set TMPDIR to another folder");
-}
-
 }  // namespace
 
 /// A sorted part of the file, being read.
 class PacketSorter::Run {
  public:
-  Run(int file, uint64_t begin, uint64_t end, size_t window)
-      : file_(file), position_(begin), end_(end), window_bytes_(window) {}
+  Run(const TemporaryFile& file, uint64_t begin, uint64_t end, size_t window)
+      : file_(&file), position_(begin), end_(end), window_bytes_(window) {}
 
   /// Goes to the first or next packet. @return false at the end
   Result<bool> Advance() {
@@ -82,22 +69,17 @@ class PacketSorter::Run {
     begin_ = 0;
     // A large packet's memory is given back behind it.
     if (window_.capacity() > 2 * window_bytes_ && size <= window_bytes_) window_.shrink_to_fit();
-    size_t have = window_.size();
+    const size_t have = window_.size();
     const uint64_t want =
         std::min<uint64_t>(std::max(size, window_bytes_), have + end_ - position_);
     window_.resize(static_cast<size_t>(want));
-    while (have < window_.size()) {
-      const ssize_t got = ::pread(file_, window_.data() + have, window_.size() - have,
-                                  static_cast<off_t>(position_));
-      if (got < 0 && errno == EINTR) continue;
-      if (got <= 0) return FileError("read", {});
-      have += static_cast<size_t>(got);
-      position_ += static_cast<uint64_t>(got);
-    }
+    RS_ASSIGN_OR_RETURN(const size_t got,
+                        file_->ReadAt(position_, std::span(window_).subspan(have)));
+    position_ += got;
     return {};
   }
 
-  int file_;
+  const TemporaryFile* file_;
   uint64_t position_;  // in the file, behind the window
   uint64_t end_;
   size_t window_bytes_;
@@ -109,9 +91,7 @@ class PacketSorter::Run {
 
 PacketSorter::PacketSorter(Options options) : options_(std::move(options)) {}
 
-PacketSorter::~PacketSorter() {
-  if (file_ >= 0) ::close(file_);
-}
+PacketSorter::~PacketSorter() = default;
 
 Status PacketSorter::Add(const TimedPacket& packet) {
   const size_t size = sizeof(Head) + packet.bytes.size();
@@ -144,8 +124,8 @@ Status PacketSorter::Finish() {
   const size_t window =
       std::clamp(options_.merge_bytes / run_starts_.size(), kLeastRunWindow, kMostRunWindow);
   for (size_t i = 0; i < run_starts_.size(); ++i) {
-    const uint64_t end = i + 1 < run_starts_.size() ? run_starts_[i + 1] : file_end_;
-    Run& run = runs_.emplace_back(file_, run_starts_[i], end, window);
+    const uint64_t end = i + 1 < run_starts_.size() ? run_starts_[i + 1] : file_->size();
+    Run& run = runs_.emplace_back(*file_, run_starts_[i], end, window);
     RS_RETURN_IF_ERROR(run.Advance());
     heap_.push_back(i);
   }
@@ -182,49 +162,34 @@ Result<std::optional<TimedPacket>> PacketSorter::Next() {
 }
 
 Status PacketSorter::SpillRun() {
-  RS_RETURN_IF_ERROR(OpenFile());
+  if (!file_) {
+    RS_ASSIGN_OR_RETURN(
+        file_,
+        TemporaryFile::Create({.folder = options_.folder,
+                               .hint = "sorting needs room there; set TMPDIR to another folder"}));
+  }
   std::sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
     return std::tie(a.time_ns, a.offset) < std::tie(b.time_ns, b.offset);
   });
-  run_starts_.push_back(file_end_);
+  run_starts_.push_back(file_->size());
   std::vector<uint8_t> pending;
   pending.reserve(kWriteBytes);
   for (const Entry& entry : entries_) {
     const uint8_t* const at = arena_.data() + entry.offset;
     const Bytes packet(at, sizeof(Head) + LoadHead(at).size);
     if (pending.size() + packet.size() > kWriteBytes) {
-      RS_RETURN_IF_ERROR(Write(pending));
+      RS_RETURN_IF_ERROR(file_->Write(pending));
       pending.clear();
     }
     if (packet.size() > kWriteBytes)
-      RS_RETURN_IF_ERROR(Write(packet));
+      RS_RETURN_IF_ERROR(file_->Write(packet));
     else
       pending.insert(pending.end(), packet.begin(), packet.end());
   }
-  RS_RETURN_IF_ERROR(Write(pending));
+  RS_RETURN_IF_ERROR(file_->Write(pending));
   entries_.clear();
   arena_.clear();
   if (arena_.capacity() > options_.run_bytes) std::vector<uint8_t>().swap(arena_);
-  return {};
-}
-
-Status PacketSorter::OpenFile() {
-  if (file_ >= 0) return {};
-  std::string name = options_.folder + "/.ringscope-sort-XXXXXX";
-  file_ = ::mkostemp(name.data(), O_CLOEXEC);
-  if (file_ < 0) return FileError("create", options_.folder);
-  ::unlink(name.c_str());
-  return {};
-}
-
-Status PacketSorter::Write(Bytes bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(file_, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return FileError("write", options_.folder);
-    bytes = bytes.subspan(static_cast<size_t>(written));
-    file_end_ += static_cast<uint64_t>(written);
-  }
   return {};
 }
 

@@ -2,12 +2,14 @@
 #define RINGSCOPE_FORMATS_PACKET_SORTER_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "core/ids.h"
 #include "core/result.h"
+#include "formats/temporary_file.h"
 
 namespace ringscope {
 
@@ -20,7 +22,7 @@ struct TimedPacket {
 };
 
 /// Brings packets into the order of their times; those of one time stay as they came. What does not
-/// fit in memory goes to a temporary file, which has no name and is gone with the sorter.
+/// fit in memory goes to a temporary file.
 /// Memory: about 1.5 times `run_bytes`, and the largest packet.
 class PacketSorter {
  public:
@@ -44,7 +46,7 @@ class PacketSorter {
   /// Bytes of all packets.
   uint64_t bytes() const { return bytes_; }
   /// Bytes in the temporary file.
-  uint64_t spilled_bytes() const { return file_end_; }
+  uint64_t spilled_bytes() const { return file_ ? file_->size() : 0; }
 
  private:
   struct Entry {  // of a packet in the arena
@@ -54,16 +56,13 @@ class PacketSorter {
   class Run;
 
   Status SpillRun();
-  Status OpenFile();
-  Status Write(Bytes bytes);
 
   const Options options_;
-  std::vector<uint8_t> arena_;  // packets with their heads
-  std::vector<Entry> entries_;  // of the arena
-  size_t next_entry_ = 0;       // for Next, where nothing was spilled
-  int file_ = -1;
-  uint64_t file_end_ = 0;
-  std::vector<uint64_t> run_starts_;  // in the file
+  std::vector<uint8_t> arena_;           // packets with their heads
+  std::vector<Entry> entries_;           // of the arena
+  size_t next_entry_ = 0;                // for Next, where nothing was spilled
+  std::shared_ptr<TemporaryFile> file_;  // once something was spilled
+  std::vector<uint64_t> run_starts_;     // in the file
   std::vector<Run> runs_;
   std::vector<size_t> heap_;     // of runs_, the earliest in front
   std::optional<size_t> taken_;  // the run that Next returned from
