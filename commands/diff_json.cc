@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands/json_output.h"
+#include "commands/json_pieces.h"
 #include "commands/text.h"
 #include "core/data_loss.h"
 #include "core/journal.h"
@@ -12,15 +13,6 @@
 
 namespace ringscope {
 namespace {
-
-template <typename T>
-Json OrNull(const std::optional<T>& value) {
-  return value ? Json(*value) : Json();
-}
-
-Json MomentJson(const LogMoment& moment) {
-  return {{"record", moment.record}, {"time_ns", OrNull(moment.time_ns)}};
-}
 
 Json ChunkJson(const std::optional<ChunkName>& chunk) {
   return chunk ? Json(ToString(*chunk)) : Json();

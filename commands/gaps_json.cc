@@ -5,21 +5,13 @@
 #include <nlohmann/json.hpp>
 
 #include "commands/json_output.h"
+#include "commands/json_pieces.h"
 #include "commands/text.h"
 #include "core/data_loss.h"
 #include "core/journal.h"
 
 namespace ringscope {
 namespace {
-
-template <typename T>
-Json OrNull(const std::optional<T>& value) {
-  return value ? Json(*value) : Json();
-}
-
-Json CountJson(const FateCount& count) {
-  return {{"packets", count.packets}, {"bytes", count.bytes}};
-}
 
 Json SpanJson(const MomentSpan& span) {
   return {{"from_ns", OrNull(span.first.time_ns)},

@@ -6,6 +6,7 @@
 
 #include "commands/each_log.h"
 #include "commands/json_output.h"
+#include "commands/json_pieces.h"
 #include "commands/sweep_report.h"
 #include "commands/table.h"
 #include "commands/text.h"
@@ -50,10 +51,6 @@ Sum SumOf(const Json& log) {
   Sum sum;
   for (const Json& session : log.at("sessions")) sum.Add(session);
   return sum;
-}
-
-Json CountJson(const FateCount& count) {
-  return {{"packets", count.packets}, {"bytes", count.bytes}};
 }
 
 std::vector<std::string> Cells(const std::string& name, const Sum& sum) {

@@ -2,6 +2,7 @@
 
 #include "commands/graph_report.h"
 #include "commands/json_output.h"
+#include "commands/json_pieces.h"
 #include "commands/text.h"
 #include "core/data_loss.h"
 #include "core/journal.h"
@@ -9,14 +10,9 @@
 namespace ringscope {
 namespace {
 
-Json MomentJson(const LogMoment& moment) {
-  return {{"record", moment.record}, {"time_ns", moment.time_ns ? Json(*moment.time_ns) : Json()}};
-}
-
 Json TallyJson(const FateTally& packets) {
   Json json = Json::object();
-  for (const auto& [fate, count] : packets)
-    json[Name(fate)] = {{"packets", count.packets}, {"bytes", count.bytes}};
+  for (const auto& [fate, count] : packets) json[Name(fate)] = CountJson(count);
   return json;
 }
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands/json_output.h"
+#include "commands/json_pieces.h"
 #include "commands/table.h"
 #include "commands/text.h"
 
@@ -118,8 +119,6 @@ void PrintSequences(Console& console, const SessionSummary& session) {
   if (session.truncated)
     console.Print("  There are more than can be listed; the totals above count them all.\n");
 }
-
-Json OrNull(const std::optional<uint64_t>& number) { return number ? Json(*number) : Json(); }
 
 Json SessionJson(uint64_t number, const SessionSummary& session) {
   const LogHeader& header = session.header;

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands/json_output.h"
+#include "commands/json_pieces.h"
 #include "commands/text.h"
 #include "core/journal.h"
 
@@ -172,9 +173,9 @@ Json LayoutJson(const std::vector<BufferLayout>& layouts) {
                    {"policy", Name(layout.policy)},
                    {"size", layout.size},
                    {"record", layout.at.record},
-                   {"time_ns", layout.at.time_ns ? Json(*layout.at.time_ns) : Json()},
+                   {"time_ns", OrNull(layout.at.time_ns)},
                    {"write_cursor", layout.write_cursor},
-                   {"last_read", layout.read_cursor ? Json(*layout.read_cursor) : Json()},
+                   {"last_read", OrNull(layout.read_cursor)},
                    {"wraps", layout.wraps}};
     buffer["extents"] = Json::array();
     for (const LayoutExtent& extent : layout.extents) {

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands/json_output.h"
+#include "commands/json_pieces.h"
 #include "commands/table.h"
 #include "commands/text.h"
 
@@ -186,7 +187,7 @@ Json ReplaySummaryJson(const ReplayOutcome& outcome) {
           {{"packets", buffer.losses.sequence_packet_loss},
            {"by_cause", std::move(by_cause)},
            {"incremental_sequences_dropped", buffer.losses.incremental_sequences_dropped}}},
-         {"unread", {{"packets", buffer.unread.packets}, {"bytes", buffer.unread.bytes}}},
+         {"unread", CountJson(buffer.unread)},
          {"incomplete_bytes", buffer.stuck_bytes}});
   }
   Json json = {{"input", outcome.path},

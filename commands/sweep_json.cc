@@ -3,20 +3,12 @@
 #include <nlohmann/json.hpp>
 
 #include "commands/json_output.h"
+#include "commands/json_pieces.h"
 #include "commands/sweep_report.h"
 #include "commands/text.h"
 
 namespace ringscope {
 namespace {
-
-template <typename T>
-Json OrNull(const std::optional<T>& value) {
-  return value ? Json(*value) : Json();
-}
-
-Json CountJson(const FateCount& count) {
-  return {{"packets", count.packets}, {"bytes", count.bytes}};
-}
 
 Json SequenceJson(const SweepSequence& sequence) {
   return {{"sequence", ToString(sequence.sequence)},
