@@ -49,7 +49,7 @@ class ChunkTimes : public EngineObserver {
 
   /// For a buffer that does not tell what happens in it: what it has room for may all be in it.
   void AddUnseen(const ChunkCommit& commit, uint64_t size) {
-    const uint64_t key = KeyOf(commit.sequence, commit.chunk);
+    const uint64_t key = ChunkName{commit.sequence, commit.chunk}.Packed();
     Add(commit.sequence, commit.chunk);
     unseen_.emplace_back(key, commit.payload.size());
     unseen_bytes_ += commit.payload.size();
@@ -72,7 +72,7 @@ class ChunkTimes : public EngineObserver {
   }
   /// nullopt: the chunk is not known.
   std::optional<uint64_t> TimeOf(SequenceKey sequence, ChunkId chunk) const {
-    const auto found = times_.find(KeyOf(sequence, chunk));
+    const auto found = times_.find(ChunkName{sequence, chunk}.Packed());
     if (found == times_.end()) return std::nullopt;
     return found->second.ns;
   }
@@ -90,17 +90,14 @@ class ChunkTimes : public EngineObserver {
     bool gone = false;
   };
 
-  static uint64_t KeyOf(SequenceKey sequence, ChunkId chunk) {
-    return uint64_t{sequence.Packed()} << 32 | Raw(chunk);
-  }
   void Add(SequenceKey sequence, ChunkId chunk) {
-    const uint64_t key = KeyOf(sequence, chunk);
+    const uint64_t key = ChunkName{sequence, chunk}.Packed();
     const auto [entry, is_new] = times_.try_emplace(key, Time{clock_.now()});
     if (!is_new && entry->second.gone) entry->second.ns = clock_.now();
     entry->second.gone = false;
   }
   void Leave(const ObservedChunk& chunk) {
-    const auto found = times_.find(KeyOf(chunk.sequence, chunk.chunk));
+    const auto found = times_.find(ChunkName{chunk.sequence, chunk.chunk}.Packed());
     if (found == times_.end()) return;
     found->second.gone = true;
     gone_.push_back(found->first);

@@ -17,7 +17,7 @@ void BufferHistory::AddDiscard(uint64_t record, ChunkName chunk, uint32_t outer)
 }
 
 void BufferHistory::Add(uint64_t record, ChunkName chunk, uint32_t outer, bool laid) {
-  index_[KeyOf(chunk)] = end_index();
+  index_[chunk.Packed()] = end_index();
   entries_.push_back(
       {.record = record, .start = laid_, .chunk = chunk, .outer = outer, .laid = laid});
   blocks_.Add(chunk.sequence, laid ? outer : 0);
@@ -32,7 +32,7 @@ void BufferHistory::Trim() {
   const size_t limit = kLateness + 2 * most_held_ + 64;
   if (entries_.size() <= limit) return;
   const Entry& oldest = entries_.front();
-  const auto at = index_.find(KeyOf(oldest.chunk));
+  const auto at = index_.find(oldest.chunk.Packed());
   if (at != index_.end() && at->second == first_index_) index_.erase(at);
   if (window_first_ <= first_index_ && first_index_ < window_end_) {
     Count(first_index_, first_index_ + 1, false, window_);
@@ -54,7 +54,7 @@ void BufferHistory::AddRead(uint64_t record) {
 }
 
 auto BufferHistory::Find(ChunkName chunk) const -> const Entry* {
-  const auto at = index_.find(KeyOf(chunk));
+  const auto at = index_.find(chunk.Packed());
   return at == index_.end() ? nullptr : &entries_[at->second - first_index_];
 }
 
@@ -71,7 +71,7 @@ std::optional<uint64_t> BufferHistory::EndOf(ChunkName chunk) const {
 }
 
 std::optional<uint64_t> BufferHistory::IndexOf(ChunkName chunk) const {
-  const auto at = index_.find(KeyOf(chunk));
+  const auto at = index_.find(chunk.Packed());
   if (at == index_.end()) return std::nullopt;
   return at->second;
 }

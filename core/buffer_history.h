@@ -67,14 +67,11 @@ class BufferHistory {
   const Entry* Find(ChunkName chunk) const;
   void Count(uint64_t first, uint64_t end, bool add, BytesBySequence& bytes) const;
 
-  static uint64_t KeyOf(ChunkName chunk) {
-    return uint64_t{chunk.sequence.Packed()} << 32 | Raw(chunk.chunk);
-  }
   uint64_t end_index() const { return first_index_ + entries_.size(); }
 
   std::deque<Entry> entries_;
-  uint64_t first_index_ = 0;  // number of entries_.front()
-  std::unordered_map<uint64_t, uint64_t> index_;
+  uint64_t first_index_ = 0;                      // number of entries_.front()
+  std::unordered_map<uint64_t, uint64_t> index_;  // by ChunkName::Packed
   std::deque<ReadEntry> reads_;
   uint64_t laid_ = 0;
   uint32_t largest_ = 0;

@@ -10,8 +10,6 @@ using Entry = ChunkLife::Entry;
 using Exit = ChunkLife::Exit;
 using Kind = JournalEvent::Kind;
 
-uint64_t KeyOf(ChunkName name) { return uint64_t{name.sequence.Packed()} << 32 | Raw(name.chunk); }
-
 }  // namespace
 
 const char* Name(Entry entry) {
@@ -80,7 +78,7 @@ void ChunkLives::OnChunk(BufferId buffer, const ChunkCommit& commit,
 void ChunkLives::OnChunkDone(BufferId id, const ChunkCommit&) {
   committing_ = false;
   Buffer& buffer = buffers_[Raw(id)];
-  const uint64_t key = KeyOf(current_.chunk);
+  const uint64_t key = current_.chunk.Packed();
   if (current_.entry == Entry::kUntold && buffer.held.contains(key))
     current_.entry = Entry::kUnchanged;
   if (current_.entered()) {
@@ -106,7 +104,7 @@ void ChunkLives::OnEvent(const JournalEvent& event) {
       return;
     case Kind::kEvicting: {
       Buffer& buffer = buffers_[Raw(event.buffer)];
-      const auto held = buffer.held.find(KeyOf(event.chunk));
+      const auto held = buffer.held.find(event.chunk.Packed());
       if (held == buffer.held.end()) return;
       held->second.evicted_by = event.by;
       held->second.evicted_by_number = current_.number;
@@ -129,7 +127,7 @@ void ChunkLives::Enter(const JournalEvent& event, Entry entry) {
 void ChunkLives::Leave(const JournalEvent& event) {
   if (!reading_ && !committing_) return;
   Buffer& buffer = buffers_[Raw(event.buffer)];
-  const uint64_t key = KeyOf(event.chunk);
+  const uint64_t key = event.chunk.Packed();
   const auto held = buffer.held.find(key);
   if (held == buffer.held.end()) return;
   if (held->second.evicted_by) return End(buffer, key, Exit::kEvicted);

@@ -21,8 +21,8 @@ struct ChunkAt {
 
 struct ChunkAtHash {
   size_t operator()(const ChunkAt& chunk) const {
-    const uint64_t key = uint64_t{chunk.name.sequence.Packed()} << 32 | Raw(chunk.name.chunk);
-    const uint64_t mixed = (key ^ uint64_t{Raw(chunk.buffer)} << 20) * 0x9E3779B97F4A7C15;
+    const uint64_t mixed =
+        (chunk.name.Packed() ^ uint64_t{Raw(chunk.buffer)} << 20) * 0x9E3779B97F4A7C15;
     return mixed ^ mixed >> 29;
   }
 };

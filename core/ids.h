@@ -54,6 +54,8 @@ struct ChunkName {
   SequenceKey sequence;
   ChunkId chunk{};
 
+  /// The sequence in the upper half, so that the ids of a sequence lie next to each other.
+  constexpr uint64_t Packed() const { return uint64_t{sequence.Packed()} << 32 | Raw(chunk); }
   friend constexpr bool operator==(ChunkName, ChunkName) = default;
 };
 

@@ -93,7 +93,7 @@ void BufferLedger::OnDiscarded(const ChunkCommit&, DiscardReason reason) {
 void BufferLedger::OnErased(const ObservedChunk& chunk) {
   ChunkRecord* record = Find(chunk.sequence, chunk.chunk);
   if (record == nullptr || draining_) return;
-  const uint64_t key = KeyOf(chunk.sequence, chunk.chunk);
+  const uint64_t key = ChunkName{chunk.sequence, chunk.chunk}.Packed();
   if (relocating_) {
     relocating_ = false;  // it comes again at once, and all of it that counts was consumed
   } else if (committing_) {
@@ -124,7 +124,7 @@ void BufferLedger::OnPatchMissed(const ObservedChunk* chunk, const ChunkPatches&
 void BufferLedger::OnPacketGivenUp(SequenceKey sequence, const PacketPlace& place, uint32_t cause) {
   ChunkRecord* record = Find(sequence, place.first_chunk);
   if (record == nullptr) return;
-  const uint64_t key = KeyOf(sequence, place.first_chunk);
+  const uint64_t key = ChunkName{sequence, place.first_chunk}.Packed();
   const bool corrupted = cause == kLossChunkCorrupted;
   Loss loss{.fate = Fate::kCut, .cause = Cause::kGivenUp, .loss_bits = cause};
   if (cause == kLossReassemblyGap) loss.cause = Cause::kReadGap;
@@ -156,7 +156,7 @@ void BufferLedger::OnStalled(SequenceKey sequence, ChunkId chunk, StallReason re
 }
 
 ChunkRecord* BufferLedger::Find(SequenceKey sequence, ChunkId chunk) {
-  const auto record = records_.find(KeyOf(sequence, chunk));
+  const auto record = records_.find(ChunkName{sequence, chunk}.Packed());
   return record == records_.end() ? nullptr : &record->second;
 }
 

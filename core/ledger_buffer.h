@@ -161,7 +161,7 @@ class BufferLedger : public EngineObserver {
   LedgerTotals totals_;
   KeyIndex slots_;
   StableVector<Sequence> sequences_;
-  Records records_;  // by KeyOf
+  Records records_;  // by ChunkName::Packed
   // Chunks that left the buffer, oldest first. A chunk may come again: a scraped one when its
   // writer commits it, and V1 takes it even if it had it before.
   std::deque<uint64_t> parting_;

@@ -19,10 +19,8 @@ enum class State : uint8_t {
   kGone,    // lost and told, or nothing to tell
 };
 
-/// A chunk of one sequence of one buffer, as a key.
-constexpr uint64_t KeyOf(SequenceKey sequence, ChunkId chunk) {
-  return uint64_t{sequence.Packed()} << 32 | Raw(chunk);
-}
+// A chunk of one sequence of one buffer has its ChunkName::Packed() as a key.
+
 constexpr ChunkName NameOf(uint64_t key) {
   const auto packed = static_cast<uint32_t>(key >> 32);
   return {

@@ -156,7 +156,8 @@ void BufferLedger::StallAccount(PacketAccount& account, bool given_up) const {
   }
   account.cause = sequence.stall;
   account.waits_for = sequence.stalled_at;
-  const auto record = records_.find(KeyOf(account.sequence, sequence.stalled_at->chunk));
+  const auto record =
+      records_.find(ChunkName{account.sequence, sequence.stalled_at->chunk}.Packed());
   if (record != records_.end()) account.decided = record->second.written;
 }
 

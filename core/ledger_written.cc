@@ -51,7 +51,7 @@ auto BufferLedger::SequenceOf(SequenceKey key) -> Sequence& {
 void BufferLedger::Arrive(const ChunkCommit& commit) {
   ReadWrittenChunk(commit, written_);
   Sequence& sequence = SequenceOf(commit.sequence);
-  const uint64_t key = KeyOf(commit.sequence, commit.chunk);
+  const uint64_t key = ChunkName{commit.sequence, commit.chunk}.Packed();
   const auto [entry, is_new] = records_.try_emplace(key);
   ChunkRecord& record = entry->second;
   if (is_new) {

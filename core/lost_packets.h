@@ -70,7 +70,7 @@ class LostPackets : public SessionSink, public LedgerSink {
   };
   struct KeyHash {
     size_t operator()(const Key& key) const {
-      const uint64_t name = uint64_t{key.sequence.Packed()} << 32 | Raw(key.chunk);
+      const uint64_t name = ChunkName{key.sequence, key.chunk}.Packed();
       return (name ^ uint64_t{Raw(key.buffer)} << 48) * 0x9E3779B97F4A7C15ull >> 16;
     }
   };
