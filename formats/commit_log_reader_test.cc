@@ -2,11 +2,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <zstd.h>
 
 #include "formats/commit_log_format.h"
 #include "formats/commit_log_index.h"
 #include "formats/record_codec.h"
+#include "formats/testing/frames.h"
 #include "formats/testing/sample_log.h"
 
 namespace ringscope {
@@ -16,6 +16,7 @@ using namespace std::string_literals;
 
 using testing::ChunkRequest;
 using testing::CommitOf;
+using testing::DataFrame;
 using testing::FrameOffsets;
 using ::testing::HasSubstr;
 using testing::HeaderOf;
@@ -30,16 +31,6 @@ using testing::SmallSession;
 using testing::WriteLog;
 
 constexpr size_t kSmallFrame = 300;  // one commit of SmallSession each
-
-/// Bytes as a data frame.
-std::string DataFrame(const std::string& content, bool checksum = true) {
-  std::string frame(ZSTD_compressBound(content.size()), '\0');
-  ZSTD_CCtx* context = ZSTD_createCCtx();
-  ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, checksum ? 1 : 0);
-  frame.resize(ZSTD_compress2(context, frame.data(), frame.size(), content.data(), content.size()));
-  ZSTD_freeCCtx(context);
-  return frame;
-}
 
 /// A record with its number, as it is in a data frame.
 std::string Encoded(const OpBody& body, std::optional<uint64_t> number = {}) {

@@ -6,7 +6,6 @@
 #include <zstd.h>
 
 #include <fstream>
-#include <numeric>
 #include <sstream>
 
 #include "formats/commit_log_format.h"
@@ -19,10 +18,12 @@
 namespace ringscope {
 namespace {
 
+using testing::AppendAll;
 using testing::ChunkRequest;
 using testing::CommitOf;
 using ::testing::ElementsAre;
 using testing::EveryKind;
+using testing::ExpectWhole;
 using testing::FrameOffsets;
 using ::testing::HasSubstr;
 using testing::HeaderOf;
@@ -42,12 +43,8 @@ std::string Decompressed(const std::string& log) {
 TEST(CommitLogWriter, RoundTrip_EveryKind) {
   const OpList ops = EveryKind();
   for (const size_t frame_bytes : {size_t{1}, size_t{100}, size_t{1} << 20}) {
-    const ReadBack back = ReadLog(WriteLog(ops, frame_bytes));
-    EXPECT_TRUE(SameOps(ops, back.ops)) << frame_bytes;
-    EXPECT_THAT(back.damage, IsEmpty());
-    std::vector<uint64_t> numbers(ops.size());
-    std::iota(numbers.begin(), numbers.end(), 0);
-    EXPECT_EQ(back.numbers, numbers);
+    SCOPED_TRACE(frame_bytes);
+    ExpectWhole(ReadLog(WriteLog(ops, frame_bytes)), ops);
   }
 }
 
@@ -126,23 +123,12 @@ TEST(CommitLogWriter, Frames_HeaderStartsOne) {
 
 TEST(CommitLogWriter, Frames_FlushMakesWhatWasAppendedReadable) {
   StringSink sink;
-  auto writer = CommitLogWriter::Create(sink);
+  const auto writer = CommitLogWriter::Create(sink).value();
   const OpList ops = SmallSession(2);
-  for (const Op& op : ops.ops()) ASSERT_TRUE((*writer)->Append(op));
-  ASSERT_TRUE((*writer)->Flush());
+  AppendAll(ops, *writer);
+  ASSERT_TRUE(writer->Flush());
   EXPECT_TRUE(SameOps(ReadLog(sink.text).ops, ops));
-  EXPECT_EQ((*writer)->bytes_written(), sink.text.size());
-}
-
-/// Writes with threads that compress.
-std::string WriteWithThreads(const OpList& ops, size_t frame_bytes, unsigned threads) {
-  StringSink sink;
-  const auto writer =
-      CommitLogWriter::Create(sink, {.frame_bytes = frame_bytes, .threads = threads}).value();
-  for (const Op& op : ops.ops()) EXPECT_TRUE(writer->Append(op));
-  EXPECT_TRUE(writer->Close());
   EXPECT_EQ(writer->bytes_written(), sink.text.size());
-  return sink.text;
 }
 
 TEST(CommitLogWriter, Threads_WriteTheSameFile) {
@@ -153,7 +139,8 @@ TEST(CommitLogWriter, Threads_WriteTheSameFile) {
   for (const size_t frame_bytes : {size_t{1}, size_t{5000}, size_t{1} << 20}) {
     const std::string log = WriteLog(ops, frame_bytes);
     for (const unsigned threads : {1U, 2U, 5U})
-      EXPECT_EQ(WriteWithThreads(ops, frame_bytes, threads), log) << frame_bytes << " " << threads;
+      EXPECT_EQ(WriteLog(ops, frame_bytes, /*close=*/true, threads), log)
+          << frame_bytes << " " << threads;
   }
 }
 
@@ -161,7 +148,7 @@ TEST(CommitLogWriter, Threads_FlushMakesWhatWasAppendedReadable) {
   StringSink sink;
   const auto writer = CommitLogWriter::Create(sink, {.frame_bytes = 300, .threads = 2}).value();
   const OpList ops = SmallSession(50);
-  for (const Op& op : ops.ops()) ASSERT_TRUE(writer->Append(op));
+  AppendAll(ops, *writer);
   ASSERT_TRUE(writer->Flush());
   EXPECT_TRUE(SameOps(ReadLog(sink.text).ops, ops));
 }
@@ -173,7 +160,7 @@ TEST(CommitLogWriter, Threads_PreparedFrameComesInItsPlace) {
   ASSERT_TRUE(frame.Append(std::move(note)));
   StringSink sink;
   const auto writer = CommitLogWriter::Create(sink, {.frame_bytes = 300, .threads = 2}).value();
-  for (const Op& op : ops.ops()) ASSERT_TRUE(writer->Append(op));
+  AppendAll(ops, *writer);
   ASSERT_TRUE(writer->AppendFrame(frame));
   ASSERT_TRUE(writer->Close());
   const ReadBack back = ReadLog(sink.text);
@@ -182,9 +169,10 @@ TEST(CommitLogWriter, Threads_PreparedFrameComesInItsPlace) {
   EXPECT_EQ(std::get<Note>(back.ops[ops.size()].body).text, "prepared");
 }
 
-/// A disk with room for the start of a log.
+/// A disk with little room.
 class SmallSink : public ByteSink {
  public:
+  explicit SmallSink(size_t room) : room_(room) {}
   using ByteSink::Write;
   Status Write(Bytes bytes) override {
     if (bytes.size() <= room_) {
@@ -195,11 +183,11 @@ class SmallSink : public ByteSink {
   }
 
  private:
-  size_t room_ = 2000;
+  size_t room_;
 };
 
 TEST(CommitLogWriter, Threads_ErrorOfTheSinkShowsAndStays) {
-  SmallSink sink;
+  SmallSink sink(2000);
   const auto writer = CommitLogWriter::Create(sink, {.frame_bytes = 300, .threads = 2}).value();
   const OpList ops = SmallSession(50);
   Status status;
@@ -323,22 +311,12 @@ TEST(CommitLogWriter, Refuses_WhatCannotBe) {
 }
 
 TEST(CommitLogWriter, SinkError_IsKept) {
-  class FullSink : public ByteSink {
-   public:
-    Status Write(Bytes) override {
-      if (++writes_ == 1) return {};
-      return Fail(ErrorCode::kIo, "no space");
-    }
-
-   private:
-    int writes_ = 0;
-  };
-  FullSink sink;
-  auto writer = CommitLogWriter::Create(sink);
-  ASSERT_TRUE((*writer)->Append(Op{{}, HeaderOf("a")}));
-  EXPECT_EQ((*writer)->Flush().error().message, "no space");
-  EXPECT_EQ((*writer)->Append(Op{{}, Note{"x"}}).error().message, "no space");
-  EXPECT_EQ((*writer)->Close().error().message, "no space");
+  SmallSink sink(commit_log::kStartFrameSize);
+  const auto writer = CommitLogWriter::Create(sink).value();
+  ASSERT_TRUE(writer->Append(Op{{}, HeaderOf("a")}));
+  EXPECT_EQ(writer->Flush().error().message, "the disk is full");
+  EXPECT_EQ(writer->Append(Op{{}, Note{"x"}}).error().message, "the disk is full");
+  EXPECT_EQ(writer->Close().error().message, "the disk is full");
 }
 
 TEST(ImportHeader, IsRecognised_WhateverTheToolsVersionAndTheUuid) {

@@ -2,16 +2,17 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <zstd.h>
 
 #include <random>
 
 #include "core/wire.h"
+#include "formats/testing/frames.h"
 
 namespace ringscope {
 namespace {
 
-using namespace std::string_literals;
+using testing::DataFrame;
+using testing::SkippableFrame;
 
 constexpr ZstdFrameReader::Limits kLimits = {.content = size_t{16} << 20, .skippable = 1000};
 constexpr size_t kMiB = size_t{1} << 20;
@@ -22,19 +23,6 @@ std::string Noise(size_t size, uint32_t seed) {
   std::string noise(size, '\0');
   for (char& byte : noise) byte = static_cast<char>(random());
   return noise;
-}
-
-std::string DataFrame(const std::string& content) {
-  std::string frame(ZSTD_compressBound(content.size()), '\0');
-  ZSTD_CCtx* context = ZSTD_createCCtx();
-  ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
-  frame.resize(ZSTD_compress2(context, frame.data(), frame.size(), content.data(), content.size()));
-  ZSTD_freeCCtx(context);
-  return frame;
-}
-
-std::string SkippableFrame(const std::string& content) {
-  return "\x50\x2a\x4d\x18"s + static_cast<char>(content.size()) + std::string(3, '\0') + content;
 }
 
 /// Frames of many sizes, one of them larger than what is read ahead.

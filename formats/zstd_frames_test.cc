@@ -2,28 +2,17 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <zstd.h>
 
 #include "core/wire.h"
+#include "formats/testing/frames.h"
 
 namespace ringscope {
 namespace {
 
 using namespace std::string_literals;
+using testing::DataFrame;
 using ::testing::ElementsAre;
-
-std::string DataFrame(const std::string& content) {
-  std::string frame(ZSTD_compressBound(content.size()), '\0');
-  ZSTD_CCtx* context = ZSTD_createCCtx();
-  ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
-  frame.resize(ZSTD_compress2(context, frame.data(), frame.size(), content.data(), content.size()));
-  ZSTD_freeCCtx(context);
-  return frame;
-}
-
-std::string SkippableFrame(const std::string& content) {
-  return "\x50\x2a\x4d\x18"s + static_cast<char>(content.size()) + std::string(3, '\0') + content;
-}
+using testing::SkippableFrame;
 
 /// Frames of this test begin with "own".
 bool IsOwn(const ZstdFrame& frame) { return wire::AsText(frame.content).starts_with("own"); }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -143,16 +144,22 @@ inline OpList EveryKind() {
   return ops;
 }
 
-/// @param close without it the log is what a recorder that was killed leaves
-inline std::string WriteLog(const OpList& ops, size_t frame_bytes = size_t{1} << 20,
-                            bool close = true) {
-  StringSink sink;
-  auto writer = CommitLogWriter::Create(sink, {.frame_bytes = frame_bytes});
+inline void AppendAll(const OpList& ops, CommitLogWriter& writer) {
   for (const Op& op : ops.ops()) {
-    const Status status = (*writer)->Append(op);
+    const Status status = writer.Append(op);
     EXPECT_TRUE(status) << status.error().ToString();
   }
-  EXPECT_TRUE(close ? (*writer)->Close() : (*writer)->Flush());
+}
+
+/// @param close without it the log is what a recorder that was killed leaves
+inline std::string WriteLog(const OpList& ops, size_t frame_bytes = size_t{1} << 20,
+                            bool close = true, unsigned threads = 0) {
+  StringSink sink;
+  const auto writer =
+      CommitLogWriter::Create(sink, {.frame_bytes = frame_bytes, .threads = threads}).value();
+  AppendAll(ops, *writer);
+  EXPECT_TRUE(close ? writer->Close() : writer->Flush());
+  EXPECT_EQ(writer->bytes_written(), sink.text.size());
   return sink.text;
 }
 
@@ -188,6 +195,15 @@ inline ReadBack ReadLog(std::string bytes) {
     return back;
   }
   return ReadAllRecords(**log);
+}
+
+/// The log was read whole: these records, numbered from 0.
+inline void ExpectWhole(const ReadBack& back, const OpList& ops) {
+  EXPECT_TRUE(SameOps(ops, back.ops));
+  EXPECT_TRUE(back.damage.empty());
+  std::vector<uint64_t> numbers(ops.size());
+  std::iota(numbers.begin(), numbers.end(), 0);
+  EXPECT_EQ(back.numbers, numbers);
 }
 
 /// Where frames begin in an intact log, its end included.
