@@ -57,6 +57,17 @@ class Situation {
     findings.now[0].shortest_history_ns = history_ns;
     return *this;
   }
+  /// The buffer was read every half second.
+  Situation& Streamed() {
+    findings.reads = {.periodic = true, .period_ns = 500 * kMs};
+    return *this;
+  }
+  ReadPeriod& Period() {
+    ReadPeriod& period = findings.periods.emplace_back();
+    period.buffer = kBuffer;
+    period.size = buffer().size;
+    return period;
+  }
   AdviceBuffer& buffer() { return facts.buffers[0]; }
 
   std::vector<Advice> All() const { return MakeAdvice(facts, findings); }
@@ -135,10 +146,7 @@ TEST(Advice, RareOnesThatLostNothingNeedNoHelp) {
 
 TEST(Advice, StreamingOftenEnough) {
   Situation situation;
-  situation.findings.reads = {.periodic = true, .period_ns = 500 * kMs};
-  ReadPeriod& period = situation.findings.periods.emplace_back();
-  period.buffer = kBuffer;
-  period.size = 256 * kKiB;
+  situation.Streamed().Period();
   situation.buffer().rate.Add(0, 64 * kKiB);
   situation.buffer().rate.Add(400 * kMs, 64 * kKiB);
   const Advice advice = situation.Only(AdviceKind::kPeriodDoes);
@@ -149,11 +157,7 @@ TEST(Advice, StreamingOftenEnough) {
 
 TEST(Advice, StreamingThatLosesNothingByGoodLuck) {
   Situation situation;
-  situation.findings.reads = {.periodic = true, .period_ns = 500 * kMs};
-  ReadPeriod& period = situation.findings.periods.emplace_back();
-  period.buffer = kBuffer;
-  period.size = 256 * kKiB;
-  period.period_ns = 300 * kMs;
+  situation.Streamed().Period().period_ns = 300 * kMs;
   situation.buffer().rate.Add(0, 128 * kKiB);
   situation.buffer().rate.Add(400 * kMs, 128 * kKiB);
   const Advice advice = situation.Only(AdviceKind::kPeriodTight);
@@ -164,11 +168,7 @@ TEST(Advice, StreamingThatLosesNothingByGoodLuck) {
 
 TEST(Advice, StreamingTooSeldom) {
   Situation situation;
-  situation.Lost(5, 0);
-  situation.findings.reads = {.periodic = true, .period_ns = 500 * kMs};
-  ReadPeriod& period = situation.findings.periods.emplace_back();
-  period.buffer = kBuffer;
-  period.period_ns = 200 * kMs;
+  situation.Lost(5, 0).Streamed().Period().period_ns = 200 * kMs;
   const Advice advice = situation.Only(AdviceKind::kPeriodTooLong);
   EXPECT_TRUE(advice.to_do);
   EXPECT_EQ(advice["period_ns"], 200 * kMs);
@@ -177,10 +177,7 @@ TEST(Advice, StreamingTooSeldom) {
 
 TEST(Advice, NoPeriodIsShortEnough) {
   Situation situation;
-  situation.Lost(5, 0);
-  ReadPeriod& period = situation.findings.periods.emplace_back();
-  period.buffer = kBuffer;
-  period.peak_bytes = 512 * kKiB;
+  situation.Lost(5, 0).Period().peak_bytes = 512 * kKiB;
   EXPECT_EQ(situation.Only(AdviceKind::kPeriodNever)["peak"], 512 * kKiB);
 }
 
@@ -252,8 +249,7 @@ TEST(Advice, DiscardWithStreamingIsATrap) {
   situation.buffer().first_refused_ns = 300 * kMs;
   situation.findings.now[0].discarded.packets = 700;
   EXPECT_EQ(situation.Only(AdviceKind::kDiscardFull)["at_ns"], 300 * kMs);
-  situation.findings.reads = {.periodic = true, .period_ns = 500 * kMs};
-  EXPECT_EQ(situation.Only(AdviceKind::kDiscardStreamed)["lost"], 700u);
+  EXPECT_EQ(situation.Streamed().Only(AdviceKind::kDiscardStreamed)["lost"], 700u);
 }
 
 TEST(Advice, WhatIsOnlyWrittenAtTheStartIsGoneFromARing) {
