@@ -56,17 +56,12 @@ class ConsumerTapTest : public ::testing::Test {
     ipc::AppendInvokeReply(frame, request, {.success = success, .has_more = has_more, .reply = {}});
     Pass(*service_, *consumer_, frame);
   }
-  /// Starts a session with a buffer that source.p writes to, so that its id is known once a
-  /// producer "p" is told of it.
-  void EnableTracing() {
-    ipc::TraceConfig config;
-    config.buffers.push_back(
-        {.size_kb = 64, .fill_policy = 2, .experimental_mode = ipc::kExperimentalModeV2});
-    config.data_sources.push_back({{"source.p", 0}});
-    const std::string encoded = Encode(config);
-    std::string enable;
-    wire::AppendBytes(enable, 1, wire::AsBytes(encoded));
-    Call("EnableTracing", enable);
+  /// Starts a session whose buffer has an id that is known once a producer "p" is told of it.
+  void EnableTracing() { Call("EnableTracing", EnableTracingArgs(FillPolicy::kDiscard)); }
+  /// Makes a producer "p" that has been told of all that there is. @return false: it got no answer
+  bool ConnectProducer(bool no_flush = false) {
+    producer_.emplace(options_.producer.listen, "p");
+    return producer_->Connect(no_flush) && producer_->Sync();
   }
   void Close() {
     consumer_->Close();
@@ -83,14 +78,13 @@ class ConsumerTapTest : public ::testing::Test {
   RecorderRun recorder_{options_, log_};
   std::optional<BlockingPeer> consumer_;
   std::optional<BlockingPeer> service_;
+  std::optional<FakeProducer> producer_;
   uint64_t last_request_ = 1;
 };
 
 TEST_F(ConsumerTapTest, FreeBuffers_EndsTheSessionAndItsBuffers) {
   EnableTracing();
-  FakeProducer producer(options_.producer.listen, "p");
-  ASSERT_TRUE(producer.Connect());
-  ASSERT_TRUE(producer.Sync());
+  ASSERT_TRUE(ConnectProducer());
   EXPECT_THAT(log_.All<BufferSetUp>(),
               ElementsAre(BufferSetUp{BufferId{1}, 0, 65536, FillPolicy::kDiscard, "v2"}));
   EXPECT_THAT(log_.All<BufferFreed>(), IsEmpty());
@@ -112,9 +106,7 @@ TEST_F(ConsumerTapTest, Detach_LetsTheSessionGoOn) {
   EnableTracing();
   Call("Detach");
   Close();
-  FakeProducer producer(options_.producer.listen, "p");
-  ASSERT_TRUE(producer.Connect());
-  ASSERT_TRUE(producer.Sync());
+  ASSERT_TRUE(ConnectProducer());
   recorder_.Stop();
   EXPECT_EQ(log_.All<BufferSetUp>().size(), 1u);
   EXPECT_THAT(log_.All<BufferFreed>(), IsEmpty());
@@ -140,9 +132,7 @@ TEST_F(ConsumerTapTest, ReadBuffers_EachReplyIsAPass) {
 // What a consumer reads after it has cloned is the clone.
 TEST_F(ConsumerTapTest, CloneSession_ReadsTheCloneOnce) {
   EnableTracing();
-  FakeProducer producer(options_.producer.listen, "p");
-  ASSERT_TRUE(producer.Connect());
-  ASSERT_TRUE(producer.Sync());
+  ASSERT_TRUE(ConnectProducer());
   const uint64_t failed = Call("CloneSession");
   EXPECT_THAT(log_.All<CloneRead>(), IsEmpty());  // it is made when the service says so
   Reply(failed, /*success=*/false);
@@ -157,16 +147,10 @@ TEST_F(ConsumerTapTest, CloneSession_ReadsTheCloneOnce) {
 // Nobody asks this producer to flush: what it holds is looked for when the consumer asks.
 TEST_F(ConsumerTapTest, DisableTracing_ScrapesWhoNeverFlushes) {
   EnableTracing();
-  FakeProducer producer(options_.producer.listen, "p");
-  ASSERT_TRUE(producer.Connect(/*no_flush=*/true));
-  producer.RegisterWriter(WriterId{1}, BufferId{1});
-  ASSERT_TRUE(producer.Sync());
-  producer.Write({.page = 0,
-                  .writer = WriterId{1},
-                  .id = ChunkId{0},
-                  .fragments = 2,
-                  .payload = "open",
-                  .complete = false});
+  ASSERT_TRUE(ConnectProducer(/*no_flush=*/true));
+  producer_->RegisterWriter(WriterId{1}, BufferId{1});
+  ASSERT_TRUE(producer_->Sync());
+  producer_->WriteOpen(0);
   Call("DisableTracing");
   const auto commits = log_.All<Commit>();  // logged before the request was passed on
   ASSERT_EQ(commits.size(), 1u);

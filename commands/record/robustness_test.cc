@@ -287,12 +287,7 @@ TEST(Recorder, Stop_LetsTheServiceGetTheLastScrape) {
   ASSERT_TRUE(producer.Connect());
   producer.RegisterWriter(WriterId{1}, kBuffer);
   ASSERT_TRUE(producer.Sync());
-  producer.Write({.page = 0,
-                  .writer = WriterId{1},
-                  .id = ChunkId{0},
-                  .fragments = 2,
-                  .payload = "open",
-                  .complete = false});
+  producer.WriteOpen(0);
   recorder.Stop();
   service.WaitForEnds(1);
   EXPECT_THAT(service.effects(),

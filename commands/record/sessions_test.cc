@@ -201,84 +201,72 @@ TEST_P(Sessions, StrictOrder_IsTheServices) {
   EXPECT_EQ(result.log_effects, result.service_effects);
 }
 
-TEST(Session, ScrapingIsSwitchedOffWhereItWasOn) {
-  MemoryLog log;
-  FakeService service({});
-  const record::RecorderOptions options{.producer = {UniqueSocketName("listen"), service.socket()}};
-  RecorderRun recorder(options, log);
+/// A recorder between a service and producers that the test plays step by step.
+class Session : public ::testing::Test {
+ protected:
+  FakeProducer Producer(const std::string& name, uint64_t scraping = 1) const {
+    return FakeProducer(options_.producer.listen, name, scraping);
+  }
+
+  MemoryLog log_;
+  FakeService service_{{}};
+  const record::RecorderOptions options_{
+      .producer = {UniqueSocketName("listen"), service_.socket()}};
+  RecorderRun recorder_{options_, log_};
+};
+
+TEST_F(Session, ScrapingIsSwitchedOffWhereItWasOn) {
   for (const uint64_t mode : {uint64_t{0}, uint64_t{1}, uint64_t{2}}) {
-    FakeProducer producer(options.producer.listen, fmt::format("mode {}", mode), mode);
+    FakeProducer producer = Producer(fmt::format("mode {}", mode), mode);
     ASSERT_TRUE(producer.Connect());
   }
   const std::map<std::string, uint64_t> expected = {{"mode 0", 0}, {"mode 1", 2}, {"mode 2", 2}};
-  EXPECT_EQ(service.scraping_modes(), expected);
+  EXPECT_EQ(service_.scraping_modes(), expected);
 }
 
 // No acknowledgement ever tells that a producer's memory is worth a look: time does.
-TEST(Session, ProducerThatNeverFlushes_IsScrapedAllTheSame) {
-  MemoryLog log;
-  FakeService service({});
-  const record::RecorderOptions options{.producer = {UniqueSocketName("listen"), service.socket()}};
-  RecorderRun recorder(options, log);
-  FakeProducer producer(options.producer.listen, "p");
+TEST_F(Session, ProducerThatNeverFlushes_IsScrapedAllTheSame) {
+  FakeProducer producer = Producer("p");
   ASSERT_TRUE(producer.Connect(/*no_flush=*/true));
   producer.RegisterWriter(WriterId{1}, kBuffer);
-  producer.Write({.page = 3,
-                  .writer = WriterId{1},
-                  .id = ChunkId{0},
-                  .fragments = 2,
-                  .payload = "open",
-                  .complete = false});
-  ASSERT_TRUE(log.WaitFor<Commit>());
-  EXPECT_EQ(log.All<Commit>().front().origin, Origin::kScraped);
+  producer.WriteOpen(3);
+  ASSERT_TRUE(log_.WaitFor<Commit>());
+  EXPECT_EQ(log_.All<Commit>().front().origin, Origin::kScraped);
 }
 
 // At a flush the service scrapes all producers, not only those that it asks.
-TEST(Session, FlushOfAnother_ScrapesWhoNeverFlushes) {
-  MemoryLog log;
-  FakeService service({});
-  const record::RecorderOptions options{.producer = {UniqueSocketName("listen"), service.socket()}};
-  RecorderRun recorder(options, log);
-  FakeProducer asked(options.producer.listen, "asked");
+TEST_F(Session, FlushOfAnother_ScrapesWhoNeverFlushes) {
+  FakeProducer asked = Producer("asked");
   ASSERT_TRUE(asked.Connect());
-  FakeProducer silent(options.producer.listen, "silent");
+  FakeProducer silent = Producer("silent");
   ASSERT_TRUE(silent.Connect(/*no_flush=*/true));
   silent.RegisterWriter(WriterId{1}, kBuffer);
   ASSERT_TRUE(silent.Sync());
-  silent.Write({.page = 3,
-                .writer = WriterId{1},
-                .id = ChunkId{0},
-                .fragments = 2,
-                .payload = "open",
-                .complete = false});
-  service.Flush(7);
+  silent.WriteOpen(3);
+  service_.Flush(7);
   ASSERT_TRUE(asked.WaitForFlush());
   std::string acknowledgement;
   CommitRequestBuilder(acknowledgement).SetFlushRequestId(7);
   ASSERT_TRUE(asked.Commit(acknowledgement));
-  ASSERT_TRUE(log.WaitFor<FlushAcknowledged>());
+  ASSERT_TRUE(log_.WaitFor<FlushAcknowledged>());
   std::vector<std::string> order;
-  for (const Op& op : log.ops()) {
+  for (const Op& op : log_.ops()) {
     if (std::holds_alternative<Commit>(op.body)) order.push_back("scrape");
     if (std::holds_alternative<FlushAcknowledged>(op.body)) order.push_back("acknowledged");
   }
   EXPECT_EQ(order, (std::vector<std::string>{"scrape", "acknowledged"}));
 }
 
-TEST(Session, FlushesAndStopsAreLogged) {
-  MemoryLog log;
-  FakeService service({});
-  const record::RecorderOptions options{.producer = {UniqueSocketName("listen"), service.socket()}};
-  RecorderRun recorder(options, log);
-  FakeProducer producer(options.producer.listen, "p");
+TEST_F(Session, FlushesAndStopsAreLogged) {
+  FakeProducer producer = Producer("p");
   ASSERT_TRUE(producer.Connect());
   ASSERT_TRUE(producer.Sync());
-  service.Flush(7);
+  service_.Flush(7);
   EXPECT_EQ(producer.WaitForFlush(), 7u);
-  EXPECT_EQ(log.All<FlushRequested>(), (std::vector<FlushRequested>{{7, ProducerId{1}}}));
+  EXPECT_EQ(log_.All<FlushRequested>(), (std::vector<FlushRequested>{{7, ProducerId{1}}}));
   const std::vector<DataSourceSetUp> set_up = {{ProducerId{1}, 1, "source.p", kBuffer}};
-  EXPECT_EQ(log.All<DataSourceSetUp>(), set_up);
-  const auto connected = log.All<ProducerConnected>();
+  EXPECT_EQ(log_.All<DataSourceSetUp>(), set_up);
+  const auto connected = log_.All<ProducerConnected>();
   ASSERT_EQ(connected.size(), 1u);
   EXPECT_EQ(connected[0].pid, ::getpid());
   EXPECT_EQ(connected[0].uid, ::getuid());

@@ -119,14 +119,8 @@ TEST(RecordTraced, ReplayEqualsTheTraceItWrote) {
   {
     RecorderRun recorder(options, log);
     Consumer consumer(options.consumer->listen);
-    ipc::TraceConfig config;
-    config.buffers.push_back(
-        {.size_kb = 64, .fill_policy = 1, .experimental_mode = ipc::kExperimentalModeV2});
-    config.data_sources.push_back({{"source.p", 0}});
-    const std::string encoded = Encode(config);
-    std::string enable;
-    wire::AppendBytes(enable, 1, wire::AsBytes(encoded));
-    const uint64_t session = consumer.Invoke("EnableTracing", enable);
+    const uint64_t session =
+        consumer.Invoke("EnableTracing", EnableTracingArgs(FillPolicy::kRingBuffer));
 
     FakeProducer producer(options.producer.listen, "p");
     ASSERT_TRUE(producer.Connect());

@@ -60,6 +60,15 @@ void FakeProducer::Write(const Chunk& chunk) {
   if (chunk.complete) bitmap.store(OneChunk(ChunkState::kComplete));
 }
 
+void FakeProducer::WriteOpen(size_t page) {
+  Write({.page = page,
+         .writer = WriterId{1},
+         .id = ChunkId{0},
+         .fragments = 2,
+         .payload = "open",
+         .complete = false});
+}
+
 std::optional<size_t> FakeProducer::FreePage() {
   while (true) {
     for (size_t page = 0; page < memory_->size() / TestMemory::kPage; ++page)

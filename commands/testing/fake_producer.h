@@ -35,6 +35,8 @@ class FakeProducer {
   };
   /// Writes a chunk, or more of one that is there, into a page.
   void Write(const Chunk& chunk);
+  /// Writes into a page the start of writer 1's chunk 0, which only a scrape can see.
+  void WriteOpen(size_t page);
   /// A page that is free; waits for the service to free one. nullopt: the service has gone
   std::optional<size_t> FreePage();
 

@@ -97,6 +97,20 @@ std::string UniqueSocketName(const std::string& purpose) {
   return fmt::format("@ringscope-test-{}-{}-{}", purpose, ::getpid(), ++last);
 }
 
+std::string EnableTracingArgs(FillPolicy policy) {
+  constexpr uint64_t kRingBuffer = 1;
+  ipc::TraceConfig config;
+  config.buffers.push_back(
+      {.size_kb = 64,
+       .fill_policy = policy == FillPolicy::kDiscard ? ipc::kFillPolicyDiscard : kRingBuffer,
+       .experimental_mode = ipc::kExperimentalModeV2});
+  config.data_sources.push_back({{"source.p", 0}});
+  const std::string encoded = Encode(config);
+  std::string args;
+  wire::AppendBytes(args, 1, wire::AsBytes(encoded));
+  return args;
+}
+
 TestMemory::TestMemory(size_t bytes, bool sealed)
     : fd_(::memfd_create("smb", MFD_CLOEXEC | MFD_ALLOW_SEALING)), size_(bytes) {
   if (!fd_.valid() || ::ftruncate(fd_.get(), static_cast<off_t>(bytes)) != 0) std::abort();

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "commands/record/socket.h"
+#include "core/op.h"
 #include "formats/ipc_messages.h"
 #include "formats/smb.h"
 
@@ -77,6 +78,9 @@ Message Decode(Bytes bytes) {
   if (!DecodeMessage(bytes, message)) std::abort();
   return message;
 }
+
+/// EnableTracing's arguments for a session with one V2 buffer of 64 KiB, which source.p writes to.
+std::string EnableTracingArgs(FillPolicy policy);
 
 /// Shared memory that can be written to: a producer's buffer.
 class TestMemory {
