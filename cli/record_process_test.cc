@@ -66,7 +66,7 @@ LogContent ReadContent(const std::string& path) {
 class RecordProcess : public ::testing::Test {
  protected:
   /// Starts `ringscope record` with a shell, which may say something before that.
-  void Start(std::string options, const std::string& before = "") {
+  void Start(std::string options = "", const std::string& before = "") {
     options = buffers_ + " " + options;
     const std::string command =
         fmt::format("{} exec {} record {} -o {} --listen {} --connect {} {} 2> {}", before,
@@ -97,6 +97,17 @@ class RecordProcess : public ::testing::Test {
     }
     return producer_->Sync();
   }
+  /// Starts `ringscope record` and has so many chunks committed. @return as Commit
+  bool StartAndCommit(int chunks, const std::string& options = "", const std::string& before = "") {
+    Start(options, before);
+    Producer();
+    return Commit(chunks);
+  }
+  /// Ends it as a user would. @return how it ended
+  std::string End() {
+    process_->Terminate();
+    return process_->TakeEnding();
+  }
   std::string Messages() const { return ReadFile(messages_); }
 
   const TempFolder folder_;
@@ -113,11 +124,8 @@ class RecordProcess : public ::testing::Test {
 };
 
 TEST_F(RecordProcess, Signal_ClosesTheLog) {
-  Start("");
-  Producer();
-  ASSERT_TRUE(Commit(50));
-  ::kill(process_->pid(), SIGTERM);
-  EXPECT_EQ(process_->TakeEnding(), "");
+  ASSERT_TRUE(StartAndCommit(50));
+  EXPECT_EQ(End(), "");
   EXPECT_FALSE(producer_->Sync());
   const LogContent content = ReadContent(log_);
   EXPECT_EQ(content.commits, 50u);
@@ -128,22 +136,18 @@ TEST_F(RecordProcess, Signal_ClosesTheLog) {
 }
 
 TEST_F(RecordProcess, Socket_IsTheUsersOwn) {
-  Start("");
+  Start();
   Producer();
   EXPECT_EQ(std::filesystem::status(listen_).permissions(), std::filesystem::perms(0600));
-  process_->Terminate();
-  process_->TakeEnding();
+  EXPECT_EQ(End(), "");
   Start("--mode 0666", "umask 077;");
   Producer();
   EXPECT_EQ(std::filesystem::status(listen_).permissions(), std::filesystem::perms(0666));
-  process_->Terminate();
-  process_->TakeEnding();
+  EXPECT_EQ(End(), "");
 }
 
 TEST_F(RecordProcess, SuddenDeath_LosesTheOpenBlockOnly) {
-  Start("");
-  Producer();
-  ASSERT_TRUE(Commit(50));
+  ASSERT_TRUE(StartAndCommit(50));
   // What is older than the open block is in the file.
   ASSERT_TRUE(Eventually([this] { return ReadContent(log_).commits == 50; }));
   ASSERT_TRUE(Commit(5));
@@ -160,16 +164,14 @@ TEST_F(RecordProcess, SuddenDeath_LosesTheOpenBlockOnly) {
 }
 
 TEST_F(RecordProcess, FullDisk_EndsTheLogAndNotTheSession) {
-  Start("--level -7", "ulimit -f 64;");  // blocks of 512 bytes, or of 1024
-  Producer();
-  ASSERT_TRUE(Commit(200));
+  ASSERT_TRUE(
+      StartAndCommit(200, "--level -7", "ulimit -f 64;"));  // blocks of 512 bytes, or of 1024
   ASSERT_TRUE(Eventually([this] { return !Messages().empty(); }));
   EXPECT_THAT(Messages(), HasSubstr("error: recording has stopped: "));
   EXPECT_THAT(Messages(), HasSubstr("File too large (free some space, or write to another file "
                                     "system); the session goes on"));
   EXPECT_TRUE(Commit(50));
-  ::kill(process_->pid(), SIGTERM);
-  EXPECT_EQ(process_->TakeEnding(), "ended with status 1");
+  EXPECT_EQ(End(), "ended with status 1");
   EXPECT_EQ(ReadContent(log_).damage, 0u);
   EXPECT_EQ(std::ranges::count(Messages(), '\n'), 1);
 }
@@ -178,9 +180,7 @@ TEST_F(RecordProcess, FullDisk_EndsTheLogAndNotTheSession) {
 TEST_F(RecordProcess, SlowDisk_LeavesAGapAndSaysSo) {
   ASSERT_EQ(::mkfifo(log_.c_str(), 0600), 0);
   record::UniqueFd reader(::open(log_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-  Start("--queue 1MiB --level -7");
-  Producer();
-  ASSERT_TRUE(Commit(1500));  // the session does not wait
+  ASSERT_TRUE(StartAndCommit(1500, "--queue 1MiB --level -7"));  // the session does not wait
   ASSERT_TRUE(Eventually([this] { return !Messages().empty(); }));
   EXPECT_THAT(Messages(), HasSubstr("the log cannot be written fast enough: "));
   std::string written;
@@ -190,8 +190,7 @@ TEST_F(RecordProcess, SlowDisk_LeavesAGapAndSaysSo) {
     for (ssize_t got; (got = ::read(reader.get(), buffer.data(), buffer.size())) > 0;)
       written.append(buffer.data(), static_cast<size_t>(got));
   });
-  ::kill(process_->pid(), SIGTERM);
-  EXPECT_EQ(process_->TakeEnding(), "ended with status 3");
+  EXPECT_EQ(End(), "ended with status 3");
   drain.join();
   EXPECT_THAT(Messages(), HasSubstr("the log is not complete: "));
   const LogContent content = ReadContent(folder_.Write("copy.tblog", written));
@@ -201,11 +200,8 @@ TEST_F(RecordProcess, SlowDisk_LeavesAGapAndSaysSo) {
 }
 
 TEST_F(RecordProcess, MaxSize_GoesOnInAnotherFile) {
-  Start("--max-size 500k");
-  Producer();
-  ASSERT_TRUE(Commit(900));
-  ::kill(process_->pid(), SIGTERM);
-  EXPECT_EQ(process_->TakeEnding(), "");
+  ASSERT_TRUE(StartAndCommit(900, "--max-size 500k"));
+  EXPECT_EQ(End(), "");
   std::string joined = ReadFile(log_);
   size_t parts = 1;
   for (; parts < 10; ++parts) {
@@ -229,11 +225,8 @@ TEST_F(RecordProcess, Duration_EndsIt) {
 
 TEST_F(RecordProcess, Buffer_IsInTheLogAsGiven) {
   buffers_ = "--buffer 1=3MiB,ring_buffer --buffer 7=64k,discard";
-  Start("");
-  Producer();
-  ASSERT_TRUE(Commit(1));
-  process_->Terminate();
-  process_->TakeEnding();
+  ASSERT_TRUE(StartAndCommit(1));
+  EXPECT_EQ(End(), "");
   EXPECT_THAT(ReadContent(log_).buffers,
               ElementsAre(BufferSetUp{BufferId{1}, {}, 3 << 20, FillPolicy::kRingBuffer, ""},
                           BufferSetUp{BufferId{7}, {}, 65536, FillPolicy::kDiscard, ""}));
@@ -247,11 +240,8 @@ TEST_F(RecordProcess, Config_IsJoinedWithTheServicesIds) {
                                          "data_sources { config { name: \"other\" } }\n"
                                          "data_sources { config { name: \"source.p\"\n"
                                          "                        target_buffer: 1 } }\n");
-  Start("");
-  Producer();
-  ASSERT_TRUE(Commit(1));
-  process_->Terminate();
-  process_->TakeEnding();
+  ASSERT_TRUE(StartAndCommit(1));
+  EXPECT_EQ(End(), "");
   EXPECT_THAT(ReadContent(log_).buffers,
               ElementsAre(BufferSetUp{BufferId{1}, 1, 96 << 10, FillPolicy::kDiscard, "v2"}));
   EXPECT_THAT(Messages(), IsEmpty());
@@ -304,16 +294,13 @@ TEST_F(RecordProcess, StatusLine_IsDrawnAndTakenAway) {
   Terminal terminal(200);
   messages_ = terminal.path();
   quiet_ = "";
-  Start("");
-  Producer();
-  ASSERT_TRUE(Commit(50));
+  ASSERT_TRUE(StartAndCommit(50));
   EXPECT_TRUE(Eventually([&] {
     return terminal.Screen().back().find("1 producer  1 sequence  ") != std::string::npos &&
            terminal.Screen().back().ends_with("50 chunks  queue 0 B  no gaps");
   })) << terminal.Screen().back();
   EXPECT_THAT(terminal.Screen().front(), HasSubstr("producers connect to " + listen_));
-  process_->Terminate();
-  EXPECT_EQ(process_->TakeEnding(), "");
+  EXPECT_EQ(End(), "");
   const std::vector<std::string> screen = terminal.Screen();
   ASSERT_EQ(screen.size(), 4u) << terminal.Received();  // two lines at the start, one at the end
   EXPECT_THAT(screen[2], HasSubstr("wrote " + log_));
@@ -324,12 +311,11 @@ TEST_F(RecordProcess, StatusLine_FitsANarrowTerminal) {
   Terminal terminal(40);
   messages_ = terminal.path();
   quiet_ = "";
-  Start("");
+  Start();
   Producer();
   ASSERT_TRUE(Eventually([&] { return terminal.Screen().back().find("1 producer") < 40; }));
   EXPECT_EQ(terminal.Screen().back().size(), 39u);
-  process_->Terminate();
-  EXPECT_EQ(process_->TakeEnding(), "");
+  EXPECT_EQ(End(), "");
 }
 
 TEST_F(RecordProcess, Program_FindsTheSocketsInItsEnvironment) {
@@ -356,10 +342,10 @@ TEST_F(RecordProcess, SocketForTwo_IsAUsageError) {
 }
 
 TEST_F(RecordProcess, SocketInUse_IsAnError) {
-  Start("");
+  Start();
   Producer();
   auto first = std::move(process_);
-  Start("");
+  Start();
   EXPECT_EQ(process_->TakeEnding(), "ended with status 1");
   EXPECT_THAT(Messages(), HasSubstr("another program uses this name"));
   EXPECT_TRUE(Commit(5));
