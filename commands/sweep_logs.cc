@@ -93,11 +93,12 @@ std::vector<Total> TotalsOf(const Json& logs) {
     std::vector<std::pair<size_t, Sum>> own;
     VisitConfigurations(log, [&](const Json& configuration) {
       Json key = KeyOf(configuration);
-      const auto [slot, is_new] = slots.try_emplace(key.dump(), totals.size());
-      if (is_new) totals.emplace_back().key = std::move(key);
+      const auto found = slots.try_emplace(key.dump(), totals.size());
+      if (found.second) totals.emplace_back().key = std::move(key);
+      const size_t slot = found.first->second;
       auto sum = std::find_if(own.begin(), own.end(),
-                              [&](const auto& entry) { return entry.first == slot->second; });
-      if (sum == own.end()) sum = own.insert(own.end(), {slot->second, Sum()});
+                              [&](const auto& entry) { return entry.first == slot; });
+      if (sum == own.end()) sum = own.insert(own.end(), {slot, Sum()});
       sum->second.Add(configuration);
     });
     for (const auto& [slot, sum] : own) {
