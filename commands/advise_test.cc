@@ -110,9 +110,9 @@ TEST(Advise, TheBudgetIsKept) {
   for (const uint64_t memory : {64u << 10, 200u << 10, 512u << 10}) {
     AdviseArgs args = Json(Capture("two-buffers-v2"));
     args.memory = memory;
+    const json session = RunOn(args).session();
     uint64_t sum = 0;
-    for (const json& buffer : RunOn(args).session()["predicted"])
-      sum += buffer["size_then"].get<uint64_t>();
+    for (const json& buffer : session["predicted"]) sum += buffer["size_then"].get<uint64_t>();
     EXPECT_LE(sum, memory);
   }
 }
