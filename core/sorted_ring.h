@@ -2,6 +2,7 @@
 #define RINGSCOPE_CORE_SORTED_RING_H_
 
 #include <cstdint>
+#include <utility>
 
 #include "core/gap_ring.h"
 

@@ -75,7 +75,7 @@ struct Sequence {
   SortedRing chunks;          // ChunkSlots by chunk id as a plain number
   uint32_t last_written = 0;  // highest chunk id, modulo 2^32
   // So that a visit does not walk over all that earlier ones have read:
-  ChunkRun read_out;  // from where a visit begins; all read out but for the last
+  ChunkRun read_out;    // from where a visit begins; all read out but for the last
   uint32_t marker = 0;  // the chunk in it that was read from last, before its last one
   bool has_marker = false;
   ChunkRun looked_ahead;  // a packet that begins in the first, and goes on through all of them

@@ -10,8 +10,8 @@
 
 namespace ringscope {
 
-/// zstd's level for logs: captured commits get 1 to 4 % smaller by level 3, which takes 1.6 times as
-/// long.
+/// zstd's level for logs: captured commits get 1 to 4 % smaller by level 3, which takes 1.6 times
+/// as long.
 inline constexpr int kDefaultLevel = 1;
 
 struct CommitLogWriterOptions {

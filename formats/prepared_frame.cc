@@ -19,9 +19,7 @@ PreparedFrame::PreparedFrame(size_t capacity) : capacity_(capacity) {
   Clear();
 }
 
-void PreparedFrame::Clear() {
-  bytes_.assign(kRoom, '\0');
-}
+void PreparedFrame::Clear() { bytes_.assign(kRoom, '\0'); }
 
 bool PreparedFrame::Append(const Op& op) {
   const size_t room = kRoom + capacity_ - bytes_.size();
