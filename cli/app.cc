@@ -5,11 +5,12 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <exception>
+#include <optional>
 #include <vector>
 
-#include "commands/help_text.h"
-#include "commands/registry.h"
-#include "commands/suggest.h"
+#include "commands/help/help_text.h"
+#include "commands/help/registry.h"
+#include "commands/shell/suggest.h"
 
 namespace ringscope {
 namespace {
@@ -19,8 +20,6 @@ constexpr const char* kSeeHelp = "see 'ringscope help'";
 /// The command line, cut at the command's name.
 struct CommandLine {
   GlobalArgs globals;
-  bool help = false;
-  bool version = false;
   std::vector<std::string> rest;  // the command and what belongs to it
 };
 
@@ -46,14 +45,11 @@ Error UnknownOption(const std::string& text, const CLI::App& app, const std::str
 
 bool IsOption(const std::string& text) { return text.size() > 1 && text.front() == '-'; }
 
-/// Reads what stands in front of the command.
+/// Reads what precedes the command.
 Result<CommandLine> ParseGlobals(std::span<const std::string> args) {
   CommandLine line;
   CLI::App app;
-  AddGlobalOptions(app, line.globals);
-  app.set_help_flag();  // -h is a plain flag here: it lists the commands
-  app.add_flag("-h,--help", line.help);
-  app.add_flag("--version", line.version);
+  AddOptionsBeforeCommand(app, line.globals);
   app.prefix_command();
   try {
     app.parse(Reversed(args));
@@ -64,6 +60,26 @@ Result<CommandLine> ParseGlobals(std::span<const std::string> args) {
   if (!line.rest.empty() && IsOption(line.rest.front()))
     return tl::unexpected(UnknownOption(line.rest.front(), app, kSeeHelp));
   return line;
+}
+
+/// The first two options of the command line that do not go together, as an error.
+std::optional<Error> Conflict(const CLI::App& app, const std::string& see_help) {
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->count() == 0) continue;
+    for (const CLI::Option* other : option->get_excludes()) {
+      if (other->count() == 0) continue;
+      return UsageError(
+          fmt::format("{} and {} cannot be used together", option->get_name(), other->get_name()),
+          "leave out one of them; " + see_help);
+    }
+    for (const CLI::Option* other : option->get_needs()) {
+      if (other->count() > 0) continue;
+      return UsageError(
+          fmt::format("{0} is only for {1}", option->get_name(), other->get_name()),
+          fmt::format("add {}, or leave out {}", other->get_name(), option->get_name()));
+    }
+  }
+  return std::nullopt;
 }
 
 /// Reads a command's own options. @return false: its help was asked for
@@ -77,24 +93,26 @@ Result<bool> ParseOptions(CLI::App& app, const Command& command,
   } catch (const CLI::ValidationError& error) {
     return tl::unexpected(UsageError(error.what(), ""));  // it says what is expected
   } catch (const CLI::ParseError& error) {
-    // A mistyped option makes other errors too; it is the one to tell.
+    // A mistyped option causes other errors, too; it is the one to report.
     for (const std::string& text : app.remaining())
       if (IsOption(text)) return tl::unexpected(UnknownOption(text, app, see_help));
     if (!app.remaining().empty()) {
       return tl::unexpected(UsageError(
           fmt::format("'{}' is one argument too many", app.remaining().front()), see_help));
     }
+    if (std::optional<Error> conflict = Conflict(app, see_help))
+      return tl::unexpected(*std::move(conflict));
     return tl::unexpected(UsageError(error.what(), see_help));
   }
   return true;
 }
 
 Result<ExitCode> RunCommand(CommandLine& line, Console& console) {
-  if (line.version) {
+  if (line.globals.version) {
     console.Print(ToolVersion() + "\n");
     return ExitCode::kClean;
   }
-  if (line.help) {
+  if (line.globals.help) {
     console.Print(OverviewHelp(console));
     return ExitCode::kClean;
   }
@@ -127,7 +145,7 @@ Result<ExitCode> RunCatching(std::span<const std::string> args, Console& console
   try {
     return Run(args, console);
   } catch (const std::exception& error) {
-    return Fail(ErrorCode::kLimit, fmt::format("cannot go on: {}", error.what()));
+    return Fail(ErrorCode::kLimit, fmt::format("cannot continue: {}", error.what()));
   }
 }
 

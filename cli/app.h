@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "commands/console.h"
+#include "commands/shell/console.h"
 
 namespace ringscope {
 

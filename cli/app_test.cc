@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "commands/registry.h"
+#include "commands/help/registry.h"
 #include "commands/testing/memory_run.h"
 
 namespace ringscope {
@@ -82,15 +82,33 @@ INSTANTIATE_TEST_SUITE_P(
         UsageCase{"missing_argument", {"info"}, "LOG is required (see 'ringscope help info')"},
         UsageCase{"missing_value", {"import", "x", "-o"}, "--output"},
         UsageCase{"too_many_arguments", {"info", "a", "b"}, "'b' is one argument too many"},
-        UsageCase{"bad_size", {"replay", "--size", "1=12q", "x"}, "--size: '12q' is no size"},
+        UsageCase{"bad_size", {"replay", "--size", "1=12q", "x"}, "--size: '12q' is not a size"},
         UsageCase{"bad_buffer", {"replay", "--size", "70000=1k", "x"}, "0 to 65535"},
         UsageCase{"bad_reads", {"replay", "--reads", "often", "x"}, "every=5s"},
-        UsageCase{"bad_format", {"info", "--format", "yaml", "x"}, "table, json"},
+        UsageCase{"bad_format", {"info", "--format", "yaml", "x"}, "text, json"},
         UsageCase{"bad_level", {"import", "--level", "77", "x", "-o", "y"}, "--level"},
         UsageCase{"bad_session", {"info", "--session", "0", "x"}, "numbered from 1"},
-        UsageCase{"bad_color", {"--color", "green", "help"}, "auto, always and never"},
+        UsageCase{"bad_color", {"--color", "green", "help"}, "auto, always or never"},
         UsageCase{
             "same_option_twice", {"info", "--format", "json", "--format", "json", "x"}, "--format"},
+        UsageCase{"two_that_exclude_each_other",
+                  {"gaps", "--summary", "--packets", "x"},
+                  "--summary and --packets cannot be used together"},
+        UsageCase{"option_and_argument_that_exclude_each_other",
+                  {"engines", "--explain", "v1", "./x.so"},
+                  "PLUGIN and --explain cannot be used together"},
+        UsageCase{"layout_of_some_sequences",
+                  {"graph", "--layout", "--seq", "1:1", "x"},
+                  "--seq and --layout cannot be used together"},
+        UsageCase{"layout_in_full",
+                  {"graph", "--layout", "--full", "x"},
+                  "--full and --layout cannot be used together"},
+        UsageCase{"full_and_around",
+                  {"graph", "--full", "--around", "1:1#5", "x"},
+                  "--around and --full cannot be used together"},
+        UsageCase{"one_that_needs_another",
+                  {"graph", "--at", "5", "x"},
+                  "--at is only for --layout (add --layout, or leave out --at)"},
         UsageCase{"repair_to_stdout", {"repair", "x", "-o", "-"}, "standard output"}),
     [](const auto& test) { return std::string(test.param.name); });
 

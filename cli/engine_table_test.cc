@@ -1,5 +1,6 @@
-// The README's table of what each engine delivers of each capture is what scripts/engine-table
-// prints. With RINGSCOPE_UPDATE_GOLDEN=1 in the environment it is written anew.
+// The table in docs/engines.md of what each engine delivers of each capture is what
+// scripts/engine-table prints. With RINGSCOPE_UPDATE_GOLDEN=1 in the environment the table is
+// replaced.
 
 #include <gtest/gtest.h>
 
@@ -24,20 +25,20 @@ std::string OutputOf(const std::string& command) {
   return output;
 }
 
-TEST(EngineTable, IsWhatTheReadmeSays) {
+TEST(EngineTable, IsWhatTheDocsShow) {
   const std::string root = RS_SOURCE_DIR;
   const std::string table =
       OutputOf("'" + root + "/scripts/engine-table' '" + std::string(RS_BINARY) + "'");
   ASSERT_TRUE(table.starts_with("| capture | size |")) << table;
-  const std::string path = root + "/README.md";
-  const std::string readme = ReadFile(path);
-  const size_t begin = readme.find("| capture | size |");
+  const std::string path = root + "/docs/engines.md";
+  const std::string page = ReadFile(path);
+  const size_t begin = page.find("| capture | size |");
   ASSERT_NE(begin, std::string::npos);
-  const size_t end = readme.find("\n\n", begin) + 1;
+  const size_t end = page.find("\n\n", begin) + 1;
   if (std::getenv("RINGSCOPE_UPDATE_GOLDEN") != nullptr) {
-    std::ofstream(path, std::ios::binary) << readme.substr(0, begin) + table + readme.substr(end);
+    std::ofstream(path, std::ios::binary) << page.substr(0, begin) + table + page.substr(end);
   } else {
-    EXPECT_EQ(readme.substr(begin, end - begin), table);
+    EXPECT_EQ(page.substr(begin, end - begin), table);
   }
 }
 

@@ -1,14 +1,28 @@
-// Golden runs: each folder of testdata/cli has a `cmd` file of command lines and what they print
-// and return. With RINGSCOPE_UPDATE_GOLDEN=1 in the environment the answers are written anew.
+// Golden runs: each file testdata/cli/COMMAND/CASE.txt has command lines and what each prints and
+// returns, in this order:
+//
+//   # Comments.
+//   $ ringscope info nothing.tblog
+//   lines of standard output
+//   ! lines of standard error
+//   [status 1]
+//
+// Inputs that several cases use are in testdata/inputs. A new case needs its `$` lines only; after
+// RINGSCOPE_UPDATE_GOLDEN=1 build/dev/cli/cli_test --gtest_filter='*Golden*'
+// it has the answers of today, as have all others: review the difference.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <filesystem>
+#include <set>
 #include <sstream>
 
 #include "cli/testing/script.h"
+#include "commands/help/registry.h"
 #include "commands/testing/memory_run.h"
 
 namespace ringscope {
@@ -18,63 +32,79 @@ namespace fs = std::filesystem;
 
 const fs::path kCases = fs::path(RS_TESTDATA) / "cli";
 
-std::vector<std::string> CaseNames() {
-  std::vector<std::string> names;
-  if (fs::exists(kCases))
-    for (const auto& entry : fs::directory_iterator(kCases))
-      if (entry.is_directory()) names.push_back(entry.path().filename());
-  std::sort(names.begin(), names.end());
-  return names;
+/// Paths of the cases relative to kCases: "dump/json.txt".
+std::vector<std::string> Cases() {
+  std::vector<std::string> cases;
+  for (const auto& entry : fs::recursive_directory_iterator(kCases))
+    if (entry.is_regular_file()) cases.push_back(entry.path().lexically_relative(kCases));
+  std::sort(cases.begin(), cases.end());
+  return cases;
 }
 
-/// Lines of a text that are neither blank nor comments.
-std::vector<std::string> CommandLines(const std::string& text) {
-  std::vector<std::string> lines;
+/// Each line of a text behind a prefix. An output that ends within a line gets a note.
+std::string Lines(const std::string& text, const char* prefix) {
+  std::string lines;
   std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);)
-    if (!line.empty() && line.front() != '#') lines.push_back(line);
+  for (std::string line; std::getline(stream, line);) lines += prefix + line + "\n";
+  if (!text.empty() && text.back() != '\n') lines += "[no newline]\n";
   return lines;
+}
+
+/// A case as it should be: its comments and commands, and what the commands print now.
+std::string RunCase(const std::string& text) {
+  std::string made;
+  bool in_output = false;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) {
+    if (line.starts_with("$ ")) {
+      const ScriptResult result = RunScriptLine(line.substr(2));
+      made += fmt::format("{}\n{}{}[status {}]\n", line, Lines(result.out, ""),
+                          Lines(result.err, "! "), result.status);
+      in_output = true;
+    } else if (!in_output) {
+      made += line + "\n";
+    } else if (line.starts_with("[status ")) {
+      in_output = false;
+    }
+  }
+  return made;
 }
 
 class Golden : public testing::TestWithParam<std::string> {};
 
 TEST_P(Golden, Run) {
-  const fs::path folder = kCases / GetParam();
-  // A working folder that holds what a case refers to: testdata, the example plug-in and
+  const fs::path path = kCases / GetParam();
+  const std::string text = ReadFile(path);
+  // A working folder that has what a case refers to: testdata, the example plug-in and
   // broken ones, and the files it makes.
   const TempFolder work;
   fs::current_path(work.path());
   fs::create_directory_symlink(RS_TESTDATA, "testdata");
   fs::create_directory_symlink(RS_PLUGINS, "plugins");
-
-  ScriptResult all;
-  for (const std::string& line : CommandLines(ReadFile(folder / "cmd"))) {
-    const ScriptResult result = RunScriptLine(line);
-    all.out += result.out;
-    all.err += result.err;
-    all.status = result.status;
-  }
+  const std::string made = RunCase(text);
   fs::current_path("/");
 
-  const std::pair<const char*, std::string> answers[] = {
-      {"stdout", all.out}, {"stderr", all.err}, {"status", std::to_string(all.status) + "\n"}};
-  for (const auto& [name, text] : answers) {
-    if (std::getenv("RINGSCOPE_UPDATE_GOLDEN") != nullptr) {
-      std::ofstream(folder / name, std::ios::binary) << text;
-    } else {
-      EXPECT_EQ(ReadFile(folder / name), text) << folder / name;
-    }
+  EXPECT_NE(made.find("$ ringscope"), std::string::npos) << "no command";
+  if (std::getenv("RINGSCOPE_UPDATE_GOLDEN") != nullptr) {
+    std::ofstream(path, std::ios::binary) << made;
+  } else {
+    EXPECT_EQ(text, made) << path;
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Cli, Golden, testing::ValuesIn(CaseNames()), [](const auto& test) {
-  std::string name = test.param;
+INSTANTIATE_TEST_SUITE_P(Cli, Golden, testing::ValuesIn(Cases()), [](const auto& test) {
+  std::string name = test.param.substr(0, test.param.rfind('.'));
   std::replace_if(
       name.begin(), name.end(), [](char c) { return std::isalnum(c) == 0; }, '_');
   return name;
 });
 
-TEST(GoldenCases, AreThere) { EXPECT_GE(CaseNames().size(), 10u); }
+TEST(GoldenCases, EachCommandHasAFolder) {
+  std::set<std::string> folders;
+  for (const std::string& name : Cases()) folders.insert(name.substr(0, name.find('/')));
+  const std::vector<std::string> commands = CommandNames();
+  EXPECT_EQ(folders, std::set<std::string>(commands.begin(), commands.end()));
+}
 
 }  // namespace
 }  // namespace ringscope

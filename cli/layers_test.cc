@@ -1,8 +1,15 @@
+// The map in docs/architecture.md is true: every folder below core, formats and commands is a row
+// of its tables and only those, every quoted include is one that the row allows, the rows are in an
+// order without cycles, and no room is too large. And core is pure.
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -11,17 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Layer {
-  const char* folder;
-  std::vector<std::string> may_include;  // how its project includes begin
-};
-
-const std::vector<Layer> kLayers = {
-    {"core", {"core/"}},
-    {"formats", {"formats/", "core/"}},
-    {"commands", {"commands/", "formats/", "core/"}},
-    {"cli", {"cli/", "commands/", "formats/", "core/"}},
-};
+constexpr size_t kMaxFiles = 30;
+constexpr size_t kMaxLines = 5500;
 
 // What core must not use: files, clocks, sockets, threads, loading of code, randomness.
 const std::vector<std::string> kImpureHeaders = {"chrono",   "dlfcn.h", "filesystem", "fstream",
@@ -30,64 +28,193 @@ const std::vector<std::string> kImpureHeaders = {"chrono",   "dlfcn.h", "filesys
 // stdint.h is for plugin_abi.h, which is C.
 const std::vector<std::string> kCoreLibraries = {"fmt/", "tl/", "stdint.h", "xxhash.h"};
 
-struct Include {
-  std::string file;
-  std::string header;
-  bool quoted = false;
+/// Each folder with those that its tests may include, too.
+const std::map<std::string, std::vector<std::string>> kFolders = {
+    {"core", {"core/"}},
+    {"formats", {"formats/", "core/"}},
+    {"commands", {"commands/", "formats/", "core/"}},
+    {"cli", {"cli/", "commands/", "formats/", "core/"}},
 };
 
-std::vector<Include> IncludesOf(const std::string& folder) {
-  std::vector<Include> includes;
-  const fs::path root = fs::path(RS_SOURCE_DIR) / folder;
-  for (const auto& entry : fs::recursive_directory_iterator(root)) {
-    const std::string extension = entry.path().extension();
-    if (extension != ".h" && extension != ".cc") continue;
-    std::ifstream file(entry.path());
-    for (std::string line; std::getline(file, line);) {
-      constexpr std::string_view kStart = "#include ";
-      if (!line.starts_with(kStart) || line.size() < kStart.size() + 3) continue;
-      const bool quoted = line[kStart.size()] == '"';
-      const size_t end = line.find(quoted ? '"' : '>', kStart.size() + 1);
-      includes.push_back({fs::relative(entry.path(), RS_SOURCE_DIR),
-                          line.substr(kStart.size() + 1, end - kStart.size() - 1), quoted});
-    }
-  }
-  return includes;
+// Includes that point upwards today. This list only gets shorter.
+const std::set<std::pair<std::string, std::string>> kStillUpwards = {
+    {"commands/advise", "commands/log"},
+};
+
+struct Room {
+  std::string name;                   // "core/engine"
+  std::set<std::string> may_include;  // rooms, or folders that stand for all of their rooms
+};
+
+std::string Trimmed(const std::string& text) {
+  const size_t begin = text.find_first_not_of(" `");
+  if (begin == std::string::npos) return {};
+  return text.substr(begin, text.find_last_not_of(" `") + 1 - begin);
 }
+
+std::vector<std::string> Split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, separator);) parts.push_back(Trimmed(part));
+  return parts;
+}
+
+/// The rows of the map's tables, in their order.
+std::vector<Room> ReadMap() {
+  std::vector<Room> rooms;
+  std::ifstream file(fs::path(RS_SOURCE_DIR) / "docs/architecture.md");
+  for (std::string line; std::getline(file, line);) {
+    const std::vector<std::string> cells = Split(line, '|');
+    if (cells.size() != 5 || cells[1].find('/') == std::string::npos) continue;
+    Room& room = rooms.emplace_back(Room{cells[1], {}});
+    for (const std::string& name : Split(cells[3], ','))
+      if (!name.empty()) room.may_include.insert(name);
+  }
+  return rooms;
+}
+
+/// "core/engine" of "core/engine/v2_engine.cc"; "cli" of "cli/main.cc".
+std::string RoomOf(const std::string& path) {
+  const size_t folder = path.find('/');
+  const size_t room = path.find('/', folder + 1);
+  return path.substr(0, room == std::string::npos ? folder : room);
+}
+
+std::string FolderOf(const std::string& path) { return path.substr(0, path.find('/')); }
 
 bool BeginsWithAny(const std::string& text, const std::vector<std::string>& starts) {
   return std::any_of(starts.begin(), starts.end(),
                      [&](const std::string& start) { return text.starts_with(start); });
 }
 
-bool IsTestOrBenchmark(const std::string& file) {
-  return file.ends_with("_test.cc") || file.ends_with("_bench.cc") ||
-         file.find("/testing/") != std::string::npos ||
-         file.find("/examples/") != std::string::npos;
+struct SourceFile {
+  std::string path;  // relative to the project
+  size_t lines = 0;
+  std::vector<std::string> quoted;  // includes
+  std::vector<std::string> system;
+
+  /// Part of a test, benchmark or fuzzer.
+  bool IsForTests() const {
+    return path.ends_with("_test.cc") || path.ends_with("_bench.cc") ||
+           path.ends_with("_fuzz.cc") || path.find("/testing/") != std::string::npos;
+  }
+  bool IsExample() const { return path.find("/examples/") != std::string::npos; }
+};
+
+SourceFile ReadSource(const fs::path& path) {
+  SourceFile source{fs::relative(path, RS_SOURCE_DIR).string(), 0, {}, {}};
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line); ++source.lines) {
+    constexpr std::string_view kStart = "#include ";
+    if (!line.starts_with(kStart) || line.size() < kStart.size() + 3) continue;
+    const bool quoted = line[kStart.size()] == '"';
+    const size_t end = line.find(quoted ? '"' : '>', kStart.size() + 1);
+    (quoted ? source.quoted : source.system)
+        .push_back(line.substr(kStart.size() + 1, end - kStart.size() - 1));
+  }
+  return source;
 }
 
-TEST(Layers, IncludesPointDownwards) {
-  for (const Layer& layer : kLayers) {
-    const std::vector<Include> includes = IncludesOf(layer.folder);
-    EXPECT_FALSE(includes.empty()) << layer.folder;
-    for (const Include& include : includes) {
-      if (include.quoted) {
-        EXPECT_TRUE(BeginsWithAny(include.header, layer.may_include))
-            << include.file << " includes " << include.header;
+const std::vector<SourceFile>& AllSources() {
+  static const std::vector<SourceFile> kSources = [] {
+    std::vector<SourceFile> sources;
+    for (const auto& [folder, below] : kFolders) {
+      for (const auto& entry : fs::recursive_directory_iterator(fs::path(RS_SOURCE_DIR) / folder)) {
+        const std::string extension = entry.path().extension();
+        if (extension == ".h" || extension == ".cc") sources.push_back(ReadSource(entry.path()));
       }
     }
+    return sources;
+  }();
+  return kSources;
+}
+
+TEST(Layers, MapHasEveryRoomAndNoOther) {
+  std::vector<std::string> mapped;
+  for (const Room& room : ReadMap()) mapped.push_back(room.name);
+  std::sort(mapped.begin(), mapped.end());
+  std::vector<std::string> found;
+  for (const char* folder : {"core", "formats", "commands"}) {
+    for (const auto& entry : fs::directory_iterator(fs::path(RS_SOURCE_DIR) / folder)) {
+      const std::string name = std::string(folder) + "/" + entry.path().filename().string();
+      if (entry.is_directory()) found.push_back(name);
+      EXPECT_TRUE(entry.is_directory() || name.ends_with("CMakeLists.txt"))
+          << name << " is in no room";
+    }
+  }
+  std::sort(found.begin(), found.end());
+  EXPECT_EQ(mapped, found);
+}
+
+TEST(Layers, RoomsIncludeOnlyThoseAboveThemInTheMap) {
+  std::set<std::string> above = {"core", "formats", "commands"};
+  for (const Room& room : ReadMap()) {
+    for (const std::string& name : room.may_include)
+      EXPECT_TRUE(above.contains(name)) << room.name << " may include " << name;
+    above.insert(room.name);
+  }
+  // Folders: their names stand for rooms of folders below, or for a room of tests.
+  for (const Room& room : ReadMap()) {
+    if (room.name.ends_with("/testing") || room.name.ends_with("/captures")) continue;
+    EXPECT_FALSE(room.may_include.contains(FolderOf(room.name))) << room.name;
+    if (room.name.starts_with("core/")) {
+      EXPECT_FALSE(room.may_include.contains("formats")) << room.name;
+    }
+    EXPECT_FALSE(room.may_include.contains("commands")) << room.name;
+  }
+}
+
+TEST(Layers, IncludesAreWhatTheMapAllows) {
+  std::map<std::string, std::set<std::string>> may_include;
+  for (Room& room : ReadMap()) may_include[room.name] = std::move(room.may_include);
+  size_t checked = 0;
+  for (const SourceFile& source : AllSources()) {
+    const std::string room = RoomOf(source.path);
+    const std::string folder = FolderOf(source.path);
+    for (const std::string& header : source.quoted) {
+      ++checked;
+      const std::string target = RoomOf(header);
+      if (source.IsForTests() || folder == "cli") {
+        EXPECT_TRUE(BeginsWithAny(header, kFolders.at(folder)))
+            << source.path << " includes " << header;
+        continue;
+      }
+      const std::set<std::string>& allowed = may_include[room];
+      const bool is_testing = target.ends_with("/testing");
+      EXPECT_TRUE(target == room || allowed.contains(target) ||
+                  (allowed.contains(FolderOf(target)) && !is_testing) ||
+                  kStillUpwards.contains({room, target}))
+          << source.path << " includes " << header;
+    }
+  }
+  EXPECT_GT(checked, 1000U);
+}
+
+TEST(Layers, RoomsAreNotTooLarge) {
+  std::map<std::string, std::pair<size_t, size_t>> sizes;  // files, lines
+  for (const SourceFile& source : AllSources()) {
+    if (source.IsForTests() || source.IsExample()) continue;
+    auto& [files, lines] = sizes[RoomOf(source.path)];
+    ++files;
+    lines += source.lines;
+  }
+  for (const auto& [room, size] : sizes) {
+    EXPECT_LE(size.first, kMaxFiles) << "files of " << room;
+    EXPECT_LE(size.second, kMaxLines) << "lines of " << room;
   }
 }
 
 TEST(Layers, CoreIsPure) {
-  for (const Include& include : IncludesOf("core")) {
-    if (include.quoted || IsTestOrBenchmark(include.file)) continue;
-    EXPECT_FALSE(BeginsWithAny(include.header, kImpureHeaders))
-        << include.file << " includes <" << include.header << ">";
-    // Headers of the standard library have neither folder nor suffix.
-    const bool is_standard = include.header.find_first_of("/.") == std::string::npos;
-    EXPECT_TRUE(is_standard || BeginsWithAny(include.header, kCoreLibraries))
-        << include.file << " includes <" << include.header << ">";
+  for (const SourceFile& source : AllSources()) {
+    if (FolderOf(source.path) != "core" || source.IsForTests() || source.IsExample()) continue;
+    for (const std::string& header : source.system) {
+      EXPECT_FALSE(BeginsWithAny(header, kImpureHeaders))
+          << source.path << " includes <" << header << ">";
+      // Headers of the standard library have neither folder nor suffix.
+      const bool is_standard = header.find_first_of("/.") == std::string::npos;
+      EXPECT_TRUE(is_standard || BeginsWithAny(header, kCoreLibraries))
+          << source.path << " includes <" << header << ">";
+    }
   }
 }
 

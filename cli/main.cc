@@ -5,7 +5,7 @@
 
 #include "cli/app.h"
 #include "cli/process_streams.h"
-#include "formats/byte_stream.h"
+#include "formats/io/byte_stream.h"
 
 int main(int argc, char** argv) {
   ringscope::IgnoreBrokenPipes();

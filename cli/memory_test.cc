@@ -1,6 +1,6 @@
 // The memory that a replay takes: buffers, a fixed allowance, and a little for each chunk held and
 // each sequence; however long the log. RINGSCOPE_MEMORY_LOG_BYTES sets the log's size (default
-// 64 MB; the figures in the README are from 6.4 GB as well).
+// 64 MB; the figures in docs/benchmarks.md are from 6.4 GB as well).
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "formats/commit_log_check.h"
+#include "formats/inputs/log_check.h"
 #include "formats/testing/generate_log.h"
 #include "formats/testing/generate_trace.h"
 
@@ -87,7 +87,7 @@ TEST_P(MemoryTest, StaysWithinItsBound) {
     ASSERT_TRUE(testing::GenerateLog(log, *file));
     ASSERT_TRUE(file->Commit());
   }
-  const LogInfo info = ReadLogInfo(path).value();
+  const LogInfo info = ReadLogInfo(OpenByteSource(path).value()).value();
   const uint64_t sequences = info.sessions.at(0).sequences.size();
   const uint64_t chunks = log.buffer_size / 2048;  // none of the log's chunks is smaller
   const uint64_t bound =

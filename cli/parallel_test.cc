@@ -23,7 +23,7 @@ TEST(Parallel, Shards_MergeToWhatOneRunGives) {
   const std::string options =
       fmt::format("sweep {}/captures --reads end --sizes 128k,1M --format json", RS_TESTDATA);
   ASSERT_EQ(Shell(fmt::format("cd {} && {} {} > whole.json", work.path(), tool, options)), 0);
-  // As in the README, but for the tool's path.
+  // As in docs/sizes-and-advice.md, but for the tool's path.
   ASSERT_EQ(Shell(fmt::format("cd {} && parallel --will-cite {} {} --shard {{}}/4 '>' "
                               "part-{{}}.json ::: 1 2 3 4",
                               work.path(), tool, options)),

@@ -9,22 +9,18 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "formats/io/descriptor_io.h"
+
 namespace ringscope {
 
 DescriptorStream::DescriptorStream(int descriptor, const char* name)
     : descriptor_(descriptor), name_(name), is_terminal_(isatty(descriptor) == 1) {}
 
 Status DescriptorStream::Write(Bytes bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = write(descriptor_, bytes.data(), bytes.size());
-    if (written < 0) {
-      if (errno == EINTR) continue;
-      if (errno == EPIPE) reader_gone_ = true;
-      return Fail(ErrorCode::kIo, fmt::format("cannot write to {}: {}", name_, strerror(errno)));
-    }
-    bytes = bytes.subspan(static_cast<size_t>(written));
-  }
-  return {};
+  const int error = WriteAll(descriptor_, bytes).error;
+  if (error == 0) return {};
+  if (error == EPIPE) reader_gone_ = true;
+  return Fail(ErrorCode::kIo, fmt::format("cannot write to {}: {}", name_, strerror(error)));
 }
 
 size_t DescriptorStream::columns() const {

@@ -1,7 +1,7 @@
 #ifndef RINGSCOPE_CLI_PROCESS_STREAMS_H_
 #define RINGSCOPE_CLI_PROCESS_STREAMS_H_
 
-#include "commands/console.h"
+#include "commands/shell/console.h"
 
 namespace ringscope {
 

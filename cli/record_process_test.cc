@@ -11,11 +11,12 @@
 #include <cstdlib>
 #include <thread>
 
-#include "commands/record/child_process.h"
+#include "commands/system/child_process.h"
 #include "commands/testing/fake_producer.h"
 #include "commands/testing/fake_service.h"
 #include "commands/testing/memory_run.h"
-#include "formats/log_source.h"
+#include "formats/inputs/open_log.h"
+#include "formats/io/log_source.h"
 
 namespace ringscope::testing {
 namespace {
@@ -169,7 +170,7 @@ TEST_F(RecordProcess, FullDisk_EndsTheLogAndNotTheSession) {
   ASSERT_TRUE(Eventually([this] { return !Messages().empty(); }));
   EXPECT_THAT(Messages(), HasSubstr("error: recording has stopped: "));
   EXPECT_THAT(Messages(), HasSubstr("File too large (free some space, or write to another file "
-                                    "system); the session goes on"));
+                                    "system); the session continues"));
   EXPECT_TRUE(Commit(50));
   EXPECT_EQ(End(), "ended with status 1");
   EXPECT_EQ(ReadContent(log_).damage, 0u);
@@ -192,7 +193,7 @@ TEST_F(RecordProcess, SlowDisk_LeavesAGapAndSaysSo) {
   });
   EXPECT_EQ(End(), "ended with status 3");
   drain.join();
-  EXPECT_THAT(Messages(), HasSubstr("the log is not complete: "));
+  EXPECT_THAT(Messages(), HasSubstr("the log is incomplete: "));
   const LogContent content = ReadContent(folder_.Write("copy.tblog", written));
   EXPECT_EQ(content.damage, 0u);
   EXPECT_GT(content.gap_records, 0u);
@@ -337,8 +338,9 @@ TEST_F(RecordProcess, ProgramThatIsNotThere_IsAnError) {
 TEST_F(RecordProcess, SocketForTwo_IsAUsageError) {
   Start("--consumer-listen " + listen_);
   EXPECT_EQ(process_->TakeEnding(), "ended with status 2");
-  EXPECT_THAT(Messages(), HasSubstr("is to be the socket for producers and for consumers (choose "
-                                    "another with --consumer-listen)"));
+  EXPECT_THAT(Messages(),
+              HasSubstr("is both the socket for producers and the socket for consumers (choose "
+                        "another with --consumer-listen)"));
 }
 
 TEST_F(RecordProcess, SocketInUse_IsAnError) {

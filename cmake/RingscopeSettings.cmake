@@ -38,6 +38,28 @@ function(rs_precompile target)
   endif()
 endfunction()
 
+# With RS_UNITY, the sources of RS_UNITY_ROOMS rooms are compiled as one.
+function(rs_unity_by_room target)
+  if(NOT RS_UNITY)
+    return()
+  endif()
+  set(rooms "")
+  foreach(source ${ARGN})
+    get_filename_component(room "${source}" DIRECTORY)
+    list(APPEND rooms "${room}")
+  endforeach()
+  list(REMOVE_DUPLICATES rooms)
+  foreach(source ${ARGN})
+    get_filename_component(room "${source}" DIRECTORY)
+    list(FIND rooms "${room}" index)
+    math(EXPR first "${index} / ${RS_UNITY_ROOMS} * ${RS_UNITY_ROOMS}")
+    list(GET rooms ${first} room)
+    get_filename_component(room "${room}" NAME)
+    set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "${room}")
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+endfunction()
+
 # rs_folder(NAME LIBS...): library rs_NAME from the folder's sources (and rs_NAME_testing from those
 # in testing/), NAME_test from its *_test.cc, NAME_bench from its *_bench.cc, and a fuzz target for
 # each of its *_fuzz.cc.
@@ -56,6 +78,7 @@ function(rs_folder name)
 
   add_library(rs_${name} STATIC ${sources})
   target_link_libraries(rs_${name} PUBLIC rs_settings ${ARGN})
+  rs_unity_by_room(rs_${name} ${sources})
   rs_precompile(rs_${name})
 
   if(helpers)
@@ -64,6 +87,7 @@ function(rs_folder name)
   endif()
   if(RS_TESTS AND tests)
     add_executable(${name}_test ${tests})
+    rs_unity_by_room(${name}_test ${tests})
     target_link_libraries(${name}_test PRIVATE rs_${name} GTest::gmock GTest::gtest_main
                           $<TARGET_NAME_IF_EXISTS:rs_${name}_testing>)
     # Tests are compiled often and run for seconds; what they test is optimised in full.

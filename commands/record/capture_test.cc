@@ -9,10 +9,10 @@
 
 #include "commands/testing/ipc_peer.h"
 #include "commands/testing/recorder_run.h"
-#include "core/commit_request.h"
-#include "formats/commit_log_writer.h"
-#include "formats/hex.h"
-#include "formats/ops_jsonl.h"
+#include "core/perfetto/commit_request.h"
+#include "formats/io/hex.h"
+#include "formats/log/commit_log_writer.h"
+#include "formats/ops/ops_jsonl.h"
 #include "formats/testing/compare_traces.h"
 #include "formats/testing/testdata.h"
 

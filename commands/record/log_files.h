@@ -6,9 +6,9 @@
 #include <optional>
 #include <string>
 
-#include "core/op.h"
-#include "formats/commit_log_writer.h"
-#include "formats/growing_file.h"
+#include "core/log/op.h"
+#include "formats/io/growing_file.h"
+#include "formats/log/commit_log_writer.h"
 
 namespace ringscope::record {
 
@@ -20,7 +20,7 @@ struct LogFilesOptions {
 };
 
 /// A recording's file, or files: each has a header with the same uuid and the next part number, so
-/// that the parts, one behind the other, are one log.
+/// that the parts, one after the other, are one log.
 class LogFiles {
  public:
   static Result<std::unique_ptr<LogFiles>> Create(LogFilesOptions options);

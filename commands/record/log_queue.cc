@@ -1,17 +1,19 @@
 #include "commands/record/log_queue.h"
 
+#include <fmt/format.h>
 #include <time.h>
 
 #include <algorithm>
+#include <system_error>
 
-#include "core/wire.h"
+#include "core/base/wire.h"
 
 namespace ringscope::record {
 namespace {
 
-/// What a record counts for besides its request.
+/// Bytes that a record counts for, besides its request.
 constexpr size_t kRecordCost = 256;
-/// Room for the records that are not dropped with the commits.
+/// Bytes for the records that are not dropped with the commits.
 constexpr size_t kReserve = size_t{16} << 20;
 constexpr size_t kMaxFrameBytes = size_t{1} << 20;
 /// Blocks kept for the next burst once the queue is empty; the rest is given back.
@@ -25,8 +27,17 @@ uint64_t BootTimeNs() {
 
 }  // namespace
 
-LogQueue::LogQueue(std::unique_ptr<LogFiles> files, Options options)
-    : files_(std::move(files)), options_(std::move(options)), thread_([this] { Run(); }) {}
+Result<std::unique_ptr<LogQueue>> LogQueue::Create(std::unique_ptr<LogFiles> files,
+                                                   Options options) {
+  std::unique_ptr<LogQueue> queue(new LogQueue(std::move(files), std::move(options)));
+  try {
+    queue->thread_ = std::thread([&queue = *queue] { queue.Run(); });
+  } catch (const std::system_error& error) {
+    return Fail(ErrorCode::kIo,
+                fmt::format("cannot start a thread that writes the log: {}", error.what()));
+  }
+  return queue;
+}
 
 LogQueue::~LogQueue() { static_cast<void>(Close()); }
 

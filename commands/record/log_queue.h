@@ -13,14 +13,14 @@
 #include <vector>
 
 #include "commands/record/log_files.h"
-#include "commands/record/recording.h"
+#include "commands/tap/recording.h"
 
 namespace ringscope::record {
 
-/// Records on their way to the disk: taken at once, written by a thread of its own. The queue is
-/// bounded. When it is full commits are dropped, until half of it is free, and what was dropped
-/// stands in the log as a recorder gap; the small records that say who is who have room of their
-/// own behind that.
+/// Records on their way to the disk: appended at once, written by a thread of its own. The queue is
+/// bounded. When it is full commits are dropped, until half of it is free, and the log has a
+/// recorder gap for what was dropped; the small records that identify producers and writers have a
+/// reserve of their own.
 class LogQueue : public RecordSink {
  public:
   struct Options {
@@ -37,13 +37,14 @@ class LogQueue : public RecordSink {
     uint64_t dropped_bytes = 0;
   };
 
-  LogQueue(std::unique_ptr<LogFiles> files, Options options);
+  /// Starts the writing thread. kIo: the system has no thread for it.
+  static Result<std::unique_ptr<LogQueue>> Create(std::unique_ptr<LogFiles> files, Options options);
   ~LogQueue() override;
 
   /// Adds the time of now. From one thread.
   void Append(OpBody body) override;
   State state() const;
-  /// Why nothing is written any more, if that is so. What is appended then is forgotten.
+  /// Why writing has stopped, if it has. What is appended then is dropped.
   std::optional<Error> failure() const;
   /// Writes all that is queued and closes the files.
   Status Close();
@@ -57,12 +58,14 @@ class LogQueue : public RecordSink {
     explicit Block(size_t frame_bytes) : frame(frame_bytes) {}
     PreparedFrame frame;
     size_t queued = 0;  // what it counts for in the queue
-    /// A commit that no frame has room for, instead.
+    /// Instead of a commit that is too large for a frame.
     std::optional<Op> large;
     std::string large_request;
   };
   using BlockPtr = std::unique_ptr<Block>;
 
+  LogQueue(std::unique_ptr<LogFiles> files, Options options)
+      : files_(std::move(files)), options_(std::move(options)) {}
   void AppendLocked(const Op& op, size_t cost);
   void AppendLarge(Op op, size_t cost);
   void Drop(const Op& op, size_t size);
@@ -83,7 +86,7 @@ class LogQueue : public RecordSink {
   std::deque<BlockPtr> blocks_;  // to be written
   BlockPtr open_;                // being filled
   Clock::time_point open_until_;
-  std::vector<BlockPtr> spare_;  // memory that was used before, as the system's costs time
+  std::vector<BlockPtr> spare_;  // memory to be used again: getting it from the system takes time
   size_t queued_ = 0;
   bool closing_ = false;
   bool dropping_ = false;

@@ -11,10 +11,12 @@
 #include <deque>
 #include <thread>
 
-#include "commands/record/unique_fd.h"
+#include "commands/system/unique_fd.h"
 #include "commands/testing/memory_run.h"
-#include "core/commit_request.h"
-#include "formats/log_source.h"
+#include "commands/testing/no_threads.h"
+#include "core/perfetto/commit_request.h"
+#include "formats/inputs/open_log.h"
+#include "formats/io/log_source.h"
 
 namespace ringscope::record {
 namespace {
@@ -30,7 +32,7 @@ LogFilesOptions FilesAt(const std::string& path) {
 }
 
 std::unique_ptr<LogQueue> QueueAt(const std::string& path, LogQueue::Options options = {}) {
-  return std::make_unique<LogQueue>(LogFiles::Create(FilesAt(path)).value(), std::move(options));
+  return LogQueue::Create(LogFiles::Create(FilesAt(path)).value(), std::move(options)).value();
 }
 
 std::string SomeRequest(size_t bytes, char content) {
@@ -130,7 +132,9 @@ TEST(LogQueue, Full_DropsCommitsAndSaysSo) {
   UniqueFd reader(::open(pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   LogFilesOptions files = FilesAt(pipe);
   files.level = -7;
-  LogQueue queue(LogFiles::Create(std::move(files)).value(), {.capacity = 4 << 20});
+  const auto owned =
+      LogQueue::Create(LogFiles::Create(std::move(files)).value(), {.capacity = 4 << 20}).value();
+  LogQueue& queue = *owned;
   constexpr int kCommits = 4000;
   std::string random(4000, '\0');
   uint32_t state = 1;
@@ -238,6 +242,15 @@ TEST(LogFiles, Parts_AreOneLogTogether) {
   EXPECT_EQ(all.requests.size(), size_t{kRecords});
   EXPECT_EQ(PartPath("/a.b/cap.tblog", 3), "/a.b/cap.3.tblog");
   EXPECT_EQ(PartPath("cap", 1), "cap.1");
+}
+
+TEST(LogQueue, WithoutAThread_IsAnError) {
+  const TempFolder folder;
+  auto files = LogFiles::Create(FilesAt(folder.File("x.tblog"))).value();
+  const testing::NoThreads no_threads;
+  const auto queue = LogQueue::Create(std::move(files), {});
+  ASSERT_FALSE(queue);
+  EXPECT_THAT(queue.error().ToString(), HasSubstr("cannot start a thread"));
 }
 
 }  // namespace

@@ -63,27 +63,29 @@ class NoTap : public record::Tap {
   std::string Describe() const override { return "a client"; }
 };
 
-/// What stands between producers and service.
+/// What is between producers and service.
 class Between {
  public:
   Between(Way way, const std::string& service) : loop_(EventLoop::Create().value()) {
     socket_ = way == kDirect ? service : testing::UniqueSocketName("bench");
     if (way == kProxy) {
       listener_.emplace(record::Listener::Create(socket_, 0600).value());
-      loop_->Watch(listener_->fd(), EPOLLIN, [this, service](uint32_t) { Join(service); });
+      watch_ = loop_->Watch(listener_->fd(), EPOLLIN, [this, service](uint32_t) { Join(service); })
+                   .value();
     } else if (way != kDirect) {
       path_ = std::filesystem::temp_directory_path() / (socket_.substr(1) + ".tblog");
       record::LogFilesOptions files;
       files.path = path_;
       files.level = LevelOf(way);
       files.header.uuid = record::RandomUuid();
-      log_ = std::make_unique<record::LogQueue>(record::LogFiles::Create(std::move(files)).value(),
-                                                record::LogQueue::Options{});
+      log_ =
+          record::LogQueue::Create(record::LogFiles::Create(std::move(files)).value(), {}).value();
       const record::RecorderOptions options{.producer = {socket_, service},
                                             .buffers = {{kBuffer, {.size = 1}}}};
-      recorder_ = std::make_unique<record::Recorder>(
-          *loop_, options, record::RecorderListeners::Open(options).value(), *log_,
-          [](const std::string& text) { fmt::print(stderr, "{}\n", text); });
+      recorder_ = record::Recorder::Create(
+                      *loop_, options, record::RecorderListeners::Open(options).value(), *log_,
+                      [](const std::string& text) { fmt::print(stderr, "{}\n", text); })
+                      .value();
     }
     if (way != kDirect) {
       thread_ = std::thread([this] { loop_->RunUntil([this] { return stop_.load(); }); });
@@ -115,9 +117,10 @@ class Between {
       ConnectionPair::Options options;
       options.on_done = [] {};
       options.on_warning = [](const std::string&) {};
-      pairs_.push_back(std::make_unique<ConnectionPair>(*loop_, std::move(fd),
-                                                        record::Connect(service).value(),
-                                                        std::make_unique<NoTap>(), options));
+      pairs_.push_back(ConnectionPair::Create(*loop_, std::move(fd),
+                                              record::Connect(service).value(),
+                                              std::make_unique<NoTap>(), options)
+                           .value());
     }
   }
 
@@ -125,6 +128,7 @@ class Between {
   std::string socket_;
   std::string path_;
   std::optional<record::Listener> listener_;
+  EventLoop::WatchHandle watch_;
   std::vector<std::unique_ptr<ConnectionPair>> pairs_;
   std::unique_ptr<record::LogQueue> log_;
   std::unique_ptr<record::Recorder> recorder_;
@@ -238,7 +242,8 @@ void BM_RecordSustained(benchmark::State& state) {
   state.SetBytesProcessed((chunks - static_cast<int64_t>(dropped)) *
                           static_cast<int64_t>(TestMemory::kChunkBytes));
   state.counters["dropped_%"] = 100.0 * static_cast<double>(dropped) / static_cast<double>(chunks);
-  // Of all that take part, producers and service too: on a busy machine it says more than the rate.
+  // Of all that take part, producers and service too: on a busy machine it is more meaningful than
+  // the rate.
   state.counters["cpu_us_per_chunk"] = static_cast<double>(NowNs(CLOCK_PROCESS_CPUTIME_ID) - cpu) /
                                        1e3 / static_cast<double>(chunks);
   state.SetLabel(kWayNames[way]);
@@ -249,7 +254,7 @@ BENCHMARK(BM_RecordSustained)
     ->UseManualTime()
     ->Unit(benchmark::kMillisecond);
 
-/// 64 MB that stand ready in shared memory, 64 chunks with each request: what a recorder has to
+/// 64 MB that are ready in shared memory, 64 chunks with each request: what a recorder has to
 /// take at once. The rate is that of the service's taking them.
 void BM_RecordBurst(benchmark::State& state) {
   constexpr int kBatch = 64;

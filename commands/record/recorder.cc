@@ -6,19 +6,22 @@
 #include <cerrno>
 #include <cstring>
 
-#include "commands/record/consumer_tap.h"
-#include "commands/record/producer_tap.h"
+#include "commands/tap/consumer_tap.h"
+#include "commands/tap/producer_tap.h"
 
 namespace ringscope::record {
 namespace {
 
-/// How often memory is looked into whose producer never says when.
+/// How often the memory of a producer that never acknowledges a flush is scraped.
 constexpr std::chrono::seconds kTimerPeriod{1};
-/// What is kept for a client that does not read. A consumer may be sent all that the buffers hold.
+/// Bytes kept for a client that does not read. A consumer may get all that the buffers hold.
 constexpr size_t kMaxForProducer = size_t{64} << 20;
 constexpr size_t kMaxForConsumer = size_t{1} << 30;
-/// How long no client is taken when there are no descriptors left for another.
+/// How long no client is accepted when the descriptors are used up.
 constexpr std::chrono::milliseconds kAcceptPause{100};
+/// How long a client waits for a service that accepts nobody, and how often it is tried.
+constexpr std::chrono::seconds kConnectTimeout{10};
+constexpr std::chrono::milliseconds kConnectPause{10};
 
 }  // namespace
 
@@ -33,8 +36,7 @@ Result<RecorderListeners> RecorderListeners::Open(const RecorderOptions& options
   return listeners;
 }
 
-Recorder::Recorder(EventLoop& loop, RecorderOptions options, RecorderListeners listeners,
-                   RecordSink& log, Warn warn)
+Recorder::Recorder(EventLoop& loop, RecorderOptions options, RecordSink& log, Warn warn)
     : loop_(loop),
       options_(std::move(options)),
       warn_(std::move(warn)),
@@ -49,80 +51,108 @@ Recorder::Recorder(EventLoop& loop, RecorderOptions options, RecorderListeners l
   log.Append(ClockSnapshotRecord{TakeClockSnapshot()});
   for (const auto& [id, buffer] : options_.buffers) buffers_.SetUp(id, buffer);
   if (options_.config) buffers_.SetTemplate(*options_.config);
-  Listen(std::move(listeners.producer), options_.producer.connect, Port::kProducer);
-  if (listeners.consumer && options_.consumer)
-    Listen(std::move(*listeners.consumer), options_.consumer->connect, Port::kConsumer);
   OnTimer();
 }
 
-Recorder::~Recorder() {
-  for (const auto& listening : listening_) loop_.Unwatch(listening->watch);
+Result<std::unique_ptr<Recorder>> Recorder::Create(EventLoop& loop, RecorderOptions options,
+                                                   RecorderListeners listeners, RecordSink& log,
+                                                   Warn warn) {
+  std::unique_ptr<Recorder> recorder(new Recorder(loop, std::move(options), log, std::move(warn)));
+  const RecorderOptions& chosen = recorder->options_;
+  RS_RETURN_IF_ERROR(
+      recorder->Listen(std::move(listeners.producer), chosen.producer.connect, Port::kProducer));
+  if (listeners.consumer && chosen.consumer) {
+    RS_RETURN_IF_ERROR(recorder->Listen(std::move(*listeners.consumer), chosen.consumer->connect,
+                                        Port::kConsumer));
+  }
+  return recorder;
 }
 
-void Recorder::Listen(Listener listener, const std::string& connect, Port port) {
+Status Recorder::Listen(Listener listener, const std::string& connect, Port port) {
   auto& listening = *listening_.emplace_back(
-      std::make_unique<Listening>(Listening{std::move(listener), connect, port}));
-  listening.watch = loop_.Watch(listening.listener.fd(), EPOLLIN,
-                                [this, &listening](uint32_t) { AcceptAll(listening); });
+      std::make_unique<Listening>(Listening{std::move(listener), connect, port, {}, {}}));
+  RS_ASSIGN_OR_RETURN(listening.watch,
+                      loop_.Watch(listening.listener.fd(), EPOLLIN,
+                                  [this, &listening](uint32_t) { AcceptAll(listening); }));
+  return {};
 }
 
 void Recorder::AcceptAll(Listening& listening) {
   while (true) {
     UniqueFd client = listening.listener.Accept();
     if (client.valid()) {
-      Join(std::move(client), listening);
+      Join({.fd = std::move(client),
+            .connect = listening.connect,
+            .port = listening.port,
+            .until = EventLoop::Clock::now() + kConnectTimeout,
+            .retry = {}});
       continue;
     }
     if (errno == EAGAIN || errno == EWOULDBLOCK) return;
-    warn_(fmt::format("cannot take another client: {}", strerror(errno)));
-    loop_.SetEvents(listening.watch, 0);
-    loop_.CallAt(EventLoop::Clock::now() + kAcceptPause,
-                 [this, &listening, alive = std::weak_ptr<bool>(alive_)] {
-                   if (!alive.expired()) loop_.SetEvents(listening.watch, EPOLLIN);
-                 });
-    return;
+    warn_(fmt::format("cannot accept another client: {}", strerror(errno)));
+    static_cast<void>(listening.watch.SetEvents(0));
+    return PauseAccepting(listening);
   }
 }
 
-void Recorder::Join(UniqueFd client, const Listening& listening) {
-  const PeerIdentity peer = PeerOf(client.get());
-  auto service = Connect(listening.connect);
+void Recorder::PauseAccepting(Listening& listening) {
+  listening.resume = loop_.CallAfter(kAcceptPause, [this, &listening] {
+    if (!listening.watch.SetEvents(EPOLLIN)) PauseAccepting(listening);
+  });
+}
+
+void Recorder::Join(Client client) {
+  const PeerIdentity peer = PeerOf(client.fd.get());
+  const auto turn_away = [&](const Error& error) {
+    warn_(fmt::format("a client (pid {}) is refused: {}", peer.pid, error.ToString()));
+  };
+  auto service = Connect(client.connect);
   if (!service) {
-    warn_(
-        fmt::format("a client (pid {}) is turned away: {}", peer.pid, service.error().ToString()));
-    return;
+    const bool may_succeed = service.error().code == ErrorCode::kLimit;
+    if (may_succeed && EventLoop::Clock::now() < client.until) return Retry(std::move(client));
+    return turn_away(service.error());
   }
   std::unique_ptr<Tap> tap;
-  if (listening.port == Port::kProducer) {
+  if (client.port == Port::kProducer) {
     tap = std::make_unique<ProducerTap>(recording_, peer);
   } else {
     tap = std::make_unique<ConsumerTap>(recording_, peer);
   }
-  const uint64_t id = ++last_pair_;
+  const uint64_t id = ++last_id_;
   ConnectionPair::Options options;
   if (options_.strict_order) options.turns = &turns_;
-  options.max_for_client = listening.port == Port::kProducer ? kMaxForProducer : kMaxForConsumer;
+  options.max_for_client = client.port == Port::kProducer ? kMaxForProducer : kMaxForConsumer;
   options.on_warning = warn_;
-  options.on_done = [this, id] {
-    loop_.CallSoon([this, id, alive = std::weak_ptr<bool>(alive_)] {
-      if (!alive.expired()) pairs_.erase(id);
-    });
-  };
-  pairs_[id] = std::make_unique<ConnectionPair>(loop_, std::move(client), std::move(*service),
-                                                std::move(tap), std::move(options));
+  options.on_done = [this, id] { OnDone(id); };
+  auto pair = ConnectionPair::Create(loop_, std::move(client.fd), std::move(*service),
+                                     std::move(tap), std::move(options));
+  if (!pair) return turn_away(pair.error());
+  pairs_[id] = std::move(*pair);
+}
+
+void Recorder::Retry(Client client) {
+  const uint64_t id = ++last_id_;
+  Client& waiting = waiting_[id] = std::move(client);
+  waiting.retry = loop_.CallAfter(kConnectPause,
+                                  [this, id] { Join(std::move(waiting_.extract(id).mapped())); });
+}
+
+void Recorder::OnDone(uint64_t id) {  // within the pair's call
+  done_.push_back(id);
+  destroy_done_ = loop_.CallSoon([this] {
+    for (const uint64_t done : std::exchange(done_, {})) pairs_.erase(done);
+  });
 }
 
 void Recorder::OnTimer() {
   recording_.scrape_unasked();
-  loop_.CallAt(EventLoop::Clock::now() + kTimerPeriod, [this, alive = std::weak_ptr<bool>(alive_)] {
-    if (!alive.expired()) OnTimer();
-  });
+  timer_ = loop_.CallAfter(kTimerPeriod, [this] { OnTimer(); });
 }
 
 void Recorder::Stop() {
   stopping_ = true;
-  for (const auto& listening : listening_) loop_.Unwatch(listening->watch);
   listening_.clear();
+  waiting_.clear();
   for (const auto& [id, pair] : pairs_) pair->End();
 }
 

@@ -6,10 +6,11 @@
 
 #include <csignal>
 
-#include "commands/context.h"
-#include "commands/text.h"
-#include "formats/commit_log_format.h"
-#include "formats/zstd_source.h"
+#include "commands/shell/context.h"
+#include "commands/shell/input.h"
+#include "commands/shell/text.h"
+#include "formats/io/byte_stream.h"
+#include "formats/log/commit_log_format.h"
 
 namespace ringscope::record {
 namespace {
@@ -17,7 +18,7 @@ namespace {
 constexpr const char* kProducerVariable = "PERFETTO_PRODUCER_SOCK_NAME";
 constexpr const char* kConsumerVariable = "PERFETTO_CONSUMER_SOCK_NAME";
 constexpr std::chrono::milliseconds kTick{250};
-/// How long clients' last words may take to reach the service, and a program to end.
+/// How long the last frames of clients may take to reach the service, and a program to end.
 constexpr std::chrono::seconds kEndTimeout{3};
 constexpr uint64_t kMaxWarnings = 100;
 constexpr size_t kMaxConfigBytes = size_t{16} << 20;
@@ -41,8 +42,8 @@ LogHeader MakeHeader(const RecordArgs& args) {
   return header;
 }
 
-Result<SessionPlan> ReadPlan(const std::string& path) {
-  RS_ASSIGN_OR_RETURN(const auto source, OpenByteSource(path));
+Result<SessionPlan> ReadPlan(Context& context, const std::string& path) {
+  RS_ASSIGN_OR_RETURN(const auto source, OpenInput(context, path));
   RS_ASSIGN_OR_RETURN(const std::string text, ReadStart(*source, kMaxConfigBytes));
   return PlanOfText(text, path);
 }
@@ -69,21 +70,20 @@ Result<RecorderOptions> RecordingRun::MakeOptions() const {
   options.strict_order = args_.order == "strict";
   options.buffers = args_.buffers;
   if (!args_.config.empty()) {
-    RS_ASSIGN_OR_RETURN(options.config, ReadPlan(args_.config));
+    RS_ASSIGN_OR_RETURN(options.config, ReadPlan(context_, args_.config));
   }
   const auto check = [](const PortSockets& sockets, const char* option) -> Status {
     if (sockets.listen != sockets.connect) return {};
-    return Fail(
-        ErrorCode::kUsage,
-        fmt::format("'{}' is to be both the service's socket and the recorder's", sockets.listen),
-        {}, fmt::format("choose another with {}", option));
+    return Fail(ErrorCode::kUsage,
+                fmt::format("'{}' is both the service's socket and the recorder's", sockets.listen),
+                {}, fmt::format("choose another with {}", option));
   };
   RS_RETURN_IF_ERROR(check(options.producer, "--listen"));
   if (options.consumer) {
     RS_RETURN_IF_ERROR(check(*options.consumer, "--consumer-listen"));
     if (options.consumer->listen == options.producer.listen) {
       return Fail(ErrorCode::kUsage,
-                  fmt::format("'{}' is to be the socket for producers and for consumers",
+                  fmt::format("'{}' is both the socket for producers and the socket for consumers",
                               options.producer.listen),
                   {}, "choose another with --consumer-listen");
     }
@@ -101,7 +101,7 @@ Result<std::unique_ptr<LogQueue>> RecordingRun::OpenLog() {
   LogQueue::Options options;
   options.capacity = static_cast<size_t>(args_.queue_bytes);
   options.on_failure = [loop = loop_.get()] { loop->Wake(); };
-  return std::make_unique<LogQueue>(std::move(files), std::move(options));
+  return LogQueue::Create(std::move(files), std::move(options));
 }
 
 Status RecordingRun::StartCommand(const RecorderOptions& options) {
@@ -109,35 +109,34 @@ Status RecordingRun::StartCommand(const RecorderOptions& options) {
   ChildProcess::Variables variables = {{kProducerVariable, options.producer.listen}};
   if (options.consumer) variables.emplace_back(kConsumerVariable, options.consumer->listen);
   RS_ASSIGN_OR_RETURN(command_, ChildProcess::Start(args_.command, variables));
-  loop_->Watch(command_->fd(), EPOLLIN, [this](uint32_t) {
-    if (!command_ending_) command_ending_ = command_->TakeEnding();
+  return command_->WatchEnd(*loop_, [this](std::string ending) {
+    command_ending_ = std::move(ending);
     stop_ = true;
   });
-  return {};
 }
 
 void RecordingRun::SayWhatIsRecorded(const RecorderOptions& options) {
   Console& console = context_.console;
   const auto say = [&](const PortSockets& sockets, const char* clients, const char* variable) {
-    console.Say(fmt::format("{} connect to {} and are joined to {}", clients, sockets.listen,
+    console.Say(fmt::format("{} connect to {} and are forwarded to {}", clients, sockets.listen,
                             sockets.connect));
     if (args_.command.empty())
       console.Say(fmt::format("  for their environment: {}={}", variable, sockets.listen));
     if (const auto service = Connect(sockets.connect); !service)
-      console.Warn(fmt::format("no service is there yet: {}", service.error().ToString()));
+      console.Warn(fmt::format("the service is not running yet: {}", service.error().ToString()));
   };
   say(options.producer, "producers", kProducerVariable);
   if (options.consumer) say(*options.consumer, "consumers", kConsumerVariable);
   if (!options.consumer && options.buffers.empty() && !options.config) {
     console.Warn(
-        "the buffers' sizes are not known, and a replay needs them: record the consumer "
+        "the buffers' sizes are not known, but a replay needs them: record the consumer "
         "too (--consumer-listen), or give --config or --buffer");
   }
 }
 
 void RecordingRun::Warn(const std::string& text) {
   if (++warnings_ <= kMaxWarnings) context_.console.Warn(text);
-  if (warnings_ == kMaxWarnings) context_.console.Warn("there are more: they are not shown");
+  if (warnings_ == kMaxWarnings) context_.console.Warn("further warnings are not shown");
 }
 
 double RecordingRun::Seconds() const {
@@ -162,7 +161,7 @@ void RecordingRun::OnTick() {
                       .bytes_per_second = rate_.Update(counts.chunk_bytes, seconds),
                       .seconds = seconds}));
   }
-  loop_->CallAt(EventLoop::Clock::now() + kTick, [this] { OnTick(); });
+  tick_ = loop_->CallAfter(kTick, [this] { OnTick(); });
 }
 
 void RecordingRun::ReportFailure() {
@@ -170,17 +169,17 @@ void RecordingRun::ReportFailure() {
   if (!failure || failure_reported_) return;
   failure_reported_ = true;
   context_.console.PrintError(
-      fmt::format("recording has stopped: {}; the session goes on", failure->ToString()));
+      fmt::format("recording has stopped: {}; the session continues", failure->ToString()));
 }
 
 void RecordingRun::EndCommand() {
   if (command_ == nullptr || command_ending_) return;
   command_->Terminate();
   bool late = false;
-  loop_->CallAt(EventLoop::Clock::now() + kEndTimeout, [&late] { late = true; });
+  const EventLoop::Timer timeout = loop_->CallAfter(kEndTimeout, [&late] { late = true; });
   loop_->RunUntil([&] { return command_ending_ || late; });
   if (!command_ending_) {
-    Warn(fmt::format("{} (pid {}) does not end: it goes on without the service",
+    Warn(fmt::format("{} (pid {}) does not end: it continues without the service",
                      args_.command.front(), command_->pid()));
   }
 }
@@ -193,18 +192,20 @@ Result<ExitCode> RecordingRun::Run() {
   // The sockets first: where another recorder has them, its log may be the same file.
   RS_ASSIGN_OR_RETURN(RecorderListeners listeners, RecorderListeners::Open(options));
   RS_ASSIGN_OR_RETURN(log_, OpenLog());
-  recorder_ = std::make_unique<Recorder>(*loop_, options, std::move(listeners), *log_,
-                                         [this](const std::string& text) { Warn(text); });
+  RS_ASSIGN_OR_RETURN(recorder_, Recorder::Create(*loop_, options, std::move(listeners), *log_,
+                                                  [this](const std::string& text) { Warn(text); }));
   start_ = EventLoop::Clock::now();
   SayWhatIsRecorded(options);
-  EventLoop::WatchId signal_watch = 0;
-  signal_watch = loop_->Watch(signals.fd(), EPOLLIN, [&](uint32_t) {
-    loop_->Unwatch(signal_watch);
+  EventLoop::WatchHandle signal_watch;
+  RS_ASSIGN_OR_RETURN(signal_watch, loop_->Watch(signals.fd(), EPOLLIN, [&](uint32_t) {
+    signal_watch.Reset();
     signals.Take();
     stop_ = true;
-  });
+  }));
+  EventLoop::Timer duration;
   if (args_.duration_ns) {
-    loop_->CallAt(start_ + std::chrono::nanoseconds(*args_.duration_ns), [this] { stop_ = true; });
+    duration = loop_->CallAt(start_ + std::chrono::nanoseconds(*args_.duration_ns),
+                             [this] { stop_ = true; });
   }
   RS_RETURN_IF_ERROR(StartCommand(options));
   OnTick();
@@ -214,7 +215,7 @@ Result<ExitCode> RecordingRun::Run() {
   });
   EndCommand();
   recorder_->Stop();
-  loop_->CallAt(EventLoop::Clock::now() + kEndTimeout, [this] { recorder_->Abandon(); });
+  const EventLoop::Timer timeout = loop_->CallAfter(kEndTimeout, [this] { recorder_->Abandon(); });
   loop_->RunUntil([this] { return recorder_->stopped(); });
   return Finish();
 }
@@ -235,7 +236,7 @@ ExitCode RecordingRun::Finish() {
         Count(counts.chunks, "chunk"), HumanSize(counts.chunk_bytes), HumanSize(queue.written)));
   }
   if (queue.gaps > 0) {
-    console.Warn(fmt::format("the log is not complete: {} ({}) in {} could not be written in time",
+    console.Warn(fmt::format("the log is incomplete: {} ({}) in {} could not be written in time",
                              Count(queue.dropped_records, "record"), HumanSize(queue.dropped_bytes),
                              Count(queue.gaps, "gap")));
   }

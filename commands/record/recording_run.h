@@ -5,12 +5,12 @@
 #include <optional>
 #include <string>
 
-#include "commands/record.h"
-#include "commands/record/child_process.h"
 #include "commands/record/log_queue.h"
+#include "commands/record/record.h"
 #include "commands/record/recorder.h"
-#include "commands/record/signal_watch.h"
 #include "commands/record/status_line.h"
+#include "commands/system/child_process.h"
+#include "commands/system/signal_watch.h"
 
 namespace ringscope::record {
 
@@ -44,6 +44,7 @@ class RecordingRun {
   bool failure_reported_ = false;
   uint64_t gaps_reported_ = 0;
   uint64_t warnings_ = 0;
+  EventLoop::Timer tick_;
   RateMeter rate_;
   EventLoop::Clock::time_point start_;
 };

@@ -2,7 +2,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
+
+#include <chrono>
+#include <thread>
 
 #include "commands/testing/fake_producer.h"
 #include "commands/testing/fake_service.h"
@@ -16,7 +20,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-constexpr BufferId kBuffer{1};
+constexpr BufferId kOnlyBuffer{1};
 
 /// A recorder between a service that works and its producers.
 class BadProducer : public ::testing::Test {
@@ -48,7 +52,7 @@ class BadProducer : public ::testing::Test {
   MemoryLog log_;
   const record::RecorderOptions options_{
       .producer = {UniqueSocketName("listen"), service_.socket()},
-      .buffers = {{kBuffer, {.size = 65536}}}};
+      .buffers = {{kOnlyBuffer, {.size = 65536}}}};
   RecorderRun recorder_{options_, log_};
 };
 
@@ -61,7 +65,7 @@ TEST_F(BadProducer, FrameOfNonsense) {
 TEST_F(BadProducer, CommitOfNonsense) {
   ExpectEndOnly(Invoke(4, "\x0a\x7f"), "sent a commit that is not well-formed");
 }
-TEST_F(BadProducer, WriterOfNonsense) { ExpectEndOnly(Invoke(6, "\x08"), "cannot be read"); }
+TEST_F(BadProducer, WriterOfNonsense) { ExpectEndOnly(Invoke(6, "\x08"), "cannot be parsed"); }
 // What would abort the service does not reach it.
 TEST_F(BadProducer, ChunkWithoutData) {
   std::string request;
@@ -73,14 +77,14 @@ TEST_F(BadProducer, ChunkWithoutData) {
 
 // Nor does what was sent together with it.
 TEST_F(BadProducer, WhatFollowsGarbage_IsDropped) {
-  ExpectEndOnly(Invoke(6, "\x08") + Invoke(4, "\x18\x05"), "cannot be read");
+  ExpectEndOnly(Invoke(6, "\x08") + Invoke(4, "\x18\x05"), "cannot be parsed");
   EXPECT_THAT(service_.effects(), Each(HasSubstr(": disconnect")));
 }
 
 TEST_F(BadProducer, UnknownMethodsAndFields_PassOn) {
   FakeProducer producer(options_.producer.listen, "p");
   ASSERT_TRUE(producer.Connect());
-  const std::string unknown = Invoke(55, "what a newer producer has to say");
+  const std::string unknown = Invoke(55, "a message of a newer producer");
   producer.peer().Send(unknown);
   ASSERT_TRUE(producer.Sync());
   producer.peer().Close();
@@ -148,7 +152,7 @@ TEST_F(Peers, MemoryOfTheProducersOwn_IsReadAndPassedOn) {
   Initialize(&memory, {.uses_provided_shared_memory = true});
   memory.bitmap(1).store(OneChunk(smb::ChunkState::kComplete));
   std::string request;
-  FakeProducer::AddChunk(request, 1, kBuffer);
+  FakeProducer::AddChunk(request, 1, kOnlyBuffer);
   Pass(*client_, *service_, CommitFrame(request));
   const std::vector<SharedMemorySetUp> expected = {{ProducerId{1}, 2 * 4096, 4096}};
   EXPECT_EQ(log_.All<SharedMemorySetUp>(), expected);
@@ -175,7 +179,8 @@ TEST_F(Peers, MemoryThatShrinks_HarmsNobody) {
   memory.bitmap(0).store(OneChunk(smb::ChunkState::kComplete));
   ASSERT_EQ(::ftruncate(memory.fd(), TestMemory::kPage), 0);
   std::string request;
-  for (const size_t page : {size_t{3}, size_t{0}}) FakeProducer::AddChunk(request, page, kBuffer);
+  for (const size_t page : {size_t{3}, size_t{0}})
+    FakeProducer::AddChunk(request, page, kOnlyBuffer);
   CommitRequestBuilder(request).SetFlushRequestId(1);  // and so a look at all of it
   Pass(*client_, *service_, CommitFrame(request));
   const auto commits = log_.All<Commit>();
@@ -275,7 +280,68 @@ TEST(Recorder, WithoutAService_TurnsClientsAway) {
   RecorderRun recorder(options, log);
   BlockingPeer client = ConnectPeer(options.producer.listen);
   EXPECT_EQ(client.Read(), std::nullopt);
-  EXPECT_THAT(recorder.warnings(), ElementsAre(HasSubstr("is turned away: @")));
+  EXPECT_THAT(recorder.warnings(), ElementsAre(HasSubstr("is refused: @")));
+}
+
+/// Connects until the listener's queue is full. @return the connections
+std::vector<UniqueFd> FillQueue(const record::Listener& listener) {
+  std::vector<UniqueFd> waiting;
+  while (true) {
+    auto one = record::Connect(listener.name());
+    if (!one) {
+      EXPECT_EQ(one.error().code, ErrorCode::kLimit) << one.error().ToString();
+      return waiting;
+    }
+    waiting.push_back(std::move(*one));
+  }
+}
+
+// A service that is busy for a moment is no reason to turn a producer away.
+TEST(Recorder, ServiceWithAFullQueue_GetsTheClientLater) {
+  const auto service = record::Listener::Create(UniqueSocketName("service"), 0600).value();
+  MemoryLog log;
+  const record::RecorderOptions options{.producer = {UniqueSocketName("listen"), service.name()}};
+  RecorderRun recorder(options, log);
+  const std::vector<UniqueFd> waiting = FillQueue(service);
+  BlockingPeer client = ConnectPeer(options.producer.listen);
+  std::string bind;
+  ipc::AppendBind(bind, 1, ipc::kProducerPort);
+  ASSERT_TRUE(client.Send(bind));
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  for (size_t i = 0; i < waiting.size(); ++i) AcceptPeer(service);
+  BlockingPeer joined = AcceptPeer(service);
+  const auto frame = joined.Read();
+  ASSERT_TRUE(frame);
+  EXPECT_EQ(frame->bytes, bind);
+  EXPECT_THAT(recorder.warnings(), IsEmpty());
+}
+
+// No client can be accepted because no descriptors are left; the recorder is stopped while it
+// waits.
+TEST(Recorder, Stop_WhileItWaitsForDescriptors) {
+  MemoryLog log;
+  const record::RecorderOptions options{
+      .producer = {UniqueSocketName("listen"), UniqueSocketName("nobody")}};
+  const auto loop = record::EventLoop::Create().value();
+  std::vector<std::string> warnings;
+  const auto recorder =
+      record::Recorder::Create(*loop, options, record::RecorderListeners::Open(options).value(),
+                               log, [&](const std::string& text) { warnings.push_back(text); })
+          .value();
+  BlockingPeer client = ConnectPeer(options.producer.listen);
+  rlimit before = {};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit none = before;
+  none.rlim_cur = 3;
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  loop->RunUntil([&] { return !warnings.empty(); });
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("cannot accept another client")));
+  recorder->Stop();
+  bool over = false;
+  const auto end = loop->CallAfter(std::chrono::milliseconds(200), [&] { over = true; });
+  loop->RunUntil([&] { return over; });
+  EXPECT_TRUE(recorder->stopped());
 }
 
 TEST(Recorder, Stop_LetsTheServiceGetTheLastScrape) {
@@ -285,7 +351,7 @@ TEST(Recorder, Stop_LetsTheServiceGetTheLastScrape) {
   RecorderRun recorder(options, log);
   FakeProducer producer(options.producer.listen, "p");
   ASSERT_TRUE(producer.Connect());
-  producer.RegisterWriter(WriterId{1}, kBuffer);
+  producer.RegisterWriter(WriterId{1}, kOnlyBuffer);
   ASSERT_TRUE(producer.Sync());
   producer.WriteOpen(0);
   recorder.Stop();

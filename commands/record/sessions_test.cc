@@ -155,7 +155,7 @@ SessionResult RunSession(int producers, bool seal_memory, record::RecorderOption
   }
   result.services = service.WaitForEnds(static_cast<size_t>(producers));
   recorder.Stop();
-  EXPECT_THAT(recorder.warnings(), ::testing::Each(::testing::HasSubstr("of which nothing")));
+  EXPECT_THAT(recorder.warnings(), ::testing::Each(::testing::HasSubstr("which is unknown")));
   result.service_effects = service.effects();
   result.log_effects = EffectsOf(log);
   return result;

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "commands/text.h"
+#include "commands/shell/text.h"
 
 namespace ringscope::record {
 namespace {

@@ -5,11 +5,11 @@
 #include <string>
 
 #include "commands/record/log_queue.h"
-#include "commands/record/recording.h"
+#include "commands/tap/recording.h"
 
 namespace ringscope::record {
 
-/// What the status line tells of a moment.
+/// What the status line shows of a moment.
 struct StatusInfo {
   RecordCounts counts;
   LogQueue::State queue;

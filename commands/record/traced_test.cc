@@ -9,11 +9,11 @@
 #include <set>
 #include <thread>
 
-#include "commands/record/child_process.h"
+#include "commands/system/child_process.h"
 #include "commands/testing/fake_producer.h"
 #include "commands/testing/memory_run.h"
 #include "commands/testing/recorder_run.h"
-#include "formats/commit_log_writer.h"
+#include "formats/log/commit_log_writer.h"
 #include "formats/testing/compare_traces.h"
 
 namespace ringscope::testing {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "commands/testing/ipc_peer.h"
-#include "core/commit_request.h"
+#include "core/perfetto/commit_request.h"
 
 namespace ringscope::testing {
 
@@ -15,7 +15,7 @@ namespace ringscope::testing {
 /// chunk to a page.
 class FakeProducer {
  public:
-  /// @param scraping smb_scraping_mode: 0 not said, 1 enabled, 2 disabled
+  /// @param scraping smb_scraping_mode: 0 not set, 1 enabled, 2 disabled
   FakeProducer(const std::string& socket, std::string name, uint64_t scraping = 1);
 
   /// Binds, initialises, registers a data source, and takes the shared memory that it gets.

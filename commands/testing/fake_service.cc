@@ -31,7 +31,7 @@ struct FakeService::Connection {
 
   uint64_t id = 0;
   record::FrameSocket socket;
-  record::EventLoop::WatchId watch = 0;
+  record::EventLoop::WatchHandle watch;
   std::string name = "unnamed";
   uint64_t command_request = 0;
   std::vector<std::string> data_sources;
@@ -60,7 +60,8 @@ FakeService::FakeService(FakeServiceOptions options)
       listener_(record::Listener::Create(options_.socket, 0600).value()),
       loop_(record::EventLoop::Create().value()),
       thread_([this] {
-        loop_->Watch(listener_.fd(), EPOLLIN, [this](uint32_t) { Accept(); });
+        const auto watch =
+            loop_->Watch(listener_.fd(), EPOLLIN, [this](uint32_t) { Accept(); }).value();
         loop_->RunUntil([this] {
           std::vector<uint64_t> flushes;
           {
@@ -93,8 +94,10 @@ void FakeService::Accept() {
     const uint64_t id = ++last_id_;
     Connection& connection = *(connections_[id] = std::make_unique<Connection>(std::move(fd)));
     connection.id = id;
-    connection.watch = loop_->Watch(connection.socket.fd(), EPOLLIN,
-                                    [this, &connection](uint32_t) { OnReadable(connection); });
+    connection.watch = loop_
+                           ->Watch(connection.socket.fd(), EPOLLIN,
+                                   [this, &connection](uint32_t) { OnReadable(connection); })
+                           .value();
   }
 }
 
@@ -107,13 +110,14 @@ void FakeService::OnReadable(Connection& connection) {
     Handle(connection, std::move(**frame));
   }
   connection.socket.SendQueued();
-  loop_->SetEvents(connection.watch, EPOLLIN | (connection.socket.queued() > 0 ? EPOLLOUT : 0u));
+  static_cast<void>(
+      connection.watch.SetEvents(EPOLLIN | (connection.socket.queued() > 0 ? EPOLLOUT : 0u)));
   if (!state || *state == record::IoState::kClosed) End(connection.id);
 }
 
 void FakeService::End(uint64_t id) {
   Connection& connection = *connections_.at(id);
-  loop_->Unwatch(connection.watch);
+  connection.watch.Reset();
   {
     const std::lock_guard lock(mutex_);
     if (options_.keep_effects)
@@ -226,7 +230,8 @@ void FakeService::Send(Connection& connection, const std::string& frame, int fd)
   if (fd >= 0) passing.fds.emplace_back(::dup(fd));
   connection.socket.Queue(std::move(passing));
   connection.socket.SendQueued();
-  loop_->SetEvents(connection.watch, EPOLLIN | (connection.socket.queued() > 0 ? EPOLLOUT : 0u));
+  static_cast<void>(
+      connection.watch.SetEvents(EPOLLIN | (connection.socket.queued() > 0 ? EPOLLOUT : 0u)));
 }
 
 void FakeService::Note(const Connection& connection, const std::string& effect) {

@@ -11,10 +11,10 @@
 #include <thread>
 #include <vector>
 
-#include "commands/record/event_loop.h"
-#include "commands/record/frame_socket.h"
+#include "commands/system/event_loop.h"
+#include "commands/system/frame_socket.h"
 #include "commands/testing/ipc_peer.h"
-#include "core/commit_request.h"
+#include "core/perfetto/commit_request.h"
 
 namespace ringscope::testing {
 
@@ -30,7 +30,7 @@ struct FakeServiceOptions {
 
 /// A tracing service as producers see it: it makes their shared memory, takes their chunks out of
 /// it and frees them, applies patches, acknowledges what wants a reply, and can ask for flushes.
-/// One thread. What it handles is kept in words, in order.
+/// One thread. What it handles is kept as text, in order.
 class FakeService {
  public:
   explicit FakeService(FakeServiceOptions options);
@@ -85,7 +85,7 @@ class FakeService {
   std::thread thread_;
 };
 
-/// How a chunk and a patch are put in words, the same for service and log.
+/// A chunk and a patch as text, the same for service and log.
 std::string DescribeChunk(uint64_t target, Bytes data, bool complete);
 std::string DescribePatch(const ChunkToPatch& patch);
 

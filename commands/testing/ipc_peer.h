@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "commands/record/socket.h"
-#include "core/op.h"
-#include "formats/ipc_messages.h"
-#include "formats/smb.h"
+#include "commands/system/socket.h"
+#include "core/log/op.h"
+#include "formats/ipc/ipc_messages.h"
+#include "formats/ipc/smb.h"
 
 namespace ringscope::testing {
 

@@ -5,12 +5,14 @@
 
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <utility>
 
-#include "commands/console.h"
-#include "commands/context.h"
-#include "core/wire.h"
+#include "commands/shell/console.h"
+#include "commands/shell/context.h"
+#include "commands/shell/exit_code.h"
+#include "core/base/wire.h"
 
 namespace ringscope {
 
@@ -58,6 +60,38 @@ struct MemoryRun {
   Console console;
   Context context;
 };
+
+/// What a command printed, and how it ended.
+struct Ran {
+  std::string out;
+  std::string err;
+  std::string error;  // empty: it succeeded
+  std::optional<ErrorCode> error_code;
+  ExitCode code = ExitCode::kFailed;
+};
+
+/// Runs a command in memory. `input`: what it can read as "-".
+template <typename Args>
+Ran RunCommand(Result<ExitCode> (*run)(const Args&, Context&), const Args& args,
+               const std::string& input = "") {
+  MemoryRun memory(input);
+  const Result<ExitCode> result = run(args, memory.context);
+  Ran ran{.out = memory.Output(), .err = memory.err.text};
+  if (result) {
+    ran.code = *result;
+  } else {
+    ran.error = result.error().ToString();
+    ran.error_code = result.error().code;
+  }
+  return ran;
+}
+
+/// How often `part` is in `text`.
+inline size_t CountOf(const std::string& text, const std::string& part) {
+  size_t count = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
 
 /// A folder that goes away with the test.
 class TempFolder {

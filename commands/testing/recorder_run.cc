@@ -24,12 +24,13 @@ bool MemoryLog::WaitUntil(const std::function<bool()>& condition) {
 
 RecorderRun::RecorderRun(const record::RecorderOptions& options, record::RecordSink& log)
     : loop_(record::EventLoop::Create().value()),
-      recorder_(std::make_unique<record::Recorder>(
-          *loop_, options, record::RecorderListeners::Open(options).value(), log,
-          [this](const std::string& text) {
-            const std::lock_guard lock(mutex_);
-            warnings_.push_back(text);
-          })),
+      recorder_(record::Recorder::Create(*loop_, options,
+                                         record::RecorderListeners::Open(options).value(), log,
+                                         [this](const std::string& text) {
+                                           const std::lock_guard lock(mutex_);
+                                           warnings_.push_back(text);
+                                         })
+                    .value()),
       thread_([this] {
         loop_->RunUntil([this] { return stop_.load(); });
         recorder_->Stop();

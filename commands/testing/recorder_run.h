@@ -11,8 +11,8 @@
 #include <thread>
 #include <vector>
 
-#include "commands/record/event_loop.h"
 #include "commands/record/recorder.h"
+#include "commands/system/event_loop.h"
 
 namespace ringscope::testing {
 
@@ -59,7 +59,7 @@ class RecorderRun {
 
   /// Ends it as a user would, and waits for it.
   void Stop();
-  /// What it had to say to the user.
+  /// Its messages to the user.
   std::vector<std::string> warnings() const;
   /// After Stop.
   const record::RecordCounts& counts() const { return recorder_->counts(); }

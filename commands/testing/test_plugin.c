@@ -27,6 +27,12 @@
 #define FAULT_NEWER 18
 #define FAULT_BAD_REPORT 19
 #define FAULT_NO_CHUNK 20
+#define FAULT_LATE_DISCARD 21
+#define FAULT_OTHER_DISCARD 22
+#define FAULT_FAR_GIVEN_UP 23
+#define FAULT_FAR_PLACE 24
+
+#define REPORTS (RS_FAULT >= FAULT_BAD_REPORT && RS_FAULT <= FAULT_FAR_GIVEN_UP)
 
 enum { kMaxChunks = 1024 };
 
@@ -69,6 +75,11 @@ static void Report(buffer* self, const ringscope_commit* commit) {
   if (to == NULL) return;
   if (RS_FAULT == FAULT_BAD_REPORT) to->discarded(to->context, commit, 77);
   if (RS_FAULT == FAULT_NO_CHUNK) to->committed(to->context, NULL);
+  if (RS_FAULT == FAULT_OTHER_DISCARD) {
+    ringscope_commit other = *commit;
+    other.chunk += 5;
+    to->discarded(to->context, &other, RINGSCOPE_DISCARD_FULL);
+  }
 }
 
 static void Commit(void* p, const ringscope_commit* commit) {
@@ -95,7 +106,17 @@ static int PatchChunk(void* p, const ringscope_patches* patches) {
   return 0;
 }
 
-static void BeginRead(void* p) { (void)p; }
+static void BeginRead(void* p) {
+  const buffer* self = p;
+  const ringscope_observer* to = self->config.observer;
+  const ringscope_sequence sequence = {1, 1};
+  /* The chunk before the first one: as if all ids were between them. */
+  const ringscope_place place = {.first_chunk = 1, .first_offset = 0, .last_chunk = 0};
+  if (to == NULL) return;
+  if (RS_FAULT == FAULT_LATE_DISCARD) to->discarded(to->context, NULL, RINGSCOPE_DISCARD_FULL);
+  if (RS_FAULT == FAULT_FAR_GIVEN_UP)
+    to->packet_given_up(to->context, sequence, &place, RINGSCOPE_LOSS_CHUNK_CORRUPTED);
+}
 
 /* One packet a chunk: its bytes behind the first fragment's size, which must be of one byte. */
 static int NextPacket(void* p, ringscope_packet* packet) {
@@ -111,6 +132,7 @@ static int NextPacket(void* p, ringscope_packet* packet) {
   packet->pid = from->pid;
   packet->slices = &self->slice;
   packet->slice_count = 1;
+  if (RS_FAULT == FAULT_FAR_PLACE) packet->place.first_chunk = 1; /* ends in chunk 0 */
   if (RS_FAULT == FAULT_NULL_SLICE) self->slice.data = NULL;
   if (RS_FAULT == FAULT_NULL_SLICES) packet->slices = NULL;
   if (RS_FAULT == FAULT_HUGE_PACKET) self->slice.size = UINT64_MAX;
@@ -153,9 +175,9 @@ static const newer_plugin kPlugin = {
             .name = RS_FAULT == FAULT_NO_NAME ? NULL : "test",
             .version = NULL,
             .description = NULL,
-            .tells = RS_FAULT == FAULT_BAD_REPORT || RS_FAULT == FAULT_NO_CHUNK
-                         ? RINGSCOPE_TELLS_EVENTS
-                         : 0,
+            .tells = REPORTS                       ? RINGSCOPE_TELLS_EVENTS
+                     : RS_FAULT == FAULT_FAR_PLACE ? RINGSCOPE_TELLS_PLACES
+                                                   : 0,
             .create = Create,
             .destroy = Destroy,
             .commit = RS_FAULT == FAULT_NULL_FUNCTION ? NULL : Commit,

@@ -8,9 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "core/catalogue.h"
-#include "core/data_loss.h"
-#include "core/engine.h"
+#include "core/base/wire.h"
+#include "core/engine/catalogue.h"
+#include "core/engine/engine.h"
+#include "core/perfetto/data_loss.h"
 
 namespace ringscope::testing {
 
@@ -88,7 +89,7 @@ class Chunk {
   std::string payload_;
 };
 
-/// "a20" for 20 times 'a'; runs one behind the other: "a12b8". "" for an empty packet.
+/// "a20" for 20 times 'a'; runs one after the other: "a12b8". "" for an empty packet.
 inline std::string Describe(const Packet& packet) {
   std::string bytes, text;
   for (const Bytes slice : packet.slices) bytes += wire::AsText(slice);
@@ -126,10 +127,10 @@ class Buffer {
                                       .more = more});
     return Checked();
   }
-  /// What the last Patch said.
+  /// What the last Patch returned.
   bool patched() const { return patched_; }
 
-  /// One read pass. Packets behind a loss carry its bits: "a20!read_gap".
+  /// One read pass. Packets after a loss carry its bits: "a20!read_gap".
   std::vector<std::string> ReadAll() { return ReadFrom(*engine_); }
   std::vector<std::string> ReadClone() {
     auto clone = engine_->Clone().value();

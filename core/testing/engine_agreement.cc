@@ -23,7 +23,7 @@ std::vector<Seen> With(Flags flags, std::vector<Seen> packets) {
   return packets;
 }
 
-/// What the last step gave must be the same in both, but for the counters in `apart`.
+/// What the last step gave must be the same in both, except for the counters in `apart`.
 std::string SameStep(const EngineLane& a, const EngineLane& b, Flags flags,
                      const StatSet& apart = {}) {
   std::string differs;
@@ -62,19 +62,19 @@ void EngineAgreement::Note(const RandomStream::Step& step) {
 }
 
 /// Packets are those that were written: with the writer's bytes and identity, at their place. They
-/// come once, in their order, and where one says that nothing is missing before it, nothing is.
+/// are returned once, in order, and nothing is missing before one without a flag.
 std::string EngineAgreement::CheckWritten(EngineLane& lane) {
   // What an engine forgets of a chunk that was read, it can return again when the chunk comes
   // again.
   const bool is_v1 = lane.name == "v1";
   const bool forgets_reads = is_v1 || lane.name == "v2@54" || lane.name == "v2@55";
   const bool once = !(forgets_reads && traits_.scrapes);
-  // V1 joins a packet with the wrong fragment if the chunk that it goes on in was read from first.
+  // V1 joins a packet with the wrong fragment if the chunk that continues it was read from first.
   const bool as_written = !(is_v1 && traits_.swaps);
   const bool in_order = once && !traits_.swaps;
   // In V1 an empty packet takes the flag of the packet that was lost before it.
   const bool flags_losses = in_order && !is_v1;
-  // A chunk that never came or did not fit, or a packet that its writer gave up, is flagged, in
+  // A chunk that is missing or did not fit, or a packet that its writer aborted, is flagged, in
   // each read pass until the sequence's next chunk is gone, but is no packet missing.
   const bool flags_only_losses =
       flags_losses && !traits_.aborts && !traits_.losses && traits_.size >= kLargestChunk;
@@ -99,7 +99,7 @@ std::string EngineAgreement::CheckWritten(EngineLane& lane) {
       return "out of order: " + Describe(seen);
     const auto next = progress.last ? packets.upper_bound(*progress.last) : packets.begin();
     if (flags_losses && next != packet && seen.dropped == 0)
-      return "nothing flagged behind a loss: " + Describe(seen);
+      return "nothing flagged after a loss: " + Describe(seen);
     if (flags_only_losses && next == packet && seen.dropped != 0)
       return "flagged, and nothing is missing: " + Describe(seen);
     progress.last = place;
@@ -111,7 +111,7 @@ std::string EngineAgreement::CheckWritten(EngineLane& lane) {
 std::string EngineAgreement::CheckReleases() {
   const EngineLane &v54 = Lane("v2@54"), &v55 = Lane("v2@55"), &v56 = Lane("v2@56"),
                    &v57 = Lane("v2@57"), &v58 = Lane("v2@58");
-  // v57 tells causes where v56 tells 1. All else is equal.
+  // v57 reports causes where v56 reports 1. All else is equal.
   if (std::string wrong = SameStep(v57, v56, Flags::kWhetherSet); !wrong.empty()) return wrong;
 
   // Up to the first relocation v58 is v57, but that abort markers are no violations.
@@ -136,8 +136,8 @@ std::string EngineAgreement::CheckReleases() {
   }
   if (has_recommits_) return "";
 
-  // Without re-commits v56 is v55, but for how chunks are counted that lose their last fragments.
-  // Patches that change sizes make packets of pieces that only v56 has consumed.
+  // Without re-commits v56 is v55, except for the count of chunks that lose their last fragments.
+  // Patches that change sizes make packets of fragments that only v56 has consumed.
   std::string wrong;
   if (written_ != nullptr || v55.stats.patches_succeeded == 0) {
     wrong = SameStep(v56, v55, Flags::kWhetherSet,
@@ -145,7 +145,7 @@ std::string EngineAgreement::CheckReleases() {
                       &BufferStats::chunks_read, &BufferStats::bytes_read});
   }
   if (!wrong.empty()) return wrong;
-  // v55 is v54, but for the wrap that v54 does not count; in discard mode until the buffer is full.
+  // v55 is v54, except for the wrap that v54 does not count; in discard mode until it is full.
   if (traits_.policy == FillPolicy::kRingBuffer) {
     wrong = SameStep(v55, v54, Flags::kWhetherSet, {&BufferStats::write_wrap_count});
     if (wrong.empty() && v54.stats.write_wrap_count > v55.stats.write_wrap_count)
@@ -165,19 +165,19 @@ std::string EngineAgreement::Finish() {
   return "";
 }
 
-/// Where there is room for everything, nothing is overwritten, and all that was handed over comes
+/// Where there is space for everything, nothing is overwritten, and all that was committed comes
 /// out: the same packets of each sequence from every engine.
 std::string EngineAgreement::CheckNothingLost(EngineLane& lane) {
   const BufferStats& stats = lane.stats;
   if (stats.chunks_overwritten + stats.padding_bytes_written + stats.padding_bytes_cleared +
           stats.write_wrap_count !=
       0)
-    return "room was made, though there is enough";
-  // V1 and v54 lose what comes behind a scrape that was read.
+    return "space was cleared, though there is enough";
+  // V1 and v54 lose what follows a scrape that was read.
   const bool takes_scrapes = lane.name != "v1" && lane.name != "v2@54";
   if (traits_.aborts || traits_.losses || traits_.swaps || (traits_.scrapes && !takes_scrapes))
     return "";
-  // A chunk that brings nothing new behind a scrape that was read is discarded.
+  // A chunk that adds nothing to a scrape that was read is discarded.
   const uint64_t discarded = traits_.scrapes ? 0 : stats.chunks_discarded;
   if (discarded + stats.patches_failed + stats.abi_violations != 0)
     return "something was refused, though nothing is wrong";

@@ -14,7 +14,7 @@
 namespace ringscope::testing {
 
 /// Puts one stream through all engines at once, and holds them to what is true of each and to what
-/// they have in common. The claims stand with their checks.
+/// they have in common. The claims are next to their checks.
 class EngineAgreement {
  public:
   using Written = std::map<SequenceKey, WrittenSequence>;

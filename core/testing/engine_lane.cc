@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/wire.h"
+#include "core/base/wire.h"
 
 namespace ringscope::testing {
 namespace {
@@ -132,16 +132,16 @@ std::string EngineLane::Check() {
   if (const auto differs = Difference(stats, observed_->stats()); !differs.empty())
     return "an observer changes counters: " + differs;
   for (uint64_t BufferStats::*const field : kTallied) {
-    BufferStats counted, told;
+    BufferStats counted, reported;
     counted.*field = stats.*field;
-    told.*field = observer_.stats.*field;
-    if (const auto differs = Difference(counted, told); !differs.empty())
-      return "an observer is not told all: " + differs;
+    reported.*field = observer_.stats.*field;
+    if (const auto differs = Difference(counted, reported); !differs.empty())
+      return "an observer is not notified of all: " + differs;
   }
-  // A re-commit that adds nothing may end a chunk's incompleteness: told, not counted.
+  // A re-commit that adds nothing may complete a chunk: reported, not counted.
   if (observer_.stats.chunks_rewritten < stats.chunks_rewritten)
-    return "an observer is not told of each rewritten chunk";
-  if (observer_.returned != read_) return "an observer is not told of each packet";
+    return "an observer is not notified of each rewritten chunk";
+  if (observer_.returned != read_) return "an observer is not notified of each packet";
   if (discards_ && name != "v1" && name != "v2@54" &&
       stats.bytes_overwritten + stats.write_wrap_count != 0)
     return "a discard buffer writes over what it has";

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/catalogue.h"
+#include "core/engine/catalogue.h"
 #include "core/testing/random_stream.h"
 
 namespace ringscope::testing {
@@ -24,14 +24,14 @@ struct Seen {
 
 std::string Describe(const Seen& seen);
 
-/// The first difference, in words; empty: none.
+/// The first difference, as text; empty: none.
 std::string Difference(const std::vector<Seen>& a, const std::vector<Seen>& b);
 
 using StatSet = std::vector<uint64_t BufferStats::*>;
 /// The first counter that differs, those in `apart` left out; empty: none.
 std::string Difference(BufferStats a, BufferStats b, const StatSet& apart = {});
 
-/// Counts what it is told, as the engine should.
+/// Counts the calls, as the engine should.
 class LaneObserver : public EngineObserver {
  public:
   void OnCommitted(const ObservedChunk& chunk) override;
@@ -41,12 +41,14 @@ class LaneObserver : public EngineObserver {
   void OnPatched(const ObservedChunk&, const ChunkPatches& patches) override {
     stats.patches_succeeded += patches.patches.size();
   }
-  void OnPatchMissed(const ObservedChunk*, const ChunkPatches&, PatchMiss) override { ++stats.patches_failed; }
+  void OnPatchMissed(const ObservedChunk*, const ChunkPatches&, PatchMiss) override {
+    ++stats.patches_failed;
+  }
   void OnPacketReturned(const Packet&) override { ++returned; }
   void OnWrap() override { ++stats.write_wrap_count; }
   void OnPadding(uint64_t, uint32_t size) override { stats.padding_bytes_written += size; }
 
-  BufferStats stats;  // as far as the calls tell
+  BufferStats stats;  // as far as the calls report it
   uint64_t returned = 0;
 };
 

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <random>
 
-#include "core/commit_request.h"
-#include "core/wire.h"
+#include "core/base/wire.h"
+#include "core/perfetto/commit_request.h"
+#include "core/perfetto/fragment.h"
 
 namespace ringscope::testing {
 namespace {
@@ -47,6 +48,14 @@ RandomStream::RandomStream(Dice dice, Conduct conduct) : dice_(std::move(dice)) 
   // A chunk that is scraped keeps its size.
   if (traits_.scrapes || OneIn(3))
     traits_.chunk_size = OneIn(4) ? 4000 : OneIn(3) ? kEvenChunk : 64 + Below(900);
+  traits_.tiny_chunks = !traits_.scrapes && OneIn(6);
+  if (traits_.tiny_chunks) {
+    traits_.chunk_size = 0;
+    traits_.writers = 1 + Below(2);
+    if (!traits_.fits) traits_.size = 65536;
+  }
+  traits_.mixes_identities = conduct == Conduct::kHostile && OneIn(2);
+  traits_.jumps_ids = conduct == Conduct::kHostile && OneIn(3);
   writers_.resize(traits_.writers);
   for (uint32_t i = 0; i < traits_.writers; ++i) {
     Writer& writer = writers_[i];
@@ -74,7 +83,8 @@ RandomStream::Step RandomStream::Next() {
   Writer& writer = writers_[Below(traits_.writers)];
   const bool may_patch = traits_.conduct == Conduct::kHostile || HasDuePatch(writer);
   step = may_patch && dice < 25 ? PatchStep(writer) : CommitStep(writer);
-  if (traits_.conduct == Conduct::kHostile && OneIn(4)) Spoil(step);
+  if (traits_.conduct == Conduct::kHostile && OneIn(4)) Spoil(writer, step);
+  if (traits_.mixes_identities && step.kind == Kind::kCommit) step.commit.identity.uid += Below(3);
   return step;
 }
 
@@ -107,12 +117,14 @@ std::string RandomStream::NewContent(uint32_t size) {
   return content;
 }
 
-/// @param may_begin whether a packet may be begun that goes on behind this chunk
+/// @param may_begin whether a packet may be begun that continues after this chunk
 RandomStream::BuiltChunk RandomStream::Build(Writer& writer, bool may_begin) {
   BuiltChunk chunk;
   chunk.id = writer.next_chunk;
   writer.next_chunk = Successor(chunk.id);
-  uint32_t room = traits_.chunk_size > 0 ? traits_.chunk_size : 32 + Below(OneIn(10) ? 5000 : 600);
+  uint32_t room = traits_.chunk_size > 0 ? traits_.chunk_size
+                  : traits_.tiny_chunks  ? 10 + Below(20)
+                                         : 32 + Below(OneIn(10) ? 5000 : 600);
   const bool aborts = traits_.aborts && OneIn(12);
   const auto abort = [&chunk] {
     chunk.payload += kAbortMarker;
@@ -162,7 +174,7 @@ uint32_t RandomStream::AddWhole(Writer& writer, BuiltChunk& chunk, uint32_t size
   return chunk.ends.back() - offset;
 }
 
-/// Adds the next fragment of the packet that the writer is in. @return whether it goes on behind
+/// Adds the next fragment of the packet that the writer is in. @return whether it continues after
 bool RandomStream::AddPart(Writer& writer, BuiltChunk& chunk, uint32_t room) {
   const size_t left = writer.content.size() - writer.written;
   const bool begins = writer.written == 0 && (chunk.flags & kFirstContinues) == 0;
@@ -305,7 +317,7 @@ RandomStream::Step RandomStream::PatchStep(Writer& writer) {
 }
 
 /// Makes of a step what no writer would send.
-void RandomStream::Spoil(Step& step) {
+void RandomStream::Spoil(Writer& writer, Step& step) {
   if (step.kind == Kind::kPatch) {
     step.patches.chunk = ChunkId{Raw(step.patches.chunk) - 1 - Below(4)};
     // Often at the start of a chunk, where sizes of fragments are.
@@ -315,7 +327,12 @@ void RandomStream::Spoil(Step& step) {
     return;
   }
   if (step.kind != Kind::kCommit) return;
-  switch (Below(8)) {
+  if (traits_.jumps_ids && OneIn(2)) {
+    step.commit.chunk = Jumped(step.commit.chunk);
+    if (OneIn(2)) writer.next_chunk = Successor(step.commit.chunk);  // continues there
+    return;
+  }
+  switch (Below(10)) {
     case 0:
       step.commit.chunk = ChunkId{dice_() << 16 ^ dice_()};
       break;
@@ -341,11 +358,71 @@ void RandomStream::Spoil(Step& step) {
     case 7:
       step.commit.sequence.writer = WriterId{static_cast<uint16_t>(1 + Below(5))};
       break;
+    case 8:
+      SpoilSize();
+      break;
+    case 9:  // a hole in what it belongs to: a chunk without fragments, patched or not
+      step.commit.fragments = 0;
+      step.commit.flags = static_cast<uint8_t>(Below(8));
+      break;
     default:
       break;
   }
   payload_.resize(std::min(payload_.size(), kMaxChunkPayload));
   step.commit.payload = wire::AsBytes(payload_);
+}
+
+/// An id far away, where the order of ids ends, or near to that.
+ChunkId RandomStream::Jumped(ChunkId id) {
+  const uint32_t steps = uint32_t{1} << (29 + Below(3));
+  const uint32_t near = OneIn(2) ? 0 : Below(5) - 2;
+  return ChunkId{Raw(id) + (OneIn(2) ? steps : 0 - steps) + near};
+}
+
+/// Writes a size in place of one of the payload's, with the bytes after it left as they are.
+void RandomStream::SpoilSize() {
+  std::vector<Fragment> fragments;
+  Fragment fragment;
+  while (ReadFragment(wire::AsBytes(payload_).data(), static_cast<uint32_t>(payload_.size()),
+                      fragments.empty() ? 0 : fragments.back().end,
+                      fragment) == FragmentStatus::kFragment)
+    fragments.push_back(fragment);
+  if (fragments.empty()) return;
+  // Often the last one: it is where packets begin that continue in other chunks.
+  fragment =
+      OneIn(2) ? fragments.back() : fragments[Below(static_cast<uint32_t>(fragments.size()))];
+  std::string size;
+  wire::AppendVarint(size, fragment.size());
+  const auto lengthen_to = [&size](size_t bytes) {
+    for (char& byte : size) byte = static_cast<char>(byte | 0x80);
+    size.resize(std::max(size.size(), bytes) - 1, '\x80');
+    size += '\0';
+  };
+  switch (Below(7)) {
+    case 0:  // more than there is
+      size.clear();
+      wire::AppendVarint(size, payload_.size() + Below(1000));
+      break;
+    case 1:  // more than there can be
+      size.assign(OneIn(2) ? 9 : 4, '\xFF');
+      size += '\x01';
+      break;
+    case 2:  // without an end
+      size.assign(4 + Below(8), '\x80');
+      break;
+    case 3:  // right, in as many bytes as writers reserve
+      lengthen_to(4);
+      break;
+    case 4:  // right, in more bytes than V1 reads
+      lengthen_to(5);
+      break;
+    case 5:  // right, in more bytes than any varint has
+      lengthen_to(11);
+      break;
+    default:
+      size = kAbortMarker;
+  }
+  payload_.replace(fragment.offset, fragment.body - fragment.offset, size);
 }
 
 }  // namespace ringscope::testing

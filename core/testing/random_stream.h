@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "core/engine.h"
+#include "core/engine/engine.h"
 
 namespace ringscope::testing {
 
@@ -37,7 +37,10 @@ struct StreamTraits {
   bool wraps_ids = false;  // chunk ids do not start near 0
   bool fits = false;       // the buffer is larger than all that is written
   uint32_t writers = 1;
-  uint32_t chunk_size = 0;  // bytes that each chunk's payload is filled up to; 0: none is
+  uint32_t chunk_size = 0;   // bytes that each chunk's payload is filled up to; 0: none is
+  bool tiny_chunks = false;  // of a few bytes each: long lists, and packets over hundreds of chunks
+  bool mixes_identities = false;  // commits of a sequence are of several (hostile streams only)
+  bool jumps_ids = false;         // by 2^29 to 2^31 steps, and back (hostile streams only)
 };
 
 /// A packet that a writer of a correct stream wrote, as it must come out.
@@ -79,7 +82,7 @@ class RandomStream {
   const std::map<SequenceKey, WrittenSequence>& written() const { return written_; }
 
  private:
-  /// A chunk as its writer has it in the end, but for patches.
+  /// A chunk as its writer has it in the end, without patches.
   struct BuiltChunk {
     ChunkId id{};
     std::string payload;
@@ -94,7 +97,7 @@ class RandomStream {
   struct Writer {
     SequenceKey key;
     ChunkId next_chunk{};
-    // The packet that goes on in the next chunk.
+    // The packet that continues in the next chunk.
     bool in_packet = false;
     bool is_broken = false;  // a part of it never comes
     std::pair<uint32_t, uint32_t> place;
@@ -102,7 +105,7 @@ class RandomStream {
     size_t written = 0;  // bytes of it that are in chunks
 
     std::optional<BuiltChunk> open;  // scraped, not complete yet
-    std::optional<BuiltChunk> held;  // comes behind the next one
+    std::optional<BuiltChunk> held;  // is committed after the next one
     std::deque<DuePatch> due;
   };
 
@@ -120,7 +123,9 @@ class RandomStream {
   Step Scrape(Writer& writer, BuiltChunk& chunk);
   static bool HasDuePatch(const Writer& writer);
   Step PatchStep(Writer& writer);
-  void Spoil(Step& step);
+  void Spoil(Writer& writer, Step& step);
+  ChunkId Jumped(ChunkId id);
+  void SpoilSize();
 
   Dice dice_;
   StreamTraits traits_;

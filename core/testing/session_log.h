@@ -4,13 +4,13 @@
 #include <string>
 #include <vector>
 
-#include "core/session.h"
+#include "core/session/session.h"
 #include "core/testing/chunk_dsl.h"
 
 namespace ringscope::testing {
 
-/// Writes down what a session tells its sink, a short line each.
-class SessionLog : public SessionSink {
+/// Writes down the calls of a session to its listener, a short line each.
+class SessionLog : public ReplayListener {
  public:
   void OnPatch(BufferId, bool ok) override { lines.push_back(ok ? "patched" : "not patched"); }
   Status OnPacket(const SessionPacket& packet) override {

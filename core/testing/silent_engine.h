@@ -6,24 +6,24 @@
 #include <string>
 #include <utility>
 
-#include "core/catalogue.h"
+#include "core/engine/catalogue.h"
+#include "core/plugin/place_finder.h"
 
 namespace ringscope::testing {
 
-/// v2@58 as a plug-in that tells neither what happens in it nor where its packets lay.
+/// v2@58 as a plug-in that reports neither what happens in it nor the places of its packets.
 class SilentEngine final : public Engine {
  public:
   explicit SilentEngine(std::unique_ptr<Engine> engine) : engine_(std::move(engine)) {}
 
   static EngineInfo Info() {
     return {.name = "silent",
-            .create = [](const EngineConfig& config) -> Result<std::unique_ptr<Engine>> {
+            .create = WithPlaces([](const EngineConfig& config) -> Result<std::unique_ptr<Engine>> {
               const EngineConfig unobserved{.size = config.size, .policy = config.policy};
               return std::make_unique<SilentEngine>(
                   FindEngine("v2@58").value()->create(unobserved).value());
-            },
-            .reports_events = false,
-            .reports_places = false};
+            }),
+            .reports_events = false};
   }
 
   void Commit(const ChunkCommit& commit) override { engine_->Commit(commit); }

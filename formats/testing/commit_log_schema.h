@@ -20,9 +20,9 @@ inline std::string DecodeWithProtoc(const std::string& name, const std::string& 
   const std::string path =
       fmt::format("{}/ringscope-schema-{}", ::testing::TempDir(), static_cast<long>(::getpid()));
   std::ofstream(path, std::ios::binary) << message;
-  const std::string command =
-      fmt::format("protoc --decode=ringscope.{} -I '{}/formats' commit_log.proto <'{}' 2>/dev/null",
-                  name, RS_SOURCE_DIR, path);
+  const std::string command = fmt::format(
+      "protoc --decode=ringscope.{} -I '{}/formats/log' commit_log.proto <'{}' 2>/dev/null", name,
+      RS_SOURCE_DIR, path);
   std::string text;
   if (std::FILE* pipe = ::popen(command.c_str(), "r")) {
     char part[4096];

@@ -10,13 +10,15 @@
 #include <utility>
 #include <vector>
 
-#include "core/replay.h"
-#include "formats/log_source.h"
-#include "formats/perfetto_trace.h"
+#include "core/perfetto/fields.h"
+#include "core/session/replay.h"
+#include "formats/inputs/open_log.h"
+#include "formats/io/log_source.h"
+#include "formats/trace/perfetto_trace.h"
 
 namespace ringscope::testing {
 
-class TraceSink : public SessionSink {
+class TraceSink : public ReplayListener {
  public:
   explicit TraceSink(TraceWriter& writer) : writer_(writer) {}
   Status OnPacket(const SessionPacket& packet) override { return writer_.AddPacket(packet); }
@@ -56,12 +58,10 @@ struct ComparedTrace {
   std::vector<std::map<uint32_t, uint64_t>> stats;  // by buffer: BufferStats by field number
 };
 
-inline constexpr uint32_t kTraceStatsField = 35;
-
 inline void AddBufferStats(Bytes trace_stats, ComparedTrace& trace) {
   wire::FieldReader fields(trace_stats);
   while (const auto field = fields.Next()) {
-    if (field->number != 1) continue;  // buffer_stats
+    if (field->number != proto::TraceStats::kBufferStats) continue;
     auto& stats = trace.stats.emplace_back();
     wire::FieldReader values(field->bytes);
     while (const auto value = values.Next())
@@ -82,7 +82,7 @@ inline ComparedTrace ReadCompared(std::unique_ptr<ByteSource> source) {
     }
     wire::FieldReader fields(packet->bytes);
     while (const auto field = fields.Next())
-      if (field->number == kTraceStatsField) AddBufferStats(field->bytes, trace);
+      if (field->number == proto::TracePacket::kTraceStats) AddBufferStats(field->bytes, trace);
   }
   return trace;
 }

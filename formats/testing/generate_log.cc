@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "core/commit_request.h"
-#include "core/engine.h"
-#include "formats/commit_log_writer.h"
+#include "core/engine/engine.h"
+#include "core/perfetto/commit_request.h"
+#include "formats/log/commit_log_writer.h"
 
 namespace ringscope::testing {
 namespace {
@@ -64,7 +64,7 @@ class Generator {
   }
 
   /// Fields like those of track events, whole ones: a few small values that change, and names that
-  /// come again. At least 6 bytes.
+  /// repeat. At least 6 bytes.
   void AppendPacketBytes(size_t size) {
     static constexpr const char* kNames[] = {"DrawFrame", "BinderTransaction", "Swap", "vsync"};
     constexpr size_t kMostPerEvent = 48;

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "formats/byte_stream.h"
+#include "formats/io/byte_stream.h"
 
 namespace ringscope::testing {
 

@@ -8,8 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "core/trusted_fields.h"
-#include "core/wire.h"
+#include "core/base/wire.h"
+#include "core/perfetto/fields.h"
+#include "core/perfetto/trusted_fields.h"
 
 namespace ringscope::testing {
 namespace {
@@ -19,19 +20,6 @@ constexpr uint64_t kMonotonicLag = 5'000'000'000;  // of CLOCK_MONOTONIC behind 
 constexpr size_t kBlock = size_t{256} << 10;
 constexpr uint32_t kFirstSequence = 2;
 
-// Field numbers of TracePacket and its parts.
-enum PacketField : uint32_t {
-  kClockSnapshot = 6,
-  kTimestamp = 8,
-  kTrackEvent = 11,
-  kTraceConfig = 33,
-  kTraceStats = 35,
-  kStateCleared = 41,
-  kCompressedPackets = 50,
-  kTimestampClock = 58,
-  kPacketDefaults = 59,
-  kZstdCompressedPackets = 133,
-};
 enum ClockId : uint32_t { kMonotonic = 3, kBootTimeClock = 6, kOwnClock = 64 };
 
 std::string Message(std::initializer_list<std::pair<uint32_t, uint64_t>> fields) {
@@ -85,12 +73,12 @@ class Generator {
     std::string config;
     for (uint32_t i = 0; i < std::max(1u, trace_.buffers); ++i)
       wire::AppendBytes(config, 1, wire::AsBytes(Message({{1, 4096}, {4, 1}, {8, 1}})));
-    RS_RETURN_IF_ERROR(AppendOfService(kTraceConfig, config));
+    RS_RETURN_IF_ERROR(AppendOfService(proto::TracePacket::kTraceConfig, config));
     std::string snapshot;
     wire::AppendBytes(snapshot, 1, wire::AsBytes(Message({{1, kBootTimeClock}, {2, kStartNs}})));
     wire::AppendBytes(snapshot, 1,
                       wire::AsBytes(Message({{1, kMonotonic}, {2, kStartNs - kMonotonicLag}})));
-    return AppendOfService(kClockSnapshot, snapshot);
+    return AppendOfService(proto::TracePacket::kClockSnapshot, snapshot);
   }
 
   Status AppendStats() {
@@ -99,7 +87,7 @@ class Generator {
       const std::string writer = Message({{1, i + kFirstSequence}, {4, BufferOf(i)}});
       wire::AppendBytes(stats, 18, wire::AsBytes(writer));
     }
-    return AppendOfService(kTraceStats, stats);
+    return AppendOfService(proto::TracePacket::kTraceStats, stats);
   }
 
   uint32_t BufferOf(uint32_t writer) const { return writer % std::max(1u, trace_.buffers); }
@@ -123,7 +111,7 @@ class Generator {
     writer.now_ns += random_() % 20'000;
     packet_.clear();
     AppendTimes(i, writer);
-    // Like a track event: names that come again, and a few bytes that do not.
+    // Like a track event: names that repeat, and a few bytes that do not.
     static constexpr const char* kNames[] = {"DrawFrame", "BinderTransaction", "Swap", "vsync"};
     content_.clear();
     const uint64_t size = Size();
@@ -132,7 +120,7 @@ class Generator {
       wire::AppendVarint(content_, random_());
     }
     content_.resize(size);
-    wire::AppendBytes(packet_, kTrackEvent, wire::AsBytes(content_));
+    wire::AppendBytes(packet_, proto::TracePacket::kTrackEvent, wire::AsBytes(content_));
     writer.bytes += packet_.size();
     bytes_ += packet_.size();
     ++writer.packets;
@@ -148,15 +136,16 @@ class Generator {
     const bool first = writer.packets == 0;
     switch (kind) {
       case 1:  // another clock, named in each packet
-        wire::AppendUint(packet_, kTimestamp, writer.now_ns - kMonotonicLag);
-        wire::AppendUint(packet_, kTimestampClock, kMonotonic);
+        wire::AppendUint(packet_, proto::TracePacket::kTimestamp, writer.now_ns - kMonotonicLag);
+        wire::AppendUint(packet_, proto::TracePacket::kTimestampClockId, kMonotonic);
         return;
       case 2:  // a default clock of the sequence
-        wire::AppendUint(packet_, kTimestamp, writer.now_ns - kMonotonicLag);
+        wire::AppendUint(packet_, proto::TracePacket::kTimestamp, writer.now_ns - kMonotonicLag);
         if (first) {
-          wire::AppendUint(packet_, kStateCleared, 1);
-          wire::AppendBytes(packet_, kPacketDefaults,
-                            wire::AsBytes(Message({{kTimestampClock, kMonotonic}})));
+          wire::AppendUint(packet_, proto::TracePacket::kIncrementalStateCleared, 1);
+          wire::AppendBytes(
+              packet_, proto::TracePacket::kTracePacketDefaults,
+              wire::AsBytes(Message({{proto::TracePacket::kTimestampClockId, kMonotonic}})));
         }
         return;
       case 3:  // a clock of its own that counts steps of 1000 ns; none in some packets
@@ -166,15 +155,15 @@ class Generator {
                             wire::AsBytes(Message({{1, kBootTimeClock}, {2, writer.now_ns}})));
           wire::AppendBytes(snapshot, 1,
                             wire::AsBytes(Message({{1, kOwnClock}, {2, 7}, {3, 1}, {4, 1000}})));
-          wire::AppendBytes(packet_, kClockSnapshot, wire::AsBytes(snapshot));
+          wire::AppendBytes(packet_, proto::TracePacket::kClockSnapshot, wire::AsBytes(snapshot));
           return;
         }
         if (random_() % 4 == 0) return;
-        wire::AppendUint(packet_, kTimestamp, random_() % 20);
-        wire::AppendUint(packet_, kTimestampClock, kOwnClock);
+        wire::AppendUint(packet_, proto::TracePacket::kTimestamp, random_() % 20);
+        wire::AppendUint(packet_, proto::TracePacket::kTimestampClockId, kOwnClock);
         return;
       default:
-        wire::AppendUint(packet_, kTimestamp, writer.now_ns);
+        wire::AppendUint(packet_, proto::TracePacket::kTimestamp, writer.now_ns);
         return;
     }
   }
@@ -184,7 +173,9 @@ class Generator {
     if (trace_.compressed) {
       const bool zstd = ++blocks_ % 2 == 0;
       std::string packet;
-      wire::AppendBytes(packet, zstd ? kZstdCompressedPackets : kCompressedPackets,
+      wire::AppendBytes(packet,
+                        zstd ? proto::TracePacket::kZstdCompressedPackets
+                             : proto::TracePacket::kCompressedPackets,
                         wire::AsBytes(zstd ? ZstdCompressed(pending_) : Deflated(pending_)));
       pending_.clear();
       wire::AppendBytes(pending_, 1, wire::AsBytes(packet));

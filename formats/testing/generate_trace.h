@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "formats/byte_stream.h"
+#include "formats/io/byte_stream.h"
 
 namespace ringscope::testing {
 
@@ -15,7 +15,7 @@ struct GeneratedTrace {
   uint32_t max_packet = 400;         // bytes; a few packets are up to 300 KiB
   bool sequence_by_sequence = true;  // as a buffer of version 1 is read; else in order of time
   bool random_clocks = false;        // some sequences use other clocks than CLOCK_BOOTTIME
-  bool compressed = false;           // packets stand in compressed packets, of both kinds
+  bool compressed = false;           // packets are inside compressed packets, of both kinds
   uint32_t seed = 1;
 };
 

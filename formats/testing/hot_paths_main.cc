@@ -14,14 +14,14 @@
 #include <valgrind/callgrind.h>
 #endif
 
-#include "core/catalogue.h"
-#include "core/commit_request.h"
-#include "core/journal.h"
-#include "core/replay.h"
-#include "core/summary.h"
-#include "core/wire.h"
-#include "formats/ops_jsonl.h"
-#include "formats/record_codec.h"
+#include "core/base/wire.h"
+#include "core/engine/catalogue.h"
+#include "core/log/summary.h"
+#include "core/perfetto/commit_request.h"
+#include "core/session/buffer_observer.h"
+#include "core/session/replay.h"
+#include "formats/log/record_codec.h"
+#include "formats/ops/ops_jsonl.h"
 
 namespace ringscope {
 namespace {
@@ -174,13 +174,22 @@ void CountRead(const char* name, const char* engine_name, uint32_t writers) {
   });
 }
 
+/// Adds up what the events are about.
+class EventBytes : public ReplayListener {
+ public:
+  void OnBufferEvent(const BufferEvent& event) override { bytes += event.outer_size; }
+  uint64_t bytes = 0;
+};
+
 void CountEngines() {
   CountCommitsWithoutEviction();
   CountCommits("v2_commit_one_writer", "v2@58", 1);
   CountCommits("v2_commit_many_writers", "v2@58", kManyWriters);
-  uint64_t bytes = 0;
-  Journal journal([&bytes](const JournalEvent& event) { bytes += event.outer_size; });
-  CountCommits("v2_commit_observed", "v2@58", kManyWriters, journal.Observer(BufferId{1}));
+  EventBytes events;
+  const ReplayListeners listeners(events);
+  const LogMoment now;
+  BufferObserver observer(BufferId{1}, now, listeners);
+  CountCommits("v2_commit_observed", "v2@58", kManyWriters, &observer);
   CountPatches("v2_patch_last", "v2@58", 1);
   CountPatches("v2_patch_10th_from_end", "v2@58", 10);
   CountPatches("v2_patch_absent", "v2@58", 0);
@@ -216,7 +225,7 @@ void CountRecords() {
   Count("record_summary", kOperations, [&] {
     for (const Op& op : ops) summary.Add(op);
   });
-  SessionSink sink;
+  ReplayListener sink;
   Replay replay({}, sink);
   BufferSetUp buffer;
   buffer.id = BufferId{1};

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "formats/commit_log_writer.h"
-#include "formats/trace_import.h"
+#include "formats/log/commit_log_writer.h"
+#include "formats/trace/trace_import.h"
 
 namespace ringscope::testing {
 

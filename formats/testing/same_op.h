@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "core/op.h"
+#include "core/log/op.h"
 
 namespace ringscope::testing {
 

@@ -12,11 +12,12 @@
 #include <utility>
 #include <vector>
 
-#include "core/commit_request.h"
-#include "core/op.h"
-#include "core/wire.h"
-#include "formats/commit_log_writer.h"
-#include "formats/log_source.h"
+#include "core/base/wire.h"
+#include "core/log/op.h"
+#include "core/perfetto/commit_request.h"
+#include "formats/inputs/open_log.h"
+#include "formats/io/log_source.h"
+#include "formats/log/commit_log_writer.h"
 #include "formats/testing/same_op.h"
 
 namespace ringscope::testing {

@@ -2,11 +2,12 @@
 
 #include <algorithm>
 
-#include "core/commit_request.h"
-#include "core/wire.h"
-#include "formats/byte_stream.h"
-#include "formats/log_source.h"
-#include "formats/ops_jsonl.h"
+#include "core/base/wire.h"
+#include "core/perfetto/commit_request.h"
+#include "formats/inputs/open_log.h"
+#include "formats/io/byte_stream.h"
+#include "formats/io/log_source.h"
+#include "formats/ops/ops_jsonl.h"
 
 namespace ringscope::testing {
 namespace {
@@ -67,7 +68,7 @@ std::string LineOf(const RandomStream::Step& step) {
   return FormatOp({.time_ns = {}, .body = commit});
 }
 
-/// Adds the steps that a commit record stands for.
+/// Adds the steps of a commit record.
 void AddSteps(const Commit& commit, RecordedStream& stream) {
   CommitRequestParser parser;
   parser.Parse(commit.request);

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/result.h"
+#include "core/base/result.h"
 #include "core/testing/engine_agreement.h"
 
 namespace ringscope::testing {

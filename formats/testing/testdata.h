@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "core/wire.h"
-#include "formats/byte_stream.h"
-#include "formats/zstd_source.h"
+#include "core/base/wire.h"
+#include "formats/io/byte_stream.h"
+#include "formats/io/zstd_source.h"
 
 namespace ringscope::testing {
 
@@ -20,19 +20,16 @@ inline std::filesystem::path TestdataPath(std::string_view relative) {
   return std::filesystem::path(RS_TESTDATA) / relative;
 }
 
+/// The log of a captured session.
+inline std::string CapturePath(std::string_view capture) {
+  return TestdataPath("captures") / capture / "session.ops.jsonl.zst";
+}
+
 /// All that a source has. A failure fails the test and gives an empty text.
 inline std::string ReadAll(ByteSource& source) {
-  std::string text;
-  std::vector<uint8_t> part(size_t{256} << 10);
-  while (true) {
-    const auto got = source.Read(part);
-    if (!got) {
-      ADD_FAILURE() << got.error().ToString();
-      return {};
-    }
-    if (*got == 0) return text;
-    text += wire::AsText(Bytes(part).first(*got));
-  }
+  Result<std::string> all = ringscope::ReadAll(source, SIZE_MAX);
+  if (!all) ADD_FAILURE() << all.error().ToString();
+  return std::move(all).value_or("");
 }
 
 /// A file of the test data as a string, decompressed if its name ends in ".zst".

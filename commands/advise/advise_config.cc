@@ -1,0 +1,132 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "commands/advise/advise_report.h"
+#include "commands/shell/text.h"
+#include "core/advice/advice_plan.h"
+#include "core/perfetto/packet_facts.h"
+
+namespace ringscope {
+namespace {
+
+std::string SomeOf(const std::vector<std::string>& parts) {
+  constexpr size_t kNamed = 6;
+  std::string text;
+  for (size_t i = 0; i < std::min(parts.size(), kNamed); ++i)
+    text += (i == 0 ? "" : ", ") + Printable(parts[i]);
+  if (parts.size() > kNamed) text += fmt::format(" and {} more", parts.size() - kNamed);
+  return text;
+}
+
+/// "1:4 (demo-app, track_event)"
+std::string SequenceText(const AdviceReport& report, SequenceKey key) {
+  const AdviceProducer* producer = report.facts.Find(key.producer);
+  std::string content;
+  for (const AdviceSequence& sequence : report.facts.sequences)
+    if (sequence.sequence == key) content = ContentName(sequence.content);
+  const std::string name = producer == nullptr ? "" : producer->name;
+  return fmt::format("{} ({}{}{})", ToString(key), name, name.empty() ? "" : ", ", content);
+}
+
+std::string BufferComment(const AdviceReport& report, const PlannedBuffer& planned, size_t index) {
+  const BufferId origin = planned.made_from.value_or(planned.id);
+  const AdviceBuffer* buffer = report.facts.Find(origin);
+  std::vector<std::string> sequences;
+  for (const PlannedSplit& split : report.findings.splits) {
+    if (split.from != origin) continue;
+    for (const SequenceKey key : planned.made_from ? split.chatty : split.rare)
+      sequences.push_back(SequenceText(report, key));
+  }
+  std::string text = fmt::format("# target_buffer: {}", index);
+  if (!sequences.empty()) {
+    text += " for the data sources of these sequences:\n";
+    for (const std::string& sequence : sequences) text += "#   " + Printable(sequence) + "\n";
+    return text;
+  }
+  if (buffer != nullptr && !buffer->sources.empty())
+    return text + ": " + SomeOf(buffer->sources) + "\n";
+  return text + fmt::format(", for what goes to buffer {} now\n", Raw(origin));
+}
+
+std::string Quoted(const std::string& text) {
+  std::string quoted = "\"";
+  for (const char c : Printable(text)) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    quoted += c;
+  }
+  return quoted + "\"";
+}
+
+}  // namespace
+
+std::string ConfigText(const AdviceReport& report) {
+  std::string text;
+  size_t index = 0;
+  for (const PlannedBuffer& planned : report.findings.plan) {
+    const AdviceBuffer* buffer = report.facts.Find(planned.made_from.value_or(planned.id));
+    const bool is_v2 = buffer != nullptr && buffer->engine.starts_with("v2");
+    text += BufferComment(report, planned, index++);
+    text += fmt::format("buffers {{ size_kb: {} fill_policy: {}{} }}\n",
+                        std::max<uint64_t>(planned.size / 1024, 1),
+                        planned.policy == FillPolicy::kDiscard ? "DISCARD" : "RING_BUFFER",
+                        is_v2 ? " experimental_mode: TRACE_BUFFER_V2" : "");
+  }
+  for (const Advice& advice : report.advice) {
+    if (!advice.to_do) continue;
+    if (advice.kind == AdviceKind::kCommittedLate)
+      text += fmt::format("flush_period_ms: {}\n", advice.As<LateNumbers>().limit_ns / 1'000'000);
+    if (advice.kind == AdviceKind::kClearState) {
+      const uint64_t period_ns = advice.As<StateNumbers>().period_ns;
+      if (period_ns > 0)
+        text += fmt::format("incremental_state_config {{ clear_period_ms: {} }}\n",
+                            period_ns / 1'000'000);
+    }
+    if (advice.kind == AdviceKind::kSharedMemoryTooSmall) {
+      const AdviceProducer* producer = report.facts.Find(*advice.producer);
+      if (producer != nullptr && !producer->name.empty())
+        text += fmt::format("producers {{ producer_name: {} shm_size_kb: {} }}\n",
+                            Quoted(producer->name), advice.As<SharedMemoryNumbers>().wanted / 1024);
+    }
+  }
+  if (report.facts.config.write_into_file)
+    text += fmt::format("write_into_file: true\nfile_write_period_ms: {}\n",
+                        report.findings.period_ns / 1'000'000);
+  return text;
+}
+
+std::vector<PredictedBuffer> PredictionOf(const AdviceReport& report) {
+  std::vector<PredictedBuffer> predicted;
+  const AdviceFindings& findings = report.findings;
+  for (const PlannedBuffer& planned : findings.plan) {
+    PredictedBuffer& one = predicted.emplace_back();
+    one.id = planned.id;
+    one.made_from = planned.made_from;
+    one.policy = planned.policy;
+    one.size_then = planned.size;
+    if (const AdviceBuffer* buffer = report.facts.Find(planned.id); buffer != nullptr)
+      one.size_now = buffer->size;
+    for (const SweepRow& row : findings.now) {
+      if (row.buffer != planned.id) continue;
+      one.lost_now = row.lost_packets();
+      one.history_now_ns = row.shortest_history_ns;
+    }
+    for (const SweepRow& row : findings.then) {
+      if (row.buffer != planned.id) continue;
+      one.written = row.written.packets;
+      one.lost_then = row.lost_packets();
+      one.history_then_ns = row.shortest_history_ns;
+    }
+    // Of a split one: what became of the same sequences before.
+    for (const PlannedSplit& split : findings.splits) {
+      if (split.from != planned.id && split.to != planned.id) continue;
+      const GroupOutcome before =
+          OutcomeOf(findings.now, planned.made_from ? split.chatty : split.rare, {split.from});
+      one.lost_now = before.lost;
+      one.history_now_ns = before.history_ns;
+    }
+  }
+  return predicted;
+}
+
+}  // namespace ringscope

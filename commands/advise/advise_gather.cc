@@ -1,0 +1,166 @@
+#include "commands/advise/advise_gather.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+#include "commands/common/replay_run.h"
+#include "core/gaps/gaps.h"
+#include "core/perfetto/commit_fragments.h"
+#include "core/session/buffer_event.h"
+
+namespace ringscope {
+namespace {
+
+constexpr size_t kMaxContents = 64;  // kinds, of a sequence
+
+/// Collects what a replay shows, beside the analysis of gaps.
+class Gatherer : public ReplayListener, public LedgerSink {
+ public:
+  Gatherer(AdviceFacts& facts, GapAnalysis& analysis) : facts_(facts), analysis_(analysis) {}
+
+  void OnRecord(const Op& op, const LogMoment&) override {
+    if (!op.time_ns) return;
+    if (!first_ns_) first_ns_ = op.time_ns;
+    now_ns_ = *op.time_ns;
+  }
+
+  void OnChunk(BufferId id, const ChunkCommit& commit, std::optional<Refusal> refusal) override {
+    if (refusal) return;
+    AdviceBuffer* buffer = BufferOf(id);
+    if (buffer == nullptr) return;
+    // Of a whole chunk V2 stores the fragments alone.
+    size_t stored = commit.payload.size();
+    if (commit.complete && !buffer->engine.starts_with("v1")) {
+      ReadWrittenChunk(commit, written_);
+      stored = written_.bytes;
+    }
+    const uint64_t room = (stored + 31) / 16 * 16;
+    buffer->rate.Add(now_ns_, room);
+    ProducerOf(commit.sequence.producer).rate.Add(now_ns_, commit.payload.size());
+    const bool is_new = !sequences_.contains(KeyOf(id, commit.sequence));
+    Sequence& sequence = SequenceOf(id, commit.sequence);
+    sequence.facts.space_bytes += room;
+    if (is_new) sequence.facts.first_ns = SinceStart(now_ns_);
+    sequence.facts.last_ns = SinceStart(now_ns_);
+  }
+
+  void OnPacketFate(const PacketAccount& account) override {
+    analysis_.OnPacketFate(account);
+    Sequence& sequence = SequenceOf(account.buffer, account.sequence);
+    const PacketCount count{1, account.size};
+    sequence.facts.written += count;
+    sequence.facts.needs_state += account.facts.needs_state ? 1 : 0;
+    if (sequence.contents.size() < kMaxContents ||
+        sequence.contents.contains(account.facts.content))
+      ++sequence.contents[account.facts.content];
+    const bool is_full = account.cause == Cause::kSealed || account.cause == Cause::kFull;
+    if (account.fate == Fate::kOverwritten || (account.fate == Fate::kDiscarded && is_full))
+      sequence.facts.lost += count;
+    if (account.fate == Fate::kWriterDropped) ++ProducerOf(account.sequence.producer).aborted;
+    if (!is_full) return;
+    AdviceBuffer* buffer = BufferOf(account.buffer);
+    if (buffer == nullptr || !account.decided.time_ns) return;
+    const uint64_t at = SinceStart(*account.decided.time_ns);
+    buffer->first_refused_ns = std::min(buffer->first_refused_ns.value_or(at), at);
+  }
+  void OnDuplicate(const PacketAccount& account) override { analysis_.OnDuplicate(account); }
+
+  void Finish(const GapReport& report, uint64_t late_ns) {
+    for (const BufferGaps& buffer : report.buffers)
+      for (const SequenceGaps& gaps : buffer.sequences) AddGaps(buffer.id, gaps);
+    for (auto& [key, sequence] : sequences_) {
+      for (const auto& [content, packets] : sequence.contents) {
+        if (packets <= sequence.facts.content_packets) continue;
+        sequence.facts.content = content;
+        sequence.facts.content_packets = packets;
+      }
+      facts_.sequences.push_back(sequence.facts);
+    }
+    std::sort(facts_.sequences.begin(), facts_.sequences.end(),
+              [](const AdviceSequence& a, const AdviceSequence& b) {
+                if (a.buffer != b.buffer) return a.buffer < b.buffer;
+                if (a.space_bytes != b.space_bytes) return a.space_bytes > b.space_bytes;
+                return a.sequence < b.sequence;
+              });
+    facts_.late.limit_ns = late_ns;
+    for (const StaleSequence& stale : report.stale) {
+      facts_.late.packets += stale.stale;
+      if (stale.longest_ns <= facts_.late.longest_ns) continue;
+      facts_.late.longest_ns = stale.longest_ns;
+      facts_.late.sequence = stale.sequence;
+    }
+  }
+
+ private:
+  struct Sequence {
+    AdviceSequence facts;
+    std::map<uint32_t, uint64_t> contents;  // packets of each kind
+  };
+
+  static uint64_t KeyOf(BufferId buffer, SequenceKey sequence) {
+    return uint64_t{Raw(buffer)} << 32 | sequence.Packed();
+  }
+  uint64_t SinceStart(uint64_t time_ns) const {
+    return first_ns_ && time_ns > *first_ns_ ? time_ns - *first_ns_ : 0;
+  }
+  Sequence& SequenceOf(BufferId buffer, SequenceKey key) {
+    Sequence& sequence = sequences_[KeyOf(buffer, key)];
+    sequence.facts.buffer = buffer;
+    sequence.facts.sequence = key;
+    return sequence;
+  }
+  AdviceBuffer* BufferOf(BufferId id) {
+    for (AdviceBuffer& buffer : facts_.buffers)
+      if (buffer.id == id) return &buffer;
+    return nullptr;
+  }
+  AdviceProducer& ProducerOf(ProducerId id) {
+    const auto known = producer_index_.find(Raw(id));
+    if (known != producer_index_.end()) return facts_.producers[known->second];
+    size_t at = 0;
+    while (at < facts_.producers.size() && facts_.producers[at].id != id) ++at;
+    if (at == facts_.producers.size()) facts_.producers.emplace_back().id = id;
+    producer_index_[Raw(id)] = at;
+    return facts_.producers[at];
+  }
+
+  void AddGaps(BufferId buffer, const SequenceGaps& gaps) {
+    const auto of = [&](Fate fate) { return gaps.by_fate[static_cast<size_t>(fate)].packets; };
+    facts_.unfinished += of(Fate::kIncomplete) + of(Fate::kStalled);
+    if (gaps.written().packets == 0) return;
+    SequenceOf(buffer, gaps.sequence).facts.unusable += gaps.unusable.count.packets;
+    ProducerOf(gaps.sequence.producer).flagged += gaps.producer_flags;
+  }
+
+  AdviceFacts& facts_;
+  GapAnalysis& analysis_;
+  std::map<uint64_t, Sequence> sequences_;
+  std::unordered_map<uint16_t, size_t> producer_index_;
+  std::optional<uint64_t> first_ns_;
+  uint64_t now_ns_ = 0;
+  WrittenChunk written_;  // scratch
+};
+
+}  // namespace
+
+Status GatherFacts(Context& context, SessionReader& sessions, const AdviceReads& reads,
+                   uint64_t late_ns, AdviceFacts& facts) {
+  GapAnalysis analysis(late_ns);
+  Gatherer gatherer(facts, analysis);
+  ReplayChoices choices;
+  choices.reads = reads.replay;
+  std::map<BufferId, LedgerTotals> totals;
+  RS_ASSIGN_OR_RETURN(
+      const ReplayOutcome outcome,
+      ReplaySession(
+          context, sessions, choices,
+          {.accounts = &gatherer, .totals = &totals, .listeners = {&gatherer, &analysis}}));
+  for (const BufferOutcome& result : outcome.buffers)
+    for (AdviceBuffer& buffer : facts.buffers)
+      if (buffer.id == result.id) buffer.engine = result.engine;
+  gatherer.Finish(analysis.Finish(totals), late_ns);
+  return {};
+}
+
+}  // namespace ringscope

@@ -1,0 +1,28 @@
+#ifndef RINGSCOPE_COMMANDS_ADVISE_ADVISE_INPUT_H_
+#define RINGSCOPE_COMMANDS_ADVISE_ADVISE_INPUT_H_
+
+#include <memory>
+#include <string>
+
+#include "commands/shell/context.h"
+#include "commands/shell/exit_code.h"
+#include "commands/shell/spooled_input.h"
+
+namespace ringscope {
+
+/// A log, a Perfetto trace made a log of, or standard input, so that it can be read several times.
+struct AdviseInput {
+  std::string path;       // to be opened: the log's, or "-" for what is kept in a temporary file
+  std::string name;       // as the user calls it
+  bool is_trace = false;  // the log was made of a trace: what the trace lost, it lacks
+  ExitCode code = ExitCode::kClean;  // kNotice: some of the trace could not be read
+  std::unique_ptr<SpooledInput> standard_input;
+  std::unique_ptr<SpooledInput> imported;  // goes before standard_input
+};
+
+/// @param path "-": standard input
+Result<AdviseInput> OpenAdviseInput(Context& context, const std::string& path);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_COMMANDS_ADVISE_ADVISE_INPUT_H_

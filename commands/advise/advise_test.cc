@@ -1,0 +1,198 @@
+#include "commands/advise/advise.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "commands/common/replay_run.h"
+#include "commands/report/json.h"
+#include "commands/sweep/sweep.h"
+#include "commands/testing/memory_run.h"
+#include "formats/proto/text_proto.h"
+#include "formats/testing/testdata.h"
+
+namespace ringscope {
+namespace {
+
+using nlohmann::json;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Ran RunOn(const AdviseArgs& args, const std::string& input = "") {
+  return RunCommand(RunAdvise, args, input);
+}
+
+json SessionOf(const Ran& ran) { return json::parse(ran.out)["sessions"][0]; }
+
+AdviseArgs Json(const std::string& log) {
+  AdviseArgs args;
+  args.log = log;
+  args.format = "json";
+  return args;
+}
+
+json Find(const json& session, const std::string& kind) {
+  for (const json& advice : session["advice"])
+    if (advice["kind"] == kind) return advice;
+  ADD_FAILURE() << "no " << kind;
+  return {};
+}
+
+/// Chunks of 1,000 bytes: one a millisecond of a chatty writer, and one of a rare writer at each
+/// 200th.
+std::string ChattyAndRare(int chunks) {
+  std::string log = R"({"op":"buffer","id":1,"size":65536,"policy":"ring_buffer"})"
+                    "\n";
+  std::string packet;
+  for (int i = 0; i < 499; ++i) packet += "3001";
+  const std::string payload = "e607" + packet;  // 998 bytes behind its size
+  const auto commit = [&](int ms, int writer, int chunk) {
+    log += fmt::format(
+        R"({{"op":"commit","ts":{},"buffer":1,"producer":1,"writer":{},"chunk":{},"fragments":1,"payload":"{}"}})",
+        uint64_t{1'000'000} * static_cast<uint64_t>(ms + 1), writer, chunk, payload);
+    log += "\n";
+  };
+  for (int i = 0; i < chunks; ++i) {
+    commit(i, 1, i);
+    if (i % 200 == 0) commit(i, 2, i / 200);
+  }
+  return log;
+}
+
+TEST(Advise, ALargerBufferLosesNothingAsPredicted) {
+  const Ran ran = RunOn(Json("-"), ChattyAndRare(200));
+  EXPECT_EQ(ran.code, ExitCode::kNotice) << ran.error;
+  const json session = SessionOf(ran);
+  const json advice = Find(session, "size_too_small");
+  EXPECT_TRUE(advice["to_do"]);
+  EXPECT_EQ(advice["numbers"]["size"], 65536);
+  EXPECT_EQ(session["predicted"].size(), 1u);
+  EXPECT_EQ(session["predicted"][0]["lost_then"], 0);
+  EXPECT_GT(session["predicted"][0]["lost_now"], 100);
+  EXPECT_EQ(session["predicted"][0]["size_then"], advice["numbers"]["needed"]);
+}
+
+TEST(Advise, ChattyWritersGetABufferOfTheirOwnWhereMemoryIsShort) {
+  const Ran ran = RunOn(Json("-"), ChattyAndRare(2000));
+  const json session = SessionOf(ran);
+  const json crowded = Find(session, "crowded_out");
+  EXPECT_THAT(crowded["sequences"], ElementsAre("1:2"));
+  const json split = Find(session, "split_helps");
+  EXPECT_EQ(split["numbers"]["lost_after"], 0);
+  EXPECT_EQ(split["numbers"]["rest_size"].get<uint64_t>() +
+                split["numbers"]["chatty_size"].get<uint64_t>(),
+            65536u);
+  ASSERT_EQ(session["predicted"].size(), 2u);
+  EXPECT_EQ(session["predicted"][0]["lost_then"], 0);
+  EXPECT_EQ(session["predicted"][1]["made_from"], 1);
+}
+
+TEST(Advise, TheBudgetIsKept) {
+  for (const uint64_t memory : {64u << 10, 200u << 10, 512u << 10}) {
+    AdviseArgs args = Json(testing::CapturePath("two-buffers-v2"));
+    args.memory = memory;
+    const json session = SessionOf(RunOn(args));
+    uint64_t sum = 0;
+    for (const json& buffer : session["predicted"]) sum += buffer["size_then"].get<uint64_t>();
+    EXPECT_LE(sum, memory);
+  }
+}
+
+TEST(Advise, ThePredictionIsWhatASweepSays) {
+  AdviseArgs args = Json(testing::CapturePath("ring-v2"));
+  args.keep_ns = 300'000'000;
+  const json session = SessionOf(RunOn(args));
+  ASSERT_EQ(session["predicted"].size(), 1u);
+  const json then = session["predicted"][0];
+  EXPECT_GE(then["history_then_ns"], 300'000'000);
+
+  MemoryRun memory;
+  SweepArgs sweep;
+  sweep.logs.logs = {testing::CapturePath("ring-v2")};
+  sweep.choices.sizes = {{.buffer = {}, .sizes = {then["size_then"].get<uint64_t>()}}};
+  sweep.format = "json";
+  ASSERT_TRUE(RunSweepCommand(sweep, memory.context));
+  const json row = json::parse(memory.Output())["sessions"][0]["configurations"][0]["buffers"][0];
+  EXPECT_EQ(row["shortest_history_ns"], then["history_then_ns"]);
+}
+
+TEST(Advise, NothingToDoIsStatusZero) {
+  const Ran ran = RunOn(Json(testing::CapturePath("lossless-v2")));
+  EXPECT_EQ(ran.code, ExitCode::kClean) << ran.out;
+  EXPECT_FALSE(SessionOf(ran)["to_do"]);
+}
+
+TEST(Advise, TheConfigIsValidTextProto) {
+  for (const char* name : {"ring-v2", "ring-v1", "discard-v2", "two-buffers-v2", "short-v2"}) {
+    const json session = SessionOf(RunOn(Json(testing::CapturePath(name))));
+    const auto config = ParseTextProto(session["config"].get<std::string>(), name);
+    ASSERT_TRUE(config) << name << ": " << config.error().ToString();
+    const auto buffers = config->All("buffers");
+    ASSERT_EQ(buffers.size(), session["predicted"].size()) << name;
+    for (size_t i = 0; i < buffers.size(); ++i)
+      EXPECT_EQ(buffers[i]->message.Last("size_kb")->Number().value() * 1024,
+                session["predicted"][i]["size_then"]);
+  }
+}
+
+TEST(Advise, ADiscardingBufferIsATrap) {
+  const json session = SessionOf(RunOn(Json(testing::CapturePath("discard-v2"))));
+  const json advice = Find(session, "discard_full");
+  EXPECT_GT(advice["numbers"]["lost"], 100'000);
+  EXPECT_LT(advice["numbers"]["at_ns"], advice["numbers"]["duration_ns"]);
+}
+
+TEST(Advise, ATraceIsAskedLikeALogAndSaysWhatItCannotKnow) {
+  AdviseArgs args = Json(std::string(RS_TESTDATA) + "/captures/stream-v2/trace.pftrace.zst");
+  const Ran ran = RunOn(args);
+  ASSERT_NE(ran.code, ExitCode::kFailed) << ran.error;
+  const json session = SessionOf(ran);
+  EXPECT_TRUE(session["is_trace"]);
+  EXPECT_TRUE(session["reads"]["periodic"]);
+  EXPECT_EQ(session["log"], args.log);
+  args.format = "text";
+  EXPECT_THAT(RunOn(args).out, HasSubstr("Made of a trace"));
+  // The same from standard input.
+  args.log = "-";
+  EXPECT_THAT(
+      RunOn(args, ReadFile(std::string(RS_TESTDATA) + "/captures/stream-v2/trace.pftrace.zst")).out,
+      HasSubstr("Made of a trace"));
+}
+
+TEST(Advise, SizesForALongerHistoryThanTheLogAreReckoned) {
+  AdviseArgs args = Json("-");
+  args.keep_ns = 4'000'000'000;
+  args.memory = 64 << 20;  // enough, so that nothing is split
+  const json session = SessionOf(RunOn(args, ChattyAndRare(200)));
+  EXPECT_TRUE(session["wanted"]["extrapolated"]);
+  const uint64_t whole =
+      Find(SessionOf(RunOn(Json("-"), ChattyAndRare(200))), "size_too_small")["numbers"]["needed"];
+  EXPECT_NEAR(Find(session, "size_too_small")["numbers"]["needed"].get<double>(),
+              static_cast<double>(whole) * 4e9 / 199e6, 8192.0);
+}
+
+TEST(Advise, AnEmptyLogNeedsNoAdvice) {
+  AdviseArgs args;
+  args.log = "-";
+  const Ran ran = RunOn(args, R"({"op":"buffer","id":1,"size":65536,"policy":"ring_buffer"})");
+  EXPECT_EQ(ran.code, ExitCode::kClean) << ran.error;
+  EXPECT_THAT(ran.out, HasSubstr("nothing to advise"));
+  EXPECT_THAT(ran.out, Not(HasSubstr("buffers {")));
+}
+
+TEST(Advise, LinesFitATerminalOf100Columns) {
+  for (const char* name : {"ring-v2", "two-buffers-v2"}) {
+    AdviseArgs args;
+    args.log = testing::CapturePath(name);
+    std::istringstream lines(RunOn(args).out);
+    std::string line;
+    std::getline(lines, line);  // with the log's name
+    while (std::getline(lines, line)) EXPECT_LE(line.size(), 100u) << line;
+  }
+}
+
+}  // namespace
+}  // namespace ringscope

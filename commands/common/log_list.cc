@@ -1,0 +1,138 @@
+#include "commands/common/log_list.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+#include "commands/shell/input.h"
+#include "commands/shell/options.h"
+#include "commands/shell/values.h"
+#include "formats/inputs/open_log.h"
+#include "formats/io/line_reader.h"
+#include "formats/io/log_source.h"
+
+namespace ringscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMaxLine = 64 * 1024;
+
+bool IsLogName(std::string_view name) {
+  return name.ends_with(".tblog") || name.ends_with(".ops.jsonl") ||
+         name.ends_with(".ops.jsonl.zst");
+}
+
+Status AddFolder(const std::string& folder, std::vector<std::string>& paths) {
+  std::error_code error;
+  const size_t before = paths.size();
+  fs::recursive_directory_iterator entry(folder, fs::directory_options::skip_permission_denied,
+                                         error);
+  for (const fs::recursive_directory_iterator end; !error && entry != end; entry.increment(error)) {
+    std::error_code ignored;
+    if (entry->is_regular_file(ignored) && IsLogName(entry->path().filename().string()))
+      paths.push_back(entry->path().lexically_normal().string());
+  }
+  if (error)
+    return Fail(ErrorCode::kIo, fmt::format("cannot search the folder: {}", error.message()),
+                {folder, {}, {}});
+  if (paths.size() == before)
+    return Fail(ErrorCode::kUsage, "the folder has no logs: no .tblog, no .ops.jsonl",
+                {folder, {}, {}});
+  return {};
+}
+
+Status AddLogOrFolder(const std::string& path, std::vector<std::string>& paths, bool& each) {
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored)) {
+    each = true;
+    return AddFolder(path, paths);
+  }
+  paths.push_back(path);
+  return {};
+}
+
+Status AddListed(Context& context, const std::string& list, std::vector<std::string>& paths) {
+  RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenInput(context, list));
+  LineReader lines(std::move(source), kMaxLine);
+  bool each = true;
+  while (true) {
+    RS_ASSIGN_OR_RETURN(const std::optional<std::string_view> line, lines.Next());
+    if (!line) return {};
+    std::string_view path = *line;
+    if (path.ends_with('\r')) path.remove_suffix(1);
+    if (path.empty() || path.front() == '#') continue;
+    RS_RETURN_IF_ERROR(AddLogOrFolder(std::string(path), paths, each));
+  }
+}
+
+/// Whether a log is standard input or begins with a further part of a session.
+bool ContinuesSession(const std::string& path) {
+  if (path == "-") return true;
+  const auto log = OpenLog(path);
+  if (!log) return false;  // it will be said where it is read
+  const auto first = (*log)->Next();
+  if (!first || !*first) return false;
+  const auto* header = std::get_if<LogHeader>(&(*first)->body);
+  return header != nullptr && header->part > 0;
+}
+
+}  // namespace
+
+Result<Shard> ParseShard(std::string_view text) {
+  const size_t slash = text.find('/');
+  if (slash != std::string_view::npos) {
+    const auto index = ParseNumber(text.substr(0, slash), UINT32_MAX);
+    const auto count = ParseNumber(text.substr(slash + 1), UINT32_MAX);
+    if (index && count && *index >= 1 && *index <= *count) return Shard{*index, *count};
+  }
+  return Fail(ErrorCode::kUsage,
+              fmt::format("'{}' is not a shard; write I/N with I from 1 to N, like 2/8", text));
+}
+
+void AddLogList(CLI::App& app, LogChoices& choices, const std::string& name,
+                const std::string& more) {
+  InGroup(app, kInputGroup);
+  AddTexts(
+      app, name, choices.logs, kLogType,
+      std::string("Commit logs (.tblog) or operations (.ops.jsonl), plain or zstd-compressed; ") +
+          "folders of them; @FILE for a list of them; - reads standard input" + more,
+      Need::kRequired);
+  AddFlag(app, "--each", choices.each,
+          "Process each log separately and print a line for each, and totals (default for "
+          "folders, lists, and several logs that are not parts of one session)");
+  AddParsed(app, "--shard", choices.shard, ParseShard, "I/N",
+            "Of all logs, sorted by name, take every N-th, beginning with the I-th (from 1)");
+}
+
+Result<LogList> ExpandLogs(Context& context, const LogChoices& choices) {
+  LogList list;
+  list.each = choices.each || choices.shard.has_value();
+  for (const std::string& log : choices.logs) {
+    if (log.starts_with('@') && log.size() > 1) {
+      list.each = true;
+      RS_RETURN_IF_ERROR(AddListed(context, log.substr(1), list.paths));
+    } else {
+      RS_RETURN_IF_ERROR(AddLogOrFolder(log, list.paths, list.each));
+    }
+  }
+  list.each_asked = list.each;
+  if (!list.each && list.paths.size() > 1)
+    list.each = std::none_of(list.paths.begin(), list.paths.end(), ContinuesSession);
+  if (!list.each) return list;
+  std::sort(list.paths.begin(), list.paths.end());
+  list.paths.erase(std::unique(list.paths.begin(), list.paths.end()), list.paths.end());
+  if (std::find(list.paths.begin(), list.paths.end(), "-") != list.paths.end())
+    return Fail(ErrorCode::kUsage, "standard input cannot be one of many logs", {},
+                "give it alone, without --each and --shard");
+  if (!choices.shard) return list;
+  std::vector<std::string> chosen;
+  for (size_t i = choices.shard->index - 1; i < list.paths.size(); i += choices.shard->count)
+    chosen.push_back(list.paths[i]);
+  list.paths = std::move(chosen);
+  return list;
+}
+
+}  // namespace ringscope

@@ -1,0 +1,168 @@
+#include "commands/common/plugin.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <mutex>
+
+#include "commands/common/plugin_engine.h"
+#include "commands/shell/text.h"
+#include "core/plugin/place_finder.h"
+
+namespace ringscope {
+namespace {
+
+constexpr const char* kBuildHint =
+    "build the plug-in against this ringscope's ringscope/plugin_abi.h";
+
+/// dlopen without a '/' in its argument looks elsewhere.
+std::string LoadablePath(const std::string& path) {
+  return path.find('/') == std::string::npos ? "./" + path : path;
+}
+
+/// What dlopen says, without the path that it begins with.
+std::string LoaderError(const std::string& path) {
+  const char* const error = dlerror();
+  std::string text = error != nullptr ? error : "unknown reason";
+  if (text.starts_with(path + ": ")) text.erase(0, path.size() + 2);
+  return text;
+}
+
+/// What the mandatory part of the struct takes.
+constexpr size_t kMandatorySize =
+    offsetof(ringscope_plugin, stats) + sizeof(ringscope_plugin::stats);
+
+/// The first mandatory function that is null, or nullptr.
+const char* MissingFunction(const ringscope_plugin& f) {
+  const std::pair<const char*, bool> functions[] = {
+      {"create", f.create != nullptr},         {"destroy", f.destroy != nullptr},
+      {"commit", f.commit != nullptr},         {"patch", f.patch != nullptr},
+      {"begin_read", f.begin_read != nullptr}, {"next_packet", f.next_packet != nullptr},
+      {"stats", f.stats != nullptr},
+  };
+  for (const auto& [name, is_there] : functions)
+    if (!is_there) return name;
+  return nullptr;
+}
+
+std::string TextOrNothing(const char* text) { return text == nullptr ? "" : Printable(text); }
+
+/// Owns the plug-ins that were asked for, by path.
+struct PluginShelf {
+  std::mutex mutex;
+  std::map<std::string, EngineInfo, std::less<>> loaded;
+};
+
+}  // namespace
+
+Result<std::shared_ptr<const Plugin>> Plugin::Load(const std::string& path) {
+  const std::string loadable = LoadablePath(path);
+  errno = 0;
+  if (!std::ifstream(loadable)) {
+    return Fail(ErrorCode::kIo, fmt::format("the plug-in cannot be opened: {}", strerror(errno)),
+                {.path = path}, "--engine takes the path of a shared object");
+  }
+  void* const library = dlopen(loadable.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    return Fail(ErrorCode::kUnsupported,
+                fmt::format("expected a shared object that can be loaded, found: {}",
+                            LoaderError(loadable)),
+                {.path = path}, "build the plug-in for this machine with -shared -fPIC");
+  }
+  const std::shared_ptr<Plugin> plugin(new Plugin(path, library));
+  RS_RETURN_IF_ERROR(plugin->ReadFunctions());
+  return plugin;
+}
+
+Plugin::~Plugin() { dlclose(library_); }
+
+Status Plugin::ReadFunctions() {
+  const auto fail = [this](std::string found, std::string hint) {
+    return Fail(ErrorCode::kUnsupported, std::move(found), {.path = path_}, std::move(hint));
+  };
+  const auto get_plugin =
+      reinterpret_cast<ringscope_get_plugin_function>(dlsym(library_, RINGSCOPE_ENTRY));
+  if (get_plugin == nullptr) {
+    return fail("the shared object exports no function '" RINGSCOPE_ENTRY "', so it is not a plug-in",
+                "define it with RINGSCOPE_EXPORT, see ringscope-plugin(3)");
+  }
+  const ringscope_plugin* const given = get_plugin(RINGSCOPE_ABI_VERSION);
+  if (given == nullptr) {
+    return fail(fmt::format("the plug-in does not support version {} of the plug-in interface: its "
+                            "'" RINGSCOPE_ENTRY "' returned nothing",
+                            RINGSCOPE_ABI_VERSION),
+                kBuildHint);
+  }
+  if (given->abi_version != RINGSCOPE_ABI_VERSION) {
+    return fail(fmt::format("the plug-in has version {} of the plug-in interface, expected {}",
+                            given->abi_version, RINGSCOPE_ABI_VERSION),
+                kBuildHint);
+  }
+  if (given->struct_size < kMandatorySize) {
+    return fail(
+        fmt::format("the plug-in's struct_size is {} bytes, expected at least {}: mandatory "
+                    "functions are missing",
+                    given->struct_size, kMandatorySize),
+        "set it to sizeof(ringscope_plugin)");
+  }
+  // An older plug-in's struct is shorter, a newer one's longer.
+  std::memcpy(&functions_, given, std::min<size_t>(given->struct_size, sizeof(functions_)));
+  if (const char* const missing = MissingFunction(functions_)) {
+    return fail(fmt::format("the plug-in's function '{}' is null, expected one", missing),
+                "only clone, visit_writers and check are optional");
+  }
+  name_ = TextOrNothing(functions_.name);
+  version_ = TextOrNothing(functions_.version);
+  description_ = TextOrNothing(functions_.description);
+  if (name_.empty())
+    return fail("the plug-in has no name, expected one", "set ringscope_plugin.name");
+  return {};
+}
+
+bool IsPluginPath(std::string_view engine) {
+  return engine.find('/') != std::string_view::npos || engine.ends_with(".so");
+}
+
+Status CheckEngineName(std::string_view engine) {
+  if (IsPluginPath(engine)) return {};
+  auto found = FindEngine(engine);
+  if (found) return {};
+  Error error = std::move(found).error();
+  error.hint += "; a plug-in is given by its path, like ./libmybuffer.so";
+  return tl::unexpected(std::move(error));
+}
+
+EngineInfo PluginEngineInfo(const std::shared_ptr<const Plugin>& plugin) {
+  EngineInfo info;
+  info.name = plugin->path();
+  info.corresponds = "Plug-in " + plugin->name();
+  if (!plugin->version().empty()) info.corresponds += " " + plugin->version();
+  info.difference = plugin->description();
+  info.create = [plugin](const EngineConfig& config) { return CreatePluginEngine(plugin, config); };
+  if (!plugin->tells_places()) info.create = WithPlaces(std::move(info.create));
+  info.reports_events = plugin->tells_events();
+  return info;
+}
+
+EngineLookup EnginesAndPlugins() {
+  return [shelf =
+              std::make_shared<PluginShelf>()](std::string_view name) -> Result<const EngineInfo*> {
+    if (!IsPluginPath(name)) return FindEngine(name);
+    const std::lock_guard lock(shelf->mutex);
+    auto entry = shelf->loaded.find(name);
+    if (entry == shelf->loaded.end()) {
+      const std::string path(name);
+      RS_ASSIGN_OR_RETURN(const std::shared_ptr<const Plugin> plugin, Plugin::Load(path));
+      entry = shelf->loaded.emplace(path, PluginEngineInfo(plugin)).first;
+    }
+    return &entry->second;
+  };
+}
+
+}  // namespace ringscope

@@ -1,0 +1,303 @@
+#include "commands/common/plugin_engine.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "commands/common/plugin_observer.h"
+#include "commands/common/plugin_structs.h"
+#include "commands/shell/text.h"
+
+namespace ringscope {
+namespace {
+
+struct StatPair {
+  uint64_t ringscope_stats::*theirs;
+  uint64_t BufferStats::*ours;
+};
+constexpr std::array<StatPair, kStatFields.size()> kStatPairs = {{
+    {&ringscope_stats::buffer_size, &BufferStats::buffer_size},
+    {&ringscope_stats::bytes_written, &BufferStats::bytes_written},
+    {&ringscope_stats::bytes_overwritten, &BufferStats::bytes_overwritten},
+    {&ringscope_stats::bytes_read, &BufferStats::bytes_read},
+    {&ringscope_stats::padding_bytes_written, &BufferStats::padding_bytes_written},
+    {&ringscope_stats::padding_bytes_cleared, &BufferStats::padding_bytes_cleared},
+    {&ringscope_stats::chunks_written, &BufferStats::chunks_written},
+    {&ringscope_stats::chunks_rewritten, &BufferStats::chunks_rewritten},
+    {&ringscope_stats::chunks_relocated, &BufferStats::chunks_relocated},
+    {&ringscope_stats::chunks_overwritten, &BufferStats::chunks_overwritten},
+    {&ringscope_stats::chunks_discarded, &BufferStats::chunks_discarded},
+    {&ringscope_stats::chunks_read, &BufferStats::chunks_read},
+    {&ringscope_stats::chunks_committed_out_of_order, &BufferStats::chunks_committed_out_of_order},
+    {&ringscope_stats::write_wrap_count, &BufferStats::write_wrap_count},
+    {&ringscope_stats::patches_succeeded, &BufferStats::patches_succeeded},
+    {&ringscope_stats::patches_failed, &BufferStats::patches_failed},
+    {&ringscope_stats::readaheads_succeeded, &BufferStats::readaheads_succeeded},
+    {&ringscope_stats::readaheads_failed, &BufferStats::readaheads_failed},
+    {&ringscope_stats::abi_violations, &BufferStats::abi_violations},
+    {&ringscope_stats::trace_writer_packet_loss, &BufferStats::trace_writer_packet_loss},
+}};
+static_assert(sizeof(ringscope_stats) == (1 + kStatPairs.size()) * sizeof(uint64_t));
+static_assert(RINGSCOPE_WRITER_BUCKETS == kHistogramBuckets);
+static_assert(RINGSCOPE_PATCH_SIZE == kPatchSize);
+
+/// What a plug-in holds on to: the way to say that it failed.
+struct Host {
+  std::optional<std::string> failure;
+
+  static void Fail(void* host, const char* message) {
+    std::optional<std::string>& failure = static_cast<Host*>(host)->failure;
+    if (!failure) failure = Printable(message == nullptr ? "no reason given" : message);
+  }
+};
+
+class PluginEngine final : public Engine {
+ public:
+  PluginEngine(std::shared_ptr<const Plugin> plugin, EngineObserver* observer)
+      : plugin_(std::move(plugin)),
+        calls_(plugin_->functions()),
+        host_(std::make_unique<Host>()),
+        observer_(observer) {
+    if (observer != nullptr && plugin_->tells_events())
+      reports_ = std::make_unique<PluginObserver>(*observer, input_);
+  }
+  ~PluginEngine() override {
+    if (buffer_ != nullptr) calls_.destroy(buffer_);
+  }
+
+  /// Makes the buffer with `make`, which is the plug-in's create or clone on a configuration.
+  template <typename Make>
+  Status MakeBuffer(const char* function, const EngineConfig& config, Make make) {
+    const ringscope_config theirs = {.struct_size = sizeof(ringscope_config),
+                                     .policy = config.policy == FillPolicy::kDiscard
+                                                   ? uint32_t{RINGSCOPE_POLICY_DISCARD}
+                                                   : uint32_t{RINGSCOPE_POLICY_RING_BUFFER},
+                                     .size = config.size,
+                                     .fail = Host::Fail,
+                                     .host = host_.get(),
+                                     .observer = reports_ ? reports_->callbacks() : nullptr};
+    config_ = config;
+    buffer_ = make(theirs);
+    if (buffer_ != nullptr && !host_->failure) return {};
+    return tl::unexpected(
+        PluginError(fmt::format("the plug-in's {} failed: {}", function,
+                                host_->failure.value_or("no reason given")),
+                    "correct the plug-in, or try other sizes, or another engine"));
+  }
+  /// Before the first call: a clone may return what the original has not returned yet.
+  void SetInput(const PluginInput& input) { input_ = input; }
+
+  void Commit(const ChunkCommit& commit) override {
+    if (failure() != nullptr) return;
+    // What a chunk occupies at least, in any buffer that keeps it as it is.
+    input_.owed_bytes += commit.payload.size() + kChunkOverhead;
+    ++input_.commits;
+    const ringscope_commit theirs = {.struct_size = sizeof(ringscope_commit),
+                                     .sequence = FromKey(commit.sequence),
+                                     .uid = commit.identity.uid,
+                                     .pid = commit.identity.pid,
+                                     .chunk = Raw(commit.chunk),
+                                     .fragments = commit.fragments,
+                                     .flags = commit.flags,
+                                     .complete = commit.complete,
+                                     .payload = {commit.payload.data(), commit.payload.size()}};
+    input_.under_way = &commit;
+    calls_.commit(buffer_, &theirs);
+    input_.under_way = nullptr;
+    CheckFailure();
+  }
+
+  bool ApplyPatches(const ChunkPatches& patches) override {
+    if (failure() != nullptr) return false;
+    patches_.clear();
+    for (const Patch& patch : patches.patches) {
+      ringscope_patch& theirs = patches_.emplace_back();
+      theirs.offset = patch.offset;
+      std::copy_n(patch.data, kPatchSize, theirs.data);
+    }
+    const ringscope_patches theirs = {.struct_size = sizeof(ringscope_patches),
+                                      .sequence = FromKey(patches.sequence),
+                                      .chunk = Raw(patches.chunk),
+                                      .more = patches.more,
+                                      .patches = patches_.data(),
+                                      .count = patches_.size()};
+    const bool applied = calls_.patch(buffer_, &theirs) != 0;
+    return !CheckFailure() && applied;
+  }
+
+  void BeginRead() override {
+    if (failure() != nullptr) return;
+    calls_.begin_read(buffer_);
+    CheckFailure();
+  }
+
+  const Packet* NextPacket() override {
+    if (failure() != nullptr) return nullptr;
+    ringscope_packet theirs{};
+    theirs.struct_size = sizeof(theirs);
+    const int answer = calls_.next_packet(buffer_, &theirs);
+    if (CheckFailure() || answer == 0) return nullptr;
+    if (answer != 1) {
+      SetFailure(
+          PluginError(fmt::format("the plug-in's next_packet returned {}, expected 1 or 0", answer),
+                      "return 1 with a packet, 0 if nothing is left"));
+      return nullptr;
+    }
+    if (!TakePacket(theirs)) return nullptr;
+    if (observer_ != nullptr) observer_->OnPacketReturned(packet_);
+    return &packet_;
+  }
+
+  Result<std::unique_ptr<Engine>> Clone() const override {
+    if (failure() != nullptr) return tl::unexpected(*failure());
+    if (calls_.clone == nullptr) {
+      return tl::unexpected(
+          PluginError("the plug-in cannot clone a buffer: it has no clone function",
+                      "the log has a read of a clone; use another engine"));
+    }
+    auto clone = std::make_unique<PluginEngine>(plugin_, nullptr);
+    RS_RETURN_IF_ERROR(clone->MakeBuffer("clone", config_, [&](const ringscope_config& config) {
+      return calls_.clone(buffer_, &config);
+    }));
+    clone->SetInput(input_);
+    return clone;
+  }
+
+  const BufferStats& stats() const override {
+    if (failure() != nullptr) return stats_;
+    ringscope_stats theirs{};
+    theirs.struct_size = sizeof(theirs);
+    calls_.stats(buffer_, &theirs);
+    for (const StatPair& pair : kStatPairs) stats_.*pair.ours = theirs.*pair.theirs;
+    return stats_;
+  }
+
+  void VisitWriterStats(const std::function<void(const WriterStats&)>& visit) const override {
+    if (failure() != nullptr || calls_.visit_writers == nullptr) return;
+    const auto hand_on = [](void* context, const ringscope_writer* given) {
+      const auto writer = TakeStruct(given);
+      if (!writer) return;
+      WriterHistogram histogram;
+      for (size_t i = 0; i < kHistogramBuckets; ++i) {
+        histogram.sums[i] = writer->sums[i];
+        histogram.counts[i] = static_cast<uint32_t>(writer->counts[i]);
+      }
+      (*static_cast<const std::function<void(const WriterStats&)>*>(context))(
+          {ToKey(writer->sequence), &histogram});
+    };
+    calls_.visit_writers(buffer_, hand_on, const_cast<void*>(static_cast<const void*>(&visit)));
+  }
+
+  std::string CheckInvariants() const override {
+    if (failure() != nullptr) return failure()->message;
+    if (calls_.check == nullptr) return "";
+    const char* const wrong = calls_.check(buffer_);
+    return wrong == nullptr ? "" : Printable(wrong);
+  }
+
+ private:
+  static constexpr uint64_t kChunkOverhead = 32;  // header and alignment
+
+  Error PluginError(std::string message, std::string hint) const {
+    return {
+        ErrorCode::kUnsupported, std::move(message), {.path = plugin_->path()}, std::move(hint)};
+  }
+
+  /// @return whether the plug-in has failed
+  bool CheckFailure() {
+    if (host_->failure) {
+      SetFailure(PluginError(fmt::format("the plug-in cannot continue: {}", *host_->failure),
+                             "correct the plug-in, or use another engine"));
+    } else if (reports_ && !reports_->complaint().empty()) {
+      SetFailure(PluginError(
+          fmt::format("the plug-in's reports are inconsistent: {}", reports_->complaint()),
+          "see ringscope_observer in ringscope/plugin_abi.h"));
+    }
+    return failure() != nullptr;
+  }
+
+  bool Refuse(std::string what, std::string hint) {
+    SetFailure(PluginError("the plug-in returned " + std::move(what), std::move(hint)));
+    return false;
+  }
+
+  /// Makes a Packet of what the plug-in returned, if it can be one.
+  bool TakePacket(const ringscope_packet& theirs) {
+    packet_.sequence = ToKey(theirs.sequence);
+    if (packet_.sequence == SequenceKey{}) {
+      return Refuse("a packet of sequence 0:0, expected a producer or a writer",
+                    "set ringscope_packet.sequence");
+    }
+    if (theirs.slice_count > 0 && theirs.slices == nullptr)
+      return Refuse(
+          fmt::format("a packet with {} at a null pointer", Count(theirs.slice_count, "slice")),
+          "set ringscope_packet.slices");
+    // Each fragment was committed with a size in front of it, and is returned once: no buffer has
+    // more to give, in size or in number. This also ends a pass that would never end.
+    slices_.clear();
+    uint64_t left = input_.owed_bytes;
+    const auto take = [&left](uint64_t bytes) {
+      const bool fits = bytes <= left;
+      if (fits) left -= bytes;
+      return fits;
+    };
+    bool fits = take(1) && theirs.slice_count <= left;
+    for (uint64_t i = 0; fits && i < theirs.slice_count; ++i) {
+      const ringscope_slice& slice = theirs.slices[i];
+      if (slice.data == nullptr && slice.size > 0) {
+        return Refuse(
+            fmt::format("a packet whose slice {} has {} bytes at a null pointer", i, slice.size),
+            "set ringscope_slice.data");
+      }
+      fits = take(slice.size);
+      if (fits) slices_.emplace_back(slice.data, slice.size);
+    }
+    if (!fits) {
+      return Refuse("more than was ever committed, expected each packet once",
+                    "check the slices' sizes, and that next_packet returns 0 at the end");
+    }
+    packet_.size = input_.owed_bytes - left - 1;
+    input_.owed_bytes = left;
+    packet_.slices = slices_;
+    packet_.identity = {theirs.uid, theirs.pid};
+    packet_.dropped = theirs.dropped;
+    if (plugin_->tells_places()) {
+      packet_.place = ToPlace(theirs.place);
+      if (!input_.CanHold(packet_.place)) {
+        return Refuse(fmt::format("a packet in chunks {} to {}, expected no more chunks than were "
+                                  "committed",
+                                  theirs.place.first_chunk, theirs.place.last_chunk),
+                      "set ringscope_packet.place");
+      }
+    }
+    return true;
+  }
+
+  std::shared_ptr<const Plugin> plugin_;
+  const ringscope_plugin& calls_;
+  std::unique_ptr<Host> host_;
+  EngineObserver* observer_;
+  PluginInput input_;
+  std::unique_ptr<PluginObserver> reports_;  // if observed and the plug-in reports
+  EngineConfig config_;
+  void* buffer_ = nullptr;
+  mutable BufferStats stats_;
+  std::vector<ringscope_patch> patches_;
+  std::vector<Bytes> slices_;
+  Packet packet_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Engine>> CreatePluginEngine(const std::shared_ptr<const Plugin>& plugin,
+                                                   const EngineConfig& config) {
+  auto engine = std::make_unique<PluginEngine>(plugin, config.observer);
+  RS_RETURN_IF_ERROR(engine->MakeBuffer("create", config, [&](const ringscope_config& theirs) {
+    return plugin->functions().create(&theirs);
+  }));
+  return engine;
+}
+
+}  // namespace ringscope

@@ -1,0 +1,19 @@
+#ifndef RINGSCOPE_COMMANDS_COMMON_PLUGIN_ENGINE_H_
+#define RINGSCOPE_COMMANDS_COMMON_PLUGIN_ENGINE_H_
+
+#include <memory>
+
+#include "commands/common/plugin.h"
+#include "core/engine/engine.h"
+
+namespace ringscope {
+
+/// Makes a buffer of a plug-in. It keeps the plug-in loaded, and looks at what comes out of it: a
+/// packet that cannot be, or a failure that the plug-in reports, becomes the engine's failure().
+/// Fails if the plug-in does, with its message.
+Result<std::unique_ptr<Engine>> CreatePluginEngine(const std::shared_ptr<const Plugin>& plugin,
+                                                   const EngineConfig& config);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_COMMANDS_COMMON_PLUGIN_ENGINE_H_

@@ -1,0 +1,48 @@
+#ifndef RINGSCOPE_COMMANDS_COMMON_PLUGIN_OBSERVER_H_
+#define RINGSCOPE_COMMANDS_COMMON_PLUGIN_OBSERVER_H_
+
+#include <string>
+
+#include "core/engine/engine.h"
+#include "core/plugin/plugin_abi.h"
+
+namespace ringscope {
+
+/// What a plug-in's buffer was given so far: its reports and packets must fit to it.
+struct PluginInput {
+  const ChunkCommit* under_way = nullptr;  // the commit that the buffer handles now
+  uint64_t commits = 0;                    // all of them
+  uint64_t owed_bytes = 0;                 // committed and not returned
+
+  /// Whether a packet can be at this place: its chunks follow each other, and were all committed.
+  bool CanHold(const PacketPlace& place) const {
+    return Distance(place.first_chunk, place.last_chunk) < commits;
+  }
+};
+
+/// Passes on to an EngineObserver what a plug-in reports. Reports that cannot be true, such as one
+/// without its chunk or a discard outside a commit, are left out, and the first is kept.
+class PluginObserver {
+ public:
+  /// @param observer, input: not owned
+  PluginObserver(EngineObserver& observer, const PluginInput& input);
+  PluginObserver(const PluginObserver&) = delete;
+  PluginObserver& operator=(const PluginObserver&) = delete;
+
+  /// For ringscope_config; lives as long as this.
+  const ringscope_observer* callbacks() const { return &callbacks_; }
+  /// What was wrong with the first bad report; empty: none was.
+  const std::string& complaint() const { return complaint_; }
+
+ private:
+  struct Reports;  // the callbacks
+
+  EngineObserver& observer_;
+  const PluginInput& input_;
+  ringscope_observer callbacks_{};
+  std::string complaint_;
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_COMMANDS_COMMON_PLUGIN_OBSERVER_H_

@@ -1,0 +1,37 @@
+#ifndef RINGSCOPE_COMMANDS_COMMON_PLUGIN_STRUCTS_H_
+#define RINGSCOPE_COMMANDS_COMMON_PLUGIN_STRUCTS_H_
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "core/base/ids.h"
+#include "core/perfetto/packet.h"
+#include "core/plugin/plugin_abi.h"
+
+namespace ringscope {
+
+// The plug-in interface's structs and ours.
+
+/// A struct that a plug-in filled, as far as it has it; nullopt for none.
+template <typename T>
+std::optional<T> TakeStruct(const T* given) {
+  if (given == nullptr || given->struct_size < sizeof(given->struct_size)) return std::nullopt;
+  T taken{};
+  std::memcpy(&taken, given, std::min<size_t>(given->struct_size, sizeof(taken)));
+  return taken;
+}
+
+inline SequenceKey ToKey(ringscope_sequence sequence) {
+  return {ProducerId{sequence.producer}, WriterId{sequence.writer}};
+}
+inline PacketPlace ToPlace(const ringscope_place& place) {
+  return {.first_chunk = ChunkId{place.first_chunk},
+          .first_offset = place.first_offset,
+          .last_chunk = ChunkId{place.last_chunk}};
+}
+inline ringscope_sequence FromKey(SequenceKey key) { return {Raw(key.producer), Raw(key.writer)}; }
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_COMMANDS_COMMON_PLUGIN_STRUCTS_H_

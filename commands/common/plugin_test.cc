@@ -1,0 +1,356 @@
+// Plug-ins: a whole one gives what the engine that it wraps gives; each broken one is refused, or
+// found out, with an error that says what is wrong.
+
+#include "commands/common/plugin.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "commands/replay/stats.h"
+#include "commands/testing/memory_run.h"
+#include "core/testing/random_stream.h"
+#include "formats/inputs/open_log.h"
+#include "formats/io/log_source.h"
+#include "formats/ops/events_jsonl.h"
+
+namespace ringscope {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+std::string PluginPath(const std::string& name) { return RS_PLUGINS "/" + name + ".so"; }
+std::string Broken(const std::string& fault) { return PluginPath("test_plugin_" + fault); }
+const std::string kExample = PluginPath("v2_plugin");
+
+/// What a replay says, with one engine for all buffers, event by event.
+Result<std::string> Events(std::unique_ptr<ByteSource> source, const std::string& engine) {
+  StringSink sink;
+  EventsWriter events(sink);
+  ReplayOptions options;
+  options.session.all.engine = engine;
+  options.session.find_engine = EnginesAndPlugins();
+  Replay replay(std::move(options), events);
+  RS_ASSIGN_OR_RETURN(const auto log, OpenLog(std::move(source)));
+  while (true) {
+    RS_ASSIGN_OR_RETURN(const std::optional<Op> op, log->Next());
+    if (!op) break;
+    RS_RETURN_IF_ERROR(replay.Apply(*op));
+  }
+  RS_RETURN_IF_ERROR(replay.Finish());
+  events.OnSessionEnd(replay.session().buffers());
+  RS_RETURN_IF_ERROR(events.Finish());
+  return sink.text;
+}
+
+Result<std::string> EventsOf(const std::string& path, const std::string& engine) {
+  return Events(OpenByteSource(path).value(), engine);
+}
+
+// A buffer, a chunk of one packet, a patch that finds nothing, a read, and a read of a clone.
+constexpr const char* kPluginLog =
+    R"({"op":"buffer","id":3,"size":4096,"policy":"ring_buffer"})"
+    "\n"
+    R"({"op":"commit","buffer":3,"producer":1,"writer":1,"chunk":0,"fragments":1,"payload":"020801"})"
+    "\n";
+constexpr const char* kPatch =
+    R"({"op":"patch","buffer":3,"producer":1,"writer":1,"chunk":9,"patches":[{"offset":0,"data":"00000000"}]})"
+    "\n";
+constexpr const char* kRead = R"({"op":"read","buffer":3})"
+                              "\n";
+constexpr const char* kClone = R"({"op":"clone_read","buffer":3})"
+                               "\n";
+
+/// The error of a replay with this plug-in.
+std::string ErrorOf(const std::string& plugin, const std::string& log = kPluginLog) {
+  const auto events = Events(MakeMemorySource(log), plugin);
+  return events ? "no error" : events.error().ToString();
+}
+
+TEST(ExamplePlugin, ConformanceCases_AreThoseOfTheEngineItWraps) {
+  int cases = 0;
+  for (const auto& entry : fs::directory_iterator(RS_TESTDATA "/conformance/expected/v2@58")) {
+    const std::string path = RS_TESTDATA "/conformance/cases/" + entry.path().filename().string();
+    SCOPED_TRACE(path);
+    const auto expected = EventsOf(path, "v2@58");
+    const auto found = EventsOf(path, kExample);
+    ASSERT_TRUE(expected) << expected.error().ToString();
+    ASSERT_TRUE(found) << found.error().ToString();
+    ASSERT_EQ(*found, *expected);
+    ++cases;
+  }
+  EXPECT_EQ(cases, 314);
+}
+
+TEST(ExamplePlugin, Captures_AreReplayedAlike) {
+  for (const char* capture : {"two-buffers-v2", "short-v2"}) {
+    const std::string path =
+        std::string(RS_TESTDATA "/captures/") + capture + "/session.ops.jsonl.zst";
+    const auto expected = EventsOf(path, "v2@58");
+    ASSERT_TRUE(expected) << expected.error().ToString();
+    EXPECT_GT(expected->size(), 100'000u);
+    const auto found = EventsOf(path, kExample);
+    ASSERT_TRUE(found) << found.error().ToString();
+    EXPECT_EQ(*found, *expected) << capture;
+  }
+}
+
+/// Writes down all that it is told.
+class Diary : public EngineObserver {
+ public:
+  void OnCommitted(const ObservedChunk& chunk) override { Add("committed", chunk); }
+  void OnRewritten(const ObservedChunk& chunk) override { Add("rewritten", chunk); }
+  void OnRelocated(const ObservedChunk& chunk) override { Add("relocated", chunk); }
+  void OnErased(const ObservedChunk& chunk) override { Add("erased", chunk); }
+  void OnDiscarded(const ChunkCommit& commit, DiscardReason reason) override {
+    Add("discarded", commit, static_cast<int>(reason));
+  }
+  void OnEvicting(const ObservedChunk& chunk, const ChunkCommit& by) override {
+    Add("evicting", chunk);
+    Add("for", by, 0);
+  }
+  void OnPatched(const ObservedChunk& chunk, const ChunkPatches& patches) override {
+    Add("patched", patches, 0);
+    Add("of", chunk);
+  }
+  void OnPatchMissed(const ObservedChunk* chunk, const ChunkPatches& patches,
+                     PatchMiss miss) override {
+    Add("missed", patches, static_cast<int>(miss));
+    if (chunk != nullptr) Add("of", *chunk);
+  }
+  void OnPacketReturned(const Packet& packet) override {
+    lines += fmt::format("packet {} {} ", packet.size, packet.dropped);
+    Add("", packet.sequence, packet.place, 0);
+  }
+  void OnPacketGivenUp(SequenceKey key, const PacketPlace& place, uint32_t cause) override {
+    Add("given up", key, place, cause);
+  }
+  void OnLossBit(SequenceKey key, ChunkId chunk, uint32_t bit) override {
+    lines += fmt::format("loss {} {} {}\n", key.Packed(), Raw(chunk), bit);
+  }
+  void OnWrap() override { lines += "wrap\n"; }
+  void OnPadding(uint64_t offset, uint32_t size) override {
+    lines += fmt::format("padding {} {}\n", offset, size);
+  }
+  void OnStalled(SequenceKey key, ChunkId chunk, StallReason reason) override {
+    lines += fmt::format("stalled {} {} {}\n", key.Packed(), Raw(chunk), static_cast<int>(reason));
+  }
+
+  std::string lines;
+
+ private:
+  void Add(const char* what, const ObservedChunk& c) {
+    lines +=
+        fmt::format("{} {} {} at {} {} {} {} {} {}\n", what, c.sequence.Packed(), Raw(c.chunk),
+                    c.offset, c.outer_size, c.payload_size, c.payload_avail, c.flags, c.incomplete);
+  }
+  void Add(const char* what, const ChunkCommit& c, int reason) {
+    lines += fmt::format("{} {} {} {} {} {} {} {} {} {}\n", what, c.sequence.Packed(), Raw(c.chunk),
+                         c.identity.uid, c.identity.pid, c.fragments, c.flags, c.complete,
+                         wire::AsText(c.payload), reason);
+  }
+  void Add(const char* what, const ChunkPatches& p, int miss) {
+    lines += fmt::format("{} {} {} {} {}", what, p.sequence.Packed(), Raw(p.chunk), p.more, miss);
+    for (const Patch& patch : p.patches)
+      lines += fmt::format(" {} {}", patch.offset, wire::AsText(Bytes(patch.data, kPatchSize)));
+    lines += "\n";
+  }
+  void Add(const char* what, SequenceKey key, const PacketPlace& place, uint32_t cause) {
+    lines += fmt::format("{} {} {} {} {} {}\n", what, key.Packed(), Raw(place.first_chunk),
+                         place.first_offset, Raw(place.last_chunk), cause);
+  }
+};
+
+/// What the engine does to a hostile stream, in an observer's words.
+std::string Watch(const EngineInfo& info, uint32_t seed) {
+  Diary diary;
+  const auto engine =
+      info.create({.size = 4096, .policy = FillPolicy::kRingBuffer, .observer = &diary}).value();
+  testing::RandomStream stream(seed, testing::Conduct::kHostile);
+  for (int i = 0; i < 400; ++i) {
+    const auto step = stream.Next();
+    switch (step.kind) {
+      case testing::RandomStream::Kind::kCommit:
+        engine->Commit(step.commit);
+        break;
+      case testing::RandomStream::Kind::kPatch:
+        engine->ApplyPatches(step.patches);
+        break;
+      default:
+        engine->BeginRead();
+        while (engine->NextPacket() != nullptr) continue;
+    }
+    EXPECT_EQ(engine->CheckInvariants(), "");
+  }
+  return diary.lines;
+}
+
+TEST(ExamplePlugin, Observer_IsToldTheSame) {
+  const EngineLookup lookup = EnginesAndPlugins();
+  const EngineInfo& plugin = *lookup(kExample).value();
+  EXPECT_TRUE(plugin.reports_events);
+  std::string all;
+  for (uint32_t seed = 0; seed < 20; ++seed) {
+    const std::string expected = Watch(*FindEngine("v2@58").value(), seed);
+    ASSERT_EQ(Watch(plugin, seed), expected) << seed;
+    all += expected;
+  }
+  for (const char* what :
+       {"committed", "rewritten", "relocated", "erased", "discarded", "evicting", "patched",
+        "missed", "packet", "given up", "loss", "wrap", "padding", "stalled"})
+    EXPECT_THAT(all, HasSubstr(what));
+}
+
+TEST(ExamplePlugin, Failures_OfCreateAreTold) {
+  const auto engine = EnginesAndPlugins()(kExample).value()->create({.size = 0});
+  ASSERT_FALSE(engine);
+  EXPECT_THAT(engine.error().ToString(), HasSubstr("v2_plugin.so: the plug-in's create failed: "));
+}
+
+TEST(PluginLookup, EnginesOutliveIt) {
+  std::unique_ptr<Engine> engine;
+  {
+    const EngineLookup lookup = EnginesAndPlugins();
+    engine = lookup(kExample).value()->create({.size = 4096}).value();
+    EXPECT_EQ(lookup(kExample).value(), lookup(kExample).value());  // loaded once
+  }
+  EXPECT_EQ(engine->stats().buffer_size, 4096u);
+}
+
+TEST(PluginLookup, OtherNamesAreTheCatalogues) {
+  EXPECT_EQ(EnginesAndPlugins()("v2").value(), FindEngine("v2").value());
+  EXPECT_THAT(EnginesAndPlugins()("v2@59").error().ToString(), HasSubstr("did you mean"));
+  EXPECT_TRUE(IsPluginPath("libx.so"));
+  EXPECT_TRUE(IsPluginPath("plugins/x"));
+  EXPECT_FALSE(IsPluginPath("v2@58"));
+}
+
+TEST(PluginLookup, NoLogCanHaveCodeLoaded) {
+  ReplayListener sink;
+  Session::Options options;
+  options.find_engine = EnginesAndPlugins();
+  Session session(options, sink);
+  BufferSetUp setup;
+  setup.size = 4096;
+  setup.engine = kExample;
+  const Status status = session.Apply({.time_ns = {}, .body = setup});
+  ASSERT_FALSE(status);
+  EXPECT_THAT(status.error().ToString(), HasSubstr("which this build does not have"));
+}
+
+TEST(PluginFaults, Whole_IsReplayed) {
+  const auto events = Events(MakeMemorySource(kPluginLog), Broken("NONE"));
+  ASSERT_TRUE(events) << events.error().ToString();
+  const auto expected = Events(MakeMemorySource(kPluginLog), "v2");
+  EXPECT_EQ(events->substr(0, events->find("\"stats\"")),
+            expected->substr(0, expected->find("\"stats\"")));
+}
+
+struct FaultCase {
+  const char* fault;
+  const char* error;
+};
+
+class PluginFault : public ::testing::TestWithParam<FaultCase> {};
+
+TEST_P(PluginFault, IsToldWithTheFile) {
+  const std::string path = Broken(GetParam().fault);
+  const std::string error = ErrorOf(path, std::string(kPluginLog) + kPatch + kRead + kClone);
+  EXPECT_THAT(error, ::testing::StartsWith(path + ": "));
+  EXPECT_THAT(error, HasSubstr(GetParam().error));
+  EXPECT_THAT(error, ::testing::EndsWith(")"));  // says what to do
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, PluginFault,
+    ::testing::Values(
+        FaultCase{"NO_SYMBOL", "exports no function 'ringscope_get_plugin'"},
+        FaultCase{"NULL_PLUGIN", "does not support version 1 of the plug-in interface"},
+        FaultCase{"ABI_VERSION", "has version 7 of the plug-in interface, expected 1"},
+        FaultCase{"SMALL_STRUCT", "struct_size is 32 bytes, expected at least 96"},
+        FaultCase{"NULL_FUNCTION", "function 'commit' is null"},
+        FaultCase{"NO_NAME", "has no name"},
+        FaultCase{"CREATE", "buffer 3: the plug-in's create failed: no room for so many bytes"},
+        FaultCase{"NULL_SLICE",
+                  "buffer 3: the plug-in returned a packet whose slice 0 has 2 bytes "
+                  "at a null pointer"},
+        FaultCase{"NULL_SLICES", "a packet with 1 slice at a null pointer"},
+        FaultCase{"HUGE_PACKET", "returned more than was ever committed"},
+        FaultCase{"NO_SEQUENCE", "a packet of sequence 0:0"},
+        FaultCase{"FAR_PLACE", "a packet in chunks 1 to 0, expected no more chunks than were"},
+        FaultCase{"ENDLESS", "returned more than was ever committed"},
+        FaultCase{"BAD_ANSWER", "next_packet returned 7, expected 1 or 0"},
+        FaultCase{"COMMIT", "cannot continue: a check of the plug-in's own did not hold"},
+        FaultCase{"PATCH", "cannot continue: no reason given"},
+        FaultCase{"CLONE", "the plug-in's clone failed: not while it rains"},
+        FaultCase{"NONE", "cannot clone a buffer: it has no clone function"},
+        FaultCase{"OLDER", "cannot clone a buffer: it has no clone function"},
+        FaultCase{"NEWER", "cannot clone a buffer: it has no clone function"}),
+    [](const auto& test) { return std::string(test.param.fault); });
+
+/// What a plug-in's replay ends with if someone watches.
+std::string ObservedError(const std::string& plugin) {
+  EngineObserver observer;
+  const auto engine =
+      EnginesAndPlugins()(plugin).value()->create({.size = 4096, .observer = &observer}).value();
+  engine->Commit({.sequence = {ProducerId{1}, WriterId{1}}});
+  engine->BeginRead();
+  return engine->failure() == nullptr ? "none" : engine->failure()->ToString();
+}
+
+TEST(PluginFaults, BadReports_AreTold) {
+  EXPECT_THAT(ObservedError(Broken("BAD_REPORT")),
+              HasSubstr("called 'discarded' with 77, expected at most 4"));
+  EXPECT_THAT(ObservedError(Broken("NO_CHUNK")),
+              HasSubstr("called 'committed' without what the call is about"));
+  EXPECT_THAT(ObservedError(Broken("LATE_DISCARD")),
+              HasSubstr("called 'discarded' outside a commit"));
+  EXPECT_THAT(ObservedError(Broken("OTHER_DISCARD")),
+              HasSubstr("called 'discarded' for chunk 5 of 1:1, expected the commit under way, "
+                        "chunk 0 of 1:1"));
+  EXPECT_THAT(ObservedError(Broken("FAR_GIVEN_UP")),
+              HasSubstr("called 'packet_given_up' with chunks 1 to 0, expected no more than were"));
+  EXPECT_EQ(ObservedError(Broken("NONE")), "none");
+}
+
+TEST(PluginFaults, AfterAFailureNothingGoesOn) {
+  const auto engine = EnginesAndPlugins()(Broken("COMMIT")).value()->create({.size = 4096}).value();
+  const uint8_t bytes[] = {1, 7};
+  engine->Commit({.sequence = {ProducerId{1}, WriterId{1}}, .payload = bytes});
+  ASSERT_NE(engine->failure(), nullptr);
+  const std::string first = engine->failure()->message;
+  engine->BeginRead();
+  EXPECT_EQ(engine->NextPacket(), nullptr);
+  EXPECT_FALSE(engine->ApplyPatches({.sequence = {ProducerId{1}, WriterId{1}}}));
+  EXPECT_FALSE(engine->Clone());
+  EXPECT_EQ(engine->CheckInvariants(), first);
+  EXPECT_EQ(engine->failure()->message, first);
+}
+
+TEST(PluginFaults, FilesThatAreNone_AreTold) {
+  EXPECT_THAT(ErrorOf("./no-such.so"),
+              HasSubstr("./no-such.so: the plug-in cannot be opened: No such file or directory"));
+  const TempFolder folder;
+  const std::string text = folder.Write("text.so", "This is no shared object.\n");
+  EXPECT_THAT(ErrorOf(text), HasSubstr("expected a shared object that can be loaded, found: "));
+  EXPECT_THAT(ErrorOf(folder.path()), HasSubstr("expected a shared object"));
+}
+
+TEST(PluginFaults, InTheLastRead_AreTold) {
+  StatsArgs args;
+  args.logs = {"-"};
+  args.choices.session.find_engine = EnginesAndPlugins();
+  args.choices.session.all.engine = Broken("NO_SEQUENCE");
+  args.choices.reads.mode = ReadsMode::kNone;
+  MemoryRun run(kPluginLog);
+  const auto result = RunStats(args, run.context);
+  ASSERT_FALSE(result);
+  EXPECT_THAT(result.error().ToString(), HasSubstr("a packet of sequence 0:0"));
+}
+
+}  // namespace
+}  // namespace ringscope

@@ -1,0 +1,20 @@
+#ifndef RINGSCOPE_COMMANDS_COMMON_RECORD_TEXT_H_
+#define RINGSCOPE_COMMANDS_COMMON_RECORD_TEXT_H_
+
+#include <string>
+
+#include "core/log/op.h"
+#include "core/perfetto/commit_request.h"
+
+namespace ringscope {
+
+/// "10 fragments, 4,080 bytes, continues on next, needs patching"
+std::string DescribeChunk(const ChunkToMove& chunk);
+/// "2 patches at 12, 30, more to come"
+std::string DescribePatches(const ChunkToPatch& patch);
+/// What any record but a commit says.
+std::string DescribeRecord(const OpBody& body);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_COMMANDS_COMMON_RECORD_TEXT_H_

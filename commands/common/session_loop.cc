@@ -1,0 +1,38 @@
+#include "commands/common/session_loop.h"
+
+#include <fmt/format.h>
+
+#include "commands/shell/text.h"
+
+namespace ringscope {
+
+Result<ExitCode> ReportSessions(SessionReader& sessions, Report& report, const SessionTask& task) {
+  report.Data("sessions", Json::array());
+  ExitCode code = ExitCode::kClean;
+  RS_ASSIGN_OR_RETURN(bool more, sessions.NextSession());
+  for (bool first = true; more; first = false) {
+    if (!first && report.is_text()) report.Print("\n");
+    RS_ASSIGN_OR_RETURN(const ExitCode ending, report.AddItem("sessions", task));
+    code = Worse(code, ending);
+    RS_ASSIGN_OR_RETURN(more, sessions.NextSession());
+  }
+  return Worse(sessions.Finish(), code);
+}
+
+void ReportTitle(Report& report, const SessionTitle& title) {
+  report.Title(Printable(title.path),
+               fmt::format("session {}: {}{}{}", title.session, Count(title.records, "record"),
+                           title.duration_ns > 0 ? " over " + HumanDuration(title.duration_ns) : "",
+                           title.more));
+}
+
+void ReportReplayTitle(Report& report, const ReplayOutcome& outcome) {
+  ReportTitle(report, {.path = outcome.path,
+                       .session = outcome.session,
+                       .records = outcome.records,
+                       .duration_ns = outcome.duration_ns(),
+                       .more = ", " + Count(outcome.read_passes, "read")});
+  if (report.is_text() && outcome.buffers.empty()) report.Print("The session has no buffer.\n");
+}
+
+}  // namespace ringscope

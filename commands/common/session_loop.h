@@ -1,0 +1,34 @@
+#ifndef RINGSCOPE_COMMANDS_COMMON_SESSION_LOOP_H_
+#define RINGSCOPE_COMMANDS_COMMON_SESSION_LOOP_H_
+
+#include <functional>
+#include <string>
+
+#include "commands/common/replay_run.h"
+#include "commands/common/session_reader.h"
+#include "commands/report/report.h"
+
+namespace ringscope {
+
+/// Reports on the session that the reader stands at.
+using SessionTask = std::function<Result<ExitCode>()>;
+
+/// Reports on all sessions, one after the other: an object of the array "sessions" each, with an
+/// empty line between them as text. @return the worst ending; kNotice if an input was damaged
+Result<ExitCode> ReportSessions(SessionReader& sessions, Report& report, const SessionTask& task);
+
+/// What a report of a session begins with: "x.tblog: session 1: 4,732 records over 1.130 s".
+struct SessionTitle {
+  std::string path;
+  uint64_t session = 0;
+  uint64_t records = 0;
+  uint64_t duration_ns = 0;
+  std::string more = {};  // ", 2 reads"
+};
+void ReportTitle(Report& report, const SessionTitle& title);
+/// The title of a replay, and whether the session has no buffer.
+void ReportReplayTitle(Report& report, const ReplayOutcome& outcome);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_COMMANDS_COMMON_SESSION_LOOP_H_

@@ -1,0 +1,147 @@
+#include "commands/common/session_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "commands/shell/input.h"
+#include "commands/shell/text.h"
+#include "formats/inputs/open_log.h"
+
+namespace ringscope {
+
+void WarnOfDamage(Console& console, const std::string& path, const std::vector<Damage>& damage,
+                  uint64_t count) {
+  constexpr size_t kShown = 10;
+  const size_t shown = std::min(kShown, damage.size());
+  for (size_t i = 0; i < shown; ++i)
+    console.Warn(fmt::format("{}: damaged {}", path, damage[i].ToString()));
+  if (count > shown) {
+    console.Warn(fmt::format("{}: damaged in {} more; 'ringscope verify' lists them", path,
+                             Count(count - shown, "place")));
+  }
+}
+
+SessionReader::SessionReader(Context& context, SessionSelection selection, std::string activity)
+    : context_(context), selection_(std::move(selection)), activity_(std::move(activity)) {}
+
+SessionReader::~SessionReader() = default;
+
+Result<bool> SessionReader::NextSession() {
+  if (selection_.only && session_ >= *selection_.only) return false;
+  do {
+    while (in_session_) {
+      RS_ASSIGN_OR_RETURN(const std::optional<Op> skipped, Next());
+      if (!skipped) break;
+    }
+    if (!held_) {
+      RS_ASSIGN_OR_RETURN(held_, Pull());
+      held_number_ = source_ ? source_->record_number() : 0;
+    }
+    if (!held_) return NoFurtherSession();
+    if (!std::holds_alternative<LogHeader>(held_->body)) uuid_.clear();
+    ++session_;
+    in_session_ = true;
+  } while (selection_.only && session_ < *selection_.only);
+  return true;
+}
+
+Result<bool> SessionReader::NoFurtherSession() {
+  if (!selection_.only) {
+    if (session_ == 0) context_.console.Warn(fmt::format("{}: there are no records", path_));
+    return false;
+  }
+  return Fail(
+      ErrorCode::kUsage,
+      fmt::format("no session {}: the input has {}", *selection_.only, Count(session_, "session")),
+      {selection_.paths.back(), {}, {}}, "see 'ringscope info'");
+}
+
+Result<std::optional<Op>> SessionReader::Next() {
+  if (!in_session_) return std::optional<Op>();
+  std::optional<Op> op;
+  if (held_) {
+    op.swap(held_);
+    record_number_ = held_number_;
+    return op;
+  }
+  RS_ASSIGN_OR_RETURN(op, Pull());
+  if (!op) {
+    in_session_ = false;
+  } else if (starts_session_) {
+    held_.swap(op);
+    held_number_ = source_->record_number();
+    in_session_ = false;
+    op.reset();
+  } else {
+    record_number_ = source_->record_number();
+  }
+  return op;
+}
+
+Result<std::optional<Op>> SessionReader::Pull() {
+  while (true) {
+    if (!source_) {
+      if (next_path_ == selection_.paths.size()) return std::optional<Op>();
+      path_ = selection_.paths[next_path_++];
+      if (!opened_) {
+        RS_ASSIGN_OR_RETURN(opened_, OpenInput(context_, path_));
+      }
+      RS_ASSIGN_OR_RETURN(source_, OpenLog(std::move(opened_)));
+      progress_ = std::make_unique<Progress>(context_.console,
+                                             fmt::format("{} {}", activity_, Printable(path_)));
+      first_of_file_ = true;
+    }
+    RS_ASSIGN_OR_RETURN(std::optional<Op> op, source_->Next());
+    if (!op) {
+      CloseSource();
+      continue;
+    }
+    progress_->Update(source_->position(), source_->size().value_or(0));
+    starts_session_ = StartsSession(*op);
+    first_of_file_ = false;
+    return op;
+  }
+}
+
+bool SessionReader::StartsSession(const Op& op) {
+  const auto* header = std::get_if<LogHeader>(&op.body);
+  if (header == nullptr) return first_of_file_;
+  const bool continues =
+      !uuid_.empty() && header->uuid == uuid_ && part_ != UINT32_MAX && header->part == part_ + 1;
+  uuid_ = header->uuid;
+  part_ = header->part;
+  return !continues;
+}
+
+void SessionReader::CloseSource() {
+  if (!source_) return;
+  progress_.reset();
+  if (!selection_.quiet)
+    WarnOfDamage(context_.console, path_, source_->damage(), source_->damage_count());
+  damaged_ = damaged_ || source_->damage_count() > 0;
+  source_.reset();
+}
+
+ExitCode SessionReader::Finish() {
+  CloseSource();
+  return damaged_ ? ExitCode::kNotice : ExitCode::kClean;
+}
+
+Status ExpectNoFurtherSession(SessionReader& sessions, const char* what) {
+  const uint64_t session = sessions.session();
+  RS_ASSIGN_OR_RETURN(const bool more, sessions.NextSession());
+  if (!more) return {};
+  return Fail(ErrorCode::kUsage,
+              fmt::format("the input has more than one session, and {} holds one", what),
+              {sessions.path(), {}, {}}, fmt::format("choose one: --session {}", session));
+}
+
+Result<std::unique_ptr<OpSource>> OpenSession(Context& context, SessionSelection selection,
+                                              std::string activity) {
+  auto reader = std::make_unique<SessionReader>(context, std::move(selection), std::move(activity));
+  RS_RETURN_IF_ERROR(reader->NextSession());
+  return reader;
+}
+
+}  // namespace ringscope

@@ -1,0 +1,103 @@
+#ifndef RINGSCOPE_COMMANDS_COMMON_SESSION_READER_H_
+#define RINGSCOPE_COMMANDS_COMMON_SESSION_READER_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "commands/shell/context.h"
+#include "commands/shell/exit_code.h"
+#include "core/log/op.h"
+#include "formats/io/log_source.h"
+
+namespace ringscope {
+
+/// What a command is to read: the logs of its command line, one behind the other, and perhaps only
+/// one of their sessions.
+struct SessionSelection {
+  std::vector<std::string> paths;
+  std::optional<uint64_t> only;  // session number, from 1
+  bool quiet = false;            // no word of damage: another reader has told of it
+};
+
+/// The sessions of some logs, one after the other. A session starts with a log's first record and
+/// with each header of part 0 or of another uuid; the next part of the same uuid continues it.
+/// Shows progress, and warns of damage that was skipped.
+class SessionReader : public OpSource {
+ public:
+  /// @param activity for the progress line: "replaying"
+  SessionReader(Context& context, SessionSelection selection, std::string activity);
+  ~SessionReader() override;
+
+  /// Gives the first path's content, where it is opened already. Call it before all else.
+  void UseOpened(std::unique_ptr<ByteSource> source) { opened_ = std::move(source); }
+  /// Goes on to the next selected session, skipping what is left of this one. Call it first.
+  /// @return false: there is none. A selected session that does not exist is an error.
+  Result<bool> NextSession();
+  /// The next record of this session; nullopt at its end.
+  Result<std::optional<Op>> Next() override;
+
+  /// Number of this session, from 1.
+  uint64_t session() const { return session_; }
+  /// Number in its file of the record that Next returned last.
+  uint64_t record_number() const { return record_number_; }
+  /// File of that record.
+  const std::string& path() const { return path_; }
+
+  /// Warns of the damage not reported yet. Call it last.
+  /// @return kNotice if any input was damaged
+  ExitCode Finish();
+
+ private:
+  /// The next record of all files; sets `starts_session_`.
+  Result<std::optional<Op>> Pull();
+  bool StartsSession(const Op& op);
+  void CloseSource();
+  Result<bool> NoFurtherSession();
+
+  Context& context_;
+  const SessionSelection selection_;
+  const std::string activity_;
+  std::unique_ptr<ByteSource> opened_;
+  std::unique_ptr<LogSource> source_;
+  std::unique_ptr<Progress> progress_;
+  size_t next_path_ = 0;
+  std::string path_;
+  uint64_t record_number_ = 0;
+
+  std::optional<Op> held_;  // first record of the next session, already pulled
+  uint64_t held_number_ = 0;
+  bool starts_session_ = false;  // what Pull returned last
+  bool in_session_ = false;
+  bool first_of_file_ = true;
+  uint64_t session_ = 0;
+  std::string uuid_;   // of the last header; empty: the session has none
+  uint32_t part_ = 0;  // of the last header
+  bool damaged_ = false;
+};
+
+/// `result`; an error that has no file yet gets `path`.
+template <typename T>
+Result<T> InFile(const std::string& path, Result<T> result) {
+  if (!result && result.error().where.path.empty()) result.error().where.path = path;
+  return result;
+}
+
+/// Opens the first selected session.
+/// @param activity for the progress line: "replaying"
+Result<std::unique_ptr<OpSource>> OpenSession(Context& context, SessionSelection selection,
+                                              std::string activity);
+
+/// Warns of damage, of at most a screenful of it.
+void WarnOfDamage(Console& console, const std::string& path, const std::vector<Damage>& damage,
+                  uint64_t count);
+
+/// Fails if there is a further session, for a command that writes one file.
+/// @param what is written, "a trace"
+Status ExpectNoFurtherSession(SessionReader& sessions, const char* what);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_COMMANDS_COMMON_SESSION_READER_H_

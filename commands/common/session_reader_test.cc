@@ -1,0 +1,98 @@
+#include "commands/common/session_reader.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "commands/testing/memory_run.h"
+
+namespace ringscope {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr const char* kNoteA = R"({"op":"note","text":"a"})"
+                               "\n";
+constexpr const char* kNoteB = R"({"op":"note","text":"b"})"
+                               "\n";
+constexpr const char* kNoteC = R"({"op":"note","text":"c"})"
+                               "\n";
+
+std::string Header(const std::string& uuid, int part) {
+  return R"({"op":"header","uuid":")" + uuid + R"(","part":)" + std::to_string(part) + "}\n";
+}
+
+/// The notes' texts, a "|" in front of each session.
+std::vector<std::string> Read(MemoryRun& run, SessionSelection selection) {
+  std::vector<std::string> seen;
+  SessionReader reader(run.context, std::move(selection), "reading");
+  while (true) {
+    const Result<bool> more = reader.NextSession();
+    if (!more) {
+      seen.push_back(more.error().message);
+      break;
+    }
+    if (!*more) break;
+    seen.push_back("|");
+    while (true) {
+      const Result<std::optional<Op>> op = reader.Next();
+      if (!op) return seen.push_back(op.error().ToString()), seen;
+      if (!*op) break;
+      if (const auto* note = std::get_if<Note>(&(*op)->body)) seen.push_back(note->text);
+    }
+  }
+  reader.Finish();
+  return seen;
+}
+
+TEST(SessionReader, PlainOperations_AreOneSession) {
+  MemoryRun run(std::string(kNoteA) + kNoteB);
+  EXPECT_THAT(Read(run, {{"-"}, {}}), ElementsAre("|", "a", "b"));
+}
+
+TEST(SessionReader, Headers_StartSessionsUnlessTheyContinueOne) {
+  const std::string one(32, '1');
+  const std::string two(32, '2');
+  MemoryRun run(Header(one, 0) + kNoteA + Header(one, 1) + kNoteB + Header(two, 0) + kNoteC +
+                Header(two, 0) + kNoteA + Header(one, 1) + kNoteB);
+  EXPECT_THAT(Read(run, {{"-"}, {}}), ElementsAre("|", "a", "b", "|", "c", "|", "a", "|", "b"));
+}
+
+TEST(SessionReader, Files_ContinueASessionOnlyByItsNextPart) {
+  const TempFolder folder;
+  const std::string uuid(32, '1');
+  const std::string first = folder.Write("1", Header(uuid, 0) + kNoteA);
+  const std::string second = folder.Write("2", Header(uuid, 1) + kNoteB);
+  const std::string plain = folder.Write("3", kNoteC);
+  MemoryRun run;
+  EXPECT_THAT(Read(run, {{first, second, plain, plain}, {}}),
+              ElementsAre("|", "a", "b", "|", "c", "|", "c"));
+}
+
+TEST(SessionReader, OneSession_IsSelectedByNumber) {
+  const TempFolder folder;
+  const std::string a = folder.Write("a", kNoteA);
+  const std::string b = folder.Write("b", kNoteB);
+  const std::string c = folder.Write("c", kNoteC);
+  MemoryRun run;
+  EXPECT_THAT(Read(run, {{a, b, c}, 2}), ElementsAre("|", "b"));
+  EXPECT_THAT(Read(run, {{a, b, c}, 3}), ElementsAre("|", "c"));
+  EXPECT_THAT(Read(run, {{a, b, c}, 4}), ElementsAre("no session 4: the input has 3 sessions"));
+}
+
+TEST(SessionReader, EmptyInput_IsSaid) {
+  MemoryRun run("# nothing\n");
+  EXPECT_THAT(Read(run, {{"-"}, {}}), ElementsAre());
+  EXPECT_THAT(run.err.text, HasSubstr("there are no records"));
+}
+
+TEST(SessionReader, BadLine_EndsWithItsPlace) {
+  MemoryRun run(std::string(kNoteA) + "{\"op\":\"note\",\"text\":7}\n");
+  const std::vector<std::string> seen = Read(run, {{"-"}, {}});
+  ASSERT_EQ(seen.size(), 3u);
+  EXPECT_THAT(seen.back(), HasSubstr(":2: "));
+  EXPECT_THAT(seen.back(), HasSubstr("text"));
+}
+
+}  // namespace
+}  // namespace ringscope

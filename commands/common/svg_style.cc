@@ -1,0 +1,115 @@
+#include "commands/common/svg_style.h"
+
+#include <algorithm>
+
+namespace ringscope {
+namespace {
+
+struct ToneColours {
+  std::string_view name;
+  std::string_view light;
+  std::string_view dark;
+};
+
+constexpr ToneColours kTones[] = {
+    {"page", "#ffffff", "#16181c"},    {"ink", "#1c1e21", "#e8eaed"},
+    {"soft", "#5b6168", "#a3abb5"},    {"line", "#b6bcc4", "#4d545e"},
+    {"card", "#f6f7f9", "#22262c"},    {"good", "#3f8f5b", "#5dbb7e"},
+    {"unread", "#2f7ed8", "#5aa2f0"},  {"waiting", "#c79a00", "#e3bb3a"},
+    {"partly", "#e0781e", "#f0964a"},  {"lost", "#cc3340", "#f2616c"},
+    {"unknown", "#8a9099", "#8a9099"}, {"s0", "#2f7ed8", "#2f7ed8"},
+    {"s1", "#e0781e", "#e0781e"},      {"s2", "#3f8f5b", "#3f8f5b"},
+    {"s3", "#a55fc4", "#a55fc4"},      {"s4", "#c79a00", "#c79a00"},
+    {"s5", "#cc3340", "#cc3340"},      {"s6", "#1d9aa8", "#1d9aa8"},
+    {"s7", "#8c6239", "#8c6239"},      {"s8", "#d4579b", "#d4579b"},
+    {"s9", "#6b7280", "#6b7280"},
+};
+
+constexpr std::string_view kRules = R"(
+.page { fill: var(--page); }
+text { font-family: "DejaVu Sans", Verdana, Helvetica, Arial, sans-serif; font-size: 11px;
+  fill: var(--ink); white-space: pre; }
+text.title { font-size: 17px; font-weight: bold; }
+text.heading { font-size: 14px; font-weight: bold; }
+text.id { font-size: 12px; font-weight: bold; }
+text.soft { fill: var(--soft); }
+text.small { font-size: 10px; }
+text.right { text-anchor: end; }
+text.lost { fill: var(--lost); }
+.card { fill: var(--card); stroke: var(--line); }
+.gap { fill: none; stroke: var(--lost); stroke-dasharray: 5 4; }
+.good { fill: var(--good); }
+.unread { fill: var(--unread); }
+.waiting { fill: var(--waiting); }
+.partly { fill: var(--partly); }
+.lost { fill: var(--lost); }
+.unknown { fill: var(--unknown); }
+.none { fill: var(--line); }
+line, path { stroke: var(--line); stroke-width: 1; fill: none; }
+.link-read { stroke: var(--good); stroke-width: 3; }
+.link-continues { stroke: var(--soft); stroke-width: 3; }
+.link-torn { stroke: var(--lost); stroke-width: 3; stroke-dasharray: 4 3; }
+.pushed { stroke: var(--lost); stroke-width: 1.5; }
+.s0 { fill: var(--s0); }
+.s1 { fill: var(--s1); }
+.s2 { fill: var(--s2); }
+.s3 { fill: var(--s3); }
+.s4 { fill: var(--s4); }
+.s5 { fill: var(--s5); }
+.s6 { fill: var(--s6); }
+.s7 { fill: var(--s7); }
+.s8 { fill: var(--s8); }
+.s9 { fill: var(--s9); }
+.consumed { opacity: 0.3; }
+.padding { fill: var(--line); opacity: 0.5; }
+.unused { fill: var(--card); }
+.cursor { stroke: var(--ink); stroke-width: 2; }
+.edge { stroke: var(--page); stroke-width: 1; }
+)";
+
+constexpr std::string_view kVariable = "var(--";
+
+/// The rules with the tones' colours.
+std::string WithColours(std::string_view rules, std::string_view ToneColours::*ground) {
+  std::string text;
+  while (true) {
+    const size_t begin = rules.find(kVariable);
+    text += rules.substr(0, begin);
+    if (begin == std::string_view::npos) return text;
+    rules.remove_prefix(begin + kVariable.size());
+    const std::string_view name = rules.substr(0, rules.find(')'));
+    for (const ToneColours& tone : kTones)
+      if (tone.name == name) text += tone.*ground;
+    rules.remove_prefix(name.size() + 1);
+  }
+}
+
+/// Of rules like ".card { fill: var(--card); stroke-width: 1; }" only what names a tone.
+std::string ColoursOf(std::string_view rules) {
+  std::string text;
+  while (true) {
+    const size_t open = rules.find('{');
+    if (open == std::string_view::npos) return text;
+    const std::string_view selector = rules.substr(0, open);
+    std::string_view body = rules.substr(open + 1, rules.find('}') - open - 1);
+    rules.remove_prefix(open + body.size() + 2);
+    std::string colours;
+    while (!body.empty()) {
+      const std::string_view declaration = body.substr(0, body.find(';'));
+      if (declaration.find(kVariable) != std::string_view::npos)
+        colours.append(declaration).append(";");
+      body.remove_prefix(std::min(body.size(), declaration.size() + 1));
+    }
+    if (!colours.empty()) text.append(selector).append("{").append(colours).append(" }");
+  }
+}
+
+}  // namespace
+
+std::string SvgStyle(std::string_view more) {
+  const std::string rules = std::string(kRules).append(more);
+  return WithColours(rules, &ToneColours::light) + "@media (prefers-color-scheme: dark) {" +
+         WithColours(ColoursOf(rules), &ToneColours::dark) + "\n}\n";
+}
+
+}  // namespace ringscope

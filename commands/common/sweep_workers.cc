@@ -1,0 +1,78 @@
+#include "commands/common/sweep_workers.h"
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+namespace ringscope {
+namespace {
+
+constexpr size_t kMaxQueued = 8;
+
+}  // namespace
+
+SweepWorkers::SweepWorkers(const std::vector<SweepLane*>& lanes, size_t threads) {
+  threads = std::clamp<size_t>(threads, 1, std::max<size_t>(lanes.size(), 1));
+  // A worker reads its lanes first when it gets a batch: they are dealt out once all have started.
+  while (workers_.size() < threads) {
+    auto worker = std::make_unique<Worker>();
+    try {
+      worker->thread = std::thread([&worker = *worker] { worker.Run(); });
+    } catch (const std::system_error&) {
+      break;
+    }
+    workers_.push_back(std::move(worker));
+  }
+  for (size_t i = 0; i < lanes.size(); ++i)
+    (workers_.empty() ? own_lanes_ : workers_[i % workers_.size()]->lanes).push_back(lanes[i]);
+}
+
+SweepWorkers::~SweepWorkers() { Finish(); }
+
+void SweepWorkers::Worker::Run() {
+  while (true) {
+    std::shared_ptr<const SweepBatch> batch;
+    {
+      std::unique_lock lock(mutex);
+      changed.wait(lock, [&] { return !queue.empty(); });
+      batch = std::move(queue.front());
+      queue.pop();
+    }
+    changed.notify_one();
+    if (batch == nullptr) return;
+    for (SweepLane* lane : lanes) lane->Apply(*batch);
+  }
+}
+
+void SweepWorkers::PutToAll(const std::shared_ptr<const SweepBatch>& batch) {
+  for (const auto& worker : workers_) {
+    {
+      std::unique_lock lock(worker->mutex);
+      worker->changed.wait(lock, [&] { return worker->queue.size() < kMaxQueued; });
+      worker->queue.push(batch);
+    }
+    worker->changed.notify_one();
+  }
+}
+
+void SweepWorkers::Put(std::shared_ptr<const SweepBatch> batch) {
+  PutToAll(batch);
+  for (SweepLane* lane : own_lanes_) lane->Apply(*batch);
+}
+
+void SweepWorkers::Finish() {
+  PutToAll(nullptr);
+  for (const auto& worker : workers_) worker->thread.join();
+  workers_.clear();
+}
+
+std::function<std::unique_ptr<LaneRunner>(const std::vector<SweepLane*>&)> SweepThreads(
+    const Context& context) {
+  const size_t threads =
+      context.threads != 0 ? context.threads : std::thread::hardware_concurrency();
+  return [threads](const std::vector<SweepLane*>& lanes) {
+    return std::make_unique<SweepWorkers>(lanes, threads);
+  };
+}
+
+}  // namespace ringscope

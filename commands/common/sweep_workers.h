@@ -1,0 +1,54 @@
+#ifndef RINGSCOPE_COMMANDS_COMMON_SWEEP_WORKERS_H_
+#define RINGSCOPE_COMMANDS_COMMON_SWEEP_WORKERS_H_
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <queue>
+#include <thread>
+#include <vector>
+
+#include "commands/shell/context.h"
+#include "core/sweep/sweep_input.h"
+
+namespace ringscope {
+
+/// Threads that take the lanes of a sweep through batches: each has some of the lanes, and takes
+/// one after the other through a batch, so that the batch stays in its cache. Where the system
+/// starts fewer threads than wanted, there are fewer; without any, the caller's does the work.
+class SweepWorkers : public LaneRunner {
+ public:
+  /// @param lanes not owned
+  /// @param threads wanted; at most one for each lane is used
+  SweepWorkers(const std::vector<SweepLane*>& lanes, size_t threads);
+  ~SweepWorkers() override;
+
+  /// Waits while the slowest worker is far behind.
+  void Put(std::shared_ptr<const SweepBatch> batch) override;
+  void Finish() override;
+
+ private:
+  struct Worker {
+    std::vector<SweepLane*> lanes;
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::queue<std::shared_ptr<const SweepBatch>> queue;  // nullptr: the end
+    std::thread thread;
+
+    void Run();
+  };
+
+  void PutToAll(const std::shared_ptr<const SweepBatch>& batch);
+
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<SweepLane*> own_lanes_;  // that no worker has
+};
+
+/// Workers on as many threads as the context allows; all cores if it does not say.
+std::function<std::unique_ptr<LaneRunner>(const std::vector<SweepLane*>&)> SweepThreads(
+    const Context& context);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_COMMANDS_COMMON_SWEEP_WORKERS_H_

@@ -1,0 +1,168 @@
+#include "commands/diff/diff.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "commands/diff/diff_logs.h"
+#include "commands/diff/diff_results.h"
+#include "commands/shell/options.h"
+#include "commands/shell/values.h"
+#include "formats/inputs/input_kind.h"
+
+namespace ringscope {
+namespace {
+
+constexpr uint64_t kMostListed = 1'000'000;
+
+void SetUp(CLI::App& app, DiffArgs& args) {
+  AddLogList(app, args.logs, "INPUT",
+             "; or two result files, which are compared as they are: .events.jsonl or .pftrace");
+  AddSession(app, args.session);
+  AddReplayOptions(app, args.sides.a, {.engine = "--a", .prefix = "--a-", .group = "Side A"});
+  AddReplayOptions(app, args.sides.b, {.engine = "--b", .prefix = "--b-", .group = "Side B"});
+  InGroup(app, kOutputGroup);
+  AddParsed(
+      app, "--limit", args.limit,
+      [](std::string_view text) { return ParseNumber(text, kMostListed); }, "N",
+      "Packets to list for each kind of difference (default: 20)");
+  AddFlag(app, "--all", args.all, "Also list the counters that are equal");
+  AddText(app, "--minimize", args.minimize, kFileType,
+          "Write the fewest operations that still show the first difference (.ops.jsonl); - "
+          "for standard output");
+  AddFormat(app, args.format, {"text", "json"});
+}
+
+const char* NameOf(InputKind kind) {
+  switch (kind) {
+    case InputKind::kLog:
+      return "a log";
+    case InputKind::kEvents:
+      return "a file of events";
+    case InputKind::kTrace:
+      return "a trace";
+    case InputKind::kOther:
+      break;
+  }
+  return "neither a log nor a result file";
+}
+
+Result<InputKind> KindOf(const std::string& input) {
+  std::error_code ignored;  // what cannot be looked at cannot be opened either
+  if (input == "-" || input.starts_with('@') || std::filesystem::is_directory(input, ignored))
+    return InputKind::kLog;
+  RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenByteSource(input));
+  RS_ASSIGN_OR_RETURN(const KnownInput known, FindInputKind(std::move(source)));
+  return known.kind;
+}
+
+bool IsResult(InputKind kind) { return kind == InputKind::kEvents || kind == InputKind::kTrace; }
+
+bool ChoosesAnything(const ReplayChoices& choices) {
+  const BufferChoice& all = choices.session.all;
+  return all.engine || all.size || all.policy || !choices.session.buffers.empty() ||
+         choices.reads.mode != ReadsMode::kAuto || choices.pass_bytes;
+}
+
+Status FailToCompare(const std::string& input, std::string what, std::string hint) {
+  return Fail(ErrorCode::kUsage, std::move(what), {input, {}, {}}, std::move(hint));
+}
+
+/// Logs: there must be something to compare.
+Status CheckReplayed(const DiffArgs& args) {
+  const std::string& input = args.logs.logs.front();
+  const auto& a = args.sides.a;
+  const auto& b = args.sides.b;
+  if (!ChoosesAnything(a) && !ChoosesAnything(b)) {
+    return FailToCompare(input, "both sides are the same: nothing says what to compare",
+                         "choose engines, sizes, policies or reads, as in --a v2@55 --b v2@58");
+  }
+  if (args.minimize == "-" && args.format == "json")
+    return Fail(ErrorCode::kUsage, "--minimize - has no place beside --format json");
+  if (!args.minimize.empty() && input == "-")
+    return Fail(ErrorCode::kUsage, "--minimize reads the log twice, so it cannot be standard input",
+                {}, "name a file");
+  return {};
+}
+
+/// Two inputs: they must be results of the same kind.
+Status CheckResults(const DiffArgs& args, const Both<InputKind>& kinds) {
+  for (const Side side : kSides) {
+    const std::string& input = args.logs.logs[side == Side::kA ? 0 : 1];
+    if (kinds[side] == InputKind::kLog) {
+      return FailToCompare(
+          input, "a log is no result: two inputs are two results",
+          kinds[Other(side)] == InputKind::kTrace
+              ? "replay it to a trace first: ringscope replay LOG -o FILE.pftrace"
+              : "replay it first: ringscope replay LOG --events FILE.events.jsonl; to compare two "
+                "engines, give one log and --a and --b");
+    }
+    if (kinds[side] == InputKind::kOther)
+      return FailToCompare(input, "neither a log nor a result file",
+                           "expected .events.jsonl or .pftrace, plain or zstd-compressed");
+  }
+  if (kinds.a != kinds.b) {
+    return FailToCompare(
+        args.logs.logs[1],
+        fmt::format("{} cannot be compared with {}", NameOf(kinds.b), NameOf(kinds.a)),
+        "give two of the same kind");
+  }
+  if (ChoosesAnything(args.sides.a) || ChoosesAnything(args.sides.b) || !args.minimize.empty() ||
+      args.session || args.logs.each || args.logs.shard) {
+    return Fail(ErrorCode::kUsage,
+                "engines, sizes, policies, reads, --session, --each, --shard and --minimize are "
+                "for logs; two result files are compared as they are");
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<ExitCode> RunDiff(const DiffArgs& args, Context& context) {
+  const std::vector<std::string>& inputs = args.logs.logs;
+  std::vector<InputKind> kinds;
+  for (const std::string& input : inputs) {
+    RS_ASSIGN_OR_RETURN(const InputKind kind, KindOf(input));
+    kinds.push_back(kind);
+  }
+  const auto result = std::find_if(kinds.begin(), kinds.end(), IsResult);
+  if (result == kinds.end()) {
+    RS_RETURN_IF_ERROR(CheckReplayed(args));
+    return DiffLogs(args, context);
+  }
+  if (inputs.size() != 2) {
+    return Fail(ErrorCode::kUsage,
+                fmt::format("{} is a result, and results are compared in pairs", NameOf(*result)),
+                {inputs[static_cast<size_t>(result - kinds.begin())], {}, {}},
+                "give two result files, or logs and --a and --b");
+  }
+  RS_RETURN_IF_ERROR(CheckResults(args, {kinds[0], kinds[1]}));
+  return DiffResults(args, kinds[0], context);
+}
+
+Command DiffCommand() {
+  return {
+      "diff",
+      "Replay",
+      "Compare two replays of a log, or two results",
+      "Replays a log, or each of many logs, on two sides, each with its own engine, sizes, "
+      "policies and reads, and compares the results. Packets are matched by their position in the "
+      "log, so that one lost packet is one difference. The report names the first record after "
+      "which the sides differ, with both buffers around it, the packets that only one side "
+      "returned and why, loss flags, order, and all counters. Two result files, events or traces, "
+      "are compared by content, sequence by sequence.",
+      {{"ringscope diff session.tblog --a v2@55 --b v2@58",
+        "Did this upgrade change what the trace contains?"},
+       {"ringscope diff session.tblog --a v2 --b v2 --b-size 1MiB",
+        "What would a larger buffer have kept?"},
+       {"ringscope diff logs/ --a v1 --b v2 --format json", "Compare all logs of a folder"},
+       {"ringscope diff old.pftrace new.pftrace", "Compare what two services wrote"},
+       {"ringscope diff session.tblog --a v2@57 --b v2@58 --minimize bug.ops.jsonl",
+        "Make a small log that shows the difference"}},
+      Bind(SetUp, RunDiff),
+      {.clean = "Both sides are the same.",
+       .notice = "The sides differ; or the input was damaged and what could be read was used."}};
+}
+
+}  // namespace ringscope

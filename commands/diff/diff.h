@@ -1,0 +1,31 @@
+#ifndef RINGSCOPE_COMMANDS_DIFF_DIFF_H_
+#define RINGSCOPE_COMMANDS_DIFF_DIFF_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "commands/common/log_list.h"
+#include "commands/common/replay_run.h"
+#include "commands/shell/command.h"
+#include "core/diff/log_diff.h"
+
+namespace ringscope {
+
+struct DiffArgs {
+  LogChoices logs;  // or two result files
+  Both<ReplayChoices> sides;
+  size_t limit = 20;  // packets listed of each kind
+  bool all = false;   // list counters that agree, too
+  std::string minimize;
+  std::string format = "text";
+  std::optional<uint64_t> session;
+};
+
+Result<ExitCode> RunDiff(const DiffArgs& args, Context& context);
+Command DiffCommand();
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_COMMANDS_DIFF_DIFF_H_

@@ -1,0 +1,131 @@
+#include "commands/diff/diff_logs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "commands/common/each_log.h"
+#include "commands/common/session_reader.h"
+#include "commands/diff/diff_minimize.h"
+#include "commands/diff/diff_report.h"
+#include "commands/diff/diff_words.h"
+#include "commands/shell/text.h"
+
+namespace ringscope {
+namespace {
+
+/// Choices for a buffer that the session does not have can not be meant.
+Status CheckBuffers(const SessionDiff& diff, const DiffArgs& args) {
+  const std::vector<BufferDiff>& buffers = diff.result.buffers;
+  const auto fail = [&](std::string what, std::string hint) {
+    return Fail(ErrorCode::kUsage, fmt::format("session {}: {}", diff.session, what),
+                {diff.path, {}, {}}, std::move(hint));
+  };
+  if (buffers.empty())
+    return fail("it has no buffer, so there is nothing to compare", "see 'ringscope info'");
+  for (const Side side : kSides) {
+    for (const auto& [id, choice] : args.sides[side].session.buffers) {
+      const bool known = std::any_of(buffers.begin(), buffers.end(),
+                                     [wanted = id](const auto& b) { return b.id == wanted; });
+      if (known) continue;
+      std::string ids;
+      for (const BufferDiff& buffer : buffers)
+        ids += fmt::format("{}{}", ids.empty() ? "" : ", ", Raw(buffer.id));
+      return fail(fmt::format("side {} makes a choice for buffer {}, which is not in the log",
+                              Letter(side), Raw(id)),
+                  fmt::format("buffers: {}", ids));
+    }
+  }
+  return {};
+}
+
+/// Compares the session that `sessions` stands at.
+Result<SessionDiff> DiffSession(const DiffArgs& args, SessionReader& sessions, Context& context) {
+  DiffOptions options = ToDiffOptions(args);
+  options.describe = OperationText;
+  std::vector<std::string> said;  // what both sides say is said once
+  options.warn = [&](Side, const std::string& text) {
+    if (std::find(said.begin(), said.end(), text) != said.end()) return;
+    said.push_back(text);
+    context.console.Warn(fmt::format("{}: {}", sessions.path(), Printable(text)));
+  };
+  LogDiffer diff(std::move(options));
+  SessionDiff outcome{.path = sessions.path(), .session = sessions.session(), .result = {}};
+  uint64_t gaps = 0;
+  while (true) {
+    RS_ASSIGN_OR_RETURN(const std::optional<Op> op, sessions.Next());
+    if (!op) break;
+    gaps += std::holds_alternative<RecorderGap>(op->body);
+    if (Status status = diff.Apply(*op, sessions.record_number()); !status) {
+      if (status.error().where.path.empty()) status.error().where.path = outcome.path;
+      return tl::unexpected(std::move(status).error());
+    }
+  }
+  RS_ASSIGN_OR_RETURN(outcome.result, diff.Finish());
+  if (gaps > 0)
+    context.console.Warn(fmt::format("{}: the recording is not complete: it has {}", outcome.path,
+                                     Count(gaps, "gap")));
+  RS_RETURN_IF_ERROR(CheckBuffers(outcome, args));
+  return outcome;
+}
+
+Result<std::vector<SessionDiff>> DiffSessions(const DiffArgs& args, SessionReader& sessions,
+                                              Context& context) {
+  std::vector<SessionDiff> diffs;
+  RS_ASSIGN_OR_RETURN(bool more, sessions.NextSession());
+  while (more) {
+    RS_ASSIGN_OR_RETURN(SessionDiff diff, DiffSession(args, sessions, context));
+    diffs.push_back(std::move(diff));
+    RS_ASSIGN_OR_RETURN(more, sessions.NextSession());
+  }
+  return diffs;
+}
+
+}  // namespace
+
+DiffOptions ToDiffOptions(const DiffArgs& args) {
+  DiffOptions options;
+  for (const Side side : kSides) options.sides[side] = ToReplayOptions(args.sides[side]);
+  options.listed = args.limit;
+  return options;
+}
+
+namespace {
+
+bool AllSame(const std::vector<SessionDiff>& diffs) {
+  return std::all_of(diffs.begin(), diffs.end(),
+                     [](const SessionDiff& diff) { return diff.result.Same(); });
+}
+
+/// Each log for itself, on all cores.
+Result<ExitCode> DiffEach(const DiffArgs& args, const std::vector<std::string>& logs,
+                          Context& context) {
+  if (!args.minimize.empty()) {
+    return Fail(ErrorCode::kUsage, "--minimize takes one log, not many", {},
+                "name one log, without --each and --shard");
+  }
+  std::vector<std::vector<SessionDiff>> diffs(logs.size());
+  const auto task = [&](size_t index, const std::string& log, Context& own) -> Result<ExitCode> {
+    SessionReader sessions(own, {{log}, args.session}, "comparing");
+    RS_ASSIGN_OR_RETURN(diffs[index], DiffSessions(args, sessions, own));
+    return Worse(sessions.Finish(), AllSame(diffs[index]) ? ExitCode::kClean : ExitCode::kNotice);
+  };
+  const std::vector<LogStatus> statuses = RunEachLog(context, logs, "comparing", task);
+  ReportDiffs(args, diffs, &statuses, context.console);
+  return WorstOf(statuses);
+}
+
+}  // namespace
+
+Result<ExitCode> DiffLogs(const DiffArgs& args, Context& context) {
+  RS_ASSIGN_OR_RETURN(const LogList logs, ExpandLogs(context, args.logs));
+  if (logs.each) return DiffEach(args, logs.paths, context);
+  SessionReader sessions(context, {logs.paths, args.session}, "comparing");
+  RS_ASSIGN_OR_RETURN(const std::vector<SessionDiff> diffs, DiffSessions(args, sessions, context));
+  const ExitCode code = sessions.Finish();
+  ReportDiffs(args, {diffs}, nullptr, context.console);
+  if (!args.minimize.empty()) RS_RETURN_IF_ERROR(MinimizeLog(args, diffs, context));
+  return Worse(code, AllSame(diffs) ? ExitCode::kClean : ExitCode::kNotice);
+}
+
+}  // namespace ringscope

@@ -1,0 +1,27 @@
+#ifndef RINGSCOPE_COMMANDS_DIFF_DIFF_LOGS_H_
+#define RINGSCOPE_COMMANDS_DIFF_DIFF_LOGS_H_
+
+#include <string>
+#include <vector>
+
+#include "commands/diff/diff.h"
+#include "core/diff/log_differ.h"
+
+namespace ringscope {
+
+/// The comparison of one session.
+struct SessionDiff {
+  std::string path;
+  uint64_t session = 0;  // number in the input, from 1
+  LogDiff result;
+};
+
+/// Compares two replays of each session of a log, or of each log of a folder.
+Result<ExitCode> DiffLogs(const DiffArgs& args, Context& context);
+
+/// The options of both sides, without callbacks.
+DiffOptions ToDiffOptions(const DiffArgs& args);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_COMMANDS_DIFF_DIFF_LOGS_H_

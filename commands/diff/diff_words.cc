@@ -1,0 +1,145 @@
+#include "commands/diff/diff_words.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+#include <vector>
+
+#include "commands/common/record_text.h"
+#include "commands/shell/text.h"
+#include "core/perfetto/commit_request.h"
+#include "core/perfetto/data_loss.h"
+#include "core/session/buffer_event.h"
+
+namespace ringscope {
+namespace {
+
+std::string CommitText(const Commit& commit) {
+  constexpr size_t kShown = 3;
+  std::vector<std::string> parts;
+  CommitRequestParser parser;
+  parser.Parse(commit.request);
+  const auto name = [&](WriterId writer, ChunkId chunk) {
+    return ToString(ChunkName{{commit.producer, writer}, chunk});
+  };
+  for (const ChunkToMove& chunk : parser.chunks()) {
+    const auto header = chunk.data ? ParseChunkHeader(*chunk.data) : std::nullopt;
+    if (!header) continue;
+    parts.push_back(fmt::format("{} of {} to buffer {}: {}", chunk.incomplete ? "scrape" : "commit",
+                                name(header->writer, header->chunk),
+                                chunk.target_buffer.value_or(0), DescribeChunk(chunk)));
+  }
+  for (const ChunkToPatch& patch : parser.patches()) {
+    parts.push_back(fmt::format("patch of {} in buffer {}: {}",
+                                name(WriterId{static_cast<uint16_t>(patch.writer.value_or(0))},
+                                     ChunkId{static_cast<uint32_t>(patch.chunk.value_or(0))}),
+                                patch.target_buffer.value_or(0), DescribePatches(patch)));
+  }
+  if (parts.empty()) return fmt::format("commit of producer {}", Raw(commit.producer));
+  const size_t more = parts.size() > kShown ? parts.size() - kShown : 0;
+  parts.resize(parts.size() - more);
+  std::string text = fmt::format("{}", fmt::join(parts, "; "));
+  if (more > 0) text += fmt::format("; and {} more", more);
+  return text;
+}
+
+}  // namespace
+
+std::string OperationText(const Op& op) {
+  if (const auto* commit = std::get_if<Commit>(&op.body)) return CommitText(*commit);
+  const std::string what = DescribeRecord(op.body);
+  return fmt::format("{}{}{}", OpKindName(op.body.index()), what.empty() ? "" : " of ", what);
+}
+
+std::string PlaceText(const DiffPlace& place) {
+  std::string text =
+      fmt::format("{}+{}", ToString(ChunkName{place.sequence, place.chunk}), place.offset);
+  if (place.clone != 0) text += fmt::format(" (clone {})", place.clone);
+  return text;
+}
+
+std::string TimeText(const LogMoment& moment, std::optional<uint64_t> first_time_ns) {
+  if (!moment.time_ns || !first_time_ns || *moment.time_ns < *first_time_ns) return "";
+  return HumanDuration(*moment.time_ns - *first_time_ns);
+}
+
+std::string MomentText(const LogMoment& moment, std::optional<uint64_t> first_time_ns) {
+  const std::string time = TimeText(moment, first_time_ns);
+  return fmt::format("record {}{}{}", WithCommas(moment.record.value_or(0)),
+                     time.empty() ? "" : " at ", time);
+}
+
+std::string CountsText(const DiffCounts& counts) {
+  struct Part {
+    DifferenceKind kind;
+    const char* noun;
+    const char* what;
+  };
+  constexpr std::array<Part, kDifferenceKinds> kParts = {{
+      {DifferenceKind::kOnlyInA, "packet", " only in A"},
+      {DifferenceKind::kOnlyInB, "packet", " only in B"},
+      {DifferenceKind::kDuplicateInA, "packet", " twice in A"},
+      {DifferenceKind::kDuplicateInB, "packet", " twice in B"},
+      {DifferenceKind::kMoved, "packet", " at another moment"},
+      {DifferenceKind::kReordered, "packet", " in another order"},
+      {DifferenceKind::kContent, "packet", " with other content"},
+      {DifferenceKind::kLossBits, "packet", " with other loss bits"},
+      {DifferenceKind::kIdentity, "packet", " of another identity"},
+      {DifferenceKind::kPatch, "patch result", ""},
+      {DifferenceKind::kCounter, "counter", ""},
+  }};
+  std::vector<std::string> parts;
+  for (const Part& part : kParts)
+    if (counts[part.kind] > 0) parts.push_back(Count(counts[part.kind], part.noun) + part.what);
+  if (counts.across_order > 0)
+    parts.push_back(Count(counts.across_order, "packet") + " in another order across sequences");
+  return parts.empty() ? "no difference" : fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string Heading(DifferenceKind kind) {
+  constexpr std::array<const char*, kDifferenceKinds> kHeadings = {
+      "Only in A",
+      "Only in B",
+      "Returned once more by A",
+      "Returned once more by B",
+      "Returned at another moment",
+      "In another order within the sequence",
+      "With other content",
+      "With other loss bits",
+      "Of another identity",
+      "Patch results",
+      "Counters"};
+  return kHeadings[static_cast<size_t>(kind)];
+}
+
+std::string ViewText(const PacketView& view, std::optional<uint64_t> first_time_ns) {
+  if (view.returned) {
+    std::string text = "returned by " + MomentText(view.moment, first_time_ns);
+    if (view.loss_bits != 0) text += ", flagged " + LossBitsToString(view.loss_bits);
+    if (!view.valid) text += ", not valid for the service";
+    return text;
+  }
+  if (!view.why) return "not returned again";
+  std::string text = Describe(*view.why);
+  if (view.why->moment.record || view.why->moment.time_ns)
+    text += fmt::format(" ({})", MomentText(view.why->moment, first_time_ns));
+  return text;
+}
+
+std::string StateText(const SideState& state) {
+  return fmt::format("{} held, {} of {} bytes; write cursor at {}; wrapped {}",
+                     Count(state.held_chunks, "chunk"), WithCommas(state.held_bytes),
+                     WithCommas(state.size), WithCommas(state.write_cursor),
+                     Count(state.wraps, "time"));
+}
+
+std::string HeldChunkText(const HeldChunk& chunk) {
+  std::string text = fmt::format("#{} at {}: {} bytes", Raw(chunk.chunk), WithCommas(chunk.offset),
+                                 WithCommas(chunk.outer_size));
+  if (chunk.incomplete) text += ", incomplete";
+  if ((chunk.flags & kNeedsPatching) != 0) text += ", needs patching";
+  return text;
+}
+
+}  // namespace ringscope

@@ -1,0 +1,41 @@
+#ifndef RINGSCOPE_COMMANDS_DIFF_DIFF_WORDS_H_
+#define RINGSCOPE_COMMANDS_DIFF_DIFF_WORDS_H_
+
+#include <optional>
+#include <string>
+
+#include "core/diff/log_diff.h"
+#include "core/log/op.h"
+
+namespace ringscope {
+
+// The words that all reports of differences use.
+
+/// A record in words, in one line: "commit of 1:6#0 to buffer 2: 10 fragments, 4,080 bytes".
+std::string OperationText(const Op& op);
+
+/// A packet's place: "1:6#3+120", in clones "1:6#3+120 (clone 2)".
+std::string PlaceText(const DiffPlace& place);
+
+/// "record 4,734 at 1.837 s"; the time counts from the session's first record.
+std::string MomentText(const LogMoment& moment, std::optional<uint64_t> first_time_ns);
+/// The time alone; empty if there is none.
+std::string TimeText(const LogMoment& moment, std::optional<uint64_t> first_time_ns);
+
+/// "3 packets only in A, 1 packet only in B, 2 counters"; "no difference".
+std::string CountsText(const DiffCounts& counts);
+
+/// What a kind of difference is, as a heading: "Only in A".
+std::string Heading(DifferenceKind kind);
+
+/// What a side did with a packet: "returned by record 12 at 1.2 s, flagged read_gap".
+std::string ViewText(const PacketView& view, std::optional<uint64_t> first_time_ns);
+
+/// "56 chunks, 240 KiB of 256 KiB; write cursor at 12,288; wrapped 31 times"
+std::string StateText(const SideState& state);
+/// "#15 at 4,096: 1,024 bytes, needs patching"
+std::string HeldChunkText(const HeldChunk& chunk);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_COMMANDS_DIFF_DIFF_WORDS_H_

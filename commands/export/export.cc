@@ -1,0 +1,67 @@
+#include "commands/export/export.h"
+
+#include <fmt/format.h>
+
+#include "commands/shell/options.h"
+#include "commands/shell/text.h"
+#include "formats/sqlite/export_sink.h"
+
+namespace ringscope {
+namespace {
+
+void SetUp(CLI::App& app, ExportArgs& args) {
+  AddLogs(app, args.logs);
+  AddSession(app, args.session);
+  AddReplayOptions(app, args.choices);
+  InGroup(app, kOutputGroup);
+  AddText(app, "-o,--output", args.output, kFileType, "The database to write (.db)",
+          Need::kRequired);
+}
+
+}  // namespace
+
+Result<ExitCode> RunExport(const ExportArgs& args, Context& context) {
+  if (args.output == "-") {
+    return Fail(ErrorCode::kUsage, "a database cannot be written to standard output", {},
+                "name a file with --output");
+  }
+  SessionReader sessions(context, {args.logs, args.session}, "exporting");
+  RS_ASSIGN_OR_RETURN(const std::unique_ptr<SqliteExport> database,
+                      SqliteExport::Create(args.output));
+  uint64_t count = 0;
+  uint64_t lost = 0;
+  while (true) {
+    RS_ASSIGN_OR_RETURN(const bool more, sessions.NextSession());
+    if (!more) break;
+    ExportSink sink(*database, sessions.session());
+    RS_ASSIGN_OR_RETURN(
+        const ReplayOutcome outcome,
+        ReplaySession(context, sessions, args.choices, {.accounts = &sink, .listeners = {&sink}}));
+    RS_RETURN_IF_ERROR(sink.Finish(outcome));
+    ++count;
+    lost += sink.lost_packets();
+  }
+  RS_RETURN_IF_ERROR(database->Commit());
+  context.console.Say(fmt::format("wrote {}: {}, {} written, {} lost", args.output,
+                                  Count(count, "session"), Count(database->packets(), "packet"),
+                                  WithCommas(lost)));
+  return sessions.Finish();
+}
+
+Command ExportCommand() {
+  return {"export",
+          "Explain",
+          "Write what happened to every packet into a SQLite database",
+          "Replays like 'ringscope replay' and writes one SQLite file: a row for each packet that "
+          "was written, with its fate and the cause, and tables of the sessions, buffers, "
+          "producers, sequences, chunks, evictions, patches, reads, losses and counters. The views "
+          "data_loss, culprits and stalls answer the most common questions; ringscope-export(1) "
+          "and '.schema' describe the tables.",
+          {{"ringscope export session.tblog -o case.db", "Make the database"},
+           {"sqlite3 -box case.db 'SELECT * FROM culprits'", "Who overwrote whom?"},
+           {"ringscope export --size 16MiB session.tblog -o large.db",
+            "The same with larger buffers, to compare"}},
+          Bind(SetUp, RunExport)};
+}
+
+}  // namespace ringscope

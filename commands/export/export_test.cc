@@ -1,0 +1,313 @@
+#include "commands/export/export.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <map>
+#include <regex>
+
+#include "commands/testing/memory_run.h"
+#include "formats/sqlite/sqlite_schema.h"
+
+namespace ringscope {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+using Rows = std::vector<std::vector<std::string>>;
+
+/// A database that a test asks.
+class Database {
+ public:
+  explicit Database(const std::string& path) {
+    EXPECT_EQ(sqlite3_open_v2(path.c_str(), &db_, SQLITE_OPEN_READONLY, nullptr), SQLITE_OK);
+  }
+  ~Database() { sqlite3_close(db_); }
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
+
+  Rows Ask(const std::string& sql) {
+    Rows rows;
+    sqlite3_stmt* statement = nullptr;
+    EXPECT_EQ(sqlite3_prepare_v2(db_, sql.c_str(), -1, &statement, nullptr), SQLITE_OK)
+        << sqlite3_errmsg(db_);
+    while (sqlite3_step(statement) == SQLITE_ROW) {
+      std::vector<std::string>& row = rows.emplace_back();
+      for (int i = 0; i < sqlite3_column_count(statement); ++i) {
+        const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement, i));
+        row.emplace_back(text == nullptr ? "NULL" : text);
+      }
+    }
+    EXPECT_EQ(sqlite3_finalize(statement), SQLITE_OK) << sqlite3_errmsg(db_);
+    return rows;
+  }
+
+ private:
+  sqlite3* db_ = nullptr;
+};
+
+Ran Export(const ExportArgs& args, const std::string& input = "") {
+  Ran ran = RunCommand(RunExport, args, input);
+  EXPECT_EQ(ran.out, "") << "results are in the file";
+  return ran;
+}
+
+// Two packets of a producer that connected, one of which is evicted by a packet of another's, and a
+// chunk for a buffer that is not there.
+constexpr const char* kSession =
+    R"({"op":"buffer","id":1,"size":4096,"policy":"ring_buffer"})"
+    "\n"
+    R"({"op":"producer","ts":1000,"producer":1,"uid":7,"pid":42,"name":"app"})"
+    "\n"
+    R"({"op":"producer","ts":1500,"producer":2,"uid":7,"pid":43,"name":"chatty"})"
+    "\n"
+    R"({"op":"commit","ts":2000,"buffer":1,"producer":1,"writer":1,"chunk":0,"fragments":1,"payload":"020801"})"
+    "\n"
+    R"({"op":"commit","ts":3000,"buffer":1,"producer":2,"writer":3,"chunk":5,"fragments":1,"payload":")";
+constexpr const char* kStray =
+    R"({"op":"commit","ts":4000,"buffer":9,"producer":1,"writer":1,"chunk":1,"fragments":1,"payload":"020801"})"
+    "\n";
+
+/// The session with a second packet that fills the buffer.
+std::string Session() {
+  std::string payload =
+      "e01f"
+      "12dd1f";  // a fragment of 4064 bytes: field 2 of 4061
+  for (int i = 0; i < 4061; ++i) payload += "00";
+  return kSession + payload + "\"}\n" + kStray;
+}
+
+TEST(Export, Tables_TellTheStory) {
+  const TempFolder folder;
+  ExportArgs args;
+  args.logs = {"-"};
+  args.output = folder.File("case.db");
+  const Ran ran = Export(args, Session());
+  ASSERT_EQ(ran.code, ExitCode::kClean) << ran.error;
+  EXPECT_THAT(ran.err, HasSubstr("case.db: 1 session, 3 packets written, 2 lost\n"));
+  Database database(args.output);
+  EXPECT_THAT(
+      database.Ask("SELECT buffer, producer, writer, size, fate, cause, culprit_producer, "
+                   "culprit_writer, culprit_chunk, decided_ns FROM packets "
+                   "ORDER BY written_ns"),
+      ElementsAre(
+          ElementsAre("1", "1", "1", "2", "overwritten", "evicted", "2", "3", "5", "3000"),
+          ElementsAre("1", "2", "3", "4064", "read", "NULL", "NULL", "NULL", "NULL", "4000"),
+          ElementsAre("9", "1", "1", "2", "discarded", "no_such_buffer", "NULL", "NULL", "NULL",
+                      "4000")));
+  EXPECT_THAT(database.Ask("SELECT chunk, entry, why, exit, left_ns FROM chunks ORDER BY id"),
+              ElementsAre(ElementsAre("0", "committed", "NULL", "evicted", "3000"),
+                          ElementsAre("5", "committed", "NULL", "read", "4000"),
+                          ElementsAre("1", "refused", "no_such_buffer", "none", "NULL")));
+  EXPECT_THAT(database.Ask("SELECT chunk, by_chunk, unread_bytes FROM evictions"),
+              ElementsAre(ElementsAre("1", "2", "3")));
+  EXPECT_THAT(database.Ask("SELECT culprit_name, packets, bytes, percent FROM culprits"),
+              ElementsAre(ElementsAre("chatty", "1", "2", "100.0")));
+  EXPECT_THAT(database.Ask("SELECT producer_name, buffer, fate, packets FROM data_loss"),
+              ElementsAre(ElementsAre("app", "1", "overwritten", "1"),
+                          ElementsAre("app", "9", "discarded", "1")));
+  EXPECT_THAT(database.Ask("SELECT buffer, engine FROM buffers"),
+              ElementsAre(ElementsAre("1", "v2@58"), ElementsAre("9", "NULL")));
+  EXPECT_THAT(database.Ask("SELECT pass, packets, bytes FROM reads"),
+              ElementsAre(ElementsAre("1", "1", "4064")));
+  EXPECT_THAT(database.Ask("SELECT value FROM stats WHERE name = 'traced_buf_chunks_overwritten'"),
+              ElementsAre(ElementsAre("1")));
+  EXPECT_THAT(database.Ask("PRAGMA foreign_key_check"), IsEmpty());
+  // The man page describes all tables and columns.
+  const std::string page = ReadFile(std::string(RS_SOURCE_DIR) + "/man/ringscope-export.1.in");
+  for (const auto& table : database.Ask("SELECT name FROM sqlite_schema WHERE type IN "
+                                        "('table', 'view')")) {
+    const size_t at = page.find(".It Sy " + table[0] + "\n");
+    ASSERT_NE(at, std::string::npos) << table[0];
+    const std::string item = page.substr(at, page.find(".It Sy ", at + 1) - at);
+    if (table[0] == "data_loss" || table[0] == "culprits" || table[0] == "stalls") continue;
+    for (const auto& column :
+         database.Ask("SELECT name FROM pragma_table_info('" + table[0] + "')"))
+      EXPECT_TRUE(std::regex_search(item, std::regex("[ \n]" + column[0] + "[ \n]")))
+          << table[0] << "." << column[0];
+  }
+  EXPECT_THAT(database.Ask("PRAGMA user_version"),
+              ElementsAre(ElementsAre(std::to_string(kSqliteSchemaVersion))));
+}
+
+TEST(Export, Stalled_SaysWhatItWaitsFor) {
+  const TempFolder folder;
+  ExportArgs args;
+  args.logs = {"-"};
+  args.output = folder.File("case.db");
+  const Ran ran = Export(
+      args,
+      R"({"op":"buffer","id":1,"size":4096,"policy":"ring_buffer"})"
+      "\n"
+      R"({"op":"commit","ts":2000,"buffer":1,"producer":1,"writer":1,"chunk":0,"fragments":1,"flags":6,"payload":"020801"})"
+      "\n"
+      R"({"op":"commit","ts":3000,"buffer":1,"producer":1,"writer":1,"chunk":1,"fragments":2,"flags":1,"payload":"020801020801"})"
+      "\n");
+  ASSERT_EQ(ran.code, ExitCode::kClean) << ran.error;
+  Database database(args.output);
+  EXPECT_THAT(database.Ask("SELECT cause, waits_for, packets, since_ns, waited_ns FROM stalls"),
+              ElementsAre(ElementsAre("waits_for_patch", "0", "2", "2000", "1000")));
+}
+
+TEST(Export, Target_IsReplacedOrLeftAsItWas) {
+  const TempFolder folder;
+  ExportArgs args;
+  args.logs = {"-"};
+  args.output = folder.Write("case.db", "something else");
+  EXPECT_EQ(Export(args, "no log").code, ExitCode::kFailed);
+  EXPECT_EQ(ReadFile(args.output), "something else");
+  EXPECT_EQ(Export(args, Session()).code, ExitCode::kClean);
+  EXPECT_TRUE(ReadFile(args.output).starts_with("SQLite format 3"));
+  EXPECT_EQ(folder.FileCount(), 1u) << "a file was left behind";
+}
+
+TEST(Export, Places_WhereNoDatabaseCanBe) {
+  const TempFolder folder;
+  ExportArgs args;
+  args.logs = {"-"};
+  args.output = "-";
+  EXPECT_THAT(Export(args, Session()).error, HasSubstr("standard output"));
+  args.output = "/dev/null";
+  EXPECT_THAT(Export(args, Session()).error, HasSubstr("no regular file"));
+  args.output = folder.File("no/such/folder.db");
+  EXPECT_THAT(Export(args, Session()).error, HasSubstr("the folder must exist"));
+}
+
+/// Files may not grow beyond some bytes while it lives: as on a disk that is full.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{bytes, before_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FileSizeLimit() {
+    setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+
+ private:
+  rlimit before_{};
+  void (*handler_)(int);
+};
+
+TEST(Export, NoRoom_IsAnErrorAndLeavesNothing) {
+  const TempFolder folder;
+  ExportArgs args;
+  args.logs = {std::string(RS_TESTDATA) + "/captures/short-v2/session.ops.jsonl.zst"};
+  args.output = folder.File("case.db");
+  Ran ran;
+  {
+    const FileSizeLimit limit(400'000);
+    ran = Export(args);
+  }
+  EXPECT_EQ(ran.code, ExitCode::kFailed);
+  EXPECT_THAT(ran.error, HasSubstr("case.db: cannot write the database"));
+  EXPECT_EQ(folder.FileCount(), 0u) << "a file was left behind";
+}
+
+/// Listens to a replay beside the accounts.
+class Counter : public ReplayListener, public LedgerSink {
+ public:
+  Status OnPacket(const SessionPacket&) override {
+    ++returned;
+    return {};
+  }
+  uint64_t returned = 0;
+};
+
+/// (session, fate) to packets and bytes.
+using Fates = std::map<std::pair<std::string, std::string>, std::pair<uint64_t, uint64_t>>;
+
+class ExportOverTestdata : public ::testing::TestWithParam<const char*> {};
+
+INSTANTIATE_TEST_SUITE_P(Engines, ExportOverTestdata,
+                         ::testing::Values("v1", "v2@54", "v2@55", "v2@56", "v2@57", "v2@58"),
+                         [](const auto& test) {
+                           std::string name = test.param;
+                           std::replace(name.begin(), name.end(), '@', '_');
+                           return name;
+                         });
+
+// All conformance cases go into one database, a session each; with the two kinds of buffers that
+// captures come from, those as well.
+TEST_P(ExportOverTestdata, RowsAreThePacketsWritten) {
+  const TempFolder folder;
+  ExportArgs args;
+  const bool with_captures = GetParam() == std::string("v1") || GetParam() == std::string("v2@58");
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(RS_TESTDATA)) {
+    const std::string path = entry.path().string();
+    const bool is_case = path.find("/conformance/cases/") != std::string::npos;
+    if ((is_case && path.ends_with(".zst")) ||
+        (with_captures && path.ends_with("session.ops.jsonl.zst")))
+      args.logs.push_back(path);
+  }
+  std::sort(args.logs.begin(), args.logs.end());
+  args.output = folder.File("all.db");
+  args.choices.session.all.engine = GetParam();
+
+  Fates want;
+  std::map<std::string, uint64_t> returned;
+  MemoryRun memory;
+  SessionReader sessions(memory.context, {args.logs, {}}, "replaying");
+  while (sessions.NextSession().value()) {
+    Counter counter;
+    std::map<BufferId, LedgerTotals> ledger;
+    const auto outcome =
+        ReplaySession(memory.context, sessions, args.choices,
+                      {.accounts = &counter, .totals = &ledger, .listeners = {&counter}});
+    ASSERT_TRUE(outcome) << outcome.error().ToString();
+    const std::string number = std::to_string(sessions.session());
+    for (const auto& [id, totals] : ledger) {
+      for (size_t i = 0; i < kFates; ++i) {
+        if (totals.by_fate[i].packets == 0) continue;
+        auto& [packets, bytes] = want[{number, Name(static_cast<Fate>(i))}];
+        packets += totals.by_fate[i].packets;
+        bytes += totals.by_fate[i].bytes;
+      }
+    }
+    if (counter.returned > 0) returned[number] = counter.returned;
+  }
+  EXPECT_EQ(sessions.session(), with_captures ? 386u : 379u);
+
+  ASSERT_NE(Export(args).code, ExitCode::kFailed);
+  Database database(args.output);
+  Fates got;
+  for (const auto& row : database.Ask("SELECT session, fate, count(*), sum(size) FROM packets "
+                                      "GROUP BY session, fate"))
+    got[{row[0], row[1]}] = {std::stoull(row[2]), std::stoull(row[3])};
+  EXPECT_EQ(got, want);
+
+  std::map<std::string, uint64_t> came_out;
+  for (const auto& row : database.Ask(
+           "SELECT session, count(*) FROM (SELECT session FROM packets WHERE fate IN "
+           "('read', 'invalid') UNION ALL SELECT session FROM duplicates) GROUP BY session"))
+    came_out[row[0]] = std::stoull(row[1]);
+  EXPECT_EQ(came_out, returned);
+  std::map<std::string, uint64_t> by_reads;
+  for (const auto& row : database.Ask("SELECT session, sum(packets) FROM reads GROUP BY session "
+                                      "HAVING sum(packets) > 0"))
+    by_reads[row[0]] = std::stoull(row[1]);
+  EXPECT_EQ(by_reads, returned);
+
+  EXPECT_THAT(database.Ask("PRAGMA foreign_key_check"), IsEmpty());
+  EXPECT_THAT(database.Ask("PRAGMA integrity_check"), ElementsAre(ElementsAre("ok")));
+  EXPECT_THAT(database.Ask("SELECT (SELECT sum(packets) FROM sequences) - "
+                           "(SELECT count(*) FROM packets)"),
+              ElementsAre(ElementsAre("0")));
+  EXPECT_THAT(database.Ask("SELECT (SELECT sum(packets) FROM data_loss) - (SELECT count(*) FROM "
+                           "packets JOIN fates USING (fate) WHERE is_loss)"),
+              ElementsAre(ElementsAre("0")));
+}
+
+}  // namespace
+}  // namespace ringscope

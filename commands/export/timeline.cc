@@ -1,0 +1,78 @@
+#include "commands/export/timeline.h"
+
+#include <fmt/format.h>
+
+#include "commands/shell/options.h"
+#include "commands/shell/output.h"
+#include "commands/shell/text.h"
+#include "formats/trace/life_trace.h"
+
+namespace ringscope {
+namespace {
+
+Result<uint64_t> ParseLanes(std::string_view text) {
+  RS_ASSIGN_OR_RETURN(const uint64_t lanes, ParseNumber(text, 1'000'000));
+  if (lanes == 0) return Fail(ErrorCode::kUsage, "at least one lane is needed");
+  return lanes;
+}
+
+void SetUp(CLI::App& app, TimelineArgs& args) {
+  AddLog(app, args.log);
+  AddSession(app, args.session);
+  AddReplayOptions(app, args.choices);
+  InGroup(app, kOutputGroup);
+  AddText(app, "-o,--output", args.output, kFileType,
+          "The trace to write (.pftrace); - for standard output", Need::kRequired);
+  AddParsed(app, "--lanes", args.lanes, ParseLanes, "N",
+            "Chunks of a sequence that are shown side by side; more than these have no slice "
+            "(default: 4096)");
+}
+
+}  // namespace
+
+Result<ExitCode> RunTimeline(const TimelineArgs& args, Context& context) {
+  SessionReader sessions(context, {{args.log}, args.session}, "drawing");
+  RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
+                      CreateOutput(context, args.output, /*binary=*/true));
+  LifeTrace::Counts counts;
+  RS_ASSIGN_OR_RETURN(bool more, sessions.NextSession());
+  while (more) {
+    LifeTrace life(*file, static_cast<uint32_t>(args.lanes));
+    RS_RETURN_IF_ERROR(
+        ReplaySession(context, sessions, args.choices, {.accounts = &life, .listeners = {&life}}));
+    RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "a trace"));
+    RS_RETURN_IF_ERROR(life.Finish());
+    counts = life.counts();
+    RS_ASSIGN_OR_RETURN(more, sessions.NextSession());
+  }
+  RS_RETURN_IF_ERROR(file->Commit());
+  if (file->path() != "-")
+    context.console.Say(fmt::format(
+        "wrote {}: {}, {}, {}", file->path(), Count(counts.chunks, "chunk"),
+        Count(counts.evictions, "eviction"), Count(counts.lost_packets, "lost packet")));
+  if (counts.chunks_left_out > 0)
+    context.console.Warn(
+        fmt::format("no slice was drawn for {}, as more than {} of a sequence were in the buffer "
+                    "at once; raise "
+                    "--lanes to see all",
+                    Count(counts.chunks_left_out, "chunk"), args.lanes));
+  return sessions.Finish();
+}
+
+Command TimelineCommand() {
+  return {"timeline",
+          "Explain",
+          "Draw the life of the buffers as a Perfetto trace",
+          "Replays like 'ringscope replay' and writes a trace about the buffers themselves, for "
+          "the Perfetto UI and trace processor. Below each producer are its sequences, with a "
+          "slice for each chunk from its commit until it is read or evicted, an arrow from the "
+          "commit that evicted it, and the losses with their causes. Each buffer has counters of "
+          "its fill level and its unread bytes, read passes and wraps; there are also write rates "
+          "and flushes.",
+          {{"ringscope timeline session.tblog -o life.pftrace", "Then open it in ui.perfetto.dev"},
+           {"ringscope timeline --size 1MiB session.tblog -o life.pftrace",
+            "The same for a buffer of another size"}},
+          Bind(SetUp, RunTimeline)};
+}
+
+}  // namespace ringscope

@@ -1,0 +1,306 @@
+#include "commands/export/timeline.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "commands/replay/replay.h"
+#include "commands/testing/memory_run.h"
+#include "core/base/wire.h"
+#include "formats/trace/life_trace.h"
+
+namespace ringscope {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
+
+/// A track event as this test reads it, by the numbers of the trace format.
+struct Event {
+  uint64_t time = 0;
+  uint64_t type = 0;  // 1 begin, 2 end, 3 instant, 4 counter
+  uint64_t track = 0;
+  std::string name;
+  uint64_t value = 0;
+  std::vector<uint64_t> flows;
+  std::vector<uint64_t> ended_flows;
+  std::map<std::string, std::string> args;
+};
+
+struct Track {
+  std::string name;
+  uint64_t parent = 0;
+  std::string process;
+  bool is_counter = false;
+};
+
+struct Trace {
+  std::vector<Event> events;
+  std::map<uint64_t, Track> tracks;
+
+  std::string PathOf(uint64_t track) const {
+    const Track& at = tracks.at(track);
+    const std::string name = at.process.empty() ? at.name : at.process;
+    return at.parent == 0 ? name : PathOf(at.parent) + " / " + name;
+  }
+};
+
+template <typename Visit>
+void EachField(Bytes message, Visit visit) {
+  wire::FieldReader reader(message);
+  while (const auto field = reader.Next()) visit(*field);
+  EXPECT_TRUE(reader.ok());
+}
+
+Event ParseEvent(Bytes message) {
+  Event event;
+  EachField(message, [&](const wire::Field& field) {
+    if (field.number == 9) event.type = field.value;
+    if (field.number == 11) event.track = field.value;
+    if (field.number == 23) event.name = wire::AsText(field.bytes);
+    if (field.number == 30) event.value = field.value;
+    if (field.number == 47) event.flows.push_back(field.value);
+    if (field.number == 48) event.ended_flows.push_back(field.value);
+    if (field.number != 4) return;
+    std::string name, value;
+    EachField(field.bytes, [&](const wire::Field& part) {
+      if (part.number == 10)
+        name = wire::AsText(part.bytes);
+      else if (part.number == 6)
+        value = wire::AsText(part.bytes);
+      else
+        value = std::to_string(part.value);
+    });
+    event.args[name] = value;
+  });
+  return event;
+}
+
+Trace Parse(const std::string& file) {
+  Trace trace;
+  EachField(wire::AsBytes(file), [&](const wire::Field& packet) {
+    ASSERT_EQ(packet.number, 1u);
+    uint64_t time = 0;
+    bool has_sequence = false;
+    EachField(packet.bytes, [&](const wire::Field& field) {
+      if (field.number == 8) time = field.value;
+      has_sequence |= field.number == 10 && field.value != 0;
+      if (field.number == 11) trace.events.push_back(ParseEvent(field.bytes));
+      if (field.number != 60) return;
+      Track track;
+      uint64_t uuid = 0;
+      EachField(field.bytes, [&](const wire::Field& part) {
+        if (part.number == 1) uuid = part.value;
+        if (part.number == 2) track.name = wire::AsText(part.bytes);
+        if (part.number == 5) track.parent = part.value;
+        if (part.number == 8) track.is_counter = true;
+        if (part.number == 3)
+          EachField(part.bytes, [&](const wire::Field& of) {
+            if (of.number == 6) track.process = wire::AsText(of.bytes);
+          });
+      });
+      EXPECT_TRUE(trace.tracks.emplace(uuid, track).second) << "a track is described twice";
+    });
+    EXPECT_TRUE(has_sequence);
+    if (!trace.events.empty() && trace.events.back().time == 0) trace.events.back().time = time;
+  });
+  return trace;
+}
+
+/// What a viewer relies on: known tracks, slices that nest, times in order, arrows with both ends.
+void CheckForm(const Trace& trace) {
+  std::map<uint64_t, std::vector<uint64_t>> open;  // by track: begin times
+  std::map<uint64_t, uint64_t> last;               // time of slices and counters
+  std::map<uint64_t, uint64_t> flows;              // to the time of their start
+  for (const Event& event : trace.events) {
+    ASSERT_TRUE(trace.tracks.contains(event.track));
+    EXPECT_EQ(event.type == 4, trace.tracks.at(event.track).is_counter);
+    const bool is_loss = event.args.contains("fate");  // told when it is certain
+    if (!is_loss) {
+      EXPECT_GE(event.time, last[event.track]) << trace.PathOf(event.track);
+      last[event.track] = event.time;
+    }
+    std::vector<uint64_t>& stack = open[event.track];
+    if (event.type == 1) {
+      EXPECT_TRUE(stack.empty()) << "a chunk lies on another: " << trace.PathOf(event.track);
+      stack.push_back(event.time);
+    } else if (event.type == 2) {
+      ASSERT_FALSE(stack.empty()) << "an end without beginning: " << trace.PathOf(event.track);
+      stack.pop_back();
+    }
+    for (const uint64_t flow : event.flows)
+      EXPECT_TRUE(flows.emplace(flow, event.time).second) << "an arrow starts twice";
+    for (const uint64_t flow : event.ended_flows) {
+      const auto start = flows.find(flow);
+      ASSERT_NE(start, flows.end()) << "an arrow ends that did not start";
+      EXPECT_EQ(start->second, event.time);
+      flows.erase(start);
+    }
+  }
+  for (const auto& [track, stack] : open) EXPECT_THAT(stack, IsEmpty()) << trace.PathOf(track);
+  EXPECT_TRUE(flows.empty()) << "arrows that end nowhere";
+}
+
+struct Drawn {
+  Trace trace;
+  std::string err;
+  std::string error;
+};
+
+Drawn Draw(TimelineArgs args, const std::string& input = "") {
+  MemoryRun memory(input);
+  args.output = "-";
+  if (args.log.empty()) args.log = "-";
+  const Result<ExitCode> result = RunTimeline(args, memory.context);
+  Drawn ran;
+  if (!result) ran.error = result.error().ToString();
+  ran.trace = Parse(memory.Output());
+  ran.err = memory.err.text;
+  return ran;
+}
+
+constexpr const char* kTwo =
+    R"({"op":"buffer","id":1,"size":4096,"policy":"ring_buffer"})"
+    "\n"
+    R"({"op":"producer","ts":1000000000,"producer":1,"uid":7,"pid":42,"name":"app"})"
+    "\n"
+    R"({"op":"commit","ts":1100000000,"buffer":1,"producer":1,"writer":1,"chunk":0,"fragments":1,"payload":"020801"})"
+    "\n"
+    R"({"op":"flush","ts":1150000000,"flush":1,"producer":1})"
+    "\n"
+    R"({"op":"commit","ts":1200000000,"buffer":1,"producer":1,"writer":1,"chunk":1,"fragments":1,"payload":"020801"})"
+    "\n"
+    R"({"op":"flush_done","ts":1250000000,"producer":1,"flush":1})"
+    "\n";
+
+TEST(Timeline, Tracks_FormATree) {
+  const Drawn ran = Draw({}, kTwo);
+  ASSERT_EQ(ran.error, "");
+  CheckForm(ran.trace);
+  std::vector<std::string> paths;
+  for (const auto& [id, track] : ran.trace.tracks) paths.push_back(ran.trace.PathOf(id));
+  const std::string buffer = "buffer 1: v2@58, 4 KiB, ring_buffer";
+  EXPECT_THAT(
+      paths, UnorderedElementsAre(buffer, buffer + " / buffer 1 reads", buffer + " / buffer 1 fill",
+                                  buffer + " / buffer 1 unread", "app", "app / 1:1 in buffer 1",
+                                  "app / 1:1 in buffer 1 / 1:1 chunks 1",
+                                  "app / 1:1 in buffer 1 / 1:1 chunks 2",
+                                  "app / 1:1 in buffer 1 / 1:1 write rate per second", "flushes",
+                                  "flushes / flushes"));
+}
+
+TEST(Timeline, Events_AreWhatHappened) {
+  const Drawn ran = Draw({}, kTwo);
+  std::vector<std::string> lines;
+  for (const Event& event : ran.trace.events) {
+    static constexpr const char* kTypes[] = {"", "begin ", "end ", "instant ", "counter "};
+    lines.push_back(std::to_string(event.time / 1'000'000) + " " + kTypes[event.type] +
+                    ran.trace.tracks.at(event.track).name + " " +
+                    (event.type == 4 ? std::to_string(event.value) : event.name));
+  }
+  EXPECT_THAT(lines, ::testing::ElementsAre(
+                         "1100 begin 1:1 chunks 1 #0", "1100 counter buffer 1 fill 32",
+                         "1100 counter buffer 1 unread 32", "1150 begin flushes flush 1",
+                         "1200 counter 1:1 write rate per second 30", "1200 begin 1:1 chunks 2 #1",
+                         "1200 counter buffer 1 fill 64", "1200 counter buffer 1 unread 64",
+                         "1250 end flushes ", "1250 instant  acknowledges flush 1",
+                         "1250 begin buffer 1 reads read pass 1", "1250 end 1:1 chunks 1 ",
+                         "1250 end 1:1 chunks 2 ", "1250 end buffer 1 reads ",
+                         "1250 counter buffer 1 fill 0", "1250 counter buffer 1 unread 0",
+                         "1300 counter 1:1 write rate per second 30"));
+}
+
+TEST(Timeline, Lanes_AreLimited) {
+  TimelineArgs args;
+  args.lanes = 1;
+  const Drawn ran = Draw(args, kTwo);
+  CheckForm(ran.trace);
+  EXPECT_THAT(ran.err, HasSubstr("no slice was drawn for 1 chunk, as"));
+  size_t slices = 0;
+  for (const Event& event : ran.trace.events) slices += event.name.starts_with("#") ? 1 : 0;
+  EXPECT_EQ(slices, 1u);
+}
+
+TEST(Timeline, LogWithoutTimes_CountsRecords) {
+  const Drawn ran = Draw(
+      {}, R"({"op":"buffer","id":0,"size":4096,"policy":"ring_buffer"})"
+          "\n"
+          R"({"op":"commit","producer":1,"writer":1,"chunk":0,"fragments":1,"payload":"020801"})"
+          "\n");
+  CheckForm(ran.trace);
+  ASSERT_FALSE(ran.trace.events.empty());
+  EXPECT_EQ(ran.trace.events.front().time, 1000u);
+}
+
+class TimelineOverCaptures : public ::testing::TestWithParam<const char*> {};
+
+INSTANTIATE_TEST_SUITE_P(Engines, TimelineOverCaptures,
+                         ::testing::Values("v1", "v2@54", "v2@56", "v2@58"), [](const auto& test) {
+                           std::string name = test.param;
+                           std::replace(name.begin(), name.end(), '@', '_');
+                           return name;
+                         });
+
+TEST_P(TimelineOverCaptures, AddsUpWithTheReplay) {
+  int captures = 0;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::string(RS_TESTDATA) + "/captures")) {
+    SCOPED_TRACE(entry.path());
+    TimelineArgs args;
+    args.log = (entry.path() / "session.ops.jsonl.zst").string();
+    args.choices.session.all.engine = GetParam();
+    const Drawn ran = Draw(args);
+    ASSERT_EQ(ran.error, "");
+    CheckForm(ran.trace);
+
+    MemoryRun memory;
+    LedgerSink accounts;
+    std::map<BufferId, LedgerTotals> ledger;
+    SessionReader sessions(memory.context, {{args.log}, {}}, "replaying");
+    ASSERT_TRUE(sessions.NextSession().value());
+    const auto outcome = ReplaySession(memory.context, sessions, args.choices,
+                                       {.accounts = &accounts, .totals = &ledger});
+    ASSERT_TRUE(outcome) << outcome.error().ToString();
+    uint64_t written = 0, rewritten = 0, lost = 0, passes = 0;
+    for (const BufferOutcome& buffer : outcome->buffers) {
+      written += buffer.stats.chunks_written;
+      rewritten += buffer.stats.chunks_rewritten;
+    }
+    for (const auto& [id, totals] : ledger) lost += totals.lost().packets;
+
+    std::map<std::string, uint64_t> taken;
+    uint64_t lost_shown = 0;
+    for (const Event& event : ran.trace.events) {
+      if (event.args.contains("taken")) ++taken[event.args.at("taken")];
+      if (event.args.contains("fate")) lost_shown += std::stoull(event.args.at("packets"));
+      passes += event.name.starts_with("read pass") ? 1 : 0;
+    }
+    EXPECT_EQ(taken["committed"] + taken["relocated"], written);
+    EXPECT_GE(taken["rewritten"], rewritten) << "V2 tells of those that have not grown as well";
+    EXPECT_EQ(lost_shown, lost);
+    EXPECT_GE(passes, outcome->read_passes);
+    ++captures;
+  }
+  EXPECT_EQ(captures, 7);
+}
+
+TEST(Lanes, AreUsedAgain_LowestFirst) {
+  Lanes lanes;
+  EXPECT_EQ(lanes.Take(), 0u);
+  EXPECT_EQ(lanes.Take(), 1u);
+  EXPECT_EQ(lanes.Take(), 2u);
+  lanes.Give(1);
+  lanes.Give(0);
+  EXPECT_EQ(lanes.Take(), 0u);
+  EXPECT_EQ(lanes.Take(), 1u);
+  EXPECT_EQ(lanes.Take(), 3u);
+  EXPECT_EQ(lanes.size(), 4u);
+}
+
+}  // namespace
+}  // namespace ringscope

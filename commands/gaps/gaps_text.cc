@@ -1,0 +1,314 @@
+#include "commands/gaps/gaps_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "commands/common/session_loop.h"
+#include "commands/gaps/gaps_words.h"
+#include "commands/report/table.h"
+#include "commands/shell/text.h"
+
+namespace ringscope {
+namespace {
+
+std::string PacketsText(const FateCount& count) {
+  return fmt::format("{} ({})", Count(count.packets, "packet"), HumanSize(count.bytes));
+}
+
+/// What became of all packets, buffer by buffer; the rows add up to the first.
+void PrintFates(Console& console, const ShownGaps& selection) {
+  for (const BufferGaps& buffer : selection.report.buffers) {
+    const BufferOutcome* outcome = selection.BufferOf(buffer.id);
+    console.Print(fmt::format("\n{}{}\n", console.Bold(fmt::format("buffer {}", Raw(buffer.id))),
+                              outcome == nullptr
+                                  ? ", never set up"
+                                  : fmt::format(": {} {}, {}", HumanSize(outcome->size),
+                                                Name(outcome->policy), outcome->engine)));
+    const FateCount written = buffer.totals.written;
+    Table table(
+        {{"", Align::kLeft}, {"", Align::kRight}, {"", Align::kRight}, {"", Align::kRight}});
+    const auto add = [&](std::string name, const FateCount& count) {
+      table.AddRow({std::move(name), WithCommas(count.packets), HumanSize(count.bytes),
+                    Percent(count.packets, written.packets)});
+    };
+    add("packets written", written);
+    for (size_t i = 0; i < kFates; ++i) {
+      const auto fate = static_cast<Fate>(i);
+      const FateCount& count = buffer.totals[fate];
+      if (count.packets == 0) continue;
+      add(fmt::format("  {}{}", IsLoss(fate) ? "lost: " : "", Name(fate)), count);
+    }
+    if (buffer.totals.own_fault.packets > 0)
+      add("  of these by a buffer bug", buffer.totals.own_fault);
+    table.Print(console, 2);
+  }
+}
+
+/// Sequence by sequence, those that lost most first.
+void PrintSequences(Console& console, const ShownGaps& selection) {
+  constexpr size_t kShown = 30;
+  std::vector<const SequenceGaps*> sequences;
+  for (const SequenceGaps* sequence : selection.sequences)
+    if (sequence->lost().packets > 0) sequences.push_back(sequence);
+  if (sequences.empty()) return;
+  std::stable_sort(sequences.begin(), sequences.end(),
+                   [](const SequenceGaps* a, const SequenceGaps* b) {
+                     return a->lost().packets > b->lost().packets;
+                   });
+  Table table({{"sequence", Align::kLeft},
+               {"producer", Align::kLeft},
+               {"buffer", Align::kRight},
+               {"written", Align::kRight},
+               {"lost", Align::kRight},
+               {"", Align::kRight},
+               {"bytes lost", Align::kRight},
+               {"gaps", Align::kRight},
+               {"not flagged", Align::kRight}});
+  for (size_t i = 0; i < std::min(sequences.size(), kShown); ++i) {
+    const SequenceGaps& sequence = *sequences[i];
+    const auto flagged = [](const Gap& gap) {
+      return gap.sign == GapSign::kFlagged || gap.sign == GapSign::kFlaggedFirst;
+    };
+    const auto not_flagged =
+        sequence.gaps.size() -
+        static_cast<size_t>(std::count_if(sequence.gaps.begin(), sequence.gaps.end(), flagged));
+    table.AddRow({ToString(sequence.sequence), ProducerText(selection.notes, sequence.sequence),
+                  std::to_string(Raw(sequence.buffer)), WithCommas(sequence.written().packets),
+                  WithCommas(sequence.lost().packets),
+                  Percent(sequence.lost().packets, sequence.written().packets),
+                  HumanSize(sequence.lost().bytes),
+                  WithCommas(sequence.gaps.size() + sequence.unlisted_gaps),
+                  WithCommas(not_flagged)});
+  }
+  console.Print("\n");
+  table.Print(console);
+  if (sequences.size() > kShown)
+    console.Print(fmt::format("and {}\n", Count(sequences.size() - kShown, "further sequence")));
+}
+
+/// With what size each buffer would have kept all that found no room in it.
+void PrintSizes(Console& console, const ShownGaps& selection) {
+  std::string text;
+  for (const BufferGaps& buffer : selection.report.buffers) {
+    const bool is_selected = std::any_of(
+        selection.sequences.begin(), selection.sequences.end(), [&](const SequenceGaps* sequence) {
+          return sequence->buffer == buffer.id && sequence->lost().packets > 0;
+        });
+    if (!is_selected) continue;
+    uint64_t size = 0;
+    for (const SequenceGaps& sequence : buffer.sequences)
+      for (const Gap& gap : sequence.gaps)
+        size = std::max(size, gap.remedies.buffer_size.value_or(0));
+    if (size == 0) continue;
+    text += fmt::format("With {1} KiB, buffer {0} would have kept everything (--size {0}={1}k).\n",
+                        Raw(buffer.id), size / 1024);
+  }
+  if (!text.empty()) console.Print("\n" + text);
+}
+
+void PrintLine(Console& console, const char* title, const std::string& text) {
+  if (text.empty()) return;
+  constexpr size_t kIndent = 14;
+  const std::string wrapped = Wrap(text, kIndent);
+  console.Print(fmt::format("  {:<{}}{}\n", title, kIndent - 2, wrapped.substr(kIndent)));
+}
+
+std::string ChunksText(const Gap& gap) {
+  if (gap.first.chunk == gap.last_chunk) return fmt::format("#{}", gap.first.chunk);
+  return fmt::format("#{} to #{}", gap.first.chunk, gap.last_chunk);
+}
+
+std::string UnusableText(const Gap& gap) {
+  if (!gap.next || gap.next->unusable.count.packets == 0) return "";
+  const UnusablePackets& unusable = gap.next->unusable;
+  const uint64_t ns = unusable.duration_ns();
+  return fmt::format(
+      "{} after it{} need incremental state that was lost{}",
+      Count(unusable.count.packets, "packet"),
+      ns == 0 ? "" : fmt::format(", over {},", HumanDuration(ns)),
+      unusable.reset ? "" : "; the state is not reset before the next gap or the end");
+}
+
+void PrintGap(Console& console, const Gap& gap, const SessionNotes& notes) {
+  console.Print("\n");
+  console.Print(console.Bold(fmt::format("{}, buffer {}, {}", NameText(notes, gap.sequence),
+                                         Raw(gap.buffer), ChunksText(gap))));
+  console.Print(fmt::format(": {} missing\n", PacketsText(gap.lost)));
+  PrintLine(console, "content", ContentsText(gap));
+  PrintLine(console, "written",
+            fmt::format("{}, lost {}", SpanText(notes, gap.written), SpanText(notes, gap.sealed)));
+  PrintLine(console, "cause", CausesText(gap));
+  PrintLine(console, IsFilled(gap) ? "filled by" : "pushed by", CulpritsText(gap, notes));
+  PrintLine(console, "trace shows", SignText(gap));
+  PrintLine(console, "unusable", UnusableText(gap));
+  PrintLine(console, "remedy", RemediesText(gap, notes));
+}
+
+void PrintGapList(Console& console, const ShownGaps& selection) {
+  if (!selection.own_fault.empty()) {
+    console.Print(fmt::format("\n{}\n", console.Bold("Lost by a buffer bug")));
+    for (const Gap* gap : selection.own_fault) PrintGap(console, *gap, selection.notes);
+    if (!selection.gaps.empty()) console.Print(fmt::format("\n{}\n", console.Bold("Other losses")));
+  }
+  for (const Gap* gap : selection.gaps) PrintGap(console, *gap, selection.notes);
+  if (selection.hidden > 0) {
+    console.Print(fmt::format("\n{} not shown: --limit 0 shows all\n",
+                              Count(selection.hidden, "smaller gap")));
+  }
+  if (selection.unlisted > 0) {
+    console.Print(
+        fmt::format("\n{} more are counted, but not listed\n", Count(selection.unlisted, "gap")));
+  }
+}
+
+/// Flags behind which nothing is missing, rule by rule.
+void PrintFalseFlags(Console& console, const ShownGaps& selection) {
+  if (selection.false_flags.empty()) return;
+  constexpr size_t kNamed = 4;
+  std::map<FlagRule, std::vector<std::string>> by_rule;
+  for (const auto& [sequence, flag] : selection.false_flags) {
+    by_rule[flag->rule].push_back(
+        fmt::format("{} #{}", ToString(sequence->sequence), flag->packet.place.chunk));
+  }
+  console.Print(fmt::format("\n{}\n", console.Bold("Flagged, but nothing is known to be missing")));
+  for (auto& [rule, places] : by_rule) {
+    const uint64_t count = places.size();
+    const bool all = places.size() <= kNamed;
+    if (!all) places.resize(kNamed);
+    const std::string text =
+        fmt::format("{}: {}: {}{}", Count(count, "packet"), RuleText(rule),
+                    fmt::format("{}", fmt::join(places, ", ")), all ? "" : ", ...");
+    console.Print(Wrap(text, 2) + "\n");
+  }
+}
+
+void PrintState(Console& console, const ShownGaps& selection) {
+  Table table({{"sequence", Align::kLeft},
+               {"unusable", Align::kRight},
+               {"times", Align::kRight},
+               {"written", Align::kLeft}});
+  for (const SequenceGaps* sequence : selection.sequences) {
+    const UnusablePackets& unusable = sequence->unusable;
+    if (unusable.count.packets == 0) continue;
+    table.AddRow({ToString(sequence->sequence), WithCommas(unusable.count.packets),
+                  WithCommas(sequence->unusable_spans),
+                  SpanText(selection.notes, unusable.from_ns, unusable.to_ns)});
+  }
+  if (table.empty()) return;
+  console.Print(fmt::format(
+      "\n{}\n", console.Bold("Read, but unusable without incremental state that is missing")));
+  table.Print(console, 2);
+  console.Print("  Remedy: clear incremental state periodically (clear_period_ms).\n");
+}
+
+void PrintProducerFlags(Console& console, const ShownGaps& selection) {
+  std::string text;
+  for (const SequenceGaps* sequence : selection.sequences) {
+    if (sequence->producer_flags == 0) continue;
+    text += fmt::format(
+        "  {}: {} flagged by the producer itself{}\n",
+        NameText(selection.notes, sequence->sequence), Count(sequence->producer_flags, "packet"),
+        sequence->hidden_flags == 0 ? ""
+                                    : fmt::format(", {} of them hidden by the buffer's flag",
+                                                  WithCommas(sequence->hidden_flags)));
+  }
+  if (text.empty()) return;
+  console.Print(
+      fmt::format("\n{}\n", console.Bold("Lost in the producers, before the log begins")));
+  console.Print(text);
+  console.Print("  Remedy: more shared memory for the producer.\n");
+}
+
+void PrintFtrace(Console& console, const ShownGaps& selection) {
+  if (selection.report.ftrace.empty()) return;
+  console.Print(
+      fmt::format("\n{}\n", console.Bold("Lost by the kernel's ftrace, not by a buffer")));
+  const auto number = [](const std::optional<uint64_t>& value) {
+    return value ? WithCommas(*value) : std::string("?");
+  };
+  Table table({{"cpu", Align::kRight},
+               {"bundles", Align::kRight},
+               {"after a loss", Align::kRight},
+               {"overrun", Align::kRight},
+               {"commit overrun", Align::kRight},
+               {"dropped events", Align::kRight}});
+  for (const FtraceCpuLosses& cpu : selection.report.ftrace) {
+    table.AddRow({std::to_string(cpu.cpu), WithCommas(cpu.bundles),
+                  WithCommas(cpu.bundles_after_loss), number(cpu.overrun),
+                  number(cpu.commit_overrun), number(cpu.dropped_events)});
+  }
+  table.Print(console, 2);
+}
+
+void PrintStale(Console& console, const ShownGaps& selection, uint64_t stale_ns) {
+  if (selection.report.stale.empty()) return;
+  console.Print(fmt::format(
+      "\n{}\n", console.Bold(fmt::format("Committed more than {} after they were written",
+                                         HumanDuration(stale_ns)))));
+  Table table({{"sequence", Align::kLeft},
+               {"buffer", Align::kRight},
+               {"packets", Align::kRight},
+               {"", Align::kRight},
+               {"longest", Align::kRight},
+               {"in chunk", Align::kRight}});
+  for (const StaleSequence& stale : selection.report.stale) {
+    table.AddRow({ToString(stale.sequence), std::to_string(Raw(stale.buffer)),
+                  WithCommas(stale.stale), Percent(stale.stale, stale.packets),
+                  HumanDuration(stale.longest_ns), fmt::format("#{}", stale.longest_chunk)});
+  }
+  table.Print(console, 2);
+  console.Print(fmt::format("  Remedy: flush_period_ms: {}\n", stale_ns / 1'000'000));
+}
+
+/// Packets that are neither read nor lost.
+void PrintPending(Console& console, const ShownGaps& selection) {
+  FateCount readable, stalled, incomplete;
+  for (const SequenceGaps* sequence : selection.sequences) {
+    readable += sequence->by_fate[static_cast<size_t>(Fate::kReadable)];
+    stalled += sequence->by_fate[static_cast<size_t>(Fate::kStalled)];
+    incomplete += sequence->by_fate[static_cast<size_t>(Fate::kIncomplete)];
+  }
+  if (readable.packets + stalled.packets + incomplete.packets == 0) return;
+  console.Print(fmt::format("\n{}\n", console.Bold("Not lost, but not read either")));
+  const auto print = [&](const FateCount& count, const char* why) {
+    if (count.packets > 0) console.Print(fmt::format("  {}: {}\n", PacketsText(count), why));
+  };
+  print(readable, "still in the buffer; one more read would return them");
+  print(stalled, "waiting in the buffer for a patch or another chunk; a flush would help");
+  print(incomplete, "not finished by their writers; a flush would help");
+}
+
+}  // namespace
+
+void PrintGaps(Console& console, const ShownGaps& selection, bool summary, uint64_t stale_ns) {
+  Report report(console, "text", "gaps");
+  ReportReplayTitle(report, selection.outcome);
+  PrintFates(console, selection);
+  if (selection.any_loss) {
+    PrintSequences(console, selection);
+    PrintSizes(console, selection);
+    if (!summary) PrintGapList(console, selection);
+  } else {
+    console.Print("\nNothing was lost.\n");
+  }
+  PrintState(console, selection);
+  if (!summary) PrintFalseFlags(console, selection);
+  PrintProducerFlags(console, selection);
+  PrintFtrace(console, selection);
+  PrintStale(console, selection, stale_ns);
+  PrintPending(console, selection);
+}
+
+std::string LostPacketLine(const PacketAccount& account, const SessionNotes& notes) {
+  CauseCount cause{account.fate, account.cause, account.own_fault, account.loss_bits, {}};
+  return fmt::format("{:>12} #{}.{}  {:>9}  {:<16} written {}, lost {}: {}{}\n",
+                     ToString(account.sequence), account.first_chunk, account.fragment,
+                     HumanSize(account.size), ContentName(account.facts.content),
+                     SpanText(notes, {account.written, account.written}),
+                     TimeText(notes, account.decided.time_ns), CauseText(cause),
+                     account.culprit ? fmt::format(", for {}", ToString(*account.culprit)) : "");
+}
+
+}  // namespace ringscope

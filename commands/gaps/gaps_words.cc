@@ -1,0 +1,220 @@
+#include "commands/gaps/gaps_words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "commands/shell/text.h"
+#include "core/perfetto/data_loss.h"
+
+namespace ringscope {
+namespace {
+
+const char* CauseWords(Cause cause) {
+  switch (cause) {
+    case Cause::kEvicted:
+      return "overwritten before they were read";
+    case Cause::kSealed:
+      return "discarded: the buffer was full before";
+    case Cause::kFull:
+      return "discarded: they did not fit into the buffer";
+    case Cause::kTooLarge:
+      return "discarded: their chunk is larger than the buffer";
+    case Cause::kAlreadyConsumed:
+      return "discarded: their chunk, or a newer one, was read before they were committed";
+    case Cause::kBadRecommit:
+      return "discarded: the re-commit of their chunk breaks the rules";
+    case Cause::kNoSharedMemory:
+      return "refused by the service: committed before the shared memory was set up";
+    case Cause::kNoSuchPage:
+      return "refused by the service: their page is outside the shared memory";
+    case Cause::kNoSuchBuffer:
+      return "refused by the service: their buffer is not set up";
+    case Cause::kMayNotWrite:
+      return "refused by the service: the producer may not write to this buffer";
+    case Cause::kAborted:
+      return "aborted by their writer";
+    case Cause::kNeverCommitted:
+      return "cut: one of their chunks was never committed";
+    case Cause::kBrokenChain:
+      return "cut: the next chunk does not continue them";
+    case Cause::kReadGap:
+      return "abandoned at a gap in the chunk ids";
+    case Cause::kGivenUp:
+      return "abandoned by the buffer";
+    case Cause::kBrokenSize:
+      return "corrupted: a fragment has an impossible size";
+    case Cause::kResent:
+      return "corrupted: their chunk was re-committed with other bytes";
+    case Cause::kRejected:
+      return "refused by the service's validation when they were read";
+    default:
+      return "lost, the cause is unknown";
+  }
+}
+
+const char* OwnFaultWords(const CauseCount& cause) {
+  if ((cause.loss_bits & kLossReassemblyGap) != 0 || cause.cause == Cause::kReadGap)
+    return "buffer bug: all fragments were there, complete and patched, but the reader applied an "
+           "earlier gap in the chunk ids to them";
+  if ((cause.loss_bits & kLossReassemblyBrokenChain) != 0)
+    return "buffer bug: all fragments were there, complete and patched, but the reader did not "
+           "accept the next chunk as their continuation";
+  return "buffer bug: all fragments were there, complete and patched";
+}
+
+}  // namespace
+
+std::string ProducerText(const SessionNotes& notes, SequenceKey sequence) {
+  return Printable(notes.ProducerOf(sequence));
+}
+
+std::string NameText(const SessionNotes& notes, SequenceKey sequence) {
+  const std::string producer = ProducerText(notes, sequence);
+  return ToString(sequence) + (producer.empty() ? "" : " (" + producer + ")");
+}
+
+std::string TimeText(const SessionNotes& notes, const std::optional<uint64_t>& time_ns) {
+  if (!time_ns) return "?";
+  return HumanDuration(*time_ns > notes.start_ns() ? *time_ns - notes.start_ns() : 0);
+}
+
+std::string SpanText(const SessionNotes& notes, const std::optional<uint64_t>& from,
+                     const std::optional<uint64_t>& to) {
+  const std::string first = TimeText(notes, from), last = TimeText(notes, to);
+  return first == last ? first : fmt::format("{} to {}", first, last);
+}
+
+std::string SpanText(const SessionNotes& notes, const MomentSpan& span) {
+  if (span.first.time_ns && span.last.time_ns)
+    return SpanText(notes, span.first.time_ns, span.last.time_ns);
+  if (span.first.record == span.last.record)
+    return fmt::format("record {}", span.first.record.value_or(0));
+  return fmt::format("record {} to record {}", span.first.record.value_or(0),
+                     span.last.record.value_or(0));
+}
+
+std::string CauseText(const CauseCount& cause) {
+  if (cause.own_fault) return OwnFaultWords(cause);
+  std::string text = CauseWords(cause.cause);
+  if (cause.cause == Cause::kGivenUp && cause.loss_bits != 0)
+    text += fmt::format(" ({})", LossBitsToString(cause.loss_bits));
+  return text;
+}
+
+std::string CausesText(const Gap& gap) {
+  if (gap.causes.size() == 1) return CauseText(gap.causes.front());
+  std::vector<std::string> parts;
+  for (const CauseCount& cause : gap.causes)
+    parts.push_back(fmt::format("{} {}", WithCommas(cause.count.packets), CauseText(cause)));
+  return Joined(parts, "; ");
+}
+
+std::string ContentsText(const Gap& gap) {
+  if (gap.contents.size() == 1) return ContentName(gap.contents.front().content);
+  std::vector<std::string> parts;
+  for (const ContentCount& content : gap.contents)
+    parts.push_back(fmt::format("{} {}", ShareText(content.count.packets, gap.lost.packets),
+                                ContentName(content.content)));
+  return Joined(parts, ", ");
+}
+
+std::string CulpritsText(const Gap& gap, const SessionNotes& notes) {
+  constexpr size_t kNamed = 4;
+  const uint64_t all = gap.pushed_bytes();
+  if (all == 0) return "";
+  std::vector<std::string> parts;
+  uint64_t named = 0;
+  for (const SequenceShare& share : gap.culprits) {
+    if (parts.size() == kNamed) break;
+    // The producer's name is said where it is not the lost packets' own.
+    const bool is_neighbour = share.sequence.producer == gap.sequence.producer;
+    const std::string name = share.sequence == gap.sequence ? "itself"
+                             : is_neighbour                 ? ToString(share.sequence)
+                                                            : NameText(notes, share.sequence);
+    parts.push_back(fmt::format("{} {}", ShareText(share.bytes, all), name));
+    named += share.bytes;
+  }
+  if (named < all) parts.push_back(fmt::format("{} others", ShareText(all - named, all)));
+  return Joined(parts, ", ");
+}
+
+bool IsFilled(const Gap& gap) {
+  return std::none_of(gap.causes.begin(), gap.causes.end(),
+                      [](const CauseCount& cause) { return cause.cause == Cause::kEvicted; });
+}
+
+std::string SignText(const Gap& gap) {
+  const auto next = [&] {
+    const std::string bits = LossBitsToString(gap.next->loss_bits);
+    return fmt::format("in #{} is flagged {}", gap.next->place.chunk,
+                       bits == "present" ? "1" : bits);
+  };
+  switch (gap.sign) {
+    case GapSign::kFlagged:
+      return fmt::format("the next packet {}", next());
+    case GapSign::kFlaggedFirst:
+      return fmt::format(
+          "the next packet {}, but as the sequence's first: trace processor counts no loss",
+          next());
+    case GapSign::kV1First:
+      return "nothing: V1 flags the first packet of every sequence, lost packets or not";
+    case GapSign::kNotFlagged:
+      return "nothing: the next packet is not flagged";
+    case GapSign::kFlagInvalid:
+      return fmt::format("nothing: the packet flagged {} was itself refused by the service",
+                         LossBitsToString(gap.lost_bits));
+    case GapSign::kNothingFollows:
+      return "nothing: no later packet of the sequence was read";
+  }
+  return "";
+}
+
+std::string RemediesText(const Gap& gap, const SessionNotes& notes) {
+  // What file_write_period_ms can be at least.
+  constexpr uint64_t kShortestPeriod = 100'000'000;
+  const GapRemedies& remedies = gap.remedies;
+  std::vector<std::string> parts;
+  if (remedies.buffer_size)
+    parts.push_back(fmt::format("a buffer of {} KiB", *remedies.buffer_size / 1024));
+  if (remedies.read_period_ns && *remedies.read_period_ns >= kShortestPeriod)
+    parts.push_back(fmt::format("reading it every {} ms", *remedies.read_period_ns / 1'000'000));
+  if (remedies.separate)
+    parts.push_back(
+        fmt::format("another buffer for {}", NameText(notes, remedies.separate->sequence)));
+  if (remedies.flush) parts.emplace_back("a flush before the read");
+  if (remedies.larger_smb) {
+    const std::optional<uint64_t> size = notes.SharedMemoryOf(gap.sequence);
+    parts.push_back(fmt::format("more shared memory for the producer{}",
+                                size ? fmt::format(" than {}", HumanSize(*size)) : ""));
+  }
+  return Joined(parts, ", or ");
+}
+
+std::string RuleText(FlagRule rule) {
+  switch (rule) {
+    case FlagRule::kV1First:
+      return "V1 flags the first packet of every sequence";
+    case FlagRule::kV1Again:
+      return "V1 flags the first packet of the chunk that a read of the sequence begins with";
+    case FlagRule::kReadmitted:
+      return "v55 flags a chunk that is re-committed after it was read";
+    case FlagRule::kCameAgain:
+      return "a scraped chunk was evicted, and then re-committed with all its packets";
+    case FlagRule::kNoPackets:
+      return "the missing chunks in between had no packets";
+    case FlagRule::kNotInLog:
+      return "chunks in between are not in the log: whether they had packets is unknown";
+    case FlagRule::kAbortAhead:
+      return "V2 flags the next packet it returns when a writer aborts one; this one is before "
+             "the aborted one";
+    case FlagRule::kRememberedGap:
+      return "the reader applies an earlier gap in the chunk ids";
+    case FlagRule::kLeftIncomplete:
+      return "what was abandoned was an empty packet, or fragments of no packet";
+  }
+  return "";
+}
+
+}  // namespace ringscope

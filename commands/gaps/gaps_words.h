@@ -1,0 +1,45 @@
+#ifndef RINGSCOPE_COMMANDS_GAPS_GAPS_WORDS_H_
+#define RINGSCOPE_COMMANDS_GAPS_GAPS_WORDS_H_
+
+#include <optional>
+#include <string>
+
+#include "core/gaps/gap_report.h"
+#include "core/session/session_notes.h"
+
+namespace ringscope {
+
+/// Name of the sequence's producer, fit for a terminal; empty: not known.
+std::string ProducerText(const SessionNotes& notes, SequenceKey sequence);
+/// "2:17 (demo-app)"; without a name where there is none.
+std::string NameText(const SessionNotes& notes, SequenceKey sequence);
+/// "1.837 s", from the session's start; "?" if not known.
+std::string TimeText(const SessionNotes& notes, const std::optional<uint64_t>& time_ns);
+/// "0.707 s to 1.543 s", or one time.
+std::string SpanText(const SessionNotes& notes, const std::optional<uint64_t>& from,
+                     const std::optional<uint64_t>& to);
+/// The same; where times are not known: "record 3 to record 5".
+std::string SpanText(const SessionNotes& notes, const MomentSpan& span);
+
+/// Each of these is a sentence, or a part of one, in plain words.
+
+/// What happened to packets: "overwritten before they were read".
+std::string CauseText(const CauseCount& cause);
+/// What happened to the packets of the gap: "12 overwritten before they were read; 1 ...".
+std::string CausesText(const Gap& gap);
+/// "53% track_event, 47% clock_snapshot"
+std::string ContentsText(const Gap& gap);
+/// Whose bytes pushed the packets out, or filled the buffer before they came; empty: none did.
+std::string CulpritsText(const Gap& gap, const SessionNotes& notes);
+/// Whether the culprits filled the buffer, rather than pushed the packets out.
+bool IsFilled(const Gap& gap);
+/// What the trace shows of the gap.
+std::string SignText(const Gap& gap);
+/// What would have saved the packets; empty: nothing that is known.
+std::string RemediesText(const Gap& gap, const SessionNotes& notes);
+/// The rule by which a packet is flagged.
+std::string RuleText(FlagRule rule);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_COMMANDS_GAPS_GAPS_WORDS_H_

@@ -1,0 +1,30 @@
+#ifndef RINGSCOPE_COMMANDS_GAPS_SHOWN_GAPS_H_
+#define RINGSCOPE_COMMANDS_GAPS_SHOWN_GAPS_H_
+
+#include <algorithm>
+
+#include "commands/common/replay_run.h"
+#include "core/gaps/gap_selection.h"
+#include "core/session/session_notes.h"
+
+namespace ringscope {
+
+/// What the user wants to see of a session's gaps, and all that showing it takes.
+struct ShownGaps : GapSelection {
+  ShownGaps(const GapReport& all, const ReplayOutcome& replayed, const SessionNotes& session,
+            const GapFilter& filter, uint64_t limit)
+      : GapSelection(all, session.start_ns(), filter, limit), outcome(replayed), notes(session) {}
+
+  const ReplayOutcome& outcome;
+  const SessionNotes& notes;
+
+  const BufferOutcome* BufferOf(BufferId id) const {
+    const auto found = std::find_if(outcome.buffers.begin(), outcome.buffers.end(),
+                                    [&](const BufferOutcome& buffer) { return buffer.id == id; });
+    return found == outcome.buffers.end() ? nullptr : &*found;
+  }
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_COMMANDS_GAPS_SHOWN_GAPS_H_

@@ -1,0 +1,243 @@
+#include "commands/graph/graph.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "commands/common/session_loop.h"
+#include "commands/graph/graph_report.h"
+#include "commands/graph/layout_report.h"
+#include "commands/report/report.h"
+#include "commands/shell/options.h"
+#include "commands/shell/output.h"
+#include "commands/shell/text.h"
+#include "core/graph/chunk_graph_builder.h"
+
+namespace ringscope {
+namespace {
+
+/// More boxes than this make a DOT graph that nobody can read, and Graphviz slow.
+constexpr size_t kMaxDotNodes = 400;
+
+void SetUp(CLI::App& app, GraphArgs& args) {
+  AddLog(app, args.log);
+  AddSession(app, args.session);
+  AddReplayOptions(app, args.choices);
+  InGroup(app, "Selection");
+  AddParsedList(app, "--seq", args.sequences, ParseSequence, "PRODUCER:WRITER",
+                "Draw this sequence; may be repeated (default: the sequences that lost most "
+                "packets)");
+  AddParsed(
+      app, "--top", args.top, [](std::string_view text) { return ParseNumber(text, UINT32_MAX); },
+      "N", "Number of sequences to draw without --seq (default: 3)");
+  AddParsed(app, "--around", args.around, ParseChunkChoice, "[PRODUCER:WRITER#]CHUNK",
+            "Show the chunks near this one, like 120 or 2:1#120, and fold all others");
+  AddFlag(app, "--full", args.full, "Show every chunk, fold nothing");
+  AddParsed(
+      app, "--buffer", args.buffer,
+      [](std::string_view text) { return ParseNumber(text, UINT16_MAX); }, "ID",
+      "Only this buffer");
+  AddFlag(app, "--layout", args.layout,
+          "Show the bytes of each buffer instead, and which sequence they belong to");
+  AddParsed(app, "--at", args.at, ParseLayoutMoment, "RECORD|TIME",
+            "Show the layout after this record, or at this time after the start, like 1.5s "
+            "(default: at the end)");
+  InGroup(app, kOutputGroup);
+  AddText(app, "-o,--output", args.output, kFileType, "Write to this file; - for standard output");
+  AddFormat(app, args.format, {"text", "dot", "svg", "json"});
+  Exclude(app, "--layout", {"--seq", "--around", "--full"});
+  Exclude(app, "--full", {"--around"});
+  Require(app, "--at", "--layout");
+}
+
+Status CheckArgs(const GraphArgs& args) {
+  const auto refuse = [](const char* what, const char* hint) {
+    return Fail(ErrorCode::kUsage, what, {}, hint);
+  };
+  if (args.layout && args.format == "dot")
+    return refuse("a layout cannot be written as dot", "choose text, svg or json");
+  if (args.around && !args.around->sequence && args.sequences.size() != 1)
+    return refuse("--around needs to know the chunk's sequence",
+                  "write it as PRODUCER:WRITER#CHUNK, or add --seq");
+  return {};
+}
+
+std::optional<BufferId> BufferOf(const GraphArgs& args) {
+  if (!args.buffer) return std::nullopt;
+  return BufferId{static_cast<uint16_t>(*args.buffer)};
+}
+
+Status CheckBuffer(const GraphArgs& args, const ReplayOutcome& outcome) {
+  const std::optional<BufferId> wanted = BufferOf(args);
+  std::string known;
+  for (const BufferOutcome& buffer : outcome.buffers) {
+    if (!wanted || buffer.id == *wanted) return {};
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", Raw(buffer.id));
+  }
+  if (!wanted) return {};
+  return Fail(ErrorCode::kUsage, fmt::format("there is no buffer {}", Raw(*wanted)),
+              {outcome.path, {}, {}}, fmt::format("its buffers: {}", known));
+}
+
+ChunkGraphBuilder::Options BuilderOptions(const GraphArgs& args) {
+  ChunkGraphBuilder::Options options{.buffer = BufferOf(args), .sequences = args.sequences};
+  options.fold.full = args.full;
+  if (args.around) {
+    options.fold.around = args.around->chunk;
+    if (args.around->sequence) options.sequences = {*args.around->sequence};
+  }
+  return options;
+}
+
+/// Whether a graph shows the chosen chunk by itself.
+bool Shows(const SequenceGraph& graph, ChunkId chunk) {
+  return std::any_of(graph.items.begin(), graph.items.end(), [&](const GraphItem& item) {
+    const auto* node = std::get_if<ChunkNode>(&item);
+    return node != nullptr && static_cast<uint32_t>(node->id) == Raw(chunk);
+  });
+}
+
+void WarnOfOddChoices(const GraphArgs& args, const GraphReport& report, Console& console) {
+  const std::string& path = report.outcome.path;
+  for (const SequenceKey sequence : args.sequences) {
+    const bool is_there =
+        std::any_of(report.graphs.begin(), report.graphs.end(),
+                    [&](const SequenceGraph& graph) { return graph.sequence == sequence; });
+    if (!is_there)
+      console.Warn(fmt::format("{}: sequence {} committed nothing", path, ToString(sequence)));
+  }
+  if (args.around &&
+      std::none_of(report.graphs.begin(), report.graphs.end(),
+                   [&](const SequenceGraph& graph) { return Shows(graph, args.around->chunk); })) {
+    console.Warn(fmt::format("{}: there is no chunk #{}", path, Raw(args.around->chunk)));
+  }
+  size_t items = 0;
+  for (const SequenceGraph& graph : report.graphs) items += graph.items.size();
+  if (args.format == "dot" && items > kMaxDotNodes)
+    console.Warn(
+        fmt::format("{}: {} nodes are more than Graphviz draws legibly; leave out --full, "
+                    "or write svg",
+                    path, WithCommas(items)));
+}
+
+Result<ExitCode> DrawGraphs(const GraphArgs& args, SessionReader& sessions, Context& context,
+                            Report& report) {
+  ChunkGraphBuilder builder(BuilderOptions(args));
+  RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome,
+                      ReplaySession(context, sessions, args.choices,
+                                    {.accounts = &builder, .listeners = {&builder}}));
+  RS_RETURN_IF_ERROR(CheckBuffer(args, outcome));
+  GraphReport drawn{
+      .outcome = outcome, .clock = GraphClock(outcome.first_time_ns), .graphs = builder.Take()};
+  SortByLoss(drawn.graphs);
+  drawn.sequences = drawn.graphs.size();
+  drawn.with_losses = static_cast<size_t>(
+      std::count_if(drawn.graphs.begin(), drawn.graphs.end(),
+                    [](const SequenceGraph& graph) { return graph.lost().packets > 0; }));
+  if (args.sequences.empty() && !args.around) {
+    const size_t worth = drawn.with_losses > 0 ? drawn.with_losses : drawn.sequences;
+    drawn.graphs.resize(std::min<uint64_t>(worth, args.top));
+  }
+  WarnOfOddChoices(args, drawn, context.console);
+
+  if (report.is_json()) report.Data(GraphJson(drawn));
+  if (report.is_text()) ReportReplayTitle(report, outcome);
+  report.Print(args.format == "dot"   ? GraphDot(drawn)
+               : args.format == "svg" ? GraphSvg(drawn)
+                                      : GraphText(drawn));
+  return ExitCode::kClean;
+}
+
+Result<ExitCode> DrawLayout(const GraphArgs& args, SessionReader& sessions, Context& context,
+                            Report& report) {
+  const LayoutMoment moment = args.at.value_or(LayoutMoment{});
+  LayoutMap map(moment);
+  RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome,
+                      ReplaySession(context, sessions, args.choices, {.listeners = {&map}}));
+  RS_RETURN_IF_ERROR(CheckBuffer(args, outcome));
+  if (args.at && map.is_past_end())
+    context.console.Warn(
+        fmt::format("{}: session {} ends before that: this is its end, behind record {}",
+                    outcome.path, outcome.session, WithCommas(map.at().record.value_or(0))));
+  std::vector<BufferLayout> layouts = map.Layouts();
+  if (const std::optional<BufferId> wanted = BufferOf(args))
+    std::erase_if(layouts, [&](const BufferLayout& layout) { return layout.buffer != *wanted; });
+
+  const GraphClock clock(outcome.first_time_ns);
+  report.Data(
+      {{"input", outcome.path}, {"session", outcome.session}, {"buffers", LayoutJson(layouts)}});
+  if (report.is_text()) ReportReplayTitle(report, outcome);
+  report.Print(args.format == "svg" ? LayoutSvg(layouts, clock) : LayoutText(layouts, clock));
+  return ExitCode::kClean;
+}
+
+}  // namespace
+
+Result<ChunkChoice> ParseChunkChoice(std::string_view text) {
+  ChunkChoice choice;
+  if (const size_t hash = text.find('#'); hash != std::string_view::npos) {
+    if (hash > 0) {
+      RS_ASSIGN_OR_RETURN(choice.sequence, ParseSequence(text.substr(0, hash)));
+    }
+    text.remove_prefix(hash + 1);
+  }
+  RS_ASSIGN_OR_RETURN(const uint64_t id, ParseNumber(text, UINT32_MAX));
+  choice.chunk = ChunkId{static_cast<uint32_t>(id)};
+  return choice;
+}
+
+Result<LayoutMoment> ParseLayoutMoment(std::string_view text) {
+  if (const auto record = ParseNumber(text, UINT64_MAX))
+    return LayoutMoment{.record = *record, .offset_ns = {}};
+  if (const auto offset = ParseDuration(text))
+    return LayoutMoment{.record = {}, .offset_ns = *offset};
+  return Fail(ErrorCode::kUsage,
+              fmt::format("'{}' is neither the number of a record nor a time from the session's "
+                          "start like 1.5s",
+                          text));
+}
+
+Result<ExitCode> RunGraph(const GraphArgs& args, Context& context) {
+  RS_RETURN_IF_ERROR(CheckArgs(args));
+  SessionReader sessions(context, {{args.log}, args.session}, "replaying");
+  RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
+                      CreateOutput(context, args.output.empty() ? "-" : args.output, false));
+  Report report(context.console, args.format, args.layout ? "layout" : "graph");
+  if (file->path() != "-") report.WriteTo(*file);
+  const bool is_picture = args.format == "dot" || args.format == "svg";
+  const auto task = [&]() -> Result<ExitCode> {
+    RS_RETURN_IF_ERROR(args.layout ? DrawLayout(args, sessions, context, report)
+                                   : DrawGraphs(args, sessions, context, report));
+    if (is_picture) RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "a picture"));
+    return ExitCode::kClean;
+  };
+  RS_ASSIGN_OR_RETURN(const ExitCode code, ReportSessions(sessions, report, task));
+  RS_RETURN_IF_ERROR(report.Finish());
+  RS_RETURN_IF_ERROR(file->Commit());
+  if (file->path() != "-") context.console.Say(fmt::format("wrote {}", file->path()));
+  return code;
+}
+
+Command GraphCommand() {
+  return {
+      "graph",
+      "Explain",
+      "Draw what became of each chunk, or the layout of the buffer",
+      "Replays like 'ringscope replay' and draws the chunks of a sequence in order: when they were "
+      "committed and what they contained, whether they were read, overwritten (and by whom) or "
+      "refused, which packets continue from one chunk to the next, which patches arrived, which "
+      "chunk ids are missing. Runs of chunks with the same fate are folded; near losses every "
+      "chunk is shown. Without --seq the sequences that lost most are drawn. With --layout: which "
+      "sequence has which bytes of the buffer at one moment, which of them are unread, and the "
+      "positions of the cursors.",
+      {{"ringscope graph session.tblog", "The sequences that lost most, as text"},
+       {"ringscope graph session.tblog --seq 2:1 --around 120", "What happened near chunk 120?"},
+       {"ringscope graph session.tblog --format svg -o chunks.svg", "A picture for a bug report"},
+       {"ringscope graph session.tblog --format dot | dot -Tpng > chunks.png",
+        "The same through Graphviz"},
+       {"ringscope graph session.tblog --layout --at 1.5s",
+        "Which sequence has which bytes after 1.5 seconds?"}},
+      Bind(SetUp, RunGraph)};
+}
+
+}  // namespace ringscope

@@ -1,0 +1,40 @@
+#ifndef RINGSCOPE_COMMANDS_GRAPH_GRAPH_REPORT_H_
+#define RINGSCOPE_COMMANDS_GRAPH_GRAPH_REPORT_H_
+
+#include <string>
+#include <vector>
+
+#include "commands/common/replay_run.h"
+#include "commands/graph/graph_words.h"
+#include "commands/report/json.h"
+
+namespace ringscope {
+
+/// The chunk graphs of a session, as they are to be shown.
+struct GraphReport {
+  const ReplayOutcome& outcome;
+  GraphClock clock;
+  std::vector<SequenceGraph> graphs;  // those to show
+  size_t sequences = 0;               // that there are
+  size_t with_losses = 0;             // of these, that lost packets
+
+  /// "buffer 1 (v2@58, 256 KiB, ring_buffer)"
+  std::string BufferText(const SequenceGraph& graph) const;
+  /// "685 chunks, 2.67 MiB, 772 packets: 31 read, 741 overwritten"
+  static std::string SummaryText(const SequenceGraph& graph);
+  /// Whether anything was lost, and what is not shown; may be "".
+  std::string ClosingText() const;
+};
+
+/// Lanes of chunks for a terminal.
+std::string GraphText(const GraphReport& report);
+/// A document for Graphviz.
+std::string GraphDot(const GraphReport& report);
+/// A picture that needs nothing from elsewhere, for light and dark.
+std::string GraphSvg(const GraphReport& report);
+/// One session of the JSON document.
+Json GraphJson(const GraphReport& report);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_COMMANDS_GRAPH_GRAPH_REPORT_H_

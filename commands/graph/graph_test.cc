@@ -1,0 +1,219 @@
+#include "commands/graph/graph.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "commands/graph/layout_report.h"
+#include "commands/testing/memory_run.h"
+
+namespace ringscope {
+namespace {
+
+using nlohmann::json;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Ran RunOn(const std::string& log, GraphArgs args) {
+  args.log = "-";
+  return RunCommand(RunGraph, args, log);
+}
+
+/// A log of `count` chunks of sequence 1:1, read at the end, but for one id in the middle.
+std::string LogOf(int count) {
+  std::string log = R"({"op":"buffer","id":1,"size":1048576,"policy":"ring_buffer"})"
+                    "\n";
+  for (int id = 0; id < count; ++id) {
+    if (id == count / 2) continue;
+    log += R"({"op":"commit","buffer":1,"producer":1,"writer":1,"chunk":)" + std::to_string(id) +
+           R"(,"fragments":2,"payload":"02080102100a"})" + "\n";
+  }
+  return log;
+}
+
+/// How often `part` stands in `text`.
+/// The elements that an XML text leaves open, or closes without having opened them.
+std::vector<std::string> Unbalanced(const std::string& xml) {
+  std::vector<std::string> open, wrong;
+  for (size_t at = xml.find('<'); at != std::string::npos; at = xml.find('<', at + 1)) {
+    const size_t end = xml.find('>', at);
+    if (end == std::string::npos) return {"no end of " + xml.substr(at, 20)};
+    const std::string tag = xml.substr(at + 1, end - at - 1);
+    const std::string name = tag.substr(0, tag.find_first_of(" \n"));
+    if (tag.front() == '?' || tag.back() == '/') continue;
+    if (tag.front() != '/') {
+      open.push_back(name);
+    } else if (open.empty() || "/" + open.back() != name) {
+      wrong.push_back(name);
+    } else {
+      open.pop_back();
+    }
+  }
+  wrong.insert(wrong.end(), open.begin(), open.end());
+  return wrong;
+}
+
+TEST(Graph, Text_FoldsAndShowsTheGap) {
+  const GraphArgs args;
+  const Ran ran = RunOn(LogOf(100), args);
+  EXPECT_EQ(ran.code, ExitCode::kClean) << ran.error;
+  EXPECT_THAT(ran.out, HasSubstr("sequence 1:1 in buffer 1 (v2@58, 1 MiB, ring_buffer)\n"
+                                 "  99 chunks, 594 B, 198 packets read\n"));
+  EXPECT_THAT(ran.out, HasSubstr("46 chunks, 276 B: all read"));
+  EXPECT_THAT(ran.out, HasSubstr("\nNo packet was lost.\n"));
+  EXPECT_THAT(ran.out, HasSubstr("#50 missing: 1 chunk never committed"));
+}
+
+TEST(Graph, Json_HasEachChunkOnce) {
+  for (const bool full : {false, true}) {
+    GraphArgs args;
+    args.format = "json";
+    args.full = full;
+    const json document = json::parse(RunOn(LogOf(100), args).out);
+    EXPECT_EQ(document["schema"], "ringscope.graph/1");
+    const json& graph = document["sessions"][0]["graphs"][0];
+    EXPECT_EQ(graph["chunks"], 99);
+    int chunks = 0;
+    for (const json& item : graph["items"]) {
+      if (item["kind"] == "chunk") ++chunks;
+      if (item["kind"] == "run") chunks += item["chunks"].get<int>();
+    }
+    EXPECT_EQ(chunks, 99);
+    EXPECT_EQ(graph["items"].size(), full ? 100u : 11u);
+  }
+}
+
+TEST(Graph, Dot_HasANodeForEachItem) {
+  GraphArgs args;
+  args.format = "dot";
+  const Ran ran = RunOn(LogOf(100), args);
+  EXPECT_EQ(CountOf(ran.out, "fillcolor=\"#c8e6c9\""), 10u);
+  EXPECT_EQ(CountOf(ran.out, " -> "), 10u);
+  EXPECT_EQ(ran.err, "");
+  args.full = true;
+  EXPECT_THAT(RunOn(LogOf(1000), args).err, HasSubstr("more than Graphviz draws legibly"));
+}
+
+TEST(Graph, Svg_IsWellFormedAndSelfContained) {
+  for (const int count : {10, 100, 10'000}) {
+    for (const bool full : {false, true}) {
+      GraphArgs args;
+      args.format = "svg";
+      args.full = full;
+      const std::string svg = RunOn(LogOf(count), args).out;
+      EXPECT_THAT(Unbalanced(svg), ElementsAre());
+      EXPECT_THAT(svg, Not(HasSubstr("href")));
+      EXPECT_THAT(svg, Not(HasSubstr("url(")));
+      EXPECT_THAT(svg, Not(HasSubstr("@import")));
+      EXPECT_THAT(svg, HasSubstr("prefers-color-scheme: dark"));
+      // One group for each item, with its story.
+      const size_t items = full || count == 10 ? static_cast<size_t>(count) : 11u;
+      EXPECT_EQ(CountOf(svg, "<g><title>"), items);
+    }
+  }
+}
+
+TEST(Graph, SequencesWithLosses_ComeFirst) {
+  // 1:2 loses two packets to 1:3; 1:1 nothing.
+  std::string log = LogOf(4);
+  log.replace(log.find("1048576"), 7, "4096");
+  const std::string large(2 * 3900, '0');
+  for (const int writer : {2, 3}) {
+    log += R"({"op":"commit","buffer":1,"producer":1,"writer":)" + std::to_string(writer) +
+           R"(,"chunk":0,"fragments":1,"payload":"bc1e)" + large + "\"}\n";
+    if (writer == 2) log.insert(log.rfind("{\"op\""), "{\"op\":\"read\",\"buffer\":1}\n");
+  }
+  GraphArgs args;
+  args.top = 1;
+  const Ran ran = RunOn(log, args);
+  EXPECT_THAT(ran.out, HasSubstr("sequence 1:2 in buffer 1"));
+  EXPECT_THAT(ran.out, HasSubstr("overwritten by 1:3#0 at record"));
+  EXPECT_THAT(ran.out,
+              HasSubstr("1 of 3 sequences shown, the worst first; packets were lost in 1. "));
+  EXPECT_THAT(ran.out, Not(HasSubstr("sequence 1:1")));
+}
+
+TEST(Graph, NoneToShow_SaysHowManyThereAre) {
+  GraphArgs args;
+  args.top = 0;
+  const Ran ran = RunOn(LogOf(4), args);
+  EXPECT_THAT(ran.out, HasSubstr("0 of 1 sequence shown"));
+  EXPECT_THAT(ran.out, Not(HasSubstr("No sequence committed")));
+  const std::string empty = LogOf(0);
+  EXPECT_THAT(RunOn(empty, GraphArgs()).out, HasSubstr("No sequence committed anything."));
+}
+
+TEST(Graph, OddChoices_AreSaid) {
+  GraphArgs args;
+  args.sequences = {{ProducerId{9}, WriterId{9}}};
+  EXPECT_THAT(RunOn(LogOf(3), args).err, HasSubstr("sequence 9:9 committed nothing"));
+  args.sequences = {{ProducerId{1}, WriterId{1}}};
+  args.around = ChunkChoice{{}, ChunkId{77}};
+  EXPECT_THAT(RunOn(LogOf(3), args).err, HasSubstr("there is no chunk #77"));
+}
+
+TEST(Graph, ChoicesThatExcludeEachOther_AreRefused) {
+  GraphArgs nowhere;
+  nowhere.around = ChunkChoice{{}, ChunkId{77}};
+  EXPECT_THAT(RunOn(LogOf(3), nowhere).error, HasSubstr("the chunk's sequence"));
+  GraphArgs no_buffer;
+  no_buffer.buffer = 5;
+  EXPECT_THAT(RunOn(LogOf(3), no_buffer).error, HasSubstr("there is no buffer 5 (its buffers: 1)"));
+  GraphArgs layout;
+  layout.layout = true;
+  layout.format = "dot";
+  EXPECT_THAT(RunOn(LogOf(3), layout).error, HasSubstr("cannot be written as dot"));
+}
+
+TEST(Graph, Output_IsAFile) {
+  const TempFolder folder;
+  GraphArgs args;
+  args.output = folder.File("graph.txt");
+  const Ran ran = RunOn(LogOf(5), args);
+  EXPECT_EQ(ran.out, "");
+  EXPECT_THAT(ran.err, HasSubstr("wrote "));
+  const GraphArgs to_standard_output;
+  EXPECT_EQ(ReadFile(args.output), RunOn(LogOf(5), to_standard_output).out);
+}
+
+TEST(Graph, ChunkChoices) {
+  EXPECT_EQ(ParseChunkChoice("120")->chunk, ChunkId{120});
+  EXPECT_EQ(ParseChunkChoice("#120")->sequence, std::nullopt);
+  EXPECT_EQ(ParseChunkChoice("2:17#4294967295")->chunk, ChunkId{4294967295});
+  EXPECT_EQ(ParseChunkChoice("2:17#0")->sequence, (SequenceKey{ProducerId{2}, WriterId{17}}));
+  for (const char* text : {"", "x", "2:17", "2:17#", "#", "4294967296", "2#3"})
+    EXPECT_FALSE(ParseChunkChoice(text)) << text;
+}
+
+TEST(Layout, Moments) {
+  EXPECT_EQ(ParseLayoutMoment("12")->record, 12u);
+  EXPECT_EQ(ParseLayoutMoment("1.5s")->offset_ns, 1'500'000'000u);
+  EXPECT_FALSE(ParseLayoutMoment("soon"));
+}
+
+TEST(Layout, Outputs_ShowTheSameBuffer) {
+  GraphArgs args;
+  args.layout = true;
+  args.choices.reads.mode = ReadsMode::kNone;
+  const Ran text = RunOn(LogOf(5), args);
+  EXPECT_THAT(text.out, HasSubstr("1:1: 4 chunks, 128 B, 24 B unread"));
+  EXPECT_THAT(text.out, HasSubstr("write cursor 0x80"));
+  args.format = "svg";
+  const std::string svg = RunOn(LogOf(5), args).out;
+  EXPECT_THAT(Unbalanced(svg), ElementsAre());
+  EXPECT_THAT(svg, HasSubstr("1:1: 4 chunks, 128 B, 24 B unread"));
+  args.format = "json";
+  const json document = json::parse(RunOn(LogOf(5), args).out);
+  EXPECT_EQ(document["schema"], "ringscope.layout/1");
+  const json& buffer = document["sessions"][0]["buffers"][0];
+  EXPECT_EQ(buffer["write_cursor"], 128);
+  EXPECT_EQ(buffer["extents"].size(), 5u);
+  EXPECT_EQ(buffer["extents"][3]["chunk"], 4);
+}
+
+}  // namespace
+}  // namespace ringscope

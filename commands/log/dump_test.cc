@@ -1,0 +1,150 @@
+#include "commands/log/dump.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "commands/log/dump_text.h"
+#include "commands/testing/memory_run.h"
+
+namespace ringscope {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// Two producers, two buffers, times of 1 s to 3 s.
+constexpr const char* kLog =
+    R"({"op":"buffer","id":1,"size":65536,"policy":"ring_buffer","engine":"v2@58"})"
+    "\n"
+    R"({"op":"producer","ts":1000000000,"producer":1,"uid":10,"pid":100,"name":"app\u001b[1m"})"
+    "\n"
+    R"({"op":"writer","ts":1000000500,"producer":1,"writer":3,"buffer":1})"
+    "\n"
+    R"({"op":"commit","ts":2000000000,"buffer":1,"producer":1,"uid":10,"pid":100,"writer":3,)"
+    R"("chunk":7,"fragments":2,"flags":6,"complete":true,"payload":"0161026263","origin":"shm"})"
+    "\n"
+    R"({"op":"patch","ts":2500000000,"buffer":1,"producer":1,"writer":3,"chunk":7,)"
+    R"("patches":[{"offset":0,"data":"deadbeef"}],"more":true})"
+    "\n"
+    R"({"op":"commit","buffer":2,"producer":2,"uid":11,"writer":4,"chunk":0,"fragments":1,)"
+    R"("complete":false,"payload":"0161"})"
+    "\n"
+    R"({"op":"read","ts":3000000000,"buffer":1,"max_packets":10})"
+    "\n";
+
+std::string Dump(DumpArgs args, const std::string& log = kLog) {
+  MemoryRun run(log);
+  args.log = "-";
+  const Result<ExitCode> result = RunDump(args, run.context);
+  return result ? run.Output() : result.error().ToString();
+}
+
+std::string DumpFiltered(const RecordCriteria& filter) {
+  DumpArgs args;
+  args.filter = filter;
+  return Dump(args);
+}
+
+TEST(Dump, Text_SaysEverythingInLines) {
+  EXPECT_EQ(Dump({}),
+            "      0               -  buffer       buffer 1: 64 KiB, ring_buffer, v2@58\n"
+            "      1     0.000000000  producer     producer 1 'app\\x1b[1m' uid 10 pid 100\n"
+            "      2     0.000000500  writer       1:3 for buffer 1\n"
+            "      3     1.000000000  commit       1:3 chunk 7 to buffer 1: 2 fragments, 5 bytes, "
+            "continues on next, needs patching [shm]\n"
+            "      4     1.500000000  patch        1:3 chunk 7 in buffer 1: 1 patch at 0, more to "
+            "come\n"
+            "      5               -  commit       2:4 chunk 0 to buffer 2: 1 fragment, 2 bytes, "
+            "incomplete uid 11\n"
+            "      6     2.000000000  read         buffer 1, at most 10 packets\n");
+}
+
+TEST(Dump, Kind_TakesPatchesForAKind) {
+  RecordCriteria filter;
+  filter.kinds = {"patch"};
+  EXPECT_THAT(DumpFiltered(filter), HasSubstr("1 patch at 0"));
+  EXPECT_THAT(DumpFiltered(filter), Not(HasSubstr("fragments")));
+  filter.kinds = {"buffer", "read"};
+  EXPECT_THAT(DumpFiltered(filter), HasSubstr("64 KiB"));
+  EXPECT_THAT(DumpFiltered(filter), HasSubstr("at most 10"));
+  EXPECT_THAT(DumpFiltered(filter), Not(HasSubstr("writer")));
+}
+
+TEST(Dump, ProducerSequenceAndBuffer_AreThoseOfChunks) {
+  RecordCriteria producer;
+  producer.producers = {ProducerId{2}};
+  EXPECT_EQ(DumpFiltered(producer).substr(0, 7), "      5");
+  RecordCriteria sequence;
+  sequence.sequences = {{ProducerId{1}, WriterId{3}}};
+  EXPECT_THAT(DumpFiltered(sequence), HasSubstr("writer "));
+  EXPECT_THAT(DumpFiltered(sequence), HasSubstr("chunk 7 to"));
+  EXPECT_THAT(DumpFiltered(sequence), Not(HasSubstr("2:4")));
+  RecordCriteria buffer;
+  buffer.buffers = {BufferId{2}};
+  EXPECT_EQ(DumpFiltered(buffer).substr(0, 7), "      5");
+  sequence.buffers = {BufferId{2}};  // both must agree
+  EXPECT_EQ(DumpFiltered(sequence), "");
+}
+
+TEST(Dump, TimeAndRecords_AreRanges) {
+  RecordCriteria filter;
+  filter.from = TimePoint{1'000'000'000, true};
+  filter.to = TimePoint{2'500'000'000, false};
+  const std::string dump = DumpFiltered(filter);
+  EXPECT_THAT(dump, HasSubstr("chunk 7 to"));
+  EXPECT_THAT(dump, HasSubstr("1 patch"));
+  EXPECT_THAT(dump, HasSubstr("2:4"));  // without a time: that of the record before it
+  EXPECT_THAT(dump, Not(HasSubstr("writer ")));
+  EXPECT_THAT(dump, Not(HasSubstr("read ")));
+  RecordCriteria records;
+  records.records = RecordRange{2, 3};
+  EXPECT_THAT(DumpFiltered(records), HasSubstr("writer "));
+  EXPECT_THAT(DumpFiltered(records), Not(HasSubstr("patch ")));
+}
+
+TEST(Dump, RequestOfSeveralChunks_TakesALineForEach) {
+  std::string request;
+  CommitRequestBuilder builder(request);
+  const std::string payload = "\x01x";
+  builder.AddChunk(BufferId{1}, {ChunkId{0}, WriterId{3}, 1, 0}, wire::AsBytes(payload), true);
+  builder.AddChunk(BufferId{1}, {ChunkId{5}, WriterId{4}, 1, 0x28}, wire::AsBytes(payload), true);
+  builder.SetFlushRequestId(9);
+  Commit commit;
+  commit.producer = ProducerId{2};
+  commit.request = wire::AsBytes(request);
+  const RecordFilter all({});
+  RecordText text(all);
+  EXPECT_EQ(text.Format({std::nullopt, commit}, 12),
+            "     12               -  commit       2:3 chunk 0 to buffer 1: 1 fragment, 2 bytes\n"
+            "                         commit       2:4 chunk 5 to buffer 1: 1 fragment, 2 bytes, "
+            "unknown flags 0x28\n"
+            "                         commit       producer 2: completes flush 9\n");
+}
+
+TEST(Dump, MalformedRequests_AreSaidToBe) {
+  const RecordFilter all({});
+  RecordText text(all);
+  Commit commit;
+  commit.request = wire::AsBytes("\x0A\x7F");
+  EXPECT_THAT(text.Format({std::nullopt, commit}, 0), HasSubstr("malformed request of 2 bytes"));
+  commit.request = {};
+  EXPECT_THAT(text.Format({std::nullopt, commit}, 0), HasSubstr("empty request"));
+}
+
+TEST(Dump, Json_IsOneDocument) {
+  DumpArgs args;
+  args.format = "json";
+  const auto document = nlohmann::json::parse(Dump(args));
+  EXPECT_EQ(document["schema"], "ringscope.dump/1");
+  ASSERT_EQ(document["records"].size(), 7u);
+  EXPECT_EQ(document["records"][3]["op"], "commit");
+  EXPECT_EQ(document["records"][3]["record"], 3);
+  EXPECT_EQ(document["records"][3]["session"], 1);
+  args.filter.producers = {ProducerId{77}};
+  EXPECT_TRUE(nlohmann::json::parse(Dump(args))["records"].empty());
+}
+
+}  // namespace
+}  // namespace ringscope

@@ -1,0 +1,95 @@
+#include "commands/log/dump_text.h"
+
+#include <fmt/format.h>
+
+#include "commands/common/record_text.h"
+#include "commands/shell/text.h"
+
+namespace ringscope {
+namespace {
+
+std::string BufferText(const std::optional<uint64_t>& buffer) {
+  return buffer ? fmt::format("buffer {}", *buffer) : std::string("no buffer");
+}
+
+}  // namespace
+
+void RecordText::Line(std::string_view kind, const std::string& what) {
+  text_ += fmt::format("{}  {:<12} {}\n", margin_, kind, what);
+  margin_.assign(margin_.size(), ' ');
+}
+
+void RecordText::Observe(const Op& op) {
+  if (const auto* producer = std::get_if<ProducerConnected>(&op.body))
+    identities_[producer->producer] = {producer->uid, producer->pid};
+}
+
+std::string RecordText::Format(const Op& op, uint64_t number) {
+  text_.clear();
+  std::string time = "-";
+  if (op.time_ns) {
+    const uint64_t start = filter_.start_ns().value_or(*op.time_ns);
+    const bool before = *op.time_ns < start;  // times need not be in order
+    const uint64_t ns = before ? start - *op.time_ns : *op.time_ns - start;
+    time = fmt::format("{}{}.{:09}", before ? "-" : "", ns / 1'000'000'000, ns % 1'000'000'000);
+  }
+  margin_ = fmt::format("{:>7}  {:>14}", number, time);
+  if (const auto* commit = std::get_if<Commit>(&op.body)) {
+    FormatCommit(*commit);
+  } else {
+    Line(OpKindName(op.body.index()), DescribeRecord(op.body));
+  }
+  return std::move(text_);
+}
+
+/// What is said of a commit as a whole, behind its first line.
+std::string RecordText::CommitSuffix(const Commit& commit) {
+  std::string text;
+  if (commit.origin != Origin::kImported) text += fmt::format(" [{}]", Name(commit.origin));
+  const auto known = identities_.find(commit.producer);
+  const Identity* const identity = known == identities_.end() ? nullptr : &known->second;
+  if (commit.uid && (identity == nullptr || identity->uid != *commit.uid))
+    text += fmt::format(" uid {}", *commit.uid);
+  if (commit.pid && (identity == nullptr || identity->pid != *commit.pid))
+    text += fmt::format(" pid {}", *commit.pid);
+  if (commit.part > 0 || !commit.last)
+    text += fmt::format(" (part {} of request {}{})", commit.part, commit.number,
+                        commit.last ? ", the last" : "");
+  return text;
+}
+
+void RecordText::FormatCommit(const Commit& commit) {
+  const bool well_formed = parser_.Parse(commit.request);
+  std::string suffix = CommitSuffix(commit);
+  const auto line = [&](const char* kind, const std::string& what) {
+    Line(kind, what + suffix);
+    suffix.clear();
+  };
+  for (const ChunkToMove& chunk : parser_.chunks()) {
+    if (!filter_.KeepsChunk(commit.producer, chunk)) continue;
+    const auto header = chunk.data ? ParseChunkHeader(*chunk.data) : std::nullopt;
+    const std::string name =
+        header ? fmt::format("{} chunk {}", ToString(SequenceKey{commit.producer, header->writer}),
+                             Raw(header->chunk))
+               : fmt::format("producer {}", Raw(commit.producer));
+    line("commit",
+         fmt::format("{} to {}: {}", name, BufferText(chunk.target_buffer), DescribeChunk(chunk)));
+  }
+  for (const ChunkToPatch& patch : parser_.patches()) {
+    if (!filter_.KeepsPatch(commit.producer, patch)) continue;
+    line("patch", fmt::format("{}:{} chunk {} in {}: {}", Raw(commit.producer),
+                              patch.writer.value_or(0), patch.chunk.value_or(0),
+                              BufferText(patch.target_buffer), DescribePatches(patch)));
+  }
+  if (parser_.flush_request_id())
+    line("commit", fmt::format("producer {}: completes flush {}", Raw(commit.producer),
+                               *parser_.flush_request_id()));
+  if (!well_formed) {
+    line("commit", fmt::format("producer {}: malformed request of {}", Raw(commit.producer),
+                               Count(commit.request.size(), "byte")));
+  } else if (text_.empty()) {
+    line("commit", fmt::format("producer {}: empty request", Raw(commit.producer)));
+  }
+}
+
+}  // namespace ringscope

@@ -1,0 +1,99 @@
+#include "commands/log/import.h"
+
+#include <fmt/format.h>
+
+#include "commands/common/session_reader.h"
+#include "commands/log/import_trace.h"
+#include "commands/shell/input.h"
+#include "commands/shell/options.h"
+#include "commands/shell/output.h"
+#include "commands/shell/text.h"
+#include "formats/inputs/input_kind.h"
+#include "formats/log/commit_log_writer.h"
+
+namespace ringscope {
+namespace {
+
+constexpr int kMaxLevel = 19;  // above, zstd needs memory out of proportion
+
+void SetUp(CLI::App& app, ImportArgs& args) {
+  InGroup(app, kInputGroup);
+  AddText(app, "LOG", args.log, kLogType,
+          "Operations (.ops.jsonl), a Perfetto trace (.pftrace) or a commit log (.tblog), plain or "
+          "compressed; - reads standard input",
+          Need::kRequired);
+  InGroup(app, kOutputGroup);
+  AddText(app, "-o,--output", args.output, kFileType,
+          "Log to write (.tblog); - for standard output", Need::kRequired);
+  AddNumber(app, "--level", args.level, {1, kMaxLevel}, "N",
+            "Compression level of zstd, 1 to 19 (default: 1)");
+}
+
+/// @param source the log's bytes
+Result<ExitCode> RunLogImport(const ImportArgs& args, std::unique_ptr<ByteSource> source,
+                              Context& context) {
+  SessionReader sessions(context, {{args.log}, std::nullopt}, "importing");
+  sessions.UseOpened(std::move(source));
+  RS_ASSIGN_OR_RETURN(bool more, sessions.NextSession());
+  RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
+                      CreateOutput(context, args.output, /*binary=*/true));
+  CommitLogWriterOptions options;
+  options.level = args.level;
+  options.threads = CompressionThreads();
+  RS_ASSIGN_OR_RETURN(const std::unique_ptr<CommitLogWriter> writer,
+                      CommitLogWriter::Create(*file, options));
+  uint64_t count = 0;
+  if (!more) RS_RETURN_IF_ERROR(writer->Append({std::nullopt, ImportHeader()}));
+  while (more) {
+    ++count;
+    bool first = true;
+    while (true) {
+      RS_ASSIGN_OR_RETURN(const std::optional<Op> op, sessions.Next());
+      if (!op) break;
+      if (first && !std::holds_alternative<LogHeader>(op->body))
+        RS_RETURN_IF_ERROR(writer->Append({std::nullopt, ImportHeader()}));
+      first = false;
+      RS_RETURN_IF_ERROR(writer->Append(*op));
+    }
+    RS_ASSIGN_OR_RETURN(more, sessions.NextSession());
+  }
+  RS_RETURN_IF_ERROR(writer->Close());
+  RS_RETURN_IF_ERROR(file->Commit());
+  if (args.output != "-") {
+    context.console.Say(fmt::format("wrote {}: {}, {}, {}", args.output, Count(count, "session"),
+                                    Count(writer->records(), "record"),
+                                    HumanSize(writer->bytes_written())));
+  }
+  return sessions.Finish();
+}
+
+}  // namespace
+
+Result<ExitCode> RunImport(const ImportArgs& args, Context& context) {
+  RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenInput(context, args.log));
+  RS_ASSIGN_OR_RETURN(KnownInput input, FindInputKind(std::move(source)));
+  if (input.kind == InputKind::kTrace)
+    return RunTraceImport(args, std::move(input.source), context);
+  return RunLogImport(args, std::move(input.source), context);
+}
+
+Command ImportCommand() {
+  return {"import",
+          "Logs",
+          "Write operations, a Perfetto trace or another log as a commit log",
+          "Reads a log in any format that ringscope knows and writes it as a .tblog: compressed, "
+          "with checksums and an index. Every record is kept, including malformed requests. A log "
+          "without a header gets one that marks it as imported. A Perfetto trace, plain or "
+          "compressed, becomes a log as if its packets had been committed at their timestamps, in "
+          "chunks of 4 KiB; what the trace lost is also missing in the log. If anything fails, no "
+          "output file is left behind.",
+          {{"ringscope import session.ops.jsonl.zst -o session.tblog",
+            "Make a commit log from a text of operations"},
+           {"ringscope import trace.pftrace -o trace.tblog",
+            "Make a log from a trace, to try buffer sizes"},
+           {"ringscope dump --format ops a.tblog | ringscope import - -o b.tblog",
+            "Convert a log to text and back"}},
+          Bind(SetUp, RunImport)};
+}
+
+}  // namespace ringscope

@@ -1,0 +1,140 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "commands/log/dump.h"
+#include "commands/log/import.h"
+#include "commands/testing/memory_run.h"
+#include "formats/io/zstd_source.h"
+#include "formats/ops/ops_jsonl.h"
+
+namespace ringscope {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+/// All texts of operations in testdata.
+std::vector<std::string> OperationFiles() {
+  std::vector<std::string> files;
+  for (const auto& entry : fs::directory_iterator(std::string(RS_TESTDATA) + "/conformance/cases"))
+    files.push_back(entry.path());
+  for (const auto& entry : fs::directory_iterator(std::string(RS_TESTDATA) + "/captures")) {
+    const std::string file = entry.path() / "session.ops.jsonl.zst";
+    if (fs::exists(file)) files.push_back(file);
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+std::string DumpOps(const std::string& path) {
+  MemoryRun run;
+  DumpArgs args;
+  args.log = path;
+  args.format = "ops";
+  const Result<ExitCode> result = RunDump(args, run.context);
+  EXPECT_TRUE(result) << result.error().ToString();
+  return run.Output();
+}
+
+void Import(const std::string& from, const std::string& to) {
+  MemoryRun run;
+  const Result<ExitCode> result = RunImport({from, to, 3}, run.context);
+  ASSERT_TRUE(result) << result.error().ToString();
+  EXPECT_EQ(*result, ExitCode::kClean);
+}
+
+std::string Decompressed(const std::string& path) {
+  auto file = OpenByteSource(path);
+  EXPECT_TRUE(file);
+  auto text = ZstdSource::Make(std::move(*file));
+  std::string content;
+  std::vector<uint8_t> piece(1 << 16);
+  while (true) {
+    const Result<size_t> size = text->Read(piece);
+    if (!size || *size == 0) break;
+    content.append(reinterpret_cast<const char*>(piece.data()), *size);
+  }
+  return content;
+}
+
+/// Whether a line that came back says what the original line does. Defaults may have been added.
+bool SaysTheSame(const json& original, const json& back) {
+  static const json kDefaults = {{"buffer", 0},          {"uid", 0},         {"pid", 0},
+                                 {"flags", 0},           {"complete", true}, {"more", false},
+                                 {"origin", "imported"}, {"chunk", 0}};
+  for (const auto& [key, value] : original.items())
+    if (back.contains(key) ? back[key] != value
+                           : !kDefaults.contains(key) || kDefaults[key] != value)
+      return false;
+  for (const auto& [key, value] : back.items())
+    if (!original.contains(key) && (!kDefaults.contains(key) || kDefaults[key] != value))
+      return false;
+  return true;
+}
+
+std::vector<json> Lines(const std::string& text) {
+  std::vector<json> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);)
+    if (!line.empty() && line.front() != '#') lines.push_back(json::parse(line));
+  return lines;
+}
+
+TEST(ImportDump, AllOfTestdata_ComesBack) {
+  const TempFolder folder;
+  for (const std::string& file : OperationFiles()) {
+    SCOPED_TRACE(file);
+    const std::string log = folder.File("a.tblog");
+    Import(file, log);
+    const std::string dump = DumpOps(log);
+    const std::vector<json> original = Lines(Decompressed(file));
+    const std::vector<json> back = Lines(dump);
+    ASSERT_EQ(original.size(), back.size());
+    for (size_t i = 0; i < original.size(); ++i)
+      ASSERT_TRUE(SaysTheSame(original[i], back[i])) << original[i] << "\n" << back[i];
+
+    const std::string again = folder.File("b.tblog");
+    Import(folder.Write("a.ops.jsonl", dump), again);
+    EXPECT_TRUE(ReadFile(log) == ReadFile(again)) << "the log made from the dump is another";
+  }
+}
+
+TEST(Import, JoinedLogs_StayApart) {
+  const TempFolder folder;
+  const std::string one = folder.File("one.tblog");
+  Import(folder.Write("1", "{\"op\":\"note\",\"text\":\"a\"}\n"), one);
+  const std::string two = folder.Write("two.tblog", ReadFile(one) + ReadFile(one));
+  const std::string back = folder.File("back.tblog");
+  Import(folder.Write("2", DumpOps(two)), back);
+  EXPECT_EQ(DumpOps(two), DumpOps(back));
+  EXPECT_EQ(Lines(DumpOps(back)).size(), 3u);  // note, header, note
+}
+
+TEST(Import, Failure_LeavesNoFileBehind) {
+  const TempFolder folder;
+  const std::string bad = folder.Write("bad.ops.jsonl",
+                                       "{\"op\":\"note\",\"text\":\"a\"}\n"
+                                       "{\"op\":\"commit\",\"producer\":\"one\"}\n");
+  MemoryRun run;
+  const Result<ExitCode> result = RunImport({bad, folder.File("out.tblog"), 3}, run.context);
+  ASSERT_FALSE(result);
+  EXPECT_THAT(result.error().ToString(), HasSubstr("bad.ops.jsonl:2: "));
+  EXPECT_THAT(result.error().ToString(), HasSubstr("producer"));
+  EXPECT_EQ(folder.FileCount(), 1u);
+}
+
+TEST(Import, ToStandardOutput_WritesNothingElse) {
+  const TempFolder folder;
+  MemoryRun run("{\"op\":\"note\",\"text\":\"a\"}\n");
+  ASSERT_TRUE(RunImport({"-", "-", 3}, run.context));
+  EXPECT_EQ(run.err.text, "");
+  const std::string log = folder.Write("a.tblog", run.Output());
+  EXPECT_EQ(Lines(DumpOps(log)).size(), 1u);
+}
+
+}  // namespace
+}  // namespace ringscope

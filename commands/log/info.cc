@@ -1,0 +1,58 @@
+#include "commands/log/info.h"
+
+#include <fmt/format.h>
+
+#include "commands/common/session_reader.h"
+#include "commands/log/info_report.h"
+#include "commands/shell/input.h"
+#include "commands/shell/options.h"
+#include "commands/shell/text.h"
+#include "formats/inputs/log_check.h"
+
+namespace ringscope {
+namespace {
+
+void SetUp(CLI::App& app, InfoArgs& args) {
+  AddLog(app, args.log);
+  AddSession(app, args.session);
+  AddFormat(app, args.format, {"text", "json"});
+}
+
+}  // namespace
+
+Result<ExitCode> RunInfo(const InfoArgs& args, Context& context) {
+  std::optional<LogInfo> info;
+  {
+    Progress progress(context.console, fmt::format("reading {}", Printable(args.log)));
+    RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenInput(context, args.log));
+    RS_ASSIGN_OR_RETURN(info, ReadLogInfo(std::move(source), [&](uint64_t done, uint64_t total) {
+                          progress.Update(done, total);
+                        }));
+  }
+  if (args.session && *args.session > info->sessions.size()) {
+    return Fail(ErrorCode::kUsage,
+                fmt::format("no session {}: the log has {}", *args.session,
+                            Count(info->sessions.size(), "session")),
+                {args.log, {}, {}});
+  }
+  Report report(context.console, args.format, "info");
+  ReportInfo(report, args.log, *info, args.session);
+  RS_RETURN_IF_ERROR(report.Finish());
+  WarnOfDamage(context.console, args.log, info->damage, info->damage_count);
+  return info->damage_count > 0 ? ExitCode::kNotice : ExitCode::kClean;
+}
+
+Command InfoCommand() {
+  return {"info",
+          "Logs",
+          "Summarize a log: sessions, buffers, producers, sequences",
+          "Shows a log's sessions: what recorded them and when, the buffers, the producers, each "
+          "sequence with its packets, bytes and rates, the number of records of each kind, and "
+          "whether the log is complete. A commit log is answered from its index at once; a log "
+          "without an index is read to its end, with the same results.",
+          {{"ringscope info session.tblog", "What does this log contain?"},
+           {"ringscope info --format json session.tblog", "The same for a script"}},
+          Bind(SetUp, RunInfo)};
+}
+
+}  // namespace ringscope

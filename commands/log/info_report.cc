@@ -1,0 +1,204 @@
+#include "commands/log/info_report.h"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "commands/common/damage_report.h"
+#include "commands/shell/text.h"
+
+namespace ringscope {
+namespace {
+
+constexpr size_t kInfoIndent = 2;
+
+uint64_t Duration(const SessionSummary& session) {
+  return session.first_time_ns && session.last_time_ns
+             ? *session.last_time_ns - *session.first_time_ns
+             : 0;
+}
+
+void ReportFacts(Report& report, const SessionSummary& session) {
+  const LogHeader& header = session.header;
+  std::vector<std::string> kinds;
+  Json counts = Json::object();
+  for (size_t kind = 0; kind < kOpKinds; ++kind) {
+    if (session.counts[kind] == 0) continue;
+    kinds.push_back(fmt::format("{} {}", WithCommas(session.counts[kind]), OpKindName(kind)));
+    counts[OpKindName(kind)] = session.counts[kind];
+  }
+  report.Fact("uuid", NameCell(header.uuid), "uuid");
+  report.Fact("written by", NameCell(header.tool), "tool");
+  report.Fact("source",
+              {fmt::format("{}{}{}", Name(header.source), header.description.empty() ? "" : ", ",
+                           Printable(header.description)),
+               Name(header.source)},
+              "source");
+  report.Data("description", header.description);
+  report.Fact("host", NameCell(header.host), "host");
+  report.Data({{"clock", header.clock},
+               {"first_record", session.first_record},
+               {"records", session.records},
+               {"first_time_ns", session.first_time_ns},
+               {"last_time_ns", session.last_time_ns},
+               {"duration_ns", Duration(session)},
+               {"kinds", std::move(counts)},
+               {"chunks", session.chunks},
+               {"chunk_bytes", session.chunk_bytes},
+               {"patches", session.patches},
+               {"recorder_gaps", session.recorder_gaps},
+               {"truncated", session.truncated}});
+  if (session.first_time_ns) {
+    report.Fact("duration", DurationCell(Duration(session)));
+    report.Fact("time",
+                fmt::format("{} to {} ns{}{}", *session.first_time_ns, *session.last_time_ns,
+                            header.clock.empty() ? "" : ", ", Printable(header.clock)));
+  }
+  report.Fact("records", fmt::format("{}: {}", WithCommas(session.records), Joined(kinds)));
+  report.Fact(
+      "committed",
+      fmt::format("{}, {}, {}", Count(session.chunks, "chunk"), HumanSize(session.chunk_bytes),
+                  session.patches == 1 ? "1 patch" : WithCommas(session.patches) + " patches"));
+  if (session.recorder_gaps > 0)
+    report.Fact("gaps", fmt::format("{} in the recording: it is not complete",
+                                    WithCommas(session.recorder_gaps)));
+  report.EndFacts();
+}
+
+void ReportBuffers(Report& report, const std::vector<BufferSetUp>& buffers) {
+  Table table({{"buffer", Align::kRight, "buffer"},
+               {"size", Align::kRight, "size"},
+               {"policy", Align::kLeft, "policy"},
+               {"engine", Align::kLeft, "engine"}});
+  for (const BufferSetUp& buffer : buffers) {
+    table.AddRow({NumberCell(Raw(buffer.id)),
+                  BytesCell(buffer.size),
+                  NameCell(Name(buffer.policy)),
+                  {buffer.engine.empty() ? "-" : Printable(buffer.engine), buffer.engine}});
+  }
+  report.Add("buffers", table, kInfoIndent);
+}
+
+void ReportProducers(Report& report, const std::vector<ProducerConnected>& producers) {
+  Table table({{"producer", Align::kRight, "producer"},
+               {"name", Align::kLeft, "name"},
+               {"uid", Align::kRight, "uid"},
+               {"pid", Align::kRight, "pid"},
+               {"sdk", Align::kLeft, "sdk"}});
+  for (const ProducerConnected& producer : producers) {
+    table.AddRow({NumberCell(Raw(producer.producer)),
+                  NameCell(producer.name),
+                  {std::to_string(producer.uid), producer.uid},
+                  {std::to_string(producer.pid), producer.pid},
+                  NameCell(producer.sdk)});
+  }
+  report.Add("producers", table, kInfoIndent);
+}
+
+void ReportSequences(Report& report, const SessionSummary& session) {
+  std::map<ProducerId, std::string> names;
+  for (const ProducerConnected& producer : session.producers)
+    names[producer.producer] = producer.name;
+  const uint64_t duration = Duration(session);
+  Table table({{"sequence", Align::kLeft, "sequence"},
+               {"producer", Align::kLeft},
+               {"buffer", Align::kRight, "buffer"},
+               {"commits", Align::kRight, "commits"},
+               {"chunks", Align::kRight, "chunks"},
+               {"patches", Align::kRight, "patches"},
+               {"packets", Align::kRight, "packets"},
+               {"packets/s", Align::kRight},
+               {"bytes", Align::kRight, "bytes"},
+               {"bytes/s", Align::kRight},
+               DataColumn("first_time_ns"),
+               DataColumn("last_time_ns")});
+  for (const SequenceSummary& sequence : session.sequences) {
+    const auto name = names.find(sequence.sequence.producer);
+    const double bytes = static_cast<double>(sequence.bytes);
+    const std::string byte_rate =
+        duration == 0
+            ? "-"
+            : HumanSize(static_cast<uint64_t>(bytes * 1e9 / static_cast<double>(duration)));
+    table.AddRow(
+        {NameCell(ToString(sequence.sequence)), name == names.end() ? "-" : Printable(name->second),
+         NumberCell(Raw(sequence.buffer)), CountCell(sequence.commits), CountCell(sequence.chunks),
+         CountCell(sequence.patches), CountCell(sequence.packets),
+         HumanRate(sequence.packets, duration), BytesCell(sequence.bytes), byte_rate,
+         DataCell(sequence.first_time_ns), DataCell(sequence.last_time_ns)});
+  }
+  report.Add("sequences", table, kInfoIndent);
+  if (session.truncated)
+    report.Print("  There are more than can be listed; the totals above count them all.\n");
+}
+
+void ReportSession(Report& report, uint64_t number, const SessionSummary& session) {
+  report.Heading(fmt::format("session {}", number));
+  report.Data("session", number);
+  ReportFacts(report, session);
+  ReportBuffers(report, session.buffers);
+  ReportProducers(report, session.producers);
+  ReportSequences(report, session);
+}
+
+std::string IntegrityText(const LogInfo& info) {
+  if (info.damage_count > 0)
+    return fmt::format(
+        "damaged in {}; 'ringscope verify' lists them, 'ringscope repair' writes a "
+        "clean copy",
+        Count(info.damage_count, "place"));
+  if (info.format != LogFormat::kCommitLog) return "reads without errors";
+  if (info.from_index)
+    return "cleanly closed; this is what its index says ('ringscope verify' checks the records)";
+  return info.cleanly_closed ? "cleanly closed, no damage found"
+                             : "no damage found, but no index for the whole file";
+}
+
+const char* FormatName(LogFormat format) {
+  switch (format) {
+    case LogFormat::kCommitLog:
+      return "commit log";
+    case LogFormat::kOps:
+      return "operations";
+    case LogFormat::kZstdOps:
+      return "operations, zstd-compressed";
+  }
+  return "log";
+}
+
+}  // namespace
+
+std::string ExtentText(const LogInfo& info) {
+  uint64_t records = 0;
+  for (const SessionSummary& session : info.sessions) records += session.records;
+  std::string text = fmt::format("{}, {}, {}", Count(info.sessions.size(), "session"),
+                                 Count(records, "record"), HumanSize(info.file_bytes));
+  if (info.data_frames > 0) text += fmt::format(" in {}", Count(info.data_frames, "frame"));
+  if (info.raw_bytes > 0) text += fmt::format(" ({} raw)", HumanSize(info.raw_bytes));
+  return text;
+}
+
+void AddLogData(Report& report, const std::string& path, const LogInfo& info) {
+  report.Data({{"input", path},
+               {"format", Name(info.format)},
+               {"file_bytes", info.file_bytes},
+               {"raw_bytes", info.raw_bytes},
+               {"data_frames", info.data_frames},
+               {"from_index", info.from_index},
+               {"cleanly_closed", info.cleanly_closed},
+               {"damage_count", info.damage_count},
+               {"damage", DamageTable(info.damage).ToJson()}});
+}
+
+void ReportInfo(Report& report, const std::string& path, const LogInfo& info,
+                std::optional<uint64_t> only) {
+  report.Title(Printable(path), fmt::format("{}: {}", FormatName(info.format), ExtentText(info)));
+  report.Print(IntegrityText(info) + "\n");
+  AddLogData(report, path, info);
+  report.Data("sessions", Json::array());
+  for (size_t i = 0; i < info.sessions.size(); ++i) {
+    if (!only || *only == i + 1)
+      report.AddItem("sessions", [&] { ReportSession(report, i + 1, info.sessions[i]); });
+  }
+}
+
+}  // namespace ringscope

@@ -1,0 +1,76 @@
+#include "commands/log/verify.h"
+
+#include <fmt/format.h>
+
+#include "commands/common/damage_report.h"
+#include "commands/log/info_report.h"
+#include "commands/shell/input.h"
+#include "commands/shell/options.h"
+#include "commands/shell/output.h"
+#include "commands/shell/text.h"
+#include "formats/inputs/log_check.h"
+
+namespace ringscope {
+namespace {
+
+void SetUp(CLI::App& app, VerifyArgs& args) {
+  AddLogs(app, args.logs);
+  AddFormat(app, args.format, {"text", "json"});
+}
+
+void ReportVerdict(Report& report, const std::string& path, const LogInfo& info) {
+  const bool good = info.damage_count == 0;
+  report.Title(Printable(path),
+               fmt::format("{}: {}",
+                           good ? "no damage"
+                                : fmt::format("damaged in {}", Count(info.damage_count, "place")),
+                           ExtentText(info)));
+  AddLogData(report, path, info);
+  PrintDamage(report, info);
+  report.Data("unsound_requests", info.unsound_requests);
+  if (info.unsound_requests > 0) {
+    report.Print(fmt::format(
+        "  {} that no service would understand: kept as the producer sent {}, and no damage.\n",
+        Count(info.unsound_requests, "request"), info.unsound_requests == 1 ? "it" : "them"));
+  }
+  if (good && info.format == LogFormat::kCommitLog && !info.cleanly_closed) {
+    report.Print(
+        "  It has no index for the whole file: it was not closed, or logs were joined. "
+        "'ringscope repair'\n  writes a copy that has one.\n");
+  }
+}
+
+}  // namespace
+
+Result<ExitCode> RunVerify(const VerifyArgs& args, Context& context) {
+  Report report(context.console, args.format, "verify");
+  bool damaged = false;
+  for (const std::string& path : args.logs) {
+    std::optional<LogInfo> info;
+    {
+      Progress progress(context.console, fmt::format("verifying {}", Printable(path)));
+      RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenInput(context, path));
+      RS_ASSIGN_OR_RETURN(info, VerifyLog(std::move(source), [&](uint64_t done, uint64_t total) {
+                            progress.Update(done, total);
+                          }));
+    }
+    damaged = damaged || info->damage_count > 0;
+    report.AddItem("logs", [&] { ReportVerdict(report, path, *info); });
+  }
+  RS_RETURN_IF_ERROR(report.Finish());
+  return damaged ? ExitCode::kNotice : ExitCode::kClean;
+}
+
+Command VerifyCommand() {
+  return {"verify",
+          "Logs",
+          "Check a log for damage, down to each record",
+          "Reads logs to their end and checks frames, checksums, seek table, index, summary, "
+          "record numbers, and that every record parses. Lists the damage: where, how many bytes, "
+          "which records.",
+          {{"ringscope verify *.tblog", "Are these logs undamaged?"}},
+          Bind(SetUp, RunVerify),
+          {.clean = "Done; there is no damage.", .notice = "There is damage."}};
+}
+
+}  // namespace ringscope

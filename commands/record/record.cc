@@ -1,0 +1,126 @@
+#include "commands/record/record.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <filesystem>
+
+#include "commands/record/recording_run.h"
+#include "commands/shell/options.h"
+#include "commands/shell/values.h"
+
+namespace ringscope {
+namespace {
+
+constexpr int kMinLevel = -200;
+constexpr int kMaxRecordLevel = 19;  // above, zstd needs memory out of proportion
+constexpr uint64_t kMinQueue = 1 << 20;
+
+using BufferChoice = std::pair<BufferId, record::PlannedBuffer>;
+
+/// "1=64MiB,discard"
+Result<BufferChoice> ParseBuffer(std::string_view text) {
+  const size_t equals = text.find('=');
+  const size_t comma = text.find(',');
+  if (equals == std::string_view::npos || (comma != std::string_view::npos && comma < equals)) {
+    return Fail(ErrorCode::kUsage, fmt::format("'{}' is not a buffer; write it like 1=64MiB,"
+                                               "ring_buffer",
+                                               text));
+  }
+  BufferChoice choice;
+  RS_ASSIGN_OR_RETURN(const uint64_t id, ParseNumber(text.substr(0, equals), UINT16_MAX));
+  choice.first = BufferId{static_cast<uint16_t>(id)};
+  const std::string_view rest = text.substr(equals + 1);
+  RS_ASSIGN_OR_RETURN(choice.second.size, ParseSize(rest.substr(0, rest.find(','))));
+  if (comma != std::string_view::npos) {
+    RS_ASSIGN_OR_RETURN(choice.second.policy, ParsePolicy(text.substr(comma + 1)));
+  }
+  return choice;
+}
+
+/// "0660"
+Result<uint32_t> ParseMode(std::string_view text) {
+  uint32_t mode = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), mode, 8);
+  if (error == std::errc() && stop == text.data() + text.size() && mode <= 0777) return mode;
+  return Fail(ErrorCode::kUsage,
+              fmt::format("'{}' is not a set of permissions; write it like 0600 or 0666", text));
+}
+
+Result<uint64_t> ParseQueue(std::string_view text) {
+  RS_ASSIGN_OR_RETURN(const uint64_t bytes, ParseSize(text));
+  if (bytes >= kMinQueue) return bytes;
+  return Fail(ErrorCode::kUsage, fmt::format("'{}' is less than 1 MiB", text));
+}
+
+void SetUp(CLI::App& app, RecordArgs& args) {
+  InGroup(app, "What to record");
+  AddTexts(app, "PROGRAM", args.command, "PROGRAM",
+           "A program to record, with its arguments, after --; its environment names the "
+           "sockets, and the recording ends when it ends");
+  AddParsed(app, "--duration", args.duration_ns, ParseDuration, "TIME",
+            "Stop after this time (default: at SIGINT or SIGTERM, or when PROGRAM ends)");
+  InGroup(app, "Sockets");
+  AddText(app, "--listen", args.listen, "SOCKET",
+          "Where producers connect: a path, or @NAME (default: /tmp/ringscope-producer; with "
+          "PROGRAM a new path)");
+  AddText(app, "--connect", args.connect, "SOCKET",
+          "The service's producer socket (default: PERFETTO_PRODUCER_SOCK_NAME, else "
+          "Perfetto's default path)");
+  AddText(app, "--consumer-listen", args.consumer_listen, "SOCKET",
+          "Where consumers connect; this records the trace config, its buffers and reads");
+  AddText(app, "--consumer-connect", args.consumer_connect, "SOCKET",
+          "The service's consumer socket (default: PERFETTO_CONSUMER_SOCK_NAME, else "
+          "Perfetto's default path)");
+  AddParsed(app, "--mode", args.mode, ParseMode, "OCTAL",
+            "Permissions of the sockets that record creates (default: 0600)");
+  InGroup(app, "Service");
+  args.scraping = "exact";
+  AddChoice(app, "--scraping", args.scraping, {"exact", "observe"},
+            "exact: scrape chunks in place of the service; observe: do not change the traffic, and "
+            "estimate what the service scrapes (default: exact)");
+  args.order = "passing";
+  AddChoice(app, "--order", args.order, {"passing", "strict"},
+            "Order of the requests of different producers. passing: as they are forwarded; strict: "
+            "exactly as the service handles them, one at a time, which is slow (default: passing)");
+  AddText(app, "--config", args.config, kFileType,
+          "The trace config as text (.pbtxt), for the buffers' sizes, if no consumer "
+          "is recorded");
+  AddParsedList(app, "--buffer", args.buffers, ParseBuffer, "ID=SIZE,POLICY",
+                "Size and fill policy of the service's buffer ID; may be repeated");
+  InGroup(app, kOutputGroup);
+  AddText(app, "-o,--output", args.output, kFileType,
+          "Log to write (.tblog); it grows while it is recorded", Need::kRequired);
+  AddParsed(app, "--max-size", args.max_size, ParseSize, "SIZE",
+            "Continue in another file (FILE.1.tblog, ...) when one has this size");
+  AddParsed(app, "--queue", args.queue_bytes, ParseQueue, "SIZE",
+            "Memory for data that waits for a slow disk; more is dropped (default: 128MiB)");
+  AddNumber(app, "--level", args.level, {kMinLevel, kMaxRecordLevel}, "N",
+            "Compression level of zstd, -200 (fast) to 19 (default: 1)");
+}
+
+}  // namespace
+
+Command RecordCommand() {
+  return {"record",
+          "Record",
+          "Record a live session, between its producers and the service",
+          "Runs between producers and Perfetto's tracing service: producers connect to ringscope, "
+          "which forwards everything they send to the service. It logs what they commit: chunks "
+          "from shared memory, patches, flushes, writers and data sources. If the consumer also "
+          "connects to ringscope, its trace config and reads are logged as well. The service's "
+          "scraping of uncommitted chunks cannot be observed; therefore it is switched off for "
+          "these producers, and ringscope scrapes instead. A slow disk never delays the session: "
+          "data that could not be written is reported in the log as a recorder gap.",
+          {{"ringscope record -o cap.tblog -- ./my_app", "Record a program until it ends"},
+           {"ringscope record -o cap.tblog --consumer-listen /tmp/ringscope-consumer",
+            "Record everything that connects to /tmp/ringscope-producer, and the consumer"},
+           {"ringscope record -o cap.tblog --buffer 1=64MiB,ring_buffer --duration 10s",
+            "Record ten seconds of a service whose buffer is known"}},
+          Bind(SetUp, RunRecord),
+          {.notice = "Done, but the log has gaps, or PROGRAM failed.",
+           .failed = "Failed, or the log could not be written to its end. The message reports "
+                     "where, what was expected, and what to do."}};
+}
+
+}  // namespace ringscope

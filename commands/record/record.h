@@ -1,0 +1,40 @@
+#ifndef RINGSCOPE_COMMANDS_RECORD_RECORD_H_
+#define RINGSCOPE_COMMANDS_RECORD_RECORD_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "commands/shell/command.h"
+#include "commands/tap/session_plan.h"
+#include "formats/log/commit_log_writer.h"
+
+namespace ringscope {
+
+struct RecordArgs {
+  std::string output;
+  std::string listen;  // empty: a default
+  std::string connect;
+  std::string consumer_listen;  // empty: consumers are not recorded, unless consumer_connect is set
+  std::string consumer_connect;
+  uint32_t mode = 0600;
+  std::string scraping;
+  std::string order;
+  std::string config;
+  std::vector<std::pair<BufferId, record::PlannedBuffer>> buffers;
+  std::optional<uint64_t> duration_ns;
+  std::optional<uint64_t> max_size;
+  uint64_t queue_bytes = uint64_t{128} << 20;
+  int level = kDefaultLevel;  // zstd's
+  std::vector<std::string> command;
+};
+
+/// Records what passes between producers and a tracing service, until it is asked to stop.
+Result<ExitCode> RunRecord(const RecordArgs& args, Context& context);
+Command RecordCommand();
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_COMMANDS_RECORD_RECORD_H_

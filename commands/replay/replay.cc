@@ -1,0 +1,145 @@
+#include "commands/replay/replay.h"
+
+#include <fmt/format.h>
+
+#include "commands/common/session_loop.h"
+#include "commands/replay/replay_report.h"
+#include "commands/replay/stats_report.h"
+#include "commands/shell/options.h"
+#include "commands/shell/output.h"
+#include "commands/shell/text.h"
+#include "formats/trace/lost_trace.h"
+
+namespace ringscope {
+namespace {
+
+void SetUp(CLI::App& app, ReplayArgs& args) {
+  AddLogs(app, args.logs);
+  AddSession(app, args.session);
+  AddReplayOptions(app, args.choices);
+  AddSplitOption(app, args.choices.splits);
+  InGroup(app, kOutputGroup);
+  AddText(app, "-o,--output", args.output, kFileType,
+          "Write the trace that the service would have written (.pftrace); - for standard "
+          "output");
+  AddText(app, "--lost", args.lost, kFileType,
+          "Write the packets that the buffers lost, each with its fate, as a separate trace "
+          "(.pftrace)");
+  AddText(app, "--events", args.events, kFileType,
+          "Write the events of the replay (.events.jsonl); - for standard output, which "
+          "then contains nothing else");
+  AddFlag(app, "--stats", args.stats, "Add all counters and histograms to the summary");
+  AddFormat(app, args.format, {"text", "json"});
+}
+
+/// The files that a replay of one session writes.
+struct OutputFiles {
+  std::unique_ptr<OutputFile> trace;
+  std::unique_ptr<OutputFile> events;
+  std::unique_ptr<OutputFile> lost;
+};
+
+Result<OutputFiles> CreateOutputs(const ReplayArgs& args, Context& context) {
+  if (args.output == "-" && args.events == "-") {
+    return Fail(ErrorCode::kUsage, "--output and --events cannot both go to standard output", {},
+                "give one of them a file");
+  }
+  if (args.stats && (args.output == "-" || args.events == "-")) {
+    return Fail(ErrorCode::kUsage, "--stats has no place beside --output - or --events -", {},
+                "write the trace or the events to a file");
+  }
+  if (args.lost == "-") {
+    return Fail(ErrorCode::kUsage, "--lost cannot go to standard output", {},
+                "name a file for the packets that were lost");
+  }
+  OutputFiles files;
+  if (!args.output.empty()) {
+    RS_ASSIGN_OR_RETURN(files.trace, CreateOutput(context, args.output, /*binary=*/true));
+  }
+  if (!args.events.empty()) {
+    RS_ASSIGN_OR_RETURN(files.events, CreateOutput(context, args.events, /*binary=*/false));
+  }
+  if (!args.lost.empty()) {
+    RS_ASSIGN_OR_RETURN(files.lost, CreateOutput(context, args.lost, /*binary=*/true));
+  }
+  return files;
+}
+
+Status CommitOutput(const std::unique_ptr<OutputFile>& file, Context& context,
+                    const std::string& what = {}) {
+  if (!file) return {};
+  RS_RETURN_IF_ERROR(file->Commit());
+  if (file->path() != "-")
+    context.console.Say(fmt::format("wrote {}{}{}", file->path(), what.empty() ? "" : ": ", what));
+  return {};
+}
+
+/// Replays the session that `sessions` stands at into the files.
+/// @param lost_summary what went into the file of lost packets, in words
+Result<ReplayOutcome> ReplayInto(const OutputFiles& files, const ReplayArgs& args,
+                                 SessionReader& sessions, Context& context,
+                                 std::string& lost_summary) {
+  std::optional<TraceWriter> trace;
+  std::optional<EventsWriter> events;
+  ReplayOutputs outputs{.histograms = args.stats};
+  if (files.trace) outputs.trace = &trace.emplace(*files.trace);
+  if (files.events) outputs.events = &events.emplace(*files.events);
+  if (!files.lost) return ReplaySession(context, sessions, args.choices, outputs);
+  LostTrace lost(*files.lost);
+  outputs.accounts = &lost.packets();
+  outputs.listeners = {&lost.packets(), &lost};
+  RS_ASSIGN_OR_RETURN(ReplayOutcome outcome,
+                      ReplaySession(context, sessions, args.choices, outputs));
+  RS_RETURN_IF_ERROR(lost.Finish());
+  lost_summary = lost.Summary();
+  return outcome;
+}
+
+}  // namespace
+
+Result<ExitCode> RunReplay(const ReplayArgs& args, Context& context) {
+  SessionReader sessions(context, {args.logs, args.session}, "replaying");
+  const bool has_summary = args.output != "-" && args.events != "-";
+  Report report(context.console, args.format, "replay");
+
+  RS_ASSIGN_OR_RETURN(const OutputFiles files, CreateOutputs(args, context));
+  std::string lost_summary;
+  const auto task = [&]() -> Result<ExitCode> {
+    RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome,
+                        ReplayInto(files, args, sessions, context, lost_summary));
+    if (files.trace) RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "a trace"));
+    if (files.events) RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "a file of events"));
+    if (files.lost) RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "a trace"));
+    if (!has_summary) return ExitCode::kClean;
+    ReportReplay(report, outcome);
+    if (args.stats) report.AddObject("stats", [&] { ReportStats(report, outcome); });
+    return ExitCode::kClean;
+  };
+  RS_ASSIGN_OR_RETURN(const ExitCode code, ReportSessions(sessions, report, task));
+  if (has_summary) RS_RETURN_IF_ERROR(report.Finish());
+  RS_RETURN_IF_ERROR(CommitOutput(files.trace, context));
+  RS_RETURN_IF_ERROR(CommitOutput(files.events, context));
+  RS_RETURN_IF_ERROR(CommitOutput(files.lost, context, lost_summary));
+  return code;
+}
+
+Command ReplayCommand() {
+  return {
+      "replay",
+      "Replay",
+      "Replay a log through a trace buffer, and write the trace",
+      "Feeds what producers committed into a reimplementation of the trace buffer and reads it as "
+      "the tracing service did, or as you choose. By default engine, sizes and policies are those "
+      "of the log, so that the packets are those of the recorded session; change them to see what "
+      "another buffer would have kept. A value for one buffer is written BUFFER=VALUE, with the "
+      "buffer's id in the log. The summary shows what each buffer wrote, returned and lost.",
+      {{"ringscope replay session.tblog -o session.pftrace", "Get the session's trace"},
+       {"ringscope replay session.tblog --size 16MiB", "What if all buffers had been that large?"},
+       {"ringscope replay session.tblog --size 1=64k --reads every=500ms",
+        "Make buffer 1 smaller, and read it twice a second"},
+       {"ringscope replay session.tblog --events - | head", "See the events"},
+       {"ringscope replay session.tblog --lost lost.pftrace", "Get what is missing in the trace"}},
+      Bind(SetUp, RunReplay)};
+}
+
+}  // namespace ringscope

@@ -1,0 +1,214 @@
+#include "commands/replay/replay.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "commands/replay/stats.h"
+#include "commands/testing/memory_run.h"
+
+namespace ringscope {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// Four packets in two chunks of a 4 KiB buffer; no read.
+constexpr const char* kPlain =
+    R"({"op":"buffer","id":0,"size":4096,"policy":"ring_buffer"})"
+    "\n"
+    R"({"op":"commit","producer":1,"writer":1,"chunk":0,"fragments":2,"payload":"02080102100a"})"
+    "\n"
+    R"({"op":"commit","producer":1,"writer":1,"chunk":1,"fragments":2,"payload":"02080202080a"})"
+    "\n";
+
+template <typename Args>
+Ran RunOn(Result<ExitCode> (*run)(const Args&, Context&), Args args,
+          const std::string& input = kPlain) {
+  if (args.logs.empty()) args.logs = {"-"};
+  return RunCommand(run, args, input);
+}
+
+TEST(Replay, Summary_SaysWhatWasWrittenAndRead) {
+  ReplayArgs args;
+  const Ran ran = RunOn(RunReplay, args);
+  EXPECT_EQ(ran.code, ExitCode::kClean) << ran.error;
+  EXPECT_THAT(ran.out, HasSubstr("-: session 1: 3 records, 1 read\n"));
+  EXPECT_THAT(ran.out, HasSubstr("size                              4 KiB\n"));
+  EXPECT_EQ(ran.err, "");
+}
+
+TEST(Replay, Json_HasTheSameNumbers) {
+  ReplayArgs args;
+  args.format = "json";
+  args.stats = true;
+  const json document = json::parse(RunOn(RunReplay, args).out);
+  EXPECT_EQ(document["schema"], "ringscope.replay/1");
+  const json& buffer = document["sessions"][0]["buffers"][0];
+  EXPECT_EQ(buffer["written"]["chunks"], 2);
+  EXPECT_EQ(buffer["read"]["packets"], 4);
+  EXPECT_EQ(buffer["unread"]["packets"], 0);
+  EXPECT_EQ(document["sessions"][0]["stats"]["buffers"][0]["stats"]["chunks_read"], 2);
+}
+
+TEST(Replay, ReadsNone_LeavesPacketsUnread) {
+  ReplayArgs args;
+  args.format = "json";
+  args.choices.reads.mode = ReadsMode::kNone;
+  const json document = json::parse(RunOn(RunReplay, args).out);
+  const json& buffer = document["sessions"][0]["buffers"][0];
+  EXPECT_EQ(buffer["read"]["packets"], 0);
+  EXPECT_EQ(buffer["unread"]["packets"], 4);
+  EXPECT_EQ(buffer["incomplete_bytes"], 0);
+}
+
+TEST(Replay, Events_OfPlainOperationsAreThoseAskedFor) {
+  ReplayArgs args;
+  args.events = "-";
+  const Ran ran = RunOn(RunReplay, args);
+  EXPECT_EQ(CountOf(ran.out, "\n"), 1u);
+  EXPECT_THAT(ran.out, HasSubstr("\"event\":\"stats\""));
+  const Ran with_read = RunOn(RunReplay, args, std::string(kPlain) + "{\"op\":\"read\"}\n");
+  EXPECT_EQ(CountOf(with_read.out, "\"event\":\"packet\""), 4u);
+  EXPECT_EQ(with_read.err, "");
+}
+
+TEST(Replay, Events_OfASessionIncludeTheReadAtItsEnd) {
+  ReplayArgs args;
+  args.events = "-";
+  const Ran ran =
+      RunOn(RunReplay, args, std::string("{\"op\":\"producer\",\"producer\":1}\n") + kPlain);
+  EXPECT_EQ(CountOf(ran.out, "\"event\":\"packet\""), 4u);
+}
+
+TEST(Replay, Choices_AreStrongerForOneBufferThanForAll) {
+  ReplayArgs args;
+  args.format = "json";
+  args.choices.session.all.size = 8192;
+  args.choices.session.all.engine = "v2@54";
+  args.choices.session.buffers[BufferId{1}].size = 16384;
+  args.choices.session.buffers[BufferId{1}].policy = FillPolicy::kDiscard;
+  args.choices.session.buffers[BufferId{7}].size = 4096;
+  const Ran ran =
+      RunOn(RunReplay, args,
+            std::string(kPlain) + R"({"op":"buffer","id":1,"size":4096,"policy":"ring_buffer"})"
+                                  "\n");
+  const json document = json::parse(ran.out);
+  const json& buffers = document["sessions"][0]["buffers"];
+  EXPECT_EQ(buffers[0]["size"], 8192);
+  EXPECT_EQ(buffers[1]["size"], 16384);
+  EXPECT_EQ(buffers[1]["policy"], "discard");
+  EXPECT_EQ(buffers[1]["engine"], "v2@54");
+  EXPECT_THAT(ran.err, HasSubstr("there is no buffer 7"));
+  EXPECT_THAT(ran.err, HasSubstr("(buffers: 0, 1)"));
+}
+
+TEST(Replay, SeveralSessions_NeedAChoiceForOneFile) {
+  const TempFolder folder;
+  const std::string log = folder.Write("a.ops.jsonl", kPlain);
+  ReplayArgs args;
+  args.logs = {log, log};
+  EXPECT_EQ(CountOf(RunOn(RunReplay, args).out, ": session "), 2u);
+  args.output = folder.File("out.pftrace");
+  const Ran refused = RunOn(RunReplay, args);
+  EXPECT_THAT(refused.error, HasSubstr("--session 1"));
+  EXPECT_EQ(folder.FileCount(), 1u) << "a file was left behind";
+  args.session = 2;
+  EXPECT_EQ(RunOn(RunReplay, args).code, ExitCode::kClean);
+  EXPECT_EQ(folder.FileCount(), 2u);
+}
+
+TEST(Replay, OneStandardOutput_IsNotForTwo) {
+  ReplayArgs args;
+  args.output = "-";
+  args.events = "-";
+  EXPECT_THAT(RunOn(RunReplay, args).error, HasSubstr("cannot both"));
+  args.events = "";
+  args.stats = true;
+  EXPECT_THAT(RunOn(RunReplay, args).error, HasSubstr("--stats"));
+}
+
+TEST(Replay, IncompleteRecording_IsSaid) {
+  const ReplayArgs args;
+  const Ran ran = RunOn(RunReplay, args,
+                        std::string(kPlain) + "{\"op\":\"recorder_gap\",\"reason\":\"late\"}\n");
+  EXPECT_THAT(ran.err, HasSubstr("the recording is not complete: it has 1 gap"));
+}
+
+TEST(Stats, NothingLost_IsClean) {
+  StatsArgs args;
+  args.data_loss = true;
+  const Ran ran = RunOn(RunStats, args);
+  EXPECT_EQ(ran.code, ExitCode::kClean);
+  EXPECT_THAT(ran.out, HasSubstr("No data loss."));
+}
+
+TEST(Stats, Loss_IsANotice) {
+  // A patch for a chunk that never came.
+  const std::string log = std::string(kPlain) +
+                          R"({"op":"patch","producer":1,"writer":1,"chunk":9,)"
+                          R"("patches":[{"offset":0,"data":"00000000"}]})"
+                          "\n";
+  StatsArgs args;
+  args.data_loss = true;
+  const Ran ran = RunOn(RunStats, args, log);
+  EXPECT_EQ(ran.code, ExitCode::kNotice);
+  EXPECT_THAT(ran.out, HasSubstr("traced_buf_patches_failed"));
+  EXPECT_THAT(ran.out, Not(HasSubstr("chunks_written")));
+  args.format = "csv";
+  EXPECT_EQ(RunOn(RunStats, args, log).out,
+            "session,name,idx,severity,value\n1,traced_buf_patches_failed,0,data_loss,1\n");
+  args.data_loss = false;
+  EXPECT_EQ(RunOn(RunStats, args, log).code, ExitCode::kClean);
+}
+
+/// The rows of a capture's file of what trace processor said, and of ours: (name, idx) to the rest.
+using StatRows = std::map<std::pair<std::string, std::string>, std::string>;
+
+std::vector<std::string> SplitAtCommas(const std::string& line) {
+  std::vector<std::string> fields;
+  std::istringstream stream(line);
+  for (std::string field; std::getline(stream, field, ',');) fields.push_back(field);
+  return fields;
+}
+
+StatRows BufferRows(const std::string& csv, size_t name, size_t severity, size_t value) {
+  StatRows rows;
+  std::istringstream stream(csv);
+  for (std::string line; std::getline(stream, line);) {
+    const std::vector<std::string> fields = SplitAtCommas(line);
+    if (fields.size() <= value || !fields[name].starts_with("traced_buf_")) continue;
+    if (fields[value] != "0")
+      rows[{fields[name], fields[name + 1]}] = fields[severity] + " " + fields[value];
+  }
+  return rows;
+}
+
+class CaptureStats : public testing::TestWithParam<const char*> {};
+
+TEST_P(CaptureStats, EqualTraceProcessors) {
+  const std::string folder = std::string(RS_TESTDATA) + "/captures/" + GetParam();
+  StatsArgs args;
+  args.logs = {folder + "/session.ops.jsonl.zst"};
+  args.format = "csv";
+  const Ran ran = RunOn(RunStats, args);
+  const StatRows want = BufferRows(ReadFile(folder + "/trace_processor_stats.csv"), 0, 2, 4);
+  ASSERT_FALSE(want.empty());
+  EXPECT_EQ(BufferRows(ran.out, 1, 3, 4), want);
+}
+
+INSTANTIATE_TEST_SUITE_P(V2, CaptureStats,
+                         testing::Values("discard-v2", "lossless-v2", "ring-v1", "ring-v2",
+                                         "short-v2", "two-buffers-v2"),
+                         [](const auto& test) {
+                           std::string name = test.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace ringscope

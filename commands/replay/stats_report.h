@@ -1,0 +1,14 @@
+#ifndef RINGSCOPE_COMMANDS_REPLAY_STATS_REPORT_H_
+#define RINGSCOPE_COMMANDS_REPLAY_STATS_REPORT_H_
+
+#include "commands/common/replay_run.h"
+#include "commands/report/report.h"
+
+namespace ringscope {
+
+/// All counters of a replay: buffers side by side, the service, the writers' histograms.
+void ReportStats(Report& report, const ReplayOutcome& outcome);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_COMMANDS_REPLAY_STATS_REPORT_H_

@@ -1,0 +1,95 @@
+#include "commands/report/report.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace ringscope {
+namespace {
+
+Table FactTable() { return Table({{.title = ""}, {.title = ""}}); }
+
+}  // namespace
+
+Report::Inner::Inner(Report& report, std::string_view key, bool is_item)
+    : report_(report),
+      key_(key),
+      is_item_(is_item),
+      outer_(std::exchange(report.data_, Json::object())) {}
+
+Report::Inner::~Inner() {
+  if (is_item_)
+    outer_[key_].push_back(std::move(report_.data_));
+  else
+    outer_[key_] = std::move(report_.data_);
+  report_.data_ = std::move(outer_);
+}
+
+Report::Report(Console& console, std::string_view format, std::string_view schema)
+    : console_(console), format_(format), data_(JsonDocument(schema)), facts_(FactTable()) {}
+
+std::string Report::Bold(std::string_view text) const {
+  return file_ == nullptr ? console_.Bold(text) : std::string(text);
+}
+
+void Report::Print(std::string_view text) {
+  if (is_json()) return;
+  if (file_ == nullptr)
+    console_.Print(text);
+  else if (status_)
+    status_ = file_->Write(text);
+}
+
+void Report::Title(std::string_view title, std::string_view rest) {
+  Print(fmt::format("{}: {}\n", Bold(title), rest));
+}
+
+void Report::Heading(std::string_view title, size_t indent) {
+  Print(fmt::format("\n{:{}}{}\n", "", indent, Bold(title)));
+}
+
+void Report::Print(const Table& table, size_t indent) {
+  if (is_text()) table.Print(console_, indent);
+}
+
+void Report::Section(std::string_view title, const Table& table, size_t indent) {
+  if (!is_text() || table.empty()) return;
+  if (title.empty())
+    Print("\n");
+  else
+    Heading(title);
+  Print(table, indent);
+}
+
+void Report::Data(std::string_view key, Json value) {
+  if (is_json()) data_[key] = std::move(value);
+}
+
+void Report::Data(Json members) {
+  if (is_json()) data_.update(std::move(members));
+}
+
+void Report::Fact(const char* title, const Cell& cell, std::string_view key) {
+  if (!key.empty()) Data(key, cell.value);
+  if (is_text() && !cell.text.empty()) facts_.AddRow({title, cell});
+}
+
+void Report::EndFacts(size_t indent) {
+  if (is_text()) facts_.Print(console_, indent);
+  facts_ = FactTable();
+}
+
+void Report::Add(std::string_view key, const Table& table, size_t indent) {
+  if (is_json()) data_[key] = table.ToJson();
+  Section("", table, indent);
+}
+
+Status Report::Finish() {
+  if (!is_json()) return status_;
+  const std::string text = JsonText(data_);
+  if (file_ != nullptr) return file_->Write(text);
+  console_.Print(text);
+  return {};
+}
+
+}  // namespace ringscope

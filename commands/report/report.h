@@ -1,0 +1,99 @@
+#ifndef RINGSCOPE_COMMANDS_REPORT_REPORT_H_
+#define RINGSCOPE_COMMANDS_REPORT_REPORT_H_
+
+#include <string>
+#include <string_view>
+
+#include "commands/report/json.h"
+#include "commands/report/table.h"
+#include "commands/shell/console.h"
+
+namespace ringscope {
+
+/// A command's result, stated once. What is for people is printed at once where the format is
+/// "text"; what is for programs is gathered in a document where it is "json". Of any other format
+/// ("csv", "svg") a command prints all itself.
+class Report {
+ public:
+  /// @param format as --format has it
+  /// @param schema of the document: "info"
+  Report(Console& console, std::string_view format, std::string_view schema);
+  /// Results go to `file`, not to the console. It must outlive the report.
+  void WriteTo(ByteSink& file) { file_ = &file; }
+
+  bool is_text() const { return format_ == "text"; }
+  bool is_json() const { return format_ == "json"; }
+  /// Text in bold, if it goes where there are colours.
+  std::string Bold(std::string_view text) const;
+
+  // For people.
+
+  /// Text as it is. Nothing where the format is JSON.
+  void Print(std::string_view text);
+  /// "title: rest", the title in bold.
+  void Title(std::string_view title, std::string_view rest);
+  /// A line in bold after an empty line.
+  void Heading(std::string_view title, size_t indent = 0);
+  void Print(const Table& table, size_t indent = 0);
+  /// A table after an empty line and a title in bold, unless the table is empty.
+  /// @param title may be empty
+  void Section(std::string_view title, const Table& table, size_t indent = 0);
+
+  // For programs.
+
+  void Data(std::string_view key, Json value);
+  /// Members of an object.
+  void Data(Json members);
+
+  // For both.
+
+  /// A fact among others: as text a line of two aligned columns, unless it is empty.
+  /// @param key in the document; empty: people alone want to know
+  void Fact(const char* title, const Cell& cell, std::string_view key = {});
+  /// Writes the facts so far, so that the next ones are aligned for themselves.
+  void EndFacts(size_t indent = 2);
+  /// A table: as text a section without a title, in the document the array `key`.
+  void Add(std::string_view key, const Table& table, size_t indent = 0);
+  /// What `state` says becomes an object of the array `key`. @return what it returns
+  template <typename State>
+  auto AddItem(std::string_view key, State state) {
+    const Inner inner(*this, key, /*is_item=*/true);
+    return state();
+  }
+  /// What `state` says becomes the object `key`.
+  template <typename State>
+  auto AddObject(std::string_view key, State state) {
+    const Inner inner(*this, key, /*is_item=*/false);
+    return state();
+  }
+
+  /// Writes the document. Call it last. @return what went wrong with a file
+  Status Finish();
+
+ private:
+  /// As long as it lives, data goes to an object inside the one before.
+  class Inner {
+   public:
+    Inner(Report& report, std::string_view key, bool is_item);
+    ~Inner();
+    Inner(const Inner&) = delete;
+    Inner& operator=(const Inner&) = delete;
+
+   private:
+    Report& report_;
+    const std::string key_;
+    const bool is_item_;
+    Json outer_;
+  };
+
+  Console& console_;
+  const std::string format_;
+  ByteSink* file_ = nullptr;
+  Status status_;
+  Json data_;
+  Table facts_;
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_COMMANDS_REPORT_REPORT_H_

@@ -1,0 +1,143 @@
+#include "commands/report/report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "commands/testing/memory_run.h"
+
+namespace ringscope {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(Json, Text_KeepsOrderAndTypes) {
+  const Json json = {{"z", 1},
+                     {"a", {{"minus", -2}, {"half", 0.5}, {"one", 1.0}, {"large", 1e300}}},
+                     {"none", std::optional<int>()},
+                     {"some", std::optional<int>(3)},
+                     {"list", std::vector<int>{1, 2}},
+                     {"pair", {{"key", "value"}}},
+                     {"yes", true},
+                     {"empty", Json::array()},
+                     {"text", "a\"b\n"}};
+  EXPECT_EQ(json.dump(),
+            R"({"z":1,"a":{"minus":-2,"half":0.5,"one":1.0,"large":1e+300},"none":null,"some":3,)"
+            R"("list":[1,2],"pair":{"key":"value"},"yes":true,"empty":[],"text":"a\"b\n"})");
+}
+
+TEST(Json, Text_ReplacesWhatIsNotUtf8) {
+  EXPECT_EQ(Json("a\xff\xe2\x82z").dump(), "\"a\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBDz\"");
+  EXPECT_EQ(Json("gr\xc3\xb6\xc3\x9f").dump(), "\"gr\xc3\xb6\xc3\x9f\"");
+}
+
+TEST(Json, Parse_GivesTheSameText) {
+  const std::string text =
+      R"({"b":[1,-2,0.25,{"x":[[]]},"u\u00e4"],"a":{"n":null,"t":true},"e":{}})";
+  const Result<Json> json = ParseOrderedJson(text, 8);
+  ASSERT_TRUE(json) << json.error().ToString();
+  EXPECT_EQ(json->dump(), R"({"b":[1,-2,0.25,{"x":[[]]},"uä"],"a":{"n":null,"t":true},"e":{}})");
+  EXPECT_EQ(json->at("b")[0].get<uint64_t>(), 1U);
+  EXPECT_THROW(json->at("c"), JsonError);
+  EXPECT_THROW(json->at("b")[0].get<std::string>(), JsonError);
+  EXPECT_THROW(json->at("b")[1].get<uint64_t>(), JsonError);
+}
+
+TEST(Json, Parse_IsBoundedAndNamesThePlace) {
+  EXPECT_EQ(ParseOrderedJson("[[[1]]]", 2).error().code, ErrorCode::kLimit);
+  EXPECT_THAT(ParseOrderedJson(R"({"a":})", 2).error().ToString(), HasSubstr("byte 6"));
+  EXPECT_FALSE(ParseOrderedJson("", 2));
+}
+
+TEST(Table, AlignsColumns) {
+  MemoryRun run;
+  Table table({{"name", Align::kLeft}, {"count", Align::kRight}, {"note", Align::kLeft}});
+  table.AddRow({"a", "1", "first"});
+  table.AddRow({"größer", "1,234", ""});
+  table.AddRow({"b"});
+  table.Print(run.console, 2);
+  EXPECT_EQ(run.Output(),
+            "  name    count  note\n"
+            "  a           1  first\n"
+            "  größer  1,234\n"
+            "  b\n");
+}
+
+TEST(Table, WithoutTitles_HasNoTitleLine) {
+  MemoryRun run;
+  Table table({{"", Align::kLeft}, {"", Align::kLeft}});
+  table.AddRow({"uuid", "1234"});
+  table.Print(run.console);
+  EXPECT_EQ(run.Output(), "uuid  1234\n");
+}
+
+Table TypedTable() {
+  Table table({{"name", Align::kLeft, "name"},
+               {"bytes", Align::kRight, "written.bytes"},
+               {"share", Align::kRight},
+               DataColumn("session", kInCsv),
+               DataColumn("note")});
+  table.AddRow({NameCell("a,\"b\""), BytesCell(65536), "50%", DataCell(7), DataCell(Json())});
+  return table;
+}
+
+TEST(Table, OneStatement_GivesTextJsonAndCsv) {
+  EXPECT_EQ(TypedTable().Text(),
+            "name    bytes  share\n"
+            "a,\"b\"  64 KiB    50%\n");
+  EXPECT_EQ(TypedTable().ToJson().dump(),
+            R"([{"name":"a,\"b\"","written":{"bytes":65536},"note":null}])");
+  EXPECT_EQ(TypedTable().CsvTitles() + TypedTable().CsvRows(),
+            "name,written.bytes,session,note\n"
+            "\"a,\"\"b\"\"\",65536,7,\n");
+}
+
+std::string Reported(const char* format) {
+  MemoryRun run;
+  Report report(run.console, format, "test");
+  report.Title("x.tblog", "2 records");
+  report.Fact("host", NameCell("here"), "host");
+  report.Fact("a longer title", "for people");
+  report.Fact("not there", "");
+  report.Data("hidden", 1);
+  report.EndFacts();
+  report.AddItem("sessions", [&] {
+    report.Data("session", 1);
+    report.Add("rows", TypedTable(), 2);
+  });
+  EXPECT_TRUE(report.Finish());
+  return run.Output();
+}
+
+TEST(Report, Text_IsForPeople) {
+  EXPECT_EQ(Reported("text"),
+            "x.tblog: 2 records\n"
+            "  host            here\n"
+            "  a longer title  for people\n"
+            "\n"
+            "  name    bytes  share\n"
+            "  a,\"b\"  64 KiB    50%\n");
+}
+
+TEST(Report, Json_IsOneDocument) {
+  const Result<Json> json = ParseOrderedJson(Reported("json"), 9);
+  ASSERT_TRUE(json);
+  EXPECT_EQ(json->dump(),
+            R"({"schema":"ringscope.test/1","host":"here","hidden":1,"sessions":[{"session":1,)"
+            R"("rows":[{"name":"a,\"b\"","written":{"bytes":65536},"note":null}]}]})");
+}
+
+TEST(Report, ToAFile_HasNoColours) {
+  MemoryRun run, file;
+  run.out.terminal = true;
+  Report report(run.console, "text", "test");
+  report.WriteTo(file.console.results());
+  report.Heading("Title");
+  EXPECT_TRUE(report.Finish());
+  EXPECT_EQ(file.Output(), "\nTitle\n");
+  EXPECT_EQ(run.Output(), "");
+}
+
+}  // namespace
+}  // namespace ringscope

@@ -1,0 +1,60 @@
+#ifndef RINGSCOPE_COMMANDS_SHELL_COMMAND_H_
+#define RINGSCOPE_COMMANDS_SHELL_COMMAND_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "commands/shell/cli_fwd.h"
+#include "commands/shell/context.h"
+#include "commands/shell/exit_code.h"
+#include "core/base/result.h"
+
+namespace ringscope {
+
+/// A command with its options filled in.
+using Runner = std::function<Result<ExitCode>(Context&)>;
+
+struct Example {
+  const char* command;
+  const char* what;  // it does, or answers
+};
+
+inline constexpr const char* kDamagedInput =
+    "Done, but the input was damaged; what could be read was used.";
+
+/// What the exit status of a command means: one or more sentences each.
+struct ExitMeanings {
+  const char* clean = "Done.";
+  const char* notice = kDamagedInput;  // nullptr: the command never ends so
+  const char* failed = "Failed. The message reports where, what was expected, and what to do.";
+  const char* usage = "The command line asks for something that is not possible.";
+};
+
+/// One command of the tool. Help, man pages and completions derive from this.
+struct Command {
+  const char* name;
+  const char* group;    // heading in the overview
+  const char* summary;  // one line, no full stop
+  const char* description;
+  std::vector<Example> examples;
+  /// Adds the command's options to `app`. The runner uses what a later parse puts into them.
+  std::function<Runner(CLI::App& app)> bind;
+  ExitMeanings exits = {};
+};
+
+/// Binds an options struct: `set_up` adds its options to an app, `run` gets it filled in.
+template <typename Args>
+std::function<Runner(CLI::App&)> Bind(void (*set_up)(CLI::App&, Args&),
+                                      Result<ExitCode> (*run)(const Args&, Context&)) {
+  return [=](CLI::App& app) -> Runner {
+    auto args = std::make_shared<Args>();
+    set_up(app, *args);
+    return [=](Context& context) { return run(*args, context); };
+  };
+}
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_COMMANDS_SHELL_COMMAND_H_

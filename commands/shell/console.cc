@@ -1,0 +1,131 @@
+#include "commands/shell/console.h"
+
+#include <fmt/format.h>
+
+#include "commands/shell/text.h"
+#include "core/base/wire.h"
+
+namespace ringscope {
+namespace {
+
+constexpr size_t kFlushBytes = 64 * 1024;
+constexpr const char* kRed = "\x1b[1;31m";
+constexpr const char* kYellow = "\x1b[1;33m";
+constexpr const char* kBold = "\x1b[1m";
+constexpr const char* kReset = "\x1b[0m";
+constexpr const char* kClearLine = "\r\x1b[K";
+
+/// As many characters of UTF-8 as there are columns.
+std::string_view FirstColumns(std::string_view line, size_t columns) {
+  size_t end = 0;
+  for (; end < line.size(); ++end) {
+    const bool starts_character = (static_cast<uint8_t>(line[end]) & 0xC0) != 0x80;
+    if (starts_character && columns-- == 0) break;
+  }
+  return line.substr(0, end);
+}
+
+}  // namespace
+
+Console::~Console() {
+  ShowProgressLine("");
+  static_cast<void>(Flush());
+}
+
+void Console::Print(std::string_view text) {
+  if (streams_.out.is_terminal()) ShowProgressLine("");
+  pending_ += text;
+  if (pending_.size() >= kFlushBytes) static_cast<void>(Flush());
+}
+
+Status Console::Flush() {
+  if (!pending_.empty() && status_) status_ = streams_.out.Write(pending_);
+  pending_.clear();
+  return status_;
+}
+
+Status Console::ResultsSink::Write(Bytes bytes) {
+  console_.Print(wire::AsText(bytes));
+  return console_.status_;
+}
+
+bool Console::UsesColor(const OutputStream& stream) const {
+  switch (options_.color) {
+    case ColorMode::kAlways:
+      return true;
+    case ColorMode::kNever:
+      return false;
+    case ColorMode::kAuto:
+      break;
+  }
+  return stream.is_terminal() && !streams_.no_color;
+}
+
+std::string Console::Bold(std::string_view text) const {
+  if (!UsesColor(streams_.out)) return std::string(text);
+  return fmt::format("{}{}{}", kBold, text, kReset);
+}
+
+void Console::WriteMessage(std::string_view kind, const char* color, std::string_view text) {
+  // Results first: on a terminal both streams meet, and order tells what a message is about.
+  static_cast<void>(Flush());
+  ShowProgressLine("");
+  const bool colored = UsesColor(streams_.err);
+  std::string line = "ringscope: ";
+  if (!kind.empty())
+    line += colored ? fmt::format("{}{}:{} ", color, kind, kReset) : fmt::format("{}: ", kind);
+  line += text;
+  line += '\n';
+  static_cast<void>(streams_.err.Write(line));  // there is no better place to report to
+}
+
+void Console::PrintError(std::string_view text) { WriteMessage("error", kRed, text); }
+void Console::Warn(std::string_view text) { WriteMessage("warning", kYellow, text); }
+void Console::Say(std::string_view text) {
+  if (!options_.quiet) WriteMessage("", "", text);
+}
+
+void Console::ShowProgressLine(std::string_view line) {
+  if (line.empty() && !progress_shown_) return;
+  // The last column stays free: some terminals wrap as soon as it is used.
+  if (const size_t columns = streams_.err.columns(); columns > 0)
+    line = FirstColumns(line, columns - 1);
+  static_cast<void>(streams_.err.Write(fmt::format("{}{}", kClearLine, line)));
+  progress_shown_ = !line.empty();
+}
+
+Progress::Progress(Console& console, std::string label)
+    : console_(console),
+      label_(std::move(label)),
+      active_(console.shows_progress()),
+      start_(Clock::now()),
+      next_(start_ + std::chrono::milliseconds(300)) {}  // what is over at once shows nothing
+
+Progress::~Progress() {
+  if (active_) console_.ShowProgressLine("");
+}
+
+void Progress::Update(uint64_t done, uint64_t total) {
+  if (!active_) return;
+  const Clock::time_point now = Clock::now();
+  if (now < next_) return;
+  next_ = now + std::chrono::milliseconds(100);
+  const double seconds = std::chrono::duration<double>(now - start_).count();
+  console_.ShowProgressLine(FormatProgress(label_, done, total, seconds));
+}
+
+std::string FormatProgress(std::string_view label, uint64_t done, uint64_t total, double seconds) {
+  const double rate = seconds > 0 ? static_cast<double>(done) / seconds : 0;
+  std::string line(label);
+  if (total > 0)
+    line +=
+        fmt::format("  {:3.0f}%", 100.0 * static_cast<double>(done) / static_cast<double>(total));
+  line += fmt::format("  {}/s", HumanSize(static_cast<uint64_t>(rate)));
+  if (total > done && rate > 0) {
+    const uint64_t left = static_cast<uint64_t>(static_cast<double>(total - done) / rate);
+    line += fmt::format("  {}:{:02} left", left / 60, left % 60);
+  }
+  return line;
+}
+
+}  // namespace ringscope

@@ -1,0 +1,126 @@
+#ifndef RINGSCOPE_COMMANDS_SHELL_CONSOLE_H_
+#define RINGSCOPE_COMMANDS_SHELL_CONSOLE_H_
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "core/base/result.h"
+#include "formats/io/byte_stream.h"
+
+namespace ringscope {
+
+/// One end of the tool that text goes to: a descriptor of the process, or a string in tests.
+class OutputStream : public ByteSink {
+ public:
+  using ByteSink::Write;
+  virtual bool is_terminal() const { return false; }
+  /// Columns of the terminal, as it is now; 0: not known.
+  virtual size_t columns() const { return 0; }
+  /// The reader closed its end (`| head`): nobody listens, and that is no failure.
+  virtual bool reader_gone() const { return false; }
+};
+
+/// What connects a run with the world, so that the whole tool can be called in memory.
+struct Streams {
+  OutputStream& out;
+  OutputStream& err;
+  std::function<Result<std::unique_ptr<ByteSource>>()> open_input;  // standard input
+  bool no_color = false;                                            // NO_COLOR is set
+};
+
+enum class ColorMode { kAuto, kAlways, kNever };
+
+struct ConsoleOptions {
+  ColorMode color = ColorMode::kAuto;
+  bool quiet = false;  // neither messages nor progress; warnings and errors stay
+};
+
+/// Results to standard output, everything else to standard error.
+class Console {
+ public:
+  explicit Console(Streams& streams) : streams_(streams) {}
+  ~Console();
+  Console(const Console&) = delete;
+  Console& operator=(const Console&) = delete;
+
+  void Configure(const ConsoleOptions& options) { options_ = options; }
+
+  /// Writes a piece of the result. Buffered; errors show in Flush.
+  void Print(std::string_view text);
+  /// Standard output as a sink, behind what was printed so far. Its errors are returned.
+  ByteSink& results() { return results_; }
+  /// Writes out what is pending; the first error of standard output so far.
+  Status Flush();
+
+  /// "ringscope: error: ..." with the hint on the same line.
+  void PrintError(std::string_view text);
+  void Warn(std::string_view text);
+  /// A message that is no result, such as what was written where. Not with --quiet.
+  void Say(std::string_view text);
+
+  /// `text` in bold, if standard output takes colours.
+  std::string Bold(std::string_view text) const;
+
+  Streams& streams() { return streams_; }
+  bool out_is_terminal() const { return streams_.out.is_terminal(); }
+  /// Whether a progress line makes sense: a terminal on standard error, and not --quiet.
+  bool shows_progress() const { return streams_.err.is_terminal() && !options_.quiet; }
+  /// Shows `line` in place of the progress line before, as much of it as the terminal has room for:
+  /// of one that wraps only the last row could be taken away again. Empty: takes it away.
+  void ShowProgressLine(std::string_view line);
+
+ private:
+  class ResultsSink : public ByteSink {
+   public:
+    explicit ResultsSink(Console& console) : console_(console) {}
+    using ByteSink::Write;
+    Status Write(Bytes bytes) override;
+
+   private:
+    Console& console_;
+  };
+
+  bool UsesColor(const OutputStream& stream) const;
+  void WriteMessage(std::string_view kind, const char* color, std::string_view text);
+
+  Streams& streams_;
+  ConsoleOptions options_;
+  ResultsSink results_{*this};
+  std::string pending_;
+  Status status_;
+  bool progress_shown_ = false;
+};
+
+/// A progress line on a terminal: percent, rate, time left. Gone when it is destroyed.
+class Progress {
+ public:
+  /// @param label what is being done, "replaying x.tblog"
+  Progress(Console& console, std::string label);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  /// @param done bytes of the input; @param total of them, 0 if not known
+  void Update(uint64_t done, uint64_t total);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  Console& console_;
+  const std::string label_;
+  const bool active_;
+  const Clock::time_point start_;
+  Clock::time_point next_;
+};
+
+/// The text of a progress line. Split off for tests.
+/// @param seconds since the start
+std::string FormatProgress(std::string_view label, uint64_t done, uint64_t total, double seconds);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_COMMANDS_SHELL_CONSOLE_H_

@@ -1,0 +1,11 @@
+#include "commands/shell/context.h"
+
+#include <fmt/format.h>
+
+#include "formats/proto/tool_version.h"
+
+namespace ringscope {
+
+std::string ToolVersion() { return fmt::format("{} {}", kToolName, kToolVersion); }
+
+}  // namespace ringscope

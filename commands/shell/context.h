@@ -1,0 +1,21 @@
+#ifndef RINGSCOPE_COMMANDS_SHELL_CONTEXT_H_
+#define RINGSCOPE_COMMANDS_SHELL_CONTEXT_H_
+
+#include <string>
+
+#include "commands/shell/console.h"
+
+namespace ringscope {
+
+/// What a command runs in, besides its own options.
+struct Context {
+  Console& console;
+  unsigned threads = 0;  // that it may use; 0: as many as there are cores
+};
+
+/// "ringscope 0.1.0"
+std::string ToolVersion();
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_COMMANDS_SHELL_CONTEXT_H_

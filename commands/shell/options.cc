@@ -1,0 +1,138 @@
+#include "commands/shell/options.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "commands/shell/suggest.h"
+#include "commands/shell/values.h"
+
+namespace ringscope {
+
+namespace {
+
+/// Turns a refused value into CLI11's error, which names the option. It is caught where the command
+/// line is parsed.
+[[noreturn]] void ThrowBadValue(const std::string& option, const Error& error) {
+  // "-o,--output" is called by its last, long name.
+  const size_t comma = option.rfind(',');
+  const std::string name = comma == std::string::npos ? option : option.substr(comma + 1);
+  throw CLI::ValidationError(name, error.ToString());
+}
+
+Status TakeChoice(const std::string& text, const std::vector<std::string>& choices,
+                  std::string& target) {
+  if (std::find(choices.begin(), choices.end(), text) == choices.end()) {
+    return Fail(ErrorCode::kUsage, fmt::format("there is no value '{}'", text), {},
+                DidYouMean(text, choices, fmt::format("{}", fmt::join(choices, ", "))));
+  }
+  target = text;
+  return {};
+}
+
+}  // namespace
+
+void InGroup(CLI::App& app, const std::string& heading) { app.option_defaults()->group(heading); }
+
+void Exclude(CLI::App& app, const std::string& option, std::initializer_list<const char*> others) {
+  for (const char* other : others) app.get_option(option)->excludes(app.get_option(other));
+}
+
+void Require(CLI::App& app, const std::string& option, const std::string& other) {
+  app.get_option(option)->needs(app.get_option(other));
+}
+
+void AddFlag(CLI::App& app, const std::string& names, bool& target,
+             const std::string& description) {
+  app.add_flag(names, target, description);
+}
+
+void AddText(CLI::App& app, const std::string& names, std::string& target, const std::string& type,
+             const std::string& description, Need need) {
+  app.add_option(names, target, description)->type_name(type)->required(need == Need::kRequired);
+}
+
+void AddTexts(CLI::App& app, const std::string& names, std::vector<std::string>& targets,
+              const std::string& type, const std::string& description, Need need, int most) {
+  CLI::Option* const option = app.add_option(names, targets, description)
+                                  ->type_name(type)
+                                  ->required(need == Need::kRequired);
+  if (most > 0) option->expected(1, most);
+}
+
+void AddNumber(CLI::App& app, const std::string& names, int& target, NumberRange range,
+               const std::string& type, const std::string& description) {
+  app.add_option(names, target, description)
+      ->type_name(type)
+      ->check(CLI::Range(range.first, range.last));
+}
+
+void AddTaken(CLI::App& app, const std::string& names, TakeValue take, const std::string& type,
+              const std::string& description, Need need) {
+  const auto taken = [take = std::move(take), names](const std::string& text) {
+    if (const Status status = take(text); !status) ThrowBadValue(names, status.error());
+  };
+  app.add_option_function<std::string>(names, taken, description)
+      ->type_name(type)
+      ->required(need == Need::kRequired);
+}
+
+void AddTakenList(CLI::App& app, const std::string& names, TakeValue take, const std::string& type,
+                  const std::string& description) {
+  const auto taken = [take = std::move(take), names](const std::vector<std::string>& texts) {
+    for (const std::string& text : texts)
+      if (const Status status = take(text); !status) ThrowBadValue(names, status.error());
+  };
+  app.add_option_function<std::vector<std::string>>(names, taken, description)
+      ->type_name(type)
+      ->allow_extra_args(false);
+}
+
+void AddChoice(CLI::App& app, const std::string& names, std::string& target,
+               const std::vector<std::string>& choices, const std::string& description, Need need) {
+  const auto take = [&target, choices](const std::string& text) {
+    return TakeChoice(text, choices, target);
+  };
+  AddTaken(app, names, take, fmt::format("{}", fmt::join(choices, "|")), description, need);
+}
+
+void AddFormat(CLI::App& app, std::string& target, const std::vector<std::string>& formats) {
+  target = formats.front();
+  const auto take = [&target, formats](const std::string& text) {
+    return TakeChoice(text == "table" ? "text" : text, formats, target);  // its old name
+  };
+  AddTaken(app, "--format", take, fmt::format("{}", fmt::join(formats, "|")),
+           fmt::format("Format of the result (default: {})", formats.front()));
+  app.get_option("--format")->group(kOutputGroup);
+}
+
+void AddLog(CLI::App& app, std::string& target) {
+  InGroup(app, kInputGroup);
+  AddText(app, "LOG", target, kLogType,
+          "A commit log (.tblog) or operations (.ops.jsonl), plain or zstd-compressed; "
+          "- reads standard input",
+          Need::kRequired);
+}
+
+void AddLogs(CLI::App& app, std::vector<std::string>& targets) {
+  InGroup(app, kInputGroup);
+  AddTexts(app, "LOG", targets, kLogType,
+           "Commit logs (.tblog) or operations (.ops.jsonl), plain or zstd-compressed, taken "
+           "one after the other; - reads standard input",
+           Need::kRequired);
+}
+
+void AddSession(CLI::App& app, std::optional<uint64_t>& target) {
+  const auto parse = [](std::string_view text) -> Result<uint64_t> {
+    RS_ASSIGN_OR_RETURN(const uint64_t number, ParseNumber(text, UINT32_MAX));
+    if (number == 0) return Fail(ErrorCode::kUsage, "sessions are numbered from 1");
+    return number;
+  };
+  AddParsed(app, "--session", target, parse, "N",
+            "Only the log's session N, counted from 1 (default: all, one after the other)");
+  app.get_option("--session")->group(kInputGroup);
+}
+
+}  // namespace ringscope

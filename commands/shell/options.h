@@ -1,0 +1,105 @@
+#ifndef RINGSCOPE_COMMANDS_SHELL_OPTIONS_H_
+#define RINGSCOPE_COMMANDS_SHELL_OPTIONS_H_
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "commands/shell/cli_fwd.h"
+#include "core/base/result.h"
+
+namespace ringscope {
+
+// Options as the commands declare them. An option's type is what help shows after its name ("SIZE",
+// "text|json", "[BUFFER=]ENGINE", "ENGINE,..." for a list); completions read from it what can
+// follow.
+
+/// Types of values that name a file.
+inline constexpr const char* kFileType = "FILE";
+inline constexpr const char* kLogType = "LOG";
+
+// Headings of options in help and man pages. A command may have others.
+inline constexpr const char* kInputGroup = "Input";
+inline constexpr const char* kReplayGroup = "Replay";
+inline constexpr const char* kFilterGroup = "Filter";
+inline constexpr const char* kOutputGroup = "Output";
+inline constexpr const char* kGlobalGroup = "Global options";
+/// Puts the options that are added from here on under a heading.
+void InGroup(CLI::App& app, const std::string& heading);
+
+// Rules between options that are already added, each by its long name or a positional's name.
+/// `option` cannot be used with any of `others`.
+void Exclude(CLI::App& app, const std::string& option, std::initializer_list<const char*> others);
+/// `option` cannot be used without `other`.
+void Require(CLI::App& app, const std::string& option, const std::string& other);
+
+enum class Need : uint8_t { kOptional, kRequired };
+
+// Options and positional arguments, by their names: "-o,--output", or "LOG".
+void AddFlag(CLI::App& app, const std::string& names, bool& target, const std::string& description);
+void AddText(CLI::App& app, const std::string& names, std::string& target, const std::string& type,
+             const std::string& description, Need need = Need::kOptional);
+/// @param most values; 0: any number
+void AddTexts(CLI::App& app, const std::string& names, std::vector<std::string>& targets,
+              const std::string& type, const std::string& description, Need need = Need::kOptional,
+              int most = 0);
+struct NumberRange {
+  int first = 0;
+  int last = 0;
+};
+void AddNumber(CLI::App& app, const std::string& names, int& target, NumberRange range,
+               const std::string& type, const std::string& description);
+
+/// Takes a value as it stands on the command line, or says why it does not.
+using TakeValue = std::function<Status(const std::string& text)>;
+
+void AddTaken(CLI::App& app, const std::string& names, TakeValue take, const std::string& type,
+              const std::string& description, Need need = Need::kOptional);
+/// The same for an option that may be given several times; each use takes one value.
+void AddTakenList(CLI::App& app, const std::string& names, TakeValue take, const std::string& type,
+                  const std::string& description);
+
+/// An option whose value `parse` (string_view to Result<T>) reads into `target`, T or optional<T>.
+template <typename Target, typename Parse>
+void AddParsed(CLI::App& app, const std::string& names, Target& target, Parse parse,
+               const std::string& type, const std::string& description) {
+  const auto take = [&target, parse](const std::string& text) -> Status {
+    RS_ASSIGN_OR_RETURN(target, parse(text));
+    return {};
+  };
+  AddTaken(app, names, take, type, description);
+}
+
+/// The same for an option that may be given several times; each use takes one value.
+template <typename T, typename Parse>
+void AddParsedList(CLI::App& app, const std::string& names, std::vector<T>& targets, Parse parse,
+                   const std::string& type, const std::string& description) {
+  const auto take = [&targets, parse](const std::string& text) -> Status {
+    RS_ASSIGN_OR_RETURN(T value, parse(text));
+    targets.push_back(std::move(value));
+    return {};
+  };
+  AddTakenList(app, names, take, type, description);
+}
+
+/// An option with a fixed set of values; help and completions list them.
+void AddChoice(CLI::App& app, const std::string& names, std::string& target,
+               const std::vector<std::string>& choices, const std::string& description,
+               Need need = Need::kOptional);
+
+/// --format, below "Output", with the first of `formats` as the default.
+void AddFormat(CLI::App& app, std::string& target, const std::vector<std::string>& formats);
+/// The one log that a command reads, below "Input".
+void AddLog(CLI::App& app, std::string& target);
+/// The logs that a command reads, one after the other.
+void AddLogs(CLI::App& app, std::vector<std::string>& targets);
+/// --session, below "Input".
+void AddSession(CLI::App& app, std::optional<uint64_t>& target);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_COMMANDS_SHELL_OPTIONS_H_

@@ -1,0 +1,32 @@
+#include "commands/shell/output.h"
+
+namespace ringscope {
+namespace {
+
+/// Standard output in an OutputFile's place.
+class ResultsFile : public OutputFile {
+ public:
+  explicit ResultsFile(Console& console) : console_(console) {}
+  using ByteSink::Write;
+  Status Write(Bytes bytes) override { return console_.results().Write(bytes); }
+  Status Commit() override { return console_.Flush(); }
+  const std::string& path() const override { return path_; }
+
+ private:
+  Console& console_;
+  const std::string path_ = "-";
+};
+
+}  // namespace
+
+Result<std::unique_ptr<OutputFile>> CreateOutput(Context& context, const std::string& path,
+                                                 bool binary) {
+  if (path != "-") return OutputFile::Create(path);
+  if (binary && context.console.out_is_terminal()) {
+    return Fail(ErrorCode::kUsage, "will not write binary data to a terminal", {},
+                "name a file, or send standard output to one");
+  }
+  return std::make_unique<ResultsFile>(context.console);
+}
+
+}  // namespace ringscope

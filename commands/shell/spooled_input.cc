@@ -1,0 +1,36 @@
+#include "commands/shell/spooled_input.h"
+
+#include <utility>
+#include <vector>
+
+#include "commands/shell/input.h"
+
+namespace ringscope {
+
+SpooledInput::SpooledInput(Context& context, std::shared_ptr<const TemporaryFile> file)
+    : context_(context), before_(context.console.streams().open_input) {
+  context_.console.streams().open_input =
+      [file = std::move(file)]() -> Result<std::unique_ptr<ByteSource>> {
+    return OpenTemporary(file, "-");
+  };
+}
+
+SpooledInput::~SpooledInput() { context_.console.streams().open_input = before_; }
+
+Result<std::unique_ptr<SpooledInput>> SpooledInput::Read(Context& context) {
+  RS_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> input, OpenInput(context, "-"));
+  RS_ASSIGN_OR_RETURN(
+      std::shared_ptr<TemporaryFile> file,
+      TemporaryFile::Create(
+          {.what = "a temporary copy of it",
+           .path = "-",
+           .hint = "set TMPDIR to a folder with free space, or name a file instead of -"}));
+  std::vector<uint8_t> part(kReadBytes);
+  while (true) {
+    RS_ASSIGN_OR_RETURN(const size_t size, input->Read(part));
+    if (size == 0) return std::make_unique<SpooledInput>(context, std::move(file));
+    RS_RETURN_IF_ERROR(file->Write(Bytes(part.data(), size)));
+  }
+}
+
+}  // namespace ringscope

@@ -1,0 +1,32 @@
+#ifndef RINGSCOPE_COMMANDS_SHELL_SPOOLED_INPUT_H_
+#define RINGSCOPE_COMMANDS_SHELL_SPOOLED_INPUT_H_
+
+#include <functional>
+#include <memory>
+
+#include "commands/shell/context.h"
+#include "formats/io/byte_stream.h"
+#include "formats/io/temporary_file.h"
+
+namespace ringscope {
+
+/// Standard input, kept in a temporary file so that it can be opened again and again. As long as
+/// this lives, the console's input is that file.
+class SpooledInput {
+ public:
+  /// Reads standard input to its end.
+  static Result<std::unique_ptr<SpooledInput>> Read(Context& context);
+  /// Takes a file in place of standard input.
+  SpooledInput(Context& context, std::shared_ptr<const TemporaryFile> file);
+  ~SpooledInput();
+  SpooledInput(const SpooledInput&) = delete;
+  SpooledInput& operator=(const SpooledInput&) = delete;
+
+ private:
+  Context& context_;
+  const std::function<Result<std::unique_ptr<ByteSource>>()> before_;
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_COMMANDS_SHELL_SPOOLED_INPUT_H_

@@ -1,0 +1,195 @@
+#include "commands/shell/values.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <span>
+#include <string>
+
+#include "commands/shell/suggest.h"
+
+namespace ringscope {
+namespace {
+
+struct Unit {
+  const char* name;
+  uint64_t factor;
+};
+
+constexpr std::array<Unit, 14> kSizeUnits = {{
+    {"", 1},
+    {"b", 1},
+    {"k", uint64_t{1} << 10},
+    {"kb", uint64_t{1} << 10},
+    {"kib", uint64_t{1} << 10},
+    {"m", uint64_t{1} << 20},
+    {"mb", uint64_t{1} << 20},
+    {"mib", uint64_t{1} << 20},
+    {"g", uint64_t{1} << 30},
+    {"gb", uint64_t{1} << 30},
+    {"gib", uint64_t{1} << 30},
+    {"t", uint64_t{1} << 40},
+    {"tb", uint64_t{1} << 40},
+    {"tib", uint64_t{1} << 40},
+}};
+constexpr std::array<Unit, 7> kTimeUnits = {{
+    {"ns", 1},
+    {"us", 1'000},
+    {"ms", 1'000'000},
+    {"s", 1'000'000'000},
+    {"m", 60'000'000'000},
+    {"min", 60'000'000'000},
+    {"h", 3'600'000'000'000},
+}};
+
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+/// A decimal number, perhaps with a fraction, and one of the units behind it.
+/// @return nullopt if it is not that, or too large for 63 bits
+std::optional<uint64_t> ParseQuantity(std::string_view text, std::span<const Unit> units) {
+  const size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
+  const std::string_view number = text.substr(0, digits);
+  std::string unit_name(text.substr(digits));
+  for (char& c : unit_name)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  const auto unit = std::find_if(units.begin(), units.end(),
+                                 [&](const Unit& entry) { return unit_name == entry.name; });
+  if (unit == units.end() || number.empty() || !IsDigit(number.front())) return std::nullopt;
+
+  uint64_t whole = 0;
+  const char* const end = number.data() + number.size();
+  const auto [rest, error] = std::from_chars(number.data(), end, whole);
+  if (error != std::errc()) return std::nullopt;
+  double fraction = 0;
+  if (rest != end) {  // ".5"; exact for all the digits that a person types
+    const auto [stop, bad] = std::from_chars(rest, end, fraction);
+    if (bad != std::errc() || stop != end || rest + 1 == end) return std::nullopt;
+  }
+  constexpr uint64_t kMax = INT64_MAX;
+  if (whole > kMax / unit->factor - 1) return std::nullopt;
+  return whole * unit->factor +
+         static_cast<uint64_t>(std::llround(fraction * static_cast<double>(unit->factor)));
+}
+
+}  // namespace
+
+Result<uint64_t> ParseSize(std::string_view text) {
+  if (const auto size = ParseQuantity(text, kSizeUnits)) return *size;
+  return UsageError("'{}' is not a size; write it like 65536, 64k, 16MiB or 1.5G", text);
+}
+
+Result<uint64_t> ParseDuration(std::string_view text) {
+  if (const auto ns = ParseQuantity(text, kTimeUnits)) return *ns;
+  return UsageError("'{}' is not a time; write it like 500ms, 5s or 2m", text);
+}
+
+Result<uint64_t> ParseNumber(std::string_view text, uint64_t max) {
+  uint64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (error == std::errc() && stop == end && number <= max) return number;
+  return UsageError("'{}' is not a number from 0 to {}", text, max);
+}
+
+Result<SequenceKey> ParseSequence(std::string_view text) {
+  const size_t colon = text.find(':');
+  if (colon != std::string_view::npos) {
+    const auto producer = ParseNumber(text.substr(0, colon), UINT16_MAX);
+    const auto writer = ParseNumber(text.substr(colon + 1), UINT16_MAX);
+    if (producer && writer) {
+      return SequenceKey{ProducerId{static_cast<uint16_t>(*producer)},
+                         WriterId{static_cast<uint16_t>(*writer)}};
+    }
+  }
+  return UsageError("'{}' is not a sequence; write PRODUCER:WRITER, like 2:17", text);
+}
+
+Result<BufferId> ParseBuffer(std::string_view text) {
+  RS_ASSIGN_OR_RETURN(const uint64_t id, ParseNumber(text, UINT16_MAX));
+  return BufferId{static_cast<uint16_t>(id)};
+}
+
+Result<FillPolicy> ParsePolicy(std::string_view text) {
+  if (const auto policy = FromName<FillPolicy>(text)) return *policy;
+  const std::array<std::string, 2> names = {Name(FillPolicy::kRingBuffer),
+                                            Name(FillPolicy::kDiscard)};
+  return Fail(ErrorCode::kUsage, fmt::format("'{}' is not a fill policy", text), {},
+              DidYouMean(text, names, "ring_buffer or discard"));
+}
+
+Result<TimePoint> ParseTimePoint(std::string_view text) {
+  if (const auto absolute = ParseNumber(text, UINT64_MAX)) return TimePoint{*absolute, false};
+  if (const auto offset = ParseDuration(text)) return TimePoint{*offset, true};
+  return UsageError(
+      "'{}' is not a time; write an offset from the session's start like 1.5s, or absolute "
+      "nanoseconds",
+      text);
+}
+
+Result<RecordRange> ParseRecordRange(std::string_view text) {
+  const size_t dots = text.find("..");
+  const std::string_view first = text.substr(0, std::min(dots, text.size()));
+  const std::string_view last = dots == std::string_view::npos ? first : text.substr(dots + 2);
+  RecordRange range;
+  bool good = !first.empty() || !last.empty();
+  if (!first.empty()) {
+    const auto number = ParseNumber(first, UINT64_MAX);
+    good = good && number;
+    range.first = number.value_or(0);
+  }
+  if (!last.empty()) {
+    const auto number = ParseNumber(last, UINT64_MAX);
+    good = good && number;
+    range.last = number.value_or(0);
+  }
+  if (!good || range.first > range.last)
+    return UsageError("'{}' is not a range of records; write it like 10..20, 10.. or ..20", text);
+  return range;
+}
+
+Result<ReadsChoice> ParseReads(std::string_view text) {
+  if (text == "recorded") return ReadsChoice{ReadsMode::kRecorded, 0};
+  if (text == "end") return ReadsChoice{ReadsMode::kEnd, 0};
+  if (text == "none") return ReadsChoice{ReadsMode::kNone, 0};
+  constexpr std::string_view kEveryPrefix = "every=";
+  if (text.starts_with(kEveryPrefix)) {
+    RS_ASSIGN_OR_RETURN(const uint64_t period, ParseDuration(text.substr(kEveryPrefix.size())));
+    if (period == 0) return UsageError("a period of 0 never ends; write it like every=5s");
+    return ReadsChoice{ReadsMode::kEvery, period};
+  }
+  return UsageError("'{}' is not a time to read; write recorded, end, none or every=5s", text);
+}
+
+Result<SplitRule> ParseSplit(std::string_view text) {
+  const size_t equals = text.find('=');
+  if (equals == std::string_view::npos)
+    return UsageError("'{}' names no buffer; write it like 2:17=9, or 2=9 for a whole producer",
+                      text);
+  const std::string_view who = text.substr(0, equals);
+  SplitRule rule;
+  if (who.find(':') != std::string_view::npos) {
+    RS_ASSIGN_OR_RETURN(const SequenceKey sequence, ParseSequence(who));
+    rule.producer = sequence.producer;
+    rule.writer = sequence.writer;
+  } else {
+    RS_ASSIGN_OR_RETURN(const uint64_t producer, ParseNumber(who, UINT16_MAX));
+    rule.producer = ProducerId{static_cast<uint16_t>(producer)};
+  }
+  RS_ASSIGN_OR_RETURN(rule.buffer, ParseBuffer(text.substr(equals + 1)));
+  return rule;
+}
+
+Result<BufferValue> SplitBufferValue(std::string_view text) {
+  const size_t equals = text.find('=');
+  // A plug-in's path may contain '=': only digits in front of it are a buffer.
+  if (equals == std::string_view::npos || equals == 0 ||
+      !std::all_of(text.begin(), text.begin() + static_cast<ptrdiff_t>(equals), IsDigit))
+    return BufferValue{std::nullopt, text};
+  RS_ASSIGN_OR_RETURN(const uint64_t buffer, ParseNumber(text.substr(0, equals), UINT16_MAX));
+  return BufferValue{BufferId{static_cast<uint16_t>(buffer)}, text.substr(equals + 1)};
+}
+
+}  // namespace ringscope

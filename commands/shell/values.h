@@ -1,0 +1,67 @@
+#ifndef RINGSCOPE_COMMANDS_SHELL_VALUES_H_
+#define RINGSCOPE_COMMANDS_SHELL_VALUES_H_
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "core/base/ids.h"
+#include "core/base/result.h"
+#include "core/log/log_range.h"
+#include "core/log/op.h"
+#include "core/log/retarget.h"
+#include "core/session/replay.h"
+
+namespace ringscope {
+
+/// The error for something that the user wrote wrongly.
+template <typename... Args>
+tl::unexpected<Error> UsageError(fmt::format_string<Args...> format, Args&&... args) {
+  return Fail(ErrorCode::kUsage, fmt::format(format, std::forward<Args>(args)...));
+}
+
+// How option values are written. All errors are kUsage and say what is expected.
+
+/// "65536", "64k", "16MiB", "1.5G": bytes; units are powers of 1024, in either case.
+Result<uint64_t> ParseSize(std::string_view text);
+
+/// "500ms", "5s", "2m", "1.5h", also "us" and "ns": nanoseconds. A unit is required.
+Result<uint64_t> ParseDuration(std::string_view text);
+
+/// A decimal number of at most `max`.
+Result<uint64_t> ParseNumber(std::string_view text, uint64_t max);
+
+/// "2:17"
+Result<SequenceKey> ParseSequence(std::string_view text);
+
+/// A buffer's id.
+Result<BufferId> ParseBuffer(std::string_view text);
+
+/// "ring_buffer" or "discard"
+Result<FillPolicy> ParsePolicy(std::string_view text);
+
+/// "1.5s" (from the session's start) or "2768013150246" (absolute nanoseconds)
+Result<TimePoint> ParseTimePoint(std::string_view text);
+
+/// "10..20", "10..", "..20", "10"
+Result<RecordRange> ParseRecordRange(std::string_view text);
+
+/// "recorded", "end", "none", "every=5s"
+Result<ReadsChoice> ParseReads(std::string_view text);
+
+/// "2:17=9" (a writer's sequence), "2=9" (a producer): goes to buffer 9.
+Result<SplitRule> ParseSplit(std::string_view text);
+
+/// `[BUFFER=]VALUE`, split.
+struct BufferValue {
+  std::optional<BufferId> buffer;  // absent: all buffers
+  std::string_view value;
+};
+Result<BufferValue> SplitBufferValue(std::string_view text);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_COMMANDS_SHELL_VALUES_H_

@@ -1,0 +1,261 @@
+#include "commands/sweep/sweep.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "commands/common/each_log.h"
+#include "commands/common/plugin.h"
+#include "commands/common/replay_run.h"
+#include "commands/common/sweep_logs.h"
+#include "commands/common/sweep_workers.h"
+#include "commands/report/json.h"
+#include "commands/shell/options.h"
+#include "commands/shell/spooled_input.h"
+#include "commands/shell/text.h"
+#include "commands/shell/values.h"
+#include "commands/sweep/sweep_values.h"
+#include "core/sweep/sweep_run.h"
+#include "core/sweep/sweep_target.h"
+
+namespace ringscope {
+namespace {
+
+/// An option whose comma-separated values are added to those of its earlier uses.
+template <typename T, typename Parse>
+void AddList(CLI::App& app, const std::string& name, std::vector<T>& targets, Parse parse,
+             const char* type, const char* description) {
+  const auto take = [&targets, parse](const std::string& text) -> Status {
+    RS_ASSIGN_OR_RETURN(const auto values, parse(text));
+    targets.insert(targets.end(), values.begin(), values.end());
+    return {};
+  };
+  AddTakenList(app, name, take, type, description);
+}
+
+void SetUp(CLI::App& app, SweepArgs& args) {
+  AddLogList(app, args.logs);
+  AddSession(app, args.session);
+  InGroup(app, "Configurations");
+  SweepChoices& choices = args.choices;
+  AddParsedList(app, "--sizes", choices.sizes, ParseSizeList, "[BUFFER=]SIZE,...",
+                "Sizes to try, like 1M,2M,4M; 256k..64M doubles, 256k..64Mx1.5 multiplies by 1.5 "
+                "(default: an eighth to eight times the log's own)");
+  AddList(app, "--policies", choices.policies, ParsePolicyList, "ring_buffer|discard,...",
+          "Fill policies to try (default: the log's)");
+  AddList(app, "--reads", choices.reads, ParseReadsList, "recorded|end|none|every=TIME,...",
+          "When to read (default: recorded if the log has read passes, else end)");
+  AddList(app, "--engines", choices.engines, ParseEngineList, "ENGINE,...",
+          "Buffer versions to try, like v1,v2@57,v2, or paths of plug-ins (default: the log's, "
+          "else v2)");
+  AddParsed(app, "--pass-bytes", choices.pass_bytes, ParseSize, "SIZE",
+            "Bytes after which a read pass stops (default: the limit in the record, else none)");
+  AddSplitOption(app, choices.splits);
+  AddParsedList(app, "--target", args.targets, ParseTarget, "TARGET",
+                "Find the smallest buffers that meet keep=TIME (every sequence reaches back that "
+                "far) or loss=SHARE, like loss=0 or loss=0.1%; may be repeated");
+  InGroup(app, kOutputGroup);
+  AddFlag(app, "--sequences", args.sequences,
+          "Also list the sequences, those with the shortest history first");
+  AddText(app, "--plot", args.plot, kFileType,
+          "Draw loss and history by size, as a picture (.svg) or a page (.html)");
+  AddFormat(app, args.format, {"text", "json", "csv"});
+}
+
+Status Check(const SweepArgs& args) {
+  if (!args.plot.empty() && !args.plot.ends_with(".svg") && !args.plot.ends_with(".html")) {
+    return Fail(ErrorCode::kUsage,
+                fmt::format("--plot {}: only .svg and .html can be drawn", args.plot), {},
+                "name the file plot.svg or plot.html");
+  }
+  return args.targets.empty() ? Status{} : CheckTargetSizes(args.choices);
+}
+
+void WarnOfUnusedChoices(Console& console, const std::string& path, const SweepChoices& choices,
+                         const SessionFacts& facts) {
+  WarnOfUnusedSplits(console, path, facts.unused_splits);
+  for (const SizeList& list : choices.sizes)
+    if (list.buffer && !facts.buffers.contains(*list.buffer))
+      console.Warn(fmt::format("{}: there is no buffer {}, so its sizes change nothing", path,
+                               Raw(*list.buffer)));
+}
+
+/// @param facts of the session; with a plan made blindly, those that reading it adds
+Result<SweepReport> SweepSession(const SweepArgs& args, const SweepInput& input,
+                                 SessionFacts& facts) {
+  if (!args.targets.empty())
+    return FindTargets(input, std::move(facts), args.choices, args.targets);
+  SweepReport report;
+  RS_ASSIGN_OR_RETURN(report.plan, MakePlan(args.choices, facts));
+  std::vector<SweepConfig> configs;
+  for (const SweepPoint& point : report.plan.points) configs.push_back(point.config);
+  RS_ASSIGN_OR_RETURN(report.result, RunSweep(input, configs));
+  NameReads(facts, report.plan);
+  report.facts = std::move(facts);
+  return report;
+}
+
+}  // namespace
+
+Result<ExitCode> SweepSessions(const SweepArgs& args, const std::vector<std::string>& logs,
+                               Context& context,
+                               const std::function<Status(const SweepReport&)>& visit) {
+  std::unique_ptr<SpooledInput> spooled;
+  if (std::find(logs.begin(), logs.end(), "-") != logs.end()) {
+    RS_ASSIGN_OR_RETURN(spooled, SpooledInput::Read(context));
+  }
+  SweepInput input;
+  input.find_engine = EnginesAndPlugins();
+  input.run_lanes = SweepThreads(context);
+  const bool blindly = args.targets.empty() && PlansBlindly(args.choices);
+  SessionReader sessions(context, SessionSelection{.paths = logs, .only = args.session},
+                         blindly ? "sweeping" : "reading");
+  ExitCode code = ExitCode::kClean;
+  RS_ASSIGN_OR_RETURN(bool more, sessions.NextSession());
+  while (more) {
+    const std::string path = sessions.path();
+    const uint64_t number = sessions.session();
+    SessionFacts facts;
+    if (!blindly) {
+      RS_ASSIGN_OR_RETURN(facts, ScanSession(sessions, args.choices.splits));
+    }
+    bool first = blindly;
+    input.open = [&]() -> Result<std::unique_ptr<OpSource>> {
+      // The facts come with the one pass over the log that is needed.
+      if (std::exchange(first, false)) return std::make_unique<FactsSource>(sessions, facts);
+      RS_ASSIGN_OR_RETURN(
+          std::unique_ptr<OpSource> ops,
+          OpenSession(context, {.paths = logs, .only = number, .quiet = true}, "sweeping"));
+      if (args.choices.splits.empty()) return ops;
+      return std::make_unique<SplitSource>(std::move(ops), args.choices.splits);
+    };
+    std::set<std::string> warnings;
+    input.warn = [&](const std::string& text) {
+      if (warnings.insert(text).second)
+        context.console.Warn(fmt::format("{}: {}", path, Printable(text)));
+    };
+    RS_ASSIGN_OR_RETURN(SweepReport report, InFile(path, SweepSession(args, input, facts)));
+    report.path = path;
+    report.session = number;
+    WarnOfUnusedChoices(context.console, sessions.path(), args.choices, report.facts);
+    const bool none_found =
+        !report.found.empty() &&
+        std::none_of(report.found.begin(), report.found.end(),
+                     [](const FoundSize& found) { return found.point.has_value(); });
+    if (none_found) code = ExitCode::kNotice;
+    RS_RETURN_IF_ERROR(visit(report));
+    RS_ASSIGN_OR_RETURN(more, sessions.NextSession());
+  }
+  return Worse(sessions.Finish(), code);
+}
+
+namespace {
+
+/// The logs as one input: each session in full.
+Result<ExitCode> SweepInFull(const SweepArgs& args, const std::vector<std::string>& logs,
+                             Context& context) {
+  std::unique_ptr<OutputFile> plot;
+  if (!args.plot.empty()) {
+    RS_ASSIGN_OR_RETURN(plot, OutputFile::Create(args.plot));
+  }
+  Json document = JsonDocument("sweep");
+  document["sessions"] = Json::array();
+  if (args.format == "csv") context.console.Print(kSweepCsvTitles);
+  size_t sessions = 0;
+  const auto print = [&](const SweepReport& report) -> Status {
+    if (plot && sessions > 0) {
+      return Fail(ErrorCode::kUsage, "the input has more than one session, and a plot shows one",
+                  {report.path, {}, {}}, "choose one: --session 1");
+    }
+    if (args.format == "json") {
+      document["sessions"].push_back(SweepJson(report, true));
+    } else if (args.format == "csv") {
+      PrintSweepCsv(context.console, SweepJson(report, false), report.path);
+    } else {
+      if (sessions > 0) context.console.Print("\n");
+      PrintSweep(context.console, report, args.sequences);
+    }
+    ++sessions;
+    if (!plot) return {};
+    return plot->Write(args.plot.ends_with(".html") ? SweepHtml(report) : SweepSvg(report));
+  };
+  RS_ASSIGN_OR_RETURN(const ExitCode code, SweepSessions(args, logs, context, print));
+  if (args.format == "json") context.console.Print(JsonText(document));
+  if (plot) {
+    RS_RETURN_IF_ERROR(plot->Commit());
+    context.console.Say(fmt::format("wrote {}", plot->path()));
+  }
+  return code;
+}
+
+/// Each log for itself, on all cores.
+Result<ExitCode> SweepEach(const SweepArgs& args, const std::vector<std::string>& logs,
+                           Context& context) {
+  if (!args.plot.empty()) {
+    return Fail(ErrorCode::kUsage, "--plot shows one session, not many logs", {},
+                "name one log, without --each and --shard");
+  }
+  const bool sequences = args.format == "json";
+  std::vector<LogResult> results(logs.size());
+  const auto task = [&](size_t index, const std::string& log, Context& own) -> Result<ExitCode> {
+    Json sessions = Json::array();
+    RS_ASSIGN_OR_RETURN(const ExitCode code,
+                        SweepSessions(args, {log}, own, [&](const SweepReport& report) -> Status {
+                          sessions.push_back(SweepJson(report, sequences));
+                          return {};
+                        }));
+    results[index].sessions = std::move(sessions);
+    return code;
+  };
+  const std::vector<LogStatus> statuses = RunEachLog(context, logs, "sweeping", task);
+  for (size_t i = 0; i < logs.size(); ++i) results[i].status = statuses[i];
+  if (args.format == "json") {
+    context.console.Print(JsonText(SweepLogsJson(results)));
+  } else if (args.format == "csv") {
+    PrintSweepLogsCsv(context.console, results);
+    if (const std::string failures = FailuresText(statuses); !failures.empty())
+      context.console.Warn(failures.substr(0, failures.size() - 1));
+  } else {
+    PrintSweepLogs(context.console, results);
+  }
+  return WorstOf(statuses);
+}
+
+}  // namespace
+
+Result<ExitCode> RunSweepCommand(const SweepArgs& args, Context& context) {
+  RS_RETURN_IF_ERROR(Check(args));
+  RS_ASSIGN_OR_RETURN(const LogList logs, ExpandLogs(context, args.logs));
+  return logs.each ? SweepEach(args, logs.paths, context) : SweepInFull(args, logs.paths, context);
+}
+
+Command SweepCommand() {
+  return {
+      "sweep",
+      "Replay",
+      "Compare what buffers of many sizes and kinds would have kept",
+      "Replays a log with many configurations at once: sizes, fill policies, buffer versions, "
+      "times of reading, and sequences moved to a separate buffer. For each it reports what the "
+      "buffers keep and lose, how far back they reach, and which sequence has the shortest "
+      "history. Each row equals the result of 'ringscope replay' with that configuration. With "
+      "--target it finds the smallest buffers that meet a goal, and verifies them with a replay.",
+      {{"ringscope sweep session.tblog", "From an eighth to eight times the log's own sizes"},
+       {"ringscope sweep session.tblog --sizes 256k..64M --policies ring_buffer,discard",
+        "Doubling sizes under both fill policies"},
+       {"ringscope sweep session.tblog --target keep=30s",
+        "How large must the buffers be for 30 seconds?"},
+       {"ringscope sweep session.tblog --split 2:17=9 --sizes 9=64k,128k",
+        "Would a separate buffer for this sequence help?"},
+       {"ringscope sweep session.tblog --plot sizes.html", "Draw the result"},
+       {"ringscope sweep --sizes 1M..64M captures/", "Which size is enough for all of these?"}},
+      Bind(SetUp, RunSweepCommand),
+      {.notice = "Done, and no size meets the target; or the input was damaged and what could be "
+                 "read was used; or some of many logs failed.",
+       .failed =
+           "Failed, or all of many logs failed. The message reports where, what was expected, "
+           "and what to do."}};
+}
+
+}  // namespace ringscope

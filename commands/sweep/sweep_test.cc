@@ -1,0 +1,412 @@
+#include "commands/sweep/sweep.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "commands/common/replay_run.h"
+#include "commands/gaps/gaps.h"
+#include "commands/log/merge.h"
+#include "commands/shell/values.h"
+#include "commands/sweep/sweep_values.h"
+#include "commands/testing/memory_run.h"
+#include "commands/testing/no_threads.h"
+#include "formats/testing/testdata.h"
+
+namespace ringscope {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+constexpr uint64_t kSecond = 1'000'000'000;
+
+json DocumentOf(const Ran& ran) { return json::parse(ran.out); }
+
+SweepArgs Sweeping(const std::string& log, const std::string& format = "json") {
+  SweepArgs args;
+  args.logs.logs = {log};
+  args.format = format;
+  return args;
+}
+
+/// Chunks of one writer, one a second, each with a packet of 1000 bytes; no read.
+std::string OneChunkASecond(int seconds) {
+  std::string text = R"({"op":"buffer","id":1,"size":8192,"policy":"ring_buffer","ts":0})"
+                     "\n";
+  std::string payload = "e807";  // 1000
+  for (int i = 0; i < 1000; ++i) payload += i == 0 ? "0a" : i == 1 ? "e5" : i == 2 ? "07" : "61";
+  for (int i = 0; i < seconds; ++i) {
+    text += R"({"op":"commit","producer":2,"writer":1,"chunk":)" + std::to_string(i) +
+            R"(,"fragments":1,"buffer":1,"ts":)" + std::to_string(i * 1'000'000'000LL) +
+            R"(,"payload":")" + payload + "\"}\n";
+  }
+  return text;
+}
+
+// The heart of it: each row is what a replay of its configuration gives.
+class SweepRows : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(SweepRows, EqualReplays) {
+  SweepArgs args = Sweeping(testing::CapturePath(GetParam()));
+  args.choices.sizes = {ParseSizeList("256k").value()};
+  args.choices.engines = {"v1", "v2@55", "v2"};
+  args.choices.policies = {FillPolicy::kRingBuffer, FillPolicy::kDiscard};
+  args.choices.reads = ParseReadsList("recorded,every=500ms").value();
+  const json sessions = DocumentOf(RunCommand(RunSweepCommand, args))["sessions"];
+  ASSERT_EQ(sessions.size(), 1u);
+  ASSERT_EQ(sessions[0]["configurations"].size(), 3u * 2 * 2);
+
+  for (const json& configuration : sessions[0]["configurations"]) {
+    ReplayChoices choices;
+    choices.session.all.engine = configuration["engine"].get<std::string>();
+    choices.session.all.policy = FromName<FillPolicy>(configuration["policy"].get<std::string>());
+    choices.session.all.size = configuration["size"].get<uint64_t>();
+    choices.reads = ParseReads(configuration["reads"].get<std::string>()).value();
+    MemoryRun memory;
+    SessionReader reader(memory.context, {{testing::CapturePath(GetParam())}, {}}, "replaying");
+    ASSERT_TRUE(reader.NextSession().value());
+    const ReplayOutcome outcome = ReplaySession(memory.context, reader, choices, {}).value();
+
+    ASSERT_EQ(configuration["buffers"].size(), outcome.buffers.size());
+    for (size_t i = 0; i < outcome.buffers.size(); ++i) {
+      const BufferOutcome& buffer = outcome.buffers[i];
+      const json& row = configuration["buffers"][i];
+      SCOPED_TRACE(row.dump().substr(0, 200));
+      EXPECT_EQ(row["buffer"], Raw(buffer.id));
+      EXPECT_EQ(row["engine"], buffer.engine);
+      EXPECT_EQ(row["size"], buffer.size);
+      EXPECT_EQ(row["read"]["packets"], buffer.read.packets);
+      EXPECT_EQ(row["read"]["bytes"], buffer.read.bytes);
+      EXPECT_EQ(row["unread"]["packets"], buffer.unread.packets);
+      EXPECT_EQ(row["sequence_packet_loss"], buffer.losses.sequence_packet_loss);
+      for (const StatField& field : kStatFields)
+        EXPECT_EQ(row["stats"][field.name], buffer.stats.*field.value) << field.name;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Captures, SweepRows,
+                         ::testing::Values("ring-v1", "ring-v2", "discard-v2", "two-buffers-v2"),
+                         [](const auto& test) {
+                           std::string name = test.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+TEST(Sweep, History_ReachesBackToTheOldestPacketRead) {
+  // 8 KiB hold eight of the chunks, 1,024 bytes each in the buffer: those of the seconds 12 to 19.
+  SweepArgs args = Sweeping("-");
+  args.choices.sizes = {ParseSizeList("8k,64k").value()};
+  const json session =
+      DocumentOf(RunCommand(RunSweepCommand, args, OneChunkASecond(20)))["sessions"][0];
+  const json& small = session["configurations"][0]["buffers"][0];
+  EXPECT_EQ(small["read"]["packets"], 8);
+  EXPECT_EQ(small["overwritten"]["packets"], 12);
+  EXPECT_EQ(small["history_ns"], 7 * kSecond);
+  EXPECT_EQ(small["shortest_history_ns"], 7 * kSecond);
+  EXPECT_EQ(small["shortest_sequence"], "2:1");
+  const json& large = session["configurations"][1]["buffers"][0];
+  EXPECT_EQ(large["history_ns"], 19 * kSecond);
+  EXPECT_EQ(large["overwritten"]["packets"], 0);
+}
+
+TEST(Sweep, WithoutSizes_ScalesTheLogsOwn) {
+  const json session =
+      DocumentOf(RunCommand(RunSweepCommand, Sweeping("-"), OneChunkASecond(3)))["sessions"][0];
+  std::vector<uint64_t> sizes;
+  for (const json& configuration : session["configurations"])
+    sizes.push_back(configuration["buffers"][0]["size"]);
+  EXPECT_THAT(sizes, ::testing::ElementsAre(4096, 4096, 4096, 8192, 16384, 32768, 65536));
+}
+
+TEST(Sweep, Split_MovesTheWriterAndSweepsItsBuffer) {
+  SweepArgs args = Sweeping("-");
+  args.choices.splits = {ParseSplit("2:1=9").value()};
+  args.choices.sizes = {ParseSizeList("8k").value(), ParseSizeList("9=64k").value()};
+  const Ran ran = RunCommand(RunSweepCommand, args, OneChunkASecond(20));
+  const json configurations = DocumentOf(ran)["sessions"][0]["configurations"];
+  ASSERT_EQ(configurations.size(), 1u);
+  const json& rows = configurations[0]["buffers"];
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0]["written"]["packets"], 0);
+  EXPECT_EQ(rows[1]["buffer"], 9);
+  EXPECT_EQ(rows[1]["size"], 65536);
+  EXPECT_EQ(rows[1]["read"]["packets"], 20);
+}
+
+TEST(Sweep, SplitThatMovesNothing_IsSaid) {
+  SweepArgs args = Sweeping("-");
+  args.choices.splits = {ParseSplit("7=9").value()};
+  const Ran ran = RunCommand(RunSweepCommand, args, OneChunkASecond(2));
+  EXPECT_THAT(ran.err, HasSubstr("producer 7 wrote nothing that could be moved to buffer 9"));
+}
+
+TEST(SweepTarget, Keep_FindsTheSmallestSize) {
+  SweepArgs args = Sweeping("-");
+  args.targets = {ParseTarget("keep=9s").value()};
+  const Ran ran = RunCommand(RunSweepCommand, args, OneChunkASecond(60));
+  EXPECT_EQ(ran.code, ExitCode::kClean) << ran.error;
+  const json session = DocumentOf(ran)["sessions"][0];
+  const json& found = session["targets"][0];
+  EXPECT_EQ(found["verified"], true);
+  // Ten chunks of 1,024 bytes or a little more: three pages.
+  EXPECT_EQ(found["buffers"][0]["size"], 3 * 4096);
+}
+
+TEST(SweepTarget, Loss_FindsWhatHoldsAll) {
+  SweepArgs args = Sweeping("-");
+  args.targets = {ParseTarget("loss=0").value()};
+  const json session =
+      DocumentOf(RunCommand(RunSweepCommand, args, OneChunkASecond(60)))["sessions"][0];
+  const uint64_t size = session["targets"][0]["buffers"][0]["size"];
+  for (const json& configuration : session["configurations"]) {
+    const json& row = configuration["buffers"][0];
+    EXPECT_EQ(row["overwritten"]["packets"] == 0, row["size"].get<uint64_t>() >= size);
+  }
+}
+
+TEST(SweepTarget, LogThatIsTooShort_IsTheReason) {
+  SweepArgs args = Sweeping("-", "text");
+  args.targets = {ParseTarget("keep=30s").value()};
+  const Ran ran = RunCommand(RunSweepCommand, args, OneChunkASecond(10));
+  EXPECT_EQ(ran.code, ExitCode::kNotice);
+  EXPECT_THAT(ran.out, HasSubstr("none: the log lasts only 9.000 s"));
+}
+
+TEST(SweepTarget, WithSizesOfAllBuffers_IsRefused) {
+  SweepArgs args = Sweeping("-");
+  args.targets = {ParseTarget("loss=0").value()};
+  args.choices.sizes = {ParseSizeList("1M").value()};
+  EXPECT_THAT(RunCommand(RunSweepCommand, args).error, HasSubstr("looks for the sizes itself"));
+}
+
+TEST(Sweep, TooManyConfigurations_AreRefused) {
+  SweepArgs args = Sweeping("-");
+  args.choices.sizes = {ParseSizeList("4k..1Gx1.02").value()};
+  args.choices.engines = std::vector<std::string>(20, "v2");
+  EXPECT_THAT(RunCommand(RunSweepCommand, args, OneChunkASecond(1)).error,
+              HasSubstr("4,096 are allowed"));
+}
+
+TEST(Sweep, WithoutThreads_GivesTheSame) {
+  const SweepArgs args = Sweeping("-");
+  const Ran expected = RunCommand(RunSweepCommand, args, OneChunkASecond(10));
+  const testing::NoThreads no_threads;
+  EXPECT_EQ(RunCommand(RunSweepCommand, args, OneChunkASecond(10)).out, expected.out);
+}
+
+// What the session warns of does not depend on how its configurations are replayed.
+TEST(Sweep, Warnings_AreGivenOnceForEveryEngine) {
+  const std::string log = OneChunkASecond(3) + OneChunkASecond(3);  // a buffer is set up again
+  for (const char* engine : {"v1", "v2"}) {
+    SweepArgs args = Sweeping("-");
+    args.choices.sizes = {ParseSizeList("8k,64k").value()};
+    args.choices.engines = {engine};
+    const std::string err = RunCommand(RunSweepCommand, args, log).err;
+    const size_t first = err.find("warning");
+    ASSERT_NE(first, std::string::npos) << engine;
+    EXPECT_EQ(err.find("warning", first + 1), std::string::npos) << err;
+  }
+}
+
+TEST(Sweep, Csv_BeginsWithTheColumnsAllToolsShare) {
+  SweepArgs args = Sweeping("-", "csv");
+  args.choices.sizes = {ParseSizeList("8k").value()};
+  const std::string out = RunCommand(RunSweepCommand, args, OneChunkASecond(20)).out;
+  EXPECT_THAT(out, StartsWith("engine,policy,size,reads,packets_written,packets_read,bytes_read,"
+                              "chunks_overwritten,chunks_discarded,history_s,buffer,"));
+  EXPECT_THAT(out, HasSubstr("\nv2@58,ring_buffer,8192,end,20,8,8000,12,0,7.000000000,1,-,1,"));
+}
+
+TEST(Sweep, Plot_IsWholeInItself) {
+  const TempFolder folder;
+  for (const char* name : {"plot.svg", "plot.html"}) {
+    SweepArgs args = Sweeping("-", "text");
+    args.plot = folder.File(name);
+    args.targets = {ParseTarget("keep=5s").value()};
+    const Ran ran = RunCommand(RunSweepCommand, args, OneChunkASecond(20));
+    EXPECT_EQ(ran.code, ExitCode::kClean) << ran.error;
+    const std::string plot = ReadFile(folder.File(name));
+    EXPECT_THAT(plot, HasSubstr("packets lost"));
+    EXPECT_THAT(plot, HasSubstr("target: keep=5s"));
+    EXPECT_THAT(plot, HasSubstr("</svg>"));
+    EXPECT_THAT(plot, Not(HasSubstr("href")));
+    EXPECT_THAT(plot, Not(HasSubstr("src=")));
+  }
+}
+
+// Many logs.
+
+struct Farm {
+  Farm() {
+    std::filesystem::create_directories(folder.File("logs/deep"));
+    for (int i = 0; i < 4; ++i)
+      folder.Write("logs/deep/log" + std::to_string(i) + ".ops.jsonl", OneChunkASecond(5 + 5 * i));
+    folder.Write("logs/a.ops.jsonl", OneChunkASecond(12));
+    folder.Write("logs/notes.txt", "no log");
+  }
+  LogChoices All() const { return {.logs = {folder.File("logs")}, .each = false, .shard = {}}; }
+  LogChoices Part(uint64_t index, uint64_t count) const {
+    LogChoices choices = All();
+    choices.shard = Shard{index, count};
+    return choices;
+  }
+  TempFolder folder;
+};
+
+TEST(ManyLogs, Folder_IsSearchedAndSorted) {
+  const Farm farm;
+  SweepArgs args = Sweeping("");
+  args.logs = farm.All();
+  const json document = DocumentOf(RunCommand(RunSweepCommand, args));
+  EXPECT_EQ(document["schema"], "ringscope.sweep_logs/1");
+  ASSERT_EQ(document["logs"].size(), 5u);
+  EXPECT_EQ(document["logs"][0]["log"], farm.folder.File("logs/a.ops.jsonl"));
+  EXPECT_EQ(document["logs"][4]["log"], farm.folder.File("logs/deep/log3.ops.jsonl"));
+  EXPECT_EQ(document["totals"]["configurations"][3]["packets_written"], 12 + 5 + 10 + 15 + 20);
+  EXPECT_EQ(document["totals"]["configurations"][3]["logs_with_loss"], 4);
+}
+
+TEST(ManyLogs, WithoutThreads_GiveTheSame) {
+  const Farm farm;
+  SweepArgs args = Sweeping("");
+  args.logs = farm.All();
+  const std::string expected = RunCommand(RunSweepCommand, args).out;
+  const testing::NoThreads no_threads;
+  EXPECT_EQ(RunCommand(RunSweepCommand, args).out, expected);
+}
+
+TEST(ManyLogs, BrokenLog_DoesNotStopTheOthers) {
+  const Farm farm;
+  farm.folder.Write("logs/b.tblog", "this is no log");
+  SweepArgs args = Sweeping("", "text");
+  args.logs = farm.All();
+  const Ran ran = RunCommand(RunSweepCommand, args);
+  EXPECT_EQ(ran.code, ExitCode::kNotice);
+  EXPECT_THAT(ran.out, HasSubstr("/logs/*), 1 failed\n"));
+  EXPECT_THAT(ran.out, HasSubstr("failed: " + farm.folder.File("logs/b.tblog") + ":1: "));
+}
+
+TEST(ManyLogs, AllBroken_IsAFailure) {
+  const TempFolder folder;
+  folder.Write("b.tblog", "this is no log");
+  SweepArgs args = Sweeping("", "text");
+  args.logs.logs = {folder.path()};
+  EXPECT_EQ(RunCommand(RunSweepCommand, args).code, ExitCode::kFailed);
+}
+
+TEST(ManyLogs, List_NamesLogsLineByLine) {
+  const Farm farm;
+  const std::string list =
+      farm.folder.Write("list.txt", "# two\n" + farm.folder.File("logs/deep/log1.ops.jsonl") +
+                                        "\n\n" + farm.folder.File("logs/a.ops.jsonl") + "\n");
+  GapsArgs args;
+  args.format = "json";
+  args.logs.logs = {"@" + list};
+  const json document = DocumentOf(RunCommand(RunGaps, args));
+  ASSERT_EQ(document["logs"].size(), 2u);
+  EXPECT_EQ(document["logs"][0]["log"], farm.folder.File("logs/a.ops.jsonl"));
+  EXPECT_EQ(document["totals"]["written"]["packets"], 22);
+}
+
+TEST(ManyLogs, SeveralFiles_GetALineEach) {
+  const Farm farm;
+  SweepArgs args = Sweeping("");
+  args.logs.logs = {farm.folder.File("logs/deep/log2.ops.jsonl"),
+                    farm.folder.File("logs/a.ops.jsonl")};
+  EXPECT_EQ(DocumentOf(RunCommand(RunSweepCommand, args))["logs"].size(), 2u);
+}
+
+TEST(ManyLogs, PartsOfOneSession_AreJoined) {
+  const TempFolder folder;
+  const auto header = [](int part) {
+    return R"({"op":"header","uuid":"00112233445566778899aabbccddeeff","part":)" +
+           std::to_string(part) + "}\n";
+  };
+  SweepArgs args = Sweeping("");
+  args.logs.logs = {folder.Write("0.ops.jsonl", header(0) + OneChunkASecond(5)),
+                    folder.Write("1.ops.jsonl", header(1) + OneChunkASecond(1))};
+  const json sessions = DocumentOf(RunCommand(RunSweepCommand, args))["sessions"];
+  ASSERT_EQ(sessions.size(), 1u);
+  EXPECT_EQ(sessions[0]["records"], 10);
+}
+
+template <typename Args>
+void ExpectMergeEqualsOneRun(Result<ExitCode> (*run)(const Args&, Context&), Args args) {
+  const Farm farm;
+  farm.folder.Write("logs/b.tblog", "this is no log");
+  args.format = "json";
+  MergeArgs merge;
+  for (uint64_t i = 1; i <= 3; ++i) {
+    args.logs = farm.Part(i, 3);
+    merge.results.push_back(
+        farm.folder.Write("part" + std::to_string(i) + ".json", RunCommand(run, args).out));
+  }
+  std::reverse(merge.results.begin(), merge.results.end());
+  args.logs = farm.All();
+  for (const char* format : {"json", "text"}) {
+    merge.format = args.format = format;
+    const Ran whole = RunCommand(run, args), merged = RunCommand(RunMerge, merge);
+    EXPECT_EQ(merged.out, whole.out);
+    EXPECT_EQ(merged.code, whole.code);
+  }
+}
+
+TEST(Merge, SweepShards_EqualOneRun) { ExpectMergeEqualsOneRun(RunSweepCommand, Sweeping("")); }
+TEST(Merge, TargetShards_EqualOneRun) {
+  SweepArgs args = Sweeping("");
+  args.targets = {ParseTarget("keep=7s").value()};
+  ExpectMergeEqualsOneRun(RunSweepCommand, args);
+}
+TEST(Merge, GapsShards_EqualOneRun) { ExpectMergeEqualsOneRun(RunGaps, GapsArgs()); }
+
+TEST(Merge, OtherDocuments_AreRefused) {
+  const TempFolder folder;
+  MergeArgs args;
+  args.results = {folder.Write("x.json", "{}")};
+  EXPECT_THAT(RunCommand(RunMerge, args).error,
+              HasSubstr("expected a JSON document with a schema"));
+  args.results = {folder.Write("x.json", R"({"schema":"ringscope.gaps/1","sessions":[]})")};
+  EXPECT_THAT(RunCommand(RunMerge, args).error, HasSubstr("--each"));
+  args.results = {folder.Write("x.json", R"({"schema":"ringscope.gaps_logs/1","logs":[7]})")};
+  EXPECT_THAT(RunCommand(RunMerge, args).error, HasSubstr("does not have what it should"));
+}
+
+TEST(Merge, DamagedDocuments_AreRefused) {
+  const TempFolder folder;
+  for (const char* schema : {"ringscope.sweep_logs/1", "ringscope.gaps_logs/1"}) {
+    for (const char* logs :
+         {"[{}]", R"([{"log":1}])", R"([{"log":"a"}])",
+          R"([{"log":"a","exit_status":0,"error":null,"sessions":[{}]}])",
+          R"([{"log":"a","exit_status":0,"error":null,"sessions":[{"configurations":[{}],
+              "buffers":[{}],"sequences":[]}]}])"}) {
+      MergeArgs args;
+      args.results = {folder.Write(
+          "x.json", std::string(R"({"schema":")") + schema + R"(","logs":)" + logs + "}")};
+      EXPECT_THAT(RunCommand(RunMerge, args).error, HasSubstr("does not have what it should"))
+          << logs;
+    }
+  }
+  MergeArgs args;
+  args.results = {folder.Write("x.json", std::string(100'000, '['))};
+  EXPECT_THAT(RunCommand(RunMerge, args).error, HasSubstr("levels"));
+}
+
+TEST(Merge, SameLogTwice_IsRefused) {
+  const Farm farm;
+  GapsArgs args;
+  args.format = "json";
+  args.logs = farm.Part(1, 2);
+  const std::string part = farm.folder.Write("part.json", RunCommand(RunGaps, args).out);
+  MergeArgs merge;
+  merge.results = {part, part};
+  EXPECT_THAT(RunCommand(RunMerge, merge).error, HasSubstr("is in two of the results"));
+}
+
+}  // namespace
+}  // namespace ringscope

@@ -1,0 +1,101 @@
+#include "commands/system/child_process.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <cstring>
+
+extern char** environ;
+
+namespace ringscope::record {
+namespace {
+
+/// The environment of this process with some variables set otherwise.
+std::vector<std::string> MakeEnvironment(const ChildProcess::Variables& variables) {
+  std::vector<std::string> environment;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    bool replaced = false;
+    for (const auto& [name, value] : variables) replaced |= text.starts_with(name + "=");
+    if (!replaced) environment.emplace_back(text);
+  }
+  for (const auto& [name, value] : variables) environment.push_back(name + "=" + value);
+  return environment;
+}
+
+std::vector<char*> Pointers(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ChildProcess>> ChildProcess::Start(const std::vector<std::string>& command,
+                                                          const Variables& variables) {
+  std::vector<std::string> arguments = command;
+  std::vector<std::string> environment = MakeEnvironment(variables);
+  // The program gets signals as any other does, whatever this process does with its own.
+  posix_spawnattr_t attributes;
+  sigset_t none, all;
+  ::sigemptyset(&none);
+  ::sigemptyset(&all);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ}) ::sigaddset(&all, signal);
+  ::posix_spawnattr_init(&attributes);
+  ::posix_spawnattr_setsigmask(&attributes, &none);
+  ::posix_spawnattr_setsigdefault(&attributes, &all);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  pid_t pid = -1;
+  const int error = ::posix_spawnp(&pid, arguments.front().c_str(), nullptr, &attributes,
+                                   Pointers(arguments).data(), Pointers(environment).data());
+  ::posix_spawnattr_destroy(&attributes);
+  if (error != 0) {
+    return Fail(ErrorCode::kIo,
+                fmt::format("cannot start {}: {}", command.front(), std::strerror(error)), {},
+                "check the name after --");
+  }
+  UniqueFd fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  auto child = std::unique_ptr<ChildProcess>(new ChildProcess(pid, std::move(fd)));
+  if (!child->fd_.valid()) {
+    const int why = errno;
+    child->Terminate();
+    return Fail(ErrorCode::kUnsupported,
+                fmt::format("cannot watch {}: {}", command.front(), std::strerror(why)), {},
+                "needs Linux 5.3; start the program by itself and let its environment name the "
+                "socket");
+  }
+  return child;
+}
+
+void ChildProcess::Terminate() const {
+  if (!ended_) ::kill(pid_, SIGTERM);
+}
+
+Status ChildProcess::WatchEnd(EventLoop& loop, std::function<void(std::string ending)> on_end) {
+  RS_ASSIGN_OR_RETURN(watch_,
+                      loop.Watch(fd_.get(), EPOLLIN, [this, on_end = std::move(on_end)](uint32_t) {
+                        watch_.Reset();
+                        on_end(TakeEnding());
+                      }));
+  return {};
+}
+
+std::string ChildProcess::TakeEnding() {
+  int status = 0;
+  pid_t waited = 0;
+  do {
+    waited = ::waitpid(pid_, &status, 0);
+  } while (waited < 0 && errno == EINTR);
+  ended_ = true;
+  if (WIFSIGNALED(status)) return fmt::format("was ended by signal {}", WTERMSIG(status));
+  if (WEXITSTATUS(status) != 0) return fmt::format("ended with status {}", WEXITSTATUS(status));
+  return {};
+}
+
+}  // namespace ringscope::record

@@ -1,0 +1,36 @@
+#ifndef RINGSCOPE_COMMANDS_SYSTEM_SIGNAL_WATCH_H_
+#define RINGSCOPE_COMMANDS_SYSTEM_SIGNAL_WATCH_H_
+
+#include <signal.h>
+
+#include "commands/system/unique_fd.h"
+#include "core/base/result.h"
+
+namespace ringscope::record {
+
+/// Receives the signals that ask a program to end as events of a descriptor. After the first one
+/// signals have their former effect again, so that a second one ends the program at once. Threads
+/// that are started meanwhile do not get them.
+class SignalWatch {
+ public:
+  static Result<SignalWatch> Create();
+  ~SignalWatch() { Restore(); }
+  SignalWatch(SignalWatch&& other) noexcept = default;
+  SignalWatch& operator=(SignalWatch&&) = delete;
+
+  /// Becomes readable when a signal has arrived.
+  int fd() const { return fd_.get(); }
+  /// Takes the signal.
+  void Take();
+
+ private:
+  SignalWatch(UniqueFd fd, const sigset_t& before) : fd_(std::move(fd)), before_(before) {}
+  void Restore();
+
+  UniqueFd fd_;
+  sigset_t before_;
+};
+
+}  // namespace ringscope::record
+
+#endif  // RINGSCOPE_COMMANDS_SYSTEM_SIGNAL_WATCH_H_

@@ -1,0 +1,39 @@
+#include "commands/tap/connection_pair.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "commands/system/socket.h"
+
+namespace ringscope::record {
+namespace {
+
+/// Passes nothing on.
+class NoTap : public Tap {
+ public:
+  bool CarriesDescriptor(const ipc::Frame&) const override { return false; }
+  Status FromClient(PassingFrame&&, FrameSocket&) override { return {}; }
+  Status FromService(PassingFrame&&, FrameSocket&) override { return {}; }
+  void OnDisconnect(FrameSocket*) override {}
+  bool WantsTimer() const override { return false; }
+  void OnTimer(FrameSocket&) override {}
+  bool CanConfirm() const override { return false; }
+  void AskConfirmation(FrameSocket&) override {}
+  bool TakeConfirmed() override { return false; }
+  std::string Describe() const override { return "client"; }
+};
+
+TEST(ConnectionPair, ThatCannotBeWatched_IsAnError) {
+  const auto loop = EventLoop::Create().value();
+  auto sockets = MakeSocketPair().value();
+  UniqueFd file(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
+  EXPECT_FALSE(ConnectionPair::Create(*loop, std::move(sockets.first), std::move(file),
+                                      std::make_unique<NoTap>(), {}));
+}
+
+}  // namespace
+}  // namespace ringscope::record

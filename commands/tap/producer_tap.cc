@@ -1,0 +1,334 @@
+#include "commands/tap/producer_tap.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "commands/shell/text.h"
+#include "commands/system/shared_memory.h"
+#include "core/perfetto/fields.h"
+
+namespace ringscope::record {
+namespace {
+
+constexpr size_t kBytesPerKb = 1024;
+/// Bytes of chunks that one added request may have: the frame around it stays well below
+/// ipc::kMaxFrameBytes.
+constexpr size_t kMaxScrapedBytes = 96 * 1024;
+
+template <typename Message>
+Result<Message> Decode(Bytes bytes) {
+  Message message;
+  if (const Status status = DecodeMessage(bytes, message); !status) {
+    return Fail(ErrorCode::kCorrupt,
+                fmt::format("sent a message that cannot be parsed: {}", status.error().message));
+  }
+  return message;
+}
+
+WriterId CutToWriterId(uint64_t id) { return WriterId{static_cast<uint16_t>(id)}; }
+BufferId CutToBufferId(uint64_t id) { return BufferId{static_cast<uint16_t>(id)}; }
+
+void QueueAll(const std::vector<std::string>& frames, FrameSocket& service) {
+  for (const std::string& frame : frames) service.Queue(wire::AsBytes(frame));
+}
+
+}  // namespace
+
+ProducerTap::ProducerTap(Recording& recording, PeerIdentity peer)
+    : recording_(recording), peer_(peer) {}
+
+std::string ProducerTap::Describe() const {
+  if (!connected_) return fmt::format("a producer (pid {})", peer_.pid);
+  return fmt::format("producer {} ({}, pid {})", Raw(producer_), Printable(name_), peer_.pid);
+}
+
+bool ProducerTap::CarriesDescriptor(const ipc::Frame& frame) const {
+  if (const auto* const invoke = std::get_if<ipc::InvokeMethod>(&frame.body))
+    return methods().Find(*invoke) == ipc::MethodName::kInitializeConnection;
+  const auto* const reply = std::get_if<ipc::InvokeMethodReply>(&frame.body);
+  if (reply == nullptr || frame.request_id != command_request_) return false;
+  const auto command = Decode<ipc::AsyncCommand>(reply->reply);
+  return command && command->setup_tracing;
+}
+
+Status ProducerTap::OnRequest(ipc::MethodName method, const ipc::InvokeMethod& invoke,
+                              PassingFrame&& frame, FrameSocket& service) {
+  switch (method) {
+    case ipc::MethodName::kInitializeConnection:
+      return OnInitialize(invoke, std::move(frame), service);
+    case ipc::MethodName::kCommitData:
+      return OnCommit(invoke, std::move(frame), service);
+    case ipc::MethodName::kRegisterDataSource:
+    case ipc::MethodName::kUpdateDataSource:
+      RS_RETURN_IF_ERROR(OnDataSource(invoke.args));
+      break;
+    case ipc::MethodName::kUnregisterDataSource:
+      RS_RETURN_IF_ERROR(OnDataSourceGone(invoke.args));
+      break;
+    case ipc::MethodName::kRegisterTraceWriter:
+      RS_RETURN_IF_ERROR(OnWriter(invoke.args));
+      break;
+    case ipc::MethodName::kUnregisterTraceWriter:
+      RS_RETURN_IF_ERROR(OnWriterGone(invoke.args));
+      break;
+    case ipc::MethodName::kNotifyDataSourceStopped:
+      QueueAll(Scrape(ProducerMemory::Scrape::kAll), service);
+      break;
+    case ipc::MethodName::kGetAsyncCommand:
+      command_request_ = frame.frame.request_id;
+      break;
+    default:
+      break;
+  }
+  service.Queue(std::move(frame));
+  return {};
+}
+
+Status ProducerTap::OnInitialize(const ipc::InvokeMethod& invoke, PassingFrame&& frame,
+                                 FrameSocket& service) {
+  RS_ASSIGN_OR_RETURN(const auto init, Decode<ipc::InitializeConnection>(invoke.args));
+  init_request_ = frame.frame.request_id;
+  name_ = init.producer_name;
+  page_size_hint_ = static_cast<size_t>(init.page_size_hint);
+  wants_scraping_ = init.scraping_mode == ipc::kScrapingEnabled;
+  if (!connected_) {
+    connected_ = true;
+    if (++recording_.last_producer == 0) ++recording_.last_producer;  // 0 is not used
+    producer_ = ProducerId{recording_.last_producer};
+    ++recording_.counts.producers;
+    ++recording_.counts.producers_seen;
+    ProducerConnected record;
+    record.producer = producer_;
+    record.uid = peer_.uid;
+    record.pid = peer_.pid;
+    record.seen_uid = ::geteuid();
+    record.seen_pid = ::getpid();
+    record.name = name_;
+    if (init.scraping_mode != 0) record.scraping = static_cast<uint32_t>(init.scraping_mode);
+    record.sdk = init.sdk_version;
+    recording_.log.Append(std::move(record));
+  }
+  if (init.provides_shared_memory && !frame.fds.empty()) {
+    // The service uses it or makes another, as its reply shows.
+    provides_memory_ = true;
+    const size_t page = smb::IsPageSize(page_size_hint_) ? page_size_hint_ : smb::kMinPageBytes;
+    RS_RETURN_IF_ERROR(UseMemory(frame.fds.front(), page));
+  }
+  if (!wants_scraping_ || recording_.scraping != Scraping::kExact) {
+    service.Queue(std::move(frame));
+    return {};
+  }
+  // If a field occurs twice, the last one counts.
+  std::string args(wire::AsText(invoke.args));
+  wire::AppendUint(args, proto::InitializeConnectionRequest::kSmbScrapingMode,
+                   ipc::kScrapingDisabled);
+  std::string edited;
+  ipc::AppendWithArgs(edited, frame.frame, wire::AsBytes(args));
+  frame.frame.whole = wire::AsBytes(edited);
+  service.Queue(std::move(frame));
+  return {};
+}
+
+Status ProducerTap::UseMemory(const UniqueFd& fd, size_t page_bytes) {
+  RS_ASSIGN_OR_RETURN(auto shared, SharedMemory::Open(fd));
+  memory_ = std::make_unique<ProducerMemory>(std::move(shared), page_bytes);
+  recording_.log.Append(
+      SharedMemorySetUp{.producer = producer_, .size = memory_->size(), .page_size = page_bytes});
+  return {};
+}
+
+Status ProducerTap::OnCommit(const ipc::InvokeMethod& invoke, PassingFrame&& frame,
+                             FrameSocket& service) {
+  RS_RETURN_IF_ERROR(commit_.Read(invoke.args, memory_.get()));
+  recording_.counts.chunks += commit_.chunks();
+  recording_.counts.chunk_bytes += commit_.chunk_bytes();
+  recording_.counts.patches += commit_.patches();
+  if (!commit_.for_log().empty()) {
+    Commit record;
+    record.producer = producer_;
+    record.origin = commit_.origin();
+    record.request = commit_.for_log();
+    recording_.log.Append(record);
+  }
+  if (!commit_.flush()) {
+    service.Queue(std::move(frame));
+    return {};
+  }
+  const FlushAcknowledged acknowledged{producer_, *commit_.flush()};
+  if (recording_.scraping == Scraping::kObserve) {
+    service.Queue(std::move(frame));
+    recording_.log.Append(acknowledged);
+    Scrape(ProducerMemory::Scrape::kAll);
+    return {};
+  }
+  // The request's own chunks are first, then what is scraped, then the acknowledgement.
+  const std::vector<std::string> scraped = Scrape(ProducerMemory::Scrape::kAll);
+  std::string edited;
+  if (const std::string own = CommitReader::WithoutFlush(invoke.args);
+      !own.empty() && !scraped.empty()) {
+    service.Queue(wire::AsBytes(OwnCommit(own)));
+    std::string rest;
+    CommitRequestBuilder(rest).SetFlushRequestId(*commit_.flush());
+    ipc::AppendWithArgs(edited, frame.frame, wire::AsBytes(rest));
+    frame.frame.whole = wire::AsBytes(edited);
+  }
+  QueueAll(scraped, service);
+  service.Queue(std::move(frame));
+  recording_.log.Append(acknowledged);
+  return {};
+}
+
+std::string ProducerTap::OwnCommit(const std::string& request) {
+  std::string frame;
+  ipc::AppendInvoke(frame, NextOwnRequest(),
+                    {.service = methods().service(),
+                     .method = *methods().IdOf(ipc::MethodName::kCommitData),
+                     .args = wire::AsBytes(request),
+                     .drop_reply = true});
+  return frame;
+}
+
+bool ProducerTap::NeverFlushes() const {
+  for (const auto& [name, no_flush] : no_flush_)
+    if (!no_flush) return false;
+  return !no_flush_.empty();
+}
+
+std::vector<std::string> ProducerTap::Scrape(ProducerMemory::Scrape which) {
+  std::vector<std::string> frames;
+  if (!wants_scraping_ || emulated_ || memory_ == nullptr) return frames;
+  std::string data;
+  std::vector<ScrapedChunk> chunks = memory_->ScrapeChunks(writers_, which, data);
+  std::erase_if(chunks, [this](const ScrapedChunk& chunk) {
+    return recording_.buffers.IsFreed(chunk.target);
+  });
+  const bool exact = recording_.scraping == Scraping::kExact;
+  for (size_t next = 0; next < chunks.size();) {
+    std::string request;
+    CommitRequestBuilder builder(request);
+    do {
+      const ScrapedChunk& chunk = chunks[next++];
+      builder.AddChunk({.page = chunk.found.place.page,
+                        .index = chunk.found.place.chunk,
+                        .target_buffer = Raw(chunk.target),
+                        .data = wire::AsBytes(data).subspan(chunk.offset, chunk.bytes),
+                        .incomplete = !chunk.found.complete});
+      ++recording_.counts.chunks;
+      recording_.counts.chunk_bytes += chunk.bytes;
+    } while (next < chunks.size() && request.size() + chunks[next].bytes <= kMaxScrapedBytes);
+    Commit record;
+    record.producer = producer_;
+    record.origin = exact ? Origin::kScraped : Origin::kEstimated;
+    record.request = wire::AsBytes(request);
+    recording_.log.Append(record);
+    if (exact) frames.push_back(OwnCommit(request));
+  }
+  return frames;
+}
+
+void ProducerTap::OnDisconnect(FrameSocket* service) {
+  if (!connected_) return;
+  if (service != nullptr) QueueAll(Scrape(ProducerMemory::Scrape::kAll), *service);
+  --recording_.counts.producers;
+  recording_.log.Append(ProducerDisconnected{producer_});
+}
+
+bool ProducerTap::WantsTimer() const {
+  // A producer that is never asked to flush never acknowledges: a timer is all there is.
+  return recording_.scraping == Scraping::kExact && NeverFlushes() && !instances_.empty();
+}
+
+void ProducerTap::OnTimer(FrameSocket& service) {
+  QueueAll(Scrape(ProducerMemory::Scrape::kChanged), service);
+}
+
+Status ProducerTap::OnDataSource(Bytes args) {
+  RS_ASSIGN_OR_RETURN(const auto request, Decode<ipc::RegisterDataSource>(args));
+  const ipc::DataSourceDescriptor& descriptor = request.descriptor;
+  no_flush_[descriptor.name] = descriptor.no_flush;
+  recording_.log.Append(DataSourceRegistered{
+      .producer = producer_, .name = descriptor.name, .no_flush = descriptor.no_flush});
+  return {};
+}
+
+Status ProducerTap::OnDataSourceGone(Bytes args) {
+  RS_ASSIGN_OR_RETURN(const auto request, Decode<ipc::UnregisterDataSource>(args));
+  no_flush_.erase(request.name);
+  return {};
+}
+
+Status ProducerTap::OnWriter(Bytes args) {
+  RS_ASSIGN_OR_RETURN(const auto request, Decode<ipc::RegisterTraceWriter>(args));
+  const WriterId writer = CutToWriterId(request.writer);
+  const BufferId buffer = CutToBufferId(request.target_buffer);
+  if (writers_.insert_or_assign(writer, buffer).second) ++recording_.counts.sequences;
+  if (memory_ != nullptr) memory_->OnNewWriter(writer);
+  recording_.log.Append(
+      WriterRegistered{.producer = producer_, .writer = writer, .buffer = buffer});
+  return {};
+}
+
+Status ProducerTap::OnWriterGone(Bytes args) {
+  RS_ASSIGN_OR_RETURN(const auto request, Decode<ipc::UnregisterTraceWriter>(args));
+  writers_.erase(CutToWriterId(request.writer));
+  recording_.log.Append(
+      WriterUnregistered{.producer = producer_, .writer = CutToWriterId(request.writer)});
+  return {};
+}
+
+Status ProducerTap::OnReply(uint64_t request_id, const ipc::InvokeMethodReply& reply,
+                            PassingFrame& frame) {
+  if (!reply.success) return {};
+  if (request_id == init_request_) return OnInitialized(reply.reply);
+  if (request_id == command_request_) return OnCommand(reply.reply, frame);
+  return {};
+}
+
+Status ProducerTap::OnInitialized(Bytes reply) {
+  init_request_.reset();
+  RS_ASSIGN_OR_RETURN(const auto answer, Decode<ipc::InitializeConnectionReply>(reply));
+  emulated_ = answer.use_emulation;
+  if (provides_memory_ && !answer.uses_provided_shared_memory) memory_.reset();
+  if (emulated_)
+    recording_.log.Append(SharedMemorySetUp{.producer = producer_, .size = 0, .page_size = 0});
+  return {};
+}
+
+Status ProducerTap::OnCommand(Bytes reply, const PassingFrame& frame) {
+  RS_ASSIGN_OR_RETURN(const auto command, Decode<ipc::AsyncCommand>(reply));
+  if (command.setup_tracing && !frame.fds.empty()) {
+    const uint64_t kb = command.setup_tracing->page_size_kb;
+    if (kb > smb::kMaxPageBytes || !smb::IsPageSize(kb * kBytesPerKb))
+      return Fail(ErrorCode::kCorrupt, fmt::format("sent shared memory with pages of {} KiB", kb));
+    RS_RETURN_IF_ERROR(UseMemory(frame.fds.front(), static_cast<size_t>(kb) * kBytesPerKb));
+  }
+  if (command.set_up) OnInstance(*command.set_up);
+  if (command.start) OnInstance(*command.start);
+  if (command.flush) {
+    // The service scrapes all producers when those that it asked have acknowledged.
+    if (!WantsTimer() && command.flush->request_id != recording_.last_flush) {
+      recording_.last_flush = command.flush->request_id;
+      recording_.scrape_unasked();
+    }
+    recording_.log.Append(
+        FlushRequested{.flush = command.flush->request_id, .producer = producer_});
+  }
+  if (command.stop) {
+    instances_.erase(command.stop->instance);
+    recording_.log.Append(
+        DataSourceStopped{.producer = producer_, .instance = command.stop->instance});
+  }
+  return {};
+}
+
+void ProducerTap::OnInstance(const ipc::DataSourceInstance& instance) {
+  if (!instances_.insert(instance.instance).second) return;  // set up before it was started
+  const BufferId target = CutToBufferId(instance.config.target_buffer);
+  recording_.buffers.OnTarget(instance.config.name, target);
+  recording_.log.Append(DataSourceSetUp{.producer = producer_,
+                                        .instance = instance.instance,
+                                        .name = instance.config.name,
+                                        .target_buffer = target});
+}
+
+}  // namespace ringscope::record

@@ -1,0 +1,81 @@
+#ifndef RINGSCOPE_COMMANDS_TAP_PRODUCER_TAP_H_
+#define RINGSCOPE_COMMANDS_TAP_PRODUCER_TAP_H_
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "commands/system/socket.h"
+#include "commands/tap/commit_reader.h"
+#include "commands/tap/port_tap.h"
+#include "commands/tap/producer_memory.h"
+#include "commands/tap/recording.h"
+
+namespace ringscope::record {
+
+/// Logs what a producer commits and what the service sends to it, and scrapes its shared memory
+/// instead of the service.
+///
+/// The service scrapes without a message on the socket. So (Scraping::kExact) it is informed that
+/// this producer does not want to be scraped, and what it would have found is sent to it as chunks
+/// with data: whenever the producer acknowledges a flush, reports that a data source has stopped,
+/// or disconnects. Log and service get the same, in the same order.
+class ProducerTap : public PortTap {
+ public:
+  /// @param peer who connected
+  ProducerTap(Recording& recording, PeerIdentity peer);
+
+  bool CarriesDescriptor(const ipc::Frame& frame) const override;
+  void OnDisconnect(FrameSocket* service) override;
+  bool WantsTimer() const override;
+  void OnTimer(FrameSocket& service) override;
+  std::string Describe() const override;
+
+ private:
+  Status OnRequest(ipc::MethodName method, const ipc::InvokeMethod& invoke, PassingFrame&& frame,
+                   FrameSocket& service) override;
+  Status OnReply(uint64_t request_id, const ipc::InvokeMethodReply& reply,
+                 PassingFrame& frame) override;
+
+  Status OnInitialize(const ipc::InvokeMethod& invoke, PassingFrame&& frame, FrameSocket& service);
+  Status OnCommit(const ipc::InvokeMethod& invoke, PassingFrame&& frame, FrameSocket& service);
+  Status OnDataSource(Bytes args);
+  Status OnDataSourceGone(Bytes args);
+  Status OnWriter(Bytes args);
+  Status OnWriterGone(Bytes args);
+  Status OnInitialized(Bytes reply);
+  Status OnCommand(Bytes reply, const PassingFrame& frame);
+  void OnInstance(const ipc::DataSourceInstance& instance);
+
+  Status UseMemory(const UniqueFd& fd, size_t page_bytes);
+  /// None of its data sources takes part in flushes.
+  bool NeverFlushes() const;
+  /// Scrapes and logs what is found. @return the frames that bring it to the service
+  std::vector<std::string> Scrape(ProducerMemory::Scrape which);
+  /// A frame with a commit of the recorder's own.
+  std::string OwnCommit(const std::string& request);
+
+  Recording& recording_;
+  const PeerIdentity peer_;
+  ProducerId producer_{};
+  std::string name_;
+  bool connected_ = false;        // has initialised its connection
+  bool wants_scraping_ = false;   // asked the service for it
+  bool provides_memory_ = false;  // and not the service
+  bool emulated_ = false;         // no shared memory at all
+  size_t page_size_hint_ = 0;
+  std::optional<uint64_t> init_request_;
+  std::optional<uint64_t> command_request_;  // whose replies are the service's commands
+  std::unique_ptr<ProducerMemory> memory_;
+  std::map<WriterId, BufferId> writers_;
+  std::map<std::string, bool> no_flush_;  // by data source
+  std::set<uint64_t> instances_;
+  CommitReader commit_;
+};
+
+}  // namespace ringscope::record
+
+#endif  // RINGSCOPE_COMMANDS_TAP_PRODUCER_TAP_H_

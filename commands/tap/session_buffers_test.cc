@@ -1,0 +1,101 @@
+#include "commands/tap/session_buffers.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "formats/testing/testdata.h"
+
+namespace ringscope::record {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class SessionBuffersTest : public ::testing::Test {
+ protected:
+  /// Buffers set up so far, as "ID:INDEX".
+  std::vector<std::string> SetUps() const {
+    std::vector<std::string> texts;
+    for (const OpBody& body : log_)
+      if (const auto* set_up = std::get_if<BufferSetUp>(&body))
+        texts.push_back(std::to_string(Raw(set_up->id)) + ":" +
+                        (set_up->index ? std::to_string(*set_up->index) : "-"));
+    return texts;
+  }
+  static SessionPlan Plan(std::vector<SessionPlan::Source> sources, size_t buffers) {
+    SessionPlan plan;
+    plan.buffers.resize(buffers, {.size = 4096});
+    plan.sources = std::move(sources);
+    return plan;
+  }
+
+  std::vector<OpBody> log_;
+  std::vector<std::string> warnings_;
+  SessionBuffers buffers_{[this](OpBody body) { log_.push_back(std::move(body)); },
+                          [this](const std::string& text) { warnings_.push_back(text); }};
+};
+
+TEST_F(SessionBuffersTest, DataSourcesJoinGlobalIdsAndIndexes) {
+  const auto session = buffers_.Start(Plan({{"a", 1}, {"b", 0}}, 2));
+  buffers_.OnTarget("a", BufferId{18});
+  buffers_.OnTarget("b", BufferId{17});
+  buffers_.OnTarget("a", BufferId{18});  // of another producer
+  EXPECT_THAT(SetUps(), ElementsAre("18:1", "17:0"));
+  EXPECT_THAT(buffers_.BuffersOf(session), ElementsAre(BufferId{17}, BufferId{18}));
+  EXPECT_THAT(warnings_, IsEmpty());
+}
+
+TEST_F(SessionBuffersTest, OneDataSourceInTwoBuffers_IsTakenInTheConfigsOrder) {
+  buffers_.Start(Plan({{"a", 0}, {"a", 1}}, 2));
+  buffers_.OnTarget("a", BufferId{5});
+  buffers_.OnTarget("a", BufferId{6});
+  EXPECT_THAT(SetUps(), ElementsAre("5:0", "6:1"));
+}
+
+TEST_F(SessionBuffersTest, IdsComeBackAfterASessionsEnd) {
+  const auto first = buffers_.Start(Plan({{"a", 0}}, 1));
+  buffers_.OnTarget("a", BufferId{1});
+  buffers_.End(first);
+  EXPECT_TRUE(buffers_.IsFreed(BufferId{1}));
+  buffers_.Start(Plan({{"a", 0}}, 1));
+  buffers_.OnTarget("a", BufferId{1});
+  EXPECT_FALSE(buffers_.IsFreed(BufferId{1}));
+  EXPECT_THAT(SetUps(), ElementsAre("1:0", "1:0"));
+}
+
+TEST_F(SessionBuffersTest, Template_ServesEachSession) {
+  buffers_.SetTemplate(Plan({{"a", 0}}, 1));
+  buffers_.OnTarget("a", BufferId{1});
+  buffers_.OnTarget("a", BufferId{2});
+  EXPECT_THAT(SetUps(), ElementsAre("1:0", "2:0"));
+}
+
+TEST_F(SessionBuffersTest, UnknownBuffer_IsSaidOnce) {
+  buffers_.SetUp(BufferId{1}, {.size = 4096});
+  buffers_.OnTarget("a", BufferId{1});
+  buffers_.OnTarget("a", BufferId{2});
+  buffers_.OnTarget("a", BufferId{2});
+  EXPECT_THAT(SetUps(), ElementsAre("1:-"));
+  EXPECT_THAT(warnings_, ElementsAre(HasSubstr("--buffer 2=SIZE,POLICY")));
+}
+
+TEST(SessionPlan, Text_OfACapture) {
+  const std::string text = testing::ReadTestdata("captures/two-buffers-v2/config.pbtxt");
+  const SessionPlan plan = PlanOfText(text, "config.pbtxt").value();
+  ASSERT_EQ(plan.buffers.size(), 2u);
+  EXPECT_EQ(plan.buffers[0].size, 256u * 1024);
+  EXPECT_EQ(plan.buffers[0].policy, FillPolicy::kRingBuffer);
+  EXPECT_EQ(plan.buffers[0].engine, "v2");
+  EXPECT_EQ(plan.buffers[1].policy, FillPolicy::kDiscard);
+  EXPECT_FALSE(plan.sources.empty());
+}
+
+TEST(SessionPlan, Text_OfSomethingElse_IsRefused) {
+  EXPECT_THAT(PlanOfText("a: 1", "x").error().ToString(), HasSubstr("has no buffers"));
+  EXPECT_THAT(PlanOfText("buffers { size_kb: many }", "x").error().ToString(),
+              HasSubstr("x:1: expected a number for size_kb, found 'many'"));
+}
+
+}  // namespace
+}  // namespace ringscope::record

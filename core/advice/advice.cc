@@ -1,0 +1,298 @@
+#include "core/advice/advice.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "core/advice/advice_plan.h"
+
+namespace ringscope {
+namespace {
+
+constexpr uint64_t kMs = 1'000'000;
+constexpr uint64_t kShortestClear = 50 * kMs;
+
+uint64_t Millionths(uint64_t part, uint64_t whole) {
+  return whole == 0
+             ? 0
+             : static_cast<uint64_t>(static_cast<double>(part) * 1e6 / static_cast<double>(whole));
+}
+
+class Advisor {
+ public:
+  Advisor(const AdviceFacts& facts, const AdviceFindings& findings)
+      : facts_(facts), findings_(findings) {}
+
+  std::vector<Advice> Run() {
+    for (const AdviceBuffer& buffer : facts_.buffers) AddSize(buffer);
+    for (const AdviceBuffer& buffer : facts_.buffers) AddCrowding(buffer);
+    for (const SplitOutcome& split : findings_.tried) AddSplit(split);
+    for (const ReadPeriod& period : findings_.periods) AddReads(period);
+    AddFlush();
+    AddState();
+    for (const AdviceProducer& producer : facts_.producers) AddSharedMemory(producer);
+    for (const AdviceBuffer& buffer : facts_.buffers) AddPolicy(buffer);
+    return std::move(advice_);
+  }
+
+ private:
+  Advice& Add(AdviceTopic topic, AdviceKind kind, bool to_do, const AdviceNumbers& numbers) {
+    Advice& advice = advice_.emplace_back();
+    advice.topic = topic;
+    advice.kind = kind;
+    advice.to_do = to_do;
+    advice.numbers = numbers;
+    return advice;
+  }
+
+  /// Of a trace that reports losses nobody knows how much was really written.
+  bool LacksLosses() const { return facts_.is_trace && facts_.recorder_gaps > 0; }
+
+  void AddSize(const AdviceBuffer& buffer) {
+    const SweepRow* now = FindRow(findings_.now, buffer.id);
+    if (now == nullptr || now->written.packets == 0) return;
+    const auto planned =
+        std::find_if(findings_.plan.begin(), findings_.plan.end(),
+                     [&](const PlannedBuffer& other) { return other.id == buffer.id; });
+    if (planned == findings_.plan.end()) return;
+    // Of a buffer that is split, both parts count.
+    uint64_t size = planned->size;
+    uint64_t needed = planned->needed.value_or(0);
+    for (const PlannedBuffer& other : findings_.plan) {
+      if (other.made_from != buffer.id) continue;
+      size += other.size;
+      needed = other.needed && needed != 0 ? needed + *other.needed : 0;
+    }
+    AdviceKind kind = AdviceKind::kSizeNever;
+    if (needed != 0) {
+      kind = needed <= buffer.size ? AdviceKind::kSizeDoes
+             : needed <= size      ? AdviceKind::kSizeTooSmall
+                                   : AdviceKind::kSizeNotEnough;
+    }
+    if (kind == AdviceKind::kSizeDoes && LacksLosses()) kind = AdviceKind::kSizeUnknown;
+    Add(AdviceTopic::kSizes, kind, kind != AdviceKind::kSizeDoes && kind != AdviceKind::kSizeNever,
+        SizeNumbers{.size = buffer.size,
+                    .history_ns = now->shortest_history_ns,
+                    .written = now->written.packets,
+                    .lost = now->lost_packets(),
+                    .needed = needed,
+                    .planned = size})
+        .buffer = buffer.id;
+  }
+
+  void AddCrowding(const AdviceBuffer& buffer) {
+    if (buffer.policy == FillPolicy::kDiscard) return;
+    const auto split = FindSplit(facts_, buffer.id, buffer.id);
+    if (!split) return;
+    PacketCount lost, written;
+    for (const AdviceSequence& sequence : facts_.sequences) {
+      if (sequence.buffer != buffer.id ||
+          std::find(split->rare.begin(), split->rare.end(), sequence.sequence) == split->rare.end())
+        continue;
+      lost += sequence.lost;
+      written += sequence.written;
+    }
+    if (lost.packets == 0) return;
+    Advice& advice =
+        Add(AdviceTopic::kCrowding, AdviceKind::kCrowdedOut, true,
+            CrowdingNumbers{.chatty = split->chatty.size(),
+                            .chatty_share = Millionths(split->chatty_bytes, split->all_bytes),
+                            .rare = split->rare.size(),
+                            .rare_lost = lost.packets,
+                            .rare_written = written.packets});
+    advice.buffer = buffer.id;
+    advice.sequences = split->rare;
+  }
+
+  void AddSplit(const SplitOutcome& split) {
+    Advice& advice = Add(AdviceTopic::kSplit, AdviceKind::kSplitHelps, true,
+                         SplitNumbers{.to = Raw(split.split.to),
+                                      .rest_size = split.rest_size,
+                                      .chatty_size = split.chatty_size,
+                                      .written = split.rare_after.written,
+                                      .lost_before = split.rare_before.lost,
+                                      .lost_after = split.rare_after.lost,
+                                      .history_before_ns = split.rare_before.history_ns,
+                                      .history_after_ns = split.rare_after.history_ns,
+                                      .chatty_before_ns = split.chatty_before.history_ns,
+                                      .chatty_after_ns = split.chatty_after.history_ns});
+    advice.buffer = split.split.from;
+    advice.sequences = split.split.chatty;
+  }
+
+  void AddReads(const ReadPeriod& period) {
+    const SweepRow* now = FindRow(findings_.now, period.buffer);
+    const AdviceBuffer* buffer = facts_.Find(period.buffer);
+    if (now == nullptr || buffer == nullptr) return;
+    const bool lost = now->lost_packets() > 0;
+    const auto add = [&](AdviceKind kind, bool to_do, const AdviceNumbers& numbers) {
+      Add(AdviceTopic::kReads, kind, to_do, numbers).buffer = period.buffer;
+    };
+    const uint64_t now_ns = findings_.reads.period_ns;
+    if (findings_.reads.periodic && !lost) {
+      const uint64_t peak = buffer->rate.PeakIn(now_ns);
+      if (peak > period.size / 5 * 4) {
+        add(AdviceKind::kPeriodTight, true,
+            ShorterPeriodNumbers{.size = period.size,
+                                 .peak = peak,
+                                 .now_ns = now_ns,
+                                 .peak_then = period.peak_bytes,
+                                 .period_ns = period.period_ns.value_or(0)});
+        return;
+      }
+      add(AdviceKind::kPeriodDoes, false,
+          PeriodNumbers{.size = period.size,
+                        .peak = peak,
+                        .period_ns = now_ns,
+                        .share = Millionths(peak, period.size)});
+    } else if (!period.period_ns) {
+      add(AdviceKind::kPeriodNever, false,
+          NewPeriodNumbers{.size = period.size, .peak = period.peak_bytes, .period_ns = 100 * kMs});
+    } else if (findings_.reads.periodic) {
+      add(AdviceKind::kPeriodTooLong, true,
+          ShorterPeriodNumbers{.size = period.size,
+                               .peak = buffer->rate.PeakIn(now_ns),
+                               .now_ns = now_ns,
+                               .peak_then = period.peak_bytes,
+                               .period_ns = *period.period_ns});
+    } else {
+      add(AdviceKind::kPeriodWouldDo, false,
+          NewPeriodNumbers{
+              .size = period.size, .peak = period.peak_bytes, .period_ns = *period.period_ns});
+    }
+  }
+
+  void AddFlush() {
+    if (facts_.is_trace) return;
+    const LateCommits& late = facts_.late;
+    if (late.packets > 0) {
+      Advice& advice = Add(
+          AdviceTopic::kFlush, AdviceKind::kCommittedLate, true,
+          LateNumbers{
+              .packets = late.packets, .limit_ns = late.limit_ns, .longest_ns = late.longest_ns});
+      if (late.sequence) advice.sequences = {*late.sequence};
+    }
+    if (facts_.unfinished > 0)
+      Add(AdviceTopic::kFlush, AdviceKind::kFlushAtEnd, false,
+          UnfinishedNumbers{.packets = facts_.unfinished});
+  }
+
+  void AddState() {
+    uint64_t packets = 0, dropped = 0;
+    std::vector<SequenceKey> sequences;
+    for (const AdviceSequence& sequence : facts_.sequences) {
+      if (sequence.unusable == 0) continue;
+      packets += sequence.unusable;
+      sequences.push_back(sequence.sequence);
+    }
+    for (const SweepRow& row : findings_.now) dropped += row.losses.incremental_sequences_dropped;
+    if (packets == 0) return;
+    // What a sequence that lost nothing reaches back to can lie before its first packet.
+    std::optional<uint64_t> shortest;
+    for (const SweepRow& row : findings_.then) {
+      if (row.read.packets + row.unread.packets == 0) continue;
+      const uint64_t reach = row.history_ns == 0
+                                 ? row.shortest_history_ns
+                                 : std::min(row.history_ns, row.shortest_history_ns);
+      shortest = std::min(shortest.value_or(reach), reach);
+    }
+    const uint64_t history = LacksLosses() ? 0 : shortest.value_or(0);
+    const uint64_t period = ClearPeriodFor(history);
+    const std::optional<uint64_t> set = facts_.config.clear_period_ms;
+    const bool does = set && *set > 0 && *set * kMs <= period;
+    Advice& advice = Add(AdviceTopic::kState, AdviceKind::kClearState, !does,
+                         StateNumbers{.sequences = sequences.size(),
+                                      .dropped = dropped,
+                                      .packets = packets,
+                                      .history_ns = history,
+                                      .period_ns = period});
+    advice.sequences = std::move(sequences);
+  }
+
+  void AddSharedMemory(const AdviceProducer& producer) {
+    const uint64_t lost = producer.aborted + producer.flagged;
+    const uint64_t size = producer.smb_size.value_or(0);
+    if (lost == 0 && (size == 0 || producer.rate.bytes() == 0)) return;
+    const uint64_t peak_10 = producer.rate.PeakIn(10 * kMs);
+    const uint64_t peak_100 = producer.rate.PeakIn(100 * kMs);
+    const uint64_t wanted = std::bit_ceil(std::max({2 * size, peak_100, 4 * kPageBytes}));
+    Add(AdviceTopic::kSharedMemory,
+        lost > 0 ? AdviceKind::kSharedMemoryTooSmall : AdviceKind::kSharedMemoryDoes, lost > 0,
+        SharedMemoryNumbers{.smb_size = size,
+                            .peak_10ms = peak_10,
+                            .peak_100ms = peak_100,
+                            .aborted = producer.aborted,
+                            .flagged = producer.flagged,
+                            .wanted = lost > 0 ? wanted : size})
+        .producer = producer.id;
+  }
+
+  void AddPolicy(const AdviceBuffer& buffer) {
+    const SweepRow* now = FindRow(findings_.now, buffer.id);
+    if (now == nullptr) return;
+    if (buffer.policy == FillPolicy::kDiscard) {
+      const uint64_t lost = now->discarded.packets;
+      if (!buffer.first_refused_ns || lost == 0) return;
+      Add(AdviceTopic::kPolicy,
+          findings_.reads.periodic ? AdviceKind::kDiscardStreamed : AdviceKind::kDiscardFull, true,
+          DiscardNumbers{.at_ns = *buffer.first_refused_ns,
+                         .duration_ns = facts_.duration_ns,
+                         .lost = lost,
+                         .written = now->written.packets})
+          .buffer = buffer.id;
+      return;
+    }
+    // What is written in the first tenth alone is gone for good once the ring comes round.
+    uint64_t lost = 0, bytes = 0, until = 0;
+    std::vector<SequenceKey> early;
+    for (const AdviceSequence& sequence : facts_.sequences) {
+      if (sequence.buffer != buffer.id || sequence.lost.packets == 0 ||
+          sequence.last_ns > facts_.duration_ns / 10)
+        continue;
+      early.push_back(sequence.sequence);
+      lost += sequence.lost.packets;
+      bytes += sequence.space_bytes;
+      until = std::max(until, sequence.last_ns);
+    }
+    if (early.empty()) return;
+    Advice& advice = Add(
+        AdviceTopic::kPolicy, AdviceKind::kRingForStart, true,
+        RingNumbers{.sequences = early.size(), .packets = lost, .bytes = bytes, .until_ns = until});
+    advice.buffer = buffer.id;
+    advice.sequences = std::move(early);
+  }
+
+  const AdviceFacts& facts_;
+  const AdviceFindings& findings_;
+  std::vector<Advice> advice_;
+};
+
+}  // namespace
+
+std::vector<std::pair<const char*, uint64_t>> ListNumbers(const AdviceNumbers& numbers) {
+  std::vector<std::pair<const char*, uint64_t>> list;
+  std::visit(
+      [&](const auto& of) {
+        for (const auto& [name, value] : of.kFields) list.emplace_back(name, of.*value);
+      },
+      numbers);
+  return list;
+}
+
+std::vector<Advice> MakeAdvice(const AdviceFacts& facts, const AdviceFindings& findings) {
+  return Advisor(facts, findings).Run();
+}
+
+bool AnyToDo(const std::vector<Advice>& advice) {
+  return std::any_of(advice.begin(), advice.end(), [](const Advice& one) { return one.to_do; });
+}
+
+uint64_t ClearPeriodFor(uint64_t history_ns) {
+  const uint64_t period = history_ns / 10;
+  if (period < kShortestClear) return 0;
+  // In round numbers: two digits that matter, down to whole milliseconds.
+  uint64_t unit = kMs;
+  while (period / unit >= 100) unit *= 10;
+  return period / unit * unit;
+}
+
+}  // namespace ringscope

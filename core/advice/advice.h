@@ -1,0 +1,98 @@
+#ifndef RINGSCOPE_CORE_ADVICE_ADVICE_H_
+#define RINGSCOPE_CORE_ADVICE_ADVICE_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/advice/advice_facts.h"
+#include "core/advice/advice_numbers.h"
+#include "core/base/enum_names.h"
+
+namespace ringscope {
+
+/// Parts of a page of advice.
+enum class AdviceTopic : uint8_t {
+  kSizes,
+  kCrowding,
+  kSplit,
+  kReads,
+  kFlush,
+  kState,
+  kSharedMemory,
+  kPolicy,
+};
+template <>
+inline constexpr std::array kEnumNames<AdviceTopic> = {
+    "sizes", "crowding", "split", "reads", "flush", "state", "shared_memory", "policy"};
+inline constexpr size_t kAdviceTopics = kEnumNames<AdviceTopic>.size();
+
+/// What a piece of advice is, with the struct of its numbers.
+enum class AdviceKind : uint8_t {
+  // Sizes, of a buffer: SizeNumbers.
+  kSizeDoes,       // the size does what is wanted
+  kSizeTooSmall,   // the size that is needed fits into the memory
+  kSizeNotEnough,  // the size that is needed does not
+  kSizeNever,      // no size that was tried does what is wanted
+  kSizeUnknown,    // the size does for what a trace has, but the trace reports losses
+  // Crowding, of a buffer: CrowdingNumbers.
+  kCrowdedOut,
+  // Split, of a buffer: SplitNumbers.
+  kSplitHelps,
+  // Reads, of a buffer.
+  kPeriodDoes,     // the session's period does: PeriodNumbers
+  kPeriodTight,    // it does, with little to spare: ShorterPeriodNumbers
+  kPeriodTooLong,  // it is too long: ShorterPeriodNumbers
+  kPeriodWouldDo,  // nothing would be lost if it were read so: NewPeriodNumbers
+  kPeriodNever,    // not even the shortest possible period does: NewPeriodNumbers
+  // Flush.
+  kCommittedLate,  // LateNumbers
+  kFlushAtEnd,     // UnfinishedNumbers
+  // State: StateNumbers.
+  kClearState,
+  // Shared memory, of a producer: SharedMemoryNumbers.
+  kSharedMemoryTooSmall,
+  kSharedMemoryDoes,
+  // Policy, of a buffer.
+  kDiscardStreamed,  // discards, and is read periodically: DiscardNumbers
+  kDiscardFull,      // was full before the end: DiscardNumbers
+  kRingForStart,     // lost what was written at the start alone: RingNumbers
+};
+template <>
+inline constexpr std::array kEnumNames<AdviceKind> = {
+    "size_does",          "size_too_small",   "size_not_enough", "size_never",
+    "size_unknown",       "crowded_out",      "split_helps",     "period_does",
+    "period_tight",       "period_too_long",  "period_would_do", "period_never",
+    "committed_late",     "flush_at_end",     "clear_state",     "shared_memory_too_small",
+    "shared_memory_does", "discard_streamed", "discard_full",    "ring_for_start"};
+
+/// One piece of advice, or that all is well.
+struct Advice {
+  AdviceTopic topic = AdviceTopic::kSizes;
+  AdviceKind kind = AdviceKind::kSizeDoes;
+  bool to_do = false;  // there is something to follow
+  std::optional<BufferId> buffer;
+  std::optional<ProducerId> producer;
+  std::vector<SequenceKey> sequences;  // that it is about
+  AdviceNumbers numbers;
+
+  /// The numbers, of the type that the kind has.
+  template <typename Numbers>
+  const Numbers& As() const {
+    return std::get<Numbers>(numbers);
+  }
+};
+
+/// The advice that a session's facts and replays give, topic by topic. Never without numbers.
+std::vector<Advice> MakeAdvice(const AdviceFacts& facts, const AdviceFindings& findings);
+
+/// Whether any of it is to be followed.
+bool AnyToDo(const std::vector<Advice>& advice);
+
+/// The period with which incremental state should be cleared, for a history: an order of magnitude
+/// below it, and 0 if it is too short to do so sensibly.
+uint64_t ClearPeriodFor(uint64_t history_ns);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_ADVICE_ADVICE_H_

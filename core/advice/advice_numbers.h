@@ -1,0 +1,204 @@
+#ifndef RINGSCOPE_CORE_ADVICE_ADVICE_NUMBERS_H_
+#define RINGSCOPE_CORE_ADVICE_ADVICE_NUMBERS_H_
+
+#include <cstdint>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace ringscope {
+
+// The numbers that a piece of advice comes with: a struct for each kind, or for some kinds that
+// have the same. kFields lists them by the names that documents use.
+
+template <typename Numbers>
+using NumberField = std::pair<const char*, uint64_t Numbers::*>;
+
+/// Of a buffer's size.
+struct SizeNumbers {
+  uint64_t size = 0;        // bytes, as it is
+  uint64_t history_ns = 0;  // that every sequence reaches back
+  uint64_t written = 0;     // packets
+  uint64_t lost = 0;        // packets
+  uint64_t needed = 0;      // bytes; 0: no size that was tried does what is wanted
+  uint64_t planned = 0;     // bytes
+
+  static constexpr NumberField<SizeNumbers> kFields[] = {
+      {"size", &SizeNumbers::size},       {"history_ns", &SizeNumbers::history_ns},
+      {"written", &SizeNumbers::written}, {"lost", &SizeNumbers::lost},
+      {"needed", &SizeNumbers::needed},   {"planned", &SizeNumbers::planned}};
+};
+
+/// Of sequences that overwrite others.
+struct CrowdingNumbers {
+  uint64_t chatty = 0;        // sequences
+  uint64_t chatty_share = 0;  // of the space; millionths
+  uint64_t rare = 0;          // sequences
+  uint64_t rare_lost = 0;     // packets
+  uint64_t rare_written = 0;  // packets
+
+  static constexpr NumberField<CrowdingNumbers> kFields[] = {
+      {"chatty", &CrowdingNumbers::chatty},
+      {"chatty_share", &CrowdingNumbers::chatty_share},
+      {"rare", &CrowdingNumbers::rare},
+      {"rare_lost", &CrowdingNumbers::rare_lost},
+      {"rare_written", &CrowdingNumbers::rare_written}};
+};
+
+/// Of a buffer that is split in two.
+struct SplitNumbers {
+  uint64_t to = 0;           // id of the new buffer
+  uint64_t rest_size = 0;    // bytes that the buffer keeps
+  uint64_t chatty_size = 0;  // bytes of the new one
+  uint64_t written = 0;      // packets of the rare sequences
+  uint64_t lost_before = 0;  // of these
+  uint64_t lost_after = 0;
+  uint64_t history_before_ns = 0;  // of the rare sequences
+  uint64_t history_after_ns = 0;
+  uint64_t chatty_before_ns = 0;  // history of the sequences that move
+  uint64_t chatty_after_ns = 0;
+
+  static constexpr NumberField<SplitNumbers> kFields[] = {
+      {"to", &SplitNumbers::to},
+      {"rest_size", &SplitNumbers::rest_size},
+      {"chatty_size", &SplitNumbers::chatty_size},
+      {"written", &SplitNumbers::written},
+      {"lost_before", &SplitNumbers::lost_before},
+      {"lost_after", &SplitNumbers::lost_after},
+      {"history_before_ns", &SplitNumbers::history_before_ns},
+      {"history_after_ns", &SplitNumbers::history_after_ns},
+      {"chatty_before_ns", &SplitNumbers::chatty_before_ns},
+      {"chatty_after_ns", &SplitNumbers::chatty_after_ns}};
+};
+
+/// Of reads with the session's own period.
+struct PeriodNumbers {
+  uint64_t size = 0;  // of the buffer, bytes
+  uint64_t peak = 0;  // bytes written within a period
+  uint64_t period_ns = 0;
+  uint64_t share = 0;  // of the size that the peak takes; millionths
+
+  static constexpr NumberField<PeriodNumbers> kFields[] = {{"size", &PeriodNumbers::size},
+                                                           {"peak", &PeriodNumbers::peak},
+                                                           {"period_ns", &PeriodNumbers::period_ns},
+                                                           {"share", &PeriodNumbers::share}};
+};
+
+/// Of reads that should be more frequent.
+struct ShorterPeriodNumbers {
+  uint64_t size = 0;       // of the buffer, bytes
+  uint64_t peak = 0;       // bytes written within the session's period
+  uint64_t now_ns = 0;     // the session's period
+  uint64_t peak_then = 0;  // bytes written within the shorter period
+  uint64_t period_ns = 0;  // 0: none is short enough
+
+  static constexpr NumberField<ShorterPeriodNumbers> kFields[] = {
+      {"size", &ShorterPeriodNumbers::size},
+      {"peak", &ShorterPeriodNumbers::peak},
+      {"now_ns", &ShorterPeriodNumbers::now_ns},
+      {"peak_then", &ShorterPeriodNumbers::peak_then},
+      {"period_ns", &ShorterPeriodNumbers::period_ns}};
+};
+
+/// Of a session that could be read periodically.
+struct NewPeriodNumbers {
+  uint64_t size = 0;  // of the buffer, bytes
+  uint64_t peak = 0;  // bytes written within a period
+  uint64_t period_ns = 0;
+
+  static constexpr NumberField<NewPeriodNumbers> kFields[] = {
+      {"size", &NewPeriodNumbers::size},
+      {"peak", &NewPeriodNumbers::peak},
+      {"period_ns", &NewPeriodNumbers::period_ns}};
+};
+
+/// Of packets that were committed late.
+struct LateNumbers {
+  uint64_t packets = 0;
+  uint64_t limit_ns = 0;  // what counts as late
+  uint64_t longest_ns = 0;
+
+  static constexpr NumberField<LateNumbers> kFields[] = {{"packets", &LateNumbers::packets},
+                                                         {"limit_ns", &LateNumbers::limit_ns},
+                                                         {"longest_ns", &LateNumbers::longest_ns}};
+};
+
+/// Of packets that were not finished.
+struct UnfinishedNumbers {
+  uint64_t packets = 0;
+
+  static constexpr NumberField<UnfinishedNumbers> kFields[] = {
+      {"packets", &UnfinishedNumbers::packets}};
+};
+
+/// Of lost incremental state.
+struct StateNumbers {
+  uint64_t sequences = 0;
+  uint64_t dropped = 0;     // sequences, as trace processor counts them
+  uint64_t packets = 0;     // that lack it
+  uint64_t history_ns = 0;  // that is planned; 0: not known
+  uint64_t period_ns = 0;   // of clearing; 0: not known, or none helps
+
+  static constexpr NumberField<StateNumbers> kFields[] = {{"sequences", &StateNumbers::sequences},
+                                                          {"dropped", &StateNumbers::dropped},
+                                                          {"packets", &StateNumbers::packets},
+                                                          {"history_ns", &StateNumbers::history_ns},
+                                                          {"period_ns", &StateNumbers::period_ns}};
+};
+
+/// Of a producer's shared memory.
+struct SharedMemoryNumbers {
+  uint64_t smb_size = 0;    // bytes; 0: not known
+  uint64_t peak_10ms = 0;   // bytes written
+  uint64_t peak_100ms = 0;  // bytes written
+  uint64_t aborted = 0;     // packets
+  uint64_t flagged = 0;     // packets
+  uint64_t wanted = 0;      // bytes
+
+  static constexpr NumberField<SharedMemoryNumbers> kFields[] = {
+      {"smb_size", &SharedMemoryNumbers::smb_size},
+      {"peak_10ms", &SharedMemoryNumbers::peak_10ms},
+      {"peak_100ms", &SharedMemoryNumbers::peak_100ms},
+      {"aborted", &SharedMemoryNumbers::aborted},
+      {"flagged", &SharedMemoryNumbers::flagged},
+      {"wanted", &SharedMemoryNumbers::wanted}};
+};
+
+/// Of a buffer that discards.
+struct DiscardNumbers {
+  uint64_t at_ns = 0;        // when it was full
+  uint64_t duration_ns = 0;  // of the session
+  uint64_t lost = 0;         // packets
+  uint64_t written = 0;      // packets
+
+  static constexpr NumberField<DiscardNumbers> kFields[] = {
+      {"at_ns", &DiscardNumbers::at_ns},
+      {"duration_ns", &DiscardNumbers::duration_ns},
+      {"lost", &DiscardNumbers::lost},
+      {"written", &DiscardNumbers::written}};
+};
+
+/// Of what only the session's start has.
+struct RingNumbers {
+  uint64_t sequences = 0;
+  uint64_t packets = 0;  // lost
+  uint64_t bytes = 0;
+  uint64_t until_ns = 0;  // their last commit
+
+  static constexpr NumberField<RingNumbers> kFields[] = {{"sequences", &RingNumbers::sequences},
+                                                         {"packets", &RingNumbers::packets},
+                                                         {"bytes", &RingNumbers::bytes},
+                                                         {"until_ns", &RingNumbers::until_ns}};
+};
+
+using AdviceNumbers =
+    std::variant<SizeNumbers, CrowdingNumbers, SplitNumbers, PeriodNumbers, ShorterPeriodNumbers,
+                 NewPeriodNumbers, LateNumbers, UnfinishedNumbers, StateNumbers,
+                 SharedMemoryNumbers, DiscardNumbers, RingNumbers>;
+
+/// All numbers with their names, in order.
+std::vector<std::pair<const char*, uint64_t>> ListNumbers(const AdviceNumbers& numbers);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_ADVICE_ADVICE_NUMBERS_H_

@@ -1,0 +1,128 @@
+#include "core/advice/advice_scan.h"
+
+#include <algorithm>
+#include <set>
+
+#include "core/base/wire.h"
+
+namespace ringscope {
+namespace {
+
+/// Reads that follow each other sooner are passes of the same read.
+constexpr uint64_t kReadsApartNs = 50'000'000;
+constexpr uint64_t kFewestPeriodicReads = 3;
+constexpr size_t kMaxSetUpSources = 1024;
+
+/// Collects what the records contain.
+class Scan {
+ public:
+  void Add(const Op& op) {
+    if (op.time_ns) {
+      if (!first_ns_) first_ns_ = op.time_ns;
+      now_ns_ = *op.time_ns;
+    }
+    if (const auto* config = std::get_if<TraceConfigRecord>(&op.body)) {
+      facts_.config = ReadTraceConfigFacts(wire::AsBytes(config->config));
+      facts_.has_config = true;
+    } else if (const auto* setup = std::get_if<BufferSetUp>(&op.body)) {
+      AdviceBuffer buffer;
+      buffer.id = setup->id;
+      buffer.index = setup->index.value_or(set_up_);
+      buffer.size = setup->size;
+      buffer.policy = setup->policy;
+      buffer.engine = setup->engine;
+      ++set_up_;
+      buffers_.insert_or_assign(setup->id, std::move(buffer));
+    } else if (const auto* connected = std::get_if<ProducerConnected>(&op.body)) {
+      AdviceProducer& producer = ProducerOf(connected->producer);
+      producer.name = connected->name;
+      if (connected->smb_size) producer.smb_size = connected->smb_size;
+    } else if (const auto* memory = std::get_if<SharedMemorySetUp>(&op.body)) {
+      if (memory->size > 0) ProducerOf(memory->producer).smb_size = memory->size;
+    } else if (const auto* source = std::get_if<DataSourceSetUp>(&op.body)) {
+      if (sources_.size() < kMaxSetUpSources) sources_.emplace(source->target_buffer, source->name);
+    } else if (const auto* read = std::get_if<ReadPass>(&op.body)) {
+      AddRead(*read);
+    } else if (std::holds_alternative<RecorderGap>(op.body)) {
+      ++facts_.recorder_gaps;
+    }
+  }
+
+  AdviceFacts Finish(AdviceReads& reads) {
+    for (auto& [id, buffer] : buffers_) {
+      for (const ConfiguredSource& source : facts_.config.sources)
+        if (source.target_buffer == buffer.index) AddName(buffer.sources, source.name);
+      for (const auto& [target, name] : sources_)
+        if (target == id) AddName(buffer.sources, name);
+      facts_.buffers.push_back(std::move(buffer));
+    }
+    for (auto& [id, producer] : producers_) facts_.producers.push_back(std::move(producer));
+    facts_.duration_ns = first_ns_ && now_ns_ > *first_ns_ ? now_ns_ - *first_ns_ : 0;
+    facts_.recorded_reads = reads_;
+    ChooseReads(reads);
+    return std::move(facts_);
+  }
+
+ private:
+  AdviceProducer& ProducerOf(ProducerId id) {
+    AdviceProducer& producer = producers_[id];
+    producer.id = id;
+    return producer;
+  }
+
+  static void AddName(std::vector<std::string>& names, const std::string& name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+
+  void AddRead(const ReadPass&) {
+    has_reads_ = true;
+    if (last_read_ns_ && now_ns_ < *last_read_ns_ + kReadsApartNs) {
+      last_read_ns_ = now_ns_;
+      return;
+    }
+    if (reads_ > 0) longest_pause_ns_ = std::max(longest_pause_ns_, now_ns_ - *last_read_ns_);
+    last_read_ns_ = now_ns_;
+    ++reads_;
+  }
+
+  void ChooseReads(AdviceReads& reads) const {
+    const bool recorded = reads_ >= kFewestPeriodicReads;
+    reads.periodic = recorded || facts_.config.write_into_file;
+    if (facts_.config.write_into_file)
+      reads.period_ns = facts_.config.PeriodNs();
+    else if (recorded)
+      reads.period_ns = longest_pause_ns_;
+    // Reads into a file may be missing from the log: then the config alone has their period.
+    if (reads.periodic && !recorded) {
+      reads.replay = {ReadsMode::kEvery, reads.period_ns};
+    } else {
+      reads.replay.mode = has_reads_ ? ReadsMode::kRecorded : ReadsMode::kEnd;
+    }
+  }
+
+  AdviceFacts facts_;
+  std::map<BufferId, AdviceBuffer> buffers_;
+  std::map<ProducerId, AdviceProducer> producers_;
+  std::set<std::pair<BufferId, std::string>> sources_;
+  uint32_t set_up_ = 0;
+  std::optional<uint64_t> first_ns_;
+  uint64_t now_ns_ = 0;
+  bool has_reads_ = false;
+  uint64_t reads_ = 0;
+  std::optional<uint64_t> last_read_ns_;
+  uint64_t longest_pause_ns_ = 0;
+};
+
+}  // namespace
+
+Result<AdviceFacts> ScanForAdvice(OpSource& ops, AdviceReads& reads) {
+  Scan scan;
+  while (true) {
+    RS_ASSIGN_OR_RETURN(const std::optional<Op> op, ops.Next());
+    if (!op) break;
+    scan.Add(*op);
+  }
+  return scan.Finish(reads);
+}
+
+}  // namespace ringscope

@@ -1,0 +1,16 @@
+#ifndef RINGSCOPE_CORE_ADVICE_ADVICE_SOLVE_H_
+#define RINGSCOPE_CORE_ADVICE_ADVICE_SOLVE_H_
+
+#include "core/advice/advice_facts.h"
+#include "core/sweep/sweep_input.h"
+
+namespace ringscope {
+
+/// Finds, by replays of many configurations, which buffer sizes meet the wish, whether a split
+/// would help, and how often the buffers have to be read. All results are replayed exactly.
+Result<AdviceFindings> SolveAdvice(const SweepInput& input, const AdviceFacts& facts,
+                                   const AdviceReads& reads, const AdviceWish& wish);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_ADVICE_ADVICE_SOLVE_H_

@@ -1,0 +1,188 @@
+#ifndef RINGSCOPE_CORE_BASE_GAP_LIST_H_
+#define RINGSCOPE_CORE_BASE_GAP_LIST_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace ringscope {
+
+/// An ordered list of small items whose ends are cheap, and whose middle is, too, where insertions
+/// stay near the last one. A ring that grows. After an insertion in the middle the items that
+/// follow it are kept apart, at the far side of the free space, so that the next insertion there
+/// moves none; adding at the back closes that gap again.
+template <typename T>
+class GapList {
+  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) % 4 == 0);
+
+ public:
+  GapList() = default;
+  GapList(const GapList& other) { *this = other; }
+  GapList& operator=(const GapList& other) {
+    if (this == &other) return *this;
+    Reserve(other.capacity());
+    CopyItems(other);
+    return *this;
+  }
+  // What was moved from can only be assigned to or destroyed.
+  GapList(GapList&&) = default;
+  GapList& operator=(GapList&&) = default;
+
+  uint32_t size() const { return count_; }
+  bool empty() const { return count_ == 0; }
+  T& operator[](uint32_t i) { return slot(PlaceOf(i)); }
+  const T& operator[](uint32_t i) const { return slot(PlaceOf(i)); }
+  T& front() { return items_[head_]; }
+  const T& front() const { return items_[head_]; }
+  const T& back() const { return (*this)[count_ - 1]; }
+
+  void PopFront() {
+    head_ = (head_ + 1) & mask_;
+    --count_;
+    if (gapped_ || count_ == 0) [[unlikely]]
+      TidyFront();
+  }
+
+  /// Puts `item` before the one at `at`; at == size() appends.
+  void Insert(uint32_t at, const T& item) {
+    if (at != count_ || gapped_ || count_ == capacity()) [[unlikely]]
+      OpenAt(at);
+    slot(head_ + at) = item;
+    ++count_;
+  }
+
+ private:
+  static constexpr uint32_t kKeptWhenEmpty = 16;
+  /// How much nearer the front must be than the gap, so that what comes before is moved instead.
+  static constexpr uint32_t kFarFromGap = 64;
+
+  /// Where there is a gap: the items after it end before the place `end`.
+  struct Gap {
+    uint32_t end = 0;
+    uint32_t right = 0;  // items after it
+  };
+  /// Items' worth of space in front of the others that holds the Gap: rings without one stay small.
+  static constexpr uint32_t kGapItems = (sizeof(Gap) + sizeof(T) - 1) / sizeof(T);
+  struct Free {
+    void operator()(T* items) const { delete[](items - kGapItems); }
+  };
+
+  uint32_t capacity() const { return mask_ + 1; }
+
+  // Places are counted modulo the capacity.
+  T& slot(uint32_t place) { return items_[place & mask_]; }
+  const T& slot(uint32_t place) const { return items_[place & mask_]; }
+
+  uint32_t PlaceOf(uint32_t i) const {
+    if (!gapped_) [[likely]]
+      return head_ + i;
+    const Gap gap = this->gap();
+    return i < count_ - gap.right ? head_ + i : gap.end - (count_ - i);
+  }
+
+  Gap gap() const {
+    Gap gap;
+    std::memcpy(static_cast<void*>(&gap), static_cast<const void*>(items_.get() - kGapItems),
+                sizeof(gap));
+    return gap;
+  }
+  void SetGap(Gap gap) {
+    std::memcpy(static_cast<void*>(items_.get() - kGapItems), &gap, sizeof(gap));
+    gapped_ = gap.right > 0;
+  }
+
+  /// After an item was taken.
+  [[gnu::noinline]] void TidyFront() {
+    if (gapped_ && gap().right == count_) {
+      head_ = (gap().end - count_) & mask_;
+      gapped_ = false;
+    }
+    // Most lists of a log with very many are done for good once they are empty.
+    if (count_ == 0 && capacity() > kKeptWhenEmpty) Reserve(0);
+  }
+
+  /// Makes space at head_ + `at` for an item that is to come before the one at `at`.
+  [[gnu::noinline]] void OpenAt(uint32_t at) {
+    if (gapped_ && SpaceInGap() == 0) {
+      gapped_ = false;  // the items are contiguous again
+      // Opening it again moves what follows it: not too often.
+      if (capacity() - count_ < capacity() / 8) Grow();
+    }
+    if (count_ == capacity()) Grow();
+    if (!gapped_ && at < (count_ - at) / kFarFromGap) {
+      MoveForth(head_, head_ - 1, at);
+      head_ = (head_ - 1) & mask_;
+      return;
+    }
+    // Without a gap: an empty part after one that takes all the space.
+    Gap gap = gapped_ ? this->gap() : Gap{.end = head_ + capacity(), .right = 0};
+    const uint32_t left = count_ - gap.right;
+    if (at < left)
+      MoveBack(head_ + left, gap.end - gap.right, left - at);
+    else
+      MoveForth(gap.end - gap.right, head_ + left, at - left);
+    gap.right = count_ - at;
+    SetGap(gap);
+  }
+
+  /// Moves the `count` items before the place `from` to before the place `to`, which is after
+  /// it.
+  void MoveBack(uint32_t from, uint32_t to, uint32_t count) {
+    while (count > 0) {
+      const uint32_t piece = std::min({count, ((from - 1) & mask_) + 1, ((to - 1) & mask_) + 1});
+      from -= piece;
+      to -= piece;
+      count -= piece;
+      std::memmove(static_cast<void*>(&slot(to)), &slot(from), piece * sizeof(T));
+    }
+  }
+  /// Moves the `count` items at the place `from` to the place `to`, which is before it.
+  void MoveForth(uint32_t from, uint32_t to, uint32_t count) {
+    while (count > 0) {
+      const uint32_t piece =
+          std::min({count, capacity() - (from & mask_), capacity() - (to & mask_)});
+      std::memmove(static_cast<void*>(&slot(to)), &slot(from), piece * sizeof(T));
+      from += piece;
+      to += piece;
+      count -= piece;
+    }
+  }
+
+  uint32_t SpaceInGap() const {
+    const uint32_t span = ((gap().end - head_ - 1) & mask_) + 1;
+    return span - count_;
+  }
+
+  /// Empties it.
+  void Reserve(uint32_t capacity) {
+    items_.reset(capacity == 0 ? nullptr : new T[kGapItems + capacity] + kGapItems);
+    mask_ = capacity - 1;
+    head_ = count_ = 0;
+    gapped_ = false;
+  }
+
+  void CopyItems(const GapList& from) {
+    for (uint32_t i = 0; i < from.count_; ++i) slot(i) = from[i];
+    count_ = from.count_;
+  }
+
+  void Grow() {
+    GapList grown;
+    grown.Reserve(capacity() == 0 ? 2 : capacity() * 2);
+    grown.CopyItems(*this);
+    *this = std::move(grown);
+  }
+
+  std::unique_ptr<T[], Free> items_;  // after the Gap
+  uint32_t mask_ = UINT32_MAX;        // the capacity - 1; that is a power of two, or 0
+  uint32_t head_ = 0;                 // a place below the capacity
+  uint32_t count_ = 0;
+  bool gapped_ = false;
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_BASE_GAP_LIST_H_

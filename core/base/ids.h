@@ -1,0 +1,87 @@
+#ifndef RINGSCOPE_CORE_BASE_IDS_H_
+#define RINGSCOPE_CORE_BASE_IDS_H_
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace ringscope {
+
+using Bytes = std::span<const uint8_t>;
+
+/// A producer's connection, as the service numbers it.
+enum class ProducerId : uint16_t {};
+/// A trace writer of a producer (one per thread and target buffer).
+enum class WriterId : uint16_t {};
+/// A buffer's service-wide ("global") id.
+enum class BufferId : uint16_t {};
+/// A chunk's number within its sequence; wraps at 2^32.
+enum class ChunkId : uint32_t {};
+
+constexpr uint16_t Raw(ProducerId id) { return static_cast<uint16_t>(id); }
+constexpr uint16_t Raw(WriterId id) { return static_cast<uint16_t>(id); }
+constexpr uint16_t Raw(BufferId id) { return static_cast<uint16_t>(id); }
+constexpr uint32_t Raw(ChunkId id) { return static_cast<uint32_t>(id); }
+
+/// Order of chunk ids modulo 2^32: the shorter way round decides.
+constexpr bool Precedes(ChunkId a, ChunkId b) { return static_cast<int32_t>(Raw(a) - Raw(b)) < 0; }
+constexpr ChunkId Successor(ChunkId id) { return ChunkId{Raw(id) + 1}; }
+/// Steps from `a` forward to `b`, modulo 2^32.
+constexpr uint32_t Distance(ChunkId a, ChunkId b) { return Raw(b) - Raw(a); }
+
+/// A chunk id counted on beyond 2^32: the number nearest to `near` (or, next to 0, not below it)
+/// whose lower 32 bits are the id.
+constexpr uint64_t Unwrap(uint64_t near, ChunkId id) {
+  const auto step = static_cast<int32_t>(Raw(id) - static_cast<uint32_t>(near));
+  const auto unwrapped = static_cast<int64_t>(near) + step;
+  return unwrapped < 0 ? Raw(id) : static_cast<uint64_t>(unwrapped);
+}
+
+/// A sequence of packets: what one writer of one producer writes. Never both 0.
+struct SequenceKey {
+  ProducerId producer{};
+  WriterId writer{};
+
+  constexpr uint32_t Packed() const { return uint32_t{Raw(producer)} << 16 | Raw(writer); }
+  friend constexpr bool operator==(SequenceKey, SequenceKey) = default;
+  friend constexpr auto operator<=>(SequenceKey a, SequenceKey b) {
+    return a.Packed() <=> b.Packed();
+  }
+};
+
+/// A chunk of a sequence, by its id.
+struct ChunkName {
+  SequenceKey sequence;
+  ChunkId chunk{};
+
+  /// The sequence in the upper half, so that the ids of a sequence are next to each other.
+  constexpr uint64_t Packed() const { return uint64_t{sequence.Packed()} << 32 | Raw(chunk); }
+  friend constexpr bool operator==(ChunkName, ChunkName) = default;
+};
+
+/// A chunk of a sequence in a buffer.
+struct ChunkAt {
+  BufferId buffer{};
+  ChunkName name;
+
+  friend constexpr bool operator==(const ChunkAt&, const ChunkAt&) = default;
+};
+struct ChunkAtHash {
+  constexpr size_t operator()(const ChunkAt& chunk) const {
+    const uint64_t mixed =
+        (chunk.name.Packed() ^ uint64_t{Raw(chunk.buffer)} << 20) * 0x9E3779B97F4A7C15;
+    return mixed ^ mixed >> 29;
+  }
+};
+
+/// Who wrote: the credentials that end up in a packet's trusted fields.
+struct Identity {
+  uint32_t uid = 0;
+  int32_t pid = 0;  // -1: unknown
+  friend constexpr bool operator==(const Identity&, const Identity&) = default;
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_BASE_IDS_H_

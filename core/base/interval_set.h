@@ -1,0 +1,63 @@
+#ifndef RINGSCOPE_CORE_BASE_INTERVAL_SET_H_
+#define RINGSCOPE_CORE_BASE_INTERVAL_SET_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace ringscope {
+
+/// A set of numbers that mostly come in runs: which chunk ids a sequence has used. It keeps at most
+/// kMaxRuns runs; beyond that the lowest holes are filled, so that memory stays bounded.
+class IntervalSet {
+ public:
+  static constexpr size_t kMaxRuns = 4096;
+
+  void Insert(uint64_t value) {
+    if (!runs_.empty() && runs_.back().last + 1 == value) {  // the usual case
+      runs_.back().last = value;
+      return;
+    }
+    auto at = std::upper_bound(runs_.begin(), runs_.end(), value,
+                               [](uint64_t v, const Run& run) { return v < run.first; });
+    const bool extends_previous = at != runs_.begin() && std::prev(at)->last + 1 >= value;
+    if (extends_previous) {
+      Run& previous = *std::prev(at);
+      previous.last = std::max(previous.last, value);
+      if (at != runs_.end() && previous.last + 1 == at->first) {
+        previous.last = at->last;
+        runs_.erase(at);
+      }
+      return;
+    }
+    if (at != runs_.end() && value + 1 == at->first) {
+      at->first = value;
+      return;
+    }
+    runs_.insert(at, {value, value});
+    if (runs_.size() > kMaxRuns) {
+      runs_[1].first = runs_[0].first;
+      runs_.erase(runs_.begin());
+    }
+  }
+
+  bool Contains(uint64_t value) const { return ContainsAll(value, value); }
+  /// Both ends included.
+  bool ContainsAll(uint64_t first, uint64_t last) const {
+    const auto at = std::upper_bound(runs_.begin(), runs_.end(), first,
+                                     [](uint64_t v, const Run& run) { return v < run.first; });
+    return at != runs_.begin() && std::prev(at)->last >= last;
+  }
+  size_t runs() const { return runs_.size(); }
+
+ private:
+  struct Run {
+    uint64_t first, last;  // inclusive
+  };
+  std::vector<Run> runs_;  // ascending, disjoint, not adjacent
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_BASE_INTERVAL_SET_H_

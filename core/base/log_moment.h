@@ -1,0 +1,19 @@
+#ifndef RINGSCOPE_CORE_BASE_LOG_MOMENT_H_
+#define RINGSCOPE_CORE_BASE_LOG_MOMENT_H_
+
+#include <cstdint>
+#include <optional>
+
+namespace ringscope {
+
+/// A moment of a log: the record under way and its time.
+struct LogMoment {
+  std::optional<uint64_t> record;   // its number; absent: before the first record, or never
+  std::optional<uint64_t> time_ns;  // the last time that a record had up to there
+
+  friend bool operator==(const LogMoment&, const LogMoment&) = default;
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_BASE_LOG_MOMENT_H_

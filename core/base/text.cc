@@ -1,0 +1,84 @@
+#include "core/base/text.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace ringscope {
+namespace {
+
+/// Bytes of the character at the front of `text` if a terminal may show it; else 0.
+size_t PrintableLength(std::string_view text) {
+  const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
+  if (byte(0) < 0x20 || byte(0) == 0x7F) return 0;
+  const size_t length = Utf8Length(text);
+  const bool is_c1_control = length == 2 && byte(0) == 0xC2 && byte(1) < 0xA0;
+  return is_c1_control ? 0 : length;
+}
+
+}  // namespace
+
+size_t Utf8Length(std::string_view text) {
+  const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
+  const uint8_t lead = byte(0);
+  if (lead < 0x80) return 1;
+  const size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  if (lead < 0xC2 || lead > 0xF4 || text.size() < length) return 0;
+  for (size_t i = 1; i < length; ++i)
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+  if (lead == 0xE0 && byte(1) < 0xA0) return 0;  // a longer form than needed
+  if (lead == 0xED && byte(1) > 0x9F) return 0;  // a surrogate
+  if (lead == 0xF0 && byte(1) < 0x90) return 0;  // a longer form than needed
+  if (lead == 0xF4 && byte(1) > 0x8F) return 0;  // above U+10FFFF
+  return length;
+}
+
+bool IsUtf8(std::string_view text) {
+  while (!text.empty()) {
+    const size_t length = Utf8Length(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
+std::string Printable(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const size_t length = PrintableLength(text);
+    if (length > 0)
+      out += text.substr(0, length);
+    else
+      out += fmt::format("\\x{:02x}", static_cast<uint8_t>(text.front()));
+    text.remove_prefix(length > 0 ? length : 1);
+  }
+  return out;
+}
+
+std::string WithCommas(uint64_t number) {
+  std::string text = std::to_string(number);
+  for (size_t at = text.size(); at > 3;) text.insert(at -= 3, 1, ',');
+  return text;
+}
+
+std::string HumanSize(uint64_t bytes) {
+  constexpr std::array<const char*, 7> kUnits = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  if (bytes < 1024) return fmt::format("{} B", bytes);
+  double value = static_cast<double>(bytes);
+  size_t unit = 0;
+  // 1023.5 and more would print as 1024 of the smaller unit.
+  while (value >= 1023.5 && unit + 1 < kUnits.size()) value /= 1024, ++unit;
+  if (bytes % (uint64_t{1} << (10 * unit)) == 0 || value >= 99.95)
+    return fmt::format("{:.0f} {}", value, kUnits[unit]);
+  return fmt::format("{:.{}f} {}", value, value < 9.995 ? 2 : 1, kUnits[unit]);
+}
+
+std::string Count(uint64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", WithCommas(count), noun, count == 1 ? "" : "s");
+}
+
+std::string ToString(SequenceKey key) {
+  return fmt::format("{}:{}", Raw(key.producer), Raw(key.writer));
+}
+
+}  // namespace ringscope

@@ -1,0 +1,43 @@
+#include "core/base/text.h"
+
+#include <gtest/gtest.h>
+
+namespace ringscope {
+namespace {
+
+TEST(Text, WithCommas) {
+  EXPECT_EQ(WithCommas(0), "0");
+  EXPECT_EQ(WithCommas(999), "999");
+  EXPECT_EQ(WithCommas(1000), "1,000");
+  EXPECT_EQ(WithCommas(1234567), "1,234,567");
+  EXPECT_EQ(WithCommas(UINT64_MAX), "18,446,744,073,709,551,615");
+}
+
+TEST(Text, HumanSize) {
+  EXPECT_EQ(HumanSize(0), "0 B");
+  EXPECT_EQ(HumanSize(1023), "1023 B");
+  EXPECT_EQ(HumanSize(65536), "64 KiB");
+  EXPECT_EQ(HumanSize(1536), "1.50 KiB");
+  EXPECT_EQ(HumanSize(10'300), "10.1 KiB");
+  EXPECT_EQ(HumanSize(1'000'000), "977 KiB");
+  EXPECT_EQ(HumanSize((uint64_t{1} << 20) - 1), "1.00 MiB");
+  EXPECT_EQ(HumanSize(UINT64_MAX), "16.0 EiB");
+}
+
+TEST(Text, Printable_EscapesWhatATerminalWouldObey) {
+  EXPECT_EQ(Printable("app"), "app");
+  EXPECT_EQ(Printable("\x1b[31mred\n"), "\\x1b[31mred\\x0a");
+  EXPECT_EQ(Printable("Zürich €"), "Zürich €");
+  EXPECT_EQ(Printable("\xff\xc3"), "\\xff\\xc3");
+  EXPECT_EQ(Printable("\xc2\x9b"), "\\xc2\\x9b");  // a control sequence in one character
+  EXPECT_EQ(Printable("\xc0\xaf"), "\\xc0\\xaf");  // overlong
+}
+
+TEST(Text, CountsAndSequences) {
+  EXPECT_EQ(Count(1, "packet"), "1 packet");
+  EXPECT_EQ(Count(1200, "packet"), "1,200 packets");
+  EXPECT_EQ(ToString(SequenceKey{ProducerId{2}, WriterId{17}}), "2:17");
+}
+
+}  // namespace
+}  // namespace ringscope

@@ -1,0 +1,154 @@
+#ifndef RINGSCOPE_CORE_BASE_WIRE_H_
+#define RINGSCOPE_CORE_BASE_WIRE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <string>
+
+#include "core/base/ids.h"
+
+namespace ringscope::wire {
+
+// The protobuf wire format, as much of it as zero-copy reading and appending needs.
+
+enum class Type : uint8_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
+
+inline constexpr size_t kMaxVarintBytes = 10;
+
+struct Varint {
+  uint64_t value;
+  size_t size;  // bytes read; 0: none readable
+};
+
+/// Reads a base-128 varint at the front of `bytes`: at most `max_bytes` bytes, value modulo 2^64.
+inline Varint ReadVarint(Bytes bytes, size_t max_bytes = kMaxVarintBytes) {
+  const size_t limit = bytes.size() < max_bytes ? bytes.size() : max_bytes;
+  uint64_t value = 0;
+  for (size_t i = 0; i < limit; ++i) {
+    const uint64_t byte = bytes[i];
+    value |= (byte & 0x7F) << (7 * i);  // the tenth byte's upper bits fall off: modulo 2^64
+    if (byte < 0x80) return {value, i + 1};
+  }
+  return {0, 0};
+}
+
+inline constexpr size_t VarintSize(uint64_t value) {
+  size_t size = 1;
+  while (value >= 0x80) value >>= 7, ++size;
+  return size;
+}
+
+/// One top-level field of a message.
+struct Field {
+  uint32_t number = 0;
+  Type type = Type::kVarint;
+  uint64_t value = 0;  // of kVarint, kFixed32, kFixed64
+  Bytes bytes;         // of kBytes: the content
+  Bytes whole;         // the field's encoding, tag included
+};
+
+/// Pulls the top-level fields of a message, without copying. Groups are malformed.
+class FieldReader {
+ public:
+  explicit FieldReader(Bytes message) : rest_(message) {}
+
+  /// The next field, or nullopt at the end or at the first malformed byte (then !ok()).
+  std::optional<Field> Next() {
+    if (rest_.empty()) return std::nullopt;
+    const Bytes start = rest_;
+    const Varint tag = ReadVarint(rest_);
+    if (tag.size == 0 || tag.value >> 3 == 0 || tag.value >> 3 > kMaxFieldNumber) return Stop();
+    rest_ = rest_.subspan(tag.size);
+    Field field;
+    field.number = static_cast<uint32_t>(tag.value >> 3);
+    field.type = static_cast<Type>(tag.value & 7);
+    switch (field.type) {
+      case Type::kVarint: {
+        const Varint value = ReadVarint(rest_);
+        if (value.size == 0) return Stop();
+        field.value = value.value;
+        rest_ = rest_.subspan(value.size);
+        break;
+      }
+      case Type::kFixed64:
+        if (!TakeFixed(8, field)) return Stop();
+        break;
+      case Type::kFixed32:
+        if (!TakeFixed(4, field)) return Stop();
+        break;
+      case Type::kBytes: {
+        const Varint size = ReadVarint(rest_);
+        if (size.size == 0 || size.value > rest_.size() - size.size) return Stop();
+        field.bytes = rest_.subspan(size.size, static_cast<size_t>(size.value));
+        rest_ = rest_.subspan(size.size + field.bytes.size());
+        break;
+      }
+      default:
+        return Stop();
+    }
+    field.whole = start.first(start.size() - rest_.size());
+    return field;
+  }
+
+  /// False once malformed bytes were met.
+  bool ok() const { return ok_; }
+  /// Bytes not read yet.
+  size_t remaining() const { return rest_.size(); }
+
+ private:
+  static constexpr uint64_t kMaxFieldNumber = (uint64_t{1} << 29) - 1;
+
+  bool TakeFixed(size_t size, Field& field) {
+    if (rest_.size() < size) return false;
+    for (size_t i = size; i-- > 0;) field.value = field.value << 8 | rest_[i];
+    rest_ = rest_.subspan(size);
+    return true;
+  }
+  std::optional<Field> Stop() {
+    ok_ = false;
+    return std::nullopt;
+  }
+
+  Bytes rest_;
+  bool ok_ = true;
+};
+
+inline void AppendVarint(std::string& out, uint64_t value) {
+  while (value >= 0x80) {
+    out.push_back(static_cast<char>(value | 0x80));
+    value >>= 7;
+  }
+  out.push_back(static_cast<char>(value));
+}
+inline void AppendTag(std::string& out, uint32_t number, Type type) {
+  AppendVarint(out, uint64_t{number} << 3 | static_cast<uint64_t>(type));
+}
+inline void AppendUint(std::string& out, uint32_t number, uint64_t value) {
+  AppendTag(out, number, Type::kVarint);
+  AppendVarint(out, value);
+}
+inline void AppendBytes(std::string& out, uint32_t number, Bytes value) {
+  AppendTag(out, number, Type::kBytes);
+  AppendVarint(out, value.size());
+  out.append(reinterpret_cast<const char*>(value.data()), value.size());
+}
+
+inline Bytes AsBytes(std::string_view text) {
+  return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
+}
+inline std::string_view AsText(Bytes bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+template <typename T>
+inline T LoadLittleEndian(const uint8_t* at) {
+  T value = 0;
+  for (size_t i = sizeof(T); i-- > 0;) value = static_cast<T>(value << 8 | at[i]);
+  return value;
+}
+
+}  // namespace ringscope::wire
+
+#endif  // RINGSCOPE_CORE_BASE_WIRE_H_

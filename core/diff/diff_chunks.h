@@ -1,0 +1,70 @@
+#ifndef RINGSCOPE_CORE_DIFF_DIFF_CHUNKS_H_
+#define RINGSCOPE_CORE_DIFF_DIFF_CHUNKS_H_
+
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "core/base/ids.h"
+#include "core/diff/log_diff.h"
+
+namespace ringscope {
+
+/// What one side did with a chunk.
+struct ChunkOnSide {
+  bool held = false;
+  /// Place after the packet that was returned last: offset of its first fragment, plus 1.
+  uint32_t returned_to = 0;
+  uint64_t left = 0;  // count of the record during which it left the buffer, from 1
+  uint64_t came = 0;  // likewise, when it came
+  HeldChunk info;     // as it went in last; flags and sizes as they are now
+  std::unique_ptr<HeldChunk> previous;  // if it left and came in one record: as that found it
+  std::unique_ptr<DiffWhy> why;  // why packets of it may be missing: the last event of that kind
+  std::vector<std::pair<uint32_t, DiffWhy>> given_up;  // by offset of the packet's first fragment
+};
+
+/// What both sides did with the chunks that at least one of them holds, or lost during the record
+/// under way. Memory: O(chunks held).
+class DiffChunks {
+ public:
+  using Entry = Both<ChunkOnSide>;
+
+  Entry* Find(const ChunkAt& chunk) {
+    const auto found = entries_.find(chunk);
+    return found == entries_.end() ? nullptr : &found->second;
+  }
+  /// Makes it if it is new. Entries stay where they are.
+  Entry& At(const ChunkAt& chunk) { return entries_[chunk]; }
+  /// A side does not hold it any more, or never took it in: to be looked at after the record.
+  void MayBeGone(const ChunkAt& chunk) { may_be_gone_.push_back(chunk); }
+
+  /// Drops what no side holds any more, calling `gone(ChunkAt)` for each before.
+  template <typename F>
+  void DropGone(F gone) {
+    for (const ChunkAt& chunk : may_be_gone_) {
+      const auto entry = entries_.find(chunk);
+      if (entry == entries_.end() || entry->second.a.held || entry->second.b.held) continue;
+      gone(chunk);
+      entries_.erase(entry);
+    }
+    may_be_gone_.clear();
+  }
+  /// Drops all chunks of a buffer that another one has replaced.
+  void DropBuffer(BufferId buffer) {
+    std::erase_if(entries_, [&](const auto& entry) { return entry.first.buffer == buffer; });
+  }
+  template <typename F>
+  void ForEach(F visit) const {
+    for (const auto& [chunk, entry] : entries_) visit(chunk, entry);
+  }
+
+ private:
+  std::unordered_map<ChunkAt, Entry, ChunkAtHash> entries_;
+  std::vector<ChunkAt> may_be_gone_;
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_DIFF_DIFF_CHUNKS_H_

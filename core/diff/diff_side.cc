@@ -1,0 +1,381 @@
+#include "core/diff/diff_side.h"
+
+#include <xxhash.h>
+
+#include <algorithm>
+
+#include "core/base/wire.h"
+#include "core/perfetto/packet_facts.h"
+
+namespace ringscope {
+namespace {
+
+constexpr size_t kChunksShown = 4;
+constexpr size_t kEventsShown = 12;
+
+/// Of the packet's bytes, however they are sliced.
+/// @param joined scratch
+uint64_t HashOf(const Packet& packet, std::string& joined) {
+  if (packet.slices.size() == 1)
+    return XXH3_64bits(packet.slices[0].data(), packet.slices[0].size());
+  joined.clear();
+  for (const Bytes slice : packet.slices) joined += wire::AsText(slice);
+  return XXH3_64bits(joined.data(), joined.size());
+}
+
+/// Whether place (chunk, offset) comes before the other in its sequence.
+bool ComesBefore(ChunkId chunk, uint32_t offset, ChunkId other_chunk, uint32_t other_offset) {
+  return chunk == other_chunk ? offset < other_offset : Precedes(chunk, other_chunk);
+}
+
+/// Whether an event helps to understand what became of a chunk.
+bool Concerns(const BufferEvent& event, ChunkName chunk) {
+  using Kind = BufferEvent::Kind;
+  if (event.kind == Kind::kWrap) return true;
+  // A chunk leaves the buffer when it was read or evicted, which is reported as well.
+  if (event.kind == Kind::kErased) return event.chunk == chunk;
+  if (event.by && event.by->sequence == chunk.sequence) return true;
+  return event.chunk.sequence == chunk.sequence;
+}
+
+}  // namespace
+
+DiffSide::DiffSide(Side side, ReplayOptions options, DiffChunks& chunks,
+                   std::function<void(const std::string&)> warn)
+    : side_(side), chunks_(chunks), warn_(std::move(warn)), replay_(std::move(options), *this) {}
+
+void DiffSide::StartRecord() {
+  ++record_count_;
+  packets_.clear();
+  patches_.clear();
+  missed_.clear();
+  touched_.clear();
+  // Entries are dropped between records.
+  last_chunk_.second = nullptr;
+}
+
+void DiffSide::ForgetBuffer(BufferId buffer) {
+  buffers_.erase(buffer);
+  last_buffer_.second = nullptr;
+  last_chunk_.second = nullptr;
+  recent_.Forget(buffer);
+}
+
+Status DiffSide::Apply(const Op& op, uint64_t number) { return replay_.Apply(op, number); }
+
+void DiffSide::OnPatch(BufferId buffer, bool ok) {
+  patches_.push_back({buffer, ok});
+  touched_.insert(buffer);
+}
+
+void DiffSide::OnBufferReplaced(SessionBuffer& buffer) {
+  buffers_.erase(buffer.id);
+  last_buffer_.second = nullptr;
+}
+
+Status DiffSide::OnPacket(const SessionPacket& packet) {
+  ReturnedPacket returned = Describe(packet);
+  BufferState& buffer = StateFor(packet.buffer);
+  ++buffer.packets;
+  buffer.packet_bytes += returned.size;
+
+  SequenceState& sequence = buffer.sequences[returned.place.sequence];
+  returned.behind = sequence.returned && ComesBefore(returned.place.chunk, returned.place.offset,
+                                                     sequence.chunk, sequence.offset);
+  if (!returned.behind) {
+    sequence.chunk = returned.place.chunk;
+    sequence.offset = returned.place.offset;
+    sequence.returned = true;
+  }
+  sequence.stall.reset();
+
+  const ChunkAt at{packet.buffer, {returned.place.sequence, returned.place.chunk}};
+  if (last_chunk_.second == nullptr || last_chunk_.first != at) {
+    DiffChunks::Entry* entry = chunks_.Find(at);
+    last_chunk_ = {at, entry == nullptr ? nullptr : &(*entry)[side_]};
+  }
+  if (ChunkOnSide* chunk = last_chunk_.second) {
+    returned.again = returned.place.offset < chunk->returned_to;
+    chunk->returned_to = std::max(chunk->returned_to, returned.place.offset + 1);
+  }
+  packets_.push_back(returned);
+  return {};
+}
+
+void DiffSide::OnClonePacket(const SessionPacket& packet) {
+  ReturnedPacket returned = Describe(packet);
+  returned.place.clone = clones_ + 1;
+  packets_.push_back(returned);
+}
+
+ReturnedPacket DiffSide::Describe(const SessionPacket& session_packet) {
+  const Packet& packet = *session_packet.packet;
+  ReturnedPacket returned;
+  returned.place = {.buffer = session_packet.buffer,
+                    .clone = 0,
+                    .sequence = packet.sequence,
+                    .chunk = packet.place.first_chunk,
+                    .offset = packet.place.first_offset};
+  returned.last_chunk = packet.place.last_chunk;
+  returned.content = packet.slices.empty() ? 0 : ReadPacketFacts(packet.slices[0]).content;
+  returned.size = packet.size;
+  returned.hash = HashOf(packet, joined_);
+  returned.loss_bits = packet.dropped;
+  returned.identity = packet.identity;
+  returned.valid = session_packet.valid;
+  return returned;
+}
+
+DiffSide::BufferState& DiffSide::StateFor(BufferId buffer) {
+  if (last_buffer_.second == nullptr || last_buffer_.first != buffer)
+    last_buffer_ = {buffer, &buffers_[buffer]};
+  BufferState& state = *last_buffer_.second;
+  if (state.record != record_count_) {
+    state.record = record_count_;
+    state.before = state.now;
+  }
+  return state;
+}
+
+ChunkOnSide& DiffSide::OnThisSide(const ChunkAt& chunk) { return chunks_.At(chunk)[side_]; }
+
+void DiffSide::OnBufferEvent(const BufferEvent& event) {
+  using Kind = BufferEvent::Kind;
+  if (event.kind == Kind::kReturned) return;
+  recent_.Add(event);
+  tells_ = true;
+  const ChunkAt at{event.buffer, event.chunk};
+  switch (event.kind) {
+    case Kind::kCommitted:
+      TakeIn(event, OnThisSide(at));
+      break;
+    case Kind::kRewritten:
+    case Kind::kPatched: {
+      HeldChunk& info = OnThisSide(at).info;
+      info.payload_size = event.payload_size;
+      info.flags = event.flags;
+      info.incomplete = event.incomplete;
+      break;
+    }
+    case Kind::kDiscarded: {
+      ChunkOnSide& chunk = OnThisSide(at);
+      NoteWhy(event, DiffWhy::Kind::kDiscarded, chunk);
+      if (!chunk.held) chunks_.MayBeGone(at);
+      break;
+    }
+    case Kind::kErased: {
+      ChunkOnSide& chunk = OnThisSide(at);
+      if (event.erasure == Erasure::kOverwritten)
+        NoteWhy(event, DiffWhy::Kind::kEvicted, chunk);
+      else if (event.erasure == Erasure::kCleared)
+        NoteWhy(event, DiffWhy::Kind::kCleared, chunk);
+      else if (event.erasure == Erasure::kConsumed)
+        NoteWhy(event, DiffWhy::Kind::kPassedOver, chunk);
+      TakeOut(event, chunk);
+      break;
+    }
+    case Kind::kGivenUp: {
+      DiffWhy why;
+      why.kind = DiffWhy::Kind::kGivenUp;
+      why.moment = moment_;
+      why.loss_bits = event.loss_bits;
+      OnThisSide(at).given_up.emplace_back(event.first_offset, why);
+      break;
+    }
+    case Kind::kStalled:
+      StateFor(event.buffer).sequences[event.chunk.sequence].stall =
+          Stall{moment_, event.chunk.chunk, event.stall};
+      break;
+    case Kind::kPatchMissed:
+      missed_.emplace_back(patches_.size(), event.chunk);
+      break;
+    case Kind::kWrap:
+      StateFor(event.buffer).now.write_cursor = 0;
+      ++StateFor(event.buffer).now.wraps;
+      break;
+    case Kind::kEvicting:  // what follows reports it
+    case Kind::kRelocated:
+    case Kind::kLossBit:
+    case Kind::kPadding:
+    case Kind::kReturned:
+      break;
+  }
+}
+
+void DiffSide::NoteWhy(const BufferEvent& event, DiffWhy::Kind kind, ChunkOnSide& chunk) {
+  DiffWhy why;
+  why.kind = kind;
+  why.moment = moment_;
+  why.discard = event.discard;
+  why.by = event.by;
+  why.with = event.with;
+  chunk.why = std::make_unique<DiffWhy>(why);
+}
+
+void DiffSide::TakeIn(const BufferEvent& event, ChunkOnSide& chunk) {
+  BufferState& buffer = StateFor(event.buffer);
+  // An engine may take a chunk id twice.
+  if (chunk.held) TakeOut(event, chunk);
+  if (chunk.came < record_count_) {
+    const bool comes_back = chunk.left == record_count_;
+    chunk.previous = comes_back ? std::make_unique<HeldChunk>(chunk.info) : nullptr;
+  }
+  chunk.held = true;
+  chunk.why.reset();
+  chunk.info = {.chunk = event.chunk.chunk,
+                .offset = event.offset,
+                .outer_size = event.outer_size,
+                .payload_size = event.payload_size,
+                .flags = event.flags,
+                .incomplete = event.incomplete,
+                .committed = moment_};
+  chunk.came = record_count_;
+  buffer.now.write_cursor = event.offset + event.outer_size;
+  ++buffer.now.held_chunks;
+  buffer.now.held_bytes += event.outer_size;
+  buffer.peak_bytes = std::max(buffer.peak_bytes, buffer.now.held_bytes);
+}
+
+void DiffSide::TakeOut(const BufferEvent& event, ChunkOnSide& chunk) {
+  if (!chunk.held) return;
+  chunk.held = false;
+  BufferState& buffer = StateFor(event.buffer);
+  chunk.left = record_count_;
+  --buffer.now.held_chunks;
+  buffer.now.held_bytes -= chunk.info.outer_size;
+  chunks_.MayBeGone({event.buffer, event.chunk});
+}
+
+DiffWhy DiffSide::WhyNot(const DiffPlace& place, ChunkId last_chunk) const {
+  const ChunkAt first{place.buffer, {place.sequence, place.chunk}};
+  const DiffChunks::Entry* entry = chunks_.Find(first);
+  if (entry == nullptr || !tells_) return {};
+  const ChunkOnSide& chunk = (*entry)[side_];
+  for (const auto& [offset, why] : chunk.given_up)
+    if (offset == place.offset) return why;
+  if (!chunk.held) return chunk.why ? *chunk.why : DiffWhy{};
+
+  // Its beginning is there: perhaps a later fragment is not.
+  constexpr uint32_t kMostChunks = 4096;
+  const uint32_t more = std::min(Distance(place.chunk, last_chunk), kMostChunks);
+  for (uint32_t i = 1; i <= more; ++i) {
+    const ChunkId id{Raw(place.chunk) + i};
+    const DiffChunks::Entry* later = chunks_.Find({place.buffer, {place.sequence, id}});
+    if (later != nullptr && !(*later)[side_].held && (*later)[side_].why)
+      return *(*later)[side_].why;
+  }
+  DiffWhy why;
+  why.kind = DiffWhy::Kind::kHeld;
+  const auto buffer = buffers_.find(place.buffer);
+  if (buffer == buffers_.end()) return why;
+  const SequenceState* sequence = buffer->second.sequences.Find(place.sequence);
+  if (sequence == nullptr) return why;
+  if (const std::optional<Stall>& stall = sequence->stall) {
+    why.kind = DiffWhy::Kind::kWaits;
+    why.moment = stall->moment;
+    why.stall = stall->reason;
+    why.with = ChunkName{place.sequence, stall->chunk};
+  }
+  return why;
+}
+
+SideState DiffSide::StateOf(BufferId id, std::optional<ChunkName> near) const {
+  SideState state;
+  if (const auto buffer = buffers_.find(id); buffer != buffers_.end()) {
+    const BufferState& known = buffer->second;
+    const Fill& fill = known.record == record_count_ ? known.before : known.now;
+    state.write_cursor = fill.write_cursor;
+    state.held_chunks = fill.held_chunks;
+    state.held_bytes = fill.held_bytes;
+    state.wraps = fill.wraps;
+  }
+  const auto& buffers = replay_.session().buffers();
+  if (const auto buffer = buffers.find(id); buffer != buffers.end()) {
+    state.size = buffer->second.engine->stats().buffer_size;
+  }
+  recent_.VisitBackwards([&](const BufferEvent& event) {
+    if (event.buffer == id && (!near || Concerns(event, *near))) state.journal.push_back(event);
+    return state.journal.size() < kEventsShown;
+  });
+  std::reverse(state.journal.begin(), state.journal.end());
+  if (!near) return state;
+
+  chunks_.ForEach([&](const ChunkAt& at, const DiffChunks::Entry& entry) {
+    const ChunkOnSide& chunk = entry[side_];
+    const bool came_now = chunk.came == record_count_;
+    const bool was_held =
+        came_now ? chunk.previous != nullptr : chunk.held || chunk.left == record_count_;
+    if (at.buffer == id && at.name.sequence == near->sequence && was_held)
+      state.chunks.push_back(came_now ? *chunk.previous : chunk.info);
+  });
+  state.sequence_chunks = state.chunks.size();
+  const auto distance = [&](const HeldChunk& chunk) {
+    return std::min(Distance(chunk.chunk, near->chunk), Distance(near->chunk, chunk.chunk));
+  };
+  std::sort(state.chunks.begin(), state.chunks.end(), [&](const HeldChunk& a, const HeldChunk& b) {
+    return distance(a) != distance(b) ? distance(a) < distance(b) : Raw(a.chunk) < Raw(b.chunk);
+  });
+  state.chunks.resize(std::min(state.chunks.size(), kChunksShown));
+  const auto forward = [&](const HeldChunk& chunk) {
+    return static_cast<int32_t>(Distance(near->chunk, chunk.chunk));
+  };
+  std::sort(state.chunks.begin(), state.chunks.end(),
+            [&](const HeldChunk& a, const HeldChunk& b) { return forward(a) < forward(b); });
+  return state;
+}
+
+SideBuffer DiffSide::Outcome(const SessionBuffer& buffer) const {
+  SideBuffer outcome;
+  outcome.engine = buffer.info->name;
+  outcome.size = buffer.requested_size;
+  outcome.policy = buffer.policy;
+  outcome.freed = buffer.freed;
+  outcome.stats = buffer.engine->stats();
+  const uint64_t gone = outcome.stats.bytes_overwritten + outcome.stats.bytes_read;
+  outcome.unread_bytes =
+      outcome.stats.bytes_written > gone ? outcome.stats.bytes_written - gone : 0;
+  if (const auto state = buffers_.find(buffer.id); state != buffers_.end()) {
+    outcome.packets = state->second.packets;
+    outcome.packet_bytes = state->second.packet_bytes;
+    outcome.peak_bytes = state->second.peak_bytes;
+  }
+  return outcome;
+}
+
+std::optional<ChunkName> DiffSide::MissedPatch(size_t index) const {
+  for (const auto& [patch, chunk] : missed_)
+    if (patch == index) return chunk;
+  return std::nullopt;
+}
+
+std::optional<ChunkName> DiffSide::LastTouched(BufferId buffer) const {
+  std::optional<ChunkName> chunk;
+  recent_.VisitBackwards([&](const BufferEvent& event) {
+    if (event.at.record != moment_.record) return false;
+    const bool has_chunk =
+        event.kind != BufferEvent::Kind::kWrap && event.kind != BufferEvent::Kind::kPadding;
+    if (event.buffer == buffer && has_chunk) chunk = event.chunk;
+    return !chunk;
+  });
+  return chunk;
+}
+
+void DiffSide::Recent::Add(const BufferEvent& event) {
+  if (events_.size() < kCapacity) events_.emplace_back();
+  BufferEvent& kept = events_[next_];
+  kept = event;
+  kept.payload = {};  // valid during the call only
+  kept.sent = nullptr;
+  next_ = (next_ + 1) % kCapacity;
+}
+
+void DiffSide::Recent::Forget(BufferId buffer) {
+  if (events_.empty()) return;
+  const size_t oldest = next_ % events_.size();
+  std::rotate(events_.begin(), events_.begin() + static_cast<std::ptrdiff_t>(oldest),
+              events_.end());
+  std::erase_if(events_, [&](const BufferEvent& event) { return event.buffer == buffer; });
+  next_ = events_.size() % kCapacity;
+}
+
+}  // namespace ringscope

@@ -1,0 +1,50 @@
+#ifndef RINGSCOPE_CORE_DIFF_LOG_DIFFER_H_
+#define RINGSCOPE_CORE_DIFF_LOG_DIFFER_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "core/diff/log_diff.h"
+#include "core/session/replay.h"
+
+namespace ringscope {
+
+struct DiffOptions {
+  Both<ReplayOptions> sides;
+  size_t listed = 20;  // packets that differ to keep in full, of each kind
+  /// The record in words, for the report of a divergence. May be empty.
+  std::function<std::string(const Op&)> describe;
+  /// Something the user should know about a side's replay. May be empty.
+  std::function<void(Side, const std::string&)> warn;
+};
+
+/// Compares two replays of one session, in lock-step: each record goes into both sides, and what
+/// comes out is matched by place. One pass; memory: both sides' buffers, O(chunks held), and what
+/// one record makes them return.
+///
+/// If both sides are read at the same moments, a packet that comes out after different records is
+/// a difference ("moved"), and the order across sequences is compared within each record. If not,
+/// both are left out: a packet that came out on one side counts as missing on the other when
+/// neither holds its chunk any more, or at the end.
+class LogDiffer {
+ public:
+  explicit LogDiffer(DiffOptions options);
+  ~LogDiffer();
+
+  /// @param number of the record, as differences are to name it
+  Status Apply(const Op& op, uint64_t number);
+  /// The reads at the end; then all that is outstanding is settled.
+  Result<LogDiff> Finish();
+  /// What is known so far; complete after Finish.
+  const LogDiff& result() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_DIFF_LOG_DIFFER_H_

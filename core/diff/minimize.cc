@@ -1,0 +1,176 @@
+#include "core/diff/minimize.h"
+
+#include <algorithm>
+
+namespace ringscope {
+namespace {
+
+DivergenceSignature SignatureOf(const Divergence& first) {
+  DivergenceSignature signature;
+  signature.kind = first.kind;
+  signature.buffer = first.buffer;
+  signature.chunk = first.chunk;
+  signature.patched = first.patched;
+  if (first.packet) {
+    for (const Side side : kSides) {
+      const PacketView& view = first.packet->sides[side];
+      if (view.why) signature.why[side] = view.why->kind;
+      if (first.kind == DifferenceKind::kLossBits) signature.loss_bits[side] = view.loss_bits;
+    }
+  }
+  if (!first.counters.empty()) {
+    signature.counter = first.counters.front();
+    const auto field = kStatFields[*signature.counter].value;
+    signature.counter_less_in_a = first.stats.a.*field < first.stats.b.*field;
+  }
+  return signature;
+}
+
+/// In which ways the sides differ: a bit for each kind, and one for the order across sequences.
+uint32_t KindsOf(const LogDiff& result) {
+  uint32_t kinds = result.counts.across_order > 0 ? 1u << kDifferenceKinds : 0;
+  for (size_t i = 0; i < kDifferenceKinds; ++i)
+    if (result.counts.by_kind[i] > 0) kinds |= 1u << i;
+  return kinds;
+}
+
+class Minimizer {
+ public:
+  Minimizer(std::vector<StoredOp> ops, const Both<ReplayOptions>& sides,
+            const MinimizeProgress& progress)
+      : ops_(std::move(ops)), sides_(sides), progress_(progress) {}
+
+  Result<std::vector<StoredOp>> Run() {
+    RS_ASSIGN_OR_RETURN(const LogDiff whole, DiffOps(ops_, sides_));
+    const std::optional<DivergenceSignature> wanted = ringscope::SignatureOf(whole);
+    if (!wanted)
+      return Fail(ErrorCode::kUsage, "both sides are the same, so there is nothing to minimize");
+    wanted_ = *wanted;
+    kinds_ = KindsOf(whole);
+    CutBehind(whole);
+    SplitRequests();
+    do {
+      RemoveBlocks();
+    } while (MakeSmaller());
+    return std::move(ops_);
+  }
+
+ private:
+  /// Goes on with these if they show the same.
+  /// @param kinds in which the sides may differ
+  bool TryAll(std::vector<StoredOp> ops, uint32_t kinds = UINT32_MAX) {
+    const auto result = DiffOps(ops, sides_);
+    if (!result) return false;  // a side refuses such a stream
+    if (ringscope::SignatureOf(*result) != wanted_ || (KindsOf(*result) & ~kinds) != 0)
+      return false;
+    ops_ = std::move(ops);
+    kinds_ = KindsOf(*result);
+    if (progress_) progress_(ops_.size());
+    return true;
+  }
+
+  /// What follows the divergence has no part in it, unless the end itself does.
+  void CutBehind(const LogDiff& whole) {
+    const auto& first = whole.first ? whole.first : whole.first_counter;
+    if (!first || first->at_end) return;
+    const auto end =
+        ops_.begin() + static_cast<std::ptrdiff_t>(first->moment.record.value_or(0)) + 1;
+    TryAll(std::vector<StoredOp>(ops_.begin(), end));
+  }
+
+  /// Takes requests of several chunks and patches apart, if that shows the same.
+  void SplitRequests() {
+    std::vector<StoredOp> split = SplitCommits(ops_);
+    const auto result = DiffOps(split, sides_);
+    if (!result) return;
+    std::optional<DivergenceSignature> shown = ringscope::SignatureOf(*result);
+    if (!shown) return;
+    DivergenceSignature wanted = wanted_;
+    // Which chunk of a request moved a counter is known only now.
+    if (wanted.kind == DifferenceKind::kCounter) wanted.chunk = shown->chunk;
+    if (*shown != wanted) return;
+    wanted_ = wanted;
+    kinds_ = KindsOf(*result);
+    ops_ = std::move(split);
+  }
+
+  /// Takes out blocks of records, halving their size, the last block first, as what comes later
+  /// depends on what was before; at the end single records, until none can go.
+  void RemoveBlocks() {
+    size_t block = std::max<size_t>(1, ops_.size() / 2);
+    while (true) {
+      const bool removed = RemoveEach(block);
+      if (block == 1 && !removed) return;
+      if (!removed) block = std::max<size_t>(1, block / 2);
+      block = std::min(block, std::max<size_t>(1, ops_.size()));
+    }
+  }
+
+  bool RemoveEach(size_t block) {
+    bool removed = false;
+    for (size_t end = ops_.size(); end > 0;) {
+      const size_t begin = end > block ? end - block : 0;
+      std::vector<StoredOp> rest;
+      rest.reserve(ops_.size());
+      rest.insert(rest.end(), ops_.begin(), ops_.begin() + static_cast<std::ptrdiff_t>(begin));
+      rest.insert(rest.end(), ops_.begin() + static_cast<std::ptrdiff_t>(end), ops_.end());
+      removed |= TryAll(std::move(rest));
+      end = begin;
+    }
+    return removed;
+  }
+
+  /// Replaces records by smaller ones, the smallest that still shows the same and nothing else.
+  bool MakeSmaller() {
+    bool changed = false;
+    for (size_t i = 0; i < ops_.size(); ++i) {
+      for (StoredOp& variant : SmallerVariants(ops_[i])) {
+        std::vector<StoredOp> ops = ops_;
+        ops[i] = std::move(variant);
+        if (!TryAll(std::move(ops), kinds_)) continue;
+        changed = true;
+        break;
+      }
+    }
+    return changed;
+  }
+
+  std::vector<StoredOp> ops_;
+  const Both<ReplayOptions>& sides_;
+  const MinimizeProgress& progress_;
+  DivergenceSignature wanted_;
+  uint32_t kinds_ = 0;  // in which the sides differ over ops_
+};
+
+}  // namespace
+
+std::optional<DivergenceSignature> SignatureOf(const LogDiff& result) {
+  if (result.first) return SignatureOf(*result.first);
+  if (result.first_counter) {
+    DivergenceSignature signature = SignatureOf(*result.first_counter);
+    for (const BufferDiff& buffer : result.buffers)
+      if (buffer.id == signature.buffer)
+        signature.counter_stays = buffer.CounterDiffers(*signature.counter);
+    return signature;
+  }
+  if (result.counts.across_order == 0) return std::nullopt;
+  DivergenceSignature signature;
+  signature.across_order = true;
+  return signature;
+}
+
+Result<LogDiff> DiffOps(const std::vector<StoredOp>& ops, const Both<ReplayOptions>& sides) {
+  DiffOptions options;
+  options.sides = sides;
+  options.listed = 0;
+  LogDiffer diff(std::move(options));
+  for (size_t i = 0; i < ops.size(); ++i) RS_RETURN_IF_ERROR(diff.Apply(ops[i].op(), i));
+  return diff.Finish();
+}
+
+Result<std::vector<StoredOp>> Minimize(std::vector<StoredOp> ops, const Both<ReplayOptions>& sides,
+                                       const MinimizeProgress& progress) {
+  return Minimizer(std::move(ops), sides, progress).Run();
+}
+
+}  // namespace ringscope

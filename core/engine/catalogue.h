@@ -1,0 +1,54 @@
+#ifndef RINGSCOPE_CORE_ENGINE_CATALOGUE_H_
+#define RINGSCOPE_CORE_ENGINE_CATALOGUE_H_
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/base/result.h"
+#include "core/engine/engine.h"
+#include "core/engine/shape_engine.h"
+
+namespace ringscope {
+
+using EngineFactory = std::function<Result<std::unique_ptr<Engine>>(const EngineConfig&)>;
+
+/// A buffer version that can be replayed: one of the catalogue, or a plug-in.
+struct EngineInfo {
+  std::string name;         // "v2@58", or the plug-in's path as it was asked for
+  std::string corresponds;  // to which released buffer
+  std::string difference;   // what sets it apart from its predecessor, in a sentence
+  EngineFactory create;
+  /// Whether an observer is notified of all that happens. If not, it only gets OnPacketReturned:
+  /// why packets are missing is not known.
+  bool reports_events = true;
+  /// Whether a chunk takes space for its whole payload, not for its fragments alone.
+  bool stores_whole_payloads = false;
+  /// Whether the first packet of a sequence that a read pass returns is flagged, and a packet read
+  /// after a lost one at any later time, whatever is missing: such a flag proves no loss.
+  bool flags_first_of_sequence = false;
+  /// Whether a chunk that is taken in again, after it was consumed incomplete, is flagged as a gap.
+  bool flags_readmitted = false;
+  /// Makes the same buffer without payloads, see CreateV2ShapeEngine; empty: there is none.
+  std::function<Result<std::unique_ptr<ShapeEngine>>(const EngineConfig&, ShapeTally&)>
+      create_shapes;
+};
+
+/// All engines, oldest first.
+std::span<const EngineInfo> Engines();
+
+/// Looks a name up: a catalogue name, or "v2" for the newest V2. The error names the nearest name.
+Result<const EngineInfo*> FindEngine(std::string_view name);
+
+/// Resolves what a user may write for an engine. What it returns lives as long as the lookup or a
+/// copy of it; engines that were created live on by themselves.
+using EngineLookup = std::function<Result<const EngineInfo*>(std::string_view name)>;
+
+/// The engine for a buffer of which nothing else is known.
+inline constexpr const char* kDefaultEngine = "v2";
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_ENGINE_CATALOGUE_H_

@@ -1,0 +1,38 @@
+#ifndef RINGSCOPE_CORE_ENGINE_CHUNK_SHAPE_H_
+#define RINGSCOPE_CORE_ENGINE_CHUNK_SHAPE_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/perfetto/fragment.h"
+
+namespace ringscope {
+
+struct ChunkCommit;
+
+/// A fragment without its bytes.
+struct ShapeFragment {
+  uint16_t end = 0;    // offset after its last byte in the payload; the next one begins there
+  uint8_t header = 0;  // bytes of its size varint
+  uint8_t traits = 0;  // of a packet that begins here, see packet_traits.h
+};
+static_assert(sizeof(ShapeFragment) == 4);
+
+/// A chunk's payload without its bytes: all that a buffer needs to know of it to decide what is
+/// kept.
+struct ChunkShape {
+  std::span<const ShapeFragment> fragments;  // those that could be read, at most as counted
+  uint32_t payload_size = 0;                 // bytes of the commit's payload
+  /// What follows the fragments; kFragment: as many were there as counted.
+  FragmentStatus end = FragmentStatus::kFragment;
+  uint64_t committed_ns = 0;  // log time of the commit
+};
+
+/// Reads the fragments of a commit with payload, appending them to `out`.
+/// @return what follows them, as ChunkShape::end
+FragmentStatus ReadShape(const ChunkCommit& commit, std::vector<ShapeFragment>& out);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_ENGINE_CHUNK_SHAPE_H_

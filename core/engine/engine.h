@@ -1,0 +1,148 @@
+#ifndef RINGSCOPE_CORE_ENGINE_ENGINE_H_
+#define RINGSCOPE_CORE_ENGINE_ENGINE_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "core/base/enum_names.h"
+#include "core/base/ids.h"
+#include "core/base/result.h"
+#include "core/perfetto/chunk.h"
+#include "core/perfetto/fill_policy.h"
+#include "core/perfetto/packet.h"
+#include "core/perfetto/stats.h"
+
+namespace ringscope {
+
+/// A chunk in the buffer, as observers see it.
+struct ObservedChunk {
+  SequenceKey sequence;
+  ChunkId chunk{};
+  uint64_t offset = 0;         // bytes, of the chunk's header in the buffer
+  uint32_t outer_size = 0;     // bytes occupied, header and alignment included
+  uint32_t payload_size = 0;   // bytes of valid fragments
+  uint32_t payload_avail = 0;  // of these, not consumed
+  uint8_t flags = 0;
+  bool incomplete = false;
+  Bytes payload;  // as stored, payload_size bytes; valid during the call
+};
+
+enum class DiscardReason : uint8_t {
+  kSealed,           // discard mode, and a chunk did not fit before
+  kFull,             // discard mode, and this one does not fit: seals the buffer
+  kTooLarge,         // larger than the whole buffer
+  kAlreadyConsumed,  // older than, or the same as, the chunk consumed last
+  kBadRecommit,      // a re-commit that breaks the rules
+};
+template <>
+inline constexpr std::array kEnumNames<DiscardReason> = {"sealed", "full", "too_large",
+                                                         "already_consumed", "bad_recommit"};
+
+enum class StallReason : uint8_t {
+  kNeedsPatch,    // a chunk of the packet waits for patches
+  kMissingChunk,  // the sequence continues in a chunk that is not committed yet
+  kIncomplete,    // the writer still has the chunk
+};
+template <>
+inline constexpr std::array kEnumNames<StallReason> = {"needs_patch", "missing_chunk",
+                                                       "incomplete"};
+
+enum class PatchMiss : uint8_t { kNoSuchChunk, kOutOfBounds };
+template <>
+inline constexpr std::array kEnumNames<PatchMiss> = {"no_such_chunk", "out_of_bounds"};
+
+/// Watches what happens inside an engine. Calls are per chunk and per packet; an engine may drop an
+/// untouched chunk without looking into it. Default: nothing is watched.
+class EngineObserver {
+ public:
+  virtual ~EngineObserver() = default;
+  virtual void OnCommitted(const ObservedChunk&) {}
+  /// In place; `chunk` after the change.
+  virtual void OnRewritten(const ObservedChunk& chunk) { static_cast<void>(chunk); }
+  /// Taken out to be committed again at the write cursor; an OnCommitted or OnDiscarded follows.
+  virtual void OnRelocated(const ObservedChunk&) {}
+  virtual void OnDiscarded(const ChunkCommit&, DiscardReason) {}
+  /// Its space is needed for the current commit; `chunk` before any fragment is consumed.
+  virtual void OnEvicting(const ObservedChunk& chunk, const ChunkCommit& by) {
+    static_cast<void>(chunk), static_cast<void>(by);
+  }
+  /// Gone from the buffer: fully read, or cleared.
+  virtual void OnErased(const ObservedChunk&) {}
+  /// `chunk` after the change.
+  virtual void OnPatched(const ObservedChunk& chunk, const ChunkPatches&) {
+    static_cast<void>(chunk);
+  }
+  /// `chunk`: after the call (patches before the one that missed stay applied); nullptr where
+  /// there is none.
+  virtual void OnPatchMissed(const ObservedChunk* chunk, const ChunkPatches&, PatchMiss) {
+    static_cast<void>(chunk);
+  }
+  virtual void OnPacketReturned(const Packet&) {}
+  /// In a read pass, the packet that begins at this place, or the rest of one that continues there,
+  /// was consumed without being returned. `cause`: a LossBit; with kLossChunkCorrupted, all that
+  /// follows the place in its chunk is abandoned as well. (What is lost with an evicted chunk is
+  /// not reported one by one.)
+  virtual void OnPacketGivenUp(SequenceKey, const PacketPlace&, uint32_t cause) {
+    static_cast<void>(cause);
+  }
+  /// A loss bit was set on the sequence, at this chunk.
+  virtual void OnLossBit(SequenceKey, ChunkId, uint32_t bit) { static_cast<void>(bit); }
+  virtual void OnWrap() {}
+  virtual void OnPadding(uint64_t offset, uint32_t size) {
+    static_cast<void>(offset), static_cast<void>(size);
+  }
+  /// A read pass left the sequence here, with something unread: it waits for a patch of the chunk,
+  /// for the chunk's successor, or for the chunk's completion.
+  virtual void OnStalled(SequenceKey, ChunkId, StallReason) {}
+};
+
+/// A trace buffer: one of Perfetto's, in one of its versions. Commits and patches go in; read
+/// passes take packets out. A pass (BeginRead, then NextPacket until nullptr) must not be
+/// continued after a Commit or Patch: begin a new one.
+class Engine {
+ public:
+  virtual ~Engine() = default;
+
+  virtual void Commit(const ChunkCommit& commit) = 0;
+  /// @return whether all patches were applied
+  virtual bool ApplyPatches(const ChunkPatches& patches) = 0;
+  virtual void BeginRead() = 0;
+  /// The next packet of this pass; nullptr: nothing left. Valid until the next call.
+  virtual const Packet* NextPacket() = 0;
+  /// A copy to be read only (no commits, no patches): storage, sequences and what is consumed stay,
+  /// the counters of reading start at 0, writer histograms are left out. Unobserved.
+  virtual Result<std::unique_ptr<Engine>> Clone() const = 0;
+  virtual const BufferStats& stats() const = 0;
+  /// Calls `visit` for each sequence that ever committed fragments, in order of first commit.
+  virtual void VisitWriterStats(const std::function<void(const WriterStats&)>& visit) const = 0;
+  /// Walks all structures: chunks tile the buffer, lists are sorted, counters add up. For tests.
+  /// @return what is wrong; empty if nothing
+  virtual std::string CheckInvariants() const = 0;
+
+  /// Why the engine cannot continue; once set, it accepts nothing and returns nothing.
+  /// nullptr as long as all is well, which for engines of the catalogue is always. To be looked at
+  /// after each call: the calls themselves have no way to fail.
+  const Error* failure() const { return failure_.get(); }
+
+ protected:
+  /// The first failure stays.
+  void SetFailure(Error error) {
+    if (!failure_) failure_ = std::make_unique<Error>(std::move(error));
+  }
+
+ private:
+  std::unique_ptr<const Error> failure_;
+};
+
+/// What an engine is made from.
+struct EngineConfig {
+  uint64_t size = 0;  // bytes, as asked for; the engine rounds as its version does
+  FillPolicy policy = FillPolicy::kRingBuffer;
+  EngineObserver* observer = nullptr;  // not owned; nullptr: unobserved, at no cost
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_ENGINE_ENGINE_H_

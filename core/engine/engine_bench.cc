@@ -1,0 +1,230 @@
+// How far the engine is from the limits of the memory it works on. Compare within one run only.
+
+#include <benchmark/benchmark.h>
+
+#include <cstring>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "core/engine/catalogue.h"
+#include "core/engine/chunk_ring.h"
+#include "core/engine/chunk_shape.h"
+#include "core/perfetto/fragment.h"
+#include "core/session/buffer_observer.h"
+
+namespace ringscope {
+namespace {
+
+constexpr uint64_t kMiB = uint64_t{1} << 20;
+constexpr uint64_t kRing = 64 * kMiB;
+constexpr uint64_t kReadBuffer = 128 * kMiB;
+constexpr int64_t kNominalChunk = 4096;
+
+/// Chunks of 5 to 15 whole packets of 50 to 500 bytes, in at most 4080 bytes; always the same.
+struct Payload {
+  std::vector<uint8_t> bytes;
+  uint16_t fragments = 0;
+};
+
+const std::vector<Payload>& Payloads() {
+  static const std::vector<Payload> payloads = [] {
+    std::mt19937 random(1);
+    std::vector<Payload> made(256);
+    for (Payload& payload : made) {
+      const auto count = 5 + random() % 11;
+      for (uint32_t i = 0; i < count; ++i) {
+        const auto size = 50 + random() % 451;
+        if (payload.bytes.size() + size + 2 > 4080) break;
+        std::string header;
+        wire::AppendVarint(header, size);
+        payload.bytes.insert(payload.bytes.end(), header.begin(), header.end());
+        payload.bytes.insert(payload.bytes.end(), size, static_cast<uint8_t>('a' + i));
+        ++payload.fragments;
+      }
+    }
+    return made;
+  }();
+  return payloads;
+}
+
+std::unique_ptr<Engine> MakeEngine(uint64_t size, EngineObserver* observer = nullptr,
+                                   const char* name = "v2@58") {
+  return FindEngine(name).value()->create({.size = size, .observer = observer}).value();
+}
+
+/// Commits chunk number `n`, round robin over `writers`.
+void CommitNth(Engine& engine, uint64_t n, uint32_t writers) {
+  const Payload& payload = Payloads()[n % Payloads().size()];
+  engine.Commit({.sequence = {ProducerId{1}, WriterId{static_cast<uint16_t>(1 + n % writers)}},
+                 .identity = {},
+                 .chunk = ChunkId{static_cast<uint32_t>(n / writers)},
+                 .fragments = payload.fragments,
+                 .flags = 0,
+                 .complete = true,
+                 .payload = payload.bytes});
+}
+
+void Write(benchmark::State& state, uint32_t writers, EngineObserver* observer = nullptr,
+           const char* name = "v2@58") {
+  const auto engine = MakeEngine(kRing, observer, name);
+  uint64_t n = 0;
+  while (engine->stats().write_wrap_count < 2) CommitNth(*engine, n++, writers);
+  for (auto _ : state) CommitNth(*engine, n++, writers);
+  state.SetBytesProcessed(state.iterations() * kNominalChunk);
+}
+
+void BM_WriteSingleWriter(benchmark::State& state) { Write(state, 1); }
+BENCHMARK(BM_WriteSingleWriter);
+
+void BM_WriteManyWriters(benchmark::State& state) { Write(state, 1000); }
+BENCHMARK(BM_WriteManyWriters);
+
+void BM_WriteSingleWriterV1(benchmark::State& state) { Write(state, 1, nullptr, "v1"); }
+BENCHMARK(BM_WriteSingleWriterV1);
+
+void BM_WriteManyWritersV1(benchmark::State& state) { Write(state, 1000, nullptr, "v1"); }
+BENCHMARK(BM_WriteManyWritersV1);
+
+/// BM_WriteManyWriters into a buffer without payloads.
+void BM_WriteShapes(benchmark::State& state) {
+  ShapeTally tally;
+  const auto engine = FindEngine("v2@58").value()->create_shapes({.size = kRing}, tally).value();
+  std::vector<std::vector<ShapeFragment>> fragments(Payloads().size());
+  std::vector<ChunkShape> shapes(Payloads().size());
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    const Payload& payload = Payloads()[i];
+    shapes[i].end =
+        ReadShape({.fragments = payload.fragments, .payload = payload.bytes}, fragments[i]);
+    shapes[i].fragments = fragments[i];
+    shapes[i].payload_size = static_cast<uint32_t>(payload.bytes.size());
+  }
+  uint64_t n = 0;
+  const auto commit = [&] {
+    const size_t i = n % shapes.size();
+    engine->CommitShape({.sequence = {ProducerId{1}, WriterId{static_cast<uint16_t>(1 + n % 1000)}},
+                         .chunk = ChunkId{static_cast<uint32_t>(n / 1000)},
+                         .fragments = Payloads()[i].fragments},
+                        shapes[i]);
+    ++n;
+  };
+  while (engine->stats().write_wrap_count < 2) commit();
+  for (auto _ : state) commit();
+  state.SetBytesProcessed(state.iterations() * kNominalChunk);
+}
+BENCHMARK(BM_WriteShapes);
+
+/// Adds up what the events are about.
+class EventBytes : public ReplayListener {
+ public:
+  void OnBufferEvent(const BufferEvent& event) override { bytes += event.outer_size; }
+  uint64_t bytes = 0;
+};
+
+/// The pair to BM_WriteManyWriters that shows what an observer costs, and that none costs nothing.
+void BM_WriteObserved(benchmark::State& state) {
+  EventBytes events;
+  const ReplayListeners listeners(events);
+  const LogMoment now;
+  BufferObserver observer(BufferId{1}, now, listeners);
+  Write(state, 1000, &observer);
+  benchmark::DoNotOptimize(events.bytes);
+}
+BENCHMARK(BM_WriteObserved);
+
+/// The same chunks copied into the same ring with nothing else.
+void BM_CopyLimit(benchmark::State& state) {
+  std::vector<uint8_t> ring(kRing, 1);
+  uint64_t n = 0, wr = 0;
+  const auto copy_next = [&] {
+    const Payload& payload = Payloads()[n++ % Payloads().size()];
+    const auto size = static_cast<uint32_t>(payload.bytes.size());
+    if (OuterSize(size) > ring.size() - wr) wr = 0;
+    std::memcpy(ring.data() + wr + 16, payload.bytes.data(), size);
+    wr += OuterSize(size);
+  };
+  for (uint64_t i = 0; i < kRing / 2048; ++i) copy_next();
+  for (auto _ : state) {
+    copy_next();
+    benchmark::ClobberMemory();
+  }
+  state.SetBytesProcessed(state.iterations() * kNominalChunk);
+}
+BENCHMARK(BM_CopyLimit);
+
+/// A full buffer, read out; payload bytes per second.
+void ReadOut(benchmark::State& state, const char* name) {
+  int64_t bytes = 0;
+  for (auto _ : state) {
+    state.PauseTiming();
+    auto engine = MakeEngine(kReadBuffer, nullptr, name);
+    for (uint64_t n = 0; engine->stats().write_wrap_count < 1; ++n) CommitNth(*engine, n, 1);
+    engine->BeginRead();
+    state.ResumeTiming();
+    while (const Packet* packet = engine->NextPacket()) bytes += static_cast<int64_t>(packet->size);
+    state.PauseTiming();
+    engine.reset();
+    state.ResumeTiming();
+  }
+  state.SetBytesProcessed(bytes);
+}
+
+void BM_Read(benchmark::State& state) { ReadOut(state, "v2@58"); }
+BENCHMARK(BM_Read)->Unit(benchmark::kMillisecond);
+
+void BM_ReadV1(benchmark::State& state) { ReadOut(state, "v1"); }
+BENCHMARK(BM_ReadV1)->Unit(benchmark::kMillisecond);
+
+/// The same fragments walked with nothing else.
+void BM_WalkLimit(benchmark::State& state) {
+  std::vector<uint8_t> memory(kReadBuffer);
+  struct Piece {
+    uint64_t offset;
+    uint32_t size;
+  };
+  std::vector<Piece> pieces;
+  for (uint64_t n = 0, wr = 0;; ++n) {
+    const Payload& payload = Payloads()[n % Payloads().size()];
+    const auto size = static_cast<uint32_t>(payload.bytes.size());
+    if (OuterSize(size) > memory.size() - wr) break;
+    std::memcpy(memory.data() + wr + 16, payload.bytes.data(), size);
+    pieces.push_back({wr + 16, size});
+    wr += OuterSize(size);
+  }
+  int64_t bytes = 0;
+  for (auto _ : state) {
+    for (const Piece& piece : pieces) {
+      Fragment fragment;
+      while (ReadFragment(memory.data() + piece.offset, piece.size, fragment.end, fragment) ==
+             FragmentStatus::kFragment)
+        bytes += fragment.size();
+    }
+    benchmark::DoNotOptimize(bytes);
+  }
+  state.SetBytesProcessed(bytes);
+}
+BENCHMARK(BM_WalkLimit)->Unit(benchmark::kMillisecond);
+
+/// One patch to a chunk of a full 16 MiB buffer. Argument: how many chunks from the end; 0: a chunk
+/// that is not there.
+void BM_Patch(benchmark::State& state) {
+  const auto engine = MakeEngine(16 * kMiB);
+  uint64_t n = 0;
+  while (engine->stats().write_wrap_count < 2) CommitNth(*engine, n++, 1);
+  const auto back = static_cast<uint64_t>(state.range(0));
+  const auto id = static_cast<uint32_t>(back == 0 ? n + 1000 : n - back);
+  const uint8_t data[kPatchSize] = {'a', 'a', 'a', 'a'};
+  const Patch patch{.offset = 16, .data = data};
+  const ChunkPatches patches{.sequence = {ProducerId{1}, WriterId{1}},
+                             .chunk = ChunkId{id},
+                             .patches = {&patch, 1},
+                             .more = false};
+  for (auto _ : state) {
+    bool applied = engine->ApplyPatches(patches);
+    benchmark::DoNotOptimize(applied);
+  }
+}
+BENCHMARK(BM_Patch)->ArgName("from_end")->Arg(1)->Arg(10)->Arg(4000)->Arg(0);
+
+}  // namespace
+}  // namespace ringscope

@@ -1,0 +1,57 @@
+#ifndef RINGSCOPE_CORE_ENGINE_PAYLOAD_STORE_H_
+#define RINGSCOPE_CORE_ENGINE_PAYLOAD_STORE_H_
+
+#include <cstring>
+#include <utility>
+
+#include "core/engine/chunk_ring.h"
+#include "core/engine/engine.h"
+#include "core/engine/zeroed_storage.h"
+#include "core/perfetto/fragment.h"
+
+namespace ringscope::v2 {
+
+/// Where a buffer keeps its chunks' payloads: as bytes. (ShapeStore does without them.)
+class PayloadStore {
+ public:
+  static constexpr bool kHasBytes = true;
+  using Interface = Engine;  // of a buffer with this store
+
+  explicit PayloadStore(ZeroedStorage storage) : storage_(std::move(storage)) {}
+
+  static uint32_t PayloadSize(const ChunkCommit& commit) {
+    return static_cast<uint32_t>(commit.payload.size());
+  }
+  /// Takes the first `bytes` of the commit's payload as the chunk's.
+  void Write(ChunkRef, const StoredChunk& chunk, const ChunkCommit& commit, uint32_t bytes) {
+    if (bytes > 0) std::memcpy(At(chunk), commit.payload.data(), bytes);
+  }
+  void Rewrite(ChunkRef ref, const StoredChunk& chunk, const ChunkCommit& commit, uint32_t bytes) {
+    Write(ref, chunk, commit, bytes);
+  }
+  void WriteNone(ChunkRef, bool) {}
+  void Release(ChunkRef) {}
+  void MakeRoom(const ChunkRing&) {}
+  FragmentStatus Read(ChunkRef, const StoredChunk& chunk, uint32_t offset, Fragment& fragment) {
+    return ReadFragment(At(chunk), chunk.payload_size, offset, fragment);
+  }
+  /// The patch is within the payload.
+  void Apply(ChunkRef, const StoredChunk& chunk, const Patch& patch) {
+    std::memcpy(At(chunk) + patch.offset, patch.data, kPatchSize);
+  }
+  Bytes Slice(const StoredChunk& chunk, const Fragment& fragment) const {
+    return {At(chunk) + fragment.body, fragment.size()};
+  }
+  Bytes Payload(const StoredChunk& chunk) const { return {At(chunk), chunk.payload_size}; }
+  const uint8_t* bytes() const { return storage_.get(); }
+
+ private:
+  const uint8_t* At(const StoredChunk& chunk) const { return storage_.get() + chunk.offset() + 16; }
+  uint8_t* At(const StoredChunk& chunk) { return storage_.get() + chunk.offset() + 16; }
+
+  ZeroedStorage storage_;
+};
+
+}  // namespace ringscope::v2
+
+#endif  // RINGSCOPE_CORE_ENGINE_PAYLOAD_STORE_H_

@@ -1,0 +1,32 @@
+#ifndef RINGSCOPE_CORE_ENGINE_SHAPE_ENGINE_H_
+#define RINGSCOPE_CORE_ENGINE_SHAPE_ENGINE_H_
+
+#include <cstdint>
+
+#include "core/engine/chunk_shape.h"
+#include "core/engine/engine.h"
+#include "core/engine/shape_tally.h"
+
+namespace ringscope {
+
+/// What a buffer without payloads knows of a packet in place of its bytes.
+struct PacketShape {
+  uint64_t committed_ns = 0;  // log time of the first commit of the chunk that it begins in
+  uint32_t slot = 0;          // of its sequence: its place in the order of first commits
+  uint8_t traits = 0;         // see packet_traits.h
+};
+
+/// A trace buffer that keeps the shapes of chunks in place of their payloads. It takes chunks by
+/// CommitShape alone: a Commit makes it fail (kUnsupported). Its packets have sizes and places, and
+/// a PacketShape, but no slices. It can not be cloned.
+class ShapeEngine : public Engine {
+ public:
+  /// @param commit without its payload
+  virtual void CommitShape(const ChunkCommit& commit, const ChunkShape& shape) = 0;
+  /// Of the packet that NextPacket returned last; valid as long as that is.
+  virtual const PacketShape& packet_shape() const = 0;
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_ENGINE_SHAPE_ENGINE_H_

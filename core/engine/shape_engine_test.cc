@@ -1,0 +1,127 @@
+#include <gmock/gmock.h>
+
+#include <optional>
+#include <string>
+
+#include "core/engine/catalogue.h"
+#include "core/engine/chunk_shape.h"
+#include "core/testing/random_stream.h"
+
+namespace ringscope {
+namespace {
+
+using testing::Conduct;
+using testing::RandomStream;
+
+/// A buffer with payloads and one without, given the same.
+class Twins {
+ public:
+  Twins(const EngineInfo& info, const EngineConfig& config)
+      : full_(info.create(config).value()), shapes_(info.create_shapes(config, tally_).value()) {}
+
+  /// @return how they differ; empty: not at all
+  std::string Apply(const RandomStream::Step& step) {
+    switch (step.kind) {
+      case RandomStream::Kind::kCommit:
+        Commit(step.commit);
+        break;
+      case RandomStream::Kind::kPatch: {
+        const bool applied = full_->ApplyPatches(step.patches);
+        if (shapes_->ApplyPatches(step.patches) != applied && !failed()) return "a patch";
+        break;
+      }
+      case RandomStream::Kind::kRead:
+        return Read(step.max_packets);
+      case RandomStream::Kind::kClone:
+        break;
+    }
+    return Compare();
+  }
+
+  std::string Read(uint64_t max_packets) {
+    full_->BeginRead();
+    shapes_->BeginRead();
+    for (uint64_t i = 0; i < max_packets; ++i) {
+      const Packet* a = full_->NextPacket();
+      const Packet* b = shapes_->NextPacket();
+      if (failed()) return "";
+      if ((a == nullptr) != (b == nullptr)) return "one of them has no more packets";
+      if (a == nullptr) break;
+      ++packets_;
+      if (a->sequence != b->sequence || a->place != b->place || a->size != b->size ||
+          a->dropped != b->dropped || a->identity != b->identity)
+        return "a packet";
+    }
+    return Compare();
+  }
+
+  bool failed() const { return shapes_->failure() != nullptr; }
+  uint64_t packets() const { return packets_; }
+
+ private:
+  void Commit(const ChunkCommit& commit) {
+    full_->Commit(commit);
+    fragments_.clear();
+    ChunkShape shape;
+    shape.end = ReadShape(commit, fragments_);
+    shape.fragments = fragments_;
+    shape.payload_size = static_cast<uint32_t>(commit.payload.size());
+    ChunkCommit bare = commit;
+    bare.payload = {};
+    shapes_->CommitShape(bare, shape);
+  }
+
+  std::string Compare() const {
+    if (failed()) return "";
+    if (full_->stats() != shapes_->stats()) return "the counters";
+    return shapes_->CheckInvariants();
+  }
+
+  ShapeTally tally_;
+  std::unique_ptr<Engine> full_;
+  std::unique_ptr<ShapeEngine> shapes_;
+  std::vector<ShapeFragment> fragments_;
+  uint64_t packets_ = 0;
+};
+
+class ShapeEngineTest : public ::testing::TestWithParam<const char*> {};
+
+INSTANTIATE_TEST_SUITE_P(AllReleases, ShapeEngineTest,
+                         ::testing::Values("v2@54", "v2@55", "v2@56", "v2@57", "v2@58"),
+                         [](const auto& release) {
+                           return "v" + std::string(release.param).substr(3);
+                         });
+
+TEST_P(ShapeEngineTest, CorrectStreams_ComeOutTheSameWithoutPayloads) {
+  const EngineInfo& info = *FindEngine(GetParam()).value();
+  uint64_t packets = 0, failures = 0;
+  for (uint32_t seed = 0; seed < 300; ++seed) {
+    SCOPED_TRACE(seed);
+    RandomStream stream(seed, Conduct::kCorrect);
+    Twins twins(info, {.size = stream.traits().size, .policy = stream.traits().policy});
+    for (int step = 0; step < 300 && !twins.failed(); ++step)
+      ASSERT_EQ(twins.Apply(stream.Next()), "") << "step " << step;
+    ASSERT_EQ(twins.Read(UINT64_MAX), "");
+    packets += twins.packets();
+    failures += twins.failed() ? 1 : 0;
+  }
+  EXPECT_GT(packets, 1000u);
+  EXPECT_LT(failures, 150u);  // most by sizes that are patched
+}
+
+TEST_P(ShapeEngineTest, HostileStreams_ComeOutTheSameOrSayWhatIsMissing) {
+  const EngineInfo& info = *FindEngine(GetParam()).value();
+  uint64_t packets = 0;
+  for (uint32_t seed = 0; seed < 300; ++seed) {
+    SCOPED_TRACE(seed);
+    RandomStream stream(seed, Conduct::kHostile);
+    Twins twins(info, {.size = stream.traits().size, .policy = stream.traits().policy});
+    for (int step = 0; step < 300 && !twins.failed(); ++step)
+      ASSERT_EQ(twins.Apply(stream.Next()), "") << "step " << step;
+    packets += twins.packets();
+  }
+  EXPECT_GT(packets, 1000u);
+}
+
+}  // namespace
+}  // namespace ringscope

@@ -1,0 +1,109 @@
+#ifndef RINGSCOPE_CORE_ENGINE_SHAPE_STORE_H_
+#define RINGSCOPE_CORE_ENGINE_SHAPE_STORE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "core/engine/chunk_ring.h"
+#include "core/engine/chunk_shape.h"
+#include "core/engine/engine.h"
+#include "core/engine/shape_engine.h"
+#include "core/engine/shape_tally.h"
+#include "core/perfetto/fragment.h"
+
+namespace ringscope::v2 {
+
+/// What a buffer keeps of its chunks' payloads if it keeps only their shapes: about 4 bytes per
+/// fragment. Where a decision would need the bytes themselves (a patch that changes a fragment's
+/// size, a chunk re-committed in another shape), it reports that: `problem`; what the buffer does
+/// from there on means nothing.
+class ShapeStore {
+ public:
+  static constexpr bool kHasBytes = false;
+  using Interface = ShapeEngine;  // of a buffer with this store
+
+  /// @param tally counts what is lost; must outlive this
+  explicit ShapeStore(ShapeTally& tally) : tally_(&tally) {}
+
+  /// What the commit under way has in place of a payload; must outlive it.
+  void SetIncoming(const ChunkShape& shape) { incoming_ = &shape; }
+  const ChunkShape& incoming() const { return *incoming_; }
+  uint32_t PayloadSize(const ChunkCommit&) const { return incoming_->payload_size; }
+
+  /// Takes the commit's fragments within the first `bytes` as those of a new chunk.
+  void Write(ChunkRef ref, const StoredChunk& chunk, const ChunkCommit& commit, uint32_t bytes);
+  /// The same for a chunk that is re-committed.
+  void Rewrite(ChunkRef ref, const StoredChunk& chunk, const ChunkCommit& commit, uint32_t bytes);
+  FragmentStatus Read(ChunkRef ref, const StoredChunk& chunk, uint32_t offset, Fragment& fragment);
+  void Apply(ChunkRef ref, const StoredChunk& chunk, const Patch& patch);
+
+  /// Padding was put into the ring of chunks under this reference.
+  void WriteNone(ChunkRef ref, bool at_front) {
+    Entry& entry = entries_[ref & entry_mask_];
+    entry = {};
+    entry.release = at_front ? head_ : tail_;
+  }
+  /// The ring of chunks let its first go.
+  void Release(ChunkRef ref) {
+    const uint64_t release = entries_[ref & entry_mask_].release;
+    if (release > head_) head_ = release;
+  }
+  /// To be called before anything is put into the ring of chunks.
+  void MakeRoom(const ChunkRing& chunks) {
+    if (chunks.size() >= entries_.size()) [[unlikely]]
+      GrowEntries(chunks);
+  }
+
+  /// Log time of the chunk's first commit.
+  uint64_t committed_ns(ChunkRef ref) const { return entries_[ref & entry_mask_].committed_ns; }
+  /// Packets, not empty, of an untouched chunk of whole packets, and their bytes.
+  PacketCount Content(ChunkRef ref) const {
+    const Entry& entry = entries_[ref & entry_mask_];
+    return {entry.packets, entry.bytes};
+  }
+  /// The chunk's last fragment; false: it has none.
+  bool ReadLast(ChunkRef ref, Fragment& out);
+  /// Traits of the packet whose first fragment was read last.
+  uint8_t traits() const { return traits_; }
+  ShapeTally& tally() { return *tally_; }
+  const char* problem() const { return problem_; }
+  void SetProblem(const char* problem) {
+    if (problem_ == nullptr) problem_ = problem;
+  }
+
+ private:
+  /// A chunk's part of fragments_, and what is known of the whole.
+  struct Entry {
+    uint64_t at = 0;            // of its first fragment
+    uint64_t release = 0;       // fragments before this are free once the chunk has left the ring
+    uint64_t committed_ns = 0;  // first commit
+    uint32_t bytes = 0;         // of its packets, size varints apart
+    uint16_t count = 0;
+    uint16_t packets = 0;  // that are not empty
+  };
+
+  ShapeFragment& fragment(uint64_t i) { return fragments_[i & fragment_mask_]; }
+  void SetFragments(Entry& entry, const ChunkShape& shape, uint32_t bytes);
+  uint32_t Find(const Entry& entry, uint32_t offset);
+  void GrowEntries(const ChunkRing& chunks);
+  void GrowFragments();
+
+  ShapeTally* tally_;
+  const ChunkShape* incoming_ = nullptr;
+  std::vector<Entry> entries_;  // by chunk reference; a power of two
+  uint32_t entry_mask_ = 0;
+  std::vector<ShapeFragment> fragments_;  // a ring; a power of two
+  uint64_t fragment_mask_ = 0;
+  uint64_t head_ = 0;
+  uint64_t tail_ = 0;
+  // Where reading continues most of the time.
+  ChunkRef next_ref_ = 0;
+  uint32_t next_offset_ = UINT32_MAX;
+  uint32_t next_index_ = 0;
+  uint8_t traits_ = 0;
+  const char* problem_ = nullptr;
+};
+
+}  // namespace ringscope::v2
+
+#endif  // RINGSCOPE_CORE_ENGINE_SHAPE_STORE_H_

@@ -1,0 +1,173 @@
+#ifndef RINGSCOPE_CORE_ENGINE_V1_ENGINE_H_
+#define RINGSCOPE_CORE_ENGINE_V1_ENGINE_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/base/key_index.h"
+#include "core/base/ring.h"
+#include "core/base/sorted_list.h"
+#include "core/engine/engine.h"
+#include "core/engine/zeroed_storage.h"
+
+namespace ringscope {
+
+/// Makes a TraceBuffer V1, the buffer of every Perfetto release. Fails (kLimit) on 0, on sizes that
+/// are no multiple of 16 bytes, on 4 GiB and more, and where the memory cannot be had.
+Result<std::unique_ptr<Engine>> CreateV1Engine(const EngineConfig& config);
+
+namespace v1 {
+
+/// What the index knows of a chunk in the buffer.
+struct Chunk {
+  uint64_t offset = 0;         // of its record in the buffer
+  Identity identity;           // of the commit that brought it
+  uint32_t id = 0;             // the chunk id as a plain number
+  uint32_t sequence = 0;       // its slot
+  uint32_t record_size = 0;    // header and alignment included
+  uint32_t next_fragment = 0;  // offset in the payload
+  uint16_t fragments = 0;
+  uint16_t fragments_read = 0;
+  uint8_t flags = 0;
+  bool complete = true;
+  bool skipped_last = false;  // the last read of it gave no packet
+
+  uint32_t payload_size() const;  // alignment bytes included
+};
+
+/// Names a chunk as long as it is in the buffer.
+using ChunkSlot = uint32_t;
+
+/// Chunks of a sequence that follow each other without a hole, all of them held: what reading found
+/// out about them needs no second look.
+class ChunkRun {
+ public:
+  void Begin(uint32_t id) {
+    known_ = true;
+    first_ = last_ = id;
+  }
+  void ExtendTo(uint32_t id) { last_ = id; }
+  void Forget() { known_ = false; }
+  bool IsKnownFrom(uint32_t id) const { return known_ && first_ == id; }
+  uint32_t last() const { return last_; }
+
+  /// A chunk changes: what was found out may not hold.
+  void OnChanged(uint32_t id) {
+    if (id - first_ <= last_ - first_) known_ = false;
+  }
+  /// A chunk is taken out: if it is the first, the run is shorter.
+  void OnErased(uint32_t id) {
+    if (id == first_ && first_ != last_)
+      ++first_;
+    else
+      OnChanged(id);
+  }
+
+ private:
+  bool known_ = false;
+  uint32_t first_ = 0;
+  uint32_t last_ = 0;
+};
+
+struct Sequence {
+  SequenceKey key;
+  SortedList chunks;          // ChunkSlots by chunk id as a plain number
+  uint32_t last_written = 0;  // highest chunk id, modulo 2^32
+  // So that a visit does not walk over everything that earlier ones have read:
+  ChunkRun read_out;    // from where a visit begins; all read out but for the last
+  uint32_t marker = 0;  // the chunk in it that was read from last, before its last one
+  bool has_marker = false;
+  ChunkRun looked_ahead;  // a packet that begins in the first, and continues through all of them
+};
+
+/// What is in the buffer at one place: a chunk's record or padding.
+struct Record {
+  static constexpr ChunkSlot kPadding = UINT32_MAX;
+
+  uint64_t offset = 0;
+  uint32_t size = 0;
+  ChunkSlot chunk = kPadding;
+
+  bool is_padding() const { return chunk == kPadding; }
+};
+
+class V1Engine final : public Engine {
+ public:
+  V1Engine(const EngineConfig& config, ZeroedStorage storage);
+
+  void Commit(const ChunkCommit& commit) override;
+  bool ApplyPatches(const ChunkPatches& patches) override;
+  void BeginRead() override;
+  const Packet* NextPacket() override;
+  Result<std::unique_ptr<Engine>> Clone() const override;
+  const BufferStats& stats() const override { return stats_; }
+  void VisitWriterStats(const std::function<void(const WriterStats&)>& visit) const override;
+  std::string CheckInvariants() const override;
+
+ private:
+  enum class Fragment : uint8_t { kPacket, kEmpty, kInvalid };
+  enum class Ahead : uint8_t { kPacket, kLost, kFailed };
+
+  // Writing (v1_engine.cc).
+  void Recommit(Sequence& sequence, Chunk& chunk, const ChunkCommit& commit, uint32_t record_size,
+                uint16_t fragments, uint8_t flags);
+  bool MakeRoom(uint32_t record_size, const ChunkCommit& commit, uint64_t& gap);
+  bool Clear(uint64_t size, const ChunkCommit& by, uint64_t& gap);
+  void NotePadding(uint64_t offset, uint64_t size);
+  void WritePayload(const ChunkCommit& commit, uint64_t offset, uint32_t size);
+  void Discard(const ChunkCommit& commit, DiscardReason reason);
+  uint32_t AddSequence(SequenceKey key);
+  ChunkSlot NewChunk();
+  void Erase(ChunkSlot slot, const ChunkCommit& by);
+  Chunk* FindChunk(const Sequence& sequence, uint32_t id);
+  ObservedChunk Observed(const Chunk& chunk) const;
+  // Reading (v1_reader.cc).
+  void EnterSequence();
+  void EndSequence();
+  bool MoveOn(uint32_t& at) const;
+  bool StepForward();
+  Fragment ReadFragment(Chunk& chunk);
+  SequenceKey CurrentKey() const;
+  void ReportStall(uint32_t at, bool packet_goes_on) const;
+  Sequence& Current() { return sequences_[order_[at_sequence_]]; }
+  const Sequence& Current() const { return sequences_[order_[at_sequence_]]; }
+  /// The current sequence's chunk at a position of its list.
+  Chunk& ChunkAt(uint32_t at) { return chunks_[Current().chunks[at].value]; }
+  const Chunk& ChunkAt(uint32_t at) const { return chunks_[Current().chunks[at].value]; }
+  void ReportGivenUp(uint32_t chunk, uint32_t offset, uint32_t cause) const;
+  void AddToHistogram(uint32_t bytes);
+  Ahead ReadAhead();
+  const Packet* Return(uint32_t first_chunk, uint32_t first_offset, Identity identity,
+                       uint32_t dropped);
+
+  uint64_t size_;
+  bool discards_;
+  bool sealed_ = false;
+  uint64_t wr_ = 0;
+  ZeroedStorage storage_;
+  EngineObserver* observer_;
+  StableVector<Sequence> sequences_;
+  KeyIndex slots_;               // by sequence key
+  std::vector<uint32_t> order_;  // slots, by key, as of the last BeginRead
+  StableVector<Chunk> chunks_;   // by ChunkSlot
+  std::vector<ChunkSlot> free_chunks_;
+  /// All records in buffer order, beginning at the cursor; see ChunkRing.
+  Ring<Record> records_;
+  BufferStats stats_;
+  KeyIndex histogram_slots_;
+  StableVector<WriterHistogram> histograms_;
+  std::vector<SequenceKey> histogram_keys_;
+  // The pass under way: the sequence (index into order_), and the chunk in its list.
+  bool reading_ = false;
+  size_t at_sequence_ = 0;
+  uint32_t at_chunk_ = 0;
+  uint32_t dropped_ = 1;  // the next packet's flag, as far as it is known
+  Packet packet_;
+  std::vector<Bytes> slices_;
+};
+
+}  // namespace v1
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_ENGINE_V1_ENGINE_H_

@@ -1,0 +1,391 @@
+#include "core/engine/v2_engine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+
+namespace ringscope {
+namespace v2 {
+
+template <bool kObserved, typename Store>
+auto V2Engine<kObserved, Store>::Tokenize(const ChunkCommit& commit) const -> Incoming {
+  const FinishedPart part =
+      FinishedPartOf(commit.fragments, commit.flags & kAbiFlags, commit.complete);
+  Incoming in{.commit = commit, .flags = part.flags};
+  if (!commit.complete) in.flags |= kIncompleteChunk;
+  ReadFragments(in, part.fragments);
+  in.all_whole &= (in.flags & (kFirstContinues | kLastContinues)) == 0;
+  in.size = commit.complete ? in.fragment_bytes : store_.PayloadSize(commit);
+  return in;
+}
+
+/// Sets what the first `count` fragments are like; all_whole: at least one is not empty.
+template <bool kObserved, typename Store>
+void V2Engine<kObserved, Store>::ReadFragments(Incoming& in, uint32_t count) const {
+  const ChunkCommit& commit = in.commit;
+  if constexpr (Store::kHasBytes) {
+    const auto payload_size = static_cast<uint32_t>(commit.payload.size());
+    for (; count > 0; --count) {
+      Fragment fragment;
+      const FragmentStatus status =
+          ReadFragment(commit.payload.data(), payload_size, in.fragment_bytes, fragment);
+      if (status != FragmentStatus::kFragment) {
+        in.broken = true;
+        in.writer_drop = status == FragmentStatus::kWriterDrop;
+        break;
+      }
+      in.fragment_bytes = fragment.end;
+      in.all_whole |= fragment.size() > 0;
+      ++in.fragments;
+    }
+  } else {
+    const ChunkShape& shape = store_.incoming();
+    for (const ShapeFragment& fragment :
+         shape.fragments.first(std::min<size_t>(count, shape.fragments.size()))) {
+      in.all_whole |= fragment.end > in.fragment_bytes + fragment.header;
+      in.fragment_bytes = fragment.end;
+      ++in.fragments;
+    }
+    if (count > shape.fragments.size()) {
+      in.broken = true;
+      in.writer_drop = shape.end == FragmentStatus::kWriterDrop;
+    }
+  }
+}
+
+template <bool kObserved, typename Store>
+uint32_t V2Engine<kObserved, Store>::FindOrCreateSequence(const ChunkCommit& commit, bool& is_new) {
+  uint32_t slot = s_.slots.Find(commit.sequence);
+  if (slot == KeyIndex::kNone) {
+    slot = static_cast<uint32_t>(s_.sequences.size());
+    s_.sequences.emplace_back().key = commit.sequence;
+    histograms_.emplace_back();
+    s_.slots.Insert(commit.sequence, slot);
+  }
+  Sequence& sequence = s_.sequences[slot];
+  is_new = !sequence.exists;
+  if (is_new) {
+    sequence.exists = true;
+    sequence.identity = commit.identity;
+  }
+  return slot;
+}
+
+template <bool kObserved, typename Store>
+void V2Engine<kObserved, Store>::Discard(const ChunkCommit& commit, DiscardReason reason) {
+  if constexpr (kObserved) observer_->OnDiscarded(commit, reason);
+  if constexpr (!Store::kHasBytes) TallyDiscarded(commit);
+  if (reason == DiscardReason::kTooLarge || reason == DiscardReason::kBadRecommit)
+    ++s_.stats.abi_violations;
+  else
+    ++s_.stats.chunks_discarded;
+}
+
+template <bool kObserved, typename Store>
+void V2Engine<kObserved, Store>::Commit(const ChunkCommit& commit) {
+  if constexpr (Store::kHasBytes) {
+    Take(commit);
+  } else {
+    if (this->failure() == nullptr)
+      this->SetFailure(
+          Error{ErrorCode::kUnsupported, "a buffer without payloads takes none", {}, {}});
+  }
+}
+
+template <bool kObserved, typename Store>
+void V2Engine<kObserved, Store>::Take(const ChunkCommit& commit) {
+  if (s_.sealed) return Discard(commit, DiscardReason::kSealed);
+  if (store_.PayloadSize(commit) > kMaxChunkData) return Discard(commit, DiscardReason::kTooLarge);
+
+  Incoming in = Tokenize(commit);
+  if (in.broken && !(in.writer_drop && s_.rules.allows_writer_drop)) ++s_.stats.abi_violations;
+  if (OuterSize(in.size) > s_.size) return Discard(commit, DiscardReason::kTooLarge);
+
+  bool is_new = false;
+  const uint32_t slot = FindOrCreateSequence(commit, is_new);
+  Sequence& sequence = s_.sequences[slot];
+  histograms_[slot].Add(in.fragment_bytes);
+  if (in.writer_drop) {
+    ++s_.stats.trace_writer_packet_loss;
+    AddLoss(slot, kLossWriterAbort, commit.chunk);
+  }
+  if (sequence.has_last && !Readmits(sequence, in))
+    return Discard(commit, DiscardReason::kAlreadyConsumed);
+
+  const auto recommits = [&] {
+    const uint32_t at = FindChunk(sequence, commit.chunk);
+    return at != kNotFound && RecommitInPlace(sequence.chunks[at], at == 0, in) == Recommit::kDone;
+  };
+  if (s_.rules.recommit_before_evict && recommits()) return;
+  const bool was_there = !Store::kHasBytes && !s_.rules.recommit_before_evict &&
+                         FindChunk(sequence, commit.chunk) != kNotFound;
+  if (!MakeRoom(in)) return;
+  if (!s_.rules.recommit_before_evict && recommits()) return;
+  if constexpr (!Store::kHasBytes) {
+    // Its packets were counted as lost, and are there again.
+    if (was_there) store_.SetProblem("a chunk was evicted for its own re-commit");
+  }
+  WriteChunk(slot, in, is_new);
+}
+
+/// Whether a chunk may come after what its sequence had consumed: it is newer, or it is the chunk
+/// consumed last, which was incomplete and has grown.
+template <bool kObserved, typename Store>
+bool V2Engine<kObserved, Store>::Readmits(const Sequence& sequence, Incoming& in) {
+  const ChunkId id = in.commit.chunk;
+  if (id != sequence.last_id) return !Precedes(id, sequence.last_id);
+  if (!s_.rules.readmits_grown_chunk || !sequence.last_incomplete ||
+      sequence.last_payload_size >= in.fragment_bytes)
+    return false;
+  in.consumed = sequence.last_payload_size;
+  return true;
+}
+
+template <bool kObserved, typename Store>
+auto V2Engine<kObserved, Store>::RecommitInPlace(ChunkRef ref, bool is_first, Incoming& in)
+    -> Recommit {
+  StoredChunk& chunk = s_.chunks[ref];
+  Unsettle(s_.sequences[chunk.sequence]);
+  if (in.fragment_bytes < chunk.payload_size || in.fragment_bytes > chunk.size ||
+      (chunk.flags & kAbiFlags & ~in.flags) != 0) {
+    Discard(in.commit, DiscardReason::kBadRecommit);
+    return Recommit::kDone;
+  }
+  const bool grows = in.fragment_bytes > chunk.payload_size;
+  if (s_.rules.relocates_completed_chunk && chunk.is_incomplete() && chunk.payload_avail == 0 &&
+      in.commit.complete && grows && is_first && !s_.discards) {
+    ++s_.stats.chunks_relocated;
+    in.consumed = chunk.payload_size;
+    if constexpr (kObserved) observer_->OnRelocated(Observed(chunk));
+    Erase(chunk.sequence);
+    return Recommit::kRelocate;
+  }
+  if (in.commit.complete || !s_.rules.scrape_keeps_incomplete)
+    chunk.flags &= static_cast<uint8_t>(~kIncompleteChunk);
+  if (grows) {
+    chunk.payload_avail = static_cast<uint16_t>(in.fragment_bytes - chunk.unread_offset());
+    chunk.payload_size = static_cast<uint16_t>(in.fragment_bytes);
+    store_.Rewrite(ref, chunk, in.commit, in.fragment_bytes);
+    chunk.flags |= in.flags;
+    chunk.all_whole = in.all_whole;
+    ++s_.stats.chunks_rewritten;
+  }
+  if constexpr (kObserved) observer_->OnRewritten(Observed(chunk));
+  return Recommit::kDone;
+}
+
+template <bool kObserved, typename Store>
+void V2Engine<kObserved, Store>::Wrap() {
+  if constexpr (!Store::kHasBytes) {
+    if (s_.discards) store_.SetProblem("a buffer that discards was filled to its last byte");
+  }
+  // Padding that is left between the cursor and the end comes last in buffer order from now on.
+  while (!s_.chunks.empty() && s_.wr < s_.used && s_.chunks[s_.chunks.begin()].offset() >= s_.wr) {
+    const StoredChunk padding = s_.chunks[s_.chunks.begin()];
+    store_.Release(s_.chunks.begin());
+    s_.chunks.PopFront();
+    store_.WriteNone(s_.chunks.PushBack(padding), /*at_front=*/false);
+    if (padding.end() >= s_.used) break;
+  }
+  s_.wr = 0;
+}
+
+/// Wraps if the chunk does not fit to the buffer's end, and clears the bytes it will take.
+/// @return false if the buffer is full and discards
+template <bool kObserved, typename Store>
+bool V2Engine<kObserved, Store>::MakeRoom(const Incoming& in) {
+  const uint32_t outer = OuterSize(in.size);
+  if (outer > s_.size - s_.wr) {
+    if (s_.discards) {
+      s_.sealed = true;
+      Discard(in.commit, DiscardReason::kFull);
+      return false;
+    }
+    if (s_.wr < s_.size) Clear(s_.size, in.commit);
+    Wrap();
+    ++s_.stats.write_wrap_count;
+    if constexpr (kObserved) observer_->OnWrap();
+  }
+  Clear(s_.wr + outer, in.commit);
+  return true;
+}
+
+template <bool kObserved, typename Store>
+void V2Engine<kObserved, Store>::WriteChunk(uint32_t slot, const Incoming& in,
+                                            bool sequence_is_new) {
+  const uint32_t outer = OuterSize(in.size);
+  DropClearedChunks(s_.wr + outer);
+
+  StoredChunk chunk;
+  chunk.offset_16 = static_cast<uint32_t>(s_.wr / 16);
+  chunk.id = in.commit.chunk;
+  chunk.sequence = slot;
+  chunk.size = static_cast<uint16_t>(in.size);
+  chunk.payload_size = static_cast<uint16_t>(in.fragment_bytes);
+  chunk.payload_avail = static_cast<uint16_t>(in.fragment_bytes - in.consumed);
+  chunk.flags = in.flags;
+  chunk.all_whole = in.all_whole;
+  store_.MakeRoom(s_.chunks);
+  const ChunkRef ref = s_.chunks.PushBack(chunk);
+  store_.Write(ref, chunk, in.commit, in.fragment_bytes);
+
+  Sequence& sequence = s_.sequences[slot];
+  const uint32_t at = InsertionPoint(sequence, chunk.id);
+  if (at != sequence.chunks.size()) {
+    ++s_.stats.chunks_committed_out_of_order;
+    sequence.in_buffer_order = false;
+  }
+  if (sequence.listed_empty) RemoveFromEmpty(slot);
+  // The counter is a property of the released buffers; it does not go below nothing.
+  if (sequence.chunks.empty() && !sequence_is_new && s_.empty_counter > 0) --s_.empty_counter;
+  const bool consecutive = at > 0 && at == sequence.chunks.size() &&
+                           s_.chunks[sequence.chunks.back()].id == ChunkId{Raw(chunk.id) - 1};
+  if (sequence.settled && (at != sequence.chunks.size() || !KeepsStall(slot, in, consecutive)))
+    Unsettle(sequence);
+  sequence.chunks.Insert(at, ref);
+  if (!consecutive) {
+    const ChunkId first = s_.chunks[sequence.chunks.front()].id;
+    // A run of consecutive ids on top can not be longer than a buffer has chunks (2^28).
+    if (Distance(first, s_.chunks[sequence.chunks.back()].id) >= kHalfIds / 2)
+      sequence.wide_ids = true;
+  }
+
+  s_.wr += outer;
+  if (s_.wr > s_.used) s_.used = s_.wr;
+  if constexpr (!Store::kHasBytes) store_.tally().SetUsedBytes(s_.used);
+  if (!s_.rules.wraps_at_next_commit && s_.wr == s_.size) Wrap();
+  ++s_.stats.chunks_written;
+  s_.stats.bytes_written += outer;
+  if constexpr (kObserved) observer_->OnCommitted(Observed(chunk));
+  ForgetEmptySequences();
+}
+
+template <bool kObserved, typename Store>
+bool V2Engine<kObserved, Store>::ApplyPatches(const ChunkPatches& patches) {
+  if (StoreFailed()) return false;
+  const uint32_t slot = s_.slots.Find(patches.sequence);
+  uint32_t at = kNotFound;
+  if (slot != KeyIndex::kNone) at = FindChunkAnywhere(s_.sequences[slot], patches.chunk);
+  if (at == kNotFound) {
+    ++s_.stats.patches_failed;
+    if constexpr (kObserved) observer_->OnPatchMissed(nullptr, patches, PatchMiss::kNoSuchChunk);
+    return false;
+  }
+  const ChunkRef ref = s_.sequences[slot].chunks[at];
+  StoredChunk& chunk = s_.chunks[ref];
+  Unsettle(s_.sequences[slot]);
+  for (const Patch& patch : patches.patches) {
+    if (chunk.payload_size < kPatchSize || patch.offset > chunk.payload_size - kPatchSize) {
+      ++s_.stats.patches_failed;
+      if constexpr (kObserved) {
+        const ObservedChunk observed = Observed(chunk);
+        observer_->OnPatchMissed(&observed, patches, PatchMiss::kOutOfBounds);
+      }
+      return false;
+    }
+    store_.Apply(ref, chunk, patch);
+    chunk.all_whole = false;  // a patch may overwrite a fragment's size
+  }
+  s_.stats.patches_succeeded += patches.patches.size();
+  if (!patches.more) chunk.flags &= static_cast<uint8_t>(~kNeedsPatching);
+  if constexpr (kObserved) observer_->OnPatched(Observed(chunk), patches);
+  return !StoreFailed();
+}
+
+template <bool kObserved, typename Store>
+Result<std::unique_ptr<Engine>> V2Engine<kObserved, Store>::Clone() const {
+  if constexpr (Store::kHasBytes) {
+    ZeroedStorage storage = AllocateZeroed(s_.size);
+    if (storage == nullptr)
+      return Fail(ErrorCode::kLimit, fmt::format("no memory for a clone of {} bytes", s_.size));
+    std::memcpy(storage.get(), store_.bytes(), s_.used);
+    State state = s_;
+    state.stats.bytes_read = 0;
+    state.stats.chunks_read = 0;
+    state.stats.readaheads_failed = 0;
+    state.stats.readaheads_succeeded = 0;
+    return std::make_unique<V2Engine<false, Store>>(std::move(state), Store(std::move(storage)),
+                                                    nullptr);
+  } else {
+    return Fail(ErrorCode::kUnsupported, "a buffer without payloads can not be cloned");
+  }
+}
+
+template <bool kObserved, typename Store>
+void V2Engine<kObserved, Store>::VisitWriterStats(
+    const std::function<void(const WriterStats&)>& visit) const {
+  for (size_t slot = 0; slot < histograms_.size(); ++slot)
+    visit({s_.sequences[slot].key, &histograms_[slot]});
+}
+
+template <bool kObserved, typename Store>
+ObservedChunk V2Engine<kObserved, Store>::Observed(const StoredChunk& chunk) const {
+  return {.sequence = s_.sequences[chunk.sequence].key,
+          .chunk = chunk.id,
+          .offset = chunk.offset(),
+          .outer_size = chunk.outer_size(),
+          .payload_size = chunk.payload_size,
+          .payload_avail = chunk.payload_avail,
+          .flags = static_cast<uint8_t>(chunk.flags & kAbiFlags),
+          .incomplete = chunk.is_incomplete(),
+          .payload = store_.Payload(chunk)};
+}
+
+}  // namespace v2
+}  // namespace ringscope
+
+// The other parts of this file, included nowhere else: a template's members are in one translation
+// unit.
+#include "core/engine/v2_clear_part.h"
+#include "core/engine/v2_lookup_part.h"
+#include "core/engine/v2_reader_part.h"
+#include "core/engine/v2_shape_part.h"
+
+namespace ringscope {
+namespace v2 {
+namespace {
+
+// A state that is moved moves its parts: a clone copies each once.
+static_assert(std::is_nothrow_move_constructible_v<State>);
+
+Result<State> MakeState(const V2Rules& rules, const EngineConfig& config) {
+  constexpr uint64_t kPage = 4096;
+  constexpr uint64_t kLimit = uint64_t{1} << 32;
+  if (config.size == 0 || config.size > kLimit - kPage)
+    return Fail(ErrorCode::kLimit,
+                fmt::format("a v2 buffer has 1 to {} bytes, not {}", kLimit - kPage, config.size));
+  State state;
+  state.rules = rules;
+  state.size = (config.size + kPage - 1) / kPage * kPage;
+  state.discards = config.policy == FillPolicy::kDiscard;
+  state.stats.buffer_size = state.size;
+  return state;
+}
+
+}  // namespace
+}  // namespace v2
+
+Result<std::unique_ptr<Engine>> CreateV2Engine(const V2Rules& rules, const EngineConfig& config) {
+  using v2::PayloadStore;
+  RS_ASSIGN_OR_RETURN(v2::State state, v2::MakeState(rules, config));
+  ZeroedStorage storage = AllocateZeroed(state.size);
+  if (storage == nullptr)
+    return Fail(ErrorCode::kLimit, fmt::format("no memory for a buffer of {} bytes", state.size));
+  PayloadStore store(std::move(storage));
+  if (config.observer != nullptr)
+    return std::make_unique<v2::V2Engine<true, PayloadStore>>(std::move(state), std::move(store),
+                                                              config.observer);
+  return std::make_unique<v2::V2Engine<false, PayloadStore>>(std::move(state), std::move(store),
+                                                             nullptr);
+}
+
+Result<std::unique_ptr<ShapeEngine>> CreateV2ShapeEngine(const V2Rules& rules,
+                                                         const EngineConfig& config,
+                                                         ShapeTally& tally) {
+  RS_ASSIGN_OR_RETURN(v2::State state, v2::MakeState(rules, config));
+  return std::make_unique<v2::V2ShapeEngine>(std::move(state), v2::ShapeStore(tally), nullptr);
+}
+
+}  // namespace ringscope

@@ -1,0 +1,233 @@
+#ifndef RINGSCOPE_CORE_ENGINE_V2_ENGINE_H_
+#define RINGSCOPE_CORE_ENGINE_V2_ENGINE_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/base/key_index.h"
+#include "core/engine/chunk_ring.h"
+#include "core/engine/engine.h"
+#include "core/engine/payload_store.h"
+#include "core/engine/shape_engine.h"
+#include "core/engine/shape_store.h"
+#include "core/engine/v2_rules.h"
+#include "core/perfetto/data_loss.h"
+#include "core/perfetto/fragment.h"
+
+namespace ringscope {
+
+/// Makes a TraceBufferV2 that follows `rules`. Fails (kLimit) on sizes of 4 GiB and more, on 0, and
+/// where the memory cannot be had. Memory is taken as the buffer fills.
+Result<std::unique_ptr<Engine>> CreateV2Engine(const V2Rules& rules, const EngineConfig& config);
+
+/// Makes one that keeps no payloads: same counters, same packets, at a part of the time and of the
+/// memory. Where the next step depends on the bytes, failure() says so. It is not observed.
+/// @param tally counts what is lost; must outlive the engine
+Result<std::unique_ptr<ShapeEngine>> CreateV2ShapeEngine(const V2Rules& rules,
+                                                         const EngineConfig& config,
+                                                         ShapeTally& tally);
+
+namespace v2 {
+
+/// Chunk ids within this distance have a total order, also where they wrap.
+inline constexpr uint32_t kHalfIds = uint32_t{1} << 30;
+
+/// A sequence as the buffer knows it, in one cache line. Slots are never given back: a sequence
+/// that the buffer forgets is only reset, as its writer histogram stays.
+struct alignas(64) Sequence {
+  static constexpr uint32_t kNone = UINT32_MAX;
+
+  ChunkList chunks;
+  SequenceKey key;
+  Identity identity;             // as of the commit that made it known
+  uint32_t skipped_in_pass = 0;  // number of the read pass; 0: none
+  ChunkId last_id{};             // the last consumed chunk, if has_last
+  uint32_t older_empty = kNone;  // neighbours in the list of empty sequences
+  uint32_t newer_empty = kNone;
+  uint16_t last_payload_size = 0;
+  uint16_t loss_bits = 0;  // pending
+  bool exists : 1 = false;
+  bool has_last : 1 = false;
+  bool last_incomplete : 1 = false;
+  bool wide_ids : 1 = false;          // the list's ids are not within kHalfIds: no total order
+  bool listed_empty : 1 = false;      // is in the list of empty sequences
+  bool in_buffer_order : 1 = true;    // the list is
+  bool stalled_in_chain : 1 = false;  // the last stall was in the middle of a packet
+  bool stalled_at_end : 1 = false;    // there, as the chunk after the last one is missing
+  bool stall_repeats : 1 = false;     // another pass would find the same, and change nothing
+  bool settled : 1 = false;           // it repeats, and nothing changed that since
+};
+static_assert(sizeof(Sequence) == 64);
+
+/// A sequence that stalled, and would in the next pass.
+struct SettledSequence {
+  ChunkRef first = 0;  // its first chunk in buffer order
+  uint32_t slot = 0;
+};
+
+/// Where and why a read pass left a sequence, as reported to the observer.
+struct Stall {
+  ChunkId chunk{};
+  StallReason reason{};
+};
+
+/// Everything that a clone copies.
+struct State {
+  V2Rules rules;
+  uint64_t size = 0;
+  bool discards = false;  // fill policy
+  bool sealed = false;    // discard mode, and a write was discarded
+  uint64_t wr = 0;        // write cursor; may equal `size`
+  uint64_t used = 0;      // high-water mark of bytes ever written
+  ChunkRing chunks;
+  StableVector<Sequence> sequences;
+  KeyIndex slots;  // by sequence key
+  BufferStats stats;
+  // Sequences that became empty, oldest first, and the threshold's counter, which is not their
+  // number: it moves only as the released buffers' does.
+  uint32_t oldest_empty = Sequence::kNone;
+  uint32_t newest_empty = Sequence::kNone;
+  uint32_t empty_listed = 0;
+  uint32_t empty_counter = 0;
+  uint32_t pass = 0;  // number of the read pass; never 0 once there was one
+  // The settled chunks at the beginning of buffer order: padding, and chunks of sequences that
+  // stalled and did not change since. A read pass would find nothing new there: it starts after
+  // them, counts the read-aheads that would fail and reports the stalls that it would report.
+  ChunkRef settled_end = 0;
+  std::vector<SettledSequence> settled;  // in order of their first chunks
+  uint32_t settled_failures = 0;         // of read-aheads
+};
+
+/// Takes the packets of one sequence in order, up to a target chunk. Its current chunk is always
+/// the first of the sequence's list.
+struct Reader {
+  uint32_t slot = 0;
+  ChunkRef target = 0;
+  uint32_t position = 0;  // in the first chunk's payload
+  bool met_gap = false;
+  bool moved = false;   // returned a packet, or took a chunk out
+  bool at_end = false;  // a packet continues after the sequence's last chunk
+};
+
+enum class Mode : uint8_t { kRead, kErase };
+
+/// TraceBufferV2. Three instantiations: the unobserved ones have no trace of the observer in them,
+/// and one of them keeps shapes (ShapeStore) where the others keep payloads (PayloadStore).
+template <bool kObserved, typename Store>
+class V2Engine : public Store::Interface {
+ public:
+  V2Engine(State state, Store store, EngineObserver* observer)
+      : s_(std::move(state)), store_(std::move(store)), observer_(observer) {}
+
+  void Commit(const ChunkCommit& commit) override;
+  bool ApplyPatches(const ChunkPatches& patches) override;
+  void BeginRead() override;
+  const Packet* NextPacket() override;
+  Result<std::unique_ptr<Engine>> Clone() const override;
+  const BufferStats& stats() const override { return s_.stats; }
+  void VisitWriterStats(const std::function<void(const WriterStats&)>& visit) const override;
+  std::string CheckInvariants() const override;
+
+ protected:
+  void Take(const ChunkCommit& commit);
+  bool StoreFailed();
+  Store& store() { return store_; }
+  const PacketShape& shape() const { return shape_; }
+
+ private:
+  /// A commit after a look at its fragments.
+  struct Incoming {
+    const ChunkCommit& commit;
+    uint8_t flags = 0;  // to be stored
+    uint32_t fragments = 0;
+    uint32_t fragment_bytes = 0;
+    uint32_t size = 0;      // payload bytes to reserve
+    uint32_t consumed = 0;  // bytes that were read before, for a chunk that is re-committed
+    bool all_whole = false;
+    bool writer_drop = false;
+    bool broken = false;  // fewer fragments than counted
+  };
+  enum class Recommit : uint8_t { kDone, kRelocate };
+
+  static constexpr uint32_t kNotFound = UINT32_MAX;
+
+  // Commits (v2_engine.cc).
+  Incoming Tokenize(const ChunkCommit& commit) const;
+  void ReadFragments(Incoming& in, uint32_t count) const;
+  uint32_t FindOrCreateSequence(const ChunkCommit& commit, bool& is_new);
+  bool Readmits(const Sequence& sequence, Incoming& in);
+  uint32_t FindChunk(const Sequence& sequence, ChunkId id) const;
+  uint32_t FindChunkAnywhere(const Sequence& sequence, ChunkId id) const;
+  uint32_t InsertionPoint(const Sequence& sequence, ChunkId id) const;
+  Recommit RecommitInPlace(ChunkRef ref, bool is_first, Incoming& in);
+  bool MakeRoom(const Incoming& in);
+  bool KeepsStall(uint32_t slot, const Incoming& in, bool consecutive);
+  void WriteChunk(uint32_t slot, const Incoming& in, bool sequence_is_new);
+  void Wrap();
+  void Discard(const ChunkCommit& commit, DiscardReason reason);
+  // Clearing (v2_clear_part.h).
+  void Clear(uint64_t end, const ChunkCommit& by);
+  void ClearChunk(ChunkRef ref, const ChunkCommit& by);
+  void DropClearedChunks(uint64_t end);
+  void Erase(uint32_t slot);
+  void AddToEmpty(uint32_t slot);
+  void RemoveFromEmpty(uint32_t slot);
+  void ForgetEmptySequences();
+  // Reading (v2_reader_part.h).
+  enum class Chain : uint8_t { kWhole, kLost, kUnfinished };
+  const Packet* Advance();
+  void Settle(ChunkRef ref);
+  void Unsettle(const Sequence& sequence);
+  void ReportStall(uint32_t slot, Stall stall);
+  void BeginAfterSettled();
+  Reader MakeReader(ChunkRef target);
+  template <Mode kMode>
+  bool NextOf(Reader& reader);
+  template <Mode kMode>
+  Chain Reassemble(Reader& reader, const Fragment& begin, uint32_t& loss_bit);
+  template <Mode kMode>
+  void Consume(StoredChunk& chunk, uint32_t bytes);
+  void ReturnPacket(const Sequence& sequence, ChunkId first, uint32_t first_offset, ChunkId last);
+  void AddLoss(uint32_t slot, uint32_t bit, ChunkId at);
+
+  // What a buffer without payloads counts in their place (v2_shape_part.h).
+  void SetShape(uint32_t slot, ChunkRef first);
+  void TallyCutOff(uint32_t slot, uint32_t first_fragment);
+  void TallyDiscarded(const ChunkCommit& commit);
+  uint32_t BytesKnown(const ChunkCommit& commit);
+  uint64_t BytesAwaiting(const ChunkCommit& commit);
+
+  ObservedChunk Observed(const StoredChunk& chunk) const;
+
+  State s_;
+  Store store_;
+  EngineObserver* observer_;
+  StableVector<WriterHistogram> histograms_;  // by sequence slot; a clone has none
+  std::vector<Stall> stalls_;                 // the last of each, by sequence slot; if observed
+  // The pass under way.
+  ChunkRef read_ref_ = 0;
+  bool reading_ = false;
+  bool begun_ = false;  // packets were asked for
+  bool has_reader_ = false;
+  Reader reader_;
+  Packet packet_;
+  PacketShape shape_;  // of packet_, without payloads
+  Bytes whole_slice_;
+  std::vector<Bytes> slices_;
+  std::vector<uint32_t> chain_;  // fragment sizes of a reassembly, by position in the chunk list
+};
+
+/// TraceBufferV2 without payloads.
+class V2ShapeEngine final : public V2Engine<false, ShapeStore> {
+ public:
+  using V2Engine::V2Engine;
+
+  void CommitShape(const ChunkCommit& commit, const ChunkShape& shape) override;
+  const PacketShape& packet_shape() const override { return shape(); }
+};
+
+}  // namespace v2
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_ENGINE_V2_ENGINE_H_

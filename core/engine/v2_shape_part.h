@@ -1,0 +1,126 @@
+#ifndef RINGSCOPE_CORE_ENGINE_V2_SHAPE_PART_H_
+#define RINGSCOPE_CORE_ENGINE_V2_SHAPE_PART_H_
+
+// Part of v2_engine.cc: what a buffer without payloads knows of packets, and how it counts those
+// that it loses. Only compiled for such a buffer.
+
+#include "core/engine/v2_engine.h"
+
+namespace ringscope::v2 {
+
+void V2ShapeEngine::CommitShape(const ChunkCommit& commit, const ChunkShape& shape) {
+  if (StoreFailed()) return;
+  store().SetIncoming(shape);
+  Take(commit);
+  StoreFailed();
+}
+
+/// Whether something happened that cannot be decided without payloads. Nothing is done then.
+template <bool kObserved, typename Store>
+bool V2Engine<kObserved, Store>::StoreFailed() {
+  if constexpr (!Store::kHasBytes) {
+    if (store_.problem() == nullptr) [[likely]]
+      return false;
+    if (this->failure() == nullptr)
+      this->SetFailure(Error{ErrorCode::kUnsupported, store_.problem(), {}, {}});
+    return true;
+  }
+  return false;
+}
+
+template <bool kObserved, typename Store>
+void V2Engine<kObserved, Store>::SetShape(uint32_t slot, ChunkRef first) {
+  shape_ = {.committed_ns = store_.committed_ns(first), .slot = slot, .traits = store_.traits()};
+}
+
+/// The beginning of a packet was overwritten before its end was committed.
+template <bool kObserved, typename Store>
+void V2Engine<kObserved, Store>::TallyCutOff(uint32_t slot, uint32_t first_fragment) {
+  const uint64_t bytes = s_.rules.clearing_consumes_pieces ? packet_.size : first_fragment;
+  store_.tally().AddOverwritten(slot, {1, bytes}, /*open=*/true);
+}
+
+/// Bytes in the buffer of the packet that the commit's first fragment continues.
+template <bool kObserved, typename Store>
+uint64_t V2Engine<kObserved, Store>::BytesAwaiting(const ChunkCommit& commit) {
+  const uint32_t slot = s_.slots.Find(commit.sequence);
+  if (slot == KeyIndex::kNone) return 0;
+  const ChunkList& list = s_.sequences[slot].chunks;
+  uint64_t bytes = 0;
+  ChunkId next = commit.chunk;
+  for (uint32_t i = list.size(); i-- > 0;) {
+    const StoredChunk& chunk = s_.chunks[list[i]];
+    Fragment last;
+    if (Successor(chunk.id) != next || !store_.ReadLast(list[i], last)) break;
+    const FragmentKind kind = KindOf(last, chunk.payload_size, chunk.flags);
+    if (kind != FragmentKind::kBegin && kind != FragmentKind::kContinue) break;
+    bytes += last.size();
+    if (kind == FragmentKind::kBegin) break;
+    next = chunk.id;
+  }
+  return bytes;
+}
+
+/// Bytes of a chunk that is not let in whose packets are accounted for already: it is in the
+/// buffer, or was.
+template <bool kObserved, typename Store>
+uint32_t V2Engine<kObserved, Store>::BytesKnown(const ChunkCommit& commit) {
+  const uint32_t slot = s_.slots.Find(commit.sequence);
+  if (slot == KeyIndex::kNone) return 0;
+  const Sequence& sequence = s_.sequences[slot];
+  const uint32_t at = FindChunkAnywhere(sequence, commit.chunk);
+  if (at != kNotFound) return s_.chunks[sequence.chunks[at]].payload_size;
+  if (!sequence.has_last || Precedes(sequence.last_id, commit.chunk)) return 0;
+  if (sequence.last_id == commit.chunk) return sequence.last_payload_size;
+  store_.SetProblem("a chunk was committed after newer ones were consumed");
+  return 0;
+}
+
+template <bool kObserved, typename Store>
+void V2Engine<kObserved, Store>::TallyDiscarded(const ChunkCommit& commit) {
+  ShapeTally::Discards& discards = store_.tally().Discarded(commit.sequence);
+  ShapeTally::DiscardedChunk* chunk = discards.Find(commit.chunk);
+  if (chunk == nullptr) {
+    if (discards.recent.size() == ShapeTally::Discards::kMaxRecent)
+      discards.recent.erase(discards.recent.begin());
+    chunk = &discards.recent.emplace_back();
+    chunk->id = commit.chunk;
+    chunk->bytes = BytesKnown(commit);
+  }
+
+  size_t count = commit.fragments;
+  uint8_t flags = commit.flags;
+  if (!commit.complete && count > 0) {
+    --count;
+    flags &= static_cast<uint8_t>(~kLastContinues);
+  }
+  const ChunkShape& shape = store_.incoming();
+  const auto fragments = shape.fragments.first(std::min(count, shape.fragments.size()));
+  uint32_t begin = 0;
+  for (const ShapeFragment& fragment : fragments) {
+    const uint32_t size = fragment.end - begin - fragment.header;
+    const bool continues = begin == 0 && (flags & kFirstContinues) != 0;
+    begin = fragment.end;
+    if (fragment.end <= chunk->bytes) continue;
+    if (continues) {
+      const ShapeTally::DiscardedChunk* before = discards.Find(ChunkId{Raw(commit.chunk) - 1});
+      chunk->counted_front = before == nullptr || !before->open;
+      if (chunk->counted_front) discards.count += {1, BytesAwaiting(commit)};
+      discards.count.bytes += size;
+    } else {
+      discards.count += {size > 0 ? 1u : 0u, size};
+    }
+  }
+  if (begin <= chunk->bytes) return;
+  chunk->bytes = begin;
+  chunk->open = (flags & kLastContinues) != 0;
+  // The next chunk was committed before this one, and its fragment counted as a packet of its own.
+  ShapeTally::DiscardedChunk* next = discards.Find(Successor(commit.chunk));
+  if (!chunk->open || next == nullptr || !next->counted_front) return;
+  next->counted_front = false;
+  --discards.count.packets;
+}
+
+}  // namespace ringscope::v2
+
+#endif  // RINGSCOPE_CORE_ENGINE_V2_SHAPE_PART_H_

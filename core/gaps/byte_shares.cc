@@ -1,0 +1,101 @@
+#include "core/gaps/byte_shares.h"
+
+#include <algorithm>
+
+namespace ringscope {
+namespace {
+
+SequenceKey KeyOf(uint32_t packed) {
+  return {ProducerId{static_cast<uint16_t>(packed >> 16)}, WriterId{static_cast<uint16_t>(packed)}};
+}
+
+bool IsLarger(const SequenceShare& a, const SequenceShare& b) {
+  return a.bytes != b.bytes ? a.bytes > b.bytes : a.sequence < b.sequence;
+}
+
+}  // namespace
+
+void ShareList::AddOne(SequenceKey sequence, uint64_t bytes) {
+  const auto at = std::find_if(shares_.begin(), shares_.end(), [&](const SequenceShare& share) {
+    return share.sequence == sequence;
+  });
+  if (at != shares_.end())
+    at->bytes += bytes;
+  else
+    shares_.push_back({sequence, bytes});
+}
+
+void ShareList::Add(const BytesBySequence& bytes) {
+  if (shares_.empty() && bytes.size() > 2 * kMost) {
+    // Far more than are kept: only these are copied.
+    std::vector<SequenceShare> all;
+    all.reserve(bytes.size());
+    for (const auto& [sequence, count] : bytes) all.push_back({KeyOf(sequence), count});
+    std::nth_element(all.begin(), all.begin() + kMost, all.end(), IsLarger);
+    for (size_t i = kMost; i < all.size(); ++i) other_bytes_ += all[i].bytes;
+    shares_.assign(all.begin(), all.begin() + kMost);
+    return;
+  }
+  for (const auto& [sequence, count] : bytes) AddOne(KeyOf(sequence), count);
+  if (shares_.size() > 2 * kMost) Sort();
+}
+
+void ShareList::AddPart(const ShareList& other, uint64_t part, uint64_t whole) {
+  const auto scale = [&](uint64_t bytes) {
+    if (part == whole) return bytes;
+    return static_cast<uint64_t>(static_cast<double>(bytes) * static_cast<double>(part) /
+                                 static_cast<double>(whole));
+  };
+  for (const SequenceShare& share : other.shares_) AddOne(share.sequence, scale(share.bytes));
+  other_bytes_ += scale(other.other_bytes_);
+  if (shares_.size() > 2 * kMost) Sort();
+}
+
+void ShareList::Sort() {
+  std::sort(shares_.begin(), shares_.end(), IsLarger);
+  for (size_t i = kMost; i < shares_.size(); ++i) other_bytes_ += shares_[i].bytes;
+  if (shares_.size() > kMost) shares_.resize(kMost);
+}
+
+uint64_t ShareList::bytes() const {
+  uint64_t sum = other_bytes_;
+  for (const SequenceShare& share : shares_) sum += share.bytes;
+  return sum;
+}
+
+void ShareBlocks::Add(SequenceKey sequence, uint64_t bytes) {
+  if (bytes > 0) current_[sequence.Packed()] += bytes;
+  if (++chunks_ % kBlock != 0) return;
+  ShareList block;
+  block.Add(current_);
+  current_.clear();
+  // A full group of blocks makes one of the next level.
+  for (size_t level = 0;; ++level) {
+    if (level == levels_.size()) levels_.emplace_back();
+    block.Sort();
+    std::vector<ShareList>& blocks = levels_[level];
+    blocks.push_back(std::move(block));
+    if (blocks.size() % kFanOut != 0) return;
+    block = ShareList();
+    for (size_t i = blocks.size() - kFanOut; i < blocks.size(); ++i) block.Add(blocks[i]);
+  }
+}
+
+ShareList ShareBlocks::Between(uint64_t first, uint64_t end) const {
+  ShareList sum;
+  if (levels_.empty()) return sum;
+  uint64_t at = (first + kBlock / 2) / kBlock;
+  const uint64_t last = std::min<uint64_t>((end + kBlock / 2) / kBlock, levels_[0].size());
+  while (at < last) {
+    size_t level = 0;
+    uint64_t width = 1;
+    while (level + 1 < levels_.size() && at % (width * kFanOut) == 0 &&
+           at + width * kFanOut <= last)
+      ++level, width *= kFanOut;
+    sum.Add(levels_[level][at / width]);
+    at += width;
+  }
+  return sum;
+}
+
+}  // namespace ringscope

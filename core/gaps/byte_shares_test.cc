@@ -1,0 +1,64 @@
+#include "core/gaps/byte_shares.h"
+
+#include <gtest/gtest.h>
+
+namespace ringscope {
+namespace {
+
+SequenceKey Key(uint16_t writer) { return {ProducerId{1}, WriterId{writer}}; }
+
+TEST(ShareList, Few_AreExactAndSorted) {
+  ShareList list;
+  list.Add(BytesBySequence{{Key(1).Packed(), 10}, {Key(2).Packed(), 30}});
+  list.Add(BytesBySequence{{Key(1).Packed(), 40}});
+  list.Sort();
+  EXPECT_EQ(list.shares(), (std::vector<SequenceShare>{{Key(1), 50}, {Key(2), 30}}));
+  EXPECT_EQ(list.other_bytes(), 0u);
+}
+
+TEST(ShareList, Many_KeepTheLargestAndTheSum) {
+  BytesBySequence bytes;
+  uint64_t sum = 0;
+  for (uint16_t writer = 1; writer <= 1000; ++writer) {
+    bytes[Key(writer).Packed()] = writer;
+    sum += writer;
+  }
+  ShareList list;
+  for (int i = 0; i < 3; ++i) list.Add(bytes);
+  list.Sort();
+  ASSERT_EQ(list.shares().size(), ShareList::kMost);
+  EXPECT_EQ(list.shares().front(), (SequenceShare{Key(1000), 3000}));
+  EXPECT_EQ(list.bytes(), 3 * sum);
+}
+
+TEST(ShareList, Part_IsScaled) {
+  ShareList list, other;
+  other.Add(BytesBySequence{{Key(1).Packed(), 100}});
+  list.AddPart(other, 1, 4);
+  EXPECT_EQ(list.bytes(), 25u);
+}
+
+// Stretches from block to block are exact, through all levels; a half block is rounded.
+TEST(ShareBlocks, Between_IsExactAtTheBordersOfBlocks) {
+  ShareBlocks blocks;
+  constexpr uint64_t kBlocks = 300;
+  for (uint64_t i = 0; i < kBlocks * ShareBlocks::kBlock; ++i)
+    blocks.Add(Key(static_cast<uint16_t>(1 + i % 2)), i % 5 == 0 ? 0 : 16);
+  const auto expected = [](uint64_t first, uint64_t end) {
+    uint64_t sum = 0;
+    for (uint64_t i = first; i < end; ++i) sum += i % 5 == 0 ? 0 : 16;
+    return sum;
+  };
+  for (const auto& [first, end] :
+       {std::pair<uint64_t, uint64_t>{0, 300}, {1, 2}, {15, 17}, {16, 272}, {3, 299}, {7, 7}}) {
+    const uint64_t from = first * ShareBlocks::kBlock, to = end * ShareBlocks::kBlock;
+    EXPECT_EQ(blocks.Between(from, to).bytes(), expected(from, to)) << first << " " << end;
+    EXPECT_EQ(blocks.Between(from + 100, to + 100).bytes(), expected(from, to));
+  }
+  EXPECT_EQ(blocks.Between(0, 1000 * ShareBlocks::kBlock).bytes(),
+            expected(0, kBlocks * ShareBlocks::kBlock));
+  EXPECT_EQ(ShareBlocks().Between(0, 5000).bytes(), 0u);
+}
+
+}  // namespace
+}  // namespace ringscope

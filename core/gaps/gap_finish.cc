@@ -1,0 +1,203 @@
+// How gaps are put into words that a report needs: culprits, signs, remedies.
+
+#include <algorithm>
+
+#include "core/gaps/buffer_gaps.h"
+#include "core/perfetto/data_loss.h"
+#include "core/perfetto/page.h"
+
+namespace ringscope::gaps {
+namespace {
+
+/// Kinds of content that are kept one by one.
+constexpr size_t kMaxContents = 32;
+
+/// Buffer sizes are whole pages.
+
+template <typename T>
+void SortBySize(std::vector<T>& counts) {
+  std::stable_sort(counts.begin(), counts.end(),
+                   [](const T& a, const T& b) { return a.count.packets > b.count.packets; });
+}
+
+bool Has(const Gap& gap, Cause cause) {
+  return std::any_of(gap.causes.begin(), gap.causes.end(),
+                     [&](const CauseCount& count) { return count.cause == cause; });
+}
+
+}  // namespace
+
+void AddCount(std::vector<CauseCount>& list, const CauseCount& more) {
+  for (CauseCount& entry : list) {
+    if (entry.fate != more.fate || entry.cause != more.cause || entry.own_fault != more.own_fault ||
+        entry.loss_bits != more.loss_bits)
+      continue;
+    entry.count += more.count;
+    return;
+  }
+  list.push_back(more);
+}
+
+void AddCount(std::vector<ContentCount>& list, const ContentCount& more) {
+  for (ContentCount& entry : list) {
+    if (entry.content != more.content) continue;
+    entry.count += more.count;
+    return;
+  }
+  if (list.size() < kMaxContents)
+    list.push_back(more);
+  else
+    list.back().count += more.count;
+}
+
+/// The gaps turn out to be one.
+void GapBuffer::Merge(OpenGap& open, const OpenGap& other) {
+  Gap& gap = open.gap;
+  const Gap& more = other.gap;
+  gap.last = more.last;
+  gap.last_chunk = std::max(gap.last_chunk, more.last_chunk);
+  gap.lost += more.lost;
+  gap.own_fault += more.own_fault;
+  for (const CauseCount& cause : more.causes) AddCount(gap.causes, cause);
+  for (const ContentCount& content : more.contents) AddCount(gap.contents, content);
+  for (const LogMoment& moment : {more.written.first, more.written.last}) gap.written.Add(moment);
+  for (const LogMoment& moment : {more.sealed.first, more.sealed.last}) gap.sealed.Add(moment);
+  gap.state_packets += more.state_packets;
+  gap.lost_bits |= more.lost_bits;
+  // What the windows have in common counts once.
+  const uint64_t length = other.window_end - other.window_first;
+  const uint64_t from = std::clamp(open.window_end, other.window_first, other.window_end);
+  if (open.window_first == open.window_end) {
+    open.window_first = other.window_first;
+    open.pushed.Add(other.pushed);
+  } else if (length > 0) {
+    open.pushed.AddPart(other.pushed, other.window_end - from, length);
+  }
+  open.window_end = std::max(open.window_end, other.window_end);
+  open.needed = std::max(open.needed, other.needed);
+  open.counts_needed |= other.counts_needed;
+  open.filled |= other.filled;
+  open.read_in_vain |= other.read_in_vain;
+  if (other.residence_ns)
+    open.residence_ns = std::min(open.residence_ns.value_or(UINT64_MAX), *other.residence_ns);
+}
+
+std::vector<SequenceGaps> GapBuffer::Finish() {
+  OnReadBegun();  // as if all were read now
+  std::vector<SequenceGaps> finished;
+  finished.reserve(sequences_.size());
+  for (size_t slot = 0; slot < sequences_.size(); ++slot)
+    finished.push_back(FinishSequence(sequences_[slot]));
+  std::sort(finished.begin(), finished.end(),
+            [](const SequenceGaps& a, const SequenceGaps& b) { return a.sequence < b.sequence; });
+  return finished;
+}
+
+SequenceGaps GapBuffer::FinishSequence(Sequence& sequence) {
+  SequenceGaps result;
+  result.buffer = id_;
+  result.sequence = sequence.key;
+  result.by_fate = sequence.by_fate;
+  result.own_fault = sequence.own_fault;
+  result.unlisted_gaps = sequence.unlisted_gaps;
+  result.unlisted_flags = sequence.unlisted_flags;
+  result.unusable = sequence.unusable;
+  result.unusable_spans = sequence.unusable_spans;
+  result.producer_flags = sequence.producer_flags;
+  result.hidden_flags = sequence.hidden_flags;
+  result.producer_bits = sequence.producer_bits;
+
+  for (const GapTrack::Run& run : sequence.track.runs()) {
+    if (run.kind != GapTrack::Kind::kLost || run.detail == GapTrack::kNoDetail) continue;
+    OpenGap& open = gaps_[run.detail];
+    if (open.counted < open.window_end)
+      open.pushed.Add(history_.BlocksBetween(open.counted, open.window_end));
+  }
+  sequence.track.Join([&](uint32_t detail, uint32_t other) { Merge(gaps_[detail], gaps_[other]); });
+  const std::vector<GapTrack::Run>& runs = sequence.track.runs();
+  const GapTrack::Run* before = nullptr;
+  for (size_t i = 0; i < runs.size(); before = &runs[i++]) {
+    const GapTrack::Run& run = runs[i];
+    if (run.detail == GapTrack::kNoDetail) continue;
+    if (run.kind == GapTrack::Kind::kRead) {
+      if (before == nullptr || before->kind != GapTrack::Kind::kLost)
+        result.false_flags.push_back(Explain(sequence, flags_[run.detail], before));
+      continue;
+    }
+    OpenGap& open = gaps_[run.detail];
+    FinishGap(open);
+    const bool is_read = i + 1 < runs.size() && runs[i + 1].kind == GapTrack::Kind::kRead;
+    if (is_read && runs[i + 1].detail != GapTrack::kNoDetail) {
+      open.gap.next = flags_[runs[i + 1].detail].packet;
+      const bool is_first = open.gap.next->first_of_sequence;
+      open.gap.sign = !is_first                  ? GapSign::kFlagged
+                      : flags_first_of_sequence_ ? GapSign::kV1First
+                                                 : GapSign::kFlaggedFirst;
+    } else if (is_read) {
+      open.gap.sign = open.gap.lost_bits != 0 ? GapSign::kFlagInvalid : GapSign::kNotFlagged;
+    }
+    result.gaps.push_back(std::move(open.gap));
+  }
+  return result;
+}
+
+void GapBuffer::FinishGap(OpenGap& open) {
+  if (open.filled) open.pushed.Add(laid_by_);
+  open.pushed.Sort();
+  open.gap.culprits = open.pushed.shares();
+  open.gap.other_bytes = open.pushed.other_bytes();
+  SortBySize(open.gap.causes);
+  std::stable_partition(open.gap.causes.begin(), open.gap.causes.end(),
+                        [](const CauseCount& cause) { return cause.own_fault; });
+  SortBySize(open.gap.contents);
+  Remedy(open);
+}
+
+void GapBuffer::Remedy(OpenGap& open) const {
+  Gap& gap = open.gap;
+  GapRemedies& remedies = gap.remedies;
+  if (open.counts_needed) {
+    // Where a ring wraps it may leave room for nearly its largest chunk unused.
+    const uint64_t size = open.needed + (Has(gap, Cause::kEvicted) ? history_.largest() : 0);
+    remedies.buffer_size = PagesUp(size);
+  }
+  if (open.residence_ns && !open.read_in_vain) remedies.read_period_ns = open.residence_ns;
+  if (!gap.culprits.empty()) {
+    const SequenceShare& largest = gap.culprits.front();
+    if (largest.sequence != gap.sequence && largest.bytes * 3 >= gap.pushed_bytes())
+      remedies.separate = largest;
+  }
+  remedies.flush = Has(gap, Cause::kNeverCommitted) || Has(gap, Cause::kAlreadyConsumed);
+  remedies.larger_smb = Has(gap, Cause::kAborted);
+}
+
+/// Why a packet is flagged that nothing is missing before.
+/// @param before what precedes it in its sequence; nullptr: nothing
+FalseFlag GapBuffer::Explain(const Sequence& sequence, const OpenFlag& flag,
+                             const GapTrack::Run* before) const {
+  FalseFlag result{.packet = flag.packet};
+  if (flags_first_of_sequence_) {
+    result.rule = flag.packet.first_of_sequence ? FlagRule::kV1First : FlagRule::kV1Again;
+    return result;
+  }
+  if (flag.readmitted && flags_readmitted_) {
+    result.rule = FlagRule::kReadmitted;
+    return result;
+  }
+  if (before != nullptr && before->last_chunk + 1 < flag.packet.place.chunk) {
+    const uint64_t first = before->last_chunk + 1, last = flag.packet.place.chunk - 1;
+    result.missing_chunks = last - first + 1;
+    result.rule =
+        sequence.committed.ContainsAll(first, last) ? FlagRule::kNoPackets : FlagRule::kNotInLog;
+    return result;
+  }
+  if (flag.came_again)
+    result.rule = FlagRule::kCameAgain;
+  else if ((flag.packet.loss_bits & kLossWriterAbort) != 0)
+    result.rule = FlagRule::kAbortAhead;
+  else if ((flag.packet.loss_bits & kLossReassemblyGap) != 0)
+    result.rule = FlagRule::kRememberedGap;
+  return result;
+}
+
+}  // namespace ringscope::gaps

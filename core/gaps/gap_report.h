@@ -1,0 +1,190 @@
+#ifndef RINGSCOPE_CORE_GAPS_GAP_REPORT_H_
+#define RINGSCOPE_CORE_GAPS_GAP_REPORT_H_
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/base/enum_names.h"
+#include "core/gaps/buffer_history.h"
+#include "core/gaps/ftrace_losses.h"
+#include "core/gaps/stale_packets.h"
+#include "core/ledger/ledger.h"
+
+namespace ringscope {
+
+// The loss report of a replay, as plain values.
+
+/// Packets lost for the same cause.
+struct CauseCount {
+  Fate fate = Fate::kOverwritten;
+  Cause cause = Cause::kNone;
+  bool own_fault = false;
+  uint32_t loss_bits = 0;  // why the buffer gave them up
+  FateCount count;
+
+  friend bool operator==(const CauseCount&, const CauseCount&) = default;
+};
+
+/// Packets of a kind of content.
+struct ContentCount {
+  uint32_t content = 0;
+  FateCount count;
+
+  friend bool operator==(const ContentCount&, const ContentCount&) = default;
+};
+
+/// From the first to the last of something.
+struct MomentSpan {
+  LogMoment first;
+  LogMoment last;
+
+  void Add(const LogMoment& moment);
+};
+
+/// Where a packet begins in its sequence.
+struct GapPlace {
+  uint64_t chunk = 0;  // id, unwrapped
+  uint32_t fragment = 0;
+  uint32_t offset = 0;  // bytes, in the chunk's payload
+
+  friend bool operator<(const GapPlace& a, const GapPlace& b) {
+    return a.chunk != b.chunk ? a.chunk < b.chunk : a.offset < b.offset;
+  }
+};
+
+/// Packets that were read but need incremental state that the trace does not have.
+struct UnusablePackets {
+  FateCount count;
+  std::optional<uint64_t> from_ns;  // commits of the first and the last of them
+  std::optional<uint64_t> to_ns;
+  bool reset = false;  // state began anew behind them
+
+  uint64_t duration_ns() const { return from_ns && to_ns ? *to_ns - *from_ns : 0; }
+  void Add(uint64_t bytes, std::optional<uint64_t> time_ns);
+};
+
+/// A packet that was read with a loss flag.
+struct FlaggedPacket {
+  GapPlace place;
+  uint32_t loss_bits = 0;  // previous_packet_dropped as the buffer set it
+  uint32_t pass = 0;       // read pass, from 1
+  LogMoment read;
+  bool first_of_sequence = false;  // where trace processor takes no notice of the flag
+  UnusablePackets unusable;        // from here on, up to the next flag
+};
+
+/// How the trace shows that packets are missing.
+enum class GapSign : uint8_t {
+  kFlagged,         // the next packet of the sequence is flagged
+  kFlaggedFirst,    // so it is, but as its first: trace processor does not count that
+  kV1First,         // so it is, but V1 flags the first packet of every sequence
+  kNotFlagged,      // the next packet says nothing
+  kFlagInvalid,     // the packet with the flag was refused by the service's validation
+  kNothingFollows,  // no later packet of the sequence was read
+};
+template <>
+inline constexpr std::array kEnumNames<GapSign> = {
+    "flagged", "flagged_first", "v1_first", "not_flagged", "flag_invalid", "nothing_follows"};
+
+/// What would have saved lost packets; each as far as it applies.
+struct GapRemedies {
+  /// Bytes with which the buffer would have held the packets until they were read.
+  std::optional<uint64_t> buffer_size;
+  /// Reads at least this often would have been in time.
+  std::optional<uint64_t> read_period_ns;
+  /// Another sequence that wrote the greater part of what pushed the packets out: it could have a
+  /// buffer of its own.
+  std::optional<SequenceShare> separate;
+  bool flush = false;       // the writer did not finish in time
+  bool larger_smb = false;  // the writer had no room for the packet
+};
+
+/// A run of lost packets: none between them was read.
+struct Gap {
+  BufferId buffer{};
+  SequenceKey sequence;
+  GapPlace first;
+  GapPlace last;
+  uint64_t last_chunk = 0;  // where the last packet ends
+  FateCount lost;
+  FateCount own_fault;                 // of these, by the buffer's own fault
+  std::vector<CauseCount> causes;      // own faults first, then the largest
+  std::vector<ContentCount> contents;  // largest first
+  MomentSpan written;                  // commits of the lost packets
+  MomentSpan sealed;                   // when they were lost
+  uint64_t state_packets = 0;          // with interned data, or that start state anew
+  /// Bytes that came into the buffer between the packets and their eviction, by sequence, largest
+  /// first; for a buffer that discards: what it was full of.
+  std::vector<SequenceShare> culprits;
+  uint64_t other_bytes = 0;  // of sequences that are not listed
+  GapSign sign = GapSign::kNothingFollows;
+  std::optional<FlaggedPacket> next;  // the packet that carries the flag
+  uint32_t lost_bits = 0;             // kFlagInvalid: what the refused packet carried
+  GapRemedies remedies;
+
+  uint64_t pushed_bytes() const;
+};
+
+/// Why a packet is flagged though nothing is missing before it.
+enum class FlagRule : uint8_t {
+  kV1First,         // V1 flags the first packet of each sequence
+  kV1Again,         // V1 flags the first packet of a chunk that it begins a read with
+  kReadmitted,      // v55 takes a chunk that it lets in again for one behind a gap
+  kCameAgain,       // a scraped chunk was evicted, and came again with all its packets
+  kNoPackets,       // the chunks that are missing in between held no packets
+  kNotInLog,        // the chunks in between are not in the log: what they held is not known
+  kAbortAhead,      // V2 notes an aborted packet when it is committed: this one lies before it
+  kRememberedGap,   // the reader remembers a gap that it met before
+  kLeftIncomplete,  // what it gave up were pieces of no packet, or an empty one
+};
+template <>
+inline constexpr std::array kEnumNames<FlagRule> = {
+    "v1_first",   "v1_again",    "readmitted",     "came_again",     "no_packets",
+    "not_in_log", "abort_ahead", "remembered_gap", "left_incomplete"};
+
+struct FalseFlag {
+  FlaggedPacket packet;
+  FlagRule rule = FlagRule::kLeftIncomplete;
+  uint64_t missing_chunks = 0;  // kNoPackets, kNotInLog
+};
+
+/// One sequence of a buffer.
+struct SequenceGaps {
+  BufferId buffer{};
+  SequenceKey sequence;
+  std::array<FateCount, kFates> by_fate{};
+  FateCount own_fault;
+  std::vector<Gap> gaps;       // in order
+  uint64_t unlisted_gaps = 0;  // there were too many; totals are exact
+  std::vector<FalseFlag> false_flags;
+  uint64_t unlisted_flags = 0;
+  UnusablePackets unusable;     // all of them
+  uint64_t unusable_spans = 0;  // how often state was missing
+  uint64_t producer_flags = 0;  // packets read in which the producer itself said that it lost some
+  uint64_t hidden_flags = 0;    // of these, those whose flag the buffer's takes the place of
+  uint32_t producer_bits = 0;   // what these flags say
+
+  FateCount written() const;
+  FateCount lost() const;
+};
+
+/// One buffer; if its id was given to another one, both.
+struct BufferGaps {
+  BufferId id{};
+  LedgerTotals totals;
+  std::vector<SequenceGaps> sequences;  // by key
+};
+
+struct GapReport {
+  std::vector<BufferGaps> buffers;  // by id
+  std::vector<FtraceCpuLosses> ftrace;
+  std::vector<StaleSequence> stale;
+
+  FateCount lost() const;
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_GAPS_GAP_REPORT_H_

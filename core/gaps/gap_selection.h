@@ -1,0 +1,32 @@
+#ifndef RINGSCOPE_CORE_GAPS_GAP_SELECTION_H_
+#define RINGSCOPE_CORE_GAPS_GAP_SELECTION_H_
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "core/gaps/gap_filter.h"
+#include "core/gaps/gap_report.h"
+
+namespace ringscope {
+
+/// The parts of a report that a filter keeps. The report must live longer.
+struct GapSelection {
+  /// @param start_ns of the session
+  /// @param limit gaps to list at most, the largest; 0: all
+  GapSelection(const GapReport& report, uint64_t start_ns, const GapFilter& filter, uint64_t limit);
+
+  const GapReport& report;
+  std::vector<const Gap*> own_fault;  // with packets that the buffer lost by a bug; in order
+  std::vector<const Gap*> gaps;       // the others; in order
+  uint64_t hidden = 0;                // gaps that the limit leaves out
+  uint64_t unlisted = 0;              // gaps that were too many to be kept
+  std::vector<const SequenceGaps*> sequences;  // that the filter keeps, those that have written
+  std::vector<std::pair<const SequenceGaps*, const FalseFlag*>> false_flags;
+  uint64_t unlisted_flags = 0;
+  bool any_loss = false;  // whether anything was lost that the filter keeps
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_GAPS_GAP_SELECTION_H_

@@ -1,0 +1,47 @@
+#ifndef RINGSCOPE_CORE_GAPS_GAPS_H_
+#define RINGSCOPE_CORE_GAPS_GAPS_H_
+
+#include <map>
+#include <memory>
+
+#include "core/gaps/gap_report.h"
+#include "core/ledger/ledger.h"
+#include "core/session/buffer_event.h"
+#include "core/session/session.h"
+
+namespace ringscope {
+
+/// Makes the loss report: folds the ledger's entries and the events of the replay into runs of
+/// missing packets, with what caused them and what would have prevented them. Memory: O(gaps +
+/// sequences + chunks held), and the lists have limits; totals are always exact.
+class GapAnalysis : public LedgerSink, public ReplayListener {
+ public:
+  /// Gaps, and flagged packets, that are kept one by one.
+  static constexpr size_t kMaxListed = 65536;
+
+  /// @param stale_ns how much later than written a packet may be committed
+  explicit GapAnalysis(uint64_t stale_ns);
+  ~GapAnalysis() override;
+
+  void OnPacketFate(const PacketAccount& account) override;
+  void OnDuplicate(const PacketAccount& account) override;
+  bool WantsBufferEvents() const override { return true; }
+  void OnRecord(const Op& op, const LogMoment& moment) override;
+  void OnBufferSetUp(SessionBuffer& buffer) override;
+  void OnBufferReplaced(SessionBuffer& buffer) override;
+  void OnChunk(BufferId buffer, const ChunkCommit& commit, std::optional<Refusal> refusal) override;
+  void OnReadBegun(BufferId buffer) override;
+  Status OnPacket(const SessionPacket& packet) override;
+  void OnBufferEvent(const BufferEvent& event) override;
+
+  /// The report. Once, after the ledger's end.
+  GapReport Finish(const std::map<BufferId, LedgerTotals>& totals);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_GAPS_GAPS_H_

@@ -1,0 +1,395 @@
+// Each kind of loss as a small session, and what the report makes of it.
+
+#include "core/gaps/gaps.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/wire.h"
+#include "core/perfetto/data_loss.h"
+#include "core/session/replay.h"
+#include "core/testing/chunk_dsl.h"
+#include "core/testing/session_log.h"
+
+namespace ringscope {
+namespace {
+
+using testing::BufferOp;
+using testing::Chunk;
+using testing::Request;
+
+/// Fills with a byte that makes well-formed packets of an even size: field 6, a varint.
+constexpr char kFillGaps = '\x30';
+
+constexpr uint64_t kGapMs = 1'000'000;
+
+/// A session in the making; each step takes a millisecond.
+class Story {
+ public:
+  explicit Story(const std::string& engine, uint64_t size = 4096,
+                 FillPolicy policy = FillPolicy::kRingBuffer) {
+    BufferSetUp setup;
+    setup.id = BufferId{1};
+    setup.size = size;
+    setup.policy = policy;
+    setup.engine = engine;
+    Add({.time_ns = {}, .body = setup});
+  }
+
+  Story& Commit(const Chunk& chunk) {
+    requests_.push_back(std::make_unique<Request>(Raw(chunk.commit().sequence.producer)));
+    return Add(requests_.back()->Move(1, chunk).op());
+  }
+  Story& Read() { return Add({.time_ns = {}, .body = ReadPass{}}); }
+  Story& Wait(uint64_t ms) {
+    now_ += ms * kGapMs;
+    return *this;
+  }
+  Story& Add(Op op) {
+    op.time_ns = now_ += kGapMs;
+    ops_.push_back(op);
+    return *this;
+  }
+
+  /// Replays it. @param size 0: as set up
+  GapReport Report(uint64_t size = 0, uint64_t every_ns = 0) const {
+    GapAnalysis analysis(5'000 * kGapMs);
+    Ledger ledger(analysis);
+    ReplayOptions options;
+    if (size != 0) options.session.all.size = size;
+    if (every_ns != 0) options.reads = ReadsMode::kEvery;
+    options.every_ns = every_ns;
+    Replay replay(options, {&ledger, &analysis});
+    for (const Op& op : ops_) {
+      EXPECT_TRUE(replay.Apply(op));
+    }
+    EXPECT_TRUE(replay.Finish());
+    EXPECT_TRUE(replay.Drain());
+    EXPECT_EQ(ledger.Check(), "");
+    return analysis.Finish(ledger.totals());
+  }
+
+ private:
+  std::vector<std::unique_ptr<Request>> requests_;
+  std::vector<Op> ops_;
+  uint64_t now_ = 1000 * kGapMs;
+};
+
+SequenceKey Key(uint16_t producer, uint16_t writer) {
+  return {ProducerId{producer}, WriterId{writer}};
+}
+
+const SequenceGaps& Of(const GapReport& report, uint16_t producer, uint16_t writer) {
+  for (const SequenceGaps& sequence : report.buffers.at(0).sequences)
+    if (sequence.sequence == Key(producer, writer)) return sequence;
+  static const SequenceGaps kNone;
+  ADD_FAILURE() << "no sequence " << producer << ":" << writer;
+  return kNone;
+}
+
+/// The only gap of a sequence.
+Gap OnlyGap(const GapReport& report, uint16_t producer = 1, uint16_t writer = 1) {
+  const SequenceGaps& sequence = Of(report, producer, writer);
+  EXPECT_EQ(sequence.gaps.size(), 1u);
+  return sequence.gaps.empty() ? Gap() : sequence.gaps.front();
+}
+
+/// A chunk of one packet that occupies 1024 bytes.
+Chunk Kilo(uint16_t producer, uint16_t writer, uint32_t id) {
+  return Chunk(producer, writer, id).Whole(1006, kFillGaps);
+}
+
+TEST(Gaps, NothingLost_NothingReported) {
+  const GapReport report = Story("v2@58").Commit(Kilo(1, 1, 0)).Read().Report();
+  EXPECT_EQ(report.lost().packets, 0u);
+  EXPECT_TRUE(Of(report, 1, 1).gaps.empty());
+  EXPECT_TRUE(Of(report, 1, 1).false_flags.empty());
+}
+
+// [ 1:1#0 | 1:2#0 | 1:2#1 | 1:3#0 ] and 1:2#2 takes the room of 1:1#0.
+Story Evicted() {
+  Story story("v2@58");
+  story.Commit(Kilo(1, 1, 0)).Commit(Kilo(1, 2, 0)).Commit(Kilo(1, 2, 1)).Commit(Kilo(1, 3, 0));
+  story.Commit(Kilo(1, 2, 2)).Read();
+  return story;
+}
+
+TEST(Gaps, Evicted_NamesWhatCameInBetween) {
+  const Gap gap = OnlyGap(Evicted().Report());
+  EXPECT_EQ(gap.lost, (FateCount{1, 1006}));
+  ASSERT_EQ(gap.causes.size(), 1u);
+  EXPECT_EQ(gap.causes[0].cause, Cause::kEvicted);
+  EXPECT_EQ(gap.culprits, (std::vector<SequenceShare>{{Key(1, 2), 3072}, {Key(1, 3), 1024}}));
+  EXPECT_EQ(gap.remedies.separate, (SequenceShare{Key(1, 2), 3072}));
+  EXPECT_EQ(gap.sign, GapSign::kNothingFollows);
+}
+
+TEST(Gaps, Evicted_SizeThatHelps) {
+  const Story story = Evicted();
+  const GapReport report = story.Report();
+  const std::optional<uint64_t> size = OnlyGap(report).remedies.buffer_size;
+  // 5 KiB of chunks up to the read, and room for one at the wrap.
+  ASSERT_EQ(size, 8192u);
+  EXPECT_EQ(story.Report(*size).lost().packets, 0u);
+}
+
+TEST(Gaps, Evicted_ReadPeriodThatHelps) {
+  Story story("v2@58");
+  story.Commit(Kilo(1, 1, 0));
+  for (uint32_t id = 0; id < 4; ++id) story.Wait(9).Commit(Kilo(1, 2, id));
+  story.Read();
+  const GapReport report = story.Report();
+  // Written at the start, lost with the fourth chunk of the other, 40 ms later.
+  EXPECT_EQ(OnlyGap(report).remedies.read_period_ns, 40 * kGapMs);
+  EXPECT_EQ(story.Report(0, 40 * kGapMs - 1).lost().packets, 0u);
+}
+
+TEST(Gaps, Evicted_NeedsToLastOnlyUntilTheNextRead) {
+  Story story("v2@58");
+  for (uint32_t id = 0; id < 6; ++id) story.Commit(Kilo(1, 1, id));
+  story.Read();
+  for (uint32_t id = 6; id < 16; ++id) story.Commit(Kilo(1, 1, id));
+  story.Read();
+  const SequenceGaps sequence = Of(story.Report(), 1, 1);
+  ASSERT_EQ(sequence.gaps.size(), 2u);
+  EXPECT_EQ(sequence.gaps[0].remedies.buffer_size, 8192u);   // 6 KiB and 1 KiB
+  EXPECT_EQ(sequence.gaps[1].remedies.buffer_size, 12288u);  // 10 KiB and 1 KiB
+  EXPECT_EQ(sequence.gaps[1].first.chunk, 6u);
+  EXPECT_EQ(sequence.gaps[1].last.chunk, 11u);
+  EXPECT_EQ(story.Report(12288).lost().packets, 0u);
+}
+
+TEST(Gaps, Flag_IsSeenOnTheNextPacket) {
+  Story story("v2@58");
+  story.Commit(Kilo(1, 1, 0)).Read();
+  for (uint32_t id = 1; id < 7; ++id) story.Commit(Kilo(1, 1, id));
+  const Gap gap = OnlyGap(story.Read().Report());
+  EXPECT_EQ(gap.lost.packets, 2u);
+  EXPECT_EQ(gap.sign, GapSign::kFlagged);
+  ASSERT_TRUE(gap.next);
+  EXPECT_EQ(gap.next->place.chunk, 3u);
+  EXPECT_EQ(gap.next->loss_bits, kLossPresent | kLossOverwrite);
+}
+
+TEST(Gaps, Flag_OnTheFirstPacketIsSaidApart) {
+  Story story("v2@58");
+  for (uint32_t id = 0; id < 6; ++id) story.Commit(Kilo(1, 1, id));
+  EXPECT_EQ(OnlyGap(story.Read().Report()).sign, GapSign::kFlaggedFirst);
+}
+
+TEST(Gaps, V1_FlagsFirstPacketsAnyway) {
+  Story lost("v1");
+  for (uint32_t id = 0; id < 6; ++id) lost.Commit(Kilo(1, 1, id));
+  EXPECT_EQ(OnlyGap(lost.Read().Report()).sign, GapSign::kV1First);
+
+  const GapReport report = Story("v1").Commit(Kilo(1, 1, 0)).Read().Report();
+  ASSERT_EQ(Of(report, 1, 1).false_flags.size(), 1u);
+  EXPECT_EQ(Of(report, 1, 1).false_flags[0].rule, FlagRule::kV1First);
+}
+
+TEST(Gaps, V1_FlagsTheChunkThatAReadBeginsWith) {
+  Story story("v1");
+  story.Commit(Kilo(1, 1, 0)).Read();
+  for (uint32_t id = 0; id < 3; ++id) story.Commit(Kilo(1, 2, id));
+  story.Commit(Kilo(1, 1, 1)).Read();  // takes the room of the chunk that was read
+  const SequenceGaps sequence = Of(story.Report(), 1, 1);
+  EXPECT_TRUE(sequence.gaps.empty());
+  ASSERT_EQ(sequence.false_flags.size(), 2u);
+  EXPECT_EQ(sequence.false_flags[1].rule, FlagRule::kV1Again);
+}
+
+TEST(Gaps, Discarded_SizeThatHelps) {
+  Story story("v2@58", 4096, FillPolicy::kDiscard);
+  for (uint32_t id = 0; id < 5; ++id) story.Commit(Kilo(1, 1, id));
+  for (uint32_t id = 0; id < 2; ++id) story.Commit(Kilo(1, 2, id));
+  story.Read();
+  const GapReport report = story.Report();
+  const Gap first = OnlyGap(report, 1, 1), second = OnlyGap(report, 1, 2);
+  EXPECT_EQ(first.causes.at(0).cause, Cause::kFull);
+  EXPECT_EQ(second.causes.at(0).cause, Cause::kSealed);
+  EXPECT_EQ(second.lost.packets, 2u);
+  EXPECT_EQ(second.culprits, (std::vector<SequenceShare>{{Key(1, 1), 4096}}));
+  ASSERT_EQ(second.remedies.buffer_size, 8192u);  // 7 KiB, in whole pages
+  EXPECT_EQ(story.Report(8192).lost().packets, 0u);
+}
+
+TEST(Gaps, Aborted_CallsForMoreSharedMemory) {
+  Story story("v2@58");
+  story.Commit(Chunk(1, 1, 0).Whole(10, kFillGaps)).Read();
+  story.Commit(Chunk(1, 1, 1).Aborted()).Commit(Chunk(1, 1, 2).Whole(10, kFillGaps)).Read();
+  const Gap gap = OnlyGap(story.Report());
+  EXPECT_EQ(gap.causes.at(0).fate, Fate::kWriterDropped);
+  EXPECT_TRUE(gap.remedies.larger_smb);
+  EXPECT_FALSE(gap.remedies.buffer_size);
+  ASSERT_TRUE(gap.next);
+  EXPECT_EQ(gap.next->loss_bits, kLossPresent | kLossWriterAbort);
+}
+
+TEST(Gaps, Aborted_FlagsAPacketBeforeIt) {
+  Story story("v2@58");
+  story.Commit(Chunk(1, 1, 0).Whole(10, kFillGaps)).Commit(Chunk(1, 1, 1).Aborted());
+  const SequenceGaps sequence = Of(story.Read().Report(), 1, 1);
+  ASSERT_EQ(sequence.false_flags.size(), 1u);
+  EXPECT_EQ(sequence.false_flags[0].rule, FlagRule::kAbortAhead);
+  EXPECT_EQ(sequence.gaps.size(), 1u);
+}
+
+// Chunk 1 never comes: what begins in chunk 0 has no end.
+TEST(Gaps, NeverCommitted_CallsForAFlush) {
+  Story story("v2@58");
+  story.Commit(Chunk(1, 1, 0).Begins(20, kFillGaps))
+      .Commit(Chunk(1, 1, 2).Whole(10, kFillGaps))
+      .Read();
+  const Gap gap = OnlyGap(story.Report());
+  EXPECT_EQ(gap.causes.at(0).cause, Cause::kNeverCommitted);
+  EXPECT_TRUE(gap.remedies.flush);
+}
+
+// Chunk 5 came first, so its reader passes by all the others: after the gap behind chunk 0 it loses
+// the packet in pieces, although nothing of it is missing.
+TEST(Gaps, OwnFault_IsCountedApart) {
+  Story story("v2@58", 65536);
+  story.Commit(Chunk(1, 1, 5).Whole(10, kFillGaps))
+      .Commit(Chunk(1, 1, 0).Whole(10, kFillGaps))
+      .Commit(Chunk(1, 1, 2).Whole(10, kFillGaps))
+      .Commit(Chunk(1, 1, 3).Begins(20, kFillGaps))
+      .Commit(Chunk(1, 1, 4).Ends(10, kFillGaps));
+  const Gap gap = OnlyGap(story.Read().Report());
+  EXPECT_EQ(gap.own_fault, (FateCount{1, 30}));
+  EXPECT_TRUE(gap.causes.at(0).own_fault);
+  EXPECT_EQ(gap.sign, GapSign::kFlagged);
+  ASSERT_TRUE(gap.next);
+  EXPECT_EQ(gap.next->loss_bits, kLossPresent | kLossOrphanContinuation | kLossReassemblyGap);
+}
+
+TEST(Gaps, RefusedByValidation_TakesTheFlagWithIt) {
+  Story story("v2@58");
+  story.Commit(Kilo(1, 1, 0)).Read();
+  for (uint32_t id = 1; id < 5; ++id) story.Commit(Kilo(1, 1, id));
+  // Both of the last: the invalid one carries the flag, the good one none.
+  story.Commit(Chunk(1, 1, 5).Whole(1006, '\xFF')).Commit(Kilo(1, 1, 6));
+  for (uint32_t id = 0; id < 2; ++id) story.Commit(Kilo(1, 2, id));
+  const Gap gap = OnlyGap(story.Read().Report());
+  EXPECT_EQ(gap.sign, GapSign::kFlagInvalid);
+  EXPECT_EQ(gap.lost_bits, kLossPresent | kLossOverwrite);
+  EXPECT_FALSE(gap.next);
+}
+
+// A gap much longer than what is counted chunk by chunk: its culprits come in blocks.
+TEST(Gaps, LongGap_CulpritsAddUp) {
+  Story story("v2@58");
+  constexpr uint32_t kChunks = 20000;
+  for (uint32_t id = 0; id < kChunks; ++id) story.Commit(Kilo(1, 1 + id % 2, id / 2));
+  const Gap gap = OnlyGap(story.Read().Report(), 1, 1);
+  EXPECT_EQ(gap.lost.packets, kChunks / 2 - 2);
+  ASSERT_EQ(gap.culprits.size(), 2u);
+  const double all = kChunks * 1024.0;
+  EXPECT_NEAR(static_cast<double>(gap.pushed_bytes()), all, all / 10);
+  EXPECT_NEAR(static_cast<double>(gap.culprits[0].bytes), all / 2, all / 20);
+}
+
+TEST(Gaps, MissingChunk_IsNotInTheLog) {
+  Story story("v2@58");
+  story.Commit(Chunk(1, 1, 0).Whole(10, kFillGaps)).Read();
+  story.Commit(Chunk(1, 1, 3).Whole(10, kFillGaps)).Read();
+  const SequenceGaps sequence = Of(story.Report(), 1, 1);
+  EXPECT_TRUE(sequence.gaps.empty());
+  ASSERT_EQ(sequence.false_flags.size(), 1u);
+  EXPECT_EQ(sequence.false_flags[0].rule, FlagRule::kNotInLog);
+  EXPECT_EQ(sequence.false_flags[0].missing_chunks, 2u);
+}
+
+// A chunk scraped and read in part, then committed whole: v55 calls that a gap.
+TEST(Gaps, Readmission_IsAGapToV55Only) {
+  for (const char* engine : {"v2@55", "v2@56", "v2@58"}) {
+    SCOPED_TRACE(engine);
+    Story story(engine);
+    story.Commit(Chunk(1, 1, 0).Whole(10, kFillGaps).Whole(10, kFillGaps).Incomplete());
+    story.Read();
+    for (uint32_t id = 0; id < 4; ++id) story.Commit(Kilo(1, 2, id));
+    story.Read().Commit(
+        Chunk(1, 1, 0).Whole(10, kFillGaps).Whole(10, kFillGaps).Whole(10, kFillGaps));
+    const SequenceGaps sequence = Of(story.Read().Report(), 1, 1);
+    EXPECT_TRUE(sequence.gaps.empty());
+    if (std::string(engine) != "v2@55") {
+      EXPECT_TRUE(sequence.false_flags.empty());
+      continue;
+    }
+    ASSERT_EQ(sequence.false_flags.size(), 1u);
+    EXPECT_EQ(sequence.false_flags[0].rule, FlagRule::kReadmitted);
+  }
+}
+
+/// A TracePacket of these sequence_flags, of 1006 bytes.
+std::string StatePacket(uint64_t flags) {
+  std::string packet;
+  wire::AppendUint(packet, 13, flags);
+  std::string padding(1006 - packet.size() - 3, 'x');
+  wire::AppendBytes(packet, 11, wire::AsBytes(padding));
+  return packet;
+}
+
+Chunk StateChunk(uint32_t id, uint64_t flags) {
+  const std::string packet = StatePacket(flags);
+  std::string fragment;
+  wire::AppendVarint(fragment, packet.size());
+  return Chunk(1, 1, id).Raw(fragment + packet).Counting(1);
+}
+
+TEST(Gaps, State_IsMissingUntilTheNextReset) {
+  Story story("v2@58");
+  story.Commit(StateChunk(0, 1)).Read();
+  for (uint32_t id = 1; id < 7; ++id) story.Commit(StateChunk(id, id == 1 ? 1 : 2));
+  story.Read().Commit(StateChunk(7, 1)).Commit(StateChunk(8, 2)).Read();
+  const GapReport report = story.Report();
+  const Gap gap = OnlyGap(report);
+  EXPECT_EQ(gap.lost.packets, 2u);
+  EXPECT_EQ(gap.state_packets, 1u);
+  EXPECT_EQ(gap.contents, (std::vector<ContentCount>{{11, {2, 2012}}}));
+  ASSERT_TRUE(gap.next);
+  EXPECT_EQ(gap.next->unusable.count.packets, 4u);  // chunks 3 to 6
+  EXPECT_EQ(gap.next->unusable.duration_ns(), 3 * kGapMs);
+  EXPECT_TRUE(gap.next->unusable.reset);
+  EXPECT_EQ(Of(report, 1, 1).unusable.count.packets, 4u);
+  EXPECT_EQ(Of(report, 1, 1).unusable_spans, 1u);
+}
+
+TEST(Gaps, ProducersOwnFlag_IsToldApart) {
+  std::string packet;
+  wire::AppendUint(packet, 42, kLossPresent | kLossSmbFull);
+  std::string fragment;
+  wire::AppendVarint(fragment, packet.size());
+  const GapReport report =
+      Story("v2@58").Commit(Chunk(1, 1, 0).Raw(fragment + packet).Counting(1)).Read().Report();
+  EXPECT_EQ(Of(report, 1, 1).producer_flags, 1u);
+  EXPECT_EQ(Of(report, 1, 1).hidden_flags, 0u);
+  EXPECT_EQ(Of(report, 1, 1).producer_bits, kLossPresent | kLossSmbFull);
+  EXPECT_EQ(report.lost().packets, 0u);
+}
+
+TEST(Gaps, Merge_WhenNothingBetweenWasRead) {
+  // Aborted packets are told when they are written; those between them are evicted later.
+  Story story("v2@58");
+  for (uint32_t id = 0; id < 3; ++id) story.Commit(Chunk(1, 1, id).Whole(900, kFillGaps).Aborted());
+  for (uint32_t id = 0; id < 5; ++id) story.Commit(Kilo(1, 2, id));
+  const Gap gap = OnlyGap(story.Read().Report());
+  EXPECT_EQ(gap.lost.packets, 6u);
+  EXPECT_EQ(gap.causes.size(), 2u);
+  EXPECT_EQ(gap.first.chunk, 0u);
+  EXPECT_EQ(gap.last.chunk, 2u);
+}
+
+TEST(Gaps, Split_WhenSomethingBetweenWasRead) {
+  Story story("v2@58");
+  for (uint32_t id = 0; id < 3; ++id) story.Commit(Chunk(1, 1, id).Whole(900, kFillGaps).Aborted());
+  const SequenceGaps sequence = Of(story.Read().Report(), 1, 1);
+  EXPECT_EQ(sequence.gaps.size(), 3u);
+  EXPECT_EQ(sequence.lost().packets, 3u);
+}
+
+}  // namespace
+}  // namespace ringscope

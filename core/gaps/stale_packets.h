@@ -1,0 +1,54 @@
+#ifndef RINGSCOPE_CORE_GAPS_STALE_PACKETS_H_
+#define RINGSCOPE_CORE_GAPS_STALE_PACKETS_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "core/engine/engine.h"
+#include "core/perfetto/clocks.h"
+#include "core/perfetto/commit_fragments.h"
+
+namespace ringscope {
+
+/// Packets of one sequence that their writer committed long after it wrote them.
+struct StaleSequence {
+  BufferId buffer{};
+  SequenceKey sequence;
+  uint64_t packets = 0;  // with a time that could be told
+  uint64_t stale = 0;    // of these, committed later than the limit
+  uint64_t longest_ns = 0;
+  uint64_t longest_chunk = 0;  // id of the chunk with the packet that waited longest
+  std::optional<uint64_t> longest_commit_ns;
+};
+
+/// Compares the packets' own times with those of their commits. Memory: O(sequences).
+class StalePackets {
+ public:
+  /// @param limit_ns how much later a commit may be
+  explicit StalePackets(uint64_t limit_ns) : limit_ns_(limit_ns) {}
+
+  void AddClocks(Bytes snapshot) { clocks_.AddSnapshot(snapshot); }
+  /// A chunk as it is committed, in the log's order.
+  void AddChunk(BufferId buffer, const ChunkCommit& commit, std::optional<uint64_t> now_ns);
+  /// Sequences that have stale packets.
+  std::vector<StaleSequence> Result() const;
+
+ private:
+  struct Sequence {
+    StaleSequence result;
+    SequenceClocks clocks;
+    std::optional<ChunkId> chunk;  // the last one
+    size_t fragments = 0;          // of it, that were seen
+  };
+
+  const uint64_t limit_ns_;
+  Clocks clocks_;
+  WrittenChunk written_;  // scratch
+  std::map<uint64_t, Sequence> sequences_;
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_GAPS_STALE_PACKETS_H_

@@ -1,0 +1,115 @@
+#include "core/gaps/stale_packets.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "core/base/wire.h"
+#include "core/perfetto/fields.h"
+#include "core/testing/chunk_dsl.h"
+
+namespace ringscope {
+namespace {
+
+using testing::Chunk;
+
+constexpr uint64_t kStaleSecond = 1'000'000'000;
+constexpr BufferId kStaleBuffer{1};
+
+std::string Packet(uint64_t timestamp, std::optional<uint32_t> clock = {}) {
+  std::string packet;
+  wire::AppendUint(packet, 8, timestamp);
+  if (clock) wire::AppendUint(packet, 58, *clock);
+  return packet;
+}
+
+void AppendClock(std::string& snapshot, uint32_t id, uint64_t time, bool incremental = false,
+                 uint64_t unit = 0) {
+  std::string clock;
+  wire::AppendUint(clock, 1, id);
+  wire::AppendUint(clock, 2, time);
+  if (incremental) wire::AppendUint(clock, 3, 1);
+  if (unit != 0) wire::AppendUint(clock, 4, unit);
+  wire::AppendBytes(snapshot, 1, wire::AsBytes(clock));
+}
+
+Chunk With(uint32_t id, const std::vector<std::string>& packets) {
+  std::string payload;
+  for (const std::string& packet : packets) {
+    wire::AppendVarint(payload, packet.size());
+    payload += packet;
+  }
+  return Chunk(1, 1, id).Raw(payload).Counting(static_cast<uint16_t>(packets.size()));
+}
+
+TEST(StalePackets, BootTime_IsComparedWithTheCommit) {
+  StalePackets stale(5 * kStaleSecond);
+  const Chunk chunk = With(7, {Packet(100 * kStaleSecond), Packet(104 * kStaleSecond)});
+  stale.AddChunk(kStaleBuffer, chunk.commit(), 108 * kStaleSecond);
+  const auto result = stale.Result();
+  ASSERT_EQ(result.size(), 1u);
+  EXPECT_EQ(result[0].packets, 2u);
+  EXPECT_EQ(result[0].stale, 1u);
+  EXPECT_EQ(result[0].longest_ns, 8 * kStaleSecond);
+  EXPECT_EQ(result[0].longest_chunk, 7u);
+}
+
+TEST(StalePackets, OtherClock_IsResolvedByASnapshot) {
+  constexpr uint32_t kMonotonic = 3;
+  StalePackets stale(5 * kStaleSecond);
+  const Chunk before = With(0, {Packet(10 * kStaleSecond, kMonotonic)});
+  stale.AddChunk(kStaleBuffer, before.commit(), 100 * kStaleSecond);
+  EXPECT_TRUE(stale.Result().empty());  // nobody knows that clock yet
+  std::string snapshot;
+  AppendClock(snapshot, kBootTime, 90 * kStaleSecond);
+  AppendClock(snapshot, kMonotonic, 10 * kStaleSecond);
+  stale.AddClocks(wire::AsBytes(snapshot));
+  const Chunk behind = With(1, {Packet(11 * kStaleSecond, kMonotonic)});
+  stale.AddChunk(kStaleBuffer, behind.commit(), 100 * kStaleSecond);
+  ASSERT_EQ(stale.Result().size(), 1u);
+  EXPECT_EQ(stale.Result()[0].longest_ns, 9 * kStaleSecond);
+}
+
+// The default clock is part of the state that the packet needs, and nothing told it.
+TEST(StalePackets, PacketThatNeedsAStateNotSeen_HasNoTime) {
+  constexpr uint64_t kNeedsState = 2;
+  StalePackets stale(5 * kStaleSecond);
+  std::string packet = Packet(17);
+  wire::AppendUint(packet, 13, kNeedsState);
+  stale.AddChunk(kStaleBuffer, With(0, {packet}).commit(), 100 * kStaleSecond);
+  EXPECT_TRUE(stale.Result().empty());
+}
+
+// The sequence sets a clock that counts steps of a microsecond as its default.
+TEST(StalePackets, IncrementalClock_IsFollowed) {
+  constexpr uint32_t kSteps = 64;
+  std::string snapshot, setup, defaults;
+  AppendClock(snapshot, kSteps, 1'000'000, true, 1000);
+  AppendClock(snapshot, kBootTime, 50 * kStaleSecond);
+  wire::AppendBytes(setup, proto::TracePacket::kClockSnapshot, wire::AsBytes(snapshot));
+  wire::AppendUint(defaults, 58, kSteps);
+  wire::AppendBytes(setup, 59, wire::AsBytes(defaults));
+  StalePackets stale(5 * kStaleSecond);
+  const Chunk first = With(0, {setup, Packet(1'000'000), Packet(2'000'000)});
+  stale.AddChunk(kStaleBuffer, first.commit(), 60 * kStaleSecond);
+  ASSERT_EQ(stale.Result().size(), 1u);
+  EXPECT_EQ(stale.Result()[0].stale, 2u);
+  EXPECT_EQ(stale.Result()[0].longest_ns, 9 * kStaleSecond);
+  // Behind a chunk that is missing, steps say nothing.
+  const Chunk later = With(5, {Packet(1)});
+  stale.AddChunk(kStaleBuffer, later.commit(), 600 * kStaleSecond);
+  EXPECT_EQ(stale.Result()[0].packets, 2u);
+}
+
+TEST(StalePackets, ChunkSentAgain_CountsOnce) {
+  StalePackets stale(5 * kStaleSecond);
+  Chunk scraped = With(0, {Packet(1 * kStaleSecond), Packet(2 * kStaleSecond)});
+  scraped.Incomplete();
+  const Chunk whole = With(0, {Packet(1 * kStaleSecond), Packet(2 * kStaleSecond)});
+  stale.AddChunk(kStaleBuffer, scraped.commit(), 9 * kStaleSecond);
+  stale.AddChunk(kStaleBuffer, whole.commit(), 10 * kStaleSecond);
+  EXPECT_EQ(stale.Result().at(0).packets, 2u);
+}
+
+}  // namespace
+}  // namespace ringscope

@@ -1,0 +1,150 @@
+#include "core/graph/chunk_graph.h"
+
+#include <algorithm>
+
+#include "core/perfetto/fragment.h"
+
+namespace ringscope {
+namespace {
+
+/// Sequences that a run names as culprits; the rest are only counted.
+constexpr size_t kMaxCulprits = 8;
+
+FateCount Sum(const FateTally& tally, bool only_losses) {
+  FateCount sum;
+  for (const auto& [fate, count] : tally)
+    if (!only_losses || IsLoss(fate)) sum += count;
+  return sum;
+}
+
+/// How an item is tied to its neighbours, whatever kind of item it is.
+struct Ends {
+  bool is_chunk = false;
+  bool continues_previous = false;
+  bool continues_on_next = false;
+  bool next_read = false;
+};
+
+Ends EndsOf(const GraphItem& item) {
+  return std::visit(
+      Overloaded{
+          [](const ChunkNode& node) {
+            return Ends{true, node.continues_previous(), node.continues_on_next(), node.next_read};
+          },
+          [](const ChunkRun& run) {
+            return Ends{true, run.continues_previous, run.continues_on_next, run.next_read};
+          },
+          [](const ChunkGap&) { return Ends{}; }},
+      item);
+}
+
+}  // namespace
+
+bool IsHealthy(ChunkFate fate) { return fate == ChunkFate::kRead || fate == ChunkFate::kReadable; }
+
+PatchTally& PatchTally::operator+=(const PatchTally& other) {
+  applied += other.applied;
+  late += other.late;
+  missed += other.missed;
+  refused += other.refused;
+  return *this;
+}
+
+bool ChunkNode::is_special() const {
+  return fate == ChunkFate::kPartlyRead || fate == ChunkFate::kGivenUp ||
+         fate == ChunkFate::kStalled || end != ChunkEnd::kClean || invalid > 0 || relocations > 0 ||
+         patches.refused > 0;
+}
+
+ChunkRun::ChunkRun(const ChunkNode& node)
+    : first(node.id),
+      last(node.id),
+      chunks(1),
+      bytes(node.bytes),
+      fragments(node.fragments),
+      from(node.committed),
+      to(node.committed),
+      discarded(node.discarded),
+      refused(node.refused),
+      patches(node.patches),
+      unpatched(node.unpatched ? 1 : 0),
+      recommits(node.recommits),
+      relocations(node.relocations),
+      given_up(node.pieces_given_up),
+      invalid(node.invalid),
+      aborted(node.end == ChunkEnd::kAborted ? 1 : 0),
+      broken(node.end == ChunkEnd::kBroken ? 1 : 0),
+      loss_bits(node.loss_bits),
+      packets(node.packets),
+      continues_previous(node.continues_previous()),
+      continues_on_next(node.continues_on_next()),
+      next_read(node.next_read) {
+  by_fate[static_cast<size_t>(node.fate)] = 1;
+  if (node.culprit) culprits[node.culprit->sequence] = 1;
+}
+
+void ChunkRun::Append(const ChunkRun& next) {
+  if (next.first < first) first = next.first, continues_previous = next.continues_previous;
+  if (next.last > last) {
+    last = next.last;
+    continues_on_next = next.continues_on_next;
+    next_read = next.next_read;
+  }
+  chunks += next.chunks;
+  bytes += next.bytes;
+  fragments += next.fragments;
+  if (next.from.record < from.record) from = next.from;
+  if (next.to.record > to.record) to = next.to;
+  for (size_t i = 0; i < kChunkFates; ++i) by_fate[i] += next.by_fate[i];
+  if (discarded != next.discarded) discarded.reset();
+  if (refused != next.refused) refused.reset();
+  for (const auto& [sequence, count] : next.culprits) {
+    if (culprits.size() < kMaxCulprits || culprits.contains(sequence))
+      culprits[sequence] += count;
+    else
+      other_culprits += count;
+  }
+  other_culprits += next.other_culprits;
+  patches += next.patches;
+  unpatched += next.unpatched;
+  recommits += next.recommits;
+  relocations += next.relocations;
+  given_up += next.given_up;
+  invalid += next.invalid;
+  aborted += next.aborted;
+  broken += next.broken;
+  loss_bits |= next.loss_bits;
+  for (const auto& [fate, count] : next.packets) packets[fate] += count;
+}
+
+std::optional<ChunkFate> ChunkRun::fate() const {
+  for (size_t i = 0; i < kChunkFates; ++i)
+    if (by_fate[i] == chunks) return static_cast<ChunkFate>(i);
+  return std::nullopt;
+}
+
+FateCount SequenceGraph::written() const { return Sum(packets, false); }
+FateCount SequenceGraph::lost() const { return Sum(packets, true); }
+
+Link SequenceGraph::LinkBehind(size_t i) const {
+  const Ends front = EndsOf(items[i]);
+  const Ends back = i + 1 < items.size() ? EndsOf(items[i + 1]) : Ends{};
+  if (front.continues_on_next != back.continues_previous) {
+    // Behind the last chunk nothing is broken yet.
+    return i + 1 < items.size() ? Link::kBroken : Link::kContinues;
+  }
+  if (!front.continues_on_next) return Link::kNone;
+  return front.next_read ? Link::kRead : Link::kContinues;
+}
+
+void SortByLoss(std::vector<SequenceGraph>& graphs) {
+  std::stable_sort(graphs.begin(), graphs.end(),
+                   [](const SequenceGraph& a, const SequenceGraph& b) {
+                     const FateCount lost_a = a.lost(), lost_b = b.lost();
+                     if (lost_a.bytes != lost_b.bytes) return lost_a.bytes > lost_b.bytes;
+                     if (lost_a.packets != lost_b.packets) return lost_a.packets > lost_b.packets;
+                     return a.bytes > b.bytes;
+                   });
+}
+
+}  // namespace ringscope

@@ -1,0 +1,176 @@
+#ifndef RINGSCOPE_CORE_GRAPH_CHUNK_GRAPH_H_
+#define RINGSCOPE_CORE_GRAPH_CHUNK_GRAPH_H_
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/base/enum_names.h"
+#include "core/ledger/ledger.h"
+#include "core/perfetto/commit_fragments.h"
+
+namespace ringscope {
+
+// The chunk graph of a sequence: its chunks in order, what became of each, how packets go on from
+// one to the next, who pushed them out. ChunkGraphBuilder makes it in a replay; runs of like chunks
+// are folded on the way.
+
+/// What became of a chunk, as far as its packets go.
+enum class ChunkFate : uint8_t {
+  kRead,         // every piece in it came out, or a read had nothing to take
+  kPartlyRead,   // some came out; the rest was evicted, refused or given up
+  kOverwritten,  // evicted, nothing of it read
+  kDiscarded,    // the buffer refused it
+  kRefused,      // the service refused it
+  kGivenUp,      // a read consumed it, and returned nothing of it
+  kReadable,     // still in the buffer: one more read would return the rest of it
+  kStalled,      // still in the buffer: some of it waits, or would be given up
+  kUnknown,      // the engine does not tell
+};
+template <>
+inline constexpr std::array kEnumNames<ChunkFate> = {"read",      "partly_read", "overwritten",
+                                                     "discarded", "refused",     "given_up",
+                                                     "readable",  "stalled",     "unknown"};
+inline constexpr size_t kChunkFates = kEnumNames<ChunkFate>.size();
+/// Whether nothing is wrong with such a chunk.
+bool IsHealthy(ChunkFate fate);
+
+/// Packets by fate.
+using FateTally = std::map<Fate, FateCount>;
+
+/// What patches did to a chunk. Each counts as many as a request had for the chunk.
+struct PatchTally {
+  uint64_t applied = 0;
+  uint64_t late = 0;     // the chunk had been in the buffer, and was gone
+  uint64_t missed = 0;   // the chunk never came into the buffer
+  uint64_t refused = 0;  // outside of the chunk
+
+  uint64_t failed() const { return late + missed + refused; }
+  PatchTally& operator+=(const PatchTally& other);
+  friend bool operator==(const PatchTally&, const PatchTally&) = default;
+};
+
+/// A chunk and its life.
+struct ChunkNode {
+  uint64_t id = 0;  // unwrapped: the lower 32 bits are the chunk's id
+  LogMoment committed;
+  std::optional<LogMoment> left;  // evicted, consumed or refused
+  uint32_t bytes = 0;             // of its fragments, size varints included
+  uint32_t outer_size = 0;        // bytes it occupied in the buffer; 0: it never came in
+  uint32_t fragments = 0;
+  uint8_t flags = 0;  // as committed, of the shared-memory ABI
+  Origin origin = Origin::kImported;
+  bool complete = false;  // committed by its writer, not only scraped
+  ChunkEnd end = ChunkEnd::kClean;
+
+  ChunkFate fate = ChunkFate::kUnknown;
+  std::optional<DiscardReason> discarded;
+  std::optional<Refusal> refused;
+  std::optional<ChunkName> culprit;  // evicted: the commit that needed the room
+  std::optional<StallReason> stall;  // what the sequence waited for here, last
+  std::optional<LogMoment> stalled;  // the first read that it stalled
+  uint32_t stalls = 0;               // how many reads it stalled
+  uint32_t recommits = 0;            // how often it came again
+  uint32_t relocations = 0;          // how often it moved to the write cursor
+  std::optional<DiscardReason> recommit_refused;
+  PatchTally patches;
+  bool unpatched = false;  // still waited for patches when it left, or at the end
+  uint32_t pieces = 0;     // fragments that are packets or parts of packets
+  uint32_t pieces_read = 0;
+  uint32_t pieces_given_up = 0;
+  uint32_t pieces_readable = 0;  // at the end
+  uint32_t invalid = 0;          // packets returned, and then rejected by the service
+  uint32_t loss_bits = 0;        // that packets which begin here carried into the trace
+  bool next_read = false;        // a packet that goes on in the next chunk was read
+  FateTally packets;             // that begin here
+
+  bool continues_previous() const { return (flags & kFirstContinues) != 0; }
+  bool continues_on_next() const {
+    return (flags & kLastContinues) != 0 && end == ChunkEnd::kClean;
+  }
+  /// Something that a run of like chunks would hide.
+  bool is_special() const;
+};
+
+/// Chunks one behind the other that fared alike; where memory got short, also unlike ones.
+struct ChunkRun {
+  uint64_t first = 0;  // unwrapped ids, both ends included
+  uint64_t last = 0;
+  uint64_t chunks = 0;
+  uint64_t bytes = 0;  // of their fragments
+  uint64_t fragments = 0;
+  LogMoment from;  // commits
+  LogMoment to;
+  std::array<uint64_t, kChunkFates> by_fate{};  // chunks
+  std::optional<DiscardReason> discarded;       // of all that were, if the same
+  std::optional<Refusal> refused;
+  std::map<SequenceKey, uint64_t> culprits;  // chunks pushed out, by whom
+  uint64_t other_culprits = 0;               // the same, by sequences beyond the first few
+  PatchTally patches;
+  uint64_t unpatched = 0;  // chunks
+  uint64_t recommits = 0;
+  uint64_t relocations = 0;
+  uint64_t given_up = 0;  // fragments
+  uint64_t invalid = 0;   // packets
+  uint64_t aborted = 0;   // chunks that end with an aborted packet
+  uint64_t broken = 0;    // chunks that end in a broken size
+  uint32_t loss_bits = 0;
+  FateTally packets;
+  // How its ends are tied to what lies before and behind.
+  bool continues_previous = false;
+  bool continues_on_next = false;
+  bool next_read = false;
+
+  explicit ChunkRun(const ChunkNode& node);
+  void Append(const ChunkRun& next);
+  /// Ids between first and last that no chunk has.
+  uint64_t missing() const { return last - first + 1 - chunks; }
+  /// The fate of all of them; nullopt: they differ.
+  std::optional<ChunkFate> fate() const;
+};
+
+/// Ids that no chunk in the log has.
+struct ChunkGap {
+  uint64_t first = 0;
+  uint64_t last = 0;
+};
+
+using GraphItem = std::variant<ChunkNode, ChunkRun, ChunkGap>;
+
+/// How chunk `id` is tied to its successor.
+enum class Link : uint8_t {
+  kNone,       // no packet goes on
+  kRead,       // a packet goes on, and was read
+  kContinues,  // a packet goes on; it was not read
+  kBroken,     // a packet should go on, but the neighbour does not continue it
+};
+template <>
+inline constexpr std::array kEnumNames<Link> = {"none", "read", "not_read", "torn"};
+
+/// All chunks that a sequence committed to a buffer.
+struct SequenceGraph {
+  BufferId buffer{};
+  uint32_t generation = 0;  // counts buffers of this id: 0 for the first
+  SequenceKey sequence;
+  std::vector<GraphItem> items;  // in order of ids, with what is between them
+  uint64_t chunks = 0;
+  uint64_t bytes = 0;
+  FateTally packets;
+  uint64_t orphan_patches = 0;  // for chunks that are not in the log
+
+  FateCount written() const;
+  FateCount lost() const;
+  /// The tie between items[i] and items[i + 1].
+  Link LinkBehind(size_t i) const;
+};
+
+/// Worst first: by bytes lost, then by packets lost, then by size.
+void SortByLoss(std::vector<SequenceGraph>& graphs);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_GRAPH_CHUNK_GRAPH_H_

@@ -1,0 +1,257 @@
+#include "core/graph/chunk_graph_builder.h"
+
+#include <algorithm>
+
+#include "core/perfetto/fragment.h"
+
+namespace ringscope {
+namespace {
+
+using Kind = BufferEvent::Kind;
+
+/// Fragments that are packets or parts of packets; empty packets are none.
+uint32_t PiecesOf(const WrittenChunk& chunk) {
+  const auto count = std::count_if(
+      chunk.fragments.begin(), chunk.fragments.end(),
+      [](const WrittenFragment& f) { return f.kind != FragmentKind::kWhole || f.size > 0; });
+  return static_cast<uint32_t>(count);
+}
+
+bool IsInBuffer(const ChunkNode& node) { return node.outer_size > 0 && !node.left; }
+
+/// The fate of a chunk that is settled.
+ChunkFate FateOf(const ChunkNode& node) {
+  if (node.refused) return ChunkFate::kRefused;
+  if (node.pieces_read >= node.pieces && node.outer_size > 0) return ChunkFate::kRead;
+  if (node.discarded) return ChunkFate::kDiscarded;
+  if (node.outer_size == 0) return ChunkFate::kUnknown;
+  if (node.pieces_read > 0) return ChunkFate::kPartlyRead;
+  return node.culprit || node.recommit_refused ? ChunkFate::kOverwritten : ChunkFate::kGivenUp;
+}
+
+/// The fate of a chunk that is in the buffer at the end, after that was read out.
+ChunkFate FateAtEnd(const ChunkNode& node) {
+  if (node.pieces_read >= node.pieces) return ChunkFate::kRead;
+  if (node.pieces_read + node.pieces_given_up + node.pieces_readable < node.pieces)
+    return ChunkFate::kStalled;
+  if (node.pieces_readable > 0) return ChunkFate::kReadable;
+  return node.pieces_read > 0 ? ChunkFate::kPartlyRead : ChunkFate::kGivenUp;
+}
+
+}  // namespace
+
+auto ChunkGraphBuilder::LaneOf(BufferId buffer, SequenceKey sequence) -> Lane* {
+  if (options_.buffer && *options_.buffer != buffer) return nullptr;
+  const std::vector<SequenceKey>& chosen = options_.sequences;
+  if (!chosen.empty() && std::find(chosen.begin(), chosen.end(), sequence) == chosen.end())
+    return nullptr;
+  const auto generation = generations_.find(buffer);
+  const Key key{buffer, generation == generations_.end() ? 0 : generation->second, sequence};
+  return &lanes_.try_emplace(key, options_.fold).first->second;
+}
+
+void ChunkGraphBuilder::OnRecord(const Op& op, const LogMoment& moment) {
+  now_ = moment;
+  if (const auto* commit = std::get_if<Commit>(&op.body)) origin_ = commit->origin;
+}
+
+void ChunkGraphBuilder::OnBufferReplaced(SessionBuffer& buffer) {
+  const uint32_t generation = generations_[buffer.id]++;
+  const Key first{buffer.id, generation, {}};
+  for (auto at = lanes_.lower_bound(first);
+       at != lanes_.end() && at->first.buffer == buffer.id && at->first.generation == generation;
+       ++at)
+    Close(at->second);
+}
+
+/// Takes over what the commit says of the chunk.
+void ChunkGraphBuilder::Describe(const ChunkCommit& commit, ChunkNode& node) {
+  ReadWrittenChunk(commit, written_);
+  if (arriving_is_new_) {
+    node.committed = now_;
+    node.origin = origin_;
+  }
+  node.complete |= commit.complete;
+  node.bytes = std::max(node.bytes, written_.bytes);
+  node.fragments = std::max(node.fragments, static_cast<uint32_t>(written_.fragments.size()));
+  node.pieces = std::max(node.pieces, PiecesOf(written_));
+  node.flags |= written_.flags;
+  if (node.end == ChunkEnd::kClean) node.end = written_.end;
+}
+
+void ChunkGraphBuilder::OnChunk(BufferId buffer, const ChunkCommit& commit,
+                                std::optional<Refusal> refusal) {
+  arriving_ = nullptr;
+  arriving_is_new_ = false;
+  Lane* lane = LaneOf(buffer, commit.sequence);
+  if (lane == nullptr) return;
+  const ChunkLane::Arrival arrival = lane->chunks.Arrive(commit.chunk);
+  arriving_ = arrival.node;
+  arriving_is_new_ = arrival.is_new;
+  if (arriving_ == nullptr) return;
+  Describe(commit, *arriving_);
+  if (!refusal) return;
+  if (arriving_is_new_) arriving_->refused = refusal;
+  if (!IsInBuffer(*arriving_)) Settle(*lane, *arriving_);
+  arriving_ = nullptr;
+}
+
+void ChunkGraphBuilder::OnChunkDone(BufferId buffer, const ChunkCommit& commit) {
+  // An engine that does not tell, or a chunk that it had left before and that came again in vain.
+  if (arriving_ != nullptr && !IsInBuffer(*arriving_))
+    Settle(*LaneOf(buffer, commit.sequence), *arriving_);
+  arriving_ = nullptr;
+}
+
+void ChunkGraphBuilder::OnBufferEvent(const BufferEvent& event) {
+  if (event.kind == Kind::kWrap || event.kind == Kind::kPadding || event.kind == Kind::kLossBit ||
+      event.kind == Kind::kEvicting)
+    return;
+  Lane* lane = LaneOf(event.buffer, event.chunk.sequence);
+  if (lane == nullptr) return;
+  switch (event.kind) {
+    case Kind::kCommitted:
+    case Kind::kRewritten:
+      if (arriving_ == nullptr) return;
+      arriving_->outer_size = event.outer_size;
+      arriving_->left.reset();
+      arriving_->culprit.reset();
+      arriving_->refused.reset();
+      arriving_->discarded.reset();
+      arriving_->unpatched = (event.flags & kNeedsPatching) != 0;
+      return;
+    case Kind::kRelocated:
+      if (arriving_ != nullptr) ++arriving_->relocations;
+      return;
+    case Kind::kDiscarded:
+      return OnDiscarded(*lane, event);
+    case Kind::kErased:
+      return OnErased(*lane, event);
+    case Kind::kPatched:
+    case Kind::kPatchMissed:
+      return OnPatches(*lane, event);
+    case Kind::kReturned:
+      return OnReturned(*lane, event);
+    case Kind::kGivenUp:
+      return OnGivenUp(*lane, event);
+    case Kind::kStalled:
+      return OnStalled(*lane, event);
+    default:
+      return;
+  }
+}
+
+/// What comes out of a buffer at its end was readable; where its sequences got stuck, they stall.
+void ChunkGraphBuilder::OnDrainEvent(const BufferEvent& event) {
+  if (event.kind != Kind::kReturned && event.kind != Kind::kStalled) return;
+  Lane* lane = LaneOf(event.buffer, event.chunk.sequence);
+  if (lane == nullptr) return;
+  if (event.kind == Kind::kStalled) {
+    lane->stalled_at = event.chunk.chunk;
+    lane->stall = event.stall;
+    return;
+  }
+  lane->chunks.VisitSpan(event.chunk.chunk, event.last_chunk,
+                         [](ChunkNode& node) { ++node.pieces_readable; });
+}
+
+void ChunkGraphBuilder::OnReturned(Lane& lane, const BufferEvent& event) {
+  lane.chunks.VisitSpan(event.chunk.chunk, event.last_chunk, [&](ChunkNode& node) {
+    const auto id = ChunkId{static_cast<uint32_t>(node.id)};
+    ++node.pieces_read;
+    if (id != event.last_chunk) node.next_read = true;
+    if (id == event.chunk.chunk) node.loss_bits |= event.loss_bits;
+    // A chunk can stay in the buffer after all of it was read.
+    node.stall.reset();
+  });
+}
+
+void ChunkGraphBuilder::OnGivenUp(Lane& lane, const BufferEvent& event) {
+  lane.chunks.VisitSpan(event.chunk.chunk, event.last_chunk,
+                        [](ChunkNode& node) { ++node.pieces_given_up; });
+}
+
+void ChunkGraphBuilder::OnErased(Lane& lane, const BufferEvent& event) {
+  ChunkNode* node = lane.chunks.Find(event.chunk.chunk);
+  if (node == nullptr) return;
+  if (event.erasure == Erasure::kMoved && node == arriving_) return;
+  node->left = now_;
+  if (event.by) node->culprit = event.by;
+  // The chunk under way can push out its own older copy; it settles when it is done.
+  if (node != arriving_) Settle(lane, *node);
+}
+
+void ChunkGraphBuilder::OnDiscarded(Lane& lane, const BufferEvent& event) {
+  ChunkNode* node = lane.chunks.Find(event.chunk.chunk);
+  if (node == nullptr) return;
+  if (node->outer_size == 0)
+    node->discarded = event.discard, node->left = now_;
+  else
+    node->recommit_refused = event.discard;
+}
+
+void ChunkGraphBuilder::OnStalled(Lane& lane, const BufferEvent& event) {
+  ChunkNode* node = lane.chunks.Find(event.chunk.chunk);
+  if (node == nullptr) return;
+  node->stall = event.stall;
+  if (!node->stalled) node->stalled = now_;
+  ++node->stalls;
+}
+
+void ChunkGraphBuilder::OnPatches(Lane& lane, const BufferEvent& event) {
+  ChunkNode* node = lane.chunks.Find(event.chunk.chunk);
+  if (node == nullptr) return lane.chunks.AddStrayPatches(event.chunk.chunk, event.patches);
+  if (event.kind == Kind::kPatched) {
+    node->patches.applied += event.patches;
+    node->unpatched = (event.flags & kNeedsPatching) != 0;
+  } else if (event.miss == PatchMiss::kOutOfBounds) {
+    node->patches.refused += event.patches;
+  } else if (node->outer_size > 0) {
+    node->patches.late += event.patches;
+  } else {
+    node->patches.missed += event.patches;
+  }
+}
+
+Status ChunkGraphBuilder::OnPacket(const SessionPacket& packet) {
+  if (packet.valid) return {};
+  Lane* lane = LaneOf(packet.buffer, packet.packet->sequence);
+  if (lane == nullptr) return {};
+  if (ChunkNode* node = lane->chunks.Find(packet.packet->place.first_chunk)) ++node->invalid;
+  return {};
+}
+
+void ChunkGraphBuilder::OnPacketFate(const PacketAccount& account) {
+  if (Lane* lane = LaneOf(account.buffer, account.sequence)) lane->chunks.AddPacket(account);
+}
+
+void ChunkGraphBuilder::Settle(Lane& lane, ChunkNode& node) {
+  node.fate = FateOf(node);
+  lane.chunks.Settle(node);
+}
+
+/// The buffer is at its end: what is still in it gets the fate of what stays.
+void ChunkGraphBuilder::Close(Lane& lane) {
+  lane.chunks.VisitUnsettled([&](ChunkNode& node) {
+    node.fate = FateAtEnd(node);
+    if (lane.stalled_at && *lane.stalled_at == ChunkId{static_cast<uint32_t>(node.id)})
+      node.stall = lane.stall;
+  });
+  lane.chunks.SettleAll();
+}
+
+std::vector<SequenceGraph> ChunkGraphBuilder::Take() {
+  std::vector<SequenceGraph> graphs;
+  for (auto& [key, lane] : lanes_) {
+    Close(lane);
+    SequenceGraph& graph = graphs.emplace_back();
+    graph.buffer = key.buffer;
+    graph.generation = key.generation;
+    graph.sequence = key.sequence;
+    lane.chunks.MoveInto(graph);
+  }
+  lanes_.clear();
+  return graphs;
+}
+
+}  // namespace ringscope

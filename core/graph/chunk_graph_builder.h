@@ -1,0 +1,80 @@
+#ifndef RINGSCOPE_CORE_GRAPH_CHUNK_GRAPH_BUILDER_H_
+#define RINGSCOPE_CORE_GRAPH_CHUNK_GRAPH_BUILDER_H_
+
+#include <map>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "core/graph/sequence_graph_builder.h"
+#include "core/session/buffer_event.h"
+#include "core/session/session.h"
+
+namespace ringscope {
+
+/// Follows a replay and draws the chunk graphs of its sequences. Memory: as ChunkLane's, for each
+/// sequence.
+class ChunkGraphBuilder : public ReplayListener, public LedgerSink {
+ public:
+  struct Options {
+    std::optional<BufferId> buffer;      // absent: all
+    std::vector<SequenceKey> sequences;  // empty: all
+    FoldOptions fold;
+  };
+
+  explicit ChunkGraphBuilder(Options options) : options_(std::move(options)) {}
+
+  bool WantsBufferEvents() const override { return true; }
+  void OnRecord(const Op& op, const LogMoment& moment) override;
+  void OnBufferReplaced(SessionBuffer& buffer) override;
+  void OnChunk(BufferId buffer, const ChunkCommit& commit, std::optional<Refusal> refusal) override;
+  void OnChunkDone(BufferId buffer, const ChunkCommit& commit) override;
+  Status OnPacket(const SessionPacket& packet) override;
+  void OnBufferEvent(const BufferEvent& event) override;
+  void OnDrainEvent(const BufferEvent& event) override;
+  void OnPacketFate(const PacketAccount& account) override;
+
+  /// The graphs, by buffer and sequence, once the ledger has finished. The builder is of no further
+  /// use.
+  std::vector<SequenceGraph> Take();
+
+ private:
+  struct Key {
+    BufferId buffer;
+    uint32_t generation;
+    SequenceKey sequence;
+    friend auto operator<=>(const Key&, const Key&) = default;
+  };
+  struct Lane {
+    explicit Lane(FoldOptions options) : chunks(options) {}
+    ChunkLane chunks;
+    // Where the reading out at the end got stuck.
+    std::optional<ChunkId> stalled_at;
+    StallReason stall{};
+  };
+
+  Lane* LaneOf(BufferId buffer, SequenceKey sequence);
+  void Describe(const ChunkCommit& commit, ChunkNode& node);
+  void OnReturned(Lane& lane, const BufferEvent& event);
+  void OnGivenUp(Lane& lane, const BufferEvent& event);
+  void OnErased(Lane& lane, const BufferEvent& event);
+  void OnDiscarded(Lane& lane, const BufferEvent& event);
+  void OnStalled(Lane& lane, const BufferEvent& event);
+  void OnPatches(Lane& lane, const BufferEvent& event);
+  void Settle(Lane& lane, ChunkNode& node);
+  void Close(Lane& lane);
+
+  const Options options_;
+  std::map<Key, Lane> lanes_;
+  std::map<BufferId, uint32_t> generations_;
+  LogMoment now_;
+  Origin origin_ = Origin::kImported;
+  // The commit under way.
+  ChunkNode* arriving_ = nullptr;  // nullptr: its sequence is not drawn, or it is folded
+  bool arriving_is_new_ = false;
+  WrittenChunk written_;  // scratch
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_GRAPH_CHUNK_GRAPH_BUILDER_H_

@@ -1,0 +1,120 @@
+#ifndef RINGSCOPE_CORE_GRAPH_CHUNK_LIFETIMES_H_
+#define RINGSCOPE_CORE_GRAPH_CHUNK_LIFETIMES_H_
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "core/base/enum_names.h"
+#include "core/ledger/ledger.h"
+#include "core/session/buffer_event.h"
+#include "core/session/session.h"
+
+namespace ringscope {
+
+/// One commit of a chunk, and what became of it. A chunk that is committed again lives again.
+struct ChunkLife {
+  /// How the buffer took it.
+  enum class Entry : uint8_t {
+    kCommitted,  // at the write cursor
+    kRewritten,  // in place of an earlier commit of the same chunk
+    kRelocated,  // at the write cursor, an earlier commit of the same chunk having been consumed
+    kUnchanged,  // the buffer had it as it is
+    kDiscarded,  // not at all: see `why`
+    kRefused,    // the service did not let it through: see `why`
+    kUntold,     // the engine does not tell (a plug-in without observer callbacks)
+  };
+  /// How it left.
+  enum class Exit : uint8_t {
+    kNone,      // it never was in the buffer
+    kHeld,      // it did not: the log ends, or another buffer takes this one's place
+    kRead,      // all its packets were consumed
+    kEvicted,   // its room was needed: see `evicted_by`
+    kReplaced,  // the same chunk was committed again
+  };
+
+  uint64_t number = 0;  // of the commit, counted over the session, from 1
+  BufferId buffer{};
+  ChunkName chunk;
+  LogMoment committed;
+  Origin origin = Origin::kImported;
+  uint16_t fragments = 0;      // as the chunk header counts them
+  uint8_t flags = 0;           // of the shared-memory ABI
+  bool complete = true;        // false: scraped while the writer still had it
+  uint32_t payload_bytes = 0;  // as committed
+
+  Entry entry = Entry::kUntold;
+  const char* why = "";     // kDiscarded, kRefused: a name
+  uint64_t offset = 0;      // bytes, of its header in the buffer
+  uint32_t outer_size = 0;  // bytes occupied, header and alignment included
+
+  Exit exit = Exit::kNone;
+  LogMoment left;                       // kHeld: the last record
+  uint32_t unread_bytes = 0;            // of its fragments when it left, not consumed
+  std::optional<ChunkName> evicted_by;  // the chunk that needed the room
+  uint64_t evicted_by_number = 0;       // of that commit
+
+  /// Whether it went into the buffer.
+  bool entered() const {
+    return entry == Entry::kCommitted || entry == Entry::kRewritten || entry == Entry::kRelocated;
+  }
+};
+template <>
+inline constexpr std::array kEnumNames<ChunkLife::Entry> = {
+    "committed", "rewritten", "relocated", "unchanged", "discarded", "refused", "untold"};
+template <>
+inline constexpr std::array kEnumNames<ChunkLife::Exit> = {"none", "held", "read", "evicted",
+                                                           "replaced"};
+
+/// Hears of each life twice if the chunk went into a buffer, else once.
+class ChunkLifeListener {
+ public:
+  virtual ~ChunkLifeListener() = default;
+  /// The buffer (or the service) has answered the commit; nothing is known yet of the exit.
+  virtual void OnChunkEntered(const ChunkLife&) {}
+  /// Called before the OnChunkEntered of the commit that drove it out.
+  virtual void OnChunkLeft(const ChunkLife&) {}
+};
+
+/// Follows all chunks through a replay. Memory: O(chunks held).
+class ChunkLives : public ReplayListener {
+ public:
+  explicit ChunkLives(ChunkLifeListener& listener) : listener_(listener) {}
+
+  /// At the end of the log: what is still held is told.
+  void Finish();
+
+  const LogMoment& now() const { return now_; }
+  /// Bytes that the buffer's chunks occupy.
+  uint64_t HeldBytes(BufferId buffer) const;
+
+  bool WantsBufferEvents() const override { return true; }
+  void OnRecord(const Op& op, const LogMoment& moment) override;
+  void OnBufferReplaced(SessionBuffer& buffer) override;
+  void OnChunk(BufferId buffer, const ChunkCommit& commit, std::optional<Refusal> refusal) override;
+  void OnChunkDone(BufferId buffer, const ChunkCommit& commit) override;
+  void OnBufferEvent(const BufferEvent& event) override;
+
+ private:
+  struct Buffer {
+    std::unordered_map<uint64_t, ChunkLife> held;  // by sequence and chunk id
+    uint64_t bytes = 0;                            // that they occupy
+  };
+
+  void Enter(const BufferEvent& event, ChunkLife::Entry entry);
+  void Leave(const BufferEvent& event);
+  void End(Buffer& buffer, uint64_t key, ChunkLife::Exit exit);
+  void EndAll(Buffer& buffer);
+
+  ChunkLifeListener& listener_;
+  std::unordered_map<uint16_t, Buffer> buffers_;
+  LogMoment now_;
+  Origin origin_ = Origin::kImported;
+  uint64_t commits_ = 0;
+  ChunkLife current_;  // the commit under way
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_GRAPH_CHUNK_LIFETIMES_H_

@@ -1,0 +1,191 @@
+#include "core/graph/layout_map.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "core/graph/layout_grid.h"
+#include "core/testing/graph_run.h"
+#include "core/testing/session_log.h"
+
+namespace ringscope {
+namespace {
+
+using testing::BufferOp;
+using testing::Chunk;
+using ::testing::ElementsAre;
+using testing::GraphRun;
+using testing::Request;
+
+/// "0 1:1#0 48 (8/29)": offset, chunk, bytes, consumed of payload; "3056 padding 1040".
+std::vector<std::string> Map(const BufferLayout& layout) {
+  std::vector<std::string> lines;
+  for (const LayoutExtent& extent : layout.extents) {
+    std::string line = std::to_string(extent.offset) + " ";
+    line += extent.kind == LayoutExtent::Kind::kChunk ? ToString(extent.chunk) : Name(extent.kind);
+    line += " " + std::to_string(extent.size);
+    if (extent.kind == LayoutExtent::Kind::kChunk)
+      line +=
+          " (" + std::to_string(extent.consumed) + "/" + std::to_string(extent.payload_size) + ")";
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+BufferLayout LayoutOf(const std::string& engine, const std::vector<Op>& ops,
+                      LayoutMoment moment = {}) {
+  ReplayOptions options;
+  options.session.all.engine = engine;
+  options.reads = ReadsMode::kRecorded;
+  GraphRun run(options, {}, moment);
+  for (const Op& op : ops) EXPECT_TRUE(run.Apply(op));
+  EXPECT_TRUE(run.Finish());
+  EXPECT_EQ(run.layout.problems(), "");
+  return run.layout.Layouts().at(0);
+}
+
+Op Read(uint64_t packets) {
+  return {.time_ns = {}, .body = ReadPass{.buffer = BufferId{1}, .max_packets = packets}};
+}
+
+class LayoutMapTest : public ::testing::Test {
+ protected:
+  const Request a_ = Request(1).Move(1, Chunk(1, 1, 0).Whole(20, 'a').Whole(8, 'b'));
+  const Request b_ = Request(1).Move(1, Chunk(1, 2, 0).Whole(3000, 'c'));
+  const Request c_ = Request(1).Move(1, Chunk(1, 1, 1).Whole(1500, 'd'));
+};
+
+// | a20 b8 | c3000 | unused |
+TEST_F(LayoutMapTest, Chunks_LieBackToBack) {
+  const BufferLayout layout = LayoutOf("v2@58", {BufferOp(1), a_.op(), b_.op()});
+  EXPECT_THAT(Map(layout),
+              ElementsAre("0 1:1#0 48 (0/30)", "48 1:2#0 3024 (0/3002)", "3072 unused 1024"));
+  EXPECT_EQ(layout.write_cursor, 3072u);
+  EXPECT_EQ(layout.read_cursor, std::nullopt);
+  EXPECT_EQ(layout.size, 4096u);
+}
+
+TEST_F(LayoutMapTest, WhatWasRead_IsConsumed) {
+  const BufferLayout one = LayoutOf("v2@58", {BufferOp(1), a_.op(), b_.op(), Read(1)});
+  EXPECT_THAT(Map(one),
+              ElementsAre("0 1:1#0 48 (21/30)", "48 1:2#0 3024 (0/3002)", "3072 unused 1024"));
+  EXPECT_EQ(one.read_cursor, 0u);
+  const BufferLayout all = LayoutOf("v2@58", {BufferOp(1), a_.op(), b_.op(), Read(9)});
+  EXPECT_THAT(Map(all), ElementsAre("0 padding 48", "48 padding 3024", "3072 unused 1024"));
+}
+
+TEST_F(LayoutMapTest, V1_KeepsWhatWasRead) {
+  const BufferLayout layout = LayoutOf("v1", {BufferOp(1), a_.op(), b_.op(), Read(9)});
+  EXPECT_THAT(Map(layout),
+              ElementsAre("0 1:1#0 48 (32/32)", "48 1:2#0 3024 (3008/3008)", "3072 unused 1024"));
+}
+
+// The third chunk does not fit to the end: it goes over the first two.
+TEST_F(LayoutMapTest, Wraps_LeavePaddingBehind) {
+  const BufferLayout layout = LayoutOf("v2@58", {BufferOp(1), a_.op(), b_.op(), c_.op()});
+  EXPECT_THAT(Map(layout),
+              ElementsAre("0 1:1#1 1520 (0/1502)", "1520 padding 1552", "3072 unused 1024"));
+  EXPECT_EQ(layout.write_cursor, 1520u);
+  EXPECT_EQ(layout.wraps, 1u);
+}
+
+TEST_F(LayoutMapTest, Moment_IsBehindARecordOrATime) {
+  std::vector<Op> ops = {BufferOp(1), a_.op(), b_.op(), c_.op()};
+  for (uint64_t i = 0; i < ops.size(); ++i) ops[i].time_ns = 1000 + 10 * i;
+  const std::vector<std::string> one = Map(LayoutOf("v2@58", {ops[0], ops[1]}));
+  EXPECT_EQ(Map(LayoutOf("v2@58", ops, {.record = 2, .offset_ns = {}})), one);
+  EXPECT_EQ(Map(LayoutOf("v2@58", ops, {.record = {}, .offset_ns = 10})), one);
+  const BufferLayout at = LayoutOf("v2@58", ops, {.record = {}, .offset_ns = 19});
+  EXPECT_EQ(Map(at), one);
+  EXPECT_EQ(at.at.record, 2u);
+  EXPECT_EQ(Map(LayoutOf("v2@58", ops, {.record = 99, .offset_ns = {}})),
+            Map(LayoutOf("v2@58", ops)));
+}
+
+// What the accounting at the end reads out is still unread.
+TEST_F(LayoutMapTest, TheEnd_IsBeforeAnybodyReadsTheBufferOut) {
+  const BufferLayout layout = LayoutOf("v2@58", {BufferOp(1), a_.op()});
+  EXPECT_EQ(layout.extents.front().unread(), 30u);
+}
+
+/// A layout of what an engine reports that is not one of the catalogue.
+class UnsoundReports : public ::testing::Test {
+ protected:
+  UnsoundReports() {
+    SessionBuffer buffer;
+    buffer.id = BufferId{1};
+    buffer.info = FindEngine("v2").value();
+    buffer.engine = buffer.info->create({.size = 4096}).value();
+    map_.OnBufferSetUp(buffer);
+    map_.OnReadBegun(buffer.id);
+  }
+  void Report(BufferEvent::Kind kind, uint32_t chunk, uint64_t offset) {
+    BufferEvent event;
+    event.kind = kind;
+    event.buffer = BufferId{1};
+    event.chunk = {{ProducerId{1}, WriterId{1}}, ChunkId{chunk}};
+    event.offset = offset;
+    event.outer_size = 32;
+    event.payload_size = event.payload_avail = 10;
+    map_.OnBufferEvent(event);
+  }
+
+  LayoutMap map_{LayoutMoment{}};
+};
+
+TEST_F(UnsoundReports, ARewriteAtAnotherChunksOffsetIsAProblem) {
+  Report(BufferEvent::Kind::kCommitted, 0, 0);
+  Report(BufferEvent::Kind::kCommitted, 1, 32);
+  Report(BufferEvent::Kind::kRewritten, 1, 0);
+  Report(BufferEvent::Kind::kErased, 1, 32);
+  Report(BufferEvent::Kind::kErased, 0, 0);
+  EXPECT_EQ(map_.problems(), "record 0: 1:1#1 is rewritten at 0, where it is not\n");
+  EXPECT_THAT(Map(map_.Layouts().at(0)),
+              ElementsAre("0 padding 32", "32 padding 32", "64 unused 4032"));
+}
+
+TEST_F(UnsoundReports, TheListOfProblemsEnds) {
+  for (uint32_t i = 0; i < 1000; ++i) Report(BufferEvent::Kind::kCommitted, i, 0);
+  const std::string problems = map_.problems();
+  EXPECT_EQ(std::count(problems.begin(), problems.end(), '\n'), 21);
+  EXPECT_THAT(problems, ::testing::EndsWith("and 979 more\n"));
+}
+
+// Two sequences, the first partly read, 16 bytes to a cell.
+TEST(Layout, Grid_SaysWhoHasMostOfACell) {
+  BufferLayout layout;
+  layout.size = 128;
+  const SequenceKey a{ProducerId{1}, WriterId{1}}, b{ProducerId{1}, WriterId{2}};
+  layout.extents = {
+      {.kind = LayoutExtent::Kind::kChunk,
+       .offset = 0,
+       .size = 48,
+       .chunk = {a, ChunkId{0}},
+       .payload_size = 32,
+       .consumed = 16},
+      {.kind = LayoutExtent::Kind::kPadding, .offset = 48, .size = 16},
+      {.kind = LayoutExtent::Kind::kChunk,
+       .offset = 64,
+       .size = 32,
+       .chunk = {b, ChunkId{0}},
+       .payload_size = 16},
+      {.kind = LayoutExtent::Kind::kUnused, .offset = 96, .size = 32},
+  };
+  const LayoutGrid fine = MakeGrid(layout, 100);
+  EXPECT_EQ(fine.bytes_per_cell, 16u);
+  std::string cells;
+  for (const LayoutCell& cell : fine.cells)
+    cells += std::to_string(cell.share) + (cell.consumed ? "-" : "") + (cell.starts ? "! " : " ");
+  EXPECT_EQ(cells, "0-! 0- 0 2 1! 1 3 3 ");
+  EXPECT_EQ(MakeGrid(layout, 2).cells.size(), 2u);
+  const std::vector<LayoutShare> shares = SharesOf(layout);
+  ASSERT_EQ(shares.size(), 4u);
+  EXPECT_EQ(shares[0].sequence, a);
+  EXPECT_EQ(shares[0].unread, 16u);
+}
+
+}  // namespace
+}  // namespace ringscope

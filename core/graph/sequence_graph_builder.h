@@ -1,0 +1,115 @@
+#ifndef RINGSCOPE_CORE_GRAPH_SEQUENCE_GRAPH_BUILDER_H_
+#define RINGSCOPE_CORE_GRAPH_SEQUENCE_GRAPH_BUILDER_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "core/base/interval_set.h"
+#include "core/graph/chunk_graph.h"
+
+namespace ringscope {
+
+/// Which chunks of a graph are shown one by one.
+struct FoldOptions {
+  bool full = false;  // all of them: memory for each chunk
+  /// Only those near this chunk; everything else is folded as far as can be.
+  std::optional<ChunkId> around;
+};
+
+/// The chunks of one sequence while a replay goes on. What is settled and like its neighbours is
+/// folded, but for a few chunks at each end of a run. Memory: O(chunks held + kMaxItems).
+class ChunkLane {
+ public:
+  /// Chunks that stay unfolded at each end of a run of like ones.
+  static constexpr size_t kContext = 2;
+  /// The fewest chunks worth folding.
+  static constexpr size_t kMinFold = 3;
+  /// Chunks shown on each side of the chosen one.
+  static constexpr uint64_t kAround = 8;
+  /// Chunks with something special that are shown one by one; if there are more, they fold like
+  /// any.
+  static constexpr size_t kMaxSpecial = 64;
+  /// Settled chunks and runs kept, unless all are to be shown; beyond, the oldest half is folded
+  /// into one run.
+  static constexpr size_t kMaxItems = 512;
+  /// How far a writer must have gone on before a chunk that was only scraped can be folded.
+  static constexpr uint64_t kMayComeAgain = 8;
+
+  explicit ChunkLane(FoldOptions options) : options_(options) {}
+
+  /// A chunk comes, for the first time or again.
+  struct Arrival {
+    ChunkNode* node = nullptr;  // nullptr: it was folded, and that it came again is counted
+    bool is_new = false;
+  };
+  Arrival Arrive(ChunkId chunk);
+  /// The chunk, if it is neither folded nor unknown.
+  ChunkNode* Find(ChunkId chunk);
+  /// Calls visit(ChunkNode&) for the unfolded chunks from `first` to `last`, in order.
+  template <typename Visit>
+  void VisitSpan(ChunkId first, ChunkId last, Visit visit) {
+    const uint64_t begin = Unwrapped(first);
+    const uint64_t end = begin + Distance(first, last);
+    for (auto at = nodes_.lower_bound(begin); at != nodes_.end() && at->first <= end; ++at)
+      visit(at->second.node);
+  }
+  template <typename Visit>
+  void VisitUnsettled(Visit visit) {
+    for (auto& [id, entry] : nodes_)
+      if (!entry.settled) visit(entry.node);
+  }
+
+  /// The chunk's fate stands; it may still come again.
+  void Settle(ChunkNode& node);
+  /// Nothing comes any more: all fates stand.
+  void SettleAll();
+  void AddPacket(const PacketAccount& account);
+  /// Patches for a chunk that is no more among the unfolded ones.
+  void AddStrayPatches(ChunkId chunk, uint64_t patches);
+
+  /// Everything in order, with the gaps. The lane is of no further use.
+  void MoveInto(SequenceGraph& graph);
+
+ private:
+  struct Entry {
+    ChunkNode node;
+    bool settled = false;
+  };
+  /// A settled chunk or a run, on the way to being folded.
+  struct Piece {
+    ChunkRun run;
+    bool is_node = false;
+  };
+  using Nodes = std::map<uint64_t, Entry>;
+  using Runs = std::map<uint64_t, ChunkRun>;
+
+  uint64_t Unwrapped(ChunkId chunk) const;
+  ChunkRun* RunOf(uint64_t id);
+  FateTally* TallyAt(uint64_t id);
+  bool IsNearChosen(uint64_t id) const;
+  bool IsDone(const Entry& entry) const;
+  bool CanFold(const Entry& entry) const;
+  bool CanJoin(const ChunkRun& run, const ChunkRun& next) const;
+  void Fold();
+  void FoldLateComers();
+  void FoldStretch(const std::vector<Piece>& stretch);
+  void FoldOldestHalf();
+
+  const FoldOptions options_;
+  Nodes nodes_;
+  Runs runs_;  // by first id; nodes that come late may lie inside of one until they are folded
+  IntervalSet seen_;
+  bool known_ = false;
+  uint64_t newest_ = 0;
+  size_t settled_since_fold_ = 0;
+  bool folds_special_ = false;
+  bool at_end_ = false;
+  FateTally packets_;
+  uint64_t orphan_patches_ = 0;
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_GRAPH_SEQUENCE_GRAPH_BUILDER_H_

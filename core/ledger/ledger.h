@@ -1,0 +1,185 @@
+#ifndef RINGSCOPE_CORE_LEDGER_LEDGER_H_
+#define RINGSCOPE_CORE_LEDGER_LEDGER_H_
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/base/enum_names.h"
+#include "core/base/log_moment.h"
+#include "core/base/packet_count.h"
+#include "core/perfetto/packet_facts.h"
+#include "core/session/session.h"
+
+namespace ringscope {
+
+// The ledger: what became of every packet that was written. The log holds every commit, lost ones
+// too; so each sequence can be reassembled from the log alone, as if the buffer were endless, and
+// each packet of it has exactly one fate in a replay.
+
+/// What became of a packet.
+enum class Fate : uint8_t {
+  kRead,           // a read pass returned it
+  kReadable,       // still in the buffer: a clone read at the end would return it
+  kStalled,        // still in the buffer, and waits for something
+  kOverwritten,    // evicted before it was read
+  kDiscarded,      // refused by the buffer or by the service
+  kWriterDropped,  // its writer aborted it
+  kCut,            // a chunk of it was never committed, or the buffer gave it up half-way
+  kCorrupted,      // its bytes, or its chunk's, break the rules of the shared-memory ABI
+  kIncomplete,     // not finished by its writer when the log ends
+  kInvalid,        // returned, and then refused by the service's validation
+  kUnexplained,    // the engine does not tell (a plug-in without observer callbacks)
+};
+template <>
+inline constexpr std::array kEnumNames<Fate> = {
+    "read", "readable",  "stalled",    "overwritten", "discarded",  "writer_dropped",
+    "cut",  "corrupted", "incomplete", "invalid",     "unexplained"};
+inline constexpr size_t kFates = kEnumNames<Fate>.size();
+/// Whether the packet is gone for good: everything but read, readable, stalled and incomplete.
+bool IsLoss(Fate fate);
+
+/// Why, in more detail than the fate.
+enum class Cause : uint8_t {
+  kNone,             // read, readable, unexplained
+  kEvicted,          // overwritten: `culprit` needed the room
+  kSealed,           // discarded: a buffer that discards was full before
+  kFull,             // discarded: this very chunk did not fit any more
+  kTooLarge,         // discarded: the chunk is larger than the buffer allows
+  kAlreadyConsumed,  // discarded: this chunk or a newer one of its sequence was consumed before
+  kBadRecommit,      // discarded: the chunk was sent again, in a way that breaks the rules
+  kNoSharedMemory,   // discarded by the service: the request came before the shared memory
+  kNoSuchPage,       // discarded by the service: a page outside the shared memory
+  kNoSuchBuffer,     // discarded by the service: the buffer is not set up
+  kMayNotWrite,      // discarded by the service: no permission for the buffer
+  kAborted,          // writer_dropped
+  kNeverCommitted,   // cut: a chunk of it is not in the log
+  kBrokenChain,      // cut: its neighbours in the sequence do not continue it
+  kReadGap,          // cut: given up at a gap in the chunk ids
+  kGivenUp,          // cut: given up for another reason, see `loss_bit`
+  kBrokenSize,       // corrupted: a fragment's size is no number, or reaches beyond its chunk
+  kResent,           // corrupted: the chunk was sent again with other bytes, or its id used again
+  kWaitsForPatch,    // stalled: `waits_for` has not all its patches
+  kWaitsForChunk,    // stalled: the chunk behind `waits_for` has not come
+  kWaitsForCompletion,  // stalled: the writer still had `waits_for` when it was scraped
+  kBehindGivenUp,       // stalled: even a read would not return it, but give it up
+  kUnfinished,          // incomplete
+  kRejected,            // invalid
+};
+template <>
+inline constexpr std::array kEnumNames<Cause> = {"none",
+                                                 "evicted",
+                                                 "sealed",
+                                                 "full",
+                                                 "too_large",
+                                                 "already_consumed",
+                                                 "bad_recommit",
+                                                 "no_shared_memory",
+                                                 "no_such_page",
+                                                 "no_such_buffer",
+                                                 "may_not_write",
+                                                 "aborted",
+                                                 "never_committed",
+                                                 "broken_chain",
+                                                 "read_gap",
+                                                 "given_up",
+                                                 "broken_size",
+                                                 "resent",
+                                                 "waits_for_patch",
+                                                 "waits_for_chunk",
+                                                 "waits_for_completion",
+                                                 "behind_given_up",
+                                                 "unfinished",
+                                                 "rejected"};
+
+/// A packet that was written, and what became of it.
+struct PacketAccount {
+  BufferId buffer{};
+  SequenceKey sequence;
+  // Its place: what tells packets of a sequence apart, whatever their content.
+  uint64_t first_chunk = 0;   // chunk id, unwrapped: its lower 32 bits are the id
+  uint64_t last_chunk = 0;    // of the last fragment seen
+  uint32_t fragment = 0;      // index of the first fragment in its chunk
+  uint32_t first_offset = 0;  // of that fragment's size varint in the chunk's payload
+  uint64_t size = 0;          // bytes, of all pieces seen
+  PacketFacts facts;          // what its bytes say
+  LogMoment written;          // commit of the last piece seen
+
+  Fate fate = Fate::kRead;
+  Cause cause = Cause::kNone;
+  /// All its pieces were in the buffer, whole and patched, when the buffer gave it up: lost by the
+  /// buffer version's own fault.
+  bool own_fault = false;
+  LogMoment decided;                   // when the fate was sealed; for stalled: since when it waits
+  uint32_t pass = 0;                   // read, invalid: in which read pass of its buffer, from 1
+  uint32_t loss_bits = 0;              // read, invalid: what it carried; cut: why it was given up
+  std::optional<ChunkName> culprit;    // overwritten: the commit that needed the room
+  std::optional<ChunkName> waits_for;  // stalled: the chunk
+};
+
+/// Receives the ledger's entries. Per packet written exactly one, when its fate is sealed; within a
+/// sequence mostly, but not always, in order.
+class LedgerSink {
+ public:
+  virtual ~LedgerSink() = default;
+  virtual void OnPacketFate(const PacketAccount&) {}
+  /// A packet that was read before came out again. It is not counted among the fates.
+  virtual void OnDuplicate(const PacketAccount&) {}
+  /// The chunk (its id unwrapped) left the buffer and is forgotten: of the packets that lie in it
+  /// alone nothing more is told, until a chunk is committed under its id again. Not told at the
+  /// log's end.
+  virtual void OnChunkForgotten(BufferId, SequenceKey, uint64_t chunk) { static_cast<void>(chunk); }
+};
+
+using FateCount = PacketCount;
+
+/// A buffer's accounts. The fates add up to what was written: Ledger::Check.
+struct LedgerTotals {
+  FateCount written;                        // counted as packets were found in the log
+  std::array<FateCount, kFates> by_fate{};  // by Fate
+  FateCount own_fault;                      // of these, lost by the buffer's own fault
+  FateCount duplicates;                     // beside the fates
+  uint64_t returned = 0;                    // packets that read passes returned, however valid
+
+  const FateCount& operator[](Fate fate) const { return by_fate[static_cast<size_t>(fate)]; }
+  FateCount lost() const;
+};
+
+/// Follows a replay and accounts for every packet. Memory: O(chunks held + open packets +
+/// sequences).
+class Ledger : public ReplayListener {
+ public:
+  explicit Ledger(LedgerSink& sink);
+  ~Ledger() override;
+
+  /// By buffer. Complete once all buffers were drained.
+  const std::map<BufferId, LedgerTotals>& totals() const;
+  /// What does not add up, in words; empty if all does. After the end. Anything else than empty is
+  /// a bug in ringscope.
+  std::string Check() const;
+
+  bool WantsBufferEvents() const override { return true; }
+  void OnRecord(const Op& op, const LogMoment& moment) override;
+  void OnBufferSetUp(SessionBuffer& buffer) override;
+  void OnBufferReplaced(SessionBuffer& buffer) override;
+  void OnChunk(BufferId buffer, const ChunkCommit& commit, std::optional<Refusal> refusal) override;
+  void OnChunkDone(BufferId buffer, const ChunkCommit& commit) override;
+  void OnReadBegun(BufferId buffer) override;
+  Status OnPacket(const SessionPacket& packet) override;
+  void OnBufferEvent(const BufferEvent& event) override;
+  void OnDrainBegun(BufferId buffer) override;
+  void OnDrainEvent(const BufferEvent& event) override;
+  void OnDrainPacket(BufferId buffer, const Packet& packet) override;
+  void OnDrained() override;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_LEDGER_LEDGER_H_

@@ -1,0 +1,344 @@
+// What became of what was written: the engine's doings, turned into fates.
+
+#include "core/ledger/ledger_buffer.h"
+
+#include <algorithm>
+
+#include "core/perfetto/data_loss.h"
+
+namespace ringscope::ledger {
+namespace {
+
+Cause CauseOf(DiscardReason reason) {
+  switch (reason) {
+    case DiscardReason::kSealed:
+      return Cause::kSealed;
+    case DiscardReason::kFull:
+      return Cause::kFull;
+    case DiscardReason::kTooLarge:
+      return Cause::kTooLarge;
+    case DiscardReason::kAlreadyConsumed:
+      return Cause::kAlreadyConsumed;
+    case DiscardReason::kBadRecommit:
+      return Cause::kBadRecommit;
+  }
+  return Cause::kNone;
+}
+
+Cause CauseOf(Refusal why) {
+  switch (why) {
+    case Refusal::kNoSharedMemory:
+      return Cause::kNoSharedMemory;
+    case Refusal::kNoSuchPage:
+      return Cause::kNoSuchPage;
+    case Refusal::kNoSuchBuffer:
+      return Cause::kNoSuchBuffer;
+    case Refusal::kMayNotWrite:
+      return Cause::kMayNotWrite;
+  }
+  return Cause::kNone;
+}
+
+Cause CauseOf(StallReason reason) {
+  switch (reason) {
+    case StallReason::kNeedsPatch:
+      return Cause::kWaitsForPatch;
+    case StallReason::kMissingChunk:
+      return Cause::kWaitsForChunk;
+    case StallReason::kIncomplete:
+      return Cause::kWaitsForCompletion;
+  }
+  return Cause::kNone;
+}
+
+}  // namespace
+
+void BufferLedger::BeginChunk() {
+  outcome_ = Outcome::kUnknown;
+  consumed_ = 0;
+}
+
+void BufferLedger::Refused(const ChunkCommit& commit, Refusal why) {
+  BeginChunk();
+  outcome_ = Outcome::kRefused;
+  refusal_ = {.fate = Fate::kDiscarded, .cause = CauseOf(why)};
+  EndChunk(commit);
+}
+
+void BufferLedger::EndChunk(const ChunkCommit& commit) {
+  const bool committed = outcome_ == Outcome::kCommitted;
+  const WrittenPackets::Arrival arrival = packets_.Begin(commit);
+  if (committed || outcome_ == Outcome::kRewritten)
+    packets_.SetPieces(arrival.record, true, engine_needs_patch_);
+  if (committed) Revive(arrival.record, consumed_);
+  packets_.AddFragments(arrival, committed ? consumed_ : 0);
+  if (outcome_ == Outcome::kRefused)
+    LoseFrom(arrival.key, arrival.record, arrival.known, refusal_, commit.payload);
+  packets_.End(arrival);
+  touched_.push_back(arrival.key);
+  Settle();
+}
+
+void BufferLedger::OnEvent(const BufferEvent& event) {
+  using Kind = BufferEvent::Kind;
+  switch (event.kind) {
+    case Kind::kCommitted:
+      outcome_ = Outcome::kCommitted;
+      consumed_ = event.payload_size - event.payload_avail;
+      engine_needs_patch_ = (event.flags & kNeedsPatching) != 0;
+      return;
+    case Kind::kRewritten:
+      outcome_ = Outcome::kRewritten;
+      engine_needs_patch_ = (event.flags & kNeedsPatching) != 0;
+      return;
+    case Kind::kDiscarded:
+      outcome_ = Outcome::kRefused;
+      refusal_ = {.fate = Fate::kDiscarded, .cause = CauseOf(event.discard)};
+      return;
+    case Kind::kErased:
+      return OnErased(event);
+    case Kind::kPatched:
+    case Kind::kPatchMissed: {
+      const bool missed = event.kind == Kind::kPatchMissed;
+      ChunkRecord* record = Find(event.chunk);
+      if (record == nullptr || (missed && event.miss == PatchMiss::kNoSuchChunk)) return;
+      WrittenPackets::CheckSizes(*record, event.payload, *event.sent);
+      if (!missed) packets_.SetPieces(*record, record->held, (event.flags & kNeedsPatching) != 0);
+      return;
+    }
+    case Kind::kGivenUp:
+      return OnGivenUp(event, /*draining=*/false);
+    default:
+      return;
+  }
+}
+
+void BufferLedger::OnErased(const BufferEvent& event) {
+  ChunkRecord* record = Find(event.chunk);
+  if (record == nullptr) return;
+  const uint64_t key = event.chunk.Packed();
+  switch (event.erasure) {
+    case Erasure::kMoved:  // all of it that counts was consumed
+      break;
+    case Erasure::kOverwritten:
+    case Erasure::kCleared:
+      LoseFrom(key, *record, 0,
+               {.fate = Fate::kOverwritten, .cause = Cause::kEvicted, .culprit = event.by},
+               event.payload);
+      break;
+    case Erasure::kConsumed:
+      LoseFrom(key, *record, 0, {.fate = Fate::kCut, .cause = Cause::kGivenUp}, event.payload);
+      break;
+  }
+  packets_.SetPieces(*record, false, record->needs_patch);
+  touched_.push_back(key);
+}
+
+void BufferLedger::OnGivenUp(const BufferEvent& event, bool draining) {
+  ChunkRecord* record = Find(event.chunk);
+  if (record == nullptr) return;
+  const uint64_t key = event.chunk.Packed();
+  const uint32_t cause = event.loss_bits;
+  const bool corrupted = cause == kLossChunkCorrupted;
+  Loss loss{.fate = Fate::kCut, .cause = Cause::kGivenUp, .loss_bits = cause};
+  if (cause == kLossReassemblyGap) loss.cause = Cause::kReadGap;
+  if (cause == kLossReassemblyBrokenChain) loss.cause = Cause::kBrokenChain;
+  if (corrupted) loss = {.fate = Fate::kCorrupted, .cause = Cause::kBrokenSize, .loss_bits = cause};
+  const size_t first = IndexAt(*record, event.first_offset);
+  if (first == kNone) return;
+  const size_t end = corrupted ? record->entries.size() : first + 1;
+  for (size_t i = first; i < end; ++i) {
+    Entry& entry = record->entries[i];
+    if (draining) {
+      entry.given_up_at_end = true;
+      if (entry.kind == FragmentKind::kWhole) continue;
+      const bool back = entry.kind == FragmentKind::kBegin;
+      const ChainId id = back ? record->tail : record->head;
+      if (id != kNoChain) packets_.chains()[id].given_up_at_end = true;
+    } else {
+      Lose(key, *record, i, loss, {});
+    }
+  }
+  touched_.push_back(key);
+}
+
+void BufferLedger::OnDrainEvent(const BufferEvent& event) {
+  if (event.kind == BufferEvent::Kind::kGivenUp) return OnGivenUp(event, /*draining=*/true);
+  if (event.kind != BufferEvent::Kind::kStalled) return;
+  stalls_[event.chunk.sequence.Packed()] = {event.chunk, CauseOf(event.stall)};
+}
+
+ChunkRecord* BufferLedger::Find(ChunkName chunk) {
+  const auto record = packets_.records().find(chunk.Packed());
+  return record == packets_.records().end() ? nullptr : &record->second;
+}
+
+/// Index of the fragment at this offset; kNone: there is none.
+size_t BufferLedger::IndexAt(const ChunkRecord& record, uint32_t offset) const {
+  const auto at =
+      std::lower_bound(record.entries.begin(), record.entries.end(), offset,
+                       [](const Entry& entry, uint32_t value) { return entry.offset < value; });
+  if (at == record.entries.end() || at->offset != offset) return kNone;
+  return static_cast<size_t>(at - record.entries.begin());
+}
+
+void BufferLedger::LoseFrom(uint64_t key, ChunkRecord& record, size_t first, const Loss& loss,
+                            Bytes payload) {
+  for (size_t i = first; i < record.entries.size(); ++i) Lose(key, record, i, loss, payload);
+}
+
+/// The packet at (or the one that the piece at) this place belongs to can not be delivered any
+/// more.
+/// @param payload of the chunk, to tell what the packet held; empty: not at hand
+void BufferLedger::Lose(uint64_t key, ChunkRecord& record, size_t index, const Loss& loss,
+                        Bytes payload) {
+  Entry& entry = record.entries[index];
+  if (entry.kind != FragmentKind::kWhole) {
+    if (entry.kind != FragmentKind::kBegin && record.head != kNoChain) LoseChain(record.head, loss);
+    if (entry.kind != FragmentKind::kEnd && record.tail != kNoChain) LoseChain(record.tail, loss);
+    return;
+  }
+  if (entry.state != State::kLive) return;
+  entry.state = State::kDoomed;
+  PacketAccount account = packets_.AccountOf(NameOf(key).sequence, record, index);
+  Seal(account, loss, record.taint);
+  // A whole packet that a read gave up: it was all there.
+  account.own_fault = account.fate == Fate::kCut && record.held;
+  Fragment fragment;
+  if (ReadFragment(payload.data(), static_cast<uint32_t>(payload.size()), entry.offset, fragment) ==
+      FragmentStatus::kFragment)
+    account.facts = ReadPacketFacts(payload.subspan(fragment.body, fragment.size()));
+  record.doomed.push_back(account);
+}
+
+void BufferLedger::LoseChain(ChainId id, const Loss& loss) {
+  id = packets_.chains().Find(id);
+  Chain& chain = packets_.chains()[id];
+  packets_.Touch(id);
+  if (chain.state != State::kLive) return;
+  chain.state = State::kDoomed;
+  PacketAccount& account = chain.account;
+  account.own_fault = loss.fate == Fate::kCut && loss.loss_bits != 0 && chain.deliverable();
+  Seal(account, loss, chain.taint);
+}
+
+void BufferLedger::AddLost(PacketAccount& account, const Loss& loss) {
+  Seal(account, loss, std::nullopt);
+  Tell(account);
+}
+
+/// @param taint a rule that the writer broke: that is what the packet is lost to, then
+void BufferLedger::Seal(PacketAccount& account, const Loss& loss,
+                        const std::optional<Cause>& taint) const {
+  account.fate = taint ? Fate::kCorrupted : loss.fate;
+  account.cause = taint.value_or(loss.cause);
+  account.culprit = taint ? std::nullopt : loss.culprit;
+  account.loss_bits = loss.loss_bits;
+  account.decided = now_;
+}
+
+/// The chunk is in the buffer (again), but for its first `consumed` bytes: what was lost with it is
+/// not lost after all.
+void BufferLedger::Revive(ChunkRecord& record, uint32_t consumed) {
+  std::vector<PacketAccount> lost;
+  for (PacketAccount& account : record.doomed) {
+    Entry& entry = record.entries[account.fragment];
+    if (entry.offset >= consumed && account.fate == Fate::kOverwritten)
+      entry.state = State::kLive;
+    else
+      lost.push_back(account);
+  }
+  record.doomed.swap(lost);
+  for (const Entry& entry : record.entries) {
+    if (entry.kind == FragmentKind::kWhole || entry.offset < consumed) continue;
+    for (const ChainId id : {record.head, record.tail}) {
+      if (id == kNoChain) continue;
+      Chain& chain = packets_.chains()[id];
+      if (chain.state != State::kDoomed || chain.account.fate != Fate::kOverwritten ||
+          chain.pieces_held != chain.pieces)
+        continue;
+      chain.state = State::kLive;
+      chain.account.culprit.reset();
+    }
+  }
+}
+
+void BufferLedger::OnRead(const Packet& packet, bool valid) {
+  ++totals_.returned;
+  Return(packet, valid ? Fate::kRead : Fate::kInvalid, valid ? Cause::kNone : Cause::kRejected);
+}
+
+/// The engine returned a packet.
+void BufferLedger::Return(const Packet& packet, Fate fate, Cause cause) {
+  const auto complete = [&](PacketAccount& account) {
+    account.size = packet.size;
+    account.fate = fate;
+    account.cause = cause;
+    account.own_fault = false;
+    account.culprit.reset();
+    account.decided = now_;
+    account.pass = pass_;
+    account.loss_bits = packet.dropped;
+    if (!packet.slices.empty()) account.facts = ReadPacketFacts(packet.slices.front());
+  };
+  ChunkRecord* record = Find({packet.sequence, packet.place.first_chunk});
+  const size_t index = record == nullptr ? kNone : IndexAt(*record, packet.place.first_offset);
+  const bool is_written = index != kNone && packets_.Begins(record->entries[index], *record);
+  if (!is_written) {
+    // Nobody wrote a packet that begins there: writers broke rules.
+    PacketAccount extra;
+    extra.buffer = id_;
+    extra.sequence = packet.sequence;
+    extra.first_chunk = record == nullptr ? Raw(packet.place.first_chunk) : record->id;
+    extra.last_chunk =
+        extra.first_chunk + Distance(packet.place.first_chunk, packet.place.last_chunk);
+    extra.first_offset = packet.place.first_offset;
+    extra.written = record == nullptr ? now_ : record->written;
+    packets_.count() += {1, packet.size};
+    complete(extra);
+    return Tell(extra);
+  }
+
+  Entry& entry = record->entries[index];
+  const bool whole = entry.kind == FragmentKind::kWhole;
+  const ChainId id = whole                                ? kNoChain
+                     : entry.kind == FragmentKind::kBegin ? record->tail
+                                                          : record->head;
+  Chain* chain = id == kNoChain ? nullptr : &packets_.chains()[id];
+  State& state = chain != nullptr ? chain->state : entry.state;
+  PacketAccount account =
+      chain != nullptr ? chain->account : packets_.AccountOf(packet.sequence, *record, index);
+  if (state == State::kRead) {
+    if (fate == Fate::kReadable) return;
+    complete(account);
+    totals_.duplicates += {1, packet.size};
+    return sink_.OnDuplicate(account);
+  }
+  if (state == State::kGone) {
+    // Told as lost, or as nothing, and here it is.
+    ++packets_.count().packets;
+    account.size = 0;
+  } else if (state == State::kDoomed && chain == nullptr) {
+    std::erase_if(record->doomed,
+                  [&](const PacketAccount& doomed) { return doomed.fragment == index; });
+  }
+  state = State::kRead;
+  if (chain != nullptr) {
+    account.last_chunk =
+        std::max(account.last_chunk,
+                 account.first_chunk + Distance(packet.place.first_chunk, packet.place.last_chunk));
+    packets_.Touch(id);
+  }
+  packets_.count().bytes += packet.size - account.size;  // modulo 2^64: it may have shrunk
+  complete(account);
+  Tell(account);
+}
+
+void BufferLedger::Tell(const PacketAccount& account) {
+  const FateCount count{1, account.size};
+  totals_.by_fate[static_cast<size_t>(account.fate)] += count;
+  if (account.own_fault) totals_.own_fault += count;
+  sink_.OnPacketFate(account);
+}
+
+}  // namespace ringscope::ledger

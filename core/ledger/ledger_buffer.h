@@ -1,0 +1,104 @@
+#ifndef RINGSCOPE_CORE_LEDGER_LEDGER_BUFFER_H_
+#define RINGSCOPE_CORE_LEDGER_LEDGER_BUFFER_H_
+
+#include <deque>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "core/ledger/ledger.h"
+#include "core/ledger/written_packets.h"
+
+namespace ringscope::ledger {
+
+/// The accounts of one buffer.
+class BufferLedger : private WriterLosses {
+ public:
+  /// @param now the record under way; must outlive this, like the sink
+  BufferLedger(BufferId id, const LogMoment& now, LedgerSink& sink)
+      : id_(id), now_(now), sink_(sink), packets_(id, now, *this) {}
+
+  /// The engine does not tell what happens to its chunks, only what it returns.
+  /// @param size of the buffer, bytes: what it can hold at most
+  void SetSilent(uint64_t size, FillPolicy policy) {
+    silent_size_ = size;
+    keeps_first_ = policy == FillPolicy::kDiscard;
+  }
+  /// A chunk is about to go into the buffer; EndChunk follows, or Refused came instead.
+  void BeginChunk();
+  void Refused(const ChunkCommit& commit, Refusal why);
+  void EndChunk(const ChunkCommit& commit);
+  void BeginRead() { ++pass_; }
+  void OnRead(const Packet& packet, bool valid);
+  /// After a read, or whatever else happened in a record: tells what is settled.
+  void Settle();
+  /// What happened inside the buffer.
+  void OnEvent(const BufferEvent& event);
+  /// What happens while the buffer is read out at its end, after Settle.
+  void OnDrainEvent(const BufferEvent& event);
+  void OnDrainPacket(const Packet& packet) { Return(packet, Fate::kReadable, Cause::kNone); }
+  /// Accounts for everything that is left.
+  void Finish();
+
+  const LedgerTotals& totals() const { return totals_; }
+
+ private:
+  /// What a sequence waits for at the log's end.
+  struct Stall {
+    ChunkName at;
+    Cause cause = Cause::kNone;
+  };
+  enum class Outcome : uint8_t { kUnknown, kCommitted, kRewritten, kRefused };
+
+  // What became of it (ledger_buffer.cc).
+  void OnErased(const BufferEvent& event);
+  void OnGivenUp(const BufferEvent& event, bool draining);
+  void Lose(uint64_t key, ChunkRecord& record, size_t index, const Loss& loss, Bytes payload);
+  void LoseFrom(uint64_t key, ChunkRecord& record, size_t first, const Loss& loss, Bytes payload);
+  void LoseChain(ChainId id, const Loss& loss) override;
+  void AddLost(PacketAccount& account, const Loss& loss) override;
+  void Seal(PacketAccount& account, const Loss& loss, const std::optional<Cause>& taint) const;
+  void Revive(ChunkRecord& record, uint32_t consumed);
+  void Return(const Packet& packet, Fate fate, Cause cause);
+  void Tell(const PacketAccount& account);
+  ChunkRecord* Find(ChunkName chunk);
+  size_t IndexAt(const ChunkRecord& record, uint32_t offset) const;
+
+  // When it is told (ledger_settle.cc).
+  void SettleRecord(uint64_t key);
+  void SettleChain(ChainId id);
+  void TellChain(Chain& chain);
+  void AddEvicted(uint64_t key, ChunkRecord& record);
+  bool TooManyEvicted() const;
+  void Forget(uint64_t key);
+  void FinishRecord(uint64_t key, ChunkRecord& record);
+  void FinishChain(ChainId id);
+  void StallAccount(PacketAccount& account, bool given_up) const;
+
+  static constexpr size_t kNone = SIZE_MAX;
+
+  const BufferId id_;
+  const LogMoment& now_;
+  LedgerSink& sink_;
+  LedgerTotals totals_;
+  WrittenPackets packets_;
+  std::unordered_map<uint32_t, Stall> stalls_;  // by SequenceKey::Packed
+  // Chunks that left the buffer, oldest first. A chunk may come again: a scraped one when its
+  // writer commits it, and V1 takes it even if it had it before.
+  std::deque<uint64_t> evicted_;
+  size_t evicted_packets_ = 0;  // the sum over these
+  uint64_t evicted_bytes_ = 0;
+  std::optional<uint64_t> silent_size_;  // of a buffer that does not tell what happens in it
+  bool keeps_first_ = false;             // and which discards what comes later
+  uint32_t pass_ = 0;
+  // The commit under way.
+  Outcome outcome_ = Outcome::kUnknown;
+  Loss refusal_;
+  uint32_t consumed_ = 0;  // bytes of the chunk that the engine takes as consumed
+  bool engine_needs_patch_ = false;
+  std::vector<uint64_t> touched_;  // records that may have to be settled
+};
+
+}  // namespace ringscope::ledger
+
+#endif  // RINGSCOPE_CORE_LEDGER_LEDGER_BUFFER_H_

@@ -1,0 +1,231 @@
+#include "core/ledger/lost_packets.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "core/perfetto/fragment.h"
+#include "core/perfetto/packet_validator.h"
+
+namespace ringscope {
+namespace {
+
+ChunkId IdOf(uint64_t unwrapped) { return ChunkId{static_cast<uint32_t>(unwrapped)}; }
+
+/// The bytes of the fragment at `offset`; nullopt: there is none.
+std::optional<Bytes> FragmentAt(const std::string& bytes, uint32_t offset) {
+  const Bytes payload = wire::AsBytes(bytes);
+  Fragment fragment;
+  if (ReadFragment(payload.data(), static_cast<uint32_t>(payload.size()), offset, fragment) !=
+      FragmentStatus::kFragment)
+    return std::nullopt;
+  return payload.subspan(fragment.body, fragment.size());
+}
+
+}  // namespace
+
+LostPackets::LostPackets(Listener listener) : listener_(std::move(listener)) {}
+LostPackets::~LostPackets() = default;
+
+void LostPackets::OnRecord(const Op& op, const LogMoment&) {
+  if (const auto* connected = std::get_if<ProducerConnected>(&op.body))
+    identities_[connected->producer] = {connected->uid, connected->pid};
+}
+
+void LostPackets::OnChunk(BufferId buffer, const ChunkCommit& commit,
+                          std::optional<Refusal> refusal) {
+  ReadWrittenChunk(commit, written_);
+  Stored& chunk = chunks_[{buffer, {commit.sequence, commit.chunk}}];
+  chunk.forgotten = false;
+  chunk.identity = commit.identity;
+  if (refusal) {  // the service has not said who wrote it
+    const auto identity = identities_.find(commit.sequence.producer);
+    chunk.identity = identity == identities_.end() ? Identity{0, -1} : identity->second;
+  }
+  const std::vector<WrittenFragment>& fragments = written_.fragments;
+  if (fragments.size() <= chunk.fragments || written_.bytes < chunk.bytes.size()) return;
+  // What was there before may have been patched.
+  const size_t known = chunk.bytes.size();
+  chunk.bytes += wire::AsText(commit.payload.subspan(known, written_.bytes - known));
+  const WrittenFragment& first = fragments.front();
+  const WrittenFragment& last = fragments.back();
+  if (chunk.fragments == 0) {
+    chunk.first_is_piece =
+        first.kind == FragmentKind::kContinue || first.kind == FragmentKind::kEnd;
+    chunk.first_open = chunk.first_is_piece && first.size > 0;
+  }
+  chunk.last_is_piece = last.kind == FragmentKind::kBegin || last.kind == FragmentKind::kContinue;
+  chunk.last_open = chunk.last_is_piece && last.size > 0;
+  chunk.fragments = static_cast<uint32_t>(fragments.size());
+  chunk.last_offset = last.offset;
+  chunk.needs_patch = (written_.flags & kNeedsPatching) != 0;
+}
+
+/// Patches reach the copies whether the buffer still has the chunk or not.
+void LostPackets::OnBufferEvent(const BufferEvent& event) {
+  if (event.sent != nullptr) Patch(event.buffer, *event.sent);
+}
+
+void LostPackets::Patch(BufferId buffer, const ChunkPatches& patches) {
+  const auto found = chunks_.find({buffer, {patches.sequence, patches.chunk}});
+  if (found == chunks_.end()) return;
+  Stored& chunk = found->second;
+  for (const ringscope::Patch& patch : patches.patches) {
+    if (patch.offset > chunk.bytes.size() || kPatchSize > chunk.bytes.size() - patch.offset)
+      continue;
+    std::memcpy(chunk.bytes.data() + patch.offset, patch.data, kPatchSize);
+  }
+  if (!patches.more) chunk.needs_patch = false;
+}
+
+const LostPackets::Stored* LostPackets::Find(const PacketAccount& account, uint64_t chunk) const {
+  const auto found = chunks_.find({account.buffer, {account.sequence, IdOf(chunk)}});
+  return found == chunks_.end() ? nullptr : &found->second;
+}
+
+/// Whether the packet is one whole fragment, by its place.
+bool LostPackets::IsWhole(const Stored& chunk, const PacketAccount& account) const {
+  if (account.first_chunk != account.last_chunk) return false;
+  if (account.fragment == 0 && chunk.first_is_piece) return false;
+  return account.first_offset != chunk.last_offset || !chunk.last_is_piece;
+}
+
+void LostPackets::OnPacketFate(const PacketAccount& account) {
+  const ChunkAt key{account.buffer, {account.sequence, IdOf(account.first_chunk)}};
+  if (IsLoss(account.fate)) {
+    // A chunk that the service refuses is accounted for before it comes here: its packets that are
+    // whole wait for it.
+    Stored& chunk = chunks_[key];
+    Lost& lost = chunk.lost.emplace_back(Lost{account, std::nullopt, Place{}});
+    if (!IsWhole(chunk, account)) {
+      lost.bytes = Join(account).value_or("");
+      lost.behind = {account.last_chunk, 1};
+      const Stored* last = Find(account, account.last_chunk);
+      if (last != nullptr && last->fragments == 1) lost.behind = {account.last_chunk + 1, 0};
+    }
+  }
+  const auto chunk = chunks_.find(key);
+  if (chunk != chunks_.end() && !IsWhole(chunk->second, account)) Close(account);
+}
+
+/// Nothing more is told of a packet in pieces: its chunks need not be kept for it.
+void LostPackets::Close(const PacketAccount& account) {
+  const auto close = [&](uint64_t id) {
+    const ChunkAt key{account.buffer, {account.sequence, IdOf(id)}};
+    const auto found = chunks_.find(key);
+    if (found == chunks_.end()) return;
+    Stored& chunk = found->second;
+    const bool is_first = id == account.first_chunk;
+    const bool one_piece = chunk.fragments == 1 && chunk.first_is_piece && chunk.last_is_piece;
+    // In its first chunk it is the last fragment, unless it was found there going on from before.
+    const bool at_front = !is_first || (account.fragment == 0 && chunk.first_is_piece);
+    if (at_front || one_piece) chunk.first_open = false;
+    if (!at_front || one_piece) chunk.last_open = false;
+    ReleaseIfSettled(key);
+  };
+  // An engine may name places that make no packet: there are never more pieces than chunks.
+  const uint64_t steps = account.last_chunk - account.first_chunk;
+  const bool plausible = steps <= chunks_.size();
+  for (uint64_t i = plausible ? 0 : steps; i <= steps; ++i) close(account.first_chunk + i);
+}
+
+/// The bytes of a packet in pieces; nullopt: they are not all there, or not patched.
+std::optional<std::string> LostPackets::Join(const PacketAccount& account) const {
+  std::string bytes;
+  const uint64_t steps = account.last_chunk - account.first_chunk;
+  if (steps == 0 || steps > chunks_.size()) return std::nullopt;
+  for (uint64_t id = account.first_chunk; id <= account.last_chunk; ++id) {
+    const Stored* chunk = Find(account, id);
+    const bool is_first = id == account.first_chunk, is_last = id == account.last_chunk;
+    if (chunk == nullptr || chunk->fragments == 0) {
+      if (is_first || is_last) return std::nullopt;
+      continue;  // a chunk without fragments, or with an empty one, is passed over
+    }
+    const bool goes_on = chunk->fragments == 1 && chunk->first_is_piece && chunk->last_is_piece;
+    const bool fits = is_first  ? chunk->last_is_piece && !goes_on
+                      : is_last ? chunk->first_is_piece && !goes_on
+                                : goes_on;
+    if (!fits) return std::nullopt;
+    if (!is_last && chunk->needs_patch) return std::nullopt;
+    const std::optional<Bytes> piece =
+        FragmentAt(chunk->bytes, is_first ? account.first_offset : 0);
+    if (!piece) return std::nullopt;
+    bytes += wire::AsText(*piece);
+  }
+  if (bytes.size() != account.size) return std::nullopt;
+  return bytes;
+}
+
+void LostPackets::OnChunkForgotten(BufferId buffer, SequenceKey sequence, uint64_t id) {
+  const ChunkAt key{buffer, {sequence, IdOf(id)}};
+  const auto found = chunks_.find(key);
+  if (found == chunks_.end()) return;
+  found->second.forgotten = true;
+  ReleaseIfSettled(key);
+}
+
+void LostPackets::ReleaseIfSettled(const ChunkAt& key) {
+  const auto found = chunks_.find(key);
+  if (found == chunks_.end()) return;
+  Stored& chunk = found->second;
+  if (!chunk.forgotten || chunk.first_open || chunk.last_open) return;
+  Release(chunk);
+  chunks_.erase(found);
+}
+
+void LostPackets::Release(Stored& chunk) {
+  std::stable_sort(chunk.lost.begin(), chunk.lost.end(), [](const Lost& a, const Lost& b) {
+    return a.account.fragment < b.account.fragment;
+  });
+  for (const Lost& lost : chunk.lost) HandOn(chunk, lost);
+  chunk.lost.clear();
+}
+
+void LostPackets::HandOn(const Stored& chunk, const Lost& lost) {
+  const PacketAccount& account = lost.account;
+  const FateCount count{1, account.size};
+  std::optional<Bytes> bytes;
+  if (lost.bytes)
+    bytes = wire::AsBytes(*lost.bytes);
+  else
+    bytes = FragmentAt(chunk.bytes, account.first_offset);
+  if (!bytes || bytes->empty() || bytes->size() != account.size ||
+      !IsValidPacket(std::span(&*bytes, 1))) {
+    unwritable_[static_cast<size_t>(account.fate)] += count;
+    return;
+  }
+  Place& behind = behind_[{account.buffer, account.sequence}];
+  const bool follows = behind == Place{account.first_chunk, account.fragment};
+  behind = lost.behind;
+  if (!lost.bytes) {
+    const bool is_last = account.fragment + 1 >= chunk.fragments;
+    behind = is_last ? Place{account.first_chunk + 1, 0}
+                     : Place{account.first_chunk, account.fragment + 1};
+  }
+  handed_on_[static_cast<size_t>(account.fate)] += count;
+  listener_({account, chunk.identity, std::span(&*bytes, 1), !follows});
+}
+
+void LostPackets::OnBufferReplaced(SessionBuffer& buffer) {
+  FinishIf([&](const ChunkAt& key) { return key.buffer == buffer.id; });
+}
+
+void LostPackets::OnDrained() {
+  FinishIf([](const ChunkAt&) { return true; });
+}
+
+void LostPackets::FinishIf(const std::function<bool(const ChunkAt&)>& applies) {
+  std::vector<Stored*> chunks;
+  for (auto& [key, chunk] : chunks_)
+    if (!chunk.lost.empty() && applies(key)) chunks.push_back(&chunk);
+  const auto place = [](const Stored* chunk) {
+    const PacketAccount& account = chunk->lost.front().account;
+    return std::tuple(account.buffer, account.sequence, account.first_chunk);
+  };
+  std::sort(chunks.begin(), chunks.end(),
+            [&](const Stored* a, const Stored* b) { return place(a) < place(b); });
+  for (Stored* chunk : chunks) Release(*chunk);
+  std::erase_if(chunks_, [&](const auto& entry) { return applies(entry.first); });
+}
+
+}  // namespace ringscope

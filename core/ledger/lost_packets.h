@@ -1,0 +1,108 @@
+#ifndef RINGSCOPE_CORE_LEDGER_LOST_PACKETS_H_
+#define RINGSCOPE_CORE_LEDGER_LOST_PACKETS_H_
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "core/ledger/ledger.h"
+#include "core/perfetto/commit_fragments.h"
+#include "core/session/session.h"
+
+namespace ringscope {
+
+/// A packet that the buffer lost, with its bytes.
+struct LostPacket {
+  PacketAccount account;
+  Identity identity;              // of its writer
+  std::span<const Bytes> slices;  // valid during the call
+  bool gap_before = false;        // the packet before it in its sequence did not come just before
+};
+
+/// Keeps the bytes of what is written until its fate is known, and hands on the packets that were
+/// lost: those of a loss (IsLoss) whose bytes are whole, patched, and well-formed as the service
+/// wants a packet to be. Others can not stand in a trace: what a writer dropped, what was cut for
+/// lack of a chunk, what is malformed. Packets of a sequence come in the order in which they were
+/// written, but where a chunk was committed long after its successors.
+/// Give it to a replay as a listener after the ledger, and to the ledger. Memory: O(payloads of
+/// chunks held and of those that the ledger remembers).
+class LostPackets : public ReplayListener, public LedgerSink {
+ public:
+  using Listener = std::function<void(const LostPacket&)>;
+  using Counts = std::array<FateCount, kFates>;  // by Fate
+
+  explicit LostPackets(Listener listener);
+  ~LostPackets() override;
+
+  /// Lost packets that were handed on, and those that could not be.
+  const Counts& handed_on() const { return handed_on_; }
+  const Counts& unwritable() const { return unwritable_; }
+  /// Chunks whose payload is kept.
+  size_t size() const { return chunks_.size(); }
+
+  bool WantsBufferEvents() const override { return true; }
+  void OnRecord(const Op& op, const LogMoment& moment) override;
+  void OnChunk(BufferId buffer, const ChunkCommit& commit, std::optional<Refusal> refusal) override;
+  void OnBufferReplaced(SessionBuffer& buffer) override;
+  void OnBufferEvent(const BufferEvent& event) override;
+  void OnDrained() override;
+
+  void OnPacketFate(const PacketAccount& account) override;
+  void OnChunkForgotten(BufferId buffer, SequenceKey sequence, uint64_t chunk) override;
+
+ private:
+  /// Where a packet begins, or would begin behind another.
+  struct Place {
+    uint64_t chunk = 0;
+    uint32_t fragment = 0;
+    friend bool operator==(const Place&, const Place&) = default;
+  };
+  /// A lost packet that waits for its chunk to be settled, so that it comes in order.
+  struct Lost {
+    PacketAccount account;
+    std::optional<std::string> bytes;  // of a packet in pieces, joined when its fate was told
+    Place behind;                      // of a packet in pieces
+  };
+  struct Stored {
+    std::string bytes;       // of the fragments, patched
+    uint32_t fragments = 0;  // how many
+    uint32_t last_offset = 0;
+    bool first_is_piece = false;  // of a packet that began before
+    bool last_is_piece = false;   // of a packet that goes on behind
+    bool needs_patch = false;
+    Identity identity;
+    // What keeps it: fates that are still to be told.
+    bool forgotten = false;
+    bool first_open = false;
+    bool last_open = false;
+    std::vector<Lost> lost;
+  };
+
+  void Patch(BufferId buffer, const ChunkPatches& patches);
+  bool IsWhole(const Stored& chunk, const PacketAccount& account) const;
+  void Close(const PacketAccount& account);
+  std::optional<std::string> Join(const PacketAccount& account) const;
+  const Stored* Find(const PacketAccount& account, uint64_t chunk) const;
+  void ReleaseIfSettled(const ChunkAt& key);
+  void Release(Stored& chunk);
+  void HandOn(const Stored& chunk, const Lost& lost);
+  void FinishIf(const std::function<bool(const ChunkAt&)>& applies);
+
+  Listener listener_;
+  std::unordered_map<ChunkAt, Stored, ChunkAtHash> chunks_;
+  std::map<std::tuple<BufferId, SequenceKey>, Place> behind_;  // the packet handed on last
+  std::map<ProducerId, Identity> identities_;
+  Counts handed_on_{};
+  Counts unwritable_{};
+  WrittenChunk written_;  // scratch
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_LEDGER_LOST_PACKETS_H_

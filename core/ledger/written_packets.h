@@ -1,0 +1,147 @@
+#ifndef RINGSCOPE_CORE_LEDGER_WRITTEN_PACKETS_H_
+#define RINGSCOPE_CORE_LEDGER_WRITTEN_PACKETS_H_
+
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "core/base/interval_set.h"
+#include "core/base/key_index.h"
+#include "core/ledger/ledger_chains.h"
+#include "core/perfetto/commit_fragments.h"
+
+namespace ringscope::ledger {
+
+/// A fragment of a chunk. What became of a packet in fragments is in its chain.
+struct Entry {
+  uint32_t offset = 0;  // of its size varint
+  uint32_t size = 0;
+  FragmentKind kind = FragmentKind::kWhole;
+  State state = State::kLive;    // of a whole packet
+  bool given_up_at_end = false;  // the reading out at the log's end abandoned it
+};
+
+/// A chunk that is in the buffer, or that may be re-committed.
+struct ChunkRecord {
+  uint64_t id = 0;  // unwrapped
+  uint32_t bytes = 0;
+  uint32_t unfinished_bytes = 0;
+  uint64_t prefix_hash = 0;  // of the fragments of a scraped chunk, to recognise it
+  bool complete = false;
+  bool held = false;  // in the buffer
+  bool needs_patch = false;
+  bool evicted = false;        // recently: forgotten when many others have followed
+  size_t evicted_packets = 0;  // lost ones when it left
+  uint32_t evicted_bytes = 0;  // its bytes then
+  std::optional<Cause> taint;  // its writer broke a rule: what is lost of it is corrupted
+  ChainId head = kNoChain;
+  ChainId tail = kNoChain;
+  LogMoment written;
+  std::vector<Entry> entries;
+  std::vector<PacketAccount> doomed;  // of its whole packets, not reported yet
+};
+
+/// Why something is lost.
+struct Loss {
+  Fate fate = Fate::kUnexplained;
+  Cause cause = Cause::kNone;
+  std::optional<ChunkName> culprit;
+  uint32_t loss_bits = 0;
+};
+
+/// What the commits alone decide about packets.
+class WriterLosses {
+ public:
+  virtual ~WriterLosses() = default;
+  /// The packet in fragments cannot be delivered any more.
+  virtual void LoseChain(ChainId id, const Loss& loss) = 0;
+  /// A packet that its writer aborted, or that makes no sense; complete but for the moment.
+  virtual void AddLost(PacketAccount& account, const Loss& loss) = 0;
+};
+
+/// The packets that were written to one buffer: reassembled from the commits, as if the buffer
+/// were endless. Memory: O(chunk records + packets whose fragments are not all there).
+class WrittenPackets {
+ public:
+  using Records = std::unordered_map<uint64_t, ChunkRecord>;  // by ChunkName::Packed
+
+  struct Sequence {
+    SequenceKey key;
+    bool known = false;
+    uint64_t newest = 0;    // chunk id, unwrapped
+    IntervalSet completed;  // unwrapped ids of chunks that were committed whole
+  };
+  /// A commit on its way in: Begin, then AddFragments, then End.
+  struct Arrival {
+    const ChunkCommit& commit;
+    uint64_t key = 0;
+    Sequence& sequence;
+    ChunkRecord& record;
+    size_t known = 0;  // entries that it had before
+    bool is_new = false;
+  };
+
+  /// @param now the record under way; must outlive this, like `losses`
+  WrittenPackets(BufferId id, const LogMoment& now, WriterLosses& losses)
+      : id_(id), now_(now), losses_(losses) {}
+
+  Arrival Begin(const ChunkCommit& commit);
+  /// Adds the fragments that are not known yet.
+  /// @param consumed bytes of the chunk that the buffer takes as consumed, and has accounted for
+  void AddFragments(const Arrival& arrival, uint32_t consumed);
+  void End(const Arrival& arrival);
+  /// The chunk comes into the buffer or leaves it, or has got all its patches.
+  void SetPieces(ChunkRecord& record, bool held, bool needs_patch);
+  static void CheckSizes(ChunkRecord& record, Bytes payload, const ChunkPatches& patches);
+  /// The chunk is not re-committed. @return the packets that had fragments in it
+  std::vector<ChainId> Forget(Records::iterator record);
+
+  /// The account of the packet that begins with this fragment, but for its fate.
+  PacketAccount AccountOf(SequenceKey sequence, const ChunkRecord& record, size_t index) const;
+  /// Whether a packet begins with this fragment, as far as it is known.
+  bool Begins(const Entry& entry, const ChunkRecord& record);
+  const Sequence* FindSequence(SequenceKey key) const;
+
+  Records& records() { return records_; }
+  const Records& records() const { return records_; }
+  Chains& chains() { return chains_; }
+  /// All that was written. What the buffer returns may correct it.
+  FateCount& count() { return count_; }
+  /// Visits the chains that changed since this was called last.
+  template <typename Visit>
+  void TakeTouched(Visit visit) {
+    for (const ChainId id : touched_) visit(id);
+    touched_.clear();
+  }
+  void Touch(ChainId id) { touched_.push_back(id); }
+
+ private:
+  void CompareWithRecord(const ChunkCommit& commit, ChunkRecord& record) const;
+  void AddEnd(const Arrival& arrival);
+  void LinkFront(const Arrival& arrival, size_t index, Bytes payload);
+  void LinkBack(const Arrival& arrival, size_t index, Bytes payload);
+  void LinkNeighbours(const Arrival& arrival);
+  ChainId StartChain(const Arrival& arrival, size_t index, Bytes payload);
+  void AddPiece(ChainId id, const ChunkRecord& record, size_t index);
+  void Join(ChainId earlier, ChainId later);
+  void CloseFront(ChainId id);
+  void CloseBack(ChainId id);
+  bool IsCommitted(const Sequence& sequence, uint64_t key, uint64_t id) const;
+  Sequence& SequenceOf(SequenceKey key);
+  void Count(uint64_t bytes) { count_ += {1, bytes}; }
+
+  const BufferId id_;
+  const LogMoment& now_;
+  WriterLosses& losses_;
+  KeyIndex slots_;
+  StableVector<Sequence> sequences_;
+  Records records_;
+  Chains chains_;
+  FateCount count_;
+  std::vector<ChainId> touched_;
+  WrittenChunk chunk_;  // the commit under way
+};
+
+}  // namespace ringscope::ledger
+
+#endif  // RINGSCOPE_CORE_LEDGER_WRITTEN_PACKETS_H_

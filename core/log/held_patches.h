@@ -1,0 +1,45 @@
+#ifndef RINGSCOPE_CORE_LOG_HELD_PATCHES_H_
+#define RINGSCOPE_CORE_LOG_HELD_PATCHES_H_
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+
+#include "core/log/op.h"
+#include "core/perfetto/commit_request.h"
+
+namespace ringscope {
+
+/// The patches of requests that a log has in several parts: they take effect with the last part,
+/// after the chunks of all parts. Memory: kMaxBytes for each producer.
+class HeldPatches {
+ public:
+  /// Encoded patches that a request may have. A frame of the producer's socket has at most 128 KiB,
+  /// so that no real request comes near.
+  static constexpr size_t kMaxBytes = size_t{1} << 20;
+
+  /// Drops what is held of another request than the commit's: the last part of that is missing.
+  /// @return whether anything was dropped
+  bool DropUnfinished(const Commit& commit);
+  /// Holds the patches of a part that is not the last.
+  /// @return false: the request exceeds kMaxBytes, and what was held of it is dropped
+  bool Hold(const Commit& commit, std::span<const ChunkToPatch> patches);
+  /// What is held of a producer's request, in order, at its last part. Valid until the next call.
+  std::span<const ChunkToPatch> Take(ProducerId producer);
+  /// The producer disconnected: what is held of it is dropped.
+  void Drop(ProducerId producer) { held_.erase(producer); }
+
+ private:
+  struct Request {
+    uint64_t number = 0;
+    std::string patches;  // encoded
+  };
+  std::map<ProducerId, Request> held_;
+  std::string taken_;
+  CommitRequestParser parser_;
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_LOG_HELD_PATCHES_H_

@@ -1,0 +1,29 @@
+#ifndef RINGSCOPE_CORE_LOG_LOG_RANGE_H_
+#define RINGSCOPE_CORE_LOG_LOG_RANGE_H_
+
+#include <cstdint>
+
+namespace ringscope {
+
+/// A point of a session's time.
+struct TimePoint {
+  uint64_t ns = 0;
+  bool relative = false;  // to the session's start
+
+  /// @param start_ns of the session
+  /// @return ns of the log's clock; UINT64_MAX where the sum is larger
+  constexpr uint64_t Absolute(uint64_t start_ns) const {
+    if (!relative) return ns;
+    return ns > UINT64_MAX - start_ns ? UINT64_MAX : start_ns + ns;
+  }
+};
+
+/// Record numbers, both ends included.
+struct RecordRange {
+  uint64_t first = 0;
+  uint64_t last = UINT64_MAX;
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_LOG_LOG_RANGE_H_

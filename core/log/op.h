@@ -1,0 +1,234 @@
+#ifndef RINGSCOPE_CORE_LOG_OP_H_
+#define RINGSCOPE_CORE_LOG_OP_H_
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "core/base/enum_names.h"
+#include "core/base/ids.h"
+#include "core/base/result.h"
+#include "core/perfetto/fill_policy.h"
+
+namespace ringscope {
+
+// One record of a commit log: everything that reached the trace buffers, in order, and what a
+// replay must know of the session around it. `.tblog` and `.ops.jsonl` are two notations for these.
+
+/// How a commit came into the log.
+enum class Origin : uint8_t {
+  kImported,   // from a text or another tool: its way is not known
+  kShm,        // committed over shared memory
+  kInline,     // bytes carried in the request itself
+  kScraped,    // copied by the recorder from shared memory that was not committed yet
+  kSynthetic,  // made up, for example from an existing trace
+  kEstimated,  // as kScraped, but the service scraped by itself, at about this time
+};
+
+/// Why a read pass happened.
+enum class ReadReason : uint8_t { kUnknown, kConsumer, kFile, kFinal };
+
+/// Starts a session's log, or continues it (same uuid, next part).
+struct LogHeader {
+  uint32_t format_version = 1;
+  std::string tool;   // name and version of the writing tool
+  std::string uuid;   // 32 hex digits; empty: the writer derives one from the first records
+  uint32_t part = 0;  // 0 starts a session
+  Origin source = Origin::kImported;  // how the log as a whole was made
+  std::string host;                   // operating system, release, machine; empty if not known
+  std::string clock;                  // clock of the records' times: "boottime"; empty if not known
+  std::string description;            // what was recorded and how, in words
+
+  friend bool operator==(const LogHeader&, const LogHeader&) = default;
+};
+
+struct SessionStarted {
+  uint64_t session = 0;  // the service's tracing session id
+  friend bool operator==(const SessionStarted&, const SessionStarted&) = default;
+};
+struct SessionEnded {
+  uint64_t session = 0;
+  friend bool operator==(const SessionEnded&, const SessionEnded&) = default;
+};
+/// The session's TraceConfig message, raw.
+struct TraceConfigRecord {
+  std::string config;
+  friend bool operator==(const TraceConfigRecord&, const TraceConfigRecord&) = default;
+};
+struct BufferSetUp {
+  BufferId id{};
+  std::optional<uint32_t> index;  // in the trace config; absent: in order of set-up
+  uint64_t size = 0;              // bytes, as asked for
+  FillPolicy policy = FillPolicy::kRingBuffer;
+  std::string engine;  // buffer version that the session really used; empty: not known
+  friend bool operator==(const BufferSetUp&, const BufferSetUp&) = default;
+};
+struct BufferFreed {
+  BufferId id{};
+  friend bool operator==(const BufferFreed&, const BufferFreed&) = default;
+};
+/// A ClockSnapshot message, raw.
+struct ClockSnapshotRecord {
+  std::string snapshot;
+  friend bool operator==(const ClockSnapshotRecord&, const ClockSnapshotRecord&) = default;
+};
+struct ProducerConnected {
+  ProducerId producer{};
+  uint32_t uid = 0;
+  int32_t pid = 0;                   // -1: unknown
+  std::optional<uint32_t> seen_uid;  // what the service saw, if something stood between
+  std::optional<int32_t> seen_pid;
+  std::string name;
+  std::optional<uint32_t> scraping;   // smb_scraping_mode as asked for: 1 enabled, 2 disabled
+  std::string sdk;                    // sdk_version
+  std::optional<uint64_t> smb_size;   // bytes
+  std::optional<uint64_t> page_size;  // bytes
+  friend bool operator==(const ProducerConnected&, const ProducerConnected&) = default;
+};
+/// The producer's shared memory exists from here on; before, the service ignores its requests.
+struct SharedMemorySetUp {
+  ProducerId producer{};
+  uint64_t size = 0;       // bytes; 0: emulated, chunks travel inline
+  uint64_t page_size = 0;  // bytes
+  friend bool operator==(const SharedMemorySetUp&, const SharedMemorySetUp&) = default;
+};
+struct ProducerDisconnected {
+  ProducerId producer{};
+  friend bool operator==(const ProducerDisconnected&, const ProducerDisconnected&) = default;
+};
+struct DataSourceRegistered {
+  ProducerId producer{};
+  std::string name;
+  bool no_flush = false;
+  friend bool operator==(const DataSourceRegistered&, const DataSourceRegistered&) = default;
+};
+/// A data source instance was set up for a session: its producer may write to the target buffer.
+struct DataSourceSetUp {
+  ProducerId producer{};
+  uint64_t instance = 0;
+  std::string name;
+  BufferId target_buffer{};
+  friend bool operator==(const DataSourceSetUp&, const DataSourceSetUp&) = default;
+};
+struct DataSourceStopped {
+  ProducerId producer{};
+  uint64_t instance = 0;
+  friend bool operator==(const DataSourceStopped&, const DataSourceStopped&) = default;
+};
+struct WriterRegistered {
+  ProducerId producer{};
+  WriterId writer{};
+  BufferId buffer{};
+  friend bool operator==(const WriterRegistered&, const WriterRegistered&) = default;
+};
+struct WriterUnregistered {
+  ProducerId producer{};
+  WriterId writer{};
+  friend bool operator==(const WriterUnregistered&, const WriterUnregistered&) = default;
+};
+/// A CommitDataRequest, or a part of one that is too large for one record: the parts' bytes one
+/// behind the other are the request.
+struct Commit {
+  ProducerId producer{};
+  std::optional<uint32_t> uid;  // absent: the producer's
+  std::optional<int32_t> pid;
+  Origin origin = Origin::kImported;
+  Bytes request;        // encoded CommitDataRequest; valid until the source's next Next()
+  uint64_t number = 0;  // of the request, where it has parts
+  uint32_t part = 0;
+  bool last = true;
+};
+struct FlushRequested {
+  uint64_t flush = 0;
+  std::optional<ProducerId> producer;  // absent: all
+  friend bool operator==(const FlushRequested&, const FlushRequested&) = default;
+};
+struct FlushAcknowledged {
+  ProducerId producer{};
+  uint64_t flush = 0;
+  friend bool operator==(const FlushAcknowledged&, const FlushAcknowledged&) = default;
+};
+struct FlushTimedOut {
+  uint64_t flush = 0;
+  friend bool operator==(const FlushTimedOut&, const FlushTimedOut&) = default;
+};
+/// A read of one buffer (a plain pass: begin, then packets until a limit or none), or, without a
+/// buffer, one pass of the service over all buffers in order.
+struct ReadPass {
+  std::optional<BufferId> buffer;
+  std::optional<uint64_t> max_packets;
+  std::optional<uint64_t> max_bytes;  // the packet that reaches it is included
+  ReadReason reason = ReadReason::kUnknown;
+  friend bool operator==(const ReadPass&, const ReadPass&) = default;
+};
+/// Clone the buffer, read the clone to its end, drop it.
+struct CloneRead {
+  BufferId buffer{};
+  friend bool operator==(const CloneRead&, const CloneRead&) = default;
+};
+/// The recorder itself missed something: the log is not complete here.
+struct RecorderGap {
+  std::string reason;
+  std::optional<ProducerId> producer;
+  std::optional<uint64_t> records;  // missed, if known
+  std::optional<uint64_t> bytes;
+  std::optional<uint64_t> from_ns;
+  std::optional<uint64_t> to_ns;
+  friend bool operator==(const RecorderGap&, const RecorderGap&) = default;
+};
+/// Free text, for people.
+struct Note {
+  std::string text;
+  friend bool operator==(const Note&, const Note&) = default;
+};
+
+/// In the order of the record kinds' names in the formats; see OpKindName.
+using OpBody =
+    std::variant<LogHeader, SessionStarted, SessionEnded, TraceConfigRecord, BufferSetUp,
+                 BufferFreed, ClockSnapshotRecord, ProducerConnected, SharedMemorySetUp,
+                 ProducerDisconnected, DataSourceRegistered, DataSourceSetUp, DataSourceStopped,
+                 WriterRegistered, WriterUnregistered, Commit, FlushRequested, FlushAcknowledged,
+                 FlushTimedOut, ReadPass, CloneRead, RecorderGap, Note>;
+
+struct Op {
+  std::optional<uint64_t> time_ns;  // CLOCK_BOOTTIME
+  OpBody body;
+};
+
+inline constexpr size_t kOpKinds = std::variant_size_v<OpBody>;
+
+/// Name of a record kind as formats and filters write it: "commit", "buffer", "read", ...
+/// @param kind index of the alternative in OpBody
+constexpr const char* OpKindName(size_t kind) {
+  constexpr std::array<const char*, kOpKinds> kNames = {
+      "header",           "session_start", "session_end",
+      "config",           "buffer",        "buffer_freed",
+      "clock_snapshot",   "producer",      "smb",
+      "disconnect",       "data_source",   "data_source_setup",
+      "data_source_stop", "writer",        "writer_gone",
+      "commit",           "flush",         "flush_done",
+      "flush_timeout",    "read",          "clone_read",
+      "recorder_gap",     "note"};
+  return kNames.at(kind);
+}
+
+template <>
+inline constexpr std::array kEnumNames<Origin> = {"imported", "shm",       "inline",
+                                                  "scraped",  "synthetic", "estimated"};
+template <>
+inline constexpr std::array kEnumNames<ReadReason> = {"unknown", "consumer", "file", "final"};
+
+/// A pulled stream of records.
+class OpSource {
+ public:
+  virtual ~OpSource() = default;
+  /// The next record; nullopt: clean end. What it points to is valid until the next call.
+  /// An error ends the stream.
+  virtual Result<std::optional<Op>> Next() = 0;
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_LOG_OP_H_

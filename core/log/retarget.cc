@@ -1,0 +1,170 @@
+#include "core/log/retarget.h"
+
+#include <algorithm>
+#include <set>
+
+#include "core/base/wire.h"
+
+namespace ringscope {
+SplitSource::SplitSource(OpSource& source, std::vector<SplitRule> rules)
+    : source_(source), rules_(std::move(rules)), used_(rules_.size()) {}
+SplitSource::SplitSource(std::unique_ptr<OpSource> source, std::vector<SplitRule> rules)
+    : owned_(std::move(source)), source_(*owned_), rules_(std::move(rules)), used_(rules_.size()) {}
+
+std::vector<SplitRule> SplitSource::UnusedRules() const {
+  std::vector<SplitRule> unused;
+  for (size_t i = 0; i < rules_.size(); ++i)
+    if (!used_[i]) unused.push_back(rules_[i]);
+  return unused;
+}
+
+Result<std::optional<Op>> SplitSource::Next() {
+  if (pending_.empty()) {
+    RS_ASSIGN_OR_RETURN(std::optional<Op> op, source_.Next());
+    if (!op || rules_.empty()) return op;
+    Rewrite(*op);  // buffers that it makes come before it, what belongs to it after it
+  }
+  std::optional<Op> op = std::move(pending_.front());
+  pending_.pop_front();
+  return op;
+}
+
+const SplitRule* SplitSource::RuleFor(ProducerId producer, WriterId writer) {
+  const SplitRule* found = nullptr;
+  for (const SplitRule& rule : rules_) {
+    if (rule.producer != producer) continue;
+    if (rule.writer == writer) return &rule;
+    if (!rule.writer && found == nullptr) found = &rule;
+  }
+  return found;
+}
+
+bool SplitSource::IsOpen(BufferId id) const {
+  const auto buffer = buffers_.find(id);
+  return buffer != buffers_.end() && buffer->second.open;
+}
+
+void SplitSource::MakeBuffer(BufferId id, const Buffer& like, std::optional<uint64_t> time_ns) {
+  Buffer made{.setup = like.setup, .made_from = like.setup.id};
+  for (const auto& [other_id, other] : buffers_) made.index = std::max(made.index, other.index + 1);
+  made.setup.id = id;
+  made.setup.index = made.index;
+  Follow({time_ns, made.setup});
+  buffers_.insert_or_assign(id, std::move(made));
+}
+
+template <typename Visit>
+void SplitSource::VisitMadeFrom(BufferId id, Visit visit) const {
+  for (const auto& [made_id, buffer] : buffers_)
+    if (buffer.made_from == id) visit(made_id);
+}
+
+void SplitSource::Rewrite(Op& op) {
+  access_.Apply(op);
+  if (auto* commit = std::get_if<Commit>(&op.body)) {
+    RewriteCommit(op, *commit);
+    Follow(op);
+    return;
+  }
+  if (auto* registered = std::get_if<WriterRegistered>(&op.body)) {
+    if (const SplitRule* rule = RuleFor(registered->producer, registered->writer))
+      registered->buffer = rule->buffer;
+  }
+  if (auto* setup = std::get_if<BufferSetUp>(&op.body)) {
+    // A buffer without an index has its place in the order of the log's own ones.
+    if (!setup->index) setup->index = buffers_set_up_;
+    ++buffers_set_up_;
+  }
+  Follow(op);
+  std::visit(Overloaded{
+                 [&](const BufferSetUp& setup) {
+                   buffers_.insert_or_assign(setup.id,
+                                             Buffer{.setup = setup, .index = *setup.index});
+                 },
+                 [&](const BufferFreed& freed) {
+                   const auto buffer = buffers_.find(freed.id);
+                   if (buffer == buffers_.end()) return;
+                   buffer->second.open = false;
+                   VisitMadeFrom(freed.id, [&](BufferId made) {
+                     buffers_.at(made).open = false;
+                     Follow({op.time_ns, BufferFreed{made}});
+                   });
+                 },
+                 [&](const DataSourceSetUp& setup) {
+                   std::set<BufferId> more;
+                   for (const SplitRule& rule : rules_)
+                     if (rule.producer == setup.producer) more.insert(rule.buffer);
+                   more.erase(setup.target_buffer);
+                   for (const BufferId id : more) {
+                     DataSourceSetUp also = setup;
+                     also.target_buffer = id;
+                     Follow({op.time_ns, also});
+                   }
+                 },
+                 [&](const ReadPass& read) {
+                   if (!read.buffer) return;
+                   VisitMadeFrom(*read.buffer, [&](BufferId made) {
+                     ReadPass also = read;
+                     also.buffer = made;
+                     Follow({op.time_ns, also});
+                   });
+                 },
+                 [&](const CloneRead& clone) {
+                   VisitMadeFrom(clone.buffer, [&](BufferId made) {
+                     Follow({op.time_ns, CloneRead{made}});
+                   });
+                 },
+                 [](const auto&) {},
+             },
+             op.body);
+}
+
+bool SplitSource::MoveChunk(const Op& op, const Commit& commit, ChunkToMove& chunk) {
+  if (!chunk.data || chunk.data->size() > kMaxChunkData) return false;
+  const std::optional<ChunkHeader> header = ParseChunkHeader(*chunk.data);
+  if (!header) return false;
+  const SplitRule* rule = RuleFor(commit.producer, header->writer);
+  const BufferId meant = TargetBufferOf(chunk.target_buffer);
+  if (rule == nullptr || rule->buffer == meant) return false;
+  const ServiceAccess::Producer* producer = access_.Find(commit.producer);
+  if (access_.Check(producer, commit, chunk, header->writer, IsOpen(meant))) return false;
+  const auto target = buffers_.find(rule->buffer);
+  if (target == buffers_.end() || (!target->second.open && target->second.made_from))
+    MakeBuffer(rule->buffer, buffers_.at(meant), op.time_ns);
+  chunk.target_buffer = Raw(rule->buffer);
+  used_[static_cast<size_t>(rule - rules_.data())] = true;
+  ++moved_chunks_;
+  return true;
+}
+
+bool SplitSource::MovePatch(ProducerId producer, ChunkToPatch& patch) {
+  if (!patch.writer || *patch.writer > UINT16_MAX) return false;
+  const WriterId writer{static_cast<uint16_t>(*patch.writer)};
+  const SplitRule* rule = RuleFor(producer, writer);
+  if (rule == nullptr || !IsOpen(TargetBufferOf(patch.target_buffer))) return false;
+  patch.target_buffer = Raw(rule->buffer);
+  return true;
+}
+
+void SplitSource::RewriteCommit(const Op& op, Commit& commit) {
+  if (std::none_of(rules_.begin(), rules_.end(),
+                   [&](const SplitRule& rule) { return rule.producer == commit.producer; }))
+    return;
+  if (!parser_.Parse(commit.request)) return;  // is refused as a whole
+  bool changed = false;
+  request_.clear();
+  CommitRequestBuilder builder(request_);
+  for (ChunkToMove chunk : parser_.chunks()) {
+    changed |= MoveChunk(op, commit, chunk);
+    builder.AddChunk(chunk);
+  }
+  for (ChunkToPatch patch : parser_.patches()) {
+    changed |= MovePatch(commit.producer, patch);
+    builder.AddPatch(patch);
+  }
+  if (!changed) return;
+  if (const auto flush = parser_.flush_request_id()) builder.SetFlushRequestId(*flush);
+  commit.request = wire::AsBytes(request_);
+}
+
+}  // namespace ringscope

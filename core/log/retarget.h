@@ -1,0 +1,83 @@
+#ifndef RINGSCOPE_CORE_LOG_RETARGET_H_
+#define RINGSCOPE_CORE_LOG_RETARGET_H_
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/log/op.h"
+#include "core/log/service_access.h"
+#include "core/perfetto/commit_request.h"
+
+namespace ringscope {
+
+/// What a producer, or one writer of it, writes is to go into another buffer.
+struct SplitRule {
+  ProducerId producer{};
+  std::optional<WriterId> writer;  // absent: all of the producer's
+  BufferId buffer{};
+
+  friend bool operator==(const SplitRule&, const SplitRule&) = default;
+};
+
+/// The records of a session as if some writers had had another target buffer. If that buffer is not
+/// there, it is set up when the first chunk goes into it: like the buffer that the chunk was meant
+/// for, with the next free index in the trace config; it is then read, cloned and freed together
+/// with that one. Chunks that the service refuses are not moved. Of several rules for the same
+/// chunk one for a writer wins, then the first.
+///
+/// What it returns is valid until the next Next(), like that of its source.
+class SplitSource : public OpSource {
+ public:
+  /// @param source outlives this; it is at the session's first record
+  SplitSource(OpSource& source, std::vector<SplitRule> rules);
+  /// The same of a source that this owns.
+  SplitSource(std::unique_ptr<OpSource> source, std::vector<SplitRule> rules);
+
+  Result<std::optional<Op>> Next() override;
+
+  /// Chunks moved so far.
+  uint64_t moved_chunks() const { return moved_chunks_; }
+  /// Rules that moved no chunk so far.
+  std::vector<SplitRule> UnusedRules() const;
+
+ private:
+  struct Buffer {
+    BufferSetUp setup;
+    uint32_t index = 0;
+    bool open = true;
+    std::optional<BufferId> made_from;  // made here
+  };
+
+  const SplitRule* RuleFor(ProducerId producer, WriterId writer);
+  bool IsOpen(BufferId id) const;
+  void MakeBuffer(BufferId id, const Buffer& like, std::optional<uint64_t> time_ns);
+  /// Puts a record after the one that is being returned.
+  void Follow(const Op& op) { pending_.push_back(op); }
+  template <typename Visit>
+  void VisitMadeFrom(BufferId id, Visit visit) const;
+
+  void Rewrite(Op& op);
+  void RewriteCommit(const Op& op, Commit& commit);
+  bool MoveChunk(const Op& op, const Commit& commit, ChunkToMove& chunk);
+  bool MovePatch(ProducerId producer, ChunkToPatch& patch);
+
+  const std::unique_ptr<OpSource> owned_;
+  OpSource& source_;
+  const std::vector<SplitRule> rules_;
+  std::vector<bool> used_;  // by rule
+  std::deque<Op> pending_;  // to be returned next
+  ServiceAccess access_;    // as the log has it
+  std::map<BufferId, Buffer> buffers_;
+  uint32_t buffers_set_up_ = 0;
+  uint64_t moved_chunks_ = 0;
+  CommitRequestParser parser_;
+  std::string request_;  // the commit returned last, rewritten
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_LOG_RETARGET_H_

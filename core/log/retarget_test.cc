@@ -1,0 +1,160 @@
+#include "core/log/retarget.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/session/replay.h"
+#include "core/testing/session_log.h"
+
+namespace ringscope {
+namespace {
+
+using testing::BufferOp;
+using testing::Chunk;
+using ::testing::ElementsAre;
+using testing::Request;
+using testing::SessionLog;
+
+class Records : public OpSource {
+ public:
+  explicit Records(std::vector<Op> ops) : ops_(std::move(ops)) {}
+  Result<std::optional<Op>> Next() override {
+    if (next_ == ops_.size()) return std::optional<Op>();
+    return ops_[next_++];
+  }
+
+ private:
+  std::vector<Op> ops_;
+  size_t next_ = 0;
+};
+
+SplitRule Writer(uint16_t producer, uint16_t writer, uint16_t buffer) {
+  return {ProducerId{producer}, WriterId{writer}, BufferId{buffer}};
+}
+SplitRule Producer(uint16_t producer, uint16_t buffer) {
+  return {ProducerId{producer}, std::nullopt, BufferId{buffer}};
+}
+template <typename Body>
+Op Record(Body body) {
+  return {.time_ns = {}, .body = body};
+}
+
+/// What a replay with the split does, a line each, with all buffers read at the end.
+struct SplitRun {
+  SplitRun(std::vector<Op> ops, std::vector<SplitRule> rules)
+      : records(std::move(ops)), split(records, std::move(rules)) {
+    Replay replay({}, log);
+    while (const auto op = split.Next().value()) EXPECT_TRUE(replay.Apply(*op));
+    EXPECT_TRUE(replay.Finish());
+    for (const auto& [id, buffer] : replay.session().buffers())
+      buffers.push_back(std::to_string(Raw(id)) + ": index " + std::to_string(buffer.index) + ", " +
+                        std::to_string(buffer.requested_size) + (buffer.freed ? ", freed" : ""));
+    discarded = replay.session().stats().chunks_discarded;
+  }
+
+  Records records;
+  SplitSource split;
+  SessionLog log;
+  std::vector<std::string> buffers;
+  uint64_t discarded = 0;
+};
+
+TEST(Split, Writer_GoesIntoANewBufferLikeItsOwn) {
+  const Request request =
+      Request(1).Move(3, Chunk(1, 1, 0).Whole(20, 'a')).Move(3, Chunk(1, 2, 0).Whole(30, 'b'));
+  const SplitRun run({BufferOp(3, 8192), request.op()}, {Writer(1, 2, 9)});
+  EXPECT_THAT(run.buffers, ElementsAre("3: index 0, 8192", "9: index 1, 8192"));
+  EXPECT_THAT(run.log.lines, ElementsAre("a20 invalid", "read 3: 1", "b30 invalid", "read 9: 1"));
+  EXPECT_EQ(run.split.moved_chunks(), 1u);
+}
+
+TEST(Split, Producer_MovesAllItsWritersAndNoOther) {
+  const Request own =
+      Request(1).Move(3, Chunk(1, 1, 0).Whole(20, 'a')).Move(3, Chunk(1, 2, 0).Whole(30, 'b'));
+  const Request other = Request(2).Move(3, Chunk(2, 1, 0).Whole(40, 'c'));
+  const SplitRun run({BufferOp(3), own.op(), other.op()}, {Producer(1, 9)});
+  EXPECT_THAT(run.log.lines,
+              ElementsAre("c40 invalid", "read 3: 1", "a20 invalid", "b30 invalid", "read 9: 2"));
+}
+
+TEST(Split, RuleForAWriter_WinsOverItsProducers) {
+  const Request request =
+      Request(1).Move(3, Chunk(1, 1, 0).Whole(20, 'a')).Move(3, Chunk(1, 2, 0).Whole(30, 'b'));
+  const SplitRun run({BufferOp(3), request.op()}, {Producer(1, 9), Writer(1, 2, 8)});
+  EXPECT_THAT(run.log.lines,
+              ElementsAre("read 3: 0", "a20 invalid", "read 9: 1", "b30 invalid", "read 8: 1"));
+}
+
+TEST(Split, ExistingBuffer_TakesTheChunks) {
+  const Request request = Request(1).Move(3, Chunk(1, 1, 0).Whole(20, 'a'));
+  const SplitRun run({BufferOp(3), BufferOp(4, 8192), request.op()}, {Writer(1, 1, 4)});
+  EXPECT_THAT(run.buffers, ElementsAre("3: index 0, 4096", "4: index 1, 8192"));
+  EXPECT_THAT(run.log.lines, ElementsAre("read 3: 0", "a20 invalid", "read 4: 1"));
+}
+
+TEST(Split, Patches_FollowTheirChunks) {
+  const Request chunk = Request(1).Move(3, Chunk(1, 1, 0).Whole(4, 'a').NeedsPatching());
+  const Request patch = Request(1).Patch(3, 1, 0, 1, "\x12\x02\x08\x05");
+  const SplitRun run({BufferOp(3), chunk.op(), patch.op()}, {Writer(1, 1, 9)});
+  EXPECT_EQ(run.log.lines.front(), "patched");
+}
+
+TEST(Split, Registrations_MoveWithTheWriter) {
+  const Request request = Request(1).Move(3, Chunk(1, 1, 0).Whole(20, 'a'));
+  const SplitRun run(
+      {BufferOp(3), Record(ProducerConnected{.producer = ProducerId{1}, .name = "p"}),
+       Record(SharedMemorySetUp{ProducerId{1}, 4096, 4096}),
+       Record(DataSourceSetUp{ProducerId{1}, 1, "track", BufferId{3}}),
+       Record(WriterRegistered{ProducerId{1}, WriterId{1}, BufferId{3}}), request.op()},
+      {Writer(1, 1, 9)});
+  EXPECT_THAT(run.log.lines, ElementsAre("read 3: 0", "a20 invalid", "read 9: 1"));
+  EXPECT_EQ(run.discarded, 0u);
+}
+
+TEST(Split, RefusedChunks_StayRefused) {
+  const Request no_buffer = Request(1).Move(7, Chunk(1, 1, 0).Whole(20, 'a'));
+  const Request no_right = Request(1).Move(4, Chunk(1, 1, 1).Whole(20, 'b'));
+  const SplitRun run(
+      {BufferOp(3), BufferOp(4), Record(DataSourceSetUp{ProducerId{1}, 1, "track", BufferId{3}}),
+       no_buffer.op(), no_right.op()},
+      {Writer(1, 1, 9)});
+  EXPECT_EQ(run.discarded, 2u);
+  EXPECT_EQ(run.split.moved_chunks(), 0u);
+  EXPECT_THAT(run.split.UnusedRules(), ElementsAre(Writer(1, 1, 9)));
+}
+
+TEST(Split, ChunksOfProducersThatMayNotCommit_AreNotMoved) {
+  const Request unknown = Request(2).Move(3, Chunk(2, 1, 0).Whole(20, 'a'));
+  const Request too_early = Request(1).Move(3, Chunk(1, 1, 0).Whole(20, 'b'));
+  const Request gone = Request(1).Move(3, Chunk(1, 1, 1).Whole(20, 'c'));
+  const SplitRun run(
+      {BufferOp(3), Record(ProducerConnected{.producer = ProducerId{1}, .name = ""}),
+       Record(ProducerConnected{.producer = ProducerId{4}, .name = "", .smb_size = 4096}),
+       unknown.op(), too_early.op(), Record(SharedMemorySetUp{ProducerId{1}, 4096, 4096}),
+       Record(ProducerDisconnected{ProducerId{1}}), gone.op()},
+      {Producer(1, 9), Producer(2, 9)});
+  EXPECT_EQ(run.split.moved_chunks(), 0u);
+  EXPECT_THAT(run.buffers, ElementsAre("3: index 0, 4096"));
+  EXPECT_EQ(run.discarded, 2u) << "the service counts no chunks of a request that it ignores";
+}
+
+TEST(Split, NewBuffer_IsReadClonedAndFreedWithItsOrigin) {
+  const Request request = Request(1).Move(3, Chunk(1, 1, 0).Whole(20, 'a'));
+  ReadPass read;
+  read.buffer = BufferId{3};
+  const SplitRun run({BufferOp(3), request.op(), Record(CloneRead{BufferId{3}}), Record(read),
+                      Record(BufferFreed{BufferId{3}})},
+                     {Writer(1, 1, 9)});
+  EXPECT_THAT(run.log.lines, ElementsAre("clone: 0", "clone a20", "clone: 1", "read 3: 0",
+                                         "a20 invalid", "read 9: 1"));
+  EXPECT_THAT(run.buffers, ElementsAre("3: index 0, 4096, freed", "9: index 1, 4096, freed"));
+}
+
+TEST(Split, WithoutRules_ChangesNothing) {
+  const Request request = Request(1).Move(3, Chunk(1, 1, 0).Whole(20, 'a'));
+  const SplitRun run({BufferOp(3), request.op()}, {});
+  EXPECT_THAT(run.log.lines, ElementsAre("a20 invalid", "read 3: 1"));
+}
+
+}  // namespace
+}  // namespace ringscope

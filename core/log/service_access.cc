@@ -1,0 +1,90 @@
+#include "core/log/service_access.h"
+
+#include "core/base/result.h"
+
+namespace ringscope {
+
+void ServiceAccess::Apply(const Op& op) {
+  std::visit(Overloaded{
+                 [&](const ProducerConnected& connected) { Connect(connected); },
+                 [&](const ProducerDisconnected& gone) { Disconnect(gone.producer); },
+                 [&](const SharedMemorySetUp& setup) {
+                   knows_shared_memory_ = true;
+                   Producer* producer = Known(setup.producer);
+                   if (producer == nullptr) return;
+                   producer->has_shared_memory = true;
+                   if (setup.page_size > 0) producer->smb_pages = setup.size / setup.page_size;
+                 },
+                 [&](const DataSourceSetUp& setup) {
+                   knows_data_sources_ = true;
+                   if (Producer* producer = Known(setup.producer))
+                     producer->may_write.insert(setup.target_buffer);
+                 },
+                 [&](const WriterRegistered& writer) {
+                   if (Producer* producer = Known(writer.producer))
+                     producer->writers.insert_or_assign(writer.writer, writer.buffer);
+                 },
+                 [&](const WriterUnregistered& writer) {
+                   const auto producer = producers_.find(writer.producer);
+                   if (producer != producers_.end()) producer->second.writers.erase(writer.writer);
+                 },
+                 [&](const BufferFreed& freed) {
+                   for (auto& [id, producer] : producers_) producer.may_write.erase(freed.id);
+                 },
+                 [](const auto&) {},
+             },
+             op.body);
+}
+
+void ServiceAccess::Connect(const ProducerConnected& connected) {
+  Disconnect(connected.producer);
+  ++producers_seen_;
+  ++producers_connected_;
+  Producer& producer = producers_[connected.producer];
+  producer.connected = true;
+  producer.identity = {connected.uid, connected.pid};
+  if (!connected.smb_size) return;
+  knows_shared_memory_ = true;
+  producer.has_shared_memory = true;
+  if (connected.page_size.value_or(0) > 0)
+    producer.smb_pages = *connected.smb_size / *connected.page_size;
+}
+
+void ServiceAccess::Disconnect(ProducerId id) {
+  const auto producer = producers_.find(id);
+  if (producer == producers_.end()) return;
+  producers_connected_ -= producer->second.connected ? 1 : 0;
+  producers_.erase(producer);
+}
+
+ServiceAccess::Producer* ServiceAccess::Known(ProducerId id) {
+  if (!knows_producers()) return &producers_[id];
+  const auto producer = producers_.find(id);
+  return producer == producers_.end() || !producer->second.connected ? nullptr : &producer->second;
+}
+
+const ServiceAccess::Producer* ServiceAccess::Find(ProducerId id) const {
+  const auto producer = producers_.find(id);
+  if (producer == producers_.end()) return nullptr;
+  return producer->second.connected || !knows_producers() ? &producer->second : nullptr;
+}
+
+std::optional<Refusal> ServiceAccess::Check(const Producer* producer, const Commit& commit,
+                                            const ChunkToMove& chunk, WriterId writer,
+                                            bool is_open) const {
+  if (IgnoresRequests(producer)) return Refusal::kNoSharedMemory;
+  const bool page_exists = !chunk.page || producer == nullptr || !producer->smb_pages ||
+                           commit.origin != Origin::kShm || *chunk.page < *producer->smb_pages;
+  if (!page_exists) return Refusal::kNoSuchPage;
+  if (!is_open) return Refusal::kNoSuchBuffer;
+  if (SequenceKey{commit.producer, writer} == SequenceKey{}) return Refusal::kMayNotWrite;
+  if (producer == nullptr)
+    return knows_producers() ? std::optional(Refusal::kMayNotWrite) : std::nullopt;
+  const BufferId buffer = TargetBufferOf(chunk.target_buffer);
+  if (knows_data_sources_ && !producer->may_write.contains(buffer)) return Refusal::kMayNotWrite;
+  const auto registered = producer->writers.find(writer);
+  if (registered == producer->writers.end() || registered->second == buffer) return std::nullopt;
+  return Refusal::kMayNotWrite;
+}
+
+}  // namespace ringscope

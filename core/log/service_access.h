@@ -1,0 +1,82 @@
+#ifndef RINGSCOPE_CORE_LOG_SERVICE_ACCESS_H_
+#define RINGSCOPE_CORE_LOG_SERVICE_ACCESS_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "core/base/enum_names.h"
+#include "core/log/op.h"
+#include "core/perfetto/commit_request.h"
+
+namespace ringscope {
+
+/// Why the service does not let a chunk into a buffer.
+enum class Refusal : uint8_t {
+  kNoSharedMemory,  // the whole request came before the producer's shared memory was set up
+  kNoSuchPage,      // it names a page outside the producer's shared memory
+  kNoSuchBuffer,    // the target buffer is not set up
+  kMayNotWrite,     // the producer or the writer may not write to the target buffer
+};
+template <>
+inline constexpr std::array kEnumNames<Refusal> = {"no_shared_memory", "no_such_page",
+                                                   "no_such_buffer", "may_not_write"};
+
+/// The service cuts the buffer id of a chunk or patch to 16 bits; an absent one is 0.
+constexpr BufferId TargetBufferOf(std::optional<uint64_t> id) {
+  return BufferId{static_cast<uint16_t>(id.value_or(0))};
+}
+
+/// Which producers are connected and what each may write to: the service's permission check. Each
+/// rule applies only once the session has records of that kind, so plain operations allow
+/// everything. Source: Perfetto's tracing service, as observed.
+class ServiceAccess {
+ public:
+  struct Producer {
+    bool connected = false;  // by a record of its own
+    Identity identity;
+    bool has_shared_memory = false;
+    std::optional<uint64_t> smb_pages;     // pages of its shared memory, if known
+    std::map<WriterId, BufferId> writers;  // registered
+    std::set<BufferId> may_write;          // target buffers of its data sources, until freed
+  };
+
+  /// Takes in what a record changes: producers, shared memory, data sources, writers, freed
+  /// buffers.
+  void Apply(const Op& op);
+
+  /// The producer of a request; nullptr: nothing is known of it, or it is not connected. Valid
+  /// until the next Apply.
+  const Producer* Find(ProducerId id) const;
+  /// Whether the service ignores the producer's whole requests: its shared memory is missing.
+  bool IgnoresRequests(const Producer* producer) const {
+    return knows_shared_memory_ && producer != nullptr && !producer->has_shared_memory;
+  }
+  /// Why a chunk is refused; nullopt: it goes into its target buffer.
+  /// @param producer that Find returned for the commit's producer
+  /// @param is_open whether the target buffer is set up and not freed
+  std::optional<Refusal> Check(const Producer* producer, const Commit& commit,
+                               const ChunkToMove& chunk, WriterId writer, bool is_open) const;
+
+  /// Whether there was a record of any producer's connection.
+  bool knows_producers() const { return producers_seen_ > 0; }
+  uint64_t producers_seen() const { return producers_seen_; }
+  uint64_t producers_connected() const { return producers_connected_; }
+
+ private:
+  void Connect(const ProducerConnected& connected);
+  void Disconnect(ProducerId id);
+  /// The producer that a record is about; nullptr: it is not connected.
+  Producer* Known(ProducerId id);
+
+  std::map<ProducerId, Producer> producers_;
+  uint64_t producers_seen_ = 0;
+  uint64_t producers_connected_ = 0;
+  bool knows_data_sources_ = false;
+  bool knows_shared_memory_ = false;
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_LOG_SERVICE_ACCESS_H_

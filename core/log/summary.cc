@@ -1,0 +1,179 @@
+#include "core/log/summary.h"
+
+#include <algorithm>
+
+namespace ringscope {
+namespace {
+
+/// What an entry of the map and the list's spare space cost, roughly.
+constexpr size_t kListOverhead = 64;
+
+void Extend(std::optional<uint64_t>& first, std::optional<uint64_t>& last,
+            std::optional<uint64_t> time_ns) {
+  if (!time_ns) return;
+  first = std::min(first.value_or(*time_ns), *time_ns);
+  last = std::max(last.value_or(*time_ns), *time_ns);
+}
+
+/// Packets that begin in the chunk, by its header alone.
+uint16_t PacketsBegun(const ChunkHeader& header, bool incomplete) {
+  const FinishedPart part = FinishedPartOf(header.fragments, header.flags, !incomplete);
+  const bool continues = part.fragments > 0 && (part.flags & kFirstContinues) != 0;
+  return static_cast<uint16_t>(part.fragments - (continues ? 1 : 0));
+}
+
+/// The service cuts ids to 16 bits; an absent one is 0.
+uint16_t Cut16(std::optional<uint64_t> value) {
+  return static_cast<uint16_t>(value.value_or(0) & 0xFFFF);
+}
+
+size_t MemoryOf(const BufferSetUp& buffer) {
+  return sizeof(buffer) + buffer.engine.capacity() + kListOverhead;
+}
+size_t MemoryOf(const ProducerConnected& producer) {
+  return sizeof(producer) + producer.name.capacity() + producer.sdk.capacity() + kListOverhead;
+}
+size_t MemoryOf(const LogHeader& header) {
+  return header.tool.capacity() + header.uuid.capacity() + header.host.capacity() +
+         header.clock.capacity() + header.description.capacity();
+}
+
+}  // namespace
+
+void SummaryBuilder::Add(const Op& op) {
+  ++summary_.records;
+  ++summary_.counts[op.body.index()];
+  Extend(summary_.first_time_ns, summary_.last_time_ns, op.time_ns);
+
+  if (const auto* commit = std::get_if<Commit>(&op.body)) {
+    AddCommit(*commit, op.time_ns);
+  } else if (const auto* header = std::get_if<LogHeader>(&op.body)) {
+    if (summary_.counts[op.body.index()] == 1) summary_.header = *header;
+  } else if (const auto* buffer = std::get_if<BufferSetUp>(&op.body)) {
+    if (TakeSpace(MemoryOf(*buffer))) summary_.buffers.push_back(*buffer);
+  } else if (const auto* producer = std::get_if<ProducerConnected>(&op.body)) {
+    if (TakeSpace(MemoryOf(*producer))) summary_.producers.push_back(*producer);
+  } else if (std::holds_alternative<RecorderGap>(op.body)) {
+    ++summary_.recorder_gaps;
+  }
+}
+
+bool SummaryBuilder::TakeSpace(size_t bytes) {
+  if (bytes > kMaxListed - listed_bytes_) {
+    summary_.truncated = true;
+    return false;
+  }
+  listed_bytes_ += bytes;
+  return true;
+}
+
+size_t SummaryBuilder::SequenceOf(SequenceKey key, BufferId buffer) {
+  const uint64_t packed = uint64_t{key.Packed()} << 16 | Raw(buffer);
+  if (packed == last_key_) return last_index_;
+
+  auto found = sequence_index_.find(packed);
+  if (found == sequence_index_.end()) {
+    if (!TakeSpace(sizeof(SequenceSummary) + sizeof(Recent) + kListOverhead)) return kUnlisted;
+    found = sequence_index_.emplace(packed, summary_.sequences.size()).first;
+    SequenceSummary sequence;
+    sequence.sequence = key;
+    sequence.buffer = buffer;
+    summary_.sequences.push_back(sequence);
+    recent_.emplace_back();
+  }
+  last_key_ = packed;
+  last_index_ = found->second;
+  return last_index_;
+}
+
+void SummaryBuilder::AddCommit(const Commit& commit, std::optional<uint64_t> time_ns) {
+  parser_.Parse(commit.request);  // of a malformed request, what comes before the malformed byte
+  for (const ChunkToMove& chunk : parser_.chunks()) AddChunk(commit.producer, chunk, time_ns);
+  for (const ChunkToPatch& patch : parser_.patches()) AddPatch(commit.producer, patch, time_ns);
+}
+
+void SummaryBuilder::AddChunk(ProducerId producer, const ChunkToMove& chunk,
+                              std::optional<uint64_t> time_ns) {
+  if (!chunk.data) return;
+  const std::optional<ChunkHeader> header = ParseChunkHeader(*chunk.data);
+  if (!header) return;
+  ++summary_.chunks;
+  summary_.chunk_bytes += chunk.data->size();
+
+  const size_t index = SequenceOf({producer, header->writer}, BufferId{Cut16(chunk.target_buffer)});
+  if (index == kUnlisted) return;
+  SequenceSummary& sequence = summary_.sequences[index];
+  ++sequence.commits;
+  sequence.bytes += chunk.data->size() - kChunkHeaderSize;
+  Extend(sequence.first_time_ns, sequence.last_time_ns, time_ns);
+
+  Recent& recent = recent_[index];
+  const uint16_t packets = PacketsBegun(*header, chunk.incomplete);
+  const uint32_t id = Raw(header->chunk);
+  const auto* known = std::find(recent.ids.begin(), recent.ids.begin() + recent.used, id);
+  if (known != recent.ids.begin() + recent.used) {
+    uint16_t& counted = recent.packets[static_cast<size_t>(known - recent.ids.begin())];
+    if (packets > counted) {
+      sequence.packets += packets - counted;
+      counted = packets;
+    }
+    return;
+  }
+  ++sequence.chunks;
+  sequence.packets += packets;
+  recent.ids[recent.next] = id;
+  recent.packets[recent.next] = packets;
+  recent.next = static_cast<uint8_t>((recent.next + 1) % Recent::kKept);
+  recent.used = static_cast<uint8_t>(std::min<size_t>(recent.used + 1, Recent::kKept));
+}
+
+void SummaryBuilder::AddPatch(ProducerId producer, const ChunkToPatch& patch,
+                              std::optional<uint64_t> time_ns) {
+  const auto patches = static_cast<uint64_t>(std::ranges::count_if(
+      patch.patches, [](const PatchSpan& span) { return span.data.size() == 4; }));
+  summary_.patches += patches;
+  const size_t index =
+      SequenceOf({producer, WriterId{Cut16(patch.writer)}}, BufferId{Cut16(patch.target_buffer)});
+  if (index == kUnlisted) return;
+  SequenceSummary& sequence = summary_.sequences[index];
+  sequence.patches += patches;
+  Extend(sequence.first_time_ns, sequence.last_time_ns, time_ns);
+}
+
+void LogSummaryBuilder::Add(const Op& op, uint64_t number) {
+  const auto* header = std::get_if<LogHeader>(&op.body);
+  const bool continues = header && current_ && header->part == part_ + 1 && part_ != UINT32_MAX &&
+                         !header->uuid.empty() &&
+                         header->uuid == uuid_.value_or(current_->summary().header.uuid);
+  if (!current_ || (header && !continues && HasSpace())) {
+    if (current_) {
+      done_.push_back(Current());
+      done_bytes_ += current_->listed_bytes() + MemoryOf(done_.back().header);
+    }
+    current_.emplace(number);
+    uuid_.reset();
+  } else if (header && !continues) {
+    merged_ = true;
+  }
+  if (header) part_ = header->part;
+  current_->Add(op);
+}
+
+bool LogSummaryBuilder::HasSpace() const {
+  return done_.size() + 1 < kMaxSessions && done_bytes_ <= SummaryBuilder::kMaxListed;
+}
+
+SessionSummary LogSummaryBuilder::Current() const {
+  SessionSummary summary = current_->summary();
+  summary.truncated |= merged_;
+  if (uuid_) summary.header.uuid = *uuid_;
+  return summary;
+}
+
+std::vector<SessionSummary> LogSummaryBuilder::Sessions() const {
+  std::vector<SessionSummary> sessions = done_;
+  if (current_) sessions.push_back(Current());
+  return sessions;
+}
+
+}  // namespace ringscope

@@ -1,0 +1,125 @@
+#ifndef RINGSCOPE_CORE_LOG_SUMMARY_H_
+#define RINGSCOPE_CORE_LOG_SUMMARY_H_
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/log/op.h"
+#include "core/perfetto/commit_request.h"
+
+namespace ringscope {
+
+/// What a log holds of one sequence in one buffer.
+struct SequenceSummary {
+  SequenceKey sequence;
+  BufferId buffer{};
+  uint64_t commits = 0;  // chunks committed, re-commits included
+  uint64_t chunks = 0;   // distinct chunk ids (a chunk sent again soon after counts once)
+  uint64_t packets = 0;  // that begin in these chunks, by the headers' counts and flags
+  uint64_t bytes = 0;    // of payload, re-commits included
+  uint64_t patches = 0;  // four-byte patches sent
+  std::optional<uint64_t> first_time_ns;
+  std::optional<uint64_t> last_time_ns;
+
+  friend bool operator==(const SequenceSummary&, const SequenceSummary&) = default;
+};
+
+/// What a log holds of one session: made while it is written, kept in its index, and made again by
+/// a scan where there is no index.
+struct SessionSummary {
+  LogHeader header;
+  uint64_t first_record = 0;  // number in the file
+  uint64_t records = 0;
+  std::optional<uint64_t> first_time_ns;
+  std::optional<uint64_t> last_time_ns;
+  std::array<uint64_t, kOpKinds> counts{};   // records by kind, in OpBody's order
+  std::vector<BufferSetUp> buffers;          // in order of set-up
+  std::vector<ProducerConnected> producers;  // in order of connection
+  std::vector<SequenceSummary> sequences;    // in order of first commit
+  uint64_t chunks = 0;                       // committed, re-commits included
+  uint64_t chunk_bytes = 0;                  // chunk headers and payloads
+  uint64_t patches = 0;                      // four-byte patches sent
+  uint64_t recorder_gaps = 0;
+  bool truncated = false;  // the lists met their limit: they are not complete, the totals are
+
+  friend bool operator==(const SessionSummary&, const SessionSummary&) = default;
+};
+
+/// Builds a SessionSummary record by record. Memory: O(sequences), and never more than about
+/// kMaxListed bytes.
+class SummaryBuilder {
+ public:
+  /// What the lists of a summary may take, in bytes of memory. A log that exceeds this has millions
+  /// of sequences: it was made to exhaust its readers.
+  static constexpr size_t kMaxListed = size_t{256} << 20;
+
+  /// @param first_record number of the session's first record in the file
+  explicit SummaryBuilder(uint64_t first_record = 0) { summary_.first_record = first_record; }
+
+  void Add(const Op& op);
+  const SessionSummary& summary() const { return summary_; }
+  /// Memory that the summary's lists take, roughly.
+  size_t listed_bytes() const { return listed_bytes_; }
+
+ private:
+  /// The last chunk ids of a sequence, so that a chunk sent again counts once.
+  struct Recent {
+    static constexpr size_t kKept = 8;
+    std::array<uint32_t, kKept> ids{};
+    std::array<uint16_t, kKept> packets{};
+    uint8_t used = 0;
+    uint8_t next = 0;
+  };
+
+  /// Whether the lists may grow by that much; notes it in the summary if not.
+  bool TakeSpace(size_t bytes);
+  /// Index of the sequence in the list, where it is put at its first use; kUnlisted: no space.
+  size_t SequenceOf(SequenceKey key, BufferId buffer);
+  void AddCommit(const Commit& commit, std::optional<uint64_t> time_ns);
+  void AddChunk(ProducerId producer, const ChunkToMove& chunk, std::optional<uint64_t> time_ns);
+  void AddPatch(ProducerId producer, const ChunkToPatch& patch, std::optional<uint64_t> time_ns);
+
+  static constexpr size_t kUnlisted = SIZE_MAX;
+
+  SessionSummary summary_;
+  std::unordered_map<uint64_t, size_t> sequence_index_;  // by SequenceKey and BufferId
+  std::vector<Recent> recent_;                           // beside summary_.sequences
+  uint64_t last_key_ = UINT64_MAX;                       // commits come in runs of one sequence
+  size_t last_index_ = kUnlisted;
+  size_t listed_bytes_ = 0;
+  CommitRequestParser parser_;
+};
+
+/// Builds the summaries of a log's sessions. A header starts a session, unless it is the next part
+/// of the one before; records before any header make a session with a default header.
+class LogSummaryBuilder {
+ public:
+  /// Sessions kept; those that follow are counted into the last one, which is then `truncated`.
+  static constexpr size_t kMaxSessions = 65536;
+
+  /// @param number of the record in the file
+  void Add(const Op& op, uint64_t number);
+  /// The summaries so far.
+  std::vector<SessionSummary> Sessions() const;
+  /// Names the session that is being built, whose header had no uuid when it was added.
+  void SetUuid(const std::string& uuid) { uuid_ = uuid; }
+
+ private:
+  bool HasSpace() const;
+  SessionSummary Current() const;
+
+  std::vector<SessionSummary> done_;
+  std::optional<SummaryBuilder> current_;
+  std::optional<std::string> uuid_;  // of the current session, where its header had none
+  uint32_t part_ = 0;                // of the current session's last header
+  size_t done_bytes_ = 0;            // memory that done_ takes
+  bool merged_ = false;              // there was no space for a session of its own
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_LOG_SUMMARY_H_

@@ -1,0 +1,74 @@
+#ifndef RINGSCOPE_CORE_PERFETTO_CHUNK_PACKER_H_
+#define RINGSCOPE_CORE_PERFETTO_CHUNK_PACKER_H_
+
+#include <cstdint>
+#include <string>
+
+#include "core/perfetto/commit_request.h"
+
+namespace ringscope {
+
+/// Packs the packets of one sequence into chunks, as its trace writer would have: a page of shared
+/// memory of 4 KiB holds one chunk; a packet that does not fit is continued in the next chunk.
+///
+/// What a writer does with sizes: a packet that is whole in a chunk and is shorter than 128 bytes
+/// has a size of one byte, every other fragment one of four; and a packet is not begun where fewer
+/// than kLeastRoom bytes are left. Source: the chunks of recorded sessions.
+class ChunkPacker {
+ public:
+  static constexpr size_t kPayload = 4080;  // bytes of a chunk of a 4 KiB page, after its header
+  static constexpr size_t kLeastRoom = 11;  // bytes
+
+  explicit ChunkPacker(WriterId writer) : writer_(writer) {}
+
+  /// Appends a packet that is not empty. `emit(const ChunkHeader&, Bytes payload)` is called for
+  /// each chunk that this completes; payloads are kPayload bytes, zeros after the last fragment.
+  template <typename Emit>
+  void Add(Bytes packet, Emit emit) {
+    if (fragments_ > 0 && (Room() < kLeastRoom || fragments_ == kMaxFragmentCount))
+      EmitChunk(false, emit);
+    while (AddFragment(packet)) EmitChunk(true, emit);
+    if (Room() == 0) EmitChunk(false, emit);
+  }
+
+  /// Emits the chunk that is not full, if there is one.
+  template <typename Emit>
+  void Finish(Emit emit) {
+    if (fragments_ > 0) EmitChunk(false, emit);
+  }
+
+  /// Bytes that wait for their chunk to be full.
+  size_t pending() const { return payload_.size(); }
+
+ private:
+  size_t Room() const { return kPayload - payload_.size(); }
+
+  /// Appends what fits of the packet, and takes it off its front. @return whether some is left
+  bool AddFragment(Bytes& packet);
+
+  template <typename Emit>
+  void EmitChunk(bool is_continued, Emit& emit) {
+    payload_.resize(kPayload);
+    const ChunkHeader header{.chunk = next_,
+                             .writer = writer_,
+                             .fragments = fragments_,
+                             .flags = static_cast<uint8_t>((continues_ ? kFirstContinues : 0) |
+                                                           (is_continued ? kLastContinues : 0))};
+    emit(header, wire::AsBytes(payload_));
+    // Thousands of sequences wait in a large trace: what is not needed is given back.
+    std::string().swap(payload_);
+    next_ = Successor(next_);
+    fragments_ = 0;
+    continues_ = is_continued;
+  }
+
+  const WriterId writer_;
+  ChunkId next_{};
+  uint16_t fragments_ = 0;  // of the open chunk
+  bool continues_ = false;  // its first fragment continues a packet
+  std::string payload_;     // of the open chunk
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_PERFETTO_CHUNK_PACKER_H_

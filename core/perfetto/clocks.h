@@ -1,0 +1,65 @@
+#ifndef RINGSCOPE_CORE_PERFETTO_CLOCKS_H_
+#define RINGSCOPE_CORE_PERFETTO_CLOCKS_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+
+#include "core/base/ids.h"
+#include "core/perfetto/packet_facts.h"
+
+namespace ringscope {
+
+/// CLOCK_BOOTTIME, the clock of a log's records and the default of packets.
+/// Source: Perfetto's list of built-in clocks.
+inline constexpr uint32_t kBootTime = 6;
+/// What CLOCK_BOOTTIME showed when a ClockSnapshot message was taken, in ns; nullopt: it does not
+/// tell.
+std::optional<uint64_t> BootTimeOf(Bytes snapshot);
+
+/// Clocks as snapshots relate them to CLOCK_BOOTTIME.
+class Clocks {
+ public:
+  /// @param snapshot a ClockSnapshot message @param outer where else clocks are known from
+  void AddSnapshot(Bytes snapshot, const Clocks* outer = nullptr);
+  /// A time of the clock as CLOCK_BOOTTIME in ns; nullopt: not known. Times of an incremental clock
+  /// are steps from the one before, and this is the next one.
+  std::optional<uint64_t> Resolve(uint32_t clock, uint64_t time);
+  bool Knows(uint32_t clock) const { return clock == kBootTime || clocks_.contains(clock); }
+  /// A packet may be missing: what counts in steps is not known until the next snapshot.
+  void LoseSteps();
+  void Clear() { clocks_.clear(); }
+
+ private:
+  struct Clock {
+    uint64_t offset_ns = 0;  // to CLOCK_BOOTTIME, modulo 2^64
+    uint64_t unit_ns = 1;
+    bool is_incremental = false;
+    uint64_t last = 0;  // in units
+  };
+  std::map<uint32_t, Clock> clocks_;
+};
+
+/// The clocks of one sequence: its own, and the default that it may have set.
+class SequenceClocks {
+ public:
+  /// Time of the sequence's next packet as CLOCK_BOOTTIME in ns; nullopt: it has none, or its clock
+  /// is not known, as the default clock of packets that need a state which is lost. Packets are
+  /// given in the order in which they were written.
+  /// @param packet its bytes, as far as at hand @param global clocks known to all
+  std::optional<uint64_t> TimeOf(const PacketFacts& facts, Bytes packet, Clocks& global);
+  /// A packet may be missing: neither steps nor the sequence's state are known.
+  void LosePackets() {
+    own_.LoseSteps();
+    has_state_ = false;
+  }
+
+ private:
+  std::optional<uint32_t> default_clock_;
+  bool has_state_ = false;
+  Clocks own_;
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_PERFETTO_CLOCKS_H_

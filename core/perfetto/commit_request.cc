@@ -1,0 +1,147 @@
+#include "core/perfetto/commit_request.h"
+
+#include "core/perfetto/fields.h"
+
+namespace ringscope {
+namespace {
+
+using proto::ChunksToMove;
+using proto::CommitDataRequest;
+using PatchFields = proto::ChunkToPatch;
+
+bool IsVarint(const wire::Field& field) { return field.type == wire::Type::kVarint; }
+bool IsBytes(const wire::Field& field) { return field.type == wire::Type::kBytes; }
+
+bool ParseChunkToMove(Bytes message, ChunkToMove& chunk) {
+  wire::FieldReader reader(message);
+  while (auto field = reader.Next()) {
+    if (field->number == ChunksToMove::kPage && IsVarint(*field)) chunk.page = field->value;
+    if (field->number == ChunksToMove::kChunk && IsVarint(*field)) chunk.index = field->value;
+    if (field->number == ChunksToMove::kTargetBuffer && IsVarint(*field))
+      chunk.target_buffer = field->value;
+    if (field->number == ChunksToMove::kData && IsBytes(*field)) chunk.data = field->bytes;
+    if (field->number == ChunksToMove::kChunkIncomplete && IsVarint(*field))
+      chunk.incomplete = field->value != 0;
+  }
+  return reader.ok();
+}
+
+bool ParsePatchSpan(Bytes message, PatchSpan& patch) {
+  wire::FieldReader reader(message);
+  while (auto field = reader.Next()) {
+    if (field->number == proto::Patch::kOffset && IsVarint(*field)) patch.offset = field->value;
+    if (field->number == proto::Patch::kData && IsBytes(*field)) patch.data = field->bytes;
+  }
+  return reader.ok();
+}
+
+bool ParseChunkToPatch(Bytes message, ChunkToPatch& patch) {
+  patch.target_buffer.reset();
+  patch.writer.reset();
+  patch.chunk.reset();
+  patch.patches.clear();
+  patch.more = false;
+  wire::FieldReader reader(message);
+  while (auto field = reader.Next()) {
+    if (field->number == PatchFields::kTargetBuffer && IsVarint(*field))
+      patch.target_buffer = field->value;
+    if (field->number == PatchFields::kWriterId && IsVarint(*field)) patch.writer = field->value;
+    if (field->number == PatchFields::kChunkId && IsVarint(*field)) patch.chunk = field->value;
+    if (field->number == PatchFields::kPatches && IsBytes(*field) &&
+        !ParsePatchSpan(field->bytes, patch.patches.emplace_back()))
+      return false;
+    if (field->number == PatchFields::kHasMorePatches && IsVarint(*field))
+      patch.more = field->value != 0;
+  }
+  return reader.ok();
+}
+
+}  // namespace
+
+std::optional<ChunkHeader> ParseChunkHeader(Bytes data) {
+  if (data.size() < kChunkHeaderSize) return std::nullopt;
+  const auto packed = wire::LoadLittleEndian<uint16_t>(data.data() + 6);
+  return ChunkHeader{
+      .chunk = ChunkId{wire::LoadLittleEndian<uint32_t>(data.data())},
+      .writer = WriterId{wire::LoadLittleEndian<uint16_t>(data.data() + 4)},
+      .fragments = static_cast<uint16_t>(packed & kMaxFragmentCount),
+      .flags = static_cast<uint8_t>(packed >> 10),
+  };
+}
+
+void AppendChunkHeader(std::string& out, const ChunkHeader& header) {
+  const auto append = [&out](uint32_t value, int bytes) {
+    for (int i = 0; i < bytes; ++i) out.push_back(static_cast<char>(value >> (8 * i)));
+  };
+  append(Raw(header.chunk), 4);
+  append(Raw(header.writer), 2);
+  append((header.fragments & uint32_t{kMaxFragmentCount}) | uint32_t{header.flags} << 10, 2);
+}
+
+bool CommitRequestParser::Parse(Bytes request) {
+  chunks_.clear();
+  patch_count_ = 0;
+  flush_request_id_.reset();
+  wire::FieldReader reader(request);
+  while (auto field = reader.Next()) {
+    if (field->number == CommitDataRequest::kChunksToMove && IsBytes(*field)) {
+      if (!ParseChunkToMove(field->bytes, chunks_.emplace_back())) {
+        chunks_.pop_back();
+        return false;
+      }
+    } else if (field->number == CommitDataRequest::kChunksToPatch && IsBytes(*field)) {
+      if (patch_count_ == patches_.size()) patches_.emplace_back();
+      if (!ParseChunkToPatch(field->bytes, patches_[patch_count_])) return false;
+      ++patch_count_;
+    } else if (field->number == CommitDataRequest::kFlushRequestId && IsVarint(*field)) {
+      flush_request_id_ = field->value;
+    }
+  }
+  return reader.ok();
+}
+
+void CommitRequestBuilder::AddChunk(const ChunkToMove& chunk) {
+  scratch_.clear();
+  if (chunk.page) wire::AppendUint(scratch_, ChunksToMove::kPage, *chunk.page);
+  if (chunk.index) wire::AppendUint(scratch_, ChunksToMove::kChunk, *chunk.index);
+  if (chunk.target_buffer)
+    wire::AppendUint(scratch_, ChunksToMove::kTargetBuffer, *chunk.target_buffer);
+  if (chunk.data) wire::AppendBytes(scratch_, ChunksToMove::kData, *chunk.data);
+  if (chunk.incomplete) wire::AppendUint(scratch_, ChunksToMove::kChunkIncomplete, 1);
+  wire::AppendBytes(out_, CommitDataRequest::kChunksToMove, wire::AsBytes(scratch_));
+}
+
+void CommitRequestBuilder::AddChunk(BufferId buffer, const ChunkHeader& header, Bytes payload,
+                                    bool complete) {
+  std::string data;
+  data.reserve(kChunkHeaderSize + payload.size());
+  AppendChunkHeader(data, header);
+  data.append(wire::AsText(payload));
+  AddChunk(ChunkToMove{.page = {},
+                       .index = {},
+                       .target_buffer = Raw(buffer),
+                       .data = wire::AsBytes(data),
+                       .incomplete = !complete});
+}
+
+void CommitRequestBuilder::AddPatch(const ChunkToPatch& patch) {
+  scratch_.clear();
+  if (patch.target_buffer)
+    wire::AppendUint(scratch_, PatchFields::kTargetBuffer, *patch.target_buffer);
+  if (patch.writer) wire::AppendUint(scratch_, PatchFields::kWriterId, *patch.writer);
+  if (patch.chunk) wire::AppendUint(scratch_, PatchFields::kChunkId, *patch.chunk);
+  for (const PatchSpan& span : patch.patches) {
+    std::string entry;
+    wire::AppendUint(entry, proto::Patch::kOffset, span.offset);
+    wire::AppendBytes(entry, proto::Patch::kData, span.data);
+    wire::AppendBytes(scratch_, PatchFields::kPatches, wire::AsBytes(entry));
+  }
+  if (patch.more) wire::AppendUint(scratch_, PatchFields::kHasMorePatches, 1);
+  wire::AppendBytes(out_, CommitDataRequest::kChunksToPatch, wire::AsBytes(scratch_));
+}
+
+void CommitRequestBuilder::SetFlushRequestId(uint64_t id) {
+  wire::AppendUint(out_, CommitDataRequest::kFlushRequestId, id);
+}
+
+}  // namespace ringscope

@@ -1,0 +1,100 @@
+#ifndef RINGSCOPE_CORE_PERFETTO_COMMIT_REQUEST_H_
+#define RINGSCOPE_CORE_PERFETTO_COMMIT_REQUEST_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/ids.h"
+#include "core/base/wire.h"
+#include "core/perfetto/chunk.h"
+
+namespace ringscope {
+
+// A producer's CommitDataRequest. A log keeps the request's own bytes, so that nothing is lost or
+// normalised; these views read them without copying, the builder makes new ones.
+// Source: Perfetto's producer protocol; field numbers as on its wire.
+
+inline constexpr size_t kChunkHeaderSize = 8;
+inline constexpr size_t kMaxChunkData = 65535;  // header and payload
+inline constexpr size_t kMaxChunkPayload = kMaxChunkData - kChunkHeaderSize;
+inline constexpr uint16_t kMaxFragmentCount = 1023;
+inline constexpr uint8_t kMaxChunkFlags = 63;
+
+/// The 8-byte header that starts each chunk in shared memory.
+struct ChunkHeader {
+  ChunkId chunk{};
+  WriterId writer{};
+  uint16_t fragments = 0;  // 0..1023
+  uint8_t flags = 0;       // 0..63
+
+  friend bool operator==(const ChunkHeader&, const ChunkHeader&) = default;
+};
+
+/// nullopt if `data` has fewer than 8 bytes.
+std::optional<ChunkHeader> ParseChunkHeader(Bytes data);
+void AppendChunkHeader(std::string& out, const ChunkHeader& header);
+
+/// An entry of chunks_to_move. Absent fields are nullopt; unknown ones are skipped.
+struct ChunkToMove {
+  std::optional<uint64_t> page;
+  std::optional<uint64_t> index;
+  std::optional<uint64_t> target_buffer;
+  std::optional<Bytes> data;  // chunk header and payload
+  bool incomplete = false;    // chunk_incomplete: scraped while the writer still had it
+};
+
+/// One patch: four bytes to overwrite in a payload. `data` of another length is malformed.
+struct PatchSpan {
+  uint64_t offset = 0;  // from the payload's first byte
+  Bytes data;
+};
+
+/// An entry of chunks_to_patch.
+struct ChunkToPatch {
+  std::optional<uint64_t> target_buffer;
+  std::optional<uint64_t> writer;
+  std::optional<uint64_t> chunk;
+  std::vector<PatchSpan> patches;
+  bool more = false;  // has_more_patches
+};
+
+/// Reads a request's chunks, patches and flush id. Reuse one parser: its vectors keep their memory.
+class CommitRequestParser {
+ public:
+  /// @return false if `request` is not well-formed protobuf; what came before the malformed byte
+  ///   is available all the same. All spans point into `request`.
+  bool Parse(Bytes request);
+
+  const std::vector<ChunkToMove>& chunks() const { return chunks_; }
+  /// In order; valid until the next Parse.
+  std::span<const ChunkToPatch> patches() const { return {patches_.data(), patch_count_}; }
+  std::optional<uint64_t> flush_request_id() const { return flush_request_id_; }
+
+ private:
+  std::vector<ChunkToMove> chunks_;
+  std::vector<ChunkToPatch> patches_;  // only the first patch_count_ are of this request
+  size_t patch_count_ = 0;
+  std::optional<uint64_t> flush_request_id_;
+};
+
+/// Appends to an encoded CommitDataRequest, in the canonical form: known fields only, ascending.
+class CommitRequestBuilder {
+ public:
+  explicit CommitRequestBuilder(std::string& out) : out_(out) {}
+
+  void AddChunk(const ChunkToMove& chunk);
+  /// The usual entry of a log: the chunk's bytes inline.
+  void AddChunk(BufferId buffer, const ChunkHeader& header, Bytes payload, bool complete);
+  void AddPatch(const ChunkToPatch& patch);
+  void SetFlushRequestId(uint64_t id);
+
+ private:
+  std::string& out_;
+  std::string scratch_;
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_PERFETTO_COMMIT_REQUEST_H_

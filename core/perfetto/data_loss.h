@@ -1,0 +1,55 @@
+#ifndef RINGSCOPE_CORE_PERFETTO_DATA_LOSS_H_
+#define RINGSCOPE_CORE_PERFETTO_DATA_LOSS_H_
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+namespace ringscope {
+
+/// Bits of a packet's previous_packet_dropped: something of its sequence is missing before it.
+/// Source: Perfetto since v57; earlier releases and V1 only set 0 or 1.
+enum LossBit : uint32_t {
+  kLossPresent = 1,  // set with every other
+  kLossReadGap = 2,
+  kLossChunkCorrupted = 4,
+  kLossOrphanContinuation = 8,
+  kLossReassemblyGap = 16,
+  kLossReassemblyBrokenChain = 32,
+  kLossOverwrite = 64,
+  kLossWriterAbort = 128,
+  kLossSmbFull = 256,  // set by producers in their own packets
+};
+
+struct LossBitName {
+  LossBit bit;
+  const char* name;  // as in trace processor's data_loss_NAME
+};
+
+/// The bits that name a cause, ascending.
+inline constexpr std::array<LossBitName, 8> kLossBitNames = {{
+    {kLossReadGap, "read_gap"},
+    {kLossChunkCorrupted, "chunk_corrupted"},
+    {kLossOrphanContinuation, "orphan_continuation"},
+    {kLossReassemblyGap, "reassembly_gap"},
+    {kLossReassemblyBrokenChain, "reassembly_broken_chain"},
+    {kLossOverwrite, "overwrite"},
+    {kLossWriterAbort, "writer_abort"},
+    {kLossSmbFull, "smb_full"},
+}};
+
+/// "read_gap+overwrite"; "present" for 1 alone; "none" for 0.
+inline std::string LossBitsToString(uint32_t bits) {
+  std::string text;
+  for (const LossBitName& entry : kLossBitNames) {
+    if ((bits & entry.bit) == 0) continue;
+    if (!text.empty()) text += '+';
+    text += entry.name;
+  }
+  if (text.empty()) text = bits == 0 ? "none" : "present";
+  return text;
+}
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_PERFETTO_DATA_LOSS_H_

@@ -1,0 +1,235 @@
+#ifndef RINGSCOPE_CORE_PERFETTO_FIELDS_H_
+#define RINGSCOPE_CORE_PERFETTO_FIELDS_H_
+
+#include <cstdint>
+
+/// Field numbers of Perfetto's messages, as far as ringscope reads or writes them by number: a
+/// struct for each message, with Perfetto's names. Counters of BufferStats: kStatFields in
+/// core/perfetto/stats.h. Messages that are decoded into structs list their fields there:
+/// formats/ipc/ipc_messages.h.
+/// Source: Perfetto's trace format and IPC protocol.
+namespace ringscope::proto {
+
+struct Trace {
+  enum : uint32_t { kPacket = 1 };
+};
+struct TracePacket {
+  enum : uint32_t {
+    kFtraceEvents = 1,
+    kProcessTree = 2,
+    kTrustedUid = 3,
+    kClockSnapshot = 6,
+    kTimestamp = 8,
+    kProcessStats = 9,
+    kTrustedPacketSequenceId = 10,
+    kTrackEvent = 11,
+    kInternedData = 12,
+    kSequenceFlags = 13,
+    kTraceConfig = 33,
+    kFtraceStats = 34,
+    kTraceStats = 35,
+    kSynchronizationMarker = 36,
+    kIncrementalStateCleared = 41,
+    kPreviousPacketDropped = 42,
+    kCompressedPackets = 50,
+    kTimestampClockId = 58,
+    kTracePacketDefaults = 59,
+    kTrackDescriptor = 60,
+    kServiceEvent = 69,
+    kTrustedPid = 79,
+    kFirstPacketOnSequence = 87,
+    kTraceUuid = 89,
+    kMachineId = 98,
+    kTraceProvenance = 124,
+    kProtoVms = 125,
+    kZstdCompressedPackets = 133,
+    kForTesting = 900,
+  };
+};
+struct TracePacketDefaults {
+  enum : uint32_t { kTimestampClockId = 58 };
+};
+struct ClockSnapshot {
+  enum : uint32_t { kClocks = 1, kPrimaryTraceClock = 2 };
+};
+/// ClockSnapshot.Clock
+struct Clock {
+  enum : uint32_t {
+    kClockId = 1,
+    kTimestamp = 2,
+    kIsIncremental = 3,
+    kUnitMultiplierNs = 4,
+  };
+};
+/// TracingServiceEvent
+struct ServiceEvent {
+  enum : uint32_t {
+    kAllDataSourcesStarted = 1,
+    kTracingStarted = 2,
+    kAllDataSourcesFlushed = 3,
+    kReadTracingBuffersCompleted = 4,
+    kTracingDisabled = 5,
+    kFlushStarted = 9,
+  };
+};
+struct TraceConfig {
+  enum : uint32_t {
+    kBuffers = 1,
+    kDataSources = 2,
+    kWriteIntoFile = 8,
+    kFileWritePeriodMs = 9,
+    kFlushPeriodMs = 13,
+    kIncrementalStateConfig = 21,
+  };
+};
+/// TraceConfig.BufferConfig
+struct BufferConfig {
+  enum : uint32_t { kSizeKb = 1, kFillPolicy = 4, kExperimentalMode = 8 };
+};
+/// TraceConfig.DataSource
+struct DataSource {
+  enum : uint32_t { kConfig = 1 };
+};
+/// TraceConfig.IncrementalStateConfig
+struct IncrementalStateConfig {
+  enum : uint32_t { kClearPeriodMs = 1 };
+};
+struct DataSourceConfig {
+  enum : uint32_t { kName = 1, kTargetBuffer = 2 };
+};
+struct TraceStats {
+  enum : uint32_t {
+    kBufferStats = 1,
+    kProducersConnected = 2,
+    kProducersSeen = 3,
+    kTracingSessions = 6,
+    kTotalBuffers = 7,
+    kChunksDiscarded = 8,
+    kPatchesDiscarded = 9,
+    kInvalidPackets = 10,
+    kFlushesRequested = 12,
+    kFlushesSucceeded = 13,
+    kFlushesFailed = 14,
+    kChunkPayloadHistogramDef = 17,
+    kWriterStats = 18,
+  };
+};
+/// TraceStats.WriterStats
+struct WriterStats {
+  enum : uint32_t {
+    kSequenceId = 1,
+    kChunkPayloadHistogramCounts = 2,
+    kChunkPayloadHistogramSum = 3,
+    kBuffer = 4,
+  };
+};
+struct TraceProvenance {
+  enum : uint32_t { kBuffers = 2 };
+};
+/// TraceProvenance.Buffer
+struct ProvenanceBuffer {
+  enum : uint32_t { kSequences = 1 };
+};
+/// TraceProvenance.Sequence
+struct ProvenanceSequence {
+  enum : uint32_t { kId = 1 };
+};
+struct TrackDescriptor {
+  enum : uint32_t { kUuid = 1, kName = 2, kProcess = 3, kParentUuid = 5, kCounter = 8 };
+};
+struct ProcessDescriptor {
+  enum : uint32_t { kPid = 1, kProcessName = 6 };
+};
+struct CounterDescriptor {
+  enum : uint32_t { kUnit = 3 };
+};
+struct TrackEvent {
+  enum : uint32_t {
+    kDebugAnnotations = 4,
+    kType = 9,
+    kTrackUuid = 11,
+    kCategories = 22,
+    kName = 23,
+    kCounterValue = 30,
+    kFlowIds = 47,
+    kTerminatingFlowIds = 48,
+  };
+};
+struct DebugAnnotation {
+  enum : uint32_t { kBoolValue = 2, kUintValue = 3, kStringValue = 6, kName = 10 };
+};
+struct FtraceEventBundle {
+  enum : uint32_t { kCpu = 1, kLostEvents = 3 };
+};
+struct FtraceStats {
+  enum : uint32_t { kPhase = 1, kCpuStats = 2 };
+};
+struct FtraceCpuStats {
+  enum : uint32_t { kCpu = 1, kOverrun = 3, kCommitOverrun = 4, kDroppedEvents = 8 };
+};
+struct CommitDataRequest {
+  enum : uint32_t { kChunksToMove = 1, kChunksToPatch = 2, kFlushRequestId = 3 };
+};
+/// CommitDataRequest.ChunksToMove
+struct ChunksToMove {
+  enum : uint32_t {
+    kPage = 1,
+    kChunk = 2,
+    kTargetBuffer = 3,
+    kData = 4,
+    kChunkIncomplete = 5,
+  };
+};
+/// CommitDataRequest.ChunkToPatch
+struct ChunkToPatch {
+  enum : uint32_t {
+    kTargetBuffer = 1,
+    kWriterId = 2,
+    kChunkId = 3,
+    kPatches = 4,
+    kHasMorePatches = 5,
+  };
+};
+/// CommitDataRequest.ChunkToPatch.Patch
+struct Patch {
+  enum : uint32_t { kOffset = 1, kData = 2 };
+};
+struct IpcFrame {
+  enum : uint32_t {
+    kRequestId = 2,
+    kMsgBindService = 3,
+    kMsgBindServiceReply = 4,
+    kMsgInvokeMethod = 5,
+    kMsgInvokeMethodReply = 6,
+  };
+};
+/// IPCFrame.BindService
+struct BindService {
+  enum : uint32_t { kServiceName = 1 };
+};
+/// IPCFrame.BindServiceReply
+struct BindServiceReply {
+  enum : uint32_t { kSuccess = 1, kServiceId = 2, kMethods = 3 };
+};
+/// IPCFrame.BindServiceReply.MethodInfo
+struct MethodInfo {
+  enum : uint32_t { kId = 1, kName = 2 };
+};
+/// IPCFrame.InvokeMethod
+struct InvokeMethod {
+  enum : uint32_t { kServiceId = 1, kMethodId = 2, kArgsProto = 3, kDropReply = 4 };
+};
+/// IPCFrame.InvokeMethodReply
+struct InvokeMethodReply {
+  enum : uint32_t { kSuccess = 1, kHasMore = 2, kReplyProto = 3 };
+};
+struct EnableTracingRequest {
+  enum : uint32_t { kTraceConfig = 1 };
+};
+struct InitializeConnectionRequest {
+  enum : uint32_t { kSmbScrapingMode = 4 };
+};
+
+}  // namespace ringscope::proto
+
+#endif  // RINGSCOPE_CORE_PERFETTO_FIELDS_H_

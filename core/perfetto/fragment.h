@@ -1,0 +1,109 @@
+#ifndef RINGSCOPE_CORE_PERFETTO_FRAGMENT_H_
+#define RINGSCOPE_CORE_PERFETTO_FRAGMENT_H_
+
+#include <cstdint>
+
+#include "core/base/wire.h"
+#include "core/perfetto/commit_request.h"
+
+namespace ringscope {
+
+/// What a fragment is of its packet.
+enum class FragmentKind : uint8_t { kWhole, kBegin, kContinue, kEnd };
+
+enum class FragmentStatus : uint8_t {
+  kFragment,    // one was read
+  kNone,        // the payload ends here
+  kWriterDrop,  // the writer aborted a packet here; nothing follows
+  kCorrupted,   // no size varint, or it reaches beyond the payload; nothing follows
+};
+
+/// A size varint and that many bytes.
+struct Fragment {
+  uint32_t offset = 0;  // of the size varint, from the payload's first byte
+  uint32_t body = 0;    // of the bytes after it
+  uint32_t end = 0;     // after the last byte
+
+  uint32_t size() const { return end - body; }
+  uint32_t size_with_header() const { return end - offset; }
+};
+
+/// The size that a writer leaves in place of a packet it aborted.
+inline constexpr uint64_t kWriterDropSize = 0x0FFFFFFF;
+
+/// Reads the fragment at `offset` of a payload of `payload_size` bytes.
+/// Source: Perfetto's trace buffer V2 (the newest release; no release differs here).
+inline FragmentStatus ReadFragment(const uint8_t* payload, uint32_t payload_size, uint32_t offset,
+                                   Fragment& fragment) {
+  if (offset >= payload_size) return FragmentStatus::kNone;
+  const uint32_t left = payload_size - offset;
+  uint64_t size = payload[offset];
+  uint32_t header = 1;
+  if (size >= 0x80) {  // one byte is the usual case; two the next
+    if (left >= 2 && payload[offset + 1] < 0x80) {
+      size = (size & 0x7F) | uint64_t{payload[offset + 1]} << 7;
+      header = 2;
+    } else {
+      const wire::Varint varint = wire::ReadVarint({payload + offset, left});
+      if (varint.size == 0) return FragmentStatus::kCorrupted;
+      size = varint.value;
+      header = static_cast<uint32_t>(varint.size);
+      if (size == kWriterDropSize) return FragmentStatus::kWriterDrop;
+    }
+  }
+  if (size > left - header) return FragmentStatus::kCorrupted;
+  fragment.offset = offset;
+  fragment.body = offset + header;
+  fragment.end = fragment.body + static_cast<uint32_t>(size);
+  return FragmentStatus::kFragment;
+}
+
+/// Visits the fragments at the start of a payload, in order, at most `count`.
+/// @param visit called with each Fragment
+/// @return what follows them; kFragment: there were `count`
+template <typename Visit>
+FragmentStatus VisitFragments(Bytes payload, uint32_t count, Visit visit) {
+  const auto size = static_cast<uint32_t>(payload.size());
+  Fragment fragment;
+  for (uint32_t offset = 0; count > 0; --count) {
+    const FragmentStatus status = ReadFragment(payload.data(), size, offset, fragment);
+    if (status != FragmentStatus::kFragment) return status;
+    offset = fragment.end;
+    visit(fragment);
+  }
+  return FragmentStatus::kFragment;
+}
+
+/// The kind of a fragment of a chunk with these flags and this many payload bytes.
+inline FragmentKind KindOf(const Fragment& fragment, uint32_t payload_size, uint8_t flags) {
+  const bool continues = fragment.offset == 0 && (flags & kFirstContinues) != 0;
+  if (fragment.end >= payload_size && (flags & kLastContinues) != 0)
+    return continues ? FragmentKind::kContinue : FragmentKind::kBegin;
+  return continues ? FragmentKind::kEnd : FragmentKind::kWhole;
+}
+
+/// Calls `visit(index)` for each fragment whose size varint a patch may have overwritten.
+/// Time: O(log fragments), and at most about as many visits as a varint and a patch have bytes.
+/// @param offset_of returns the offset of the size varint of fragment `index`; offsets ascend
+template <typename OffsetOf, typename Visit>
+void VisitPatchedSizes(const Patch& patch, size_t fragments, OffsetOf offset_of, Visit visit) {
+  constexpr uint64_t kMaxVarint = 10;  // bytes
+  const uint64_t first = patch.offset < kMaxVarint ? 0 : patch.offset - kMaxVarint + 1;
+  size_t index = 0;
+  for (size_t end = fragments; index < end;) {
+    const size_t middle = index + (end - index) / 2;
+    if (offset_of(middle) < first)
+      index = middle + 1;
+    else
+      end = middle;
+  }
+  for (; index < fragments; ++index) {
+    const uint64_t offset = offset_of(index);
+    if (offset >= patch.offset && offset - patch.offset >= kPatchSize) return;
+    visit(index);
+  }
+}
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_PERFETTO_FRAGMENT_H_

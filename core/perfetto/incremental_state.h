@@ -1,0 +1,28 @@
+#ifndef RINGSCOPE_CORE_PERFETTO_INCREMENTAL_STATE_H_
+#define RINGSCOPE_CORE_PERFETTO_INCREMENTAL_STATE_H_
+
+#include "core/perfetto/packet_facts.h"
+
+namespace ringscope {
+
+/// Whether the packets of one sequence can be interpreted, by trace processor's rules: the state is
+/// invalid from the start and after each loss, until a packet clears it.
+class IncrementalState {
+ public:
+  /// Takes in a packet that was read.
+  /// @param lost whether the service or the producer reports a loss before it
+  void Add(const PacketFacts& facts, bool lost) {
+    if (facts.clears_state)
+      valid_ = true;
+    else if (lost)
+      valid_ = false;
+  }
+  bool valid() const { return valid_; }
+
+ private:
+  bool valid_ = false;
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_PERFETTO_INCREMENTAL_STATE_H_

@@ -1,0 +1,39 @@
+#ifndef RINGSCOPE_CORE_PERFETTO_PACKET_FACTS_H_
+#define RINGSCOPE_CORE_PERFETTO_PACKET_FACTS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/base/ids.h"
+
+namespace ringscope {
+
+/// What a TracePacket's top-level fields contain, as far as its bytes are at hand: of a packet in
+/// several fragments only the first one is read.
+struct PacketFacts {
+  uint32_t content = 0;  // number of the field that holds the packet's data; 0: not known
+  std::optional<uint64_t> timestamp;        // in the clock's own units
+  std::optional<uint32_t> timestamp_clock;  // absent: the sequence's default
+  std::optional<uint32_t> default_clock;    // for the sequence's packets from here on
+  uint32_t dropped = 0;                     // previous_packet_dropped as the producer wrote it
+  bool clears_state = false;                // incremental state starts from scratch here
+  bool needs_state = false;                 // can not be used without the incremental state
+  bool has_interned_data = false;
+
+  friend bool operator==(const PacketFacts&, const PacketFacts&) = default;
+};
+
+/// Reads the top-level fields up to the first that is not whole; that one can still be the content.
+PacketFacts ReadPacketFacts(Bytes packet);
+
+/// Name of a packet's kind of content: "track_event", "ftrace_events", ..., "field 71" where the
+/// name is not known, "unknown" for 0.
+std::string ContentName(uint32_t content);
+/// The other way round; a plain number is a field's.
+std::optional<uint32_t> ContentFromName(std::string_view name);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_PERFETTO_PACKET_FACTS_H_

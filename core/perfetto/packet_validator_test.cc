@@ -1,0 +1,60 @@
+#include "core/perfetto/packet_validator.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "core/base/wire.h"
+
+namespace ringscope {
+namespace {
+
+bool IsValid(const std::string& packet) {
+  const Bytes whole = wire::AsBytes(packet);
+  const bool valid = IsValidPacket({&whole, 1});
+  // However the packet is cut into slices, the answer is the same.
+  for (size_t cut = 0; cut <= whole.size(); ++cut) {
+    const std::vector<Bytes> slices = {whole.first(cut), {}, whole.subspan(cut)};
+    EXPECT_EQ(IsValidPacket(slices), valid) << "cut at " << cut;
+  }
+  return valid;
+}
+
+std::string UintField(uint32_t number) {
+  std::string packet;
+  wire::AppendUint(packet, number, 5);
+  return packet;
+}
+
+TEST(PacketValidator, AcceptsOrdinaryFields) {
+  EXPECT_TRUE(IsValid(""));
+  EXPECT_TRUE(IsValid(UintField(8) + UintField(58)));
+  std::string packet = UintField(8);
+  wire::AppendBytes(packet, 11, wire::AsBytes("track event"));
+  wire::AppendTag(packet, 4, wire::Type::kFixed64);
+  packet += "12345678";
+  wire::AppendTag(packet, 5, wire::Type::kFixed32);
+  packet += "1234";
+  EXPECT_TRUE(IsValid(packet));
+  EXPECT_FALSE(IsValid(packet.substr(0, packet.size() - 1)));
+}
+
+TEST(PacketValidator, RefusesWhatTheServiceWrites) {
+  for (const uint32_t field : {3u, 10u, 33u, 35u, 36u, 50u, 69u, 79u, 98u, 124u, 125u, 133u})
+    EXPECT_FALSE(IsValid(UintField(8) + UintField(field))) << field;
+  EXPECT_TRUE(IsValid(UintField(42))) << "producers may set previous_packet_dropped";
+}
+
+TEST(PacketValidator, RefusesMalformedFields) {
+  EXPECT_FALSE(IsValid("\x08"));  // no value
+  EXPECT_FALSE(
+      IsValid("\x5A\x05"
+              "ab"));                                 // too short
+  EXPECT_FALSE(IsValid("\x0B"));                      // a group
+  EXPECT_FALSE(IsValid(std::string("\x00\x01", 2)));  // field 0
+  EXPECT_FALSE(IsValid(std::string(11, '\x80')));     // a tag without end
+}
+
+}  // namespace
+}  // namespace ringscope

@@ -1,0 +1,71 @@
+#include "core/perfetto/trace_config_facts.h"
+
+#include <algorithm>
+
+#include "core/base/wire.h"
+#include "core/perfetto/fields.h"
+
+namespace ringscope {
+namespace {
+
+constexpr uint64_t kDefaultPeriodMs = 5000;
+constexpr uint64_t kShortestPeriodMs = 100;
+constexpr uint64_t kLongestPeriodMs = uint64_t{1} << 40;  // more cannot be counted in ns
+constexpr uint64_t kNsPerMs = 1'000'000;
+constexpr size_t kMaxSources = 1024;
+
+/// The last varint of a number in a message.
+std::optional<uint64_t> Varint(Bytes message, uint32_t number) {
+  std::optional<uint64_t> value;
+  wire::FieldReader fields(message);
+  while (const auto field = fields.Next())
+    if (field->number == number && field->type == wire::Type::kVarint) value = field->value;
+  return value;
+}
+
+ConfiguredSource ReadSource(Bytes message) {
+  ConfiguredSource source;
+  wire::FieldReader fields(message);
+  while (const auto field = fields.Next()) {
+    if (field->number != proto::DataSource::kConfig || field->type != wire::Type::kBytes) continue;
+    wire::FieldReader config(field->bytes);
+    while (const auto entry = config.Next()) {
+      if (entry->number == proto::DataSourceConfig::kName && entry->type == wire::Type::kBytes)
+        source.name = std::string(wire::AsText(entry->bytes));
+      else if (entry->number == proto::DataSourceConfig::kTargetBuffer &&
+               entry->type == wire::Type::kVarint)
+        source.target_buffer = entry->value;
+    }
+  }
+  return source;
+}
+
+}  // namespace
+
+uint64_t TraceConfigFacts::PeriodNs() const {
+  const uint64_t ms =
+      file_write_period_ms.value_or(0) == 0 ? kDefaultPeriodMs : *file_write_period_ms;
+  return std::clamp(ms, kShortestPeriodMs, kLongestPeriodMs) * kNsPerMs;
+}
+
+TraceConfigFacts ReadTraceConfigFacts(Bytes config) {
+  TraceConfigFacts facts;
+  wire::FieldReader fields(config);
+  while (const auto field = fields.Next()) {
+    if (field->type == wire::Type::kVarint) {
+      if (field->number == proto::TraceConfig::kWriteIntoFile)
+        facts.write_into_file = field->value != 0;
+      if (field->number == proto::TraceConfig::kFileWritePeriodMs)
+        facts.file_write_period_ms = field->value;
+      if (field->number == proto::TraceConfig::kFlushPeriodMs) facts.flush_period_ms = field->value;
+    } else if (field->type == wire::Type::kBytes) {
+      if (field->number == proto::TraceConfig::kDataSources && facts.sources.size() < kMaxSources)
+        facts.sources.push_back(ReadSource(field->bytes));
+      if (field->number == proto::TraceConfig::kIncrementalStateConfig)
+        facts.clear_period_ms = Varint(field->bytes, proto::IncrementalStateConfig::kClearPeriodMs);
+    }
+  }
+  return facts;
+}
+
+}  // namespace ringscope

@@ -1,0 +1,141 @@
+#include "core/session/buffer_event.h"
+
+#include <fmt/format.h>
+
+#include "core/perfetto/data_loss.h"
+
+namespace ringscope {
+namespace {
+
+using Kind = BufferEvent::Kind;
+
+const char* WaitsFor(StallReason reason) {
+  switch (reason) {
+    case StallReason::kNeedsPatch:
+      return "a patch of it";
+    case StallReason::kMissingChunk:
+      return "the chunk behind it";
+    case StallReason::kIncomplete:
+      return "its completion";
+  }
+  return "";
+}
+
+std::string State(const BufferEvent& event) {
+  std::string text = fmt::format("{} bytes at {}", event.outer_size, event.offset);
+  if (event.payload_avail == 0 && event.payload_size > 0)
+    text += ", all consumed";
+  else if (event.payload_avail < event.payload_size)
+    text += fmt::format(", {} of {} consumed", event.payload_size - event.payload_avail,
+                        event.payload_size);
+  if (event.incomplete) text += ", incomplete";
+  if ((event.flags & kNeedsPatching) != 0) text += ", needs patching";
+  return text;
+}
+
+std::string PacketSpan(const BufferEvent& event) {
+  std::string text = fmt::format("the packet at {}+{}", ToString(event.chunk), event.first_offset);
+  if (event.last_chunk != event.chunk.chunk) text += fmt::format(" to #{}", Raw(event.last_chunk));
+  return text;
+}
+
+}  // namespace
+
+const char* InWords(DiscardReason reason) {
+  switch (reason) {
+    case DiscardReason::kSealed:
+      return "the buffer was full before";
+    case DiscardReason::kFull:
+      return "the buffer is full";
+    case DiscardReason::kTooLarge:
+      return "larger than the buffer allows";
+    case DiscardReason::kAlreadyConsumed:
+      return "this chunk or a newer one was consumed before";
+    case DiscardReason::kBadRecommit:
+      return "a re-commit that breaks the rules";
+  }
+  return "";
+}
+
+std::string ToString(ChunkName name) {
+  return fmt::format("{}:{}#{}", Raw(name.sequence.producer), Raw(name.sequence.writer),
+                     Raw(name.chunk));
+}
+
+const char* Name(BufferEvent::Kind kind) {
+  switch (kind) {
+    case Kind::kCommitted:
+      return "committed";
+    case Kind::kRewritten:
+      return "rewritten";
+    case Kind::kRelocated:
+      return "relocated";
+    case Kind::kDiscarded:
+      return "discarded";
+    case Kind::kEvicting:
+      return "evicted";
+    case Kind::kErased:
+      return "erased";
+    case Kind::kPatched:
+      return "patched";
+    case Kind::kPatchMissed:
+      return "patch_missed";
+    case Kind::kReturned:
+      return "returned";
+    case Kind::kGivenUp:
+      return "given_up";
+    case Kind::kLossBit:
+      return "loss_bit";
+    case Kind::kWrap:
+      return "wrap";
+    case Kind::kPadding:
+      return "padding";
+    case Kind::kStalled:
+      return "stalled";
+  }
+  return "";
+}
+
+std::string Describe(const BufferEvent& event) {
+  const std::string chunk = ToString(event.chunk);
+  switch (event.kind) {
+    case Kind::kCommitted:
+      return fmt::format("{} committed: {}", chunk, State(event));
+    case Kind::kRewritten:
+      return fmt::format("{} re-committed in place: {}", chunk, State(event));
+    case Kind::kRelocated:
+      return fmt::format("{} moves to the write cursor, from {}", chunk, event.offset);
+    case Kind::kDiscarded:
+      return fmt::format("{} discarded: {}", chunk, InWords(event.discard));
+    case Kind::kEvicting:
+      return fmt::format("{} evicted for {}: {}", chunk, event.by ? ToString(*event.by) : "?",
+                         State(event));
+    case Kind::kErased:
+      return fmt::format("{} leaves the buffer", chunk);
+    case Kind::kPatched:
+      return fmt::format("{} patched ({})", chunk, event.patches);
+    case Kind::kPatchMissed:
+      return fmt::format("{} not patched: {}", chunk,
+                         event.miss == PatchMiss::kNoSuchChunk ? "it is not in the buffer"
+                                                               : "the patch lies outside of it");
+    case Kind::kReturned:
+      return fmt::format("{} read: {} bytes{}", PacketSpan(event), event.packet_size,
+                         event.loss_bits == 0
+                             ? ""
+                             : fmt::format(", flagged {}", LossBitsToString(event.loss_bits)));
+    case Kind::kGivenUp:
+      return fmt::format("{} given up: {}", PacketSpan(event), LossBitsToString(event.loss_bits));
+    case Kind::kLossBit:
+      return fmt::format("{}: {} is noted for the next packet", chunk,
+                         LossBitsToString(event.loss_bits));
+    case Kind::kWrap:
+      return "the write cursor wraps";
+    case Kind::kPadding:
+      return fmt::format("padding of {} bytes at {}", event.outer_size, event.offset);
+    case Kind::kStalled:
+      return fmt::format("{} stalls its sequence: it waits for {}", chunk, WaitsFor(event.stall));
+  }
+  return "";
+}
+
+}  // namespace ringscope

@@ -1,0 +1,172 @@
+#include "core/session/buffer_event.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "core/session/replay.h"
+#include "core/testing/session_log.h"
+
+namespace ringscope {
+namespace {
+
+using testing::BufferOp;
+using testing::Chunk;
+using ::testing::ElementsAre;
+using testing::Request;
+
+/// Writes down what happens inside the buffers.
+class BufferEventLog : public ReplayListener {
+ public:
+  bool WantsBufferEvents() const override { return true; }
+  void OnBufferEvent(const BufferEvent& event) override {
+    lines.push_back(std::to_string(event.at.record.value_or(0)) + ": " + Describe(event));
+    events.push_back(event);
+  }
+  void OnDrainEvent(const BufferEvent& event) override { drained.push_back(Describe(event)); }
+
+  std::vector<std::string> lines;
+  std::vector<BufferEvent> events;
+  std::vector<std::string> drained;
+};
+
+BufferEventLog EventLogOf(const std::string& engine, const std::vector<Op>& ops) {
+  BufferEventLog log;
+  ReplayOptions options;
+  options.session.all.engine = engine;
+  Replay replay(options, log);
+  for (const Op& op : ops) EXPECT_TRUE(replay.Apply(op));
+  EXPECT_TRUE(replay.Drain());
+  return log;
+}
+
+std::vector<std::string> EventsOf(const std::string& engine, const std::vector<Op>& ops) {
+  return EventLogOf(engine, ops).lines;
+}
+
+Op EventsReadOp() { return {.time_ns = {}, .body = ReadPass{.buffer = BufferId{1}}}; }
+
+// [ c0: a20 | b12-> ] waits for c1; [ c2 ] breaks the chain for good.
+TEST(BufferEvents, TellsStallsAndPacketsGivenUp) {
+  const Request first = Request(1).Move(1, Chunk(1, 1, 0).Whole(20, 'a').Begins(12, 'b'));
+  const Request third = Request(1).Move(1, Chunk(1, 1, 2).Whole(8, 'c'));
+  EXPECT_THAT(
+      EventsOf("v2@58", {BufferOp(1), first.op(), EventsReadOp(), third.op(), EventsReadOp()}),
+      ElementsAre("2: 1:1#0 committed: 64 bytes at 0", "3: the packet at 1:1#0+0 read: 20 bytes",
+                  "3: 1:1#0 stalls its sequence: it waits for the chunk behind it",
+                  "4: 1:1#2 committed: 32 bytes at 64",
+                  "5: 1:1#0: reassembly_gap is noted for the next packet",
+                  "5: the packet at 1:1#0+21 given up: reassembly_gap",
+                  "5: 1:1#0 leaves the buffer", "5: 1:1#2: read_gap is noted for the next packet",
+                  "5: the packet at 1:1#2+0 read: 8 bytes, flagged read_gap+reassembly_gap",
+                  "5: 1:1#2 leaves the buffer"));
+}
+
+TEST(BufferEvents, TellsWhoNeededTheRoom) {
+  std::vector<Op> ops = {BufferOp(1)};
+  const Request first = Request(1).Move(1, Chunk(1, 1, 0).Whole(3000, 'a'));
+  const Request second = Request(1).Move(1, Chunk(1, 2, 0).Whole(3000, 'b'));
+  EXPECT_THAT(
+      EventsOf("v2@58", {BufferOp(1), first.op(), second.op()}),
+      ElementsAre("2: 1:1#0 committed: 3024 bytes at 0", "3: the write cursor wraps",
+                  "3: 1:1#0 evicted for 1:2#0: 3024 bytes at 0", "3: 1:1#0 leaves the buffer",
+                  "3: 1:1#0: overwrite is noted for the next packet",
+                  "3: 1:2#0 committed: 3024 bytes at 0"));
+}
+
+TEST(BufferEvents, V1TellsWhatASequenceWaitsFor) {
+  const Request patchable =
+      Request(1).Move(1, Chunk(1, 1, 0).Whole(20, 'a').Begins(12, 'b').NeedsPatching());
+  const Request orphan = Request(1).Move(1, Chunk(1, 2, 5).Ends(8, 'c'));
+  const Request scraped =
+      Request(1).Move(1, Chunk(1, 3, 0).Whole(8, 'd').Whole(4, 'e').Incomplete());
+  const Request behind = Request(1).Move(1, Chunk(1, 3, 1).Whole(8, 'f'));
+  EXPECT_THAT(EventsOf("v1", {BufferOp(1), patchable.op(), orphan.op(), scraped.op(), behind.op(),
+                              EventsReadOp()}),
+              ElementsAre("2: 1:1#0 committed: 64 bytes at 0, needs patching",
+                          "3: 1:2#5 committed: 32 bytes at 64",
+                          "4: 1:3#0 committed: 32 bytes at 96, incomplete",
+                          "5: 1:3#1 committed: 32 bytes at 128",
+                          "6: 1:1#0 stalls its sequence: it waits for a patch of it",
+                          "6: the packet at 1:2#5+0 given up: orphan_continuation",
+                          "6: 1:2#5: orphan_continuation is noted for the next packet",
+                          "6: the packet at 1:3#0+0 read: 8 bytes, flagged present",
+                          "6: 1:3#0 stalls its sequence: it waits for its completion"));
+}
+
+TEST(BufferEvents, TellsDiscardsAndMissedPatches) {
+  const Request first = Request(1).Move(1, Chunk(1, 1, 3).Whole(8, 'a'));
+  const Request again = Request(1).Move(1, Chunk(1, 1, 3).Whole(8, 'a'));
+  const Request patch = Request(1).Patch(1, 1, 3, 0, "wxyz");
+  EXPECT_THAT(
+      EventsOf("v2@58",
+               {BufferOp(1), first.op(), patch.op(), EventsReadOp(), again.op(), patch.op()}),
+      ::testing::Contains("5: 1:1#3 discarded: this chunk or a newer one was consumed before"));
+}
+
+// [ c1 | c0 ] of 1:1; 1:2 needs the space of c1, and what comes before c1 in its sequence goes
+// first.
+TEST(BufferEvents, Erasure_SaysWhy) {
+  const Request later = Request(1).Move(1, Chunk(1, 1, 1).Whole(1000, 'a'));
+  const Request earlier = Request(1).Move(1, Chunk(1, 1, 0).Whole(1000, 'b'));
+  const Request other = Request(1).Move(1, Chunk(1, 2, 0).Whole(3000, 'c'));
+  const BufferEventLog log =
+      EventLogOf("v2@58", {BufferOp(1), later.op(), earlier.op(), other.op(), EventsReadOp()});
+  std::vector<const BufferEvent*> erased;
+  for (const BufferEvent& event : log.events)
+    if (event.kind == BufferEvent::Kind::kErased) erased.push_back(&event);
+  ASSERT_EQ(erased.size(), 3u);
+  const ChunkName by{{ProducerId{1}, WriterId{2}}, ChunkId{0}};
+  EXPECT_EQ(erased[0]->erasure, Erasure::kCleared);
+  EXPECT_EQ(erased[0]->by, by);
+  EXPECT_EQ(erased[0]->with, erased[1]->chunk);
+  EXPECT_EQ(erased[1]->erasure, Erasure::kOverwritten);
+  EXPECT_EQ(erased[1]->by, by);
+  EXPECT_FALSE(erased[1]->with);
+  EXPECT_EQ(erased[2]->erasure, Erasure::kConsumed);
+  EXPECT_FALSE(erased[2]->by);
+}
+
+TEST(BufferEvents, Erasure_OfAChunkThatMoves) {
+  const Request scraped =
+      Request(1).Move(1, Chunk(1, 1, 0).Whole(20, 'a').Whole(20, 'b').Incomplete());
+  const Request whole = Request(1).Move(1, Chunk(1, 1, 0).Whole(20, 'a').Whole(20, 'b'));
+  const BufferEventLog log =
+      EventLogOf("v2@58", {BufferOp(1), scraped.op(), EventsReadOp(), whole.op()});
+  bool moved = false;
+  for (const BufferEvent& event : log.events) {
+    if (event.kind == BufferEvent::Kind::kErased) {
+      EXPECT_EQ(event.erasure, Erasure::kMoved);
+      moved = true;
+    }
+    if (event.kind == BufferEvent::Kind::kCommitted) {
+      EXPECT_EQ(event.moved, moved);
+    }
+  }
+  EXPECT_TRUE(moved);
+}
+
+TEST(BufferEvents, Moment_CountsWhatWasWritten) {
+  const Request first = Request(1).Move(1, Chunk(1, 1, 0).Whole(20, 'a'));
+  const Request second = Request(1).Move(1, Chunk(1, 1, 1).Whole(30, 'b'));
+  const BufferEventLog log = EventLogOf("v1", {BufferOp(1), first.op(), second.op()});
+  ASSERT_EQ(log.events.size(), 2u);
+  EXPECT_EQ(log.events[0].at.written_chunks, 1u);
+  EXPECT_EQ(log.events[1].at.written_chunks, 2u);
+  EXPECT_EQ(log.events[1].at.written_bytes,
+            uint64_t{log.events[0].outer_size} + log.events[1].outer_size);
+}
+
+// What the reading out at the end finds is not part of the log.
+TEST(BufferEvents, Drain_IsApart) {
+  const Request first = Request(1).Move(1, Chunk(1, 1, 0).Whole(20, 'a'));
+  const BufferEventLog log = EventLogOf("v1", {BufferOp(1), first.op()});
+  EXPECT_EQ(log.events.size(), 1u);
+  EXPECT_THAT(log.drained,
+              ::testing::Contains("the packet at 1:1#0+0 read: 20 bytes, flagged present"));
+}
+
+}  // namespace
+}  // namespace ringscope

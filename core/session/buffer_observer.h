@@ -1,0 +1,60 @@
+#ifndef RINGSCOPE_CORE_SESSION_BUFFER_OBSERVER_H_
+#define RINGSCOPE_CORE_SESSION_BUFFER_OBSERVER_H_
+
+#include <optional>
+
+#include "core/session/replay_listener.h"
+
+namespace ringscope {
+
+/// Watches the engine of one buffer for the listeners of a replay: adds the buffer, the moment, and
+/// why chunks leave.
+class BufferObserver : public EngineObserver {
+ public:
+  /// @param now the record under way; must outlive this, like the listeners
+  BufferObserver(BufferId buffer, const LogMoment& now, const ReplayListeners& listeners)
+      : buffer_(buffer), now_(now), listeners_(listeners) {}
+
+  /// The engine is about to take this chunk; EndCommit follows.
+  void BeginCommit(const ChunkCommit& commit) { under_way_ = {commit.sequence, commit.chunk}; }
+  void EndCommit();
+  /// All that follows is not part of the log.
+  void BeginDrain() { draining_ = true; }
+
+  void OnCommitted(const ObservedChunk& chunk) override;
+  void OnRewritten(const ObservedChunk& chunk) override;
+  void OnRelocated(const ObservedChunk& chunk) override;
+  void OnDiscarded(const ChunkCommit& commit, DiscardReason reason) override;
+  void OnEvicting(const ObservedChunk& chunk, const ChunkCommit& by) override;
+  void OnErased(const ObservedChunk& chunk) override;
+  void OnPatched(const ObservedChunk& chunk, const ChunkPatches& patches) override;
+  void OnPatchMissed(const ObservedChunk* chunk, const ChunkPatches& patches,
+                     PatchMiss miss) override;
+  void OnPacketReturned(const Packet& packet) override;
+  void OnPacketGivenUp(SequenceKey sequence, const PacketPlace& place, uint32_t cause) override;
+  void OnLossBit(SequenceKey sequence, ChunkId chunk, uint32_t bit) override;
+  void OnWrap() override;
+  void OnPadding(uint64_t offset, uint32_t size) override;
+  void OnStalled(SequenceKey sequence, ChunkId chunk, StallReason reason) override;
+
+ private:
+  BufferEvent At(BufferEvent::Kind kind, ChunkName chunk) const;
+  BufferEvent Of(BufferEvent::Kind kind, const ObservedChunk& chunk) const;
+  BufferEvent Of(BufferEvent::Kind kind, SequenceKey sequence, const PacketPlace& place) const;
+  void Emit(const BufferEvent& event);
+
+  const BufferId buffer_;
+  const LogMoment& now_;
+  const ReplayListeners& listeners_;
+  uint64_t written_bytes_ = 0;
+  uint64_t written_chunks_ = 0;
+  bool draining_ = false;
+  // The commit under way.
+  std::optional<ChunkName> under_way_;
+  std::optional<ChunkName> evicting_;  // the chunk whose space is being taken
+  bool relocating_ = false;            // it was in the buffer, and moves
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_SESSION_BUFFER_OBSERVER_H_

@@ -1,0 +1,51 @@
+#ifndef RINGSCOPE_CORE_SESSION_LOSS_ANALYSIS_H_
+#define RINGSCOPE_CORE_SESSION_LOSS_ANALYSIS_H_
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "core/base/sequence_map.h"
+#include "core/perfetto/data_loss.h"
+#include "core/perfetto/incremental_state.h"
+#include "core/perfetto/packet_facts.h"
+#include "core/session/session.h"
+
+namespace ringscope {
+
+/// Losses of one buffer that only the packets show, by trace processor's definitions.
+struct BufferLosses {
+  uint64_t sequence_packet_loss = 0;  // packets with a non-zero previous_packet_dropped that are
+                                      // not their sequence's first
+  std::array<uint64_t, kLossBitNames.size()> by_bit{};  // those packets with each of the bits
+  uint64_t incremental_sequences_dropped = 0;  // sequences all of whose state-needing packets (at
+                                               // least one) are unusable
+};
+
+/// Watches the packets that go into a trace and derives what trace processor would report.
+/// Memory: O(sequences).
+class LossAnalysis {
+ public:
+  /// The packets in the trace's order, valid ones only.
+  void AddPacket(const SessionPacket& packet);
+  /// The same, of a packet of which only this is known.
+  void AddPacket(const SessionPacket& packet, const PacketFacts& facts);
+  /// By buffer; buffers without packets are absent.
+  std::map<BufferId, BufferLosses> Result() const;
+
+ private:
+  struct SequenceState {
+    BufferId buffer{};
+    IncrementalState incremental;
+    bool needed_state = false;  // at least one packet needed it
+    bool used_state = false;    // and at least one could use it
+  };
+  SequenceMap<SequenceState> sequences_;
+  std::map<BufferId, BufferLosses> losses_;
+  std::string scratch_;
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_SESSION_LOSS_ANALYSIS_H_

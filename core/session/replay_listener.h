@@ -1,0 +1,105 @@
+#ifndef RINGSCOPE_CORE_SESSION_REPLAY_LISTENER_H_
+#define RINGSCOPE_CORE_SESSION_REPLAY_LISTENER_H_
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/log_moment.h"
+#include "core/log/op.h"
+#include "core/log/service_access.h"
+#include "core/session/buffer_event.h"
+
+namespace ringscope {
+
+/// A packet that a buffer returned, with what the service adds or says about it.
+struct SessionPacket {
+  BufferId buffer{};
+  const Packet* packet = nullptr;
+  uint32_t sequence_id = 0;  // trusted_packet_sequence_id; 0 for an invalid packet
+  bool valid = true;         // passed the service's validation
+};
+
+struct SessionBuffer;
+
+/// Receives what a replay does, in order. Default: nothing.
+///
+/// A record brings chunks, patches, reads or clones. Between OnChunk and OnChunkDone, after
+/// OnPatch's patches and between OnReadBegun and OnReadDone come the buffer's own events. Where a
+/// buffer ends, because another takes its id or because the log ends, it is drained: read out to
+/// know what it still held, which is not part of the log.
+class ReplayListener {
+ public:
+  virtual ~ReplayListener() = default;
+
+  /// Whether OnBufferEvent and OnDrainEvent are of use. If they are to no listener, the buffers are
+  /// unobserved, which costs nothing, and those that are replaced are not drained. Constant.
+  virtual bool WantsBufferEvents() const { return false; }
+
+  /// The record is about to be applied.
+  virtual void OnRecord(const Op&, const LogMoment&) {}
+  /// A buffer was set up; it stays where it is until OnBufferReplaced or the session's end.
+  virtual void OnBufferSetUp(SessionBuffer&) {}
+  /// Another buffer is about to take this one's id. It was drained.
+  virtual void OnBufferReplaced(SessionBuffer&) {}
+  /// A chunk is about to go into the buffer, unless the service refuses it.
+  virtual void OnChunk(BufferId, const ChunkCommit&, std::optional<Refusal>) {}
+  /// The buffer has taken (or discarded) the chunk that OnChunk announced.
+  virtual void OnChunkDone(BufferId, const ChunkCommit&) {}
+  virtual void OnPatch(BufferId, bool ok) { static_cast<void>(ok); }
+  virtual void OnReadBegun(BufferId) {}
+  virtual Status OnPacket(const SessionPacket&) { return {}; }
+  virtual void OnReadDone(BufferId, uint64_t packets) { static_cast<void>(packets); }
+  virtual void OnClonePacket(const SessionPacket&) {}
+  virtual void OnCloneDone(BufferId, uint64_t packets, const BufferStats&) {
+    static_cast<void>(packets);
+  }
+  /// Something happened inside a buffer, because of a record of the log or a read.
+  virtual void OnBufferEvent(const BufferEvent&) {}
+
+  /// The buffer is about to be drained; its engine is of no further use afterwards.
+  virtual void OnDrainBegun(BufferId) {}
+  /// The same as OnBufferEvent, because the buffer is drained.
+  virtual void OnDrainEvent(const BufferEvent&) {}
+  virtual void OnDrainPacket(BufferId, const Packet&) {}
+  /// The log is at its end, and all buffers were drained.
+  virtual void OnDrained() {}
+
+  /// Something the user should know; each kind is reported once.
+  virtual void OnWarning(const std::string&) {}
+};
+
+/// The listeners of a replay, which must outlive it. They are called in this order, so that a
+/// ledger comes before those that it reports to.
+class ReplayListeners {
+ public:
+  ReplayListeners(ReplayListener& listener) : listeners_{&listener} {}  // NOLINT: one is a list
+  ReplayListeners(std::initializer_list<ReplayListener*> listeners) : listeners_(listeners) {}
+  ReplayListeners(std::vector<ReplayListener*> listeners)  // NOLINT: likewise
+      : listeners_(std::move(listeners)) {}
+
+  /// Calls the member function of each: `Call(&ReplayListener::OnReadBegun, id)`.
+  template <typename... Parameters, typename... Arguments>
+  void Call(void (ReplayListener::*function)(Parameters...), Arguments&&... arguments) const {
+    for (ReplayListener* listener : listeners_) (listener->*function)(arguments...);
+  }
+  Status OnPacket(const SessionPacket& packet) const {
+    for (ReplayListener* listener : listeners_) RS_RETURN_IF_ERROR(listener->OnPacket(packet));
+    return {};
+  }
+  bool WantBufferEvents() const {
+    for (const ReplayListener* listener : listeners_)
+      if (listener->WantsBufferEvents()) return true;
+    return false;
+  }
+
+ private:
+  std::vector<ReplayListener*> listeners_;
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_SESSION_REPLAY_LISTENER_H_

@@ -1,0 +1,60 @@
+#ifndef RINGSCOPE_CORE_SESSION_REPLAY_OUTCOME_H_
+#define RINGSCOPE_CORE_SESSION_REPLAY_OUTCOME_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/packet_count.h"
+#include "core/perfetto/fill_policy.h"
+#include "core/perfetto/stats.h"
+#include "core/session/loss_analysis.h"
+#include "core/session/session.h"
+
+namespace ringscope {
+
+/// How one buffer came out of a replay.
+struct BufferOutcome {
+  BufferId id{};
+  uint32_t index = 0;  // in the trace config
+  std::string engine;
+  uint64_t size = 0;  // bytes, as asked for
+  FillPolicy policy = FillPolicy::kRingBuffer;
+  bool freed = false;
+  BufferStats stats;
+  PacketCount read;      // returned by all read passes, clones apart
+  uint64_t invalid = 0;  // of these, refused by the service
+  BufferLosses losses;
+  PacketCount unread;        // what one more read would have returned
+  uint64_t stuck_bytes = 0;  // of chunks that even that read would have left: packets that wait
+                             // for a patch or for another chunk
+};
+
+struct WriterOutcome {
+  BufferId buffer{};
+  SequenceKey sequence;
+  WriterHistogram histogram;
+};
+
+/// How the replay of one session ended.
+struct ReplayOutcome {
+  std::string path;
+  uint64_t session = 0;  // number in the input, from 1
+  uint64_t records = 0;
+  uint64_t read_passes = 0;
+  uint64_t recorder_gaps = 0;
+  std::optional<uint64_t> first_time_ns;
+  std::optional<uint64_t> last_time_ns;
+  std::vector<BufferOutcome> buffers;  // by id
+  std::vector<WriterOutcome> writers;  // if asked for; by buffer, in order of first commit
+  ServiceStats service;
+
+  uint64_t duration_ns() const {
+    return first_time_ns && last_time_ns ? *last_time_ns - *first_time_ns : 0;
+  }
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_SESSION_REPLAY_OUTCOME_H_

@@ -1,0 +1,270 @@
+#include "core/session/session.h"
+
+#include <fmt/format.h>
+
+#include "core/perfetto/trusted_fields.h"
+#include "core/session/session_errors.h"
+
+namespace ringscope {
+namespace {
+
+// Limits of the service. Source: Perfetto's tracing service, as observed.
+constexpr uint64_t kMaxWriterId = 32767;
+constexpr size_t kMaxPatchesPerChunk = 1024;
+
+}  // namespace
+
+void Session::BeginRecord(const Op& op, uint64_t number) {
+  now_.record = number;
+  if (op.time_ns) now_.time_ns = op.time_ns;
+  listeners_.Call(&ReplayListener::OnRecord, op, now_);
+}
+
+Status Session::Apply(const Op& op) {
+  access_.Apply(op);
+  stats_.producers_seen = access_.producers_seen();
+  stats_.producers_connected = access_.producers_connected();
+  return std::visit(
+      Overloaded{
+          [&](const BufferSetUp& setup) { return SetUpBuffer(setup); },
+          [&](const BufferFreed& freed) -> Status {
+            if (SessionBuffer* buffer = FindOpenBuffer(freed.id)) buffer->freed = true;
+            return {};
+          },
+          [&](const ProducerDisconnected& gone) -> Status {
+            held_.Drop(gone.producer);
+            return {};
+          },
+          [&](const Commit& commit) { return ApplyCommit(commit); },
+          [&](const FlushRequested& flush) -> Status {
+            CountFlush(flush.flush);
+            return {};
+          },
+          [&](const FlushAcknowledged& flush) -> Status {
+            CountFlush(flush.flush);
+            return {};
+          },
+          [&](const FlushTimedOut& flush) -> Status {
+            CountFlush(flush.flush);
+            ++stats_.flushes_failed;
+            stats_.flushes_succeeded -= stats_.flushes_succeeded > 0;
+            return {};
+          },
+          // The others change nothing in the service; reads are the caller's to ask for.
+          [](const auto&) -> Status { return {}; },
+      },
+      op.body);
+}
+
+Status Session::SetUpBuffer(const BufferSetUp& setup) {
+  BufferChoice choice = options_.all;
+  if (const auto own = options_.buffers.find(setup.id); own != options_.buffers.end()) {
+    if (own->second.engine) choice.engine = own->second.engine;
+    if (own->second.size) choice.size = own->second.size;
+    if (own->second.policy) choice.policy = own->second.policy;
+  }
+  const bool chosen = choice.engine.has_value();
+  const std::string name =
+      choice.engine.value_or(setup.engine.empty() ? kDefaultEngine : setup.engine);
+  auto info = chosen ? options_.find_engine(name) : FindEngine(name);
+  if (!info) {
+    Error error = std::move(info).error();
+    if (!chosen) {
+      error.code = ErrorCode::kUnsupported;
+      error.message = fmt::format(
+          "buffer {} was recorded with engine '{}', which this build does "
+          "not have",
+          Raw(setup.id), name);
+      error.hint = "choose another with --engine; `ringscope engines` lists them";
+    }
+    return tl::unexpected<Error>(std::move(error));
+  }
+
+  SessionBuffer buffer;
+  buffer.id = setup.id;
+  buffer.index = setup.index.value_or(buffers_set_up_);
+  buffer.requested_size = choice.size.value_or(setup.size);
+  buffer.policy = choice.policy.value_or(setup.policy);
+  buffer.info = *info;
+  EngineConfig config{.size = buffer.requested_size, .policy = buffer.policy};
+  if (is_observed_) buffer.observer = std::make_unique<BufferObserver>(setup.id, now_, listeners_);
+  config.observer = buffer.observer.get();
+  auto engine = options_.make_engine ? options_.make_engine(**info, config, setup.id)
+                                     : (*info)->create(config);
+  if (!engine) {
+    Error error = std::move(engine).error();
+    if (choice.size) error.code = ErrorCode::kUsage;  // the caller's own choice
+    if (error.hint.empty()) error.hint = "choose another size with --size";
+    return InBuffer(setup.id, std::move(error));
+  }
+  buffer.engine = std::move(*engine);
+  if (FindOpenBuffer(setup.id) != nullptr)
+    WarnOnce("again", fmt::format("buffer {} is set up again without being freed: what it held is "
+                                  "dropped",
+                                  Raw(setup.id)));
+  if (const auto old = buffers_.find(setup.id); old != buffers_.end()) {
+    if (is_observed_) RS_RETURN_IF_ERROR(DrainBuffer(old->second));
+    listeners_.Call(&ReplayListener::OnBufferReplaced, old->second);
+    buffers_.erase(old);
+  }
+  listeners_.Call(&ReplayListener::OnBufferSetUp,
+                  buffers_.emplace(setup.id, std::move(buffer)).first->second);
+  ++buffers_set_up_;
+  stats_.total_buffers = buffers_.size();
+  return {};
+}
+
+void Session::CountFlush(uint64_t flush) {
+  // Ids ascend; several producers acknowledge the same one. A log without requests (the recorder
+  // saw only acknowledgements) still tells how many there were.
+  if (last_flush_ && flush <= *last_flush_) return;
+  last_flush_ = flush;
+  ++stats_.flushes_requested;
+  ++stats_.flushes_succeeded;
+}
+
+Status Session::ApplyCommit(const Commit& commit) {
+  const ServiceAccess::Producer* producer = access_.Find(commit.producer);
+  if (access_.IgnoresRequests(producer)) {
+    WarnOnce("no_smb", fmt::format("a request of producer {} came before its shared memory was "
+                                   "set up: ignored, as the service does",
+                                   Raw(commit.producer)));
+    RefuseRequest(commit);
+    return {};
+  }
+  if (!parser_.Parse(commit.request)) {
+    ++stats_.malformed_requests;
+    WarnOnce("malformed", fmt::format("a commit of producer {} is no well-formed request: ignored",
+                                      Raw(commit.producer)));
+    return {};
+  }
+  for (const ChunkToMove& chunk : parser_.chunks())
+    RS_RETURN_IF_ERROR(ApplyChunk(commit, producer, chunk));
+  return ApplyPatches(commit);
+}
+
+Status Session::ApplyPatches(const Commit& commit) {
+  if (held_.DropUnfinished(commit))
+    WarnOnce("unfinished", fmt::format("the last part of a request of producer {} is missing: its "
+                                       "patches are dropped",
+                                       Raw(commit.producer)));
+  if (!commit.last) {
+    if (!held_.Hold(commit, parser_.patches()))
+      WarnOnce("held", fmt::format("a request of producer {} has more than {} bytes of patches and "
+                                   "no last part: its patches are dropped",
+                                   Raw(commit.producer), HeldPatches::kMaxBytes));
+    return {};
+  }
+  for (const ChunkToPatch& patch : held_.Take(commit.producer))
+    RS_RETURN_IF_ERROR(ApplyPatch(commit.producer, patch));
+  for (const ChunkToPatch& patch : parser_.patches())
+    RS_RETURN_IF_ERROR(ApplyPatch(commit.producer, patch));
+  return {};
+}
+
+namespace {
+
+/// The chunk of a commit; nullopt where its data can not be one.
+std::optional<ChunkCommit> ToChunkCommit(const Commit& commit, const ChunkToMove& chunk) {
+  if (!chunk.data || chunk.data->size() > kMaxChunkData) return std::nullopt;
+  const std::optional<ChunkHeader> header = ParseChunkHeader(*chunk.data);
+  if (!header) return std::nullopt;
+  return ChunkCommit{.sequence = {commit.producer, header->writer},
+                     .identity = {},
+                     .chunk = header->chunk,
+                     .fragments = header->fragments,
+                     .flags = header->flags,
+                     .complete = !chunk.incomplete,
+                     .payload = chunk.data->subspan(kChunkHeaderSize)};
+}
+
+}  // namespace
+
+void Session::RefuseRequest(const Commit& commit) {
+  if (!parser_.Parse(commit.request)) return;
+  for (const ChunkToMove& chunk : parser_.chunks()) {
+    if (const auto refused = ToChunkCommit(commit, chunk))
+      listeners_.Call(&ReplayListener::OnChunk, TargetBufferOf(chunk.target_buffer), *refused,
+                      Refusal::kNoSharedMemory);
+  }
+}
+
+Status Session::ApplyChunk(const Commit& commit, const ServiceAccess::Producer* producer,
+                           const ChunkToMove& chunk) {
+  std::optional<ChunkCommit> incoming = ToChunkCommit(commit, chunk);
+  if (!incoming) {
+    ++stats_.skipped_chunks;
+    WarnOnce("skipped",
+             fmt::format("a chunk of producer {} has no data of 8 to 65535 bytes: skipped, as the "
+                         "service does",
+                         Raw(commit.producer)));
+    return {};
+  }
+  const BufferId id = TargetBufferOf(chunk.target_buffer);
+  SessionBuffer* buffer = FindOpenBuffer(id);
+  const std::optional<Refusal> refusal =
+      access_.Check(producer, commit, chunk, incoming->sequence.writer, buffer != nullptr);
+  if (refusal) {
+    if (refusal == Refusal::kNoSuchPage)
+      WarnOnce("page", fmt::format("a chunk of producer {} has a page outside its shared memory: "
+                                   "skipped, as the service does",
+                                   Raw(commit.producer)));
+    if (refusal == Refusal::kNoSuchBuffer)
+      WarnOnce("unknown_buffer", fmt::format("producer {} commits to buffer {}, which is not set "
+                                             "up: its chunks are discarded",
+                                             Raw(commit.producer), Raw(id)));
+    listeners_.Call(&ReplayListener::OnChunk, id, *incoming, refusal);
+    ++(refusal == Refusal::kNoSuchPage ? stats_.skipped_chunks : stats_.chunks_discarded);
+    return {};
+  }
+  if (producer != nullptr) incoming->identity = producer->identity;
+  if (commit.uid) incoming->identity.uid = *commit.uid;
+  if (commit.pid) incoming->identity.pid = *commit.pid;
+  listeners_.Call(&ReplayListener::OnChunk, id, *incoming, std::nullopt);
+  if (buffer->observer) buffer->observer->BeginCommit(*incoming);
+  buffer->engine->Commit(*incoming);
+  if (buffer->observer) buffer->observer->EndCommit();
+  RS_RETURN_IF_ERROR(CheckEngine(id, *buffer->engine));
+  listeners_.Call(&ReplayListener::OnChunkDone, id, *incoming);
+  return {};
+}
+
+Status Session::ApplyPatch(ProducerId producer, const ChunkToPatch& patch) {
+  const BufferId id = TargetBufferOf(patch.target_buffer);
+  SessionBuffer* buffer = FindOpenBuffer(id);
+  const uint64_t writer = patch.writer.value_or(0);
+  const bool refused = buffer == nullptr ||
+                       (access_.knows_producers() && (writer == 0 || writer > kMaxWriterId ||
+                                                      patch.patches.size() > kMaxPatchesPerChunk));
+  if (refused) {
+    stats_.patches_discarded += patch.patches.size();
+    listeners_.Call(&ReplayListener::OnPatch, id, false);
+    return {};
+  }
+  patches_.clear();
+  for (const PatchSpan& span : patch.patches) {
+    if (span.data.size() == kPatchSize)
+      patches_.push_back({.offset = span.offset, .data = span.data.data()});
+    else
+      ++stats_.patches_discarded;
+  }
+  const bool applied = buffer->engine->ApplyPatches(
+      {.sequence = {producer, WriterId{static_cast<uint16_t>(writer)}},
+       .chunk = ChunkId{static_cast<uint32_t>(patch.chunk.value_or(0))},
+       .patches = patches_,
+       .more = patch.more});
+  RS_RETURN_IF_ERROR(CheckEngine(id, *buffer->engine));
+  listeners_.Call(&ReplayListener::OnPatch, id, applied);
+  return {};
+}
+
+SessionBuffer* Session::FindOpenBuffer(BufferId id) {
+  const auto buffer = buffers_.find(id);
+  return buffer == buffers_.end() || buffer->second.freed ? nullptr : &buffer->second;
+}
+
+void Session::WarnOnce(const char* kind, const std::string& text) {
+  if (warned_.insert(kind).second) listeners_.Call(&ReplayListener::OnWarning, text);
+}
+
+}  // namespace ringscope

@@ -1,0 +1,157 @@
+#ifndef RINGSCOPE_CORE_SESSION_SESSION_H_
+#define RINGSCOPE_CORE_SESSION_SESSION_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/engine/catalogue.h"
+#include "core/engine/engine.h"
+#include "core/log/held_patches.h"
+#include "core/log/op.h"
+#include "core/log/service_access.h"
+#include "core/perfetto/commit_request.h"
+#include "core/perfetto/packet_validator.h"
+#include "core/session/buffer_observer.h"
+#include "core/session/replay_listener.h"
+#include "core/session/sequence_ids.h"
+
+namespace ringscope {
+
+/// Counters of the service itself (TraceStats), as far as a log determines them, and what
+/// ringscope had to skip.
+struct ServiceStats {
+  uint64_t chunks_discarded = 0;
+  uint64_t patches_discarded = 0;
+  uint64_t invalid_packets = 0;
+  uint64_t producers_connected = 0;  // at the end
+  uint64_t producers_seen = 0;
+  uint64_t total_buffers = 0;
+  uint64_t flushes_requested = 0;
+  uint64_t flushes_succeeded = 0;
+  uint64_t flushes_failed = 0;
+  uint64_t malformed_requests = 0;  // not counted by the service: it never sees them
+  uint64_t skipped_chunks = 0;      // that the service skips and counts nowhere
+};
+
+/// What a buffer really is in this replay, after the user's choices.
+struct BufferChoice {
+  std::optional<std::string> engine;
+  std::optional<uint64_t> size;
+  std::optional<FillPolicy> policy;
+};
+
+/// A buffer of the session, set up and perhaps freed again.
+struct SessionBuffer {
+  BufferId id{};
+  uint32_t index = 0;  // in the trace config
+  uint64_t requested_size = 0;
+  FillPolicy policy = FillPolicy::kRingBuffer;
+  const EngineInfo* info = nullptr;          // lives as long as the session
+  std::unique_ptr<BufferObserver> observer;  // of the engine; nullptr: nobody listens
+  std::unique_ptr<Engine> engine;
+  bool freed = false;
+};
+
+/// Makes a buffer's engine.
+using EngineMaker = std::function<Result<std::unique_ptr<Engine>>(const EngineInfo&,
+                                                                  const EngineConfig&, BufferId)>;
+
+/// The tracing service's rules around the buffers: who may write where, what it refuses, packet
+/// validation, sequence ids, read passes. Each check applies only once the session has records of
+/// that kind, so plain operations allow everything.
+class Session {
+ public:
+  struct Options {
+    BufferChoice all;                          // for every buffer
+    std::map<BufferId, BufferChoice> buffers;  // for one, stronger than `all`
+    /// Resolves the engines that `all` and `buffers` name. Those that a log names are looked up in
+    /// the catalogue alone: no log can have code loaded.
+    EngineLookup find_engine = FindEngine;
+    EngineMaker make_engine;  // absent: as the engine's own information says
+  };
+
+  Session(Options options, ReplayListeners listeners)
+      : options_(std::move(options)),
+        listeners_(std::move(listeners)),
+        is_observed_(listeners_.WantBufferEvents()) {}
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  /// What follows is the doing of this record.
+  void BeginRecord(const Op& op, uint64_t number);
+  /// Applies a record. Reads happen where the record says so only through the Read functions.
+  Status Apply(const Op& op);
+
+  /// A read of one buffer: begin, then packets until none or a limit is reached.
+  /// `max_bytes` counts the packets' own bytes.
+  Status ReadBuffer(BufferId id, std::optional<uint64_t> max_packets,
+                    std::optional<uint64_t> max_bytes);
+  /// A pass of the service over this buffer alone; as ReadAllBuffers.
+  Result<bool> ReadBufferPass(BufferId id, uint64_t max_bytes);
+  /// Which buffers a pass over all of them reads.
+  enum class Reach : uint8_t {
+    kOpen,   // those that a reader of the log's time could read
+    kFreed,  // and what freed ones held when they were freed
+  };
+  /// A pass of the service over all buffers in order; `max_bytes` counts the packets as they go
+  /// into the trace, and buffers after the point where it is reached are not begun.
+  /// @return whether the limit was reached (so that there may be more)
+  Result<bool> ReadAllBuffers(std::optional<uint64_t> max_bytes, Reach reach = Reach::kOpen);
+  Status ReadClone(BufferId id);
+  /// The log is at its end: reads out what the buffers still hold, for the listeners alone. Once;
+  /// the engines are of no further use, but for their statistics.
+  Status Drain();
+
+  /// By id; freed ones stay listed, with their engine, until another takes the id: no commit, read
+  /// or clone of the log reaches them, but what they held counts as unread.
+  const std::map<BufferId, SessionBuffer>& buffers() const { return buffers_; }
+  const ServiceStats& stats() const { return stats_; }
+  /// Trusted sequence ids; asking for a sequence that has none gives it the next.
+  SequenceIds& sequence_ids() { return sequence_ids_; }
+
+ private:
+  Status SetUpBuffer(const BufferSetUp& setup);
+  Status ApplyCommit(const Commit& commit);
+  void RefuseRequest(const Commit& commit);
+  Status ApplyPatches(const Commit& commit);
+  Status ApplyChunk(const Commit& commit, const ServiceAccess::Producer* producer,
+                    const ChunkToMove& chunk);
+  Status ApplyPatch(ProducerId producer, const ChunkToPatch& patch);
+  SessionBuffer* FindOpenBuffer(BufferId id);
+  std::vector<SessionBuffer*> BuffersInOrder(Reach reach);
+  void CountFlush(uint64_t flush);
+  struct ReadLimits {
+    std::optional<uint64_t> max_packets;
+    std::optional<uint64_t> max_bytes;
+    bool as_in_trace = false;  // bytes count as the service counts them
+  };
+  Result<bool> ReadPackets(SessionBuffer& buffer, const ReadLimits& limits, uint64_t& bytes);
+  SessionPacket Judge(BufferId buffer, const Packet& packet);
+  Status DrainBuffer(SessionBuffer& buffer);
+  void WarnOnce(const char* kind, const std::string& text);
+
+  Options options_;
+  const ReplayListeners listeners_;
+  const bool is_observed_;
+  LogMoment now_;
+  std::map<BufferId, SessionBuffer> buffers_;
+  ServiceAccess access_;
+  HeldPatches held_;
+  SequenceIds sequence_ids_;
+  ServiceStats stats_;
+  CommitRequestParser parser_;
+  std::vector<Patch> patches_;  // scratch
+  std::set<std::string> warned_;
+  std::optional<uint64_t> last_flush_;
+  uint32_t buffers_set_up_ = 0;
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_SESSION_SESSION_H_

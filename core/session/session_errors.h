@@ -1,0 +1,28 @@
+#ifndef RINGSCOPE_CORE_SESSION_SESSION_ERRORS_H_
+#define RINGSCOPE_CORE_SESSION_SESSION_ERRORS_H_
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "core/base/result.h"
+#include "core/engine/engine.h"
+
+namespace ringscope {
+
+/// The error, with the buffer that it is about.
+inline tl::unexpected<Error> InBuffer(BufferId id, Error error) {
+  error.message = fmt::format("buffer {}: {}", Raw(id), error.message);
+  return tl::unexpected<Error>(std::move(error));
+}
+
+/// The error of a buffer whose engine cannot go on.
+inline Status CheckEngine(BufferId id, const Engine& engine) {
+  if (engine.failure() == nullptr) [[likely]]
+    return {};
+  return InBuffer(id, *engine.failure());
+}
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_SESSION_SESSION_ERRORS_H_

@@ -1,0 +1,131 @@
+// How a session reads its buffers.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/perfetto/trusted_fields.h"
+#include "core/session/session.h"
+#include "core/session/session_errors.h"
+
+namespace ringscope {
+
+std::vector<SessionBuffer*> Session::BuffersInOrder(Reach reach) {
+  std::vector<SessionBuffer*> order;
+  for (auto& [id, buffer] : buffers_)
+    if (!buffer.freed || reach == Reach::kFreed) order.push_back(&buffer);
+  std::stable_sort(order.begin(), order.end(), [](const SessionBuffer* a, const SessionBuffer* b) {
+    return a->index < b->index;
+  });
+  return order;
+}
+
+SessionPacket Session::Judge(BufferId buffer, const Packet& packet) {
+  SessionPacket judged{.buffer = buffer, .packet = &packet};
+  judged.valid = IsValidPacket(packet.slices);
+  if (judged.valid) judged.sequence_id = sequence_ids_.IdOf(packet.sequence);
+  return judged;
+}
+
+/// @return whether a limit ended it
+Result<bool> Session::ReadPackets(SessionBuffer& buffer, const ReadLimits& limits,
+                                  uint64_t& bytes) {
+  Engine& engine = *buffer.engine;
+  listeners_.Call(&ReplayListener::OnReadBegun, buffer.id);
+  engine.BeginRead();
+  uint64_t packets = 0;
+  const auto at_limit = [&] {
+    return (limits.max_packets && packets >= *limits.max_packets) ||
+           (limits.max_bytes && bytes >= *limits.max_bytes);
+  };
+  bool limited = false;
+  while (!(limited = at_limit())) {
+    const Packet* packet = engine.NextPacket();
+    if (packet == nullptr) break;
+    const SessionPacket judged = Judge(buffer.id, *packet);
+    ++packets;
+    if (!judged.valid) ++stats_.invalid_packets;
+    if (!limits.as_in_trace)
+      bytes += packet->size;
+    else if (judged.valid)
+      bytes +=
+          packet->size + TrustedFieldsSize(packet->identity, judged.sequence_id, packet->dropped);
+    RS_RETURN_IF_ERROR(listeners_.OnPacket(judged));
+  }
+  RS_RETURN_IF_ERROR(CheckEngine(buffer.id, *buffer.engine));
+  listeners_.Call(&ReplayListener::OnReadDone, buffer.id, packets);
+  return limited;
+}
+
+Status Session::ReadBuffer(BufferId id, std::optional<uint64_t> max_packets,
+                           std::optional<uint64_t> max_bytes) {
+  SessionBuffer* buffer = FindOpenBuffer(id);
+  if (buffer == nullptr) {
+    WarnOnce("read", fmt::format("a read of buffer {}, which is not set up: skipped", Raw(id)));
+    return {};
+  }
+  uint64_t bytes = 0;
+  RS_RETURN_IF_ERROR(
+      ReadPackets(*buffer, {.max_packets = max_packets, .max_bytes = max_bytes}, bytes));
+  return {};
+}
+
+Result<bool> Session::ReadBufferPass(BufferId id, uint64_t max_bytes) {
+  SessionBuffer* buffer = FindOpenBuffer(id);
+  if (buffer == nullptr) {
+    RS_RETURN_IF_ERROR(ReadBuffer(id, {}, {}));  // says so
+    return false;
+  }
+  uint64_t bytes = 0;
+  return ReadPackets(*buffer, {.max_packets = {}, .max_bytes = max_bytes, .as_in_trace = true},
+                     bytes);
+}
+
+Result<bool> Session::ReadAllBuffers(std::optional<uint64_t> max_bytes, Reach reach) {
+  uint64_t bytes = 0;
+  for (SessionBuffer* buffer : BuffersInOrder(reach)) {
+    RS_ASSIGN_OR_RETURN(
+        const bool limited,
+        ReadPackets(*buffer, {.max_packets = {}, .max_bytes = max_bytes, .as_in_trace = true},
+                    bytes));
+    if (limited) return true;
+  }
+  return false;
+}
+
+Status Session::ReadClone(BufferId id) {
+  SessionBuffer* buffer = FindOpenBuffer(id);
+  if (buffer == nullptr) {
+    WarnOnce("clone", fmt::format("a clone of buffer {}, which is not set up: skipped", Raw(id)));
+    return {};
+  }
+  auto cloned = buffer->engine->Clone();
+  if (!cloned) return InBuffer(id, std::move(cloned).error());
+  const std::unique_ptr<Engine> clone = std::move(*cloned);
+  clone->BeginRead();
+  uint64_t packets = 0;
+  while (const Packet* packet = clone->NextPacket()) {
+    ++packets;
+    listeners_.Call(&ReplayListener::OnClonePacket, Judge(id, *packet));
+  }
+  RS_RETURN_IF_ERROR(CheckEngine(id, *clone));
+  listeners_.Call(&ReplayListener::OnCloneDone, id, packets, clone->stats());
+  return {};
+}
+
+Status Session::DrainBuffer(SessionBuffer& buffer) {
+  if (buffer.observer) buffer.observer->BeginDrain();
+  listeners_.Call(&ReplayListener::OnDrainBegun, buffer.id);
+  buffer.engine->BeginRead();
+  while (const Packet* packet = buffer.engine->NextPacket())
+    listeners_.Call(&ReplayListener::OnDrainPacket, buffer.id, *packet);
+  return CheckEngine(buffer.id, *buffer.engine);
+}
+
+Status Session::Drain() {
+  for (auto& [id, buffer] : buffers_) RS_RETURN_IF_ERROR(DrainBuffer(buffer));
+  listeners_.Call(&ReplayListener::OnDrained);
+  return {};
+}
+
+}  // namespace ringscope

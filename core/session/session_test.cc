@@ -1,0 +1,305 @@
+#include "core/session/session.h"
+
+#include <gmock/gmock.h>
+
+#include "core/session/sequence_ids.h"
+#include "core/testing/session_log.h"
+
+namespace ringscope {
+namespace {
+
+using testing::BufferOp;
+using testing::Chunk;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::Request;
+using testing::SessionLog;
+
+class SessionTest : public ::testing::Test {
+ protected:
+  void Apply(const Op& op) {
+    const Status status = session_.Apply(op);
+    ASSERT_TRUE(status) << status.error().ToString();
+  }
+  template <typename Body>
+  void Apply(Body body) {
+    Apply(Op{.time_ns = {}, .body = std::move(body)});
+  }
+  void Connect(uint16_t producer) {
+    ProducerConnected connected;
+    connected.producer = ProducerId{producer};
+    connected.uid = 500;
+    connected.pid = 50;
+    Apply(connected);
+  }
+  std::vector<std::string> Read(uint16_t buffer) {
+    log_.lines.clear();
+    EXPECT_TRUE(session_.ReadBuffer(BufferId{buffer}, {}, {}));
+    return log_.lines;
+  }
+
+  SessionLog log_;
+  Session session_{{}, log_};
+};
+
+TEST_F(SessionTest, PlainOperations_AllowEverything) {
+  Apply(BufferOp(0));
+  Apply(Request(7).Move(0, Chunk(7, 0, 0).Whole(4, 'a')).op());
+  EXPECT_THAT(Read(0), ElementsAre("a4 invalid", "read 0: 1"));
+  EXPECT_EQ(session_.stats().chunks_discarded, 0u);
+  EXPECT_EQ(session_.stats().invalid_packets, 1u) << "four times field 12, fixed64: no packet";
+}
+
+TEST_F(SessionTest, UnknownBuffer_IsAServiceDiscardAndAWarning) {
+  Apply(BufferOp(0));
+  Apply(Request(1).Move(5, Chunk(1, 1, 0).Whole(4, 'a')).Move(5, Chunk(1, 1, 1)).op());
+  EXPECT_EQ(session_.stats().chunks_discarded, 2u);
+  EXPECT_THAT(log_.warnings, ElementsAre(HasSubstr("buffer 5")));
+  Apply(Request(1).Patch(5, 1, 0, 0, "wxyz").op());
+  EXPECT_EQ(session_.stats().patches_discarded, 1u);
+  EXPECT_THAT(log_.lines, ElementsAre("not patched"));
+}
+
+TEST_F(SessionTest, FreedBuffer_TakesNoMoreCommits) {
+  Apply(BufferOp(0));
+  Apply(BufferFreed{BufferId{0}});
+  Apply(Request(1).Move(0, Chunk(1, 1, 0)).op());
+  EXPECT_EQ(session_.stats().chunks_discarded, 1u);
+}
+
+TEST_F(SessionTest, UnknownProducer_OnceThereAreProducerRecords) {
+  Apply(BufferOp(0));
+  Apply(Request(9).Move(0, Chunk(9, 1, 0)).op());
+  EXPECT_EQ(session_.stats().chunks_discarded, 0u);
+  Connect(1);
+  Apply(Request(9).Move(0, Chunk(9, 1, 1)).op());
+  EXPECT_EQ(session_.stats().chunks_discarded, 1u);
+  Apply(Request(1).Move(0, Chunk(1, 1, 0)).op());
+  EXPECT_EQ(session_.stats().chunks_discarded, 1u);
+  Apply(ProducerDisconnected{ProducerId{1}});
+  Apply(Request(1).Move(0, Chunk(1, 1, 1)).op());
+  EXPECT_EQ(session_.stats().chunks_discarded, 2u);
+}
+
+TEST_F(SessionTest, Permission_ComesFromDataSourcesAndLastsUntilTheBufferIsFreed) {
+  Apply(BufferOp(1));
+  Apply(BufferOp(2));
+  Connect(1);
+  DataSourceSetUp setup;
+  setup.producer = ProducerId{1};
+  setup.target_buffer = BufferId{1};
+  Apply(setup);
+  Apply(Request(1).Move(1, Chunk(1, 1, 0)).op());
+  EXPECT_EQ(session_.stats().chunks_discarded, 0u);
+  Apply(Request(1).Move(2, Chunk(1, 2, 0)).op());
+  EXPECT_EQ(session_.stats().chunks_discarded, 1u);
+  Apply(DataSourceStopped{ProducerId{1}, 0});
+  Apply(Request(1).Move(1, Chunk(1, 1, 1)).op());
+  EXPECT_EQ(session_.stats().chunks_discarded, 1u);
+}
+
+TEST_F(SessionTest, WriterRegisteredForAnotherBuffer_IsRefused) {
+  Apply(BufferOp(1));
+  Apply(BufferOp(2));
+  Connect(1);
+  Apply(WriterRegistered{ProducerId{1}, WriterId{4}, BufferId{1}});
+  Apply(Request(1).Move(2, Chunk(1, 4, 0)).op());
+  EXPECT_EQ(session_.stats().chunks_discarded, 1u);
+  Apply(Request(1).Move(2, Chunk(1, 5, 0)).op());
+  EXPECT_EQ(session_.stats().chunks_discarded, 1u) << "writer 5 is not registered at all";
+  Apply(WriterUnregistered{ProducerId{1}, WriterId{4}});
+  Apply(Request(1).Move(2, Chunk(1, 4, 0)).op());
+  EXPECT_EQ(session_.stats().chunks_discarded, 1u);
+}
+
+TEST_F(SessionTest, PatchLimits_OnceThereAreProducerRecords) {
+  Apply(BufferOp(0));
+  Apply(Request(1).Move(0, Chunk(1, 40000, 0).Whole(8, 'a')).op());
+  Apply(Request(1).Patch(0, 40000, 0, 1, "wxyz").op());
+  EXPECT_EQ(session_.stats().patches_discarded, 0u);
+  Connect(1);
+  Apply(Request(1).Patch(0, 40000, 0, 1, "wxyz").op());
+  Apply(Request(1).Patch(0, 0, 0, 1, "wxyz").op());
+  EXPECT_EQ(session_.stats().patches_discarded, 2u);
+  EXPECT_THAT(log_.lines, ElementsAre("patched", "not patched", "not patched"));
+}
+
+TEST_F(SessionTest, PatchOfAnotherLength_IsDroppedAloneFromItsList) {
+  Apply(BufferOp(0));
+  Apply(Request(1).Move(0, Chunk(1, 1, 0).Whole(8, 'a')).op());
+  std::string bytes;
+  ChunkToPatch patch{.target_buffer = 0, .writer = 1, .chunk = 0, .patches = {}};
+  patch.patches.push_back({.offset = 1, .data = wire::AsBytes("xyz")});
+  patch.patches.push_back({.offset = 5, .data = wire::AsBytes("wxyz")});
+  CommitRequestBuilder(bytes).AddPatch(patch);
+  Apply(Request(1).Raw(bytes).op());
+  EXPECT_EQ(session_.stats().patches_discarded, 1u);
+  EXPECT_EQ(session_.buffers().at(BufferId{0}).engine->stats().patches_succeeded, 1u);
+}
+
+TEST_F(SessionTest, Identity_IsTheCommitsOwnElseTheProducers) {
+  Apply(BufferOp(0));
+  Connect(1);
+  Apply(Request(1).Move(0, Chunk(1, 1, 0).Whole(1, 'a')).op());
+  Request request(1);
+  request.Move(0, Chunk(1, 2, 0).Whole(1, 'b'));
+  Op own = request.op();
+  std::get<Commit>(own.body).uid = 9;
+  Apply(own);
+
+  Engine& engine = *session_.buffers().at(BufferId{0}).engine;
+  engine.BeginRead();
+  std::vector<Identity> found;
+  while (const Packet* packet = engine.NextPacket()) found.push_back(packet->identity);
+  EXPECT_THAT(found, ElementsAre(Identity{500, 50}, Identity{9, 50}));
+}
+
+TEST_F(SessionTest, SharedMemory_RequestsBeforeItAreIgnored) {
+  Apply(BufferOp(0));
+  Connect(1);
+  Connect(2);
+  Apply(SharedMemorySetUp{ProducerId{2}, 4096 * 4, 4096});
+  Apply(Request(1).Move(0, Chunk(1, 1, 0).Whole(1, 'a')).op());
+  Apply(Request(2).Move(0, Chunk(2, 1, 0).Whole(1, 'b')).op());
+  EXPECT_THAT(Read(0), ElementsAre("b1 invalid", "read 0: 1"));
+}
+
+TEST_F(SessionTest, MalformedInput_IsSkippedAndTold) {
+  Apply(BufferOp(0));
+  Apply(Request(1).Raw("\xFF\xFF").op());
+  EXPECT_EQ(session_.stats().malformed_requests, 1u);
+  // A chunk of 7 bytes, one without data, one of 65,536 bytes.
+  Apply(Request(1).Raw("\x0A\x09\x22\x07zzzzzzz").Raw(std::string("\x0A\x02\x18\x00", 4)).op());
+  std::string huge;
+  const std::string data(65536, 'x');
+  CommitRequestBuilder(huge).AddChunk({.page = {},
+                                       .index = {},
+                                       .target_buffer = 0,
+                                       .data = wire::AsBytes(data),
+                                       .incomplete = false});
+  Apply(Request(1).Raw(huge).op());
+  EXPECT_EQ(session_.stats().skipped_chunks, 3u);
+  EXPECT_EQ(session_.stats().chunks_discarded, 0u);
+  EXPECT_EQ(log_.warnings.size(), 2u);
+}
+
+// Part 0: chunk and patch; part 1: the chunk that the patch is for. Patches come behind all chunks.
+TEST_F(SessionTest, RequestInParts_AppliesPatchesBehindAllChunks) {
+  Apply(BufferOp(0));
+  Apply(Request(1).Patch(0, 1, 0, 1, "wxyz").Part(3, 0, false).op());
+  EXPECT_THAT(log_.lines, IsEmpty());
+  Apply(Request(1).Move(0, Chunk(1, 1, 0).Whole(4, 'a')).Part(3, 1, true).op());
+  EXPECT_THAT(log_.lines, ElementsAre("patched"));
+}
+
+TEST_F(SessionTest, RequestWithoutItsLastPart_LosesItsPatches) {
+  Apply(BufferOp(0));
+  Apply(Request(1)
+            .Move(0, Chunk(1, 1, 0).Whole(4, 'a'))
+            .Patch(0, 1, 0, 1, "wxyz")
+            .Part(3, 0, false)
+            .op());
+  Apply(Request(1).Move(0, Chunk(1, 1, 1).Whole(4, 'b')).op());
+  EXPECT_THAT(log_.lines, IsEmpty()) << "the patch is of request 3, not of this one";
+  EXPECT_THAT(log_.warnings, ElementsAre(HasSubstr("last part")));
+  Apply(Request(1).Patch(0, 1, 1, 1, "wxyz").Part(4, 1, true).op());
+  EXPECT_THAT(log_.lines, ElementsAre("patched"));
+}
+
+TEST_F(SessionTest, RecordsOfAProducerThatNeverConnected_DoNotConnectIt) {
+  Apply(BufferOp(0));
+  Connect(1);
+  Apply(WriterUnregistered{ProducerId{7}, WriterId{1}});
+  Apply(Request(7).Move(0, Chunk(7, 1, 0).Whole(4, 'a')).op());
+  EXPECT_EQ(session_.stats().chunks_discarded, 1u);
+  DataSourceSetUp setup;
+  setup.producer = ProducerId{7};
+  setup.target_buffer = BufferId{0};
+  Apply(setup);
+  Apply(WriterRegistered{ProducerId{7}, WriterId{1}, BufferId{0}});
+  Apply(Request(7).Move(0, Chunk(7, 1, 1).Whole(4, 'b')).op());
+  EXPECT_EQ(session_.stats().chunks_discarded, 2u);
+  Apply(ProducerDisconnected{ProducerId{7}});
+  EXPECT_EQ(session_.stats().producers_connected, 1u);
+}
+
+TEST_F(SessionTest, Reads_StopAtTheirLimits) {
+  Apply(BufferOp(0));
+  Apply(Request(1)
+            .Move(0, Chunk(1, 1, 0).Whole(10, 'a').Whole(10, 'b').Whole(10, 'c').Whole(10, 'd'))
+            .op());
+  ASSERT_TRUE(session_.ReadBuffer(BufferId{0}, 1, {}));
+  EXPECT_THAT(log_.lines, ElementsAre("a10 invalid", "read 0: 1"));
+  log_.lines.clear();
+  ASSERT_TRUE(session_.ReadBuffer(BufferId{0}, {}, 11));  // the one that reaches it is included
+  EXPECT_THAT(log_.lines, ElementsAre("b10 invalid", "c10 invalid", "read 0: 2"));
+}
+
+// A pass counts the packets as the trace has them; buffers behind the limit are not begun.
+TEST_F(SessionTest, ServicePass_CountsTrustedFieldsAndLeavesLaterBuffers) {
+  Apply(BufferOp(1));
+  Apply(BufferOp(2));
+  const std::string packet = "\x08\x01\x40\x05";  // fields 1 and 8
+  const auto one = [&](uint16_t writer) {
+    return Chunk(1, writer, 0).Raw("\x04" + packet).Raw("\x04" + packet).Counting(2);
+  };
+  Apply(Request(1).Move(1, one(1)).Move(2, one(2)).op());
+  // 4 bytes, and trusted uid 2, sequence id 2, pid 3.
+  EXPECT_EQ(session_.ReadAllBuffers(11).value(), true);
+  EXPECT_EQ(log_.lines.size(), 2u);
+  EXPECT_EQ(log_.lines.back(), "read 1: 1");
+  EXPECT_EQ(session_.ReadAllBuffers({}).value(), false);
+  EXPECT_EQ(log_.lines.size(), 2u + 2u + 3u);
+  EXPECT_THAT(log_.ids, ElementsAre(2, 2, 3, 3));
+}
+
+TEST_F(SessionTest, Choices_OneBufferBeforeAll) {
+  Session::Options options;
+  options.all = {.engine = "v2@54", .size = 8192, .policy = {}};
+  options.buffers[BufferId{2}] = {.engine = {}, .size = 4096, .policy = FillPolicy::kDiscard};
+  Session session(options, log_);
+  ASSERT_TRUE(session.Apply(BufferOp(1, 65536)));
+  ASSERT_TRUE(session.Apply(BufferOp(2, 65536)));
+  EXPECT_EQ(session.buffers().at(BufferId{1}).info->name, "v2@54");
+  EXPECT_EQ(session.buffers().at(BufferId{1}).engine->stats().buffer_size, 8192u);
+  EXPECT_EQ(session.buffers().at(BufferId{2}).info->name, "v2@54");
+  EXPECT_EQ(session.buffers().at(BufferId{2}).engine->stats().buffer_size, 4096u);
+  EXPECT_EQ(session.buffers().at(BufferId{2}).policy, FillPolicy::kDiscard);
+}
+
+TEST_F(SessionTest, UnusableBuffers_AreErrorsThatSayWhatToDo) {
+  BufferSetUp setup;
+  setup.id = BufferId{1};
+  setup.size = uint64_t{1} << 40;
+  const Status too_large = session_.Apply({.time_ns = {}, .body = setup});
+  ASSERT_FALSE(too_large);
+  EXPECT_THAT(too_large.error().ToString(), HasSubstr("--size"));
+  setup.size = 4096;
+  setup.engine = "v9";
+  const Status unknown = session_.Apply({.time_ns = {}, .body = setup});
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().code, ErrorCode::kUnsupported);
+  EXPECT_THAT(unknown.error().ToString(), HasSubstr("--engine"));
+}
+
+TEST_F(SessionTest, Flushes_AreCountedOnceHoweverManyAcknowledge) {
+  Apply(FlushAcknowledged{ProducerId{1}, 1});
+  Apply(FlushAcknowledged{ProducerId{2}, 1});
+  Apply(FlushAcknowledged{ProducerId{1}, 2});
+  Apply(FlushTimedOut{3});
+  EXPECT_EQ(session_.stats().flushes_requested, 3u);
+  EXPECT_EQ(session_.stats().flushes_succeeded, 2u);
+  EXPECT_EQ(session_.stats().flushes_failed, 1u);
+}
+
+TEST(SequenceIds, CountFromTwoInOrderOfUse) {
+  SequenceIds ids;
+  const SequenceKey a{ProducerId{1}, WriterId{1}}, b{ProducerId{1}, WriterId{2}};
+  EXPECT_EQ(ids.IdOf(b), 2u);
+  EXPECT_EQ(ids.IdOf(a), 3u);
+  EXPECT_EQ(ids.IdOf(b), 2u);
+}
+
+}  // namespace
+}  // namespace ringscope

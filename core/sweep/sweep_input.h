@@ -1,0 +1,40 @@
+#ifndef RINGSCOPE_CORE_SWEEP_SWEEP_INPUT_H_
+#define RINGSCOPE_CORE_SWEEP_SWEEP_INPUT_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/log/op.h"
+#include "core/session/session.h"
+#include "core/sweep/sweep_batch.h"
+#include "core/sweep/sweep_lane.h"
+
+namespace ringscope {
+
+/// Takes the lanes of a sweep through batches: each lane through all of them, in order; different
+/// lanes perhaps on different threads.
+class LaneRunner {
+ public:
+  virtual ~LaneRunner() = default;
+  virtual void Put(std::shared_ptr<const SweepBatch> batch) = 0;
+  /// Returns when all lanes are through all batches. Call it before the lanes are used again.
+  virtual void Finish() = 0;
+};
+
+/// One session of a log, and what else sweeps of it need.
+struct SweepInput {
+  /// Opens the session's records, from the first one; called again where they are needed again.
+  std::function<Result<std::unique_ptr<OpSource>>()> open;
+  /// Resolves the engines that configurations name.
+  EngineLookup find_engine;
+  /// @param lanes not owned
+  std::function<std::unique_ptr<LaneRunner>(const std::vector<SweepLane*>& lanes)> run_lanes;
+  /// Gets what the user should know, as a sentence of which the log's name is the beginning.
+  std::function<void(const std::string&)> warn;
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_SWEEP_SWEEP_INPUT_H_

@@ -1,0 +1,219 @@
+#include "core/sweep/sweep_lane.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/perfetto/packet_traits.h"
+
+namespace ringscope {
+namespace {
+
+ReplayOptions OptionsOf(const SweepConfig& config, EngineLookup find_engine, EngineMaker maker) {
+  ReplayOptions options;
+  options.session.all = config.all;
+  options.session.buffers = config.buffers;
+  options.session.find_engine = std::move(find_engine);
+  options.session.make_engine = std::move(maker);
+  options.reads = config.reads.mode;
+  options.every_ns = config.reads.every_ns;
+  options.pass_bytes = config.pass_bytes;
+  return options;
+}
+
+}  // namespace
+
+SweepLane::SweepLane(const SweepConfig& config, EngineLookup find_engine)
+    : config_(config),
+      replay_(OptionsOf(config, std::move(find_engine),
+                        [this](const EngineInfo& info, const EngineConfig& engine, BufferId id) {
+                          return MakeEngine(info, engine, id);
+                        }),
+              *this),
+      // Bytes of a trace depend on the sequences' ids, which clones give out, too.
+      counts_trace_bytes_(config.pass_bytes.has_value()) {}
+
+Result<std::unique_ptr<Engine>> SweepLane::MakeEngine(const EngineInfo& info,
+                                                      const EngineConfig& config, BufferId id) {
+  if (!info.create_shapes) {
+    // Said here: the session takes it for a mistake in the size, if one was chosen.
+    Fail({ErrorCode::kUnsupported, info.name + " keeps payloads", {}, {}});
+    return ringscope::Fail(ErrorCode::kUnsupported, info.name + " keeps payloads");
+  }
+  std::unique_ptr<Buffer>& buffer = buffers_[id];
+  buffer = std::make_unique<Buffer>();
+  RS_ASSIGN_OR_RETURN(std::unique_ptr<ShapeEngine> engine,
+                      info.create_shapes(config, buffer->tally));
+  buffer->engine = engine.get();
+  return engine;
+}
+
+void SweepLane::OnBufferReplaced(SessionBuffer& buffer) {
+  // What it returned would have to be taken out of the losses.
+  Fail({ErrorCode::kUnsupported, "a buffer is set up again", {}, {}});
+  static_cast<void>(buffer);
+}
+
+void SweepLane::Fail(Error error) {
+  if (!failure_) failure_ = std::move(error);
+}
+
+void SweepLane::CheckFailure(const Engine& engine) {
+  if (engine.failure() != nullptr) [[unlikely]]
+    Fail(*engine.failure());
+}
+
+ShapeEngine* SweepLane::EngineOf(BufferId id) {
+  if (engine_ != nullptr && engine_id_ == id) [[likely]]
+    return engine_;
+  const auto found = buffers_.find(id);
+  if (found == buffers_.end()) return nullptr;
+  engine_id_ = id;
+  engine_ = found->second->engine;
+  return engine_;
+}
+
+Status SweepLane::ApplyOp(const Op& op) {
+  ++event_;
+  engine_ = nullptr;
+  if (std::holds_alternative<CloneRead>(op.body)) {
+    has_clones_ = true;
+    return replay_.Advance(op.time_ns);
+  }
+  if (const auto* read = std::get_if<ReadPass>(&op.body))
+    counts_trace_bytes_ |= !read->buffer && read->max_bytes.has_value();
+  return replay_.Apply(op);
+}
+
+void SweepLane::Apply(const SweepBatch& batch) {
+  for (const SweepBatch::Step& step : batch.steps) {
+    if (failure_) return;
+    switch (step.kind) {
+      case SweepBatch::Kind::kRecord: {
+        ++event_;
+        if (Status status = replay_.Advance(batch.times[step.index]); !status)
+          Fail(std::move(status).error());
+        break;
+      }
+      case SweepBatch::Kind::kOp:
+        if (Status status = ApplyOp(batch.ops[step.index]); !status)
+          Fail(std::move(status).error());
+        if (has_clones_ && counts_trace_bytes_)
+          Fail({ErrorCode::kUnsupported, "the log has clones and reads of so many bytes", {}, {}});
+        break;
+      case SweepBatch::Kind::kChunk: {
+        const SweepBatch::Chunk& chunk = batch.chunks[step.index];
+        ShapeEngine* const engine = EngineOf(chunk.buffer);
+        if (engine == nullptr) break;
+        ChunkShape shape = chunk.shape;
+        shape.fragments = {batch.fragments.data() + chunk.first_fragment, chunk.fragments};
+        engine->CommitShape(chunk.commit, shape);
+        CheckFailure(*engine);
+        break;
+      }
+      case SweepBatch::Kind::kPatches: {
+        const SweepBatch::Patches& entry = batch.patches[step.index];
+        ShapeEngine* const engine = EngineOf(entry.buffer);
+        if (engine == nullptr) break;
+        ChunkPatches patches = entry.patches;
+        patches.patches = {batch.patch_places.data() + entry.first, entry.count};
+        engine->ApplyPatches(patches);
+        CheckFailure(*engine);
+        break;
+      }
+    }
+  }
+}
+
+void SweepLane::OnReadBegun(BufferId id) {
+  Buffer& buffer = *buffers_.at(id);
+  if (buffer.read_event == event_) return;
+  buffer.read_event = event_;
+  buffer.returned_any = false;
+}
+
+Status SweepLane::OnPacket(const SessionPacket& packet) {
+  Buffer& buffer = *buffers_.at(packet.buffer);
+  const PacketShape& shape = buffer.engine->packet_shape();
+  losses_.AddPacket(packet, FactsOf(shape.traits));
+  const PacketCount one{1, packet.packet->size};
+  buffer.read += one;
+  if (!buffer.returned_any || shape.committed_ns < buffer.oldest_ns)
+    buffer.oldest_ns = shape.committed_ns;
+  buffer.returned_any = true;
+
+  while (buffer.sequences.size() <= shape.slot) buffer.sequences.emplace_back();
+  SequenceReads& sequence = buffer.sequences[shape.slot];
+  sequence.read += one;
+  if (sequence.read_event != event_ || shape.committed_ns < sequence.oldest_ns)
+    sequence.oldest_ns = shape.committed_ns;
+  sequence.read_event = event_;
+  return {};
+}
+
+void SweepLane::FillRow(const SessionBuffer& session_buffer, const WrittenTally* written,
+                        uint64_t end_ns, uint64_t duration_ns, SweepRow& row) {
+  const Buffer& buffer = *buffers_.at(session_buffer.id);
+  const Engine& engine = *session_buffer.engine;
+  row.buffer = session_buffer.id;
+  row.engine = session_buffer.info->name;
+  row.size = session_buffer.requested_size;
+  row.policy = session_buffer.policy;
+  row.stats = engine.stats();
+  row.read = buffer.read;
+  if (buffer.returned_any) row.history_ns = end_ns - std::min(end_ns, buffer.oldest_ns);
+  row.used_bytes = buffer.tally.used_bytes();
+  if (written == nullptr) return;
+
+  KeyIndex slots;
+  uint32_t next_slot = 0;
+  engine.VisitWriterStats(
+      [&](const WriterStats& writer) { slots.Insert(writer.sequence, next_slot++); });
+  row.written = written->written();
+  for (size_t i = 0; i < written->sequences().size(); ++i) {
+    const WrittenTally::Sequence& from = written->sequences()[i];
+    if (from.written.packets == 0) continue;
+    SweepSequence& sequence = row.sequences.emplace_back();
+    sequence.sequence = from.key;
+    sequence.written = from.written;
+    const PacketCount discarded = buffer.tally.discarded(from.key);
+    const uint32_t slot = slots.Find(from.key);
+    const SequenceReads* reads = nullptr;
+    if (slot != KeyIndex::kNone) {
+      sequence.overwritten = buffer.tally.overwritten(slot);
+      if (slot < buffer.sequences.size()) reads = &buffer.sequences[slot];
+    }
+    if (reads != nullptr) sequence.read = reads->read;
+    row.overwritten += sequence.overwritten;
+    row.discarded += discarded;
+    if (sequence.overwritten.packets + discarded.packets == 0)
+      sequence.history_ns = duration_ns;
+    else if (reads != nullptr && reads->read.packets > 0 && reads->read_event == buffer.read_event)
+      sequence.history_ns = end_ns - std::min(end_ns, reads->oldest_ns);
+    if (row.shortest_sequence && sequence.history_ns >= row.shortest_history_ns) continue;
+    row.shortest_history_ns = sequence.history_ns;
+    row.shortest_sequence = sequence.sequence;
+  }
+}
+
+std::vector<SweepRow> SweepLane::Finish(const std::map<BufferId, WrittenTally>& written,
+                                        uint64_t end_ns, uint64_t duration_ns) {
+  std::vector<SweepRow> rows;
+  ++event_;
+  if (Status status = replay_.Finish(); !status) Fail(std::move(status).error());
+  const std::map<BufferId, BufferLosses> losses = losses_.Result();
+  for (const auto& [id, buffer] : replay_.session().buffers()) {
+    if (failure_) return rows;
+    const auto tally = written.find(id);
+    SweepRow& row = rows.emplace_back();
+    FillRow(buffer, tally == written.end() ? nullptr : &tally->second, end_ns, duration_ns, row);
+    if (const auto loss = losses.find(id); loss != losses.end()) row.losses = loss->second;
+    CheckFailure(*buffer.engine);
+    // What one more read would return; the engine is of no further use then.
+    buffer.engine->BeginRead();
+    while (const Packet* packet = buffer.engine->NextPacket()) row.unread += {1, packet->size};
+    CheckFailure(*buffer.engine);
+  }
+  return rows;
+}
+
+}  // namespace ringscope

@@ -1,0 +1,78 @@
+#ifndef RINGSCOPE_CORE_SWEEP_SWEEP_LANE_H_
+#define RINGSCOPE_CORE_SWEEP_SWEEP_LANE_H_
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/engine/shape_engine.h"
+#include "core/session/replay.h"
+#include "core/sweep/sweep_batch.h"
+#include "core/sweep/sweep_result.h"
+#include "core/sweep/written_tally.h"
+
+namespace ringscope {
+
+/// One configuration of a sweep on its way through a session, in buffers without payloads.
+/// Memory: O(chunks in the buffers + sequences).
+class SweepLane : private ReplayListener {
+ public:
+  SweepLane(const SweepConfig& config, EngineLookup find_engine);
+
+  /// Applies the batch, unless the lane has failed.
+  void Apply(const SweepBatch& batch);
+  /// The reads at the end of the log, and what came of it all. Once, if the lane has not failed.
+  /// @param written what was written to the buffers
+  /// @param end_ns log time of the end; `duration_ns` from the first record to there
+  std::vector<SweepRow> Finish(const std::map<BufferId, WrittenTally>& written, uint64_t end_ns,
+                               uint64_t duration_ns);
+
+  /// Why the configuration needs a replay with payloads (kUnsupported), or can not be replayed at
+  /// all; nullptr: all is well.
+  const Error* failure() const { return failure_ ? &*failure_ : nullptr; }
+
+ private:
+  struct SequenceReads {
+    PacketCount read;
+    uint64_t read_event = 0;  // in which it was last returned something
+    uint64_t oldest_ns = 0;   // commit of the oldest packet returned there
+  };
+  struct Buffer {
+    ShapeTally tally;
+    ShapeEngine* engine = nullptr;  // the session's
+    PacketCount read;
+    uint64_t read_event = 0;  // the last that read this buffer
+    uint64_t oldest_ns = 0;   // commit of the oldest packet it returned
+    bool returned_any = false;
+    StableVector<SequenceReads> sequences;  // by slot
+  };
+
+  Result<std::unique_ptr<Engine>> MakeEngine(const EngineInfo& info, const EngineConfig& config,
+                                             BufferId id);
+  void OnBufferReplaced(SessionBuffer& buffer) override;
+  void OnReadBegun(BufferId id) override;
+  Status OnPacket(const SessionPacket& packet) override;
+
+  ShapeEngine* EngineOf(BufferId id);
+  void Fail(Error error);
+  void CheckFailure(const Engine& engine);
+  Status ApplyOp(const Op& op);
+  void FillRow(const SessionBuffer& session_buffer, const WrittenTally* written, uint64_t end_ns,
+               uint64_t duration_ns, SweepRow& row);
+
+  const SweepConfig config_;
+  LossAnalysis losses_;
+  std::map<BufferId, std::unique_ptr<Buffer>> buffers_;
+  Replay replay_;
+  std::optional<Error> failure_;
+  uint64_t event_ = 0;  // counts what may read: all passes of one are the same read
+  BufferId engine_id_{};
+  ShapeEngine* engine_ = nullptr;  // of engine_id_, looked up last
+  bool has_clones_ = false;
+  bool counts_trace_bytes_ = false;
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_SWEEP_SWEEP_LANE_H_

@@ -1,0 +1,182 @@
+#include "core/sweep/sweep_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/text.h"
+#include "core/perfetto/page.h"
+
+namespace ringscope {
+namespace {
+
+constexpr size_t kMaxConfigurations = 4096;
+constexpr double kScales[] = {0.125, 0.25, 0.5, 1, 2, 4, 8};
+
+/// One choice from each list: of all buffers, and of single ones.
+struct SizeChoice {
+  std::optional<uint64_t> all;
+  std::map<BufferId, uint64_t> buffers;
+};
+
+Error TooMany(size_t count) {
+  return {ErrorCode::kUsage,
+          fmt::format("that makes {} configurations or more, and {} are allowed", WithCommas(count),
+                      WithCommas(kMaxConfigurations)),
+          {},
+          "choose fewer sizes, or a larger factor: --sizes 256k..64Mx4"};
+}
+
+/// The lists of single buffers, joined, and of all buffers.
+std::map<std::optional<BufferId>, std::vector<uint64_t>> JoinLists(const SweepChoices& choices) {
+  std::map<std::optional<BufferId>, std::vector<uint64_t>> lists;
+  for (const SizeList& list : choices.sizes) {
+    std::vector<uint64_t>& sizes = lists[list.buffer];
+    sizes.insert(sizes.end(), list.sizes.begin(), list.sizes.end());
+    std::sort(sizes.begin(), sizes.end());
+    sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  }
+  return lists;
+}
+
+Result<std::vector<SizeChoice>> CombineSizes(const SweepChoices& choices) {
+  std::vector<SizeChoice> combined = {{}};
+  for (const auto& [buffer, sizes] : JoinLists(choices)) {
+    if (combined.size() * sizes.size() > kMaxConfigurations)
+      return tl::unexpected(TooMany(combined.size() * sizes.size()));
+    std::vector<SizeChoice> longer;
+    for (const SizeChoice& choice : combined) {
+      for (const uint64_t size : sizes) {
+        SizeChoice& next = longer.emplace_back(choice);
+        if (buffer)
+          next.buffers[*buffer] = size;
+        else
+          next.all = size;
+      }
+    }
+    combined = std::move(longer);
+  }
+  return combined;
+}
+
+SweepConfig ConfigOf(const SweepSetting& setting, const SweepChoices& choices) {
+  SweepConfig config;
+  config.all.engine = setting.engine;
+  config.all.policy = setting.policy;
+  config.reads = setting.reads.choice;
+  config.pass_bytes = choices.pass_bytes;
+  return config;
+}
+
+}  // namespace
+
+Result<std::optional<Op>> FactsSource::Next() {
+  RS_ASSIGN_OR_RETURN(std::optional<Op> op, source_.Next());
+  if (!op) return op;
+  if (const auto* setup = std::get_if<BufferSetUp>(&op->body))
+    facts_.buffers[setup->id] = {setup->size, setup->policy};
+  else if (const auto* connected = std::get_if<ProducerConnected>(&op->body))
+    facts_.producers[connected->producer] = connected->name;
+  else if (const auto* commit = std::get_if<Commit>(&op->body))
+    facts_.commit_bytes += commit->request.size();
+  else if (std::holds_alternative<ReadPass>(op->body))
+    facts_.has_reads = true;
+  return op;
+}
+
+Result<SessionFacts> ScanSession(OpSource& ops, const std::vector<SplitRule>& splits) {
+  SessionFacts facts;
+  SplitSource split(ops, splits);
+  FactsSource source(split, facts);
+  while (true) {
+    RS_ASSIGN_OR_RETURN(const std::optional<Op> op, source.Next());
+    if (!op) break;
+  }
+  facts.unused_splits = split.UnusedRules();
+  return facts;
+}
+
+bool PlansBlindly(const SweepChoices& choices) {
+  const bool has_size_for_all =
+      std::any_of(choices.sizes.begin(), choices.sizes.end(),
+                  [](const SizeList& list) { return !list.buffer && !list.sizes.empty(); });
+  return has_size_for_all && choices.splits.empty();
+}
+
+void NameReads(const SessionFacts& facts, SweepPlan& plan) {
+  for (SweepSetting& setting : plan.settings)
+    if (setting.reads.choice.mode == ReadsMode::kAuto)
+      setting.reads.name = facts.has_reads ? "recorded" : "end";
+}
+
+std::vector<SweepSetting> MakeSettings(const SweepChoices& choices, const SessionFacts& facts) {
+  std::vector<std::optional<std::string>> engines(choices.engines.begin(), choices.engines.end());
+  std::vector<std::optional<FillPolicy>> policies(choices.policies.begin(), choices.policies.end());
+  std::vector<NamedReads> reads = choices.reads;
+  if (engines.empty()) engines.emplace_back();
+  if (policies.empty()) policies.emplace_back();
+  if (reads.empty()) {
+    // What `replay` does by itself, by its name.
+    if (PlansBlindly(choices))
+      reads.push_back({"auto", {ReadsMode::kAuto, 0}});  // see NameReads
+    else if (facts.has_reads)
+      reads.push_back({"recorded", {ReadsMode::kRecorded, 0}});
+    else
+      reads.push_back({"end", {ReadsMode::kEnd, 0}});
+  }
+  std::vector<SweepSetting> settings;
+  for (const auto& engine : engines)
+    for (const auto& policy : policies)
+      for (const NamedReads& read : reads) settings.push_back({engine, policy, read});
+  return settings;
+}
+
+SweepPoint ScaledPoint(const SweepSetting& setting, size_t index, double scale,
+                       const SweepChoices& choices, const SessionFacts& facts,
+                       const std::map<BufferId, uint64_t>& fixed) {
+  SweepPoint point{.setting = index, .scale = scale, .size = {}, .config = {}};
+  point.config = ConfigOf(setting, choices);
+  for (const auto& [id, buffer] : facts.buffers) {
+    const double wanted = std::min(std::ceil(scale * static_cast<double>(buffer.size) / kPageBytes),
+                                   static_cast<double>(kMaxScaledSize / kPageBytes));
+    // As it is, it may be no whole number of pages.
+    const uint64_t size = scale == 1 ? buffer.size : kPageBytes * static_cast<uint64_t>(wanted);
+    point.config.buffers[id].size = std::max(size, std::min(kPageBytes, buffer.size));
+  }
+  for (const auto& [id, size] : fixed) point.config.buffers[id].size = size;
+  return point;
+}
+
+Result<SweepPlan> MakePlan(const SweepChoices& choices, const SessionFacts& facts) {
+  SweepPlan plan;
+  plan.settings = MakeSettings(choices, facts);
+  RS_ASSIGN_OR_RETURN(const std::vector<SizeChoice> sizes, CombineSizes(choices));
+  const bool scaled = !sizes.front().all;
+  const size_t points = plan.settings.size() * sizes.size() * (scaled ? std::size(kScales) : 1);
+  if (points > kMaxConfigurations) return tl::unexpected(TooMany(points));
+
+  const bool all_fixed =
+      std::all_of(facts.buffers.begin(), facts.buffers.end(),
+                  [&](const auto& buffer) { return sizes.front().buffers.contains(buffer.first); });
+  for (size_t i = 0; i < plan.settings.size(); ++i) {
+    for (const SizeChoice& choice : sizes) {
+      if (scaled) {
+        for (const double scale : kScales) {
+          if (all_fixed && scale != 1) continue;
+          plan.points.push_back(
+              ScaledPoint(plan.settings[i], i, scale, choices, facts, choice.buffers));
+        }
+        continue;
+      }
+      SweepPoint point{.setting = i, .scale = {}, .size = choice.all, .config = {}};
+      point.config = ConfigOf(plan.settings[i], choices);
+      point.config.all.size = choice.all;
+      for (const auto& [id, size] : choice.buffers) point.config.buffers[id].size = size;
+      plan.points.push_back(std::move(point));
+    }
+  }
+  return plan;
+}
+
+}  // namespace ringscope

@@ -1,0 +1,88 @@
+#include "core/sweep/sweep_report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace ringscope {
+namespace {
+
+bool SameNumbers(const SweepRow& a, const SweepRow& b) {
+  return a.size == b.size && a.read == b.read && a.unread == b.unread &&
+         a.overwritten == b.overwritten && a.discarded == b.discarded && a.stats == b.stats &&
+         a.history_ns == b.history_ns && a.shortest_history_ns == b.shortest_history_ns;
+}
+
+SweepSeries MakeSeries(const SweepReport& report, size_t setting, BufferId buffer) {
+  SweepSeries series{
+      .setting = &report.plan.settings[setting], .buffer = buffer, .rows = {}, .points = {}};
+  std::vector<std::pair<const SweepRow*, size_t>> rows;
+  for (size_t i = 0; i < report.plan.points.size(); ++i) {
+    if (report.plan.points[i].setting != setting) continue;
+    for (const SweepRow& row : report.result.rows[i])
+      if (row.buffer == buffer && std::none_of(rows.begin(), rows.end(), [&](const auto& other) {
+            return SameNumbers(*other.first, row);
+          }))
+        rows.emplace_back(&row, i);
+  }
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const auto& a, const auto& b) { return a.first->size < b.first->size; });
+  for (const auto& [row, point] : rows) {
+    series.rows.push_back(row);
+    series.points.push_back(point);
+  }
+  return series;
+}
+
+/// Whether the sizes are the log's own, doubled or halved some times.
+bool IsDoubling(const SweepPoint& point) {
+  return point.scale && std::exp2(std::round(std::log2(*point.scale))) == *point.scale;
+}
+
+}  // namespace
+
+std::vector<SweepSeries> SeriesOf(const SweepReport& report) {
+  std::set<BufferId> buffers;
+  for (const auto& rows : report.result.rows)
+    for (const SweepRow& row : rows) buffers.insert(row.buffer);
+  std::vector<SweepSeries> all;
+  for (size_t setting = 0; setting < report.plan.settings.size(); ++setting) {
+    for (const BufferId buffer : buffers) {
+      SweepSeries series = MakeSeries(report, setting, buffer);
+      if (!series.rows.empty()) all.push_back(std::move(series));
+    }
+  }
+  return all;
+}
+
+SweepSeries AroundFound(const SweepReport& report, const SweepSeries& series) {
+  constexpr double kDoublingsBelow = 16;  // as a factor
+  constexpr double kDoublingsAbove = 2;
+  const auto found =
+      std::find_if(report.found.begin(), report.found.end(), [&](const FoundSize& entry) {
+        return &report.plan.settings[entry.setting] == series.setting;
+      });
+  if (found == report.found.end() || !found->point) return series;
+  const double scale = *report.plan.points[*found->point].scale;
+  SweepSeries around = series;
+  around.rows.clear();
+  around.points.clear();
+  for (size_t i = 0; i < series.points.size(); ++i) {
+    const SweepPoint& point = report.plan.points[series.points[i]];
+    const bool near = *point.scale * kDoublingsBelow >= scale &&
+                      *point.scale <= scale * kDoublingsAbove && IsDoubling(point);
+    const bool next_below = i + 1 < series.points.size() && series.points[i + 1] == *found->point;
+    const bool own = series.rows[i]->size == OwnSize(report, series.buffer);
+    if (!near && !next_below && !own && series.points[i] != *found->point) continue;
+    around.rows.push_back(series.rows[i]);
+    around.points.push_back(series.points[i]);
+  }
+  return around.rows.empty() ? series : around;
+}
+
+uint64_t OwnSize(const SweepReport& report, BufferId buffer) {
+  const auto facts = report.facts.buffers.find(buffer);
+  return facts == report.facts.buffers.end() ? 0 : facts->second.size;
+}
+
+}  // namespace ringscope

@@ -1,0 +1,59 @@
+#ifndef RINGSCOPE_CORE_SWEEP_SWEEP_REPORT_H_
+#define RINGSCOPE_CORE_SWEEP_SWEEP_REPORT_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/sweep/sweep_plan.h"
+
+namespace ringscope {
+
+/// Why no size that was tried meets the targets.
+struct TargetMiss {
+  enum class Kind : uint8_t {
+    kLogTooShort,  // the log is shorter than the history wanted
+    kHistory,      // a sequence of `row` does not reach back far enough
+    kLoss,         // `row` loses too much
+  };
+  Kind kind = Kind::kLoss;
+  SweepRow row;  // of the largest size tried
+};
+
+/// What a search for the smallest buffers found for one setting.
+struct FoundSize {
+  size_t setting = 0;           // index
+  std::optional<size_t> point;  // that meets the targets; absent: none does
+  bool verified = false;        // by an exact replay
+  TargetMiss miss;              // if none does
+};
+
+/// The result of a sweep of one session.
+struct SweepReport {
+  std::string path;      // of the log
+  uint64_t session = 0;  // number in the input, from 1
+  SessionFacts facts;
+  SweepPlan plan;
+  SweepResult result;  // a row for each of the plan's points
+  std::vector<SweepTarget> targets;
+  std::vector<FoundSize> found;  // of a search: by setting
+};
+
+/// The rows of one buffer in one setting, by size.
+struct SweepSeries {
+  const SweepSetting* setting = nullptr;
+  BufferId buffer{};
+  std::vector<const SweepRow*> rows;  // at least one
+  std::vector<size_t> points;         // of the plan; of each row
+};
+/// Setting by setting, and in each by buffer. Configurations that differ in other buffers alone
+/// mostly have equal rows for one buffer: such rows are here once.
+std::vector<SweepSeries> SeriesOf(const SweepReport& report);
+/// Of a search: the rows around what was found.
+SweepSeries AroundFound(const SweepReport& report, const SweepSeries& series);
+/// The log's own size of a buffer; 0 if it is not known.
+uint64_t OwnSize(const SweepReport& report, BufferId buffer);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_SWEEP_SWEEP_REPORT_H_

@@ -1,0 +1,102 @@
+#ifndef RINGSCOPE_CORE_SWEEP_SWEEP_RESULT_H_
+#define RINGSCOPE_CORE_SWEEP_SWEEP_RESULT_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/ids.h"
+#include "core/base/packet_count.h"
+#include "core/perfetto/stats.h"
+#include "core/session/loss_analysis.h"
+#include "core/session/replay.h"
+#include "core/session/session.h"
+
+namespace ringscope {
+
+/// One configuration of a sweep: what is chosen for the buffers, and when they are read.
+struct SweepConfig {
+  BufferChoice all;
+  std::map<BufferId, BufferChoice> buffers;  // for one, stronger than `all`
+  ReadsChoice reads;
+  std::optional<uint64_t> pass_bytes;  // bytes per read pass
+};
+
+/// How one sequence came out of a configuration.
+struct SweepSequence {
+  SequenceKey sequence;
+  PacketCount written;
+  PacketCount read;
+  PacketCount overwritten;
+  /// How far back it reaches, see SweepRow::history_ns.
+  uint64_t history_ns = 0;
+};
+
+/// How one buffer came out of a configuration. Each number is what a replay of the configuration
+/// gives.
+struct SweepRow {
+  BufferId buffer{};
+  std::string engine;
+  uint64_t size = 0;  // bytes, as asked for
+  FillPolicy policy = FillPolicy::kRingBuffer;
+
+  PacketCount written;  // packets that writers wrote to this buffer; bytes: of their payload
+  PacketCount read;     // returned by the read passes, clones apart, however valid
+  PacketCount unread;   // what one more read would have returned
+  // Why packets are missing. (Their bytes can lack pieces that came after newer chunks of the
+  // sequence were lost.) What is left of `written` is what no buffer could have given:
+  // unfinished, aborted, refused by the service, broken.
+  PacketCount overwritten;
+  PacketCount discarded;  // by the buffer: fill policy, or a chunk that came too late
+  BufferStats stats;
+  BufferLosses losses;  // what the read packets say of losses
+
+  /// From the commit of the oldest packet that the last read returned to the end of the log; 0: it
+  /// returned nothing. The last read: all passes at the end, or the last recorded pass.
+  uint64_t history_ns = 0;
+  /// The shortest history of any of its sequences that wrote packets: what the whole buffer can be
+  /// relied on for. A sequence that lost nothing to overwriting or discarding has the log's
+  /// duration.
+  uint64_t shortest_history_ns = 0;
+  std::optional<SequenceKey> shortest_sequence;
+  uint64_t used_bytes = 0;               // of the buffer that were ever written: its memory
+  std::vector<SweepSequence> sequences;  // in order of first commit
+
+  /// Packets that the buffer lost, of those written to it: overwritten and discarded.
+  uint64_t lost_packets() const { return overwritten.packets + discarded.packets; }
+  /// Packets that it kept: read, or still there to be read.
+  uint64_t kept_packets() const { return read.packets + unread.packets; }
+  /// Packets that are missing for reasons outside of any buffer.
+  uint64_t other_packets() const {
+    const uint64_t known = kept_packets() + lost_packets();
+    return written.packets > known ? written.packets - known : 0;
+  }
+};
+
+/// The row of a buffer; nullptr: there is none.
+inline const SweepRow* FindRow(const std::vector<SweepRow>& rows, BufferId buffer) {
+  const auto found = std::find_if(rows.begin(), rows.end(),
+                                  [=](const SweepRow& row) { return row.buffer == buffer; });
+  return found == rows.end() ? nullptr : &*found;
+}
+
+/// What a sweep of one session found.
+struct SweepResult {
+  uint64_t records = 0;
+  uint64_t recorder_gaps = 0;
+  std::optional<uint64_t> first_time_ns;
+  std::optional<uint64_t> last_time_ns;
+  /// By configuration; in each a row per buffer, by id.
+  std::vector<std::vector<SweepRow>> rows;
+
+  uint64_t duration_ns() const {
+    return first_time_ns && last_time_ns ? *last_time_ns - *first_time_ns : 0;
+  }
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_SWEEP_SWEEP_RESULT_H_

@@ -1,0 +1,216 @@
+#include "core/sweep/sweep_target.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "core/perfetto/page.h"
+#include "core/sweep/exact_sweep.h"
+#include "core/sweep/sweep_run.h"
+
+namespace ringscope {
+namespace {
+
+constexpr int kSteps = 16;
+
+bool Meets(const SweepTarget& target, const SweepRow& row) {
+  if (target.keep_ns && row.shortest_sequence && row.shortest_history_ns < *target.keep_ns)
+    return false;
+  return !target.loss_millionths || static_cast<double>(row.lost_packets()) * 1e6 <=
+                                        static_cast<double>(*target.loss_millionths) *
+                                            static_cast<double>(row.written.packets);
+}
+
+/// The target that a buffer misses; nullptr: all are met.
+const SweepTarget* Missed(const std::vector<SweepTarget>& targets, const SweepRow& row) {
+  const auto missed = std::find_if(targets.begin(), targets.end(),
+                                   [&](const SweepTarget& target) { return !Meets(target, row); });
+  return missed == targets.end() ? nullptr : &*missed;
+}
+
+bool AllMet(const std::vector<SweepTarget>& targets, const std::vector<SweepRow>& rows) {
+  return std::none_of(rows.begin(), rows.end(),
+                      [&](const SweepRow& row) { return Missed(targets, row) != nullptr; });
+}
+
+bool SameSizes(const SweepPoint& a, const SweepPoint& b) {
+  return std::equal(a.config.buffers.begin(), a.config.buffers.end(), b.config.buffers.begin(),
+                    b.config.buffers.end(), [](const auto& x, const auto& y) {
+                      return x.first == y.first && x.second.size == y.second.size;
+                    });
+}
+
+class Search {
+ public:
+  Search(const SweepInput& input, const SweepChoices& choices, SweepReport& report)
+      : input_(input), choices_(choices), report_(report) {
+    for (const SizeList& list : choices.sizes) fixed_[*list.buffer] = list.sizes.front();
+  }
+
+  Status Run() {
+    report_.plan.settings = MakeSettings(choices_, report_.facts);
+    const auto [first, last] = Doublings();
+    for (size_t setting = 0; setting < report_.plan.settings.size(); ++setting) {
+      report_.found.push_back({.setting = setting, .point = {}, .miss = {}});
+      for (int doubling = first; doubling <= last; ++doubling)
+        Add(setting, std::ldexp(1.0, doubling));
+    }
+    RS_RETURN_IF_ERROR(RunAdded());
+    for (FoundSize& found : report_.found) {
+      found.point = Smallest(found.setting);
+      if (found.point) Refine(found);
+    }
+    RS_RETURN_IF_ERROR(RunAdded());
+    for (FoundSize& found : report_.found) {
+      found.point = Smallest(found.setting);
+      if (found.point)
+        RS_RETURN_IF_ERROR(Verify(found));
+      else
+        found.miss = WhyNot(found.setting);
+    }
+    SortPoints();
+    return {};
+  }
+
+ private:
+  bool IsScaled(BufferId id) const { return !fixed_.contains(id); }
+
+  /// Exponents of 2, as scales of the log's own sizes.
+  std::pair<int, int> Doublings() const {
+    double smallest = 0, largest = 0;
+    for (const auto& [id, buffer] : report_.facts.buffers) {
+      if (!IsScaled(id) || buffer.size == 0) continue;
+      const auto size = static_cast<double>(buffer.size);
+      smallest = smallest == 0 ? size : std::min(smallest, size);
+      largest = std::max(largest, size);
+    }
+    if (largest == 0) return {0, 0};
+    // A chunk takes less than four times its bytes in any buffer, the smallest ones apart.
+    const double enough = std::min(4.0 * static_cast<double>(report_.facts.commit_bytes) + 65536,
+                                   static_cast<double>(kMaxScaledSize));
+    const int first = static_cast<int>(std::floor(std::log2(kPageBytes / largest)));
+    const int last = static_cast<int>(std::ceil(std::log2(enough / smallest)));
+    return {std::min(first, 0), std::max(last, first)};
+  }
+
+  void Add(size_t setting, double scale) {
+    SweepPoint point = ScaledPoint(report_.plan.settings[setting], setting, scale, choices_,
+                                   report_.facts, fixed_);
+    for (const SweepPoint& other : report_.plan.points)
+      if (other.setting == setting && SameSizes(other, point)) return;
+    report_.plan.points.push_back(std::move(point));
+  }
+
+  Status RunAdded() {
+    const size_t done = report_.result.rows.size();
+    if (done == report_.plan.points.size()) return {};
+    std::vector<SweepConfig> configs;
+    for (size_t i = done; i < report_.plan.points.size(); ++i)
+      configs.push_back(report_.plan.points[i].config);
+    RS_ASSIGN_OR_RETURN(SweepResult more, RunSweep(input_, configs));
+    std::vector<std::vector<SweepRow>> rows = std::move(report_.result.rows);
+    std::move(more.rows.begin(), more.rows.end(), std::back_inserter(rows));
+    report_.result = std::move(more);
+    report_.result.rows = std::move(rows);
+    return {};
+  }
+
+  /// The configurations of a setting that were run, the smallest first.
+  std::vector<size_t> BySize(size_t setting) const {
+    std::vector<size_t> points;
+    for (size_t i = 0; i < report_.result.rows.size(); ++i)
+      if (report_.plan.points[i].setting == setting) points.push_back(i);
+    std::sort(points.begin(), points.end(), [&](size_t a, size_t b) {
+      return report_.plan.points[a].scale < report_.plan.points[b].scale;
+    });
+    return points;
+  }
+
+  std::optional<size_t> Smallest(size_t setting) const {
+    for (const size_t point : BySize(setting))
+      if (AllMet(report_.targets, report_.result.rows[point])) return point;
+    return std::nullopt;
+  }
+
+  /// Adds sizes between the one found and the doubling before it.
+  void Refine(const FoundSize& found) {
+    const std::vector<size_t> points = BySize(found.setting);
+    const auto at = std::find(points.begin(), points.end(), *found.point);
+    if (at == points.begin()) return;
+    const double below = *report_.plan.points[*std::prev(at)].scale;
+    const double above = *report_.plan.points[*at].scale;
+    for (int step = 1; step < kSteps; ++step)
+      Add(found.setting, below + (above - below) * step / kSteps);
+  }
+
+  Status Verify(FoundSize& found) {
+    RS_ASSIGN_OR_RETURN(const std::vector<SweepRow> rows,
+                        ReplayConfiguration(input_, report_.plan.points[*found.point].config));
+    if (!AllMet(report_.targets, rows)) {
+      return Fail(ErrorCode::kUnsupported,
+                  "an exact replay at the size found does not meet the target, which is a bug in "
+                  "ringscope; please report it with the log");
+    }
+    found.verified = true;
+    return {};
+  }
+
+  /// Why the largest size tried does not meet the targets.
+  TargetMiss WhyNot(size_t setting) const {
+    for (const SweepTarget& target : report_.targets)
+      if (target.keep_ns && report_.result.duration_ns() < *target.keep_ns)
+        return {.kind = TargetMiss::Kind::kLogTooShort, .row = {}};
+    for (const SweepRow& row : report_.result.rows[BySize(setting).back()]) {
+      const SweepTarget* missed = Missed(report_.targets, row);
+      if (missed == nullptr) continue;
+      const bool is_history = missed->keep_ns && row.shortest_sequence;
+      return {is_history ? TargetMiss::Kind::kHistory : TargetMiss::Kind::kLoss, row};
+    }
+    return {};
+  }
+
+  /// Setting by setting, and in each by size.
+  void SortPoints() {
+    std::vector<size_t> order;
+    for (size_t setting = 0; setting < report_.plan.settings.size(); ++setting)
+      for (const size_t point : BySize(setting)) order.push_back(point);
+    std::vector<SweepPoint> points;
+    std::vector<std::vector<SweepRow>> rows;
+    for (const size_t from : order) {
+      points.push_back(std::move(report_.plan.points[from]));
+      rows.push_back(std::move(report_.result.rows[from]));
+    }
+    for (FoundSize& found : report_.found)
+      if (found.point)
+        found.point = static_cast<size_t>(std::find(order.begin(), order.end(), *found.point) -
+                                          order.begin());
+    report_.plan.points = std::move(points);
+    report_.result.rows = std::move(rows);
+  }
+
+  const SweepInput& input_;
+  const SweepChoices& choices_;
+  SweepReport& report_;
+  std::map<BufferId, uint64_t> fixed_;
+};
+
+}  // namespace
+
+Status CheckTargetSizes(const SweepChoices& choices) {
+  for (const SizeList& list : choices.sizes)
+    if (!list.buffer || list.sizes.size() != 1)
+      return Fail(ErrorCode::kUsage, "--target looks for the sizes itself", {},
+                  "--sizes can only fix single buffers: --sizes 2=64k");
+  return {};
+}
+
+Result<SweepReport> FindTargets(const SweepInput& input, SessionFacts facts,
+                                const SweepChoices& choices, std::vector<SweepTarget> targets) {
+  SweepReport report;
+  report.facts = std::move(facts);
+  report.targets = std::move(targets);
+  RS_RETURN_IF_ERROR(Search(input, choices, report).Run());
+  return report;
+}
+
+}  // namespace ringscope

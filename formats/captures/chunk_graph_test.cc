@@ -1,0 +1,191 @@
+// Chunk graphs and layouts over everything that testdata holds: each chunk and each packet is in
+// its graph once, and the layout tiles the buffer.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+
+#include "core/testing/graph_run.h"
+#include "formats/inputs/open_log.h"
+#include "formats/io/log_source.h"
+#include "formats/testing/testdata.h"
+
+namespace ringscope {
+namespace {
+
+using Place = std::tuple<BufferId, SequenceKey, ChunkId>;
+
+/// Which chunks a log has, whatever became of them.
+class ChunksSeen : public ReplayListener {
+ public:
+  void OnChunk(BufferId buffer, const ChunkCommit& commit, std::optional<Refusal>) override {
+    chunks.insert({buffer, commit.sequence, commit.chunk});
+    const auto [last, is_first] = last_.insert({{buffer, commit.sequence}, commit.chunk});
+    constexpr uint32_t kFar = uint32_t{1} << 29;
+    const uint32_t forward = Distance(last->second, commit.chunk);
+    jumped |= !is_first && std::min(forward, 0 - forward) >= kFar;
+    last->second = commit.chunk;
+  }
+  void OnBufferReplaced(SessionBuffer&) override { replaced = true; }
+  std::set<Place> chunks;
+  bool replaced = false;
+  /// A sequence's ids jumped so far that no order of them is certain: a buffer may hold one id
+  /// twice, and which chunk of that id is meant by what follows is not known.
+  bool jumped = false;
+
+ private:
+  std::map<std::pair<BufferId, SequenceKey>, ChunkId> last_;
+};
+
+/// The chunks of a graph: those shown one by one are checked to be in order and in no run.
+uint64_t CountChunks(const SequenceGraph& graph) {
+  uint64_t count = 0, last = 0;
+  bool first = true, was_gap = false;
+  for (const GraphItem& item : graph.items) {
+    const auto [from, to, chunks] = std::visit(
+        Overloaded{
+            [](const ChunkNode& node) { return std::tuple(node.id, node.id, uint64_t{1}); },
+            [](const ChunkRun& run) { return std::tuple(run.first, run.last, run.chunks); },
+            [](const ChunkGap& gap) { return std::tuple(gap.first, gap.last, uint64_t{0}); }},
+        item);
+    EXPECT_LE(from, to);
+    EXPECT_TRUE(first || from == last + 1) << from << " behind " << last;
+    EXPECT_LE(chunks, to - from + 1);
+    const bool is_gap = std::holds_alternative<ChunkGap>(item);
+    EXPECT_FALSE(is_gap && (was_gap || first));
+    count += chunks;
+    last = to;
+    first = false;
+    was_gap = is_gap;
+  }
+  EXPECT_FALSE(was_gap) << "nothing behind a gap";
+  return count;
+}
+
+uint64_t PacketsOf(const FateTally& tally) {
+  uint64_t packets = 0;
+  for (const auto& [fate, count] : tally) packets += count.packets;
+  return packets;
+}
+
+uint64_t PacketsOfItems(const SequenceGraph& graph) {
+  uint64_t packets = 0;
+  for (const GraphItem& item : graph.items) {
+    packets += std::visit(Overloaded{[](const ChunkGap&) { return uint64_t{0}; },
+                                     [](const auto& chunks) { return PacketsOf(chunks.packets); }},
+                          item);
+  }
+  return packets;
+}
+
+/// Chunks that fared well where some of their packets did not, in a graph with each chunk alone.
+void ExpectFatesAgree(const SequenceGraph& graph) {
+  for (const GraphItem& item : graph.items) {
+    const auto* node = std::get_if<ChunkNode>(&item);
+    if (node == nullptr || node->end != ChunkEnd::kClean || node->recommits > 0) continue;
+    const auto count = [&](Fate fate) {
+      const auto found = node->packets.find(fate);
+      return found == node->packets.end() ? uint64_t{0} : found->second.packets;
+    };
+    if (node->fate == ChunkFate::kOverwritten || node->fate == ChunkFate::kDiscarded) {
+      EXPECT_EQ(count(Fate::kRead), 0u) << node->id;
+    }
+    if (node->fate == ChunkFate::kRead) {
+      EXPECT_EQ(count(Fate::kDiscarded), 0u) << node->id;
+    }
+  }
+}
+
+/// @param once whether each chunk id of a sequence is there once at most
+void ExpectTiles(const BufferLayout& layout, bool once) {
+  uint64_t end = 0;
+  std::set<std::pair<SequenceKey, uint32_t>> chunks;
+  for (const LayoutExtent& extent : layout.extents) {
+    EXPECT_EQ(extent.offset, end);
+    EXPECT_GT(extent.size, 0u);
+    end = extent.offset + extent.size;
+    if (extent.kind != LayoutExtent::Kind::kChunk) continue;
+    EXPECT_LE(extent.consumed, extent.payload_size);
+    EXPECT_LE(extent.payload_size, extent.size);
+    const bool is_new = chunks.insert({extent.chunk.sequence, Raw(extent.chunk.chunk)}).second;
+    EXPECT_TRUE(is_new || !once);
+  }
+  EXPECT_EQ(end, layout.size);
+  EXPECT_LE(layout.write_cursor, layout.size);
+}
+
+class GraphsOverTestdata : public ::testing::TestWithParam<const char*> {
+ protected:
+  void Check(const std::string& path, bool plain, FoldOptions fold) {
+    SCOPED_TRACE(path);
+    ReplayOptions options;
+    options.session.all.engine = GetParam();
+    options.plain_streams_as_recorded = plain;
+    ChunksSeen seen;
+    testing::GraphRun run(options, {.buffer = {}, .sequences = {}, .fold = fold}, {}, &seen);
+    auto log = OpenLog(testing::TestdataPath(path)).value();
+    while (true) {
+      const std::optional<Op> op = log->Next().value();
+      if (!op) break;
+      ASSERT_TRUE(run.Apply(*op));
+    }
+    ASSERT_TRUE(run.Finish());
+    EXPECT_EQ(run.ledger().Check(), "");
+
+    uint64_t chunks = 0, packets = 0;
+    for (const SequenceGraph& graph : run.builder.Take()) {
+      EXPECT_EQ(CountChunks(graph), graph.chunks);
+      if (!seen.jumped) {
+        EXPECT_EQ(PacketsOfItems(graph), PacketsOf(graph.packets));
+      }
+      if (fold.full && !seen.jumped) ExpectFatesAgree(graph);
+      chunks += graph.chunks;
+      packets += PacketsOf(graph.packets);
+    }
+    if (!seen.replaced && !seen.jumped) {
+      EXPECT_EQ(chunks, seen.chunks.size());
+    }
+    uint64_t told = 0;
+    for (const auto& [id, totals] : run.ledger().totals()) told += totals.written.packets;
+    EXPECT_EQ(packets, told);
+
+    if (!seen.jumped) {
+      EXPECT_EQ(run.layout.problems(), "");
+    }
+    for (const BufferLayout& layout : run.layout.Layouts()) ExpectTiles(layout, !seen.jumped);
+  }
+  void CheckAll(const char* folder, const char* ending, bool plain, FoldOptions fold) {
+    for (const std::string& path : testing::ListTestdata(folder, ending)) Check(path, plain, fold);
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Engines, GraphsOverTestdata,
+                         ::testing::Values("v1", "v2@54", "v2@55", "v2@56", "v2@57", "v2@58"),
+                         [](const auto& test) {
+                           std::string name = test.param;
+                           std::replace(name.begin(), name.end(), '@', '_');
+                           return name;
+                         });
+
+TEST_P(GraphsOverTestdata, EachChunkAndPacketOfTheConformanceCasesIsThereOnce) {
+  CheckAll("conformance/cases", ".zst", true, {});
+}
+
+TEST_P(GraphsOverTestdata, NothingFoldedHoldsForTheConformanceCasesToo) {
+  CheckAll("conformance/cases", ".zst", true, {.full = true, .around = {}});
+}
+
+TEST_P(GraphsOverTestdata, AroundAChunkHoldsForTheConformanceCasesToo) {
+  CheckAll("conformance/cases", ".zst", true, {.full = false, .around = ChunkId{20}});
+}
+
+TEST_P(GraphsOverTestdata, EachChunkAndPacketOfTheCapturesIsThereOnce) {
+  CheckAll("captures", "session.ops.jsonl.zst", false, {});
+}
+
+}  // namespace
+}  // namespace ringscope

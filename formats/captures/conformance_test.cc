@@ -1,0 +1,91 @@
+// The released buffers' own answers: each case of testdata/conformance, replayed by each engine
+// that it has answers for, event by event.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "core/session/replay.h"
+#include "formats/inputs/open_log.h"
+#include "formats/io/log_source.h"
+#include "formats/ops/events_jsonl.h"
+#include "formats/testing/testdata.h"
+
+namespace ringscope {
+namespace {
+
+using nlohmann::json;
+
+std::vector<json> Lines(const std::string& text) {
+  std::vector<json> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(json::parse(line));
+  return lines;
+}
+
+/// Further keys are allowed in what we print, none may be missing or differ.
+bool HasAnswers(const json& expected, const json& found) {
+  if (!expected.is_object()) return expected == found;
+  return found.is_object() &&
+         std::all_of(expected.items().begin(), expected.items().end(), [&](const auto& item) {
+           return found.contains(item.key()) && HasAnswers(item.value(), found[item.key()]);
+         });
+}
+
+Result<std::string> ReplayToEvents(const std::string& path, const std::string& engine) {
+  StringSink sink;
+  EventsWriter events(sink);
+  ReplayOptions options;
+  options.session.all.engine = engine;
+  options.plain_streams_as_recorded = true;
+  Replay replay(options, events);
+  RS_ASSIGN_OR_RETURN(const std::unique_ptr<LogSource> log, OpenLog(path));
+  while (true) {
+    RS_ASSIGN_OR_RETURN(const std::optional<Op> op, log->Next());
+    if (!op) break;
+    RS_RETURN_IF_ERROR(replay.Apply(*op));
+  }
+  RS_RETURN_IF_ERROR(replay.Finish());
+  events.OnSessionEnd(replay.session().buffers());
+  RS_RETURN_IF_ERROR(events.Finish());
+  return sink.text;
+}
+
+class ConformanceTest : public ::testing::TestWithParam<const char*> {};
+
+INSTANTIATE_TEST_SUITE_P(Engines, ConformanceTest,
+                         ::testing::Values("v1", "v2@54", "v2@55", "v2@56", "v2@57", "v2@58"),
+                         [](const auto& test) {
+                           std::string name = test.param;
+                           std::replace(name.begin(), name.end(), '@', '_');
+                           return name;
+                         });
+
+TEST_P(ConformanceTest, AllCases) {
+  const std::filesystem::path root = std::string(RS_TESTDATA) + "/conformance";
+  int cases = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(root / "expected" / GetParam())) {
+    const std::string name = entry.path().filename();
+    SCOPED_TRACE(name);
+    const auto found = ReplayToEvents(root / "cases" / name, GetParam());
+    ASSERT_TRUE(found) << found.error().ToString();
+    const std::vector<json> expected = Lines(
+        testing::ReadTestdata("conformance/expected/" + std::string(GetParam()) + "/" + name));
+    const std::vector<json> events = Lines(*found);
+    for (size_t i = 0; i < std::min(expected.size(), events.size()); ++i) {
+      ASSERT_TRUE(HasAnswers(expected[i], events[i]))
+          << "event " << i + 1 << "\nexpected " << expected[i] << "\nfound    " << events[i];
+    }
+    ASSERT_EQ(events.size(), expected.size());
+    ++cases;
+  }
+  EXPECT_EQ(cases, std::string(GetParam()) == "v1" ? 284 : 314);
+}
+
+}  // namespace
+}  // namespace ringscope

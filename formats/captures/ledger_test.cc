@@ -1,0 +1,171 @@
+// The ledger over everything that testdata holds: each packet has one fate, the fates add up, and
+// what was read is what came out.
+
+#include "core/ledger/ledger.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "core/engine/catalogue.h"
+#include "core/session/replay.h"
+#include "core/testing/silent_engine.h"
+#include "formats/inputs/open_log.h"
+#include "formats/io/log_source.h"
+#include "formats/testing/testdata.h"
+
+namespace ringscope {
+namespace {
+
+/// Counts what the session returns, beside the ledger.
+class CountingSink : public ReplayListener {
+ public:
+  Status OnPacket(const SessionPacket&) override {
+    ++packets;
+    return {};
+  }
+  uint64_t packets = 0;
+};
+
+/// Holds the ledger to one entry per place and kind of fate.
+class FateLog : public LedgerSink {
+ public:
+  void OnPacketFate(const PacketAccount& account) override {
+    ++fates[account.fate];
+    ++causes[account.cause];
+  }
+  std::map<Fate, uint64_t> fates;
+  std::map<Cause, uint64_t> causes;
+};
+
+struct Outcome {
+  std::map<BufferId, LedgerTotals> totals;
+  std::map<Fate, uint64_t> fates;
+  std::map<Cause, uint64_t> causes;
+  uint64_t packets = 0;
+  std::string problems;
+};
+
+Result<const EngineInfo*> FindSilentEngine(std::string_view name) {
+  static const EngineInfo silent = testing::SilentEngine::Info();
+  if (name == silent.name) return &silent;
+  return FindEngine(name);
+}
+
+Outcome Account(const std::string& path, const std::string& engine, bool plain) {
+  FateLog fates;
+  Ledger ledger(fates);
+  CountingSink counter;
+  ReplayOptions options;
+  options.session.all.engine = engine;
+  options.session.find_engine = FindSilentEngine;
+  options.plain_streams_as_recorded = plain;
+  Replay replay(options, {&counter, &ledger});
+  auto log = OpenLog(path).value();
+  while (true) {
+    const std::optional<Op> op = log->Next().value();
+    if (!op) break;
+    EXPECT_TRUE(replay.Apply(*op));
+  }
+  EXPECT_TRUE(replay.Finish());
+  EXPECT_TRUE(replay.Drain());
+  return {ledger.totals(), fates.fates, fates.causes, counter.packets, ledger.Check()};
+}
+
+std::string Summary(const Outcome& outcome) {
+  std::string text;
+  for (const auto& [fate, count] : outcome.fates)
+    text += std::string(Name(fate)) + " " + std::to_string(count) + ", ";
+  for (const auto& [cause, count] : outcome.causes)
+    text += std::string(Name(cause)) + " " + std::to_string(count) + ", ";
+  return text;
+}
+
+class LedgerOverTestdata : public ::testing::TestWithParam<const char*> {};
+
+INSTANTIATE_TEST_SUITE_P(Engines, LedgerOverTestdata,
+                         ::testing::Values("v1", "v2@54", "v2@55", "v2@56", "v2@57", "v2@58"),
+                         [](const auto& test) {
+                           std::string name = test.param;
+                           std::replace(name.begin(), name.end(), '@', '_');
+                           return name;
+                         });
+
+TEST_P(LedgerOverTestdata, ConformanceCasesAddUp) {
+  int cases = 0;
+  for (const std::string& path : testing::ListTestdata("conformance/cases", ".zst")) {
+    SCOPED_TRACE(path);
+    const Outcome outcome = Account(testing::TestdataPath(path), GetParam(), true);
+    EXPECT_EQ(outcome.problems, "") << Summary(outcome);
+    uint64_t came_out = 0, told = 0;
+    for (const auto& [id, totals] : outcome.totals) {
+      came_out +=
+          totals[Fate::kRead].packets + totals[Fate::kInvalid].packets + totals.duplicates.packets;
+      told += totals.written.packets;
+    }
+    EXPECT_EQ(came_out, outcome.packets);
+    uint64_t fates = 0;
+    for (const auto& [fate, count] : outcome.fates) fates += count;
+    EXPECT_EQ(told, fates);
+    EXPECT_EQ(outcome.fates.count(Fate::kUnexplained), 0u) << Summary(outcome);
+    ++cases;
+  }
+  EXPECT_EQ(cases, 379);
+}
+
+// What was written does not depend on the buffer, unless its writers broke rules: they may in all
+// cases of random streams but writer-* and calm-*.
+TEST(LedgerTest, AllEnginesFindTheSamePackets) {
+  int cases = 0;
+  for (const std::string& path : testing::ListTestdata("conformance/cases", ".zst")) {
+    const auto is_of = [&](const char* kind) { return path.find(kind) != std::string::npos; };
+    if (is_of("/hostile-") || is_of("/mixed-") || is_of("/extended-")) continue;
+    SCOPED_TRACE(path);
+    std::optional<FateCount> written;
+    for (const EngineInfo& engine : Engines()) {
+      FateCount sum;
+      for (const auto& [id, totals] :
+           Account(testing::TestdataPath(path), engine.name, true).totals)
+        sum += totals.written;
+      if (!written) written = sum;
+      EXPECT_EQ(sum.packets, written->packets) << engine.name;
+    }
+    ++cases;
+  }
+  EXPECT_EQ(cases, 249);
+}
+
+// Of an engine that says nothing, at least what came out is known, by content; the rest is honest.
+TEST(LedgerTest, ASilentEngineLeavesLossesUnexplained) {
+  for (const char* name : {"ring-v2", "two-buffers-v2", "short-v2"}) {
+    SCOPED_TRACE(name);
+    const std::string path =
+        testing::TestdataPath(std::string("captures/") + name + "/session.ops.jsonl.zst");
+    const Outcome known = Account(path, "v2@58", false);
+    Outcome silent = Account(path, "silent", false);
+    EXPECT_EQ(silent.problems, "") << Summary(silent);
+    EXPECT_EQ(silent.packets, known.packets);
+    EXPECT_EQ(silent.fates[Fate::kRead], known.fates.at(Fate::kRead));
+    EXPECT_GT(silent.fates[Fate::kUnexplained], 0u);
+    EXPECT_EQ(silent.fates.count(Fate::kOverwritten), 0u);
+    for (const auto& [id, totals] : silent.totals)
+      EXPECT_EQ(totals.written.packets, known.totals.at(id).written.packets);
+  }
+}
+
+TEST_P(LedgerOverTestdata, CapturesAddUp) {
+  int captures = 0;
+  for (const std::string& path : testing::ListTestdata("captures", "session.ops.jsonl.zst")) {
+    SCOPED_TRACE(path);
+    const Outcome outcome = Account(testing::TestdataPath(path), GetParam(), false);
+    EXPECT_EQ(outcome.problems, "") << Summary(outcome);
+    EXPECT_EQ(outcome.fates.count(Fate::kUnexplained), 0u) << Summary(outcome);
+    ++captures;
+  }
+  EXPECT_EQ(captures, 7);
+}
+
+}  // namespace
+}  // namespace ringscope

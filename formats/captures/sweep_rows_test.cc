@@ -1,0 +1,170 @@
+// The fast way through many configurations finds what ordinary replays find.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "core/engine/catalogue.h"
+#include "core/sweep/exact_sweep.h"
+#include "core/sweep/sweep_front.h"
+#include "core/sweep/sweep_lane.h"
+#include "core/sweep/sweep_run.h"
+#include "formats/inputs/open_log.h"
+#include "formats/testing/testdata.h"
+
+namespace ringscope {
+namespace {
+
+/// A log of one session as the input of a sweep.
+SweepInput InputOf(const std::string& path) {
+  SweepInput input;
+  input.open = [path]() -> Result<std::unique_ptr<OpSource>> { return OpenLog(path); };
+  input.find_engine = FindEngine;
+  return input;
+}
+
+std::string Text(const PacketCount& count) {
+  return fmt::format("{} of {} B", count.packets, count.bytes);
+}
+
+/// Where two rows differ; empty: nowhere.
+std::string Difference(const SweepRow& fast, const SweepRow& slow) {
+  std::string text;
+  const auto compare = [&](const char* what, const auto& a, const auto& b) {
+    if (a != b) text += fmt::format("{}: {} and {}; ", what, a, b);
+  };
+  compare("buffer", Raw(fast.buffer), Raw(slow.buffer));
+  compare("engine", fast.engine, slow.engine);
+  compare("size", fast.size, slow.size);
+  compare("written", Text(fast.written), Text(slow.written));
+  compare("read", Text(fast.read), Text(slow.read));
+  compare("unread", Text(fast.unread), Text(slow.unread));
+  compare("overwritten", fast.overwritten.packets, slow.overwritten.packets);
+  compare("discarded", fast.discarded.packets, slow.discarded.packets);
+  // Pieces that come after newer ones were lost are not added to their packet.
+  const auto far_apart = [](uint64_t a, uint64_t b) {
+    return std::max(a, b) - std::min(a, b) > 64;
+  };
+  if (far_apart(fast.overwritten.bytes, slow.overwritten.bytes) ||
+      far_apart(fast.discarded.bytes, slow.discarded.bytes))
+    text +=
+        fmt::format("overwritten bytes: {} and {}, discarded: {} and {}; ", fast.overwritten.bytes,
+                    slow.overwritten.bytes, fast.discarded.bytes, slow.discarded.bytes);
+  if (fast.stats != slow.stats) text += "stats; ";
+  compare("packet loss", fast.losses.sequence_packet_loss, slow.losses.sequence_packet_loss);
+  compare("incremental", fast.losses.incremental_sequences_dropped,
+          slow.losses.incremental_sequences_dropped);
+  if (fast.losses.by_bit != slow.losses.by_bit) text += "loss bits; ";
+  compare("history", fast.history_ns, slow.history_ns);
+  compare("shortest", fast.shortest_history_ns, slow.shortest_history_ns);
+  compare("used", fast.used_bytes, slow.used_bytes);
+  compare("sequences", fast.sequences.size(), slow.sequences.size());
+  for (size_t i = 0; i < std::min(fast.sequences.size(), slow.sequences.size()); ++i) {
+    const SweepSequence& a = fast.sequences[i];
+    const SweepSequence& b = slow.sequences[i];
+    if (a.sequence != b.sequence || a.written != b.written || a.read != b.read ||
+        a.overwritten.packets != b.overwritten.packets || a.history_ns != b.history_ns)
+      text += fmt::format(
+          "sequence {}: written {} and {}, read {} and {}, overwritten {} and {}, history {} and "
+          "{}; ",
+          i, Text(a.written), Text(b.written), Text(a.read), Text(b.read), Text(a.overwritten),
+          Text(b.overwritten), a.history_ns, b.history_ns);
+  }
+  return text;
+}
+
+/// A configuration through a lane, without falling back. @return nullopt: it needs payloads
+std::optional<std::vector<SweepRow>> ThroughShapes(const SweepInput& input,
+                                                   const SweepConfig& config) {
+  SweepFront front([](const std::string&) {});
+  SweepLane lane(config, FindEngine);
+  const std::unique_ptr<OpSource> ops = input.open().value();
+  SweepBatch batch;
+  while (true) {
+    const std::optional<Op> op = ops->Next().value();
+    if (!op) break;
+    batch.Clear();
+    if (!front.Apply(*op, batch)) return std::nullopt;
+    lane.Apply(batch);
+  }
+  front.Finish();
+  const uint64_t end = front.last_time_ns().value_or(0);
+  std::vector<SweepRow> rows =
+      lane.Finish(front.written(), end, end - front.first_time_ns().value_or(end));
+  if (!front.problem().empty() || lane.failure() != nullptr) return std::nullopt;
+  return rows;
+}
+
+struct Tally {
+  uint64_t compared = 0;
+  uint64_t need_payloads = 0;
+};
+
+void ExpectSame(const std::string& path, const SweepConfig& config, Tally& tally) {
+  const SweepInput input = InputOf(path);
+  const auto fast = ThroughShapes(input, config);
+  if (!fast) {
+    ++tally.need_payloads;
+    return;
+  }
+  const auto slow = ReplayConfiguration(input, config);
+  ASSERT_TRUE(slow) << slow.error().ToString();
+  ASSERT_EQ(fast->size(), slow->size());
+  for (size_t i = 0; i < fast->size(); ++i)
+    EXPECT_EQ(Difference((*fast)[i], (*slow)[i]), "") << "buffer " << i;
+  ++tally.compared;
+}
+
+const char* const kSweptReleases[] = {"v2@54", "v2@55", "v2@56", "v2@58"};
+
+class SweepCaptureTest : public ::testing::TestWithParam<std::string> {};
+
+INSTANTIATE_TEST_SUITE_P(Captures, SweepCaptureTest,
+                         ::testing::Values("discard-v2", "lossless-v2", "ring-v1", "ring-v2",
+                                           "short-v2", "stream-v2", "two-buffers-v2"),
+                         [](const auto& name) {
+                           std::string text = name.param;
+                           std::replace(text.begin(), text.end(), '-', '_');
+                           return text;
+                         });
+
+TEST_P(SweepCaptureTest, ShapesAloneGiveTheRowsOfAReplay) {
+  const std::string path =
+      testing::TestdataPath("captures/" + GetParam() + "/session.ops.jsonl.zst").string();
+  Tally tally;
+  for (const char* engine : {"v2@54", "v2@58"}) {  // the others: over the conformance cases
+    for (const uint64_t size : {16u << 10, 512u << 10}) {
+      for (const FillPolicy policy : {FillPolicy::kRingBuffer, FillPolicy::kDiscard}) {
+        for (const ReadsMode reads : {ReadsMode::kAuto, ReadsMode::kEvery}) {
+          SCOPED_TRACE(fmt::format("{} size {} {} reads {}", engine, size, Name(policy),
+                                   static_cast<int>(reads)));
+          SweepConfig config;
+          config.all = {.engine = engine, .size = size, .policy = policy};
+          config.reads = {reads, 100'000'000};
+          ExpectSame(path, config, tally);
+        }
+      }
+    }
+  }
+  // v2@54 does strange things in small buffers.
+  EXPECT_LE(tally.need_payloads, 6u);
+  EXPECT_GE(tally.compared, 10u);
+}
+
+TEST(SweepConformanceTest, ShapesAloneGiveTheRowsOfAReplayOrSayThatTheyCanNot) {
+  Tally tally;
+  for (const std::string& name : testing::ListTestdata("conformance/cases", ".jsonl.zst")) {
+    const std::string path = testing::TestdataPath(name).string();
+    for (const char* engine : kSweptReleases) {
+      SCOPED_TRACE(path + " " + engine);
+      SweepConfig config;
+      config.all.engine = engine;
+      ExpectSame(path, config, tally);
+    }
+  }
+  EXPECT_GT(tally.compared, 80u);
+}
+
+}  // namespace
+}  // namespace ringscope

@@ -1,0 +1,49 @@
+#ifndef RINGSCOPE_FORMATS_DRAW_SVG_H_
+#define RINGSCOPE_FORMATS_DRAW_SVG_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ringscope {
+
+/// `text` fit for XML character data and attribute values: markup escaped, characters that XML does
+/// not allow and bytes that are no UTF-8 replaced.
+std::string XmlEscaped(std::string_view text);
+
+/// A position or size in pixels. Written with at most one decimal.
+std::string SvgNumber(double value);
+
+struct SvgBox {
+  double x = 0;
+  double y = 0;
+  double width = 0;
+  double height = 0;
+};
+
+/// Draws an SVG document that needs nothing from elsewhere. The looks are defined by classes and
+/// a style sheet inside of it, which has a light and a dark form.
+class SvgWriter {
+ public:
+  /// @param classes space-separated, of the style sheet
+  void Box(const SvgBox& box, std::string_view classes, double radius = 0);
+  void Line(double x1, double y1, double x2, double y2, std::string_view classes);
+  /// A line through these points: "M 0 0 L 10 10" in SVG's path language.
+  void Path(std::string_view path, std::string_view classes);
+  /// Text that begins at x, its base line at y.
+  void Text(double x, double y, std::string_view text, std::string_view classes);
+  /// What is drawn up to EndGroup belongs together; `title` shows when it is pointed at.
+  void BeginGroup(std::string_view title);
+  void EndGroup();
+
+  /// The whole document.
+  /// @param style CSS; without "<" and "&"
+  std::string Finish(double width, double height, std::string_view title, std::string_view style);
+
+ private:
+  std::string body_;
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_FORMATS_DRAW_SVG_H_

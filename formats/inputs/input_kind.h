@@ -1,0 +1,36 @@
+#ifndef RINGSCOPE_FORMATS_INPUTS_INPUT_KIND_H_
+#define RINGSCOPE_FORMATS_INPUTS_INPUT_KIND_H_
+
+#include <memory>
+#include <string>
+
+#include "core/base/result.h"
+#include "formats/io/byte_stream.h"
+
+namespace ringscope {
+
+/// What a file holds, by its first bytes.
+enum class InputKind : uint8_t {
+  kLog,     // a commit log or operations: what went into the buffers
+  kEvents,  // `.events.jsonl`: what came out of a replay
+  kTrace,   // a Perfetto trace: what came out of a session
+  kOther,
+};
+
+/// Bytes from an input's start that are enough to find its kind: more than a block of zstd.
+inline constexpr size_t kKindBytes = size_t{256} << 10;
+
+/// Looks at the first bytes of an input (kKindBytes, or all it has), decompressed if need be.
+InputKind KindOfStart(std::string start);
+
+/// An input whose kind is known.
+struct KnownInput {
+  InputKind kind = InputKind::kOther;
+  std::unique_ptr<ByteSource> source;  // from its first byte
+};
+/// Looks at an input's first bytes.
+Result<KnownInput> FindInputKind(std::unique_ptr<ByteSource> source);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_FORMATS_INPUTS_INPUT_KIND_H_

@@ -1,0 +1,51 @@
+#ifndef RINGSCOPE_FORMATS_INPUTS_LOG_CHECK_H_
+#define RINGSCOPE_FORMATS_INPUTS_LOG_CHECK_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/log/summary.h"
+#include "formats/io/byte_stream.h"
+#include "formats/io/log_source.h"
+
+namespace ringscope {
+
+/// Called now and then with bytes done and the total (0: not known).
+using ProgressFn = std::function<void(uint64_t done, uint64_t total)>;
+
+/// What is known of a log as a whole.
+struct LogInfo {
+  LogFormat format = LogFormat::kCommitLog;
+  std::vector<SessionSummary> sessions;
+  uint64_t file_bytes = 0;
+  uint64_t raw_bytes = 0;  // of the records, decompressed; 0 for texts
+  uint64_t data_frames = 0;
+  uint64_t unknown_records = 0;  // of kinds that this version does not know; they are skipped
+  bool from_index = false;       // answered from the index, without reading the records
+  bool cleanly_closed = false;   // has an index and a seek table that add up
+  std::vector<Damage> damage;
+  uint64_t damage_count = 0;
+  /// Requests that no service would have understood. A log keeps them as their producers sent
+  /// them: they are not damage. Counted by VerifyLog alone.
+  uint64_t unsound_requests = 0;
+};
+
+/// Reads what `info` prints: from the index where it can be trusted, else by a scan, with the same
+/// sessions either way.
+Result<LogInfo> ReadLogInfo(std::unique_ptr<ByteSource> source, const ProgressFn& progress = {});
+
+/// Verifies everything: frames, checksums, seek table, index, summary, record numbers, and that
+/// each record parses. Damage found is in the result, not an Error.
+Result<LogInfo> VerifyLog(std::unique_ptr<ByteSource> source, const ProgressFn& progress = {});
+
+/// Writes a clean copy of what is readable of a log to `out`; gaps that damage left are noted in
+/// the copy as recorder_gap records. @return what was read, with its damage
+Result<LogInfo> RepairLog(std::unique_ptr<ByteSource> source, ByteSink& out,
+                          const ProgressFn& progress = {});
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_FORMATS_INPUTS_LOG_CHECK_H_

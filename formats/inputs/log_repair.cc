@@ -1,0 +1,113 @@
+#include <fmt/format.h>
+
+#include "formats/inputs/log_check.h"
+#include "formats/inputs/log_scan.h"
+#include "formats/inputs/open_log.h"
+#include "formats/log/commit_log_writer.h"
+
+namespace ringscope {
+namespace {
+
+/// Copies a log record by record, with a gap record where something is missing.
+class Copier {
+ public:
+  Copier(LogSource& log, const FrameCounter& frames, CommitLogWriter& writer)
+      : log_(log), frames_(frames), writer_(writer) {}
+
+  Status Copy(const Op& op) {
+    const bool is_header = std::holds_alternative<LogHeader>(op.body);
+    // What was lost before a header belongs to the session before it, if there is one.
+    if (is_header && !started_) {
+      RS_RETURN_IF_ERROR(writer_.Append(op));
+      started_ = true;
+      return WriteGaps(op.time_ns);
+    }
+    RS_RETURN_IF_ERROR(Start());
+    RS_RETURN_IF_ERROR(WriteGaps(op.time_ns));
+    if (op.time_ns) last_time_ns_ = op.time_ns;
+    return writer_.Append(op);
+  }
+
+  Status Finish() {
+    const bool lost = log_.damage_count() > 0 || frames_.unknown_records() > 0;
+    if (lost) RS_RETURN_IF_ERROR(Start());
+    RS_RETURN_IF_ERROR(WriteGaps(std::nullopt));
+    return writer_.Close();
+  }
+
+ private:
+  /// A log whose header is lost, or a text that has none, gets one.
+  Status Start() {
+    if (started_) return {};
+    started_ = true;
+    LogHeader header = ImportHeader();
+    header.description = "copied from a log without a header";
+    return writer_.Append(Op{std::nullopt, std::move(header)});
+  }
+
+  Status WriteGaps(std::optional<uint64_t> until_ns) {
+    for (; damage_ < log_.damage().size(); ++damage_) {
+      const Damage& damage = log_.damage()[damage_];
+      if (damage.records == 0) continue;  // nothing of the records is missing
+      RecorderGap gap;
+      gap.reason = "damage in the log that this is a copy of: " + damage.ToString();
+      gap.records = damage.records;
+      if (damage.bytes > 0) gap.bytes = damage.bytes;
+      RS_RETURN_IF_ERROR(WriteGap(std::move(gap), until_ns));
+    }
+    const uint64_t unlisted = log_.damage_count() - log_.damage().size();
+    if (unlisted > unlisted_) {
+      RecorderGap gap;
+      gap.reason = fmt::format("further damage in the log that this is a copy of ({} pieces)",
+                               unlisted - unlisted_);
+      unlisted_ = unlisted;
+      RS_RETURN_IF_ERROR(WriteGap(std::move(gap), until_ns));
+    }
+    if (frames_.unknown_records() > unknown_) {
+      RecorderGap gap;
+      gap.reason = "records of a kind that this program does not know were left out of this copy";
+      gap.records = frames_.unknown_records() - unknown_;
+      unknown_ = frames_.unknown_records();
+      RS_RETURN_IF_ERROR(WriteGap(std::move(gap), until_ns));
+    }
+    return {};
+  }
+
+  Status WriteGap(RecorderGap gap, std::optional<uint64_t> until_ns) {
+    gap.from_ns = last_time_ns_;
+    gap.to_ns = until_ns;
+    return writer_.Append(Op{std::nullopt, std::move(gap)});
+  }
+
+  LogSource& log_;
+  const FrameCounter& frames_;
+  CommitLogWriter& writer_;
+  bool started_ = false;
+  size_t damage_ = 0;      // of the list, noted in the copy already
+  uint64_t unlisted_ = 0;  // beyond the list, noted already
+  uint64_t unknown_ = 0;   // unknown records, noted already
+  std::optional<uint64_t> last_time_ns_;
+};
+
+}  // namespace
+
+Result<LogInfo> RepairLog(std::unique_ptr<ByteSource> source, ByteSink& out,
+                          const ProgressFn& progress) {
+  FrameCounter frames;
+  RS_ASSIGN_OR_RETURN(std::unique_ptr<LogSource> log, OpenLog(std::move(source), &frames));
+  RS_ASSIGN_OR_RETURN(std::unique_ptr<CommitLogWriter> writer,
+                      CommitLogWriter::Create(out, {.threads = CompressionThreads()}));
+
+  Copier copier(*log, frames, *writer);
+  LogSummaryBuilder summaries;
+  RS_RETURN_IF_ERROR(ScanLog(*log, progress, [&](const Op& op) {
+    summaries.Add(op, log->record_number());
+    return copier.Copy(op);
+  }));
+  RS_RETURN_IF_ERROR(copier.Finish());
+  LogInfo info = InfoOf(*log, frames);
+  info.sessions = summaries.Sessions();
+  return info;
+}
+
+}  // namespace ringscope

@@ -1,0 +1,25 @@
+#ifndef RINGSCOPE_FORMATS_INPUTS_OPEN_LOG_H_
+#define RINGSCOPE_FORMATS_INPUTS_OPEN_LOG_H_
+
+#include <memory>
+#include <string>
+
+#include "formats/io/log_source.h"
+
+namespace ringscope {
+
+class CommitLogObserver;
+
+/// Opens a log by its content, never by its name: a `.tblog`, an `.ops.jsonl`, or that
+/// zstd-compressed; "-" for standard input.
+Result<std::unique_ptr<LogSource>> OpenLog(const std::string& path);
+/// The same over any source of bytes.
+Result<std::unique_ptr<LogSource>> OpenLog(std::unique_ptr<ByteSource> source);
+
+/// OpenLog with an observer, which sees something only if the input is a commit log.
+Result<std::unique_ptr<LogSource>> OpenLog(std::unique_ptr<ByteSource> source,
+                                           CommitLogObserver* observer);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_FORMATS_INPUTS_OPEN_LOG_H_

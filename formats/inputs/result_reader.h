@@ -1,0 +1,20 @@
+#ifndef RINGSCOPE_FORMATS_INPUTS_RESULT_READER_H_
+#define RINGSCOPE_FORMATS_INPUTS_RESULT_READER_H_
+
+#include <memory>
+
+#include "core/diff/output_diff.h"
+#include "formats/io/byte_stream.h"
+
+namespace ringscope {
+
+/// Reads `.events.jsonl`, plain or zstd-compressed, whole. Errors name the line and the key.
+Result<ReplayOutput> ReadEvents(std::unique_ptr<ByteSource> source);
+
+/// Reads what a comparison needs of a `.pftrace`, plain or zstd-compressed. Packets of the service
+/// itself are left out; the counters are those of its last TraceStats, buffers numbered as there.
+Result<ReplayOutput> ReadTraceResults(std::unique_ptr<ByteSource> source);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_FORMATS_INPUTS_RESULT_READER_H_

@@ -1,0 +1,108 @@
+#ifndef RINGSCOPE_FORMATS_IO_BYTE_STREAM_H_
+#define RINGSCOPE_FORMATS_IO_BYTE_STREAM_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "core/base/ids.h"
+#include "core/base/result.h"
+
+namespace ringscope {
+
+/// Bytes in order: a file, standard input, a decompressed stream, a string.
+class ByteSource {
+ public:
+  virtual ~ByteSource() = default;
+  /// Reads up to `into.size()` bytes. @return bytes read; 0: the end
+  virtual Result<size_t> Read(std::span<uint8_t> into) = 0;
+  /// Name for messages; "-" for standard input.
+  virtual const std::string& path() const = 0;
+  /// Bytes of the underlying file, if it has a size.
+  virtual std::optional<uint64_t> size() const { return std::nullopt; }
+  /// Reads at an offset without moving the stream; only if CanReadAt(). Short at the file's end.
+  virtual Result<size_t> ReadAt(uint64_t offset, std::span<uint8_t> into);
+  virtual bool CanReadAt() const { return false; }
+};
+
+/// Opens a file, or standard input for "-".
+Result<std::unique_ptr<ByteSource>> OpenByteSource(const std::string& path);
+/// A source over bytes in memory (copied). For tests and fuzzers.
+std::unique_ptr<ByteSource> MakeMemorySource(std::string bytes, std::string path = "memory");
+
+/// Bytes that were read already, and then what follows them: undoes a look ahead.
+std::unique_ptr<ByteSource> MakePrefixedSource(std::string prefix,
+                                               std::unique_ptr<ByteSource> rest);
+
+/// Bytes that a reader asks a source for at once.
+inline constexpr size_t kReadBytes = size_t{256} << 10;
+/// Bytes that a writer collects before it gives them to a sink.
+inline constexpr size_t kWriteBytes = size_t{64} << 10;
+
+/// Reads until `into` is full or the source ends.
+/// @param done set to the bytes read, also if an error ends the reading
+Status ReadFully(ByteSource& source, std::span<uint8_t> into, size_t& done);
+/// Reads up to `size` bytes from the source's start; fewer only if it ends before.
+Result<std::string> ReadStart(ByteSource& source, size_t size);
+/// Reads to the source's end; more than `max_bytes` are an error.
+Result<std::string> ReadAll(ByteSource& source, size_t max_bytes);
+
+class ByteSink {
+ public:
+  virtual ~ByteSink() = default;
+  virtual Status Write(Bytes bytes) = 0;
+  Status Write(std::string_view text);
+};
+
+/// Appends to a string. For tests and for results in memory.
+class StringSink : public ByteSink {
+ public:
+  using ByteSink::Write;
+  Status Write(Bytes bytes) override;
+  std::string text;
+};
+
+/// The place of a file that is to appear whole: a temporary name beside it, which Commit renames.
+/// Dropped without, the temporary file is removed again.
+class PendingFile {
+ public:
+  /// Makes an empty temporary file. A file that will be replaced gives it its permissions. Fails
+  /// where no regular file can be put.
+  static Result<PendingFile> At(const std::string& path);
+  ~PendingFile() { Discard(); }
+  PendingFile(PendingFile&& other) noexcept { *this = std::move(other); }
+  PendingFile& operator=(PendingFile&& other) noexcept;
+
+  /// The name to write to.
+  const std::string& temporary() const { return temporary_; }
+  const std::string& path() const { return path_; }
+  /// Puts what was written, and closed, in its place.
+  Status Commit();
+
+ private:
+  PendingFile() = default;
+  void Discard();
+
+  std::string path_;       // as the user gave it
+  std::string target_;     // where a symbolic link leads
+  std::string temporary_;  // empty: nothing is pending
+};
+
+/// A file that appears whole or not at all: written under a temporary name beside its place and
+/// renamed by Commit; removed again if it is dropped without. "-" writes to standard output.
+class OutputFile : public ByteSink {
+ public:
+  static Result<std::unique_ptr<OutputFile>> Create(const std::string& path);
+  using ByteSink::Write;
+  /// Flushes, renames. Call once, last.
+  virtual Status Commit() = 0;
+  virtual const std::string& path() const = 0;
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_FORMATS_IO_BYTE_STREAM_H_

@@ -1,0 +1,180 @@
+#include "formats/io/byte_stream.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "formats/io/zstd_source.h"
+#include "formats/testing/testdata.h"
+
+namespace ringscope {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class ByteStreamTest : public ::testing::Test {
+ protected:
+  ByteStreamTest() { std::filesystem::create_directories(folder_); }
+  ~ByteStreamTest() override { std::filesystem::remove_all(folder_); }
+
+  std::string Path(const std::string& name) const { return (folder_ / name).string(); }
+  std::string Content(const std::string& name) const {
+    std::ifstream file(Path(name), std::ios::binary);
+    std::stringstream text;
+    text << file.rdbuf();
+    return text.str();
+  }
+  std::vector<std::string> Names() const {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
+      names.push_back(entry.path().filename().string());
+    }
+    return names;
+  }
+
+ private:
+  const std::filesystem::path folder_ =
+      std::filesystem::path(::testing::TempDir()) /
+      (std::string("ringscope-") + ::testing::UnitTest::GetInstance()->current_test_info()->name() +
+       "-" + std::to_string(::getpid()));
+};
+
+TEST_F(ByteStreamTest, OutputFile_AppearsAtCommit) {
+  {
+    auto file = OutputFile::Create(Path("x"));
+    ASSERT_TRUE(file) << file.error().ToString();
+    ASSERT_TRUE((*file)->Write("hello"));
+    EXPECT_FALSE(std::filesystem::exists(Path("x")));
+    ASSERT_TRUE((*file)->Commit());
+  }
+  EXPECT_EQ(Content("x"), "hello");
+  EXPECT_THAT(Names(), ::testing::ElementsAre("x"));
+}
+
+TEST_F(ByteStreamTest, OutputFile_DroppedLeavesTheOldOne) {
+  std::ofstream(Path("x")) << "old";
+  {
+    auto file = OutputFile::Create(Path("x"));
+    ASSERT_TRUE((*file)->Write("new"));
+  }
+  EXPECT_EQ(Content("x"), "old");
+  EXPECT_THAT(Names(), ::testing::ElementsAre("x"));
+}
+
+TEST_F(ByteStreamTest, OutputFile_KeepsPermissionsAndLinks) {
+  std::ofstream(Path("x")) << "old";
+  ASSERT_EQ(::chmod(Path("x").c_str(), 0640), 0);
+  std::filesystem::create_symlink("x", Path("link"));
+  auto file = OutputFile::Create(Path("link"));
+  ASSERT_TRUE((*file)->Write("new"));
+  ASSERT_TRUE((*file)->Commit());
+  EXPECT_TRUE(std::filesystem::is_symlink(Path("link")));
+  EXPECT_EQ(Content("x"), "new");
+  struct stat info {};
+  ASSERT_EQ(::stat(Path("x").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0640u);
+}
+
+TEST_F(ByteStreamTest, OutputFile_WritesDevicesAndPipesInPlace) {
+  auto null = OutputFile::Create("/dev/null");
+  ASSERT_TRUE(null) << null.error().ToString();
+  ASSERT_TRUE((*null)->Write("x"));
+  ASSERT_TRUE((*null)->Commit());
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+
+  ASSERT_EQ(::mkfifo(Path("pipe").c_str(), 0600), 0);
+  std::string got;
+  std::thread reader([&] { got = Content("pipe"); });
+  auto pipe = OutputFile::Create(Path("pipe"));
+  ASSERT_TRUE((*pipe)->Write("through"));
+  ASSERT_TRUE((*pipe)->Commit());
+  reader.join();
+  EXPECT_EQ(got, "through");
+}
+
+TEST_F(ByteStreamTest, OutputFile_ErrorsNameTheFile) {
+  const auto missing = OutputFile::Create(Path("no/such/x"));
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().code, ErrorCode::kIo);
+  EXPECT_EQ(missing.error().where.path, Path("no/such/x"));
+  EXPECT_FALSE(OutputFile::Create(Path("")));
+  auto full = OutputFile::Create("/dev/full");
+  const Status status = (*full)->Write("x");
+  ASSERT_FALSE(status);
+  EXPECT_THAT(status.error().ToString(), HasSubstr("/dev/full: cannot write: No space left"));
+}
+
+TEST_F(ByteStreamTest, FileSource_ReadsInOrderAndAtOffsets) {
+  std::ofstream(Path("x")) << "0123456789";
+  auto source = OpenByteSource(Path("x"));
+  ASSERT_TRUE(source);
+  EXPECT_EQ((*source)->size(), 10u);
+  std::array<uint8_t, 4> part{};
+  EXPECT_EQ(*(*source)->ReadAt(8, part), 2u);
+  EXPECT_EQ(part[0], '8');
+  EXPECT_EQ(testing::ReadAll(**source), "0123456789");
+  EXPECT_FALSE(OpenByteSource(Path("missing")));
+  EXPECT_THAT(OpenByteSource(Path("")).error().ToString(), HasSubstr("folder"));
+}
+
+TEST_F(ByteStreamTest, MemorySource_ReadsInOrderAndAtOffsets) {
+  auto source = MakeMemorySource("0123");
+  std::array<uint8_t, 3> part{};
+  EXPECT_EQ(*source->ReadAt(2, part), 2u);
+  EXPECT_EQ(*source->ReadAt(9, part), 0u);
+  EXPECT_EQ(testing::ReadAll(*source), "0123");
+}
+
+std::string Compressed(const std::string& text) {
+  std::string frame(ZSTD_compressBound(text.size()), '\0');
+  frame.resize(ZSTD_compress(frame.data(), frame.size(), text.data(), text.size(), 3));
+  return frame;
+}
+
+TEST(ZstdSource, Frames_OneBehindTheOther) {
+  const std::string large(300000, 'x');
+  auto source = ZstdSource::Make(MakeMemorySource(Compressed("one") + Compressed(large)));
+  EXPECT_EQ(*source->Peek(2), "on");
+  EXPECT_EQ(*source->Peek(5), "onexx");
+  EXPECT_EQ(testing::ReadAll(*source), "one" + large);
+  EXPECT_EQ(source->compressed_position(), source->compressed_size());
+}
+
+TEST(ZstdSource, TornInput_IsAnErrorWithItsPlace) {
+  std::string torn = Compressed("some text");
+  torn.pop_back();
+  auto source = ZstdSource::Make(MakeMemorySource(torn, "x.zst"));
+  std::array<uint8_t, 100> part{};
+  Result<size_t> got = source->Read(part);
+  while (got && *got > 0) got = source->Read(part);
+  ASSERT_FALSE(got);
+  EXPECT_EQ(got.error().where.path, "x.zst");
+  EXPECT_EQ(got.error().where.offset, torn.size());
+}
+
+TEST(ZstdSource, Garbage_IsAnError) {
+  auto source = ZstdSource::Make(MakeMemorySource(Compressed("x") + "garbage"));
+  std::array<uint8_t, 100> part{};
+  ASSERT_TRUE(source->Read(part));
+  EXPECT_EQ(source->Read(part).error().code, ErrorCode::kCorrupt);
+}
+
+TEST(PrefixedSource, Read_GivesThePrefixFirst) {
+  auto rest = MakeMemorySource("0123456789");
+  const std::string start = *ReadStart(*rest, 4);
+  EXPECT_EQ(start, "0123");
+  EXPECT_EQ(testing::ReadAll(*MakePrefixedSource(start, std::move(rest))), "0123456789");
+  EXPECT_THAT(*ReadStart(*MakeMemorySource(""), 4), IsEmpty());
+}
+
+}  // namespace
+}  // namespace ringscope

@@ -1,0 +1,41 @@
+#ifndef RINGSCOPE_FORMATS_IO_BYTE_WINDOW_H_
+#define RINGSCOPE_FORMATS_IO_BYTE_WINDOW_H_
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "formats/io/byte_stream.h"
+
+namespace ringscope {
+
+/// A view of a source's next bytes that grows as far as is asked for, and moves forward.
+class ByteWindow {
+ public:
+  explicit ByteWindow(std::unique_ptr<ByteSource> source) : source_(std::move(source)) {}
+
+  /// Reads until the window has `size` bytes, or all that the source has.
+  /// @return whether it has them
+  Result<bool> Fill(size_t size);
+  /// Drops bytes from the window's front, at most size().
+  void Drop(size_t count);
+
+  Bytes bytes() const { return {buffer_.data() + begin_, end_ - begin_}; }
+  size_t size() const { return end_ - begin_; }
+  /// Where the window begins in the source.
+  uint64_t offset() const { return offset_; }
+  const ByteSource& source() const { return *source_; }
+
+ private:
+  std::unique_ptr<ByteSource> source_;
+  std::vector<uint8_t> buffer_;
+  size_t begin_ = 0;
+  size_t end_ = 0;
+  uint64_t offset_ = 0;
+  bool at_end_ = false;
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_FORMATS_IO_BYTE_WINDOW_H_

@@ -1,0 +1,42 @@
+#ifndef RINGSCOPE_FORMATS_IO_LINE_READER_H_
+#define RINGSCOPE_FORMATS_IO_LINE_READER_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "core/base/result.h"
+#include "formats/io/byte_window.h"
+
+namespace ringscope {
+
+/// Pulls lines out of a source of bytes. Memory: one line.
+class LineReader {
+ public:
+  /// @param max_line bytes of the longest line that is accepted
+  LineReader(std::unique_ptr<ByteSource> source, size_t max_line)
+      : window_(std::move(source)), max_line_(max_line) {}
+
+  /// The next line without its line break, valid until the next call; nullopt: the end.
+  Result<std::optional<std::string_view>> Next();
+
+  /// Of the line returned last.
+  Where Here() const { return Where{window_.source().path(), {}, number_}; }
+  const ByteSource& source() const { return window_.source(); }
+  /// Bytes of the source up to the end of that line.
+  uint64_t position() const { return window_.offset() + returned_; }
+
+ private:
+  ByteWindow window_;
+  const size_t max_line_;
+  size_t returned_ = 0;  // bytes at the window's front that the last call returned
+  uint64_t number_ = 0;
+};
+
+/// Whether a line of a text format has no content: blank, or a comment that a # starts.
+bool IsBlankOrComment(std::string_view line);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_FORMATS_IO_LINE_READER_H_

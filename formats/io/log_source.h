@@ -1,0 +1,51 @@
+#ifndef RINGSCOPE_FORMATS_IO_LOG_SOURCE_H_
+#define RINGSCOPE_FORMATS_IO_LOG_SOURCE_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/enum_names.h"
+#include "core/log/op.h"
+#include "formats/io/byte_stream.h"
+
+namespace ringscope {
+
+/// A part of an input that could not be used; reading continued after it.
+struct Damage {
+  uint64_t offset = 0;                   // bytes from the file's start
+  uint64_t bytes = 0;                    // of the file
+  std::optional<uint64_t> first_record;  // lost record numbers, where known
+  std::optional<uint64_t> records;
+  std::string what;  // in words
+
+  /// "at byte 123: 456 bytes lost (records 7 to 9): what"
+  std::string ToString() const;
+};
+
+enum class LogFormat : uint8_t { kCommitLog, kOps, kZstdOps };
+template <>
+inline constexpr std::array kEnumNames<LogFormat> = {"commit_log", "ops", "ops_zstd"};
+
+/// A log being read, whatever its format.
+class LogSource : public OpSource {
+ public:
+  virtual LogFormat format() const = 0;
+  virtual const std::string& path() const = 0;
+  /// Damage met so far (at most kMaxDamage entries are kept, damage_count() counts all).
+  virtual const std::vector<Damage>& damage() const = 0;
+  virtual uint64_t damage_count() const = 0;
+  /// Number in the file of the record that Next() returned last; 0-based.
+  virtual uint64_t record_number() const = 0;
+  /// Progress: input bytes consumed, and their total where it is known.
+  virtual uint64_t position() const = 0;
+  virtual std::optional<uint64_t> size() const = 0;
+
+  static constexpr size_t kMaxDamage = 1000;
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_FORMATS_IO_LOG_SOURCE_H_

@@ -1,0 +1,201 @@
+#include "formats/ipc/ipc_frame.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "core/perfetto/fields.h"
+
+namespace ringscope::ipc {
+namespace {
+
+bool IsVarint(const wire::Field& field, uint32_t number) {
+  return field.number == number && field.type == wire::Type::kVarint;
+}
+bool IsBytes(const wire::Field& field, uint32_t number) {
+  return field.number == number && field.type == wire::Type::kBytes;
+}
+
+bool Parse(Bytes message, BindService& bind) {
+  wire::FieldReader reader(message);
+  while (const auto field = reader.Next())
+    if (IsBytes(*field, proto::BindService::kServiceName))
+      bind.service_name = wire::AsText(field->bytes);
+  return reader.ok();
+}
+
+bool Parse(Bytes message, Method& method) {
+  wire::FieldReader reader(message);
+  while (const auto field = reader.Next()) {
+    if (IsVarint(*field, proto::MethodInfo::kId)) method.id = field->value;
+    if (IsBytes(*field, proto::MethodInfo::kName)) method.name = wire::AsText(field->bytes);
+  }
+  return reader.ok();
+}
+
+bool Parse(Bytes message, BindServiceReply& reply) {
+  wire::FieldReader reader(message);
+  while (const auto field = reader.Next()) {
+    if (IsVarint(*field, proto::BindServiceReply::kSuccess)) reply.success = field->value != 0;
+    if (IsVarint(*field, proto::BindServiceReply::kServiceId)) reply.service = field->value;
+    if (IsBytes(*field, proto::BindServiceReply::kMethods) &&
+        !Parse(field->bytes, reply.methods.emplace_back()))
+      return false;
+  }
+  return reader.ok();
+}
+
+bool Parse(Bytes message, InvokeMethod& invoke) {
+  wire::FieldReader reader(message);
+  while (const auto field = reader.Next()) {
+    if (IsVarint(*field, proto::InvokeMethod::kServiceId)) invoke.service = field->value;
+    if (IsVarint(*field, proto::InvokeMethod::kMethodId)) invoke.method = field->value;
+    if (IsBytes(*field, proto::InvokeMethod::kArgsProto)) invoke.args = field->bytes;
+    if (IsVarint(*field, proto::InvokeMethod::kDropReply)) invoke.drop_reply = field->value != 0;
+  }
+  return reader.ok();
+}
+
+bool Parse(Bytes message, InvokeMethodReply& reply) {
+  wire::FieldReader reader(message);
+  while (const auto field = reader.Next()) {
+    if (IsVarint(*field, proto::InvokeMethodReply::kSuccess)) reply.success = field->value != 0;
+    if (IsVarint(*field, proto::InvokeMethodReply::kHasMore)) reply.has_more = field->value != 0;
+    if (IsBytes(*field, proto::InvokeMethodReply::kReplyProto)) reply.reply = field->bytes;
+  }
+  return reader.ok();
+}
+
+template <typename Body>
+bool ParseBody(Bytes message, Frame& frame) {
+  return Parse(message, frame.body.emplace<Body>());
+}
+
+void PutPrefix(std::string& out, size_t at) {
+  const size_t size = out.size() - at - kFramePrefix;
+  for (size_t i = 0; i < kFramePrefix; ++i) out[at + i] = static_cast<char>(size >> (8 * i));
+}
+
+/// Starts a frame; FinishFrame must follow. @return where it starts
+size_t StartFrame(std::string& out) {
+  const size_t at = out.size();
+  out.append(kFramePrefix, '\0');
+  return at;
+}
+
+void AppendBody(std::string& out, uint64_t request_id, uint32_t number, std::string_view body) {
+  const size_t at = StartFrame(out);
+  wire::AppendUint(out, proto::IpcFrame::kRequestId, request_id);
+  wire::AppendBytes(out, number, wire::AsBytes(body));
+  PutPrefix(out, at);
+}
+
+}  // namespace
+
+Result<Frame> ParseFrame(Bytes whole) {
+  Frame frame{.whole = whole};
+  bool ok = whole.size() >= kFramePrefix;
+  wire::FieldReader reader(ok ? whole.subspan(kFramePrefix) : whole);
+  while (const auto field = reader.Next()) {
+    if (IsVarint(*field, proto::IpcFrame::kRequestId)) frame.request_id = field->value;
+    if (IsBytes(*field, proto::IpcFrame::kMsgBindService))
+      ok = ok && ParseBody<BindService>(field->bytes, frame);
+    if (IsBytes(*field, proto::IpcFrame::kMsgBindServiceReply))
+      ok = ok && ParseBody<BindServiceReply>(field->bytes, frame);
+    if (IsBytes(*field, proto::IpcFrame::kMsgInvokeMethod))
+      ok = ok && ParseBody<InvokeMethod>(field->bytes, frame);
+    if (IsBytes(*field, proto::IpcFrame::kMsgInvokeMethodReply))
+      ok = ok && ParseBody<InvokeMethodReply>(field->bytes, frame);
+  }
+  if (!ok || !reader.ok())
+    return Fail(ErrorCode::kCorrupt, "sent a frame that is not well-formed protobuf");
+  return frame;
+}
+
+FrameDecoder::FrameDecoder() : buffer_(kMinRoom) {}
+
+std::span<uint8_t> FrameDecoder::Room() {
+  if (begin_ == end_) {
+    begin_ = end_ = 0;
+  } else if (buffer_.size() - end_ < kMinRoom && begin_ > 0) {
+    std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+    end_ -= begin_;
+    begin_ = 0;
+  }
+  if (buffer_.size() - end_ < kMinRoom) buffer_.resize(end_ + kMinRoom);
+  return std::span(buffer_).subspan(end_);
+}
+
+Result<std::optional<Bytes>> FrameDecoder::Next() {
+  const Bytes left = rest();
+  if (left.size() < kFramePrefix) return std::nullopt;
+  const auto size = wire::LoadLittleEndian<uint32_t>(left.data());
+  if (size > kMaxFrameBytes - kFramePrefix) {
+    return Fail(ErrorCode::kCorrupt, fmt::format("announced a frame of {} bytes, at most {} are "
+                                                 "possible",
+                                                 size, kMaxFrameBytes - kFramePrefix));
+  }
+  const size_t whole = kFramePrefix + size;
+  if (left.size() < whole) return std::nullopt;
+  begin_ += whole;
+  consumed_ += whole;
+  return left.first(whole);
+}
+
+void AppendInvoke(std::string& out, uint64_t request_id, const InvokeMethod& invoke) {
+  std::string body;
+  body.reserve(invoke.args.size() + 32);
+  wire::AppendUint(body, proto::InvokeMethod::kServiceId, invoke.service);
+  wire::AppendUint(body, proto::InvokeMethod::kMethodId, invoke.method);
+  wire::AppendBytes(body, proto::InvokeMethod::kArgsProto, invoke.args);
+  if (invoke.drop_reply) wire::AppendUint(body, proto::InvokeMethod::kDropReply, 1);
+  AppendBody(out, request_id, proto::IpcFrame::kMsgInvokeMethod, body);
+}
+
+void AppendInvokeReply(std::string& out, uint64_t request_id, const InvokeMethodReply& reply) {
+  std::string body;
+  wire::AppendUint(body, proto::InvokeMethodReply::kSuccess, reply.success ? 1 : 0);
+  wire::AppendUint(body, proto::InvokeMethodReply::kHasMore, reply.has_more ? 1 : 0);
+  wire::AppendBytes(body, proto::InvokeMethodReply::kReplyProto, reply.reply);
+  AppendBody(out, request_id, proto::IpcFrame::kMsgInvokeMethodReply, body);
+}
+
+void AppendBind(std::string& out, uint64_t request_id, std::string_view service_name) {
+  std::string body;
+  wire::AppendBytes(body, proto::BindService::kServiceName, wire::AsBytes(service_name));
+  AppendBody(out, request_id, proto::IpcFrame::kMsgBindService, body);
+}
+
+void AppendBindReply(std::string& out, uint64_t request_id, const BindServiceReply& reply) {
+  std::string body;
+  wire::AppendUint(body, proto::BindServiceReply::kSuccess, reply.success ? 1 : 0);
+  wire::AppendUint(body, proto::BindServiceReply::kServiceId, reply.service);
+  for (const Method& method : reply.methods) {
+    std::string entry;
+    wire::AppendUint(entry, proto::MethodInfo::kId, method.id);
+    wire::AppendBytes(entry, proto::MethodInfo::kName, wire::AsBytes(method.name));
+    wire::AppendBytes(body, proto::BindServiceReply::kMethods, wire::AsBytes(entry));
+  }
+  AppendBody(out, request_id, proto::IpcFrame::kMsgBindServiceReply, body);
+}
+
+void AppendWithArgs(std::string& out, const Frame& frame, Bytes args) {
+  const size_t at = StartFrame(out);
+  wire::FieldReader fields(frame.whole.subspan(kFramePrefix));
+  while (const auto field = fields.Next()) {
+    if (!IsBytes(*field, proto::IpcFrame::kMsgInvokeMethod)) {
+      out += wire::AsText(field->whole);
+      continue;
+    }
+    std::string body;
+    body.reserve(field->bytes.size() + args.size());
+    wire::FieldReader parts(field->bytes);
+    while (const auto part = parts.Next())
+      if (!IsBytes(*part, proto::InvokeMethod::kArgsProto)) body += wire::AsText(part->whole);
+    wire::AppendBytes(body, proto::InvokeMethod::kArgsProto, args);
+    wire::AppendBytes(out, proto::IpcFrame::kMsgInvokeMethod, wire::AsBytes(body));
+  }
+  PutPrefix(out, at);
+}
+
+}  // namespace ringscope::ipc

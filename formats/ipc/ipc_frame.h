@@ -1,0 +1,104 @@
+#ifndef RINGSCOPE_FORMATS_IPC_IPC_FRAME_H_
+#define RINGSCOPE_FORMATS_IPC_IPC_FRAME_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/base/wire.h"
+
+namespace ringscope::ipc {
+
+// Frames of Perfetto's inter-process protocol: a u32 size, then an IPCFrame message of that size.
+// Views read them without copying; what they do not know is kept where a frame is rewritten.
+// Source: Perfetto's wire protocol, field numbers as on its sockets.
+
+inline constexpr size_t kFramePrefix = 4;             // bytes: the size, little-endian
+inline constexpr size_t kMaxFrameBytes = 128 * 1024;  // prefix included
+inline constexpr std::string_view kProducerPort = "ProducerPort";
+inline constexpr std::string_view kConsumerPort = "ConsumerPort";
+
+struct BindService {
+  std::string_view service_name;
+};
+struct Method {
+  uint64_t id = 0;
+  std::string_view name;
+};
+struct BindServiceReply {
+  bool success = false;
+  uint64_t service = 0;
+  std::vector<Method> methods;
+};
+struct InvokeMethod {
+  uint64_t service = 0;
+  uint64_t method = 0;
+  Bytes args;
+  bool drop_reply = false;
+};
+struct InvokeMethodReply {
+  bool success = false;
+  bool has_more = false;
+  Bytes reply;
+};
+/// A frame of any other kind, or of none: it is passed on unread.
+struct OtherFrame {};
+
+/// A frame and its content; all of it points into the frame's bytes.
+struct Frame {
+  Bytes whole;  // prefix and message
+  uint64_t request_id = 0;
+  std::variant<OtherFrame, BindService, BindServiceReply, InvokeMethod, InvokeMethodReply> body;
+};
+
+/// Reads a whole frame. kCorrupt: the message, or the part of it that is read, is not well-formed.
+Result<Frame> ParseFrame(Bytes whole);
+
+/// Cuts a byte stream into frames. The receiver writes into Room() and passes the count to
+/// Received().
+class FrameDecoder {
+ public:
+  FrameDecoder();
+
+  /// Where to receive next: at least `kMinRoom` bytes. Frames that Next() returned become invalid.
+  std::span<uint8_t> Room();
+  void Received(size_t bytes) { end_ += bytes; }
+
+  /// The next whole frame, prefix included; nullopt: more bytes are needed. Valid until Room().
+  /// kCorrupt: its prefix announces more than kMaxFrameBytes; nothing more can be read.
+  Result<std::optional<Bytes>> Next();
+  /// What has been received and not returned.
+  Bytes rest() const { return Bytes(buffer_).subspan(begin_, end_ - begin_); }
+  /// Position in the stream of the byte that Next() looks at next.
+  uint64_t position() const { return consumed_; }
+  /// Position in the stream after the last byte received.
+  uint64_t received() const { return consumed_ + (end_ - begin_); }
+
+ private:
+  static constexpr size_t kMinRoom = 64 * 1024;
+
+  std::vector<uint8_t> buffer_;
+  size_t begin_ = 0;  // of what has not been returned
+  size_t end_ = 0;
+  uint64_t consumed_ = 0;  // bytes of the stream before begin_
+};
+
+/// Appends a frame with a request of one's own.
+void AppendInvoke(std::string& out, uint64_t request_id, const InvokeMethod& invoke);
+void AppendInvokeReply(std::string& out, uint64_t request_id, const InvokeMethodReply& reply);
+void AppendBind(std::string& out, uint64_t request_id, std::string_view service_name);
+void AppendBindReply(std::string& out, uint64_t request_id, const BindServiceReply& reply);
+
+/// Appends the frame, an InvokeMethod, with other arguments and all else as it is, fields that are
+/// not known included.
+void AppendWithArgs(std::string& out, const Frame& frame, Bytes args);
+
+}  // namespace ringscope::ipc
+
+#endif  // RINGSCOPE_FORMATS_IPC_IPC_FRAME_H_

@@ -1,0 +1,112 @@
+#ifndef RINGSCOPE_FORMATS_IPC_SMB_H_
+#define RINGSCOPE_FORMATS_IPC_SMB_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+
+#include "core/base/ids.h"
+#include "core/perfetto/commit_request.h"
+
+namespace ringscope::smb {
+
+// A producer's shared memory buffer (SMB), read while its producer and the service keep using it.
+// Nothing here writes to it or waits; what changed meanwhile, or makes no sense, is left out.
+// Source: Perfetto's shared-memory ABI.
+
+inline constexpr size_t kMinPageBytes = 4096;
+inline constexpr size_t kMaxPageBytes = 32768;
+inline constexpr size_t kPageHeaderBytes = 8;  // u32 bitmap, u32 reserved
+inline constexpr size_t kMaxChunksPerPage = 14;
+
+enum class ChunkState : uint8_t { kFree = 0, kBeingWritten = 1, kBeingRead = 2, kComplete = 3 };
+
+/// A page's bitmap: its layout and its chunks' states.
+class PageBitmap {
+ public:
+  explicit constexpr PageBitmap(uint32_t bits) : bits_(bits) {}
+  /// Chunks that the page is divided into; 0: not divided, or by a layout that does not exist.
+  constexpr size_t chunks() const { return kChunks[bits_ >> 28 & 7]; }
+  constexpr ChunkState StateOf(size_t chunk) const {
+    return static_cast<ChunkState>(bits_ >> (2 * chunk) & 3);
+  }
+
+ private:
+  static constexpr uint8_t kChunks[8] = {0, 1, 2, 4, 7, 14, 0, 0};
+  uint32_t bits_;
+};
+
+/// Bytes of each chunk, header included, of a page that is divided into `chunks`.
+constexpr size_t ChunkBytes(size_t page_bytes, size_t chunks) {
+  return (page_bytes - kPageHeaderBytes) / chunks & ~size_t{3};
+}
+
+/// A power of two of 4096 to 32768.
+constexpr bool IsPageSize(uint64_t bytes) {
+  return bytes >= kMinPageBytes && bytes <= kMaxPageBytes && (bytes & (bytes - 1)) == 0;
+}
+
+/// Memory that others write to and may take away.
+class Memory {
+ public:
+  virtual ~Memory() = default;
+  virtual size_t size() const = 0;
+  /// Copies; false, with any content, if not all of it is there.
+  virtual bool Read(size_t offset, std::span<uint8_t> into) const = 0;
+};
+
+/// Where a chunk is.
+struct ChunkPlace {
+  uint64_t page = 0;
+  uint64_t chunk = 0;  // in its page
+  friend bool operator==(const ChunkPlace&, const ChunkPlace&) = default;
+};
+
+/// A chunk as a scan finds it.
+struct FoundChunk {
+  ChunkPlace place;
+  bool complete = false;  // else it is being written
+  ChunkHeader header;
+};
+
+/// The pages of a shared memory buffer.
+class Pages {
+ public:
+  /// @param page_bytes IsPageSize
+  Pages(const Memory& memory, size_t page_bytes) : memory_(memory), page_bytes_(page_bytes) {}
+
+  uint64_t count() const { return memory_.size() / page_bytes_; }
+
+  /// Bytes of a complete chunk, header and payload; 0: there is no such chunk, or it is not
+  /// complete.
+  size_t BytesOfComplete(ChunkPlace place) const;
+  /// Appends a complete chunk, header and payload. @return false, with `out` as it was: there is no
+  /// such chunk, or it is not complete
+  bool AppendComplete(ChunkPlace place, std::string& out) const;
+
+  using Take = std::function<bool(const FoundChunk&)>;
+  using Done = std::function<void(const FoundChunk&)>;
+  /// Calls `take` for each chunk, in order of pages, that is complete or being written; if it says
+  /// true, appends the chunk, header and payload, to `out` and calls `done`. The header is the one
+  /// that `take` saw, read before the payload: all fragments that it counts are whole.
+  /// @return false: the memory has shrunk, the scan ended there
+  bool Scan(const Take& take, const Done& done, std::string& out) const;
+
+ private:
+  size_t ChunkOffset(ChunkPlace place, size_t chunk_bytes) const {
+    return static_cast<size_t>(place.page) * page_bytes_ + kPageHeaderBytes +
+           static_cast<size_t>(place.chunk) * chunk_bytes;
+  }
+  bool ReadBitmap(uint64_t page, PageBitmap& bitmap) const;
+  bool ScanChunk(ChunkPlace place, PageBitmap bitmap, const Take& take, const Done& done,
+                 std::string& out) const;
+
+  const Memory& memory_;
+  const size_t page_bytes_;
+};
+
+}  // namespace ringscope::smb
+
+#endif  // RINGSCOPE_FORMATS_IPC_SMB_H_

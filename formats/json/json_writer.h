@@ -1,0 +1,40 @@
+#ifndef RINGSCOPE_FORMATS_JSON_JSON_WRITER_H_
+#define RINGSCOPE_FORMATS_JSON_JSON_WRITER_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/base/ids.h"
+
+namespace ringscope {
+
+/// Appends `text`, which must be UTF-8, as a JSON string with its quotes.
+void AppendJsonString(std::string& out, std::string_view text);
+
+/// Appends one JSON object to a string, key by key, in the order of the calls. Keys are ASCII
+/// without anything to escape. Much faster than building a document first.
+class JsonObjectWriter {
+ public:
+  explicit JsonObjectWriter(std::string& out) : out_(out) { out_ += '{'; }
+
+  void Uint(std::string_view key, uint64_t value);
+  void Int(std::string_view key, int64_t value);
+  void Bool(std::string_view key, bool value);
+  /// Text of a known set: written without looking for anything to escape.
+  void Name(std::string_view key, std::string_view value);
+  /// Any text; if it is not UTF-8, as hex under the key with "_hex" appended.
+  void Text(std::string_view key, std::string_view value);
+  void Hex(std::string_view key, Bytes value);
+  /// The key alone; the caller appends the value.
+  void Key(std::string_view key);
+  void Close() { out_ += '}'; }
+
+ private:
+  std::string& out_;
+  bool first_ = true;
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_FORMATS_JSON_JSON_WRITER_H_

@@ -1,0 +1,71 @@
+#ifndef RINGSCOPE_FORMATS_LOG_COMMIT_LOG_FORMAT_H_
+#define RINGSCOPE_FORMATS_LOG_COMMIT_LOG_FORMAT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "core/log/op.h"
+
+namespace ringscope::commit_log {
+
+// Constants of the commit log, `.tblog`. commit_log.md is the specification.
+
+/// The version that is written, and the newest that is read.
+inline constexpr uint32_t kFormatVersion = 1;
+
+// Frames. All integers of the layout are little-endian.
+inline constexpr uint32_t kZstdMagic = 0xFD2FB528;
+inline constexpr uint32_t kSkippableMagic = 0x184D2A50;  // the lowest of sixteen
+inline constexpr uint32_t kSkippableMagicMask = 0xFFFFFFF0;
+inline constexpr uint32_t kStartFrameMagic = 0x184D2A50;  // holds kStartText
+inline constexpr uint32_t kIndexFrameMagic = 0x184D2A51;  // u64 XXH64 of the rest, the Index
+inline constexpr uint32_t kSeekTableFrameMagic = 0x184D2A5E;
+inline constexpr size_t kSkippableHeaderSize = 8;  // magic, u32 size
+
+inline constexpr std::string_view kStartText = "ringscope commit log 1\n";
+inline constexpr size_t kStartFrameSize = kSkippableHeaderSize + kStartText.size();
+
+// The seek table, as zstd's seekable format defines it.
+inline constexpr uint32_t kSeekTableFooterMagic = 0x8F92EAB1;
+inline constexpr uint8_t kSeekTableDescriptor = 0x80;  // entries have checksums
+inline constexpr size_t kSeekTableEntrySize = 12;
+inline constexpr size_t kSeekTableFooterSize = 9;
+inline constexpr size_t kIndexChecksumSize = 8;
+
+// Limits: what a reader accepts, so that a hostile file costs it bounded memory.
+inline constexpr size_t kMaxFrameContent = size_t{64} << 20;  // raw bytes of a data frame
+inline constexpr size_t kMaxIndexBytes = size_t{128} << 20;   // content of the index frame
+inline constexpr size_t kMaxSummaryBytes = size_t{32} << 20;  // larger ones are left out
+inline constexpr size_t kMaxHeaderBytes = size_t{1} << 20;    // of a header record
+/// The largest record: it fits a frame together with the header that may come before it.
+inline constexpr size_t kMaxRecordBytes = kMaxFrameContent - kMaxHeaderBytes - 1024;
+
+// Field numbers of the messages that are written by hand; commit_log.proto has all of them.
+enum CommitLogField : uint32_t { kRecord = 1 };
+enum RecordField : uint32_t { kTimeNs = 1, kNumber = 2, kFirstBody = 10 };
+enum CommitField : uint32_t {
+  kProducer = 1,
+  kUid = 2,
+  kPid = 3,
+  kOrigin = 4,
+  kRequestNumber = 5,
+  kPart = 6,
+  kMoreParts = 7,
+  kRequest = 8,
+  kMalformedRequest = 9,
+};
+
+/// Field number of a record kind in Record: the kinds follow each other in OpBody's order.
+constexpr uint32_t BodyField(size_t kind) { return kFirstBody + static_cast<uint32_t>(kind); }
+
+constexpr bool IsSkippableMagic(uint32_t magic) {
+  return (magic & kSkippableMagicMask) == kSkippableMagic;
+}
+constexpr bool IsFrameMagic(uint32_t magic) {
+  return magic == kZstdMagic || IsSkippableMagic(magic);
+}
+
+}  // namespace ringscope::commit_log
+
+#endif  // RINGSCOPE_FORMATS_LOG_COMMIT_LOG_FORMAT_H_

@@ -1,0 +1,96 @@
+#ifndef RINGSCOPE_FORMATS_LOG_COMMIT_LOG_INDEX_H_
+#define RINGSCOPE_FORMATS_LOG_COMMIT_LOG_INDEX_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/log/summary.h"
+#include "formats/proto/message_codec.h"
+
+namespace ringscope::commit_log {
+
+/// What the index keeps of one data frame.
+struct IndexEntry {
+  uint64_t compressed_size = 0;  // from the frame's header to its checksum
+  uint64_t content_size = 0;
+  uint64_t first_record = 0;
+  uint64_t records = 0;
+  std::optional<uint64_t> first_time_ns;  // the earliest of the records' times
+  std::optional<uint64_t> last_time_ns;   // the latest
+  uint64_t frame_hash = 0;                // XXH64 of the compressed frame
+
+  friend bool operator==(const IndexEntry&, const IndexEntry&) = default;
+};
+
+/// The index of one file: where which records are, and what they add up to.
+struct Index {
+  uint64_t records = 0;
+  std::vector<IndexEntry> frames;
+  std::vector<SessionSummary> sessions;  // empty if they were too large, or there were no records
+};
+
+template <typename V>
+void Fields(V& field, Like<IndexEntry> auto& m) {
+  field(1, m.compressed_size);
+  field(2, m.content_size);
+  field(3, m.first_record);
+  field(4, m.records);
+  field(5, m.first_time_ns);
+  field(6, m.last_time_ns);
+  field(7, m.frame_hash);
+}
+
+template <typename V>
+void Fields(V& field, Like<Index> auto& m) {
+  field(1, m.records);
+  field(2, m.frames);
+  field(3, m.sessions);
+}
+
+/// An entry of the seek table, for any frame before it.
+struct SeekEntry {
+  uint32_t compressed_size = 0;
+  uint32_t content_size = 0;      // 0 for skippable frames
+  uint32_t content_checksum = 0;  // low half of XXH64 of the content
+
+  friend bool operator==(const SeekEntry&, const SeekEntry&) = default;
+};
+
+/// The first frame of each file.
+std::string StartFrame();
+
+/// XXH64 with seed 0.
+uint64_t Hash(Bytes bytes);
+/// The seek table's checksum of a frame's content.
+inline uint32_t ContentChecksum(Bytes content) { return static_cast<uint32_t>(Hash(content)); }
+
+/// Whether the summaries are small enough to be kept in an index.
+bool SummariesFit(const std::vector<SessionSummary>& sessions);
+
+/// Builds the frames that end a file: index and seek table. Memory: about 45 bytes per data frame.
+class IndexBuilder {
+ public:
+  /// A skippable frame before the index.
+  void AddSkippableFrame(size_t frame_bytes);
+  void AddDataFrame(const IndexEntry& entry, uint32_t content_checksum);
+  /// Summaries that are too large together are left out.
+  /// @return the two frames, to be written as they are
+  std::string Finish(uint64_t records, const std::vector<SessionSummary>& sessions);
+
+ private:
+  std::string entries_;  // encoded IndexEntry fields
+  std::string seek_;     // encoded SeekEntry
+};
+
+/// Decodes the content of an index frame; checks its checksum.
+Result<Index> DecodeIndex(Bytes content);
+/// The number of records that an index frame's content gives, if its checksum is right.
+std::optional<uint64_t> IndexRecords(Bytes content);
+/// Decodes the content of a seek table frame.
+Result<std::vector<SeekEntry>> DecodeSeekTable(Bytes content);
+
+}  // namespace ringscope::commit_log
+
+#endif  // RINGSCOPE_FORMATS_LOG_COMMIT_LOG_INDEX_H_

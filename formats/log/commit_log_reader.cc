@@ -1,0 +1,258 @@
+#include "formats/log/commit_log_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "core/base/wire.h"
+#include "formats/log/commit_log_format.h"
+#include "formats/log/commit_log_index.h"
+#include "formats/log/frames_ahead.h"
+#include "formats/log/record_codec.h"
+
+namespace ringscope {
+namespace {
+
+using commit_log::kIndexFrameMagic;
+using commit_log::kSeekTableFrameMagic;
+using commit_log::kStartFrameMagic;
+
+constexpr ZstdFrameReader::Limits kLimits = {.content = commit_log::kMaxFrameContent,
+                                             .skippable = commit_log::kMaxIndexBytes};
+
+/// The first record of a data frame's content; nullopt if it does not begin with a record.
+std::optional<Bytes> FirstRecord(Bytes content) {
+  wire::FieldReader reader(content);
+  const auto field = reader.Next();
+  if (!field || field->number != commit_log::kRecord || field->type != wire::Type::kBytes) {
+    return std::nullopt;
+  }
+  return field->bytes;
+}
+
+class Reader : public LogSource {
+ public:
+  Reader(std::unique_ptr<ByteSource> source, CommitLogObserver* observer)
+      : frames_(
+            std::make_unique<ZstdFrameReader>(std::move(source), kLimits, commit_log::IsOwnFrame),
+            /*keep_whole=*/observer != nullptr),
+        observer_(observer) {}
+
+  Result<std::optional<Op>> Next() override {
+    for (;;) {
+      while (auto field = records_.Next()) {
+        if (field->number != commit_log::kRecord || field->type != wire::Type::kBytes) continue;
+        RS_ASSIGN_OR_RETURN(std::optional<Op> op, TakeRecord(field->bytes));
+        if (op) return op;
+      }
+      if (!records_.ok()) {
+        AddGap({frame_offset_,
+                0,
+                {},
+                {},
+                "the rest of a frame's content is not well-formed protobuf"});
+      }
+      records_ = wire::FieldReader({});
+      RS_ASSIGN_OR_RETURN(const bool more, NextFrame());
+      if (!more) return std::nullopt;
+    }
+  }
+
+  LogFormat format() const override { return LogFormat::kCommitLog; }
+  const std::string& path() const override { return frames_.source().path(); }
+  const std::vector<Damage>& damage() const override { return damage_; }
+  uint64_t damage_count() const override { return damage_count_; }
+  uint64_t record_number() const override { return record_number_; }
+  uint64_t position() const override { return frames_.position(); }
+  std::optional<uint64_t> size() const override { return frames_.source().size(); }
+
+ private:
+  /// @return nullopt for a record that is skipped
+  Result<std::optional<Op>> TakeRecord(Bytes encoded) {
+    const uint64_t number = next_number_++;
+    record_number_ = file_base_ + number;
+    Result<commit_log::DecodedRecord> decoded = commit_log::DecodeRecord(encoded);
+    if (!decoded) {
+      AddDamage({frame_offset_, 0, record_number_, 1, std::move(decoded).error().message});
+      return std::nullopt;
+    }
+    if (decoded->op) {
+      if (const auto* header = std::get_if<LogHeader>(&decoded->op->body)) {
+        RS_RETURN_IF_ERROR(CheckVersion(*header));
+      }
+    }
+    if (observer_) observer_->OnRecord(decoded->op ? &*decoded->op : nullptr, encoded);
+    return std::move(decoded->op);
+  }
+
+  Status CheckVersion(const LogHeader& header) const {
+    if (header.format_version <= commit_log::kFormatVersion) return {};
+    return Fail(ErrorCode::kUnsupported,
+                fmt::format("the log has format version {}, this program reads up to version {}",
+                            header.format_version, commit_log::kFormatVersion),
+                {path(), frame_offset_, {}}, "use a newer ringscope");
+  }
+
+  /// @return false at the end of the input
+  Result<bool> NextFrame() {
+    RS_ASSIGN_OR_RETURN(const auto item, frames_.Next());
+    if (!item) return false;
+    if (const auto* bad = std::get_if<BadRange>(&*item)) {
+      TakeBadRange(*bad);
+      return true;
+    }
+    const auto& frame = std::get<ZstdFrame>(*item);
+    if (!at_start_seen_ && frame.magic != kStartFrameMagic) NoteMissingStart(frame);
+    at_start_seen_ = true;
+    if (frame.skippable()) {
+      TakeSkippable(frame);
+    } else {
+      TakeData(frame);
+    }
+    return true;
+  }
+
+  void TakeBadRange(const BadRange& bad) {
+    at_start_seen_ = true;
+    Damage damage{bad.offset, bad.bytes, {}, {}, bad.what};
+    // Frames without records are recognised by their magic numbers.
+    if (bad.magic == kIndexFrameMagic || bad.magic == kSeekTableFrameMagic) damage.records = 0;
+    if (damage.records) {
+      AddDamage(std::move(damage));
+    } else {
+      AddGap(std::move(damage));
+    }
+  }
+
+  void NoteMissingStart(const ZstdFrame& frame) {
+    AddDamage({frame.offset, 0, {}, 0, "the file does not begin with a commit log's first frame"});
+  }
+
+  void TakeSkippable(const ZstdFrame& frame) {
+    if (observer_) observer_->OnSkippableFrame(frame);
+    const bool known = frame.magic == kStartFrameMagic || frame.magic == kIndexFrameMagic ||
+                       frame.magic == kSeekTableFrameMagic;
+    if (!known) return;  // another tool's
+    if (!commit_log::IsOwnFrame(frame)) {
+      const char* what = frame.magic == kStartFrameMagic   ? "a first frame with a wrong text"
+                         : frame.magic == kIndexFrameMagic ? "an index with a wrong checksum"
+                                                           : "a malformed seek table";
+      AddDamage({frame.offset, frame.whole.size(), {}, 0, what});
+      return;
+    }
+    if (frame.magic == kStartFrameMagic) StartFile();
+    if (frame.magic == kIndexFrameMagic) {
+      // The index knows how many records the file had: what is missing at its end is known.
+      const std::optional<uint64_t> records = commit_log::IndexRecords(frame.content);
+      if (records && *records >= next_number_) MoveTo(*records, frame.offset);
+    }
+  }
+
+  /// Record numbers start again: another log was appended.
+  void StartFile() {
+    file_base_ += next_number_;
+    next_number_ = 0;
+    gap_.reset();
+  }
+
+  void TakeData(const ZstdFrame& frame) {
+    frame_offset_ = frame.offset;
+    const std::optional<Bytes> first = FirstRecord(frame.content);
+    const std::optional<uint64_t> number = first ? commit_log::RecordNumber(*first) : std::nullopt;
+    if (number == 0 && next_number_ > 0) StartFile();  // its first frame was lost
+    if (number) MoveTo(*number, frame.offset);
+    gap_.reset();
+    if (observer_) observer_->OnDataFrame(frame);
+    records_ = wire::FieldReader(frame.content);
+  }
+
+  /// The next record in the file is `number`: those before it that did not come are lost.
+  void MoveTo(uint64_t number, uint64_t offset) {
+    if (number < next_number_) {
+      AddDamage({offset,
+                 0,
+                 {},
+                 0,
+                 fmt::format("record numbers go back from {} to {}: frames are repeated or not in "
+                             "their order",
+                             file_base_ + next_number_, file_base_ + number)});
+    } else if (number > next_number_) {
+      const uint64_t lost = number - next_number_;
+      if (!gap_) {
+        AddDamage({offset, 0, file_base_ + next_number_, lost, "frames are missing here"});
+      } else if (*gap_ < damage_.size()) {
+        damage_[*gap_].first_record = file_base_ + next_number_;
+        damage_[*gap_].records = lost;
+      }
+    } else if (gap_ && *gap_ < damage_.size()) {
+      damage_[*gap_].records = 0;  // the bytes held no records
+    }
+    gap_.reset();
+    next_number_ = number;
+  }
+
+  void AddDamage(Damage damage) {
+    ++damage_count_;
+    if (damage_.size() < kMaxDamage) damage_.push_back(std::move(damage));
+  }
+
+  /// Damage whose lost records become known with the next intact frame. Of several pieces of
+  /// damage before that one the first is given all of them.
+  void AddGap(Damage damage) {
+    AddDamage(std::move(damage));
+    if (!gap_) gap_ = damage_count_ - 1;
+  }
+
+  FramesAhead frames_;
+  CommitLogObserver* observer_;
+  wire::FieldReader records_{Bytes{}};  // of the current frame
+  uint64_t frame_offset_ = 0;
+  bool at_start_seen_ = false;
+
+  uint64_t file_base_ = 0;    // records before the current one of several concatenated files
+  uint64_t next_number_ = 0;  // in that file
+  uint64_t record_number_ = 0;
+  std::optional<uint64_t> gap_;  // index in damage_: see AddGap
+
+  std::vector<Damage> damage_;
+  uint64_t damage_count_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<LogSource> MakeCommitLogReader(std::unique_ptr<ByteSource> source,
+                                               CommitLogObserver* observer) {
+  return std::make_unique<Reader>(std::move(source), observer);
+}
+
+namespace commit_log {
+
+bool LooksLikeCommitLog(Bytes start) {
+  const std::string expected = StartFrame();
+  const size_t size = std::min(start.size(), expected.size());
+  size_t equal = 0;
+  for (size_t i = 0; i < size; ++i) equal += static_cast<uint8_t>(expected[i]) == start[i];
+  return size > 0 && equal * 4 >= size * 3;
+}
+
+bool IsOwnFrame(const ZstdFrame& frame) {
+  switch (frame.magic) {
+    case kZstdMagic: {
+      const std::optional<Bytes> first = FirstRecord(frame.content);
+      return first && RecordNumber(*first).has_value();
+    }
+    case kStartFrameMagic:
+      return wire::AsText(frame.content) == kStartText;
+    case kIndexFrameMagic:
+      return IndexRecords(frame.content).has_value();
+    case kSeekTableFrameMagic:
+      return DecodeSeekTable(frame.content).has_value();
+    default:
+      return false;
+  }
+}
+
+}  // namespace commit_log
+}  // namespace ringscope

@@ -1,0 +1,315 @@
+#include "formats/log/commit_log_writer.h"
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "core/base/wire.h"
+#include "core/log/summary.h"
+#include "formats/log/commit_log_format.h"
+#include "formats/log/commit_log_index.h"
+#include "formats/log/frame_compressor.h"
+#include "formats/log/record_codec.h"
+#include "formats/proto/tool_version.h"
+
+namespace ringscope {
+namespace {
+
+using commit_log::IndexBuilder;
+using commit_log::IndexEntry;
+
+/// Hexadecimal XXH3-128 of the records that follow a header: the same input, the same name.
+std::string DeriveUuid(std::string_view records) {
+  XXH128_canonical_t canonical;
+  XXH128_canonicalFromHash(&canonical, XXH3_128bits(records.data(), records.size()));
+  std::string uuid;
+  for (const unsigned char byte : canonical.digest) uuid += fmt::format("{:02x}", byte);
+  return uuid;
+}
+
+class Writer : public CommitLogWriter {
+ public:
+  Writer(ByteSink& sink, CommitLogWriterOptions options)
+      : sink_(sink),
+        frame_bytes_(std::clamp(options.frame_bytes, size_t{1}, commit_log::kMaxRecordBytes)),
+        compressor_(options.level, options.threads) {}
+
+  Status Start() {
+    const std::string frame = commit_log::StartFrame();
+    index_.AddSkippableFrame(frame.size());
+    return Emit(frame);
+  }
+
+  Status Append(const Op& op) override {
+    RS_RETURN_IF_ERROR(CheckUsable());
+    if (const auto* header = std::get_if<LogHeader>(&op.body)) return AppendHeader(op, *header);
+    RS_RETURN_IF_ERROR(CheckHasHeader());
+    if (const auto* commit = std::get_if<Commit>(&op.body)) return AppendCommit(op, *commit);
+    return AppendRecord(op);
+  }
+
+  Status AppendFrame(PreparedFrame& frame) override {
+    RS_RETURN_IF_ERROR(CheckUsable());
+    RS_RETURN_IF_ERROR(CheckHasHeader());
+    RS_RETURN_IF_ERROR(CloseFrame());
+    if (frame.empty()) return {};
+    RS_RETURN_IF_ERROR(EmitFrames(/*all=*/true));
+    const std::string_view content = frame.Finish(records_);
+    RS_RETURN_IF_ERROR(NoteRecords(content));
+    std::unique_ptr<FrameJob> job = compressor_.NewJob();
+    job->entry = TakeEntry();
+    if (Status status = compressor_.Compress(content, *job); !status) return FailWith(status);
+    return EmitFrame(std::move(job));
+  }
+
+  Status Flush() override {
+    RS_RETURN_IF_ERROR(CheckUsable());
+    RS_RETURN_IF_ERROR(CloseFrame());
+    return EmitFrames(/*all=*/true);
+  }
+
+  Status Close() override {
+    RS_RETURN_IF_ERROR(CheckUsable());
+    RS_RETURN_IF_ERROR(CloseFrame());
+    RS_RETURN_IF_ERROR(EmitFrames(/*all=*/true));
+    closed_ = true;
+    return Emit(index_.Finish(records_, summaries_.Sessions()));
+  }
+
+  uint64_t records() const override { return records_; }
+  uint64_t bytes_written() const override { return bytes_written_; }
+
+ private:
+  Status CheckUsable() const {
+    if (failed_) return tl::unexpected<Error>(*failed_);
+    if (closed_) return Fail(ErrorCode::kUsage, "the commit log is closed already");
+    return {};
+  }
+
+  Status CheckHasHeader() const {
+    if (records_ > 0) return {};
+    return Fail(ErrorCode::kUsage, "a commit log begins with a header record", {},
+                "append a LogHeader first");
+  }
+
+  Status AppendHeader(const Op& op, const LogHeader& header) {
+    if (header.format_version != commit_log::kFormatVersion) {
+      return Fail(ErrorCode::kUnsupported,
+                  fmt::format("cannot write format version {}, only version {}",
+                              header.format_version, commit_log::kFormatVersion));
+    }
+    RS_RETURN_IF_ERROR(CloseFrame());
+    // The header is put before the frame's other records when the frame is closed: a uuid that is
+    // missing is made from them. Till then its size counts, with a uuid of the size that it gets.
+    Op named = op;
+    if (header.uuid.empty()) std::get<LogHeader>(named.body).uuid = DeriveUuid({});
+    std::string encoded;
+    commit_log::AppendRecord(named, records_, encoded);
+    if (encoded.size() > commit_log::kMaxHeaderBytes) {
+      return Fail(ErrorCode::kLimit,
+                  fmt::format("the header is {} bytes long, at most {} are possible",
+                              encoded.size(), commit_log::kMaxHeaderBytes));
+    }
+    header_ = op;
+    header_bytes_ = encoded.size();
+    NoteRecord(op);
+    return {};
+  }
+
+  /// Splits a request that is larger than a frame at the borders of its fields.
+  Status AppendCommit(const Op& op, const Commit& commit) {
+    if (commit.part == 0) extra_parts_ = 0;
+    if (commit.request.size() <= frame_bytes_ && extra_parts_ == 0) return AppendRecord(op);
+
+    Op part_op = op;
+    Commit& part = std::get<Commit>(part_op.body);
+    if (commit.part == 0 && commit.last && commit.number == 0) part.number = records_;
+    part.part += extra_parts_;
+    Bytes rest = commit.request;
+    for (;;) {
+      const size_t size = PartSize(rest);
+      part.request = rest.first(size);
+      part.last = commit.last && size == rest.size();
+      if (part.last && part.part == 0) part.number = commit.number;  // one field: not split
+      RS_RETURN_IF_ERROR(AppendRecord(part_op));
+      rest = rest.subspan(size);
+      if (rest.empty()) return {};
+      ++part.part;
+      ++extra_parts_;
+    }
+  }
+
+  /// Bytes of the whole fields at the front that fit a frame; at least one field. What is not
+  /// well-formed cannot be split and stays together.
+  size_t PartSize(Bytes request) const {
+    wire::FieldReader reader(request);
+    size_t size = 0;
+    while (const auto field = reader.Next()) {
+      if (size > 0 && size + field->whole.size() > frame_bytes_) return size;
+      size += field->whole.size();
+    }
+    return reader.ok() || size == 0 ? request.size() : size;
+  }
+
+  Status AppendRecord(const Op& op) {
+    // A record goes into the open frame if it fits, else it starts the next one. The first record
+    // after a header stays with it, so that a uuid is always made from something.
+    const bool first = frame_records_ == 0;
+    const size_t before = frame_.size();
+    commit_log::AppendRecord(op, first ? std::optional(records_) : std::nullopt, frame_);
+    const size_t size = frame_.size() - before;
+    if (size > commit_log::kMaxRecordBytes) {
+      frame_.resize(before);
+      return Fail(
+          ErrorCode::kLimit,
+          fmt::format("record {} is {} bytes long, the commit log holds records of up to {}",
+                      records_, size, commit_log::kMaxRecordBytes));
+    }
+    if (before > 0 && header_bytes_ + frame_.size() > frame_bytes_) {
+      frame_.resize(before);
+      RS_RETURN_IF_ERROR(CloseFrame());
+      commit_log::AppendRecord(op, records_, frame_);
+    }
+    NoteRecord(op);
+    return {};
+  }
+
+  void NoteRecord(const Op& op) {
+    if (frame_records_++ == 0) entry_.first_record = records_;
+    if (op.time_ns) {
+      entry_.first_time_ns = std::min(entry_.first_time_ns.value_or(*op.time_ns), *op.time_ns);
+      entry_.last_time_ns = std::max(entry_.last_time_ns.value_or(*op.time_ns), *op.time_ns);
+    }
+    summaries_.Add(op, records_);
+    ++records_;
+  }
+
+  /// Notes the records of a frame's content.
+  Status NoteRecords(std::string_view content) {
+    wire::FieldReader reader(wire::AsBytes(content));
+    while (const auto field = reader.Next()) {
+      RS_ASSIGN_OR_RETURN(const auto record, commit_log::DecodeRecord(field->bytes));
+      if (record.op) NoteRecord(*record.op);
+    }
+    return {};
+  }
+
+  Status CloseFrame() {
+    if (frame_records_ == 0) return {};
+    if (header_) PutHeader();
+    std::unique_ptr<FrameJob> job = compressor_.NewJob();
+    job->entry = TakeEntry();
+    job->content.swap(frame_);
+    frame_.clear();
+    compressor_.Add(std::move(job));
+    return EmitFrames(/*all=*/false);
+  }
+
+  /// The index's entry of the noted records, which are a frame from here on.
+  IndexEntry TakeEntry() {
+    entry_.records = std::exchange(frame_records_, 0);
+    return std::exchange(entry_, {});
+  }
+
+  /// Writes the frames that are compressed.
+  Status EmitFrames(bool all) {
+    for (;;) {
+      auto job = compressor_.Take(all);
+      if (!job) return FailWith(tl::unexpected<Error>(std::move(job).error()));
+      if (!*job) return {};
+      RS_RETURN_IF_ERROR(EmitFrame(*std::move(job)));
+    }
+  }
+
+  Status EmitFrame(std::unique_ptr<FrameJob> job) {
+    const auto size = static_cast<size_t>(job->entry.compressed_size);
+    const std::string_view frame = std::string_view(job->compressed).substr(0, size);
+    // zstd has just made the content's checksum: it is the frame's last four bytes.
+    const Bytes checksum = wire::AsBytes(frame).last(sizeof(uint32_t));
+    index_.AddDataFrame(job->entry, wire::LoadLittleEndian<uint32_t>(checksum.data()));
+    RS_RETURN_IF_ERROR(Emit(frame));
+    compressor_.Recycle(std::move(job));
+    return {};
+  }
+
+  /// Puts the frame's header before its other records, with a uuid.
+  void PutHeader() {
+    auto& header = std::get<LogHeader>(header_->body);
+    if (header.uuid.empty()) {
+      header.uuid = DeriveUuid(frame_);
+      summaries_.SetUuid(header.uuid);
+    }
+    std::string encoded;
+    commit_log::AppendRecord(*header_, entry_.first_record, encoded);
+    frame_.insert(0, encoded);
+    header_.reset();
+    header_bytes_ = 0;
+  }
+
+  Status Emit(std::string_view bytes) {
+    if (Status status = sink_.Write(bytes); !status) return FailWith(std::move(status));
+    bytes_written_ += bytes.size();
+    return {};
+  }
+
+  /// Nothing can be written any more.
+  Status FailWith(Status status) {
+    failed_ = status.error();
+    return status;
+  }
+
+  ByteSink& sink_;
+  const size_t frame_bytes_;
+  FrameCompressor compressor_;
+
+  std::string frame_;           // encoded records of the open frame, without its header
+  std::optional<Op> header_;    // of the open frame
+  size_t header_bytes_ = 0;     // encoded
+  uint64_t frame_records_ = 0;  // with the header
+  IndexEntry entry_;            // of the open frame
+
+  uint64_t records_ = 0;
+  uint64_t bytes_written_ = 0;
+  uint32_t extra_parts_ = 0;  // that splitting added to the current request
+  LogSummaryBuilder summaries_;
+  IndexBuilder index_;
+  bool closed_ = false;
+  std::optional<Error> failed_;  // the sink's; everything after it fails the same way
+};
+
+}  // namespace
+
+Result<std::unique_ptr<CommitLogWriter>> CommitLogWriter::Create(ByteSink& sink,
+                                                                 CommitLogWriterOptions options) {
+  auto writer = std::make_unique<Writer>(sink, options);
+  RS_RETURN_IF_ERROR(writer->Start());
+  return writer;
+}
+
+unsigned CompressionThreads() {
+  const unsigned processors = std::thread::hardware_concurrency();
+  return processors < 2 ? 0 : std::min(processors, 4U);
+}
+
+LogHeader ImportHeader() {
+  LogHeader header;
+  header.format_version = commit_log::kFormatVersion;
+  header.tool = fmt::format("{} {}", kToolName, kToolVersion);
+  return header;
+}
+
+bool IsImportHeader(const LogHeader& header) {
+  LogHeader comparable = header;
+  comparable.uuid.clear();
+  if (comparable.tool.starts_with(fmt::format("{} ", kToolName))) {
+    comparable.tool = ImportHeader().tool;
+  }
+  return comparable == ImportHeader();
+}
+
+}  // namespace ringscope

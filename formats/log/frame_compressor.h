@@ -1,0 +1,73 @@
+#ifndef RINGSCOPE_FORMATS_LOG_FRAME_COMPRESSOR_H_
+#define RINGSCOPE_FORMATS_LOG_FRAME_COMPRESSOR_H_
+
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "core/base/result.h"
+#include "formats/log/commit_log_index.h"
+
+namespace ringscope {
+
+/// A data frame of a commit log, before it is compressed and after.
+struct FrameJob {
+  std::string content;
+  commit_log::IndexEntry entry;  // without the compressed frame's size and hash, which come with it
+  std::string compressed;
+};
+
+/// Compresses data frames, several at a time in threads of its own if it has some. What a frame
+/// becomes does not depend on that.
+class FrameCompressor {
+ public:
+  /// @param level zstd's; @param threads 0: Add compresses
+  FrameCompressor(int level, unsigned threads);
+  ~FrameCompressor();
+  FrameCompressor(const FrameCompressor&) = delete;
+  FrameCompressor& operator=(const FrameCompressor&) = delete;
+
+  /// A job with memory that was used before, to be filled and added.
+  std::unique_ptr<FrameJob> NewJob();
+  void Add(std::unique_ptr<FrameJob> job);
+  /// The frame that was added first and not taken yet, once it is compressed.
+  /// @param all false: only if enough frames follow it to keep the threads busy
+  /// @return nullptr: there is none
+  Result<std::unique_ptr<FrameJob>> Take(bool all);
+  /// Gives a job's memory back.
+  void Recycle(std::unique_ptr<FrameJob> job) { spare_.push_back(std::move(job)); }
+
+  /// Compresses into `job.compressed` and completes `job.entry`.
+  /// @param content of the frame, in any memory
+  Status Compress(std::string_view content, FrameJob& job);
+
+ private:
+  class Context;
+  struct Pending {
+    std::unique_ptr<FrameJob> job;
+    Status status;
+    bool done = false;
+  };
+
+  void Run(Context& context);
+
+  std::vector<std::unique_ptr<Context>> contexts_;  // the caller's, then one for each thread
+  std::vector<std::unique_ptr<FrameJob>> spare_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::unique_ptr<Pending>>
+      pending_;  // in order; the first `begun_` are being worked on
+  size_t begun_ = 0;
+  bool stop_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_FORMATS_LOG_FRAME_COMPRESSOR_H_

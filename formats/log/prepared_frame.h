@@ -1,0 +1,41 @@
+#ifndef RINGSCOPE_FORMATS_LOG_PREPARED_FRAME_H_
+#define RINGSCOPE_FORMATS_LOG_PREPARED_FRAME_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/log/op.h"
+
+namespace ringscope {
+
+/// A data frame of a commit log, made ahead of its writer, perhaps in another thread: its records
+/// are encoded once, as they come, and compressed from where they are. Reuse it: it keeps its
+/// memory.
+class PreparedFrame {
+ public:
+  /// @param capacity bytes of encoded records, at most commit_log::kMaxRecordBytes
+  explicit PreparedFrame(size_t capacity);
+  PreparedFrame(const PreparedFrame&) = delete;
+  PreparedFrame& operator=(const PreparedFrame&) = delete;
+
+  /// Appends any record but a LogHeader, and copies its request. @return false: there is no space
+  bool Append(const Op& op);
+  bool empty() const { return bytes_.size() == kRoom; }
+  void Clear();
+
+  /// The frame's content, with the number of its first record. Call once, and only if not empty.
+  std::string_view Finish(uint64_t first_record);
+
+ private:
+  /// Where the first record may grow to when it gets its number.
+  static constexpr size_t kRoom = 32;
+
+  const size_t capacity_;
+  std::string bytes_;  // kRoom, then the records; has all its memory from the start
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_FORMATS_LOG_PREPARED_FRAME_H_

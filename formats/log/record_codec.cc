@@ -1,0 +1,234 @@
+#include "formats/log/record_codec.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+#include "core/base/wire.h"
+#include "core/perfetto/fields.h"
+#include "formats/log/commit_log_format.h"
+#include "formats/log/record_fields.h"
+
+namespace ringscope::commit_log {
+namespace {
+
+/// Protobuf implementations read tags and lengths as 32-bit varints: at most five bytes.
+constexpr size_t kMaxTagBytes = 5;
+
+size_t UintFieldSize(uint32_t number, uint64_t value) {
+  return wire::VarintSize(uint64_t{number} << 3) + wire::VarintSize(value);
+}
+
+/// Walks a message as parsers do, descending into the bytes fields that `nested` accepts as
+/// messages.
+template <typename NestedFn>
+bool IsWellFormed(Bytes message, const NestedFn& nested) {
+  wire::FieldReader reader(message);
+  while (const auto field = reader.Next()) {
+    const size_t tag_bytes = wire::ReadVarint(field->whole).size;
+    if (tag_bytes > kMaxTagBytes) return false;
+    if (field->type != wire::Type::kBytes) continue;
+    const size_t length_bytes = field->whole.size() - tag_bytes - field->bytes.size();
+    if (length_bytes > kMaxTagBytes || !nested(field->number, field->bytes)) return false;
+  }
+  return reader.ok();
+}
+
+/// Everything of a Commit message but the request's bytes, which follow as its last field.
+void AppendCommitHead(const Commit& commit, std::string& out) {
+  if (Raw(commit.producer) != 0) wire::AppendUint(out, kProducer, Raw(commit.producer));
+  if (commit.uid) wire::AppendUint(out, kUid, *commit.uid);
+  if (commit.pid) wire::AppendUint(out, kPid, codec::ZigZag(*commit.pid));
+  if (commit.origin != Origin{}) {
+    wire::AppendUint(out, kOrigin, static_cast<uint64_t>(commit.origin));
+  }
+  if (commit.number != 0) wire::AppendUint(out, kRequestNumber, commit.number);
+  if (commit.part != 0) wire::AppendUint(out, kPart, commit.part);
+  if (!commit.last) wire::AppendUint(out, kMoreParts, 1);
+  const uint32_t field = IsWellFormedRequest(commit.request) ? kRequest : kMalformedRequest;
+  wire::AppendTag(out, field, wire::Type::kBytes);
+  wire::AppendVarint(out, commit.request.size());
+}
+
+/// Upper bound of what AppendCommitHead appends: eight fields of a tag byte and a varint.
+constexpr size_t kMaxCommitHead = 8 * (1 + wire::kMaxVarintBytes);
+
+void AppendRecordHead(const Op& op, std::optional<uint64_t> number, size_t body_bytes,
+                      std::string& out) {
+  const uint32_t body_field = BodyField(op.body.index());
+  size_t size = UintFieldSize(body_field, body_bytes) + body_bytes;
+  if (op.time_ns) size += UintFieldSize(kTimeNs, *op.time_ns);
+  if (number) size += UintFieldSize(kNumber, *number);
+
+  wire::AppendTag(out, kRecord, wire::Type::kBytes);
+  wire::AppendVarint(out, size);
+  if (op.time_ns) wire::AppendUint(out, kTimeNs, *op.time_ns);
+  if (number) wire::AppendUint(out, kNumber, *number);
+  wire::AppendTag(out, body_field, wire::Type::kBytes);
+  wire::AppendVarint(out, body_bytes);
+}
+
+/// The usual record: its request's bytes are copied once, straight to their place.
+void AppendCommit(const Op& op, const Commit& commit, std::optional<uint64_t> number,
+                  std::string& out) {
+  // The head's size precedes it in the record, so the head is first encoded at the end of `out`,
+  // where there is memory for it, and copied aside.
+  const size_t start = out.size();
+  AppendCommitHead(commit, out);
+  std::array<char, kMaxCommitHead> head;
+  const size_t head_size = out.copy(head.data(), head.size(), start);
+  out.resize(start);
+  AppendRecordHead(op, number, head_size + commit.request.size(), out);
+  out.append(head.data(), head_size);
+  out.append(wire::AsText(commit.request));
+}
+
+template <typename T>
+bool Narrow(uint64_t value, T& into) {
+  if (value > codec::MaxVarint<T>()) return false;
+  into = static_cast<T>(value);
+  return true;
+}
+
+bool TakeCommitNumber(const wire::Field& field, Commit& commit) {
+  switch (field.number) {
+    case kProducer:
+      return Narrow(field.value, commit.producer);
+    case kUid:
+      return Narrow(field.value, commit.uid.emplace());
+    case kPid: {
+      uint32_t zigzag = 0;
+      if (!Narrow(field.value, zigzag)) return false;
+      commit.pid = codec::UnZigZag(zigzag);
+      return true;
+    }
+    case kOrigin:
+      return Narrow(field.value, commit.origin);
+    case kRequestNumber:
+      commit.number = field.value;
+      return true;
+    case kPart:
+      return Narrow(field.value, commit.part);
+    case kMoreParts:
+      commit.last = field.value == 0;
+      return true;
+    default:
+      return true;
+  }
+}
+
+Status DecodeBody(Bytes message, Commit& commit) {
+  wire::FieldReader reader(message);
+  while (const auto field = reader.Next()) {
+    if (field->type == wire::Type::kVarint && !TakeCommitNumber(*field, commit)) {
+      return Fail(ErrorCode::kCorrupt,
+                  fmt::format("field {} is out of range: {}", field->number, field->value));
+    }
+    if (field->type == wire::Type::kBytes &&
+        (field->number == kRequest || field->number == kMalformedRequest)) {
+      commit.request = field->bytes;
+    }
+  }
+  if (!reader.ok()) return Fail(ErrorCode::kCorrupt, "not well-formed protobuf");
+  return {};
+}
+
+template <typename Body>
+Status DecodeBody(Bytes message, Body& body) {
+  return DecodeMessage(message, body);
+}
+
+template <size_t kKind>
+Status DecodeKind(Bytes message, OpBody& body) {
+  return DecodeBody(message, body.emplace<kKind>());
+}
+
+using DecodeKindFn = Status (*)(Bytes, OpBody&);
+
+/// One decoder per record kind, in OpBody's order.
+constexpr std::array<DecodeKindFn, kOpKinds> kDecoders =
+    []<size_t... kKinds>(std::index_sequence<kKinds...>) {
+  return std::array<DecodeKindFn, kOpKinds>{&DecodeKind<kKinds>...};
+}
+(std::make_index_sequence<kOpKinds>());
+
+}  // namespace
+
+void AppendRecord(const Op& op, std::optional<uint64_t> number, std::string& out) {
+  std::visit(Overloaded{[&](const Commit& commit) { AppendCommit(op, commit, number, out); },
+                        [&](const auto& body) {
+                          std::string encoded;
+                          EncodeMessage(body, encoded);
+                          AppendRecordHead(op, number, encoded.size(), out);
+                          out.append(encoded);
+                        }},
+             op.body);
+}
+
+NumberedHead HeadWithNumber(Bytes record, uint64_t number) {
+  const size_t tag_bytes = wire::VarintSize(uint64_t{kRecord} << 3);
+  const auto size = wire::ReadVarint(record.subspan(tag_bytes));
+  const Bytes content = record.subspan(tag_bytes + size.size);
+  // The number follows the time.
+  wire::FieldReader reader(content);
+  const auto first = reader.Next();
+  const Bytes time = first && first->number == kTimeNs ? first->whole : Bytes();
+
+  NumberedHead head;
+  wire::AppendTag(head.bytes, kRecord, wire::Type::kBytes);
+  wire::AppendVarint(head.bytes, size.value + UintFieldSize(kNumber, number));
+  head.bytes += wire::AsText(time);
+  wire::AppendUint(head.bytes, kNumber, number);
+  head.replaces = tag_bytes + size.size + time.size();
+  return head;
+}
+
+Result<DecodedRecord> DecodeRecord(Bytes record) {
+  DecodedRecord decoded;
+  std::optional<uint64_t> time_ns;
+  std::optional<size_t> kind;
+  Bytes body;
+  wire::FieldReader reader(record);
+  while (const auto field = reader.Next()) {
+    if (field->type == wire::Type::kVarint) {
+      if (field->number == kTimeNs) time_ns = field->value;
+      if (field->number == kNumber) decoded.number = field->value;
+    } else if (field->type == wire::Type::kBytes && field->number >= kFirstBody &&
+               field->number - kFirstBody < kOpKinds) {
+      kind = field->number - kFirstBody;
+      body = field->bytes;
+    }
+  }
+  if (!reader.ok()) return Fail(ErrorCode::kCorrupt, "the record is not well-formed protobuf");
+  if (!kind) return decoded;
+
+  decoded.op.emplace().time_ns = time_ns;
+  if (Status status = kDecoders[*kind](body, decoded.op->body); !status) {
+    return Fail(status.error().code,
+                fmt::format("record of kind {}: {}", OpKindName(*kind), status.error().message));
+  }
+  return decoded;
+}
+
+std::optional<uint64_t> RecordNumber(Bytes record) {
+  wire::FieldReader reader(record);
+  while (const auto field = reader.Next()) {
+    if (field->number == kNumber && field->type == wire::Type::kVarint) return field->value;
+  }
+  return std::nullopt;
+}
+
+bool IsWellFormedRequest(Bytes request) {
+  const auto leaf = [](uint32_t, Bytes) { return true; };
+  const auto in_patch = [&leaf](uint32_t number, Bytes bytes) {
+    return number != proto::ChunkToPatch::kPatches || IsWellFormed(bytes, leaf);
+  };
+  return IsWellFormed(request, [&](uint32_t number, Bytes bytes) {
+    if (number == proto::CommitDataRequest::kChunksToMove) return IsWellFormed(bytes, leaf);
+    if (number == proto::CommitDataRequest::kChunksToPatch) return IsWellFormed(bytes, in_patch);
+    return true;
+  });
+}
+
+}  // namespace ringscope::commit_log

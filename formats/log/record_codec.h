@@ -1,0 +1,43 @@
+#ifndef RINGSCOPE_FORMATS_LOG_RECORD_CODEC_H_
+#define RINGSCOPE_FORMATS_LOG_RECORD_CODEC_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/log/op.h"
+
+namespace ringscope::commit_log {
+
+/// Appends the record as a field of CommitLog.
+/// @param number the record's number in its file, for the first record of a data frame
+void AppendRecord(const Op& op, std::optional<uint64_t> number, std::string& out);
+
+/// What replaces the first bytes of an encoded record so that it has a number.
+struct NumberedHead {
+  std::string bytes;
+  size_t replaces = 0;  // of the record's bytes
+};
+/// @param record as AppendRecord made it without a number; more may follow it
+NumberedHead HeadWithNumber(Bytes record, uint64_t number);
+
+/// A record as it was read.
+struct DecodedRecord {
+  std::optional<uint64_t> number;
+  std::optional<Op> op;  // nullopt: of a kind that this version does not know
+};
+
+/// Decodes a Record message. A commit's request points into `record`; its own content is not
+/// examined. Errors do not name a place.
+Result<DecodedRecord> DecodeRecord(Bytes record);
+
+/// The `number` of an encoded Record, without decoding the rest.
+std::optional<uint64_t> RecordNumber(Bytes record);
+
+/// Whether protobuf parsers will accept these bytes as a CommitDataRequest. (They are stricter than
+/// wire::FieldReader in what they take for a tag or a length.)
+bool IsWellFormedRequest(Bytes request);
+
+}  // namespace ringscope::commit_log
+
+#endif  // RINGSCOPE_FORMATS_LOG_RECORD_CODEC_H_

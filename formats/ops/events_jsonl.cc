@@ -1,0 +1,99 @@
+#include "formats/ops/events_jsonl.h"
+
+#include <fmt/format.h>
+
+#include <iterator>
+
+#include "core/perfetto/stats.h"
+#include "formats/json/json_writer.h"
+
+namespace ringscope {
+namespace {
+
+void AppendStats(std::string& out, const BufferStats& stats) {
+  JsonObjectWriter object(out);
+  for (const StatField& field : kStatFields) object.Uint(field.name, stats.*field.value);
+  object.Close();
+}
+
+void AppendPacket(std::string& out, const char* event, const SessionPacket& packet) {
+  const Packet& p = *packet.packet;
+  fmt::format_to(
+      std::back_inserter(out),
+      R"({{"event":"{}","buffer":{},"producer":{},"writer":{},"uid":{},"pid":{},"dropped":{},)"
+      R"("size":{},"fnv1a64":"{:016x}"}})"
+      "\n",
+      event, Raw(packet.buffer), Raw(p.sequence.producer), Raw(p.sequence.writer), p.identity.uid,
+      p.identity.pid, p.dropped, p.size, Fnv1a64(p.slices));
+}
+
+}  // namespace
+
+uint64_t Fnv1a64(std::span<const Bytes> slices) {
+  constexpr uint64_t kOffsetBasis = 0xcbf29ce484222325;
+  constexpr uint64_t kPrime = 0x100000001b3;
+  uint64_t hash = kOffsetBasis;
+  for (const Bytes slice : slices)
+    for (const uint8_t byte : slice) hash = (hash ^ byte) * kPrime;
+  return hash;
+}
+
+void EventsWriter::OnPatch(BufferId, bool ok) {
+  pending_ += ok ? R"({"event":"patch","ok":true})" : R"({"event":"patch","ok":false})";
+  pending_ += '\n';
+  FlushIfLarge();
+}
+
+Status EventsWriter::OnPacket(const SessionPacket& packet) {
+  AppendPacket(pending_, "packet", packet);
+  FlushIfLarge();
+  return status_;
+}
+
+void EventsWriter::OnReadDone(BufferId buffer, uint64_t packets) {
+  fmt::format_to(std::back_inserter(pending_),
+                 R"({{"event":"read_done","buffer":{},"packets":{}}})"
+                 "\n",
+                 Raw(buffer), packets);
+  FlushIfLarge();
+}
+
+void EventsWriter::OnClonePacket(const SessionPacket& packet) {
+  AppendPacket(pending_, "clone_packet", packet);
+  FlushIfLarge();
+}
+
+void EventsWriter::OnCloneDone(BufferId buffer, uint64_t packets, const BufferStats& stats) {
+  fmt::format_to(std::back_inserter(pending_),
+                 R"({{"event":"clone_done","buffer":{},"packets":{},"stats":)", Raw(buffer),
+                 packets);
+  AppendStats(pending_, stats);
+  pending_ += "}\n";
+  FlushIfLarge();
+}
+
+void EventsWriter::OnSessionEnd(const std::map<BufferId, SessionBuffer>& buffers) {
+  for (const auto& [id, buffer] : buffers) {
+    fmt::format_to(std::back_inserter(pending_), R"({{"event":"stats","buffer":{},"stats":)",
+                   Raw(id));
+    AppendStats(pending_, buffer.engine->stats());
+    pending_ += "}\n";
+    FlushIfLarge();
+  }
+}
+
+Status EventsWriter::Finish() {
+  Flush();
+  return status_;
+}
+
+void EventsWriter::Flush() {
+  if (status_ && !pending_.empty()) status_ = sink_.Write(pending_);
+  pending_.clear();
+}
+
+void EventsWriter::FlushIfLarge() {
+  if (pending_.size() >= kWriteBytes) Flush();
+}
+
+}  // namespace ringscope

@@ -1,0 +1,43 @@
+#ifndef RINGSCOPE_FORMATS_OPS_EVENTS_JSONL_H_
+#define RINGSCOPE_FORMATS_OPS_EVENTS_JSONL_H_
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+
+#include "core/session/session.h"
+#include "formats/io/byte_stream.h"
+
+namespace ringscope {
+
+/// Writes what a replay does as `.events.jsonl`, in order. Write errors are kept for Finish.
+class EventsWriter : public ReplayListener {
+ public:
+  explicit EventsWriter(ByteSink& sink) : sink_(sink) {}
+
+  void OnPatch(BufferId buffer, bool ok) override;
+  Status OnPacket(const SessionPacket& packet) override;
+  void OnReadDone(BufferId buffer, uint64_t packets) override;
+  void OnClonePacket(const SessionPacket& packet) override;
+  void OnCloneDone(BufferId buffer, uint64_t packets, const BufferStats& stats) override;
+  /// The stats events of a session's end, by buffer id.
+  void OnSessionEnd(const std::map<BufferId, SessionBuffer>& buffers);
+  /// Writes out what is pending; the first error met.
+  Status Finish();
+
+ private:
+  void Flush();
+  void FlushIfLarge();
+
+  ByteSink& sink_;
+  std::string pending_;
+  Status status_;
+};
+
+/// FNV-1a, 64 bits, over the slices in order.
+uint64_t Fnv1a64(std::span<const Bytes> slices);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_FORMATS_OPS_EVENTS_JSONL_H_

@@ -1,0 +1,46 @@
+#ifndef RINGSCOPE_FORMATS_OPS_OPS_JSONL_H_
+#define RINGSCOPE_FORMATS_OPS_OPS_JSONL_H_
+
+#include <memory>
+#include <string>
+
+#include "core/log/op.h"
+#include "formats/io/byte_stream.h"
+#include "formats/io/log_source.h"
+
+namespace ringscope {
+
+/// Reads operations from `.ops.jsonl` text (not compressed), one JSON object per line. Errors name
+/// the line and the key. Memory: one line, at most kMaxOpsLine bytes.
+/// A source that is a ZstdSource gives the position in the compressed file.
+std::unique_ptr<LogSource> MakeOpsReader(std::unique_ptr<ByteSource> text, LogFormat format);
+
+inline constexpr size_t kMaxOpsLine = size_t{64} << 20;
+
+/// One record as a line of `.ops.jsonl`, without the line break: "commit" or "patch" where these
+/// can express all of it, else the raw form "request". Reading the line gives an equal record.
+std::string FormatOp(const Op& op);
+
+/// FormatOp for many records: keeps its memory.
+class OpLineWriter {
+ public:
+  OpLineWriter();
+  ~OpLineWriter();
+  OpLineWriter(const OpLineWriter&) = delete;
+  OpLineWriter& operator=(const OpLineWriter&) = delete;
+
+  /// Appends what FormatOp returns.
+  void Append(const Op& op, std::string& out);
+
+ private:
+  class Impl;
+  const std::unique_ptr<Impl> impl_;
+};
+
+/// Parses one line (not blank, not a comment). The record's spans point into `storage`.
+/// Errors name the key; the caller adds the line.
+Result<Op> ParseOp(std::string_view line, std::string& storage);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_FORMATS_OPS_OPS_JSONL_H_

@@ -1,0 +1,329 @@
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "core/base/nearest.h"
+#include "core/base/wire.h"
+#include "core/engine/engine.h"
+#include "core/perfetto/commit_request.h"
+#include "formats/io/hex.h"
+#include "formats/json/json_keys.h"
+#include "formats/log/record_fields.h"
+#include "formats/ops/ops_jsonl.h"
+
+namespace ringscope {
+namespace {
+
+constexpr uint64_t kV1Alignment = 16;  // of a V1 buffer's size, in bytes
+
+/// Strings of hex digits that were lifted out of their line, decoded.
+struct Lifted {
+  std::string bytes;
+  std::vector<std::pair<size_t, size_t>> spans;  // offset and size, in order
+};
+
+/// What a line is parsed into and with.
+struct Scratch {
+  std::string& request;  // encoded; commits point into it
+  Lifted lifted;
+};
+
+/// A string lifted out of its line is replaced there by this and its number. Never a hex digit.
+constexpr char kLiftedMark = '@';
+
+/// The bytes of a string of hex digits that may have been lifted out of the line; required.
+/// @param storage for the bytes, if they were not
+Bytes ReadHex(KeyReader& keys, std::string_view key, size_t max_bytes, const Scratch& scratch,
+              std::string& storage) {
+  const std::optional<std::string_view> text = keys.TextIfThere(key);
+  if (scratch.lifted.spans.empty() || !text || !text->starts_with(kLiftedMark)) {
+    keys.Hex(key, max_bytes, storage);
+    return wire::AsBytes(storage);
+  }
+  size_t index = 0;
+  std::from_chars(text->data() + 1, text->data() + text->size(), index);
+  const auto [offset, size] = scratch.lifted.spans.at(index);
+  if (size > max_bytes) keys.FailTooLarge(key, size, max_bytes);
+  return wire::AsBytes(scratch.lifted.bytes).subspan(offset, size);
+}
+
+/// Reads a record's fields from the keys of its line.
+class LineFields {
+ public:
+  explicit LineFields(KeyReader& keys) : keys_(keys) {}
+
+  template <typename T>
+  void operator()(RecordField field, std::optional<T>& into) {
+    if constexpr (std::is_same_v<T, int32_t>) {
+      into = keys_.OptionalInt32(field.key);
+    } else if (field.in_line != RecordField::InLine::kBufferOrAll) {
+      into = keys_.OptionalUint<T>(field.key);
+    } else if (!keys_.IsText(field.key, "all")) {
+      into = keys_.UintOr(T{}, field.key);
+    }
+  }
+  template <typename T>
+  void operator()(RecordField field, T& into) {
+    const bool required = field.in_line == RecordField::InLine::kRequired;
+    if constexpr (std::is_same_v<T, std::string>) {
+      if (field.in_line == RecordField::InLine::kHex)
+        keys_.Hex(field.key, kMaxOpsLine, into);
+      else
+        into = required ? keys_.Text(field.key) : keys_.TextOr("", field.key);
+    } else if constexpr (std::is_same_v<T, bool>) {
+      into = keys_.BoolOr(into, field.key);
+    } else if constexpr (std::is_same_v<T, int32_t>) {
+      into = keys_.OptionalInt32(field.key).value_or(into);
+    } else if constexpr (NamedEnum<T>) {
+      into = required ? keys_.Name<T>(field.key) : keys_.NameOr(into, field.key);
+    } else {
+      into = required ? keys_.Uint<T>(field.key) : keys_.UintOr(into, field.key);
+    }
+  }
+
+ private:
+  KeyReader& keys_;
+};
+
+/// What no list of fields can state.
+template <typename Record>
+void CheckRecord(KeyReader&, const Record&) {}
+
+template <>
+void CheckRecord(KeyReader& keys, const BufferSetUp& buffer) {
+  if (buffer.size == 0) keys.Fail("size", "expected at least 1 byte, found 0");
+  if (buffer.engine == "v1" && buffer.size % kV1Alignment != 0)
+    keys.Fail("size", fmt::format("expected a multiple of {} for a V1 buffer, found {}",
+                                  kV1Alignment, buffer.size));
+}
+
+/// The keys that "commit", "patch" and "request" share.
+Commit ParseSender(KeyReader& keys) {
+  Commit commit;
+  commit.producer = keys.Uint<ProducerId>("producer");
+  commit.uid = keys.OptionalUint<uint32_t>("uid");
+  commit.pid = keys.OptionalInt32("pid");
+  commit.origin = keys.NameOr(commit.origin, "origin");
+  return commit;
+}
+
+void CheckSequence(KeyReader& keys, ProducerId producer, WriterId writer) {
+  if (Raw(producer) == 0 && Raw(writer) == 0)
+    keys.Fail("writer", "producer and writer are both 0, expected only one of them to be");
+}
+
+ChunkHeader ParseChunkHeaderKeys(KeyReader& keys) {
+  return ChunkHeader{.chunk = keys.Uint<ChunkId>("chunk"),
+                     .writer = keys.Uint<WriterId>("writer"),
+                     .fragments = keys.Uint<uint16_t>("fragments", kMaxFragmentCount),
+                     .flags = keys.UintOr(uint8_t{0}, "flags", kMaxChunkFlags)};
+}
+
+OpBody ParseCommit(KeyReader& keys, Scratch& scratch) {
+  Commit commit = ParseSender(keys);
+  const BufferId buffer = keys.UintOr(BufferId{}, "buffer");
+  const ChunkHeader header = ParseChunkHeaderKeys(keys);
+  CheckSequence(keys, commit.producer, header.writer);
+  std::string storage;
+  const Bytes payload = ReadHex(keys, "payload", kMaxChunkPayload, scratch, storage);
+  CommitRequestBuilder(scratch.request)
+      .AddChunk(buffer, header, payload, keys.BoolOr(true, "complete"));
+  commit.request = wire::AsBytes(scratch.request);
+  return commit;
+}
+
+/// Appends the patches of a key's array to `patch`; their bytes are in `data`.
+void ParsePatches(KeyReader& keys, bool exact, std::vector<std::string>& data,
+                  ChunkToPatch& patch) {
+  data.clear();
+  keys.ForEach("patches", [&](KeyReader& element) {
+    const auto offset = element.Uint<uint64_t>("offset");
+    element.Hex("data", kMaxOpsLine, data.emplace_back());
+    if (exact && data.back().size() != kPatchSize)
+      element.Fail("data", fmt::format("expected exactly {} bytes, found {}", kPatchSize,
+                                       data.back().size()));
+    patch.patches.push_back({offset, {}});
+  });
+  // Only now: a growing vector moves short strings.
+  for (size_t i = 0; i < patch.patches.size(); ++i) patch.patches[i].data = wire::AsBytes(data[i]);
+}
+
+OpBody ParsePatch(KeyReader& keys, Scratch& scratch) {
+  Commit commit = ParseSender(keys);
+  const auto writer = keys.Uint<WriterId>("writer");
+  CheckSequence(keys, commit.producer, writer);
+  ChunkToPatch patch;
+  patch.target_buffer = Raw(keys.UintOr(BufferId{}, "buffer"));
+  patch.writer = Raw(writer);
+  patch.chunk = keys.Uint<uint32_t>("chunk");
+  patch.more = keys.BoolOr(false, "more");
+  std::vector<std::string> data;
+  ParsePatches(keys, true, data, patch);
+  CommitRequestBuilder(scratch.request).AddPatch(patch);
+  commit.request = wire::AsBytes(scratch.request);
+  return commit;
+}
+
+/// An entry of a raw request's "chunks".
+void ParseRequestChunk(KeyReader& keys, const Scratch& scratch, CommitRequestBuilder& builder) {
+  std::string data;
+  ChunkToMove chunk;
+  chunk.page = keys.OptionalUint<uint64_t>("page");
+  chunk.index = keys.OptionalUint<uint64_t>("index");
+  chunk.target_buffer = keys.OptionalUint<uint64_t>("buffer");
+  chunk.incomplete = !keys.BoolOr(true, "complete");
+  if (keys.Has("payload") || keys.Has("writer")) {
+    AppendChunkHeader(data, ParseChunkHeaderKeys(keys));
+    std::string storage;
+    data += wire::AsText(ReadHex(keys, "payload", kMaxOpsLine, scratch, storage));
+    if (keys.Has("data")) keys.Fail("data", "expected either this or \"payload\", found both");
+    chunk.data = wire::AsBytes(data);
+  } else if (keys.Has("data")) {
+    keys.Hex("data", kMaxOpsLine, data);
+    chunk.data = wire::AsBytes(data);
+  }
+  builder.AddChunk(chunk);
+}
+
+OpBody ParseRequest(KeyReader& keys, Scratch& scratch) {
+  Commit commit = ParseSender(keys);
+  commit.number = keys.UintOr(commit.number, "number");
+  commit.part = keys.UintOr(commit.part, "part");
+  commit.last = keys.BoolOr(commit.last, "last");
+  if (keys.Has("raw")) {
+    std::string storage;
+    scratch.request = wire::AsText(ReadHex(keys, "raw", kMaxOpsLine, scratch, storage));
+    for (const char* key : {"chunks", "patches", "flush"})
+      if (keys.Has(key)) keys.Fail(key, "expected either this or \"raw\", found both");
+  } else {
+    CommitRequestBuilder builder(scratch.request);
+    if (keys.Has("chunks"))
+      keys.ForEach("chunks", [&](KeyReader& chunk) { ParseRequestChunk(chunk, scratch, builder); });
+    std::vector<std::string> data;
+    if (keys.Has("patches")) {
+      keys.ForEach("patches", [&](KeyReader& entry) {
+        ChunkToPatch patch;
+        patch.target_buffer = entry.OptionalUint<uint64_t>("buffer");
+        patch.writer = entry.OptionalUint<uint64_t>("writer");
+        patch.chunk = entry.OptionalUint<uint64_t>("chunk");
+        patch.more = entry.BoolOr(false, "more");
+        ParsePatches(entry, false, data, patch);
+        builder.AddPatch(patch);
+      });
+    }
+    if (const auto flush = keys.OptionalUint<uint64_t>("flush")) builder.SetFlushRequestId(*flush);
+  }
+  commit.request = wire::AsBytes(scratch.request);
+  return commit;
+}
+
+using ParseFn = OpBody (*)(KeyReader& keys, Scratch& scratch);
+
+template <size_t kKind>
+OpBody ParseKind(KeyReader& keys, Scratch& scratch) {
+  using Record = std::variant_alternative_t<kKind, OpBody>;
+  if constexpr (std::is_same_v<Record, Commit>) {
+    return ParseCommit(keys, scratch);
+  } else {
+    Record record;
+    LineFields fields(keys);
+    Fields(fields, record);
+    CheckRecord(keys, record);
+    return record;
+  }
+}
+
+/// One parser per record kind, in OpBody's order.
+constexpr std::array<ParseFn, kOpKinds> kParsers =
+    []<size_t... kKinds>(std::index_sequence<kKinds...>) {
+  return std::array<ParseFn, kOpKinds>{&ParseKind<kKinds>...};
+}
+(std::make_index_sequence<kOpKinds>());
+
+/// The parser of the lines of this name; nullptr: there is none.
+ParseFn FindParser(std::string_view name) {
+  if (name == "patch") return ParsePatch;
+  if (name == "request") return ParseRequest;
+  for (size_t kind = 0; kind < kOpKinds; ++kind)
+    if (name == OpKindName(kind)) return kParsers[kind];
+  return nullptr;
+}
+
+void FailUnknownOp(KeyReader& keys, std::string_view name) {
+  std::array<std::string_view, kOpKinds + 2> names = {"patch", "request"};
+  for (size_t kind = 0; kind < kOpKinds; ++kind) names[kind + 2] = OpKindName(kind);
+  const auto nearest = NearestName(name, names);
+  keys.FailExpected("op", nearest ? fmt::format("a known operation (\"{}\"?)", *nearest)
+                                  : std::string("a known operation"));
+}
+
+/// Takes the strings of hex digits that most of a line may be out of it: the JSON parser would look
+/// at each digit by itself, and hex digits need no parser. Each leaves its mark in its place.
+/// @return what is left of the line; nullopt: it is to be parsed as it is
+std::optional<std::string> LiftHex(std::string_view line, Lifted& lifted) {
+  constexpr std::string_view kBetween = R"(":")";
+  std::string rest;
+  size_t copied = 0;
+  // Without a backslash every quote is a string's first or last character; and without a mark
+  // nothing can be taken for one. Where that is not so the line is left alone.
+  const auto copy = [&](size_t end) {
+    const std::string_view piece = line.substr(copied, end - copied);
+    rest += piece;
+    return piece.find('\\') == std::string_view::npos &&
+           piece.find(kLiftedMark) == std::string_view::npos;
+  };
+  for (size_t at = line.find(kBetween); at != std::string_view::npos;
+       at = line.find(kBetween, at)) {
+    const std::string_view before = line.substr(0, at);
+    const size_t start = at += kBetween.size();
+    if (!before.ends_with(R"("payload)") && !before.ends_with(R"("raw)")) continue;
+    const size_t end = line.find('"', start);
+    const size_t offset = lifted.bytes.size();
+    if (end == std::string_view::npos ||
+        !DecodeHex(line.substr(start, end - start), lifted.bytes) || !copy(start))
+      return std::nullopt;
+    fmt::format_to(std::back_inserter(rest), "{}{}", kLiftedMark, lifted.spans.size());
+    lifted.spans.emplace_back(offset, lifted.bytes.size() - offset);
+    copied = at = end;
+  }
+  if (lifted.spans.empty() || !copy(line.size())) return std::nullopt;
+  return rest;
+}
+
+Result<nlohmann::json> ParseLine(std::string_view line, Lifted& lifted) {
+  if (const std::optional<std::string> rest = LiftHex(line, lifted)) {
+    auto object = ParseJson(*rest);
+    if (object) return object;
+  }
+  lifted.spans.clear();
+  return ParseJson(line);  // for the error's column, too
+}
+
+}  // namespace
+
+Result<Op> ParseOp(std::string_view line, std::string& storage) {
+  storage.clear();
+  Scratch scratch{storage, {}};
+  RS_ASSIGN_OR_RETURN(const nlohmann::json object, ParseLine(line, scratch.lifted));
+  if (!object.is_object())
+    return Fail(ErrorCode::kCorrupt, "expected a JSON object per line, found another JSON value");
+  KeyReader keys(object);
+  Op op{keys.OptionalUint<uint64_t>("ts"), Note{}};
+  const std::string name = keys.Text("op");
+  if (const ParseFn parse = FindParser(name))
+    op.body = parse(keys, scratch);
+  else
+    FailUnknownOp(keys, name);
+  RS_RETURN_IF_ERROR(keys.status());
+  return op;
+}
+
+}  // namespace ringscope

@@ -1,0 +1,164 @@
+#include "formats/sqlite/export_sink.h"
+
+#include "core/base/text.h"
+#include "core/session/trace_processor_stats.h"
+
+namespace ringscope {
+namespace {
+
+using Kind = BufferEvent::Kind;
+
+/// Text of the log as a database may hold it; nullopt: the log has none.
+std::optional<std::string> TextOf(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  return Printable(text);
+}
+
+LogHeader Printable(LogHeader header) {
+  for (std::string* text :
+       {&header.uuid, &header.tool, &header.host, &header.clock, &header.description})
+    *text = ringscope::Printable(*text);
+  return header;
+}
+
+}  // namespace
+
+ExportSink::ExportSink(SqliteExport& database, uint64_t session)
+    : database_(database), lives_(*this) {
+  database_.BeginSession(session);
+}
+
+void ExportSink::OnRecord(const Op& op, const LogMoment& moment) {
+  lives_.OnRecord(op, moment);
+  reason_ = ReadReason::kUnknown;
+  if (const auto* header = std::get_if<LogHeader>(&op.body)) {
+    if (header->part == 0) header_ = *header;
+  } else if (const auto* read = std::get_if<ReadPass>(&op.body)) {
+    reason_ = read->reason;
+  } else if (const auto* connected = std::get_if<ProducerConnected>(&op.body)) {
+    producers_[connected->producer] = {.producer = connected->producer,
+                                       .name = TextOf(connected->name),
+                                       .uid = connected->uid,
+                                       .pid = connected->pid,
+                                       .sdk = TextOf(connected->sdk),
+                                       .smb_size = connected->smb_size,
+                                       .page_size = connected->page_size,
+                                       .connected = lives_.now(),
+                                       .disconnected = {}};
+  } else if (const auto* memory = std::get_if<SharedMemorySetUp>(&op.body)) {
+    ProducerRow& producer = producers_[memory->producer];
+    producer.producer = memory->producer;
+    producer.smb_size = memory->size;
+    producer.page_size = memory->page_size;
+  } else if (const auto* gone = std::get_if<ProducerDisconnected>(&op.body)) {
+    ProducerRow& producer = producers_[gone->producer];
+    producer.producer = gone->producer;
+    producer.disconnected = lives_.now();
+  }
+}
+
+void ExportSink::OnBufferReplaced(SessionBuffer& buffer) {
+  lives_.OnBufferReplaced(buffer);
+  passes_.erase(buffer.id);
+}
+
+void ExportSink::OnChunk(BufferId buffer, const ChunkCommit& commit,
+                         std::optional<Refusal> refusal) {
+  ++SequenceOf(buffer, commit.sequence).commits;
+  ProducerRow& producer = producers_[commit.sequence.producer];
+  producer.producer = commit.sequence.producer;
+  if (!producer.uid && !refusal) {  // a log without producers: what its commits have
+    producer.uid = commit.identity.uid;
+    producer.pid = commit.identity.pid;
+  }
+  lives_.OnChunk(buffer, commit, refusal);
+}
+
+void ExportSink::OnChunkDone(BufferId buffer, const ChunkCommit& commit) {
+  lives_.OnChunkDone(buffer, commit);
+}
+
+void ExportSink::OnReadBegun(BufferId buffer) {
+  read_ = {.buffer = buffer, .pass = ++passes_[buffer], .at = lives_.now(), .reason = reason_};
+}
+
+Status ExportSink::OnPacket(const SessionPacket& packet) {
+  ++read_.packets;
+  read_.bytes += packet.packet->size;
+  read_.invalid += packet.valid ? 0 : 1;
+  return database_.status();
+}
+
+void ExportSink::OnReadDone(BufferId, uint64_t) { database_.AddRead(read_); }
+
+void ExportSink::OnBufferEvent(const BufferEvent& event) {
+  lives_.OnBufferEvent(event);
+  switch (event.kind) {
+    case Kind::kLossBit:
+    case Kind::kGivenUp:
+      return database_.AddLoss(event);
+    case Kind::kPatched:
+    case Kind::kPatchMissed:
+      return database_.AddPatch(event);
+    default:
+      return;
+  }
+}
+
+void ExportSink::OnPacketFate(const PacketAccount& account) {
+  SequenceRow& sequence = SequenceOf(account.buffer, account.sequence);
+  const FateCount count{1, account.size};
+  sequence.written += count;
+  if (account.fate == Fate::kRead) sequence.read += count;
+  if (IsLoss(account.fate)) {
+    sequence.lost += count;
+    ++lost_packets_;
+  }
+  database_.AddPacket(account);
+}
+
+void ExportSink::OnDuplicate(const PacketAccount& account) { database_.AddDuplicate(account); }
+
+void ExportSink::OnChunkEntered(const ChunkLife& life) {
+  if (!life.entered()) database_.AddChunk(life);
+}
+
+void ExportSink::OnChunkLeft(const ChunkLife& life) { database_.AddChunk(life); }
+
+SequenceRow& ExportSink::SequenceOf(BufferId buffer, SequenceKey sequence) {
+  if (last_sequence_ == nullptr || last_sequence_->buffer != buffer ||
+      last_sequence_->sequence != sequence) {
+    last_sequence_ = &sequences_[{buffer, sequence}];
+    last_sequence_->buffer = buffer;
+    last_sequence_->sequence = sequence;
+  }
+  return *last_sequence_;
+}
+
+Status ExportSink::Finish(const ReplayOutcome& outcome) {
+  lives_.Finish();
+  std::map<BufferId, BufferRow> buffers;
+  for (const BufferOutcome& buffer : outcome.buffers)
+    buffers[buffer.id] = {.buffer = buffer.id,
+                          .index = buffer.index,
+                          .engine = Printable(buffer.engine),
+                          .size = buffer.size,
+                          .policy = buffer.policy,
+                          .freed = buffer.freed};
+  for (const auto& [id, row] : sequences_) buffers[row.buffer].buffer = row.buffer;
+  for (const auto& [id, row] : buffers) database_.AddBuffer(row);
+  for (const auto& [id, row] : producers_) database_.AddProducer(row);
+  for (const auto& [id, row] : sequences_) database_.AddSequence(row);
+  for (const StatRow& row : TraceProcessorStats(outcome))
+    database_.AddStat(row.name, row.index, row.is_data_loss, row.value);
+  database_.AddSession({.log = Printable(outcome.path),
+                        .header = Printable(header_),
+                        .records = outcome.records,
+                        .read_passes = outcome.read_passes,
+                        .recorder_gaps = outcome.recorder_gaps,
+                        .first_ns = outcome.first_time_ns,
+                        .last_ns = outcome.last_time_ns});
+  return database_.status();
+}
+
+}  // namespace ringscope

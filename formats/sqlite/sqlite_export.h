@@ -1,0 +1,119 @@
+#ifndef RINGSCOPE_FORMATS_SQLITE_SQLITE_EXPORT_H_
+#define RINGSCOPE_FORMATS_SQLITE_SQLITE_EXPORT_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "core/graph/chunk_lifetimes.h"
+#include "core/ledger/ledger.h"
+#include "core/session/buffer_event.h"
+#include "formats/sqlite/sqlite_file.h"
+
+namespace ringscope {
+
+// Rows of the tables for which core has no type; see formats/sqlite/sqlite_schema.cc. Texts
+// are UTF-8.
+
+struct SessionRow {
+  std::string log;
+  LogHeader header;
+  uint64_t records = 0;
+  uint64_t read_passes = 0;
+  uint64_t recorder_gaps = 0;
+  std::optional<uint64_t> first_ns;
+  std::optional<uint64_t> last_ns;
+};
+
+struct BufferRow {
+  BufferId buffer{};
+  std::optional<uint32_t> index;
+  std::optional<std::string> engine;
+  std::optional<uint64_t> size;
+  std::optional<FillPolicy> policy;
+  std::optional<bool> freed;
+};
+
+struct ProducerRow {
+  ProducerId producer{};
+  std::optional<std::string> name;
+  std::optional<uint32_t> uid;
+  std::optional<int32_t> pid;
+  std::optional<std::string> sdk;
+  std::optional<uint64_t> smb_size;
+  std::optional<uint64_t> page_size;
+  std::optional<LogMoment> connected;
+  std::optional<LogMoment> disconnected;
+};
+
+struct SequenceRow {
+  BufferId buffer{};
+  SequenceKey sequence;
+  uint64_t commits = 0;
+  FateCount written;
+  FateCount read;
+  FateCount lost;
+};
+
+struct ReadRow {
+  BufferId buffer{};
+  uint32_t pass = 0;
+  LogMoment at;
+  ReadReason reason = ReadReason::kUnknown;
+  uint64_t packets = 0;
+  uint64_t bytes = 0;
+  uint64_t invalid = 0;
+};
+
+/// Writes the database of `ringscope export`: row by row in one transaction, indexes at the end.
+/// Errors stay until status() or Commit() is asked.
+class SqliteExport {
+ public:
+  static Result<std::unique_ptr<SqliteExport>> Create(const std::string& path);
+  ~SqliteExport();
+
+  /// Rows from now on are of this session. Its own row can come last.
+  void BeginSession(uint64_t number);
+  void AddSession(const SessionRow& row);
+  void AddBuffer(const BufferRow& row);
+  void AddProducer(const ProducerRow& row);
+  void AddSequence(const SequenceRow& row);
+  void AddRead(const ReadRow& row);
+  void AddStat(const std::string& name, std::optional<uint32_t> index, bool is_data_loss,
+               uint64_t value);
+  /// A life at its end, and its eviction if that was it.
+  void AddChunk(const ChunkLife& life);
+  void AddPacket(const PacketAccount& account);
+  void AddDuplicate(const PacketAccount& account);
+  /// kLossBit or kGivenUp.
+  void AddLoss(const BufferEvent& event);
+  /// kPatched or kPatchMissed.
+  void AddPatch(const BufferEvent& event);
+
+  /// Rows of packets so far.
+  uint64_t packets() const { return packets_; }
+  const Status& status() const { return file_->status(); }
+  /// Makes the indexes and views, and puts the file in its place. Call once, last.
+  Status Commit();
+
+ private:
+  struct Inserts;
+
+  explicit SqliteExport(std::unique_ptr<SqliteFile> file);
+  uint64_t ChunkRowId(uint64_t number) const { return chunks_before_ + number; }
+  const std::string& ContentText(uint32_t content);
+
+  std::unique_ptr<SqliteFile> file_;
+  std::unique_ptr<Inserts> inserts_;
+  uint64_t session_ = 0;
+  uint64_t packets_ = 0;
+  uint64_t chunks_before_ = 0;  // rows of the sessions before
+  uint64_t chunks_ = 0;
+  std::unordered_map<uint32_t, std::string> content_names_;
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_FORMATS_SQLITE_SQLITE_EXPORT_H_

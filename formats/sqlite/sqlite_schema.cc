@@ -1,0 +1,263 @@
+#include "formats/sqlite/sqlite_schema.h"
+
+namespace ringscope {
+
+const char* const kSqliteTables = R"sql(
+CREATE TABLE sessions (
+  -- One row per session of the input. Times everywhere are nanoseconds of the log's clock
+  -- (CLOCK_BOOTTIME), and records are numbers of the log's records, as 'ringscope dump' shows them.
+  id INTEGER PRIMARY KEY,     -- number of the session in the input, from 1
+  log TEXT NOT NULL,          -- name of its file, or '-'
+  uuid TEXT,
+  tool TEXT,                  -- that wrote the log
+  source TEXT NOT NULL,       -- how the log was made: imported, shm, inline, scraped, synthetic
+  host TEXT,
+  clock TEXT,
+  description TEXT,
+  records INTEGER NOT NULL,
+  read_passes INTEGER NOT NULL,
+  recorder_gaps INTEGER NOT NULL,  -- places where the recording itself is not complete
+  first_ns INTEGER,
+  last_ns INTEGER
+);
+CREATE TABLE buffers (
+  -- One row per buffer, as it was replayed. engine is NULL if it never was set up, although
+  -- something was written to it.
+  session INTEGER NOT NULL REFERENCES sessions(id),
+  buffer INTEGER NOT NULL,    -- id in the log
+  idx INTEGER,                -- place in the trace config, from 0; trace processor's number
+  engine TEXT,
+  size INTEGER,               -- bytes, as asked for
+  policy TEXT,                -- ring_buffer, discard
+  freed INTEGER,
+  PRIMARY KEY (session, buffer)
+) WITHOUT ROWID;
+CREATE TABLE producers (
+  -- One row per producer; one that connects again is here as it was last.
+  session INTEGER NOT NULL REFERENCES sessions(id),
+  producer INTEGER NOT NULL,
+  name TEXT,                  -- NULL, like all below: not in the log
+  uid INTEGER,
+  pid INTEGER,
+  sdk TEXT,
+  smb_size INTEGER,           -- bytes of its shared memory
+  page_size INTEGER,
+  connected_record INTEGER,
+  connected_ns INTEGER,
+  disconnected_record INTEGER,
+  disconnected_ns INTEGER,
+  PRIMARY KEY (session, producer)
+) WITHOUT ROWID;
+CREATE TABLE sequences (
+  -- One row per sequence (a writer of a producer) and buffer that it wrote to, with its sums.
+  session INTEGER NOT NULL REFERENCES sessions(id),
+  buffer INTEGER NOT NULL,
+  producer INTEGER NOT NULL,
+  writer INTEGER NOT NULL,
+  commits INTEGER NOT NULL,   -- chunks committed, those sent again too
+  packets INTEGER NOT NULL,   -- written: rows of packets
+  bytes INTEGER NOT NULL,
+  read_packets INTEGER NOT NULL,
+  read_bytes INTEGER NOT NULL,
+  lost_packets INTEGER NOT NULL,
+  lost_bytes INTEGER NOT NULL,
+  PRIMARY KEY (session, buffer, producer, writer),
+  FOREIGN KEY (session, buffer) REFERENCES buffers(session, buffer),
+  FOREIGN KEY (session, producer) REFERENCES producers(session, producer)
+) WITHOUT ROWID;
+CREATE TABLE chunks (
+  -- One row per commit of a chunk. A chunk that is sent again has several rows.
+  id INTEGER PRIMARY KEY,     -- in order of commit
+  session INTEGER NOT NULL REFERENCES sessions(id),
+  buffer INTEGER NOT NULL,
+  producer INTEGER NOT NULL,
+  writer INTEGER NOT NULL,
+  chunk INTEGER NOT NULL,     -- the chunk's id in its sequence, modulo 2^32
+  record INTEGER NOT NULL,    -- of the commit
+  time_ns INTEGER,
+  origin TEXT NOT NULL,       -- imported, shm, inline, scraped, synthetic
+  fragments INTEGER NOT NULL, -- as the chunk's header counts them
+  continues_previous INTEGER NOT NULL,  -- the first fragment continues a packet
+  continues_next INTEGER NOT NULL,      -- the last packet continues in the next chunk
+  needs_patching INTEGER NOT NULL,
+  complete INTEGER NOT NULL,  -- 0: scraped while the writer still had it
+  payload_bytes INTEGER NOT NULL,
+  entry TEXT NOT NULL,        -- committed, rewritten, relocated, unchanged, discarded, refused, untold
+  why TEXT,                   -- of discarded and refused
+  offset INTEGER,             -- bytes, of its place in the buffer; NULL: it got none
+  size INTEGER,               -- bytes that it took there
+  exit TEXT NOT NULL,         -- none, held (at the end), read, evicted, replaced (sent again)
+  left_record INTEGER,
+  left_ns INTEGER,
+  FOREIGN KEY (session, buffer, producer, writer)
+    REFERENCES sequences(session, buffer, producer, writer)
+);
+CREATE TABLE evictions (
+  -- One row per chunk whose space was needed for another.
+  chunk INTEGER PRIMARY KEY REFERENCES chunks(id),  -- the one that had to go
+  by_chunk INTEGER NOT NULL REFERENCES chunks(id),  -- the commit that needed the space
+  session INTEGER NOT NULL,
+  buffer INTEGER NOT NULL,
+  record INTEGER NOT NULL,
+  time_ns INTEGER,
+  unread_bytes INTEGER NOT NULL  -- of its fragments, not read before
+);
+CREATE TABLE packets (
+  -- One row per packet that was written, whatever became of it.
+  id INTEGER PRIMARY KEY,
+  session INTEGER NOT NULL REFERENCES sessions(id),
+  buffer INTEGER NOT NULL,
+  producer INTEGER NOT NULL,
+  writer INTEGER NOT NULL,
+  first_chunk INTEGER NOT NULL,   -- where it begins: chunk id, counted on beyond 2^32
+                                  -- (first_chunk & 4294967295 is chunks.chunk)
+  fragment INTEGER NOT NULL,      -- index of its first fragment in that chunk
+  first_offset INTEGER NOT NULL,  -- of that fragment in the payload, bytes
+  last_chunk INTEGER NOT NULL,    -- where it ends, as far as seen
+  size INTEGER NOT NULL,          -- bytes, of all fragments seen
+  content TEXT NOT NULL,          -- kind of its content: a field of TracePacket
+  timestamp INTEGER,              -- its own, in units of its clock
+  timestamp_clock INTEGER,        -- NULL: the sequence's default
+  clears_state INTEGER NOT NULL,  -- incremental state starts from scratch here
+  needs_state INTEGER NOT NULL,   -- can not be used without incremental state
+  has_interned_data INTEGER NOT NULL,
+  written_record INTEGER NOT NULL,  -- commit of its last fragment
+  written_ns INTEGER,
+  fate TEXT NOT NULL REFERENCES fates(fate),
+  cause TEXT,                     -- NULL: none is needed
+  own_fault INTEGER NOT NULL,     -- lost although all of it was in the buffer, whole and patched
+  decided_record INTEGER,         -- when its fate was sealed; stalled: since when it waits
+  decided_ns INTEGER,
+  pass INTEGER,                   -- read, invalid: in which read of its buffer (reads.pass)
+  loss_bits INTEGER NOT NULL,     -- read, invalid: previous_packet_dropped as it came out;
+                                  -- cut: why it was not reassembled
+  culprit_producer INTEGER,       -- overwritten: the commit that needed the space
+  culprit_writer INTEGER,
+  culprit_chunk INTEGER,
+  waits_for INTEGER,              -- stalled: id of the chunk of its sequence that it waits for
+  FOREIGN KEY (session, buffer, producer, writer)
+    REFERENCES sequences(session, buffer, producer, writer)
+);
+CREATE TABLE duplicates (
+  -- One row each time that a packet came out that had come out before (V1, after a scrape).
+  session INTEGER NOT NULL REFERENCES sessions(id),
+  buffer INTEGER NOT NULL,
+  producer INTEGER NOT NULL,
+  writer INTEGER NOT NULL,
+  first_chunk INTEGER NOT NULL,   -- its place, as in packets
+  fragment INTEGER NOT NULL,
+  size INTEGER NOT NULL,
+  pass INTEGER NOT NULL,
+  record INTEGER NOT NULL,
+  time_ns INTEGER,
+  FOREIGN KEY (session, buffer, producer, writer)
+    REFERENCES sequences(session, buffer, producer, writer)
+);
+CREATE TABLE losses (
+  -- One row each time that the buffer noticed a loss: what it will flag on the next packet of the
+  -- sequence (kind flag), or a packet that a read abandoned (kind packet).
+  session INTEGER NOT NULL REFERENCES sessions(id),
+  buffer INTEGER NOT NULL,
+  producer INTEGER NOT NULL,
+  writer INTEGER NOT NULL,
+  chunk INTEGER NOT NULL,     -- where it was noticed
+  record INTEGER NOT NULL,
+  time_ns INTEGER,
+  kind TEXT NOT NULL,
+  cause TEXT NOT NULL,        -- name of the previous_packet_dropped bit
+  FOREIGN KEY (session, buffer, producer, writer)
+    REFERENCES sequences(session, buffer, producer, writer)
+);
+CREATE TABLE patches (
+  -- One row per chunk and request of patches that reached a buffer.
+  session INTEGER NOT NULL REFERENCES sessions(id),
+  buffer INTEGER NOT NULL,
+  producer INTEGER NOT NULL,
+  writer INTEGER NOT NULL,
+  chunk INTEGER NOT NULL,
+  record INTEGER NOT NULL,
+  time_ns INTEGER,
+  patches INTEGER NOT NULL,   -- how many, of four bytes each
+  applied INTEGER NOT NULL,
+  why TEXT                    -- of those not applied: no_such_chunk, out_of_bounds
+);
+CREATE TABLE reads (
+  -- One row per read of a buffer.
+  id INTEGER PRIMARY KEY,
+  session INTEGER NOT NULL REFERENCES sessions(id),
+  buffer INTEGER NOT NULL,
+  pass INTEGER NOT NULL,      -- of this buffer, from 1
+  record INTEGER NOT NULL,
+  time_ns INTEGER,
+  reason TEXT NOT NULL,       -- unknown, consumer, file, final
+  packets INTEGER NOT NULL,   -- that it returned, invalid ones and duplicates too
+  bytes INTEGER NOT NULL,
+  invalid INTEGER NOT NULL,   -- of these packets, refused by the service
+  FOREIGN KEY (session, buffer) REFERENCES buffers(session, buffer)
+);
+CREATE TABLE stats (
+  -- The counters, as trace processor's stats table has them.
+  session INTEGER NOT NULL REFERENCES sessions(id),
+  name TEXT NOT NULL,
+  idx INTEGER,                -- buffers.idx; NULL: of the service
+  severity TEXT NOT NULL,     -- info, data_loss
+  value INTEGER NOT NULL
+);
+CREATE TABLE fates (
+  -- What the fates mean.
+  fate TEXT PRIMARY KEY,
+  is_loss INTEGER NOT NULL,   -- the packet is gone for good
+  meaning TEXT NOT NULL
+) WITHOUT ROWID;
+)sql";
+
+// An index over all packets would take as long as writing them, and what sums them up reads them
+// all anyway. The fates that are rare are found by theirs.
+const char* const kSqliteIndexes = R"sql(
+CREATE INDEX packets_by_rare_fate ON packets(fate, session, buffer, producer, writer)
+  WHERE fate NOT IN ('read', 'overwritten', 'discarded');
+CREATE INDEX chunks_by_name ON chunks(session, buffer, producer, writer, chunk);
+CREATE INDEX evictions_by ON evictions(by_chunk);
+)sql";
+
+const char* const kSqliteViews = R"sql(
+CREATE VIEW data_loss AS
+  -- What was lost: per sequence, fate and cause.
+  SELECT p.session, p.buffer, p.producer, p.writer, r.name AS producer_name, p.fate, p.cause,
+         p.packets, p.bytes, p.own_fault, p.first_chunk, p.last_chunk, p.first_written_ns,
+         p.last_written_ns
+  FROM (SELECT session, buffer, producer, writer, fate, cause, count(*) AS packets,
+               sum(size) AS bytes, sum(own_fault) AS own_fault, min(first_chunk) AS first_chunk,
+               max(last_chunk) AS last_chunk, min(written_ns) AS first_written_ns,
+               max(written_ns) AS last_written_ns
+        FROM packets GROUP BY session, buffer, producer, writer, fate, cause) p
+  JOIN fates f ON f.fate = p.fate AND f.is_loss
+  LEFT JOIN producers r ON r.session = p.session AND r.producer = p.producer
+  ORDER BY p.session, p.buffer, p.producer, p.writer, p.packets DESC;
+CREATE VIEW culprits AS
+  -- Who overwrote whom: per victim and culprit, with the share of the victim's overwritten bytes.
+  SELECT session, buffer, producer AS victim_producer, writer AS victim_writer,
+         culprit_producer, culprit_writer,
+         (SELECT name FROM producers r WHERE r.session = p.session
+            AND r.producer = p.culprit_producer) AS culprit_name,
+         count(*) AS packets, sum(size) AS bytes,
+         round(100.0 * sum(size) / sum(sum(size)) OVER (
+           PARTITION BY session, buffer, producer, writer), 1) AS percent
+  FROM packets p
+  WHERE fate = 'overwritten'
+  GROUP BY session, buffer, producer, writer, culprit_producer, culprit_writer
+  ORDER BY session, buffer, producer, writer, bytes DESC;
+CREATE VIEW stalls AS
+  -- What was still in the buffer and could not be read: what it waits for, and since when.
+  SELECT p.session, p.buffer, p.producer, p.writer, r.name AS producer_name, p.cause,
+         p.waits_for, count(*) AS packets, sum(p.size) AS bytes, min(p.first_chunk) AS first_chunk,
+         max(p.last_chunk) AS last_chunk, min(p.decided_ns) AS since_ns,
+         s.last_ns - min(p.decided_ns) AS waited_ns
+  FROM packets p
+  JOIN sessions s ON s.id = p.session
+  LEFT JOIN producers r ON r.session = p.session AND r.producer = p.producer
+  WHERE p.fate = 'stalled' AND p.fate NOT IN ('read', 'overwritten', 'discarded')
+  GROUP BY p.session, p.buffer, p.producer, p.writer, p.cause, p.waits_for;
+)sql";
+
+}  // namespace ringscope

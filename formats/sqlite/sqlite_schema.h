@@ -1,0 +1,21 @@
+#ifndef RINGSCOPE_FORMATS_SQLITE_SQLITE_SCHEMA_H_
+#define RINGSCOPE_FORMATS_SQLITE_SQLITE_SCHEMA_H_
+
+namespace ringscope {
+
+// The database that `ringscope export` writes. The comments inside the statements are a part of it:
+// `.schema` of the sqlite3 shell shows them.
+
+/// Version of the schema, as the database's user_version: counts changes that break queries.
+inline constexpr int kSqliteSchemaVersion = 1;
+/// The database's application_id: "rgsc".
+inline constexpr int kSqliteApplicationId = 0x72677363;
+
+extern const char* const kSqliteTables;
+/// Made when all rows are in.
+extern const char* const kSqliteIndexes;
+extern const char* const kSqliteViews;
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_FORMATS_SQLITE_SQLITE_SCHEMA_H_

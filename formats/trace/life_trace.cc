@@ -1,0 +1,370 @@
+#include "formats/trace/life_trace.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/base/text.h"
+#include "core/perfetto/data_loss.h"
+
+namespace ringscope {
+namespace {
+
+using Unit = TrackEventWriter::Unit;
+
+/// Write rates are taken over windows of this length, aligned to multiples of it.
+constexpr uint64_t kWindowNs = 100'000'000;
+constexpr uint64_t kWindowsPerSecond = 1'000'000'000 / kWindowNs;
+
+/// Bytes in the buffer that no read has taken out, by its own counters.
+uint64_t Unread(const BufferStats& stats) {
+  const uint64_t gone = stats.bytes_overwritten + stats.bytes_read;
+  return stats.bytes_written > gone ? stats.bytes_written - gone : 0;
+}
+
+std::string FlagsText(const ChunkLife& life) {
+  std::string text;
+  const auto add = [&](bool on, const char* name) {
+    if (on) text += fmt::format("{}{}", text.empty() ? "" : ", ", name);
+  };
+  add((life.flags & kFirstContinues) != 0, "continues from previous");
+  add((life.flags & kLastContinues) != 0, "continues on next");
+  add((life.flags & kNeedsPatching) != 0, "needs patching");
+  add(!life.complete, "incomplete");
+  return text;
+}
+
+}  // namespace
+
+uint32_t Lanes::Take() {
+  if (free_.empty()) return size_++;
+  return free_.extract(free_.begin()).value();
+}
+
+LifeTrace::LifeTrace(ByteSink& sink, uint32_t max_lanes)
+    : trace_(sink), events_(trace_), lives_(*this), max_lanes_(max_lanes) {}
+
+void LifeTrace::OnRecord(const Op& op, const LogMoment& moment) {
+  lives_.OnRecord(op, moment);
+  AdvanceTo(TraceTime(lives_.now()));
+  reason_ = ReadReason::kUnknown;
+  std::visit(Overloaded{[&](const ClockSnapshotRecord& record) {
+                          if (status_)
+                            status_ = trace_.AddClockSnapshot(wire::AsBytes(record.snapshot));
+                        },
+                        [&](const ProducerConnected& producer) {
+                          producers_[producer.producer] = producer;
+                          connected_.insert(producer.producer);
+                        },
+                        [&](const ProducerDisconnected& gone) { connected_.erase(gone.producer); },
+                        [&](const ReadPass& read) { reason_ = read.reason; },
+                        [&](const FlushRequested& flush) { RequestFlush(flush); },
+                        [&](const FlushAcknowledged& flush) { AcknowledgeFlush(flush); },
+                        [&](const FlushTimedOut& flush) {
+                          const auto open = flushes_.find(flush.flush);
+                          if (open != flushes_.end()) EndFlush(open, "timed out");
+                        },
+                        [](const auto&) {}},
+             op.body);
+}
+
+// Time and counters.
+
+/// Times of a log may step back a little; those of the trace do not.
+void LifeTrace::AdvanceTo(uint64_t time_ns) {
+  ShowGauges();
+  const uint64_t window = time_ns / kWindowNs;
+  if (window > window_) ShowRates(window);
+  now_ = std::max(now_, time_ns);
+}
+
+void LifeTrace::ShowGauges() {
+  for (const BufferId id : changed_) {
+    Buffer& buffer = buffers_[id];
+    for (Gauge* gauge : {&buffer.fill, &buffer.unread}) {
+      if (gauge->value != gauge->shown) events_.Counter(gauge->track, now_, gauge->value);
+      gauge->shown = gauge->value;
+    }
+  }
+  changed_.clear();
+}
+
+/// The window under way is over: shows its rates where it ends, and 0 after it where nothing
+/// follows at once.
+void LifeTrace::ShowRates(uint64_t next_window) {
+  std::vector<SequenceId> idle;
+  const uint64_t end = (window_ + 1) * kWindowNs;
+  for (const SequenceId& id : writing_) {
+    Sequence& sequence = sequences_.at(id);
+    if (sequence.rate_track == Track::kNone)
+      sequence.rate_track = events_.AddCounter(
+          fmt::format("{} write rate per second", ToString(std::get<SequenceKey>(id))),
+          Unit::kBytes, sequence.track);
+    events_.Counter(sequence.rate_track, end, sequence.window_bytes * kWindowsPerSecond);
+    if (sequence.window_bytes == 0) idle.push_back(id);
+    sequence.window_bytes = 0;
+  }
+  for (const SequenceId& id : idle) writing_.erase(id);
+  now_ = std::max(now_, end);
+  window_ = next_window;
+  if (next_window * kWindowNs <= end) return;
+  for (const SequenceId& id : writing_)
+    events_.Counter(sequences_.at(id).rate_track, end + kWindowNs, 0);
+  if (!writing_.empty()) now_ = std::max(now_, end + kWindowNs);
+  writing_.clear();
+}
+
+/// Takes the buffer's gauges; they are shown when the record is over.
+void LifeTrace::Sample(BufferId id) {
+  Buffer& buffer = buffers_[id];
+  if (buffer.buffer == nullptr) return;
+  buffer.fill.value = lives_.HeldBytes(id);
+  buffer.unread.value = Unread(buffer.buffer->engine->stats());
+  changed_.insert(id);
+}
+
+// Buffers and reads.
+
+void LifeTrace::OnBufferSetUp(SessionBuffer& setup) {
+  Buffer& buffer = buffers_[setup.id];
+  buffer = {.buffer = &setup};
+  const std::string name = fmt::format("buffer {}", Raw(setup.id));
+  buffer.track = events_.AddTrack(fmt::format("{}: {}, {}, {}", name, Printable(setup.info->name),
+                                              HumanSize(setup.requested_size), Name(setup.policy)));
+  buffer.reads_track = events_.AddTrack(name + " reads", buffer.track);
+  buffer.fill.track = events_.AddCounter(name + " fill", Unit::kBytes, buffer.track);
+  buffer.unread.track = events_.AddCounter(name + " unread", Unit::kBytes, buffer.track);
+}
+
+void LifeTrace::OnBufferReplaced(SessionBuffer& buffer) { lives_.OnBufferReplaced(buffer); }
+
+void LifeTrace::OnReadBegun(BufferId id) {
+  Buffer& buffer = buffers_[id];
+  buffer.read = {};
+  const Arg args[] = {{"reason", std::string_view(Name(reason_))},
+                      {"record", lives_.now().record.value_or(0)}};
+  events_.Begin(buffer.reads_track, now_, fmt::format("read pass {}", ++buffer.passes), args);
+}
+
+Status LifeTrace::OnPacket(const SessionPacket& packet) {
+  buffers_[packet.buffer].read += {1, packet.packet->size};
+  RS_RETURN_IF_ERROR(status_);
+  return events_.status();
+}
+
+void LifeTrace::OnReadDone(BufferId id, uint64_t) {
+  const Buffer& buffer = buffers_[id];
+  const Arg args[] = {{"packets", buffer.read.packets}, {"bytes", buffer.read.bytes}};
+  events_.End(buffer.reads_track, now_, args);
+  Sample(id);
+}
+
+void LifeTrace::OnBufferEvent(const BufferEvent& event) {
+  lives_.OnBufferEvent(event);
+  if (event.kind == BufferEvent::Kind::kWrap) {
+    events_.Instant(buffers_[event.buffer].track, now_, "wrap");
+  } else if (event.kind == BufferEvent::Kind::kPatchMissed) {
+    const Arg args[] = {{"chunk", uint64_t{Raw(event.chunk.chunk)}},
+                        {"patches", uint64_t{event.patches}},
+                        {"cause", std::string_view(Name(event.miss))},
+                        {"record", event.at.record.value_or(0)}};
+    events_.Instant(SequenceOf(event.buffer, event.chunk.sequence).track, now_, "patch missed",
+                    args);
+  }
+}
+
+// Chunks.
+
+void LifeTrace::OnChunk(BufferId buffer, const ChunkCommit& commit,
+                        std::optional<Refusal> refusal) {
+  Sequence& sequence = SequenceOf(buffer, commit.sequence);
+  sequence.window_bytes += commit.payload.size();
+  writing_.insert({buffer, commit.sequence});
+  lives_.OnChunk(buffer, commit, refusal);
+}
+
+void LifeTrace::OnChunkDone(BufferId buffer, const ChunkCommit& commit) {
+  lives_.OnChunkDone(buffer, commit);
+  Sample(buffer);
+}
+
+void LifeTrace::OnChunkEntered(const ChunkLife& life) {
+  if (!life.entered()) return;
+  Sequence& sequence = SequenceOf(life.buffer, life.chunk.sequence);
+  if (!sequence.lanes.HasFree() && sequence.lanes.size() >= max_lanes_) {
+    ++counts_.chunks_left_out;
+    return;
+  }
+  ++counts_.chunks;
+  const uint32_t lane = sequence.lanes.Take();
+  lane_of_[life.number] = lane;
+  const std::string flags = FlagsText(life);
+  const Arg args[] = {{"chunk", uint64_t{Raw(life.chunk.chunk)}},
+                      {"record", life.committed.record.value_or(0)},
+                      {"taken", std::string_view(Name(life.entry))},
+                      {"origin", std::string_view(Name(life.origin))},
+                      {"fragments", uint64_t{life.fragments}},
+                      {"payload_bytes", uint64_t{life.payload_bytes}},
+                      {"buffer_offset", life.offset},
+                      {"buffer_bytes", uint64_t{life.outer_size}},
+                      {"flags", std::string_view(flags)}};
+  events_.Begin(LaneTrack({life.buffer, life.chunk.sequence}, sequence, lane), now_,
+                fmt::format("#{}", Raw(life.chunk.chunk)), args);
+}
+
+void LifeTrace::OnChunkLeft(const ChunkLife& life) {
+  Sequence& sequence = SequenceOf(life.buffer, life.chunk.sequence);
+  const auto lane = lane_of_.find(life.number);
+  const bool drawn = lane != lane_of_.end();
+  const bool evicted = life.exit == ChunkLife::Exit::kEvicted;
+  const Track track = drawn ? sequence.lane_tracks[lane->second] : sequence.track;
+  const std::string by = life.evicted_by ? ToString(*life.evicted_by) : std::string();
+  if (evicted) {
+    // The arrow starts before it ends, also for those who read the file in its order.
+    ++counts_.evictions;
+    const std::string name = ToString(life.chunk);
+    const Arg out[] = {{"chunk", uint64_t{Raw(life.evicted_by->chunk)}},
+                       {"evicted", std::string_view(name)},
+                       {"unread_bytes", uint64_t{life.unread_bytes}}};
+    const Arg in[] = {{"culprit", std::string_view(by)},
+                      {"unread_bytes", uint64_t{life.unread_bytes}}};
+    const uint64_t flow = ++flows_;
+    events_.Instant(SequenceOf(life.buffer, life.evicted_by->sequence).track, now_,
+                    "evicts " + name, out, flow, 0);
+    events_.Instant(track, now_, "evicted", in, 0, flow);
+  }
+  if (!drawn) return;
+  std::vector<Arg> args = {{"left", std::string_view(Name(life.exit))}};
+  if (evicted) args.push_back({"culprit", std::string_view(by)});
+  events_.End(track, now_, args);
+  sequence.lanes.Give(lane->second);
+  lane_of_.erase(lane);
+}
+
+// Losses.
+
+void LifeTrace::OnPacketFate(const PacketAccount& account) {
+  if (!IsLoss(account.fate)) return;
+  ++counts_.lost_packets;
+  Sequence& sequence = SequenceOf(account.buffer, account.sequence);
+  const auto belongs = [&](const PacketAccount& group) {
+    return group.fate == account.fate && group.cause == account.cause &&
+           group.own_fault == account.own_fault && group.culprit == account.culprit &&
+           group.loss_bits == account.loss_bits && group.decided == account.decided;
+  };
+  if (sequence.loss && !belongs(sequence.loss->account)) ShowLoss(sequence);
+  if (!sequence.loss) sequence.loss = LossGroup{.account = account};
+  sequence.loss->last_chunk = std::max(sequence.loss->last_chunk, account.last_chunk);
+  sequence.loss->count += {1, account.size};
+}
+
+void LifeTrace::ShowLoss(Sequence& sequence) {
+  const PacketAccount& account = sequence.loss->account;
+  const std::string content = ContentName(account.facts.content);
+  const std::string culprit = account.culprit ? ToString(*account.culprit) : std::string();
+  const std::string bits = LossBitsToString(account.loss_bits);
+  std::vector<Arg> args = {{"fate", std::string_view(Name(account.fate))},
+                           {"cause", std::string_view(Name(account.cause))},
+                           {"packets", sequence.loss->count.packets},
+                           {"bytes", sequence.loss->count.bytes},
+                           {"chunk", account.first_chunk},
+                           {"last_chunk", sequence.loss->last_chunk},
+                           {"first_content", std::string_view(content)},
+                           {"own_fault", account.own_fault},
+                           {"record", account.decided.record.value_or(0)}};
+  if (account.culprit) args.push_back({"culprit", std::string_view(culprit)});
+  if (account.loss_bits != 0) args.push_back({"loss_bits", std::string_view(bits)});
+  events_.Instant(
+      sequence.track, TraceTime(account.decided),
+      fmt::format("{} {}", Count(sequence.loss->count.packets, "packet"), Name(account.fate)),
+      args);
+  sequence.loss.reset();
+}
+
+// Flushes.
+
+void LifeTrace::RequestFlush(const FlushRequested& flush) {
+  const auto [open, is_new] = flushes_.try_emplace(flush.flush);
+  if (flush.producer)
+    open->second.waits_for.insert(*flush.producer);
+  else
+    open->second.waits_for = connected_;
+  if (!is_new) return;
+  open->second.lane = flush_lanes_.Take();
+  events_.Begin(FlushTrack(open->second.lane), now_, fmt::format("flush {}", flush.flush));
+}
+
+/// An acknowledgement is for all flushes up to its own.
+void LifeTrace::AcknowledgeFlush(const FlushAcknowledged& flush) {
+  for (auto open = flushes_.begin(); open != flushes_.end() && open->first <= flush.flush;) {
+    const auto at = open++;
+    at->second.waits_for.erase(flush.producer);
+    if (at->second.waits_for.empty()) EndFlush(at, "acknowledged");
+  }
+  const Arg args[] = {{"producer", uint64_t{Raw(flush.producer)}}, {"flush", flush.flush}};
+  events_.Instant(ProducerTrack(flush.producer), now_,
+                  fmt::format("acknowledges flush {}", flush.flush), args);
+}
+
+void LifeTrace::EndFlush(std::map<uint64_t, Flush>::iterator flush, const char* outcome) {
+  const Arg args[] = {{"outcome", std::string_view(outcome)}};
+  events_.End(FlushTrack(flush->second.lane), now_, args);
+  flush_lanes_.Give(flush->second.lane);
+  flushes_.erase(flush);
+}
+
+// Tracks, made when they are first needed.
+
+auto LifeTrace::SequenceOf(BufferId buffer, SequenceKey key) -> Sequence& {
+  Sequence& sequence = sequences_[{buffer, key}];
+  if (sequence.track == Track::kNone)
+    sequence.track = events_.AddTrack(fmt::format("{} in buffer {}", ToString(key), Raw(buffer)),
+                                      ProducerTrack(key.producer));
+  return sequence;
+}
+
+auto LifeTrace::ProducerTrack(ProducerId id) -> Track {
+  Track& track = producer_tracks_[id];
+  if (track != Track::kNone) return track;
+  const auto producer = producers_.find(id);
+  const std::string number = fmt::format("producer {}", Raw(id));
+  if (producer == producers_.end())
+    track = events_.AddTrack(number);
+  else if (producer->second.pid > 0)
+    track = events_.AddProcess({producer->second.pid, Printable(producer->second.name)});
+  else
+    track = events_.AddTrack(fmt::format("{} ({})", Printable(producer->second.name), number));
+  return track;
+}
+
+auto LifeTrace::LaneTrack(SequenceId id, Sequence& sequence, uint32_t lane) -> Track {
+  while (sequence.lane_tracks.size() <= lane) {
+    const size_t number = sequence.lane_tracks.size() + 1;
+    sequence.lane_tracks.push_back(events_.AddTrack(
+        fmt::format("{} chunks {}", ToString(std::get<SequenceKey>(id)), number), sequence.track));
+  }
+  return sequence.lane_tracks[lane];
+}
+
+auto LifeTrace::FlushTrack(uint32_t lane) -> Track {
+  if (flushes_track_ == Track::kNone) flushes_track_ = events_.AddTrack("flushes");
+  while (flush_tracks_.size() <= lane)
+    flush_tracks_.push_back(events_.AddTrack(
+        flush_tracks_.empty() ? "flushes" : fmt::format("flushes {}", flush_tracks_.size() + 1),
+        flushes_track_));
+  return flush_tracks_[lane];
+}
+
+Status LifeTrace::Finish() {
+  ShowGauges();
+  lives_.Finish();
+  while (!flushes_.empty()) EndFlush(flushes_.begin(), "open at the end");
+  for (auto& [id, sequence] : sequences_)
+    if (sequence.loss) ShowLoss(sequence);
+  if (!writing_.empty()) ShowRates(window_ + 1);
+  RS_RETURN_IF_ERROR(status_);
+  RS_RETURN_IF_ERROR(events_.status());
+  return trace_.Finish();
+}
+
+}  // namespace ringscope

@@ -1,0 +1,150 @@
+#ifndef RINGSCOPE_FORMATS_TRACE_LIFE_TRACE_H_
+#define RINGSCOPE_FORMATS_TRACE_LIFE_TRACE_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "core/graph/chunk_lifetimes.h"
+#include "core/ledger/ledger.h"
+#include "formats/trace/track_events.h"
+
+namespace ringscope {
+
+/// Numbers of tracks of one row each: what overlaps in time is on different ones, so that slices
+/// nest.
+class Lanes {
+ public:
+  /// The lowest lane that is free.
+  uint32_t Take();
+  void Give(uint32_t lane) { free_.insert(lane); }
+  uint32_t size() const { return size_; }
+  bool HasFree() const { return !free_.empty(); }
+
+ private:
+  std::set<uint32_t> free_;
+  uint32_t size_ = 0;
+};
+
+/// Writes the life of the buffers as a Perfetto trace: a slice for each chunk from its commit until
+/// it leaves its buffer, losses, evictions, reads, flushes, and counters. Give it to the replay as
+/// a listener and as that of the accounts; then Finish. In the file, what happens comes in the
+/// order of time, but for losses, which come when they are certain.
+/// Memory: O(chunks held + sequences).
+class LifeTrace : public ReplayListener, public LedgerSink, public ChunkLifeListener {
+ public:
+  /// What was drawn.
+  struct Counts {
+    uint64_t chunks = 0;
+    uint64_t chunks_left_out = 0;  // their sequence had no lane left
+    uint64_t evictions = 0;
+    uint64_t lost_packets = 0;
+  };
+
+  /// @param max_lanes chunks of a sequence that are shown side by side
+  LifeTrace(ByteSink& sink, uint32_t max_lanes);
+
+  /// At the end of the log. Writes out what is pending.
+  Status Finish();
+  const Counts& counts() const { return counts_; }
+
+  bool WantsBufferEvents() const override { return true; }
+  void OnRecord(const Op& op, const LogMoment& moment) override;
+  void OnBufferSetUp(SessionBuffer& buffer) override;
+  void OnBufferReplaced(SessionBuffer& buffer) override;
+  void OnChunk(BufferId buffer, const ChunkCommit& commit, std::optional<Refusal> refusal) override;
+  void OnChunkDone(BufferId buffer, const ChunkCommit& commit) override;
+  void OnReadBegun(BufferId buffer) override;
+  Status OnPacket(const SessionPacket& packet) override;
+  void OnReadDone(BufferId buffer, uint64_t packets) override;
+  void OnBufferEvent(const BufferEvent& event) override;
+
+  void OnPacketFate(const PacketAccount& account) override;
+
+  void OnChunkEntered(const ChunkLife& life) override;
+  void OnChunkLeft(const ChunkLife& life) override;
+
+ private:
+  using Arg = TrackEventWriter::Arg;
+  using Track = TrackEventWriter::Track;
+  using SequenceId = std::tuple<BufferId, SequenceKey>;
+
+  /// Packets of a sequence that were lost together.
+  struct LossGroup {
+    PacketAccount account;  // the first
+    uint64_t last_chunk = 0;
+    FateCount count;
+  };
+  struct Sequence {
+    Track track = Track::kNone;
+    Lanes lanes;
+    std::vector<Track> lane_tracks;
+    Track rate_track = Track::kNone;
+    uint64_t window_bytes = 0;  // committed in this window
+    bool rate_shown = false;    // the counter is not at 0
+    std::optional<LossGroup> loss;
+  };
+  struct Gauge {
+    Track track = Track::kNone;
+    uint64_t value = 0;
+    uint64_t shown = UINT64_MAX;
+  };
+  struct Buffer {
+    const SessionBuffer* buffer = nullptr;
+    Track track = Track::kNone;
+    Track reads_track = Track::kNone;
+    Gauge fill;
+    Gauge unread;
+    uint64_t passes = 0;
+    FateCount read;  // in the pass under way
+  };
+  struct Flush {
+    uint32_t lane = 0;
+    std::set<ProducerId> waits_for;
+  };
+
+  void AdvanceTo(uint64_t time_ns);
+  void ShowGauges();
+  void ShowRates(uint64_t next_window);
+  void Sample(BufferId id);
+  void ShowLoss(Sequence& sequence);
+  void RequestFlush(const FlushRequested& flush);
+  void AcknowledgeFlush(const FlushAcknowledged& flush);
+  void EndFlush(std::map<uint64_t, Flush>::iterator flush, const char* outcome);
+
+  Sequence& SequenceOf(BufferId buffer, SequenceKey key);
+  Track ProducerTrack(ProducerId producer);
+  Track LaneTrack(SequenceId id, Sequence& sequence, uint32_t lane);
+  Track FlushTrack(uint32_t lane);
+
+  TraceWriter trace_;
+  TrackEventWriter events_;
+  ChunkLives lives_;
+  const uint32_t max_lanes_;
+  uint64_t now_ = 0;
+  uint64_t window_ = 0;  // of the write rates, under way
+  std::map<ProducerId, ProducerConnected> producers_;
+  std::map<ProducerId, Track> producer_tracks_;
+  std::map<SequenceId, Sequence> sequences_;
+  std::map<BufferId, Buffer> buffers_;
+  std::map<uint64_t, uint32_t> lane_of_;  // of chunks held, by their number
+  std::set<BufferId> changed_;            // whose gauges may have
+  std::set<SequenceId> writing_;          // whose rate is not 0
+  std::set<ProducerId> connected_;
+  std::map<uint64_t, Flush> flushes_;  // under way, by id
+  Lanes flush_lanes_;
+  Track flushes_track_ = Track::kNone;
+  std::vector<Track> flush_tracks_;
+  ReadReason reason_ = ReadReason::kUnknown;
+  uint64_t flows_ = 0;
+  Counts counts_;
+  Status status_;
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_FORMATS_TRACE_LIFE_TRACE_H_

@@ -1,0 +1,97 @@
+#ifndef RINGSCOPE_FORMATS_TRACE_PERFETTO_TRACE_H_
+#define RINGSCOPE_FORMATS_TRACE_PERFETTO_TRACE_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/perfetto/trusted_fields.h"
+#include "core/session/session.h"
+#include "formats/io/byte_stream.h"
+#include "formats/io/log_source.h"
+
+namespace ringscope {
+
+/// Writes a `.pftrace`: a Trace message, packet by packet.
+class TraceWriter {
+ public:
+  explicit TraceWriter(ByteSink& sink) : sink_(sink) {}
+
+  /// A packet with the trusted fields that the service appends. Invalid packets are left out.
+  Status AddPacket(const SessionPacket& packet);
+  /// Packets of the service itself (sequence 1); messages as they are in the packet.
+  Status AddTraceConfig(Bytes config);
+  Status AddClockSnapshot(Bytes snapshot);
+  /// A TracePacket message as it is, with whatever trusted fields it has.
+  Status AddRawPacket(Bytes packet);
+  /// The TraceStats packet: every buffer, every sequence. Write it last.
+  Status AddTraceStats(Session& session);
+  /// Writes out what is pending.
+  Status Finish();
+
+  uint64_t packets() const { return packets_; }
+
+ private:
+  Status AddServicePacket(uint32_t field, Bytes content);
+  Status FlushIfLarge();
+
+  ByteSink& sink_;
+  std::string pending_;
+  std::string scratch_;
+  uint64_t packets_ = 0;
+};
+
+/// What compresses the packets that a packet holds.
+enum class PackedBy : uint8_t { kNothing, kDeflate, kZstd };
+
+/// A packet of a trace file: its bytes, and the trusted fields found in it.
+struct TracePacket {
+  uint64_t offset = 0;  // in the (decompressed) file: of its field, or of that of the packet that
+                        // holds it compressed
+  Bytes bytes;          // the TracePacket message; valid until the next Next()
+  Bytes content;        // without the fields that the service appended, where these are its end
+  uint32_t sequence_id = 0;
+  std::optional<int32_t> trusted_uid;
+  std::optional<int32_t> trusted_pid;
+  uint32_t dropped = 0;  // previous_packet_dropped as the service appended it. A producer's own is
+                         // part of the content, and meant here only if nothing was split off
+  bool is_well_formed = true;
+  PackedBy packed = PackedBy::kNothing;
+  Bytes packed_packets;  // compressed_packets or zstd_compressed_packets
+};
+
+/// Finds the trusted fields in a TracePacket message. Malformed bytes end the search.
+/// @return a packet with everything but its offset
+TracePacket SplitTracePacket(Bytes packet);
+
+/// Reads a `.pftrace` packet by packet, plain or compressed as a whole by zstd or gzip. Packets
+/// that are compressed inside a packet are returned in its place; what these unpack to is bounded
+/// by their size. Memory: one packet, at most kMaxTracePacket.
+class TraceReader {
+ public:
+  enum class OnDamage : uint8_t {
+    kFail,  // is an error, which ends the stream
+    kSkip,  // is noted, and reading continues at the next packet that can be found
+  };
+
+  virtual ~TraceReader() = default;
+  static Result<std::unique_ptr<TraceReader>> Open(std::unique_ptr<ByteSource> source,
+                                                   OnDamage on_damage = OnDamage::kFail);
+  /// The next packet; nullopt: the file's clean end. Fields other than packets are skipped.
+  virtual Result<std::optional<TracePacket>> Next() = 0;
+
+  /// What was skipped (at most LogSource::kMaxDamage entries are kept, damage_count() counts all).
+  virtual const std::vector<Damage>& damage() const = 0;
+  virtual uint64_t damage_count() const = 0;
+  /// Progress: bytes of the file consumed, and their total where it is known.
+  virtual uint64_t position() const = 0;
+  virtual std::optional<uint64_t> size() const = 0;
+};
+
+inline constexpr uint64_t kMaxTracePacket = uint64_t{512} << 20;
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_FORMATS_TRACE_PERFETTO_TRACE_H_

@@ -1,0 +1,275 @@
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+
+#include "core/base/wire.h"
+#include "core/perfetto/fields.h"
+#include "formats/io/inflate_source.h"
+#include "formats/io/zstd_source.h"
+#include "formats/trace/perfetto_trace.h"
+#include "formats/trace/trace_framing.h"
+
+namespace ringscope {
+namespace {
+
+/// Where a packet's appended fields begin, while its fields go by: the service appends uid,
+/// sequence id, then perhaps pid, machine id and loss bits, in this order, and nothing follows.
+class AppendedFields {
+ public:
+  void Add(const wire::Field& field, size_t offset) {
+    const int rank = RankOf(field);
+    if (rank == 0) {
+      start_ = offset;
+      next_rank_ = 1;
+    } else if (start_ != kNowhere && rank >= next_rank_ && (rank == 1 || next_rank_ > 1)) {
+      next_rank_ = rank + 1;
+    } else {
+      start_ = kNowhere;
+    }
+  }
+  static constexpr size_t kNowhere = SIZE_MAX;
+  /// kNowhere: the packet does not end with them.
+  size_t start() const { return next_rank_ > 1 ? start_ : kNowhere; }
+
+ private:
+  /// Place in the order; -1: none of these fields.
+  static int RankOf(const wire::Field& field) {
+    if (field.type != wire::Type::kVarint) return -1;
+    switch (field.number) {
+      case proto::TracePacket::kTrustedUid:
+        return 0;
+      case proto::TracePacket::kTrustedPacketSequenceId:
+        return 1;
+      case proto::TracePacket::kTrustedPid:
+        return 2;
+      case proto::TracePacket::kMachineId:
+        return 3;
+      case proto::TracePacket::kPreviousPacketDropped:
+        return 4;
+      default:
+        return -1;
+    }
+  }
+
+  size_t start_ = kNowhere;
+  int next_rank_ = 0;
+};
+
+// What the packets inside packets may unpack to: so much, and a multiple of their compressed size.
+constexpr uint64_t kUnpackedSlack = uint64_t{256} << 20;
+constexpr uint64_t kMaxRatio = 100;
+
+/// Counts what is read of a file.
+class CountingSource : public ByteSource {
+ public:
+  CountingSource(std::unique_ptr<ByteSource> source, uint64_t& count)
+      : source_(std::move(source)), count_(count) {}
+  Result<size_t> Read(std::span<uint8_t> into) override {
+    auto got = source_->Read(into);
+    count_ += got.value_or(0);
+    return got;
+  }
+  const std::string& path() const override { return source_->path(); }
+  std::optional<uint64_t> size() const override { return source_->size(); }
+
+ private:
+  std::unique_ptr<ByteSource> source_;
+  uint64_t& count_;
+};
+
+/// Refuses to give more than an allowance, which it uses up.
+class AllowedSource : public ByteSource {
+ public:
+  AllowedSource(std::unique_ptr<ByteSource> source, uint64_t& allowance)
+      : source_(std::move(source)), allowance_(allowance) {}
+  Result<size_t> Read(std::span<uint8_t> into) override {
+    auto got = source_->Read(into);
+    if (!got) return got;
+    if (*got > allowance_) {
+      return Fail(
+          ErrorCode::kLimit,
+          fmt::format("compressed packets unpack to more than {} times their size", kMaxRatio));
+    }
+    allowance_ -= *got;
+    return got;
+  }
+  const std::string& path() const override { return source_->path(); }
+
+ private:
+  std::unique_ptr<ByteSource> source_;
+  uint64_t& allowance_;
+};
+
+class PerfettoTraceReader : public TraceReader {
+ public:
+  explicit PerfettoTraceReader(OnDamage on_damage) : on_damage_(on_damage) {}
+
+  Status Start(std::unique_ptr<ByteSource> source) {
+    size_ = source->size();
+    source = std::make_unique<CountingSource>(std::move(source), position_);
+    constexpr size_t kMagicSize = 4;
+    RS_ASSIGN_OR_RETURN(std::string start, ReadStart(*source, kMagicSize));
+    const Bytes bytes = wire::AsBytes(start);
+    const bool is_zstd = IsZstd(bytes), is_gzip = IsGzip(bytes);
+    source = MakePrefixedSource(std::move(start), std::move(source));
+    if (is_zstd) source = ZstdSource::Make(std::move(source));
+    if (is_gzip) source = MakeInflateSource(std::move(source));
+    path_ = source->path();
+    outer_.emplace(std::move(source));
+    return {};
+  }
+
+  Result<std::optional<TracePacket>> Next() override {
+    RS_RETURN_IF_ERROR(status_);
+    auto packet = ReadPacket();
+    if (!packet) status_ = tl::unexpected<Error>(packet.error());
+    return packet;
+  }
+
+  const std::vector<Damage>& damage() const override { return damage_; }
+  uint64_t damage_count() const override { return damage_count_; }
+  uint64_t position() const override { return position_; }
+  std::optional<uint64_t> size() const override { return size_; }
+
+ private:
+  Result<std::optional<TracePacket>> ReadPacket() {
+    while (!ended_) {
+      if (inner_) {
+        RS_ASSIGN_OR_RETURN(std::optional<TracePacket> packet, ReadInner());
+        if (packet) return packet;
+        inner_.reset();
+        continue;
+      }
+      auto framed = outer_->Next();
+      if (!framed) {
+        RS_RETURN_IF_ERROR(SkipDamage(std::move(framed.error())));
+        continue;
+      }
+      if (!*framed) return std::nullopt;
+      TracePacket packet = SplitTracePacket((*framed)->packet);
+      packet.offset = (*framed)->offset;
+      if (packet.packed == PackedBy::kNothing) return packet;
+      OpenInner(packet);
+    }
+    return std::nullopt;
+  }
+
+  void OpenInner(const TracePacket& packet) {
+    allowance_ += kMaxRatio * packet.packed_packets.size();
+    std::unique_ptr<ByteSource> source =
+        MakeMemorySource(std::string(wire::AsText(packet.packed_packets)), path_);
+    if (packet.packed == PackedBy::kZstd)
+      source = ZstdSource::Make(std::move(source));
+    else
+      source = MakeInflateSource(std::move(source));
+    inner_.emplace(std::make_unique<AllowedSource>(std::move(source), allowance_));
+    inner_offset_ = packet.offset;
+  }
+
+  /// The next packet of the open compressed ones; nullopt at their end.
+  Result<std::optional<TracePacket>> ReadInner() {
+    auto framed = inner_->Next();
+    if (framed && !*framed) return std::nullopt;
+    TracePacket packet;
+    if (framed) {
+      packet = SplitTracePacket((*framed)->packet);
+      packet.offset = inner_offset_;
+      if (packet.packed == PackedBy::kNothing) return packet;
+      framed = Fail(ErrorCode::kCorrupt, "compressed packets inside compressed packets");
+    }
+    // What is left of them is lost; the packet that holds them has its size, so the next is there.
+    Error error = std::move(framed.error());
+    error.where = {path_, inner_offset_, {}};
+    error.message = "in compressed packets: " + error.message;
+    if (on_damage_ == OnDamage::kFail) return tl::unexpected<Error>(std::move(error));
+    Note(inner_offset_, 0, error);
+    return std::nullopt;
+  }
+
+  /// Continues after damage in the file itself.
+  Status SkipDamage(Error error) {
+    if (on_damage_ == OnDamage::kFail || error.code == ErrorCode::kIo)
+      return tl::unexpected<Error>(std::move(error));
+    const uint64_t offset = outer_->offset();
+    RS_ASSIGN_OR_RETURN(const bool found, outer_->Resync());
+    ended_ = !found;
+    Note(offset, outer_->offset() - offset, error);
+    return {};
+  }
+
+  void Note(uint64_t offset, uint64_t bytes, const Error& error) {
+    ++damage_count_;
+    if (damage_.size() < LogSource::kMaxDamage)
+      damage_.push_back({.offset = offset,
+                         .bytes = bytes,
+                         .first_record = {},
+                         .records = {},
+                         .what = error.message});
+  }
+
+  const OnDamage on_damage_;
+  std::string path_;
+  uint64_t position_ = 0;
+  std::optional<uint64_t> size_;
+  std::optional<TraceFraming> outer_;
+  std::optional<TraceFraming> inner_;  // of the compressed packets being read
+  uint64_t inner_offset_ = 0;
+  uint64_t allowance_ = kUnpackedSlack;  // bytes that compressed packets may still unpack to
+  bool ended_ = false;
+  std::vector<Damage> damage_;
+  uint64_t damage_count_ = 0;
+  Status status_;
+};
+
+}  // namespace
+
+TracePacket SplitTracePacket(Bytes packet) {
+  TracePacket result;
+  result.bytes = packet;
+  AppendedFields appended;
+  size_t offset = 0;
+  uint32_t last_dropped = 0;
+  bool ends_with_dropped = false;
+  wire::FieldReader reader(packet);
+  while (const auto field = reader.Next()) {
+    appended.Add(*field, offset);
+    offset += field->whole.size();
+    ends_with_dropped = false;
+    if (field->type == wire::Type::kBytes) {
+      if (field->number == proto::TracePacket::kCompressedPackets)
+        result.packed = PackedBy::kDeflate;
+      else if (field->number == proto::TracePacket::kZstdCompressedPackets)
+        result.packed = PackedBy::kZstd;
+      else
+        continue;
+      result.packed_packets = field->bytes;
+    }
+    if (field->type != wire::Type::kVarint) continue;
+    if (field->number == proto::TracePacket::kTrustedUid)
+      result.trusted_uid = static_cast<int32_t>(field->value);
+    if (field->number == proto::TracePacket::kTrustedPid)
+      result.trusted_pid = static_cast<int32_t>(field->value);
+    if (field->number == proto::TracePacket::kTrustedPacketSequenceId)
+      result.sequence_id = static_cast<uint32_t>(field->value);
+    if (field->number == proto::TracePacket::kPreviousPacketDropped) {
+      last_dropped = static_cast<uint32_t>(field->value);
+      ends_with_dropped = true;
+    }
+  }
+  result.is_well_formed = reader.ok();
+  const bool is_split = reader.ok() && appended.start() != AppendedFields::kNowhere;
+  result.content = is_split ? packet.first(appended.start()) : packet;
+  // Only the service's own field can follow its others.
+  result.dropped = !is_split || ends_with_dropped ? last_dropped : 0;
+  return result;
+}
+
+Result<std::unique_ptr<TraceReader>> TraceReader::Open(std::unique_ptr<ByteSource> source,
+                                                       OnDamage on_damage) {
+  auto reader = std::make_unique<PerfettoTraceReader>(on_damage);
+  RS_RETURN_IF_ERROR(reader->Start(std::move(source)));
+  return reader;
+}
+
+}  // namespace ringscope

@@ -1,0 +1,121 @@
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "core/base/wire.h"
+#include "core/perfetto/fields.h"
+#include "core/perfetto/stats.h"
+#include "core/perfetto/trusted_fields.h"
+#include "formats/trace/perfetto_trace.h"
+
+namespace ringscope {
+namespace {
+
+void AppendBufferStats(std::string& out, const BufferStats& stats) {
+  std::string message;
+  for (const StatField& field : kStatFields)
+    wire::AppendUint(message, field.proto_field, stats.*field.value);
+  wire::AppendBytes(out, proto::TraceStats::kBufferStats, wire::AsBytes(message));
+}
+
+template <typename T>
+void AppendPacked(std::string& out, uint32_t number, const T& values) {
+  std::string packed;
+  for (const uint64_t value : values) wire::AppendVarint(packed, value);
+  wire::AppendBytes(out, number, wire::AsBytes(packed));
+}
+
+void AppendWriterStats(std::string& out, uint32_t sequence_id, uint64_t buffer,
+                       const WriterHistogram& histogram) {
+  std::string message;
+  wire::AppendUint(message, proto::WriterStats::kSequenceId, sequence_id);
+  wire::AppendUint(message, proto::WriterStats::kBuffer, buffer);
+  AppendPacked(message, proto::WriterStats::kChunkPayloadHistogramCounts, histogram.counts);
+  AppendPacked(message, proto::WriterStats::kChunkPayloadHistogramSum, histogram.sums);
+  wire::AppendBytes(out, proto::TraceStats::kWriterStats, wire::AsBytes(message));
+}
+
+void AppendServiceStats(std::string& out, const ServiceStats& stats) {
+  const std::pair<uint32_t, uint64_t> fields[] = {
+      {proto::TraceStats::kProducersConnected, stats.producers_connected},
+      {proto::TraceStats::kProducersSeen, stats.producers_seen},
+      {proto::TraceStats::kTracingSessions, 1},
+      {proto::TraceStats::kTotalBuffers, stats.total_buffers},
+      {proto::TraceStats::kChunksDiscarded, stats.chunks_discarded},
+      {proto::TraceStats::kPatchesDiscarded, stats.patches_discarded},
+      {proto::TraceStats::kInvalidPackets, stats.invalid_packets},
+      {proto::TraceStats::kFlushesRequested, stats.flushes_requested},
+      {proto::TraceStats::kFlushesSucceeded, stats.flushes_succeeded},
+      {proto::TraceStats::kFlushesFailed, stats.flushes_failed},
+  };
+  for (const auto& [number, value] : fields) wire::AppendUint(out, number, value);
+}
+
+}  // namespace
+
+Status TraceWriter::AddPacket(const SessionPacket& session_packet) {
+  if (!session_packet.valid) return {};
+  const Packet& packet = *session_packet.packet;
+  scratch_.clear();
+  AppendTrustedFields(scratch_, packet.identity, session_packet.sequence_id, packet.dropped);
+  wire::AppendTag(pending_, proto::Trace::kPacket, wire::Type::kBytes);
+  wire::AppendVarint(pending_, packet.size + scratch_.size());
+  for (const Bytes slice : packet.slices) pending_ += wire::AsText(slice);
+  pending_ += scratch_;
+  ++packets_;
+  return FlushIfLarge();
+}
+
+Status TraceWriter::AddTraceConfig(Bytes config) {
+  return AddServicePacket(proto::TracePacket::kTraceConfig, config);
+}
+
+Status TraceWriter::AddClockSnapshot(Bytes snapshot) {
+  return AddServicePacket(proto::TracePacket::kClockSnapshot, snapshot);
+}
+
+Status TraceWriter::AddRawPacket(Bytes packet) {
+  wire::AppendBytes(pending_, proto::Trace::kPacket, packet);
+  ++packets_;
+  return FlushIfLarge();
+}
+
+Status TraceWriter::AddTraceStats(Session& session) {
+  std::vector<const SessionBuffer*> buffers;
+  for (const auto& [id, buffer] : session.buffers()) buffers.push_back(&buffer);
+  // Readers number the buffers by their place in this packet.
+  std::stable_sort(buffers.begin(), buffers.end(),
+                   [](const auto* a, const auto* b) { return a->index < b->index; });
+
+  std::string stats;
+  for (const SessionBuffer* buffer : buffers) AppendBufferStats(stats, buffer->engine->stats());
+  for (const uint32_t limit : kHistogramLimits)
+    wire::AppendUint(stats, proto::TraceStats::kChunkPayloadHistogramDef, limit);
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    buffers[i]->engine->VisitWriterStats([&](const WriterStats& writer) {
+      AppendWriterStats(stats, session.sequence_ids().IdOf(writer.sequence), i, *writer.histogram);
+    });
+  }
+  AppendServiceStats(stats, session.stats());
+  return AddServicePacket(proto::TracePacket::kTraceStats, wire::AsBytes(stats));
+}
+
+Status TraceWriter::Finish() {
+  if (pending_.empty()) return {};
+  Status status = sink_.Write(pending_);
+  pending_.clear();
+  return status;
+}
+
+Status TraceWriter::AddServicePacket(uint32_t field, Bytes content) {
+  scratch_.clear();
+  wire::AppendBytes(scratch_, field, content);
+  AppendTrustedFields(scratch_, Identity{.uid = 0, .pid = -1}, kServiceSequenceId, 0);
+  wire::AppendBytes(pending_, proto::Trace::kPacket, wire::AsBytes(scratch_));
+  ++packets_;
+  return FlushIfLarge();
+}
+
+Status TraceWriter::FlushIfLarge() { return pending_.size() < kWriteBytes ? Status{} : Finish(); }
+
+}  // namespace ringscope

@@ -1,0 +1,125 @@
+#include "formats/trace/trace_framing.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "core/base/wire.h"
+#include "core/perfetto/fields.h"
+#include "core/perfetto/trusted_fields.h"
+#include "formats/trace/perfetto_trace.h"
+
+namespace ringscope {
+namespace {
+
+constexpr uint8_t kTracePacketTag =
+    uint32_t{proto::Trace::kPacket} << 3 | static_cast<uint8_t>(wire::Type::kBytes);
+constexpr size_t kMaxFieldHead = 2 * wire::kMaxVarintBytes;  // tag and length, or tag and value
+
+// What the search after damage examines: candidates of this size, and so many bytes of them.
+constexpr size_t kMaxCandidate = size_t{64} << 10;
+constexpr uint64_t kSearchBudget = uint64_t{256} << 20;
+
+}  // namespace
+
+bool TraceFraming::Has(size_t size) {
+  if (failed_) return window_.size() >= size;
+  auto filled = window_.Fill(size);
+  if (!filled) failed_ = std::move(filled.error());
+  return window_.size() >= size;
+}
+
+Result<std::optional<TraceFraming::Framed>> TraceFraming::Next() {
+  while (true) {
+    window_.Drop(std::exchange(returned_, 0));
+    Has(kMaxFieldHead);
+    if (window_.size() == 0) {
+      if (failed_) return tl::unexpected<Error>(*failed_);
+      return std::nullopt;
+    }
+    const wire::Varint tag = wire::ReadVarint(window_.bytes());
+    if (tag.size == 0 || tag.value >> 3 == 0) return FailAt("expected a protobuf field");
+    const auto type = static_cast<uint8_t>(tag.value & 7);
+    RS_ASSIGN_OR_RETURN(const Extent field, ExtentOf(tag.size, type));
+    if (!Has(field.size)) {
+      if (failed_) return tl::unexpected<Error>(*failed_);
+      return FailAt(fmt::format("the file ends within a field of {} bytes, {} are there",
+                                field.size, window_.size()));
+    }
+    returned_ = field.size;
+    if (tag.value >> 3 != proto::Trace::kPacket ||
+        static_cast<wire::Type>(type) != wire::Type::kBytes)
+      continue;
+    return Framed{window_.offset(), window_.bytes().subspan(field.head, field.size - field.head)};
+  }
+}
+
+Result<TraceFraming::Extent> TraceFraming::ExtentOf(size_t tag_size, uint8_t type) const {
+  const wire::Varint varint = wire::ReadVarint(window_.bytes().subspan(tag_size));
+  const size_t head = tag_size + varint.size;
+  switch (static_cast<wire::Type>(type)) {
+    case wire::Type::kFixed64:
+      return Extent{tag_size, tag_size + 8};
+    case wire::Type::kFixed32:
+      return Extent{tag_size, tag_size + 4};
+    case wire::Type::kVarint:
+      if (varint.size == 0) return FailAt("expected a number");
+      return Extent{tag_size, head};
+    case wire::Type::kBytes:
+      if (varint.size == 0) return FailAt("expected a length");
+      if (varint.value > kMaxTracePacket) {
+        return Fail(ErrorCode::kLimit,
+                    fmt::format("a packet of {} bytes is too large (at most {})", varint.value,
+                                kMaxTracePacket),
+                    Where{window_.source().path(), window_.offset(), {}});
+      }
+      return Extent{head, head + static_cast<size_t>(varint.value)};
+  }
+  return FailAt("expected a protobuf field");
+}
+
+tl::unexpected<Error> TraceFraming::FailAt(std::string what) const {
+  return Fail(ErrorCode::kCorrupt, std::move(what),
+              Where{window_.source().path(), window_.offset(), {}},
+              "not a Perfetto trace, or a torn or damaged one");
+}
+
+Result<bool> TraceFraming::Resync() {
+  window_.Drop(std::exchange(returned_, 0));
+  uint64_t budget = kSearchBudget;
+  if (window_.size() > 0) window_.Drop(1);
+  while (budget > 0) {
+    Has(kMaxCandidate + kMaxFieldHead);
+    if (failed_ && failed_->code == ErrorCode::kIo) return tl::unexpected<Error>(*failed_);
+    const Bytes bytes = window_.bytes();
+    if (bytes.empty()) return false;
+    const void* found = std::memchr(bytes.data(), kTracePacketTag, bytes.size());
+    if (found == nullptr) {
+      window_.Drop(bytes.size());
+      continue;
+    }
+    window_.Drop(static_cast<size_t>(static_cast<const uint8_t*>(found) - bytes.data()));
+    Has(kMaxCandidate + kMaxFieldHead);
+    if (IsPacketAtFront(budget)) return true;
+    window_.Drop(1);
+  }
+  return false;
+}
+
+bool TraceFraming::IsPacketAtFront(uint64_t& budget) {
+  const Bytes bytes = window_.bytes();
+  const wire::Varint size = wire::ReadVarint(bytes.subspan(1));
+  const size_t head = 1 + size.size;
+  if (size.size == 0 || size.value > kMaxCandidate || size.value > bytes.size() - head)
+    return false;
+  const size_t end = head + static_cast<size_t>(size.value);
+  if (end < bytes.size() && bytes[end] != kTracePacketTag) return false;
+  budget -= std::min<uint64_t>(budget, end);
+  const TracePacket packet = SplitTracePacket(bytes.subspan(head, end - head));
+  return packet.is_well_formed &&
+         ((packet.sequence_id != 0 && packet.trusted_uid) || packet.packed != PackedBy::kNothing);
+}
+
+}  // namespace ringscope

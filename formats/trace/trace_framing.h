@@ -1,0 +1,53 @@
+#ifndef RINGSCOPE_FORMATS_TRACE_TRACE_FRAMING_H_
+#define RINGSCOPE_FORMATS_TRACE_TRACE_FRAMING_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "formats/io/byte_window.h"
+
+namespace ringscope {
+
+/// Splits a Trace message into its packets. Memory: one packet.
+class TraceFraming {
+ public:
+  explicit TraceFraming(std::unique_ptr<ByteSource> source) : window_(std::move(source)) {}
+
+  struct Framed {
+    uint64_t offset = 0;  // of the packet's field in the source
+    Bytes packet;         // valid until the next call
+  };
+  /// The next packet; nullopt: the clean end. Fields other than packets are skipped.
+  Result<std::optional<Framed>> Next();
+
+  /// After an error: drops bytes up to the next packet that has what the service appends, and
+  /// after which another packet begins or the source ends.
+  /// @return false: there is none
+  Result<bool> Resync();
+
+  /// Of the next packet, or of what is wrong.
+  uint64_t offset() const { return window_.offset() + returned_; }
+
+ private:
+  /// Bytes of a field, and how many of them precede its content.
+  struct Extent {
+    size_t head;
+    size_t size;
+  };
+
+  /// Whether the window has that many bytes. A source that fails is used as far as it came.
+  bool Has(size_t size);
+  /// Of the field at the window's front.
+  Result<Extent> ExtentOf(size_t tag_size, uint8_t type) const;
+  bool IsPacketAtFront(uint64_t& budget);
+  tl::unexpected<Error> FailAt(std::string what) const;
+
+  ByteWindow window_;
+  size_t returned_ = 0;          // bytes at the window's front that the last call used
+  std::optional<Error> failed_;  // the source's
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_FORMATS_TRACE_TRACE_FRAMING_H_

@@ -1,0 +1,286 @@
+// Reading a trace's packets for an import: who wrote them, when, and what the service reports.
+
+#include "formats/trace/trace_import.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "core/perfetto/data_loss.h"
+#include "core/perfetto/fields.h"
+#include "core/perfetto/packet_facts.h"
+#include "core/perfetto/packet_validator.h"
+#include "core/perfetto/trusted_fields.h"
+#include "formats/trace/trace_service_events.h"
+
+namespace ringscope {
+namespace {
+
+constexpr uint32_t kMaxWriters = 32'767;  // of a producer: larger ids cannot be patched
+constexpr size_t kMaxProducers = UINT16_MAX;
+constexpr uint64_t kMaxConfigBytes = uint64_t{16} << 20;
+
+template <size_t N>
+bool IsOneOf(uint32_t content, const std::array<uint32_t, N>& list) {
+  return std::find(list.begin(), list.end(), content) != list.end();
+}
+
+/// Whether a packet is the service's own. Traces that other programs made have producers' packets
+/// under the service's sequence id, or without one.
+bool IsOfService(uint32_t sequence_id, uint32_t content) {
+  constexpr std::array<uint32_t, 6> kReserved = {
+      proto::TracePacket::kTraceConfig,           proto::TracePacket::kTraceStats,
+      proto::TracePacket::kSynchronizationMarker, proto::TracePacket::kServiceEvent,
+      proto::TracePacket::kTraceProvenance,       proto::TracePacket::kProtoVms};
+  constexpr std::array<uint32_t, 8> kOfProducers = {
+      proto::TracePacket::kFtraceEvents,        proto::TracePacket::kProcessTree,
+      proto::TracePacket::kProcessStats,        proto::TracePacket::kTrackEvent,
+      proto::TracePacket::kInternedData,        proto::TracePacket::kFtraceStats,
+      proto::TracePacket::kTracePacketDefaults, proto::TracePacket::kTrackDescriptor};
+  if (IsOneOf(content, kReserved)) return true;
+  if (sequence_id == kServiceSequenceId) return !IsOneOf(content, kOfProducers);
+  return sequence_id == 0 && (content == proto::TracePacket::kClockSnapshot ||
+                              content == proto::TracePacket::kTraceUuid);
+}
+
+/// The content of a field of bytes; the last one counts.
+std::optional<Bytes> FieldOf(Bytes message, uint32_t number) {
+  std::optional<Bytes> found;
+  wire::FieldReader fields(message);
+  while (const auto field = fields.Next())
+    if (field->number == number && field->type == wire::Type::kBytes) found = field->bytes;
+  return found;
+}
+
+/// Removes the service's fields from a packet, wherever they are.
+void StripTrustedFields(Bytes packet, std::string& out) {
+  out.clear();
+  bool after_trusted = false;
+  wire::FieldReader fields(packet);
+  while (const auto field = fields.Next()) {
+    const bool trusted = field->number == proto::TracePacket::kTrustedUid ||
+                         field->number == proto::TracePacket::kTrustedPacketSequenceId ||
+                         field->number == proto::TracePacket::kTrustedPid ||
+                         field->number == proto::TracePacket::kMachineId;
+    after_trusted |= trusted;
+    // Loss bits that a producer wrote precede the service's fields.
+    if (trusted || (field->number == proto::TracePacket::kPreviousPacketDropped && after_trusted))
+      continue;
+    out += wire::AsText(field->whole);
+  }
+}
+
+}  // namespace
+
+TraceImport::TraceImport(TraceImportOptions options)
+    : options_(std::move(options)), sorter_(options_.sorter) {}
+
+Status TraceImport::Add(const TracePacket& packet) {
+  if (!packet.is_well_formed) {
+    ++report_.malformed;
+    return {};
+  }
+  const PacketFacts facts = ReadPacketFacts(packet.content);
+  if (IsOfService(packet.sequence_id, facts.content)) return AddService(packet, facts);
+  Bytes content = packet.content;
+  if (!IsValidPacket({&content, 1})) {
+    StripTrustedFields(packet.bytes, scratch_);
+    content = wire::AsBytes(scratch_);
+    if (!IsValidPacket({&content, 1})) {
+      ++report_.malformed;
+      return {};
+    }
+  }
+  if (content.empty()) {  // a buffer gives back none either
+    ++report_.empty;
+    return {};
+  }
+  return AddOfProducer(packet, content, facts);
+}
+
+Status TraceImport::AddService(const TracePacket& packet, const PacketFacts& facts) {
+  const Bytes content = FieldOf(packet.content, facts.content).value_or(Bytes());
+  std::optional<uint64_t> time = facts.timestamp;
+  switch (facts.content) {
+    case proto::TracePacket::kTraceConfig: {
+      session_.AddConfig(content);
+      const std::string config(wire::AsText(content));
+      uint64_t kept = config.size();
+      for (const std::string& other : configs_) kept += other.size();
+      const bool is_new = std::find(configs_.begin(), configs_.end(), config) == configs_.end();
+      if (is_new && kept <= kMaxConfigBytes) configs_.push_back(config);
+      return {};
+    }
+    case proto::TracePacket::kTraceStats:
+      session_.AddStats(content);
+      return {};
+    case proto::TracePacket::kTraceProvenance:
+      session_.AddListing(content);
+      return {};
+    case proto::TracePacket::kClockSnapshot:
+      clocks_.AddSnapshot(content);
+      if (const auto taken = BootTimeOf(content)) time = taken;
+      break;
+    case proto::TracePacket::kServiceEvent: {
+      const std::optional<uint32_t> event = ServiceEventIn(content);
+      disabled_ |= event == proto::ServiceEvent::kTracingDisabled;
+      reads_during_ |= event == proto::ServiceEvent::kReadTracingBuffersCompleted && !disabled_;
+      if (event == proto::ServiceEvent::kReadTracingBuffersCompleted && time)
+        RS_RETURN_IF_ERROR(NoteRead(*time));
+      break;
+    }
+    default:
+      LeaveOut(facts.content);
+      return {};
+  }
+  if (time) NoteTime(*time);
+  if (packet.content.size() > kMaxConfigBytes) {
+    LeaveOut(facts.content);
+    return {};
+  }
+  return sorter_.Add({.time_ns = time.value_or(latest_ns_.value_or(0)),
+                      .sequence = kServiceSlot,
+                      .dropped = 0,
+                      .bytes = packet.content});
+}
+
+void TraceImport::LeaveOut(uint32_t content) {
+  constexpr size_t kMaxKinds = 1000;  // more are no trace's
+  if (report_.left_out.size() < kMaxKinds || report_.left_out.contains(content))
+    ++report_.left_out[content];
+}
+
+/// Packets before the event in the file were returned by that read, those after it were not.
+Status TraceImport::NoteRead(uint64_t time_ns) {
+  RS_RETURN_IF_ERROR(ReleaseAllHeld(std::min(first_ns_.value_or(time_ns), time_ns)));
+  read_ns_ = std::max(read_ns_.value_or(time_ns), time_ns);
+  return {};
+}
+
+Status TraceImport::AddOfProducer(const TracePacket& packet, Bytes content,
+                                  const PacketFacts& facts) {
+  Sequence* const sequence = SequenceOf(packet);
+  if (sequence == nullptr) return {};
+  if (facts.content == proto::TracePacket::kTrackDescriptor) NoteProcessName(content, *sequence);
+  ++report_.packets;
+  report_.packet_bytes += content.size();
+  // A buffer of version 1 marks the first packet of every sequence, which is no loss.
+  const bool is_loss =
+      packet.dropped != 0 && (sequence->has_packet || packet.dropped != kLossPresent);
+  sequence->has_packet = true;
+  const uint32_t dropped = is_loss ? packet.dropped : 0;
+  if (is_loss) sequence->clocks.LosePackets();
+  const std::optional<uint64_t> time = sequence->clocks.TimeOf(facts, content, clocks_);
+  if (time) {
+    NoteTime(*time);
+    if (!sequence->held.empty()) RS_RETURN_IF_ERROR(ReleaseHeld(*sequence, *time));
+    if (*time < sequence->own_ns) ++report_.late;
+    sequence->own_ns = *time;
+  } else {
+    ++report_.untimed;
+  }
+  // Never earlier than the preceding packet, nor than a read that precedes it in the file.
+  for (const std::optional<uint64_t> bound : {time, read_ns_})
+    if (bound) sequence->last_ns = std::max(sequence->last_ns.value_or(*bound), *bound);
+  if (sequence->last_ns) {
+    const auto slot = static_cast<uint32_t>(sequence - sequences_.data()) + 1;
+    return sorter_.Add(
+        {.time_ns = *sequence->last_ns, .sequence = slot, .dropped = dropped, .bytes = content});
+  }
+  // It goes with the sequence's first packet that has a time.
+  sequence->held.push_back({report_.packets, dropped, std::string(wire::AsText(content))});
+  held_bytes_ += content.size() + sizeof(Held);
+  if (held_bytes_ > kMaxHeld) return ReleaseAllHeld(latest_ns_.value_or(0));
+  return {};
+}
+
+void TraceImport::NoteTime(uint64_t time_ns) {
+  first_ns_ = std::min(first_ns_.value_or(time_ns), time_ns);
+  latest_ns_ = time_ns;
+}
+
+/// @return nullptr: the packet has to be left out
+TraceImport::Sequence* TraceImport::SequenceOf(const TracePacket& packet) {
+  const auto found = slots_.find(packet.sequence_id);
+  if (found != slots_.end()) return &sequences_[found->second];
+  const Identity identity{static_cast<uint32_t>(packet.trusted_uid.value_or(0)),
+                          packet.trusted_pid.value_or(-1)};
+  const std::optional<size_t> producer = ProducerOf(identity);
+  if (!producer || sequences_.size() == kMaxSequences) {
+    ++report_.beyond_limits;
+    return nullptr;
+  }
+  slots_.emplace(packet.sequence_id, static_cast<uint32_t>(sequences_.size()));
+  Sequence& sequence = sequences_.emplace_back();
+  sequence.id = packet.sequence_id;
+  sequence.producer = *producer;
+  sequence.writer = WriterId{static_cast<uint16_t>(++producers_[*producer].writers)};
+  sequence.packer.emplace(sequence.writer);
+  ++report_.sequences;
+  return &sequence;
+}
+
+/// The producer of an identity that can take another writer; nullopt: there are too many.
+std::optional<size_t> TraceImport::ProducerOf(Identity identity) {
+  const auto [place, is_new] =
+      producer_of_.try_emplace({identity.uid, identity.pid}, producers_.size());
+  if (!is_new && producers_[place->second].writers < kMaxWriters) return place->second;
+  if (producers_.size() == kMaxProducers) {
+    if (is_new) producer_of_.erase(place);
+    return std::nullopt;
+  }
+  place->second = producers_.size();
+  producers_.push_back({.identity = identity, .name = {}});
+  ++report_.producers;
+  return place->second;
+}
+
+/// A process that describes itself gives its producer a name.
+void TraceImport::NoteProcessName(Bytes content, const Sequence& sequence) {
+  constexpr size_t kMaxName = 256;
+  const auto descriptor = FieldOf(content, proto::TracePacket::kTrackDescriptor);
+  const auto process = FieldOf(descriptor.value_or(Bytes()), proto::TrackDescriptor::kProcess);
+  if (!process) return;
+  Producer& producer = producers_[sequence.producer];
+  std::optional<int32_t> pid;
+  wire::FieldReader fields(*process);
+  while (const auto field = fields.Next())
+    if (field->number == proto::ProcessDescriptor::kPid && field->type == wire::Type::kVarint)
+      pid = static_cast<int32_t>(field->value);
+  const auto name = FieldOf(*process, proto::ProcessDescriptor::kProcessName);
+  if (name && pid == producer.identity.pid)
+    producer.name = wire::AsText(name->first(std::min(name->size(), kMaxName)));
+}
+
+Status TraceImport::ReleaseHeld(Sequence& sequence, uint64_t time_ns) {
+  for (const Held& held : std::exchange(sequence.held, {}))
+    RS_RETURN_IF_ERROR(SortHeld(sequence, held, time_ns));
+  sequence.last_ns = time_ns;
+  return {};
+}
+
+/// In the order of the file: that of a buffer of version 2, where nothing else is known.
+Status TraceImport::ReleaseAllHeld(uint64_t time_ns) {
+  std::vector<std::pair<Sequence*, const Held*>> all;
+  for (Sequence& sequence : sequences_)
+    for (const Held& held : sequence.held) all.emplace_back(&sequence, &held);
+  std::sort(all.begin(), all.end(),
+            [](const auto& a, const auto& b) { return a.second->number < b.second->number; });
+  for (const auto& [sequence, held] : all) {
+    RS_RETURN_IF_ERROR(SortHeld(*sequence, *held, time_ns));
+    sequence->last_ns = time_ns;
+  }
+  for (Sequence& sequence : sequences_) sequence.held = {};
+  return {};
+}
+
+Status TraceImport::SortHeld(const Sequence& sequence, const Held& held, uint64_t time_ns) {
+  held_bytes_ -= held.bytes.size() + sizeof held;
+  return sorter_.Add({.time_ns = time_ns,
+                      .sequence = static_cast<uint32_t>(&sequence - sequences_.data()) + 1,
+                      .dropped = held.dropped,
+                      .bytes = wire::AsBytes(held.bytes)});
+}
+
+}  // namespace ringscope

@@ -1,0 +1,76 @@
+#ifndef RINGSCOPE_FORMATS_TRACE_TRACK_EVENTS_H_
+#define RINGSCOPE_FORMATS_TRACE_TRACK_EVENTS_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "core/ledger/ledger.h"
+#include "formats/trace/perfetto_trace.h"
+
+namespace ringscope {
+
+/// A moment of a log on the time axis of a trace, ns. A log without times takes a microsecond for
+/// each record.
+inline uint64_t TraceTime(const LogMoment& moment) {
+  return moment.time_ns.value_or(moment.record.value_or(0) * 1000);
+}
+
+/// Writes tracks and what happens on them: Perfetto's track events, as trace processor and the UI
+/// read them. Times are in the trace's clock (CLOCK_BOOTTIME), ns. The first error stays.
+class TrackEventWriter {
+ public:
+  /// A track's number in the trace (its uuid).
+  enum class Track : uint64_t { kNone = 0 };
+  struct Process {
+    int32_t pid = 0;
+    std::string name;
+  };
+  enum class Unit : uint64_t { kNone = 0, kNanoseconds = 1, kCount = 2, kBytes = 3 };
+
+  /// A value that the UI shows beside an event.
+  struct Arg {
+    const char* name;
+    std::variant<uint64_t, bool, std::string_view> value;
+  };
+  using Args = std::span<const Arg>;
+
+  /// @param trace must outlive this
+  explicit TrackEventWriter(TraceWriter& trace) : trace_(trace) {}
+
+  Track AddTrack(std::string_view name, Track parent = Track::kNone);
+  Track AddProcess(const Process& process);
+  Track AddCounter(std::string_view name, Unit unit, Track parent);
+
+  void Begin(Track track, uint64_t time_ns, std::string_view name, Args args = {});
+  void End(Track track, uint64_t time_ns, Args args = {});
+  /// @param flow_out an arrow starts here; @param flow_in one ends here; 0: none
+  void Instant(Track track, uint64_t time_ns, std::string_view name, Args args = {},
+               uint64_t flow_out = 0, uint64_t flow_in = 0);
+  void Counter(Track track, uint64_t time_ns, uint64_t value);
+
+  const Status& status() const { return status_; }
+
+ private:
+  Track AddDescriptor(std::string_view name, Track parent, uint32_t field,
+                      const std::string& content);
+  void StartEvent(uint64_t type, Track track);
+  void AddArgs(Args args);
+  void WriteEvent(uint64_t time_ns);
+  void Write(std::optional<uint64_t> time_ns, uint32_t field, const std::string& content);
+
+  TraceWriter& trace_;
+  Status status_;
+  uint64_t tracks_ = 0;
+  bool started_ = false;
+  std::string event_;  // under way
+  std::string scratch_;
+  std::string packet_;
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_FORMATS_TRACE_TRACK_EVENTS_H_
