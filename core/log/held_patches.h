@@ -21,12 +21,14 @@ class HeldPatches {
 
   /// Drops what is held of another request than the commit's: the last part of that is missing.
   /// @return whether anything was dropped
-  bool DropUnfinished(const Commit& commit);
+  bool DropUnfinished(const Commit& commit) { return !held_.empty() && DropOther(commit); }
   /// Holds the patches of a part that is not the last.
   /// @return false: the request exceeds kMaxBytes, and what was held of it is dropped
   bool Hold(const Commit& commit, std::span<const ChunkToPatch> patches);
   /// What is held of a producer's request, in order, at its last part. Valid until the next call.
-  std::span<const ChunkToPatch> Take(ProducerId producer);
+  std::span<const ChunkToPatch> Take(ProducerId producer) {
+    return held_.empty() ? std::span<const ChunkToPatch>() : TakeHeld(producer);
+  }
   /// The producer disconnected: what is held of it is dropped.
   void Drop(ProducerId producer) { held_.erase(producer); }
 
@@ -35,6 +37,11 @@ class HeldPatches {
     uint64_t number = 0;
     std::string patches;  // encoded
   };
+
+  // Most requests have one part: the inline functions are all that these cost.
+  bool DropOther(const Commit& commit);
+  std::span<const ChunkToPatch> TakeHeld(ProducerId producer);
+
   std::map<ProducerId, Request> held_;
   std::string taken_;
   CommitRequestParser parser_;

@@ -48,6 +48,11 @@ struct BufferEvent {
     kStalled,
   };
 
+  BufferEvent() = default;
+  // Member by member: a copy of a blank event would cost more than all the rest.
+  BufferEvent(Kind its_kind, const BufferMoment& moment, BufferId its_buffer, ChunkName its_chunk)
+      : kind(its_kind), at(moment), buffer(its_buffer), chunk(its_chunk) {}
+
   Kind kind = Kind::kCommitted;
   BufferMoment at;
   BufferId buffer{};

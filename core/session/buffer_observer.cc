@@ -8,12 +8,7 @@ using Kind = BufferEvent::Kind;
 }  // namespace
 
 BufferEvent BufferObserver::At(Kind kind, ChunkName chunk) const {
-  BufferEvent event;
-  event.kind = kind;
-  event.at = {now_, written_bytes_, written_chunks_};
-  event.buffer = buffer_;
-  event.chunk = chunk;
-  return event;
+  return {kind, {now_, written_bytes_, written_chunks_}, buffer_, chunk};
 }
 
 BufferEvent BufferObserver::Of(Kind kind, const ObservedChunk& chunk) const {
@@ -36,8 +31,11 @@ BufferEvent BufferObserver::Of(Kind kind, SequenceKey sequence, const PacketPlac
 }
 
 void BufferObserver::Emit(const BufferEvent& event) {
-  listeners_.Call(draining_ ? &ReplayListener::OnDrainEvent : &ReplayListener::OnBufferEvent,
-                  event);
+  // Two calls, each of a function that the compiler knows: hot.
+  if (draining_)
+    listeners_.Call(&ReplayListener::OnDrainEvent, event);
+  else
+    listeners_.Call(&ReplayListener::OnBufferEvent, event);
 }
 
 void BufferObserver::EndCommit() {

@@ -21,6 +21,8 @@ void Session::BeginRecord(const Op& op, uint64_t number) {
 }
 
 Status Session::Apply(const Op& op) {
+  // Most records are commits, which change nobody's access.
+  if (const auto* commit = std::get_if<Commit>(&op.body)) return ApplyCommit(*commit);
   access_.Apply(op);
   stats_.producers_seen = access_.producers_seen();
   stats_.producers_connected = access_.producers_connected();
@@ -35,7 +37,6 @@ Status Session::Apply(const Op& op) {
             held_.Drop(gone.producer);
             return {};
           },
-          [&](const Commit& commit) { return ApplyCommit(commit); },
           [&](const FlushRequested& flush) -> Status {
             CountFlush(flush.flush);
             return {};
