@@ -150,16 +150,14 @@ Status GatherFacts(Context& context, SessionReader& sessions, const AdviceReads&
   Gatherer gatherer(facts, analysis);
   ReplayChoices choices;
   choices.reads = reads.replay;
-  std::map<BufferId, LedgerTotals> totals;
-  RS_ASSIGN_OR_RETURN(
-      const ReplayOutcome outcome,
-      ReplaySession(
-          context, sessions, choices,
-          {.accounts = &gatherer, .totals = &totals, .listeners = {&gatherer, &analysis}}));
+  Ledger ledger(gatherer);
+  RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome,
+                      ReplaySession(context, sessions, choices,
+                                    {.ledger = &ledger, .listeners = {&gatherer, &analysis}}));
   for (const BufferOutcome& result : outcome.buffers)
     for (AdviceBuffer& buffer : facts.buffers)
       if (buffer.id == result.id) buffer.engine = result.engine;
-  gatherer.Finish(analysis.Finish(totals), late_ns);
+  gatherer.Finish(analysis.Finish(ledger.totals()), late_ns);
   return {};
 }
 

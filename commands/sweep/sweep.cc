@@ -89,7 +89,7 @@ Result<SweepReport> SweepSession(const SweepArgs& args, const SweepInput& input,
     return FindTargets(input, std::move(facts), args.choices, args.targets);
   SweepReport report;
   RS_ASSIGN_OR_RETURN(report.plan, MakePlan(args.choices, facts));
-  std::vector<SweepConfig> configs;
+  std::vector<ReplayOptions> configs;
   for (const SweepPoint& point : report.plan.points) configs.push_back(point.config);
   RS_ASSIGN_OR_RETURN(report.result, RunSweep(input, configs));
   NameReads(facts, report.plan);

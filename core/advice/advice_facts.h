@@ -12,6 +12,7 @@
 #include "core/log/op.h"
 #include "core/log/write_rate.h"
 #include "core/perfetto/trace_config_facts.h"
+#include "core/session/replay.h"
 #include "core/sweep/sweep_result.h"
 
 namespace ringscope {

@@ -331,9 +331,7 @@ SideBuffer DiffSide::Outcome(const SessionBuffer& buffer) const {
   outcome.policy = buffer.policy;
   outcome.freed = buffer.freed;
   outcome.stats = buffer.engine->stats();
-  const uint64_t gone = outcome.stats.bytes_overwritten + outcome.stats.bytes_read;
-  outcome.unread_bytes =
-      outcome.stats.bytes_written > gone ? outcome.stats.bytes_written - gone : 0;
+  outcome.unread_bytes = outcome.stats.unread_bytes();
   if (const auto state = buffers_.find(buffer.id); state != buffers_.end()) {
     outcome.packets = state->second.packets;
     outcome.packet_bytes = state->second.packet_bytes;

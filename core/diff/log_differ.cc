@@ -14,7 +14,7 @@ namespace ringscope {
 namespace {
 
 bool SameReads(const ReplayOptions& a, const ReplayOptions& b) {
-  return a.reads == b.reads && a.every_ns == b.every_ns && a.pass_bytes == b.pass_bytes;
+  return a.reads == b.reads && a.pass_bytes == b.pass_bytes;
 }
 
 PacketView ViewOf(const ReturnedPacket& packet, const LogMoment& moment) {

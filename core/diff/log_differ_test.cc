@@ -233,7 +233,7 @@ TEST(LogDiffer, OtherReads_LeaveMomentsOut) {
   const Request second = Request(1).Move(1, Chunk(1, 1, 1).Whole(20, 'b'));
   ops = {BufferOp(1), first.op(), DiffReadOp(), second.op(), DiffReadOp()};
   Both<ReplayOptions> sides = {Side58(), Side58()};
-  sides.b.reads = ReadsMode::kEnd;
+  sides.b.reads.mode = ReadsMode::kEnd;
   const LogDiff result = DiffOf(sides, ops);
   EXPECT_FALSE(result.same_reads);
   EXPECT_TRUE(result.SameResults());
@@ -243,7 +243,7 @@ TEST(LogDiffer, OtherReads_LeaveMomentsOut) {
 TEST(LogDiffer, NeverRead_IsStillHeldThere) {
   const Request first = Request(1).Move(1, Chunk(1, 1, 0).Whole(20, 'a'));
   Both<ReplayOptions> sides = {Side58(), Side58()};
-  sides.b.reads = ReadsMode::kNone;
+  sides.b.reads.mode = ReadsMode::kNone;
   const LogDiff result = DiffOf(sides, {BufferOp(1), first.op(), DiffReadOp()});
   EXPECT_THAT(Missing(result, Side::kA), ElementsAre("1:1#0+0: still in the buffer"));
 }
@@ -254,7 +254,7 @@ TEST(LogDiffer, Clones_AreComparedToo) {
   Both<ReplayOptions> sides = {Side58(), Side58()};
   sides.b.session.all.size = 8192;
   const Op clone{.time_ns = {}, .body = CloneRead{.buffer = BufferId{1}}};
-  sides.a.reads = sides.b.reads = ReadsMode::kNone;
+  sides.a.reads.mode = sides.b.reads.mode = ReadsMode::kNone;
   const LogDiff result = DiffOf(sides, {BufferOp(1), first.op(), second.op(), clone});
   EXPECT_EQ(result.counts.clone_packets, 1u);
   ASSERT_EQ(result.counts[DiffKind::kOnlyInB], 1u);
@@ -264,7 +264,7 @@ TEST(LogDiffer, Clones_AreComparedToo) {
 TEST(LogDiffer, BufferSetUpAgain_SettlesWhatWasInIt) {
   const Request first = Request(1).Move(1, Chunk(1, 1, 0).Whole(20, 'a'));
   Both<ReplayOptions> sides = {Side58(), Side58()};
-  sides.b.reads = ReadsMode::kEnd;
+  sides.b.reads.mode = ReadsMode::kEnd;
   const LogDiff result =
       DiffOf(sides, {BufferOp(1), first.op(), DiffReadOp(), BufferOp(1), first.op(), DiffReadOp()});
   // The first is lost to B with its buffer; the second, at the same place, is read by both.
@@ -301,8 +301,8 @@ TEST(LogDiffer, BufferSetUpAgain_DoesNotMatchPacketsOfTheNewOne) {
   const Request first = Request(1).Move(1, Chunk(1, 1, 0).Whole(20, 'a'));
   const Request second = Request(1).Move(1, Chunk(1, 1, 0).Whole(20, 'b'));
   Both<ReplayOptions> sides = {Side58(), Side58()};
-  sides.a.reads = ReadsMode::kRecorded;
-  sides.b.reads = ReadsMode::kEnd;
+  sides.a.reads.mode = ReadsMode::kRecorded;
+  sides.b.reads.mode = ReadsMode::kEnd;
   sides.b.session.find_engine = [](std::string_view) -> Result<const EngineInfo*> {
     return &silent;
   };
@@ -320,7 +320,7 @@ TEST(LogDiffer, ListedPackets_AreLimitedAndCounted) {
     requests.push_back(Request(1).Move(1, Chunk(1, 1, chunk).Whole(20, 'a')));
   DiffOptions options;
   options.sides.a = options.sides.b = Side58();
-  options.sides.b.reads = ReadsMode::kNone;
+  options.sides.b.reads.mode = ReadsMode::kNone;
   options.listed = 3;
   LogDiffer diff(options);
   ASSERT_TRUE(diff.Apply(BufferOp(1), 1));

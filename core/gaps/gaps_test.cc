@@ -61,8 +61,8 @@ class Story {
     Ledger ledger(analysis);
     ReplayOptions options;
     if (size != 0) options.session.all.size = size;
-    if (every_ns != 0) options.reads = ReadsMode::kEvery;
-    options.every_ns = every_ns;
+    if (every_ns != 0) options.reads.mode = ReadsMode::kEvery;
+    options.reads.every_ns = every_ns;
     Replay replay(options, {&ledger, &analysis});
     for (const Op& op : ops_) {
       EXPECT_TRUE(replay.Apply(op));

@@ -131,6 +131,10 @@ std::string Ledger::Check() const {
       problems += fmt::format("buffer {}: {} packets were returned, but {} are accounted for\n",
                               Raw(id), totals.returned, came_out);
   }
+  if (!problems.empty())
+    problems.insert(0,
+                    "the fates of the packets do not add up, which is a bug in ringscope; please "
+                    "report it with the log: ");
   return problems;
 }
 

@@ -157,8 +157,8 @@ class Ledger : public ReplayListener {
 
   /// By buffer. Complete once all buffers were drained.
   const std::map<BufferId, LedgerTotals>& totals() const;
-  /// What does not add up, in words; empty if all does. After the end. Anything else than empty is
-  /// a bug in ringscope.
+  /// What does not add up, as a warning; empty if all does. After the end. Anything else than empty
+  /// is a bug in ringscope.
   std::string Check() const;
 
   bool WantsBufferEvents() const override { return true; }

@@ -104,7 +104,9 @@ class Session {
   /// @return whether the limit was reached (so that there may be more)
   Result<bool> ReadAllBuffers(std::optional<uint64_t> max_bytes, Reach reach = Reach::kOpen);
   Status ReadClone(BufferId id);
-  /// The log is at its end: reads out what the buffers still hold, for the listeners alone. Once;
+  /// No record and no read follows: OnLogEnd.
+  Status EndLog();
+  /// After EndLog: reads out what the buffers still hold, for the listeners alone. Once;
   /// the engines are of no further use, but for their statistics.
   Status Drain();
 

@@ -1,12 +1,11 @@
 #include "core/sweep/exact_sweep.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <deque>
 #include <unordered_map>
 
 #include "core/ledger/ledger.h"
+#include "core/session/counted_replay.h"
 
 namespace ringscope {
 namespace {
@@ -141,7 +140,6 @@ struct Gathered {
   std::optional<uint64_t> silent_size;
   std::optional<uint64_t> read_at;
   std::optional<uint64_t> oldest_ns;
-  PacketCount read;
   PacketCount discarded;
   std::map<SequenceKey, size_t> slots;
   std::vector<Sequence> sequences;  // in order of first commit
@@ -155,7 +153,6 @@ class Gatherer : public ReplayListener, public LedgerSink {
  public:
   Gathered& Of(BufferId id) { return buffers_.try_emplace(id, clock_).first->second; }
   void SetAtEnd() { clock_.SetAtEnd(); }
-  const LossAnalysis& losses() const { return losses_; }
 
   bool WantsBufferEvents() const override { return true; }
   void OnRecord(const Op&, const LogMoment& moment) override {
@@ -184,16 +181,13 @@ class Gatherer : public ReplayListener, public LedgerSink {
   void OnReadBegun(BufferId id) override { Of(id).BeginRead(clock_.record()); }
   Status OnPacket(const SessionPacket& packet) override {
     Gathered& buffer = Of(packet.buffer);
-    const PacketCount count{1, packet.packet->size};
-    buffer.read += count;
     Gathered::Sequence& sequence = buffer.Of(packet.packet->sequence);
-    sequence.counts.read += count;
+    sequence.counts.read += {1, packet.packet->size};
     if (const auto ns =
             buffer.times.TimeOf(packet.packet->sequence, packet.packet->place.first_chunk)) {
       Lower(buffer.oldest_ns, *ns);
       Lower(sequence.oldest_ns, *ns);
     }
-    if (packet.valid) losses_.AddPacket(packet);
     return {};
   }
   void OnPacketFate(const PacketAccount& account) override {
@@ -214,13 +208,12 @@ class Gatherer : public ReplayListener, public LedgerSink {
   Clock clock_;
   std::map<BufferId, Gathered> buffers_;
   std::vector<ChunkTimes*> touched_;  // by the record under way
-  LossAnalysis losses_;
 };
 
 /// Fills in how far back the buffer and its sequences reach.
-void AddHistory(const Gathered& gathered, const Replay& replay, SweepRow& row) {
-  const uint64_t first = replay.first_time_ns().value_or(0);
-  const uint64_t end = replay.last_time_ns().value_or(first);
+void AddHistory(const Gathered& gathered, const ReplayOutcome& outcome, SweepRow& row) {
+  const uint64_t first = outcome.first_time_ns.value_or(0);
+  const uint64_t end = outcome.last_time_ns.value_or(first);
   const uint64_t duration = end > first ? end - first : 0;
   const auto since = [end](std::optional<uint64_t> ns) { return ns && *ns < end ? end - *ns : 0; };
   row.history_ns = since(gathered.oldest_ns);
@@ -236,63 +229,45 @@ void AddHistory(const Gathered& gathered, const Replay& replay, SweepRow& row) {
   }
 }
 
-SweepRow RowOf(const SessionBuffer& buffer) {
-  SweepRow row;
-  row.buffer = buffer.id;
-  row.engine = buffer.info->name;
-  row.size = buffer.requested_size;
-  row.policy = buffer.policy;
-  row.stats = buffer.engine->stats();
-  return row;
-}
-
 }  // namespace
 
 Result<std::vector<SweepRow>> ReplayConfiguration(const SweepInput& input,
-                                                  const SweepConfig& config) {
+                                                  const ReplayOptions& config) {
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<OpSource> ops, input.open());
   Gatherer gatherer;
   Ledger ledger(gatherer);
-  ReplayOptions options;
-  options.session.all = config.all;
-  options.session.buffers = config.buffers;
+  ReplayOptions options = config;
   options.session.find_engine = input.find_engine;
-  options.reads = config.reads.mode;
-  options.every_ns = config.reads.every_ns;
-  options.pass_bytes = config.pass_bytes;
-
-  Replay replay(std::move(options), {&gatherer, &ledger});
+  CountedReplay replay(std::move(options), {&gatherer, &ledger});
   while (true) {
     RS_ASSIGN_OR_RETURN(const std::optional<Op> op, ops->Next());
     if (!op) break;
     RS_RETURN_IF_ERROR(replay.Apply(*op));
   }
   gatherer.SetAtEnd();
-  RS_RETURN_IF_ERROR(replay.Finish());
+  RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome, replay.Finish());
+  if (const std::string problems = ledger.Check(); !problems.empty()) input.warn(problems);
 
   std::vector<SweepRow> rows;
-  const Session& session = replay.session();
-  for (const auto& [id, buffer] : session.buffers()) rows.push_back(RowOf(buffer));
-  const std::map<BufferId, BufferLosses> losses = gatherer.losses().Result();
-  RS_RETURN_IF_ERROR(replay.Drain());
-  if (const std::string problems = ledger.Check(); !problems.empty())
-    input.warn(fmt::format(
-        "the fates of the packets do not add up, which is a bug in ringscope; please report it "
-        "with the log: {}",
-        problems));
-  for (SweepRow& row : rows) {
-    const Gathered& gathered = gatherer.Of(row.buffer);
-    row.read = gathered.read;
+  for (const BufferOutcome& buffer : outcome.buffers) {
+    const Gathered& gathered = gatherer.Of(buffer.id);
+    SweepRow& row = rows.emplace_back();
+    row.buffer = buffer.id;
+    row.engine = buffer.engine;
+    row.size = buffer.size;
+    row.policy = buffer.policy;
+    row.stats = buffer.stats;
+    row.read = buffer.read;
+    row.unread = buffer.unread;
+    row.losses = buffer.losses;
     row.discarded = gathered.discarded;
     if (const auto totals = ledger.totals().find(row.buffer); totals != ledger.totals().end()) {
       row.written = totals->second.written;
       row.overwritten = totals->second[Fate::kOverwritten];
-      row.unread = totals->second[Fate::kReadable];
     }
-    if (const auto loss = losses.find(row.buffer); loss != losses.end()) row.losses = loss->second;
     row.used_bytes = gathered.silent_size ? std::min(row.stats.bytes_written, *gathered.silent_size)
                                           : gathered.times.used_bytes();
-    AddHistory(gathered, replay, row);
+    AddHistory(gathered, outcome, row);
   }
   return rows;
 }

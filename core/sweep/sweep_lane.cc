@@ -8,26 +8,19 @@
 namespace ringscope {
 namespace {
 
-ReplayOptions OptionsOf(const SweepConfig& config, EngineLookup find_engine, EngineMaker maker) {
-  ReplayOptions options;
-  options.session.all = config.all;
-  options.session.buffers = config.buffers;
+ReplayOptions With(ReplayOptions options, EngineLookup find_engine, EngineMaker maker) {
   options.session.find_engine = std::move(find_engine);
   options.session.make_engine = std::move(maker);
-  options.reads = config.reads.mode;
-  options.every_ns = config.reads.every_ns;
-  options.pass_bytes = config.pass_bytes;
   return options;
 }
 
 }  // namespace
 
-SweepLane::SweepLane(const SweepConfig& config, EngineLookup find_engine)
-    : config_(config),
-      replay_(OptionsOf(config, std::move(find_engine),
-                        [this](const EngineInfo& info, const EngineConfig& engine, BufferId id) {
-                          return MakeEngine(info, engine, id);
-                        }),
+SweepLane::SweepLane(const ReplayOptions& config, EngineLookup find_engine)
+    : replay_(With(config, std::move(find_engine),
+                   [this](const EngineInfo& info, const EngineConfig& engine, BufferId id) {
+                     return MakeEngine(info, engine, id);
+                   }),
               *this),
       // Bytes of a trace depend on the sequences' ids, which clones give out, too.
       counts_trace_bytes_(config.pass_bytes.has_value()) {}

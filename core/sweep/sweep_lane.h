@@ -18,7 +18,7 @@ namespace ringscope {
 /// Memory: O(chunks in the buffers + sequences).
 class SweepLane : private ReplayListener {
  public:
-  SweepLane(const SweepConfig& config, EngineLookup find_engine);
+  SweepLane(const ReplayOptions& config, EngineLookup find_engine);
 
   /// Applies the batch, unless the lane has failed.
   void Apply(const SweepBatch& batch);
@@ -61,7 +61,6 @@ class SweepLane : private ReplayListener {
   void FillRow(const SessionBuffer& session_buffer, const WrittenTally* written, uint64_t end_ns,
                uint64_t duration_ns, SweepRow& row);
 
-  const SweepConfig config_;
   LossAnalysis losses_;
   std::map<BufferId, std::unique_ptr<Buffer>> buffers_;
   Replay replay_;

@@ -56,7 +56,7 @@ struct SweepPoint {
   size_t setting = 0;            // index
   std::optional<double> scale;   // times the log's own sizes; absent: `size`
   std::optional<uint64_t> size;  // of all buffers that have no size of their own
-  SweepConfig config;
+  ReplayOptions config;
 };
 
 /// Configurations, setting by setting, and in each by size.

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,18 +11,9 @@
 #include "core/base/packet_count.h"
 #include "core/perfetto/stats.h"
 #include "core/session/loss_analysis.h"
-#include "core/session/replay.h"
 #include "core/session/session.h"
 
 namespace ringscope {
-
-/// One configuration of a sweep: what is chosen for the buffers, and when they are read.
-struct SweepConfig {
-  BufferChoice all;
-  std::map<BufferId, BufferChoice> buffers;  // for one, stronger than `all`
-  ReadsChoice reads;
-  std::optional<uint64_t> pass_bytes;  // bytes per read pass
-};
 
 /// How one sequence came out of a configuration.
 struct SweepSequence {

@@ -53,6 +53,20 @@ void AppendServiceStats(std::string& out, const ServiceStats& stats) {
 
 }  // namespace
 
+void TraceWriter::OnRecord(const Op& op, const LogMoment&) {
+  Status status;
+  if (const auto* config = std::get_if<TraceConfigRecord>(&op.body))
+    status = AddTraceConfig(wire::AsBytes(config->config));
+  if (const auto* snapshot = std::get_if<ClockSnapshotRecord>(&op.body))
+    status = AddClockSnapshot(wire::AsBytes(snapshot->snapshot));
+  if (status_) status_ = status;
+}
+
+Status TraceWriter::OnPacket(const SessionPacket& packet) {
+  RS_RETURN_IF_ERROR(status_);
+  return AddPacket(packet);
+}
+
 Status TraceWriter::AddPacket(const SessionPacket& session_packet) {
   if (!session_packet.valid) return {};
   const Packet& packet = *session_packet.packet;
@@ -101,6 +115,7 @@ Status TraceWriter::AddTraceStats(Session& session) {
 }
 
 Status TraceWriter::Finish() {
+  RS_RETURN_IF_ERROR(status_);
   if (pending_.empty()) return {};
   Status status = sink_.Write(pending_);
   pending_.clear();
