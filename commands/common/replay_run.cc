@@ -89,15 +89,15 @@ void AddReplayOptions(CLI::App& app, ReplayChoices& choices, const ReplayOptionN
             "the limit in the record, else none)");
 }
 
-void AddSplitOption(CLI::App& app, std::vector<SplitRule>& splits) {
+void AddSplitOption(CLI::App& app, std::vector<RetargetRule>& splits) {
   AddParsedList(app, "--split", splits, ParseSplit, "SEQ=BUFFER",
                 "Move what a sequence (PRODUCER:WRITER) or a whole PRODUCER writes into another "
                 "buffer; if there is none with this id, it is made with the same size");
 }
 
 void WarnOfUnusedSplits(Console& console, const std::string& path,
-                        const std::vector<SplitRule>& unused) {
-  for (const SplitRule& rule : unused) {
+                        const std::vector<RetargetRule>& unused) {
+  for (const RetargetRule& rule : unused) {
     const std::string who =
         rule.writer ? fmt::format("sequence {}", ToString(SequenceKey{rule.producer, *rule.writer}))
                     : fmt::format("producer {}", Raw(rule.producer));
@@ -116,7 +116,7 @@ Result<ReplayOutcome> ReplaySession(Context& context, SessionReader& sessions,
   if (followers.ledger != nullptr) listeners.push_back(followers.ledger);
   listeners.insert(listeners.end(), followers.listeners.begin(), followers.listeners.end());
   CountedReplay replay(choices, std::move(listeners));
-  SplitSource records(sessions, choices.splits);
+  RetargetSource records(sessions, choices.splits);
   while (true) {
     RS_ASSIGN_OR_RETURN(const std::optional<Op> op, records.Next());
     if (!op) break;

@@ -16,7 +16,7 @@ namespace ringscope {
 
 /// What a user chooses about a replay; the options of all commands that replay.
 struct ReplayChoices : ReplayOptions {
-  std::vector<SplitRule> splits;  // what goes into other buffers than the log says
+  std::vector<RetargetRule> splits;  // what goes into other buffers than in the log
 };
 
 /// How the replay options are called, where a command has them more than once.
@@ -29,10 +29,10 @@ struct ReplayOptionNames {
 /// Adds --engine, --size, --policy, --reads and --pass-bytes.
 void AddReplayOptions(CLI::App& app, ReplayChoices& choices, const ReplayOptionNames& names = {});
 /// Adds --split.
-void AddSplitOption(CLI::App& app, std::vector<SplitRule>& splits);
+void AddSplitOption(CLI::App& app, std::vector<RetargetRule>& splits);
 /// Warns of rules that moved nothing.
 void WarnOfUnusedSplits(Console& console, const std::string& path,
-                        const std::vector<SplitRule>& unused);
+                        const std::vector<RetargetRule>& unused);
 
 /// Who follows a replay. Not owned.
 struct ReplayFollowers {

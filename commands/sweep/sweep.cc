@@ -129,7 +129,7 @@ Result<ExitCode> SweepSessions(const SweepArgs& args, const std::vector<std::str
           std::unique_ptr<OpSource> ops,
           OpenSession(context, {.paths = logs, .only = number, .quiet = true}, "sweeping"));
       if (args.choices.splits.empty()) return ops;
-      return std::make_unique<SplitSource>(std::move(ops), args.choices.splits);
+      return std::make_unique<RetargetSource>(std::move(ops), args.choices.splits);
     };
     std::set<std::string> warnings;
     input.warn = [&](const std::string& text) {

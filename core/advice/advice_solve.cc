@@ -51,16 +51,16 @@ class Solver {
  private:
   /// The session with some sequences in buffers of their own.
   SweepInput Split(const std::vector<PlannedSplit>& splits) const {
-    std::vector<SplitRule> rules;
+    std::vector<RetargetRule> rules;
     for (const PlannedSplit& split : splits) {
-      const std::vector<SplitRule> more = RulesOf(facts_, split);
+      const std::vector<RetargetRule> more = RulesOf(facts_, split);
       rules.insert(rules.end(), more.begin(), more.end());
     }
     if (rules.empty()) return input_;
     SweepInput input = input_;
     input.open = [rules, open = input_.open]() -> Result<std::unique_ptr<OpSource>> {
       RS_ASSIGN_OR_RETURN(std::unique_ptr<OpSource> ops, open());
-      return std::make_unique<SplitSource>(std::move(ops), rules);
+      return std::make_unique<RetargetSource>(std::move(ops), rules);
     };
     return input;
   }
@@ -72,10 +72,12 @@ class Solver {
 
   Result<Ladder> SweepSizes(const std::vector<PlannedSplit>& splits) {
     std::vector<ReplayOptions> configs;
-    // V1 cannot do without payloads: each size is a whole replay.
+    // An engine that cannot do without payloads: each size is a whole replay.
     const bool is_slow =
-        std::any_of(facts_.buffers.begin(), facts_.buffers.end(),
-                    [](const AdviceBuffer& buffer) { return buffer.engine.starts_with("v1"); });
+        std::any_of(facts_.buffers.begin(), facts_.buffers.end(), [&](const AdviceBuffer& buffer) {
+          const auto info = input_.find_engine(buffer.engine);
+          return info && !(*info)->create_shapes;
+        });
     for (const uint64_t size : AdviceSizes(bytes_, is_slow)) {
       ReplayOptions& config = configs.emplace_back(as_is_);
       config.session.all.size = size;

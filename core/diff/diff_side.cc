@@ -68,11 +68,6 @@ void DiffSide::OnPatch(BufferId buffer, bool ok) {
   touched_.insert(buffer);
 }
 
-void DiffSide::OnBufferReplaced(SessionBuffer& buffer) {
-  buffers_.erase(buffer.id);
-  last_buffer_.second = nullptr;
-}
-
 Status DiffSide::OnPacket(const SessionPacket& packet) {
   ReturnedPacket returned = Describe(packet);
   BufferState& buffer = StateFor(packet.buffer);
@@ -80,9 +75,9 @@ Status DiffSide::OnPacket(const SessionPacket& packet) {
   buffer.packet_bytes += returned.size;
 
   SequenceState& sequence = buffer.sequences[returned.place.sequence];
-  returned.behind = sequence.returned && ComesBefore(returned.place.chunk, returned.place.offset,
-                                                     sequence.chunk, sequence.offset);
-  if (!returned.behind) {
+  returned.late = sequence.returned && ComesBefore(returned.place.chunk, returned.place.offset,
+                                                   sequence.chunk, sequence.offset);
+  if (!returned.late) {
     sequence.chunk = returned.place.chunk;
     sequence.offset = returned.place.offset;
     sequence.returned = true;
@@ -143,7 +138,7 @@ void DiffSide::OnBufferEvent(const BufferEvent& event) {
   using Kind = BufferEvent::Kind;
   if (event.kind == Kind::kReturned) return;
   recent_.Add(event);
-  tells_ = true;
+  reports_events_ = true;
   const ChunkAt at{event.buffer, event.chunk};
   switch (event.kind) {
     case Kind::kCommitted:
@@ -249,7 +244,7 @@ void DiffSide::TakeOut(const BufferEvent& event, ChunkOnSide& chunk) {
 DiffWhy DiffSide::WhyNot(const DiffPlace& place, ChunkId last_chunk) const {
   const ChunkAt first{place.buffer, {place.sequence, place.chunk}};
   const DiffChunks::Entry* entry = chunks_.Find(first);
-  if (entry == nullptr || !tells_) return {};
+  if (entry == nullptr || !reports_events_) return {};
   const ChunkOnSide& chunk = (*entry)[side_];
   for (const auto& [offset, why] : chunk.given_up)
     if (offset == place.offset) return why;

@@ -226,25 +226,6 @@ struct LogDiff {
   bool SameResults() const;
 };
 
-/// A counter of the service: its name, as JSON has it, and its place.
-struct ServiceField {
-  const char* name;
-  uint64_t ServiceStats::*value;
-};
-inline constexpr std::array<ServiceField, 11> kServiceFields = {{
-    {"chunks_discarded", &ServiceStats::chunks_discarded},
-    {"patches_discarded", &ServiceStats::patches_discarded},
-    {"invalid_packets", &ServiceStats::invalid_packets},
-    {"producers_connected", &ServiceStats::producers_connected},
-    {"producers_seen", &ServiceStats::producers_seen},
-    {"total_buffers", &ServiceStats::total_buffers},
-    {"flushes_requested", &ServiceStats::flushes_requested},
-    {"flushes_succeeded", &ServiceStats::flushes_succeeded},
-    {"flushes_failed", &ServiceStats::flushes_failed},
-    {"malformed_requests", &ServiceStats::malformed_requests},
-    {"skipped_chunks", &ServiceStats::skipped_chunks},
-}};
-
 }  // namespace ringscope
 
 #endif  // RINGSCOPE_CORE_DIFF_LOG_DIFF_H_

@@ -184,16 +184,16 @@ TEST(LogDiffer, OrderAcrossSequences_IsCountedApart) {
   EXPECT_FALSE(result.SameResults());
 }
 
-// With passes of one packet, the larger buffer returns the same packets behind others.
+// With passes of one packet, the larger buffer returns the same packets after others.
 TEST(LogDiffer, LaterReturn_IsOneDifference) {
   const Request scraped =
       Request(1).Move(1, Chunk(1, 1, 0).Whole(8, 'a').Whole(8, 'b').Incomplete());
   const Request again = Request(1).Move(1, Chunk(1, 1, 0).Whole(8, 'a').Whole(8, 'b').Incomplete());
-  const Request behind = Request(1).Move(1, Chunk(1, 1, 1).Whole(8, 'c'));
+  const Request after = Request(1).Move(1, Chunk(1, 1, 1).Whole(8, 'c'));
   const Request complete = Request(1).Move(1, Chunk(1, 1, 0).Whole(8, 'a').Whole(8, 'b'));
   // v54 takes the second scrape for a completion: it reads on in the next chunk at once.
   const LogDiff result =
-      DiffOf(Engines("v2@54", "v2@55"), {BufferOp(1), scraped.op(), again.op(), behind.op(),
+      DiffOf(Engines("v2@54", "v2@55"), {BufferOp(1), scraped.op(), again.op(), after.op(),
                                          DiffReadOp(), complete.op(), DiffReadOp()});
   EXPECT_EQ(result.counts[DiffKind::kMoved], 1u);
   EXPECT_EQ(result.counts[DiffKind::kOnlyInA], 0u);

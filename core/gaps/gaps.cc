@@ -14,7 +14,7 @@ class GapAnalysis::Impl {
 
   GapBuffer& Of(BufferId id) {
     std::unique_ptr<GapBuffer>& buffer = buffers_[id];
-    if (buffer == nullptr) buffer = std::make_unique<GapBuffer>(id, now_, room_);
+    if (buffer == nullptr) buffer = std::make_unique<GapBuffer>(id, now_, unused_);
     return *buffer;
   }
 
@@ -35,7 +35,7 @@ class GapAnalysis::Impl {
   }
   void AddDuplicate(const PacketAccount& account) { last_ = account; }
 
-  /// The ledger told of this packet just before.
+  /// The ledger reported this packet just before.
   void AddPacket(const SessionPacket& packet) {
     if (!packet.valid) return;
     Bytes bytes;
@@ -51,7 +51,7 @@ class GapAnalysis::Impl {
     Of(packet.buffer).OnPacket(last_, facts);
   }
 
-  /// Closes the buffer's book.
+  /// The buffer is at its end.
   void Close(BufferId id) {
     const auto buffer = buffers_.find(id);
     if (buffer == buffers_.end()) return;
@@ -76,7 +76,7 @@ class GapAnalysis::Impl {
 
  private:
   LogMoment now_;
-  GapBuffer::Room room_{.gaps = kMaxListed, .flags = kMaxListed};
+  GapBuffer::Unused unused_{.gaps = kMaxListed, .flags = kMaxListed};
   std::map<BufferId, std::unique_ptr<GapBuffer>> buffers_;
   std::map<BufferId, std::vector<SequenceGaps>> done_;
   StalePackets stale_;
@@ -96,7 +96,9 @@ void GapAnalysis::OnDuplicate(const PacketAccount& account) { impl_->AddDuplicat
 void GapAnalysis::OnRecord(const Op& op, const LogMoment& moment) {
   impl_->BeginRecord(op, moment);
 }
-void GapAnalysis::OnBufferSetUp(SessionBuffer& buffer) { impl_->Of(buffer.id).SetIdentity(buffer); }
+void GapAnalysis::OnBufferSetUp(SessionBuffer& buffer) {
+  impl_->Of(buffer.id).SetEngine(*buffer.info);
+}
 void GapAnalysis::OnBufferReplaced(SessionBuffer& buffer) { impl_->Close(buffer.id); }
 void GapAnalysis::OnChunk(BufferId buffer, const ChunkCommit& commit, std::optional<Refusal>) {
   impl_->AddChunk(buffer, commit);

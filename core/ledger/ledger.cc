@@ -19,11 +19,17 @@ bool IsLoss(Fate fate) {
   }
 }
 
-FateCount LedgerTotals::lost() const {
-  FateCount lost;
+FateCount FateCounts::all() const {
+  FateCount sum;
+  for (const FateCount& count : *this) sum += count;
+  return sum;
+}
+
+FateCount FateCounts::lost() const {
+  FateCount sum;
   for (size_t i = 0; i < kFates; ++i)
-    if (IsLoss(static_cast<Fate>(i))) lost += by_fate[i];
-  return lost;
+    if (IsLoss(static_cast<Fate>(i))) sum += (*this)[i];
+  return sum;
 }
 
 class Ledger::Impl {
@@ -118,8 +124,7 @@ void Ledger::OnDrained() { impl_->CloseAll(); }
 std::string Ledger::Check() const {
   std::string problems;
   for (const auto& [id, totals] : impl_->totals()) {
-    FateCount sum;
-    for (const FateCount& count : totals.by_fate) sum += count;
+    const FateCount sum = totals.by_fate.all();
     if (!(sum == totals.written))
       problems += fmt::format(
           "buffer {}: {} packets of {} bytes were written, but {} packets of {} bytes have a "

@@ -13,7 +13,7 @@ std::vector<ChainId> MakePieces(Chains& chains, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     pieces.push_back(chains.New());
     Chain& chain = chains[pieces.back()];
-    chain.pieces = chain.refs = 1;
+    chain.fragments = chain.refs = 1;
     chain.back_closed = true;
   }
   return pieces;
@@ -25,7 +25,7 @@ TEST(Chains, Find_LeadsToTheWholePacketFromEachPiece) {
   const std::vector<ChainId> pieces = MakePieces(chains, 100);
   for (size_t i = pieces.size() - 1; i-- > 0;) chains.Merge(pieces[i], pieces[i + 1]);
   for (const ChainId piece : pieces) EXPECT_EQ(chains.Find(piece), pieces.front());
-  EXPECT_EQ(chains[pieces.back()].pieces, 100u);
+  EXPECT_EQ(chains[pieces.back()].fragments, 100u);
 }
 
 TEST(Chains, Release_FreesSignpostsInAnyOrder) {

@@ -15,7 +15,7 @@
 
 namespace ringscope {
 
-/// A packet that a buffer returned, with what the service adds or says about it.
+/// A packet that a buffer returned, with what the service adds to it.
 struct SessionPacket {
   BufferId buffer{};
   const Packet* packet = nullptr;

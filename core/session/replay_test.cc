@@ -16,7 +16,7 @@ using testing::SessionLog;
 
 constexpr uint64_t kSecond = 1'000'000'000;
 
-/// Replays and returns what the sink was told.
+/// Replays and returns what was reported.
 class ReplayTest : public ::testing::Test {
  protected:
   void Start(ReplayOptions options) { replay_.emplace(std::move(options), log_); }

@@ -73,7 +73,7 @@ Status Session::ReadBuffer(BufferId id, std::optional<uint64_t> max_packets,
 Result<bool> Session::ReadBufferPass(BufferId id, uint64_t max_bytes) {
   SessionBuffer* buffer = FindOpenBuffer(id);
   if (buffer == nullptr) {
-    RS_RETURN_IF_ERROR(ReadBuffer(id, {}, {}));  // says so
+    RS_RETURN_IF_ERROR(ReadBuffer(id, {}, {}));  // warns
     return false;
   }
   uint64_t bytes = 0;

@@ -28,7 +28,7 @@ SweepLane::SweepLane(const ReplayOptions& config, EngineLookup find_engine)
 Result<std::unique_ptr<Engine>> SweepLane::MakeEngine(const EngineInfo& info,
                                                       const EngineConfig& config, BufferId id) {
   if (!info.create_shapes) {
-    // Said here: the session takes it for a mistake in the size, if one was chosen.
+    // Noted here: the session takes it for a mistake in the size, if one was chosen.
     Fail({ErrorCode::kUnsupported, info.name + " keeps payloads", {}, {}});
     return ringscope::Fail(ErrorCode::kUnsupported, info.name + " keeps payloads");
   }
@@ -162,14 +162,13 @@ void SweepLane::FillRow(const SessionBuffer& session_buffer, const WrittenTally*
   engine.VisitWriterStats(
       [&](const WriterStats& writer) { slots.Insert(writer.sequence, next_slot++); });
   row.written = written->written();
-  for (size_t i = 0; i < written->sequences().size(); ++i) {
-    const WrittenTally::Sequence& from = written->sequences()[i];
-    if (from.written.packets == 0) continue;
+  written->VisitSequences([&](SequenceKey key, const PacketCount& count) {
+    if (count.packets == 0) return;
     SweepSequence& sequence = row.sequences.emplace_back();
-    sequence.sequence = from.key;
-    sequence.written = from.written;
-    const PacketCount discarded = buffer.tally.discarded(from.key);
-    const uint32_t slot = slots.Find(from.key);
+    sequence.sequence = key;
+    sequence.written = count;
+    const PacketCount discarded = buffer.tally.discarded(key);
+    const uint32_t slot = slots.Find(key);
     const SequenceReads* reads = nullptr;
     if (slot != KeyIndex::kNone) {
       sequence.overwritten = buffer.tally.overwritten(slot);
@@ -182,10 +181,8 @@ void SweepLane::FillRow(const SessionBuffer& session_buffer, const WrittenTally*
       sequence.history_ns = duration_ns;
     else if (reads != nullptr && reads->read.packets > 0 && reads->read_event == buffer.read_event)
       sequence.history_ns = end_ns - std::min(end_ns, reads->oldest_ns);
-    if (row.shortest_sequence && sequence.history_ns >= row.shortest_history_ns) continue;
-    row.shortest_history_ns = sequence.history_ns;
-    row.shortest_sequence = sequence.sequence;
-  }
+    row.NoteHistory(sequence);
+  });
 }
 
 std::vector<SweepRow> SweepLane::Finish(const std::map<BufferId, WrittenTally>& written,

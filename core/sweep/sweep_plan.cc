@@ -85,9 +85,9 @@ Result<std::optional<Op>> FactsSource::Next() {
   return op;
 }
 
-Result<SessionFacts> ScanSession(OpSource& ops, const std::vector<SplitRule>& splits) {
+Result<SessionFacts> ScanSession(OpSource& ops, const std::vector<RetargetRule>& splits) {
   SessionFacts facts;
-  SplitSource split(ops, splits);
+  RetargetSource split(ops, splits);
   FactsSource source(split, facts);
   while (true) {
     RS_ASSIGN_OR_RETURN(const std::optional<Op> op, source.Next());

@@ -23,11 +23,11 @@ struct SessionFacts {
   std::map<ProducerId, std::string> producers;  // their names
   bool has_reads = false;
   uint64_t commit_bytes = 0;  // of all requests: no buffer can be filled with more
-  std::vector<SplitRule> unused_splits;
+  std::vector<RetargetRule> unused_splits;
 };
 
 /// Reads the records of a session to their end.
-Result<SessionFacts> ScanSession(OpSource& ops, const std::vector<SplitRule>& splits);
+Result<SessionFacts> ScanSession(OpSource& ops, const std::vector<RetargetRule>& splits);
 
 /// Whether a plan can be made without knowing the session.
 bool PlansBlindly(const SweepChoices& choices);

@@ -36,13 +36,13 @@ struct SweepRow {
   PacketCount written;  // packets that writers wrote to this buffer; bytes: of their payload
   PacketCount read;     // returned by the read passes, clones apart, however valid
   PacketCount unread;   // what one more read would have returned
-  // Why packets are missing. (Their bytes can lack pieces that came after newer chunks of the
+  // Why packets are missing. (Their bytes can lack fragments that came after newer chunks of the
   // sequence were lost.) What is left of `written` is what no buffer could have given:
   // unfinished, aborted, refused by the service, broken.
   PacketCount overwritten;
   PacketCount discarded;  // by the buffer: fill policy, or a chunk that came too late
   BufferStats stats;
-  BufferLosses losses;  // what the read packets say of losses
+  BufferLosses losses;  // that the read packets show
 
   /// From the commit of the oldest packet that the last read returned to the end of the log; 0: it
   /// returned nothing. The last read: all passes at the end, or the last recorded pass.
@@ -55,6 +55,12 @@ struct SweepRow {
   uint64_t used_bytes = 0;               // of the buffer that were ever written: its memory
   std::vector<SweepSequence> sequences;  // in order of first commit
 
+  /// Takes a sequence's history into account.
+  void NoteHistory(const SweepSequence& of) {
+    if (shortest_sequence && of.history_ns >= shortest_history_ns) return;
+    shortest_history_ns = of.history_ns;
+    shortest_sequence = of.sequence;
+  }
   /// Packets that the buffer lost, of those written to it: overwritten and discarded.
   uint64_t lost_packets() const { return overwritten.packets + discarded.packets; }
   /// Packets that it kept: read, or still there to be read.

@@ -36,19 +36,11 @@ void AppendWriterStats(std::string& out, uint32_t sequence_id, uint64_t buffer,
 }
 
 void AppendServiceStats(std::string& out, const ServiceStats& stats) {
-  const std::pair<uint32_t, uint64_t> fields[] = {
-      {proto::TraceStats::kProducersConnected, stats.producers_connected},
-      {proto::TraceStats::kProducersSeen, stats.producers_seen},
-      {proto::TraceStats::kTracingSessions, 1},
-      {proto::TraceStats::kTotalBuffers, stats.total_buffers},
-      {proto::TraceStats::kChunksDiscarded, stats.chunks_discarded},
-      {proto::TraceStats::kPatchesDiscarded, stats.patches_discarded},
-      {proto::TraceStats::kInvalidPackets, stats.invalid_packets},
-      {proto::TraceStats::kFlushesRequested, stats.flushes_requested},
-      {proto::TraceStats::kFlushesSucceeded, stats.flushes_succeeded},
-      {proto::TraceStats::kFlushesFailed, stats.flushes_failed},
-  };
-  for (const auto& [number, value] : fields) wire::AppendUint(out, number, value);
+  for (const ServiceField& field : kServiceFields) {
+    if (field.value == &ServiceStats::total_buffers)
+      wire::AppendUint(out, proto::TraceStats::kTracingSessions, 1);
+    if (field.proto_field != 0) wire::AppendUint(out, field.proto_field, stats.*field.value);
+  }
 }
 
 }  // namespace
