@@ -13,16 +13,6 @@ namespace {
 constexpr size_t kChunksShown = 4;
 constexpr size_t kEventsShown = 12;
 
-/// Of the packet's bytes, however they are sliced.
-/// @param joined scratch
-uint64_t HashOf(const Packet& packet, std::string& joined) {
-  if (packet.slices.size() == 1)
-    return XXH3_64bits(packet.slices[0].data(), packet.slices[0].size());
-  joined.clear();
-  for (const Bytes slice : packet.slices) joined += wire::AsText(slice);
-  return XXH3_64bits(joined.data(), joined.size());
-}
-
 /// Whether place (chunk, offset) comes before the other in its sequence.
 bool ComesBefore(ChunkId chunk, uint32_t offset, ChunkId other_chunk, uint32_t other_offset) {
   return chunk == other_chunk ? offset < other_offset : Precedes(chunk, other_chunk);
@@ -114,7 +104,8 @@ ReturnedPacket DiffSide::Describe(const SessionPacket& session_packet) {
   returned.last_chunk = packet.place.last_chunk;
   returned.content = packet.slices.empty() ? 0 : ReadPacketFacts(packet.slices[0]).content;
   returned.size = packet.size;
-  returned.hash = HashOf(packet, joined_);
+  const Bytes bytes = Joined(packet.slices, joined_);
+  returned.hash = XXH3_64bits(bytes.data(), bytes.size());
   returned.loss_bits = packet.dropped;
   returned.identity = packet.identity;
   returned.valid = session_packet.valid;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/base/enum_names.h"
 #include "core/base/log_moment.h"
@@ -15,6 +16,9 @@
 #include "core/session/session.h"
 
 namespace ringscope {
+namespace ledger {
+class BufferLedger;
+}
 
 // The ledger: what became of every packet that was written. The log holds every commit, lost ones
 // too; so each sequence can be reassembled from the log alone, as if the buffer were endless, and
@@ -147,6 +151,7 @@ struct FateCounts : std::array<FateCount, kFates> {
   using std::array<FateCount, kFates>::operator[];
   FateCount& operator[](Fate fate) { return (*this)[static_cast<size_t>(fate)]; }
   const FateCount& operator[](Fate fate) const { return (*this)[static_cast<size_t>(fate)]; }
+  FateCounts& operator+=(const FateCounts& other);
   FateCount all() const;
   FateCount lost() const;
 };
@@ -159,6 +164,7 @@ struct LedgerTotals {
   FateCount duplicates;   // beside the fates
   uint64_t returned = 0;  // packets that read passes returned, however valid
 
+  LedgerTotals& operator+=(const LedgerTotals& other);
   const FateCount& operator[](Fate fate) const { return by_fate[fate]; }
   FateCount lost() const { return by_fate.lost(); }
 };
@@ -171,7 +177,7 @@ class Ledger : public ReplayListener {
   ~Ledger() override;
 
   /// By buffer. Complete once all buffers were drained.
-  const std::map<BufferId, LedgerTotals>& totals() const;
+  const std::map<BufferId, LedgerTotals>& totals() const { return totals_; }
   /// What does not add up, as a warning; empty if all does. After the end. Anything else than empty
   /// is a bug in ringscope.
   std::string Check() const;
@@ -191,8 +197,16 @@ class Ledger : public ReplayListener {
   void OnDrained() override;
 
  private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  ledger::BufferLedger& Of(BufferId id);
+  /// The same, where something happens that may have to be reported at the end of the record.
+  ledger::BufferLedger& Touch(BufferId id);
+  void Close(BufferId id);
+
+  LedgerSink& sink_;
+  LogMoment now_;
+  std::map<BufferId, std::unique_ptr<ledger::BufferLedger>> buffers_;
+  std::vector<BufferId> touched_;  // by the record under way
+  std::map<BufferId, LedgerTotals> totals_;
 };
 
 }  // namespace ringscope

@@ -55,14 +55,17 @@ void SweepLane::CheckFailure(const Engine& engine) {
     Fail(*engine.failure());
 }
 
-ShapeEngine* SweepLane::EngineOf(BufferId id) {
-  if (engine_ != nullptr && engine_id_ == id) [[likely]]
-    return engine_;
-  const auto found = buffers_.find(id);
-  if (found == buffers_.end()) return nullptr;
-  engine_id_ = id;
-  engine_ = found->second->engine;
-  return engine_;
+/// Changes the engine of a buffer, if it has one.
+template <typename Change>
+void SweepLane::WithEngine(BufferId id, Change change) {
+  if (engine_ == nullptr || engine_id_ != id) [[unlikely]] {
+    const auto found = buffers_.find(id);
+    if (found == buffers_.end()) return;
+    engine_id_ = id;
+    engine_ = found->second->engine;
+  }
+  change(*engine_);
+  CheckFailure(*engine_);
 }
 
 Status SweepLane::ApplyOp(const Op& op) {
@@ -95,22 +98,20 @@ void SweepLane::Apply(const SweepBatch& batch) {
         break;
       case SweepBatch::Kind::kChunk: {
         const SweepBatch::Chunk& chunk = batch.chunks[step.index];
-        ShapeEngine* const engine = EngineOf(chunk.buffer);
-        if (engine == nullptr) break;
-        ChunkShape shape = chunk.shape;
-        shape.fragments = {batch.fragments.data() + chunk.first_fragment, chunk.fragments};
-        engine->CommitShape(chunk.commit, shape);
-        CheckFailure(*engine);
+        WithEngine(chunk.buffer, [&](ShapeEngine& engine) {
+          ChunkShape shape = chunk.shape;
+          shape.fragments = {batch.fragments.data() + chunk.first_fragment, chunk.fragments};
+          engine.CommitShape(chunk.commit, shape);
+        });
         break;
       }
       case SweepBatch::Kind::kPatches: {
         const SweepBatch::Patches& entry = batch.patches[step.index];
-        ShapeEngine* const engine = EngineOf(entry.buffer);
-        if (engine == nullptr) break;
-        ChunkPatches patches = entry.patches;
-        patches.patches = {batch.patch_places.data() + entry.first, entry.count};
-        engine->ApplyPatches(patches);
-        CheckFailure(*engine);
+        WithEngine(entry.buffer, [&](ShapeEngine& engine) {
+          ChunkPatches patches = entry.patches;
+          patches.patches = {batch.patch_places.data() + entry.first, entry.count};
+          engine.ApplyPatches(patches);
+        });
         break;
       }
     }

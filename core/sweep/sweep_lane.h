@@ -54,7 +54,8 @@ class SweepLane : private ReplayListener {
   void OnReadBegun(BufferId id) override;
   Status OnPacket(const SessionPacket& packet) override;
 
-  ShapeEngine* EngineOf(BufferId id);
+  template <typename Change>
+  void WithEngine(BufferId id, Change change);
   void Fail(Error error);
   void CheckFailure(const Engine& engine);
   Status ApplyOp(const Op& op);
