@@ -35,7 +35,7 @@ TEST(BufferHistory, Read_IsTheFirstFromARecordOn) {
   EXPECT_EQ(history.BytesAtReadFrom(4), 200u);
 }
 
-TEST(BufferHistory, Discard_TakesRoomOnceAndPushesNothing) {
+TEST(BufferHistory, Discard_TakesSpaceOnceAndPushesNothing) {
   BufferHistory history;
   history.AddDiscard(1, Name(kOne, 0), 4096);
   history.AddDiscard(2, Name(kOne, 0), 1000);  // scraped before

@@ -251,7 +251,7 @@ TEST(Gaps, NeverCommitted_CallsForAFlush) {
 
 // Chunk 5 came first, so its reader passes by all the others: after the gap after chunk 0 it loses
 // the packet in fragments, although nothing of it is missing.
-TEST(Gaps, OwnFault_IsCountedApart) {
+TEST(Gaps, BufferBug_IsCountedApart) {
   Story story("v2@58", 65536);
   story.Commit(Chunk(1, 1, 5).Whole(10, kFillGaps))
       .Commit(Chunk(1, 1, 0).Whole(10, kFillGaps))

@@ -49,7 +49,7 @@ std::vector<std::string> EventsOf(const std::string& engine, const std::vector<O
 Op EventsReadOp() { return {.time_ns = {}, .body = ReadPass{.buffer = BufferId{1}}}; }
 
 // [ c0: a20 | b12-> ] waits for c1; [ c2 ] breaks the chain for good.
-TEST(BufferEvents, TellsStallsAndPacketsGivenUp) {
+TEST(BufferEvents, ReportStallsAndAbandonedPackets) {
   const Request first = Request(1).Move(1, Chunk(1, 1, 0).Whole(20, 'a').Begins(12, 'b'));
   const Request third = Request(1).Move(1, Chunk(1, 1, 2).Whole(8, 'c'));
   EXPECT_THAT(
@@ -64,7 +64,7 @@ TEST(BufferEvents, TellsStallsAndPacketsGivenUp) {
                   "5: 1:1#2 leaves the buffer"));
 }
 
-TEST(BufferEvents, TellsWhoNeededTheRoom) {
+TEST(BufferEvents, ReportWhoNeededTheSpace) {
   std::vector<Op> ops = {BufferOp(1)};
   const Request first = Request(1).Move(1, Chunk(1, 1, 0).Whole(3000, 'a'));
   const Request second = Request(1).Move(1, Chunk(1, 2, 0).Whole(3000, 'b'));
@@ -76,7 +76,7 @@ TEST(BufferEvents, TellsWhoNeededTheRoom) {
                   "3: 1:2#0 committed: 3024 bytes at 0"));
 }
 
-TEST(BufferEvents, V1TellsWhatASequenceWaitsFor) {
+TEST(BufferEvents, V1ReportsWhatASequenceWaitsFor) {
   const Request patchable =
       Request(1).Move(1, Chunk(1, 1, 0).Whole(20, 'a').Begins(12, 'b').NeedsPatching());
   const Request orphan = Request(1).Move(1, Chunk(1, 2, 5).Ends(8, 'c'));
@@ -96,7 +96,7 @@ TEST(BufferEvents, V1TellsWhatASequenceWaitsFor) {
                           "6: 1:3#0 stalls its sequence: it waits for the completion of it"));
 }
 
-TEST(BufferEvents, TellsDiscardsAndMissedPatches) {
+TEST(BufferEvents, ReportDiscardsAndMissedPatches) {
   const Request first = Request(1).Move(1, Chunk(1, 1, 3).Whole(8, 'a'));
   const Request again = Request(1).Move(1, Chunk(1, 1, 3).Whole(8, 'a'));
   const Request patch = Request(1).Patch(1, 1, 3, 0, "wxyz");

@@ -185,7 +185,7 @@ TEST_F(SessionTest, MalformedInput_IsSkippedAndTold) {
 }
 
 // Part 0: chunk and patch; part 1: the chunk that the patch is for. Patches come after all chunks.
-TEST_F(SessionTest, RequestInParts_AppliesPatchesBehindAllChunks) {
+TEST_F(SessionTest, RequestInParts_AppliesPatchesAfterAllChunks) {
   Apply(BufferOp(0));
   Apply(Request(1).Patch(0, 1, 0, 1, "wxyz").Part(3, 0, false).op());
   EXPECT_THAT(log_.lines, IsEmpty());
