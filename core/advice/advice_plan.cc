@@ -149,7 +149,7 @@ GroupOutcome OutcomeOf(const std::vector<SweepRow>& rows, const std::vector<Sequ
   GroupOutcome outcome;
   bool any = false;
   for (const SweepRow& row : rows) {
-    if (std::find(buffers.begin(), buffers.end(), row.buffer) == buffers.end()) continue;
+    if (std::find(buffers.begin(), buffers.end(), row.id) == buffers.end()) continue;
     for (const SweepSequence& sequence : row.sequences) {
       if (!Contains(group, sequence.sequence)) continue;
       outcome.written += sequence.written.packets;

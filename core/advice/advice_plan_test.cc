@@ -16,7 +16,7 @@ constexpr SequenceKey kThird{ProducerId{2}, WriterId{1}};
 
 SweepRow Row(uint64_t size, uint64_t lost, uint64_t history_ns) {
   SweepRow row;
-  row.buffer = kPlanBuffer;
+  row.id = kPlanBuffer;
   row.size = size;
   row.overwritten.packets = lost;
   row.shortest_sequence = kFirst;

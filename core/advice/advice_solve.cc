@@ -87,7 +87,7 @@ class Solver {
     RS_ASSIGN_OR_RETURN(const SweepResult result, RunSweep(Split(splits), configs));
     Ladder ladder;
     for (const std::vector<SweepRow>& rows : result.rows)
-      for (const SweepRow& row : rows) ladder[row.buffer].push_back(row);
+      for (const SweepRow& row : rows) ladder[row.id].push_back(row);
     return ladder;
   }
 

@@ -13,6 +13,18 @@ std::vector<ReplayListener*> After(ReplayListener& first, std::vector<ReplayList
 
 }  // namespace
 
+BufferOutcome OutcomeOf(const SessionBuffer& buffer) {
+  BufferOutcome outcome;
+  outcome.id = buffer.id;
+  outcome.index = buffer.index;
+  outcome.engine = buffer.info->name;
+  outcome.size = buffer.requested_size;
+  outcome.policy = buffer.policy;
+  outcome.freed = buffer.freed;
+  outcome.stats = buffer.engine->stats();
+  return outcome;
+}
+
 CountedReplay::CountedReplay(ReplayOptions options, std::vector<ReplayListener*> listeners)
     : replay_(std::move(options), After(counter_, std::move(listeners))) {}
 
@@ -49,14 +61,7 @@ Result<ReplayOutcome> CountedReplay::Finish(bool histograms) {
       });
     }
     const Counts& counts = counter_.counts[id];
-    BufferOutcome& result = outcome.buffers.emplace_back();
-    result.id = id;
-    result.index = buffer.index;
-    result.engine = buffer.info->name;
-    result.size = buffer.requested_size;
-    result.policy = buffer.policy;
-    result.freed = buffer.freed;
-    result.stats = buffer.engine->stats();
+    BufferOutcome& result = outcome.buffers.emplace_back(OutcomeOf(buffer));
     result.read = counts.read;
     result.invalid = counts.invalid;
     if (const auto loss = losses.find(id); loss != losses.end()) result.losses = loss->second;

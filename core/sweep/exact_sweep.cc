@@ -231,17 +231,9 @@ Result<std::vector<SweepRow>> ReplayConfiguration(const SweepInput& input,
   std::vector<SweepRow> rows;
   for (const BufferOutcome& buffer : outcome.buffers) {
     const Gathered& gathered = gatherer.Of(buffer.id);
-    SweepRow& row = rows.emplace_back();
-    row.buffer = buffer.id;
-    row.engine = buffer.engine;
-    row.size = buffer.size;
-    row.policy = buffer.policy;
-    row.stats = buffer.stats;
-    row.read = buffer.read;
-    row.unread = buffer.unread;
-    row.losses = buffer.losses;
+    SweepRow& row = rows.emplace_back(SweepRow{buffer});
     row.discarded = gathered.discarded;
-    if (const auto totals = ledger.totals().find(row.buffer); totals != ledger.totals().end()) {
+    if (const auto totals = ledger.totals().find(row.id); totals != ledger.totals().end()) {
       row.written = totals->second.written;
       row.overwritten = totals->second[Fate::kOverwritten];
     }

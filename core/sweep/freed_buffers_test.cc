@@ -153,7 +153,7 @@ TEST_P(FreedBuffer, SweepsAgree) {
   ASSERT_TRUE(swept);
   for (const std::vector<SweepRow>& rows : {*exact, swept->rows.at(0)}) {
     ASSERT_EQ(rows.size(), 2u);
-    EXPECT_EQ(rows[0].buffer, kFreed);
+    EXPECT_EQ(rows[0].id, kFreed);
     EXPECT_EQ((Counts{rows[0].read, rows[0].unread}), Expected());
     EXPECT_EQ(rows[0].written, (PacketCount{4, 52}));
     EXPECT_EQ(rows[0].lost_packets(), 0u);

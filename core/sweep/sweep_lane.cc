@@ -148,11 +148,6 @@ void SweepLane::FillRow(const SessionBuffer& session_buffer, const WrittenTally*
                         uint64_t end_ns, uint64_t duration_ns, SweepRow& row) {
   const Buffer& buffer = *buffers_.at(session_buffer.id);
   const Engine& engine = *session_buffer.engine;
-  row.buffer = session_buffer.id;
-  row.engine = session_buffer.info->name;
-  row.size = session_buffer.requested_size;
-  row.policy = session_buffer.policy;
-  row.stats = engine.stats();
   row.read = buffer.read;
   if (buffer.returned_any) row.history_ns = end_ns - std::min(end_ns, buffer.oldest_ns);
   row.used_bytes = buffer.tally.used_bytes();
@@ -195,7 +190,7 @@ std::vector<SweepRow> SweepLane::Finish(const std::map<BufferId, WrittenTally>& 
   for (const auto& [id, buffer] : replay_.session().buffers()) {
     if (failure_) return rows;
     const auto tally = written.find(id);
-    SweepRow& row = rows.emplace_back();
+    SweepRow& row = rows.emplace_back(SweepRow{OutcomeOf(buffer)});
     FillRow(buffer, tally == written.end() ? nullptr : &tally->second, end_ns, duration_ns, row);
     if (const auto loss = losses.find(id); loss != losses.end()) row.losses = loss->second;
     CheckFailure(*buffer.engine);

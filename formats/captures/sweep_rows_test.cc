@@ -34,7 +34,7 @@ std::string Difference(const SweepRow& fast, const SweepRow& slow) {
   const auto compare = [&](const char* what, const auto& a, const auto& b) {
     if (a != b) text += fmt::format("{}: {} and {}; ", what, a, b);
   };
-  compare("buffer", Raw(fast.buffer), Raw(slow.buffer));
+  compare("buffer", Raw(fast.id), Raw(slow.id));
   compare("engine", fast.engine, slow.engine);
   compare("size", fast.size, slow.size);
   compare("written", Text(fast.written), Text(slow.written));
