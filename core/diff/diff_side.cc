@@ -61,8 +61,7 @@ void DiffSide::OnPatch(BufferId buffer, bool ok) {
 Status DiffSide::OnPacket(const SessionPacket& packet) {
   ReturnedPacket returned = Describe(packet);
   BufferState& buffer = StateFor(packet.buffer);
-  ++buffer.packets;
-  buffer.packet_bytes += returned.size;
+  buffer.read += {1, returned.size};
 
   SequenceState& sequence = buffer.sequences[returned.place.sequence];
   returned.late = sequence.returned && ComesBefore(returned.place.chunk, returned.place.offset,
@@ -311,16 +310,9 @@ SideState DiffSide::StateOf(BufferId id, std::optional<ChunkName> near) const {
 }
 
 SideBuffer DiffSide::Outcome(const SessionBuffer& buffer) const {
-  SideBuffer outcome;
-  outcome.engine = buffer.info->name;
-  outcome.size = buffer.requested_size;
-  outcome.policy = buffer.policy;
-  outcome.freed = buffer.freed;
-  outcome.stats = buffer.engine->stats();
-  outcome.unread_bytes = outcome.stats.unread_bytes();
+  SideBuffer outcome{OutcomeOf(buffer)};
   if (const auto state = buffers_.find(buffer.id); state != buffers_.end()) {
-    outcome.packets = state->second.packets;
-    outcome.packet_bytes = state->second.packet_bytes;
+    outcome.read = state->second.read;
     outcome.peak_bytes = state->second.peak_bytes;
   }
   return outcome;

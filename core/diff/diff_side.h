@@ -113,8 +113,7 @@ class DiffSide : public ReplayListener {
     Fill before;          // the record `record`
     uint64_t record = 0;  // count of the last one that changed something
     uint64_t peak_bytes = 0;
-    uint64_t packets = 0;
-    uint64_t packet_bytes = 0;
+    PacketCount read;
     SequenceMap<SequenceState> sequences;
   };
   /// The last events, without returned packets, which are reported in full elsewhere.

@@ -62,7 +62,7 @@ TEST(LogDiffer, SameSides_AreTheSame) {
   EXPECT_EQ(result.counts.matched, 2u);
   EXPECT_FALSE(result.first);
   EXPECT_FALSE(result.first_counter);
-  EXPECT_EQ(result.buffers.at(0).sides.a.packets, 2u);
+  EXPECT_EQ(result.buffers.at(0).sides.a.read.packets, 2u);
 }
 
 // The second buffer of the id is as the first, of which nothing stays.
@@ -290,8 +290,8 @@ TEST(LogDiffer, BufferSetUpAgain_StartsEmpty) {
   EXPECT_EQ(result.first->states.a.wraps, 1u);
   EXPECT_EQ(result.first->states.b.held_bytes, 6048u);
   const Both<SideBuffer>& buffers = result.buffers.at(0).sides;
-  EXPECT_EQ(buffers.a.packets, 1u);
-  EXPECT_EQ(buffers.b.packets, 2u);
+  EXPECT_EQ(buffers.a.read.packets, 1u);
+  EXPECT_EQ(buffers.b.read.packets, 2u);
   EXPECT_EQ(buffers.a.peak_bytes, 3024u);
 }
 
