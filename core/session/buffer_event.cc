@@ -39,7 +39,7 @@ const char* InWords(DiscardReason reason) {
 }
 
 std::string WaitsFor(StallReason reason, const std::string& chunk) {
-  constexpr std::array kWords = {"a patch of ", "the chunk after ", "the completion of "};
+  constexpr std::array kWords = {"a patch of ", "the chunk after ", "the writer to complete "};
   return kWords.at(static_cast<size_t>(reason)) + chunk;
 }
 

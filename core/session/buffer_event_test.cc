@@ -93,7 +93,7 @@ TEST(BufferEvents, V1ReportsWhatASequenceWaitsFor) {
                           "6: the packet at 1:2#5+0 abandoned: orphan_continuation",
                           "6: 1:2#5: orphan_continuation is noted for the next packet",
                           "6: the packet at 1:3#0+0 read: 8 bytes, flagged present",
-                          "6: 1:3#0 stalls its sequence: it waits for the completion of it"));
+                          "6: 1:3#0 stalls its sequence: it waits for the writer to complete it"));
 }
 
 TEST(BufferEvents, ReportDiscardsAndMissedPatches) {
