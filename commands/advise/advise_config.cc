@@ -107,12 +107,12 @@ std::vector<PredictedBuffer> PredictionOf(const AdviceReport& report) {
     if (const AdviceBuffer* buffer = report.facts.Find(planned.id); buffer != nullptr)
       one.size_now = buffer->size;
     for (const SweepRow& row : findings.now) {
-      if (row.buffer != planned.id) continue;
+      if (row.id != planned.id) continue;
       one.lost_now = row.lost_packets();
       one.history_now_ns = row.shortest_history_ns;
     }
     for (const SweepRow& row : findings.then) {
-      if (row.buffer != planned.id) continue;
+      if (row.id != planned.id) continue;
       one.written = row.written.packets;
       one.lost_then = row.lost_packets();
       one.history_then_ns = row.shortest_history_ns;

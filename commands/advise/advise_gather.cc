@@ -25,22 +25,17 @@ class Gatherer : public ReplayListener, public LedgerSink {
     now_ns_ = *op.time_ns;
   }
 
+  void OnBufferSetUp(SessionBuffer& buffer) override { engines_[buffer.id] = buffer.info; }
   void OnChunk(BufferId id, const ChunkCommit& commit, std::optional<Refusal> refusal) override {
     if (refusal) return;
     AdviceBuffer* buffer = BufferOf(id);
     if (buffer == nullptr) return;
-    // Of a whole chunk V2 stores the fragments alone.
-    size_t stored = commit.payload.size();
-    if (commit.complete && !buffer->engine.starts_with("v1")) {
-      ReadWrittenChunk(commit, written_);
-      stored = written_.bytes;
-    }
-    const uint64_t room = (stored + 31) / 16 * 16;
-    buffer->rate.Add(now_ns_, room);
+    const uint32_t space = engines_.at(id)->SpaceOf(commit, written_);
+    buffer->rate.Add(now_ns_, space);
     ProducerOf(commit.sequence.producer).rate.Add(now_ns_, commit.payload.size());
     const bool is_new = !sequences_.contains(KeyOf(id, commit.sequence));
     Sequence& sequence = SequenceOf(id, commit.sequence);
-    sequence.facts.space_bytes += room;
+    sequence.facts.space_bytes += space;
     if (is_new) sequence.facts.first_ns = SinceStart(now_ns_);
     sequence.facts.last_ns = SinceStart(now_ns_);
   }
@@ -139,6 +134,7 @@ class Gatherer : public ReplayListener, public LedgerSink {
   std::unordered_map<uint16_t, size_t> producer_index_;
   std::optional<uint64_t> first_ns_;
   uint64_t now_ns_ = 0;
+  std::map<BufferId, const EngineInfo*> engines_;
   WrittenChunk written_;  // scratch
 };
 
@@ -150,16 +146,14 @@ Status GatherFacts(Context& context, SessionReader& sessions, const AdviceReads&
   Gatherer gatherer(facts, analysis);
   ReplayChoices choices;
   choices.reads = reads.replay;
-  std::map<BufferId, LedgerTotals> totals;
-  RS_ASSIGN_OR_RETURN(
-      const ReplayOutcome outcome,
-      ReplaySession(
-          context, sessions, choices,
-          {.accounts = &gatherer, .totals = &totals, .listeners = {&gatherer, &analysis}}));
+  Ledger ledger(gatherer);
+  RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome,
+                      ReplaySession(context, sessions, choices,
+                                    {.ledger = &ledger, .listeners = {&gatherer, &analysis}}));
   for (const BufferOutcome& result : outcome.buffers)
     for (AdviceBuffer& buffer : facts.buffers)
       if (buffer.id == result.id) buffer.engine = result.engine;
-  gatherer.Finish(analysis.Finish(totals), late_ns);
+  gatherer.Finish(analysis.Finish(ledger.totals()), late_ns);
   return {};
 }
 

@@ -42,7 +42,6 @@ Result<std::string> Events(std::unique_ptr<ByteSource> source, const std::string
     RS_RETURN_IF_ERROR(replay.Apply(*op));
   }
   RS_RETURN_IF_ERROR(replay.Finish());
-  events.OnSessionEnd(replay.session().buffers());
   RS_RETURN_IF_ERROR(events.Finish());
   return sink.text;
 }

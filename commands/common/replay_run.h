@@ -1,9 +1,6 @@
 #ifndef RINGSCOPE_COMMANDS_COMMON_REPLAY_RUN_H_
 #define RINGSCOPE_COMMANDS_COMMON_REPLAY_RUN_H_
 
-#include <cstdint>
-#include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,19 +10,13 @@
 #include "commands/shell/values.h"
 #include "core/ledger/ledger.h"
 #include "core/log/retarget.h"
-#include "core/session/replay.h"
-#include "core/session/replay_outcome.h"
-#include "formats/ops/events_jsonl.h"
-#include "formats/trace/perfetto_trace.h"
+#include "core/session/counted_replay.h"
 
 namespace ringscope {
 
 /// What a user chooses about a replay; the options of all commands that replay.
-struct ReplayChoices {
-  Session::Options session;
-  ReadsChoice reads;
-  std::optional<uint64_t> pass_bytes;
-  std::vector<SplitRule> splits;  // what goes into other buffers than the log says
+struct ReplayChoices : ReplayOptions {
+  std::vector<RetargetRule> splits;  // what goes into other buffers than in the log
 };
 
 /// How the replay options are called, where a command has them more than once.
@@ -38,26 +29,21 @@ struct ReplayOptionNames {
 /// Adds --engine, --size, --policy, --reads and --pass-bytes.
 void AddReplayOptions(CLI::App& app, ReplayChoices& choices, const ReplayOptionNames& names = {});
 /// Adds --split.
-void AddSplitOption(CLI::App& app, std::vector<SplitRule>& splits);
+void AddSplitOption(CLI::App& app, std::vector<RetargetRule>& splits);
 /// Warns of rules that moved nothing.
 void WarnOfUnusedSplits(Console& console, const std::string& path,
-                        const std::vector<SplitRule>& unused);
-/// The same choices as a replay takes them.
-ReplayOptions ToReplayOptions(const ReplayChoices& choices);
+                        const std::vector<RetargetRule>& unused);
 
-/// Where else a replay goes. Not owned; nullptr: nowhere.
-struct ReplayOutputs {
-  TraceWriter* trace = nullptr;
-  EventsWriter* events = nullptr;
-  LedgerSink* accounts = nullptr;                      // keeps a ledger, whose entries go there
-  std::map<BufferId, LedgerTotals>* totals = nullptr;  // of that ledger, by buffer
-  std::vector<ReplayListener*> listeners;
-  bool histograms = false;  // fill ReplayOutcome::writers: memory for each sequence
+/// Who follows a replay. Not owned.
+struct ReplayFollowers {
+  Ledger* ledger = nullptr;                // comes before the others, and is checked at the end
+  std::vector<ReplayListener*> listeners;  // in this order
+  bool histograms = false;                 // fill ReplayOutcome::writers: memory for each sequence
 };
 
 /// Replays the session that `sessions` stands at, to its end.
 Result<ReplayOutcome> ReplaySession(Context& context, SessionReader& sessions,
-                                    const ReplayChoices& choices, const ReplayOutputs& outputs);
+                                    const ReplayChoices& choices, const ReplayFollowers& followers);
 
 }  // namespace ringscope
 

@@ -14,12 +14,12 @@
 
 namespace ringscope {
 
-/// What a command is to read: the logs of its command line, one behind the other, and perhaps only
+/// What a command is to read: the logs of its command line, one after the other, and perhaps only
 /// one of their sessions.
 struct SessionSelection {
   std::vector<std::string> paths;
   std::optional<uint64_t> only;  // session number, from 1
-  bool quiet = false;            // no word of damage: another reader has told of it
+  bool quiet = false;            // damage is not reported: another reader has done so
 };
 
 /// The sessions of some logs, one after the other. A session starts with a log's first record and
@@ -33,7 +33,7 @@ class SessionReader : public OpSource {
 
   /// Gives the first path's content, where it is opened already. Call it before all else.
   void UseOpened(std::unique_ptr<ByteSource> source) { opened_ = std::move(source); }
-  /// Goes on to the next selected session, skipping what is left of this one. Call it first.
+  /// Continues with the next selected session, skipping what is left of this one. Call it first.
   /// @return false: there is none. A selected session that does not exist is an error.
   Result<bool> NextSession();
   /// The next record of this session; nullopt at its end.

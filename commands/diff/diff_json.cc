@@ -108,9 +108,9 @@ Json SideJson(const SideBuffer& side) {
           {"size", side.size},
           {"policy", Name(side.policy)},
           {"freed", side.freed},
-          {"packets", side.packets},
-          {"packet_bytes", side.packet_bytes},
-          {"unread_bytes", side.unread_bytes},
+          {"packets", side.read.packets},
+          {"packet_bytes", side.read.bytes},
+          {"unread_bytes", side.stats.unread_bytes()},
           {"peak_bytes", side.peak_bytes}};
 }
 

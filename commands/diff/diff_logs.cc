@@ -85,7 +85,7 @@ Result<std::vector<SessionDiff>> DiffSessions(const DiffArgs& args, SessionReade
 
 DiffOptions ToDiffOptions(const DiffArgs& args) {
   DiffOptions options;
-  for (const Side side : kSides) options.sides[side] = ToReplayOptions(args.sides[side]);
+  for (const Side side : kSides) options.sides[side] = args.sides[side];
   options.listed = args.limit;
   return options;
 }

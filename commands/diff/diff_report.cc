@@ -33,9 +33,9 @@ void PrintBuffers(Console& console, const LogDiff& result) {
     table.AddRow({fmt::format("buffer {}", Raw(buffer.id)), "engine", a.engine, b.engine});
     add("size", HumanSize(a.size), HumanSize(b.size));
     add("policy", Name(a.policy), Name(b.policy));
-    add("packets read", WithCommas(a.packets), WithCommas(b.packets));
-    add("packet bytes", HumanSize(a.packet_bytes), HumanSize(b.packet_bytes));
-    add("left unread", HumanSize(a.unread_bytes), HumanSize(b.unread_bytes));
+    add("packets read", WithCommas(a.read.packets), WithCommas(b.read.packets));
+    add("packet bytes", HumanSize(a.read.bytes), HumanSize(b.read.bytes));
+    add("left unread", HumanSize(a.stats.unread_bytes()), HumanSize(b.stats.unread_bytes()));
     add("most held", HumanSize(a.peak_bytes), HumanSize(b.peak_bytes));
   }
   console.Print("\n");

@@ -270,7 +270,8 @@ TEST(Diff, TraceOfAReplay_IsThatOfTheService) {
   ASSERT_TRUE(sessions.NextSession().value());
   StringSink sink;
   TraceWriter trace(sink);
-  ASSERT_TRUE(ReplaySession(memory.context, sessions, choices, {.trace = &trace}));
+  ASSERT_TRUE(ReplaySession(memory.context, sessions, choices, {.listeners = {&trace}}));
+  ASSERT_TRUE(trace.Finish());
   DiffArgs args;
   args.format = "json";
   args.logs.logs = {folder.Write("replay.pftrace", sink.text),

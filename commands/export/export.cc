@@ -34,9 +34,10 @@ Result<ExitCode> RunExport(const ExportArgs& args, Context& context) {
     RS_ASSIGN_OR_RETURN(const bool more, sessions.NextSession());
     if (!more) break;
     ExportSink sink(*database, sessions.session());
+    Ledger ledger(sink);
     RS_ASSIGN_OR_RETURN(
         const ReplayOutcome outcome,
-        ReplaySession(context, sessions, args.choices, {.accounts = &sink, .listeners = {&sink}}));
+        ReplaySession(context, sessions, args.choices, {.ledger = &ledger, .listeners = {&sink}}));
     RS_RETURN_IF_ERROR(sink.Finish(outcome));
     ++count;
     lost += sink.lost_packets();

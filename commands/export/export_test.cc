@@ -261,13 +261,12 @@ TEST_P(ExportOverTestdata, RowsAreThePacketsWritten) {
   SessionReader sessions(memory.context, {args.logs, {}}, "replaying");
   while (sessions.NextSession().value()) {
     Counter counter;
-    std::map<BufferId, LedgerTotals> ledger;
-    const auto outcome =
-        ReplaySession(memory.context, sessions, args.choices,
-                      {.accounts = &counter, .totals = &ledger, .listeners = {&counter}});
+    Ledger ledger(counter);
+    const auto outcome = ReplaySession(memory.context, sessions, args.choices,
+                                       {.ledger = &ledger, .listeners = {&counter}});
     ASSERT_TRUE(outcome) << outcome.error().ToString();
     const std::string number = std::to_string(sessions.session());
-    for (const auto& [id, totals] : ledger) {
+    for (const auto& [id, totals] : ledger.totals()) {
       for (size_t i = 0; i < kFates; ++i) {
         if (totals.by_fate[i].packets == 0) continue;
         auto& [packets, bytes] = want[{number, Name(static_cast<Fate>(i))}];

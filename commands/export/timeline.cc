@@ -38,8 +38,9 @@ Result<ExitCode> RunTimeline(const TimelineArgs& args, Context& context) {
   RS_ASSIGN_OR_RETURN(bool more, sessions.NextSession());
   while (more) {
     LifeTrace life(*file, static_cast<uint32_t>(args.lanes));
+    Ledger ledger(life);
     RS_RETURN_IF_ERROR(
-        ReplaySession(context, sessions, args.choices, {.accounts = &life, .listeners = {&life}}));
+        ReplaySession(context, sessions, args.choices, {.ledger = &ledger, .listeners = {&life}}));
     RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "a trace"));
     RS_RETURN_IF_ERROR(life.Finish());
     counts = life.counts();

@@ -260,18 +260,17 @@ TEST_P(TimelineOverCaptures, AddsUpWithTheReplay) {
 
     MemoryRun memory;
     LedgerSink accounts;
-    std::map<BufferId, LedgerTotals> ledger;
+    Ledger ledger(accounts);
     SessionReader sessions(memory.context, {{args.log}, {}}, "replaying");
     ASSERT_TRUE(sessions.NextSession().value());
-    const auto outcome = ReplaySession(memory.context, sessions, args.choices,
-                                       {.accounts = &accounts, .totals = &ledger});
+    const auto outcome = ReplaySession(memory.context, sessions, args.choices, {.ledger = &ledger});
     ASSERT_TRUE(outcome) << outcome.error().ToString();
     uint64_t written = 0, rewritten = 0, lost = 0, passes = 0;
     for (const BufferOutcome& buffer : outcome->buffers) {
       written += buffer.stats.chunks_written;
       rewritten += buffer.stats.chunks_rewritten;
     }
-    for (const auto& [id, totals] : ledger) lost += totals.lost().packets;
+    for (const auto& [id, totals] : ledger.totals()) lost += totals.lost().packets;
 
     std::map<std::string, uint64_t> taken;
     uint64_t lost_shown = 0;

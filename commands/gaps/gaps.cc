@@ -95,13 +95,12 @@ Result<bool> ReportSession(const GapsArgs& args, SessionReader& sessions, Contex
   SessionNotes notes;
   GapAnalysis analysis(args.stale_ns);
   LostPacketList accounts(args, notes, sessions.session(), context.console, analysis);
-  std::map<BufferId, LedgerTotals> totals;
-  RS_ASSIGN_OR_RETURN(
-      const ReplayOutcome outcome,
-      ReplaySession(context, sessions, args.choices,
-                    {.accounts = &accounts, .totals = &totals, .listeners = {&notes, &analysis}}));
+  Ledger ledger(accounts);
+  RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome,
+                      ReplaySession(context, sessions, args.choices,
+                                    {.ledger = &ledger, .listeners = {&notes, &analysis}}));
   if (args.packets) return accounts.listed();
-  const GapReport report = analysis.Finish(totals);
+  const GapReport report = analysis.Finish(ledger.totals());
   const uint64_t limit = args.limit.value_or(args.format == "text" ? 20 : 0);
   const ShownGaps selection(report, outcome, notes, args.filter, limit);
   Print(args, selection, context.console, document);

@@ -123,9 +123,10 @@ void WarnOfOddChoices(const GraphArgs& args, const GraphReport& report, Console&
 Result<ExitCode> DrawGraphs(const GraphArgs& args, SessionReader& sessions, Context& context,
                             Report& report) {
   ChunkGraphBuilder builder(BuilderOptions(args));
-  RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome,
-                      ReplaySession(context, sessions, args.choices,
-                                    {.accounts = &builder, .listeners = {&builder}}));
+  Ledger ledger(builder);
+  RS_ASSIGN_OR_RETURN(
+      const ReplayOutcome outcome,
+      ReplaySession(context, sessions, args.choices, {.ledger = &ledger, .listeners = {&builder}}));
   RS_RETURN_IF_ERROR(CheckBuffer(args, outcome));
   GraphReport drawn{
       .outcome = outcome, .clock = GraphClock(outcome.first_time_ns), .graphs = builder.Take()};

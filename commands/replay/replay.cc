@@ -8,7 +8,9 @@
 #include "commands/shell/options.h"
 #include "commands/shell/output.h"
 #include "commands/shell/text.h"
+#include "formats/ops/events_jsonl.h"
 #include "formats/trace/lost_trace.h"
+#include "formats/trace/perfetto_trace.h"
 
 namespace ringscope {
 namespace {
@@ -81,17 +83,27 @@ Result<ReplayOutcome> ReplayInto(const OutputFiles& files, const ReplayArgs& arg
                                  std::string& lost_summary) {
   std::optional<TraceWriter> trace;
   std::optional<EventsWriter> events;
-  ReplayOutputs outputs{.histograms = args.stats};
-  if (files.trace) outputs.trace = &trace.emplace(*files.trace);
-  if (files.events) outputs.events = &events.emplace(*files.events);
-  if (!files.lost) return ReplaySession(context, sessions, args.choices, outputs);
-  LostTrace lost(*files.lost);
-  outputs.accounts = &lost.packets();
-  outputs.listeners = {&lost.packets(), &lost};
-  RS_ASSIGN_OR_RETURN(ReplayOutcome outcome,
-                      ReplaySession(context, sessions, args.choices, outputs));
-  RS_RETURN_IF_ERROR(lost.Finish());
-  lost_summary = lost.Summary();
+  std::optional<LostTrace> lost;
+  std::optional<Ledger> ledger;
+  ReplayChoices choices = args.choices;
+  ReplayFollowers followers{.histograms = args.stats};
+  if (files.trace) followers.listeners.push_back(&trace.emplace(*files.trace));
+  if (files.events) {
+    choices.plain_streams_as_recorded = true;
+    followers.listeners.push_back(&events.emplace(*files.events));
+  }
+  if (files.lost) {
+    lost.emplace(*files.lost);
+    followers.ledger = &ledger.emplace(lost->packets());
+    followers.listeners.insert(followers.listeners.end(), {&lost->packets(), &*lost});
+  }
+  RS_ASSIGN_OR_RETURN(ReplayOutcome outcome, ReplaySession(context, sessions, choices, followers));
+  if (trace) RS_RETURN_IF_ERROR(trace->Finish());
+  if (events) RS_RETURN_IF_ERROR(events->Finish());
+  if (lost) {
+    RS_RETURN_IF_ERROR(lost->Finish());
+    lost_summary = lost->Summary();
+  }
   return outcome;
 }
 

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <numeric>
 
 #include "commands/replay/replay_report.h"
@@ -10,25 +9,6 @@
 
 namespace ringscope {
 namespace {
-
-struct ServiceField {
-  const char* name;
-  uint64_t ServiceStats::*value;
-};
-
-constexpr std::array<ServiceField, 11> kServiceFields = {{
-    {"producers_connected", &ServiceStats::producers_connected},
-    {"producers_seen", &ServiceStats::producers_seen},
-    {"total_buffers", &ServiceStats::total_buffers},
-    {"chunks_discarded", &ServiceStats::chunks_discarded},
-    {"patches_discarded", &ServiceStats::patches_discarded},
-    {"invalid_packets", &ServiceStats::invalid_packets},
-    {"flushes_requested", &ServiceStats::flushes_requested},
-    {"flushes_succeeded", &ServiceStats::flushes_succeeded},
-    {"flushes_failed", &ServiceStats::flushes_failed},
-    {"malformed_requests", &ServiceStats::malformed_requests},
-    {"skipped_chunks", &ServiceStats::skipped_chunks},
-}};
 
 void ReportBuffers(Report& report, const ReplayOutcome& outcome) {
   BufferTable table(outcome);

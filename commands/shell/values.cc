@@ -163,13 +163,13 @@ Result<ReadsChoice> ParseReads(std::string_view text) {
   return UsageError("'{}' is not a time to read; write recorded, end, none or every=5s", text);
 }
 
-Result<SplitRule> ParseSplit(std::string_view text) {
+Result<RetargetRule> ParseSplit(std::string_view text) {
   const size_t equals = text.find('=');
   if (equals == std::string_view::npos)
     return UsageError("'{}' names no buffer; write it like 2:17=9, or 2=9 for a whole producer",
                       text);
   const std::string_view who = text.substr(0, equals);
-  SplitRule rule;
+  RetargetRule rule;
   if (who.find(':') != std::string_view::npos) {
     RS_ASSIGN_OR_RETURN(const SequenceKey sequence, ParseSequence(who));
     rule.producer = sequence.producer;

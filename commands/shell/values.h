@@ -53,7 +53,7 @@ Result<RecordRange> ParseRecordRange(std::string_view text);
 Result<ReadsChoice> ParseReads(std::string_view text);
 
 /// "2:17=9" (a writer's sequence), "2=9" (a producer): goes to buffer 9.
-Result<SplitRule> ParseSplit(std::string_view text);
+Result<RetargetRule> ParseSplit(std::string_view text);
 
 /// `[BUFFER=]VALUE`, split.
 struct BufferValue {

@@ -89,7 +89,7 @@ Result<SweepReport> SweepSession(const SweepArgs& args, const SweepInput& input,
     return FindTargets(input, std::move(facts), args.choices, args.targets);
   SweepReport report;
   RS_ASSIGN_OR_RETURN(report.plan, MakePlan(args.choices, facts));
-  std::vector<SweepConfig> configs;
+  std::vector<ReplayOptions> configs;
   for (const SweepPoint& point : report.plan.points) configs.push_back(point.config);
   RS_ASSIGN_OR_RETURN(report.result, RunSweep(input, configs));
   NameReads(facts, report.plan);
@@ -129,7 +129,7 @@ Result<ExitCode> SweepSessions(const SweepArgs& args, const std::vector<std::str
           std::unique_ptr<OpSource> ops,
           OpenSession(context, {.paths = logs, .only = number, .quiet = true}, "sweeping"));
       if (args.choices.splits.empty()) return ops;
-      return std::make_unique<SplitSource>(std::move(ops), args.choices.splits);
+      return std::make_unique<RetargetSource>(std::move(ops), args.choices.splits);
     };
     std::set<std::string> warnings;
     input.warn = [&](const std::string& text) {

@@ -16,7 +16,7 @@ Json SequenceJson(const SweepSequence& sequence) {
 }
 
 Json RowJson(const SweepRow& row, bool sequences) {
-  Json json = {{"buffer", Raw(row.buffer)},
+  Json json = {{"buffer", Raw(row.id)},
                {"engine", row.engine},
                {"policy", Name(row.policy)},
                {"size", row.size},
@@ -58,7 +58,7 @@ Json FoundJson(const SweepReport& report, const FoundSize& found) {
   json["buffers"] = Json::array();
   if (found.point) {
     for (const SweepRow& row : report.result.rows[*found.point])
-      json["buffers"].push_back({{"buffer", Raw(row.buffer)}, {"size", row.size}});
+      json["buffers"].push_back({{"buffer", Raw(row.id)}, {"size", row.size}});
   }
   return json;
 }

@@ -275,7 +275,7 @@ std::string HtmlRow(const SweepReport& report, const SweepRow& row) {
   const double share = row.written.packets == 0 ? 0
                                                 : 100.0 * static_cast<double>(kept) /
                                                       static_cast<double>(row.written.packets);
-  const bool own = row.size == OwnSize(report, row.buffer);
+  const bool own = row.size == OwnSize(report, row.id);
   return fmt::format(
       "<tr{}><td>{}</td><td class=\"kept\"><span class=\"bar\"><i "
       "style=\"width:{:.1f}%\"></i></span>{}</td>"

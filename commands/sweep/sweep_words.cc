@@ -17,7 +17,7 @@ std::string SizesText(const std::vector<SweepRow>& rows) {
   std::string text;
   for (const SweepRow& row : rows)
     text += fmt::format("{}{} for buffer {}", text.empty() ? "" : ", ", HumanSize(row.size),
-                        Raw(row.buffer));
+                        Raw(row.id));
   return text;
 }
 
@@ -46,13 +46,13 @@ std::string WhyNotText(const SweepReport& report, const TargetMiss& miss) {
       return fmt::format("the log lasts only {}", HumanDuration(report.result.duration_ns()));
     case TargetMiss::Kind::kHistory:
       return fmt::format("even in {} of buffer {}, sequence {} reaches back only {}",
-                         HumanSize(row.size), Raw(row.buffer), ToString(*row.shortest_sequence),
+                         HumanSize(row.size), Raw(row.id), ToString(*row.shortest_sequence),
                          HumanDuration(row.shortest_history_ns));
     case TargetMiss::Kind::kLoss:
       break;
   }
   return fmt::format("even in {} of buffer {}, {} of {} are overwritten, {} discarded",
-                     HumanSize(row.size), Raw(row.buffer), WithCommas(row.overwritten.packets),
+                     HumanSize(row.size), Raw(row.id), WithCommas(row.overwritten.packets),
                      Count(row.written.packets, "packet"), WithCommas(row.discarded.packets));
 }
 

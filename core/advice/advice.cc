@@ -1,6 +1,7 @@
 #include "core/advice/advice.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 #include "core/advice/advice_plan.h"
@@ -272,7 +273,9 @@ std::vector<std::pair<const char*, uint64_t>> ListNumbers(const AdviceNumbers& n
   std::vector<std::pair<const char*, uint64_t>> list;
   std::visit(
       [&](const auto& of) {
-        for (const auto& [name, value] : of.kFields) list.emplace_back(name, of.*value);
+        constexpr size_t kCount = std::size(of.kNames);
+        const auto values = std::bit_cast<std::array<uint64_t, kCount>>(of);
+        for (size_t i = 0; i < kCount; ++i) list.emplace_back(of.kNames[i], values[i]);
       },
       numbers);
   return list;

@@ -8,11 +8,8 @@
 
 namespace ringscope {
 
-// The numbers that a piece of advice comes with: a struct for each kind, or for some kinds that
-// have the same. kFields lists them by the names that documents use.
-
-template <typename Numbers>
-using NumberField = std::pair<const char*, uint64_t Numbers::*>;
+// The numbers that an advice comes with: a struct for each kind, or for some kinds that have the
+// same. kNames has the names of all members, in order, as documents use them.
 
 /// Of a buffer's size.
 struct SizeNumbers {
@@ -23,10 +20,8 @@ struct SizeNumbers {
   uint64_t needed = 0;      // bytes; 0: no size that was tried does what is wanted
   uint64_t planned = 0;     // bytes
 
-  static constexpr NumberField<SizeNumbers> kFields[] = {
-      {"size", &SizeNumbers::size},       {"history_ns", &SizeNumbers::history_ns},
-      {"written", &SizeNumbers::written}, {"lost", &SizeNumbers::lost},
-      {"needed", &SizeNumbers::needed},   {"planned", &SizeNumbers::planned}};
+  static constexpr const char* kNames[] = {"size", "history_ns", "written",
+                                           "lost", "needed",     "planned"};
 };
 
 /// Of sequences that overwrite others.
@@ -37,12 +32,8 @@ struct CrowdingNumbers {
   uint64_t rare_lost = 0;     // packets
   uint64_t rare_written = 0;  // packets
 
-  static constexpr NumberField<CrowdingNumbers> kFields[] = {
-      {"chatty", &CrowdingNumbers::chatty},
-      {"chatty_share", &CrowdingNumbers::chatty_share},
-      {"rare", &CrowdingNumbers::rare},
-      {"rare_lost", &CrowdingNumbers::rare_lost},
-      {"rare_written", &CrowdingNumbers::rare_written}};
+  static constexpr const char* kNames[] = {"chatty", "chatty_share", "rare", "rare_lost",
+                                           "rare_written"};
 };
 
 /// Of a buffer that is split in two.
@@ -58,17 +49,9 @@ struct SplitNumbers {
   uint64_t chatty_before_ns = 0;  // history of the sequences that move
   uint64_t chatty_after_ns = 0;
 
-  static constexpr NumberField<SplitNumbers> kFields[] = {
-      {"to", &SplitNumbers::to},
-      {"rest_size", &SplitNumbers::rest_size},
-      {"chatty_size", &SplitNumbers::chatty_size},
-      {"written", &SplitNumbers::written},
-      {"lost_before", &SplitNumbers::lost_before},
-      {"lost_after", &SplitNumbers::lost_after},
-      {"history_before_ns", &SplitNumbers::history_before_ns},
-      {"history_after_ns", &SplitNumbers::history_after_ns},
-      {"chatty_before_ns", &SplitNumbers::chatty_before_ns},
-      {"chatty_after_ns", &SplitNumbers::chatty_after_ns}};
+  static constexpr const char* kNames[] = {
+      "to",         "rest_size",         "chatty_size",      "written",          "lost_before",
+      "lost_after", "history_before_ns", "history_after_ns", "chatty_before_ns", "chatty_after_ns"};
 };
 
 /// Of reads with the session's own period.
@@ -78,10 +61,7 @@ struct PeriodNumbers {
   uint64_t period_ns = 0;
   uint64_t share = 0;  // of the size that the peak takes; millionths
 
-  static constexpr NumberField<PeriodNumbers> kFields[] = {{"size", &PeriodNumbers::size},
-                                                           {"peak", &PeriodNumbers::peak},
-                                                           {"period_ns", &PeriodNumbers::period_ns},
-                                                           {"share", &PeriodNumbers::share}};
+  static constexpr const char* kNames[] = {"size", "peak", "period_ns", "share"};
 };
 
 /// Of reads that should be more frequent.
@@ -92,12 +72,7 @@ struct ShorterPeriodNumbers {
   uint64_t peak_then = 0;  // bytes written within the shorter period
   uint64_t period_ns = 0;  // 0: none is short enough
 
-  static constexpr NumberField<ShorterPeriodNumbers> kFields[] = {
-      {"size", &ShorterPeriodNumbers::size},
-      {"peak", &ShorterPeriodNumbers::peak},
-      {"now_ns", &ShorterPeriodNumbers::now_ns},
-      {"peak_then", &ShorterPeriodNumbers::peak_then},
-      {"period_ns", &ShorterPeriodNumbers::period_ns}};
+  static constexpr const char* kNames[] = {"size", "peak", "now_ns", "peak_then", "period_ns"};
 };
 
 /// Of a session that could be read periodically.
@@ -106,10 +81,7 @@ struct NewPeriodNumbers {
   uint64_t peak = 0;  // bytes written within a period
   uint64_t period_ns = 0;
 
-  static constexpr NumberField<NewPeriodNumbers> kFields[] = {
-      {"size", &NewPeriodNumbers::size},
-      {"peak", &NewPeriodNumbers::peak},
-      {"period_ns", &NewPeriodNumbers::period_ns}};
+  static constexpr const char* kNames[] = {"size", "peak", "period_ns"};
 };
 
 /// Of packets that were committed late.
@@ -118,17 +90,14 @@ struct LateNumbers {
   uint64_t limit_ns = 0;  // what counts as late
   uint64_t longest_ns = 0;
 
-  static constexpr NumberField<LateNumbers> kFields[] = {{"packets", &LateNumbers::packets},
-                                                         {"limit_ns", &LateNumbers::limit_ns},
-                                                         {"longest_ns", &LateNumbers::longest_ns}};
+  static constexpr const char* kNames[] = {"packets", "limit_ns", "longest_ns"};
 };
 
 /// Of packets that were not finished.
 struct UnfinishedNumbers {
   uint64_t packets = 0;
 
-  static constexpr NumberField<UnfinishedNumbers> kFields[] = {
-      {"packets", &UnfinishedNumbers::packets}};
+  static constexpr const char* kNames[] = {"packets"};
 };
 
 /// Of lost incremental state.
@@ -139,11 +108,8 @@ struct StateNumbers {
   uint64_t history_ns = 0;  // that is planned; 0: not known
   uint64_t period_ns = 0;   // of clearing; 0: not known, or none helps
 
-  static constexpr NumberField<StateNumbers> kFields[] = {{"sequences", &StateNumbers::sequences},
-                                                          {"dropped", &StateNumbers::dropped},
-                                                          {"packets", &StateNumbers::packets},
-                                                          {"history_ns", &StateNumbers::history_ns},
-                                                          {"period_ns", &StateNumbers::period_ns}};
+  static constexpr const char* kNames[] = {"sequences", "dropped", "packets", "history_ns",
+                                           "period_ns"};
 };
 
 /// Of a producer's shared memory.
@@ -155,13 +121,8 @@ struct SharedMemoryNumbers {
   uint64_t flagged = 0;     // packets
   uint64_t wanted = 0;      // bytes
 
-  static constexpr NumberField<SharedMemoryNumbers> kFields[] = {
-      {"smb_size", &SharedMemoryNumbers::smb_size},
-      {"peak_10ms", &SharedMemoryNumbers::peak_10ms},
-      {"peak_100ms", &SharedMemoryNumbers::peak_100ms},
-      {"aborted", &SharedMemoryNumbers::aborted},
-      {"flagged", &SharedMemoryNumbers::flagged},
-      {"wanted", &SharedMemoryNumbers::wanted}};
+  static constexpr const char* kNames[] = {"smb_size", "peak_10ms", "peak_100ms",
+                                           "aborted",  "flagged",   "wanted"};
 };
 
 /// Of a buffer that discards.
@@ -171,11 +132,7 @@ struct DiscardNumbers {
   uint64_t lost = 0;         // packets
   uint64_t written = 0;      // packets
 
-  static constexpr NumberField<DiscardNumbers> kFields[] = {
-      {"at_ns", &DiscardNumbers::at_ns},
-      {"duration_ns", &DiscardNumbers::duration_ns},
-      {"lost", &DiscardNumbers::lost},
-      {"written", &DiscardNumbers::written}};
+  static constexpr const char* kNames[] = {"at_ns", "duration_ns", "lost", "written"};
 };
 
 /// Of what only the session's start has.
@@ -185,10 +142,7 @@ struct RingNumbers {
   uint64_t bytes = 0;
   uint64_t until_ns = 0;  // their last commit
 
-  static constexpr NumberField<RingNumbers> kFields[] = {{"sequences", &RingNumbers::sequences},
-                                                         {"packets", &RingNumbers::packets},
-                                                         {"bytes", &RingNumbers::bytes},
-                                                         {"until_ns", &RingNumbers::until_ns}};
+  static constexpr const char* kNames[] = {"sequences", "packets", "bytes", "until_ns"};
 };
 
 using AdviceNumbers =

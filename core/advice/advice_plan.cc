@@ -101,15 +101,15 @@ std::optional<PlannedSplit> FindSplit(const AdviceFacts& facts, BufferId buffer,
   return split;
 }
 
-std::vector<SplitRule> RulesOf(const AdviceFacts& facts, const PlannedSplit& split) {
-  std::vector<SplitRule> rules;
+std::vector<RetargetRule> RulesOf(const AdviceFacts& facts, const PlannedSplit& split) {
+  std::vector<RetargetRule> rules;
   for (const SequenceKey key : split.chatty) {
     const bool whole = std::all_of(
         facts.sequences.begin(), facts.sequences.end(), [&](const AdviceSequence& sequence) {
           return sequence.sequence.producer != key.producer ||
                  (sequence.buffer == split.from && Contains(split.chatty, sequence.sequence));
         });
-    SplitRule rule{.producer = key.producer, .writer = key.writer, .buffer = split.to};
+    RetargetRule rule{.producer = key.producer, .writer = key.writer, .buffer = split.to};
     if (whole) rule.writer.reset();
     if (std::find(rules.begin(), rules.end(), rule) == rules.end()) rules.push_back(rule);
   }
@@ -149,7 +149,7 @@ GroupOutcome OutcomeOf(const std::vector<SweepRow>& rows, const std::vector<Sequ
   GroupOutcome outcome;
   bool any = false;
   for (const SweepRow& row : rows) {
-    if (std::find(buffers.begin(), buffers.end(), row.buffer) == buffers.end()) continue;
+    if (std::find(buffers.begin(), buffers.end(), row.id) == buffers.end()) continue;
     for (const SweepSequence& sequence : row.sequences) {
       if (!Contains(group, sequence.sequence)) continue;
       outcome.written += sequence.written.packets;

@@ -13,7 +13,7 @@ namespace ringscope {
 // How sizes and splits are chosen, from what a sweep over sizes found.
 
 /// Sizes to try for every buffer, ascending, in whole pages, from four pages to more than `bytes`
-/// of room can fill; at most 2 GiB. Four for each doubling, or only the doublings.
+/// of space can fill; at most 2 GiB. Four for each doubling, or only the doublings.
 std::vector<uint64_t> AdviceSizes(uint64_t bytes, bool doublings = false);
 
 /// Whether a buffer does what is wanted.
@@ -30,13 +30,13 @@ std::optional<uint64_t> KeepOf(const AdviceFindings& findings, FillPolicy policy
 std::optional<uint64_t> NeededSize(const std::vector<SweepRow>& rows,
                                    std::optional<uint64_t> keep_ns);
 
-/// Splits the buffer's sequences into rare ones, which took at most an eighth of the room, and lost
-/// packets or incremental state, and chatty ones. nullopt: there are none of the one kind.
+/// Splits the buffer's sequences into rare ones, which took at most an eighth of the space, and
+/// lost packets or incremental state, and chatty ones. nullopt: there are none of the one kind.
 std::optional<PlannedSplit> FindSplit(const AdviceFacts& facts, BufferId buffer, BufferId to);
 
 /// Rules for a split: for a producer, where all it writes to the buffer moves and it writes to no
 /// other.
-std::vector<SplitRule> RulesOf(const AdviceFacts& facts, const PlannedSplit& split);
+std::vector<RetargetRule> RulesOf(const AdviceFacts& facts, const PlannedSplit& split);
 
 /// Gives the buffers of a plan their sizes within `memory`: what they need if that fits; else what
 /// is there in proportion to the need, after those that need little or are to be served first.

@@ -16,7 +16,7 @@ constexpr SequenceKey kThird{ProducerId{2}, WriterId{1}};
 
 SweepRow Row(uint64_t size, uint64_t lost, uint64_t history_ns) {
   SweepRow row;
-  row.buffer = kPlanBuffer;
+  row.id = kPlanBuffer;
   row.size = size;
   row.overwritten.packets = lost;
   row.shortest_sequence = kFirst;
@@ -89,7 +89,7 @@ TEST(AdvicePlan, AProducerMovesAsAWholeIfAllOfItIsChatty) {
   EXPECT_THAT(split->chatty, ElementsAre(kFirst, kPlanSecond));
   EXPECT_EQ(split->chatty_bytes, 900u);
   EXPECT_THAT(RulesOf(facts, *split),
-              ElementsAre(SplitRule{ProducerId{1}, std::nullopt, BufferId{2}}));
+              ElementsAre(RetargetRule{ProducerId{1}, std::nullopt, BufferId{2}}));
 }
 
 TEST(AdvicePlan, AWriterMovesAloneIfItsProducerStays) {
@@ -98,7 +98,7 @@ TEST(AdvicePlan, AWriterMovesAloneIfItsProducerStays) {
   const auto split = FindSplit(facts, kPlanBuffer, BufferId{2});
   ASSERT_TRUE(split);
   EXPECT_THAT(RulesOf(facts, *split),
-              ElementsAre(SplitRule{ProducerId{1}, WriterId{1}, BufferId{2}}));
+              ElementsAre(RetargetRule{ProducerId{1}, WriterId{1}, BufferId{2}}));
 }
 
 TEST(AdvicePlan, ThereIsNothingToSplitWhereAllWriteAlike) {

@@ -38,11 +38,11 @@ class Solver {
     UseSplits();
     ShareMemory(findings_.plan, findings_.wish.memory);
     RS_RETURN_IF_ERROR(FindPeriods());
-    SweepConfig config = as_is_;
+    ReplayOptions config = as_is_;
     ChoosePeriod(config);
     for (const PlannedBuffer& buffer : findings_.plan) {
-      config.buffers[buffer.id].size = buffer.size;
-      config.buffers[buffer.id].policy = buffer.policy;
+      config.session.buffers[buffer.id].size = buffer.size;
+      config.session.buffers[buffer.id].policy = buffer.policy;
     }
     RS_ASSIGN_OR_RETURN(findings_.then, Verify(config, findings_.splits));
     return std::move(findings_);
@@ -51,41 +51,43 @@ class Solver {
  private:
   /// The session with some sequences in buffers of their own.
   SweepInput Split(const std::vector<PlannedSplit>& splits) const {
-    std::vector<SplitRule> rules;
+    std::vector<RetargetRule> rules;
     for (const PlannedSplit& split : splits) {
-      const std::vector<SplitRule> more = RulesOf(facts_, split);
+      const std::vector<RetargetRule> more = RulesOf(facts_, split);
       rules.insert(rules.end(), more.begin(), more.end());
     }
     if (rules.empty()) return input_;
     SweepInput input = input_;
     input.open = [rules, open = input_.open]() -> Result<std::unique_ptr<OpSource>> {
       RS_ASSIGN_OR_RETURN(std::unique_ptr<OpSource> ops, open());
-      return std::make_unique<SplitSource>(std::move(ops), rules);
+      return std::make_unique<RetargetSource>(std::move(ops), rules);
     };
     return input;
   }
 
-  Result<std::vector<SweepRow>> Verify(const SweepConfig& config,
+  Result<std::vector<SweepRow>> Verify(const ReplayOptions& config,
                                        const std::vector<PlannedSplit>& splits) {
     return ReplayConfiguration(Split(splits), config);
   }
 
   Result<Ladder> SweepSizes(const std::vector<PlannedSplit>& splits) {
-    std::vector<SweepConfig> configs;
-    // V1 cannot do without payloads: each size is a whole replay.
+    std::vector<ReplayOptions> configs;
+    // An engine that cannot do without payloads: each size is a whole replay.
     const bool is_slow =
-        std::any_of(facts_.buffers.begin(), facts_.buffers.end(),
-                    [](const AdviceBuffer& buffer) { return buffer.engine.starts_with("v1"); });
+        std::any_of(facts_.buffers.begin(), facts_.buffers.end(), [&](const AdviceBuffer& buffer) {
+          const auto info = input_.find_engine(buffer.engine);
+          return info && !(*info)->create_shapes;
+        });
     for (const uint64_t size : AdviceSizes(bytes_, is_slow)) {
-      SweepConfig& config = configs.emplace_back(as_is_);
-      config.all.size = size;
+      ReplayOptions& config = configs.emplace_back(as_is_);
+      config.session.all.size = size;
       for (const AdviceBuffer& buffer : facts_.buffers)
-        config.buffers[buffer.id].policy = PolicyFor(buffer);
+        config.session.buffers[buffer.id].policy = PolicyFor(buffer);
     }
     RS_ASSIGN_OR_RETURN(const SweepResult result, RunSweep(Split(splits), configs));
     Ladder ladder;
     for (const std::vector<SweepRow>& rows : result.rows)
-      for (const SweepRow& row : rows) ladder[row.buffer].push_back(row);
+      for (const SweepRow& row : rows) ladder[row.id].push_back(row);
     return ladder;
   }
 
@@ -152,20 +154,20 @@ class Solver {
     }
     if (wanted.empty()) return {};
     RS_ASSIGN_OR_RETURN(split_ladder_, SweepSizes(wanted));
-    SweepConfig config = as_is_;
+    ReplayOptions config = as_is_;
     for (const PlannedSplit& split : wanted) {
       const uint64_t size = facts_.Find(split.from)->size;
       const uint64_t half = PagesDown(size / 2);
       const uint64_t rest =
           std::min(half, Need(split_ladder_, split.from, FillPolicy::kRingBuffer).value_or(half));
-      config.buffers[split.from].size = rest;
-      config.buffers[split.to].size = (size - rest) / 16 * 16;
+      config.session.buffers[split.from].size = rest;
+      config.session.buffers[split.to].size = (size - rest) / 16 * 16;
     }
     RS_ASSIGN_OR_RETURN(const std::vector<SweepRow> rows, Verify(config, wanted));
     for (PlannedSplit& split : wanted) {
       SplitOutcome outcome;
-      outcome.rest_size = *config.buffers[split.from].size;
-      outcome.chatty_size = *config.buffers[split.to].size;
+      outcome.rest_size = *config.session.buffers[split.from].size;
+      outcome.chatty_size = *config.session.buffers[split.to].size;
       outcome.rare_before = OutcomeOf(findings_.now, split.rare, {split.from});
       outcome.rare_after = OutcomeOf(rows, split.rare, {split.from});
       outcome.chatty_before = OutcomeOf(findings_.now, split.chatty, {split.from});
@@ -227,7 +229,7 @@ class Solver {
   }
 
   /// Where the plan's sizes alone do not do, or only just, the session is to be read more often.
-  void ChoosePeriod(SweepConfig& config) {
+  void ChoosePeriod(ReplayOptions& config) {
     if (!findings_.reads.periodic) return;
     findings_.period_ns = findings_.reads.period_ns;
     for (const ReadPeriod& period : findings_.periods) {
@@ -247,14 +249,14 @@ class Solver {
 
   /// The longest of some periods up to `window` that loses nothing.
   Status VerifyPeriod(const AdviceBuffer& buffer, uint64_t window, ReadPeriod& period) {
-    std::vector<SweepConfig> configs;
+    std::vector<ReplayOptions> configs;
     for (uint64_t eighths = 8; eighths > 0; --eighths) {
       const uint64_t step = window >= 1000 * kMillisecond ? 100 * kMillisecond : 10 * kMillisecond;
       const uint64_t every = window / 8 * eighths / step * step;
       if (every < kShortestPeriod) break;
-      SweepConfig& config = configs.emplace_back();
+      ReplayOptions& config = configs.emplace_back();
       config.reads = {ReadsMode::kEvery, every};
-      config.buffers[buffer.id].policy = PolicyFor(buffer);
+      config.session.buffers[buffer.id].policy = PolicyFor(buffer);
     }
     RS_ASSIGN_OR_RETURN(const SweepResult result, RunSweep(input_, configs));
     for (size_t i = 0; i < configs.size(); ++i) {
@@ -269,7 +271,7 @@ class Solver {
 
   const SweepInput& input_;
   const AdviceFacts& facts_;
-  SweepConfig as_is_;  // the session as it was
+  ReplayOptions as_is_;  // the session as it was
   AdviceFindings findings_;
   Ladder split_ladder_;
   uint64_t bytes_ = 0;

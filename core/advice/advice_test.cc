@@ -24,7 +24,7 @@ class Situation {
     buffer.size = 256 * kKiB;
     findings.wish.memory = 1024 * kKiB;
     SweepRow row;
-    row.buffer = kBuffer;
+    row.id = kBuffer;
     row.size = buffer.size;
     row.written = {1000, 1000 * kKiB};
     row.shortest_sequence = SequenceKey{ProducerId{1}, WriterId{1}};

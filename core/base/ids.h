@@ -4,6 +4,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 
 namespace ringscope {
@@ -38,6 +39,28 @@ constexpr uint64_t Unwrap(uint64_t near, ChunkId id) {
   return unwrapped < 0 ? Raw(id) : static_cast<uint64_t>(unwrapped);
 }
 
+/// Numbers the chunk ids of one sequence without wrapping: each gets the number nearest to the
+/// newest chunk's. The first chunk's number is its id.
+class ChunkIdUnwrapper {
+ public:
+  /// The number of a chunk, which need not have come.
+  constexpr uint64_t Of(ChunkId id) const { return known_ ? Unwrap(newest_, id) : Raw(id); }
+  /// The number of a chunk that comes now.
+  constexpr uint64_t Add(ChunkId id) { return AddNumber(Of(id)); }
+  /// The same for a chunk whose number is known.
+  constexpr uint64_t AddNumber(uint64_t number) {
+    if (!known_ || number > newest_) newest_ = number;
+    known_ = true;
+    return number;
+  }
+  /// The highest number of those that came.
+  constexpr uint64_t newest() const { return newest_; }
+
+ private:
+  uint64_t newest_ = 0;
+  bool known_ = false;
+};
+
 /// A sequence of packets: what one writer of one producer writes. Never both 0.
 struct SequenceKey {
   ProducerId producer{};
@@ -55,6 +78,8 @@ struct ChunkName {
   SequenceKey sequence;
   ChunkId chunk{};
 
+  constexpr ChunkName Next() const { return {sequence, Successor(chunk)}; }
+  constexpr ChunkName Previous() const { return {sequence, ChunkId{Raw(chunk) - 1}}; }
   /// The sequence in the upper half, so that the ids of a sequence are next to each other.
   constexpr uint64_t Packed() const { return uint64_t{sequence.Packed()} << 32 | Raw(chunk); }
   friend constexpr bool operator==(ChunkName, ChunkName) = default;
@@ -67,13 +92,12 @@ struct ChunkAt {
 
   friend constexpr bool operator==(const ChunkAt&, const ChunkAt&) = default;
 };
-struct ChunkAtHash {
-  constexpr size_t operator()(const ChunkAt& chunk) const {
-    const uint64_t mixed =
-        (chunk.name.Packed() ^ uint64_t{Raw(chunk.buffer)} << 20) * 0x9E3779B97F4A7C15;
-    return mixed ^ mixed >> 29;
-  }
-};
+
+/// Spreads the bits of a key over a hash.
+constexpr size_t MixBits(uint64_t bits) {
+  const uint64_t mixed = bits * 0x9E3779B97F4A7C15;
+  return mixed ^ mixed >> 29;
+}
 
 /// Who wrote: the credentials that end up in a packet's trusted fields.
 struct Identity {
@@ -83,5 +107,24 @@ struct Identity {
 };
 
 }  // namespace ringscope
+
+template <>
+struct std::hash<ringscope::SequenceKey> {
+  constexpr size_t operator()(ringscope::SequenceKey key) const {
+    return ringscope::MixBits(key.Packed());
+  }
+};
+template <>
+struct std::hash<ringscope::ChunkName> {
+  constexpr size_t operator()(ringscope::ChunkName name) const {
+    return ringscope::MixBits(name.Packed());
+  }
+};
+template <>
+struct std::hash<ringscope::ChunkAt> {
+  constexpr size_t operator()(const ringscope::ChunkAt& chunk) const {
+    return ringscope::MixBits(chunk.name.Packed() ^ uint64_t{Raw(chunk.buffer)} << 20);
+  }
+};
 
 #endif  // RINGSCOPE_CORE_BASE_IDS_H_

@@ -61,7 +61,7 @@ class DiffChunks {
   }
 
  private:
-  std::unordered_map<ChunkAt, Entry, ChunkAtHash> entries_;
+  std::unordered_map<ChunkAt, Entry> entries_;
   std::vector<ChunkAt> may_be_gone_;
 };
 

@@ -9,8 +9,7 @@ namespace {
 
 struct PlaceHash {
   size_t operator()(const DiffPlace& place) const {
-    const ChunkAtHash hash;
-    const size_t chunk = hash({place.buffer, {place.sequence, place.chunk}});
+    const size_t chunk = std::hash<ChunkAt>()({place.buffer, {place.sequence, place.chunk}});
     return chunk ^ (uint64_t{place.offset} << 1 | place.clone) * 0xC2B2AE3D27D4EB4F;
   }
 };

@@ -13,16 +13,6 @@ namespace {
 constexpr size_t kChunksShown = 4;
 constexpr size_t kEventsShown = 12;
 
-/// Of the packet's bytes, however they are sliced.
-/// @param joined scratch
-uint64_t HashOf(const Packet& packet, std::string& joined) {
-  if (packet.slices.size() == 1)
-    return XXH3_64bits(packet.slices[0].data(), packet.slices[0].size());
-  joined.clear();
-  for (const Bytes slice : packet.slices) joined += wire::AsText(slice);
-  return XXH3_64bits(joined.data(), joined.size());
-}
-
 /// Whether place (chunk, offset) comes before the other in its sequence.
 bool ComesBefore(ChunkId chunk, uint32_t offset, ChunkId other_chunk, uint32_t other_offset) {
   return chunk == other_chunk ? offset < other_offset : Precedes(chunk, other_chunk);
@@ -68,21 +58,15 @@ void DiffSide::OnPatch(BufferId buffer, bool ok) {
   touched_.insert(buffer);
 }
 
-void DiffSide::OnBufferReplaced(SessionBuffer& buffer) {
-  buffers_.erase(buffer.id);
-  last_buffer_.second = nullptr;
-}
-
 Status DiffSide::OnPacket(const SessionPacket& packet) {
   ReturnedPacket returned = Describe(packet);
   BufferState& buffer = StateFor(packet.buffer);
-  ++buffer.packets;
-  buffer.packet_bytes += returned.size;
+  buffer.read += {1, returned.size};
 
   SequenceState& sequence = buffer.sequences[returned.place.sequence];
-  returned.behind = sequence.returned && ComesBefore(returned.place.chunk, returned.place.offset,
-                                                     sequence.chunk, sequence.offset);
-  if (!returned.behind) {
+  returned.late = sequence.returned && ComesBefore(returned.place.chunk, returned.place.offset,
+                                                   sequence.chunk, sequence.offset);
+  if (!returned.late) {
     sequence.chunk = returned.place.chunk;
     sequence.offset = returned.place.offset;
     sequence.returned = true;
@@ -119,7 +103,8 @@ ReturnedPacket DiffSide::Describe(const SessionPacket& session_packet) {
   returned.last_chunk = packet.place.last_chunk;
   returned.content = packet.slices.empty() ? 0 : ReadPacketFacts(packet.slices[0]).content;
   returned.size = packet.size;
-  returned.hash = HashOf(packet, joined_);
+  const Bytes bytes = Joined(packet.slices, joined_);
+  returned.hash = XXH3_64bits(bytes.data(), bytes.size());
   returned.loss_bits = packet.dropped;
   returned.identity = packet.identity;
   returned.valid = session_packet.valid;
@@ -143,7 +128,7 @@ void DiffSide::OnBufferEvent(const BufferEvent& event) {
   using Kind = BufferEvent::Kind;
   if (event.kind == Kind::kReturned) return;
   recent_.Add(event);
-  tells_ = true;
+  reports_events_ = true;
   const ChunkAt at{event.buffer, event.chunk};
   switch (event.kind) {
     case Kind::kCommitted:
@@ -249,7 +234,7 @@ void DiffSide::TakeOut(const BufferEvent& event, ChunkOnSide& chunk) {
 DiffWhy DiffSide::WhyNot(const DiffPlace& place, ChunkId last_chunk) const {
   const ChunkAt first{place.buffer, {place.sequence, place.chunk}};
   const DiffChunks::Entry* entry = chunks_.Find(first);
-  if (entry == nullptr || !tells_) return {};
+  if (entry == nullptr || !reports_events_) return {};
   const ChunkOnSide& chunk = (*entry)[side_];
   for (const auto& [offset, why] : chunk.given_up)
     if (offset == place.offset) return why;
@@ -325,18 +310,9 @@ SideState DiffSide::StateOf(BufferId id, std::optional<ChunkName> near) const {
 }
 
 SideBuffer DiffSide::Outcome(const SessionBuffer& buffer) const {
-  SideBuffer outcome;
-  outcome.engine = buffer.info->name;
-  outcome.size = buffer.requested_size;
-  outcome.policy = buffer.policy;
-  outcome.freed = buffer.freed;
-  outcome.stats = buffer.engine->stats();
-  const uint64_t gone = outcome.stats.bytes_overwritten + outcome.stats.bytes_read;
-  outcome.unread_bytes =
-      outcome.stats.bytes_written > gone ? outcome.stats.bytes_written - gone : 0;
+  SideBuffer outcome{OutcomeOf(buffer)};
   if (const auto state = buffers_.find(buffer.id); state != buffers_.end()) {
-    outcome.packets = state->second.packets;
-    outcome.packet_bytes = state->second.packet_bytes;
+    outcome.read = state->second.read;
     outcome.peak_bytes = state->second.peak_bytes;
   }
   return outcome;

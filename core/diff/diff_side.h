@@ -27,8 +27,8 @@ struct ReturnedPacket {
   uint32_t loss_bits = 0;
   Identity identity;
   bool valid = true;
-  bool again = false;   // was returned before, as far as that is known
-  bool behind = false;  // a later packet of its sequence was returned before
+  bool again = false;  // was returned before, as far as that is known
+  bool late = false;   // a later packet of its sequence was returned before
 
   friend bool operator==(const ReturnedPacket&, const ReturnedPacket&) = default;
 };
@@ -57,7 +57,7 @@ class DiffSide : public ReplayListener {
   const std::vector<PatchResult>& patches() const { return patches_; }
   const LogMoment& moment() const { return moment_; }
   /// Whether the engine reported anything of what happens inside, so far.
-  bool tells() const { return tells_; }
+  bool reports_events() const { return reports_events_; }
   Replay& replay() { return replay_; }
   Session& session() { return replay_.session(); }
   /// Buffers that something happened to during the record under way.
@@ -78,7 +78,6 @@ class DiffSide : public ReplayListener {
   bool WantsBufferEvents() const override { return true; }
   void OnRecord(const Op&, const LogMoment& moment) override { moment_ = moment; }
   void OnBufferSetUp(SessionBuffer& buffer) override { touched_.insert(buffer.id); }
-  void OnBufferReplaced(SessionBuffer& buffer) override;
   void OnChunk(BufferId buffer, const ChunkCommit&, std::optional<Refusal>) override {
     touched_.insert(buffer);
   }
@@ -114,8 +113,7 @@ class DiffSide : public ReplayListener {
     Fill before;          // the record `record`
     uint64_t record = 0;  // count of the last one that changed something
     uint64_t peak_bytes = 0;
-    uint64_t packets = 0;
-    uint64_t packet_bytes = 0;
+    PacketCount read;
     SequenceMap<SequenceState> sequences;
   };
   /// The last events, without returned packets, which are reported in full elsewhere.
@@ -159,7 +157,7 @@ class DiffSide : public ReplayListener {
   Recent recent_;
   std::string joined_;  // scratch
   uint32_t clones_ = 0;
-  bool tells_ = false;  // the engine reports events
+  bool reports_events_ = false;  // the engine reports events
 };
 
 }  // namespace ringscope

@@ -9,27 +9,11 @@
 #include "core/session/buffer_event.h"
 
 namespace ringscope {
-namespace {
-
-std::string WaitsFor(const DiffWhy& why) {
-  const std::string chunk = why.with ? ToString(*why.with) : "a chunk";
-  switch (why.stall) {
-    case StallReason::kNeedsPatch:
-      return "a patch of " + chunk;
-    case StallReason::kMissingChunk:
-      return "the chunk behind " + chunk;
-    case StallReason::kIncomplete:
-      return "the completion of " + chunk;
-  }
-  return "";
-}
-
-}  // namespace
 
 std::string Describe(const DiffWhy& why) {
   switch (why.kind) {
     case DiffWhy::Kind::kNotTold:
-      return "not returned; the engine does not tell why";
+      return "not returned; the engine does not report why";
     case DiffWhy::Kind::kDiscarded:
       return fmt::format("chunk discarded: {}", InWords(why.discard));
     case DiffWhy::Kind::kEvicted:
@@ -38,13 +22,14 @@ std::string Describe(const DiffWhy& why) {
       return fmt::format("cleared on the way to {}{}", why.with ? ToString(*why.with) : "another",
                          why.by ? ", evicted for " + ToString(*why.by) : "");
     case DiffWhy::Kind::kGivenUp:
-      return fmt::format("given up by a read: {}", LossBitsToString(why.loss_bits));
+      return fmt::format("abandoned by a read: {}", LossBitsToString(why.loss_bits));
     case DiffWhy::Kind::kPassedOver:
       return "not found in its chunk by a read";
     case DiffWhy::Kind::kHeld:
       return "still in the buffer";
     case DiffWhy::Kind::kWaits:
-      return fmt::format("still in the buffer: waits for {}", WaitsFor(why));
+      return fmt::format("still in the buffer: waits for {}",
+                         WaitsFor(why.stall, why.with ? ToString(*why.with) : "a chunk"));
   }
   return "";
 }

@@ -14,7 +14,7 @@
 #include "core/engine/engine.h"
 #include "core/perfetto/stats.h"
 #include "core/session/buffer_event.h"
-#include "core/session/session.h"
+#include "core/session/replay_outcome.h"
 
 namespace ringscope {
 
@@ -177,17 +177,9 @@ struct DiffCounts {
   uint64_t results() const;
 };
 
-/// One buffer on one side, at the end.
-struct SideBuffer {
-  std::string engine;
-  uint64_t size = 0;  // bytes, as asked for
-  FillPolicy policy = FillPolicy::kRingBuffer;
-  bool freed = false;
-  BufferStats stats;
-  uint64_t packets = 0;  // returned by read passes
-  uint64_t packet_bytes = 0;
-  uint64_t unread_bytes = 0;  // of chunks that are neither read nor overwritten
-  uint64_t peak_bytes = 0;    // most bytes of chunks held at a time
+/// One buffer on one side, at the end; losses and what is unread are left out.
+struct SideBuffer : BufferOutcome {
+  uint64_t peak_bytes = 0;  // most bytes of chunks held at a time
 };
 
 struct BufferDiff {
@@ -225,25 +217,6 @@ struct LogDiff {
   /// What came out is the same: packets, their order, loss bits, patch results.
   bool SameResults() const;
 };
-
-/// A counter of the service: its name, as JSON has it, and its place.
-struct ServiceField {
-  const char* name;
-  uint64_t ServiceStats::*value;
-};
-inline constexpr std::array<ServiceField, 11> kServiceFields = {{
-    {"chunks_discarded", &ServiceStats::chunks_discarded},
-    {"patches_discarded", &ServiceStats::patches_discarded},
-    {"invalid_packets", &ServiceStats::invalid_packets},
-    {"producers_connected", &ServiceStats::producers_connected},
-    {"producers_seen", &ServiceStats::producers_seen},
-    {"total_buffers", &ServiceStats::total_buffers},
-    {"flushes_requested", &ServiceStats::flushes_requested},
-    {"flushes_succeeded", &ServiceStats::flushes_succeeded},
-    {"flushes_failed", &ServiceStats::flushes_failed},
-    {"malformed_requests", &ServiceStats::malformed_requests},
-    {"skipped_chunks", &ServiceStats::skipped_chunks},
-}};
 
 }  // namespace ringscope
 

@@ -14,7 +14,7 @@ namespace ringscope {
 namespace {
 
 bool SameReads(const ReplayOptions& a, const ReplayOptions& b) {
-  return a.reads == b.reads && a.every_ns == b.every_ns && a.pass_bytes == b.pass_bytes;
+  return a.reads == b.reads && a.pass_bytes == b.pass_bytes;
 }
 
 PacketView ViewOf(const ReturnedPacket& packet, const LogMoment& moment) {
@@ -75,7 +75,7 @@ class LogDiffer::Impl {
     /// The first difference of all, reported already: what becomes of it is noted there too.
     bool is_first = false;
   };
-  using OutstandingMap = std::unordered_map<ChunkAt, std::vector<Outstanding>, ChunkAtHash>;
+  using OutstandingMap = std::unordered_map<ChunkAt, std::vector<Outstanding>>;
 
   std::function<void(const std::string&)> WarnerOf(Side side) const {
     return [this, side](const std::string& text) {
@@ -90,9 +90,9 @@ class LogDiffer::Impl {
     ComparePackets();
     CompareCounters();
     // Of a side that does not report what it holds, everything may still come.
-    const bool both_tell = a_.tells() && b_.tells();
+    const bool both_report = a_.reports_events() && b_.reports_events();
     chunks_.DropGone([&](const ChunkAt& chunk) {
-      if (both_tell) Settle(chunk);
+      if (both_report) Settle(chunk);
     });
   }
 
@@ -170,7 +170,7 @@ class LogDiffer::Impl {
       Note(DifferenceKind::kContent, make());
     if (a.loss_bits != b.loss_bits) Note(DifferenceKind::kLossBits, make());
     if (a.identity != b.identity) Note(DifferenceKind::kIdentity, make());
-    if (a.behind != b.behind) Note(DifferenceKind::kReordered, make());
+    if (a.late != b.late) Note(DifferenceKind::kReordered, make());
   }
 
   PacketDifference MatchedDifference(const ReturnedPacket& a, const LogMoment& moment_a,

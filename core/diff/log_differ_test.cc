@@ -62,7 +62,7 @@ TEST(LogDiffer, SameSides_AreTheSame) {
   EXPECT_EQ(result.counts.matched, 2u);
   EXPECT_FALSE(result.first);
   EXPECT_FALSE(result.first_counter);
-  EXPECT_EQ(result.buffers.at(0).sides.a.packets, 2u);
+  EXPECT_EQ(result.buffers.at(0).sides.a.read.packets, 2u);
 }
 
 // The second buffer of the id is as the first, of which nothing stays.
@@ -184,16 +184,16 @@ TEST(LogDiffer, OrderAcrossSequences_IsCountedApart) {
   EXPECT_FALSE(result.SameResults());
 }
 
-// With passes of one packet, the larger buffer returns the same packets behind others.
+// With passes of one packet, the larger buffer returns the same packets after others.
 TEST(LogDiffer, LaterReturn_IsOneDifference) {
   const Request scraped =
       Request(1).Move(1, Chunk(1, 1, 0).Whole(8, 'a').Whole(8, 'b').Incomplete());
   const Request again = Request(1).Move(1, Chunk(1, 1, 0).Whole(8, 'a').Whole(8, 'b').Incomplete());
-  const Request behind = Request(1).Move(1, Chunk(1, 1, 1).Whole(8, 'c'));
+  const Request after = Request(1).Move(1, Chunk(1, 1, 1).Whole(8, 'c'));
   const Request complete = Request(1).Move(1, Chunk(1, 1, 0).Whole(8, 'a').Whole(8, 'b'));
   // v54 takes the second scrape for a completion: it reads on in the next chunk at once.
   const LogDiff result =
-      DiffOf(Engines("v2@54", "v2@55"), {BufferOp(1), scraped.op(), again.op(), behind.op(),
+      DiffOf(Engines("v2@54", "v2@55"), {BufferOp(1), scraped.op(), again.op(), after.op(),
                                          DiffReadOp(), complete.op(), DiffReadOp()});
   EXPECT_EQ(result.counts[DiffKind::kMoved], 1u);
   EXPECT_EQ(result.counts[DiffKind::kOnlyInA], 0u);
@@ -233,7 +233,7 @@ TEST(LogDiffer, OtherReads_LeaveMomentsOut) {
   const Request second = Request(1).Move(1, Chunk(1, 1, 1).Whole(20, 'b'));
   ops = {BufferOp(1), first.op(), DiffReadOp(), second.op(), DiffReadOp()};
   Both<ReplayOptions> sides = {Side58(), Side58()};
-  sides.b.reads = ReadsMode::kEnd;
+  sides.b.reads.mode = ReadsMode::kEnd;
   const LogDiff result = DiffOf(sides, ops);
   EXPECT_FALSE(result.same_reads);
   EXPECT_TRUE(result.SameResults());
@@ -243,7 +243,7 @@ TEST(LogDiffer, OtherReads_LeaveMomentsOut) {
 TEST(LogDiffer, NeverRead_IsStillHeldThere) {
   const Request first = Request(1).Move(1, Chunk(1, 1, 0).Whole(20, 'a'));
   Both<ReplayOptions> sides = {Side58(), Side58()};
-  sides.b.reads = ReadsMode::kNone;
+  sides.b.reads.mode = ReadsMode::kNone;
   const LogDiff result = DiffOf(sides, {BufferOp(1), first.op(), DiffReadOp()});
   EXPECT_THAT(Missing(result, Side::kA), ElementsAre("1:1#0+0: still in the buffer"));
 }
@@ -254,7 +254,7 @@ TEST(LogDiffer, Clones_AreComparedToo) {
   Both<ReplayOptions> sides = {Side58(), Side58()};
   sides.b.session.all.size = 8192;
   const Op clone{.time_ns = {}, .body = CloneRead{.buffer = BufferId{1}}};
-  sides.a.reads = sides.b.reads = ReadsMode::kNone;
+  sides.a.reads.mode = sides.b.reads.mode = ReadsMode::kNone;
   const LogDiff result = DiffOf(sides, {BufferOp(1), first.op(), second.op(), clone});
   EXPECT_EQ(result.counts.clone_packets, 1u);
   ASSERT_EQ(result.counts[DiffKind::kOnlyInB], 1u);
@@ -264,7 +264,7 @@ TEST(LogDiffer, Clones_AreComparedToo) {
 TEST(LogDiffer, BufferSetUpAgain_SettlesWhatWasInIt) {
   const Request first = Request(1).Move(1, Chunk(1, 1, 0).Whole(20, 'a'));
   Both<ReplayOptions> sides = {Side58(), Side58()};
-  sides.b.reads = ReadsMode::kEnd;
+  sides.b.reads.mode = ReadsMode::kEnd;
   const LogDiff result =
       DiffOf(sides, {BufferOp(1), first.op(), DiffReadOp(), BufferOp(1), first.op(), DiffReadOp()});
   // The first is lost to B with its buffer; the second, at the same place, is read by both.
@@ -290,8 +290,8 @@ TEST(LogDiffer, BufferSetUpAgain_StartsEmpty) {
   EXPECT_EQ(result.first->states.a.wraps, 1u);
   EXPECT_EQ(result.first->states.b.held_bytes, 6048u);
   const Both<SideBuffer>& buffers = result.buffers.at(0).sides;
-  EXPECT_EQ(buffers.a.packets, 1u);
-  EXPECT_EQ(buffers.b.packets, 2u);
+  EXPECT_EQ(buffers.a.read.packets, 1u);
+  EXPECT_EQ(buffers.b.read.packets, 2u);
   EXPECT_EQ(buffers.a.peak_bytes, 3024u);
 }
 
@@ -301,8 +301,8 @@ TEST(LogDiffer, BufferSetUpAgain_DoesNotMatchPacketsOfTheNewOne) {
   const Request first = Request(1).Move(1, Chunk(1, 1, 0).Whole(20, 'a'));
   const Request second = Request(1).Move(1, Chunk(1, 1, 0).Whole(20, 'b'));
   Both<ReplayOptions> sides = {Side58(), Side58()};
-  sides.a.reads = ReadsMode::kRecorded;
-  sides.b.reads = ReadsMode::kEnd;
+  sides.a.reads.mode = ReadsMode::kRecorded;
+  sides.b.reads.mode = ReadsMode::kEnd;
   sides.b.session.find_engine = [](std::string_view) -> Result<const EngineInfo*> {
     return &silent;
   };
@@ -320,7 +320,7 @@ TEST(LogDiffer, ListedPackets_AreLimitedAndCounted) {
     requests.push_back(Request(1).Move(1, Chunk(1, 1, chunk).Whole(20, 'a')));
   DiffOptions options;
   options.sides.a = options.sides.b = Side58();
-  options.sides.b.reads = ReadsMode::kNone;
+  options.sides.b.reads.mode = ReadsMode::kNone;
   options.listed = 3;
   LogDiffer diff(options);
   ASSERT_TRUE(diff.Apply(BufferOp(1), 1));

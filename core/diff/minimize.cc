@@ -47,7 +47,7 @@ class Minimizer {
       return Fail(ErrorCode::kUsage, "both sides are the same, so there is nothing to minimize");
     wanted_ = *wanted;
     kinds_ = KindsOf(whole);
-    CutBehind(whole);
+    CutAfter(whole);
     SplitRequests();
     do {
       RemoveBlocks();
@@ -56,7 +56,7 @@ class Minimizer {
   }
 
  private:
-  /// Goes on with these if they show the same.
+  /// Continues with these if they show the same.
   /// @param kinds in which the sides may differ
   bool TryAll(std::vector<StoredOp> ops, uint32_t kinds = UINT32_MAX) {
     const auto result = DiffOps(ops, sides_);
@@ -70,7 +70,7 @@ class Minimizer {
   }
 
   /// What follows the divergence has no part in it, unless the end itself does.
-  void CutBehind(const LogDiff& whole) {
+  void CutAfter(const LogDiff& whole) {
     const auto& first = whole.first ? whole.first : whole.first_counter;
     if (!first || first->at_end) return;
     const auto end =

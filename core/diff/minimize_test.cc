@@ -112,7 +112,7 @@ TEST(Minimize, Requests_AreTakenApart) {
   EXPECT_TRUE(parser.patches().empty());
 }
 
-TEST(StoredOps, Split_PutsPatchesOfPartsBehindAllChunks) {
+TEST(StoredOps, Split_PutsPatchesOfPartsAfterAllChunks) {
   const Request first =
       Request(1).Move(1, Chunk(1, 1, 0).Whole(20, 'a')).Patch(1, 2, 0, 2, "wxyz").Part(7, 0, false);
   const Request second = Request(1).Move(1, Chunk(1, 2, 0).Whole(20, 'b')).Part(7, 1, true);

@@ -52,13 +52,13 @@ class OutputComparison {
         text += fmt::format("{}{}", text.empty() ? "" : ", ", id);
       return text;
     };
-    const bool both_tell = !a_.stats.empty() && !b_.stats.empty();
-    if (both_tell && ids(a_.stats) != ids(b_.stats)) {
+    const bool both_count = !a_.stats.empty() && !b_.stats.empty();
+    if (both_count && ids(a_.stats) != ids(b_.stats)) {
       return Fail(ErrorCode::kUsage,
                   fmt::format("A has the buffers {}, and B has {}: they are not of the same log",
                               ids(a_.stats), ids(b_.stats)));
     }
-    if (!both_tell) return {};
+    if (!both_count) return {};
     for (const auto& [id, stats] : a_.stats) {
       Both<BufferStats> both = {stats, b_.stats.at(id)};
       for (const StatField& field : kStatFields)

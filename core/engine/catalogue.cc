@@ -60,6 +60,13 @@ const std::array<EngineInfo, 6>& Catalogue() {
 
 }  // namespace
 
+uint32_t EngineInfo::SpaceOf(const ChunkCommit& commit, WrittenChunk& scratch) const {
+  if (stores_whole_payloads || !commit.complete)
+    return OuterSize(static_cast<uint32_t>(commit.payload.size()));
+  ReadWrittenChunk(commit, scratch);
+  return OuterSize(scratch.bytes);
+}
+
 std::span<const EngineInfo> Engines() { return Catalogue(); }
 
 Result<const EngineInfo*> FindEngine(std::string_view name) {

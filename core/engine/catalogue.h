@@ -10,6 +10,7 @@
 #include "core/base/result.h"
 #include "core/engine/engine.h"
 #include "core/engine/shape_engine.h"
+#include "core/perfetto/commit_fragments.h"
 
 namespace ringscope {
 
@@ -34,6 +35,11 @@ struct EngineInfo {
   /// Makes the same buffer without payloads, see CreateV2ShapeEngine; empty: there is none.
   std::function<Result<std::unique_ptr<ShapeEngine>>(const EngineConfig&, ShapeTally&)>
       create_shapes;
+
+  /// Bytes that a chunk takes in the buffer, header and alignment included. V2 stores the fragments
+  /// alone, unless the chunk may still grow.
+  /// @param scratch is overwritten
+  uint32_t SpaceOf(const ChunkCommit& commit, WrittenChunk& scratch) const;
 };
 
 /// All engines, oldest first.

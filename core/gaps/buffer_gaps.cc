@@ -1,4 +1,4 @@
-// How what a replay tells becomes gaps.
+// How what a replay reports becomes gaps.
 
 #include "core/gaps/buffer_gaps.h"
 
@@ -19,32 +19,15 @@ bool IsFull(Cause cause) { return cause == Cause::kSealed || cause == Cause::kFu
 
 }  // namespace
 
-void GapBuffer::SetIdentity(const SessionBuffer& buffer) {
-  if (buffer.info == nullptr) return;
-  stores_whole_payloads_ = buffer.info->stores_whole_payloads;
-  flags_first_of_sequence_ = buffer.info->flags_first_of_sequence;
-  flags_readmitted_ = buffer.info->flags_readmitted;
-}
-
-auto GapBuffer::SequenceOf(SequenceKey key) -> Sequence& {
-  uint32_t slot = slots_.Find(key);
-  if (slot == KeyIndex::kNone) {
-    slot = static_cast<uint32_t>(sequences_.size());
-    slots_.Insert(key, slot);
-    sequences_.emplace_back().key = key;
-  }
-  return sequences_[slot];
-}
-
 void GapBuffer::OnEvent(const BufferEvent& event) {
   using Kind = BufferEvent::Kind;
   switch (event.kind) {
     case Kind::kCommitted: {
       history_.AddCommit(*event.at.record, event.chunk, event.outer_size);
-      laid_by_[event.chunk.sequence.Packed()] += event.outer_size;
-      Sequence& sequence = SequenceOf(event.chunk.sequence);
-      if (sequence.sent_again) {
-        sequence.let_in_again = event.chunk.chunk;
+      written_by_[event.chunk.sequence] += event.outer_size;
+      Sequence& sequence = sequences_[event.chunk.sequence];
+      if (sequence.recommits) {
+        sequence.taken_again = event.chunk.chunk;
         sequence.readmitted = event.payload_avail < event.payload_size;
       }
       break;
@@ -54,32 +37,18 @@ void GapBuffer::OnEvent(const BufferEvent& event) {
       break;
     case Kind::kDiscarded:
       if (event.discard == DiscardReason::kSealed || event.discard == DiscardReason::kFull)
-        history_.AddDiscard(*event.at.record, event.chunk, OuterSizeOf(*under_way_));
+        history_.AddDiscard(*event.at.record, event.chunk, info_.SpaceOf(*under_way_, written_));
       break;
     default:
       break;
   }
 }
 
-/// Bytes that a chunk takes in the buffer. V2 stores the fragments alone, unless the chunk may
-/// still grow.
-uint32_t GapBuffer::OuterSizeOf(const ChunkCommit& commit) {
-  size_t stored = commit.payload.size();
-  if (!stores_whole_payloads_ && commit.complete) {
-    ReadWrittenChunk(commit, written_);
-    stored = written_.bytes;
-  }
-  return OuterSize(static_cast<uint32_t>(stored));
-}
-
 void GapBuffer::OnChunk(const ChunkCommit& commit) {
   under_way_ = &commit;
-  Sequence& sequence = SequenceOf(commit.sequence);
-  const uint64_t id =
-      sequence.known ? Unwrap(sequence.newest, commit.chunk) : uint64_t{Raw(commit.chunk)};
-  sequence.newest = sequence.known ? std::max(sequence.newest, id) : id;
-  sequence.known = true;
-  sequence.sent_again = sequence.committed.Contains(id);
+  Sequence& sequence = sequences_[commit.sequence];
+  const uint64_t id = sequence.ids.Add(commit.chunk);
+  sequence.recommits = sequence.committed.Contains(id);
   sequence.committed.Insert(id);
 }
 
@@ -87,17 +56,17 @@ void GapBuffer::OnReadBegun() {
   history_.AddRead(now_.record.value_or(0));
   for (const uint32_t index : waiting_) {
     OpenGap& open = gaps_[index];
-    open.needed = std::max(open.needed, history_.laid() - *open.waiting_start);
+    open.needed = std::max(open.needed, history_.bytes() - *open.waiting_start);
     open.waiting_start.reset();
   }
   waiting_.clear();
 }
 
 void GapBuffer::OnPacketFate(const PacketAccount& account) {
-  Sequence& sequence = SequenceOf(account.sequence);
+  Sequence& sequence = sequences_[account.sequence];
   const FateCount count{1, account.size};
-  sequence.by_fate[static_cast<size_t>(account.fate)] += count;
-  if (account.own_fault) sequence.own_fault += count;
+  sequence.report.by_fate[account.fate] += count;
+  if (account.own_fault) sequence.report.own_fault += count;
   if (account.fate == Fate::kRead) {
     sequence.track.AddKept(
         account, GapTrack::Kind::kRead,
@@ -113,19 +82,19 @@ void GapBuffer::OnPacketFate(const PacketAccount& account) {
 /// Notes the packet as flagged. @return its number
 uint32_t GapBuffer::AddFlag(Sequence& sequence, const PacketAccount& account) {
   sequence.flagged = GapTrack::kNoDetail;
-  if (room_.flags == 0) {
-    ++sequence.unlisted_flags;
+  if (unused_.flags == 0) {
+    ++sequence.report.unlisted_flags;
     return GapTrack::kNoDetail;
   }
-  --room_.flags;
+  --unused_.flags;
   OpenFlag flag;
   flag.packet.place = PlaceOf(account);
   flag.packet.loss_bits = account.loss_bits;
   flag.packet.pass = account.pass;
   flag.packet.read = account.decided;
   flag.packet.first_of_sequence = !sequence.any_read;
-  flag.came_again = sequence.let_in_again == ChunkId{static_cast<uint32_t>(account.first_chunk)};
-  flag.readmitted = flag.came_again && sequence.readmitted;
+  flag.recommitted = sequence.taken_again == ChunkId{static_cast<uint32_t>(account.first_chunk)};
+  flag.readmitted = flag.recommitted && sequence.readmitted;
   sequence.flagged = static_cast<uint32_t>(flags_.size());
   flags_.push_back(flag);
   return sequence.flagged;
@@ -135,11 +104,11 @@ uint32_t GapBuffer::AddFlag(Sequence& sequence, const PacketAccount& account) {
 uint32_t GapBuffer::GapOf(Sequence& sequence, const PacketAccount& account) {
   GapTrack::Run& run = sequence.track.AddLost(account);
   if (run.detail != GapTrack::kNoDetail) return run.detail;
-  if (room_.gaps == 0) {
-    ++sequence.unlisted_gaps;
+  if (unused_.gaps == 0) {
+    ++sequence.report.unlisted_gaps;
     return GapTrack::kNoDetail;
   }
-  --room_.gaps;
+  --unused_.gaps;
   run.detail = static_cast<uint32_t>(gaps_.size());
   Gap& gap = gaps_.emplace_back().gap;
   gap.buffer = id_;
@@ -172,7 +141,8 @@ void GapBuffer::Fill(uint32_t index, const PacketAccount& account) {
     FillEvicted(index, account);
   } else if (IsFull(account.cause)) {
     open.filled = open.counts_needed = true;
-    open.needed = std::max(open.needed, history_.EndOf(last).value_or(history_.laid()));
+    const BufferHistory::Entry* entry = history_.Find(last);
+    open.needed = std::max(open.needed, entry == nullptr ? history_.bytes() : entry->end());
   }
 }
 
@@ -187,11 +157,10 @@ void GapBuffer::FillEvicted(uint32_t index, const PacketAccount& account) {
     else
       open.read_in_vain = true;
   }
-  const std::optional<uint64_t> number = history_.IndexOf(name);
-  const std::optional<uint64_t> start = history_.StartOf(name);
-  if (!number || !start) return;
-  const uint64_t first = *number + 1;
-  const uint64_t end = history_.IndexBehind(account.decided.record.value_or(0));
+  const BufferHistory::Entry* chunk = history_.Find(name);
+  if (chunk == nullptr) return;
+  const uint64_t first = chunk->number + 1;
+  const uint64_t end = history_.EndOfRecord(account.decided.record.value_or(0));
   if (open.window_first == open.window_end) {
     open.window_first = open.window_end = open.counted = first;
     // The first time about as much came in as the buffer holds; more than a few times that is
@@ -212,21 +181,21 @@ void GapBuffer::FillEvicted(uint32_t index, const PacketAccount& account) {
 
   open.counts_needed = true;
   const uint64_t whole = std::max(account.decided.record, account.written.record).value_or(0);
-  if (const std::optional<uint64_t> laid = history_.LaidAtReadFrom(whole)) {
-    open.needed = std::max(open.needed, *laid - std::min(*laid, *start));
+  if (const std::optional<uint64_t> bytes = history_.BytesAtReadFrom(whole)) {
+    open.needed = std::max(open.needed, *bytes - std::min(*bytes, chunk->start));
     return;
   }
   if (!open.waiting_start) waiting_.push_back(index);
-  open.waiting_start = std::min(open.waiting_start.value_or(UINT64_MAX), *start);
+  open.waiting_start = std::min(open.waiting_start.value_or(UINT64_MAX), chunk->start);
 }
 
 /// Follows incremental state through the packets that were read, by trace processor's rules.
 void GapBuffer::OnPacket(const PacketAccount& account, const PacketFacts& facts) {
-  Sequence& sequence = SequenceOf(account.sequence);
+  Sequence& sequence = sequences_[account.sequence];
   if (facts.dropped != 0) {
-    ++sequence.producer_flags;
-    sequence.producer_bits |= facts.dropped;
-    if (account.loss_bits != 0) ++sequence.hidden_flags;
+    ++sequence.report.producer_flags;
+    sequence.report.producer_bits |= facts.dropped;
+    if (account.loss_bits != 0) ++sequence.report.hidden_flags;
   }
   const bool is_flagged = account.loss_bits != 0 || facts.dropped != 0;
   // What follows a producer's own flag is not the doing of a gap.
@@ -237,9 +206,9 @@ void GapBuffer::OnPacket(const PacketAccount& account, const PacketFacts& facts)
   if (facts.clears_state || is_flagged) sequence.in_unusable = false;
   sequence.state.Add(facts, is_flagged);
   if (!facts.needs_state || sequence.state.valid()) return;
-  if (!sequence.in_unusable) ++sequence.unusable_spans;
+  if (!sequence.in_unusable) ++sequence.report.unusable_spans;
   sequence.in_unusable = true;
-  sequence.unusable.Add(account.size, account.written.time_ns);
+  sequence.report.unusable.Add(account.size, account.written.time_ns);
   if (since != nullptr) since->Add(account.size, account.written.time_ns);
 }
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/base/interval_set.h"
-#include "core/base/key_index.h"
+#include "core/base/sequence_map.h"
 #include "core/gaps/buffer_history.h"
 #include "core/gaps/gap_report.h"
 #include "core/gaps/gap_track.h"
@@ -28,7 +28,7 @@ struct OpenGap {
   uint64_t exact_chunks = 0;  // how many are counted one by one
   ShareList pushed;
   uint64_t needed = 0;                    // bytes that the buffer must hold, as far as known
-  std::optional<uint64_t> waiting_start;  // of the oldest chunk that no read has come behind yet
+  std::optional<uint64_t> waiting_start;  // of the oldest chunk that no read has followed yet
   bool counts_needed = false;
   bool filled = false;  // lost as the buffer was full: what it holds is the culprit
   std::optional<uint64_t> residence_ns;  // shortest time that a packet was in the buffer
@@ -39,20 +39,22 @@ struct OpenGap {
 class GapBuffer {
  public:
   /// How many more may be listed.
-  struct Room {
+  struct Unused {
     size_t gaps = 0;
     size_t flags = 0;
   };
 
-  /// @param now the record under way; must outlive this, like the room
-  GapBuffer(BufferId id, const LogMoment& now, Room& room) : id_(id), now_(now), room_(room) {}
+  /// @param now the record under way; must outlive this, like `unused`
+  GapBuffer(BufferId id, const LogMoment& now, Unused& unused)
+      : id_(id), now_(now), unused_(unused) {}
 
-  void SetIdentity(const SessionBuffer& buffer);
+  void SetEngine(const EngineInfo& info) { info_ = info; }
   void OnEvent(const BufferEvent& event);
   void OnChunk(const ChunkCommit& commit);
   void OnReadBegun();
   void OnPacketFate(const PacketAccount& account);
-  /// The packet of the last account (or duplicate) that was told as read; `facts` of all its bytes.
+  /// The packet of the last account (or duplicate) that was reported as read; `facts` of all its
+  /// bytes.
   void OnPacket(const PacketAccount& account, const PacketFacts& facts);
 
   /// All that is known, by sequence key.
@@ -60,39 +62,26 @@ class GapBuffer {
 
  private:
   struct Sequence {
-    SequenceKey key;
-    std::array<FateCount, kFates> by_fate{};
-    FateCount own_fault;
+    SequenceGaps report;  // but for the lists
     GapTrack track;
-    uint64_t unlisted_gaps = 0;
-    uint64_t unlisted_flags = 0;
-    // Chunk ids that were committed, unwrapped, to know those that were not.
-    IntervalSet committed;
-    uint64_t newest = 0;
-    bool known = false;
-    bool sent_again = false;              // the chunk under way was committed before
-    std::optional<ChunkId> let_in_again;  // the last chunk that came into the buffer again
-    bool readmitted = false;              // it did so as a chunk read in part
+    ChunkIdUnwrapper ids;
+    IntervalSet committed;               // chunk ids, unwrapped, to know those that were not
+    bool recommits = false;              // the chunk under way was committed before
+    std::optional<ChunkId> taken_again;  // the last chunk that came into the buffer again
+    bool readmitted = false;             // it did so as a chunk read in part
     // Incremental state.
     bool any_read = false;
     IncrementalState state;
     bool in_unusable = false;                // the last packets could not be used
     uint32_t flagged = GapTrack::kNoDetail;  // the packet since which state may be missing
-    UnusablePackets unusable;
-    uint64_t unusable_spans = 0;
-    uint64_t producer_flags = 0;
-    uint64_t hidden_flags = 0;
-    uint32_t producer_bits = 0;
   };
   /// A flagged packet, and what was known when it was read.
   struct OpenFlag {
     FlaggedPacket packet;
     bool readmitted = false;
-    bool came_again = false;
+    bool recommitted = false;
   };
 
-  Sequence& SequenceOf(SequenceKey key);
-  uint32_t OuterSizeOf(const ChunkCommit& commit);
   uint32_t AddFlag(Sequence& sequence, const PacketAccount& account);
   uint32_t GapOf(Sequence& sequence, const PacketAccount& account);
   void Fill(uint32_t index, const PacketAccount& account);
@@ -100,7 +89,7 @@ class GapBuffer {
 
   // gap_finish.cc
   static void Merge(OpenGap& open, const OpenGap& other);
-  SequenceGaps FinishSequence(Sequence& sequence);
+  SequenceGaps FinishSequence(SequenceKey key, Sequence& sequence);
   void FinishGap(OpenGap& open);
   void Remedy(OpenGap& open) const;
   FalseFlag Explain(const Sequence& sequence, const OpenFlag& flag,
@@ -108,17 +97,13 @@ class GapBuffer {
 
   const BufferId id_;
   const LogMoment& now_;
-  Room& room_;
-  // As EngineInfo has them.
-  bool stores_whole_payloads_ = false;
-  bool flags_first_of_sequence_ = false;
-  bool flags_readmitted_ = false;
+  Unused& unused_;
+  EngineInfo info_;  // a copy: the session's own does not live as long
   const ChunkCommit* under_way_ = nullptr;
   WrittenChunk written_;  // scratch
   BufferHistory history_;
-  BytesBySequence laid_by_;
-  KeyIndex slots_;
-  StableVector<Sequence> sequences_;
+  BytesBySequence written_by_;
+  SequenceMap<Sequence> sequences_;
   std::vector<OpenGap> gaps_;
   std::vector<OpenFlag> flags_;
   std::vector<uint32_t> waiting_;  // gaps whose size is not known before the next read

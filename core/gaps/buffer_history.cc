@@ -16,86 +16,67 @@ void BufferHistory::AddDiscard(uint64_t record, ChunkName chunk, uint32_t outer)
   Add(record, chunk, outer, false);
 }
 
-void BufferHistory::Add(uint64_t record, ChunkName chunk, uint32_t outer, bool laid) {
-  index_[chunk.Packed()] = end_index();
-  entries_.push_back(
-      {.record = record, .start = laid_, .chunk = chunk, .outer = outer, .laid = laid});
-  blocks_.Add(chunk.sequence, laid ? outer : 0);
-  laid_ += outer;
+void BufferHistory::Add(uint64_t record, ChunkName chunk, uint32_t outer, bool written) {
+  numbers_[chunk] = end_number();
+  entries_.push_back({end_number(), record, bytes_, chunk, outer, written});
+  blocks_.Add(chunk.sequence, written ? outer : 0);
+  bytes_ += outer;
   largest_ = std::max(largest_, outer);
   Trim();
 }
 
 void BufferHistory::Trim() {
-  // A chunk that just left the ledger was laid while at most as many others were held, and since
+  // A chunk that just left the ledger was written while at most as many others were held, and since
   // it left, kLateness more have.
   const size_t limit = kLateness + 2 * most_held_ + 64;
   if (entries_.size() <= limit) return;
   const Entry& oldest = entries_.front();
-  const auto at = index_.find(oldest.chunk.Packed());
-  if (at != index_.end() && at->second == first_index_) index_.erase(at);
-  if (window_first_ <= first_index_ && first_index_ < window_end_) {
-    Count(first_index_, first_index_ + 1, false, window_);
-    window_first_ = first_index_ + 1;
+  const auto at = numbers_.find(oldest.chunk);
+  if (at != numbers_.end() && at->second == first_number_) numbers_.erase(at);
+  if (window_first_ <= first_number_ && first_number_ < window_end_) {
+    Count(first_number_, first_number_ + 1, false, window_);
+    window_first_ = first_number_ + 1;
   }
   entries_.pop_front();
-  ++first_index_;
+  ++first_number_;
   const uint64_t earliest = entries_.front().record;
   while (reads_.size() > 1 && reads_.front().record < earliest) reads_.pop_front();
 }
 
 void BufferHistory::AddRead(uint64_t record) {
   // Of reads with nothing in between, the last record is the one that later questions ask for.
-  if (!reads_.empty() && reads_.back().laid == laid_) {
+  if (!reads_.empty() && reads_.back().bytes == bytes_) {
     reads_.back().record = record;
     return;
   }
-  reads_.push_back({.record = record, .laid = laid_});
+  reads_.push_back({.record = record, .bytes = bytes_});
 }
 
 auto BufferHistory::Find(ChunkName chunk) const -> const Entry* {
-  const auto at = index_.find(chunk.Packed());
-  return at == index_.end() ? nullptr : &entries_[at->second - first_index_];
+  const auto at = numbers_.find(chunk);
+  return at == numbers_.end() ? nullptr : &entries_[at->second - first_number_];
 }
 
-std::optional<uint64_t> BufferHistory::StartOf(ChunkName chunk) const {
-  const Entry* entry = Find(chunk);
-  if (entry == nullptr) return std::nullopt;
-  return entry->start;
-}
-
-std::optional<uint64_t> BufferHistory::EndOf(ChunkName chunk) const {
-  const Entry* entry = Find(chunk);
-  if (entry == nullptr) return std::nullopt;
-  return entry->start + entry->outer;
-}
-
-std::optional<uint64_t> BufferHistory::IndexOf(ChunkName chunk) const {
-  const auto at = index_.find(chunk.Packed());
-  if (at == index_.end()) return std::nullopt;
-  return at->second;
-}
-
-uint64_t BufferHistory::IndexBehind(uint64_t record) const {
+uint64_t BufferHistory::EndOfRecord(uint64_t record) const {
   const auto at =
       std::upper_bound(entries_.begin(), entries_.end(), record,
                        [](uint64_t value, const Entry& entry) { return value < entry.record; });
-  return first_index_ + static_cast<uint64_t>(at - entries_.begin());
+  return first_number_ + static_cast<uint64_t>(at - entries_.begin());
 }
 
-std::optional<uint64_t> BufferHistory::LaidAtReadFrom(uint64_t record) const {
+std::optional<uint64_t> BufferHistory::BytesAtReadFrom(uint64_t record) const {
   const auto at =
       std::lower_bound(reads_.begin(), reads_.end(), record,
                        [](const ReadEntry& read, uint64_t value) { return read.record < value; });
   if (at == reads_.end()) return std::nullopt;
-  return at->laid;
+  return at->bytes;
 }
 
 void BufferHistory::Count(uint64_t first, uint64_t end, bool add, BytesBySequence& bytes) const {
-  for (uint64_t i = std::max(first, first_index_); i < std::min(end, end_index()); ++i) {
-    const Entry& entry = entries_[i - first_index_];
-    if (!entry.laid) continue;
-    const uint32_t sequence = entry.chunk.sequence.Packed();
+  for (uint64_t i = std::max(first, first_number_); i < std::min(end, end_number()); ++i) {
+    const Entry& entry = entries_[i - first_number_];
+    if (!entry.written) continue;
+    const SequenceKey sequence = entry.chunk.sequence;
     if (add) {
       bytes[sequence] += entry.outer;
       continue;
@@ -107,8 +88,8 @@ void BufferHistory::Count(uint64_t first, uint64_t end, bool add, BytesBySequenc
 }
 
 const BytesBySequence& BufferHistory::BytesBetween(uint64_t first, uint64_t end) {
-  first = std::clamp(first, first_index_, end_index());
-  end = std::clamp(end, first, end_index());
+  first = std::clamp(first, first_number_, end_number());
+  end = std::clamp(end, first, end_number());
   constexpr uint64_t kSmall = 64;
   if (end - first <= kSmall) {
     small_window_.clear();

@@ -11,38 +11,49 @@
 
 namespace ringscope {
 
-/// What was laid into one buffer lately, chunk by chunk, in order: it tells how much room came
-/// between two moments, and whose it was. Chunks are counted from 0; those that are too long ago
+/// What was written to one buffer lately, chunk by chunk, in order: it shows how many bytes came
+/// between two moments, and whose they were. Chunks are counted from 0; those that are too long ago
 /// are forgotten but for sums. Memory: O(chunks held by the buffer + kLateness), and the sums.
+///
+/// Beside what the moments of events have (BufferMoment), it has what a buffer that discards would
+/// have been written, had it been larger.
 class BufferHistory {
  public:
   /// How many chunks may have left the buffer before questions about one are over: as many as the
   /// ledger waits for.
   static constexpr size_t kLateness = 8192;
 
+  struct Entry {
+    uint64_t number = 0;
+    uint64_t record = 0;
+    uint64_t start = 0;  // bytes before it
+    ChunkName chunk;
+    uint32_t outer = 0;    // bytes that it occupies in the buffer
+    bool written = false;  // false: discarded
+
+    uint64_t end() const { return start + outer; }
+  };
+
   /// @param outer bytes that the chunk occupies in the buffer
   void AddCommit(uint64_t record, ChunkName chunk, uint32_t outer);
-  /// A chunk for which a buffer that discards had no room. What it would have occupied counts as
-  /// room, but pushed nothing out. A scraped chunk that comes again takes no room of its own.
+  /// A chunk that a full buffer discards. What it would have occupied counts, but pushed nothing
+  /// out. A scraped chunk that is re-committed takes no space of its own.
   void AddDiscard(uint64_t record, ChunkName chunk, uint32_t outer);
   void AddErase() { held_ -= held_ > 0 ? 1 : 0; }
   void AddRead(uint64_t record);
 
-  /// Bytes of all chunks so far, one behind the other as in an endless buffer.
-  uint64_t laid() const { return laid_; }
+  /// Bytes of all chunks so far, one after the other as in an endless buffer.
+  uint64_t bytes() const { return bytes_; }
   /// The largest chunk so far: a ring may leave nearly as much unused where it wraps.
   uint32_t largest() const { return largest_; }
-  /// Bytes in front of and up to the end of a chunk (its newest commit); nullopt: forgotten.
-  std::optional<uint64_t> StartOf(ChunkName chunk) const;
-  std::optional<uint64_t> EndOf(ChunkName chunk) const;
-  /// Number of a chunk (its newest commit); nullopt: forgotten.
-  std::optional<uint64_t> IndexOf(ChunkName chunk) const;
-  /// One behind the last chunk that came up to this record.
-  uint64_t IndexBehind(uint64_t record) const;
-  /// Bytes laid before the first read that began at this record or later; nullopt: none did yet.
-  std::optional<uint64_t> LaidAtReadFrom(uint64_t record) const;
-  /// Bytes by sequence of the chunks `first` up to (not with) `end`. Asking for windows that move
-  /// on little by little is cheap.
+  /// The newest commit of a chunk; nullptr: forgotten. Valid until the next Add.
+  const Entry* Find(ChunkName chunk) const;
+  /// One after the last chunk that came up to this record.
+  uint64_t EndOfRecord(uint64_t record) const;
+  /// Bytes before the first read that began at this record or later; nullopt: none did yet.
+  std::optional<uint64_t> BytesAtReadFrom(uint64_t record) const;
+  /// Bytes by sequence of the chunks `first` up to (not with) `end`. Asking for windows that
+  /// advance little by little is cheap.
   const BytesBySequence& BytesBetween(uint64_t first, uint64_t end);
   /// The same of any chunks, however long ago, to the next borders of blocks.
   ShareList BlocksBetween(uint64_t first, uint64_t end) const {
@@ -50,30 +61,22 @@ class BufferHistory {
   }
 
  private:
-  struct Entry {
-    uint64_t record = 0;
-    uint64_t start = 0;
-    ChunkName chunk;
-    uint32_t outer = 0;
-    bool laid = false;  // false: discarded
-  };
   struct ReadEntry {
     uint64_t record = 0;
-    uint64_t laid = 0;
+    uint64_t bytes = 0;  // before it
   };
 
-  void Add(uint64_t record, ChunkName chunk, uint32_t outer, bool laid);
+  void Add(uint64_t record, ChunkName chunk, uint32_t outer, bool written);
   void Trim();
-  const Entry* Find(ChunkName chunk) const;
   void Count(uint64_t first, uint64_t end, bool add, BytesBySequence& bytes) const;
 
-  uint64_t end_index() const { return first_index_ + entries_.size(); }
+  uint64_t end_number() const { return first_number_ + entries_.size(); }
 
   std::deque<Entry> entries_;
-  uint64_t first_index_ = 0;                      // number of entries_.front()
-  std::unordered_map<uint64_t, uint64_t> index_;  // by ChunkName::Packed
+  uint64_t first_number_ = 0;  // number of entries_.front()
+  std::unordered_map<ChunkName, uint64_t> numbers_;
   std::deque<ReadEntry> reads_;
-  uint64_t laid_ = 0;
+  uint64_t bytes_ = 0;
   uint32_t largest_ = 0;
   size_t held_ = 0;
   size_t most_held_ = 0;

@@ -14,12 +14,12 @@ TEST(BufferHistory, Places_AreCountedOn) {
   BufferHistory history;
   history.AddCommit(1, Name(kOne, 0), 100);
   history.AddCommit(2, Name(kTwo, 0), 50);
-  EXPECT_EQ(history.StartOf(Name(kTwo, 0)), 100u);
-  EXPECT_EQ(history.EndOf(Name(kTwo, 0)), 150u);
-  EXPECT_EQ(history.IndexOf(Name(kTwo, 0)), 1u);
-  EXPECT_EQ(history.laid(), 150u);
+  EXPECT_EQ(history.Find(Name(kTwo, 0))->start, 100u);
+  EXPECT_EQ(history.Find(Name(kTwo, 0))->end(), 150u);
+  EXPECT_EQ(history.Find(Name(kTwo, 0))->number, 1u);
+  EXPECT_EQ(history.bytes(), 150u);
   EXPECT_EQ(history.largest(), 100u);
-  EXPECT_FALSE(history.StartOf(Name(kTwo, 1)));
+  EXPECT_EQ(history.Find(Name(kTwo, 1)), nullptr);
 }
 
 TEST(BufferHistory, Read_IsTheFirstFromARecordOn) {
@@ -28,24 +28,24 @@ TEST(BufferHistory, Read_IsTheFirstFromARecordOn) {
   history.AddRead(2);
   history.AddRead(3);  // nothing came in between: the same to all
   history.AddCommit(4, Name(kOne, 1), 100);
-  EXPECT_EQ(history.LaidAtReadFrom(1), 100u);
-  EXPECT_EQ(history.LaidAtReadFrom(3), 100u);
-  EXPECT_FALSE(history.LaidAtReadFrom(4));
+  EXPECT_EQ(history.BytesAtReadFrom(1), 100u);
+  EXPECT_EQ(history.BytesAtReadFrom(3), 100u);
+  EXPECT_FALSE(history.BytesAtReadFrom(4));
   history.AddRead(5);
-  EXPECT_EQ(history.LaidAtReadFrom(4), 200u);
+  EXPECT_EQ(history.BytesAtReadFrom(4), 200u);
 }
 
-TEST(BufferHistory, Discard_TakesRoomOnceAndPushesNothing) {
+TEST(BufferHistory, Discard_TakesSpaceOnceAndPushesNothing) {
   BufferHistory history;
   history.AddDiscard(1, Name(kOne, 0), 4096);
   history.AddDiscard(2, Name(kOne, 0), 1000);  // scraped before
   history.AddCommit(3, Name(kTwo, 0), 100);
-  EXPECT_EQ(history.laid(), 4196u);
+  EXPECT_EQ(history.bytes(), 4196u);
   EXPECT_EQ(history.BytesBetween(0, 2).size(), 1u);
 }
 
-// Windows that move on give the same as counting anew, forwards, backwards and over what was
-// forgotten.
+// Windows that advance give the same as counting from scratch, forwards, backwards and over what
+// was forgotten.
 TEST(BufferHistory, Window_MovesOn) {
   BufferHistory history;
   constexpr uint64_t kChunks = 12000;
@@ -53,15 +53,15 @@ TEST(BufferHistory, Window_MovesOn) {
     history.AddCommit(i, Name(i % 3 == 0 ? kOne : kTwo, static_cast<uint32_t>(i)), 16);
     history.AddErase();
   }
-  EXPECT_FALSE(history.IndexOf(Name(kOne, 0)));
+  EXPECT_EQ(history.Find(Name(kOne, 0)), nullptr);
   const uint64_t oldest = kChunks - (BufferHistory::kLateness + 2 + 64);
   for (const uint64_t first : {oldest + 7, oldest + 900, oldest + 300, oldest + 5000}) {
     for (const uint64_t length : {uint64_t{10}, uint64_t{900}, uint64_t{300}}) {
       uint64_t one = 0, two = 0;
       for (uint64_t i = first; i < first + length; ++i) (i % 3 == 0 ? one : two) += 16;
       const auto& bytes = history.BytesBetween(first, first + length);
-      EXPECT_EQ(bytes.at(kOne.Packed()), one);
-      EXPECT_EQ(bytes.at(kTwo.Packed()), two);
+      EXPECT_EQ(bytes.at(kOne), one);
+      EXPECT_EQ(bytes.at(kTwo), two);
     }
   }
   // What is forgotten in the middle of a window leaves it.

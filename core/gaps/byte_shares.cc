@@ -5,10 +5,6 @@
 namespace ringscope {
 namespace {
 
-SequenceKey KeyOf(uint32_t packed) {
-  return {ProducerId{static_cast<uint16_t>(packed >> 16)}, WriterId{static_cast<uint16_t>(packed)}};
-}
-
 bool IsLarger(const SequenceShare& a, const SequenceShare& b) {
   return a.bytes != b.bytes ? a.bytes > b.bytes : a.sequence < b.sequence;
 }
@@ -30,13 +26,13 @@ void ShareList::Add(const BytesBySequence& bytes) {
     // Far more than are kept: only these are copied.
     std::vector<SequenceShare> all;
     all.reserve(bytes.size());
-    for (const auto& [sequence, count] : bytes) all.push_back({KeyOf(sequence), count});
+    for (const auto& [sequence, count] : bytes) all.push_back({sequence, count});
     std::nth_element(all.begin(), all.begin() + kMost, all.end(), IsLarger);
     for (size_t i = kMost; i < all.size(); ++i) other_bytes_ += all[i].bytes;
     shares_.assign(all.begin(), all.begin() + kMost);
     return;
   }
-  for (const auto& [sequence, count] : bytes) AddOne(KeyOf(sequence), count);
+  for (const auto& [sequence, count] : bytes) AddOne(sequence, count);
   if (shares_.size() > 2 * kMost) Sort();
 }
 
@@ -64,7 +60,7 @@ uint64_t ShareList::bytes() const {
 }
 
 void ShareBlocks::Add(SequenceKey sequence, uint64_t bytes) {
-  if (bytes > 0) current_[sequence.Packed()] += bytes;
+  if (bytes > 0) current_[sequence] += bytes;
   if (++chunks_ % kBlock != 0) return;
   ShareList block;
   block.Add(current_);

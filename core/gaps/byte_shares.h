@@ -17,8 +17,7 @@ struct SequenceShare {
   friend bool operator==(const SequenceShare&, const SequenceShare&) = default;
 };
 
-/// Bytes by sequence (SequenceKey::Packed).
-using BytesBySequence = std::unordered_map<uint32_t, uint64_t>;
+using BytesBySequence = std::unordered_map<SequenceKey, uint64_t>;
 
 /// A sum of bytes by sequence, of which the largest parts are kept one by one: exact for up to
 /// kMost sequences; of more, the small ones are lumped together.
@@ -50,7 +49,7 @@ class ShareBlocks {
  public:
   static constexpr uint64_t kBlock = 1024;  // chunks
 
-  /// The next chunk. @param bytes 0: it came, but took no room
+  /// The next chunk. @param bytes 0: it came, but took no space
   void Add(SequenceKey sequence, uint64_t bytes);
   /// The chunks `first` up to (not with) `end`, to the next borders of blocks; a block that is not
   /// full yet is left out.

@@ -9,8 +9,8 @@ SequenceKey Key(uint16_t writer) { return {ProducerId{1}, WriterId{writer}}; }
 
 TEST(ShareList, Few_AreExactAndSorted) {
   ShareList list;
-  list.Add(BytesBySequence{{Key(1).Packed(), 10}, {Key(2).Packed(), 30}});
-  list.Add(BytesBySequence{{Key(1).Packed(), 40}});
+  list.Add(BytesBySequence{{Key(1), 10}, {Key(2), 30}});
+  list.Add(BytesBySequence{{Key(1), 40}});
   list.Sort();
   EXPECT_EQ(list.shares(), (std::vector<SequenceShare>{{Key(1), 50}, {Key(2), 30}}));
   EXPECT_EQ(list.other_bytes(), 0u);
@@ -20,7 +20,7 @@ TEST(ShareList, Many_KeepTheLargestAndTheSum) {
   BytesBySequence bytes;
   uint64_t sum = 0;
   for (uint16_t writer = 1; writer <= 1000; ++writer) {
-    bytes[Key(writer).Packed()] = writer;
+    bytes[Key(writer)] = writer;
     sum += writer;
   }
   ShareList list;
@@ -33,7 +33,7 @@ TEST(ShareList, Many_KeepTheLargestAndTheSum) {
 
 TEST(ShareList, Part_IsScaled) {
   ShareList list, other;
-  other.Add(BytesBySequence{{Key(1).Packed(), 100}});
+  other.Add(BytesBySequence{{Key(1), 100}});
   list.AddPart(other, 1, 4);
   EXPECT_EQ(list.bytes(), 25u);
 }

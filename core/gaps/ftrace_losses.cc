@@ -64,7 +64,7 @@ std::vector<FtraceCpuLosses> FtraceLosses::Result() const {
     FtraceCpuLosses losses = cpu.losses;
     losses.cpu = number;
     if (cpu.end) {
-      // The kernel's counters go on from session to session.
+      // The kernel's counters continue from session to session.
       const Counters start = cpu.start.value_or(Counters{});
       losses.overrun = Since(cpu.end->overrun, start.overrun);
       losses.commit_overrun = Since(cpu.end->commit_overrun, start.commit_overrun);

@@ -11,11 +11,11 @@
 namespace ringscope {
 
 /// What the kernel's ftrace lost of one CPU before anything reached a trace buffer, as the packets
-/// that were read say.
+/// that were read report.
 struct FtraceCpuLosses {
   uint32_t cpu = 0;
   uint64_t bundles = 0;             // FtraceEventBundles read
-  uint64_t bundles_after_loss = 0;  // of these, those that say that events before them were lost
+  uint64_t bundles_after_loss = 0;  // of these, those that report that events before them were lost
   // FtraceStats of the session's end less those of its start: events.
   std::optional<uint64_t> overrun;
   std::optional<uint64_t> commit_overrun;

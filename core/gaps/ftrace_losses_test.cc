@@ -24,7 +24,7 @@ std::string Stats(uint64_t phase, uint32_t cpu, uint64_t overrun, uint64_t dropp
   wire::AppendUint(of_cpu, 3, overrun);
   wire::AppendUint(of_cpu, 8, dropped);
   wire::AppendBytes(stats, 2, wire::AsBytes(of_cpu));
-  wire::AppendUint(stats, 1, phase);  // behind the counters: fields have no order
+  wire::AppendUint(stats, 1, phase);  // after the counters: fields have no order
   wire::AppendBytes(packet, proto::TracePacket::kFtraceStats, wire::AsBytes(stats));
   return packet;
 }

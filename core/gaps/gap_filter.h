@@ -26,7 +26,7 @@ struct GapFilter {
   /// @param start_ns of the session
   bool Keeps(const Gap& gap, uint64_t start_ns) const;
   bool Keeps(const PacketAccount& account, uint64_t start_ns) const;
-  /// Whether gaps of a sequence can be told apart by this filter.
+  /// Whether gaps of a sequence can be distinguished by this filter.
   bool selects_gaps() const {
     return from || to || !fates.empty() || !causes.empty() || !contents.empty();
   }

@@ -1,4 +1,4 @@
-// How gaps are put into words that a report needs: culprits, signs, remedies.
+// What a report adds to gaps: culprits, signs, remedies.
 
 #include <algorithm>
 
@@ -11,8 +11,6 @@ namespace {
 
 /// Kinds of content that are kept one by one.
 constexpr size_t kMaxContents = 32;
-
-/// Buffer sizes are whole pages.
 
 template <typename T>
 void SortBySize(std::vector<T>& counts) {
@@ -86,27 +84,17 @@ std::vector<SequenceGaps> GapBuffer::Finish() {
   OnReadBegun();  // as if all were read now
   std::vector<SequenceGaps> finished;
   finished.reserve(sequences_.size());
-  for (size_t slot = 0; slot < sequences_.size(); ++slot)
-    finished.push_back(FinishSequence(sequences_[slot]));
+  for (size_t i = 0; i < sequences_.size(); ++i)
+    finished.push_back(FinishSequence(sequences_.At(i).key, sequences_.At(i).value));
   std::sort(finished.begin(), finished.end(),
             [](const SequenceGaps& a, const SequenceGaps& b) { return a.sequence < b.sequence; });
   return finished;
 }
 
-SequenceGaps GapBuffer::FinishSequence(Sequence& sequence) {
-  SequenceGaps result;
+SequenceGaps GapBuffer::FinishSequence(SequenceKey key, Sequence& sequence) {
+  SequenceGaps result = std::move(sequence.report);
   result.buffer = id_;
-  result.sequence = sequence.key;
-  result.by_fate = sequence.by_fate;
-  result.own_fault = sequence.own_fault;
-  result.unlisted_gaps = sequence.unlisted_gaps;
-  result.unlisted_flags = sequence.unlisted_flags;
-  result.unusable = sequence.unusable;
-  result.unusable_spans = sequence.unusable_spans;
-  result.producer_flags = sequence.producer_flags;
-  result.hidden_flags = sequence.hidden_flags;
-  result.producer_bits = sequence.producer_bits;
-
+  result.sequence = key;
   for (const GapTrack::Run& run : sequence.track.runs()) {
     if (run.kind != GapTrack::Kind::kLost || run.detail == GapTrack::kNoDetail) continue;
     OpenGap& open = gaps_[run.detail];
@@ -130,9 +118,9 @@ SequenceGaps GapBuffer::FinishSequence(Sequence& sequence) {
     if (is_read && runs[i + 1].detail != GapTrack::kNoDetail) {
       open.gap.next = flags_[runs[i + 1].detail].packet;
       const bool is_first = open.gap.next->first_of_sequence;
-      open.gap.sign = !is_first                  ? GapSign::kFlagged
-                      : flags_first_of_sequence_ ? GapSign::kV1First
-                                                 : GapSign::kFlaggedFirst;
+      open.gap.sign = !is_first                       ? GapSign::kFlagged
+                      : info_.flags_first_of_sequence ? GapSign::kV1First
+                                                      : GapSign::kFlaggedFirst;
     } else if (is_read) {
       open.gap.sign = open.gap.lost_bits != 0 ? GapSign::kFlagInvalid : GapSign::kNotFlagged;
     }
@@ -142,7 +130,7 @@ SequenceGaps GapBuffer::FinishSequence(Sequence& sequence) {
 }
 
 void GapBuffer::FinishGap(OpenGap& open) {
-  if (open.filled) open.pushed.Add(laid_by_);
+  if (open.filled) open.pushed.Add(written_by_);
   open.pushed.Sort();
   open.gap.culprits = open.pushed.shares();
   open.gap.other_bytes = open.pushed.other_bytes();
@@ -157,7 +145,7 @@ void GapBuffer::Remedy(OpenGap& open) const {
   Gap& gap = open.gap;
   GapRemedies& remedies = gap.remedies;
   if (open.counts_needed) {
-    // Where a ring wraps it may leave room for nearly its largest chunk unused.
+    // Where a ring wraps it may leave nearly as much as its largest chunk unused.
     const uint64_t size = open.needed + (Has(gap, Cause::kEvicted) ? history_.largest() : 0);
     remedies.buffer_size = PagesUp(size);
   }
@@ -176,11 +164,11 @@ void GapBuffer::Remedy(OpenGap& open) const {
 FalseFlag GapBuffer::Explain(const Sequence& sequence, const OpenFlag& flag,
                              const GapTrack::Run* before) const {
   FalseFlag result{.packet = flag.packet};
-  if (flags_first_of_sequence_) {
+  if (info_.flags_first_of_sequence) {
     result.rule = flag.packet.first_of_sequence ? FlagRule::kV1First : FlagRule::kV1Again;
     return result;
   }
-  if (flag.readmitted && flags_readmitted_) {
+  if (flag.readmitted && info_.flags_readmitted) {
     result.rule = FlagRule::kReadmitted;
     return result;
   }
@@ -191,7 +179,7 @@ FalseFlag GapBuffer::Explain(const Sequence& sequence, const OpenFlag& flag,
         sequence.committed.ContainsAll(first, last) ? FlagRule::kNoPackets : FlagRule::kNotInLog;
     return result;
   }
-  if (flag.came_again)
+  if (flag.recommitted)
     result.rule = FlagRule::kCameAgain;
   else if ((flag.packet.loss_bits & kLossWriterAbort) != 0)
     result.rule = FlagRule::kAbortAhead;

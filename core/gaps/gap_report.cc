@@ -22,19 +22,6 @@ uint64_t Gap::pushed_bytes() const {
   return bytes;
 }
 
-FateCount SequenceGaps::written() const {
-  FateCount sum;
-  for (const FateCount& count : by_fate) sum += count;
-  return sum;
-}
-
-FateCount SequenceGaps::lost() const {
-  FateCount sum;
-  for (size_t i = 0; i < kFates; ++i)
-    if (IsLoss(static_cast<Fate>(i))) sum += by_fate[i];
-  return sum;
-}
-
 FateCount GapReport::lost() const {
   FateCount sum;
   for (const BufferGaps& buffer : buffers) sum += buffer.totals.lost();

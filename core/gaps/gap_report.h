@@ -21,7 +21,7 @@ struct CauseCount {
   Fate fate = Fate::kOverwritten;
   Cause cause = Cause::kNone;
   bool own_fault = false;
-  uint32_t loss_bits = 0;  // why the buffer gave them up
+  uint32_t loss_bits = 0;  // why the buffer abandoned them
   FateCount count;
 
   friend bool operator==(const CauseCount&, const CauseCount&) = default;
@@ -59,7 +59,7 @@ struct UnusablePackets {
   FateCount count;
   std::optional<uint64_t> from_ns;  // commits of the first and the last of them
   std::optional<uint64_t> to_ns;
-  bool reset = false;  // state began anew behind them
+  bool reset = false;  // state was cleared after them
 
   uint64_t duration_ns() const { return from_ns && to_ns ? *to_ns - *from_ns : 0; }
   void Add(uint64_t bytes, std::optional<uint64_t> time_ns);
@@ -80,7 +80,7 @@ enum class GapSign : uint8_t {
   kFlagged,         // the next packet of the sequence is flagged
   kFlaggedFirst,    // so it is, but as its first: trace processor does not count that
   kV1First,         // so it is, but V1 flags the first packet of every sequence
-  kNotFlagged,      // the next packet says nothing
+  kNotFlagged,      // the next packet is not flagged
   kFlagInvalid,     // the packet with the flag was refused by the service's validation
   kNothingFollows,  // no later packet of the sequence was read
 };
@@ -98,7 +98,7 @@ struct GapRemedies {
   /// buffer of its own.
   std::optional<SequenceShare> separate;
   bool flush = false;       // the writer did not finish in time
-  bool larger_smb = false;  // the writer had no room for the packet
+  bool larger_smb = false;  // the writer had no space for the packet
 };
 
 /// A run of lost packets: none between them was read.
@@ -109,12 +109,12 @@ struct Gap {
   GapPlace last;
   uint64_t last_chunk = 0;  // where the last packet ends
   FateCount lost;
-  FateCount own_fault;                 // of these, by the buffer's own fault
-  std::vector<CauseCount> causes;      // own faults first, then the largest
+  FateCount own_fault;                 // of these, lost to a bug of the buffer
+  std::vector<CauseCount> causes;      // bugs first, then the largest
   std::vector<ContentCount> contents;  // largest first
   MomentSpan written;                  // commits of the lost packets
   MomentSpan sealed;                   // when they were lost
-  uint64_t state_packets = 0;          // with interned data, or that start state anew
+  uint64_t state_packets = 0;          // with interned data, or that clear state
   /// Bytes that came into the buffer between the packets and their eviction, by sequence, largest
   /// first; for a buffer that discards: what it was full of.
   std::vector<SequenceShare> culprits;
@@ -131,13 +131,13 @@ struct Gap {
 enum class FlagRule : uint8_t {
   kV1First,         // V1 flags the first packet of each sequence
   kV1Again,         // V1 flags the first packet of a chunk that it begins a read with
-  kReadmitted,      // v55 takes a chunk that it lets in again for one behind a gap
-  kCameAgain,       // a scraped chunk was evicted, and came again with all its packets
+  kReadmitted,      // v55 takes a chunk that it takes in again for one after a gap
+  kCameAgain,       // a scraped chunk was evicted, and re-committed with all its packets
   kNoPackets,       // the chunks that are missing in between held no packets
   kNotInLog,        // the chunks in between are not in the log: what they held is not known
-  kAbortAhead,      // V2 notes an aborted packet when it is committed: this one lies before it
+  kAbortAhead,      // V2 notes an aborted packet when it is committed: this one is before it
   kRememberedGap,   // the reader remembers a gap that it met before
-  kLeftIncomplete,  // what it gave up were pieces of no packet, or an empty one
+  kLeftIncomplete,  // what it abandoned were fragments of no packet, or an empty one
 };
 template <>
 inline constexpr std::array kEnumNames<FlagRule> = {
@@ -154,7 +154,7 @@ struct FalseFlag {
 struct SequenceGaps {
   BufferId buffer{};
   SequenceKey sequence;
-  std::array<FateCount, kFates> by_fate{};
+  FateCounts by_fate;
   FateCount own_fault;
   std::vector<Gap> gaps;       // in order
   uint64_t unlisted_gaps = 0;  // there were too many; totals are exact
@@ -162,12 +162,13 @@ struct SequenceGaps {
   uint64_t unlisted_flags = 0;
   UnusablePackets unusable;     // all of them
   uint64_t unusable_spans = 0;  // how often state was missing
-  uint64_t producer_flags = 0;  // packets read in which the producer itself said that it lost some
-  uint64_t hidden_flags = 0;    // of these, those whose flag the buffer's takes the place of
-  uint32_t producer_bits = 0;   // what these flags say
+  uint64_t producer_flags =
+      0;                      // packets read in which the producer itself reports that it lost some
+  uint64_t hidden_flags = 0;  // of these, those whose flag the buffer's replaces
+  uint32_t producer_bits = 0;  // all bits of these flags
 
-  FateCount written() const;
-  FateCount lost() const;
+  FateCount written() const { return by_fate.all(); }
+  FateCount lost() const { return by_fate.lost(); }
 };
 
 /// One buffer; if its id was given to another one, both.

@@ -29,16 +29,16 @@ void Extend(GapTrack::Run& run, const PacketAccount& account) {
   run.last_chunk = std::max(run.last_chunk, account.last_chunk);
 }
 
-/// What is sealed with its commit is told at once: the fates of packets before it may still be
-/// open. What is sealed by a read or an eviction is told behind them.
-bool IsSealedWhenWritten(const PacketAccount& account) {
+/// What is decided with its commit is reported at once: the fates of packets before it may still be
+/// open. What is decided by a read or an eviction is reported after them.
+bool IsDecidedWhenWritten(const PacketAccount& account) {
   return account.decided.record == account.written.record && account.fate != Fate::kOverwritten;
 }
 
-/// Whether no packet, of a fate that is told later, can come between the run's last packet and this
-/// lost one.
+/// Whether no packet, of a fate that is reported later, can come between the run's last packet and
+/// this lost one.
 bool IsNextTo(const GapTrack::Run& run, const PacketAccount& account) {
-  if (!IsSealedWhenWritten(account)) return true;
+  if (!IsDecidedWhenWritten(account)) return true;
   // A buffer that discards a chunk discards all of it.
   if (account.fate == Fate::kDiscarded) return account.first_chunk <= run.last_chunk + 1;
   return account.first_chunk == run.last.chunk && account.fragment <= run.last_fragment + 1;
@@ -46,8 +46,8 @@ bool IsNextTo(const GapTrack::Run& run, const PacketAccount& account) {
 
 }  // namespace
 
-/// The first run that begins behind the point.
-GapTrack::Iterator GapTrack::FirstBehind(Point point) {
+/// The first run that begins after the point.
+GapTrack::Iterator GapTrack::FirstAfter(Point point) {
   if (runs_.empty() || runs_.back().first <= point) return runs_.end();  // the usual case
   return std::upper_bound(runs_.begin(), runs_.end(), point,
                           [](Point value, const Run& run) { return value < run.first; });
@@ -55,21 +55,21 @@ GapTrack::Iterator GapTrack::FirstBehind(Point point) {
 
 void GapTrack::AddKept(const PacketAccount& account, Kind kind, uint32_t detail) {
   const Point point = PointOf(account);
-  const Iterator behind = FirstBehind(point);
-  if (behind != runs_.begin()) {
-    Run& before = *std::prev(behind);
+  const Iterator after = FirstAfter(point);
+  if (after != runs_.begin()) {
+    Run& before = *std::prev(after);
     if (point <= before.last) return;  // within a run: nothing new about the order
     if (before.kind == kind && detail == kNoDetail && account.first_chunk <= before.last_chunk + 1)
       return Extend(before, account);
   }
-  runs_.insert(behind, RunOf(account, kind, detail));
+  runs_.insert(after, RunOf(account, kind, detail));
 }
 
 GapTrack::Run& GapTrack::AddLost(const PacketAccount& account) {
   const Point point = PointOf(account);
-  Iterator behind = FirstBehind(point);
-  if (behind != runs_.begin()) {
-    Run& before = *std::prev(behind);
+  Iterator after = FirstAfter(point);
+  if (after != runs_.begin()) {
+    Run& before = *std::prev(after);
     if (before.kind == Kind::kLost) {
       if (point <= before.last || IsNextTo(before, account)) {
         Extend(before, account);
@@ -83,15 +83,15 @@ GapTrack::Run& GapTrack::AddLost(const PacketAccount& account) {
       before.last = point.offset > 0 ? Point{point.chunk, point.offset - 1}
                                      : Point{point.chunk - 1, UINT32_MAX};
       before.last_chunk = account.first_chunk;
-      behind = runs_.insert(behind, rest);
+      after = runs_.insert(after, rest);
     }
   }
-  // What begins before a run of lost packets that were told first.
-  if (behind != runs_.end() && behind->kind == Kind::kLost && !IsSealedWhenWritten(account)) {
-    Extend(*behind, account);
-    return *behind;
+  // What begins before a run of lost packets that were reported first.
+  if (after != runs_.end() && after->kind == Kind::kLost && !IsDecidedWhenWritten(account)) {
+    Extend(*after, account);
+    return *after;
   }
-  return *runs_.insert(behind, RunOf(account, Kind::kLost, kNoDetail));
+  return *runs_.insert(after, RunOf(account, Kind::kLost, kNoDetail));
 }
 
 }  // namespace ringscope

@@ -23,7 +23,7 @@ class GapTrack {
     friend auto operator<=>(const Point&, const Point&) = default;
   };
 
-  /// Packets one behind the other that fared alike.
+  /// Consecutive packets of one kind.
   struct Run {
     Point first;
     Point last;
@@ -65,7 +65,7 @@ class GapTrack {
 
  private:
   using Iterator = std::vector<Run>::iterator;
-  Iterator FirstBehind(Point point);
+  Iterator FirstAfter(Point point);
 
   std::vector<Run> runs_;  // in order, apart from each other
 };

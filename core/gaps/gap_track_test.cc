@@ -44,7 +44,7 @@ TEST(GapTrack, LostBetweenReads_IsARun) {
   GapTrack track;
   AddRead(track, 0);
   AddRead(track, 1);
-  AddRead(track, 5);  // what was evicted before is told later
+  AddRead(track, 5);  // what was evicted before is reported later
   AddLost(track, 2);
   AddLost(track, 3);
   AddLost(track, 4);

@@ -3,7 +3,10 @@
 
 #include <map>
 #include <memory>
+#include <string>
+#include <vector>
 
+#include "core/gaps/buffer_gaps.h"
 #include "core/gaps/gap_report.h"
 #include "core/ledger/ledger.h"
 #include "core/session/buffer_event.h"
@@ -20,26 +23,34 @@ class GapAnalysis : public LedgerSink, public ReplayListener {
   static constexpr size_t kMaxListed = 65536;
 
   /// @param stale_ns how much later than written a packet may be committed
-  explicit GapAnalysis(uint64_t stale_ns);
-  ~GapAnalysis() override;
+  explicit GapAnalysis(uint64_t stale_ns) : stale_(stale_ns) {}
 
   void OnPacketFate(const PacketAccount& account) override;
-  void OnDuplicate(const PacketAccount& account) override;
+  void OnDuplicate(const PacketAccount& account) override { last_ = account; }
   bool WantsBufferEvents() const override { return true; }
   void OnRecord(const Op& op, const LogMoment& moment) override;
-  void OnBufferSetUp(SessionBuffer& buffer) override;
-  void OnBufferReplaced(SessionBuffer& buffer) override;
+  void OnBufferSetUp(SessionBuffer& buffer) override { Of(buffer.id).SetEngine(*buffer.info); }
+  void OnBufferReplaced(SessionBuffer& buffer) override { Close(buffer.id); }
   void OnChunk(BufferId buffer, const ChunkCommit& commit, std::optional<Refusal> refusal) override;
-  void OnReadBegun(BufferId buffer) override;
+  void OnReadBegun(BufferId buffer) override { Of(buffer).OnReadBegun(); }
   Status OnPacket(const SessionPacket& packet) override;
-  void OnBufferEvent(const BufferEvent& event) override;
+  void OnBufferEvent(const BufferEvent& event) override { Of(event.buffer).OnEvent(event); }
 
   /// The report. Once, after the ledger's end.
   GapReport Finish(const std::map<BufferId, LedgerTotals>& totals);
 
  private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  gaps::GapBuffer& Of(BufferId id);
+  void Close(BufferId id);
+
+  LogMoment now_;
+  gaps::GapBuffer::Unused unused_{.gaps = kMaxListed, .flags = kMaxListed};
+  std::map<BufferId, std::unique_ptr<gaps::GapBuffer>> buffers_;
+  std::map<BufferId, std::vector<SequenceGaps>> done_;
+  StalePackets stale_;
+  FtraceLosses ftrace_;
+  PacketAccount last_;
+  std::string joined_;  // scratch
 };
 
 }  // namespace ringscope

@@ -61,8 +61,8 @@ class Story {
     Ledger ledger(analysis);
     ReplayOptions options;
     if (size != 0) options.session.all.size = size;
-    if (every_ns != 0) options.reads = ReadsMode::kEvery;
-    options.every_ns = every_ns;
+    if (every_ns != 0) options.reads.mode = ReadsMode::kEvery;
+    options.reads.every_ns = every_ns;
     Replay replay(options, {&ledger, &analysis});
     for (const Op& op : ops_) {
       EXPECT_TRUE(replay.Apply(op));
@@ -110,7 +110,7 @@ TEST(Gaps, NothingLost_NothingReported) {
   EXPECT_TRUE(Of(report, 1, 1).false_flags.empty());
 }
 
-// [ 1:1#0 | 1:2#0 | 1:2#1 | 1:3#0 ] and 1:2#2 takes the room of 1:1#0.
+// [ 1:1#0 | 1:2#0 | 1:2#1 | 1:3#0 ] and 1:2#2 takes the space of 1:1#0.
 Story Evicted() {
   Story story("v2@58");
   story.Commit(Kilo(1, 1, 0)).Commit(Kilo(1, 2, 0)).Commit(Kilo(1, 2, 1)).Commit(Kilo(1, 3, 0));
@@ -132,7 +132,7 @@ TEST(Gaps, Evicted_SizeThatHelps) {
   const Story story = Evicted();
   const GapReport report = story.Report();
   const std::optional<uint64_t> size = OnlyGap(report).remedies.buffer_size;
-  // 5 KiB of chunks up to the read, and room for one at the wrap.
+  // 5 KiB of chunks up to the read, and space for one at the wrap.
   ASSERT_EQ(size, 8192u);
   EXPECT_EQ(story.Report(*size).lost().packets, 0u);
 }
@@ -195,7 +195,7 @@ TEST(Gaps, V1_FlagsTheChunkThatAReadBeginsWith) {
   Story story("v1");
   story.Commit(Kilo(1, 1, 0)).Read();
   for (uint32_t id = 0; id < 3; ++id) story.Commit(Kilo(1, 2, id));
-  story.Commit(Kilo(1, 1, 1)).Read();  // takes the room of the chunk that was read
+  story.Commit(Kilo(1, 1, 1)).Read();  // takes the space of the chunk that was read
   const SequenceGaps sequence = Of(story.Report(), 1, 1);
   EXPECT_TRUE(sequence.gaps.empty());
   ASSERT_EQ(sequence.false_flags.size(), 2u);
@@ -249,9 +249,9 @@ TEST(Gaps, NeverCommitted_CallsForAFlush) {
   EXPECT_TRUE(gap.remedies.flush);
 }
 
-// Chunk 5 came first, so its reader passes by all the others: after the gap behind chunk 0 it loses
-// the packet in pieces, although nothing of it is missing.
-TEST(Gaps, OwnFault_IsCountedApart) {
+// Chunk 5 came first, so its reader passes by all the others: after the gap after chunk 0 it loses
+// the packet in fragments, although nothing of it is missing.
+TEST(Gaps, BufferBug_IsCountedApart) {
   Story story("v2@58", 65536);
   story.Commit(Chunk(1, 1, 5).Whole(10, kFillGaps))
       .Commit(Chunk(1, 1, 0).Whole(10, kFillGaps))
@@ -372,7 +372,7 @@ TEST(Gaps, ProducersOwnFlag_IsToldApart) {
 }
 
 TEST(Gaps, Merge_WhenNothingBetweenWasRead) {
-  // Aborted packets are told when they are written; those between them are evicted later.
+  // Aborted packets are reported when they are written; those between them are evicted later.
   Story story("v2@58");
   for (uint32_t id = 0; id < 3; ++id) story.Commit(Chunk(1, 1, id).Whole(900, kFillGaps).Aborted());
   for (uint32_t id = 0; id < 5; ++id) story.Commit(Kilo(1, 2, id));

@@ -6,7 +6,7 @@ namespace ringscope {
 
 void StalePackets::AddChunk(BufferId buffer, const ChunkCommit& commit,
                             std::optional<uint64_t> now_ns) {
-  Sequence& sequence = sequences_[uint64_t{Raw(buffer)} << 32 | uint64_t{commit.sequence.Packed()}];
+  Sequence& sequence = sequences_[{buffer, commit.sequence}];
   sequence.result.buffer = buffer;
   sequence.result.sequence = commit.sequence;
   const bool again = sequence.chunk == commit.chunk;

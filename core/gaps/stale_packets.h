@@ -16,7 +16,7 @@ namespace ringscope {
 struct StaleSequence {
   BufferId buffer{};
   SequenceKey sequence;
-  uint64_t packets = 0;  // with a time that could be told
+  uint64_t packets = 0;  // with a time that is known
   uint64_t stale = 0;    // of these, committed later than the limit
   uint64_t longest_ns = 0;
   uint64_t longest_chunk = 0;  // id of the chunk with the packet that waited longest
@@ -46,7 +46,7 @@ class StalePackets {
   const uint64_t limit_ns_;
   Clocks clocks_;
   WrittenChunk written_;  // scratch
-  std::map<uint64_t, Sequence> sequences_;
+  std::map<std::pair<BufferId, SequenceKey>, Sequence> sequences_;
 };
 
 }  // namespace ringscope

@@ -64,13 +64,13 @@ TEST(StalePackets, OtherClock_IsResolvedByASnapshot) {
   AppendClock(snapshot, kBootTime, 90 * kStaleSecond);
   AppendClock(snapshot, kMonotonic, 10 * kStaleSecond);
   stale.AddClocks(wire::AsBytes(snapshot));
-  const Chunk behind = With(1, {Packet(11 * kStaleSecond, kMonotonic)});
-  stale.AddChunk(kStaleBuffer, behind.commit(), 100 * kStaleSecond);
+  const Chunk after = With(1, {Packet(11 * kStaleSecond, kMonotonic)});
+  stale.AddChunk(kStaleBuffer, after.commit(), 100 * kStaleSecond);
   ASSERT_EQ(stale.Result().size(), 1u);
   EXPECT_EQ(stale.Result()[0].longest_ns, 9 * kStaleSecond);
 }
 
-// The default clock is part of the state that the packet needs, and nothing told it.
+// The default clock is part of the state that the packet needs, and nothing set it.
 TEST(StalePackets, PacketThatNeedsAStateNotSeen_HasNoTime) {
   constexpr uint64_t kNeedsState = 2;
   StalePackets stale(5 * kStaleSecond);
@@ -95,7 +95,7 @@ TEST(StalePackets, IncrementalClock_IsFollowed) {
   ASSERT_EQ(stale.Result().size(), 1u);
   EXPECT_EQ(stale.Result()[0].stale, 2u);
   EXPECT_EQ(stale.Result()[0].longest_ns, 9 * kStaleSecond);
-  // Behind a chunk that is missing, steps say nothing.
+  // After a chunk that is missing, steps are of no use.
   const Chunk later = With(5, {Packet(1)});
   stale.AddChunk(kStaleBuffer, later.commit(), 600 * kStaleSecond);
   EXPECT_EQ(stale.Result()[0].packets, 2u);

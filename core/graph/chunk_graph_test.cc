@@ -47,7 +47,7 @@ class Log {
   SequenceGraph Graph(const std::string& engine = "v2@58", FoldOptions fold = {}) const {
     ReplayOptions options;
     options.session.all.engine = engine;
-    options.reads = ReadsMode::kRecorded;
+    options.reads.mode = ReadsMode::kRecorded;
     GraphRun run(options, {.buffer = BufferId{1}, .sequences = {kSequence}, .fold = fold});
     for (const Op& op : ops_) EXPECT_TRUE(run.Apply(op));
     EXPECT_TRUE(run.Finish());

@@ -46,7 +46,7 @@ std::vector<std::string> LivesOf(const std::string& engine, const std::vector<Op
   ChunkLives lives(log);
   ReplayOptions options;
   options.session.all.engine = engine;
-  options.reads = ReadsMode::kRecorded;
+  options.reads.mode = ReadsMode::kRecorded;
   Replay replay(options, lives);
   for (const Op& op : ops) EXPECT_TRUE(replay.Apply(op));
   lives.Finish();

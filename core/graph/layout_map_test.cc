@@ -39,7 +39,7 @@ BufferLayout LayoutOf(const std::string& engine, const std::vector<Op>& ops,
                       LayoutMoment moment = {}) {
   ReplayOptions options;
   options.session.all.engine = engine;
-  options.reads = ReadsMode::kRecorded;
+  options.reads.mode = ReadsMode::kRecorded;
   GraphRun run(options, {}, moment);
   for (const Op& op : ops) EXPECT_TRUE(run.Apply(op));
   EXPECT_TRUE(run.Finish());

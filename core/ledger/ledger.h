@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/base/enum_names.h"
 #include "core/base/log_moment.h"
@@ -15,6 +16,9 @@
 #include "core/session/session.h"
 
 namespace ringscope {
+namespace ledger {
+class BufferLedger;
+}
 
 // The ledger: what became of every packet that was written. The log holds every commit, lost ones
 // too; so each sequence can be reassembled from the log alone, as if the buffer were endless, and
@@ -28,11 +32,11 @@ enum class Fate : uint8_t {
   kOverwritten,    // evicted before it was read
   kDiscarded,      // refused by the buffer or by the service
   kWriterDropped,  // its writer aborted it
-  kCut,            // a chunk of it was never committed, or the buffer gave it up half-way
+  kCut,            // a chunk of it was never committed, or the buffer abandoned it
   kCorrupted,      // its bytes, or its chunk's, break the rules of the shared-memory ABI
   kIncomplete,     // not finished by its writer when the log ends
   kInvalid,        // returned, and then refused by the service's validation
-  kUnexplained,    // the engine does not tell (a plug-in without observer callbacks)
+  kUnexplained,    // the engine does not report it (a plug-in without observer callbacks)
 };
 template <>
 inline constexpr std::array kEnumNames<Fate> = {
@@ -45,12 +49,12 @@ bool IsLoss(Fate fate);
 /// Why, in more detail than the fate.
 enum class Cause : uint8_t {
   kNone,             // read, readable, unexplained
-  kEvicted,          // overwritten: `culprit` needed the room
+  kEvicted,          // overwritten: `culprit` needed the space
   kSealed,           // discarded: a buffer that discards was full before
   kFull,             // discarded: this very chunk did not fit any more
   kTooLarge,         // discarded: the chunk is larger than the buffer allows
   kAlreadyConsumed,  // discarded: this chunk or a newer one of its sequence was consumed before
-  kBadRecommit,      // discarded: the chunk was sent again, in a way that breaks the rules
+  kBadRecommit,      // discarded: the chunk was re-committed in a way that breaks the rules
   kNoSharedMemory,   // discarded by the service: the request came before the shared memory
   kNoSuchPage,       // discarded by the service: a page outside the shared memory
   kNoSuchBuffer,     // discarded by the service: the buffer is not set up
@@ -58,14 +62,14 @@ enum class Cause : uint8_t {
   kAborted,          // writer_dropped
   kNeverCommitted,   // cut: a chunk of it is not in the log
   kBrokenChain,      // cut: its neighbours in the sequence do not continue it
-  kReadGap,          // cut: given up at a gap in the chunk ids
-  kGivenUp,          // cut: given up for another reason, see `loss_bit`
+  kReadGap,          // cut: abandoned at a gap in the chunk ids
+  kGivenUp,          // cut: abandoned for another reason, see `loss_bit`
   kBrokenSize,       // corrupted: a fragment's size is no number, or reaches beyond its chunk
-  kResent,           // corrupted: the chunk was sent again with other bytes, or its id used again
+  kResent,           // corrupted: the chunk was re-committed with other bytes, or its id used again
   kWaitsForPatch,    // stalled: `waits_for` has not all its patches
-  kWaitsForChunk,    // stalled: the chunk behind `waits_for` has not come
+  kWaitsForChunk,    // stalled: the chunk after `waits_for` has not come
   kWaitsForCompletion,  // stalled: the writer still had `waits_for` when it was scraped
-  kBehindGivenUp,       // stalled: even a read would not return it, but give it up
+  kBehindGivenUp,       // stalled: even a read would not return it, but abandon it
   kUnfinished,          // incomplete
   kRejected,            // invalid
 };
@@ -95,57 +99,74 @@ inline constexpr std::array kEnumNames<Cause> = {"none",
                                                  "unfinished",
                                                  "rejected"};
 
+/// Of a discarded packet: whether the service refused it, so that no other buffer could have kept
+/// it.
+constexpr bool IsByService(Cause cause) {
+  return cause >= Cause::kNoSharedMemory && cause <= Cause::kMayNotWrite;
+}
+
 /// A packet that was written, and what became of it.
 struct PacketAccount {
   BufferId buffer{};
   SequenceKey sequence;
-  // Its place: what tells packets of a sequence apart, whatever their content.
+  // Its place: what distinguishes packets of a sequence, whatever their content.
   uint64_t first_chunk = 0;   // chunk id, unwrapped: its lower 32 bits are the id
   uint64_t last_chunk = 0;    // of the last fragment seen
   uint32_t fragment = 0;      // index of the first fragment in its chunk
   uint32_t first_offset = 0;  // of that fragment's size varint in the chunk's payload
-  uint64_t size = 0;          // bytes, of all pieces seen
-  PacketFacts facts;          // what its bytes say
-  LogMoment written;          // commit of the last piece seen
+  uint64_t size = 0;          // bytes, of all fragments seen
+  PacketFacts facts;          // from its bytes
+  LogMoment written;          // commit of the last fragment seen
 
   Fate fate = Fate::kRead;
   Cause cause = Cause::kNone;
-  /// All its pieces were in the buffer, whole and patched, when the buffer gave it up: lost by the
-  /// buffer version's own fault.
+  /// All its fragments were in the buffer, whole and patched, when the buffer abandoned it: lost to
+  /// a bug of this buffer version.
   bool own_fault = false;
-  LogMoment decided;                   // when the fate was sealed; for stalled: since when it waits
-  uint32_t pass = 0;                   // read, invalid: in which read pass of its buffer, from 1
-  uint32_t loss_bits = 0;              // read, invalid: what it carried; cut: why it was given up
-  std::optional<ChunkName> culprit;    // overwritten: the commit that needed the room
+  LogMoment decided;                 // when the fate was decided; for stalled: since when it waits
+  uint32_t pass = 0;                 // read, invalid: in which read pass of its buffer, from 1
+  uint32_t loss_bits = 0;            // read, invalid: what it carried; cut: why it was abandoned
+  std::optional<ChunkName> culprit;  // overwritten: the commit that needed the room
   std::optional<ChunkName> waits_for;  // stalled: the chunk
 };
 
-/// Receives the ledger's entries. Per packet written exactly one, when its fate is sealed; within a
-/// sequence mostly, but not always, in order.
+/// Receives the ledger's entries. Per packet written exactly one, when its fate is decided; within
+/// a sequence mostly, but not always, in order.
 class LedgerSink {
  public:
   virtual ~LedgerSink() = default;
   virtual void OnPacketFate(const PacketAccount&) {}
   /// A packet that was read before came out again. It is not counted among the fates.
   virtual void OnDuplicate(const PacketAccount&) {}
-  /// The chunk (its id unwrapped) left the buffer and is forgotten: of the packets that lie in it
-  /// alone nothing more is told, until a chunk is committed under its id again. Not told at the
-  /// log's end.
+  /// The chunk (its id unwrapped) left the buffer and is forgotten: of the packets that are in it
+  /// alone nothing more is reported, until a chunk is committed under its id again. Not called at
+  /// the log's end.
   virtual void OnChunkForgotten(BufferId, SequenceKey, uint64_t chunk) { static_cast<void>(chunk); }
 };
 
 using FateCount = PacketCount;
 
+/// Packets by fate.
+struct FateCounts : std::array<FateCount, kFates> {
+  using std::array<FateCount, kFates>::operator[];
+  FateCount& operator[](Fate fate) { return (*this)[static_cast<size_t>(fate)]; }
+  const FateCount& operator[](Fate fate) const { return (*this)[static_cast<size_t>(fate)]; }
+  FateCounts& operator+=(const FateCounts& other);
+  FateCount all() const;
+  FateCount lost() const;
+};
+
 /// A buffer's accounts. The fates add up to what was written: Ledger::Check.
 struct LedgerTotals {
-  FateCount written;                        // counted as packets were found in the log
-  std::array<FateCount, kFates> by_fate{};  // by Fate
-  FateCount own_fault;                      // of these, lost by the buffer's own fault
-  FateCount duplicates;                     // beside the fates
-  uint64_t returned = 0;                    // packets that read passes returned, however valid
+  FateCount written;  // counted as packets were found in the log
+  FateCounts by_fate;
+  FateCount own_fault;    // of these, lost to a bug of the buffer
+  FateCount duplicates;   // beside the fates
+  uint64_t returned = 0;  // packets that read passes returned, however valid
 
-  const FateCount& operator[](Fate fate) const { return by_fate[static_cast<size_t>(fate)]; }
-  FateCount lost() const;
+  LedgerTotals& operator+=(const LedgerTotals& other);
+  const FateCount& operator[](Fate fate) const { return by_fate[fate]; }
+  FateCount lost() const { return by_fate.lost(); }
 };
 
 /// Follows a replay and accounts for every packet. Memory: O(chunks held + open packets +
@@ -156,9 +177,9 @@ class Ledger : public ReplayListener {
   ~Ledger() override;
 
   /// By buffer. Complete once all buffers were drained.
-  const std::map<BufferId, LedgerTotals>& totals() const;
-  /// What does not add up, in words; empty if all does. After the end. Anything else than empty is
-  /// a bug in ringscope.
+  const std::map<BufferId, LedgerTotals>& totals() const { return totals_; }
+  /// What does not add up, as a warning; empty if all does. After the end. Anything else than empty
+  /// is a bug in ringscope.
   std::string Check() const;
 
   bool WantsBufferEvents() const override { return true; }
@@ -176,8 +197,16 @@ class Ledger : public ReplayListener {
   void OnDrained() override;
 
  private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  ledger::BufferLedger& Of(BufferId id);
+  /// The same, where something happens that may have to be reported at the end of the record.
+  ledger::BufferLedger& Touch(BufferId id);
+  void Close(BufferId id);
+
+  LedgerSink& sink_;
+  LogMoment now_;
+  std::map<BufferId, std::unique_ptr<ledger::BufferLedger>> buffers_;
+  std::vector<BufferId> touched_;  // by the record under way
+  std::map<BufferId, LedgerTotals> totals_;
 };
 
 }  // namespace ringscope

@@ -1,4 +1,4 @@
-// What became of what was written: the engine's doings, turned into fates.
+// What became of what was written: what the engine does, turned into fates.
 
 #include "core/ledger/ledger_buffer.h"
 
@@ -9,46 +9,24 @@
 namespace ringscope::ledger {
 namespace {
 
+// By the enums' own order.
+
 Cause CauseOf(DiscardReason reason) {
-  switch (reason) {
-    case DiscardReason::kSealed:
-      return Cause::kSealed;
-    case DiscardReason::kFull:
-      return Cause::kFull;
-    case DiscardReason::kTooLarge:
-      return Cause::kTooLarge;
-    case DiscardReason::kAlreadyConsumed:
-      return Cause::kAlreadyConsumed;
-    case DiscardReason::kBadRecommit:
-      return Cause::kBadRecommit;
-  }
-  return Cause::kNone;
+  constexpr std::array kCauses = {Cause::kSealed, Cause::kFull, Cause::kTooLarge,
+                                  Cause::kAlreadyConsumed, Cause::kBadRecommit};
+  return kCauses.at(static_cast<size_t>(reason));
 }
 
 Cause CauseOf(Refusal why) {
-  switch (why) {
-    case Refusal::kNoSharedMemory:
-      return Cause::kNoSharedMemory;
-    case Refusal::kNoSuchPage:
-      return Cause::kNoSuchPage;
-    case Refusal::kNoSuchBuffer:
-      return Cause::kNoSuchBuffer;
-    case Refusal::kMayNotWrite:
-      return Cause::kMayNotWrite;
-  }
-  return Cause::kNone;
+  constexpr std::array kCauses = {Cause::kNoSharedMemory, Cause::kNoSuchPage, Cause::kNoSuchBuffer,
+                                  Cause::kMayNotWrite};
+  return kCauses.at(static_cast<size_t>(why));
 }
 
 Cause CauseOf(StallReason reason) {
-  switch (reason) {
-    case StallReason::kNeedsPatch:
-      return Cause::kWaitsForPatch;
-    case StallReason::kMissingChunk:
-      return Cause::kWaitsForChunk;
-    case StallReason::kIncomplete:
-      return Cause::kWaitsForCompletion;
-  }
-  return Cause::kNone;
+  constexpr std::array kCauses = {Cause::kWaitsForPatch, Cause::kWaitsForChunk,
+                                  Cause::kWaitsForCompletion};
+  return kCauses.at(static_cast<size_t>(reason));
 }
 
 }  // namespace
@@ -69,7 +47,7 @@ void BufferLedger::EndChunk(const ChunkCommit& commit) {
   const bool committed = outcome_ == Outcome::kCommitted;
   const WrittenPackets::Arrival arrival = packets_.Begin(commit);
   if (committed || outcome_ == Outcome::kRewritten)
-    packets_.SetPieces(arrival.record, true, engine_needs_patch_);
+    packets_.SetHeld(arrival.record, true, engine_needs_patch_);
   if (committed) Revive(arrival.record, consumed_);
   packets_.AddFragments(arrival, committed ? consumed_ : 0);
   if (outcome_ == Outcome::kRefused)
@@ -103,11 +81,11 @@ void BufferLedger::OnEvent(const BufferEvent& event) {
       ChunkRecord* record = Find(event.chunk);
       if (record == nullptr || (missed && event.miss == PatchMiss::kNoSuchChunk)) return;
       WrittenPackets::CheckSizes(*record, event.payload, *event.sent);
-      if (!missed) packets_.SetPieces(*record, record->held, (event.flags & kNeedsPatching) != 0);
+      if (!missed) packets_.SetHeld(*record, record->held, (event.flags & kNeedsPatching) != 0);
       return;
     }
     case Kind::kGivenUp:
-      return OnGivenUp(event, /*draining=*/false);
+      return OnAbandoned(event, /*draining=*/false);
     default:
       return;
   }
@@ -116,7 +94,7 @@ void BufferLedger::OnEvent(const BufferEvent& event) {
 void BufferLedger::OnErased(const BufferEvent& event) {
   ChunkRecord* record = Find(event.chunk);
   if (record == nullptr) return;
-  const uint64_t key = event.chunk.Packed();
+  const ChunkName key = event.chunk;
   switch (event.erasure) {
     case Erasure::kMoved:  // all of it that counts was consumed
       break;
@@ -130,14 +108,14 @@ void BufferLedger::OnErased(const BufferEvent& event) {
       LoseFrom(key, *record, 0, {.fate = Fate::kCut, .cause = Cause::kGivenUp}, event.payload);
       break;
   }
-  packets_.SetPieces(*record, false, record->needs_patch);
+  packets_.SetHeld(*record, false, record->needs_patch);
   touched_.push_back(key);
 }
 
-void BufferLedger::OnGivenUp(const BufferEvent& event, bool draining) {
+void BufferLedger::OnAbandoned(const BufferEvent& event, bool draining) {
   ChunkRecord* record = Find(event.chunk);
   if (record == nullptr) return;
-  const uint64_t key = event.chunk.Packed();
+  const ChunkName key = event.chunk;
   const uint32_t cause = event.loss_bits;
   const bool corrupted = cause == kLossChunkCorrupted;
   Loss loss{.fate = Fate::kCut, .cause = Cause::kGivenUp, .loss_bits = cause};
@@ -150,11 +128,11 @@ void BufferLedger::OnGivenUp(const BufferEvent& event, bool draining) {
   for (size_t i = first; i < end; ++i) {
     Entry& entry = record->entries[i];
     if (draining) {
-      entry.given_up_at_end = true;
+      entry.abandoned_at_end = true;
       if (entry.kind == FragmentKind::kWhole) continue;
       const bool back = entry.kind == FragmentKind::kBegin;
       const ChainId id = back ? record->tail : record->head;
-      if (id != kNoChain) packets_.chains()[id].given_up_at_end = true;
+      if (id != kNoChain) packets_.chains()[id].abandoned_at_end = true;
     } else {
       Lose(key, *record, i, loss, {});
     }
@@ -163,13 +141,13 @@ void BufferLedger::OnGivenUp(const BufferEvent& event, bool draining) {
 }
 
 void BufferLedger::OnDrainEvent(const BufferEvent& event) {
-  if (event.kind == BufferEvent::Kind::kGivenUp) return OnGivenUp(event, /*draining=*/true);
+  if (event.kind == BufferEvent::Kind::kGivenUp) return OnAbandoned(event, /*draining=*/true);
   if (event.kind != BufferEvent::Kind::kStalled) return;
-  stalls_[event.chunk.sequence.Packed()] = {event.chunk, CauseOf(event.stall)};
+  stalls_[event.chunk.sequence] = {event.chunk, CauseOf(event.stall)};
 }
 
 ChunkRecord* BufferLedger::Find(ChunkName chunk) {
-  const auto record = packets_.records().find(chunk.Packed());
+  const auto record = packets_.records().find(chunk);
   return record == packets_.records().end() ? nullptr : &record->second;
 }
 
@@ -182,15 +160,14 @@ size_t BufferLedger::IndexAt(const ChunkRecord& record, uint32_t offset) const {
   return static_cast<size_t>(at - record.entries.begin());
 }
 
-void BufferLedger::LoseFrom(uint64_t key, ChunkRecord& record, size_t first, const Loss& loss,
+void BufferLedger::LoseFrom(ChunkName key, ChunkRecord& record, size_t first, const Loss& loss,
                             Bytes payload) {
   for (size_t i = first; i < record.entries.size(); ++i) Lose(key, record, i, loss, payload);
 }
 
-/// The packet at (or the one that the piece at) this place belongs to can not be delivered any
-/// more.
-/// @param payload of the chunk, to tell what the packet held; empty: not at hand
-void BufferLedger::Lose(uint64_t key, ChunkRecord& record, size_t index, const Loss& loss,
+/// The packet that the fragment at this place belongs to cannot be delivered any more.
+/// @param payload of the chunk, for what the packet held; empty: not at hand
+void BufferLedger::Lose(ChunkName key, ChunkRecord& record, size_t index, const Loss& loss,
                         Bytes payload) {
   Entry& entry = record.entries[index];
   if (entry.kind != FragmentKind::kWhole) {
@@ -199,16 +176,16 @@ void BufferLedger::Lose(uint64_t key, ChunkRecord& record, size_t index, const L
     return;
   }
   if (entry.state != State::kLive) return;
-  entry.state = State::kDoomed;
-  PacketAccount account = packets_.AccountOf(NameOf(key).sequence, record, index);
-  Seal(account, loss, record.taint);
-  // A whole packet that a read gave up: it was all there.
+  entry.state = State::kLost;
+  PacketAccount account = packets_.AccountOf(key.sequence, record, index);
+  Seal(account, loss, record.violation);
+  // A whole packet that a read abandoned: it was all there.
   account.own_fault = account.fate == Fate::kCut && record.held;
   Fragment fragment;
   if (ReadFragment(payload.data(), static_cast<uint32_t>(payload.size()), entry.offset, fragment) ==
       FragmentStatus::kFragment)
     account.facts = ReadPacketFacts(payload.subspan(fragment.body, fragment.size()));
-  record.doomed.push_back(account);
+  record.losses.push_back(account);
 }
 
 void BufferLedger::LoseChain(ChainId id, const Loss& loss) {
@@ -216,23 +193,23 @@ void BufferLedger::LoseChain(ChainId id, const Loss& loss) {
   Chain& chain = packets_.chains()[id];
   packets_.Touch(id);
   if (chain.state != State::kLive) return;
-  chain.state = State::kDoomed;
+  chain.state = State::kLost;
   PacketAccount& account = chain.account;
   account.own_fault = loss.fate == Fate::kCut && loss.loss_bits != 0 && chain.deliverable();
-  Seal(account, loss, chain.taint);
+  Seal(account, loss, chain.violation);
 }
 
 void BufferLedger::AddLost(PacketAccount& account, const Loss& loss) {
   Seal(account, loss, std::nullopt);
-  Tell(account);
+  Report(account);
 }
 
-/// @param taint a rule that the writer broke: that is what the packet is lost to, then
+/// @param violation of a rule, by the writer: that is what the packet is lost to, then
 void BufferLedger::Seal(PacketAccount& account, const Loss& loss,
-                        const std::optional<Cause>& taint) const {
-  account.fate = taint ? Fate::kCorrupted : loss.fate;
-  account.cause = taint.value_or(loss.cause);
-  account.culprit = taint ? std::nullopt : loss.culprit;
+                        const std::optional<Cause>& violation) const {
+  account.fate = violation ? Fate::kCorrupted : loss.fate;
+  account.cause = violation.value_or(loss.cause);
+  account.culprit = violation ? std::nullopt : loss.culprit;
   account.loss_bits = loss.loss_bits;
   account.decided = now_;
 }
@@ -241,21 +218,21 @@ void BufferLedger::Seal(PacketAccount& account, const Loss& loss,
 /// not lost after all.
 void BufferLedger::Revive(ChunkRecord& record, uint32_t consumed) {
   std::vector<PacketAccount> lost;
-  for (PacketAccount& account : record.doomed) {
+  for (PacketAccount& account : record.losses) {
     Entry& entry = record.entries[account.fragment];
     if (entry.offset >= consumed && account.fate == Fate::kOverwritten)
       entry.state = State::kLive;
     else
       lost.push_back(account);
   }
-  record.doomed.swap(lost);
+  record.losses.swap(lost);
   for (const Entry& entry : record.entries) {
     if (entry.kind == FragmentKind::kWhole || entry.offset < consumed) continue;
     for (const ChainId id : {record.head, record.tail}) {
       if (id == kNoChain) continue;
       Chain& chain = packets_.chains()[id];
-      if (chain.state != State::kDoomed || chain.account.fate != Fate::kOverwritten ||
-          chain.pieces_held != chain.pieces)
+      if (chain.state != State::kLost || chain.account.fate != Fate::kOverwritten ||
+          chain.fragments_held != chain.fragments)
         continue;
       chain.state = State::kLive;
       chain.account.culprit.reset();
@@ -296,7 +273,7 @@ void BufferLedger::Return(const Packet& packet, Fate fate, Cause cause) {
     extra.written = record == nullptr ? now_ : record->written;
     packets_.count() += {1, packet.size};
     complete(extra);
-    return Tell(extra);
+    return Report(extra);
   }
 
   Entry& entry = record->entries[index];
@@ -315,12 +292,12 @@ void BufferLedger::Return(const Packet& packet, Fate fate, Cause cause) {
     return sink_.OnDuplicate(account);
   }
   if (state == State::kGone) {
-    // Told as lost, or as nothing, and here it is.
+    // Reported as lost, or not at all, and here it is.
     ++packets_.count().packets;
     account.size = 0;
-  } else if (state == State::kDoomed && chain == nullptr) {
-    std::erase_if(record->doomed,
-                  [&](const PacketAccount& doomed) { return doomed.fragment == index; });
+  } else if (state == State::kLost && chain == nullptr) {
+    std::erase_if(record->losses,
+                  [&](const PacketAccount& lost) { return lost.fragment == index; });
   }
   state = State::kRead;
   if (chain != nullptr) {
@@ -331,12 +308,12 @@ void BufferLedger::Return(const Packet& packet, Fate fate, Cause cause) {
   }
   packets_.count().bytes += packet.size - account.size;  // modulo 2^64: it may have shrunk
   complete(account);
-  Tell(account);
+  Report(account);
 }
 
-void BufferLedger::Tell(const PacketAccount& account) {
+void BufferLedger::Report(const PacketAccount& account) {
   const FateCount count{1, account.size};
-  totals_.by_fate[static_cast<size_t>(account.fate)] += count;
+  totals_.by_fate[account.fate] += count;
   if (account.own_fault) totals_.own_fault += count;
   sink_.OnPacketFate(account);
 }

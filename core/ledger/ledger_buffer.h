@@ -18,7 +18,7 @@ class BufferLedger : private WriterLosses {
   BufferLedger(BufferId id, const LogMoment& now, LedgerSink& sink)
       : id_(id), now_(now), sink_(sink), packets_(id, now, *this) {}
 
-  /// The engine does not tell what happens to its chunks, only what it returns.
+  /// The engine does not report what happens to its chunks, only what it returns.
   /// @param size of the buffer, bytes: what it can hold at most
   void SetSilent(uint64_t size, FillPolicy policy) {
     silent_size_ = size;
@@ -30,7 +30,7 @@ class BufferLedger : private WriterLosses {
   void EndChunk(const ChunkCommit& commit);
   void BeginRead() { ++pass_; }
   void OnRead(const Packet& packet, bool valid);
-  /// After a read, or whatever else happened in a record: tells what is settled.
+  /// After a read, or whatever else happened in a record: reports what is settled.
   void Settle();
   /// What happened inside the buffer.
   void OnEvent(const BufferEvent& event);
@@ -52,28 +52,28 @@ class BufferLedger : private WriterLosses {
 
   // What became of it (ledger_buffer.cc).
   void OnErased(const BufferEvent& event);
-  void OnGivenUp(const BufferEvent& event, bool draining);
-  void Lose(uint64_t key, ChunkRecord& record, size_t index, const Loss& loss, Bytes payload);
-  void LoseFrom(uint64_t key, ChunkRecord& record, size_t first, const Loss& loss, Bytes payload);
+  void OnAbandoned(const BufferEvent& event, bool draining);
+  void Lose(ChunkName key, ChunkRecord& record, size_t index, const Loss& loss, Bytes payload);
+  void LoseFrom(ChunkName key, ChunkRecord& record, size_t first, const Loss& loss, Bytes payload);
   void LoseChain(ChainId id, const Loss& loss) override;
   void AddLost(PacketAccount& account, const Loss& loss) override;
-  void Seal(PacketAccount& account, const Loss& loss, const std::optional<Cause>& taint) const;
+  void Seal(PacketAccount& account, const Loss& loss, const std::optional<Cause>& violation) const;
   void Revive(ChunkRecord& record, uint32_t consumed);
   void Return(const Packet& packet, Fate fate, Cause cause);
-  void Tell(const PacketAccount& account);
+  void Report(const PacketAccount& account);
   ChunkRecord* Find(ChunkName chunk);
   size_t IndexAt(const ChunkRecord& record, uint32_t offset) const;
 
-  // When it is told (ledger_settle.cc).
-  void SettleRecord(uint64_t key);
+  // When it is reported (ledger_settle.cc).
+  void SettleRecord(ChunkName key);
   void SettleChain(ChainId id);
-  void TellChain(Chain& chain);
-  void AddEvicted(uint64_t key, ChunkRecord& record);
+  void ReportChain(Chain& chain);
+  void AddEvicted(ChunkName key, ChunkRecord& record);
   bool TooManyEvicted() const;
-  void Forget(uint64_t key);
-  void FinishRecord(uint64_t key, ChunkRecord& record);
+  void Forget(ChunkName key);
+  void FinishRecord(ChunkName key, ChunkRecord& record);
   void FinishChain(ChainId id);
-  void StallAccount(PacketAccount& account, bool given_up) const;
+  void StallAccount(PacketAccount& account, bool abandoned) const;
 
   static constexpr size_t kNone = SIZE_MAX;
 
@@ -82,13 +82,13 @@ class BufferLedger : private WriterLosses {
   LedgerSink& sink_;
   LedgerTotals totals_;
   WrittenPackets packets_;
-  std::unordered_map<uint32_t, Stall> stalls_;  // by SequenceKey::Packed
-  // Chunks that left the buffer, oldest first. A chunk may come again: a scraped one when its
+  SequenceMap<Stall> stalls_;
+  // Chunks that left the buffer, oldest first. A chunk may be re-committed: a scraped one when its
   // writer commits it, and V1 takes it even if it had it before.
-  std::deque<uint64_t> evicted_;
+  std::deque<ChunkName> evicted_;
   size_t evicted_packets_ = 0;  // the sum over these
   uint64_t evicted_bytes_ = 0;
-  std::optional<uint64_t> silent_size_;  // of a buffer that does not tell what happens in it
+  std::optional<uint64_t> silent_size_;  // of a buffer that does not report what happens in it
   bool keeps_first_ = false;             // and which discards what comes later
   uint32_t pass_ = 0;
   // The commit under way.
@@ -96,7 +96,7 @@ class BufferLedger : private WriterLosses {
   Loss refusal_;
   uint32_t consumed_ = 0;  // bytes of the chunk that the engine takes as consumed
   bool engine_needs_patch_ = false;
-  std::vector<uint64_t> touched_;  // records that may have to be settled
+  std::vector<ChunkName> touched_;  // records that may have to be settled
 };
 
 }  // namespace ringscope::ledger

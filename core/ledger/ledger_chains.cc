@@ -27,19 +27,19 @@ ChainId Chains::Find(ChainId id) {
   return id;
 }
 
-void Chains::AwaitNext(uint64_t chunk, ChainId id) {
+void Chains::AwaitNext(ChunkName chunk, ChainId id) {
   id = Find(id);
   awaiting_next_[chunk] = id;
   chains_[id].awaits_next = chunk;
 }
 
-void Chains::AwaitPrevious(uint64_t chunk, ChainId id) {
+void Chains::AwaitPrevious(ChunkName chunk, ChainId id) {
   id = Find(id);
   awaiting_previous_[chunk] = id;
   chains_[id].awaits_previous = chunk;
 }
 
-ChainId Chains::Take(Waiting& waiting, uint64_t chunk) {
+ChainId Chains::Take(Waiting& waiting, ChunkName chunk) {
   if (waiting.empty()) return kNoChain;
   const auto found = waiting.find(chunk);
   if (found == waiting.end()) return kNoChain;
@@ -78,19 +78,19 @@ void Chains::Merge(ChainId earlier, ChainId later) {
   a.has_end = b.has_end;
   a.back_closed = b.back_closed;
   if (!b.back_closed) AwaitNext(b.awaits_next, earlier);
-  a.given_up_at_end |= b.given_up_at_end;
-  if (!a.taint) a.taint = b.taint;
-  a.pieces += b.pieces;
-  a.pieces_held += b.pieces_held;
-  a.pieces_unpatched += b.pieces_unpatched;
-  if (b.told() && !a.told()) a.state = b.state;
+  a.abandoned_at_end |= b.abandoned_at_end;
+  if (!a.violation) a.violation = b.violation;
+  a.fragments += b.fragments;
+  a.fragments_held += b.fragments_held;
+  a.fragments_unpatched += b.fragments_unpatched;
+  if (b.reported() && !a.reported()) a.state = b.state;
   // The first event after which it could not be delivered counts.
   const bool b_first =
-      b.state == State::kDoomed &&
+      b.state == State::kLost &&
       (a.state == State::kLive ||
-       (a.state == State::kDoomed && b.account.decided.record < a.account.decided.record));
+       (a.state == State::kLost && b.account.decided.record < a.account.decided.record));
   if (b_first) {
-    a.state = State::kDoomed;
+    a.state = State::kLost;
     a.account.fate = b.account.fate;
     a.account.cause = b.account.cause;
     a.account.own_fault = b.account.own_fault;

@@ -7,41 +7,41 @@
 namespace ringscope::ledger {
 namespace {
 
-/// Chains of one piece each, each piece held by one chunk record.
-std::vector<ChainId> MakePieces(Chains& chains, size_t count) {
-  std::vector<ChainId> pieces;
+/// Chains of one fragment each, each held by one chunk record.
+std::vector<ChainId> MakeFragments(Chains& chains, size_t count) {
+  std::vector<ChainId> fragments;
   for (size_t i = 0; i < count; ++i) {
-    pieces.push_back(chains.New());
-    Chain& chain = chains[pieces.back()];
-    chain.pieces = chain.refs = 1;
+    fragments.push_back(chains.New());
+    Chain& chain = chains[fragments.back()];
+    chain.fragments = chain.refs = 1;
     chain.back_closed = true;
   }
-  return pieces;
+  return fragments;
 }
 
-// A packet whose pieces come last first: each merge puts another signpost before the others.
-TEST(Chains, Find_LeadsToTheWholePacketFromEachPiece) {
+// A packet whose fragments come last first: each merge puts another signpost before the others.
+TEST(Chains, Find_LeadsToTheWholePacketFromEachFragment) {
   Chains chains;
-  const std::vector<ChainId> pieces = MakePieces(chains, 100);
-  for (size_t i = pieces.size() - 1; i-- > 0;) chains.Merge(pieces[i], pieces[i + 1]);
-  for (const ChainId piece : pieces) EXPECT_EQ(chains.Find(piece), pieces.front());
-  EXPECT_EQ(chains[pieces.back()].pieces, 100u);
+  const std::vector<ChainId> fragments = MakeFragments(chains, 100);
+  for (size_t i = fragments.size() - 1; i-- > 0;) chains.Merge(fragments[i], fragments[i + 1]);
+  for (const ChainId fragment : fragments) EXPECT_EQ(chains.Find(fragment), fragments.front());
+  EXPECT_EQ(chains[fragments.back()].fragments, 100u);
 }
 
 TEST(Chains, Release_FreesSignpostsInAnyOrder) {
   for (const size_t step : {1u, 7u, 33u, 99u}) {
     Chains chains;
-    const std::vector<ChainId> pieces = MakePieces(chains, 100);
-    for (size_t i = pieces.size() - 1; i-- > 0;) {
-      chains.Merge(pieces[i], pieces[i + 1]);
-      if (i % 10 == 3) chains.Find(pieces[99]);
+    const std::vector<ChainId> fragments = MakeFragments(chains, 100);
+    for (size_t i = fragments.size() - 1; i-- > 0;) {
+      chains.Merge(fragments[i], fragments[i + 1]);
+      if (i % 10 == 3) chains.Find(fragments[99]);
     }
-    for (size_t i = 0; i < pieces.size(); ++i) {
-      EXPECT_EQ(chains.Find(pieces[i * step % 100]), pieces.front());
-      chains.Release(pieces[i * step % 100]);
+    for (size_t i = 0; i < fragments.size(); ++i) {
+      EXPECT_EQ(chains.Find(fragments[i * step % 100]), fragments.front());
+      chains.Release(fragments[i * step % 100]);
     }
     EXPECT_EQ(chains.size(), 1u) << step;
-    EXPECT_EQ(chains[pieces.front()].refs, 0u);
+    EXPECT_EQ(chains[fragments.front()].refs, 0u);
   }
 }
 

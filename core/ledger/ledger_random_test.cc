@@ -32,7 +32,7 @@ class AccountBook : public LedgerSink {
   std::map<Fate, uint64_t> fates;
 };
 
-/// A stream's steps through one engine, told to a ledger as a session would.
+/// A stream's steps through one engine, reported to a ledger as a session would.
 class StreamRun {
  public:
   StreamRun(const EngineInfo& info, const RandomStream& stream) : ledger_(book_) {

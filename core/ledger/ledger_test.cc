@@ -37,7 +37,7 @@ class AccountLog : public LedgerSink {
                     account.fragment, account.size, Name(account.fate), Name(account.cause));
     if (account.culprit) line += fmt::format(" by {}", ToString(*account.culprit));
     if (account.waits_for) line += fmt::format(" for {}", ToString(*account.waits_for));
-    if (account.own_fault) line += " own fault";
+    if (account.own_fault) line += " buffer bug";
     lines.push_back(line);
     accounts.push_back(account);
   }
@@ -126,7 +126,7 @@ TEST_P(LedgerTest, Readable_AtTheEnd) {
               ElementsAre("1:1#0.0 20B readable/none", "1:1#0.1 20B readable/none"));
 }
 
-TEST_P(LedgerTest, Overwritten_TellsWhoNeededTheRoom) {
+TEST_P(LedgerTest, Overwritten_ForWhomTheSpaceWasNeeded) {
   Scene scene(GetParam());
   scene.Commit(Chunk(1, 1, 0).Whole(20, 'h').Whole(2000, 'p'))
       .Commit(Chunk(1, 2, 0).Whole(1000, 'x'))
@@ -139,7 +139,7 @@ TEST_P(LedgerTest, Overwritten_TellsWhoNeededTheRoom) {
 }
 
 // A packet over two chunks, of which the first is evicted: lost once, and as a whole.
-TEST_P(LedgerTest, Overwritten_WithItsFirstPiece) {
+TEST_P(LedgerTest, Overwritten_WithItsFirstFragment) {
   Scene scene(GetParam());
   scene.Commit(Chunk(1, 1, 0).Begins(2000, 'h'))
       .Commit(Chunk(1, 1, 1).Ends(1000, 'h').Whole(4, 'p'))
@@ -150,7 +150,7 @@ TEST_P(LedgerTest, Overwritten_WithItsFirstPiece) {
                                    "1:1#0.0 3000B overwritten/evicted by 2:7#5"));
 }
 
-TEST_P(LedgerTest, Discarded_TellsByWhichRule) {
+TEST_P(LedgerTest, Discarded_ByWhichRule) {
   Scene scene(GetParam(), 4096, FillPolicy::kDiscard);
   scene.Commit(Chunk(1, 1, 0).Whole(3000, 'h'))
       .Commit(Chunk(1, 2, 0).Whole(2000, 'p'))
@@ -201,7 +201,7 @@ TEST_P(LedgerTest, Scrape_IsNoPacketOfItsOwn) {
   EXPECT_THAT(scene.Accounts(), ElementsAre("1:1#3.0 4B read/none", "1:1#3.1 6B read/none"));
 }
 
-TEST_P(LedgerTest, WriterDropped_IsOnePacketOfThePiecesSeen) {
+TEST_P(LedgerTest, WriterDropped_IsOnePacketOfTheFragmentsSeen) {
   Scene scene(GetParam());
   scene.Commit(Chunk(1, 1, 0).Begins(12, 'h')).Commit(Chunk(1, 1, 1).Ends(8, 'h').Aborted());
   scene.Commit(Chunk(1, 2, 0).Aborted());
@@ -227,7 +227,7 @@ TEST_P(LedgerTest, Cut_TheChainIsBroken) {
   EXPECT_THAT(scene.Accounts(), ::testing::Contains("1:1#0.0 12B cut/broken_chain"));
 }
 
-TEST_P(LedgerTest, Corrupted_BytesBehindABrokenSize) {
+TEST_P(LedgerTest, Corrupted_BytesAfterABrokenSize) {
   Scene scene(GetParam());
   scene.Commit(Chunk(1, 1, 0).Whole(4, '8').Raw("\x7Fzz").Counting(2));
   EXPECT_THAT(scene.Accounts(),
@@ -241,16 +241,16 @@ TEST_P(LedgerTest, Invalid_IsReturnedAndRefused) {
   EXPECT_THAT(scene.Accounts(), ElementsAre("1:1#0.0 2B invalid/rejected"));
 }
 
-// After one gap, V2's reader gives up each further packet in pieces that it meets.
-TEST(LedgerV2Test, OwnFault_AllPiecesWereThere) {
+// After one gap, V2's reader abandons each further packet in fragments that it meets.
+TEST(LedgerV2Test, BufferBug_AllFragmentsWereThere) {
   Scene scene("v2@58");
-  // Buffer order is #4 #2 #5, so that the reader made for #4 goes through the gap behind #2.
+  // Buffer order is #4 #2 #5, so that the reader made for #4 goes through the gap after #2.
   scene.Commit(Chunk(1, 1, 4).Whole(4, '8').Begins(10, 'h'))
       .Commit(Chunk(1, 1, 2).Whole(4, 'X'))
       .Commit(Chunk(1, 1, 5).Ends(10, 'h'))
       .Read();
   EXPECT_THAT(scene.Accounts(), UnorderedElementsAre("1:1#2.0 4B read/none", "1:1#4.0 4B read/none",
-                                                     "1:1#4.1 20B cut/read_gap own fault"));
+                                                     "1:1#4.1 20B cut/read_gap buffer bug"));
   EXPECT_EQ(scene.totals().own_fault, (FateCount{1, 20}));
 }
 

@@ -38,7 +38,7 @@ void LostPackets::OnChunk(BufferId buffer, const ChunkCommit& commit,
   Stored& chunk = chunks_[{buffer, {commit.sequence, commit.chunk}}];
   chunk.forgotten = false;
   chunk.identity = commit.identity;
-  if (refusal) {  // the service has not said who wrote it
+  if (refusal) {  // the service does not add who wrote it
     const auto identity = identities_.find(commit.sequence.producer);
     chunk.identity = identity == identities_.end() ? Identity{0, -1} : identity->second;
   }
@@ -50,12 +50,12 @@ void LostPackets::OnChunk(BufferId buffer, const ChunkCommit& commit,
   const WrittenFragment& first = fragments.front();
   const WrittenFragment& last = fragments.back();
   if (chunk.fragments == 0) {
-    chunk.first_is_piece =
+    chunk.first_continues =
         first.kind == FragmentKind::kContinue || first.kind == FragmentKind::kEnd;
-    chunk.first_open = chunk.first_is_piece && first.size > 0;
+    chunk.first_open = chunk.first_continues && first.size > 0;
   }
-  chunk.last_is_piece = last.kind == FragmentKind::kBegin || last.kind == FragmentKind::kContinue;
-  chunk.last_open = chunk.last_is_piece && last.size > 0;
+  chunk.last_continues = last.kind == FragmentKind::kBegin || last.kind == FragmentKind::kContinue;
+  chunk.last_open = chunk.last_continues && last.size > 0;
   chunk.fragments = static_cast<uint32_t>(fragments.size());
   chunk.last_offset = last.offset;
   chunk.needs_patch = (written_.flags & kNeedsPatching) != 0;
@@ -86,8 +86,8 @@ const LostPackets::Stored* LostPackets::Find(const PacketAccount& account, uint6
 /// Whether the packet is one whole fragment, by its place.
 bool LostPackets::IsWhole(const Stored& chunk, const PacketAccount& account) const {
   if (account.first_chunk != account.last_chunk) return false;
-  if (account.fragment == 0 && chunk.first_is_piece) return false;
-  return account.first_offset != chunk.last_offset || !chunk.last_is_piece;
+  if (account.fragment == 0 && chunk.first_continues) return false;
+  return account.first_offset != chunk.last_offset || !chunk.last_continues;
 }
 
 void LostPackets::OnPacketFate(const PacketAccount& account) {
@@ -99,16 +99,16 @@ void LostPackets::OnPacketFate(const PacketAccount& account) {
     Lost& lost = chunk.lost.emplace_back(Lost{account, std::nullopt, Place{}});
     if (!IsWhole(chunk, account)) {
       lost.bytes = Join(account).value_or("");
-      lost.behind = {account.last_chunk, 1};
+      lost.next = {account.last_chunk, 1};
       const Stored* last = Find(account, account.last_chunk);
-      if (last != nullptr && last->fragments == 1) lost.behind = {account.last_chunk + 1, 0};
+      if (last != nullptr && last->fragments == 1) lost.next = {account.last_chunk + 1, 0};
     }
   }
   const auto chunk = chunks_.find(key);
   if (chunk != chunks_.end() && !IsWhole(chunk->second, account)) Close(account);
 }
 
-/// Nothing more is told of a packet in pieces: its chunks need not be kept for it.
+/// Nothing more is reported of a packet in fragments: its chunks need not be kept for it.
 void LostPackets::Close(const PacketAccount& account) {
   const auto close = [&](uint64_t id) {
     const ChunkAt key{account.buffer, {account.sequence, IdOf(id)}};
@@ -116,20 +116,20 @@ void LostPackets::Close(const PacketAccount& account) {
     if (found == chunks_.end()) return;
     Stored& chunk = found->second;
     const bool is_first = id == account.first_chunk;
-    const bool one_piece = chunk.fragments == 1 && chunk.first_is_piece && chunk.last_is_piece;
-    // In its first chunk it is the last fragment, unless it was found there going on from before.
-    const bool at_front = !is_first || (account.fragment == 0 && chunk.first_is_piece);
-    if (at_front || one_piece) chunk.first_open = false;
-    if (!at_front || one_piece) chunk.last_open = false;
+    const bool one_fragment = chunk.fragments == 1 && chunk.first_continues && chunk.last_continues;
+    // In its first chunk it is the last fragment, unless it continues a packet there.
+    const bool at_front = !is_first || (account.fragment == 0 && chunk.first_continues);
+    if (at_front || one_fragment) chunk.first_open = false;
+    if (!at_front || one_fragment) chunk.last_open = false;
     ReleaseIfSettled(key);
   };
-  // An engine may name places that make no packet: there are never more pieces than chunks.
+  // An engine may name places that make no packet: there are never more fragments than chunks.
   const uint64_t steps = account.last_chunk - account.first_chunk;
   const bool plausible = steps <= chunks_.size();
   for (uint64_t i = plausible ? 0 : steps; i <= steps; ++i) close(account.first_chunk + i);
 }
 
-/// The bytes of a packet in pieces; nullopt: they are not all there, or not patched.
+/// The bytes of a packet in fragments; nullopt: they are not all there, or not patched.
 std::optional<std::string> LostPackets::Join(const PacketAccount& account) const {
   std::string bytes;
   const uint64_t steps = account.last_chunk - account.first_chunk;
@@ -141,16 +141,16 @@ std::optional<std::string> LostPackets::Join(const PacketAccount& account) const
       if (is_first || is_last) return std::nullopt;
       continue;  // a chunk without fragments, or with an empty one, is passed over
     }
-    const bool goes_on = chunk->fragments == 1 && chunk->first_is_piece && chunk->last_is_piece;
-    const bool fits = is_first  ? chunk->last_is_piece && !goes_on
-                      : is_last ? chunk->first_is_piece && !goes_on
-                                : goes_on;
+    const bool continues = chunk->fragments == 1 && chunk->first_continues && chunk->last_continues;
+    const bool fits = is_first  ? chunk->last_continues && !continues
+                      : is_last ? chunk->first_continues && !continues
+                                : continues;
     if (!fits) return std::nullopt;
     if (!is_last && chunk->needs_patch) return std::nullopt;
-    const std::optional<Bytes> piece =
+    const std::optional<Bytes> fragment =
         FragmentAt(chunk->bytes, is_first ? account.first_offset : 0);
-    if (!piece) return std::nullopt;
-    bytes += wire::AsText(*piece);
+    if (!fragment) return std::nullopt;
+    bytes += wire::AsText(*fragment);
   }
   if (bytes.size() != account.size) return std::nullopt;
   return bytes;
@@ -191,18 +191,18 @@ void LostPackets::HandOn(const Stored& chunk, const Lost& lost) {
     bytes = FragmentAt(chunk.bytes, account.first_offset);
   if (!bytes || bytes->empty() || bytes->size() != account.size ||
       !IsValidPacket(std::span(&*bytes, 1))) {
-    unwritable_[static_cast<size_t>(account.fate)] += count;
+    unwritable_[account.fate] += count;
     return;
   }
-  Place& behind = behind_[{account.buffer, account.sequence}];
-  const bool follows = behind == Place{account.first_chunk, account.fragment};
-  behind = lost.behind;
+  Place& next = next_[account.buffer][account.sequence];
+  const bool follows = next == Place{account.first_chunk, account.fragment};
+  next = lost.next;
   if (!lost.bytes) {
     const bool is_last = account.fragment + 1 >= chunk.fragments;
-    behind = is_last ? Place{account.first_chunk + 1, 0}
-                     : Place{account.first_chunk, account.fragment + 1};
+    next = is_last ? Place{account.first_chunk + 1, 0}
+                   : Place{account.first_chunk, account.fragment + 1};
   }
-  handed_on_[static_cast<size_t>(account.fate)] += count;
+  handed_on_[account.fate] += count;
   listener_({account, chunk.identity, std::span(&*bytes, 1), !follows});
 }
 

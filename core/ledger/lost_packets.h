@@ -7,10 +7,10 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <unordered_map>
 #include <vector>
 
+#include "core/base/sequence_map.h"
 #include "core/ledger/ledger.h"
 #include "core/perfetto/commit_fragments.h"
 #include "core/session/session.h"
@@ -27,15 +27,15 @@ struct LostPacket {
 
 /// Keeps the bytes of what is written until its fate is known, and hands on the packets that were
 /// lost: those of a loss (IsLoss) whose bytes are whole, patched, and well-formed as the service
-/// wants a packet to be. Others can not stand in a trace: what a writer dropped, what was cut for
-/// lack of a chunk, what is malformed. Packets of a sequence come in the order in which they were
+/// wants a packet to be. Others cannot be in a trace: what a writer dropped, what was cut because a
+/// chunk is missing, what is malformed. Packets of a sequence come in the order in which they were
 /// written, but where a chunk was committed long after its successors.
 /// Give it to a replay as a listener after the ledger, and to the ledger. Memory: O(payloads of
 /// chunks held and of those that the ledger remembers).
 class LostPackets : public ReplayListener, public LedgerSink {
  public:
   using Listener = std::function<void(const LostPacket&)>;
-  using Counts = std::array<FateCount, kFates>;  // by Fate
+  using Counts = FateCounts;
 
   explicit LostPackets(Listener listener);
   ~LostPackets() override;
@@ -57,7 +57,7 @@ class LostPackets : public ReplayListener, public LedgerSink {
   void OnChunkForgotten(BufferId buffer, SequenceKey sequence, uint64_t chunk) override;
 
  private:
-  /// Where a packet begins, or would begin behind another.
+  /// Where a packet begins, or would begin after another.
   struct Place {
     uint64_t chunk = 0;
     uint32_t fragment = 0;
@@ -66,18 +66,19 @@ class LostPackets : public ReplayListener, public LedgerSink {
   /// A lost packet that waits for its chunk to be settled, so that it comes in order.
   struct Lost {
     PacketAccount account;
-    std::optional<std::string> bytes;  // of a packet in pieces, joined when its fate was told
-    Place behind;                      // of a packet in pieces
+    std::optional<std::string>
+        bytes;   // of a packet in fragments, joined when its fate was reported
+    Place next;  // of a packet in fragments
   };
   struct Stored {
     std::string bytes;       // of the fragments, patched
     uint32_t fragments = 0;  // how many
     uint32_t last_offset = 0;
-    bool first_is_piece = false;  // of a packet that began before
-    bool last_is_piece = false;   // of a packet that goes on behind
+    bool first_continues = false;  // of a packet that began before
+    bool last_continues = false;   // of a packet that continues in the next chunk
     bool needs_patch = false;
     Identity identity;
-    // What keeps it: fates that are still to be told.
+    // What keeps it: fates that are still to be reported.
     bool forgotten = false;
     bool first_open = false;
     bool last_open = false;
@@ -95,8 +96,8 @@ class LostPackets : public ReplayListener, public LedgerSink {
   void FinishIf(const std::function<bool(const ChunkAt&)>& applies);
 
   Listener listener_;
-  std::unordered_map<ChunkAt, Stored, ChunkAtHash> chunks_;
-  std::map<std::tuple<BufferId, SequenceKey>, Place> behind_;  // the packet handed on last
+  std::unordered_map<ChunkAt, Stored> chunks_;
+  std::map<BufferId, SequenceMap<Place>> next_;  // after the packet handed on last
   std::map<ProducerId, Identity> identities_;
   Counts handed_on_{};
   Counts unwritable_{};

@@ -64,7 +64,7 @@ TEST(LostPackets, Overwritten_ComeInOrderOfTheirSequence) {
   EXPECT_EQ(lost.unwritable, LostPackets::Counts{});
 }
 
-// What is written between two packets that are lost was read: the second one says so.
+// What is written between two packets that are lost was read: the second one is flagged so.
 TEST(LostPackets, GapBefore_WhereThePacketBeforeWasNotLost) {
   const Request first = Request(1).Move(1, Chunk(1, 1, 0).Whole(900, 'a'));
   const Request second = Request(1).Move(1, Chunk(1, 1, 1).Whole(990, 'a'));
@@ -84,7 +84,7 @@ TEST(LostPackets, NothingLost_NothingComes) {
 }
 
 // [ c0: a9-> ][ c1: ->a9 ], c0 patched at its third byte, both overwritten.
-TEST(LostPackets, PacketInPieces_IsJoinedAndPatched) {
+TEST(LostPackets, PacketInFragments_IsJoinedAndPatched) {
   const Request first = Request(1).Move(1, Chunk(1, 1, 0).Begins(9, 'a').NeedsPatching());
   const Request second = Request(1).Move(1, Chunk(1, 1, 1).Ends(9, 'a'));
   const Request patch = Request(1).Patch(1, 1, 0, 3, "wxyz");
@@ -103,11 +103,11 @@ TEST(LostPackets, PacketInPieces_IsJoinedAndPatched) {
   EXPECT_EQ(unpatched.Unwritable(Fate::kOverwritten), 1u);
 }
 
-TEST(LostPackets, PiecesWithoutTheRest_CannotBeWritten) {
+TEST(LostPackets, FragmentsWithoutTheRest_CannotBeWritten) {
   const Request cut = Request(1).Move(1, Chunk(1, 1, 0).Begins(9, 'a'));
-  const Request anew = Request(1).Move(1, Chunk(1, 1, 1).Whole(9, 'a'));
+  const Request other = Request(1).Move(1, Chunk(1, 1, 1).Whole(9, 'a'));
   const Request dropped = Request(1).Move(1, Chunk(1, 3, 0).Aborted());
-  const Lost lost = LostOf({BufferOp(1), cut.op(), anew.op(), dropped.op()});
+  const Lost lost = LostOf({BufferOp(1), cut.op(), other.op(), dropped.op()});
   EXPECT_THAT(lost.packets, IsEmpty());
   EXPECT_EQ(lost.Unwritable(Fate::kCut), 1u);
   EXPECT_EQ(lost.Unwritable(Fate::kWriterDropped), 1u);
@@ -132,7 +132,7 @@ TEST(LostPackets, Refused_HaveTheirProducersIdentity) {
   EXPECT_THAT(lost.identities, ElementsAre(Identity{500, 50}));
 }
 
-// A chunk that was scraped half-full comes again: its packets are handed on once.
+// A chunk that was scraped half-full is re-committed: its packets are handed on once.
 TEST(LostPackets, SentAgain_ComesOnce) {
   const Request scraped =
       Request(1).Move(1, Chunk(1, 1, 0).Whole(9, 'a').Whole(18, 'a').Incomplete());

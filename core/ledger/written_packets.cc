@@ -5,17 +5,17 @@
 namespace ringscope::ledger {
 namespace {
 
-/// Tells bytes from other bytes; no more.
+/// Distinguishes bytes from other bytes; no more.
 uint64_t HashOf(Bytes bytes) {
   uint64_t hash = 0x9E3779B97F4A7C15ull ^ bytes.size();
   for (const uint8_t byte : bytes) hash = (hash ^ byte) * 0x100000001B3ull;
   return hash;
 }
 
-bool IsPieceOfPrevious(FragmentKind kind) {
+bool ContinuesPrevious(FragmentKind kind) {
   return kind == FragmentKind::kContinue || kind == FragmentKind::kEnd;
 }
-bool IsPieceOfNext(FragmentKind kind) {
+bool ContinuesInNext(FragmentKind kind) {
   return kind == FragmentKind::kContinue || kind == FragmentKind::kBegin;
 }
 
@@ -35,37 +35,21 @@ Bytes ContentOf(Bytes payload, const Entry& entry) {
 
 }  // namespace
 
-auto WrittenPackets::SequenceOf(SequenceKey key) -> Sequence& {
-  uint32_t slot = slots_.Find(key);
-  if (slot == KeyIndex::kNone) {
-    slot = static_cast<uint32_t>(sequences_.size());
-    slots_.Insert(key, slot);
-    sequences_.emplace_back().key = key;
-  }
-  return sequences_[slot];
-}
-
-auto WrittenPackets::FindSequence(SequenceKey key) const -> const Sequence* {
-  const uint32_t slot = slots_.Find(key);
-  return slot == KeyIndex::kNone ? nullptr : &sequences_[slot];
-}
-
 /// Looks up what is known of the chunk of a commit that the buffer (or the service) has answered.
 auto WrittenPackets::Begin(const ChunkCommit& commit) -> Arrival {
   ReadWrittenChunk(commit, chunk_);
-  Sequence& sequence = SequenceOf(commit.sequence);
-  const uint64_t key = ChunkName{commit.sequence, commit.chunk}.Packed();
+  Sequence& sequence = sequences_[commit.sequence];
+  const ChunkName key{commit.sequence, commit.chunk};
   const auto [entry, is_new] = records_.try_emplace(key);
   ChunkRecord& record = entry->second;
   if (is_new) {
-    record.id = sequence.known ? Unwrap(sequence.newest, commit.chunk) : Raw(commit.chunk);
+    record.id = sequence.ids.Of(commit.chunk);
     // A chunk that was committed whole has left the ledger: this is something else under its id.
-    if (sequence.completed.Contains(record.id)) record.taint = Cause::kResent;
+    if (sequence.completed.Contains(record.id)) record.violation = Cause::kResent;
   } else {
     CompareWithRecord(commit, record);
   }
-  sequence.newest = sequence.known ? std::max(sequence.newest, record.id) : record.id;
-  sequence.known = true;
+  sequence.ids.AddNumber(record.id);
   return {.commit = commit,
           .key = key,
           .sequence = sequence,
@@ -96,7 +80,7 @@ void WrittenPackets::CompareWithRecord(const ChunkCommit& commit, ChunkRecord& r
   }
   if (!record.complete && record.bytes <= chunk_.bytes)
     same &= HashOf(commit.payload.first(record.bytes)) == record.prefix_hash;
-  if (!same) record.taint = Cause::kResent;
+  if (!same) record.violation = Cause::kResent;
 }
 
 void WrittenPackets::AddFragments(const Arrival& arrival, uint32_t consumed) {
@@ -122,8 +106,8 @@ void WrittenPackets::AddFragments(const Arrival& arrival, uint32_t consumed) {
       entry.kind = FragmentKind::kWhole;
       continue;
     }
-    if (IsPieceOfPrevious(entry.kind)) LinkFront(arrival, i, payload);
-    if (IsPieceOfNext(entry.kind)) LinkBack(arrival, i, payload);
+    if (ContinuesPrevious(entry.kind)) LinkFront(arrival, i, payload);
+    if (ContinuesInNext(entry.kind)) LinkBack(arrival, i, payload);
   }
 }
 
@@ -139,19 +123,19 @@ void WrittenPackets::AddEnd(const Arrival& arrival) {
   const bool aborted = chunk_.end == ChunkEnd::kAborted;
   const Loss loss = aborted ? Loss{.fate = Fate::kWriterDropped, .cause = Cause::kAborted}
                             : Loss{.fate = Fate::kCorrupted, .cause = Cause::kBrokenSize};
-  // It can be a piece of a packet like any other.
+  // It can be a fragment of a packet like any other.
   entry.kind = KindAt(index, (chunk_.flags & kLastContinues) != 0, chunk_.flags);
-  if (IsPieceOfPrevious(entry.kind)) {
+  if (ContinuesPrevious(entry.kind)) {
     LinkFront(arrival, index, {});
     losses_.LoseChain(record.head, loss);
   }
-  if (IsPieceOfNext(entry.kind)) {
+  if (ContinuesInNext(entry.kind)) {
     LinkBack(arrival, index, {});
     losses_.LoseChain(record.tail, loss);
   }
   if (entry.kind != FragmentKind::kWhole) return;
   if (!aborted && entry.size == 0) return;
-  PacketAccount account = AccountOf(arrival.sequence.key, record, index);
+  PacketAccount account = AccountOf(arrival.commit.sequence, record, index);
   Count(entry.size);
   losses_.AddLost(account, loss);
 }
@@ -179,43 +163,43 @@ bool WrittenPackets::Begins(const Entry& entry, const ChunkRecord& record) {
 ChainId WrittenPackets::StartChain(const Arrival& arrival, size_t index, Bytes payload) {
   const ChainId id = chains_.New();
   Chain& chain = chains_[id];
-  chain.account = AccountOf(arrival.sequence.key, arrival.record, index);
+  chain.account = AccountOf(arrival.commit.sequence, arrival.record, index);
   chain.account.size = 0;
   chain.account.facts = ReadPacketFacts(ContentOf(payload, arrival.record.entries[index]));
   Count(0);
   return id;
 }
 
-void WrittenPackets::AddPiece(ChainId id, const ChunkRecord& record, size_t index) {
+void WrittenPackets::AddToChain(ChainId id, const ChunkRecord& record, size_t index) {
   Chain& chain = chains_[id];
-  if (!chain.told()) {
+  if (!chain.reported()) {
     chain.account.last_chunk = record.id;
     chain.account.size += record.entries[index].size;
     count_.bytes += record.entries[index].size;
     chain.account.written = now_;
   }
-  if (!chain.taint) chain.taint = record.taint;
-  ++chain.pieces;
-  chain.pieces_held += record.held ? 1 : 0;
-  chain.pieces_unpatched += record.needs_patch ? 1 : 0;
+  if (!chain.violation) chain.violation = record.violation;
+  ++chain.fragments;
+  chain.fragments_held += record.held ? 1 : 0;
+  chain.fragments_unpatched += record.needs_patch ? 1 : 0;
   ++chain.refs;
   touched_.push_back(id);
 }
 
-/// Two chains turn out to be one packet. What was told of one stands for both.
+/// Two chains turn out to be one packet. What was reported of one counts for both.
 void WrittenPackets::Join(ChainId earlier, ChainId later) {
   const Chain& a = chains_[earlier];
   const Chain& b = chains_[later];
-  if (!a.told() || !b.told()) {
+  if (!a.reported() || !b.reported()) {
     --count_.packets;
-    if (a.told()) count_.bytes -= b.account.size;
-    if (b.told()) count_.bytes -= a.account.size;
+    if (a.reported()) count_.bytes -= b.account.size;
+    if (b.reported()) count_.bytes -= a.account.size;
   }
   chains_.Merge(earlier, later);
   touched_.push_back(earlier);
 }
 
-bool WrittenPackets::IsCommitted(const Sequence& sequence, uint64_t key, uint64_t id) const {
+bool WrittenPackets::IsCommitted(const Sequence& sequence, ChunkName key, uint64_t id) const {
   if (sequence.completed.Contains(id)) return true;
   const auto record = records_.find(key);
   return record != records_.end() && record->second.complete;
@@ -227,38 +211,38 @@ void WrittenPackets::CloseFront(ChainId id) {
   losses_.LoseChain(id, {.fate = Fate::kCut, .cause = Cause::kBrokenChain});
 }
 
-/// Nothing behind the chain continues it.
+/// Nothing after the chain continues it.
 void WrittenPackets::CloseBack(ChainId id) {
   chains_[id].back_closed = true;
   losses_.LoseChain(id, {.fate = Fate::kCut, .cause = Cause::kBrokenChain});
 }
 
-/// The chunk's first fragment goes on with a packet of the previous chunk.
+/// The chunk's first fragment continues a packet of the previous chunk.
 void WrittenPackets::LinkFront(const Arrival& arrival, size_t index, Bytes payload) {
   const auto& [commit, key, sequence, record, known, is_new] = arrival;
   ChainId id = chains_.TakeAwaitingNext(key);
   const bool is_start = id == kNoChain;
   if (is_start) id = StartChain(arrival, index, payload);
   record.head = id = chains_.Find(id);
-  AddPiece(id, record, index);
+  AddToChain(id, record, index);
   if (is_start) {
-    if (IsCommitted(sequence, PreviousKey(key), record.id - 1))
+    if (IsCommitted(sequence, key.Previous(), record.id - 1))
       CloseFront(id);
     else
-      chains_.AwaitPrevious(PreviousKey(key), id);
+      chains_.AwaitPrevious(key.Previous(), id);
   }
   if (record.entries[index].kind == FragmentKind::kEnd) {
     chains_[id].has_end = chains_[id].back_closed = true;
   }
 }
 
-/// The chunk's last fragment goes on in the next chunk.
+/// The chunk's last fragment continues in the next chunk.
 void WrittenPackets::LinkBack(const Arrival& arrival, size_t index, Bytes payload) {
   const auto& [commit, key, sequence, record, known, is_new] = arrival;
   ChainId id = record.head;
   if (record.entries[index].kind == FragmentKind::kBegin) {
     id = StartChain(arrival, index, payload);
-    AddPiece(id, record, index);
+    AddToChain(id, record, index);
     chains_[id].has_begin = chains_[id].front_closed = true;
   }
   record.tail = id = chains_.Find(id);
@@ -266,12 +250,12 @@ void WrittenPackets::LinkBack(const Arrival& arrival, size_t index, Bytes payloa
   if (rest != kNoChain) {
     return Join(id, rest);
   }
-  const auto next = records_.find(NextKey(key));
-  const bool next_begins_anew = next != records_.end() && !next->second.entries.empty();
-  if (next_begins_anew || IsCommitted(sequence, NextKey(key), record.id + 1))
+  const auto next = records_.find(key.Next());
+  const bool next_starts_another = next != records_.end() && !next->second.entries.empty();
+  if (next_starts_another || IsCommitted(sequence, key.Next(), record.id + 1))
     CloseBack(id);
   else
-    chains_.AwaitNext(NextKey(key), id);
+    chains_.AwaitNext(key.Next(), id);
 }
 
 /// Neighbours that wait for this chunk in vain; a chunk without fragments is passed over.
@@ -280,55 +264,53 @@ void WrittenPackets::LinkNeighbours(const Arrival& arrival) {
   if (!record.entries.empty()) {
     const ChainId before = chains_.TakeAwaitingNext(key);
     if (before != kNoChain) CloseBack(before);
-    const ChainId behind =
+    const ChainId after =
         record.complete && record.tail == kNoChain ? chains_.TakeAwaitingPrevious(key) : kNoChain;
-    if (behind != kNoChain) CloseFront(behind);
+    if (after != kNoChain) CloseFront(after);
     return;
   }
   if (!record.complete) return;
   const ChainId before = chains_.TakeAwaitingNext(key);
-  const ChainId behind = chains_.TakeAwaitingPrevious(key);
-  if (before != kNoChain && behind != kNoChain) {
-    Join(before, behind);
+  const ChainId after = chains_.TakeAwaitingPrevious(key);
+  if (before != kNoChain && after != kNoChain) {
+    Join(before, after);
   } else if (before != kNoChain) {
-    if (IsCommitted(sequence, NextKey(key), record.id + 1))
+    if (IsCommitted(sequence, key.Next(), record.id + 1))
       CloseBack(before);
     else
-      chains_.AwaitNext(NextKey(key), before);
-  } else if (behind != kNoChain) {
-    if (IsCommitted(sequence, PreviousKey(key), record.id - 1))
-      CloseFront(behind);
+      chains_.AwaitNext(key.Next(), before);
+  } else if (after != kNoChain) {
+    if (IsCommitted(sequence, key.Previous(), record.id - 1))
+      CloseFront(after);
     else
-      chains_.AwaitPrevious(PreviousKey(key), behind);
+      chains_.AwaitPrevious(key.Previous(), after);
   }
 }
 
-/// The chunk comes into the buffer or leaves it, or has got all its patches.
-void WrittenPackets::SetPieces(ChunkRecord& record, bool held, bool needs_patch) {
-  const auto update = [&](ChainId id) {
-    Chain& chain = chains_[id];
-    chain.pieces_held += (held ? 1 : 0) - (record.held ? 1 : 0);
-    chain.pieces_unpatched += (needs_patch ? 1 : 0) - (record.needs_patch ? 1 : 0);
-  };
-  if (record.head != kNoChain) update(record.head);
-  // One fragment that fills the chunk is one piece, at both ends.
-  const bool same_piece =
+/// The chains that have a fragment in the chunk, each once for each fragment.
+std::array<ChainId, 2> WrittenPackets::ChainsOf(const ChunkRecord& record) {
+  // One fragment that fills the chunk is both its first and its last.
+  const bool one_fragment =
       !record.entries.empty() && record.entries.front().kind == FragmentKind::kContinue;
-  if (record.tail != kNoChain && !same_piece) update(record.tail);
+  return {record.head, one_fragment ? kNoChain : record.tail};
+}
+
+/// The chunk comes into the buffer or leaves it, or has got all its patches.
+void WrittenPackets::SetHeld(ChunkRecord& record, bool held, bool needs_patch) {
+  for (const ChainId id : ChainsOf(record)) {
+    if (id == kNoChain) continue;
+    Chain& chain = chains_[id];
+    chain.fragments_held += (held ? 1 : 0) - (record.held ? 1 : 0);
+    chain.fragments_unpatched += (needs_patch ? 1 : 0) - (record.needs_patch ? 1 : 0);
+  }
   record.held = held;
   record.needs_patch = needs_patch;
 }
 
-auto WrittenPackets::Forget(Records::iterator found) -> std::vector<ChainId> {
-  const ChunkRecord& record = found->second;
-  std::vector<ChainId> held;
-  if (record.head != kNoChain) held.push_back(record.head);
-  // One fragment that fills the chunk is one piece, at both ends.
-  const bool same_piece =
-      !record.entries.empty() && record.entries.front().kind == FragmentKind::kContinue;
-  if (record.tail != kNoChain && !same_piece) held.push_back(record.tail);
+std::array<ChainId, 2> WrittenPackets::Forget(Records::iterator found) {
+  const std::array<ChainId, 2> chains = ChainsOf(found->second);
   records_.erase(found);
-  return held;
+  return chains;
 }
 
 /// Patches may overwrite the size of a fragment, so that the chunk falls into other fragments.
@@ -342,7 +324,7 @@ void WrittenPackets::CheckSizes(ChunkRecord& record, Bytes payload, const ChunkP
     Fragment fragment;
     const FragmentStatus status = ReadFragment(payload.data(), size, entry.offset, fragment);
     if (status != FragmentStatus::kFragment || fragment.size() != entry.size)
-      record.taint = Cause::kBrokenSize;
+      record.violation = Cause::kBrokenSize;
   };
   for (const Patch& patch : patches.patches)
     VisitPatchedSizes(patch, record.entries.size(), offset_of, check);

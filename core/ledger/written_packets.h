@@ -1,12 +1,13 @@
 #ifndef RINGSCOPE_CORE_LEDGER_WRITTEN_PACKETS_H_
 #define RINGSCOPE_CORE_LEDGER_WRITTEN_PACKETS_H_
 
+#include <array>
 #include <optional>
 #include <unordered_map>
 #include <vector>
 
 #include "core/base/interval_set.h"
-#include "core/base/key_index.h"
+#include "core/base/sequence_map.h"
 #include "core/ledger/ledger_chains.h"
 #include "core/perfetto/commit_fragments.h"
 
@@ -17,8 +18,8 @@ struct Entry {
   uint32_t offset = 0;  // of its size varint
   uint32_t size = 0;
   FragmentKind kind = FragmentKind::kWhole;
-  State state = State::kLive;    // of a whole packet
-  bool given_up_at_end = false;  // the reading out at the log's end abandoned it
+  State state = State::kLive;     // of a whole packet
+  bool abandoned_at_end = false;  // the reading out at the log's end abandoned it
 };
 
 /// A chunk that is in the buffer, or that may be re-committed.
@@ -30,15 +31,15 @@ struct ChunkRecord {
   bool complete = false;
   bool held = false;  // in the buffer
   bool needs_patch = false;
-  bool evicted = false;        // recently: forgotten when many others have followed
-  size_t evicted_packets = 0;  // lost ones when it left
-  uint32_t evicted_bytes = 0;  // its bytes then
-  std::optional<Cause> taint;  // its writer broke a rule: what is lost of it is corrupted
+  bool evicted = false;            // recently: forgotten when many others have followed
+  size_t evicted_packets = 0;      // lost ones when it left
+  uint32_t evicted_bytes = 0;      // its bytes then
+  std::optional<Cause> violation;  // its writer broke a rule: what is lost of it is corrupted
   ChainId head = kNoChain;
   ChainId tail = kNoChain;
   LogMoment written;
   std::vector<Entry> entries;
-  std::vector<PacketAccount> doomed;  // of its whole packets, not reported yet
+  std::vector<PacketAccount> losses;  // of its whole packets, not reported yet
 };
 
 /// Why something is lost.
@@ -63,18 +64,16 @@ class WriterLosses {
 /// were endless. Memory: O(chunk records + packets whose fragments are not all there).
 class WrittenPackets {
  public:
-  using Records = std::unordered_map<uint64_t, ChunkRecord>;  // by ChunkName::Packed
+  using Records = std::unordered_map<ChunkName, ChunkRecord>;
 
   struct Sequence {
-    SequenceKey key;
-    bool known = false;
-    uint64_t newest = 0;    // chunk id, unwrapped
+    ChunkIdUnwrapper ids;
     IntervalSet completed;  // unwrapped ids of chunks that were committed whole
   };
   /// A commit on its way in: Begin, then AddFragments, then End.
   struct Arrival {
     const ChunkCommit& commit;
-    uint64_t key = 0;
+    ChunkName key;
     Sequence& sequence;
     ChunkRecord& record;
     size_t known = 0;  // entries that it had before
@@ -91,16 +90,16 @@ class WrittenPackets {
   void AddFragments(const Arrival& arrival, uint32_t consumed);
   void End(const Arrival& arrival);
   /// The chunk comes into the buffer or leaves it, or has got all its patches.
-  void SetPieces(ChunkRecord& record, bool held, bool needs_patch);
+  void SetHeld(ChunkRecord& record, bool held, bool needs_patch);
   static void CheckSizes(ChunkRecord& record, Bytes payload, const ChunkPatches& patches);
-  /// The chunk is not re-committed. @return the packets that had fragments in it
-  std::vector<ChainId> Forget(Records::iterator record);
+  /// The chunk is not re-committed. @return the chains that had fragments in it; may be kNoChain
+  std::array<ChainId, 2> Forget(Records::iterator record);
 
   /// The account of the packet that begins with this fragment, but for its fate.
   PacketAccount AccountOf(SequenceKey sequence, const ChunkRecord& record, size_t index) const;
   /// Whether a packet begins with this fragment, as far as it is known.
   bool Begins(const Entry& entry, const ChunkRecord& record);
-  const Sequence* FindSequence(SequenceKey key) const;
+  const Sequence* FindSequence(SequenceKey key) const { return sequences_.Find(key); }
 
   Records& records() { return records_; }
   const Records& records() const { return records_; }
@@ -116,25 +115,24 @@ class WrittenPackets {
   void Touch(ChainId id) { touched_.push_back(id); }
 
  private:
+  static std::array<ChainId, 2> ChainsOf(const ChunkRecord& record);
   void CompareWithRecord(const ChunkCommit& commit, ChunkRecord& record) const;
   void AddEnd(const Arrival& arrival);
   void LinkFront(const Arrival& arrival, size_t index, Bytes payload);
   void LinkBack(const Arrival& arrival, size_t index, Bytes payload);
   void LinkNeighbours(const Arrival& arrival);
   ChainId StartChain(const Arrival& arrival, size_t index, Bytes payload);
-  void AddPiece(ChainId id, const ChunkRecord& record, size_t index);
+  void AddToChain(ChainId id, const ChunkRecord& record, size_t index);
   void Join(ChainId earlier, ChainId later);
   void CloseFront(ChainId id);
   void CloseBack(ChainId id);
-  bool IsCommitted(const Sequence& sequence, uint64_t key, uint64_t id) const;
-  Sequence& SequenceOf(SequenceKey key);
+  bool IsCommitted(const Sequence& sequence, ChunkName key, uint64_t id) const;
   void Count(uint64_t bytes) { count_ += {1, bytes}; }
 
   const BufferId id_;
   const LogMoment& now_;
   WriterLosses& losses_;
-  KeyIndex slots_;
-  StableVector<Sequence> sequences_;
+  SequenceMap<Sequence> sequences_;
   Records records_;
   Chains chains_;
   FateCount count_;

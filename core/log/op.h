@@ -129,7 +129,7 @@ struct WriterUnregistered {
   friend bool operator==(const WriterUnregistered&, const WriterUnregistered&) = default;
 };
 /// A CommitDataRequest, or a part of one that is too large for one record: the parts' bytes one
-/// behind the other are the request.
+/// after the other are the request.
 struct Commit {
   ProducerId producer{};
   std::optional<uint32_t> uid;  // absent: the producer's

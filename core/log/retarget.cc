@@ -6,19 +6,19 @@
 #include "core/base/wire.h"
 
 namespace ringscope {
-SplitSource::SplitSource(OpSource& source, std::vector<SplitRule> rules)
+RetargetSource::RetargetSource(OpSource& source, std::vector<RetargetRule> rules)
     : source_(source), rules_(std::move(rules)), used_(rules_.size()) {}
-SplitSource::SplitSource(std::unique_ptr<OpSource> source, std::vector<SplitRule> rules)
+RetargetSource::RetargetSource(std::unique_ptr<OpSource> source, std::vector<RetargetRule> rules)
     : owned_(std::move(source)), source_(*owned_), rules_(std::move(rules)), used_(rules_.size()) {}
 
-std::vector<SplitRule> SplitSource::UnusedRules() const {
-  std::vector<SplitRule> unused;
+std::vector<RetargetRule> RetargetSource::UnusedRules() const {
+  std::vector<RetargetRule> unused;
   for (size_t i = 0; i < rules_.size(); ++i)
     if (!used_[i]) unused.push_back(rules_[i]);
   return unused;
 }
 
-Result<std::optional<Op>> SplitSource::Next() {
+Result<std::optional<Op>> RetargetSource::Next() {
   if (pending_.empty()) {
     RS_ASSIGN_OR_RETURN(std::optional<Op> op, source_.Next());
     if (!op || rules_.empty()) return op;
@@ -29,9 +29,9 @@ Result<std::optional<Op>> SplitSource::Next() {
   return op;
 }
 
-const SplitRule* SplitSource::RuleFor(ProducerId producer, WriterId writer) {
-  const SplitRule* found = nullptr;
-  for (const SplitRule& rule : rules_) {
+const RetargetRule* RetargetSource::RuleFor(ProducerId producer, WriterId writer) {
+  const RetargetRule* found = nullptr;
+  for (const RetargetRule& rule : rules_) {
     if (rule.producer != producer) continue;
     if (rule.writer == writer) return &rule;
     if (!rule.writer && found == nullptr) found = &rule;
@@ -39,12 +39,12 @@ const SplitRule* SplitSource::RuleFor(ProducerId producer, WriterId writer) {
   return found;
 }
 
-bool SplitSource::IsOpen(BufferId id) const {
+bool RetargetSource::IsOpen(BufferId id) const {
   const auto buffer = buffers_.find(id);
   return buffer != buffers_.end() && buffer->second.open;
 }
 
-void SplitSource::MakeBuffer(BufferId id, const Buffer& like, std::optional<uint64_t> time_ns) {
+void RetargetSource::MakeBuffer(BufferId id, const Buffer& like, std::optional<uint64_t> time_ns) {
   Buffer made{.setup = like.setup, .made_from = like.setup.id};
   for (const auto& [other_id, other] : buffers_) made.index = std::max(made.index, other.index + 1);
   made.setup.id = id;
@@ -54,12 +54,12 @@ void SplitSource::MakeBuffer(BufferId id, const Buffer& like, std::optional<uint
 }
 
 template <typename Visit>
-void SplitSource::VisitMadeFrom(BufferId id, Visit visit) const {
+void RetargetSource::VisitMadeFrom(BufferId id, Visit visit) const {
   for (const auto& [made_id, buffer] : buffers_)
     if (buffer.made_from == id) visit(made_id);
 }
 
-void SplitSource::Rewrite(Op& op) {
+void RetargetSource::Rewrite(Op& op) {
   access_.Apply(op);
   if (auto* commit = std::get_if<Commit>(&op.body)) {
     RewriteCommit(op, *commit);
@@ -67,7 +67,7 @@ void SplitSource::Rewrite(Op& op) {
     return;
   }
   if (auto* registered = std::get_if<WriterRegistered>(&op.body)) {
-    if (const SplitRule* rule = RuleFor(registered->producer, registered->writer))
+    if (const RetargetRule* rule = RuleFor(registered->producer, registered->writer))
       registered->buffer = rule->buffer;
   }
   if (auto* setup = std::get_if<BufferSetUp>(&op.body)) {
@@ -92,7 +92,7 @@ void SplitSource::Rewrite(Op& op) {
                  },
                  [&](const DataSourceSetUp& setup) {
                    std::set<BufferId> more;
-                   for (const SplitRule& rule : rules_)
+                   for (const RetargetRule& rule : rules_)
                      if (rule.producer == setup.producer) more.insert(rule.buffer);
                    more.erase(setup.target_buffer);
                    for (const BufferId id : more) {
@@ -119,11 +119,11 @@ void SplitSource::Rewrite(Op& op) {
              op.body);
 }
 
-bool SplitSource::MoveChunk(const Op& op, const Commit& commit, ChunkToMove& chunk) {
+bool RetargetSource::MoveChunk(const Op& op, const Commit& commit, ChunkToMove& chunk) {
   if (!chunk.data || chunk.data->size() > kMaxChunkData) return false;
   const std::optional<ChunkHeader> header = ParseChunkHeader(*chunk.data);
   if (!header) return false;
-  const SplitRule* rule = RuleFor(commit.producer, header->writer);
+  const RetargetRule* rule = RuleFor(commit.producer, header->writer);
   const BufferId meant = TargetBufferOf(chunk.target_buffer);
   if (rule == nullptr || rule->buffer == meant) return false;
   const ServiceAccess::Producer* producer = access_.Find(commit.producer);
@@ -137,18 +137,18 @@ bool SplitSource::MoveChunk(const Op& op, const Commit& commit, ChunkToMove& chu
   return true;
 }
 
-bool SplitSource::MovePatch(ProducerId producer, ChunkToPatch& patch) {
+bool RetargetSource::MovePatch(ProducerId producer, ChunkToPatch& patch) {
   if (!patch.writer || *patch.writer > UINT16_MAX) return false;
   const WriterId writer{static_cast<uint16_t>(*patch.writer)};
-  const SplitRule* rule = RuleFor(producer, writer);
+  const RetargetRule* rule = RuleFor(producer, writer);
   if (rule == nullptr || !IsOpen(TargetBufferOf(patch.target_buffer))) return false;
   patch.target_buffer = Raw(rule->buffer);
   return true;
 }
 
-void SplitSource::RewriteCommit(const Op& op, Commit& commit) {
+void RetargetSource::RewriteCommit(const Op& op, Commit& commit) {
   if (std::none_of(rules_.begin(), rules_.end(),
-                   [&](const SplitRule& rule) { return rule.producer == commit.producer; }))
+                   [&](const RetargetRule& rule) { return rule.producer == commit.producer; }))
     return;
   if (!parser_.Parse(commit.request)) return;  // is refused as a whole
   bool changed = false;

@@ -15,12 +15,12 @@
 namespace ringscope {
 
 /// What a producer, or one writer of it, writes is to go into another buffer.
-struct SplitRule {
+struct RetargetRule {
   ProducerId producer{};
   std::optional<WriterId> writer;  // absent: all of the producer's
   BufferId buffer{};
 
-  friend bool operator==(const SplitRule&, const SplitRule&) = default;
+  friend bool operator==(const RetargetRule&, const RetargetRule&) = default;
 };
 
 /// The records of a session as if some writers had had another target buffer. If that buffer is not
@@ -30,19 +30,19 @@ struct SplitRule {
 /// chunk one for a writer wins, then the first.
 ///
 /// What it returns is valid until the next Next(), like that of its source.
-class SplitSource : public OpSource {
+class RetargetSource : public OpSource {
  public:
   /// @param source outlives this; it is at the session's first record
-  SplitSource(OpSource& source, std::vector<SplitRule> rules);
+  RetargetSource(OpSource& source, std::vector<RetargetRule> rules);
   /// The same of a source that this owns.
-  SplitSource(std::unique_ptr<OpSource> source, std::vector<SplitRule> rules);
+  RetargetSource(std::unique_ptr<OpSource> source, std::vector<RetargetRule> rules);
 
   Result<std::optional<Op>> Next() override;
 
   /// Chunks moved so far.
   uint64_t moved_chunks() const { return moved_chunks_; }
   /// Rules that moved no chunk so far.
-  std::vector<SplitRule> UnusedRules() const;
+  std::vector<RetargetRule> UnusedRules() const;
 
  private:
   struct Buffer {
@@ -52,7 +52,7 @@ class SplitSource : public OpSource {
     std::optional<BufferId> made_from;  // made here
   };
 
-  const SplitRule* RuleFor(ProducerId producer, WriterId writer);
+  const RetargetRule* RuleFor(ProducerId producer, WriterId writer);
   bool IsOpen(BufferId id) const;
   void MakeBuffer(BufferId id, const Buffer& like, std::optional<uint64_t> time_ns);
   /// Puts a record after the one that is being returned.
@@ -67,7 +67,7 @@ class SplitSource : public OpSource {
 
   const std::unique_ptr<OpSource> owned_;
   OpSource& source_;
-  const std::vector<SplitRule> rules_;
+  const std::vector<RetargetRule> rules_;
   std::vector<bool> used_;  // by rule
   std::deque<Op> pending_;  // to be returned next
   ServiceAccess access_;    // as the log has it

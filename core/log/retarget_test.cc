@@ -28,10 +28,10 @@ class Records : public OpSource {
   size_t next_ = 0;
 };
 
-SplitRule Writer(uint16_t producer, uint16_t writer, uint16_t buffer) {
+RetargetRule Writer(uint16_t producer, uint16_t writer, uint16_t buffer) {
   return {ProducerId{producer}, WriterId{writer}, BufferId{buffer}};
 }
-SplitRule Producer(uint16_t producer, uint16_t buffer) {
+RetargetRule Producer(uint16_t producer, uint16_t buffer) {
   return {ProducerId{producer}, std::nullopt, BufferId{buffer}};
 }
 template <typename Body>
@@ -41,7 +41,7 @@ Op Record(Body body) {
 
 /// What a replay with the split does, a line each, with all buffers read at the end.
 struct SplitRun {
-  SplitRun(std::vector<Op> ops, std::vector<SplitRule> rules)
+  SplitRun(std::vector<Op> ops, std::vector<RetargetRule> rules)
       : records(std::move(ops)), split(records, std::move(rules)) {
     Replay replay({}, log);
     while (const auto op = split.Next().value()) EXPECT_TRUE(replay.Apply(*op));
@@ -53,7 +53,7 @@ struct SplitRun {
   }
 
   Records records;
-  SplitSource split;
+  RetargetSource split;
   SessionLog log;
   std::vector<std::string> buffers;
   uint64_t discarded = 0;

@@ -52,10 +52,10 @@ TEST(Summary, Packets_BeginInAChunk) {
   for (const Case& c : {
            Case{"none", 0, 0, true, 0},
            Case{"whole ones", 3, 0, true, 3},
-           Case{"the last goes on in the next chunk", 3, kLastContinues, true, 3},
+           Case{"the last continues in the next chunk", 3, kLastContinues, true, 3},
            Case{"the first began before", 3, kFirstContinues, true, 2},
            Case{"one that runs through", 1, kFirstContinues | kLastContinues, true, 0},
-           Case{"none, though the flag says it continues", 0, kFirstContinues, true, 0},
+           Case{"none, though the flag is that it continues", 0, kFirstContinues, true, 0},
            Case{"still being written", 3, 0, false, 2},
            Case{"still being written, the first began before", 1, kFirstContinues, false, 0},
        }) {

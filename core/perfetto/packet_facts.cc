@@ -62,6 +62,13 @@ std::optional<uint32_t> DefaultClock(Bytes defaults) {
 
 }  // namespace
 
+Bytes Joined(std::span<const Bytes> slices, std::string& scratch) {
+  if (slices.size() == 1) return slices.front();
+  scratch.clear();
+  for (const Bytes slice : slices) scratch += wire::AsText(slice);
+  return wire::AsBytes(scratch);
+}
+
 PacketFacts ReadPacketFacts(Bytes packet) {
   PacketFacts facts;
   uint64_t flags = 0;
@@ -107,7 +114,8 @@ PacketFacts ReadPacketFacts(Bytes packet) {
     }
   }
   if (!reader.ok()) {
-    // Of a packet in several fragments, the field that reaches beyond this one is the one that matters.
+    // Of a packet in several fragments, the field that reaches beyond this one is the one that
+    // matters.
     const wire::Varint tag = wire::ReadVarint(packet.subspan(at));
     const auto type = static_cast<wire::Type>(tag.value & 7);
     if (tag.size > 0 && type == wire::Type::kBytes && tag.value >> 3 <= UINT32_MAX >> 3)

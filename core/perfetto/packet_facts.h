@@ -25,6 +25,10 @@ struct PacketFacts {
   friend bool operator==(const PacketFacts&, const PacketFacts&) = default;
 };
 
+/// The bytes of a packet in slices: the slice itself where it is the only one, else joined in
+/// `scratch`.
+Bytes Joined(std::span<const Bytes> slices, std::string& scratch);
+
 /// Reads the top-level fields up to the first that is not whole; that one can still be the content.
 PacketFacts ReadPacketFacts(Bytes packet);
 

@@ -31,6 +31,12 @@ struct BufferStats {
   uint64_t abi_violations = 0;
   uint64_t trace_writer_packet_loss = 0;
 
+  /// Bytes of chunks that were neither read nor overwritten.
+  uint64_t unread_bytes() const {
+    const uint64_t gone = bytes_overwritten + bytes_read;
+    return bytes_written > gone ? bytes_written - gone : 0;
+  }
+
   friend bool operator==(const BufferStats&, const BufferStats&) = default;
 };
 

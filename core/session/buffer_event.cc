@@ -2,24 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "core/perfetto/data_loss.h"
 
 namespace ringscope {
 namespace {
 
 using Kind = BufferEvent::Kind;
-
-const char* WaitsFor(StallReason reason) {
-  switch (reason) {
-    case StallReason::kNeedsPatch:
-      return "a patch of it";
-    case StallReason::kMissingChunk:
-      return "the chunk behind it";
-    case StallReason::kIncomplete:
-      return "its completion";
-  }
-  return "";
-}
 
 std::string State(const BufferEvent& event) {
   std::string text = fmt::format("{} bytes at {}", event.outer_size, event.offset);
@@ -42,58 +32,20 @@ std::string PacketSpan(const BufferEvent& event) {
 }  // namespace
 
 const char* InWords(DiscardReason reason) {
-  switch (reason) {
-    case DiscardReason::kSealed:
-      return "the buffer was full before";
-    case DiscardReason::kFull:
-      return "the buffer is full";
-    case DiscardReason::kTooLarge:
-      return "larger than the buffer allows";
-    case DiscardReason::kAlreadyConsumed:
-      return "this chunk or a newer one was consumed before";
-    case DiscardReason::kBadRecommit:
-      return "a re-commit that breaks the rules";
-  }
-  return "";
+  constexpr std::array kWords = {
+      "the buffer was full before", "the buffer is full", "larger than the buffer allows",
+      "this chunk or a newer one was consumed before", "a re-commit that breaks the rules"};
+  return kWords.at(static_cast<size_t>(reason));
+}
+
+std::string WaitsFor(StallReason reason, const std::string& chunk) {
+  constexpr std::array kWords = {"a patch of ", "the chunk after ", "the writer to complete "};
+  return kWords.at(static_cast<size_t>(reason)) + chunk;
 }
 
 std::string ToString(ChunkName name) {
   return fmt::format("{}:{}#{}", Raw(name.sequence.producer), Raw(name.sequence.writer),
                      Raw(name.chunk));
-}
-
-const char* Name(BufferEvent::Kind kind) {
-  switch (kind) {
-    case Kind::kCommitted:
-      return "committed";
-    case Kind::kRewritten:
-      return "rewritten";
-    case Kind::kRelocated:
-      return "relocated";
-    case Kind::kDiscarded:
-      return "discarded";
-    case Kind::kEvicting:
-      return "evicted";
-    case Kind::kErased:
-      return "erased";
-    case Kind::kPatched:
-      return "patched";
-    case Kind::kPatchMissed:
-      return "patch_missed";
-    case Kind::kReturned:
-      return "returned";
-    case Kind::kGivenUp:
-      return "given_up";
-    case Kind::kLossBit:
-      return "loss_bit";
-    case Kind::kWrap:
-      return "wrap";
-    case Kind::kPadding:
-      return "padding";
-    case Kind::kStalled:
-      return "stalled";
-  }
-  return "";
 }
 
 std::string Describe(const BufferEvent& event) {
@@ -117,14 +69,14 @@ std::string Describe(const BufferEvent& event) {
     case Kind::kPatchMissed:
       return fmt::format("{} not patched: {}", chunk,
                          event.miss == PatchMiss::kNoSuchChunk ? "it is not in the buffer"
-                                                               : "the patch lies outside of it");
+                                                               : "the patch is outside of it");
     case Kind::kReturned:
       return fmt::format("{} read: {} bytes{}", PacketSpan(event), event.packet_size,
                          event.loss_bits == 0
                              ? ""
                              : fmt::format(", flagged {}", LossBitsToString(event.loss_bits)));
     case Kind::kGivenUp:
-      return fmt::format("{} given up: {}", PacketSpan(event), LossBitsToString(event.loss_bits));
+      return fmt::format("{} abandoned: {}", PacketSpan(event), LossBitsToString(event.loss_bits));
     case Kind::kLossBit:
       return fmt::format("{}: {} is noted for the next packet", chunk,
                          LossBitsToString(event.loss_bits));
@@ -133,7 +85,8 @@ std::string Describe(const BufferEvent& event) {
     case Kind::kPadding:
       return fmt::format("padding of {} bytes at {}", event.outer_size, event.offset);
     case Kind::kStalled:
-      return fmt::format("{} stalls its sequence: it waits for {}", chunk, WaitsFor(event.stall));
+      return fmt::format("{} stalls its sequence: it waits for {}", chunk,
+                         WaitsFor(event.stall, "it"));
   }
   return "";
 }

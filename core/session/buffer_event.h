@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "core/base/enum_names.h"
 #include "core/base/ids.h"
 #include "core/base/log_moment.h"
 #include "core/engine/engine.h"
@@ -23,7 +24,7 @@ struct BufferMoment : LogMoment {
 
 /// Why a chunk left its buffer.
 enum class Erasure : uint8_t {
-  kConsumed,     // all of it was read, or given up, by a read pass
+  kConsumed,     // all of it was read, or abandoned, by a read pass
   kOverwritten,  // its space was needed for the commit `by`
   kCleared,      // it was consumed on the way to the chunk `with`, whose space was needed for `by`
   kMoved,        // it is re-committed at the write cursor
@@ -84,7 +85,12 @@ struct BufferEvent {
 const char* InWords(DiscardReason reason);
 /// The event in words, without record and time: "1:4#17 evicted unread for 2:1#90 (4,096 bytes)".
 std::string Describe(const BufferEvent& event);
-const char* Name(BufferEvent::Kind kind);
+/// What a sequence waits for: "the chunk after 7:3#120". @param chunk at which it stalls
+std::string WaitsFor(StallReason reason, const std::string& chunk);
+template <>
+inline constexpr std::array kEnumNames<BufferEvent::Kind> = {
+    "committed",    "rewritten", "relocated", "discarded", "evicted", "erased",  "patched",
+    "patch_missed", "returned",  "given_up",  "loss_bit",  "wrap",    "padding", "stalled"};
 
 }  // namespace ringscope
 

@@ -49,22 +49,22 @@ std::vector<std::string> EventsOf(const std::string& engine, const std::vector<O
 Op EventsReadOp() { return {.time_ns = {}, .body = ReadPass{.buffer = BufferId{1}}}; }
 
 // [ c0: a20 | b12-> ] waits for c1; [ c2 ] breaks the chain for good.
-TEST(BufferEvents, TellsStallsAndPacketsGivenUp) {
+TEST(BufferEvents, ReportStallsAndAbandonedPackets) {
   const Request first = Request(1).Move(1, Chunk(1, 1, 0).Whole(20, 'a').Begins(12, 'b'));
   const Request third = Request(1).Move(1, Chunk(1, 1, 2).Whole(8, 'c'));
   EXPECT_THAT(
       EventsOf("v2@58", {BufferOp(1), first.op(), EventsReadOp(), third.op(), EventsReadOp()}),
       ElementsAre("2: 1:1#0 committed: 64 bytes at 0", "3: the packet at 1:1#0+0 read: 20 bytes",
-                  "3: 1:1#0 stalls its sequence: it waits for the chunk behind it",
+                  "3: 1:1#0 stalls its sequence: it waits for the chunk after it",
                   "4: 1:1#2 committed: 32 bytes at 64",
                   "5: 1:1#0: reassembly_gap is noted for the next packet",
-                  "5: the packet at 1:1#0+21 given up: reassembly_gap",
+                  "5: the packet at 1:1#0+21 abandoned: reassembly_gap",
                   "5: 1:1#0 leaves the buffer", "5: 1:1#2: read_gap is noted for the next packet",
                   "5: the packet at 1:1#2+0 read: 8 bytes, flagged read_gap+reassembly_gap",
                   "5: 1:1#2 leaves the buffer"));
 }
 
-TEST(BufferEvents, TellsWhoNeededTheRoom) {
+TEST(BufferEvents, ReportWhoNeededTheSpace) {
   std::vector<Op> ops = {BufferOp(1)};
   const Request first = Request(1).Move(1, Chunk(1, 1, 0).Whole(3000, 'a'));
   const Request second = Request(1).Move(1, Chunk(1, 2, 0).Whole(3000, 'b'));
@@ -76,27 +76,27 @@ TEST(BufferEvents, TellsWhoNeededTheRoom) {
                   "3: 1:2#0 committed: 3024 bytes at 0"));
 }
 
-TEST(BufferEvents, V1TellsWhatASequenceWaitsFor) {
+TEST(BufferEvents, V1ReportsWhatASequenceWaitsFor) {
   const Request patchable =
       Request(1).Move(1, Chunk(1, 1, 0).Whole(20, 'a').Begins(12, 'b').NeedsPatching());
   const Request orphan = Request(1).Move(1, Chunk(1, 2, 5).Ends(8, 'c'));
   const Request scraped =
       Request(1).Move(1, Chunk(1, 3, 0).Whole(8, 'd').Whole(4, 'e').Incomplete());
-  const Request behind = Request(1).Move(1, Chunk(1, 3, 1).Whole(8, 'f'));
-  EXPECT_THAT(EventsOf("v1", {BufferOp(1), patchable.op(), orphan.op(), scraped.op(), behind.op(),
+  const Request after = Request(1).Move(1, Chunk(1, 3, 1).Whole(8, 'f'));
+  EXPECT_THAT(EventsOf("v1", {BufferOp(1), patchable.op(), orphan.op(), scraped.op(), after.op(),
                               EventsReadOp()}),
               ElementsAre("2: 1:1#0 committed: 64 bytes at 0, needs patching",
                           "3: 1:2#5 committed: 32 bytes at 64",
                           "4: 1:3#0 committed: 32 bytes at 96, incomplete",
                           "5: 1:3#1 committed: 32 bytes at 128",
                           "6: 1:1#0 stalls its sequence: it waits for a patch of it",
-                          "6: the packet at 1:2#5+0 given up: orphan_continuation",
+                          "6: the packet at 1:2#5+0 abandoned: orphan_continuation",
                           "6: 1:2#5: orphan_continuation is noted for the next packet",
                           "6: the packet at 1:3#0+0 read: 8 bytes, flagged present",
-                          "6: 1:3#0 stalls its sequence: it waits for its completion"));
+                          "6: 1:3#0 stalls its sequence: it waits for the writer to complete it"));
 }
 
-TEST(BufferEvents, TellsDiscardsAndMissedPatches) {
+TEST(BufferEvents, ReportDiscardsAndMissedPatches) {
   const Request first = Request(1).Move(1, Chunk(1, 1, 3).Whole(8, 'a'));
   const Request again = Request(1).Move(1, Chunk(1, 1, 3).Whole(8, 'a'));
   const Request patch = Request(1).Patch(1, 1, 3, 0, "wxyz");

@@ -4,20 +4,9 @@
 #include "core/perfetto/trusted_fields.h"
 
 namespace ringscope {
-namespace {
-
-/// The slices as one, joined in `scratch` if there are several.
-Bytes Join(std::span<const Bytes> slices, std::string& scratch) {
-  if (slices.size() == 1) return slices.front();
-  scratch.clear();
-  for (const Bytes slice : slices) scratch += wire::AsText(slice);
-  return wire::AsBytes(scratch);
-}
-
-}  // namespace
 
 void LossAnalysis::AddPacket(const SessionPacket& packet) {
-  AddPacket(packet, ReadPacketFacts(Join(packet.packet->slices, scratch_)));
+  AddPacket(packet, ReadPacketFacts(Joined(packet.packet->slices, scratch_)));
 }
 
 void LossAnalysis::AddPacket(const SessionPacket& session_packet, const PacketFacts& facts) {

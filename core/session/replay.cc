@@ -20,7 +20,7 @@ Replay::Replay(ReplayOptions options, ReplayListeners listeners)
 
 Status Replay::Advance(std::optional<uint64_t> time_ns) {
   if (time_ns) {
-    if (options_.reads == ReadsMode::kEvery && first_time_ns_)
+    if (options_.reads.mode == ReadsMode::kEvery && first_time_ns_)
       RS_RETURN_IF_ERROR(ReadIfDue(*time_ns));
     if (!first_time_ns_) first_time_ns_ = time_ns;
     last_time_ns_ = time_ns;
@@ -34,7 +34,7 @@ Status Replay::Apply(const Op& op, std::optional<uint64_t> number) {
   session_.BeginRecord(op, number.value_or(records_));
   is_plain_ &= IsPlain(op.body);
   const bool as_recorded =
-      options_.reads == ReadsMode::kRecorded || options_.reads == ReadsMode::kAuto;
+      options_.reads.mode == ReadsMode::kRecorded || options_.reads.mode == ReadsMode::kAuto;
   if (const auto* read = std::get_if<ReadPass>(&op.body)) {
     has_recorded_reads_ = true;
     return as_recorded ? ReadAsRecorded(*read) : Status{};
@@ -75,19 +75,20 @@ Status Replay::ReadUntilEmpty(Session::Reach reach) {
 Status Replay::ReadIfDue(uint64_t now_ns) {
   // Multiples of the period that nothing was committed between are read once: the first read took
   // all there was.
-  if (now_ns < *first_time_ns_ || options_.every_ns == 0) return {};
-  const uint64_t due = (now_ns - *first_time_ns_) / options_.every_ns;
+  if (now_ns < *first_time_ns_ || options_.reads.every_ns == 0) return {};
+  const uint64_t due = (now_ns - *first_time_ns_) / options_.reads.every_ns;
   if (due <= periods_read_) return {};
   periods_read_ = due;
   return ReadUntilEmpty(Session::Reach::kFreed);
 }
 
 Status Replay::Finish() {
-  bool read = options_.reads == ReadsMode::kEnd || options_.reads == ReadsMode::kEvery;
-  if (options_.reads == ReadsMode::kAuto)
+  bool read = options_.reads.mode == ReadsMode::kEnd || options_.reads.mode == ReadsMode::kEvery;
+  if (options_.reads.mode == ReadsMode::kAuto)
     read = !has_recorded_reads_ && !(is_plain_ && options_.plain_streams_as_recorded);
   // Nothing came into a buffer after it was freed: reading it now or then is the same.
-  return read ? ReadUntilEmpty(Session::Reach::kFreed) : Status{};
+  if (read) RS_RETURN_IF_ERROR(ReadUntilEmpty(Session::Reach::kFreed));
+  return session_.EndLog();
 }
 
 }  // namespace ringscope

@@ -13,20 +13,21 @@ namespace ringscope {
 enum class ReadsMode : uint8_t {
   kAuto,      // as recorded; if the session has no read pass: at the end
   kRecorded,  // as recorded, even if that is never
-  kEnd,       // once, behind the last record
-  kNone,
-  kEvery,  // at multiples of a period of log time from the first record, and at the end
+  kEnd,       // once, after the last record; the log's own passes are left out
+  kNone,      // never
+  kEvery,     // at multiples of a period of log time from the first record, and at the end
 };
 
 struct ReadsChoice {
   ReadsMode mode = ReadsMode::kAuto;
   uint64_t every_ns = 0;  // for kEvery
+
+  friend bool operator==(const ReadsChoice&, const ReadsChoice&) = default;
 };
 
 struct ReplayOptions {
   Session::Options session;
-  ReadsMode reads = ReadsMode::kAuto;
-  uint64_t every_ns = 0;               // for kEvery
+  ReadsChoice reads;
   std::optional<uint64_t> pass_bytes;  // bytes per pass; absent: unlimited or as recorded
   /// In kAuto, a session of plain operations (no record that only a real session has) is replayed
   /// just as written, without a read at the end.
@@ -44,7 +45,7 @@ class Replay {
   Status Apply(const Op& op, std::optional<uint64_t> number = {});
   /// A record of this time is about to be applied to the buffers by other means than Apply.
   Status Advance(std::optional<uint64_t> time_ns);
-  /// The reads at the end, if the mode asks for them.
+  /// The reads at the end, if the mode asks for them; then OnLogEnd.
   Status Finish();
   /// After Finish, and once the buffers' counters were looked at; see Session::Drain.
   Status Drain() { return session_.Drain(); }

@@ -15,7 +15,7 @@
 
 namespace ringscope {
 
-/// A packet that a buffer returned, with what the service adds or says about it.
+/// A packet that a buffer returned, with what the service adds to it.
 struct SessionPacket {
   BufferId buffer{};
   const Packet* packet = nullptr;
@@ -23,6 +23,7 @@ struct SessionPacket {
   bool valid = true;         // passed the service's validation
 };
 
+class Session;
 struct SessionBuffer;
 
 /// Receives what a replay does, in order. Default: nothing.
@@ -60,6 +61,8 @@ class ReplayListener {
   /// Something happened inside a buffer, because of a record of the log or a read.
   virtual void OnBufferEvent(const BufferEvent&) {}
 
+  /// All records and reads are done, and the buffers are as these left them.
+  virtual Status OnLogEnd(Session&) { return {}; }
   /// The buffer is about to be drained; its engine is of no further use afterwards.
   virtual void OnDrainBegun(BufferId) {}
   /// The same as OnBufferEvent, because the buffer is drained.
@@ -86,8 +89,10 @@ class ReplayListeners {
   void Call(void (ReplayListener::*function)(Parameters...), Arguments&&... arguments) const {
     for (ReplayListener* listener : listeners_) (listener->*function)(arguments...);
   }
-  Status OnPacket(const SessionPacket& packet) const {
-    for (ReplayListener* listener : listeners_) RS_RETURN_IF_ERROR(listener->OnPacket(packet));
+  /// The same of one that can fail: the first error ends it.
+  template <typename Parameter, typename Argument>
+  Status Call(Status (ReplayListener::*function)(Parameter), Argument&& argument) const {
+    for (ReplayListener* listener : listeners_) RS_RETURN_IF_ERROR((listener->*function)(argument));
     return {};
   }
   bool WantBufferEvents() const {

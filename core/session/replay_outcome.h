@@ -31,6 +31,9 @@ struct BufferOutcome {
                              // for a patch or for another chunk
 };
 
+/// What the buffer itself shows.
+BufferOutcome OutcomeOf(const SessionBuffer& buffer);
+
 struct WriterOutcome {
   BufferId buffer{};
   SequenceKey sequence;

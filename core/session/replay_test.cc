@@ -16,7 +16,7 @@ using testing::SessionLog;
 
 constexpr uint64_t kSecond = 1'000'000'000;
 
-/// Replays and returns what the sink was told.
+/// Replays and returns what was reported.
 class ReplayTest : public ::testing::Test {
  protected:
   void Start(ReplayOptions options) { replay_.emplace(std::move(options), log_); }
@@ -70,7 +70,7 @@ TEST_F(ReplayTest, ReadAll_PassesFreedBuffersOver) {
 }
 
 TEST_F(ReplayTest, End_ReadsWhatFreedBuffersHeld) {
-  Start({.reads = ReadsMode::kEnd});
+  Start({.reads = {ReadsMode::kEnd}});
   Apply(BufferOp(0));
   CommitAt({}, 0);
   Apply({.time_ns = {}, .body = BufferFreed{BufferId{0}}});
@@ -110,7 +110,7 @@ TEST_F(ReplayTest, Auto_ReadsASessionAtTheEndAllTheSame) {
 }
 
 TEST_F(ReplayTest, End_LeavesRecordedReadsOut) {
-  Start({.reads = ReadsMode::kEnd});
+  Start({.reads = {ReadsMode::kEnd}});
   Apply(BufferOp(0));
   CommitAt({}, 0);
   Read();
@@ -119,7 +119,7 @@ TEST_F(ReplayTest, End_LeavesRecordedReadsOut) {
 }
 
 TEST_F(ReplayTest, None_ReadsNothing) {
-  Start({.reads = ReadsMode::kNone});
+  Start({.reads = {ReadsMode::kNone}});
   Apply(BufferOp(0));
   CommitAt({}, 0);
   Read();
@@ -129,7 +129,7 @@ TEST_F(ReplayTest, None_ReadsNothing) {
 // Records at 10.0, 11.9, 12.0 and 19 s, read every 2 s: at 12 (before the record of that time), 19
 // (once for 14, 16 and 18), and at the end.
 TEST_F(ReplayTest, Every_CountsFromTheFirstRecord) {
-  Start({.reads = ReadsMode::kEvery, .every_ns = 2 * kSecond});
+  Start({.reads = {ReadsMode::kEvery, 2 * kSecond}});
   Apply(BufferOp(0));
   CommitAt(10 * kSecond, 0);
   CommitAt(11'900'000'000, 1);
@@ -141,7 +141,7 @@ TEST_F(ReplayTest, Every_CountsFromTheFirstRecord) {
 }
 
 TEST_F(ReplayTest, Every_SurvivesTimesThatJump) {
-  Start({.reads = ReadsMode::kEvery, .every_ns = 1});
+  Start({.reads = {ReadsMode::kEvery, 1}});
   Apply(BufferOp(0));
   CommitAt(5, 0);
   CommitAt(UINT64_MAX, 1);

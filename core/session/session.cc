@@ -117,7 +117,7 @@ Status Session::SetUpBuffer(const BufferSetUp& setup) {
 
 void Session::CountFlush(uint64_t flush) {
   // Ids ascend; several producers acknowledge the same one. A log without requests (the recorder
-  // saw only acknowledgements) still tells how many there were.
+  // saw only acknowledgements) still shows how many there were.
   if (last_flush_ && flush <= *last_flush_) return;
   last_flush_ = flush;
   ++stats_.flushes_requested;

@@ -1,6 +1,7 @@
 #ifndef RINGSCOPE_CORE_SESSION_SESSION_H_
 #define RINGSCOPE_CORE_SESSION_SESSION_H_
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -16,6 +17,7 @@
 #include "core/log/op.h"
 #include "core/log/service_access.h"
 #include "core/perfetto/commit_request.h"
+#include "core/perfetto/fields.h"
 #include "core/perfetto/packet_validator.h"
 #include "core/session/buffer_observer.h"
 #include "core/session/replay_listener.h"
@@ -38,6 +40,34 @@ struct ServiceStats {
   uint64_t malformed_requests = 0;  // not counted by the service: it never sees them
   uint64_t skipped_chunks = 0;      // that the service skips and counts nowhere
 };
+
+/// A counter of the service: its name in texts, its number in the TraceStats message (0: the
+/// service does not count it), whether trace processor calls a non-zero value a data loss, and its
+/// place.
+struct ServiceField {
+  const char* name;
+  uint32_t proto_field;
+  bool is_data_loss;
+  uint64_t ServiceStats::*value;
+};
+inline constexpr std::array<ServiceField, 11> kServiceFields = {{
+    {"producers_connected", proto::TraceStats::kProducersConnected, false,
+     &ServiceStats::producers_connected},
+    {"producers_seen", proto::TraceStats::kProducersSeen, false, &ServiceStats::producers_seen},
+    {"total_buffers", proto::TraceStats::kTotalBuffers, false, &ServiceStats::total_buffers},
+    {"chunks_discarded", proto::TraceStats::kChunksDiscarded, false,
+     &ServiceStats::chunks_discarded},
+    {"patches_discarded", proto::TraceStats::kPatchesDiscarded, false,
+     &ServiceStats::patches_discarded},
+    {"invalid_packets", proto::TraceStats::kInvalidPackets, false, &ServiceStats::invalid_packets},
+    {"flushes_requested", proto::TraceStats::kFlushesRequested, false,
+     &ServiceStats::flushes_requested},
+    {"flushes_succeeded", proto::TraceStats::kFlushesSucceeded, false,
+     &ServiceStats::flushes_succeeded},
+    {"flushes_failed", proto::TraceStats::kFlushesFailed, true, &ServiceStats::flushes_failed},
+    {"malformed_requests", 0, false, &ServiceStats::malformed_requests},
+    {"skipped_chunks", 0, false, &ServiceStats::skipped_chunks},
+}};
 
 /// What a buffer really is in this replay, after the user's choices.
 struct BufferChoice {
@@ -73,7 +103,7 @@ class Session {
     /// Resolves the engines that `all` and `buffers` name. Those that a log names are looked up in
     /// the catalogue alone: no log can have code loaded.
     EngineLookup find_engine = FindEngine;
-    EngineMaker make_engine;  // absent: as the engine's own information says
+    EngineMaker make_engine;  // absent: EngineInfo::create
   };
 
   Session(Options options, ReplayListeners listeners)
@@ -83,9 +113,9 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// What follows is the doing of this record.
+  /// What follows is because of this record.
   void BeginRecord(const Op& op, uint64_t number);
-  /// Applies a record. Reads happen where the record says so only through the Read functions.
+  /// Applies a record. Reads happen where the log has them, through the Read functions.
   Status Apply(const Op& op);
 
   /// A read of one buffer: begin, then packets until none or a limit is reached.
@@ -104,7 +134,9 @@ class Session {
   /// @return whether the limit was reached (so that there may be more)
   Result<bool> ReadAllBuffers(std::optional<uint64_t> max_bytes, Reach reach = Reach::kOpen);
   Status ReadClone(BufferId id);
-  /// The log is at its end: reads out what the buffers still hold, for the listeners alone. Once;
+  /// No record and no read follows: OnLogEnd.
+  Status EndLog();
+  /// After EndLog: reads out what the buffers still hold, for the listeners alone. Once;
   /// the engines are of no further use, but for their statistics.
   Status Drain();
 

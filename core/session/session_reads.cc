@@ -50,7 +50,7 @@ Result<bool> Session::ReadPackets(SessionBuffer& buffer, const ReadLimits& limit
     else if (judged.valid)
       bytes +=
           packet->size + TrustedFieldsSize(packet->identity, judged.sequence_id, packet->dropped);
-    RS_RETURN_IF_ERROR(listeners_.OnPacket(judged));
+    RS_RETURN_IF_ERROR(listeners_.Call(&ReplayListener::OnPacket, judged));
   }
   RS_RETURN_IF_ERROR(CheckEngine(buffer.id, *buffer.engine));
   listeners_.Call(&ReplayListener::OnReadDone, buffer.id, packets);
@@ -73,7 +73,7 @@ Status Session::ReadBuffer(BufferId id, std::optional<uint64_t> max_packets,
 Result<bool> Session::ReadBufferPass(BufferId id, uint64_t max_bytes) {
   SessionBuffer* buffer = FindOpenBuffer(id);
   if (buffer == nullptr) {
-    RS_RETURN_IF_ERROR(ReadBuffer(id, {}, {}));  // says so
+    RS_RETURN_IF_ERROR(ReadBuffer(id, {}, {}));  // warns
     return false;
   }
   uint64_t bytes = 0;
@@ -121,6 +121,8 @@ Status Session::DrainBuffer(SessionBuffer& buffer) {
     listeners_.Call(&ReplayListener::OnDrainPacket, buffer.id, *packet);
   return CheckEngine(buffer.id, *buffer.engine);
 }
+
+Status Session::EndLog() { return listeners_.Call(&ReplayListener::OnLogEnd, *this); }
 
 Status Session::Drain() {
   for (auto& [id, buffer] : buffers_) RS_RETURN_IF_ERROR(DrainBuffer(buffer));

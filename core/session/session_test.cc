@@ -184,8 +184,8 @@ TEST_F(SessionTest, MalformedInput_IsSkippedAndTold) {
   EXPECT_EQ(log_.warnings.size(), 2u);
 }
 
-// Part 0: chunk and patch; part 1: the chunk that the patch is for. Patches come behind all chunks.
-TEST_F(SessionTest, RequestInParts_AppliesPatchesBehindAllChunks) {
+// Part 0: chunk and patch; part 1: the chunk that the patch is for. Patches come after all chunks.
+TEST_F(SessionTest, RequestInParts_AppliesPatchesAfterAllChunks) {
   Apply(BufferOp(0));
   Apply(Request(1).Patch(0, 1, 0, 1, "wxyz").Part(3, 0, false).op());
   EXPECT_THAT(log_.lines, IsEmpty());
@@ -236,7 +236,7 @@ TEST_F(SessionTest, Reads_StopAtTheirLimits) {
   EXPECT_THAT(log_.lines, ElementsAre("b10 invalid", "c10 invalid", "read 0: 2"));
 }
 
-// A pass counts the packets as the trace has them; buffers behind the limit are not begun.
+// A pass counts the packets as the trace has them; buffers after the limit are not begun.
 TEST_F(SessionTest, ServicePass_CountsTrustedFieldsAndLeavesLaterBuffers) {
   Apply(BufferOp(1));
   Apply(BufferOp(2));

@@ -11,7 +11,7 @@ namespace ringscope {
 namespace {
 
 struct Meaning {
-  std::string_view name;  // behind "traced_"
+  std::string_view name;  // after "traced_"
   const char* text;
 };
 
@@ -68,19 +68,10 @@ std::vector<StatRow> TraceProcessorStats(const ReplayOutcome& outcome) {
   std::vector<StatRow> rows;
   for (const BufferOutcome* buffer : by_index) AddBufferRows(*buffer, rows);
 
-  const ServiceStats& service = outcome.service;
-  const auto add = [&](std::string_view name, bool is_data_loss, uint64_t value) {
-    rows.push_back(MakeRow(name, std::nullopt, is_data_loss, value));
-  };
-  add("chunks_discarded", false, service.chunks_discarded);
-  add("patches_discarded", false, service.patches_discarded);
-  add("invalid_packets", false, service.invalid_packets);
-  add("producers_connected", false, service.producers_connected);
-  add("producers_seen", false, service.producers_seen);
-  add("total_buffers", false, service.total_buffers);
-  add("flushes_requested", false, service.flushes_requested);
-  add("flushes_succeeded", false, service.flushes_succeeded);
-  add("flushes_failed", true, service.flushes_failed);
+  for (const ServiceField& field : kServiceFields)
+    if (field.proto_field != 0)
+      rows.push_back(
+          MakeRow(field.name, std::nullopt, field.is_data_loss, outcome.service.*field.value));
   return rows;
 }
 

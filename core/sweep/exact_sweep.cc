@@ -1,12 +1,12 @@
 #include "core/sweep/exact_sweep.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <deque>
 #include <unordered_map>
 
+#include "core/base/sequence_map.h"
 #include "core/ledger/ledger.h"
+#include "core/session/counted_replay.h"
 
 namespace ringscope {
 namespace {
@@ -40,9 +40,9 @@ class ChunkTimes {
 
   /// For a buffer whose engine reports no events: the newest chunks that fit into it may be in it.
   void AddUnseen(const ChunkCommit& commit, uint64_t size) {
-    const uint64_t key = ChunkName{commit.sequence, commit.chunk}.Packed();
-    Add({commit.sequence, commit.chunk});
-    unseen_.emplace_back(key, commit.payload.size());
+    const ChunkName chunk{commit.sequence, commit.chunk};
+    Add(chunk);
+    unseen_.emplace_back(chunk, commit.payload.size());
     unseen_bytes_ += commit.payload.size();
     for (; unseen_.size() > 1 && unseen_bytes_ > size; unseen_.pop_front()) {
       unseen_bytes_ -= unseen_.front().second;
@@ -55,15 +55,15 @@ class ChunkTimes {
   /// Forgets chunks that left the buffer. Not at once: a read reports a chunk as consumed before it
   /// returns the packet in it.
   void ForgetGone() {
-    for (const uint64_t key : gone_) {
-      const auto found = times_.find(key);
+    for (const ChunkName chunk : gone_) {
+      const auto found = times_.find(chunk);
       if (found != times_.end() && found->second.gone) times_.erase(found);
     }
     gone_.clear();
   }
   /// nullopt: the chunk is not known.
-  std::optional<uint64_t> TimeOf(SequenceKey sequence, ChunkId chunk) const {
-    const auto found = times_.find(ChunkName{sequence, chunk}.Packed());
+  std::optional<uint64_t> TimeOf(ChunkName chunk) const {
+    const auto found = times_.find(chunk);
     if (found == times_.end()) return std::nullopt;
     return found->second.ns;
   }
@@ -82,38 +82,24 @@ class ChunkTimes {
   };
 
   void Add(ChunkName chunk) {
-    const auto [entry, is_new] = times_.try_emplace(chunk.Packed(), Time{clock_.now()});
+    const auto [entry, is_new] = times_.try_emplace(chunk, Time{clock_.now()});
     if (!is_new && entry->second.gone) entry->second.ns = clock_.now();
     entry->second.gone = false;
   }
   void Leave(ChunkName chunk) {
-    const auto found = times_.find(chunk.Packed());
+    const auto found = times_.find(chunk);
     if (found == times_.end()) return;
     found->second.gone = true;
-    gone_.push_back(found->first);
+    gone_.push_back(chunk);
   }
 
   const Clock& clock_;
-  std::unordered_map<uint64_t, Time> times_;
-  std::vector<uint64_t> gone_;
-  std::deque<std::pair<uint64_t, uint64_t>> unseen_;  // chunks and their bytes, oldest first
+  std::unordered_map<ChunkName, Time> times_;
+  std::vector<ChunkName> gone_;
+  std::deque<std::pair<ChunkName, uint64_t>> unseen_;  // chunks and their bytes, oldest first
   uint64_t unseen_bytes_ = 0;
   uint64_t used_bytes_ = 0;
 };
-
-/// Whether another buffer, or another choice for it, could have kept the packet.
-bool IsDiscardedByBuffer(const PacketAccount& account) {
-  if (account.fate != Fate::kDiscarded) return false;
-  switch (account.cause) {
-    case Cause::kNoSharedMemory:
-    case Cause::kNoSuchPage:
-    case Cause::kNoSuchBuffer:
-    case Cause::kMayNotWrite:
-      return false;
-    default:
-      return true;
-  }
-}
 
 /// What is gathered on one buffer.
 struct Gathered {
@@ -125,26 +111,19 @@ struct Gathered {
     std::optional<uint64_t> oldest_ns;  // returned by the last read
   };
 
-  Sequence& Of(SequenceKey key) {
-    const auto [slot, is_new] = slots.try_emplace(key, sequences.size());
-    if (is_new) sequences.emplace_back().counts.sequence = key;
-    return sequences[slot->second];
-  }
   void BeginRead(uint64_t at) {
     if (read_at == at) return;  // a further pass of the same read
     read_at = at;
     oldest_ns.reset();
-    for (Sequence& sequence : sequences) sequence.oldest_ns.reset();
+    for (size_t i = 0; i < sequences.size(); ++i) sequences.At(i).value.oldest_ns.reset();
   }
 
   ChunkTimes times;
   std::optional<uint64_t> silent_size;
   std::optional<uint64_t> read_at;
   std::optional<uint64_t> oldest_ns;
-  PacketCount read;
   PacketCount discarded;
-  std::map<SequenceKey, size_t> slots;
-  std::vector<Sequence> sequences;  // in order of first commit
+  SequenceMap<Sequence> sequences;  // in order of first commit
 };
 
 void Lower(std::optional<uint64_t>& value, uint64_t other) {
@@ -155,7 +134,6 @@ class Gatherer : public ReplayListener, public LedgerSink {
  public:
   Gathered& Of(BufferId id) { return buffers_.try_emplace(id, clock_).first->second; }
   void SetAtEnd() { clock_.SetAtEnd(); }
-  const LossAnalysis& losses() const { return losses_; }
 
   bool WantsBufferEvents() const override { return true; }
   void OnRecord(const Op&, const LogMoment& moment) override {
@@ -175,7 +153,7 @@ class Gatherer : public ReplayListener, public LedgerSink {
     if (!buffer.info->reports_events) gathered.silent_size = buffer.requested_size;
   }
   void OnChunk(BufferId id, const ChunkCommit& commit, std::optional<Refusal>) override {
-    Of(id).Of(commit.sequence);
+    Of(id).sequences[commit.sequence];
   }
   void OnChunkDone(BufferId id, const ChunkCommit& commit) override {
     Gathered& buffer = Of(id);
@@ -184,27 +162,24 @@ class Gatherer : public ReplayListener, public LedgerSink {
   void OnReadBegun(BufferId id) override { Of(id).BeginRead(clock_.record()); }
   Status OnPacket(const SessionPacket& packet) override {
     Gathered& buffer = Of(packet.buffer);
-    const PacketCount count{1, packet.packet->size};
-    buffer.read += count;
-    Gathered::Sequence& sequence = buffer.Of(packet.packet->sequence);
-    sequence.counts.read += count;
+    Gathered::Sequence& sequence = buffer.sequences[packet.packet->sequence];
+    sequence.counts.read += {1, packet.packet->size};
     if (const auto ns =
-            buffer.times.TimeOf(packet.packet->sequence, packet.packet->place.first_chunk)) {
+            buffer.times.TimeOf({packet.packet->sequence, packet.packet->place.first_chunk})) {
       Lower(buffer.oldest_ns, *ns);
       Lower(sequence.oldest_ns, *ns);
     }
-    if (packet.valid) losses_.AddPacket(packet);
     return {};
   }
   void OnPacketFate(const PacketAccount& account) override {
     Gathered& buffer = Of(account.buffer);
-    Gathered::Sequence& sequence = buffer.Of(account.sequence);
+    Gathered::Sequence& sequence = buffer.sequences[account.sequence];
     const PacketCount count{1, account.size};
     sequence.counts.written += count;
     if (account.fate == Fate::kOverwritten) {
       sequence.counts.overwritten += count;
       sequence.lost = true;
-    } else if (IsDiscardedByBuffer(account)) {
+    } else if (account.fate == Fate::kDiscarded && !IsByService(account.cause)) {
       buffer.discarded += count;
       sequence.lost = true;
     }
@@ -214,85 +189,57 @@ class Gatherer : public ReplayListener, public LedgerSink {
   Clock clock_;
   std::map<BufferId, Gathered> buffers_;
   std::vector<ChunkTimes*> touched_;  // by the record under way
-  LossAnalysis losses_;
 };
 
 /// Fills in how far back the buffer and its sequences reach.
-void AddHistory(const Gathered& gathered, const Replay& replay, SweepRow& row) {
-  const uint64_t first = replay.first_time_ns().value_or(0);
-  const uint64_t end = replay.last_time_ns().value_or(first);
+void AddHistory(const Gathered& gathered, const ReplayOutcome& outcome, SweepRow& row) {
+  const uint64_t first = outcome.first_time_ns.value_or(0);
+  const uint64_t end = outcome.last_time_ns.value_or(first);
   const uint64_t duration = end > first ? end - first : 0;
   const auto since = [end](std::optional<uint64_t> ns) { return ns && *ns < end ? end - *ns : 0; };
   row.history_ns = since(gathered.oldest_ns);
-  for (const Gathered::Sequence& sequence : gathered.sequences) {
+  for (size_t i = 0; i < gathered.sequences.size(); ++i) {
+    const auto& [key, sequence] = gathered.sequences.At(i);
     SweepSequence counts = sequence.counts;
+    counts.sequence = key;
     counts.history_ns = sequence.lost ? since(sequence.oldest_ns) : duration;
     if (counts.written.packets == 0) continue;
-    if (!row.shortest_sequence || counts.history_ns < row.shortest_history_ns) {
-      row.shortest_sequence = counts.sequence;
-      row.shortest_history_ns = counts.history_ns;
-    }
+    row.NoteHistory(counts);
     row.sequences.push_back(counts);
   }
-}
-
-SweepRow RowOf(const SessionBuffer& buffer) {
-  SweepRow row;
-  row.buffer = buffer.id;
-  row.engine = buffer.info->name;
-  row.size = buffer.requested_size;
-  row.policy = buffer.policy;
-  row.stats = buffer.engine->stats();
-  return row;
 }
 
 }  // namespace
 
 Result<std::vector<SweepRow>> ReplayConfiguration(const SweepInput& input,
-                                                  const SweepConfig& config) {
+                                                  const ReplayOptions& config) {
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<OpSource> ops, input.open());
   Gatherer gatherer;
   Ledger ledger(gatherer);
-  ReplayOptions options;
-  options.session.all = config.all;
-  options.session.buffers = config.buffers;
+  ReplayOptions options = config;
   options.session.find_engine = input.find_engine;
-  options.reads = config.reads.mode;
-  options.every_ns = config.reads.every_ns;
-  options.pass_bytes = config.pass_bytes;
-
-  Replay replay(std::move(options), {&gatherer, &ledger});
+  CountedReplay replay(std::move(options), {&gatherer, &ledger});
   while (true) {
     RS_ASSIGN_OR_RETURN(const std::optional<Op> op, ops->Next());
     if (!op) break;
     RS_RETURN_IF_ERROR(replay.Apply(*op));
   }
   gatherer.SetAtEnd();
-  RS_RETURN_IF_ERROR(replay.Finish());
+  RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome, replay.Finish());
+  if (const std::string problems = ledger.Check(); !problems.empty()) input.warn(problems);
 
   std::vector<SweepRow> rows;
-  const Session& session = replay.session();
-  for (const auto& [id, buffer] : session.buffers()) rows.push_back(RowOf(buffer));
-  const std::map<BufferId, BufferLosses> losses = gatherer.losses().Result();
-  RS_RETURN_IF_ERROR(replay.Drain());
-  if (const std::string problems = ledger.Check(); !problems.empty())
-    input.warn(fmt::format(
-        "the fates of the packets do not add up, which is a bug in ringscope; please report it "
-        "with the log: {}",
-        problems));
-  for (SweepRow& row : rows) {
-    const Gathered& gathered = gatherer.Of(row.buffer);
-    row.read = gathered.read;
+  for (const BufferOutcome& buffer : outcome.buffers) {
+    const Gathered& gathered = gatherer.Of(buffer.id);
+    SweepRow& row = rows.emplace_back(SweepRow{buffer});
     row.discarded = gathered.discarded;
-    if (const auto totals = ledger.totals().find(row.buffer); totals != ledger.totals().end()) {
+    if (const auto totals = ledger.totals().find(row.id); totals != ledger.totals().end()) {
       row.written = totals->second.written;
       row.overwritten = totals->second[Fate::kOverwritten];
-      row.unread = totals->second[Fate::kReadable];
     }
-    if (const auto loss = losses.find(row.buffer); loss != losses.end()) row.losses = loss->second;
     row.used_bytes = gathered.silent_size ? std::min(row.stats.bytes_written, *gathered.silent_size)
                                           : gathered.times.used_bytes();
-    AddHistory(gathered, replay, row);
+    AddHistory(gathered, outcome, row);
   }
   return rows;
 }

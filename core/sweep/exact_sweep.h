@@ -13,7 +13,7 @@ namespace ringscope {
 /// nothing that RunSweep warns of.
 /// @return a row per buffer of the session, by id
 Result<std::vector<SweepRow>> ReplayConfiguration(const SweepInput& input,
-                                                  const SweepConfig& config);
+                                                  const ReplayOptions& config);
 
 }  // namespace ringscope
 

@@ -32,7 +32,7 @@ struct SweepChoices {
   std::vector<NamedReads> reads;
   std::vector<std::string> engines;
   std::optional<uint64_t> pass_bytes;
-  std::vector<SplitRule> splits;
+  std::vector<RetargetRule> splits;
 };
 
 /// What a buffer has to achieve.

@@ -107,17 +107,17 @@ void SweepFront::TakeApart(const ChunkCommit& commit) {
   if (problem_.empty()) ReadTraits(commit);
 }
 
-/// What packets that begin in the chunk say of their state. Of one that goes on in the next chunk
-/// that is what its first piece says: writers put these fields in front.
+/// What packets that begin in the chunk need of their state. Of one that continues in the next
+/// chunk its first fragment shows that: writers put these fields in front.
 void SweepFront::ReadTraits(const ChunkCommit& commit) {
   uint32_t begin = 0;
   for (ShapeFragment& fragment : fragments_) {
-    const Fragment piece{.offset = begin, .body = begin + fragment.header, .end = fragment.end};
+    const Fragment place{.offset = begin, .body = begin + fragment.header, .end = fragment.end};
     begin = fragment.end;
-    const FragmentKind kind = KindOf(piece, fragments_.back().end, commit.flags);
-    if (kind == FragmentKind::kContinue || kind == FragmentKind::kEnd || piece.size() == 0)
+    const FragmentKind kind = KindOf(place, fragments_.back().end, commit.flags);
+    if (kind == FragmentKind::kContinue || kind == FragmentKind::kEnd || place.size() == 0)
       continue;
-    const Bytes bytes = commit.payload.subspan(piece.body, piece.size());
+    const Bytes bytes = commit.payload.subspan(place.body, place.size());
     const std::optional<uint8_t> traits = TraitsOf(ReadPacketFacts(bytes));
     if (!traits) {
       problem_ = "packets report that earlier ones are lost";

@@ -16,7 +16,7 @@ namespace ringscope {
 /// records, takes chunks apart, and counts what was written.
 class SweepFront : private ReplayListener {
  public:
-  /// @param warn is told what the user should know
+  /// @param warn gets what the user should know
   explicit SweepFront(std::function<void(const std::string&)> warn);
 
   /// Appends the record to `batch`.

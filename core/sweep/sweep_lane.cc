@@ -8,26 +8,19 @@
 namespace ringscope {
 namespace {
 
-ReplayOptions OptionsOf(const SweepConfig& config, EngineLookup find_engine, EngineMaker maker) {
-  ReplayOptions options;
-  options.session.all = config.all;
-  options.session.buffers = config.buffers;
+ReplayOptions With(ReplayOptions options, EngineLookup find_engine, EngineMaker maker) {
   options.session.find_engine = std::move(find_engine);
   options.session.make_engine = std::move(maker);
-  options.reads = config.reads.mode;
-  options.every_ns = config.reads.every_ns;
-  options.pass_bytes = config.pass_bytes;
   return options;
 }
 
 }  // namespace
 
-SweepLane::SweepLane(const SweepConfig& config, EngineLookup find_engine)
-    : config_(config),
-      replay_(OptionsOf(config, std::move(find_engine),
-                        [this](const EngineInfo& info, const EngineConfig& engine, BufferId id) {
-                          return MakeEngine(info, engine, id);
-                        }),
+SweepLane::SweepLane(const ReplayOptions& config, EngineLookup find_engine)
+    : replay_(With(config, std::move(find_engine),
+                   [this](const EngineInfo& info, const EngineConfig& engine, BufferId id) {
+                     return MakeEngine(info, engine, id);
+                   }),
               *this),
       // Bytes of a trace depend on the sequences' ids, which clones give out, too.
       counts_trace_bytes_(config.pass_bytes.has_value()) {}
@@ -35,7 +28,7 @@ SweepLane::SweepLane(const SweepConfig& config, EngineLookup find_engine)
 Result<std::unique_ptr<Engine>> SweepLane::MakeEngine(const EngineInfo& info,
                                                       const EngineConfig& config, BufferId id) {
   if (!info.create_shapes) {
-    // Said here: the session takes it for a mistake in the size, if one was chosen.
+    // Noted here: the session takes it for a mistake in the size, if one was chosen.
     Fail({ErrorCode::kUnsupported, info.name + " keeps payloads", {}, {}});
     return ringscope::Fail(ErrorCode::kUnsupported, info.name + " keeps payloads");
   }
@@ -62,14 +55,17 @@ void SweepLane::CheckFailure(const Engine& engine) {
     Fail(*engine.failure());
 }
 
-ShapeEngine* SweepLane::EngineOf(BufferId id) {
-  if (engine_ != nullptr && engine_id_ == id) [[likely]]
-    return engine_;
-  const auto found = buffers_.find(id);
-  if (found == buffers_.end()) return nullptr;
-  engine_id_ = id;
-  engine_ = found->second->engine;
-  return engine_;
+/// Changes the engine of a buffer, if it has one.
+template <typename Change>
+void SweepLane::WithEngine(BufferId id, Change change) {
+  if (engine_ == nullptr || engine_id_ != id) [[unlikely]] {
+    const auto found = buffers_.find(id);
+    if (found == buffers_.end()) return;
+    engine_id_ = id;
+    engine_ = found->second->engine;
+  }
+  change(*engine_);
+  CheckFailure(*engine_);
 }
 
 Status SweepLane::ApplyOp(const Op& op) {
@@ -102,22 +98,20 @@ void SweepLane::Apply(const SweepBatch& batch) {
         break;
       case SweepBatch::Kind::kChunk: {
         const SweepBatch::Chunk& chunk = batch.chunks[step.index];
-        ShapeEngine* const engine = EngineOf(chunk.buffer);
-        if (engine == nullptr) break;
-        ChunkShape shape = chunk.shape;
-        shape.fragments = {batch.fragments.data() + chunk.first_fragment, chunk.fragments};
-        engine->CommitShape(chunk.commit, shape);
-        CheckFailure(*engine);
+        WithEngine(chunk.buffer, [&](ShapeEngine& engine) {
+          ChunkShape shape = chunk.shape;
+          shape.fragments = {batch.fragments.data() + chunk.first_fragment, chunk.fragments};
+          engine.CommitShape(chunk.commit, shape);
+        });
         break;
       }
       case SweepBatch::Kind::kPatches: {
         const SweepBatch::Patches& entry = batch.patches[step.index];
-        ShapeEngine* const engine = EngineOf(entry.buffer);
-        if (engine == nullptr) break;
-        ChunkPatches patches = entry.patches;
-        patches.patches = {batch.patch_places.data() + entry.first, entry.count};
-        engine->ApplyPatches(patches);
-        CheckFailure(*engine);
+        WithEngine(entry.buffer, [&](ShapeEngine& engine) {
+          ChunkPatches patches = entry.patches;
+          patches.patches = {batch.patch_places.data() + entry.first, entry.count};
+          engine.ApplyPatches(patches);
+        });
         break;
       }
     }
@@ -154,11 +148,6 @@ void SweepLane::FillRow(const SessionBuffer& session_buffer, const WrittenTally*
                         uint64_t end_ns, uint64_t duration_ns, SweepRow& row) {
   const Buffer& buffer = *buffers_.at(session_buffer.id);
   const Engine& engine = *session_buffer.engine;
-  row.buffer = session_buffer.id;
-  row.engine = session_buffer.info->name;
-  row.size = session_buffer.requested_size;
-  row.policy = session_buffer.policy;
-  row.stats = engine.stats();
   row.read = buffer.read;
   if (buffer.returned_any) row.history_ns = end_ns - std::min(end_ns, buffer.oldest_ns);
   row.used_bytes = buffer.tally.used_bytes();
@@ -169,14 +158,13 @@ void SweepLane::FillRow(const SessionBuffer& session_buffer, const WrittenTally*
   engine.VisitWriterStats(
       [&](const WriterStats& writer) { slots.Insert(writer.sequence, next_slot++); });
   row.written = written->written();
-  for (size_t i = 0; i < written->sequences().size(); ++i) {
-    const WrittenTally::Sequence& from = written->sequences()[i];
-    if (from.written.packets == 0) continue;
+  written->VisitSequences([&](SequenceKey key, const PacketCount& count) {
+    if (count.packets == 0) return;
     SweepSequence& sequence = row.sequences.emplace_back();
-    sequence.sequence = from.key;
-    sequence.written = from.written;
-    const PacketCount discarded = buffer.tally.discarded(from.key);
-    const uint32_t slot = slots.Find(from.key);
+    sequence.sequence = key;
+    sequence.written = count;
+    const PacketCount discarded = buffer.tally.discarded(key);
+    const uint32_t slot = slots.Find(key);
     const SequenceReads* reads = nullptr;
     if (slot != KeyIndex::kNone) {
       sequence.overwritten = buffer.tally.overwritten(slot);
@@ -189,10 +177,8 @@ void SweepLane::FillRow(const SessionBuffer& session_buffer, const WrittenTally*
       sequence.history_ns = duration_ns;
     else if (reads != nullptr && reads->read.packets > 0 && reads->read_event == buffer.read_event)
       sequence.history_ns = end_ns - std::min(end_ns, reads->oldest_ns);
-    if (row.shortest_sequence && sequence.history_ns >= row.shortest_history_ns) continue;
-    row.shortest_history_ns = sequence.history_ns;
-    row.shortest_sequence = sequence.sequence;
-  }
+    row.NoteHistory(sequence);
+  });
 }
 
 std::vector<SweepRow> SweepLane::Finish(const std::map<BufferId, WrittenTally>& written,
@@ -204,7 +190,7 @@ std::vector<SweepRow> SweepLane::Finish(const std::map<BufferId, WrittenTally>& 
   for (const auto& [id, buffer] : replay_.session().buffers()) {
     if (failure_) return rows;
     const auto tally = written.find(id);
-    SweepRow& row = rows.emplace_back();
+    SweepRow& row = rows.emplace_back(SweepRow{OutcomeOf(buffer)});
     FillRow(buffer, tally == written.end() ? nullptr : &tally->second, end_ns, duration_ns, row);
     if (const auto loss = losses.find(id); loss != losses.end()) row.losses = loss->second;
     CheckFailure(*buffer.engine);

@@ -18,7 +18,7 @@ namespace ringscope {
 /// Memory: O(chunks in the buffers + sequences).
 class SweepLane : private ReplayListener {
  public:
-  SweepLane(const SweepConfig& config, EngineLookup find_engine);
+  SweepLane(const ReplayOptions& config, EngineLookup find_engine);
 
   /// Applies the batch, unless the lane has failed.
   void Apply(const SweepBatch& batch);
@@ -54,14 +54,14 @@ class SweepLane : private ReplayListener {
   void OnReadBegun(BufferId id) override;
   Status OnPacket(const SessionPacket& packet) override;
 
-  ShapeEngine* EngineOf(BufferId id);
+  template <typename Change>
+  void WithEngine(BufferId id, Change change);
   void Fail(Error error);
   void CheckFailure(const Engine& engine);
   Status ApplyOp(const Op& op);
   void FillRow(const SessionBuffer& session_buffer, const WrittenTally* written, uint64_t end_ns,
                uint64_t duration_ns, SweepRow& row);
 
-  const SweepConfig config_;
   LossAnalysis losses_;
   std::map<BufferId, std::unique_ptr<Buffer>> buffers_;
   Replay replay_;

@@ -60,10 +60,10 @@ Result<std::vector<SizeChoice>> CombineSizes(const SweepChoices& choices) {
   return combined;
 }
 
-SweepConfig ConfigOf(const SweepSetting& setting, const SweepChoices& choices) {
-  SweepConfig config;
-  config.all.engine = setting.engine;
-  config.all.policy = setting.policy;
+ReplayOptions ConfigOf(const SweepSetting& setting, const SweepChoices& choices) {
+  ReplayOptions config;
+  config.session.all.engine = setting.engine;
+  config.session.all.policy = setting.policy;
   config.reads = setting.reads.choice;
   config.pass_bytes = choices.pass_bytes;
   return config;
@@ -85,9 +85,9 @@ Result<std::optional<Op>> FactsSource::Next() {
   return op;
 }
 
-Result<SessionFacts> ScanSession(OpSource& ops, const std::vector<SplitRule>& splits) {
+Result<SessionFacts> ScanSession(OpSource& ops, const std::vector<RetargetRule>& splits) {
   SessionFacts facts;
-  SplitSource split(ops, splits);
+  RetargetSource split(ops, splits);
   FactsSource source(split, facts);
   while (true) {
     RS_ASSIGN_OR_RETURN(const std::optional<Op> op, source.Next());
@@ -142,9 +142,9 @@ SweepPoint ScaledPoint(const SweepSetting& setting, size_t index, double scale,
                                    static_cast<double>(kMaxScaledSize / kPageBytes));
     // As it is, it may be no whole number of pages.
     const uint64_t size = scale == 1 ? buffer.size : kPageBytes * static_cast<uint64_t>(wanted);
-    point.config.buffers[id].size = std::max(size, std::min(kPageBytes, buffer.size));
+    point.config.session.buffers[id].size = std::max(size, std::min(kPageBytes, buffer.size));
   }
-  for (const auto& [id, size] : fixed) point.config.buffers[id].size = size;
+  for (const auto& [id, size] : fixed) point.config.session.buffers[id].size = size;
   return point;
 }
 
@@ -171,8 +171,8 @@ Result<SweepPlan> MakePlan(const SweepChoices& choices, const SessionFacts& fact
       }
       SweepPoint point{.setting = i, .scale = {}, .size = choice.all, .config = {}};
       point.config = ConfigOf(plan.settings[i], choices);
-      point.config.all.size = choice.all;
-      for (const auto& [id, size] : choice.buffers) point.config.buffers[id].size = size;
+      point.config.session.all.size = choice.all;
+      for (const auto& [id, size] : choice.buffers) point.config.session.buffers[id].size = size;
       plan.points.push_back(std::move(point));
     }
   }

@@ -23,11 +23,11 @@ struct SessionFacts {
   std::map<ProducerId, std::string> producers;  // their names
   bool has_reads = false;
   uint64_t commit_bytes = 0;  // of all requests: no buffer can be filled with more
-  std::vector<SplitRule> unused_splits;
+  std::vector<RetargetRule> unused_splits;
 };
 
 /// Reads the records of a session to their end.
-Result<SessionFacts> ScanSession(OpSource& ops, const std::vector<SplitRule>& splits);
+Result<SessionFacts> ScanSession(OpSource& ops, const std::vector<RetargetRule>& splits);
 
 /// Whether a plan can be made without knowing the session.
 bool PlansBlindly(const SweepChoices& choices);
@@ -56,7 +56,7 @@ struct SweepPoint {
   size_t setting = 0;            // index
   std::optional<double> scale;   // times the log's own sizes; absent: `size`
   std::optional<uint64_t> size;  // of all buffers that have no size of their own
-  SweepConfig config;
+  ReplayOptions config;
 };
 
 /// Configurations, setting by setting, and in each by size.

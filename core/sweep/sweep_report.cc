@@ -20,7 +20,7 @@ SweepSeries MakeSeries(const SweepReport& report, size_t setting, BufferId buffe
   for (size_t i = 0; i < report.plan.points.size(); ++i) {
     if (report.plan.points[i].setting != setting) continue;
     for (const SweepRow& row : report.result.rows[i])
-      if (row.buffer == buffer && std::none_of(rows.begin(), rows.end(), [&](const auto& other) {
+      if (row.id == buffer && std::none_of(rows.begin(), rows.end(), [&](const auto& other) {
             return SameNumbers(*other.first, row);
           }))
         rows.emplace_back(&row, i);
@@ -44,7 +44,7 @@ bool IsDoubling(const SweepPoint& point) {
 std::vector<SweepSeries> SeriesOf(const SweepReport& report) {
   std::set<BufferId> buffers;
   for (const auto& rows : report.result.rows)
-    for (const SweepRow& row : rows) buffers.insert(row.buffer);
+    for (const SweepRow& row : rows) buffers.insert(row.id);
   std::vector<SweepSeries> all;
   for (size_t setting = 0; setting < report.plan.settings.size(); ++setting) {
     for (const BufferId buffer : buffers) {

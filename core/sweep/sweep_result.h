@@ -3,27 +3,15 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "core/base/ids.h"
 #include "core/base/packet_count.h"
-#include "core/perfetto/stats.h"
-#include "core/session/loss_analysis.h"
-#include "core/session/replay.h"
-#include "core/session/session.h"
+#include "core/session/replay_outcome.h"
 
 namespace ringscope {
-
-/// One configuration of a sweep: what is chosen for the buffers, and when they are read.
-struct SweepConfig {
-  BufferChoice all;
-  std::map<BufferId, BufferChoice> buffers;  // for one, stronger than `all`
-  ReadsChoice reads;
-  std::optional<uint64_t> pass_bytes;  // bytes per read pass
-};
 
 /// How one sequence came out of a configuration.
 struct SweepSequence {
@@ -37,22 +25,13 @@ struct SweepSequence {
 
 /// How one buffer came out of a configuration. Each number is what a replay of the configuration
 /// gives.
-struct SweepRow {
-  BufferId buffer{};
-  std::string engine;
-  uint64_t size = 0;  // bytes, as asked for
-  FillPolicy policy = FillPolicy::kRingBuffer;
-
+struct SweepRow : BufferOutcome {
   PacketCount written;  // packets that writers wrote to this buffer; bytes: of their payload
-  PacketCount read;     // returned by the read passes, clones apart, however valid
-  PacketCount unread;   // what one more read would have returned
-  // Why packets are missing. (Their bytes can lack pieces that came after newer chunks of the
+  // Why packets are missing. (Their bytes can lack fragments that came after newer chunks of the
   // sequence were lost.) What is left of `written` is what no buffer could have given:
   // unfinished, aborted, refused by the service, broken.
   PacketCount overwritten;
   PacketCount discarded;  // by the buffer: fill policy, or a chunk that came too late
-  BufferStats stats;
-  BufferLosses losses;  // what the read packets say of losses
 
   /// From the commit of the oldest packet that the last read returned to the end of the log; 0: it
   /// returned nothing. The last read: all passes at the end, or the last recorded pass.
@@ -65,6 +44,12 @@ struct SweepRow {
   uint64_t used_bytes = 0;               // of the buffer that were ever written: its memory
   std::vector<SweepSequence> sequences;  // in order of first commit
 
+  /// Takes a sequence's history into account.
+  void NoteHistory(const SweepSequence& of) {
+    if (shortest_sequence && of.history_ns >= shortest_history_ns) return;
+    shortest_history_ns = of.history_ns;
+    shortest_sequence = of.sequence;
+  }
   /// Packets that the buffer lost, of those written to it: overwritten and discarded.
   uint64_t lost_packets() const { return overwritten.packets + discarded.packets; }
   /// Packets that it kept: read, or still there to be read.
@@ -78,8 +63,8 @@ struct SweepRow {
 
 /// The row of a buffer; nullptr: there is none.
 inline const SweepRow* FindRow(const std::vector<SweepRow>& rows, BufferId buffer) {
-  const auto found = std::find_if(rows.begin(), rows.end(),
-                                  [=](const SweepRow& row) { return row.buffer == buffer; });
+  const auto found =
+      std::find_if(rows.begin(), rows.end(), [=](const SweepRow& row) { return row.id == buffer; });
   return found == rows.end() ? nullptr : &*found;
 }
 

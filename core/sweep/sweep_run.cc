@@ -33,11 +33,11 @@ Status RunLanes(const SweepInput& input, const std::vector<SweepLane*>& lanes, S
 
 }  // namespace
 
-Result<SweepResult> RunSweep(const SweepInput& input, const std::vector<SweepConfig>& configs) {
+Result<SweepResult> RunSweep(const SweepInput& input, const std::vector<ReplayOptions>& configs) {
   SweepResult result;
   std::vector<std::unique_ptr<SweepLane>> lanes;
   std::vector<SweepLane*> to_run;
-  for (const SweepConfig& config : configs)
+  for (const ReplayOptions& config : configs)
     to_run.push_back(
         lanes.emplace_back(std::make_unique<SweepLane>(config, input.find_engine)).get());
   SweepFront front(input.warn);

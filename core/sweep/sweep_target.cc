@@ -34,8 +34,9 @@ bool AllMet(const std::vector<SweepTarget>& targets, const std::vector<SweepRow>
 }
 
 bool SameSizes(const SweepPoint& a, const SweepPoint& b) {
-  return std::equal(a.config.buffers.begin(), a.config.buffers.end(), b.config.buffers.begin(),
-                    b.config.buffers.end(), [](const auto& x, const auto& y) {
+  return std::equal(a.config.session.buffers.begin(), a.config.session.buffers.end(),
+                    b.config.session.buffers.begin(), b.config.session.buffers.end(),
+                    [](const auto& x, const auto& y) {
                       return x.first == y.first && x.second.size == y.second.size;
                     });
 }
@@ -104,7 +105,7 @@ class Search {
   Status RunAdded() {
     const size_t done = report_.result.rows.size();
     if (done == report_.plan.points.size()) return {};
-    std::vector<SweepConfig> configs;
+    std::vector<ReplayOptions> configs;
     for (size_t i = done; i < report_.plan.points.size(); ++i)
       configs.push_back(report_.plan.points[i].config);
     RS_ASSIGN_OR_RETURN(SweepResult more, RunSweep(input_, configs));

@@ -6,33 +6,25 @@ namespace ringscope {
 
 PacketCount WrittenTally::written() const {
   PacketCount sum;
-  for (size_t i = 0; i < sequences_.size(); ++i) sum += sequences_[i].written;
+  VisitSequences([&](SequenceKey, const PacketCount& written) { sum += written; });
   return sum;
 }
 
 /// nullptr: too old to be known.
-auto WrittenTally::FindOrInsert(Window& window, ChunkId id) -> Seen* {
-  std::vector<Seen>& seen = window.seen;
+auto WrittenTally::FindOrInsert(Sequence& sequence, ChunkId id) -> Seen* {
+  std::vector<Seen>& seen = sequence.seen;
   auto at = seen.end();
   while (at != seen.begin() && !Precedes(std::prev(at)->id, id)) --at;
   if (at != seen.end() && at->id == id) return &*at;
-  if (window.has_gone && !Precedes(window.gone.id, id)) return nullptr;
+  if (sequence.has_gone && !Precedes(sequence.gone.id, id)) return nullptr;
   Seen& added = *seen.insert(at, Seen{});
   added.id = id;
   return &added;
 }
 
 void WrittenTally::Add(const ChunkCommit& commit, const ChunkShape& shape) {
-  uint32_t slot = slots_.Find(commit.sequence);
-  if (slot == KeyIndex::kNone) {
-    slot = static_cast<uint32_t>(sequences_.size());
-    slots_.Insert(commit.sequence, slot);
-    sequences_.emplace_back().key = commit.sequence;
-    windows_.emplace_back();
-  }
-  Sequence& sequence = sequences_[slot];
-  Window& window = windows_[slot];
-  Seen* const seen = FindOrInsert(window, commit.chunk);
+  Sequence& sequence = sequences_[commit.sequence];
+  Seen* const seen = FindOrInsert(sequence, commit.chunk);
   if (seen == nullptr) {
     regular_ = false;
     return;
@@ -53,7 +45,7 @@ void WrittenTally::Add(const ChunkCommit& commit, const ChunkShape& shape) {
     if (fragment.end <= seen->bytes && seen->has_fragments) continue;
     const bool continues = i == 0 && (flags & kFirstContinues) != 0;
     const bool continued = i + 1 == fragments.size() && !broken && (flags & kLastContinues) != 0;
-    // A piece of a packet that began before counts there.
+    // A fragment of a packet that began before counts there.
     const bool counts = !continues && (size > 0 || continued);
     sequence.written += {counts ? 1u : 0u, size};
   }
@@ -76,27 +68,27 @@ void WrittenTally::Add(const ChunkCommit& commit, const ChunkShape& shape) {
     const ShapeFragment& last = shape.fragments[count];
     seen->unfinished_bytes = last.end - bytes - last.header;
   }
-  while (window.seen.size() > kWindow) Leave(sequence, window);
+  while (sequence.seen.size() > kWindow) Leave(sequence);
 }
 
-/// The oldest chunk of the window is settled.
-void WrittenTally::Leave(Sequence& sequence, Window& window) {
-  Seen seen = window.seen.front();
-  window.seen.erase(window.seen.begin());
+/// The oldest chunk that is known in detail leaves.
+void WrittenTally::Leave(Sequence& sequence) {
+  Seen seen = sequence.seen.front();
+  sequence.seen.erase(sequence.seen.begin());
   const bool follows =
-      window.has_gone && window.gone.continued && Successor(window.gone.id) == seen.id;
+      sequence.has_gone && sequence.gone.continued && Successor(sequence.gone.id) == seen.id;
   if (!seen.complete && seen.unfinished_bytes > 0) sequence.written += {1, seen.unfinished_bytes};
   // The rest of a packet whose beginning is nowhere.
   if (seen.continues && !follows) ++sequence.written.packets;
   // A chunk without fragments is passed over.
   if (!seen.has_fragments) seen.continued = follows;
-  window.gone = seen;
-  window.has_gone = true;
+  sequence.gone = seen;
+  sequence.has_gone = true;
 }
 
 void WrittenTally::Finish() {
-  for (size_t slot = 0; slot < sequences_.size(); ++slot)
-    while (!windows_[slot].seen.empty()) Leave(sequences_[slot], windows_[slot]);
+  for (size_t i = 0; i < sequences_.size(); ++i)
+    while (!sequences_.At(i).value.seen.empty()) Leave(sequences_.At(i).value);
 }
 
 }  // namespace ringscope

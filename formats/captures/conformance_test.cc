@@ -51,7 +51,6 @@ Result<std::string> ReplayToEvents(const std::string& path, const std::string& e
     RS_RETURN_IF_ERROR(replay.Apply(*op));
   }
   RS_RETURN_IF_ERROR(replay.Finish());
-  events.OnSessionEnd(replay.session().buffers());
   RS_RETURN_IF_ERROR(events.Finish());
   return sink.text;
 }

@@ -32,8 +32,8 @@ GapReport Report(const std::string& path, const How& how) {
   ReplayOptions options;
   if (!how.engine.empty()) options.session.all.engine = how.engine;
   for (const auto& [id, size] : how.sizes) options.session.buffers[id].size = size;
-  if (how.every_ns != 0) options.reads = ReadsMode::kEvery;
-  options.every_ns = how.every_ns;
+  if (how.every_ns != 0) options.reads.mode = ReadsMode::kEvery;
+  options.reads.every_ns = how.every_ns;
   options.plain_streams_as_recorded = how.plain;
   Replay replay(options, {&ledger, &analysis});
   auto log = OpenLog(testing::TestdataPath(path)).value();

@@ -34,7 +34,7 @@ std::string Difference(const SweepRow& fast, const SweepRow& slow) {
   const auto compare = [&](const char* what, const auto& a, const auto& b) {
     if (a != b) text += fmt::format("{}: {} and {}; ", what, a, b);
   };
-  compare("buffer", Raw(fast.buffer), Raw(slow.buffer));
+  compare("buffer", Raw(fast.id), Raw(slow.id));
   compare("engine", fast.engine, slow.engine);
   compare("size", fast.size, slow.size);
   compare("written", Text(fast.written), Text(slow.written));
@@ -76,7 +76,7 @@ std::string Difference(const SweepRow& fast, const SweepRow& slow) {
 
 /// A configuration through a lane, without falling back. @return nullopt: it needs payloads
 std::optional<std::vector<SweepRow>> ThroughShapes(const SweepInput& input,
-                                                   const SweepConfig& config) {
+                                                   const ReplayOptions& config) {
   SweepFront front([](const std::string&) {});
   SweepLane lane(config, FindEngine);
   const std::unique_ptr<OpSource> ops = input.open().value();
@@ -101,7 +101,7 @@ struct Tally {
   uint64_t need_payloads = 0;
 };
 
-void ExpectSame(const std::string& path, const SweepConfig& config, Tally& tally) {
+void ExpectSame(const std::string& path, const ReplayOptions& config, Tally& tally) {
   const SweepInput input = InputOf(path);
   const auto fast = ThroughShapes(input, config);
   if (!fast) {
@@ -139,8 +139,8 @@ TEST_P(SweepCaptureTest, ShapesAloneGiveTheRowsOfAReplay) {
         for (const ReadsMode reads : {ReadsMode::kAuto, ReadsMode::kEvery}) {
           SCOPED_TRACE(fmt::format("{} size {} {} reads {}", engine, size, Name(policy),
                                    static_cast<int>(reads)));
-          SweepConfig config;
-          config.all = {.engine = engine, .size = size, .policy = policy};
+          ReplayOptions config;
+          config.session.all = {.engine = engine, .size = size, .policy = policy};
           config.reads = {reads, 100'000'000};
           ExpectSame(path, config, tally);
         }
@@ -158,8 +158,8 @@ TEST(SweepConformanceTest, ShapesAloneGiveTheRowsOfAReplayOrSayThatTheyCanNot) {
     const std::string path = testing::TestdataPath(name).string();
     for (const char* engine : kSweptReleases) {
       SCOPED_TRACE(path + " " + engine);
-      SweepConfig config;
-      config.all.engine = engine;
+      ReplayOptions config;
+      config.session.all.engine = engine;
       ExpectSame(path, config, tally);
     }
   }

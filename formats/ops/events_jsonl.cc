@@ -72,14 +72,15 @@ void EventsWriter::OnCloneDone(BufferId buffer, uint64_t packets, const BufferSt
   FlushIfLarge();
 }
 
-void EventsWriter::OnSessionEnd(const std::map<BufferId, SessionBuffer>& buffers) {
-  for (const auto& [id, buffer] : buffers) {
+Status EventsWriter::OnLogEnd(Session& session) {
+  for (const auto& [id, buffer] : session.buffers()) {
     fmt::format_to(std::back_inserter(pending_), R"({{"event":"stats","buffer":{},"stats":)",
                    Raw(id));
     AppendStats(pending_, buffer.engine->stats());
     pending_ += "}\n";
     FlushIfLarge();
   }
+  return status_;
 }
 
 Status EventsWriter::Finish() {

@@ -21,8 +21,7 @@ class EventsWriter : public ReplayListener {
   void OnReadDone(BufferId buffer, uint64_t packets) override;
   void OnClonePacket(const SessionPacket& packet) override;
   void OnCloneDone(BufferId buffer, uint64_t packets, const BufferStats& stats) override;
-  /// The stats events of a session's end, by buffer id.
-  void OnSessionEnd(const std::map<BufferId, SessionBuffer>& buffers);
+  Status OnLogEnd(Session& session) override;
   /// Writes out what is pending; the first error met.
   Status Finish();
 

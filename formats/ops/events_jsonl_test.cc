@@ -113,7 +113,7 @@ TEST(Events_Lines, SessionEndsWithStatsByBufferId) {
     ASSERT_TRUE(session.Apply(Op{{}, BufferSetUp{id, {}, 4096, {}, "v2@58"}}));
   StringSink sink;
   EventsWriter events(sink);
-  events.OnSessionEnd(session.buffers());
+  EXPECT_TRUE(events.OnLogEnd(session));
   EXPECT_TRUE(events.Finish());
   const auto lines = testing::Lines(sink.text);
   ASSERT_EQ(lines.size(), 2u);

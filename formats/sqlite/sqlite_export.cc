@@ -120,8 +120,8 @@ void SqliteExport::AddSession(const SessionRow& row) {
 }
 
 void SqliteExport::AddBuffer(const BufferRow& row) {
-  const auto policy =
-      row.policy ? std::optional<std::string_view>(Name(*row.policy)) : std::nullopt;
+  std::optional<std::string> policy;
+  if (row.policy) policy = Name(*row.policy);
   inserts_->buffers.Row(session_, Raw(row.buffer), row.index, row.engine, row.size, policy,
                         row.freed);
 }

@@ -18,21 +18,11 @@
 
 namespace ringscope::testing {
 
-class TraceSink : public ReplayListener {
- public:
-  explicit TraceSink(TraceWriter& writer) : writer_(writer) {}
-  Status OnPacket(const SessionPacket& packet) override { return writer_.AddPacket(packet); }
-
- private:
-  TraceWriter& writer_;
-};
-
 /// Replays a log of one session. @return the trace
 inline std::string ReplayToTrace(std::string log_bytes, ReplayOptions options = {}) {
   StringSink out;
   TraceWriter writer(out);
-  TraceSink sink(writer);
-  Replay replay(std::move(options), sink);
+  Replay replay(std::move(options), writer);
   auto log = OpenLog(MakeMemorySource(std::move(log_bytes))).value();
   while (true) {
     const std::optional<Op> op = log->Next().value();
@@ -40,7 +30,6 @@ inline std::string ReplayToTrace(std::string log_bytes, ReplayOptions options = 
     EXPECT_TRUE(replay.Apply(*op));
   }
   EXPECT_TRUE(replay.Finish());
-  EXPECT_TRUE(writer.AddTraceStats(replay.session()));
   EXPECT_TRUE(writer.Finish());
   return std::move(out.text);
 }

@@ -16,12 +16,6 @@ using Unit = TrackEventWriter::Unit;
 constexpr uint64_t kWindowNs = 100'000'000;
 constexpr uint64_t kWindowsPerSecond = 1'000'000'000 / kWindowNs;
 
-/// Bytes in the buffer that no read has taken out, by its own counters.
-uint64_t Unread(const BufferStats& stats) {
-  const uint64_t gone = stats.bytes_overwritten + stats.bytes_read;
-  return stats.bytes_written > gone ? stats.bytes_written - gone : 0;
-}
-
 std::string FlagsText(const ChunkLife& life) {
   std::string text;
   const auto add = [&](bool on, const char* name) {
@@ -119,7 +113,7 @@ void LifeTrace::Sample(BufferId id) {
   Buffer& buffer = buffers_[id];
   if (buffer.buffer == nullptr) return;
   buffer.fill.value = lives_.HeldBytes(id);
-  buffer.unread.value = Unread(buffer.buffer->engine->stats());
+  buffer.unread.value = buffer.buffer->engine->stats().unread_bytes();
   changed_.insert(id);
 }
 

@@ -14,10 +14,15 @@
 
 namespace ringscope {
 
-/// Writes a `.pftrace`: a Trace message, packet by packet.
-class TraceWriter {
+/// Writes a `.pftrace`: a Trace message, packet by packet. As a listener of a replay it writes the
+/// trace that the service would have written.
+class TraceWriter : public ReplayListener {
  public:
   explicit TraceWriter(ByteSink& sink) : sink_(sink) {}
+
+  void OnRecord(const Op& op, const LogMoment&) override;
+  Status OnPacket(const SessionPacket& packet) override;
+  Status OnLogEnd(Session& session) override { return AddTraceStats(session); }
 
   /// A packet with the trusted fields that the service appends. Invalid packets are left out.
   Status AddPacket(const SessionPacket& packet);
@@ -28,7 +33,7 @@ class TraceWriter {
   Status AddRawPacket(Bytes packet);
   /// The TraceStats packet: every buffer, every sequence. Write it last.
   Status AddTraceStats(Session& session);
-  /// Writes out what is pending.
+  /// Writes out what is pending; the first error met.
   Status Finish();
 
   uint64_t packets() const { return packets_; }
@@ -41,6 +46,7 @@ class TraceWriter {
   std::string pending_;
   std::string scratch_;
   uint64_t packets_ = 0;
+  Status status_;  // of OnRecord
 };
 
 /// What compresses the packets that a packet holds.

@@ -36,22 +36,28 @@ void AppendWriterStats(std::string& out, uint32_t sequence_id, uint64_t buffer,
 }
 
 void AppendServiceStats(std::string& out, const ServiceStats& stats) {
-  const std::pair<uint32_t, uint64_t> fields[] = {
-      {proto::TraceStats::kProducersConnected, stats.producers_connected},
-      {proto::TraceStats::kProducersSeen, stats.producers_seen},
-      {proto::TraceStats::kTracingSessions, 1},
-      {proto::TraceStats::kTotalBuffers, stats.total_buffers},
-      {proto::TraceStats::kChunksDiscarded, stats.chunks_discarded},
-      {proto::TraceStats::kPatchesDiscarded, stats.patches_discarded},
-      {proto::TraceStats::kInvalidPackets, stats.invalid_packets},
-      {proto::TraceStats::kFlushesRequested, stats.flushes_requested},
-      {proto::TraceStats::kFlushesSucceeded, stats.flushes_succeeded},
-      {proto::TraceStats::kFlushesFailed, stats.flushes_failed},
-  };
-  for (const auto& [number, value] : fields) wire::AppendUint(out, number, value);
+  for (const ServiceField& field : kServiceFields) {
+    if (field.value == &ServiceStats::total_buffers)
+      wire::AppendUint(out, proto::TraceStats::kTracingSessions, 1);
+    if (field.proto_field != 0) wire::AppendUint(out, field.proto_field, stats.*field.value);
+  }
 }
 
 }  // namespace
+
+void TraceWriter::OnRecord(const Op& op, const LogMoment&) {
+  Status status;
+  if (const auto* config = std::get_if<TraceConfigRecord>(&op.body))
+    status = AddTraceConfig(wire::AsBytes(config->config));
+  if (const auto* snapshot = std::get_if<ClockSnapshotRecord>(&op.body))
+    status = AddClockSnapshot(wire::AsBytes(snapshot->snapshot));
+  if (status_) status_ = status;
+}
+
+Status TraceWriter::OnPacket(const SessionPacket& packet) {
+  RS_RETURN_IF_ERROR(status_);
+  return AddPacket(packet);
+}
 
 Status TraceWriter::AddPacket(const SessionPacket& session_packet) {
   if (!session_packet.valid) return {};
@@ -101,6 +107,7 @@ Status TraceWriter::AddTraceStats(Session& session) {
 }
 
 Status TraceWriter::Finish() {
+  RS_RETURN_IF_ERROR(status_);
   if (pending_.empty()) return {};
   Status status = sink_.Write(pending_);
   pending_.clear();

@@ -1,0 +1,77 @@
+#include "core/session/counted_replay.h"
+
+#include <utility>
+
+namespace ringscope {
+namespace {
+
+/// Puts the counting listener in front of the others.
+std::vector<ReplayListener*> After(ReplayListener& first, std::vector<ReplayListener*> others) {
+  others.insert(others.begin(), &first);
+  return others;
+}
+
+}  // namespace
+
+BufferOutcome OutcomeOf(const SessionBuffer& buffer) {
+  BufferOutcome outcome;
+  outcome.id = buffer.id;
+  outcome.index = buffer.index;
+  outcome.engine = buffer.info->name;
+  outcome.size = buffer.requested_size;
+  outcome.policy = buffer.policy;
+  outcome.freed = buffer.freed;
+  outcome.stats = buffer.engine->stats();
+  return outcome;
+}
+
+CountedReplay::CountedReplay(ReplayOptions options, std::vector<ReplayListener*> listeners)
+    : replay_(std::move(options), After(counter_, std::move(listeners))) {}
+
+Status CountedReplay::Counter::OnPacket(const SessionPacket& packet) {
+  Counts& of_buffer = counts[packet.buffer];
+  of_buffer.read += {1, packet.packet->size};
+  if (packet.valid)
+    losses.AddPacket(packet);
+  else
+    ++of_buffer.invalid;
+  return {};
+}
+
+Status CountedReplay::Apply(const Op& op, std::optional<uint64_t> number) {
+  if (std::holds_alternative<RecorderGap>(op.body)) ++recorder_gaps_;
+  return replay_.Apply(op, number);
+}
+
+Result<ReplayOutcome> CountedReplay::Finish(bool histograms) {
+  RS_RETURN_IF_ERROR(replay_.Finish());
+  ReplayOutcome outcome;
+  outcome.records = replay_.records();
+  outcome.read_passes = replay_.read_passes();
+  outcome.recorder_gaps = recorder_gaps_;
+  outcome.first_time_ns = replay_.first_time_ns();
+  outcome.last_time_ns = replay_.last_time_ns();
+  outcome.service = replay_.session().stats();
+  const std::map<BufferId, BufferLosses> losses = counter_.losses.Result();
+  const std::map<BufferId, SessionBuffer>& buffers = replay_.session().buffers();
+  for (const auto& [id, buffer] : buffers) {
+    if (histograms) {
+      buffer.engine->VisitWriterStats([&, buffer_id = id](const WriterStats& writer) {
+        outcome.writers.push_back({buffer_id, writer.sequence, *writer.histogram});
+      });
+    }
+    const Counts& counts = counter_.counts[id];
+    BufferOutcome& result = outcome.buffers.emplace_back(OutcomeOf(buffer));
+    result.read = counts.read;
+    result.invalid = counts.invalid;
+    if (const auto loss = losses.find(id); loss != losses.end()) result.losses = loss->second;
+  }
+  RS_RETURN_IF_ERROR(replay_.Drain());
+  for (BufferOutcome& result : outcome.buffers) {
+    result.unread = counter_.counts[result.id].unread;
+    result.stuck_bytes = buffers.at(result.id).engine->stats().unread_bytes();
+  }
+  return outcome;
+}
+
+}  // namespace ringscope

@@ -1,0 +1,53 @@
+#ifndef RINGSCOPE_CORE_SESSION_COUNTED_REPLAY_H_
+#define RINGSCOPE_CORE_SESSION_COUNTED_REPLAY_H_
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "core/session/replay.h"
+#include "core/session/replay_outcome.h"
+
+namespace ringscope {
+
+/// A replay of one session, to its end, whose outcome is counted.
+class CountedReplay {
+ public:
+  /// @param listeners in order, as ReplayListeners has them; they outlive this
+  CountedReplay(ReplayOptions options, std::vector<ReplayListener*> listeners);
+  CountedReplay(const CountedReplay&) = delete;
+  CountedReplay& operator=(const CountedReplay&) = delete;
+
+  /// As Replay::Apply.
+  Status Apply(const Op& op, std::optional<uint64_t> number = {});
+  /// The reads at the end, then the drain. Once.
+  /// @param histograms whether the outcome is to have its `writers`: memory for each sequence
+  /// @return all but the path and the session's number
+  Result<ReplayOutcome> Finish(bool histograms = false);
+
+ private:
+  struct Counts {
+    PacketCount read;
+    uint64_t invalid = 0;
+    PacketCount unread;  // drained
+  };
+  class Counter : public ReplayListener {
+   public:
+    Status OnPacket(const SessionPacket& packet) override;
+    void OnDrainBegun(BufferId buffer) override { counts[buffer].unread = {}; }
+    void OnDrainPacket(BufferId buffer, const Packet& packet) override {
+      counts[buffer].unread += {1, packet.size};
+    }
+
+    std::map<BufferId, Counts> counts;
+    LossAnalysis losses;
+  };
+
+  Counter counter_;
+  Replay replay_;
+  uint64_t recorder_gaps_ = 0;
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_SESSION_COUNTED_REPLAY_H_

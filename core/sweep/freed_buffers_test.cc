@@ -1,0 +1,165 @@
+// All replays agree on what a freed buffer is: it takes no more chunks, no read or clone of the log
+// reaches it, and what it held can still be read at the end.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "core/engine/catalogue.h"
+#include "core/ledger/ledger.h"
+#include "core/session/counted_replay.h"
+#include "core/sweep/exact_sweep.h"
+#include "core/sweep/sweep_run.h"
+#include "core/testing/session_log.h"
+
+namespace ringscope {
+namespace {
+
+using testing::BufferOp;
+using testing::Chunk;
+using testing::Request;
+
+constexpr BufferId kFreed{1};
+constexpr BufferId kOpen{2};
+
+/// Buffer 1 is read once, takes one more chunk, and is freed; then comes a chunk that is too late.
+class Story {
+ public:
+  Story() {
+    Add(BufferOp(Raw(kFreed)));
+    Add(BufferOp(Raw(kOpen)));
+    Commit(kFreed, Chunk(1, 1, 0).Whole(10, 'h').Whole(12, 'h'));
+    Add({.time_ns = {}, .body = ReadPass{.buffer = kFreed}});
+    Commit(kFreed, Chunk(1, 1, 1).Whole(14, 'h'));
+    Commit(kOpen, Chunk(1, 2, 0).Whole(18, 'h'));
+    Add({.time_ns = {}, .body = BufferFreed{kFreed}});
+    Commit(kFreed, Chunk(1, 1, 2).Whole(16, 'h'));
+    Add({.time_ns = {}, .body = ReadPass{}});
+    Add({.time_ns = {}, .body = ReadPass{.buffer = kFreed}});
+    Add({.time_ns = {}, .body = CloneRead{kFreed}});
+  }
+  const std::vector<Op>& ops() const { return ops_; }
+
+ private:
+  void Add(Op op) {
+    op.time_ns = ops_.size() + 1;
+    ops_.push_back(op);
+  }
+  void Commit(BufferId buffer, const Chunk& chunk) {
+    requests_.push_back(std::make_unique<Request>(uint16_t{1}));
+    Add(requests_.back()->Move(Raw(buffer), chunk).op());
+  }
+
+  std::vector<std::unique_ptr<Request>> requests_;
+  std::vector<Op> ops_;
+};
+
+class OpList : public OpSource {
+ public:
+  explicit OpList(const std::vector<Op>& ops) : ops_(ops) {}
+  Result<std::optional<Op>> Next() override {
+    if (next_ == ops_.size()) return std::optional<Op>();
+    return ops_[next_++];
+  }
+
+ private:
+  const std::vector<Op>& ops_;
+  size_t next_ = 0;
+};
+
+class OneByOne : public LaneRunner {
+ public:
+  explicit OneByOne(const std::vector<SweepLane*>& lanes) : lanes_(lanes) {}
+  void Put(std::shared_ptr<const SweepBatch> batch) override {
+    for (SweepLane* lane : lanes_) lane->Apply(*batch);
+  }
+  void Finish() override {}
+
+ private:
+  const std::vector<SweepLane*> lanes_;
+};
+
+struct Counts {
+  PacketCount read;
+  PacketCount unread;
+
+  friend bool operator==(const Counts&, const Counts&) = default;
+  friend void PrintTo(const Counts& counts, std::ostream* out) {
+    *out << "read " << counts.read.packets << " of " << counts.read.bytes << " B, unread "
+         << counts.unread.packets << " of " << counts.unread.bytes << " B";
+  }
+};
+
+class FreedBuffer : public ::testing::TestWithParam<std::tuple<const char*, ReadsMode>> {
+ protected:
+  FreedBuffer() {
+    options_.session.all.engine = std::get<0>(GetParam());
+    options_.reads.mode = std::get<1>(GetParam());
+    input_.open = [this]() -> Result<std::unique_ptr<OpSource>> {
+      return std::make_unique<OpList>(story_.ops());
+    };
+    input_.find_engine = FindEngine;
+    input_.run_lanes = [](const auto& lanes) { return std::make_unique<OneByOne>(lanes); };
+    input_.warn = [](const std::string&) {};
+  }
+  Counts Expected() const {
+    switch (options_.reads.mode) {
+      case ReadsMode::kEnd:
+        return {.read = {3, 36}, .unread = {}};
+      case ReadsMode::kNone:
+        return {.read = {}, .unread = {3, 36}};
+      default:
+        return {.read = {2, 22}, .unread = {1, 14}};
+    }
+  }
+
+  Story story_;
+  ReplayOptions options_;
+  SweepInput input_;
+};
+INSTANTIATE_TEST_SUITE_P(EnginesAndReads, FreedBuffer,
+                         ::testing::Combine(::testing::Values("v1", "v2@54", "v2@58"),
+                                            ::testing::Values(ReadsMode::kRecorded, ReadsMode::kEnd,
+                                                              ReadsMode::kNone)));
+
+TEST_P(FreedBuffer, PlainReplayAndLedgerAgree) {
+  LedgerSink nothing;
+  Ledger ledger(nothing);
+  CountedReplay replay(options_, {&ledger});
+  for (const Op& op : story_.ops()) ASSERT_TRUE(replay.Apply(op));
+  const auto outcome = replay.Finish();
+  ASSERT_TRUE(outcome);
+  ASSERT_EQ(outcome->buffers.size(), 2u);
+  const BufferOutcome& freed = outcome->buffers[0];
+  EXPECT_TRUE(freed.freed);
+  EXPECT_FALSE(outcome->buffers[1].freed);
+  EXPECT_EQ((Counts{freed.read, freed.unread}), Expected());
+
+  EXPECT_EQ(ledger.Check(), "");
+  const LedgerTotals& totals = ledger.totals().at(kFreed);
+  EXPECT_EQ((Counts{totals[Fate::kRead], totals[Fate::kReadable]}), Expected());
+  EXPECT_EQ(totals[Fate::kDiscarded], (PacketCount{1, 16}));
+  EXPECT_EQ(totals.written, (PacketCount{4, 52}));
+}
+
+TEST_P(FreedBuffer, SweepsAgree) {
+  const auto exact = ReplayConfiguration(input_, options_);
+  ASSERT_TRUE(exact);
+  const auto swept = RunSweep(input_, {options_});
+  ASSERT_TRUE(swept);
+  for (const std::vector<SweepRow>& rows : {*exact, swept->rows.at(0)}) {
+    ASSERT_EQ(rows.size(), 2u);
+    EXPECT_EQ(rows[0].id, kFreed);
+    EXPECT_EQ((Counts{rows[0].read, rows[0].unread}), Expected());
+    EXPECT_EQ(rows[0].written, (PacketCount{4, 52}));
+    EXPECT_EQ(rows[0].lost_packets(), 0u);
+    EXPECT_EQ(rows[0].other_packets(), 1u);  // refused by the service
+  }
+}
+
+}  // namespace
+}  // namespace ringscope
