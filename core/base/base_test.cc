@@ -20,6 +20,17 @@ TEST(ChunkIdOrder, IsModulo) {
   EXPECT_EQ(Successor(ChunkId{UINT32_MAX}), ChunkId{0});
 }
 
+TEST(ChunkIdUnwrapper, NumbersAreNearestToTheNewest) {
+  ChunkIdUnwrapper ids;
+  EXPECT_EQ(ids.Of(ChunkId{UINT32_MAX}), UINT32_MAX);
+  EXPECT_EQ(ids.Add(ChunkId{UINT32_MAX - 1}), UINT32_MAX - 1);
+  EXPECT_EQ(ids.Add(ChunkId{1}), uint64_t{UINT32_MAX} + 2);
+  EXPECT_EQ(ids.Add(ChunkId{UINT32_MAX}), UINT32_MAX);
+  EXPECT_EQ(ids.newest(), uint64_t{UINT32_MAX} + 2);
+  EXPECT_EQ(ids.Of(ChunkId{2}), uint64_t{UINT32_MAX} + 3);
+  EXPECT_EQ(ChunkIdUnwrapper().Of(ChunkId{7}), 7u);
+}
+
 TEST(Wire, FieldReader_StopsAtMalformedBytes) {
   std::string message;
   wire::AppendUint(message, 1, 300);

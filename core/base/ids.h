@@ -38,6 +38,28 @@ constexpr uint64_t Unwrap(uint64_t near, ChunkId id) {
   return unwrapped < 0 ? Raw(id) : static_cast<uint64_t>(unwrapped);
 }
 
+/// Numbers the chunk ids of one sequence without wrapping: each gets the number nearest to the
+/// newest chunk's. The first chunk's number is its id.
+class ChunkIdUnwrapper {
+ public:
+  /// The number of a chunk, which need not have come.
+  constexpr uint64_t Of(ChunkId id) const { return known_ ? Unwrap(newest_, id) : Raw(id); }
+  /// The number of a chunk that comes now.
+  constexpr uint64_t Add(ChunkId id) { return AddNumber(Of(id)); }
+  /// The same for a chunk whose number is known.
+  constexpr uint64_t AddNumber(uint64_t number) {
+    if (!known_ || number > newest_) newest_ = number;
+    known_ = true;
+    return number;
+  }
+  /// The highest number of those that came.
+  constexpr uint64_t newest() const { return newest_; }
+
+ private:
+  uint64_t newest_ = 0;
+  bool known_ = false;
+};
+
 /// A sequence of packets: what one writer of one producer writes. Never both 0.
 struct SequenceKey {
   ProducerId producer{};

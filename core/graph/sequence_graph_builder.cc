@@ -12,19 +12,17 @@ constexpr size_t kFoldEvery = 128;
 
 /// The chunk with this id that is known, else the number nearest to the newest one's. (No log is so
 /// long that a sequence uses an id twice; but ids can jump further than halfway round.)
-uint64_t ChunkLane::Unwrapped(ChunkId chunk) const {
-  if (!known_) return Raw(chunk);
+uint64_t ChunkLane::NumberOf(ChunkId chunk) const {
   constexpr uint64_t kRound = uint64_t{1} << 32;
-  const uint64_t nearest = Unwrap(newest_, chunk);
+  const uint64_t nearest = ids_.Of(chunk);
   for (const uint64_t id : {nearest, nearest - kRound, nearest + kRound})
     if (seen_.Contains(id)) return id;
   return nearest;
 }
 
 auto ChunkLane::Arrive(ChunkId chunk) -> Arrival {
-  const uint64_t id = Unwrapped(chunk);
-  newest_ = known_ ? std::max(newest_, id) : id;
-  known_ = true;
+  const uint64_t id = NumberOf(chunk);
+  ids_.AddNumber(id);
   if (const auto found = nodes_.find(id); found != nodes_.end()) {
     found->second.settled = false;
     ++found->second.node.recommits;
@@ -41,7 +39,7 @@ auto ChunkLane::Arrive(ChunkId chunk) -> Arrival {
 }
 
 ChunkNode* ChunkLane::Find(ChunkId chunk) {
-  const auto found = nodes_.find(Unwrapped(chunk));
+  const auto found = nodes_.find(NumberOf(chunk));
   return found == nodes_.end() ? nullptr : &found->second.node;
 }
 
@@ -62,7 +60,7 @@ void ChunkLane::AddPacket(const PacketAccount& account) {
 }
 
 void ChunkLane::AddStrayPatches(ChunkId chunk, uint64_t patches) {
-  if (ChunkRun* run = RunOf(Unwrapped(chunk)))
+  if (ChunkRun* run = RunOf(NumberOf(chunk)))
     run->patches.late += patches;
   else
     orphan_patches_ += patches;
@@ -92,7 +90,7 @@ bool ChunkLane::IsNearChosen(uint64_t id) const {
 /// Whether the chunk's story is over, and nobody asked to see it alone.
 bool ChunkLane::IsDone(const Entry& entry) const {
   if (!entry.settled || options_.full || IsNearChosen(entry.node.id)) return false;
-  return at_end_ || entry.node.complete || newest_ >= entry.node.id + kMayComeAgain;
+  return at_end_ || entry.node.complete || ids_.newest() >= entry.node.id + kMayComeAgain;
 }
 
 bool ChunkLane::CanFold(const Entry& entry) const {

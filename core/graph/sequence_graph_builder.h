@@ -50,7 +50,7 @@ class ChunkLane {
   /// Calls visit(ChunkNode&) for the unfolded chunks from `first` to `last`, in order.
   template <typename Visit>
   void VisitSpan(ChunkId first, ChunkId last, Visit visit) {
-    const uint64_t begin = Unwrapped(first);
+    const uint64_t begin = NumberOf(first);
     const uint64_t end = begin + Distance(first, last);
     for (auto at = nodes_.lower_bound(begin); at != nodes_.end() && at->first <= end; ++at)
       visit(at->second.node);
@@ -85,7 +85,7 @@ class ChunkLane {
   using Nodes = std::map<uint64_t, Entry>;
   using Runs = std::map<uint64_t, ChunkRun>;
 
-  uint64_t Unwrapped(ChunkId chunk) const;
+  uint64_t NumberOf(ChunkId chunk) const;
   ChunkRun* RunOf(uint64_t id);
   FateTally* TallyAt(uint64_t id);
   bool IsNearChosen(uint64_t id) const;
@@ -101,8 +101,7 @@ class ChunkLane {
   Nodes nodes_;
   Runs runs_;  // by first id; nodes that come late may lie inside of one until they are folded
   IntervalSet seen_;
-  bool known_ = false;
-  uint64_t newest_ = 0;
+  ChunkIdUnwrapper ids_;
   size_t settled_since_fold_ = 0;
   bool folds_special_ = false;
   bool at_end_ = false;

@@ -69,7 +69,7 @@ class PlaceFinder final : public Engine {
     const uint64_t size = commit.payload.size() + kOverhead;
     if (keeps_first_ && kept_bytes_ + size > limit_) return;
     PlaceIndex& sequence = sequences_[commit.sequence.Packed()];
-    const uint64_t id = sequence.Unwrap(commit.chunk);
+    const uint64_t id = sequence.NumberOf(commit.chunk);
     sequence.Keep(id, commit, ++serial_);
     kept_.push_back({commit.sequence.Packed(), id, serial_, size});
     kept_bytes_ += size;
@@ -84,7 +84,7 @@ class PlaceFinder final : public Engine {
     const bool applied = engine_->ApplyPatches(patches);
     const auto sequence = sequences_.find(patches.sequence.Packed());
     if (applied && sequence != sequences_.end())
-      sequence->second.ApplyPatches(sequence->second.Unwrap(patches.chunk), patches);
+      sequence->second.ApplyPatches(sequence->second.NumberOf(patches.chunk), patches);
     TakeFailure();
     return applied;
   }

@@ -73,8 +73,7 @@ struct PlaceIndex::Search {
 };
 
 void PlaceIndex::Keep(uint64_t id, const ChunkCommit& commit, uint64_t serial) {
-  newest_ = known_ ? std::max(newest_, id) : id;
-  known_ = true;
+  ids_.AddNumber(id);
   Copy& copy = copies_[id];
   copy.serial = serial;
   WrittenChunk chunk;

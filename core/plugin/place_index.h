@@ -26,7 +26,7 @@ class PlaceIndex {
   /// Lets a copy go, unless a later commit of the chunk was kept.
   void Forget(uint64_t id, uint64_t serial);
   void ApplyPatches(uint64_t id, const ChunkPatches& patches);
-  uint64_t Unwrap(ChunkId id) const { return known_ ? ringscope::Unwrap(newest_, id) : Raw(id); }
+  uint64_t NumberOf(ChunkId id) const { return ids_.Of(id); }
 
   /// The first place after the packet found last, else the first of all; kUnknownPlace: none.
   PacketPlace Find(const Packet& packet);
@@ -57,8 +57,7 @@ class PlaceIndex {
   std::optional<PacketPlace> PlaceAt(Position at, const Packet& packet);
 
   Copies copies_;
-  bool known_ = false;
-  uint64_t newest_ = 0;
+  ChunkIdUnwrapper ids_;
   std::unordered_map<uint64_t, std::set<Position>> index_;  // by a hash of the first fragment
   Position next_;                                           // after the packet found last
   uint64_t compared_ = 0;
