@@ -107,7 +107,8 @@ PacketFacts ReadPacketFacts(Bytes packet) {
     }
   }
   if (!reader.ok()) {
-    // Of a packet in several fragments, the field that reaches beyond this one is the one that matters.
+    // Of a packet in several fragments, the field that reaches beyond this one is the one that
+    // matters.
     const wire::Varint tag = wire::ReadVarint(packet.subspan(at));
     const auto type = static_cast<wire::Type>(tag.value & 7);
     if (tag.size > 0 && type == wire::Type::kBytes && tag.value >> 3 <= UINT32_MAX >> 3)
