@@ -18,7 +18,7 @@ constexpr double kRow = 16;
 constexpr size_t kLayoutCellsInRow = 128;
 constexpr size_t kMaxCells = 64 * kLayoutCellsInRow;
 constexpr double kMapWidth = kLayoutCell * kLayoutCellsInRow;
-constexpr double kCursorRoom = 150;
+constexpr double kCursorSpace = 150;
 /// Sequences with a colour of their own; the rest share the last one.
 constexpr size_t kLayoutColours = 10;
 
@@ -49,7 +49,7 @@ class LayoutPicture {
     y_ += 18;
   }
   std::string Finish() {
-    return svg_.Finish(kLayoutMargin + kLabel + kMapWidth + kCursorRoom, y_, "layout of buffers",
+    return svg_.Finish(kLayoutMargin + kLabel + kMapWidth + kCursorSpace, y_, "layout of buffers",
                        SvgStyle());
   }
 

@@ -163,10 +163,10 @@ static void* Clone(void* p, const ringscope_config* config) {
 #if RS_FAULT == FAULT_OVERLAP || RS_FAULT == FAULT_FAR_CURSOR
 static uint64_t VisitChunks(void* p, ringscope_chunk_visitor visit, void* context) {
   const buffer* self = p;
-  ringscope_chunk chunk = {.struct_size = sizeof(chunk), .outer_size = 32};
-  visit(context, &chunk);
-  chunk.offset = RS_FAULT == FAULT_OVERLAP ? 16 : 32;
-  visit(context, &chunk);
+  ringscope_chunk held = {.struct_size = sizeof(held), .outer_size = 32};
+  visit(context, &held);
+  held.offset = RS_FAULT == FAULT_OVERLAP ? 16 : 32;
+  visit(context, &held);
   return RS_FAULT == FAULT_FAR_CURSOR ? self->config.size + 1 : 0;
 }
 #define VISIT_CHUNKS VisitChunks

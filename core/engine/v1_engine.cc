@@ -270,8 +270,8 @@ Result<std::unique_ptr<Engine>> V1Engine::Clone() const {
 }
 
 void V1Engine::VisitWriterStats(const std::function<void(const WriterStats&)>& visit) const {
-  for (size_t slot = 0; slot < histograms_.size(); ++slot)
-    visit({histogram_keys_[slot], &histograms_[slot]});
+  for (size_t n = 0; n < histograms_.size(); ++n)
+    visit({histograms_.At(n).key, &histograms_.At(n).value});
 }
 
 ObservedChunk V1Engine::Observed(const Chunk& chunk) const {

@@ -7,6 +7,7 @@
 
 #include "core/base/key_index.h"
 #include "core/base/ring.h"
+#include "core/base/sequence_map.h"
 #include "core/base/sorted_list.h"
 #include "core/engine/engine.h"
 #include "core/engine/zeroed_storage.h"
@@ -137,7 +138,6 @@ class V1Engine final : public Engine {
   Chunk& ChunkAt(uint32_t at) { return chunks_[Current().chunks[at].value]; }
   const Chunk& ChunkAt(uint32_t at) const { return chunks_[Current().chunks[at].value]; }
   void ReportAbandoned(uint32_t chunk, uint32_t offset, uint32_t cause) const;
-  void AddToHistogram(uint32_t bytes);
   Ahead ReadAhead();
   const Packet* Return(uint32_t first_chunk, uint32_t first_offset, Identity identity,
                        uint32_t dropped);
@@ -156,9 +156,7 @@ class V1Engine final : public Engine {
   /// All records in buffer order, beginning at the cursor; see ChunkRing.
   Ring<Record> records_;
   BufferStats stats_;
-  KeyIndex histogram_slots_;
-  StableVector<WriterHistogram> histograms_;
-  std::vector<SequenceKey> histogram_keys_;
+  SequenceMap<WriterHistogram> histograms_;
   // The pass under way: the sequence (index into order_), and the chunk in its list.
   bool reading_ = false;
   size_t at_sequence_ = 0;

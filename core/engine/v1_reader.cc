@@ -90,18 +90,6 @@ bool V1Engine::StepForward() {
 
 SequenceKey V1Engine::CurrentKey() const { return Current().key; }
 
-void V1Engine::AddToHistogram(uint32_t bytes) {
-  const SequenceKey key = CurrentKey();
-  uint32_t slot = histogram_slots_.Find(key);
-  if (slot == KeyIndex::kNone) {
-    slot = static_cast<uint32_t>(histogram_keys_.size());
-    histogram_slots_.Insert(key, slot);
-    histogram_keys_.push_back(key);
-    histograms_.emplace_back();
-  }
-  histograms_[slot].Add(bytes);
-}
-
 /// Reads the chunk's next fragment; its bytes are appended to slices_.
 auto V1Engine::ReadFragment(Chunk& chunk) -> Fragment {
   const uint8_t* payload = storage_.get() + chunk.offset + 16;
@@ -131,7 +119,7 @@ auto V1Engine::ReadFragment(Chunk& chunk) -> Fragment {
   ++chunk.fragments_read;
   if (chunk.fragments_read == chunk.fragments && chunk.complete) {
     finish();
-    AddToHistogram(chunk.next_fragment);
+    histograms_[CurrentKey()].Add(chunk.next_fragment);
   }
   chunk.skipped_last = false;
   if (length == 0) return Fragment::kEmpty;

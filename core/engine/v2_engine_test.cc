@@ -103,7 +103,7 @@ TEST_P(V2Test, Ring_OverwritesTheOldest) {
   EXPECT_EQ(buffer.stats().bytes_overwritten, 1024u);
 }
 
-TEST_P(V2Test, Ring_WrapLeavesPaddingBehindASmallerChunk) {
+TEST_P(V2Test, Ring_WrapLeavesPaddingAfterASmallerChunk) {
   Buffer buffer = On(GetParam(), 4096);
   buffer.Commit(Chunk(1, 1, 0).Whole(2030, 'a')).Commit(Chunk(1, 1, 1).Whole(2030, 'b'));
   buffer.Commit(Chunk(1, 1, 2).Whole(100, 'c'));
