@@ -26,7 +26,7 @@ std::string LoadablePath(const std::string& path) {
   return path.find('/') == std::string::npos ? "./" + path : path;
 }
 
-/// What dlopen says, without the path that it begins with.
+/// The error of dlopen, without the path that it begins with.
 std::string LoaderError(const std::string& path) {
   const char* const error = dlerror();
   std::string text = error != nullptr ? error : "unknown reason";
@@ -89,7 +89,8 @@ Status Plugin::ReadFunctions() {
   const auto get_plugin =
       reinterpret_cast<ringscope_get_plugin_function>(dlsym(library_, RINGSCOPE_ENTRY));
   if (get_plugin == nullptr) {
-    return fail("the shared object exports no function '" RINGSCOPE_ENTRY "', so it is not a plug-in",
+    return fail("the shared object exports no function '" RINGSCOPE_ENTRY
+                "', so it is not a plug-in",
                 "define it with RINGSCOPE_EXPORT, see ringscope-plugin(3)");
   }
   const ringscope_plugin* const given = get_plugin(RINGSCOPE_ABI_VERSION);
@@ -115,7 +116,7 @@ Status Plugin::ReadFunctions() {
   std::memcpy(&functions_, given, std::min<size_t>(given->struct_size, sizeof(functions_)));
   if (const char* const missing = MissingFunction(functions_)) {
     return fail(fmt::format("the plug-in's function '{}' is null, expected one", missing),
-                "only clone, visit_writers and check are optional");
+                "only clone, visit_writers, check and visit_chunks are optional");
   }
   name_ = TextOrNothing(functions_.name);
   version_ = TextOrNothing(functions_.version);
@@ -145,8 +146,8 @@ EngineInfo PluginEngineInfo(const std::shared_ptr<const Plugin>& plugin) {
   if (!plugin->version().empty()) info.corresponds += " " + plugin->version();
   info.difference = plugin->description();
   info.create = [plugin](const EngineConfig& config) { return CreatePluginEngine(plugin, config); };
-  if (!plugin->tells_places()) info.create = WithPlaces(std::move(info.create));
-  info.reports_events = plugin->tells_events();
+  if (!plugin->reports_places()) info.create = WithPlaces(std::move(info.create));
+  info.reports_events = plugin->reports_events();
   return info;
 }
 

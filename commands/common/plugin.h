@@ -15,7 +15,7 @@ namespace ringscope {
 /// A plug-in that is loaded, checked, and unloaded with its last owner.
 class Plugin : public std::enable_shared_from_this<Plugin> {
  public:
-  /// Loads a shared object and checks what it says of itself. This runs code of the plug-in.
+  /// Loads a shared object and checks what it reports about itself. This runs code of the plug-in.
   /// Errors name the file, what was found and what was expected: kIo if it cannot be opened,
   /// kUnsupported if it is no plug-in for this build.
   static Result<std::shared_ptr<const Plugin>> Load(const std::string& path);
@@ -30,8 +30,8 @@ class Plugin : public std::enable_shared_from_this<Plugin> {
   const std::string& name() const { return name_; }
   const std::string& version() const { return version_; }          // may be empty
   const std::string& description() const { return description_; }  // may be empty
-  bool tells_events() const { return (functions_.tells & RINGSCOPE_TELLS_EVENTS) != 0; }
-  bool tells_places() const { return (functions_.tells & RINGSCOPE_TELLS_PLACES) != 0; }
+  bool reports_events() const { return (functions_.tells & RINGSCOPE_TELLS_EVENTS) != 0; }
+  bool reports_places() const { return (functions_.tells & RINGSCOPE_TELLS_PLACES) != 0; }
 
  private:
   Plugin(std::string path, void* library) : path_(std::move(path)), library_(library) {}
@@ -52,7 +52,7 @@ bool IsPluginPath(std::string_view engine);
 /// at the file.
 Status CheckEngineName(std::string_view engine);
 
-/// What stands for a plug-in among the engines.
+/// A plug-in as one of the engines.
 EngineInfo PluginEngineInfo(const std::shared_ptr<const Plugin>& plugin);
 
 /// A lookup that knows the catalogue and loads plug-ins, each once; for use on any thread.

@@ -60,7 +60,7 @@ class PluginEngine final : public Engine {
         calls_(plugin_->functions()),
         host_(std::make_unique<Host>()),
         observer_(observer) {
-    if (observer != nullptr && plugin_->tells_events())
+    if (observer != nullptr && plugin_->reports_events())
       reports_ = std::make_unique<PluginObserver>(*observer, input_);
   }
   ~PluginEngine() override {
@@ -190,6 +190,40 @@ class PluginEngine final : public Engine {
     calls_.visit_writers(buffer_, hand_on, const_cast<void*>(static_cast<const void*>(&visit)));
   }
 
+  Result<uint64_t> VisitChunks(const ChunkVisitor& visit) const override {
+    if (failure() != nullptr) return tl::unexpected(*failure());
+    if (calls_.visit_chunks == nullptr) {
+      return tl::unexpected(
+          PluginError("the plug-in does not report its chunks: it has no visit_chunks function",
+                      "use another engine"));
+    }
+    struct Visit {
+      const ChunkVisitor& visit;
+      const uint64_t size;
+      uint64_t end = 0;  // of the chunks so far
+      bool is_sound = true;
+    };
+    Visit context{visit, stats().buffer_size};
+    const auto hand_on = [](void* to, const ringscope_chunk* given) {
+      Visit& self = *static_cast<Visit*>(to);
+      const auto chunk = ToChunk(given);
+      self.is_sound =
+          self.is_sound && chunk && chunk->offset >= self.end && chunk->offset <= self.size &&
+          chunk->outer_size > 0 && chunk->outer_size <= self.size - chunk->offset &&
+          chunk->payload_size <= chunk->outer_size && chunk->payload_avail <= chunk->payload_size;
+      if (!self.is_sound) return;
+      self.end = chunk->offset + chunk->outer_size;
+      self.visit(*chunk);
+    };
+    const uint64_t cursor = calls_.visit_chunks(buffer_, hand_on, &context);
+    if (context.is_sound && cursor <= context.size) return cursor;
+    return tl::unexpected(PluginError(
+        fmt::format("the plug-in's chunks after offset {} or its write cursor {} are not possible "
+                    "in a buffer of {} bytes",
+                    context.end, cursor, context.size),
+        "see visit_chunks in ringscope/plugin_abi.h"));
+  }
+
   std::string CheckInvariants() const override {
     if (failure() != nullptr) return failure()->message;
     if (calls_.check == nullptr) return "";
@@ -263,7 +297,7 @@ class PluginEngine final : public Engine {
     packet_.slices = slices_;
     packet_.identity = {theirs.uid, theirs.pid};
     packet_.dropped = theirs.dropped;
-    if (plugin_->tells_places()) {
+    if (plugin_->reports_places()) {
       packet_.place = ToPlace(theirs.place);
       if (!input_.CanHold(packet_.place)) {
         return Refuse(fmt::format("a packet in chunks {} to {}, expected no more chunks than were "

@@ -10,20 +10,6 @@
 namespace ringscope {
 namespace {
 
-std::optional<ObservedChunk> ToChunk(const ringscope_chunk* given) {
-  const auto chunk = TakeStruct(given);
-  if (!chunk) return std::nullopt;
-  return ObservedChunk{.sequence = ToKey(chunk->sequence),
-                       .chunk = ChunkId{chunk->chunk},
-                       .offset = chunk->offset,
-                       .outer_size = chunk->outer_size,
-                       .payload_size = chunk->payload_size,
-                       .payload_avail = chunk->payload_avail,
-                       .flags = chunk->flags,
-                       .incomplete = chunk->incomplete != 0,
-                       .payload = Bytes(chunk->payload.data, chunk->payload.size)};
-}
-
 std::vector<Patch> ToPatches(const ringscope_patches& given) {
   std::vector<Patch> patches;
   for (uint64_t i = 0; i < given.count; ++i)
@@ -151,7 +137,7 @@ struct PluginObserver::Reports {
                                   "more than were committed",
                                   place->first_chunk, place->last_chunk));
     }
-    Self(context).observer_.OnPacketGivenUp(ToKey(sequence), taken, cause);
+    Self(context).observer_.OnPacketAbandoned(ToKey(sequence), taken, cause);
   }
   static void LossBit(void* context, ringscope_sequence sequence, uint32_t chunk, uint32_t bit) {
     Self(context).observer_.OnLossBit(ToKey(sequence), ChunkId{chunk}, bit);

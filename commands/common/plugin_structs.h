@@ -5,7 +5,7 @@
 #include <cstring>
 #include <optional>
 
-#include "core/base/ids.h"
+#include "core/engine/engine.h"
 #include "core/perfetto/packet.h"
 #include "core/plugin/plugin_abi.h"
 
@@ -29,6 +29,19 @@ inline PacketPlace ToPlace(const ringscope_place& place) {
   return {.first_chunk = ChunkId{place.first_chunk},
           .first_offset = place.first_offset,
           .last_chunk = ChunkId{place.last_chunk}};
+}
+inline std::optional<ObservedChunk> ToChunk(const ringscope_chunk* given) {
+  const auto chunk = TakeStruct(given);
+  if (!chunk) return std::nullopt;
+  return ObservedChunk{.sequence = ToKey(chunk->sequence),
+                       .chunk = ChunkId{chunk->chunk},
+                       .offset = chunk->offset,
+                       .outer_size = chunk->outer_size,
+                       .payload_size = chunk->payload_size,
+                       .payload_avail = chunk->payload_avail,
+                       .flags = chunk->flags,
+                       .incomplete = chunk->incomplete != 0,
+                       .payload = Bytes(chunk->payload.data, chunk->payload.size)};
 }
 inline ringscope_sequence FromKey(SequenceKey key) { return {Raw(key.producer), Raw(key.writer)}; }
 

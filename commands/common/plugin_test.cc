@@ -27,7 +27,7 @@ std::string PluginPath(const std::string& name) { return RS_PLUGINS "/" + name +
 std::string Broken(const std::string& fault) { return PluginPath("test_plugin_" + fault); }
 const std::string kExample = PluginPath("v2_plugin");
 
-/// What a replay says, with one engine for all buffers, event by event.
+/// The events of a replay with one engine for all buffers, event by event.
 Result<std::string> Events(std::unique_ptr<ByteSource> source, const std::string& engine) {
   StringSink sink;
   EventsWriter events(sink);
@@ -98,7 +98,7 @@ TEST(ExamplePlugin, Captures_AreReplayedAlike) {
   }
 }
 
-/// Writes down all that it is told.
+/// Writes down all that is reported to it.
 class Diary : public EngineObserver {
  public:
   void OnCommitted(const ObservedChunk& chunk) override { Add("committed", chunk); }
@@ -125,8 +125,8 @@ class Diary : public EngineObserver {
     lines += fmt::format("packet {} {} ", packet.size, packet.dropped);
     Add("", packet.sequence, packet.place, 0);
   }
-  void OnPacketGivenUp(SequenceKey key, const PacketPlace& place, uint32_t cause) override {
-    Add("given up", key, place, cause);
+  void OnPacketAbandoned(SequenceKey key, const PacketPlace& place, uint32_t cause) override {
+    Add("abandoned", key, place, cause);
   }
   void OnLossBit(SequenceKey key, ChunkId chunk, uint32_t bit) override {
     lines += fmt::format("loss {} {} {}\n", key.Packed(), Raw(chunk), bit);
@@ -139,14 +139,14 @@ class Diary : public EngineObserver {
     lines += fmt::format("stalled {} {} {}\n", key.Packed(), Raw(chunk), static_cast<int>(reason));
   }
 
-  std::string lines;
-
- private:
   void Add(const char* what, const ObservedChunk& c) {
     lines +=
         fmt::format("{} {} {} at {} {} {} {} {} {}\n", what, c.sequence.Packed(), Raw(c.chunk),
                     c.offset, c.outer_size, c.payload_size, c.payload_avail, c.flags, c.incomplete);
   }
+  std::string lines;
+
+ private:
   void Add(const char* what, const ChunkCommit& c, int reason) {
     lines += fmt::format("{} {} {} {} {} {} {} {} {} {}\n", what, c.sequence.Packed(), Raw(c.chunk),
                          c.identity.uid, c.identity.pid, c.fragments, c.flags, c.complete,
@@ -184,11 +184,14 @@ std::string Watch(const EngineInfo& info, uint32_t seed) {
         while (engine->NextPacket() != nullptr) continue;
     }
     EXPECT_EQ(engine->CheckInvariants(), "");
+    const auto cursor =
+        engine->VisitChunks([&](const ObservedChunk& chunk) { diary.Add("held", chunk); });
+    diary.lines += fmt::format("cursor {}\n", cursor.value());
   }
   return diary.lines;
 }
 
-TEST(ExamplePlugin, Observer_IsToldTheSame) {
+TEST(ExamplePlugin, Observer_ReceivesTheSame) {
   const EngineLookup lookup = EnginesAndPlugins();
   const EngineInfo& plugin = *lookup(kExample).value();
   EXPECT_TRUE(plugin.reports_events);
@@ -200,11 +203,11 @@ TEST(ExamplePlugin, Observer_IsToldTheSame) {
   }
   for (const char* what :
        {"committed", "rewritten", "relocated", "erased", "discarded", "evicting", "patched",
-        "missed", "packet", "given up", "loss", "wrap", "padding", "stalled"})
+        "missed", "packet", "abandoned", "loss", "wrap", "padding", "stalled", "held"})
     EXPECT_THAT(all, HasSubstr(what));
 }
 
-TEST(ExamplePlugin, Failures_OfCreateAreTold) {
+TEST(ExamplePlugin, Failures_OfCreateAreReported) {
   const auto engine = EnginesAndPlugins()(kExample).value()->create({.size = 0});
   ASSERT_FALSE(engine);
   EXPECT_THAT(engine.error().ToString(), HasSubstr("v2_plugin.so: the plug-in's create failed: "));
@@ -256,7 +259,7 @@ struct FaultCase {
 
 class PluginFault : public ::testing::TestWithParam<FaultCase> {};
 
-TEST_P(PluginFault, IsToldWithTheFile) {
+TEST_P(PluginFault, IsReportedWithTheFile) {
   const std::string path = Broken(GetParam().fault);
   const std::string error = ErrorOf(path, std::string(kPluginLog) + kPatch + kRead + kClone);
   EXPECT_THAT(error, ::testing::StartsWith(path + ": "));
@@ -273,7 +276,7 @@ INSTANTIATE_TEST_SUITE_P(
         FaultCase{"SMALL_STRUCT", "struct_size is 32 bytes, expected at least 96"},
         FaultCase{"NULL_FUNCTION", "function 'commit' is null"},
         FaultCase{"NO_NAME", "has no name"},
-        FaultCase{"CREATE", "buffer 3: the plug-in's create failed: no room for so many bytes"},
+        FaultCase{"CREATE", "buffer 3: the plug-in's create failed: no space for so many bytes"},
         FaultCase{"NULL_SLICE",
                   "buffer 3: the plug-in returned a packet whose slice 0 has 2 bytes "
                   "at a null pointer"},
@@ -301,7 +304,7 @@ std::string ObservedError(const std::string& plugin) {
   return engine->failure() == nullptr ? "none" : engine->failure()->ToString();
 }
 
-TEST(PluginFaults, BadReports_AreTold) {
+TEST(PluginFaults, BadReports_AreErrors) {
   EXPECT_THAT(ObservedError(Broken("BAD_REPORT")),
               HasSubstr("called 'discarded' with 77, expected at most 4"));
   EXPECT_THAT(ObservedError(Broken("NO_CHUNK")),
@@ -316,7 +319,22 @@ TEST(PluginFaults, BadReports_AreTold) {
   EXPECT_EQ(ObservedError(Broken("NONE")), "none");
 }
 
-TEST(PluginFaults, AfterAFailureNothingGoesOn) {
+TEST(PluginFaults, ChunksThatCannotBe_AreAnError) {
+  const auto error_of = [](const std::string& plugin) {
+    const auto engine = EnginesAndPlugins()(plugin).value()->create({.size = 4096}).value();
+    const auto cursor = engine->VisitChunks([](const ObservedChunk&) {});
+    return cursor ? "none" : cursor.error().ToString();
+  };
+  EXPECT_THAT(error_of(Broken("OVERLAP")),
+              HasSubstr("test_plugin_OVERLAP.so: the plug-in's chunks after offset 32 or its write "
+                        "cursor 0 are not possible in a buffer of 4096 bytes"));
+  EXPECT_THAT(error_of(Broken("FAR_CURSOR")), HasSubstr("its write cursor 4097 are not possible"));
+  EXPECT_THAT(error_of(Broken("NONE")), HasSubstr("the plug-in does not report its chunks"));
+  EXPECT_THAT(error_of(Broken("OLDER")), HasSubstr("the plug-in does not report its chunks"));
+  EXPECT_EQ(error_of(kExample), "none");
+}
+
+TEST(PluginFaults, AfterAFailureNothingContinues) {
   const auto engine = EnginesAndPlugins()(Broken("COMMIT")).value()->create({.size = 4096}).value();
   const uint8_t bytes[] = {1, 7};
   engine->Commit({.sequence = {ProducerId{1}, WriterId{1}}, .payload = bytes});
@@ -330,7 +348,7 @@ TEST(PluginFaults, AfterAFailureNothingGoesOn) {
   EXPECT_EQ(engine->failure()->message, first);
 }
 
-TEST(PluginFaults, FilesThatAreNone_AreTold) {
+TEST(PluginFaults, FilesThatAreNone_AreErrors) {
   EXPECT_THAT(ErrorOf("./no-such.so"),
               HasSubstr("./no-such.so: the plug-in cannot be opened: No such file or directory"));
   const TempFolder folder;
@@ -339,7 +357,7 @@ TEST(PluginFaults, FilesThatAreNone_AreTold) {
   EXPECT_THAT(ErrorOf(folder.path()), HasSubstr("expected a shared object"));
 }
 
-TEST(PluginFaults, InTheLastRead_AreTold) {
+TEST(PluginFaults, InTheLastRead_AreReported) {
   StatsArgs args;
   args.logs = {"-"};
   args.choices.session.find_engine = EnginesAndPlugins();

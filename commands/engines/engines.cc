@@ -48,7 +48,7 @@ void ReportEngine(Report& report, const EngineInfo& engine, const std::string& m
 /// What a plug-in can do, and what follows from what it cannot.
 void ReportAbilities(Report& report, const Plugin& plugin) {
   const ringscope_plugin& functions = plugin.functions();
-  const bool events = plugin.tells_events();
+  const bool events = plugin.reports_events();
   const struct {
     const char* key;
     bool can;
@@ -57,10 +57,11 @@ void ReportAbilities(Report& report, const Plugin& plugin) {
       {"reports_events", events,
        events ? "reports what happens inside"
               : "reports what happens inside: why packets are missing stays unknown"},
-      {"reports_places", plugin.tells_places(), "reports each packet's place in its sequence"},
+      {"reports_places", plugin.reports_places(), "reports each packet's place in its sequence"},
       {"can_clone", functions.clone != nullptr, "can be cloned"},
       {"has_writer_statistics", functions.visit_writers != nullptr, "has statistics of writers"},
       {"checks_itself", functions.check != nullptr, "checks its own structures"},
+      {"reports_chunks", functions.visit_chunks != nullptr, "reports the chunks that it holds"},
   };
   Json json = {{"name", plugin.name()},
                {"version", plugin.version()},

@@ -158,11 +158,14 @@ Result<ExitCode> DrawLayout(const GraphArgs& args, SessionReader& sessions, Cont
   RS_RETURN_IF_ERROR(CheckBuffer(args, outcome));
   if (args.at && map.is_past_end())
     context.console.Warn(
-        fmt::format("{}: session {} ends before that: this is its end, behind record {}",
+        fmt::format("{}: session {} ends before that: this is its end, after record {}",
                     outcome.path, outcome.session, WithCommas(map.at().record.value_or(0))));
-  std::vector<BufferLayout> layouts = map.Layouts();
-  if (const std::optional<BufferId> wanted = BufferOf(args))
-    std::erase_if(layouts, [&](const BufferLayout& layout) { return layout.buffer != *wanted; });
+  std::vector<BufferLayout> layouts;
+  for (const auto& [id, layout] : map.layouts()) {
+    if (BufferOf(args).value_or(id) != id) continue;
+    RS_RETURN_IF_ERROR(layout.status);
+    layouts.push_back(layout);
+  }
 
   const GraphClock clock(outcome.first_time_ns);
   report.Data(

@@ -102,7 +102,7 @@ class DotColumn {
   }
 
   void Edge(size_t i) {
-    const Link link = graph_.LinkBehind(i);
+    const Link link = graph_.LinkAfter(i);
     switch (link) {
       case Link::kNone:
         return dot_.Edge(IdOf(i), IdOf(i + 1), {{"color", "#9e9e9e"}, {"arrowhead", "none"}});
@@ -121,7 +121,7 @@ class DotColumn {
     }
   }
 
-  /// Who pushed the chunks out stands beside them.
+  /// Who evicted the chunks, beside them.
   void Culprit(size_t i) {
     std::string who;
     if (const auto* node = std::get_if<ChunkNode>(&graph_.items[i])) who = CulpritText(*node);
@@ -129,8 +129,7 @@ class DotColumn {
     if (who.empty()) return;
     const std::string id = IdOf(i) + ".by";
     dot_.Node(id, {{"label", Wrapped(who)}, {"shape", "plaintext"}, {"fontcolor", "#c62828"}});
-    dot_.Edge(id, IdOf(i),
-              {{"color", "#c62828"}, {"label", "pushed out"}, {"constraint", "false"}});
+    dot_.Edge(id, IdOf(i), {{"color", "#c62828"}, {"label", "evicted"}, {"constraint", "false"}});
     dot_.SameRank(id, IdOf(i));
   }
 

@@ -55,8 +55,8 @@ Json ItemJson(const ChunkNode& node) {
           {"recommits", node.recommits},
           {"recommit_refused", ReasonJson(node.recommit_refused)},
           {"relocations", node.relocations},
-          {"fragments_read", node.pieces_read},
-          {"fragments_given_up", node.pieces_given_up},
+          {"fragments_read", node.read_fragments},
+          {"fragments_given_up", node.abandoned_fragments},
           {"invalid_packets", node.invalid},
           {"loss_bits", LossBitsToString(node.loss_bits)},
           {"packets", TallyJson(node.packets)}};
@@ -85,7 +85,7 @@ Json ItemJson(const ChunkRun& run) {
           {"unpatched", run.unpatched},
           {"recommits", run.recommits},
           {"relocations", run.relocations},
-          {"fragments_given_up", run.given_up},
+          {"fragments_given_up", run.abandoned},
           {"invalid_packets", run.invalid},
           {"aborted", run.aborted},
           {"broken", run.broken},
@@ -110,7 +110,7 @@ Json SequenceJson(const SequenceGraph& graph) {
   json["items"] = Json::array();
   for (size_t i = 0; i < graph.items.size(); ++i) {
     Json item = std::visit([](const auto& value) { return ItemJson(value); }, graph.items[i]);
-    item["link_to_next"] = Name(graph.LinkBehind(i));
+    item["link_to_next"] = Name(graph.LinkAfter(i));
     json["items"].push_back(std::move(item));
   }
   return json;

@@ -17,12 +17,12 @@ constexpr double kMargin = 24;
 constexpr double kCardWidth = 182;
 constexpr double kCardHeight = 66;
 constexpr double kLinkWidth = 18;
-constexpr double kRowHeight = 96;  // with the room above for who pushed a chunk out
+constexpr double kRowHeight = 96;  // with the space above for who evicted a chunk
 constexpr size_t kCardsInRow = 6;
 constexpr double kInnerWidth =
     static_cast<double>(kCardsInRow) * (kCardWidth + kLinkWidth) - kLinkWidth;
 constexpr double kPageWidth = kInnerWidth + 2 * kMargin;
-/// Characters of 10 and 11 pixels that a card has room for.
+/// Characters of 10 and 11 pixels that fit a card.
 constexpr size_t kCardText = 29;
 constexpr size_t kCulpritText = 30;
 /// A graph of more items is drawn as a field of cells.
@@ -31,7 +31,7 @@ constexpr double kCell = 14;
 constexpr size_t kCellsInRow = 64;
 constexpr double kCellLabel = 84;
 
-/// The front of a text that has room, with an ellipsis where more was.
+/// The front of a text that fits, with an ellipsis where more was.
 std::string Clipped(const std::string& text, size_t width) {
   if (DisplayWidth(text) <= width) return text;
   std::string front;
@@ -217,7 +217,7 @@ class GraphPicture {
       DrawCard(x, y,
                std::visit([&](const auto& item) { return CardOf(item, report_.clock); },
                           graph.items[i]));
-      if (i + 1 < graph.items.size()) DrawLink(x, y, i, graph.LinkBehind(i));
+      if (i + 1 < graph.items.size()) DrawLink(x, y, i, graph.LinkAfter(i));
     }
     const size_t rows = (graph.items.size() + kCardsInRow - 1) / kCardsInRow;
     y_ += static_cast<double>(rows) * kRowHeight;
@@ -249,7 +249,7 @@ class GraphPicture {
               "pushed");
   }
 
-  /// From the card at (x, y) to the next one, which can stand in the next row.
+  /// From the card at (x, y) to the next one, which can be in the next row.
   void DrawLink(double x, double y, size_t i, Link link) {
     const double middle = y + kCardHeight / 2;
     const double right = x + kCardWidth;
@@ -274,7 +274,7 @@ class GraphPicture {
       svg_.Box({x, y, kCell, kCell}, card.is_gap ? "gap" : Name(card.tone), 2);
       svg_.EndGroup();
       const bool ends_row = (i + 1) % kCellsInRow == 0 || i + 1 == graph.items.size();
-      const Link link = graph.LinkBehind(i);
+      const Link link = graph.LinkAfter(i);
       if (!ends_row && link != Link::kNone)
         svg_.Line(x + kCell - 3, y + kCell / 2, x + kCell + 5, y + kCell / 2, ClassOf(link));
     }

@@ -35,7 +35,7 @@ std::string LogOf(int count) {
   return log;
 }
 
-/// How often `part` stands in `text`.
+/// How often `part` is in `text`.
 /// The elements that an XML text leaves open, or closes without having opened them.
 std::vector<std::string> Unbalanced(const std::string& xml) {
   std::vector<std::string> open, wrong;

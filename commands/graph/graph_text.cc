@@ -16,11 +16,11 @@ std::string WithRemarks(std::string text, const std::vector<std::string>& remark
   return text;
 }
 
-/// The lane beside the chunks: packets that go on from one to the next.
-std::string LaneSign(Link before, Link behind) {
+/// The lane beside the chunks: packets that continue from one to the next.
+std::string LaneSign(Link before, Link after) {
   const bool from = before == Link::kRead || before == Link::kContinues;
-  const bool on = behind == Link::kRead || behind == Link::kContinues;
-  const bool torn = behind == Link::kBroken;
+  const bool on = after == Link::kRead || after == Link::kContinues;
+  const bool torn = after == Link::kBroken;
   return std::string(from ? (on ? "┤" : "┘") : (on ? "┐" : " ")) + (torn ? "!" : " ");
 }
 
@@ -30,8 +30,8 @@ class LaneTable {
   explicit LaneTable(const GraphClock& clock) : clock_(clock) {}
 
   void Add(const SequenceGraph& graph, size_t i) {
-    const Link before = i > 0 ? graph.LinkBehind(i - 1) : Link::kNone;
-    lane_ = LaneSign(before, graph.LinkBehind(i));
+    const Link before = i > 0 ? graph.LinkAfter(i - 1) : Link::kNone;
+    lane_ = LaneSign(before, graph.LinkAfter(i));
     std::visit([this](const auto& item) { AddItem(item); }, graph.items[i]);
   }
   std::string Text() const { return table_.Text(2); }

@@ -53,7 +53,7 @@ const char* InWords(ChunkFate fate) {
       return "discarded";
     case ChunkFate::kRefused:
       return "refused by the service";
-    case ChunkFate::kGivenUp:
+    case ChunkFate::kAbandoned:
       return "abandoned";
     case ChunkFate::kReadable:
       return "still readable";
@@ -98,7 +98,7 @@ Tone ToneOf(ChunkFate fate) {
     case ChunkFate::kStalled:
       return Tone::kWaiting;
     case ChunkFate::kPartlyRead:
-    case ChunkFate::kGivenUp:
+    case ChunkFate::kAbandoned:
       return Tone::kPartly;
     case ChunkFate::kOverwritten:
     case ChunkFate::kDiscarded:
@@ -218,8 +218,8 @@ std::vector<std::string> Remarks(const ChunkNode& node, const GraphClock& clock)
   if (node.relocations > 0) remarks.emplace_back("moved to the write cursor");
   if (node.end == ChunkEnd::kAborted) remarks.emplace_back("its writer aborted a packet");
   if (node.end == ChunkEnd::kBroken) remarks.emplace_back("ends in an invalid size");
-  if (node.pieces_given_up > 0)
-    remarks.push_back(Count(node.pieces_given_up, "fragment") + " abandoned");
+  if (node.abandoned_fragments > 0)
+    remarks.push_back(Count(node.abandoned_fragments, "fragment") + " abandoned");
   if (node.invalid > 0)
     remarks.push_back(Count(node.invalid, "packet") + " rejected by the service");
   if (node.loss_bits != 0) remarks.push_back("the trace shows " + LossBitsToString(node.loss_bits));
@@ -249,7 +249,7 @@ std::vector<std::string> Remarks(const ChunkRun& run) {
   if (run.unpatched > 0) remarks.push_back(Count(run.unpatched, "chunk") + " left unpatched");
   if (run.recommits > 0) remarks.push_back(Count(run.recommits, "re-commit"));
   if (run.relocations > 0) remarks.push_back(WithCommas(run.relocations) + " moved");
-  if (run.given_up > 0) remarks.push_back(Count(run.given_up, "fragment") + " abandoned");
+  if (run.abandoned > 0) remarks.push_back(Count(run.abandoned, "fragment") + " abandoned");
   if (run.invalid > 0) remarks.push_back(Count(run.invalid, "packet") + " rejected by the service");
   if (run.aborted > 0) remarks.push_back(Count(run.aborted, "aborted packet"));
   if (run.broken > 0) remarks.push_back(Count(run.broken, "invalid size"));

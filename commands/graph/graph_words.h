@@ -26,7 +26,7 @@ Tone ToneOf(ChunkFate fate);
 /// Of a run: the worst of its chunks'.
 Tone ToneOf(const ChunkRun& run);
 
-/// Says when things happened, relative to the session's start.
+/// When things happened, relative to the session's start.
 class GraphClock {
  public:
   explicit GraphClock(std::optional<uint64_t> start_ns) : start_ns_(start_ns) {}
@@ -47,13 +47,13 @@ std::string PacketsText(const FateTally& packets);
 /// "overwritten", "waits for a patch", "all read", "100 read, 12 overwritten".
 std::string ShortFate(const ChunkNode& node);
 std::string ShortFate(const ChunkRun& run);
-/// Who pushed it out: "2:1#480", "2:4 (61%), 2:1 (39%)"; "" for nobody.
+/// Who evicted it: "2:1#480", "2:4 (61%), 2:1 (39%)"; "" for nobody.
 std::string CulpritText(const ChunkNode& node);
 std::string CulpritText(const ChunkRun& run);
 
 /// What became of a chunk, in one line: "overwritten by 2:1#480 at 1.815 s".
 std::string FateText(const ChunkNode& node, const GraphClock& clock);
-/// What else is to be said of it: "4 patches applied", "came again once", ... May be empty.
+/// What else there is to know: "4 patches applied", "1 re-commit", ... May be empty.
 std::vector<std::string> Remarks(const ChunkNode& node, const GraphClock& clock);
 /// "continues", "needs patching", ... as committed.
 std::string FlagsText(uint8_t flags);
@@ -63,7 +63,7 @@ std::string FateText(const ChunkRun& run);
 std::vector<std::string> Remarks(const ChunkRun& run);
 
 std::string GapText(const ChunkGap& gap);
-/// "packet goes on, read"; "" for none.
+/// "packet continues: read"; "" for none.
 const char* LinkText(Link link);
 
 }  // namespace ringscope

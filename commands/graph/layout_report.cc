@@ -23,18 +23,17 @@ std::string Symbol(const LayoutShare& share, size_t index, bool consumed) {
   return std::string(1, static_cast<char>((consumed ? 'a' : 'A') + static_cast<int>(index)));
 }
 
-/// How a cell is written that goes on with the chunk of the one before.
+/// How a cell is written that continues the chunk of the one before.
 const char* Filler(bool consumed) { return consumed ? "-" : "="; }
 
 /// "  write cursor 0x1000" for the row of a cursor.
 std::string CursorText(const BufferLayout& layout, uint64_t from, uint64_t to, bool is_last) {
   std::string text;
-  const auto stands_in = [&](uint64_t cursor) {
+  const auto is_in = [&](uint64_t cursor) {
     return (cursor >= from && cursor < to) || (is_last && cursor >= to);
   };
-  if (stands_in(layout.write_cursor))
-    text += fmt::format("  write cursor {:#x}", layout.write_cursor);
-  if (layout.read_cursor && stands_in(*layout.read_cursor))
+  if (is_in(layout.write_cursor)) text += fmt::format("  write cursor {:#x}", layout.write_cursor);
+  if (layout.read_cursor && is_in(*layout.read_cursor))
     text += fmt::format("  last read {:#x}", *layout.read_cursor);
   return text;
 }
@@ -51,9 +50,9 @@ std::string MapText(const BufferLayout& layout) {
     for (size_t i = row; i < end; ++i) {
       const LayoutCell& cell = grid.cells[i];
       const LayoutShare& share = grid.shares[cell.share];
-      const bool goes_on = i > row && !cell.starts && cell.share == grid.cells[i - 1].share &&
-                           share.kind == LayoutExtent::Kind::kChunk;
-      line += goes_on ? Filler(cell.consumed) : Symbol(share, cell.share, cell.consumed);
+      const bool continues = i > row && !cell.starts && cell.share == grid.cells[i - 1].share &&
+                             share.kind == LayoutExtent::Kind::kChunk;
+      line += continues ? Filler(cell.consumed) : Symbol(share, cell.share, cell.consumed);
     }
     text += fmt::format("  {:#010x} │{}│{}\n", row * grid.bytes_per_cell, line,
                         CursorText(layout, row * grid.bytes_per_cell, end * grid.bytes_per_cell,
@@ -70,7 +69,7 @@ std::string MapText(const BufferLayout& layout) {
 }  // namespace
 
 std::string LayoutHeading(const BufferLayout& layout, const GraphClock& clock) {
-  std::string text = fmt::format("buffer {} ({}, {}, {}) behind record {}", Raw(layout.buffer),
+  std::string text = fmt::format("buffer {} ({}, {}, {}) after record {}", Raw(layout.buffer),
                                  layout.engine, HumanSize(layout.size), Name(layout.policy),
                                  WithCommas(layout.at.record.value_or(0)));
   if (layout.at.time_ns) text += fmt::format(" ({})", clock.At(layout.at));

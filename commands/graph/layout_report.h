@@ -10,7 +10,7 @@
 
 namespace ringscope {
 
-/// "buffer 1 (v2@58, 256 KiB, ring_buffer) behind record 4,734 (1.836718 s)"
+/// "buffer 1 (v2@58, 256 KiB, ring_buffer) after record 4,734 (1.836718 s)"
 std::string LayoutHeading(const BufferLayout& layout, const GraphClock& clock);
 /// "2:2: 120 chunks, 64 KiB, 60 KiB unread"
 std::string ShareText(const LayoutShare& share);

@@ -18,7 +18,7 @@ constexpr double kRow = 16;
 constexpr size_t kLayoutCellsInRow = 128;
 constexpr size_t kMaxCells = 64 * kLayoutCellsInRow;
 constexpr double kMapWidth = kLayoutCell * kLayoutCellsInRow;
-constexpr double kCursorRoom = 150;
+constexpr double kCursorSpace = 150;
 /// Sequences with a colour of their own; the rest share the last one.
 constexpr size_t kLayoutColours = 10;
 
@@ -49,7 +49,7 @@ class LayoutPicture {
     y_ += 18;
   }
   std::string Finish() {
-    return svg_.Finish(kLayoutMargin + kLabel + kMapWidth + kCursorRoom, y_, "layout of buffers",
+    return svg_.Finish(kLayoutMargin + kLabel + kMapWidth + kCursorSpace, y_, "layout of buffers",
                        SvgStyle());
   }
 
@@ -68,7 +68,7 @@ class LayoutPicture {
       svg_.Text(left - 8, y_ + 11, fmt::format("{:#x}", offset), "soft small right");
       const size_t end = std::min(row + kLayoutCellsInRow, grid.cells.size());
       for (size_t i = row; i < end;) {
-        size_t next = i + 1;  // behind the cells that look the same
+        size_t next = i + 1;  // after the cells that look the same
         while (next < end && LooksSame(grid.cells[i], grid.cells[next])) ++next;
         const LayoutShare& share = grid.shares[grid.cells[i].share];
         const double x = left + static_cast<double>(i - row) * kLayoutCell;
@@ -92,7 +92,7 @@ class LayoutPicture {
   }
 
   /// A mark in the map, and its name beside the row.
-  /// @return where another name can stand
+  /// @return where another name can be
   double DrawCursor(const char* name, uint64_t cursor, const Row& row, double label_x) {
     if ((cursor < row.from || cursor >= row.to) && !(row.is_last && cursor >= row.to))
       return label_x;

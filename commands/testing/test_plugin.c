@@ -31,6 +31,8 @@
 #define FAULT_OTHER_DISCARD 22
 #define FAULT_FAR_GIVEN_UP 23
 #define FAULT_FAR_PLACE 24
+#define FAULT_OVERLAP 25
+#define FAULT_FAR_CURSOR 26
 
 #define REPORTS (RS_FAULT >= FAULT_BAD_REPORT && RS_FAULT <= FAULT_FAR_GIVEN_UP)
 
@@ -56,7 +58,7 @@ typedef struct buffer {
 static void* Create(const ringscope_config* config) {
   buffer* self = NULL;
   if (RS_FAULT == FAULT_CREATE) {
-    config->fail(config->host, "no room for so many bytes");
+    config->fail(config->host, "no space for so many bytes");
     return NULL;
   }
   self = calloc(1, sizeof(*self));
@@ -118,7 +120,7 @@ static void BeginRead(void* p) {
     to->packet_given_up(to->context, sequence, &place, RINGSCOPE_LOSS_CHUNK_CORRUPTED);
 }
 
-/* One packet a chunk: its bytes behind the first fragment's size, which must be of one byte. */
+/* One packet a chunk: its bytes after the first fragment's size, which must be of one byte. */
 static int NextPacket(void* p, ringscope_packet* packet) {
   buffer* self = p;
   if (RS_FAULT == FAULT_BAD_ANSWER) return 7;
@@ -158,7 +160,21 @@ static void* Clone(void* p, const ringscope_config* config) {
 #define CLONE NULL
 #endif
 
-/* A later version's struct: what is known, and something behind it. */
+#if RS_FAULT == FAULT_OVERLAP || RS_FAULT == FAULT_FAR_CURSOR
+static uint64_t VisitChunks(void* p, ringscope_chunk_visitor visit, void* context) {
+  const buffer* self = p;
+  ringscope_chunk held = {.struct_size = sizeof(held), .outer_size = 32};
+  visit(context, &held);
+  held.offset = RS_FAULT == FAULT_OVERLAP ? 16 : 32;
+  visit(context, &held);
+  return RS_FAULT == FAULT_FAR_CURSOR ? self->config.size + 1 : 0;
+}
+#define VISIT_CHUNKS VisitChunks
+#else
+#define VISIT_CHUNKS NULL
+#endif
+
+/* A later version's struct: what is known, and something after it. */
 typedef struct newer_plugin {
   ringscope_plugin known;
   void (*unknown)(void);
@@ -185,11 +201,12 @@ static const newer_plugin kPlugin = {
             .begin_read = BeginRead,
             .next_packet = NextPacket,
             .stats = Stats,
-            /* An older plug-in's struct ends before this: whatever stands here is not to be called.
+            /* An older plug-in's struct ends before this: whatever is here is not to be called.
              */
             .clone = RS_FAULT == FAULT_OLDER
                          ? (void* (*)(void*, const ringscope_config*))(uintptr_t)1
                          : CLONE,
+            .visit_chunks = VISIT_CHUNKS,
         },
     .unknown = NULL,
 };

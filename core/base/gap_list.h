@@ -132,22 +132,22 @@ class GapList {
   /// it.
   void MoveBack(uint32_t from, uint32_t to, uint32_t count) {
     while (count > 0) {
-      const uint32_t piece = std::min({count, ((from - 1) & mask_) + 1, ((to - 1) & mask_) + 1});
-      from -= piece;
-      to -= piece;
-      count -= piece;
-      std::memmove(static_cast<void*>(&slot(to)), &slot(from), piece * sizeof(T));
+      const uint32_t run = std::min({count, ((from - 1) & mask_) + 1, ((to - 1) & mask_) + 1});
+      from -= run;
+      to -= run;
+      count -= run;
+      std::memmove(static_cast<void*>(&slot(to)), &slot(from), run * sizeof(T));
     }
   }
   /// Moves the `count` items at the place `from` to the place `to`, which is before it.
   void MoveForth(uint32_t from, uint32_t to, uint32_t count) {
     while (count > 0) {
-      const uint32_t piece =
+      const uint32_t run =
           std::min({count, capacity() - (from & mask_), capacity() - (to & mask_)});
-      std::memmove(static_cast<void*>(&slot(to)), &slot(from), piece * sizeof(T));
-      from += piece;
-      to += piece;
-      count -= piece;
+      std::memmove(static_cast<void*>(&slot(to)), &slot(from), run * sizeof(T));
+      from += run;
+      to += run;
+      count -= run;
     }
   }
 

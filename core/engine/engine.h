@@ -18,7 +18,7 @@ namespace ringscope {
 
 /// A chunk in the buffer, as observers see it.
 struct ObservedChunk {
-  SequenceKey sequence;
+  SequenceKey sequence;  // 0:0 for padding (VisitChunks)
   ChunkId chunk{};
   uint64_t offset = 0;         // bytes, of the chunk's header in the buffer
   uint32_t outer_size = 0;     // bytes occupied, header and alignment included
@@ -27,7 +27,11 @@ struct ObservedChunk {
   uint8_t flags = 0;
   bool incomplete = false;
   Bytes payload;  // as stored, payload_size bytes; valid during the call
+
+  bool is_padding() const { return sequence == SequenceKey{}; }
 };
+
+using ChunkVisitor = std::function<void(const ObservedChunk&)>;
 
 enum class DiscardReason : uint8_t {
   kSealed,           // discard mode, and a chunk did not fit before
@@ -84,7 +88,7 @@ class EngineObserver {
   /// was consumed without being returned. `cause`: a LossBit; with kLossChunkCorrupted, all that
   /// follows the place in its chunk is abandoned as well. (What is lost with an evicted chunk is
   /// not reported one by one.)
-  virtual void OnPacketGivenUp(SequenceKey, const PacketPlace&, uint32_t cause) {
+  virtual void OnPacketAbandoned(SequenceKey, const PacketPlace&, uint32_t cause) {
     static_cast<void>(cause);
   }
   /// A loss bit was set on the sequence, at this chunk.
@@ -117,6 +121,14 @@ class Engine {
   virtual const BufferStats& stats() const = 0;
   /// Calls `visit` for each sequence that ever committed fragments, in order of first commit.
   virtual void VisitWriterStats(const std::function<void(const WriterStats&)>& visit) const = 0;
+  /// Calls `visit` for what is in the buffer, chunks and padding, in order of offsets. What they
+  /// leave out was never written. (Chunks without bytes have no payload.)
+  /// @return the write cursor: where the next chunk goes, unless it does not fit there.
+  /// kUnsupported: the engine does not report its chunks
+  virtual Result<uint64_t> VisitChunks(const ChunkVisitor& visit) const {
+    static_cast<void>(visit);
+    return Fail(ErrorCode::kUnsupported, "the engine does not report its chunks");
+  }
   /// Walks all structures: chunks tile the buffer, lists are sorted, counters add up. For tests.
   /// @return what is wrong; empty if nothing
   virtual std::string CheckInvariants() const = 0;

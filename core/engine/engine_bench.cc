@@ -178,24 +178,24 @@ BENCHMARK(BM_ReadV1)->Unit(benchmark::kMillisecond);
 /// The same fragments walked with nothing else.
 void BM_WalkLimit(benchmark::State& state) {
   std::vector<uint8_t> memory(kReadBuffer);
-  struct Piece {
+  struct StoredPayload {
     uint64_t offset;
     uint32_t size;
   };
-  std::vector<Piece> pieces;
+  std::vector<StoredPayload> payloads;
   for (uint64_t n = 0, wr = 0;; ++n) {
     const Payload& payload = Payloads()[n % Payloads().size()];
     const auto size = static_cast<uint32_t>(payload.bytes.size());
     if (OuterSize(size) > memory.size() - wr) break;
     std::memcpy(memory.data() + wr + 16, payload.bytes.data(), size);
-    pieces.push_back({wr + 16, size});
+    payloads.push_back({wr + 16, size});
     wr += OuterSize(size);
   }
   int64_t bytes = 0;
   for (auto _ : state) {
-    for (const Piece& piece : pieces) {
+    for (const StoredPayload& stored : payloads) {
       Fragment fragment;
-      while (ReadFragment(memory.data() + piece.offset, piece.size, fragment.end, fragment) ==
+      while (ReadFragment(memory.data() + stored.offset, stored.size, fragment.end, fragment) ==
              FragmentStatus::kFragment)
         bytes += fragment.size();
     }

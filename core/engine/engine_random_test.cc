@@ -68,7 +68,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST_P(RandomStreamTest, ObserverChangesNothingAndInvariantsHold) {
   const auto [name, conduct] = GetParam();
   const EngineInfo* info = FindEngine(name).value();
-  for (uint32_t seed = 0; seed < 60; ++seed) {
+  for (uint32_t seed = 0; seed < testing::kObserverStreams.streams; ++seed) {
     SCOPED_TRACE(seed);
     CountingObserver observer;
     const uint64_t size = 4096 * (1 + seed % 3);
@@ -78,7 +78,7 @@ TEST_P(RandomStreamTest, ObserverChangesNothingAndInvariantsHold) {
         info->create({.size = size, .policy = policy, .observer = &observer}).value();
     RandomStream stream(seed, conduct);
     uint64_t returned = 0;
-    for (int i = 0; i < 400; ++i) {
+    for (int i = 0; i < testing::kObserverStreams.steps; ++i) {
       const RandomStream::Step step = stream.Next();
       switch (step.kind) {
         case RandomStream::Kind::kCommit:

@@ -21,9 +21,10 @@ INSTANTIATE_TEST_SUITE_P(Streams, EnginesAgree,
                          });
 
 TEST_P(EnginesAgree, OnRandomStreams) {
-  for (uint32_t seed = 0; seed < 300; ++seed) {
+  for (uint32_t seed = 0; seed < testing::kAgreementStreams.streams; ++seed) {
     testing::RandomStream stream(seed, GetParam());
-    ASSERT_EQ(testing::CheckAgreement(stream, 200), "") << "seed " << seed;
+    ASSERT_EQ(testing::CheckAgreement(stream, testing::kAgreementStreams.steps), "")
+        << "seed " << seed;
   }
 }
 
@@ -57,7 +58,7 @@ TEST(EnginesDisagree, EmptyPacket_TakesTheFlagOfALossInV1Alone) {
 }
 
 // [ c0 ] came, c1 did not, [ c2: a20 | b12-> ] waits for its rest: the gap is flagged in each pass.
-TEST(EnginesDisagree, AGapIsFlaggedInEachPass_WhileTheChunkBehindItStays) {
+TEST(EnginesDisagree, AGapIsFlaggedInEachPass_WhileTheChunkAfterItStays) {
   auto buffer = On("v2@58", 4096);
   buffer.Commit(testing::Chunk(1, 1, 0).Whole(5, 'z'));
   EXPECT_THAT(buffer.ReadAll(), Packets("z5"));
@@ -69,7 +70,7 @@ TEST(EnginesDisagree, AGapIsFlaggedInEachPass_WhileTheChunkBehindItStays) {
 
 // [ c0: a2000-> ][ c1: ->b1000-> ] loses c0 to an overwrite. Then a patch makes other fragments of
 // c1: v56 has consumed it with c0, v55 has not.
-TEST(EnginesDisagree, PatchedSizes_MakePacketsOfPiecesThatV55Keeps) {
+TEST(EnginesDisagree, PatchedSizes_MakePacketsOfFragmentsThatV55Keeps) {
   const auto read = [](const char* engine) {
     auto buffer = On(engine, 4096);
     buffer.Commit(testing::Chunk(1, 1, 0).Begins(2000, 'a'))

@@ -31,7 +31,7 @@ class PayloadStore {
   }
   void WriteNone(ChunkRef, bool) {}
   void Release(ChunkRef) {}
-  void MakeRoom(const ChunkRing&) {}
+  void MakeSpace(const ChunkRing&) {}
   FragmentStatus Read(ChunkRef, const StoredChunk& chunk, uint32_t offset, Fragment& fragment) {
     return ReadFragment(At(chunk), chunk.payload_size, offset, fragment);
   }

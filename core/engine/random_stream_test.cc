@@ -37,7 +37,7 @@ class Situations : public EngineObserver {
     widest_packet =
         std::max(widest_packet, Distance(packet.place.first_chunk, packet.place.last_chunk));
   }
-  void OnPacketGivenUp(SequenceKey, const PacketPlace& place, uint32_t cause) override {
+  void OnPacketAbandoned(SequenceKey, const PacketPlace& place, uint32_t cause) override {
     constexpr uint32_t kLong = 20;
     long_holes +=
         cause == kLossReassemblyGap && Distance(place.first_chunk, place.last_chunk) >= kLong;
@@ -56,7 +56,7 @@ class Situations : public EngineObserver {
   uint64_t opposite_ids = 0;
   size_t longest_list = 0;
   uint32_t widest_packet = 0;  // in chunks
-  uint64_t long_holes = 0;     // packets given up for a missing chunk after many
+  uint64_t long_holes = 0;     // packets abandoned for a missing chunk after many
   uint64_t foreign_identities = 0;
   uint64_t read_past_invalid = 0;
 
@@ -94,8 +94,9 @@ struct SizeCounts {
   }
 };
 
-void RunStreams(const char* engine_name, Conduct conduct, Situations& seen, SizeCounts& sizes) {
-  for (uint32_t seed = 0; seed < 300; ++seed) {
+void RunStreams(const char* engine_name, Conduct conduct, Situations& seen, SizeCounts& sizes,
+                StreamSet set = {.streams = 300, .steps = 400}) {
+  for (uint32_t seed = 0; seed < set.streams; ++seed) {
     RandomStream stream(seed, conduct);
     const auto engine =
         FindEngine(engine_name)
@@ -103,7 +104,7 @@ void RunStreams(const char* engine_name, Conduct conduct, Situations& seen, Size
             ->create(
                 {.size = stream.traits().size, .policy = stream.traits().policy, .observer = &seen})
             .value();
-    for (int i = 0; i < 400; ++i) {
+    for (int i = 0; i < set.steps; ++i) {
       const RandomStream::Step step = stream.Next();
       switch (step.kind) {
         case RandomStream::Kind::kCommit:
@@ -143,11 +144,15 @@ TEST(RandomStreamReaches, PacketsOverHundredsOfChunksAndHolesInThem) {
 }
 
 TEST(RandomStreamReaches, ReadAheadsThatLoseAPacketInV1) {
-  Situations seen;
-  SizeCounts sizes;
-  RunStreams("v1", Conduct::kHostile, seen, sizes);
-  EXPECT_GT(seen.read_past_invalid, 5u);
-  EXPECT_GT(seen.foreign_identities, 0u);
+  for (const StreamSet set : {kAgreementStreams, kObserverStreams}) {
+    SCOPED_TRACE(set.streams);
+    Situations seen;
+    SizeCounts sizes;
+    RunStreams("v1", Conduct::kHostile, seen, sizes, set);
+    EXPECT_GT(seen.read_past_invalid, 5u);
+    // The packets after it have the identity of the lost one.
+    EXPECT_GT(seen.foreign_identities, 5u);
+  }
 }
 
 TEST(RandomStreamReaches, SizesOfEveryBadKind) {

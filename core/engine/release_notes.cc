@@ -157,7 +157,7 @@ std::span<const ReleaseNote> ReleaseNotes() {
        "The same losses give other numbers: do not compare these counters of v55 and v56.",
        {&BufferStats::chunks_overwritten, &BufferStats::bytes_overwritten}},
       {"v2@56",
-       &V2Rules::clearing_consumes_pieces,
+       &V2Rules::clearing_consumes_fragments,
        "An overwrite consumes all fragments of a packet",
        "When the start of a packet that waits for a patch or for its rest is overwritten, its "
        "fragments in later chunks stay, until a read finds them as continuations without a "
@@ -170,7 +170,7 @@ std::span<const ReleaseNote> ReleaseNotes() {
 
       // v57 against v56.
       {"v2@57",
-       &V2Rules::tells_loss_causes,
+       &V2Rules::reports_loss_causes,
        "previous_packet_dropped reports the cause",
        "It is 0 or 1.",
        "It has a bit for each cause: read_gap, chunk_corrupted, orphan_continuation, "

@@ -18,11 +18,11 @@ struct NamedRule {
 #define RS_RULE(name) \
   NamedRule { #name, &V2Rules::name }
 constexpr std::array kRules = {
-    RS_RULE(tells_loss_causes),         RS_RULE(allows_writer_drop),
+    RS_RULE(reports_loss_causes),       RS_RULE(allows_writer_drop),
     RS_RULE(readmits_grown_chunk),      RS_RULE(readmission_is_no_gap),
     RS_RULE(relocates_completed_chunk), RS_RULE(scrape_keeps_incomplete),
     RS_RULE(recommit_before_evict),     RS_RULE(wraps_at_next_commit),
-    RS_RULE(counts_lost_fragments),     RS_RULE(clearing_consumes_pieces),
+    RS_RULE(counts_lost_fragments),     RS_RULE(clearing_consumes_fragments),
 };
 #undef RS_RULE
 static_assert(sizeof(V2Rules) == kRules.size() * sizeof(bool));

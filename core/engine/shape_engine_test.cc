@@ -1,7 +1,8 @@
 #include <gmock/gmock.h>
 
-#include <optional>
+#include <array>
 #include <string>
+#include <vector>
 
 #include "core/engine/catalogue.h"
 #include "core/engine/chunk_shape.h"
@@ -71,9 +72,21 @@ class Twins {
     shapes_->CommitShape(bare, shape);
   }
 
+  static std::vector<std::array<uint64_t, 7>> Chunks(const Engine& engine) {
+    std::vector<std::array<uint64_t, 7>> chunks;
+    const auto cursor = engine.VisitChunks([&](const ObservedChunk& chunk) {
+      chunks.push_back({ChunkName{chunk.sequence, chunk.chunk}.Packed(), chunk.offset,
+                        chunk.outer_size, chunk.payload_size, chunk.payload_avail, chunk.flags,
+                        chunk.incomplete});
+    });
+    chunks.push_back({*cursor});
+    return chunks;
+  }
+
   std::string Compare() const {
     if (failed()) return "";
     if (full_->stats() != shapes_->stats()) return "the counters";
+    if (Chunks(*full_) != Chunks(*shapes_)) return "the chunks";
     return shapes_->CheckInvariants();
   }
 

@@ -55,8 +55,8 @@ FragmentStatus ShapeStore::Read(ChunkRef ref, const StoredChunk& chunk, uint32_t
                                 Fragment& out) {
   if (offset >= chunk.payload_size) return FragmentStatus::kNone;
   const Entry& entry = entries_[ref & entry_mask_];
-  const bool goes_on = ref == next_ref_ && offset == next_offset_;
-  uint32_t index = goes_on ? next_index_ : Find(entry, offset);
+  const bool continues = ref == next_ref_ && offset == next_offset_;
+  uint32_t index = continues ? next_index_ : Find(entry, offset);
   if (index >= entry.count) return FragmentStatus::kNone;
   const ShapeFragment& shape = fragment(entry.at + index);
   out = {.offset = offset, .body = offset + shape.header, .end = shape.end};

@@ -49,11 +49,12 @@ class ShapeStore {
     if (release > head_) head_ = release;
   }
   /// To be called before anything is put into the ring of chunks.
-  void MakeRoom(const ChunkRing& chunks) {
+  void MakeSpace(const ChunkRing& chunks) {
     if (chunks.size() >= entries_.size()) [[unlikely]]
       GrowEntries(chunks);
   }
 
+  static Bytes Payload(const StoredChunk&) { return {}; }
   /// Log time of the chunk's first commit.
   uint64_t committed_ns(ChunkRef ref) const { return entries_[ref & entry_mask_].committed_ns; }
   /// Packets, not empty, of an untouched chunk of whole packets, and their bytes.

@@ -43,7 +43,7 @@ void V1Engine::Commit(const ChunkCommit& commit) {
   if (sealed_) return Discard(commit, DiscardReason::kSealed);
 
   uint64_t gap = 0;
-  if (!MakeRoom(size, commit, gap)) {
+  if (!MakeSpace(size, commit, gap)) {
     sealed_ = true;
     return Discard(commit, DiscardReason::kFull);
   }
@@ -136,7 +136,7 @@ Chunk* V1Engine::FindChunk(const Sequence& sequence, uint32_t id) {
   return sequence.chunks.Holds(at, id) ? &chunks_[sequence.chunks[at].value] : nullptr;
 }
 
-bool V1Engine::MakeRoom(uint32_t record_size, const ChunkCommit& commit, uint64_t& gap) {
+bool V1Engine::MakeSpace(uint32_t record_size, const ChunkCommit& commit, uint64_t& gap) {
   const uint64_t to_end = size_ - wr_;
   if (record_size > to_end) {
     if (!Clear(to_end, commit, gap)) return false;
@@ -270,8 +270,8 @@ Result<std::unique_ptr<Engine>> V1Engine::Clone() const {
 }
 
 void V1Engine::VisitWriterStats(const std::function<void(const WriterStats&)>& visit) const {
-  for (size_t slot = 0; slot < histograms_.size(); ++slot)
-    visit({histogram_keys_[slot], &histograms_[slot]});
+  for (size_t n = 0; n < histograms_.size(); ++n)
+    visit({histograms_.At(n).key, &histograms_.At(n).value});
 }
 
 ObservedChunk V1Engine::Observed(const Chunk& chunk) const {
@@ -286,6 +286,19 @@ ObservedChunk V1Engine::Observed(const Chunk& chunk) const {
           .flags = chunk.flags,
           .incomplete = !chunk.complete,
           .payload = {storage_.get() + chunk.offset + kStoredHeaderSize, chunk.payload_size()}};
+}
+
+Result<uint64_t> V1Engine::VisitChunks(const ChunkVisitor& visit) const {
+  // What is in front of the cursor comes last in the ring.
+  for (const bool after_cursor : {false, true}) {
+    for (RingRef i = records_.begin(); i != records_.end(); ++i) {
+      const Record& record = records_[i];
+      if ((record.offset >= wr_) != after_cursor) continue;
+      visit(record.is_padding() ? ObservedChunk{.offset = record.offset, .outer_size = record.size}
+                                : Observed(chunks_[record.chunk]));
+    }
+  }
+  return wr_;
 }
 
 std::string V1Engine::CheckInvariants() const {

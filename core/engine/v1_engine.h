@@ -7,6 +7,7 @@
 
 #include "core/base/key_index.h"
 #include "core/base/ring.h"
+#include "core/base/sequence_map.h"
 #include "core/base/sorted_list.h"
 #include "core/engine/engine.h"
 #include "core/engine/zeroed_storage.h"
@@ -103,6 +104,7 @@ class V1Engine final : public Engine {
   Result<std::unique_ptr<Engine>> Clone() const override;
   const BufferStats& stats() const override { return stats_; }
   void VisitWriterStats(const std::function<void(const WriterStats&)>& visit) const override;
+  Result<uint64_t> VisitChunks(const ChunkVisitor& visit) const override;
   std::string CheckInvariants() const override;
 
  private:
@@ -112,7 +114,7 @@ class V1Engine final : public Engine {
   // Writing (v1_engine.cc).
   void Recommit(Sequence& sequence, Chunk& chunk, const ChunkCommit& commit, uint32_t record_size,
                 uint16_t fragments, uint8_t flags);
-  bool MakeRoom(uint32_t record_size, const ChunkCommit& commit, uint64_t& gap);
+  bool MakeSpace(uint32_t record_size, const ChunkCommit& commit, uint64_t& gap);
   bool Clear(uint64_t size, const ChunkCommit& by, uint64_t& gap);
   void NotePadding(uint64_t offset, uint64_t size);
   void WritePayload(const ChunkCommit& commit, uint64_t offset, uint32_t size);
@@ -129,14 +131,13 @@ class V1Engine final : public Engine {
   bool StepForward();
   Fragment ReadFragment(Chunk& chunk);
   SequenceKey CurrentKey() const;
-  void ReportStall(uint32_t at, bool packet_goes_on) const;
+  void ReportStall(uint32_t at, bool packet_continues) const;
   Sequence& Current() { return sequences_[order_[at_sequence_]]; }
   const Sequence& Current() const { return sequences_[order_[at_sequence_]]; }
   /// The current sequence's chunk at a position of its list.
   Chunk& ChunkAt(uint32_t at) { return chunks_[Current().chunks[at].value]; }
   const Chunk& ChunkAt(uint32_t at) const { return chunks_[Current().chunks[at].value]; }
-  void ReportGivenUp(uint32_t chunk, uint32_t offset, uint32_t cause) const;
-  void AddToHistogram(uint32_t bytes);
+  void ReportAbandoned(uint32_t chunk, uint32_t offset, uint32_t cause) const;
   Ahead ReadAhead();
   const Packet* Return(uint32_t first_chunk, uint32_t first_offset, Identity identity,
                        uint32_t dropped);
@@ -155,9 +156,7 @@ class V1Engine final : public Engine {
   /// All records in buffer order, beginning at the cursor; see ChunkRing.
   Ring<Record> records_;
   BufferStats stats_;
-  KeyIndex histogram_slots_;
-  StableVector<WriterHistogram> histograms_;
-  std::vector<SequenceKey> histogram_keys_;
+  SequenceMap<WriterHistogram> histograms_;
   // The pass under way: the sequence (index into order_), and the chunk in its list.
   bool reading_ = false;
   size_t at_sequence_ = 0;

@@ -6,11 +6,11 @@
 #include "core/base/wire.h"
 #include "core/engine/v1_engine.h"
 #include "core/perfetto/data_loss.h"
+#include "core/perfetto/fragment.h"
 
 namespace ringscope::v1 {
 namespace {
 
-constexpr uint32_t kWriterDropMarker = 0x0FFFFFFF;
 constexpr size_t kMaxVarint = 4;
 
 }  // namespace
@@ -90,18 +90,6 @@ bool V1Engine::StepForward() {
 
 SequenceKey V1Engine::CurrentKey() const { return Current().key; }
 
-void V1Engine::AddToHistogram(uint32_t bytes) {
-  const SequenceKey key = CurrentKey();
-  uint32_t slot = histogram_slots_.Find(key);
-  if (slot == KeyIndex::kNone) {
-    slot = static_cast<uint32_t>(histogram_keys_.size());
-    histogram_slots_.Insert(key, slot);
-    histogram_keys_.push_back(key);
-    histograms_.emplace_back();
-  }
-  histograms_[slot].Add(bytes);
-}
-
 /// Reads the chunk's next fragment; its bytes are appended to slices_.
 auto V1Engine::ReadFragment(Chunk& chunk) -> Fragment {
   const uint8_t* payload = storage_.get() + chunk.offset + 16;
@@ -124,14 +112,14 @@ auto V1Engine::ReadFragment(Chunk& chunk) -> Fragment {
   if (varint.size == 0) return refuse(stats_.abi_violations);
   const uint32_t body = chunk.next_fragment + static_cast<uint32_t>(varint.size);
   if (varint.value > size - body)
-    return refuse(varint.value == kWriterDropMarker ? stats_.trace_writer_packet_loss
-                                                    : stats_.abi_violations);
+    return refuse(varint.value == kWriterDropSize ? stats_.trace_writer_packet_loss
+                                                  : stats_.abi_violations);
   const auto length = static_cast<uint32_t>(varint.value);
   chunk.next_fragment = body + length;
   ++chunk.fragments_read;
   if (chunk.fragments_read == chunk.fragments && chunk.complete) {
     finish();
-    AddToHistogram(chunk.next_fragment);
+    histograms_[CurrentKey()].Add(chunk.next_fragment);
   }
   chunk.skipped_last = false;
   if (length == 0) return Fragment::kEmpty;
@@ -139,20 +127,20 @@ auto V1Engine::ReadFragment(Chunk& chunk) -> Fragment {
   return Fragment::kPacket;
 }
 
-/// Tells the observer why the sequence ends after the chunk `at`, for now. Ending with the chunk
-/// written last is the natural end, unless a packet continues after it.
-void V1Engine::ReportStall(uint32_t at, bool packet_goes_on) const {
+/// Reports to the observer why the sequence ends after the chunk `at`, for now. Ending with the
+/// chunk written last is the natural end, unless a packet continues after it.
+void V1Engine::ReportStall(uint32_t at, bool packet_continues) const {
   const Chunk& chunk = ChunkAt(at);
   const bool is_last = chunk.id == Current().last_written;
-  if (observer_ == nullptr || (is_last && !packet_goes_on)) return;
+  if (observer_ == nullptr || (is_last && !packet_continues)) return;
   observer_->OnStalled(
       CurrentKey(), ChunkId{chunk.id},
       chunk.complete || is_last ? StallReason::kMissingChunk : StallReason::kIncomplete);
 }
 
-void V1Engine::ReportGivenUp(uint32_t chunk, uint32_t offset, uint32_t cause) const {
+void V1Engine::ReportAbandoned(uint32_t chunk, uint32_t offset, uint32_t cause) const {
   if (observer_ == nullptr) return;
-  observer_->OnPacketGivenUp(CurrentKey(), {ChunkId{chunk}, offset, ChunkId{chunk}}, cause);
+  observer_->OnPacketAbandoned(CurrentKey(), {ChunkId{chunk}, offset, ChunkId{chunk}}, cause);
   observer_->OnLossBit(CurrentKey(), ChunkId{chunk}, cause);
 }
 
@@ -194,9 +182,9 @@ auto V1Engine::ReadAhead() -> Ahead {
     if (chunk.fragments > 0) {
       if (ReadFragment(chunk) == Fragment::kInvalid) {
         lost = true;
-        ReportGivenUp(chunk.id, offset, kLossChunkCorrupted);
+        ReportAbandoned(chunk.id, offset, kLossChunkCorrupted);
       } else if (lost) {
-        ReportGivenUp(chunk.id, offset, kLossOrphanContinuation);
+        ReportAbandoned(chunk.id, offset, kLossOrphanContinuation);
       }
     }
     if (at_chunk_ == last) break;
@@ -241,7 +229,7 @@ const Packet* V1Engine::NextPacket() {
       const uint32_t id = chunk.id;
       const uint32_t offset = chunk.next_fragment;
       if (chunk.fragments_read == 0 && (chunk.flags & kFirstContinues) != 0) {
-        ReportGivenUp(id, offset, kLossOrphanContinuation);
+        ReportAbandoned(id, offset, kLossOrphanContinuation);
         ReadFragment(chunk);  // its beginning is not here: skipped permanently
         chunk.skipped_last = true;
         dropped = 1;
@@ -252,7 +240,7 @@ const Packet* V1Engine::NextPacket() {
           case Ahead::kPacket:
             return Return(id, offset, identity, dropped);
           case Ahead::kLost:
-            ReportGivenUp(id, offset, kLossChunkCorrupted);
+            ReportAbandoned(id, offset, kLossChunkCorrupted);
             dropped = 1;
             moved = lost_ahead = true;  // continues in the chunk now reached
             break;
@@ -268,7 +256,7 @@ const Packet* V1Engine::NextPacket() {
         case Fragment::kEmpty:
           break;
         case Fragment::kInvalid:
-          ReportGivenUp(id, offset, kLossChunkCorrupted);
+          ReportAbandoned(id, offset, kLossChunkCorrupted);
           chunk.skipped_last = true;
           dropped = 1;
           break;

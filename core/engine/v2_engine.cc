@@ -6,6 +6,8 @@
 #include <cstring>
 #include <type_traits>
 
+#include "core/perfetto/page.h"
+
 namespace ringscope {
 namespace v2 {
 
@@ -24,22 +26,13 @@ auto V2Engine<kObserved, Store>::Tokenize(const ChunkCommit& commit) const -> In
 /// Sets what the first `count` fragments are like; all_whole: at least one is not empty.
 template <bool kObserved, typename Store>
 void V2Engine<kObserved, Store>::ReadFragments(Incoming& in, uint32_t count) const {
-  const ChunkCommit& commit = in.commit;
+  FragmentStatus end = FragmentStatus::kFragment;
   if constexpr (Store::kHasBytes) {
-    const auto payload_size = static_cast<uint32_t>(commit.payload.size());
-    for (; count > 0; --count) {
-      Fragment fragment;
-      const FragmentStatus status =
-          ReadFragment(commit.payload.data(), payload_size, in.fragment_bytes, fragment);
-      if (status != FragmentStatus::kFragment) {
-        in.broken = true;
-        in.writer_drop = status == FragmentStatus::kWriterDrop;
-        break;
-      }
+    end = VisitFragments(in.commit.payload, count, [&in](const Fragment& fragment) {
       in.fragment_bytes = fragment.end;
       in.all_whole |= fragment.size() > 0;
       ++in.fragments;
-    }
+    });
   } else {
     const ChunkShape& shape = store_.incoming();
     for (const ShapeFragment& fragment :
@@ -48,11 +41,10 @@ void V2Engine<kObserved, Store>::ReadFragments(Incoming& in, uint32_t count) con
       in.fragment_bytes = fragment.end;
       ++in.fragments;
     }
-    if (count > shape.fragments.size()) {
-      in.broken = true;
-      in.writer_drop = shape.end == FragmentStatus::kWriterDrop;
-    }
+    if (count > shape.fragments.size()) end = shape.end;
   }
+  in.broken = end != FragmentStatus::kFragment;
+  in.writer_drop = end == FragmentStatus::kWriterDrop;
 }
 
 template <bool kObserved, typename Store>
@@ -121,7 +113,7 @@ void V2Engine<kObserved, Store>::Take(const ChunkCommit& commit) {
   if (s_.rules.recommit_before_evict && recommits()) return;
   const bool was_there = !Store::kHasBytes && !s_.rules.recommit_before_evict &&
                          FindChunk(sequence, commit.chunk) != kNotFound;
-  if (!MakeRoom(in)) return;
+  if (!MakeSpace(in)) return;
   if (!s_.rules.recommit_before_evict && recommits()) return;
   if constexpr (!Store::kHasBytes) {
     // Its packets were counted as lost, and are there again.
@@ -195,7 +187,7 @@ void V2Engine<kObserved, Store>::Wrap() {
 /// Wraps if the chunk does not fit to the buffer's end, and clears the bytes it will take.
 /// @return false if the buffer is full and discards
 template <bool kObserved, typename Store>
-bool V2Engine<kObserved, Store>::MakeRoom(const Incoming& in) {
+bool V2Engine<kObserved, Store>::MakeSpace(const Incoming& in) {
   const uint32_t outer = OuterSize(in.size);
   if (outer > s_.size - s_.wr) {
     if (s_.discards) {
@@ -227,7 +219,7 @@ void V2Engine<kObserved, Store>::WriteChunk(uint32_t slot, const Incoming& in,
   chunk.payload_avail = static_cast<uint16_t>(in.fragment_bytes - in.consumed);
   chunk.flags = in.flags;
   chunk.all_whole = in.all_whole;
-  store_.MakeRoom(s_.chunks);
+  store_.MakeSpace(s_.chunks);
   const ChunkRef ref = s_.chunks.PushBack(chunk);
   store_.Write(ref, chunk, in.commit, in.fragment_bytes);
 
@@ -321,6 +313,21 @@ void V2Engine<kObserved, Store>::VisitWriterStats(
 }
 
 template <bool kObserved, typename Store>
+Result<uint64_t> V2Engine<kObserved, Store>::VisitChunks(const ChunkVisitor& visit) const {
+  // What is in front of the cursor comes last in the ring.
+  for (const bool after_cursor : {false, true}) {
+    for (ChunkRef ref = s_.chunks.begin(); ref != s_.chunks.end(); ++ref) {
+      const StoredChunk& chunk = s_.chunks[ref];
+      if ((chunk.offset() >= s_.wr) != after_cursor) continue;
+      visit(chunk.is_padding()
+                ? ObservedChunk{.offset = chunk.offset(), .outer_size = chunk.outer_size()}
+                : Observed(chunk));
+    }
+  }
+  return s_.wr;
+}
+
+template <bool kObserved, typename Store>
 ObservedChunk V2Engine<kObserved, Store>::Observed(const StoredChunk& chunk) const {
   return {.sequence = s_.sequences[chunk.sequence].key,
           .chunk = chunk.id,
@@ -351,14 +358,13 @@ namespace {
 static_assert(std::is_nothrow_move_constructible_v<State>);
 
 Result<State> MakeState(const V2Rules& rules, const EngineConfig& config) {
-  constexpr uint64_t kPage = 4096;
-  constexpr uint64_t kLimit = uint64_t{1} << 32;
-  if (config.size == 0 || config.size > kLimit - kPage)
+  constexpr uint64_t kLimit = (uint64_t{1} << 32) - kPageBytes;
+  if (config.size == 0 || config.size > kLimit)
     return Fail(ErrorCode::kLimit,
-                fmt::format("a v2 buffer has 1 to {} bytes, not {}", kLimit - kPage, config.size));
+                fmt::format("a v2 buffer has 1 to {} bytes, not {}", kLimit, config.size));
   State state;
   state.rules = rules;
-  state.size = (config.size + kPage - 1) / kPage * kPage;
+  state.size = PagesUp(config.size);
   state.discards = config.policy == FillPolicy::kDiscard;
   state.stats.buffer_size = state.size;
   return state;

@@ -127,7 +127,10 @@ class V2Engine : public Store::Interface {
   Result<std::unique_ptr<Engine>> Clone() const override;
   const BufferStats& stats() const override { return s_.stats; }
   void VisitWriterStats(const std::function<void(const WriterStats&)>& visit) const override;
+  Result<uint64_t> VisitChunks(const ChunkVisitor& visit) const override;
   std::string CheckInvariants() const override;
+  /// Chunks that reads and evictions looked at so far: the work done.
+  uint64_t looks() const { return looks_; }
 
  protected:
   void Take(const ChunkCommit& commit);
@@ -161,7 +164,7 @@ class V2Engine : public Store::Interface {
   uint32_t FindChunkAnywhere(const Sequence& sequence, ChunkId id) const;
   uint32_t InsertionPoint(const Sequence& sequence, ChunkId id) const;
   Recommit RecommitInPlace(ChunkRef ref, bool is_first, Incoming& in);
-  bool MakeRoom(const Incoming& in);
+  bool MakeSpace(const Incoming& in);
   bool KeepsStall(uint32_t slot, const Incoming& in, bool consecutive);
   void WriteChunk(uint32_t slot, const Incoming& in, bool sequence_is_new);
   void Wrap();
@@ -204,7 +207,8 @@ class V2Engine : public Store::Interface {
   Store store_;
   EngineObserver* observer_;
   StableVector<WriterHistogram> histograms_;  // by sequence slot; a clone has none
-  std::vector<Stall> stalls_;                 // the last of each, by sequence slot; if observed
+  uint64_t looks_ = 0;
+  std::vector<Stall> stalls_;  // the last of each, by sequence slot; if observed
   // The pass under way.
   ChunkRef read_ref_ = 0;
   bool reading_ = false;

@@ -103,7 +103,7 @@ TEST_P(V2Test, Ring_OverwritesTheOldest) {
   EXPECT_EQ(buffer.stats().bytes_overwritten, 1024u);
 }
 
-TEST_P(V2Test, Ring_WrapLeavesPaddingBehindASmallerChunk) {
+TEST_P(V2Test, Ring_WrapLeavesPaddingAfterASmallerChunk) {
   Buffer buffer = On(GetParam(), 4096);
   buffer.Commit(Chunk(1, 1, 0).Whole(2030, 'a')).Commit(Chunk(1, 1, 1).Whole(2030, 'b'));
   buffer.Commit(Chunk(1, 1, 2).Whole(100, 'c'));
@@ -299,6 +299,32 @@ TEST_P(V2Test, Stalls_AreReportedInEachPass) {
   buffer.Patch(1, 2, 0, 2, "bbbb");
   buffer.ReadAll();
   EXPECT_THAT(list.Take(), ::testing::ElementsAre("1#2 patch", "2#0 missing", "3#0 incomplete"));
+}
+
+/// Chunks that the passes look at, if each of 1,000 sequences stalls and is followed by a pass.
+template <bool kObserved>
+uint64_t LooksAtStalled(const char* release, EngineObserver* observer) {
+  constexpr uint16_t kSequences = 1000;
+  const auto engine =
+      FindEngine(release).value()->create({.size = 1 << 20, .observer = observer}).value();
+  const auto pass = [&engine] {
+    engine->BeginRead();
+    EXPECT_EQ(engine->NextPacket(), nullptr);
+  };
+  for (uint16_t i = 1; i <= kSequences; ++i) {
+    engine->Commit(Chunk(1, i, 0).Begins(10, 'a').commit());
+    pass();
+  }
+  for (uint32_t i = 0; i < kSequences; ++i) pass();
+  return dynamic_cast<v2::V2Engine<kObserved, v2::PayloadStore>&>(*engine).looks();
+}
+
+// An observer makes no difference: a stall is only reported again, not looked at again.
+TEST_P(V2Test, Stalls_AreLookedAtOnce) {
+  StallList list;
+  EXPECT_EQ(LooksAtStalled<false>(GetParam(), nullptr), 1000u);
+  EXPECT_EQ(LooksAtStalled<true>(GetParam(), &list), 1000u);
+  EXPECT_EQ(list.stalls.size(), 1000u * 1001 / 2 + 1000u * 1000);
 }
 
 // [ c0: a10 ] is read, c1 is never committed, [ c2: b10-> ][ c3: ->b10-> ] ... wait.

@@ -17,6 +17,7 @@ void V2Engine<kObserved, Store>::AddLoss(uint32_t slot, uint32_t bit, ChunkId at
 
 template <bool kObserved, typename Store>
 Reader V2Engine<kObserved, Store>::MakeReader(ChunkRef target) {
+  ++looks_;
   const uint32_t slot = s_.chunks[target].sequence;
   const Sequence& sequence = s_.sequences[slot];
   const StoredChunk& first = s_.chunks[sequence.chunks.front()];
@@ -102,8 +103,8 @@ bool V2Engine<kObserved, Store>::NextOf(Reader& reader) {
       case FragmentKind::kEnd:
         AddLoss(reader.slot, kLossOrphanContinuation, chunk.id);
         if constexpr (kObserved && kMode == Mode::kRead)
-          observer_->OnPacketGivenUp(sequence.key, {chunk.id, fragment.offset, chunk.id},
-                                     kLossOrphanContinuation);
+          observer_->OnPacketAbandoned(sequence.key, {chunk.id, fragment.offset, chunk.id},
+                                       kLossOrphanContinuation);
         if constexpr (!Store::kHasBytes)
           store_.tally().AddOrphan(
               reader.slot, fragment.size(),
@@ -137,8 +138,8 @@ bool V2Engine<kObserved, Store>::NextOf(Reader& reader) {
       if (outcome == Chain::kUnfinished) TallyCutOff(reader.slot, fragment.size());
     }
     if constexpr (kObserved && kMode == Mode::kRead)
-      observer_->OnPacketGivenUp(sequence.key,
-                                 {chunk.id, fragment.offset, packet_.place.last_chunk}, loss_bit);
+      observer_->OnPacketAbandoned(sequence.key,
+                                   {chunk.id, fragment.offset, packet_.place.last_chunk}, loss_bit);
   }
 }
 
@@ -225,8 +226,8 @@ auto V2Engine<kObserved, Store>::Reassemble(Reader& reader, const Fragment& begi
     if (outcome == Chain::kUnfinished && kMode == Mode::kRead)
       ReportStall(reader.slot, {stalled_at, stall});
   }
-  const bool consumes =
-      outcome != Chain::kUnfinished || (kMode == Mode::kErase && s_.rules.clearing_consumes_pieces);
+  const bool consumes = outcome != Chain::kUnfinished ||
+                        (kMode == Mode::kErase && s_.rules.clearing_consumes_fragments);
   if (consumes) {
     for (uint32_t i = 0; i < chain_.size(); ++i)
       if (chain_[i] > 0) Consume<kMode>(s_.chunks[list[i]], chain_[i]);
@@ -344,8 +345,9 @@ const Packet* V2Engine<kObserved, Store>::Advance() {
     if (NextOf<Mode::kRead>(reader_)) {
       reader_.moved = true;
       Sequence& sequence = s_.sequences[reader_.slot];
-      packet_.dropped = s_.rules.tells_loss_causes ? sequence.loss_bits
-                                                   : static_cast<uint32_t>(sequence.loss_bits != 0);
+      packet_.dropped = s_.rules.reports_loss_causes
+                            ? sequence.loss_bits
+                            : static_cast<uint32_t>(sequence.loss_bits != 0);
       sequence.loss_bits = 0;
       if constexpr (kObserved) observer_->OnPacketReturned(packet_);
       return &packet_;

@@ -7,7 +7,7 @@ namespace ringscope {
 /// predecessor plus named changes. Source: observed behaviour of the released buffers.
 struct V2Rules {
   /// previous_packet_dropped reports causes (LossBit values), not just 0 or 1.
-  bool tells_loss_causes = false;
+  bool reports_loss_causes = false;
   /// An abort marker among a chunk's fragments is not an ABI violation.
   bool allows_writer_drop = false;
   /// A chunk that was consumed while incomplete is taken in again if more of it comes.
@@ -25,7 +25,7 @@ struct V2Rules {
   /// chunks_overwritten counts chunks whose last fragment was lost, not all that were cleared.
   bool counts_lost_fragments = false;
   /// Clearing consumes the fragments of a packet that cannot be completed.
-  bool clearing_consumes_pieces = false;
+  bool clearing_consumes_fragments = false;
 };
 
 inline constexpr V2Rules kV54{};
@@ -43,13 +43,13 @@ inline constexpr V2Rules kV56 = [] {
   r.readmission_is_no_gap = true;
   r.recommit_before_evict = true;
   r.counts_lost_fragments = true;
-  r.clearing_consumes_pieces = true;
+  r.clearing_consumes_fragments = true;
   return r;
 }();
 
 inline constexpr V2Rules kV57 = [] {
   V2Rules r = kV56;
-  r.tells_loss_causes = true;
+  r.reports_loss_causes = true;
   return r;
 }();
 

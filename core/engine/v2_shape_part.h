@@ -36,7 +36,7 @@ void V2Engine<kObserved, Store>::SetShape(uint32_t slot, ChunkRef first) {
 /// The beginning of a packet was overwritten before its end was committed.
 template <bool kObserved, typename Store>
 void V2Engine<kObserved, Store>::TallyCutOff(uint32_t slot, uint32_t first_fragment) {
-  const uint64_t bytes = s_.rules.clearing_consumes_pieces ? packet_.size : first_fragment;
+  const uint64_t bytes = s_.rules.clearing_consumes_fragments ? packet_.size : first_fragment;
   store_.tally().AddOverwritten(slot, {1, bytes}, /*open=*/true);
 }
 
@@ -61,7 +61,7 @@ uint64_t V2Engine<kObserved, Store>::BytesAwaiting(const ChunkCommit& commit) {
   return bytes;
 }
 
-/// Bytes of a chunk that is not let in whose packets are accounted for already: it is in the
+/// Bytes of a chunk that is refused whose packets are accounted for already: it is in the
 /// buffer, or was.
 template <bool kObserved, typename Store>
 uint32_t V2Engine<kObserved, Store>::BytesKnown(const ChunkCommit& commit) {
@@ -88,14 +88,9 @@ void V2Engine<kObserved, Store>::TallyDiscarded(const ChunkCommit& commit) {
     chunk->bytes = BytesKnown(commit);
   }
 
-  size_t count = commit.fragments;
-  uint8_t flags = commit.flags;
-  if (!commit.complete && count > 0) {
-    --count;
-    flags &= static_cast<uint8_t>(~kLastContinues);
-  }
+  const auto [count, flags] = FinishedPartOf(commit.fragments, commit.flags, commit.complete);
   const ChunkShape& shape = store_.incoming();
-  const auto fragments = shape.fragments.first(std::min(count, shape.fragments.size()));
+  const auto fragments = shape.fragments.first(std::min<size_t>(count, shape.fragments.size()));
   uint32_t begin = 0;
   for (const ShapeFragment& fragment : fragments) {
     const uint32_t size = fragment.end - begin - fragment.header;

@@ -51,7 +51,7 @@ PatchTally& PatchTally::operator+=(const PatchTally& other) {
 }
 
 bool ChunkNode::is_special() const {
-  return fate == ChunkFate::kPartlyRead || fate == ChunkFate::kGivenUp ||
+  return fate == ChunkFate::kPartlyRead || fate == ChunkFate::kAbandoned ||
          fate == ChunkFate::kStalled || end != ChunkEnd::kClean || invalid > 0 || relocations > 0 ||
          patches.refused > 0;
 }
@@ -70,7 +70,7 @@ ChunkRun::ChunkRun(const ChunkNode& node)
       unpatched(node.unpatched ? 1 : 0),
       recommits(node.recommits),
       relocations(node.relocations),
-      given_up(node.pieces_given_up),
+      abandoned(node.abandoned_fragments),
       invalid(node.invalid),
       aborted(node.end == ChunkEnd::kAborted ? 1 : 0),
       broken(node.end == ChunkEnd::kBroken ? 1 : 0),
@@ -109,7 +109,7 @@ void ChunkRun::Append(const ChunkRun& next) {
   unpatched += next.unpatched;
   recommits += next.recommits;
   relocations += next.relocations;
-  given_up += next.given_up;
+  abandoned += next.abandoned;
   invalid += next.invalid;
   aborted += next.aborted;
   broken += next.broken;
@@ -126,11 +126,11 @@ std::optional<ChunkFate> ChunkRun::fate() const {
 FateCount SequenceGraph::written() const { return Sum(packets, false); }
 FateCount SequenceGraph::lost() const { return Sum(packets, true); }
 
-Link SequenceGraph::LinkBehind(size_t i) const {
+Link SequenceGraph::LinkAfter(size_t i) const {
   const Ends front = EndsOf(items[i]);
   const Ends back = i + 1 < items.size() ? EndsOf(items[i + 1]) : Ends{};
   if (front.continues_on_next != back.continues_previous) {
-    // Behind the last chunk nothing is broken yet.
+    // After the last chunk nothing is broken yet.
     return i + 1 < items.size() ? Link::kBroken : Link::kContinues;
   }
   if (!front.continues_on_next) return Link::kNone;

@@ -15,21 +15,21 @@
 
 namespace ringscope {
 
-// The chunk graph of a sequence: its chunks in order, what became of each, how packets go on from
-// one to the next, who pushed them out. ChunkGraphBuilder makes it in a replay; runs of like chunks
-// are folded on the way.
+// The chunk graph of a sequence: its chunks in order, what became of each, how packets continue
+// from one to the next, who evicted them. ChunkGraphBuilder makes it in a replay; runs of like
+// chunks are folded on the way.
 
 /// What became of a chunk, as far as its packets go.
 enum class ChunkFate : uint8_t {
-  kRead,         // every piece in it came out, or a read had nothing to take
-  kPartlyRead,   // some came out; the rest was evicted, refused or given up
+  kRead,         // every fragment of it was read, or a read had nothing to take
+  kPartlyRead,   // some was read; the rest was evicted, refused or abandoned
   kOverwritten,  // evicted, nothing of it read
   kDiscarded,    // the buffer refused it
   kRefused,      // the service refused it
-  kGivenUp,      // a read consumed it, and returned nothing of it
+  kAbandoned,    // a read consumed it, and returned nothing of it
   kReadable,     // still in the buffer: one more read would return the rest of it
-  kStalled,      // still in the buffer: some of it waits, or would be given up
-  kUnknown,      // the engine does not tell
+  kStalled,      // still in the buffer: some of it waits, or would be abandoned
+  kUnknown,      // the engine does not report it
 };
 template <>
 inline constexpr std::array kEnumNames<ChunkFate> = {"read",      "partly_read", "overwritten",
@@ -70,23 +70,23 @@ struct ChunkNode {
   ChunkFate fate = ChunkFate::kUnknown;
   std::optional<DiscardReason> discarded;
   std::optional<Refusal> refused;
-  std::optional<ChunkName> culprit;  // evicted: the commit that needed the room
+  std::optional<ChunkName> culprit;  // evicted: the commit that needed the space
   std::optional<StallReason> stall;  // what the sequence waited for here, last
   std::optional<LogMoment> stalled;  // the first read that it stalled
   uint32_t stalls = 0;               // how many reads it stalled
-  uint32_t recommits = 0;            // how often it came again
+  uint32_t recommits = 0;            // how often it was re-committed
   uint32_t relocations = 0;          // how often it moved to the write cursor
   std::optional<DiscardReason> recommit_refused;
   PatchTally patches;
   bool unpatched = false;  // still waited for patches when it left, or at the end
-  uint32_t pieces = 0;     // fragments that are packets or parts of packets
-  uint32_t pieces_read = 0;
-  uint32_t pieces_given_up = 0;
-  uint32_t pieces_readable = 0;  // at the end
-  uint32_t invalid = 0;          // packets returned, and then rejected by the service
-  uint32_t loss_bits = 0;        // that packets which begin here carried into the trace
-  bool next_read = false;        // a packet that goes on in the next chunk was read
-  FateTally packets;             // that begin here
+  uint32_t packet_fragments = 0;  // fragments that are packets or parts of packets
+  uint32_t read_fragments = 0;
+  uint32_t abandoned_fragments = 0;
+  uint32_t readable_fragments = 0;  // at the end
+  uint32_t invalid = 0;             // packets returned, and then rejected by the service
+  uint32_t loss_bits = 0;           // that packets which begin here carried into the trace
+  bool next_read = false;           // a packet that continues in the next chunk was read
+  FateTally packets;                // that begin here
 
   bool continues_previous() const { return (flags & kFirstContinues) != 0; }
   bool continues_on_next() const {
@@ -96,7 +96,7 @@ struct ChunkNode {
   bool is_special() const;
 };
 
-/// Chunks one behind the other that fared alike; where memory got short, also unlike ones.
+/// Consecutive chunks that fared alike; where memory got short, also unlike ones.
 struct ChunkRun {
   uint64_t first = 0;  // unwrapped ids, both ends included
   uint64_t last = 0;
@@ -108,19 +108,19 @@ struct ChunkRun {
   std::array<uint64_t, kChunkFates> by_fate{};  // chunks
   std::optional<DiscardReason> discarded;       // of all that were, if the same
   std::optional<Refusal> refused;
-  std::map<SequenceKey, uint64_t> culprits;  // chunks pushed out, by whom
+  std::map<SequenceKey, uint64_t> culprits;  // chunks evicted, by whom
   uint64_t other_culprits = 0;               // the same, by sequences beyond the first few
   PatchTally patches;
   uint64_t unpatched = 0;  // chunks
   uint64_t recommits = 0;
   uint64_t relocations = 0;
-  uint64_t given_up = 0;  // fragments
-  uint64_t invalid = 0;   // packets
-  uint64_t aborted = 0;   // chunks that end with an aborted packet
-  uint64_t broken = 0;    // chunks that end in a broken size
+  uint64_t abandoned = 0;  // fragments
+  uint64_t invalid = 0;    // packets
+  uint64_t aborted = 0;    // chunks that end with an aborted packet
+  uint64_t broken = 0;     // chunks that end in a broken size
   uint32_t loss_bits = 0;
   FateTally packets;
-  // How its ends are tied to what lies before and behind.
+  // How its ends are tied to what is before and after.
   bool continues_previous = false;
   bool continues_on_next = false;
   bool next_read = false;
@@ -143,10 +143,10 @@ using GraphItem = std::variant<ChunkNode, ChunkRun, ChunkGap>;
 
 /// How chunk `id` is tied to its successor.
 enum class Link : uint8_t {
-  kNone,       // no packet goes on
-  kRead,       // a packet goes on, and was read
-  kContinues,  // a packet goes on; it was not read
-  kBroken,     // a packet should go on, but the neighbour does not continue it
+  kNone,       // no packet continues
+  kRead,       // a packet continues, and was read
+  kContinues,  // a packet continues; it was not read
+  kBroken,     // a packet should continue, but the neighbour does not continue it
 };
 template <>
 inline constexpr std::array kEnumNames<Link> = {"none", "read", "not_read", "torn"};
@@ -165,7 +165,7 @@ struct SequenceGraph {
   FateCount written() const;
   FateCount lost() const;
   /// The tie between items[i] and items[i + 1].
-  Link LinkBehind(size_t i) const;
+  Link LinkAfter(size_t i) const;
 };
 
 /// Worst first: by bytes lost, then by packets lost, then by size.

@@ -10,7 +10,7 @@ namespace {
 using Kind = BufferEvent::Kind;
 
 /// Fragments that are packets or parts of packets; empty packets are none.
-uint32_t PiecesOf(const WrittenChunk& chunk) {
+uint32_t PacketFragmentsOf(const WrittenChunk& chunk) {
   const auto count = std::count_if(
       chunk.fragments.begin(), chunk.fragments.end(),
       [](const WrittenFragment& f) { return f.kind != FragmentKind::kWhole || f.size > 0; });
@@ -22,20 +22,21 @@ bool IsInBuffer(const ChunkNode& node) { return node.outer_size > 0 && !node.lef
 /// The fate of a chunk that is settled.
 ChunkFate FateOf(const ChunkNode& node) {
   if (node.refused) return ChunkFate::kRefused;
-  if (node.pieces_read >= node.pieces && node.outer_size > 0) return ChunkFate::kRead;
+  if (node.read_fragments >= node.packet_fragments && node.outer_size > 0) return ChunkFate::kRead;
   if (node.discarded) return ChunkFate::kDiscarded;
   if (node.outer_size == 0) return ChunkFate::kUnknown;
-  if (node.pieces_read > 0) return ChunkFate::kPartlyRead;
-  return node.culprit || node.recommit_refused ? ChunkFate::kOverwritten : ChunkFate::kGivenUp;
+  if (node.read_fragments > 0) return ChunkFate::kPartlyRead;
+  return node.culprit || node.recommit_refused ? ChunkFate::kOverwritten : ChunkFate::kAbandoned;
 }
 
 /// The fate of a chunk that is in the buffer at the end, after that was read out.
 ChunkFate FateAtEnd(const ChunkNode& node) {
-  if (node.pieces_read >= node.pieces) return ChunkFate::kRead;
-  if (node.pieces_read + node.pieces_given_up + node.pieces_readable < node.pieces)
+  if (node.read_fragments >= node.packet_fragments) return ChunkFate::kRead;
+  if (node.read_fragments + node.abandoned_fragments + node.readable_fragments <
+      node.packet_fragments)
     return ChunkFate::kStalled;
-  if (node.pieces_readable > 0) return ChunkFate::kReadable;
-  return node.pieces_read > 0 ? ChunkFate::kPartlyRead : ChunkFate::kGivenUp;
+  if (node.readable_fragments > 0) return ChunkFate::kReadable;
+  return node.read_fragments > 0 ? ChunkFate::kPartlyRead : ChunkFate::kAbandoned;
 }
 
 }  // namespace
@@ -74,7 +75,7 @@ void ChunkGraphBuilder::Describe(const ChunkCommit& commit, ChunkNode& node) {
   node.complete |= commit.complete;
   node.bytes = std::max(node.bytes, written_.bytes);
   node.fragments = std::max(node.fragments, static_cast<uint32_t>(written_.fragments.size()));
-  node.pieces = std::max(node.pieces, PiecesOf(written_));
+  node.packet_fragments = std::max(node.packet_fragments, PacketFragmentsOf(written_));
   node.flags |= written_.flags;
   if (node.end == ChunkEnd::kClean) node.end = written_.end;
 }
@@ -97,7 +98,7 @@ void ChunkGraphBuilder::OnChunk(BufferId buffer, const ChunkCommit& commit,
 }
 
 void ChunkGraphBuilder::OnChunkDone(BufferId buffer, const ChunkCommit& commit) {
-  // An engine that does not tell, or a chunk that it had left before and that came again in vain.
+  // An engine that does not report it, or a chunk that had left and was re-committed in vain.
   if (arriving_ != nullptr && !IsInBuffer(*arriving_))
     Settle(*LaneOf(buffer, commit.sequence), *arriving_);
   arriving_ = nullptr;
@@ -133,7 +134,7 @@ void ChunkGraphBuilder::OnBufferEvent(const BufferEvent& event) {
     case Kind::kReturned:
       return OnReturned(*lane, event);
     case Kind::kGivenUp:
-      return OnGivenUp(*lane, event);
+      return OnAbandoned(*lane, event);
     case Kind::kStalled:
       return OnStalled(*lane, event);
     default:
@@ -152,13 +153,13 @@ void ChunkGraphBuilder::OnDrainEvent(const BufferEvent& event) {
     return;
   }
   lane->chunks.VisitSpan(event.chunk.chunk, event.last_chunk,
-                         [](ChunkNode& node) { ++node.pieces_readable; });
+                         [](ChunkNode& node) { ++node.readable_fragments; });
 }
 
 void ChunkGraphBuilder::OnReturned(Lane& lane, const BufferEvent& event) {
   lane.chunks.VisitSpan(event.chunk.chunk, event.last_chunk, [&](ChunkNode& node) {
     const auto id = ChunkId{static_cast<uint32_t>(node.id)};
-    ++node.pieces_read;
+    ++node.read_fragments;
     if (id != event.last_chunk) node.next_read = true;
     if (id == event.chunk.chunk) node.loss_bits |= event.loss_bits;
     // A chunk can stay in the buffer after all of it was read.
@@ -166,9 +167,9 @@ void ChunkGraphBuilder::OnReturned(Lane& lane, const BufferEvent& event) {
   });
 }
 
-void ChunkGraphBuilder::OnGivenUp(Lane& lane, const BufferEvent& event) {
+void ChunkGraphBuilder::OnAbandoned(Lane& lane, const BufferEvent& event) {
   lane.chunks.VisitSpan(event.chunk.chunk, event.last_chunk,
-                        [](ChunkNode& node) { ++node.pieces_given_up; });
+                        [](ChunkNode& node) { ++node.abandoned_fragments; });
 }
 
 void ChunkGraphBuilder::OnErased(Lane& lane, const BufferEvent& event) {
@@ -177,7 +178,7 @@ void ChunkGraphBuilder::OnErased(Lane& lane, const BufferEvent& event) {
   if (event.erasure == Erasure::kMoved && node == arriving_) return;
   node->left = now_;
   if (event.by) node->culprit = event.by;
-  // The chunk under way can push out its own older copy; it settles when it is done.
+  // The chunk under way can evict its own older copy; it settles when it is done.
   if (node != arriving_) Settle(lane, *node);
 }
 

@@ -56,7 +56,7 @@ class ChunkGraphBuilder : public ReplayListener, public LedgerSink {
   Lane* LaneOf(BufferId buffer, SequenceKey sequence);
   void Describe(const ChunkCommit& commit, ChunkNode& node);
   void OnReturned(Lane& lane, const BufferEvent& event);
-  void OnGivenUp(Lane& lane, const BufferEvent& event);
+  void OnAbandoned(Lane& lane, const BufferEvent& event);
   void OnErased(Lane& lane, const BufferEvent& event);
   void OnDiscarded(Lane& lane, const BufferEvent& event);
   void OnStalled(Lane& lane, const BufferEvent& event);

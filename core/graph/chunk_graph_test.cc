@@ -93,7 +93,7 @@ const ChunkNode& NodeAt(const SequenceGraph& graph, size_t i) {
 Chunk Small(uint32_t id) { return Chunk(1, 1, id).Whole(8, kFill); }
 
 // [ c0 ][ c1 ] read [ c2 ] | [ c3 ] pushes out none of them in a large buffer
-TEST(ChunkGraph, EachFate_IsTold) {
+TEST(ChunkGraph, EachFate_IsShown) {
   const SequenceGraph graph = Log()
                                   .Commit(Chunk(1, 1, 0).Whole(1500, kFill))
                                   .Commit(Chunk(1, 1, 1).Whole(1500, kFill))
@@ -120,14 +120,14 @@ TEST(ChunkGraph, PacketsOverChunks_AreLinks) {
                                   .Commit(Chunk(1, 1, 5).Begins(8, kFill))
                                   .Graph();
   ASSERT_EQ(graph.items.size(), 6u);
-  EXPECT_EQ(graph.LinkBehind(0), Link::kRead);
-  EXPECT_EQ(graph.LinkBehind(1), Link::kRead);
-  EXPECT_EQ(graph.LinkBehind(2), Link::kNone);
-  EXPECT_EQ(graph.LinkBehind(3), Link::kBroken);
-  EXPECT_EQ(graph.LinkBehind(4), Link::kNone);
-  EXPECT_EQ(graph.LinkBehind(5), Link::kContinues);
+  EXPECT_EQ(graph.LinkAfter(0), Link::kRead);
+  EXPECT_EQ(graph.LinkAfter(1), Link::kRead);
+  EXPECT_EQ(graph.LinkAfter(2), Link::kNone);
+  EXPECT_EQ(graph.LinkAfter(3), Link::kBroken);
+  EXPECT_EQ(graph.LinkAfter(4), Link::kNone);
+  EXPECT_EQ(graph.LinkAfter(5), Link::kContinues);
   EXPECT_EQ(Story(graph)[3], "#3 partly_read");
-  EXPECT_EQ(NodeAt(graph, 3).pieces_given_up, 1u);
+  EXPECT_EQ(NodeAt(graph, 3).abandoned_fragments, 1u);
 }
 
 TEST(ChunkGraph, Gaps_AreIdsThatNeverCame) {
@@ -136,7 +136,7 @@ TEST(ChunkGraph, Gaps_AreIdsThatNeverCame) {
   EXPECT_NE(NodeAt(graph, 2).loss_bits, 0u);
 }
 
-TEST(ChunkGraph, IdsGoOnBeyondTheWrap) {
+TEST(ChunkGraph, IdsContinueAfterTheWrap) {
   const SequenceGraph graph = Log().Commit(Small(0xFFFFFFFF)).Commit(Small(0)).Read().Graph();
   EXPECT_THAT(Story(graph), ElementsAre("#4294967295 read", "#4294967296 read"));
 }
@@ -176,7 +176,7 @@ TEST(ChunkGraph, WhatStalls_SaysOnWhat) {
   EXPECT_TRUE(NodeAt(graph, 0).unpatched);
 }
 
-// V1 keeps chunks that were read. The orphan at the front of c2 was given up: nothing waits.
+// V1 keeps chunks that were read. The orphan at the front of c2 was abandoned: nothing waits.
 TEST(ChunkGraph, V1_KeepsChunksThatWerePartlyRead) {
   const SequenceGraph graph = Log()
                                   .Commit(Chunk(1, 1, 2).Ends(8, kFill).Whole(8, kFill))
@@ -209,14 +209,14 @@ TEST(ChunkGraph, DiscardedRecommit_DoesNotChangeTheFate) {
   EXPECT_EQ(NodeAt(graph, 0).recommit_refused, DiscardReason::kAlreadyConsumed);
 }
 
-TEST(ChunkGraph, AbortedPacket_IsToldAtItsChunk) {
+TEST(ChunkGraph, AbortedPacket_IsShownAtItsChunk) {
   const SequenceGraph graph = Log().Commit(Chunk(1, 1, 0).Whole(8, kFill).Aborted()).Read().Graph();
   EXPECT_EQ(NodeAt(graph, 0).end, ChunkEnd::kAborted);
   EXPECT_TRUE(NodeAt(graph, 0).is_special());
   EXPECT_EQ(graph.lost().packets, 1u);
 }
 
-/// 300 chunks, all read but for one that is given up at its end.
+/// 300 chunks, all read but for one that is abandoned at its end.
 Log LongLog() {
   Log log(uint64_t{1} << 16);
   for (uint32_t id = 0; id < 300; ++id) {
@@ -257,7 +257,7 @@ TEST(ChunkGraph, TroubleOfOneKind_FoldsInTheEnd) {
   EXPECT_EQ(std::get<ChunkRun>(graph.items[2]).aborted, 496u);
 }
 
-// Every other chunk is given up: nothing alike stands together, and still memory is bounded.
+// Every other chunk is abandoned: no two alike are neighbours, and still memory is bounded.
 TEST(ChunkGraph, EndlessTrouble_IsFoldedFromTheOldestOn) {
   Log log(uint64_t{1} << 16);
   constexpr uint32_t kChunks = 3000;
@@ -301,7 +301,7 @@ TEST(ChunkGraph, RefusedByTheService_NeverCameIn) {
   EXPECT_EQ(NodeAt(graph, 0).refused, Refusal::kNoSuchBuffer);
 }
 
-// Another buffer takes the id, and the writer starts anew.
+// Another buffer takes the id, and the writer starts again.
 TEST(ChunkGraph, ReplacedBuffers_HaveGraphsOfTheirOwn) {
   GraphRun run({}, {});
   const Request first = Request(1).Move(1, Small(0));

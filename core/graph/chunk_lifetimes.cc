@@ -38,7 +38,7 @@ void ChunkLives::OnChunk(BufferId buffer, const ChunkCommit& commit,
 void ChunkLives::OnChunkDone(BufferId id, const ChunkCommit&) {
   Buffer& buffer = buffers_[Raw(id)];
   const uint64_t key = current_.chunk.Packed();
-  if (current_.entry == Entry::kUntold && buffer.held.contains(key))
+  if (current_.entry == Entry::kNotReported && buffer.held.contains(key))
     current_.entry = Entry::kUnchanged;
   if (current_.entered()) {
     End(buffer, key, Exit::kReplaced);

@@ -13,25 +13,25 @@
 
 namespace ringscope {
 
-/// One commit of a chunk, and what became of it. A chunk that is committed again lives again.
+/// One commit of a chunk, and what became of it. A chunk that is re-committed lives again.
 struct ChunkLife {
   /// How the buffer took it.
   enum class Entry : uint8_t {
-    kCommitted,  // at the write cursor
-    kRewritten,  // in place of an earlier commit of the same chunk
-    kRelocated,  // at the write cursor, an earlier commit of the same chunk having been consumed
-    kUnchanged,  // the buffer had it as it is
-    kDiscarded,  // not at all: see `why`
-    kRefused,    // the service did not let it through: see `why`
-    kUntold,     // the engine does not tell (a plug-in without observer callbacks)
+    kCommitted,    // at the write cursor
+    kRewritten,    // in place of an earlier commit of the same chunk
+    kRelocated,    // at the write cursor, an earlier commit of the same chunk having been consumed
+    kUnchanged,    // the buffer had it as it is
+    kDiscarded,    // not at all: see `why`
+    kRefused,      // the service did not let it through: see `why`
+    kNotReported,  // the engine does not report it (a plug-in without observer callbacks)
   };
   /// How it left.
   enum class Exit : uint8_t {
     kNone,      // it never was in the buffer
     kHeld,      // it did not: the log ends, or another buffer takes this one's place
     kRead,      // all its packets were consumed
-    kEvicted,   // its room was needed: see `evicted_by`
-    kReplaced,  // the same chunk was committed again
+    kEvicted,   // its space was needed: see `evicted_by`
+    kReplaced,  // the same chunk was re-committed
   };
 
   uint64_t number = 0;  // of the commit, counted over the session, from 1
@@ -44,7 +44,7 @@ struct ChunkLife {
   bool complete = true;        // false: scraped while the writer still had it
   uint32_t payload_bytes = 0;  // as committed
 
-  Entry entry = Entry::kUntold;
+  Entry entry = Entry::kNotReported;
   const char* why = "";     // kDiscarded, kRefused: a name
   uint64_t offset = 0;      // bytes, of its header in the buffer
   uint32_t outer_size = 0;  // bytes occupied, header and alignment included
@@ -52,7 +52,7 @@ struct ChunkLife {
   Exit exit = Exit::kNone;
   LogMoment left;                       // kHeld: the last record
   uint32_t unread_bytes = 0;            // of its fragments when it left, not consumed
-  std::optional<ChunkName> evicted_by;  // the chunk that needed the room
+  std::optional<ChunkName> evicted_by;  // the chunk that needed the space
   uint64_t evicted_by_number = 0;       // of that commit
 
   /// Whether it went into the buffer.
@@ -67,13 +67,13 @@ template <>
 inline constexpr std::array kEnumNames<ChunkLife::Exit> = {"none", "held", "read", "evicted",
                                                            "replaced"};
 
-/// Hears of each life twice if the chunk went into a buffer, else once.
+/// Receives each life twice if the chunk went into a buffer, else once.
 class ChunkLifeListener {
  public:
   virtual ~ChunkLifeListener() = default;
   /// The buffer (or the service) has answered the commit; nothing is known yet of the exit.
   virtual void OnChunkEntered(const ChunkLife&) {}
-  /// Called before the OnChunkEntered of the commit that drove it out.
+  /// Called before the OnChunkEntered of the commit that evicted it.
   virtual void OnChunkLeft(const ChunkLife&) {}
 };
 
@@ -82,7 +82,7 @@ class ChunkLives : public ReplayListener {
  public:
   explicit ChunkLives(ChunkLifeListener& listener) : listener_(listener) {}
 
-  /// At the end of the log: what is still held is told.
+  /// At the end of the log: what is still held is reported.
   void Finish();
 
   const LogMoment& now() const { return now_; }

@@ -56,7 +56,7 @@ std::vector<std::string> LivesOf(const std::string& engine, const std::vector<Op
 
 Op LifetimeReadOp() { return {.time_ns = {}, .body = ReadPass{.buffer = BufferId{1}}}; }
 
-TEST(ChunkLives, Evicted_NamesTheCommitThatNeededTheRoom) {
+TEST(ChunkLives, Evicted_NamesTheCommitThatNeededTheSpace) {
   const Request first = Request(1).Move(1, Chunk(1, 1, 0).Whole(3000, 'a'));
   const Request second = Request(1).Move(1, Chunk(1, 2, 7).Whole(3000, 'a'));
   EXPECT_THAT(LivesOf("v2@58", {BufferOp(1), first.op(), second.op()}),

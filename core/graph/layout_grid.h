@@ -20,7 +20,7 @@ struct LayoutShare {
 /// The shares of a layout: sequences first, the largest in front; then padding, then unused.
 std::vector<LayoutShare> SharesOf(const BufferLayout& layout);
 
-/// A stretch of a layout that one cell of a map stands for.
+/// The part of a layout that one cell of a map shows.
 struct LayoutCell {
   size_t share = 0;       // index in SharesOf: who has most of it
   bool consumed = false;  // a chunk's part that was read, mostly

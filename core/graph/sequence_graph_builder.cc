@@ -66,11 +66,11 @@ void ChunkLane::AddStrayPatches(ChunkId chunk, uint64_t patches) {
     orphan_patches_ += patches;
 }
 
-/// The run that this id lies in, or nullptr.
+/// The run that has this id, or nullptr.
 ChunkRun* ChunkLane::RunOf(uint64_t id) {
-  const auto behind = runs_.upper_bound(id);
-  if (behind == runs_.begin()) return nullptr;
-  ChunkRun& run = std::prev(behind)->second;
+  const auto after = runs_.upper_bound(id);
+  if (after == runs_.begin()) return nullptr;
+  ChunkRun& run = std::prev(after)->second;
   return id <= run.last ? &run : nullptr;
 }
 
@@ -90,7 +90,7 @@ bool ChunkLane::IsNearChosen(uint64_t id) const {
 /// Whether the chunk's story is over, and nobody asked to see it alone.
 bool ChunkLane::IsDone(const Entry& entry) const {
   if (!entry.settled || options_.full || IsNearChosen(entry.node.id)) return false;
-  return at_end_ || entry.node.complete || ids_.newest() >= entry.node.id + kMayComeAgain;
+  return at_end_ || entry.node.complete || ids_.newest() >= entry.node.id + kMayBeRecommitted;
 }
 
 bool ChunkLane::CanFold(const Entry& entry) const {
@@ -113,8 +113,8 @@ void ChunkLane::Fold() {
     return entry.second.settled && entry.second.node.is_special();
   });
   if (static_cast<size_t>(special) > kMaxSpecial) folds_special_ = true;
-  std::vector<std::vector<Piece>> stretches;
-  bool open = false;  // the last stretch can go on
+  std::vector<std::vector<Foldable>> stretches;
+  bool open = false;  // the last stretch can continue
   const auto add = [&](const ChunkRun& run, bool is_node) {
     if (!open || !CanJoin(stretches.back().back().run, run)) stretches.emplace_back();
     stretches.back().push_back({run, is_node});
@@ -129,11 +129,11 @@ void ChunkLane::Fold() {
       open = false;
   }
   for (; run != runs_.end(); ++run) add(run->second, false);
-  for (const std::vector<Piece>& stretch : stretches) FoldStretch(stretch);
+  for (const std::vector<Foldable>& stretch : stretches) FoldStretch(stretch);
   FoldOldestHalf();
 }
 
-/// A chunk that lies inside of a run belongs to it once its story is over.
+/// A chunk inside a run belongs to it once its story is over.
 void ChunkLane::FoldLateComers() {
   for (auto at = nodes_.begin(); at != nodes_.end();) {
     ChunkRun* run = IsDone(at->second) ? RunOf(at->first) : nullptr;
@@ -147,7 +147,7 @@ void ChunkLane::FoldLateComers() {
 }
 
 /// Folds neighbours that are alike, but for the chunks at both ends.
-void ChunkLane::FoldStretch(const std::vector<Piece>& stretch) {
+void ChunkLane::FoldStretch(const std::vector<Foldable>& stretch) {
   const size_t context = options_.around ? 0 : kContext;
   size_t begin = 0, end = stretch.size();
   while (begin < end && begin < context && stretch[begin].is_node) ++begin;

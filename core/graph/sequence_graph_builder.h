@@ -18,7 +18,7 @@ struct FoldOptions {
   std::optional<ChunkId> around;
 };
 
-/// The chunks of one sequence while a replay goes on. What is settled and like its neighbours is
+/// The chunks of one sequence during a replay. What is settled and like its neighbours is
 /// folded, but for a few chunks at each end of a run. Memory: O(chunks held + kMaxItems).
 class ChunkLane {
  public:
@@ -34,14 +34,14 @@ class ChunkLane {
   /// Settled chunks and runs kept, unless all are to be shown; beyond, the oldest half is folded
   /// into one run.
   static constexpr size_t kMaxItems = 512;
-  /// How far a writer must have gone on before a chunk that was only scraped can be folded.
-  static constexpr uint64_t kMayComeAgain = 8;
+  /// How far a writer must have continued before a chunk that was only scraped can be folded.
+  static constexpr uint64_t kMayBeRecommitted = 8;
 
   explicit ChunkLane(FoldOptions options) : options_(options) {}
 
-  /// A chunk comes, for the first time or again.
+  /// A chunk is committed, for the first time or again.
   struct Arrival {
-    ChunkNode* node = nullptr;  // nullptr: it was folded, and that it came again is counted
+    ChunkNode* node = nullptr;  // nullptr: it was folded, and the re-commit is counted
     bool is_new = false;
   };
   Arrival Arrive(ChunkId chunk);
@@ -61,12 +61,12 @@ class ChunkLane {
       if (!entry.settled) visit(entry.node);
   }
 
-  /// The chunk's fate stands; it may still come again.
+  /// The chunk's fate is final unless it is re-committed.
   void Settle(ChunkNode& node);
-  /// Nothing comes any more: all fates stand.
+  /// The log is at its end: all fates are final.
   void SettleAll();
   void AddPacket(const PacketAccount& account);
-  /// Patches for a chunk that is no more among the unfolded ones.
+  /// Patches for a chunk that is not among the unfolded ones.
   void AddStrayPatches(ChunkId chunk, uint64_t patches);
 
   /// Everything in order, with the gaps. The lane is of no further use.
@@ -78,7 +78,7 @@ class ChunkLane {
     bool settled = false;
   };
   /// A settled chunk or a run, on the way to being folded.
-  struct Piece {
+  struct Foldable {
     ChunkRun run;
     bool is_node = false;
   };
@@ -94,12 +94,12 @@ class ChunkLane {
   bool CanJoin(const ChunkRun& run, const ChunkRun& next) const;
   void Fold();
   void FoldLateComers();
-  void FoldStretch(const std::vector<Piece>& stretch);
+  void FoldStretch(const std::vector<Foldable>& stretch);
   void FoldOldestHalf();
 
   const FoldOptions options_;
   Nodes nodes_;
-  Runs runs_;  // by first id; nodes that come late may lie inside of one until they are folded
+  Runs runs_;  // by first id; nodes that come late may be inside of one until they are folded
   IntervalSet seen_;
   ChunkIdUnwrapper ids_;
   size_t settled_since_fold_ = 0;

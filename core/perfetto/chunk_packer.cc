@@ -20,9 +20,9 @@ void AppendWideSize(std::string& out, size_t size) {
 
 bool ChunkPacker::AddFragment(Bytes& packet) {
   // A fragment at the front of a chunk that continues a packet has a wide size.
-  const bool is_first_piece = !(continues_ && fragments_ == 0);
-  const size_t size = std::min(packet.size(), Room() - kWideSize);
-  const bool is_whole = is_first_piece && size == packet.size();
+  const bool is_first_fragment = !(continues_ && fragments_ == 0);
+  const size_t size = std::min(packet.size(), Space() - kWideSize);
+  const bool is_whole = is_first_fragment && size == packet.size();
   if (is_whole && size < kSmallestWide)
     payload_.push_back(static_cast<char>(size));
   else

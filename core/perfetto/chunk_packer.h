@@ -13,11 +13,11 @@ namespace ringscope {
 ///
 /// What a writer does with sizes: a packet that is whole in a chunk and is shorter than 128 bytes
 /// has a size of one byte, every other fragment one of four; and a packet is not begun where fewer
-/// than kLeastRoom bytes are left. Source: the chunks of recorded sessions.
+/// than kLeastSpace bytes are left. Source: the chunks of recorded sessions.
 class ChunkPacker {
  public:
-  static constexpr size_t kPayload = 4080;  // bytes of a chunk of a 4 KiB page, after its header
-  static constexpr size_t kLeastRoom = 11;  // bytes
+  static constexpr size_t kPayload = 4080;   // bytes of a chunk of a 4 KiB page, after its header
+  static constexpr size_t kLeastSpace = 11;  // bytes
 
   explicit ChunkPacker(WriterId writer) : writer_(writer) {}
 
@@ -25,10 +25,10 @@ class ChunkPacker {
   /// each chunk that this completes; payloads are kPayload bytes, zeros after the last fragment.
   template <typename Emit>
   void Add(Bytes packet, Emit emit) {
-    if (fragments_ > 0 && (Room() < kLeastRoom || fragments_ == kMaxFragmentCount))
+    if (fragments_ > 0 && (Space() < kLeastSpace || fragments_ == kMaxFragmentCount))
       EmitChunk(false, emit);
     while (AddFragment(packet)) EmitChunk(true, emit);
-    if (Room() == 0) EmitChunk(false, emit);
+    if (Space() == 0) EmitChunk(false, emit);
   }
 
   /// Emits the chunk that is not full, if there is one.
@@ -41,7 +41,7 @@ class ChunkPacker {
   size_t pending() const { return payload_.size(); }
 
  private:
-  size_t Room() const { return kPayload - payload_.size(); }
+  size_t Space() const { return kPayload - payload_.size(); }
 
   /// Appends what fits of the packet, and takes it off its front. @return whether some is left
   bool AddFragment(Bytes& packet);

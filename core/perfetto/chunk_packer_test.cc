@@ -52,11 +52,11 @@ class Packed {
         const auto size = static_cast<uint32_t>(chunk.payload.size());
         EXPECT_EQ(ReadFragment(payload, size, offset, fragment), FragmentStatus::kFragment);
         const FragmentKind kind = KindOf(fragment, size, chunk.header.flags);
-        const std::string piece = chunk.payload.substr(fragment.body, fragment.size());
+        const std::string fragment_bytes = chunk.payload.substr(fragment.body, fragment.size());
         if (kind == FragmentKind::kWhole || kind == FragmentKind::kBegin)
-          packets.push_back(piece);
+          packets.push_back(fragment_bytes);
         else
-          packets.back() += piece;
+          packets.back() += fragment_bytes;
         offset = fragment.end;
       }
     }
@@ -106,12 +106,12 @@ TEST(ChunkPacker, FullChunk_IsEmittedAtOnce) {
 }
 
 TEST(ChunkPacker, TooLittleRoom_StartsTheNextChunk) {
-  for (const size_t room : {1u, 4u, 10u, 11u, 12u}) {
+  for (const size_t space : {1u, 4u, 10u, 11u, 12u}) {
     Packed packed;
-    packed.Add(std::string(4076 - room, 'a')).Add(std::string(300, 'b')).Finish();
-    EXPECT_THAT(packed.Flags(), room < 11 ? ElementsAre(0, 0) : ElementsAre(2, 1)) << room;
+    packed.Add(std::string(4076 - space, 'a')).Add(std::string(300, 'b')).Finish();
+    EXPECT_THAT(packed.Flags(), space < 11 ? ElementsAre(0, 0) : ElementsAre(2, 1)) << space;
     EXPECT_THAT(packed.Packets(),
-                ElementsAre(std::string(4076 - room, 'a'), std::string(300, 'b')));
+                ElementsAre(std::string(4076 - space, 'a'), std::string(300, 'b')));
   }
 }
 

@@ -42,7 +42,7 @@ INSTANTIATE_TEST_SUITE_P(
     Table, FragmentTest,
     ::testing::Values(
         FragmentCase{"Empty", "", 0, S::kNone, 0, 0},
-        FragmentCase{"BehindTheEnd", "\1a", 2, S::kNone, 0, 0},
+        FragmentCase{"AfterTheEnd", "\1a", 2, S::kNone, 0, 0},
         FragmentCase{"OneByte", "\1a", 0, S::kFragment, 1, 2},
         FragmentCase{"ZeroSize", std::string("\0a", 2), 0, S::kFragment, 1, 1},
         FragmentCase{"TwoByteSize", "\x80\1" + Long(128), 0, S::kFragment, 2, 130},

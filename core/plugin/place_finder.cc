@@ -34,8 +34,8 @@ class AllButReturned : public EngineObserver {
                      PatchMiss miss) override {
     observer_->OnPatchMissed(chunk, patches, miss);
   }
-  void OnPacketGivenUp(SequenceKey sequence, const PacketPlace& place, uint32_t cause) override {
-    observer_->OnPacketGivenUp(sequence, place, cause);
+  void OnPacketAbandoned(SequenceKey sequence, const PacketPlace& place, uint32_t cause) override {
+    observer_->OnPacketAbandoned(sequence, place, cause);
   }
   void OnLossBit(SequenceKey sequence, ChunkId chunk, uint32_t bit) override {
     observer_->OnLossBit(sequence, chunk, bit);
@@ -116,6 +116,9 @@ class PlaceFinder final : public Engine {
   const BufferStats& stats() const override { return engine_->stats(); }
   void VisitWriterStats(const std::function<void(const WriterStats&)>& visit) const override {
     engine_->VisitWriterStats(visit);
+  }
+  Result<uint64_t> VisitChunks(const ChunkVisitor& visit) const override {
+    return engine_->VisitChunks(visit);
   }
   std::string CheckInvariants() const override { return engine_->CheckInvariants(); }
 

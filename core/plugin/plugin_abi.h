@@ -137,7 +137,7 @@ typedef void (*ringscope_writer_visitor)(void* context, const ringscope_writer* 
 /* A chunk in the buffer. */
 typedef struct ringscope_chunk {
   uint32_t struct_size;
-  ringscope_sequence sequence;
+  ringscope_sequence sequence; /* 0:0 for padding (visit_chunks) */
   uint32_t chunk;
   uint32_t outer_size;    /* occupied, header and alignment included */
   uint64_t offset;        /* of the chunk's header in the buffer */
@@ -149,6 +149,8 @@ typedef struct ringscope_chunk {
   uint32_t reserved_too;
   ringscope_slice payload; /* as stored, payload_size bytes; or none */
 } ringscope_chunk;
+
+typedef void (*ringscope_chunk_visitor)(void* context, const ringscope_chunk* chunk);
 
 enum ringscope_discard_reason {
   RINGSCOPE_DISCARD_SEALED = 0,           /* discard mode, and a chunk did not fit before */
@@ -263,6 +265,10 @@ typedef struct ringscope_plugin {
   /* Checks the buffer's own structures, for tests and fuzzers. What is wrong, or NULL; valid until
    * the buffer's next call. */
   const char* (*check)(void* buffer);
+  /* Calls `visit` for what is in the buffer, chunks and padding, in order of offsets. What they
+   * leave out was never written. Returns the write cursor: where the next chunk goes, unless it
+   * does not fit there. */
+  uint64_t (*visit_chunks)(void* buffer, ringscope_chunk_visitor visit, void* context);
 } ringscope_plugin;
 
 /* The exported function's type. `host_abi_version` is ringscope's, for a plug-in that can serve

@@ -114,7 +114,7 @@ void BufferObserver::OnPacketReturned(const Packet& packet) {
   Emit(event);
 }
 
-void BufferObserver::OnPacketGivenUp(SequenceKey sequence, const PacketPlace& place,
+void BufferObserver::OnPacketAbandoned(SequenceKey sequence, const PacketPlace& place,
                                      uint32_t cause) {
   BufferEvent event = Of(Kind::kGivenUp, sequence, place);
   event.loss_bits = cause;

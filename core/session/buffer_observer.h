@@ -31,7 +31,7 @@ class BufferObserver : public EngineObserver {
   void OnPatchMissed(const ObservedChunk* chunk, const ChunkPatches& patches,
                      PatchMiss miss) override;
   void OnPacketReturned(const Packet& packet) override;
-  void OnPacketGivenUp(SequenceKey sequence, const PacketPlace& place, uint32_t cause) override;
+  void OnPacketAbandoned(SequenceKey sequence, const PacketPlace& place, uint32_t cause) override;
   void OnLossBit(SequenceKey sequence, ChunkId chunk, uint32_t bit) override;
   void OnWrap() override;
   void OnPadding(uint64_t offset, uint32_t size) override;

@@ -129,7 +129,7 @@ std::string EngineAgreement::CheckReleases() {
   }
 
   if (traits_.fits && written_ != nullptr) {
-    // Where no room is needed, releases before v56 make none in vain; but they flag what comes
+    // Where no space is needed, releases before v56 clear none in vain; but they flag what comes
     // again.
     const Flags flags = traits_.scrapes ? Flags::kApart : Flags::kWhetherSet;
     if (std::string wrong = SameStep(v56, v55, flags); !wrong.empty()) return wrong;

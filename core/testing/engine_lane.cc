@@ -28,6 +28,19 @@ std::vector<Seen> Read(Engine& engine, uint64_t max_packets = UINT64_MAX) {
   return packets;
 }
 
+HeldChunk Keep(const ObservedChunk& chunk) {
+  return {chunk.sequence,     chunk.chunk,         chunk.offset, chunk.outer_size,
+          chunk.payload_size, chunk.payload_avail, chunk.flags,  chunk.incomplete};
+}
+
+std::vector<HeldChunk> ChunksOf(const Engine& engine) {
+  std::vector<HeldChunk> chunks;
+  const auto cursor =
+      engine.VisitChunks([&](const ObservedChunk& chunk) { chunks.push_back(Keep(chunk)); });
+  chunks.push_back({.offset = *cursor});
+  return chunks;
+}
+
 const StatSet kTallied = {&BufferStats::chunks_written,        &BufferStats::bytes_written,
                           &BufferStats::chunks_relocated,      &BufferStats::patches_succeeded,
                           &BufferStats::patches_failed,        &BufferStats::write_wrap_count,
@@ -63,6 +76,17 @@ std::string Difference(BufferStats a, BufferStats b, const StatSet& apart) {
 void LaneObserver::OnCommitted(const ObservedChunk& chunk) {
   ++stats.chunks_written;
   stats.bytes_written += chunk.outer_size;
+  held[chunk.offset] = Keep(chunk);
+}
+
+void LaneObserver::OnRewritten(const ObservedChunk& chunk) {
+  ++stats.chunks_rewritten;
+  held[chunk.offset] = Keep(chunk);
+}
+
+void LaneObserver::OnPatched(const ObservedChunk& chunk, const ChunkPatches& patches) {
+  stats.patches_succeeded += patches.patches.size();
+  held[chunk.offset] = Keep(chunk);
 }
 
 void LaneObserver::OnDiscarded(const ChunkCommit&, DiscardReason reason) {
@@ -98,7 +122,32 @@ std::string EngineLane::Apply(const RandomStream::Step& step) {
       break;
   }
   stats = plain_->stats();
-  return Check();
+  const std::string wrong = Check();
+  return wrong.empty() ? CheckChunks() : wrong;
+}
+
+/// An engine's chunks are those that it reported, in order of offsets; with padding, back to back.
+std::string EngineLane::CheckChunks() const {
+  std::vector<HeldChunk> chunks = ChunksOf(*observed_);
+  if (chunks != ChunksOf(*plain_)) return "an observer changes what is in the buffer";
+  if (chunks.back().offset > stats.buffer_size) return "the write cursor is out of bounds";
+  chunks.pop_back();
+  uint64_t end = 0;
+  auto reported = observer_.held.begin();
+  for (const HeldChunk& chunk : chunks) {
+    if (chunk.offset != end) return fmt::format("{} follows {} in the buffer", chunk.offset, end);
+    end += chunk.outer_size;
+    if (chunk.sequence == SequenceKey{}) continue;
+    if (reported == observer_.held.end() || reported->second.payload_avail < chunk.payload_avail)
+      return fmt::format("the chunk at {} was not reported", chunk.offset);
+    // Reads since then may have consumed more of it.
+    HeldChunk expected = (reported++)->second;
+    expected.payload_avail = chunk.payload_avail;
+    if (chunk != expected) return fmt::format("the chunk at {} was not reported", chunk.offset);
+  }
+  if (reported != observer_.held.end())
+    return fmt::format("the chunk at {} is not in the buffer", reported->first);
+  return end <= stats.buffer_size ? "" : "the chunks are larger than the buffer";
 }
 
 std::string EngineLane::ReadBoth(uint64_t max_packets) {
@@ -117,6 +166,7 @@ std::string EngineLane::ReadClone() {
   expected.readaheads_failed = expected.readaheads_succeeded = 0;
   if (const auto differs = Difference(expected, clone->stats()); !differs.empty())
     return "a clone's counters: " + differs;
+  if (ChunksOf(*clone) != ChunksOf(*plain_)) return "a clone has other chunks";
   const std::vector<Seen> cloned = Read(*clone);
   if (const auto differs = Difference(before, plain_->stats()); !differs.empty())
     return "a read of a clone changes the original: " + differs;

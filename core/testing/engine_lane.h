@@ -1,6 +1,7 @@
 #ifndef RINGSCOPE_CORE_TESTING_ENGINE_LANE_H_
 #define RINGSCOPE_CORE_TESTING_ENGINE_LANE_H_
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +23,18 @@ struct Seen {
   friend bool operator==(const Seen&, const Seen&) = default;
 };
 
+/// A chunk (or padding) in the buffer, kept; see ObservedChunk.
+struct HeldChunk {
+  SequenceKey sequence;
+  ChunkId chunk{};
+  uint64_t offset = 0;
+  uint32_t outer_size = 0, payload_size = 0, payload_avail = 0;
+  uint8_t flags = 0;
+  bool incomplete = false;
+
+  friend bool operator==(const HeldChunk&, const HeldChunk&) = default;
+};
+
 std::string Describe(const Seen& seen);
 
 /// The first difference, as text; empty: none.
@@ -31,16 +44,15 @@ using StatSet = std::vector<uint64_t BufferStats::*>;
 /// The first counter that differs, those in `apart` left out; empty: none.
 std::string Difference(BufferStats a, BufferStats b, const StatSet& apart = {});
 
-/// Counts the calls, as the engine should.
+/// Counts the calls, as the engine should, and keeps which chunks it must have.
 class LaneObserver : public EngineObserver {
  public:
   void OnCommitted(const ObservedChunk& chunk) override;
-  void OnRewritten(const ObservedChunk&) override { ++stats.chunks_rewritten; }
+  void OnRewritten(const ObservedChunk& chunk) override;
+  void OnErased(const ObservedChunk& chunk) override { held.erase(chunk.offset); }
   void OnRelocated(const ObservedChunk&) override { ++stats.chunks_relocated; }
   void OnDiscarded(const ChunkCommit&, DiscardReason reason) override;
-  void OnPatched(const ObservedChunk&, const ChunkPatches& patches) override {
-    stats.patches_succeeded += patches.patches.size();
-  }
+  void OnPatched(const ObservedChunk& chunk, const ChunkPatches& patches) override;
   void OnPatchMissed(const ObservedChunk*, const ChunkPatches&, PatchMiss) override {
     ++stats.patches_failed;
   }
@@ -50,6 +62,7 @@ class LaneObserver : public EngineObserver {
 
   BufferStats stats;  // as far as the calls report it
   uint64_t returned = 0;
+  std::map<uint64_t, HeldChunk> held;  // by offset, as they were reported last
 };
 
 /// One engine, unobserved and observed, which must not make a difference.
@@ -70,6 +83,7 @@ class EngineLane {
   std::string ReadBoth(uint64_t max_packets);
   std::string ReadClone();
   std::string Check();
+  std::string CheckChunks() const;
 
   const bool discards_;
   LaneObserver observer_;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kAbortMarker = "\xFF\xFF\xFF\x7F";
 
-/// Fragments of these bytes need two bytes for their size; for room, all count as if.
+/// Fragments of these bytes need two bytes for their size; for space, all count as if.
 constexpr uint32_t kSizeBytes = 2;
 
 /// Payloads of which a whole number fills a buffer to its last byte.
@@ -122,9 +122,9 @@ RandomStream::BuiltChunk RandomStream::Build(Writer& writer, bool may_begin) {
   BuiltChunk chunk;
   chunk.id = writer.next_chunk;
   writer.next_chunk = Successor(chunk.id);
-  uint32_t room = traits_.chunk_size > 0 ? traits_.chunk_size
-                  : traits_.tiny_chunks  ? 10 + Below(20)
-                                         : 32 + Below(OneIn(10) ? 5000 : 600);
+  uint32_t space = traits_.chunk_size > 0 ? traits_.chunk_size
+                   : traits_.tiny_chunks  ? 10 + Below(20)
+                                          : 32 + Below(OneIn(10) ? 5000 : 600);
   const bool aborts = traits_.aborts && OneIn(12);
   const auto abort = [&chunk] {
     chunk.payload += kAbortMarker;
@@ -137,16 +137,16 @@ RandomStream::BuiltChunk RandomStream::Build(Writer& writer, bool may_begin) {
       abort();
       return chunk;
     }
-    if (AddPart(writer, chunk, room)) return chunk;
-    room -= std::min(room, static_cast<uint32_t>(chunk.payload.size()));
+    if (AddPart(writer, chunk, space)) return chunk;
+    space -= std::min(space, static_cast<uint32_t>(chunk.payload.size()));
   }
-  for (uint32_t n = Below(6); n > 0 && room > 8; --n)
-    room -= AddWhole(writer, chunk, OneIn(8) ? 0 : std::min(Below(150), room - kSizeBytes));
-  if (traits_.chunk_size == kEvenChunk && room > 8 && OneIn(2))  // to the last byte
-    room -= AddWhole(writer, chunk, room - (room <= 128 ? 1 : kSizeBytes));
-  if (aborts && room >= kAbortMarker.size()) {
+  for (uint32_t n = Below(6); n > 0 && space > 8; --n)
+    space -= AddWhole(writer, chunk, OneIn(8) ? 0 : std::min(Below(150), space - kSizeBytes));
+  if (traits_.chunk_size == kEvenChunk && space > 8 && OneIn(2))  // to the last byte
+    space -= AddWhole(writer, chunk, space - (space <= 128 ? 1 : kSizeBytes));
+  if (aborts && space >= kAbortMarker.size()) {
     abort();
-  } else if (may_begin && room > 8 && OneIn(3)) {
+  } else if (may_begin && space > 8 && OneIn(3)) {
     const WrittenSequence& sequence = written_[writer.key];
     writer.in_packet = true;
     writer.is_broken = false;
@@ -154,7 +154,7 @@ RandomStream::BuiltChunk RandomStream::Build(Writer& writer, bool may_begin) {
                     static_cast<uint32_t>(chunk.payload.size())};
     writer.content = NewContent(1 + Below(OneIn(6) ? 9000 : 500));
     writer.written = 0;
-    AddPart(writer, chunk, room);
+    AddPart(writer, chunk, space);
   }
   return chunk;
 }
@@ -175,20 +175,20 @@ uint32_t RandomStream::AddWhole(Writer& writer, BuiltChunk& chunk, uint32_t size
 }
 
 /// Adds the next fragment of the packet that the writer is in. @return whether it continues after
-bool RandomStream::AddPart(Writer& writer, BuiltChunk& chunk, uint32_t room) {
+bool RandomStream::AddPart(Writer& writer, BuiltChunk& chunk, uint32_t space) {
   const size_t left = writer.content.size() - writer.written;
   const bool begins = writer.written == 0 && (chunk.flags & kFirstContinues) == 0;
-  uint32_t size = room - kSizeBytes - 1;
+  uint32_t size = space - kSizeBytes - 1;
   const bool fills = begins || left > size || OneIn(5);
   if (fills && OneIn(3)) size = Below(size + 1);  // a chunk that is handed over early
   size = static_cast<uint32_t>(std::min<size_t>(size, left));
-  const bool goes_on = begins || size < left;
+  const bool continues = begins || size < left;
   const std::string_view part = std::string_view(writer.content).substr(writer.written, size);
   writer.written += size;
   wire::AppendVarint(chunk.payload, size);
   chunk.payload += part;
   chunk.ends.push_back(static_cast<uint32_t>(chunk.payload.size()));
-  if (goes_on) {
+  if (continues) {
     chunk.flags |= kLastContinues;
     if (traits_.patches && OneIn(2)) AddPatches(writer, chunk, size);
     return true;
@@ -332,7 +332,9 @@ void RandomStream::Spoil(Writer& writer, Step& step) {
     if (OneIn(2)) writer.next_chunk = Successor(step.commit.chunk);  // continues there
     return;
   }
-  switch (Below(10)) {
+  // What begins here is often lost on the way to a chunk that is read nevertheless.
+  const bool begins_packet = (step.commit.flags & kLastContinues) != 0;
+  switch (begins_packet && traits_.mixes_identities && OneIn(2) ? 8 : Below(10)) {
     case 0:
       step.commit.chunk = ChunkId{dice_() << 16 ^ dice_()};
       break;
@@ -359,7 +361,7 @@ void RandomStream::Spoil(Writer& writer, Step& step) {
       step.commit.sequence.writer = WriterId{static_cast<uint16_t>(1 + Below(5))};
       break;
     case 8:
-      SpoilSize();
+      SpoilSize(step.commit.fragments);
       break;
     case 9:  // a hole in what it belongs to: a chunk without fragments, patched or not
       step.commit.fragments = 0;
@@ -379,17 +381,15 @@ ChunkId RandomStream::Jumped(ChunkId id) {
   return ChunkId{Raw(id) + (OneIn(2) ? steps : 0 - steps) + near};
 }
 
-/// Writes a size in place of one of the payload's, with the bytes after it left as they are.
-void RandomStream::SpoilSize() {
+/// Writes a size in place of one of the first `count` of the payload's, with the bytes after it
+/// left as they are.
+void RandomStream::SpoilSize(uint32_t count) {
   std::vector<Fragment> fragments;
-  Fragment fragment;
-  while (ReadFragment(wire::AsBytes(payload_).data(), static_cast<uint32_t>(payload_.size()),
-                      fragments.empty() ? 0 : fragments.back().end,
-                      fragment) == FragmentStatus::kFragment)
-    fragments.push_back(fragment);
+  VisitFragments(wire::AsBytes(payload_), count,
+                 [&](const Fragment& fragment) { fragments.push_back(fragment); });
   if (fragments.empty()) return;
   // Often the last one: it is where packets begin that continue in other chunks.
-  fragment =
+  const Fragment fragment =
       OneIn(2) ? fragments.back() : fragments[Below(static_cast<uint32_t>(fragments.size()))];
   std::string size;
   wire::AppendVarint(size, fragment.size());

@@ -24,15 +24,24 @@ Dice SeededDice(uint32_t seed);
 /// The input's bytes, then zeros. The input must outlive it.
 Dice InputDice(Bytes input);
 
+/// The streams of the seeds from 0 on.
+struct StreamSet {
+  uint32_t streams = 0;
+  int steps = 0;  // of each
+};
+/// What the tests of all engines together, and of each with an observer, go through.
+inline constexpr StreamSet kAgreementStreams{.streams = 300, .steps = 200};
+inline constexpr StreamSet kObserverStreams{.streams = 60, .steps = 400};
+
 /// What a stream is like as a whole; what it has none of, engines may have to agree on.
 struct StreamTraits {
   uint64_t size = 4096;  // of the buffer, bytes
   FillPolicy policy = FillPolicy::kRingBuffer;
   Conduct conduct = Conduct::kCorrect;
-  bool scrapes = false;  // chunks are committed while their writer has them, and again later
-  bool aborts = false;   // writers give packets up
-  bool losses = false;   // chunks never come
-  bool swaps = false;    // chunks come in another order
+  bool scrapes = false;  // chunks are committed while their writer has them, and re-committed later
+  bool aborts = false;   // writers abort packets
+  bool losses = false;   // chunks are never committed
+  bool swaps = false;    // chunks are committed in another order
   bool patches = false;
   bool wraps_ids = false;  // chunk ids do not start near 0
   bool fits = false;       // the buffer is larger than all that is written
@@ -115,7 +124,7 @@ class RandomStream {
   std::string NewContent(uint32_t size);
   BuiltChunk Build(Writer& writer, bool may_begin);
   uint32_t AddWhole(Writer& writer, BuiltChunk& chunk, uint32_t size);
-  bool AddPart(Writer& writer, BuiltChunk& chunk, uint32_t room);
+  bool AddPart(Writer& writer, BuiltChunk& chunk, uint32_t space);
   void AddPatches(Writer& writer, BuiltChunk& chunk, uint32_t part_size);
   void Lose(Writer& writer, const BuiltChunk& chunk);
   Step CommitStep(Writer& writer);
@@ -125,7 +134,7 @@ class RandomStream {
   Step PatchStep(Writer& writer);
   void Spoil(Writer& writer, Step& step);
   ChunkId Jumped(ChunkId id);
-  void SpoilSize();
+  void SpoilSize(uint32_t count);
 
   Dice dice_;
   StreamTraits traits_;

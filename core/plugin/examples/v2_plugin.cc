@@ -26,7 +26,22 @@ ringscope_place Place(const PacketPlace& place) {
   return {Raw(place.first_chunk), place.first_offset, Raw(place.last_chunk)};
 }
 
-/// Tells ringscope what happens inside the buffer.
+ringscope_chunk Chunk(const ObservedChunk& chunk) {
+  return {sizeof(ringscope_chunk),
+          Sequence(chunk.sequence),
+          Raw(chunk.chunk),
+          chunk.outer_size,
+          chunk.offset,
+          chunk.payload_size,
+          chunk.payload_avail,
+          chunk.flags,
+          chunk.incomplete,
+          0,
+          0,
+          {chunk.payload.data(), chunk.payload.size()}};
+}
+
+/// Reports to ringscope what happens inside the buffer.
 class Reporter : public EngineObserver {
  public:
   explicit Reporter(const ringscope_observer& to) : to_(to) {}
@@ -40,23 +55,23 @@ class Reporter : public EngineObserver {
     to_.discarded(to_.context, &plain, static_cast<uint32_t>(reason));
   }
   void OnEvicting(const ObservedChunk& chunk, const ChunkCommit& by) override {
-    const ringscope_chunk plain = Plain(chunk);
+    const ringscope_chunk plain = Chunk(chunk);
     const ringscope_commit plain_by = Plain(by);
     to_.evicting(to_.context, &plain, &plain_by);
   }
   void OnPatched(const ObservedChunk& chunk, const ChunkPatches& patches) override {
-    const ringscope_chunk plain = Plain(chunk);
+    const ringscope_chunk plain = Chunk(chunk);
     const ringscope_patches plain_patches = Plain(patches);
     to_.patched(to_.context, &plain, &plain_patches);
   }
   void OnPatchMissed(const ObservedChunk* chunk, const ChunkPatches& patches,
                      PatchMiss miss) override {
-    const ringscope_chunk plain = chunk != nullptr ? Plain(*chunk) : ringscope_chunk{};
+    const ringscope_chunk plain = chunk != nullptr ? Chunk(*chunk) : ringscope_chunk{};
     const ringscope_patches plain_patches = Plain(patches);
     to_.patch_missed(to_.context, chunk != nullptr ? &plain : nullptr, &plain_patches,
                      static_cast<uint32_t>(miss));
   }
-  void OnPacketGivenUp(SequenceKey key, const PacketPlace& place, uint32_t cause) override {
+  void OnPacketAbandoned(SequenceKey key, const PacketPlace& place, uint32_t cause) override {
     const ringscope_place plain = Place(place);
     to_.packet_given_up(to_.context, Sequence(key), &plain, cause);
   }
@@ -75,22 +90,8 @@ class Reporter : public EngineObserver {
   using ChunkReport = void (*)(void*, const ringscope_chunk*);
 
   void Report(ChunkReport report, const ObservedChunk& chunk) {
-    const ringscope_chunk plain = Plain(chunk);
+    const ringscope_chunk plain = Chunk(chunk);
     report(to_.context, &plain);
-  }
-  static ringscope_chunk Plain(const ObservedChunk& chunk) {
-    return {sizeof(ringscope_chunk),
-            Sequence(chunk.sequence),
-            Raw(chunk.chunk),
-            chunk.outer_size,
-            chunk.offset,
-            chunk.payload_size,
-            chunk.payload_avail,
-            chunk.flags,
-            chunk.incomplete,
-            0,
-            0,
-            {chunk.payload.data(), chunk.payload.size()}};
   }
   static ringscope_commit Plain(const ChunkCommit& commit) {
     return {sizeof(ringscope_commit),
@@ -237,6 +238,14 @@ const char* Check(void* buffer) {
   return Of(buffer).complaint.empty() ? nullptr : Of(buffer).complaint.c_str();
 }
 
+uint64_t VisitChunks(void* buffer, ringscope_chunk_visitor visit, void* context) {
+  const auto visit_plain = [&](const ObservedChunk& chunk) {
+    const ringscope_chunk plain = Chunk(chunk);
+    visit(context, &plain);
+  };
+  return Of(buffer).engine->VisitChunks(visit_plain).value();
+}
+
 constexpr ringscope_plugin kPlugin = {
     .struct_size = sizeof(ringscope_plugin),
     .abi_version = RINGSCOPE_ABI_VERSION,
@@ -254,6 +263,7 @@ constexpr ringscope_plugin kPlugin = {
     .clone = Clone,
     .visit_writers = VisitWriters,
     .check = Check,
+    .visit_chunks = VisitChunks,
 };
 
 }  // namespace
