@@ -104,7 +104,7 @@ void PrintBuffer(Console& console, const SweepReport& report, const SweepSeries&
   const uint64_t own = OwnSize(report, series.buffer);
   const Shape shape = ShapeOf(series);
   std::string heading = fmt::format(
-      "buffer {}: {}, {} written by {}", Raw(first.buffer), Count(first.written.packets, "packet"),
+      "buffer {}: {}, {} written by {}", Raw(first.id), Count(first.written.packets, "packet"),
       HumanSize(first.written.bytes), Count(first.sequences.size(), "sequence"));
   if (!shape.other && first.other_packets() > 0)
     heading +=
