@@ -25,10 +25,10 @@ struct ReplayChoices {
   Session::Options session;
   ReadsChoice reads;
   std::optional<uint64_t> pass_bytes;
-  std::vector<SplitRule> splits;  // what goes into other buffers than the log says
+  std::vector<SplitRule> splits;  // what is moved to other buffers
 };
 
-/// How the replay options are called, where a command has them more than once.
+/// Names of the replay options, for a command that has them more than once.
 struct ReplayOptionNames {
   std::string engine = "--engine";
   std::string prefix = "--";         // of --size, --policy, --reads and --pass-bytes
@@ -45,7 +45,7 @@ void WarnOfUnusedSplits(Console& console, const std::string& path,
 /// The same choices as a replay takes them.
 ReplayOptions ToReplayOptions(const ReplayChoices& choices);
 
-/// Where else a replay goes. Not owned; nullptr: nowhere.
+/// What else receives a replay. Not owned; nullptr: nothing.
 struct ReplayOutputs {
   TraceWriter* trace = nullptr;
   EventsWriter* events = nullptr;
@@ -55,7 +55,7 @@ struct ReplayOutputs {
   bool histograms = false;  // fill ReplayOutcome::writers: memory for each sequence
 };
 
-/// Replays the session that `sessions` stands at, to its end.
+/// Replays the session that `sessions` is at, to its end.
 Result<ReplayOutcome> ReplaySession(Context& context, SessionReader& sessions,
                                     const ReplayChoices& choices, const ReplayOutputs& outputs);
 

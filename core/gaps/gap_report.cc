@@ -22,13 +22,13 @@ uint64_t Gap::pushed_bytes() const {
   return bytes;
 }
 
-FateCount SequenceGaps::written() const {
+FateCount SequenceLosses::written() const {
   FateCount sum;
   for (const FateCount& count : by_fate) sum += count;
   return sum;
 }
 
-FateCount SequenceGaps::lost() const {
+FateCount SequenceLosses::lost() const {
   FateCount sum;
   for (size_t i = 0; i < kFates; ++i)
     if (IsLoss(static_cast<Fate>(i))) sum += by_fate[i];
