@@ -44,10 +44,8 @@ struct LogResult {
 };
 template <typename Io, typename Session>
 void ListFields(Io& io, LogResult<Session>& log) {
-  io("log", log.status.log);
-  io("exit_status", log.status.code);
-  io("error", log.status.error);
-  io("sessions", log.sessions);
+  io("log", log.status.log, "exit_status", log.status.code, "error", log.status.error, "sessions",
+     log.sessions);
 }
 
 /// Does with all logs what `task` does with one, and collects the results of their sessions.

@@ -81,13 +81,9 @@ Result<ExitCode> ReportLogs(Console& console, const std::string& format, const G
   if (!report.is_json()) return WorstOf(statuses);
   report.Data("logs", FieldsToJson(logs));
   FieldWriter totals;
-  totals("logs", logs.size());
-  totals("failed", CountFailed(statuses));
-  totals("logs_with_loss", with_loss);
-  totals("sessions", all.sessions);
-  totals("written", all.totals.written);
-  totals("lost", all.totals.lost());
-  totals("own_fault", all.totals.own_fault);
+  totals("logs", logs.size(), "failed", CountFailed(statuses), "logs_with_loss", with_loss,
+         "sessions", all.sessions, "written", all.totals.written, "lost", all.totals.lost(),
+         "own_fault", all.totals.own_fault);
   ListFates(totals, all.totals.by_fate);
   report.Data("totals", totals.Take());
   RS_RETURN_IF_ERROR(report.Finish());

@@ -46,70 +46,46 @@ void ListFates(Io& io, std::array<FateCount, kFates>& by_fate) {
 
 template <typename Io>
 void ListFields(Io& io, GapsBuffer& buffer) {
-  io("buffer", buffer.buffer);
-  io("engine", buffer.engine);
-  io("size", buffer.size);
-  io("policy", buffer.policy);
-  io("written", buffer.totals.written);
+  io("buffer", buffer.buffer, "engine", buffer.engine, "size", buffer.size, "policy", buffer.policy,
+     "written", buffer.totals.written);
   io.Derived("lost", buffer.totals.lost());
-  io("own_fault", buffer.totals.own_fault);
-  io("duplicates", buffer.totals.duplicates);
+  io("own_fault", buffer.totals.own_fault, "duplicates", buffer.totals.duplicates);
   ListFates(io, buffer.totals.by_fate);
 }
 
 template <typename Io>
 void ListFields(Io& io, UnusablePackets& unusable) {
   ListFields(io, unusable.count);
-  io("from_ns", unusable.from_ns);
-  io("to_ns", unusable.to_ns);
-  io("reset", unusable.reset);
+  io("from_ns", unusable.from_ns, "to_ns", unusable.to_ns, "reset", unusable.reset);
 }
 
 template <typename Io>
 void ListFields(Io& io, GapsSequence& sequence) {
-  io("buffer", sequence.buffer);
-  io("sequence", sequence.sequence);
-  io("producer", sequence.producer);
-  io.Derived("written", sequence.written());
-  io.Derived("lost", sequence.lost());
-  io("own_fault", sequence.own_fault);
-  io("gaps", sequence.gaps);
-  io("unusable", sequence.unusable);
-  io("unusable_times", sequence.unusable_spans);
-  io("producer_flags", sequence.producer_flags);
-  io("producer_flags_hidden", sequence.hidden_flags);
-  io("producer_bits", sequence.producer_bits);
+  io("buffer", sequence.buffer, "sequence", sequence.sequence, "producer", sequence.producer);
+  io.Derived("written", sequence.written(), "lost", sequence.lost());
+  io("own_fault", sequence.own_fault, "gaps", sequence.gaps, "unusable", sequence.unusable,
+     "unusable_times", sequence.unusable_spans, "producer_flags", sequence.producer_flags,
+     "producer_flags_hidden", sequence.hidden_flags, "producer_bits", sequence.producer_bits);
   ListFates(io, sequence.by_fate);
 }
 
 template <typename Io>
 void ListFields(Io& io, FtraceCpuLosses& cpu) {
-  io("cpu", cpu.cpu);
-  io("bundles", cpu.bundles);
-  io("bundles_after_loss", cpu.bundles_after_loss);
-  io("overrun", cpu.overrun);
-  io("commit_overrun", cpu.commit_overrun);
-  io("dropped_events", cpu.dropped_events);
+  io("cpu", cpu.cpu, "bundles", cpu.bundles, "bundles_after_loss", cpu.bundles_after_loss,
+     "overrun", cpu.overrun, "commit_overrun", cpu.commit_overrun, "dropped_events",
+     cpu.dropped_events);
 }
 
 template <typename Io>
 void ListFields(Io& io, StaleSequence& stale) {
-  io("buffer", stale.buffer);
-  io("sequence", stale.sequence);
-  io("packets", stale.packets);
-  io("stale", stale.stale);
-  io("longest_ns", stale.longest_ns);
-  io("longest_chunk", stale.longest_chunk);
+  io("buffer", stale.buffer, "sequence", stale.sequence, "packets", stale.packets, "stale",
+     stale.stale, "longest_ns", stale.longest_ns, "longest_chunk", stale.longest_chunk);
 }
 
 template <typename Io>
 void ListFields(Io& io, GapsSession& session) {
-  io("input", session.input);
-  io("session", session.session);
-  io("buffers", session.buffers);
-  io("sequences", session.sequences);
-  io("ftrace", session.ftrace);
-  io("stale", session.stale);
+  io("input", session.input, "session", session.session, "buffers", session.buffers, "sequences",
+     session.sequences, "ftrace", session.ftrace, "stale", session.stale);
 }
 
 using GapsLogs = std::vector<LogResult<GapsSession>>;

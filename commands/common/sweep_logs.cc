@@ -92,11 +92,8 @@ struct TargetTotal {
 template <typename Io>
 void ListFields(Io& io, TargetTotal& total) {
   ListFields(io, total.setting);
-  io("target", total.target);
-  io("sessions", total.sessions);
-  io("met", total.met);
-  io("largest_size", total.largest_size);
-  io("largest_log", total.largest_log);
+  io("target", total.target, "sessions", total.sessions, "met", total.met, "largest_size",
+     total.largest_size, "largest_log", total.largest_log);
 }
 
 std::vector<TargetTotal> TargetTotals(const SweepLogs& logs) {

@@ -72,44 +72,29 @@ struct SweptSession {
 
 template <typename Io>
 void ListFields(Io& io, SweptSetting& setting) {
-  io("engine", setting.engine);
-  io("policy", setting.policy);
-  io("reads", setting.reads);
+  io("engine", setting.engine, "policy", setting.policy, "reads", setting.reads);
 }
 
 template <typename Io>
 void ListFields(Io& io, SweptKey& key) {
   ListFields(io, key.setting);
-  io("scale", key.scale);
-  io("size", key.size);
+  io("scale", key.scale, "size", key.size);
 }
 
 template <typename Io>
 void ListFields(Io& io, SweepSequence& sequence) {
-  io("sequence", sequence.sequence);
-  io("written", sequence.written);
-  io("read", sequence.read);
-  io("overwritten", sequence.overwritten);
-  io("history_ns", sequence.history_ns);
+  io("sequence", sequence.sequence, "written", sequence.written, "read", sequence.read,
+     "overwritten", sequence.overwritten, "history_ns", sequence.history_ns);
 }
 
 template <typename Io>
 void ListFields(Io& io, SweepRow& row) {
-  io("buffer", row.buffer);
-  io("engine", row.engine);
-  io("policy", row.policy);
-  io("size", row.size);
-  io("written", row.written);
-  io("read", row.read);
-  io("unread", row.unread);
-  io("overwritten", row.overwritten);
-  io("discarded", row.discarded);
-  io("history_ns", row.history_ns);
-  io("shortest_history_ns", row.shortest_history_ns);
-  io("shortest_sequence", row.shortest_sequence);
-  io("sequence_packet_loss", row.losses.sequence_packet_loss);
-  io("incremental_sequences_dropped", row.losses.incremental_sequences_dropped);
-  io("used_bytes", row.used_bytes);
+  io("buffer", row.buffer, "engine", row.engine, "policy", row.policy, "size", row.size, "written",
+     row.written, "read", row.read, "unread", row.unread, "overwritten", row.overwritten,
+     "discarded", row.discarded, "history_ns", row.history_ns, "shortest_history_ns",
+     row.shortest_history_ns, "shortest_sequence", row.shortest_sequence, "sequence_packet_loss",
+     row.losses.sequence_packet_loss, "incremental_sequences_dropped",
+     row.losses.incremental_sequences_dropped, "used_bytes", row.used_bytes);
   io.Object("stats", [&](auto& stats) {
     for (const StatField& field : kStatFields) stats(field.name, row.stats.*field.value);
   });
@@ -124,36 +109,26 @@ void ListFields(Io& io, SweptConfiguration& configuration) {
 
 template <typename Io>
 void ListFields(Io& io, SweptBuffer& buffer) {
-  io("buffer", buffer.buffer);
-  io("size", buffer.size);
-  io("policy", buffer.policy);
+  io("buffer", buffer.buffer, "size", buffer.size, "policy", buffer.policy);
 }
 
 template <typename Io>
 void ListFields(Io& io, FoundBuffer& buffer) {
-  io("buffer", buffer.buffer);
-  io("size", buffer.size);
+  io("buffer", buffer.buffer, "size", buffer.size);
 }
 
 template <typename Io>
 void ListFields(Io& io, FoundBuffers& found) {
   ListFields(io, found.setting);
-  io("target", found.target);
-  io("found", found.found);
-  io("verified", found.verified);
-  io("why_not", found.why_not);
-  io("buffers", found.buffers);
+  io("target", found.target, "found", found.found, "verified", found.verified, "why_not",
+     found.why_not, "buffers", found.buffers);
 }
 
 template <typename Io>
 void ListFields(Io& io, SweptSession& session) {
-  io("input", session.input);
-  io("session", session.session);
-  io("records", session.records);
-  io("recorder_gaps", session.recorder_gaps);
-  io("duration_ns", session.duration_ns);
-  io("buffers", session.buffers);
-  io("configurations", session.configurations);
+  io("input", session.input, "session", session.session, "records", session.records,
+     "recorder_gaps", session.recorder_gaps, "duration_ns", session.duration_ns, "buffers",
+     session.buffers, "configurations", session.configurations);
   io.UnlessEmpty("targets", session.targets);
 }
 

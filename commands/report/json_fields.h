@@ -18,8 +18,7 @@ namespace ringscope {
 //
 //   template <typename Io>
 //   void ListFields(Io& io, Point& point) {
-//     io("x", point.x);
-//     io("name", point.name);
+//     io("x", point.x, "name", point.name);
 //   }
 //
 // Members are numbers, text, ids, enums, such structs, and optionals and vectors of these. An empty
@@ -33,14 +32,15 @@ T FieldsFromJson(const Json& json);
 /// Writes the members that a struct lists.
 class FieldWriter {
  public:
-  template <typename T>
-  void operator()(const char* key, const T& value) {
+  template <typename T, typename... More>
+  void operator()(const char* key, const T& value, const More&... more) {
     object_[key] = FieldsToJson(value);
+    if constexpr (sizeof...(more) > 0) (*this)(more...);
   }
   /// A value that is computed of others: it is not read back.
-  template <typename T>
-  void Derived(const char* key, const T& value) {
-    (*this)(key, value);
+  template <typename... Values>
+  void Derived(const Values&... values) {
+    (*this)(values...);
   }
   /// Without the key if the vector is empty.
   template <typename T>
@@ -67,12 +67,13 @@ class FieldReader {
  public:
   explicit FieldReader(const Json& object) : object_(object) {}
 
-  template <typename T>
-  void operator()(const char* key, T& value) {
+  template <typename T, typename... More>
+  void operator()(const char* key, T& value, More&&... more) {
     value = FieldsFromJson<T>(object_.at(key));
+    if constexpr (sizeof...(more) > 0) (*this)(more...);
   }
-  template <typename T>
-  void Derived(const char*, const T&) {}
+  template <typename... Values>
+  void Derived(const Values&...) {}
   template <typename T>
   void UnlessEmpty(const char* key, std::vector<T>& values) {
     if (object_.contains(key)) (*this)(key, values);
@@ -89,8 +90,7 @@ class FieldReader {
 
 template <typename Io>
 void ListFields(Io& io, PacketCount& count) {
-  io("packets", count.packets);
-  io("bytes", count.bytes);
+  io("packets", count.packets, "bytes", count.bytes);
 }
 
 template <typename T>

@@ -103,8 +103,7 @@ struct Part {
 };
 template <typename Io>
 void ListFields(Io& io, Part& part) {
-  io("sequence", part.sequence);
-  io("buffer", part.buffer);
+  io("sequence", part.sequence, "buffer", part.buffer);
 }
 
 struct Whole {
@@ -118,12 +117,9 @@ struct Whole {
 };
 template <typename Io>
 void ListFields(Io& io, Whole& whole) {
-  io("name", whole.name);
-  io("scale", whole.scale);
-  io.Object("nested", [&](auto& nested) {
-    nested("policy", whole.policy);
-    nested("colour", whole.colour);
-  });
+  io("name", whole.name, "scale", whole.scale);
+  io.Object("nested",
+            [&](auto& nested) { nested("policy", whole.policy, "colour", whole.colour); });
   io("count", whole.count);
   io.Derived("parts_count", whole.parts.size());
   io("parts", whole.parts);
