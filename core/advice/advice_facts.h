@@ -38,8 +38,8 @@ struct AdviceProducer {
   ProducerId id{};
   std::string name;
   std::optional<uint64_t> smb_size;  // bytes
-  uint64_t aborted = 0;              // packets that its writers gave up
-  uint64_t flagged = 0;              // packets in which it says itself that it lost some
+  uint64_t aborted = 0;              // packets that its writers aborted
+  uint64_t flagged = 0;              // packets in which it reports losses of its own
   WriteRate rate;                    // of payload bytes, all writers together
 };
 
@@ -50,7 +50,7 @@ struct AdviceBuffer {
   uint64_t size = 0;
   FillPolicy policy = FillPolicy::kRingBuffer;
   std::string engine;
-  WriteRate rate;                            // of room that chunks take
+  WriteRate rate;                            // of space that chunks occupy
   std::optional<uint64_t> first_refused_ns;  // since the log began: a buffer that discards was full
   std::vector<std::string> sources;          // data sources that write to it, as far as known
 };
@@ -66,7 +66,7 @@ struct LateCommits {
 /// A session.
 struct AdviceFacts {
   std::vector<AdviceBuffer> buffers;      // by id
-  std::vector<AdviceSequence> sequences;  // by buffer, those that took most room first
+  std::vector<AdviceSequence> sequences;  // by buffer, those that took most space first
   std::vector<AdviceProducer> producers;  // by id
   TraceConfigFacts config;
   bool has_config = false;
@@ -104,7 +104,7 @@ struct PlannedSplit {
   BufferId to{};
   std::vector<SequenceKey> chatty;  // that move
   std::vector<SequenceKey> rare;    // that stay
-  uint64_t chatty_bytes = 0;        // of room that they took
+  uint64_t chatty_bytes = 0;        // of space that they took
   uint64_t all_bytes = 0;
 };
 

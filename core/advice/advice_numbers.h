@@ -8,7 +8,7 @@
 
 namespace ringscope {
 
-// The numbers that a piece of advice comes with: a struct for each kind, or for some kinds that
+// The numbers of a recommendation: a struct for each kind, or for some kinds that
 // have the same. kFields lists them by the names that documents use.
 
 template <typename Numbers>

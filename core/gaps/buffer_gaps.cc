@@ -54,22 +54,12 @@ void GapBuffer::OnEvent(const BufferEvent& event) {
       break;
     case Kind::kDiscarded:
       if (event.discard == DiscardReason::kSealed || event.discard == DiscardReason::kFull)
-        history_.AddDiscard(*event.at.record, event.chunk, OuterSizeOf(*under_way_));
+        history_.AddDiscard(*event.at.record, event.chunk,
+                            OuterSizeOf(*under_way_, stores_whole_payloads_, written_));
       break;
     default:
       break;
   }
-}
-
-/// Bytes that a chunk takes in the buffer. V2 stores the fragments alone, unless the chunk may
-/// still grow.
-uint32_t GapBuffer::OuterSizeOf(const ChunkCommit& commit) {
-  size_t stored = commit.payload.size();
-  if (!stores_whole_payloads_ && commit.complete) {
-    ReadWrittenChunk(commit, written_);
-    stored = written_.bytes;
-  }
-  return OuterSize(static_cast<uint32_t>(stored));
 }
 
 void GapBuffer::OnChunk(const ChunkCommit& commit) {

@@ -92,7 +92,6 @@ class GapBuffer {
   };
 
   Sequence& SequenceOf(SequenceKey key);
-  uint32_t OuterSizeOf(const ChunkCommit& commit);
   uint32_t AddFlag(Sequence& sequence, const PacketAccount& account);
   uint32_t GapOf(Sequence& sequence, const PacketAccount& account);
   void Fill(uint32_t index, const PacketAccount& account);

@@ -37,4 +37,11 @@ void ReadWrittenChunk(const ChunkCommit& commit, WrittenChunk& out) {
   }
 }
 
+uint32_t OuterSizeOf(const ChunkCommit& commit, bool whole_payload, WrittenChunk& scratch) {
+  if (whole_payload || !commit.complete)
+    return OuterSize(static_cast<uint32_t>(commit.payload.size()));
+  ReadWrittenChunk(commit, scratch);
+  return OuterSize(scratch.bytes);
+}
+
 }  // namespace ringscope

@@ -40,6 +40,12 @@ struct WrittenChunk {
 /// Source: how trace writers fill chunks; a scraped chunk's last fragment may still grow.
 void ReadWrittenChunk(const ChunkCommit& commit, WrittenChunk& out);
 
+/// Bytes that a commit's chunk occupies in a buffer, header and alignment included.
+/// @param whole_payload the buffer stores all of the payload; else, as V2, the fragments alone,
+/// unless the chunk may still grow
+/// @param scratch its memory is used
+uint32_t OuterSizeOf(const ChunkCommit& commit, bool whole_payload, WrittenChunk& scratch);
+
 }  // namespace ringscope
 
 #endif  // RINGSCOPE_CORE_PERFETTO_COMMIT_FRAGMENTS_H_
