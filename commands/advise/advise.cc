@@ -1,17 +1,13 @@
 #include "commands/advise/advise.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-
-#include "commands/advise/advise_gather.h"
 #include "commands/advise/advise_input.h"
 #include "commands/advise/advise_report.h"
+#include "commands/common/session_loop.h"
 #include "commands/common/sweep_workers.h"
-#include "commands/report/json.h"
 #include "commands/shell/muted_context.h"
 #include "commands/shell/options.h"
 #include "commands/shell/values.h"
+#include "core/advice/advice_gather.h"
 #include "core/advice/advice_scan.h"
 #include "core/advice/advice_solve.h"
 #include "core/engine/catalogue.h"
@@ -19,8 +15,7 @@
 namespace ringscope {
 namespace {
 
-constexpr uint64_t kMemoryTimes = 4;  // today's sizes, unless the user says otherwise
-constexpr uint64_t kMillisecondNs = 1'000'000;
+constexpr uint64_t kMemoryTimes = 4;  // the present sizes, if the user sets no limit
 
 void SetUp(CLI::App& app, AdviseArgs& args) {
   AddLog(app, args.log);
@@ -34,13 +29,7 @@ void SetUp(CLI::App& app, AdviseArgs& args) {
   AddFormat(app, args.format, {"text", "json"});
 }
 
-/// What is late, for a session of that duration: so much that reads at its end miss it.
-uint64_t LateFor(uint64_t duration_ns) {
-  return std::clamp(duration_ns / 4 / (100 * kMillisecondNs) * (100 * kMillisecondNs),
-                    500 * kMillisecondNs, 5000 * kMillisecondNs);
-}
-
-/// Advice for the session that `sessions` stands at.
+/// Advice for the session that `sessions` is at.
 Result<AdviceReport> Advise(const AdviseArgs& args, const AdviseInput& input,
                             SessionReader& sessions, Context& context) {
   AdviceReport report;
@@ -52,10 +41,16 @@ Result<AdviceReport> Advise(const AdviseArgs& args, const AdviseInput& input,
   const SessionSelection selection{.paths = {input.path}, .only = report.session, .quiet = true};
   SessionReader session(context, selection, "replaying");
   RS_RETURN_IF_ERROR(session.NextSession());
-  // The page itself reports what a trace lacks.
+  // The report itself states what a trace lacks.
   MutedContext muted(context);
-  RS_RETURN_IF_ERROR(GatherFacts(input.is_trace ? muted.context() : context, session, reads,
-                                 LateFor(report.facts.duration_ns), report.facts));
+  AdviceGatherer gatherer(report.facts);
+  ReplayChoices choices;
+  choices.reads = reads.replay;
+  Ledger ledger(gatherer.accounts());
+  RS_RETURN_IF_ERROR(ReplaySession(
+      input.is_trace ? muted.context() : context, session, choices,
+      {.ledger = &ledger, .listeners = gatherer.listeners()}));
+  gatherer.Finish(ledger.totals());
   AdviceWish wish;
   wish.keep_ns = args.keep_ns;
   wish.memory = args.memory.value_or(kMemoryTimes * report.facts.TotalSize());
@@ -63,7 +58,7 @@ Result<AdviceReport> Advise(const AdviseArgs& args, const AdviseInput& input,
   sweeps.open = [&] { return OpenSession(context, selection, "replaying"); };
   sweeps.find_engine = FindEngine;
   sweeps.run_lanes = SweepThreads(context);
-  sweeps.warn = [](const std::string&) {};  // the first replay gave these warnings
+  sweeps.warn = [](const std::string&) {};  // the first replay printed these warnings
   RS_ASSIGN_OR_RETURN(report.findings,
                       InFile(input.name, SolveAdvice(sweeps, report.facts, reads, wish)));
   report.advice = MakeAdvice(report.facts, report.findings);
@@ -75,23 +70,15 @@ Result<AdviceReport> Advise(const AdviseArgs& args, const AdviseInput& input,
 Result<ExitCode> RunAdvise(const AdviseArgs& args, Context& context) {
   RS_ASSIGN_OR_RETURN(const AdviseInput input, OpenAdviseInput(context, args.log));
   SessionReader sessions(context, {{input.path}, args.session}, "reading");
-  Json document = JsonDocument("advise");
-  document["sessions"] = Json::array();
-  ExitCode code = input.code;
-  RS_ASSIGN_OR_RETURN(bool more, sessions.NextSession());
-  for (bool first = true; more; first = false) {
+  Report out(context.console, args.format, "advise");
+  const auto task = [&]() -> Result<ExitCode> {
     RS_ASSIGN_OR_RETURN(const AdviceReport report, Advise(args, input, sessions, context));
-    if (args.format == "json") {
-      document["sessions"].push_back(AdviceJson(report));
-    } else {
-      if (!first) context.console.Print("\n");
-      PrintAdvice(context.console, report);
-    }
-    if (AnyToDo(report.advice)) code = ExitCode::kNotice;
-    RS_ASSIGN_OR_RETURN(more, sessions.NextSession());
-  }
-  if (args.format == "json") context.console.Print(JsonText(document));
-  return Worse(sessions.Finish(), code);
+    ReportAdvice(out, report);
+    return AnyToDo(report.advice) ? ExitCode::kNotice : ExitCode::kClean;
+  };
+  RS_ASSIGN_OR_RETURN(const ExitCode code, ReportSessions(sessions, out, task));
+  RS_RETURN_IF_ERROR(out.Finish());
+  return Worse(code, input.code);
 }
 
 Command AdviseCommand() {

@@ -4,20 +4,10 @@
 
 #include "commands/advise/advise_report.h"
 #include "commands/shell/text.h"
-#include "core/advice/advice_plan.h"
 #include "core/perfetto/packet_facts.h"
 
 namespace ringscope {
 namespace {
-
-std::string SomeOf(const std::vector<std::string>& parts) {
-  constexpr size_t kNamed = 6;
-  std::string text;
-  for (size_t i = 0; i < std::min(parts.size(), kNamed); ++i)
-    text += (i == 0 ? "" : ", ") + Printable(parts[i]);
-  if (parts.size() > kNamed) text += fmt::format(" and {} more", parts.size() - kNamed);
-  return text;
-}
 
 /// "1:4 (demo-app, track_event)"
 std::string SequenceText(const AdviceReport& report, SequenceKey key) {
@@ -46,7 +36,7 @@ std::string BufferComment(const AdviceReport& report, const PlannedBuffer& plann
   }
   if (buffer != nullptr && !buffer->sources.empty())
     return text + ": " + SomeOf(buffer->sources) + "\n";
-  return text + fmt::format(", for what goes to buffer {} now\n", Raw(origin));
+  return text + fmt::format(", for what is written to buffer {} now\n", Raw(origin));
 }
 
 std::string Quoted(const std::string& text) {
@@ -59,6 +49,14 @@ std::string Quoted(const std::string& text) {
 }
 
 }  // namespace
+
+std::string SomeOf(const std::vector<std::string>& names) {
+  constexpr size_t kNamed = 6;
+  std::vector<std::string> some(
+      names.begin(), names.begin() + static_cast<ptrdiff_t>(std::min(names.size(), kNamed)));
+  const std::string text = Printable(Joined(some));
+  return names.size() > kNamed ? fmt::format("{} and {} more", text, names.size() - kNamed) : text;
+}
 
 std::string ConfigText(const AdviceReport& report) {
   std::string text;
@@ -93,40 +91,6 @@ std::string ConfigText(const AdviceReport& report) {
     text += fmt::format("write_into_file: true\nfile_write_period_ms: {}\n",
                         report.findings.period_ns / 1'000'000);
   return text;
-}
-
-std::vector<PredictedBuffer> PredictionOf(const AdviceReport& report) {
-  std::vector<PredictedBuffer> predicted;
-  const AdviceFindings& findings = report.findings;
-  for (const PlannedBuffer& planned : findings.plan) {
-    PredictedBuffer& one = predicted.emplace_back();
-    one.id = planned.id;
-    one.made_from = planned.made_from;
-    one.policy = planned.policy;
-    one.size_then = planned.size;
-    if (const AdviceBuffer* buffer = report.facts.Find(planned.id); buffer != nullptr)
-      one.size_now = buffer->size;
-    for (const SweepRow& row : findings.now) {
-      if (row.id != planned.id) continue;
-      one.lost_now = row.lost_packets();
-      one.history_now_ns = row.shortest_history_ns;
-    }
-    for (const SweepRow& row : findings.then) {
-      if (row.id != planned.id) continue;
-      one.written = row.written.packets;
-      one.lost_then = row.lost_packets();
-      one.history_then_ns = row.shortest_history_ns;
-    }
-    // Of a split one: what became of the same sequences before.
-    for (const PlannedSplit& split : findings.splits) {
-      if (split.from != planned.id && split.to != planned.id) continue;
-      const GroupOutcome before =
-          OutcomeOf(findings.now, planned.made_from ? split.chatty : split.rare, {split.from});
-      one.lost_now = before.lost;
-      one.history_now_ns = before.history_ns;
-    }
-  }
-  return predicted;
 }
 
 }  // namespace ringscope

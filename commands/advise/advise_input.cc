@@ -2,8 +2,7 @@
 
 #include <utility>
 
-#include "commands/common/session_reader.h"
-#include "commands/log/import_trace.h"
+#include "commands/common/damage_report.h"
 #include "commands/shell/input.h"
 #include "formats/inputs/input_kind.h"
 #include "formats/io/temporary_file.h"
@@ -14,13 +13,9 @@ namespace {
 Status Import(Context& context, AdviseInput& input, std::unique_ptr<ByteSource> source) {
   RS_ASSIGN_OR_RETURN(std::shared_ptr<TemporaryFile> file,
                       TemporaryFile::Create({.what = "a temporary log of it", .path = input.path}));
-  // Not a word of the temporary file.
-  Console console(context.console.streams());
-  console.Configure({.quiet = true});
-  Context quiet{console, context.threads};
-  RS_ASSIGN_OR_RETURN(const TraceLog log, WriteTraceLog({.log = input.path, .output = "-"},
-                                                        std::move(source), *file, quiet));
-  input.code = log.code;
+  RS_ASSIGN_OR_RETURN(const TraceLog log,
+                      WriteTraceLog({.path = input.path}, std::move(source), *file));
+  input.code = WarnOfTraceLog(context.console, input.path, log);
   input.imported = std::make_unique<SpooledInput>(context, std::move(file));
   input.path = "-";
   input.is_trace = true;

@@ -10,14 +10,14 @@
 
 namespace ringscope {
 
-/// A log, a Perfetto trace made a log of, or standard input, so that it can be read several times.
+/// A log, a log made of a Perfetto trace, or standard input, so that it can be read several times.
 struct AdviseInput {
   std::string path;       // to be opened: the log's, or "-" for what is kept in a temporary file
   std::string name;       // as the user calls it
-  bool is_trace = false;  // the log was made of a trace: what the trace lost, it lacks
+  bool is_trace = false;  // the log was made of a trace: it lacks what the trace lost
   ExitCode code = ExitCode::kClean;  // kNotice: some of the trace could not be read
   std::unique_ptr<SpooledInput> standard_input;
-  std::unique_ptr<SpooledInput> imported;  // goes before standard_input
+  std::unique_ptr<SpooledInput> imported;  // destroyed before standard_input
 };
 
 /// @param path "-": standard input

@@ -4,8 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "commands/report/json.h"
-#include "commands/shell/console.h"
+#include "commands/report/report.h"
 #include "core/advice/advice.h"
 
 namespace ringscope {
@@ -19,19 +18,6 @@ struct AdviceReport {
   std::vector<Advice> advice;
 };
 
-/// A buffer of the plan beside what became of the same sequences as the session was.
-struct PredictedBuffer {
-  BufferId id{};
-  std::optional<BufferId> made_from;
-  FillPolicy policy = FillPolicy::kRingBuffer;
-  std::optional<uint64_t> size_now;  // absent: there was none
-  uint64_t size_then = 0;
-  uint64_t written = 0;  // packets
-  uint64_t lost_now = 0, lost_then = 0;
-  uint64_t history_now_ns = 0, history_then_ns = 0;  // the shortest of any sequence
-};
-std::vector<PredictedBuffer> PredictionOf(const AdviceReport& report);
-
 /// The advice in one or two plain sentences.
 std::string AdviceText(const Advice& advice, const AdviceReport& report);
 /// Heading of a topic.
@@ -39,13 +25,13 @@ const char* AdviceHeading(AdviceTopic topic);
 /// What is wanted: "all 3.710 s, in at most 1 MiB for all buffers".
 std::string WishText(const AdviceReport& report);
 
-/// A piece of a trace config, as text proto, that follows the advice.
+/// "a, b and 4 more"
+std::string SomeOf(const std::vector<std::string>& names);
+/// The part of a trace config, as text proto, that follows the advice.
 std::string ConfigText(const AdviceReport& report);
 
-/// The page.
-void PrintAdvice(Console& console, const AdviceReport& report);
-/// One session as an object.
-Json AdviceJson(const AdviceReport& report);
+/// Writes the advice on one session.
+void ReportAdvice(Report& out, const AdviceReport& report);
 
 }  // namespace ringscope
 

@@ -154,12 +154,12 @@ TEST(Advise, ATraceIsAskedLikeALogAndSaysWhatItCannotKnow) {
   EXPECT_TRUE(session["reads"]["periodic"]);
   EXPECT_EQ(session["log"], args.log);
   args.format = "text";
-  EXPECT_THAT(RunOn(args).out, HasSubstr("Made of a trace"));
+  EXPECT_THAT(RunOn(args).out, HasSubstr("Based on a trace"));
   // The same from standard input.
   args.log = "-";
   EXPECT_THAT(
       RunOn(args, ReadFile(std::string(RS_TESTDATA) + "/captures/stream-v2/trace.pftrace.zst")).out,
-      HasSubstr("Made of a trace"));
+      HasSubstr("Based on a trace"));
 }
 
 TEST(Advise, SizesForALongerHistoryThanTheLogAreReckoned) {

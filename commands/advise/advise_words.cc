@@ -21,26 +21,29 @@ std::string LostText(uint64_t lost, uint64_t written) {
 
 /// "1:3, 1:5 and 4 more"
 std::string ListText(const std::vector<SequenceKey>& sequences) {
-  constexpr size_t kNamed = 6;
-  std::string text;
-  for (size_t i = 0; i < std::min(sequences.size(), kNamed); ++i)
-    text += fmt::format("{}{}", i == 0 ? "" : ", ", ToString(sequences[i]));
-  if (sequences.size() > kNamed) text += fmt::format(" and {} more", sequences.size() - kNamed);
-  return text;
+  std::vector<std::string> names;
+  for (const SequenceKey key : sequences) names.push_back(ToString(key));
+  return SomeOf(names);
 }
 
-std::string Ms(uint64_t ns) { return fmt::format("{} ms", WithCommas(ns / 1'000'000)); }
+uint64_t InMs(uint64_t ns) { return ns / 1'000'000; }
+std::string Ms(uint64_t ns) { return fmt::format("{} ms", WithCommas(InMs(ns))); }
 
-/// "What is wanted", as what a buffer does.
+/// Begins a sentence whose end is what was lost.
+const char* LossStart(const AdviceReport& report) {
+  return report.facts.is_trace ? "A replay of the trace loses" : "It lost";
+}
+
+/// What is wanted, as what a buffer would do.
 std::string GoalText(const AdviceReport& report, BufferId buffer) {
   const AdviceFindings& findings = report.findings;
+  if (findings.reads.periodic) return "would lose nothing and leave a fifth free";
+  if (findings.extrapolated)
+    return "would keep " + HumanDuration(*findings.wish.keep_ns) + " at the log's data rate";
   for (const PlannedBuffer& planned : findings.plan)
-    if (planned.id == buffer && !findings.extrapolated && !findings.reads.periodic &&
-        planned.policy == FillPolicy::kRingBuffer && findings.wish.keep_ns)
-      return "keeps " + HumanDuration(*findings.wish.keep_ns);
-  if (findings.extrapolated && !findings.reads.periodic)
-    return "would keep " + HumanDuration(*findings.wish.keep_ns) + " at this log's rate";
-  return findings.reads.periodic ? "loses nothing and leaves a fifth free" : "loses nothing";
+    if (planned.id == buffer && planned.policy == FillPolicy::kRingBuffer && findings.wish.keep_ns)
+      return "would keep " + HumanDuration(*findings.wish.keep_ns);
+  return "would lose nothing";
 }
 
 /// A buffer is chosen by data source: what chatty and rare sequences of the same kind need first.
@@ -57,8 +60,9 @@ std::string SharedContentText(const Advice& advice, const AdviceReport& report) 
       for (const SequenceKey chatty : tried.split.chatty)
         if (content_of(rare) == content_of(chatty))
           return fmt::format(
-              " Both write {}: a data source has one target_buffer, so if it is the "
-              "same one, it must be configured as two.",
+              " Both groups write {}. A data source has one target_buffer: if both use the same "
+              "data "
+              "source, configure it twice.",
               ContentName(content_of(rare)));
   }
   return "";
@@ -75,11 +79,11 @@ std::string SizeText(const Advice& advice, const AdviceReport& report) {
       duration == 0 ? "?"
                     : HumanSize(static_cast<uint64_t>(static_cast<double>(buffer.rate.bytes()) *
                                                       1e9 / static_cast<double>(duration))),
-      report.facts.is_trace ? "Of what the trace has, it loses" : "It lost",
-      LostText(numbers.lost, numbers.written));
+      LossStart(report), LostText(numbers.lost, numbers.written));
   if (numbers.lost > 0 && buffer.policy == FillPolicy::kRingBuffer &&
       !report.findings.reads.periodic)
-    now += fmt::format("; all sequences reach back {}", HumanDuration(numbers.history_ns));
+    now +=
+        fmt::format("; every sequence reaches back at least {}", HumanDuration(numbers.history_ns));
   now += ". ";
   const std::string goal = GoalText(report, id);
   switch (advice.kind) {
@@ -87,12 +91,12 @@ std::string SizeText(const Advice& advice, const AdviceReport& report) {
       return now + "Nothing to do.";
     case AdviceKind::kSizeUnknown:
       return now +
-             "But the trace reports losses: the buffer was too small. Only a log (ringscope "
-             "record) shows by how much.";
+             "But the trace reports losses: the buffer was too small. By how much, only a log (see "
+             "ringscope record) can show.";
     case AdviceKind::kSizeTooSmall:
-      return now + fmt::format("{} {}.", HumanSize(numbers.needed), goal);
+      return now + fmt::format("A buffer of {} {}.", HumanSize(numbers.needed), goal);
     case AdviceKind::kSizeNotEnough:
-      return now + fmt::format("{} {}, but that is more than --memory allows: it gets {}.",
+      return now + fmt::format("A buffer of {} {}, but --memory does not allow it: {} is planned.",
                                HumanSize(numbers.needed), goal, HumanSize(numbers.planned));
     default:
       return now + fmt::format("No size up to 2 GiB {}.", goal);
@@ -112,11 +116,9 @@ std::string CrowdingText(const Advice& advice) {
 std::string SplitText(const Advice& advice, const AdviceReport& report) {
   const auto& numbers = advice.As<SplitNumbers>();
   return fmt::format(
-             "With the same total size: {} in a separate buffer of {}, {} left for the rest of "
-             "buffer {}. "
-             "The rare ones then lose {} (before: {}), and reach back {} (before: {}); the "
-             "moved ones "
-             "{} (before: {}).",
+             "With the same total size: move {} to a separate buffer of {}, and leave {} for the "
+             "rest of buffer {}. The rare ones then lose {} instead of {}, and reach back {} "
+             "instead of {}; the moved ones reach back {} instead of {}.",
              ListText(advice.sequences), HumanSize(numbers.chatty_size),
              HumanSize(numbers.rest_size), Raw(*advice.buffer),
              LostText(numbers.lost_after, numbers.written), WithCommas(numbers.lost_before),
@@ -134,17 +136,19 @@ std::string StateText(const Advice& advice) {
   if (!advice.to_do) return text + "The session clears its state often enough.";
   if (numbers.history_ns == 0)
     return text +
-           "Clear it (clear_period_ms) ten times as often as the buffer is overwritten; the log "
-           "does not show how often that is.";
+           "Set clear_period_ms to a tenth of the time in which the buffer is overwritten once; "
+           "the "
+           "log does not show that time.";
   if (numbers.period_ns == 0)
-    return text +
-           fmt::format(
-               "A history of {} is too short for clearing to help: enlarge the buffer first.",
-               HumanDuration(numbers.history_ns));
-  return text + fmt::format(
-                    "With clear_period_ms: {}, a tenth of the history of {} planned below, "
-                    "at most that much is unusable. (A replay cannot verify this.)",
-                    numbers.period_ns / 1'000'000, HumanDuration(numbers.history_ns));
+    return text + fmt::format(
+                      "A planned history of {} is too short for clearing to help: enlarge the "
+                      "buffer first.",
+                      HumanDuration(numbers.history_ns));
+  return text +
+         fmt::format(
+             "With clear_period_ms: {}, a tenth of the planned history of {}, at most that much is "
+             "unusable. (A replay cannot verify this.)",
+             InMs(numbers.period_ns), HumanDuration(numbers.history_ns));
 }
 
 std::string SharedMemoryText(const Advice& advice, const AdviceReport& report) {
@@ -157,15 +161,15 @@ std::string SharedMemoryText(const Advice& advice, const AdviceReport& report) {
                   HumanSize(numbers.peak_10ms), HumanSize(numbers.peak_100ms));
   const uint64_t size = numbers.smb_size;
   if (!advice.to_do)
-    return fmt::format("{} lost nothing because of its shared memory ({}): {}. Nothing to do.",
-                       name, HumanSize(size), peaks);
+    return fmt::format("{} lost nothing through full shared memory ({}): {}. Nothing to do.", name,
+                       HumanSize(size), peaks);
   std::string lost;
   if (numbers.aborted > 0) lost = fmt::format("aborted {}", Count(numbers.aborted, "packet"));
   if (numbers.flagged > 0)
-    lost += fmt::format("{}reports with {} that earlier ones are missing",
-                        lost.empty() ? "" : " and ", Count(numbers.flagged, "packet"));
-  return fmt::format("{} {}: its shared memory ({}) was full; {}. Give it {}.", name, lost,
-                     size == 0 ? "its size is not in the log" : HumanSize(size), peaks,
+    lost += fmt::format("{}flagged {} as following a loss", lost.empty() ? "" : " and ",
+                        Count(numbers.flagged, "packet"));
+  return fmt::format("{} {}, because its shared memory ({}) was full: {}. Enlarge it to {}.", name,
+                     lost, size == 0 ? "of unknown size" : HumanSize(size), peaks,
                      HumanSize(numbers.wanted));
 }
 
@@ -174,92 +178,85 @@ std::string ReadsText(const Advice& advice, const AdviceReport& report) {
   if (advice.kind == AdviceKind::kPeriodDoes) {
     const auto& numbers = advice.As<PeriodNumbers>();
     return fmt::format(
-        "Buffer {} is read every {}, in which at most {} are written: {} of its {}. It "
+        "Buffer {} is read every {}. Between two reads at most {} are written, {} of its {}. It "
         "loses nothing. Nothing to do.",
         id, Ms(numbers.period_ns), HumanSize(numbers.peak), Millionths(numbers.share),
         HumanSize(numbers.size));
   }
-  if (advice.kind == AdviceKind::kPeriodTight) {
+  if (advice.kind == AdviceKind::kPeriodTight || advice.kind == AdviceKind::kPeriodTooLong) {
     const auto& numbers = advice.As<ShorterPeriodNumbers>();
-    return fmt::format(
-        "Buffer {} is read every {}. {} nothing, but up to {} are written in such a time, and a "
-        "fifth of its {} should stay free. {}",
-        id, Ms(numbers.now_ns),
-        report.facts.is_trace ? "Of what the trace has, it loses" : "It lost",
-        HumanSize(numbers.peak), HumanSize(numbers.size),
-        numbers.period_ns == 0
-            ? "No period of 100 ms or more leaves that much free: enlarge the buffer."
-            : fmt::format(
-                  "If it stays as large: with file_write_period_ms: {} at most {} are written.",
-                  numbers.period_ns / 1'000'000, HumanSize(numbers.peak_then)));
-  }
-  if (advice.kind == AdviceKind::kPeriodTooLong) {
-    const auto& numbers = advice.As<ShorterPeriodNumbers>();
-    return fmt::format(
-        "Buffer {} is read every {}, in which up to {} are written: more than its {} can "
-        "keep. With file_write_period_ms: {} at most {} are written, and a replay loses "
-        "nothing at today's size.",
-        id, Ms(numbers.now_ns), HumanSize(numbers.peak), HumanSize(numbers.size),
-        numbers.period_ns / 1'000'000, HumanSize(numbers.peak_then));
+    const bool tight = advice.kind == AdviceKind::kPeriodTight;
+    std::string text = fmt::format("Buffer {} is read every {}. ", id, Ms(numbers.now_ns));
+    text += tight
+                ? fmt::format(
+                      "{} nothing, but between two reads up to {} are written, and a "
+                      "fifth of its {} should stay free. ",
+                      LossStart(report), HumanSize(numbers.peak), HumanSize(numbers.size))
+                : fmt::format("Between two reads up to {} are written, more than its {} can hold. ",
+                              HumanSize(numbers.peak), HumanSize(numbers.size));
+    if (numbers.period_ns == 0)
+      return text + "No period of 100 ms or more leaves that much free: enlarge the buffer.";
+    return text +
+           fmt::format("At this size, with file_write_period_ms: {} at most {} are written{}.",
+                       InMs(numbers.period_ns), HumanSize(numbers.peak_then),
+                       tight ? "" : ", and a replay loses nothing");
   }
   const auto& numbers = advice.As<NewPeriodNumbers>();
   if (advice.kind == AdviceKind::kPeriodWouldDo) {
     return fmt::format(
-        "Instead of a larger buffer: written into a file every {} "
-        "(write_into_file: true, file_write_period_ms: {}), buffer {} loses "
-        "nothing at its {}: at most {} are written in that time, and a replay confirms it.",
-        Ms(numbers.period_ns), numbers.period_ns / 1'000'000, id, HumanSize(numbers.size),
-        HumanSize(numbers.peak));
+        "Instead of a larger buffer {}: write into a file every {} (write_into_file: true, "
+        "file_write_period_ms: {}). At most {} are written in that time, and a replay with {} "
+        "loses nothing.",
+        id, Ms(numbers.period_ns), InMs(numbers.period_ns), HumanSize(numbers.peak),
+        HumanSize(numbers.size));
   }
   return fmt::format(
-      "Reading buffer {} more often does not help at {}: up to {} are written in 100 ms, "
-      "the shortest possible file_write_period_ms{}.",
+      "Reading buffer {} more often does not help at {}: up to {} are written in 100 ms, the "
+      "shortest possible file_write_period_ms{}.",
       id, HumanSize(numbers.size), HumanSize(numbers.peak),
-      report.findings.reads.periodic ? "" : ", and a fifth should stay free");
+      report.findings.reads.periodic ? "" : ", and a fifth of the buffer should stay free");
 }
 
 std::string PolicyText(const Advice& advice) {
   const unsigned id = Raw(*advice.buffer);
-  if (advice.kind == AdviceKind::kDiscardStreamed) {
-    const auto& numbers = advice.As<DiscardNumbers>();
+  if (advice.kind == AdviceKind::kRingForStart) {
+    const auto& numbers = advice.As<RingNumbers>();
     return fmt::format(
-        "Buffer {} discards, and is read repeatedly: once it is full it accepts nothing "
-        "more, however much is read. It discarded {} from {} on. Use RING_BUFFER.",
-        id, Count(numbers.lost, "packet"), HumanDuration(numbers.at_ns));
+        "{} ({}) wrote to ring buffer {} only in the first {}, and lost {} to later writes. A "
+        "separate DISCARD buffer of {} would keep them.",
+        Count(numbers.sequences, "sequence"), ListText(advice.sequences), id,
+        HumanDuration(numbers.until_ns), Count(numbers.packets, "packet"),
+        HumanSize(PagesUp(numbers.bytes)));
   }
-  if (advice.kind == AdviceKind::kDiscardFull) {
-    const auto& numbers = advice.As<DiscardNumbers>();
+  const auto& numbers = advice.As<DiscardNumbers>();
+  const std::string start = fmt::format("DISCARD buffer {} was full {} after the start", id,
+                                        HumanDuration(numbers.at_ns));
+  if (advice.kind == AdviceKind::kDiscardStreamed)
     return fmt::format(
-        "Buffer {} discards: it was full {} after the start, and discarded what was "
-        "written in the remaining {}, {} of {}. To keep the end of the session, not "
-        "its start, use RING_BUFFER.",
-        id, HumanDuration(numbers.at_ns),
-        HumanDuration(numbers.duration_ns - std::min(numbers.at_ns, numbers.duration_ns)),
-        WithCommas(numbers.lost), Count(numbers.written, "packet"));
-  }
-  const auto& numbers = advice.As<RingNumbers>();
+        "{}. From then on it accepted nothing more, although it is read repeatedly, and discarded "
+        "{}. Use RING_BUFFER.",
+        start, Count(numbers.lost, "packet"));
   return fmt::format(
-      "{} ({}) wrote to ring buffer {} only in the first {}, and lost {} to later "
-      "writes. A separate DISCARD buffer of {} keeps them.",
-      Count(numbers.sequences, "sequence"), ListText(advice.sequences), id,
-      HumanDuration(numbers.until_ns), Count(numbers.packets, "packet"),
-      HumanSize(PagesUp(numbers.bytes)));
+      "{}, and discarded what was written in the remaining {}: {} of {}. To keep the end of the "
+      "session, not its start, use RING_BUFFER.",
+      start, HumanDuration(numbers.duration_ns - std::min(numbers.at_ns, numbers.duration_ns)),
+      WithCommas(numbers.lost), Count(numbers.written, "packet"));
 }
 
 std::string FlushText(const Advice& advice) {
   if (advice.kind == AdviceKind::kFlushAtEnd) {
     const uint64_t packets = advice.As<UnfinishedNumbers>().packets;
     return fmt::format(
-        "{} not finished, or waiting for the rest, when the log ends: a flush before "
-        "the last read would deliver them.",
+        "{} incomplete, or waiting for a patch or a chunk, when the log ends: a flush before the "
+        "last read would complete them.",
         packets == 1 ? "1 packet was" : Count(packets, "packet") + " were");
   }
   const auto& numbers = advice.As<LateNumbers>();
   return fmt::format(
-      "{} were committed more than {} after they were written, the latest {} ({}). With "
-      "flush_period_ms: {} none should wait longer. (A replay cannot verify this.)",
+      "{} were committed more than {} after their timestamps, the latest {} after ({}). With "
+      "flush_period_ms: {} none should be later than that. (A replay cannot verify this.)",
       Count(numbers.packets, "packet"), HumanDuration(numbers.limit_ns),
-      HumanDuration(numbers.longest_ns), ListText(advice.sequences), numbers.limit_ns / 1'000'000);
+      HumanDuration(numbers.longest_ns), ListText(advice.sequences), InMs(numbers.limit_ns));
 }
 
 }  // namespace
@@ -288,8 +285,8 @@ std::string AdviceText(const Advice& advice, const AdviceReport& report) {
 
 const char* AdviceHeading(AdviceTopic topic) {
   static constexpr const char* kHeadings[] = {
-      "Buffer sizes", "Who fills the buffers", "A split",       "Reads",
-      "Flushes",      "Incremental state",     "Shared memory", "Fill policy"};
+      "Buffer sizes", "Who fills the buffers", "Separate buffers", "Reads",
+      "Flushes",      "Incremental state",     "Shared memory",    "Fill policy"};
   return kHeadings[static_cast<size_t>(topic)];
 }
 
@@ -297,7 +294,7 @@ std::string WishText(const AdviceReport& report) {
   const AdviceFindings& findings = report.findings;
   std::string what = "nothing lost";
   if (findings.reads.periodic)
-    what += fmt::format(" between reads every {}", Ms(findings.reads.period_ns));
+    what += fmt::format(" with a read every {}", Ms(findings.reads.period_ns));
   else if (findings.wish.keep_ns)
     what = fmt::format("the last {}", HumanDuration(*findings.wish.keep_ns));
   else

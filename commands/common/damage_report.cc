@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "commands/common/session_reader.h"
 #include "commands/shell/text.h"
 
 namespace ringscope {
@@ -43,6 +44,23 @@ void PrintDamage(Report& report, const LogInfo& info) {
     report.Print(
         fmt::format("  ...and {} more\n", Count(info.damage_count - info.damage.size(), "place")));
   }
+}
+
+ExitCode WarnOfTraceLog(Console& console, const std::string& path, const TraceLog& log) {
+  const TraceImportReport& report = log.report;
+  WarnOfDamage(console, path, log.damage, log.damage_count);
+  if (report.malformed > 0) {
+    console.Warn(fmt::format("{} left out: not well-formed, or with fields that no producer writes",
+                             Count(report.malformed, "packet")));
+  }
+  if (report.beyond_limits > 0) {
+    console.Warn(fmt::format("{} left out: at most {} sequences are possible",
+                             Count(report.beyond_limits, "packet"),
+                             WithCommas(TraceImport::kMaxSequences)));
+  }
+  if (report.packets == 0) console.Warn("the trace has no packets of producers");
+  const bool complete = log.damage_count == 0 && report.malformed == 0 && report.beyond_limits == 0;
+  return complete ? ExitCode::kClean : ExitCode::kNotice;
 }
 
 }  // namespace ringscope

@@ -2,7 +2,9 @@
 #define RINGSCOPE_COMMANDS_COMMON_DAMAGE_REPORT_H_
 
 #include "commands/report/report.h"
+#include "commands/shell/exit_code.h"
 #include "formats/inputs/log_check.h"
+#include "formats/trace/trace_log.h"
 
 namespace ringscope {
 
@@ -10,6 +12,10 @@ namespace ringscope {
 Table DamageTable(const std::vector<Damage>& damage);
 /// The table as text, and how many places are not in it.
 void PrintDamage(Report& report, const LogInfo& info);
+
+/// Warns of what of a trace is not in the log that was made of it.
+/// @return kNotice if anything is missing
+ExitCode WarnOfTraceLog(Console& console, const std::string& path, const TraceLog& log);
 
 }  // namespace ringscope
 

@@ -11,7 +11,6 @@
 #include <system_error>
 #include <thread>
 
-#include "commands/report/json.h"
 #include "commands/shell/text.h"
 #include "core/base/wire.h"
 
@@ -46,7 +45,7 @@ Done RunOne(size_t index, const std::string& path, const LogTask& task, unsigned
       code = Fail(ErrorCode::kLimit, fmt::format("cannot continue: {}", error.what()));
     }
   }
-  // Limits and the like have no place of their own.
+  // Errors such as limits do not name a file.
   if (!code && code.error().where.path.empty()) code.error().where.path = path;
   Done done{{path, code.value_or(ExitCode::kFailed), std::nullopt}, std::move(err.text)};
   if (!code) done.status.error = code.error().ToString();
@@ -128,35 +127,9 @@ ExitCode WorstOf(const std::vector<LogStatus>& logs) {
   return all_clean ? ExitCode::kClean : ExitCode::kNotice;
 }
 
-std::vector<LogStatus> StatusesOf(const std::vector<LogResult>& logs) {
-  std::vector<LogStatus> statuses;
-  for (const LogResult& log : logs) statuses.push_back(log.status);
-  return statuses;
-}
-
-Json LogsJson(std::vector<LogResult> logs) {
-  Json array = Json::array();
-  for (LogResult& log : logs) {
-    array.push_back({{"log", log.status.log},
-                     {"exit_status", static_cast<int>(log.status.code)},
-                     {"error", log.status.error},
-                     {"sessions", std::move(log.sessions)}});
-  }
-  return array;
-}
-
-std::vector<LogResult> ReadLogs(const Json& logs) {
-  std::vector<LogResult> results;
-  for (const Json& log : logs) {
-    LogResult& result = results.emplace_back();
-    result.status.log = log.at("log").get<std::string>();
-    result.status.code = static_cast<ExitCode>(log.at("exit_status").get<int>());
-    if (const Json& error = log.at("error"); !error.is_null())
-      result.status.error = error.get<std::string>();
-    result.sessions = log.at("sessions");
-    static_cast<void>(result.sessions.items());
-  }
-  return results;
+std::string LogNames::Title() const {
+  const std::string logs = Count(names.size(), "log");
+  return pattern.empty() ? logs : fmt::format("{} ({})", logs, pattern);
 }
 
 LogNames ShortNames(const std::vector<LogStatus>& logs) {
@@ -165,7 +138,7 @@ LogNames ShortNames(const std::vector<LogStatus>& logs) {
   if (names.names.size() > 1) {
     const auto [least, greatest] = std::minmax_element(names.names.begin(), names.names.end());
     const std::string first = *least, last = *greatest;
-    // Whole folders in front, and whole names of files and folders behind.
+    // They share whole folders at the start, and whole names of files and folders at the end.
     const auto differ = std::mismatch(first.begin(), first.end(), last.begin(), last.end()).first;
     size_t front = static_cast<size_t>(differ - first.begin());
     while (front > 0 && first[front - 1] != '/') --front;

@@ -4,28 +4,28 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "commands/report/json.h"
 #include "commands/shell/context.h"
 #include "commands/shell/exit_code.h"
 
 namespace ringscope {
 
-/// How it went with one of many logs.
+/// How a run over many logs ended for one of them.
 struct LogStatus {
   std::string log;
   ExitCode code = ExitCode::kFailed;
   std::optional<std::string> error;
 };
 
-/// What is done with one of many logs, on any thread. It keeps its results itself.
+/// Processes one of many logs, on any thread. It keeps its results itself.
 /// @param index of the path
 using LogTask =
     std::function<Result<ExitCode>(size_t index, const std::string& path, Context& context)>;
 
-/// Does it with all logs, on all cores, each log on one thread. A log with which it fails does not
-/// stop the others. Shows progress; what the tasks say is printed afterwards, log by log.
+/// Runs the task for all logs, on all cores, each log on one thread. A log that fails does not stop
+/// the others. Shows progress; the messages of the tasks are printed afterwards, log by log.
 /// @param activity for the progress line: "sweeping"
 /// @return in the order of `paths`
 std::vector<LogStatus> RunEachLog(Context& context, const std::vector<std::string>& paths,
@@ -36,21 +36,49 @@ std::vector<LogStatus> RunEachLog(Context& context, const std::vector<std::strin
 ExitCode WorstOf(const std::vector<LogStatus>& logs);
 size_t CountFailed(const std::vector<LogStatus>& logs);
 
-/// A log with the objects of its sessions, as documents of many logs have them.
+/// A log with the results of its sessions, as documents of many logs have them.
+template <typename Session>
 struct LogResult {
   LogStatus status;
-  Json sessions = Json::array();  // empty where it failed
+  std::vector<Session> sessions;  // empty where it failed
 };
-std::vector<LogStatus> StatusesOf(const std::vector<LogResult>& logs);
-/// An array of objects: log, exit_status, error (null: none), sessions.
-Json LogsJson(std::vector<LogResult> logs);
-/// The same read back. Throws JsonError where it is not such an array.
-std::vector<LogResult> ReadLogs(const Json& logs);
+template <typename Io, typename Session>
+void ListFields(Io& io, LogResult<Session>& log) {
+  io("log", log.status.log, "exit_status", log.status.code, "error", log.status.error, "sessions",
+     log.sessions);
+}
 
-/// Names by which a table tells the logs apart, and what they share.
+/// Does with all logs what `task` does with one, and collects the results of their sessions.
+/// @param task (const std::string& path, Context&, std::vector<Session>&) to Result<ExitCode>
+template <typename Session, typename Task>
+std::vector<LogResult<Session>> CollectEachLog(Context& context,
+                                               const std::vector<std::string>& paths,
+                                               const std::string& activity, const Task& task) {
+  std::vector<LogResult<Session>> logs(paths.size());
+  const auto collect = [&](size_t index, const std::string& path, Context& own) {
+    Result<ExitCode> code = task(path, own, logs[index].sessions);
+    if (!code) logs[index].sessions.clear();
+    return code;
+  };
+  std::vector<LogStatus> statuses = RunEachLog(context, paths, activity, collect);
+  for (size_t i = 0; i < logs.size(); ++i) logs[i].status = std::move(statuses[i]);
+  return logs;
+}
+
+template <typename Session>
+std::vector<LogStatus> StatusesOf(const std::vector<LogResult<Session>>& logs) {
+  std::vector<LogStatus> statuses;
+  for (const LogResult<Session>& log : logs) statuses.push_back(log.status);
+  return statuses;
+}
+
+/// Names that distinguish the logs in a table, and what they share.
 struct LogNames {
   std::vector<std::string> names;
   std::string pattern;  // "captures/*/session.tblog"; empty: the names are the whole paths
+
+  /// "7 logs (captures/*/session.tblog)"
+  std::string Title() const;
 };
 LogNames ShortNames(const std::vector<LogStatus>& logs);
 

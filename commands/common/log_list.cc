@@ -72,7 +72,7 @@ Status AddListed(Context& context, const std::string& list, std::vector<std::str
 bool ContinuesSession(const std::string& path) {
   if (path == "-") return true;
   const auto log = OpenLog(path);
-  if (!log) return false;  // it will be said where it is read
+  if (!log) return false;  // its reader will report why
   const auto first = (*log)->Next();
   if (!first || !*first) return false;
   const auto* header = std::get_if<LogHeader>(&(*first)->body);

@@ -20,7 +20,7 @@ struct Shard {
 /// "2/8"
 Result<Shard> ParseShard(std::string_view text);
 
-/// How a command that takes many logs takes them.
+/// Which logs a user chooses for a command that takes many.
 struct LogChoices {
   std::vector<std::string> logs;  // also folders, and @FILE for a list
   bool each = false;
@@ -31,18 +31,18 @@ struct LogChoices {
 void AddLogList(CLI::App& app, LogChoices& choices, const std::string& name = "LOG",
                 const std::string& more = {});
 
-/// The logs that were meant.
+/// The logs that these choices select.
 struct LogList {
   std::vector<std::string> paths;
-  /// Each is to be taken for itself, and gets a line: asked for, or there is a folder or a list, or
-  /// there are several, none of which continues a session that another one begins.
+  /// Each is processed separately and gets a line: the user asks for it, or names a folder or a
+  /// list, or several logs of which none continues a session that another one begins.
   bool each = false;
-  bool each_asked = false;  // not because there are several
+  bool each_asked = false;  // for another reason than that there are several
 };
 
 /// Folders are searched, with all below them, for .tblog, .ops.jsonl and .ops.jsonl.zst; a list has
-/// a log or a folder on each line, blank lines and those with # apart. Where each log is taken for
-/// itself they are sorted by name, none twice, and then the shard is taken.
+/// a log or a folder on each line that is neither blank nor begins with #. Logs that are processed
+/// separately are sorted by name, none twice, and then the shard is taken.
 Result<LogList> ExpandLogs(Context& context, const LogChoices& choices);
 
 }  // namespace ringscope

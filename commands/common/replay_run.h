@@ -19,7 +19,7 @@ struct ReplayChoices : ReplayOptions {
   std::vector<RetargetRule> splits;  // what goes into other buffers than in the log
 };
 
-/// How the replay options are called, where a command has them more than once.
+/// Names of the replay options, for a command that has them more than once.
 struct ReplayOptionNames {
   std::string engine = "--engine";
   std::string prefix = "--";         // of --size, --policy, --reads and --pass-bytes
@@ -41,7 +41,7 @@ struct ReplayFollowers {
   bool histograms = false;                 // fill ReplayOutcome::writers: memory for each sequence
 };
 
-/// Replays the session that `sessions` stands at, to its end.
+/// Replays the session that `sessions` is at, to its end.
 Result<ReplayOutcome> ReplaySession(Context& context, SessionReader& sessions,
                                     const ReplayChoices& choices, const ReplayFollowers& followers);
 

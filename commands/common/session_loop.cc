@@ -2,21 +2,30 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "commands/shell/text.h"
 
 namespace ringscope {
 
-Result<ExitCode> ReportSessions(SessionReader& sessions, Report& report, const SessionTask& task) {
-  report.Data("sessions", Json::array());
+Result<ExitCode> ForEachSession(SessionReader& sessions, const SessionTask& task) {
   ExitCode code = ExitCode::kClean;
   RS_ASSIGN_OR_RETURN(bool more, sessions.NextSession());
-  for (bool first = true; more; first = false) {
-    if (!first && report.is_text()) report.Print("\n");
-    RS_ASSIGN_OR_RETURN(const ExitCode ending, report.AddItem("sessions", task));
+  while (more) {
+    RS_ASSIGN_OR_RETURN(const ExitCode ending, task());
     code = Worse(code, ending);
     RS_ASSIGN_OR_RETURN(more, sessions.NextSession());
   }
   return Worse(sessions.Finish(), code);
+}
+
+Result<ExitCode> ReportSessions(SessionReader& sessions, Report& report, const SessionTask& task) {
+  report.Data("sessions", Json::array());
+  bool first = true;
+  return ForEachSession(sessions, [&] {
+    if (!std::exchange(first, false) && report.is_text()) report.Print("\n");
+    return report.AddItem("sessions", task);
+  });
 }
 
 void ReportTitle(Report& report, const SessionTitle& title) {

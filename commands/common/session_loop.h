@@ -10,14 +10,17 @@
 
 namespace ringscope {
 
-/// Reports on the session that the reader stands at.
+/// Does something with the session that the reader is at.
 using SessionTask = std::function<Result<ExitCode>()>;
 
-/// Reports on all sessions, one after the other: an object of the array "sessions" each, with an
-/// empty line between them as text. @return the worst ending; kNotice if an input was damaged
+/// Takes all sessions, one after the other.
+/// @return the worst ending; kNotice if an input was damaged
+Result<ExitCode> ForEachSession(SessionReader& sessions, const SessionTask& task);
+/// The same for sessions that are reported: an object of the array "sessions" each, with an empty
+/// line between them as text.
 Result<ExitCode> ReportSessions(SessionReader& sessions, Report& report, const SessionTask& task);
 
-/// What a report of a session begins with: "x.tblog: session 1: 4,732 records over 1.130 s".
+/// The first line of a report on a session: "x.tblog: session 1: 4,732 records over 1.130 s".
 struct SessionTitle {
   std::string path;
   uint64_t session = 0;

@@ -14,12 +14,12 @@
 
 namespace ringscope {
 
-/// What a command is to read: the logs of its command line, one after the other, and perhaps only
-/// one of their sessions.
+/// What a command reads: the logs of its command line, one after the other, or only one of their
+/// sessions.
 struct SessionSelection {
   std::vector<std::string> paths;
   std::optional<uint64_t> only;  // session number, from 1
-  bool quiet = false;            // damage is not reported: another reader has done so
+  bool quiet = false;            // no warnings of damage: another reader printed them
 };
 
 /// The sessions of some logs, one after the other. A session starts with a log's first record and
@@ -31,9 +31,9 @@ class SessionReader : public OpSource {
   SessionReader(Context& context, SessionSelection selection, std::string activity);
   ~SessionReader() override;
 
-  /// Gives the first path's content, where it is opened already. Call it before all else.
+  /// Sets the first path's content if it is already open. Call it before all else.
   void UseOpened(std::unique_ptr<ByteSource> source) { opened_ = std::move(source); }
-  /// Continues with the next selected session, skipping what is left of this one. Call it first.
+  /// Moves to the next selected session, skipping the rest of this one. Call it first.
   /// @return false: there is none. A selected session that does not exist is an error.
   Result<bool> NextSession();
   /// The next record of this session; nullopt at its end.

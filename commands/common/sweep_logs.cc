@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <map>
 
-#include "commands/report/table.h"
 #include "commands/shell/text.h"
 
 namespace ringscope {
@@ -13,41 +12,20 @@ namespace {
 
 constexpr size_t kMaxColumns = 7;  // sizes side by side
 
-/// What tells configurations apart, whatever the log.
-constexpr const char* kSettingKeys[] = {"engine", "policy", "reads"};
-constexpr const char* kSizeKeys[] = {"scale", "size"};
-
-Json KeyOf(const Json& configuration) {
-  Json key = Json::object();
-  for (const char* name : kSettingKeys) key[name] = configuration.at(name);
-  for (const char* name : kSizeKeys) key[name] = configuration.at(name);
-  return key;
-}
-Json SettingOf(const Json& configuration) {
-  Json setting = Json::object();
-  for (const char* name : kSettingKeys) setting[name] = configuration.at(name);
-  return setting;
-}
-
 /// Sums over buffers, and over sessions and logs.
 struct SweepSum {
-  uint64_t written = 0;
+  uint64_t written = 0;  // packets
   uint64_t kept = 0;
   uint64_t lost = 0;
   std::optional<uint64_t> shortest_ns;
 
-  void Add(const Json& configuration) {
-    for (const Json& row : configuration.at("buffers")) {
-      const auto packets = [&](const char* what) {
-        return row.at(what).at("packets").get<uint64_t>();
-      };
-      written += packets("written");
-      kept += packets("read") + packets("unread");
-      lost += packets("overwritten") + packets("discarded");
-      if (!row.at("shortest_sequence").is_null()) {
-        const auto ns = row.at("shortest_history_ns").get<uint64_t>();
-        shortest_ns = std::min(shortest_ns.value_or(ns), ns);
-      }
+  void Add(const std::vector<SweepRow>& rows) {
+    for (const SweepRow& row : rows) {
+      written += row.written.packets;
+      kept += row.kept_packets();
+      lost += row.lost_packets();
+      if (row.shortest_sequence)
+        shortest_ns = std::min(shortest_ns.value_or(UINT64_MAX), row.shortest_history_ns);
     }
   }
   /// Lost a larger share than the other.
@@ -57,128 +35,99 @@ struct SweepSum {
   }
 };
 
-template <typename Visit>
-void VisitConfigurations(const LogResult& log, Visit visit) {
-  for (const Json& session : log.sessions)
-    for (const Json& configuration : session.at("configurations")) visit(configuration);
-}
-
-/// A log's sums, by configuration.
-SweepSum SweepSumOf(const LogResult& log, const Json& key) {
-  SweepSum sum;
-  VisitConfigurations(log, [&](const Json& configuration) {
-    if (KeyOf(configuration) == key) sum.Add(configuration);
-  });
-  return sum;
-}
-
+/// A configuration's sums over all logs.
 struct Total {
-  Json key;
+  SweptKey key;
   SweepSum sum;
-  uint64_t logs = 0;
-  uint64_t logs_with_loss = 0;
-  SweepSum worst;
-  std::string worst_log;
-  std::string shortest_log;
+  std::map<size_t, SweepSum> by_log;  // by index; logs that were swept in this configuration
+  size_t worst_log = 0;               // the one that lost the largest share
+  size_t shortest_log = 0;
+
+  void Finish() {
+    worst_log = by_log.begin()->first;
+    for (const auto& [log, own] : by_log) {
+      sum.written += own.written;
+      sum.kept += own.kept;
+      sum.lost += own.lost;
+      if (own.WorseThan(worst())) worst_log = log;
+      if (own.shortest_ns && *own.shortest_ns < sum.shortest_ns.value_or(UINT64_MAX)) {
+        sum.shortest_ns = own.shortest_ns;
+        shortest_log = log;
+      }
+    }
+  }
+  const SweepSum& worst() const { return by_log.at(worst_log); }
+  uint64_t logs_with_loss() const {
+    return static_cast<uint64_t>(std::count_if(
+        by_log.begin(), by_log.end(), [](const auto& entry) { return entry.second.lost > 0; }));
+  }
 };
 
-std::vector<Total> TotalsOf(const std::vector<LogResult>& logs) {
+/// In the order in which the logs have them.
+std::vector<Total> TotalsOf(const SweepLogs& logs) {
   std::vector<Total> totals;
-  std::map<std::string, size_t> slots;
-  for (const LogResult& log : logs) {
-    std::vector<std::pair<size_t, SweepSum>> own;
-    VisitConfigurations(log, [&](const Json& configuration) {
-      Json key = KeyOf(configuration);
-      const auto found = slots.try_emplace(key.dump(), totals.size());
-      if (found.second) totals.emplace_back().key = std::move(key);
-      const size_t slot = found.first->second;
-      auto sum = std::find_if(own.begin(), own.end(),
-                              [&](const auto& entry) { return entry.first == slot; });
-      if (sum == own.end()) sum = own.insert(own.end(), {slot, SweepSum()});
-      sum->second.Add(configuration);
-    });
-    for (const auto& [slot, sum] : own) {
-      Total& total = totals[slot];
-      ++total.logs;
-      total.logs_with_loss += sum.lost > 0 ? 1 : 0;
-      total.sum.written += sum.written;
-      total.sum.kept += sum.kept;
-      total.sum.lost += sum.lost;
-      if (total.worst_log.empty() || sum.WorseThan(total.worst)) {
-        total.worst = sum;
-        total.worst_log = log.status.log;
-      }
-      if (sum.shortest_ns &&
-          (!total.sum.shortest_ns || *sum.shortest_ns < *total.sum.shortest_ns)) {
-        total.sum.shortest_ns = sum.shortest_ns;
-        total.shortest_log = log.status.log;
+  std::map<SweptKey, size_t> slots;
+  for (size_t i = 0; i < logs.size(); ++i) {
+    for (const SweptSession& session : logs[i].sessions) {
+      for (const SweptConfiguration& configuration : session.configurations) {
+        const auto [slot, is_new] = slots.try_emplace(configuration.key, totals.size());
+        if (is_new) totals.emplace_back().key = configuration.key;
+        totals[slot->second].by_log[i].Add(configuration.buffers);
       }
     }
   }
+  for (Total& total : totals) total.Finish();
   return totals;
 }
 
-/// The largest of the sizes found, over all logs, by setting.
-Json TargetTotals(const std::vector<LogResult>& logs) {
-  Json totals = Json::array();
-  for (const LogResult& log : logs) {
-    for (const Json& session : log.sessions) {
-      if (!session.contains("targets")) continue;
-      for (const Json& found : session.at("targets")) {
-        const Json setting = SettingOf(found);
-        auto total = std::find_if(totals.begin(), totals.end(), [&](const Json& entry) {
-          return SettingOf(entry) == setting && entry["target"] == found.at("target");
-        });
-        if (total == totals.end()) {
-          Json fresh = setting;
-          fresh.update({{"target", found.at("target")},
-                        {"sessions", 0},
-                        {"met", 0},
-                        {"largest_size", nullptr},
-                        {"largest_log", nullptr}});
-          totals.push_back(std::move(fresh));
-          total = totals.end() - 1;
-        }
-        (*total)["sessions"] = (*total)["sessions"].get<uint64_t>() + 1;
-        if (!found.at("found").get<bool>()) continue;
-        (*total)["met"] = (*total)["met"].get<uint64_t>() + 1;
-        for (const Json& buffer : found.at("buffers")) {
-          Json& largest = (*total)["largest_size"];
-          if (!largest.is_null() && largest.get<uint64_t>() >= buffer.at("size").get<uint64_t>())
-            continue;
-          largest = buffer.at("size");
-          (*total)["largest_log"] = log.status.log;
-        }
-      }
-    }
-  }
-  return totals;
-}
-
-/// A log with its name in the table.
-struct NamedLog {
-  const LogResult* result;
-  std::string name;
+/// The largest of the sizes found, over all logs, for a setting and its targets.
+struct TargetTotal {
+  SweptSetting setting;
+  std::vector<std::string> target;
+  uint64_t sessions = 0;
+  uint64_t met = 0;
+  std::optional<uint64_t> largest_size;
+  std::optional<std::string> largest_log;
 };
-
-std::vector<NamedLog> Named(const std::vector<LogResult>& logs, const LogNames& names) {
-  std::vector<NamedLog> named;
-  for (size_t i = 0; i < logs.size(); ++i) named.push_back({&logs[i], names.names[i]});
-  return named;
+template <typename Io>
+void ListFields(Io& io, TargetTotal& total) {
+  ListFields(io, total.setting);
+  io("target", total.target, "sessions", total.sessions, "met", total.met, "largest_size",
+     total.largest_size, "largest_log", total.largest_log);
 }
 
-std::string SettingName(const Json& setting) {
-  const auto text = [&](const char* name, const char* otherwise) {
-    return setting[name].is_null() ? std::string(otherwise)
-                                   : Printable(setting[name].get<std::string>());
-  };
-  return fmt::format("{}, {}, reads: {}", text("engine", "the logs' engines"),
-                     text("policy", "the logs' policies"), text("reads", "recorded"));
+std::vector<TargetTotal> TargetTotals(const SweepLogs& logs) {
+  std::vector<TargetTotal> totals;
+  for (const LogResult<SweptSession>& log : logs) {
+    for (const SweptSession& session : log.sessions) {
+      for (const FoundBuffers& found : session.targets) {
+        auto total = std::find_if(totals.begin(), totals.end(), [&](const TargetTotal& entry) {
+          return entry.setting == found.setting && entry.target == found.target;
+        });
+        if (total == totals.end())
+          total = totals.insert(totals.end(), {.setting = found.setting, .target = found.target});
+        ++total->sessions;
+        total->met += found.found ? 1 : 0;
+        for (const FoundBuffer& buffer : found.buffers) {
+          if (total->largest_size && *total->largest_size >= buffer.size) continue;
+          total->largest_size = buffer.size;
+          total->largest_log = log.status.log;
+        }
+      }
+    }
+  }
+  return totals;
 }
 
-std::string SizeName(const Json& key) {
-  if (!key["scale"].is_null()) return fmt::format("{:.4g}x", key["scale"].get<double>());
-  return key["size"].is_null() ? "as fixed" : HumanSize(key["size"].get<uint64_t>());
+std::string SettingName(const SweptSetting& setting) {
+  return fmt::format(
+      "{}, {}, reads: {}", setting.engine ? Printable(*setting.engine) : "the logs' engines",
+      setting.policy ? Name(*setting.policy) : "the logs' policies", Printable(setting.reads));
+}
+
+std::string SizeName(const SweptKey& key) {
+  if (key.scale) return fmt::format("{:.4g}x", *key.scale);
+  return key.size ? HumanSize(*key.size) : "as given";
 }
 
 /// At most kMaxColumns of these, the first and the last among them.
@@ -190,82 +139,120 @@ std::vector<const Total*> Thinned(std::vector<const Total*> totals) {
   return some;
 }
 
-void PrintLossTable(Console& console, const std::vector<NamedLog>& logs,
-                    const std::vector<const Total*>& all) {
-  const std::vector<const Total*> totals = Thinned(all);
+/// @param totals of one setting
+Table LossTable(const SweepLogs& logs, const LogNames& names,
+                const std::vector<const Total*>& totals) {
   std::vector<Column> columns = {{"log", Align::kLeft}, {"written", Align::kRight}};
   for (const Total* total : totals) columns.push_back({SizeName(total->key), Align::kRight});
   Table table(columns);
-  for (const auto& [result, name] : logs) {
-    const LogResult& log = *result;
-    std::vector<Cell> cells = {name};
-    if (log.status.error) {
+  for (size_t i = 0; i < logs.size(); ++i) {
+    // Logs may differ in when they are read: then this one was swept in another setting.
+    const bool is_swept = std::any_of(totals.begin(), totals.end(), [i](const Total* total) {
+      return total->by_log.contains(i);
+    });
+    if (!is_swept && !logs[i].sessions.empty()) continue;
+    std::vector<Cell> cells = {names.names[i]};
+    if (logs[i].status.error) {
       cells.emplace_back("failed");
-    } else if (log.sessions.empty()) {
+    } else if (logs[i].sessions.empty()) {
       cells.emplace_back("no records");
     } else {
+      std::vector<SweepSum> sums;
       for (const Total* total : totals) {
-        const SweepSum sum = SweepSumOf(log, total->key);
-        if (cells.size() == 1) cells.push_back(WithCommas(sum.written));
-        cells.push_back(ShareText(sum.lost, sum.written));
+        const auto own = total->by_log.find(i);
+        sums.push_back(own == total->by_log.end() ? SweepSum() : own->second);
       }
+      const auto swept = std::find_if(sums.begin(), sums.end(),
+                                      [](const SweepSum& sum) { return sum.written > 0; });
+      cells.push_back(WithCommas(swept == sums.end() ? 0 : swept->written));
+      for (const SweepSum& sum : sums) cells.push_back(ShareText(sum.lost, sum.written));
     }
     table.AddRow(std::move(cells));
   }
-  const auto add = [&](const char* name, auto cell) {
-    std::vector<Cell> cells = {name, ""};
+  const auto add = [&](const char* name, std::string written, auto cell) {
+    std::vector<Cell> cells = {name, std::move(written)};
     for (const Total* total : totals) cells.push_back(cell(*total));
     table.AddRow(std::move(cells));
   };
-  std::vector<Cell> sums = {"all", totals.empty() ? "" : WithCommas(totals[0]->sum.written)};
-  for (const Total* total : totals) sums.push_back(ShareText(total->sum.lost, total->sum.written));
-  table.AddRow(std::move(sums));
-  add("worst log",
-      [](const Total& total) { return ShareText(total.worst.lost, total.worst.written); });
-  add("logs without loss", [](const Total& total) {
-    return fmt::format("{} of {}", total.logs - total.logs_with_loss, total.logs);
+  add("all", WithCommas(totals.front()->sum.written),
+      [](const Total& total) { return ShareText(total.sum.lost, total.sum.written); });
+  add("worst log", "",
+      [](const Total& total) { return ShareText(total.worst().lost, total.worst().written); });
+  add("logs without loss", "", [](const Total& total) {
+    return fmt::format("{} of {}", total.by_log.size() - total.logs_with_loss(),
+                       total.by_log.size());
   });
-  add("shortest history", [](const Total& total) {
+  add("shortest history", "", [](const Total& total) {
     return total.sum.shortest_ns ? HumanDuration(*total.sum.shortest_ns) : "";
   });
-  table.Print(console);
+  return table;
 }
 
-std::string FoundText(const Json& found) {
-  if (!found.at("found").get<bool>()) return "none";
-  std::string text;
-  for (const Json& buffer : found.at("buffers"))
-    text += fmt::format("{}{}", text.empty() ? "" : " + ",
-                        HumanSize(buffer.at("size").get<uint64_t>()));
-  return text;
+void PrintLosses(Report& report, const SweepLogs& logs, const LogNames& names,
+                 const std::vector<Total>& totals) {
+  std::vector<bool> printed(totals.size());
+  for (size_t i = 0; i < totals.size(); ++i) {
+    if (printed[i]) continue;
+    std::vector<const Total*> same;
+    for (size_t j = i; j < totals.size(); ++j) {
+      if (totals[j].key.setting != totals[i].key.setting) continue;
+      same.push_back(&totals[j]);
+      printed[j] = true;
+    }
+    report.Print(report.Bold(SettingName(totals[i].key.setting)) + "; packets lost at each size\n");
+    report.Print(LossTable(logs, names, Thinned(std::move(same))));
+    report.Print("\n");
+  }
 }
 
-void PrintTargetTable(Console& console, const std::vector<NamedLog>& logs, const Json& totals) {
-  for (const Json& total : totals) {
-    std::string targets;
-    for (const Json& target : total["target"])
-      targets += (targets.empty() ? "" : " and ") + target.get<std::string>();
-    console.Print(console.Bold(fmt::format("{}: {}", SettingName(total), targets)) + "\n");
+std::string FoundText(const FoundBuffers& found) {
+  std::vector<std::string> sizes;
+  for (const FoundBuffer& buffer : found.buffers) sizes.push_back(HumanSize(buffer.size));
+  return found.found ? Joined(sizes, " + ") : "none";
+}
+
+void PrintTargets(Report& report, const SweepLogs& logs, const LogNames& names,
+                  const std::vector<TargetTotal>& totals) {
+  for (const TargetTotal& total : totals) {
+    report.Print(report.Bold(fmt::format("{}: {}", SettingName(total.setting),
+                                         Joined(total.target, " and "))) +
+                 "\n");
     Table table({{"smallest size for", Align::kLeft},
                  {"session", Align::kRight},
                  {"size", Align::kRight},
                  {"why not", Align::kLeft}});
-    for (const auto& [log, name] : logs) {
-      if (log->status.error) table.AddRow({name, "", "failed"});
-      for (const Json& session : log->sessions) {
-        for (const Json& found : session.at("targets")) {
-          if (SettingOf(found) != SettingOf(total)) continue;
-          table.AddRow(
-              {name, std::to_string(session.at("session").get<uint64_t>()), FoundText(found),
-               found.at("why_not").is_null() ? "" : found.at("why_not").get<std::string>()});
+    for (size_t i = 0; i < logs.size(); ++i) {
+      if (logs[i].status.error) table.AddRow({names.names[i], "", "failed"});
+      for (const SweptSession& session : logs[i].sessions) {
+        for (const FoundBuffers& found : session.targets) {
+          if (found.setting != total.setting) continue;
+          table.AddRow({names.names[i], std::to_string(session.session), FoundText(found),
+                        found.why_not.value_or("")});
         }
       }
     }
-    const Json& largest = total["largest_size"];
-    table.AddRow({"largest", "", largest.is_null() ? "none" : HumanSize(largest.get<uint64_t>())});
-    table.Print(console);
-    console.Print("\n");
+    table.AddRow({"largest", "", total.largest_size ? HumanSize(*total.largest_size) : "none"});
+    report.Print(table);
+    report.Print("\n");
   }
+}
+
+Json TotalJson(const Total& total, const SweepLogs& logs) {
+  Json json = FieldsToJson(total.key);
+  json.update({{"logs", total.by_log.size()},
+               {"logs_with_loss", total.logs_with_loss()},
+               {"packets_written", total.sum.written},
+               {"packets_kept", total.sum.kept},
+               {"packets_lost", total.sum.lost},
+               {"worst",
+                {{"log", logs[total.worst_log].status.log},
+                 {"packets_written", total.worst().written},
+                 {"packets_lost", total.worst().lost}}},
+               {"shortest_history", total.sum.shortest_ns
+                                        ? Json{{"log", logs[total.shortest_log].status.log},
+                                               {"history_ns", *total.sum.shortest_ns}}
+                                        : Json()}});
+  return json;
 }
 
 /// Nanoseconds as seconds.
@@ -275,102 +262,103 @@ std::string Seconds(uint64_t ns) {
 
 }  // namespace
 
-Json SweepLogsJson(const std::vector<LogResult>& logs) {
-  Json document = JsonDocument(kSweepLogs);
-  document["logs"] = LogsJson(logs);
-  Json totals = {{"logs", logs.size()}, {"failed", CountFailed(StatusesOf(logs))}};
-  totals["configurations"] = Json::array();
-  for (const Total& total : TotalsOf(logs)) {
-    Json json = total.key;
-    json["logs"] = total.logs;
-    json["logs_with_loss"] = total.logs_with_loss;
-    json["packets_written"] = total.sum.written;
-    json["packets_kept"] = total.sum.kept;
-    json["packets_lost"] = total.sum.lost;
-    json["worst"] = {{"log", total.worst_log},
-                     {"packets_written", total.worst.written},
-                     {"packets_lost", total.worst.lost}};
-    json["shortest_history"] = total.sum.shortest_ns ? Json{{"log", total.shortest_log},
-                                                            {"history_ns", *total.sum.shortest_ns}}
-                                                     : Json();
-    totals["configurations"].push_back(std::move(json));
-  }
-  totals["targets"] = TargetTotals(logs);
-  document["totals"] = std::move(totals);
-  return document;
-}
-
-void PrintSweepLogs(Console& console, const std::vector<LogResult>& logs) {
+Result<ExitCode> ReportLogs(Console& console, const std::string& format, const SweepLogs& logs) {
+  Report report(console, format, kSweepLogs);
   const std::vector<LogStatus> statuses = StatusesOf(logs);
+  if (format == "csv") {
+    Table rows = SweepCsv();
+    for (const LogResult<SweptSession>& log : logs)
+      for (const SweptSession& session : log.sessions) AddToCsv(session, log.status.log, rows);
+    report.Print(rows.CsvTitles() + rows.CsvRows());
+    if (const std::string failures = FailuresText(statuses); !failures.empty())
+      console.Warn(failures.substr(0, failures.size() - 1));
+    return WorstOf(statuses);
+  }
   const LogNames names = ShortNames(statuses);
-  const std::vector<NamedLog> named = Named(logs, names);
-  const Json targets = TargetTotals(logs);
-  if (!targets.empty()) {
-    PrintTargetTable(console, named, targets);
-  } else {
-    const std::vector<Total> totals = TotalsOf(logs);
-    std::vector<bool> printed(totals.size());
-    for (size_t i = 0; i < totals.size(); ++i) {
-      if (printed[i]) continue;
-      const Json setting = SettingOf(totals[i].key);
-      std::vector<const Total*> same;
-      for (size_t j = i; j < totals.size(); ++j) {
-        if (SettingOf(totals[j].key) != setting) continue;
-        same.push_back(&totals[j]);
-        printed[j] = true;
-      }
-      console.Print(console.Bold(SettingName(setting)) + "; packets lost at each size\n");
-      std::vector<NamedLog> swept;  // in this setting: logs may differ in when they are read
-      std::copy_if(named.begin(), named.end(), std::back_inserter(swept), [&](const auto& log) {
-        bool has = log.result->sessions.empty();  // failed, or without records
-        VisitConfigurations(*log.result, [&](const Json& configuration) {
-          has |= SettingOf(configuration) == setting;
-        });
-        return has;
-      });
-      PrintLossTable(console, swept, same);
-      console.Print("\n");
-    }
+  const std::vector<Total> totals = TotalsOf(logs);
+  const std::vector<TargetTotal> targets = TargetTotals(logs);
+  if (report.is_text()) {
+    if (targets.empty())
+      PrintLosses(report, logs, names, totals);
+    else
+      PrintTargets(report, logs, names, targets);
+    report.Print(fmt::format("{}, {} failed\n{}", names.Title(), CountFailed(statuses),
+                             FailuresText(statuses)));
   }
-  console.Print(fmt::format("{}{}, {} failed\n", Count(logs.size(), "log"),
-                            names.pattern.empty() ? "" : fmt::format(" ({})", names.pattern),
-                            CountFailed(statuses)));
-  console.Print(FailuresText(statuses));
+  if (!report.is_json()) return WorstOf(statuses);
+  Json configurations = Json::array();
+  for (const Total& total : totals) configurations.push_back(TotalJson(total, logs));
+  report.Data({{"logs", FieldsToJson(logs)},
+               {"totals",
+                {{"logs", logs.size()},
+                 {"failed", CountFailed(statuses)},
+                 {"configurations", std::move(configurations)},
+                 {"targets", FieldsToJson(targets)}}}});
+  RS_RETURN_IF_ERROR(report.Finish());
+  return WorstOf(statuses);
 }
 
-const char* const kSweepCsvTitles =
-    "engine,policy,size,reads,packets_written,packets_read,bytes_read,chunks_overwritten,"
-    "chunks_discarded,history_s,buffer,log,session,bytes_written,packets_unread,bytes_unread,"
-    "packets_overwritten,bytes_overwritten,packets_discarded,bytes_discarded,shortest_history_s,"
-    "shortest_sequence,sequence_packet_loss,incremental_sequences_dropped,used_bytes\n";
-
-void PrintSweepCsv(Console& console, const Json& session, const std::string& log) {
-  const auto number = [](const Json& json) { return json.get<uint64_t>(); };
-  for (const Json& configuration : session.at("configurations")) {
-    for (const Json& row : configuration.at("buffers")) {
-      const auto packets = [&](const char* what) { return number(row.at(what).at("packets")); };
-      const auto bytes = [&](const char* what) { return number(row.at(what).at("bytes")); };
-      const Json& shortest = row.at("shortest_sequence");
-      console.Print(fmt::format(
-          "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
-          CsvText(row.at("engine")), row.at("policy").get<std::string>(), number(row.at("size")),
-          configuration.at("reads").get<std::string>(), packets("written"), packets("read"),
-          bytes("read"), number(row.at("stats").at("chunks_overwritten")),
-          number(row.at("stats").at("chunks_discarded")), Seconds(number(row.at("history_ns"))),
-          number(row.at("buffer")), CsvText(log), number(session.at("session")), bytes("written"),
-          packets("unread"), bytes("unread"), packets("overwritten"), bytes("overwritten"),
-          packets("discarded"), bytes("discarded"), Seconds(number(row.at("shortest_history_ns"))),
-          shortest.is_null() ? "" : shortest.get<std::string>(),
-          number(row.at("sequence_packet_loss")), number(row.at("incremental_sequences_dropped")),
-          number(row.at("used_bytes"))));
-    }
-  }
+Table SweepCsv() {
+  std::vector<Column> columns;
+  for (const char* key : {"engine",
+                          "policy",
+                          "size",
+                          "reads",
+                          "packets_written",
+                          "packets_read",
+                          "bytes_read",
+                          "chunks_overwritten",
+                          "chunks_discarded",
+                          "history_s",
+                          "buffer",
+                          "log",
+                          "session",
+                          "bytes_written",
+                          "packets_unread",
+                          "bytes_unread",
+                          "packets_overwritten",
+                          "bytes_overwritten",
+                          "packets_discarded",
+                          "bytes_discarded",
+                          "shortest_history_s",
+                          "shortest_sequence",
+                          "sequence_packet_loss",
+                          "incremental_sequences_dropped",
+                          "used_bytes"})
+    columns.push_back(DataColumn(key));
+  return Table(std::move(columns));
 }
 
-void PrintSweepLogsCsv(Console& console, const std::vector<LogResult>& logs) {
-  console.Print(kSweepCsvTitles);
-  for (const LogResult& log : logs)
-    for (const Json& session : log.sessions) PrintSweepCsv(console, session, log.status.log);
+void AddToCsv(const SweptSession& session, const std::string& log, Table& rows) {
+  for (const SweptConfiguration& configuration : session.configurations) {
+    for (const SweepRow& row : configuration.buffers) {
+      rows.AddRow(DataCells({row.engine,
+                             Name(row.policy),
+                             row.size,
+                             configuration.key.setting.reads,
+                             row.written.packets,
+                             row.read.packets,
+                             row.read.bytes,
+                             row.stats.chunks_overwritten,
+                             row.stats.chunks_discarded,
+                             Seconds(row.history_ns),
+                             Raw(row.buffer),
+                             log,
+                             session.session,
+                             row.written.bytes,
+                             row.unread.packets,
+                             row.unread.bytes,
+                             row.overwritten.packets,
+                             row.overwritten.bytes,
+                             row.discarded.packets,
+                             row.discarded.bytes,
+                             Seconds(row.shortest_history_ns),
+                             FieldsToJson(row.shortest_sequence),
+                             row.losses.sequence_packet_loss,
+                             row.losses.incremental_sequences_dropped,
+                             row.used_bytes}));
+    }
+  }
 }
 
 }  // namespace ringscope

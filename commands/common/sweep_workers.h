@@ -24,7 +24,7 @@ class SweepWorkers : public LaneRunner {
   SweepWorkers(const std::vector<SweepLane*>& lanes, size_t threads);
   ~SweepWorkers() override;
 
-  /// Waits while the slowest worker is far behind.
+  /// Waits while the slowest worker has many batches to do.
   void Put(std::shared_ptr<const SweepBatch> batch) override;
   void Finish() override;
 
@@ -45,7 +45,7 @@ class SweepWorkers : public LaneRunner {
   std::vector<SweepLane*> own_lanes_;  // that no worker has
 };
 
-/// Workers on as many threads as the context allows; all cores if it does not say.
+/// Workers on as many threads as the context allows; without a limit, on all cores.
 std::function<std::unique_ptr<LaneRunner>(const std::vector<SweepLane*>&)> SweepThreads(
     const Context& context);
 

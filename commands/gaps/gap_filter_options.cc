@@ -42,16 +42,7 @@ std::vector<std::string> FilterFates() {
 }
 
 void AddGapFilter(CLI::App& app, GapFilter& filter) {
-  InGroup(app, kFilterGroup);
-  AddParsedList(app, "--seq", filter.sequences, ParseSequence, "PRODUCER:WRITER",
-                "Only this sequence; may be repeated");
-  AddParsedList(app, "--buffer", filter.buffers, ParseBuffer, "ID",
-                "Only this buffer; may be repeated");
-  AddParsed(app, "--from", filter.from, ParseTimePoint, "TIME",
-            "Only packets written from this time on: since the session's start like 1.5s, or in "
-            "absolute nanoseconds");
-  AddParsed(app, "--to", filter.to, ParseTimePoint, "TIME",
-            "Only packets written up to this time, written as for --from");
+  AddSelection(app, filter, "packets written");
   AddParsedList(
       app, "--fate", filter.fates, ParseFate, "FATE",
       fmt::format("Only gaps with packets of this fate: {}", fmt::join(FilterFates(), ", ")));

@@ -1,18 +1,13 @@
 #include "commands/gaps/gaps.h"
 
-#include <fmt/format.h>
-
 #include <map>
 
-#include "commands/common/each_log.h"
 #include "commands/common/gaps_logs.h"
+#include "commands/common/session_loop.h"
 #include "commands/gaps/gap_filter_options.h"
-#include "commands/gaps/gaps_json.h"
+#include "commands/gaps/gaps_data.h"
 #include "commands/gaps/gaps_text.h"
-#include "commands/gaps/shown_gaps.h"
-#include "commands/report/json.h"
 #include "commands/shell/options.h"
-#include "commands/shell/output.h"
 #include "core/gaps/gaps.h"
 
 namespace ringscope {
@@ -46,7 +41,7 @@ Status Check(const GapsArgs& args) {
               "--format jsonl prints one packet per line");
 }
 
-/// Hands accounts on, and prints those of lost packets that the filter keeps.
+/// Passes accounts on, and with --packets prints those of lost packets that the filter keeps.
 class LostPacketList : public LedgerSink {
  public:
   LostPacketList(const GapsArgs& args, const SessionNotes& notes, uint64_t session,
@@ -58,12 +53,10 @@ class LostPacketList : public LedgerSink {
     if (!args_.packets || !IsLoss(account.fate)) return;
     if (!args_.filter.Keeps(account, notes_.start_ns())) return;
     listed_ = true;
-    if (args_.format == "jsonl")
-      console_.Print(LostPacketJsonl(account, session_));
-    else if (args_.format == "csv")
-      console_.Print(LostPacketCsv(account, session_));
-    else
-      console_.Print(LostPacketLine(account, notes_));
+    if (args_.format == "text") return console_.Print(LostPacketLine(account, notes_));
+    row_.RemoveRows();
+    AddLostPacket(account, session_, row_);
+    console_.Print(args_.format == "csv" ? row_.CsvRows() : LostPacketJsonl(row_, session_));
   }
   void OnDuplicate(const PacketAccount& account) override { next_.OnDuplicate(account); }
 
@@ -75,23 +68,16 @@ class LostPacketList : public LedgerSink {
   const uint64_t session_;
   Console& console_;
   LedgerSink& next_;
+  Table row_ = LostPacketTable();
   bool listed_ = false;
 };
 
-void Print(const GapsArgs& args, const ShownGaps& selection, Console& console, Json& document) {
-  if (args.format == "json")
-    document["sessions"].push_back(GapsJson(selection, args.summary));
-  else if (args.format == "jsonl")
-    PrintGapsJsonl(console, selection, args.summary);
-  else if (args.format == "csv")
-    PrintGapsCsv(console, selection);
-  else
-    PrintGaps(console, selection, args.summary, args.stale_ns);
-}
-
-/// Reports on the session that `sessions` stands at. @return whether it lost anything
-Result<bool> ReportSession(const GapsArgs& args, SessionReader& sessions, Context& context,
-                           Json& document) {
+/// Replays the session that `sessions` is at.
+/// @param visit gets its losses, unless packets are listed
+/// @return kNotice if it lost anything that the filter selects
+template <typename Visit>
+Result<ExitCode> ReplayForGaps(const GapsArgs& args, SessionReader& sessions, Context& context,
+                               const Visit& visit) {
   SessionNotes notes;
   GapAnalysis analysis(args.stale_ns);
   LostPacketList accounts(args, notes, sessions.session(), context.console, analysis);
@@ -99,39 +85,39 @@ Result<bool> ReportSession(const GapsArgs& args, SessionReader& sessions, Contex
   RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome,
                       ReplaySession(context, sessions, args.choices,
                                     {.ledger = &ledger, .listeners = {&notes, &analysis}}));
-  if (args.packets) return accounts.listed();
-  const GapReport report = analysis.Finish(ledger.totals());
-  const uint64_t limit = args.limit.value_or(args.format == "text" ? 20 : 0);
-  const ShownGaps selection(report, outcome, notes, args.filter, limit);
-  Print(args, selection, context.console, document);
-  return selection.any_loss;
+  bool lost = accounts.listed();
+  if (!args.packets) {
+    const GapReport report = analysis.Finish(ledger.totals());
+    const uint64_t limit = args.limit.value_or(args.format == "text" ? 20 : 0);
+    const ShownGaps selection(report, outcome, notes, args.filter, limit);
+    visit(selection);
+    lost = selection.any_loss;
+  }
+  return lost ? ExitCode::kNotice : ExitCode::kClean;
 }
-
-}  // namespace
-
-namespace {
 
 Result<ExitCode> ReportInFull(const GapsArgs& args, const std::vector<std::string>& logs,
                               Context& context) {
   SessionReader sessions(context, {logs, args.session}, "replaying");
-  Json document = JsonDocument("gaps");
-  document["sessions"] = Json::array();
-  if (args.format == "csv")
-    context.console.Print(args.packets ? kLostPacketsCsvTitles : kGapsCsvTitles);
-
-  bool lost = false;
-  RS_ASSIGN_OR_RETURN(bool more, sessions.NextSession());
-  for (bool first = true; more; first = false) {
-    if (!first && args.format == "text" && !args.packets) context.console.Print("\n");
-    RS_ASSIGN_OR_RETURN(const bool lost_here, ReportSession(args, sessions, context, document));
-    lost |= lost_here;
-    RS_ASSIGN_OR_RETURN(more, sessions.NextSession());
-  }
-  if (args.format == "json") context.console.Print(JsonText(document));
-  return Worse(sessions.Finish(), lost ? ExitCode::kNotice : ExitCode::kClean);
+  // The packets of sessions follow each other without a title or an empty line.
+  Report out(context.console, args.packets ? "packets" : args.format, "gaps");
+  if (args.format == "csv") out.Print((args.packets ? LostPacketTable() : GapTable()).CsvTitles());
+  const auto visit = [&](const ShownGaps& selection) {
+    if (args.format == "text") return PrintGaps(out, selection, args.summary, args.stale_ns);
+    if (args.format != "csv")
+      return WriteGaps(out, selection, args.summary, /*lines=*/args.format == "jsonl");
+    Table gaps = GapTable();
+    AddGaps(selection, gaps);
+    out.Print(gaps.CsvRows());
+  };
+  RS_ASSIGN_OR_RETURN(const ExitCode code, ReportSessions(sessions, out, [&] {
+                        return ReplayForGaps(args, sessions, context, visit);
+                      }));
+  RS_RETURN_IF_ERROR(out.Finish());
+  return code;
 }
 
-/// Each log for itself, on all cores.
+/// A line for each log; they are replayed on all cores.
 Result<ExitCode> ReportEach(const GapsArgs& args, const std::vector<std::string>& logs,
                             Context& context) {
   if (args.packets || (args.format != "text" && args.format != "json")) {
@@ -139,30 +125,16 @@ Result<ExitCode> ReportEach(const GapsArgs& args, const std::vector<std::string>
                 "a report on many logs has one line for each: as text or json, without --packets",
                 {}, "name one log, without --each and --shard");
   }
-  std::vector<LogResult> results(logs.size());
-  const auto task = [&](size_t index, const std::string& log, Context& own) -> Result<ExitCode> {
-    GapsArgs one = args;
-    one.format = "json";
-    one.summary = true;
+  const auto task = [&](const std::string& log, Context& own, std::vector<GapsSession>& results) {
     SessionReader sessions(own, {{log}, args.session}, "replaying");
-    Json document = {{"sessions", Json::array()}};
-    bool lost = false;
-    RS_ASSIGN_OR_RETURN(bool more, sessions.NextSession());
-    while (more) {
-      RS_ASSIGN_OR_RETURN(const bool lost_here, ReportSession(one, sessions, own, document));
-      lost |= lost_here;
-      RS_ASSIGN_OR_RETURN(more, sessions.NextSession());
-    }
-    results[index].sessions = std::move(document["sessions"]);
-    return Worse(sessions.Finish(), lost ? ExitCode::kNotice : ExitCode::kClean);
+    return ForEachSession(sessions, [&] {
+      return ReplayForGaps(args, sessions, own, [&](const ShownGaps& selection) {
+        results.push_back(TotalsOf(selection));
+      });
+    });
   };
-  const std::vector<LogStatus> statuses = RunEachLog(context, logs, "replaying", task);
-  for (size_t i = 0; i < logs.size(); ++i) results[i].status = statuses[i];
-  if (args.format == "json")
-    context.console.Print(JsonText(GapsLogsJson(results)));
-  else
-    PrintGapsLogs(context.console, results);
-  return WorstOf(statuses);
+  return ReportLogs(context.console, args.format,
+                    CollectEachLog<GapsSession>(context, logs, "replaying", task));
 }
 
 }  // namespace
@@ -170,7 +142,7 @@ Result<ExitCode> ReportEach(const GapsArgs& args, const std::vector<std::string>
 Result<ExitCode> RunGaps(const GapsArgs& args, Context& context) {
   RS_RETURN_IF_ERROR(Check(args));
   RS_ASSIGN_OR_RETURN(const LogList logs, ExpandLogs(context, args.logs));
-  // Several logs that only happen to stand side by side can still be listed in full.
+  // Several logs, neither a folder nor a list, can still be reported one after the other.
   const bool wants_list = args.packets || (args.format != "text" && args.format != "json");
   if (logs.each && (logs.each_asked || !wants_list)) return ReportEach(args, logs.paths, context);
   return ReportInFull(args, logs.paths, context);

@@ -7,7 +7,6 @@
 
 #include "commands/common/session_loop.h"
 #include "commands/gaps/gaps_words.h"
-#include "commands/report/table.h"
 #include "commands/shell/text.h"
 
 namespace ringscope {
@@ -18,14 +17,14 @@ std::string PacketsText(const FateCount& count) {
 }
 
 /// What became of all packets, buffer by buffer; the rows add up to the first.
-void PrintFates(Console& console, const ShownGaps& selection) {
+void PrintFates(Report& out, const ShownGaps& selection) {
   for (const BufferGaps& buffer : selection.report.buffers) {
     const BufferOutcome* outcome = selection.BufferOf(buffer.id);
-    console.Print(fmt::format("\n{}{}\n", console.Bold(fmt::format("buffer {}", Raw(buffer.id))),
-                              outcome == nullptr
-                                  ? ", never set up"
-                                  : fmt::format(": {} {}, {}", HumanSize(outcome->size),
-                                                Name(outcome->policy), outcome->engine)));
+    out.Print(fmt::format("\n{}{}\n", out.Bold(fmt::format("buffer {}", Raw(buffer.id))),
+                          outcome == nullptr
+                              ? ", never set up"
+                              : fmt::format(": {} {}, {}", HumanSize(outcome->size),
+                                            Name(outcome->policy), outcome->engine)));
     const FateCount written = buffer.totals.written;
     Table table(
         {{"", Align::kLeft}, {"", Align::kRight}, {"", Align::kRight}, {"", Align::kRight}});
@@ -42,12 +41,12 @@ void PrintFates(Console& console, const ShownGaps& selection) {
     }
     if (buffer.totals.own_fault.packets > 0)
       add("  of these by a buffer bug", buffer.totals.own_fault);
-    table.Print(console, 2);
+    out.Print(table, 2);
   }
 }
 
 /// Sequence by sequence, those that lost most first.
-void PrintSequences(Console& console, const ShownGaps& selection) {
+void PrintSequences(Report& out, const ShownGaps& selection) {
   constexpr size_t kShown = 30;
   std::vector<const SequenceGaps*> sequences;
   for (const SequenceGaps* sequence : selection.sequences)
@@ -82,14 +81,14 @@ void PrintSequences(Console& console, const ShownGaps& selection) {
                   WithCommas(sequence.gaps.size() + sequence.unlisted_gaps),
                   WithCommas(not_flagged)});
   }
-  console.Print("\n");
-  table.Print(console);
+  out.Print("\n");
+  out.Print(table);
   if (sequences.size() > kShown)
-    console.Print(fmt::format("and {}\n", Count(sequences.size() - kShown, "further sequence")));
+    out.Print(fmt::format("and {}\n", Count(sequences.size() - kShown, "further sequence")));
 }
 
-/// With what size each buffer would have kept all that found no room in it.
-void PrintSizes(Console& console, const ShownGaps& selection) {
+/// With what size each buffer would have kept everything.
+void PrintSizes(Report& out, const ShownGaps& selection) {
   std::string text;
   for (const BufferGaps& buffer : selection.report.buffers) {
     const bool is_selected = std::any_of(
@@ -105,19 +104,19 @@ void PrintSizes(Console& console, const ShownGaps& selection) {
     text += fmt::format("With {1} KiB, buffer {0} would have kept everything (--size {0}={1}k).\n",
                         Raw(buffer.id), size / 1024);
   }
-  if (!text.empty()) console.Print("\n" + text);
+  if (!text.empty()) out.Print("\n" + text);
 }
 
-void PrintLine(Console& console, const char* title, const std::string& text) {
+void PrintLine(Report& out, const char* title, const std::string& text) {
   if (text.empty()) return;
   constexpr size_t kIndent = 14;
   const std::string wrapped = Wrap(text, kIndent);
-  console.Print(fmt::format("  {:<{}}{}\n", title, kIndent - 2, wrapped.substr(kIndent)));
+  out.Print(fmt::format("  {:<{}}{}\n", title, kIndent - 2, wrapped.substr(kIndent)));
 }
 
 std::string ChunksText(const Gap& gap) {
-  if (gap.first.chunk == gap.last_chunk) return fmt::format("#{}", gap.first.chunk);
-  return fmt::format("#{} to #{}", gap.first.chunk, gap.last_chunk);
+  if (gap.first.chunk == gap.last_chunk) return fmt::format("chunk #{}", gap.first.chunk);
+  return fmt::format("chunks #{} to #{}", gap.first.chunk, gap.last_chunk);
 }
 
 std::string UnusableText(const Gap& gap) {
@@ -131,40 +130,40 @@ std::string UnusableText(const Gap& gap) {
       unusable.reset ? "" : "; the state is not reset before the next gap or the end");
 }
 
-void PrintGap(Console& console, const Gap& gap, const SessionNotes& notes) {
-  console.Print("\n");
-  console.Print(console.Bold(fmt::format("{}, buffer {}, {}", NameText(notes, gap.sequence),
-                                         Raw(gap.buffer), ChunksText(gap))));
-  console.Print(fmt::format(": {} missing\n", PacketsText(gap.lost)));
-  PrintLine(console, "content", ContentsText(gap));
-  PrintLine(console, "written",
+void PrintGap(Report& out, const Gap& gap, const SessionNotes& notes) {
+  out.Print("\n");
+  out.Print(out.Bold(fmt::format("{}, buffer {}, {}", NameText(notes, gap.sequence),
+                                 Raw(gap.buffer), ChunksText(gap))));
+  out.Print(fmt::format(": {} missing\n", PacketsText(gap.lost)));
+  PrintLine(out, "content", ContentsText(gap));
+  PrintLine(out, "written",
             fmt::format("{}, lost {}", SpanText(notes, gap.written), SpanText(notes, gap.sealed)));
-  PrintLine(console, "cause", CausesText(gap));
-  PrintLine(console, IsFilled(gap) ? "filled by" : "pushed by", CulpritsText(gap, notes));
-  PrintLine(console, "trace shows", SignText(gap));
-  PrintLine(console, "unusable", UnusableText(gap));
-  PrintLine(console, "remedy", RemediesText(gap, notes));
+  PrintLine(out, "cause", CausesText(gap));
+  PrintLine(out, IsFilled(gap) ? "filled by" : "evicted by", CulpritsText(gap, notes));
+  PrintLine(out, "trace shows", SignText(gap));
+  PrintLine(out, "unusable", UnusableText(gap));
+  PrintLine(out, "remedy", RemediesText(gap, notes));
 }
 
-void PrintGapList(Console& console, const ShownGaps& selection) {
+void PrintGapList(Report& out, const ShownGaps& selection) {
   if (!selection.own_fault.empty()) {
-    console.Print(fmt::format("\n{}\n", console.Bold("Lost by a buffer bug")));
-    for (const Gap* gap : selection.own_fault) PrintGap(console, *gap, selection.notes);
-    if (!selection.gaps.empty()) console.Print(fmt::format("\n{}\n", console.Bold("Other losses")));
+    out.Heading("Lost by a buffer bug");
+    for (const Gap* gap : selection.own_fault) PrintGap(out, *gap, selection.notes);
+    if (!selection.gaps.empty()) out.Heading("Other losses");
   }
-  for (const Gap* gap : selection.gaps) PrintGap(console, *gap, selection.notes);
+  for (const Gap* gap : selection.gaps) PrintGap(out, *gap, selection.notes);
   if (selection.hidden > 0) {
-    console.Print(fmt::format("\n{} not shown: --limit 0 shows all\n",
-                              Count(selection.hidden, "smaller gap")));
+    out.Print(fmt::format("\n{} not shown: --limit 0 shows all\n",
+                          Count(selection.hidden, "smaller gap")));
   }
   if (selection.unlisted > 0) {
-    console.Print(
+    out.Print(
         fmt::format("\n{} more are counted, but not listed\n", Count(selection.unlisted, "gap")));
   }
 }
 
-/// Flags behind which nothing is missing, rule by rule.
-void PrintFalseFlags(Console& console, const ShownGaps& selection) {
+/// Flags without a loss, rule by rule.
+void PrintFalseFlags(Report& out, const ShownGaps& selection) {
   if (selection.false_flags.empty()) return;
   constexpr size_t kNamed = 4;
   std::map<FlagRule, std::vector<std::string>> by_rule;
@@ -172,19 +171,18 @@ void PrintFalseFlags(Console& console, const ShownGaps& selection) {
     by_rule[flag->rule].push_back(
         fmt::format("{} #{}", ToString(sequence->sequence), flag->packet.place.chunk));
   }
-  console.Print(fmt::format("\n{}\n", console.Bold("Flagged, but nothing is known to be missing")));
+  out.Heading("Flagged, but nothing is known to be missing");
   for (auto& [rule, places] : by_rule) {
     const uint64_t count = places.size();
     const bool all = places.size() <= kNamed;
     if (!all) places.resize(kNamed);
-    const std::string text =
-        fmt::format("{}: {}: {}{}", Count(count, "packet"), RuleText(rule),
-                    fmt::format("{}", fmt::join(places, ", ")), all ? "" : ", ...");
-    console.Print(Wrap(text, 2) + "\n");
+    const std::string text = fmt::format("{}: {}: {}{}", Count(count, "packet"), RuleText(rule),
+                                         Joined(places), all ? "" : ", ...");
+    out.Print(Wrap(text, 2) + "\n");
   }
 }
 
-void PrintState(Console& console, const ShownGaps& selection) {
+void PrintState(Report& out, const ShownGaps& selection) {
   Table table({{"sequence", Align::kLeft},
                {"unusable", Align::kRight},
                {"times", Align::kRight},
@@ -197,13 +195,12 @@ void PrintState(Console& console, const ShownGaps& selection) {
                   SpanText(selection.notes, unusable.from_ns, unusable.to_ns)});
   }
   if (table.empty()) return;
-  console.Print(fmt::format(
-      "\n{}\n", console.Bold("Read, but unusable without incremental state that is missing")));
-  table.Print(console, 2);
-  console.Print("  Remedy: clear incremental state periodically (clear_period_ms).\n");
+  out.Heading("Read, but unusable because incremental state is missing");
+  out.Print(table, 2);
+  out.Print("  Remedy: clear incremental state periodically (clear_period_ms).\n");
 }
 
-void PrintProducerFlags(Console& console, const ShownGaps& selection) {
+void PrintProducerFlags(Report& out, const ShownGaps& selection) {
   std::string text;
   for (const SequenceGaps* sequence : selection.sequences) {
     if (sequence->producer_flags == 0) continue;
@@ -215,16 +212,14 @@ void PrintProducerFlags(Console& console, const ShownGaps& selection) {
                                                   WithCommas(sequence->hidden_flags)));
   }
   if (text.empty()) return;
-  console.Print(
-      fmt::format("\n{}\n", console.Bold("Lost in the producers, before the log begins")));
-  console.Print(text);
-  console.Print("  Remedy: more shared memory for the producer.\n");
+  out.Heading("Lost in the producers, before they were committed");
+  out.Print(text);
+  out.Print("  Remedy: more shared memory for the producer.\n");
 }
 
-void PrintFtrace(Console& console, const ShownGaps& selection) {
+void PrintFtrace(Report& out, const ShownGaps& selection) {
   if (selection.report.ftrace.empty()) return;
-  console.Print(
-      fmt::format("\n{}\n", console.Bold("Lost by the kernel's ftrace, not by a buffer")));
+  out.Heading("Lost by the kernel's ftrace, not by a buffer");
   const auto number = [](const std::optional<uint64_t>& value) {
     return value ? WithCommas(*value) : std::string("?");
   };
@@ -239,14 +234,13 @@ void PrintFtrace(Console& console, const ShownGaps& selection) {
                   WithCommas(cpu.bundles_after_loss), number(cpu.overrun),
                   number(cpu.commit_overrun), number(cpu.dropped_events)});
   }
-  table.Print(console, 2);
+  out.Print(table, 2);
 }
 
-void PrintStale(Console& console, const ShownGaps& selection, uint64_t stale_ns) {
+void PrintStale(Report& out, const ShownGaps& selection, uint64_t stale_ns) {
   if (selection.report.stale.empty()) return;
-  console.Print(fmt::format(
-      "\n{}\n", console.Bold(fmt::format("Committed more than {} after they were written",
-                                         HumanDuration(stale_ns)))));
+  out.Heading(
+      fmt::format("Committed more than {} after their timestamps", HumanDuration(stale_ns)));
   Table table({{"sequence", Align::kLeft},
                {"buffer", Align::kRight},
                {"packets", Align::kRight},
@@ -258,12 +252,12 @@ void PrintStale(Console& console, const ShownGaps& selection, uint64_t stale_ns)
                   WithCommas(stale.stale), Percent(stale.stale, stale.packets),
                   HumanDuration(stale.longest_ns), fmt::format("#{}", stale.longest_chunk)});
   }
-  table.Print(console, 2);
-  console.Print(fmt::format("  Remedy: flush_period_ms: {}\n", stale_ns / 1'000'000));
+  out.Print(table, 2);
+  out.Print(fmt::format("  Remedy: flush_period_ms: {}\n", stale_ns / 1'000'000));
 }
 
 /// Packets that are neither read nor lost.
-void PrintPending(Console& console, const ShownGaps& selection) {
+void PrintPending(Report& out, const ShownGaps& selection) {
   FateCount readable, stalled, incomplete;
   for (const SequenceGaps* sequence : selection.sequences) {
     readable += sequence->by_fate[static_cast<size_t>(Fate::kReadable)];
@@ -271,38 +265,37 @@ void PrintPending(Console& console, const ShownGaps& selection) {
     incomplete += sequence->by_fate[static_cast<size_t>(Fate::kIncomplete)];
   }
   if (readable.packets + stalled.packets + incomplete.packets == 0) return;
-  console.Print(fmt::format("\n{}\n", console.Bold("Not lost, but not read either")));
+  out.Heading("Not lost, but not read either");
   const auto print = [&](const FateCount& count, const char* why) {
-    if (count.packets > 0) console.Print(fmt::format("  {}: {}\n", PacketsText(count), why));
+    if (count.packets > 0) out.Print(fmt::format("  {}: {}\n", PacketsText(count), why));
   };
   print(readable, "still in the buffer; one more read would return them");
   print(stalled, "waiting in the buffer for a patch or another chunk; a flush would help");
-  print(incomplete, "not finished by their writers; a flush would help");
+  print(incomplete, "not completed by their writers; a flush would help");
 }
 
 }  // namespace
 
-void PrintGaps(Console& console, const ShownGaps& selection, bool summary, uint64_t stale_ns) {
-  Report report(console, "text", "gaps");
-  ReportReplayTitle(report, selection.outcome);
-  PrintFates(console, selection);
+void PrintGaps(Report& out, const ShownGaps& selection, bool summary, uint64_t stale_ns) {
+  ReportReplayTitle(out, selection.outcome);
+  PrintFates(out, selection);
   if (selection.any_loss) {
-    PrintSequences(console, selection);
-    PrintSizes(console, selection);
-    if (!summary) PrintGapList(console, selection);
+    PrintSequences(out, selection);
+    PrintSizes(out, selection);
+    if (!summary) PrintGapList(out, selection);
   } else {
-    console.Print("\nNothing was lost.\n");
+    out.Print("\nNothing was lost.\n");
   }
-  PrintState(console, selection);
-  if (!summary) PrintFalseFlags(console, selection);
-  PrintProducerFlags(console, selection);
-  PrintFtrace(console, selection);
-  PrintStale(console, selection, stale_ns);
-  PrintPending(console, selection);
+  PrintState(out, selection);
+  if (!summary) PrintFalseFlags(out, selection);
+  PrintProducerFlags(out, selection);
+  PrintFtrace(out, selection);
+  PrintStale(out, selection, stale_ns);
+  PrintPending(out, selection);
 }
 
 std::string LostPacketLine(const PacketAccount& account, const SessionNotes& notes) {
-  CauseCount cause{account.fate, account.cause, account.own_fault, account.loss_bits, {}};
+  const CauseCount cause{account.fate, account.cause, account.own_fault, account.loss_bits, {}};
   return fmt::format("{:>12} #{}.{}  {:>9}  {:<16} written {}, lost {}: {}{}\n",
                      ToString(account.sequence), account.first_chunk, account.fragment,
                      HumanSize(account.size), ContentName(account.facts.content),

@@ -16,7 +16,7 @@ const char* CauseWords(Cause cause) {
     case Cause::kEvicted:
       return "overwritten before they were read";
     case Cause::kSealed:
-      return "discarded: the buffer was full before";
+      return "discarded: the buffer was already full";
     case Cause::kFull:
       return "discarded: they did not fit into the buffer";
     case Cause::kTooLarge:
@@ -56,12 +56,12 @@ const char* CauseWords(Cause cause) {
 
 const char* OwnFaultWords(const CauseCount& cause) {
   if ((cause.loss_bits & kLossReassemblyGap) != 0 || cause.cause == Cause::kReadGap)
-    return "buffer bug: all fragments were there, complete and patched, but the reader applied an "
-           "earlier gap in the chunk ids to them";
+    return "buffer bug: all fragments were in the buffer, complete and patched, but the reader "
+           "attributed an earlier gap in the chunk ids to them";
   if ((cause.loss_bits & kLossReassemblyBrokenChain) != 0)
-    return "buffer bug: all fragments were there, complete and patched, but the reader did not "
-           "accept the next chunk as their continuation";
-  return "buffer bug: all fragments were there, complete and patched";
+    return "buffer bug: all fragments were in the buffer, complete and patched, but the reader did "
+           "not accept the next chunk as their continuation";
+  return "buffer bug: all fragments were in the buffer, complete and patched";
 }
 
 }  // namespace
@@ -128,7 +128,7 @@ std::string CulpritsText(const Gap& gap, const SessionNotes& notes) {
   uint64_t named = 0;
   for (const SequenceShare& share : gap.culprits) {
     if (parts.size() == kNamed) break;
-    // The producer's name is said where it is not the lost packets' own.
+    // The producer's name, unless it is that of the lost packets.
     const bool is_neighbour = share.sequence.producer == gap.sequence.producer;
     const std::string name = share.sequence == gap.sequence ? "itself"
                              : is_neighbour                 ? ToString(share.sequence)
@@ -148,7 +148,7 @@ bool IsFilled(const Gap& gap) {
 std::string SignText(const Gap& gap) {
   const auto next = [&] {
     const std::string bits = LossBitsToString(gap.next->loss_bits);
-    return fmt::format("in #{} is flagged {}", gap.next->place.chunk,
+    return fmt::format("in chunk #{} is flagged {}", gap.next->place.chunk,
                        bits == "present" ? "1" : bits);
   };
   switch (gap.sign) {
@@ -156,14 +156,15 @@ std::string SignText(const Gap& gap) {
       return fmt::format("the next packet {}", next());
     case GapSign::kFlaggedFirst:
       return fmt::format(
-          "the next packet {}, but as the sequence's first: trace processor counts no loss",
+          "the next packet {}; it is the sequence's first, so trace processor counts no loss",
           next());
     case GapSign::kV1First:
-      return "nothing: V1 flags the first packet of every sequence, lost packets or not";
+      return "nothing: V1 flags the first packet of every sequence, whether packets were lost or "
+             "not";
     case GapSign::kNotFlagged:
       return "nothing: the next packet is not flagged";
     case GapSign::kFlagInvalid:
-      return fmt::format("nothing: the packet flagged {} was itself refused by the service",
+      return fmt::format("nothing: the service refused the packet that is flagged {}",
                          LossBitsToString(gap.lost_bits));
     case GapSign::kNothingFollows:
       return "nothing: no later packet of the sequence was read";
@@ -182,7 +183,7 @@ std::string RemediesText(const Gap& gap, const SessionNotes& notes) {
     parts.push_back(fmt::format("reading it every {} ms", *remedies.read_period_ns / 1'000'000));
   if (remedies.separate)
     parts.push_back(
-        fmt::format("another buffer for {}", NameText(notes, remedies.separate->sequence)));
+        fmt::format("a separate buffer for {}", NameText(notes, remedies.separate->sequence)));
   if (remedies.flush) parts.emplace_back("a flush before the read");
   if (remedies.larger_smb) {
     const std::optional<uint64_t> size = notes.SharedMemoryOf(gap.sequence);
@@ -197,7 +198,7 @@ std::string RuleText(FlagRule rule) {
     case FlagRule::kV1First:
       return "V1 flags the first packet of every sequence";
     case FlagRule::kV1Again:
-      return "V1 flags the first packet of the chunk that a read of the sequence begins with";
+      return "V1 flags the first packet of the chunk with which a read of the sequence begins";
     case FlagRule::kReadmitted:
       return "v55 flags a chunk that is re-committed after it was read";
     case FlagRule::kCameAgain:
@@ -207,12 +208,12 @@ std::string RuleText(FlagRule rule) {
     case FlagRule::kNotInLog:
       return "chunks in between are not in the log: whether they had packets is unknown";
     case FlagRule::kAbortAhead:
-      return "V2 flags the next packet it returns when a writer aborts one; this one is before "
-             "the aborted one";
+      return "V2 flags the next packet that it returns after a writer aborts one; this packet was "
+             "written before the aborted one";
     case FlagRule::kRememberedGap:
-      return "the reader applies an earlier gap in the chunk ids";
+      return "the reader attributes an earlier gap in the chunk ids to them";
     case FlagRule::kLeftIncomplete:
-      return "what was abandoned was an empty packet, or fragments of no packet";
+      return "only an empty packet, or fragments that are part of no packet, were abandoned";
   }
   return "";
 }

@@ -29,9 +29,9 @@ std::string CauseText(const CauseCount& cause);
 std::string CausesText(const Gap& gap);
 /// "53% track_event, 47% clock_snapshot"
 std::string ContentsText(const Gap& gap);
-/// Whose bytes pushed the packets out, or filled the buffer before they came; empty: none did.
+/// Whose bytes evicted the packets, or filled the buffer before their commit; empty: none.
 std::string CulpritsText(const Gap& gap, const SessionNotes& notes);
-/// Whether the culprits filled the buffer, rather than pushed the packets out.
+/// Whether the culprits filled the buffer, rather than evicted the packets.
 bool IsFilled(const Gap& gap);
 /// What the trace shows of the gap.
 std::string SignText(const Gap& gap);

@@ -42,15 +42,7 @@ void SetUp(CLI::App& app, DumpArgs& args) {
                 "Only records of this kind; may be repeated. Kinds: " + KindsText());
   AddParsedList(app, "--producer", filter.producers, ParseProducer, "ID",
                 "Only records of this producer; may be repeated");
-  AddParsedList(app, "--seq", filter.sequences, ParseSequence, "PRODUCER:WRITER",
-                "Only records of this sequence; may be repeated");
-  AddParsedList(app, "--buffer", filter.buffers, ParseBuffer, "ID",
-                "Only records of this buffer; may be repeated");
-  AddParsed(app, "--from", filter.from, ParseTimePoint, "TIME",
-            "Only records from this time on: since the session's start like 1.5s, or in absolute "
-            "nanoseconds");
-  AddParsed(app, "--to", filter.to, ParseTimePoint, "TIME",
-            "Only records up to this time, written as for --from");
+  AddSelection(app, filter, "records");
   AddParsed(app, "--records", filter.records, ParseRecordRange, "A..B",
             "Only records number A to B, as the text shows them; either end may be left out");
   InGroup(app, kOutputGroup);

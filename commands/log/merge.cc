@@ -6,8 +6,8 @@
 #include <iterator>
 #include <memory>
 
-#include "commands/common/each_log.h"
 #include "commands/common/gaps_logs.h"
+#include "commands/common/session_reader.h"
 #include "commands/common/sweep_logs.h"
 #include "commands/report/json.h"
 #include "commands/shell/input.h"
@@ -21,16 +21,7 @@ namespace {
 constexpr uint64_t kMaxResult = uint64_t{2} << 30;
 constexpr size_t kMaxDepth = 32;
 
-/// What can be merged.
-struct Kind {
-  const char* schema;
-  Json (*document)(const std::vector<LogResult>& logs);
-  void (*print)(Console& console, const std::vector<LogResult>& logs);
-};
-constexpr Kind kKinds[] = {{kSweepLogs, SweepLogsJson, PrintSweepLogs},
-                           {kGapsLogs, GapsLogsJson, PrintGapsLogs}};
-
-Json SchemaOf(const Kind& kind) { return JsonDocument(kind.schema)["schema"]; }
+std::string SchemaOf(const char* kind) { return JsonDocument(kind)["schema"].get<std::string>(); }
 
 void SetUp(CLI::App& app, MergeArgs& args) {
   InGroup(app, kInputGroup);
@@ -41,80 +32,58 @@ void SetUp(CLI::App& app, MergeArgs& args) {
   AddFormat(app, args.format, {"text", "json", "csv"});
 }
 
+/// A result of either kind.
 Result<Json> ReadResult(Context& context, const std::string& path) {
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source, OpenInput(context, path));
   RS_ASSIGN_OR_RETURN(const std::string text, ReadAll(*source, kMaxResult));
-  Result<Json> parsed = ParseOrderedJson(text, kMaxDepth);
-  if (!parsed) {
-    parsed.error().where.path = path;
-    return parsed;
-  }
-  Json& document = *parsed;
-  if (!document.is_object() || !document.contains("schema")) {
+  RS_ASSIGN_OR_RETURN(Json document, InFile(path, ParseOrderedJson(text, kMaxDepth)));
+  const Json* schema = document.Find("schema");
+  if (schema == nullptr)
     return Fail(ErrorCode::kCorrupt, "expected a JSON document with a schema", {path, {}, {}},
                 "make it with --format json");
-  }
-  return parsed;
-}
-
-const Kind* KindOf(const Json& document) {
-  for (const Kind& kind : kKinds)
-    if (document["schema"] == SchemaOf(kind)) return &kind;
-  return nullptr;
-}
-
-/// Adds a result's logs to those of others.
-Status AddLogsOf(const Json& document, const std::string& path, const Kind*& kind,
-                 std::vector<LogResult>& logs) {
-  const Kind* own = KindOf(document);
-  if (own == nullptr || !document.contains("logs") || !document["logs"].is_array()) {
+  const bool is_known = *schema == SchemaOf(kSweepLogs) || *schema == SchemaOf(kGapsLogs);
+  if (!is_known || !document.contains("logs")) {
     return Fail(ErrorCode::kCorrupt,
-                fmt::format("{} is no result that can be merged: expected {} or {}",
-                            document["schema"].dump(), SchemaOf(kKinds[0]).get<std::string>(),
-                            SchemaOf(kKinds[1]).get<std::string>()),
-                {path, {}, {}}, "have 'ringscope sweep' or 'ringscope gaps' make it with --each");
+                fmt::format("{} cannot be merged: expected {} or {}", schema->dump(),
+                            SchemaOf(kSweepLogs), SchemaOf(kGapsLogs)),
+                {path, {}, {}}, "make it with 'ringscope sweep --each' or 'ringscope gaps --each'");
   }
-  if (kind != nullptr && kind != own) {
-    return Fail(ErrorCode::kUsage, "the result is of another command than those before it",
-                {path, {}, {}}, "merge results of sweep and of gaps apart");
-  }
-  kind = own;
-  std::vector<LogResult> added = ReadLogs(document["logs"]);
-  std::move(added.begin(), added.end(), std::back_inserter(logs));
-  return {};
+  return document;
 }
 
-Status CheckNames(const std::vector<LogResult>& logs) {
+template <typename Logs>
+Result<ExitCode> MergeAs(const MergeArgs& args, const std::vector<Json>& documents,
+                         Context& context) {
+  Logs logs;
+  for (const Json& document : documents) {
+    Logs added = FieldsFromJson<Logs>(document.at("logs"));
+    std::move(added.begin(), added.end(), std::back_inserter(logs));
+  }
+  std::stable_sort(logs.begin(), logs.end(),
+                   [](const auto& a, const auto& b) { return a.status.log < b.status.log; });
   const auto twice = std::adjacent_find(logs.begin(), logs.end(), [](const auto& a, const auto& b) {
     return a.status.log == b.status.log;
   });
-  if (twice == logs.end()) return {};
-  return Fail(ErrorCode::kUsage, fmt::format("log {} is in two of the results", twice->status.log),
-              {}, "give each shard's result once");
+  if (twice != logs.end())
+    return Fail(ErrorCode::kUsage,
+                fmt::format("log {} is in two of the results", twice->status.log), {},
+                "name each shard's result once");
+  return ReportLogs(context.console, args.format, logs);
 }
 
 Result<ExitCode> Merge(const MergeArgs& args, Context& context) {
-  const Kind* kind = nullptr;
-  std::vector<LogResult> logs;
+  std::vector<Json> documents;
   for (const std::string& path : args.results) {
-    RS_ASSIGN_OR_RETURN(const Json document, ReadResult(context, path));
-    RS_RETURN_IF_ERROR(AddLogsOf(document, path, kind, logs));
+    RS_ASSIGN_OR_RETURN(documents.emplace_back(), ReadResult(context, path));
+    if (documents.back()["schema"] != documents.front()["schema"])
+      return Fail(ErrorCode::kUsage, "the result is of another command than those before it",
+                  {path, {}, {}}, "merge results of sweep and of gaps separately");
   }
-  std::stable_sort(logs.begin(), logs.end(), [](const LogResult& a, const LogResult& b) {
-    return a.status.log < b.status.log;
-  });
-  RS_RETURN_IF_ERROR(CheckNames(logs));
-  const Json document = kind->document(logs);  // also finds what a result lacks
-  if (args.format == "json") {
-    context.console.Print(JsonText(document));
-  } else if (args.format == "text") {
-    kind->print(context.console, logs);
-  } else {
-    if (kind->schema != kSweepLogs)
-      return Fail(ErrorCode::kUsage, "only results of sweep can be written as csv");
-    PrintSweepLogsCsv(context.console, logs);
-  }
-  return WorstOf(StatusesOf(logs));
+  if (documents.front()["schema"] == SchemaOf(kSweepLogs))
+    return MergeAs<SweepLogs>(args, documents, context);
+  if (args.format == "csv")
+    return Fail(ErrorCode::kUsage, "only results of sweep can be written as csv");
+  return MergeAs<GapsLogs>(args, documents, context);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <optional>
 
+#include "commands/report/json_fields.h"
 #include "commands/testing/memory_run.h"
 
 namespace ringscope {
@@ -77,8 +78,9 @@ Table TypedTable() {
                {"bytes", Align::kRight, "written.bytes"},
                {"share", Align::kRight},
                DataColumn("session", kInCsv),
-               DataColumn("note")});
-  table.AddRow({NameCell("a,\"b\""), BytesCell(65536), "50%", DataCell(7), DataCell(Json())});
+               DataColumn("note"),
+               DataColumn("hint", kInJson | kUnlessNull)});
+  table.AddRow({NameCell("a,\"b\""), BytesCell(65536), "50%", DataCell(7)});
   return table;
 }
 
@@ -89,8 +91,67 @@ TEST(Table, OneStatement_GivesTextJsonAndCsv) {
   EXPECT_EQ(TypedTable().ToJson().dump(),
             R"([{"name":"a,\"b\"","written":{"bytes":65536},"note":null}])");
   EXPECT_EQ(TypedTable().CsvTitles() + TypedTable().CsvRows(),
-            "name,written.bytes,session,note\n"
+            "name,written_bytes,session,note\n"
             "\"a,\"\"b\"\"\",65536,7,\n");
+}
+
+enum class Colour : uint8_t { kRed, kGreen };
+
+struct Part {
+  SequenceKey sequence;
+  std::optional<BufferId> buffer;
+};
+template <typename Io>
+void ListFields(Io& io, Part& part) {
+  io("sequence", part.sequence, "buffer", part.buffer);
+}
+
+struct Whole {
+  std::string name;
+  double scale = 0;
+  FillPolicy policy = FillPolicy::kRingBuffer;
+  Colour colour = Colour::kRed;
+  PacketCount count;
+  std::vector<Part> parts;
+  std::vector<Part> more;
+};
+template <typename Io>
+void ListFields(Io& io, Whole& whole) {
+  io("name", whole.name, "scale", whole.scale);
+  io.Object("nested",
+            [&](auto& nested) { nested("policy", whole.policy, "colour", whole.colour); });
+  io("count", whole.count);
+  io.Derived("parts_count", whole.parts.size());
+  io("parts", whole.parts);
+  io.UnlessEmpty("more", whole.more);
+}
+
+TEST(JsonFields, ListedOnce_AreWrittenAndReadBack) {
+  const Whole whole{"a",
+                    0.5,
+                    FillPolicy::kDiscard,
+                    Colour::kGreen,
+                    {1, 20},
+                    {{{ProducerId{2}, WriterId{17}}, BufferId{3}}, {{}, {}}},
+                    {}};
+  const Json json = FieldsToJson(whole);
+  EXPECT_EQ(json.dump(),
+            R"({"name":"a","scale":0.5,"nested":{"policy":"discard","colour":1},)"
+            R"("count":{"packets":1,"bytes":20},"parts_count":2,)"
+            R"("parts":[{"sequence":"2:17","buffer":3},{"sequence":"0:0","buffer":null}]})");
+  EXPECT_EQ(FieldsToJson(FieldsFromJson<Whole>(json)), json);
+}
+
+TEST(JsonFields, OfAnotherShape_AreRefused) {
+  const auto read = [](const char* text) {
+    return FieldsFromJson<Part>(ParseOrderedJson(text, 8).value());
+  };
+  EXPECT_NO_THROW(read(R"({"sequence":"2:17","buffer":3})"));
+  for (const char* text :
+       {R"({"sequence":"2:17"})", R"({"sequence":17,"buffer":3})", R"([])",
+        R"({"sequence":"2","buffer":3})", R"({"sequence":"2:17","buffer":65536})"})
+    EXPECT_THROW(read(text), JsonError) << text;
+  EXPECT_THROW(FieldsFromJson<FillPolicy>(Json("ring")), JsonError);
 }
 
 std::string Reported(const char* format) {

@@ -15,6 +15,11 @@ Cell NameCell(std::string name) {
   return {std::move(shown), std::move(name)};
 }
 Cell DataCell(Json value) { return {"", std::move(value)}; }
+std::vector<Cell> DataCells(std::initializer_list<Json> values) {
+  std::vector<Cell> cells;
+  for (const Json& value : values) cells.push_back(DataCell(value));
+  return cells;
+}
 
 Column DataColumn(std::string key, unsigned in) { return {"", Align::kLeft, std::move(key), in}; }
 
@@ -85,8 +90,10 @@ Json Table::ToJson() const {
   Json array = Json::array();
   for (const std::vector<Cell>& row : rows_) {
     Json object = Json::object();
-    for (size_t i = 0; i < row.size(); ++i)
-      if (HasKey(i, kInJson)) object.Set(columns_[i].key, row[i].value);
+    for (size_t i = 0; i < row.size(); ++i) {
+      const bool leave_out = (columns_[i].in & kUnlessNull) != 0 && row[i].value.is_null();
+      if (HasKey(i, kInJson) && !leave_out) object.Set(columns_[i].key, row[i].value);
+    }
     array.push_back(std::move(object));
   }
   return array;
@@ -96,6 +103,7 @@ std::string Table::CsvTitles() const {
   std::string line;
   for (size_t i = 0; i < columns_.size(); ++i)
     if (HasKey(i, kInCsv)) line += (line.empty() ? "" : ",") + columns_[i].key;
+  std::replace(line.begin(), line.end(), '.', '_');
   return line + "\n";
 }
 

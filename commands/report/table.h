@@ -1,6 +1,7 @@
 #ifndef RINGSCOPE_COMMANDS_REPORT_TABLE_H_
 #define RINGSCOPE_COMMANDS_REPORT_TABLE_H_
 
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -32,16 +33,18 @@ Cell NumberCell(uint64_t number);
 Cell NameCell(std::string name);
 /// A value that people do not see, or read elsewhere.
 Cell DataCell(Json value);
+std::vector<Cell> DataCells(std::initializer_list<Json> values);
 
 enum class Align { kLeft, kRight };
 
-/// What a column is in.
-inline constexpr unsigned kInText = 1, kInJson = 2, kInCsv = 4;
+/// What a column is in. kUnlessNull: objects without a value do not have the key.
+inline constexpr unsigned kInText = 1, kInJson = 2, kInCsv = 4, kUnlessNull = 8;
 
 struct Column {
   std::string title;
   Align align = Align::kLeft;
   std::string key = {};  // "packets"; "written.packets" is in an object; empty: only in text
+                         // ("written_packets" in CSV)
   unsigned in = kInText | kInJson | kInCsv;
 };
 /// A column that people do not see.
@@ -56,6 +59,7 @@ class Table {
   /// @param cells at most as many as there are columns; missing ones are empty
   void AddRow(std::vector<Cell> cells);
   bool empty() const { return rows_.empty(); }
+  void RemoveRows() { rows_.clear(); }
 
   /// Writes the table with `indent` spaces in front of each line. Without titles, no title line.
   void Print(Console& console, size_t indent = 0) const;

@@ -124,6 +124,20 @@ void AddLogs(CLI::App& app, std::vector<std::string>& targets) {
            Need::kRequired);
 }
 
+void AddSelection(CLI::App& app, LogSelection& selection, const std::string& what) {
+  InGroup(app, kFilterGroup);
+  AddParsedList(app, "--seq", selection.sequences, ParseSequence, "PRODUCER:WRITER",
+                "Only this sequence; may be repeated");
+  AddParsedList(app, "--buffer", selection.buffers, ParseBuffer, "ID",
+                "Only this buffer; may be repeated");
+  AddParsed(app, "--from", selection.from, ParseTimePoint, "TIME",
+            fmt::format("Only {} from this time on: since the session's start like 1.5s, or in "
+                        "absolute nanoseconds",
+                        what));
+  AddParsed(app, "--to", selection.to, ParseTimePoint, "TIME",
+            fmt::format("Only {} up to this time, written as for --from", what));
+}
+
 void AddSession(CLI::App& app, std::optional<uint64_t>& target) {
   const auto parse = [](std::string_view text) -> Result<uint64_t> {
     RS_ASSIGN_OR_RETURN(const uint64_t number, ParseNumber(text, UINT32_MAX));

@@ -11,6 +11,7 @@
 
 #include "commands/shell/cli_fwd.h"
 #include "core/base/result.h"
+#include "core/log/log_range.h"
 
 namespace ringscope {
 
@@ -97,6 +98,9 @@ void AddFormat(CLI::App& app, std::string& target, const std::vector<std::string
 void AddLog(CLI::App& app, std::string& target);
 /// The logs that a command reads, one after the other.
 void AddLogs(CLI::App& app, std::vector<std::string>& targets);
+/// --seq, --buffer, --from and --to, below "Filter".
+/// @param what is selected by time: "records"
+void AddSelection(CLI::App& app, LogSelection& selection, const std::string& what);
 /// --session, below "Input".
 void AddSession(CLI::App& app, std::optional<uint64_t>& target);
 

@@ -6,12 +6,11 @@
 #include <set>
 #include <utility>
 
-#include "commands/common/each_log.h"
 #include "commands/common/plugin.h"
 #include "commands/common/replay_run.h"
+#include "commands/common/session_loop.h"
 #include "commands/common/sweep_logs.h"
 #include "commands/common/sweep_workers.h"
-#include "commands/report/json.h"
 #include "commands/shell/options.h"
 #include "commands/shell/spooled_input.h"
 #include "commands/shell/text.h"
@@ -82,7 +81,7 @@ void WarnOfUnusedChoices(Console& console, const std::string& path, const SweepC
                                Raw(*list.buffer)));
 }
 
-/// @param facts of the session; with a plan made blindly, those that reading it adds
+/// @param facts of the session; if the plan needs none, the sweep's own reading adds them
 Result<SweepReport> SweepSession(const SweepArgs& args, const SweepInput& input,
                                  SessionFacts& facts) {
   if (!args.targets.empty())
@@ -112,9 +111,7 @@ Result<ExitCode> SweepSessions(const SweepArgs& args, const std::vector<std::str
   const bool blindly = args.targets.empty() && PlansBlindly(args.choices);
   SessionReader sessions(context, SessionSelection{.paths = logs, .only = args.session},
                          blindly ? "sweeping" : "reading");
-  ExitCode code = ExitCode::kClean;
-  RS_ASSIGN_OR_RETURN(bool more, sessions.NextSession());
-  while (more) {
+  return ForEachSession(sessions, [&]() -> Result<ExitCode> {
     const std::string path = sessions.path();
     const uint64_t number = sessions.session();
     SessionFacts facts;
@@ -123,7 +120,7 @@ Result<ExitCode> SweepSessions(const SweepArgs& args, const std::vector<std::str
     }
     bool first = blindly;
     input.open = [&]() -> Result<std::unique_ptr<OpSource>> {
-      // The facts come with the one pass over the log that is needed.
+      // One pass over the log is enough: it also collects the facts.
       if (std::exchange(first, false)) return std::make_unique<FactsSource>(sessions, facts);
       RS_ASSIGN_OR_RETURN(
           std::unique_ptr<OpSource> ops,
@@ -144,11 +141,9 @@ Result<ExitCode> SweepSessions(const SweepArgs& args, const std::vector<std::str
         !report.found.empty() &&
         std::none_of(report.found.begin(), report.found.end(),
                      [](const FoundSize& found) { return found.point.has_value(); });
-    if (none_found) code = ExitCode::kNotice;
     RS_RETURN_IF_ERROR(visit(report));
-    RS_ASSIGN_OR_RETURN(more, sessions.NextSession());
-  }
-  return Worse(sessions.Finish(), code);
+    return none_found ? ExitCode::kNotice : ExitCode::kClean;
+  });
 }
 
 namespace {
@@ -160,29 +155,32 @@ Result<ExitCode> SweepInFull(const SweepArgs& args, const std::vector<std::strin
   if (!args.plot.empty()) {
     RS_ASSIGN_OR_RETURN(plot, OutputFile::Create(args.plot));
   }
-  Json document = JsonDocument("sweep");
-  document["sessions"] = Json::array();
-  if (args.format == "csv") context.console.Print(kSweepCsvTitles);
+  Report out(context.console, args.format, "sweep");
+  Json document = Json::array();
+  if (args.format == "csv") out.Print(SweepCsv().CsvTitles());
   size_t sessions = 0;
   const auto print = [&](const SweepReport& report) -> Status {
     if (plot && sessions > 0) {
       return Fail(ErrorCode::kUsage, "the input has more than one session, and a plot shows one",
                   {report.path, {}, {}}, "choose one: --session 1");
     }
-    if (args.format == "json") {
-      document["sessions"].push_back(SweepJson(report, true));
-    } else if (args.format == "csv") {
-      PrintSweepCsv(context.console, SweepJson(report, false), report.path);
+    if (args.format == "text") {
+      if (sessions > 0) out.Print("\n");
+      PrintSweep(out, report, args.sequences);
+    } else if (args.format == "json") {
+      document.push_back(FieldsToJson(Swept(report, /*sequences=*/true)));
     } else {
-      if (sessions > 0) context.console.Print("\n");
-      PrintSweep(context.console, report, args.sequences);
+      Table rows = SweepCsv();
+      AddToCsv(Swept(report, /*sequences=*/false), report.path, rows);
+      out.Print(rows.CsvRows());
     }
     ++sessions;
     if (!plot) return {};
     return plot->Write(args.plot.ends_with(".html") ? SweepHtml(report) : SweepSvg(report));
   };
   RS_ASSIGN_OR_RETURN(const ExitCode code, SweepSessions(args, logs, context, print));
-  if (args.format == "json") context.console.Print(JsonText(document));
+  out.Data("sessions", std::move(document));
+  RS_RETURN_IF_ERROR(out.Finish());
   if (plot) {
     RS_RETURN_IF_ERROR(plot->Commit());
     context.console.Say(fmt::format("wrote {}", plot->path()));
@@ -190,37 +188,21 @@ Result<ExitCode> SweepInFull(const SweepArgs& args, const std::vector<std::strin
   return code;
 }
 
-/// Each log for itself, on all cores.
+/// A line for each log; they are swept on all cores.
 Result<ExitCode> SweepEach(const SweepArgs& args, const std::vector<std::string>& logs,
                            Context& context) {
   if (!args.plot.empty()) {
     return Fail(ErrorCode::kUsage, "--plot shows one session, not many logs", {},
                 "name one log, without --each and --shard");
   }
-  const bool sequences = args.format == "json";
-  std::vector<LogResult> results(logs.size());
-  const auto task = [&](size_t index, const std::string& log, Context& own) -> Result<ExitCode> {
-    Json sessions = Json::array();
-    RS_ASSIGN_OR_RETURN(const ExitCode code,
-                        SweepSessions(args, {log}, own, [&](const SweepReport& report) -> Status {
-                          sessions.push_back(SweepJson(report, sequences));
-                          return {};
-                        }));
-    results[index].sessions = std::move(sessions);
-    return code;
+  const auto task = [&](const std::string& log, Context& own, std::vector<SweptSession>& results) {
+    return SweepSessions(args, {log}, own, [&](const SweepReport& report) -> Status {
+      results.push_back(Swept(report, /*sequences=*/args.format == "json"));
+      return {};
+    });
   };
-  const std::vector<LogStatus> statuses = RunEachLog(context, logs, "sweeping", task);
-  for (size_t i = 0; i < logs.size(); ++i) results[i].status = statuses[i];
-  if (args.format == "json") {
-    context.console.Print(JsonText(SweepLogsJson(results)));
-  } else if (args.format == "csv") {
-    PrintSweepLogsCsv(context.console, results);
-    if (const std::string failures = FailuresText(statuses); !failures.empty())
-      context.console.Warn(failures.substr(0, failures.size() - 1));
-  } else {
-    PrintSweepLogs(context.console, results);
-  }
-  return WorstOf(statuses);
+  return ReportLogs(context.console, args.format,
+                    CollectEachLog<SweptSession>(context, logs, "sweeping", task));
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ struct SweepArgs {
 Result<ExitCode> RunSweepCommand(const SweepArgs& args, Context& context);
 Command SweepCommand();
 
-/// Sweeps the sessions of logs that are taken one behind the other.
+/// Sweeps the sessions of logs, one after the other.
 /// @param visit gets each session's report
 Result<ExitCode> SweepSessions(const SweepArgs& args, const std::vector<std::string>& logs,
                                Context& context,

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "commands/report/json.h"
-#include "commands/shell/console.h"
+#include "commands/common/sweep_logs.h"
+#include "commands/report/report.h"
 #include "core/sweep/sweep_report.h"
 
 namespace ringscope {
@@ -15,7 +15,7 @@ std::string TargetsText(const SweepReport& report);
 /// "1 MiB", or "1 MiB for buffer 1, 64 KiB for buffer 2"
 std::string SizesText(const std::vector<SweepRow>& rows);
 
-/// "the log lasts only 3.710 s", "even in 2 GiB of buffer 1, ..."
+/// "the log lasts only 3.710 s", "even with 2 GiB for buffer 1, ..."
 std::string WhyNotText(const SweepReport& report, const TargetMiss& miss);
 
 /// "v2@58, ring_buffer, read at the end"
@@ -23,13 +23,13 @@ std::string SettingText(const SweepSetting& setting, const SweepRow& row);
 
 /// Tables for people: one for each setting and buffer.
 /// @param sequences list those of each row, too
-void PrintSweep(Console& console, const SweepReport& report, bool sequences);
+void PrintSweep(Report& out, const SweepReport& report, bool sequences);
 
-/// One session as an object.
+/// The result for programs and for reports on many logs.
 /// @param sequences with those of each row
-Json SweepJson(const SweepReport& report, bool sequences);
+SweptSession Swept(const SweepReport& report, bool sequences);
 
-/// A picture of loss and history against size, which needs nothing from elsewhere.
+/// A picture of loss and history against size, complete in itself.
 std::string SweepSvg(const SweepReport& report);
 /// The same in a page, with the numbers.
 std::string SweepHtml(const SweepReport& report);

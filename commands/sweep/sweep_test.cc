@@ -337,7 +337,8 @@ TEST(ManyLogs, PartsOfOneSession_AreJoined) {
 }
 
 template <typename Args>
-void ExpectMergeEqualsOneRun(Result<ExitCode> (*run)(const Args&, Context&), Args args) {
+void ExpectMergeEqualsOneRun(Result<ExitCode> (*run)(const Args&, Context&), Args args,
+                             std::vector<const char*> formats = {"json", "text"}) {
   const Farm farm;
   farm.folder.Write("logs/b.tblog", "this is no log");
   args.format = "json";
@@ -349,7 +350,7 @@ void ExpectMergeEqualsOneRun(Result<ExitCode> (*run)(const Args&, Context&), Arg
   }
   std::reverse(merge.results.begin(), merge.results.end());
   args.logs = farm.All();
-  for (const char* format : {"json", "text"}) {
+  for (const char* format : formats) {
     merge.format = args.format = format;
     const Ran whole = RunCommand(run, args), merged = RunCommand(RunMerge, merge);
     EXPECT_EQ(merged.out, whole.out);
@@ -357,7 +358,9 @@ void ExpectMergeEqualsOneRun(Result<ExitCode> (*run)(const Args&, Context&), Arg
   }
 }
 
-TEST(Merge, SweepShards_EqualOneRun) { ExpectMergeEqualsOneRun(RunSweepCommand, Sweeping("")); }
+TEST(Merge, SweepShards_EqualOneRun) {
+  ExpectMergeEqualsOneRun(RunSweepCommand, Sweeping(""), {"json", "text", "csv"});
+}
 TEST(Merge, TargetShards_EqualOneRun) {
   SweepArgs args = Sweeping("");
   args.targets = {ParseTarget("keep=7s").value()};

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "commands/report/table.h"
+#include "commands/common/session_loop.h"
 #include "commands/shell/text.h"
 #include "commands/sweep/sweep_report.h"
 
@@ -31,51 +31,45 @@ std::string Bar(uint64_t part, uint64_t whole, size_t width, const char* rest) {
 
 std::string BytesOrNone(uint64_t bytes) { return bytes == 0 ? "0" : HumanSize(bytes); }
 
-/// A table's columns are those that have anything to say.
-struct Shape {
-  bool overwritten = false;
-  bool discarded = false;
-  bool other = false;  // as a column: it is not the same in all rows
-  bool state = false;
-  bool memory = false;  // as a column: some buffers were never filled
-};
-
-Shape ShapeOf(const SweepSeries& series) {
-  Shape shape;
-  for (const SweepRow* row : series.rows) {
-    shape.overwritten |= row->overwritten.packets > 0;
-    shape.discarded |= row->discarded.packets > 0;
-    shape.other |= row->other_packets() != series.rows.front()->other_packets();
-    shape.memory |= row->used_bytes + row->size / 64 < row->size;
-    shape.state |= row->losses.incremental_sequences_dropped > 0;
-  }
-  return shape;
+/// Whether all rows lack the same packets for reasons outside of the buffer.
+bool HasSameOther(const SweepSeries& series) {
+  return std::all_of(series.rows.begin(), series.rows.end(), [&](const SweepRow* row) {
+    return row->other_packets() == series.rows.front()->other_packets();
+  });
 }
 
-std::vector<Column> ColumnsOf(const Shape& shape) {
-  std::vector<Column> columns = {{"", Align::kLeft},
-                                 {"size", Align::kRight},
-                                 {"kept", Align::kLeft},
-                                 {"packets", Align::kRight},
-                                 {"bytes", Align::kRight}};
-  if (shape.overwritten) columns.push_back({"overwritten", Align::kRight});
-  if (shape.discarded) columns.push_back({"discarded", Align::kRight});
-  if (shape.other) columns.push_back({"other", Align::kRight});
-  columns.push_back({"history", Align::kLeft});
-  columns.push_back({"shortest", Align::kRight});
-  columns.push_back({"of", Align::kLeft});
-  if (shape.state) columns.push_back({"stateless", Align::kRight});
-  if (shape.memory) columns.push_back({"memory", Align::kRight});
-  return columns;
+/// A table's columns. Some are shown only if they are not 0, or not the same, in all rows.
+std::vector<Column> ColumnsOf(const SweepSeries& series) {
+  const auto shown_if = [&](const auto& any) {
+    return std::any_of(series.rows.begin(), series.rows.end(), any) ? kInText : 0;
+  };
+  const auto right = [](const char* title, unsigned in = kInText) -> Column {
+    return {title, Align::kRight, "", in};
+  };
+  return {{""},
+          right("size"),
+          {"kept"},
+          right("packets"),
+          right("bytes"),
+          right("overwritten", shown_if([](auto* row) { return row->overwritten.packets > 0; })),
+          right("discarded", shown_if([](auto* row) { return row->discarded.packets > 0; })),
+          right("other", HasSameOther(series) ? 0 : kInText),
+          {"history"},
+          right("shortest"),
+          {"of"},
+          right("stateless",
+                shown_if([](auto* row) { return row->losses.incremental_sequences_dropped > 0; })),
+          // Some buffers were never filled.
+          right("memory",
+                shown_if([](auto* row) { return row->used_bytes + row->size / 64 < row->size; }))};
 }
 
-void PrintSequences(Console& console, const SweepReport& report, const SweepSeries& series) {
+void PrintSequences(Report& out, const SweepReport& report, const SweepSeries& series) {
   for (const SweepRow* row : series.rows) {
     std::vector<SweepSequence> worst = row->sequences;
     std::stable_sort(worst.begin(), worst.end(),
                      [](const auto& a, const auto& b) { return a.history_ns < b.history_ns; });
-    console.Print(
-        fmt::format("  sequences at {}, shortest history first:\n", HumanSize(row->size)));
+    out.Print(fmt::format("  sequences at {}, shortest history first:\n", HumanSize(row->size)));
     Table table({{"sequence", Align::kLeft},
                  {"history", Align::kRight},
                  {"written", Align::kRight},
@@ -90,55 +84,51 @@ void PrintSequences(Console& console, const SweepReport& report, const SweepSeri
                     WithCommas(sequence.overwritten.packets),
                     name == report.facts.producers.end() ? "" : Printable(name->second)});
     }
-    table.Print(console, 4);
+    out.Print(table, 4);
     if (worst.size() > kMaxSequences)
-      console.Print(fmt::format("    ...and {} more; --format json has all\n",
-                                WithCommas(worst.size() - kMaxSequences)));
+      out.Print(fmt::format("    ...and {} more; --format json has all\n",
+                            WithCommas(worst.size() - kMaxSequences)));
   }
 }
 
-void PrintBuffer(Console& console, const SweepReport& report, const SweepSeries& series,
+void PrintBuffer(Report& out, const SweepReport& report, const SweepSeries& series,
                  bool sequences) {
   const uint64_t duration = report.result.duration_ns();
   const SweepRow& first = *series.rows.front();
   const uint64_t own = OwnSize(report, series.buffer);
-  const Shape shape = ShapeOf(series);
   std::string heading = fmt::format(
       "buffer {}: {}, {} written by {}", Raw(first.id), Count(first.written.packets, "packet"),
       HumanSize(first.written.bytes), Count(first.sequences.size(), "sequence"));
-  if (!shape.other && first.other_packets() > 0)
+  if (HasSameOther(series) && first.other_packets() > 0)
     heading +=
         fmt::format("; {} that no buffer could keep", Count(first.other_packets(), "packet"));
-  console.Print(heading + "\n");
-  Table table(ColumnsOf(shape));
+  out.Print(heading + "\n");
+  Table table(ColumnsOf(series));
   for (const SweepRow* each : series.rows) {
     const SweepRow& row = *each;
     const uint64_t kept = row.kept_packets();
-    std::vector<Cell> cells = {
-        row.size == own ? "*" : "", HumanSize(row.size),
-        fmt::format("{} {:>6}", Bar(kept, row.written.packets, kKeptBar, "░"),
-                    ShareText(kept, row.written.packets)),
-        WithCommas(kept), BytesOrNone(row.read.bytes + row.unread.bytes)};
-    if (shape.overwritten) cells.push_back(WithCommas(row.overwritten.packets));
-    if (shape.discarded) cells.push_back(WithCommas(row.discarded.packets));
-    if (shape.other) cells.push_back(WithCommas(row.other_packets()));
-    cells.push_back(fmt::format("{} {:>8}", Bar(row.history_ns, duration, kHistoryBar, " "),
-                                HumanDuration(row.history_ns)));
-    cells.push_back(row.shortest_sequence ? HumanDuration(row.shortest_history_ns) : "");
-    cells.push_back(row.shortest_sequence && row.shortest_history_ns < duration
-                        ? ToString(*row.shortest_sequence)
-                        : "");
-    if (shape.state) cells.push_back(WithCommas(row.losses.incremental_sequences_dropped));
-    if (shape.memory) cells.push_back(BytesOrNone(row.used_bytes));
-    table.AddRow(std::move(cells));
+    table.AddRow({row.size == own ? "*" : "", HumanSize(row.size),
+                  fmt::format("{} {:>6}", Bar(kept, row.written.packets, kKeptBar, "░"),
+                              ShareText(kept, row.written.packets)),
+                  WithCommas(kept), BytesOrNone(row.read.bytes + row.unread.bytes),
+                  WithCommas(row.overwritten.packets), WithCommas(row.discarded.packets),
+                  WithCommas(row.other_packets()),
+                  fmt::format("{} {:>8}", Bar(row.history_ns, duration, kHistoryBar, " "),
+                              HumanDuration(row.history_ns)),
+                  row.shortest_sequence ? HumanDuration(row.shortest_history_ns) : "",
+                  row.shortest_sequence && row.shortest_history_ns < duration
+                      ? ToString(*row.shortest_sequence)
+                      : "",
+                  WithCommas(row.losses.incremental_sequences_dropped),
+                  BytesOrNone(row.used_bytes)});
   }
-  table.Print(console);
-  if (sequences) PrintSequences(console, report, series);
+  out.Print(table);
+  if (sequences) PrintSequences(out, report, series);
 }
 
-void PrintFound(Console& console, const SweepReport& report) {
+void PrintFound(Report& out, const SweepReport& report) {
   if (report.targets.empty()) return;
-  console.Print(console.Bold(fmt::format("smallest size for {}", TargetsText(report))) + "\n");
+  out.Print(out.Bold(fmt::format("smallest size for {}", TargetsText(report))) + "\n");
   for (const FoundSize& found : report.found) {
     const SweepSetting& setting = report.plan.settings[found.setting];
     const auto any =
@@ -149,36 +139,36 @@ void PrintFound(Console& console, const SweepReport& report) {
                                        : static_cast<size_t>(any - report.plan.points.begin())];
     const std::string name = rows.empty() ? "" : SettingText(setting, rows.front()) + ": ";
     if (!found.point) {
-      console.Print(fmt::format("  {}none: {}\n", name, WhyNotText(report, found.miss)));
+      out.Print(fmt::format("  {}none: {}\n", name, WhyNotText(report, found.miss)));
       continue;
     }
-    console.Print(fmt::format("  {}{}{}\n", name, SizesText(rows),
-                              found.verified ? "; verified by an exact replay" : ""));
+    out.Print(fmt::format("  {}{}{}\n", name, SizesText(rows),
+                          found.verified ? "; verified by an exact replay" : ""));
   }
 }
 
 }  // namespace
 
-void PrintSweep(Console& console, const SweepReport& report, bool sequences) {
-  const SweepResult& result = report.result;
-  console.Print(fmt::format("{}: session {}: {} over {}\n", console.Bold(Printable(report.path)),
-                            report.session, Count(result.records, "record"),
-                            HumanDuration(result.duration_ns())));
+void PrintSweep(Report& out, const SweepReport& report, bool sequences) {
+  ReportTitle(out, {.path = report.path,
+                    .session = report.session,
+                    .records = report.result.records,
+                    .duration_ns = report.result.duration_ns()});
   bool marked = false;
   std::string heading;
   for (const SweepSeries& all : SeriesOf(report)) {
     const SweepSeries series = AroundFound(report, all);
     const std::string text = SettingText(*series.setting, *series.rows.front());
-    console.Print("\n");
-    if (text != heading) console.Print(console.Bold(text) + "\n");
+    out.Print("\n");
+    if (text != heading) out.Print(out.Bold(text) + "\n");
     heading = text;
-    PrintBuffer(console, report, series, sequences);
+    PrintBuffer(out, report, series, sequences);
     const uint64_t own = OwnSize(report, series.buffer);
     for (const SweepRow* row : series.rows) marked |= row->size == own;
   }
-  if (marked) console.Print("\n* the log's own size\n");
-  if (!report.targets.empty()) console.Print("\n");
-  PrintFound(console, report);
+  if (marked) out.Print("\n* the log's own size\n");
+  if (!report.targets.empty()) out.Print("\n");
+  PrintFound(out, report);
 }
 
 }  // namespace ringscope

@@ -6,19 +6,17 @@
 namespace ringscope {
 
 std::string TargetsText(const SweepReport& report) {
-  std::string text;
-  for (const SweepTarget& target : report.targets)
-    text += fmt::format("{}{}", text.empty() ? "" : " and ", target.text);
-  return text;
+  std::vector<std::string> texts;
+  for (const SweepTarget& target : report.targets) texts.push_back(target.text);
+  return Joined(texts, " and ");
 }
 
 std::string SizesText(const std::vector<SweepRow>& rows) {
   if (rows.size() == 1) return HumanSize(rows.front().size);
-  std::string text;
+  std::vector<std::string> texts;
   for (const SweepRow& row : rows)
-    text += fmt::format("{}{} for buffer {}", text.empty() ? "" : ", ", HumanSize(row.size),
-                        Raw(row.id));
-  return text;
+    texts.push_back(fmt::format("{} for buffer {}", HumanSize(row.size), Raw(row.id)));
+  return Joined(texts);
 }
 
 std::string SettingText(const SweepSetting& setting, const SweepRow& row) {
@@ -45,15 +43,53 @@ std::string WhyNotText(const SweepReport& report, const TargetMiss& miss) {
     case TargetMiss::Kind::kLogTooShort:
       return fmt::format("the log lasts only {}", HumanDuration(report.result.duration_ns()));
     case TargetMiss::Kind::kHistory:
-      return fmt::format("even in {} of buffer {}, sequence {} reaches back only {}",
+      return fmt::format("even with {} for buffer {}, sequence {} reaches back only {}",
                          HumanSize(row.size), Raw(row.id), ToString(*row.shortest_sequence),
                          HumanDuration(row.shortest_history_ns));
     case TargetMiss::Kind::kLoss:
       break;
   }
-  return fmt::format("even in {} of buffer {}, {} of {} are overwritten, {} discarded",
+  return fmt::format("even with {} for buffer {}, {} of {} are overwritten, {} discarded",
                      HumanSize(row.size), Raw(row.id), WithCommas(row.overwritten.packets),
                      Count(row.written.packets, "packet"), WithCommas(row.discarded.packets));
+}
+
+SweptSession Swept(const SweepReport& report, bool sequences) {
+  const auto setting_of = [&](size_t index) -> SweptSetting {
+    const SweepSetting& setting = report.plan.settings[index];
+    return {setting.engine, setting.policy, setting.reads.name};
+  };
+  const SweepResult& result = report.result;
+  SweptSession session{.input = report.path,
+                       .session = report.session,
+                       .records = result.records,
+                       .recorder_gaps = result.recorder_gaps,
+                       .duration_ns = result.duration_ns(),
+                       .buffers = {},
+                       .configurations = {},
+                       .targets = {}};
+  for (const auto& [id, buffer] : report.facts.buffers)
+    session.buffers.push_back({id, buffer.size, buffer.policy});
+  for (size_t i = 0; i < report.plan.points.size(); ++i) {
+    const SweepPoint& point = report.plan.points[i];
+    session.configurations.push_back(
+        {{setting_of(point.setting), point.scale, point.size}, result.rows[i]});
+    if (sequences) continue;
+    for (SweepRow& row : session.configurations.back().buffers) row.sequences = {};
+  }
+  for (const FoundSize& found : report.found) {
+    FoundBuffers& target = session.targets.emplace_back();
+    target.setting = setting_of(found.setting);
+    for (const SweepTarget& wanted : report.targets) target.target.push_back(wanted.text);
+    target.found = found.point.has_value();
+    target.verified = found.verified;
+    if (!found.point)
+      target.why_not = WhyNotText(report, found.miss);
+    else
+      for (const SweepRow& row : result.rows[*found.point])
+        target.buffers.push_back({row.buffer, row.size});
+  }
+  return session;
 }
 
 }  // namespace ringscope

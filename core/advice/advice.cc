@@ -242,7 +242,7 @@ class Advisor {
           .buffer = buffer.id;
       return;
     }
-    // What is written in the first tenth alone is gone for good once the ring comes round.
+    // What is written only in the first tenth is lost once the ring buffer wraps.
     uint64_t lost = 0, bytes = 0, until = 0;
     std::vector<SequenceKey> early;
     for (const AdviceSequence& sequence : facts_.sequences) {

@@ -27,7 +27,7 @@ inline constexpr std::array kEnumNames<AdviceTopic> = {
     "sizes", "crowding", "split", "reads", "flush", "state", "shared_memory", "policy"};
 inline constexpr size_t kAdviceTopics = kEnumNames<AdviceTopic>.size();
 
-/// What an advice is, with the struct of its numbers.
+/// Kinds of advice, each with the struct of its numbers.
 enum class AdviceKind : uint8_t {
   // Sizes, of a buffer: SizeNumbers.
   kSizeDoes,       // the size does what is wanted
@@ -66,7 +66,7 @@ inline constexpr std::array kEnumNames<AdviceKind> = {
     "committed_late",     "flush_at_end",     "clear_state",     "shared_memory_too_small",
     "shared_memory_does", "discard_streamed", "discard_full",    "ring_for_start"};
 
-/// One advice, or that all is well.
+/// One recommendation, or that nothing needs to change.
 struct Advice {
   AdviceTopic topic = AdviceTopic::kSizes;
   AdviceKind kind = AdviceKind::kSizeDoes;

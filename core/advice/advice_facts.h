@@ -40,7 +40,7 @@ struct AdviceProducer {
   std::string name;
   std::optional<uint64_t> smb_size;  // bytes
   uint64_t aborted = 0;              // packets that its writers aborted
-  uint64_t flagged = 0;              // packets in which it reports itself that it lost some
+  uint64_t flagged = 0;              // packets in which it reports losses of its own
   WriteRate rate;                    // of payload bytes, all writers together
 };
 
@@ -51,7 +51,7 @@ struct AdviceBuffer {
   uint64_t size = 0;
   FillPolicy policy = FillPolicy::kRingBuffer;
   std::string engine;
-  WriteRate rate;                            // of space that chunks take
+  WriteRate rate;                            // of space that chunks occupy
   std::optional<uint64_t> first_refused_ns;  // since the log began: a buffer that discards was full
   std::vector<std::string> sources;          // data sources that write to it, as far as known
 };

@@ -8,8 +8,8 @@
 
 namespace ringscope {
 
-// The numbers that an advice comes with: a struct for each kind, or for some kinds that have the
-// same. kNames has the names of all members, in order, as documents use them.
+// The numbers of a recommendation: a struct for each kind, or for some kinds that have the same.
+// kNames has the names of all members, in order, as documents use them.
 
 /// Of a buffer's size.
 struct SizeNumbers {

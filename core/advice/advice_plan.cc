@@ -162,4 +162,38 @@ GroupOutcome OutcomeOf(const std::vector<SweepRow>& rows, const std::vector<Sequ
   return outcome;
 }
 
+std::vector<PredictedBuffer> PredictionOf(const AdviceFacts& facts,
+                                          const AdviceFindings& findings) {
+  std::vector<PredictedBuffer> predicted;
+  for (const PlannedBuffer& planned : findings.plan) {
+    PredictedBuffer& one = predicted.emplace_back();
+    one.id = planned.id;
+    one.made_from = planned.made_from;
+    one.policy = planned.policy;
+    one.size_then = planned.size;
+    if (const AdviceBuffer* buffer = facts.Find(planned.id); buffer != nullptr)
+      one.size_now = buffer->size;
+    for (const SweepRow& row : findings.now) {
+      if (row.id != planned.id) continue;
+      one.lost_now = row.lost_packets();
+      one.history_now_ns = row.shortest_history_ns;
+    }
+    for (const SweepRow& row : findings.then) {
+      if (row.id != planned.id) continue;
+      one.written = row.written.packets;
+      one.lost_then = row.lost_packets();
+      one.history_then_ns = row.shortest_history_ns;
+    }
+    // Of a split one: what became of the same sequences before.
+    for (const PlannedSplit& split : findings.splits) {
+      if (split.from != planned.id && split.to != planned.id) continue;
+      const GroupOutcome before =
+          OutcomeOf(findings.now, planned.made_from ? split.chatty : split.rare, {split.from});
+      one.lost_now = before.lost;
+      one.history_now_ns = before.history_ns;
+    }
+  }
+  return predicted;
+}
+
 }  // namespace ringscope

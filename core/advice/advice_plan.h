@@ -13,7 +13,7 @@ namespace ringscope {
 // How sizes and splits are chosen, from what a sweep over sizes found.
 
 /// Sizes to try for every buffer, ascending, in whole pages, from four pages to more than `bytes`
-/// of space can fill; at most 2 GiB. Four for each doubling, or only the doublings.
+/// of data can fill; at most 2 GiB. Four for each doubling, or only the doublings.
 std::vector<uint64_t> AdviceSizes(uint64_t bytes, bool doublings = false);
 
 /// Whether a buffer does what is wanted.
@@ -46,6 +46,19 @@ void ShareMemory(std::vector<PlannedBuffer>& plan, uint64_t memory);
 /// What became of some sequences, of rows by buffer.
 GroupOutcome OutcomeOf(const std::vector<SweepRow>& rows, const std::vector<SequenceKey>& group,
                        const std::vector<BufferId>& buffers);
+
+/// A buffer of the plan, compared with what became of the same sequences in the session.
+struct PredictedBuffer {
+  BufferId id{};
+  std::optional<BufferId> made_from;
+  FillPolicy policy = FillPolicy::kRingBuffer;
+  std::optional<uint64_t> size_now;  // absent: there was none
+  uint64_t size_then = 0;
+  uint64_t written = 0;  // packets
+  uint64_t lost_now = 0, lost_then = 0;
+  uint64_t history_now_ns = 0, history_then_ns = 0;  // the shortest of any sequence
+};
+std::vector<PredictedBuffer> PredictionOf(const AdviceFacts& facts, const AdviceFindings& findings);
 
 }  // namespace ringscope
 

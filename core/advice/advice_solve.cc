@@ -122,12 +122,12 @@ class Solver {
       planned.needed = Need(ladder, buffer.id, policy);
       const SweepRow* now = FindRow(findings_.now, buffer.id);
       const auto rows = ladder.find(buffer.id);
-      // What does already stays as it is.
+      // A buffer that already meets the goal stays as it is.
       const uint64_t unavoidable = rows == ladder.end() ? 0 : rows->second.back().lost_packets();
       if (now != nullptr && !findings_.extrapolated &&
           Satisfies(*now, KeepOf(findings_, policy), unavoidable))
         planned.needed = buffer.size;
-      // Of reads that could have come at other moments, a fifth is for the peak.
+      // The reads could have been at other moments: a fifth stays free for the largest peak.
       if (findings_.reads.periodic && planned.needed) {
         const uint64_t peak = buffer.rate.PeakIn(findings_.reads.period_ns);
         planned.needed = std::max(*planned.needed, PagesUp(peak / 4 * 5));

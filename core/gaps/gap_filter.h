@@ -10,12 +10,8 @@
 
 namespace ringscope {
 
-/// Which losses to show. Within a list any entry will do; all that is given must agree.
-struct GapFilter {
-  std::vector<SequenceKey> sequences;
-  std::vector<BufferId> buffers;
-  std::optional<TimePoint> from;
-  std::optional<TimePoint> to;  // included
+/// Which losses to show. Within a list any entry matches; all lists that are not empty must agree.
+struct GapFilter : LogSelection {
   std::vector<Fate> fates;
   std::vector<Cause> causes;
   std::vector<uint32_t> contents;
@@ -26,7 +22,7 @@ struct GapFilter {
   /// @param start_ns of the session
   bool Keeps(const Gap& gap, uint64_t start_ns) const;
   bool Keeps(const PacketAccount& account, uint64_t start_ns) const;
-  /// Whether gaps of a sequence can be distinguished by this filter.
+  /// Whether this filter can select some of a sequence's gaps.
   bool selects_gaps() const {
     return from || to || !fates.empty() || !causes.empty() || !contents.empty();
   }

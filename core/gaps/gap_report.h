@@ -150,25 +150,28 @@ struct FalseFlag {
   uint64_t missing_chunks = 0;  // kNoPackets, kNotInLog
 };
 
-/// One sequence of a buffer.
-struct SequenceGaps {
+/// What became of one sequence of a buffer.
+struct SequenceLosses {
   BufferId buffer{};
   SequenceKey sequence;
   FateCounts by_fate;
   FateCount own_fault;
+  UnusablePackets unusable;     // all of them
+  uint64_t unusable_spans = 0;  // how often state was missing
+  uint64_t producer_flags = 0;  // packets read in which the producer itself reports losses
+  uint64_t hidden_flags = 0;    // of these, those whose flag the buffer's replaces
+  uint32_t producer_bits = 0;   // the bits of these flags
+
+  FateCount written() const { return by_fate.all(); }
+  FateCount lost() const { return by_fate.lost(); }
+};
+
+/// The same, gap by gap.
+struct SequenceGaps : SequenceLosses {
   std::vector<Gap> gaps;       // in order
   uint64_t unlisted_gaps = 0;  // there were too many; totals are exact
   std::vector<FalseFlag> false_flags;
   uint64_t unlisted_flags = 0;
-  UnusablePackets unusable;     // all of them
-  uint64_t unusable_spans = 0;  // how often state was missing
-  uint64_t producer_flags =
-      0;                      // packets read in which the producer itself reports that it lost some
-  uint64_t hidden_flags = 0;  // of these, those whose flag the buffer's replaces
-  uint32_t producer_bits = 0;  // all bits of these flags
-
-  FateCount written() const { return by_fate.all(); }
-  FateCount lost() const { return by_fate.lost(); }
 };
 
 /// One buffer; if its id was given to another one, both.

@@ -2,6 +2,10 @@
 #define RINGSCOPE_CORE_LOG_LOG_RANGE_H_
 
 #include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/base/ids.h"
 
 namespace ringscope {
 
@@ -22,6 +26,14 @@ struct TimePoint {
 struct RecordRange {
   uint64_t first = 0;
   uint64_t last = UINT64_MAX;
+};
+
+/// What some sequences wrote into some buffers in some time; empty: all.
+struct LogSelection {
+  std::vector<SequenceKey> sequences;
+  std::vector<BufferId> buffers;
+  std::optional<TimePoint> from;
+  std::optional<TimePoint> to;  // included
 };
 
 }  // namespace ringscope

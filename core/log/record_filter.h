@@ -13,13 +13,9 @@
 namespace ringscope {
 
 /// Which records to keep. Within a list any entry matches; all lists that are not empty must agree.
-struct RecordCriteria {
+struct RecordCriteria : LogSelection {
   std::vector<std::string> kinds;  // names of record kinds, and kPatchKind
   std::vector<ProducerId> producers;
-  std::vector<SequenceKey> sequences;
-  std::vector<BufferId> buffers;
-  std::optional<TimePoint> from;
-  std::optional<TimePoint> to;  // included
   std::optional<RecordRange> records;
 };
 

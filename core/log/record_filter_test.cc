@@ -36,24 +36,24 @@ std::vector<size_t> Kept(const RecordCriteria& criteria) {
 TEST(RecordFilter, Nothing_KeepsEverything) { EXPECT_THAT(Kept({}), ElementsAre(0, 1, 2, 3)); }
 
 TEST(RecordFilter, Times_AreFromTheFirstRecordThatHasOne) {
-  EXPECT_THAT(Kept({.from = TimePoint{1'000'000'000, true}}), ElementsAre(2, 3));
-  EXPECT_THAT(Kept({.from = TimePoint{0, true}, .to = TimePoint{1'000'000'000, true}}),
+  EXPECT_THAT(Kept({{.from = TimePoint{1'000'000'000, true}}}), ElementsAre(2, 3));
+  EXPECT_THAT(Kept({{.from = TimePoint{0, true}, .to = TimePoint{1'000'000'000, true}}}),
               ElementsAre(0, 1, 2));
-  EXPECT_THAT(Kept({.from = TimePoint{2'000'000'000, false}}), ElementsAre(2, 3));
+  EXPECT_THAT(Kept({{.from = TimePoint{2'000'000'000, false}}}), ElementsAre(2, 3));
 }
 
 TEST(RecordFilter, AllCriteria_MustMatch) {
   EXPECT_THAT(Kept({.kinds = {"writer", "read"}}), ElementsAre(2, 3));
   EXPECT_THAT(Kept({.producers = {kWriter.producer}}), ElementsAre(1, 2));
-  EXPECT_THAT(Kept({.sequences = {kWriter}}), ElementsAre(2));
+  EXPECT_THAT(Kept({{.sequences = {kWriter}}}), ElementsAre(2));
   EXPECT_THAT(Kept({.kinds = {"read"}, .producers = {kWriter.producer}}), ElementsAre());
   EXPECT_THAT(Kept({.records = RecordRange{1, 2}}), ElementsAre(1, 2));
 }
 
 // A pass over all buffers reads each of them.
 TEST(RecordFilter, Buffer_KeepsReadsOfAllBuffers) {
-  EXPECT_THAT(Kept({.buffers = {BufferId{1}}}), ElementsAre(0, 2, 3));
-  EXPECT_THAT(Kept({.buffers = {BufferId{2}}}), ElementsAre(3));
+  EXPECT_THAT(Kept({{.buffers = {BufferId{1}}}}), ElementsAre(0, 2, 3));
+  EXPECT_THAT(Kept({{.buffers = {BufferId{2}}}}), ElementsAre(3));
 }
 
 TEST(RecordFilter, IsPast_AtTheLastNumber) {

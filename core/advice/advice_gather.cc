@@ -1,10 +1,8 @@
-#include "commands/advise/advise_gather.h"
+#include "core/advice/advice_gather.h"
 
 #include <algorithm>
-#include <map>
 #include <unordered_map>
 
-#include "commands/common/replay_run.h"
 #include "core/gaps/gaps.h"
 #include "core/perfetto/commit_fragments.h"
 #include "core/session/buffer_event.h"
@@ -13,11 +11,22 @@ namespace ringscope {
 namespace {
 
 constexpr size_t kMaxContents = 64;  // kinds, of a sequence
+constexpr uint64_t kMillisecondNs = 1'000'000;
 
-/// Collects what a replay shows, beside the analysis of gaps.
-class Gatherer : public ReplayListener, public LedgerSink {
+/// After what time a commit is late, in a session of that duration: a read at its end misses it.
+uint64_t LateLimit(uint64_t duration_ns) {
+  return std::clamp(duration_ns / 4 / (100 * kMillisecondNs) * (100 * kMillisecondNs),
+                    500 * kMillisecondNs, 5000 * kMillisecondNs);
+}
+
+}  // namespace
+
+class AdviceGatherer::Impl : public ReplayListener, public LedgerSink {
  public:
-  Gatherer(AdviceFacts& facts, GapAnalysis& analysis) : facts_(facts), analysis_(analysis) {}
+  explicit Impl(AdviceFacts& facts) : facts_(facts), analysis_(LateLimit(facts.duration_ns)) {
+    facts_.late.limit_ns = LateLimit(facts.duration_ns);
+  }
+  GapAnalysis& analysis() { return analysis_; }
 
   void OnRecord(const Op& op, const LogMoment&) override {
     if (!op.time_ns) return;
@@ -25,7 +34,10 @@ class Gatherer : public ReplayListener, public LedgerSink {
     now_ns_ = *op.time_ns;
   }
 
-  void OnBufferSetUp(SessionBuffer& buffer) override { engines_[buffer.id] = buffer.info; }
+  void OnBufferSetUp(SessionBuffer& set_up) override {
+    engines_[set_up.id] = set_up.info;
+    if (AdviceBuffer* buffer = BufferOf(set_up.id)) buffer->engine = set_up.info->name;
+  }
   void OnChunk(BufferId id, const ChunkCommit& commit, std::optional<Refusal> refusal) override {
     if (refusal) return;
     AdviceBuffer* buffer = BufferOf(id);
@@ -61,7 +73,8 @@ class Gatherer : public ReplayListener, public LedgerSink {
   }
   void OnDuplicate(const PacketAccount& account) override { analysis_.OnDuplicate(account); }
 
-  void Finish(const GapReport& report, uint64_t late_ns) {
+  void Finish(const std::map<BufferId, LedgerTotals>& totals) {
+    const GapReport report = analysis_.Finish(totals);
     for (const BufferGaps& buffer : report.buffers)
       for (const SequenceGaps& gaps : buffer.sequences) AddGaps(buffer.id, gaps);
     for (auto& [key, sequence] : sequences_) {
@@ -78,7 +91,6 @@ class Gatherer : public ReplayListener, public LedgerSink {
                 if (a.space_bytes != b.space_bytes) return a.space_bytes > b.space_bytes;
                 return a.sequence < b.sequence;
               });
-    facts_.late.limit_ns = late_ns;
     for (const StaleSequence& stale : report.stale) {
       facts_.late.packets += stale.stale;
       if (stale.longest_ns <= facts_.late.longest_ns) continue;
@@ -129,7 +141,7 @@ class Gatherer : public ReplayListener, public LedgerSink {
   }
 
   AdviceFacts& facts_;
-  GapAnalysis& analysis_;
+  GapAnalysis analysis_;
   std::map<uint64_t, Sequence> sequences_;
   std::unordered_map<uint16_t, size_t> producer_index_;
   std::optional<uint64_t> first_ns_;
@@ -138,23 +150,16 @@ class Gatherer : public ReplayListener, public LedgerSink {
   WrittenChunk written_;  // scratch
 };
 
-}  // namespace
+AdviceGatherer::AdviceGatherer(AdviceFacts& facts) : impl_(std::make_unique<Impl>(facts)) {}
+AdviceGatherer::~AdviceGatherer() = default;
 
-Status GatherFacts(Context& context, SessionReader& sessions, const AdviceReads& reads,
-                   uint64_t late_ns, AdviceFacts& facts) {
-  GapAnalysis analysis(late_ns);
-  Gatherer gatherer(facts, analysis);
-  ReplayChoices choices;
-  choices.reads = reads.replay;
-  Ledger ledger(gatherer);
-  RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome,
-                      ReplaySession(context, sessions, choices,
-                                    {.ledger = &ledger, .listeners = {&gatherer, &analysis}}));
-  for (const BufferOutcome& result : outcome.buffers)
-    for (AdviceBuffer& buffer : facts.buffers)
-      if (buffer.id == result.id) buffer.engine = result.engine;
-  gatherer.Finish(analysis.Finish(ledger.totals()), late_ns);
-  return {};
+std::vector<ReplayListener*> AdviceGatherer::listeners() {
+  return {impl_.get(), &impl_->analysis()};
+}
+LedgerSink& AdviceGatherer::accounts() { return *impl_; }
+
+void AdviceGatherer::Finish(const std::map<BufferId, LedgerTotals>& totals) {
+  impl_->Finish(totals);
 }
 
 }  // namespace ringscope

@@ -1,0 +1,228 @@
+#include "commands/gaps/gaps_data.h"
+
+#include "commands/gaps/gaps_words.h"
+#include "core/perfetto/data_loss.h"
+
+namespace ringscope {
+namespace {
+
+Json PlaceJson(const GapPlace& place) {
+  return {{"chunk", place.chunk}, {"fragment", place.fragment}, {"offset", place.offset}};
+}
+
+Json FlaggedJson(const FlaggedPacket& packet) {
+  Json bits = Json::array();
+  for (const LossBitName& entry : kLossBitNames)
+    if ((packet.loss_bits & entry.bit) != 0) bits.push_back(entry.name);
+  return {{"at", PlaceJson(packet.place)},
+          {"previous_packet_dropped", packet.loss_bits},
+          {"bits", std::move(bits)},
+          {"first_of_sequence", packet.first_of_sequence},
+          {"pass", packet.pass},
+          {"read_ns", packet.read.time_ns},
+          {"unusable", FieldsToJson(packet.unusable)}};
+}
+
+Json FalseFlagJson(const SequenceGaps& sequence, const FalseFlag& flag) {
+  Json json = {{"buffer", Raw(sequence.buffer)}, {"sequence", ToString(sequence.sequence)}};
+  json.update(FlaggedJson(flag.packet));
+  json.update({{"rule", Name(flag.rule)},
+               {"missing_chunks", flag.missing_chunks},
+               {"text", RuleText(flag.rule)}});
+  return json;
+}
+
+Json RemediesJson(const GapRemedies& remedies) {
+  return {{"buffer_size", remedies.buffer_size},
+          {"read_period_ns", remedies.read_period_ns},
+          {"separate_buffer_for",
+           remedies.separate ? Json(ToString(remedies.separate->sequence)) : Json()},
+          {"flush", remedies.flush},
+          {"larger_shared_memory", remedies.larger_smb}};
+}
+
+std::vector<Cell> GapCells(const Gap& gap, const ShownGaps& selection) {
+  Json causes = Json::array(), contents = Json::array(), culprits = Json::array();
+  for (const CauseCount& cause : gap.causes) {
+    causes.push_back({{"fate", Name(cause.fate)},
+                      {"cause", Name(cause.cause)},
+                      {"own_fault", cause.own_fault},
+                      {"packets", cause.count.packets},
+                      {"bytes", cause.count.bytes},
+                      {"text", CauseText(cause)}});
+  }
+  for (const ContentCount& content : gap.contents)
+    contents.push_back({{"kind", ContentName(content.content)},
+                        {"packets", content.count.packets},
+                        {"bytes", content.count.bytes}});
+  for (const SequenceShare& share : gap.culprits)
+    culprits.push_back({{"sequence", ToString(share.sequence)}, {"bytes", share.bytes}});
+  const SequenceShare* top = gap.culprits.empty() ? nullptr : &gap.culprits.front();
+  return DataCells({selection.outcome.session,
+                    Raw(gap.buffer),
+                    ToString(gap.sequence),
+                    ProducerText(selection.notes, gap.sequence),
+                    gap.first.chunk,
+                    gap.first.fragment,
+                    gap.first.offset,
+                    PlaceJson(gap.last),
+                    gap.last_chunk,
+                    gap.lost.packets,
+                    gap.lost.bytes,
+                    gap.own_fault.packets,
+                    gap.own_fault.bytes,
+                    Name(gap.causes.front().cause),
+                    std::move(causes),
+                    ContentName(gap.contents.front().content),
+                    std::move(contents),
+                    gap.written.first.time_ns,
+                    gap.written.last.time_ns,
+                    gap.written.first.record,
+                    gap.written.last.record,
+                    gap.sealed.first.time_ns,
+                    gap.sealed.last.time_ns,
+                    gap.sealed.first.record,
+                    gap.sealed.last.record,
+                    top == nullptr ? Json() : Json(ToString(top->sequence)),
+                    top == nullptr ? 0 : top->bytes,
+                    gap.pushed_bytes(),
+                    std::move(culprits),
+                    gap.other_bytes,
+                    gap.state_packets,
+                    Name(gap.sign),
+                    gap.next ? gap.next->loss_bits : 0,
+                    gap.next ? gap.next->unusable.count.packets : 0,
+                    gap.remedies.buffer_size,
+                    gap.remedies.read_period_ns,
+                    gap.next ? FlaggedJson(*gap.next) : Json(),
+                    RemediesJson(gap.remedies)});
+}
+
+std::string JsonLine(const char* type, uint64_t session, const Json& members) {
+  Json line = {{"type", type}, {"session", session}};
+  line.update(members);
+  return line.dump() + "\n";
+}
+
+}  // namespace
+
+GapsSession TotalsOf(const ShownGaps& selection) {
+  GapsSession totals{.input = selection.outcome.path,
+                     .session = selection.outcome.session,
+                     .buffers = {},
+                     .sequences = {},
+                     .ftrace = selection.report.ftrace,
+                     .stale = selection.report.stale};
+  for (const BufferGaps& gaps : selection.report.buffers) {
+    GapsBuffer& buffer = totals.buffers.emplace_back();
+    buffer.buffer = gaps.id;
+    buffer.totals = gaps.totals;
+    if (const BufferOutcome* outcome = selection.BufferOf(gaps.id)) {
+      buffer.engine = outcome->engine;
+      buffer.size = outcome->size;
+      buffer.policy = outcome->policy;
+    }
+  }
+  for (const SequenceGaps* gaps : selection.sequences) {
+    totals.sequences.push_back({{*gaps},
+                                ProducerText(selection.notes, gaps->sequence),
+                                gaps->gaps.size() + gaps->unlisted_gaps});
+  }
+  return totals;
+}
+
+void WriteGaps(Report& out, const ShownGaps& selection, bool summary, bool lines) {
+  const auto write = [&](const char* key, const char* type, const Json& objects) {
+    if (!lines) return out.Data(key, objects);
+    for (const Json& object : objects) out.Print(JsonLine(type, selection.outcome.session, object));
+  };
+  const GapsSession totals = TotalsOf(selection);
+  out.Data({{"input", totals.input}, {"session", totals.session}});
+  write("buffers", "buffer", FieldsToJson(totals.buffers));
+  write("sequences", "sequence", FieldsToJson(totals.sequences));
+  if (!summary) {
+    Table gaps = GapTable();
+    AddGaps(selection, gaps);
+    write("gaps", "gap", gaps.ToJson());
+    out.Data("gaps_not_listed", selection.hidden + selection.unlisted);
+    Json flags = Json::array();
+    for (const auto& [sequence, flag] : selection.false_flags)
+      flags.push_back(FalseFlagJson(*sequence, *flag));
+    write("false_flags", "false_flag", flags);
+    out.Data("flags_not_listed", selection.unlisted_flags);
+  }
+  write("ftrace", "ftrace", FieldsToJson(totals.ftrace));
+  write("stale", "stale", FieldsToJson(totals.stale));
+}
+
+Table GapTable() {
+  return Table({DataColumn("session", kInCsv),
+                DataColumn("buffer"),
+                DataColumn("sequence"),
+                DataColumn("producer"),
+                DataColumn("first.chunk"),
+                DataColumn("first.fragment"),
+                DataColumn("first.offset", kInJson),
+                DataColumn("last", kInJson),
+                DataColumn("last_chunk"),
+                DataColumn("packets"),
+                DataColumn("bytes"),
+                DataColumn("own_fault.packets"),
+                DataColumn("own_fault.bytes", kInJson),
+                DataColumn("cause", kInCsv),
+                DataColumn("causes", kInJson),
+                DataColumn("content", kInCsv),
+                DataColumn("content", kInJson),
+                DataColumn("written.from_ns"),
+                DataColumn("written.to_ns"),
+                DataColumn("written.first_record", kInJson),
+                DataColumn("written.last_record", kInJson),
+                DataColumn("lost.from_ns"),
+                DataColumn("lost.to_ns"),
+                DataColumn("lost.first_record", kInJson),
+                DataColumn("lost.last_record", kInJson),
+                DataColumn("top_culprit", kInCsv),
+                DataColumn("top_culprit_bytes", kInCsv),
+                DataColumn("pushed_bytes", kInCsv),
+                DataColumn("pushed_by", kInJson),
+                DataColumn("pushed_by_others_bytes", kInJson),
+                DataColumn("state_packets", kInJson),
+                DataColumn("sign"),
+                DataColumn("previous_packet_dropped", kInCsv),
+                DataColumn("unusable_packets", kInCsv),
+                DataColumn("buffer_size", kInCsv),
+                DataColumn("read_period_ns", kInCsv),
+                DataColumn("next", kInJson),
+                DataColumn("remedies", kInJson)});
+}
+
+void AddGaps(const ShownGaps& selection, Table& table) {
+  for (const Gap* gap : selection.own_fault) table.AddRow(GapCells(*gap, selection));
+  for (const Gap* gap : selection.gaps) table.AddRow(GapCells(*gap, selection));
+}
+
+Table LostPacketTable() {
+  return Table({DataColumn("session", kInCsv), DataColumn("buffer"), DataColumn("sequence"),
+                DataColumn("chunk"), DataColumn("fragment"), DataColumn("offset", kInJson),
+                DataColumn("last_chunk"), DataColumn("size"), DataColumn("content"),
+                DataColumn("timestamp", kInJson), DataColumn("fate"), DataColumn("cause"),
+                DataColumn("own_fault", kInJson), DataColumn("own_fault", kInCsv),
+                DataColumn("culprit"), DataColumn("written_ns"), DataColumn("written_record"),
+                DataColumn("lost_ns"), DataColumn("lost_record")});
+}
+
+void AddLostPacket(const PacketAccount& account, uint64_t session, Table& table) {
+  table.AddRow(DataCells(
+      {session, Raw(account.buffer), ToString(account.sequence), account.first_chunk,
+       account.fragment, account.first_offset, account.last_chunk, account.size,
+       ContentName(account.facts.content), account.facts.timestamp, Name(account.fate),
+       Name(account.cause), account.own_fault, account.own_fault ? 1 : 0,
+       account.culprit ? Json(ToString(*account.culprit)) : Json(), account.written.time_ns,
+       account.written.record, account.decided.time_ns, account.decided.record}));
+}
+
+std::string LostPacketJsonl(const Table& row, uint64_t session) {
+  return JsonLine("packet", session, row.ToJson()[0]);
+}
+
+}  // namespace ringscope

@@ -1,0 +1,31 @@
+#ifndef RINGSCOPE_COMMANDS_GAPS_GAPS_DATA_H_
+#define RINGSCOPE_COMMANDS_GAPS_GAPS_DATA_H_
+
+#include <string>
+
+#include "commands/common/gaps_logs.h"
+#include "commands/gaps/shown_gaps.h"
+#include "commands/report/report.h"
+
+namespace ringscope {
+
+/// The totals of one session.
+GapsSession TotalsOf(const ShownGaps& selection);
+
+/// One session's losses for programs: in a document, or if `lines` as lines of one object each,
+/// whose "type" is what it describes.
+void WriteGaps(Report& out, const ShownGaps& selection, bool summary, bool lines);
+
+/// Gaps as rows.
+Table GapTable();
+void AddGaps(const ShownGaps& selection, Table& table);
+
+/// Lost packets as rows.
+Table LostPacketTable();
+void AddLostPacket(const PacketAccount& account, uint64_t session, Table& table);
+/// The only row as an object on a line.
+std::string LostPacketJsonl(const Table& row, uint64_t session);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_COMMANDS_GAPS_GAPS_DATA_H_

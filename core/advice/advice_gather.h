@@ -1,0 +1,36 @@
+#ifndef RINGSCOPE_CORE_ADVICE_ADVICE_GATHER_H_
+#define RINGSCOPE_CORE_ADVICE_ADVICE_GATHER_H_
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "core/advice/advice_facts.h"
+#include "core/ledger/ledger.h"
+#include "core/session/session.h"
+
+namespace ringscope {
+
+/// Adds to a session's facts what a replay shows: the fates of its packets, how fast they were
+/// written, and how late they were committed.
+class AdviceGatherer {
+ public:
+  /// @param facts of the session's records, see ScanForAdvice; must outlive this
+  explicit AdviceGatherer(AdviceFacts& facts);
+  ~AdviceGatherer();
+
+  /// What the replay and its ledger report to.
+  std::vector<ReplayListener*> listeners();
+  LedgerSink& accounts();
+
+  /// Once, at the replay's end.
+  void Finish(const std::map<BufferId, LedgerTotals>& totals);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_ADVICE_ADVICE_GATHER_H_
