@@ -342,7 +342,7 @@ void AddToCsv(const SweptSession& session, const std::string& log, Table& rows) 
                              row.stats.chunks_overwritten,
                              row.stats.chunks_discarded,
                              Seconds(row.history_ns),
-                             Raw(row.buffer),
+                             Raw(row.id),
                              log,
                              session.session,
                              row.written.bytes,

@@ -87,7 +87,7 @@ SweptSession Swept(const SweepReport& report, bool sequences) {
       target.why_not = WhyNotText(report, found.miss);
     else
       for (const SweepRow& row : result.rows[*found.point])
-        target.buffers.push_back({row.buffer, row.size});
+        target.buffers.push_back({row.id, row.size});
   }
   return session;
 }
