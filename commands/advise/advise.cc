@@ -1,14 +1,15 @@
-#include "commands/advise/advise.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <string>
 
 #include "commands/advise/advise_gather.h"
 #include "commands/advise/advise_input.h"
 #include "commands/advise/advise_report.h"
 #include "commands/common/sweep_workers.h"
 #include "commands/report/json.h"
+#include "commands/shell/commands.h"
 #include "commands/shell/muted_context.h"
 #include "commands/shell/options.h"
 #include "commands/shell/values.h"
@@ -18,6 +19,14 @@
 
 namespace ringscope {
 namespace {
+
+struct AdviseArgs {
+  std::string log;                  // or a Perfetto trace
+  std::optional<uint64_t> keep_ns;  // absent: all of the log
+  std::optional<uint64_t> memory;   // bytes, for all buffers; absent: four times today's
+  std::string format = "text";
+  std::optional<uint64_t> session;
+};
 
 constexpr uint64_t kMemoryTimes = 4;  // today's sizes, unless the user says otherwise
 constexpr uint64_t kMillisecondNs = 1'000'000;
@@ -70,8 +79,6 @@ Result<AdviceReport> Advise(const AdviseArgs& args, const AdviseInput& input,
   return report;
 }
 
-}  // namespace
-
 Result<ExitCode> RunAdvise(const AdviseArgs& args, Context& context) {
   RS_ASSIGN_OR_RETURN(const AdviseInput input, OpenAdviseInput(context, args.log));
   SessionReader sessions(context, {{input.path}, args.session}, "reading");
@@ -93,6 +100,8 @@ Result<ExitCode> RunAdvise(const AdviseArgs& args, Context& context) {
   if (args.format == "json") context.console.Print(JsonText(document));
   return Worse(sessions.Finish(), code);
 }
+
+}  // namespace
 
 Command AdviseCommand() {
   return {

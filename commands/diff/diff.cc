@@ -1,5 +1,3 @@
-#include "commands/diff/diff.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 
 #include "commands/diff/diff_logs.h"
 #include "commands/diff/diff_results.h"
+#include "commands/shell/commands.h"
 #include "commands/shell/options.h"
 #include "commands/shell/values.h"
 #include "formats/inputs/input_kind.h"
@@ -117,8 +116,6 @@ Status CheckResults(const DiffArgs& args, const Both<InputKind>& kinds) {
   return {};
 }
 
-}  // namespace
-
 Result<ExitCode> RunDiff(const DiffArgs& args, Context& context) {
   const std::vector<std::string>& inputs = args.logs.logs;
   std::vector<InputKind> kinds;
@@ -140,6 +137,8 @@ Result<ExitCode> RunDiff(const DiffArgs& args, Context& context) {
   RS_RETURN_IF_ERROR(CheckResults(args, {kinds[0], kinds[1]}));
   return DiffResults(args, kinds[0], context);
 }
+
+}  // namespace
 
 Command DiffCommand() {
   return {

@@ -47,8 +47,7 @@ std::string ReadsText(const ReadsChoice& reads) {
   return "";
 }
 
-}  // namespace
-
+/// The sides' options as a command line has them: "--a v2@55 --b v2@58 --b-size 65536".
 std::string SidesAsOptions(const Both<ReplayChoices>& sides) {
   std::string text;
   for (const Side side : kSides) {
@@ -62,6 +61,8 @@ std::string SidesAsOptions(const Both<ReplayChoices>& sides) {
   }
   return text.empty() ? text : text.substr(1);
 }
+
+}  // namespace
 
 Status MinimizeLog(const DiffArgs& args, const std::vector<SessionDiff>& diffs, Context& context) {
   if (diffs.size() != 1) {

@@ -1,11 +1,13 @@
-#include "commands/engines/engines.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include <string>
+#include <vector>
 
 #include "commands/common/plugin.h"
 #include "commands/engines/engine_explanation.h"
 #include "commands/report/report.h"
+#include "commands/shell/commands.h"
 #include "commands/shell/options.h"
 #include "commands/shell/output.h"
 #include "commands/shell/text.h"
@@ -13,6 +15,12 @@
 
 namespace ringscope {
 namespace {
+
+struct EnginesArgs {
+  std::string format;
+  std::string explain;               // an engine to explain; empty: none
+  std::vector<std::string> plugins;  // to show in the catalogue's place
+};
 
 constexpr size_t kIndent = 6;
 
@@ -80,8 +88,6 @@ Status ReportPlugin(Report& report, const std::string& path) {
   return {};
 }
 
-}  // namespace
-
 Result<ExitCode> RunEngines(const EnginesArgs& args, Context& context) {
   if (!args.explain.empty()) return ExplainEngine(args.explain, args.format, context.console);
   Report report(context.console, args.format, "engines");
@@ -102,6 +108,8 @@ Result<ExitCode> RunEngines(const EnginesArgs& args, Context& context) {
   RS_RETURN_IF_ERROR(report.Finish());
   return ExitCode::kClean;
 }
+
+}  // namespace
 
 Command EnginesCommand() {
   return {"engines",

@@ -1,19 +1,28 @@
-#include "commands/log/dump.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <string>
 
 #include "commands/common/session_reader.h"
 #include "commands/log/dump_text.h"
+#include "commands/shell/commands.h"
 #include "commands/shell/options.h"
 #include "commands/shell/suggest.h"
 #include "commands/shell/values.h"
+#include "core/log/record_filter.h"
 #include "formats/log/commit_log_writer.h"
 #include "formats/ops/ops_jsonl.h"
 
 namespace ringscope {
 namespace {
+
+struct DumpArgs {
+  std::string log;
+  std::string format = "text";
+  RecordCriteria filter;
+  std::optional<uint64_t> session;
+};
 
 Result<std::string> ParseKind(std::string_view text) {
   const std::vector<std::string> kinds = FilterKinds();
@@ -134,8 +143,6 @@ std::unique_ptr<DumpWriter> MakeWriter(const std::string& format, const RecordFi
   return std::make_unique<OpsDump>();
 }
 
-}  // namespace
-
 Result<ExitCode> RunDump(const DumpArgs& args, Context& context) {
   SessionReader sessions(context, {{args.log}, args.session}, "reading");
   RecordFilter filter(args.filter);
@@ -160,6 +167,8 @@ Result<ExitCode> RunDump(const DumpArgs& args, Context& context) {
   context.console.Print(writer->End());
   return sessions.Finish();
 }
+
+}  // namespace
 
 Command DumpCommand() {
   return {"dump",

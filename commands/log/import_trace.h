@@ -2,14 +2,21 @@
 #define RINGSCOPE_COMMANDS_LOG_IMPORT_TRACE_H_
 
 #include <memory>
+#include <string>
 
-#include "commands/log/import.h"
 #include "commands/shell/context.h"
 #include "commands/shell/exit_code.h"
 #include "formats/io/byte_stream.h"
+#include "formats/log/commit_log_writer.h"
 #include "formats/trace/trace_import.h"
 
 namespace ringscope {
+
+struct ImportArgs {
+  std::string log;
+  std::string output;
+  int level = kDefaultLevel;  // zstd's
+};
 
 /// A commit log that was made of a trace.
 struct TraceLog {

@@ -1,15 +1,16 @@
-#include "commands/log/merge.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "commands/common/each_log.h"
 #include "commands/common/gaps_logs.h"
 #include "commands/common/sweep_logs.h"
 #include "commands/report/json.h"
+#include "commands/shell/commands.h"
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"
 #include "commands/shell/output.h"
@@ -17,6 +18,11 @@
 
 namespace ringscope {
 namespace {
+
+struct MergeArgs {
+  std::vector<std::string> results;
+  std::string format = "text";
+};
 
 constexpr uint64_t kMaxResult = uint64_t{2} << 30;
 constexpr size_t kMaxDepth = 32;
@@ -117,8 +123,6 @@ Result<ExitCode> Merge(const MergeArgs& args, Context& context) {
   return WorstOf(StatusesOf(logs));
 }
 
-}  // namespace
-
 Result<ExitCode> RunMerge(const MergeArgs& args, Context& context) {
   try {
     return Merge(args, context);
@@ -128,6 +132,8 @@ Result<ExitCode> RunMerge(const MergeArgs& args, Context& context) {
                 "make the results with this version of ringscope");
   }
 }
+
+}  // namespace
 
 Command MergeCommand() {
   return {

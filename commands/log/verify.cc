@@ -1,9 +1,11 @@
-#include "commands/log/verify.h"
-
 #include <fmt/format.h>
+
+#include <string>
+#include <vector>
 
 #include "commands/common/damage_report.h"
 #include "commands/log/info_report.h"
+#include "commands/shell/commands.h"
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"
 #include "commands/shell/output.h"
@@ -12,6 +14,11 @@
 
 namespace ringscope {
 namespace {
+
+struct VerifyArgs {
+  std::vector<std::string> logs;
+  std::string format = "text";
+};
 
 void SetUp(CLI::App& app, VerifyArgs& args) {
   AddLogs(app, args.logs);
@@ -40,8 +47,6 @@ void ReportVerdict(Report& report, const std::string& path, const LogInfo& info)
   }
 }
 
-}  // namespace
-
 Result<ExitCode> RunVerify(const VerifyArgs& args, Context& context) {
   Report report(context.console, args.format, "verify");
   bool damaged = false;
@@ -60,6 +65,8 @@ Result<ExitCode> RunVerify(const VerifyArgs& args, Context& context) {
   RS_RETURN_IF_ERROR(report.Finish());
   return damaged ? ExitCode::kNotice : ExitCode::kClean;
 }
+
+}  // namespace
 
 Command VerifyCommand() {
   return {"verify",
