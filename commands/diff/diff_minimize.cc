@@ -70,7 +70,7 @@ Status MinimizeLog(const DiffArgs& args, const std::vector<SessionDiff>& diffs, 
                 "choose one with --session N");
   }
   if (diffs.front().result.Same()) {
-    context.console.Warn(fmt::format("{}: the sides do not differ: {} is not written",
+    context.console.Warn(fmt::format("{}: the sides do not differ, so {} is not written",
                                      args.logs.logs.front(), args.minimize));
     return {};
   }
@@ -85,7 +85,7 @@ Status MinimizeLog(const DiffArgs& args, const std::vector<SessionDiff>& diffs, 
                       }));
   context.console.ShowProgressLine("");
 
-  // The note stands in front, so that it is read first.
+  // The note comes first, so that it is read first.
   RS_ASSIGN_OR_RETURN(const LogDiff shown, DiffOps(minimal, sides));
   const std::string note = fmt::format("shows with 'ringscope diff {}': {}",
                                        SidesAsOptions(args.sides), CountsText(shown.counts));

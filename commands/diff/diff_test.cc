@@ -62,7 +62,7 @@ TEST(Diff, SameResult_IsClean) {
 TEST(Diff, SameSides_AreComparedAndSaid) {
   const Ran ran = DiffEngines("v2", "v2@58");
   EXPECT_EQ(ran.code, ExitCode::kClean);
-  EXPECT_THAT(ran.out, HasSubstr("Both sides are the same engine with the same choices"));
+  EXPECT_THAT(ran.out, HasSubstr("Both sides use the same engine and options"));
 }
 
 TEST(Diff, Difference_IsANotice) {
@@ -97,13 +97,13 @@ TEST(Diff, Json_SaysTheSame) {
 TEST(Diff, NothingChosen_IsRefused) {
   const Ran ran = Diff({"-"});
   EXPECT_EQ(ran.error_code, ErrorCode::kUsage);
-  EXPECT_THAT(ran.error, HasSubstr("nothing says what to compare"));
+  EXPECT_THAT(ran.error, HasSubstr("both sides would be the same"));
 }
 
 TEST(Diff, BufferThatIsNotThere_IsRefused) {
   const Ran ran = DiffEngines("v1", "v2", {"-", "--b-size", "7=4096"});
   EXPECT_EQ(ran.error_code, ErrorCode::kUsage);
-  EXPECT_THAT(ran.error, HasSubstr("side B makes a choice for buffer 7"));
+  EXPECT_THAT(ran.error, HasSubstr("the options of side B name buffer 7"));
   EXPECT_THAT(ran.error, HasSubstr("buffers: 1"));
   EXPECT_THAT(DiffEngines("v1", "v2", {"-"}, "{\"op\":\"note\",\"text\":\"x\"}\n").error,
               HasSubstr("it has no buffer"));
@@ -120,15 +120,15 @@ TEST(Diff, InputsThatDoNotGoTogether_AreRefused) {
     EXPECT_EQ(ran.error_code, ErrorCode::kUsage);
     return ran.error;
   };
-  EXPECT_THAT(refused({log, log}), HasSubstr("nothing says what to compare"));
-  EXPECT_THAT(refused({log, events}), HasSubstr("two inputs are two results"));
-  EXPECT_THAT(refused({events, events, events}), HasSubstr("compared in pairs"));
+  EXPECT_THAT(refused({log, log}), HasSubstr("both sides would be the same"));
+  EXPECT_THAT(refused({log, events}), HasSubstr("expected two result files"));
+  EXPECT_THAT(refused({events, events, events}), HasSubstr("compared only with one other"));
   EXPECT_THAT(refused({events, log}), HasSubstr("--events"));
   EXPECT_THAT(refused({trace, log}), HasSubstr("ringscope replay LOG -o FILE.pftrace"));
   EXPECT_THAT(refused({trace, events}),
               HasSubstr("a file of events cannot be compared with a trace"));
   EXPECT_THAT(refused({events, other}), HasSubstr("neither a log nor a result file"));
-  EXPECT_THAT(refused({events}), HasSubstr("compared in pairs"));
+  EXPECT_THAT(refused({events}), HasSubstr("compared only with one other"));
   EXPECT_THAT(DiffEngines("v1", "v2", {events, events}).error, HasSubstr("are for logs"));
   EXPECT_EQ(DiffEngines("v1", "v2", {folder.File("missing")}).error_code, ErrorCode::kIo);
 }

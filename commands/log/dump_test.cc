@@ -41,17 +41,19 @@ std::string Dump(std::vector<std::string> options) {
 }
 
 TEST(Dump, Text_SaysEverythingInLines) {
-  EXPECT_EQ(Dump({}),
-            "      0               -  buffer       buffer 1: 64 KiB, ring_buffer, v2@58\n"
-            "      1     0.000000000  producer     producer 1 'app\\x1b[1m' uid 10 pid 100\n"
-            "      2     0.000000500  writer       1:3 for buffer 1\n"
-            "      3     1.000000000  commit       1:3 chunk 7 to buffer 1: 2 fragments, 5 bytes, "
-            "continues on next, needs patching [shm]\n"
-            "      4     1.500000000  patch        1:3 chunk 7 in buffer 1: 1 patch at 0, more to "
-            "come\n"
-            "      5               -  commit       2:4 chunk 0 to buffer 2: 1 fragment, 2 bytes, "
-            "incomplete uid 11\n"
-            "      6     2.000000000  read         buffer 1, at most 10 packets\n");
+  EXPECT_EQ(
+      Dump({}),
+      "      0               -  buffer       id 1, size 64 KiB, policy ring_buffer, engine "
+      "'v2@58'\n"
+      "      1     0.000000000  producer     producer 1, uid 10, pid 100, name 'app\\x1b[1m'\n"
+      "      2     0.000000500  writer       producer 1, writer 3, buffer 1\n"
+      "      3     1.000000000  commit       1:3 chunk 7 to buffer 1: 2 fragments, 5 bytes, "
+      "continues on next, needs patching [shm]\n"
+      "      4     1.500000000  patch        1:3 chunk 7 in buffer 1: 1 patch at 0, more to "
+      "come\n"
+      "      5               -  commit       2:4 chunk 0 to buffer 2: 1 fragment, 2 bytes, "
+      "incomplete uid 11\n"
+      "      6     2.000000000  read         buffer 1, max_packets 10\n");
 }
 
 TEST(Dump, Kind_TakesPatchesForAKind) {
@@ -60,7 +62,7 @@ TEST(Dump, Kind_TakesPatchesForAKind) {
   EXPECT_THAT(patches, Not(HasSubstr("fragments")));
   const std::string two = Dump({"--kind", "buffer", "--kind", "read"});
   EXPECT_THAT(two, HasSubstr("64 KiB"));
-  EXPECT_THAT(two, HasSubstr("at most 10"));
+  EXPECT_THAT(two, HasSubstr("max_packets 10"));
   EXPECT_THAT(two, Not(HasSubstr("writer")));
 }
 

@@ -30,7 +30,7 @@ struct TraceLog {
 /// @param args the output is what the sink writes to
 Result<TraceLog> WriteTraceLog(const ImportArgs& args, std::unique_ptr<ByteSource> source,
                                ByteSink& sink, Context& context);
-/// Makes a commit log from a Perfetto trace, and says what came of it.
+/// Makes a commit log from a Perfetto trace, and reports what it contains.
 Result<ExitCode> RunTraceImport(const ImportArgs& args, std::unique_ptr<ByteSource> source,
                                 Context& context);
 

@@ -42,7 +42,7 @@ TEST(ImportTrace, WholeTrace_IsClean) {
   EXPECT_EQ(ran.code, ExitCode::kClean) << ran.error;
   EXPECT_EQ(Records(folder.File("a.tblog")), 4u) << "header, buffer, producer, commit";
   EXPECT_THAT(ran.err, HasSubstr("3 packets (27 B) of 1 sequence by 1 producer, in 1 chunk"));
-  EXPECT_THAT(ran.err, HasSubstr("lost before the trace was written cannot be known"));
+  EXPECT_THAT(ran.err, HasSubstr("lost before the trace was written are unknown"));
   EXPECT_EQ(ran.out, "");
 }
 

@@ -25,7 +25,6 @@ struct MergeArgs {
 };
 
 constexpr uint64_t kMaxResult = uint64_t{2} << 30;
-constexpr size_t kMaxDepth = 32;
 
 /// What can be merged.
 struct Kind {
@@ -50,7 +49,7 @@ void SetUp(CLI::App& app, MergeArgs& args) {
 Result<Json> ReadResult(Context& context, const std::string& path) {
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source, OpenInput(context, path));
   RS_ASSIGN_OR_RETURN(const std::string text, ReadAll(*source, kMaxResult));
-  Result<Json> parsed = ParseOrderedJson(text, kMaxDepth);
+  Result<Json> parsed = ParseJson(text, SIZE_MAX);
   if (!parsed) {
     parsed.error().where.path = path;
     return parsed;

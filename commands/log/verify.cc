@@ -37,13 +37,15 @@ void ReportVerdict(Report& report, const std::string& path, const LogInfo& info)
   report.Data("unsound_requests", info.unsound_requests);
   if (info.unsound_requests > 0) {
     report.Print(fmt::format(
-        "  {} that no service would understand: kept as the producer sent {}, and no damage.\n",
-        Count(info.unsound_requests, "request"), info.unsound_requests == 1 ? "it" : "them"));
+        "  {} malformed as the producer sent {}: no service would accept {}, but this is not "
+        "damage.\n",
+        Count(info.unsound_requests, "request") + (info.unsound_requests == 1 ? " is" : " are"),
+        info.unsound_requests == 1 ? "it" : "them", info.unsound_requests == 1 ? "it" : "them"));
   }
   if (good && info.format == LogFormat::kCommitLog && !info.cleanly_closed) {
     report.Print(
-        "  It has no index for the whole file: it was not closed, or logs were joined. "
-        "'ringscope repair'\n  writes a copy that has one.\n");
+        "  It has no index for the whole file: it was not closed properly, or logs were "
+        "concatenated.\n  'ringscope repair' writes a copy that has one.\n");
   }
 }
 

@@ -60,7 +60,7 @@ Result<OutputFiles> CreateOutputs(const ReplayArgs& args, Context& context) {
                 "give one of them a file");
   }
   if (args.stats && (args.output == "-" || args.events == "-")) {
-    return Fail(ErrorCode::kUsage, "--stats has no place beside --output - or --events -", {},
+    return Fail(ErrorCode::kUsage, "--stats cannot be combined with --output - or --events -", {},
                 "write the trace or the events to a file");
   }
   if (args.lost == "-") {
@@ -89,7 +89,7 @@ Status CommitOutput(const std::unique_ptr<OutputFile>& file, Context& context,
   return {};
 }
 
-/// Replays the session that `sessions` stands at into the files.
+/// Replays the reader's current session into the files.
 /// @param lost_summary what went into the file of lost packets, in words
 Result<ReplayOutcome> ReplayInto(const OutputFiles& files, const ReplayArgs& args,
                                  SessionReader& sessions, Context& context,
