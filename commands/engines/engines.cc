@@ -23,7 +23,7 @@ struct EnginesArgs {
   std::vector<std::string> plugins;  // to show in the catalogue's place
 };
 
-constexpr size_t kIndent = 6;
+constexpr size_t kTextIndent = 6;
 
 void SetUp(CLI::App& app, EnginesArgs& args) {
   InGroup(app, kInputGroup);
@@ -48,7 +48,7 @@ void SetUp(CLI::App& app, EnginesArgs& args) {
 void ReportEngine(Report& report, const EngineInfo& engine, const std::string& more = {}) {
   report.Print(
       fmt::format("{}  {}{}\n", report.Bold(Printable(engine.name)), engine.corresponds, more));
-  if (!engine.difference.empty()) report.Print(Wrap(engine.difference, kIndent) + "\n");
+  if (!engine.difference.empty()) report.Print(Wrap(engine.difference, kTextIndent) + "\n");
   report.Data({{"name", engine.name},
                {"corresponds", engine.corresponds},
                {"difference", engine.difference}});
@@ -207,7 +207,7 @@ Result<ExitCode> RunEngines(const EnginesArgs& args, Context& context) {
                              newest->name,
                              Wrap("The engine of a buffer for which neither the log nor --engine "
                                   "names one.",
-                                  kIndent)));
+                                  kTextIndent)));
   }
   RS_RETURN_IF_ERROR(report.Finish());
   return ExitCode::kClean;

@@ -24,11 +24,23 @@ class JsonError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+class Json;
+
+/// A member of an object. A template, so that Json need not be complete yet.
+template <typename Value>
+struct JsonMember {
+  JsonMember(std::string_view name, Value content) : key(name), value(std::move(content)) {}
+  friend bool operator==(const JsonMember&, const JsonMember&) = default;
+
+  std::string key;
+  Value value;
+};
+
 /// A JSON value. Keys stay in the order in which they are added. Objects are written like
 /// {{"name", name}, {"buffers", Json::array()}}; an absent optional is null.
 class Json {
  public:
-  struct Member;
+  using Member = JsonMember<Json>;
 
   Json() = default;
   Json(std::nullptr_t) {}
@@ -57,7 +69,7 @@ class Json {
   Json(const std::vector<T>& values) : value_(Values(values.begin(), values.end())) {}
   template <typename T, size_t N>
   Json(const std::array<T, N>& values) : value_(Values(values.begin(), values.end())) {}
-  Json(std::initializer_list<Member> members);
+  Json(std::initializer_list<Member> members) : value_(Members(members)) {}
 
   static Json array();
   static Json object();
@@ -124,16 +136,6 @@ class Json {
   std::variant<std::monostate, bool, uint64_t, int64_t, double, std::string, Values, Members>
       value_;
 };
-
-struct Json::Member {
-  Member(std::string_view name, Json content) : key(name), value(std::move(content)) {}
-  friend bool operator==(const Member&, const Member&) = default;
-
-  std::string key;
-  Json value;
-};
-
-inline Json::Json(std::initializer_list<Member> members) : value_(Members(members)) {}
 
 template <typename T>
 T Json::get() const {
