@@ -1,9 +1,11 @@
-#include "commands/advise/advise.h"
+#include <optional>
+#include <string>
 
 #include "commands/advise/advise_input.h"
 #include "commands/advise/advise_report.h"
 #include "commands/common/session_loop.h"
 #include "commands/common/sweep_workers.h"
+#include "commands/shell/commands.h"
 #include "commands/shell/muted_context.h"
 #include "commands/shell/options.h"
 #include "commands/shell/values.h"
@@ -14,6 +16,14 @@
 
 namespace ringscope {
 namespace {
+
+struct AdviseArgs {
+  std::string log;                  // or a Perfetto trace
+  std::optional<uint64_t> keep_ns;  // absent: all of the log
+  std::optional<uint64_t> memory;   // bytes, for all buffers; absent: four times the present sizes
+  std::string format = "text";
+  std::optional<uint64_t> session;
+};
 
 constexpr uint64_t kMemoryTimes = 4;  // the present sizes, if the user sets no limit
 
@@ -65,8 +75,6 @@ Result<AdviceReport> Advise(const AdviseArgs& args, const AdviseInput& input,
   return report;
 }
 
-}  // namespace
-
 Result<ExitCode> RunAdvise(const AdviseArgs& args, Context& context) {
   RS_ASSIGN_OR_RETURN(const AdviseInput input, OpenAdviseInput(context, args.log));
   SessionReader sessions(context, {{input.path}, args.session}, "reading");
@@ -80,6 +88,8 @@ Result<ExitCode> RunAdvise(const AdviseArgs& args, Context& context) {
   RS_RETURN_IF_ERROR(out.Finish());
   return Worse(code, input.code);
 }
+
+}  // namespace
 
 Command AdviseCommand() {
   return {

@@ -1,14 +1,10 @@
-#include "commands/advise/advise.h"
-
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "commands/common/replay_run.h"
-#include "commands/report/json.h"
-#include "commands/sweep/sweep.h"
+#include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
 #include "formats/proto/text_proto.h"
 #include "formats/testing/testdata.h"
@@ -21,17 +17,15 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-Ran RunOn(const AdviseArgs& args, const std::string& input = "") {
-  return RunCommand(RunAdvise, args, input);
+Ran Advise(const std::vector<std::string>& args, const std::string& input = "") {
+  return RunCommand(AdviseCommand(), args, input);
 }
 
 json SessionOf(const Ran& ran) { return json::parse(ran.out)["sessions"][0]; }
 
-AdviseArgs Json(const std::string& log) {
-  AdviseArgs args;
-  args.log = log;
-  args.format = "json";
-  return args;
+json AdvisedSession(std::vector<std::string> args, const std::string& input = "") {
+  args.insert(args.end(), {"--format", "json"});
+  return SessionOf(Advise(args, input));
 }
 
 json Find(const json& session, const std::string& kind) {
@@ -63,7 +57,7 @@ std::string ChattyAndRare(int chunks) {
 }
 
 TEST(Advise, ALargerBufferLosesNothingAsPredicted) {
-  const Ran ran = RunOn(Json("-"), ChattyAndRare(200));
+  const Ran ran = Advise({"-", "--format", "json"}, ChattyAndRare(200));
   EXPECT_EQ(ran.code, ExitCode::kNotice) << ran.error;
   const json session = SessionOf(ran);
   const json advice = Find(session, "size_too_small");
@@ -76,8 +70,7 @@ TEST(Advise, ALargerBufferLosesNothingAsPredicted) {
 }
 
 TEST(Advise, ChattyWritersGetABufferOfTheirOwnWhereMemoryIsShort) {
-  const Ran ran = RunOn(Json("-"), ChattyAndRare(2000));
-  const json session = SessionOf(ran);
+  const json session = AdvisedSession({"-"}, ChattyAndRare(2000));
   const json crowded = Find(session, "crowded_out");
   EXPECT_THAT(crowded["sequences"], ElementsAre("1:2"));
   const json split = Find(session, "split_helps");
@@ -92,9 +85,8 @@ TEST(Advise, ChattyWritersGetABufferOfTheirOwnWhereMemoryIsShort) {
 
 TEST(Advise, TheBudgetIsKept) {
   for (const uint64_t memory : {64u << 10, 200u << 10, 512u << 10}) {
-    AdviseArgs args = Json(testing::CapturePath("two-buffers-v2"));
-    args.memory = memory;
-    const json session = SessionOf(RunOn(args));
+    const json session = AdvisedSession(
+        {testing::CapturePath("two-buffers-v2"), "--memory", std::to_string(memory)});
     uint64_t sum = 0;
     for (const json& buffer : session["predicted"]) sum += buffer["size_then"].get<uint64_t>();
     EXPECT_LE(sum, memory);
@@ -102,32 +94,27 @@ TEST(Advise, TheBudgetIsKept) {
 }
 
 TEST(Advise, ThePredictionIsWhatASweepSays) {
-  AdviseArgs args = Json(testing::CapturePath("ring-v2"));
-  args.keep_ns = 300'000'000;
-  const json session = SessionOf(RunOn(args));
+  const std::string log = testing::CapturePath("ring-v2");
+  const json session = AdvisedSession({log, "--keep", "300ms"});
   ASSERT_EQ(session["predicted"].size(), 1u);
   const json then = session["predicted"][0];
   EXPECT_GE(then["history_then_ns"], 300'000'000);
 
-  MemoryRun memory;
-  SweepArgs sweep;
-  sweep.logs.logs = {testing::CapturePath("ring-v2")};
-  sweep.choices.sizes = {{.buffer = {}, .sizes = {then["size_then"].get<uint64_t>()}}};
-  sweep.format = "json";
-  ASSERT_TRUE(RunSweepCommand(sweep, memory.context));
-  const json row = json::parse(memory.Output())["sessions"][0]["configurations"][0]["buffers"][0];
+  const std::string size = std::to_string(then["size_then"].get<uint64_t>());
+  const Ran swept = RunCommand(SweepCommand(), {log, "--sizes", size, "--format", "json"});
+  const json row = SessionOf(swept)["configurations"][0]["buffers"][0];
   EXPECT_EQ(row["shortest_history_ns"], then["history_then_ns"]);
 }
 
 TEST(Advise, NothingToDoIsStatusZero) {
-  const Ran ran = RunOn(Json(testing::CapturePath("lossless-v2")));
+  const Ran ran = Advise({testing::CapturePath("lossless-v2"), "--format", "json"});
   EXPECT_EQ(ran.code, ExitCode::kClean) << ran.out;
   EXPECT_FALSE(SessionOf(ran)["to_do"]);
 }
 
 TEST(Advise, TheConfigIsValidTextProto) {
   for (const char* name : {"ring-v2", "ring-v1", "discard-v2", "two-buffers-v2", "short-v2"}) {
-    const json session = SessionOf(RunOn(Json(testing::CapturePath(name))));
+    const json session = AdvisedSession({testing::CapturePath(name)});
     const auto config = ParseTextProto(session["config"].get<std::string>(), name);
     ASSERT_TRUE(config) << name << ": " << config.error().ToString();
     const auto buffers = config->All("buffers");
@@ -139,45 +126,35 @@ TEST(Advise, TheConfigIsValidTextProto) {
 }
 
 TEST(Advise, ADiscardingBufferIsATrap) {
-  const json session = SessionOf(RunOn(Json(testing::CapturePath("discard-v2"))));
+  const json session = AdvisedSession({testing::CapturePath("discard-v2")});
   const json advice = Find(session, "discard_full");
   EXPECT_GT(advice["numbers"]["lost"], 100'000);
   EXPECT_LT(advice["numbers"]["at_ns"], advice["numbers"]["duration_ns"]);
 }
 
 TEST(Advise, ATraceIsAskedLikeALogAndSaysWhatItCannotKnow) {
-  AdviseArgs args = Json(std::string(RS_TESTDATA) + "/captures/stream-v2/trace.pftrace.zst");
-  const Ran ran = RunOn(args);
-  ASSERT_NE(ran.code, ExitCode::kFailed) << ran.error;
-  const json session = SessionOf(ran);
+  const std::string trace = std::string(RS_TESTDATA) + "/captures/stream-v2/trace.pftrace.zst";
+  const json session = AdvisedSession({trace});
   EXPECT_TRUE(session["is_trace"]);
   EXPECT_TRUE(session["reads"]["periodic"]);
-  EXPECT_EQ(session["log"], args.log);
-  args.format = "text";
-  EXPECT_THAT(RunOn(args).out, HasSubstr("Based on a trace"));
+  EXPECT_EQ(session["log"], trace);
+  EXPECT_THAT(Advise({trace}).out, HasSubstr("Based on a trace"));
   // The same from standard input.
-  args.log = "-";
-  EXPECT_THAT(
-      RunOn(args, ReadFile(std::string(RS_TESTDATA) + "/captures/stream-v2/trace.pftrace.zst")).out,
-      HasSubstr("Based on a trace"));
+  EXPECT_THAT(Advise({"-"}, ReadFile(trace)).out, HasSubstr("Based on a trace"));
 }
 
 TEST(Advise, SizesForALongerHistoryThanTheLogAreReckoned) {
-  AdviseArgs args = Json("-");
-  args.keep_ns = 4'000'000'000;
-  args.memory = 64 << 20;  // enough, so that nothing is split
-  const json session = SessionOf(RunOn(args, ChattyAndRare(200)));
+  // Enough memory, so that nothing is split.
+  const json session = AdvisedSession({"-", "--keep", "4s", "--memory", "64M"}, ChattyAndRare(200));
   EXPECT_TRUE(session["wanted"]["extrapolated"]);
   const uint64_t whole =
-      Find(SessionOf(RunOn(Json("-"), ChattyAndRare(200))), "size_too_small")["numbers"]["needed"];
+      Find(AdvisedSession({"-"}, ChattyAndRare(200)), "size_too_small")["numbers"]["needed"];
   EXPECT_NEAR(Find(session, "size_too_small")["numbers"]["needed"].get<double>(),
               static_cast<double>(whole) * 4e9 / 199e6, 8192.0);
 }
 
 TEST(Advise, AnEmptyLogNeedsNoAdvice) {
-  AdviseArgs args;
-  args.log = "-";
-  const Ran ran = RunOn(args, R"({"op":"buffer","id":1,"size":65536,"policy":"ring_buffer"})");
+  const Ran ran = Advise({"-"}, R"({"op":"buffer","id":1,"size":65536,"policy":"ring_buffer"})");
   EXPECT_EQ(ran.code, ExitCode::kClean) << ran.error;
   EXPECT_THAT(ran.out, HasSubstr("nothing to advise"));
   EXPECT_THAT(ran.out, Not(HasSubstr("buffers {")));
@@ -185,9 +162,7 @@ TEST(Advise, AnEmptyLogNeedsNoAdvice) {
 
 TEST(Advise, LinesFitATerminalOf100Columns) {
   for (const char* name : {"ring-v2", "two-buffers-v2"}) {
-    AdviseArgs args;
-    args.log = testing::CapturePath(name);
-    std::istringstream lines(RunOn(args).out);
+    std::istringstream lines(Advise({testing::CapturePath(name)}).out);
     std::string line;
     std::getline(lines, line);  // with the log's name
     while (std::getline(lines, line)) EXPECT_LE(line.size(), 100u) << line;

@@ -8,13 +8,13 @@
 namespace ringscope {
 namespace {
 
-/// "7 to 9", "7", "7 and on", "3 somewhere", "unknown"
+/// "7 to 9", "7", "from 7", "3, position unknown", "unknown"
 std::string RecordsText(const Damage& damage) {
   if (damage.records && *damage.records == 0) return "none";
   if (!damage.first_record)
-    return damage.records ? fmt::format("{} somewhere", WithCommas(*damage.records)) : "unknown";
+    return damage.records ? fmt::format("{}, position unknown", WithCommas(*damage.records)) : "unknown";
   const uint64_t first = *damage.first_record;
-  if (!damage.records) return fmt::format("{} and on", first);
+  if (!damage.records) return fmt::format("from {}", first);
   if (*damage.records == 1) return std::to_string(first);
   return fmt::format("{} to {}", first, first + *damage.records - 1);
 }

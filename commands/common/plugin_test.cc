@@ -10,8 +10,9 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "commands/replay/stats.h"
+#include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
+#include "core/session/replay.h"
 #include "core/testing/random_stream.h"
 #include "formats/inputs/open_log.h"
 #include "formats/io/log_source.h"
@@ -358,15 +359,9 @@ TEST(PluginFaults, FilesThatAreNone_AreErrors) {
 }
 
 TEST(PluginFaults, InTheLastRead_AreReported) {
-  StatsArgs args;
-  args.logs = {"-"};
-  args.choices.session.find_engine = EnginesAndPlugins();
-  args.choices.session.all.engine = Broken("NO_SEQUENCE");
-  args.choices.reads.mode = ReadsMode::kNone;
-  MemoryRun run(kPluginLog);
-  const auto result = RunStats(args, run.context);
-  ASSERT_FALSE(result);
-  EXPECT_THAT(result.error().ToString(), HasSubstr("a packet of sequence 0:0"));
+  const Ran ran = RunCommand(
+      StatsCommand(), {"-", "--engine", Broken("NO_SEQUENCE"), "--reads", "none"}, kPluginLog);
+  EXPECT_THAT(ran.error, HasSubstr("a packet of sequence 0:0"));
 }
 
 }  // namespace

@@ -2,118 +2,69 @@
 
 #include <fmt/format.h>
 
+#include <type_traits>
+#include <utility>
+
 #include "commands/shell/text.h"
 #include "core/base/wire.h"
+#include "formats/log/record_fields.h"
 
 namespace ringscope {
 namespace {
 
 constexpr size_t kOffsetsShown = 8;
 
-std::string Limits(const ReadPass& read) {
-  std::string text;
-  if (read.max_packets) text += fmt::format(", at most {}", Count(*read.max_packets, "packet"));
-  if (read.max_bytes) text += fmt::format(", at most {} bytes", WithCommas(*read.max_bytes));
-  if (read.reason != ReadReason::kUnknown) text += fmt::format(", {}", Name(read.reason));
-  return text;
-}
+/// A record's fields as "key value, key value"; what is empty, absent or false is left out.
+class FieldText {
+ public:
+  template <typename T>
+  void operator()(RecordField field, const std::optional<T>& value) {
+    if (value)
+      Put(field, *value);
+    else if (field.in_line == RecordField::InLine::kBufferOrAll)
+      Add(field, "all");
+  }
+  template <typename T>
+  void operator()(RecordField field, const T& value) {
+    if (field.in_line != RecordField::InLine::kOptional || value != T{}) Put(field, value);
+  }
 
-/// " TITLE VALUE" if there is a value.
-template <typename T>
-std::string Maybe(const char* title, const std::optional<T>& value) {
-  return value ? fmt::format(" {} {}", title, *value) : std::string();
-}
+  std::string Take() { return std::move(text_); }
 
-std::string Describe(const LogHeader& header) {
-  std::string text =
-      fmt::format("part {} of {}, {}", header.part,
-                  header.uuid.empty() ? "a session" : Printable(header.uuid), Name(header.source));
-  for (const std::string* field : {&header.tool, &header.host, &header.clock, &header.description})
-    if (!field->empty()) text += ", " + Printable(*field);
-  return text;
-}
-std::string Describe(const SessionStarted& started) {
-  return fmt::format("session {}", started.session);
-}
-std::string Describe(const SessionEnded& ended) { return fmt::format("session {}", ended.session); }
-std::string Describe(const TraceConfigRecord& config) {
-  return fmt::format("{} bytes", WithCommas(config.config.size()));
-}
-std::string Describe(const BufferSetUp& buffer) {
-  return fmt::format("buffer {}: {}, {}{}{}", Raw(buffer.id), HumanSize(buffer.size),
-                     Name(buffer.policy), buffer.engine.empty() ? "" : ", ",
-                     Printable(buffer.engine)) +
-         (buffer.index ? fmt::format(", index {}", *buffer.index) : std::string());
-}
-std::string Describe(const BufferFreed& buffer) { return fmt::format("buffer {}", Raw(buffer.id)); }
-std::string Describe(const ClockSnapshotRecord& snapshot) {
-  return fmt::format("{} bytes", WithCommas(snapshot.snapshot.size()));
-}
-std::string Describe(const ProducerConnected& producer) {
-  std::string text = fmt::format("producer {} '{}' uid {} pid {}", Raw(producer.producer),
-                                 Printable(producer.name), producer.uid, producer.pid);
-  text += Maybe("seen as uid", producer.seen_uid) + Maybe("seen as pid", producer.seen_pid);
-  if (producer.scraping)
-    text += fmt::format(", scraping {}", *producer.scraping == 1   ? "enabled"
-                                         : *producer.scraping == 2 ? "disabled"
-                                                                   : "unspecified");
-  if (producer.smb_size) text += fmt::format(", shared memory {}", HumanSize(*producer.smb_size));
-  if (producer.page_size) text += fmt::format(" in pages of {}", HumanSize(*producer.page_size));
-  if (!producer.sdk.empty()) text += ", " + Printable(producer.sdk);
-  return text;
-}
-std::string Describe(const SharedMemorySetUp& memory) {
-  if (memory.size == 0) return fmt::format("producer {}: emulated", Raw(memory.producer));
-  return fmt::format("producer {}: {} in pages of {}", Raw(memory.producer), HumanSize(memory.size),
-                     HumanSize(memory.page_size));
-}
-std::string Describe(const ProducerDisconnected& producer) {
-  return fmt::format("producer {}", Raw(producer.producer));
-}
-std::string Describe(const DataSourceRegistered& source) {
-  return fmt::format("producer {}: '{}'{}", Raw(source.producer), Printable(source.name),
-                     source.no_flush ? ", takes no part in flushes" : "");
-}
-std::string Describe(const DataSourceSetUp& source) {
-  return fmt::format("producer {}: '{}', instance {}, to buffer {}", Raw(source.producer),
-                     Printable(source.name), source.instance, Raw(source.target_buffer));
-}
-std::string Describe(const DataSourceStopped& source) {
-  return fmt::format("producer {}: instance {}", Raw(source.producer), source.instance);
-}
-std::string Describe(const WriterRegistered& writer) {
-  return fmt::format("{} for buffer {}", ToString(SequenceKey{writer.producer, writer.writer}),
-                     Raw(writer.buffer));
-}
-std::string Describe(const WriterUnregistered& writer) {
-  return ToString(SequenceKey{writer.producer, writer.writer});
-}
+ private:
+  template <typename T>
+  void Put(RecordField field, const T& value) {
+    if constexpr (std::is_same_v<T, std::string>) {
+      if (field.in_line == RecordField::InLine::kHex)
+        Add(field, fmt::format("of {} bytes", WithCommas(value.size())));
+      else if (!value.empty())
+        Add(field, fmt::format("'{}'", Printable(value)));
+    } else if constexpr (std::is_same_v<T, bool>) {
+      if (value) Add(field, "true");
+    } else if constexpr (NamedEnum<T>) {
+      Add(field, Name(value));
+    } else if constexpr (std::is_enum_v<T>) {
+      Add(field, std::to_string(Raw(value)));
+    } else {
+      const bool is_size = std::string_view(field.key).ends_with("size");
+      Add(field, is_size ? HumanSize(static_cast<uint64_t>(value)) : std::to_string(value));
+    }
+  }
+  void Add(RecordField field, std::string_view value) {
+    text_ += fmt::format("{}{} {}", text_.empty() ? "" : ", ", field.key, value);
+  }
+
+  std::string text_;
+};
+
 std::string Describe(const Commit&) { return ""; }  // has lines of its own
-std::string Describe(const FlushRequested& flush) {
-  return fmt::format("flush {} of {}", flush.flush,
-                     flush.producer ? fmt::format("producer {}", Raw(*flush.producer))
-                                    : std::string("all producers"));
-}
-std::string Describe(const FlushAcknowledged& flush) {
-  return fmt::format("flush {} by producer {}", flush.flush, Raw(flush.producer));
-}
-std::string Describe(const FlushTimedOut& flush) { return fmt::format("flush {}", flush.flush); }
-std::string Describe(const ReadPass& read) {
-  const std::string what =
-      read.buffer ? fmt::format("buffer {}", Raw(*read.buffer)) : std::string("all buffers");
-  return what + Limits(read);
-}
-std::string Describe(const CloneRead& clone) { return fmt::format("buffer {}", Raw(clone.buffer)); }
-std::string Describe(const RecorderGap& gap) {
-  std::string text = Printable(gap.reason);
-  if (gap.producer) text += fmt::format(", producer {}", Raw(*gap.producer));
-  if (gap.records) text += fmt::format(", {}", Count(*gap.records, "record"));
-  if (gap.bytes) text += fmt::format(", {} bytes", WithCommas(*gap.bytes));
-  if (gap.from_ns) text += fmt::format(", from {} ns", *gap.from_ns);
-  if (gap.to_ns) text += fmt::format(", to {} ns", *gap.to_ns);
-  return text;
-}
 std::string Describe(const Note& note) { return Printable(note.text); }
+template <typename Record>
+std::string Describe(const Record& record) {
+  FieldText text;
+  Fields(text, record);
+  return text.Take();
+}
 
 }  // namespace
 

@@ -12,7 +12,7 @@ namespace ringscope {
 std::string DescribeChunk(const ChunkToMove& chunk);
 /// "2 patches at 12, 30, more to come"
 std::string DescribePatches(const ChunkToPatch& patch);
-/// The content of any record but a commit.
+/// The fields of any record but a commit: "producer 1, uid 10, name 'app'".
 std::string DescribeRecord(const OpBody& body);
 
 }  // namespace ringscope

@@ -47,9 +47,9 @@ void AddReplayOptions(CLI::App& app, ReplayChoices& choices, const ReplayOptionN
     return buffer ? choices.session.buffers[*buffer] : choices.session.all;
   };
   /// An option [BUFFER=]VALUE whose value `set` puts into a buffer's choice.
-  const auto add = [&app, &names, choice_of](const std::string& name, const char* type,
-                                             const char* description,
-                                             Status (*set)(BufferChoice&, std::string_view)) {
+  const auto add = [&app, choice_of](const std::string& name, const char* type,
+                                     const char* description,
+                                     Status (*set)(BufferChoice&, std::string_view)) {
     const auto take = [=](const std::string& text) -> Status {
       RS_ASSIGN_OR_RETURN(const auto split, SplitBufferValue(text));
       return set(choice_of(split.buffer), split.value);

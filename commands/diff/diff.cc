@@ -1,5 +1,3 @@
-#include "commands/diff/diff.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 
 #include "commands/diff/diff_logs.h"
 #include "commands/diff/diff_results.h"
+#include "commands/shell/commands.h"
 #include "commands/shell/options.h"
 #include "commands/shell/values.h"
 #include "formats/inputs/input_kind.h"
@@ -75,11 +74,11 @@ Status CheckReplayed(const DiffArgs& args) {
   const auto& a = args.sides.a;
   const auto& b = args.sides.b;
   if (!ChoosesAnything(a) && !ChoosesAnything(b)) {
-    return FailToCompare(input, "both sides are the same: nothing says what to compare",
+    return FailToCompare(input, "nothing to compare: both sides would be the same",
                          "choose engines, sizes, policies or reads, as in --a v2@55 --b v2@58");
   }
   if (args.minimize == "-" && args.format == "json")
-    return Fail(ErrorCode::kUsage, "--minimize - has no place beside --format json");
+    return Fail(ErrorCode::kUsage, "--minimize - cannot be combined with --format json");
   if (!args.minimize.empty() && input == "-")
     return Fail(ErrorCode::kUsage, "--minimize reads the log twice, so it cannot be standard input",
                 {}, "name a file");
@@ -92,7 +91,7 @@ Status CheckResults(const DiffArgs& args, const Both<InputKind>& kinds) {
     const std::string& input = args.logs.logs[side == Side::kA ? 0 : 1];
     if (kinds[side] == InputKind::kLog) {
       return FailToCompare(
-          input, "a log is no result: two inputs are two results",
+          input, "expected two result files, found a log",
           kinds[Other(side)] == InputKind::kTrace
               ? "replay it to a trace first: ringscope replay LOG -o FILE.pftrace"
               : "replay it first: ringscope replay LOG --events FILE.events.jsonl; to compare two "
@@ -117,8 +116,6 @@ Status CheckResults(const DiffArgs& args, const Both<InputKind>& kinds) {
   return {};
 }
 
-}  // namespace
-
 Result<ExitCode> RunDiff(const DiffArgs& args, Context& context) {
   const std::vector<std::string>& inputs = args.logs.logs;
   std::vector<InputKind> kinds;
@@ -133,13 +130,15 @@ Result<ExitCode> RunDiff(const DiffArgs& args, Context& context) {
   }
   if (inputs.size() != 2) {
     return Fail(ErrorCode::kUsage,
-                fmt::format("{} is a result, and results are compared in pairs", NameOf(*result)),
+                fmt::format("{} can be compared only with one other", NameOf(*result)),
                 {inputs[static_cast<size_t>(result - kinds.begin())], {}, {}},
                 "give two result files, or logs and --a and --b");
   }
   RS_RETURN_IF_ERROR(CheckResults(args, {kinds[0], kinds[1]}));
   return DiffResults(args, kinds[0], context);
 }
+
+}  // namespace
 
 Command DiffCommand() {
   return {

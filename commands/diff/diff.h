@@ -13,6 +13,7 @@
 
 namespace ringscope {
 
+/// What is compared, and what is shown of it.
 struct DiffArgs {
   LogChoices logs;  // or two result files
   Both<ReplayChoices> sides;
@@ -22,9 +23,6 @@ struct DiffArgs {
   std::string format = "text";
   std::optional<uint64_t> session;
 };
-
-Result<ExitCode> RunDiff(const DiffArgs& args, Context& context);
-Command DiffCommand();
 
 }  // namespace ringscope
 

@@ -14,7 +14,7 @@
 namespace ringscope {
 namespace {
 
-/// Choices for a buffer that the session does not have can not be meant.
+/// Options for a buffer that the session does not have are a mistake.
 Status CheckBuffers(const SessionDiff& diff, const DiffArgs& args) {
   const std::vector<BufferDiff>& buffers = diff.result.buffers;
   const auto fail = [&](std::string what, std::string hint) {
@@ -31,7 +31,7 @@ Status CheckBuffers(const SessionDiff& diff, const DiffArgs& args) {
       std::string ids;
       for (const BufferDiff& buffer : buffers)
         ids += fmt::format("{}{}", ids.empty() ? "" : ", ", Raw(buffer.id));
-      return fail(fmt::format("side {} makes a choice for buffer {}, which is not in the log",
+      return fail(fmt::format("the options of side {} name buffer {}, which is not in the log",
                               Letter(side), Raw(id)),
                   fmt::format("buffers: {}", ids));
     }
@@ -39,14 +39,14 @@ Status CheckBuffers(const SessionDiff& diff, const DiffArgs& args) {
   return {};
 }
 
-/// Compares the session that `sessions` stands at.
+/// Compares the reader's current session.
 Result<SessionDiff> DiffSession(const DiffArgs& args, SessionReader& sessions, Context& context) {
   DiffOptions options = ToDiffOptions(args);
   options.describe = OperationText;
-  std::vector<std::string> said;  // what both sides say is said once
+  std::vector<std::string> warnings;  // a warning of both sides is printed once
   options.warn = [&](Side, const std::string& text) {
-    if (std::find(said.begin(), said.end(), text) != said.end()) return;
-    said.push_back(text);
+    if (std::find(warnings.begin(), warnings.end(), text) != warnings.end()) return;
+    warnings.push_back(text);
     context.console.Warn(fmt::format("{}: {}", sessions.path(), Printable(text)));
   };
   LogDiffer diff(std::move(options));
@@ -111,7 +111,7 @@ Result<ExitCode> DiffEach(const DiffArgs& args, const std::vector<std::string>& 
     return Worse(sessions.Finish(), AllSame(diffs[index]) ? ExitCode::kClean : ExitCode::kNotice);
   };
   const std::vector<LogStatus> statuses = RunEachLog(context, logs, "comparing", task);
-  ReportDiffs(args, diffs, &statuses, context.console);
+  RS_RETURN_IF_ERROR(ReportDiffs(args, diffs, &statuses, context.console));
   return WorstOf(statuses);
 }
 
@@ -123,7 +123,7 @@ Result<ExitCode> DiffLogs(const DiffArgs& args, Context& context) {
   SessionReader sessions(context, {logs.paths, args.session}, "comparing");
   RS_ASSIGN_OR_RETURN(const std::vector<SessionDiff> diffs, DiffSessions(args, sessions, context));
   const ExitCode code = sessions.Finish();
-  ReportDiffs(args, {diffs}, nullptr, context.console);
+  RS_RETURN_IF_ERROR(ReportDiffs(args, {diffs}, nullptr, context.console));
   if (!args.minimize.empty()) RS_RETURN_IF_ERROR(MinimizeLog(args, diffs, context));
   return Worse(code, AllSame(diffs) ? ExitCode::kClean : ExitCode::kNotice);
 }

@@ -47,8 +47,7 @@ std::string ReadsText(const ReadsChoice& reads) {
   return "";
 }
 
-}  // namespace
-
+/// The sides' options as a command line has them: "--a v2@55 --b v2@58 --b-size 65536".
 std::string SidesAsOptions(const Both<ReplayChoices>& sides) {
   std::string text;
   for (const Side side : kSides) {
@@ -63,13 +62,15 @@ std::string SidesAsOptions(const Both<ReplayChoices>& sides) {
   return text.empty() ? text : text.substr(1);
 }
 
+}  // namespace
+
 Status MinimizeLog(const DiffArgs& args, const std::vector<SessionDiff>& diffs, Context& context) {
   if (diffs.size() != 1) {
     return Fail(ErrorCode::kUsage, "--minimize takes one session", {args.logs.logs.front(), {}, {}},
                 "choose one with --session N");
   }
   if (diffs.front().result.Same()) {
-    context.console.Warn(fmt::format("{}: the sides do not differ: {} is not written",
+    context.console.Warn(fmt::format("{}: the sides do not differ, so {} is not written",
                                      args.logs.logs.front(), args.minimize));
     return {};
   }
@@ -84,7 +85,7 @@ Status MinimizeLog(const DiffArgs& args, const std::vector<SessionDiff>& diffs, 
                       }));
   context.console.ShowProgressLine("");
 
-  // The note stands in front, so that it is read first.
+  // The note comes first, so that it is read first.
   RS_ASSIGN_OR_RETURN(const LogDiff shown, DiffOps(minimal, sides));
   const std::string note = fmt::format("shows with 'ringscope diff {}': {}",
                                        SidesAsOptions(args.sides), CountsText(shown.counts));

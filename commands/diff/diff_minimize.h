@@ -12,9 +12,6 @@ namespace ringscope {
 /// @param diffs what the comparison found
 Status MinimizeLog(const DiffArgs& args, const std::vector<SessionDiff>& diffs, Context& context);
 
-/// The sides' options as a command line has them: "--a v2@55 --b v2@58 --b-size 65536".
-std::string SidesAsOptions(const Both<ReplayChoices>& sides);
-
 }  // namespace ringscope
 
 #endif  // RINGSCOPE_COMMANDS_DIFF_DIFF_MINIMIZE_H_

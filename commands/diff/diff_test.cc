@@ -1,5 +1,3 @@
-#include "commands/diff/diff.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,7 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "commands/diff/diff_minimize.h"
+#include "commands/common/replay_run.h"
+#include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
 
 namespace ringscope {
@@ -36,16 +35,17 @@ std::string Evicting() {
   return log;
 }
 
-Ran Compare(DiffArgs args, const std::string& input = kAborted) {
-  if (args.logs.logs.empty()) args.logs.logs = {"-"};
-  return RunCommand(RunDiff, args, input);
+using Args = std::vector<std::string>;
+
+Ran Diff(const Args& args, const std::string& input = kAborted) {
+  return RunCommand(DiffCommand(), args, input);
 }
 
-DiffArgs Engines(const char* a, const char* b) {
-  DiffArgs args;
-  args.sides.a.session.all.engine = a;
-  args.sides.b.session.all.engine = b;
-  return args;
+/// Compares two engines.
+Ran DiffEngines(const char* a, const char* b, Args args = {"-"},
+                const std::string& input = kAborted) {
+  args.insert(args.end(), {"--a", a, "--b", b});
+  return Diff(args, input);
 }
 
 std::string CapturePath(const std::string& name) {
@@ -53,34 +53,30 @@ std::string CapturePath(const std::string& name) {
 }
 
 TEST(Diff, SameResult_IsClean) {
-  const Ran ran = Compare(Engines("v2@55", "v2@56"));
+  const Ran ran = DiffEngines("v2@55", "v2@56");
   EXPECT_EQ(ran.code, ExitCode::kClean) << ran.error;
   EXPECT_THAT(ran.out, HasSubstr("A and B are the same."));
   EXPECT_THAT(ran.out, Not(HasSubstr("same engine")));
 }
 
 TEST(Diff, SameSides_AreComparedAndSaid) {
-  const Ran ran = Compare(Engines("v2", "v2@58"));
+  const Ran ran = DiffEngines("v2", "v2@58");
   EXPECT_EQ(ran.code, ExitCode::kClean);
-  EXPECT_THAT(ran.out, HasSubstr("Both sides are the same engine with the same choices"));
+  EXPECT_THAT(ran.out, HasSubstr("Both sides use the same engine and options"));
 }
 
 TEST(Diff, Difference_IsANotice) {
-  const Ran ran = Compare(Engines("v2@57", "v2@58"));
+  const Ran ran = DiffEngines("v2@57", "v2@58");
   EXPECT_EQ(ran.code, ExitCode::kNotice);
   EXPECT_THAT(ran.out, HasSubstr("A and B differ: 1 counter."));
   EXPECT_THAT(ran.out, HasSubstr("abi_violations: 1 in A, 0 in B"));
   EXPECT_THAT(ran.out, Not(HasSubstr("chunks_written")));
-  DiffArgs args = Engines("v2@57", "v2@58");
-  args.all = true;
-  EXPECT_THAT(Compare(args).out, HasSubstr("chunks_written"));
+  EXPECT_THAT(DiffEngines("v2@57", "v2@58", {"-", "--all"}).out, HasSubstr("chunks_written"));
 }
 
 TEST(Diff, Json_SaysTheSame) {
-  DiffArgs args = Engines("v2@58", "v2@58");
-  args.sides.b.session.all.size = 8192;
-  args.format = "json";
-  const Ran ran = Compare(args, Evicting());
+  const Ran ran =
+      DiffEngines("v2@58", "v2@58", {"-", "--b-size", "8192", "--format", "json"}, Evicting());
   EXPECT_EQ(ran.code, ExitCode::kNotice);
   const json document = json::parse(ran.out);
   EXPECT_EQ(document["schema"], "ringscope.diff/1");
@@ -99,19 +95,17 @@ TEST(Diff, Json_SaysTheSame) {
 }
 
 TEST(Diff, NothingChosen_IsRefused) {
-  const Ran ran = Compare(DiffArgs());
+  const Ran ran = Diff({"-"});
   EXPECT_EQ(ran.error_code, ErrorCode::kUsage);
-  EXPECT_THAT(ran.error, HasSubstr("nothing says what to compare"));
+  EXPECT_THAT(ran.error, HasSubstr("both sides would be the same"));
 }
 
 TEST(Diff, BufferThatIsNotThere_IsRefused) {
-  DiffArgs args = Engines("v1", "v2");
-  args.sides.b.session.buffers[BufferId{7}].size = 4096;
-  const Ran ran = Compare(args);
+  const Ran ran = DiffEngines("v1", "v2", {"-", "--b-size", "7=4096"});
   EXPECT_EQ(ran.error_code, ErrorCode::kUsage);
-  EXPECT_THAT(ran.error, HasSubstr("side B makes a choice for buffer 7"));
+  EXPECT_THAT(ran.error, HasSubstr("the options of side B name buffer 7"));
   EXPECT_THAT(ran.error, HasSubstr("buffers: 1"));
-  EXPECT_THAT(Compare(Engines("v1", "v2"), "{\"op\":\"note\",\"text\":\"x\"}\n").error,
+  EXPECT_THAT(DiffEngines("v1", "v2", {"-"}, "{\"op\":\"note\",\"text\":\"x\"}\n").error,
               HasSubstr("it has no buffer"));
 }
 
@@ -121,55 +115,45 @@ TEST(Diff, InputsThatDoNotGoTogether_AreRefused) {
   const std::string events = folder.Write("a.events.jsonl", "{\"event\":\"patch\",\"ok\":true}\n");
   const std::string other = folder.Write("a.txt", "hello\n");
   const std::string trace = CapturePath("ring-v2/trace.pftrace.zst");
-  const auto refused = [](std::vector<std::string> inputs) {
-    DiffArgs args;
-    args.logs.logs = std::move(inputs);
-    const Ran ran = Compare(args);
+  const auto refused = [](const Args& inputs) {
+    const Ran ran = Diff(inputs);
     EXPECT_EQ(ran.error_code, ErrorCode::kUsage);
     return ran.error;
   };
-  EXPECT_THAT(refused({log, log}), HasSubstr("nothing says what to compare"));
-  EXPECT_THAT(refused({log, events}), HasSubstr("two inputs are two results"));
-  EXPECT_THAT(refused({events, events, events}), HasSubstr("compared in pairs"));
+  EXPECT_THAT(refused({log, log}), HasSubstr("both sides would be the same"));
+  EXPECT_THAT(refused({log, events}), HasSubstr("expected two result files"));
+  EXPECT_THAT(refused({events, events, events}), HasSubstr("compared only with one other"));
   EXPECT_THAT(refused({events, log}), HasSubstr("--events"));
   EXPECT_THAT(refused({trace, log}), HasSubstr("ringscope replay LOG -o FILE.pftrace"));
   EXPECT_THAT(refused({trace, events}),
               HasSubstr("a file of events cannot be compared with a trace"));
   EXPECT_THAT(refused({events, other}), HasSubstr("neither a log nor a result file"));
-  EXPECT_THAT(refused({events}), HasSubstr("compared in pairs"));
-  DiffArgs args = Engines("v1", "v2");
-  args.logs.logs = {events, events};
-  EXPECT_THAT(Compare(args).error, HasSubstr("are for logs"));
-  args.logs.logs = {folder.File("missing")};
-  EXPECT_EQ(Compare(args).error_code, ErrorCode::kIo);
+  EXPECT_THAT(refused({events}), HasSubstr("compared only with one other"));
+  EXPECT_THAT(DiffEngines("v1", "v2", {events, events}).error, HasSubstr("are for logs"));
+  EXPECT_EQ(DiffEngines("v1", "v2", {folder.File("missing")}).error_code, ErrorCode::kIo);
 }
 
 TEST(Diff, TracesOfOtherSessions_AreRefused) {
-  DiffArgs args;
-  args.logs.logs = {CapturePath("ring-v2/trace.pftrace.zst"),
-                    CapturePath("short-v2/trace.pftrace.zst")};
-  const Ran ran = Compare(args);
+  const Ran ran =
+      Diff({CapturePath("ring-v2/trace.pftrace.zst"), CapturePath("short-v2/trace.pftrace.zst")});
   EXPECT_EQ(ran.error_code, ErrorCode::kUsage);
   EXPECT_THAT(ran.error, HasSubstr("of the 2539 packets of the smaller result"));
 }
 
 TEST(Diff, EventsOfOtherBuffers_AreRefused) {
   const TempFolder folder;
-  DiffArgs args;
-  args.logs.logs = {folder.Write("a", "{\"event\":\"stats\",\"buffer\":1,\"stats\":{}}\n"),
-                    folder.Write("b", "{\"event\":\"stats\",\"buffer\":2,\"stats\":{}}\n")};
-  EXPECT_THAT(Compare(args).error, HasSubstr("A has the buffers 1, and B has 2"));
+  const Args inputs = {folder.Write("a", "{\"event\":\"stats\",\"buffer\":1,\"stats\":{}}\n"),
+                       folder.Write("b", "{\"event\":\"stats\",\"buffer\":2,\"stats\":{}}\n")};
+  EXPECT_THAT(Diff(inputs).error, HasSubstr("A has the buffers 1, and B has 2"));
 }
 
 TEST(Diff, BrokenEvents_AreNamedByLine) {
   const TempFolder folder;
-  DiffArgs args;
-  const std::string good = folder.Write("a", "{\"event\":\"patch\",\"ok\":true}\n");
-  args.logs.logs = {good, folder.Write("b",
-                                       "{\"event\":\"patch\",\"ok\":true}\n"
-                                       "{\"event\":\"packet\",\"buffer\":1}\n")};
-  EXPECT_THAT(Compare(args).error, HasSubstr("b:2: "));
-  EXPECT_THAT(Compare(args).error, HasSubstr("producer"));
+  const std::string good = "{\"event\":\"patch\",\"ok\":true}\n";
+  const Ran ran = Diff(
+      {folder.Write("a", good), folder.Write("b", good + "{\"event\":\"packet\",\"buffer\":1}\n")});
+  EXPECT_THAT(ran.error, HasSubstr("b:2: "));
+  EXPECT_THAT(ran.error, HasSubstr("producer"));
 }
 
 TEST(Diff, ManyLogs_HaveALineEach) {
@@ -178,33 +162,25 @@ TEST(Diff, ManyLogs_HaveALineEach) {
   const std::string evicting = folder.Write("evicting.ops.jsonl", Evicting());
   folder.Write("readme.txt", "no log\n");
   const std::string list = folder.Write("list.txt", evicting + "\n" + aborted + "\n");
-  DiffArgs args = Engines("v2@57", "v2@58");
-  for (const std::vector<std::string>& inputs :
-       {std::vector{folder.path()}, {aborted, evicting}, {"@" + list}}) {
-    args.logs.logs = inputs;
-    const Ran ran = Compare(args);
+  for (const Args& inputs : {Args{folder.path()}, {aborted, evicting}, {"@" + list}}) {
+    const Ran ran = DiffEngines("v2@57", "v2@58", inputs);
     EXPECT_EQ(ran.code, ExitCode::kNotice) << ran.error;
     EXPECT_THAT(ran.out, HasSubstr("1 of 2 sessions differ: 1 counter"));
     EXPECT_THAT(ran.out, HasSubstr("aborted.ops.jsonl: session 1"));
     EXPECT_THAT(ran.out, Not(HasSubstr("evicting.ops.jsonl: session 1")));
   }
-  args.minimize = "-";
-  EXPECT_THAT(Compare(args).error, HasSubstr("takes one log, not many"));
+  EXPECT_THAT(DiffEngines("v2@57", "v2@58", {"@" + list, "--minimize", "-"}).error,
+              HasSubstr("takes one log, not many"));
   const TempFolder empty;
-  args = Engines("v1", "v2");
-  args.logs.logs = {empty.path()};
-  EXPECT_THAT(Compare(args).error, HasSubstr("the folder has no logs"));
+  EXPECT_THAT(DiffEngines("v1", "v2", {empty.path()}).error, HasSubstr("the folder has no logs"));
 }
 
 TEST(Diff, EachAndShard_ChooseLogs) {
   const TempFolder folder;
-  DiffArgs args = Engines("v2@57", "v2@58");
-  args.logs.logs = {folder.Write("aborted.ops.jsonl", kAborted)};
-  args.logs.each = true;
-  EXPECT_THAT(Compare(args).out, HasSubstr("1 of 1 session differ"));
-  args.logs.logs.push_back(folder.Write("evicting.ops.jsonl", Evicting()));
-  args.logs.shard = Shard{.index = 2, .count = 2};
-  const Ran ran = Compare(args);
+  Args args = {"--each", folder.Write("aborted.ops.jsonl", kAborted)};
+  EXPECT_THAT(DiffEngines("v2@57", "v2@58", args).out, HasSubstr("1 of 1 session differ"));
+  args.insert(args.end(), {folder.Write("evicting.ops.jsonl", Evicting()), "--shard", "2/2"});
+  const Ran ran = DiffEngines("v2@57", "v2@58", args);
   EXPECT_EQ(ran.code, ExitCode::kClean) << ran.error;
   EXPECT_THAT(ran.out, HasSubstr("0 of 1 session differ"));
 }
@@ -213,70 +189,63 @@ TEST(Diff, ALogThatFails_DoesNotStopTheOthers) {
   const TempFolder folder;
   folder.Write("aborted.ops.jsonl", kAborted);
   folder.Write("broken.ops.jsonl", "{\n");
-  DiffArgs args = Engines("v2@57", "v2@58");
-  args.logs.logs = {folder.path()};
-  EXPECT_THAT(Compare(args).out, HasSubstr("2 logs"));
-  EXPECT_THAT(Compare(args).out, HasSubstr("1 failed; 1 of 1 session differ"));
-  args.format = "json";
-  const json document = json::parse(Compare(args).out);
+  const Ran text = DiffEngines("v2@57", "v2@58", {folder.path()});
+  EXPECT_THAT(text.out, HasSubstr("2 logs"));
+  EXPECT_THAT(text.out, HasSubstr("1 failed; 1 of 1 session differ"));
+  const json document =
+      json::parse(DiffEngines("v2@57", "v2@58", {folder.path(), "--format", "json"}).out);
   EXPECT_EQ(document["sessions"].size(), 1U);
   EXPECT_THAT(document["failed"][0]["log"].get<std::string>(), HasSubstr("broken.ops.jsonl"));
 }
 
 TEST(Diff, Minimize_WritesWhatShowsTheSame) {
   const TempFolder folder;
-  DiffArgs args = Engines("v2@57", "v2@58");
-  args.logs.logs = {folder.Write(
-      "a.ops.jsonl", std::string(kAborted) + Evicting().substr(Evicting().find('\n') + 1))};
-  args.minimize = folder.File("min.ops.jsonl");
-  const Ran ran = Compare(args);
+  const std::string log = folder.Write(
+      "a.ops.jsonl", std::string(kAborted) + Evicting().substr(Evicting().find('\n') + 1));
+  const std::string minimal = folder.File("min.ops.jsonl");
+  const Ran ran = DiffEngines("v2@57", "v2@58", {log, "--minimize", minimal});
   EXPECT_EQ(ran.code, ExitCode::kNotice) << ran.error;
   EXPECT_THAT(ran.err, HasSubstr(": 2 of 4 records"));
-  const std::string written = ReadFile(args.minimize);
-  EXPECT_THAT(written, HasSubstr("ringscope diff --a v2@57 --b v2@58"));
-  args.logs.logs = {args.minimize};
-  args.minimize.clear();
-  EXPECT_THAT(Compare(args).out, HasSubstr("A and B differ: 1 counter."));
+  EXPECT_THAT(ReadFile(minimal), HasSubstr("ringscope diff --a v2@57 --b v2@58"));
+  EXPECT_THAT(DiffEngines("v2@57", "v2@58", {minimal}).out,
+              HasSubstr("A and B differ: 1 counter."));
 
   // Without a difference there is nothing to write.
-  args = Engines("v2@58", "v2@58");
-  args.logs.logs = {folder.File("a.ops.jsonl")};
-  args.minimize = folder.File("none.ops.jsonl");
-  const Ran same = Compare(args);
+  const std::string none = folder.File("none.ops.jsonl");
+  const Ran same = DiffEngines("v2@58", "v2@58", {log, "--minimize", none});
   EXPECT_EQ(same.code, ExitCode::kClean);
   EXPECT_THAT(same.err, HasSubstr("is not written"));
-  EXPECT_FALSE(std::filesystem::exists(args.minimize));
-  args.logs.logs = {"-"};
-  EXPECT_THAT(Compare(args).error, HasSubstr("reads the log twice"));
+  EXPECT_FALSE(std::filesystem::exists(none));
+  EXPECT_THAT(DiffEngines("v2@58", "v2@58", {"-", "--minimize", none}).error,
+              HasSubstr("reads the log twice"));
 }
 
-TEST(Diff, SidesAsOptions_CanBeGivenAgain) {
-  DiffArgs args = Engines("v2@57", "v1");
-  args.sides.a.session.all.size = 8192;
-  args.sides.b.session.buffers[BufferId{2}].policy = FillPolicy::kDiscard;
-  args.sides.b.reads = {.mode = ReadsMode::kEvery, .every_ns = 500};
-  args.sides.b.pass_bytes = 32768;
-  EXPECT_EQ(SidesAsOptions(args.sides),
-            "--a v2@57 --a-size 8192 --b v1 --b-policy 2=discard --b-reads every=500ns "
-            "--b-pass-bytes 32768");
+TEST(Diff, Minimize_NotesTheOptionsSoThatTheyCanBeGivenAgain) {
+  const TempFolder folder;
+  const std::string minimal = folder.File("min.ops.jsonl");
+  const std::string sides =
+      "--a v2@57 --a-size 8192 --b v1 --b-policy 1=discard --b-reads every=500ns "
+      "--b-pass-bytes 32768";
+  EXPECT_EQ(Diff({folder.Write("a.ops.jsonl", kAborted), "--minimize", minimal, "--a", "v2@57",
+                  "--a-size", "8k", "--b", "v1", "--b-policy", "1=discard", "--b-reads",
+                  "every=500ns", "--b-pass-bytes", "32k"})
+                .error,
+            "");
+  EXPECT_THAT(ReadFile(minimal), HasSubstr("ringscope diff " + sides + "'"));
 }
 
 /// What a replay of a capture wrote, and what the service itself wrote.
 TEST(Diff, TraceOfAReplay_IsThatOfTheService) {
   const TempFolder folder;
   MemoryRun memory("");
-  ReplayChoices choices;
   SessionReader sessions(memory.context, {{CapturePath("ring-v2/session.ops.jsonl.zst")}, {}}, "");
   ASSERT_TRUE(sessions.NextSession().value());
   StringSink sink;
   TraceWriter trace(sink);
-  ASSERT_TRUE(ReplaySession(memory.context, sessions, choices, {.listeners = {&trace}}));
+  ASSERT_TRUE(ReplaySession(memory.context, sessions, {}, {.listeners = {&trace}}));
   ASSERT_TRUE(trace.Finish());
-  DiffArgs args;
-  args.format = "json";
-  args.logs.logs = {folder.Write("replay.pftrace", sink.text),
-                    CapturePath("ring-v2/trace.pftrace.zst")};
-  const Ran ran = Compare(args);
+  const Ran ran = Diff({folder.Write("replay.pftrace", sink.text),
+                        CapturePath("ring-v2/trace.pftrace.zst"), "--format", "json"});
   const json document = json::parse(ran.out);
   EXPECT_EQ(document["compares"], "traces");
   EXPECT_EQ(document["counts"]["matched"], 4912);

@@ -49,7 +49,7 @@ std::string CommitText(const Commit& commit) {
 std::string OperationText(const Op& op) {
   if (const auto* commit = std::get_if<Commit>(&op.body)) return CommitText(*commit);
   const std::string what = DescribeRecord(op.body);
-  return fmt::format("{}{}{}", OpKindName(op.body.index()), what.empty() ? "" : " of ", what);
+  return fmt::format("{}{}{}", OpKindName(op.body.index()), what.empty() ? "" : ": ", what);
 }
 
 std::string PlaceText(const DiffPlace& place) {
@@ -81,11 +81,11 @@ std::string CountsText(const DiffCounts& counts) {
       {DifferenceKind::kOnlyInB, "packet", " only in B"},
       {DifferenceKind::kDuplicateInA, "packet", " twice in A"},
       {DifferenceKind::kDuplicateInB, "packet", " twice in B"},
-      {DifferenceKind::kMoved, "packet", " at another moment"},
-      {DifferenceKind::kReordered, "packet", " in another order"},
-      {DifferenceKind::kContent, "packet", " with other content"},
-      {DifferenceKind::kLossBits, "packet", " with other loss bits"},
-      {DifferenceKind::kIdentity, "packet", " of another identity"},
+      {DifferenceKind::kMoved, "packet", " returned at a different moment"},
+      {DifferenceKind::kReordered, "packet", " in a different order"},
+      {DifferenceKind::kContent, "packet", " with different content"},
+      {DifferenceKind::kLossBits, "packet", " with different loss bits"},
+      {DifferenceKind::kIdentity, "packet", " with a different uid or pid"},
       {DifferenceKind::kPatch, "patch result", ""},
       {DifferenceKind::kCounter, "counter", ""},
   }};
@@ -93,7 +93,8 @@ std::string CountsText(const DiffCounts& counts) {
   for (const Part& part : kParts)
     if (counts[part.kind] > 0) parts.push_back(Count(counts[part.kind], part.noun) + part.what);
   if (counts.across_order > 0)
-    parts.push_back(Count(counts.across_order, "packet") + " in another order across sequences");
+    parts.push_back(Count(counts.across_order, "packet") +
+                    " in a different order across sequences");
   return parts.empty() ? "no difference" : fmt::format("{}", fmt::join(parts, ", "));
 }
 
@@ -101,23 +102,29 @@ std::string Heading(DifferenceKind kind) {
   constexpr std::array<const char*, kDifferenceKinds> kHeadings = {
       "Only in A",
       "Only in B",
-      "Returned once more by A",
-      "Returned once more by B",
-      "Returned at another moment",
-      "In another order within the sequence",
-      "With other content",
-      "With other loss bits",
-      "Of another identity",
+      "Returned twice by A",
+      "Returned twice by B",
+      "Returned at a different moment",
+      "In a different order within the sequence",
+      "With different content",
+      "With different loss bits",
+      "With a different uid or pid",
       "Patch results",
       "Counters"};
   return kHeadings[static_cast<size_t>(kind)];
 }
 
+std::string ListHeading(DifferenceKind kind, uint64_t count, size_t listed, const char* noun) {
+  return fmt::format(
+      "{}: {}{}", Heading(kind), Count(count, noun),
+      count > listed ? fmt::format(", of which the first {} (--limit)", WithCommas(listed)) : "");
+}
+
 std::string ViewText(const PacketView& view, std::optional<uint64_t> first_time_ns) {
   if (view.returned) {
     std::string text = "returned by " + MomentText(view.moment, first_time_ns);
-    if (view.loss_bits != 0) text += ", flagged " + LossBitsToString(view.loss_bits);
-    if (!view.valid) text += ", not valid for the service";
+    if (view.loss_bits != 0) text += ", loss bits " + LossBitsToString(view.loss_bits);
+    if (!view.valid) text += ", invalid for the service";
     return text;
   }
   if (!view.why) return "not returned again";

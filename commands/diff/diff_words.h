@@ -25,10 +25,13 @@ std::string TimeText(const LogMoment& moment, std::optional<uint64_t> first_time
 /// "3 packets only in A, 1 packet only in B, 2 counters"; "no difference".
 std::string CountsText(const DiffCounts& counts);
 
-/// What a kind of difference is, as a heading: "Only in A".
+/// What a kind of difference is: "Only in A".
 std::string Heading(DifferenceKind kind);
+/// The heading of a list of differences: "Only in A: 30 packets, of which the first 20 (--limit)".
+/// @param noun what differs: "packet"
+std::string ListHeading(DifferenceKind kind, uint64_t count, size_t listed, const char* noun);
 
-/// What a side did with a packet: "returned by record 12 at 1.2 s, flagged read_gap".
+/// What a side did with a packet: "returned by record 12 at 1.2 s, loss bits read_gap".
 std::string ViewText(const PacketView& view, std::optional<uint64_t> first_time_ns);
 
 /// "56 chunks, 240 KiB of 256 KiB; write cursor at 12,288; wrapped 31 times"

@@ -1,20 +1,29 @@
-#include "commands/engines/engines.h"
-
 #include <fmt/format.h>
-#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "commands/common/plugin.h"
-#include "commands/engines/engine_explanation.h"
 #include "commands/report/report.h"
+#include "commands/shell/commands.h"
 #include "commands/shell/options.h"
 #include "commands/shell/output.h"
 #include "commands/shell/text.h"
 #include "core/engine/catalogue.h"
+#include "core/engine/release_notes.h"
 
 namespace ringscope {
 namespace {
 
-constexpr size_t kIndent = 6;
+struct EnginesArgs {
+  std::string format;
+  std::string explain;               // an engine to explain; empty: none
+  std::vector<std::string> plugins;  // to show in the catalogue's place
+};
+
+constexpr size_t kTextIndent = 6;
 
 void SetUp(CLI::App& app, EnginesArgs& args) {
   InGroup(app, kInputGroup);
@@ -39,7 +48,7 @@ void SetUp(CLI::App& app, EnginesArgs& args) {
 void ReportEngine(Report& report, const EngineInfo& engine, const std::string& more = {}) {
   report.Print(
       fmt::format("{}  {}{}\n", report.Bold(Printable(engine.name)), engine.corresponds, more));
-  if (!engine.difference.empty()) report.Print(Wrap(engine.difference, kIndent) + "\n");
+  if (!engine.difference.empty()) report.Print(Wrap(engine.difference, kTextIndent) + "\n");
   report.Data({{"name", engine.name},
                {"corresponds", engine.corresponds},
                {"difference", engine.difference}});
@@ -81,7 +90,108 @@ Status ReportPlugin(Report& report, const std::string& path) {
   return {};
 }
 
-}  // namespace
+constexpr size_t kLabelWidth = 14;
+
+/// An engine among its neighbours. V1 has none: it exists in parallel with all releases of V2.
+struct Neighbourhood {
+  const EngineInfo* engine = nullptr;
+  const EngineInfo* before = nullptr;  // nullptr: none
+  const EngineInfo* after = nullptr;
+};
+
+bool IsV2(const EngineInfo& engine) { return engine.name.starts_with("v2@"); }
+
+Neighbourhood Around(const std::string& name) {
+  const std::span<const EngineInfo> engines = Engines();
+  const auto found = std::find_if(engines.begin(), engines.end(),
+                                  [&](const EngineInfo& engine) { return engine.name == name; });
+  Neighbourhood around{.engine = &*found};
+  if (!IsV2(*found)) return around;
+  if (found != engines.begin() && IsV2(found[-1])) around.before = &found[-1];
+  if (found + 1 != engines.end()) around.after = &found[1];
+  return around;
+}
+
+std::vector<std::string> CounterNames(const ReleaseNote& note) {
+  std::vector<std::string> names;
+  for (uint64_t BufferStats::*const counter : note.counters)
+    names.emplace_back(CounterName(counter));
+  return names;
+}
+
+/// "  v2@54:     Text ..." with the text as a column.
+std::string Labelled(const std::string& label, std::string_view text) {
+  return Wrap(text, fmt::format("{:<{}}", fmt::format("  {}:", label), kLabelWidth)) + "\n";
+}
+
+/// One side of a difference: how it is called for people, and its key.
+struct Half {
+  std::string name;
+  const char* key;
+};
+
+/// The differences that came with an engine, as the array `key`.
+void ReportNotes(Report& report, std::string_view key, const std::string& engine,
+                 const Half& before, const Half& since) {
+  report.Data(key, Json::array());
+  for (const ReleaseNote* note : NotesOf(engine)) {
+    const std::vector<std::string> counters = CounterNames(*note);
+    report.Heading(note->title, 2);
+    report.Print(Labelled(before.name, note->before) + Labelled(since.name, note->since) +
+                 Labelled("in a trace", note->symptom) +
+                 Labelled("counters", counters.empty() ? "none shows it" : Joined(counters)));
+    report.AddItem(key, [&] {
+      report.Data({{"title", note->title},
+                   {before.key, note->before},
+                   {since.key, note->since},
+                   {"symptom", note->symptom},
+                   {"counters", counters}});
+    });
+  }
+}
+
+/// The changes from one release to the next, as the object `key`.
+/// @param other of the two, which the key names
+void ReportStep(Report& report, std::string_view key, const EngineInfo& older,
+                const EngineInfo& newer, const EngineInfo& other) {
+  report.Heading(fmt::format("What changed from {} to {}", older.name, newer.name));
+  report.AddObject(key, [&] {
+    report.Data("engine", other.name);
+    ReportNotes(report, "changes", newer.name, {older.name, "before"}, {newer.name, "since"});
+  });
+}
+
+/// How an engine differs from its neighbours.
+Result<ExitCode> ExplainEngine(const std::string& name, const std::string& format,
+                               Console& console) {
+  const Neighbourhood around = Around(name);
+  const EngineInfo& engine = *around.engine;
+  Report report(console, format, "engine_explanation");
+  ReportEngine(report, engine);
+  if (!IsV2(engine)) {
+    report.Heading("What sets V1 apart from V2");
+    ReportNotes(report, "against_v2", name, {"V2", "v2"}, {"V1", "v1"});
+  } else {
+    if (around.before != nullptr) {
+      ReportStep(report, "predecessor", *around.before, engine, *around.before);
+    } else {
+      report.Data("predecessor", Json());
+      report.Print("\n" +
+                   Wrap("It is the first release of V2: 'ringscope engines --explain v1' "
+                        "explains what sets V2 apart from V1.",
+                        0) +
+                   "\n");
+    }
+    if (around.after != nullptr) {
+      ReportStep(report, "successor", engine, *around.after, *around.after);
+    } else {
+      report.Data("successor", Json());
+      report.Print("\nThere is no later one.\n");
+    }
+  }
+  RS_RETURN_IF_ERROR(report.Finish());
+  return ExitCode::kClean;
+}
 
 Result<ExitCode> RunEngines(const EnginesArgs& args, Context& context) {
   if (!args.explain.empty()) return ExplainEngine(args.explain, args.format, context.console);
@@ -96,13 +206,15 @@ Result<ExitCode> RunEngines(const EnginesArgs& args, Context& context) {
       report.AddItem("engines", [&] { ReportEngine(report, engine); });
     report.Print(fmt::format("{}  The newest V2: {}\n{}\n", report.Bold(kDefaultEngine),
                              newest->name,
-                             Wrap("What a buffer is replayed with if neither the log nor --engine "
-                                  "says otherwise.",
-                                  kIndent)));
+                             Wrap("The engine of a buffer for which neither the log nor --engine "
+                                  "names one.",
+                                  kTextIndent)));
   }
   RS_RETURN_IF_ERROR(report.Finish());
   return ExitCode::kClean;
 }
+
+}  // namespace
 
 Command EnginesCommand() {
   return {"engines",

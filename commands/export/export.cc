@@ -1,13 +1,24 @@
-#include "commands/export/export.h"
-
 #include <fmt/format.h>
 
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "commands/common/replay_run.h"
+#include "commands/shell/commands.h"
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"
 #include "formats/sqlite/export_sink.h"
 
 namespace ringscope {
 namespace {
+
+struct ExportArgs {
+  std::vector<std::string> logs;
+  std::string output;
+  ReplayChoices choices;
+  std::optional<uint64_t> session;
+};
 
 void SetUp(CLI::App& app, ExportArgs& args) {
   AddLogs(app, args.logs);
@@ -17,8 +28,6 @@ void SetUp(CLI::App& app, ExportArgs& args) {
   AddText(app, "-o,--output", args.output, kFileType, "The database to write (.db)",
           Need::kRequired);
 }
-
-}  // namespace
 
 Result<ExitCode> RunExport(const ExportArgs& args, Context& context) {
   if (args.output == "-") {
@@ -48,6 +57,8 @@ Result<ExitCode> RunExport(const ExportArgs& args, Context& context) {
                                   WithCommas(lost)));
   return sessions.Finish();
 }
+
+}  // namespace
 
 Command ExportCommand() {
   return {"export",

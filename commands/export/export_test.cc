@@ -1,5 +1,3 @@
-#include "commands/export/export.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>
@@ -11,6 +9,8 @@
 #include <map>
 #include <regex>
 
+#include "commands/common/replay_run.h"
+#include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
 #include "formats/sqlite/sqlite_schema.h"
 
@@ -53,8 +53,10 @@ class Database {
   sqlite3* db_ = nullptr;
 };
 
-Ran Export(const ExportArgs& args, const std::string& input = "") {
-  Ran ran = RunCommand(RunExport, args, input);
+Ran Export(std::vector<std::string> args, const std::string& output,
+           const std::string& input = "") {
+  args.insert(args.end(), {"-o", output});
+  Ran ran = RunCommand(ExportCommand(), args, input);
   EXPECT_EQ(ran.out, "") << "results are in the file";
   return ran;
 }
@@ -86,13 +88,11 @@ std::string Session() {
 
 TEST(Export, Tables_TellTheStory) {
   const TempFolder folder;
-  ExportArgs args;
-  args.logs = {"-"};
-  args.output = folder.File("case.db");
-  const Ran ran = Export(args, Session());
+  const std::string file = folder.File("case.db");
+  const Ran ran = Export({"-"}, file, Session());
   ASSERT_EQ(ran.code, ExitCode::kClean) << ran.error;
   EXPECT_THAT(ran.err, HasSubstr("case.db: 1 session, 3 packets written, 2 lost\n"));
-  Database database(args.output);
+  Database database(file);
   EXPECT_THAT(
       database.Ask("SELECT buffer, producer, writer, size, fate, cause, culprit_producer, "
                    "culprit_writer, culprit_chunk, decided_ns FROM packets "
@@ -139,11 +139,9 @@ TEST(Export, Tables_TellTheStory) {
 
 TEST(Export, Stalled_SaysWhatItWaitsFor) {
   const TempFolder folder;
-  ExportArgs args;
-  args.logs = {"-"};
-  args.output = folder.File("case.db");
+  const std::string file = folder.File("case.db");
   const Ran ran = Export(
-      args,
+      {"-"}, file,
       R"({"op":"buffer","id":1,"size":4096,"policy":"ring_buffer"})"
       "\n"
       R"({"op":"commit","ts":2000,"buffer":1,"producer":1,"writer":1,"chunk":0,"fragments":1,"flags":6,"payload":"020801"})"
@@ -151,33 +149,27 @@ TEST(Export, Stalled_SaysWhatItWaitsFor) {
       R"({"op":"commit","ts":3000,"buffer":1,"producer":1,"writer":1,"chunk":1,"fragments":2,"flags":1,"payload":"020801020801"})"
       "\n");
   ASSERT_EQ(ran.code, ExitCode::kClean) << ran.error;
-  Database database(args.output);
+  Database database(file);
   EXPECT_THAT(database.Ask("SELECT cause, waits_for, packets, since_ns, waited_ns FROM stalls"),
               ElementsAre(ElementsAre("waits_for_patch", "0", "2", "2000", "1000")));
 }
 
 TEST(Export, Target_IsReplacedOrLeftAsItWas) {
   const TempFolder folder;
-  ExportArgs args;
-  args.logs = {"-"};
-  args.output = folder.Write("case.db", "something else");
-  EXPECT_EQ(Export(args, "no log").code, ExitCode::kFailed);
-  EXPECT_EQ(ReadFile(args.output), "something else");
-  EXPECT_EQ(Export(args, Session()).code, ExitCode::kClean);
-  EXPECT_TRUE(ReadFile(args.output).starts_with("SQLite format 3"));
+  const std::string file = folder.Write("case.db", "something else");
+  EXPECT_EQ(Export({"-"}, file, "no log").code, ExitCode::kFailed);
+  EXPECT_EQ(ReadFile(file), "something else");
+  EXPECT_EQ(Export({"-"}, file, Session()).code, ExitCode::kClean);
+  EXPECT_TRUE(ReadFile(file).starts_with("SQLite format 3"));
   EXPECT_EQ(folder.FileCount(), 1u) << "a file was left behind";
 }
 
 TEST(Export, Places_WhereNoDatabaseCanBe) {
   const TempFolder folder;
-  ExportArgs args;
-  args.logs = {"-"};
-  args.output = "-";
-  EXPECT_THAT(Export(args, Session()).error, HasSubstr("standard output"));
-  args.output = "/dev/null";
-  EXPECT_THAT(Export(args, Session()).error, HasSubstr("no regular file"));
-  args.output = folder.File("no/such/folder.db");
-  EXPECT_THAT(Export(args, Session()).error, HasSubstr("the folder must exist"));
+  const auto refused = [](const std::string& file) { return Export({"-"}, file, Session()).error; };
+  EXPECT_THAT(refused("-"), HasSubstr("standard output"));
+  EXPECT_THAT(refused("/dev/null"), HasSubstr("no regular file"));
+  EXPECT_THAT(refused(folder.File("no/such/folder.db")), HasSubstr("the folder must exist"));
 }
 
 /// Files may not grow beyond some bytes while it lives: as on a disk that is full.
@@ -202,13 +194,11 @@ class FileSizeLimit {
 
 TEST(Export, NoRoom_IsAnErrorAndLeavesNothing) {
   const TempFolder folder;
-  ExportArgs args;
-  args.logs = {std::string(RS_TESTDATA) + "/captures/short-v2/session.ops.jsonl.zst"};
-  args.output = folder.File("case.db");
+  const std::string log = std::string(RS_TESTDATA) + "/captures/short-v2/session.ops.jsonl.zst";
   Ran ran;
   {
     const FileSizeLimit limit(400'000);
-    ran = Export(args);
+    ran = Export({log}, folder.File("case.db"));
   }
   EXPECT_EQ(ran.code, ExitCode::kFailed);
   EXPECT_THAT(ran.error, HasSubstr("case.db: cannot write the database"));
@@ -242,27 +232,27 @@ INSTANTIATE_TEST_SUITE_P(Engines, ExportOverTestdata,
 // captures come from, those as well.
 TEST_P(ExportOverTestdata, RowsAreThePacketsWritten) {
   const TempFolder folder;
-  ExportArgs args;
+  std::vector<std::string> logs;
   const bool with_captures = GetParam() == std::string("v1") || GetParam() == std::string("v2@58");
   for (const auto& entry : std::filesystem::recursive_directory_iterator(RS_TESTDATA)) {
     const std::string path = entry.path().string();
     const bool is_case = path.find("/conformance/cases/") != std::string::npos;
     if ((is_case && path.ends_with(".zst")) ||
         (with_captures && path.ends_with("session.ops.jsonl.zst")))
-      args.logs.push_back(path);
+      logs.push_back(path);
   }
-  std::sort(args.logs.begin(), args.logs.end());
-  args.output = folder.File("all.db");
-  args.choices.session.all.engine = GetParam();
+  std::sort(logs.begin(), logs.end());
+  ReplayChoices choices;
+  choices.session.all.engine = GetParam();
 
   Fates want;
   std::map<std::string, uint64_t> returned;
   MemoryRun memory;
-  SessionReader sessions(memory.context, {args.logs, {}}, "replaying");
+  SessionReader sessions(memory.context, {logs, {}}, "replaying");
   while (sessions.NextSession().value()) {
     Counter counter;
     Ledger ledger(counter);
-    const auto outcome = ReplaySession(memory.context, sessions, args.choices,
+    const auto outcome = ReplaySession(memory.context, sessions, choices,
                                        {.ledger = &ledger, .listeners = {&counter}});
     ASSERT_TRUE(outcome) << outcome.error().ToString();
     const std::string number = std::to_string(sessions.session());
@@ -278,8 +268,10 @@ TEST_P(ExportOverTestdata, RowsAreThePacketsWritten) {
   }
   EXPECT_EQ(sessions.session(), with_captures ? 386u : 379u);
 
-  ASSERT_NE(Export(args).code, ExitCode::kFailed);
-  Database database(args.output);
+  const std::string file = folder.File("all.db");
+  logs.insert(logs.end(), {"--engine", GetParam()});
+  ASSERT_NE(Export(logs, file).code, ExitCode::kFailed);
+  Database database(file);
   Fates got;
   for (const auto& row : database.Ask("SELECT session, fate, count(*), sum(size) FROM packets "
                                       "GROUP BY session, fate"))

@@ -1,7 +1,11 @@
-#include "commands/export/timeline.h"
-
 #include <fmt/format.h>
 
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "commands/common/replay_run.h"
+#include "commands/shell/commands.h"
 #include "commands/shell/options.h"
 #include "commands/shell/output.h"
 #include "commands/shell/text.h"
@@ -9,6 +13,14 @@
 
 namespace ringscope {
 namespace {
+
+struct TimelineArgs {
+  std::string log;
+  std::string output;  // .pftrace; "-": standard output
+  uint64_t lanes = 4096;
+  ReplayChoices choices;
+  std::optional<uint64_t> session;
+};
 
 Result<uint64_t> ParseLanes(std::string_view text) {
   RS_ASSIGN_OR_RETURN(const uint64_t lanes, ParseNumber(text, 1'000'000));
@@ -27,8 +39,6 @@ void SetUp(CLI::App& app, TimelineArgs& args) {
             "Chunks of a sequence that are shown side by side; more than these have no slice "
             "(default: 4096)");
 }
-
-}  // namespace
 
 Result<ExitCode> RunTimeline(const TimelineArgs& args, Context& context) {
   SessionReader sessions(context, {{args.log}, args.session}, "drawing");
@@ -59,6 +69,8 @@ Result<ExitCode> RunTimeline(const TimelineArgs& args, Context& context) {
                     Count(counts.chunks_left_out, "chunk"), args.lanes));
   return sessions.Finish();
 }
+
+}  // namespace
 
 Command TimelineCommand() {
   return {"timeline",

@@ -1,5 +1,3 @@
-#include "commands/export/timeline.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,7 +6,8 @@
 #include <map>
 #include <set>
 
-#include "commands/replay/replay.h"
+#include "commands/common/replay_run.h"
+#include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
 #include "core/base/wire.h"
 #include "formats/trace/life_trace.h"
@@ -152,16 +151,10 @@ struct Drawn {
   std::string error;
 };
 
-Drawn Draw(TimelineArgs args, const std::string& input = "") {
-  MemoryRun memory(input);
-  args.output = "-";
-  if (args.log.empty()) args.log = "-";
-  const Result<ExitCode> result = RunTimeline(args, memory.context);
-  Drawn ran;
-  if (!result) ran.error = result.error().ToString();
-  ran.trace = Parse(memory.Output());
-  ran.err = memory.err.text;
-  return ran;
+Drawn Draw(std::vector<std::string> args, const std::string& input = "") {
+  args.insert(args.end(), {"-o", "-"});
+  const Ran ran = RunCommand(TimelineCommand(), args, input);
+  return {Parse(ran.out), ran.err, ran.error};
 }
 
 constexpr const char* kTwo =
@@ -179,7 +172,7 @@ constexpr const char* kTwo =
     "\n";
 
 TEST(Timeline, Tracks_FormATree) {
-  const Drawn ran = Draw({}, kTwo);
+  const Drawn ran = Draw({"-"}, kTwo);
   ASSERT_EQ(ran.error, "");
   CheckForm(ran.trace);
   std::vector<std::string> paths;
@@ -195,7 +188,7 @@ TEST(Timeline, Tracks_FormATree) {
 }
 
 TEST(Timeline, Events_AreWhatHappened) {
-  const Drawn ran = Draw({}, kTwo);
+  const Drawn ran = Draw({"-"}, kTwo);
   std::vector<std::string> lines;
   for (const Event& event : ran.trace.events) {
     static constexpr const char* kTypes[] = {"", "begin ", "end ", "instant ", "counter "};
@@ -216,9 +209,7 @@ TEST(Timeline, Events_AreWhatHappened) {
 }
 
 TEST(Timeline, Lanes_AreLimited) {
-  TimelineArgs args;
-  args.lanes = 1;
-  const Drawn ran = Draw(args, kTwo);
+  const Drawn ran = Draw({"-", "--lanes", "1"}, kTwo);
   CheckForm(ran.trace);
   EXPECT_THAT(ran.err, HasSubstr("no slice was drawn for 1 chunk, as"));
   size_t slices = 0;
@@ -228,10 +219,10 @@ TEST(Timeline, Lanes_AreLimited) {
 
 TEST(Timeline, LogWithoutTimes_CountsRecords) {
   const Drawn ran = Draw(
-      {}, R"({"op":"buffer","id":0,"size":4096,"policy":"ring_buffer"})"
-          "\n"
-          R"({"op":"commit","producer":1,"writer":1,"chunk":0,"fragments":1,"payload":"020801"})"
-          "\n");
+      {"-"}, R"({"op":"buffer","id":0,"size":4096,"policy":"ring_buffer"})"
+             "\n"
+             R"({"op":"commit","producer":1,"writer":1,"chunk":0,"fragments":1,"payload":"020801"})"
+             "\n");
   CheckForm(ran.trace);
   ASSERT_FALSE(ran.trace.events.empty());
   EXPECT_EQ(ran.trace.events.front().time, 1000u);
@@ -251,19 +242,19 @@ TEST_P(TimelineOverCaptures, AddsUpWithTheReplay) {
   for (const auto& entry :
        std::filesystem::directory_iterator(std::string(RS_TESTDATA) + "/captures")) {
     SCOPED_TRACE(entry.path());
-    TimelineArgs args;
-    args.log = (entry.path() / "session.ops.jsonl.zst").string();
-    args.choices.session.all.engine = GetParam();
-    const Drawn ran = Draw(args);
+    const std::string log = entry.path() / "session.ops.jsonl.zst";
+    const Drawn ran = Draw({log, "--engine", GetParam()});
     ASSERT_EQ(ran.error, "");
     CheckForm(ran.trace);
 
     MemoryRun memory;
     LedgerSink accounts;
     Ledger ledger(accounts);
-    SessionReader sessions(memory.context, {{args.log}, {}}, "replaying");
+    ReplayChoices choices;
+    choices.session.all.engine = GetParam();
+    SessionReader sessions(memory.context, {{log}, {}}, "replaying");
     ASSERT_TRUE(sessions.NextSession().value());
-    const auto outcome = ReplaySession(memory.context, sessions, args.choices, {.ledger = &ledger});
+    const auto outcome = ReplaySession(memory.context, sessions, choices, {.ledger = &ledger});
     ASSERT_TRUE(outcome) << outcome.error().ToString();
     uint64_t written = 0, rewritten = 0, lost = 0, passes = 0;
     for (const BufferOutcome& buffer : outcome->buffers) {

@@ -1,17 +1,36 @@
-#include "commands/gaps/gaps.h"
+#include "core/gaps/gaps.h"
 
 #include <map>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "commands/common/gaps_logs.h"
+#include "commands/common/log_list.h"
+#include "commands/common/replay_run.h"
 #include "commands/common/session_loop.h"
 #include "commands/gaps/gap_filter_options.h"
 #include "commands/gaps/gaps_data.h"
 #include "commands/gaps/gaps_text.h"
+#include "commands/gaps/shown_gaps.h"
+#include "commands/shell/commands.h"
 #include "commands/shell/options.h"
-#include "core/gaps/gaps.h"
+#include "core/gaps/gap_filter.h"
 
 namespace ringscope {
 namespace {
+
+struct GapsArgs {
+  LogChoices logs;
+  ReplayChoices choices;
+  GapFilter filter;
+  bool summary = false;           // only the totals
+  bool packets = false;           // each lost packet
+  std::optional<uint64_t> limit;  // gaps to list, the largest; 0: all
+  uint64_t stale_ns = 5'000'000'000;
+  std::string format = "text";
+  std::optional<uint64_t> session;
+};
 
 void SetUp(CLI::App& app, GapsArgs& args) {
   AddLogList(app, args.logs);
@@ -137,8 +156,6 @@ Result<ExitCode> ReportEach(const GapsArgs& args, const std::vector<std::string>
                     CollectEachLog<GapsSession>(context, logs, "replaying", task));
 }
 
-}  // namespace
-
 Result<ExitCode> RunGaps(const GapsArgs& args, Context& context) {
   RS_RETURN_IF_ERROR(Check(args));
   RS_ASSIGN_OR_RETURN(const LogList logs, ExpandLogs(context, args.logs));
@@ -147,6 +164,8 @@ Result<ExitCode> RunGaps(const GapsArgs& args, Context& context) {
   if (logs.each && (logs.each_asked || !wants_list)) return ReportEach(args, logs.paths, context);
   return ReportInFull(args, logs.paths, context);
 }
+
+}  // namespace
 
 Command GapsCommand() {
   return {

@@ -1,5 +1,3 @@
-#include "commands/gaps/gaps.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,8 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "commands/report/json.h"
+#include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
+#include "core/ledger/ledger.h"
 
 namespace ringscope {
 namespace {
@@ -16,17 +15,9 @@ namespace {
 using ::testing::HasSubstr;
 using Json = nlohmann::json;
 
-struct Outcome {
-  ExitCode status = ExitCode::kFailed;
-  std::string out;
-};
-
-Outcome Gaps(GapsArgs args, const char* capture = "ring-v2") {
-  args.logs.logs = {std::string(RS_TESTDATA) + "/captures/" + capture + "/session.ops.jsonl.zst"};
-  MemoryRun run;
-  const Result<ExitCode> status = RunGaps(args, run.context);
-  EXPECT_TRUE(status);
-  return {status.value_or(ExitCode::kFailed), run.Output()};
+Ran Gaps(std::vector<std::string> options, const char* capture = "ring-v2") {
+  options.push_back(std::string(RS_TESTDATA) + "/captures/" + capture + "/session.ops.jsonl.zst");
+  return RunCommand(GapsCommand(), options);
 }
 
 std::vector<Json> JsonLines(const std::string& text) {
@@ -36,36 +27,21 @@ std::vector<Json> JsonLines(const std::string& text) {
   return lines;
 }
 
-SequenceKey Key(uint16_t producer, uint16_t writer) {
-  return {ProducerId{producer}, WriterId{writer}};
-}
-
 TEST(GapsCommand, Status_SaysWhetherPacketsWereLost) {
-  EXPECT_EQ(Gaps({}).status, ExitCode::kNotice);
-  EXPECT_EQ(Gaps({}, "lossless-v2").status, ExitCode::kClean);
+  EXPECT_EQ(Gaps({}).code, ExitCode::kNotice);
+  EXPECT_EQ(Gaps({}, "lossless-v2").code, ExitCode::kClean);
 }
 
 TEST(GapsCommand, Status_IsOfWhatTheFilterSelects) {
-  GapsArgs other;
-  other.filter.sequences = {Key(9, 9)};
-  EXPECT_EQ(Gaps(other).status, ExitCode::kClean);
-  GapsArgs cut;
-  cut.filter.fates = {Fate::kCut};
-  EXPECT_EQ(Gaps(cut).status, ExitCode::kClean);
-  GapsArgs late;
-  late.filter.from = TimePoint{.ns = 60'000'000'000, .relative = true};
-  EXPECT_EQ(Gaps(late).status, ExitCode::kClean);
-  GapsArgs evicted;
-  evicted.filter.causes = {Cause::kEvicted};
-  EXPECT_EQ(Gaps(evicted).status, ExitCode::kNotice);
+  EXPECT_EQ(Gaps({"--seq", "9:9"}).code, ExitCode::kClean);
+  EXPECT_EQ(Gaps({"--fate", Name(Fate::kCut)}).code, ExitCode::kClean);
+  EXPECT_EQ(Gaps({"--from", "60s"}).code, ExitCode::kClean);
+  EXPECT_EQ(Gaps({"--cause", Name(Cause::kEvicted)}).code, ExitCode::kNotice);
 }
 
 // Every lost packet of the session, with the commit that took its room.
 TEST(GapsCommand, Packets_AreAllListedWithTheirCulprits) {
-  GapsArgs args;
-  args.packets = true;
-  args.format = "jsonl";
-  const std::vector<Json> packets = JsonLines(Gaps(args).out);
+  const std::vector<Json> packets = JsonLines(Gaps({"--packets", "--format", "jsonl"}).out);
   EXPECT_EQ(packets.size(), 123'378u);
   uint64_t bytes = 0;
   for (const Json& packet : packets) {
@@ -74,9 +50,7 @@ TEST(GapsCommand, Packets_AreAllListedWithTheirCulprits) {
     ASSERT_TRUE(packet["culprit"].is_string());
     bytes += packet["size"].get<uint64_t>();
   }
-  args.packets = false;
-  args.summary = true;
-  for (const Json& line : JsonLines(Gaps(args).out)) {
+  for (const Json& line : JsonLines(Gaps({"--summary", "--format", "jsonl"}).out)) {
     if (line["type"] != "buffer") continue;
     EXPECT_EQ(line["lost"]["packets"], packets.size());
     EXPECT_EQ(line["lost"]["bytes"], bytes);
@@ -84,34 +58,27 @@ TEST(GapsCommand, Packets_AreAllListedWithTheirCulprits) {
 }
 
 TEST(GapsCommand, Packets_NoneOfALosslessSession) {
-  GapsArgs args;
-  args.packets = true;
-  args.format = "jsonl";
-  EXPECT_EQ(Gaps(args, "lossless-v2").out, "");
+  EXPECT_EQ(Gaps({"--packets", "--format", "jsonl"}, "lossless-v2").out, "");
 }
 
 TEST(GapsCommand, Json_HasTheSameGapsAsLinesAndRows) {
-  GapsArgs args;
-  args.choices.reads = {.mode = ReadsMode::kEvery, .every_ns = 300'000'000};
-  args.format = "json";
-  const Json document = Json::parse(Gaps(args).out);
+  const auto printed = [](const char* format) {
+    return Gaps({"--reads", "every=300ms", "--format", format}).out;
+  };
+  const Json document = Json::parse(printed("json"));
   EXPECT_EQ(document["schema"], "ringscope.gaps/1");
   const Json gaps = document["sessions"][0]["gaps"];
   EXPECT_GT(gaps.size(), 20u);
-  args.format = "jsonl";
-  const std::vector<Json> lines = JsonLines(Gaps(args).out);
+  const std::vector<Json> lines = JsonLines(printed("jsonl"));
   EXPECT_EQ(static_cast<size_t>(std::count_if(lines.begin(), lines.end(),
                                               [](const Json& j) { return j["type"] == "gap"; })),
             gaps.size());
-  args.format = "csv";
-  const std::string rows = Gaps(args).out;
+  const std::string rows = printed("csv");
   EXPECT_EQ(static_cast<size_t>(std::count(rows.begin(), rows.end(), '\n')), gaps.size() + 1);
 }
 
 TEST(GapsCommand, Limit_KeepsTheLargest) {
-  GapsArgs args;
-  args.limit = 2;
-  const std::string text = Gaps(args).out;
+  const std::string text = Gaps({"--limit", "2"}).out;
   EXPECT_THAT(text, HasSubstr("\n1:1 (demo-app), buffer 1"));
   EXPECT_THAT(text, HasSubstr("\n1:2 (demo-app), buffer 1"));
   EXPECT_THAT(text, ::testing::Not(HasSubstr("\n1:3 (demo-app), buffer 1")));
@@ -119,14 +86,8 @@ TEST(GapsCommand, Limit_KeepsTheLargest) {
 }
 
 TEST(GapsCommand, Packets_RefuseWhatHasNoPlaceForThem) {
-  MemoryRun run;
-  GapsArgs args;
-  args.packets = true;
-  args.format = "json";
-  EXPECT_EQ(RunGaps(args, run.context).error().code, ErrorCode::kUsage);
-  args.format = "text";
-  args.summary = true;
-  EXPECT_EQ(RunGaps(args, run.context).error().code, ErrorCode::kUsage);
+  EXPECT_EQ(Gaps({"--packets", "--format", "json"}).error_code, ErrorCode::kUsage);
+  EXPECT_EQ(Gaps({"--packets", "--summary"}).error_code, ErrorCode::kUsage);
 }
 
 }  // namespace

@@ -3,18 +3,39 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
 
+#include "commands/common/replay_run.h"
 #include "commands/common/session_loop.h"
 #include "commands/graph/graph_report.h"
 #include "commands/graph/layout_report.h"
 #include "commands/report/report.h"
+#include "commands/shell/commands.h"
 #include "commands/shell/options.h"
 #include "commands/shell/output.h"
 #include "commands/shell/text.h"
 #include "core/graph/chunk_graph_builder.h"
+#include "core/graph/layout_map.h"
 
 namespace ringscope {
 namespace {
+
+struct GraphArgs {
+  std::string log;
+  ReplayChoices choices;
+  std::vector<SequenceKey> sequences;  // empty: those with losses, worst first
+  std::optional<ChunkChoice> around;
+  std::optional<uint64_t> buffer;
+  uint64_t top = 3;  // sequences, if none is chosen
+  bool full = false;
+  bool layout = false;
+  std::optional<LayoutMoment> at;
+  std::string output;  // empty: standard output
+  std::string format = "text";
+  std::optional<uint64_t> session;
+};
 
 /// More boxes than this make a DOT graph that nobody can read, and Graphviz slow.
 constexpr size_t kMaxDotNodes = 400;
@@ -175,6 +196,27 @@ Result<ExitCode> DrawLayout(const GraphArgs& args, SessionReader& sessions, Cont
   return ExitCode::kClean;
 }
 
+Result<ExitCode> RunGraph(const GraphArgs& args, Context& context) {
+  RS_RETURN_IF_ERROR(CheckArgs(args));
+  SessionReader sessions(context, {{args.log}, args.session}, "replaying");
+  RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
+                      CreateOutput(context, args.output.empty() ? "-" : args.output, false));
+  Report report(context.console, args.format, args.layout ? "layout" : "graph");
+  if (file->path() != "-") report.WriteTo(*file);
+  const bool is_picture = args.format == "dot" || args.format == "svg";
+  const auto task = [&]() -> Result<ExitCode> {
+    RS_RETURN_IF_ERROR(args.layout ? DrawLayout(args, sessions, context, report)
+                                   : DrawGraphs(args, sessions, context, report));
+    if (is_picture) RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "a picture"));
+    return ExitCode::kClean;
+  };
+  RS_ASSIGN_OR_RETURN(const ExitCode code, ReportSessions(sessions, report, task));
+  RS_RETURN_IF_ERROR(report.Finish());
+  RS_RETURN_IF_ERROR(file->Commit());
+  if (file->path() != "-") context.console.Say(fmt::format("wrote {}", file->path()));
+  return code;
+}
+
 }  // namespace
 
 Result<ChunkChoice> ParseChunkChoice(std::string_view text) {
@@ -199,27 +241,6 @@ Result<LayoutMoment> ParseLayoutMoment(std::string_view text) {
               fmt::format("'{}' is neither the number of a record nor a time from the session's "
                           "start like 1.5s",
                           text));
-}
-
-Result<ExitCode> RunGraph(const GraphArgs& args, Context& context) {
-  RS_RETURN_IF_ERROR(CheckArgs(args));
-  SessionReader sessions(context, {{args.log}, args.session}, "replaying");
-  RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
-                      CreateOutput(context, args.output.empty() ? "-" : args.output, false));
-  Report report(context.console, args.format, args.layout ? "layout" : "graph");
-  if (file->path() != "-") report.WriteTo(*file);
-  const bool is_picture = args.format == "dot" || args.format == "svg";
-  const auto task = [&]() -> Result<ExitCode> {
-    RS_RETURN_IF_ERROR(args.layout ? DrawLayout(args, sessions, context, report)
-                                   : DrawGraphs(args, sessions, context, report));
-    if (is_picture) RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "a picture"));
-    return ExitCode::kClean;
-  };
-  RS_ASSIGN_OR_RETURN(const ExitCode code, ReportSessions(sessions, report, task));
-  RS_RETURN_IF_ERROR(report.Finish());
-  RS_RETURN_IF_ERROR(file->Commit());
-  if (file->path() != "-") context.console.Say(fmt::format("wrote {}", file->path()));
-  return code;
 }
 
 Command GraphCommand() {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "commands/graph/layout_report.h"
+#include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
 
 namespace ringscope {
@@ -18,9 +18,16 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-Ran RunOn(const std::string& log, GraphArgs args) {
-  args.log = "-";
-  return RunCommand(RunGraph, args, log);
+Ran Graph(const std::string& log, std::vector<std::string> options) {
+  options.push_back("-");
+  return RunCommand(GraphCommand(), options, log);
+}
+
+/// The same, with every chunk if `full`.
+std::string Drawn(const std::string& log, const char* format, bool full) {
+  std::vector<std::string> options = {"--format", format};
+  if (full) options.push_back("--full");
+  return Graph(log, options).out;
 }
 
 /// A log of `count` chunks of sequence 1:1, read at the end, but for one id in the middle.
@@ -35,7 +42,6 @@ std::string LogOf(int count) {
   return log;
 }
 
-/// How often `part` is in `text`.
 /// The elements that an XML text leaves open, or closes without having opened them.
 std::vector<std::string> Unbalanced(const std::string& xml) {
   std::vector<std::string> open, wrong;
@@ -58,8 +64,7 @@ std::vector<std::string> Unbalanced(const std::string& xml) {
 }
 
 TEST(Graph, Text_FoldsAndShowsTheGap) {
-  const GraphArgs args;
-  const Ran ran = RunOn(LogOf(100), args);
+  const Ran ran = Graph(LogOf(100), {});
   EXPECT_EQ(ran.code, ExitCode::kClean) << ran.error;
   EXPECT_THAT(ran.out, HasSubstr("sequence 1:1 in buffer 1 (v2@58, 1 MiB, ring_buffer)\n"
                                  "  99 chunks, 594 B, 198 packets read\n"));
@@ -70,10 +75,7 @@ TEST(Graph, Text_FoldsAndShowsTheGap) {
 
 TEST(Graph, Json_HasEachChunkOnce) {
   for (const bool full : {false, true}) {
-    GraphArgs args;
-    args.format = "json";
-    args.full = full;
-    const json document = json::parse(RunOn(LogOf(100), args).out);
+    const json document = json::parse(Drawn(LogOf(100), "json", full));
     EXPECT_EQ(document["schema"], "ringscope.graph/1");
     const json& graph = document["sessions"][0]["graphs"][0];
     EXPECT_EQ(graph["chunks"], 99);
@@ -88,23 +90,18 @@ TEST(Graph, Json_HasEachChunkOnce) {
 }
 
 TEST(Graph, Dot_HasANodeForEachItem) {
-  GraphArgs args;
-  args.format = "dot";
-  const Ran ran = RunOn(LogOf(100), args);
+  const Ran ran = Graph(LogOf(100), {"--format", "dot"});
   EXPECT_EQ(CountOf(ran.out, "fillcolor=\"#c8e6c9\""), 10u);
   EXPECT_EQ(CountOf(ran.out, " -> "), 10u);
   EXPECT_EQ(ran.err, "");
-  args.full = true;
-  EXPECT_THAT(RunOn(LogOf(1000), args).err, HasSubstr("more than Graphviz draws legibly"));
+  EXPECT_THAT(Graph(LogOf(1000), {"--format", "dot", "--full"}).err,
+              HasSubstr("more than Graphviz draws legibly"));
 }
 
 TEST(Graph, Svg_IsWellFormedAndSelfContained) {
   for (const int count : {10, 100, 10'000}) {
     for (const bool full : {false, true}) {
-      GraphArgs args;
-      args.format = "svg";
-      args.full = full;
-      const std::string svg = RunOn(LogOf(count), args).out;
+      const std::string svg = Drawn(LogOf(count), "svg", full);
       EXPECT_THAT(Unbalanced(svg), ElementsAre());
       EXPECT_THAT(svg, Not(HasSubstr("href")));
       EXPECT_THAT(svg, Not(HasSubstr("url(")));
@@ -127,9 +124,7 @@ TEST(Graph, SequencesWithLosses_ComeFirst) {
            R"(,"chunk":0,"fragments":1,"payload":"bc1e)" + large + "\"}\n";
     if (writer == 2) log.insert(log.rfind("{\"op\""), "{\"op\":\"read\",\"buffer\":1}\n");
   }
-  GraphArgs args;
-  args.top = 1;
-  const Ran ran = RunOn(log, args);
+  const Ran ran = Graph(log, {"--top", "1"});
   EXPECT_THAT(ran.out, HasSubstr("sequence 1:2 in buffer 1"));
   EXPECT_THAT(ran.out, HasSubstr("overwritten by 1:3#0 at record"));
   EXPECT_THAT(ran.out,
@@ -138,46 +133,33 @@ TEST(Graph, SequencesWithLosses_ComeFirst) {
 }
 
 TEST(Graph, NoneToShow_SaysHowManyThereAre) {
-  GraphArgs args;
-  args.top = 0;
-  const Ran ran = RunOn(LogOf(4), args);
+  const Ran ran = Graph(LogOf(4), {"--top", "0"});
   EXPECT_THAT(ran.out, HasSubstr("0 of 1 sequence shown"));
   EXPECT_THAT(ran.out, Not(HasSubstr("No sequence committed")));
-  const std::string empty = LogOf(0);
-  EXPECT_THAT(RunOn(empty, GraphArgs()).out, HasSubstr("No sequence committed anything."));
+  EXPECT_THAT(Graph(LogOf(0), {}).out, HasSubstr("No sequence committed anything."));
 }
 
 TEST(Graph, OddChoices_AreSaid) {
-  GraphArgs args;
-  args.sequences = {{ProducerId{9}, WriterId{9}}};
-  EXPECT_THAT(RunOn(LogOf(3), args).err, HasSubstr("sequence 9:9 committed nothing"));
-  args.sequences = {{ProducerId{1}, WriterId{1}}};
-  args.around = ChunkChoice{{}, ChunkId{77}};
-  EXPECT_THAT(RunOn(LogOf(3), args).err, HasSubstr("there is no chunk #77"));
+  EXPECT_THAT(Graph(LogOf(3), {"--seq", "9:9"}).err, HasSubstr("sequence 9:9 committed nothing"));
+  EXPECT_THAT(Graph(LogOf(3), {"--seq", "1:1", "--around", "77"}).err,
+              HasSubstr("there is no chunk #77"));
 }
 
 TEST(Graph, ChoicesThatExcludeEachOther_AreRefused) {
-  GraphArgs nowhere;
-  nowhere.around = ChunkChoice{{}, ChunkId{77}};
-  EXPECT_THAT(RunOn(LogOf(3), nowhere).error, HasSubstr("the chunk's sequence"));
-  GraphArgs no_buffer;
-  no_buffer.buffer = 5;
-  EXPECT_THAT(RunOn(LogOf(3), no_buffer).error, HasSubstr("there is no buffer 5 (its buffers: 1)"));
-  GraphArgs layout;
-  layout.layout = true;
-  layout.format = "dot";
-  EXPECT_THAT(RunOn(LogOf(3), layout).error, HasSubstr("cannot be written as dot"));
+  EXPECT_THAT(Graph(LogOf(3), {"--around", "77"}).error, HasSubstr("the chunk's sequence"));
+  EXPECT_THAT(Graph(LogOf(3), {"--buffer", "5"}).error,
+              HasSubstr("there is no buffer 5 (its buffers: 1)"));
+  EXPECT_THAT(Graph(LogOf(3), {"--layout", "--format", "dot"}).error,
+              HasSubstr("cannot be written as dot"));
 }
 
 TEST(Graph, Output_IsAFile) {
   const TempFolder folder;
-  GraphArgs args;
-  args.output = folder.File("graph.txt");
-  const Ran ran = RunOn(LogOf(5), args);
+  const std::string file = folder.File("graph.txt");
+  const Ran ran = Graph(LogOf(5), {"-o", file});
   EXPECT_EQ(ran.out, "");
   EXPECT_THAT(ran.err, HasSubstr("wrote "));
-  const GraphArgs to_standard_output;
-  EXPECT_EQ(ReadFile(args.output), RunOn(LogOf(5), to_standard_output).out);
+  EXPECT_EQ(ReadFile(file), Graph(LogOf(5), {}).out);
 }
 
 TEST(Graph, ChunkChoices) {
@@ -196,18 +178,16 @@ TEST(Layout, Moments) {
 }
 
 TEST(Layout, Outputs_ShowTheSameBuffer) {
-  GraphArgs args;
-  args.layout = true;
-  args.choices.reads.mode = ReadsMode::kNone;
-  const Ran text = RunOn(LogOf(5), args);
-  EXPECT_THAT(text.out, HasSubstr("1:1: 4 chunks, 128 B, 24 B unread"));
-  EXPECT_THAT(text.out, HasSubstr("write cursor 0x80"));
-  args.format = "svg";
-  const std::string svg = RunOn(LogOf(5), args).out;
+  const auto layout = [](const char* format) {
+    return Graph(LogOf(5), {"--layout", "--reads", "none", "--format", format}).out;
+  };
+  const std::string text = layout("text");
+  EXPECT_THAT(text, HasSubstr("1:1: 4 chunks, 128 B, 24 B unread"));
+  EXPECT_THAT(text, HasSubstr("write cursor 0x80"));
+  const std::string svg = layout("svg");
   EXPECT_THAT(Unbalanced(svg), ElementsAre());
   EXPECT_THAT(svg, HasSubstr("1:1: 4 chunks, 128 B, 24 B unread"));
-  args.format = "json";
-  const json document = json::parse(RunOn(LogOf(5), args).out);
+  const json document = json::parse(layout("json"));
   EXPECT_EQ(document["schema"], "ringscope.layout/1");
   const json& buffer = document["sessions"][0]["buffers"][0];
   EXPECT_EQ(buffer["write_cursor"], 128);

@@ -5,14 +5,14 @@
 
 #include "commands/gaps/gap_filter_options.h"
 #include "commands/help/registry.h"
-#include "core/log/record_filter.h"
 #include "core/engine/catalogue.h"
+#include "core/log/record_filter.h"
 
 namespace ringscope {
 namespace {
 
 constexpr const char* kListSuffix = ",...";
-constexpr size_t kMostDescription = 60;  // characters beside a word
+constexpr size_t kMostDescription = 60;  // characters, next to a word
 
 std::vector<std::string> EngineNames() {
   std::vector<std::string> names = {kDefaultEngine};
@@ -36,7 +36,7 @@ bool TakesFile(const OptionInfo& option, std::string_view begin) {
   return false;
 }
 
-/// The first clause of a description, for one line beside the word.
+/// The first clause of a description, for one line next to the word.
 std::string ShortDescription(const OptionInfo& option) {
   const std::string& text = option.description;
   const size_t end = std::min({text.find(" ("), text.find("; "), text.find(". "), text.find(": "),
@@ -45,7 +45,7 @@ std::string ShortDescription(const OptionInfo& option) {
   return text.substr(0, text.rfind(' ', kMostDescription)) + " ...";
 }
 
-/// The options and arguments that can follow, and what stands before the last word.
+/// The options and arguments that can follow, and what precedes the last word.
 class CommandLineReader {
  public:
   explicit CommandLineReader(std::vector<OptionInfo> options) : options_(std::move(options)) {}

@@ -1,6 +1,7 @@
-#include "commands/help/completions.h"
+#include <string>
 
 #include "commands/help/completion.h"
+#include "commands/shell/commands.h"
 #include "commands/shell/options.h"
 
 namespace ringscope {
@@ -76,10 +77,21 @@ end
 complete -c ringscope -f -a '(__ringscope_complete)'
 )";
 
+struct CompletionsArgs {
+  std::string shell;
+};
+
 void SetUp(CLI::App& app, CompletionsArgs& args) {
   InGroup(app, kInputGroup);
   AddChoice(app, "SHELL", args.shell, {"bash", "zsh", "fish"}, "The shell to print the script for",
             Need::kRequired);
+}
+
+Result<ExitCode> RunCompletions(const CompletionsArgs& args, Context& context) {
+  context.console.Print(args.shell == "bash"  ? kBashScript
+                        : args.shell == "zsh" ? kZshScript
+                                              : kFishScript);
+  return ExitCode::kClean;
 }
 
 struct CompleteArgs {
@@ -101,13 +113,6 @@ Result<ExitCode> RunComplete(const CompleteArgs& args, Context& context) {
 }
 
 }  // namespace
-
-Result<ExitCode> RunCompletions(const CompletionsArgs& args, Context& context) {
-  context.console.Print(args.shell == "bash"  ? kBashScript
-                        : args.shell == "zsh" ? kZshScript
-                                              : kFishScript);
-  return ExitCode::kClean;
-}
 
 Command CompletionsCommand() {
   return {"completions",

@@ -1,19 +1,22 @@
-#include "commands/help/help.h"
+#include <string>
 
 #include "commands/help/help_text.h"
 #include "commands/help/registry.h"
+#include "commands/shell/commands.h"
 #include "commands/shell/options.h"
 
 namespace ringscope {
 namespace {
+
+struct HelpArgs {
+  std::string command;  // empty: the overview
+};
 
 void SetUp(CLI::App& app, HelpArgs& args) {
   InGroup(app, kInputGroup);
   AddText(app, "COMMAND", args.command, "COMMAND",
           "The command to explain (default: list all commands)");
 }
-
-}  // namespace
 
 Result<ExitCode> RunHelp(const HelpArgs& args, Context& context) {
   Console& console = context.console;
@@ -26,6 +29,8 @@ Result<ExitCode> RunHelp(const HelpArgs& args, Context& context) {
   console.Print(CommandHelp(*command, console));
   return ExitCode::kClean;
 }
+
+}  // namespace
 
 Command HelpCommand() {
   return {"help",

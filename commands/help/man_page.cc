@@ -8,6 +8,7 @@
 
 #include "commands/help/option_table.h"
 #include "commands/help/registry.h"
+#include "commands/shell/commands.h"
 #include "commands/shell/options.h"
 #include "formats/io/byte_stream.h"
 #include "formats/io/zstd_source.h"

@@ -23,9 +23,6 @@ Result<std::string> ManPage(const Command& command, std::string_view body);
 /// The page of the tool itself, with the list of commands after the body's DESCRIPTION.
 Result<std::string> OverviewPage(std::string_view body);
 
-/// Hidden: the build calls it for each body.
-Command ManPageCommand();
-
 }  // namespace ringscope
 
 #endif  // RINGSCOPE_COMMANDS_HELP_MAN_PAGE_H_

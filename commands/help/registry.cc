@@ -4,28 +4,9 @@
 
 #include <CLI/CLI.hpp>
 
-#include "commands/advise/advise.h"
-#include "commands/diff/diff.h"
-#include "commands/engines/engines.h"
-#include "commands/export/export.h"
-#include "commands/export/timeline.h"
-#include "commands/gaps/gaps.h"
-#include "commands/graph/graph.h"
-#include "commands/help/completions.h"
-#include "commands/help/help.h"
-#include "commands/help/man_page.h"
-#include "commands/log/dump.h"
-#include "commands/log/import.h"
-#include "commands/log/info.h"
-#include "commands/log/merge.h"
-#include "commands/log/repair.h"
-#include "commands/log/verify.h"
-#include "commands/record/record.h"
-#include "commands/replay/replay.h"
-#include "commands/replay/stats.h"
+#include "commands/shell/commands.h"
 #include "commands/shell/options.h"
 #include "commands/shell/suggest.h"
-#include "commands/sweep/sweep.h"
 
 namespace ringscope {
 namespace {

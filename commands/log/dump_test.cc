@@ -1,11 +1,10 @@
-#include "commands/log/dump.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
 #include "commands/log/dump_text.h"
+#include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
 
 namespace ringscope {
@@ -34,74 +33,59 @@ constexpr const char* kLog =
     R"({"op":"read","ts":3000000000,"buffer":1,"max_packets":10})"
     "\n";
 
-std::string Dump(DumpArgs args, const std::string& log = kLog) {
-  MemoryRun run(log);
-  args.log = "-";
-  const Result<ExitCode> result = RunDump(args, run.context);
-  return result ? run.Output() : result.error().ToString();
-}
-
-std::string DumpFiltered(const RecordCriteria& filter) {
-  DumpArgs args;
-  args.filter = filter;
-  return Dump(args);
+std::string Dump(std::vector<std::string> options) {
+  options.push_back("-");
+  const Ran ran = RunCommand(DumpCommand(), options, kLog);
+  EXPECT_EQ(ran.error, "");
+  return ran.out;
 }
 
 TEST(Dump, Text_SaysEverythingInLines) {
-  EXPECT_EQ(Dump({}),
-            "      0               -  buffer       buffer 1: 64 KiB, ring_buffer, v2@58\n"
-            "      1     0.000000000  producer     producer 1 'app\\x1b[1m' uid 10 pid 100\n"
-            "      2     0.000000500  writer       1:3 for buffer 1\n"
-            "      3     1.000000000  commit       1:3 chunk 7 to buffer 1: 2 fragments, 5 bytes, "
-            "continues on next, needs patching [shm]\n"
-            "      4     1.500000000  patch        1:3 chunk 7 in buffer 1: 1 patch at 0, more to "
-            "come\n"
-            "      5               -  commit       2:4 chunk 0 to buffer 2: 1 fragment, 2 bytes, "
-            "incomplete uid 11\n"
-            "      6     2.000000000  read         buffer 1, at most 10 packets\n");
+  EXPECT_EQ(
+      Dump({}),
+      "      0               -  buffer       id 1, size 64 KiB, policy ring_buffer, engine "
+      "'v2@58'\n"
+      "      1     0.000000000  producer     producer 1, uid 10, pid 100, name 'app\\x1b[1m'\n"
+      "      2     0.000000500  writer       producer 1, writer 3, buffer 1\n"
+      "      3     1.000000000  commit       1:3 chunk 7 to buffer 1: 2 fragments, 5 bytes, "
+      "continues on next, needs patching [shm]\n"
+      "      4     1.500000000  patch        1:3 chunk 7 in buffer 1: 1 patch at 0, more to "
+      "come\n"
+      "      5               -  commit       2:4 chunk 0 to buffer 2: 1 fragment, 2 bytes, "
+      "incomplete uid 11\n"
+      "      6     2.000000000  read         buffer 1, max_packets 10\n");
 }
 
 TEST(Dump, Kind_TakesPatchesForAKind) {
-  RecordCriteria filter;
-  filter.kinds = {"patch"};
-  EXPECT_THAT(DumpFiltered(filter), HasSubstr("1 patch at 0"));
-  EXPECT_THAT(DumpFiltered(filter), Not(HasSubstr("fragments")));
-  filter.kinds = {"buffer", "read"};
-  EXPECT_THAT(DumpFiltered(filter), HasSubstr("64 KiB"));
-  EXPECT_THAT(DumpFiltered(filter), HasSubstr("at most 10"));
-  EXPECT_THAT(DumpFiltered(filter), Not(HasSubstr("writer")));
+  const std::string patches = Dump({"--kind", "patch"});
+  EXPECT_THAT(patches, HasSubstr("1 patch at 0"));
+  EXPECT_THAT(patches, Not(HasSubstr("fragments")));
+  const std::string two = Dump({"--kind", "buffer", "--kind", "read"});
+  EXPECT_THAT(two, HasSubstr("64 KiB"));
+  EXPECT_THAT(two, HasSubstr("max_packets 10"));
+  EXPECT_THAT(two, Not(HasSubstr("writer")));
 }
 
 TEST(Dump, ProducerSequenceAndBuffer_AreThoseOfChunks) {
-  RecordCriteria producer;
-  producer.producers = {ProducerId{2}};
-  EXPECT_EQ(DumpFiltered(producer).substr(0, 7), "      5");
-  RecordCriteria sequence;
-  sequence.sequences = {{ProducerId{1}, WriterId{3}}};
-  EXPECT_THAT(DumpFiltered(sequence), HasSubstr("writer "));
-  EXPECT_THAT(DumpFiltered(sequence), HasSubstr("chunk 7 to"));
-  EXPECT_THAT(DumpFiltered(sequence), Not(HasSubstr("2:4")));
-  RecordCriteria buffer;
-  buffer.buffers = {BufferId{2}};
-  EXPECT_EQ(DumpFiltered(buffer).substr(0, 7), "      5");
-  sequence.buffers = {BufferId{2}};  // both must agree
-  EXPECT_EQ(DumpFiltered(sequence), "");
+  EXPECT_EQ(Dump({"--producer", "2"}).substr(0, 7), "      5");
+  const std::string sequence = Dump({"--seq", "1:3"});
+  EXPECT_THAT(sequence, HasSubstr("writer "));
+  EXPECT_THAT(sequence, HasSubstr("chunk 7 to"));
+  EXPECT_THAT(sequence, Not(HasSubstr("2:4")));
+  EXPECT_EQ(Dump({"--buffer", "2"}).substr(0, 7), "      5");
+  EXPECT_EQ(Dump({"--seq", "1:3", "--buffer", "2"}), "") << "both must match";
 }
 
 TEST(Dump, TimeAndRecords_AreRanges) {
-  RecordCriteria filter;
-  filter.from = TimePoint{1'000'000'000, true};
-  filter.to = TimePoint{2'500'000'000, false};
-  const std::string dump = DumpFiltered(filter);
+  const std::string dump = Dump({"--from", "1s", "--to", "2500000000"});
   EXPECT_THAT(dump, HasSubstr("chunk 7 to"));
   EXPECT_THAT(dump, HasSubstr("1 patch"));
   EXPECT_THAT(dump, HasSubstr("2:4"));  // without a time: that of the record before it
   EXPECT_THAT(dump, Not(HasSubstr("writer ")));
   EXPECT_THAT(dump, Not(HasSubstr("read ")));
-  RecordCriteria records;
-  records.records = RecordRange{2, 3};
-  EXPECT_THAT(DumpFiltered(records), HasSubstr("writer "));
-  EXPECT_THAT(DumpFiltered(records), Not(HasSubstr("patch ")));
+  const std::string records = Dump({"--records", "2..3"});
+  EXPECT_THAT(records, HasSubstr("writer "));
+  EXPECT_THAT(records, Not(HasSubstr("patch ")));
 }
 
 TEST(Dump, RequestOfSeveralChunks_TakesALineForEach) {
@@ -134,16 +118,14 @@ TEST(Dump, MalformedRequests_AreSaidToBe) {
 }
 
 TEST(Dump, Json_IsOneDocument) {
-  DumpArgs args;
-  args.format = "json";
-  const auto document = nlohmann::json::parse(Dump(args));
+  const auto document = nlohmann::json::parse(Dump({"--format", "json"}));
   EXPECT_EQ(document["schema"], "ringscope.dump/1");
   ASSERT_EQ(document["records"].size(), 7u);
   EXPECT_EQ(document["records"][3]["op"], "commit");
   EXPECT_EQ(document["records"][3]["record"], 3);
   EXPECT_EQ(document["records"][3]["session"], 1);
-  args.filter.producers = {ProducerId{77}};
-  EXPECT_TRUE(nlohmann::json::parse(Dump(args))["records"].empty());
+  const std::string none = Dump({"--format", "json", "--producer", "77"});
+  EXPECT_TRUE(nlohmann::json::parse(none)["records"].empty());
 }
 
 }  // namespace

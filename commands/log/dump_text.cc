@@ -42,7 +42,7 @@ std::string RecordText::Format(const Op& op, uint64_t number) {
   return std::move(text_);
 }
 
-/// What is said of a commit as a whole, behind its first line.
+/// What concerns a commit as a whole, after its first line.
 std::string RecordText::CommitSuffix(const Commit& commit) {
   std::string text;
   if (commit.origin != Origin::kImported) text += fmt::format(" [{}]", Name(commit.origin));

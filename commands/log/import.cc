@@ -1,9 +1,10 @@
-#include "commands/log/import.h"
-
 #include <fmt/format.h>
+
+#include <string>
 
 #include "commands/common/session_reader.h"
 #include "commands/log/import_trace.h"
+#include "commands/shell/commands.h"
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"
 #include "commands/shell/output.h"
@@ -67,8 +68,6 @@ Result<ExitCode> RunLogImport(const ImportArgs& args, std::unique_ptr<ByteSource
   return sessions.Finish();
 }
 
-}  // namespace
-
 Result<ExitCode> RunImport(const ImportArgs& args, Context& context) {
   RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenInput(context, args.log));
   RS_ASSIGN_OR_RETURN(KnownInput input, FindInputKind(std::move(source)));
@@ -76,6 +75,8 @@ Result<ExitCode> RunImport(const ImportArgs& args, Context& context) {
     return RunTraceImport(args, std::move(input.source), context);
   return RunLogImport(args, std::move(input.source), context);
 }
+
+}  // namespace
 
 Command ImportCommand() {
   return {"import",

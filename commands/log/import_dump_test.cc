@@ -4,8 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "commands/log/dump.h"
-#include "commands/log/import.h"
+#include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
 #include "formats/io/zstd_source.h"
 #include "formats/ops/ops_jsonl.h"
@@ -31,20 +30,14 @@ std::vector<std::string> OperationFiles() {
 }
 
 std::string DumpOps(const std::string& path) {
-  MemoryRun run;
-  DumpArgs args;
-  args.log = path;
-  args.format = "ops";
-  const Result<ExitCode> result = RunDump(args, run.context);
-  EXPECT_TRUE(result) << result.error().ToString();
-  return run.Output();
+  const Ran ran = RunCommand(DumpCommand(), {path, "--format", "ops"});
+  EXPECT_EQ(ran.error, "");
+  return ran.out;
 }
 
 void Import(const std::string& from, const std::string& to) {
-  MemoryRun run;
-  const Result<ExitCode> result = RunImport({from, to, 3}, run.context);
-  ASSERT_TRUE(result) << result.error().ToString();
-  EXPECT_EQ(*result, ExitCode::kClean);
+  const Ran ran = RunCommand(ImportCommand(), {from, "-o", to, "--level", "3"});
+  EXPECT_EQ(ran.code, ExitCode::kClean) << ran.error;
 }
 
 std::string Decompressed(const std::string& path) {
@@ -119,20 +112,18 @@ TEST(Import, Failure_LeavesNoFileBehind) {
   const std::string bad = folder.Write("bad.ops.jsonl",
                                        "{\"op\":\"note\",\"text\":\"a\"}\n"
                                        "{\"op\":\"commit\",\"producer\":\"one\"}\n");
-  MemoryRun run;
-  const Result<ExitCode> result = RunImport({bad, folder.File("out.tblog"), 3}, run.context);
-  ASSERT_FALSE(result);
-  EXPECT_THAT(result.error().ToString(), HasSubstr("bad.ops.jsonl:2: "));
-  EXPECT_THAT(result.error().ToString(), HasSubstr("producer"));
+  const Ran ran = RunCommand(ImportCommand(), {bad, "-o", folder.File("out.tblog")});
+  EXPECT_THAT(ran.error, HasSubstr("bad.ops.jsonl:2: "));
+  EXPECT_THAT(ran.error, HasSubstr("producer"));
   EXPECT_EQ(folder.FileCount(), 1u);
 }
 
 TEST(Import, ToStandardOutput_WritesNothingElse) {
   const TempFolder folder;
-  MemoryRun run("{\"op\":\"note\",\"text\":\"a\"}\n");
-  ASSERT_TRUE(RunImport({"-", "-", 3}, run.context));
-  EXPECT_EQ(run.err.text, "");
-  const std::string log = folder.Write("a.tblog", run.Output());
+  const Ran ran =
+      RunCommand(ImportCommand(), {"-", "-o", "-"}, "{\"op\":\"note\",\"text\":\"a\"}\n");
+  EXPECT_EQ(ran.err, "");
+  const std::string log = folder.Write("a.tblog", ran.out);
   EXPECT_EQ(Lines(DumpOps(log)).size(), 1u);
 }
 

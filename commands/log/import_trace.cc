@@ -13,7 +13,7 @@
 namespace ringscope {
 namespace {
 
-/// Where the packets are sorted that do not fit in memory: TMPDIR, else beside the output.
+/// The folder in which packets that do not fit in memory are sorted: TMPDIR, else the output's.
 std::string FolderForSorting(const std::string& output) {
   if (output == "-") return TemporaryFolder();
   const std::filesystem::path folder = std::filesystem::path(output).parent_path();
@@ -28,44 +28,44 @@ std::string LeftOutText(const TraceImportReport& report) {
   return text;
 }
 
-/// What came of the trace, and what the log can not know.
+/// What was imported, what had to be assumed, and what the log cannot show.
 void ReportLosses(const TraceImportReport& report, Console& console) {
   console.Say(fmt::format("{} ({}) of {} by {}, in {}", Count(report.packets, "packet"),
                           HumanSize(report.packet_bytes), Count(report.sequences, "sequence"),
                           Count(report.producers, "producer"), Count(report.chunks, "chunk")));
   if (report.untimed > 0) {
     console.Say(
-        fmt::format("{} without a known time: put after the one before in the "
-                    "sequence",
+        fmt::format("{} without a timestamp: placed after the previous packet of the sequence",
                     Count(report.untimed, "packet")));
   }
   if (report.late > 0) {
     console.Say(
-        fmt::format("{} with an earlier time than the one before in the sequence: put "
-                    "behind it",
+        fmt::format("{} with an earlier timestamp than the previous packet of the sequence: placed "
+                    "after it",
                     Count(report.late, "packet")));
   }
-  if (!report.has_config) console.Say("the trace has no config, which would describe its buffers");
+  if (!report.has_config)
+    console.Say("the trace has no trace config, so its buffers are not described");
   if (report.guessed_sizes > 0) {
-    console.Say(fmt::format("the trace does not have the size of {}: {} assumed",
+    console.Say(fmt::format("the trace does not contain the size of {}: assumed {}",
                             Count(report.guessed_sizes, "buffer"),
                             HumanSize(TraceSession::kDefaultBufferSize)));
   }
   if (report.guessed_sequences > 0) {
-    console.Say(fmt::format("the trace does not have the buffer of {}: buffer 0 assumed",
+    console.Say(fmt::format("the trace does not show which buffer {} wrote to: assumed buffer 0",
                             Count(report.guessed_sequences, "sequence")));
   }
   if (report.empty > 0)
-    console.Say(fmt::format("{} without content left out", Count(report.empty, "packet")));
+    console.Say(fmt::format("left out {} without content", Count(report.empty, "packet")));
   if (!report.left_out.empty())
-    console.Say("packets of the service left out: " + LeftOutText(report));
+    console.Say("left out packets that the service wrote: " + LeftOutText(report));
   if (report.gaps + report.counted_losses > 0) {
     console.Say(
-        fmt::format("the trace itself reports losses, {} within its sequences and {} in its "
-                    "statistics: they are gaps in the log",
+        fmt::format("the trace reports losses, {} within its sequences and {} in its statistics: "
+                    "they are gaps in the log",
                     WithCommas(report.gaps), WithCommas(report.counted_losses)));
   }
-  console.Say("what was lost before the trace was written cannot be known from it");
+  console.Say("packets that were lost before the trace was written are unknown");
 }
 
 }  // namespace

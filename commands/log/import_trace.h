@@ -2,15 +2,22 @@
 #define RINGSCOPE_COMMANDS_LOG_IMPORT_TRACE_H_
 
 #include <memory>
+#include <string>
 
-#include "commands/log/import.h"
 #include "commands/shell/context.h"
 #include "commands/shell/exit_code.h"
 #include "formats/io/byte_stream.h"
+#include "formats/log/commit_log_writer.h"
 
 namespace ringscope {
 
-/// Makes a commit log from a Perfetto trace, and reports what is in it.
+struct ImportArgs {
+  std::string log;
+  std::string output;
+  int level = kDefaultLevel;  // zstd's
+};
+
+/// Makes a commit log from a Perfetto trace, and reports what it contains.
 Result<ExitCode> RunTraceImport(const ImportArgs& args, std::unique_ptr<ByteSource> source,
                                 Context& context);
 

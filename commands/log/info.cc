@@ -1,9 +1,11 @@
-#include "commands/log/info.h"
-
 #include <fmt/format.h>
+
+#include <optional>
+#include <string>
 
 #include "commands/common/session_reader.h"
 #include "commands/log/info_report.h"
+#include "commands/shell/commands.h"
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"
@@ -12,13 +14,17 @@
 namespace ringscope {
 namespace {
 
+struct InfoArgs {
+  std::string log;
+  std::string format = "text";
+  std::optional<uint64_t> session;
+};
+
 void SetUp(CLI::App& app, InfoArgs& args) {
   AddLog(app, args.log);
   AddSession(app, args.session);
   AddFormat(app, args.format, {"text", "json"});
 }
-
-}  // namespace
 
 Result<ExitCode> RunInfo(const InfoArgs& args, Context& context) {
   std::optional<LogInfo> info;
@@ -41,6 +47,8 @@ Result<ExitCode> RunInfo(const InfoArgs& args, Context& context) {
   WarnOfDamage(context.console, args.log, info->damage, info->damage_count);
   return info->damage_count > 0 ? ExitCode::kNotice : ExitCode::kClean;
 }
+
+}  // namespace
 
 Command InfoCommand() {
   return {"info",

@@ -128,7 +128,8 @@ void ReportSequences(Report& report, const SessionSummary& session) {
   }
   report.Add("sequences", table, kInfoIndent);
   if (session.truncated)
-    report.Print("  There are more than can be listed; the totals above count them all.\n");
+    report.Print(
+        "  There are more sequences than can be listed; the totals above include all of them.\n");
 }
 
 void ReportSession(Report& report, uint64_t number, const SessionSummary& session) {
@@ -148,8 +149,8 @@ std::string IntegrityText(const LogInfo& info) {
         Count(info.damage_count, "place"));
   if (info.format != LogFormat::kCommitLog) return "reads without errors";
   if (info.from_index)
-    return "cleanly closed; this is what its index says ('ringscope verify' checks the records)";
-  return info.cleanly_closed ? "cleanly closed, no damage found"
+    return "closed properly; answered from its index ('ringscope verify' checks the records)";
+  return info.cleanly_closed ? "closed properly, no damage found"
                              : "no damage found, but no index for the whole file";
 }
 

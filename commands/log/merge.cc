@@ -1,15 +1,16 @@
-#include "commands/log/merge.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "commands/common/gaps_logs.h"
 #include "commands/common/session_reader.h"
 #include "commands/common/sweep_logs.h"
 #include "commands/report/json.h"
+#include "commands/shell/commands.h"
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"
 #include "commands/shell/output.h"
@@ -18,8 +19,12 @@
 namespace ringscope {
 namespace {
 
+struct MergeArgs {
+  std::vector<std::string> results;
+  std::string format = "text";
+};
+
 constexpr uint64_t kMaxResult = uint64_t{2} << 30;
-constexpr size_t kMaxDepth = 32;
 
 std::string SchemaOf(const char* kind) { return JsonDocument(kind)["schema"].get<std::string>(); }
 
@@ -36,7 +41,7 @@ void SetUp(CLI::App& app, MergeArgs& args) {
 Result<Json> ReadResult(Context& context, const std::string& path) {
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source, OpenInput(context, path));
   RS_ASSIGN_OR_RETURN(const std::string text, ReadAll(*source, kMaxResult));
-  RS_ASSIGN_OR_RETURN(Json document, InFile(path, ParseOrderedJson(text, kMaxDepth)));
+  RS_ASSIGN_OR_RETURN(Json document, InFile(path, ParseJson(text, SIZE_MAX)));
   const Json* schema = document.Find("schema");
   if (schema == nullptr)
     return Fail(ErrorCode::kCorrupt, "expected a JSON document with a schema", {path, {}, {}},
@@ -86,8 +91,6 @@ Result<ExitCode> Merge(const MergeArgs& args, Context& context) {
   return MergeAs<GapsLogs>(args, documents, context);
 }
 
-}  // namespace
-
 Result<ExitCode> RunMerge(const MergeArgs& args, Context& context) {
   try {
     return Merge(args, context);
@@ -97,6 +100,8 @@ Result<ExitCode> RunMerge(const MergeArgs& args, Context& context) {
                 "make the results with this version of ringscope");
   }
 }
+
+}  // namespace
 
 Command MergeCommand() {
   return {

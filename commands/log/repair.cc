@@ -1,11 +1,11 @@
-#include "commands/log/repair.h"
-
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <string>
 
 #include "commands/common/damage_report.h"
 #include "commands/log/info_report.h"
+#include "commands/shell/commands.h"
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"
 #include "commands/shell/output.h"
@@ -14,6 +14,11 @@
 
 namespace ringscope {
 namespace {
+
+struct RepairArgs {
+  std::string log;
+  std::string output;
+};
 
 void SetUp(CLI::App& app, RepairArgs& args) {
   AddLog(app, args.log);
@@ -50,8 +55,6 @@ Result<LogInfo> VerifyCopy(const std::string& path) {
               {path, {}, {}}, "it was removed; check the file system and try again");
 }
 
-}  // namespace
-
 Result<ExitCode> RunRepair(const RepairArgs& args, Context& context) {
   RS_RETURN_IF_ERROR(CheckPaths(args));
   Console& console = context.console;
@@ -77,6 +80,8 @@ Result<ExitCode> RunRepair(const RepairArgs& args, Context& context) {
   PrintDamage(report, *original);
   return ExitCode::kNotice;
 }
+
+}  // namespace
 
 Command RepairCommand() {
   return {"repair",

@@ -2,9 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "commands/common/log_list.h"
-#include "commands/log/info.h"
-#include "commands/log/repair.h"
-#include "commands/log/verify.h"
+#include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
 
 namespace ringscope {
@@ -19,25 +17,18 @@ const std::string kTwoNotes =
 // "-" is the input that the run was given, and never that of the process beside it.
 
 TEST(StandardInput, Info) {
-  MemoryRun run(kTwoNotes);
-  const auto code = RunInfo({.log = "-", .format = "json", .session = {}}, run.context);
-  ASSERT_TRUE(code) << code.error().ToString();
-  EXPECT_THAT(run.Output(), HasSubstr("\"records\": 2"));
+  const Ran ran = RunCommand(InfoCommand(), {"-", "--format", "json"}, kTwoNotes);
+  EXPECT_THAT(ran.out, HasSubstr("\"records\": 2"));
 }
 
 TEST(StandardInput, Verify) {
-  MemoryRun run(kTwoNotes);
-  const auto code = RunVerify({.logs = {"-"}}, run.context);
-  ASSERT_TRUE(code) << code.error().ToString();
-  EXPECT_THAT(run.Output(), HasSubstr("2 records"));
+  EXPECT_THAT(RunCommand(VerifyCommand(), {"-"}, kTwoNotes).out, HasSubstr("2 records"));
 }
 
 TEST(StandardInput, Repair) {
   TempFolder folder;
-  MemoryRun run(kTwoNotes);
-  const auto code = RunRepair({.log = "-", .output = folder.File("copy.tblog")}, run.context);
-  ASSERT_TRUE(code) << code.error().ToString();
-  EXPECT_THAT(run.Output(), HasSubstr("3 records"));
+  const Ran ran = RunCommand(RepairCommand(), {"-", "-o", folder.File("copy.tblog")}, kTwoNotes);
+  EXPECT_THAT(ran.out, HasSubstr("3 records"));
 }
 
 TEST(StandardInput, ListOfLogs) {

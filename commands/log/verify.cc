@@ -1,9 +1,11 @@
-#include "commands/log/verify.h"
-
 #include <fmt/format.h>
+
+#include <string>
+#include <vector>
 
 #include "commands/common/damage_report.h"
 #include "commands/log/info_report.h"
+#include "commands/shell/commands.h"
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"
 #include "commands/shell/output.h"
@@ -12,6 +14,11 @@
 
 namespace ringscope {
 namespace {
+
+struct VerifyArgs {
+  std::vector<std::string> logs;
+  std::string format = "text";
+};
 
 void SetUp(CLI::App& app, VerifyArgs& args) {
   AddLogs(app, args.logs);
@@ -30,17 +37,17 @@ void ReportVerdict(Report& report, const std::string& path, const LogInfo& info)
   report.Data("unsound_requests", info.unsound_requests);
   if (info.unsound_requests > 0) {
     report.Print(fmt::format(
-        "  {} that no service would understand: kept as the producer sent {}, and no damage.\n",
-        Count(info.unsound_requests, "request"), info.unsound_requests == 1 ? "it" : "them"));
+        "  {} malformed as the producer sent {}: no service would accept {}, but this is not "
+        "damage.\n",
+        Count(info.unsound_requests, "request") + (info.unsound_requests == 1 ? " is" : " are"),
+        info.unsound_requests == 1 ? "it" : "them", info.unsound_requests == 1 ? "it" : "them"));
   }
   if (good && info.format == LogFormat::kCommitLog && !info.cleanly_closed) {
     report.Print(
-        "  It has no index for the whole file: it was not closed, or logs were joined. "
-        "'ringscope repair'\n  writes a copy that has one.\n");
+        "  It has no index for the whole file: it was not closed properly, or logs were "
+        "concatenated.\n  'ringscope repair' writes a copy that has one.\n");
   }
 }
-
-}  // namespace
 
 Result<ExitCode> RunVerify(const VerifyArgs& args, Context& context) {
   Report report(context.console, args.format, "verify");
@@ -60,6 +67,8 @@ Result<ExitCode> RunVerify(const VerifyArgs& args, Context& context) {
   RS_RETURN_IF_ERROR(report.Finish());
   return damaged ? ExitCode::kNotice : ExitCode::kClean;
 }
+
+}  // namespace
 
 Command VerifyCommand() {
   return {"verify",

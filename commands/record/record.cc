@@ -1,11 +1,10 @@
-#include "commands/record/record.h"
-
 #include <fmt/format.h>
 
 #include <charconv>
 #include <filesystem>
 
 #include "commands/record/recording_run.h"
+#include "commands/shell/commands.h"
 #include "commands/shell/options.h"
 #include "commands/shell/values.h"
 
@@ -60,18 +59,21 @@ void SetUp(CLI::App& app, RecordArgs& args) {
            "sockets, and the recording ends when it ends");
   AddParsed(app, "--duration", args.duration_ns, ParseDuration, "TIME",
             "Stop after this time (default: at SIGINT or SIGTERM, or when PROGRAM ends)");
+  const auto add_socket = [&app](const char* name, std::string& target, const char* description) {
+    AddText(app, name, target, "SOCKET", description);
+  };
   InGroup(app, "Sockets");
-  AddText(app, "--listen", args.listen, "SOCKET",
-          "Where producers connect: a path, or @NAME (default: /tmp/ringscope-producer; with "
-          "PROGRAM a new path)");
-  AddText(app, "--connect", args.connect, "SOCKET",
-          "The service's producer socket (default: PERFETTO_PRODUCER_SOCK_NAME, else "
-          "Perfetto's default path)");
-  AddText(app, "--consumer-listen", args.consumer_listen, "SOCKET",
-          "Where consumers connect; this records the trace config, its buffers and reads");
-  AddText(app, "--consumer-connect", args.consumer_connect, "SOCKET",
-          "The service's consumer socket (default: PERFETTO_CONSUMER_SOCK_NAME, else "
-          "Perfetto's default path)");
+  add_socket("--listen", args.listen,
+             "Where producers connect: a path, or @NAME (default: /tmp/ringscope-producer; with "
+             "PROGRAM a new path)");
+  add_socket("--connect", args.connect,
+             "The service's producer socket (default: PERFETTO_PRODUCER_SOCK_NAME, else "
+             "Perfetto's default path)");
+  add_socket("--consumer-listen", args.consumer_listen,
+             "Where consumers connect; this records the trace config, its buffers and reads");
+  add_socket("--consumer-connect", args.consumer_connect,
+             "The service's consumer socket (default: PERFETTO_CONSUMER_SOCK_NAME, else "
+             "Perfetto's default path)");
   AddParsed(app, "--mode", args.mode, ParseMode, "OCTAL",
             "Permissions of the sockets that record creates (default: 0600)");
   InGroup(app, "Service");

@@ -1,54 +1,40 @@
 #ifndef RINGSCOPE_COMMANDS_RECORD_RECORDING_RUN_H_
 #define RINGSCOPE_COMMANDS_RECORD_RECORDING_RUN_H_
 
-#include <memory>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
-#include "commands/record/log_queue.h"
-#include "commands/record/record.h"
-#include "commands/record/recorder.h"
-#include "commands/record/status_line.h"
-#include "commands/system/child_process.h"
-#include "commands/system/signal_watch.h"
+#include "commands/shell/context.h"
+#include "commands/shell/exit_code.h"
+#include "commands/tap/session_plan.h"
+#include "formats/log/commit_log_writer.h"
 
-namespace ringscope::record {
+namespace ringscope {
 
-/// One run of `ringscope record`: sets everything up, waits for the end, reports.
-class RecordingRun {
- public:
-  RecordingRun(const RecordArgs& args, Context& context) : args_(args), context_(context) {}
-
-  Result<ExitCode> Run();
-
- private:
-  Result<RecorderOptions> MakeOptions() const;
-  Result<std::unique_ptr<LogQueue>> OpenLog();
-  Status StartCommand(const RecorderOptions& options);
-  void SayWhatIsRecorded(const RecorderOptions& options);
-  void Warn(const std::string& text);
-  void OnTick();
-  void EndCommand();
-  void ReportFailure();
-  ExitCode Finish();
-  double Seconds() const;
-
-  const RecordArgs& args_;
-  Context& context_;
-  std::unique_ptr<EventLoop> loop_;
-  std::unique_ptr<LogQueue> log_;
-  std::unique_ptr<Recorder> recorder_;
-  std::unique_ptr<ChildProcess> command_;
-  std::optional<std::string> command_ending_;  // once it has ended; empty: well
-  bool stop_ = false;
-  bool failure_reported_ = false;
-  uint64_t gaps_reported_ = 0;
-  uint64_t warnings_ = 0;
-  EventLoop::Timer tick_;
-  RateMeter rate_;
-  EventLoop::Clock::time_point start_;
+struct RecordArgs {
+  std::string output;
+  std::string listen;  // empty: a default
+  std::string connect;
+  std::string consumer_listen;  // empty: consumers are not recorded, unless consumer_connect is set
+  std::string consumer_connect;
+  uint32_t mode = 0600;
+  std::string scraping;
+  std::string order;
+  std::string config;
+  std::vector<std::pair<BufferId, record::PlannedBuffer>> buffers;
+  std::optional<uint64_t> duration_ns;
+  std::optional<uint64_t> max_size;
+  uint64_t queue_bytes = uint64_t{128} << 20;
+  int level = kDefaultLevel;  // zstd's
+  std::vector<std::string> command;
 };
 
-}  // namespace ringscope::record
+/// Records what passes between producers and a tracing service, until it is asked to stop.
+Result<ExitCode> RunRecord(const RecordArgs& args, Context& context);
+
+}  // namespace ringscope
 
 #endif  // RINGSCOPE_COMMANDS_RECORD_RECORDING_RUN_H_

@@ -1,10 +1,14 @@
-#include "commands/replay/replay.h"
-
 #include <fmt/format.h>
 
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "commands/common/replay_run.h"
 #include "commands/common/session_loop.h"
 #include "commands/replay/replay_report.h"
 #include "commands/replay/stats_report.h"
+#include "commands/shell/commands.h"
 #include "commands/shell/options.h"
 #include "commands/shell/output.h"
 #include "commands/shell/text.h"
@@ -14,6 +18,17 @@
 
 namespace ringscope {
 namespace {
+
+struct ReplayArgs {
+  std::vector<std::string> logs;
+  std::string output;  // .pftrace; empty: none
+  std::string events;  // .events.jsonl, "-": standard output; empty: none
+  std::string lost;    // .pftrace of the packets that were lost; empty: none
+  ReplayChoices choices;
+  bool stats = false;
+  std::string format = "text";
+  std::optional<uint64_t> session;
+};
 
 void SetUp(CLI::App& app, ReplayArgs& args) {
   AddLogs(app, args.logs);
@@ -47,7 +62,7 @@ Result<OutputFiles> CreateOutputs(const ReplayArgs& args, Context& context) {
                 "give one of them a file");
   }
   if (args.stats && (args.output == "-" || args.events == "-")) {
-    return Fail(ErrorCode::kUsage, "--stats has no place beside --output - or --events -", {},
+    return Fail(ErrorCode::kUsage, "--stats cannot be combined with --output - or --events -", {},
                 "write the trace or the events to a file");
   }
   if (args.lost == "-") {
@@ -76,7 +91,7 @@ Status CommitOutput(const std::unique_ptr<OutputFile>& file, Context& context,
   return {};
 }
 
-/// Replays the session that `sessions` stands at into the files.
+/// Replays the reader's current session into the files.
 /// @param lost_summary what went into the file of lost packets, in words
 Result<ReplayOutcome> ReplayInto(const OutputFiles& files, const ReplayArgs& args,
                                  SessionReader& sessions, Context& context,
@@ -107,8 +122,6 @@ Result<ReplayOutcome> ReplayInto(const OutputFiles& files, const ReplayArgs& arg
   return outcome;
 }
 
-}  // namespace
-
 Result<ExitCode> RunReplay(const ReplayArgs& args, Context& context) {
   SessionReader sessions(context, {args.logs, args.session}, "replaying");
   const bool has_summary = args.output != "-" && args.events != "-";
@@ -134,6 +147,8 @@ Result<ExitCode> RunReplay(const ReplayArgs& args, Context& context) {
   RS_RETURN_IF_ERROR(CommitOutput(files.lost, context, lost_summary));
   return code;
 }
+
+}  // namespace
 
 Command ReplayCommand() {
   return {

@@ -1,5 +1,3 @@
-#include "commands/replay/replay.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "commands/replay/stats.h"
+#include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
 
 namespace ringscope {
@@ -26,16 +24,22 @@ constexpr const char* kPlain =
     R"({"op":"commit","producer":1,"writer":1,"chunk":1,"fragments":2,"payload":"02080202080a"})"
     "\n";
 
-template <typename Args>
-Ran RunOn(Result<ExitCode> (*run)(const Args&, Context&), Args args,
-          const std::string& input = kPlain) {
-  if (args.logs.empty()) args.logs = {"-"};
-  return RunCommand(run, args, input);
+Ran Replay(const std::vector<std::string>& args, const std::string& input = kPlain) {
+  return RunCommand(ReplayCommand(), args, input);
+}
+
+json ReplayedJson(std::vector<std::string> args) {
+  args.insert(args.end(), {"-", "--format", "json"});
+  return json::parse(Replay(args).out);
+}
+
+Ran DataLoss(std::vector<std::string> args, const std::string& input = kPlain) {
+  args.insert(args.end(), {"-", "--data-loss"});
+  return RunCommand(StatsCommand(), args, input);
 }
 
 TEST(Replay, Summary_SaysWhatWasWrittenAndRead) {
-  ReplayArgs args;
-  const Ran ran = RunOn(RunReplay, args);
+  const Ran ran = Replay({"-"});
   EXPECT_EQ(ran.code, ExitCode::kClean) << ran.error;
   EXPECT_THAT(ran.out, HasSubstr("-: session 1: 3 records, 1 read\n"));
   EXPECT_THAT(ran.out, HasSubstr("size                              4 KiB\n"));
@@ -43,10 +47,7 @@ TEST(Replay, Summary_SaysWhatWasWrittenAndRead) {
 }
 
 TEST(Replay, Json_HasTheSameNumbers) {
-  ReplayArgs args;
-  args.format = "json";
-  args.stats = true;
-  const json document = json::parse(RunOn(RunReplay, args).out);
+  const json document = ReplayedJson({"--stats"});
   EXPECT_EQ(document["schema"], "ringscope.replay/1");
   const json& buffer = document["sessions"][0]["buffers"][0];
   EXPECT_EQ(buffer["written"]["chunks"], 2);
@@ -56,10 +57,7 @@ TEST(Replay, Json_HasTheSameNumbers) {
 }
 
 TEST(Replay, ReadsNone_LeavesPacketsUnread) {
-  ReplayArgs args;
-  args.format = "json";
-  args.choices.reads.mode = ReadsMode::kNone;
-  const json document = json::parse(RunOn(RunReplay, args).out);
+  const json document = ReplayedJson({"--reads", "none"});
   const json& buffer = document["sessions"][0]["buffers"][0];
   EXPECT_EQ(buffer["read"]["packets"], 0);
   EXPECT_EQ(buffer["unread"]["packets"], 4);
@@ -67,36 +65,27 @@ TEST(Replay, ReadsNone_LeavesPacketsUnread) {
 }
 
 TEST(Replay, Events_OfPlainOperationsAreThoseAskedFor) {
-  ReplayArgs args;
-  args.events = "-";
-  const Ran ran = RunOn(RunReplay, args);
+  const std::vector<std::string> args = {"-", "--events", "-"};
+  const Ran ran = Replay(args);
   EXPECT_EQ(CountOf(ran.out, "\n"), 1u);
   EXPECT_THAT(ran.out, HasSubstr("\"event\":\"stats\""));
-  const Ran with_read = RunOn(RunReplay, args, std::string(kPlain) + "{\"op\":\"read\"}\n");
+  const Ran with_read = Replay(args, std::string(kPlain) + "{\"op\":\"read\"}\n");
   EXPECT_EQ(CountOf(with_read.out, "\"event\":\"packet\""), 4u);
   EXPECT_EQ(with_read.err, "");
 }
 
 TEST(Replay, Events_OfASessionIncludeTheReadAtItsEnd) {
-  ReplayArgs args;
-  args.events = "-";
-  const Ran ran =
-      RunOn(RunReplay, args, std::string("{\"op\":\"producer\",\"producer\":1}\n") + kPlain);
+  const Ran ran = Replay({"-", "--events", "-"},
+                         std::string("{\"op\":\"producer\",\"producer\":1}\n") + kPlain);
   EXPECT_EQ(CountOf(ran.out, "\"event\":\"packet\""), 4u);
 }
 
 TEST(Replay, Choices_AreStrongerForOneBufferThanForAll) {
-  ReplayArgs args;
-  args.format = "json";
-  args.choices.session.all.size = 8192;
-  args.choices.session.all.engine = "v2@54";
-  args.choices.session.buffers[BufferId{1}].size = 16384;
-  args.choices.session.buffers[BufferId{1}].policy = FillPolicy::kDiscard;
-  args.choices.session.buffers[BufferId{7}].size = 4096;
   const Ran ran =
-      RunOn(RunReplay, args,
-            std::string(kPlain) + R"({"op":"buffer","id":1,"size":4096,"policy":"ring_buffer"})"
-                                  "\n");
+      Replay({"-", "--format", "json", "--size", "8192", "--engine", "v2@54", "--size", "1=16384",
+              "--policy", "1=discard", "--size", "7=4096"},
+             std::string(kPlain) + R"({"op":"buffer","id":1,"size":4096,"policy":"ring_buffer"})"
+                                   "\n");
   const json document = json::parse(ran.out);
   const json& buffers = document["sessions"][0]["buffers"];
   EXPECT_EQ(buffers[0]["size"], 8192);
@@ -110,39 +99,30 @@ TEST(Replay, Choices_AreStrongerForOneBufferThanForAll) {
 TEST(Replay, SeveralSessions_NeedAChoiceForOneFile) {
   const TempFolder folder;
   const std::string log = folder.Write("a.ops.jsonl", kPlain);
-  ReplayArgs args;
-  args.logs = {log, log};
-  EXPECT_EQ(CountOf(RunOn(RunReplay, args).out, ": session "), 2u);
-  args.output = folder.File("out.pftrace");
-  const Ran refused = RunOn(RunReplay, args);
+  std::vector<std::string> args = {log, log};
+  EXPECT_EQ(CountOf(Replay(args).out, ": session "), 2u);
+  args.insert(args.end(), {"-o", folder.File("out.pftrace")});
+  const Ran refused = Replay(args);
   EXPECT_THAT(refused.error, HasSubstr("--session 1"));
   EXPECT_EQ(folder.FileCount(), 1u) << "a file was left behind";
-  args.session = 2;
-  EXPECT_EQ(RunOn(RunReplay, args).code, ExitCode::kClean);
+  args.insert(args.end(), {"--session", "2"});
+  EXPECT_EQ(Replay(args).code, ExitCode::kClean);
   EXPECT_EQ(folder.FileCount(), 2u);
 }
 
 TEST(Replay, OneStandardOutput_IsNotForTwo) {
-  ReplayArgs args;
-  args.output = "-";
-  args.events = "-";
-  EXPECT_THAT(RunOn(RunReplay, args).error, HasSubstr("cannot both"));
-  args.events = "";
-  args.stats = true;
-  EXPECT_THAT(RunOn(RunReplay, args).error, HasSubstr("--stats"));
+  EXPECT_THAT(Replay({"-", "-o", "-", "--events", "-"}).error, HasSubstr("cannot both"));
+  EXPECT_THAT(Replay({"-", "-o", "-", "--stats"}).error, HasSubstr("--stats"));
 }
 
 TEST(Replay, IncompleteRecording_IsSaid) {
-  const ReplayArgs args;
-  const Ran ran = RunOn(RunReplay, args,
-                        std::string(kPlain) + "{\"op\":\"recorder_gap\",\"reason\":\"late\"}\n");
+  const Ran ran =
+      Replay({"-"}, std::string(kPlain) + "{\"op\":\"recorder_gap\",\"reason\":\"late\"}\n");
   EXPECT_THAT(ran.err, HasSubstr("the recording is not complete: it has 1 gap"));
 }
 
 TEST(Stats, NothingLost_IsClean) {
-  StatsArgs args;
-  args.data_loss = true;
-  const Ran ran = RunOn(RunStats, args);
+  const Ran ran = DataLoss({});
   EXPECT_EQ(ran.code, ExitCode::kClean);
   EXPECT_THAT(ran.out, HasSubstr("No data loss."));
 }
@@ -153,17 +133,13 @@ TEST(Stats, Loss_IsANotice) {
                           R"({"op":"patch","producer":1,"writer":1,"chunk":9,)"
                           R"("patches":[{"offset":0,"data":"00000000"}]})"
                           "\n";
-  StatsArgs args;
-  args.data_loss = true;
-  const Ran ran = RunOn(RunStats, args, log);
+  const Ran ran = DataLoss({}, log);
   EXPECT_EQ(ran.code, ExitCode::kNotice);
   EXPECT_THAT(ran.out, HasSubstr("traced_buf_patches_failed"));
   EXPECT_THAT(ran.out, Not(HasSubstr("chunks_written")));
-  args.format = "csv";
-  EXPECT_EQ(RunOn(RunStats, args, log).out,
+  EXPECT_EQ(DataLoss({"--format", "csv"}, log).out,
             "session,name,idx,severity,value\n1,traced_buf_patches_failed,0,data_loss,1\n");
-  args.data_loss = false;
-  EXPECT_EQ(RunOn(RunStats, args, log).code, ExitCode::kClean);
+  EXPECT_EQ(RunCommand(StatsCommand(), {"-", "--format", "csv"}, log).code, ExitCode::kClean);
 }
 
 /// The rows of a capture's file of what trace processor said, and of ours: (name, idx) to the rest.
@@ -192,10 +168,8 @@ class CaptureStats : public testing::TestWithParam<const char*> {};
 
 TEST_P(CaptureStats, EqualTraceProcessors) {
   const std::string folder = std::string(RS_TESTDATA) + "/captures/" + GetParam();
-  StatsArgs args;
-  args.logs = {folder + "/session.ops.jsonl.zst"};
-  args.format = "csv";
-  const Ran ran = RunOn(RunStats, args);
+  const Ran ran =
+      RunCommand(StatsCommand(), {folder + "/session.ops.jsonl.zst", "--format", "csv"});
   const StatRows want = BufferRows(ReadFile(folder + "/trace_processor_stats.csv"), 0, 2, 4);
   ASSERT_FALSE(want.empty());
   EXPECT_EQ(BufferRows(ran.out, 1, 3, 4), want);

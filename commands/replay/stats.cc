@@ -1,12 +1,24 @@
-#include "commands/replay/stats.h"
+#include <optional>
+#include <string>
+#include <vector>
 
+#include "commands/common/replay_run.h"
 #include "commands/common/session_loop.h"
 #include "commands/replay/stats_report.h"
+#include "commands/shell/commands.h"
 #include "commands/shell/options.h"
 #include "core/session/trace_processor_stats.h"
 
 namespace ringscope {
 namespace {
+
+struct StatsArgs {
+  std::vector<std::string> logs;
+  ReplayChoices choices;
+  bool data_loss = false;  // only what is a loss, by trace processor's definitions
+  std::string format = "text";
+  std::optional<uint64_t> session;
+};
 
 void SetUp(CLI::App& app, StatsArgs& args) {
   AddLogs(app, args.logs);
@@ -40,8 +52,6 @@ Table RowsOf(const ReplayOutcome& outcome, bool data_loss) {
   return table;
 }
 
-}  // namespace
-
 Result<ExitCode> RunStats(const StatsArgs& args, Context& context) {
   SessionReader sessions(context, {args.logs, args.session}, "replaying");
   Report report(context.console, args.format, "stats");
@@ -71,6 +81,8 @@ Result<ExitCode> RunStats(const StatsArgs& args, Context& context) {
   RS_RETURN_IF_ERROR(report.Finish());
   return code;
 }
+
+}  // namespace
 
 Command StatsCommand() {
   return {

@@ -54,13 +54,13 @@ class Report {
   void EndFacts(size_t indent = 2);
   /// A table: as text a section without a title, in the document the array `key`.
   void Add(std::string_view key, const Table& table, size_t indent = 0);
-  /// What `state` says becomes an object of the array `key`. @return what it returns
+  /// The data that `state` reports becomes an object of the array `key`. @return what it returns
   template <typename State>
   auto AddItem(std::string_view key, State state) {
     const Inner inner(*this, key, /*is_item=*/true);
     return state();
   }
-  /// What `state` says becomes the object `key`.
+  /// The data that `state` reports becomes the object `key`.
   template <typename State>
   auto AddObject(std::string_view key, State state) {
     const Inner inner(*this, key, /*is_item=*/false);

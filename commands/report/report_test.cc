@@ -11,46 +11,6 @@
 namespace ringscope {
 namespace {
 
-using ::testing::HasSubstr;
-
-TEST(Json, Text_KeepsOrderAndTypes) {
-  const Json json = {{"z", 1},
-                     {"a", {{"minus", -2}, {"half", 0.5}, {"one", 1.0}, {"large", 1e300}}},
-                     {"none", std::optional<int>()},
-                     {"some", std::optional<int>(3)},
-                     {"list", std::vector<int>{1, 2}},
-                     {"pair", {{"key", "value"}}},
-                     {"yes", true},
-                     {"empty", Json::array()},
-                     {"text", "a\"b\n"}};
-  EXPECT_EQ(json.dump(),
-            R"({"z":1,"a":{"minus":-2,"half":0.5,"one":1.0,"large":1e+300},"none":null,"some":3,)"
-            R"("list":[1,2],"pair":{"key":"value"},"yes":true,"empty":[],"text":"a\"b\n"})");
-}
-
-TEST(Json, Text_ReplacesWhatIsNotUtf8) {
-  EXPECT_EQ(Json("a\xff\xe2\x82z").dump(), "\"a\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBDz\"");
-  EXPECT_EQ(Json("gr\xc3\xb6\xc3\x9f").dump(), "\"gr\xc3\xb6\xc3\x9f\"");
-}
-
-TEST(Json, Parse_GivesTheSameText) {
-  const std::string text =
-      R"({"b":[1,-2,0.25,{"x":[[]]},"u\u00e4"],"a":{"n":null,"t":true},"e":{}})";
-  const Result<Json> json = ParseOrderedJson(text, 8);
-  ASSERT_TRUE(json) << json.error().ToString();
-  EXPECT_EQ(json->dump(), R"({"b":[1,-2,0.25,{"x":[[]]},"uä"],"a":{"n":null,"t":true},"e":{}})");
-  EXPECT_EQ(json->at("b")[0].get<uint64_t>(), 1U);
-  EXPECT_THROW(json->at("c"), JsonError);
-  EXPECT_THROW(json->at("b")[0].get<std::string>(), JsonError);
-  EXPECT_THROW(json->at("b")[1].get<uint64_t>(), JsonError);
-}
-
-TEST(Json, Parse_IsBoundedAndNamesThePlace) {
-  EXPECT_EQ(ParseOrderedJson("[[[1]]]", 2).error().code, ErrorCode::kLimit);
-  EXPECT_THAT(ParseOrderedJson(R"({"a":})", 2).error().ToString(), HasSubstr("byte 6"));
-  EXPECT_FALSE(ParseOrderedJson("", 2));
-}
-
 TEST(Table, AlignsColumns) {
   MemoryRun run;
   Table table({{"name", Align::kLeft}, {"count", Align::kRight}, {"note", Align::kLeft}});
@@ -182,7 +142,7 @@ TEST(Report, Text_IsForPeople) {
 }
 
 TEST(Report, Json_IsOneDocument) {
-  const Result<Json> json = ParseOrderedJson(Reported("json"), 9);
+  const Result<Json> json = ParseJson(Reported("json"));
   ASSERT_TRUE(json);
   EXPECT_EQ(json->dump(),
             R"({"schema":"ringscope.test/1","host":"here","hidden":1,"sessions":[{"session":1,)"

@@ -67,7 +67,7 @@ std::string Console::Bold(std::string_view text) const {
 }
 
 void Console::WriteMessage(std::string_view kind, const char* color, std::string_view text) {
-  // Results first: on a terminal both streams meet, and order tells what a message is about.
+  // Results first: a terminal shows both streams, and a message belongs after its result.
   static_cast<void>(Flush());
   ShowProgressLine("");
   const bool colored = UsesColor(streams_.err);

@@ -49,9 +49,9 @@ class Console {
 
   void Configure(const ConsoleOptions& options) { options_ = options; }
 
-  /// Writes a piece of the result. Buffered; errors show in Flush.
+  /// Writes part of the result. Buffered; Flush returns errors.
   void Print(std::string_view text);
-  /// Standard output as a sink, behind what was printed so far. Its errors are returned.
+  /// Standard output as a sink, after what was printed so far. Its errors are returned.
   ByteSink& results() { return results_; }
   /// Writes out what is pending; the first error of standard output so far.
   Status Flush();
@@ -69,8 +69,8 @@ class Console {
   bool out_is_terminal() const { return streams_.out.is_terminal(); }
   /// Whether a progress line makes sense: a terminal on standard error, and not --quiet.
   bool shows_progress() const { return streams_.err.is_terminal() && !options_.quiet; }
-  /// Shows `line` in place of the progress line before, as much of it as the terminal has room for:
-  /// of one that wraps only the last row could be taken away again. Empty: takes it away.
+  /// Replaces the progress line by `line`; empty: removes it. It is cut to the terminal's width,
+  /// because only the last row of a line that wraps could be removed.
   void ShowProgressLine(std::string_view line);
 
  private:

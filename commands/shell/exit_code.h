@@ -3,15 +3,15 @@
 
 namespace ringscope {
 
-/// How a run ended, as its exit status says it.
+/// How a run ended: its exit status.
 enum class ExitCode : int {
   kClean = 0,
   kFailed = 1,  // not done; an error was printed
-  kUsage = 2,   // the command line asks for something that cannot be
+  kUsage = 2,   // the command line asks for something impossible
   kNotice = 3,  // done, and there is something to know: damage skipped, loss found
 };
 
-/// The graver of two endings of parts of one run that both finished.
+/// The worse of the exit codes of two parts of a run that both finished.
 constexpr ExitCode Worse(ExitCode a, ExitCode b) { return a == ExitCode::kClean ? b : a; }
 
 }  // namespace ringscope

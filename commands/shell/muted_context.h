@@ -5,8 +5,8 @@
 
 namespace ringscope {
 
-/// A context like another one, that says nothing on standard error: for the second and further
-/// replays of the same log, which would give all warnings again.
+/// A context like another one, but silent on standard error: for the second and further replays of
+/// the same log, which would repeat all warnings.
 class MutedContext {
  public:
   explicit MutedContext(Context& context)

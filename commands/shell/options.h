@@ -55,7 +55,7 @@ struct NumberRange {
 void AddNumber(CLI::App& app, const std::string& names, int& target, NumberRange range,
                const std::string& type, const std::string& description);
 
-/// Takes a value as it stands on the command line, or says why it does not.
+/// Takes a value as it is on the command line, or returns why it is refused.
 using TakeValue = std::function<Status(const std::string& text)>;
 
 void AddTaken(CLI::App& app, const std::string& names, TakeValue take, const std::string& type,

@@ -47,7 +47,7 @@ constexpr std::array<Unit, 7> kTimeUnits = {{
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-/// A decimal number, perhaps with a fraction, and one of the units behind it.
+/// A decimal number, perhaps with a fraction, and one of the units after it.
 /// @return nullopt if it is not that, or too large for 63 bits
 std::optional<uint64_t> ParseQuantity(std::string_view text, std::span<const Unit> units) {
   const size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
@@ -157,7 +157,7 @@ Result<ReadsChoice> ParseReads(std::string_view text) {
   constexpr std::string_view kEveryPrefix = "every=";
   if (text.starts_with(kEveryPrefix)) {
     RS_ASSIGN_OR_RETURN(const uint64_t period, ParseDuration(text.substr(kEveryPrefix.size())));
-    if (period == 0) return UsageError("a period of 0 never ends; write it like every=5s");
+    if (period == 0) return UsageError("the period of every= cannot be 0; write it like every=5s");
     return ReadsChoice{ReadsMode::kEvery, period};
   }
   return UsageError("'{}' is not a time to read; write recorded, end, none or every=5s", text);
@@ -166,7 +166,7 @@ Result<ReadsChoice> ParseReads(std::string_view text) {
 Result<RetargetRule> ParseSplit(std::string_view text) {
   const size_t equals = text.find('=');
   if (equals == std::string_view::npos)
-    return UsageError("'{}' names no buffer; write it like 2:17=9, or 2=9 for a whole producer",
+    return UsageError("'{}' does not name a buffer; write it like 2:17=9, or 2=9 for a whole producer",
                       text);
   const std::string_view who = text.substr(0, equals);
   RetargetRule rule;

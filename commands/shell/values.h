@@ -17,13 +17,13 @@
 
 namespace ringscope {
 
-/// The error for something that the user wrote wrongly.
+/// The error for a mistake on the command line.
 template <typename... Args>
 tl::unexpected<Error> UsageError(fmt::format_string<Args...> format, Args&&... args) {
   return Fail(ErrorCode::kUsage, fmt::format(format, std::forward<Args>(args)...));
 }
 
-// How option values are written. All errors are kUsage and say what is expected.
+// How option values are written. All errors are kUsage and state what is expected.
 
 /// "65536", "64k", "16MiB", "1.5G": bytes; units are powers of 1024, in either case.
 Result<uint64_t> ParseSize(std::string_view text);

@@ -94,7 +94,7 @@ TEST(SplitBufferValue, OnlyDigitsInFrontAreABuffer) {
 TEST(SplitValue, IsASequenceOrAProducer) {
   EXPECT_EQ(ParseSplit("2:17=9").value(), (RetargetRule{ProducerId{2}, WriterId{17}, BufferId{9}}));
   EXPECT_EQ(ParseSplit("2=9").value(), (RetargetRule{ProducerId{2}, std::nullopt, BufferId{9}}));
-  EXPECT_THAT(ErrorOf(ParseSplit("2:17")), HasSubstr("names no buffer"));
+  EXPECT_THAT(ErrorOf(ParseSplit("2:17")), HasSubstr("does not name a buffer"));
 }
 
 }  // namespace

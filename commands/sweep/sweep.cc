@@ -1,26 +1,41 @@
-#include "commands/sweep/sweep.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <optional>
 #include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "commands/common/log_list.h"
 #include "commands/common/plugin.h"
 #include "commands/common/replay_run.h"
 #include "commands/common/session_loop.h"
 #include "commands/common/sweep_logs.h"
 #include "commands/common/sweep_workers.h"
+#include "commands/shell/commands.h"
 #include "commands/shell/options.h"
 #include "commands/shell/spooled_input.h"
 #include "commands/shell/text.h"
 #include "commands/shell/values.h"
+#include "commands/sweep/sweep_report.h"
 #include "commands/sweep/sweep_values.h"
 #include "core/sweep/sweep_run.h"
 #include "core/sweep/sweep_target.h"
 
 namespace ringscope {
 namespace {
+
+struct SweepArgs {
+  LogChoices logs;
+  SweepChoices choices;
+  std::vector<SweepTarget> targets;
+  bool sequences = false;
+  std::string plot;  // .svg or .html; empty: none
+  std::string format = "text";
+  std::optional<uint64_t> session;
+};
 
 /// An option whose comma-separated values are added to those of its earlier uses.
 template <typename T, typename Parse>
@@ -96,8 +111,8 @@ Result<SweepReport> SweepSession(const SweepArgs& args, const SweepInput& input,
   return report;
 }
 
-}  // namespace
-
+/// Sweeps the sessions of logs that are taken one after the other.
+/// @param visit gets each session's report
 Result<ExitCode> SweepSessions(const SweepArgs& args, const std::vector<std::string>& logs,
                                Context& context,
                                const std::function<Status(const SweepReport&)>& visit) {
@@ -145,8 +160,6 @@ Result<ExitCode> SweepSessions(const SweepArgs& args, const std::vector<std::str
     return none_found ? ExitCode::kNotice : ExitCode::kClean;
   });
 }
-
-namespace {
 
 /// The logs as one input: each session in full.
 Result<ExitCode> SweepInFull(const SweepArgs& args, const std::vector<std::string>& logs,
@@ -205,13 +218,13 @@ Result<ExitCode> SweepEach(const SweepArgs& args, const std::vector<std::string>
                     CollectEachLog<SweptSession>(context, logs, "sweeping", task));
 }
 
-}  // namespace
-
 Result<ExitCode> RunSweepCommand(const SweepArgs& args, Context& context) {
   RS_RETURN_IF_ERROR(Check(args));
   RS_ASSIGN_OR_RETURN(const LogList logs, ExpandLogs(context, args.logs));
   return logs.each ? SweepEach(args, logs.paths, context) : SweepInFull(args, logs.paths, context);
 }
+
+}  // namespace
 
 Command SweepCommand() {
   return {

@@ -1,5 +1,3 @@
-#include "commands/sweep/sweep.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,10 +5,8 @@
 #include <sstream>
 
 #include "commands/common/replay_run.h"
-#include "commands/gaps/gaps.h"
-#include "commands/log/merge.h"
+#include "commands/shell/commands.h"
 #include "commands/shell/values.h"
-#include "commands/sweep/sweep_values.h"
 #include "commands/testing/memory_run.h"
 #include "commands/testing/no_threads.h"
 #include "formats/testing/testdata.h"
@@ -27,11 +23,23 @@ constexpr uint64_t kSecond = 1'000'000'000;
 
 json DocumentOf(const Ran& ran) { return json::parse(ran.out); }
 
-SweepArgs Sweeping(const std::string& log, const std::string& format = "json") {
-  SweepArgs args;
-  args.logs.logs = {log};
-  args.format = format;
+using Args = std::vector<std::string>;
+
+Args With(Args args, const Args& more) {
+  args.insert(args.end(), more.begin(), more.end());
   return args;
+}
+
+Ran Sweep(const Args& args, const std::string& input = "") {
+  return RunCommand(SweepCommand(), args, input);
+}
+
+json SweptJson(const Args& args, const std::string& input = "") {
+  return DocumentOf(Sweep(With(args, {"--format", "json"}), input));
+}
+
+json SweptSession(const Args& options, const std::string& log) {
+  return SweptJson(With(options, {"-"}), log)["sessions"][0];
 }
 
 /// Chunks of one writer, one a second, each with a packet of 1000 bytes; no read.
@@ -52,12 +60,9 @@ std::string OneChunkASecond(int seconds) {
 class SweepRows : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(SweepRows, EqualReplays) {
-  SweepArgs args = Sweeping(testing::CapturePath(GetParam()));
-  args.choices.sizes = {ParseSizeList("256k").value()};
-  args.choices.engines = {"v1", "v2@55", "v2"};
-  args.choices.policies = {FillPolicy::kRingBuffer, FillPolicy::kDiscard};
-  args.choices.reads = ParseReadsList("recorded,every=500ms").value();
-  const json sessions = DocumentOf(RunCommand(RunSweepCommand, args))["sessions"];
+  const json sessions = SweptJson({testing::CapturePath(GetParam()), "--sizes", "256k", "--engines",
+                                   "v1,v2@55,v2", "--policies", "ring_buffer,discard", "--reads",
+                                   "recorded,every=500ms"})["sessions"];
   ASSERT_EQ(sessions.size(), 1u);
   ASSERT_EQ(sessions[0]["configurations"].size(), 3u * 2 * 2);
 
@@ -100,10 +105,7 @@ INSTANTIATE_TEST_SUITE_P(Captures, SweepRows,
 
 TEST(Sweep, History_ReachesBackToTheOldestPacketRead) {
   // 8 KiB hold eight of the chunks, 1,024 bytes each in the buffer: those of the seconds 12 to 19.
-  SweepArgs args = Sweeping("-");
-  args.choices.sizes = {ParseSizeList("8k,64k").value()};
-  const json session =
-      DocumentOf(RunCommand(RunSweepCommand, args, OneChunkASecond(20)))["sessions"][0];
+  const json session = SweptSession({"--sizes", "8k,64k"}, OneChunkASecond(20));
   const json& small = session["configurations"][0]["buffers"][0];
   EXPECT_EQ(small["read"]["packets"], 8);
   EXPECT_EQ(small["overwritten"]["packets"], 12);
@@ -116,8 +118,7 @@ TEST(Sweep, History_ReachesBackToTheOldestPacketRead) {
 }
 
 TEST(Sweep, WithoutSizes_ScalesTheLogsOwn) {
-  const json session =
-      DocumentOf(RunCommand(RunSweepCommand, Sweeping("-"), OneChunkASecond(3)))["sessions"][0];
+  const json session = SweptSession({}, OneChunkASecond(3));
   std::vector<uint64_t> sizes;
   for (const json& configuration : session["configurations"])
     sizes.push_back(configuration["buffers"][0]["size"]);
@@ -125,11 +126,9 @@ TEST(Sweep, WithoutSizes_ScalesTheLogsOwn) {
 }
 
 TEST(Sweep, Split_MovesTheWriterAndSweepsItsBuffer) {
-  SweepArgs args = Sweeping("-");
-  args.choices.splits = {ParseSplit("2:1=9").value()};
-  args.choices.sizes = {ParseSizeList("8k").value(), ParseSizeList("9=64k").value()};
-  const Ran ran = RunCommand(RunSweepCommand, args, OneChunkASecond(20));
-  const json configurations = DocumentOf(ran)["sessions"][0]["configurations"];
+  const json configurations =
+      SweptSession({"--split", "2:1=9", "--sizes", "8k", "--sizes", "9=64k"},
+                   OneChunkASecond(20))["configurations"];
   ASSERT_EQ(configurations.size(), 1u);
   const json& rows = configurations[0]["buffers"];
   ASSERT_EQ(rows.size(), 2u);
@@ -140,16 +139,12 @@ TEST(Sweep, Split_MovesTheWriterAndSweepsItsBuffer) {
 }
 
 TEST(Sweep, SplitThatMovesNothing_IsSaid) {
-  SweepArgs args = Sweeping("-");
-  args.choices.splits = {ParseSplit("7=9").value()};
-  const Ran ran = RunCommand(RunSweepCommand, args, OneChunkASecond(2));
+  const Ran ran = Sweep({"-", "--split", "7=9"}, OneChunkASecond(2));
   EXPECT_THAT(ran.err, HasSubstr("producer 7 wrote nothing that could be moved to buffer 9"));
 }
 
 TEST(SweepTarget, Keep_FindsTheSmallestSize) {
-  SweepArgs args = Sweeping("-");
-  args.targets = {ParseTarget("keep=9s").value()};
-  const Ran ran = RunCommand(RunSweepCommand, args, OneChunkASecond(60));
+  const Ran ran = Sweep({"-", "--target", "keep=9s", "--format", "json"}, OneChunkASecond(60));
   EXPECT_EQ(ran.code, ExitCode::kClean) << ran.error;
   const json session = DocumentOf(ran)["sessions"][0];
   const json& found = session["targets"][0];
@@ -159,10 +154,7 @@ TEST(SweepTarget, Keep_FindsTheSmallestSize) {
 }
 
 TEST(SweepTarget, Loss_FindsWhatHoldsAll) {
-  SweepArgs args = Sweeping("-");
-  args.targets = {ParseTarget("loss=0").value()};
-  const json session =
-      DocumentOf(RunCommand(RunSweepCommand, args, OneChunkASecond(60)))["sessions"][0];
+  const json session = SweptSession({"--target", "loss=0"}, OneChunkASecond(60));
   const uint64_t size = session["targets"][0]["buffers"][0]["size"];
   for (const json& configuration : session["configurations"]) {
     const json& row = configuration["buffers"][0];
@@ -171,43 +163,33 @@ TEST(SweepTarget, Loss_FindsWhatHoldsAll) {
 }
 
 TEST(SweepTarget, LogThatIsTooShort_IsTheReason) {
-  SweepArgs args = Sweeping("-", "text");
-  args.targets = {ParseTarget("keep=30s").value()};
-  const Ran ran = RunCommand(RunSweepCommand, args, OneChunkASecond(10));
+  const Ran ran = Sweep({"-", "--target", "keep=30s"}, OneChunkASecond(10));
   EXPECT_EQ(ran.code, ExitCode::kNotice);
   EXPECT_THAT(ran.out, HasSubstr("none: the log lasts only 9.000 s"));
 }
 
 TEST(SweepTarget, WithSizesOfAllBuffers_IsRefused) {
-  SweepArgs args = Sweeping("-");
-  args.targets = {ParseTarget("loss=0").value()};
-  args.choices.sizes = {ParseSizeList("1M").value()};
-  EXPECT_THAT(RunCommand(RunSweepCommand, args).error, HasSubstr("looks for the sizes itself"));
+  EXPECT_THAT(Sweep({"-", "--target", "loss=0", "--sizes", "1M"}).error,
+              HasSubstr("looks for the sizes itself"));
 }
 
 TEST(Sweep, TooManyConfigurations_AreRefused) {
-  SweepArgs args = Sweeping("-");
-  args.choices.sizes = {ParseSizeList("4k..1Gx1.02").value()};
-  args.choices.engines = std::vector<std::string>(20, "v2");
-  EXPECT_THAT(RunCommand(RunSweepCommand, args, OneChunkASecond(1)).error,
-              HasSubstr("4,096 are allowed"));
+  Args args = {"-", "--sizes", "4k..1Gx1.02"};
+  for (int i = 0; i < 20; ++i) args.insert(args.end(), {"--engines", "v2"});
+  EXPECT_THAT(Sweep(args, OneChunkASecond(1)).error, HasSubstr("4,096 are allowed"));
 }
 
 TEST(Sweep, WithoutThreads_GivesTheSame) {
-  const SweepArgs args = Sweeping("-");
-  const Ran expected = RunCommand(RunSweepCommand, args, OneChunkASecond(10));
+  const Ran expected = Sweep({"-"}, OneChunkASecond(10));
   const testing::NoThreads no_threads;
-  EXPECT_EQ(RunCommand(RunSweepCommand, args, OneChunkASecond(10)).out, expected.out);
+  EXPECT_EQ(Sweep({"-"}, OneChunkASecond(10)).out, expected.out);
 }
 
 // What the session warns of does not depend on how its configurations are replayed.
 TEST(Sweep, Warnings_AreGivenOnceForEveryEngine) {
   const std::string log = OneChunkASecond(3) + OneChunkASecond(3);  // a buffer is set up again
   for (const char* engine : {"v1", "v2"}) {
-    SweepArgs args = Sweeping("-");
-    args.choices.sizes = {ParseSizeList("8k,64k").value()};
-    args.choices.engines = {engine};
-    const std::string err = RunCommand(RunSweepCommand, args, log).err;
+    const std::string err = Sweep({"-", "--sizes", "8k,64k", "--engines", engine}, log).err;
     const size_t first = err.find("warning");
     ASSERT_NE(first, std::string::npos) << engine;
     EXPECT_EQ(err.find("warning", first + 1), std::string::npos) << err;
@@ -215,9 +197,7 @@ TEST(Sweep, Warnings_AreGivenOnceForEveryEngine) {
 }
 
 TEST(Sweep, Csv_BeginsWithTheColumnsAllToolsShare) {
-  SweepArgs args = Sweeping("-", "csv");
-  args.choices.sizes = {ParseSizeList("8k").value()};
-  const std::string out = RunCommand(RunSweepCommand, args, OneChunkASecond(20)).out;
+  const std::string out = Sweep({"-", "--sizes", "8k", "--format", "csv"}, OneChunkASecond(20)).out;
   EXPECT_THAT(out, StartsWith("engine,policy,size,reads,packets_written,packets_read,bytes_read,"
                               "chunks_overwritten,chunks_discarded,history_s,buffer,"));
   EXPECT_THAT(out, HasSubstr("\nv2@58,ring_buffer,8192,end,20,8,8000,12,0,7.000000000,1,-,1,"));
@@ -226,10 +206,8 @@ TEST(Sweep, Csv_BeginsWithTheColumnsAllToolsShare) {
 TEST(Sweep, Plot_IsWholeInItself) {
   const TempFolder folder;
   for (const char* name : {"plot.svg", "plot.html"}) {
-    SweepArgs args = Sweeping("-", "text");
-    args.plot = folder.File(name);
-    args.targets = {ParseTarget("keep=5s").value()};
-    const Ran ran = RunCommand(RunSweepCommand, args, OneChunkASecond(20));
+    const Ran ran =
+        Sweep({"-", "--plot", folder.File(name), "--target", "keep=5s"}, OneChunkASecond(20));
     EXPECT_EQ(ran.code, ExitCode::kClean) << ran.error;
     const std::string plot = ReadFile(folder.File(name));
     EXPECT_THAT(plot, HasSubstr("packets lost"));
@@ -250,20 +228,13 @@ struct Farm {
     folder.Write("logs/a.ops.jsonl", OneChunkASecond(12));
     folder.Write("logs/notes.txt", "no log");
   }
-  LogChoices All() const { return {.logs = {folder.File("logs")}, .each = false, .shard = {}}; }
-  LogChoices Part(uint64_t index, uint64_t count) const {
-    LogChoices choices = All();
-    choices.shard = Shard{index, count};
-    return choices;
-  }
+  std::string All() const { return folder.File("logs"); }
   TempFolder folder;
 };
 
 TEST(ManyLogs, Folder_IsSearchedAndSorted) {
   const Farm farm;
-  SweepArgs args = Sweeping("");
-  args.logs = farm.All();
-  const json document = DocumentOf(RunCommand(RunSweepCommand, args));
+  const json document = SweptJson({farm.All()});
   EXPECT_EQ(document["schema"], "ringscope.sweep_logs/1");
   ASSERT_EQ(document["logs"].size(), 5u);
   EXPECT_EQ(document["logs"][0]["log"], farm.folder.File("logs/a.ops.jsonl"));
@@ -274,19 +245,15 @@ TEST(ManyLogs, Folder_IsSearchedAndSorted) {
 
 TEST(ManyLogs, WithoutThreads_GiveTheSame) {
   const Farm farm;
-  SweepArgs args = Sweeping("");
-  args.logs = farm.All();
-  const std::string expected = RunCommand(RunSweepCommand, args).out;
+  const json expected = SweptJson({farm.All()});
   const testing::NoThreads no_threads;
-  EXPECT_EQ(RunCommand(RunSweepCommand, args).out, expected);
+  EXPECT_EQ(SweptJson({farm.All()}), expected);
 }
 
 TEST(ManyLogs, BrokenLog_DoesNotStopTheOthers) {
   const Farm farm;
   farm.folder.Write("logs/b.tblog", "this is no log");
-  SweepArgs args = Sweeping("", "text");
-  args.logs = farm.All();
-  const Ran ran = RunCommand(RunSweepCommand, args);
+  const Ran ran = Sweep({farm.All()});
   EXPECT_EQ(ran.code, ExitCode::kNotice);
   EXPECT_THAT(ran.out, HasSubstr("/logs/*), 1 failed\n"));
   EXPECT_THAT(ran.out, HasSubstr("failed: " + farm.folder.File("logs/b.tblog") + ":1: "));
@@ -295,9 +262,7 @@ TEST(ManyLogs, BrokenLog_DoesNotStopTheOthers) {
 TEST(ManyLogs, AllBroken_IsAFailure) {
   const TempFolder folder;
   folder.Write("b.tblog", "this is no log");
-  SweepArgs args = Sweeping("", "text");
-  args.logs.logs = {folder.path()};
-  EXPECT_EQ(RunCommand(RunSweepCommand, args).code, ExitCode::kFailed);
+  EXPECT_EQ(Sweep({folder.path()}).code, ExitCode::kFailed);
 }
 
 TEST(ManyLogs, List_NamesLogsLineByLine) {
@@ -305,10 +270,7 @@ TEST(ManyLogs, List_NamesLogsLineByLine) {
   const std::string list =
       farm.folder.Write("list.txt", "# two\n" + farm.folder.File("logs/deep/log1.ops.jsonl") +
                                         "\n\n" + farm.folder.File("logs/a.ops.jsonl") + "\n");
-  GapsArgs args;
-  args.format = "json";
-  args.logs.logs = {"@" + list};
-  const json document = DocumentOf(RunCommand(RunGaps, args));
+  const json document = DocumentOf(RunCommand(GapsCommand(), {"@" + list, "--format", "json"}));
   ASSERT_EQ(document["logs"].size(), 2u);
   EXPECT_EQ(document["logs"][0]["log"], farm.folder.File("logs/a.ops.jsonl"));
   EXPECT_EQ(document["totals"]["written"]["packets"], 22);
@@ -316,10 +278,10 @@ TEST(ManyLogs, List_NamesLogsLineByLine) {
 
 TEST(ManyLogs, SeveralFiles_GetALineEach) {
   const Farm farm;
-  SweepArgs args = Sweeping("");
-  args.logs.logs = {farm.folder.File("logs/deep/log2.ops.jsonl"),
-                    farm.folder.File("logs/a.ops.jsonl")};
-  EXPECT_EQ(DocumentOf(RunCommand(RunSweepCommand, args))["logs"].size(), 2u);
+  EXPECT_EQ(SweptJson({farm.folder.File("logs/deep/log2.ops.jsonl"),
+                       farm.folder.File("logs/a.ops.jsonl")})["logs"]
+                .size(),
+            2u);
 }
 
 TEST(ManyLogs, PartsOfOneSession_AreJoined) {
@@ -328,87 +290,74 @@ TEST(ManyLogs, PartsOfOneSession_AreJoined) {
     return R"({"op":"header","uuid":"00112233445566778899aabbccddeeff","part":)" +
            std::to_string(part) + "}\n";
   };
-  SweepArgs args = Sweeping("");
-  args.logs.logs = {folder.Write("0.ops.jsonl", header(0) + OneChunkASecond(5)),
-                    folder.Write("1.ops.jsonl", header(1) + OneChunkASecond(1))};
-  const json sessions = DocumentOf(RunCommand(RunSweepCommand, args))["sessions"];
+  const json sessions =
+      SweptJson({folder.Write("0.ops.jsonl", header(0) + OneChunkASecond(5)),
+                 folder.Write("1.ops.jsonl", header(1) + OneChunkASecond(1))})["sessions"];
   ASSERT_EQ(sessions.size(), 1u);
   EXPECT_EQ(sessions[0]["records"], 10);
 }
 
-template <typename Args>
-void ExpectMergeEqualsOneRun(Result<ExitCode> (*run)(const Args&, Context&), Args args,
+void ExpectMergeEqualsOneRun(const Command& command, const Args& options,
                              std::vector<const char*> formats = {"json", "text"}) {
   const Farm farm;
   farm.folder.Write("logs/b.tblog", "this is no log");
-  args.format = "json";
-  MergeArgs merge;
-  for (uint64_t i = 1; i <= 3; ++i) {
-    args.logs = farm.Part(i, 3);
-    merge.results.push_back(
-        farm.folder.Write("part" + std::to_string(i) + ".json", RunCommand(run, args).out));
+  const Args all = With(options, {farm.All()});
+  Args parts;
+  for (const char* shard : {"3/3", "2/3", "1/3"}) {
+    const Ran part = RunCommand(command, With(all, {"--shard", shard, "--format", "json"}));
+    parts.push_back(farm.folder.Write(std::string("part") + shard[0] + ".json", part.out));
   }
-  std::reverse(merge.results.begin(), merge.results.end());
-  args.logs = farm.All();
   for (const char* format : formats) {
-    merge.format = args.format = format;
-    const Ran whole = RunCommand(run, args), merged = RunCommand(RunMerge, merge);
+    const Args as = {"--format", format};
+    const Ran whole = RunCommand(command, With(all, as));
+    const Ran merged = RunCommand(MergeCommand(), With(parts, as));
     EXPECT_EQ(merged.out, whole.out);
     EXPECT_EQ(merged.code, whole.code);
   }
 }
 
 TEST(Merge, SweepShards_EqualOneRun) {
-  ExpectMergeEqualsOneRun(RunSweepCommand, Sweeping(""), {"json", "text", "csv"});
+  ExpectMergeEqualsOneRun(SweepCommand(), {}, {"json", "text", "csv"});
 }
 TEST(Merge, TargetShards_EqualOneRun) {
-  SweepArgs args = Sweeping("");
-  args.targets = {ParseTarget("keep=7s").value()};
-  ExpectMergeEqualsOneRun(RunSweepCommand, args);
+  ExpectMergeEqualsOneRun(SweepCommand(), {"--target", "keep=7s"});
 }
-TEST(Merge, GapsShards_EqualOneRun) { ExpectMergeEqualsOneRun(RunGaps, GapsArgs()); }
+TEST(Merge, GapsShards_EqualOneRun) { ExpectMergeEqualsOneRun(GapsCommand(), {}); }
+
+/// Why a document cannot be merged.
+std::string MergeError(const std::string& document) {
+  const TempFolder folder;
+  return RunCommand(MergeCommand(), {folder.Write("x.json", document)}).error;
+}
 
 TEST(Merge, OtherDocuments_AreRefused) {
-  const TempFolder folder;
-  MergeArgs args;
-  args.results = {folder.Write("x.json", "{}")};
-  EXPECT_THAT(RunCommand(RunMerge, args).error,
-              HasSubstr("expected a JSON document with a schema"));
-  args.results = {folder.Write("x.json", R"({"schema":"ringscope.gaps/1","sessions":[]})")};
-  EXPECT_THAT(RunCommand(RunMerge, args).error, HasSubstr("--each"));
-  args.results = {folder.Write("x.json", R"({"schema":"ringscope.gaps_logs/1","logs":[7]})")};
-  EXPECT_THAT(RunCommand(RunMerge, args).error, HasSubstr("does not have what it should"));
+  EXPECT_THAT(MergeError("{}"), HasSubstr("expected a JSON document with a schema"));
+  EXPECT_THAT(MergeError(R"({"schema":"ringscope.gaps/1","sessions":[]})"), HasSubstr("--each"));
+  EXPECT_THAT(MergeError(R"({"schema":"ringscope.gaps_logs/1","logs":[7]})"),
+              HasSubstr("does not have what it should"));
 }
 
 TEST(Merge, DamagedDocuments_AreRefused) {
-  const TempFolder folder;
   for (const char* schema : {"ringscope.sweep_logs/1", "ringscope.gaps_logs/1"}) {
     for (const char* logs :
          {"[{}]", R"([{"log":1}])", R"([{"log":"a"}])",
           R"([{"log":"a","exit_status":0,"error":null,"sessions":[{}]}])",
           R"([{"log":"a","exit_status":0,"error":null,"sessions":[{"configurations":[{}],
               "buffers":[{}],"sequences":[]}]}])"}) {
-      MergeArgs args;
-      args.results = {folder.Write(
-          "x.json", std::string(R"({"schema":")") + schema + R"(","logs":)" + logs + "}")};
-      EXPECT_THAT(RunCommand(RunMerge, args).error, HasSubstr("does not have what it should"))
+      EXPECT_THAT(MergeError(std::string(R"({"schema":")") + schema + R"(","logs":)" + logs + "}"),
+                  HasSubstr("does not have what it should"))
           << logs;
     }
   }
-  MergeArgs args;
-  args.results = {folder.Write("x.json", std::string(100'000, '['))};
-  EXPECT_THAT(RunCommand(RunMerge, args).error, HasSubstr("levels"));
+  EXPECT_THAT(MergeError(std::string(100'000, '[')), HasSubstr("levels"));
 }
 
 TEST(Merge, SameLogTwice_IsRefused) {
   const Farm farm;
-  GapsArgs args;
-  args.format = "json";
-  args.logs = farm.Part(1, 2);
-  const std::string part = farm.folder.Write("part.json", RunCommand(RunGaps, args).out);
-  MergeArgs merge;
-  merge.results = {part, part};
-  EXPECT_THAT(RunCommand(RunMerge, merge).error, HasSubstr("is in two of the results"));
+  const Ran gaps = RunCommand(GapsCommand(), {farm.All(), "--shard", "1/2", "--format", "json"});
+  const std::string part = farm.folder.Write("part.json", gaps.out);
+  EXPECT_THAT(RunCommand(MergeCommand(), {part, part}).error,
+              HasSubstr("is in two of the results"));
 }
 
 }  // namespace

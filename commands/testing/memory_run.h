@@ -8,7 +8,9 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "commands/shell/command.h"
 #include "commands/shell/console.h"
 #include "commands/shell/context.h"
 #include "commands/shell/exit_code.h"
@@ -70,21 +72,10 @@ struct Ran {
   ExitCode code = ExitCode::kFailed;
 };
 
-/// Runs a command in memory. `input`: what it can read as "-".
-template <typename Args>
-Ran RunCommand(Result<ExitCode> (*run)(const Args&, Context&), const Args& args,
-               const std::string& input = "") {
-  MemoryRun memory(input);
-  const Result<ExitCode> result = run(args, memory.context);
-  Ran ran{.out = memory.Output(), .err = memory.err.text};
-  if (result) {
-    ran.code = *result;
-  } else {
-    ran.error = result.error().ToString();
-    ran.error_code = result.error().code;
-  }
-  return ran;
-}
+/// Runs a command in memory, with the arguments that follow its name on a command line.
+/// @param input what it can read as "-"
+Ran RunCommand(const Command& command, std::vector<std::string> args,
+               const std::string& input = "");
 
 /// How often `part` is in `text`.
 inline size_t CountOf(const std::string& text, const std::string& part) {

@@ -39,7 +39,7 @@ InputKind KindOfText(std::string_view text) {
   };
   if (has_key("\"event\"")) return InputKind::kEvents;
   if (has_key("\"op\"")) return InputKind::kLog;
-  const Result<nlohmann::json> parsed = ParseJson(line);
+  const Result<Json> parsed = ParseJson(line);
   if (!parsed || !parsed->is_object()) return InputKind::kOther;
   if (parsed->contains("op")) return InputKind::kLog;
   return parsed->contains("event") ? InputKind::kEvents : InputKind::kOther;

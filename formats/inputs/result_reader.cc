@@ -62,7 +62,7 @@ class EventsReader {
 
  private:
   Status AddLine(std::string_view line) {
-    RS_ASSIGN_OR_RETURN(const nlohmann::json object, ParseJson(line));
+    RS_ASSIGN_OR_RETURN(const Json object, ParseJson(line));
     if (!object.is_object()) return Fail(ErrorCode::kCorrupt, "expected a JSON object");
     KeyReader keys(object);
     const std::string event = keys.Text("event");

@@ -134,83 +134,55 @@ inline constexpr uint64_t kExperimentalModeV2 = 1;
 Bytes TraceConfigOf(Bytes enable_tracing);
 
 /// A recorder passes on what it does not understand, so numbers must fit nowhere but in 64 bits.
-template <typename V>
-void Fields(V& field, Like<InitializeConnection> auto& m) {
+void Fields(auto& field, Like<InitializeConnection> auto& m) {
   field(1, m.page_size_hint);
   field(3, m.producer_name);
   field(proto::InitializeConnectionRequest::kSmbScrapingMode, m.scraping_mode);
   field(6, m.provides_shared_memory);
   field(8, m.sdk_version);
 }
-template <typename V>
-void Fields(V& field, Like<InitializeConnectionReply> auto& m) {
+void Fields(auto& field, Like<InitializeConnectionReply> auto& m) {
   field(1, m.uses_provided_shared_memory);
   field(3, m.use_emulation);
 }
-template <typename V>
-void Fields(V& field, Like<DataSourceDescriptor> auto& m) {
+void Fields(auto& field, Like<DataSourceDescriptor> auto& m) {
   field(1, m.name);
   field(9, m.no_flush);
 }
-template <typename V>
-void Fields(V& field, Like<RegisterDataSource> auto& m) {
-  field(1, m.descriptor);
-}
-template <typename V>
-void Fields(V& field, Like<UnregisterDataSource> auto& m) {
-  field(1, m.name);
-}
-template <typename V>
-void Fields(V& field, Like<RegisterTraceWriter> auto& m) {
+void Fields(auto& field, Like<RegisterDataSource> auto& m) { field(1, m.descriptor); }
+void Fields(auto& field, Like<UnregisterDataSource> auto& m) { field(1, m.name); }
+void Fields(auto& field, Like<RegisterTraceWriter> auto& m) {
   field(1, m.writer);
   field(2, m.target_buffer);
 }
-template <typename V>
-void Fields(V& field, Like<UnregisterTraceWriter> auto& m) {
-  field(1, m.writer);
-}
-template <typename V>
-void Fields(V& field, Like<DataSourceConfig> auto& m) {
+void Fields(auto& field, Like<UnregisterTraceWriter> auto& m) { field(1, m.writer); }
+void Fields(auto& field, Like<DataSourceConfig> auto& m) {
   field(proto::DataSourceConfig::kName, m.name);
   field(proto::DataSourceConfig::kTargetBuffer, m.target_buffer);
 }
-template <typename V>
-void Fields(V& field, Like<DataSourceInstance> auto& m) {
+void Fields(auto& field, Like<DataSourceInstance> auto& m) {
   field(1, m.instance);
   field(2, m.config);
 }
-template <typename V>
-void Fields(V& field, Like<SetupTracing> auto& m) {
-  field(1, m.page_size_kb);
-}
-template <typename V>
-void Fields(V& field, Like<StopDataSource> auto& m) {
-  field(1, m.instance);
-}
-template <typename V>
-void Fields(V& field, Like<FlushCommand> auto& m) {
-  field(2, m.request_id);
-}
-template <typename V>
-void Fields(V& field, Like<AsyncCommand> auto& m) {
+void Fields(auto& field, Like<SetupTracing> auto& m) { field(1, m.page_size_kb); }
+void Fields(auto& field, Like<StopDataSource> auto& m) { field(1, m.instance); }
+void Fields(auto& field, Like<FlushCommand> auto& m) { field(2, m.request_id); }
+void Fields(auto& field, Like<AsyncCommand> auto& m) {
   field(1, m.start);
   field(2, m.stop);
   field(3, m.setup_tracing);
   field(5, m.flush);
   field(6, m.set_up);
 }
-template <typename V>
-void Fields(V& field, Like<BufferConfig> auto& m) {
+void Fields(auto& field, Like<BufferConfig> auto& m) {
   field(proto::BufferConfig::kSizeKb, m.size_kb);
   field(proto::BufferConfig::kFillPolicy, m.fill_policy);
   field(proto::BufferConfig::kExperimentalMode, m.experimental_mode);
 }
-template <typename V>
-void Fields(V& field, Like<ConfiguredDataSource> auto& m) {
+void Fields(auto& field, Like<ConfiguredDataSource> auto& m) {
   field(proto::DataSource::kConfig, m.config);
 }
-template <typename V>
-void Fields(V& field, Like<TraceConfig> auto& m) {
+void Fields(auto& field, Like<TraceConfig> auto& m) {
   field(proto::TraceConfig::kBuffers, m.buffers);
   field(proto::TraceConfig::kDataSources, m.data_sources);
 }

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,24 +11,18 @@
 
 #include "core/base/enum_names.h"
 #include "core/base/result.h"
+#include "formats/json/json.h"
 
 namespace ringscope {
 
-inline constexpr size_t kMaxJsonDepth = 32;
-inline constexpr size_t kMaxJsonValues = size_t{1} << 20;
-
-/// Parses a JSON document of unknown origin: at most kMaxJsonDepth levels and kMaxJsonValues
-/// values, so that what it takes in memory is bounded. Errors name the column, from 1.
-Result<nlohmann::json> ParseJson(std::string_view text);
-
-/// Reads a JSON object's keys, strictly: 1.0, "1" and true are no integers. The first error
-/// is kept, with its key; from then on the values returned mean nothing. So: look at status() once,
-/// after the last key.
+/// Reads a JSON object's keys, strictly: 1.0, "1" and true are not integers. The first error is
+/// kept, with its key; the values returned after it are meaningless. So check status() once, after
+/// the last key.
 class KeyReader {
  public:
   /// @param object must be one, and outlive the reader
   /// @param prefix of the keys' names in errors: "patches[0]."
-  explicit KeyReader(const nlohmann::json& object, std::string prefix = {})
+  explicit KeyReader(const Json& object, std::string prefix = {})
       : object_(object), prefix_(std::move(prefix)) {}
 
   bool Has(std::string_view key) const { return Find(key) != nullptr; }
@@ -78,7 +71,7 @@ class KeyReader {
   void ForEach(std::string_view key, F read) {
     const size_t size = ArraySize(key);
     for (size_t i = 0; i < size && status_; ++i) {
-      const nlohmann::json* object = ObjectAt(key, i);
+      const Json* object = ObjectAt(key, i);
       if (object == nullptr) return;
       KeyReader element(*object, ElementName(key, i) + '.');
       read(element);
@@ -105,15 +98,15 @@ class KeyReader {
     }
   }
 
-  const nlohmann::json* Find(std::string_view key) const;
+  const Json* Find(std::string_view key) const;
   std::optional<uint64_t> ReadUint(std::string_view key, uint64_t max);
   const std::string* ReadString(std::string_view key);
   size_t ArraySize(std::string_view key);
-  const nlohmann::json* ObjectAt(std::string_view key, size_t index);
+  const Json* ObjectAt(std::string_view key, size_t index);
   void FailMissing(std::string_view key);
   std::string ElementName(std::string_view key, size_t index) const;
 
-  const nlohmann::json& object_;
+  const Json& object_;
   std::string prefix_;
   Status status_;
 };

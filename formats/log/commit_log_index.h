@@ -31,8 +31,7 @@ struct Index {
   std::vector<SessionSummary> sessions;  // empty if they were too large, or there were no records
 };
 
-template <typename V>
-void Fields(V& field, Like<IndexEntry> auto& m) {
+void Fields(auto& field, Like<IndexEntry> auto& m) {
   field(1, m.compressed_size);
   field(2, m.content_size);
   field(3, m.first_record);
@@ -42,8 +41,7 @@ void Fields(V& field, Like<IndexEntry> auto& m) {
   field(7, m.frame_hash);
 }
 
-template <typename V>
-void Fields(V& field, Like<Index> auto& m) {
+void Fields(auto& field, Like<Index> auto& m) {
   field(1, m.records);
   field(2, m.frames);
   field(3, m.sessions);

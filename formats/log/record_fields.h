@@ -3,13 +3,15 @@
 
 #include "core/log/op.h"
 #include "core/log/summary.h"
+#include "formats/log/commit_log_format.h"
 #include "formats/proto/message_codec.h"
 
 namespace ringscope {
 
 // The fields of each record, listed once: the codec of .tblog, the reader and the writer of
-// .ops.jsonl are visitors of these lists. Commit has none: its content is a request, which
-// record_codec.cc reads and writes without copying, and which .ops.jsonl writes out in words.
+// .ops.jsonl, and the text of records are visitors of these lists. Commit has lists of parts of it:
+// record_codec.cc reads and writes it without copying its request, and .ops.jsonl has the request's
+// content.
 
 /// A field of a record: its number in .tblog (commit_log.proto), its key in .ops.jsonl
 /// (ops_jsonl.md), and when a line has that key.
@@ -45,8 +47,7 @@ constexpr RecordField BufferOrAllField(uint32_t number, const char* key) {
   return {number, key, RecordField::InLine::kBufferOrAll};
 }
 
-template <typename V>
-void Fields(V& field, Like<LogHeader> auto& m) {
+void Fields(auto& field, Like<LogHeader> auto& m) {
   field(DefaultField(1, "format_version"), m.format_version);
   field(DefaultField(2, "tool"), m.tool);
   field(DefaultField(3, "uuid"), m.uuid);
@@ -57,23 +58,19 @@ void Fields(V& field, Like<LogHeader> auto& m) {
   field(OptionalField(8, "description"), m.description);
 }
 
-template <typename V>
-void Fields(V& field, Like<SessionStarted> auto& m) {
+void Fields(auto& field, Like<SessionStarted> auto& m) {
   field(RequiredField(1, "session"), m.session);
 }
 
-template <typename V>
-void Fields(V& field, Like<SessionEnded> auto& m) {
+void Fields(auto& field, Like<SessionEnded> auto& m) {
   field(RequiredField(1, "session"), m.session);
 }
 
-template <typename V>
-void Fields(V& field, Like<TraceConfigRecord> auto& m) {
+void Fields(auto& field, Like<TraceConfigRecord> auto& m) {
   field(HexField(1, "config"), m.config);
 }
 
-template <typename V>
-void Fields(V& field, Like<BufferSetUp> auto& m) {
+void Fields(auto& field, Like<BufferSetUp> auto& m) {
   field(RequiredField(1, "id"), m.id);
   field(OptionalField(2, "index"), m.index);
   field(RequiredField(3, "size"), m.size);
@@ -81,18 +78,13 @@ void Fields(V& field, Like<BufferSetUp> auto& m) {
   field(OptionalField(5, "engine"), m.engine);
 }
 
-template <typename V>
-void Fields(V& field, Like<BufferFreed> auto& m) {
-  field(RequiredField(1, "id"), m.id);
-}
+void Fields(auto& field, Like<BufferFreed> auto& m) { field(RequiredField(1, "id"), m.id); }
 
-template <typename V>
-void Fields(V& field, Like<ClockSnapshotRecord> auto& m) {
+void Fields(auto& field, Like<ClockSnapshotRecord> auto& m) {
   field(HexField(1, "snapshot"), m.snapshot);
 }
 
-template <typename V>
-void Fields(V& field, Like<ProducerConnected> auto& m) {
+void Fields(auto& field, Like<ProducerConnected> auto& m) {
   field(RequiredField(1, "producer"), m.producer);
   field(DefaultField(2, "uid"), m.uid);
   field(DefaultField(3, "pid"), m.pid);
@@ -105,84 +97,81 @@ void Fields(V& field, Like<ProducerConnected> auto& m) {
   field(OptionalField(10, "page_size"), m.page_size);
 }
 
-template <typename V>
-void Fields(V& field, Like<SharedMemorySetUp> auto& m) {
+void Fields(auto& field, Like<SharedMemorySetUp> auto& m) {
   field(RequiredField(1, "producer"), m.producer);
   field(RequiredField(2, "size"), m.size);
   field(RequiredField(3, "page_size"), m.page_size);
 }
 
-template <typename V>
-void Fields(V& field, Like<ProducerDisconnected> auto& m) {
+void Fields(auto& field, Like<ProducerDisconnected> auto& m) {
   field(RequiredField(1, "producer"), m.producer);
 }
 
-template <typename V>
-void Fields(V& field, Like<DataSourceRegistered> auto& m) {
+void Fields(auto& field, Like<DataSourceRegistered> auto& m) {
   field(RequiredField(1, "producer"), m.producer);
   field(RequiredField(2, "name"), m.name);
   field(DefaultField(3, "no_flush"), m.no_flush);
 }
 
-template <typename V>
-void Fields(V& field, Like<DataSourceSetUp> auto& m) {
+void Fields(auto& field, Like<DataSourceSetUp> auto& m) {
   field(RequiredField(1, "producer"), m.producer);
   field(RequiredField(2, "instance"), m.instance);
   field(RequiredField(3, "name"), m.name);
   field(RequiredField(4, "buffer"), m.target_buffer);
 }
 
-template <typename V>
-void Fields(V& field, Like<DataSourceStopped> auto& m) {
+void Fields(auto& field, Like<DataSourceStopped> auto& m) {
   field(RequiredField(1, "producer"), m.producer);
   field(RequiredField(2, "instance"), m.instance);
 }
 
-template <typename V>
-void Fields(V& field, Like<WriterRegistered> auto& m) {
+void Fields(auto& field, Like<WriterRegistered> auto& m) {
   field(RequiredField(1, "producer"), m.producer);
   field(RequiredField(2, "writer"), m.writer);
   field(RequiredField(3, "buffer"), m.buffer);
 }
 
-template <typename V>
-void Fields(V& field, Like<WriterUnregistered> auto& m) {
+void Fields(auto& field, Like<WriterUnregistered> auto& m) {
   field(RequiredField(1, "producer"), m.producer);
   field(RequiredField(2, "writer"), m.writer);
 }
 
-template <typename V>
-void Fields(V& field, Like<FlushRequested> auto& m) {
+/// The sender of a commit.
+void SenderFields(auto& field, Like<Commit> auto& m) {
+  field(RequiredField(commit_log::kProducer, "producer"), m.producer);
+  field(OptionalField(commit_log::kUid, "uid"), m.uid);
+  field(OptionalField(commit_log::kPid, "pid"), m.pid);
+}
+
+/// Which part of a request a commit is.
+void PartFields(auto& field, Like<Commit> auto& m) {
+  field(DefaultField(commit_log::kRequestNumber, "number"), m.number);
+  field(DefaultField(commit_log::kPart, "part"), m.part);
+  field(DefaultField(commit_log::kMoreParts, "last"), m.last);
+}
+
+void Fields(auto& field, Like<FlushRequested> auto& m) {
   field(RequiredField(1, "flush"), m.flush);
   field(OptionalField(2, "producer"), m.producer);
 }
 
-template <typename V>
-void Fields(V& field, Like<FlushAcknowledged> auto& m) {
+void Fields(auto& field, Like<FlushAcknowledged> auto& m) {
   field(RequiredField(1, "producer"), m.producer);
   field(RequiredField(2, "flush"), m.flush);
 }
 
-template <typename V>
-void Fields(V& field, Like<FlushTimedOut> auto& m) {
-  field(RequiredField(1, "flush"), m.flush);
-}
+void Fields(auto& field, Like<FlushTimedOut> auto& m) { field(RequiredField(1, "flush"), m.flush); }
 
-template <typename V>
-void Fields(V& field, Like<ReadPass> auto& m) {
+void Fields(auto& field, Like<ReadPass> auto& m) {
   field(BufferOrAllField(1, "buffer"), m.buffer);
   field(OptionalField(2, "max_packets"), m.max_packets);
   field(OptionalField(3, "max_bytes"), m.max_bytes);
   field(OptionalField(4, "reason"), m.reason);
 }
 
-template <typename V>
-void Fields(V& field, Like<CloneRead> auto& m) {
-  field(DefaultField(1, "buffer"), m.buffer);
-}
+void Fields(auto& field, Like<CloneRead> auto& m) { field(DefaultField(1, "buffer"), m.buffer); }
 
-template <typename V>
-void Fields(V& field, Like<RecorderGap> auto& m) {
+void Fields(auto& field, Like<RecorderGap> auto& m) {
   field(RequiredField(1, "reason"), m.reason);
   field(OptionalField(2, "producer"), m.producer);
   field(OptionalField(3, "records"), m.records);
@@ -191,13 +180,9 @@ void Fields(V& field, Like<RecorderGap> auto& m) {
   field(OptionalField(6, "to_ns"), m.to_ns);
 }
 
-template <typename V>
-void Fields(V& field, Like<Note> auto& m) {
-  field(RequiredField(1, "text"), m.text);
-}
+void Fields(auto& field, Like<Note> auto& m) { field(RequiredField(1, "text"), m.text); }
 
-template <typename V>
-void Fields(V& field, Like<SequenceSummary> auto& m) {
+void Fields(auto& field, Like<SequenceSummary> auto& m) {
   field(1, m.sequence.producer);
   field(2, m.sequence.writer);
   field(3, m.buffer);
@@ -210,8 +195,7 @@ void Fields(V& field, Like<SequenceSummary> auto& m) {
   field(10, m.last_time_ns);
 }
 
-template <typename V>
-void Fields(V& field, Like<SessionSummary> auto& m) {
+void Fields(auto& field, Like<SessionSummary> auto& m) {
   field(1, m.header);
   field(2, m.first_record);
   field(3, m.records);

@@ -108,9 +108,8 @@ void CheckRecord(KeyReader& keys, const BufferSetUp& buffer) {
 /// The keys that "commit", "patch" and "request" share.
 Commit ParseSender(KeyReader& keys) {
   Commit commit;
-  commit.producer = keys.Uint<ProducerId>("producer");
-  commit.uid = keys.OptionalUint<uint32_t>("uid");
-  commit.pid = keys.OptionalInt32("pid");
+  LineFields fields(keys);
+  SenderFields(fields, commit);
   commit.origin = keys.NameOr(commit.origin, "origin");
   return commit;
 }
@@ -195,9 +194,8 @@ void ParseRequestChunk(KeyReader& keys, const Scratch& scratch, CommitRequestBui
 
 OpBody ParseRequest(KeyReader& keys, Scratch& scratch) {
   Commit commit = ParseSender(keys);
-  commit.number = keys.UintOr(commit.number, "number");
-  commit.part = keys.UintOr(commit.part, "part");
-  commit.last = keys.BoolOr(commit.last, "last");
+  LineFields fields(keys);
+  PartFields(fields, commit);
   if (keys.Has("raw")) {
     std::string storage;
     scratch.request = wire::AsText(ReadHex(keys, "raw", kMaxOpsLine, scratch, storage));
@@ -275,10 +273,10 @@ std::optional<std::string> LiftHex(std::string_view line, Lifted& lifted) {
   // Without a backslash every quote is a string's first or last character; and without a mark
   // nothing can be taken for one. Where that is not so the line is left alone.
   const auto copy = [&](size_t end) {
-    const std::string_view piece = line.substr(copied, end - copied);
-    rest += piece;
-    return piece.find('\\') == std::string_view::npos &&
-           piece.find(kLiftedMark) == std::string_view::npos;
+    const std::string_view slice = line.substr(copied, end - copied);
+    rest += slice;
+    return slice.find('\\') == std::string_view::npos &&
+           slice.find(kLiftedMark) == std::string_view::npos;
   };
   for (size_t at = line.find(kBetween); at != std::string_view::npos;
        at = line.find(kBetween, at)) {
@@ -298,13 +296,13 @@ std::optional<std::string> LiftHex(std::string_view line, Lifted& lifted) {
   return rest;
 }
 
-Result<nlohmann::json> ParseLine(std::string_view line, Lifted& lifted) {
+Result<Json> ParseLine(std::string_view line, Lifted& lifted) {
   if (const std::optional<std::string> rest = LiftHex(line, lifted)) {
     auto object = ParseJson(*rest);
     if (object) return object;
   }
   lifted.spans.clear();
-  return ParseJson(line);  // for the error's column, too
+  return ParseJson(line);  // for the error's position, too
 }
 
 }  // namespace
@@ -312,7 +310,7 @@ Result<nlohmann::json> ParseLine(std::string_view line, Lifted& lifted) {
 Result<Op> ParseOp(std::string_view line, std::string& storage) {
   storage.clear();
   Scratch scratch{storage, {}};
-  RS_ASSIGN_OR_RETURN(const nlohmann::json object, ParseLine(line, scratch.lifted));
+  RS_ASSIGN_OR_RETURN(const Json object, ParseLine(line, scratch.lifted));
   if (!object.is_object())
     return Fail(ErrorCode::kCorrupt, "expected a JSON object per line, found another JSON value");
   KeyReader keys(object);

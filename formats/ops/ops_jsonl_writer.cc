@@ -16,16 +16,8 @@ namespace {
 /// it, and a reader bounds how many values a line may have.
 constexpr size_t kMaxEntries = 10'000;
 
-template <typename T>
-void Optional(JsonObjectWriter& line, std::string_view key, const std::optional<T>& value) {
-  if (!value) return;
-  if constexpr (std::is_enum_v<T>) {
-    line.Uint(key, Raw(*value));
-  } else if constexpr (std::is_signed_v<T>) {
-    line.Int(key, *value);
-  } else {
-    line.Uint(key, *value);
-  }
+void Optional(JsonObjectWriter& line, std::string_view key, const std::optional<uint64_t>& value) {
+  if (value) line.Uint(key, *value);
 }
 
 /// Writes a record's fields as keys of its line.
@@ -150,9 +142,8 @@ class OpFormatter {
   }
 
   static void Sender(JsonObjectWriter& line, const Commit& commit) {
-    line.Uint("producer", Raw(commit.producer));
-    Optional(line, "uid", commit.uid);
-    Optional(line, "pid", commit.pid);
+    FieldWriter fields(line);
+    SenderFields(fields, commit);
   }
   static void OriginIfAny(JsonObjectWriter& line, const Commit& commit) {
     if (commit.origin != Origin::kImported) line.Name("origin", Name(commit.origin));
@@ -202,9 +193,8 @@ class OpFormatter {
     Sender(line, commit);
     OriginIfAny(line, commit);
     if (!IsWhole(commit)) {
-      line.Uint("number", commit.number);
-      line.Uint("part", commit.part);
-      line.Bool("last", commit.last);
+      FieldWriter fields(line);
+      PartFields(fields, commit);
     }
     if (as_bytes) {
       line.Hex("raw", commit.request);

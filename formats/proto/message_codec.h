@@ -18,7 +18,7 @@
 namespace ringscope {
 
 // Encodes and decodes plain structs as protobuf messages. A struct's schema is one function,
-//   template <typename V> void Fields(V& field, Like<Note> auto& m) { field(1, m.text); }
+//   void Fields(auto& field, Like<Note> auto& m) { field(1, m.text); }
 // which serves both directions. In comparison with generated classes no value is copied twice, the
 // ids keep their types, and a number that does not fit its type is an error, not cut silently.
 

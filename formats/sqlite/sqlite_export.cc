@@ -120,10 +120,8 @@ void SqliteExport::AddSession(const SessionRow& row) {
 }
 
 void SqliteExport::AddBuffer(const BufferRow& row) {
-  std::optional<std::string> policy;
-  if (row.policy) policy = Name(*row.policy);
-  inserts_->buffers.Row(session_, Raw(row.buffer), row.index, row.engine, row.size, policy,
-                        row.freed);
+  inserts_->buffers.Row(session_, Raw(row.buffer), row.index, row.engine, row.size,
+                        TextOrNull(row.policy ? Name(*row.policy) : ""), row.freed);
 }
 
 void SqliteExport::AddProducer(const ProducerRow& row) {

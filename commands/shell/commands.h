@@ -1,0 +1,37 @@
+#ifndef RINGSCOPE_COMMANDS_SHELL_COMMANDS_H_
+#define RINGSCOPE_COMMANDS_SHELL_COMMANDS_H_
+
+#include "commands/shell/command.h"
+
+namespace ringscope {
+
+// Every command, each defined in a file of its name; commands/help/registry.cc is their table.
+
+Command AdviseCommand();
+Command CompletionsCommand();
+Command DiffCommand();
+Command DumpCommand();
+Command EnginesCommand();
+Command ExportCommand();
+Command GapsCommand();
+Command GraphCommand();
+Command HelpCommand();
+Command ImportCommand();
+Command InfoCommand();
+Command MergeCommand();
+Command RecordCommand();
+Command RepairCommand();
+Command ReplayCommand();
+Command StatsCommand();
+Command SweepCommand();
+Command TimelineCommand();
+Command VerifyCommand();
+
+// Hidden: what completion scripts call while a command line is typed, and what the build calls for
+// each man page.
+Command CompleteCommand();
+Command ManPageCommand();
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_COMMANDS_SHELL_COMMANDS_H_
