@@ -57,9 +57,8 @@ Result<AdviceReport> Advise(const AdviseArgs& args, const AdviseInput& input,
   ReplayChoices choices;
   choices.reads = reads.replay;
   Ledger ledger(gatherer.accounts());
-  RS_RETURN_IF_ERROR(ReplaySession(
-      input.is_trace ? muted.context() : context, session, choices,
-      {.ledger = &ledger, .listeners = gatherer.listeners()}));
+  RS_RETURN_IF_ERROR(ReplaySession(input.is_trace ? muted.context() : context, session, choices,
+                                   {.ledger = &ledger, .listeners = gatherer.listeners()}));
   gatherer.Finish(ledger.totals());
   AdviceWish wish;
   wish.keep_ns = args.keep_ns;

@@ -12,7 +12,8 @@ namespace {
 std::string RecordsText(const Damage& damage) {
   if (damage.records && *damage.records == 0) return "none";
   if (!damage.first_record)
-    return damage.records ? fmt::format("{}, position unknown", WithCommas(*damage.records)) : "unknown";
+    return damage.records ? fmt::format("{}, position unknown", WithCommas(*damage.records))
+                          : "unknown";
   const uint64_t first = *damage.first_record;
   if (!damage.records) return fmt::format("from {}", first);
   if (*damage.records == 1) return std::to_string(first);

@@ -89,7 +89,7 @@ void ListFields(Io& io, SweepSequence& sequence) {
 
 template <typename Io>
 void ListFields(Io& io, SweepRow& row) {
-  io("buffer", row.buffer, "engine", row.engine, "policy", row.policy, "size", row.size, "written",
+  io("buffer", row.id, "engine", row.engine, "policy", row.policy, "size", row.size, "written",
      row.written, "read", row.read, "unread", row.unread, "overwritten", row.overwritten,
      "discarded", row.discarded, "history_ns", row.history_ns, "shortest_history_ns",
      row.shortest_history_ns, "shortest_sequence", row.shortest_sequence, "sequence_packet_loss",

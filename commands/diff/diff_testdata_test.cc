@@ -42,7 +42,7 @@ constexpr Rule kStreams[] = {
 
 /// All rules; a new one fails to compile here until it is listed.
 constexpr bool V2Rules::*kAllRules[] = {
-    &V2Rules::reports_loss_causes,         &V2Rules::allows_writer_drop,
+    &V2Rules::reports_loss_causes,       &V2Rules::allows_writer_drop,
     &V2Rules::readmits_grown_chunk,      &V2Rules::readmission_is_no_gap,
     &V2Rules::relocates_completed_chunk, &V2Rules::scrape_keeps_incomplete,
     &V2Rules::recommit_before_evict,     &V2Rules::wraps_at_next_commit,

@@ -166,8 +166,8 @@ Result<ReadsChoice> ParseReads(std::string_view text) {
 Result<RetargetRule> ParseSplit(std::string_view text) {
   const size_t equals = text.find('=');
   if (equals == std::string_view::npos)
-    return UsageError("'{}' does not name a buffer; write it like 2:17=9, or 2=9 for a whole producer",
-                      text);
+    return UsageError(
+        "'{}' does not name a buffer; write it like 2:17=9, or 2=9 for a whole producer", text);
   const std::string_view who = text.substr(0, equals);
   RetargetRule rule;
   if (who.find(':') != std::string_view::npos) {

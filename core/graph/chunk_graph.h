@@ -78,7 +78,7 @@ struct ChunkNode {
   uint32_t relocations = 0;          // how often it moved to the write cursor
   std::optional<DiscardReason> recommit_refused;
   PatchTally patches;
-  bool unpatched = false;  // still waited for patches when it left, or at the end
+  bool unpatched = false;         // still waited for patches when it left, or at the end
   uint32_t packet_fragments = 0;  // fragments that are packets or parts of packets
   uint32_t read_fragments = 0;
   uint32_t abandoned_fragments = 0;

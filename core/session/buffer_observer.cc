@@ -115,7 +115,7 @@ void BufferObserver::OnPacketReturned(const Packet& packet) {
 }
 
 void BufferObserver::OnPacketAbandoned(SequenceKey sequence, const PacketPlace& place,
-                                     uint32_t cause) {
+                                       uint32_t cause) {
   BufferEvent event = Of(Kind::kGivenUp, sequence, place);
   event.loss_bits = cause;
   Emit(event);

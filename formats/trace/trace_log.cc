@@ -23,10 +23,9 @@ Result<TraceLog> WriteTraceLog(const TraceLogOptions& options, std::unique_ptr<B
     RS_RETURN_IF_ERROR(import.Add(*packet));
     if (options.on_read) options.on_read(reader->position(), reader->size().value_or(0));
   }
-  TraceLog log{.report = {}, .damage = reader->damage(), .damage_count = reader->damage_count()};
-  if (log.damage_count > 0 && import.report().packets == 0) {
-    return Fail(ErrorCode::kCorrupt, log.damage.front().what,
-                Where{options.path, log.damage.front().offset, {}},
+  if (reader->damage_count() > 0 && import.report().packets == 0) {
+    const Damage& damage = reader->damage().front();
+    return Fail(ErrorCode::kCorrupt, damage.what, Where{options.path, damage.offset, {}},
                 "no packets could be read from this trace");
   }
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<CommitLogWriter> writer,
@@ -36,10 +35,11 @@ Result<TraceLog> WriteTraceLog(const TraceLogOptions& options, std::unique_ptr<B
     return writer->Append(op);
   }));
   RS_RETURN_IF_ERROR(writer->Close());
-  log.report = import.report();
-  log.records = writer->records();
-  log.bytes = writer->bytes_written();
-  return log;
+  return TraceLog{.report = import.report(),
+                  .damage = reader->damage(),
+                  .damage_count = reader->damage_count(),
+                  .records = writer->records(),
+                  .bytes = writer->bytes_written()};
 }
 
 }  // namespace ringscope
