@@ -9,6 +9,7 @@
 #include "commands/common/replay_run.h"
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
+#include "formats/trace/perfetto_trace.h"
 
 namespace ringscope {
 namespace {

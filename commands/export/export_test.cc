@@ -78,7 +78,7 @@ constexpr const char* kStray =
     "\n";
 
 /// The session with a second packet that fills the buffer.
-std::string Session() {
+std::string FullBufferLog() {
   std::string payload =
       "e01f"
       "12dd1f";  // a fragment of 4064 bytes: field 2 of 4061
@@ -89,7 +89,7 @@ std::string Session() {
 TEST(Export, Tables_TellTheStory) {
   const TempFolder folder;
   const std::string file = folder.File("case.db");
-  const Ran ran = Export({"-"}, file, Session());
+  const Ran ran = Export({"-"}, file, FullBufferLog());
   ASSERT_EQ(ran.code, ExitCode::kClean) << ran.error;
   EXPECT_THAT(ran.err, HasSubstr("case.db: 1 session, 3 packets written, 2 lost\n"));
   Database database(file);
@@ -159,14 +159,16 @@ TEST(Export, Target_IsReplacedOrLeftAsItWas) {
   const std::string file = folder.Write("case.db", "something else");
   EXPECT_EQ(Export({"-"}, file, "no log").code, ExitCode::kFailed);
   EXPECT_EQ(ReadFile(file), "something else");
-  EXPECT_EQ(Export({"-"}, file, Session()).code, ExitCode::kClean);
+  EXPECT_EQ(Export({"-"}, file, FullBufferLog()).code, ExitCode::kClean);
   EXPECT_TRUE(ReadFile(file).starts_with("SQLite format 3"));
   EXPECT_EQ(folder.FileCount(), 1u) << "a file was left behind";
 }
 
 TEST(Export, Places_WhereNoDatabaseCanBe) {
   const TempFolder folder;
-  const auto refused = [](const std::string& file) { return Export({"-"}, file, Session()).error; };
+  const auto refused = [](const std::string& file) {
+    return Export({"-"}, file, FullBufferLog()).error;
+  };
   EXPECT_THAT(refused("-"), HasSubstr("standard output"));
   EXPECT_THAT(refused("/dev/null"), HasSubstr("no regular file"));
   EXPECT_THAT(refused(folder.File("no/such/folder.db")), HasSubstr("the folder must exist"));
