@@ -11,7 +11,7 @@ struct ToneColours {
   std::string_view dark;
 };
 
-constexpr ToneColours kTones[] = {
+constexpr ToneColours kToneColours[] = {
     {"page", "#ffffff", "#16181c"},    {"ink", "#1c1e21", "#e8eaed"},
     {"soft", "#5b6168", "#a3abb5"},    {"line", "#b6bcc4", "#4d545e"},
     {"card", "#f6f7f9", "#22262c"},    {"good", "#3f8f5b", "#5dbb7e"},
@@ -78,7 +78,7 @@ std::string WithColours(std::string_view rules, std::string_view ToneColours::*g
     if (begin == std::string_view::npos) return text;
     rules.remove_prefix(begin + kVariable.size());
     const std::string_view name = rules.substr(0, rules.find(')'));
-    for (const ToneColours& tone : kTones)
+    for (const ToneColours& tone : kToneColours)
       if (tone.name == name) text += tone.*ground;
     rules.remove_prefix(name.size() + 1);
   }

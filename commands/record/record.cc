@@ -18,7 +18,7 @@ constexpr uint64_t kMinQueue = 1 << 20;
 using BufferChoice = std::pair<BufferId, record::PlannedBuffer>;
 
 /// "1=64MiB,discard"
-Result<BufferChoice> ParseBuffer(std::string_view text) {
+Result<BufferChoice> ParseBufferChoice(std::string_view text) {
   const size_t equals = text.find('=');
   const size_t comma = text.find(',');
   if (equals == std::string_view::npos || (comma != std::string_view::npos && comma < equals)) {
@@ -88,7 +88,7 @@ void SetUp(CLI::App& app, RecordArgs& args) {
   AddText(app, "--config", args.config, kFileType,
           "The trace config as text (.pbtxt), for the buffers' sizes, if no consumer "
           "is recorded");
-  AddParsedList(app, "--buffer", args.buffers, ParseBuffer, "ID=SIZE,POLICY",
+  AddParsedList(app, "--buffer", args.buffers, ParseBufferChoice, "ID=SIZE,POLICY",
                 "Size and fill policy of the service's buffer ID; may be repeated");
   InGroup(app, kOutputGroup);
   AddText(app, "-o,--output", args.output, kFileType,
