@@ -31,11 +31,11 @@ class ChunkTimes {
   explicit ChunkTimes(const Clock& clock) : clock_(clock) {}
 
   void OnEvent(const BufferEvent& event) {
-    using Kind = BufferEvent::Kind;
-    if (event.kind == Kind::kCommitted || event.kind == Kind::kPadding)
+    if (event.kind == BufferEvent::Kind::kCommitted || event.kind == BufferEvent::Kind::kPadding)
       used_bytes_ = std::max(used_bytes_, event.offset + event.outer_size);
-    if (event.kind == Kind::kCommitted) Add(event.chunk);
-    if (event.kind == Kind::kErased || event.kind == Kind::kEvicting) Leave(event.chunk);
+    if (event.kind == BufferEvent::Kind::kCommitted) Add(event.chunk);
+    if (event.kind == BufferEvent::Kind::kErased || event.kind == BufferEvent::Kind::kEvicting)
+      Leave(event.chunk);
   }
 
   /// For a buffer whose engine reports no events: the newest chunks that fit into it may be in it.

@@ -171,9 +171,6 @@ void SqliteExport::AddChunk(const ChunkLife& life) {
 void SqliteExport::AddPacket(const PacketAccount& account) {
   const PacketFacts& facts = account.facts;
   const bool came_out = account.fate == Fate::kRead || account.fate == Fate::kInvalid;
-  const auto cause = account.cause == Cause::kNone
-                         ? std::nullopt
-                         : std::optional<std::string_view>(Name(account.cause));
   std::optional<uint16_t> culprit_producer, culprit_writer;
   std::optional<uint32_t> culprit_chunk, waits_for;
   if (account.culprit) {
@@ -187,7 +184,8 @@ void SqliteExport::AddPacket(const PacketAccount& account) {
                         account.first_offset, account.last_chunk, account.size,
                         ContentText(facts.content), facts.timestamp, facts.timestamp_clock,
                         facts.clears_state, facts.needs_state, facts.has_interned_data,
-                        account.written.record, account.written.time_ns, Name(account.fate), cause,
+                        account.written.record, account.written.time_ns, Name(account.fate),
+                        TextOrNull(account.cause == Cause::kNone ? "" : Name(account.cause)),
                         account.own_fault, account.decided.record, account.decided.time_ns,
                         came_out ? std::optional(account.pass) : std::nullopt, account.loss_bits,
                         culprit_producer, culprit_writer, culprit_chunk, waits_for);

@@ -108,8 +108,8 @@ class PerfettoTraceReader : public TraceReader {
   Status Start(std::unique_ptr<ByteSource> source) {
     size_ = source->size();
     source = std::make_unique<CountingSource>(std::move(source), position_);
-    constexpr size_t kMagicSize = 4;
-    RS_ASSIGN_OR_RETURN(std::string start, ReadStart(*source, kMagicSize));
+    constexpr size_t kLongestMagic = 4;
+    RS_ASSIGN_OR_RETURN(std::string start, ReadStart(*source, kLongestMagic));
     const Bytes bytes = wire::AsBytes(start);
     const bool is_zstd = IsZstd(bytes), is_gzip = IsGzip(bytes);
     source = MakePrefixedSource(std::move(start), std::move(source));
