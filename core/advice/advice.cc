@@ -272,10 +272,10 @@ class Advisor {
 std::vector<std::pair<const char*, uint64_t>> ListNumbers(const AdviceNumbers& numbers) {
   std::vector<std::pair<const char*, uint64_t>> list;
   std::visit(
-      [&](const auto& of) {
-        constexpr size_t kCount = std::size(of.kNames);
+      [&]<typename Numbers>(const Numbers& of) {
+        constexpr size_t kCount = std::size(Numbers::kNames);
         const auto values = std::bit_cast<std::array<uint64_t, kCount>>(of);
-        for (size_t i = 0; i < kCount; ++i) list.emplace_back(of.kNames[i], values[i]);
+        for (size_t i = 0; i < kCount; ++i) list.emplace_back(Numbers::kNames[i], values[i]);
       },
       numbers);
   return list;

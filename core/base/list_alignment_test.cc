@@ -59,8 +59,8 @@ TEST(Alignment, OneMissingElement_StaysAlone) {
 
 TEST(Alignment, SmallLists_AreAlignedBest) {
   std::mt19937 random(7);
-  for (int round = 0; round < 3000; ++round) {
-    const auto letter = [&] { return static_cast<uint64_t>(random() % (2 + round % 6)); };
+  for (uint64_t round = 0; round < 3000; ++round) {
+    const auto letter = [&] { return random() % (2 + round % 6); };
     List a(random() % 24), b(random() % 24);
     std::generate(a.begin(), a.end(), letter);
     std::generate(b.begin(), b.end(), letter);
