@@ -91,7 +91,7 @@ Result<bool> ParseOptions(CLI::App& app, const Command& command,
   } catch (const CLI::CallForHelp&) {
     return false;
   } catch (const CLI::ValidationError& error) {
-    return tl::unexpected(UsageError(error.what(), ""));  // it says what is expected
+    return tl::unexpected(UsageError(error.what(), ""));  // the text has what is expected
   } catch (const CLI::ParseError& error) {
     // A mistyped option causes other errors, too; it is the one to report.
     for (const std::string& text : app.remaining())

@@ -41,7 +41,7 @@ std::vector<std::string> Cases() {
   return cases;
 }
 
-/// Each line of a text behind a prefix. An output that ends within a line gets a note.
+/// Each line of a text after a prefix. An output that ends within a line gets a note.
 std::string Lines(const std::string& text, const char* prefix) {
   std::string lines;
   std::istringstream stream(text);

@@ -38,7 +38,7 @@ const std::map<std::string, std::vector<std::string>> kFolders = {
 
 struct Room {
   std::string name;                   // "core/engine"
-  std::set<std::string> may_include;  // rooms, or folders that stand for all of their rooms
+  std::set<std::string> may_include;  // rooms, or folders that mean all of their rooms
 };
 
 std::string Trimmed(const std::string& text) {
@@ -148,7 +148,7 @@ TEST(Layers, RoomsIncludeOnlyThoseAboveThemInTheMap) {
       EXPECT_TRUE(above.contains(name)) << room.name << " may include " << name;
     above.insert(room.name);
   }
-  // Folders: their names stand for rooms of folders below, or for a room of tests.
+  // Folders: their names mean rooms of folders below, or a room of tests.
   for (const Room& room : ReadMap()) {
     if (room.name.ends_with("/testing") || room.name.ends_with("/captures")) continue;
     EXPECT_FALSE(room.may_include.contains(FolderOf(room.name))) << room.name;

@@ -66,7 +66,7 @@ LogContent ReadContent(const std::string& path) {
 
 class RecordProcess : public ::testing::Test {
  protected:
-  /// Starts `ringscope record` with a shell, which may say something before that.
+  /// Starts `ringscope record` with a shell, which may print something before that.
   void Start(std::string options = "", const std::string& before = "") {
     options = buffers_ + " " + options;
     const std::string command =
@@ -159,7 +159,7 @@ TEST_F(RecordProcess, SuddenDeath_LosesTheOpenBlockOnly) {
   const LogContent content = ReadContent(log_);
   EXPECT_GE(content.commits, 50u);
   EXPECT_EQ(content.damage, 0u);
-  // What it left behind is no obstacle.
+  // The files that it left are no obstacle.
   Start("--duration 10ms");
   EXPECT_EQ(process_->TakeEnding(), "");
 }

@@ -42,7 +42,7 @@ std::string ChattyAndRare(int chunks) {
                     "\n";
   std::string packet;
   for (int i = 0; i < 499; ++i) packet += "3001";
-  const std::string payload = "e607" + packet;  // 998 bytes behind its size
+  const std::string payload = "e607" + packet;  // 998 bytes after its size
   const auto commit = [&](int ms, int writer, int chunk) {
     log += fmt::format(
         R"({{"op":"commit","ts":{},"buffer":1,"producer":1,"writer":{},"chunk":{},"fragments":1,"payload":"{}"}})",

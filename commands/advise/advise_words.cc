@@ -29,12 +29,12 @@ std::string ListText(const std::vector<SequenceKey>& sequences) {
 uint64_t InMs(uint64_t ns) { return ns / 1'000'000; }
 std::string Ms(uint64_t ns) { return fmt::format("{} ms", WithCommas(InMs(ns))); }
 
-/// Begins a sentence whose end is what was lost.
+/// The front of a sentence; what was lost follows.
 const char* LossStart(const AdviceReport& report) {
   return report.facts.is_trace ? "A replay of the trace loses" : "It lost";
 }
 
-/// What is wanted, as what a buffer would do.
+/// The goal, as what a buffer would do.
 std::string GoalText(const AdviceReport& report, BufferId buffer) {
   const AdviceFindings& findings = report.findings;
   if (findings.reads.periodic) return "would lose nothing and leave a fifth free";

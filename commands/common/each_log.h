@@ -48,7 +48,7 @@ void ListFields(Io& io, LogResult<Session>& log) {
      log.sessions);
 }
 
-/// Does with all logs what `task` does with one, and collects the results of their sessions.
+/// Runs `task` for each log, and collects the results of their sessions.
 /// @param task (const std::string& path, Context&, std::vector<Session>&) to Result<ExitCode>
 template <typename Session, typename Task>
 std::vector<LogResult<Session>> CollectEachLog(Context& context,

@@ -43,7 +43,7 @@ static_assert(sizeof(ringscope_stats) == (1 + kStatPairs.size()) * sizeof(uint64
 static_assert(RINGSCOPE_WRITER_BUCKETS == kHistogramBuckets);
 static_assert(RINGSCOPE_PATCH_SIZE == kPatchSize);
 
-/// What a plug-in holds on to: the way to say that it failed.
+/// What a plug-in reports its failure through.
 struct Host {
   std::optional<std::string> failure;
 

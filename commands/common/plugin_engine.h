@@ -8,8 +8,8 @@
 
 namespace ringscope {
 
-/// Makes a buffer of a plug-in. It keeps the plug-in loaded, and looks at what comes out of it: a
-/// packet that cannot be, or a failure that the plug-in reports, becomes the engine's failure().
+/// Makes a buffer of a plug-in. It keeps the plug-in loaded, and checks what it returns:
+/// an impossible packet, or a failure that the plug-in reports, becomes the engine's failure().
 /// Fails if the plug-in does, with its message.
 Result<std::unique_ptr<Engine>> CreatePluginEngine(const std::shared_ptr<const Plugin>& plugin,
                                                    const EngineConfig& config);

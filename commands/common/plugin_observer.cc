@@ -30,8 +30,8 @@ struct PluginObserver::Reports {
   static void ComplainOfNothing(void* context, const char* callback) {
     Complain(context, fmt::format("it called '{}' without what the call is about", callback));
   }
-  /// The commit under way, if that is the one that the plug-in means; nullptr, and a complaint: it
-  /// is not. (Nothing but its name is taken from the plug-in: its pointers may dangle.)
+  /// The commit under way, if the plug-in names that one; otherwise nullptr, and a bad report is
+  /// noted. (Only the name is taken from the plug-in: its pointers may dangle.)
   static const ChunkCommit* UnderWay(void* context, const char* callback,
                                      const ringscope_commit* given) {
     const ChunkCommit* const commit = Self(context).input_.under_way;

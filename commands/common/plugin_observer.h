@@ -14,7 +14,7 @@ struct PluginInput {
   uint64_t commits = 0;                    // all of them
   uint64_t owed_bytes = 0;                 // committed and not returned
 
-  /// Whether a packet can be at this place: its chunks follow each other, and were all committed.
+  /// Whether a packet is possible here: its chunks follow each other, and were all committed.
   bool CanHold(const PacketPlace& place) const {
     return Distance(place.first_chunk, place.last_chunk) < commits;
   }

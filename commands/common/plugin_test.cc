@@ -1,5 +1,5 @@
 // Plug-ins: a whole one gives what the engine that it wraps gives; each broken one is refused, or
-// found out, with an error that says what is wrong.
+// found out, with an error that names what is wrong.
 
 #include "commands/common/plugin.h"
 
@@ -265,7 +265,7 @@ TEST_P(PluginFault, IsReportedWithTheFile) {
   const std::string error = ErrorOf(path, std::string(kPluginLog) + kPatch + kRead + kClone);
   EXPECT_THAT(error, ::testing::StartsWith(path + ": "));
   EXPECT_THAT(error, HasSubstr(GetParam().error));
-  EXPECT_THAT(error, ::testing::EndsWith(")"));  // says what to do
+  EXPECT_THAT(error, ::testing::EndsWith(")"));  // ends with what to do
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -62,7 +62,7 @@ void AddReplayOptions(CLI::App& app, ReplayChoices& choices, const ReplayOptionN
       "Buffer version to replay with (see 'ringscope engines'), or a plug-in's path like "
       "./libmybuffer.so (default: the log's, else v2)",
       [](BufferChoice& choice, std::string_view text) -> Status {
-        // A plug-in is loaded where it is needed: its faults are no mistakes of the command line.
+        // A plug-in is loaded where it is needed: its errors are not usage errors.
         RS_RETURN_IF_ERROR(CheckEngineName(text));
         choice.engine = std::string(text);
         return {};

@@ -34,7 +34,7 @@ void AddSplitOption(CLI::App& app, std::vector<RetargetRule>& splits);
 void WarnOfUnusedSplits(Console& console, const std::string& path,
                         const std::vector<RetargetRule>& unused);
 
-/// Who follows a replay. Not owned.
+/// The listeners of a replay. Not owned.
 struct ReplayFollowers {
   Ledger* ledger = nullptr;                // comes before the others, and is checked at the end
   std::vector<ReplayListener*> listeners;  // in this order

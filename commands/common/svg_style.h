@@ -6,8 +6,8 @@
 
 namespace ringscope {
 
-/// The style sheet of all pictures: colours that can be told apart, also by those who do not see
-/// red and green, on light and on dark ground. Tones have classes of their own: "good", "lost", ...
+/// The style sheet of all pictures: colours that can be distinguished, also by those who do not
+/// see red and green, on light and dark backgrounds. Tones are classes: "good", "lost", ...
 /// @param more further rules; a colour is the name of a tone, like `var(--good)`, of which only the
 ///     colour itself goes into the style sheet: many viewers of SVG know no variables
 std::string SvgStyle(std::string_view more = {});

@@ -161,7 +161,7 @@ TEST(Export, Target_IsReplacedOrLeftAsItWas) {
   EXPECT_EQ(ReadFile(file), "something else");
   EXPECT_EQ(Export({"-"}, file, FullBufferLog()).code, ExitCode::kClean);
   EXPECT_TRUE(ReadFile(file).starts_with("SQLite format 3"));
-  EXPECT_EQ(folder.FileCount(), 1u) << "a file was left behind";
+  EXPECT_EQ(folder.FileCount(), 1u) << "a file was left";
 }
 
 TEST(Export, Places_WhereNoDatabaseCanBe) {
@@ -204,7 +204,7 @@ TEST(Export, NoRoom_IsAnErrorAndLeavesNothing) {
   }
   EXPECT_EQ(ran.code, ExitCode::kFailed);
   EXPECT_THAT(ran.error, HasSubstr("case.db: cannot write the database"));
-  EXPECT_EQ(folder.FileCount(), 0u) << "a file was left behind";
+  EXPECT_EQ(folder.FileCount(), 0u) << "a file was left";
 }
 
 /// Listens to a replay beside the accounts.

@@ -119,14 +119,14 @@ void CheckForm(const Trace& trace) {
   for (const Event& event : trace.events) {
     ASSERT_TRUE(trace.tracks.contains(event.track));
     EXPECT_EQ(event.type == 4, trace.tracks.at(event.track).is_counter);
-    const bool is_loss = event.args.contains("fate");  // told when it is certain
+    const bool is_loss = event.args.contains("fate");  // reported when it is certain
     if (!is_loss) {
       EXPECT_GE(event.time, last[event.track]) << trace.PathOf(event.track);
       last[event.track] = event.time;
     }
     std::vector<uint64_t>& stack = open[event.track];
     if (event.type == 1) {
-      EXPECT_TRUE(stack.empty()) << "a chunk lies on another: " << trace.PathOf(event.track);
+      EXPECT_TRUE(stack.empty()) << "a chunk overlaps another: " << trace.PathOf(event.track);
       stack.push_back(event.time);
     } else if (event.type == 2) {
       ASSERT_FALSE(stack.empty()) << "an end without beginning: " << trace.PathOf(event.track);
@@ -271,7 +271,7 @@ TEST_P(TimelineOverCaptures, AddsUpWithTheReplay) {
       passes += event.name.starts_with("read pass") ? 1 : 0;
     }
     EXPECT_EQ(taken["committed"] + taken["relocated"], written);
-    EXPECT_GE(taken["rewritten"], rewritten) << "V2 tells of those that have not grown as well";
+    EXPECT_GE(taken["rewritten"], rewritten) << "V2 reports those that have not grown as well";
     EXPECT_EQ(lost_shown, lost);
     EXPECT_GE(passes, outcome->read_passes);
     ++captures;

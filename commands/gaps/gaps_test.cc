@@ -39,7 +39,7 @@ TEST(GapsCommand, Status_IsOfWhatTheFilterSelects) {
   EXPECT_EQ(Gaps({"--cause", Name(Cause::kEvicted)}).code, ExitCode::kNotice);
 }
 
-// Every lost packet of the session, with the commit that took its room.
+// Every lost packet of the session, with the commit that took its space.
 TEST(GapsCommand, Packets_AreAllListedWithTheirCulprits) {
   const std::vector<Json> packets = JsonLines(Gaps({"--packets", "--format", "jsonl"}).out);
   EXPECT_EQ(packets.size(), 123'378u);

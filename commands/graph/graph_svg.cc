@@ -31,7 +31,7 @@ constexpr double kCell = 14;
 constexpr size_t kCellsInRow = 64;
 constexpr double kCellLabel = 84;
 
-/// The front of a text that fits, with an ellipsis where more was.
+/// As much of a text as fits, with an ellipsis if it was cut.
 std::string Clipped(const std::string& text, size_t width) {
   if (DisplayWidth(text) <= width) return text;
   std::string front;
@@ -48,7 +48,7 @@ std::string TitleLines(std::string text, const std::vector<std::string>& more) {
   return text;
 }
 
-/// What a card says.
+/// The texts of a card.
 struct Card {
   std::string id;
   std::string right;  // of the id
@@ -56,7 +56,7 @@ struct Card {
   std::string fate;
   std::string remark;
   std::string culprit;
-  std::string title;  // all of it, for who points at it
+  std::string title;  // the whole text, shown when the card is pointed at
   Tone tone = Tone::kUnknown;
   bool is_run = false;
   bool is_gap = false;

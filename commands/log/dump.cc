@@ -118,7 +118,7 @@ Result<ExitCode> RunDump(const DumpArgs& args, Context& context) {
       if (!op) break;
       printer.Observe(*op);
       if (filter.Keeps(*op, sessions.record_number())) printer.Print(*op, sessions.record_number());
-      // A reader that went away ends the dump, which may be long.
+      // A reader that closed its end stops the dump, which may be long.
       if (context.console.streams().out.reader_gone()) return ExitCode::kClean;
       is_past = filter.IsPast(sessions.record_number());
     }

@@ -54,7 +54,7 @@ std::string Decompressed(const std::string& path) {
   return content;
 }
 
-/// Whether a line that came back says what the original line does. Defaults may have been added.
+/// Whether a line that was written again means the same as the original. Defaults may be added.
 bool SaysTheSame(const json& original, const json& back) {
   static const json kDefaults = {{"buffer", 0},          {"uid", 0},         {"pid", 0},
                                  {"flags", 0},           {"complete", true}, {"more", false},

@@ -57,7 +57,7 @@ TEST(ImportTrace, TornTrace_IsUsedAsFarAsItGoes) {
 
 TEST(ImportTrace, NothingReadable_LeavesNoFileBehind) {
   const TempFolder folder;
-  // A packet of the service, so that it looks like a trace, and nothing of use behind it.
+  // A packet of the service, so that it looks like a trace, and nothing of use after it.
   const std::string start("\x0A\x07\x92\x04\x00\x18\x00\x50\x01", 9);
   const Ran ran =
       ImportTrace(folder.Write("a.pftrace", start + "\x07garbage"), folder.File("a.tblog"));

@@ -16,7 +16,7 @@ constexpr size_t kRecordCost = 256;
 /// Bytes for the records that are not dropped with the commits.
 constexpr size_t kReserve = size_t{16} << 20;
 constexpr size_t kMaxFrameBytes = size_t{1} << 20;
-/// Blocks kept for the next burst once the queue is empty; the rest is given back.
+/// Blocks kept for the next burst once the queue is empty; the rest is freed.
 constexpr size_t kSpareBlocks = 64;
 
 uint64_t BootTimeNs() {

@@ -72,10 +72,10 @@ class LogQueue : public RecordSink {
   void CloseBlock();
   void OpenBlock();
   void Run();
-  /// Waits until there is something to write. @return nullptr: there never will be
+  /// Waits until there is something to write. @return nullptr: the queue is closed and empty
   BlockPtr TakeBlock(std::unique_lock<std::mutex>& lock);
   Status Write(Block& block);
-  /// @return blocks that are not needed any more: freeing them takes its time
+  /// @return blocks that are not needed any more: freeing them takes time
   std::vector<BlockPtr> Recycle(BlockPtr block);
 
   std::unique_ptr<LogFiles> files_;  // the thread's until Close

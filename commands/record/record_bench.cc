@@ -295,7 +295,7 @@ BENCHMARK(BM_RecordBurst)
     ->UseManualTime()
     ->Unit(benchmark::kMillisecond);
 
-/// From a producer's send to the service's hands, each producer 500 times a second.
+/// From a producer's send to the service's receive, each producer 500 times a second.
 void BM_RecordLatency(benchmark::State& state) {
   constexpr int kCommits = 500;
   const auto way = static_cast<Way>(state.range(0));

@@ -78,7 +78,7 @@ class RecordingRun {
   std::unique_ptr<LogQueue> log_;
   std::unique_ptr<Recorder> recorder_;
   std::unique_ptr<ChildProcess> command_;
-  std::optional<std::string> command_ending_;  // once it has ended; empty: well
+  std::optional<std::string> command_ending_;  // once it has ended; empty: with status 0
   bool stop_ = false;
   bool failure_reported_ = false;
   uint64_t gaps_reported_ = 0;

@@ -19,7 +19,7 @@ using ::testing::IsEmpty;
 
 constexpr BufferId kBuffer{1};
 
-/// What the log says was done to the buffers, in the words of FakeService.
+/// What the log reports was done to the buffers, in the words of FakeService.
 std::vector<std::string> EffectsOf(const MemoryLog& log) {
   std::vector<std::string> effects;
   std::map<ProducerId, std::string> names;
@@ -64,7 +64,7 @@ struct Behaviour {
   bool slow_reader = false;  // takes what it is sent byte by byte
 };
 
-/// Writers 1 and 2 write packets of which some go on in the next chunk, with the sizes patched in
+/// Writers 1 and 2 write packets that may continue in the next chunk, with the sizes patched in
 /// later; writer 3 always has a chunk under way that only a scrape can see.
 void Produce(FakeProducer& producer, const Behaviour& behaviour, uint32_t seed) {
   std::mt19937 random(seed);
@@ -224,7 +224,7 @@ TEST_F(Session, ScrapingIsSwitchedOffWhereItWasOn) {
   EXPECT_EQ(service_.scraping_modes(), expected);
 }
 
-// No acknowledgement ever tells that a producer's memory is worth a look: time does.
+// No acknowledgement ever triggers a scrape of a producer's memory: a timer does.
 TEST_F(Session, ProducerThatNeverFlushes_IsScrapedAllTheSame) {
   FakeProducer producer = Producer("p");
   ASSERT_TRUE(producer.Connect(/*no_flush=*/true));

@@ -104,7 +104,7 @@ TEST(Replay, SeveralSessions_NeedAChoiceForOneFile) {
   args.insert(args.end(), {"-o", folder.File("out.pftrace")});
   const Ran refused = Replay(args);
   EXPECT_THAT(refused.error, HasSubstr("--session 1"));
-  EXPECT_EQ(folder.FileCount(), 1u) << "a file was left behind";
+  EXPECT_EQ(folder.FileCount(), 1u) << "a file was left";
   args.insert(args.end(), {"--session", "2"});
   EXPECT_EQ(Replay(args).code, ExitCode::kClean);
   EXPECT_EQ(folder.FileCount(), 2u);
@@ -142,7 +142,7 @@ TEST(Stats, Loss_IsANotice) {
   EXPECT_EQ(RunCommand(StatsCommand(), {"-", "--format", "csv"}, log).code, ExitCode::kClean);
 }
 
-/// The rows of a capture's file of what trace processor said, and of ours: (name, idx) to the rest.
+/// The rows of a capture's file of trace processor's results, and of ours: (name, idx) to the rest.
 using StatRows = std::map<std::pair<std::string, std::string>, std::string>;
 
 std::vector<std::string> SplitAtCommas(const std::string& line) {

@@ -99,7 +99,7 @@ Progress::Progress(Console& console, std::string label)
       label_(std::move(label)),
       active_(console.shows_progress()),
       start_(Clock::now()),
-      next_(start_ + std::chrono::milliseconds(300)) {}  // what is over at once shows nothing
+      next_(start_ + std::chrono::milliseconds(300)) {}  // a short run shows no progress
 
 Progress::~Progress() {
   if (active_) console_.ShowProgressLine("");

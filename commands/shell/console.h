@@ -13,14 +13,14 @@
 
 namespace ringscope {
 
-/// One end of the tool that text goes to: a descriptor of the process, or a string in tests.
+/// An output of the tool: a descriptor of the process, or a string in tests.
 class OutputStream : public ByteSink {
  public:
   using ByteSink::Write;
   virtual bool is_terminal() const { return false; }
   /// Columns of the terminal, as it is now; 0: not known.
   virtual size_t columns() const { return 0; }
-  /// The reader closed its end (`| head`): nobody listens, and that is no failure.
+  /// The reader closed its end (`| head`), which is not an error.
   virtual bool reader_gone() const { return false; }
 };
 
@@ -95,7 +95,7 @@ class Console {
   bool progress_shown_ = false;
 };
 
-/// A progress line on a terminal: percent, rate, time left. Gone when it is destroyed.
+/// A progress line on a terminal: percent, rate, time left. Removed when it is destroyed.
 class Progress {
  public:
   /// @param label what is being done, "replaying x.tblog"

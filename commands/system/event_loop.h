@@ -14,8 +14,8 @@
 
 namespace ringscope::record {
 
-/// Waits for descriptors and times, and calls who asked. One thread; only Wake may be called from
-/// others. What waits holds a handle, and is called only as long as it does.
+/// Waits for descriptors and times, and calls their handlers. One thread; only Wake may be called
+/// from others. A handler is called only as long as the handle of its watch or timer exists.
 class EventLoop {
   using WatchId = uint64_t;
 
@@ -76,7 +76,7 @@ class EventLoop {
 
   /// Handles events until `done` returns true; it is called after each round.
   void RunUntil(const std::function<bool()>& done);
-  /// Makes RunUntil ask `done` again. From any thread.
+  /// Makes RunUntil call `done` again. From any thread.
   void Wake();
 
  private:
@@ -87,7 +87,7 @@ class EventLoop {
   };
 
   EventLoop(UniqueFd epoll, UniqueFd wake) : epoll_(std::move(epoll)), wake_(std::move(wake)) {}
-  /// Tells epoll which events of a watch are of interest.
+  /// Sets the events of a watch in epoll.
   Status Register(WatchId id, Watched& watched, uint32_t events);
   int TimeoutMs();
   void CallDue();

@@ -35,7 +35,7 @@ class FrameSocket {
   /// The next whole frame of what was received; valid until Receive().
   ///
   /// The kernel hands out a descriptor together with the bytes around it, perhaps those of several
-  /// frames: it belongs to the first that `carries` says may have one, else to the frame that was
+  /// frames: it belongs to the first that `carries` accepts, else to the frame that was
   /// received last with it.
   Result<std::optional<PassingFrame>> NextFrame(const CarriesDescriptor& carries);
   /// Bytes received that NextFrame has not returned.

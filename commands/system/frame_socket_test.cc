@@ -37,7 +37,7 @@ class FrameSocketTest : public ::testing::Test {
     socket_.emplace(std::move(pair.first));
     peer_.emplace(std::move(pair.second));
   }
-  /// Methods of the frames that are there, each with the number of descriptors behind it.
+  /// Methods of the frames that are there, each with the number of descriptors after it.
   std::vector<std::string> ReadAll(FrameSocket& socket) {
     std::vector<std::string> frames;
     size_t before = SIZE_MAX;

@@ -20,7 +20,7 @@ namespace ringscope::record {
 /// A listening socket; a path is removed again with it.
 class Listener {
  public:
-  /// Binds and listens. A path that a dead process of this user left behind is taken over; one
+  /// Binds and listens. A path at which an ended process of this user listened is replaced; one
   /// that is in use is an error.
   /// @param mode permissions of a path; abstract names have none
   static Result<Listener> Create(const std::string& name, mode_t mode);

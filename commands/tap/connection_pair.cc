@@ -9,7 +9,7 @@ namespace {
 /// Bytes kept for the service, or read from the client before its turn, until the client has to
 /// wait. About what a socket's own buffer holds.
 constexpr size_t kMaxFromClient = 256 * 1024;
-/// Receives in a row from one peer, so that none keeps the others waiting.
+/// How often one peer is received from in a row, so that the others do not wait.
 constexpr int kReceivesInARow = 4;
 /// How long the service may take to close its end after a disconnect.
 constexpr std::chrono::seconds kCloseTimeout{1};
@@ -46,7 +46,7 @@ ConnectionPair::~ConnectionPair() {
 }
 
 void ConnectionPair::OnClientEvent(uint32_t events) {
-  if (state_ == State::kServiceGone) return Settle({}, "");  // it takes what is left for it
+  if (state_ == State::kServiceGone) return Settle({}, "");  // sends what is queued for the client
   if (state_ != State::kOpen) return;
   Settle((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0 ? ReadClient() : Status(), "client");
 }

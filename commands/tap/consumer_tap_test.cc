@@ -56,9 +56,9 @@ class ConsumerTapTest : public ::testing::Test {
     ipc::AppendInvokeReply(frame, request, {.success = success, .has_more = has_more, .reply = {}});
     Pass(*service_, *consumer_, frame);
   }
-  /// Starts a session whose buffer has an id that is known once a producer "p" is told of it.
+  /// Starts a session whose buffer has an id that is known once it is sent to a producer "p".
   void EnableTracing() { Call("EnableTracing", EnableTracingArgs(FillPolicy::kDiscard)); }
-  /// Makes a producer "p" that has been told of all that there is. @return false: it got no answer
+  /// Makes a producer "p" that was sent all that there is. @return false: it got no answer
   bool ConnectProducer(bool no_flush = false) {
     producer_.emplace(options_.producer.listen, "p");
     return producer_->Connect(no_flush) && producer_->Sync();
@@ -134,7 +134,7 @@ TEST_F(ConsumerTapTest, CloneSession_ReadsTheCloneOnce) {
   EnableTracing();
   ASSERT_TRUE(ConnectProducer());
   const uint64_t failed = Call("CloneSession");
-  EXPECT_THAT(log_.All<CloneRead>(), IsEmpty());  // it is made when the service says so
+  EXPECT_THAT(log_.All<CloneRead>(), IsEmpty());  // it is made when the service reports it
   Reply(failed, /*success=*/false);
   EXPECT_THAT(log_.All<CloneRead>(), IsEmpty());
   Reply(Call("CloneSession"));

@@ -21,7 +21,7 @@ ProducerMemory::Slot& ProducerMemory::SlotAt(smb::ChunkPlace place) {
 }
 
 bool ProducerMemory::WasCommitted(const Slot& slot, const ChunkHeader& header) {
-  // A writer's chunk ids do not come back before 2^32 others.
+  // A writer uses a chunk id again only after 2^32 others.
   return slot.committed && slot.last_committed.chunk == header.chunk &&
          slot.last_committed.writer == header.writer &&
          slot.committed_life == lives_[header.writer];

@@ -6,7 +6,7 @@
 namespace ringscope::testing {
 
 /// As long as it lives no thread can be started, as in a system that has no more of them: each
-/// would get a stack that no address space has room for.
+/// would get a stack that fits into no address space.
 class NoThreads {
  public:
   NoThreads() {

@@ -45,7 +45,7 @@ class Advisor {
     return advice;
   }
 
-  /// Of a trace that reports losses nobody knows how much was really written.
+  /// If a trace reports losses, it is not known how much was really written.
   bool LacksLosses() const { return facts_.is_trace && facts_.recorder_gaps > 0; }
 
   void AddSize(const AdviceBuffer& buffer) {
@@ -187,7 +187,7 @@ class Advisor {
     }
     for (const SweepRow& row : findings_.now) dropped += row.losses.incremental_sequences_dropped;
     if (packets == 0) return;
-    // What a sequence that lost nothing reaches back to can lie before its first packet.
+    // What a sequence that lost nothing reaches back to can be before its first packet.
     std::optional<uint64_t> shortest;
     for (const SweepRow& row : findings_.then) {
       if (row.read.packets + row.unread.packets == 0) continue;

@@ -30,21 +30,21 @@ inline constexpr size_t kAdviceTopics = kEnumNames<AdviceTopic>.size();
 /// Kinds of advice, each with the struct of its numbers.
 enum class AdviceKind : uint8_t {
   // Sizes, of a buffer: SizeNumbers.
-  kSizeDoes,       // the size does what is wanted
+  kSizeDoes,       // the size meets the goal
   kSizeTooSmall,   // the size that is needed fits into the memory
   kSizeNotEnough,  // the size that is needed does not
-  kSizeNever,      // no size that was tried does what is wanted
-  kSizeUnknown,    // the size does for what a trace has, but the trace reports losses
+  kSizeNever,      // no size that was tried meets the goal
+  kSizeUnknown,    // the size is enough for what a trace has, but the trace reports losses
   // Crowding, of a buffer: CrowdingNumbers.
   kCrowdedOut,
   // Split, of a buffer: SplitNumbers.
   kSplitHelps,
   // Reads, of a buffer.
-  kPeriodDoes,     // the session's period does: PeriodNumbers
-  kPeriodTight,    // it does, with little to spare: ShorterPeriodNumbers
+  kPeriodDoes,     // the session's period is short enough: PeriodNumbers
+  kPeriodTight,    // it is only just short enough: ShorterPeriodNumbers
   kPeriodTooLong,  // it is too long: ShorterPeriodNumbers
   kPeriodWouldDo,  // nothing would be lost if it were read so: NewPeriodNumbers
-  kPeriodNever,    // not even the shortest possible period does: NewPeriodNumbers
+  kPeriodNever,    // even the shortest possible period is too long: NewPeriodNumbers
   // Flush.
   kCommittedLate,  // LateNumbers
   kFlushAtEnd,     // UnfinishedNumbers

@@ -95,7 +95,7 @@ struct PlannedBuffer {
   std::optional<BufferId> made_from;  // split off from this one
   FillPolicy policy = FillPolicy::kRingBuffer;
   uint64_t size = 0;               // bytes
-  std::optional<uint64_t> needed;  // with which it does what is wanted; absent: no size tried does
+  std::optional<uint64_t> needed;  // that meets the goal; absent: no size tried does
   bool first = false;  // holds the rare sequences: served first, with up to half of the memory
 };
 

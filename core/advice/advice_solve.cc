@@ -72,7 +72,7 @@ class Solver {
 
   Result<Ladder> SweepSizes(const std::vector<PlannedSplit>& splits) {
     std::vector<ReplayOptions> configs;
-    // An engine that cannot do without payloads: each size is a whole replay.
+    // An engine that needs the payloads: each size is a whole replay.
     const bool is_slow =
         std::any_of(facts_.buffers.begin(), facts_.buffers.end(), [&](const AdviceBuffer& buffer) {
           const auto info = input_.find_engine(buffer.engine);
@@ -91,7 +91,7 @@ class Solver {
     return ladder;
   }
 
-  /// A buffer that discards and is read all the time should not: it is full once and for all.
+  /// A buffer that is read periodically must not discard: once full, it accepts nothing more.
   FillPolicy PolicyFor(const AdviceBuffer& buffer) const {
     return findings_.reads.periodic ? FillPolicy::kRingBuffer : buffer.policy;
   }
@@ -228,7 +228,7 @@ class Solver {
     return {};
   }
 
-  /// Where the plan's sizes alone do not do, or only just, the session is to be read more often.
+  /// Where the plan's sizes alone are hardly enough, the session is to be read more often.
   void ChoosePeriod(ReplayOptions& config) {
     if (!findings_.reads.periodic) return;
     findings_.period_ns = findings_.reads.period_ns;

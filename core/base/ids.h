@@ -43,9 +43,9 @@ constexpr uint64_t Unwrap(uint64_t near, ChunkId id) {
 /// newest chunk's. The first chunk's number is its id.
 class ChunkIdUnwrapper {
  public:
-  /// The number of a chunk, which need not have come.
+  /// The number of a chunk, committed or not.
   constexpr uint64_t Of(ChunkId id) const { return known_ ? Unwrap(newest_, id) : Raw(id); }
-  /// The number of a chunk that comes now.
+  /// The number of a chunk that is committed now.
   constexpr uint64_t Add(ChunkId id) { return AddNumber(Of(id)); }
   /// The same for a chunk whose number is known.
   constexpr uint64_t AddNumber(uint64_t number) {
@@ -53,7 +53,7 @@ class ChunkIdUnwrapper {
     known_ = true;
     return number;
   }
-  /// The highest number of those that came.
+  /// The highest number so far.
   constexpr uint64_t newest() const { return newest_; }
 
  private:

@@ -18,7 +18,7 @@ struct ChunkOnSide {
   /// Place after the packet that was returned last: offset of its first fragment, plus 1.
   uint32_t returned_to = 0;
   uint64_t left = 0;  // count of the record during which it left the buffer, from 1
-  uint64_t came = 0;  // likewise, when it came
+  uint64_t came = 0;  // likewise, when it was committed
   HeldChunk info;     // as it went in last; flags and sizes as they are now
   std::unique_ptr<HeldChunk> previous;  // if it left and came in one record: as that found it
   std::unique_ptr<DiffWhy> why;  // why packets of it may be missing: the last event of that kind

@@ -1,5 +1,5 @@
 // Random streams whose dice are the fuzzer's input, through all engines: what is true of each, and
-// what they have in common, holds. The first byte says how the writers behave.
+// what they have in common, holds. The first byte selects how the writers behave.
 
 #include <cstdint>
 #include <cstdio>

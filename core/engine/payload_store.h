@@ -11,7 +11,7 @@
 
 namespace ringscope::v2 {
 
-/// Where a buffer keeps its chunks' payloads: as bytes. (ShapeStore does without them.)
+/// Where a buffer keeps its chunks' payloads: as bytes. (ShapeStore keeps none.)
 class PayloadStore {
  public:
   static constexpr bool kHasBytes = true;

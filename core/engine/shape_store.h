@@ -43,7 +43,7 @@ class ShapeStore {
     entry = {};
     entry.release = at_front ? head_ : tail_;
   }
-  /// The ring of chunks let its first go.
+  /// The first chunk was taken out of the ring.
   void Release(ChunkRef ref) {
     const uint64_t release = entries_[ref & entry_mask_].release;
     if (release > head_) head_ = release;

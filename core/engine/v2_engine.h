@@ -22,7 +22,7 @@ namespace ringscope {
 Result<std::unique_ptr<Engine>> CreateV2Engine(const V2Rules& rules, const EngineConfig& config);
 
 /// Makes one that keeps no payloads: same counters, same packets, at a part of the time and of the
-/// memory. Where the next step depends on the bytes, failure() says so. It is not observed.
+/// memory. Where the next step depends on the bytes, failure() reports it. It is not observed.
 /// @param tally counts what is lost; must outlive the engine
 Result<std::unique_ptr<ShapeEngine>> CreateV2ShapeEngine(const V2Rules& rules,
                                                          const EngineConfig& config,

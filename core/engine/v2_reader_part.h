@@ -53,7 +53,7 @@ void V2Engine<kObserved, Store>::ReturnPacket(const Sequence& sequence, ChunkId 
   packet_.place = {first, first_offset, last};
 }
 
-/// Reads on in the sequence. True: packet_ is the next one (in erase mode: it is lost).
+/// Continues to read the sequence. True: packet_ is the next one (in erase mode: it is lost).
 template <bool kObserved, typename Store>
 template <Mode kMode>
 bool V2Engine<kObserved, Store>::NextOf(Reader& reader) {

@@ -198,7 +198,7 @@ void GapBuffer::OnPacket(const PacketAccount& account, const PacketFacts& facts)
     if (account.loss_bits != 0) ++sequence.report.hidden_flags;
   }
   const bool is_flagged = account.loss_bits != 0 || facts.dropped != 0;
-  // What follows a producer's own flag is not the doing of a gap.
+  // What follows a producer's own flag is not caused by a gap.
   if (facts.dropped != 0 && account.loss_bits == 0) sequence.flagged = GapTrack::kNoDetail;
   UnusablePackets* since =
       sequence.flagged == GapTrack::kNoDetail ? nullptr : &flags_[sequence.flagged].packet.unusable;

@@ -49,7 +49,7 @@ class ShareBlocks {
  public:
   static constexpr uint64_t kBlock = 1024;  // chunks
 
-  /// The next chunk. @param bytes 0: it came, but took no space
+  /// The next chunk. @param bytes 0: it was committed, but took no space
   void Add(SequenceKey sequence, uint64_t bytes);
   /// The chunks `first` up to (not with) `end`, to the next borders of blocks; a block that is not
   /// full yet is left out.

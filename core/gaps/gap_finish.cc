@@ -48,7 +48,7 @@ void AddCount(std::vector<ContentCount>& list, const ContentCount& more) {
     list.back().count += more.count;
 }
 
-/// The gaps turn out to be one.
+/// The two gaps are really one.
 void GapBuffer::Merge(OpenGap& open, const OpenGap& other) {
   Gap& gap = open.gap;
   const Gap& more = other.gap;

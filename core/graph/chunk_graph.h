@@ -45,8 +45,8 @@ using FateTally = std::map<Fate, FateCount>;
 /// What patches did to a chunk. Each counts as many as a request had for the chunk.
 struct PatchTally {
   uint64_t applied = 0;
-  uint64_t late = 0;     // the chunk had been in the buffer, and was gone
-  uint64_t missed = 0;   // the chunk never came into the buffer
+  uint64_t late = 0;     // the chunk had already left the buffer
+  uint64_t missed = 0;   // the chunk was never in the buffer
   uint64_t refused = 0;  // outside of the chunk
 
   uint64_t failed() const { return late + missed + refused; }
@@ -60,7 +60,7 @@ struct ChunkNode {
   LogMoment committed;
   std::optional<LogMoment> left;  // evicted, consumed or refused
   uint32_t bytes = 0;             // of its fragments, size varints included
-  uint32_t outer_size = 0;        // bytes it occupied in the buffer; 0: it never came in
+  uint32_t outer_size = 0;        // bytes it occupied in the buffer; 0: it was never in it
   uint32_t fragments = 0;
   uint8_t flags = 0;  // as committed, of the shared-memory ABI
   Origin origin = Origin::kImported;
@@ -96,7 +96,7 @@ struct ChunkNode {
   bool is_special() const;
 };
 
-/// Consecutive chunks that fared alike; where memory got short, also unlike ones.
+/// Consecutive chunks with the same fate; with different ones where memory is limited.
 struct ChunkRun {
   uint64_t first = 0;  // unwrapped ids, both ends included
   uint64_t last = 0;

@@ -65,7 +65,7 @@ void ChunkGraphBuilder::OnBufferReplaced(SessionBuffer& buffer) {
     Close(at->second);
 }
 
-/// Takes over what the commit says of the chunk.
+/// Takes over what the commit contains of the chunk.
 void ChunkGraphBuilder::Describe(const ChunkCommit& commit, ChunkNode& node) {
   ReadWrittenChunk(commit, written_);
   if (arriving_is_new_) {
@@ -142,7 +142,7 @@ void ChunkGraphBuilder::OnBufferEvent(const BufferEvent& event) {
   }
 }
 
-/// What comes out of a buffer at its end was readable; where its sequences got stuck, they stall.
+/// What comes out of a buffer at its end was readable; where its sequences stopped, they stall.
 void ChunkGraphBuilder::OnDrainEvent(const BufferEvent& event) {
   if (event.kind != Kind::kReturned && event.kind != Kind::kStalled) return;
   Lane* lane = LaneOf(event.buffer, event.chunk.sequence);

@@ -87,7 +87,7 @@ bool ChunkLane::IsNearChosen(uint64_t id) const {
   return Distance(first, ChunkId{static_cast<uint32_t>(id)}) <= 2 * kAround;
 }
 
-/// Whether the chunk's story is over, and nobody asked to see it alone.
+/// Whether the chunk is settled, and need not be shown by itself.
 bool ChunkLane::IsDone(const Entry& entry) const {
   if (!entry.settled || options_.full || IsNearChosen(entry.node.id)) return false;
   return at_end_ || entry.node.complete || ids_.newest() >= entry.node.id + kMayBeRecommitted;
@@ -133,7 +133,7 @@ void ChunkLane::Fold() {
   FoldOldestHalf();
 }
 
-/// A chunk inside a run belongs to it once its story is over.
+/// A chunk inside a run belongs to it once it is settled.
 void ChunkLane::FoldLateComers() {
   for (auto at = nodes_.begin(); at != nodes_.end();) {
     ChunkRun* run = IsDone(at->second) ? RunOf(at->first) : nullptr;
@@ -166,7 +166,7 @@ void ChunkLane::FoldStretch(const std::vector<Foldable>& stretch) {
   runs_.emplace(sum.first, std::move(sum));
 }
 
-/// Where trouble has no end, the oldest half of it becomes one run.
+/// If there are too many items, the oldest half of them becomes one run.
 void ChunkLane::FoldOldestHalf() {
   std::vector<uint64_t> starts;
   uint64_t limit = UINT64_MAX;

@@ -126,7 +126,7 @@ struct PacketAccount {
   LogMoment decided;                 // when the fate was decided; for stalled: since when it waits
   uint32_t pass = 0;                 // read, invalid: in which read pass of its buffer, from 1
   uint32_t loss_bits = 0;            // read, invalid: what it carried; cut: why it was abandoned
-  std::optional<ChunkName> culprit;  // overwritten: the commit that needed the room
+  std::optional<ChunkName> culprit;  // overwritten: the commit that needed the space
   std::optional<ChunkName> waits_for;  // stalled: the chunk
 };
 

@@ -262,7 +262,7 @@ void BufferLedger::Return(const Packet& packet, Fate fate, Cause cause) {
   const size_t index = record == nullptr ? kNone : IndexAt(*record, packet.place.first_offset);
   const bool is_written = index != kNone && packets_.Begins(record->entries[index], *record);
   if (!is_written) {
-    // Nobody wrote a packet that begins there: writers broke rules.
+    // No writer wrote a packet that begins there: writers broke rules.
     PacketAccount extra;
     extra.buffer = id_;
     extra.sequence = packet.sequence;

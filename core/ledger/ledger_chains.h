@@ -59,7 +59,7 @@ class Chains {
   /// The chain that this one has become a part of, or itself.
   ChainId Find(ChainId id);
   Chain& operator[](ChainId id) { return chains_[Find(id)]; }
-  /// A chunk record lets go of its fragment. The chain itself stays until it is freed.
+  /// A chunk record releases its fragment. The chain itself stays until it is freed.
   void Release(ChainId id);
   void Free(ChainId id);
 
@@ -71,7 +71,7 @@ class Chains {
   ChainId TakeAwaitingNext(ChunkName chunk) { return Take(awaiting_next_, chunk); }
   ChainId TakeAwaitingPrevious(ChunkName chunk) { return Take(awaiting_previous_, chunk); }
 
-  /// `later` turns out to be the rest of `earlier`.
+  /// `later` is really the rest of `earlier`.
   void Merge(ChainId earlier, ChainId later);
 
   /// Calls visit(ChainId, Chain&) for each chain that is not reported yet.

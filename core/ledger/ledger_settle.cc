@@ -25,7 +25,7 @@ void BufferLedger::SettleRecord(ChunkName key) {
   const auto found = packets_.records().find(key);
   if (found == packets_.records().end()) return;
   ChunkRecord& record = found->second;
-  // What was lost in the buffer's own hands, or never came into it, does not come back.
+  // What was lost inside the buffer, or never came into it, cannot be returned any more.
   std::erase_if(record.losses, [&](const PacketAccount& account) {
     if (account.fate == Fate::kOverwritten) return false;
     record.entries[account.fragment].state = State::kGone;
@@ -60,7 +60,7 @@ bool BufferLedger::TooManyEvicted() const {
   return evicted_.size() > kMaxEvicted || evicted_packets_ > kMaxEvictedPackets;
 }
 
-/// The chunk is not re-committed: what was lost with it is reported.
+/// The chunk will not be re-committed: what was lost with it is reported.
 void BufferLedger::Forget(ChunkName key) {
   const auto found = packets_.records().find(key);
   if (found == packets_.records().end()) return;
@@ -81,7 +81,7 @@ void BufferLedger::Forget(ChunkName key) {
 }
 
 /// Reports a lost chain once nothing can be added to it and its chunks are forgotten: until then
-/// the engine may surprise us (V2 returns what it makes of an aborted packet's other fragments).
+/// the engine may return it (V2 returns what it makes of an aborted packet's other fragments).
 void BufferLedger::SettleChain(ChainId id) {
   id = packets_.chains().Find(id);
   Chain& chain = packets_.chains()[id];

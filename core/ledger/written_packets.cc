@@ -186,7 +186,7 @@ void WrittenPackets::AddToChain(ChainId id, const ChunkRecord& record, size_t in
   touched_.push_back(id);
 }
 
-/// Two chains turn out to be one packet. What was reported of one counts for both.
+/// Two chains are really one packet. What was reported of one counts for both.
 void WrittenPackets::Join(ChainId earlier, ChainId later) {
   const Chain& a = chains_[earlier];
   const Chain& b = chains_[later];

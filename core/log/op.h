@@ -78,7 +78,7 @@ struct ProducerConnected {
   ProducerId producer{};
   uint32_t uid = 0;
   int32_t pid = 0;                   // -1: unknown
-  std::optional<uint32_t> seen_uid;  // what the service saw, if something stood between
+  std::optional<uint32_t> seen_uid;  // what the service saw, if a proxy was in between
   std::optional<int32_t> seen_pid;
   std::string name;
   std::optional<uint32_t> scraping;   // smb_scraping_mode as asked for: 1 enabled, 2 disabled

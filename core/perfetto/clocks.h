@@ -13,8 +13,8 @@ namespace ringscope {
 /// CLOCK_BOOTTIME, the clock of a log's records and the default of packets.
 /// Source: Perfetto's list of built-in clocks.
 inline constexpr uint32_t kBootTime = 6;
-/// What CLOCK_BOOTTIME showed when a ClockSnapshot message was taken, in ns; nullopt: it does not
-/// tell.
+/// What CLOCK_BOOTTIME showed when a ClockSnapshot message was taken, in ns; nullopt: it is
+/// not in the message.
 std::optional<uint64_t> BootTimeOf(Bytes snapshot);
 
 /// Clocks as snapshots relate them to CLOCK_BOOTTIME.

@@ -74,7 +74,7 @@ PacketFacts ReadPacketFacts(Bytes packet) {
   uint64_t flags = 0;
   bool cleared = false;
   const auto note_content = [&](uint32_t field) {
-    // Interned data and defaults come with most content; they are it only if there is no other.
+    // Interned data and defaults accompany most content; they count as content only if alone.
     const auto is_minor = [](uint32_t n) {
       return n == proto::TracePacket::kInternedData ||
              n == proto::TracePacket::kTracePacketDefaults;

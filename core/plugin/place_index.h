@@ -23,7 +23,7 @@ class PlaceIndex {
   /// Keeps a copy of a commit's payload, or more of one that is kept.
   /// @param serial of the commit: the newest of a chunk counts for Forget
   void Keep(uint64_t id, const ChunkCommit& commit, uint64_t serial);
-  /// Lets a copy go, unless a later commit of the chunk was kept.
+  /// Drops a copy, unless a later commit of the chunk was kept.
   void Forget(uint64_t id, uint64_t serial);
   void ApplyPatches(uint64_t id, const ChunkPatches& patches);
   uint64_t NumberOf(ChunkId id) const { return ids_.Of(id); }

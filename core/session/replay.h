@@ -40,7 +40,7 @@ class Replay {
  public:
   Replay(ReplayOptions options, ReplayListeners listeners);
 
-  /// @param number of the record, as listeners are to hear it; absent: the session's own count,
+  /// @param number of the record, as listeners get it; absent: the session's own count,
   /// from 1
   Status Apply(const Op& op, std::optional<uint64_t> number = {});
   /// A record of this time is about to be applied to the buffers by other means than Apply.

@@ -83,7 +83,7 @@ struct SessionBuffer {
   uint64_t requested_size = 0;
   FillPolicy policy = FillPolicy::kRingBuffer;
   const EngineInfo* info = nullptr;          // lives as long as the session
-  std::unique_ptr<BufferObserver> observer;  // of the engine; nullptr: nobody listens
+  std::unique_ptr<BufferObserver> observer;  // of the engine; nullptr: no listener needs it
   std::unique_ptr<Engine> engine;
   bool freed = false;
 };

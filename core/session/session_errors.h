@@ -16,7 +16,7 @@ inline tl::unexpected<Error> InBuffer(BufferId id, Error error) {
   return tl::unexpected<Error>(std::move(error));
 }
 
-/// The error of a buffer whose engine cannot go on.
+/// The error of a buffer whose engine cannot continue.
 inline Status CheckEngine(BufferId id, const Engine& engine) {
   if (engine.failure() == nullptr) [[likely]]
     return {};

@@ -6,7 +6,7 @@
 
 namespace ringscope {
 
-/// Stands where a buffer would be: what the service lets through goes into the batch.
+/// Takes the place of a buffer: what the service lets through goes into the batch.
 class SweepFront::Gate final : public Engine {
  public:
   Gate(SweepFront& front, BufferId id) : front_(front), id_(id) {}
@@ -58,7 +58,7 @@ SweepFront::SweepFront(std::function<void(const std::string&)> warn)
     : warn_(std::move(warn)),
       session_(
           {
-              // Which engine the log or the user asks for is the configurations' business.
+              // Which engine the log or the user asks for is decided by each configuration.
               .all = {.engine = kDefaultEngine},
               .make_engine = [this](const EngineInfo&, const EngineConfig&, BufferId id)
                   -> Result<std::unique_ptr<Engine>> { return std::make_unique<Gate>(*this, id); },

@@ -22,7 +22,7 @@ class SweepLane : private ReplayListener {
 
   /// Applies the batch, unless the lane has failed.
   void Apply(const SweepBatch& batch);
-  /// The reads at the end of the log, and what came of it all. Once, if the lane has not failed.
+  /// The reads at the end of the log, and then the result. Once, if the lane has not failed.
   /// @param written what was written to the buffers
   /// @param end_ns log time of the end; `duration_ns` from the first record to there
   std::vector<SweepRow> Finish(const std::map<BufferId, WrittenTally>& written, uint64_t end_ns,

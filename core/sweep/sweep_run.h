@@ -9,7 +9,7 @@
 namespace ringscope {
 
 /// Takes one session through many configurations at once: the log is decoded once. Configurations
-/// that cannot do without payloads (V1, plug-ins, some rare commits) are replayed one by one.
+/// that need payloads (V1, plug-ins, some rare commits) are replayed one by one.
 Result<SweepResult> RunSweep(const SweepInput& input, const std::vector<ReplayOptions>& configs);
 
 }  // namespace ringscope

@@ -78,7 +78,7 @@ void WrittenTally::Leave(Sequence& sequence) {
   const bool follows =
       sequence.has_gone && sequence.gone.continued && Successor(sequence.gone.id) == seen.id;
   if (!seen.complete && seen.unfinished_bytes > 0) sequence.written += {1, seen.unfinished_bytes};
-  // The rest of a packet whose beginning is nowhere.
+  // The rest of a packet whose beginning was not committed.
   if (seen.continues && !follows) ++sequence.written.packets;
   // A chunk without fragments is passed over.
   if (!seen.has_fragments) seen.continued = follows;

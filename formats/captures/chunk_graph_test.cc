@@ -53,7 +53,7 @@ uint64_t CountChunks(const SequenceGraph& graph) {
             [](const ChunkGap& gap) { return std::tuple(gap.first, gap.last, uint64_t{0}); }},
         item);
     EXPECT_LE(from, to);
-    EXPECT_TRUE(first || from == last + 1) << from << " behind " << last;
+    EXPECT_TRUE(first || from == last + 1) << from << " after " << last;
     EXPECT_LE(chunks, to - from + 1);
     const bool is_gap = std::holds_alternative<ChunkGap>(item);
     EXPECT_FALSE(is_gap && (was_gap || first));
@@ -62,7 +62,7 @@ uint64_t CountChunks(const SequenceGraph& graph) {
     first = false;
     was_gap = is_gap;
   }
-  EXPECT_FALSE(was_gap) << "nothing behind a gap";
+  EXPECT_FALSE(was_gap) << "nothing after a gap";
   return count;
 }
 

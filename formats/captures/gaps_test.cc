@@ -1,5 +1,5 @@
-// The loss report over everything that testdata holds: gaps add up to the ledger, and what it says
-// would have helped does.
+// The loss report over everything that testdata holds: gaps add up to the ledger, and the remedies
+// that it names help.
 
 #include "core/gaps/gaps.h"
 

@@ -137,7 +137,7 @@ TEST(LedgerTest, AllEnginesFindTheSamePackets) {
   EXPECT_EQ(cases, 249);
 }
 
-// Of an engine that says nothing, at least what came out is known, by content; the rest is honest.
+// Of an engine that reports nothing only the packets read are known; all others are unexplained.
 TEST(LedgerTest, ASilentEngineLeavesLossesUnexplained) {
   for (const char* name : {"ring-v2", "two-buffers-v2", "short-v2"}) {
     SCOPED_TRACE(name);

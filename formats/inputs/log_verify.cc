@@ -18,7 +18,7 @@ namespace {
 using commit_log::IndexEntry;
 using commit_log::SeekEntry;
 
-/// Pieces of damage that a check finds, beside those that reading does.
+/// Damaged places that a check finds, besides those that reading finds.
 class Findings {
  public:
   void Add(Damage damage) {

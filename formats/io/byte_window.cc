@@ -12,7 +12,7 @@ Result<bool> ByteWindow::Fill(size_t size) {
       end_ -= begin_;
       begin_ = 0;
     }
-    // The buffer grows with the bytes that really come, whatever size is asked for.
+    // The buffer grows with the bytes that are really read, whatever size is asked for.
     if (end_ == buffer_.size()) buffer_.resize(std::max(kReadBytes, 2 * buffer_.size()));
     RS_ASSIGN_OR_RETURN(const size_t got,
                         source_->Read({buffer_.data() + end_, buffer_.size() - end_}));

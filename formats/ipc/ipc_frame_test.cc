@@ -17,7 +17,7 @@ std::string SomeInvoke(const std::string& args, uint64_t request_id = 7) {
   return frame;
 }
 
-/// Feeds a decoder in pieces of this size. @return the frames, or the error's text
+/// Feeds a decoder in slices of this size. @return the frames, or the error's text
 std::vector<std::string> DecodeInPieces(const std::string& stream, size_t piece) {
   FrameDecoder decoder;
   std::vector<std::string> frames;

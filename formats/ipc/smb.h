@@ -88,9 +88,9 @@ class Pages {
 
   using Take = std::function<bool(const FoundChunk&)>;
   using Done = std::function<void(const FoundChunk&)>;
-  /// Calls `take` for each chunk, in order of pages, that is complete or being written; if it says
-  /// true, appends the chunk, header and payload, to `out` and calls `done`. The header is the one
-  /// that `take` saw, read before the payload: all fragments that it counts are whole.
+  /// Calls `take` for each chunk, in order of pages, that is complete or being written; if it
+  /// returns true, appends the chunk, header and payload, to `out` and calls `done`. The header is
+  /// the one that `take` saw, read before the payload: all fragments that it counts are whole.
   /// @return false: the memory has shrunk, the scan ended there
   bool Scan(const Take& take, const Done& done, std::string& out) const;
 

@@ -126,8 +126,8 @@ TEST(Smb, Scan_FindsWhatIsWrittenOrComplete) {
   EXPECT_EQ(result.data.size(), 1020u + 1020 + 4088);
 }
 
-// The writer goes on while the payload is copied: what goes into the copy's header is the count of
-// before, so that each fragment it counts is whole.
+// The writer continues while the payload is copied: what goes into the copy's header is the count
+// of before, so that each fragment it counts is whole.
 TEST(Smb, Scan_KeepsTheCountFromBeforeThePayload) {
   StringMemory memory(1);
   memory.SetBitmap(0, 1, {ChunkState::kBeingWritten});

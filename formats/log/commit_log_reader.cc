@@ -168,7 +168,7 @@ class Reader : public LogSource {
     records_ = wire::FieldReader(frame.content);
   }
 
-  /// The next record in the file is `number`: those before it that did not come are lost.
+  /// The next record in the file is `number`: those before it that were not read are lost.
   void MoveTo(uint64_t number, uint64_t offset) {
     if (number < next_number_) {
       AddDamage({offset,
@@ -198,8 +198,8 @@ class Reader : public LogSource {
     if (damage_.size() < kMaxDamage) damage_.push_back(std::move(damage));
   }
 
-  /// Damage whose lost records become known with the next intact frame. Of several pieces of
-  /// damage before that one the first is given all of them.
+  /// Damage whose lost records become known with the next intact frame. Of several damaged
+  /// places before that frame the first one gets all of these records.
   void AddGap(Damage damage) {
     AddDamage(std::move(damage));
     if (!gap_) gap_ = damage_count_ - 1;

@@ -169,7 +169,7 @@ TEST(CommitLogWriter, Threads_PreparedFrameComesInItsPlace) {
   EXPECT_EQ(std::get<Note>(back.ops[ops.size()].body).text, "prepared");
 }
 
-/// A disk with little room.
+/// A disk with little space.
 class SmallSink : public ByteSink {
  public:
   explicit SmallSink(size_t room) : room_(room) {}

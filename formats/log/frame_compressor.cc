@@ -50,7 +50,7 @@ FrameCompressor::FrameCompressor(int level, unsigned threads) {
     for (unsigned i = 1; i <= threads; ++i)
       threads_.emplace_back([this, &context = *contexts_[i]] { Run(context); });
   } catch (const std::system_error&) {
-    // The system has no more threads: it goes with those there are.
+    // The system has no more threads: those that were started do the work.
   }
 }
 

@@ -14,7 +14,7 @@ void FramesAhead::Start() {
   try {
     thread_ = std::thread([this] { Run(); });
   } catch (const std::system_error&) {
-    // The system has no thread for this: it goes without.
+    // The system has no thread for this: frames are read when they are asked for.
   }
 }
 

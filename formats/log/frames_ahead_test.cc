@@ -70,7 +70,7 @@ std::unique_ptr<FramesAhead> Open(std::unique_ptr<ByteSource> source, bool keep_
       std::make_unique<ZstdFrameReader>(std::move(source), kLimits, is_own), keep_whole);
 }
 
-/// One line for each frame and bad range: where it is, what it holds, and the position behind it.
+/// One line for each frame and bad range: where it is, what it holds, and the position after it.
 std::vector<std::string> ReadAll(FramesAhead& frames) {
   std::vector<std::string> found;
   for (;;) {

@@ -44,7 +44,7 @@ class ZstdFrameReader {
     size_t content = 0;    // largest content of a data frame
     size_t skippable = 0;  // largest content of a skippable frame
   };
-  /// Says whether a frame is one of the format's own. In the search after damage only such frames
+  /// Whether a frame is one of the format's own. In the search after damage only such frames
   /// count, so that compressed data inside a damaged frame is not taken for one; and a skippable
   /// frame that is not must at least be followed by another frame.
   using IsOwnFn = std::function<bool(const ZstdFrame&)>;

@@ -137,7 +137,7 @@ TEST(Events_Writing, IsBufferedAndKeepsTheFirstError) {
   const Status finish = events.Finish();
   ASSERT_FALSE(finish);
   EXPECT_THAT(finish.error().ToString(), HasSubstr("no space left"));
-  EXPECT_EQ(sink.writes, writes) << "nothing more is written behind an error";
+  EXPECT_EQ(sink.writes, writes) << "nothing more is written after an error";
 }
 
 }  // namespace

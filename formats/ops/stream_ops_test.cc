@@ -57,7 +57,7 @@ TEST(EngineReproducers, RoundTrip) {
   std::filesystem::remove(path);
 }
 
-// A stream that lies about what was written breaks a claim, and few of its steps are needed.
+// A stream that misstates what was written breaks a claim, and few of its steps are needed.
 TEST(EngineReproducers, AreCutDown) {
   RecordedStream stream = testing::Record(RandomStream(4, Conduct::kCorrect), 100);
   for (auto& [key, sequence] : stream.written)

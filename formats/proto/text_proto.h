@@ -11,8 +11,8 @@
 
 namespace ringscope {
 
-/// A message in protobuf's text format, read without a schema: fields that are not asked for are
-/// there and do no harm.
+/// A message in protobuf's text format, read without a schema: fields that are not asked for
+/// are ignored.
 struct TextMessage {
   struct Field;
 

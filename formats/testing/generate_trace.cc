@@ -16,7 +16,7 @@ namespace ringscope::testing {
 namespace {
 
 constexpr uint64_t kStartNs = 1'000'000'000'000;
-constexpr uint64_t kMonotonicLag = 5'000'000'000;  // of CLOCK_MONOTONIC behind CLOCK_BOOTTIME
+constexpr uint64_t kMonotonicLag = 5'000'000'000;  // CLOCK_BOOTTIME less CLOCK_MONOTONIC
 constexpr size_t kBlock = size_t{256} << 10;
 constexpr uint32_t kFirstSequence = 2;
 

@@ -15,7 +15,7 @@
 
 namespace ringscope::testing {
 
-/// Where the test data is; the build says so (RS_TESTDATA).
+/// Where the test data is; set by the build (RS_TESTDATA).
 inline std::filesystem::path TestdataPath(std::string_view relative) {
   return std::filesystem::path(RS_TESTDATA) / relative;
 }

@@ -13,7 +13,7 @@
 namespace ringscope {
 namespace {
 
-/// Where a packet's appended fields begin, while its fields go by: the service appends uid,
+/// Where a packet's appended fields begin, as its fields are read: the service appends uid,
 /// sequence id, then perhaps pid, machine id and loss bits, in this order, and nothing follows.
 class AppendedFields {
  public:

@@ -218,7 +218,7 @@ TEST(Trace_Reader, EmptyFileHasNoPackets) {
   EXPECT_TRUE(trace.packets.empty());
 }
 
-/// A real trace, and what trace processor says of it.
+/// A real trace, and what trace processor reports of it.
 class TraceOfCapture : public ::testing::TestWithParam<const char*> {
  protected:
   /// The value of a counter, summed over the buffers; rows with 0 are left out there.

@@ -36,7 +36,7 @@ class TraceFraming {
     size_t size;
   };
 
-  /// Whether the window has that many bytes. A source that fails is used as far as it came.
+  /// Whether the window has that many bytes. A source that fails is used up to the failure.
   bool Has(size_t size);
   /// Of the field at the window's front.
   Result<Extent> ExtentOf(size_t tag_size, uint8_t type) const;

@@ -92,7 +92,7 @@ Status TraceImport::Add(const TracePacket& packet) {
       return {};
     }
   }
-  if (content.empty()) {  // a buffer gives back none either
+  if (content.empty()) {  // a buffer returns none either
     ++report_.empty;
     return {};
   }

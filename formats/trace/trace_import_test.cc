@@ -143,7 +143,7 @@ TEST(TraceImport, LostState_MakesTheDefaultClockUnknown) {
   const Imported imported =
       Import(Packet(Uint(13, kCleared) + Nested(59, Uint(58, 64)) + own_clock + Trusted(7)) +
              step(0) + step(0) + step(65) + step(0) + Event(8, 2000, "b"));
-  EXPECT_EQ(imported.report.untimed, 3u) << "the snapshot, and two steps behind the loss";
+  EXPECT_EQ(imported.report.untimed, 3u) << "the snapshot, and two steps after the loss";
   EXPECT_EQ(imported.report.late, 0u);
   EXPECT_EQ(imported.times.front(), 1005u);
 }
@@ -208,7 +208,7 @@ TEST(TraceImport, LossesThatTheTraceReports_AreGaps) {
   EXPECT_EQ(imported.report.gaps, 2u);
   EXPECT_EQ(imported.report.counted_losses, 2u);
   EXPECT_THAT(imported.records, ::testing::Contains("buffer 0 65536 ring_buffer ''"))
-      << "the size that the statistics tell";
+      << "the size that the statistics report";
 }
 
 TEST(TraceImport, FieldsOfTheService_AreTakenOutWhereverTheyStand) {

@@ -9,7 +9,7 @@ namespace {
 /// trusted_packet_sequence_id of packets that ringscope itself writes: far from those that a
 /// service assigns, which count from 1.
 constexpr uint32_t kOwnSequenceId = 0x52530000;
-/// Numbers of tracks count from here, so that they meet no other's in a trace that is joined.
+/// Numbers of tracks count from here, so that they differ from others' in a joined trace.
 constexpr uint64_t kFirstTrack = 0x72696E6700000000;
 
 enum EventType : uint64_t { kSliceBegin = 1, kSliceEnd = 2, kInstant = 3, kCounterEvent = 4 };

@@ -122,7 +122,7 @@ class Reporter : public EngineObserver {
 };
 
 struct Buffer {
-  std::unique_ptr<Reporter> reporter;  // if ringscope listens
+  std::unique_ptr<Reporter> reporter;  // if ringscope has an observer
   std::unique_ptr<Engine> engine;
   std::vector<Patch> patches;           // scratch
   std::vector<ringscope_slice> slices;  // of the packet returned last
