@@ -87,7 +87,7 @@ Command ImportCommand() {
           "without a header gets one that marks it as imported. A Perfetto trace, plain or "
           "compressed, becomes a log as if its packets had been committed at their timestamps, in "
           "chunks of 4 KiB; what the trace lost is also missing in the log. If anything fails, no "
-          "output file is left behind.",
+          "output file is left.",
           {{"ringscope import session.ops.jsonl.zst -o session.tblog",
             "Make a commit log from a text of operations"},
            {"ringscope import trace.pftrace -o trace.tblog",

@@ -1,4 +1,4 @@
-/* A small buffer behind the plug-in interface, in C: it keeps whole fragments in the order in which
+/* A small buffer with the plug-in interface, in C: it keeps whole fragments in the order in which
  * they came, and never wraps. Compiled several times, with RS_FAULT set to one of the faults below,
  * it is the plug-in that ringscope must refuse or survive. Also shows that plugin_abi.h is C11. */
 #include <ringscope/plugin_abi.h>

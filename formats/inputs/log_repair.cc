@@ -58,7 +58,7 @@ class Copier {
     const uint64_t unlisted = log_.damage_count() - log_.damage().size();
     if (unlisted > unlisted_) {
       RecorderGap gap;
-      gap.reason = fmt::format("further damage in the log that this is a copy of ({} pieces)",
+      gap.reason = fmt::format("further damage in the log that this is a copy of ({} places)",
                                unlisted - unlisted_);
       unlisted_ = unlisted;
       RS_RETURN_IF_ERROR(WriteGap(std::move(gap), until_ns));

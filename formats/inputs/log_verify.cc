@@ -161,7 +161,7 @@ class FileChecker : public CommitLogObserver {
     if (damaged) return;
     if (index->records != next_number_) {
       Find(frame.offset,
-           fmt::format("the index says {} records, there are {}", index->records, next_number_));
+           fmt::format("the index has {} records, the file has {}", index->records, next_number_));
     }
     if (counter_.unknown_records() > unknown_before_) return;  // they count, unknown how
     const std::vector<SessionSummary> sessions = sessions_.Sessions();

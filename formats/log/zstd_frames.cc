@@ -82,7 +82,7 @@ class ZstdFrameReader::Decompressor {
       return std::nullopt;
     }
     if (got != content_size) {
-      *problem = fmt::format("the frame holds {} bytes, its header says {}", got, content_size);
+      *problem = fmt::format("the frame holds {} bytes, its header states {}", got, content_size);
       return std::nullopt;
     }
     return Bytes(content_.bytes.get(), got);
