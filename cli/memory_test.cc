@@ -102,7 +102,7 @@ TEST_P(MemoryTest, StaysWithinItsBound) {
   EXPECT_LE(peak, bound);
 }
 
-// A trace that comes sequence by sequence is larger than what is sorted in memory.
+// A trace that is ordered by sequence is larger than what is sorted in memory.
 TEST(ImportMemoryTest, StaysWithinItsBound) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer's own memory would be measured";
   testing::GeneratedTrace trace;

@@ -177,7 +177,7 @@ TEST_F(RecordProcess, FullDisk_EndsTheLogAndNotTheSession) {
   EXPECT_EQ(std::ranges::count(Messages(), '\n'), 1);
 }
 
-// A pipe that nobody reads is a disk that takes nothing.
+// A pipe that is not read is like a disk that accepts nothing.
 TEST_F(RecordProcess, SlowDisk_LeavesAGapAndSaysSo) {
   ASSERT_EQ(::mkfifo(log_.c_str(), 0600), 0);
   record::UniqueFd reader(::open(log_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));

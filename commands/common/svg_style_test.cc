@@ -9,7 +9,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Viewers that know no CSS variables draw everything black where they are used.
+// Viewers that do not support CSS variables draw everything black where they are used.
 TEST(SvgStyle, Colours_AreInTheRulesThemselves) {
   const std::string style = SvgStyle(".mine { fill: var(--lost); stroke-width: 3; }\n");
   EXPECT_THAT(style, Not(HasSubstr("var(")));

@@ -107,7 +107,7 @@ TEST(Graph, Svg_IsWellFormedAndSelfContained) {
       EXPECT_THAT(svg, Not(HasSubstr("url(")));
       EXPECT_THAT(svg, Not(HasSubstr("@import")));
       EXPECT_THAT(svg, HasSubstr("prefers-color-scheme: dark"));
-      // One group for each item, with its story.
+      // One group for each item, with its description.
       const size_t items = full || count == 10 ? static_cast<size_t>(count) : 11u;
       EXPECT_EQ(CountOf(svg, "<g><title>"), items);
     }

@@ -124,7 +124,7 @@ TEST(LogQueue, Idle_MakesSafeWhatItHas) {
   EXPECT_EQ(records, 2u);
 }
 
-// A pipe that nobody reads is a disk that takes nothing.
+// A pipe that is not read is like a disk that accepts nothing.
 TEST(LogQueue, Full_DropsCommitsAndSaysSo) {
   const TempFolder folder;
   const std::string pipe = folder.File("pipe");

@@ -128,7 +128,7 @@ TEST(Stats, NothingLost_IsClean) {
 }
 
 TEST(Stats, Loss_IsANotice) {
-  // A patch for a chunk that never came.
+  // A patch for a chunk that was never committed.
   const std::string log = std::string(kPlain) +
                           R"({"op":"patch","producer":1,"writer":1,"chunk":9,)"
                           R"("patches":[{"offset":0,"data":"00000000"}]})"

@@ -113,7 +113,7 @@ TEST_F(EventLoopTest, SetEvents_ReportsErrors) {
   EXPECT_FALSE(watch.SetEvents(EPOLLIN));
 }
 
-// What it is watched by stays readable: the loop must not come back for it again and again.
+// What it is watched by stays readable: the loop must not be woken up for it again and again.
 TEST_F(EventLoopTest, ChildThatEnded_IsNotWatchedAnyMore) {
   const auto child = ChildProcess::Start({"sh", "-c", "exit 3"}, {}).value();
   std::vector<std::string> endings;

@@ -29,7 +29,7 @@ struct FakeServiceOptions {
 };
 
 /// A tracing service as producers see it: it makes their shared memory, takes their chunks out of
-/// it and frees them, applies patches, acknowledges what wants a reply, and can ask for flushes.
+/// it and frees them, applies patches, acknowledges what needs a reply, and can ask for flushes.
 /// One thread. What it handles is kept as text, in order.
 class FakeService {
  public:

@@ -20,7 +20,7 @@ namespace ringscope::testing {
 class MemoryLog : public record::RecordSink {
  public:
   void Append(OpBody body) override;
-  /// Waits until so many records of a kind are there. @return false: they do not come
+  /// Waits until so many records of a kind are there. @return false: they do not arrive
   template <typename Kind>
   bool WaitFor(size_t count = 1) {
     return WaitUntil([&] { return CountLocked<Kind>() >= count; });

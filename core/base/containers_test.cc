@@ -56,7 +56,7 @@ class Random {
   std::mt19937 random_{7};
 };
 
-/// Where the next item goes, of so many that are there.
+/// Where to insert the next item among so many.
 using NextPlace = std::function<uint32_t(uint32_t size, Random& random)>;
 
 // Insertions in any order, and those that the gap is made for: all near one place, at two places in

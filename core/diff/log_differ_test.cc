@@ -191,7 +191,7 @@ TEST(LogDiffer, LaterReturn_IsOneDifference) {
   const Request again = Request(1).Move(1, Chunk(1, 1, 0).Whole(8, 'a').Whole(8, 'b').Incomplete());
   const Request after = Request(1).Move(1, Chunk(1, 1, 1).Whole(8, 'c'));
   const Request complete = Request(1).Move(1, Chunk(1, 1, 0).Whole(8, 'a').Whole(8, 'b'));
-  // v54 takes the second scrape for a completion: it reads on in the next chunk at once.
+  // v54 takes the second scrape for a completion: it continues in the next chunk at once.
   const LogDiff result =
       DiffOf(Engines("v2@54", "v2@55"), {BufferOp(1), scraped.op(), again.op(), after.op(),
                                          DiffReadOp(), complete.op(), DiffReadOp()});

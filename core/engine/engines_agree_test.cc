@@ -30,7 +30,7 @@ TEST_P(EnginesAgree, OnRandomStreams) {
 
 // Things that such streams brought up, and that set limits to the claims.
 
-// [ c1: ->b8 | c9 | d10 ], of which c9 is read; then comes [ c0: a20-> ].
+// [ c1: ->b8 | c9 | d10 ], of which c9 is read; then [ c0: a20-> ] is committed.
 TEST(EnginesDisagree, ChunkThatComesLate_JoinsWhatIsLeftOfTheNextInV1Alone) {
   const auto read_one_then_all = [](const char* engine) {
     auto buffer = On(engine, 4096);
@@ -57,7 +57,7 @@ TEST(EnginesDisagree, EmptyPacket_TakesTheFlagOfALossInV1Alone) {
   EXPECT_THAT(read_twice("v2@58"), Packets("c9!orphan_continuation"));
 }
 
-// [ c0 ] came, c1 did not, [ c2: a20 | b12-> ] waits for its rest: the gap is flagged in each pass.
+// [ c0 ], no c1, [ c2: a20 | b12-> ] which waits for its rest: the gap is flagged in each pass.
 TEST(EnginesDisagree, AGapIsFlaggedInEachPass_WhileTheChunkAfterItStays) {
   auto buffer = On("v2@58", 4096);
   buffer.Commit(testing::Chunk(1, 1, 0).Whole(5, 'z'));
@@ -85,7 +85,7 @@ TEST(EnginesDisagree, PatchedSizes_MakePacketsOfFragmentsThatV55Keeps) {
   EXPECT_THAT(read("v2@56"), Packets("c990", "d1500"));
 }
 
-// A scrape that saw no whole fragment counts as consumed: nobody needs to have read it.
+// A scrape that saw no whole fragment counts as consumed, although no read returned it.
 TEST(EnginesDisagree, ScrapeOfNothing_IsRelocatedWithoutARead) {
   for (const char* engine : {"v2@57", "v2@58"}) {
     auto buffer = On(engine, 4096);

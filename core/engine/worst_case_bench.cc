@@ -123,7 +123,7 @@ void BM_GrowsPacket(benchmark::State& state) {
       const int flags = (i > 0 ? kFirstContinues : 0) | (i + 1 < chunks ? kLastContinues : 0);
       engine->Commit(Chunk(0, i, payload, static_cast<uint8_t>(flags)));
     }
-    if (ReadAll(*engine) != 1) state.SkipWithError("the packet did not come out");
+    if (ReadAll(*engine) != 1) state.SkipWithError("the packet was not returned");
   }
   state.counters["ns_per_chunk"] =
       benchmark::Counter(static_cast<double>(state.iterations()) * chunks * 1e-9,
@@ -141,7 +141,7 @@ void BM_GrowsStalled(benchmark::State& state) {
   uint32_t n = 0;
   for (auto _ : state) {
     engine->Commit(Chunk(1, n++, payload));
-    if (ReadAll(*engine) != 1) state.SkipWithError("the other sequence's packet did not come out");
+    if (ReadAll(*engine) != 1) state.SkipWithError("the other sequence's packet was not returned");
     // Before the buffer wraps and takes the stalled ones.
     if (engine->stats().write_wrap_count > 0) state.SkipWithError("the buffer is too small");
   }
@@ -165,7 +165,7 @@ void BM_GrowsOpenPacket(benchmark::State& state) {
   ReadAll(*engine);
   for (auto _ : state) {
     commit();
-    if (ReadAll(*engine) != 0) state.SkipWithError("a packet that is not whole came out");
+    if (ReadAll(*engine) != 0) state.SkipWithError("a packet that is not whole was returned");
   }
 }
 BENCHMARK(BM_GrowsOpenPacket)

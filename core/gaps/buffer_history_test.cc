@@ -26,7 +26,7 @@ TEST(BufferHistory, Read_IsTheFirstFromARecordOn) {
   BufferHistory history;
   history.AddCommit(1, Name(kOne, 0), 100);
   history.AddRead(2);
-  history.AddRead(3);  // nothing came in between: the same to all
+  history.AddRead(3);  // nothing was committed in between: the same answer
   history.AddCommit(4, Name(kOne, 1), 100);
   EXPECT_EQ(history.BytesAtReadFrom(1), 100u);
   EXPECT_EQ(history.BytesAtReadFrom(3), 100u);

@@ -238,7 +238,7 @@ TEST(Gaps, Aborted_FlagsAPacketBeforeIt) {
   EXPECT_EQ(sequence.gaps.size(), 1u);
 }
 
-// Chunk 1 never comes: what begins in chunk 0 has no end.
+// Chunk 1 is never committed: what begins in chunk 0 has no end.
 TEST(Gaps, NeverCommitted_CallsForAFlush) {
   Story story("v2@58");
   story.Commit(Chunk(1, 1, 0).Begins(20, kFillGaps))
@@ -279,7 +279,7 @@ TEST(Gaps, RefusedByValidation_TakesTheFlagWithIt) {
   EXPECT_FALSE(gap.next);
 }
 
-// A gap much longer than what is counted chunk by chunk: its culprits come in blocks.
+// A gap much longer than what is counted chunk by chunk: its culprits are summed up in blocks.
 TEST(Gaps, LongGap_CulpritsAddUp) {
   Story story("v2@58");
   constexpr uint32_t kChunks = 20000;

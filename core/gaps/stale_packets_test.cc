@@ -59,7 +59,7 @@ TEST(StalePackets, OtherClock_IsResolvedByASnapshot) {
   StalePackets stale(5 * kStaleSecond);
   const Chunk before = With(0, {Packet(10 * kStaleSecond, kMonotonic)});
   stale.AddChunk(kStaleBuffer, before.commit(), 100 * kStaleSecond);
-  EXPECT_TRUE(stale.Result().empty());  // nobody knows that clock yet
+  EXPECT_TRUE(stale.Result().empty());  // that clock is not known yet
   std::string snapshot;
   AppendClock(snapshot, kBootTime, 90 * kStaleSecond);
   AppendClock(snapshot, kMonotonic, 10 * kStaleSecond);

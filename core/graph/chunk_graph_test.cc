@@ -186,7 +186,7 @@ TEST(ChunkGraph, V1_KeepsChunksThatWerePartlyRead) {
   EXPECT_THAT(Story(graph), ElementsAre("#2 partly_read", "#3 read"));
 }
 
-// A scraped chunk is read as far as it goes; completed, it moves to the write cursor.
+// A scraped chunk is read as far as possible; completed, it moves to the write cursor.
 TEST(ChunkGraph, RecommitsAndRelocations_AreTheSameChunk) {
   const SequenceGraph graph =
       Log()

@@ -80,7 +80,7 @@ class Scene {
     EXPECT_TRUE(replay_.Apply(timed));
     return *this;
   }
-  /// Closes the accounts; all entries in the order in which they came.
+  /// Closes the accounts; all entries in the order of their reports.
   std::vector<std::string> Accounts() {
     EXPECT_TRUE(replay_.Drain());
     EXPECT_EQ(ledger_.Check(), "");
@@ -210,7 +210,7 @@ TEST_P(LedgerTest, WriterDropped_IsOnePacketOfTheFragmentsSeen) {
                                                      "1:1#0.0 20B readable/none"));
 }
 
-// [ c0: a12-> ] and [ c2: b8 ]: the chunk between them never came.
+// [ c0: a12-> ] and [ c2: b8 ]: the chunk between them was never committed.
 TEST_P(LedgerTest, Cut_AChunkWasNeverCommitted) {
   Scene scene(GetParam());
   scene.Commit(Chunk(1, 1, 0).Begins(12, 'h')).Commit(Chunk(1, 1, 2).Ends(6, 'x').Whole(8, 'p'));
@@ -254,7 +254,7 @@ TEST(LedgerV2Test, BufferBug_AllFragmentsWereThere) {
   EXPECT_EQ(scene.totals().own_fault, (FateCount{1, 20}));
 }
 
-// V1 knows nothing of a chunk that has left the buffer: it comes out again.
+// V1 does not remember a chunk that has left the buffer: its packets are returned again.
 TEST(LedgerV1Test, Duplicates_AfterARescrape) {
   Scene scene("v1");
   const Chunk scraped = Chunk(1, 1, 0).Whole(20, 'h').Whole(2000, 'p').Incomplete();

@@ -142,7 +142,7 @@ TEST(LostPackets, SentAgain_ComesOnce) {
               ElementsAre("1:1 a9", "1:1 a18"));
 }
 
-// However long the log, only what the ledger may still speak of is kept.
+// However long the log, only what the ledger may still report is kept.
 TEST(LostPackets, Kept_IsBounded) {
   std::vector<Request> requests;
   constexpr uint32_t kChunks = 30'000;

@@ -26,7 +26,7 @@ using testing::Request;
 constexpr BufferId kFreed{1};
 constexpr BufferId kOpen{2};
 
-/// Buffer 1 is read once, takes one more chunk, and is freed; then comes a chunk that is too late.
+/// Buffer 1 is read once, takes one more chunk, and is freed; then a chunk is committed too late.
 class Story {
  public:
   Story() {

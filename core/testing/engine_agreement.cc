@@ -64,8 +64,7 @@ void EngineAgreement::Note(const RandomStream::Step& step) {
 /// Packets are those that were written: with the writer's bytes and identity, at their place. They
 /// are returned once, in order, and nothing is missing before one without a flag.
 std::string EngineAgreement::CheckWritten(EngineLane& lane) {
-  // What an engine forgets of a chunk that was read, it can return again when the chunk comes
-  // again.
+  // What an engine forgets of a chunk that was read, it can return again after a re-commit.
   const bool is_v1 = lane.name == "v1";
   const bool forgets_reads = is_v1 || lane.name == "v2@54" || lane.name == "v2@55";
   const bool once = !(forgets_reads && traits_.scrapes);
@@ -129,8 +128,7 @@ std::string EngineAgreement::CheckReleases() {
   }
 
   if (traits_.fits && written_ != nullptr) {
-    // Where no space is needed, releases before v56 clear none in vain; but they flag what comes
-    // again.
+    // Where no space is needed, releases before v56 clear none either; but they flag re-commits.
     const Flags flags = traits_.scrapes ? Flags::kApart : Flags::kWhetherSet;
     if (std::string wrong = SameStep(v56, v55, flags); !wrong.empty()) return wrong;
   }
@@ -165,8 +163,8 @@ std::string EngineAgreement::Finish() {
   return "";
 }
 
-/// Where there is space for everything, nothing is overwritten, and all that was committed comes
-/// out: the same packets of each sequence from every engine.
+/// Where there is space for everything, nothing is overwritten, and all that was committed is
+/// returned: the same packets of each sequence by every engine.
 std::string EngineAgreement::CheckNothingLost(EngineLane& lane) {
   const BufferStats& stats = lane.stats;
   if (stats.chunks_overwritten + stats.padding_bytes_written + stats.padding_bytes_cleared +

@@ -13,8 +13,8 @@
 
 namespace ringscope::testing {
 
-/// Puts one stream through all engines at once, and holds them to what is true of each and to what
-/// they have in common. The claims are next to their checks.
+/// Puts one stream through all engines at once, and checks what is true of each and what they
+/// have in common. The claims are next to their checks.
 class EngineAgreement {
  public:
   using Written = std::map<SequenceKey, WrittenSequence>;
@@ -29,7 +29,7 @@ class EngineAgreement {
   std::string Finish();
 
  private:
-  /// How far one lane has come in one sequence.
+  /// The progress of one lane in one sequence.
   struct Progress {
     std::set<std::pair<uint32_t, uint32_t>> returned;  // places, as in WrittenSequence
     std::optional<std::pair<uint32_t, uint32_t>> last;

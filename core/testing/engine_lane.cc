@@ -198,7 +198,7 @@ std::string EngineLane::Check() {
   // Up to v55, chunks that were read out and wait for their writer count as overwritten, too. V1
   // can count a chunk as read more than once.
   if (name == "v1" || name == "v2@54" || name == "v2@55") return "";
-  // A chunk can be read again once more of it came.
+  // A chunk can be read again once more of it is committed.
   if (stats.chunks_read + stats.chunks_overwritten > stats.chunks_written + stats.chunks_rewritten)
     return "more chunks were read and overwritten than came";
   if (stats.chunks_rewritten == 0 &&

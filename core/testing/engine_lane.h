@@ -12,7 +12,7 @@
 
 namespace ringscope::testing {
 
-/// A packet that came out, kept.
+/// A copy of a returned packet.
 struct Seen {
   SequenceKey sequence;
   Identity identity;

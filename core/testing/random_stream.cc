@@ -215,7 +215,7 @@ void RandomStream::AddPatches(Writer& writer, BuiltChunk& chunk, uint32_t part_s
   writer.due.push_back(std::move(due));
 }
 
-/// The chunk never comes: nor does any packet with a part in it.
+/// The chunk is never committed, so no packet with a fragment in it is complete.
 void RandomStream::Lose(Writer& writer, const BuiltChunk& chunk) {
   WrittenSequence& sequence = written_[writer.key];
   const uint32_t steps = Distance(sequence.first_chunk, chunk.id);

@@ -52,7 +52,7 @@ struct StreamTraits {
   bool jumps_ids = false;         // by 2^29 to 2^31 steps, and back (hostile streams only)
 };
 
-/// A packet that a writer of a correct stream wrote, as it must come out.
+/// A packet that a writer of a correct stream wrote, as it must be returned.
 struct WrittenPacket {
   ChunkId last_chunk{};
   std::string content;
@@ -108,7 +108,7 @@ class RandomStream {
     ChunkId next_chunk{};
     // The packet that continues in the next chunk.
     bool in_packet = false;
-    bool is_broken = false;  // a part of it never comes
+    bool is_broken = false;  // a fragment of it is never committed
     std::pair<uint32_t, uint32_t> place;
     std::string content;
     size_t written = 0;  // bytes of it that are in chunks

@@ -33,7 +33,7 @@ Answers AnswersOf(const std::string& engine, const std::string& name) {
     const std::string kind = event["event"];
     answers.reads |= kind == "read_done";
     if (kind == "stats") answers.counters.push_back(event["stats"]);
-    // With the ends of passes, as a packet may only come out at another moment.
+    // With the ends of passes, as a packet may only be returned at another moment.
     if (kind == "packet" || kind == "clone_packet" || kind == "patch" || kind == "read_done")
       answers.results.emplace_back(line);
   }

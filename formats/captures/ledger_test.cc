@@ -1,5 +1,5 @@
 // The ledger over everything that testdata holds: each packet has one fate, the fates add up, and
-// what was read is what came out.
+// what was read is what was returned.
 
 #include "core/ledger/ledger.h"
 

@@ -1,4 +1,4 @@
-// What comes out of the buffers, and what they lost, is together what was written: over all
+// What the buffers returned and what they lost is together what was written: over all
 // captures, at several sizes.
 
 #include "core/ledger/lost_packets.h"

@@ -42,7 +42,7 @@ std::string Difference(const SweepRow& fast, const SweepRow& slow) {
   compare("unread", Text(fast.unread), Text(slow.unread));
   compare("overwritten", fast.overwritten.packets, slow.overwritten.packets);
   compare("discarded", fast.discarded.packets, slow.discarded.packets);
-  // Fragments that come after newer ones were lost are not added to their packet.
+  // Fragments that are committed after newer ones were lost are not added to their packet.
   const auto far_apart = [](uint64_t a, uint64_t b) {
     return std::max(a, b) - std::min(a, b) > 64;
   };

@@ -50,7 +50,7 @@ Span FrameOf(const std::string& log, size_t k) {
   return {offsets[k], offsets[k + 1] - offsets[k]};
 }
 
-/// Which of `ops`' records came back, by their numbers; each must be equal to the original.
+/// Which of `ops`' records were read back, by their numbers; each must be equal to the original.
 std::vector<uint64_t> Survivors(const ReadBack& back, const OpList& ops) {
   for (size_t i = 0; i < back.ops.size(); ++i) {
     EXPECT_LT(back.numbers[i], ops.size());

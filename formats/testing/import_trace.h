@@ -48,7 +48,7 @@ inline std::string Describe(const Op& op) {
       op.body);
 }
 
-/// What came of an import.
+/// The result of an import.
 struct Imported {
   std::string log;
   std::vector<std::string> records;

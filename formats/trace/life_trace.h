@@ -30,7 +30,7 @@ class Lanes {
   uint32_t size_ = 0;
 };
 
-/// Writes the life of the buffers as a Perfetto trace: a slice for each chunk from its commit until
+/// Writes the buffers over time as a Perfetto trace: a slice for each chunk from its commit until
 /// it leaves its buffer, losses, evictions, reads, flushes, and counters. Give it to the replay as
 /// a listener and as that of the accounts; then Finish. In the file, what happens comes in the
 /// order of time, but for losses, which come when they are certain.

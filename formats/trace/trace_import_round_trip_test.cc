@@ -1,4 +1,4 @@
-// A trace, imported and replayed in a buffer that holds everything, comes back.
+// A trace, imported and replayed in a buffer that holds everything, is unchanged.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
