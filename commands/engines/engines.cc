@@ -178,7 +178,7 @@ Result<ExitCode> ExplainEngine(const std::string& name, const std::string& forma
       report.Data("predecessor", Json());
       report.Print("\n" +
                    Wrap("It is the first release of V2: 'ringscope engines --explain v1' "
-                        "explains what sets V2 apart from V1.",
+                        "explains how V2 differs from V1.",
                         0) +
                    "\n");
     }

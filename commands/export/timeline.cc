@@ -75,7 +75,7 @@ Result<ExitCode> RunTimeline(const TimelineArgs& args, Context& context) {
 Command TimelineCommand() {
   return {"timeline",
           "Explain",
-          "Draw the life of the buffers as a Perfetto trace",
+          "Draw the buffers over time as a Perfetto trace",
           "Replays like 'ringscope replay' and writes a trace about the buffers themselves, for "
           "the Perfetto UI and trace processor. Below each producer are its sequences, with a "
           "slice for each chunk from its commit until it is read or evicted, an arrow from the "

@@ -133,7 +133,7 @@ Command CompleteCommand() {
           "",
           "Print the words that can follow on a command line",
           "Completes the last WORD. Prints a line for each word that can replace it: the word, and "
-          "after a tab its description. A line ':files' stands for names of files.",
+          "after a tab its description. A line ':files' means names of files.",
           {},
           Bind(SetUpComplete, RunComplete),
           {.notice = nullptr}};

@@ -96,7 +96,7 @@ Result<ExitCode> RunMerge(const MergeArgs& args, Context& context) {
     return Merge(args, context);
   } catch (const JsonError& error) {  // a key that is missing, or of another type
     return Fail(ErrorCode::kCorrupt,
-                fmt::format("a result does not have what it should: {}", error.what()), {},
+                fmt::format("a result does not have the expected content: {}", error.what()), {},
                 "make the results with this version of ringscope");
   }
 }

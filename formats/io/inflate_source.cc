@@ -46,7 +46,7 @@ class InflateSource : public ByteSource {
         return Fail(ErrorCode::kCorrupt,
                     fmt::format("zlib cannot decompress this: {}",
                                 stream_.msg != nullptr ? stream_.msg : "damaged"),
-                    Here(), "the file is damaged, or is not what it seems");
+                    Here(), "the file is damaged, or has another format");
       }
     }
     return space - stream_.avail_out;

@@ -60,7 +60,7 @@ class StreamingZstdSource : public ZstdSource {
       if (ZSTD_isError(left)) {
         return Fail(ErrorCode::kCorrupt,
                     fmt::format("zstd cannot decompress this: {}", ZSTD_getErrorName(left)),
-                    Where{path(), offset, {}}, "the file is damaged, or is not what it seems");
+                    Where{path(), offset, {}}, "the file is damaged, or has another format");
       }
       inside_frame_ = left != 0;
       pending_output_ = output.pos == output.size && inside_frame_;

@@ -24,7 +24,7 @@ constexpr std::array<FateMeaning, kFates> kFateMeanings = {{
     {Fate::kOverwritten, "evicted before it was read"},
     {Fate::kDiscarded, "refused by the buffer or by the service"},
     {Fate::kWriterDropped, "aborted by its writer"},
-    {Fate::kCut, "a chunk of it was never committed, or the buffer gave it up half-way"},
+    {Fate::kCut, "a chunk of it was never committed, or the buffer abandoned it"},
     {Fate::kCorrupted, "its bytes, or its chunk's, break the rules of the shared-memory ABI"},
     {Fate::kIncomplete, "not finished by its writer when the log ends"},
     {Fate::kInvalid, "returned, and then refused by the service's validation"},
