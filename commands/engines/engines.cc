@@ -130,7 +130,7 @@ struct Half {
   const char* key;
 };
 
-/// The differences that came with an engine, as the array `key`.
+/// The differences that an engine introduced, as the array `key`.
 void ReportNotes(Report& report, std::string_view key, const std::string& engine,
                  const Half& before, const Half& since) {
   report.Data(key, Json::array());

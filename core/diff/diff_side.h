@@ -39,7 +39,7 @@ struct PatchResult {
   friend bool operator==(const PatchResult&, const PatchResult&) = default;
 };
 
-/// One side of a comparison: a replay under watch. Collects what comes out record by record, and
+/// One side of a comparison: a replay under watch. Collects what it returns record by record, and
 /// keeps what is needed to explain why something did not.
 class DiffSide : public ReplayListener {
  public:
@@ -48,7 +48,7 @@ class DiffSide : public ReplayListener {
 
   Status Apply(const Op& op, uint64_t number);
   Status Finish() { return replay_.Finish(); }
-  /// Forgets what came out so far.
+  /// Forgets the packets returned so far.
   void StartRecord();
   /// A new buffer has taken the id of an earlier one: forgets what is known of that.
   void ForgetBuffer(BufferId buffer);

@@ -167,13 +167,13 @@ struct Divergence {
 struct DiffCounts {
   std::array<uint64_t, kDifferenceKinds> by_kind{};
   uint64_t matched = 0;        // packets that both sides returned
-  uint64_t across_order = 0;   // packets that come in another order relative to other sequences
+  uint64_t across_order = 0;   // packets in another order relative to other sequences
   uint64_t patches = 0;        // patch results compared
   uint64_t clone_packets = 0;  // of the matched ones, those of clones
 
   uint64_t& operator[](DifferenceKind kind) { return by_kind[static_cast<size_t>(kind)]; }
   uint64_t operator[](DifferenceKind kind) const { return by_kind[static_cast<size_t>(kind)]; }
-  /// Differences in what came out: everything but counters and the order across sequences.
+  /// Differences in the results: everything but counters and the order across sequences.
   uint64_t results() const;
 };
 
@@ -202,7 +202,7 @@ struct LogDiff {
   std::vector<BufferDiff> buffers;
   Both<ServiceStats> service;
   DiffCounts counts;
-  std::optional<Divergence> first;          // in what came out
+  std::optional<Divergence> first;          // in the results
   std::optional<Divergence> first_counter;  // in a counter
   /// Where the order across sequences first differs.
   std::optional<LogMoment> first_across_order;
@@ -214,7 +214,7 @@ struct LogDiff {
   }
   /// Nothing at all differs.
   bool Same() const;
-  /// What came out is the same: packets, their order, loss bits, patch results.
+  /// The results are the same: packets, their order, loss bits, patch results.
   bool SameResults() const;
 };
 

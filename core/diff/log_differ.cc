@@ -89,7 +89,7 @@ class LogDiffer::Impl {
     ComparePatches();
     ComparePackets();
     CompareCounters();
-    // Of a side that does not report what it holds, everything may still come.
+    // A side that does not report what it holds may still return everything.
     const bool both_report = a_.reports_events() && b_.reports_events();
     chunks_.DropGone([&](const ChunkAt& chunk) {
       if (both_report) Settle(chunk);
@@ -206,7 +206,7 @@ class LogDiffer::Impl {
                             .moment = moment,
                             .written = Written(side, packet),
                             .is_first = false};
-    // A clone is read once, so that nothing can come later; and a packet returned again is settled
+    // A clone is read once, so that nothing can follow; and a packet returned again is settled
     // too.
     if (packet.place.clone != 0 || packet.again) return Lose(outstanding);
     if (result_.same_reads && !result_.first) {
@@ -278,7 +278,7 @@ class LogDiffer::Impl {
     Note(OnlyIn(outstanding.side), std::move(missing));
   }
 
-  /// No side holds the chunk any more: what is outstanding of it can not come.
+  /// No side holds the chunk any more: what is outstanding of it cannot be returned.
   void Settle(const ChunkAt& chunk) {
     const auto found = outstanding_.find(chunk);
     if (found == outstanding_.end()) return;
@@ -286,7 +286,7 @@ class LogDiffer::Impl {
     outstanding_.erase(found);
   }
 
-  /// All that is outstanding of the chunks that `selects` is true for can not come any more.
+  /// All that is outstanding of the chunks that `selects` is true for cannot be returned any more.
   template <typename Selects>
   void SettleWhere(Selects selects) {
     std::vector<const Outstanding*> lost;
@@ -306,7 +306,7 @@ class LogDiffer::Impl {
     std::erase_if(outstanding_, [&](const auto& entry) { return selects(entry.first); });
   }
 
-  /// A new buffer has this id: nothing of an earlier one can come any more.
+  /// A new buffer has this id: nothing of an earlier one can be returned any more.
   void ForgetBuffer(BufferId buffer) {
     SettleWhere([&](const ChunkAt& chunk) { return chunk.buffer == buffer; });
     chunks_.DropBuffer(buffer);

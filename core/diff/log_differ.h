@@ -21,12 +21,12 @@ struct DiffOptions {
 };
 
 /// Compares two replays of one session, in lock-step: each record goes into both sides, and what
-/// comes out is matched by place. One pass; memory: both sides' buffers, O(chunks held), and what
+/// is returned is matched by place. One pass; memory: both sides' buffers, O(chunks held), and what
 /// one record makes them return.
 ///
-/// If both sides are read at the same moments, a packet that comes out after different records is
+/// If both sides are read at the same moments, a packet that is returned after different records is
 /// a difference ("moved"), and the order across sequences is compared within each record. If not,
-/// both are left out: a packet that came out on one side counts as missing on the other when
+/// both are left out: a packet that one side returned counts as missing on the other when
 /// neither holds its chunk any more, or at the end.
 class LogDiffer {
  public:

@@ -27,7 +27,7 @@ struct DivergenceSignature {
   friend bool operator==(const DivergenceSignature&, const DivergenceSignature&) = default;
 };
 
-/// Of a comparison's first divergence: in what came out, else in a counter, else in the order.
+/// Of a comparison's first divergence: in the results, else in a counter, else in the order.
 /// @return nullopt: nothing differs
 std::optional<DivergenceSignature> SignatureOf(const LogDiff& result);
 

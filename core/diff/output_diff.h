@@ -13,7 +13,7 @@
 
 namespace ringscope {
 
-// What came out of a session, as a file of events or a trace has it, and how two of these compare.
+// The results of a session, as a file of events or a trace has it, and how two of these compare.
 // Nothing is known of packets' places in the log: they are matched by content.
 
 /// A packet in an output.

@@ -29,7 +29,7 @@ std::vector<StoredOp> SplitCommits(const std::vector<StoredOp>& ops);
 
 /// Variants of a record that contain less, the smallest first: a chunk with fewer or smaller
 /// fragments, or with fragments that are filled with bytes without meaning; a smaller buffer.
-/// Repeated use comes to an end.
+/// Repeated use ends.
 std::vector<StoredOp> SmallerVariants(const StoredOp& op);
 
 }  // namespace ringscope

@@ -24,7 +24,7 @@ struct ReleaseNote {
 /// All differences, in the order of the releases.
 std::span<const ReleaseNote> ReleaseNotes();
 
-/// Those that came with this engine: "v2@56" against "v2@55"; "v1" against V2.
+/// Those that this engine introduced: "v2@56" against "v2@55"; "v1" against V2.
 std::vector<const ReleaseNote*> NotesOf(std::string_view engine);
 
 /// A counter's name, as statistics call it.

@@ -52,7 +52,7 @@ void V1Engine::EnterSequence() {
     sequence.has_marker = false;
     return;
   }
-  // Straight to where the last visit ended, as if it had come there through what it read.
+  // Straight to where the last visit ended, as if it had read everything up to there.
   if (sequence.has_marker) dropped_ = FindChunk(sequence, sequence.marker)->skipped_last ? 1 : 0;
   at_chunk_ = sequence.chunks.LowerBound(sequence.read_out.last());
 }

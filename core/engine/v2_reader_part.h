@@ -302,7 +302,7 @@ void V2Engine<kObserved, Store>::Unsettle(const Sequence& sequence) {
 template <bool kObserved, typename Store>
 bool V2Engine<kObserved, Store>::KeepsStall(uint32_t slot, const Incoming& in, bool consecutive) {
   Sequence& sequence = s_.sequences[slot];
-  if (!sequence.stalled_at_end) return true;  // its reader does not come so far
+  if (!sequence.stalled_at_end) return true;  // its reader does not get so far
   // The reader waits for the packet's next fragment.
   if (!consecutive || in.consumed > 0 || in.broken) return false;
   constexpr uint8_t kContinues = kFirstContinues | kLastContinues;

@@ -10,7 +10,7 @@ struct V2Rules {
   bool reports_loss_causes = false;
   /// An abort marker among a chunk's fragments is not an ABI violation.
   bool allows_writer_drop = false;
-  /// A chunk that was consumed while incomplete is taken in again if more of it comes.
+  /// A chunk that was consumed while incomplete is taken in again if more of it is committed.
   bool readmits_grown_chunk = false;
   /// Such a chunk, following itself, is not a gap to the reader.
   bool readmission_is_no_gap = false;

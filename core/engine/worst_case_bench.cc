@@ -83,7 +83,7 @@ void BM_GrowsBuffer(benchmark::State& state) {
 }
 BENCHMARK(BM_GrowsBuffer)->ArgNames({"v", "MiB"})->ArgsProduct({{1, 2}, {1, 64, 1024, 4095}});
 
-/// One commit, of blocks of so many chunks of a sequence that come in reverse.
+/// One commit, of blocks of so many chunks of a sequence, committed in reverse.
 void BM_GrowsReverse(benchmark::State& state) {
   const auto block = static_cast<uint32_t>(state.range(1));
   const auto engine = Make(EngineOf(state), 256 * kMiB);
@@ -97,7 +97,7 @@ void BM_GrowsReverse(benchmark::State& state) {
 }
 BENCHMARK(BM_GrowsReverse)->ArgNames({"v", "reversed"})->ArgsProduct({{1, 2}, {1, 100, 10'000}});
 
-/// One commit, of blocks of so many chunks of a sequence that come in any order.
+/// One commit, of blocks of so many chunks of a sequence, committed in any order.
 void BM_GrowsShuffled(benchmark::State& state) {
   std::vector<uint32_t> order(static_cast<size_t>(state.range(1)));
   std::iota(order.begin(), order.end(), 0);

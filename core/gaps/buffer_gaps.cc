@@ -163,7 +163,7 @@ void GapBuffer::FillEvicted(uint32_t index, const PacketAccount& account) {
   const uint64_t end = history_.EndOfRecord(account.decided.record.value_or(0));
   if (open.window_first == open.window_end) {
     open.window_first = open.window_end = open.counted = first;
-    // The first time about as much came in as the buffer holds; more than a few times that is
+    // The first time about as much was written as the buffer holds; more than a few times that is
     // summed up in blocks.
     constexpr uint64_t kFewChunks = 4 * ShareBlocks::kBlock;
     open.exact_chunks = std::max(kFewChunks, 2 * (std::max(end, first) - first));

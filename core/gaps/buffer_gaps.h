@@ -20,8 +20,8 @@ namespace ringscope::gaps {
 /// A gap in the making.
 struct OpenGap {
   Gap gap;
-  // Chunks of the buffer's history that came between the packets and their eviction, and their
-  // bytes up to `counted`; the rest is counted in blocks at the end.
+  // Chunks of the buffer's history that were written between the packets and their eviction, and
+  // their bytes up to `counted`; the rest is counted in blocks at the end.
   uint64_t window_first = 0;
   uint64_t window_end = 0;
   uint64_t counted = 0;
@@ -67,7 +67,7 @@ class GapBuffer {
     ChunkIdUnwrapper ids;
     IntervalSet committed;               // chunk ids, unwrapped, to know those that were not
     bool recommits = false;              // the chunk under way was committed before
-    std::optional<ChunkId> taken_again;  // the last chunk that came into the buffer again
+    std::optional<ChunkId> taken_again;  // the last chunk that entered the buffer again
     bool readmitted = false;             // it did so as a chunk read in part
     // Incremental state.
     bool any_read = false;

@@ -11,9 +11,9 @@
 
 namespace ringscope {
 
-/// What was written to one buffer lately, chunk by chunk, in order: it shows how many bytes came
-/// between two moments, and whose they were. Chunks are counted from 0; those that are too long ago
-/// are forgotten but for sums. Memory: O(chunks held by the buffer + kLateness), and the sums.
+/// What was written to one buffer lately, chunk by chunk, in order: how many bytes between two
+/// moments, and by which sequences. Chunks are counted from 0; of those that are too long ago only
+/// sums are kept. Memory: O(chunks held by the buffer + kLateness), and the sums.
 ///
 /// Beside what the moments of events have (BufferMoment), it has what a buffer that discards would
 /// have been written, had it been larger.
@@ -48,7 +48,7 @@ class BufferHistory {
   uint32_t largest() const { return largest_; }
   /// The newest commit of a chunk; nullptr: forgotten. Valid until the next Add.
   const Entry* Find(ChunkName chunk) const;
-  /// One after the last chunk that came up to this record.
+  /// One after the last chunk that was written up to this record.
   uint64_t EndOfRecord(uint64_t record) const;
   /// Bytes before the first read that began at this record or later; nullopt: none did yet.
   std::optional<uint64_t> BytesAtReadFrom(uint64_t record) const;

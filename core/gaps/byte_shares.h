@@ -43,7 +43,7 @@ class ShareList {
   uint64_t other_bytes_ = 0;
 };
 
-/// What came into a buffer over any stretch of time, in blocks of chunks that are summed up again
+/// What was written to a buffer in any period of time, in blocks of chunks that are summed up again
 /// in larger ones. Memory: a half byte for each chunk.
 class ShareBlocks {
  public:

@@ -115,8 +115,8 @@ struct Gap {
   MomentSpan written;                  // commits of the lost packets
   MomentSpan sealed;                   // when they were lost
   uint64_t state_packets = 0;          // with interned data, or that clear state
-  /// Bytes that came into the buffer between the packets and their eviction, by sequence, largest
-  /// first; for a buffer that discards: what it was full of.
+  /// Bytes that were written to the buffer between the packets and their eviction, by sequence,
+  /// largest first; for a buffer that discards: what it was full of.
   std::vector<SequenceShare> culprits;
   uint64_t other_bytes = 0;  // of sequences that are not listed
   GapSign sign = GapSign::kNothingFollows;

@@ -142,7 +142,7 @@ void ChunkGraphBuilder::OnBufferEvent(const BufferEvent& event) {
   }
 }
 
-/// What comes out of a buffer at its end was readable; where its sequences stopped, they stall.
+/// What a buffer returns at its end was readable; where its sequences stopped, they stall.
 void ChunkGraphBuilder::OnDrainEvent(const BufferEvent& event) {
   if (event.kind != Kind::kReturned && event.kind != Kind::kStalled) return;
   Lane* lane = LaneOf(event.buffer, event.chunk.sequence);

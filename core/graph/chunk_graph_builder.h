@@ -48,7 +48,7 @@ class ChunkGraphBuilder : public ReplayListener, public LedgerSink {
   struct Lane {
     explicit Lane(FoldOptions options) : chunks(options) {}
     ChunkLane chunks;
-    // Where the reading out at the end stalled.
+    // Where the read at the end stalled.
     std::optional<ChunkId> stalled_at;
     StallReason stall{};
   };

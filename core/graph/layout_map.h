@@ -48,7 +48,7 @@ struct BufferLayout {
   std::vector<LayoutExtent> extents;  // in order of offsets; they cover the buffer
 };
 
-/// Where a layout is to be taken: after this record, or after the last one that came within this
+/// Where a layout is to be taken: after this record, or after the last one within this
 /// time of the first; neither: at the end of the log.
 struct LayoutMoment {
   std::optional<uint64_t> record;

@@ -55,7 +55,7 @@ enum class Cause : uint8_t {
   kTooLarge,         // discarded: the chunk is larger than the buffer allows
   kAlreadyConsumed,  // discarded: this chunk or a newer one of its sequence was consumed before
   kBadRecommit,      // discarded: the chunk was re-committed in a way that breaks the rules
-  kNoSharedMemory,   // discarded by the service: the request came before the shared memory
+  kNoSharedMemory,   // discarded by the service: the shared memory was not set up yet
   kNoSuchPage,       // discarded by the service: a page outside the shared memory
   kNoSuchBuffer,     // discarded by the service: the buffer is not set up
   kMayNotWrite,      // discarded by the service: no permission for the buffer
@@ -67,7 +67,7 @@ enum class Cause : uint8_t {
   kBrokenSize,       // corrupted: a fragment's size is no number, or reaches beyond its chunk
   kResent,           // corrupted: the chunk was re-committed with other bytes, or its id used again
   kWaitsForPatch,    // stalled: `waits_for` has not all its patches
-  kWaitsForChunk,    // stalled: the chunk after `waits_for` has not come
+  kWaitsForChunk,    // stalled: the chunk after `waits_for` was not committed
   kWaitsForCompletion,  // stalled: the writer still had `waits_for` when it was scraped
   kBehindGivenUp,       // stalled: even a read would not return it, but abandon it
   kUnfinished,          // incomplete
@@ -136,7 +136,7 @@ class LedgerSink {
  public:
   virtual ~LedgerSink() = default;
   virtual void OnPacketFate(const PacketAccount&) {}
-  /// A packet that was read before came out again. It is not counted among the fates.
+  /// A packet that was read before was returned again. It is not counted among the fates.
   virtual void OnDuplicate(const PacketAccount&) {}
   /// The chunk (its id unwrapped) left the buffer and is forgotten: of the packets that are in it
   /// alone nothing more is reported, until a chunk is committed under its id again. Not called at

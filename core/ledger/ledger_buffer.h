@@ -24,7 +24,7 @@ class BufferLedger : private WriterLosses {
     silent_size_ = size;
     keeps_first_ = policy == FillPolicy::kDiscard;
   }
-  /// A chunk is about to go into the buffer; EndChunk follows, or Refused came instead.
+  /// A chunk is about to go into the buffer; EndChunk follows, unless Refused was called.
   void BeginChunk();
   void Refused(const ChunkCommit& commit, Refusal why);
   void EndChunk(const ChunkCommit& commit);
@@ -89,7 +89,7 @@ class BufferLedger : private WriterLosses {
   size_t evicted_packets_ = 0;  // the sum over these
   uint64_t evicted_bytes_ = 0;
   std::optional<uint64_t> silent_size_;  // of a buffer that does not report what happens in it
-  bool keeps_first_ = false;             // and which discards what comes later
+  bool keeps_first_ = false;             // and which discards what is written later
   uint32_t pass_ = 0;
   // The commit under way.
   Outcome outcome_ = Outcome::kUnknown;

@@ -22,7 +22,7 @@ enum class State : uint8_t {
 using ChainId = uint32_t;
 inline constexpr ChainId kNoChain = UINT32_MAX;
 
-/// A packet in several fragments, as far as its chunks have come.
+/// A packet in several fragments, as far as its chunks were committed.
 struct Chain {
   PacketAccount account;  // with the fate, once lost
   State state = State::kLive;

@@ -168,7 +168,7 @@ void BufferLedger::FinishChain(ChainId id) {
   Chain& chain = packets_.chains()[id];
   PacketAccount& account = chain.account;
   const WrittenPackets::Sequence& sequence = *packets_.FindSequence(account.sequence);
-  // Chunks after the one that it continues in have come, but that one has not.
+  // Chunks after the one that it continues in were committed, but that one was not.
   const bool hole_after =
       !chain.back_closed &&
       sequence.ids.newest() > account.last_chunk + (Raw(chain.awaits_next.chunk) -

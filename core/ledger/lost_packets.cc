@@ -93,7 +93,7 @@ bool LostPackets::IsWhole(const Stored& chunk, const PacketAccount& account) con
 void LostPackets::OnPacketFate(const PacketAccount& account) {
   const ChunkAt key{account.buffer, {account.sequence, IdOf(account.first_chunk)}};
   if (IsLoss(account.fate)) {
-    // A chunk that the service refuses is accounted for before it comes here: its packets that are
+    // A chunk that the service refuses is accounted for before it gets here: its packets that are
     // whole wait for it.
     Stored& chunk = chunks_[key];
     Lost& lost = chunk.lost.emplace_back(Lost{account, std::nullopt, Place{}});

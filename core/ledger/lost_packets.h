@@ -22,7 +22,7 @@ struct LostPacket {
   PacketAccount account;
   Identity identity;              // of its writer
   std::span<const Bytes> slices;  // valid during the call
-  bool gap_before = false;        // the packet before it in its sequence did not come just before
+  bool gap_before = false;        // the packet before it in its sequence was not handed on
 };
 
 /// Keeps the bytes of what is written until its fate is known, and hands on the packets that were

@@ -295,7 +295,7 @@ std::array<ChainId, 2> WrittenPackets::ChainsOf(const ChunkRecord& record) {
   return {record.head, one_fragment ? kNoChain : record.tail};
 }
 
-/// The chunk comes into the buffer or leaves it, or has got all its patches.
+/// The chunk enters the buffer or leaves it, or has got all its patches.
 void WrittenPackets::SetHeld(ChunkRecord& record, bool held, bool needs_patch) {
   for (const ChainId id : ChainsOf(record)) {
     if (id == kNoChain) continue;

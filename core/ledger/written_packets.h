@@ -89,7 +89,7 @@ class WrittenPackets {
   /// @param consumed bytes of the chunk that the buffer takes as consumed, and has accounted for
   void AddFragments(const Arrival& arrival, uint32_t consumed);
   void End(const Arrival& arrival);
-  /// The chunk comes into the buffer or leaves it, or has got all its patches.
+  /// The chunk enters the buffer or leaves it, or has got all its patches.
   void SetHeld(ChunkRecord& record, bool held, bool needs_patch);
   static void CheckSizes(ChunkRecord& record, Bytes payload, const ChunkPatches& patches);
   /// The chunk is not re-committed. @return the chains that had fragments in it; may be kNoChain

@@ -16,7 +16,7 @@ namespace ringscope {
 class HeldPatches {
  public:
   /// Encoded patches that a request may have. A frame of the producer's socket has at most 128 KiB,
-  /// so that no real request comes near.
+  /// so that real requests are far smaller.
   static constexpr size_t kMaxBytes = size_t{1} << 20;
 
   /// Drops what is held of another request than the commit's: the last part of that is missing.

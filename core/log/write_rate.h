@@ -20,10 +20,10 @@ class WriteRate {
   uint64_t bytes() const { return bytes_; }
   /// Width of a bin, in ns: windows are whole numbers of these.
   uint64_t bin_ns() const { return bin_ns_; }
-  /// The most bytes that came within any window of that length, which is rounded up to whole bins.
+  /// The most bytes within any window of that length, which is rounded up to whole bins.
   uint64_t PeakIn(uint64_t window_ns) const;
-  /// The longest window of whole bins within which never more than `limit` bytes came; nullopt: one
-  /// bin is too long already. If all bytes are within the limit: the whole time.
+  /// The longest window of whole bins within which never more than `limit` bytes were written;
+  /// nullopt: one bin is too long already. If all bytes are within the limit: the whole time.
   std::optional<uint64_t> LongestWindow(uint64_t limit) const;
 
  private:

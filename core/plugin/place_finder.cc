@@ -136,7 +136,7 @@ class PlaceFinder final : public Engine {
   }
 
   const uint64_t limit_;
-  const bool keeps_first_;  // the buffer discards what comes once it is full
+  const bool keeps_first_;  // the buffer discards what is written once it is full
   EngineObserver* const observer_;
   AllButReturned inner_observer_;
   std::unique_ptr<Engine> engine_;

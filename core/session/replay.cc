@@ -14,7 +14,7 @@ bool IsPlain(const OpBody& body) {
 
 Replay::Replay(ReplayOptions options, ReplayListeners listeners)
     : options_(std::move(options)), session_(options_.session, std::move(listeners)) {
-  // A pass of no bytes would never come to an end.
+  // A pass of no bytes would never end.
   if (options_.pass_bytes == 0) options_.pass_bytes = 1;
 }
 
@@ -86,7 +86,7 @@ Status Replay::Finish() {
   bool read = options_.reads.mode == ReadsMode::kEnd || options_.reads.mode == ReadsMode::kEvery;
   if (options_.reads.mode == ReadsMode::kAuto)
     read = !has_recorded_reads_ && !(is_plain_ && options_.plain_streams_as_recorded);
-  // Nothing came into a buffer after it was freed: reading it now or then is the same.
+  // Nothing was written to a buffer after it was freed: reading it now or then is the same.
   if (read) RS_RETURN_IF_ERROR(ReadUntilEmpty(Session::Reach::kFreed));
   return session_.EndLog();
 }

@@ -14,7 +14,7 @@
 
 namespace ringscope {
 
-/// How one buffer came out of a replay.
+/// The outcome of a replay for one buffer.
 struct BufferOutcome {
   BufferId id{};
   uint32_t index = 0;  // in the trace config

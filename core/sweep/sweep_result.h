@@ -13,7 +13,7 @@
 
 namespace ringscope {
 
-/// How one sequence came out of a configuration.
+/// The outcome of a configuration for one sequence.
 struct SweepSequence {
   SequenceKey sequence;
   PacketCount written;
@@ -23,15 +23,15 @@ struct SweepSequence {
   uint64_t history_ns = 0;
 };
 
-/// How one buffer came out of a configuration. Each number is what a replay of the configuration
+/// The outcome of a configuration for one buffer. Each number is what a replay of the configuration
 /// gives.
 struct SweepRow : BufferOutcome {
   PacketCount written;  // packets that writers wrote to this buffer; bytes: of their payload
-  // Why packets are missing. (Their bytes can lack fragments that came after newer chunks of the
+  // Why packets are missing. (Their bytes can lack fragments committed after newer chunks of the
   // sequence were lost.) What is left of `written` is what no buffer could have given:
   // unfinished, aborted, refused by the service, broken.
   PacketCount overwritten;
-  PacketCount discarded;  // by the buffer: fill policy, or a chunk that came too late
+  PacketCount discarded;  // by the buffer: fill policy, or a chunk committed too late
 
   /// From the commit of the oldest packet that the last read returned to the end of the log; 0: it
   /// returned nothing. The last read: all passes at the end, or the last recorded pass.

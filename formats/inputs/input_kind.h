@@ -12,8 +12,8 @@ namespace ringscope {
 /// What a file holds, by its first bytes.
 enum class InputKind : uint8_t {
   kLog,     // a commit log or operations: what went into the buffers
-  kEvents,  // `.events.jsonl`: what came out of a replay
-  kTrace,   // a Perfetto trace: what came out of a session
+  kEvents,  // `.events.jsonl`: the results of a replay
+  kTrace,   // a Perfetto trace: the result of a session
   kOther,
 };
 

@@ -27,7 +27,7 @@ class FrameCounter : public CommitLogObserver {
   uint64_t raw_bytes_ = 0;
   uint64_t unknown_records_ = 0;
   uint64_t file_offset_ = 0;       // of the current one of several concatenated files
-  Stage stage_ = Stage::kRecords;  // how far that file has come
+  Stage stage_ = Stage::kRecords;  // the part of that file that is being read
   bool others_closed_ = true;      // the files before it
 };
 

@@ -11,7 +11,7 @@
 namespace ringscope {
 
 /// A data frame of a commit log, made ahead of its writer, perhaps in another thread: its records
-/// are encoded once, as they come, and compressed from where they are. Reuse it: it keeps its
+/// are encoded once, as they are added, and compressed from where they are. Reuse it: it keeps its
 /// memory.
 class PreparedFrame {
  public:

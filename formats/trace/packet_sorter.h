@@ -21,7 +21,7 @@ struct TimedPacket {
   Bytes bytes;            // at most 4 GiB
 };
 
-/// Brings packets into the order of their times; those of one time stay as they came. What does not
+/// Brings packets into the order of their times; those of one time keep their order. What does not
 /// fit in memory goes to a temporary file.
 /// Memory: about 1.5 times `run_bytes`, and the largest packet.
 class PacketSorter {

@@ -20,7 +20,7 @@
 
 namespace ringscope {
 
-/// What came of a trace that was imported.
+/// The result of importing a trace.
 struct TraceImportReport {
   uint64_t packets = 0;       // of producers
   uint64_t packet_bytes = 0;  // of these, as their producers wrote them

@@ -1,4 +1,4 @@
-// Any bytes imported as a trace: no crash, and a log that replays to no more packets than came in.
+// Any bytes imported as a trace: no crash, and a replay with at most as many packets.
 
 #include <cstdlib>
 
