@@ -45,11 +45,11 @@ std::string Decompressed(const std::string& path) {
   EXPECT_TRUE(file);
   auto text = ZstdSource::Make(std::move(*file));
   std::string content;
-  std::vector<uint8_t> piece(1 << 16);
+  std::vector<uint8_t> part(1 << 16);
   while (true) {
-    const Result<size_t> size = text->Read(piece);
+    const Result<size_t> size = text->Read(part);
     if (!size || *size == 0) break;
-    content.append(reinterpret_cast<const char*>(piece.data()), *size);
+    content.append(reinterpret_cast<const char*>(part.data()), *size);
   }
   return content;
 }

@@ -13,15 +13,16 @@ constexpr size_t kMaxPendingFds = 16;
 }  // namespace
 
 Result<IoState> FrameSocket::Receive() {
-  const std::span<uint8_t> room = decoder_.Room();
-  Received received = record::Receive(fd_.get(), room);
+  const std::span<uint8_t> space = decoder_.Space();
+  Received received = record::Receive(fd_.get(), space);
   decoder_.Received(received.bytes);
   for (UniqueFd& fd : received.fds)
     pending_fds_.push_back({decoder_.received() - 1, std::move(fd)});
   if (received.fds_lost || pending_fds_.size() > kMaxPendingFds)
     return Fail(ErrorCode::kCorrupt, "sent more file descriptors than frames can have");
   // Another call that returns nothing costs as much as receiving a commit.
-  if (received.state == IoState::kDone && received.bytes < room.size()) return IoState::kWouldBlock;
+  if (received.state == IoState::kDone && received.bytes < space.size())
+    return IoState::kWouldBlock;
   return received.state;
 }
 

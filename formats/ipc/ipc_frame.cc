@@ -112,17 +112,17 @@ Result<Frame> ParseFrame(Bytes whole) {
   return frame;
 }
 
-FrameDecoder::FrameDecoder() : buffer_(kMinRoom) {}
+FrameDecoder::FrameDecoder() : buffer_(kMinSpace) {}
 
-std::span<uint8_t> FrameDecoder::Room() {
+std::span<uint8_t> FrameDecoder::Space() {
   if (begin_ == end_) {
     begin_ = end_ = 0;
-  } else if (buffer_.size() - end_ < kMinRoom && begin_ > 0) {
+  } else if (buffer_.size() - end_ < kMinSpace && begin_ > 0) {
     std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
     end_ -= begin_;
     begin_ = 0;
   }
-  if (buffer_.size() - end_ < kMinRoom) buffer_.resize(end_ + kMinRoom);
+  if (buffer_.size() - end_ < kMinSpace) buffer_.resize(end_ + kMinSpace);
   return std::span(buffer_).subspan(end_);
 }
 

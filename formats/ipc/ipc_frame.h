@@ -60,17 +60,17 @@ struct Frame {
 /// Reads a whole frame. kCorrupt: the message, or the part of it that is read, is not well-formed.
 Result<Frame> ParseFrame(Bytes whole);
 
-/// Cuts a byte stream into frames. The receiver writes into Room() and passes the count to
+/// Cuts a byte stream into frames. The receiver writes into Space() and passes the count to
 /// Received().
 class FrameDecoder {
  public:
   FrameDecoder();
 
-  /// Where to receive next: at least `kMinRoom` bytes. Frames that Next() returned become invalid.
-  std::span<uint8_t> Room();
+  /// Where to receive next: at least `kMinSpace` bytes. Frames that Next() returned become invalid.
+  std::span<uint8_t> Space();
   void Received(size_t bytes) { end_ += bytes; }
 
-  /// The next whole frame, prefix included; nullopt: more bytes are needed. Valid until Room().
+  /// The next whole frame, prefix included; nullopt: more bytes are needed. Valid until Space().
   /// kCorrupt: its prefix announces more than kMaxFrameBytes; nothing more can be read.
   Result<std::optional<Bytes>> Next();
   /// What has been received and not returned.
@@ -81,7 +81,7 @@ class FrameDecoder {
   uint64_t received() const { return consumed_ + (end_ - begin_); }
 
  private:
-  static constexpr size_t kMinRoom = 64 * 1024;
+  static constexpr size_t kMinSpace = 64 * 1024;
 
   std::vector<uint8_t> buffer_;
   size_t begin_ = 0;  // of what has not been returned

@@ -30,12 +30,12 @@ void CheckEdit(const ipc::Frame& frame) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   ipc::FrameDecoder decoder;
   while (size > 0) {
-    const std::span<uint8_t> room = decoder.Room();
-    const size_t piece = std::min({room.size(), size, size_t{data[0]} + 1});
-    std::memcpy(room.data(), data, piece);
-    decoder.Received(piece);
-    data += piece;
-    size -= piece;
+    const std::span<uint8_t> space = decoder.Space();
+    const size_t slice = std::min({space.size(), size, size_t{data[0]} + 1});
+    std::memcpy(space.data(), data, slice);
+    decoder.Received(slice);
+    data += slice;
+    size -= slice;
     while (true) {
       const auto whole = decoder.Next();
       if (!whole) return 0;

@@ -18,13 +18,13 @@ std::string SomeInvoke(const std::string& args, uint64_t request_id = 7) {
 }
 
 /// Feeds a decoder in slices of this size. @return the frames, or the error's text
-std::vector<std::string> DecodeInPieces(const std::string& stream, size_t piece) {
+std::vector<std::string> DecodeInSlices(const std::string& stream, size_t slice) {
   FrameDecoder decoder;
   std::vector<std::string> frames;
   for (size_t at = 0; at < stream.size();) {
-    const std::span<uint8_t> room = decoder.Room();
-    const size_t size = std::min({piece, room.size(), stream.size() - at});
-    std::memcpy(room.data(), stream.data() + at, size);
+    const std::span<uint8_t> space = decoder.Space();
+    const size_t size = std::min({slice, space.size(), stream.size() - at});
+    std::memcpy(space.data(), stream.data() + at, size);
     decoder.Received(size);
     at += size;
     EXPECT_EQ(decoder.received(), at);
@@ -39,16 +39,16 @@ std::vector<std::string> DecodeInPieces(const std::string& stream, size_t piece)
   return frames;
 }
 
-TEST(FrameDecoder, Stream_IsCutTheSameInPiecesOfAnySize) {
+TEST(FrameDecoder, Stream_IsCutTheSameInSlicesOfAnySize) {
   const std::vector<std::string> frames = {SomeInvoke("a"), std::string(4, '\0'),
                                            SomeInvoke(std::string(100'000, 'b')), SomeInvoke("c")};
   std::string stream;
   for (int i = 0; i < 3; ++i)
     for (const std::string& frame : frames) stream += frame;
-  for (const size_t piece : {1u, 3u, 4096u, 1u << 20}) {
-    const std::vector<std::string> cut = DecodeInPieces(stream, piece);
-    ASSERT_EQ(cut.size(), 12u) << piece;
-    for (size_t i = 0; i < cut.size(); ++i) EXPECT_TRUE(cut[i] == frames[i % 4]) << piece;
+  for (const size_t slice : {1u, 3u, 4096u, 1u << 20}) {
+    const std::vector<std::string> cut = DecodeInSlices(stream, slice);
+    ASSERT_EQ(cut.size(), 12u) << slice;
+    for (size_t i = 0; i < cut.size(); ++i) EXPECT_TRUE(cut[i] == frames[i % 4]) << slice;
   }
 }
 
@@ -56,12 +56,12 @@ TEST(FrameDecoder, LargestFrame_IsTaken) {
   const size_t overhead = SomeInvoke(std::string(100'000, 'x')).size() - 100'000;
   const std::string largest = SomeInvoke(std::string(kMaxFrameBytes - overhead, 'x'));
   ASSERT_EQ(largest.size(), kMaxFrameBytes);
-  EXPECT_THAT(DecodeInPieces(largest, 5000), ::testing::ElementsAre(largest));
+  EXPECT_THAT(DecodeInSlices(largest, 5000), ::testing::ElementsAre(largest));
 }
 
 TEST(FrameDecoder, LargerFrame_IsRefusedFromItsPrefixAlone) {
   const std::string prefix("\xfd\xff\x01\x00", 4);  // one byte more than possible
-  EXPECT_THAT(DecodeInPieces(prefix, 4),
+  EXPECT_THAT(DecodeInSlices(prefix, 4),
               ::testing::ElementsAre("announced a frame of 131069 bytes, at most 131068 are "
                                      "possible"));
 }

@@ -172,18 +172,18 @@ TEST(CommitLogWriter, Threads_PreparedFrameComesInItsPlace) {
 /// A disk with little space.
 class SmallSink : public ByteSink {
  public:
-  explicit SmallSink(size_t room) : room_(room) {}
+  explicit SmallSink(size_t space) : space_(space) {}
   using ByteSink::Write;
   Status Write(Bytes bytes) override {
-    if (bytes.size() <= room_) {
-      room_ -= bytes.size();
+    if (bytes.size() <= space_) {
+      space_ -= bytes.size();
       return {};
     }
     return Fail(ErrorCode::kIo, "the disk is full");
   }
 
  private:
-  size_t room_;
+  size_t space_;
 };
 
 TEST(CommitLogWriter, Threads_ErrorOfTheSinkShowsAndStays) {

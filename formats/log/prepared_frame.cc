@@ -15,21 +15,21 @@ constexpr size_t kMaxCommitOverhead = 160;
 }  // namespace
 
 PreparedFrame::PreparedFrame(size_t capacity) : capacity_(capacity) {
-  bytes_.reserve(kRoom + capacity_);
+  bytes_.reserve(kSpace + capacity_);
   Clear();
 }
 
-void PreparedFrame::Clear() { bytes_.assign(kRoom, '\0'); }
+void PreparedFrame::Clear() { bytes_.assign(kSpace, '\0'); }
 
 bool PreparedFrame::Append(const Op& op) {
-  const size_t room = kRoom + capacity_ - bytes_.size();
+  const size_t space = kSpace + capacity_ - bytes_.size();
   if (const auto* const commit = std::get_if<Commit>(&op.body)) {
-    if (commit->request.size() + kMaxCommitOverhead > room) return false;
+    if (commit->request.size() + kMaxCommitOverhead > space) return false;
     commit_log::AppendRecord(op, std::nullopt, bytes_);
   } else {
     std::string encoded;
     commit_log::AppendRecord(op, std::nullopt, encoded);
-    if (encoded.size() > room) return false;
+    if (encoded.size() > space) return false;
     bytes_ += encoded;
   }
   return true;
@@ -37,8 +37,8 @@ bool PreparedFrame::Append(const Op& op) {
 
 std::string_view PreparedFrame::Finish(uint64_t first_record) {
   const commit_log::NumberedHead head =
-      commit_log::HeadWithNumber(wire::AsBytes(bytes_).subspan(kRoom), first_record);
-  const size_t start = kRoom + head.replaces - head.bytes.size();
+      commit_log::HeadWithNumber(wire::AsBytes(bytes_).subspan(kSpace), first_record);
+  const size_t start = kSpace + head.replaces - head.bytes.size();
   std::memcpy(bytes_.data() + start, head.bytes.data(), head.bytes.size());
   return std::string_view(bytes_).substr(start);
 }

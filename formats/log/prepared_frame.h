@@ -22,7 +22,7 @@ class PreparedFrame {
 
   /// Appends any record but a LogHeader, and copies its request. @return false: there is no space
   bool Append(const Op& op);
-  bool empty() const { return bytes_.size() == kRoom; }
+  bool empty() const { return bytes_.size() == kSpace; }
   void Clear();
 
   /// The frame's content, with the number of its first record. Call once, and only if not empty.
@@ -30,10 +30,10 @@ class PreparedFrame {
 
  private:
   /// Where the first record may grow to when it gets its number.
-  static constexpr size_t kRoom = 32;
+  static constexpr size_t kSpace = 32;
 
   const size_t capacity_;
-  std::string bytes_;  // kRoom, then the records; has all its memory from the start
+  std::string bytes_;  // kSpace, then the records; has all its memory from the start
 };
 
 }  // namespace ringscope

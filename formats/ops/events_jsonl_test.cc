@@ -14,21 +14,21 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-/// Takes `room` bytes, then fails.
+/// Takes `space` bytes, then fails.
 class FullSink : public ByteSink {
  public:
-  explicit FullSink(size_t room) : room_(room) {}
+  explicit FullSink(size_t space) : space_(space) {}
   using ByteSink::Write;
   Status Write(Bytes bytes) override {
     ++writes;
-    if (bytes.size() > room_) return Fail(ErrorCode::kIo, "no space left");
-    room_ -= bytes.size();
+    if (bytes.size() > space_) return Fail(ErrorCode::kIo, "no space left");
+    space_ -= bytes.size();
     return {};
   }
   int writes = 0;
 
  private:
-  size_t room_;
+  size_t space_;
 };
 
 struct MadePacket {

@@ -93,13 +93,13 @@ class Generator {
   Status AppendCommit() {
     const auto w = static_cast<uint32_t>(random_() % writers_.size());
     Writer& writer = writers_[w];
-    constexpr size_t kRoom = 4080;
+    constexpr size_t kSpace = 4080;
     payload_.clear();
     request_.clear();
     ChunkHeader header{.chunk = ChunkId{writer.next_chunk++},
                        .writer = WriterId{static_cast<uint16_t>(1 + w % kWritersPerProducer)}};
     if (writer.in_packet) header.flags |= kFirstContinues;
-    const size_t full = random_() % 4 == 0 ? kRoom / 2 : kRoom - 300;
+    const size_t full = random_() % 4 == 0 ? kSpace / 2 : kSpace - 300;
     do {
       AppendFragment(40 + random_() % 260);
       ++header.fragments;
