@@ -120,7 +120,7 @@ class LogDiffer::Impl {
     const std::vector<ReturnedPacket>& b = b_.packets();
     size_t same = 0;
     while (same < a.size() && same < b.size() && a[same] == b[same]) ++same;
-    CountMatched(a, same);
+    result_.counts.matched += same;
     if (same == a.size() && same == b.size()) return;
 
     const std::span<const ReturnedPacket> rest_a = std::span(a).subspan(same);
@@ -151,14 +151,8 @@ class LogDiffer::Impl {
     }
   }
 
-  void CountMatched(const std::vector<ReturnedPacket>& packets, size_t count) {
-    result_.counts.matched += count;
-    for (size_t i = 0; i < count; ++i) result_.counts.clone_packets += packets[i].place.clone != 0;
-  }
-
   void CompareMatched(const ReturnedPacket& a, const ReturnedPacket& b) {
     ++result_.counts.matched;
-    result_.counts.clone_packets += a.place.clone != 0;
     const auto make = [&] { return MatchedDifference(a, a_.moment(), b, b_.moment()); };
     CompareContents(a, b, make);
   }
