@@ -2,7 +2,6 @@
 #define RINGSCOPE_CORE_ADVICE_ADVICE_FACTS_H_
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>

@@ -63,8 +63,6 @@ class LogDiffer::Impl {
     return result_;
   }
 
-  const LogDiff& result() const { return result_; }
-
  private:
   /// A packet that one side returned and the other did not, so far.
   struct Outstanding {
@@ -421,6 +419,5 @@ LogDiffer::LogDiffer(DiffOptions options) : impl_(std::make_unique<Impl>(std::mo
 LogDiffer::~LogDiffer() = default;
 Status LogDiffer::Apply(const Op& op, uint64_t number) { return impl_->Apply(op, number); }
 Result<LogDiff> LogDiffer::Finish() { return impl_->Finish(); }
-const LogDiff& LogDiffer::result() const { return impl_->result(); }
 
 }  // namespace ringscope
