@@ -1,7 +1,6 @@
 #include "cli/testing/script.h"
 
 #include <fstream>
-#include <sstream>
 
 #include "cli/app.h"
 #include "commands/testing/memory_run.h"

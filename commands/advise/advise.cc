@@ -1,18 +1,22 @@
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
-#include "commands/advise/advise_input.h"
 #include "commands/advise/advise_report.h"
+#include "commands/common/damage_report.h"
 #include "commands/common/session_loop.h"
 #include "commands/common/sweep_workers.h"
 #include "commands/shell/commands.h"
-#include "commands/shell/muted_context.h"
+#include "commands/shell/input.h"
 #include "commands/shell/options.h"
+#include "commands/shell/spooled_input.h"
 #include "commands/shell/values.h"
 #include "core/advice/advice_gather.h"
 #include "core/advice/advice_scan.h"
 #include "core/advice/advice_solve.h"
 #include "core/engine/catalogue.h"
+#include "formats/inputs/input_kind.h"
 
 namespace ringscope {
 namespace {
@@ -38,6 +42,66 @@ void SetUp(CLI::App& app, AdviseArgs& args) {
             "present size)");
   AddFormat(app, args.format, {"text", "json"});
 }
+
+/// A log, a log made of a Perfetto trace, or standard input, so that it can be read several times.
+struct AdviseInput {
+  std::string path;       // to be opened: the log's, or "-" for what is kept in a temporary file
+  std::string name;       // as the user calls it
+  bool is_trace = false;  // the log was made of a trace: it lacks what the trace lost
+  ExitCode code = ExitCode::kClean;  // kNotice: some of the trace could not be read
+  std::unique_ptr<SpooledInput> standard_input;
+  std::unique_ptr<SpooledInput> imported;  // destroyed before standard_input
+};
+
+Status Import(Context& context, AdviseInput& input, std::unique_ptr<ByteSource> source) {
+  RS_ASSIGN_OR_RETURN(std::shared_ptr<TemporaryFile> file,
+                      TemporaryFile::Create({.what = "a temporary log of it", .path = input.path}));
+  RS_ASSIGN_OR_RETURN(const TraceLog log,
+                      WriteTraceLog({.path = input.path}, std::move(source), *file));
+  input.code = WarnOfTraceLog(context.console, input.path, log);
+  input.imported = std::make_unique<SpooledInput>(context, std::move(file));
+  input.path = "-";
+  input.is_trace = true;
+  return {};
+}
+
+/// @param path "-": standard input
+Result<AdviseInput> OpenAdviseInput(Context& context, const std::string& path) {
+  AdviseInput input;
+  input.path = path;
+  input.name = path;
+  if (path == "-") {
+    RS_ASSIGN_OR_RETURN(input.standard_input, SpooledInput::Read(context));
+  }
+  RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenInput(context, path));
+  RS_ASSIGN_OR_RETURN(KnownInput known, FindInputKind(std::move(source)));
+  if (known.kind == InputKind::kTrace)
+    RS_RETURN_IF_ERROR(Import(context, input, std::move(known.source)));
+  return input;
+}
+
+/// A context like another one, but silent on standard error.
+class MutedContext {
+ public:
+  explicit MutedContext(Context& context)
+      : streams_{context.console.streams().out, muted_, context.console.streams().open_input, true},
+        console_(streams_),
+        context_{console_, context.threads} {}
+
+  Context& context() { return context_; }
+
+ private:
+  class Muted : public OutputStream {
+   public:
+    using ByteSink::Write;
+    Status Write(Bytes) override { return {}; }
+  };
+
+  Muted muted_;
+  Streams streams_;
+  Console console_;
+  Context context_;
+};
 
 /// Advice for the session that `sessions` is at.
 Result<AdviceReport> Advise(const AdviseArgs& args, const AdviseInput& input,

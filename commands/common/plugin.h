@@ -1,7 +1,6 @@
 #ifndef RINGSCOPE_COMMANDS_COMMON_PLUGIN_H_
 #define RINGSCOPE_COMMANDS_COMMON_PLUGIN_H_
 
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>

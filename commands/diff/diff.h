@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "commands/common/log_list.h"
 #include "commands/common/replay_run.h"

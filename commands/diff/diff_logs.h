@@ -2,7 +2,6 @@
 #define RINGSCOPE_COMMANDS_DIFF_DIFF_LOGS_H_
 
 #include <string>
-#include <vector>
 
 #include "commands/diff/diff.h"
 #include "core/diff/log_differ.h"

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "commands/diff/diff_report.h"
 #include "commands/diff/diff_words.h"
 #include "commands/shell/text.h"

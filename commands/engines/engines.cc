@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,7 +8,6 @@
 #include "commands/report/report.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/options.h"
-#include "commands/shell/output.h"
 #include "commands/shell/text.h"
 #include "core/engine/catalogue.h"
 #include "core/engine/release_notes.h"

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
-#include <set>
 
 #include "commands/common/replay_run.h"
 #include "commands/shell/commands.h"

@@ -1,6 +1,5 @@
 #include "core/gaps/gaps.h"
 
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>

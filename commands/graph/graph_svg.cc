@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "commands/common/svg_style.h"
 #include "commands/graph/graph_report.h"

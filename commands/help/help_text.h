@@ -2,7 +2,6 @@
 #define RINGSCOPE_COMMANDS_HELP_HELP_TEXT_H_
 
 #include <string>
-#include <string_view>
 
 #include "commands/shell/command.h"
 

@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <string>
-
 #include "commands/common/session_reader.h"
 #include "commands/log/import_trace.h"
 #include "commands/shell/commands.h"

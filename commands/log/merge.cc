@@ -13,7 +13,6 @@
 #include "commands/shell/commands.h"
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"
-#include "commands/shell/output.h"
 #include "formats/io/byte_stream.h"
 
 namespace ringscope {

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <filesystem>
 
 #include "commands/record/recording_run.h"
 #include "commands/shell/commands.h"

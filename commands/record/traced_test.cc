@@ -6,7 +6,6 @@
 
 #include <chrono>
 #include <cstdlib>
-#include <set>
 #include <thread>
 
 #include "commands/system/child_process.h"

@@ -74,8 +74,8 @@ void Report::Fact(const char* title, const Cell& cell, std::string_view key) {
   if (is_text() && !cell.text.empty()) facts_.AddRow({title, cell});
 }
 
-void Report::EndFacts(size_t indent) {
-  if (is_text()) facts_.Print(console_, indent);
+void Report::EndFacts() {
+  if (is_text()) facts_.Print(console_, 2);
   facts_ = FactTable();
 }
 

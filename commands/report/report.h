@@ -51,7 +51,7 @@ class Report {
   /// @param key in the document; empty: people alone want to know
   void Fact(const char* title, const Cell& cell, std::string_view key = {});
   /// Writes the facts so far, so that the next ones are aligned for themselves.
-  void EndFacts(size_t indent = 2);
+  void EndFacts();
   /// A table: as text a section without a title, in the document the array `key`.
   void Add(std::string_view key, const Table& table, size_t indent = 0);
   /// The data that `state` reports becomes an object of the array `key`. @return what it returns

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "commands/common/replay_run.h"
 #include "commands/shell/commands.h"

@@ -33,7 +33,7 @@ ino_t FileOf(int fd) {
 class FrameSocketTest : public ::testing::Test {
  protected:
   FrameSocketTest() {
-    auto pair = MakeSocketPair().value();
+    auto pair = testing::MakeSocketPair();
     socket_.emplace(std::move(pair.first));
     peer_.emplace(std::move(pair.second));
   }
@@ -73,7 +73,7 @@ TEST_F(FrameSocketTest, Descriptor_OfAnUnknownFrame_GoesByItsPlace) {
 }
 
 TEST_F(FrameSocketTest, Descriptors_LeaveWithTheirFrames) {
-  auto pair = MakeSocketPair().value();
+  auto pair = testing::MakeSocketPair();
   FrameSocket from(std::move(pair.first));
   FrameSocket to(std::move(pair.second));
   const std::string plain = FrameTo(1);

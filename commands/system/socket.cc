@@ -136,13 +136,6 @@ Result<UniqueFd> Connect(const std::string& names) {
   return result;
 }
 
-Result<std::pair<UniqueFd, UniqueFd>> MakeSocketPair() {
-  int fds[2];
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds) != 0)
-    return SocketError("cannot make a socket pair", "", std::strerror(errno));
-  return std::pair(UniqueFd(fds[0]), UniqueFd(fds[1]));
-}
-
 PeerIdentity PeerOf(int socket) {
   ucred credentials = {};
   socklen_t size = sizeof(credentials);

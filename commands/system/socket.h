@@ -44,9 +44,6 @@ class Listener {
 /// connections as it allows; a later try can succeed.
 Result<UniqueFd> Connect(const std::string& names);
 
-/// Two connected sockets.
-Result<std::pair<UniqueFd, UniqueFd>> MakeSocketPair();
-
 struct PeerIdentity {
   uint32_t uid = 0;
   int32_t pid = -1;  // -1: not known

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "commands/system/socket.h"
+#include "commands/testing/ipc_peer.h"
 
 namespace ringscope::record {
 namespace {
@@ -29,7 +29,7 @@ class NoTap : public Tap {
 
 TEST(ConnectionPair, ThatCannotBeWatched_IsAnError) {
   const auto loop = EventLoop::Create().value();
-  auto sockets = MakeSocketPair().value();
+  auto sockets = testing::MakeSocketPair();
   UniqueFd file(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
   EXPECT_FALSE(ConnectionPair::Create(*loop, std::move(sockets.first), std::move(file),
                                       std::make_unique<NoTap>(), {}));

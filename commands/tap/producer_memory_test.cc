@@ -176,7 +176,7 @@ TEST(SharedMemory, SealedAgainstShrinking_IsMapped) {
 
 TEST(SharedMemory, WhatIsNoMemory_IsRefused) {
   EXPECT_FALSE(SharedMemory::Open(UniqueFd(::open("/dev/null", O_RDONLY))));
-  EXPECT_FALSE(SharedMemory::Open(std::move(MakeSocketPair()->first)));
+  EXPECT_FALSE(SharedMemory::Open(std::move(testing::MakeSocketPair().first)));
   const UniqueFd huge(::memfd_create("huge", MFD_CLOEXEC));
   ASSERT_EQ(::ftruncate(huge.get(), off_t{1} << 40), 0);
   EXPECT_FALSE(SharedMemory::Open(huge));

@@ -2,7 +2,6 @@
 #define RINGSCOPE_COMMANDS_TAP_TURNS_H_
 
 #include <deque>
-#include <functional>
 
 namespace ringscope::record {
 

@@ -55,7 +55,6 @@ class FakeProducer {
 
   BlockingPeer& peer() { return peer_; }
   TestMemory& memory() { return *memory_; }
-  bool has_memory() const { return memory_.has_value(); }
   const std::string& name() const { return name_; }
 
  private:

@@ -4,8 +4,6 @@
 #include <sys/epoll.h>
 #include <xxhash.h>
 
-#include <array>
-
 namespace ringscope::testing {
 namespace {
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 
 #include <cstdlib>
@@ -26,6 +27,12 @@ uint8_t* Map(int fd, size_t bytes) {
 }
 
 }  // namespace
+
+std::pair<UniqueFd, UniqueFd> MakeSocketPair() {
+  int fds[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds) != 0) std::abort();
+  return {UniqueFd(fds[0]), UniqueFd(fds[1])};
+}
 
 BlockingPeer::BlockingPeer(UniqueFd fd) : fd_(std::move(fd)) {}
 

@@ -26,6 +26,9 @@ struct ReceivedFrame {
   ipc::Frame Parse() const { return ipc::ParseFrame(wire::AsBytes(bytes)).value(); }
 };
 
+/// Two connected sockets that do not block.
+std::pair<UniqueFd, UniqueFd> MakeSocketPair();
+
 /// One end of a connection that waits: for tests that go step by step. What should have come and
 /// does not, for half a minute, is as if the peer had gone.
 class BlockingPeer {

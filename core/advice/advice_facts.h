@@ -2,7 +2,6 @@
 #define RINGSCOPE_CORE_ADVICE_ADVICE_FACTS_H_
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -72,10 +71,9 @@ struct AdviceFacts {
   TraceConfigFacts config;
   bool has_config = false;
   uint64_t duration_ns = 0;
-  uint64_t recorded_reads = 0;  // moments at which the log has reads
-  uint64_t recorder_gaps = 0;   // where the recording is not complete
-  bool is_trace = false;        // made of a trace: when chunks were committed is not known
-  uint64_t unfinished = 0;      // packets that were not finished, or wait, when the log ends
+  uint64_t recorder_gaps = 0;  // where the recording is not complete
+  bool is_trace = false;       // made of a trace: when chunks were committed is not known
+  uint64_t unfinished = 0;     // packets that were not finished, or wait, when the log ends
   LateCommits late;
 
   const AdviceBuffer* Find(BufferId id) const;

@@ -58,7 +58,6 @@ class Scan {
     }
     for (auto& [id, producer] : producers_) facts_.producers.push_back(std::move(producer));
     facts_.duration_ns = first_ns_ && now_ns_ > *first_ns_ ? now_ns_ - *first_ns_ : 0;
-    facts_.recorded_reads = reads_;
     ChooseReads(reads);
     return std::move(facts_);
   }
@@ -75,7 +74,6 @@ class Scan {
   }
 
   void AddRead(const ReadPass&) {
-    has_reads_ = true;
     if (last_read_ns_ && now_ns_ < *last_read_ns_ + kReadsApartNs) {
       last_read_ns_ = now_ns_;
       return;
@@ -96,7 +94,7 @@ class Scan {
     if (reads.periodic && !recorded) {
       reads.replay = {ReadsMode::kEvery, reads.period_ns};
     } else {
-      reads.replay.mode = has_reads_ ? ReadsMode::kRecorded : ReadsMode::kEnd;
+      reads.replay.mode = last_read_ns_ ? ReadsMode::kRecorded : ReadsMode::kEnd;
     }
   }
 
@@ -107,7 +105,6 @@ class Scan {
   uint32_t set_up_ = 0;
   std::optional<uint64_t> first_ns_;
   uint64_t now_ns_ = 0;
-  bool has_reads_ = false;
   uint64_t reads_ = 0;
   std::optional<uint64_t> last_read_ns_;
   uint64_t longest_pause_ns_ = 0;

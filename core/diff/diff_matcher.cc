@@ -1,6 +1,5 @@
 #include "core/diff/diff_matcher.h"
 
-#include <algorithm>
 #include <limits>
 #include <unordered_map>
 

@@ -1,7 +1,6 @@
 #ifndef RINGSCOPE_CORE_DIFF_DIFF_MATCHER_H_
 #define RINGSCOPE_CORE_DIFF_DIFF_MATCHER_H_
 
-#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>

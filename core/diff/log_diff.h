@@ -3,10 +3,8 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "core/base/enum_names.h"
@@ -166,10 +164,9 @@ struct Divergence {
 /// What was compared, and how much of it differs.
 struct DiffCounts {
   std::array<uint64_t, kDifferenceKinds> by_kind{};
-  uint64_t matched = 0;        // packets that both sides returned
-  uint64_t across_order = 0;   // packets in another order relative to other sequences
-  uint64_t patches = 0;        // patch results compared
-  uint64_t clone_packets = 0;  // of the matched ones, those of clones
+  uint64_t matched = 0;       // packets that both sides returned
+  uint64_t across_order = 0;  // packets in another order relative to other sequences
+  uint64_t patches = 0;       // patch results compared
 
   uint64_t& operator[](DifferenceKind kind) { return by_kind[static_cast<size_t>(kind)]; }
   uint64_t operator[](DifferenceKind kind) const { return by_kind[static_cast<size_t>(kind)]; }

@@ -63,8 +63,6 @@ class LogDiffer::Impl {
     return result_;
   }
 
-  const LogDiff& result() const { return result_; }
-
  private:
   /// A packet that one side returned and the other did not, so far.
   struct Outstanding {
@@ -120,7 +118,7 @@ class LogDiffer::Impl {
     const std::vector<ReturnedPacket>& b = b_.packets();
     size_t same = 0;
     while (same < a.size() && same < b.size() && a[same] == b[same]) ++same;
-    CountMatched(a, same);
+    result_.counts.matched += same;
     if (same == a.size() && same == b.size()) return;
 
     const std::span<const ReturnedPacket> rest_a = std::span(a).subspan(same);
@@ -151,14 +149,8 @@ class LogDiffer::Impl {
     }
   }
 
-  void CountMatched(const std::vector<ReturnedPacket>& packets, size_t count) {
-    result_.counts.matched += count;
-    for (size_t i = 0; i < count; ++i) result_.counts.clone_packets += packets[i].place.clone != 0;
-  }
-
   void CompareMatched(const ReturnedPacket& a, const ReturnedPacket& b) {
     ++result_.counts.matched;
-    result_.counts.clone_packets += a.place.clone != 0;
     const auto make = [&] { return MatchedDifference(a, a_.moment(), b, b_.moment()); };
     CompareContents(a, b, make);
   }
@@ -427,6 +419,5 @@ LogDiffer::LogDiffer(DiffOptions options) : impl_(std::make_unique<Impl>(std::mo
 LogDiffer::~LogDiffer() = default;
 Status LogDiffer::Apply(const Op& op, uint64_t number) { return impl_->Apply(op, number); }
 Result<LogDiff> LogDiffer::Finish() { return impl_->Finish(); }
-const LogDiff& LogDiffer::result() const { return impl_->result(); }
 
 }  // namespace ringscope

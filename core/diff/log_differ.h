@@ -37,8 +37,6 @@ class LogDiffer {
   Status Apply(const Op& op, uint64_t number);
   /// The reads at the end; then all that is outstanding is settled.
   Result<LogDiff> Finish();
-  /// What is known so far; complete after Finish.
-  const LogDiff& result() const;
 
  private:
   class Impl;

@@ -256,7 +256,7 @@ TEST(LogDiffer, Clones_AreComparedToo) {
   const Op clone{.time_ns = {}, .body = CloneRead{.buffer = BufferId{1}}};
   sides.a.reads.mode = sides.b.reads.mode = ReadsMode::kNone;
   const LogDiff result = DiffOf(sides, {BufferOp(1), first.op(), second.op(), clone});
-  EXPECT_EQ(result.counts.clone_packets, 1u);
+  EXPECT_EQ(result.counts.matched, 1u);
   ASSERT_EQ(result.counts[DiffKind::kOnlyInB], 1u);
   EXPECT_EQ(result.Listed(DiffKind::kOnlyInB)[0].place.clone, 1u);
 }

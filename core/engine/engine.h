@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <span>
 
 #include "core/base/enum_names.h"
 #include "core/base/ids.h"

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <vector>
 
 #include "core/base/wire.h"
 #include "core/perfetto/commit_request.h"

@@ -2,7 +2,6 @@
 #define RINGSCOPE_CORE_GAPS_BUFFER_GAPS_H_
 
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "core/base/interval_set.h"

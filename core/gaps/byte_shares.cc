@@ -53,12 +53,6 @@ void ShareList::Sort() {
   if (shares_.size() > kMost) shares_.resize(kMost);
 }
 
-uint64_t ShareList::bytes() const {
-  uint64_t sum = other_bytes_;
-  for (const SequenceShare& share : shares_) sum += share.bytes;
-  return sum;
-}
-
 void ShareBlocks::Add(SequenceKey sequence, uint64_t bytes) {
   if (bytes > 0) current_[sequence] += bytes;
   if (++chunks_ % kBlock != 0) return;

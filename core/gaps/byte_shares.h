@@ -34,7 +34,6 @@ class ShareList {
 
   const std::vector<SequenceShare>& shares() const { return shares_; }
   uint64_t other_bytes() const { return other_bytes_; }
-  uint64_t bytes() const;
 
  private:
   void AddOne(SequenceKey sequence, uint64_t bytes);

@@ -2,7 +2,6 @@
 #define RINGSCOPE_CORE_GAPS_GAP_FILTER_H_
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "core/gaps/gap_report.h"

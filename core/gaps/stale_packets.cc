@@ -40,7 +40,6 @@ void StalePackets::AddChunk(BufferId buffer, const ChunkCommit& commit,
     if (delay <= result.longest_ns) continue;
     result.longest_ns = delay;
     result.longest_chunk = Raw(commit.chunk);
-    result.longest_commit_ns = now_ns;
   }
   sequence.fragments = std::max(sequence.fragments, written_.fragments.size());
 }

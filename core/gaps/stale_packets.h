@@ -20,7 +20,6 @@ struct StaleSequence {
   uint64_t stale = 0;    // of these, committed later than the limit
   uint64_t longest_ns = 0;
   uint64_t longest_chunk = 0;  // id of the chunk with the packet that waited longest
-  std::optional<uint64_t> longest_commit_ns;
 };
 
 /// Compares the packets' own times with those of their commits. Memory: O(sequences).

@@ -10,13 +10,6 @@ namespace {
 /// Sequences that a run names as culprits; the rest are only counted.
 constexpr size_t kMaxCulprits = 8;
 
-FateCount Sum(const FateTally& tally, bool only_losses) {
-  FateCount sum;
-  for (const auto& [fate, count] : tally)
-    if (!only_losses || IsLoss(fate)) sum += count;
-  return sum;
-}
-
 /// How an item is tied to its neighbours, whatever kind of item it is.
 struct Ends {
   bool is_chunk = false;
@@ -39,8 +32,6 @@ Ends EndsOf(const GraphItem& item) {
 }
 
 }  // namespace
-
-bool IsHealthy(ChunkFate fate) { return fate == ChunkFate::kRead || fate == ChunkFate::kReadable; }
 
 PatchTally& PatchTally::operator+=(const PatchTally& other) {
   applied += other.applied;
@@ -123,8 +114,12 @@ std::optional<ChunkFate> ChunkRun::fate() const {
   return std::nullopt;
 }
 
-FateCount SequenceGraph::written() const { return Sum(packets, false); }
-FateCount SequenceGraph::lost() const { return Sum(packets, true); }
+FateCount SequenceGraph::lost() const {
+  FateCount sum;
+  for (const auto& [fate, count] : packets)
+    if (IsLoss(fate)) sum += count;
+  return sum;
+}
 
 Link SequenceGraph::LinkAfter(size_t i) const {
   const Ends front = EndsOf(items[i]);

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <string>
 #include <variant>
 #include <vector>
 
@@ -36,8 +35,6 @@ inline constexpr std::array kEnumNames<ChunkFate> = {"read",      "partly_read",
                                                      "discarded", "refused",     "given_up",
                                                      "readable",  "stalled",     "unknown"};
 inline constexpr size_t kChunkFates = kEnumNames<ChunkFate>.size();
-/// Whether nothing is wrong with such a chunk.
-bool IsHealthy(ChunkFate fate);
 
 /// Packets by fate.
 using FateTally = std::map<Fate, FateCount>;
@@ -162,7 +159,6 @@ struct SequenceGraph {
   FateTally packets;
   uint64_t orphan_patches = 0;  // for chunks that are not in the log
 
-  FateCount written() const;
   FateCount lost() const;
   /// The tie between items[i] and items[i + 1].
   Link LinkAfter(size_t i) const;

@@ -3,7 +3,6 @@
 
 #include <map>
 #include <optional>
-#include <tuple>
 #include <vector>
 
 #include "core/graph/sequence_graph_builder.h"

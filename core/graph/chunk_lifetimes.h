@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
-#include <vector>
 
 #include "core/base/enum_names.h"
 #include "core/ledger/ledger.h"

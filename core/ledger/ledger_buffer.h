@@ -2,8 +2,6 @@
 #define RINGSCOPE_CORE_LEDGER_LEDGER_BUFFER_H_
 
 #include <deque>
-#include <memory>
-#include <unordered_map>
 #include <vector>
 
 #include "core/ledger/ledger.h"

@@ -33,11 +33,7 @@ void Chains::AwaitNext(ChunkName chunk, ChainId id) {
   chains_[id].awaits_next = chunk;
 }
 
-void Chains::AwaitPrevious(ChunkName chunk, ChainId id) {
-  id = Find(id);
-  awaiting_previous_[chunk] = id;
-  chains_[id].awaits_previous = chunk;
-}
+void Chains::AwaitPrevious(ChunkName chunk, ChainId id) { awaiting_previous_[chunk] = Find(id); }
 
 ChainId Chains::Take(Waiting& waiting, ChunkName chunk) {
   if (waiting.empty()) return kNoChain;

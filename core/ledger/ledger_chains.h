@@ -29,11 +29,10 @@ struct Chain {
   bool has_begin = false;
   bool has_end = false;
   // Nothing can be added at its front or back: that is the packet's, or its neighbour there does
-  // not continue it. If open: the chunk it waits for there.
+  // not continue it.
   bool front_closed = false;
   bool back_closed = false;
-  ChunkName awaits_previous;
-  ChunkName awaits_next;
+  ChunkName awaits_next;           // if open at its back
   bool abandoned_at_end = false;   // the drain abandoned it
   std::optional<Cause> violation;  // its writer broke a rule: if it is lost, it is corrupted
   uint32_t fragments = 0;

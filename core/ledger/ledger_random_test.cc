@@ -5,7 +5,6 @@
 
 #include <map>
 #include <set>
-#include <string>
 #include <tuple>
 #include <vector>
 

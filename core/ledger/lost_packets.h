@@ -1,7 +1,6 @@
 #ifndef RINGSCOPE_CORE_LEDGER_LOST_PACKETS_H_
 #define RINGSCOPE_CORE_LEDGER_LOST_PACKETS_H_
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>

@@ -133,7 +133,6 @@ bool RetargetSource::MoveChunk(const Op& op, const Commit& commit, ChunkToMove& 
     MakeBuffer(rule->buffer, buffers_.at(meant), op.time_ns);
   chunk.target_buffer = Raw(rule->buffer);
   used_[static_cast<size_t>(rule - rules_.data())] = true;
-  ++moved_chunks_;
   return true;
 }
 

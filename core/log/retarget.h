@@ -39,8 +39,6 @@ class RetargetSource : public OpSource {
 
   Result<std::optional<Op>> Next() override;
 
-  /// Chunks moved so far.
-  uint64_t moved_chunks() const { return moved_chunks_; }
   /// Rules that moved no chunk so far.
   std::vector<RetargetRule> UnusedRules() const;
 
@@ -73,7 +71,6 @@ class RetargetSource : public OpSource {
   ServiceAccess access_;    // as the log has it
   std::map<BufferId, Buffer> buffers_;
   uint32_t buffers_set_up_ = 0;
-  uint64_t moved_chunks_ = 0;
   CommitRequestParser parser_;
   std::string request_;  // the commit returned last, rewritten
 };

@@ -78,7 +78,6 @@ struct TraceConfig {
     kDataSources = 2,
     kWriteIntoFile = 8,
     kFileWritePeriodMs = 9,
-    kFlushPeriodMs = 13,
     kIncrementalStateConfig = 21,
   };
 };

@@ -3,8 +3,6 @@
 
 #include <cstdint>
 #include <cstdlib>
-#include <memory>
-#include <vector>
 
 #include "core/engine/catalogue.h"
 #include "core/perfetto/fragment.h"

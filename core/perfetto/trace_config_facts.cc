@@ -57,7 +57,6 @@ TraceConfigFacts ReadTraceConfigFacts(Bytes config) {
         facts.write_into_file = field->value != 0;
       if (field->number == proto::TraceConfig::kFileWritePeriodMs)
         facts.file_write_period_ms = field->value;
-      if (field->number == proto::TraceConfig::kFlushPeriodMs) facts.flush_period_ms = field->value;
     } else if (field->type == wire::Type::kBytes) {
       if (field->number == proto::TraceConfig::kDataSources && facts.sources.size() < kMaxSources)
         facts.sources.push_back(ReadSource(field->bytes));

@@ -18,11 +18,10 @@ struct ConfiguredSource {
   friend bool operator==(const ConfiguredSource&, const ConfiguredSource&) = default;
 };
 
-/// What a TraceConfig contains about reads, flushes and buffers.
+/// What a TraceConfig contains about reads and buffers.
 struct TraceConfigFacts {
   bool write_into_file = false;
   std::optional<uint64_t> file_write_period_ms;
-  std::optional<uint64_t> flush_period_ms;
   std::optional<uint64_t> clear_period_ms;  // of incremental state
   std::vector<ConfiguredSource> sources;
 

@@ -28,7 +28,6 @@ TEST(TraceConfigFacts, SayHowTheSessionIsRead) {
   const TraceConfigFacts facts = ReadTraceConfigFacts(wire::AsBytes(config));
   EXPECT_TRUE(facts.write_into_file);
   EXPECT_EQ(facts.PeriodNs(), 500 * kMs);
-  EXPECT_EQ(facts.flush_period_ms, 300u);
   EXPECT_EQ(facts.clear_period_ms, std::nullopt);
 }
 

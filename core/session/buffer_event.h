@@ -18,8 +18,7 @@ std::string ToString(ChunkName name);
 /// When something happened to a buffer: the moment of the log, and what had been written to the
 /// buffer by then, the event itself included.
 struct BufferMoment : LogMoment {
-  uint64_t written_bytes = 0;   // of all chunks at the write cursor, headers and alignment included
-  uint64_t written_chunks = 0;  // how many
+  uint64_t written_bytes = 0;  // of all chunks at the write cursor, headers and alignment included
 };
 
 /// Why a chunk left its buffer.

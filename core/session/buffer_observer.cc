@@ -8,7 +8,7 @@ using Kind = BufferEvent::Kind;
 }  // namespace
 
 BufferEvent BufferObserver::At(Kind kind, ChunkName chunk) const {
-  return {kind, {now_, written_bytes_, written_chunks_}, buffer_, chunk};
+  return {kind, {now_, written_bytes_}, buffer_, chunk};
 }
 
 BufferEvent BufferObserver::Of(Kind kind, const ObservedChunk& chunk) const {
@@ -45,7 +45,6 @@ void BufferObserver::EndCommit() {
 }
 
 void BufferObserver::OnCommitted(const ObservedChunk& chunk) {
-  ++written_chunks_;
   written_bytes_ += chunk.outer_size;
   BufferEvent event = Of(Kind::kCommitted, chunk);
   event.moved = relocating_;

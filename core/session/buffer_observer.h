@@ -47,7 +47,6 @@ class BufferObserver : public EngineObserver {
   const LogMoment& now_;
   const ReplayListeners& listeners_;
   uint64_t written_bytes_ = 0;
-  uint64_t written_chunks_ = 0;
   bool draining_ = false;
   // The commit under way.
   std::optional<ChunkName> under_way_;

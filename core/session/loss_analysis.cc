@@ -1,7 +1,6 @@
 #include "core/session/loss_analysis.h"
 
 #include "core/base/wire.h"
-#include "core/perfetto/trusted_fields.h"
 
 namespace ringscope {
 

@@ -2,7 +2,6 @@
 #define RINGSCOPE_CORE_SWEEP_SWEEP_FRONT_H_
 
 #include <map>
-#include <memory>
 #include <string>
 #include <vector>
 

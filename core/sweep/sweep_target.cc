@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "core/perfetto/page.h"
 #include "core/sweep/exact_sweep.h"

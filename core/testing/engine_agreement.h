@@ -2,7 +2,6 @@
 #define RINGSCOPE_CORE_TESTING_ENGINE_AGREEMENT_H_
 
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <string>
-#include <vector>
 
 #include "formats/inputs/open_log.h"
 #include "formats/io/log_source.h"

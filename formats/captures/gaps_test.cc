@@ -7,9 +7,7 @@
 
 #include <algorithm>
 #include <map>
-#include <memory>
 #include <string>
-#include <vector>
 
 #include "core/session/replay.h"
 #include "formats/inputs/open_log.h"

@@ -2,7 +2,6 @@
 #define RINGSCOPE_FORMATS_IO_LOG_SOURCE_H_
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>

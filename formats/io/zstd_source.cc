@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <zstd.h>
 
-#include <algorithm>
-#include <cstring>
 #include <utility>
 #include <vector>
 

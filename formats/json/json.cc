@@ -73,11 +73,6 @@ const Json& Json::at(std::string_view key) const {
   throw JsonError(fmt::format("there is no '{}'", key));
 }
 
-void Json::erase(std::string_view key) {
-  if (Members* members = std::get_if<Members>(&value_))
-    std::erase_if(*members, [&](const Member& member) { return member.key == key; });
-}
-
 void Json::update(Json other) {
   for (Member& member : std::get<Members>(other.value_))
     (*this)[member.key] = std::move(member.value);

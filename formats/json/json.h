@@ -89,7 +89,6 @@ class Json {
   const Json& operator[](std::string_view key) const { return at(key); }
   const Json& operator[](size_t index) const { return items().at(index); }
   Json& operator[](size_t index) { return items().at(index); }
-  void erase(std::string_view key);
   /// Adds the members of another object, and replaces those of the same name.
   void update(Json other);
 

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <vector>
-
 #include "formats/io/hex.h"
 
 namespace ringscope {

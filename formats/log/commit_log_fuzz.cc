@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "core/base/wire.h"
 #include "formats/inputs/open_log.h"

@@ -1,9 +1,7 @@
 #ifndef RINGSCOPE_FORMATS_LOG_COMMIT_LOG_READER_H_
 #define RINGSCOPE_FORMATS_LOG_COMMIT_LOG_READER_H_
 
-#include <cstdint>
 #include <memory>
-#include <optional>
 
 #include "formats/io/log_source.h"
 #include "formats/log/zstd_frames.h"

@@ -7,7 +7,6 @@
 #include <string>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include "core/base/wire.h"
 #include "core/log/summary.h"

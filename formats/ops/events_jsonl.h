@@ -2,7 +2,6 @@
 #define RINGSCOPE_FORMATS_OPS_EVENTS_JSONL_H_
 
 #include <cstdint>
-#include <map>
 #include <span>
 #include <string>
 

@@ -5,7 +5,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <string>
 #include <tuple>
 #include <vector>
 
@@ -85,7 +84,6 @@ class LifeTrace : public ReplayListener, public LedgerSink, public ChunkLifeList
     std::vector<Track> lane_tracks;
     Track rate_track = Track::kNone;
     uint64_t window_bytes = 0;  // committed in this window
-    bool rate_shown = false;    // the counter is not at 0
     std::optional<LossGroup> loss;
   };
   struct Gauge {

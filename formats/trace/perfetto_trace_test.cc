@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 #include <zstd.h>
 
-#include <map>
 #include <sstream>
 #include <vector>
 

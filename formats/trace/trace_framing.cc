@@ -8,7 +8,6 @@
 
 #include "core/base/wire.h"
 #include "core/perfetto/fields.h"
-#include "core/perfetto/trusted_fields.h"
 #include "formats/trace/perfetto_trace.h"
 
 namespace ringscope {

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -34,11 +33,10 @@ struct TraceImportReport {
   uint64_t untimed = 0;            // packets without a known time: placed after the preceding one
   uint64_t late = 0;  // packets with a time before that of the preceding one: placed after it
   uint64_t gaps = 0;  // losses that the trace reports
-  uint64_t counted_losses = 0;   // places where the trace's statistics count losses
-  uint64_t service_records = 0;  // packets of the service that are kept as records
-  uint64_t beyond_limits = 0;    // packets of more sequences or producers than are possible
-  uint64_t empty = 0;            // packets without content, left out
-  uint64_t malformed = 0;        // packets left out
+  uint64_t counted_losses = 0;  // places where the trace's statistics count losses
+  uint64_t beyond_limits = 0;   // packets of more sequences or producers than are possible
+  uint64_t empty = 0;           // packets without content, left out
+  uint64_t malformed = 0;       // packets left out
   std::map<uint32_t, uint64_t> left_out;  // packets of the service, by their content's field
 };
 

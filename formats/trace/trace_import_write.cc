@@ -73,10 +73,8 @@ Status TraceImport::WriteRecordOfService(Bytes packet, const Append& append) {
   wire::FieldReader fields(packet);
   while (const auto field = fields.Next()) {
     if (field->type != wire::Type::kBytes) continue;
-    if (field->number == proto::TracePacket::kClockSnapshot) {
-      ++report_.service_records;
+    if (field->number == proto::TracePacket::kClockSnapshot)
       return Put(append, ClockSnapshotRecord{std::string(wire::AsText(field->bytes))});
-    }
     if (field->number == proto::TracePacket::kServiceEvent) return WriteEvent(field->bytes, append);
   }
   return {};
@@ -85,7 +83,6 @@ Status TraceImport::WriteRecordOfService(Bytes packet, const Append& append) {
 Status TraceImport::WriteEvent(Bytes event, const Append& append) {
   const std::optional<uint32_t> kind = ServiceEventIn(event);
   if (!kind) return {};
-  ++report_.service_records;
   // Without reads during the session, a replay reads at its end.
   const bool is_read = *kind == proto::ServiceEvent::kReadTracingBuffersCompleted && reads_during_;
   // The read returned what precedes it in the trace, so that was committed.

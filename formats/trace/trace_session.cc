@@ -85,7 +85,6 @@ void TraceSession::AddConfig(Bytes config) {
 }
 
 void TraceSession::AddStats(Bytes stats) {
-  has_stats_ = true;
   stats_.clear();
   service_losses_.clear();
   wire::FieldReader fields(stats);

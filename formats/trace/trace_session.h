@@ -42,7 +42,6 @@ class TraceSession {
   std::optional<uint32_t> BufferOf(uint32_t sequence_id) const;
 
   bool has_config() const { return has_config_; }
-  bool has_stats() const { return has_stats_; }
 
   /// Losses that the last statistics count.
   struct Loss {
@@ -55,7 +54,6 @@ class TraceSession {
   void AddWriterStats(Bytes message);
 
   bool has_config_ = false;
-  bool has_stats_ = false;
   std::vector<Buffer> configured_;
   std::optional<uint32_t> only_target_;  // of all data sources of the config
   std::vector<BufferStats> stats_;
