@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "commands/common/plugin.h"
+#include "commands/plugin/plugin.h"
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"
 

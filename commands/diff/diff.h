@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "commands/common/log_list.h"
 #include "commands/common/replay_run.h"
+#include "commands/many_logs/log_list.h"
 #include "commands/shell/command.h"
 #include "core/diff/log_diff.h"
 

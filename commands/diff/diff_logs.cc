@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
-#include "commands/common/each_log.h"
 #include "commands/common/session_reader.h"
 #include "commands/diff/diff_minimize.h"
 #include "commands/diff/diff_report.h"
 #include "commands/diff/diff_words.h"
+#include "commands/many_logs/each_log.h"
 #include "commands/shell/text.h"
 
 namespace ringscope {

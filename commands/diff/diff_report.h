@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "commands/common/each_log.h"
 #include "commands/diff/diff_logs.h"
+#include "commands/many_logs/each_log.h"
 #include "commands/report/report.h"
 
 namespace ringscope {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "commands/common/plugin.h"
+#include "commands/plugin/plugin.h"
 #include "commands/report/report.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/options.h"

@@ -4,14 +4,14 @@
 #include <string>
 #include <vector>
 
-#include "commands/common/gaps_logs.h"
-#include "commands/common/log_list.h"
 #include "commands/common/replay_run.h"
 #include "commands/common/session_loop.h"
 #include "commands/gaps/gap_filter_options.h"
 #include "commands/gaps/gaps_data.h"
 #include "commands/gaps/gaps_text.h"
 #include "commands/gaps/shown_gaps.h"
+#include "commands/many_logs/gaps_logs.h"
+#include "commands/many_logs/log_list.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/options.h"
 #include "core/gaps/gap_filter.h"

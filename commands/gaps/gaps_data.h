@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "commands/common/gaps_logs.h"
 #include "commands/gaps/shown_gaps.h"
+#include "commands/many_logs/gaps_logs.h"
 #include "commands/report/report.h"
 
 namespace ringscope {

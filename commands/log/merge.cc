@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "commands/common/gaps_logs.h"
 #include "commands/common/session_reader.h"
-#include "commands/common/sweep_logs.h"
+#include "commands/many_logs/gaps_logs.h"
+#include "commands/many_logs/sweep_logs.h"
 #include "commands/report/json.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/input.h"

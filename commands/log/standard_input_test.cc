@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "commands/common/log_list.h"
+#include "commands/many_logs/log_list.h"
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
 

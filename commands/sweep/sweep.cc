@@ -8,12 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include "commands/common/log_list.h"
-#include "commands/common/plugin.h"
 #include "commands/common/replay_run.h"
 #include "commands/common/session_loop.h"
-#include "commands/common/sweep_logs.h"
 #include "commands/common/sweep_workers.h"
+#include "commands/many_logs/log_list.h"
+#include "commands/many_logs/sweep_logs.h"
+#include "commands/plugin/plugin.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/options.h"
 #include "commands/shell/spooled_input.h"

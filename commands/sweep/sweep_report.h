@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "commands/common/sweep_logs.h"
+#include "commands/many_logs/sweep_logs.h"
 #include "commands/report/report.h"
 #include "core/sweep/sweep_report.h"
 

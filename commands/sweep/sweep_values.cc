@@ -6,7 +6,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "commands/common/plugin.h"
+#include "commands/plugin/plugin.h"
 #include "commands/shell/values.h"
 #include "core/perfetto/page.h"
 

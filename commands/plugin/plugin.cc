@@ -1,4 +1,4 @@
-#include "commands/common/plugin.h"
+#include "commands/plugin/plugin.h"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 #include <map>
 #include <mutex>
 
-#include "commands/common/plugin_engine.h"
+#include "commands/plugin/plugin_engine.h"
 #include "commands/shell/text.h"
 #include "core/plugin/place_finder.h"
 

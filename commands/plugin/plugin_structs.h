@@ -1,5 +1,5 @@
-#ifndef RINGSCOPE_COMMANDS_COMMON_PLUGIN_STRUCTS_H_
-#define RINGSCOPE_COMMANDS_COMMON_PLUGIN_STRUCTS_H_
+#ifndef RINGSCOPE_COMMANDS_PLUGIN_PLUGIN_STRUCTS_H_
+#define RINGSCOPE_COMMANDS_PLUGIN_PLUGIN_STRUCTS_H_
 
 #include <algorithm>
 #include <cstring>
@@ -47,4 +47,4 @@ inline ringscope_sequence FromKey(SequenceKey key) { return {Raw(key.producer), 
 
 }  // namespace ringscope
 
-#endif  // RINGSCOPE_COMMANDS_COMMON_PLUGIN_STRUCTS_H_
+#endif  // RINGSCOPE_COMMANDS_PLUGIN_PLUGIN_STRUCTS_H_

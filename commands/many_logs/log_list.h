@@ -1,5 +1,5 @@
-#ifndef RINGSCOPE_COMMANDS_COMMON_LOG_LIST_H_
-#define RINGSCOPE_COMMANDS_COMMON_LOG_LIST_H_
+#ifndef RINGSCOPE_COMMANDS_MANY_LOGS_LOG_LIST_H_
+#define RINGSCOPE_COMMANDS_MANY_LOGS_LOG_LIST_H_
 
 #include <optional>
 #include <string>
@@ -47,4 +47,4 @@ Result<LogList> ExpandLogs(Context& context, const LogChoices& choices);
 
 }  // namespace ringscope
 
-#endif  // RINGSCOPE_COMMANDS_COMMON_LOG_LIST_H_
+#endif  // RINGSCOPE_COMMANDS_MANY_LOGS_LOG_LIST_H_

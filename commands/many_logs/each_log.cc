@@ -1,4 +1,4 @@
-#include "commands/common/each_log.h"
+#include "commands/many_logs/each_log.h"
 
 #include <fmt/format.h>
 

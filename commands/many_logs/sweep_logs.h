@@ -1,11 +1,11 @@
-#ifndef RINGSCOPE_COMMANDS_COMMON_SWEEP_LOGS_H_
-#define RINGSCOPE_COMMANDS_COMMON_SWEEP_LOGS_H_
+#ifndef RINGSCOPE_COMMANDS_MANY_LOGS_SWEEP_LOGS_H_
+#define RINGSCOPE_COMMANDS_MANY_LOGS_SWEEP_LOGS_H_
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "commands/common/each_log.h"
+#include "commands/many_logs/each_log.h"
 #include "commands/report/json_fields.h"
 #include "commands/report/report.h"
 #include "core/sweep/sweep_result.h"
@@ -146,4 +146,4 @@ void AddToCsv(const SweptSession& session, const std::string& log, Table& rows);
 
 }  // namespace ringscope
 
-#endif  // RINGSCOPE_COMMANDS_COMMON_SWEEP_LOGS_H_
+#endif  // RINGSCOPE_COMMANDS_MANY_LOGS_SWEEP_LOGS_H_

@@ -1,7 +1,7 @@
 // Plug-ins: a whole one gives what the engine that it wraps gives; each broken one is refused, or
 // found out, with an error that names what is wrong.
 
-#include "commands/common/plugin.h"
+#include "commands/plugin/plugin.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
-#ifndef RINGSCOPE_COMMANDS_COMMON_EACH_LOG_H_
-#define RINGSCOPE_COMMANDS_COMMON_EACH_LOG_H_
+#ifndef RINGSCOPE_COMMANDS_MANY_LOGS_EACH_LOG_H_
+#define RINGSCOPE_COMMANDS_MANY_LOGS_EACH_LOG_H_
 
 #include <functional>
 #include <optional>
@@ -87,4 +87,4 @@ std::string FailuresText(const std::vector<LogStatus>& logs);
 
 }  // namespace ringscope
 
-#endif  // RINGSCOPE_COMMANDS_COMMON_EACH_LOG_H_
+#endif  // RINGSCOPE_COMMANDS_MANY_LOGS_EACH_LOG_H_

@@ -1,4 +1,4 @@
-#include "commands/common/log_list.h"
+#include "commands/many_logs/log_list.h"
 
 #include <fmt/format.h>
 

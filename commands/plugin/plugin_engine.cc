@@ -1,4 +1,4 @@
-#include "commands/common/plugin_engine.h"
+#include "commands/plugin/plugin_engine.h"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
-#include "commands/common/plugin_observer.h"
-#include "commands/common/plugin_structs.h"
+#include "commands/plugin/plugin_observer.h"
+#include "commands/plugin/plugin_structs.h"
 #include "commands/shell/text.h"
 
 namespace ringscope {

@@ -1,11 +1,11 @@
-#include "commands/common/plugin_observer.h"
+#include "commands/plugin/plugin_observer.h"
 
 #include <fmt/format.h>
 
 #include <optional>
 #include <vector>
 
-#include "commands/common/plugin_structs.h"
+#include "commands/plugin/plugin_structs.h"
 
 namespace ringscope {
 namespace {

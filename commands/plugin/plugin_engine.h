@@ -1,9 +1,9 @@
-#ifndef RINGSCOPE_COMMANDS_COMMON_PLUGIN_ENGINE_H_
-#define RINGSCOPE_COMMANDS_COMMON_PLUGIN_ENGINE_H_
+#ifndef RINGSCOPE_COMMANDS_PLUGIN_PLUGIN_ENGINE_H_
+#define RINGSCOPE_COMMANDS_PLUGIN_PLUGIN_ENGINE_H_
 
 #include <memory>
 
-#include "commands/common/plugin.h"
+#include "commands/plugin/plugin.h"
 #include "core/engine/engine.h"
 
 namespace ringscope {
@@ -16,4 +16,4 @@ Result<std::unique_ptr<Engine>> CreatePluginEngine(const std::shared_ptr<const P
 
 }  // namespace ringscope
 
-#endif  // RINGSCOPE_COMMANDS_COMMON_PLUGIN_ENGINE_H_
+#endif  // RINGSCOPE_COMMANDS_PLUGIN_PLUGIN_ENGINE_H_

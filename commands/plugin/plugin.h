@@ -1,5 +1,5 @@
-#ifndef RINGSCOPE_COMMANDS_COMMON_PLUGIN_H_
-#define RINGSCOPE_COMMANDS_COMMON_PLUGIN_H_
+#ifndef RINGSCOPE_COMMANDS_PLUGIN_PLUGIN_H_
+#define RINGSCOPE_COMMANDS_PLUGIN_PLUGIN_H_
 
 #include <memory>
 #include <string>
@@ -59,4 +59,4 @@ EngineLookup EnginesAndPlugins();
 
 }  // namespace ringscope
 
-#endif  // RINGSCOPE_COMMANDS_COMMON_PLUGIN_H_
+#endif  // RINGSCOPE_COMMANDS_PLUGIN_PLUGIN_H_

@@ -1,11 +1,11 @@
-#ifndef RINGSCOPE_COMMANDS_COMMON_GAPS_LOGS_H_
-#define RINGSCOPE_COMMANDS_COMMON_GAPS_LOGS_H_
+#ifndef RINGSCOPE_COMMANDS_MANY_LOGS_GAPS_LOGS_H_
+#define RINGSCOPE_COMMANDS_MANY_LOGS_GAPS_LOGS_H_
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "commands/common/each_log.h"
+#include "commands/many_logs/each_log.h"
 #include "commands/report/json_fields.h"
 #include "commands/report/report.h"
 #include "core/gaps/gap_report.h"
@@ -98,4 +98,4 @@ Result<ExitCode> ReportLogs(Console& console, const std::string& format, const G
 
 }  // namespace ringscope
 
-#endif  // RINGSCOPE_COMMANDS_COMMON_GAPS_LOGS_H_
+#endif  // RINGSCOPE_COMMANDS_MANY_LOGS_GAPS_LOGS_H_
