@@ -59,9 +59,15 @@ template <typename Logs>
 Result<ExitCode> MergeAs(const MergeArgs& args, const std::vector<Json>& documents,
                          Context& context) {
   Logs logs;
-  for (const Json& document : documents) {
-    Logs added = FieldsFromJson<Logs>(document.at("logs"));
-    std::move(added.begin(), added.end(), std::back_inserter(logs));
+  for (size_t i = 0; i < documents.size(); ++i) {
+    try {
+      Logs added = FieldsFromJson<Logs>(documents[i].at("logs"));
+      std::move(added.begin(), added.end(), std::back_inserter(logs));
+    } catch (const JsonError& error) {  // a key that is missing, or of another type
+      return Fail(ErrorCode::kCorrupt,
+                  fmt::format("the result does not have the expected content: {}", error.what()),
+                  {args.results[i], {}, {}}, "make the results with this version of ringscope");
+    }
   }
   std::stable_sort(logs.begin(), logs.end(),
                    [](const auto& a, const auto& b) { return a.status.log < b.status.log; });
@@ -75,7 +81,7 @@ Result<ExitCode> MergeAs(const MergeArgs& args, const std::vector<Json>& documen
   return ReportLogs(context.console, args.format, logs);
 }
 
-Result<ExitCode> Merge(const MergeArgs& args, Context& context) {
+Result<ExitCode> RunMerge(const MergeArgs& args, Context& context) {
   std::vector<Json> documents;
   for (const std::string& path : args.results) {
     RS_ASSIGN_OR_RETURN(documents.emplace_back(), ReadResult(context, path));
@@ -88,16 +94,6 @@ Result<ExitCode> Merge(const MergeArgs& args, Context& context) {
   if (args.format == "csv")
     return Fail(ErrorCode::kUsage, "only results of sweep can be written as csv");
   return MergeAs<GapsLogs>(args, documents, context);
-}
-
-Result<ExitCode> RunMerge(const MergeArgs& args, Context& context) {
-  try {
-    return Merge(args, context);
-  } catch (const JsonError& error) {  // a key that is missing, or of another type
-    return Fail(ErrorCode::kCorrupt,
-                fmt::format("a result does not have the expected content: {}", error.what()), {},
-                "make the results with this version of ringscope");
-  }
 }
 
 }  // namespace

@@ -333,7 +333,7 @@ TEST(Merge, OtherDocuments_AreRefused) {
   EXPECT_THAT(MergeError("{}"), HasSubstr("expected a JSON document with a schema"));
   EXPECT_THAT(MergeError(R"({"schema":"ringscope.gaps/1","sessions":[]})"), HasSubstr("--each"));
   EXPECT_THAT(MergeError(R"({"schema":"ringscope.gaps_logs/1","logs":[7]})"),
-              HasSubstr("does not have the expected content"));
+              HasSubstr("x.json: the result does not have the expected content"));
 }
 
 TEST(Merge, DamagedDocuments_AreRefused) {
@@ -344,7 +344,7 @@ TEST(Merge, DamagedDocuments_AreRefused) {
           R"([{"log":"a","exit_status":0,"error":null,"sessions":[{"configurations":[{}],
               "buffers":[{}],"sequences":[]}]}])"}) {
       EXPECT_THAT(MergeError(std::string(R"({"schema":")") + schema + R"(","logs":)" + logs + "}"),
-                  HasSubstr("does not have the expected content"))
+                  HasSubstr("x.json: the result does not have the expected content"))
           << logs;
     }
   }
