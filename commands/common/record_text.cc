@@ -1,9 +1,11 @@
 #include "commands/common/record_text.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "commands/shell/text.h"
 #include "core/base/wire.h"
@@ -26,7 +28,9 @@ class FieldText {
   }
   template <typename T>
   void operator()(RecordField field, const T& value) {
-    if (field.in_line != RecordField::InLine::kOptional || value != T{}) Put(field, value);
+    const bool is_optional = field.in_line == RecordField::InLine::kOptional ||
+                             field.in_line == RecordField::InLine::kOptionalHex;
+    if (!is_optional || value != T{}) Put(field, value);
   }
 
   std::string Take() { return std::move(text_); }
@@ -35,10 +39,13 @@ class FieldText {
   template <typename T>
   void Put(RecordField field, const T& value) {
     if constexpr (std::is_same_v<T, std::string>) {
-      if (field.in_line == RecordField::InLine::kHex)
+      if (field.in_line == RecordField::InLine::kHex ||
+          field.in_line == RecordField::InLine::kOptionalHex)
         Add(field, fmt::format("of {} bytes", WithCommas(value.size())));
       else if (!value.empty())
         Add(field, fmt::format("'{}'", Printable(value)));
+    } else if constexpr (std::is_same_v<T, std::vector<uint64_t>>) {
+      Add(field, fmt::format("{}", fmt::join(value, " ")));
     } else if constexpr (std::is_same_v<T, bool>) {
       if (value) Add(field, "true");
     } else if constexpr (NamedEnum<T>) {
@@ -95,7 +102,7 @@ std::string DescribePatches(const ChunkToPatch& patch) {
   for (size_t i = 0; i < count && i < kOffsetsShown; ++i)
     text += fmt::format("{} {}", i == 0 ? " at" : ",", patch.patches[i].offset);
   if (count > kOffsetsShown) text += ", ...";
-  if (patch.more) text += ", more to come";
+  if (patch.more) text += ", more patches follow";
   return text;
 }
 

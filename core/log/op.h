@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "core/base/enum_names.h"
 #include "core/base/ids.h"
@@ -44,17 +45,45 @@ struct LogHeader {
   friend bool operator==(const LogHeader&, const LogHeader&) = default;
 };
 
+// A log may have several tracing sessions of the service. `session` names one: the service's id
+// where it is known, else a number that the recorder gave out. Absent: the log has only one.
+
+/// The service has accepted EnableTracing.
 struct SessionStarted {
-  uint64_t session = 0;  // the service's tracing session id
+  uint64_t session = 0;
+  std::string name = {};  // unique_session_name
   friend bool operator==(const SessionStarted&, const SessionStarted&) = default;
 };
+/// Its buffers are freed.
 struct SessionEnded {
   uint64_t session = 0;
   friend bool operator==(const SessionEnded&, const SessionEnded&) = default;
 };
+/// What else happens to a tracing session as a whole.
+enum class SessionChange : uint8_t {
+  kRefused,             // EnableTracing failed; the detail says why
+  kStarted,             // its data sources are asked to start
+  kDataSourcesStarted,  // all of them have
+  kStopRequested,       // DisableTracing; the detail says who or what asked
+  kStopped,             // the reply to EnableTracing: tracing is disabled; the detail is its error
+  kDetached,            // the consumer left it under the key in the detail
+  kAttached,            // a consumer took it over under this key
+  kConsumerGone,        // the consumer's connection ended
+  kFlushCalled,         // the consumer asked for a flush
+  kFlushSucceeded,      // what the service replied to that
+  kFlushFailed,
+  kFileNamed,  // the service writes the session into the file in the detail
+};
+struct SessionChanged {
+  std::optional<uint64_t> session = {};
+  SessionChange change{};
+  std::string detail;
+  friend bool operator==(const SessionChanged&, const SessionChanged&) = default;
+};
 /// The session's TraceConfig message, raw.
 struct TraceConfigRecord {
   std::string config;
+  std::optional<uint64_t> session = {};
   friend bool operator==(const TraceConfigRecord&, const TraceConfigRecord&) = default;
 };
 struct BufferSetUp {
@@ -63,6 +92,7 @@ struct BufferSetUp {
   uint64_t size = 0;              // bytes, as asked for
   FillPolicy policy = FillPolicy::kRingBuffer;
   std::string engine;  // buffer version that the session really used; empty: not known
+  std::optional<uint64_t> session = {};
   friend bool operator==(const BufferSetUp&, const BufferSetUp&) = default;
 };
 struct BufferFreed {
@@ -81,10 +111,11 @@ struct ProducerConnected {
   std::optional<uint32_t> seen_uid;  // what the service saw, if a proxy was in between
   std::optional<int32_t> seen_pid;
   std::string name;
-  std::optional<uint32_t> scraping;   // smb_scraping_mode as asked for: 1 enabled, 2 disabled
-  std::string sdk;                    // sdk_version
-  std::optional<uint64_t> smb_size;   // bytes
-  std::optional<uint64_t> page_size;  // bytes
+  std::optional<uint32_t> scraping;      // smb_scraping_mode as asked for: 1 enabled, 2 disabled
+  std::string sdk;                       // sdk_version
+  std::optional<uint64_t> smb_size;      // bytes
+  std::optional<uint64_t> page_size;     // bytes
+  std::optional<uint32_t> machine = {};  // machine_id, of a producer on another machine
   friend bool operator==(const ProducerConnected&, const ProducerConnected&) = default;
 };
 /// The producer's shared memory exists from here on; before, the service ignores its requests.
@@ -102,7 +133,15 @@ struct DataSourceRegistered {
   ProducerId producer{};
   std::string name;
   bool no_flush = false;
+  bool will_notify_on_start = false;
+  bool will_notify_on_stop = false;
+  bool handles_state_clear = false;  // handles_incremental_state_clear
   friend bool operator==(const DataSourceRegistered&, const DataSourceRegistered&) = default;
+};
+struct DataSourceUnregistered {
+  ProducerId producer{};
+  std::string name;
+  friend bool operator==(const DataSourceUnregistered&, const DataSourceUnregistered&) = default;
 };
 /// A data source instance was set up for a session: its producer may write to the target buffer.
 struct DataSourceSetUp {
@@ -110,12 +149,40 @@ struct DataSourceSetUp {
   uint64_t instance = 0;
   std::string name;
   BufferId target_buffer{};
+  std::optional<uint64_t> session = {};
+  std::string config = {};  // its DataSourceConfig message, raw; empty: not known
   friend bool operator==(const DataSourceSetUp&, const DataSourceSetUp&) = default;
 };
+/// The service asked the instance to start.
+struct DataSourceStarted {
+  ProducerId producer{};
+  uint64_t instance = 0;
+  friend bool operator==(const DataSourceStarted&, const DataSourceStarted&) = default;
+};
+/// The service asked the instance to stop.
 struct DataSourceStopped {
   ProducerId producer{};
   uint64_t instance = 0;
   friend bool operator==(const DataSourceStopped&, const DataSourceStopped&) = default;
+};
+/// The producer reports that the instance has started, or stopped.
+struct DataSourceNotified {
+  ProducerId producer{};
+  uint64_t instance = 0;
+  bool stopped = false;
+  friend bool operator==(const DataSourceNotified&, const DataSourceNotified&) = default;
+};
+/// The service asked these instances to clear their incremental state.
+struct StateClearRequested {
+  ProducerId producer{};
+  std::vector<uint64_t> instances = {};
+  friend bool operator==(const StateClearRequested&, const StateClearRequested&) = default;
+};
+/// A producer activated a trigger.
+struct TriggerActivated {
+  ProducerId producer{};
+  std::string name;
+  friend bool operator==(const TriggerActivated&, const TriggerActivated&) = default;
 };
 struct WriterRegistered {
   ProducerId producer{};
@@ -142,7 +209,9 @@ struct Commit {
 };
 struct FlushRequested {
   uint64_t flush = 0;
-  std::optional<ProducerId> producer;  // absent: all
+  std::optional<ProducerId> producer;    // absent: all
+  std::vector<uint64_t> instances = {};  // data sources that are to flush; empty: not known
+  uint64_t flags = 0;                    // why, and who asked; see wire flags
   friend bool operator==(const FlushRequested&, const FlushRequested&) = default;
 };
 struct FlushAcknowledged {
@@ -155,18 +224,48 @@ struct FlushTimedOut {
   friend bool operator==(const FlushTimedOut&, const FlushTimedOut&) = default;
 };
 /// A read of one buffer (a plain pass: begin, then packets until a limit or none), or, without a
-/// buffer, one pass of the service over all buffers in order.
+/// buffer, one pass of the service over all buffers in order: of the log, or of a session.
 struct ReadPass {
   std::optional<BufferId> buffer;
   std::optional<uint64_t> max_packets;
   std::optional<uint64_t> max_bytes;  // the packet that reaches it is included
   ReadReason reason = ReadReason::kUnknown;
+  std::optional<uint64_t> session = {};  // only without a buffer
   friend bool operator==(const ReadPass&, const ReadPass&) = default;
 };
 /// Clone the buffer, read the clone to its end, drop it.
 struct CloneRead {
   BufferId buffer{};
   friend bool operator==(const CloneRead&, const CloneRead&) = default;
+};
+/// A consumer asked for a clone of a session: CloneSession. Its buffers' BufferCloned follow, then
+/// CloneEnded.
+struct CloneRequested {
+  uint64_t clone = 0;                    // numbered from 1, over the whole log
+  std::optional<uint64_t> session = {};  // that is cloned
+  std::string request;                   // the CloneSession request, raw
+  friend bool operator==(const CloneRequested&, const CloneRequested&) = default;
+};
+/// This is the instant that the clone has of this buffer: all that it holds and has not been read.
+struct BufferCloned {
+  uint64_t clone = 0;
+  BufferId buffer{};
+  bool transfer = false;  // the clone takes the buffer itself; an empty one replaces it
+  friend bool operator==(const BufferCloned&, const BufferCloned&) = default;
+};
+/// The buffer was replaced by an empty one before a clone; what it held is gone.
+struct BufferCleared {
+  BufferId buffer{};
+  friend bool operator==(const BufferCleared&, const BufferCleared&) = default;
+};
+/// The service's reply to CloneSession.
+struct CloneEnded {
+  uint64_t clone = 0;
+  bool success = false;
+  std::string error;
+  bool into_file = false;                // was_write_into_file
+  std::optional<uint64_t> session = {};  // of the clone, as the service numbers it
+  friend bool operator==(const CloneEnded&, const CloneEnded&) = default;
 };
 /// The recorder itself missed something: the log is not complete here.
 struct RecorderGap {
@@ -190,7 +289,9 @@ using OpBody =
                  BufferFreed, ClockSnapshotRecord, ProducerConnected, SharedMemorySetUp,
                  ProducerDisconnected, DataSourceRegistered, DataSourceSetUp, DataSourceStopped,
                  WriterRegistered, WriterUnregistered, Commit, FlushRequested, FlushAcknowledged,
-                 FlushTimedOut, ReadPass, CloneRead, RecorderGap, Note>;
+                 FlushTimedOut, ReadPass, CloneRead, RecorderGap, Note, SessionChanged,
+                 DataSourceUnregistered, DataSourceStarted, DataSourceNotified, StateClearRequested,
+                 TriggerActivated, CloneRequested, BufferCloned, BufferCleared, CloneEnded>;
 
 struct Op {
   std::optional<uint64_t> time_ns;  // CLOCK_BOOTTIME
@@ -202,21 +303,50 @@ inline constexpr size_t kOpKinds = std::variant_size_v<OpBody>;
 /// Name of a record kind as formats and filters write it: "commit", "buffer", "read", ...
 /// @param kind index of the alternative in OpBody
 constexpr const char* OpKindName(size_t kind) {
-  constexpr std::array<const char*, kOpKinds> kNames = {
-      "header",           "session_start", "session_end",
-      "config",           "buffer",        "buffer_freed",
-      "clock_snapshot",   "producer",      "smb",
-      "disconnect",       "data_source",   "data_source_setup",
-      "data_source_stop", "writer",        "writer_gone",
-      "commit",           "flush",         "flush_done",
-      "flush_timeout",    "read",          "clone_read",
-      "recorder_gap",     "note"};
+  constexpr std::array<const char*, kOpKinds> kNames = {"header",
+                                                        "session_start",
+                                                        "session_end",
+                                                        "config",
+                                                        "buffer",
+                                                        "buffer_freed",
+                                                        "clock_snapshot",
+                                                        "producer",
+                                                        "smb",
+                                                        "disconnect",
+                                                        "data_source",
+                                                        "data_source_setup",
+                                                        "data_source_stop",
+                                                        "writer",
+                                                        "writer_gone",
+                                                        "commit",
+                                                        "flush",
+                                                        "flush_done",
+                                                        "flush_timeout",
+                                                        "read",
+                                                        "clone_read",
+                                                        "recorder_gap",
+                                                        "note",
+                                                        "session",
+                                                        "data_source_gone",
+                                                        "data_source_start",
+                                                        "data_source_notify",
+                                                        "state_clear",
+                                                        "trigger",
+                                                        "clone",
+                                                        "buffer_clone",
+                                                        "buffer_clear",
+                                                        "clone_done"};
   return kNames.at(kind);
 }
 
 template <>
 inline constexpr std::array kEnumNames<Origin> = {"imported", "shm",       "inline",
                                                   "scraped",  "synthetic", "estimated"};
+template <>
+inline constexpr std::array kEnumNames<SessionChange> = {
+    "refused",      "started",   "data_sources_started", "stop_requested", "stopped",
+    "detached",     "attached",  "consumer_gone",        "flush_called",   "flush_succeeded",
+    "flush_failed", "file_named"};
 template <>
 inline constexpr std::array kEnumNames<ReadReason> = {"unknown", "consumer", "file", "final"};
 

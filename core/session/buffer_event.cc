@@ -78,7 +78,7 @@ std::string Describe(const BufferEvent& event) {
     case Kind::kGivenUp:
       return fmt::format("{} abandoned: {}", PacketSpan(event), LossBitsToString(event.loss_bits));
     case Kind::kLossBit:
-      return fmt::format("{}: {} is noted for the next packet", chunk,
+      return fmt::format("{}: {} will be flagged on the next packet", chunk,
                          LossBitsToString(event.loss_bits));
     case Kind::kWrap:
       return "the write cursor wraps";

@@ -57,9 +57,9 @@ TEST(BufferEvents, ReportStallsAndAbandonedPackets) {
       ElementsAre("2: 1:1#0 committed: 64 bytes at 0", "3: the packet at 1:1#0+0 read: 20 bytes",
                   "3: 1:1#0 stalls its sequence: it waits for the chunk after it",
                   "4: 1:1#2 committed: 32 bytes at 64",
-                  "5: 1:1#0: reassembly_gap is noted for the next packet",
+                  "5: 1:1#0: reassembly_gap will be flagged on the next packet",
                   "5: the packet at 1:1#0+21 abandoned: reassembly_gap",
-                  "5: 1:1#0 leaves the buffer", "5: 1:1#2: read_gap is noted for the next packet",
+                  "5: 1:1#0 leaves the buffer", "5: 1:1#2: read_gap will be flagged on the next packet",
                   "5: the packet at 1:1#2+0 read: 8 bytes, flagged read_gap+reassembly_gap",
                   "5: 1:1#2 leaves the buffer"));
 }
@@ -72,7 +72,7 @@ TEST(BufferEvents, ReportWhoNeededTheSpace) {
       EventsOf("v2@58", {BufferOp(1), first.op(), second.op()}),
       ElementsAre("2: 1:1#0 committed: 3024 bytes at 0", "3: the write cursor wraps",
                   "3: 1:1#0 evicted for 1:2#0: 3024 bytes at 0", "3: 1:1#0 leaves the buffer",
-                  "3: 1:1#0: overwrite is noted for the next packet",
+                  "3: 1:1#0: overwrite will be flagged on the next packet",
                   "3: 1:2#0 committed: 3024 bytes at 0"));
 }
 
@@ -91,7 +91,7 @@ TEST(BufferEvents, V1ReportsWhatASequenceWaitsFor) {
                           "5: 1:3#1 committed: 32 bytes at 128",
                           "6: 1:1#0 stalls its sequence: it waits for a patch of it",
                           "6: the packet at 1:2#5+0 abandoned: orphan_continuation",
-                          "6: 1:2#5: orphan_continuation is noted for the next packet",
+                          "6: 1:2#5: orphan_continuation will be flagged on the next packet",
                           "6: the packet at 1:3#0+0 read: 8 bytes, flagged present",
                           "6: 1:3#0 stalls its sequence: it waits for the writer to complete it"));
 }

@@ -187,7 +187,7 @@ Result<std::unique_ptr<ByteSource>> OpenByteSource(const std::string& path) {
   if (::fstat(fd, &info) != 0) {
     const int error = errno;
     ::close(fd);
-    return SystemError("cannot look at", error, path);
+    return SystemError("cannot get the status of", error, path);
   }
   if (S_ISDIR(info.st_mode)) {
     ::close(fd);

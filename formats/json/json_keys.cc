@@ -15,6 +15,19 @@ std::optional<std::string_view> KeyReader::TextIfThere(std::string_view key) con
   return text == nullptr ? std::nullopt : std::optional<std::string_view>(*text);
 }
 
+std::vector<uint64_t> KeyReader::Uints(std::string_view key) {
+  std::vector<uint64_t> numbers(ArraySize(key));
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    const uint64_t* number = (*Find(key))[i].If<uint64_t>();
+    if (number == nullptr) {
+      Fail(fmt::format("{}[{}]", key, i), "expected an integer from 0 to 18446744073709551615");
+      return {};
+    }
+    numbers[i] = *number;
+  }
+  return numbers;
+}
+
 std::optional<int32_t> KeyReader::OptionalInt32(std::string_view key) {
   constexpr int64_t kMin = std::numeric_limits<int32_t>::min();
   constexpr int64_t kMax = std::numeric_limits<int32_t>::max();

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include "core/base/enum_names.h"
 #include "core/base/result.h"
@@ -46,6 +47,8 @@ class KeyReader {
     if (!Has(key)) return std::nullopt;
     return Uint<T>(key, max);
   }
+  /// An array of integers; required.
+  std::vector<uint64_t> Uints(std::string_view key);
   /// An integer of 32 bits with sign.
   std::optional<int32_t> OptionalInt32(std::string_view key);
   bool BoolOr(bool fallback, std::string_view key);

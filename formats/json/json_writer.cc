@@ -1,6 +1,7 @@
 #include "formats/json/json_writer.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <iterator>
 
@@ -54,6 +55,11 @@ void JsonObjectWriter::Int(std::string_view key, int64_t value) {
   Key(key);
   const fmt::format_int digits(value);
   out_.append(digits.data(), digits.size());
+}
+
+void JsonObjectWriter::Uints(std::string_view key, const std::vector<uint64_t>& values) {
+  Key(key);
+  fmt::format_to(std::back_inserter(out_), "[{}]", fmt::join(values, ","));
 }
 
 void JsonObjectWriter::Bool(std::string_view key, bool value) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/base/ids.h"
 
@@ -20,6 +21,7 @@ class JsonObjectWriter {
 
   void Uint(std::string_view key, uint64_t value);
   void Int(std::string_view key, int64_t value);
+  void Uints(std::string_view key, const std::vector<uint64_t>& values);
   void Bool(std::string_view key, bool value);
   /// Text of a known set: written without looking for anything to escape.
   void Name(std::string_view key, std::string_view value);

@@ -21,6 +21,7 @@ struct RecordField {
     kDefault,      // always; a line without it means the default
     kOptional,     // unless it is absent or has its default
     kHex,          // required, bytes as hex digits
+    kOptionalHex,  // the same, unless it is empty
     kBufferOrAll,  // always, "all" if it is absent; a line without it means buffer 0
   };
   uint32_t number;
@@ -43,6 +44,9 @@ constexpr RecordField OptionalField(uint32_t number, const char* key) {
 constexpr RecordField HexField(uint32_t number, const char* key) {
   return {number, key, RecordField::InLine::kHex};
 }
+constexpr RecordField OptionalHexField(uint32_t number, const char* key) {
+  return {number, key, RecordField::InLine::kOptionalHex};
+}
 constexpr RecordField BufferOrAllField(uint32_t number, const char* key) {
   return {number, key, RecordField::InLine::kBufferOrAll};
 }
@@ -60,6 +64,7 @@ void Fields(auto& field, Like<LogHeader> auto& m) {
 
 void Fields(auto& field, Like<SessionStarted> auto& m) {
   field(RequiredField(1, "session"), m.session);
+  field(OptionalField(2, "name"), m.name);
 }
 
 void Fields(auto& field, Like<SessionEnded> auto& m) {
@@ -68,6 +73,7 @@ void Fields(auto& field, Like<SessionEnded> auto& m) {
 
 void Fields(auto& field, Like<TraceConfigRecord> auto& m) {
   field(HexField(1, "config"), m.config);
+  field(OptionalField(2, "session"), m.session);
 }
 
 void Fields(auto& field, Like<BufferSetUp> auto& m) {
@@ -76,6 +82,7 @@ void Fields(auto& field, Like<BufferSetUp> auto& m) {
   field(RequiredField(3, "size"), m.size);
   field(RequiredField(4, "policy"), m.policy);
   field(OptionalField(5, "engine"), m.engine);
+  field(OptionalField(6, "session"), m.session);
 }
 
 void Fields(auto& field, Like<BufferFreed> auto& m) { field(RequiredField(1, "id"), m.id); }
@@ -95,6 +102,7 @@ void Fields(auto& field, Like<ProducerConnected> auto& m) {
   field(OptionalField(8, "sdk"), m.sdk);
   field(OptionalField(9, "smb_size"), m.smb_size);
   field(OptionalField(10, "page_size"), m.page_size);
+  field(OptionalField(11, "machine"), m.machine);
 }
 
 void Fields(auto& field, Like<SharedMemorySetUp> auto& m) {
@@ -111,6 +119,14 @@ void Fields(auto& field, Like<DataSourceRegistered> auto& m) {
   field(RequiredField(1, "producer"), m.producer);
   field(RequiredField(2, "name"), m.name);
   field(DefaultField(3, "no_flush"), m.no_flush);
+  field(OptionalField(4, "will_notify_on_start"), m.will_notify_on_start);
+  field(OptionalField(5, "will_notify_on_stop"), m.will_notify_on_stop);
+  field(OptionalField(6, "handles_state_clear"), m.handles_state_clear);
+}
+
+void Fields(auto& field, Like<DataSourceUnregistered> auto& m) {
+  field(RequiredField(1, "producer"), m.producer);
+  field(RequiredField(2, "name"), m.name);
 }
 
 void Fields(auto& field, Like<DataSourceSetUp> auto& m) {
@@ -118,11 +134,34 @@ void Fields(auto& field, Like<DataSourceSetUp> auto& m) {
   field(RequiredField(2, "instance"), m.instance);
   field(RequiredField(3, "name"), m.name);
   field(RequiredField(4, "buffer"), m.target_buffer);
+  field(OptionalField(5, "session"), m.session);
+  field(OptionalHexField(6, "config"), m.config);
+}
+
+void Fields(auto& field, Like<DataSourceStarted> auto& m) {
+  field(RequiredField(1, "producer"), m.producer);
+  field(RequiredField(2, "instance"), m.instance);
 }
 
 void Fields(auto& field, Like<DataSourceStopped> auto& m) {
   field(RequiredField(1, "producer"), m.producer);
   field(RequiredField(2, "instance"), m.instance);
+}
+
+void Fields(auto& field, Like<DataSourceNotified> auto& m) {
+  field(RequiredField(1, "producer"), m.producer);
+  field(RequiredField(2, "instance"), m.instance);
+  field(DefaultField(3, "stopped"), m.stopped);
+}
+
+void Fields(auto& field, Like<StateClearRequested> auto& m) {
+  field(RequiredField(1, "producer"), m.producer);
+  field(OptionalField(2, "instances"), m.instances);
+}
+
+void Fields(auto& field, Like<TriggerActivated> auto& m) {
+  field(RequiredField(1, "producer"), m.producer);
+  field(RequiredField(2, "name"), m.name);
 }
 
 void Fields(auto& field, Like<WriterRegistered> auto& m) {
@@ -153,6 +192,8 @@ void PartFields(auto& field, Like<Commit> auto& m) {
 void Fields(auto& field, Like<FlushRequested> auto& m) {
   field(RequiredField(1, "flush"), m.flush);
   field(OptionalField(2, "producer"), m.producer);
+  field(OptionalField(3, "instances"), m.instances);
+  field(OptionalField(4, "flags"), m.flags);
 }
 
 void Fields(auto& field, Like<FlushAcknowledged> auto& m) {
@@ -167,6 +208,7 @@ void Fields(auto& field, Like<ReadPass> auto& m) {
   field(OptionalField(2, "max_packets"), m.max_packets);
   field(OptionalField(3, "max_bytes"), m.max_bytes);
   field(OptionalField(4, "reason"), m.reason);
+  field(OptionalField(5, "session"), m.session);
 }
 
 void Fields(auto& field, Like<CloneRead> auto& m) { field(DefaultField(1, "buffer"), m.buffer); }
@@ -181,6 +223,36 @@ void Fields(auto& field, Like<RecorderGap> auto& m) {
 }
 
 void Fields(auto& field, Like<Note> auto& m) { field(RequiredField(1, "text"), m.text); }
+
+void Fields(auto& field, Like<SessionChanged> auto& m) {
+  field(OptionalField(1, "session"), m.session);
+  field(RequiredField(2, "change"), m.change);
+  field(OptionalField(3, "detail"), m.detail);
+}
+
+void Fields(auto& field, Like<CloneRequested> auto& m) {
+  field(RequiredField(1, "clone"), m.clone);
+  field(OptionalField(2, "session"), m.session);
+  field(OptionalHexField(3, "request"), m.request);
+}
+
+void Fields(auto& field, Like<BufferCloned> auto& m) {
+  field(RequiredField(1, "clone"), m.clone);
+  field(RequiredField(2, "buffer"), m.buffer);
+  field(DefaultField(3, "transfer"), m.transfer);
+}
+
+void Fields(auto& field, Like<BufferCleared> auto& m) {
+  field(RequiredField(1, "buffer"), m.buffer);
+}
+
+void Fields(auto& field, Like<CloneEnded> auto& m) {
+  field(RequiredField(1, "clone"), m.clone);
+  field(DefaultField(2, "success"), m.success);
+  field(OptionalField(3, "error"), m.error);
+  field(OptionalField(4, "into_file"), m.into_file);
+  field(OptionalField(5, "session"), m.session);
+}
 
 void Fields(auto& field, Like<SequenceSummary> auto& m) {
   field(1, m.sequence.producer);

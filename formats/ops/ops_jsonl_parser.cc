@@ -70,13 +70,17 @@ class LineFields {
       into = keys_.UintOr(T{}, field.key);
     }
   }
+  void operator()(RecordField field, std::vector<uint64_t>& into) {
+    if (keys_.Has(field.key)) into = keys_.Uints(field.key);
+  }
   template <typename T>
   void operator()(RecordField field, T& into) {
     const bool required = field.in_line == RecordField::InLine::kRequired;
     if constexpr (std::is_same_v<T, std::string>) {
-      if (field.in_line == RecordField::InLine::kHex)
+      if (field.in_line == RecordField::InLine::kHex ||
+          (field.in_line == RecordField::InLine::kOptionalHex && keys_.Has(field.key)))
         keys_.Hex(field.key, kMaxOpsLine, into);
-      else
+      else if (field.in_line != RecordField::InLine::kOptionalHex)
         into = required ? keys_.Text(field.key) : keys_.TextOr("", field.key);
     } else if constexpr (std::is_same_v<T, bool>) {
       into = keys_.BoolOr(into, field.key);

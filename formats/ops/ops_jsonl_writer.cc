@@ -1,6 +1,7 @@
 #include <optional>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include "core/base/wire.h"
 #include "core/engine/engine.h"
@@ -34,17 +35,22 @@ class FieldWriter {
   }
   template <typename T>
   void operator()(RecordField field, const T& value) {
-    if (field.in_line != RecordField::InLine::kOptional || value != T{}) Put(field, value);
+    const bool is_optional = field.in_line == RecordField::InLine::kOptional ||
+                             field.in_line == RecordField::InLine::kOptionalHex;
+    if (!is_optional || value != T{}) Put(field, value);
   }
 
  private:
   template <typename T>
   void Put(RecordField field, const T& value) {
     if constexpr (std::is_same_v<T, std::string>) {
-      if (field.in_line == RecordField::InLine::kHex)
+      if (field.in_line == RecordField::InLine::kHex ||
+          field.in_line == RecordField::InLine::kOptionalHex)
         line_.Hex(field.key, wire::AsBytes(value));
       else
         line_.Text(field.key, value);
+    } else if constexpr (std::is_same_v<T, std::vector<uint64_t>>) {
+      line_.Uints(field.key, value);
     } else if constexpr (std::is_same_v<T, bool>) {
       line_.Bool(field.key, value);
     } else if constexpr (std::is_same_v<T, int32_t>) {

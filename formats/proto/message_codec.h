@@ -75,9 +75,9 @@ class MessageEncoder {
   void operator()(uint32_t number, const Struct& value) {
     Nested(number, value);
   }
-  template <typename Struct>
-  void operator()(uint32_t number, const std::vector<Struct>& values) {
-    for (const Struct& value : values) Nested(number, value);
+  template <typename T>
+  void operator()(uint32_t number, const std::vector<T>& values) {
+    for (const T& value : values) Always(number, value);
   }
   template <size_t N>
   void operator()(uint32_t number, const std::array<uint64_t, N>& values) {
@@ -131,10 +131,10 @@ class FieldDecoder {
   void operator()(uint32_t number, Struct& into) {
     TakeNested(number, into);
   }
-  template <typename Struct>
-  void operator()(uint32_t number, std::vector<Struct>& into) {
-    if (!Is(number, wire::Type::kBytes)) return;
-    TakeNested(number, into.emplace_back());
+  template <typename T>
+  void operator()(uint32_t number, std::vector<T>& into) {
+    T value{};
+    if (Take(number, value)) into.push_back(std::move(value));
   }
   template <size_t N>
   void operator()(uint32_t number, std::array<uint64_t, N>& into) {
