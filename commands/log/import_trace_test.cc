@@ -17,7 +17,7 @@ Ran ImportTrace(const std::string& from, const std::string& to, const std::strin
 }
 
 /// A packet of sequence 2 with a track event at this time.
-std::string Packet(uint64_t time) {
+std::string PacketAt(uint64_t time) {
   std::string packet;
   wire::AppendUint(packet, 8, time);
   wire::AppendBytes(packet, 11, wire::AsBytes("event"));
@@ -27,7 +27,7 @@ std::string Packet(uint64_t time) {
   return out;
 }
 
-std::string Trace() { return Packet(10) + Packet(20) + Packet(30); }
+std::string Trace() { return PacketAt(10) + PacketAt(20) + PacketAt(30); }
 
 size_t Records(const std::string& path) {
   auto log = OpenLog(path).value();

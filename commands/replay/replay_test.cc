@@ -24,13 +24,13 @@ constexpr const char* kPlain =
     R"({"op":"commit","producer":1,"writer":1,"chunk":1,"fragments":2,"payload":"02080202080a"})"
     "\n";
 
-Ran Replay(const std::vector<std::string>& args, const std::string& input = kPlain) {
+Ran RunReplay(const std::vector<std::string>& args, const std::string& input = kPlain) {
   return RunCommand(ReplayCommand(), args, input);
 }
 
 json ReplayedJson(std::vector<std::string> args) {
   args.insert(args.end(), {"-", "--format", "json"});
-  return json::parse(Replay(args).out);
+  return json::parse(RunReplay(args).out);
 }
 
 Ran DataLoss(std::vector<std::string> args, const std::string& input = kPlain) {
@@ -39,7 +39,7 @@ Ran DataLoss(std::vector<std::string> args, const std::string& input = kPlain) {
 }
 
 TEST(Replay, Summary_SaysWhatWasWrittenAndRead) {
-  const Ran ran = Replay({"-"});
+  const Ran ran = RunReplay({"-"});
   EXPECT_EQ(ran.code, ExitCode::kClean) << ran.error;
   EXPECT_THAT(ran.out, HasSubstr("-: session 1: 3 records, 1 read\n"));
   EXPECT_THAT(ran.out, HasSubstr("size                              4 KiB\n"));
@@ -66,26 +66,26 @@ TEST(Replay, ReadsNone_LeavesPacketsUnread) {
 
 TEST(Replay, Events_OfPlainOperationsAreThoseAskedFor) {
   const std::vector<std::string> args = {"-", "--events", "-"};
-  const Ran ran = Replay(args);
+  const Ran ran = RunReplay(args);
   EXPECT_EQ(CountOf(ran.out, "\n"), 1u);
   EXPECT_THAT(ran.out, HasSubstr("\"event\":\"stats\""));
-  const Ran with_read = Replay(args, std::string(kPlain) + "{\"op\":\"read\"}\n");
+  const Ran with_read = RunReplay(args, std::string(kPlain) + "{\"op\":\"read\"}\n");
   EXPECT_EQ(CountOf(with_read.out, "\"event\":\"packet\""), 4u);
   EXPECT_EQ(with_read.err, "");
 }
 
 TEST(Replay, Events_OfASessionIncludeTheReadAtItsEnd) {
-  const Ran ran = Replay({"-", "--events", "-"},
-                         std::string("{\"op\":\"producer\",\"producer\":1}\n") + kPlain);
+  const Ran ran = RunReplay({"-", "--events", "-"},
+                            std::string("{\"op\":\"producer\",\"producer\":1}\n") + kPlain);
   EXPECT_EQ(CountOf(ran.out, "\"event\":\"packet\""), 4u);
 }
 
 TEST(Replay, Choices_AreStrongerForOneBufferThanForAll) {
   const Ran ran =
-      Replay({"-", "--format", "json", "--size", "8192", "--engine", "v2@54", "--size", "1=16384",
-              "--policy", "1=discard", "--size", "7=4096"},
-             std::string(kPlain) + R"({"op":"buffer","id":1,"size":4096,"policy":"ring_buffer"})"
-                                   "\n");
+      RunReplay({"-", "--format", "json", "--size", "8192", "--engine", "v2@54", "--size",
+                 "1=16384", "--policy", "1=discard", "--size", "7=4096"},
+                std::string(kPlain) + R"({"op":"buffer","id":1,"size":4096,"policy":"ring_buffer"})"
+                                      "\n");
   const json document = json::parse(ran.out);
   const json& buffers = document["sessions"][0]["buffers"];
   EXPECT_EQ(buffers[0]["size"], 8192);
@@ -100,24 +100,24 @@ TEST(Replay, SeveralSessions_NeedAChoiceForOneFile) {
   const TempFolder folder;
   const std::string log = folder.Write("a.ops.jsonl", kPlain);
   std::vector<std::string> args = {log, log};
-  EXPECT_EQ(CountOf(Replay(args).out, ": session "), 2u);
+  EXPECT_EQ(CountOf(RunReplay(args).out, ": session "), 2u);
   args.insert(args.end(), {"-o", folder.File("out.pftrace")});
-  const Ran refused = Replay(args);
+  const Ran refused = RunReplay(args);
   EXPECT_THAT(refused.error, HasSubstr("--session 1"));
   EXPECT_EQ(folder.FileCount(), 1u) << "a file was left";
   args.insert(args.end(), {"--session", "2"});
-  EXPECT_EQ(Replay(args).code, ExitCode::kClean);
+  EXPECT_EQ(RunReplay(args).code, ExitCode::kClean);
   EXPECT_EQ(folder.FileCount(), 2u);
 }
 
 TEST(Replay, OneStandardOutput_IsNotForTwo) {
-  EXPECT_THAT(Replay({"-", "-o", "-", "--events", "-"}).error, HasSubstr("cannot both"));
-  EXPECT_THAT(Replay({"-", "-o", "-", "--stats"}).error, HasSubstr("--stats"));
+  EXPECT_THAT(RunReplay({"-", "-o", "-", "--events", "-"}).error, HasSubstr("cannot both"));
+  EXPECT_THAT(RunReplay({"-", "-o", "-", "--stats"}).error, HasSubstr("--stats"));
 }
 
 TEST(Replay, IncompleteRecording_IsSaid) {
   const Ran ran =
-      Replay({"-"}, std::string(kPlain) + "{\"op\":\"recorder_gap\",\"reason\":\"late\"}\n");
+      RunReplay({"-"}, std::string(kPlain) + "{\"op\":\"recorder_gap\",\"reason\":\"late\"}\n");
   EXPECT_THAT(ran.err, HasSubstr("the recording is not complete: it has 1 gap"));
 }
 

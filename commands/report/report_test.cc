@@ -94,12 +94,12 @@ TEST(JsonFields, ListedOnce_AreWrittenAndReadBack) {
                     {1, 20},
                     {{{ProducerId{2}, WriterId{17}}, BufferId{3}}, {{}, {}}},
                     {}};
-  const Json json = FieldsToJson(whole);
-  EXPECT_EQ(json.dump(),
+  const Json document = FieldsToJson(whole);
+  EXPECT_EQ(document.dump(),
             R"({"name":"a","scale":0.5,"nested":{"policy":"discard","colour":1},)"
             R"("count":{"packets":1,"bytes":20},"parts_count":2,)"
             R"("parts":[{"sequence":"2:17","buffer":3},{"sequence":"0:0","buffer":null}]})");
-  EXPECT_EQ(FieldsToJson(FieldsFromJson<Whole>(json)), json);
+  EXPECT_EQ(FieldsToJson(FieldsFromJson<Whole>(document)), document);
 }
 
 TEST(JsonFields, OfAnotherShape_AreRefused) {
@@ -140,9 +140,9 @@ TEST(Report, Text_IsForPeople) {
 }
 
 TEST(Report, Json_IsOneDocument) {
-  const Result<Json> json = ParseJson(Reported("json"));
-  ASSERT_TRUE(json);
-  EXPECT_EQ(json->dump(),
+  const Result<Json> parsed = ParseJson(Reported("json"));
+  ASSERT_TRUE(parsed);
+  EXPECT_EQ(parsed->dump(),
             R"({"schema":"ringscope.test/1","host":"here","hidden":1,"sessions":[{"session":1,)"
             R"("rows":[{"name":"a,\"b\"","written":{"bytes":65536},"note":null}]}]})");
 }

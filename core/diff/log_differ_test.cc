@@ -27,7 +27,7 @@ ReplayOptions Side58() {
   options.session.all.engine = "v2@58";
   return options;
 }
-Both<ReplayOptions> Engines(const char* a, const char* b) {
+Both<ReplayOptions> OfEngines(const char* a, const char* b) {
   Both<ReplayOptions> sides;
   sides.a.session.all.engine = a;
   sides.b.session.all.engine = b;
@@ -57,7 +57,8 @@ std::vector<std::string> Missing(const LogDiff& result, Side returned) {
 
 TEST(LogDiffer, SameSides_AreTheSame) {
   const Request first = Request(1).Move(1, Chunk(1, 1, 0).Whole(20, 'a').Whole(8, 'b'));
-  const LogDiff result = DiffOf(Engines("v2@58", "v2@58"), {BufferOp(1), first.op(), DiffReadOp()});
+  const LogDiff result =
+      DiffOf(OfEngines("v2@58", "v2@58"), {BufferOp(1), first.op(), DiffReadOp()});
   EXPECT_TRUE(result.Same());
   EXPECT_EQ(result.counts.matched, 2u);
   EXPECT_FALSE(result.first);
@@ -129,7 +130,7 @@ TEST(LogDiffer, LossBits_OfMatchedPackets) {
   const Request first = Request(1).Move(1, Chunk(1, 1, 0).Whole(3000, 'a'));
   const Request second = Request(1).Move(1, Chunk(1, 1, 1).Whole(3000, 'b'));
   const LogDiff result =
-      DiffOf(Engines("v2@56", "v2@57"), {BufferOp(1), first.op(), second.op(), DiffReadOp()});
+      DiffOf(OfEngines("v2@56", "v2@57"), {BufferOp(1), first.op(), second.op(), DiffReadOp()});
   EXPECT_EQ(result.counts[DiffKind::kLossBits], 1u);
   EXPECT_EQ(result.counts.results(), 1u);
   ASSERT_TRUE(result.first);
@@ -156,7 +157,7 @@ TEST(LogDiffer, Patch_AppliedOnOneSideAlone) {
 TEST(LogDiffer, CountersAlone_AreADifferenceOfTheirOwn) {
   const Request aborted = Request(1).Move(1, Chunk(1, 1, 0).Aborted());
   const LogDiff result =
-      DiffOf(Engines("v2@57", "v2@58"), {BufferOp(1), aborted.op(), DiffReadOp()});
+      DiffOf(OfEngines("v2@57", "v2@58"), {BufferOp(1), aborted.op(), DiffReadOp()});
   EXPECT_TRUE(result.SameResults());
   EXPECT_FALSE(result.Same());
   EXPECT_EQ(result.counts[DiffKind::kCounter], 1u);
@@ -176,7 +177,7 @@ TEST(LogDiffer, OrderAcrossSequences_IsCountedApart) {
   std::vector<Op> ops = {BufferOp(1)};
   for (const Request& request : requests) ops.push_back(request.op());
   ops.push_back(DiffReadOp());
-  const LogDiff result = DiffOf(Engines("v1", "v2@56"), ops);
+  const LogDiff result = DiffOf(OfEngines("v1", "v2@56"), ops);
   EXPECT_EQ(result.counts.across_order, 1u);
   EXPECT_EQ(result.first_across_order->record, 6u);
   EXPECT_EQ(result.counts[DiffKind::kReordered], 0u);
@@ -193,8 +194,8 @@ TEST(LogDiffer, LaterReturn_IsOneDifference) {
   const Request complete = Request(1).Move(1, Chunk(1, 1, 0).Whole(8, 'a').Whole(8, 'b'));
   // v54 takes the second scrape for a completion: it continues in the next chunk at once.
   const LogDiff result =
-      DiffOf(Engines("v2@54", "v2@55"), {BufferOp(1), scraped.op(), again.op(), after.op(),
-                                         DiffReadOp(), complete.op(), DiffReadOp()});
+      DiffOf(OfEngines("v2@54", "v2@55"), {BufferOp(1), scraped.op(), again.op(), after.op(),
+                                           DiffReadOp(), complete.op(), DiffReadOp()});
   EXPECT_EQ(result.counts[DiffKind::kMoved], 1u);
   EXPECT_EQ(result.counts[DiffKind::kOnlyInA], 0u);
   ASSERT_TRUE(result.first);
@@ -214,7 +215,7 @@ TEST(LogDiffer, States_AreThoseBeforeTheRecord) {
       Request(1).Move(1, Chunk(1, 1, 0).Whole(8, 'a').Whole(8, 'b').Incomplete());
   const Request complete = Request(1).Move(1, Chunk(1, 1, 0).Whole(8, 'a').Whole(8, 'b'));
   const LogDiff result =
-      DiffOf(Engines("v2@57", "v2@58"), {BufferOp(1), scrape.op(), DiffReadOp(), complete.op()});
+      DiffOf(OfEngines("v2@57", "v2@58"), {BufferOp(1), scrape.op(), DiffReadOp(), complete.op()});
   ASSERT_TRUE(result.first_counter);
   EXPECT_EQ(result.first_counter->moment.record, 4u);
   for (const Side side : kSides) {

@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-struct Chunk {
+struct PackedChunk {
   ChunkHeader header;
   std::string payload;
 };
@@ -35,16 +35,16 @@ class Packed {
     packer_.Finish(Keep());
     return *this;
   }
-  const std::vector<Chunk>& chunks() const { return chunks_; }
+  const std::vector<PackedChunk>& chunks() const { return chunks_; }
   std::vector<int> Flags() const {
     std::vector<int> flags;
-    for (const Chunk& chunk : chunks_) flags.push_back(chunk.header.flags);
+    for (const PackedChunk& chunk : chunks_) flags.push_back(chunk.header.flags);
     return flags;
   }
 
   std::vector<std::string> Packets() const {
     std::vector<std::string> packets;
-    for (const Chunk& chunk : chunks_) {
+    for (const PackedChunk& chunk : chunks_) {
       uint32_t offset = 0;
       for (int i = 0; i < chunk.header.fragments; ++i) {
         Fragment fragment;
@@ -65,14 +65,14 @@ class Packed {
 
  private:
   ChunkPacker packer_{WriterId{7}};
-  std::vector<Chunk> chunks_;
+  std::vector<PackedChunk> chunks_;
 };
 
 TEST(ChunkPacker, SmallPackets_ShareAChunkOfAWholePage) {
   Packed packed;
   packed.Add("abc").Add(std::string(200, 'x')).Finish();
   ASSERT_EQ(packed.chunks().size(), 1u);
-  const Chunk& chunk = packed.chunks()[0];
+  const PackedChunk& chunk = packed.chunks()[0];
   EXPECT_EQ(chunk.header,
             (ChunkHeader{.chunk = ChunkId{0}, .writer = WriterId{7}, .fragments = 2, .flags = 0}));
   EXPECT_EQ(chunk.payload.size(), 4080u);

@@ -28,7 +28,7 @@ struct ReadTrace {
   std::string error;  // empty: clean end
 };
 
-ReadTrace Read(std::string bytes) {
+ReadTrace ReadAll(std::string bytes) {
   ReadTrace trace;
   auto reader = TraceReader::Open(MakeMemorySource(std::move(bytes), "x.pftrace"));
   if (!reader) return {{}, reader.error().ToString()};
@@ -51,8 +51,8 @@ std::string Compress(const std::string& text) {
 }
 
 /// A session packet with content of its own, in one slice or two.
-struct MadePacket {
-  MadePacket(std::string_view first, std::string_view second, Identity identity, uint32_t dropped)
+struct TestPacket {
+  TestPacket(std::string_view first, std::string_view second, Identity identity, uint32_t dropped)
       : slices{wire::AsBytes(first), wire::AsBytes(second)} {
     packet.identity = identity;
     packet.dropped = dropped;
@@ -71,12 +71,12 @@ std::string WriteSample() {
   TraceWriter writer(sink);
   EXPECT_TRUE(writer.AddClockSnapshot(wire::AsBytes(std::string_view("\x10\x06"))));
   EXPECT_TRUE(writer.AddTraceConfig(wire::AsBytes(std::string_view("\x18\x01"))));
-  const MadePacket split("\x40", "\x7F", {.uid = 1000, .pid = 42}, 65);
+  const TestPacket split("\x40", "\x7F", {.uid = 1000, .pid = 42}, 65);
   EXPECT_TRUE(writer.AddPacket(split.As(2)));
-  const MadePacket unknown_pid("\x40\x01", "", {.uid = UINT32_MAX, .pid = -1}, 0);
+  const TestPacket unknown_pid("\x40\x01", "", {.uid = UINT32_MAX, .pid = -1}, 0);
   EXPECT_TRUE(writer.AddPacket(unknown_pid.As(3)));
   EXPECT_TRUE(writer.AddPacket(unknown_pid.As(0, false)));
-  const MadePacket own_loss("\xD0\x02\x81\x02", "", {.uid = 0, .pid = 0}, 0);  // field 42
+  const TestPacket own_loss("\xD0\x02\x81\x02", "", {.uid = 0, .pid = 0}, 0);  // field 42
   EXPECT_TRUE(writer.AddPacket(own_loss.As(4)));
   EXPECT_TRUE(writer.Finish());
   EXPECT_EQ(writer.packets(), 5u);
@@ -86,7 +86,7 @@ std::string WriteSample() {
 TEST(Trace_Writer, AppendsTheTrustedFields) {
   StringSink sink;
   TraceWriter writer(sink);
-  const MadePacket packet("\x40", "\x7F", {.uid = 1000, .pid = 42}, 65);
+  const TestPacket packet("\x40", "\x7F", {.uid = 1000, .pid = 42}, 65);
   ASSERT_TRUE(writer.AddPacket(packet.As(2)));
   EXPECT_EQ(sink.text, "") << "written at Finish";
   ASSERT_TRUE(writer.Finish());
@@ -110,7 +110,7 @@ TEST(Trace_Writer, SizeOfTrustedFieldsIsKnownBeforehand) {
 TEST(Trace_RoundTrip, ReaderGivesBackWhatWasWritten) {
   const std::string bytes = WriteSample();
   for (const std::string& file : {bytes, Compress(bytes)}) {
-    const ReadTrace trace = Read(file);
+    const ReadTrace trace = ReadAll(file);
     EXPECT_EQ(trace.error, "");
     ASSERT_EQ(trace.packets.size(), 5u);
     const auto& p = trace.packets;
@@ -164,10 +164,10 @@ TEST(Trace_Split, OnlyTheServicesFieldsAtTheEnd) {
 TEST(Trace_Reader, TornFilesAreErrorsWithTheirOffset) {
   const std::string bytes = WriteSample();
   std::vector<size_t> borders = {0};
-  for (const ReadPacket& p : Read(bytes).packets)
+  for (const ReadPacket& p : ReadAll(bytes).packets)
     if (p.packet.offset > 0) borders.push_back(p.packet.offset);
   for (size_t size = 0; size < bytes.size(); ++size) {
-    const ReadTrace trace = Read(bytes.substr(0, size));
+    const ReadTrace trace = ReadAll(bytes.substr(0, size));
     if (std::ranges::find(borders, size) != borders.end()) {
       EXPECT_EQ(trace.error, "") << size;
       continue;
@@ -176,34 +176,34 @@ TEST(Trace_Reader, TornFilesAreErrorsWithTheirOffset) {
     EXPECT_THAT(trace.error, HasSubstr("x.pftrace: at byte " + std::to_string(border) + ":"));
   }
   const std::string compressed = Compress(bytes);
-  EXPECT_NE(Read(compressed.substr(0, compressed.size() - 3)).error, "");
+  EXPECT_NE(ReadAll(compressed.substr(0, compressed.size() - 3)).error, "");
 }
 
 TEST(Trace_Reader, HostileBytesAreErrors) {
-  EXPECT_THAT(Read("\x0B").error, HasSubstr("expected a protobuf field"));          // a group
-  EXPECT_THAT(Read(std::string(1, '\0')).error, HasSubstr("expected a protobuf"));  // field 0
-  EXPECT_THAT(Read(std::string(11, '\xFF')).error, HasSubstr("expected a protobuf"));
-  EXPECT_THAT(Read("\x0A").error, HasSubstr("expected a length"));
-  EXPECT_THAT(Read("\x10\x80").error, HasSubstr("expected a number"));
+  EXPECT_THAT(ReadAll("\x0B").error, HasSubstr("expected a protobuf field"));          // a group
+  EXPECT_THAT(ReadAll(std::string(1, '\0')).error, HasSubstr("expected a protobuf"));  // field 0
+  EXPECT_THAT(ReadAll(std::string(11, '\xFF')).error, HasSubstr("expected a protobuf"));
+  EXPECT_THAT(ReadAll("\x0A").error, HasSubstr("expected a length"));
+  EXPECT_THAT(ReadAll("\x10\x80").error, HasSubstr("expected a number"));
   EXPECT_THAT(
-      Read("\x0A\xFF\xFF\xFF\xFF\x0F").error,
+      ReadAll("\x0A\xFF\xFF\xFF\xFF\x0F").error,
       AllOf(HasSubstr("a packet of 4294967295 bytes is too large"), HasSubstr("at byte 0")));
   // Claims 512 MiB, has three bytes: must not take the memory first.
-  EXPECT_THAT(Read("\x0A\x80\x80\x80\x80\x02xyz").error,
+  EXPECT_THAT(ReadAll("\x0A\x80\x80\x80\x80\x02xyz").error,
               HasSubstr("ends within a field of 536870918 bytes, 9 are there"));
-  EXPECT_THAT(Read("{\"op\":\"read\"}").error, HasSubstr("not a Perfetto trace"));
+  EXPECT_THAT(ReadAll("{\"op\":\"read\"}").error, HasSubstr("not a Perfetto trace"));
 }
 
 TEST(Trace_Reader, SkipsFieldsThatAreNoPackets) {
   const ReadTrace trace =
-      Read(std::string("\x10\x05"                              // varint
-                       "\x19\x01\x02\x03\x04\x05\x06\x07\x08"  // fixed64
-                       "\x25\x01\x02\x03\x04"                  // fixed32
-                       "\x12\x01x"                             // other bytes
-                       "\x08\x01"                              // no packet: a number
-                       "\x0A\x00"                              // an empty packet
-                       "\x0A\x01\xFF",                         // a malformed one
-                       26));
+      ReadAll(std::string("\x10\x05"                              // varint
+                          "\x19\x01\x02\x03\x04\x05\x06\x07\x08"  // fixed64
+                          "\x25\x01\x02\x03\x04"                  // fixed32
+                          "\x12\x01x"                             // other bytes
+                          "\x08\x01"                              // no packet: a number
+                          "\x0A\x00"                              // an empty packet
+                          "\x0A\x01\xFF",                         // a malformed one
+                          26));
   EXPECT_EQ(trace.error, "");
   ASSERT_EQ(trace.packets.size(), 2u);
   EXPECT_EQ(trace.packets[0].content, "");
@@ -212,7 +212,7 @@ TEST(Trace_Reader, SkipsFieldsThatAreNoPackets) {
 }
 
 TEST(Trace_Reader, EmptyFileHasNoPackets) {
-  const ReadTrace trace = Read("");
+  const ReadTrace trace = ReadAll("");
   EXPECT_EQ(trace.error, "");
   EXPECT_TRUE(trace.packets.empty());
 }
