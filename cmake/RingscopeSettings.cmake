@@ -82,11 +82,14 @@ function(rs_folder name)
   add_library(rs_${name} STATIC ${sources})
   target_link_libraries(rs_${name} PUBLIC rs_settings ${ARGN})
   rs_unity_by_room(rs_${name} ${RS_UNITY_ROOMS} ${sources})
-  rs_precompile(rs_${name})
+  if(RS_UNITY_ROOMS EQUAL 1)
+    rs_precompile(rs_${name})
+  endif()
 
   if(helpers)
     add_library(rs_${name}_testing STATIC ${helpers})
     target_link_libraries(rs_${name}_testing PUBLIC rs_${name})
+    rs_unity_by_room(rs_${name}_testing 1 ${helpers})
   endif()
   if(RS_TESTS AND tests)
     add_executable(${name}_test ${tests})
@@ -95,7 +98,6 @@ function(rs_folder name)
                           $<TARGET_NAME_IF_EXISTS:rs_${name}_testing>)
     # Tests are compiled often and run for seconds; what they test is optimised in full.
     target_compile_options(${name}_test PRIVATE $<$<CONFIG:Release>:-Og>)
-    rs_precompile(${name}_test <gmock/gmock.h> <gtest/gtest.h>)
     target_compile_definitions(${name}_test PRIVATE
                                RS_TESTDATA="${PROJECT_SOURCE_DIR}/testdata"
                                RS_SOURCE_DIR="${PROJECT_SOURCE_DIR}")

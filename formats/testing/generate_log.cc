@@ -12,7 +12,7 @@
 namespace ringscope::testing {
 namespace {
 
-constexpr uint16_t kBuffer = 1;
+constexpr uint16_t kLogBuffer = 1;
 constexpr uint32_t kWritersPerProducer = 20;
 constexpr uint64_t kStartNs = 1'000'000'000'000;
 
@@ -28,7 +28,7 @@ class Generator {
     header.description = "generated for measurements";
     RS_RETURN_IF_ERROR(Append(header));
     BufferSetUp buffer;
-    buffer.id = BufferId{kBuffer};
+    buffer.id = BufferId{kLogBuffer};
     buffer.size = log_.buffer_size;
     buffer.engine = "v2@58";
     RS_RETURN_IF_ERROR(Append(buffer));
@@ -116,9 +116,9 @@ class Generator {
       }
     }
     CommitRequestBuilder builder(request_);
-    builder.AddChunk(BufferId{kBuffer}, header, wire::AsBytes(payload_), true);
+    builder.AddChunk(BufferId{kLogBuffer}, header, wire::AsBytes(payload_), true);
     if (patched != 0) {
-      ChunkToPatch patch{.target_buffer = kBuffer,
+      ChunkToPatch patch{.target_buffer = kLogBuffer,
                          .writer = Raw(header.writer),
                          .chunk = patched - 1,
                          .patches = {}};

@@ -15,7 +15,7 @@
 namespace ringscope::testing {
 namespace {
 
-constexpr uint64_t kStartNs = 1'000'000'000'000;
+constexpr uint64_t kTraceStartNs = 1'000'000'000'000;
 constexpr uint64_t kMonotonicLag = 5'000'000'000;  // CLOCK_BOOTTIME less CLOCK_MONOTONIC
 constexpr size_t kBlock = size_t{256} << 10;
 constexpr uint32_t kFirstSequence = 2;
@@ -43,9 +43,9 @@ std::string ZstdCompressed(const std::string& text) {
   return out;
 }
 
-class Generator {
+class TraceGenerator {
  public:
-  Generator(const GeneratedTrace& trace, ByteSink& out)
+  TraceGenerator(const GeneratedTrace& trace, ByteSink& out)
       : trace_(trace), out_(out), random_(trace.seed), writers_(std::max(1u, trace.sequences)) {}
 
   Status Run() {
@@ -65,7 +65,7 @@ class Generator {
  private:
   struct Writer {
     uint64_t bytes = 0;
-    uint64_t now_ns = kStartNs;
+    uint64_t now_ns = kTraceStartNs;
     uint64_t packets = 0;
   };
 
@@ -75,9 +75,10 @@ class Generator {
       wire::AppendBytes(config, 1, wire::AsBytes(Message({{1, 4096}, {4, 1}, {8, 1}})));
     RS_RETURN_IF_ERROR(AppendOfService(proto::TracePacket::kTraceConfig, config));
     std::string snapshot;
-    wire::AppendBytes(snapshot, 1, wire::AsBytes(Message({{1, kBootTimeClock}, {2, kStartNs}})));
     wire::AppendBytes(snapshot, 1,
-                      wire::AsBytes(Message({{1, kMonotonic}, {2, kStartNs - kMonotonicLag}})));
+                      wire::AsBytes(Message({{1, kBootTimeClock}, {2, kTraceStartNs}})));
+    wire::AppendBytes(
+        snapshot, 1, wire::AsBytes(Message({{1, kMonotonic}, {2, kTraceStartNs - kMonotonicLag}})));
     return AppendOfService(proto::TracePacket::kClockSnapshot, snapshot);
   }
 
@@ -199,7 +200,7 @@ class Generator {
 }  // namespace
 
 Status GenerateTrace(const GeneratedTrace& trace, ByteSink& out) {
-  return Generator(trace, out).Run();
+  return TraceGenerator(trace, out).Run();
 }
 
 }  // namespace ringscope::testing
