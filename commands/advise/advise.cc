@@ -5,6 +5,7 @@
 
 #include "commands/advise/advise_report.h"
 #include "commands/common/damage_report.h"
+#include "commands/common/muted_context.h"
 #include "commands/common/session_loop.h"
 #include "commands/common/sweep_workers.h"
 #include "commands/shell/commands.h"
@@ -27,6 +28,7 @@ struct AdviseArgs {
   std::optional<uint64_t> memory;   // bytes, for all buffers; absent: four times the present sizes
   std::string format = "text";
   std::optional<uint64_t> session;
+  std::optional<uint64_t> clone;
 };
 
 constexpr uint64_t kMemoryTimes = 4;  // the present sizes, if the user sets no limit
@@ -34,6 +36,7 @@ constexpr uint64_t kMemoryTimes = 4;  // the present sizes, if the user sets no 
 void SetUp(CLI::App& app, AdviseArgs& args) {
   AddLog(app, args.log);
   AddSession(app, args.session);
+  AddClone(app, args.clone);
   InGroup(app, "Goal");
   AddParsed(app, "--keep", args.keep_ns, ParseDuration, "TIME",
             "How far back each sequence should reach, like 30s (default: the whole log)");
@@ -80,39 +83,19 @@ Result<AdviseInput> OpenAdviseInput(Context& context, const std::string& path) {
   return input;
 }
 
-/// A context like another one, but silent on standard error.
-class MutedContext {
- public:
-  explicit MutedContext(Context& context)
-      : streams_{context.console.streams().out, muted_, context.console.streams().open_input, true},
-        console_(streams_),
-        context_{console_, context.threads} {}
-
-  Context& context() { return context_; }
-
- private:
-  class Muted : public OutputStream {
-   public:
-    using ByteSink::Write;
-    Status Write(Bytes) override { return {}; }
-  };
-
-  Muted muted_;
-  Streams streams_;
-  Console console_;
-  Context context_;
-};
-
 /// Advice for the session that `sessions` is at.
 Result<AdviceReport> Advise(const AdviseArgs& args, const AdviseInput& input,
                             SessionReader& sessions, Context& context) {
   AdviceReport report;
   report.name = input.name;
   report.session = sessions.session();
+  const std::optional<CloneView> view =
+      sessions.clone() != nullptr ? std::optional(*sessions.clone()) : std::nullopt;
+  if (view) report.clone = view->clone;
   AdviceReads reads;
   RS_ASSIGN_OR_RETURN(report.facts, ScanForAdvice(sessions, reads));
   report.facts.is_trace = input.is_trace;
-  const SessionSelection selection{.paths = {input.path}, .only = report.session, .quiet = true};
+  const SessionSelection selection{.paths = {input.path}, .only = report.session, .quiet = true, .view = view};
   SessionReader session(context, selection, "replaying");
   RS_RETURN_IF_ERROR(session.NextSession());
   // The report itself states what a trace lacks.
@@ -129,6 +112,7 @@ Result<AdviceReport> Advise(const AdviseArgs& args, const AdviseInput& input,
   wish.memory = args.memory.value_or(kMemoryTimes * report.facts.TotalSize());
   SweepInput sweeps;
   sweeps.open = [&] { return OpenSession(context, selection, "replaying"); };
+  sweeps.clone = view;
   sweeps.find_engine = FindEngine;
   sweeps.run_lanes = SweepThreads(context);
   sweeps.warn = [](const std::string&) {};  // the first replay printed these warnings
@@ -140,7 +124,7 @@ Result<AdviceReport> Advise(const AdviseArgs& args, const AdviseInput& input,
 
 Result<ExitCode> RunAdvise(const AdviseArgs& args, Context& context) {
   RS_ASSIGN_OR_RETURN(const AdviseInput input, OpenAdviseInput(context, args.log));
-  SessionReader sessions(context, {{input.path}, args.session}, "reading");
+  SessionReader sessions(context, {{input.path}, args.session, args.clone}, "reading");
   Report out(context.console, args.format, "advise");
   const auto task = [&]() -> Result<ExitCode> {
     RS_ASSIGN_OR_RETURN(const AdviceReport report, Advise(args, input, sessions, context));

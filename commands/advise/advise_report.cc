@@ -119,7 +119,9 @@ void ReportHeading(Report& out, const AdviceReport& report) {
               {"period_ns", findings.reads.period_ns},
               {"planned_period_ns", findings.period_ns}}},
             {"to_do", AnyToDo(report.advice)}});
-  out.Print(fmt::format("{}: session {}: {}, {}, {}{}\n", Printable(report.name), report.session,
+  if (report.clone) out.Data("clone", *report.clone);
+  out.Print(fmt::format("{}: session {}{}: {}, {}, {}{}\n", Printable(report.name), report.session,
+                        report.clone ? fmt::format(", clone {}", *report.clone) : "",
                         HumanDuration(facts.duration_ns), Count(facts.buffers.size(), "buffer"),
                         Count(facts.sequences.size(), "sequence"),
                         facts.has_config ? "" : "; the log has no trace config"));

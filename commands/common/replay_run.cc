@@ -106,6 +106,14 @@ void WarnOfUnusedSplits(Console& console, const std::string& path,
   }
 }
 
+std::optional<CloneView> CloneOf(const SessionReader& sessions,
+                                 const std::vector<RetargetRule>& splits) {
+  if (sessions.clone() == nullptr) return std::nullopt;
+  CloneView view = *sessions.clone();
+  for (const RetargetRule& rule : splits) view.buffers.insert(rule.buffer);
+  return view;
+}
+
 Result<ReplayOutcome> ReplaySession(Context& context, SessionReader& sessions,
                                     const ReplayChoices& choices,
                                     const ReplayFollowers& followers) {
@@ -115,7 +123,9 @@ Result<ReplayOutcome> ReplaySession(Context& context, SessionReader& sessions,
   std::vector<ReplayListener*> listeners = {&warnings};
   if (followers.ledger != nullptr) listeners.push_back(followers.ledger);
   listeners.insert(listeners.end(), followers.listeners.begin(), followers.listeners.end());
-  CountedReplay replay(choices, std::move(listeners));
+  ReplayOptions options = choices;
+  options.session.clone = CloneOf(sessions, choices.splits);
+  CountedReplay replay(std::move(options), std::move(listeners));
   RetargetSource records(sessions, choices.splits);
   while (true) {
     RS_ASSIGN_OR_RETURN(const std::optional<Op> op, records.Next());

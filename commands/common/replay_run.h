@@ -34,6 +34,11 @@ void AddSplitOption(CLI::App& app, std::vector<RetargetRule>& splits);
 void WarnOfUnusedSplits(Console& console, const std::string& path,
                         const std::vector<RetargetRule>& unused);
 
+/// The clone that the reader of a session selects, with the buffers that `splits` makes; nullopt:
+/// none is selected.
+std::optional<CloneView> CloneOf(const SessionReader& sessions,
+                                 const std::vector<RetargetRule>& splits);
+
 /// The listeners of a replay. Not owned.
 struct ReplayFollowers {
   Ledger* ledger = nullptr;                // comes before the others, and is checked at the end

@@ -30,7 +30,9 @@ Result<ExitCode> ReportSessions(SessionReader& sessions, Report& report, const S
 
 void ReportTitle(Report& report, const SessionTitle& title) {
   report.Title(Printable(title.path),
-               fmt::format("session {}: {}{}{}", title.session, Count(title.records, "record"),
+               fmt::format("session {}{}: {}{}{}", title.session,
+                           title.clone ? fmt::format(", clone {}", *title.clone) : "",
+                           Count(title.records, "record"),
                            title.duration_ns > 0 ? " over " + HumanDuration(title.duration_ns) : "",
                            title.more));
 }
@@ -40,7 +42,9 @@ void ReportReplayTitle(Report& report, const ReplayOutcome& outcome) {
                        .session = outcome.session,
                        .records = outcome.records,
                        .duration_ns = outcome.duration_ns(),
+                       .clone = outcome.clone,
                        .more = ", " + Count(outcome.read_passes, "read")});
+  if (outcome.clone) report.Data("clone", *outcome.clone);
   if (report.is_text() && outcome.buffers.empty()) report.Print("The session has no buffer.\n");
 }
 

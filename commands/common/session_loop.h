@@ -26,7 +26,8 @@ struct SessionTitle {
   uint64_t session = 0;
   uint64_t records = 0;
   uint64_t duration_ns = 0;
-  std::string more = {};  // ", 2 reads"
+  std::optional<uint64_t> clone = {};  // that is seen; absent: the session itself
+  std::string more = {};               // ", 2 reads"
 };
 void ReportTitle(Report& report, const SessionTitle& title);
 /// The title of a replay, and whether the session has no buffer.

@@ -28,10 +28,59 @@ SessionReader::SessionReader(Context& context, SessionSelection selection, std::
 SessionReader::~SessionReader() = default;
 
 Result<bool> SessionReader::NextSession() {
+  const bool selects_clone = selection_.clone || selection_.view;
+  if (selects_clone && !clones_) RS_RETURN_IF_ERROR(FindClones());
+  while (true) {
+    RS_ASSIGN_OR_RETURN(const bool more, NextOfAll());
+    if (!more || !selects_clone) return more;
+    const auto view = clones_->find(session_);
+    if (view == clones_->end()) continue;
+    view_ = view->second;
+    at_clone_end_ = false;
+    return true;
+  }
+}
+
+/// Finds the sessions that have the selected clone.
+Status SessionReader::FindClones() {
+  std::map<uint64_t, CloneView>& views = clones_.emplace();
+  if (selection_.view) {
+    views.emplace(selection_.only.value_or(1), *selection_.view);
+    return {};
+  }
+  const std::vector<std::string>& paths = selection_.paths;
+  if (std::find(paths.begin(), paths.end(), "-") != paths.end()) {
+    RS_ASSIGN_OR_RETURN(standard_input_, SpooledInput::Read(context_));
+  }
+  SessionReader sessions(context_, {.paths = paths, .only = selection_.only, .quiet = true},
+                         "reading");
+  std::optional<Error> missing;
+  while (true) {
+    RS_ASSIGN_OR_RETURN(const bool more, sessions.NextSession());
+    if (!more) break;
+    CloneScan scan;
+    while (true) {
+      RS_ASSIGN_OR_RETURN(const std::optional<Op> op, sessions.Next());
+      if (!op) break;
+      scan.Add(*op);
+    }
+    auto view = ViewOfClone(scan.clones(), *selection_.clone);
+    if (view) {
+      views.emplace(sessions.session(), std::move(*view));
+    } else if (!missing || !scan.clones().empty()) {
+      missing = std::move(view).error();
+      missing->where.path = sessions.path();
+    }
+  }
+  if (views.empty() && missing) return tl::unexpected<Error>(std::move(*missing));
+  return {};
+}
+
+Result<bool> SessionReader::NextOfAll() {
   if (selection_.only && session_ >= *selection_.only) return false;
   do {
     while (in_session_) {
-      RS_ASSIGN_OR_RETURN(const std::optional<Op> skipped, Next());
+      RS_ASSIGN_OR_RETURN(const std::optional<Op> skipped, NextOfSession());
       if (!skipped) break;
     }
     if (!held_) {
@@ -58,6 +107,14 @@ Result<bool> SessionReader::NoFurtherSession() {
 }
 
 Result<std::optional<Op>> SessionReader::Next() {
+  if (!view_) return NextOfSession();
+  if (at_clone_end_) return std::optional<Op>();
+  RS_ASSIGN_OR_RETURN(std::optional<Op> op, NextOfSession());
+  if (op) at_clone_end_ = view_->IsEnd(*op);
+  return op;
+}
+
+Result<std::optional<Op>> SessionReader::NextOfSession() {
   if (!in_session_) return std::optional<Op>();
   std::optional<Op> op;
   if (held_) {

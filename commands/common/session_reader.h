@@ -2,6 +2,7 @@
 #define RINGSCOPE_COMMANDS_COMMON_SESSION_READER_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,6 +10,8 @@
 
 #include "commands/shell/context.h"
 #include "commands/shell/exit_code.h"
+#include "commands/shell/spooled_input.h"
+#include "core/log/clones.h"
 #include "core/log/op.h"
 #include "formats/io/log_source.h"
 
@@ -18,13 +21,17 @@ namespace ringscope {
 /// sessions.
 struct SessionSelection {
   std::vector<std::string> paths;
-  std::optional<uint64_t> only;  // session number, from 1
-  bool quiet = false;            // no warnings of damage: another reader printed them
+  std::optional<uint64_t> only;   // session number, from 1
+  std::optional<uint64_t> clone;  // only sessions with this clone, each as far as the clone reaches
+  bool quiet = false;             // no warnings of damage: another reader printed them
+  /// The same as `clone`, where it was looked for before; of `only`.
+  std::optional<CloneView> view = {};
 };
 
 /// The sessions of some logs, one after the other. A session starts with a log's first record and
 /// with each header of part 0 or of another uuid; the next part of the same uuid continues it.
-/// Shows progress, and warns of damage that was skipped.
+/// Shows progress, and warns of damage that was skipped. If a clone is selected, the logs are read
+/// twice: first to find its buffers. Standard input is kept in a temporary file for that.
 class SessionReader : public OpSource {
  public:
   /// @param activity for the progress line: "replaying"
@@ -34,11 +41,13 @@ class SessionReader : public OpSource {
   /// Sets the first path's content if it is already open. Call it before all else.
   void UseOpened(std::unique_ptr<ByteSource> source) { opened_ = std::move(source); }
   /// Moves to the next selected session, skipping the rest of this one. Call it first.
-  /// @return false: there is none. A selected session that does not exist is an error.
+  /// @return false: there is none. A selected session or clone that does not exist is an error.
   Result<bool> NextSession();
   /// The next record of this session; nullopt at its end.
   Result<std::optional<Op>> Next() override;
 
+  /// The selected clone of this session; nullptr: none is selected.
+  const CloneView* clone() const { return view_ ? &*view_ : nullptr; }
   /// Number of this session, from 1.
   uint64_t session() const { return session_; }
   /// Number in its file of the record that Next returned last.
@@ -51,6 +60,9 @@ class SessionReader : public OpSource {
   ExitCode Finish();
 
  private:
+  Result<bool> NextOfAll();
+  Result<std::optional<Op>> NextOfSession();
+  Status FindClones();
   /// The next record of all files; sets `starts_session_`.
   Result<std::optional<Op>> Pull();
   bool StartsSession(const Op& op);
@@ -76,6 +88,12 @@ class SessionReader : public OpSource {
   std::string uuid_;   // of the last header; empty: the session has none
   uint32_t part_ = 0;  // of the last header
   bool damaged_ = false;
+
+  // Of the selected clone.
+  std::unique_ptr<SpooledInput> standard_input_;
+  std::optional<std::map<uint64_t, CloneView>> clones_;  // by session; absent: not looked for yet
+  std::optional<CloneView> view_;
+  bool at_clone_end_ = false;
 };
 
 /// `result`; an error that has no file yet gets `path`.

@@ -19,6 +19,7 @@ void SetUp(CLI::App& app, DiffArgs& args) {
   AddLogList(app, args.logs, "INPUT",
              "; or two result files, which are compared as they are: .events.jsonl or .pftrace");
   AddSession(app, args.session);
+  AddClone(app, args.clone);
   AddReplayOptions(app, args.sides.a, {.engine = "--a", .prefix = "--a-", .group = "Side A"});
   AddReplayOptions(app, args.sides.b, {.engine = "--b", .prefix = "--b-", .group = "Side B"});
   InGroup(app, kOutputGroup);

@@ -21,6 +21,7 @@ struct DiffArgs {
   std::string minimize;
   std::string format = "text";
   std::optional<uint64_t> session;
+  std::optional<uint64_t> clone;
 };
 
 }  // namespace ringscope

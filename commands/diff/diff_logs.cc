@@ -41,7 +41,8 @@ Status CheckBuffers(const SessionDiff& diff, const DiffArgs& args) {
 
 /// Compares the reader's current session.
 Result<SessionDiff> DiffSession(const DiffArgs& args, SessionReader& sessions, Context& context) {
-  DiffOptions options = ToDiffOptions(args);
+  const std::optional<CloneView> clone = CloneOf(sessions, {});
+  DiffOptions options = ToDiffOptions(args, clone);
   options.describe = OperationText;
   std::vector<std::string> warnings;  // a warning of both sides is printed once
   options.warn = [&](Side, const std::string& text) {
@@ -50,7 +51,10 @@ Result<SessionDiff> DiffSession(const DiffArgs& args, SessionReader& sessions, C
     context.console.Warn(fmt::format("{}: {}", sessions.path(), Printable(text)));
   };
   LogDiffer diff(std::move(options));
-  SessionDiff outcome{.path = sessions.path(), .session = sessions.session(), .result = {}};
+  SessionDiff outcome{.path = sessions.path(),
+                      .session = sessions.session(),
+                      .clone = clone,
+                      .result = {}};
   uint64_t gaps = 0;
   while (true) {
     RS_ASSIGN_OR_RETURN(const std::optional<Op> op, sessions.Next());
@@ -83,9 +87,12 @@ Result<std::vector<SessionDiff>> DiffSessions(const DiffArgs& args, SessionReade
 
 }  // namespace
 
-DiffOptions ToDiffOptions(const DiffArgs& args) {
+DiffOptions ToDiffOptions(const DiffArgs& args, const std::optional<CloneView>& clone) {
   DiffOptions options;
-  for (const Side side : kSides) options.sides[side] = args.sides[side];
+  for (const Side side : kSides) {
+    options.sides[side] = args.sides[side];
+    options.sides[side].session.clone = clone;
+  }
   options.listed = args.limit;
   return options;
 }
@@ -106,7 +113,7 @@ Result<ExitCode> DiffEach(const DiffArgs& args, const std::vector<std::string>& 
   }
   std::vector<std::vector<SessionDiff>> diffs(logs.size());
   const auto task = [&](size_t index, const std::string& log, Context& own) -> Result<ExitCode> {
-    SessionReader sessions(own, {{log}, args.session}, "comparing");
+    SessionReader sessions(own, {{log}, args.session, args.clone}, "comparing");
     RS_ASSIGN_OR_RETURN(diffs[index], DiffSessions(args, sessions, own));
     return Worse(sessions.Finish(), AllSame(diffs[index]) ? ExitCode::kClean : ExitCode::kNotice);
   };
@@ -120,7 +127,7 @@ Result<ExitCode> DiffEach(const DiffArgs& args, const std::vector<std::string>& 
 Result<ExitCode> DiffLogs(const DiffArgs& args, Context& context) {
   RS_ASSIGN_OR_RETURN(const LogList logs, ExpandLogs(context, args.logs));
   if (logs.each) return DiffEach(args, logs.paths, context);
-  SessionReader sessions(context, {logs.paths, args.session}, "comparing");
+  SessionReader sessions(context, {logs.paths, args.session, args.clone}, "comparing");
   RS_ASSIGN_OR_RETURN(const std::vector<SessionDiff> diffs, DiffSessions(args, sessions, context));
   const ExitCode code = sessions.Finish();
   RS_RETURN_IF_ERROR(ReportDiffs(args, {diffs}, nullptr, context.console));

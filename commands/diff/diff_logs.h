@@ -11,7 +11,8 @@ namespace ringscope {
 /// The comparison of one session.
 struct SessionDiff {
   std::string path;
-  uint64_t session = 0;  // number in the input, from 1
+  uint64_t session = 0;            // number in the input, from 1
+  std::optional<CloneView> clone;  // that both sides show; absent: the session itself
   LogDiff result;
 };
 
@@ -19,7 +20,8 @@ struct SessionDiff {
 Result<ExitCode> DiffLogs(const DiffArgs& args, Context& context);
 
 /// The options of both sides, without callbacks.
-DiffOptions ToDiffOptions(const DiffArgs& args);
+/// @param clone that both sides show; absent: the session itself
+DiffOptions ToDiffOptions(const DiffArgs& args, const std::optional<CloneView>& clone);
 
 }  // namespace ringscope
 

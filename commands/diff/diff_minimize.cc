@@ -13,7 +13,7 @@ namespace ringscope {
 namespace {
 
 Result<std::vector<StoredOp>> ReadSession(const DiffArgs& args, Context& context) {
-  SessionReader sessions(context, {args.logs.logs, args.session}, "reading again");
+  SessionReader sessions(context, {args.logs.logs, args.session, args.clone}, "reading again");
   RS_RETURN_IF_ERROR(sessions.NextSession());
   std::vector<StoredOp> ops;
   while (true) {
@@ -48,17 +48,18 @@ std::string ReadsText(const ReadsChoice& reads) {
 }
 
 /// The sides' options as a command line has them: "--a v2@55 --b v2@58 --b-size 65536".
-std::string SidesAsOptions(const Both<ReplayChoices>& sides) {
+std::string SidesAsOptions(const DiffArgs& args) {
   std::string text;
   for (const Side side : kSides) {
     const char letter = side == Side::kA ? 'a' : 'b';
-    const ReplayChoices& choices = sides[side];
+    const ReplayChoices& choices = args.sides[side];
     AppendChoice(text, letter, std::nullopt, choices.session.all);
     for (const auto& [id, choice] : choices.session.buffers) AppendChoice(text, letter, id, choice);
     if (const std::string reads = ReadsText(choices.reads); !reads.empty())
       text += fmt::format(" --{}-reads {}", letter, reads);
     if (choices.pass_bytes) text += fmt::format(" --{}-pass-bytes {}", letter, *choices.pass_bytes);
   }
+  if (args.clone) text += fmt::format(" --clone {}", *args.clone);
   return text.empty() ? text : text.substr(1);
 }
 
@@ -75,7 +76,7 @@ Status MinimizeLog(const DiffArgs& args, const std::vector<SessionDiff>& diffs, 
     return {};
   }
   RS_ASSIGN_OR_RETURN(std::vector<StoredOp> ops, ReadSession(args, context));
-  const Both<ReplayOptions> sides = ToDiffOptions(args).sides;
+  const Both<ReplayOptions> sides = ToDiffOptions(args, diffs.front().clone).sides;
   const size_t before = ops.size();
   RS_ASSIGN_OR_RETURN(const std::vector<StoredOp> minimal,
                       Minimize(std::move(ops), sides, [&](size_t records) {
@@ -88,7 +89,7 @@ Status MinimizeLog(const DiffArgs& args, const std::vector<SessionDiff>& diffs, 
   // The note comes first, so that it is read first.
   RS_ASSIGN_OR_RETURN(const LogDiff shown, DiffOps(minimal, sides));
   const std::string note = fmt::format("shows with 'ringscope diff {}': {}",
-                                       SidesAsOptions(args.sides), CountsText(shown.counts));
+                                       SidesAsOptions(args), CountsText(shown.counts));
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
                       CreateOutput(context, args.minimize, /*binary=*/false));
   RS_RETURN_IF_ERROR(file->Write(FormatOp({.time_ns = {}, .body = Note{note}}) + "\n"));

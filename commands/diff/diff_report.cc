@@ -347,7 +347,9 @@ void ReportSession(Report& report, const SessionDiff& diff, const DiffArgs& args
   ReportTitle(report, {.path = diff.path,
                        .session = diff.session,
                        .records = result.records,
-                       .duration_ns = duration});
+                       .duration_ns = duration,
+                       .clone = diff.clone ? std::optional(diff.clone->clone) : std::nullopt});
+  if (diff.clone) report.Data("clone", diff.clone->clone);
   PrintVerdict(report, result);
   PrintBuffers(report, result.buffers);
   report.Data({{"input", diff.path},

@@ -18,11 +18,13 @@ struct ExportArgs {
   std::string output;
   ReplayChoices choices;
   std::optional<uint64_t> session;
+  std::optional<uint64_t> clone;
 };
 
 void SetUp(CLI::App& app, ExportArgs& args) {
   AddLogs(app, args.logs);
   AddSession(app, args.session);
+  AddClone(app, args.clone);
   AddReplayOptions(app, args.choices);
   InGroup(app, kOutputGroup);
   AddText(app, "-o,--output", args.output, kFileType, "The database to write (.db)",
@@ -34,7 +36,7 @@ Result<ExitCode> RunExport(const ExportArgs& args, Context& context) {
     return Fail(ErrorCode::kUsage, "a database cannot be written to standard output", {},
                 "name a file with --output");
   }
-  SessionReader sessions(context, {args.logs, args.session}, "exporting");
+  SessionReader sessions(context, {args.logs, args.session, args.clone}, "exporting");
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<SqliteExport> database,
                       SqliteExport::Create(args.output));
   uint64_t count = 0;

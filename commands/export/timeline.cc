@@ -20,6 +20,7 @@ struct TimelineArgs {
   uint64_t lanes = 4096;
   ReplayChoices choices;
   std::optional<uint64_t> session;
+  std::optional<uint64_t> clone;
 };
 
 Result<uint64_t> ParseLanes(std::string_view text) {
@@ -31,6 +32,7 @@ Result<uint64_t> ParseLanes(std::string_view text) {
 void SetUp(CLI::App& app, TimelineArgs& args) {
   AddLog(app, args.log);
   AddSession(app, args.session);
+  AddClone(app, args.clone);
   AddReplayOptions(app, args.choices);
   InGroup(app, kOutputGroup);
   AddText(app, "-o,--output", args.output, kFileType,
@@ -41,7 +43,7 @@ void SetUp(CLI::App& app, TimelineArgs& args) {
 }
 
 Result<ExitCode> RunTimeline(const TimelineArgs& args, Context& context) {
-  SessionReader sessions(context, {{args.log}, args.session}, "drawing");
+  SessionReader sessions(context, {{args.log}, args.session, args.clone}, "drawing");
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
                       CreateOutput(context, args.output, /*binary=*/true));
   LifeTrace::Counts counts;

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "commands/common/readers.h"
 #include "commands/common/replay_run.h"
 #include "commands/common/session_loop.h"
 #include "commands/gaps/gap_filter_options.h"
@@ -29,11 +30,13 @@ struct GapsArgs {
   uint64_t stale_ns = 5'000'000'000;
   std::string format = "text";
   std::optional<uint64_t> session;
+  std::optional<uint64_t> clone;
 };
 
 void SetUp(CLI::App& app, GapsArgs& args) {
   AddLogList(app, args.logs);
   AddSession(app, args.session);
+  AddClone(app, args.clone);
   AddReplayOptions(app, args.choices);
   AddSplitOption(app, args.choices.splits);
   AddGapFilter(app, args.filter);
@@ -74,7 +77,7 @@ class LostPacketList : public LedgerSink {
     if (args_.format == "text") return console_.Print(LostPacketLine(account, notes_));
     row_.RemoveRows();
     AddLostPacket(account, session_, row_);
-    console_.Print(args_.format == "csv" ? row_.CsvRows() : LostPacketJsonl(row_, session_));
+    console_.Print(args_.format == "csv" ? row_.CsvRows() : LostPacketJsonl(row_, session_, args_.clone));
   }
   void OnDuplicate(const PacketAccount& account) override { next_.OnDuplicate(account); }
 
@@ -108,7 +111,7 @@ Result<ExitCode> ReplayForGaps(const GapsArgs& args, SessionReader& sessions, Co
     const GapReport report = analysis.Finish(ledger.totals());
     const uint64_t limit = args.limit.value_or(args.format == "text" ? 20 : 0);
     const ShownGaps selection(report, outcome, notes, args.filter, limit);
-    visit(selection);
+    RS_RETURN_IF_ERROR(visit(selection, ledger.totals()));
     lost = selection.any_loss;
   }
   return lost ? ExitCode::kNotice : ExitCode::kClean;
@@ -116,17 +119,24 @@ Result<ExitCode> ReplayForGaps(const GapsArgs& args, SessionReader& sessions, Co
 
 Result<ExitCode> ReportInFull(const GapsArgs& args, const std::vector<std::string>& logs,
                               Context& context) {
-  SessionReader sessions(context, {logs, args.session}, "replaying");
+  SessionReader sessions(context, {logs, args.session, args.clone}, "replaying");
   // The packets of sessions follow each other without a title or an empty line.
   Report out(context.console, args.packets ? "packets" : args.format, "gaps");
   if (args.format == "csv") out.Print((args.packets ? LostPacketTable() : GapTable()).CsvTitles());
-  const auto visit = [&](const ShownGaps& selection) {
-    if (args.format == "text") return PrintGaps(out, selection, args.summary, args.stale_ns);
-    if (args.format != "csv")
-      return WriteGaps(out, selection, args.summary, /*lines=*/args.format == "jsonl");
-    Table gaps = GapTable();
-    AddGaps(selection, gaps);
-    out.Print(gaps.CsvRows());
+  const auto visit = [&](const ShownGaps& selection,
+                         const std::map<BufferId, LedgerTotals>& totals) -> Status {
+    if (args.format == "csv") {
+      Table gaps = GapTable();
+      AddGaps(selection, gaps);
+      out.Print(gaps.CsvRows());
+      return {};
+    }
+    if (args.format == "text")
+      PrintGaps(out, selection, args.summary, args.stale_ns);
+    else
+      WriteGaps(out, selection, args.summary, /*lines=*/args.format == "jsonl");
+    if (args.format == "jsonl") return {};
+    return ReportReaders(out, context, logs, selection.outcome, args.choices, &totals);
   };
   RS_ASSIGN_OR_RETURN(const ExitCode code, ReportSessions(sessions, out, [&] {
                         return ReplayForGaps(args, sessions, context, visit);
@@ -144,10 +154,11 @@ Result<ExitCode> ReportEach(const GapsArgs& args, const std::vector<std::string>
                 {}, "name one log, without --each and --shard");
   }
   const auto task = [&](const std::string& log, Context& own, std::vector<GapsSession>& results) {
-    SessionReader sessions(own, {{log}, args.session}, "replaying");
+    SessionReader sessions(own, {{log}, args.session, args.clone}, "replaying");
     return ForEachSession(sessions, [&] {
-      return ReplayForGaps(args, sessions, own, [&](const ShownGaps& selection) {
+      return ReplayForGaps(args, sessions, own, [&](const ShownGaps& selection, const auto&) {
         results.push_back(TotalsOf(selection));
+        return Status{};
       });
     });
   };

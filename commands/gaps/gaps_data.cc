@@ -98,8 +98,10 @@ std::vector<Cell> GapCells(const Gap& gap, const ShownGaps& selection) {
                     RemediesJson(gap.remedies)});
 }
 
-std::string JsonLine(const char* type, uint64_t session, const Json& members) {
+std::string JsonLine(const char* type, uint64_t session, std::optional<uint64_t> clone,
+                     const Json& members) {
   Json line = {{"type", type}, {"session", session}};
+  if (clone) line["clone"] = *clone;
   line.update(members);
   return line.dump() + "\n";
 }
@@ -109,6 +111,7 @@ std::string JsonLine(const char* type, uint64_t session, const Json& members) {
 GapsSession TotalsOf(const ShownGaps& selection) {
   GapsSession totals{.input = selection.outcome.path,
                      .session = selection.outcome.session,
+                     .clone = selection.outcome.clone,
                      .buffers = {},
                      .sequences = {},
                      .ftrace = selection.report.ftrace,
@@ -132,12 +135,13 @@ GapsSession TotalsOf(const ShownGaps& selection) {
 }
 
 void WriteGaps(Report& out, const ShownGaps& selection, bool summary, bool lines) {
+  const GapsSession totals = TotalsOf(selection);
   const auto write = [&](const char* key, const char* type, const Json& objects) {
     if (!lines) return out.Data(key, objects);
-    for (const Json& object : objects) out.Print(JsonLine(type, selection.outcome.session, object));
+    for (const Json& object : objects) out.Print(JsonLine(type, totals.session, totals.clone, object));
   };
-  const GapsSession totals = TotalsOf(selection);
   out.Data({{"input", totals.input}, {"session", totals.session}});
+  if (totals.clone) out.Data("clone", *totals.clone);
   write("buffers", "buffer", FieldsToJson(totals.buffers));
   write("sequences", "sequence", FieldsToJson(totals.sequences));
   if (!summary) {
@@ -221,8 +225,8 @@ void AddLostPacket(const PacketAccount& account, uint64_t session, Table& table)
        account.written.record, account.decided.time_ns, account.decided.record}));
 }
 
-std::string LostPacketJsonl(const Table& row, uint64_t session) {
-  return JsonLine("packet", session, row.ToJson()[0]);
+std::string LostPacketJsonl(const Table& row, uint64_t session, std::optional<uint64_t> clone) {
+  return JsonLine("packet", session, clone, row.ToJson()[0]);
 }
 
 }  // namespace ringscope

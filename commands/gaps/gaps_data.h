@@ -24,7 +24,8 @@ void AddGaps(const ShownGaps& selection, Table& table);
 Table LostPacketTable();
 void AddLostPacket(const PacketAccount& account, uint64_t session, Table& table);
 /// The only row as an object on a line.
-std::string LostPacketJsonl(const Table& row, uint64_t session);
+/// @param clone whose holder's view this is; absent: the session's own
+std::string LostPacketJsonl(const Table& row, uint64_t session, std::optional<uint64_t> clone);
 
 }  // namespace ringscope
 

@@ -258,13 +258,16 @@ void PrintStale(Report& out, const ShownGaps& selection, uint64_t stale_ns) {
 
 /// Packets that are neither read nor lost.
 void PrintPending(Report& out, const ShownGaps& selection) {
-  FateCount readable, stalled, incomplete;
+  FateCount readable, stalled, incomplete, moved, taken;
   for (const SequenceGaps* sequence : selection.sequences) {
     readable += sequence->by_fate[static_cast<size_t>(Fate::kReadable)];
     stalled += sequence->by_fate[static_cast<size_t>(Fate::kStalled)];
     incomplete += sequence->by_fate[static_cast<size_t>(Fate::kIncomplete)];
+    moved += sequence->by_fate[static_cast<size_t>(Fate::kMoved)];
+    taken += sequence->by_fate[static_cast<size_t>(Fate::kReadBefore)];
   }
-  if (readable.packets + stalled.packets + incomplete.packets == 0) return;
+  if (readable.packets + stalled.packets + incomplete.packets + moved.packets + taken.packets == 0)
+    return;
   out.Heading("Not lost, but not read either");
   const auto print = [&](const FateCount& count, const char* why) {
     if (count.packets > 0) out.Print(fmt::format("  {}: {}\n", PacketsText(count), why));
@@ -272,6 +275,8 @@ void PrintPending(Report& out, const ShownGaps& selection) {
   print(readable, "still in the buffer; one more read would return them");
   print(stalled, "waiting in the buffer for a patch or another chunk; a flush would help");
   print(incomplete, "not completed by their writers; a flush would help");
+  print(moved, "moved into a clone, which took their buffer over");
+  print(taken, "read by the session itself, before the clone was made");
 }
 
 }  // namespace

@@ -49,6 +49,10 @@ const char* CauseWords(Cause cause) {
       return "corrupted: their chunk was re-committed with other bytes";
     case Cause::kRejected:
       return "refused by the service's validation when they were read";
+    case Cause::kTransferred:
+      return "cut: a clone took their buffer over before they were complete";
+    case Cause::kClearedForClone:
+      return "cleared for a clone: their buffer's config has clear_before_clone";
     default:
       return "lost, the cause is unknown";
   }

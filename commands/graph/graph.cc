@@ -35,6 +35,7 @@ struct GraphArgs {
   std::string output;  // empty: standard output
   std::string format = "text";
   std::optional<uint64_t> session;
+  std::optional<uint64_t> clone;
 };
 
 /// More boxes than this make a DOT graph that nobody can read, and Graphviz slow.
@@ -43,6 +44,7 @@ constexpr size_t kMaxDotNodes = 400;
 void SetUp(CLI::App& app, GraphArgs& args) {
   AddLog(app, args.log);
   AddSession(app, args.session);
+  AddClone(app, args.clone);
   AddReplayOptions(app, args.choices);
   InGroup(app, "Selection");
   AddParsedList(app, "--seq", args.sequences, ParseSequence, "PRODUCER:WRITER",
@@ -198,7 +200,7 @@ Result<ExitCode> DrawLayout(const GraphArgs& args, SessionReader& sessions, Cont
 
 Result<ExitCode> RunGraph(const GraphArgs& args, Context& context) {
   RS_RETURN_IF_ERROR(CheckArgs(args));
-  SessionReader sessions(context, {{args.log}, args.session}, "replaying");
+  SessionReader sessions(context, {{args.log}, args.session, args.clone}, "replaying");
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
                       CreateOutput(context, args.output.empty() ? "-" : args.output, false));
   Report report(context.console, args.format, args.layout ? "layout" : "graph");

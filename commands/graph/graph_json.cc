@@ -123,6 +123,7 @@ Json GraphJson(const GraphReport& report) {
                {"session", report.outcome.session},
                {"sequences", report.sequences},
                {"sequences_with_losses", report.with_losses}};
+  if (report.outcome.clone) json["clone"] = *report.outcome.clone;
   json["graphs"] = Json::array();
   for (const SequenceGraph& graph : report.graphs) json["graphs"].push_back(SequenceJson(graph));
   return json;

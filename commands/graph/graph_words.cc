@@ -61,6 +61,10 @@ const char* InWords(ChunkFate fate) {
       return "stalled";
     case ChunkFate::kUnknown:
       return "not reported by the engine";
+    case ChunkFate::kMoved:
+      return "moved into a clone";
+    case ChunkFate::kCleared:
+      return "cleared for a clone";
   }
   return "";
 }
@@ -94,6 +98,7 @@ Tone ToneOf(ChunkFate fate) {
     case ChunkFate::kRead:
       return Tone::kGood;
     case ChunkFate::kReadable:
+    case ChunkFate::kMoved:
       return Tone::kUnread;
     case ChunkFate::kStalled:
       return Tone::kWaiting;
@@ -103,6 +108,7 @@ Tone ToneOf(ChunkFate fate) {
     case ChunkFate::kOverwritten:
     case ChunkFate::kDiscarded:
     case ChunkFate::kRefused:
+    case ChunkFate::kCleared:
       return Tone::kLost;
     case ChunkFate::kUnknown:
       return Tone::kUnknown;

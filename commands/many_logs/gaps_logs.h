@@ -31,6 +31,7 @@ struct GapsSequence : SequenceLosses {
 struct GapsSession {
   std::string input;
   uint64_t session = 0;
+  std::optional<uint64_t> clone;  // whose holder's view this is; absent: the session's own
   std::vector<GapsBuffer> buffers;
   std::vector<GapsSequence> sequences;
   std::vector<FtraceCpuLosses> ftrace;
@@ -84,8 +85,9 @@ void ListFields(Io& io, StaleSequence& stale) {
 
 template <typename Io>
 void ListFields(Io& io, GapsSession& session) {
-  io("input", session.input, "session", session.session, "buffers", session.buffers, "sequences",
-     session.sequences, "ftrace", session.ftrace, "stale", session.stale);
+  io("input", session.input, "session", session.session);
+  io.UnlessEmpty("clone", session.clone);
+  io("buffers", session.buffers, "sequences", session.sequences, "ftrace", session.ftrace, "stale", session.stale);
 }
 
 using GapsLogs = std::vector<LogResult<GapsSession>>;

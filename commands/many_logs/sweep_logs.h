@@ -61,6 +61,7 @@ struct FoundBuffers {
 struct SweptSession {
   std::string input;
   uint64_t session = 0;
+  std::optional<uint64_t> clone;  // whose holder's view this is; absent: the session's own
   uint64_t records = 0;
   uint64_t recorder_gaps = 0;
   uint64_t duration_ns = 0;
@@ -125,8 +126,9 @@ void ListFields(Io& io, FoundBuffers& found) {
 
 template <typename Io>
 void ListFields(Io& io, SweptSession& session) {
-  io("input", session.input, "session", session.session, "records", session.records,
-     "recorder_gaps", session.recorder_gaps, "duration_ns", session.duration_ns, "buffers",
+  io("input", session.input, "session", session.session);
+  io.UnlessEmpty("clone", session.clone);
+  io("records", session.records, "recorder_gaps", session.recorder_gaps, "duration_ns", session.duration_ns, "buffers",
      session.buffers, "configurations", session.configurations);
   io.UnlessEmpty("targets", session.targets);
 }

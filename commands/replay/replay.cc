@@ -1,9 +1,12 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "commands/common/muted_context.h"
+#include "commands/common/readers.h"
 #include "commands/common/replay_run.h"
 #include "commands/common/session_loop.h"
 #include "commands/replay/replay_report.h"
@@ -28,17 +31,19 @@ struct ReplayArgs {
   bool stats = false;
   std::string format = "text";
   std::optional<uint64_t> session;
+  std::optional<uint64_t> clone;
 };
 
 void SetUp(CLI::App& app, ReplayArgs& args) {
   AddLogs(app, args.logs);
   AddSession(app, args.session);
+  AddClone(app, args.clone);
   AddReplayOptions(app, args.choices);
   AddSplitOption(app, args.choices.splits);
   InGroup(app, kOutputGroup);
   AddText(app, "-o,--output", args.output, kFileType,
           "Write the trace that the service would have written (.pftrace); - for standard "
-          "output");
+          "output. The clones of the session become files beside it: FILE.clone-1.pftrace");
   AddText(app, "--lost", args.lost, kFileType,
           "Write the packets that the buffers lost, each with its fate, as a separate trace "
           "(.pftrace)");
@@ -122,27 +127,71 @@ Result<ReplayOutcome> ReplayInto(const OutputFiles& files, const ReplayArgs& arg
   return outcome;
 }
 
+/// The name of a clone's trace: "out.clone-1.pftrace" beside "out.pftrace".
+std::string ClonePath(const std::string& output, uint64_t clone) {
+  constexpr std::string_view kSuffix = ".pftrace";
+  const std::string number = fmt::format(".clone-{}", clone);
+  if (!output.ends_with(kSuffix)) return output + number;
+  return output.substr(0, output.size() - kSuffix.size()) + number + std::string(kSuffix);
+}
+
+using CloneTraces = std::vector<std::unique_ptr<OutputFile>>;
+
+/// Writes the traces of the session's clones, each from a replay of its own.
+Result<CloneTraces> ReplayClones(const ReplayArgs& args, const ReplayOutcome& session,
+                                 Context& context) {
+  CloneTraces files;
+  if (args.output.empty() || !HasClones(session)) return files;
+  const std::string clones = Count(session.clones.size(), "clone");
+  const bool is_stdin = std::find(args.logs.begin(), args.logs.end(), "-") != args.logs.end();
+  if (args.output == "-" || is_stdin) {
+    context.console.Warn(fmt::format("the session has {}, whose traces are not written: {}", clones,
+                                     is_stdin ? "standard input can be read only once; name the "
+                                                "log's file, or choose one with --clone"
+                                              : "choose one with --clone"));
+    return files;
+  }
+  MutedContext muted(context);
+  for (const CloneFacts& clone : session.clones) {
+    if (clone.failed) continue;
+    RS_ASSIGN_OR_RETURN(
+        files.emplace_back(),
+        CreateOutput(context, ClonePath(args.output, clone.clone), /*binary=*/true));
+    SessionReader sessions(muted.context(), SelectClone(args.logs, session, clone), "replaying");
+    RS_RETURN_IF_ERROR(sessions.NextSession());
+    TraceWriter trace(*files.back());
+    RS_RETURN_IF_ERROR(
+        ReplaySession(muted.context(), sessions, args.choices, {.listeners = {&trace}}));
+    RS_RETURN_IF_ERROR(trace.Finish());
+  }
+  return files;
+}
+
 Result<ExitCode> RunReplay(const ReplayArgs& args, Context& context) {
-  SessionReader sessions(context, {args.logs, args.session}, "replaying");
+  SessionReader sessions(context, {args.logs, args.session, args.clone}, "replaying");
   const bool has_summary = args.output != "-" && args.events != "-";
   Report report(context.console, args.format, "replay");
 
   RS_ASSIGN_OR_RETURN(const OutputFiles files, CreateOutputs(args, context));
   std::string lost_summary;
+  CloneTraces clones;
   const auto task = [&]() -> Result<ExitCode> {
     RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome,
                         ReplayInto(files, args, sessions, context, lost_summary));
     if (files.trace) RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "a trace"));
     if (files.events) RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "a file of events"));
     if (files.lost) RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "a trace"));
+    RS_ASSIGN_OR_RETURN(clones, ReplayClones(args, outcome, context));
     if (!has_summary) return ExitCode::kClean;
     ReportReplay(report, outcome);
     if (args.stats) report.AddObject("stats", [&] { ReportStats(report, outcome); });
+    RS_RETURN_IF_ERROR(ReportReaders(report, context, args.logs, outcome, args.choices, {}));
     return ExitCode::kClean;
   };
   RS_ASSIGN_OR_RETURN(const ExitCode code, ReportSessions(sessions, report, task));
   if (has_summary) RS_RETURN_IF_ERROR(report.Finish());
   RS_RETURN_IF_ERROR(CommitOutput(files.trace, context));
+  for (const auto& clone : clones) RS_RETURN_IF_ERROR(CommitOutput(clone, context));
   RS_RETURN_IF_ERROR(CommitOutput(files.events, context));
   RS_RETURN_IF_ERROR(CommitOutput(files.lost, context, lost_summary));
   return code;

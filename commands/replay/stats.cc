@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "commands/common/readers.h"
 #include "commands/common/replay_run.h"
 #include "commands/common/session_loop.h"
 #include "commands/replay/stats_report.h"
@@ -18,11 +19,13 @@ struct StatsArgs {
   bool data_loss = false;  // only what is a loss, by trace processor's definitions
   std::string format = "text";
   std::optional<uint64_t> session;
+  std::optional<uint64_t> clone;
 };
 
 void SetUp(CLI::App& app, StatsArgs& args) {
   AddLogs(app, args.logs);
   AddSession(app, args.session);
+  AddClone(app, args.clone);
   AddReplayOptions(app, args.choices);
   InGroup(app, kOutputGroup);
   AddFlag(app, "--data-loss", args.data_loss,
@@ -53,7 +56,7 @@ Table RowsOf(const ReplayOutcome& outcome, bool data_loss) {
 }
 
 Result<ExitCode> RunStats(const StatsArgs& args, Context& context) {
-  SessionReader sessions(context, {args.logs, args.session}, "replaying");
+  SessionReader sessions(context, {args.logs, args.session, args.clone}, "replaying");
   Report report(context.console, args.format, "stats");
   const bool is_csv = args.format == "csv";
   if (is_csv) report.Print(LossTable().CsvTitles());
@@ -69,11 +72,13 @@ Result<ExitCode> RunStats(const StatsArgs& args, Context& context) {
       report.Data({{"input", outcome.path}, {"session", outcome.session}});
       if (!args.data_loss) {
         ReportStats(report, outcome);
+        RS_RETURN_IF_ERROR(ReportReaders(report, context, args.logs, outcome, args.choices, {}));
         return ExitCode::kClean;
       }
       report.Data("data_loss", rows.ToJson());
       report.Section("", rows);
       if (rows.empty()) report.Print("No data loss.\n");
+      RS_RETURN_IF_ERROR(ReportReaders(report, context, args.logs, outcome, args.choices, {}));
     }
     return args.data_loss && !rows.empty() ? ExitCode::kNotice : ExitCode::kClean;
   };

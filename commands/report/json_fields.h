@@ -47,6 +47,11 @@ class FieldWriter {
   void UnlessEmpty(const char* key, const std::vector<T>& values) {
     if (!values.empty()) (*this)(key, values);
   }
+  /// Without the key if there is no value.
+  template <typename T>
+  void UnlessEmpty(const char* key, const std::optional<T>& value) {
+    if (value) (*this)(key, *value);
+  }
   /// An object whose members `list` lists.
   template <typename List>
   void Object(const char* key, List list) {
@@ -77,6 +82,10 @@ class FieldReader {
   template <typename T>
   void UnlessEmpty(const char* key, std::vector<T>& values) {
     if (object_.contains(key)) (*this)(key, values);
+  }
+  template <typename T>
+  void UnlessEmpty(const char* key, std::optional<T>& value) {
+    if (object_.contains(key)) (*this)(key, value);
   }
   template <typename List>
   void Object(const char* key, List list) {

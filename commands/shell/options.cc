@@ -138,15 +138,30 @@ void AddSelection(CLI::App& app, LogSelection& selection, const std::string& wha
             fmt::format("Only {} up to this time, written as for --from", what));
 }
 
-void AddSession(CLI::App& app, std::optional<uint64_t>& target) {
-  const auto parse = [](std::string_view text) -> Result<uint64_t> {
+namespace {
+
+/// A number from 1. @param what is numbered: "sessions"
+auto ParseFromOne(const char* what) {
+  return [what](std::string_view text) -> Result<uint64_t> {
     RS_ASSIGN_OR_RETURN(const uint64_t number, ParseNumber(text, UINT32_MAX));
-    if (number == 0) return Fail(ErrorCode::kUsage, "sessions are numbered from 1");
+    if (number == 0) return Fail(ErrorCode::kUsage, std::string(what) + " are numbered from 1");
     return number;
   };
-  AddParsed(app, "--session", target, parse, "N",
+}
+
+}  // namespace
+
+void AddSession(CLI::App& app, std::optional<uint64_t>& target) {
+  AddParsed(app, "--session", target, ParseFromOne("sessions"), "N",
             "Only the log's session N, counted from 1 (default: all, one after the other)");
   app.get_option("--session")->group(kInputGroup);
+}
+
+void AddClone(CLI::App& app, std::optional<uint64_t>& target) {
+  AddParsed(app, "--clone", target, ParseFromOne("clones"), "N",
+            "Take what the holder of the session's clone N sees: its buffers, each up to the "
+            "instant at which it was cloned (default: what the session's own consumer sees)");
+  app.get_option("--clone")->group(kInputGroup);
 }
 
 }  // namespace ringscope

@@ -103,6 +103,8 @@ void AddLogs(CLI::App& app, std::vector<std::string>& targets);
 void AddSelection(CLI::App& app, LogSelection& selection, const std::string& what);
 /// --session, below "Input".
 void AddSession(CLI::App& app, std::optional<uint64_t>& target);
+/// --clone, below "Input".
+void AddClone(CLI::App& app, std::optional<uint64_t>& target);
 
 }  // namespace ringscope
 

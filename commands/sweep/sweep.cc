@@ -35,6 +35,7 @@ struct SweepArgs {
   std::string plot;  // .svg or .html; empty: none
   std::string format = "text";
   std::optional<uint64_t> session;
+  std::optional<uint64_t> clone;
 };
 
 /// An option whose comma-separated values are added to those of its earlier uses.
@@ -52,6 +53,7 @@ void AddList(CLI::App& app, const std::string& name, std::vector<T>& targets, Pa
 void SetUp(CLI::App& app, SweepArgs& args) {
   AddLogList(app, args.logs);
   AddSession(app, args.session);
+  AddClone(app, args.clone);
   InGroup(app, "Configurations");
   SweepChoices& choices = args.choices;
   AddParsedList(app, "--sizes", choices.sizes, ParseSizeList, "[BUFFER=]SIZE,...",
@@ -124,11 +126,15 @@ Result<ExitCode> SweepSessions(const SweepArgs& args, const std::vector<std::str
   input.find_engine = EnginesAndPlugins();
   input.run_lanes = SweepThreads(context);
   const bool blindly = args.targets.empty() && PlansBlindly(args.choices);
-  SessionReader sessions(context, SessionSelection{.paths = logs, .only = args.session},
+  SessionReader sessions(context,
+                         SessionSelection{.paths = logs, .only = args.session, .clone = args.clone},
                          blindly ? "sweeping" : "reading");
   return ForEachSession(sessions, [&]() -> Result<ExitCode> {
     const std::string path = sessions.path();
     const uint64_t number = sessions.session();
+    input.clone = CloneOf(sessions, args.choices.splits);
+    const std::optional<CloneView> view =
+        sessions.clone() != nullptr ? std::optional(*sessions.clone()) : std::nullopt;
     SessionFacts facts;
     if (!blindly) {
       RS_ASSIGN_OR_RETURN(facts, ScanSession(sessions, args.choices.splits));
@@ -139,7 +145,8 @@ Result<ExitCode> SweepSessions(const SweepArgs& args, const std::vector<std::str
       if (std::exchange(first, false)) return std::make_unique<FactsSource>(sessions, facts);
       RS_ASSIGN_OR_RETURN(
           std::unique_ptr<OpSource> ops,
-          OpenSession(context, {.paths = logs, .only = number, .quiet = true}, "sweeping"));
+          OpenSession(context, {.paths = logs, .only = number, .quiet = true, .view = view},
+                      "sweeping"));
       if (args.choices.splits.empty()) return ops;
       return std::make_unique<RetargetSource>(std::move(ops), args.choices.splits);
     };
@@ -151,6 +158,7 @@ Result<ExitCode> SweepSessions(const SweepArgs& args, const std::vector<std::str
     RS_ASSIGN_OR_RETURN(SweepReport report, InFile(path, SweepSession(args, input, facts)));
     report.path = path;
     report.session = number;
+    if (view) report.clone = view->clone;
     WarnOfUnusedChoices(context.console, sessions.path(), args.choices, report.facts);
     const bool none_found =
         !report.found.empty() &&

@@ -153,7 +153,8 @@ void PrintSweep(Report& out, const SweepReport& report, bool sequences) {
   ReportTitle(out, {.path = report.path,
                     .session = report.session,
                     .records = report.result.records,
-                    .duration_ns = report.result.duration_ns()});
+                    .duration_ns = report.result.duration_ns(),
+                    .clone = report.clone});
   bool marked = false;
   std::string heading;
   for (const SweepSeries& all : SeriesOf(report)) {

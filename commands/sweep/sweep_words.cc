@@ -62,6 +62,7 @@ SweptSession Swept(const SweepReport& report, bool sequences) {
   const SweepResult& result = report.result;
   SweptSession session{.input = report.path,
                        .session = report.session,
+                       .clone = report.clone,
                        .records = result.records,
                        .recorder_gaps = result.recorder_gaps,
                        .duration_ns = result.duration_ns(),

@@ -336,7 +336,7 @@ class LogDiffer::Impl {
       divergence.states[side] = SideOf(side).StateOf(buffer, chunk);
       const auto& buffers = SideOf(side).session().buffers();
       if (const auto found = buffers.find(buffer); found != buffers.end())
-        divergence.stats[side] = found->second.engine->stats();
+        divergence.stats[side] = found->second.stats();
     }
     return divergence;
   }

@@ -29,11 +29,14 @@ enum class ChunkFate : uint8_t {
   kReadable,     // still in the buffer: one more read would return the rest of it
   kStalled,      // still in the buffer: some of it waits, or would be abandoned
   kUnknown,      // the engine does not report it
+  kMoved,        // a clone took the buffer over, this chunk with it
+  kCleared,      // the buffer was cleared for a clone
 };
 template <>
 inline constexpr std::array kEnumNames<ChunkFate> = {"read",      "partly_read", "overwritten",
                                                      "discarded", "refused",     "given_up",
-                                                     "readable",  "stalled",     "unknown"};
+                                                     "readable",  "stalled",     "unknown",
+                                                     "moved",     "cleared"};
 inline constexpr size_t kChunkFates = kEnumNames<ChunkFate>.size();
 
 /// Packets by fate.
@@ -68,6 +71,7 @@ struct ChunkNode {
   std::optional<DiscardReason> discarded;
   std::optional<Refusal> refused;
   std::optional<ChunkName> culprit;  // evicted: the commit that needed the space
+  std::optional<Erasure> for_clone;  // kTransferred, kDropped: it left with all others, for a clone
   std::optional<StallReason> stall;  // what the sequence waited for here, last
   std::optional<LogMoment> stalled;  // the first read that it stalled
   uint32_t stalls = 0;               // how many reads it stalled

@@ -25,6 +25,8 @@ ChunkFate FateOf(const ChunkNode& node) {
   if (node.read_fragments >= node.packet_fragments && node.outer_size > 0) return ChunkFate::kRead;
   if (node.discarded) return ChunkFate::kDiscarded;
   if (node.outer_size == 0) return ChunkFate::kUnknown;
+  if (node.for_clone)
+    return *node.for_clone == Erasure::kDropped ? ChunkFate::kCleared : ChunkFate::kMoved;
   if (node.read_fragments > 0) return ChunkFate::kPartlyRead;
   return node.culprit || node.recommit_refused ? ChunkFate::kOverwritten : ChunkFate::kAbandoned;
 }
@@ -117,6 +119,7 @@ void ChunkGraphBuilder::OnBufferEvent(const BufferEvent& event) {
       arriving_->outer_size = event.outer_size;
       arriving_->left.reset();
       arriving_->culprit.reset();
+      arriving_->for_clone.reset();
       arriving_->refused.reset();
       arriving_->discarded.reset();
       arriving_->unpatched = (event.flags & kNeedsPatching) != 0;
@@ -178,6 +181,8 @@ void ChunkGraphBuilder::OnErased(Lane& lane, const BufferEvent& event) {
   if (event.erasure == Erasure::kMoved && node == arriving_) return;
   node->left = now_;
   if (event.by) node->culprit = event.by;
+  if (event.erasure == Erasure::kTransferred || event.erasure == Erasure::kDropped)
+    node->for_clone = event.erasure;
   // The chunk under way can evict its own older copy; it settles when it is done.
   if (node != arriving_) Settle(lane, *node);
 }

@@ -86,7 +86,19 @@ void ChunkLives::Leave(const BufferEvent& event) {
   const auto held = buffer.held.find(key);
   if (held == buffer.held.end()) return;
   if (held->second.evicted_by) return End(buffer, key, Exit::kEvicted);
-  End(buffer, key, event.erasure == Erasure::kMoved ? Exit::kReplaced : Exit::kRead);
+  switch (event.erasure) {
+    case Erasure::kMoved:
+      return End(buffer, key, Exit::kReplaced);
+    case Erasure::kTransferred:
+    case Erasure::kDropped:
+      held->second.unread_bytes = event.payload_avail;
+      return End(buffer, key,
+                 event.erasure == Erasure::kDropped ? Exit::kCleared : Exit::kMoved);
+    case Erasure::kConsumed:
+    case Erasure::kOverwritten:
+    case Erasure::kCleared:
+      return End(buffer, key, Exit::kRead);
+  }
 }
 
 void ChunkLives::End(Buffer& buffer, uint64_t key, Exit exit) {

@@ -31,6 +31,8 @@ struct ChunkLife {
     kRead,      // all its packets were consumed
     kEvicted,   // its space was needed: see `evicted_by`
     kReplaced,  // the same chunk was re-committed
+    kMoved,     // a clone took the buffer over, this chunk with it
+    kCleared,   // the buffer was cleared for a clone
   };
 
   uint64_t number = 0;  // of the commit, counted over the session, from 1
@@ -63,8 +65,8 @@ template <>
 inline constexpr std::array kEnumNames<ChunkLife::Entry> = {
     "committed", "rewritten", "relocated", "unchanged", "discarded", "refused", "untold"};
 template <>
-inline constexpr std::array kEnumNames<ChunkLife::Exit> = {"none", "held", "read", "evicted",
-                                                           "replaced"};
+inline constexpr std::array kEnumNames<ChunkLife::Exit> = {"none",     "held",  "read",   "evicted",
+                                                           "replaced", "moved", "cleared"};
 
 /// Receives each life twice if the chunk went into a buffer, else once.
 class ChunkLifeListener {

@@ -13,6 +13,8 @@ bool IsLoss(Fate fate) {
     case Fate::kReadable:
     case Fate::kStalled:
     case Fate::kIncomplete:
+    case Fate::kReadBefore:
+    case Fate::kMoved:
       return false;
     default:
       return true;
@@ -95,6 +97,9 @@ Status Ledger::OnPacket(const SessionPacket& packet) {
   Touch(packet.buffer).OnRead(*packet.packet, packet.valid);
   return {};
 }
+void Ledger::OnTakenPacket(const SessionPacket& packet) {
+  Touch(packet.buffer).OnTaken(*packet.packet, packet.valid);
+}
 void Ledger::OnBufferEvent(const BufferEvent& event) { Touch(event.buffer).OnEvent(event); }
 void Ledger::OnDrainBegun(BufferId buffer) { Of(buffer).Settle(); }
 void Ledger::OnDrainEvent(const BufferEvent& event) { Of(event.buffer).OnDrainEvent(event); }
@@ -114,8 +119,8 @@ std::string Ledger::Check() const {
           "buffer {}: {} packets of {} bytes were written, but {} packets of {} bytes have a "
           "fate\n",
           Raw(id), totals.written.packets, totals.written.bytes, sum.packets, sum.bytes);
-    const uint64_t came_out =
-        totals[Fate::kRead].packets + totals[Fate::kInvalid].packets + totals.duplicates.packets;
+    const uint64_t came_out = totals[Fate::kRead].packets + totals[Fate::kReadBefore].packets +
+                              totals[Fate::kInvalid].packets + totals.duplicates.packets;
     if (came_out != totals.returned)
       problems += fmt::format("buffer {}: {} packets were returned, but {} are accounted for\n",
                               Raw(id), totals.returned, came_out);

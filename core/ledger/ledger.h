@@ -37,13 +37,18 @@ enum class Fate : uint8_t {
   kIncomplete,     // not finished by its writer when the log ends
   kInvalid,        // returned, and then refused by the service's validation
   kUnexplained,    // the engine does not report it (a plug-in without observer callbacks)
+  kReadBefore,     // of a clone: the session itself read it before the clone was made
+  kMoved,          // in the buffer when a clone took that over: the clone has it
+  kCleared,        // in the buffer when that was cleared for a clone
 };
 template <>
 inline constexpr std::array kEnumNames<Fate> = {
-    "read", "readable",  "stalled",    "overwritten", "discarded",  "writer_dropped",
-    "cut",  "corrupted", "incomplete", "invalid",     "unexplained"};
+    "read",           "readable", "stalled",   "overwritten", "discarded",
+    "writer_dropped", "cut",      "corrupted", "incomplete",  "invalid",
+    "unexplained",    "read_before", "moved",  "cleared"};
 inline constexpr size_t kFates = kEnumNames<Fate>.size();
-/// Whether the packet is gone for good: everything but read, readable, stalled and incomplete.
+/// Whether the packet is gone for good: everything but read (by whomever), readable, stalled,
+/// moved into a clone, and incomplete.
 bool IsLoss(Fate fate);
 
 /// Why, in more detail than the fate.
@@ -72,6 +77,9 @@ enum class Cause : uint8_t {
   kBehindGivenUp,       // stalled: even a read would not return it, but abandon it
   kUnfinished,          // incomplete
   kRejected,            // invalid
+  kTakenBySession,      // read_before
+  kTransferred,         // moved: the buffer's config has transfer_on_clone
+  kClearedForClone,     // cleared: the buffer's config has clear_before_clone
 };
 template <>
 inline constexpr std::array kEnumNames<Cause> = {"none",
@@ -97,7 +105,10 @@ inline constexpr std::array kEnumNames<Cause> = {"none",
                                                  "waits_for_completion",
                                                  "behind_given_up",
                                                  "unfinished",
-                                                 "rejected"};
+                                                 "rejected",
+                                                 "taken_by_session",
+                                                 "transferred",
+                                                 "cleared_for_clone"};
 
 /// Of a discarded packet: whether the service refused it, so that no other buffer could have kept
 /// it.
@@ -190,6 +201,7 @@ class Ledger : public ReplayListener {
   void OnChunkDone(BufferId buffer, const ChunkCommit& commit) override;
   void OnReadBegun(BufferId buffer) override;
   Status OnPacket(const SessionPacket& packet) override;
+  void OnTakenPacket(const SessionPacket& packet) override;
   void OnBufferEvent(const BufferEvent& event) override;
   void OnDrainBegun(BufferId buffer) override;
   void OnDrainEvent(const BufferEvent& event) override;

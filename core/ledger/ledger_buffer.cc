@@ -104,6 +104,14 @@ void BufferLedger::OnErased(const BufferEvent& event) {
                {.fate = Fate::kOverwritten, .cause = Cause::kEvicted, .culprit = event.by},
                event.payload);
       break;
+    case Erasure::kTransferred:
+      LoseFrom(key, *record, 0, {.fate = Fate::kMoved, .cause = Cause::kTransferred},
+               event.payload);
+      break;
+    case Erasure::kDropped:
+      LoseFrom(key, *record, 0, {.fate = Fate::kCleared, .cause = Cause::kClearedForClone},
+               event.payload);
+      break;
     case Erasure::kConsumed:
       LoseFrom(key, *record, 0, {.fate = Fate::kCut, .cause = Cause::kGivenUp}, event.payload);
       break;
@@ -197,6 +205,8 @@ void BufferLedger::LoseChain(ChainId id, const Loss& loss) {
   PacketAccount& account = chain.account;
   account.own_fault = loss.fate == Fate::kCut && loss.loss_bits != 0 && chain.deliverable();
   Seal(account, loss, chain.violation);
+  // What was not all there when a clone took the buffer over never will be, in either buffer.
+  if (account.fate == Fate::kMoved && !chain.deliverable()) account.fate = Fate::kCut;
 }
 
 void BufferLedger::AddLost(PacketAccount& account, const Loss& loss) {
@@ -220,7 +230,7 @@ void BufferLedger::Revive(ChunkRecord& record, uint32_t consumed) {
   std::vector<PacketAccount> lost;
   for (PacketAccount& account : record.losses) {
     Entry& entry = record.entries[account.fragment];
-    if (entry.offset >= consumed && account.fate == Fate::kOverwritten)
+    if (entry.offset >= consumed && LeftWithChunk(account.fate))
       entry.state = State::kLive;
     else
       lost.push_back(account);
@@ -231,7 +241,9 @@ void BufferLedger::Revive(ChunkRecord& record, uint32_t consumed) {
     for (const ChainId id : {record.head, record.tail}) {
       if (id == kNoChain) continue;
       Chain& chain = packets_.chains()[id];
-      if (chain.state != State::kLost || chain.account.fate != Fate::kOverwritten ||
+      const bool was_there = LeftWithChunk(chain.account.fate) ||
+                             chain.account.cause == Cause::kTransferred;
+      if (chain.state != State::kLost || !was_there ||
           chain.fragments_held != chain.fragments)
         continue;
       chain.state = State::kLive;
@@ -243,6 +255,12 @@ void BufferLedger::Revive(ChunkRecord& record, uint32_t consumed) {
 void BufferLedger::OnRead(const Packet& packet, bool valid) {
   ++totals_.returned;
   Return(packet, valid ? Fate::kRead : Fate::kInvalid, valid ? Cause::kNone : Cause::kRejected);
+}
+
+void BufferLedger::OnTaken(const Packet& packet, bool valid) {
+  ++totals_.returned;
+  Return(packet, valid ? Fate::kReadBefore : Fate::kInvalid,
+         valid ? Cause::kTakenBySession : Cause::kRejected);
 }
 
 /// The engine returned a packet.

@@ -9,6 +9,12 @@
 
 namespace ringscope::ledger {
 
+/// Whether what a packet was lost to made its chunk leave the buffer unread: if the chunk is
+/// re-committed, the packet is there again.
+constexpr bool LeftWithChunk(Fate fate) {
+  return fate == Fate::kOverwritten || fate == Fate::kMoved || fate == Fate::kCleared;
+}
+
 /// The accounts of one buffer.
 class BufferLedger : private WriterLosses {
  public:
@@ -28,6 +34,8 @@ class BufferLedger : private WriterLosses {
   void EndChunk(const ChunkCommit& commit);
   void BeginRead() { ++pass_; }
   void OnRead(const Packet& packet, bool valid);
+  /// The same, of what the session itself reads before the clone that is replayed.
+  void OnTaken(const Packet& packet, bool valid);
   /// After a read, or whatever else happened in a record: reports what is settled.
   void Settle();
   /// What happened inside the buffer.

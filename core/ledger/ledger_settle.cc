@@ -27,7 +27,7 @@ void BufferLedger::SettleRecord(ChunkName key) {
   ChunkRecord& record = found->second;
   // What was lost inside the buffer, or never came into it, cannot be returned any more.
   std::erase_if(record.losses, [&](const PacketAccount& account) {
-    if (account.fate == Fate::kOverwritten) return false;
+    if (LeftWithChunk(account.fate)) return false;
     record.entries[account.fragment].state = State::kGone;
     Report(account);
     return true;
@@ -180,7 +180,7 @@ void BufferLedger::FinishChain(ChainId id) {
     account.fate = Fate::kCorrupted;
     account.cause = *chain.violation;
   } else if (never_committed &&
-             (!lost || account.fate == Fate::kOverwritten || account.fate == Fate::kCut)) {
+             (!lost || LeftWithChunk(account.fate) || account.fate == Fate::kCut)) {
     if (!lost) account.decided = account.written;
     account.fate = Fate::kCut;
     account.cause = Cause::kNeverCommitted;

@@ -114,6 +114,18 @@ void RetargetSource::Rewrite(Op& op) {
                      Follow({op.time_ns, CloneRead{made}});
                    });
                  },
+                 [&](const BufferCloned& cloned) {
+                   VisitMadeFrom(cloned.buffer, [&](BufferId made) {
+                     BufferCloned also = cloned;
+                     also.buffer = made;
+                     Follow({op.time_ns, also});
+                   });
+                 },
+                 [&](const BufferCleared& cleared) {
+                   VisitMadeFrom(cleared.buffer, [&](BufferId made) {
+                     Follow({op.time_ns, BufferCleared{made}});
+                   });
+                 },
                  [](const auto&) {},
              },
              op.body);

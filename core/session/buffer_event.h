@@ -27,6 +27,8 @@ enum class Erasure : uint8_t {
   kOverwritten,  // its space was needed for the commit `by`
   kCleared,      // it was consumed on the way to the chunk `with`, whose space was needed for `by`
   kMoved,        // it is re-committed at the write cursor
+  kTransferred,  // with all others: a clone took the buffer over
+  kDropped,      // with all others: the buffer was cleared for a clone
 };
 
 /// One thing that happened inside a buffer.

@@ -89,6 +89,12 @@ void BufferObserver::OnErased(const ObservedChunk& chunk) {
   Emit(event);
 }
 
+void BufferObserver::LeaveForClone(const ObservedChunk& chunk, Erasure why) {
+  BufferEvent event = Of(Kind::kErased, chunk);
+  event.erasure = why;
+  Emit(event);
+}
+
 void BufferObserver::OnPatched(const ObservedChunk& chunk, const ChunkPatches& patches) {
   BufferEvent event = Of(Kind::kPatched, chunk);
   event.patches = static_cast<uint32_t>(patches.patches.size());

@@ -18,6 +18,9 @@ class BufferObserver : public EngineObserver {
   /// The engine is about to take this chunk; EndCommit follows.
   void BeginCommit(const ChunkCommit& commit) { under_way_ = {commit.sequence, commit.chunk}; }
   void EndCommit();
+  /// The chunk leaves the buffer together with all others, for a clone.
+  /// @param why kTransferred or kDropped
+  void LeaveForClone(const ObservedChunk& chunk, Erasure why);
   /// All that follows is not part of the log.
   void BeginDrain() { draining_ = true; }
 

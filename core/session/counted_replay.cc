@@ -21,7 +21,7 @@ BufferOutcome OutcomeOf(const SessionBuffer& buffer) {
   outcome.size = buffer.requested_size;
   outcome.policy = buffer.policy;
   outcome.freed = buffer.freed;
-  outcome.stats = buffer.engine->stats();
+  outcome.stats = buffer.stats();
   return outcome;
 }
 
@@ -39,7 +39,9 @@ Status CountedReplay::Counter::OnPacket(const SessionPacket& packet) {
 }
 
 Status CountedReplay::Apply(const Op& op, std::optional<uint64_t> number) {
+  if (std::holds_alternative<Commit>(op.body)) return replay_.Apply(op, number);
   if (std::holds_alternative<RecorderGap>(op.body)) ++recorder_gaps_;
+  clones_.Add(op);
   return replay_.Apply(op, number);
 }
 
@@ -52,11 +54,13 @@ Result<ReplayOutcome> CountedReplay::Finish(bool histograms) {
   outcome.first_time_ns = replay_.first_time_ns();
   outcome.last_time_ns = replay_.last_time_ns();
   outcome.service = replay_.session().stats();
+  if (const CloneView* view = replay_.session().clone()) outcome.clone = view->clone;
+  outcome.clones = clones_.clones();
   const std::map<BufferId, BufferLosses> losses = counter_.losses.Result();
   const std::map<BufferId, SessionBuffer>& buffers = replay_.session().buffers();
   for (const auto& [id, buffer] : buffers) {
     if (histograms) {
-      buffer.engine->VisitWriterStats([&, buffer_id = id](const WriterStats& writer) {
+      buffer.VisitWriterStats([&, buffer_id = id](const WriterStats& writer) {
         outcome.writers.push_back({buffer_id, writer.sequence, *writer.histogram});
       });
     }

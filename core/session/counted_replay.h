@@ -46,6 +46,7 @@ class CountedReplay {
   Counter counter_;
   Replay replay_;
   uint64_t recorder_gaps_ = 0;
+  CloneScan clones_;
 };
 
 }  // namespace ringscope

@@ -86,6 +86,13 @@ Status Replay::Finish() {
   bool read = options_.reads.mode == ReadsMode::kEnd || options_.reads.mode == ReadsMode::kEvery;
   if (options_.reads.mode == ReadsMode::kAuto)
     read = !has_recorded_reads_ && !(is_plain_ && options_.plain_streams_as_recorded);
+  if (session_.clone() != nullptr) {
+    // Nobody reads a clone but its holder.
+    session_.BeginCloneReads();
+    if (options_.reads.mode != ReadsMode::kNone)
+      RS_RETURN_IF_ERROR(ReadUntilEmpty(Session::Reach::kClone));
+    return session_.EndLog();
+  }
   // Nothing was written to a buffer after it was freed: reading it now or then is the same.
   if (read) RS_RETURN_IF_ERROR(ReadUntilEmpty(Session::Reach::kFreed));
   return session_.EndLog();

@@ -44,6 +44,9 @@ class ReplayListener {
   virtual void OnRecord(const Op&, const LogMoment&) {}
   /// A buffer was set up; it stays where it is until OnBufferReplaced or the session's end.
   virtual void OnBufferSetUp(SessionBuffer&) {}
+  /// All that the buffer held has left it, for a clone: its events were reported, and an empty
+  /// engine is about to take the place of the one that it has.
+  virtual void OnBufferEmptied(SessionBuffer&) {}
   /// Another buffer is about to take this one's id. It was drained.
   virtual void OnBufferReplaced(SessionBuffer&) {}
   /// A chunk is about to go into the buffer, unless the service refuses it.
@@ -53,6 +56,9 @@ class ReplayListener {
   virtual void OnPatch(BufferId, bool ok) { static_cast<void>(ok); }
   virtual void OnReadBegun(BufferId) {}
   virtual Status OnPacket(const SessionPacket&) { return {}; }
+  /// In the replay of a clone: the session itself read this packet before the clone was made, so
+  /// that it is not in the clone. OnReadDone is not called for such a read.
+  virtual void OnTakenPacket(const SessionPacket&) {}
   virtual void OnReadDone(BufferId, uint64_t packets) { static_cast<void>(packets); }
   virtual void OnClonePacket(const SessionPacket&) {}
   virtual void OnCloneDone(BufferId, uint64_t packets, const BufferStats&) {

@@ -52,6 +52,8 @@ struct ReplayOutcome {
   std::vector<BufferOutcome> buffers;  // by id
   std::vector<WriterOutcome> writers;  // if asked for; by buffer, in order of first commit
   ServiceStats service;
+  std::optional<uint64_t> clone;   // whose holder's view this is; absent: the session's own
+  std::vector<CloneFacts> clones;  // of the session, as far as the records were read
 
   uint64_t duration_ns() const {
     return first_time_ns && last_time_ns ? *last_time_ns - *first_time_ns : 0;

@@ -31,7 +31,17 @@ Status Session::Apply(const Op& op) {
           [&](const BufferSetUp& setup) { return SetUpBuffer(setup); },
           [&](const BufferFreed& freed) -> Status {
             if (SessionBuffer* buffer = FindOpenBuffer(freed.id)) buffer->freed = true;
+            left_out_.erase(freed.id);
             return {};
+          },
+          [&](const CloneRequested& clone) -> Status {
+            file_copied_ |= options_.clone && options_.clone->clone == clone.clone;
+            return {};
+          },
+          [&](const BufferCloned& cloned) { return CloneBuffer(cloned); },
+          [&](const BufferCleared& cleared) -> Status {
+            SessionBuffer* buffer = FindOpenBuffer(cleared.buffer);
+            return buffer == nullptr ? Status{} : EmptyBuffer(*buffer, Erasure::kDropped);
           },
           [&](const ProducerDisconnected& gone) -> Status {
             held_.Drop(gone.producer);
@@ -58,6 +68,11 @@ Status Session::Apply(const Op& op) {
 }
 
 Status Session::SetUpBuffer(const BufferSetUp& setup) {
+  if (options_.clone && !options_.clone->buffers.contains(setup.id)) {
+    left_out_.insert(setup.id);
+    ++buffers_set_up_;
+    return {};
+  }
   BufferChoice choice = options_.all;
   if (const auto own = options_.buffers.find(setup.id); own != options_.buffers.end()) {
     if (own->second.engine) choice.engine = own->second.engine;
@@ -87,11 +102,9 @@ Status Session::SetUpBuffer(const BufferSetUp& setup) {
   buffer.requested_size = choice.size.value_or(setup.size);
   buffer.policy = choice.policy.value_or(setup.policy);
   buffer.info = *info;
-  EngineConfig config{.size = buffer.requested_size, .policy = buffer.policy};
+  buffer.session = setup.session;
   if (is_observed_) buffer.observer = std::make_unique<BufferObserver>(setup.id, now_, listeners_);
-  config.observer = buffer.observer.get();
-  auto engine = options_.make_engine ? options_.make_engine(**info, config, setup.id)
-                                     : (*info)->create(config);
+  auto engine = MakeEngine(buffer);
   if (!engine) {
     Error error = std::move(engine).error();
     if (choice.size) error.code = ErrorCode::kUsage;  // the caller's own choice
@@ -113,6 +126,14 @@ Status Session::SetUpBuffer(const BufferSetUp& setup) {
   ++buffers_set_up_;
   stats_.total_buffers = buffers_.size();
   return {};
+}
+
+Result<std::unique_ptr<Engine>> Session::MakeEngine(const SessionBuffer& buffer) const {
+  const EngineConfig config{.size = buffer.requested_size,
+                            .policy = buffer.policy,
+                            .observer = buffer.observer.get()};
+  return options_.make_engine ? options_.make_engine(*buffer.info, config, buffer.id)
+                              : buffer.info->create(config);
 }
 
 void Session::CountFlush(uint64_t flush) {
@@ -203,8 +224,9 @@ Status Session::ApplyChunk(const Commit& commit, const ServiceAccess::Producer* 
   }
   const BufferId id = TargetBufferOf(chunk.target_buffer);
   SessionBuffer* buffer = FindOpenBuffer(id);
-  const std::optional<Refusal> refusal =
-      access_.Check(producer, commit, chunk, incoming->sequence.writer, buffer != nullptr);
+  const bool out_of_view = buffer == nullptr && IsOutOfView(id);
+  const std::optional<Refusal> refusal = access_.Check(
+      producer, commit, chunk, incoming->sequence.writer, buffer != nullptr || out_of_view);
   if (refusal) {
     if (refusal == Refusal::kNoSuchPage)
       WarnOnce("page", fmt::format("a chunk of producer {} has a page outside its shared memory: "
@@ -214,10 +236,11 @@ Status Session::ApplyChunk(const Commit& commit, const ServiceAccess::Producer* 
       WarnOnce("unknown_buffer", fmt::format("producer {} commits to buffer {}, which is not set "
                                              "up: its chunks are discarded",
                                              Raw(commit.producer), Raw(id)));
-    listeners_.Call(&ReplayListener::OnChunk, id, *incoming, refusal);
+    if (!out_of_view) listeners_.Call(&ReplayListener::OnChunk, id, *incoming, refusal);
     ++(refusal == Refusal::kNoSuchPage ? stats_.skipped_chunks : stats_.chunks_discarded);
     return {};
   }
+  if (out_of_view) return {};
   if (producer != nullptr) incoming->identity = producer->identity;
   if (commit.uid) incoming->identity.uid = *commit.uid;
   if (commit.pid) incoming->identity.pid = *commit.pid;
@@ -234,12 +257,13 @@ Status Session::ApplyPatch(ProducerId producer, const ChunkToPatch& patch) {
   const BufferId id = TargetBufferOf(patch.target_buffer);
   SessionBuffer* buffer = FindOpenBuffer(id);
   const uint64_t writer = patch.writer.value_or(0);
-  const bool refused = buffer == nullptr ||
+  const bool out_of_view = buffer == nullptr && IsOutOfView(id);
+  const bool refused = (buffer == nullptr && !out_of_view) ||
                        (access_.knows_producers() && (writer == 0 || writer > kMaxWriterId ||
                                                       patch.patches.size() > kMaxPatchesPerChunk));
   if (refused) {
     stats_.patches_discarded += patch.patches.size();
-    listeners_.Call(&ReplayListener::OnPatch, id, false);
+    if (!out_of_view) listeners_.Call(&ReplayListener::OnPatch, id, false);
     return {};
   }
   patches_.clear();
@@ -249,6 +273,7 @@ Status Session::ApplyPatch(ProducerId producer, const ChunkToPatch& patch) {
     else
       ++stats_.patches_discarded;
   }
+  if (out_of_view) return {};
   const bool applied = buffer->engine->ApplyPatches(
       {.sequence = {producer, WriterId{static_cast<uint16_t>(writer)}},
        .chunk = ChunkId{static_cast<uint32_t>(patch.chunk.value_or(0))},
@@ -261,7 +286,8 @@ Status Session::ApplyPatch(ProducerId producer, const ChunkToPatch& patch) {
 
 SessionBuffer* Session::FindOpenBuffer(BufferId id) {
   const auto buffer = buffers_.find(id);
-  return buffer == buffers_.end() || buffer->second.freed ? nullptr : &buffer->second;
+  if (buffer == buffers_.end() || buffer->second.freed || buffer->second.cloned) return nullptr;
+  return &buffer->second;
 }
 
 void Session::WarnOnce(const char* kind, const std::string& text) {

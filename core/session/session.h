@@ -13,6 +13,7 @@
 
 #include "core/engine/catalogue.h"
 #include "core/engine/engine.h"
+#include "core/log/clones.h"
 #include "core/log/held_patches.h"
 #include "core/log/op.h"
 #include "core/log/service_access.h"
@@ -86,6 +87,24 @@ struct SessionBuffer {
   std::unique_ptr<BufferObserver> observer;  // of the engine; nullptr: no listener needs it
   std::unique_ptr<Engine> engine;
   bool freed = false;
+  std::optional<uint64_t> session;  // of the tracing service, if the log has several
+
+  /// How the clone that is replayed took the buffer.
+  struct Cloned {
+    bool transferred = false;  // the buffer itself, with all that it has counted
+    // What was counted up to then.
+    BufferStats stats;
+    std::vector<std::pair<SequenceKey, WriterHistogram>> writers;
+  };
+  /// In the replay of a clone: set at the instant of the clone. No later record of the log reaches
+  /// the buffer.
+  std::unique_ptr<const Cloned> cloned;
+
+  /// The engine's counters, as the reader of the buffer gets them: a copy made for a clone counts
+  /// reads from 0.
+  BufferStats stats() const;
+  /// The same of the writers' histograms: a copy starts without any.
+  void VisitWriterStats(const std::function<void(const WriterStats&)>& visit) const;
 };
 
 /// Makes a buffer's engine.
@@ -104,6 +123,10 @@ class Session {
     /// the catalogue alone: no log can have code loaded.
     EngineLookup find_engine = FindEngine;
     EngineMaker make_engine;  // absent: EngineInfo::create
+    /// Replays what the holder of this clone sees: buffers that the clone has not are left out, and
+    /// what the session itself reads is reported by OnTakenPacket. Absent: what the session's own
+    /// consumer sees.
+    std::optional<CloneView> clone;
   };
 
   Session(Options options, ReplayListeners listeners)
@@ -128,12 +151,15 @@ class Session {
   enum class Reach : uint8_t {
     kOpen,   // those that a reader of the log's time could read
     kFreed,  // and what freed ones held when they were freed
+    kClone,  // those of the clone that is replayed, as they were at their instants
   };
   /// A pass of the service over all buffers in order; `max_bytes` counts the packets as they go
   /// into the trace, and buffers after the point where it is reached are not begun.
   /// @return whether the limit was reached (so that there may be more)
   Result<bool> ReadAllBuffers(std::optional<uint64_t> max_bytes, Reach reach = Reach::kOpen);
   Status ReadClone(BufferId id);
+  /// In the replay of a clone: the clone's own reads follow, with sequence ids of its own.
+  void BeginCloneReads() { sequence_ids_ = {}; }
   /// No record and no read follows: OnLogEnd.
   Status EndLog();
   /// After EndLog: reads out what the buffers still hold, for the listeners alone. Once;
@@ -143,12 +169,19 @@ class Session {
   /// By id; freed ones stay listed, with their engine, until another takes the id: no commit, read
   /// or clone of the log reaches them, but what they held counts as unread.
   const std::map<BufferId, SessionBuffer>& buffers() const { return buffers_; }
+  /// The clone that is replayed; nullptr: the session itself is.
+  const CloneView* clone() const { return options_.clone ? &*options_.clone : nullptr; }
   const ServiceStats& stats() const { return stats_; }
   /// Trusted sequence ids; asking for a sequence that has none gives it the next.
   SequenceIds& sequence_ids() { return sequence_ids_; }
 
  private:
   Status SetUpBuffer(const BufferSetUp& setup);
+  Result<std::unique_ptr<Engine>> MakeEngine(const SessionBuffer& buffer) const;
+  Status CloneBuffer(const BufferCloned& cloned);
+  Status EmptyBuffer(SessionBuffer& buffer, Erasure why);
+  /// Whether the buffer is set up, but the clone that is replayed has it not, or not any more.
+  bool IsOutOfView(BufferId id) const;
   Status ApplyCommit(const Commit& commit);
   void RefuseRequest(const Commit& commit);
   Status ApplyPatches(const Commit& commit);
@@ -176,6 +209,8 @@ class Session {
   ServiceAccess access_;
   HeldPatches held_;
   SequenceIds sequence_ids_;
+  std::set<BufferId> left_out_;  // set up, and not in the clone that is replayed
+  bool file_copied_ = false;     // the clone's copy of the session's file is made
   ServiceStats stats_;
   CommitRequestParser parser_;
   std::vector<Patch> patches_;  // scratch

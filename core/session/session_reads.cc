@@ -12,8 +12,11 @@ namespace ringscope {
 
 std::vector<SessionBuffer*> Session::BuffersInOrder(Reach reach) {
   std::vector<SessionBuffer*> order;
-  for (auto& [id, buffer] : buffers_)
-    if (!buffer.freed || reach == Reach::kFreed) order.push_back(&buffer);
+  for (auto& [id, buffer] : buffers_) {
+    const bool is_cloned = buffer.cloned != nullptr;
+    if (is_cloned != (reach == Reach::kClone)) continue;
+    if (is_cloned || !buffer.freed || reach == Reach::kFreed) order.push_back(&buffer);
+  }
   std::stable_sort(order.begin(), order.end(), [](const SessionBuffer* a, const SessionBuffer* b) {
     return a->index < b->index;
   });
@@ -31,6 +34,9 @@ SessionPacket Session::Judge(BufferId buffer, const Packet& packet) {
 Result<bool> Session::ReadPackets(SessionBuffer& buffer, const ReadLimits& limits,
                                   uint64_t& bytes) {
   Engine& engine = *buffer.engine;
+  // The session's own read, before the clone: the clone has what is in a file, and nothing else.
+  const bool is_taken =
+      options_.clone && !buffer.cloned && (!options_.clone->has_file || file_copied_);
   listeners_.Call(&ReplayListener::OnReadBegun, buffer.id);
   engine.BeginRead();
   uint64_t packets = 0;
@@ -50,10 +56,13 @@ Result<bool> Session::ReadPackets(SessionBuffer& buffer, const ReadLimits& limit
     else if (judged.valid)
       bytes +=
           packet->size + TrustedFieldsSize(packet->identity, judged.sequence_id, packet->dropped);
-    RS_RETURN_IF_ERROR(listeners_.Call(&ReplayListener::OnPacket, judged));
+    if (is_taken)
+      listeners_.Call(&ReplayListener::OnTakenPacket, judged);
+    else
+      RS_RETURN_IF_ERROR(listeners_.Call(&ReplayListener::OnPacket, judged));
   }
   RS_RETURN_IF_ERROR(CheckEngine(buffer.id, *buffer.engine));
-  listeners_.Call(&ReplayListener::OnReadDone, buffer.id, packets);
+  if (!is_taken) listeners_.Call(&ReplayListener::OnReadDone, buffer.id, packets);
   return limited;
 }
 
@@ -61,6 +70,7 @@ Status Session::ReadBuffer(BufferId id, std::optional<uint64_t> max_packets,
                            std::optional<uint64_t> max_bytes) {
   SessionBuffer* buffer = FindOpenBuffer(id);
   if (buffer == nullptr) {
+    if (IsOutOfView(id)) return {};
     WarnOnce("read", fmt::format("a read of buffer {}, which is not set up: skipped", Raw(id)));
     return {};
   }
@@ -96,6 +106,7 @@ Result<bool> Session::ReadAllBuffers(std::optional<uint64_t> max_bytes, Reach re
 Status Session::ReadClone(BufferId id) {
   SessionBuffer* buffer = FindOpenBuffer(id);
   if (buffer == nullptr) {
+    if (IsOutOfView(id)) return {};
     WarnOnce("clone", fmt::format("a clone of buffer {}, which is not set up: skipped", Raw(id)));
     return {};
   }

@@ -54,7 +54,7 @@ class SweepFront::Gate final : public Engine {
   BufferStats stats_;
 };
 
-SweepFront::SweepFront(std::function<void(const std::string&)> warn)
+SweepFront::SweepFront(std::function<void(const std::string&)> warn, std::optional<CloneView> clone)
     : warn_(std::move(warn)),
       session_(
           {
@@ -62,6 +62,7 @@ SweepFront::SweepFront(std::function<void(const std::string&)> warn)
               .all = {.engine = kDefaultEngine},
               .make_engine = [this](const EngineInfo&, const EngineConfig&, BufferId id)
                   -> Result<std::unique_ptr<Engine>> { return std::make_unique<Gate>(*this, id); },
+              .clone = std::move(clone),
           },
           *this) {}
 

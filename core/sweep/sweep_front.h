@@ -16,7 +16,9 @@ namespace ringscope {
 class SweepFront : private ReplayListener {
  public:
   /// @param warn gets what the user should know
-  explicit SweepFront(std::function<void(const std::string&)> warn);
+  /// @param clone whose buffers count; absent: the session's
+  explicit SweepFront(std::function<void(const std::string&)> warn,
+                      std::optional<CloneView> clone = {});
 
   /// Appends the record to `batch`.
   Status Apply(const Op& op, SweepBatch& batch);

@@ -27,6 +27,8 @@ class LaneRunner {
 struct SweepInput {
   /// Opens the session's records, from the first one; called again where they are needed again.
   std::function<Result<std::unique_ptr<OpSource>>()> open;
+  /// Whose reads count; absent: the session's own. `open` then ends with the clone.
+  std::optional<CloneView> clone;
   /// Resolves the engines that configurations name.
   EngineLookup find_engine;
   /// @param lanes not owned

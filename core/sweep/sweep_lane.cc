@@ -46,6 +46,12 @@ void SweepLane::OnBufferReplaced(SessionBuffer& buffer) {
   static_cast<void>(buffer);
 }
 
+void SweepLane::OnBufferEmptied(SessionBuffer& buffer) {
+  // What left with the buffer is neither overwritten nor read.
+  Fail({ErrorCode::kUnsupported, "a clone takes a buffer over, or clears it", {}, {}});
+  static_cast<void>(buffer);
+}
+
 void SweepLane::Fail(Error error) {
   if (!failure_) failure_ = std::move(error);
 }

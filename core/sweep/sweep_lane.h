@@ -51,6 +51,7 @@ class SweepLane : private ReplayListener {
   Result<std::unique_ptr<Engine>> MakeEngine(const EngineInfo& info, const EngineConfig& config,
                                              BufferId id);
   void OnBufferReplaced(SessionBuffer& buffer) override;
+  void OnBufferEmptied(SessionBuffer& buffer) override;
   void OnReadBegun(BufferId id) override;
   Status OnPacket(const SessionPacket& packet) override;
 

@@ -32,6 +32,7 @@ struct FoundSize {
 struct SweepReport {
   std::string path;      // of the log
   uint64_t session = 0;  // number in the input, from 1
+  std::optional<uint64_t> clone;  // whose holder's view this is; absent: the session's own
   SessionFacts facts;
   SweepPlan plan;
   SweepResult result;  // a row for each of the plan's points

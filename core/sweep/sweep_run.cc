@@ -37,10 +37,12 @@ Result<SweepResult> RunSweep(const SweepInput& input, const std::vector<ReplayOp
   SweepResult result;
   std::vector<std::unique_ptr<SweepLane>> lanes;
   std::vector<SweepLane*> to_run;
-  for (const ReplayOptions& config : configs)
+  for (ReplayOptions config : configs) {
+    config.session.clone = input.clone;
     to_run.push_back(
         lanes.emplace_back(std::make_unique<SweepLane>(config, input.find_engine)).get());
-  SweepFront front(input.warn);
+  }
+  SweepFront front(input.warn, input.clone);
   RS_RETURN_IF_ERROR(RunLanes(input, to_run, front, result));
   front.Finish();
   result.first_time_ns = front.first_time_ns();

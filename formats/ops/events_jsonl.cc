@@ -76,7 +76,7 @@ Status EventsWriter::OnLogEnd(Session& session) {
   for (const auto& [id, buffer] : session.buffers()) {
     fmt::format_to(std::back_inserter(pending_), R"({{"event":"stats","buffer":{},"stats":)",
                    Raw(id));
-    AppendStats(pending_, buffer.engine->stats());
+    AppendStats(pending_, buffer.stats());
     pending_ += "}\n";
     FlushIfLarge();
   }

@@ -29,6 +29,9 @@ constexpr std::array<FateMeaning, kFates> kFateMeanings = {{
     {Fate::kIncomplete, "not finished by its writer when the log ends"},
     {Fate::kInvalid, "returned, and then refused by the service's validation"},
     {Fate::kUnexplained, "the engine does not report it"},
+    {Fate::kReadBefore, "the session itself read it before the clone was made"},
+    {Fate::kMoved, "in the buffer when a clone took that over"},
+    {Fate::kCleared, "in the buffer when that was cleared for a clone"},
 }};
 
 std::optional<std::string_view> NameOrNull(const char* name) {

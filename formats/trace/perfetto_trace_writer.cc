@@ -94,11 +94,11 @@ Status TraceWriter::AddTraceStats(Session& session) {
                    [](const auto* a, const auto* b) { return a->index < b->index; });
 
   std::string stats;
-  for (const SessionBuffer* buffer : buffers) AppendBufferStats(stats, buffer->engine->stats());
+  for (const SessionBuffer* buffer : buffers) AppendBufferStats(stats, buffer->stats());
   for (const uint32_t limit : kHistogramLimits)
     wire::AppendUint(stats, proto::TraceStats::kChunkPayloadHistogramDef, limit);
   for (size_t i = 0; i < buffers.size(); ++i) {
-    buffers[i]->engine->VisitWriterStats([&](const WriterStats& writer) {
+    buffers[i]->VisitWriterStats([&](const WriterStats& writer) {
       AppendWriterStats(stats, session.sequence_ids().IdOf(writer.sequence), i, *writer.histogram);
     });
   }

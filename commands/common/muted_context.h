@@ -1,0 +1,33 @@
+#ifndef RINGSCOPE_COMMANDS_COMMON_MUTED_CONTEXT_H_
+#define RINGSCOPE_COMMANDS_COMMON_MUTED_CONTEXT_H_
+
+#include "commands/shell/context.h"
+
+namespace ringscope {
+
+/// A context like another one, but silent on standard error.
+class MutedContext {
+ public:
+  explicit MutedContext(Context& context)
+      : streams_{context.console.streams().out, muted_, context.console.streams().open_input, true},
+        console_(streams_),
+        context_{console_, context.threads} {}
+
+  Context& context() { return context_; }
+
+ private:
+  class Muted : public OutputStream {
+   public:
+    using ByteSink::Write;
+    Status Write(Bytes) override { return {}; }
+  };
+
+  Muted muted_;
+  Streams streams_;
+  Console console_;
+  Context context_;
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_COMMANDS_COMMON_MUTED_CONTEXT_H_

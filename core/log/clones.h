@@ -1,0 +1,69 @@
+#ifndef RINGSCOPE_CORE_LOG_CLONES_H_
+#define RINGSCOPE_CORE_LOG_CLONES_H_
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/log/op.h"
+
+namespace ringscope {
+
+// Clones of a tracing session (CloneSession): what a log records of them, and which one of them a
+// replay shows. The instant of a clone is not one: each buffer has its own, its BufferCloned.
+
+/// A clone, from its records.
+struct CloneFacts {
+  uint64_t clone = 0;                    // its number, from 1
+  std::optional<uint64_t> session;       // that was cloned
+  std::set<BufferId> buffers;            // that it has
+  std::set<BufferId> transferred;        // of these, taken over instead of copied
+  std::set<BufferId> cleared;            // emptied before
+  std::optional<uint64_t> time_ns;       // of the last of its buffers' instants
+  bool failed = false;                   // the service did not make it
+  std::string error;                     // why, if it failed
+  bool is_in_file = false;               // the service wrote it into a file
+  std::optional<uint64_t> own_session;   // of the clone, as the service numbers it
+};
+
+/// Collects the clones of a session's records.
+class CloneScan {
+ public:
+  void Add(const Op& op);
+  /// In order of their numbers. Clones that no buffer is recorded of are left out, unless the
+  /// service reports that they failed.
+  std::vector<CloneFacts> clones() const;
+
+ private:
+  CloneFacts& Of(uint64_t clone);
+
+  std::vector<CloneFacts> clones_;
+  uint64_t requested_ = 0;  // the clone requested last
+};
+
+/// What the holder of a clone sees, as the choice of a replay: the buffers of the clone, each up to
+/// its instant.
+struct CloneView {
+  uint64_t clone = 0;
+  std::set<BufferId> buffers;
+  /// The clone begins with a copy of the file that the session was written into until then.
+  bool has_file = false;
+
+  /// Whether the clone reaches to this record and no further: the service's reply to its request.
+  /// (If the log lacks that, the clone reaches to the end of the log.)
+  bool IsEnd(const Op& op) const {
+    const auto* ended = std::get_if<CloneEnded>(&op.body);
+    return ended != nullptr && ended->clone == clone;
+  }
+};
+
+/// The view of one of these clones. kUsage: there is no such clone, or it failed; the error names
+/// those that there are.
+Result<CloneView> ViewOfClone(const std::vector<CloneFacts>& clones, uint64_t clone);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_LOG_CLONES_H_

@@ -1,0 +1,81 @@
+// What clones do to the buffers of a session, and how the replay of a clone leaves them.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/session/session.h"
+#include "core/session/session_errors.h"
+
+namespace ringscope {
+
+BufferStats SessionBuffer::stats() const {
+  BufferStats stats = engine->stats();
+  if (!cloned || cloned->transferred) return stats;
+  for (uint64_t BufferStats::*counter :
+       {&BufferStats::bytes_read, &BufferStats::chunks_read, &BufferStats::readaheads_succeeded,
+        &BufferStats::readaheads_failed})
+    stats.*counter -= cloned->stats.*counter;
+  return stats;
+}
+
+void SessionBuffer::VisitWriterStats(const std::function<void(const WriterStats&)>& visit) const {
+  if (!cloned || cloned->transferred) return engine->VisitWriterStats(visit);
+  // V2 counts commits, so that nothing is left; V1 counts what is read.
+  size_t next = 0;
+  engine->VisitWriterStats([&](const WriterStats& writer) {
+    WriterHistogram rest = *writer.histogram;
+    if (next < cloned->writers.size() && cloned->writers[next].first == writer.sequence) {
+      const WriterHistogram& before = cloned->writers[next++].second;
+      for (size_t i = 0; i < kHistogramBuckets; ++i) {
+        rest.counts[i] -= before.counts[i];
+        rest.sums[i] -= before.sums[i];
+      }
+    }
+    if (rest != WriterHistogram{}) visit({writer.sequence, &rest});
+  });
+}
+
+bool Session::IsOutOfView(BufferId id) const {
+  if (!options_.clone) return false;
+  const auto buffer = buffers_.find(id);
+  return left_out_.contains(id) || (buffer != buffers_.end() && buffer->second.cloned);
+}
+
+Status Session::CloneBuffer(const BufferCloned& cloned) {
+  SessionBuffer* buffer = FindOpenBuffer(cloned.buffer);
+  if (buffer == nullptr) {
+    if (!IsOutOfView(cloned.buffer))
+      WarnOnce("clone", fmt::format("a clone of buffer {}, which is not set up: skipped",
+                                    Raw(cloned.buffer)));
+    return {};
+  }
+  if (!options_.clone || options_.clone->clone != cloned.clone)
+    return cloned.transfer ? EmptyBuffer(*buffer, Erasure::kTransferred) : Status{};
+  auto at = std::make_unique<SessionBuffer::Cloned>();
+  at->transferred = cloned.transfer;
+  at->stats = buffer->engine->stats();
+  buffer->engine->VisitWriterStats([&](const WriterStats& writer) {
+    at->writers.emplace_back(writer.sequence, *writer.histogram);
+  });
+  buffer->cloned = std::move(at);
+  return {};
+}
+
+/// Replaces the buffer's content, counters included, by nothing.
+Status Session::EmptyBuffer(SessionBuffer& buffer, Erasure why) {
+  if (buffer.observer) {
+    // Of an engine that does not report its chunks it is not known what leaves.
+    static_cast<void>(buffer.engine->VisitChunks([&](const ObservedChunk& chunk) {
+      if (!chunk.is_padding()) buffer.observer->LeaveForClone(chunk, why);
+    }));
+  }
+  listeners_.Call(&ReplayListener::OnBufferEmptied, buffer);
+  auto engine = MakeEngine(buffer);
+  if (!engine) return InBuffer(buffer.id, std::move(engine).error());
+  buffer.engine = std::move(*engine);
+  return {};
+}
+
+}  // namespace ringscope
