@@ -95,7 +95,8 @@ Result<AdviceReport> Advise(const AdviseArgs& args, const AdviseInput& input,
   AdviceReads reads;
   RS_ASSIGN_OR_RETURN(report.facts, ScanForAdvice(sessions, reads));
   report.facts.is_trace = input.is_trace;
-  const SessionSelection selection{.paths = {input.path}, .only = report.session, .quiet = true, .view = view};
+  const SessionSelection selection{
+      .paths = {input.path}, .only = report.session, .quiet = true, .view = view};
   SessionReader session(context, selection, "replaying");
   RS_RETURN_IF_ERROR(session.NextSession());
   // The report itself states what a trace lacks.

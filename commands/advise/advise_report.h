@@ -11,8 +11,8 @@ namespace ringscope {
 
 /// All that is advised for one session.
 struct AdviceReport {
-  std::string name;      // of the log
-  uint64_t session = 0;  // number in the log, from 1
+  std::string name;               // of the log
+  uint64_t session = 0;           // number in the log, from 1
   std::optional<uint64_t> clone;  // whose holder's view this is; absent: the session's own
   AdviceFacts facts;
   AdviceFindings findings;

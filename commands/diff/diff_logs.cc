@@ -51,10 +51,8 @@ Result<SessionDiff> DiffSession(const DiffArgs& args, SessionReader& sessions, C
     context.console.Warn(fmt::format("{}: {}", sessions.path(), Printable(text)));
   };
   LogDiffer diff(std::move(options));
-  SessionDiff outcome{.path = sessions.path(),
-                      .session = sessions.session(),
-                      .clone = clone,
-                      .result = {}};
+  SessionDiff outcome{
+      .path = sessions.path(), .session = sessions.session(), .clone = clone, .result = {}};
   uint64_t gaps = 0;
   while (true) {
     RS_ASSIGN_OR_RETURN(const std::optional<Op> op, sessions.Next());

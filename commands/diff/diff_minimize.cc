@@ -88,8 +88,8 @@ Status MinimizeLog(const DiffArgs& args, const std::vector<SessionDiff>& diffs, 
 
   // The note comes first, so that it is read first.
   RS_ASSIGN_OR_RETURN(const LogDiff shown, DiffOps(minimal, sides));
-  const std::string note = fmt::format("shows with 'ringscope diff {}': {}",
-                                       SidesAsOptions(args), CountsText(shown.counts));
+  const std::string note = fmt::format("shows with 'ringscope diff {}': {}", SidesAsOptions(args),
+                                       CountsText(shown.counts));
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
                       CreateOutput(context, args.minimize, /*binary=*/false));
   RS_RETURN_IF_ERROR(file->Write(FormatOp({.time_ns = {}, .body = Note{note}}) + "\n"));

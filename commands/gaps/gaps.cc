@@ -77,7 +77,8 @@ class LostPacketList : public LedgerSink {
     if (args_.format == "text") return console_.Print(LostPacketLine(account, notes_));
     row_.RemoveRows();
     AddLostPacket(account, session_, row_);
-    console_.Print(args_.format == "csv" ? row_.CsvRows() : LostPacketJsonl(row_, session_, args_.clone));
+    console_.Print(args_.format == "csv" ? row_.CsvRows()
+                                         : LostPacketJsonl(row_, session_, args_.clone));
   }
   void OnDuplicate(const PacketAccount& account) override { next_.OnDuplicate(account); }
 

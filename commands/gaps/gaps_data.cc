@@ -138,7 +138,8 @@ void WriteGaps(Report& out, const ShownGaps& selection, bool summary, bool lines
   const GapsSession totals = TotalsOf(selection);
   const auto write = [&](const char* key, const char* type, const Json& objects) {
     if (!lines) return out.Data(key, objects);
-    for (const Json& object : objects) out.Print(JsonLine(type, totals.session, totals.clone, object));
+    for (const Json& object : objects)
+      out.Print(JsonLine(type, totals.session, totals.clone, object));
   };
   out.Data({{"input", totals.input}, {"session", totals.session}});
   if (totals.clone) out.Data("clone", *totals.clone);

@@ -87,7 +87,8 @@ template <typename Io>
 void ListFields(Io& io, GapsSession& session) {
   io("input", session.input, "session", session.session);
   io.UnlessEmpty("clone", session.clone);
-  io("buffers", session.buffers, "sequences", session.sequences, "ftrace", session.ftrace, "stale", session.stale);
+  io("buffers", session.buffers, "sequences", session.sequences, "ftrace", session.ftrace, "stale",
+     session.stale);
 }
 
 using GapsLogs = std::vector<LogResult<GapsSession>>;

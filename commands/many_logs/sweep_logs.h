@@ -128,8 +128,8 @@ template <typename Io>
 void ListFields(Io& io, SweptSession& session) {
   io("input", session.input, "session", session.session);
   io.UnlessEmpty("clone", session.clone);
-  io("records", session.records, "recorder_gaps", session.recorder_gaps, "duration_ns", session.duration_ns, "buffers",
-     session.buffers, "configurations", session.configurations);
+  io("records", session.records, "recorder_gaps", session.recorder_gaps, "duration_ns",
+     session.duration_ns, "buffers", session.buffers, "configurations", session.configurations);
   io.UnlessEmpty("targets", session.targets);
 }
 

@@ -107,7 +107,7 @@ Result<ReplayOutcome> ReplayInto(const OutputFiles& files, const ReplayArgs& arg
   std::optional<Ledger> ledger;
   ReplayChoices choices = args.choices;
   ReplayFollowers followers{.histograms = args.stats};
-  if (files.trace) followers.listeners.push_back(&trace.emplace(*files.trace));
+  if (files.trace) followers.listeners.push_back(&trace.emplace(*files.trace, args.clone));
   if (files.events) {
     choices.plain_streams_as_recorded = true;
     followers.listeners.push_back(&events.emplace(*files.events));
@@ -159,7 +159,7 @@ Result<CloneTraces> ReplayClones(const ReplayArgs& args, const ReplayOutcome& se
         CreateOutput(context, ClonePath(args.output, clone.clone), /*binary=*/true));
     SessionReader sessions(muted.context(), SelectClone(args.logs, session, clone), "replaying");
     RS_RETURN_IF_ERROR(sessions.NextSession());
-    TraceWriter trace(*files.back());
+    TraceWriter trace(*files.back(), clone.clone);
     RS_RETURN_IF_ERROR(
         ReplaySession(muted.context(), sessions, args.choices, {.listeners = {&trace}}));
     RS_RETURN_IF_ERROR(trace.Finish());

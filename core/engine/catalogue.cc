@@ -23,10 +23,11 @@ EngineInfo V1() {
   return info;
 }
 
-template <const V2Rules& kRules>
+template <const V2Rules& kRules, uint32_t kRelease>
 EngineInfo V2(const char* name, const char* corresponds, const char* difference) {
   EngineInfo info{name, corresponds, difference,
                   [](const EngineConfig& config) { return CreateV2Engine(kRules, config); }};
+  info.release = kRelease;
   info.flags_readmitted = kRules.readmits_grown_chunk && !kRules.readmission_is_no_gap;
   info.create_shapes = [](const EngineConfig& config, ShapeTally& tally) {
     return CreateV2ShapeEngine(kRules, config, tally);
@@ -37,22 +38,24 @@ EngineInfo V2(const char* name, const char* corresponds, const char* difference)
 const std::array<EngineInfo, 6>& Catalogue() {
   static const std::array<EngineInfo, 6> kEngines = {{
       V1(),
-      V2<kV54>("v2@54", "TraceBufferV2 of Perfetto v54",
-               "The first release of V2: previous_packet_dropped is 0 or 1, chunks are evicted "
-               "before a re-commit is recognised, and the write cursor returns to 0 at once."),
-      V2<kV55>("v2@55", "TraceBufferV2 of Perfetto v55",
-               "A chunk that was consumed while incomplete can be re-committed when it has grown "
-               "(but is flagged as a gap); the write cursor waits at the end, which counts the "
-               "wrap, and a full discard buffer accepts no more."),
-      V2<kV56>("v2@56", "TraceBufferV2 of Perfetto v56",
-               "Re-commits are recognised before chunks are evicted; overwritten chunks are "
-               "counted when their last fragment is lost; a re-committed chunk is not flagged as "
-               "a gap."),
-      V2<kV57>("v2@57", "TraceBufferV2 of Perfetto v57",
-               "previous_packet_dropped reports the causes of a loss in bits."),
-      V2<kV58>("v2@58", "TraceBufferV2 of Perfetto v58",
-               "A consumed incomplete chunk that is completed later moves to the write cursor "
-               "(chunks_relocated); an abort marker is not an ABI violation."),
+      V2<kV54, 54>("v2@54", "TraceBufferV2 of Perfetto v54",
+                   "The first release of V2: previous_packet_dropped is 0 or 1, chunks are evicted "
+                   "before a re-commit is recognised, and the write cursor returns to 0 at once."),
+      V2<kV55, 55>(
+          "v2@55", "TraceBufferV2 of Perfetto v55",
+          "A chunk that was consumed while incomplete can be re-committed when it has grown "
+          "(but is flagged as a gap); the write cursor waits at the end, which counts the "
+          "wrap, and a full discard buffer accepts no more."),
+      V2<kV56, 56>(
+          "v2@56", "TraceBufferV2 of Perfetto v56",
+          "Re-commits are recognised before chunks are evicted; overwritten chunks are "
+          "counted when their last fragment is lost; a re-committed chunk is not flagged as "
+          "a gap."),
+      V2<kV57, 57>("v2@57", "TraceBufferV2 of Perfetto v57",
+                   "previous_packet_dropped reports the causes of a loss in bits."),
+      V2<kV58, 58>("v2@58", "TraceBufferV2 of Perfetto v58",
+                   "A consumed incomplete chunk that is completed later moves to the write cursor "
+                   "(chunks_relocated); an abort marker is not an ABI violation."),
   }};
   return kEngines;
 }

@@ -11,6 +11,7 @@
 #include "core/engine/engine.h"
 #include "core/engine/shape_engine.h"
 #include "core/perfetto/commit_fragments.h"
+#include "core/perfetto/packet_validator.h"
 
 namespace ringscope {
 
@@ -22,6 +23,9 @@ struct EngineInfo {
   std::string corresponds;  // to which released buffer
   std::string difference;   // what sets it apart from its predecessor, in a sentence
   EngineFactory create;
+  /// Release of the service that has this buffer, 54 for v54, for what differs around the buffer.
+  /// V1 is in all of them: the newest.
+  uint32_t release = kNewestRelease;
   /// Whether an observer is notified of all that happens. If not, it only gets OnPacketReturned:
   /// why packets are missing is not known.
   bool reports_events = true;

@@ -33,10 +33,9 @@ enum class ChunkFate : uint8_t {
   kCleared,      // the buffer was cleared for a clone
 };
 template <>
-inline constexpr std::array kEnumNames<ChunkFate> = {"read",      "partly_read", "overwritten",
-                                                     "discarded", "refused",     "given_up",
-                                                     "readable",  "stalled",     "unknown",
-                                                     "moved",     "cleared"};
+inline constexpr std::array kEnumNames<ChunkFate> = {
+    "read",     "partly_read", "overwritten", "discarded", "refused", "given_up",
+    "readable", "stalled",     "unknown",     "moved",     "cleared"};
 inline constexpr size_t kChunkFates = kEnumNames<ChunkFate>.size();
 
 /// Packets by fate.

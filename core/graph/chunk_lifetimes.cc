@@ -92,8 +92,7 @@ void ChunkLives::Leave(const BufferEvent& event) {
     case Erasure::kTransferred:
     case Erasure::kDropped:
       held->second.unread_bytes = event.payload_avail;
-      return End(buffer, key,
-                 event.erasure == Erasure::kDropped ? Exit::kCleared : Exit::kMoved);
+      return End(buffer, key, event.erasure == Erasure::kDropped ? Exit::kCleared : Exit::kMoved);
     case Erasure::kConsumed:
     case Erasure::kOverwritten:
     case Erasure::kCleared:

@@ -43,9 +43,9 @@ enum class Fate : uint8_t {
 };
 template <>
 inline constexpr std::array kEnumNames<Fate> = {
-    "read",           "readable", "stalled",   "overwritten", "discarded",
-    "writer_dropped", "cut",      "corrupted", "incomplete",  "invalid",
-    "unexplained",    "read_before", "moved",  "cleared"};
+    "read",           "readable",    "stalled",   "overwritten", "discarded",
+    "writer_dropped", "cut",         "corrupted", "incomplete",  "invalid",
+    "unexplained",    "read_before", "moved",     "cleared"};
 inline constexpr size_t kFates = kEnumNames<Fate>.size();
 /// Whether the packet is gone for good: everything but read (by whomever), readable, stalled,
 /// moved into a clone, and incomplete.

@@ -241,10 +241,9 @@ void BufferLedger::Revive(ChunkRecord& record, uint32_t consumed) {
     for (const ChainId id : {record.head, record.tail}) {
       if (id == kNoChain) continue;
       Chain& chain = packets_.chains()[id];
-      const bool was_there = LeftWithChunk(chain.account.fate) ||
-                             chain.account.cause == Cause::kTransferred;
-      if (chain.state != State::kLost || !was_there ||
-          chain.fragments_held != chain.fragments)
+      const bool was_there =
+          LeftWithChunk(chain.account.fate) || chain.account.cause == Cause::kTransferred;
+      if (chain.state != State::kLost || !was_there || chain.fragments_held != chain.fragments)
         continue;
       chain.state = State::kLive;
       chain.account.culprit.reset();

@@ -17,16 +17,16 @@ namespace ringscope {
 
 /// A clone, from its records.
 struct CloneFacts {
-  uint64_t clone = 0;                    // its number, from 1
-  std::optional<uint64_t> session;       // that was cloned
-  std::set<BufferId> buffers;            // that it has
-  std::set<BufferId> transferred;        // of these, taken over instead of copied
-  std::set<BufferId> cleared;            // emptied before
-  std::optional<uint64_t> time_ns;       // of the last of its buffers' instants
-  bool failed = false;                   // the service did not make it
-  std::string error;                     // why, if it failed
-  bool is_in_file = false;               // the service wrote it into a file
-  std::optional<uint64_t> own_session;   // of the clone, as the service numbers it
+  uint64_t clone = 0;                   // its number, from 1
+  std::optional<uint64_t> session;      // that was cloned
+  std::set<BufferId> buffers;           // that it has
+  std::set<BufferId> transferred;       // of these, taken over instead of copied
+  std::set<BufferId> cleared;           // emptied before
+  std::optional<uint64_t> time_ns;      // of the last of its buffers' instants
+  bool failed = false;                  // the service did not make it
+  std::string error;                    // why, if it failed
+  bool is_in_file = false;              // the service wrote it into a file
+  std::optional<uint64_t> own_session;  // of the clone, as the service numbers it
 };
 
 /// Collects the clones of a session's records.

@@ -149,7 +149,7 @@ bool RetargetSource::MoveChunk(const Op& op, const Commit& commit, ChunkToMove& 
 }
 
 bool RetargetSource::MovePatch(ProducerId producer, ChunkToPatch& patch) {
-  if (!patch.writer || *patch.writer > UINT16_MAX) return false;
+  if (!patch.writer) return false;
   const WriterId writer{static_cast<uint16_t>(*patch.writer)};
   const RetargetRule* rule = RuleFor(producer, writer);
   if (rule == nullptr || !IsOpen(TargetBufferOf(patch.target_buffer))) return false;

@@ -43,6 +43,10 @@ void ServiceAccess::Connect(const ProducerConnected& connected) {
   Producer& producer = producers_[connected.producer];
   producer.connected = true;
   producer.identity = {connected.uid, connected.pid};
+  if (connected.machine.value_or(0) != 0)
+    machines_.insert_or_assign(connected.producer, *connected.machine);
+  else
+    machines_.erase(connected.producer);
   if (!connected.smb_size) return;
   knows_shared_memory_ = true;
   producer.has_shared_memory = true;
@@ -70,11 +74,15 @@ const ServiceAccess::Producer* ServiceAccess::Find(ProducerId id) const {
 }
 
 std::optional<Refusal> ServiceAccess::Check(const Producer* producer, const Commit& commit,
-                                            const ChunkToMove& chunk, WriterId writer,
-                                            bool is_open) const {
+                                            const ChunkToMove& chunk, WriterId writer, bool is_open,
+                                            uint32_t release) const {
   if (IgnoresRequests(producer)) return Refusal::kNoSharedMemory;
+  // Up to v56 the page counts even where the bytes are in the request.
+  constexpr uint32_t kLastThatChecksInline = 56;
+  const bool checks_page = commit.origin == Origin::kShm ||
+                           (commit.origin == Origin::kInline && release <= kLastThatChecksInline);
   const bool page_exists = !chunk.page || producer == nullptr || !producer->smb_pages ||
-                           commit.origin != Origin::kShm || *chunk.page < *producer->smb_pages;
+                           !checks_page || *chunk.page < *producer->smb_pages;
   if (!page_exists) return Refusal::kNoSuchPage;
   if (!is_open) return Refusal::kNoSuchBuffer;
   if (SequenceKey{commit.producer, writer} == SequenceKey{}) return Refusal::kMayNotWrite;

@@ -9,6 +9,7 @@
 #include "core/base/enum_names.h"
 #include "core/log/op.h"
 #include "core/perfetto/commit_request.h"
+#include "core/perfetto/packet_validator.h"
 
 namespace ringscope {
 
@@ -56,13 +57,23 @@ class ServiceAccess {
   /// Why a chunk is refused; nullopt: it goes into its target buffer.
   /// @param producer that Find returned for the commit's producer
   /// @param is_open whether the target buffer is set up and not freed
+  /// @param release of the service, 54 for v54
   std::optional<Refusal> Check(const Producer* producer, const Commit& commit,
-                               const ChunkToMove& chunk, WriterId writer, bool is_open) const;
+                               const ChunkToMove& chunk, WriterId writer, bool is_open,
+                               uint32_t release = kNewestRelease) const;
 
   /// Whether there was a record of any producer's connection.
   bool knows_producers() const { return producers_seen_ > 0; }
   uint64_t producers_seen() const { return producers_seen_; }
   uint64_t producers_connected() const { return producers_connected_; }
+  /// machine_id of the machine that the producer is on, also after it disconnected; 0: the
+  /// service's own.
+  uint32_t MachineOf(ProducerId id) const {
+    if (machines_.empty()) [[likely]]
+      return 0;
+    const auto machine = machines_.find(id);
+    return machine == machines_.end() ? 0 : machine->second;
+  }
 
  private:
   void Connect(const ProducerConnected& connected);
@@ -71,6 +82,7 @@ class ServiceAccess {
   Producer* Known(ProducerId id);
 
   std::map<ProducerId, Producer> producers_;
+  std::map<ProducerId, uint32_t> machines_;  // of those on other machines
   uint64_t producers_seen_ = 0;
   uint64_t producers_connected_ = 0;
   bool knows_data_sources_ = false;

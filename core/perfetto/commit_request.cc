@@ -9,33 +9,34 @@ using proto::ChunksToMove;
 using proto::CommitDataRequest;
 using PatchFields = proto::ChunkToPatch;
 
-bool IsVarint(const wire::Field& field) { return field.type == wire::Type::kVarint; }
+/// The service takes a number of any wire type.
+bool IsNumber(const wire::Field& field) { return field.type != wire::Type::kBytes; }
 bool IsBytes(const wire::Field& field) { return field.type == wire::Type::kBytes; }
 
-bool ParseChunkToMove(Bytes message, ChunkToMove& chunk) {
+// Malformed bytes end an entry, which counts as far as it was read: so does the service.
+
+void ParseChunkToMove(Bytes message, ChunkToMove& chunk) {
   wire::FieldReader reader(message);
   while (auto field = reader.Next()) {
-    if (field->number == ChunksToMove::kPage && IsVarint(*field)) chunk.page = field->value;
-    if (field->number == ChunksToMove::kChunk && IsVarint(*field)) chunk.index = field->value;
-    if (field->number == ChunksToMove::kTargetBuffer && IsVarint(*field))
+    if (field->number == ChunksToMove::kPage && IsNumber(*field)) chunk.page = field->value;
+    if (field->number == ChunksToMove::kChunk && IsNumber(*field)) chunk.index = field->value;
+    if (field->number == ChunksToMove::kTargetBuffer && IsNumber(*field))
       chunk.target_buffer = field->value;
     if (field->number == ChunksToMove::kData && IsBytes(*field)) chunk.data = field->bytes;
-    if (field->number == ChunksToMove::kChunkIncomplete && IsVarint(*field))
+    if (field->number == ChunksToMove::kChunkIncomplete && IsNumber(*field))
       chunk.incomplete = field->value != 0;
   }
-  return reader.ok();
 }
 
-bool ParsePatchSpan(Bytes message, PatchSpan& patch) {
+void ParsePatchSpan(Bytes message, PatchSpan& patch) {
   wire::FieldReader reader(message);
   while (auto field = reader.Next()) {
-    if (field->number == proto::Patch::kOffset && IsVarint(*field)) patch.offset = field->value;
+    if (field->number == proto::Patch::kOffset && IsNumber(*field)) patch.offset = field->value;
     if (field->number == proto::Patch::kData && IsBytes(*field)) patch.data = field->bytes;
   }
-  return reader.ok();
 }
 
-bool ParseChunkToPatch(Bytes message, ChunkToPatch& patch) {
+void ParseChunkToPatch(Bytes message, ChunkToPatch& patch) {
   patch.target_buffer.reset();
   patch.writer.reset();
   patch.chunk.reset();
@@ -43,17 +44,15 @@ bool ParseChunkToPatch(Bytes message, ChunkToPatch& patch) {
   patch.more = false;
   wire::FieldReader reader(message);
   while (auto field = reader.Next()) {
-    if (field->number == PatchFields::kTargetBuffer && IsVarint(*field))
+    if (field->number == PatchFields::kTargetBuffer && IsNumber(*field))
       patch.target_buffer = field->value;
-    if (field->number == PatchFields::kWriterId && IsVarint(*field)) patch.writer = field->value;
-    if (field->number == PatchFields::kChunkId && IsVarint(*field)) patch.chunk = field->value;
-    if (field->number == PatchFields::kPatches && IsBytes(*field) &&
-        !ParsePatchSpan(field->bytes, patch.patches.emplace_back()))
-      return false;
-    if (field->number == PatchFields::kHasMorePatches && IsVarint(*field))
+    if (field->number == PatchFields::kWriterId && IsNumber(*field)) patch.writer = field->value;
+    if (field->number == PatchFields::kChunkId && IsNumber(*field)) patch.chunk = field->value;
+    if (field->number == PatchFields::kPatches && IsBytes(*field))
+      ParsePatchSpan(field->bytes, patch.patches.emplace_back());
+    if (field->number == PatchFields::kHasMorePatches && IsNumber(*field))
       patch.more = field->value != 0;
   }
-  return reader.ok();
 }
 
 }  // namespace
@@ -85,15 +84,11 @@ bool CommitRequestParser::Parse(Bytes request) {
   wire::FieldReader reader(request);
   while (auto field = reader.Next()) {
     if (field->number == CommitDataRequest::kChunksToMove && IsBytes(*field)) {
-      if (!ParseChunkToMove(field->bytes, chunks_.emplace_back())) {
-        chunks_.pop_back();
-        return false;
-      }
+      ParseChunkToMove(field->bytes, chunks_.emplace_back());
     } else if (field->number == CommitDataRequest::kChunksToPatch && IsBytes(*field)) {
       if (patch_count_ == patches_.size()) patches_.emplace_back();
-      if (!ParseChunkToPatch(field->bytes, patches_[patch_count_])) return false;
-      ++patch_count_;
-    } else if (field->number == CommitDataRequest::kFlushRequestId && IsVarint(*field)) {
+      ParseChunkToPatch(field->bytes, patches_[patch_count_++]);
+    } else if (field->number == CommitDataRequest::kFlushRequestId && IsNumber(*field)) {
       flush_request_id_ = field->value;
     }
   }

@@ -64,7 +64,8 @@ struct ChunkToPatch {
 class CommitRequestParser {
  public:
   /// @return false if `request` is not well-formed protobuf; what came before the malformed byte
-  ///   is available all the same. All spans point into `request`.
+  ///   is available all the same. (Entries count as far as they are well-formed.) All spans point
+  ///   into `request`.
   bool Parse(Bytes request);
 
   const std::vector<ChunkToMove>& chunks() const { return chunks_; }

@@ -40,6 +40,7 @@ struct TracePacket {
     kFirstPacketOnSequence = 87,
     kTraceUuid = 89,
     kMachineId = 98,
+    kCloneSnapshotTrigger = 113,
     kTraceProvenance = 124,
     kProtoVms = 125,
     kZstdCompressedPackets = 133,
@@ -70,6 +71,21 @@ struct ServiceEvent {
     kReadTracingBuffersCompleted = 4,
     kTracingDisabled = 5,
     kFlushStarted = 9,
+    kCloneStarted = 10,
+    kBufferCloned = 11,
+  };
+};
+/// The trigger of a packet, and where a CloneSessionRequest has it.
+struct ReceivedTrigger {
+  enum : uint32_t { kName = 1, kProducerName = 2, kProducerUid = 3, kStopDelayMs = 4 };
+};
+struct CloneSessionRequest {
+  enum : uint32_t {
+    kTriggerName = 5,
+    kTriggerProducerName = 6,
+    kTriggerProducerUid = 7,
+    kTriggerBootTimeNs = 8,
+    kTriggerDelayMs = 9,
   };
 };
 struct TraceConfig {

@@ -8,21 +8,31 @@
 namespace ringscope {
 namespace {
 
-/// Fields that only the service may write.
-constexpr std::array<uint32_t, 12> kReserved = {
-    3,    // trusted_uid
-    10,   // trusted_packet_sequence_id
-    33,   // trace_config
-    35,   // trace_stats
-    36,   // synchronization_marker
-    50,   // compressed_packets
-    69,   // service_event (since v55)
-    79,   // trusted_pid
-    98,   // machine_id
-    124,  // trace_provenance (v56)
-    125,  // protovms (v56)
-    133,  // zstd_compressed_packets (v58)
+/// A field that only the service may write, and the first release that refuses it from others.
+struct ReservedField {
+  uint32_t number;
+  uint32_t since;
 };
+constexpr std::array<ReservedField, 12> kReserved = {{
+    {3, 0},     // trusted_uid
+    {10, 0},    // trusted_packet_sequence_id
+    {33, 0},    // trace_config
+    {35, 0},    // trace_stats
+    {36, 0},    // synchronization_marker
+    {50, 0},    // compressed_packets
+    {69, 55},   // service_event
+    {79, 0},    // trusted_pid
+    {98, 0},    // machine_id
+    {124, 56},  // trace_provenance
+    {125, 56},  // protovms
+    {133, 58},  // zstd_compressed_packets
+}};
+
+bool IsReserved(uint32_t number, uint32_t release) {
+  return std::any_of(kReserved.begin(), kReserved.end(), [&](const ReservedField& field) {
+    return field.number == number && release >= field.since;
+  });
+}
 
 /// Reads over slices as if they were one.
 class SliceCursor {
@@ -70,15 +80,12 @@ class SliceCursor {
 
 }  // namespace
 
-bool IsValidPacket(std::span<const Bytes> slices) {
-  constexpr uint64_t kMaxFieldNumber = (uint64_t{1} << 29) - 1;
+bool IsValidPacket(std::span<const Bytes> slices, uint32_t release) {
   SliceCursor cursor(slices);
   while (!cursor.AtEnd()) {
     uint64_t tag, value;
     if (!cursor.ReadVarint(tag)) return false;
-    const uint64_t number = tag >> 3;
-    if (number == 0 || number > kMaxFieldNumber) return false;
-    if (std::find(kReserved.begin(), kReserved.end(), number) != kReserved.end()) return false;
+    if (IsReserved(static_cast<uint32_t>(tag >> 3), release)) return false;
     bool readable = false;
     switch (static_cast<wire::Type>(tag & 7)) {
       case wire::Type::kVarint:

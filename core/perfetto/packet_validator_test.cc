@@ -10,13 +10,13 @@
 namespace ringscope {
 namespace {
 
-bool IsValid(const std::string& packet) {
+bool IsValid(const std::string& packet, uint32_t release = kNewestRelease) {
   const Bytes whole = wire::AsBytes(packet);
-  const bool valid = IsValidPacket({&whole, 1});
+  const bool valid = IsValidPacket({&whole, 1}, release);
   // However the packet is cut into slices, the answer is the same.
   for (size_t cut = 0; cut <= whole.size(); ++cut) {
     const std::vector<Bytes> slices = {whole.first(cut), {}, whole.subspan(cut)};
-    EXPECT_EQ(IsValidPacket(slices), valid) << "cut at " << cut;
+    EXPECT_EQ(IsValidPacket(slices, release), valid) << "cut at " << cut;
   }
   return valid;
 }
@@ -50,10 +50,30 @@ TEST(PacketValidator, RefusesMalformedFields) {
   EXPECT_FALSE(IsValid("\x08"));  // no value
   EXPECT_FALSE(
       IsValid("\x5A\x05"
-              "ab"));                                 // too short
-  EXPECT_FALSE(IsValid("\x0B"));                      // a group
-  EXPECT_FALSE(IsValid(std::string("\x00\x01", 2)));  // field 0
-  EXPECT_FALSE(IsValid(std::string(11, '\x80')));     // a tag without end
+              "ab"));                              // too short
+  EXPECT_FALSE(IsValid("\x0B"));                   // a group
+  EXPECT_FALSE(IsValid(std::string(11, '\x80')));  // a tag without end
+}
+
+// As the service reads them: numbers that protobuf does not allow are like any others.
+TEST(PacketValidator, FieldNumbers_AreCutTo32Bits) {
+  EXPECT_TRUE(IsValid(std::string("\x00\x01", 2))) << "field 0";
+  EXPECT_TRUE(IsValid(UintField(uint32_t{1} << 29)));
+  std::string packet;
+  wire::AppendVarint(packet, ((uint64_t{1} << 32) + 10) << 3);
+  packet += '\x05';
+  EXPECT_FALSE(IsValid(packet)) << "2^32 + 10 is read as 10, trusted_packet_sequence_id";
+}
+
+TEST(PacketValidator, ReservedFields_DependOnTheRelease) {
+  struct Case {
+    uint32_t field, since;
+  };
+  for (const Case c : {Case{69, 55}, Case{124, 56}, Case{125, 56}, Case{133, 58}}) {
+    EXPECT_TRUE(IsValid(UintField(c.field), c.since - 1)) << c.field;
+    EXPECT_FALSE(IsValid(UintField(c.field), c.since)) << c.field;
+  }
+  EXPECT_FALSE(IsValid(UintField(98), 54));
 }
 
 }  // namespace

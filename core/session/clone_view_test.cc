@@ -47,7 +47,9 @@ struct ReaderLog : ReplayListener {
   }
   void OnTakenPacket(const SessionPacket& packet) override { taken.push_back(Line(packet)); }
   void OnClonePacket(const SessionPacket& packet) override { cloned.push_back(Line(packet)); }
-  void OnCloneDone(BufferId, uint64_t, const BufferStats& stats) override { clone_stats = stats; }
+  void OnCloneDone(BufferId, uint64_t, const BufferStats& counted) override {
+    clone_stats = counted;
+  }
   Status OnLogEnd(Session& session) override {
     for (const auto& [id, buffer] : session.buffers()) {
       stats[id] = buffer.stats();
@@ -74,8 +76,9 @@ struct ReaderLog : ReplayListener {
 class CloneViewTest : public ::testing::Test {
  protected:
   void Add(Op op) { ops_.push_back(std::move(op)); }
+  /// A packet of an even number of 'h' is valid: field 13 has the value 104, again and again.
   void Commit(uint16_t buffer, uint32_t chunk, uint32_t size) {
-    requests_.emplace_back(1).Move(buffer, Chunk(1, 1, chunk).Whole(size, 'a'));
+    requests_.emplace_back(1).Move(buffer, Chunk(1, 1, chunk).Whole(size, 'h'));
     ops_.push_back(requests_.back().op());
   }
   /// Replays what a reader sees. @param clone that it holds; 0: the session's own consumer
@@ -108,58 +111,58 @@ class CloneViewTest : public ::testing::Test {
 
 TEST_F(CloneViewTest, Copy_HasWhatWasThere) {
   Add(BufferOp(0));
-  Commit(0, 0, 1);
+  Commit(0, 0, 2);
   Add(Record(CloneRequested{1, {}, ""}));
-  Commit(0, 1, 2);
+  Commit(0, 1, 4);
   Add(CloneOp(1, 0));
-  Commit(0, 2, 3);
+  Commit(0, 2, 6);
   Add(Record(CloneEnded{1, true, "", false, {}}));
-  Commit(0, 3, 4);
-  EXPECT_THAT(Replayed(1), ElementsAre("a1", "a2", "read 0: 2"));
+  Commit(0, 3, 8);
+  EXPECT_THAT(Replayed(1), ElementsAre("h2", "h4", "read 0: 2"));
   EXPECT_EQ(totals_.written.packets, 2u) << "what follows is not written for this reader";
-  EXPECT_THAT(Replayed(0), ElementsAre("a1", "a2", "a3", "a4", "read 0: 4"));
+  EXPECT_THAT(Replayed(0), ElementsAre("h2", "h4", "h6", "h8", "read 0: 4"));
   EXPECT_EQ(totals_.written.packets, 4u);
 }
 
 TEST_F(CloneViewTest, WhatTheSessionRead_IsNotInTheClone) {
   Add(BufferOp(0));
-  Commit(0, 0, 1);
+  Commit(0, 0, 2);
   Add(ReadOp());
-  Commit(0, 1, 2);
+  Commit(0, 1, 4);
   Add(CloneOp(1, 0));
-  EXPECT_THAT(Replayed(1), ElementsAre("a2", "read 0: 1"));
+  EXPECT_THAT(Replayed(1), ElementsAre("h4", "read 0: 1"));
   EXPECT_EQ(Fated(Fate::kReadBefore), 1u);
   EXPECT_EQ(totals_.lost().packets, 0u);
-  EXPECT_THAT(Replayed(1, {.mode = ReadsMode::kEnd}), ElementsAre("a1", "a2", "read 0: 2"))
+  EXPECT_THAT(Replayed(1, {.mode = ReadsMode::kEnd}), ElementsAre("h2", "h4", "read 0: 2"))
       << "the session's own reads are left out";
   EXPECT_THAT(Replayed(1, {.mode = ReadsMode::kNone}), IsEmpty());
 }
 
 TEST_F(CloneViewTest, CloneIntoAFile_BeginsWithWhatTheFileHad) {
   Add(BufferOp(0));
-  Commit(0, 0, 1);
+  Commit(0, 0, 2);
   Add(ReadOp());
   Add(Record(CloneRequested{1, {}, ""}));
-  Commit(0, 1, 2);
+  Commit(0, 1, 4);
   Add(ReadOp());  // goes into the session's file, after it was copied
-  Commit(0, 2, 3);
+  Commit(0, 2, 6);
   Add(CloneOp(1, 0));
   Add(Record(CloneEnded{1, true, "", /*into_file=*/true, {}}));
-  EXPECT_THAT(Replayed(1), ElementsAre("a1", "read 0: 1", "a3", "read 0: 1"));
+  EXPECT_THAT(Replayed(1), ElementsAre("h2", "read 0: 1", "h6", "read 0: 1"));
   EXPECT_EQ(Fated(Fate::kReadBefore), 1u);
 }
 
 TEST_F(CloneViewTest, Transfer_LeavesAnEmptyBuffer) {
   Add(BufferOp(0));
-  Commit(0, 0, 1);
+  Commit(0, 0, 2);
   Add(CloneOp(1, 0, /*transfer=*/true));
-  Commit(0, 1, 2);
+  Commit(0, 1, 4);
   Add(CloneOp(2, 0));
-  EXPECT_THAT(Replayed(1), ElementsAre("a1", "read 0: 1"));
-  EXPECT_THAT(Replayed(2), ElementsAre("a2", "read 0: 1"));
+  EXPECT_THAT(Replayed(1), ElementsAre("h2", "read 0: 1"));
+  EXPECT_THAT(Replayed(2), ElementsAre("h4", "read 0: 1"));
   EXPECT_EQ(Fated(Fate::kMoved), 1u);
   EXPECT_EQ(totals_.lost().packets, 0u) << "clone 1 has it";
-  EXPECT_THAT(Replayed(0), ElementsAre("a2", "read 0: 1"));
+  EXPECT_THAT(Replayed(0), ElementsAre("h4", "read 0: 1"));
   EXPECT_EQ(Fated(Fate::kMoved), 1u);
 }
 
@@ -178,39 +181,38 @@ TEST_F(CloneViewTest, PacketInBothBuffersOfATransfer_IsCut) {
 // A clone scrapes first: what was scraped is committed again, and then is in both.
 TEST_F(CloneViewTest, RecommitAfterATransfer_IsReadByBoth) {
   Add(BufferOp(0));
-  requests_.emplace_back(1).Move(
-      0, Chunk(1, 1, 0).Whole(3, 'a').Whole(4, 'b').Incomplete());
+  requests_.emplace_back(1).Move(0, Chunk(1, 1, 0).Whole(2, 'h').Whole(4, 'p').Incomplete());
   Add(requests_.back().op());
   Add(CloneOp(1, 0, /*transfer=*/true));
-  requests_.emplace_back(1).Move(0, Chunk(1, 1, 0).Whole(3, 'a').Whole(4, 'b').Whole(5, 'c'));
+  requests_.emplace_back(1).Move(0, Chunk(1, 1, 0).Whole(2, 'h').Whole(4, 'p').Whole(6, 'x'));
   Add(requests_.back().op());
-  EXPECT_THAT(Replayed(0), ElementsAre("a3", "b4", "c5", "read 0: 3"));
+  EXPECT_THAT(Replayed(0), ElementsAre("h2", "p4", "x6", "read 0: 3"));
   EXPECT_EQ(Fated(Fate::kRead), 3u);
   EXPECT_EQ(totals_.written.packets, 3u);
 }
 
 TEST_F(CloneViewTest, Clear_LosesWhatWasThere) {
   Add(BufferOp(0));
-  Commit(0, 0, 1);
+  Commit(0, 0, 2);
   Add(Record(CloneRequested{1, {}, ""}));
   Add(Record(BufferCleared{BufferId{0}}));
-  Commit(0, 1, 2);
+  Commit(0, 1, 4);
   Add(CloneOp(1, 0));
-  EXPECT_THAT(Replayed(1), ElementsAre("a2", "read 0: 1"));
+  EXPECT_THAT(Replayed(1), ElementsAre("h4", "read 0: 1"));
   EXPECT_EQ(Fated(Fate::kCleared), 1u);
   EXPECT_EQ(totals_.lost().packets, 1u);
-  EXPECT_THAT(Replayed(0), ElementsAre("a2", "read 0: 1"));
+  EXPECT_THAT(Replayed(0), ElementsAre("h4", "read 0: 1"));
   EXPECT_EQ(Fated(Fate::kCleared), 1u);
 }
 
 TEST_F(CloneViewTest, OtherBuffers_AreLeftOut) {
   Add(BufferOp(0));
   Add(BufferOp(7));
-  Commit(0, 0, 1);
-  Commit(7, 0, 2);
+  Commit(0, 0, 2);
+  Commit(7, 0, 4);
   Add(CloneOp(1, 0));
-  Commit(7, 1, 3);
-  EXPECT_THAT(Replayed(1), ElementsAre("a1", "read 0: 1"));
+  Commit(7, 1, 6);
+  EXPECT_THAT(Replayed(1), ElementsAre("h2", "read 0: 1"));
   EXPECT_THAT(log_.warnings, IsEmpty());
   EXPECT_EQ(totals_.written.packets, 1u);
 }
@@ -218,19 +220,18 @@ TEST_F(CloneViewTest, OtherBuffers_AreLeftOut) {
 TEST_F(CloneViewTest, BuffersAreReadInTheOrderOfTheConfig) {
   Add(BufferOp(5));
   Add(BufferOp(2));
-  Commit(5, 0, 1);
-  Commit(2, 0, 2);
+  Commit(5, 0, 2);
+  Commit(2, 0, 4);
   Add(CloneOp(1, 2));
-  Commit(5, 1, 3);
+  Commit(5, 1, 6);
   Add(CloneOp(1, 5));
-  EXPECT_THAT(Replayed(1), ElementsAre("a1", "a3", "read 5: 2", "a2", "read 2: 1"));
+  EXPECT_THAT(Replayed(1), ElementsAre("h2", "h6", "read 5: 2", "h4", "read 2: 1"));
 }
 
 TEST(CloneScanTest, MissingOrFailedClone) {
-  const std::vector<Op> ops = {Record(CloneRequested{1, {}, ""}), CloneOp(1, 0),
-                               Record(CloneRequested{2, {}, ""}),
-                               Record(CloneEnded{2, false, "no such session", false, {}}),
-                               CloneOp(3, 0)};
+  const std::vector<Op> ops = {
+      Record(CloneRequested{1, {}, ""}), CloneOp(1, 0), Record(CloneRequested{2, {}, ""}),
+      Record(CloneEnded{2, false, "no such session", false, {}}), CloneOp(3, 0)};
   const std::vector<CloneFacts> clones = Scan(ops).clones();
   ASSERT_EQ(clones.size(), 3u);
   EXPECT_TRUE(ViewOfClone(clones, 3));
@@ -365,7 +366,9 @@ FreshReplay ReplayPrefix(const RandomLog& log, uint64_t clone, BufferId buffer,
       EXPECT_TRUE(replay.Apply(log.setups[Raw(id)]));
       continue;
     }
-    if (cloned == nullptr) EXPECT_TRUE(replay.Apply(op));
+    if (cloned == nullptr) {
+      EXPECT_TRUE(replay.Apply(op));
+    }
   }
   ADD_FAILURE() << "no clone " << clone;
   return {};

@@ -20,6 +20,7 @@ struct SessionPacket {
   BufferId buffer{};
   const Packet* packet = nullptr;
   uint32_t sequence_id = 0;  // trusted_packet_sequence_id; 0 for an invalid packet
+  uint32_t machine = 0;      // machine_id of its producer; 0: the service's own machine
   bool valid = true;         // passed the service's validation
 };
 

@@ -129,9 +129,8 @@ Status Session::SetUpBuffer(const BufferSetUp& setup) {
 }
 
 Result<std::unique_ptr<Engine>> Session::MakeEngine(const SessionBuffer& buffer) const {
-  const EngineConfig config{.size = buffer.requested_size,
-                            .policy = buffer.policy,
-                            .observer = buffer.observer.get()};
+  const EngineConfig config{
+      .size = buffer.requested_size, .policy = buffer.policy, .observer = buffer.observer.get()};
   return options_.make_engine ? options_.make_engine(*buffer.info, config, buffer.id)
                               : buffer.info->create(config);
 }
@@ -226,7 +225,8 @@ Status Session::ApplyChunk(const Commit& commit, const ServiceAccess::Producer* 
   SessionBuffer* buffer = FindOpenBuffer(id);
   const bool out_of_view = buffer == nullptr && IsOutOfView(id);
   const std::optional<Refusal> refusal = access_.Check(
-      producer, commit, chunk, incoming->sequence.writer, buffer != nullptr || out_of_view);
+      producer, commit, chunk, incoming->sequence.writer, buffer != nullptr || out_of_view,
+      buffer != nullptr ? buffer->info->release : kNewestRelease);
   if (refusal) {
     if (refusal == Refusal::kNoSuchPage)
       WarnOnce("page", fmt::format("a chunk of producer {} has a page outside its shared memory: "
@@ -256,7 +256,7 @@ Status Session::ApplyChunk(const Commit& commit, const ServiceAccess::Producer* 
 Status Session::ApplyPatch(ProducerId producer, const ChunkToPatch& patch) {
   const BufferId id = TargetBufferOf(patch.target_buffer);
   SessionBuffer* buffer = FindOpenBuffer(id);
-  const uint64_t writer = patch.writer.value_or(0);
+  const auto writer = static_cast<uint16_t>(patch.writer.value_or(0));
   const bool out_of_view = buffer == nullptr && IsOutOfView(id);
   const bool refused = (buffer == nullptr && !out_of_view) ||
                        (access_.knows_producers() && (writer == 0 || writer > kMaxWriterId ||
@@ -269,13 +269,13 @@ Status Session::ApplyPatch(ProducerId producer, const ChunkToPatch& patch) {
   patches_.clear();
   for (const PatchSpan& span : patch.patches) {
     if (span.data.size() == kPatchSize)
-      patches_.push_back({.offset = span.offset, .data = span.data.data()});
+      patches_.push_back({.offset = static_cast<uint32_t>(span.offset), .data = span.data.data()});
     else
       ++stats_.patches_discarded;
   }
   if (out_of_view) return {};
   const bool applied = buffer->engine->ApplyPatches(
-      {.sequence = {producer, WriterId{static_cast<uint16_t>(writer)}},
+      {.sequence = {producer, WriterId{writer}},
        .chunk = ChunkId{static_cast<uint32_t>(patch.chunk.value_or(0))},
        .patches = patches_,
        .more = patch.more});

@@ -197,7 +197,7 @@ class Session {
     bool as_in_trace = false;  // bytes count as the service counts them
   };
   Result<bool> ReadPackets(SessionBuffer& buffer, const ReadLimits& limits, uint64_t& bytes);
-  SessionPacket Judge(BufferId buffer, const Packet& packet);
+  SessionPacket Judge(const SessionBuffer& buffer, const Packet& packet);
   Status DrainBuffer(SessionBuffer& buffer);
   void WarnOnce(const char* kind, const std::string& text);
 

@@ -23,10 +23,12 @@ std::vector<SessionBuffer*> Session::BuffersInOrder(Reach reach) {
   return order;
 }
 
-SessionPacket Session::Judge(BufferId buffer, const Packet& packet) {
-  SessionPacket judged{.buffer = buffer, .packet = &packet};
-  judged.valid = IsValidPacket(packet.slices);
-  if (judged.valid) judged.sequence_id = sequence_ids_.IdOf(packet.sequence);
+SessionPacket Session::Judge(const SessionBuffer& buffer, const Packet& packet) {
+  SessionPacket judged{.buffer = buffer.id, .packet = &packet};
+  judged.valid = IsValidPacket(packet.slices, buffer.info->release);
+  if (!judged.valid) return judged;
+  judged.machine = access_.MachineOf(packet.sequence.producer);
+  judged.sequence_id = sequence_ids_.IdOf(packet.sequence, judged.machine);
   return judged;
 }
 
@@ -48,14 +50,14 @@ Result<bool> Session::ReadPackets(SessionBuffer& buffer, const ReadLimits& limit
   while (!(limited = at_limit())) {
     const Packet* packet = engine.NextPacket();
     if (packet == nullptr) break;
-    const SessionPacket judged = Judge(buffer.id, *packet);
+    const SessionPacket judged = Judge(buffer, *packet);
     ++packets;
     if (!judged.valid) ++stats_.invalid_packets;
     if (!limits.as_in_trace)
       bytes += packet->size;
     else if (judged.valid)
-      bytes +=
-          packet->size + TrustedFieldsSize(packet->identity, judged.sequence_id, packet->dropped);
+      bytes += packet->size + TrustedFieldsSize(packet->identity, judged.sequence_id,
+                                                packet->dropped, judged.machine);
     if (is_taken)
       listeners_.Call(&ReplayListener::OnTakenPacket, judged);
     else
@@ -117,7 +119,7 @@ Status Session::ReadClone(BufferId id) {
   uint64_t packets = 0;
   while (const Packet* packet = clone->NextPacket()) {
     ++packets;
-    listeners_.Call(&ReplayListener::OnClonePacket, Judge(id, *packet));
+    listeners_.Call(&ReplayListener::OnClonePacket, Judge(*buffer, *packet));
   }
   RS_RETURN_IF_ERROR(CheckEngine(id, *clone));
   listeners_.Call(&ReplayListener::OnCloneDone, id, packets, clone->stats());

@@ -2,6 +2,7 @@
 #define RINGSCOPE_FORMATS_TRACE_PERFETTO_TRACE_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,8 +19,11 @@ namespace ringscope {
 /// trace that the service would have written.
 class TraceWriter : public ReplayListener {
  public:
-  explicit TraceWriter(ByteSink& sink) : sink_(sink) {}
+  /// @param clone whose trace it is, in the replay of a clone; absent: the session's own
+  explicit TraceWriter(ByteSink& sink, std::optional<uint64_t> clone = {})
+      : sink_(sink), clone_(clone) {}
 
+  void OnBufferSetUp(SessionBuffer& buffer) override { indexes_[buffer.id] = buffer.index; }
   void OnRecord(const Op& op, const LogMoment&) override;
   Status OnPacket(const SessionPacket& packet) override;
   Status OnLogEnd(Session& session) override { return AddTraceStats(session); }
@@ -39,10 +43,14 @@ class TraceWriter : public ReplayListener {
   uint64_t packets() const { return packets_; }
 
  private:
-  Status AddServicePacket(uint32_t field, Bytes content);
+  Status AddServicePacket(uint32_t field, Bytes content,
+                          std::optional<uint64_t> timestamp = std::nullopt);
+  void OnCloneRecord(const Op& op);
   Status FlushIfLarge();
 
   ByteSink& sink_;
+  const std::optional<uint64_t> clone_;
+  std::map<BufferId, uint32_t> indexes_;  // in the trace config
   std::string pending_;
   std::string scratch_;
   uint64_t packets_ = 0;

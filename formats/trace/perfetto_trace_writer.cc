@@ -7,6 +7,7 @@
 #include "core/perfetto/stats.h"
 #include "core/perfetto/trusted_fields.h"
 #include "formats/trace/perfetto_trace.h"
+#include "formats/trace/service_packets.h"
 
 namespace ringscope {
 namespace {
@@ -52,6 +53,20 @@ void TraceWriter::OnRecord(const Op& op, const LogMoment&) {
   if (const auto* snapshot = std::get_if<ClockSnapshotRecord>(&op.body))
     status = AddClockSnapshot(wire::AsBytes(snapshot->snapshot));
   if (status_) status_ = status;
+  if (clone_) OnCloneRecord(op);
+}
+
+void TraceWriter::OnCloneRecord(const Op& op) {
+  const auto add = [&](const std::optional<ServicePacket>& packet) {
+    if (packet && status_)
+      status_ = AddServicePacket(packet->field, wire::AsBytes(packet->content), packet->timestamp);
+  };
+  const auto* requested = std::get_if<CloneRequested>(&op.body);
+  const auto* cloned = std::get_if<BufferCloned>(&op.body);
+  if (requested != nullptr && requested->clone == *clone_)
+    add(CloneTriggerOf(wire::AsBytes(requested->request)));
+  const auto index = cloned == nullptr ? indexes_.end() : indexes_.find(cloned->buffer);
+  add(CloneEventOf(op, *clone_, index == indexes_.end() ? 0 : index->second));
 }
 
 Status TraceWriter::OnPacket(const SessionPacket& packet) {
@@ -63,7 +78,8 @@ Status TraceWriter::AddPacket(const SessionPacket& session_packet) {
   if (!session_packet.valid) return {};
   const Packet& packet = *session_packet.packet;
   scratch_.clear();
-  AppendTrustedFields(scratch_, packet.identity, session_packet.sequence_id, packet.dropped);
+  AppendTrustedFields(scratch_, packet.identity, session_packet.sequence_id, packet.dropped,
+                      session_packet.machine);
   wire::AppendTag(pending_, proto::Trace::kPacket, wire::Type::kBytes);
   wire::AppendVarint(pending_, packet.size + scratch_.size());
   for (const Bytes slice : packet.slices) pending_ += wire::AsText(slice);
@@ -114,8 +130,10 @@ Status TraceWriter::Finish() {
   return status;
 }
 
-Status TraceWriter::AddServicePacket(uint32_t field, Bytes content) {
+Status TraceWriter::AddServicePacket(uint32_t field, Bytes content,
+                                     std::optional<uint64_t> timestamp) {
   scratch_.clear();
+  if (timestamp) wire::AppendUint(scratch_, proto::TracePacket::kTimestamp, *timestamp);
   wire::AppendBytes(scratch_, field, content);
   AppendTrustedFields(scratch_, Identity{.uid = 0, .pid = -1}, kServiceSequenceId, 0);
   wire::AppendBytes(pending_, proto::Trace::kPacket, wire::AsBytes(scratch_));

@@ -1,0 +1,34 @@
+#ifndef RINGSCOPE_FORMATS_TRACE_SERVICE_PACKETS_H_
+#define RINGSCOPE_FORMATS_TRACE_SERVICE_PACKETS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/log/op.h"
+
+namespace ringscope {
+
+// Packets that the service itself writes into the trace of a clone: which clone it is, and when its
+// buffers were cloned.
+
+/// A field of a packet of the service.
+struct ServicePacket {
+  uint32_t field = 0;
+  std::string content;                // of that field, a message
+  std::optional<uint64_t> timestamp;  // ns, CLOCK_BOOTTIME
+};
+
+/// The lifecycle event of a clone that a record is: the clone was started, or its buffer was
+/// cloned.
+/// @param clone whose trace it is
+/// @param index of the record's buffer in the trace config
+std::optional<ServicePacket> CloneEventOf(const Op& op, uint64_t clone, uint32_t index);
+
+/// The trigger for which a clone was requested; nullopt: the request names none.
+/// @param request a CloneSessionRequest
+std::optional<ServicePacket> CloneTriggerOf(Bytes request);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_FORMATS_TRACE_SERVICE_PACKETS_H_
