@@ -50,7 +50,7 @@ Status Replay::ReadAsRecorded(const ReadPass& read) {
     return read.buffer ? ReadBufferUntilEmpty(*read.buffer) : ReadUntilEmpty(Session::Reach::kOpen);
   ++read_passes_;
   if (read.buffer) return session_.ReadBuffer(*read.buffer, read.max_packets, read.max_bytes);
-  RS_RETURN_IF_ERROR(session_.ReadAllBuffers(read.max_bytes));
+  RS_RETURN_IF_ERROR(session_.ReadAllBuffers(read.max_bytes, Session::Reach::kOpen, read.session));
   return {};
 }
 

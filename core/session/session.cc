@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "core/perfetto/trusted_fields.h"
 #include "core/session/session_errors.h"
 
@@ -38,7 +40,21 @@ Status Session::Apply(const Op& op) {
             file_copied_ |= options_.clone && options_.clone->clone == clone.clone;
             return {};
           },
-          [&](const BufferCloned& cloned) { return CloneBuffer(cloned); },
+          [&](const BufferCloned& cloned) {
+            ++clone_buffers_[0];
+            CountBuffers();
+            return CloneBuffer(cloned);
+          },
+          [&](const CloneEnded& ended) -> Status {
+            const uint64_t buffers = std::exchange(clone_buffers_[0], 0);
+            if (ended.success) clone_buffers_[ended.session.value_or(UINT64_MAX)] += buffers;
+            if (!ended.success) CountBuffers();
+            return {};
+          },
+          [&](const SessionEnded& ended) -> Status {
+            if (clone_buffers_.erase(ended.session) > 0) CountBuffers();
+            return {};
+          },
           [&](const BufferCleared& cleared) -> Status {
             SessionBuffer* buffer = FindOpenBuffer(cleared.buffer);
             return buffer == nullptr ? Status{} : EmptyBuffer(*buffer, Erasure::kDropped);
@@ -71,6 +87,7 @@ Status Session::SetUpBuffer(const BufferSetUp& setup) {
   if (options_.clone && !options_.clone->buffers.contains(setup.id)) {
     left_out_.insert(setup.id);
     ++buffers_set_up_;
+    CountBuffers();
     return {};
   }
   BufferChoice choice = options_.all;
@@ -124,7 +141,7 @@ Status Session::SetUpBuffer(const BufferSetUp& setup) {
   listeners_.Call(&ReplayListener::OnBufferSetUp,
                   buffers_.emplace(setup.id, std::move(buffer)).first->second);
   ++buffers_set_up_;
-  stats_.total_buffers = buffers_.size();
+  CountBuffers();
   return {};
 }
 

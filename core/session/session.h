@@ -155,8 +155,10 @@ class Session {
   };
   /// A pass of the service over all buffers in order; `max_bytes` counts the packets as they go
   /// into the trace, and buffers after the point where it is reached are not begun.
+  /// @param session of the service whose buffers are read; absent: all
   /// @return whether the limit was reached (so that there may be more)
-  Result<bool> ReadAllBuffers(std::optional<uint64_t> max_bytes, Reach reach = Reach::kOpen);
+  Result<bool> ReadAllBuffers(std::optional<uint64_t> max_bytes, Reach reach = Reach::kOpen,
+                              std::optional<uint64_t> session = std::nullopt);
   Status ReadClone(BufferId id);
   /// In the replay of a clone: the clone's own reads follow, with sequence ids of its own.
   void BeginCloneReads() { sequence_ids_ = {}; }
@@ -189,7 +191,8 @@ class Session {
                     const ChunkToMove& chunk);
   Status ApplyPatch(ProducerId producer, const ChunkToPatch& patch);
   SessionBuffer* FindOpenBuffer(BufferId id);
-  std::vector<SessionBuffer*> BuffersInOrder(Reach reach);
+  std::vector<SessionBuffer*> BuffersInOrder(Reach reach, std::optional<uint64_t> session);
+  void CountBuffers();
   void CountFlush(uint64_t flush);
   struct ReadLimits {
     std::optional<uint64_t> max_packets;
@@ -211,6 +214,9 @@ class Session {
   SequenceIds sequence_ids_;
   std::set<BufferId> left_out_;  // set up, and not in the clone that is replayed
   bool file_copied_ = false;     // the clone's copy of the session's file is made
+  /// Buffers of clones, by the service's number of the clone; those that it has none of yet are
+  /// under 0.
+  std::map<uint64_t, uint64_t> clone_buffers_;
   ServiceStats stats_;
   CommitRequestParser parser_;
   std::vector<Patch> patches_;  // scratch

@@ -37,6 +37,14 @@ void SessionBuffer::VisitWriterStats(const std::function<void(const WriterStats&
   });
 }
 
+/// Counts the live buffers, those of clones included. (The statistics of a trace are older than the
+/// end of its own buffers.)
+void Session::CountBuffers() {
+  stats_.total_buffers = left_out_.size();
+  for (const auto& [id, buffer] : buffers_) stats_.total_buffers += buffer.freed ? 0 : 1;
+  for (const auto& [session, buffers] : clone_buffers_) stats_.total_buffers += buffers;
+}
+
 bool Session::IsOutOfView(BufferId id) const {
   if (!options_.clone) return false;
   const auto buffer = buffers_.find(id);

@@ -10,9 +10,10 @@
 
 namespace ringscope {
 
-std::vector<SessionBuffer*> Session::BuffersInOrder(Reach reach) {
+std::vector<SessionBuffer*> Session::BuffersInOrder(Reach reach, std::optional<uint64_t> session) {
   std::vector<SessionBuffer*> order;
   for (auto& [id, buffer] : buffers_) {
+    if (session && buffer.session && *session != *buffer.session) continue;
     const bool is_cloned = buffer.cloned != nullptr;
     if (is_cloned != (reach == Reach::kClone)) continue;
     if (is_cloned || !buffer.freed || reach == Reach::kFreed) order.push_back(&buffer);
@@ -93,9 +94,10 @@ Result<bool> Session::ReadBufferPass(BufferId id, uint64_t max_bytes) {
                      bytes);
 }
 
-Result<bool> Session::ReadAllBuffers(std::optional<uint64_t> max_bytes, Reach reach) {
+Result<bool> Session::ReadAllBuffers(std::optional<uint64_t> max_bytes, Reach reach,
+                                     std::optional<uint64_t> session) {
   uint64_t bytes = 0;
-  for (SessionBuffer* buffer : BuffersInOrder(reach)) {
+  for (SessionBuffer* buffer : BuffersInOrder(reach, session)) {
     RS_ASSIGN_OR_RETURN(
         const bool limited,
         ReadPackets(*buffer, {.max_packets = {}, .max_bytes = max_bytes, .as_in_trace = true},

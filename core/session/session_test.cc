@@ -61,6 +61,90 @@ TEST_F(SessionTest, UnknownBuffer_IsAServiceDiscardAndAWarning) {
   EXPECT_THAT(log_.lines, ElementsAre("not patched"));
 }
 
+// The request is not dropped for it; and writer ids and offsets are cut before they are checked.
+TEST_F(SessionTest, MalformedEntry_CountsAsFarAsItWasRead) {
+  Apply(BufferOp(0));
+  Connect(1);
+  std::string entry;
+  wire::AppendUint(entry, proto::ChunkToPatch::kTargetBuffer, 0);
+  wire::AppendUint(entry, proto::ChunkToPatch::kWriterId, 0x10001);
+  wire::AppendUint(entry, proto::ChunkToPatch::kChunkId, 0);
+  std::string patch;
+  wire::AppendUint(patch, proto::Patch::kOffset, (uint64_t{1} << 32) + 1);
+  wire::AppendBytes(patch, proto::Patch::kData, wire::AsBytes("abcd"));
+  wire::AppendBytes(entry, proto::ChunkToPatch::kPatches, wire::AsBytes(patch));
+  entry += "\x0B";  // a group: no service reads it
+  std::string request;
+  wire::AppendBytes(request, proto::CommitDataRequest::kChunksToPatch, wire::AsBytes(entry));
+  Apply(Request(1).Move(0, Chunk(1, 1, 0).Whole(8, 'h').Flags(kNeedsPatching)).op());
+  Apply(Request(1).Raw(request).op());
+  EXPECT_EQ(session_.stats().malformed_requests, 0u);
+  EXPECT_THAT(log_.lines, ElementsAre("patched"));
+}
+
+TEST_F(SessionTest, ReservedFields_DependOnTheBuffersRelease) {
+  BufferSetUp old;
+  old.size = 4096;
+  old.engine = "v2@54";
+  Apply(old);
+  Apply(BufferOp(1));
+  std::string packet;
+  wire::AppendUint(packet, proto::TracePacket::kServiceEvent, 1);
+  for (const uint16_t buffer : {uint16_t{0}, uint16_t{1}})
+    Apply(Request(1)
+              .Move(buffer, Chunk(1, 1, 0).Raw(static_cast<char>(packet.size()) + packet))
+              .op());
+  Read(0);
+  EXPECT_EQ(session_.stats().invalid_packets, 0u);
+  Read(1);
+  EXPECT_EQ(session_.stats().invalid_packets, 1u);
+}
+
+TEST_F(SessionTest, ReadOfASession_ReadsItsBuffersAlone) {
+  for (const uint16_t id : {uint16_t{0}, uint16_t{1}}) {
+    BufferSetUp setup;
+    setup.id = BufferId{id};
+    setup.size = 4096;
+    setup.session = id + 1;
+    Apply(setup);
+    Apply(Request(1).Move(id, Chunk(1, 1, 0).Whole(2, 'h')).op());
+  }
+  ASSERT_TRUE(session_.ReadAllBuffers({}, Session::Reach::kOpen, 2));
+  EXPECT_THAT(log_.lines, ElementsAre("h2", "read 1: 1"));
+}
+
+TEST_F(SessionTest, SequenceIds_ArePerMachine) {
+  Apply(BufferOp(0));
+  Connect(1);
+  Apply(Request(1).Move(0, Chunk(1, 1, 0).Whole(2, 'h')).op());
+  Read(0);
+  Apply(ProducerDisconnected{ProducerId{1}});
+  ProducerConnected remote;
+  remote.producer = ProducerId{1};
+  remote.machine = 7;
+  Apply(remote);
+  Apply(Request(1).Move(0, Chunk(1, 1, 1).Whole(2, 'h')).op());
+  Read(0);
+  EXPECT_THAT(log_.ids, ElementsAre(2, 3));
+}
+
+TEST_F(SessionTest, TotalBuffers_AreTheLiveOnes_ThoseOfClonesIncluded) {
+  Apply(BufferOp(0));
+  Apply(BufferOp(1));
+  Apply(BufferCloned{1, BufferId{0}, false});
+  Apply(BufferCloned{1, BufferId{1}, false});
+  EXPECT_EQ(session_.stats().total_buffers, 4u);
+  Apply(CloneEnded{1, true, "", false, 9});
+  Apply(SessionEnded{9});
+  EXPECT_EQ(session_.stats().total_buffers, 2u);
+  Apply(BufferCloned{2, BufferId{0}, false});
+  Apply(CloneEnded{2, false, "no", false, {}});
+  EXPECT_EQ(session_.stats().total_buffers, 2u);
+  Apply(BufferFreed{BufferId{0}});
+  Apply(BufferOp(5));
+  EXPECT_EQ(session_.stats().total_buffers, 2u);
+}
+
 TEST_F(SessionTest, FreedBuffer_TakesNoMoreCommits) {
   Apply(BufferOp(0));
   Apply(BufferFreed{BufferId{0}});

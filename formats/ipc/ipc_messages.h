@@ -129,6 +129,7 @@ struct TraceConfig {
 };
 inline constexpr uint64_t kFillPolicyDiscard = 2;
 inline constexpr uint64_t kExperimentalModeV2 = 1;
+inline constexpr uint64_t kExperimentalModeShadow = 2;  // of v54 to v57
 
 /// The raw TraceConfig of an EnableTracing request; empty if it has none.
 Bytes TraceConfigOf(Bytes enable_tracing);

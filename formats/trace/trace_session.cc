@@ -73,6 +73,8 @@ void TraceSession::AddConfig(Bytes config) {
     if (buffer.fill_policy == ipc::kFillPolicyDiscard) added.policy = FillPolicy::kDiscard;
     // Which version a service uses that is not asked for one depends on the service.
     if (buffer.experimental_mode == ipc::kExperimentalModeV2) added.engine = "v2";
+    // V1, with V2 in its shadow: what V2 returns is only compared.
+    if (buffer.experimental_mode == ipc::kExperimentalModeShadow) added.engine = "v1";
   }
   for (const ipc::ConfiguredDataSource& source : parsed.data_sources) {
     const auto target = static_cast<uint32_t>(source.config.target_buffer);
