@@ -85,7 +85,7 @@ std::string WalkText(const OrderReport& report, const ReadWalk& walk, const Grap
     text +=
         fmt::format("  {} stays: {} from #{} on, waiting for {}\n", ToString(stall.chunk.sequence),
                     Count(stall.chunks, "chunk"), Raw(stall.chunk.chunk),
-                    WaitsFor(stall.reason, fmt::format("#{}", Raw(stall.chunk.chunk))));
+                    WaitsFor(stall.reason, fmt::format("#{}", Raw(stall.waits_for))));
   }
   return text;
 }
@@ -127,6 +127,7 @@ Json OrderJson(const OrderReport& report) {
         buffer["stalls"].push_back({{"sequence", ToString(stall.chunk.sequence)},
                                     {"chunk", Raw(stall.chunk.chunk)},
                                     {"reason", Name(stall.reason)},
+                                    {"waits_for", Raw(stall.waits_for)},
                                     {"chunks", stall.chunks}});
     json.push_back(std::move(buffer));
   }

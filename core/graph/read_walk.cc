@@ -91,6 +91,32 @@ std::vector<ReadStep> StepsByBuffer(const HeldChunks& held, std::deque<ReadPacke
   return steps;
 }
 
+/// The chunk of the sequence before this one, if there is one that is not its neighbour: what
+/// stays in a V1 buffer after it was read, and where a read pass ends.
+const HeldChunk* BeforeGap(const HeldChunks& held, const HeldChunk& chunk) {
+  const HeldChunk* before = nullptr;
+  for (const HeldChunk& other : held.chunks) {
+    if (other.name.sequence != chunk.name.sequence || !Precedes(other.name.chunk, chunk.name.chunk))
+      continue;
+    if (before == nullptr || Precedes(before->name.chunk, other.name.chunk)) before = &other;
+  }
+  const bool is_gap = before != nullptr && Raw(before->name.chunk) + 1 != Raw(chunk.name.chunk);
+  return is_gap ? before : nullptr;
+}
+
+ReadStall StallAt(const HeldChunks& held, const HeldChunk& chunk) {
+  ReadStall stall{.chunk = chunk.name, .waits_for = chunk.name.chunk};
+  if (const HeldChunk* before = BeforeGap(held, chunk)) {
+    stall.reason = StallReason::kMissingChunk;
+    stall.waits_for = before->name.chunk;
+  } else if ((chunk.flags & kNeedsPatching) != 0) {
+    stall.reason = StallReason::kNeedsPatch;
+  } else {
+    stall.reason = chunk.incomplete ? StallReason::kIncomplete : StallReason::kMissingChunk;
+  }
+  return stall;
+}
+
 /// What the pass left unread, of each sequence the oldest chunk.
 std::vector<ReadStall> StallsOf(const HeldChunks& after) {
   std::map<SequenceKey, std::vector<const HeldChunk*>> left;
@@ -102,10 +128,8 @@ std::vector<ReadStall> StallsOf(const HeldChunks& after) {
                                                  [](const HeldChunk* a, const HeldChunk* b) {
                                                    return Precedes(a->name.chunk, b->name.chunk);
                                                  });
-    const StallReason reason = (oldest.flags & kNeedsPatching) != 0 ? StallReason::kNeedsPatch
-                               : oldest.incomplete                  ? StallReason::kIncomplete
-                                                                    : StallReason::kMissingChunk;
-    stalls.push_back({.chunk = oldest.name, .reason = reason, .chunks = chunks.size()});
+    stalls.push_back(StallAt(after, oldest));
+    stalls.back().chunks = chunks.size();
   }
   return stalls;
 }

@@ -28,7 +28,8 @@ struct ReadStep {
 
 /// A sequence that the pass leaves with something unread.
 struct ReadStall {
-  ChunkName chunk;  // the first that it leaves
+  ChunkName chunk;      // the first that it leaves
+  ChunkId waits_for{};  // the chunk that has not its patches, its successor or its end
   StallReason reason{};
   uint64_t chunks = 0;  // that it leaves
 };

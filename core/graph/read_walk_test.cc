@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/text.h"
 #include "core/session/replay.h"
 #include "core/testing/session_log.h"
 
@@ -44,8 +45,8 @@ std::vector<std::string> Steps(const ReadWalk& walk) {
 std::vector<std::string> Stalls(const ReadWalk& walk) {
   std::vector<std::string> lines;
   for (const ReadStall& stall : walk.stalls)
-    lines.push_back(ToString(stall.chunk) + " " + Name(stall.reason) + " " +
-                    std::to_string(stall.chunks));
+    lines.push_back(ToString(stall.chunk) + " " + Name(stall.reason) + " #" +
+                    std::to_string(Raw(stall.waits_for)) + " " + std::to_string(stall.chunks));
   return lines;
 }
 
@@ -83,7 +84,7 @@ TEST_F(ReadWalkTest, WhatStaysHasAReason) {
   const Request after = Request(3).Move(1, Chunk(3, 2, 5).Whole(8, 'q'));
   const ReadWalk walk = WalkOf("v1", {BufferOp(1), begins.op(), unpatched.op(), after.op()});
   EXPECT_THAT(Steps(walk), ElementsAre("3:1 #7-#7 1"));
-  EXPECT_THAT(Stalls(walk), ElementsAre("3:1#7 missing_chunk 1", "3:2#4 needs_patch 2"));
+  EXPECT_THAT(Stalls(walk), ElementsAre("3:1#7 missing_chunk #7 1", "3:2#4 needs_patch #4 2"));
 }
 
 TEST_F(ReadWalkTest, V1StopsAtAGapUntilWhatIsBeforeItIsGone) {
@@ -97,7 +98,7 @@ TEST_F(ReadWalkTest, V1StopsAtAGapUntilWhatIsBeforeItIsGone) {
   // What was read stays, so the next pass stops there as well.
   ops.push_back({.time_ns = {}, .body = ReadPass{.buffer = BufferId{1}}});
   EXPECT_THAT(Steps(WalkOf("v1", ops)), IsEmpty());
-  EXPECT_THAT(Stalls(WalkOf("v1", ops)), ElementsAre("1:1#5 missing_chunk 2"));
+  EXPECT_THAT(Stalls(WalkOf("v1", ops)), ElementsAre("1:1#5 missing_chunk #2 2"));
 }
 
 }  // namespace
