@@ -11,6 +11,7 @@
 #include "commands/common/session_loop.h"
 #include "commands/graph/graph_report.h"
 #include "commands/graph/layout_report.h"
+#include "commands/graph/order_report.h"
 #include "commands/report/report.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/options.h"
@@ -18,6 +19,7 @@
 #include "commands/shell/text.h"
 #include "core/graph/chunk_graph_builder.h"
 #include "core/graph/layout_map.h"
+#include "core/graph/read_walk.h"
 
 namespace ringscope {
 namespace {
@@ -31,6 +33,7 @@ struct GraphArgs {
   uint64_t top = 3;  // sequences, if none is chosen
   bool full = false;
   bool layout = false;
+  bool order = false;
   std::optional<LayoutMoment> at;
   std::string output;  // empty: standard output
   std::string format = "text";
@@ -62,15 +65,17 @@ void SetUp(CLI::App& app, GraphArgs& args) {
       "Only this buffer");
   AddFlag(app, "--layout", args.layout,
           "Show the bytes of each buffer instead, and which sequence they belong to");
+  AddFlag(app, "--order", args.order,
+          "Show instead in which order a read pass takes what is in each buffer");
   AddParsed(app, "--at", args.at, ParseLayoutMoment, "RECORD|TIME",
-            "Show the layout after this record, or at this time after the start, like 1.5s "
-            "(default: at the end)");
+            "Show the layout or the order after this record, or at this time after the start, "
+            "like 1.5s (default: at the end)");
   InGroup(app, kOutputGroup);
   AddText(app, "-o,--output", args.output, kFileType, "Write to this file; - for standard output");
   AddFormat(app, args.format, {"text", "dot", "svg", "json"});
   Exclude(app, "--layout", {"--seq", "--around", "--full"});
   Exclude(app, "--full", {"--around"});
-  Require(app, "--at", "--layout");
+  Exclude(app, "--order", {"--layout", "--around"});
 }
 
 Status CheckArgs(const GraphArgs& args) {
@@ -79,6 +84,10 @@ Status CheckArgs(const GraphArgs& args) {
   };
   if (args.layout && args.format == "dot")
     return refuse("a layout cannot be written as dot", "choose text, svg or json");
+  if (args.order && args.format != "text" && args.format != "json")
+    return refuse("an order cannot be drawn", "choose text or json");
+  if (args.at && !args.layout && !args.order)
+    return refuse("--at needs --layout or --order", "add one of them");
   if (args.around && !args.around->sequence && args.sequences.size() != 1)
     return refuse("--around needs to know the chunk's sequence",
                   "write it as PRODUCER:WRITER#CHUNK, or add --seq");
@@ -172,6 +181,13 @@ Result<ExitCode> DrawGraphs(const GraphArgs& args, SessionReader& sessions, Cont
   return ExitCode::kClean;
 }
 
+void WarnOfPastEnd(const GraphArgs& args, bool is_past_end, const LogMoment& at,
+                   const ReplayOutcome& outcome, Console& console) {
+  if (args.at && is_past_end)
+    console.Warn(fmt::format("{}: session {} ends before that: this is its end, after record {}",
+                             outcome.path, outcome.session, WithCommas(at.record.value_or(0))));
+}
+
 Result<ExitCode> DrawLayout(const GraphArgs& args, SessionReader& sessions, Context& context,
                             Report& report) {
   const LayoutMoment moment = args.at.value_or(LayoutMoment{});
@@ -179,10 +195,7 @@ Result<ExitCode> DrawLayout(const GraphArgs& args, SessionReader& sessions, Cont
   RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome,
                       ReplaySession(context, sessions, args.choices, {.listeners = {&map}}));
   RS_RETURN_IF_ERROR(CheckBuffer(args, outcome));
-  if (args.at && map.is_past_end())
-    context.console.Warn(
-        fmt::format("{}: session {} ends before that: this is its end, after record {}",
-                    outcome.path, outcome.session, WithCommas(map.at().record.value_or(0))));
+  WarnOfPastEnd(args, map.is_past_end(), map.at(), outcome, context.console);
   std::vector<BufferLayout> layouts;
   for (const auto& [id, layout] : map.layouts()) {
     if (BufferOf(args).value_or(id) != id) continue;
@@ -198,17 +211,44 @@ Result<ExitCode> DrawLayout(const GraphArgs& args, SessionReader& sessions, Cont
   return ExitCode::kClean;
 }
 
+Result<ExitCode> ShowOrder(const GraphArgs& args, SessionReader& sessions, Context& context,
+                           Report& report) {
+  ReadWalks walks(args.at.value_or(LayoutMoment{}));
+  ReplayChoices choices = args.choices;
+  // A read at the end that the log does not have would leave nothing to show.
+  if (choices.reads.mode == ReadsMode::kAuto) choices.reads.mode = ReadsMode::kRecorded;
+  RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome,
+                      ReplaySession(context, sessions, choices, {.listeners = {&walks}}));
+  RS_RETURN_IF_ERROR(CheckBuffer(args, outcome));
+  WarnOfPastEnd(args, walks.is_past_end(), walks.at(), outcome, context.console);
+  OrderReport order{.sequences = args.sequences, .full = args.full};
+  for (const ReadWalk& walk : walks.walks()) {
+    if (BufferOf(args).value_or(walk.buffer) != walk.buffer) continue;
+    RS_RETURN_IF_ERROR(walk.status);
+    order.walks.push_back(walk);
+  }
+  report.Data(
+      {{"input", outcome.path}, {"session", outcome.session}, {"buffers", OrderJson(order)}});
+  if (report.is_text()) ReportReplayTitle(report, outcome);
+  report.Print(OrderText(order, GraphClock(outcome.first_time_ns)));
+  return ExitCode::kClean;
+}
+
 Result<ExitCode> RunGraph(const GraphArgs& args, Context& context) {
   RS_RETURN_IF_ERROR(CheckArgs(args));
   SessionReader sessions(context, {{args.log}, args.session, args.clone}, "replaying");
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
                       CreateOutput(context, args.output.empty() ? "-" : args.output, false));
-  Report report(context.console, args.format, args.layout ? "layout" : "graph");
+  Report report(context.console, args.format,
+                args.layout  ? "layout"
+                : args.order ? "order"
+                             : "graph");
   if (file->path() != "-") report.WriteTo(*file);
   const bool is_picture = args.format == "dot" || args.format == "svg";
   const auto task = [&]() -> Result<ExitCode> {
-    RS_RETURN_IF_ERROR(args.layout ? DrawLayout(args, sessions, context, report)
-                                   : DrawGraphs(args, sessions, context, report));
+    RS_RETURN_IF_ERROR(args.layout  ? DrawLayout(args, sessions, context, report)
+                       : args.order ? ShowOrder(args, sessions, context, report)
+                                    : DrawGraphs(args, sessions, context, report));
     if (is_picture) RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "a picture"));
     return ExitCode::kClean;
   };
@@ -256,14 +296,17 @@ Command GraphCommand() {
       "chunk ids are missing. Runs of chunks with the same fate are folded; near losses every "
       "chunk is shown. Without --seq the sequences that lost most are drawn. With --layout: which "
       "sequence has which bytes of the buffer at one moment, which of them are unread, and the "
-      "positions of the cursors.",
+      "positions of the cursors. With --order: in which order a read pass would take the packets "
+      "that are in the buffer at one moment, and what it would leave.",
       {{"ringscope graph session.tblog", "The sequences that lost most, as text"},
        {"ringscope graph session.tblog --seq 2:1 --around 120", "What happened near chunk 120?"},
        {"ringscope graph session.tblog --format svg -o chunks.svg", "A picture for a bug report"},
        {"ringscope graph session.tblog --format dot | dot -Tpng > chunks.png",
         "The same through Graphviz"},
        {"ringscope graph session.tblog --layout --at 1.5s",
-        "Which sequence has which bytes after 1.5 seconds?"}},
+        "Which sequence has which bytes after 1.5 seconds?"},
+       {"ringscope graph session.tblog --order --at 1.5s",
+        "In which order would a read take them?"}},
       Bind(SetUp, RunGraph)};
 }
 

@@ -20,6 +20,7 @@ EngineInfo V1() {
       CreateV1Engine};
   info.stores_whole_payloads = true;
   info.flags_first_of_sequence = true;
+  info.read_order = ReadOrder::kBySequence;
   return info;
 }
 
@@ -29,6 +30,7 @@ EngineInfo V2(const char* name, const char* corresponds, const char* difference)
                   [](const EngineConfig& config) { return CreateV2Engine(kRules, config); }};
   info.release = kRelease;
   info.flags_readmitted = kRules.readmits_grown_chunk && !kRules.readmission_is_no_gap;
+  info.read_order = ReadOrder::kByBuffer;
   info.create_shapes = [](const EngineConfig& config, ShapeTally& tally) {
     return CreateV2ShapeEngine(kRules, config, tally);
   };

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/base/enum_names.h"
 #include "core/base/result.h"
 #include "core/engine/engine.h"
 #include "core/engine/shape_engine.h"
@@ -16,6 +17,17 @@
 namespace ringscope {
 
 using EngineFactory = std::function<Result<std::unique_ptr<Engine>>(const EngineConfig&)>;
+
+/// In which order a read pass takes what is in a buffer.
+enum class ReadOrder : uint8_t {
+  kUnknown,
+  /// Chunk by chunk from the write cursor on; before each chunk, the older ones of its sequence.
+  kByBuffer,
+  /// Sequence by sequence, by producer and writer; each from its oldest chunk on.
+  kBySequence,
+};
+template <>
+inline constexpr std::array kEnumNames<ReadOrder> = {"unknown", "by_buffer", "by_sequence"};
 
 /// A buffer version that can be replayed: one of the catalogue, or a plug-in.
 struct EngineInfo {
@@ -36,6 +48,7 @@ struct EngineInfo {
   bool flags_first_of_sequence = false;
   /// Whether a chunk that is taken in again, after it was consumed incomplete, is flagged as a gap.
   bool flags_readmitted = false;
+  ReadOrder read_order = ReadOrder::kUnknown;
   /// Makes the same buffer without payloads, see CreateV2ShapeEngine; empty: there is none.
   std::function<Result<std::unique_ptr<ShapeEngine>>(const EngineConfig&, ShapeTally&)>
       create_shapes;

@@ -48,6 +48,16 @@ std::span<const ReleaseNote> ReleaseNotes() {
         &BufferStats::padding_bytes_cleared}},
       {"v1",
        nullptr,
+       "A missing chunk id ends the sequence for the pass",
+       "It reads the chunks on both sides of the gap, and flags the first packet after it.",
+       "It reads the chunks up to the gap. Since those stay in the buffer, each further pass and "
+       "each clone stops there, too: of the chunks 1, 2, 5 and 6 it reads 1 and 2, and it reads 5 "
+       "and 6 only when 1 and 2 were overwritten or 3 and 4 have arrived.",
+       "The newest packets of a writer are missing, although its chunks are in the buffer, and "
+       "nothing flags it.",
+       {}},
+      {"v1",
+       nullptr,
        "An overwrite drops whole chunks",
        "It reads the sequence up to the chunk that is overwritten, so it knows which packets are "
        "lost.",

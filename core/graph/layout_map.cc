@@ -7,27 +7,19 @@
 namespace ringscope {
 
 void LayoutMap::OnRecord(const Op& op, const LogMoment& moment) {
-  if (is_taken_) return;
-  if (!first_time_ns_) first_time_ns_ = op.time_ns;
-  is_taken_ = (moment_.record && *moment.record > *moment_.record) ||
-              (moment_.offset_ns && op.time_ns && *op.time_ns > *first_time_ns_ &&
-               *op.time_ns - *first_time_ns_ > *moment_.offset_ns);
-  if (!is_taken_) {
-    now_ = moment;
-  } else {
-    for (const auto& [id, buffer] : buffers_) Take(buffer);
-  }
+  if (!watch_.Passes(op, moment)) return;
+  for (const auto& [id, buffer] : buffers_) Take(buffer);
 }
 
 void LayoutMap::OnBufferSetUp(SessionBuffer& buffer) { buffers_[buffer.id].session = &buffer; }
 
 void LayoutMap::OnBufferReplaced(SessionBuffer& buffer) {
   buffers_.erase(buffer.id);
-  if (!is_taken_) layouts_.erase(buffer.id);
+  if (!watch_.has_passed()) layouts_.erase(buffer.id);
 }
 
 void LayoutMap::OnDrainBegun(BufferId id) {
-  if (!is_taken_) Take(buffers_.at(id));
+  if (!watch_.has_passed()) Take(buffers_.at(id));
 }
 
 /// Keeps where the packet read last came from: that is not always in the buffer any more.
@@ -58,7 +50,7 @@ void LayoutMap::Take(const Buffer& buffer) {
             .engine = session.info->name,
             .policy = session.policy,
             .size = stats.buffer_size,
-            .at = now_,
+            .at = watch_.at(),
             .read_cursor = buffer.last_read.offset,
             .wraps = stats.write_wrap_count};
   uint64_t end = 0;

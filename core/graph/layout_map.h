@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/enum_names.h"
+#include "core/graph/moment_watch.h"
 #include "core/session/session.h"
 
 namespace ringscope {
@@ -48,17 +49,10 @@ struct BufferLayout {
   std::vector<LayoutExtent> extents;  // in order of offsets; they cover the buffer
 };
 
-/// Where a layout is to be taken: after this record, or after the last one within this
-/// time of the first; neither: at the end of the log.
-struct LayoutMoment {
-  std::optional<uint64_t> record;
-  std::optional<uint64_t> offset_ns;
-};
-
 /// Takes the layout of a replay's buffers at a moment.
 class LayoutMap : public ReplayListener {
  public:
-  explicit LayoutMap(LayoutMoment moment) : moment_(moment) {}
+  explicit LayoutMap(LayoutMoment moment) : watch_(moment) {}
 
   bool WantsBufferEvents() const override { return true; }
   void OnRecord(const Op& op, const LogMoment& moment) override;
@@ -68,9 +62,9 @@ class LayoutMap : public ReplayListener {
   void OnDrainBegun(BufferId buffer) override;
 
   /// Whether the moment is after the last record.
-  bool is_past_end() const { return !is_taken_; }
+  bool is_past_end() const { return !watch_.has_passed(); }
   /// The last record that counts.
-  const LogMoment& at() const { return now_; }
+  const LogMoment& at() const { return watch_.at(); }
   /// The layouts, by buffer, once the replay was drained.
   const std::map<BufferId, BufferLayout>& layouts() const { return layouts_; }
 
@@ -87,12 +81,9 @@ class LayoutMap : public ReplayListener {
 
   void Take(const Buffer& buffer);
 
-  const LayoutMoment moment_;
+  MomentWatch watch_;
   std::map<BufferId, Buffer> buffers_;
   std::map<BufferId, BufferLayout> layouts_;
-  LogMoment now_;
-  std::optional<uint64_t> first_time_ns_;
-  bool is_taken_ = false;
 };
 
 }  // namespace ringscope
