@@ -76,7 +76,7 @@ TEST_F(SessionTest, MalformedEntry_CountsAsFarAsItWasRead) {
   entry += "\x0B";  // a group: no service reads it
   std::string request;
   wire::AppendBytes(request, proto::CommitDataRequest::kChunksToPatch, wire::AsBytes(entry));
-  Apply(Request(1).Move(0, Chunk(1, 1, 0).Whole(8, 'h').Flags(kNeedsPatching)).op());
+  Apply(Request(1).Move(0, Chunk(1, 1, 0).Whole(8, 'h').NeedsPatching()).op());
   Apply(Request(1).Raw(request).op());
   EXPECT_EQ(session_.stats().malformed_requests, 0u);
   EXPECT_THAT(log_.lines, ElementsAre("patched"));
@@ -92,7 +92,7 @@ TEST_F(SessionTest, ReservedFields_DependOnTheBuffersRelease) {
   wire::AppendUint(packet, proto::TracePacket::kServiceEvent, 1);
   for (const uint16_t buffer : {uint16_t{0}, uint16_t{1}})
     Apply(Request(1)
-              .Move(buffer, Chunk(1, 1, 0).Raw(static_cast<char>(packet.size()) + packet))
+              .Move(buffer, Chunk(1, 1, 0).Raw(static_cast<char>(packet.size()) + packet).Counting(1))
               .op());
   Read(0);
   EXPECT_EQ(session_.stats().invalid_packets, 0u);
