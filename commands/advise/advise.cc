@@ -108,6 +108,7 @@ Result<AdviceReport> Advise(const AdviseArgs& args, const AdviseInput& input,
   RS_RETURN_IF_ERROR(ReplaySession(input.is_trace ? muted.context() : context, session, choices,
                                    {.ledger = &ledger, .listeners = gatherer.listeners()}));
   gatherer.Finish(ledger.totals());
+  for (const auto& [id, totals] : ledger.totals()) report.cleared += totals[Fate::kCleared].packets;
   AdviceWish wish;
   wish.keep_ns = args.keep_ns;
   wish.memory = args.memory.value_or(kMemoryTimes * report.facts.TotalSize());

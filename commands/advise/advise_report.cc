@@ -125,6 +125,14 @@ void ReportHeading(Report& out, const AdviceReport& report) {
                         HumanDuration(facts.duration_ns), Count(facts.buffers.size(), "buffer"),
                         Count(facts.sequences.size(), "sequence"),
                         facts.has_config ? "" : "; the log has no trace config"));
+  if (report.cleared > 0) {
+    out.Data("cleared_packets", report.cleared);
+    out.Print(Wrap(fmt::format("Lost when a buffer was cleared for a clone, which no buffer size "
+                               "changes (clear_before_clone does): {}.",
+                               Count(report.cleared, "packet")),
+                   size_t{0}) +
+              "\n");
+  }
   if (facts.is_trace) {
     out.Print(Wrap(fmt::format("Based on a trace, which does not contain what was lost before it "
                                "was written{}. The real need can be larger.",

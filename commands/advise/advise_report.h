@@ -14,6 +14,7 @@ struct AdviceReport {
   std::string name;               // of the log
   uint64_t session = 0;           // number in the log, from 1
   std::optional<uint64_t> clone;  // whose holder's view this is; absent: the session's own
+  uint64_t cleared = 0;  // packets that were cleared for a clone: beside what sizes can change
   AdviceFacts facts;
   AdviceFindings findings;
   std::vector<Advice> advice;

@@ -103,6 +103,9 @@ void PrintBuffer(Report& out, const SweepReport& report, const SweepSeries& seri
     heading +=
         fmt::format("; {} that no buffer could keep", Count(first.other_packets(), "packet"));
   out.Print(heading + "\n");
+  if (first.taken.packets > 0)
+    out.Print(fmt::format("with {}, the session itself read {} of them before the clone\n",
+                          HumanSize(first.size), Count(first.taken.packets, "packet")));
   Table table(ColumnsOf(series));
   for (const SweepRow* each : series.rows) {
     const SweepRow& row = *each;

@@ -123,6 +123,7 @@ struct Gathered {
   std::optional<uint64_t> read_at;
   std::optional<uint64_t> oldest_ns;
   PacketCount discarded;
+  PacketCount taken;
   SequenceMap<Sequence> sequences;  // in order of first commit
 };
 
@@ -170,6 +171,9 @@ class Gatherer : public ReplayListener, public LedgerSink {
       Lower(sequence.oldest_ns, *ns);
     }
     return {};
+  }
+  void OnTakenPacket(const SessionPacket& packet) override {
+    Of(packet.buffer).taken += {1, packet.packet->size};
   }
   void OnPacketFate(const PacketAccount& account) override {
     Gathered& buffer = Of(account.buffer);
@@ -234,6 +238,7 @@ Result<std::vector<SweepRow>> ReplayConfiguration(const SweepInput& input,
     const Gathered& gathered = gatherer.Of(buffer.id);
     SweepRow& row = rows.emplace_back(SweepRow{buffer});
     row.discarded = gathered.discarded;
+    row.taken = gathered.taken;
     if (const auto totals = ledger.totals().find(row.id); totals != ledger.totals().end()) {
       row.written = totals->second.written;
       row.overwritten = totals->second[Fate::kOverwritten];

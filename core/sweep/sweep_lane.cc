@@ -155,6 +155,7 @@ void SweepLane::FillRow(const SessionBuffer& session_buffer, const WrittenTally*
   const Buffer& buffer = *buffers_.at(session_buffer.id);
   const Engine& engine = *session_buffer.engine;
   row.read = buffer.read;
+  row.taken = buffer.taken;
   if (buffer.returned_any) row.history_ns = end_ns - std::min(end_ns, buffer.oldest_ns);
   row.used_bytes = buffer.tally.used_bytes();
   if (written == nullptr) return;

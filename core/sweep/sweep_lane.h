@@ -42,6 +42,7 @@ class SweepLane : private ReplayListener {
     ShapeTally tally;
     ShapeEngine* engine = nullptr;  // the session's
     PacketCount read;
+    PacketCount taken;
     uint64_t read_event = 0;  // the last that read this buffer
     uint64_t oldest_ns = 0;   // commit of the oldest packet it returned
     bool returned_any = false;
@@ -54,6 +55,9 @@ class SweepLane : private ReplayListener {
   void OnBufferEmptied(SessionBuffer& buffer) override;
   void OnReadBegun(BufferId id) override;
   Status OnPacket(const SessionPacket& packet) override;
+  void OnTakenPacket(const SessionPacket& packet) override {
+    buffers_.at(packet.buffer)->taken += {1, packet.packet->size};
+  }
 
   template <typename Change>
   void WithEngine(BufferId id, Change change);

@@ -28,9 +28,10 @@ struct SweepRow : BufferOutcome {
   PacketCount written;  // packets that writers wrote to this buffer; bytes: of their payload
   // Why packets are missing. (Their bytes can lack fragments committed after newer chunks of the
   // sequence were lost.) What is left of `written` is what no buffer could have given:
-  // unfinished, aborted, refused by the service, broken.
+  // unfinished, aborted, refused by the service, broken, cleared for a clone or moved into one.
   PacketCount overwritten;
   PacketCount discarded;  // by the buffer: fill policy, or a chunk committed too late
+  PacketCount taken;      // of a clone: read by the session itself before the clone was made
 
   /// From the commit of the oldest packet that the last read returned to the end of the log; 0: it
   /// returned nothing. The last read: all passes at the end, or the last recorded pass.
@@ -55,7 +56,7 @@ struct SweepRow : BufferOutcome {
   uint64_t kept_packets() const { return read.packets + unread.packets; }
   /// Packets that are missing for reasons outside of any buffer.
   uint64_t other_packets() const {
-    const uint64_t known = kept_packets() + lost_packets();
+    const uint64_t known = kept_packets() + lost_packets() + taken.packets;
     return written.packets > known ? written.packets - known : 0;
   }
 };
