@@ -90,13 +90,15 @@ TEST(GapsProof, EachCountIsExplained) {
       return nlohmann::json::parse(RunCommand(StatsCommand(), options).out)["sessions"][0];
     };
     std::map<std::string, uint64_t> counted;
-    for (const auto& row : result_of({"--data-loss"})["data_loss"])
+    const auto losses = result_of({"--data-loss"});
+    for (const auto& row : losses["data_loss"])
       counted[row["name"]] += row["value"].get<uint64_t>();
     for (const auto& [counter, value] : counted) {
       SCOPED_TRACE(counter);
       ++counters;
       uint64_t explained = 0;
-      for (const auto& row : result_of({"--explain", counter})["counts"]) {
+      const auto records = result_of({"--explain", counter});
+      for (const auto& row : records["counts"]) {
         explained += row["count"].get<uint64_t>();
         EXPECT_TRUE(row["sequence"].is_string());
       }
