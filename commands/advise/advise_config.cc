@@ -39,6 +39,25 @@ std::string BufferComment(const AdviceReport& report, const PlannedBuffer& plann
   return text + fmt::format(", for what is written to buffer {} now\n", Raw(origin));
 }
 
+uint64_t InKb(uint64_t size) { return std::max<uint64_t>(size / 1024, 1); }
+
+const char* PolicyName(FillPolicy policy) {
+  return policy == FillPolicy::kDiscard ? "DISCARD" : "RING_BUFFER";
+}
+
+/// Marks a change of the session's own buffer.
+/// @param buffer nullptr: not known
+std::string WasComment(const AdviceBuffer* buffer, const PlannedBuffer& planned) {
+  if (buffer == nullptr) return "";
+  if (planned.made_from) return "# changed: a new buffer\n";
+  std::string was;
+  if (InKb(buffer->size) != InKb(planned.size))
+    was += fmt::format(" size_kb: {}", InKb(buffer->size));
+  if (buffer->policy != planned.policy)
+    was += fmt::format(" fill_policy: {}", PolicyName(buffer->policy));
+  return was.empty() ? "" : fmt::format("# changed: was{}\n", was);
+}
+
 std::string Quoted(const std::string& text) {
   std::string quoted = "\"";
   for (const char c : Printable(text)) {
@@ -65,10 +84,10 @@ std::string ConfigText(const AdviceReport& report) {
     const AdviceBuffer* buffer = report.facts.Find(planned.made_from.value_or(planned.id));
     const bool is_v2 = buffer != nullptr && buffer->engine.starts_with("v2");
     text += BufferComment(report, planned, index++);
-    text += fmt::format("buffers {{ size_kb: {} fill_policy: {}{} }}\n",
-                        std::max<uint64_t>(planned.size / 1024, 1),
-                        planned.policy == FillPolicy::kDiscard ? "DISCARD" : "RING_BUFFER",
-                        is_v2 ? " experimental_mode: TRACE_BUFFER_V2" : "");
+    text += WasComment(buffer, planned);
+    text +=
+        fmt::format("buffers {{ size_kb: {} fill_policy: {}{} }}\n", InKb(planned.size),
+                    PolicyName(planned.policy), is_v2 ? " experimental_mode: TRACE_BUFFER_V2" : "");
   }
   for (const Advice& advice : report.advice) {
     if (!advice.to_do) continue;
@@ -90,6 +109,7 @@ std::string ConfigText(const AdviceReport& report) {
   if (report.facts.config.write_into_file)
     text += fmt::format("write_into_file: true\nfile_write_period_ms: {}\n",
                         report.findings.period_ns / 1'000'000);
+  if (report.facts.has_config) text += "# all other fields: as in the session's trace config\n";
   return text;
 }
 

@@ -228,6 +228,15 @@ std::string PolicyText(const Advice& advice) {
         HumanDuration(numbers.until_ns), Count(numbers.packets, "packet"),
         HumanSize(PagesUp(numbers.bytes)));
   }
+  if (advice.kind == AdviceKind::kDiscardWillSeal) {
+    const auto& numbers = advice.As<DiscardRiskNumbers>();
+    return fmt::format(
+        "Buffer {} is DISCARD, and is read repeatedly. Nothing was discarded yet ({} written, of "
+        "{}); but once a chunk does not fit, it accepts nothing more, however much was read. Trace "
+        "processor counts DISCARD with write_into_file as a loss by itself "
+        "(config_write_into_file_discard). Use RING_BUFFER.",
+        id, HumanSize(numbers.bytes), HumanSize(numbers.size));
+  }
   const auto& numbers = advice.As<DiscardNumbers>();
   const std::string start = fmt::format("DISCARD buffer {} was full {} after the start", id,
                                         HumanDuration(numbers.at_ns));
@@ -248,7 +257,7 @@ std::string FlushText(const Advice& advice) {
     const uint64_t packets = advice.As<UnfinishedNumbers>().packets;
     return fmt::format(
         "{} incomplete, or waiting for a patch or a chunk, when the log ends: a flush before the "
-        "last read would complete them.",
+        "last read completes what their writers still had.",
         packets == 1 ? "1 packet was" : Count(packets, "packet") + " were");
   }
   const auto& numbers = advice.As<LateNumbers>();

@@ -1,11 +1,13 @@
 #ifndef RINGSCOPE_COMMANDS_COMMON_MUTED_CONTEXT_H_
 #define RINGSCOPE_COMMANDS_COMMON_MUTED_CONTEXT_H_
 
+#include "commands/shell/console.h"
 #include "commands/shell/context.h"
 
 namespace ringscope {
 
-/// A context like another one, but silent on standard error.
+/// A context like another one, but silent on standard error: for a further replay of a log whose
+/// warnings were printed already.
 class MutedContext {
  public:
   explicit MutedContext(Context& context)

@@ -1,5 +1,6 @@
 #include "core/gaps/gaps.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -95,11 +96,12 @@ class LostPacketList : public LedgerSink {
 };
 
 /// Replays the session that `sessions` is at.
+/// @param logs where the session can be read again, to try remedies; empty: no need to
 /// @param visit gets its losses, unless packets are listed
 /// @return kNotice if it lost anything that the filter selects
 template <typename Visit>
-Result<ExitCode> ReplayForGaps(const GapsArgs& args, SessionReader& sessions, Context& context,
-                               const Visit& visit) {
+Result<ExitCode> ReplayForGaps(const GapsArgs& args, const std::vector<std::string>& logs,
+                               SessionReader& sessions, Context& context, const Visit& visit) {
   SessionNotes notes;
   GapAnalysis analysis(args.stale_ns);
   LostPacketList accounts(args, notes, sessions.session(), context.console, analysis);
@@ -111,9 +113,16 @@ Result<ExitCode> ReplayForGaps(const GapsArgs& args, SessionReader& sessions, Co
   if (!args.packets) {
     const GapReport report = analysis.Finish(ledger.totals());
     const uint64_t limit = args.limit.value_or(args.format == "text" ? 20 : 0);
-    const ShownGaps selection(report, outcome, notes, args.filter, limit);
+    TriedRemedies remedies = RemediesFor(report);
+    const bool can_read_again = std::find(logs.begin(), logs.end(), "-") == logs.end();
+    if (!logs.empty() && can_read_again) {
+      RS_RETURN_IF_ERROR(TryRemedies(
+          context, {.paths = logs, .only = sessions.session(), .clone = args.clone, .quiet = true},
+          args.choices, remedies));
+    }
+    const ShownGaps selection(report, outcome, notes, args.filter, limit, remedies);
     RS_RETURN_IF_ERROR(visit(selection, ledger.totals()));
-    lost = selection.any_loss;
+    lost = selection.any_loss || selection.any_sign;
   }
   return lost ? ExitCode::kNotice : ExitCode::kClean;
 }
@@ -140,7 +149,7 @@ Result<ExitCode> ReportInFull(const GapsArgs& args, const std::vector<std::strin
     return ReportReaders(out, context, logs, selection.outcome, args.choices, &totals);
   };
   RS_ASSIGN_OR_RETURN(const ExitCode code, ReportSessions(sessions, out, [&] {
-                        return ReplayForGaps(args, sessions, context, visit);
+                        return ReplayForGaps(args, logs, sessions, context, visit);
                       }));
   RS_RETURN_IF_ERROR(out.Finish());
   return code;
@@ -157,7 +166,7 @@ Result<ExitCode> ReportEach(const GapsArgs& args, const std::vector<std::string>
   const auto task = [&](const std::string& log, Context& own, std::vector<GapsSession>& results) {
     SessionReader sessions(own, {{log}, args.session, args.clone}, "replaying");
     return ForEachSession(sessions, [&] {
-      return ReplayForGaps(args, sessions, own, [&](const ShownGaps& selection, const auto&) {
+      return ReplayForGaps(args, {}, sessions, own, [&](const ShownGaps& selection, const auto&) {
         results.push_back(TotalsOf(selection));
         return Status{};
       });

@@ -1,5 +1,6 @@
 #include "commands/gaps/gaps_data.h"
 
+#include "commands/common/counter_words.h"
 #include "commands/gaps/gaps_words.h"
 #include "core/perfetto/data_loss.h"
 
@@ -32,13 +33,87 @@ Json FalseFlagJson(const SequenceGaps& sequence, const FalseFlag& flag) {
   return json;
 }
 
+Json ChunkNameJson(const std::optional<ChunkName>& chunk) {
+  return chunk ? Json(ToString(*chunk)) : Json();
+}
+
+Json MissingJson(const SequenceGaps& sequence, const MissingChunks& missing) {
+  return {{"buffer", Raw(sequence.buffer)},
+          {"sequence", ToString(sequence.sequence)},
+          {"first_chunk", missing.first},
+          {"last_chunk", missing.last},
+          {"packets", nullptr},  // nobody knows
+          {"before", MomentJson(missing.before)},
+          {"after", MomentJson(missing.after)},
+          {"cause", missing.reported ? "log_not_complete" : "never_committed"},
+          {"sign", Name(missing.sign)},
+          {"loss_bits", missing.loss_bits},
+          {"sequence_forgotten", missing.forgotten}};
+}
+
+Json ReportedJson(const ReportedLoss& loss) {
+  return {{"at", MomentJson(loss.at)},
+          {"reason", loss.reason},
+          {"producer", loss.producer ? Json(Raw(*loss.producer)) : Json()},
+          {"sequence", loss.sequence ? Json(ToString(*loss.sequence)) : Json()},
+          {"loss_bits", loss.loss_bits},
+          {"records", loss.records},
+          {"bytes", loss.bytes},
+          {"from_ns", loss.from_ns},
+          {"to_ns", loss.to_ns}};
+}
+
+Json StallJson(const SequenceGaps& sequence) {
+  const OpenStall& stall = *sequence.stall;
+  return {{"buffer", Raw(sequence.buffer)},  {"sequence", ToString(sequence.sequence)},
+          {"packets", stall.count.packets},  {"bytes", stall.count.bytes},
+          {"cause", Name(stall.cause)},      {"waits_for", ChunkNameJson(stall.at)},
+          {"since", MomentJson(stall.since)}};
+}
+
+Json AbortJson(const std::optional<AbortFacts>& abort) {
+  if (!abort) return {};
+  return {{"reason", Name(abort->reason)},
+          {"shared_memory", abort->smb_size},
+          {"packet_bytes", abort->packet_bytes},
+          {"committed_before_bytes", abort->window_bytes},
+          {"quiet_ns", abort->quiet_ns}};
+}
+
+Json OutcomeJson(const std::optional<TriedOutcome>& outcome) {
+  if (!outcome) return {};
+  return {{"lost", outcome->lost}, {"waiting", outcome->waiting}};
+}
+
+Json TriedJson(const TriedRemedies& tried) {
+  Json sizes = Json::array();
+  for (const TriedSize& one : tried.sizes)
+    sizes.push_back(
+        {{"buffer", Raw(one.buffer)}, {"size", one.size}, {"replayed", OutcomeJson(one.outcome)}});
+  return {{"sizes", std::move(sizes)},
+          {"read_period_ns", tried.period_ns},
+          {"replayed_with_period", OutcomeJson(tried.with_period)}};
+}
+
+Json BlamedJson(const Gap& gap) {
+  Json blamed = Json::array();
+  for (const GapBlame& blame : gap.blamed)
+    blamed.push_back({{"cause", Name(blame.cause)},
+                      {"chunk", ChunkNameJson(blame.chunk)},
+                      {"at", MomentJson(blame.at)},
+                      {"packets", blame.count.packets},
+                      {"bytes", blame.count.bytes}});
+  return blamed;
+}
+
 Json RemediesJson(const GapRemedies& remedies) {
   return {{"buffer_size", remedies.buffer_size},
           {"read_period_ns", remedies.read_period_ns},
           {"separate_buffer_for",
            remedies.separate ? Json(ToString(remedies.separate->sequence)) : Json()},
           {"flush", remedies.flush},
-          {"larger_shared_memory", remedies.larger_smb}};
+          {"larger_shared_memory", remedies.larger_smb},
+          {"no_buffer_size_helps", remedies.no_size_helps}};
 }
 
 std::vector<Cell> GapCells(const Gap& gap, const ShownGaps& selection) {
@@ -95,6 +170,8 @@ std::vector<Cell> GapCells(const Gap& gap, const ShownGaps& selection) {
                     gap.remedies.buffer_size,
                     gap.remedies.read_period_ns,
                     gap.next ? FlaggedJson(*gap.next) : Json(),
+                    BlamedJson(gap),
+                    AbortJson(gap.abort),
                     RemediesJson(gap.remedies)});
 }
 
@@ -112,6 +189,7 @@ GapsSession TotalsOf(const ShownGaps& selection) {
   GapsSession totals{.input = selection.outcome.path,
                      .session = selection.outcome.session,
                      .clone = selection.outcome.clone,
+                     .nothing_lost = !selection.any_loss && !selection.any_sign,
                      .buffers = {},
                      .sequences = {},
                      .ftrace = selection.report.ftrace,
@@ -141,7 +219,9 @@ void WriteGaps(Report& out, const ShownGaps& selection, bool summary, bool lines
     for (const Json& object : objects)
       out.Print(JsonLine(type, totals.session, totals.clone, object));
   };
-  out.Data({{"input", totals.input}, {"session", totals.session}});
+  out.Data({{"input", totals.input},
+            {"session", totals.session},
+            {"nothing_lost", totals.nothing_lost}});
   if (totals.clone) out.Data("clone", *totals.clone);
   write("buffers", "buffer", FieldsToJson(totals.buffers));
   write("sequences", "sequence", FieldsToJson(totals.sequences));
@@ -155,6 +235,27 @@ void WriteGaps(Report& out, const ShownGaps& selection, bool summary, bool lines
       flags.push_back(FalseFlagJson(*sequence, *flag));
     write("false_flags", "false_flag", flags);
     out.Data("flags_not_listed", selection.unlisted_flags);
+    Json missing = Json::array(), reported = Json::array(), counted = Json::array(),
+         stalls = Json::array();
+    for (const auto& [sequence, chunks] : selection.missing)
+      missing.push_back(MissingJson(*sequence, *chunks));
+    for (const ReportedLoss* loss : selection.reported) reported.push_back(ReportedJson(*loss));
+    for (const CounterRise* rise : selection.counted) counted.push_back(RiseJson(*rise));
+    for (const SequenceGaps* sequence : selection.sequences)
+      if (sequence->stall) stalls.push_back(StallJson(*sequence));
+    write("missing_chunks", "missing_chunks", missing);
+    write("reported_losses", "reported_loss", reported);
+    write("counted_losses", "counted_loss", counted);
+    write("stalls", "stall", stalls);
+    if (!lines) out.Data("remedies", TriedJson(selection.tried));
+    Json names = Json::array();
+    for (const LostName& name : selection.names)
+      names.push_back({{"thing", Name(name.thing)},
+                       {"id", name.id},
+                       {"name", name.name},
+                       {"buffer", Raw(name.buffer)},
+                       {"chunk", ToString(name.chunk)}});
+    write("lost_names", "lost_name", names);
   }
   write("ftrace", "ftrace", FieldsToJson(totals.ftrace));
   write("stale", "stale", FieldsToJson(totals.stale));
@@ -198,6 +299,8 @@ Table GapTable() {
                 DataColumn("buffer_size", kInCsv),
                 DataColumn("read_period_ns", kInCsv),
                 DataColumn("next", kInJson),
+                DataColumn("blamed", kInJson),
+                DataColumn("abort", kInJson),
                 DataColumn("remedies", kInJson)});
 }
 

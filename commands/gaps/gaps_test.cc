@@ -29,7 +29,11 @@ std::vector<Json> JsonLines(const std::string& text) {
 
 TEST(GapsCommand, Status_SaysWhetherPacketsWereLost) {
   EXPECT_EQ(Gaps({}).code, ExitCode::kNotice);
-  EXPECT_EQ(Gaps({}, "lossless-v2").code, ExitCode::kClean);
+  // No packet of it was lost, but a writer broke a rule: abi_violations is 1.
+  EXPECT_EQ(Gaps({}, "lossless-v2").code, ExitCode::kNotice);
+  EXPECT_EQ(Gaps({"--packets"}, "lossless-v2").code, ExitCode::kClean);
+  const std::string clean = std::string(RS_TESTDATA) + "/inputs/clean.ops.jsonl";
+  EXPECT_EQ(RunCommand(GapsCommand(), {clean}).code, ExitCode::kClean);
 }
 
 TEST(GapsCommand, Status_IsOfWhatTheFilterSelects) {

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "commands/common/session_loop.h"
+#include "commands/gaps/gaps_signs_text.h"
 #include "commands/gaps/gaps_words.h"
 #include "commands/shell/text.h"
 
@@ -87,22 +89,38 @@ void PrintSequences(Report& out, const ShownGaps& selection) {
     out.Print(fmt::format("and {}\n", Count(sequences.size() - kShown, "further sequence")));
 }
 
-/// With what size each buffer would have kept everything.
-void PrintSizes(Report& out, const ShownGaps& selection) {
+/// What a replay with a remedy showed.
+std::string TriedText(const std::optional<TriedOutcome>& outcome) {
+  if (!outcome) return "should keep everything; not verified, as standard input is read only once";
+  if (outcome->lost > 0)
+    return fmt::format("still loses {}, as a replay shows", Count(outcome->lost, "packet"));
+  if (outcome->waiting > 0)
+    return fmt::format("loses nothing, as a replay shows, but {} wait in it to the end",
+                       Count(outcome->waiting, "packet"));
+  return "keeps everything, as a replay shows";
+}
+
+/// What would have kept everything, buffer by buffer, and for all together.
+void PrintRemedies(Report& out, const ShownGaps& selection) {
   std::string text;
-  for (const BufferGaps& buffer : selection.report.buffers) {
+  for (const TriedSize& tried : selection.tried.sizes) {
     const bool is_selected = std::any_of(
         selection.sequences.begin(), selection.sequences.end(), [&](const SequenceGaps* sequence) {
-          return sequence->buffer == buffer.id && sequence->lost().packets > 0;
+          return sequence->buffer == tried.buffer && sequence->lost().packets > 0;
         });
     if (!is_selected) continue;
-    uint64_t size = 0;
-    for (const SequenceGaps& sequence : buffer.sequences)
-      for (const Gap& gap : sequence.gaps)
-        size = std::max(size, gap.remedies.buffer_size.value_or(0));
-    if (size == 0) continue;
-    text += fmt::format("With {1} KiB, buffer {0} would have kept everything (--size {0}={1}k).\n",
-                        Raw(buffer.id), size / 1024);
+    text += Wrap(fmt::format("With {1} KiB, buffer {0} {2} (--size {0}={1}k).", Raw(tried.buffer),
+                             tried.size / 1024, TriedText(tried.outcome)),
+                 0) +
+            "\n";
+  }
+  if (!text.empty() && selection.tried.period_ns) {
+    const uint64_t ms = *selection.tried.period_ns / 1'000'000;
+    text += Wrap(fmt::format("Read every {0} ms, to its end, the session {1} (--reads every={0}ms, "
+                             "file_write_period_ms).",
+                             ms, TriedText(selection.tried.with_period)),
+                 0) +
+            "\n";
   }
   if (!text.empty()) out.Print("\n" + text);
 }
@@ -130,7 +148,8 @@ std::string UnusableText(const Gap& gap) {
       unusable.reset ? "" : "; the state is not reset before the next gap or the end");
 }
 
-void PrintGap(Report& out, const Gap& gap, const SessionNotes& notes) {
+void PrintGap(Report& out, const Gap& gap, const ShownGaps& selection) {
+  const SessionNotes& notes = selection.notes;
   out.Print("\n");
   out.Print(out.Bold(fmt::format("{}, buffer {}, {}", NameText(notes, gap.sequence),
                                  Raw(gap.buffer), ChunksText(gap))));
@@ -139,19 +158,23 @@ void PrintGap(Report& out, const Gap& gap, const SessionNotes& notes) {
   PrintLine(out, "written",
             fmt::format("{}, lost {}", SpanText(notes, gap.written), SpanText(notes, gap.sealed)));
   PrintLine(out, "cause", CausesText(gap));
+  PrintLine(out, "in detail", BlameText(gap, notes));
   PrintLine(out, IsFilled(gap) ? "filled by" : "evicted by", CulpritsText(gap, notes));
   PrintLine(out, "trace shows", SignText(gap));
   PrintLine(out, "unusable", UnusableText(gap));
-  PrintLine(out, "remedy", RemediesText(gap, notes));
+  PrintLine(out, "remedy", RemediesText(gap, selection));
+  const char* title = "look at";
+  for (const std::string& command : ProofTexts(gap))
+    PrintLine(out, std::exchange(title, ""), command);
 }
 
 void PrintGapList(Report& out, const ShownGaps& selection) {
   if (!selection.own_fault.empty()) {
     out.Heading("Lost by a buffer bug");
-    for (const Gap* gap : selection.own_fault) PrintGap(out, *gap, selection.notes);
+    for (const Gap* gap : selection.own_fault) PrintGap(out, *gap, selection);
     if (!selection.gaps.empty()) out.Heading("Other losses");
   }
-  for (const Gap* gap : selection.gaps) PrintGap(out, *gap, selection.notes);
+  for (const Gap* gap : selection.gaps) PrintGap(out, *gap, selection);
   if (selection.hidden > 0) {
     out.Print(fmt::format("\n{} not shown: --limit 0 shows all\n",
                           Count(selection.hidden, "smaller gap")));
@@ -168,9 +191,12 @@ void PrintFalseFlags(Report& out, const ShownGaps& selection) {
   constexpr size_t kNamed = 4;
   std::map<FlagRule, std::vector<std::string>> by_rule;
   for (const auto& [sequence, flag] : selection.false_flags) {
+    // Those are listed with the chunks that are missing.
+    if (flag->rule == FlagRule::kNotInLog || flag->rule == FlagRule::kRecorderGap) continue;
     by_rule[flag->rule].push_back(
         fmt::format("{} #{}", ToString(sequence->sequence), flag->packet.place.chunk));
   }
+  if (by_rule.empty()) return;
   out.Heading("Flagged, but nothing is known to be missing");
   for (auto& [rule, places] : by_rule) {
     const uint64_t count = places.size();
@@ -256,41 +282,45 @@ void PrintStale(Report& out, const ShownGaps& selection, uint64_t stale_ns) {
   out.Print(fmt::format("  Remedy: flush_period_ms: {}\n", stale_ns / 1'000'000));
 }
 
-/// Packets that are neither read nor lost.
-void PrintPending(Report& out, const ShownGaps& selection) {
-  FateCount readable, stalled, incomplete, moved, taken;
-  for (const SequenceGaps* sequence : selection.sequences) {
-    readable += sequence->by_fate[static_cast<size_t>(Fate::kReadable)];
-    stalled += sequence->by_fate[static_cast<size_t>(Fate::kStalled)];
-    incomplete += sequence->by_fate[static_cast<size_t>(Fate::kIncomplete)];
-    moved += sequence->by_fate[static_cast<size_t>(Fate::kMoved)];
-    taken += sequence->by_fate[static_cast<size_t>(Fate::kReadBefore)];
-  }
-  if (readable.packets + stalled.packets + incomplete.packets + moved.packets + taken.packets == 0)
-    return;
-  out.Heading("Not lost, but not read either");
-  const auto print = [&](const FateCount& count, const char* why) {
-    if (count.packets > 0) out.Print(fmt::format("  {}: {}\n", PacketsText(count), why));
-  };
-  print(readable, "still in the buffer; one more read would return them");
-  print(stalled, "waiting in the buffer for a patch or another chunk; a flush would help");
-  print(incomplete, "not completed by their writers; a flush would help");
-  print(moved, "moved into a clone, which took their buffer over");
-  print(taken, "read by the session itself, before the clone was made");
+/// That nothing was lost, as far as the log goes.
+std::string NothingLostText(const ShownGaps& selection) {
+  constexpr size_t kNamed = 3;
+  std::vector<std::string> later;
+  for (const SequenceGaps* sequence : selection.sequences)
+    if (sequence->first_chunk > 0)
+      later.push_back(
+          fmt::format("{} with #{}", ToString(sequence->sequence), sequence->first_chunk));
+  if (later.empty()) return "Nothing was lost.";
+  const size_t count = later.size();
+  later.resize(std::min(count, kNamed));
+  return fmt::format(
+      "Nothing was lost of what is in the log. {} not with chunk #0 ({}{}): what was written "
+      "before "
+      "is not known.",
+      count == 1 ? "1 sequence begins" : Count(count, "sequence") + " begin", Joined(later),
+      count > kNamed ? ", ..." : "");
 }
 
 }  // namespace
 
 void PrintGaps(Report& out, const ShownGaps& selection, bool summary, uint64_t stale_ns) {
+  const uint64_t limit = selection.limit;
   ReportReplayTitle(out, selection.outcome);
   PrintFates(out, selection);
   if (selection.any_loss) {
     PrintSequences(out, selection);
-    PrintSizes(out, selection);
+    PrintRemedies(out, selection);
     if (!summary) PrintGapList(out, selection);
+  } else if (selection.any_sign) {
+    out.Print("\n" + Wrap("No packet of the log was lost, but more may be missing: see below.", 0) +
+              "\n");
   } else {
-    out.Print("\nNothing was lost.\n");
+    out.Print("\n" + Wrap(NothingLostText(selection), 0) + "\n");
   }
+  PrintReported(out, selection, limit);
+  PrintMissing(out, selection, limit);
+  PrintCounted(out, selection);
+  PrintLostNames(out, selection);
   PrintState(out, selection);
   if (!summary) PrintFalseFlags(out, selection);
   PrintProducerFlags(out, selection);

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <vector>
 
+#include "commands/gaps/tried_remedies.h"
 #include "commands/shell/text.h"
 #include "core/perfetto/data_loss.h"
 
@@ -15,6 +17,10 @@ const char* CauseWords(Cause cause) {
   switch (cause) {
     case Cause::kEvicted:
       return "overwritten before they were read";
+    case Cause::kNeverPatched:
+      return "overwritten while waiting for a patch that is not in the log";
+    case Cause::kBehindStall:
+      return "overwritten while waiting behind a packet that lacks a patch";
     case Cause::kSealed:
       return "discarded: the buffer was already full";
     case Cause::kFull:
@@ -22,7 +28,7 @@ const char* CauseWords(Cause cause) {
     case Cause::kTooLarge:
       return "discarded: their chunk is larger than the buffer";
     case Cause::kAlreadyConsumed:
-      return "discarded: their chunk, or a newer one, was read before they were committed";
+      return "discarded: their chunk, or a newer one, left the buffer before they were committed";
     case Cause::kBadRecommit:
       return "discarded: the re-commit of their chunk breaks the rules";
     case Cause::kNoSharedMemory:
@@ -37,6 +43,10 @@ const char* CauseWords(Cause cause) {
       return "aborted by their writer";
     case Cause::kNeverCommitted:
       return "cut: one of their chunks was never committed";
+    case Cause::kNoBeginning:
+      return "cut: the writer's first chunk continues a packet that does not exist";
+    case Cause::kBeforeLog:
+      return "cut: their beginning was committed before the log begins, or never";
     case Cause::kBrokenChain:
       return "cut: the next chunk does not continue them";
     case Cause::kReadGap:
@@ -53,6 +63,8 @@ const char* CauseWords(Cause cause) {
       return "cut: a clone took their buffer over before they were complete";
     case Cause::kClearedForClone:
       return "cleared for a clone: their buffer's config has clear_before_clone";
+    case Cause::kWrongPatch:
+      return "refused by the service's validation: a patch changed them after they were complete";
     default:
       return "lost, the cause is unknown";
   }
@@ -66,6 +78,98 @@ const char* OwnFaultWords(const CauseCount& cause) {
     return "buffer bug: all fragments were in the buffer, complete and patched, but the reader did "
            "not accept the next chunk as their continuation";
   return "buffer bug: all fragments were in the buffer, complete and patched";
+}
+
+std::string ChunkText(const std::optional<ChunkName>& chunk) {
+  return chunk ? fmt::format("#{}", Raw(chunk->chunk)) : std::string("?");
+}
+
+/// Whether packets came after a newer chunk of their sequence had left the buffer.
+bool IsOutOfOrder(const Gap& gap) {
+  return std::any_of(gap.causes.begin(), gap.causes.end(), [](const CauseCount& cause) {
+    return cause.cause == Cause::kAlreadyConsumed;
+  });
+}
+
+std::string BlamePart(const Gap& gap, const GapBlame& blame, const SessionNotes& notes) {
+  const std::string chunk = ChunkText(blame.chunk);
+  const std::string packets = Count(blame.count.packets, "packet");
+  const std::string at = MomentText(notes, blame.at);
+  switch (blame.cause) {
+    case Cause::kNeverPatched:
+      return fmt::format("chunk {} of {} waits for a patch since {}", chunk,
+                         NameText(notes, gap.sequence), at);
+    case Cause::kBehindStall:
+      return fmt::format("{} behind chunk {}, which waits for a patch since {}", packets, chunk,
+                         at);
+    case Cause::kAlreadyConsumed:
+      if (blame.chunk && Raw(blame.chunk->chunk) == static_cast<uint32_t>(gap.first.chunk))
+        return fmt::format("chunk {} had been scraped, and left the buffer at {}", chunk, at);
+      return fmt::format(
+          "committed out of order: the newer chunk {} had left the buffer at {}, "
+          "and the buffer accepts no older one after that",
+          chunk, at);
+    case Cause::kWrongPatch:
+      return fmt::format("{} by the patch in {}", packets, at);
+    default:
+      return fmt::format("{} broken by the patch in {}", packets, at);
+  }
+}
+
+std::string AbortText(const AbortFacts& abort) {
+  const std::string size =
+      abort.smb_size ? HumanSize(*abort.smb_size) : std::string("unknown size");
+  const std::string window =
+      fmt::format("{} in {}", HumanSize(abort.window_bytes), HumanDuration(abort.kWindowNs));
+  switch (abort.reason) {
+    case AbortReason::kLargePacket:
+      return fmt::format(
+          "the packet was too large: {} of it were committed before it was aborted, "
+          "and the shared memory has {}",
+          HumanSize(abort.packet_bytes), size);
+    case AbortReason::kBurst:
+      return fmt::format("a burst: the producer committed {}, and its shared memory has {}", window,
+                         size);
+    case AbortReason::kServiceQuiet:
+      return fmt::format(
+          "nothing was committed for {}, as if the service was blocked; then {}, and "
+          "the shared memory has {}",
+          HumanDuration(abort.quiet_ns), window, size);
+    case AbortReason::kNotShown:
+      break;
+  }
+  return fmt::format(
+      "why the shared memory ({}) was full is not in the log: the producer had "
+      "committed only {}; its other writers can have held the chunks",
+      size, window);
+}
+
+/// The size that a replay showed to be needed, if that is more than the gap alone needs.
+uint64_t SizeFor(const Gap& gap, const TriedRemedies& tried, uint64_t computed) {
+  for (const TriedSize& one : tried.sizes)
+    if (one.buffer == gap.buffer && one.grown) return std::max(one.size, computed);
+  return computed;
+}
+
+bool HasLimitedReads(const Gap& gap, const GapReport& report) {
+  return std::any_of(report.buffers.begin(), report.buffers.end(), [&](const BufferGaps& buffer) {
+    return buffer.id == gap.buffer && buffer.limited_reads > 0;
+  });
+}
+
+std::string SharedMemoryRemedy(const Gap& gap, const SessionNotes& notes) {
+  const std::optional<uint64_t> size = notes.SharedMemoryOf(gap.sequence);
+  const AbortFacts facts = gap.abort.value_or(AbortFacts());
+  if (facts.reason == AbortReason::kLargePacket)
+    return fmt::format(
+        "shared memory that is larger than the packet (more than {}), or smaller "
+        "packets",
+        HumanSize(std::max(facts.packet_bytes, size.value_or(0))));
+  if (facts.reason != AbortReason::kNotShown)
+    return fmt::format("shared memory for the burst: {}",
+                       HumanSize(std::bit_ceil(facts.window_bytes * 4 / 3)));
+  return fmt::format("perhaps more shared memory for the producer{}",
+                     size ? fmt::format(" than {}", HumanSize(*size)) : "");
 }
 
 }  // namespace
@@ -85,9 +189,9 @@ std::string TimeText(const SessionNotes& notes, const std::optional<uint64_t>& t
 }
 
 std::string SpanText(const SessionNotes& notes, const std::optional<uint64_t>& from,
-                     const std::optional<uint64_t>& to) {
+                     const std::optional<uint64_t>& to, const char* between) {
   const std::string first = TimeText(notes, from), last = TimeText(notes, to);
-  return first == last ? first : fmt::format("{} to {}", first, last);
+  return first == last ? first : first + between + last;
 }
 
 std::string SpanText(const SessionNotes& notes, const MomentSpan& span) {
@@ -146,7 +250,7 @@ std::string CulpritsText(const Gap& gap, const SessionNotes& notes) {
 
 bool IsFilled(const Gap& gap) {
   return std::none_of(gap.causes.begin(), gap.causes.end(),
-                      [](const CauseCount& cause) { return cause.cause == Cause::kEvicted; });
+                      [](const CauseCount& cause) { return cause.fate == Fate::kOverwritten; });
 }
 
 std::string SignText(const Gap& gap) {
@@ -166,7 +270,7 @@ std::string SignText(const Gap& gap) {
       return "nothing: V1 flags the first packet of every sequence, whether packets were lost or "
              "not";
     case GapSign::kNotFlagged:
-      return "nothing: the next packet is not flagged";
+      return gap.forgotten ? ForgottenText() : "nothing: the next packet is not flagged";
     case GapSign::kFlagInvalid:
       return fmt::format("nothing: the service refused the packet that is flagged {}",
                          LossBitsToString(gap.lost_bits));
@@ -176,25 +280,65 @@ std::string SignText(const Gap& gap) {
   return "";
 }
 
-std::string RemediesText(const Gap& gap, const SessionNotes& notes) {
-  // What file_write_period_ms can be at least.
-  constexpr uint64_t kShortestPeriod = 100'000'000;
+std::string RemediesText(const Gap& gap, const ShownGaps& selection) {
+  const SessionNotes& notes = selection.notes;
   const GapRemedies& remedies = gap.remedies;
   std::vector<std::string> parts;
+  if (remedies.no_size_helps)
+    return "none by size or reads: a larger buffer also keeps the chunk that lacks its patch, and "
+           "the sequence waits there; find out why its writer never sent the patch";
   if (remedies.buffer_size)
-    parts.push_back(fmt::format("a buffer of {} KiB", *remedies.buffer_size / 1024));
-  if (remedies.read_period_ns && *remedies.read_period_ns >= kShortestPeriod)
-    parts.push_back(fmt::format("reading it every {} ms", *remedies.read_period_ns / 1'000'000));
+    parts.push_back(fmt::format("a buffer of {} KiB",
+                                SizeFor(gap, selection.tried, *remedies.buffer_size) / 1024));
+  if (remedies.read_period_ns && *remedies.read_period_ns >= kShortestReadPeriodNs)
+    parts.push_back(fmt::format("reading it {}every {} ms",
+                                HasLimitedReads(gap, selection.report) ? "to its end " : "",
+                                *remedies.read_period_ns / 1'000'000));
   if (remedies.separate)
     parts.push_back(
         fmt::format("a separate buffer for {}", NameText(notes, remedies.separate->sequence)));
   if (remedies.flush) parts.emplace_back("a flush before the read");
-  if (remedies.larger_smb) {
-    const std::optional<uint64_t> size = notes.SharedMemoryOf(gap.sequence);
-    parts.push_back(fmt::format("more shared memory for the producer{}",
-                                size ? fmt::format(" than {}", HumanSize(*size)) : ""));
-  }
+  if (remedies.larger_smb) parts.push_back(SharedMemoryRemedy(gap, notes));
+  if (parts.empty() && IsOutOfOrder(gap))
+    return "no buffer size, read period or flush helps: the producer has to commit the chunks of a "
+           "writer in the order of their ids";
   return Joined(parts, ", or ");
+}
+
+std::string BlameText(const Gap& gap, const SessionNotes& notes) {
+  std::vector<std::string> parts;
+  for (const GapBlame& blame : gap.blamed) {
+    if (parts.size() == 3) {
+      parts.push_back("...");
+      break;
+    }
+    parts.push_back(BlamePart(gap, blame, notes));
+  }
+  if (gap.abort) parts.push_back(AbortText(*gap.abort));
+  return Joined(parts, "; ");
+}
+
+std::string ForgottenText() {
+  return fmt::format(
+      "nothing: the next packet is not flagged, because the buffer had forgotten the sequence: it "
+      "remembers the last chunk of only {} sequences that have no chunk in it",
+      WithCommas(kForgets));
+}
+
+std::string MomentText(const SessionNotes& notes, const LogMoment& moment) {
+  if (!moment.record) return "before the first record";
+  if (!moment.time_ns) return fmt::format("record {}", *moment.record);
+  return fmt::format("record {} ({})", *moment.record, TimeText(notes, moment.time_ns));
+}
+
+std::vector<std::string> ProofTexts(const Gap& gap) {
+  std::vector<std::string> texts = {fmt::format("ringscope graph --around {}#{}",
+                                                ToString(gap.sequence),
+                                                static_cast<uint32_t>(gap.first.chunk))};
+  if (gap.written.first.record && gap.sealed.last.record)
+    texts.push_back(fmt::format("ringscope dump --records {}..{}", *gap.written.first.record,
+                                std::max(*gap.written.first.record, *gap.sealed.last.record)));
+  return texts;
 }
 
 std::string RuleText(FlagRule rule) {
@@ -211,6 +355,8 @@ std::string RuleText(FlagRule rule) {
       return "the missing chunks in between had no packets";
     case FlagRule::kNotInLog:
       return "chunks in between are not in the log: whether they had packets is unknown";
+    case FlagRule::kRecorderGap:
+      return "the log itself reports that it is not complete there";
     case FlagRule::kAbortAhead:
       return "V2 flags the next packet that it returns after a writer aborts one; this packet was "
              "written before the aborted one";

@@ -3,7 +3,9 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "commands/gaps/shown_gaps.h"
 #include "core/gaps/gap_report.h"
 #include "core/session/session_notes.h"
 
@@ -17,9 +19,12 @@ std::string NameText(const SessionNotes& notes, SequenceKey sequence);
 std::string TimeText(const SessionNotes& notes, const std::optional<uint64_t>& time_ns);
 /// "0.707 s to 1.543 s", or one time.
 std::string SpanText(const SessionNotes& notes, const std::optional<uint64_t>& from,
-                     const std::optional<uint64_t>& to);
+                     const std::optional<uint64_t>& to, const char* between = " to ");
 /// The same; where times are not known: "record 3 to record 5".
 std::string SpanText(const SessionNotes& notes, const MomentSpan& span);
+
+/// "record 12 (1.837 s)"
+std::string MomentText(const SessionNotes& notes, const LogMoment& moment);
 
 /// Each of these is a sentence, or a part of one, in plain words.
 
@@ -33,10 +38,16 @@ std::string ContentsText(const Gap& gap);
 std::string CulpritsText(const Gap& gap, const SessionNotes& notes);
 /// Whether the culprits filled the buffer, rather than evicted the packets.
 bool IsFilled(const Gap& gap);
+/// Which chunk, patch or read is to blame for the loss, and since when; empty: none.
+std::string BlameText(const Gap& gap, const SessionNotes& notes);
+/// Why V2 does not flag a gap of a sequence that had no chunk in the buffer for long.
+std::string ForgottenText();
 /// What the trace shows of the gap.
 std::string SignText(const Gap& gap);
 /// What would have saved the packets; empty: nothing that is known.
-std::string RemediesText(const Gap& gap, const SessionNotes& notes);
+std::string RemediesText(const Gap& gap, const ShownGaps& selection);
+/// The commands that show the chunks and records of the gap.
+std::vector<std::string> ProofTexts(const Gap& gap);
 /// The rule by which a packet is flagged.
 std::string RuleText(FlagRule rule);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "commands/common/replay_run.h"
+#include "commands/gaps/tried_remedies.h"
 #include "core/gaps/gap_selection.h"
 #include "core/session/session_notes.h"
 
@@ -12,11 +13,15 @@ namespace ringscope {
 /// What the user wants to see of a session's gaps, and all that showing it takes.
 struct ShownGaps : GapSelection {
   ShownGaps(const GapReport& all, const ReplayOutcome& replayed, const SessionNotes& session,
-            const GapFilter& filter, uint64_t limit)
-      : GapSelection(all, session.start_ns(), filter, limit), outcome(replayed), notes(session) {}
+            const GapFilter& filter, uint64_t at_most, const TriedRemedies& remedies)
+      : GapSelection(all, session.start_ns(), filter, at_most),
+        outcome(replayed),
+        notes(session),
+        tried(remedies) {}
 
   const ReplayOutcome& outcome;
   const SessionNotes& notes;
+  const TriedRemedies& tried;
 
   const BufferOutcome* BufferOf(BufferId id) const {
     const auto found = std::find_if(outcome.buffers.begin(), outcome.buffers.end(),

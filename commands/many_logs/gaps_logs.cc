@@ -11,11 +11,13 @@ namespace {
 struct GapsSum {
   LedgerTotals totals;
   uint64_t sessions = 0;
+  bool nothing_lost = true;
   std::string worst_sequence;
   uint64_t worst_packets = 0;
 
   void Add(const GapsSession& session) {
     ++sessions;
+    nothing_lost &= session.nothing_lost;
     for (const GapsBuffer& buffer : session.buffers) {
       totals.written += buffer.totals.written;
       totals.own_fault += buffer.totals.own_fault;
@@ -62,26 +64,31 @@ Result<ExitCode> ReportLogs(Console& console, const std::string& format, const G
                {"buffer bug", Align::kRight},
                {"most lost by", Align::kLeft}});
   GapsSum all;
-  uint64_t with_loss = 0;
+  uint64_t with_loss = 0, not_proven = 0;
   for (size_t i = 0; i < logs.size(); ++i) {
     GapsSum sum;
     for (const GapsSession& session : logs[i].sessions) {
       sum.Add(session);
       all.Add(session);
     }
-    with_loss += sum.totals.lost().packets > 0 ? 1 : 0;
+    const bool lost = sum.totals.lost().packets > 0;
+    with_loss += lost ? 1 : 0;
+    not_proven += !lost && !sum.nothing_lost ? 1 : 0;
     table.AddRow(logs[i].status.error ? std::vector<Cell>{names.names[i], "failed"}
                                       : Cells(names.names[i], sum));
   }
   all.worst_sequence.clear();
   table.AddRow(Cells("all", all));
   report.Print(table);
-  report.Print(fmt::format("\n{}, {} with loss, {} failed\n{}", names.Title(), with_loss,
-                           CountFailed(statuses), FailuresText(statuses)));
+  report.Print(fmt::format(
+      "\n{}, {} with loss, {}{} failed\n{}", names.Title(), with_loss,
+      not_proven == 0 ? "" : fmt::format("{} that may lack data, ", not_proven),
+      CountFailed(statuses), FailuresText(statuses)));
   if (!report.is_json()) return WorstOf(statuses);
   report.Data("logs", FieldsToJson(logs));
   FieldWriter totals;
   totals("logs", logs.size(), "failed", CountFailed(statuses), "logs_with_loss", with_loss,
+         "logs_that_may_lack_data", not_proven,
          "sessions", all.sessions, "written", all.totals.written, "lost", all.totals.lost(),
          "own_fault", all.totals.own_fault);
   ListFates(totals, all.totals.by_fate);

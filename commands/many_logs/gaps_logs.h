@@ -32,6 +32,7 @@ struct GapsSession {
   std::string input;
   uint64_t session = 0;
   std::optional<uint64_t> clone;  // whose holder's view this is; absent: the session's own
+  bool nothing_lost = true;       // and the log proves it
   std::vector<GapsBuffer> buffers;
   std::vector<GapsSequence> sequences;
   std::vector<FtraceCpuLosses> ftrace;
@@ -66,7 +67,8 @@ void ListFields(Io& io, GapsSequence& sequence) {
   io.Derived("written", sequence.written(), "lost", sequence.lost());
   io("own_fault", sequence.own_fault, "gaps", sequence.gaps, "unusable", sequence.unusable,
      "unusable_times", sequence.unusable_spans, "producer_flags", sequence.producer_flags,
-     "producer_flags_hidden", sequence.hidden_flags, "producer_bits", sequence.producer_bits);
+     "producer_flags_hidden", sequence.hidden_flags, "producer_bits", sequence.producer_bits,
+     "missing_chunks", sequence.missing_chunks, "first_chunk", sequence.first_chunk);
   ListFates(io, sequence.by_fate);
 }
 
@@ -87,8 +89,8 @@ template <typename Io>
 void ListFields(Io& io, GapsSession& session) {
   io("input", session.input, "session", session.session);
   io.UnlessEmpty("clone", session.clone);
-  io("buffers", session.buffers, "sequences", session.sequences, "ftrace", session.ftrace, "stale",
-     session.stale);
+  io("nothing_lost", session.nothing_lost, "buffers", session.buffers, "sequences",
+     session.sequences, "ftrace", session.ftrace, "stale", session.stale);
 }
 
 using GapsLogs = std::vector<LogResult<GapsSession>>;

@@ -1,22 +1,52 @@
+#include <fmt/format.h>
+
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "commands/common/counter_words.h"
 #include "commands/common/readers.h"
 #include "commands/common/replay_run.h"
 #include "commands/common/session_loop.h"
 #include "commands/replay/stats_report.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/options.h"
+#include "commands/shell/text.h"
+#include "core/gaps/counter_trace.h"
+#include "core/perfetto/data_loss.h"
 #include "core/session/trace_processor_stats.h"
 
 namespace ringscope {
 namespace {
 
+/// A counter whose counts are listed: of sequence_packet_loss perhaps only those with a loss bit.
+struct ExplainedCounter {
+  LossCounter counter{};
+  uint32_t bit = 0;
+  std::string name;
+};
+
+Result<ExplainedCounter> ParseExplained(std::string_view text) {
+  std::string_view name = text;
+  for (const std::string_view prefix : {"traced_", "buf_"})
+    if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
+  if (const auto counter = FromName<LossCounter>(name))
+    return ExplainedCounter{*counter, 0, std::string(name)};
+  constexpr std::string_view kBit = "data_loss_";
+  for (const LossBitName& entry : kLossBitNames)
+    if (name.starts_with(kBit) && name.substr(kBit.size()) == entry.name)
+      return ExplainedCounter{LossCounter::kLossFlags, entry.bit, std::string(name)};
+  std::string names;
+  for (const char* one : kEnumNames<LossCounter>) names += fmt::format("{}, ", one);
+  return Fail(ErrorCode::kUsage, fmt::format("'{}' is no counter of lost data", text), {},
+              fmt::format("use one of {}or data_loss_ and the name of a loss bit", names));
+}
+
 struct StatsArgs {
   std::vector<std::string> logs;
   ReplayChoices choices;
-  bool data_loss = false;  // only what is a loss, by trace processor's definitions
+  bool data_loss = false;                   // only what is a loss, by trace processor's definitions
+  std::optional<ExplainedCounter> explain;  // only what made this one count
   std::string format = "text";
   std::optional<uint64_t> session;
   std::optional<uint64_t> clone;
@@ -30,6 +60,10 @@ void SetUp(CLI::App& app, StatsArgs& args) {
   InGroup(app, kOutputGroup);
   AddFlag(app, "--data-loss", args.data_loss,
           "Print only counters that are not zero and that trace processor counts as a data loss");
+  AddParsed(app, "--explain", args.explain, ParseExplained, "COUNTER",
+            "List what made a data-loss counter count: record, chunk and reason. COUNTER is a name "
+            "that --data-loss prints, with or without 'traced_buf_'");
+  Exclude(app, "--explain", {"--data-loss"});
   AddFormat(app, args.format, {"text", "json", "csv"});
 }
 
@@ -55,12 +89,72 @@ Table RowsOf(const ReplayOutcome& outcome, bool data_loss) {
   return table;
 }
 
+Table RiseTable() {
+  return Table({DataColumn("session", kInCsv),
+                {"record", Align::kRight, "record"},
+                {"time", Align::kRight, "time_ns"},
+                {"buffer", Align::kRight, "buffer"},
+                {"chunk", Align::kLeft},
+                DataColumn("sequence"),
+                DataColumn("chunk"),
+                {"count", Align::kRight, "count"},
+                DataColumn("reason"),
+                {"why", Align::kLeft, "text"}});
+}
+
+/// What made one counter count.
+Table RowsOf(const CounterTrace& trace, const ExplainedCounter& explained,
+             const ReplayOutcome& outcome) {
+  Table table = RiseTable();
+  for (const CounterRise& rise : trace.rises()) {
+    if (rise.counter != explained.counter) continue;
+    if (explained.bit != 0 && (rise.loss_bits & explained.bit) == 0) continue;
+    const uint64_t start = outcome.first_time_ns.value_or(0);
+    const std::string time =
+        rise.at.time_ns ? HumanDuration(*rise.at.time_ns - std::min(start, *rise.at.time_ns)) : "-";
+    table.AddRow({DataCell(outcome.session),
+                  {rise.at.record ? std::to_string(*rise.at.record) : "-", rise.at.record},
+                  {time, rise.at.time_ns},
+                  {rise.buffer ? std::to_string(Raw(*rise.buffer)) : "-",
+                   rise.buffer ? Json(Raw(*rise.buffer)) : Json()},
+                  WhoText(rise),
+                  DataCell(rise.sequence ? Json(ToString(*rise.sequence)) : Json()),
+                  DataCell(rise.chunk ? Json(Raw(*rise.chunk)) : Json()),
+                  CountCell(rise.amount),
+                  DataCell(Name(rise.reason)),
+                  NameCell(ReasonText(rise))});
+  }
+  return table;
+}
+
+/// Replays the session that `sessions` is at, and lists what made a counter count.
+Result<ExitCode> Explain(const StatsArgs& args, SessionReader& sessions, Context& context,
+                         Report& report) {
+  CounterTrace trace(SIZE_MAX);
+  RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome,
+                      ReplaySession(context, sessions, args.choices, {.listeners = {&trace}}));
+  trace.Finish();
+  const Table rows = RowsOf(trace, *args.explain, outcome);
+  if (args.format == "csv") {
+    report.Print(rows.CsvRows());
+  } else {
+    ReportReplayTitle(report, outcome);
+    report.Data(
+        {{"input", outcome.path}, {"session", outcome.session}, {"counter", args.explain->name}});
+    report.Data("counts", rows.ToJson());
+    report.Section(args.explain->name, rows);
+    if (rows.empty()) report.Print(fmt::format("{} is 0.\n", args.explain->name));
+  }
+  return rows.empty() ? ExitCode::kClean : ExitCode::kNotice;
+}
+
 Result<ExitCode> RunStats(const StatsArgs& args, Context& context) {
   SessionReader sessions(context, {args.logs, args.session, args.clone}, "replaying");
   Report report(context.console, args.format, "stats");
   const bool is_csv = args.format == "csv";
-  if (is_csv) report.Print(LossTable().CsvTitles());
+  if (is_csv) report.Print((args.explain ? RiseTable() : LossTable()).CsvTitles());
   const auto task = [&]() -> Result<ExitCode> {
+    if (args.explain) return Explain(args, sessions, context, report);
     RS_ASSIGN_OR_RETURN(
         const ReplayOutcome outcome,
         ReplaySession(context, sessions, args.choices, {.histograms = !args.data_loss}));
@@ -97,13 +191,18 @@ Command StatsCommand() {
       "Replays like 'ringscope replay' and prints the counters of the buffers, the service and the "
       "writers. With --data-loss: only those that trace processor's stats table counts as a data "
       "loss, with its names and what each means; buffers are then numbered by their position in "
-      "the trace config, from 0.",
+      "the trace config, from 0. With --explain: the record, the chunk and the reason of each "
+      "count "
+      "of one of these.",
       {{"ringscope stats session.tblog", "All counters, buffers side by side"},
        {"ringscope stats --data-loss session.tblog", "Did this session lose anything, and why?"},
+       {"ringscope stats --explain abi_violations session.tblog",
+        "Which records made this counter count?"},
        {"ringscope stats --data-loss --size 64MiB session.tblog",
         "Would a larger buffer have helped?"}},
       Bind(SetUp, RunStats),
-      {.notice = "Done, and --data-loss found a loss; or the input was damaged and what could be "
+      {.notice = "Done, and --data-loss or --explain found a loss; or the input was damaged and "
+                 "what could be "
                  "read was used."}};
 }
 

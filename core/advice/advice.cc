@@ -232,6 +232,10 @@ class Advisor {
     if (now == nullptr) return;
     if (buffer.policy == FillPolicy::kDiscard) {
       const uint64_t lost = now->discarded.packets;
+      if (lost == 0 && findings_.reads.periodic)
+        Add(AdviceTopic::kPolicy, AdviceKind::kDiscardWillSeal, true,
+            DiscardRiskNumbers{.size = buffer.size, .bytes = buffer.rate.bytes()})
+            .buffer = buffer.id;
       if (!buffer.first_refused_ns || lost == 0) return;
       Add(AdviceTopic::kPolicy,
           findings_.reads.periodic ? AdviceKind::kDiscardStreamed : AdviceKind::kDiscardFull, true,

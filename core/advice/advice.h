@@ -57,6 +57,7 @@ enum class AdviceKind : uint8_t {
   kDiscardStreamed,  // discards, and is read periodically: DiscardNumbers
   kDiscardFull,      // was full before the end: DiscardNumbers
   kRingForStart,     // lost what was written at the start alone: RingNumbers
+  kDiscardWillSeal,  // discards, is read periodically, and was not full yet: DiscardRiskNumbers
 };
 template <>
 inline constexpr std::array kEnumNames<AdviceKind> = {
@@ -64,7 +65,8 @@ inline constexpr std::array kEnumNames<AdviceKind> = {
     "size_unknown",       "crowded_out",      "split_helps",     "period_does",
     "period_tight",       "period_too_long",  "period_would_do", "period_never",
     "committed_late",     "flush_at_end",     "clear_state",     "shared_memory_too_small",
-    "shared_memory_does", "discard_streamed", "discard_full",    "ring_for_start"};
+    "shared_memory_does", "discard_streamed", "discard_full",    "ring_for_start",
+    "discard_will_seal"};
 
 /// One recommendation, or that nothing needs to change.
 struct Advice {

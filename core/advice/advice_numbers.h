@@ -135,6 +135,14 @@ struct DiscardNumbers {
   static constexpr const char* kNames[] = {"at_ns", "duration_ns", "lost", "written"};
 };
 
+/// Of a buffer that discards, and was never full.
+struct DiscardRiskNumbers {
+  uint64_t size = 0;   // bytes
+  uint64_t bytes = 0;  // of space that was written in the session
+
+  static constexpr const char* kNames[] = {"size", "bytes"};
+};
+
 /// Of what only the session's start has.
 struct RingNumbers {
   uint64_t sequences = 0;
@@ -148,7 +156,7 @@ struct RingNumbers {
 using AdviceNumbers =
     std::variant<SizeNumbers, CrowdingNumbers, SplitNumbers, PeriodNumbers, ShorterPeriodNumbers,
                  NewPeriodNumbers, LateNumbers, UnfinishedNumbers, StateNumbers,
-                 SharedMemoryNumbers, DiscardNumbers, RingNumbers>;
+                 SharedMemoryNumbers, DiscardNumbers, DiscardRiskNumbers, RingNumbers>;
 
 /// All numbers with their names, in order.
 std::vector<std::pair<const char*, uint64_t>> ListNumbers(const AdviceNumbers& numbers);

@@ -253,6 +253,15 @@ TEST(Advice, DiscardWithStreamingIsATrap) {
             700u);
 }
 
+TEST(Advice, DiscardWithStreamingIsWarnedOfBeforeAnyLoss) {
+  Situation situation;
+  situation.buffer().policy = FillPolicy::kDiscard;
+  situation.Streamed();
+  const Advice advice = situation.Only(AdviceKind::kDiscardWillSeal);
+  EXPECT_TRUE(advice.to_do);
+  EXPECT_EQ(advice.As<DiscardRiskNumbers>().size, 256 * kKiB);
+}
+
 TEST(Advice, WhatIsOnlyWrittenAtTheStartIsGoneFromARing) {
   Situation situation;
   situation.Sequence(1, 900 * kKiB, 10);

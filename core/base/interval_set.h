@@ -50,6 +50,12 @@ class IntervalSet {
     return at != runs_.begin() && std::prev(at)->last >= last;
   }
   size_t runs() const { return runs_.size(); }
+  /// Calls `visit(first, last)` for each run of numbers between two of the set that are not in it,
+  /// ascending.
+  template <typename Visit>
+  void VisitHoles(Visit visit) const {
+    for (size_t i = 1; i < runs_.size(); ++i) visit(runs_[i - 1].last + 1, runs_[i].first - 1);
+  }
 
  private:
   struct Run {

@@ -3,6 +3,7 @@
 #include "core/gaps/buffer_gaps.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ringscope::gaps {
 namespace {
@@ -13,6 +14,28 @@ ChunkName NameOf(SequenceKey sequence, uint64_t chunk) {
 
 GapPlace PlaceOf(const PacketAccount& account) {
   return {account.first_chunk, account.fragment, account.first_offset};
+}
+
+/// Adds a packet to what waits when the log ends.
+void AddStalled(SequenceGaps& sequence, const PacketAccount& account) {
+  OpenStall& stall = sequence.stall ? *sequence.stall : sequence.stall.emplace();
+  stall.count += {1, account.size};
+  if (stall.at || !account.waits_for) return;
+  stall.cause = account.cause;
+  stall.at = account.waits_for;
+  stall.since = account.decided;
+}
+
+void AddBlame(Gap& gap, const PacketAccount& account) {
+  const std::optional<ChunkName> chunk = account.waits_for ? account.waits_for : account.culprit;
+  for (GapBlame& blame : gap.blamed) {
+    if (blame.cause != account.cause || blame.chunk != chunk || blame.at != account.blamed)
+      continue;
+    blame.count += {1, account.size};
+    return;
+  }
+  if (gap.blamed.size() < Gap::kMaxBlamed)
+    gap.blamed.push_back({account.cause, chunk, account.blamed, {1, account.size}});
 }
 
 bool IsFull(Cause cause) { return cause == Cause::kSealed || cause == Cause::kFull; }
@@ -26,15 +49,22 @@ void GapBuffer::OnEvent(const BufferEvent& event) {
       history_.AddCommit(*event.at.record, event.chunk, event.outer_size);
       written_by_[event.chunk.sequence] += event.outer_size;
       Sequence& sequence = sequences_[event.chunk.sequence];
+      ++sequence.held;
       if (sequence.recommits) {
         sequence.taken_again = event.chunk.chunk;
         sequence.readmitted = event.payload_avail < event.payload_size;
       }
       break;
     }
-    case Kind::kErased:
+    case Kind::kErased: {
       history_.AddErase();
+      Sequence& sequence = sequences_[event.chunk.sequence];
+      if (sequence.held > 0 && --sequence.held == 0) {
+        sequence.emptied = ++emptied_;
+        sequence.emptied_by_loss = event.erasure != Erasure::kConsumed;
+      }
       break;
+    }
     case Kind::kDiscarded:
       if (event.discard == DiscardReason::kSealed || event.discard == DiscardReason::kFull)
         history_.AddDiscard(*event.at.record, event.chunk, info_.SpaceOf(*under_way_, written_));
@@ -44,15 +74,47 @@ void GapBuffer::OnEvent(const BufferEvent& event) {
   }
 }
 
-void GapBuffer::OnChunk(const ChunkCommit& commit) {
+void GapBuffer::OnChunk(const ChunkCommit& commit, const std::optional<AbortFacts>& abort) {
   under_way_ = &commit;
   Sequence& sequence = sequences_[commit.sequence];
-  const uint64_t id = sequence.ids.Add(commit.chunk);
+  if (abort) sequence.abort = abort;
+  const uint64_t id = sequence.ids.Of(commit.chunk);
+  NoteIds(sequence, id);
+  sequence.ids.AddNumber(id);
   sequence.recommits = sequence.committed.Contains(id);
   sequence.committed.Insert(id);
 }
 
-void GapBuffer::OnReadBegun() {
+void GapBuffer::NoteIds(Sequence& sequence, uint64_t chunk) {
+  constexpr size_t kMaxJumps = 4096;
+  const bool is_first = !sequence.first_chunk.has_value();
+  const bool is_newest = is_first || chunk > sequence.ids.newest();
+  const bool jumps = !is_first && chunk > sequence.ids.newest() + 1;
+  if (jumps && sequence.jumps.size() < kMaxJumps)
+    sequence.jumps.push_back({.next = chunk, .before = sequence.newest_at, .at = now_});
+  if (is_newest) sequence.newest_at = now_;
+  sequence.first_chunk = std::min(sequence.first_chunk.value_or(chunk), chunk);
+  if (!(jumps || sequence.emptied_by_loss) || !IsForgotten(sequence)) return;
+  if (sequence.forgotten_at.size() < kMaxJumps) sequence.forgotten_at.push_back(chunk);
+}
+
+/// Whether so many other sequences had no chunk left since this one that the buffer forgot it.
+bool GapBuffer::IsForgotten(const Sequence& sequence) const {
+  if (info_.flags_first_of_sequence || sequence.held > 0 || sequence.emptied == 0) return false;
+  if (emptied_ - sequence.emptied < kForgets) return false;
+  size_t later = 0;
+  for (size_t i = sequences_.size(); i-- > 0 && later < kForgets;) {
+    const Sequence& other = sequences_.At(i).value;
+    later += other.held == 0 && other.emptied > sequence.emptied ? 1 : 0;
+  }
+  return later == kForgets;
+}
+
+void GapBuffer::OnReadDone() {
+  if (std::exchange(limited_, false)) {
+    ++limited_reads_;
+    return;
+  }
   history_.AddRead(now_.record.value_or(0));
   for (const uint32_t index : waiting_) {
     OpenGap& open = gaps_[index];
@@ -74,8 +136,11 @@ void GapBuffer::OnPacketFate(const PacketAccount& account) {
     sequence.any_read = true;
   } else if (!IsLoss(account.fate)) {
     sequence.track.AddKept(account, GapTrack::Kind::kPending, GapTrack::kNoDetail);
+    if (account.fate == Fate::kStalled) AddStalled(sequence.report, account);
   } else if (const uint32_t gap = GapOf(sequence, account); gap != GapTrack::kNoDetail) {
     Fill(gap, account);
+    if (account.cause == Cause::kAborted && !gaps_[gap].gap.abort)
+      gaps_[gap].gap.abort = sequence.abort;
   }
 }
 
@@ -137,7 +202,8 @@ void GapBuffer::Fill(uint32_t index, const PacketAccount& account) {
   if (account.facts.has_interned_data || account.facts.clears_state) ++gap.state_packets;
 
   const ChunkName last = NameOf(account.sequence, account.last_chunk);
-  if (account.cause == Cause::kEvicted) {
+  if (account.blamed.record || account.waits_for) AddBlame(gap, account);
+  if (account.fate == Fate::kOverwritten) {
     FillEvicted(index, account);
   } else if (IsFull(account.cause)) {
     open.filled = open.counts_needed = true;
@@ -150,9 +216,10 @@ void GapBuffer::Fill(uint32_t index, const PacketAccount& account) {
 void GapBuffer::FillEvicted(uint32_t index, const PacketAccount& account) {
   OpenGap& open = gaps_[index];
   const ChunkName name = NameOf(account.sequence, account.first_chunk);
+  const bool in_vain = account.cause != Cause::kEvicted;  // it waited for a patch
   if (account.written.time_ns && account.decided.time_ns) {
     const uint64_t written = *account.written.time_ns, lost = *account.decided.time_ns;
-    if (lost > written)
+    if (lost > written && !in_vain)
       open.residence_ns = std::min(open.residence_ns.value_or(UINT64_MAX), lost - written);
     else
       open.read_in_vain = true;
@@ -179,6 +246,7 @@ void GapBuffer::FillEvicted(uint32_t index, const PacketAccount& account) {
     }
   }
 
+  if (in_vain) return;
   open.counts_needed = true;
   const uint64_t whole = std::max(account.decided.record, account.written.record).value_or(0);
   if (const std::optional<uint64_t> bytes = history_.BytesAtReadFrom(whole)) {

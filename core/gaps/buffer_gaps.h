@@ -43,14 +43,18 @@ class GapBuffer {
     size_t flags = 0;
   };
 
-  /// @param now the record under way; must outlive this, like `unused`
-  GapBuffer(BufferId id, const LogMoment& now, Unused& unused)
-      : id_(id), now_(now), unused_(unused) {}
+  /// @param now the record under way; must outlive this, like `unused` and `reported`
+  GapBuffer(BufferId id, const LogMoment& now, Unused& unused, const ReportedLosses& reported)
+      : id_(id), now_(now), unused_(unused), reported_(reported) {}
 
   void SetEngine(const EngineInfo& info) { info_ = info; }
   void OnEvent(const BufferEvent& event);
-  void OnChunk(const ChunkCommit& commit);
-  void OnReadBegun();
+  /// @param abort what the commit shows of a packet that its writer aborted
+  void OnChunk(const ChunkCommit& commit, const std::optional<AbortFacts>& abort = {});
+  void OnReadLimited() { limited_ = true; }
+  /// A pass that stops at its limit may not get as far as what is lost later: it is no read that
+  /// packets would only have had to wait for.
+  void OnReadDone();
   void OnPacketFate(const PacketAccount& account);
   /// The packet of the last account (or duplicate) that was reported as read; `facts` of all its
   /// bytes.
@@ -58,16 +62,31 @@ class GapBuffer {
 
   /// All that is known, by sequence key.
   std::vector<SequenceGaps> Finish();
+  uint64_t limited_reads() const { return limited_reads_; }
 
  private:
+  /// A chunk was committed that is not the successor of the newest one.
+  struct Jump {
+    uint64_t next = 0;  // its id, unwrapped
+    LogMoment before;   // commit of the newest one before
+    LogMoment at;
+  };
   struct Sequence {
     SequenceGaps report;  // but for the lists
     GapTrack track;
     ChunkIdUnwrapper ids;
-    IntervalSet committed;               // chunk ids, unwrapped, to know those that were not
-    bool recommits = false;              // the chunk under way was committed before
-    std::optional<ChunkId> taken_again;  // the last chunk that entered the buffer again
-    bool readmitted = false;             // it did so as a chunk read in part
+    IntervalSet committed;                // chunk ids, unwrapped, to know those that were not
+    std::optional<uint64_t> first_chunk;  // the lowest one
+    LogMoment newest_at;                  // commit of the newest one
+    std::vector<Jump> jumps;              // where ids were left out, at least at first
+    std::vector<uint64_t> forgotten_at;   // chunks before which the buffer forgot the sequence
+    size_t held = 0;                      // chunks in the buffer
+    uint64_t emptied = 0;                 // number of the last time that it had none left; 0: never
+    bool emptied_by_loss = false;         // the last one was evicted
+    std::optional<AbortFacts> abort;      // the last one
+    bool recommits = false;               // the chunk under way was committed before
+    std::optional<ChunkId> taken_again;   // the last chunk that entered the buffer again
+    bool readmitted = false;              // it did so as a chunk read in part
     // Incremental state.
     bool any_read = false;
     IncrementalState state;
@@ -81,6 +100,8 @@ class GapBuffer {
     bool recommitted = false;
   };
 
+  void NoteIds(Sequence& sequence, uint64_t chunk);
+  bool IsForgotten(const Sequence& sequence) const;
   uint32_t AddFlag(Sequence& sequence, const PacketAccount& account);
   uint32_t GapOf(Sequence& sequence, const PacketAccount& account);
   void Fill(uint32_t index, const PacketAccount& account);
@@ -90,14 +111,19 @@ class GapBuffer {
   static void Merge(OpenGap& open, const OpenGap& other);
   SequenceGaps FinishSequence(SequenceKey key, Sequence& sequence);
   void FinishGap(OpenGap& open);
+  void FindMissing(const Sequence& sequence, SequenceGaps& result) const;
   void Remedy(OpenGap& open) const;
-  FalseFlag Explain(const Sequence& sequence, const OpenFlag& flag,
+  FalseFlag Explain(SequenceKey key, const Sequence& sequence, const OpenFlag& flag,
                     const GapTrack::Run* before) const;
 
   const BufferId id_;
   const LogMoment& now_;
   Unused& unused_;
-  EngineInfo info_;  // a copy: the session's own does not live as long
+  const ReportedLosses& reported_;
+  bool limited_ = false;  // the read under way
+  uint64_t limited_reads_ = 0;
+  uint64_t emptied_ = 0;  // how often a sequence had no chunk left
+  EngineInfo info_;       // a copy: the session's own does not live as long
   const ChunkCommit* under_way_ = nullptr;
   WrittenChunk written_;  // scratch
   BufferHistory history_;

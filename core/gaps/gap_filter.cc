@@ -22,6 +22,10 @@ bool GapFilter::Keeps(BufferId buffer, SequenceKey sequence) const {
   return IsIn(buffers, buffer) && IsIn(sequences, sequence);
 }
 
+bool GapFilter::KeepsSequence(SequenceKey sequence) const {
+  return buffers.empty() && IsIn(sequences, sequence);
+}
+
 bool GapFilter::Keeps(const Gap& gap, uint64_t start_ns) const {
   const auto has_cause = [&](const CauseCount& count) {
     return IsIn(fates, count.fate) && IsIn(causes, count.cause);

@@ -16,6 +16,8 @@ struct GapFilter : LogSelection {
   std::vector<uint32_t> contents;
 
   bool Keeps(BufferId buffer, SequenceKey sequence) const;
+  /// The same where the buffer is not known.
+  bool KeepsSequence(SequenceKey sequence) const;
   /// Whether the gap has a packet of the fates, causes and kinds of content asked for, and packets
   /// were written in the time asked for.
   /// @param start_ns of the session

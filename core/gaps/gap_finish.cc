@@ -1,6 +1,7 @@
 // What a report adds to gaps: culprits, signs, remedies.
 
 #include <algorithm>
+#include <utility>
 
 #include "core/gaps/buffer_gaps.h"
 #include "core/perfetto/data_loss.h"
@@ -16,6 +17,12 @@ template <typename T>
 void SortBySize(std::vector<T>& counts) {
   std::stable_sort(counts.begin(), counts.end(),
                    [](const T& a, const T& b) { return a.count.packets > b.count.packets; });
+}
+
+/// Whether the buffer forgot the sequence before one of these chunks.
+bool ForgottenIn(const std::vector<uint64_t>& forgotten_at, uint64_t first, uint64_t last) {
+  return std::any_of(forgotten_at.begin(), forgotten_at.end(),
+                     [&](uint64_t chunk) { return first <= chunk && chunk <= last; });
 }
 
 bool Has(const Gap& gap, Cause cause) {
@@ -62,6 +69,16 @@ void GapBuffer::Merge(OpenGap& open, const OpenGap& other) {
   for (const LogMoment& moment : {more.sealed.first, more.sealed.last}) gap.sealed.Add(moment);
   gap.state_packets += more.state_packets;
   gap.lost_bits |= more.lost_bits;
+  if (!gap.abort) gap.abort = more.abort;
+  for (const GapBlame& blame : more.blamed) {
+    const auto same = std::find_if(gap.blamed.begin(), gap.blamed.end(), [&](const GapBlame& one) {
+      return one.cause == blame.cause && one.chunk == blame.chunk && one.at == blame.at;
+    });
+    if (same != gap.blamed.end())
+      same->count += blame.count;
+    else if (gap.blamed.size() < Gap::kMaxBlamed)
+      gap.blamed.push_back(blame);
+  }
   // What the windows have in common counts once.
   const uint64_t length = other.window_end - other.window_first;
   const uint64_t from = std::clamp(open.window_end, other.window_first, other.window_end);
@@ -81,7 +98,7 @@ void GapBuffer::Merge(OpenGap& open, const OpenGap& other) {
 }
 
 std::vector<SequenceGaps> GapBuffer::Finish() {
-  OnReadBegun();  // as if all were read now
+  OnReadDone();  // as if all were read now
   std::vector<SequenceGaps> finished;
   finished.reserve(sequences_.size());
   for (size_t i = 0; i < sequences_.size(); ++i)
@@ -109,7 +126,7 @@ SequenceGaps GapBuffer::FinishSequence(SequenceKey key, Sequence& sequence) {
     if (run.detail == GapTrack::kNoDetail) continue;
     if (run.kind == GapTrack::Kind::kRead) {
       if (before == nullptr || before->kind != GapTrack::Kind::kLost)
-        result.false_flags.push_back(Explain(sequence, flags_[run.detail], before));
+        result.false_flags.push_back(Explain(key, sequence, flags_[run.detail], before));
       continue;
     }
     OpenGap& open = gaps_[run.detail];
@@ -123,10 +140,49 @@ SequenceGaps GapBuffer::FinishSequence(SequenceKey key, Sequence& sequence) {
                                                       : GapSign::kFlaggedFirst;
     } else if (is_read) {
       open.gap.sign = open.gap.lost_bits != 0 ? GapSign::kFlagInvalid : GapSign::kNotFlagged;
+      open.gap.forgotten =
+          ForgottenIn(sequence.forgotten_at, open.gap.first.chunk + 1, runs[i + 1].first.chunk);
     }
     result.gaps.push_back(std::move(open.gap));
   }
+  FindMissing(sequence, result);
   return result;
+}
+
+/// Which chunk ids no record commits, and whether the trace shows it.
+void GapBuffer::FindMissing(const Sequence& sequence, SequenceGaps& result) const {
+  constexpr size_t kMaxMissing = 4096;
+  result.first_chunk = sequence.first_chunk.value_or(0);
+  const std::vector<GapTrack::Run>& runs = sequence.track.runs();
+  sequence.committed.VisitHoles([&](uint64_t first, uint64_t last) {
+    MissingChunks missing{.first = first, .last = last};
+    result.missing_chunks += missing.count();
+    if (result.missing.size() == kMaxMissing) {
+      ++result.unlisted_missing;
+      return;
+    }
+    const auto jump = std::find_if(sequence.jumps.begin(), sequence.jumps.end(),
+                                   [&](const Jump& one) { return one.next > last; });
+    if (jump != sequence.jumps.end()) {
+      missing.before = jump->before;
+      missing.after = jump->at;
+      missing.reported = reported_.Between(jump->before, jump->at, result.sequence);
+    }
+    const auto next = std::find_if(runs.begin(), runs.end(), [&](const GapTrack::Run& run) {
+      return run.kind == GapTrack::Kind::kRead && run.first.chunk > last;
+    });
+    if (next != runs.end()) {
+      missing.sign = info_.flags_first_of_sequence ? GapSign::kV1First : GapSign::kNotFlagged;
+      missing.forgotten = ForgottenIn(sequence.forgotten_at, last + 1, next->first.chunk);
+      if (next->detail != GapTrack::kNoDetail) {
+        const FlaggedPacket& packet = flags_[next->detail].packet;
+        missing.loss_bits = packet.loss_bits;
+        if (!info_.flags_first_of_sequence)
+          missing.sign = packet.first_of_sequence ? GapSign::kFlaggedFirst : GapSign::kFlagged;
+      }
+    }
+    result.missing.push_back(missing);
+  });
 }
 
 void GapBuffer::FinishGap(OpenGap& open) {
@@ -138,6 +194,10 @@ void GapBuffer::FinishGap(OpenGap& open) {
   std::stable_partition(open.gap.causes.begin(), open.gap.causes.end(),
                         [](const CauseCount& cause) { return cause.own_fault; });
   SortBySize(open.gap.contents);
+  std::stable_sort(open.gap.blamed.begin(), open.gap.blamed.end(),
+                   [](const GapBlame& a, const GapBlame& b) {
+                     return std::pair(a.at.record, a.cause) < std::pair(b.at.record, b.cause);
+                   });
   Remedy(open);
 }
 
@@ -155,13 +215,25 @@ void GapBuffer::Remedy(OpenGap& open) const {
     if (largest.sequence != gap.sequence && largest.bytes * 3 >= gap.pushed_bytes())
       remedies.separate = largest;
   }
-  remedies.flush = Has(gap, Cause::kNeverCommitted) || Has(gap, Cause::kAlreadyConsumed);
+  remedies.no_size_helps = Has(gap, Cause::kNeverPatched) || Has(gap, Cause::kBehindStall);
+  if (remedies.no_size_helps) {
+    remedies.buffer_size.reset();
+    remedies.read_period_ns.reset();
+    remedies.separate.reset();
+  }
+  // Of chunks that were committed after their successors a flush changes nothing.
+  const bool scraped_before =
+      std::any_of(gap.blamed.begin(), gap.blamed.end(), [&](const GapBlame& blame) {
+        return blame.cause == Cause::kAlreadyConsumed && blame.chunk &&
+               blame.chunk->chunk == ChunkId{static_cast<uint32_t>(gap.first.chunk)};
+      });
+  remedies.flush = Has(gap, Cause::kNeverCommitted) || scraped_before;
   remedies.larger_smb = Has(gap, Cause::kAborted);
 }
 
 /// Why a packet is flagged that nothing is missing before.
 /// @param before what precedes it in its sequence; nullptr: nothing
-FalseFlag GapBuffer::Explain(const Sequence& sequence, const OpenFlag& flag,
+FalseFlag GapBuffer::Explain(SequenceKey key, const Sequence& sequence, const OpenFlag& flag,
                              const GapTrack::Run* before) const {
   FalseFlag result{.packet = flag.packet};
   if (info_.flags_first_of_sequence) {
@@ -177,6 +249,11 @@ FalseFlag GapBuffer::Explain(const Sequence& sequence, const OpenFlag& flag,
     result.missing_chunks = last - first + 1;
     result.rule =
         sequence.committed.ContainsAll(first, last) ? FlagRule::kNoPackets : FlagRule::kNotInLog;
+    const auto jump = std::find_if(sequence.jumps.begin(), sequence.jumps.end(),
+                                   [&](const Jump& one) { return one.next > last; });
+    if (result.rule == FlagRule::kNotInLog && jump != sequence.jumps.end() &&
+        reported_.Between(jump->before, jump->at, key))
+      result.rule = FlagRule::kRecorderGap;
     return result;
   }
   if (flag.recommitted)

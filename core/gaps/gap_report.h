@@ -8,7 +8,11 @@
 
 #include "core/base/enum_names.h"
 #include "core/gaps/buffer_history.h"
+#include "core/gaps/counter_trace.h"
 #include "core/gaps/ftrace_losses.h"
+#include "core/gaps/lost_names.h"
+#include "core/gaps/reported_losses.h"
+#include "core/gaps/shared_memory_use.h"
 #include "core/gaps/stale_packets.h"
 #include "core/ledger/ledger.h"
 
@@ -99,6 +103,18 @@ struct GapRemedies {
   std::optional<SequenceShare> separate;
   bool flush = false;       // the writer did not finish in time
   bool larger_smb = false;  // the writer had no space for the packet
+  /// Some of the packets wait for a patch that is not in the log: a larger buffer holds the chunk
+  /// that lacks it for longer, too.
+  bool no_size_helps = false;
+};
+
+/// What is to blame for the loss of some packets of a gap, beside the sequences that needed space.
+struct GapBlame {
+  Cause cause = Cause::kNone;
+  std::optional<ChunkName> chunk;  // never patched, behind a stall: that lacks the patch; already
+                                   // consumed: that left the buffer before
+  LogMoment at;                    // its commit; its read or eviction; the wrong patch
+  FateCount count;
 };
 
 /// A run of lost packets: none between them was read.
@@ -122,9 +138,39 @@ struct Gap {
   GapSign sign = GapSign::kNothingFollows;
   std::optional<FlaggedPacket> next;  // the packet that carries the flag
   uint32_t lost_bits = 0;             // kFlagInvalid: what the refused packet carried
+  bool forgotten = false;        // kNotFlagged: the buffer had forgotten the sequence, see kForgets
+  std::vector<GapBlame> blamed;  // in order of what is to blame; at most kMaxBlamed
+  std::optional<AbortFacts> abort;  // of the first packet that its writer aborted
   GapRemedies remedies;
 
+  static constexpr size_t kMaxBlamed = 16;
   uint64_t pushed_bytes() const;
+};
+
+/// Of how many sequences without a chunk V2 remembers the last one, so that it flags a gap. Source:
+/// Perfetto's trace buffer V2.
+inline constexpr size_t kForgets = 1024;
+
+/// Chunk ids of a sequence that no record of the log commits: nobody knows what they held.
+struct MissingChunks {
+  uint64_t first = 0;  // ids, unwrapped
+  uint64_t last = 0;
+  LogMoment before;                // commit of the chunk before them
+  LogMoment after;                 // of the first chunk after them
+  std::optional<size_t> reported;  // GapReport::reported: the log itself is not complete there
+  GapSign sign = GapSign::kNothingFollows;  // how the trace shows it
+  uint32_t loss_bits = 0;                   // of the next packet that was read
+  bool forgotten = false;                   // as of a gap
+
+  uint64_t count() const { return last - first + 1; }
+};
+
+/// A sequence that waits when the log ends.
+struct OpenStall {
+  FateCount count;  // packets that wait
+  Cause cause = Cause::kBehindGivenUp;
+  std::optional<ChunkName> at;  // the chunk at which it waits
+  LogMoment since;              // its commit
 };
 
 /// Why a packet is flagged though nothing is missing before it.
@@ -135,14 +181,15 @@ enum class FlagRule : uint8_t {
   kCameAgain,       // a scraped chunk was evicted, and re-committed with all its packets
   kNoPackets,       // the chunks that are missing in between held no packets
   kNotInLog,        // the chunks in between are not in the log: what they held is not known
+  kRecorderGap,     // the log itself is not complete there
   kAbortAhead,      // V2 notes an aborted packet when it is committed: this one is before it
   kRememberedGap,   // the reader remembers a gap that it met before
   kLeftIncomplete,  // what it abandoned were fragments of no packet, or an empty one
 };
 template <>
 inline constexpr std::array kEnumNames<FlagRule> = {
-    "v1_first",   "v1_again",    "readmitted",     "came_again",     "no_packets",
-    "not_in_log", "abort_ahead", "remembered_gap", "left_incomplete"};
+    "v1_first",   "v1_again",     "readmitted",  "came_again",     "no_packets",
+    "not_in_log", "recorder_gap", "abort_ahead", "remembered_gap", "left_incomplete"};
 
 struct FalseFlag {
   FlaggedPacket packet;
@@ -161,6 +208,8 @@ struct SequenceLosses {
   uint64_t producer_flags = 0;  // packets read in which the producer itself reports losses
   uint64_t hidden_flags = 0;    // of these, those whose flag the buffer's replaces
   uint32_t producer_bits = 0;   // the bits of these flags
+  uint64_t missing_chunks = 0;  // ids that no record commits; of what they held nothing is known
+  uint64_t first_chunk = 0;     // lowest id in the log, unwrapped: what came before is not known
 
   FateCount written() const { return by_fate.all(); }
   FateCount lost() const { return by_fate.lost(); }
@@ -172,6 +221,9 @@ struct SequenceGaps : SequenceLosses {
   uint64_t unlisted_gaps = 0;  // there were too many; totals are exact
   std::vector<FalseFlag> false_flags;
   uint64_t unlisted_flags = 0;
+  std::vector<MissingChunks> missing;
+  uint64_t unlisted_missing = 0;
+  std::optional<OpenStall> stall;
 };
 
 /// One buffer; if its id was given to another one, both.
@@ -179,14 +231,23 @@ struct BufferGaps {
   BufferId id{};
   LedgerTotals totals;
   std::vector<SequenceGaps> sequences;  // by key
+  uint64_t limited_reads = 0;           // read passes that stopped at their limit
 };
 
 struct GapReport {
   std::vector<BufferGaps> buffers;  // by id
   std::vector<FtraceCpuLosses> ftrace;
   std::vector<StaleSequence> stale;
+  std::vector<LostName> names;  // that the trace lacks
+  std::vector<CounterRise> counted;
+  std::array<uint64_t, kLossCounters> counts{};    // by LossCounter
+  std::array<uint64_t, kLossCounters> unlisted{};  // of these, not in `counted`
+  std::vector<ReportedLoss> reported;
+  uint64_t unlisted_reports = 0;
+  bool from_trace = false;  // the log was made of a trace
 
   FateCount lost() const;
+  uint64_t reports() const { return reported.size() + unlisted_reports; }
 };
 
 }  // namespace ringscope

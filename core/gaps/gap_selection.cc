@@ -21,8 +21,8 @@ void Limit(std::vector<const Gap*>& gaps, uint64_t limit) {
 }  // namespace
 
 GapSelection::GapSelection(const GapReport& all, uint64_t start_ns, const GapFilter& filter,
-                           uint64_t limit)
-    : report(all) {
+                           uint64_t at_most)
+    : report(all), limit(at_most) {
   for (const BufferGaps& buffer : report.buffers) {
     for (const SequenceGaps& sequence : buffer.sequences) {
       if (!filter.Keeps(buffer.id, sequence.sequence)) continue;
@@ -30,6 +30,15 @@ GapSelection::GapSelection(const GapReport& all, uint64_t start_ns, const GapFil
       unlisted += sequence.unlisted_gaps;
       unlisted_flags += sequence.unlisted_flags;
       for (const FalseFlag& flag : sequence.false_flags) false_flags.emplace_back(&sequence, &flag);
+      if (!filter.selects_gaps()) {
+        for (const MissingChunks& chunks : sequence.missing)
+          missing.emplace_back(&sequence, &chunks);
+        unlisted_missing += sequence.unlisted_missing;
+        for (const FalseFlag& flag : sequence.false_flags)
+          any_sign |= flag.rule != FlagRule::kV1First;
+        any_sign |= sequence.unlisted_flags > 0;
+        any_sign |= sequence.missing_chunks > 0 || sequence.stall.has_value();
+      }
       if (!filter.selects_gaps()) any_loss |= sequence.lost().packets > 0;
       for (const Gap& gap : sequence.gaps) {
         if (!filter.Keeps(gap, start_ns)) continue;
@@ -38,11 +47,34 @@ GapSelection::GapSelection(const GapReport& all, uint64_t start_ns, const GapFil
       }
     }
   }
+  for (const LostName& name : report.names)
+    if (filter.Keeps(name.buffer, name.chunk.sequence)) names.push_back(name);
+  // A filter for packets selects nothing else.
+  if (!filter.selects_gaps()) SelectSigns(filter);
   if (limit == 0) return;
   const uint64_t found = own_fault.size() + gaps.size();
   Limit(own_fault, limit);
   Limit(gaps, limit - own_fault.size());
   hidden = found - own_fault.size() - gaps.size();
+}
+
+void GapSelection::SelectSigns(const GapFilter& filter) {
+  const bool all_selected = filter.buffers.empty() && filter.sequences.empty();
+  for (const CounterRise& rise : report.counted) {
+    const bool keeps = all_selected ||
+                       (rise.buffer && rise.sequence && filter.Keeps(*rise.buffer, *rise.sequence));
+    if (!keeps) continue;
+    counted.push_back(&rise);
+    counts[static_cast<size_t>(rise.counter)] += rise.amount;
+  }
+  if (all_selected) counts = report.counts;
+  for (const ReportedLoss& loss : report.reported) {
+    const bool keeps = all_selected || (loss.sequence && filter.KeepsSequence(*loss.sequence));
+    if (keeps) reported.push_back(&loss);
+  }
+  if (all_selected) unlisted_reports = report.unlisted_reports;
+  any_sign |= !reported.empty() || unlisted_reports > 0;
+  for (const uint64_t count : counts) any_sign |= count > 0;
 }
 
 }  // namespace ringscope

@@ -13,8 +13,9 @@ namespace ringscope {
 /// The parts of a report that a filter keeps. The report must live longer.
 struct GapSelection {
   /// @param start_ns of the session
-  /// @param limit gaps to list at most, the largest; 0: all
-  GapSelection(const GapReport& report, uint64_t start_ns, const GapFilter& filter, uint64_t limit);
+  /// @param at_most gaps to list at most, the largest; 0: all
+  GapSelection(const GapReport& report, uint64_t start_ns, const GapFilter& filter,
+               uint64_t at_most);
 
   const GapReport& report;
   std::vector<const Gap*> own_fault;  // with packets that the buffer lost by a bug; in order
@@ -24,7 +25,21 @@ struct GapSelection {
   std::vector<const SequenceGaps*> sequences;  // that the filter keeps, those that have written
   std::vector<std::pair<const SequenceGaps*, const FalseFlag*>> false_flags;
   uint64_t unlisted_flags = 0;
-  bool any_loss = false;  // whether anything was lost that the filter keeps
+  std::vector<std::pair<const SequenceGaps*, const MissingChunks*>> missing;
+  uint64_t unlisted_missing = 0;
+  std::vector<LostName> names;
+  std::vector<const CounterRise*> counted;
+  std::array<uint64_t, kLossCounters> counts{};
+  std::vector<const ReportedLoss*> reported;
+  uint64_t unlisted_reports = 0;
+  bool any_loss = false;  // whether packets were lost that the filter keeps
+  /// Whether, beside such packets, something shows that more may be missing: chunks that are not in
+  /// the log, what the log itself reports as missing, counters of losses, sequences that wait.
+  bool any_sign = false;
+  uint64_t limit = 0;  // entries to list at most; 0: all
+
+ private:
+  void SelectSigns(const GapFilter& filter);
 };
 
 }  // namespace ringscope

@@ -9,7 +9,7 @@ using gaps::GapBuffer;
 
 GapBuffer& GapAnalysis::Of(BufferId id) {
   std::unique_ptr<GapBuffer>& buffer = buffers_[id];
-  if (buffer == nullptr) buffer = std::make_unique<GapBuffer>(id, now_, unused_);
+  if (buffer == nullptr) buffer = std::make_unique<GapBuffer>(id, now_, unused_, reported_);
   return *buffer;
 }
 
@@ -17,15 +17,34 @@ void GapAnalysis::OnRecord(const Op& op, const LogMoment& moment) {
   now_ = moment;
   if (const auto* clocks = std::get_if<ClockSnapshotRecord>(&op.body))
     stale_.AddClocks(wire::AsBytes(clocks->snapshot));
+  counters_.OnRecord(op, moment);
+  reported_.Add(op, moment);
+  memory_.OnRecord(op, moment);
 }
 
-void GapAnalysis::OnChunk(BufferId id, const ChunkCommit& commit, std::optional<Refusal>) {
-  Of(id).OnChunk(commit);
-  stale_.AddChunk(id, commit, now_.time_ns);
+void GapAnalysis::OnBufferSetUp(SessionBuffer& buffer) {
+  counters_.OnBufferSetUp(buffer);
+  Of(buffer.id).SetEngine(*buffer.info);
+}
+
+void GapAnalysis::OnBufferReplaced(SessionBuffer& buffer) {
+  counters_.OnBufferReplaced(buffer);
+  Close(buffer.id);
+}
+
+void GapAnalysis::OnChunk(BufferId id, const ChunkCommit& commit, std::optional<Refusal> refusal) {
+  counters_.OnChunk(id, commit, refusal);
+  ReadWrittenChunk(commit, written_);
+  Of(id).OnChunk(commit, memory_.AddChunk(commit, written_));
+  stale_.AddChunk(
+      id, commit, now_.time_ns, [&](size_t fragment, const PacketFacts& facts, Bytes packet) {
+        names_.AddFragment(id, {commit.sequence, commit.chunk}, fragment, facts.content, packet);
+      });
 }
 
 void GapAnalysis::OnPacketFate(const PacketAccount& account) {
   last_ = account;
+  names_.OnPacketFate(account);
   Of(account.buffer).OnPacketFate(account);
 }
 
@@ -34,6 +53,7 @@ Status GapAnalysis::OnPacket(const SessionPacket& packet) {
   if (!packet.valid) return {};
   const Bytes bytes = Joined(packet.packet->slices, joined_);
   const PacketFacts facts = ReadPacketFacts(bytes);
+  counters_.AddPacket(packet, facts);
   ftrace_.AddPacket(bytes, facts.content);
   Of(packet.buffer).OnPacket(last_, facts);
   return {};
@@ -43,22 +63,33 @@ Status GapAnalysis::OnPacket(const SessionPacket& packet) {
 void GapAnalysis::Close(BufferId id) {
   const auto buffer = buffers_.find(id);
   if (buffer == buffers_.end()) return;
-  std::vector<SequenceGaps>& done = done_[id];
-  for (SequenceGaps& sequence : buffer->second->Finish()) done.push_back(std::move(sequence));
+  BufferGaps& done = done_[id];
+  for (SequenceGaps& sequence : buffer->second->Finish())
+    done.sequences.push_back(std::move(sequence));
+  done.limited_reads += buffer->second->limited_reads();
   buffers_.erase(buffer);
 }
 
 GapReport GapAnalysis::Finish(const std::map<BufferId, LedgerTotals>& totals) {
   while (!buffers_.empty()) Close(buffers_.begin()->first);
   GapReport report;
-  for (auto& [id, sequences] : done_) {
-    BufferGaps& buffer = report.buffers.emplace_back();
+  for (auto& [id, done] : done_) {
+    BufferGaps& buffer = report.buffers.emplace_back(std::move(done));
     buffer.id = id;
     if (const auto total = totals.find(id); total != totals.end()) buffer.totals = total->second;
-    buffer.sequences = std::move(sequences);
   }
+  counters_.Finish();
+  report.counted = counters_.rises();
+  for (size_t i = 0; i < kLossCounters; ++i) {
+    report.counts[i] = counters_.count(static_cast<LossCounter>(i));
+    report.unlisted[i] = counters_.unlisted(static_cast<LossCounter>(i));
+  }
+  report.reported = reported_.list();
+  report.unlisted_reports = reported_.unlisted();
+  report.from_trace = reported_.from_trace();
   report.ftrace = ftrace_.Result();
   report.stale = stale_.Result();
+  report.names = names_.Result();
   return report;
 }
 

@@ -22,6 +22,10 @@ class GapAnalysis : public LedgerSink, public ReplayListener {
   /// Gaps, and flagged packets, that are kept one by one.
   static constexpr size_t kMaxListed = 65536;
 
+  /// What else is kept one by one: counts of each counter, reported losses, missing chunks of each
+  /// sequence.
+  static constexpr size_t kMaxSigns = 4096;
+
   /// @param stale_ns how much later than written a packet may be committed
   explicit GapAnalysis(uint64_t stale_ns) : stale_(stale_ns) {}
 
@@ -29,12 +33,23 @@ class GapAnalysis : public LedgerSink, public ReplayListener {
   void OnDuplicate(const PacketAccount& account) override { last_ = account; }
   bool WantsBufferEvents() const override { return true; }
   void OnRecord(const Op& op, const LogMoment& moment) override;
-  void OnBufferSetUp(SessionBuffer& buffer) override { Of(buffer.id).SetEngine(*buffer.info); }
-  void OnBufferReplaced(SessionBuffer& buffer) override { Close(buffer.id); }
+  void OnBufferSetUp(SessionBuffer& buffer) override;
+  void OnBufferReplaced(SessionBuffer& buffer) override;
   void OnChunk(BufferId buffer, const ChunkCommit& commit, std::optional<Refusal> refusal) override;
-  void OnReadBegun(BufferId buffer) override { Of(buffer).OnReadBegun(); }
+  void OnChunkDone(BufferId buffer, const ChunkCommit& commit) override {
+    counters_.OnChunkDone(buffer, commit);
+  }
+  void OnPatch(BufferId buffer, bool ok) override { counters_.OnPatch(buffer, ok); }
+  void OnReadLimited(BufferId buffer) override { Of(buffer).OnReadLimited(); }
+  void OnReadDone(BufferId buffer, uint64_t packets) override {
+    counters_.OnReadDone(buffer, packets);
+    Of(buffer).OnReadDone();
+  }
   Status OnPacket(const SessionPacket& packet) override;
-  void OnBufferEvent(const BufferEvent& event) override { Of(event.buffer).OnEvent(event); }
+  void OnBufferEvent(const BufferEvent& event) override {
+    counters_.OnBufferEvent(event);
+    Of(event.buffer).OnEvent(event);
+  }
 
   /// The report. Once, after the ledger's end.
   GapReport Finish(const std::map<BufferId, LedgerTotals>& totals);
@@ -46,9 +61,14 @@ class GapAnalysis : public LedgerSink, public ReplayListener {
   LogMoment now_;
   gaps::GapBuffer::Unused unused_{.gaps = kMaxListed, .flags = kMaxListed};
   std::map<BufferId, std::unique_ptr<gaps::GapBuffer>> buffers_;
-  std::map<BufferId, std::vector<SequenceGaps>> done_;
+  std::map<BufferId, BufferGaps> done_;
   StalePackets stale_;
   FtraceLosses ftrace_;
+  CounterTrace counters_{kMaxSigns};
+  ReportedLosses reported_{kMaxSigns};
+  SharedMemoryUse memory_;
+  LostNames names_;
+  WrittenChunk written_;  // scratch
   PacketAccount last_;
   std::string joined_;  // scratch
 };

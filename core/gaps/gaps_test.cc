@@ -5,103 +5,25 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "core/base/wire.h"
 #include "core/perfetto/data_loss.h"
-#include "core/session/replay.h"
-#include "core/testing/chunk_dsl.h"
-#include "core/testing/session_log.h"
+#include "core/testing/loss_story.h"
 
 namespace ringscope {
 namespace {
 
-using testing::BufferOp;
 using testing::Chunk;
-using testing::Request;
 
-/// Fills with a byte that makes well-formed packets of an even size: field 6, a varint.
-constexpr char kFillGaps = '\x30';
-
-constexpr uint64_t kGapMs = 1'000'000;
-
-/// A session in the making; each step takes a millisecond.
-class Story {
- public:
-  explicit Story(const std::string& engine, uint64_t size = 4096,
-                 FillPolicy policy = FillPolicy::kRingBuffer) {
-    BufferSetUp setup;
-    setup.id = BufferId{1};
-    setup.size = size;
-    setup.policy = policy;
-    setup.engine = engine;
-    Add({.time_ns = {}, .body = setup});
-  }
-
-  Story& Commit(const Chunk& chunk) {
-    requests_.push_back(std::make_unique<Request>(Raw(chunk.commit().sequence.producer)));
-    return Add(requests_.back()->Move(1, chunk).op());
-  }
-  Story& Read() { return Add({.time_ns = {}, .body = ReadPass{}}); }
-  Story& Wait(uint64_t ms) {
-    now_ += ms * kGapMs;
-    return *this;
-  }
-  Story& Add(Op op) {
-    op.time_ns = now_ += kGapMs;
-    ops_.push_back(op);
-    return *this;
-  }
-
-  /// Replays it. @param size 0: as set up
-  GapReport Report(uint64_t size = 0, uint64_t every_ns = 0) const {
-    GapAnalysis analysis(5'000 * kGapMs);
-    Ledger ledger(analysis);
-    ReplayOptions options;
-    if (size != 0) options.session.all.size = size;
-    if (every_ns != 0) options.reads.mode = ReadsMode::kEvery;
-    options.reads.every_ns = every_ns;
-    Replay replay(options, {&ledger, &analysis});
-    for (const Op& op : ops_) {
-      EXPECT_TRUE(replay.Apply(op));
-    }
-    EXPECT_TRUE(replay.Finish());
-    EXPECT_TRUE(replay.Drain());
-    EXPECT_EQ(ledger.Check(), "");
-    return analysis.Finish(ledger.totals());
-  }
-
- private:
-  std::vector<std::unique_ptr<Request>> requests_;
-  std::vector<Op> ops_;
-  uint64_t now_ = 1000 * kGapMs;
-};
-
-SequenceKey Key(uint16_t producer, uint16_t writer) {
-  return {ProducerId{producer}, WriterId{writer}};
-}
-
-const SequenceGaps& Of(const GapReport& report, uint16_t producer, uint16_t writer) {
-  for (const SequenceGaps& sequence : report.buffers.at(0).sequences)
-    if (sequence.sequence == Key(producer, writer)) return sequence;
-  static const SequenceGaps kNone;
-  ADD_FAILURE() << "no sequence " << producer << ":" << writer;
-  return kNone;
-}
-
-/// The only gap of a sequence.
-Gap OnlyGap(const GapReport& report, uint16_t producer = 1, uint16_t writer = 1) {
-  const SequenceGaps& sequence = Of(report, producer, writer);
-  EXPECT_EQ(sequence.gaps.size(), 1u);
-  return sequence.gaps.empty() ? Gap() : sequence.gaps.front();
-}
-
-/// A chunk of one packet that occupies 1024 bytes.
-Chunk Kilo(uint16_t producer, uint16_t writer, uint32_t id) {
-  return Chunk(producer, writer, id).Whole(1006, kFillGaps);
-}
+using testing::Key;
+using testing::kFillGaps;
+using testing::kGapMs;
+using testing::Kilo;
+using testing::Of;
+using testing::OnlyGap;
+using testing::Story;
 
 TEST(Gaps, NothingLost_NothingReported) {
   const GapReport report = Story("v2@58").Commit(Kilo(1, 1, 0)).Read().Report();

@@ -5,7 +5,7 @@
 namespace ringscope {
 
 void StalePackets::AddChunk(BufferId buffer, const ChunkCommit& commit,
-                            std::optional<uint64_t> now_ns) {
+                            std::optional<uint64_t> now_ns, const Visitor& visit) {
   Sequence& sequence = sequences_[{buffer, commit.sequence}];
   sequence.result.buffer = buffer;
   sequence.result.sequence = commit.sequence;
@@ -31,6 +31,7 @@ void StalePackets::AddChunk(BufferId buffer, const ChunkCommit& commit,
       break;
     const Bytes packet = commit.payload.subspan(place.body, place.size());
     const PacketFacts facts = ReadPacketFacts(packet);
+    if (visit) visit(i, facts, packet);
     const std::optional<uint64_t> time = sequence.clocks.TimeOf(facts, packet, clocks_);
     if (!time || !now_ns) continue;
     StaleSequence& result = sequence.result;

@@ -2,6 +2,7 @@
 #define RINGSCOPE_CORE_GAPS_STALE_PACKETS_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <vector>
@@ -29,8 +30,12 @@ class StalePackets {
   explicit StalePackets(uint64_t limit_ns) : limit_ns_(limit_ns) {}
 
   void AddClocks(Bytes snapshot) { clocks_.AddSnapshot(snapshot); }
+  /// A packet's first fragment: its index in its chunk, and its bytes.
+  using Visitor = std::function<void(size_t fragment, const PacketFacts& facts, Bytes bytes)>;
   /// A chunk as it is committed, in the log's order.
-  void AddChunk(BufferId buffer, const ChunkCommit& commit, std::optional<uint64_t> now_ns);
+  /// @param visit called with each packet that begins in it and was not seen before
+  void AddChunk(BufferId buffer, const ChunkCommit& commit, std::optional<uint64_t> now_ns,
+                const Visitor& visit = {});
   /// Sequences that have stale packets.
   std::vector<StaleSequence> Result() const;
 

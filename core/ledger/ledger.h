@@ -55,6 +55,9 @@ bool IsLoss(Fate fate);
 enum class Cause : uint8_t {
   kNone,             // read, readable, unexplained
   kEvicted,          // overwritten: `culprit` needed the space
+  kNeverPatched,     // overwritten by `culprit`: no read could return it, as its chunk `waits_for`
+                     // lacked a patch that is not in the log
+  kBehindStall,      // likewise: its sequence waited at `waits_for`
   kSealed,           // discarded: a buffer that discards was full before
   kFull,             // discarded: this very chunk did not fit any more
   kTooLarge,         // discarded: the chunk is larger than the buffer allows
@@ -66,6 +69,8 @@ enum class Cause : uint8_t {
   kMayNotWrite,      // discarded by the service: no permission for the buffer
   kAborted,          // writer_dropped
   kNeverCommitted,   // cut: a chunk of it is not in the log
+  kNoBeginning,      // cut: its writer's very first chunk continues a packet
+  kBeforeLog,        // cut: it began before the first chunk of its sequence in the log
   kBrokenChain,      // cut: its neighbours in the sequence do not continue it
   kReadGap,          // cut: abandoned at a gap in the chunk ids
   kGivenUp,          // cut: abandoned for another reason, see `loss_bit`
@@ -80,10 +85,13 @@ enum class Cause : uint8_t {
   kTakenBySession,      // read_before
   kTransferred,         // moved: the buffer's config has transfer_on_clone
   kClearedForClone,     // cleared: the buffer's config has clear_before_clone
+  kWrongPatch,          // invalid: a patch (see `blamed`) changed it, though it was complete
 };
 template <>
 inline constexpr std::array kEnumNames<Cause> = {"none",
                                                  "evicted",
+                                                 "never_patched",
+                                                 "behind_stall",
                                                  "sealed",
                                                  "full",
                                                  "too_large",
@@ -95,6 +103,8 @@ inline constexpr std::array kEnumNames<Cause> = {"none",
                                                  "may_not_write",
                                                  "aborted",
                                                  "never_committed",
+                                                 "no_beginning",
+                                                 "before_log",
                                                  "broken_chain",
                                                  "read_gap",
                                                  "given_up",
@@ -108,7 +118,8 @@ inline constexpr std::array kEnumNames<Cause> = {"none",
                                                  "rejected",
                                                  "taken_by_session",
                                                  "transferred",
-                                                 "cleared_for_clone"};
+                                                 "cleared_for_clone",
+                                                 "wrong_patch"};
 
 /// Of a discarded packet: whether the service refused it, so that no other buffer could have kept
 /// it.
@@ -126,6 +137,7 @@ struct PacketAccount {
   uint32_t fragment = 0;      // index of the first fragment in its chunk
   uint32_t first_offset = 0;  // of that fragment's size varint in the chunk's payload
   uint64_t size = 0;          // bytes, of all fragments seen
+  bool in_fragments = false;  // its first fragment, or its last one, is not all of it
   PacketFacts facts;          // from its bytes
   LogMoment written;          // commit of the last fragment seen
 
@@ -134,11 +146,17 @@ struct PacketAccount {
   /// All its fragments were in the buffer, whole and patched, when the buffer abandoned it: lost to
   /// a bug of this buffer version.
   bool own_fault = false;
-  LogMoment decided;                 // when the fate was decided; for stalled: since when it waits
-  uint32_t pass = 0;                 // read, invalid: in which read pass of its buffer, from 1
-  uint32_t loss_bits = 0;            // read, invalid: what it carried; cut: why it was abandoned
-  std::optional<ChunkName> culprit;  // overwritten: the commit that needed the space
-  std::optional<ChunkName> waits_for;  // stalled: the chunk
+  LogMoment decided;       // when the fate was decided; for stalled: since when it waits
+  uint32_t pass = 0;       // read, invalid: in which read pass of its buffer, from 1
+  uint32_t loss_bits = 0;  // read, invalid: what it carried; cut: why it was abandoned
+  /// Overwritten: the commit that needed the space. Already consumed: the chunk of its sequence
+  /// that left the buffer before.
+  std::optional<ChunkName> culprit;
+  /// Stalled, never patched, behind a stall: the chunk at which its sequence waits.
+  std::optional<ChunkName> waits_for;
+  /// When that which is to blame happened: the commit of `waits_for`; already consumed: the read,
+  /// or the commit, with which `culprit` left the buffer; wrong patch, broken size: the patch.
+  LogMoment blamed;
 };
 
 /// Receives the ledger's entries. Per packet written exactly one, when its fate is decided; within

@@ -48,11 +48,17 @@ void BufferLedger::EndChunk(const ChunkCommit& commit) {
   const WrittenPackets::Arrival arrival = packets_.Begin(commit);
   if (committed || outcome_ == Outcome::kRewritten)
     packets_.SetHeld(arrival.record, true, engine_needs_patch_);
-  if (committed) Revive(arrival.record, consumed_);
+  if (committed) {
+    Revive(arrival.record, consumed_);
+    if (const auto blocking = patch_stalls_.FirstBefore(commit.sequence, arrival.record.id))
+      arrival.record.behind = {commit.sequence, ChunkId{static_cast<uint32_t>(*blocking)}};
+  }
   packets_.AddFragments(arrival, committed ? consumed_ : 0);
   if (outcome_ == Outcome::kRefused)
     LoseFrom(arrival.key, arrival.record, arrival.known, refusal_, commit.payload);
   packets_.End(arrival);
+  if (committed) patch_stalls_.Remove(commit.sequence, arrival.record.id);  // if it was evicted
+  NotePatchState(arrival.key, arrival.record);
   touched_.push_back(arrival.key);
   Settle();
 }
@@ -72,6 +78,11 @@ void BufferLedger::OnEvent(const BufferEvent& event) {
     case Kind::kDiscarded:
       outcome_ = Outcome::kRefused;
       refusal_ = {.fate = Fate::kDiscarded, .cause = CauseOf(event.discard)};
+      if (event.discard == DiscardReason::kAlreadyConsumed) {
+        const WrittenPackets::Sequence& sequence = packets_.SequenceOf(event.chunk.sequence);
+        if (sequence.gone) refusal_.culprit = {event.chunk.sequence, *sequence.gone};
+        refusal_.blamed = sequence.gone_at;
+      }
       return;
     case Kind::kErased:
       return OnErased(event);
@@ -79,9 +90,18 @@ void BufferLedger::OnEvent(const BufferEvent& event) {
     case Kind::kPatchMissed: {
       const bool missed = event.kind == Kind::kPatchMissed;
       ChunkRecord* record = Find(event.chunk);
-      if (record == nullptr || (missed && event.miss == PatchMiss::kNoSuchChunk)) return;
-      WrittenPackets::CheckSizes(*record, event.payload, *event.sent);
-      if (!missed) packets_.SetHeld(*record, record->held, (event.flags & kNeedsPatching) != 0);
+      if (missed && event.miss == PatchMiss::kNoSuchChunk) {
+        const WrittenPackets::Sequence& sequence = packets_.SequenceOf(event.chunk.sequence);
+        if (!event.sent->more)
+          patch_stalls_.Remove(event.chunk.sequence, sequence.ids.Of(event.chunk.chunk));
+        return;
+      }
+      if (record == nullptr) return;
+      packets_.CheckPatches(*record, event.payload, *event.sent);
+      if (!missed) {
+        packets_.SetHeld(*record, record->held, (event.flags & kNeedsPatching) != 0);
+        NotePatchState(event.chunk, *record);
+      }
       return;
     }
     case Kind::kGivenUp:
@@ -117,7 +137,29 @@ void BufferLedger::OnErased(const BufferEvent& event) {
       break;
   }
   packets_.SetHeld(*record, false, record->needs_patch);
+  const bool read = event.erasure == Erasure::kConsumed || event.erasure == Erasure::kMoved;
+  if (record->blocks && !read) {
+    patch_stalls_.Evict(key.sequence, record->id);
+    record->blocks = false;
+  }
+  NotePatchState(key, *record);
+  WrittenPackets::Sequence& sequence = packets_.SequenceOf(key.sequence);
+  sequence.gone = key.chunk;
+  sequence.gone_at = now_;
   touched_.push_back(key);
+}
+
+/// Whether the chunk blocks its sequence may have changed. V2 stops at a packet that continues in
+/// the next chunk; V1 at the whole chunk.
+void BufferLedger::NotePatchState(ChunkName key, ChunkRecord& record) {
+  const bool blocks = record.held && record.needs_patch &&
+                      (record.head != kNoChain || record.tail != kNoChain || stalls_whole_chunks_);
+  if (blocks == record.blocks) return;
+  record.blocks = blocks;
+  if (blocks)
+    patch_stalls_.Add(key.sequence, record.id, record.written);
+  else
+    patch_stalls_.Remove(key.sequence, record.id);
 }
 
 void BufferLedger::OnAbandoned(const BufferEvent& event, bool draining) {
@@ -187,6 +229,7 @@ void BufferLedger::Lose(ChunkName key, ChunkRecord& record, size_t index, const 
   entry.state = State::kLost;
   PacketAccount account = packets_.AccountOf(key.sequence, record, index);
   Seal(account, loss, record.violation);
+  if (record.violation) account.blamed = WrittenPackets::BrokenAt(record);
   // A whole packet that a read abandoned: it was all there.
   account.own_fault = account.fate == Fate::kCut && record.held;
   Fragment fragment;
@@ -221,6 +264,7 @@ void BufferLedger::Seal(PacketAccount& account, const Loss& loss,
   account.cause = violation.value_or(loss.cause);
   account.culprit = violation ? std::nullopt : loss.culprit;
   account.loss_bits = loss.loss_bits;
+  account.blamed = violation ? LogMoment() : loss.blamed;
   account.decided = now_;
 }
 
@@ -270,6 +314,13 @@ void BufferLedger::Return(const Packet& packet, Fate fate, Cause cause) {
     account.cause = cause;
     account.own_fault = false;
     account.culprit.reset();
+    account.waits_for.reset();
+    account.blamed = {};
+    if (const LogMoment* patch =
+            fate == Fate::kInvalid ? packets_.WrongPatchOf(account) : nullptr) {
+      account.cause = Cause::kWrongPatch;
+      account.blamed = *patch;
+    }
     account.decided = now_;
     account.pass = pass_;
     account.loss_bits = packet.dropped;
@@ -328,11 +379,36 @@ void BufferLedger::Return(const Packet& packet, Fate fate, Cause cause) {
   Report(account);
 }
 
-void BufferLedger::Report(const PacketAccount& account) {
+void BufferLedger::Report(PacketAccount& account) {
+  if (account.fate == Fate::kOverwritten)
+    BlameStall(account);
+  else if (account.fate != Fate::kStalled)
+    account.waits_for.reset();
   const FateCount count{1, account.size};
   totals_.by_fate[account.fate] += count;
   if (account.own_fault) totals_.own_fault += count;
   sink_.OnPacketFate(account);
+}
+
+/// Whether the evicted packet could not have been read anyway, as its sequence waited for a patch
+/// that did not come: no larger buffer would have helped then.
+void BufferLedger::BlameStall(PacketAccount& account) const {
+  const std::optional<ChunkName> behind = account.waits_for;
+  account.waits_for.reset();
+  const auto blame = [&](const PatchStalls::Blocking& chunk, Cause cause) {
+    account.cause = cause;
+    account.waits_for = {account.sequence, ChunkId{static_cast<uint32_t>(chunk.id)}};
+    account.blamed = chunk.since;
+  };
+  const PatchStalls::Blocking* own =
+      patch_stalls_.FindIn(account.sequence, account.first_chunk, account.last_chunk);
+  if (own != nullptr && (stalls_whole_chunks_ || account.in_fragments)) {
+    blame(*own, Cause::kNeverPatched);
+  } else if (behind) {
+    const uint64_t id = packets_.FindSequence(account.sequence)->ids.Of(behind->chunk);
+    if (const auto* chunk = patch_stalls_.FindIn(account.sequence, id, id))
+      blame(*chunk, Cause::kBehindStall);
+  }
 }
 
 }  // namespace ringscope::ledger

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/ledger/ledger.h"
+#include "core/ledger/patch_stalls.h"
 #include "core/ledger/written_packets.h"
 
 namespace ringscope::ledger {
@@ -28,6 +29,8 @@ class BufferLedger : private WriterLosses {
     silent_size_ = size;
     keeps_first_ = policy == FillPolicy::kDiscard;
   }
+  /// Whether a chunk that lacks a patch keeps its whole packets, too (V1): see PatchStalls.
+  void SetEngine(const EngineInfo& info) { stalls_whole_chunks_ = info.flags_first_of_sequence; }
   /// A chunk is about to go into the buffer; EndChunk follows, unless Refused was called.
   void BeginChunk();
   void Refused(const ChunkCommit& commit, Refusal why);
@@ -66,7 +69,9 @@ class BufferLedger : private WriterLosses {
   void Seal(PacketAccount& account, const Loss& loss, const std::optional<Cause>& violation) const;
   void Revive(ChunkRecord& record, uint32_t consumed);
   void Return(const Packet& packet, Fate fate, Cause cause);
-  void Report(const PacketAccount& account);
+  void Report(PacketAccount& account);
+  void BlameStall(PacketAccount& account) const;
+  void NotePatchState(ChunkName key, ChunkRecord& record);
   ChunkRecord* Find(ChunkName chunk);
   size_t IndexAt(const ChunkRecord& record, uint32_t offset) const;
 
@@ -89,6 +94,8 @@ class BufferLedger : private WriterLosses {
   LedgerTotals totals_;
   WrittenPackets packets_;
   SequenceMap<Stall> stalls_;
+  PatchStalls patch_stalls_;
+  bool stalls_whole_chunks_ = false;
   // Chunks that left the buffer, oldest first. A chunk may be re-committed: a scraped one when its
   // writer commits it, and V1 takes it even if it had it before.
   std::deque<ChunkName> evicted_;

@@ -26,7 +26,7 @@ void BufferLedger::SettleRecord(ChunkName key) {
   if (found == packets_.records().end()) return;
   ChunkRecord& record = found->second;
   // What was lost inside the buffer, or never came into it, cannot be returned any more.
-  std::erase_if(record.losses, [&](const PacketAccount& account) {
+  std::erase_if(record.losses, [&](PacketAccount& account) {
     if (LeftWithChunk(account.fate)) return false;
     record.entries[account.fragment].state = State::kGone;
     Report(account);
@@ -120,6 +120,7 @@ void BufferLedger::Finish() {
 void BufferLedger::StallAccount(PacketAccount& account, bool abandoned) const {
   account.fate = Fate::kStalled;
   account.decided = account.written;
+  account.waits_for.reset();
   const Stall* stall = stalls_.Find(account.sequence);
   if (abandoned || stall == nullptr) {
     account.cause = Cause::kBehindGivenUp;
@@ -132,7 +133,7 @@ void BufferLedger::StallAccount(PacketAccount& account, bool abandoned) const {
 }
 
 void BufferLedger::FinishRecord(ChunkName key, ChunkRecord& record) {
-  for (const PacketAccount& account : record.losses) {
+  for (PacketAccount& account : record.losses) {
     record.entries[account.fragment].state = State::kGone;
     Report(account);
   }
@@ -174,6 +175,7 @@ void BufferLedger::FinishChain(ChainId id) {
       sequence.ids.newest() > account.last_chunk + (Raw(chain.awaits_next.chunk) -
                                                     static_cast<uint32_t>(account.last_chunk));
   const bool never_committed = !chain.front_closed || hole_after;
+  const bool is_start = !chain.front_closed && account.first_chunk == sequence.first;
   const bool lost = chain.state == State::kLost;
   if (chain.violation) {
     if (!lost) account.decided = now_;
@@ -183,7 +185,9 @@ void BufferLedger::FinishChain(ChainId id) {
              (!lost || LeftWithChunk(account.fate) || account.fate == Fate::kCut)) {
     if (!lost) account.decided = account.written;
     account.fate = Fate::kCut;
-    account.cause = Cause::kNeverCommitted;
+    account.cause = !is_start                  ? Cause::kNeverCommitted
+                    : account.first_chunk == 0 ? Cause::kNoBeginning
+                                               : Cause::kBeforeLog;
     account.culprit.reset();
   } else if (!lost) {
     if (chain.fragments_held == chain.fragments) {

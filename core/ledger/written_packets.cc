@@ -5,6 +5,9 @@
 namespace ringscope::ledger {
 namespace {
 
+/// Wrong patches of a chunk that are remembered.
+constexpr size_t kMaxWrongPatches = 64;
+
 /// Distinguishes bytes from other bytes; no more.
 uint64_t HashOf(Bytes bytes) {
   uint64_t hash = 0x9E3779B97F4A7C15ull ^ bytes.size();
@@ -50,6 +53,7 @@ auto WrittenPackets::Begin(const ChunkCommit& commit) -> Arrival {
     CompareWithRecord(commit, record);
   }
   sequence.ids.AddNumber(record.id);
+  sequence.first = std::min(sequence.first, record.id);
   return {.commit = commit,
           .key = key,
           .sequence = sequence,
@@ -150,7 +154,14 @@ PacketAccount WrittenPackets::AccountOf(SequenceKey sequence, const ChunkRecord&
   account.first_offset = record.entries[index].offset;
   account.size = record.entries[index].size;
   account.written = record.written;
+  account.waits_for = record.behind;
   return account;
+}
+
+LogMoment WrittenPackets::BrokenAt(const ChunkRecord& record) {
+  for (const WrongPatch& patch : record.wrong_patches)
+    if (!patch.fragment) return patch.at;
+  return {};
 }
 
 bool WrittenPackets::Begins(const Entry& entry, const ChunkRecord& record) {
@@ -165,6 +176,7 @@ ChainId WrittenPackets::StartChain(const Arrival& arrival, size_t index, Bytes p
   Chain& chain = chains_[id];
   chain.account = AccountOf(arrival.commit.sequence, arrival.record, index);
   chain.account.size = 0;
+  chain.account.in_fragments = true;
   chain.account.facts = ReadPacketFacts(ContentOf(payload, arrival.record.entries[index]));
   Count(0);
   return id;
@@ -315,19 +327,44 @@ std::array<ChainId, 2> WrittenPackets::Forget(Records::iterator found) {
 
 /// Patches may overwrite the size of a fragment, so that the chunk falls into other fragments.
 /// Sizes that only change are taken over; where the fragments do not fit any more, the writer has
-/// broken the chunk.
-void WrittenPackets::CheckSizes(ChunkRecord& record, Bytes payload, const ChunkPatches& patches) {
+/// broken the chunk. Only the last fragment of a chunk is patched: the packet continues in the
+/// next.
+void WrittenPackets::CheckPatches(ChunkRecord& record, Bytes payload,
+                                  const ChunkPatches& patches) const {
   const auto size = static_cast<uint32_t>(payload.size());
   const auto offset_of = [&](size_t index) { return record.entries[index].offset; };
+  const auto note = [&](const WrongPatch& patch) {
+    if (record.wrong_patches.size() < kMaxWrongPatches) record.wrong_patches.push_back(patch);
+  };
   const auto check = [&](size_t index) {
     const Entry& entry = record.entries[index];
     Fragment fragment;
     const FragmentStatus status = ReadFragment(payload.data(), size, entry.offset, fragment);
-    if (status != FragmentStatus::kFragment || fragment.size() != entry.size)
-      record.violation = Cause::kBrokenSize;
+    if (status == FragmentStatus::kFragment && fragment.size() == entry.size) return;
+    record.violation = Cause::kBrokenSize;
+    note({.fragment = {}, .at = now_});
   };
-  for (const Patch& patch : patches.patches)
+  for (const Patch& patch : patches.patches) {
     VisitPatchedSizes(patch, record.entries.size(), offset_of, check);
+    const auto after =
+        std::upper_bound(record.entries.begin(), record.entries.end(), patch.offset,
+                         [](uint64_t offset, const Entry& entry) { return offset < entry.offset; });
+    if (after == record.entries.begin() || after == record.entries.end()) continue;
+    note({static_cast<size_t>(after - record.entries.begin()) - 1, now_});
+  }
+}
+
+const LogMoment* WrittenPackets::WrongPatchOf(const PacketAccount& account) const {
+  const auto find = [&](uint64_t chunk, size_t fragment) -> const LogMoment* {
+    const auto record = records_.find({account.sequence, ChunkId{static_cast<uint32_t>(chunk)}});
+    if (record == records_.end()) return nullptr;
+    for (const WrongPatch& patch : record->second.wrong_patches)
+      if (patch.fragment == fragment) return &patch.at;
+    return nullptr;
+  };
+  if (const LogMoment* at = find(account.first_chunk, account.fragment)) return at;
+  // Of a packet in fragments, the last one is the first of its chunk.
+  return account.last_chunk == account.first_chunk ? nullptr : find(account.last_chunk, 0);
 }
 
 }  // namespace ringscope::ledger

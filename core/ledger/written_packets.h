@@ -22,6 +22,13 @@ struct Entry {
   bool abandoned_at_end = false;  // the reading out at the log's end abandoned it
 };
 
+/// A patch that broke a chunk, or that changed a fragment which its writer had completed: patches
+/// are for a chunk's last one.
+struct WrongPatch {
+  std::optional<size_t> fragment;  // absent: the chunk's fragments do not fit any more
+  LogMoment at;
+};
+
 /// A chunk that is in the buffer, or that may be re-committed.
 struct ChunkRecord {
   uint64_t id = 0;  // unwrapped
@@ -31,13 +38,16 @@ struct ChunkRecord {
   bool complete = false;
   bool held = false;  // in the buffer
   bool needs_patch = false;
+  bool blocks = false;             // held, and reads of its sequence stop at it: a patch is missing
   bool evicted = false;            // recently: forgotten when many others have followed
   size_t evicted_packets = 0;      // lost ones when it left
   uint32_t evicted_bytes = 0;      // its bytes then
   std::optional<Cause> violation;  // its writer broke a rule: what is lost of it is corrupted
   ChainId head = kNoChain;
   ChainId tail = kNoChain;
+  std::optional<ChunkName> behind;  // the chunk that blocked its sequence when it was committed
   LogMoment written;
+  std::vector<WrongPatch> wrong_patches;
   std::vector<Entry> entries;
   std::vector<PacketAccount> losses;  // of its whole packets, not reported yet
 };
@@ -48,6 +58,7 @@ struct Loss {
   Cause cause = Cause::kNone;
   std::optional<ChunkName> culprit;
   uint32_t loss_bits = 0;
+  LogMoment blamed = {};
 };
 
 /// What the commits alone decide about packets.
@@ -68,7 +79,11 @@ class WrittenPackets {
 
   struct Sequence {
     ChunkIdUnwrapper ids;
-    IntervalSet completed;  // unwrapped ids of chunks that were committed whole
+    IntervalSet completed;        // unwrapped ids of chunks that were committed whole
+    uint64_t first = UINT64_MAX;  // lowest id
+    // The chunk that left the buffer last, and when.
+    std::optional<ChunkId> gone;
+    LogMoment gone_at;
   };
   /// A commit on its way in: Begin, then AddFragments, then End.
   struct Arrival {
@@ -91,7 +106,13 @@ class WrittenPackets {
   void End(const Arrival& arrival);
   /// The chunk enters the buffer or leaves it, or has got all its patches.
   void SetHeld(ChunkRecord& record, bool held, bool needs_patch);
-  static void CheckSizes(ChunkRecord& record, Bytes payload, const ChunkPatches& patches);
+  /// Notes which fragments of the chunk the patches broke, or should not have touched.
+  void CheckPatches(ChunkRecord& record, Bytes payload, const ChunkPatches& patches) const;
+  /// The patch with which the chunk's fragments did not fit any more; none: its commit.
+  static LogMoment BrokenAt(const ChunkRecord& record);
+  /// The patch that changed a fragment of the packet, though its writer had completed it; else
+  /// nullptr.
+  const LogMoment* WrongPatchOf(const PacketAccount& account) const;
   /// The chunk is not re-committed. @return the chains that had fragments in it; may be kNoChain
   std::array<ChainId, 2> Forget(Records::iterator record);
 
@@ -100,6 +121,7 @@ class WrittenPackets {
   /// Whether a packet begins with this fragment, as far as it is known.
   bool Begins(const Entry& entry, const ChunkRecord& record);
   const Sequence* FindSequence(SequenceKey key) const { return sequences_.Find(key); }
+  Sequence& SequenceOf(SequenceKey key) { return sequences_[key]; }
 
   Records& records() { return records_; }
   const Records& records() const { return records_; }

@@ -275,6 +275,8 @@ struct RecorderGap {
   std::optional<uint64_t> bytes;
   std::optional<uint64_t> from_ns;
   std::optional<uint64_t> to_ns;
+  std::optional<WriterId> writer = {};     // of the producer: all that is missing is its
+  std::optional<uint32_t> loss_bits = {};  // previous_packet_dropped of the packet after it
   friend bool operator==(const RecorderGap&, const RecorderGap&) = default;
 };
 /// Free text, for people.

@@ -31,6 +31,7 @@ struct TracePacket {
     kSynchronizationMarker = 36,
     kIncrementalStateCleared = 41,
     kPreviousPacketDropped = 42,
+    kPackagesList = 47,
     kCompressedPackets = 50,
     kTimestampClockId = 58,
     kTracePacketDefaults = 59,
@@ -151,6 +152,21 @@ struct ProvenanceSequence {
 };
 struct TrackDescriptor {
   enum : uint32_t { kUuid = 1, kName = 2, kProcess = 3, kParentUuid = 5, kCounter = 8 };
+};
+struct ProcessTree {
+  enum : uint32_t { kProcesses = 1, kThreads = 2 };
+};
+struct ProcessTreeProcess {
+  enum : uint32_t { kPid = 1, kCmdline = 3 };
+};
+struct ProcessTreeThread {
+  enum : uint32_t { kTid = 1, kName = 2 };
+};
+struct PackagesList {
+  enum : uint32_t { kPackages = 1 };
+};
+struct PackageInfo {
+  enum : uint32_t { kName = 1, kUid = 2 };
 };
 struct ProcessDescriptor {
   enum : uint32_t { kPid = 1, kProcessName = 6 };

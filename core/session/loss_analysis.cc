@@ -4,11 +4,11 @@
 
 namespace ringscope {
 
-void LossAnalysis::AddPacket(const SessionPacket& packet) {
-  AddPacket(packet, ReadPacketFacts(Joined(packet.packet->slices, scratch_)));
+uint32_t LossAnalysis::AddPacket(const SessionPacket& packet) {
+  return AddPacket(packet, ReadPacketFacts(Joined(packet.packet->slices, scratch_)));
 }
 
-void LossAnalysis::AddPacket(const SessionPacket& session_packet, const PacketFacts& facts) {
+uint32_t LossAnalysis::AddPacket(const SessionPacket& session_packet, const PacketFacts& facts) {
   const Packet& packet = *session_packet.packet;
   // The service's field follows the producer's own and so replaces it.
   const uint32_t dropped = packet.dropped != 0 ? packet.dropped : facts.dropped;
@@ -27,15 +27,13 @@ void LossAnalysis::AddPacket(const SessionPacket& session_packet, const PacketFa
     state.needed_state = true;
     state.used_state |= state.incremental.valid();
   }
+  return is_first ? 0 : dropped;
 }
 
 std::map<BufferId, BufferLosses> LossAnalysis::Result() const {
   std::map<BufferId, BufferLosses> result = losses_;
-  for (size_t n = 0; n < sequences_.size(); ++n) {
-    const SequenceState& state = sequences_.At(n).value;
-    if (state.needed_state && !state.used_state)
-      ++result[state.buffer].incremental_sequences_dropped;
-  }
+  VisitDropped(
+      [&](BufferId buffer, SequenceKey) { ++result[buffer].incremental_sequences_dropped; });
   return result;
 }
 

@@ -28,11 +28,20 @@ struct BufferLosses {
 class LossAnalysis {
  public:
   /// The packets in the trace's order, valid ones only.
-  void AddPacket(const SessionPacket& packet);
+  /// @return the loss bits that are counted of this packet; 0: none
+  uint32_t AddPacket(const SessionPacket& packet);
   /// The same, of a packet of which only this is known.
-  void AddPacket(const SessionPacket& packet, const PacketFacts& facts);
+  uint32_t AddPacket(const SessionPacket& packet, const PacketFacts& facts);
   /// By buffer; buffers without packets are absent.
   std::map<BufferId, BufferLosses> Result() const;
+  /// Calls `visit(BufferId, SequenceKey)` for each sequence that counts as dropped.
+  template <typename Visit>
+  void VisitDropped(Visit visit) const {
+    for (size_t n = 0; n < sequences_.size(); ++n) {
+      const SequenceState& state = sequences_.At(n).value;
+      if (state.needed_state && !state.used_state) visit(state.buffer, sequences_.At(n).key);
+    }
+  }
 
  private:
   struct SequenceState {

@@ -60,6 +60,8 @@ class ReplayListener {
   /// In the replay of a clone: the session itself read this packet before the clone was made, so
   /// that it is not in the clone. OnReadDone is not called for such a read.
   virtual void OnTakenPacket(const SessionPacket&) {}
+  /// The read stops at its limit: more may be left. OnReadDone follows.
+  virtual void OnReadLimited(BufferId) {}
   virtual void OnReadDone(BufferId, uint64_t packets) { static_cast<void>(packets); }
   virtual void OnClonePacket(const SessionPacket&) {}
   virtual void OnCloneDone(BufferId, uint64_t packets, const BufferStats&) {

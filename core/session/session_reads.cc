@@ -65,6 +65,7 @@ Result<bool> Session::ReadPackets(SessionBuffer& buffer, const ReadLimits& limit
       RS_RETURN_IF_ERROR(listeners_.Call(&ReplayListener::OnPacket, judged));
   }
   RS_RETURN_IF_ERROR(CheckEngine(buffer.id, *buffer.engine));
+  if (!is_taken && limited) listeners_.Call(&ReplayListener::OnReadLimited, buffer.id);
   if (!is_taken) listeners_.Call(&ReplayListener::OnReadDone, buffer.id, packets);
   return limited;
 }

@@ -39,6 +39,11 @@ class Chunk {
     ++fragments_;
     return Raw("\xFF\xFF\xFF\x7F");
   }
+  /// The same, of a packet that began before.
+  Chunk& AbortedEnd() {
+    flags_ |= kFirstContinues;
+    return Aborted();
+  }
   /// Bytes as they are; they count as no fragment.
   Chunk& Raw(std::string_view bytes) {
     payload_ += bytes;

@@ -220,6 +220,8 @@ void Fields(auto& field, Like<RecorderGap> auto& m) {
   field(OptionalField(4, "bytes"), m.bytes);
   field(OptionalField(5, "from_ns"), m.from_ns);
   field(OptionalField(6, "to_ns"), m.to_ns);
+  field(OptionalField(7, "writer"), m.writer);
+  field(OptionalField(8, "loss_bits"), m.loss_bits);
 }
 
 void Fields(auto& field, Like<Note> auto& m) { field(RequiredField(1, "text"), m.text); }

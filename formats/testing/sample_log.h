@@ -129,7 +129,7 @@ inline OpList EveryKind() {
   ops.Add(23, FlushTimedOut{3});
   ops.Add(24, ReadPass{BufferId{0}, 0, 32768, ReadReason::kFinal, 5});
   ops.Add(25, CloneRead{BufferId{3}});
-  ops.Add(26, RecorderGap{"slow", ProducerId{4}, 1, 2, 3, 4});
+  ops.Add(26, RecorderGap{"slow", ProducerId{4}, 1, 2, 3, 4, WriterId{5}, 6});
   ops.Add(27, Note{"note"});
   ops.Add(28, SessionChanged{2, SessionChange::kFileNamed, "/data/trace"});
   ops.Add(29, DataSourceUnregistered{ProducerId{1}, "ds"});

@@ -106,7 +106,9 @@ Status TraceImport::WritePacket(const TimedPacket& packet, const Append& append)
                     .records = {},
                     .bytes = {},
                     .from_ns = sequence.written_ns,
-                    .to_ns = packet.time_ns}));
+                    .to_ns = packet.time_ns,
+                    .writer = sequence.writer,
+                    .loss_bits = packet.dropped}));
   }
   sequence.written_ns = packet.time_ns;
   RS_RETURN_IF_ERROR(Pack(sequence, packet.bytes, append));
@@ -162,7 +164,9 @@ Status TraceImport::WriteEnd(const Append& append) {
                                                .records = {},
                                                .bytes = loss.bytes,
                                                .from_ns = {},
-                                               .to_ns = now_ns_}));
+                                               .to_ns = now_ns_,
+                                               .writer = {},
+                                               .loss_bits = {}}));
   }
   if (!reads_during_) return {};
   return Put(

@@ -1,0 +1,136 @@
+#include "core/gaps/counter_trace.h"
+
+#include "core/base/wire.h"
+
+namespace ringscope {
+namespace {
+
+/// Where the buffers count, by LossCounter.
+constexpr std::array kBufferCounters = {&BufferStats::patches_failed, &BufferStats::abi_violations,
+                                        &BufferStats::trace_writer_packet_loss};
+
+}  // namespace
+
+void CounterTrace::OnRecord(const Op& op, const LogMoment& moment) {
+  now_ = moment;
+  if (std::holds_alternative<FlushTimedOut>(op.body))
+    Add({.counter = LossCounter::kFlushesFailed, .reason = CountReason::kFlushTimedOut});
+}
+
+void CounterTrace::OnBufferSetUp(SessionBuffer& buffer) { buffers_[buffer.id] = {&buffer, {}}; }
+
+void CounterTrace::OnChunk(BufferId, const ChunkCommit& commit, std::optional<Refusal>) {
+  under_way_ = {.sequence = commit.sequence, .chunk = commit.chunk};
+}
+
+void CounterTrace::OnChunkDone(BufferId id, const ChunkCommit& commit) {
+  const auto buffer = buffers_.find(id);
+  if (buffer == buffers_.end()) return;
+  const BufferStats& stats = buffer->second.buffer->engine->stats();
+  const BufferStats& seen = buffer->second.seen;
+  // Most chunks are counted nowhere: why one is, is worked out only then.
+  if (stats.abi_violations != seen.abi_violations && under_way_.reason == CountReason::kUnknown) {
+    ReadWrittenChunk(commit, written_);
+    const uint32_t counted =
+        FinishedPartOf(commit.fragments, commit.flags, commit.complete).fragments;
+    const auto found = static_cast<uint32_t>(written_.fragments.size());
+    if (written_.end == ChunkEnd::kBroken && written_.broken_bytes > 0) {
+      under_way_.reason = CountReason::kBrokenSize;
+    } else if (found < counted) {
+      under_way_.reason = CountReason::kFewerFragments;
+    }
+    under_way_.fragments = counted;
+    under_way_.found = found;
+  }
+  Compare(id, under_way_);
+}
+
+void CounterTrace::OnPatch(BufferId id, bool) {
+  Compare(id, under_way_);
+  under_way_ = {};
+}
+
+void CounterTrace::OnBufferEvent(const BufferEvent& event) {
+  using Kind = BufferEvent::Kind;
+  switch (event.kind) {
+    case Kind::kDiscarded:
+      if (event.discard == DiscardReason::kTooLarge) under_way_.reason = CountReason::kTooLarge;
+      if (event.discard == DiscardReason::kBadRecommit)
+        under_way_.reason = CountReason::kBadRecommit;
+      return;
+    case Kind::kPatchMissed:
+      under_way_ = {.reason = event.miss == PatchMiss::kNoSuchChunk ? CountReason::kChunkGone
+                                                                    : CountReason::kOutOfBounds,
+                    .sequence = event.chunk.sequence,
+                    .chunk = event.chunk.chunk};
+      return;
+    case Kind::kGivenUp:
+      // V1 counts broken fragments when it reads them, and reports each right after.
+      return Compare(event.buffer, {.reason = CountReason::kBrokenSize,
+                                    .sequence = event.chunk.sequence,
+                                    .chunk = event.chunk.chunk});
+    default:
+      return;
+  }
+}
+
+Status CounterTrace::OnPacket(const SessionPacket& packet) {
+  std::string joined;
+  if (packet.valid) AddPacket(packet, ReadPacketFacts(Joined(packet.packet->slices, joined)));
+  return {};
+}
+
+void CounterTrace::AddPacket(const SessionPacket& packet, const PacketFacts& facts) {
+  const uint32_t bits = losses_.AddPacket(packet, facts);
+  if (bits == 0) return;
+  Add({.counter = LossCounter::kLossFlags,
+       .reason = CountReason::kFlagged,
+       .buffer = packet.buffer,
+       .sequence = packet.packet->sequence,
+       .chunk = packet.packet->place.first_chunk,
+       .loss_bits = bits});
+}
+
+void CounterTrace::OnReadDone(BufferId id, uint64_t) { Compare(id, {}); }
+
+void CounterTrace::Compare(BufferId id, const CounterRise& cause) {
+  const auto buffer = buffers_.find(id);
+  if (buffer == buffers_.end()) return;
+  const BufferStats& stats = buffer->second.buffer->engine->stats();
+  BufferStats& seen = buffer->second.seen;
+  for (size_t i = 0; i < kBufferCounters.size(); ++i) {
+    const uint64_t now = stats.*kBufferCounters[i];
+    uint64_t& before = seen.*kBufferCounters[i];
+    if (now == before) continue;
+    CounterRise rise = cause;
+    rise.counter = static_cast<LossCounter>(i);
+    if (rise.counter == LossCounter::kWriterPacketLoss) rise.reason = CountReason::kAborted;
+    rise.amount = now - before;
+    rise.buffer = id;
+    before = now;
+    Add(rise);
+  }
+}
+
+void CounterTrace::Add(CounterRise rise) {
+  const auto counter = static_cast<size_t>(rise.counter);
+  counts_[counter] += rise.amount;
+  if (listed_[counter] == limit_) {
+    unlisted_[counter] += rise.amount;
+    return;
+  }
+  ++listed_[counter];
+  if (!rise.at.record) rise.at = now_;
+  rises_.push_back(rise);
+}
+
+void CounterTrace::Finish() {
+  losses_.VisitDropped([&](BufferId buffer, SequenceKey sequence) {
+    Add({.counter = LossCounter::kSequencesDropped,
+         .reason = CountReason::kStateMissing,
+         .buffer = buffer,
+         .sequence = sequence});
+  });
+}
+
+}  // namespace ringscope

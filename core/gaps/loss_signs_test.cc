@@ -1,0 +1,303 @@
+// What shows losses beside the packets that are known to be lost, and causes that call for another
+// remedy than a larger buffer.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/gaps/gap_selection.h"
+#include "core/perfetto/data_loss.h"
+#include "core/testing/loss_story.h"
+
+namespace ringscope {
+namespace {
+
+using testing::Chunk;
+using testing::Key;
+using testing::kFillGaps;
+using testing::kGapMs;
+using testing::Kilo;
+using testing::Of;
+using testing::OnlyGap;
+using testing::Story;
+
+bool ProvesNoLoss(const GapReport& report) {
+  const GapSelection all(report, 0, {}, 0);
+  return !all.any_loss && !all.any_sign;
+}
+
+std::vector<CounterRise> RisesOf(const GapReport& report, LossCounter counter) {
+  std::vector<CounterRise> rises;
+  for (const CounterRise& rise : report.counted)
+    if (rise.counter == counter) rises.push_back(rise);
+  return rises;
+}
+
+/// A chunk whose packet of 500 bytes begins in it and lacks a patch; 512 bytes in all.
+Chunk Unpatched(uint16_t writer, uint32_t id) {
+  return Chunk(1, writer, id).Begins(490, kFillGaps).NeedsPatching();
+}
+
+TEST(LossSigns, NothingLost_IsProven) {
+  EXPECT_TRUE(ProvesNoLoss(Story("v2@58").Commit(Kilo(1, 1, 0)).Read().Report()));
+}
+
+// Chunk 0 waits for a patch that never comes; 1 and 2 wait behind it. Then 1:2 needs the space.
+Story NeverPatched(uint64_t size = 4096) {
+  Story story("v2@58", size);
+  story.Commit(Unpatched(1, 0)).Commit(Chunk(1, 1, 1).Ends(10, kFillGaps).Whole(990, kFillGaps));
+  story.Commit(Kilo(1, 1, 2)).Read();
+  for (uint32_t id = 0; id < 6; ++id) story.Commit(Kilo(1, 2, id));
+  story.Read();
+  return story;
+}
+
+TEST(LossSigns, NeverPatched_TheStallIsTheCause) {
+  const Gap gap = OnlyGap(NeverPatched().Report());
+  EXPECT_EQ(gap.lost.packets, 3u);
+  ASSERT_EQ(gap.blamed.size(), 2u);
+  EXPECT_EQ(gap.blamed[0].cause, Cause::kNeverPatched);
+  EXPECT_EQ(gap.blamed[0].count.packets, 1u);
+  EXPECT_EQ(gap.blamed[1].cause, Cause::kBehindStall);
+  EXPECT_EQ(gap.blamed[1].count.packets, 2u);
+  for (const GapBlame& blame : gap.blamed) {
+    EXPECT_EQ(blame.chunk, (ChunkName{Key(1, 1), ChunkId{0}}));
+    EXPECT_EQ(blame.at.record, 2u);
+  }
+  EXPECT_TRUE(gap.remedies.no_size_helps);
+  EXPECT_FALSE(gap.remedies.buffer_size);
+  EXPECT_FALSE(gap.remedies.flush);
+}
+
+// So it is, however large the buffer: they are not lost then, but wait for good.
+TEST(LossSigns, NeverPatched_ALargerBufferKeepsThemWaiting) {
+  const GapReport report = NeverPatched(65536).Report();
+  EXPECT_EQ(report.lost().packets, 0u);
+  const std::optional<OpenStall>& stall = Of(report, 1, 1).stall;
+  ASSERT_TRUE(stall);
+  EXPECT_EQ(stall->count.packets, 3u);
+  EXPECT_EQ(stall->cause, Cause::kWaitsForPatch);
+  EXPECT_EQ(stall->at, (ChunkName{Key(1, 1), ChunkId{0}}));
+  EXPECT_EQ(stall->since.record, 2u);
+  EXPECT_FALSE(ProvesNoLoss(report));
+}
+
+// The patch comes when the chunk is gone: a larger buffer would have had it.
+TEST(LossSigns, PatchedTooLate_CallsForALargerBuffer) {
+  Story story = NeverPatched();
+  story.Patch(1, 0, 100).Read();
+  const GapReport report = story.Report();
+  const Gap gap = OnlyGap(report);
+  EXPECT_EQ(gap.causes.at(0).cause, Cause::kEvicted);
+  EXPECT_TRUE(gap.blamed.empty());
+  ASSERT_TRUE(gap.remedies.buffer_size);
+  EXPECT_EQ(story.Report(*gap.remedies.buffer_size).lost().packets, 0u);
+  const std::vector<CounterRise> rises = RisesOf(report, LossCounter::kPatchesFailed);
+  ASSERT_EQ(rises.size(), 1u);
+  EXPECT_EQ(rises[0].reason, CountReason::kChunkGone);
+  EXPECT_EQ(rises[0].sequence, Key(1, 1));
+  EXPECT_EQ(rises[0].chunk, ChunkId{0});
+}
+
+TEST(LossSigns, PatchedInTime_IsNoStall) {
+  Story story("v2@58");
+  story.Commit(Unpatched(1, 0)).Commit(Chunk(1, 1, 1).Ends(10, kFillGaps));
+  story.Patch(1, 0, 100);
+  for (uint32_t id = 0; id < 6; ++id) story.Commit(Kilo(1, 2, id));
+  const Gap gap = OnlyGap(story.Read().Report());
+  EXPECT_EQ(gap.causes.at(0).cause, Cause::kEvicted);
+  EXPECT_FALSE(gap.remedies.no_size_helps);
+}
+
+TEST(LossSigns, MissingChunk_IsUnknownLoss) {
+  Story story("v2@58");
+  story.Commit(Kilo(1, 1, 0)).Read().Commit(Kilo(1, 1, 2)).Read();
+  const GapReport report = story.Report();
+  EXPECT_EQ(report.lost().packets, 0u);
+  EXPECT_FALSE(ProvesNoLoss(report));
+  const SequenceGaps& sequence = Of(report, 1, 1);
+  EXPECT_EQ(sequence.missing_chunks, 1u);
+  ASSERT_EQ(sequence.missing.size(), 1u);
+  const MissingChunks& missing = sequence.missing[0];
+  EXPECT_EQ(missing.first, 1u);
+  EXPECT_EQ(missing.last, 1u);
+  EXPECT_EQ(missing.before.record, 2u);
+  EXPECT_EQ(missing.after.record, 4u);
+  EXPECT_EQ(missing.sign, GapSign::kFlagged);
+  EXPECT_EQ(missing.loss_bits, kLossPresent | kLossReadGap);
+  EXPECT_FALSE(missing.reported);
+}
+
+TEST(LossSigns, MissingChunk_ThatComesLaterIsNone) {
+  Story story("v2@58");
+  story.Commit(Kilo(1, 1, 0)).Commit(Kilo(1, 1, 2)).Commit(Kilo(1, 1, 1)).Read();
+  EXPECT_EQ(Of(story.Report(), 1, 1).missing_chunks, 0u);
+}
+
+TEST(LossSigns, MissingChunk_InTheRecordersGap) {
+  Story story("v2@58");
+  story.Commit(Kilo(1, 1, 0)).Read();
+  RecorderGap gap;
+  gap.reason = "the queue was full";
+  gap.producer = ProducerId{1};
+  story.Add({.time_ns = {}, .body = gap});
+  const GapReport report = story.Commit(Kilo(1, 1, 2)).Read().Report();
+  const SequenceGaps& sequence = Of(report, 1, 1);
+  ASSERT_EQ(sequence.missing.size(), 1u);
+  ASSERT_EQ(sequence.missing[0].reported, 0u);
+  EXPECT_EQ(report.reported.at(0).reason, "the queue was full");
+  ASSERT_EQ(sequence.false_flags.size(), 1u);
+  EXPECT_EQ(sequence.false_flags[0].rule, FlagRule::kRecorderGap);
+}
+
+TEST(LossSigns, ForgottenSequence_IsNotFlagged) {
+  Story story("v2@58", 1 << 20);
+  story.Commit(Kilo(1, 1, 0)).Read();
+  for (uint16_t writer = 2; writer < 1400; ++writer)
+    story.Commit(Chunk(1, writer, 0).Whole(20, kFillGaps));
+  story.Read();
+  // The clean-up is at the end of a commit.
+  story.Commit(Kilo(1, 2000, 0)).Commit(Kilo(1, 1, 2)).Read();
+  const GapReport report = story.Report();
+  const SequenceGaps& sequence = Of(report, 1, 1);
+  ASSERT_EQ(sequence.missing.size(), 1u);
+  EXPECT_EQ(sequence.missing[0].sign, GapSign::kNotFlagged);
+  EXPECT_TRUE(sequence.missing[0].forgotten);
+}
+
+TEST(LossSigns, Import_ReportsWhatTheTraceLacks) {
+  Story story("v2@58");
+  LogHeader header;
+  header.source = Origin::kSynthetic;
+  RecorderGap gap;
+  gap.reason = "the trace lacks packets";
+  gap.producer = ProducerId{1};
+  gap.writer = WriterId{3};
+  gap.loss_bits = kLossPresent | kLossOverwrite;
+  gap.from_ns = 5;
+  gap.to_ns = 6;
+  story.Add({.time_ns = {}, .body = header}).Commit(Kilo(1, 3, 0));
+  story.Add({.time_ns = {}, .body = gap}).Commit(Kilo(1, 3, 1)).Read();
+  const GapReport report = story.Report();
+  EXPECT_TRUE(report.from_trace);
+  ASSERT_EQ(report.reported.size(), 1u);
+  EXPECT_EQ(report.reported[0].sequence, Key(1, 3));
+  EXPECT_EQ(report.reported[0].loss_bits, kLossPresent | kLossOverwrite);
+  EXPECT_FALSE(ProvesNoLoss(report));
+  GapFilter other;
+  other.sequences = {Key(9, 9)};
+  const GapSelection selection(report, 0, other, 0);
+  EXPECT_FALSE(selection.any_loss || selection.any_sign);
+}
+
+TEST(LossSigns, FewerFragments_NamesChunkAndRecord) {
+  Story story("v2@58");
+  story.Commit(Chunk(1, 1, 0).Whole(10, kFillGaps).Counting(3)).Read();
+  const GapReport report = story.Report();
+  EXPECT_FALSE(ProvesNoLoss(report));
+  const std::vector<CounterRise> rises = RisesOf(report, LossCounter::kAbiViolations);
+  ASSERT_EQ(rises.size(), 1u);
+  EXPECT_EQ(rises[0].reason, CountReason::kFewerFragments);
+  EXPECT_EQ(rises[0].sequence, Key(1, 1));
+  EXPECT_EQ(rises[0].chunk, ChunkId{0});
+  EXPECT_EQ(rises[0].at.record, 2u);
+  EXPECT_EQ(rises[0].fragments, 3u);
+  EXPECT_EQ(rises[0].found, 1u);
+}
+
+TEST(LossSigns, Continuation_OfNothing) {
+  Story story("v2@58");
+  story.Commit(Chunk(1, 1, 0).Ends(10, kFillGaps).Whole(10, kFillGaps));
+  story.Commit(Chunk(1, 2, 7).Ends(10, kFillGaps).Whole(10, kFillGaps)).Read();
+  const GapReport report = story.Report();
+  const Gap broken = OnlyGap(report, 1, 1);
+  EXPECT_EQ(broken.causes.at(0).cause, Cause::kNoBeginning);
+  EXPECT_FALSE(broken.remedies.flush);
+  EXPECT_EQ(OnlyGap(report, 1, 2).causes.at(0).cause, Cause::kBeforeLog);
+}
+
+// A patch is for the last fragment, which continues in the next chunk; this one hits the first.
+TEST(LossSigns, WrongPatch_IsTheCause) {
+  Story story("v2@58");
+  story.Commit(Chunk(1, 1, 0).Whole(20, kFillGaps).Begins(20, kFillGaps).NeedsPatching());
+  story.Commit(Chunk(1, 1, 1).Ends(20, kFillGaps)).Patch(1, 0, 5, "\xFF\xFF\xFF\xFF").Read();
+  const Gap gap = OnlyGap(story.Report());
+  EXPECT_EQ(gap.causes.at(0).cause, Cause::kWrongPatch);
+  ASSERT_EQ(gap.blamed.size(), 1u);
+  EXPECT_EQ(gap.blamed[0].at.record, 4u);
+}
+
+TEST(LossSigns, OutOfOrder_NamesTheNewerChunk) {
+  Story story("v2@58");
+  story.Commit(Kilo(1, 1, 0)).Commit(Kilo(1, 1, 2)).Read().Commit(Kilo(1, 1, 1)).Read();
+  const Gap gap = OnlyGap(story.Report());
+  EXPECT_EQ(gap.causes.at(0).cause, Cause::kAlreadyConsumed);
+  ASSERT_EQ(gap.blamed.size(), 1u);
+  EXPECT_EQ(gap.blamed[0].chunk, (ChunkName{Key(1, 1), ChunkId{2}}));
+  EXPECT_EQ(gap.blamed[0].at.record, 4u);
+  EXPECT_FALSE(gap.remedies.flush);
+}
+
+Story& SetUpMemory(Story& story, uint64_t size) {
+  return story.Add(
+      {.time_ns = {},
+       .body = SharedMemorySetUp{.producer = ProducerId{1}, .size = size, .page_size = 4096}});
+}
+
+TEST(LossSigns, Aborted_ThePacketIsLargerThanTheMemory) {
+  Story story("v2@58", 65536);
+  SetUpMemory(story, 8192).Wait(1000);
+  story.Commit(Chunk(1, 1, 0).Begins(4000, kFillGaps)).Wait(200);
+  story.Commit(Chunk(1, 1, 1).Continues(4000, kFillGaps)).Wait(200);
+  story.Commit(Chunk(1, 1, 2).AbortedEnd()).Read();
+  const Gap gap = OnlyGap(story.Report());
+  ASSERT_TRUE(gap.abort);
+  EXPECT_EQ(gap.abort->reason, AbortReason::kLargePacket);
+  EXPECT_EQ(gap.abort->packet_bytes, 8000u);
+}
+
+TEST(LossSigns, Aborted_InABurst) {
+  Story story("v2@58", 65536);
+  SetUpMemory(story, 4096).Wait(1000);
+  story.Commit(Kilo(1, 2, 0));
+  for (uint32_t id = 0; id < 4; ++id) story.Commit(Kilo(1, 1, id));
+  const Gap gap = OnlyGap(story.Commit(Chunk(1, 1, 4).Aborted()).Read().Report());
+  ASSERT_TRUE(gap.abort);
+  EXPECT_EQ(gap.abort->reason, AbortReason::kBurst);
+  EXPECT_EQ(gap.abort->smb_size, 4096u);
+  EXPECT_GT(gap.abort->window_bytes, 4096u);
+}
+
+TEST(LossSigns, Aborted_AfterTheServiceTookNothing) {
+  Story story("v2@58", 65536);
+  SetUpMemory(story, 4096).Commit(Kilo(1, 2, 0)).Wait(300);
+  std::vector<Chunk> all;
+  for (uint32_t id = 0; id < 4; ++id) all.push_back(Kilo(1, 1, id));
+  all.push_back(Chunk(1, 1, 4).Aborted());
+  const Gap gap = OnlyGap(story.CommitAll(all).Read().Report());
+  ASSERT_TRUE(gap.abort);
+  EXPECT_EQ(gap.abort->reason, AbortReason::kServiceQuiet);
+  EXPECT_EQ(gap.abort->quiet_ns, 301 * kGapMs);
+}
+
+TEST(LossSigns, Aborted_ForNoReasonThatIsInTheLog) {
+  Story story("v2@58", 65536);
+  SetUpMemory(story, 65536).Commit(Kilo(1, 1, 0)).Wait(300).Commit(Chunk(1, 1, 1).Aborted());
+  const Gap gap = OnlyGap(story.Read().Report());
+  ASSERT_TRUE(gap.abort);
+  EXPECT_EQ(gap.abort->reason, AbortReason::kNotShown);
+}
+
+TEST(LossSigns, FlushTimedOut_IsCounted) {
+  Story story("v2@58");
+  story.Commit(Kilo(1, 1, 0));
+  story.Add({.time_ns = {}, .body = FlushRequested{.flush = 7, .producer = {}}});
+  story.Add({.time_ns = {}, .body = FlushTimedOut{.flush = 7}}).Read();
+  const GapReport report = story.Report();
+  const std::vector<CounterRise> rises = RisesOf(report, LossCounter::kFlushesFailed);
+  ASSERT_EQ(rises.size(), 1u);
+  EXPECT_EQ(rises[0].at.record, 4u);
+  EXPECT_FALSE(ProvesNoLoss(report));
+}
+
+}  // namespace
+}  // namespace ringscope

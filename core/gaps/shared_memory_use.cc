@@ -1,0 +1,69 @@
+#include "core/gaps/shared_memory_use.h"
+
+namespace ringscope {
+namespace {
+
+/// Without any commit for so long, the service (or the whole machine) was busy with other things.
+constexpr uint64_t kQuietNs = 50'000'000;
+
+/// Bytes of shared memory that a chunk takes at least: its header and what it holds.
+uint64_t BytesOf(const ChunkCommit& commit) { return kChunkHeaderSize + commit.payload.size(); }
+
+}  // namespace
+
+void SharedMemoryUse::OnRecord(const Op& op, const LogMoment& moment) {
+  now_ = moment;
+  if (std::holds_alternative<Commit>(op.body)) {
+    if (!moment.time_ns) return;
+    const uint64_t last = last_commit_ns_.value_or(*moment.time_ns);
+    quiet_ns_ = *moment.time_ns > last ? *moment.time_ns - last : 0;
+    last_commit_ns_ = moment.time_ns;
+  } else if (const auto* connected = std::get_if<ProducerConnected>(&op.body)) {
+    if (connected->smb_size) producers_[connected->producer].smb_size = connected->smb_size;
+  } else if (const auto* memory = std::get_if<SharedMemorySetUp>(&op.body)) {
+    if (memory->size > 0) producers_[memory->producer].smb_size = memory->size;
+  }
+}
+
+std::optional<AbortFacts> SharedMemoryUse::AddChunk(const ChunkCommit& commit,
+                                                    const WrittenChunk& written) {
+  Producer& producer = producers_[commit.sequence.producer];
+  const uint64_t bytes = BytesOf(commit);
+  if (now_.time_ns) {
+    producer.sent.push_back({*now_.time_ns, bytes});
+    producer.sent_bytes += bytes;
+    while (producer.sent.front().time_ns + AbortFacts::kWindowNs < *now_.time_ns) {
+      producer.sent_bytes -= producer.sent.front().bytes;
+      producer.sent.pop_front();
+    }
+  }
+  // The packet that continues from chunk to chunk.
+  uint64_t packet = 0;
+  if (!written.fragments.empty() || written.end == ChunkEnd::kAborted) {
+    uint64_t& open = open_[commit.sequence];
+    const bool continues = (written.flags & kFirstContinues) != 0;
+    const size_t count = written.fragments.size();
+    const bool one = count == 1 && continues;
+    packet = continues ? open : 0;
+    const FragmentKind last = count == 0 ? FragmentKind::kWhole : written.fragments.back().kind;
+    const bool on_next = last == FragmentKind::kBegin || last == FragmentKind::kContinue;
+    open = on_next ? (one ? packet : 0) + written.fragments.back().size : 0;
+    if (count > 0) packet = 0;  // what is aborted begins after these fragments
+  }
+  if (written.end != ChunkEnd::kAborted) return std::nullopt;
+  AbortFacts facts{.smb_size = producer.smb_size,
+                   .packet_bytes = packet,
+                   .window_bytes = producer.sent_bytes,
+                   .quiet_ns = quiet_ns_};
+  if (facts.smb_size) {
+    // Each writer holds a chunk that is not full, so the memory is full before all of it is used.
+    const uint64_t most = *facts.smb_size / 4 * 3;
+    if (facts.packet_bytes >= most)
+      facts.reason = AbortReason::kLargePacket;
+    else if (facts.window_bytes >= most)
+      facts.reason = facts.quiet_ns >= kQuietNs ? AbortReason::kServiceQuiet : AbortReason::kBurst;
+  }
+  return facts;
+}
+
+}  // namespace ringscope
