@@ -10,15 +10,6 @@ namespace {
 
 constexpr uint64_t kPlanBytesPerKb = 1024;
 
-/// The index of the buffer that a data source names, by its index or its name.
-uint32_t TargetOf(const ipc::TraceConfig& config, const ipc::DataSourceConfig& source) {
-  if (!source.target_buffer_name.empty()) {
-    for (size_t i = 0; i < config.buffers.size(); ++i)
-      if (config.buffers[i].name == source.target_buffer_name) return static_cast<uint32_t>(i);
-  }
-  return static_cast<uint32_t>(source.target_buffer);
-}
-
 SessionPlan PlanOf(const ipc::TraceConfig& config) {
   SessionPlan plan;
   for (const ipc::BufferConfig& buffer : config.buffers) {
@@ -31,7 +22,7 @@ SessionPlan PlanOf(const ipc::TraceConfig& config) {
          .clear_before_clone = buffer.clear_before_clone});
   }
   for (const ipc::ConfiguredDataSource& source : config.data_sources)
-    plan.sources.push_back({source.config.name, TargetOf(config, source.config)});
+    plan.sources.push_back({source.config.name, ipc::TargetOf(config, source.config)});
   plan.name = config.unique_session_name;
   if (config.flush_timeout_ms != 0) plan.flush_timeout_ms = config.flush_timeout_ms;
   plan.starts_at_once = !config.deferred_start && config.triggers.mode != ipc::kTriggerModeStart;

@@ -169,6 +169,14 @@ struct TraceConfig {
   std::string unique_session_name;
   std::string output_path;
 };
+/// The index of the buffer that a data source of the config writes to, by its name or its index.
+inline uint32_t TargetOf(const TraceConfig& config, const DataSourceConfig& source) {
+  if (!source.target_buffer_name.empty()) {
+    for (size_t i = 0; i < config.buffers.size(); ++i)
+      if (config.buffers[i].name == source.target_buffer_name) return static_cast<uint32_t>(i);
+  }
+  return static_cast<uint32_t>(source.target_buffer);
+}
 inline constexpr uint64_t kFillPolicyDiscard = 2;
 inline constexpr uint64_t kExperimentalModeV2 = 1;
 inline constexpr uint64_t kExperimentalModeShadow = 2;  // of v54 to v57

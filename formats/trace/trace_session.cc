@@ -77,7 +77,7 @@ void TraceSession::AddConfig(Bytes config) {
     if (buffer.experimental_mode == ipc::kExperimentalModeShadow) added.engine = "v1";
   }
   for (const ipc::ConfiguredDataSource& source : parsed.data_sources) {
-    const auto target = static_cast<uint32_t>(source.config.target_buffer);
+    const uint32_t target = ipc::TargetOf(parsed, source.config);
     if (only_target_ && *only_target_ != target) {
       only_target_.reset();
       break;

@@ -1,0 +1,45 @@
+#include "formats/trace/trace_session.h"
+
+#include <gtest/gtest.h>
+
+#include "core/base/wire.h"
+#include "core/perfetto/fields.h"
+
+namespace ringscope {
+namespace {
+
+constexpr uint32_t kBufferName = 7, kTargetBufferName = 11;
+
+std::string BufferField(const std::string& name, uint64_t mode) {
+  std::string buffer, config;
+  wire::AppendUint(buffer, proto::BufferConfig::kSizeKb, 64);
+  wire::AppendBytes(buffer, kBufferName, wire::AsBytes(name));
+  wire::AppendUint(buffer, proto::BufferConfig::kExperimentalMode, mode);
+  wire::AppendBytes(config, proto::TraceConfig::kBuffers, wire::AsBytes(buffer));
+  return config;
+}
+
+std::string SourceField(const std::string& buffer) {
+  std::string source, outer, config;
+  wire::AppendBytes(source, kTargetBufferName, wire::AsBytes(buffer));
+  wire::AppendBytes(outer, proto::DataSource::kConfig, wire::AsBytes(source));
+  wire::AppendBytes(config, proto::TraceConfig::kDataSources, wire::AsBytes(outer));
+  return config;
+}
+
+TEST(TraceSession, DataSources_MayNameTheirBuffer) {
+  TraceSession session;
+  session.AddConfig(wire::AsBytes(BufferField("a", 1) + BufferField("b", 1) + SourceField("b")));
+  EXPECT_EQ(session.BufferOf(2), 1u);
+}
+
+TEST(TraceSession, ShadowMode_IsV1) {
+  TraceSession session;
+  session.AddConfig(wire::AsBytes(BufferField("a", 2) + BufferField("b", 1)));
+  ASSERT_EQ(session.Buffers().size(), 2u);
+  EXPECT_EQ(session.Buffers()[0].engine, "v1");
+  EXPECT_EQ(session.Buffers()[1].engine, "v2");
+}
+
+}  // namespace
+}  // namespace ringscope
