@@ -294,10 +294,9 @@ std::string NothingLostText(const ShownGaps& selection) {
   const size_t count = later.size();
   later.resize(std::min(count, kNamed));
   return fmt::format(
-      "Nothing was lost of what is in the log. {} not with chunk #0 ({}{}): what was written "
-      "before "
+      "Nothing was lost of what is in the log. {} not begin with chunk #0 ({}{}): what came before "
       "is not known.",
-      count == 1 ? "1 sequence begins" : Count(count, "sequence") + " begin", Joined(later),
+      count == 1 ? "1 sequence does" : Count(count, "sequence") + " do", Joined(later),
       count > kNamed ? ", ..." : "");
 }
 
