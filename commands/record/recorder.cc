@@ -41,8 +41,13 @@ Recorder::Recorder(EventLoop& loop, RecorderOptions options, RecordSink& log, Wa
       options_(std::move(options)),
       warn_(std::move(warn)),
       buffers_([&log](OpBody body) { log.Append(std::move(body)); }, warn_),
+      flushes_([&log](OpBody body) { log.Append(std::move(body)); }, buffers_),
+      clones_([&log](OpBody body) { log.Append(std::move(body)); }, buffers_, instances_),
       recording_{.log = log,
                  .buffers = buffers_,
+                 .instances = instances_,
+                 .flushes = flushes_,
+                 .clones = clones_,
                  .counts = counts_,
                  .scraping = options_.scraping,
                  .scrape_unasked = [this] {
@@ -146,6 +151,7 @@ void Recorder::OnDone(uint64_t id) {  // within the pair's call
 
 void Recorder::OnTimer() {
   recording_.scrape_unasked();
+  clones_.OnTimedOut(flushes_.TakeTimedOut(EventLoop::Clock::now()));
   timer_ = loop_.CallAfter(kTimerPeriod, [this] { OnTimer(); });
 }
 

@@ -96,6 +96,9 @@ class Recorder {
   const Warn warn_;
   RecordCounts counts_;
   SessionBuffers buffers_;
+  Instances instances_;
+  FlushWatch flushes_;
+  CloneWatch clones_;
   Recording recording_;
   Turns turns_;
   std::vector<std::unique_ptr<Listening>> listening_;

@@ -264,12 +264,49 @@ TEST_F(Session, FlushesAndStopsAreLogged) {
   service_.Flush(7);
   EXPECT_EQ(producer.WaitForFlush(), 7u);
   EXPECT_EQ(log_.All<FlushRequested>(), (std::vector<FlushRequested>{{7, ProducerId{1}}}));
-  const std::vector<DataSourceSetUp> set_up = {{ProducerId{1}, 1, "source.p", kBuffer}};
-  EXPECT_EQ(log_.All<DataSourceSetUp>(), set_up);
+  const auto set_up = log_.All<DataSourceSetUp>();
+  ASSERT_EQ(set_up.size(), 1u);
+  EXPECT_EQ(set_up[0].instance, 1u);
+  EXPECT_EQ(set_up[0].name, "source.p");
+  EXPECT_EQ(set_up[0].target_buffer, kBuffer);
+  EXPECT_EQ(set_up[0].config,
+            Encode(ipc::DataSourceConfig{.name = "source.p", .target_buffer = Raw(kBuffer)}));
   const auto connected = log_.All<ProducerConnected>();
   ASSERT_EQ(connected.size(), 1u);
   EXPECT_EQ(connected[0].pid, ::getpid());
   EXPECT_EQ(connected[0].uid, ::getuid());
+}
+
+TEST_F(Session, LifeOfADataSourceIsLogged) {
+  FakeProducer producer = Producer("p");
+  ASSERT_TRUE(producer.Connect());
+  ipc::RegisterDataSource source;
+  source.descriptor = {.name = "other",
+                       .will_notify_on_start = true,
+                       .will_notify_on_stop = true,
+                       .handles_state_clear = true};
+  producer.Invoke("RegisterDataSource", Encode(source), true);
+  producer.Invoke("NotifyDataSourceStarted", Encode(ipc::NotifyDataSource{1}), true);
+  producer.Invoke("ActivateTriggers", Encode(ipc::ActivateTriggers{{"a", "b"}}), true);
+  ASSERT_TRUE(producer.Sync());
+  service_.Command("p", {.clear_state = ipc::ClearIncrementalState{{1}}});
+  service_.Command("p", {.stop = ipc::StopDataSource{1}});
+  ASSERT_TRUE(log_.WaitFor<DataSourceStopped>());
+  producer.Invoke("NotifyDataSourceStopped", Encode(ipc::NotifyDataSource{1}), true);
+  producer.Invoke("UnregisterDataSource", Encode(ipc::UnregisterDataSource{"other"}), true);
+  ASSERT_TRUE(producer.Sync());
+
+  constexpr ProducerId kProducer{1};
+  EXPECT_EQ(log_.All<DataSourceRegistered>().back(),
+            (DataSourceRegistered{kProducer, "other", false, true, true, true}));
+  EXPECT_EQ(log_.All<DataSourceStarted>(), (std::vector<DataSourceStarted>{{kProducer, 1}}));
+  EXPECT_EQ(log_.All<DataSourceNotified>(),
+            (std::vector<DataSourceNotified>{{kProducer, 1, false}, {kProducer, 1, true}}));
+  EXPECT_EQ(log_.All<StateClearRequested>(), (std::vector<StateClearRequested>{{kProducer, {1}}}));
+  EXPECT_EQ(log_.All<TriggerActivated>(),
+            (std::vector<TriggerActivated>{{kProducer, "a"}, {kProducer, "b"}}));
+  EXPECT_EQ(log_.All<DataSourceUnregistered>(),
+            (std::vector<DataSourceUnregistered>{{kProducer, "other"}}));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <array>
 
@@ -50,29 +51,58 @@ bool ConsumerTap::CarriesDescriptor(const ipc::Frame& frame) const {
 
 Status ConsumerTap::OnRequest(ipc::MethodName method, const ipc::InvokeMethod& invoke,
                               PassingFrame&& frame, FrameSocket& service) {
+  const uint64_t request = frame.frame.request_id;
   switch (method) {
     case ipc::MethodName::kEnableTracing:
-      RS_RETURN_IF_ERROR(OnEnableTracing(invoke, !frame.fds.empty()));
+      if (!ipc::IsAttachNotification(invoke.args))
+        RS_RETURN_IF_ERROR(OnEnableTracing(invoke, frame));
+      enable_request_ = request;
+      break;
+    case ipc::MethodName::kStartTracing:
+      if (session_) recording_.buffers.MarkStarted(*session_);
       break;
     case ipc::MethodName::kReadBuffers:
-      reads_.insert(frame.frame.request_id);
+      reads_.insert(request);
       break;
     case ipc::MethodName::kFreeBuffers:
       EndSession();
       break;
     case ipc::MethodName::kDisableTracing:
       recording_.scrape_unasked();
+      LogChange(SessionChange::kStopRequested, "DisableTracing");
       break;
-    case ipc::MethodName::kFlush:
+    case ipc::MethodName::kFlush: {
       recording_.scrape_unasked();
-      recording_.log.Append(Note{"the consumer asked for a flush"});
+      ipc::FlushCall call;
+      static_cast<void>(DecodeMessage(invoke.args, call));  // as far as it can be parsed
+      if (session_) recording_.flushes.OnConsumerCall(*session_, call.timeout_ms);
+      LogChange(SessionChange::kFlushCalled, call.timeout_ms == 0
+                                                 ? std::string()
+                                                 : fmt::format("timeout {} ms", call.timeout_ms));
+      flush_requests_.insert(request);
       break;
-    case ipc::MethodName::kDetach:
+    }
+    case ipc::MethodName::kDetach: {
+      ipc::SessionKey detach;
+      static_cast<void>(DecodeMessage(invoke.args, detach));
+      LogChange(SessionChange::kDetached, detach.key);
+      if (session_) recording_.buffers.Detach(*session_, detach.key);
       session_.reset();  // it continues without this consumer
       break;
+    }
+    case ipc::MethodName::kAttach: {
+      ipc::SessionKey attach;
+      static_cast<void>(DecodeMessage(invoke.args, attach));
+      attach_key_ = attach.key;
+      attach_request_ = request;
+      break;
+    }
     case ipc::MethodName::kCloneSession:
       recording_.scrape_unasked();
-      clone_request_ = frame.frame.request_id;
+      clone_requests_[request] = recording_.clones.OnRequested(invoke.args);
+      break;
+    case ipc::MethodName::kObserveEvents:
+      observe_request_ = request;
       break;
     default:
       break;
@@ -81,7 +111,7 @@ Status ConsumerTap::OnRequest(ipc::MethodName method, const ipc::InvokeMethod& i
   return {};
 }
 
-Status ConsumerTap::OnEnableTracing(const ipc::InvokeMethod& invoke, bool into_file) {
+Status ConsumerTap::OnEnableTracing(const ipc::InvokeMethod& invoke, const PassingFrame& frame) {
   const Bytes config = ipc::TraceConfigOf(invoke.args);
   auto plan = PlanOfConfig(config);
   if (!plan) {
@@ -89,50 +119,135 @@ Status ConsumerTap::OnEnableTracing(const ipc::InvokeMethod& invoke, bool into_f
                 fmt::format("sent a trace config that cannot be parsed: {}", plan.error().message));
   }
   EndSession();
-  session_ = recording_.buffers.Start(std::move(*plan));
-  recording_.log.Append(TraceConfigRecord{std::string(wire::AsText(config))});
+  const bool starts_at_once = plan->starts_at_once;
+  session_ = recording_.buffers.Start(*plan);
+  recording_.log.Append(
+      TraceConfigRecord{.config = std::string(wire::AsText(config)), .session = session_});
   recording_.log.Append(ClockSnapshotRecord{TakeClockSnapshot()});
-  if (into_file) {
-    recording_.log.Append(
-        Note{"the service writes this session into a file: its reads are not in the log"});
-  }
+  LogFile(*plan, frame);
+  if (starts_at_once) recording_.buffers.MarkStarted(*session_);
   return {};
+}
+
+/// Where the service writes the session, if it does.
+void ConsumerTap::LogFile(const SessionPlan& plan, const PassingFrame& frame) {
+  if (frame.fds.empty() && !plan.into_file) return;
+  std::string path = plan.output_path;
+  if (!frame.fds.empty()) {
+    std::array<char, 4096> target;
+    const std::string link = fmt::format("/proc/self/fd/{}", frame.fds.front().get());
+    const ssize_t size = ::readlink(link.c_str(), target.data(), target.size());
+    if (size > 0) path.assign(target.data(), static_cast<size_t>(size));
+  }
+  if (!path.empty()) LogChange(SessionChange::kFileNamed, path);
+  recording_.log.Append(
+      Note{"the service writes this session into a file: its reads are not in the log"});
+}
+
+void ConsumerTap::LogChange(SessionChange change, std::string detail) {
+  recording_.log.Append(
+      SessionChanged{.session = session_, .change = change, .detail = std::move(detail)});
 }
 
 Status ConsumerTap::OnReply(uint64_t request_id, const ipc::InvokeMethodReply& reply,
                             PassingFrame&) {
-  if (clone_request_ == request_id) {
-    clone_request_.reset();
-    if (reply.success) LogClone();
+  if (const auto clone = clone_requests_.extract(request_id); !clone.empty()) {
+    OnCloneReply(clone.mapped(), reply.success, reply.reply);
+  } else if (enable_request_ == request_id) {
+    enable_request_.reset();
+    OnEnableTracingReply(reply.reply);
+  } else if (observe_request_ == request_id) {
+    OnEvents(reply.reply);
+  } else if (flush_requests_.erase(request_id) > 0) {
+    OnFlushReply(reply.success);
+  } else if (attach_request_ == request_id) {
+    attach_request_.reset();
+    RS_RETURN_IF_ERROR(OnAttachReply(reply.success, reply.reply));
   }
   if (reads_.contains(request_id)) {
-    if (reply.success && !has_clone_) LogReadPass();
+    if (reply.success && !has_clone_) LogReadPass(reply.reply);
     if (!reply.has_more) reads_.erase(request_id);
     if (reads_.empty()) SetConfirmed();
   }
   return {};
 }
 
-void ConsumerTap::LogReadPass() {
-  ReadPass pass;
-  pass.max_bytes = kPassBytes;
-  pass.reason = ReadReason::kConsumer;
-  if (!session_ || recording_.buffers.IsAlone(*session_)) {
-    recording_.log.Append(pass);
-    return;
-  }
-  for (const BufferId buffer : recording_.buffers.BuffersOf(*session_)) {
-    pass.buffer = buffer;
-    recording_.log.Append(pass);
+void ConsumerTap::OnEnableTracingReply(Bytes reply) {
+  ipc::EnableTracingReply end;
+  static_cast<void>(DecodeMessage(reply, end));  // as far as it can be parsed
+  if (!session_) return;
+  // The reply is the session's end, also of one that never began: no producer was asked for it.
+  if (!end.error.empty() && recording_.buffers.BuffersOf(*session_).empty()) {
+    LogChange(SessionChange::kRefused, end.error);
+    EndSession();
+  } else {
+    LogChange(SessionChange::kStopped, end.error);
   }
 }
 
-void ConsumerTap::LogClone() {
-  // Which session is cloned is the service's choice if there is only one; else its own id decides,
-  // which is not known here: then all are logged, as a clone changes nothing.
-  has_clone_ = true;
-  for (const BufferId buffer : recording_.buffers.AllBuffers())
-    recording_.log.Append(CloneRead{buffer});
+void ConsumerTap::OnFlushReply(bool success) {
+  if (session_)
+    recording_.clones.OnTimedOut(recording_.flushes.OnConsumerReply(*session_, success));
+  LogChange(success ? SessionChange::kFlushSucceeded : SessionChange::kFlushFailed);
+}
+
+void ConsumerTap::OnCloneReply(uint64_t clone, bool success, Bytes reply) {
+  ipc::CloneSessionReply decoded;
+  static_cast<void>(DecodeMessage(reply, decoded));
+  CloneEnded ended;
+  ended.success = success && decoded.success.value_or(true);
+  ended.error = decoded.error;
+  ended.into_file = decoded.was_write_into_file;
+  has_clone_ |= ended.success;
+  recording_.clones.OnReply(clone, std::move(ended));
+}
+
+Status ConsumerTap::OnAttachReply(bool success, Bytes reply) {
+  if (!success) return {};
+  session_ = recording_.buffers.Attach(attach_key_);
+  if (!session_) {  // it was detached before the recording began
+    const Bytes config = ipc::FieldBytes(reply, 1);
+    auto plan = PlanOfConfig(config);
+    if (!plan || config.empty()) return {};
+    session_ = recording_.buffers.Start(std::move(*plan));
+    recording_.log.Append(
+        TraceConfigRecord{.config = std::string(wire::AsText(config)), .session = session_});
+  }
+  LogChange(SessionChange::kAttached, attach_key_);
+  return {};
+}
+
+void ConsumerTap::OnEvents(Bytes reply) {
+  ipc::ObserveEventsReply decoded;
+  static_cast<void>(DecodeMessage(reply, decoded));
+  if (decoded.events.all_data_sources_started) LogChange(SessionChange::kDataSourcesStarted);
+  for (const ipc::InstanceStateChange& change : decoded.events.instances) {
+    recording_.log.Append(Note{fmt::format(
+        "the service reports to the consumer that data source '{}' of '{}' {}", change.data_source,
+        change.producer, change.state == ipc::kInstanceStarted ? "has started" : "has stopped")});
+  }
+  if (decoded.events.clone_trigger_hit)
+    recording_.log.Append(
+        Note{fmt::format("the service asks the consumer for a clone, because of trigger '{}'",
+                         decoded.events.clone_trigger_hit->trigger_name)});
+}
+
+bool ConsumerTap::ReadsBuffers(Bytes reply) const {
+  const SessionPlan* const plan = session_ ? recording_.buffers.PlanOf(*session_) : nullptr;
+  if (plan == nullptr) return true;
+  // Such a session is read through its file or a clone, or not before its trigger: until then the
+  // service replies with nothing, without a look at the buffers.
+  if (plan->into_file || plan->trigger_mode == ipc::kTriggerModeClone) return false;
+  return plan->trigger_mode == 0 || !reply.empty();
+}
+
+void ConsumerTap::LogReadPass(Bytes reply) {
+  if (!ReadsBuffers(reply)) return;
+  ReadPass pass;
+  pass.max_bytes = kPassBytes;
+  pass.reason = ReadReason::kConsumer;
+  pass.session = session_;
+  recording_.log.Append(pass);
 }
 
 void ConsumerTap::EndSession() {
@@ -140,6 +255,12 @@ void ConsumerTap::EndSession() {
   session_.reset();
 }
 
-void ConsumerTap::OnDisconnect(FrameSocket*) { EndSession(); }
+void ConsumerTap::OnDisconnect(FrameSocket*) {
+  for (const auto& [request, clone] : clone_requests_)
+    recording_.clones.OnReply(clone, {.error = "the consumer's connection ended"});
+  clone_requests_.clear();
+  if (session_) LogChange(SessionChange::kConsumerGone);
+  EndSession();
+}
 
 }  // namespace ringscope::record

@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include "commands/testing/fake_producer.h"
 #include "commands/testing/fake_service.h"
@@ -18,8 +19,9 @@ using ::testing::IsEmpty;
 
 /// The service's ids of the methods: their places in this list, from 1.
 const std::vector<std::string> kMethods = {
-    "EnableTracing", "DisableTracing", "ReadBuffers", "FreeBuffers",
-    "Flush",         "CloneSession",   "Detach",      "QueryServiceState"};
+    "EnableTracing", "DisableTracing", "ReadBuffers",  "FreeBuffers",
+    "Flush",         "CloneSession",   "Detach",       "QueryServiceState",
+    "StartTracing",  "Attach",         "ObserveEvents"};
 
 class ConsumerTapTest : public ::testing::Test {
  protected:
@@ -51,10 +53,26 @@ class ConsumerTapTest : public ::testing::Test {
     Pass(*consumer_, *service_, frame);
     return last_request_;
   }
-  void Reply(uint64_t request, bool success = true, bool has_more = false) {
+  void Reply(uint64_t request, bool success = true, bool has_more = false,
+             const std::string& content = "") {
     std::string frame;
-    ipc::AppendInvokeReply(frame, request, {.success = success, .has_more = has_more, .reply = {}});
+    ipc::AppendInvokeReply(
+        frame, request,
+        {.success = success, .has_more = has_more, .reply = wire::AsBytes(content)});
     Pass(*service_, *consumer_, frame);
+  }
+  /// The changes of the session so far: "started", "refused: why".
+  std::vector<std::string> Changes() const {
+    std::vector<std::string> changes;
+    for (const SessionChanged& change : log_.All<SessionChanged>())
+      changes.push_back(std::string(Name(change.change)) +
+                        (change.detail.empty() ? "" : ": " + change.detail));
+    return changes;
+  }
+  static std::string ArgsOf(const ipc::TraceConfig& config) {
+    std::string args;
+    wire::AppendBytes(args, 1, wire::AsBytes(Encode(config)));
+    return args;
   }
   /// Starts a session whose buffer has an id that is known once it is sent to a producer "p".
   void EnableTracing() { Call("EnableTracing", EnableTracingArgs(FillPolicy::kDiscard)); }
@@ -86,7 +104,7 @@ TEST_F(ConsumerTapTest, FreeBuffers_EndsTheSessionAndItsBuffers) {
   EnableTracing();
   ASSERT_TRUE(ConnectProducer());
   EXPECT_THAT(log_.All<BufferSetUp>(),
-              ElementsAre(BufferSetUp{BufferId{1}, 0, 65536, FillPolicy::kDiscard, "v2"}));
+              ElementsAre(BufferSetUp{BufferId{1}, 0, 65536, FillPolicy::kDiscard, "v2", 1}));
   EXPECT_THAT(log_.All<BufferFreed>(), IsEmpty());
   Call("FreeBuffers");
   EXPECT_THAT(log_.All<BufferFreed>(), ElementsAre(BufferFreed{BufferId{1}}));
@@ -113,10 +131,121 @@ TEST_F(ConsumerTapTest, Detach_LetsTheSessionGoOn) {
   EXPECT_THAT(log_.All<SessionEnded>(), IsEmpty());
 }
 
-TEST_F(ConsumerTapTest, Flush_IsNoted) {
+TEST_F(ConsumerTapTest, Session_FromEnableTracingToFreeBuffers) {
+  const uint64_t session = Call("EnableTracing", EnableTracingArgs(FillPolicy::kDiscard));
+  EXPECT_THAT(log_.All<SessionStarted>(), ElementsAre(SessionStarted{1, ""}));
+  const auto configs = log_.All<TraceConfigRecord>();
+  ASSERT_EQ(configs.size(), 1u);
+  EXPECT_EQ(configs[0].session, 1u);
+  ASSERT_TRUE(ConnectProducer());
+  Call("DisableTracing");
+  Reply(session, true, false, Encode(ipc::EnableTracingReply{.disabled = true, .error = {}}));
+  EXPECT_THAT(Changes(), ElementsAre("started", "stop_requested: DisableTracing", "stopped"));
+  EXPECT_THAT(log_.All<SessionEnded>(), IsEmpty());  // its buffers are still there
+  Call("FreeBuffers");
+  EXPECT_THAT(log_.All<SessionEnded>(), ElementsAre(SessionEnded{1}));
+}
+
+TEST_F(ConsumerTapTest, EnableTracing_Refused) {
+  const uint64_t session = Call("EnableTracing", EnableTracingArgs(FillPolicy::kDiscard));
+  Reply(session, true, false,
+        Encode(ipc::EnableTracingReply{.disabled = true, .error = "too many sessions"}));
+  EXPECT_THAT(Changes(), ElementsAre("started", "refused: too many sessions"));
+  EXPECT_EQ(log_.All<SessionEnded>().size(), 1u);
+}
+
+TEST_F(ConsumerTapTest, DeferredStart_StartsWhenItIsAsked) {
+  ipc::TraceConfig config;
+  config.buffers.push_back({.size_kb = 64});
+  config.deferred_start = true;
+  config.unique_session_name = "later";
+  Call("EnableTracing", ArgsOf(config));
+  EXPECT_THAT(log_.All<SessionStarted>(), ElementsAre(SessionStarted{1, "later"}));
+  EXPECT_THAT(Changes(), IsEmpty());
+  Call("StartTracing");
+  EXPECT_THAT(Changes(), ElementsAre("started"));
+}
+
+// With a trigger that starts the session, its data sources' start shows that it was activated.
+TEST_F(ConsumerTapTest, StartTrigger_StartsWithTheFirstDataSource) {
+  ipc::TraceConfig config;
+  config.buffers.push_back({.size_kb = 64});
+  config.data_sources.push_back({{.name = "source.p"}});
+  config.triggers.mode = ipc::kTriggerModeStart;
+  Call("EnableTracing", ArgsOf(config));
+  EXPECT_THAT(Changes(), IsEmpty());
+  ASSERT_TRUE(ConnectProducer());
+  EXPECT_THAT(Changes(), ElementsAre("started"));
+}
+
+TEST_F(ConsumerTapTest, File_IsNamedByItsDescriptor) {
+  const record::UniqueFd file(::memfd_create("trace", MFD_CLOEXEC));
+  std::string frame;
+  const std::string args = EnableTracingArgs(FillPolicy::kDiscard);
+  ipc::AppendInvoke(frame, ++last_request_,
+                    {.service = 1, .method = 1, .args = wire::AsBytes(args)});
+  ASSERT_TRUE(consumer_->Send(frame, file.get()));
+  ASSERT_TRUE(service_->Read());
+  const auto changes = Changes();
+  ASSERT_EQ(changes.size(), 2u);
+  EXPECT_THAT(changes[0], ::testing::StartsWith("file_named: /memfd:trace"));
+  EXPECT_EQ(log_.All<Note>().size(), 1u);
+}
+
+TEST_F(ConsumerTapTest, File_IsNamedByTheConfig) {
+  ipc::TraceConfig config;
+  config.buffers.push_back({.size_kb = 64});
+  config.write_into_file = true;
+  config.output_path = "/data/trace.pftrace";
+  Call("EnableTracing", ArgsOf(config));
+  EXPECT_THAT(Changes(), ElementsAre("file_named: /data/trace.pftrace", "started"));
+}
+
+TEST_F(ConsumerTapTest, Flush_AndItsReply) {
   EnableTracing();
-  Call("Flush");
-  EXPECT_THAT(log_.All<Note>(), ElementsAre(Note{"the consumer asked for a flush"}));
+  Reply(Call("Flush", Encode(ipc::FlushCall{.timeout_ms = 300})));
+  Reply(Call("Flush"), /*success=*/false);
+  EXPECT_THAT(Changes(), ElementsAre("started", "flush_called: timeout 300 ms", "flush_succeeded",
+                                     "flush_called", "flush_failed"));
+}
+
+// The service's reply is the moment of the timeout.
+TEST_F(ConsumerTapTest, Flush_ThatFailsHasTimedOut) {
+  EnableTracing();
+  ASSERT_TRUE(ConnectProducer());
+  const uint64_t request = Call("Flush");
+  producers_service_.Command("p", {.flush = ipc::FlushCommand{7, {1}, 4 | 2 << 4}});
+  ASSERT_TRUE(producer_->WaitForFlush());
+  EXPECT_THAT(log_.All<FlushRequested>(),
+              ElementsAre(FlushRequested{7, ProducerId{1}, {1}, 4 | 2 << 4}));
+  EXPECT_THAT(log_.All<FlushTimedOut>(), IsEmpty());
+  Reply(request, /*success=*/false);
+  EXPECT_THAT(log_.All<FlushTimedOut>(), ElementsAre(FlushTimedOut{7}));
+}
+
+TEST_F(ConsumerTapTest, DetachAndAttach_AreTheSameSession) {
+  EnableTracing();
+  Reply(Call("Detach", Encode(ipc::SessionKey{"k"})));
+  Call("DisableTracing");  // of nothing
+  Reply(Call("Attach", Encode(ipc::SessionKey{"k"})));
+  Call("FreeBuffers");
+  EXPECT_THAT(Changes(), ElementsAre("started", "detached: k", "stop_requested: DisableTracing",
+                                     "attached: k"));
+  EXPECT_EQ(log_.All<SessionChanged>().back().session, 1u);
+  EXPECT_THAT(log_.All<SessionEnded>(), ElementsAre(SessionEnded{1}));
+}
+
+TEST_F(ConsumerTapTest, ObserveEvents_WhatTheServiceReports) {
+  EnableTracing();
+  const uint64_t request = Call("ObserveEvents");
+  ipc::ObserveEventsReply reply;
+  reply.events.all_data_sources_started = true;
+  Reply(request, true, /*has_more=*/true, Encode(reply));
+  reply.events = {.instances = {{"app", "track_event", 2}},
+                  .clone_trigger_hit = ipc::CloneTriggerHit{"now"}};
+  Reply(request, true, /*has_more=*/true, Encode(reply));
+  EXPECT_THAT(Changes(), ElementsAre("started", "data_sources_started"));
+  EXPECT_EQ(log_.All<Note>().size(), 2u);
 }
 
 // Each reply with packets is a pass, whatever number of requests there is.
@@ -129,16 +258,40 @@ TEST_F(ConsumerTapTest, ReadBuffers_EachReplyIsAPass) {
   EXPECT_EQ(log_.All<ReadPass>().size(), 2u);
 }
 
+// The service replies to these with nothing, and reads no buffer.
+TEST_F(ConsumerTapTest, ReadBuffers_OfASessionThatIsNotReadThatWay) {
+  ipc::TraceConfig config;
+  config.buffers.push_back({.size_kb = 64});
+  config.write_into_file = true;
+  Call("EnableTracing", ArgsOf(config));
+  Reply(Call("ReadBuffers"));
+  Call("FreeBuffers");
+  config.write_into_file = false;
+  config.triggers.mode = ipc::kTriggerModeClone;
+  Call("EnableTracing", ArgsOf(config));
+  Reply(Call("ReadBuffers"));
+  Call("FreeBuffers");
+  config.triggers.mode = 2;  // STOP_TRACING
+  Call("EnableTracing", ArgsOf(config));
+  Reply(Call("ReadBuffers"));
+  EXPECT_THAT(log_.All<ReadPass>(), IsEmpty());
+  Reply(Call("ReadBuffers"), true, false, std::string("\x12\0", 2));
+  ASSERT_EQ(log_.All<ReadPass>().size(), 1u);
+  EXPECT_EQ(log_.All<ReadPass>()[0].session, 3u);
+}
+
 // What a consumer reads after it has cloned is the clone.
-TEST_F(ConsumerTapTest, CloneSession_ReadsTheCloneOnce) {
+TEST_F(ConsumerTapTest, CloneSession_ReadsOfTheCloneAreNotTheSessions) {
   EnableTracing();
-  ASSERT_TRUE(ConnectProducer());
+  ASSERT_TRUE(ConnectProducer(/*no_flush=*/true));  // so that nothing is waited for
   const uint64_t failed = Call("CloneSession");
-  EXPECT_THAT(log_.All<CloneRead>(), IsEmpty());  // it is made when the service reports it
+  EXPECT_THAT(log_.All<CloneRequested>(), ElementsAre(CloneRequested{1, 1, ""}));
   Reply(failed, /*success=*/false);
-  EXPECT_THAT(log_.All<CloneRead>(), IsEmpty());
-  Reply(Call("CloneSession"));
-  EXPECT_THAT(log_.All<CloneRead>(), ElementsAre(CloneRead{BufferId{1}}));
+  Reply(Call("CloneSession"), true, false, Encode(ipc::CloneSessionReply{.success = true}));
+  EXPECT_THAT(log_.All<BufferCloned>(),
+              ElementsAre(BufferCloned{1, BufferId{1}}, BufferCloned{2, BufferId{1}}));
+  EXPECT_THAT(log_.All<CloneEnded>(), ElementsAre(CloneEnded{.clone = 1, .success = false},
+                                                  CloneEnded{.clone = 2, .success = true}));
   Reply(Call("ReadBuffers"));
   EXPECT_THAT(log_.All<ReadPass>(), IsEmpty());
   EXPECT_THAT(log_.All<BufferFreed>(), IsEmpty());

@@ -71,8 +71,15 @@ Status ProducerTap::OnRequest(ipc::MethodName method, const ipc::InvokeMethod& i
     case ipc::MethodName::kUnregisterTraceWriter:
       RS_RETURN_IF_ERROR(OnWriterGone(invoke.args));
       break;
+    case ipc::MethodName::kNotifyDataSourceStarted:
+      RS_RETURN_IF_ERROR(OnNotified(invoke.args, /*stopped=*/false));
+      break;
     case ipc::MethodName::kNotifyDataSourceStopped:
       QueueAll(Scrape(ProducerMemory::Scrape::kAll), service);
+      RS_RETURN_IF_ERROR(OnNotified(invoke.args, /*stopped=*/true));
+      break;
+    case ipc::MethodName::kActivateTriggers:
+      RS_RETURN_IF_ERROR(OnTriggers(invoke.args));
       break;
     case ipc::MethodName::kGetAsyncCommand:
       command_request_ = frame.frame.request_id;
@@ -159,6 +166,7 @@ Status ProducerTap::OnCommit(const ipc::InvokeMethod& invoke, PassingFrame&& fra
     service.Queue(std::move(frame));
     recording_.log.Append(acknowledged);
     Scrape(ProducerMemory::Scrape::kAll);
+    recording_.OnAcknowledged(acknowledged);
     return {};
   }
   // The request's own chunks are first, then what is scraped, then the acknowledgement.
@@ -175,6 +183,7 @@ Status ProducerTap::OnCommit(const ipc::InvokeMethod& invoke, PassingFrame&& fra
   QueueAll(scraped, service);
   service.Queue(std::move(frame));
   recording_.log.Append(acknowledged);
+  recording_.OnAcknowledged(acknowledged);
   return {};
 }
 
@@ -230,12 +239,14 @@ void ProducerTap::OnDisconnect(FrameSocket* service) {
   if (!connected_) return;
   if (service != nullptr) QueueAll(Scrape(ProducerMemory::Scrape::kAll), *service);
   --recording_.counts.producers;
+  recording_.instances.RemoveAll(producer_);
   recording_.log.Append(ProducerDisconnected{producer_});
 }
 
 bool ProducerTap::WantsTimer() const {
   // A producer that is never asked to flush never acknowledges: a timer is all there is.
-  return recording_.scraping == Scraping::kExact && NeverFlushes() && !instances_.empty();
+  return recording_.scraping == Scraping::kExact && NeverFlushes() &&
+         recording_.instances.HasAny(producer_);
 }
 
 void ProducerTap::OnTimer(FrameSocket& service) {
@@ -246,14 +257,20 @@ Status ProducerTap::OnDataSource(Bytes args) {
   RS_ASSIGN_OR_RETURN(const auto request, Decode<ipc::RegisterDataSource>(args));
   const ipc::DataSourceDescriptor& descriptor = request.descriptor;
   no_flush_[descriptor.name] = descriptor.no_flush;
-  recording_.log.Append(DataSourceRegistered{
-      .producer = producer_, .name = descriptor.name, .no_flush = descriptor.no_flush});
+  recording_.log.Append(
+      DataSourceRegistered{.producer = producer_,
+                           .name = descriptor.name,
+                           .no_flush = descriptor.no_flush,
+                           .will_notify_on_start = descriptor.will_notify_on_start,
+                           .will_notify_on_stop = descriptor.will_notify_on_stop,
+                           .handles_state_clear = descriptor.handles_state_clear});
   return {};
 }
 
 Status ProducerTap::OnDataSourceGone(Bytes args) {
   RS_ASSIGN_OR_RETURN(const auto request, Decode<ipc::UnregisterDataSource>(args));
   no_flush_.erase(request.name);
+  recording_.log.Append(DataSourceUnregistered{.producer = producer_, .name = request.name});
   return {};
 }
 
@@ -302,33 +319,80 @@ Status ProducerTap::OnCommand(Bytes reply, const PassingFrame& frame) {
       return Fail(ErrorCode::kCorrupt, fmt::format("sent shared memory with pages of {} KiB", kb));
     RS_RETURN_IF_ERROR(UseMemory(frame.fds.front(), static_cast<size_t>(kb) * kBytesPerKb));
   }
-  if (command.set_up) OnInstance(*command.set_up);
-  if (command.start) OnInstance(*command.start);
-  if (command.flush) {
-    // The service scrapes all producers when those that it asked have acknowledged.
-    if (!WantsTimer() && command.flush->request_id != recording_.last_flush) {
-      recording_.last_flush = command.flush->request_id;
-      recording_.scrape_unasked();
-    }
+  if (command.set_up) OnInstance(*command.set_up, reply);
+  if (command.start) {
+    OnInstance(*command.start, reply);
+    const Instance* const instance = recording_.instances.Find(producer_, command.start->instance);
+    if (instance != nullptr && instance->session)
+      recording_.buffers.MarkStarted(*instance->session);
     recording_.log.Append(
-        FlushRequested{.flush = command.flush->request_id, .producer = producer_});
+        DataSourceStarted{.producer = producer_, .instance = command.start->instance});
+  }
+  if (command.flush) OnFlush(*command.flush);
+  if (command.clear_state) {
+    recording_.log.Append(
+        StateClearRequested{.producer = producer_, .instances = command.clear_state->instances});
   }
   if (command.stop) {
-    instances_.erase(command.stop->instance);
+    recording_.instances.Remove(producer_, command.stop->instance);
     recording_.log.Append(
         DataSourceStopped{.producer = producer_, .instance = command.stop->instance});
   }
   return {};
 }
 
-void ProducerTap::OnInstance(const ipc::DataSourceInstance& instance) {
-  if (!instances_.insert(instance.instance).second) return;  // set up before it was started
+void ProducerTap::OnFlush(const ipc::FlushCommand& flush) {
+  // The service scrapes all producers when those that it asked have acknowledged.
+  if (!WantsTimer() && flush.request_id != recording_.last_flush) {
+    recording_.last_flush = flush.request_id;
+    recording_.scrape_unasked();
+  }
+  FlushRequested record{.flush = flush.request_id,
+                        .producer = producer_,
+                        .instances = flush.instances,
+                        .flags = flush.flags};
+  recording_.log.Append(record);
+  std::optional<SessionBuffers::SessionId> session;
+  for (const uint64_t id : flush.instances) {
+    const Instance* const instance = recording_.instances.Find(producer_, id);
+    if (instance != nullptr && !session) session = instance->session;
+  }
+  recording_.flushes.OnRequested(record, session, FlushWatch::Clock::now());
+  recording_.clones.OnFlush(record);
+}
+
+Status ProducerTap::OnNotified(Bytes args, bool stopped) {
+  RS_ASSIGN_OR_RETURN(const auto notification, Decode<ipc::NotifyDataSource>(args));
+  recording_.log.Append(DataSourceNotified{
+      .producer = producer_, .instance = notification.instance, .stopped = stopped});
+  return {};
+}
+
+Status ProducerTap::OnTriggers(Bytes args) {
+  RS_ASSIGN_OR_RETURN(const auto triggers, Decode<ipc::ActivateTriggers>(args));
+  for (const std::string& name : triggers.names)
+    recording_.log.Append(TriggerActivated{.producer = producer_, .name = name});
+  return {};
+}
+
+void ProducerTap::OnInstance(const ipc::DataSourceInstance& instance, Bytes command) {
+  if (recording_.instances.Find(producer_, instance.instance) != nullptr)
+    return;  // set up before it was started
   const BufferId target = CutToBufferId(instance.config.target_buffer);
-  recording_.buffers.OnTarget(instance.config.name, target);
-  recording_.log.Append(DataSourceSetUp{.producer = producer_,
-                                        .instance = instance.instance,
-                                        .name = instance.config.name,
-                                        .target_buffer = target});
+  const auto session =
+      recording_.buffers.OnTarget(instance.config.name, target, instance.config.tracing_session_id);
+  const auto no_flush = no_flush_.find(instance.config.name);
+  recording_.instances.Add(producer_, instance.instance,
+                           {.session = session,
+                            .target = target,
+                            .flushes = no_flush == no_flush_.end() || !no_flush->second});
+  recording_.log.Append(
+      DataSourceSetUp{.producer = producer_,
+                      .instance = instance.instance,
+                      .name = instance.config.name,
+                      .target_buffer = target,
+                      .session = session,
+                      .config = std::string(wire::AsText(ipc::DataSourceConfigOf(command)))});
 }
 
 }  // namespace ringscope::record

@@ -4,7 +4,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -48,7 +47,10 @@ class ProducerTap : public PortTap {
   Status OnWriterGone(Bytes args);
   Status OnInitialized(Bytes reply);
   Status OnCommand(Bytes reply, const PassingFrame& frame);
-  void OnInstance(const ipc::DataSourceInstance& instance);
+  void OnInstance(const ipc::DataSourceInstance& instance, Bytes command);
+  void OnFlush(const ipc::FlushCommand& flush);
+  Status OnNotified(Bytes args, bool stopped);
+  Status OnTriggers(Bytes args);
 
   Status UseMemory(const UniqueFd& fd, size_t page_bytes);
   /// None of its data sources takes part in flushes.
@@ -72,7 +74,6 @@ class ProducerTap : public PortTap {
   std::unique_ptr<ProducerMemory> memory_;
   std::map<WriterId, BufferId> writers_;
   std::map<std::string, bool> no_flush_;  // by data source
-  std::set<uint64_t> instances_;
   CommitReader commit_;
 };
 

@@ -4,6 +4,9 @@
 #include <cstdint>
 #include <functional>
 
+#include "commands/tap/clone_watch.h"
+#include "commands/tap/flush_watch.h"
+#include "commands/tap/instances.h"
 #include "commands/tap/session_buffers.h"
 #include "core/log/op.h"
 
@@ -37,12 +40,21 @@ struct RecordCounts {
 struct Recording {
   RecordSink& log;
   SessionBuffers& buffers;
+  Instances& instances;
+  FlushWatch& flushes;
+  CloneWatch& clones;
   RecordCounts& counts;
   Scraping scraping = Scraping::kExact;
   /// Scrapes the producers that are not asked to flush, as the service does now or soon.
   std::function<void()> scrape_unasked = [] {};
   uint64_t last_flush = 0;     // id of the last flush that a producer was asked for
   uint16_t last_producer = 0;  // producers are numbered in the order of their connecting
+
+  /// A producer's acknowledgement of a flush is logged, with all that it was scraped for.
+  void OnAcknowledged(const FlushAcknowledged& acknowledged) {
+    flushes.OnAcknowledged(acknowledged.producer, acknowledged.flush);
+    clones.OnAcknowledged(acknowledged.producer, acknowledged.flush);
+  }
 };
 
 }  // namespace ringscope::record

@@ -15,15 +15,18 @@
 
 namespace ringscope::record {
 
-/// Finds out which of the service's buffers is which of a trace config's.
+/// The tracing sessions that are there, and which of the service's buffers is which of a trace
+/// config's.
 ///
 /// A config numbers its buffers from 0; producers see the service's own, global ids. Both sides
-/// name the data source that writes to the buffer: that joins them. A buffer is logged once its
-/// global id is known, that is, before anything can be written to it.
+/// name the data source that writes to the buffer, and since the service tells producers its number
+/// of the session, that too: this joins them. A buffer is logged once its global id is known, that
+/// is, before anything can be written to it.
 class SessionBuffers {
  public:
   using Log = std::function<void(OpBody)>;
   using Warn = std::function<void(const std::string&)>;
+  /// As in the log: counted from 1. The service counts for itself.
   using SessionId = uint64_t;
 
   SessionBuffers(Log log, Warn warn) : log_(std::move(log)), warn_(std::move(warn)) {}
@@ -36,32 +39,57 @@ class SessionBuffers {
   SessionId Start(SessionPlan plan);
   /// Its buffers are freed.
   void End(SessionId id);
+  /// The session's data sources are asked to start. Logs it, once.
+  void MarkStarted(SessionId id);
 
   /// A producer was asked to write to a buffer.
-  void OnTarget(const std::string& data_source, BufferId target);
+  /// @param service_session the service's number of the session; 0: it did not send one
+  /// @return the session whose buffer it is; nullopt: not known
+  std::optional<SessionId> OnTarget(const std::string& data_source, BufferId target,
+                                    uint64_t service_session = 0);
   bool IsFreed(BufferId id) const { return freed_.contains(id); }
 
+  /// The session's config; nullptr: there is no such session.
+  const SessionPlan* PlanOf(SessionId id) const;
   /// The session's buffers whose ids are known, in the config's order.
   std::vector<BufferId> BuffersOf(SessionId id) const;
-  /// All buffers that are set up.
-  const std::set<BufferId>& AllBuffers() const { return known_; }
-  /// Whether there is no other session.
-  bool IsAlone(SessionId id) const { return sessions_.size() == 1 && sessions_.contains(id); }
+  /// What the session's config has of a buffer of it; nullptr: it is none of this session.
+  const PlannedBuffer* FindBuffer(SessionId id, BufferId buffer) const;
+
+  /// The service's number of the session; 0: not known.
+  uint64_t ServiceIdOf(SessionId id) const;
+  std::optional<SessionId> FindByServiceId(uint64_t service_session) const;
+  /// By its unique_session_name.
+  std::optional<SessionId> FindByName(const std::string& name) const;
+  /// nullopt: there is none, or there are several.
+  std::optional<SessionId> OnlySession() const;
+
+  /// The session's consumer leaves it under a key, and another takes it over.
+  void Detach(SessionId id, const std::string& key) { detached_[key] = id; }
+  std::optional<SessionId> Attach(const std::string& key);
 
  private:
   struct Session {
     SessionPlan plan;
     std::map<uint32_t, BufferId> ids;  // by index in the plan
+    uint64_t service_id = 0;           // 0: not known yet
+    bool started = false;
   };
+  using Sessions = std::map<SessionId, Session>;
   /// A buffer of the session's config, without an id so far, that this data source writes to.
   static std::optional<uint32_t> FindUnnamed(const Session& session,
                                              const std::string& data_source);
-  void Name(Session& session, uint32_t index, BufferId id);
+  void Name(Sessions::value_type& session, uint32_t index, BufferId id);
+  /// The session that the service gave this number; one of those without a number gets it.
+  Sessions::value_type* SessionOf(const std::string& data_source, uint64_t service_session);
+  std::optional<SessionId> OwnerOf(BufferId id) const;
+  void WarnOfUnknown(const std::string& data_source, BufferId target);
 
   Log log_;
   Warn warn_;
   SessionId last_id_ = 0;
-  std::map<SessionId, Session> sessions_;
+  Sessions sessions_;
+  std::map<std::string, SessionId> detached_;  // by key
   std::optional<SessionPlan> template_;
   std::set<BufferId> known_;
   std::set<BufferId> freed_;

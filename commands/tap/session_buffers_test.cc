@@ -71,6 +71,27 @@ TEST_F(SessionBuffersTest, Template_ServesEachSession) {
   EXPECT_THAT(SetUps(), ElementsAre("1:0", "2:0"));
 }
 
+// The service tells producers its number of the session, which decides among sessions alike.
+TEST_F(SessionBuffersTest, SessionsAlike_AreToldApartByTheServicesNumber) {
+  const auto first = buffers_.Start(Plan({{"a", 0}, {"b", 1}}, 2));
+  const auto second = buffers_.Start(Plan({{"a", 0}, {"b", 1}}, 2));
+  EXPECT_EQ(buffers_.OnTarget("a", BufferId{1}, 7), first);
+  EXPECT_EQ(buffers_.OnTarget("a", BufferId{3}, 8), second);
+  EXPECT_EQ(buffers_.OnTarget("b", BufferId{4}, 8), second);
+  EXPECT_EQ(buffers_.OnTarget("b", BufferId{2}, 7), first);
+  EXPECT_EQ(buffers_.OnTarget("b", BufferId{2}, 7), first);  // of another producer
+  EXPECT_THAT(buffers_.BuffersOf(first), ElementsAre(BufferId{1}, BufferId{2}));
+  EXPECT_THAT(buffers_.BuffersOf(second), ElementsAre(BufferId{3}, BufferId{4}));
+  EXPECT_EQ(buffers_.FindByServiceId(8), second);
+  EXPECT_THAT(warnings_, IsEmpty());
+}
+
+TEST_F(SessionBuffersTest, Buffers_HaveTheirSession) {
+  const auto session = buffers_.Start(Plan({{"a", 0}}, 1));
+  buffers_.OnTarget("a", BufferId{1});
+  EXPECT_EQ(std::get<BufferSetUp>(log_.back()).session, session);
+}
+
 TEST_F(SessionBuffersTest, UnknownBuffer_IsSaidOnce) {
   buffers_.SetUp(BufferId{1}, {.size = 4096});
   buffers_.OnTarget("a", BufferId{1});
@@ -89,6 +110,21 @@ TEST(SessionPlan, Text_OfACapture) {
   EXPECT_EQ(plan.buffers[0].engine, "v2");
   EXPECT_EQ(plan.buffers[1].policy, FillPolicy::kDiscard);
   EXPECT_FALSE(plan.sources.empty());
+}
+
+TEST(SessionPlan, Buffers_MayBeNamed) {
+  const SessionPlan plan =
+      PlanOfText(
+          "buffers { size_kb: 4 name: \"x\" } buffers { size_kb: 8 name: \"y\" "
+          "transfer_on_clone: true } data_sources { config { name: \"a\" "
+          "target_buffer_name: \"y\" } } unique_session_name: \"mine\"",
+          "config")
+          .value();
+  ASSERT_EQ(plan.sources.size(), 1u);
+  EXPECT_EQ(plan.sources[0].buffer, 1u);
+  EXPECT_TRUE(plan.buffers[1].transfer_on_clone);
+  EXPECT_FALSE(plan.buffers[0].transfer_on_clone);
+  EXPECT_EQ(plan.name, "mine");
 }
 
 TEST(SessionPlan, Text_OfSomethingElse_IsRefused) {

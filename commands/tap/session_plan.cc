@@ -10,6 +10,15 @@ namespace {
 
 constexpr uint64_t kPlanBytesPerKb = 1024;
 
+/// The index of the buffer that a data source names, by its index or its name.
+uint32_t TargetOf(const ipc::TraceConfig& config, const ipc::DataSourceConfig& source) {
+  if (!source.target_buffer_name.empty()) {
+    for (size_t i = 0; i < config.buffers.size(); ++i)
+      if (config.buffers[i].name == source.target_buffer_name) return static_cast<uint32_t>(i);
+  }
+  return static_cast<uint32_t>(source.target_buffer);
+}
+
 SessionPlan PlanOf(const ipc::TraceConfig& config) {
   SessionPlan plan;
   for (const ipc::BufferConfig& buffer : config.buffers) {
@@ -17,11 +26,18 @@ SessionPlan PlanOf(const ipc::TraceConfig& config) {
         {.size = buffer.size_kb * kPlanBytesPerKb,
          .policy = buffer.fill_policy == ipc::kFillPolicyDiscard ? FillPolicy::kDiscard
                                                                  : FillPolicy::kRingBuffer,
-         .engine = buffer.experimental_mode == ipc::kExperimentalModeV2 ? "v2" : "v1"});
+         .engine = buffer.experimental_mode == ipc::kExperimentalModeV2 ? "v2" : "v1",
+         .transfer_on_clone = buffer.transfer_on_clone,
+         .clear_before_clone = buffer.clear_before_clone});
   }
   for (const ipc::ConfiguredDataSource& source : config.data_sources)
-    plan.sources.push_back(
-        {source.config.name, static_cast<uint32_t>(source.config.target_buffer)});
+    plan.sources.push_back({source.config.name, TargetOf(config, source.config)});
+  plan.name = config.unique_session_name;
+  if (config.flush_timeout_ms != 0) plan.flush_timeout_ms = config.flush_timeout_ms;
+  plan.starts_at_once = !config.deferred_start && config.triggers.mode != ipc::kTriggerModeStart;
+  plan.into_file = config.write_into_file;
+  plan.trigger_mode = config.triggers.mode;
+  plan.output_path = config.output_path;
   return plan;
 }
 
@@ -60,6 +76,9 @@ Result<SessionPlan> PlanOfText(std::string_view text, const std::string& path) {
       entry.fill_policy = ipc::kFillPolicyDiscard;
     if (HasValue(buffer->message, "experimental_mode", "TRACE_BUFFER_V2", ipc::kExperimentalModeV2))
       entry.experimental_mode = ipc::kExperimentalModeV2;
+    entry.transfer_on_clone = HasValue(buffer->message, "transfer_on_clone", "true", 1);
+    entry.clear_before_clone = HasValue(buffer->message, "clear_before_clone", "true", 1);
+    if (const auto* const name = buffer->message.Last("name")) entry.name = name->value;
   }
   for (const TextMessage::Field* source : config.All("data_sources")) {
     ipc::ConfiguredDataSource& entry = plain.data_sources.emplace_back();
@@ -68,7 +87,12 @@ Result<SessionPlan> PlanOfText(std::string_view text, const std::string& path) {
     if (const auto* const name = inner->message.Last("name")) entry.config.name = name->value;
     RS_ASSIGN_OR_RETURN(entry.config.target_buffer,
                         NumberIn(inner->message, "target_buffer", path));
+    if (const auto* const buffer = inner->message.Last("target_buffer_name"))
+      entry.config.target_buffer_name = buffer->value;
   }
+  if (const auto* const name = config.Last("unique_session_name"))
+    plain.unique_session_name = name->value;
+  RS_ASSIGN_OR_RETURN(plain.flush_timeout_ms, NumberIn(config, "flush_timeout_ms", path));
   if (plain.buffers.empty()) {
     return Fail(ErrorCode::kCorrupt, "this trace config has no buffers", {path, {}, {}},
                 "expected a TraceConfig in protobuf's text format");

@@ -16,6 +16,8 @@ struct PlannedBuffer {
   uint64_t size = 0;  // bytes
   FillPolicy policy = FillPolicy::kRingBuffer;
   std::string engine;  // "v1" or "v2"; empty: not set
+  bool transfer_on_clone = false;
+  bool clear_before_clone = false;
 };
 
 /// The buffers of a trace config, and which data source writes to which.
@@ -27,6 +29,12 @@ struct SessionPlan {
 
   std::vector<PlannedBuffer> buffers;
   std::vector<Source> sources;  // in the config's order
+  std::string name = {};        // unique_session_name
+  uint64_t flush_timeout_ms = 5000;
+  bool starts_at_once = true;  // and not at StartTracing or a trigger
+  bool into_file = false;      // the service writes it into a file
+  uint64_t trigger_mode = 0;
+  std::string output_path = {};
 };
 
 /// @param config an encoded TraceConfig. kCorrupt: not well-formed

@@ -61,14 +61,15 @@ FakeService::FakeService(FakeServiceOptions options)
         const auto watch =
             loop_->Watch(listener_.fd(), EPOLLIN, [this](uint32_t) { Accept(); }).value();
         loop_->RunUntil([this] {
-          std::vector<uint64_t> flushes;
+          std::vector<PendingCommand> pending;
           {
             const std::lock_guard lock(mutex_);
-            flushes.swap(flushes_);
+            pending.swap(pending_);
           }
-          for (const uint64_t flush : flushes)
+          for (const PendingCommand& next : pending)
             for (const auto& [id, connection] : connections_)
-              SendCommand(*connection, {.flush = ipc::FlushCommand{flush}});
+              if (!next.producer || *next.producer == connection->name)
+                SendCommand(*connection, next.command);
           return stop_.load();
         });
       }) {}
@@ -82,7 +83,15 @@ FakeService::~FakeService() {
 void FakeService::Flush(uint64_t id) {
   {
     const std::lock_guard lock(mutex_);
-    flushes_.push_back(id);
+    pending_.push_back({.producer = {}, .command = {.flush = ipc::FlushCommand{id}}});
+  }
+  loop_->Wake();
+}
+
+void FakeService::Command(const std::string& producer, const ipc::AsyncCommand& command) {
+  {
+    const std::lock_guard lock(mutex_);
+    pending_.push_back({.producer = producer, .command = command});
   }
   loop_->Wake();
 }
@@ -174,7 +183,14 @@ void FakeService::SetUpTracing(Connection& connection) {
               connection.memory->fd());
   uint64_t instance = 0;
   for (const std::string& name : connection.data_sources) {
-    const ipc::DataSourceInstance set_up{++instance, {name, options_.target_buffer}};
+    const auto target = options_.targets.find(name);
+    const ipc::DataSourceInstance set_up{
+        ++instance,
+        {.name = name,
+         .target_buffer =
+             target == options_.targets.end() ? options_.target_buffer : target->second,
+         .tracing_session_id = options_.session,
+         .target_buffer_name = {}}};
     SendCommand(connection, {.set_up = set_up});
     SendCommand(connection, {.start = set_up});
   }

@@ -21,8 +21,10 @@ namespace ringscope::testing {
 struct FakeServiceOptions {
   std::string socket = UniqueSocketName("service");
   size_t smb_bytes = 64 * TestMemory::kPage;
-  uint16_t target_buffer = 1;  // of every data source
-  bool keep_effects = true;    // and all bytes; not for measurements
+  uint16_t target_buffer = 1;  // of every data source that `targets` does not have
+  std::map<std::string, uint16_t> targets = {};
+  uint64_t session = 0;      // tracing_session_id of every data source
+  bool keep_effects = true;  // and all bytes; not for measurements
   bool seal_memory = true;
   /// Bytes of a commit's frame, as each is handled: the chunk's, for measurements.
   std::function<void(Bytes chunk)> on_chunk;
@@ -40,6 +42,8 @@ class FakeService {
 
   /// Asks all producers to flush.
   void Flush(uint64_t id);
+  /// Sends a command to the producer of this name.
+  void Command(const std::string& producer, const ipc::AsyncCommand& command);
   /// What was done to the buffers by all producers, in order: "NAME: chunk ...".
   std::vector<std::string> effects() const;
   /// All bytes that a producer's connection carried. Known once the connection has ended.
@@ -80,7 +84,11 @@ class FakeService {
   std::vector<std::string> effects_;
   std::map<std::string, Traffic> traffic_;
   std::map<std::string, uint64_t> scraping_modes_;
-  std::vector<uint64_t> flushes_;  // asked for, not sent yet
+  struct PendingCommand {
+    std::optional<std::string> producer;  // absent: all
+    ipc::AsyncCommand command;
+  };
+  std::vector<PendingCommand> pending_;  // not sent yet
   std::atomic<bool> stop_ = false;
   std::thread thread_;
 };

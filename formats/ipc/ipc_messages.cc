@@ -13,7 +13,7 @@ struct KnownMethod {
   std::string_view name;
 };
 
-constexpr std::array<KnownMethod, 17> kKnownMethods = {{
+constexpr std::array<KnownMethod, 22> kKnownMethods = {{
     {MethodName::kInitializeConnection, "InitializeConnection"},
     {MethodName::kRegisterDataSource, "RegisterDataSource"},
     {MethodName::kUnregisterDataSource, "UnregisterDataSource"},
@@ -22,15 +22,20 @@ constexpr std::array<KnownMethod, 17> kKnownMethods = {{
     {MethodName::kGetAsyncCommand, "GetAsyncCommand"},
     {MethodName::kRegisterTraceWriter, "RegisterTraceWriter"},
     {MethodName::kUnregisterTraceWriter, "UnregisterTraceWriter"},
+    {MethodName::kNotifyDataSourceStarted, "NotifyDataSourceStarted"},
     {MethodName::kNotifyDataSourceStopped, "NotifyDataSourceStopped"},
+    {MethodName::kActivateTriggers, "ActivateTriggers"},
     {MethodName::kSync, "Sync"},
     {MethodName::kEnableTracing, "EnableTracing"},
+    {MethodName::kStartTracing, "StartTracing"},
     {MethodName::kDisableTracing, "DisableTracing"},
     {MethodName::kReadBuffers, "ReadBuffers"},
     {MethodName::kFreeBuffers, "FreeBuffers"},
     {MethodName::kFlush, "Flush"},
     {MethodName::kCloneSession, "CloneSession"},
     {MethodName::kDetach, "Detach"},
+    {MethodName::kAttach, "Attach"},
+    {MethodName::kObserveEvents, "ObserveEvents"},
 }};
 
 }  // namespace
@@ -57,14 +62,31 @@ std::optional<uint64_t> MethodTable::IdOf(MethodName name) const {
   return std::nullopt;
 }
 
+Bytes FieldBytes(Bytes message, uint32_t number) {
+  Bytes found;
+  wire::FieldReader reader(message);
+  while (const auto field = reader.Next())
+    if (field->number == number && field->type == wire::Type::kBytes) found = field->bytes;
+  return found;
+}
+
 Bytes TraceConfigOf(Bytes enable_tracing) {
-  Bytes config;
+  return FieldBytes(enable_tracing, proto::EnableTracingRequest::kTraceConfig);
+}
+
+bool IsAttachNotification(Bytes enable_tracing) {
+  constexpr uint32_t kAttachNotificationOnly = 2;
+  bool only = false;
   wire::FieldReader reader(enable_tracing);
   while (const auto field = reader.Next())
-    if (field->number == proto::EnableTracingRequest::kTraceConfig &&
-        field->type == wire::Type::kBytes)
-      config = field->bytes;
-  return config;
+    if (field->number == kAttachNotificationOnly) only = field->value != 0;
+  return only;
+}
+
+Bytes DataSourceConfigOf(Bytes command) {
+  constexpr uint32_t kStart = 1, kSetUp = 6, kConfig = 2;
+  const Bytes set_up = FieldBytes(command, kSetUp);
+  return FieldBytes(set_up.empty() ? FieldBytes(command, kStart) : set_up, kConfig);
 }
 
 }  // namespace ringscope::ipc

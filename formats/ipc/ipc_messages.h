@@ -29,16 +29,21 @@ enum class MethodName : uint8_t {
   kGetAsyncCommand,
   kRegisterTraceWriter,
   kUnregisterTraceWriter,
+  kNotifyDataSourceStarted,
   kNotifyDataSourceStopped,
+  kActivateTriggers,
   kSync,
   // ConsumerPort
   kEnableTracing,
+  kStartTracing,
   kDisableTracing,
   kReadBuffers,
   kFreeBuffers,
   kFlush,
   kCloneSession,
   kDetach,
+  kAttach,
+  kObserveEvents,
 };
 
 /// What a service answered to a bind: its methods' ids.
@@ -74,6 +79,9 @@ struct InitializeConnectionReply {
 struct DataSourceDescriptor {
   std::string name;
   bool no_flush = false;
+  bool will_notify_on_start = false;
+  bool will_notify_on_stop = false;
+  bool handles_state_clear = false;
 };
 struct RegisterDataSource {
   DataSourceDescriptor descriptor;
@@ -89,9 +97,19 @@ struct UnregisterTraceWriter {
   uint64_t writer = 0;
 };
 
+/// NotifyDataSourceStarted and NotifyDataSourceStopped.
+struct NotifyDataSource {
+  uint64_t instance = 0;
+};
+struct ActivateTriggers {
+  std::vector<std::string> names;
+};
+
 struct DataSourceConfig {
   std::string name;
   uint64_t target_buffer = 0;  // towards a producer: the service-wide id; in a TraceConfig: index
+  uint64_t tracing_session_id = 0;  // towards a producer: the service's number of the session
+  std::string target_buffer_name;   // in a TraceConfig, instead of the index
 };
 struct DataSourceInstance {
   uint64_t instance = 0;
@@ -103,8 +121,19 @@ struct SetupTracing {
 struct StopDataSource {
   uint64_t instance = 0;
 };
+/// Why a flush was asked for, and by whom: bits of its flags.
+inline constexpr uint64_t kFlushReasonMask = 0xF;
+inline constexpr uint64_t kFlushReasonClone = 3;
+inline constexpr uint64_t kFlushInitiatorShift = 4;
+inline constexpr uint64_t kFlushInitiatorMask = 0xF;
+inline constexpr uint64_t kFlushByService = 1;
 struct FlushCommand {
   uint64_t request_id = 0;
+  std::vector<uint64_t> instances = {};
+  uint64_t flags = 0;
+};
+struct ClearIncrementalState {
+  std::vector<uint64_t> instances;
 };
 /// A reply of GetAsyncCommand: one of these, or a command that is not read.
 struct AsyncCommand {
@@ -113,12 +142,19 @@ struct AsyncCommand {
   std::optional<SetupTracing> setup_tracing;
   std::optional<FlushCommand> flush;
   std::optional<DataSourceInstance> set_up;
+  std::optional<ClearIncrementalState> clear_state;
 };
 
 struct BufferConfig {
   uint64_t size_kb = 0;
   uint64_t fill_policy = 0;        // 2: discard
   uint64_t experimental_mode = 0;  // 1: V2
+  bool transfer_on_clone = false;
+  bool clear_before_clone = false;
+  std::string name;
+};
+struct TriggerConfig {
+  uint64_t mode = 0;
 };
 struct ConfiguredDataSource {
   DataSourceConfig config;
@@ -126,13 +162,70 @@ struct ConfiguredDataSource {
 struct TraceConfig {
   std::vector<BufferConfig> buffers;
   std::vector<ConfiguredDataSource> data_sources;
+  bool write_into_file = false;
+  bool deferred_start = false;
+  uint64_t flush_timeout_ms = 0;
+  TriggerConfig triggers;
+  std::string unique_session_name;
+  std::string output_path;
 };
 inline constexpr uint64_t kFillPolicyDiscard = 2;
 inline constexpr uint64_t kExperimentalModeV2 = 1;
 inline constexpr uint64_t kExperimentalModeShadow = 2;  // of v54 to v57
+inline constexpr uint64_t kTriggerModeStart = 1;
+inline constexpr uint64_t kTriggerModeClone = 4;
 
+/// Sent when the session ends, or at once if it is refused.
+struct EnableTracingReply {
+  bool disabled = false;
+  std::string error;
+};
+struct FlushCall {
+  uint64_t timeout_ms = 0;
+  uint64_t flags = 0;
+};
+/// Detach and Attach.
+struct SessionKey {
+  std::string key;
+};
+inline constexpr uint64_t kAnySession = UINT64_MAX;  // the service chooses one
+struct CloneSession {
+  uint64_t session_id = 0;
+  std::string unique_session_name;
+};
+struct CloneSessionReply {
+  std::optional<bool> success;
+  std::string error;
+  bool was_write_into_file = false;
+};
+struct CloneTriggerHit {
+  std::string trigger_name;
+};
+struct InstanceStateChange {
+  std::string producer;
+  std::string data_source;
+  uint64_t state = 0;
+};
+inline constexpr uint64_t kInstanceStarted = 2;
+struct ObservableEvents {
+  std::vector<InstanceStateChange> instances;
+  bool all_data_sources_started = false;
+  std::optional<CloneTriggerHit> clone_trigger_hit;
+};
+struct ObserveEventsReply {
+  ObservableEvents events;
+};
+
+/// The raw bytes of a message's field, as it occurs last; empty if it does not.
+Bytes FieldBytes(Bytes message, uint32_t number);
 /// The raw TraceConfig of an EnableTracing request; empty if it has none.
 Bytes TraceConfigOf(Bytes enable_tracing);
+/// Whether an EnableTracing request begins no session, but waits for the end of one that the
+/// consumer has attached to.
+bool IsAttachNotification(Bytes enable_tracing);
+/// The raw DataSourceConfig of a command that sets up or starts a data source.
+/// @param command the reply of GetAsyncCommand
+Bytes DataSourceConfigOf(Bytes command);
 
 /// A recorder passes on what it does not understand, so numbers must fit nowhere but in 64 bits.
 void Fields(auto& field, Like<InitializeConnection> auto& m) {
@@ -148,6 +241,9 @@ void Fields(auto& field, Like<InitializeConnectionReply> auto& m) {
 }
 void Fields(auto& field, Like<DataSourceDescriptor> auto& m) {
   field(1, m.name);
+  field(2, m.will_notify_on_stop);
+  field(3, m.will_notify_on_start);
+  field(4, m.handles_state_clear);
   field(9, m.no_flush);
 }
 void Fields(auto& field, Like<RegisterDataSource> auto& m) { field(1, m.descriptor); }
@@ -157,9 +253,13 @@ void Fields(auto& field, Like<RegisterTraceWriter> auto& m) {
   field(2, m.target_buffer);
 }
 void Fields(auto& field, Like<UnregisterTraceWriter> auto& m) { field(1, m.writer); }
+void Fields(auto& field, Like<NotifyDataSource> auto& m) { field(1, m.instance); }
+void Fields(auto& field, Like<ActivateTriggers> auto& m) { field(1, m.names); }
 void Fields(auto& field, Like<DataSourceConfig> auto& m) {
   field(proto::DataSourceConfig::kName, m.name);
   field(proto::DataSourceConfig::kTargetBuffer, m.target_buffer);
+  field(4, m.tracing_session_id);
+  field(11, m.target_buffer_name);
 }
 void Fields(auto& field, Like<DataSourceInstance> auto& m) {
   field(1, m.instance);
@@ -167,26 +267,72 @@ void Fields(auto& field, Like<DataSourceInstance> auto& m) {
 }
 void Fields(auto& field, Like<SetupTracing> auto& m) { field(1, m.page_size_kb); }
 void Fields(auto& field, Like<StopDataSource> auto& m) { field(1, m.instance); }
-void Fields(auto& field, Like<FlushCommand> auto& m) { field(2, m.request_id); }
+void Fields(auto& field, Like<FlushCommand> auto& m) {
+  field(1, m.instances);
+  field(2, m.request_id);
+  field(3, m.flags);
+}
+void Fields(auto& field, Like<ClearIncrementalState> auto& m) { field(1, m.instances); }
 void Fields(auto& field, Like<AsyncCommand> auto& m) {
   field(1, m.start);
   field(2, m.stop);
   field(3, m.setup_tracing);
   field(5, m.flush);
   field(6, m.set_up);
+  field(7, m.clear_state);
 }
 void Fields(auto& field, Like<BufferConfig> auto& m) {
   field(proto::BufferConfig::kSizeKb, m.size_kb);
   field(proto::BufferConfig::kFillPolicy, m.fill_policy);
+  field(5, m.transfer_on_clone);
+  field(6, m.clear_before_clone);
+  field(7, m.name);
   field(proto::BufferConfig::kExperimentalMode, m.experimental_mode);
 }
+void Fields(auto& field, Like<TriggerConfig> auto& m) { field(1, m.mode); }
 void Fields(auto& field, Like<ConfiguredDataSource> auto& m) {
   field(proto::DataSource::kConfig, m.config);
 }
 void Fields(auto& field, Like<TraceConfig> auto& m) {
   field(proto::TraceConfig::kBuffers, m.buffers);
   field(proto::TraceConfig::kDataSources, m.data_sources);
+  field(proto::TraceConfig::kWriteIntoFile, m.write_into_file);
+  field(12, m.deferred_start);
+  field(14, m.flush_timeout_ms);
+  field(17, m.triggers);
+  field(22, m.unique_session_name);
+  field(29, m.output_path);
 }
+void Fields(auto& field, Like<EnableTracingReply> auto& m) {
+  field(1, m.disabled);
+  field(3, m.error);
+}
+void Fields(auto& field, Like<FlushCall> auto& m) {
+  field(1, m.timeout_ms);
+  field(2, m.flags);
+}
+void Fields(auto& field, Like<SessionKey> auto& m) { field(1, m.key); }
+void Fields(auto& field, Like<CloneSession> auto& m) {
+  field(1, m.session_id);
+  field(4, m.unique_session_name);
+}
+void Fields(auto& field, Like<CloneSessionReply> auto& m) {
+  field(1, m.success);
+  field(2, m.error);
+  field(5, m.was_write_into_file);
+}
+void Fields(auto& field, Like<CloneTriggerHit> auto& m) { field(2, m.trigger_name); }
+void Fields(auto& field, Like<InstanceStateChange> auto& m) {
+  field(1, m.producer);
+  field(2, m.data_source);
+  field(3, m.state);
+}
+void Fields(auto& field, Like<ObservableEvents> auto& m) {
+  field(1, m.instances);
+  field(2, m.all_data_sources_started);
+  field(3, m.clone_trigger_hit);
+}
+void Fields(auto& field, Like<ObserveEventsReply> auto& m) { field(1, m.events); }
 
 }  // namespace ringscope::ipc
 

@@ -1,0 +1,110 @@
+#include "commands/tap/clone_watch.h"
+
+#include "formats/ipc/ipc_messages.h"
+
+namespace ringscope::record {
+namespace {
+
+constexpr size_t kTransferGroup = 0;
+
+}  // namespace
+
+std::optional<CloneWatch::SessionId> CloneWatch::Resolve(Bytes request) const {
+  ipc::CloneSession decoded;
+  if (!DecodeMessage(request, decoded)) return std::nullopt;
+  if (!decoded.unique_session_name.empty()) return buffers_.FindByName(decoded.unique_session_name);
+  if (const auto session = buffers_.FindByServiceId(decoded.session_id)) return session;
+  // The service chooses one, or its number of this one is not known, as no producer got it.
+  const std::optional<SessionId> only = buffers_.OnlySession();
+  const bool is_another = only && buffers_.ServiceIdOf(*only) != 0 && decoded.session_id != 0 &&
+                          decoded.session_id != ipc::kAnySession;
+  return is_another ? std::nullopt : only;
+}
+
+uint64_t CloneWatch::OnRequested(Bytes request) {
+  const uint64_t number = ++last_clone_;
+  auto& clone = *open_.emplace(number, Clone{}).first;
+  const std::optional<SessionId> session = Resolve(request);
+  log_(CloneRequested{
+      .clone = number, .session = session, .request = std::string(wire::AsText(request))});
+  if (session) Begin(clone, *session);
+  return number;
+}
+
+void CloneWatch::Begin(Clones::value_type& clone, SessionId session) {
+  clone.second.session = session;
+  for (const BufferId id : buffers_.BuffersOf(session)) {
+    const PlannedBuffer* const plan = buffers_.FindBuffer(session, id);
+    if (plan == nullptr) continue;
+    if (plan->clear_before_clone) log_(BufferCleared{id});
+    clone.second.groups[plan->transfer_on_clone ? kTransferGroup : 1].buffers.insert(id);
+  }
+  for (size_t i = 0; i < clone.second.groups.size(); ++i) {
+    Group& group = clone.second.groups[i];
+    group.waits_for = instances_.WhoFlushes(group.buffers);
+    if (group.waits_for.empty()) CloneGroup(clone.first, group, i == kTransferGroup);
+  }
+}
+
+void CloneWatch::CloneGroup(uint64_t clone, Group& group, bool transfer) {
+  if (group.cloned) return;
+  group.cloned = true;
+  for (const BufferId id : group.buffers)
+    if (!buffers_.IsFreed(id))
+      log_(BufferCloned{.clone = clone, .buffer = id, .transfer = transfer});
+}
+
+void CloneWatch::OnFlush(const FlushRequested& request) {
+  if ((request.flags & ipc::kFlushReasonMask) != ipc::kFlushReasonClone || !request.producer)
+    return;
+  const Instance* instance = nullptr;
+  for (const uint64_t id : request.instances)
+    if (instance == nullptr) instance = instances_.Find(*request.producer, id);
+  if (instance == nullptr || !instance->session) return;
+  for (auto& clone : open_) {
+    if (!clone.second.session) Begin(clone, *instance->session);
+    if (clone.second.session != instance->session) continue;
+    for (Group& group : clone.second.groups) {
+      if (group.cloned || !group.buffers.contains(instance->target)) continue;
+      if (!group.flush) group.flush = request.flush;
+      if (group.flush == request.flush) return;
+    }
+  }
+}
+
+void CloneWatch::OnAcknowledged(ProducerId producer, uint64_t flush) {
+  for (auto& [number, clone] : open_) {
+    for (size_t i = 0; i < clone.groups.size(); ++i) {
+      Group& group = clone.groups[i];
+      if (group.cloned || !group.flush || *group.flush > flush) continue;
+      group.waits_for.erase(producer);
+      if (group.waits_for.empty()) CloneGroup(number, group, i == kTransferGroup);
+    }
+  }
+}
+
+void CloneWatch::OnTimedOut(const std::set<uint64_t>& flushes) {
+  for (auto& [number, clone] : open_) {
+    for (size_t i = 0; i < clone.groups.size(); ++i) {
+      Group& group = clone.groups[i];
+      if (group.flush && flushes.contains(*group.flush))
+        CloneGroup(number, group, i == kTransferGroup);
+    }
+  }
+}
+
+void CloneWatch::OnReply(uint64_t clone, CloneEnded reply) {
+  const auto open = open_.find(clone);
+  if (open == open_.end()) return;
+  if (reply.success) {  // what was not cloned until now was cloned without a flush
+    for (size_t i = 0; i < open->second.groups.size(); ++i)
+      CloneGroup(clone, open->second.groups[i], i == kTransferGroup);
+    if (!open->second.session)
+      log_(Note{"it is not known which session was cloned: the clone's buffers are not logged"});
+  }
+  reply.clone = clone;
+  log_(std::move(reply));
+  open_.erase(open);
+}
+
+}  // namespace ringscope::record

@@ -1,0 +1,58 @@
+#ifndef RINGSCOPE_COMMANDS_TAP_FLUSH_WATCH_H_
+#define RINGSCOPE_COMMANDS_TAP_FLUSH_WATCH_H_
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "commands/tap/instances.h"
+#include "core/log/op.h"
+
+namespace ringscope::record {
+
+/// Follows the flushes that the service asks producers for, and logs when one times out: the
+/// service does not report that to producers.
+class FlushWatch {
+ public:
+  using Clock = std::chrono::steady_clock;
+  using SessionId = SessionBuffers::SessionId;
+
+  /// @param log gets FlushTimedOut records
+  FlushWatch(std::function<void(OpBody)> log, const SessionBuffers& buffers)
+      : log_(std::move(log)), buffers_(buffers) {}
+
+  /// A producer is asked.
+  /// @param session whose data sources are to flush; nullopt: not known
+  void OnRequested(const FlushRequested& request, std::optional<SessionId> session,
+                   Clock::time_point now);
+  /// It completes all older flushes of that producer, too.
+  void OnAcknowledged(ProducerId producer, uint64_t flush);
+  /// Called now and then: logs what has timed out. @return these flushes
+  std::set<uint64_t> TakeTimedOut(Clock::time_point now);
+
+  /// The consumer asked for a flush of its session, with a timeout; 0: the config's.
+  void OnConsumerCall(SessionId session, uint64_t timeout_ms) { calls_[session] = timeout_ms; }
+  /// What the service replied. A failure is a timeout of what was not acknowledged.
+  /// @return the flushes that have timed out
+  std::set<uint64_t> OnConsumerReply(SessionId session, bool success);
+
+ private:
+  struct Flush {
+    std::optional<SessionId> session;
+    bool by_service = false;  // and not by the consumer
+    Clock::time_point until;
+    std::set<ProducerId> waits_for;
+  };
+
+  std::function<void(OpBody)> log_;
+  const SessionBuffers& buffers_;
+  std::map<uint64_t, Flush> open_;       // by id
+  std::map<SessionId, uint64_t> calls_;  // timeouts, ms, of the consumers' calls under way
+};
+
+}  // namespace ringscope::record
+
+#endif  // RINGSCOPE_COMMANDS_TAP_FLUSH_WATCH_H_
