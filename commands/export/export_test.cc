@@ -137,6 +137,35 @@ TEST(Export, Tables_TellTheStory) {
               ElementsAre(ElementsAre(std::to_string(kSqliteSchemaVersion))));
 }
 
+TEST(Export, LifeOfTheSession_IsInTables) {
+  const TempFolder folder;
+  const std::string file = folder.File("life.db");
+  ASSERT_EQ(Export({std::string(RS_SOURCE_DIR) + "/testdata/inputs/life.ops.jsonl"}, file).error,
+            "");
+  Database database(file);
+  EXPECT_THAT(database.Ask("SELECT problem, source, producer, buffer FROM idle_sources"),
+              ElementsAre(ElementsAre("no_producer", "android.log", "NULL", "NULL"),
+                          ElementsAre("unused_producer", "other.source", "3", "NULL"),
+                          ElementsAre("never_wrote", "linux.ftrace", "2", "2"),
+                          ElementsAre("never_wrote", "linux.sys_stats", "2", "2")));
+  EXPECT_THAT(database.Ask("SELECT name, reported_start_ns - started_ns FROM data_sources "
+                           "WHERE producer = 1"),
+              ElementsAre(ElementsAre("track_event", "2900000")));
+  EXPECT_THAT(database.Ask("SELECT reason, producer, acknowledged, latency_ns FROM flushes "
+                           "WHERE outcome = 'failed'"),
+              ElementsAre(ElementsAre("periodic", "1", "1", "2000000"),
+                          ElementsAre("periodic", "2", "0", "NULL")));
+  EXPECT_THAT(database.Ask("SELECT event, change, clone, flag FROM events WHERE event IN "
+                           "('session', 'clone_done') ORDER BY record"),
+              ElementsAre(ElementsAre("session", "started", "NULL", "NULL"),
+                          ElementsAre("clone_done", "NULL", "1", "1"),
+                          ElementsAre("session", "stopped", "NULL", "NULL")));
+  EXPECT_THAT(database.Ask("SELECT instr(detail, 'unique_session_name: \"ci\"') > 0 FROM events "
+                           "WHERE event = 'config'"),
+              ElementsAre(ElementsAre("1")));
+  EXPECT_THAT(database.Ask("PRAGMA foreign_key_check"), IsEmpty());
+}
+
 TEST(Export, Stalled_SaysWhatItWaitsFor) {
   const TempFolder folder;
   const std::string file = folder.File("case.db");

@@ -291,5 +291,28 @@ TEST(Lanes, AreUsedAgain_LowestFirst) {
   EXPECT_EQ(lanes.size(), 4u);
 }
 
+TEST(Timeline, LifeOfTheSession_HasTracks) {
+  const Drawn ran = Draw({std::string(RS_SOURCE_DIR) + "/testdata/inputs/life.ops.jsonl"});
+  ASSERT_EQ(ran.error, "");
+  CheckForm(ran.trace);
+  std::vector<std::string> slices, instants;
+  for (const Event& event : ran.trace.events) {
+    const std::string text = ran.trace.PathOf(event.track) + ": " + event.name;
+    if (event.type == 1) slices.push_back(text);
+    if (event.type == 3) instants.push_back(text);
+  }
+  EXPECT_THAT(slices, ::testing::Contains("tracing session 1: tracing session 1 ci"));
+  EXPECT_THAT(slices, ::testing::Contains("app / data source track_event (1): track_event"));
+  EXPECT_THAT(instants, ::testing::Contains("app / data source track_event (1): reports its stop"));
+  EXPECT_THAT(instants, ::testing::Contains("app: trigger jank"));
+  EXPECT_THAT(instants, ::testing::Contains("app: clear incremental state"));
+  EXPECT_THAT(instants, ::testing::Contains("clones: clone 1 takes over a buffer"));
+  const auto late = std::ranges::find_if(ran.trace.events, [](const Event& event) {
+    return event.name == "acknowledges flush 1" && event.args.at("producer") == "2";
+  });
+  ASSERT_NE(late, ran.trace.events.end());
+  EXPECT_EQ(late->args.at("latency_ns"), "12900000");
+}
+
 }  // namespace
 }  // namespace ringscope

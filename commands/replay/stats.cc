@@ -46,11 +46,10 @@ Table LossTable() {
 Table RowsOf(const ReplayOutcome& outcome, bool data_loss) {
   Table table = LossTable();
   for (const StatRow& row : TraceProcessorStats(outcome)) {
-    if (data_loss && (!row.is_data_loss || row.value == 0)) continue;
+    if (data_loss && (!row.is_data_loss() || row.value == 0)) continue;
     table.AddRow({DataCell(outcome.session), NameCell(row.name),
-                  row.index ? NumberCell(*row.index) : Cell(""),
-                  DataCell(row.is_data_loss ? "data_loss" : "info"), CountCell(row.value),
-                  NameCell(row.meaning)});
+                  row.index ? NumberCell(*row.index) : Cell(""), DataCell(Name(row.severity)),
+                  CountCell(row.value), NameCell(row.meaning)});
   }
   return table;
 }

@@ -33,6 +33,10 @@ size_t MemoryOf(const BufferSetUp& buffer) {
 size_t MemoryOf(const ProducerConnected& producer) {
   return sizeof(producer) + producer.name.capacity() + producer.sdk.capacity() + kListOverhead;
 }
+size_t MemoryOf(const LifeEvent& event) {
+  return sizeof(event) + event.name.capacity() + event.detail.capacity() +
+         event.instances.capacity() * sizeof(uint64_t);
+}
 size_t MemoryOf(const LogHeader& header) {
   return header.tool.capacity() + header.uuid.capacity() + header.host.capacity() +
          header.clock.capacity() + header.description.capacity();
@@ -40,14 +44,15 @@ size_t MemoryOf(const LogHeader& header) {
 
 }  // namespace
 
-void SummaryBuilder::Add(const Op& op) {
+void SummaryBuilder::Add(const Op& op, std::optional<uint64_t> number) {
   ++summary_.records;
   ++summary_.counts[op.body.index()];
   Extend(summary_.first_time_ns, summary_.last_time_ns, op.time_ns);
 
   if (const auto* commit = std::get_if<Commit>(&op.body)) {
-    AddCommit(*commit, op.time_ns);
-  } else if (const auto* header = std::get_if<LogHeader>(&op.body)) {
+    return AddCommit(*commit, op.time_ns);
+  }
+  if (const auto* header = std::get_if<LogHeader>(&op.body)) {
     if (summary_.counts[op.body.index()] == 1) summary_.header = *header;
   } else if (const auto* buffer = std::get_if<BufferSetUp>(&op.body)) {
     if (TakeSpace(MemoryOf(*buffer))) summary_.buffers.push_back(*buffer);
@@ -56,6 +61,12 @@ void SummaryBuilder::Add(const Op& op) {
   } else if (std::holds_alternative<RecorderGap>(op.body)) {
     ++summary_.recorder_gaps;
   }
+  AddLife(op, number.value_or(summary_.first_record + summary_.records - 1));
+}
+
+void SummaryBuilder::AddLife(const Op& op, uint64_t number) {
+  std::optional<LifeEvent> event = LifeEventOf(op, number);
+  if (event && TakeSpace(MemoryOf(*event))) summary_.life.push_back(std::move(*event));
 }
 
 bool SummaryBuilder::TakeSpace(size_t bytes) {
@@ -156,7 +167,7 @@ void LogSummaryBuilder::Add(const Op& op, uint64_t number) {
     merged_ = true;
   }
   if (header) part_ = header->part;
-  current_->Add(op);
+  current_->Add(op, number);
 }
 
 bool LogSummaryBuilder::HasSpace() const {

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/log/life_event.h"
 #include "core/log/op.h"
 #include "core/perfetto/commit_request.h"
 
@@ -44,7 +45,9 @@ struct SessionSummary {
   uint64_t chunk_bytes = 0;                  // chunk headers and payloads
   uint64_t patches = 0;                      // four-byte patches sent
   uint64_t recorder_gaps = 0;
-  bool truncated = false;  // the lists met their limit: they are not complete, the totals are
+  std::vector<LifeEvent> life;  // in order; see has_life
+  bool has_life = false;        // a summary by an older version has none, whatever the log has
+  bool truncated = false;       // the lists met their limit: they are not complete, the totals are
 
   friend bool operator==(const SessionSummary&, const SessionSummary&) = default;
 };
@@ -58,9 +61,13 @@ class SummaryBuilder {
   static constexpr size_t kMaxListed = size_t{256} << 20;
 
   /// @param first_record number of the session's first record in the file
-  explicit SummaryBuilder(uint64_t first_record = 0) { summary_.first_record = first_record; }
+  explicit SummaryBuilder(uint64_t first_record = 0) {
+    summary_.first_record = first_record;
+    summary_.has_life = true;
+  }
 
-  void Add(const Op& op);
+  /// @param number of the record in the file; absent: it follows the one before
+  void Add(const Op& op, std::optional<uint64_t> number = {});
   const SessionSummary& summary() const { return summary_; }
   /// Memory that the summary's lists take, roughly.
   size_t listed_bytes() const { return listed_bytes_; }
@@ -77,6 +84,7 @@ class SummaryBuilder {
 
   /// Whether the lists may grow by that much; notes it in the summary if not.
   bool TakeSpace(size_t bytes);
+  void AddLife(const Op& op, uint64_t number);
   /// Index of the sequence in the list, where it is put at its first use; kUnlisted: no space.
   size_t SequenceOf(SequenceKey key, BufferId buffer);
   void AddCommit(const Commit& commit, std::optional<uint64_t> time_ns);

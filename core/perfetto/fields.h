@@ -117,6 +117,8 @@ struct TraceStats {
     kBufferStats = 1,
     kProducersConnected = 2,
     kProducersSeen = 3,
+    kDataSourcesRegistered = 4,
+    kDataSourcesSeen = 5,
     kTracingSessions = 6,
     kTotalBuffers = 7,
     kChunksDiscarded = 8,
@@ -125,6 +127,7 @@ struct TraceStats {
     kFlushesRequested = 12,
     kFlushesSucceeded = 13,
     kFlushesFailed = 14,
+    kFinalFlushOutcome = 15,
     kChunkPayloadHistogramDef = 17,
     kWriterStats = 18,
   };

@@ -2,6 +2,10 @@
 
 #include <utility>
 
+#include "core/base/wire.h"
+#include "core/perfetto/packet_facts.h"
+#include "core/perfetto/trace_config_facts.h"
+
 namespace ringscope {
 namespace {
 
@@ -31,16 +35,25 @@ CountedReplay::CountedReplay(ReplayOptions options, std::vector<ReplayListener*>
 Status CountedReplay::Counter::OnPacket(const SessionPacket& packet) {
   Counts& of_buffer = counts[packet.buffer];
   of_buffer.read += {1, packet.packet->size};
-  if (packet.valid)
-    losses.AddPacket(packet);
-  else
+  if (!packet.valid) {
     ++of_buffer.invalid;
+    return {};
+  }
+  const Bytes bytes = Joined(packet.packet->slices, scratch);
+  const PacketFacts facts = ReadPacketFacts(bytes);
+  losses.AddPacket(packet, facts);
+  if (FtraceCounters::Wants(facts.content)) ftrace.AddPacket(bytes);
   return {};
 }
 
 Status CountedReplay::Apply(const Op& op, std::optional<uint64_t> number) {
   if (std::holds_alternative<Commit>(op.body)) return replay_.Apply(op, number);
-  if (std::holds_alternative<RecorderGap>(op.body)) ++recorder_gaps_;
+  if (std::holds_alternative<RecorderGap>(op.body)) {
+    ++recorder_gaps_;
+  } else if (const auto* config = std::get_if<TraceConfigRecord>(&op.body)) {
+    if (ReadTraceConfigFacts(wire::AsBytes(config->config)).write_into_file)
+      into_file_.insert(config->session.value_or(0));
+  }
   clones_.Add(op);
   return replay_.Apply(op, number);
 }
@@ -56,6 +69,7 @@ Result<ReplayOutcome> CountedReplay::Finish(bool histograms) {
   outcome.service = replay_.session().stats();
   if (const CloneView* view = replay_.session().clone()) outcome.clone = view->clone;
   outcome.clones = clones_.clones();
+  outcome.ftrace = counter_.ftrace;
   const std::map<BufferId, BufferLosses> losses = counter_.losses.Result();
   const std::map<BufferId, SessionBuffer>& buffers = replay_.session().buffers();
   for (const auto& [id, buffer] : buffers) {
@@ -66,6 +80,7 @@ Result<ReplayOutcome> CountedReplay::Finish(bool histograms) {
     }
     const Counts& counts = counter_.counts[id];
     BufferOutcome& result = outcome.buffers.emplace_back(OutcomeOf(buffer));
+    result.into_file = into_file_.contains(buffer.session.value_or(0));
     result.read = counts.read;
     result.invalid = counts.invalid;
     if (const auto loss = losses.find(id); loss != losses.end()) result.losses = loss->second;

@@ -3,6 +3,8 @@
 
 #include <map>
 #include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "core/session/replay.h"
@@ -41,12 +43,15 @@ class CountedReplay {
 
     std::map<BufferId, Counts> counts;
     LossAnalysis losses;
+    FtraceCounters ftrace;
+    std::string scratch;
   };
 
   Counter counter_;
   Replay replay_;
   uint64_t recorder_gaps_ = 0;
   CloneScan clones_;
+  std::set<uint64_t> into_file_;  // sessions with write_into_file; 0: the log has only one
 };
 
 }  // namespace ringscope

@@ -9,6 +9,7 @@
 #include "core/base/packet_count.h"
 #include "core/perfetto/fill_policy.h"
 #include "core/perfetto/stats.h"
+#include "core/session/ftrace_counters.h"
 #include "core/session/loss_analysis.h"
 #include "core/session/session.h"
 
@@ -22,6 +23,7 @@ struct BufferOutcome {
   uint64_t size = 0;  // bytes, as asked for
   FillPolicy policy = FillPolicy::kRingBuffer;
   bool freed = false;
+  bool into_file = false;  // its session's config has write_into_file
   BufferStats stats;
   PacketCount read;      // returned by all read passes, clones apart
   uint64_t invalid = 0;  // of these, refused by the service
@@ -54,6 +56,7 @@ struct ReplayOutcome {
   ServiceStats service;
   std::optional<uint64_t> clone;   // whose holder's view this is; absent: the session's own
   std::vector<CloneFacts> clones;  // of the session, as far as the records were read
+  FtraceCounters ftrace;
 
   uint64_t duration_ns() const {
     return first_time_ns && last_time_ns ? *last_time_ns - *first_time_ns : 0;

@@ -28,6 +28,8 @@ Status Session::Apply(const Op& op) {
   access_.Apply(op);
   stats_.producers_seen = access_.producers_seen();
   stats_.producers_connected = access_.producers_connected();
+  counts_.Apply(op);
+  counts_.Fill(stats_);
   return std::visit(
       Overloaded{
           [&](const BufferSetUp& setup) { return SetUpBuffer(setup); },
@@ -61,20 +63,6 @@ Status Session::Apply(const Op& op) {
           },
           [&](const ProducerDisconnected& gone) -> Status {
             held_.Drop(gone.producer);
-            return {};
-          },
-          [&](const FlushRequested& flush) -> Status {
-            CountFlush(flush.flush);
-            return {};
-          },
-          [&](const FlushAcknowledged& flush) -> Status {
-            CountFlush(flush.flush);
-            return {};
-          },
-          [&](const FlushTimedOut& flush) -> Status {
-            CountFlush(flush.flush);
-            ++stats_.flushes_failed;
-            stats_.flushes_succeeded -= stats_.flushes_succeeded > 0;
             return {};
           },
           // The others change nothing in the service; reads are the caller's to ask for.
@@ -150,15 +138,6 @@ Result<std::unique_ptr<Engine>> Session::MakeEngine(const SessionBuffer& buffer)
       .size = buffer.requested_size, .policy = buffer.policy, .observer = buffer.observer.get()};
   return options_.make_engine ? options_.make_engine(*buffer.info, config, buffer.id)
                               : buffer.info->create(config);
-}
-
-void Session::CountFlush(uint64_t flush) {
-  // Ids ascend; several producers acknowledge the same one. A log without requests (the recorder
-  // saw only acknowledgements) still shows how many there were.
-  if (last_flush_ && flush <= *last_flush_) return;
-  last_flush_ = flush;
-  ++stats_.flushes_requested;
-  ++stats_.flushes_succeeded;
 }
 
 Status Session::ApplyCommit(const Commit& commit) {

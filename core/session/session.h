@@ -23,6 +23,7 @@
 #include "core/session/buffer_observer.h"
 #include "core/session/replay_listener.h"
 #include "core/session/sequence_ids.h"
+#include "core/session/service_counts.h"
 
 namespace ringscope {
 
@@ -34,12 +35,16 @@ struct ServiceStats {
   uint64_t invalid_packets = 0;
   uint64_t producers_connected = 0;  // at the end
   uint64_t producers_seen = 0;
+  uint64_t data_sources_registered = 0;  // at the end
+  uint64_t data_sources_seen = 0;        // instances given out
+  uint64_t tracing_sessions = 1;         // at the end, that of the trace included
   uint64_t total_buffers = 0;
   uint64_t flushes_requested = 0;
   uint64_t flushes_succeeded = 0;
   uint64_t flushes_failed = 0;
-  uint64_t malformed_requests = 0;  // not counted by the service: it never sees them
-  uint64_t skipped_chunks = 0;      // that the service skips and counts nowhere
+  uint64_t final_flush_outcome = 0;  // 1 succeeded, 2 failed, 0 the service did no final flush
+  uint64_t malformed_requests = 0;   // not counted by the service: it never sees them
+  uint64_t skipped_chunks = 0;       // that the service skips and counts nowhere
 };
 
 /// A counter of the service: its name in texts, its number in the TraceStats message (0: the
@@ -51,10 +56,16 @@ struct ServiceField {
   bool is_data_loss;
   uint64_t ServiceStats::*value;
 };
-inline constexpr std::array<ServiceField, 11> kServiceFields = {{
+inline constexpr std::array<ServiceField, 15> kServiceFields = {{
     {"producers_connected", proto::TraceStats::kProducersConnected, false,
      &ServiceStats::producers_connected},
     {"producers_seen", proto::TraceStats::kProducersSeen, false, &ServiceStats::producers_seen},
+    {"data_sources_registered", proto::TraceStats::kDataSourcesRegistered, false,
+     &ServiceStats::data_sources_registered},
+    {"data_sources_seen", proto::TraceStats::kDataSourcesSeen, false,
+     &ServiceStats::data_sources_seen},
+    {"tracing_sessions", proto::TraceStats::kTracingSessions, false,
+     &ServiceStats::tracing_sessions},
     {"total_buffers", proto::TraceStats::kTotalBuffers, false, &ServiceStats::total_buffers},
     {"chunks_discarded", proto::TraceStats::kChunksDiscarded, false,
      &ServiceStats::chunks_discarded},
@@ -66,6 +77,8 @@ inline constexpr std::array<ServiceField, 11> kServiceFields = {{
     {"flushes_succeeded", proto::TraceStats::kFlushesSucceeded, false,
      &ServiceStats::flushes_succeeded},
     {"flushes_failed", proto::TraceStats::kFlushesFailed, true, &ServiceStats::flushes_failed},
+    {"final_flush_outcome", proto::TraceStats::kFinalFlushOutcome, false,
+     &ServiceStats::final_flush_outcome},
     {"malformed_requests", 0, false, &ServiceStats::malformed_requests},
     {"skipped_chunks", 0, false, &ServiceStats::skipped_chunks},
 }};
@@ -193,7 +206,6 @@ class Session {
   SessionBuffer* FindOpenBuffer(BufferId id);
   std::vector<SessionBuffer*> BuffersInOrder(Reach reach, std::optional<uint64_t> session);
   void CountBuffers();
-  void CountFlush(uint64_t flush);
   struct ReadLimits {
     std::optional<uint64_t> max_packets;
     std::optional<uint64_t> max_bytes;
@@ -218,10 +230,10 @@ class Session {
   /// under 0.
   std::map<uint64_t, uint64_t> clone_buffers_;
   ServiceStats stats_;
+  ServiceCounts counts_;
   CommitRequestParser parser_;
   std::vector<Patch> patches_;  // scratch
   std::set<std::string> warned_;
-  std::optional<uint64_t> last_flush_;
   uint32_t buffers_set_up_ = 0;
 };
 

@@ -137,7 +137,11 @@ Status Session::DrainBuffer(SessionBuffer& buffer) {
   return CheckEngine(buffer.id, *buffer.engine);
 }
 
-Status Session::EndLog() { return listeners_.Call(&ReplayListener::OnLogEnd, *this); }
+Status Session::EndLog() {
+  counts_.Finish();
+  counts_.Fill(stats_);
+  return listeners_.Call(&ReplayListener::OnLogEnd, *this);
+}
 
 Status Session::Drain() {
   for (auto& [id, buffer] : buffers_) RS_RETURN_IF_ERROR(DrainBuffer(buffer));

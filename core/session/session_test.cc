@@ -377,6 +377,38 @@ TEST_F(SessionTest, Flushes_AreCountedOnceHoweverManyAcknowledge) {
   EXPECT_EQ(session_.stats().flushes_failed, 1u);
 }
 
+// A flush that nobody answers has failed, and one that not everybody answers, too.
+TEST_F(SessionTest, Flushes_WithoutAnAnswerHaveFailed) {
+  for (const uint16_t producer : {uint16_t{1}, uint16_t{2}}) {
+    Apply(FlushRequested{.flush = 1, .producer = ProducerId{producer}});
+    Apply(FlushRequested{.flush = 2, .producer = ProducerId{producer}});
+  }
+  Apply(FlushRequested{.flush = 3, .producer = ProducerId{1}, .instances = {}, .flags = 0x12});
+  Apply(FlushAcknowledged{ProducerId{1}, 1});
+  Apply(FlushAcknowledged{ProducerId{2}, 1});
+  Apply(FlushAcknowledged{ProducerId{1}, 2});
+  ASSERT_TRUE(session_.EndLog());
+  EXPECT_EQ(session_.stats().flushes_requested, 3u);
+  EXPECT_EQ(session_.stats().flushes_succeeded, 1u);
+  EXPECT_EQ(session_.stats().flushes_failed, 2u);
+  EXPECT_EQ(session_.stats().final_flush_outcome, 2u);
+}
+
+TEST_F(SessionTest, DataSources_AreCountedAsTheServiceDoes) {
+  Connect(1);
+  Connect(2);
+  Apply(DataSourceRegistered{.producer = ProducerId{1}, .name = "a"});
+  Apply(DataSourceRegistered{.producer = ProducerId{1}, .name = "a"});  // an update of it
+  Apply(DataSourceRegistered{.producer = ProducerId{1}, .name = "b"});
+  Apply(DataSourceRegistered{.producer = ProducerId{2}, .name = "a"});
+  Apply(DataSourceSetUp{.producer = ProducerId{2}, .instance = 7, .name = "a"});
+  EXPECT_EQ(session_.stats().data_sources_registered, 3u);
+  EXPECT_EQ(session_.stats().data_sources_seen, 7u);
+  Apply(DataSourceUnregistered{ProducerId{1}, "a"});
+  Apply(ProducerDisconnected{ProducerId{2}});
+  EXPECT_EQ(session_.stats().data_sources_registered, 1u);
+}
+
 TEST(SequenceIds, CountFromTwoInOrderOfUse) {
   SequenceIds ids;
   const SequenceKey a{ProducerId{1}, WriterId{1}}, b{ProducerId{1}, WriterId{2}};

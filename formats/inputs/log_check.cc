@@ -80,6 +80,15 @@ bool Agree(const Index& index, const std::vector<SeekEntry>& table) {
   return records == index.records && (records == 0 || !index.sessions.empty());
 }
 
+/// Whether the session has records that a summary keeps as its life.
+bool HasLife(const SessionSummary& session) {
+  uint64_t others = 0;
+  for (const size_t kind : {OpKindOf<LogHeader>(), OpKindOf<Commit>(), OpKindOf<ReadPass>(),
+                            OpKindOf<ClockSnapshotRecord>(), OpKindOf<Note>()})
+    others += session.counts[kind];
+  return session.records > others;
+}
+
 /// Answers from the end of the file alone; nullopt if that cannot be trusted.
 Result<std::optional<LogInfo>> InfoFromIndex(ByteSource& source) {
   const std::optional<uint64_t> size = source.size();
@@ -100,6 +109,9 @@ Result<std::optional<LogInfo>> InfoFromIndex(ByteSource& source) {
   if (!content) return std::nullopt;
   Result<Index> index = commit_log::DecodeIndex(wire::AsBytes(*content));
   if (!index || !Agree(*index, *table)) return std::nullopt;
+
+  for (const SessionSummary& session : index->sessions)
+    if (!session.has_life && HasLife(session)) return std::nullopt;
 
   LogInfo info;
   info.format = LogFormat::kCommitLog;

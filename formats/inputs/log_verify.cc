@@ -164,7 +164,12 @@ class FileChecker : public CommitLogObserver {
            fmt::format("the index has {} records, the file has {}", index->records, next_number_));
     }
     if (counter_.unknown_records() > unknown_before_) return;  // they count, unknown how
-    const std::vector<SessionSummary> sessions = sessions_.Sessions();
+    std::vector<SessionSummary> sessions = sessions_.Sessions();
+    for (size_t i = 0; i < std::min(sessions.size(), index->sessions.size()); ++i) {
+      if (index->sessions[i].has_life) continue;  // by an older version
+      sessions[i].life.clear();
+      sessions[i].has_life = false;
+    }
     const bool left_out = index->sessions.empty() && !commit_log::SummariesFit(sessions);
     if (index->sessions != sessions && !left_out) {
       Find(frame.offset, "the index's summary does not match the records");

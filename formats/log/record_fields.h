@@ -267,6 +267,25 @@ void Fields(auto& field, Like<SequenceSummary> auto& m) {
   field(10, m.last_time_ns);
 }
 
+void Fields(auto& field, Like<LifeEvent> auto& m) {
+  field(1, m.time_ns);
+  field(2, m.record);
+  field(3, m.kind);
+  field(4, m.change);
+  field(5, m.session);
+  field(6, m.producer);
+  field(7, m.instance);
+  field(8, m.instances);
+  field(9, m.buffer);
+  field(10, m.flush);
+  field(11, m.flags);
+  field(12, m.clone);
+  field(13, m.flag);
+  field(14, m.size);
+  field(15, m.name);
+  field(16, m.detail);
+}
+
 void Fields(auto& field, Like<SessionSummary> auto& m) {
   field(1, m.header);
   field(2, m.first_record);
@@ -282,6 +301,8 @@ void Fields(auto& field, Like<SessionSummary> auto& m) {
   field(12, m.patches);
   field(13, m.recorder_gaps);
   field(14, m.truncated);
+  field(15, m.life);
+  field(16, m.has_life);
 }
 
 }  // namespace ringscope

@@ -30,6 +30,11 @@ ExportSink::ExportSink(SqliteExport& database, uint64_t session)
 
 void ExportSink::OnRecord(const Op& op, const LogMoment& moment) {
   lives_.OnRecord(op, moment);
+  if (const auto event = LifeEventOf(op, moment.record.value_or(0))) {
+    database_.AddEvent(*event);
+    story_.Add(*event);
+    if (event->Is<RecorderGap>()) story_.SetCommitsIncomplete();
+  }
   reason_ = ReadReason::kUnknown;
   if (const auto* header = std::get_if<LogHeader>(&op.body)) {
     if (header->part == 0) header_ = *header;
@@ -65,6 +70,7 @@ void ExportSink::OnBufferReplaced(SessionBuffer& buffer) {
 void ExportSink::OnChunk(BufferId buffer, const ChunkCommit& commit,
                          std::optional<Refusal> refusal) {
   ++SequenceOf(buffer, commit.sequence).commits;
+  story_.AddChunk(commit.sequence.producer, buffer);
   ProducerRow& producer = producers_[commit.sequence.producer];
   producer.producer = commit.sequence.producer;
   if (!producer.uid && !refusal) {  // a log without producers: what its commits have
@@ -149,8 +155,9 @@ Status ExportSink::Finish(const ReplayOutcome& outcome) {
   for (const auto& [id, row] : buffers) database_.AddBuffer(row);
   for (const auto& [id, row] : producers_) database_.AddProducer(row);
   for (const auto& [id, row] : sequences_) database_.AddSequence(row);
+  database_.AddStory(story_.Finish());
   for (const StatRow& row : TraceProcessorStats(outcome))
-    database_.AddStat(row.name, row.index, row.is_data_loss, row.value);
+    database_.AddStat(row.name, row.index, Name(row.severity), row.value);
   database_.AddSession({.log = Printable(outcome.path),
                         .header = Printable(header_),
                         .records = outcome.records,

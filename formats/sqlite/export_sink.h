@@ -7,6 +7,7 @@
 
 #include "core/graph/chunk_lifetimes.h"
 #include "core/ledger/ledger.h"
+#include "core/log/session_story.h"
 #include "core/session/replay_outcome.h"
 #include "formats/sqlite/sqlite_export.h"
 
@@ -47,6 +48,7 @@ class ExportSink : public ReplayListener, public LedgerSink, public ChunkLifeLis
 
   SqliteExport& database_;
   ChunkLives lives_;
+  SessionStoryBuilder story_;
   LogHeader header_;
   std::map<ProducerId, ProducerRow> producers_;
   std::map<SequenceId, SequenceRow> sequences_;

@@ -6,7 +6,10 @@
 #include <array>
 #include <utility>
 
+#include "core/base/text.h"
+#include "core/base/wire.h"
 #include "core/perfetto/data_loss.h"
+#include "formats/proto/trace_config_text.h"
 #include "formats/sqlite/sqlite_schema.h"
 
 namespace ringscope {
@@ -42,6 +45,11 @@ std::optional<std::string_view> TextOrNull(const std::string& text) {
   return text.empty() ? std::nullopt : std::optional<std::string_view>(text);
 }
 
+template <typename Id>
+std::optional<uint16_t> RawOrNull(const std::optional<Id>& id) {
+  return id ? std::optional<uint16_t>(Raw(*id)) : std::nullopt;
+}
+
 std::optional<uint64_t> RecordOf(const std::optional<LogMoment>& moment) {
   return moment ? moment->record : std::nullopt;
 }
@@ -67,6 +75,10 @@ struct SqliteExport::Inserts {
         patches(file, "patches", 10),
         reads(file, "reads", 10),
         stats(file, "stats", 5),
+        events(file, "events", 14),
+        data_sources(file, "data_sources", 11),
+        idle_sources(file, "idle_sources", 6),
+        flushes(file, "flushes", 10),
         fates(file, "fates", 3) {}
 
   SqliteInsert sessions;
@@ -81,6 +93,10 @@ struct SqliteExport::Inserts {
   SqliteInsert patches;
   SqliteInsert reads;
   SqliteInsert stats;
+  SqliteInsert events;
+  SqliteInsert data_sources;
+  SqliteInsert idle_sources;
+  SqliteInsert flushes;
   SqliteInsert fates;
 };
 
@@ -147,8 +163,46 @@ void SqliteExport::AddRead(const ReadRow& row) {
 }
 
 void SqliteExport::AddStat(const std::string& name, std::optional<uint32_t> index,
-                           bool is_data_loss, uint64_t value) {
-  inserts_->stats.Row(session_, name, index, is_data_loss ? "data_loss" : "info", value);
+                           const char* severity, uint64_t value) {
+  inserts_->stats.Row(session_, name, index, severity, value);
+}
+
+void SqliteExport::AddEvent(const LifeEvent& event) {
+  const std::string detail = event.Is<TraceConfigRecord>()
+                                 ? TraceConfigText(wire::AsBytes(event.detail))
+                                 : Printable(event.detail);
+  const std::string name = Printable(event.name);
+  inserts_->events.Row(
+      session_, event.record, event.time_ns, OpKindName(static_cast<size_t>(event.kind)),
+      event.change ? std::optional<std::string_view>(Name(*event.change)) : std::nullopt,
+      event.session, RawOrNull(event.producer), event.instance, RawOrNull(event.buffer),
+      event.flush, event.clone, event.HasFlag() ? std::optional(event.flag) : std::nullopt,
+      TextOrNull(name), TextOrNull(detail));
+}
+
+void SqliteExport::AddStory(const SessionStory& story) {
+  for (const InstanceStory& source : story.instances) {
+    inserts_->data_sources.Row(session_, Raw(source.producer), source.instance,
+                               Printable(source.name), Raw(source.buffer), source.session,
+                               source.set_up_ns, source.started_ns, source.reported_start_ns,
+                               source.stopped_ns, source.reported_stop_ns);
+  }
+  for (const SourceFinding& finding : story.findings) {
+    inserts_->idle_sources.Row(session_, Name(finding.problem), finding.session,
+                               Printable(finding.source), RawOrNull(finding.producer),
+                               RawOrNull(finding.buffer));
+  }
+  const auto add = [&](const FlushAccount& flush, const FlushAccount::Answer* answer) {
+    inserts_->flushes.Row(session_, flush.flush, flush.time_ns, Name(ReasonOf(flush.flags)),
+                          Name(InitiatorOf(flush.flags)), Name(flush.outcome), flush.timed_out,
+                          answer == nullptr ? std::nullopt : std::optional(Raw(answer->producer)),
+                          answer != nullptr && answer->acknowledged,
+                          answer == nullptr ? std::nullopt : answer->latency_ns());
+  };
+  for (const FlushAccount& flush : story.flushes) {
+    for (const FlushAccount::Answer& answer : flush.answers) add(flush, &answer);
+    if (flush.answers.empty()) add(flush, nullptr);
+  }
 }
 
 void SqliteExport::AddChunk(const ChunkLife& life) {

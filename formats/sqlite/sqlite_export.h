@@ -9,6 +9,7 @@
 
 #include "core/graph/chunk_lifetimes.h"
 #include "core/ledger/ledger.h"
+#include "core/log/session_story.h"
 #include "core/session/buffer_event.h"
 #include "formats/sqlite/sqlite_file.h"
 
@@ -81,8 +82,10 @@ class SqliteExport {
   void AddProducer(const ProducerRow& row);
   void AddSequence(const SequenceRow& row);
   void AddRead(const ReadRow& row);
-  void AddStat(const std::string& name, std::optional<uint32_t> index, bool is_data_loss,
+  void AddStat(const std::string& name, std::optional<uint32_t> index, const char* severity,
                uint64_t value);
+  void AddEvent(const LifeEvent& event);
+  void AddStory(const SessionStory& story);
   /// A life at its end, and its eviction if that was it.
   void AddChunk(const ChunkLife& life);
   void AddPacket(const PacketAccount& account);

@@ -199,9 +199,64 @@ CREATE TABLE stats (
   -- The counters, as trace processor's stats table has them.
   session INTEGER NOT NULL REFERENCES sessions(id),
   name TEXT NOT NULL,
-  idx INTEGER,                -- buffers.idx; NULL: of the service
-  severity TEXT NOT NULL,     -- info, data_loss
+  idx INTEGER,                -- buffers.idx, or the CPU of ftrace; NULL: of the service
+  severity TEXT NOT NULL,     -- info, data_loss, error
   value INTEGER NOT NULL
+);
+CREATE TABLE events (
+  -- One row per record about tracing sessions and those who take part: configs, buffers, producers,
+  -- data sources, flushes, triggers, clones, gaps of the recording. What a record does not have is
+  -- NULL.
+  session INTEGER NOT NULL REFERENCES sessions(id),
+  record INTEGER NOT NULL,
+  time_ns INTEGER,
+  event TEXT NOT NULL,        -- kind of the record, as 'ringscope dump' names it
+  change TEXT,                -- of a session: started, stop_requested, stopped, ...
+  tracing_session INTEGER,    -- as the log numbers the service's sessions
+  producer INTEGER,
+  instance INTEGER,           -- of a data source
+  buffer INTEGER,
+  flush INTEGER,
+  clone INTEGER,
+  flag INTEGER,               -- no_flush, stopped, transfer or success, if the event has that
+  name TEXT,                  -- of the producer, data source, trigger or session
+  detail TEXT                 -- text; of a config, its text
+);
+CREATE TABLE data_sources (
+  -- One row per data source that was set up for a session. Times are NULL where it did not happen.
+  session INTEGER NOT NULL REFERENCES sessions(id),
+  producer INTEGER NOT NULL,
+  instance INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  buffer INTEGER NOT NULL,    -- that it writes to
+  tracing_session INTEGER,
+  set_up_ns INTEGER,
+  started_ns INTEGER,         -- asked to start
+  reported_start_ns INTEGER,  -- the producer reported it
+  stopped_ns INTEGER,         -- asked to stop
+  reported_stop_ns INTEGER
+);
+CREATE TABLE idle_sources (
+  -- One row per data source, or producer, that contributed nothing.
+  session INTEGER NOT NULL REFERENCES sessions(id),
+  problem TEXT NOT NULL,      -- no_producer, not_set_up, unused_producer, never_wrote
+  tracing_session INTEGER,
+  source TEXT NOT NULL,       -- data source; of an unused producer: all that it has
+  producer INTEGER,
+  buffer INTEGER              -- that it should have written to
+);
+CREATE TABLE flushes (
+  -- One row per flush and producer that was asked for it.
+  session INTEGER NOT NULL REFERENCES sessions(id),
+  flush INTEGER NOT NULL,
+  time_ns INTEGER,
+  reason TEXT NOT NULL,       -- unknown, periodic, trace_stop, trace_clone, explicit
+  initiator TEXT NOT NULL,    -- unknown, traced, perfetto_cmd, consumer_sdk
+  outcome TEXT NOT NULL,      -- of the flush: succeeded, failed
+  timed_out INTEGER NOT NULL, -- of the flush: the log has a timeout
+  producer INTEGER,           -- NULL: nobody was asked
+  acknowledged INTEGER NOT NULL,
+  latency_ns INTEGER          -- from the request to the acknowledgement
 );
 CREATE TABLE fates (
   -- What the fates mean.

@@ -36,7 +36,11 @@ uint32_t Lanes::Take() {
 }
 
 LifeTrace::LifeTrace(ByteSink& sink, uint32_t max_lanes)
-    : trace_(sink), events_(trace_), lives_(*this), max_lanes_(max_lanes) {}
+    : trace_(sink),
+      events_(trace_),
+      sessions_(events_, [this](ProducerId producer) { return ProducerTrack(producer); }),
+      lives_(*this),
+      max_lanes_(max_lanes) {}
 
 void LifeTrace::OnRecord(const Op& op, const LogMoment& moment) {
   lives_.OnRecord(op, moment);
@@ -60,6 +64,8 @@ void LifeTrace::OnRecord(const Op& op, const LogMoment& moment) {
                         },
                         [](const auto&) {}},
              op.body);
+  if (const auto event = LifeEventOf(op, moment.record.value_or(0)))
+    sessions_.OnEvent(*event, now_);
 }
 
 // Time and counters.
@@ -280,9 +286,9 @@ void LifeTrace::ShowLoss(Sequence& sequence) {
 void LifeTrace::RequestFlush(const FlushRequested& flush) {
   const auto [open, is_new] = flushes_.try_emplace(flush.flush);
   if (flush.producer)
-    open->second.waits_for.insert(*flush.producer);
+    open->second.waits_for.emplace(*flush.producer, now_);
   else
-    open->second.waits_for = connected_;
+    for (const ProducerId producer : connected_) open->second.waits_for.emplace(producer, now_);
   if (!is_new) return;
   open->second.lane = flush_lanes_.Take();
   events_.Begin(FlushTrack(open->second.lane), now_, fmt::format("flush {}", flush.flush));
@@ -290,12 +296,16 @@ void LifeTrace::RequestFlush(const FlushRequested& flush) {
 
 /// An acknowledgement is for all flushes up to its own.
 void LifeTrace::AcknowledgeFlush(const FlushAcknowledged& flush) {
+  std::vector<Arg> args = {{"producer", uint64_t{Raw(flush.producer)}}, {"flush", flush.flush}};
+  if (const auto open = flushes_.find(flush.flush); open != flushes_.end()) {
+    const auto asked = open->second.waits_for.find(flush.producer);
+    if (asked != open->second.waits_for.end()) args.push_back({"latency_ns", now_ - asked->second});
+  }
   for (auto open = flushes_.begin(); open != flushes_.end() && open->first <= flush.flush;) {
     const auto at = open++;
     at->second.waits_for.erase(flush.producer);
     if (at->second.waits_for.empty()) EndFlush(at, "acknowledged");
   }
-  const Arg args[] = {{"producer", uint64_t{Raw(flush.producer)}}, {"flush", flush.flush}};
   events_.Instant(ProducerTrack(flush.producer), now_,
                   fmt::format("acknowledges flush {}", flush.flush), args);
 }
@@ -352,6 +362,7 @@ auto LifeTrace::FlushTrack(uint32_t lane) -> Track {
 Status LifeTrace::Finish() {
   ShowGauges();
   lives_.Finish();
+  sessions_.Finish(now_);
   while (!flushes_.empty()) EndFlush(flushes_.begin(), "open at the end");
   for (auto& [id, sequence] : sequences_)
     if (sequence.loss) ShowLoss(sequence);

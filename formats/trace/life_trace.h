@@ -10,6 +10,7 @@
 
 #include "core/graph/chunk_lifetimes.h"
 #include "core/ledger/ledger.h"
+#include "formats/trace/session_tracks.h"
 #include "formats/trace/track_events.h"
 
 namespace ringscope {
@@ -30,10 +31,10 @@ class Lanes {
 };
 
 /// Writes the buffers over time as a Perfetto trace: a slice for each chunk from its commit until
-/// it leaves its buffer, losses, evictions, reads, flushes, and counters. Give it to the replay as
-/// a listener and as that of the accounts; then Finish. In the file, what happens comes in the
-/// order of time, but for losses, which come when they are certain.
-/// Memory: O(chunks held + sequences).
+/// it leaves its buffer, losses, evictions, reads, flushes, tracing sessions with their data
+/// sources, and counters. Give it to the replay as a listener and as that of the accounts; then
+/// Finish. In the file, what happens comes in the order of time, but for losses, which come when
+/// they are certain. Memory: O(chunks held + sequences).
 class LifeTrace : public ReplayListener, public LedgerSink, public ChunkLifeListener {
  public:
   /// What was drawn.
@@ -102,7 +103,7 @@ class LifeTrace : public ReplayListener, public LedgerSink, public ChunkLifeList
   };
   struct Flush {
     uint32_t lane = 0;
-    std::set<ProducerId> waits_for;
+    std::map<ProducerId, uint64_t> waits_for;  // with the time of the request
   };
 
   void AdvanceTo(uint64_t time_ns);
@@ -121,6 +122,7 @@ class LifeTrace : public ReplayListener, public LedgerSink, public ChunkLifeList
 
   TraceWriter trace_;
   TrackEventWriter events_;
+  SessionTracks sessions_;
   ChunkLives lives_;
   const uint32_t max_lanes_;
   uint64_t now_ = 0;

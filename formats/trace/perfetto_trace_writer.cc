@@ -37,11 +37,8 @@ void AppendWriterStats(std::string& out, uint32_t sequence_id, uint64_t buffer,
 }
 
 void AppendServiceStats(std::string& out, const ServiceStats& stats) {
-  for (const ServiceField& field : kServiceFields) {
-    if (field.value == &ServiceStats::total_buffers)
-      wire::AppendUint(out, proto::TraceStats::kTracingSessions, 1);
+  for (const ServiceField& field : kServiceFields)
     if (field.proto_field != 0) wire::AppendUint(out, field.proto_field, stats.*field.value);
-  }
 }
 
 }  // namespace

@@ -1,0 +1,115 @@
+#ifndef RINGSCOPE_CORE_LOG_FLUSH_TRACKER_H_
+#define RINGSCOPE_CORE_LOG_FLUSH_TRACKER_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "core/log/op.h"
+
+namespace ringscope {
+
+/// What became of a flush.
+enum class FlushOutcome : uint8_t {
+  kOpen,       // not everybody has answered
+  kSucceeded,  // everybody who was asked has acknowledged it
+  kFailed,     // timed out, or not acknowledged by everybody when the log ends
+};
+template <>
+inline constexpr std::array kEnumNames<FlushOutcome> = {"open", "succeeded", "failed"};
+
+/// Why the service flushes, and who asked it to: parts of FlushRequested::flags.
+enum class FlushReason : uint8_t { kUnknown, kPeriodic, kTraceStop, kTraceClone, kExplicit };
+enum class FlushInitiator : uint8_t { kUnknown, kTraced, kPerfettoCmd, kConsumerSdk };
+template <>
+inline constexpr std::array kEnumNames<FlushReason> = {"unknown", "periodic", "trace_stop",
+                                                       "trace_clone", "explicit"};
+template <>
+inline constexpr std::array kEnumNames<FlushInitiator> = {"unknown", "traced", "perfetto_cmd",
+                                                          "consumer_sdk"};
+FlushReason ReasonOf(uint64_t flush_flags);
+FlushInitiator InitiatorOf(uint64_t flush_flags);
+
+/// A flush, and the producers' answers.
+struct FlushAccount {
+  struct Answer {
+    ProducerId producer{};
+    std::optional<uint64_t> asked_ns;
+    bool acknowledged = false;
+    std::optional<uint64_t> acknowledged_ns;
+
+    /// From the request to the acknowledgement; nullopt: none, or the times are not known.
+    std::optional<uint64_t> latency_ns() const {
+      if (!asked_ns || !acknowledged_ns || *acknowledged_ns < *asked_ns) return std::nullopt;
+      return *acknowledged_ns - *asked_ns;
+    }
+    friend bool operator==(const Answer&, const Answer&) = default;
+  };
+
+  uint64_t flush = 0;
+  std::optional<uint64_t> time_ns;  // of the first record about it
+  uint64_t flags = 0;
+  std::vector<uint64_t> instances;  // data sources of the producer that was asked first
+  std::vector<Answer> answers;      // in the order in which the producers were asked
+  bool asks_anybody = false;        // all producers were asked, and none is known
+  bool timed_out = false;
+  FlushOutcome outcome = FlushOutcome::kOpen;
+
+  friend bool operator==(const FlushAccount&, const FlushAccount&) = default;
+};
+
+/// Follows the flushes of a log: who was asked, who acknowledged, and what that makes of the flush.
+/// A log without requests (its recorder saw only acknowledgements) shows how many there were.
+/// Memory: kMaxKept flushes; what is older and open has failed, as the service has no more than
+/// 1000 pending.
+class FlushTracker {
+ public:
+  static constexpr size_t kMaxKept = 1000;
+  /// Receives each flush when nothing more is expected of it, in the order of their ids.
+  using OnEnd = std::function<void(const FlushAccount&)>;
+
+  struct Counts {
+    uint64_t requested = 0;
+    uint64_t succeeded = 0;
+    uint64_t failed = 0;
+  };
+
+  explicit FlushTracker(OnEnd on_end = {}) : on_end_(std::move(on_end)) {}
+
+  void Apply(const Op& op);
+  /// The same, of each kind of record that it needs.
+  void Request(const FlushRequested& request, std::optional<uint64_t> time_ns);
+  void Acknowledge(const FlushAcknowledged& acknowledged, std::optional<uint64_t> time_ns);
+  void TimeOut(const FlushTimedOut& timed_out, std::optional<uint64_t> time_ns);
+  void Connect(ProducerId producer) { connected_.insert(producer); }
+  /// A flush that waits for it continues to wait.
+  void Disconnect(ProducerId producer) { connected_.erase(producer); }
+  /// The log is at its end: what is open has failed.
+  void Finish();
+
+  const Counts& counts() const { return counts_; }
+  /// Of the last flush at the end of a trace that the service itself asked for; kOpen: there was
+  /// none, or it has not ended.
+  FlushOutcome final_outcome() const { return final_outcome_; }
+
+ private:
+  FlushAccount& At(uint64_t flush, std::optional<uint64_t> time_ns);
+  /// Sets the outcome, and counts it.
+  void Decide(FlushAccount& flush, FlushOutcome outcome);
+  void Retire(FlushAccount& flush);
+
+  OnEnd on_end_;
+  Counts counts_;
+  FlushOutcome final_outcome_ = FlushOutcome::kOpen;
+  std::map<uint64_t, FlushAccount> kept_;  // the newest, by id
+  std::set<uint64_t> open_;                // of these
+  std::optional<uint64_t> last_retired_;
+  std::set<ProducerId> connected_;
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_LOG_FLUSH_TRACKER_H_

@@ -1,0 +1,64 @@
+#ifndef RINGSCOPE_CORE_LOG_LIFE_EVENT_H_
+#define RINGSCOPE_CORE_LOG_LIFE_EVENT_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+#include "core/log/op.h"
+
+namespace ringscope {
+
+/// Index of a record kind in OpBody.
+template <typename Kind, size_t kIndex = 0>
+constexpr size_t OpKindOf() {
+  if constexpr (std::is_same_v<std::variant_alternative_t<kIndex, OpBody>, Kind>)
+    return kIndex;
+  else
+    return OpKindOf<Kind, kIndex + 1>();
+}
+
+/// Something that happened to a session or to one who takes part in it, but for what reached the
+/// buffers: sessions, configs, buffers, producers, data sources, flushes, triggers, clones.
+struct LifeEvent {
+  std::optional<uint64_t> time_ns;
+  uint64_t record = 0;                  // number in the file
+  uint64_t kind = 0;                    // of the record: index in OpBody, see OpKindName
+  std::optional<SessionChange> change;  // of a `session` record
+  std::optional<uint64_t> session;      // as the log numbers it
+  std::optional<ProducerId> producer;
+  std::optional<uint64_t> instance;  // of a data source
+  std::vector<uint64_t> instances;   // that are to flush or to clear their state
+  std::optional<BufferId> buffer;    // that a data source writes to, or that it is about
+  std::optional<uint64_t> flush;
+  uint64_t flags = 0;  // of the flush
+  std::optional<uint64_t> clone;
+  bool flag = false;   // stopped, no_flush, transfer, success: what the kind has of these
+  uint64_t size = 0;   // bytes, of a buffer
+  std::string name;    // of the session, producer, data source or trigger; at most kMaxText bytes
+  std::string detail;  // text, at most kMaxText bytes; of a config, all its bytes
+
+  static constexpr size_t kMaxText = 1024;
+
+  /// Whether the record is of this kind.
+  template <typename Kind>
+  bool Is() const {
+    return kind == OpKindOf<Kind>();
+  }
+  /// Whether the record's kind has a `flag`.
+  bool HasFlag() const {
+    return Is<DataSourceRegistered>() || Is<DataSourceNotified>() || Is<BufferCloned>() ||
+           Is<CloneEnded>();
+  }
+  friend bool operator==(const LifeEvent&, const LifeEvent&) = default;
+};
+
+/// The event that a record is; nullopt: it is none.
+std::optional<LifeEvent> LifeEventOf(const Op& op, uint64_t record);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_LOG_LIFE_EVENT_H_

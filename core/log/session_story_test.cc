@@ -1,0 +1,171 @@
+#include "core/log/session_story.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/base/wire.h"
+#include "core/perfetto/fields.h"
+
+namespace ringscope {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr uint64_t kSession = 1;
+
+std::string ConfigWith(std::initializer_list<const char*> sources) {
+  std::string config;
+  for (const char* name : sources) {
+    std::string inner, source;
+    wire::AppendBytes(inner, proto::DataSourceConfig::kName, wire::AsBytes(name));
+    wire::AppendBytes(source, proto::DataSource::kConfig, wire::AsBytes(inner));
+    wire::AppendBytes(config, proto::TraceConfig::kDataSources, wire::AsBytes(source));
+  }
+  return config;
+}
+
+class SessionStoryTest : public ::testing::Test {
+ protected:
+  void Add(OpBody body) {
+    const Op op{.time_ns = ++time_ns_, .body = std::move(body)};
+    if (const auto event = LifeEventOf(op, time_ns_)) builder_.Add(*event);
+  }
+  void Config(std::initializer_list<const char*> sources) {
+    Add(TraceConfigRecord{.config = ConfigWith(sources), .session = kSession});
+  }
+  void Producer(uint16_t id, const std::string& name, std::initializer_list<const char*> sources) {
+    ProducerConnected producer;
+    producer.producer = ProducerId{id};
+    producer.name = name;
+    Add(producer);
+    for (const char* source : sources)
+      Add(DataSourceRegistered{.producer = ProducerId{id}, .name = source});
+  }
+  void SetUp(uint16_t producer, uint64_t instance, const std::string& name, uint16_t buffer) {
+    Add(DataSourceSetUp{.producer = ProducerId{producer},
+                        .instance = instance,
+                        .name = name,
+                        .target_buffer = BufferId{buffer},
+                        .session = kSession});
+  }
+  void Start(uint16_t producer, uint64_t instance) {
+    Add(DataSourceStarted{.producer = ProducerId{producer}, .instance = instance});
+  }
+  /// "problem source", or "problem producer" where it is about one.
+  std::vector<std::string> Findings() {
+    std::vector<std::string> texts;
+    for (const SourceFinding& finding : builder_.Finish().findings)
+      texts.push_back(std::string(Name(finding.problem)) + " " + finding.source);
+    return texts;
+  }
+
+  SessionStoryBuilder builder_;
+  uint64_t time_ns_ = 0;
+};
+
+TEST_F(SessionStoryTest, SourcesThatNobodyHas_AndThatNobodyWants) {
+  Producer(1, "app", {"track_event"});
+  Producer(2, "idle", {"x", "y"});
+  Config({"track_event", "linux.ftrace"});
+  SetUp(1, 1, "track_event", 1);
+  Start(1, 1);
+  builder_.AddChunk(ProducerId{1}, BufferId{1});
+  EXPECT_THAT(Findings(), ElementsAre("no_producer linux.ftrace", "unused_producer x, y"));
+}
+
+TEST_F(SessionStoryTest, SourceThatWasNotAskedFor) {
+  Producer(1, "app", {"track_event"});
+  Config({"track_event"});
+  EXPECT_THAT(Findings(), ElementsAre("not_set_up track_event", "unused_producer track_event"));
+}
+
+TEST_F(SessionStoryTest, StartedAndNeverWrote) {
+  Producer(1, "app", {"a", "b", "c"});
+  Config({"a", "b", "c"});
+  SetUp(1, 1, "a", 1);
+  SetUp(1, 2, "b", 2);
+  SetUp(1, 3, "c", 3);
+  Start(1, 1);
+  Start(1, 2);  // and never c
+  builder_.AddChunk(ProducerId{1}, BufferId{1});
+  EXPECT_THAT(Findings(), ElementsAre("never_wrote b"));
+}
+
+// Two data sources of one producer in one buffer: which of them wrote is not in the log.
+TEST_F(SessionStoryTest, SharedBuffer_ProvesNothing) {
+  Producer(1, "app", {"a", "b"});
+  Config({"a", "b"});
+  SetUp(1, 1, "a", 1);
+  SetUp(1, 2, "b", 1);
+  Start(1, 1);
+  Start(1, 2);
+  builder_.AddChunk(ProducerId{1}, BufferId{1});
+  EXPECT_THAT(Findings(), IsEmpty());
+}
+
+TEST_F(SessionStoryTest, IncompleteCommits_ProveNothing) {
+  Producer(1, "app", {"a"});
+  Config({"a"});
+  SetUp(1, 1, "a", 1);
+  Start(1, 1);
+  builder_.SetCommitsIncomplete();
+  EXPECT_THAT(Findings(), IsEmpty());
+}
+
+TEST_F(SessionStoryTest, WithoutRecordsOfProducers_NothingIsFound) {
+  Config({"a"});
+  EXPECT_THAT(Findings(), IsEmpty());
+}
+
+// As in a log that was made of a trace.
+TEST_F(SessionStoryTest, ProducersWithoutTheirDataSources_ProveNothing) {
+  Producer(1, "app", {});
+  Config({"a"});
+  EXPECT_THAT(Findings(), IsEmpty());
+}
+
+TEST_F(SessionStoryTest, RefusedSession_AsksForNothing) {
+  Producer(1, "app", {"a"});
+  Config({"b"});
+  Add(SessionChanged{.session = kSession, .change = SessionChange::kRefused, .detail = "too many"});
+  EXPECT_THAT(Findings(), ElementsAre("unused_producer a"));
+}
+
+TEST_F(SessionStoryTest, Instances_HaveTheirTimes) {
+  Producer(1, "app", {"a"});
+  SetUp(1, 7, "a", 1);
+  Start(1, 7);
+  Add(DataSourceNotified{.producer = ProducerId{1}, .instance = 7, .stopped = false});
+  Add(DataSourceStopped{.producer = ProducerId{1}, .instance = 7});
+  Add(DataSourceNotified{.producer = ProducerId{1}, .instance = 7, .stopped = true});
+  const SessionStory story = builder_.Finish();
+  ASSERT_EQ(story.instances.size(), 1u);
+  const InstanceStory& instance = story.instances[0];
+  EXPECT_EQ(instance.set_up_ns, 3u);
+  EXPECT_EQ(instance.started_ns, 4u);
+  EXPECT_EQ(instance.reported_start_ns, 5u);
+  EXPECT_EQ(instance.stopped_ns, 6u);
+  EXPECT_EQ(instance.reported_stop_ns, 7u);
+}
+
+TEST_F(SessionStoryTest, Flushes_ByProducer) {
+  Producer(1, "app", {});
+  for (uint64_t flush = 1; flush <= 3; ++flush) {
+    Add(FlushRequested{.flush = flush, .producer = ProducerId{1}});
+    time_ns_ += 10 * flush;
+    if (flush < 3) Add(FlushAcknowledged{ProducerId{1}, flush});
+  }
+  const SessionStory story = builder_.Finish();
+  EXPECT_EQ(story.flushes.size(), 3u);
+  ASSERT_EQ(story.producers.size(), 1u);
+  EXPECT_EQ(story.producers[0].name, "app");
+  EXPECT_EQ(story.producers[0].asked, 3u);
+  EXPECT_EQ(story.producers[0].missed(), 1u);
+  EXPECT_EQ(story.producers[0].max_ns, 21u);
+  EXPECT_EQ(story.producers[0].max_flush, 2u);
+  EXPECT_EQ(story.producers[0].mean_ns(), 16u);
+}
+
+}  // namespace
+}  // namespace ringscope

@@ -1,0 +1,70 @@
+#ifndef RINGSCOPE_CORE_SESSION_FTRACE_COUNTERS_H_
+#define RINGSCOPE_CORE_SESSION_FTRACE_COUNTERS_H_
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+
+#include "core/base/ids.h"
+
+namespace ringscope {
+
+/// What ftrace_stats packets have of a CPU. Times in ns of the trace's clock.
+enum class FtraceCounter : uint8_t {
+  kEntries,
+  kOverrun,
+  kCommitOverrun,
+  kBytes,
+  kDroppedEvents,
+  kReadEvents,
+  kNowTs,
+  kOldestEventTs,
+};
+inline constexpr size_t kFtraceCounters = 8;
+
+/// A counter at the start and at the end of the session, as far as it was read.
+struct FtracePhases {
+  std::optional<uint64_t> begin;
+  std::optional<uint64_t> end;
+  /// Trace processor's: nullopt without both.
+  std::optional<uint64_t> delta() const {
+    if (!begin || !end) return std::nullopt;
+    return *end > *begin ? *end - *begin : 0;
+  }
+};
+
+/// Collects what trace processor shows of the kernel's ftrace from the packets that were read.
+/// Memory: O(CPUs), at most kMaxCpus.
+class FtraceCounters {
+ public:
+  static constexpr uint64_t kMaxCpus = 1024;  // more are no trace's
+
+  struct Cpu {
+    bool has_data_loss = false;  // a bundle reports that events before it were lost
+    std::array<FtracePhases, kFtraceCounters> counters;
+  };
+
+  /// Whether AddPacket is of use for a packet with this content (of proto::TracePacket).
+  static bool Wants(uint32_t content);
+  /// Reads all bundles and statistics in the packet.
+  void AddPacket(Bytes packet);
+
+  const std::map<uint64_t, Cpu>& cpus() const { return cpus_; }
+  const FtracePhases& kprobe_hits() const { return kprobe_hits_; }
+  const FtracePhases& kprobe_misses() const { return kprobe_misses_; }
+
+ private:
+  void AddBundle(Bytes bundle);
+  void AddStats(Bytes stats);
+  void AddCpuStats(Bytes stats, bool at_start);
+  Cpu* At(uint64_t cpu);
+
+  std::map<uint64_t, Cpu> cpus_;
+  FtracePhases kprobe_hits_;
+  FtracePhases kprobe_misses_;
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_SESSION_FTRACE_COUNTERS_H_

@@ -1,0 +1,62 @@
+#include "core/session/service_counts.h"
+
+#include <algorithm>
+
+#include "core/session/session.h"
+
+namespace ringscope {
+namespace {
+
+// Values of TraceStats.FinalFlushOutcome.
+constexpr uint64_t kFinalFlushUnspecified = 0;
+constexpr uint64_t kFinalFlushSucceeded = 1;
+constexpr uint64_t kFinalFlushFailed = 2;
+
+uint64_t FinalFlushValue(FlushOutcome outcome) {
+  switch (outcome) {
+    case FlushOutcome::kSucceeded:
+      return kFinalFlushSucceeded;
+    case FlushOutcome::kFailed:
+      return kFinalFlushFailed;
+    case FlushOutcome::kOpen:
+      break;
+  }
+  return kFinalFlushUnspecified;
+}
+
+}  // namespace
+
+void ServiceCounts::Apply(const Op& op) {
+  flushes_.Apply(op);
+  std::visit(Overloaded{[&](const DataSourceRegistered& source) {
+                          data_sources_.emplace(source.producer, source.name);
+                        },
+                        [&](const DataSourceUnregistered& source) {
+                          data_sources_.erase({source.producer, source.name});
+                        },
+                        [&](const ProducerDisconnected& gone) {
+                          std::erase_if(data_sources_, [&](const auto& source) {
+                            return source.first == gone.producer;
+                          });
+                        },
+                        [&](const DataSourceSetUp& source) {
+                          last_instance_ = std::max(last_instance_, source.instance);
+                        },
+                        [&](const SessionStarted&) { ++sessions_; },
+                        [&](const SessionEnded&) { sessions_ -= sessions_ > 0 ? 1 : 0; },
+                        [](const auto&) {}},
+             op.body);
+}
+
+void ServiceCounts::Fill(ServiceStats& stats) const {
+  stats.flushes_requested = flushes_.counts().requested;
+  stats.flushes_succeeded = flushes_.counts().succeeded;
+  stats.flushes_failed = flushes_.counts().failed;
+  stats.final_flush_outcome = FinalFlushValue(flushes_.final_outcome());
+  stats.data_sources_registered = data_sources_.size();
+  stats.data_sources_seen = last_instance_;
+  // A trace is read while its session is there.
+  stats.tracing_sessions = std::max<uint64_t>(sessions_, 1);
+}
+
+}  // namespace ringscope

@@ -1,0 +1,130 @@
+#include "core/session/trace_processor_stats.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <map>
+
+#include "core/session/counted_replay.h"
+#include "core/testing/session_log.h"
+
+namespace ringscope {
+namespace {
+
+using testing::BufferOp;
+using testing::Chunk;
+using testing::Request;
+
+class TraceProcessorStatsTest : public ::testing::Test {
+ protected:
+  void Apply(const Op& op) { ASSERT_TRUE(replay_.Apply(op)); }
+  template <typename Body>
+  void ApplyBody(Body body) {
+    Apply(Op{.time_ns = {}, .body = std::move(body)});
+  }
+  /// A packet that has the field.
+  void Packet(uint32_t number, const std::string& content) {
+    std::string packet, payload;
+    wire::AppendBytes(packet, number, wire::AsBytes(content));
+    wire::AppendVarint(payload, packet.size());
+    payload += packet;
+    Apply(Request(1).Move(0, Chunk(1, 1, chunk_++).Counting(1).Raw(payload)).op());
+  }
+  static std::string CpuStats(uint64_t phase, uint64_t cpu, uint64_t overrun, uint64_t dropped) {
+    std::string of_cpu, stats;
+    wire::AppendUint(of_cpu, 1, cpu);
+    wire::AppendUint(of_cpu, 3, overrun);
+    wire::AppendUint(of_cpu, 8, dropped);
+    wire::AppendUint(stats, 1, phase);
+    wire::AppendBytes(stats, 2, wire::AsBytes(of_cpu));
+    return stats;
+  }
+  /// "severity value" of a row; "-": there is none.
+  std::string Row(const std::string& name, std::optional<uint32_t> index = {}) {
+    if (!outcome_) outcome_ = replay_.Finish().value();
+    for (const StatRow& row : TraceProcessorStats(*outcome_))
+      if (row.name == name && row.index == index)
+        return std::string(Name(row.severity)) + " " + std::to_string(row.value);
+    return "-";
+  }
+
+  CountedReplay replay_{{}, {}};
+  std::optional<ReplayOutcome> outcome_;
+  uint32_t chunk_ = 0;
+};
+
+TEST_F(TraceProcessorStatsTest, Ftrace_PerCpu) {
+  Apply(BufferOp(0));
+  Packet(34, CpuStats(1, 3, 100, 7));
+  std::string bundle;
+  wire::AppendUint(bundle, 1, 3);
+  wire::AppendUint(bundle, 3, 1);
+  Packet(1, bundle);
+  Packet(34, CpuStats(2, 3, 140, 9));
+  EXPECT_EQ(Row("ftrace_cpu_overrun_begin", 3), "info 100");
+  EXPECT_EQ(Row("ftrace_cpu_overrun_end", 3), "info 140");
+  EXPECT_EQ(Row("ftrace_cpu_overrun_delta", 3), "info 40");
+  EXPECT_EQ(Row("ftrace_cpu_dropped_events_delta", 3), "error 2");
+  EXPECT_EQ(Row("ftrace_cpu_has_data_loss", 3), "data_loss 1");
+  EXPECT_EQ(Row("ftrace_cpu_entries_begin", 3), "-");  // was not in the packets
+  EXPECT_EQ(Row("ftrace_cpu_has_data_loss", 0), "-");
+}
+
+TEST_F(TraceProcessorStatsTest, Ftrace_TimesAreNanoseconds) {
+  Apply(BufferOp(0));
+  std::string of_cpu, stats;
+  wire::AppendUint(of_cpu, 1, 0);
+  wire::AppendTag(of_cpu, 7, wire::Type::kFixed64);
+  const auto bits = std::bit_cast<uint64_t>(12.5);
+  for (unsigned i = 0; i < 8; ++i) of_cpu.push_back(static_cast<char>(bits >> (8 * i)));
+  wire::AppendUint(stats, 1, 2);
+  wire::AppendBytes(stats, 2, wire::AsBytes(of_cpu));
+  Packet(34, stats);
+  EXPECT_EQ(Row("ftrace_cpu_now_ts_end", 0), "info 12500000000");
+  EXPECT_EQ(Row("ftrace_cpu_now_ts_delta", 0), "-");
+}
+
+TEST_F(TraceProcessorStatsTest, Ftrace_Kprobes) {
+  Apply(BufferOp(0));
+  for (const uint64_t phase : {uint64_t{1}, uint64_t{2}}) {
+    std::string kprobes, stats;
+    wire::AppendUint(kprobes, 1, 10 * phase);
+    wire::AppendUint(kprobes, 2, 5 * phase);
+    wire::AppendUint(stats, 1, phase);
+    wire::AppendBytes(stats, 10, wire::AsBytes(kprobes));
+    Packet(34, stats);
+  }
+  EXPECT_EQ(Row("ftrace_kprobe_hits_delta"), "info 10");
+  EXPECT_EQ(Row("ftrace_kprobe_misses_delta"), "data_loss 5");
+}
+
+TEST_F(TraceProcessorStatsTest, WrittenIntoAFile_OverwrittenBytesAreALoss) {
+  std::string config;
+  wire::AppendUint(config, 8, 1);
+  ApplyBody(TraceConfigRecord{.config = config, .session = 1});
+  ApplyBody(BufferSetUp{.id = BufferId{0}, .index = 0, .size = 4096, .session = 1});
+  ApplyBody(BufferSetUp{
+      .id = BufferId{1}, .index = 1, .size = 4096, .policy = FillPolicy::kDiscard, .session = 1});
+  ApplyBody(BufferSetUp{.id = BufferId{2}, .index = 2, .size = 4096, .session = 2});
+  for (uint32_t i = 0; i < 10; ++i) Apply(Request(1).Move(0, Chunk(1, 1, i).Whole(1000, 'a')).op());
+  const std::string overwritten = Row("traced_buf_bytes_overwritten", 0);
+  EXPECT_NE(overwritten, "info 0");
+  EXPECT_EQ("data_loss" + overwritten.substr(4), Row("long_trace_mode_bytes_overwritten", 0));
+  EXPECT_EQ(Row("long_trace_mode_bytes_overwritten", 1), "data_loss 0");
+  EXPECT_EQ(Row("config_write_into_file_discard", 0), "-");
+  EXPECT_EQ(Row("config_write_into_file_discard", 1), "data_loss 1");
+  EXPECT_EQ(Row("long_trace_mode_bytes_overwritten", 2), "-");  // of another session
+}
+
+TEST_F(TraceProcessorStatsTest, FinalFlush) {
+  constexpr uint64_t kAtStopByService = 2 | 1 << 4;
+  ApplyBody(FlushRequested{
+      .flush = 1, .producer = ProducerId{1}, .instances = {}, .flags = kAtStopByService});
+  EXPECT_EQ(Row("traced_final_flush_succeeded"), "info 0");
+  EXPECT_EQ(Row("traced_final_flush_failed"), "data_loss 1");
+  EXPECT_EQ(Row("traced_flushes_failed"), "data_loss 1");
+}
+
+}  // namespace
+}  // namespace ringscope

@@ -1,0 +1,117 @@
+#include "formats/trace/session_tracks.h"
+
+#include <fmt/format.h>
+
+#include "core/base/text.h"
+
+namespace ringscope {
+
+using SessionArg = TrackEventWriter::Arg;
+
+void SessionTracks::OnEvent(const LifeEvent& event, uint64_t now) {
+  if (event.Is<SessionStarted>() || event.Is<SessionEnded>() || event.Is<SessionChanged>())
+    return OnSession(event, now);
+  if (event.instance) return OnSource(event, now);
+  if (event.clone) return OnClone(event, now);
+  if (event.Is<StateClearRequested>()) {
+    const SessionArg args[] = {{"data_sources", uint64_t{event.instances.size()}},
+                               {"record", event.record}};
+    events_.Instant(producer_track_(event.producer.value_or(ProducerId{})), now,
+                    "clear incremental state", args);
+  } else if (event.Is<TriggerActivated>()) {
+    const SessionArg args[] = {{"record", event.record}};
+    events_.Instant(producer_track_(event.producer.value_or(ProducerId{})), now,
+                    "trigger " + Printable(event.name), args);
+  } else if (event.Is<BufferCleared>()) {
+    const SessionArg args[] = {{"buffer", uint64_t{event.buffer ? Raw(*event.buffer) : 0u}},
+                               {"record", event.record}};
+    events_.Instant(ClonesTrack(), now, "buffer is emptied before a clone", args);
+  } else if (event.Is<ProducerDisconnected>()) {
+    for (auto& [id, source] : sources_)
+      if (id.first == event.producer) Stop(source, now);
+  }
+}
+
+void SessionTracks::OnSession(const LifeEvent& event, uint64_t now) {
+  const Track track = SessionTrack(event.session);
+  const uint64_t number = event.session.value_or(0);
+  const SessionArg record[] = {{"record", event.record}};
+  if (event.Is<SessionStarted>()) {
+    if (!open_sessions_.insert(number).second) return;
+    const std::string name = event.name.empty() ? "" : " " + Printable(event.name);
+    events_.Begin(track, now, fmt::format("tracing session {}{}", number, name), record);
+  } else if (event.Is<SessionEnded>()) {
+    if (open_sessions_.erase(number) > 0) events_.End(track, now, record);
+  } else {
+    const std::string detail = Printable(event.detail);
+    const SessionArg args[] = {{"record", event.record}, {"detail", std::string_view(detail)}};
+    events_.Instant(track, now, Name(event.change.value_or(SessionChange::kStarted)), args);
+  }
+}
+
+void SessionTracks::OnSource(const LifeEvent& event, uint64_t now) {
+  Source& source = sources_[{event.producer.value_or(ProducerId{}), *event.instance}];
+  if (event.Is<DataSourceSetUp>()) {
+    Stop(source, now);
+    source.name = Printable(event.name);
+    source.buffer = event.buffer ? Raw(*event.buffer) : 0;
+  }
+  if (source.track == Track::kNone) {
+    source.track =
+        events_.AddTrack(fmt::format("data source {} ({})", source.name, *event.instance),
+                         producer_track_(event.producer.value_or(ProducerId{})));
+  }
+  const SessionArg args[] = {{"buffer", source.buffer}, {"record", event.record}};
+  if (event.Is<DataSourceSetUp>()) {
+    events_.Instant(source.track, now, "set up", args);
+  } else if (event.Is<DataSourceStarted>() && !source.running) {
+    source.running = true;
+    events_.Begin(source.track, now, source.name, args);
+  } else if (event.Is<DataSourceNotified>()) {
+    events_.Instant(source.track, now, event.flag ? "reports its stop" : "reports its start", args);
+  } else if (event.Is<DataSourceStopped>()) {
+    Stop(source, now);
+  }
+}
+
+void SessionTracks::Stop(Source& source, uint64_t now) {
+  if (source.running) events_.End(source.track, now, {});
+  source.running = false;
+}
+
+void SessionTracks::OnClone(const LifeEvent& event, uint64_t now) {
+  const uint64_t number = *event.clone;
+  const SessionArg args[] = {{"buffer", uint64_t{event.buffer ? Raw(*event.buffer) : 0u}},
+                             {"record", event.record}};
+  const std::string name = fmt::format("clone {}", number);
+  if (event.Is<CloneRequested>()) {
+    events_.Instant(ClonesTrack(), now, name + " is asked for", args);
+  } else if (event.Is<BufferCloned>()) {
+    events_.Instant(ClonesTrack(), now,
+                    name + (event.flag ? " takes over a buffer" : " gets a copy of a buffer"),
+                    args);
+  } else if (event.Is<CloneEnded>()) {
+    events_.Instant(ClonesTrack(), now, name + (event.flag ? " is complete" : " fails"), args);
+  }
+}
+
+auto SessionTracks::SessionTrack(std::optional<uint64_t> session) -> Track {
+  Track& track = session_tracks_[session.value_or(0)];
+  if (track == Track::kNone)
+    track = events_.AddTrack(session ? fmt::format("tracing session {}", *session)
+                                     : std::string("tracing session"));
+  return track;
+}
+
+auto SessionTracks::ClonesTrack() -> Track {
+  if (clones_track_ == Track::kNone) clones_track_ = events_.AddTrack("clones");
+  return clones_track_;
+}
+
+void SessionTracks::Finish(uint64_t now) {
+  for (auto& [id, source] : sources_) Stop(source, now);
+  for (const uint64_t session : open_sessions_) events_.End(session_tracks_[session], now, {});
+  open_sessions_.clear();
+}
+
+}  // namespace ringscope
