@@ -7,6 +7,7 @@
 #include "commands/common/damage_report.h"
 #include "commands/common/muted_context.h"
 #include "commands/common/session_loop.h"
+#include "commands/common/story_words.h"
 #include "commands/common/sweep_workers.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/input.h"
@@ -17,6 +18,7 @@
 #include "core/advice/advice_scan.h"
 #include "core/advice/advice_solve.h"
 #include "core/engine/catalogue.h"
+#include "core/session/session_story_listener.h"
 #include "formats/inputs/input_kind.h"
 
 namespace ringscope {
@@ -102,12 +104,16 @@ Result<AdviceReport> Advise(const AdviseArgs& args, const AdviseInput& input,
   // The report itself states what a trace lacks.
   MutedContext muted(context);
   AdviceGatherer gatherer(report.facts);
+  SessionStoryListener story;
+  std::vector<ReplayListener*> listeners = gatherer.listeners();
+  listeners.push_back(&story);
   ReplayChoices choices;
   choices.reads = reads.replay;
   Ledger ledger(gatherer.accounts());
   RS_RETURN_IF_ERROR(ReplaySession(input.is_trace ? muted.context() : context, session, choices,
-                                   {.ledger = &ledger, .listeners = gatherer.listeners()}));
+                                   {.ledger = &ledger, .listeners = std::move(listeners)}));
   gatherer.Finish(ledger.totals());
+  report.idle_sources = story.Finish().findings;
   AdviceWish wish;
   wish.keep_ns = args.keep_ns;
   wish.memory = args.memory.value_or(kMemoryTimes * report.facts.TotalSize());
@@ -130,6 +136,7 @@ Result<ExitCode> RunAdvise(const AdviseArgs& args, Context& context) {
   const auto task = [&]() -> Result<ExitCode> {
     RS_ASSIGN_OR_RETURN(const AdviceReport report, Advise(args, input, sessions, context));
     ReportAdvice(out, report);
+    ReportFindings(out, report.idle_sources);
     return AnyToDo(report.advice) ? ExitCode::kNotice : ExitCode::kClean;
   };
   RS_ASSIGN_OR_RETURN(const ExitCode code, ReportSessions(sessions, out, task));

@@ -6,6 +6,7 @@
 
 #include "commands/report/report.h"
 #include "core/advice/advice.h"
+#include "core/log/session_story.h"
 
 namespace ringscope {
 
@@ -17,6 +18,7 @@ struct AdviceReport {
   AdviceFacts facts;
   AdviceFindings findings;
   std::vector<Advice> advice;
+  std::vector<SourceFinding> idle_sources;  // data sources and producers that contributed nothing
 };
 
 /// The advice in one or two plain sentences.

@@ -7,6 +7,7 @@
 #include "commands/common/readers.h"
 #include "commands/common/replay_run.h"
 #include "commands/common/session_loop.h"
+#include "commands/common/story_words.h"
 #include "commands/gaps/gap_filter_options.h"
 #include "commands/gaps/gaps_data.h"
 #include "commands/gaps/gaps_text.h"
@@ -16,6 +17,7 @@
 #include "commands/shell/commands.h"
 #include "commands/shell/options.h"
 #include "core/gaps/gap_filter.h"
+#include "core/session/session_story_listener.h"
 
 namespace ringscope {
 namespace {
@@ -104,15 +106,16 @@ Result<ExitCode> ReplayForGaps(const GapsArgs& args, SessionReader& sessions, Co
   GapAnalysis analysis(args.stale_ns);
   LostPacketList accounts(args, notes, sessions.session(), context.console, analysis);
   Ledger ledger(accounts);
+  SessionStoryListener story;
   RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome,
                       ReplaySession(context, sessions, args.choices,
-                                    {.ledger = &ledger, .listeners = {&notes, &analysis}}));
+                                    {.ledger = &ledger, .listeners = {&notes, &analysis, &story}}));
   bool lost = accounts.listed();
   if (!args.packets) {
     const GapReport report = analysis.Finish(ledger.totals());
     const uint64_t limit = args.limit.value_or(args.format == "text" ? 20 : 0);
     const ShownGaps selection(report, outcome, notes, args.filter, limit);
-    RS_RETURN_IF_ERROR(visit(selection, ledger.totals()));
+    RS_RETURN_IF_ERROR(visit(selection, ledger.totals(), story.Finish().findings));
     lost = selection.any_loss;
   }
   return lost ? ExitCode::kNotice : ExitCode::kClean;
@@ -124,8 +127,8 @@ Result<ExitCode> ReportInFull(const GapsArgs& args, const std::vector<std::strin
   // The packets of sessions follow each other without a title or an empty line.
   Report out(context.console, args.packets ? "packets" : args.format, "gaps");
   if (args.format == "csv") out.Print((args.packets ? LostPacketTable() : GapTable()).CsvTitles());
-  const auto visit = [&](const ShownGaps& selection,
-                         const std::map<BufferId, LedgerTotals>& totals) -> Status {
+  const auto visit = [&](const ShownGaps& selection, const std::map<BufferId, LedgerTotals>& totals,
+                         const std::vector<SourceFinding>& idle) -> Status {
     if (args.format == "csv") {
       Table gaps = GapTable();
       AddGaps(selection, gaps);
@@ -137,6 +140,7 @@ Result<ExitCode> ReportInFull(const GapsArgs& args, const std::vector<std::strin
     else
       WriteGaps(out, selection, args.summary, /*lines=*/args.format == "jsonl");
     if (args.format == "jsonl") return {};
+    ReportFindings(out, idle);
     return ReportReaders(out, context, logs, selection.outcome, args.choices, &totals);
   };
   RS_ASSIGN_OR_RETURN(const ExitCode code, ReportSessions(sessions, out, [&] {
@@ -157,10 +161,11 @@ Result<ExitCode> ReportEach(const GapsArgs& args, const std::vector<std::string>
   const auto task = [&](const std::string& log, Context& own, std::vector<GapsSession>& results) {
     SessionReader sessions(own, {{log}, args.session, args.clone}, "replaying");
     return ForEachSession(sessions, [&] {
-      return ReplayForGaps(args, sessions, own, [&](const ShownGaps& selection, const auto&) {
-        results.push_back(TotalsOf(selection));
-        return Status{};
-      });
+      return ReplayForGaps(args, sessions, own,
+                           [&](const ShownGaps& selection, const auto&, const auto&) {
+                             results.push_back(TotalsOf(selection));
+                             return Status{};
+                           });
     });
   };
   return ReportLogs(context.console, args.format,

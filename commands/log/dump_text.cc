@@ -2,8 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "commands/common/record_text.h"
+#include "commands/common/story_words.h"
 #include "commands/shell/text.h"
+#include "core/base/wire.h"
+#include "formats/proto/trace_config_text.h"
 
 namespace ringscope {
 namespace {
@@ -12,7 +17,34 @@ std::string BufferText(const std::optional<uint64_t>& buffer) {
   return buffer ? fmt::format("buffer {}", *buffer) : std::string("no buffer");
 }
 
+/// What a number of the record means, after its line.
+std::string DecodedSuffix(const OpBody& body) {
+  const auto* const flush = std::get_if<FlushRequested>(&body);
+  if (flush == nullptr) return {};
+  const std::string reason = FlushReasonText(flush->flags);
+  return reason.empty() ? reason : fmt::format(" ({})", reason);
+}
+
+/// The message that the record has as bytes, in protobuf's text format.
+std::string DecodedText(const OpBody& body) {
+  if (const auto* const config = std::get_if<TraceConfigRecord>(&body))
+    return TraceConfigText(wire::AsBytes(config->config));
+  if (const auto* const source = std::get_if<DataSourceSetUp>(&body))
+    return DataSourceConfigText(wire::AsBytes(source->config));
+  if (const auto* const clone = std::get_if<CloneRequested>(&body))
+    return CloneSessionText(wire::AsBytes(clone->request));
+  return {};
+}
+
 }  // namespace
+
+void RecordText::Block(std::string_view text) {
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size() - 1);
+    text_ += fmt::format("{}    {}\n", margin_, text.substr(0, end));
+    text.remove_prefix(end + 1);
+  }
+}
 
 void RecordText::Line(std::string_view kind, const std::string& what) {
   text_ += fmt::format("{}  {:<12} {}\n", margin_, kind, what);
@@ -37,7 +69,8 @@ std::string RecordText::Format(const Op& op, uint64_t number) {
   if (const auto* commit = std::get_if<Commit>(&op.body)) {
     FormatCommit(*commit);
   } else {
-    Line(OpKindName(op.body.index()), DescribeRecord(op.body));
+    Line(OpKindName(op.body.index()), DescribeRecord(op.body) + DecodedSuffix(op.body));
+    Block(DecodedText(op.body));
   }
   return std::move(text_);
 }

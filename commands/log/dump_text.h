@@ -11,7 +11,8 @@
 namespace ringscope {
 
 /// Writes records as lines for people: number, time since the session's start in seconds, kind and
-/// content. A commit has a line for each chunk, each patched chunk and a completed flush.
+/// content. A commit has a line for each chunk, each patched chunk and a completed flush; messages
+/// that a record has as bytes follow it as text.
 class RecordText {
  public:
   /// @param filter whose chunks and patches are shown; must outlive this
@@ -26,6 +27,8 @@ class RecordText {
  private:
   /// Adds a line; only a record's first line has number and time.
   void Line(std::string_view kind, const std::string& what);
+  /// Adds the lines of a text below the record's.
+  void Block(std::string_view text);
   void FormatCommit(const Commit& commit);
   std::string CommitSuffix(const Commit& commit);
 

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "commands/common/damage_report.h"
+#include "commands/log/story_report.h"
 #include "commands/shell/text.h"
 
 namespace ringscope {
@@ -138,6 +139,7 @@ void ReportSession(Report& report, uint64_t number, const SessionSummary& sessio
   ReportFacts(report, session);
   ReportBuffers(report, session.buffers);
   ReportProducers(report, session.producers);
+  ReportStory(report, session);
   ReportSequences(report, session);
 }
 

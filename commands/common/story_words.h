@@ -1,0 +1,30 @@
+#ifndef RINGSCOPE_COMMANDS_COMMON_STORY_WORDS_H_
+#define RINGSCOPE_COMMANDS_COMMON_STORY_WORDS_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "commands/report/report.h"
+#include "core/log/session_story.h"
+
+namespace ringscope {
+
+/// "producer 3 'app'"; without a name: "producer 3".
+std::string ProducerText(ProducerId producer, const std::string& name);
+/// "data source 'a' of producer 3 'app' was started, and wrote nothing to buffer 1"
+std::string FindingText(const SourceFinding& finding);
+/// Data sources and producers that contributed nothing: a section for people where there are any,
+/// and the array `idle_sources` for programs. The same in all commands.
+void ReportFindings(Report& report, const std::vector<SourceFinding>& findings, size_t indent = 0);
+/// "periodic", "before a stop, by the perfetto command"; empty: not known.
+std::string FlushReasonText(uint64_t flags);
+/// "12.3 ms", "1.250 s"
+std::string LatencyText(uint64_t ns);
+/// Lines of text of at most 80 columns: the first begins with `head`, the others are as far in, and
+/// `hanging` further.
+std::string Wrapped(const std::string& head, const std::string& text, size_t hanging = 0);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_COMMANDS_COMMON_STORY_WORDS_H_

@@ -1,0 +1,121 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "commands/shell/commands.h"
+#include "commands/testing/memory_run.h"
+
+namespace ringscope {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using Document = nlohmann::json;
+
+const std::string kLifeLog = std::string(RS_SOURCE_DIR) + "/testdata/inputs/life.ops.jsonl";
+
+std::string LifeText(const std::string& input) {
+  const Ran ran = RunCommand(InfoCommand(), {"-"}, input);
+  EXPECT_EQ(ran.error, "");
+  return ran.out;
+}
+Document LifeDocument(const std::string& log) {
+  const Ran ran = RunCommand(InfoCommand(), {"--format", "json", log});
+  EXPECT_EQ(ran.error, "");
+  return Document::parse(ran.out)["sessions"][0];
+}
+
+TEST(InfoStory, Document_HasTypedEvents) {
+  const Document session = LifeDocument(kLifeLog);
+  EXPECT_EQ(session["start_ns"], 1000000010000);
+  ASSERT_FALSE(session["events"].empty());
+  Document flush, notified;
+  for (const Document& event : session["events"]) {
+    if (event["event"] == "flush" && flush.is_null()) flush = event;
+    if (event["event"] == "data_source_notify") notified = event;
+  }
+  EXPECT_EQ(flush["flush"], 1);
+  EXPECT_EQ(flush["producer"], 1);
+  EXPECT_EQ(flush["reason"], "periodic");
+  EXPECT_EQ(flush["initiator"], "traced");
+  EXPECT_EQ(flush["instances"], Document::array({1}));
+  EXPECT_EQ(notified["stopped"], true);
+  EXPECT_FALSE(notified.contains("buffer"));
+}
+
+TEST(InfoStory, Document_HasConfigAsBytesAndText) {
+  const Document config = LifeDocument(kLifeLog)["configs"][0];
+  EXPECT_EQ(config["session"], 1);
+  EXPECT_THAT(config["bytes"].get<std::string>(), ::testing::StartsWith("0a06"));
+  EXPECT_THAT(config["text"].get<std::string>(), HasSubstr("unique_session_name: \"ci\"\n"));
+}
+
+TEST(InfoStory, Document_HasFlushesByProducer) {
+  const Document session = LifeDocument(kLifeLog);
+  EXPECT_EQ(session["flushes"].size(), 10u);
+  EXPECT_EQ(session["flushes"][8]["outcome"], "failed");
+  EXPECT_EQ(session["flushes"][8]["timed_out"], true);
+  const Document probes = session["flush_latency"][1];
+  EXPECT_EQ(probes["producer"], 2);
+  EXPECT_EQ(probes["asked"], 9);
+  EXPECT_EQ(probes["missed"], 1);
+  EXPECT_EQ(probes["max_ns"], 29900000);
+  EXPECT_EQ(probes["max_flush"], 10);
+}
+
+// A commit log's index has the same as its records.
+TEST(InfoStory, Index_HasTheLife) {
+  const TempFolder folder;
+  const std::string log = folder.File("life.tblog");
+  ASSERT_EQ(RunCommand(ImportCommand(), {kLifeLog, "-o", log}).error, "");
+  const Ran ran = RunCommand(InfoCommand(), {log});
+  EXPECT_THAT(ran.out, HasSubstr("answered from its index"));
+  const Document indexed = LifeDocument(log);
+  const Document scanned = LifeDocument(kLifeLog);
+  for (const char* key : {"idle_sources", "flushes", "flush_latency", "data_sources", "configs"})
+    EXPECT_EQ(indexed[key], scanned[key]) << key;
+  EXPECT_EQ(indexed["events"].size(), scanned["events"].size());
+}
+
+TEST(InfoStory, Lines_FitATerminal) {
+  const std::string text = LifeText(ReadFile(kLifeLog));
+  const size_t from = text.find("what happened");
+  const size_t to = text.find("flushes of");
+  ASSERT_NE(from, std::string::npos);
+  ASSERT_NE(to, std::string::npos);
+  std::istringstream lines(text.substr(from, to - from));
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80u) << line;
+}
+
+TEST(InfoStory, ManyAlike_AreCounted) {
+  std::string log = R"({"op":"buffer","id":1,"size":4096,"policy":"ring_buffer"})"
+                    "\n";
+  for (int i = 1; i <= 100; ++i)
+    log += R"({"op":"producer","ts":)" + std::to_string(i) + R"(000000,"producer":)" +
+           std::to_string(i) + R"(,"name":"p"})" + "\n";
+  const std::string text = LifeText(log);
+  EXPECT_THAT(text, HasSubstr("producer 6 'p' connects"));
+  EXPECT_THAT(text, Not(HasSubstr("producer 7 'p' connects")));
+  EXPECT_THAT(text, HasSubstr("and 94 more of these, until 0.099"));
+}
+
+TEST(InfoStory, BuffersAlone_AreNoStory) {
+  const std::string text = LifeText(R"({"op":"buffer","id":1,"size":4096,"policy":"ring_buffer"})"
+                                    "\n");
+  EXPECT_THAT(text, Not(HasSubstr("what happened")));
+}
+
+TEST(InfoStory, OtherCommands_NameIdleSourcesToo) {
+  for (const Command& command : {GapsCommand(), AdviseCommand()}) {
+    const Ran ran = RunCommand(command, {kLifeLog});
+    EXPECT_THAT(ran.out, HasSubstr("Data sources and producers without data")) << ran.error;
+    EXPECT_THAT(ran.out, HasSubstr("no producer in this log has it"));
+    const Ran document = RunCommand(command, {"--format", "json", kLifeLog});
+    EXPECT_THAT(document.out, HasSubstr("\"idle_sources\""));
+  }
+}
+
+}  // namespace
+}  // namespace ringscope
