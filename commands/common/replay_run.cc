@@ -133,8 +133,8 @@ Result<ReplayOutcome> ReplaySession(Context& context, SessionReader& sessions,
   std::unique_ptr<InsertedReads> with_reads;
   std::optional<FoundReads> found;
   if (!choices.reads.like.empty()) {
-    RS_ASSIGN_OR_RETURN(
-        found, InFile(path, FindSessionReads(context, sessions.SessionAlone(), choices.reads.like)));
+    RS_ASSIGN_OR_RETURN(found, InFile(path, FindSessionReads(context, sessions.SessionAlone(),
+                                                             choices.reads.like)));
     with_reads = std::make_unique<InsertedReads>(sessions, found->reads);
   }
   CountedReplay replay(std::move(options), std::move(listeners));

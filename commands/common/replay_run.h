@@ -9,9 +9,9 @@
 #include "commands/shell/cli_fwd.h"
 #include "commands/shell/options.h"
 #include "commands/shell/values.h"
-#include "core/reads/found_reads.h"
 #include "core/ledger/ledger.h"
 #include "core/log/retarget.h"
+#include "core/reads/found_reads.h"
 #include "core/session/counted_replay.h"
 
 namespace ringscope {

@@ -68,8 +68,7 @@ std::string WhyText(UnexplainedPacket::Why why) {
 
 }  // namespace
 
-LookAhead LookAheadIn(Context& context, const SessionSelection& session,
-                      StandardInput input) {
+LookAhead LookAheadIn(Context& context, const SessionSelection& session, StandardInput input) {
   if (input == StandardInput::kReadOnce && IsReadOnce(session)) return {};
   return {.has_reads = AskOnce(context, session, HasReads),
           .last_read_emptied = AskOnce(context, session, LastReadEmptied)};
@@ -131,17 +130,20 @@ std::string ReadsNotes(const ReadsUsed& used) {
   if (used.alignment_assumed)
     add("The log has no clock snapshot, so where the periods begin is assumed.");
   if (used.added_passes > 0)
-    add(fmt::format("The last read was continued by {}, until nothing was left: the recorded one "
+    add(
+        fmt::format("The last read was continued by {}, until nothing was left: the recorded one "
                     "left nothing, either.",
                     used.added_passes == 1 ? "1 pass" : WithCommas(used.added_passes) + " passes"));
   if (used.empty_reads > 0)
-    add(fmt::format("{} of a consumer returned nothing, as the service answers them: the session "
+    add(
+        fmt::format("{} of a consumer returned nothing, as the service answers them: the session "
                     "is written into a file, is only cloned, or waits for a trigger.",
                     Count(used.empty_reads, "read")));
   if (used.left_out > 0)
-    add(fmt::format("{} of the log came after the first assumed one, and were left out: use --reads "
-                    "recorded.",
-                    Count(used.left_out, "read")));
+    add(fmt::format(
+        "{} of the log came after the first assumed one, and were left out: use --reads "
+        "recorded.",
+        Count(used.left_out, "read")));
   if (used.like_explained < used.like_packets)
     add(fmt::format("No choice of reads explains more than the first {} of {} of {}.",
                     WithCommas(used.like_explained), Count(used.like_packets, "packet"),
@@ -199,12 +201,11 @@ void ReportFoundReads(Report& report, const FoundReads& found, uint64_t first_re
     }
     report.Add("reads", reads, 2);
   });
-  std::string text =
-      found.unexplained
-          ? fmt::format("{} of {} explained.", WithCommas(found.explained),
-                        Count(found.packets, "packet"))
-          : fmt::format("With these reads the replay equals the trace: {}.",
-                        Count(found.packets, "packet"));
+  std::string text = found.unexplained
+                         ? fmt::format("{} of {} explained.", WithCommas(found.explained),
+                                       Count(found.packets, "packet"))
+                         : fmt::format("With these reads the replay equals the trace: {}.",
+                                       Count(found.packets, "packet"));
   if (found.unexplained) {
     text += fmt::format(
         " The first that no choice of reads explains is packet {} of sequence {} in the trace, in "
@@ -218,8 +219,9 @@ void ReportFoundReads(Report& report, const FoundReads& found, uint64_t first_re
                               Joined(found.different_stats));
   }
   if (!found.from_events)
-    text += " The trace lacks the service's events at the end of reads, so the reads were searched "
-            "near the multiples of its period.";
+    text +=
+        " The trace lacks the service's events at the end of reads, so the reads were searched "
+        "near the multiples of its period.";
   report.Print("\n" + Wrap(text, 0) + "\n");
 }
 

@@ -33,8 +33,8 @@ struct GapsSession {
   uint64_t session = 0;
   std::optional<uint64_t> clone;  // whose holder's view this is; absent: the session's own
   bool nothing_lost = true;       // and the log proves it
-  std::string reads;           // see ReadsMode
-  bool reads_assumed = false;  // nobody chose them, and the log does not show them
+  std::string reads;              // see ReadsMode
+  bool reads_assumed = false;     // nobody chose them, and the log does not show them
   std::vector<GapsBuffer> buffers;
   std::vector<GapsSequence> sequences;
   std::vector<FtraceCpuLosses> ftrace;

@@ -120,10 +120,10 @@ std::vector<TargetTotal> TargetTotals(const SweepLogs& logs) {
 }
 
 std::string SettingName(const SweptSetting& setting) {
-  return fmt::format(
-      "{}, {}, reads: {}{}", setting.engine ? Printable(*setting.engine) : "the logs' engines",
-      setting.policy ? Name(*setting.policy) : "the logs' policies", Printable(setting.reads),
-      setting.reads_assumed ? " (assumed)" : "");
+  return fmt::format("{}, {}, reads: {}{}",
+                     setting.engine ? Printable(*setting.engine) : "the logs' engines",
+                     setting.policy ? Name(*setting.policy) : "the logs' policies",
+                     Printable(setting.reads), setting.reads_assumed ? " (assumed)" : "");
 }
 
 std::string SizeName(const SweptKey& key) {

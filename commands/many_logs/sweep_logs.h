@@ -73,8 +73,8 @@ struct SweptSession {
 
 template <typename Io>
 void ListFields(Io& io, SweptSetting& setting) {
-  io("engine", setting.engine, "policy", setting.policy, "reads", setting.reads,
-     "reads_assumed", setting.reads_assumed);
+  io("engine", setting.engine, "policy", setting.policy, "reads", setting.reads, "reads_assumed",
+     setting.reads_assumed);
 }
 
 template <typename Io>

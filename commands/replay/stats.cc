@@ -85,8 +85,7 @@ Table RowsOf(const ReplayOutcome& outcome, bool data_loss) {
     if (data_loss && (!row.is_data_loss() || row.value == 0)) continue;
     table.AddRow({DataCell(outcome.session), NameCell(row.name),
                   row.index ? NumberCell(*row.index) : Cell(""), DataCell(Name(row.severity)),
-                  CountCell(row.value), NameCell(row.meaning),
-                  DataCell(ReadsName(outcome.reads))});
+                  CountCell(row.value), NameCell(row.meaning), DataCell(ReadsName(outcome.reads))});
   }
   return table;
 }

@@ -17,8 +17,8 @@ namespace ringscope {
 
 /// A read of all buffers that the service made for its file.
 struct FoundRead {
-  uint64_t after = 0;               // records; where the read is made
-  uint64_t earliest = 0;            // or anywhere from here to `latest`, with the same packets
+  uint64_t after = 0;     // records; where the read is made
+  uint64_t earliest = 0;  // or anywhere from here to `latest`, with the same packets
   uint64_t latest = 0;
   std::optional<uint64_t> time_ns;  // of the read, in the log's time
   uint64_t packets = 0;             // that it returned

@@ -130,10 +130,10 @@ class Finder {
     uint64_t last = 0;
     for (WantedRead& read : wanted_) {
       const uint64_t at = read.time_ns ? ready_.RecordAt(*read.time_ns) : ready_.records();
-      read.after = std::max(read.span.is_possible()
-                                ? std::clamp(at, read.span.earliest, read.span.latest)
-                                : read.span.earliest,
-                            last);
+      read.after =
+          std::max(read.span.is_possible() ? std::clamp(at, read.span.earliest, read.span.latest)
+                                           : read.span.earliest,
+                   last);
       last = read.after;
     }
   }

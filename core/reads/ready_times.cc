@@ -87,9 +87,7 @@ Result<ReadyTimes> ReadyTimes::Find(const OpenOps& open, EngineLookup find_engin
 /// Finds each packet of the file among those written, in the order of its sequence: the first one
 /// that it can be, and the last one. Of packets that are alike the file may have any.
 void ReadyTimes::Match(std::vector<Written> written, const WrittenFile& file) {
-  const auto key = [](const Written& one) {
-    return std::tuple(one.hash, one.sequence, one.index);
-  };
+  const auto key = [](const Written& one) { return std::tuple(one.hash, one.sequence, one.index); };
   std::sort(written.begin(), written.end(),
             [&](const Written& a, const Written& b) { return key(a) < key(b); });
   const auto first_of = [&](uint64_t hash, uint64_t sequence, uint64_t index) {

@@ -34,9 +34,7 @@ class ReadyTimes {
                                  const WrittenFile& file);
 
   /// @param packets the border: after so many packets of the file
-  ReadSpan SpanOf(uint64_t packets) const {
-    return {earliest_[packets], latest_[packets]};
-  }
+  ReadSpan SpanOf(uint64_t packets) const { return {earliest_[packets], latest_[packets]}; }
   /// Whether the log has this packet of the file.
   bool IsInLog(uint64_t packet) const { return in_log_[packet]; }
   uint64_t records() const { return times_.size(); }

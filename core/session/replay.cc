@@ -52,8 +52,7 @@ Status Replay::Apply(const Op& op, std::optional<uint64_t> number) {
   if (std::holds_alternative<Commit>(op.body)) return session_.Apply(op);
   is_plain_ &= IsPlain(op.body);
   const ServiceReads::Due due = service_.Take(op, last_time_ns_);
-  if (due == ServiceReads::Due::kBefore)
-    RS_RETURN_IF_ERROR(ReadForFile(Session::Reach::kOpen));
+  if (due == ServiceReads::Due::kBefore) RS_RETURN_IF_ERROR(ReadForFile(Session::Reach::kOpen));
   if (std::holds_alternative<BufferFreed>(op.body)) RS_RETURN_IF_ERROR(FinishLastRead());
   if (const auto* read = std::get_if<ReadPass>(&op.body)) return ApplyRead(*read);
   if (const auto* clone = std::get_if<CloneRead>(&op.body))
@@ -79,9 +78,9 @@ Status Replay::ReadAsRecorded(const ReadPass& read) {
   limited_.reset();
   // For a file the service reads until nothing is left.
   if (read.reason == ReadReason::kFile && !read.buffer && !read.max_packets) {
-    return ReadUntilEmpty(options_.pass_bytes.value_or(
-                              read.max_bytes.value_or(ServiceReads::kFilePassBytes)),
-                          Session::Reach::kOpen, read.session);
+    return ReadUntilEmpty(
+        options_.pass_bytes.value_or(read.max_bytes.value_or(ServiceReads::kFilePassBytes)),
+        Session::Reach::kOpen, read.session);
   }
   const bool has_limit = read.max_bytes || read.max_packets;
   if (options_.pass_bytes && !has_limit) {
@@ -90,9 +89,8 @@ Status Replay::ReadAsRecorded(const ReadPass& read) {
   }
   ++read_passes_;
   if (read.buffer) return session_.ReadBuffer(*read.buffer, read.max_packets, read.max_bytes);
-  RS_ASSIGN_OR_RETURN(
-      const bool at_limit,
-      session_.ReadAllBuffers(read.max_bytes, Session::Reach::kOpen, read.session));
+  RS_ASSIGN_OR_RETURN(const bool at_limit,
+                      session_.ReadAllBuffers(read.max_bytes, Session::Reach::kOpen, read.session));
   last_pass_reached_limit_ = at_limit;
   if (at_limit) limited_ = read;
   return {};
@@ -197,9 +195,9 @@ ReadsUsed Replay::reads_used() const {
   used.left_out = left_out_;
   if (used.mode == ReadsMode::kAuto) {
     // A clone is read by its holder; the session's own reads before it may be assumed.
-    used.assumed = streamed_ == true || (session_.clone() == nullptr && !has_recorded_reads_ &&
-                                         read_passes_ > 0);
-    used.mode = !used.assumed         ? ReadsMode::kRecorded
+    used.assumed = streamed_ == true ||
+                   (session_.clone() == nullptr && !has_recorded_reads_ && read_passes_ > 0);
+    used.mode = !used.assumed       ? ReadsMode::kRecorded
                 : streamed_ == true ? ReadsMode::kStreamed
                                     : ReadsMode::kEnd;
   }

@@ -66,9 +66,9 @@ void ServiceReads::StartStream(std::optional<uint64_t> session, const TraceConfi
                                std::optional<uint64_t> time_ns) {
   Stream& stream = stream_.emplace();
   stream.session = session;
-  stream.period_ns =
-      chosen_ns_ != 0 ? FileWritePeriodNs(std::max<uint64_t>(chosen_ns_ / kServiceMs, 1))
-                      : config.PeriodNs();
+  stream.period_ns = chosen_ns_ != 0
+                         ? FileWritePeriodNs(std::max<uint64_t>(chosen_ns_ / kServiceMs, 1))
+                         : config.PeriodNs();
   // Another period would have had its flushes at other times, which no log can show.
   stream.flushes = config.FlushesBeforeWrite() && stream.period_ns == config.PeriodNs();
   stream.flush_timeout_ns = config.flush_timeout_ms * kServiceMs;
@@ -112,8 +112,7 @@ ServiceReads::Due ServiceReads::Take(const Op& op, std::optional<uint64_t> time_
           },
           [&](const BufferFreed& freed) {
             const auto buffer = buffers_.find(freed.id);
-            return buffer != buffers_.end() && IsStreamed(buffer->second) ? EndStream()
-                                                                          : Due::kNot;
+            return buffer != buffers_.end() && IsStreamed(buffer->second) ? EndStream() : Due::kNot;
           },
           [&](const ClockSnapshotRecord& record) {
             clocks_.AddSnapshot(wire::AsBytes(record.snapshot));
@@ -158,8 +157,7 @@ ServiceReads::Due ServiceReads::TakeFlush(const FlushRequested& flush, uint64_t 
 ServiceReads::Due ServiceReads::TakeFlushEnd(uint64_t flush, std::optional<ProducerId> producer,
                                              uint64_t now_ns) {
   // An acknowledgement is also one of all older flushes.
-  if (!is_open() || !stream_->waits || !stream_->flush || flush < *stream_->flush)
-    return Due::kNot;
+  if (!is_open() || !stream_->waits || !stream_->flush || flush < *stream_->flush) return Due::kNot;
   if (producer) stream_->asked.erase(*producer);
   if (producer && !stream_->asked.empty()) return Due::kNot;
   stream_->waits = false;

@@ -12,10 +12,10 @@
 
 namespace ringscope {
 
-/// What the tracing service's rules say about the reads of a log's sessions: when it reads a session
-/// that it writes into a file, and which reads of a consumer it answers with nothing. Neither shows
-/// on a socket. One session at a time is streamed; while it is, another one's config is left alone.
-/// Source: Perfetto's tracing service, as observed.
+/// What the tracing service's rules say about the reads of a log's sessions: when it reads a
+/// session that it writes into a file, and which reads of a consumer it answers with nothing.
+/// Neither shows on a socket. One session at a time is streamed; while it is, another one's config
+/// is left alone. Source: Perfetto's tracing service, as observed.
 class ServiceReads {
  public:
   /// Bytes after which a pass of a read for a file ends, and the next one begins.
@@ -52,8 +52,8 @@ class ServiceReads {
   std::optional<uint64_t> session() const { return stream_ ? stream_->session : std::nullopt; }
   /// Of the reads, ns; 0: no session is streamed.
   uint64_t period_ns() const { return stream_ ? stream_->period_ns : 0; }
-  /// Whether the log relates its times to CLOCK_MONOTONIC, on which the periods are aligned. If not,
-  /// the two clocks are taken for one.
+  /// Whether the log relates its times to CLOCK_MONOTONIC, on which the periods are aligned. If
+  /// not, the two clocks are taken for one.
   bool knows_alignment() const { return boot_ahead_ns_.has_value(); }
 
  private:
@@ -70,7 +70,7 @@ class ServiceReads {
     bool open = true;
     bool started = true;
     bool any_read = false;
-    bool waits = false;          // for a flush: `due_ns_` is when the wait ends
+    bool waits = false;             // for a flush: `due_ns_` is when the wait ends
     std::optional<uint64_t> flush;  // that it waits for
     std::set<ProducerId> asked;     // that have not acknowledged it
   };
@@ -90,7 +90,7 @@ class ServiceReads {
   uint64_t due_ns_ = UINT64_MAX;
   std::optional<Stream> stream_;
   Clocks clocks_;
-  std::optional<uint64_t> boot_ahead_ns_;  // CLOCK_BOOTTIME - CLOCK_MONOTONIC, modulo 2^64
+  std::optional<uint64_t> boot_ahead_ns_;      // CLOCK_BOOTTIME - CLOCK_MONOTONIC, modulo 2^64
   std::map<uint64_t, SessionFacts> sessions_;  // by number; 0: the log has only one
   std::map<BufferId, std::optional<uint64_t>> buffers_;
 };

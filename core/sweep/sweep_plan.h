@@ -21,8 +21,8 @@ struct BufferFacts {
 struct SessionFacts {
   std::map<BufferId, BufferFacts> buffers;
   std::map<ProducerId, std::string> producers;  // their names
-  bool has_reads = false;  // that touch the buffers, see ServiceReads
-  bool streams = false;    // into a file
+  bool has_reads = false;                       // that touch the buffers, see ServiceReads
+  bool streams = false;                         // into a file
   uint64_t commit_bytes = 0;  // of all requests: no buffer can be filled with more
   std::vector<RetargetRule> unused_splits;
 };

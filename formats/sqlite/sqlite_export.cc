@@ -135,7 +135,8 @@ void SqliteExport::AddSession(const SessionRow& row) {
   inserts_->sessions.Row(session_, row.log, TextOrNull(header.uuid), TextOrNull(header.tool),
                          Name(header.source), TextOrNull(header.host), TextOrNull(header.clock),
                          TextOrNull(header.description), row.records, row.read_passes,
-                         Name(row.reads.mode), row.reads.assumed, row.recorder_gaps, row.first_ns, row.last_ns);
+                         Name(row.reads.mode), row.reads.assumed, row.recorder_gaps, row.first_ns,
+                         row.last_ns);
 }
 
 void SqliteExport::AddBuffer(const BufferRow& row) {
