@@ -7,6 +7,7 @@
 #include "commands/common/damage_report.h"
 #include "commands/common/muted_context.h"
 #include "commands/common/session_loop.h"
+#include "commands/common/session_reads.h"
 #include "commands/common/story_words.h"
 #include "commands/common/sweep_workers.h"
 #include "commands/shell/commands.h"
@@ -110,8 +111,11 @@ Result<AdviceReport> Advise(const AdviseArgs& args, const AdviseInput& input,
   ReplayChoices choices;
   choices.reads = reads.replay;
   Ledger ledger(gatherer.accounts());
-  RS_RETURN_IF_ERROR(ReplaySession(input.is_trace ? muted.context() : context, session, choices,
-                                   {.ledger = &ledger, .listeners = std::move(listeners)}));
+  RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome,
+                      ReplaySession(input.is_trace ? muted.context() : context, session, choices,
+                                    {.ledger = &ledger, .listeners = std::move(listeners)}));
+  report.reads = outcome.reads;
+  report.reads.assumed = reads.assumed;
   gatherer.Finish(ledger.totals());
   for (const auto& [id, totals] : ledger.totals()) report.cleared += totals[Fate::kCleared].packets;
   report.idle_sources = story.Finish().findings;
@@ -123,6 +127,7 @@ Result<AdviceReport> Advise(const AdviseArgs& args, const AdviseInput& input,
   sweeps.clone = view;
   sweeps.find_engine = FindEngine;
   sweeps.run_lanes = SweepThreads(context);
+  sweeps.ahead = LookAheadIn(context, selection, StandardInput::kSpooled);
   sweeps.warn = [](const std::string&) {};  // the first replay printed these warnings
   RS_ASSIGN_OR_RETURN(report.findings,
                       InFile(input.name, SolveAdvice(sweeps, report.facts, reads, wish)));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "commands/common/session_reads.h"
 #include "commands/shell/text.h"
 #include "core/advice/advice_plan.h"
 #include "core/perfetto/packet_facts.h"
@@ -115,7 +116,10 @@ void ReportHeading(Report& out, const AdviceReport& report) {
               {"memory_now", facts.TotalSize()},
               {"extrapolated", findings.extrapolated}}},
             {"reads",
-             {{"periodic", findings.reads.periodic},
+             {{"mode", Name(report.reads.mode)},
+              {"assumed", report.reads.assumed},
+              {"alignment_assumed", report.reads.alignment_assumed},
+              {"periodic", findings.reads.periodic},
               {"period_ns", findings.reads.period_ns},
               {"planned_period_ns", findings.period_ns}}},
             {"to_do", AnyToDo(report.advice)}});
@@ -184,6 +188,9 @@ void ReportAdvice(Report& out, const AdviceReport& report) {
   ReportHeading(out, report);
   if (out.is_text() && (report.facts.buffers.empty() || report.facts.sequences.empty()))
     return out.Print("\nNothing was written to any buffer: nothing to advise.\n");
+  out.Print("reads: " + ReadsText(report.reads) + "\n");
+  if (const std::string notes = ReadsNotes(report.reads); !notes.empty())
+    out.Print(Wrap(notes, 0) + "\n");
   out.Print("wanted: " + WishText(report) + "\n");
   if (findings.extrapolated && !findings.reads.periodic) {
     out.Print(Wrap(fmt::format("The log lasts only {}: sizes for {} are extrapolated from it, not "

@@ -17,6 +17,7 @@ struct AdviceReport {
   std::optional<uint64_t> clone;  // whose holder's view this is; absent: the session's own
   uint64_t cleared = 0;  // packets that were cleared for a clone: beside what sizes can change
   AdviceFacts facts;
+  ReadsUsed reads;  // of the replay that the facts come from
   AdviceFindings findings;
   std::vector<Advice> advice;
   std::vector<SourceFinding> idle_sources;  // data sources and producers that contributed nothing

@@ -31,7 +31,8 @@ std::string Ms(uint64_t ns) { return fmt::format("{} ms", WithCommas(InMs(ns)));
 
 /// The front of a sentence; what was lost follows.
 const char* LossStart(const AdviceReport& report) {
-  return report.facts.is_trace ? "A replay of the trace loses" : "It lost";
+  if (report.facts.is_trace) return "A replay of the trace loses";
+  return report.reads.assumed ? "With these reads it loses" : "It lost";
 }
 
 /// The goal, as what a buffer would do.

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "commands/common/session_reads.h"
 #include "commands/plugin/plugin.h"
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"
@@ -80,10 +81,12 @@ void AddReplayOptions(CLI::App& app, ReplayChoices& choices, const ReplayOptionN
         RS_ASSIGN_OR_RETURN(choice.policy, ParsePolicy(text));
         return {};
       });
-  AddParsed(app, names.prefix + "reads", choices.reads, ParseReads, "recorded|end|none|every=TIME",
-            "When to read the buffers: where the log has read passes, once at the end, never, or "
-            "at multiples of a time like 5s and at the end (default: recorded if the log has read "
-            "passes, else end)");
+  AddParsed(app, names.prefix + "reads", choices.reads, ParseReads, kReadsType,
+            "When to read the buffers: where the log has read passes; once at the end; never; at "
+            "multiples of a time like 5s and at the end; as the service reads a session that it "
+            "writes into a file, with the config's period or this one; or so that the replay "
+            "equals a trace that was written so (default: recorded if the log has read passes, "
+            "else streamed if the config has write_into_file, else end)");
   AddParsed(app, names.prefix + "pass-bytes", choices.pass_bytes, ParseSize, "SIZE",
             "Bytes after which a read pass stops: 32KiB for a consumer, 1MiB for a file (default: "
             "the limit in the record, else none)");
@@ -125,8 +128,18 @@ Result<ReplayOutcome> ReplaySession(Context& context, SessionReader& sessions,
   listeners.insert(listeners.end(), followers.listeners.begin(), followers.listeners.end());
   ReplayOptions options = choices;
   options.session.clone = CloneOf(sessions, choices.splits);
+  options.ahead = LookAheadIn(context, sessions.SessionAlone());
+  options.moves_sequences = !choices.splits.empty();
+  std::unique_ptr<InsertedReads> with_reads;
+  std::optional<FoundReads> found;
+  if (!choices.reads.like.empty()) {
+    RS_ASSIGN_OR_RETURN(found, InFile(path, FindSessionReads(context, sessions.SessionAlone(),
+                                                             choices.reads.like)));
+    with_reads = std::make_unique<InsertedReads>(sessions, found->reads);
+  }
   CountedReplay replay(std::move(options), std::move(listeners));
-  RetargetSource records(sessions, choices.splits);
+  RetargetSource records(with_reads ? static_cast<OpSource&>(*with_reads) : sessions,
+                         choices.splits);
   while (true) {
     RS_ASSIGN_OR_RETURN(const std::optional<Op> op, records.Next());
     if (!op) break;
@@ -135,6 +148,12 @@ Result<ReplayOutcome> ReplaySession(Context& context, SessionReader& sessions,
   RS_ASSIGN_OR_RETURN(ReplayOutcome outcome, InFile(path, replay.Finish(followers.histograms)));
   outcome.path = path;
   outcome.session = sessions.session();
+  if (found) {
+    outcome.reads.like = choices.reads.like;
+    outcome.reads.like_packets = found->packets;
+    outcome.reads.like_explained = found->explained;
+    if (followers.found != nullptr) *followers.found = std::move(found);
+  }
   if (outcome.recorder_gaps > 0)
     console.Warn(fmt::format("{}: the recording is not complete: it has {}", path,
                              Count(outcome.recorder_gaps, "gap")));

@@ -1,6 +1,7 @@
 #ifndef RINGSCOPE_COMMANDS_COMMON_REPLAY_RUN_H_
 #define RINGSCOPE_COMMANDS_COMMON_REPLAY_RUN_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "commands/shell/values.h"
 #include "core/ledger/ledger.h"
 #include "core/log/retarget.h"
+#include "core/reads/found_reads.h"
 #include "core/session/counted_replay.h"
 
 namespace ringscope {
@@ -44,6 +46,7 @@ struct ReplayFollowers {
   Ledger* ledger = nullptr;                // comes before the others, and is checked at the end
   std::vector<ReplayListener*> listeners;  // in this order
   bool histograms = false;                 // fill ReplayOutcome::writers: memory for each sequence
+  std::optional<FoundReads>* found = nullptr;  // with --reads like=: gets what was found
 };
 
 /// Replays the session that `sessions` is at, to its end.

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "commands/common/session_reads.h"
 #include "commands/shell/text.h"
 
 namespace ringscope {
@@ -43,8 +44,11 @@ void ReportReplayTitle(Report& report, const ReplayOutcome& outcome) {
                        .records = outcome.records,
                        .duration_ns = outcome.duration_ns(),
                        .clone = outcome.clone,
-                       .more = ", " + Count(outcome.read_passes, "read")});
+                       .more = fmt::format(", {}, {}", Count(outcome.read_passes, "read"),
+                                           ReadsText(outcome.reads))});
   if (outcome.clone) report.Data("clone", *outcome.clone);
+  if (const std::string notes = ReadsNotes(outcome.reads); !notes.empty())
+    report.Print(Wrap(notes, 0) + "\n");
   if (report.is_text() && outcome.buffers.empty()) report.Print("The session has no buffer.\n");
 }
 

@@ -89,6 +89,7 @@ Result<bool> SessionReader::NextOfAll() {
     }
     if (!held_) return NoFurtherSession();
     if (!std::holds_alternative<LogHeader>(held_->body)) uuid_.clear();
+    first_record_ = held_number_;
     ++session_;
     in_session_ = true;
   } while (selection_.only && session_ < *selection_.only);

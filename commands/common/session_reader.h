@@ -48,6 +48,12 @@ class SessionReader : public OpSource {
 
   /// The selected clone of this session; nullptr: none is selected.
   const CloneView* clone() const { return view_ ? &*view_ : nullptr; }
+  /// The session that it is at alone, so that its records can be opened once more.
+  SessionSelection SessionAlone() const {
+    return {.paths = selection_.paths, .only = session_, .quiet = true};
+  }
+  /// Number in its file of this session's first record.
+  uint64_t first_record() const { return first_record_; }
   /// Number of this session, from 1.
   uint64_t session() const { return session_; }
   /// Number in its file of the record that Next returned last.
@@ -78,6 +84,7 @@ class SessionReader : public OpSource {
   size_t next_path_ = 0;
   std::string path_;
   uint64_t record_number_ = 0;
+  uint64_t first_record_ = 0;
 
   std::optional<Op> held_;  // first record of the next session, already pulled
   uint64_t held_number_ = 0;

@@ -78,6 +78,12 @@ Status CheckReplayed(const DiffArgs& args) {
     return FailToCompare(input, "nothing to compare: both sides would be the same",
                          "choose engines, sizes, policies or reads, as in --a v2@55 --b v2@58");
   }
+  for (const Side side : kSides) {
+    if (args.sides[side].reads.like.empty()) continue;
+    return FailToCompare(input, "a diff cannot look for the reads of a trace",
+                         "store them in a log with 'ringscope import --reads-from', and compare "
+                         "that");
+  }
   if (args.minimize == "-" && args.format == "json")
     return Fail(ErrorCode::kUsage, "--minimize - cannot be combined with --format json");
   if (!args.minimize.empty() && input == "-")

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "commands/common/session_reader.h"
+#include "commands/common/session_reads.h"
 #include "commands/diff/diff_minimize.h"
 #include "commands/diff/diff_report.h"
 #include "commands/diff/diff_words.h"
@@ -44,6 +45,8 @@ Result<SessionDiff> DiffSession(const DiffArgs& args, SessionReader& sessions, C
   const std::optional<CloneView> clone = CloneOf(sessions, {});
   DiffOptions options = ToDiffOptions(args, clone);
   options.describe = OperationText;
+  for (const Side side : kSides)
+    options.sides[side].ahead = LookAheadIn(context, sessions.SessionAlone());
   std::vector<std::string> warnings;  // a warning of both sides is printed once
   options.warn = [&](Side, const std::string& text) {
     if (std::find(warnings.begin(), warnings.end(), text) != warnings.end()) return;

@@ -41,8 +41,11 @@ std::string ReadsText(const ReadsChoice& reads) {
       return "end";
     case ReadsMode::kNone:
       return "none";
+    case ReadsMode::kStreamed:
+      if (reads.every_ns == 0) return Name(reads.mode);
+      [[fallthrough]];
     case ReadsMode::kEvery:
-      return fmt::format("every={}ns", reads.every_ns);
+      return fmt::format("{}={}ns", Name(reads.mode), reads.every_ns);
   }
   return "";
 }

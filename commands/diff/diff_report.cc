@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "commands/common/session_loop.h"
+#include "commands/common/session_reads.h"
 #include "commands/diff/diff_words.h"
 #include "commands/shell/text.h"
 #include "core/perfetto/data_loss.h"
@@ -340,6 +341,13 @@ void PrintVerdict(Report& report, const LogDiff& result) {
   }
 }
 
+/// When the sides were read, where that is not in the log: ", read at the end (assumed)".
+std::string AssumedReadsText(const Both<ReadsUsed>& reads) {
+  if (!reads.a.assumed && !reads.b.assumed) return "";
+  const std::string a = ReadsText(reads.a), b = ReadsText(reads.b);
+  return a == b ? ", read " + a : fmt::format(", A read {}, B read {}", a, b);
+}
+
 void ReportSession(Report& report, const SessionDiff& diff, const DiffArgs& args) {
   const LogDiff& result = diff.result;
   const FirstTime first_time_ns = result.first_time_ns;
@@ -348,7 +356,8 @@ void ReportSession(Report& report, const SessionDiff& diff, const DiffArgs& args
                        .session = diff.session,
                        .records = result.records,
                        .duration_ns = duration,
-                       .clone = diff.clone ? std::optional(diff.clone->clone) : std::nullopt});
+                       .clone = diff.clone ? std::optional(diff.clone->clone) : std::nullopt,
+                       .more = AssumedReadsText(result.reads)});
   if (diff.clone) report.Data("clone", diff.clone->clone);
   PrintVerdict(report, result);
   PrintBuffers(report, result.buffers);
@@ -358,6 +367,7 @@ void ReportSession(Report& report, const SessionDiff& diff, const DiffArgs& args
                {"same", result.Same()},
                {"same_results", result.SameResults()},
                {"same_reads", result.same_reads},
+               {"reads", {{"a", ReadsJson(result.reads.a)}, {"b", ReadsJson(result.reads.b)}}},
                {"counts", CountsJson(result.counts)},
                {"first_divergence", {}},
                {"first_counter_divergence", {}},

@@ -1,6 +1,7 @@
 #include "commands/gaps/gaps_data.h"
 
 #include "commands/common/counter_words.h"
+#include "commands/common/session_reads.h"
 #include "commands/gaps/gaps_words.h"
 #include "core/perfetto/data_loss.h"
 
@@ -172,7 +173,8 @@ std::vector<Cell> GapCells(const Gap& gap, const ShownGaps& selection) {
                     gap.next ? FlaggedJson(*gap.next) : Json(),
                     BlamedJson(gap),
                     AbortJson(gap.abort),
-                    RemediesJson(gap.remedies)});
+                    RemediesJson(gap.remedies),
+                    ReadsName(selection.outcome.reads)});
 }
 
 std::string JsonLine(const char* type, uint64_t session, std::optional<uint64_t> clone,
@@ -190,6 +192,8 @@ GapsSession TotalsOf(const ShownGaps& selection) {
                      .session = selection.outcome.session,
                      .clone = selection.outcome.clone,
                      .nothing_lost = !selection.any_loss && !selection.any_sign,
+                     .reads = Name(selection.outcome.reads.mode),
+                     .reads_assumed = selection.outcome.reads.assumed,
                      .buffers = {},
                      .sequences = {},
                      .ftrace = selection.report.ftrace,
@@ -223,6 +227,11 @@ void WriteGaps(Report& out, const ShownGaps& selection, bool summary, bool lines
             {"session", totals.session},
             {"nothing_lost", totals.nothing_lost}});
   if (totals.clone) out.Data("clone", *totals.clone);
+  const Json reads = ReadsJson(selection.outcome.reads);
+  if (lines)
+    out.Print(JsonLine("reads", totals.session, totals.clone, reads));
+  else
+    out.Data("reads", reads);
   write("buffers", "buffer", FieldsToJson(totals.buffers));
   write("sequences", "sequence", FieldsToJson(totals.sequences));
   if (!summary) {
@@ -301,7 +310,8 @@ Table GapTable() {
                 DataColumn("next", kInJson),
                 DataColumn("blamed", kInJson),
                 DataColumn("abort", kInJson),
-                DataColumn("remedies", kInJson)});
+                DataColumn("remedies", kInJson),
+                DataColumn("reads", kInCsv)});
 }
 
 void AddGaps(const ShownGaps& selection, Table& table) {

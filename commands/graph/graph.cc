@@ -9,6 +9,7 @@
 
 #include "commands/common/replay_run.h"
 #include "commands/common/session_loop.h"
+#include "commands/common/session_reads.h"
 #include "commands/graph/graph_report.h"
 #include "commands/graph/layout_report.h"
 #include "commands/graph/order_report.h"
@@ -204,8 +205,10 @@ Result<ExitCode> DrawLayout(const GraphArgs& args, SessionReader& sessions, Cont
   }
 
   const GraphClock clock(outcome.first_time_ns);
-  report.Data(
-      {{"input", outcome.path}, {"session", outcome.session}, {"buffers", LayoutJson(layouts)}});
+  report.Data({{"input", outcome.path},
+               {"session", outcome.session},
+               {"reads", ReadsJson(outcome.reads)},
+               {"buffers", LayoutJson(layouts)}});
   if (report.is_text()) ReportReplayTitle(report, outcome);
   report.Print(args.format == "svg" ? LayoutSvg(layouts, clock) : LayoutText(layouts, clock));
   return ExitCode::kClean;

@@ -1,4 +1,5 @@
 
+#include "commands/common/session_reads.h"
 #include "commands/graph/graph_report.h"
 #include "commands/report/json.h"
 #include "commands/shell/text.h"
@@ -121,6 +122,7 @@ Json SequenceJson(const SequenceGraph& graph) {
 Json GraphJson(const GraphReport& report) {
   Json json = {{"input", report.outcome.path},
                {"session", report.outcome.session},
+               {"reads", ReadsJson(report.outcome.reads)},
                {"sequences", report.sequences},
                {"sequences_with_losses", report.with_losses}};
   if (report.outcome.clone) json["clone"] = *report.outcome.clone;

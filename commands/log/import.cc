@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "commands/common/session_reader.h"
+#include "commands/common/session_reads.h"
 #include "commands/log/import_trace.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/input.h"
@@ -14,6 +15,27 @@ namespace ringscope {
 namespace {
 
 constexpr int kMaxLevel = 19;  // above, zstd needs memory out of proportion
+constexpr const char* kTraceType = "TRACE";
+
+/// Finds the reads, and reports them.
+Result<FoundReads> FindReadsToStore(const ImportArgs& args, SessionReader& sessions,
+                                    Context& context) {
+  RS_ASSIGN_OR_RETURN(FoundReads found,
+                      FindSessionReads(context, sessions.SessionAlone(), args.reads_from));
+  if (args.output == "-") return found;
+  Report report(context.console, "text", "import");
+  report.Title(Printable(args.log), fmt::format("reads found in {}", Printable(args.reads_from)));
+  ReportFoundReads(report, found, sessions.first_record());
+  RS_RETURN_IF_ERROR(report.Finish());
+  return found;
+}
+
+/// For whoever reads the log: where its reads come from.
+std::string NoteOnReads(const ImportArgs& args, const FoundReads& found) {
+  return fmt::format(
+      "the reads in this log were found by comparison with {}: they explain {} of {} of it",
+      args.reads_from, found.explained, Count(found.packets, "packet"));
+}
 
 void SetUp(CLI::App& app, ImportArgs& args) {
   InGroup(app, kInputGroup);
@@ -21,6 +43,9 @@ void SetUp(CLI::App& app, ImportArgs& args) {
           "Operations (.ops.jsonl), a Perfetto trace (.pftrace) or a commit log (.tblog), plain or "
           "compressed; - reads standard input",
           Need::kRequired);
+  AddText(app, "--reads-from", args.reads_from, kTraceType,
+          "A trace (.pftrace) that the service wrote into a file in this session: find the reads "
+          "that make a replay equal to it, and store them in the log in place of its own");
   InGroup(app, kOutputGroup);
   AddText(app, "-o,--output", args.output, kFileType,
           "Log to write (.tblog); - for standard output", Need::kRequired);
@@ -34,6 +59,10 @@ Result<ExitCode> RunLogImport(const ImportArgs& args, std::unique_ptr<ByteSource
   SessionReader sessions(context, {{args.log}, std::nullopt}, "importing");
   sessions.UseOpened(std::move(source));
   RS_ASSIGN_OR_RETURN(bool more, sessions.NextSession());
+  std::optional<FoundReads> found;
+  if (more && !args.reads_from.empty()) {
+    RS_ASSIGN_OR_RETURN(found, FindReadsToStore(args, sessions, context));
+  }
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
                       CreateOutput(context, args.output, /*binary=*/true));
   CommitLogWriterOptions options;
@@ -46,13 +75,21 @@ Result<ExitCode> RunLogImport(const ImportArgs& args, std::unique_ptr<ByteSource
   while (more) {
     ++count;
     bool first = true;
+    std::unique_ptr<InsertedReads> with_reads;
+    if (found) with_reads = std::make_unique<InsertedReads>(sessions, found->reads);
+    OpSource& records = with_reads ? static_cast<OpSource&>(*with_reads) : sessions;
     while (true) {
-      RS_ASSIGN_OR_RETURN(const std::optional<Op> op, sessions.Next());
+      RS_ASSIGN_OR_RETURN(const std::optional<Op> op, records.Next());
       if (!op) break;
       if (first && !std::holds_alternative<LogHeader>(op->body))
         RS_RETURN_IF_ERROR(writer->Append({std::nullopt, ImportHeader()}));
       first = false;
       RS_RETURN_IF_ERROR(writer->Append(*op));
+    }
+    if (found) {
+      RS_RETURN_IF_ERROR(writer->Append({std::nullopt, Note{NoteOnReads(args, *found)}}));
+      RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "a trace"));
+      break;
     }
     RS_ASSIGN_OR_RETURN(more, sessions.NextSession());
   }
@@ -63,12 +100,17 @@ Result<ExitCode> RunLogImport(const ImportArgs& args, std::unique_ptr<ByteSource
                                     Count(writer->records(), "record"),
                                     HumanSize(writer->bytes_written())));
   }
-  return sessions.Finish();
+  return Worse(sessions.Finish(),
+               found && found->unexplained ? ExitCode::kNotice : ExitCode::kClean);
 }
 
 Result<ExitCode> RunImport(const ImportArgs& args, Context& context) {
   RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenInput(context, args.log));
   RS_ASSIGN_OR_RETURN(KnownInput input, FindInputKind(std::move(source)));
+  if (input.kind == InputKind::kTrace && !args.reads_from.empty()) {
+    return Fail(ErrorCode::kUsage, "--reads-from needs a log, and this is a trace",
+                {args.log, {}, {}}, "name the log that was recorded in the trace's session");
+  }
   if (input.kind == InputKind::kTrace)
     return RunTraceImport(args, std::move(input.source), context);
   return RunLogImport(args, std::move(input.source), context);
@@ -88,6 +130,8 @@ Command ImportCommand() {
           "output file is left.",
           {{"ringscope import session.ops.jsonl.zst -o session.tblog",
             "Make a commit log from a text of operations"},
+           {"ringscope import session.tblog --reads-from session.pftrace -o exact.tblog",
+            "Add the reads of a session that was written into a file"},
            {"ringscope import trace.pftrace -o trace.tblog",
             "Make a log from a trace, to try buffer sizes"},
            {"ringscope dump --format ops a.tblog | ringscope import - -o b.tblog",

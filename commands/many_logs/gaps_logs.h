@@ -33,6 +33,8 @@ struct GapsSession {
   uint64_t session = 0;
   std::optional<uint64_t> clone;  // whose holder's view this is; absent: the session's own
   bool nothing_lost = true;       // and the log proves it
+  std::string reads;              // see ReadsMode
+  bool reads_assumed = false;     // nobody chose them, and the log does not show them
   std::vector<GapsBuffer> buffers;
   std::vector<GapsSequence> sequences;
   std::vector<FtraceCpuLosses> ftrace;
@@ -89,8 +91,9 @@ template <typename Io>
 void ListFields(Io& io, GapsSession& session) {
   io("input", session.input, "session", session.session);
   io.UnlessEmpty("clone", session.clone);
-  io("nothing_lost", session.nothing_lost, "buffers", session.buffers, "sequences",
-     session.sequences, "ftrace", session.ftrace, "stale", session.stale);
+  io("nothing_lost", session.nothing_lost, "reads", session.reads, "reads_assumed",
+     session.reads_assumed, "buffers", session.buffers, "sequences", session.sequences, "ftrace",
+     session.ftrace, "stale", session.stale);
 }
 
 using GapsLogs = std::vector<LogResult<GapsSession>>;

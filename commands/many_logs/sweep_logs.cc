@@ -120,9 +120,10 @@ std::vector<TargetTotal> TargetTotals(const SweepLogs& logs) {
 }
 
 std::string SettingName(const SweptSetting& setting) {
-  return fmt::format(
-      "{}, {}, reads: {}", setting.engine ? Printable(*setting.engine) : "the logs' engines",
-      setting.policy ? Name(*setting.policy) : "the logs' policies", Printable(setting.reads));
+  return fmt::format("{}, {}, reads: {}{}",
+                     setting.engine ? Printable(*setting.engine) : "the logs' engines",
+                     setting.policy ? Name(*setting.policy) : "the logs' policies",
+                     Printable(setting.reads), setting.reads_assumed ? " (assumed)" : "");
 }
 
 std::string SizeName(const SweptKey& key) {
@@ -324,7 +325,8 @@ Table SweepCsv() {
                           "shortest_sequence",
                           "sequence_packet_loss",
                           "incremental_sequences_dropped",
-                          "used_bytes"})
+                          "used_bytes",
+                          "reads_assumed"})
     columns.push_back(DataColumn(key));
   return Table(std::move(columns));
 }
@@ -356,7 +358,8 @@ void AddToCsv(const SweptSession& session, const std::string& log, Table& rows) 
                              FieldsToJson(row.shortest_sequence),
                              row.losses.sequence_packet_loss,
                              row.losses.incremental_sequences_dropped,
-                             row.used_bytes}));
+                             row.used_bytes,
+                             configuration.key.setting.reads_assumed}));
     }
   }
 }

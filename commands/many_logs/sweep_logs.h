@@ -19,6 +19,7 @@ struct SweptSetting {
   std::optional<std::string> engine;  // absent: the log's
   std::optional<FillPolicy> policy;   // absent: the log's
   std::string reads;
+  bool reads_assumed = false;  // nobody chose them, and the log does not show them
 
   friend auto operator<=>(const SweptSetting&, const SweptSetting&) = default;
 };
@@ -72,7 +73,8 @@ struct SweptSession {
 
 template <typename Io>
 void ListFields(Io& io, SweptSetting& setting) {
-  io("engine", setting.engine, "policy", setting.policy, "reads", setting.reads);
+  io("engine", setting.engine, "policy", setting.policy, "reads", setting.reads, "reads_assumed",
+     setting.reads_assumed);
 }
 
 template <typename Io>

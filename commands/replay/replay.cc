@@ -9,6 +9,7 @@
 #include "commands/common/readers.h"
 #include "commands/common/replay_run.h"
 #include "commands/common/session_loop.h"
+#include "commands/common/session_reads.h"
 #include "commands/replay/replay_report.h"
 #include "commands/replay/stats_report.h"
 #include "commands/shell/commands.h"
@@ -97,16 +98,17 @@ Status CommitOutput(const std::unique_ptr<OutputFile>& file, Context& context,
 }
 
 /// Replays the reader's current session into the files.
-/// @param lost_summary what went into the file of lost packets, in words
+/// @param lost_summary what went into the file of lost packets, in words @param found with --reads
+/// like=: gets what was found
 Result<ReplayOutcome> ReplayInto(const OutputFiles& files, const ReplayArgs& args,
                                  SessionReader& sessions, Context& context,
-                                 std::string& lost_summary) {
+                                 std::string& lost_summary, std::optional<FoundReads>& found) {
   std::optional<TraceWriter> trace;
   std::optional<EventsWriter> events;
   std::optional<LostTrace> lost;
   std::optional<Ledger> ledger;
   ReplayChoices choices = args.choices;
-  ReplayFollowers followers{.histograms = args.stats};
+  ReplayFollowers followers{.histograms = args.stats, .found = &found};
   if (files.trace) followers.listeners.push_back(&trace.emplace(*files.trace, args.clone));
   if (files.events) {
     choices.plain_streams_as_recorded = true;
@@ -176,17 +178,20 @@ Result<ExitCode> RunReplay(const ReplayArgs& args, Context& context) {
   std::string lost_summary;
   CloneTraces clones;
   const auto task = [&]() -> Result<ExitCode> {
+    std::optional<FoundReads> found;
     RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome,
-                        ReplayInto(files, args, sessions, context, lost_summary));
+                        ReplayInto(files, args, sessions, context, lost_summary, found));
     if (files.trace) RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "a trace"));
     if (files.events) RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "a file of events"));
     if (files.lost) RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "a trace"));
     RS_ASSIGN_OR_RETURN(clones, ReplayClones(args, outcome, context));
-    if (!has_summary) return ExitCode::kClean;
+    const ExitCode code = found && found->unexplained ? ExitCode::kNotice : ExitCode::kClean;
+    if (!has_summary) return code;
     ReportReplay(report, outcome);
+    if (found) ReportFoundReads(report, *found, sessions.first_record());
     if (args.stats) report.AddObject("stats", [&] { ReportStats(report, outcome); });
     RS_RETURN_IF_ERROR(ReportReaders(report, context, args.logs, outcome, args.choices, {}));
-    return ExitCode::kClean;
+    return code;
   };
   RS_ASSIGN_OR_RETURN(const ExitCode code, ReportSessions(sessions, report, task));
   if (has_summary) RS_RETURN_IF_ERROR(report.Finish());

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "commands/common/session_loop.h"
+#include "commands/common/session_reads.h"
 #include "commands/shell/text.h"
 
 namespace ringscope {
@@ -127,6 +128,7 @@ void ReportReplay(Report& report, const ReplayOutcome& outcome) {
                {"session", outcome.session},
                {"records", outcome.records},
                {"read_passes", outcome.read_passes},
+               {"reads", ReadsJson(outcome.reads)},
                {"recorder_gaps", outcome.recorder_gaps},
                {"duration_ns", outcome.duration_ns()}});
   using Buffer = const BufferOutcome&;

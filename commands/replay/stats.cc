@@ -8,6 +8,7 @@
 #include "commands/common/readers.h"
 #include "commands/common/replay_run.h"
 #include "commands/common/session_loop.h"
+#include "commands/common/session_reads.h"
 #include "commands/replay/stats_report.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/options.h"
@@ -73,7 +74,8 @@ Table LossTable() {
                 {"idx", Align::kRight, "idx"},
                 DataColumn("severity"),
                 {"value", Align::kRight, "value"},
-                {"meaning", Align::kLeft, "meaning", kInText | kInJson}});
+                {"meaning", Align::kLeft, "meaning", kInText | kInJson},
+                DataColumn("reads", kInCsv)});
 }
 
 /// Rows of trace processor's table: all, or only the losses.
@@ -83,7 +85,7 @@ Table RowsOf(const ReplayOutcome& outcome, bool data_loss) {
     if (data_loss && (!row.is_data_loss() || row.value == 0)) continue;
     table.AddRow({DataCell(outcome.session), NameCell(row.name),
                   row.index ? NumberCell(*row.index) : Cell(""), DataCell(Name(row.severity)),
-                  CountCell(row.value), NameCell(row.meaning)});
+                  CountCell(row.value), NameCell(row.meaning), DataCell(ReadsName(outcome.reads))});
   }
   return table;
 }
@@ -162,7 +164,9 @@ Result<ExitCode> RunStats(const StatsArgs& args, Context& context) {
       report.Print(rows.CsvRows());
     } else {
       ReportReplayTitle(report, outcome);
-      report.Data({{"input", outcome.path}, {"session", outcome.session}});
+      report.Data({{"input", outcome.path},
+                   {"session", outcome.session},
+                   {"reads", ReadsJson(outcome.reads)}});
       if (!args.data_loss) {
         ReportStats(report, outcome);
         RS_RETURN_IF_ERROR(ReportReaders(report, context, args.logs, outcome, args.choices, {}));

@@ -151,16 +151,24 @@ Result<RecordRange> ParseRecordRange(std::string_view text) {
 }
 
 Result<ReadsChoice> ParseReads(std::string_view text) {
-  if (text == "recorded") return ReadsChoice{ReadsMode::kRecorded, 0};
-  if (text == "end") return ReadsChoice{ReadsMode::kEnd, 0};
-  if (text == "none") return ReadsChoice{ReadsMode::kNone, 0};
-  constexpr std::string_view kEveryPrefix = "every=";
-  if (text.starts_with(kEveryPrefix)) {
-    RS_ASSIGN_OR_RETURN(const uint64_t period, ParseDuration(text.substr(kEveryPrefix.size())));
-    if (period == 0) return UsageError("the period of every= cannot be 0; write it like every=5s");
-    return ReadsChoice{ReadsMode::kEvery, period};
+  for (const ReadsMode mode :
+       {ReadsMode::kRecorded, ReadsMode::kEnd, ReadsMode::kNone, ReadsMode::kStreamed})
+    if (text == Name(mode)) return ReadsChoice{mode, 0, {}};
+  constexpr std::string_view kLikePrefix = "like=";
+  if (text.starts_with(kLikePrefix) && text.size() > kLikePrefix.size())
+    return ReadsChoice{ReadsMode::kRecorded, 0, std::string(text.substr(kLikePrefix.size()))};
+  for (const ReadsMode mode : {ReadsMode::kEvery, ReadsMode::kStreamed}) {
+    const std::string prefix = fmt::format("{}=", Name(mode));
+    if (!text.starts_with(prefix)) continue;
+    RS_ASSIGN_OR_RETURN(const uint64_t period, ParseDuration(text.substr(prefix.size())));
+    if (period == 0)
+      return UsageError("the period of {} cannot be 0; write it like {}5s", prefix, prefix);
+    return ReadsChoice{mode, period, {}};
   }
-  return UsageError("'{}' is not a time to read; write recorded, end, none or every=5s", text);
+  return UsageError(
+      "'{}' is not a time to read; write recorded, end, none, every=5s, streamed, streamed=5s or "
+      "like=TRACE",
+      text);
 }
 
 Result<RetargetRule> ParseSplit(std::string_view text) {

@@ -49,7 +49,9 @@ Result<TimePoint> ParseTimePoint(std::string_view text);
 /// "10..20", "10..", "..20", "10"
 Result<RecordRange> ParseRecordRange(std::string_view text);
 
-/// "recorded", "end", "none", "every=5s"
+/// "recorded", "end", "none", "every=5s", "streamed", "streamed=5s", "like=TRACE"
+inline constexpr const char* kReadsType =
+    "recorded|end|none|every=TIME|streamed|streamed=TIME|like=TRACE";
 Result<ReadsChoice> ParseReads(std::string_view text);
 
 /// "2:17=9" (a writer's sequence), "2=9" (a producer): goes to buffer 9.

@@ -77,6 +77,13 @@ TEST(ParseReads, Modes) {
   EXPECT_EQ(ParseReads("end")->mode, ReadsMode::kEnd);
   EXPECT_EQ(ParseReads("none")->mode, ReadsMode::kNone);
   EXPECT_EQ(ParseReads("every=5s")->mode, ReadsMode::kEvery);
+  EXPECT_EQ(ParseReads("streamed")->mode, ReadsMode::kStreamed);
+  EXPECT_EQ(ParseReads("streamed")->every_ns, 0u);
+  EXPECT_EQ(ParseReads("streamed=200ms")->mode, ReadsMode::kStreamed);
+  EXPECT_EQ(ParseReads("streamed=200ms")->every_ns, 200'000'000u);
+  EXPECT_EQ(ParseReads("like=a=b.pftrace")->like, "a=b.pftrace");
+  EXPECT_FALSE(ParseReads("like="));
+  EXPECT_FALSE(ParseReads("streamed=0s"));
   EXPECT_EQ(ParseReads("every=5s")->every_ns, 5'000'000'000u);
   for (const char* text : {"", "every", "every=", "every=5", "every=0s", "never"})
     EXPECT_FALSE(ParseReads(text)) << text;

@@ -10,6 +10,7 @@
 
 #include "commands/common/replay_run.h"
 #include "commands/common/session_loop.h"
+#include "commands/common/session_reads.h"
 #include "commands/common/sweep_workers.h"
 #include "commands/many_logs/log_list.h"
 #include "commands/many_logs/sweep_logs.h"
@@ -61,8 +62,11 @@ void SetUp(CLI::App& app, SweepArgs& args) {
                 "(default: an eighth to eight times the log's own)");
   AddList(app, "--policies", choices.policies, ParsePolicyList, "ring_buffer|discard,...",
           "Fill policies to try (default: the log's)");
-  AddList(app, "--reads", choices.reads, ParseReadsList, "recorded|end|none|every=TIME,...",
-          "When to read (default: recorded if the log has read passes, else end)");
+  AddList(app, "--reads", choices.reads, ParseReadsList,
+          "recorded|end|none|every=TIME|streamed|streamed=TIME,...",
+          "When to read; streamed=TIME is what another file_write_period_ms would have done "
+          "(default: recorded if the log has read passes, else streamed if the config has "
+          "write_into_file, else end)");
   AddList(app, "--engines", choices.engines, ParseEngineList, "ENGINE,...",
           "Buffer versions to try, like v1,v2@57,v2, or paths of plug-ins (default: the log's, "
           "else v2)");
@@ -150,6 +154,8 @@ Result<ExitCode> SweepSessions(const SweepArgs& args, const std::vector<std::str
       if (args.choices.splits.empty()) return ops;
       return std::make_unique<RetargetSource>(std::move(ops), args.choices.splits);
     };
+    input.ahead = LookAheadIn(context, {.paths = logs, .only = number, .quiet = true},
+                              StandardInput::kSpooled);
     std::set<std::string> warnings;
     input.warn = [&](const std::string& text) {
       if (warnings.insert(text).second)

@@ -109,6 +109,12 @@ Result<std::vector<NamedReads>> ParseReadsList(std::string_view text) {
   std::vector<NamedReads> reads;
   const auto add = [&](std::string_view part) -> Status {
     RS_ASSIGN_OR_RETURN(const ReadsChoice choice, ParseReads(part));
+    if (!choice.like.empty()) {
+      return UsageError(
+          "'{}' cannot be swept: store these reads in a log with 'ringscope import --reads-from', "
+          "and sweep that",
+          part);
+    }
     reads.push_back({std::string(part), choice});
     return {};
   };

@@ -31,9 +31,15 @@ std::string SettingText(const SweepSetting& setting, const SweepRow& row) {
     case ReadsMode::kEvery:
       reads = fmt::format("read {}", setting.reads.name);
       break;
+    case ReadsMode::kStreamed:
+      reads = "read as for a file";
+      if (setting.reads.name != Name(ReadsMode::kStreamed))
+        reads += fmt::format(" ({})", setting.reads.name);
+      break;
     default:
       break;
   }
+  if (setting.reads.assumed) reads += " (assumed)";
   return fmt::format("{}, {}, {}", Printable(row.engine), Name(row.policy), reads);
 }
 
@@ -57,7 +63,7 @@ std::string WhyNotText(const SweepReport& report, const TargetMiss& miss) {
 SweptSession Swept(const SweepReport& report, bool sequences) {
   const auto setting_of = [&](size_t index) -> SweptSetting {
     const SweepSetting& setting = report.plan.settings[index];
-    return {setting.engine, setting.policy, setting.reads.name};
+    return {setting.engine, setting.policy, setting.reads.name, setting.reads.assumed};
   };
   const SweepResult& result = report.result;
   SweptSession session{.input = report.path,

@@ -136,7 +136,8 @@ struct ReadPeriod {
 struct AdviceReads {
   bool periodic = false;
   uint64_t period_ns = 0;  // if periodic
-  ReadsChoice replay;      // how replays read them
+  ReadsChoice replay;      // how replays read them: what kAuto comes to
+  bool assumed = false;    // the log does not show how it was
 };
 
 /// What was found out by replays.

@@ -42,10 +42,11 @@ class Scan {
     } else if (const auto* source = std::get_if<DataSourceSetUp>(&op.body)) {
       if (sources_.size() < kMaxSetUpSources) sources_.emplace(source->target_buffer, source->name);
     } else if (const auto* read = std::get_if<ReadPass>(&op.body)) {
-      AddRead(*read);
+      if (!service_.AnswersNothing(*read)) AddRead();
     } else if (std::holds_alternative<RecorderGap>(op.body)) {
       ++facts_.recorder_gaps;
     }
+    if (!std::holds_alternative<Commit>(op.body)) service_.Take(op, op.time_ns);
   }
 
   AdviceFacts Finish(AdviceReads& reads) {
@@ -73,7 +74,7 @@ class Scan {
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   }
 
-  void AddRead(const ReadPass&) {
+  void AddRead() {
     if (last_read_ns_ && now_ns_ < *last_read_ns_ + kReadsApartNs) {
       last_read_ns_ = now_ns_;
       return;
@@ -90,12 +91,10 @@ class Scan {
       reads.period_ns = facts_.config.PeriodNs();
     else if (recorded)
       reads.period_ns = longest_pause_ns_;
-    // Reads into a file may be missing from the log: then the config alone has their period.
-    if (reads.periodic && !recorded) {
-      reads.replay = {ReadsMode::kEvery, reads.period_ns};
-    } else {
-      reads.replay.mode = last_read_ns_ ? ReadsMode::kRecorded : ReadsMode::kEnd;
-    }
+    reads.assumed = !last_read_ns_;
+    reads.replay.mode = last_read_ns_                   ? ReadsMode::kRecorded
+                        : facts_.config.write_into_file ? ReadsMode::kStreamed
+                                                        : ReadsMode::kEnd;
   }
 
   AdviceFacts facts_;
@@ -108,6 +107,7 @@ class Scan {
   uint64_t reads_ = 0;
   std::optional<uint64_t> last_read_ns_;
   uint64_t longest_pause_ns_ = 0;
+  ServiceReads service_{/*all=*/false, /*period_ns=*/0};
 };
 
 }  // namespace

@@ -67,7 +67,9 @@ class Solver {
 
   Result<std::vector<SweepRow>> Verify(const ReplayOptions& config,
                                        const std::vector<PlannedSplit>& splits) {
-    return ReplayConfiguration(Split(splits), config);
+    ReplayOptions options = config;
+    options.moves_sequences = !splits.empty();
+    return ReplayConfiguration(Split(splits), options);
   }
 
   Result<Ladder> SweepSizes(const std::vector<PlannedSplit>& splits) {
@@ -244,7 +246,7 @@ class Solver {
         findings_.period_ns = std::min(findings_.period_ns, *period.period_ns);
     }
     if (findings_.period_ns == findings_.reads.period_ns) return;
-    config.reads = {ReadsMode::kEvery, findings_.period_ns};
+    config.reads = {ReadsMode::kStreamed, findings_.period_ns, {}};
   }
 
   /// The longest of some periods up to `window` that loses nothing.
@@ -255,7 +257,7 @@ class Solver {
       const uint64_t every = window / 8 * eighths / step * step;
       if (every < kShortestPeriod) break;
       ReplayOptions& config = configs.emplace_back();
-      config.reads = {ReadsMode::kEvery, every};
+      config.reads = {ReadsMode::kStreamed, every, {}};
       config.session.buffers[buffer.id].policy = PolicyFor(buffer);
     }
     RS_ASSIGN_OR_RETURN(const SweepResult result, RunSweep(input_, configs));

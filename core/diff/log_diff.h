@@ -197,6 +197,7 @@ struct LogDiff {
   std::optional<uint64_t> last_time_ns;
   bool same_reads = true;  // both sides were read at the same moments: moments are compared
   std::vector<BufferDiff> buffers;
+  Both<ReadsUsed> reads;
   Both<ServiceStats> service;
   DiffCounts counts;
   std::optional<Divergence> first;          // in the results

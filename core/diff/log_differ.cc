@@ -391,6 +391,7 @@ class LogDiffer::Impl {
     result_.records = a_.replay().records();
     result_.first_time_ns = a_.replay().first_time_ns();
     result_.last_time_ns = a_.replay().last_time_ns();
+    result_.reads = {a_.replay().reads_used(), b_.replay().reads_used()};
     result_.service = {a_.session().stats(), b_.session().stats()};
     uint64_t differing = 0;
     for (const auto& [id, buffer_a] : a_.session().buffers()) {

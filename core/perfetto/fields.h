@@ -95,8 +95,20 @@ struct TraceConfig {
     kDataSources = 2,
     kWriteIntoFile = 8,
     kFileWritePeriodMs = 9,
+    kDeferredStart = 12,
+    kFlushTimeoutMs = 14,
+    kTriggerConfig = 17,
     kIncrementalStateConfig = 21,
+    kWriteFlushMode = 44,
   };
+};
+/// TraceConfig.TriggerConfig
+struct TriggerConfig {
+  enum : uint32_t { kTriggerMode = 1, kTriggers = 2 };
+};
+/// TraceConfig.TriggerConfig.Trigger
+struct Trigger {
+  enum : uint32_t { kName = 1 };
 };
 /// TraceConfig.BufferConfig
 struct BufferConfig {

@@ -13,6 +13,7 @@ constexpr uint64_t kShortestPeriodMs = 100;
 constexpr uint64_t kLongestPeriodMs = uint64_t{1} << 40;  // more cannot be counted in ns
 constexpr uint64_t kNsPerMs = 1'000'000;
 constexpr size_t kMaxSources = 1024;
+constexpr size_t kMaxTriggers = 1024;
 
 /// The last varint of a number in a message.
 std::optional<uint64_t> Varint(Bytes message, uint32_t number) {
@@ -40,12 +41,37 @@ ConfiguredSource ReadSource(Bytes message) {
   return source;
 }
 
+void ReadTriggers(Bytes message, TraceConfigFacts& facts) {
+  wire::FieldReader fields(message);
+  while (const auto field = fields.Next()) {
+    if (field->number == proto::TriggerConfig::kTriggerMode && field->type == wire::Type::kVarint)
+      facts.trigger_mode = static_cast<TriggerMode>(std::min<uint64_t>(field->value, UINT8_MAX));
+    if (field->number != proto::TriggerConfig::kTriggers || field->type != wire::Type::kBytes ||
+        facts.triggers.size() == kMaxTriggers)
+      continue;
+    std::string& name = facts.triggers.emplace_back();
+    wire::FieldReader trigger(field->bytes);
+    while (const auto entry = trigger.Next())
+      if (entry->number == proto::Trigger::kName && entry->type == wire::Type::kBytes)
+        name = std::string(wire::AsText(entry->bytes));
+  }
+}
+
 }  // namespace
 
-uint64_t TraceConfigFacts::PeriodNs() const {
-  const uint64_t ms =
-      file_write_period_ms.value_or(0) == 0 ? kDefaultPeriodMs : *file_write_period_ms;
+uint64_t FileWritePeriodNs(uint64_t file_write_period_ms) {
+  const uint64_t ms = file_write_period_ms == 0 ? kDefaultPeriodMs : file_write_period_ms;
   return std::clamp(ms, kShortestPeriodMs, kLongestPeriodMs) * kNsPerMs;
+}
+
+uint64_t TraceConfigFacts::PeriodNs() const {
+  return FileWritePeriodNs(file_write_period_ms.value_or(0));
+}
+
+bool TraceConfigFacts::FlushesBeforeWrite() const {
+  if (write_flush_mode == WriteFlushMode::kEnabled) return true;
+  if (write_flush_mode == WriteFlushMode::kDisabled) return false;
+  return PeriodNs() > kDefaultPeriodMs * kNsPerMs;
 }
 
 TraceConfigFacts ReadTraceConfigFacts(Bytes config) {
@@ -57,9 +83,17 @@ TraceConfigFacts ReadTraceConfigFacts(Bytes config) {
         facts.write_into_file = field->value != 0;
       if (field->number == proto::TraceConfig::kFileWritePeriodMs)
         facts.file_write_period_ms = field->value;
+      if (field->number == proto::TraceConfig::kWriteFlushMode)
+        facts.write_flush_mode =
+            static_cast<WriteFlushMode>(std::min<uint64_t>(field->value, UINT8_MAX));
+      if (field->number == proto::TraceConfig::kDeferredStart)
+        facts.deferred_start = field->value != 0;
+      if (field->number == proto::TraceConfig::kFlushTimeoutMs && field->value != 0)
+        facts.flush_timeout_ms = std::min(field->value, kLongestPeriodMs);
     } else if (field->type == wire::Type::kBytes) {
       if (field->number == proto::TraceConfig::kDataSources && facts.sources.size() < kMaxSources)
         facts.sources.push_back(ReadSource(field->bytes));
+      if (field->number == proto::TraceConfig::kTriggerConfig) ReadTriggers(field->bytes, facts);
       if (field->number == proto::TraceConfig::kIncrementalStateConfig)
         facts.clear_period_ms = Varint(field->bytes, proto::IncrementalStateConfig::kClearPeriodMs);
     }

@@ -18,16 +18,34 @@ struct ConfiguredSource {
   friend bool operator==(const ConfiguredSource&, const ConfiguredSource&) = default;
 };
 
+/// TraceConfig.WriteFlushMode: whether the service asks for a flush before it writes into the file.
+enum class WriteFlushMode : uint8_t { kUnspecified, kAuto, kDisabled, kEnabled };
+/// TraceConfig.TriggerConfig.TriggerMode
+enum class TriggerMode : uint8_t { kUnspecified, kStart, kStop, kCloneSnapshot = 4 };
+
 /// What a TraceConfig contains about reads and buffers.
 struct TraceConfigFacts {
   bool write_into_file = false;
   std::optional<uint64_t> file_write_period_ms;
+  WriteFlushMode write_flush_mode = WriteFlushMode::kUnspecified;
+  uint64_t flush_timeout_ms = 5000;
+  bool deferred_start = false;
+  TriggerMode trigger_mode = TriggerMode::kUnspecified;
+  std::vector<std::string> triggers;        // their names
   std::optional<uint64_t> clear_period_ms;  // of incremental state
   std::vector<ConfiguredSource> sources;
 
   /// With what period the service writes into the file. Source: the service's rules for periods.
   uint64_t PeriodNs() const;
+  /// Whether the session does not start with its config, but by StartTracing or by a trigger.
+  bool StartsLater() const { return deferred_start || trigger_mode == TriggerMode::kStart; }
+  /// Whether the service asks for a flush before it writes into the file, and reads when that is
+  /// completed. Source: the service's rules since Perfetto v54.
+  bool FlushesBeforeWrite() const;
 };
+
+/// The service's period for a file_write_period_ms: none is 5 s, and 100 ms the shortest.
+uint64_t FileWritePeriodNs(uint64_t file_write_period_ms);
 
 /// Reads the message as far as it is well-formed.
 TraceConfigFacts ReadTraceConfigFacts(Bytes config);

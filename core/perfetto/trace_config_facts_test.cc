@@ -38,6 +38,30 @@ TEST(TraceConfigFacts, PeriodsAreAsTheServiceTakesThem) {
   EXPECT_EQ(ReadTraceConfigFacts(wire::AsBytes(Streaming(UINT64_MAX))).PeriodNs() % kMs, 0u);
 }
 
+TEST(TraceConfigFacts, SayWhetherAFlushComesBeforeAWrite) {
+  const auto flushes = [](uint64_t period_ms, uint64_t mode) {
+    std::string config = Streaming(period_ms);
+    wire::AppendUint(config, 44, mode);
+    return ReadTraceConfigFacts(wire::AsBytes(config)).FlushesBeforeWrite();
+  };
+  for (const uint64_t automatic : {0, 1}) {
+    EXPECT_FALSE(flushes(5000, automatic));
+    EXPECT_TRUE(flushes(5001, automatic));
+  }
+  EXPECT_FALSE(flushes(60'000, 2));
+  EXPECT_TRUE(flushes(100, 3));
+}
+
+TEST(TraceConfigFacts, NameTheTriggers) {
+  std::string mode;
+  wire::AppendUint(mode, 1, 4);
+  const std::string config =
+      Message(17, mode + Message(2, Message(1, "crash")) + Message(2, Message(1, "slow")));
+  const TraceConfigFacts facts = ReadTraceConfigFacts(wire::AsBytes(config));
+  EXPECT_EQ(facts.trigger_mode, TriggerMode::kCloneSnapshot);
+  EXPECT_EQ(facts.triggers, (std::vector<std::string>{"crash", "slow"}));
+}
+
 TEST(TraceConfigFacts, NameTheDataSourcesOfEachBuffer) {
   std::string target;
   wire::AppendUint(target, 2, 1);

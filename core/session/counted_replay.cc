@@ -63,6 +63,7 @@ Result<ReplayOutcome> CountedReplay::Finish(bool histograms) {
   ReplayOutcome outcome;
   outcome.records = replay_.records();
   outcome.read_passes = replay_.read_passes();
+  outcome.reads = replay_.reads_used();
   outcome.recorder_gaps = recorder_gaps_;
   outcome.first_time_ns = replay_.first_time_ns();
   outcome.last_time_ns = replay_.last_time_ns();

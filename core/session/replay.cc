@@ -1,5 +1,7 @@
 #include "core/session/replay.h"
 
+#include <utility>
+
 namespace ringscope {
 namespace {
 
@@ -12,8 +14,17 @@ bool IsPlain(const OpBody& body) {
 
 }  // namespace
 
+bool ReplayOptions::ChangesBuffers() const {
+  const auto changes = [](const BufferChoice& choice) { return choice.size || choice.policy; };
+  bool any = moves_sequences || changes(session.all);
+  for (const auto& [id, choice] : session.buffers) any |= changes(choice);
+  return any;
+}
+
 Replay::Replay(ReplayOptions options, ReplayListeners listeners)
-    : options_(std::move(options)), session_(options_.session, std::move(listeners)) {
+    : options_(std::move(options)),
+      session_(options_.session, std::move(listeners)),
+      service_(options_.reads.mode == ReadsMode::kStreamed, options_.reads.every_ns) {
   // A pass of no bytes would never end.
   if (options_.pass_bytes == 0) options_.pass_bytes = 1;
 }
@@ -22,7 +33,12 @@ Status Replay::Advance(std::optional<uint64_t> time_ns) {
   if (time_ns) {
     if (options_.reads.mode == ReadsMode::kEvery && first_time_ns_)
       RS_RETURN_IF_ERROR(ReadIfDue(*time_ns));
-    if (!first_time_ns_) first_time_ns_ = time_ns;
+    if (*time_ns >= service_.due_ns() && service_.TakeDue(*time_ns)) [[unlikely]]
+      RS_RETURN_IF_ERROR(ReadForFile(Session::Reach::kOpen));
+    if (!first_time_ns_) {
+      first_time_ns_ = time_ns;
+      service_.Begin(*time_ns);
+    }
     last_time_ns_ = time_ns;
   }
   ++records_;
@@ -32,25 +48,51 @@ Status Replay::Advance(std::optional<uint64_t> time_ns) {
 Status Replay::Apply(const Op& op, std::optional<uint64_t> number) {
   RS_RETURN_IF_ERROR(Advance(op.time_ns));
   session_.BeginRecord(op, number.value_or(records_));
+  // Most records are commits, which decide nothing about reads.
+  if (std::holds_alternative<Commit>(op.body)) return session_.Apply(op);
   is_plain_ &= IsPlain(op.body);
-  const bool as_recorded =
-      options_.reads.mode == ReadsMode::kRecorded || options_.reads.mode == ReadsMode::kAuto;
-  if (const auto* read = std::get_if<ReadPass>(&op.body)) {
-    has_recorded_reads_ = true;
-    return as_recorded ? ReadAsRecorded(*read) : Status{};
-  }
+  const ServiceReads::Due due = service_.Take(op, last_time_ns_);
+  if (due == ServiceReads::Due::kBefore) RS_RETURN_IF_ERROR(ReadForFile(Session::Reach::kOpen));
+  if (std::holds_alternative<BufferFreed>(op.body)) RS_RETURN_IF_ERROR(FinishLastRead());
+  if (const auto* read = std::get_if<ReadPass>(&op.body)) return ApplyRead(*read);
   if (const auto* clone = std::get_if<CloneRead>(&op.body))
     return session_.ReadClone(clone->buffer);
-  return session_.Apply(op);
+  RS_RETURN_IF_ERROR(session_.Apply(op));
+  return due == ServiceReads::Due::kAfter ? ReadForFile(Session::Reach::kOpen) : Status{};
+}
+
+Status Replay::ApplyRead(const ReadPass& read) {
+  if (service_.AnswersNothing(read)) {
+    ++empty_reads_;
+    return {};
+  }
+  has_recorded_reads_ = true;
+  if (options_.reads.mode == ReadsMode::kAuto && streamed_ == true) {
+    ++left_out_;
+    return {};
+  }
+  return IsAsRecorded() ? ReadAsRecorded(read) : Status{};
 }
 
 Status Replay::ReadAsRecorded(const ReadPass& read) {
+  limited_.reset();
+  // For a file the service reads until nothing is left.
+  if (read.reason == ReadReason::kFile && !read.buffer && !read.max_packets) {
+    return ReadUntilEmpty(
+        options_.pass_bytes.value_or(read.max_bytes.value_or(ServiceReads::kFilePassBytes)),
+        Session::Reach::kOpen, read.session);
+  }
   const bool has_limit = read.max_bytes || read.max_packets;
-  if (options_.pass_bytes && !has_limit)
-    return read.buffer ? ReadBufferUntilEmpty(*read.buffer) : ReadUntilEmpty(Session::Reach::kOpen);
+  if (options_.pass_bytes && !has_limit) {
+    return read.buffer ? ReadBufferUntilEmpty(*read.buffer)
+                       : ReadUntilEmpty(options_.pass_bytes, Session::Reach::kOpen, read.session);
+  }
   ++read_passes_;
   if (read.buffer) return session_.ReadBuffer(*read.buffer, read.max_packets, read.max_bytes);
-  RS_RETURN_IF_ERROR(session_.ReadAllBuffers(read.max_bytes, Session::Reach::kOpen, read.session));
+  RS_ASSIGN_OR_RETURN(const bool at_limit,
+                      session_.ReadAllBuffers(read.max_bytes, Session::Reach::kOpen, read.session));
+  last_pass_reached_limit_ = at_limit;
+  if (at_limit) limited_ = read;
   return {};
 }
 
@@ -64,10 +106,11 @@ Status Replay::ReadBufferUntilEmpty(BufferId buffer) {
   return {};
 }
 
-Status Replay::ReadUntilEmpty(Session::Reach reach) {
+Status Replay::ReadUntilEmpty(std::optional<uint64_t> pass_bytes, Session::Reach reach,
+                              std::optional<uint64_t> session) {
   for (bool more = true; more;) {
     ++read_passes_;
-    RS_ASSIGN_OR_RETURN(more, session_.ReadAllBuffers(options_.pass_bytes, reach));
+    RS_ASSIGN_OR_RETURN(more, session_.ReadAllBuffers(pass_bytes, reach, session));
   }
   return {};
 }
@@ -79,23 +122,90 @@ Status Replay::ReadIfDue(uint64_t now_ns) {
   const uint64_t due = (now_ns - *first_time_ns_) / options_.reads.every_ns;
   if (due <= periods_read_) return {};
   periods_read_ = due;
-  return ReadUntilEmpty(Session::Reach::kFreed);
+  return ReadUntilEmpty(options_.pass_bytes, Session::Reach::kFreed);
+}
+
+/// Whether the session is read as the service reads it for a file.
+Result<bool> Replay::IsStreamed() {
+  if (streamed_) return *streamed_;
+  bool streamed = options_.reads.mode == ReadsMode::kStreamed;
+  if (options_.reads.mode == ReadsMode::kAuto && !has_recorded_reads_ && service_.streams()) {
+    streamed = true;
+    if (options_.ahead.has_reads) {
+      RS_ASSIGN_OR_RETURN(const bool has_reads, options_.ahead.has_reads());
+      streamed = !has_reads;
+    }
+  }
+  streamed_ = streamed;
+  return streamed;
+}
+
+Status Replay::ReadForFile(Session::Reach reach) {
+  RS_ASSIGN_OR_RETURN(const bool streamed, IsStreamed());
+  if (!streamed) return {};
+  return ReadUntilEmpty(options_.pass_bytes.value_or(ServiceReads::kFilePassBytes), reach,
+                        service_.session());
+}
+
+/// A reader whose last read left nothing goes on until a buffer that holds more is empty, too.
+Status Replay::FinishLastRead() {
+  if (!limited_ || !IsAsRecorded() || !options_.ChangesBuffers()) return {};
+  if (is_plain_ && options_.plain_streams_as_recorded) return {};
+  if (options_.ahead.last_read_emptied) {
+    RS_ASSIGN_OR_RETURN(const bool emptied, options_.ahead.last_read_emptied());
+    if (!emptied) return {};
+  }
+  const ReadPass read = *std::exchange(limited_, std::nullopt);
+  for (bool more = true; more;) {
+    ++read_passes_;
+    ++added_passes_;
+    RS_ASSIGN_OR_RETURN(
+        more, session_.ReadAllBuffers(read.max_bytes, Session::Reach::kOpen, read.session));
+  }
+  return {};
 }
 
 Status Replay::Finish() {
-  bool read = options_.reads.mode == ReadsMode::kEnd || options_.reads.mode == ReadsMode::kEvery;
-  if (options_.reads.mode == ReadsMode::kAuto)
-    read = !has_recorded_reads_ && !(is_plain_ && options_.plain_streams_as_recorded);
+  RS_ASSIGN_OR_RETURN(const bool streamed, IsStreamed());
   if (session_.clone() != nullptr) {
     // Nobody reads a clone but its holder.
     session_.BeginCloneReads();
     if (options_.reads.mode != ReadsMode::kNone)
-      RS_RETURN_IF_ERROR(ReadUntilEmpty(Session::Reach::kClone));
+      RS_RETURN_IF_ERROR(ReadUntilEmpty(options_.pass_bytes, Session::Reach::kClone));
     return session_.EndLog();
   }
+  RS_RETURN_IF_ERROR(FinishLastRead());
+  bool read = options_.reads.mode == ReadsMode::kEnd || options_.reads.mode == ReadsMode::kEvery;
+  // A session that ended before the log does was read then, for the last time.
+  if (streamed && (service_.is_open() || !service_.streams()))
+    RS_RETURN_IF_ERROR(ReadForFile(Session::Reach::kFreed));
+  if (options_.reads.mode == ReadsMode::kAuto && !streamed)
+    read = !has_recorded_reads_ && !(is_plain_ && options_.plain_streams_as_recorded);
   // Nothing was written to a buffer after it was freed: reading it now or then is the same.
-  if (read) RS_RETURN_IF_ERROR(ReadUntilEmpty(Session::Reach::kFreed));
+  if (read) RS_RETURN_IF_ERROR(ReadUntilEmpty(options_.pass_bytes, Session::Reach::kFreed));
   return session_.EndLog();
+}
+
+ReadsUsed Replay::reads_used() const {
+  ReadsUsed used;
+  used.mode = options_.reads.mode;
+  used.period_ns = options_.reads.every_ns;
+  used.added_passes = added_passes_;
+  used.empty_reads = empty_reads_;
+  used.left_out = left_out_;
+  if (used.mode == ReadsMode::kAuto) {
+    // A clone is read by its holder; the session's own reads before it may be assumed.
+    used.assumed = streamed_ == true ||
+                   (session_.clone() == nullptr && !has_recorded_reads_ && read_passes_ > 0);
+    used.mode = !used.assumed       ? ReadsMode::kRecorded
+                : streamed_ == true ? ReadsMode::kStreamed
+                                    : ReadsMode::kEnd;
+  }
+  if (used.mode == ReadsMode::kStreamed) {
+    used.period_ns = service_.period_ns();
+    used.alignment_assumed = !service_.knows_alignment();
+  }
+  return used;
 }
 
 }  // namespace ringscope

@@ -2,27 +2,33 @@
 #define RINGSCOPE_CORE_SESSION_REPLAY_H_
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <string>
 
 #include "core/log/op.h"
+#include "core/session/reads_used.h"
+#include "core/session/service_reads.h"
 #include "core/session/session.h"
 
 namespace ringscope {
 
-/// When a replay reads the buffers.
-enum class ReadsMode : uint8_t {
-  kAuto,      // as recorded; if the session has no read pass: at the end
-  kRecorded,  // as recorded, even if that is never
-  kEnd,       // once, after the last record; the log's own passes are left out
-  kNone,      // never
-  kEvery,     // at multiples of a period of log time from the first record, and at the end
-};
-
 struct ReadsChoice {
   ReadsMode mode = ReadsMode::kAuto;
-  uint64_t every_ns = 0;  // for kEvery
+  uint64_t every_ns = 0;  // for kEvery; for kStreamed in place of the config's period (0: that)
+  std::string like = {};  // a trace whose reads are to be found first, see FindReads; empty: none
 
   friend bool operator==(const ReadsChoice&, const ReadsChoice&) = default;
+};
+
+/// What only a look at the whole session shows. Each is asked at most once by a replay, and only
+/// where it matters.
+struct LookAhead {
+  /// Whether the log has reads of its own, as HasReads. Absent: those so far decide.
+  std::function<Result<bool>()> has_reads = {};
+  /// Whether the last read of the recorded session left nothing that it could have read, as
+  /// LastReadEmptied. Absent: taken for granted.
+  std::function<Result<bool>()> last_read_emptied = {};
 };
 
 struct ReplayOptions {
@@ -32,6 +38,11 @@ struct ReplayOptions {
   /// In kAuto, a session of plain operations (no record that only a real session has) is replayed
   /// just as written, without a read at the end.
   bool plain_streams_as_recorded = false;
+  LookAhead ahead = {};
+  bool moves_sequences = false;  // the records are as if some sequences had had other buffers
+
+  /// Whether the buffers hold other data than the recorded ones did.
+  bool ChangesBuffers() const;
 };
 
 /// Replays the records of one session. Feed it all of them (but the header that starts the next
@@ -54,14 +65,33 @@ class Replay {
   const Session& session() const { return session_; }
   uint64_t records() const { return records_; }
   uint64_t read_passes() const { return read_passes_; }
+  /// After Finish.
+  ReadsUsed reads_used() const;
+  /// Whether reads for a file are made, or may be.
+  bool reads_for_file() const {
+    return service_.streams() && IsAsServiceReads() && streamed_.value_or(true);
+  }
+  /// Whether the last recorded pass over all buffers reached its limit.
+  bool last_pass_reached_limit() const { return last_pass_reached_limit_; }
   std::optional<uint64_t> first_time_ns() const { return first_time_ns_; }
   std::optional<uint64_t> last_time_ns() const { return last_time_ns_; }
 
  private:
+  bool IsAsRecorded() const {
+    return options_.reads.mode == ReadsMode::kRecorded || options_.reads.mode == ReadsMode::kAuto;
+  }
+  bool IsAsServiceReads() const {
+    return options_.reads.mode == ReadsMode::kStreamed || options_.reads.mode == ReadsMode::kAuto;
+  }
+  Status ApplyRead(const ReadPass& read);
   Status ReadAsRecorded(const ReadPass& read);
   Status ReadBufferUntilEmpty(BufferId buffer);
-  Status ReadUntilEmpty(Session::Reach reach);
+  Status ReadUntilEmpty(std::optional<uint64_t> pass_bytes, Session::Reach reach,
+                        std::optional<uint64_t> session = {});
   Status ReadIfDue(uint64_t now_ns);
+  Status ReadForFile(Session::Reach reach);
+  Result<bool> IsStreamed();
+  Status FinishLastRead();
 
   ReplayOptions options_;
   Session session_;
@@ -69,6 +99,14 @@ class Replay {
   uint64_t read_passes_ = 0;
   bool has_recorded_reads_ = false;
   bool is_plain_ = true;
+  ServiceReads service_;
+  std::optional<bool> streamed_;     // once it matters: whether reads are made as for a file
+  std::optional<ReadPass> limited_;  // the last pass over all buffers, if at its limit: the read
+                                     // may have to go on
+  bool last_pass_reached_limit_ = false;
+  uint64_t added_passes_ = 0;
+  uint64_t empty_reads_ = 0;
+  uint64_t left_out_ = 0;
   std::optional<uint64_t> first_time_ns_;
   std::optional<uint64_t> last_time_ns_;
   uint64_t periods_read_ = 0;  // for kEvery

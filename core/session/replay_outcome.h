@@ -11,6 +11,7 @@
 #include "core/perfetto/stats.h"
 #include "core/session/ftrace_counters.h"
 #include "core/session/loss_analysis.h"
+#include "core/session/reads_used.h"
 #include "core/session/session.h"
 
 namespace ringscope {
@@ -48,6 +49,7 @@ struct ReplayOutcome {
   uint64_t session = 0;  // number in the input, from 1
   uint64_t records = 0;
   uint64_t read_passes = 0;
+  ReadsUsed reads;
   uint64_t recorder_gaps = 0;
   std::optional<uint64_t> first_time_ns;
   std::optional<uint64_t> last_time_ns;

@@ -223,6 +223,7 @@ Result<std::vector<SweepRow>> ReplayConfiguration(const SweepInput& input,
   ReplayOptions options = config;
   options.session.find_engine = input.find_engine;
   options.session.clone = input.clone;
+  options.ahead = input.ahead;
   CountedReplay replay(std::move(options), {&gatherer, &ledger});
   while (true) {
     RS_ASSIGN_OR_RETURN(const std::optional<Op> op, ops->Next());

@@ -23,6 +23,7 @@ struct SizeList {
 struct NamedReads {
   std::string name;
   ReadsChoice choice;
+  bool assumed = false;  // nobody chose it, and the log does not show when it was read
 };
 
 /// What a user chooses about a sweep. Lists that are empty: as the log has it.

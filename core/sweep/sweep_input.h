@@ -33,6 +33,7 @@ struct SweepInput {
   EngineLookup find_engine;
   /// @param lanes not owned
   std::function<std::unique_ptr<LaneRunner>(const std::vector<SweepLane*>& lanes)> run_lanes;
+  LookAhead ahead = {};
   /// Gets what the user should know, as a sentence of which the log's name is the beginning.
   std::function<void(const std::string&)> warn;
 };

@@ -82,8 +82,11 @@ Status SweepLane::ApplyOp(const Op& op) {
     return replay_.Advance(op.time_ns);
   }
   if (const auto* read = std::get_if<ReadPass>(&op.body))
-    counts_trace_bytes_ |= !read->buffer && read->max_bytes.has_value();
-  return replay_.Apply(op);
+    counts_trace_bytes_ |=
+        !read->buffer && (read->max_bytes.has_value() || read->reason == ReadReason::kFile);
+  Status status = replay_.Apply(op);
+  counts_trace_bytes_ |= replay_.reads_for_file();
+  return status;
 }
 
 void SweepLane::Apply(const SweepBatch& batch) {

@@ -66,6 +66,7 @@ ReplayOptions ConfigOf(const SweepSetting& setting, const SweepChoices& choices)
   config.session.all.policy = setting.policy;
   config.reads = setting.reads.choice;
   config.pass_bytes = choices.pass_bytes;
+  config.moves_sequences = !choices.splits.empty();
   return config;
 }
 
@@ -80,8 +81,12 @@ Result<std::optional<Op>> FactsSource::Next() {
     facts_.producers[connected->producer] = connected->name;
   else if (const auto* commit = std::get_if<Commit>(&op->body))
     facts_.commit_bytes += commit->request.size();
-  else if (std::holds_alternative<ReadPass>(op->body))
-    facts_.has_reads = true;
+  else if (const auto* read = std::get_if<ReadPass>(&op->body))
+    facts_.has_reads |= !service_.AnswersNothing(*read);
+  if (!std::holds_alternative<Commit>(op->body)) {
+    service_.Take(*op, op->time_ns);
+    facts_.streams |= service_.streams();
+  }
   return op;
 }
 
@@ -104,10 +109,21 @@ bool PlansBlindly(const SweepChoices& choices) {
   return has_size_for_all && choices.splits.empty();
 }
 
+namespace {
+
+/// What `replay` does by itself, by its name.
+NamedReads DefaultReads(const SessionFacts& facts) {
+  const ReadsMode mode = facts.has_reads ? ReadsMode::kRecorded
+                         : facts.streams ? ReadsMode::kStreamed
+                                         : ReadsMode::kEnd;
+  return {Name(mode), {mode, 0, {}}, /*assumed=*/!facts.has_reads};
+}
+
+}  // namespace
+
 void NameReads(const SessionFacts& facts, SweepPlan& plan) {
   for (SweepSetting& setting : plan.settings)
-    if (setting.reads.choice.mode == ReadsMode::kAuto)
-      setting.reads.name = facts.has_reads ? "recorded" : "end";
+    if (setting.reads.choice.mode == ReadsMode::kAuto) setting.reads = DefaultReads(facts);
 }
 
 std::vector<SweepSetting> MakeSettings(const SweepChoices& choices, const SessionFacts& facts) {
@@ -117,13 +133,10 @@ std::vector<SweepSetting> MakeSettings(const SweepChoices& choices, const Sessio
   if (engines.empty()) engines.emplace_back();
   if (policies.empty()) policies.emplace_back();
   if (reads.empty()) {
-    // What `replay` does by itself, by its name.
     if (PlansBlindly(choices))
-      reads.push_back({"auto", {ReadsMode::kAuto, 0}});  // see NameReads
-    else if (facts.has_reads)
-      reads.push_back({"recorded", {ReadsMode::kRecorded, 0}});
+      reads.push_back({"auto", {ReadsMode::kAuto, 0, {}}});  // see NameReads
     else
-      reads.push_back({"end", {ReadsMode::kEnd, 0}});
+      reads.push_back(DefaultReads(facts));
   }
   std::vector<SweepSetting> settings;
   for (const auto& engine : engines)

@@ -21,7 +21,8 @@ struct BufferFacts {
 struct SessionFacts {
   std::map<BufferId, BufferFacts> buffers;
   std::map<ProducerId, std::string> producers;  // their names
-  bool has_reads = false;
+  bool has_reads = false;                       // that touch the buffers, see ServiceReads
+  bool streams = false;                         // into a file
   uint64_t commit_bytes = 0;  // of all requests: no buffer can be filled with more
   std::vector<RetargetRule> unused_splits;
 };
@@ -42,6 +43,7 @@ class FactsSource : public OpSource {
  private:
   OpSource& source_;
   SessionFacts& facts_;
+  ServiceReads service_{/*all=*/false, /*period_ns=*/0};
 };
 
 /// All but the sizes of a configuration.
@@ -69,7 +71,7 @@ struct SweepPlan {
 /// kUsage if there are too many.
 Result<SweepPlan> MakePlan(const SweepChoices& choices, const SessionFacts& facts);
 
-/// Gives the settings of a plan that was made blindly the names that they have with these facts.
+/// Gives the settings of a plan that was made blindly the reads that they have with these facts.
 void NameReads(const SessionFacts& facts, SweepPlan& plan);
 
 /// The settings alone.

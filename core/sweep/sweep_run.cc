@@ -39,6 +39,7 @@ Result<SweepResult> RunSweep(const SweepInput& input, const std::vector<ReplayOp
   std::vector<SweepLane*> to_run;
   for (ReplayOptions config : configs) {
     config.session.clone = input.clone;
+    config.ahead = input.ahead;
     to_run.push_back(
         lanes.emplace_back(std::make_unique<SweepLane>(config, input.find_engine)).get());
   }

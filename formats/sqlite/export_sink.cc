@@ -162,6 +162,7 @@ Status ExportSink::Finish(const ReplayOutcome& outcome) {
                         .header = Printable(header_),
                         .records = outcome.records,
                         .read_passes = outcome.read_passes,
+                        .reads = outcome.reads,
                         .recorder_gaps = outcome.recorder_gaps,
                         .first_ns = outcome.first_time_ns,
                         .last_ns = outcome.last_time_ns});

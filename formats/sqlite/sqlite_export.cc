@@ -63,7 +63,7 @@ std::optional<uint64_t> TimeOf(const std::optional<LogMoment>& moment) {
 /// A prepared statement for each table.
 struct SqliteExport::Inserts {
   explicit Inserts(SqliteFile& file)
-      : sessions(file, "sessions", 13),
+      : sessions(file, "sessions", 15),
         buffers(file, "buffers", 7),
         producers(file, "producers", 12),
         sequences(file, "sequences", 11),
@@ -135,7 +135,8 @@ void SqliteExport::AddSession(const SessionRow& row) {
   inserts_->sessions.Row(session_, row.log, TextOrNull(header.uuid), TextOrNull(header.tool),
                          Name(header.source), TextOrNull(header.host), TextOrNull(header.clock),
                          TextOrNull(header.description), row.records, row.read_passes,
-                         row.recorder_gaps, row.first_ns, row.last_ns);
+                         Name(row.reads.mode), row.reads.assumed, row.recorder_gaps, row.first_ns,
+                         row.last_ns);
 }
 
 void SqliteExport::AddBuffer(const BufferRow& row) {

@@ -11,6 +11,7 @@
 #include "core/ledger/ledger.h"
 #include "core/log/session_story.h"
 #include "core/session/buffer_event.h"
+#include "core/session/reads_used.h"
 #include "formats/sqlite/sqlite_file.h"
 
 namespace ringscope {
@@ -23,6 +24,7 @@ struct SessionRow {
   LogHeader header;
   uint64_t records = 0;
   uint64_t read_passes = 0;
+  ReadsUsed reads;
   uint64_t recorder_gaps = 0;
   std::optional<uint64_t> first_ns;
   std::optional<uint64_t> last_ns;

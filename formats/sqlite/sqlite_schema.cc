@@ -16,6 +16,8 @@ CREATE TABLE sessions (
   description TEXT,
   records INTEGER NOT NULL,
   read_passes INTEGER NOT NULL,
+  reads TEXT NOT NULL,        -- when the replay read: recorded, end, none, every, streamed
+  reads_assumed INTEGER NOT NULL,  -- 1: nobody chose that, and the log does not show it
   recorder_gaps INTEGER NOT NULL,  -- places where the recording itself is not complete
   first_ns INTEGER,
   last_ns INTEGER

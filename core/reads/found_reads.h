@@ -1,0 +1,80 @@
+#ifndef RINGSCOPE_CORE_READS_FOUND_READS_H_
+#define RINGSCOPE_CORE_READS_FOUND_READS_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/log/op.h"
+#include "core/session/service_reads.h"
+
+namespace ringscope {
+
+// Records of a session are counted from 1 here, in the order of its log: "after 0" is before the
+// first one.
+
+/// A read of all buffers that the service made for its file.
+struct FoundRead {
+  uint64_t after = 0;     // records; where the read is made
+  uint64_t earliest = 0;  // or anywhere from here to `latest`, with the same packets
+  uint64_t latest = 0;
+  std::optional<uint64_t> time_ns;  // of the read, in the log's time
+  uint64_t packets = 0;             // that it returned
+};
+
+/// A packet of the file that no choice of reads explains.
+struct UnexplainedPacket {
+  uint64_t packet = 0;       // number in the file, from 0, without the service's own packets
+  uint32_t sequence_id = 0;  // in the file
+  uint64_t read = 0;         // index, of the read that should have returned it
+  enum class Why : uint8_t {
+    kNotInLog,     // the log has no such packet
+    kNotReturned,  // another packet comes in its place
+    kLossBits,     // the packet is right, its previous_packet_dropped is not
+    kTooMany,      // the file is at its end, and the replay returns more
+  } why = Why::kNotInLog;
+};
+template <>
+inline constexpr std::array kEnumNames<UnexplainedPacket::Why> = {"not_in_log", "not_returned",
+                                                                  "loss_bits", "too_many"};
+
+/// The reads that make the replay of a log equal to the file that the service wrote.
+struct FoundReads {
+  std::vector<FoundRead> reads;  // in order
+  uint64_t packets = 0;          // in the file, without the service's own
+  uint64_t explained = 0;        // of these, from the first one on
+  std::optional<UnexplainedPacket> unexplained;
+  bool from_events = false;  // the file has the service's events at the end of each read; else the
+                             // reads were searched near the multiples of the period
+  bool has_stats = false;    // the file ends with statistics of the buffers
+  std::vector<std::string> different_stats;  // names, where the replay's are others
+  uint32_t replays = 0;                      // that were needed
+};
+
+/// The records of a session with other reads in place of its own. Reads of a consumer that the
+/// service answers with nothing stay, as they change nothing.
+class InsertedReads : public OpSource {
+ public:
+  /// @param source outlives this; it is at the session's first record
+  InsertedReads(OpSource& source, std::vector<FoundRead> reads)
+      : source_(source), reads_(std::move(reads)) {}
+  /// The same of a source that this owns.
+  InsertedReads(std::unique_ptr<OpSource> source, std::vector<FoundRead> reads)
+      : owned_(std::move(source)), source_(*owned_), reads_(std::move(reads)) {}
+
+  Result<std::optional<Op>> Next() override;
+
+ private:
+  const std::unique_ptr<OpSource> owned_;
+  OpSource& source_;
+  const std::vector<FoundRead> reads_;
+  size_t next_ = 0;  // of reads_
+  uint64_t records_ = 0;
+  ServiceReads service_{/*all=*/false, /*period_ns=*/0};
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_READS_FOUND_READS_H_

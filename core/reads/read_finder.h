@@ -1,0 +1,23 @@
+#ifndef RINGSCOPE_CORE_READS_READ_FINDER_H_
+#define RINGSCOPE_CORE_READS_READ_FINDER_H_
+
+#include "core/reads/found_reads.h"
+#include "core/reads/ready_times.h"
+#include "core/reads/written_file.h"
+
+namespace ringscope {
+
+/// Finds the reads with which the replay of a log, as it was recorded, returns the packets of the
+/// file that the service wrote: the same ones in the same order, with the same loss bits.
+///
+/// One replay finds after which record each packet could be read. From this follows where the
+/// border between two reads can have been; the service's events in the file show which borders were
+/// reads. A second replay compares what these reads return. Where that differs, a third one tries
+/// every place where the read can have been, from the first read that differs on.
+/// @param find_engine as Session::Options has it
+Result<FoundReads> FindReads(const OpenOps& open, const EngineLookup& find_engine,
+                             const WrittenFile& file);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_READS_READ_FINDER_H_

@@ -1,0 +1,100 @@
+#ifndef RINGSCOPE_CORE_SESSION_SERVICE_READS_H_
+#define RINGSCOPE_CORE_SESSION_SERVICE_READS_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "core/log/op.h"
+#include "core/perfetto/clocks.h"
+#include "core/perfetto/trace_config_facts.h"
+
+namespace ringscope {
+
+/// What the tracing service's rules say about the reads of a log's sessions: when it reads a
+/// session that it writes into a file, and which reads of a consumer it answers with nothing.
+/// Neither shows on a socket. One session at a time is streamed; while it is, another one's config
+/// is left alone. Source: Perfetto's tracing service, as observed.
+class ServiceReads {
+ public:
+  /// Bytes after which a pass of a read for a file ends, and the next one begins.
+  static constexpr uint64_t kFilePassBytes = uint64_t{1} << 20;
+
+  /// @param all whether sessions are read as for a file even if their configs do not ask for that,
+  /// and those that have no config too @param period_ns in place of the configs'; 0: theirs
+  ServiceReads(bool all, uint64_t period_ns) : all_(all), chosen_ns_(period_ns) {}
+
+  /// The log's first time, ns: without a config the session begins there.
+  void Begin(uint64_t time_ns);
+
+  /// No read is due before a record of an earlier time than this, ns.
+  uint64_t due_ns() const { return due_ns_; }
+  /// Whether a read is due before a record of this time. It counts as made: periods that nothing
+  /// was committed in are read once, as the first read took all there was.
+  bool TakeDue(uint64_t time_ns);
+
+  /// When a read is due because of a record.
+  enum class Due : uint8_t { kNot, kBefore, kAfter };
+  /// Takes in a record of another kind than a commit, before it is applied.
+  /// @param time_ns the log's time there; absent: no record had one yet
+  Due Take(const Op& op, std::optional<uint64_t> time_ns);
+
+  /// Whether the service answers a read with nothing and touches no buffer: a consumer's, of a
+  /// session that is written into a file, that is only to be cloned, or that waits for a trigger.
+  bool AnswersNothing(const ReadPass& read) const;
+
+  /// Whether a session was or is streamed.
+  bool streams() const { return stream_.has_value(); }
+  /// Whether it has not ended, so that its last read is still to come.
+  bool is_open() const { return stream_ && stream_->open; }
+  /// Which one that is; absent: the log has only one.
+  std::optional<uint64_t> session() const { return stream_ ? stream_->session : std::nullopt; }
+  /// Of the reads, ns; 0: no session is streamed.
+  uint64_t period_ns() const { return stream_ ? stream_->period_ns : 0; }
+  /// Whether the log relates its times to CLOCK_MONOTONIC, on which the periods are aligned. If
+  /// not, the two clocks are taken for one.
+  bool knows_alignment() const { return boot_ahead_ns_.has_value(); }
+
+ private:
+  struct SessionFacts {
+    TraceConfigFacts config;
+    bool triggered = false;
+  };
+  struct Stream {
+    std::optional<uint64_t> session;
+    uint64_t period_ns = 0;
+    bool flushes = false;  // before each read
+    uint64_t flush_timeout_ns = 0;
+    uint64_t start_ns = 0;
+    bool open = true;
+    bool started = true;
+    bool any_read = false;
+    bool waits = false;             // for a flush: `due_ns_` is when the wait ends
+    std::optional<uint64_t> flush;  // that it waits for
+    std::set<ProducerId> asked;     // that have not acknowledged it
+  };
+
+  void StartStream(std::optional<uint64_t> session, const TraceConfigFacts& config,
+                   std::optional<uint64_t> time_ns);
+  void Arm(uint64_t now_ns);
+  void StartNow(uint64_t now_ns);
+  Due EndStream();
+  Due TakeFlush(const FlushRequested& flush, uint64_t now_ns);
+  Due TakeFlushEnd(uint64_t flush, std::optional<ProducerId> producer, uint64_t now_ns);
+  bool IsStreamed(std::optional<uint64_t> session) const;
+  const SessionFacts* FactsOf(const ReadPass& read) const;
+
+  const bool all_;
+  const uint64_t chosen_ns_;
+  uint64_t due_ns_ = UINT64_MAX;
+  std::optional<Stream> stream_;
+  Clocks clocks_;
+  std::optional<uint64_t> boot_ahead_ns_;      // CLOCK_BOOTTIME - CLOCK_MONOTONIC, modulo 2^64
+  std::map<uint64_t, SessionFacts> sessions_;  // by number; 0: the log has only one
+  std::map<BufferId, std::optional<uint64_t>> buffers_;
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_SESSION_SERVICE_READS_H_
