@@ -243,7 +243,7 @@ TEST_F(RecordProcess, Config_IsJoinedWithTheServicesIds) {
   ASSERT_TRUE(StartAndCommit(1));
   EXPECT_EQ(End(), "");
   EXPECT_THAT(ReadContent(log_).buffers,
-              ElementsAre(BufferSetUp{BufferId{1}, 1, 96 << 10, FillPolicy::kDiscard, "v2"}));
+              ElementsAre(BufferSetUp{BufferId{1}, 1, 96 << 10, FillPolicy::kDiscard, "v2", 1}));
   EXPECT_THAT(Messages(), IsEmpty());
 }
 
