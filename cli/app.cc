@@ -71,12 +71,6 @@ std::optional<Error> Conflict(const CLI::App& app, const std::string& see_help) 
           fmt::format("{} and {} cannot be used together", option->get_name(), other->get_name()),
           "leave out one of them; " + see_help);
     }
-    for (const CLI::Option* other : option->get_needs()) {
-      if (other->count() > 0) continue;
-      return UsageError(
-          fmt::format("{0} is only for {1}", option->get_name(), other->get_name()),
-          fmt::format("add {}, or leave out {}", other->get_name(), option->get_name()));
-    }
   }
   return std::nullopt;
 }

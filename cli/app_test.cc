@@ -108,7 +108,7 @@ INSTANTIATE_TEST_SUITE_P(
                   "--around and --full cannot be used together"},
         UsageCase{"one_that_needs_another",
                   {"graph", "--at", "5", "x"},
-                  "--at is only for --layout (add --layout, or leave out --at)"},
+                  "--at needs --layout or --order (add one of them)"},
         UsageCase{"repair_to_stdout", {"repair", "x", "-o", "-"}, "standard output"}),
     [](const auto& test) { return std::string(test.param.name); });
 

@@ -70,7 +70,7 @@ void SetUp(CLI::App& app, GraphArgs& args) {
           "Show instead in which order a read pass takes what is in each buffer");
   AddParsed(app, "--at", args.at, ParseLayoutMoment, "RECORD|TIME",
             "Show the layout or the order after this record, or at this time after the start, "
-            "like 1.5s (default: at the end)");
+            "like 1.5s (default: at the end); needs --layout or --order");
   InGroup(app, kOutputGroup);
   AddText(app, "-o,--output", args.output, kFileType, "Write to this file; - for standard output");
   AddFormat(app, args.format, {"text", "dot", "svg", "json"});

@@ -96,6 +96,7 @@ std::string Type(std::string_view type) {
     if (next != font) out += fmt::format("\\f{}", next);
     font = next;
     out += c == '-' ? "\\-" : std::string(1, c);
+    if (c == '|') out += "\\:";  // a line may end here
   }
   return font == 'R' ? out : out + "\\fR";
 }

@@ -25,8 +25,7 @@ OptionInfo InfoOf(const CLI::Option& option) {
   if (!option.get_snames().empty()) info.short_name = "-" + option.get_snames().front();
   if (!option.get_lnames().empty()) info.long_name = "--" + option.get_lnames().front();
   if (option.get_items_expected_max() > 0) info.type = option.get_type_name();
-  info.description = option.get_description() + Others("needs", option.get_needs()) +
-                     Others("not with", option.get_excludes());
+  info.description = option.get_description() + Others("not with", option.get_excludes());
   info.group = option.get_group();
   info.required = option.get_required();
   info.repeated = option.get_items_expected_max() > 1;

@@ -49,8 +49,8 @@ TEST(Dump, Text_SaysEverythingInLines) {
       "      2     0.000000500  writer       producer 1, writer 3, buffer 1\n"
       "      3     1.000000000  commit       1:3 chunk 7 to buffer 1: 2 fragments, 5 bytes, "
       "continues on next, needs patching [shm]\n"
-      "      4     1.500000000  patch        1:3 chunk 7 in buffer 1: 1 patch at 0, more to "
-      "come\n"
+      "      4     1.500000000  patch        1:3 chunk 7 in buffer 1: 1 patch at 0, more "
+      "patches follow\n"
       "      5               -  commit       2:4 chunk 0 to buffer 2: 1 fragment, 2 bytes, "
       "incomplete uid 11\n"
       "      6     2.000000000  read         buffer 1, max_packets 10\n");

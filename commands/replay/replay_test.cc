@@ -41,7 +41,7 @@ Ran DataLoss(std::vector<std::string> args, const std::string& input = kPlain) {
 TEST(Replay, Summary_SaysWhatWasWrittenAndRead) {
   const Ran ran = RunReplay({"-"});
   EXPECT_EQ(ran.code, ExitCode::kClean) << ran.error;
-  EXPECT_THAT(ran.out, HasSubstr("-: session 1: 3 records, 1 read\n"));
+  EXPECT_THAT(ran.out, HasSubstr("-: session 1: 3 records, 1 read, at the end (assumed)\n"));
   EXPECT_THAT(ran.out, HasSubstr("size                              4 KiB\n"));
   EXPECT_EQ(ran.err, "");
 }
@@ -138,7 +138,8 @@ TEST(Stats, Loss_IsANotice) {
   EXPECT_THAT(ran.out, HasSubstr("traced_buf_patches_failed"));
   EXPECT_THAT(ran.out, Not(HasSubstr("chunks_written")));
   EXPECT_EQ(DataLoss({"--format", "csv"}, log).out,
-            "session,name,idx,severity,value\n1,traced_buf_patches_failed,0,data_loss,1\n");
+            "session,name,idx,severity,value,reads\n"
+            "1,traced_buf_patches_failed,0,data_loss,1,end (assumed)\n");
   EXPECT_EQ(RunCommand(StatsCommand(), {"-", "--format", "csv"}, log).code, ExitCode::kClean);
 }
 
