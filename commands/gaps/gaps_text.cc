@@ -290,7 +290,9 @@ std::string NothingLostText(const ShownGaps& selection) {
     if (sequence->first_chunk > 0)
       later.push_back(
           fmt::format("{} with #{}", ToString(sequence->sequence), sequence->first_chunk));
-  if (later.empty()) return "Nothing was lost.";
+  const ReadsUsed& reads = selection.outcome.reads;
+  const bool is_guess = reads.assumed && reads.mode == ReadsMode::kStreamed;
+  if (later.empty()) return is_guess ? "Nothing was lost with these reads." : "Nothing was lost.";
   const size_t count = later.size();
   later.resize(std::min(count, kNamed));
   return fmt::format(
