@@ -33,7 +33,7 @@ TEST(ManPage, Table_GivesOptionsExitStatusAndExamples) {
   ASSERT_TRUE(page);
   EXPECT_THAT(*page, testing::StartsWith(".Dd November 22, 2026\n.Dt RINGSCOPE-COMPLETIONS 1\n"));
   EXPECT_THAT(*page, HasSubstr(".Nd print a completion script for a shell\n"));
-  EXPECT_THAT(*page, HasSubstr("\n.Op Fl q\n.No \\fBbash\\fR|\\fBzsh\\fR|\\fBfish\\fR\n"));
+  EXPECT_THAT(*page, HasSubstr("\n.Op Fl q\n.No \\fBbash\\fR|\\:\\fBzsh\\fR|\\:\\fBfish\\fR\n"));
   EXPECT_THAT(*page, HasSubstr("Prints it.\nWith \\-\\-all: all.\n"));
   EXPECT_THAT(*page, HasSubstr(".Ss Global options\n.Bl -tag -width Ds\n.It Fl h , Fl Fl help\n"));
   EXPECT_THAT(*page, HasSubstr(".Sh EXIT STATUS\n.Bl -tag -width Ds\n.It 0\nDone.\n.It 1\n"));

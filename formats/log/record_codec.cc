@@ -8,10 +8,13 @@
 #include "core/base/wire.h"
 #include "core/perfetto/fields.h"
 #include "formats/log/commit_log_format.h"
-#include "formats/log/record_fields.h"
+#include "formats/log/record_bodies.h"
+#include "formats/proto/message_codec.h"
 
 namespace ringscope::commit_log {
 namespace {
+
+constexpr size_t kCommitKind = OpBody(Commit{}).index();
 
 /// Protobuf implementations read tags and lengths as 32-bit varints: at most five bytes.
 constexpr size_t kMaxTagBytes = 5;
@@ -118,7 +121,7 @@ bool TakeCommitNumber(const wire::Field& field, Commit& commit) {
   }
 }
 
-Status DecodeBody(Bytes message, Commit& commit) {
+Status DecodeCommit(Bytes message, Commit& commit) {
   wire::FieldReader reader(message);
   while (const auto field = reader.Next()) {
     if (field->type == wire::Type::kVarint && !TakeCommitNumber(*field, commit)) {
@@ -134,36 +137,14 @@ Status DecodeBody(Bytes message, Commit& commit) {
   return {};
 }
 
-template <typename Body>
-Status DecodeBody(Bytes message, Body& body) {
-  return DecodeMessage(message, body);
-}
-
-template <size_t kKind>
-Status DecodeKind(Bytes message, OpBody& body) {
-  return DecodeBody(message, body.emplace<kKind>());
-}
-
-using DecodeKindFn = Status (*)(Bytes, OpBody&);
-
-/// One decoder per record kind, in OpBody's order.
-constexpr std::array<DecodeKindFn, kOpKinds> kDecoders =
-    []<size_t... kKinds>(std::index_sequence<kKinds...>) {
-  return std::array<DecodeKindFn, kOpKinds>{&DecodeKind<kKinds>...};
-}
-(std::make_index_sequence<kOpKinds>());
-
 }  // namespace
 
 void AppendRecord(const Op& op, std::optional<uint64_t> number, std::string& out) {
-  std::visit(Overloaded{[&](const Commit& commit) { AppendCommit(op, commit, number, out); },
-                        [&](const auto& body) {
-                          std::string encoded;
-                          EncodeMessage(body, encoded);
-                          AppendRecordHead(op, number, encoded.size(), out);
-                          out.append(encoded);
-                        }},
-             op.body);
+  if (const auto* commit = std::get_if<Commit>(&op.body))
+    return AppendCommit(op, *commit, number, out);
+  const std::string body = EncodeBody(op.body);
+  AppendRecordHead(op, number, body.size(), out);
+  out.append(body);
 }
 
 NumberedHead HeadWithNumber(Bytes record, uint64_t number) {
@@ -204,7 +185,10 @@ Result<DecodedRecord> DecodeRecord(Bytes record) {
   if (!kind) return decoded;
 
   decoded.op.emplace().time_ns = time_ns;
-  if (Status status = kDecoders[*kind](body, decoded.op->body); !status) {
+  OpBody& into = decoded.op->body;
+  const Status status = *kind == kCommitKind ? DecodeCommit(body, into.emplace<Commit>())
+                                             : DecodeBody(*kind, body, into);
+  if (!status) {
     return Fail(status.error().code,
                 fmt::format("record of kind {}: {}", OpKindName(*kind), status.error().message));
   }
