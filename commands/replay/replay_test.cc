@@ -124,7 +124,7 @@ TEST(Replay, IncompleteRecording_IsSaid) {
 TEST(Stats, NothingLost_IsClean) {
   const Ran ran = DataLoss({});
   EXPECT_EQ(ran.code, ExitCode::kClean);
-  EXPECT_THAT(ran.out, HasSubstr("No data loss."));
+  EXPECT_THAT(ran.out, HasSubstr("No counter shows a data loss."));
 }
 
 TEST(Stats, Loss_IsANotice) {

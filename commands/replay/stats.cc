@@ -174,7 +174,9 @@ Result<ExitCode> RunStats(const StatsArgs& args, Context& context) {
       }
       report.Data("data_loss", rows.ToJson());
       report.Section("", rows);
-      if (rows.empty()) report.Print("No data loss.\n");
+      if (rows.empty())
+        report.Print(
+            "No counter shows a data loss. 'ringscope gaps' finds losses that none counts.\n");
       RS_RETURN_IF_ERROR(ReportReaders(report, context, args.logs, outcome, args.choices, {}));
     }
     return args.data_loss && !rows.empty() ? ExitCode::kNotice : ExitCode::kClean;

@@ -148,6 +148,7 @@ struct PacketAccount {
   bool own_fault = false;
   LogMoment decided;       // when the fate was decided; for stalled: since when it waits
   uint32_t pass = 0;       // read, invalid: in which read pass of its buffer, from 1
+  uint64_t position = 0;   // read, invalid: which packet of that pass it was, from 1
   uint32_t loss_bits = 0;  // read, invalid: what it carried; cut: why it was abandoned
   /// Overwritten: the commit that needed the space. Already consumed: the chunk of its sequence
   /// that left the buffer before.

@@ -308,6 +308,7 @@ void BufferLedger::OnTaken(const Packet& packet, bool valid) {
 
 /// The engine returned a packet.
 void BufferLedger::Return(const Packet& packet, Fate fate, Cause cause) {
+  ++position_;
   const auto complete = [&](PacketAccount& account) {
     account.size = packet.size;
     account.fate = fate;
@@ -323,6 +324,7 @@ void BufferLedger::Return(const Packet& packet, Fate fate, Cause cause) {
     }
     account.decided = now_;
     account.pass = pass_;
+    account.position = position_;
     account.loss_bits = packet.dropped;
     if (!packet.slices.empty()) account.facts = ReadPacketFacts(packet.slices.front());
   };

@@ -35,7 +35,7 @@ class BufferLedger : private WriterLosses {
   void BeginChunk();
   void Refused(const ChunkCommit& commit, Refusal why);
   void EndChunk(const ChunkCommit& commit);
-  void BeginRead() { ++pass_; }
+  void BeginRead() { ++pass_, position_ = 0; }
   void OnRead(const Packet& packet, bool valid);
   /// The same, of what the session itself reads before the clone that is replayed.
   void OnTaken(const Packet& packet, bool valid);
@@ -104,6 +104,7 @@ class BufferLedger : private WriterLosses {
   std::optional<uint64_t> silent_size_;  // of a buffer that does not report what happens in it
   bool keeps_first_ = false;             // and which discards what is written later
   uint32_t pass_ = 0;
+  uint64_t position_ = 0;  // of the last packet in that pass
   // The commit under way.
   Outcome outcome_ = Outcome::kUnknown;
   Loss refusal_;

@@ -116,6 +116,11 @@ TEST_P(LedgerTest, Read_InWhichPass) {
   EXPECT_EQ(scene.log().accounts[0].pass, 1u);
   EXPECT_EQ(scene.log().accounts[1].pass, 2u);
   EXPECT_EQ(scene.log().accounts[2].pass, 3u);
+
+  Scene together(GetParam());
+  together.Commit(Chunk(1, 1, 0).Whole(20, 'h').Whole(30, 'p')).Read();
+  EXPECT_EQ(together.log().accounts[0].position, 1u);
+  EXPECT_EQ(together.log().accounts[1].position, 2u);
 }
 
 // [ c0: a20 | b12-> ][ c1: ->b8 ] still in the buffer

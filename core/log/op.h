@@ -45,8 +45,9 @@ struct LogHeader {
   friend bool operator==(const LogHeader&, const LogHeader&) = default;
 };
 
-// A log may have several tracing sessions of the service. `session` names one: the service's id
-// where it is known, else a number that the recorder gave out. Absent: the log has only one.
+// A log may have several tracing sessions of the service. `session` names one: a number that the
+// recorder gives out, as the service's own id is not known when a session starts (it is in the
+// configs of its data sources). Absent: the log has only one.
 
 /// The service has accepted EnableTracing.
 struct SessionStarted {

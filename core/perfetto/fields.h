@@ -112,7 +112,7 @@ struct Trigger {
 };
 /// TraceConfig.BufferConfig
 struct BufferConfig {
-  enum : uint32_t { kSizeKb = 1, kFillPolicy = 4, kExperimentalMode = 8 };
+  enum : uint32_t { kSizeKb = 1, kFillPolicy = 4, kName = 7, kExperimentalMode = 8 };
 };
 /// TraceConfig.DataSource
 struct DataSource {
@@ -123,7 +123,7 @@ struct IncrementalStateConfig {
   enum : uint32_t { kClearPeriodMs = 1 };
 };
 struct DataSourceConfig {
-  enum : uint32_t { kName = 1, kTargetBuffer = 2 };
+  enum : uint32_t { kName = 1, kTargetBuffer = 2, kTargetBufferName = 11 };
 };
 struct TraceStats {
   enum : uint32_t {

@@ -13,6 +13,7 @@ constexpr uint64_t kShortestPeriodMs = 100;
 constexpr uint64_t kLongestPeriodMs = uint64_t{1} << 40;  // more cannot be counted in ns
 constexpr uint64_t kNsPerMs = 1'000'000;
 constexpr size_t kMaxSources = 1024;
+constexpr size_t kMaxBuffers = 128;  // the service refuses more
 constexpr size_t kMaxTriggers = 1024;
 
 /// The last varint of a number in a message.
@@ -24,19 +25,25 @@ std::optional<uint64_t> Varint(Bytes message, uint32_t number) {
   return value;
 }
 
-ConfiguredSource ReadSource(Bytes message) {
+/// The last text of a number in a message.
+std::string Text(Bytes message, uint32_t number) {
+  std::string text;
+  wire::FieldReader fields(message);
+  while (const auto field = fields.Next())
+    if (field->number == number && field->type == wire::Type::kBytes)
+      text = std::string(wire::AsText(field->bytes));
+  return text;
+}
+
+/// @param buffer_name gets the name of the buffer that it writes to, if it has that for an index
+ConfiguredSource ReadSource(Bytes message, std::string& buffer_name) {
   ConfiguredSource source;
   wire::FieldReader fields(message);
   while (const auto field = fields.Next()) {
     if (field->number != proto::DataSource::kConfig || field->type != wire::Type::kBytes) continue;
-    wire::FieldReader config(field->bytes);
-    while (const auto entry = config.Next()) {
-      if (entry->number == proto::DataSourceConfig::kName && entry->type == wire::Type::kBytes)
-        source.name = std::string(wire::AsText(entry->bytes));
-      else if (entry->number == proto::DataSourceConfig::kTargetBuffer &&
-               entry->type == wire::Type::kVarint)
-        source.target_buffer = entry->value;
-    }
+    source.name = Text(field->bytes, proto::DataSourceConfig::kName);
+    source.target_buffer = Varint(field->bytes, proto::DataSourceConfig::kTargetBuffer).value_or(0);
+    buffer_name = Text(field->bytes, proto::DataSourceConfig::kTargetBufferName);
   }
   return source;
 }
@@ -76,6 +83,8 @@ bool TraceConfigFacts::FlushesBeforeWrite() const {
 
 TraceConfigFacts ReadTraceConfigFacts(Bytes config) {
   TraceConfigFacts facts;
+  std::vector<std::string> buffers;       // their names, by index
+  std::vector<std::string> buffer_names;  // that the sources have, by source
   wire::FieldReader fields(config);
   while (const auto field = fields.Next()) {
     if (field->type == wire::Type::kVarint) {
@@ -91,12 +100,19 @@ TraceConfigFacts ReadTraceConfigFacts(Bytes config) {
       if (field->number == proto::TraceConfig::kFlushTimeoutMs && field->value != 0)
         facts.flush_timeout_ms = std::min(field->value, kLongestPeriodMs);
     } else if (field->type == wire::Type::kBytes) {
+      if (field->number == proto::TraceConfig::kBuffers && buffers.size() < kMaxBuffers)
+        buffers.push_back(Text(field->bytes, proto::BufferConfig::kName));
       if (field->number == proto::TraceConfig::kDataSources && facts.sources.size() < kMaxSources)
-        facts.sources.push_back(ReadSource(field->bytes));
+        facts.sources.push_back(ReadSource(field->bytes, buffer_names.emplace_back()));
       if (field->number == proto::TraceConfig::kTriggerConfig) ReadTriggers(field->bytes, facts);
       if (field->number == proto::TraceConfig::kIncrementalStateConfig)
         facts.clear_period_ms = Varint(field->bytes, proto::IncrementalStateConfig::kClearPeriodMs);
     }
+  }
+  for (size_t i = 0; i < facts.sources.size(); ++i) {
+    const auto buffer = std::find(buffers.begin(), buffers.end(), buffer_names[i]);
+    if (!buffer_names[i].empty() && buffer != buffers.end())
+      facts.sources[i].target_buffer = static_cast<uint64_t>(buffer - buffers.begin());
   }
   return facts;
 }

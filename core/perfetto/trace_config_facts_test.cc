@@ -31,6 +31,15 @@ TEST(TraceConfigFacts, SayHowTheSessionIsRead) {
   EXPECT_EQ(facts.clear_period_ms, std::nullopt);
 }
 
+TEST(TraceConfigFacts, SourcesNameTheirBuffers) {
+  const std::string source = Message(1, "sched");
+  const std::string config = Message(1, Message(7, "first")) + Message(1, Message(7, "second")) +
+                             Message(2, Message(1, source + Message(11, "second"))) +
+                             Message(2, Message(1, source + Message(11, "none")));
+  EXPECT_EQ(ReadTraceConfigFacts(wire::AsBytes(config)).sources,
+            (std::vector<ConfiguredSource>{{"sched", 1}, {"sched", 0}}));
+}
+
 TEST(TraceConfigFacts, PeriodsAreAsTheServiceTakesThem) {
   EXPECT_EQ(TraceConfigFacts().PeriodNs(), 5000 * kMs);
   EXPECT_EQ(ReadTraceConfigFacts(wire::AsBytes(Streaming(7))).PeriodNs(), 100 * kMs);

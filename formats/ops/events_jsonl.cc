@@ -21,10 +21,13 @@ void AppendPacket(std::string& out, const char* event, const SessionPacket& pack
   fmt::format_to(
       std::back_inserter(out),
       R"({{"event":"{}","buffer":{},"producer":{},"writer":{},"uid":{},"pid":{},"dropped":{},)"
-      R"("size":{},"fnv1a64":"{:016x}"}})"
-      "\n",
+      R"("size":{},"fnv1a64":"{:016x}")",
       event, Raw(packet.buffer), Raw(p.sequence.producer), Raw(p.sequence.writer), p.identity.uid,
       p.identity.pid, p.dropped, p.size, Fnv1a64(p.slices));
+  if (p.place != kUnknownPlace)
+    fmt::format_to(std::back_inserter(out), R"(,"chunk":{},"offset":{})", Raw(p.place.first_chunk),
+                   p.place.first_offset);
+  out += "}\n";
 }
 
 }  // namespace

@@ -63,6 +63,7 @@ TEST(Events_Lines, SayWhatHappened) {
   a.packet.sequence = {ProducerId{1}, WriterId{2}};
   a.packet.identity = {.uid = 4294967295, .pid = -1};
   a.packet.dropped = 65;
+  a.packet.place = {.first_chunk = ChunkId{7}, .first_offset = 12};
   const SessionPacket packet{.buffer = BufferId{3}, .packet = &a.packet};
   EXPECT_TRUE(events.OnPacket(packet));
   events.OnReadDone(BufferId{3}, 1);
@@ -74,12 +75,12 @@ TEST(Events_Lines, SayWhatHappened) {
             R"({"event":"patch","ok":false})"
             "\n"
             R"({"event":"packet","buffer":3,"producer":1,"writer":2,"uid":4294967295,"pid":-1,)"
-            R"("dropped":65,"size":1,"fnv1a64":"af63dc4c8601ec8c"})"
+            R"("dropped":65,"size":1,"fnv1a64":"af63dc4c8601ec8c","chunk":7,"offset":12})"
             "\n"
             R"({"event":"read_done","buffer":3,"packets":1})"
             "\n"
             R"({"event":"clone_packet","buffer":3,"producer":1,"writer":2,"uid":4294967295,)"
-            R"("pid":-1,"dropped":65,"size":1,"fnv1a64":"af63dc4c8601ec8c"})"
+            R"("pid":-1,"dropped":65,"size":1,"fnv1a64":"af63dc4c8601ec8c","chunk":7,"offset":12})"
             "\n");
 }
 

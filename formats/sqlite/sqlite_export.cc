@@ -69,7 +69,7 @@ struct SqliteExport::Inserts {
         sequences(file, "sequences", 11),
         chunks(file, "chunks", 22),
         evictions(file, "evictions", 7),
-        packets(file, "packets", 29),
+        packets(file, "packets", 30),
         duplicates(file, "duplicates", 10),
         losses(file, "losses", 9),
         patches(file, "patches", 10),
@@ -237,16 +237,17 @@ void SqliteExport::AddPacket(const PacketAccount& account) {
     culprit_chunk = Raw(account.culprit->chunk);
   }
   if (account.waits_for) waits_for = Raw(account.waits_for->chunk);
-  inserts_->packets.Row(nullptr, session_, Raw(account.buffer), Raw(account.sequence.producer),
-                        Raw(account.sequence.writer), account.first_chunk, account.fragment,
-                        account.first_offset, account.last_chunk, account.size,
-                        ContentText(facts.content), facts.timestamp, facts.timestamp_clock,
-                        facts.clears_state, facts.needs_state, facts.has_interned_data,
-                        account.written.record, account.written.time_ns, Name(account.fate),
-                        TextOrNull(account.cause == Cause::kNone ? "" : Name(account.cause)),
-                        account.own_fault, account.decided.record, account.decided.time_ns,
-                        came_out ? std::optional(account.pass) : std::nullopt, account.loss_bits,
-                        culprit_producer, culprit_writer, culprit_chunk, waits_for);
+  inserts_->packets.Row(
+      nullptr, session_, Raw(account.buffer), Raw(account.sequence.producer),
+      Raw(account.sequence.writer), account.first_chunk, account.fragment, account.first_offset,
+      account.last_chunk, account.size, ContentText(facts.content), facts.timestamp,
+      facts.timestamp_clock, facts.clears_state, facts.needs_state, facts.has_interned_data,
+      account.written.record, account.written.time_ns, Name(account.fate),
+      TextOrNull(account.cause == Cause::kNone ? "" : Name(account.cause)), account.own_fault,
+      account.decided.record, account.decided.time_ns,
+      came_out ? std::optional(account.pass) : std::nullopt,
+      came_out ? std::optional(account.position) : std::nullopt, account.loss_bits,
+      culprit_producer, culprit_writer, culprit_chunk, waits_for);
   ++packets_;
 }
 

@@ -131,6 +131,7 @@ CREATE TABLE packets (
   decided_record INTEGER,         -- when its fate was sealed; stalled: since when it waits
   decided_ns INTEGER,
   pass INTEGER,                   -- read, invalid: in which read of its buffer (reads.pass)
+  position INTEGER,               -- read, invalid: which packet of that read it was, from 1
   loss_bits INTEGER NOT NULL,     -- read, invalid: previous_packet_dropped as it came out;
                                   -- cut: why it was not reassembled
   culprit_producer INTEGER,       -- overwritten: the commit that needed the space
