@@ -90,7 +90,7 @@ TEST_F(ReadWalkTest, WhatStaysHasAReason) {
 TEST_F(ReadWalkTest, V1StopsAtAGapUntilWhatIsBeforeItIsGone) {
   std::vector<Request> requests;
   std::vector<Op> ops = {BufferOp(1)};
-  for (const uint32_t id : {1, 2, 5, 6})
+  for (const uint32_t id : {1u, 2u, 5u, 6u})
     requests.push_back(Request(1).Move(1, Chunk(1, 1, id).Whole(20, 'a')));
   for (const Request& request : requests) ops.push_back(request.op());
   EXPECT_THAT(Steps(WalkOf("v1", ops)), ElementsAre("1:1 #1-#2 2"));

@@ -42,7 +42,7 @@ class SessionStoryTest : public ::testing::Test {
     for (const char* source : sources)
       Add(DataSourceRegistered{.producer = ProducerId{id}, .name = source});
   }
-  void SetUp(uint16_t producer, uint64_t instance, const std::string& name, uint16_t buffer) {
+  void SetUpSource(uint16_t producer, uint64_t instance, const std::string& name, uint16_t buffer) {
     Add(DataSourceSetUp{.producer = ProducerId{producer},
                         .instance = instance,
                         .name = name,
@@ -68,7 +68,7 @@ TEST_F(SessionStoryTest, SourcesThatNobodyHas_AndThatNobodyWants) {
   Producer(1, "app", {"track_event"});
   Producer(2, "idle", {"x", "y"});
   Config({"track_event", "linux.ftrace"});
-  SetUp(1, 1, "track_event", 1);
+  SetUpSource(1, 1, "track_event", 1);
   Start(1, 1);
   builder_.AddChunk(ProducerId{1}, BufferId{1});
   EXPECT_THAT(Findings(), ElementsAre("no_producer linux.ftrace", "unused_producer x, y"));
@@ -83,9 +83,9 @@ TEST_F(SessionStoryTest, SourceThatWasNotAskedFor) {
 TEST_F(SessionStoryTest, StartedAndNeverWrote) {
   Producer(1, "app", {"a", "b", "c"});
   Config({"a", "b", "c"});
-  SetUp(1, 1, "a", 1);
-  SetUp(1, 2, "b", 2);
-  SetUp(1, 3, "c", 3);
+  SetUpSource(1, 1, "a", 1);
+  SetUpSource(1, 2, "b", 2);
+  SetUpSource(1, 3, "c", 3);
   Start(1, 1);
   Start(1, 2);  // and never c
   builder_.AddChunk(ProducerId{1}, BufferId{1});
@@ -96,8 +96,8 @@ TEST_F(SessionStoryTest, StartedAndNeverWrote) {
 TEST_F(SessionStoryTest, SharedBuffer_ProvesNothing) {
   Producer(1, "app", {"a", "b"});
   Config({"a", "b"});
-  SetUp(1, 1, "a", 1);
-  SetUp(1, 2, "b", 1);
+  SetUpSource(1, 1, "a", 1);
+  SetUpSource(1, 2, "b", 1);
   Start(1, 1);
   Start(1, 2);
   builder_.AddChunk(ProducerId{1}, BufferId{1});
@@ -107,7 +107,7 @@ TEST_F(SessionStoryTest, SharedBuffer_ProvesNothing) {
 TEST_F(SessionStoryTest, IncompleteCommits_ProveNothing) {
   Producer(1, "app", {"a"});
   Config({"a"});
-  SetUp(1, 1, "a", 1);
+  SetUpSource(1, 1, "a", 1);
   Start(1, 1);
   builder_.SetCommitsIncomplete();
   EXPECT_THAT(Findings(), IsEmpty());
@@ -134,7 +134,7 @@ TEST_F(SessionStoryTest, RefusedSession_AsksForNothing) {
 
 TEST_F(SessionStoryTest, Instances_HaveTheirTimes) {
   Producer(1, "app", {"a"});
-  SetUp(1, 7, "a", 1);
+  SetUpSource(1, 7, "a", 1);
   Start(1, 7);
   Add(DataSourceNotified{.producer = ProducerId{1}, .instance = 7, .stopped = false});
   Add(DataSourceStopped{.producer = ProducerId{1}, .instance = 7});

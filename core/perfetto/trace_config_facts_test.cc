@@ -53,7 +53,7 @@ TEST(TraceConfigFacts, SayWhetherAFlushComesBeforeAWrite) {
     wire::AppendUint(config, 44, mode);
     return ReadTraceConfigFacts(wire::AsBytes(config)).FlushesBeforeWrite();
   };
-  for (const uint64_t automatic : {0, 1}) {
+  for (const uint64_t automatic : {uint64_t{0}, uint64_t{1}}) {
     EXPECT_FALSE(flushes(5000, automatic));
     EXPECT_TRUE(flushes(5001, automatic));
   }

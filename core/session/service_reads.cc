@@ -64,7 +64,8 @@ void ServiceReads::Arm(uint64_t now_ns) {
 
 void ServiceReads::StartStream(std::optional<uint64_t> session, const TraceConfigFacts& config,
                                std::optional<uint64_t> time_ns) {
-  Stream& stream = stream_.emplace();
+  stream_ = Stream{};
+  Stream& stream = *stream_;
   stream.session = session;
   stream.period_ns = chosen_ns_ != 0
                          ? FileWritePeriodNs(std::max<uint64_t>(chosen_ns_ / kServiceMs, 1))
