@@ -31,7 +31,7 @@ struct LossSigns : ReplayListener {
   }
   bool WantsBufferEvents() const override { return true; }
   void OnDrainEvent(const BufferEvent& event) override {
-    // A chunk that its writer still had at the end is no stall, if nothing waits behind it.
+    // A chunk that its writer still had at the end is no stall, if nothing after it waits.
     stalled |= event.kind == BufferEvent::Kind::kStalled && event.stall != StallReason::kIncomplete;
   }
   bool LacksChunks() const {

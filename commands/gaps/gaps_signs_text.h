@@ -12,7 +12,7 @@ namespace ringscope {
 void PrintReported(Report& out, const ShownGaps& selection, uint64_t limit);
 /// Chunks that no record commits.
 void PrintMissing(Report& out, const ShownGaps& selection, uint64_t limit);
-/// Counters of lost data, with the records behind them.
+/// Counters of lost data, with the records that made them count.
 void PrintCounted(Report& out, const ShownGaps& selection);
 /// What the trace cannot name, as the packets with the names were lost.
 void PrintLostNames(Report& out, const ShownGaps& selection);

@@ -31,7 +31,7 @@ class StoryLines {
   std::string Take();
 
  private:
-  /// Events of one kind that are told together.
+  /// Events of one kind that are reported together.
   struct Routine {
     std::optional<uint64_t> first_ns;
     std::optional<uint64_t> last_ns;

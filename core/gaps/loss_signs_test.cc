@@ -41,7 +41,7 @@ TEST(LossSigns, NothingLost_IsProven) {
   EXPECT_TRUE(ProvesNoLoss(Story("v2@58").Commit(Kilo(1, 1, 0)).Read().Report()));
 }
 
-// Chunk 0 waits for a patch that never comes; 1 and 2 wait behind it. Then 1:2 needs the space.
+// Chunk 0 waits for a patch that never comes; 1 and 2 have to wait after it. Then 1:2 needs the space.
 Story NeverPatched(uint64_t size = 4096) {
   Story story("v2@58", size);
   story.Commit(Unpatched(1, 0)).Commit(Chunk(1, 1, 1).Ends(10, kFillGaps).Whole(990, kFillGaps));

@@ -1,8 +1,6 @@
 #include "core/graph/read_walk.h"
 
 #include <algorithm>
-#include <deque>
-#include <utility>
 
 #include "core/base/sequence_map.h"
 #include "core/session/session_errors.h"
@@ -36,48 +34,47 @@ Result<HeldChunks> ChunksOf(const Engine& engine) {
   return held;
 }
 
-struct ReadPacket {
+/// Packets that were returned one after the other and begin in the same chunk.
+struct ReadRun {
   SequenceKey sequence;
   ChunkId chunk{};
-  uint64_t size = 0;
+  PacketCount packets;
 };
 
-void AddPacket(const ReadPacket& packet, ReadStep& step) {
-  if (step.packets.packets == 0) step.first_chunk = packet.chunk;
-  step.last_chunk = packet.chunk;
-  step.packets += {1, packet.size};
+void AddRun(const ReadRun& run, ReadStep& step) {
+  if (step.packets.packets == 0) step.first_chunk = run.chunk;
+  step.last_chunk = run.chunk;
+  step.packets += run.packets;
 }
 
 /// Steps of an engine of which no more is known than what it returned.
-std::vector<ReadStep> StepsBySequence(const std::deque<ReadPacket>& packets) {
+std::vector<ReadStep> StepsBySequence(const std::vector<ReadRun>& runs) {
   std::vector<ReadStep> steps;
-  for (const ReadPacket& packet : packets) {
-    if (steps.empty() || steps.back().sequence != packet.sequence)
-      steps.push_back({.sequence = packet.sequence});
-    AddPacket(packet, steps.back());
+  for (const ReadRun& run : runs) {
+    if (steps.empty() || steps.back().sequence != run.sequence)
+      steps.push_back({.sequence = run.sequence});
+    AddRun(run, steps.back());
   }
   return steps;
 }
 
 /// Follows the pass over the buffer: at each chunk it takes the packets that begin in it or in an
 /// older chunk of its sequence.
-std::vector<ReadStep> StepsByBuffer(const HeldChunks& held, std::deque<ReadPacket> packets) {
+std::vector<ReadStep> StepsByBuffer(const HeldChunks& held, const std::vector<ReadRun>& runs) {
   std::vector<HeldChunk> order = held.chunks;
   std::stable_partition(order.begin(), order.end(),
                         [&](const HeldChunk& chunk) { return chunk.offset >= held.write_cursor; });
   SequenceMap<std::optional<ChunkId>> reached;  // by sequence
   std::vector<ReadStep> steps;
+  auto run = runs.begin();
   for (const HeldChunk& target : order) {
     const auto [sequence, chunk] = target.name;
     std::optional<ChunkId>& last = reached[sequence];
     if (last && !Precedes(*last, chunk)) continue;  // taken with a newer one
     last = chunk;
     ReadStep step{.sequence = sequence, .target = chunk, .offset = target.offset};
-    while (!packets.empty() && packets.front().sequence == sequence &&
-           !Precedes(chunk, packets.front().chunk)) {
-      AddPacket(packets.front(), step);
-      packets.pop_front();
-    }
+    for (; run != runs.end() && run->sequence == sequence && !Precedes(chunk, run->chunk); ++run)
+      AddRun(*run, step);
     if (step.packets.packets == 0) continue;
     ReadStep* before = steps.empty() ? nullptr : &steps.back();
     if (before != nullptr && before->sequence == sequence) {
@@ -91,22 +88,11 @@ std::vector<ReadStep> StepsByBuffer(const HeldChunks& held, std::deque<ReadPacke
   return steps;
 }
 
-/// The chunk of the sequence before this one, if there is one that is not its neighbour: what
-/// stays in a V1 buffer after it was read, and where a read pass ends.
-const HeldChunk* BeforeGap(const HeldChunks& held, const HeldChunk& chunk) {
-  const HeldChunk* before = nullptr;
-  for (const HeldChunk& other : held.chunks) {
-    if (other.name.sequence != chunk.name.sequence || !Precedes(other.name.chunk, chunk.name.chunk))
-      continue;
-    if (before == nullptr || Precedes(before->name.chunk, other.name.chunk)) before = &other;
-  }
-  const bool is_gap = before != nullptr && Raw(before->name.chunk) + 1 != Raw(chunk.name.chunk);
-  return is_gap ? before : nullptr;
-}
-
-ReadStall StallAt(const HeldChunks& held, const HeldChunk& chunk) {
+/// @param before the chunk of the sequence that precedes this one in the buffer; nullptr: none
+ReadStall StallAt(const HeldChunk& chunk, const HeldChunk* before) {
   ReadStall stall{.chunk = chunk.name, .waits_for = chunk.name.chunk};
-  if (const HeldChunk* before = BeforeGap(held, chunk)) {
+  if (before != nullptr && Successor(before->name.chunk) != chunk.name.chunk) {
+    // It stays in a V1 buffer after it was read, and a read pass ends at it.
     stall.reason = StallReason::kMissingChunk;
     stall.waits_for = before->name.chunk;
   } else if ((chunk.flags & kNeedsPatching) != 0) {
@@ -119,17 +105,21 @@ ReadStall StallAt(const HeldChunks& held, const HeldChunk& chunk) {
 
 /// What the pass left unread, of each sequence the oldest chunk.
 std::vector<ReadStall> StallsOf(const HeldChunks& after) {
-  std::map<SequenceKey, std::vector<const HeldChunk*>> left;
-  for (const HeldChunk& chunk : after.chunks)
-    if (chunk.has_unread) left[chunk.name.sequence].push_back(&chunk);
+  std::map<SequenceKey, std::vector<const HeldChunk*>> sequences;
+  for (const HeldChunk& chunk : after.chunks) sequences[chunk.name.sequence].push_back(&chunk);
   std::vector<ReadStall> stalls;
-  for (const auto& [sequence, chunks] : left) {
-    const HeldChunk& oldest = **std::min_element(chunks.begin(), chunks.end(),
-                                                 [](const HeldChunk* a, const HeldChunk* b) {
-                                                   return Precedes(a->name.chunk, b->name.chunk);
-                                                 });
-    stalls.push_back(StallAt(after, oldest));
-    stalls.back().chunks = chunks.size();
+  for (auto& [sequence, chunks] : sequences) {
+    // Steps from one of them: an order even where ids are further apart than any writer's.
+    const ChunkId one = chunks.front()->name.chunk;
+    std::sort(chunks.begin(), chunks.end(), [&](const HeldChunk* a, const HeldChunk* b) {
+      return static_cast<int32_t>(Distance(one, a->name.chunk)) <
+             static_cast<int32_t>(Distance(one, b->name.chunk));
+    });
+    const auto is_unread = [](const HeldChunk* chunk) { return chunk->has_unread; };
+    const auto oldest = std::find_if(chunks.begin(), chunks.end(), is_unread);
+    if (oldest == chunks.end()) continue;
+    stalls.push_back(StallAt(**oldest, oldest == chunks.begin() ? nullptr : oldest[-1]));
+    stalls.back().chunks = static_cast<uint64_t>(std::count_if(oldest, chunks.end(), is_unread));
   }
   return stalls;
 }
@@ -138,16 +128,20 @@ Status Walk(const SessionBuffer& buffer, ReadWalk& walk) {
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<Engine> clone, buffer.engine->Clone());
   // An engine that does not report its chunks still shows which packets it returns.
   const Result<HeldChunks> before = ChunksOf(*clone);
-  std::deque<ReadPacket> packets;
+  std::vector<ReadRun> runs;
   clone->BeginRead();
-  while (const Packet* packet = clone->NextPacket())
-    packets.push_back({packet->sequence, packet->place.first_chunk, packet->size});
+  while (const Packet* packet = clone->NextPacket()) {
+    const ChunkName from{packet->sequence, packet->place.first_chunk};
+    if (runs.empty() || ChunkName{runs.back().sequence, runs.back().chunk} != from)
+      runs.push_back({.sequence = from.sequence, .chunk = from.chunk});
+    runs.back().packets += {1, packet->size};
+  }
   RS_RETURN_IF_ERROR(CheckEngine(buffer.id, *clone));
   if (before) walk.write_cursor = before->write_cursor;
   if (before && walk.order == ReadOrder::kByBuffer)
-    walk.steps = StepsByBuffer(*before, std::move(packets));
+    walk.steps = StepsByBuffer(*before, runs);
   else
-    walk.steps = StepsBySequence(packets);
+    walk.steps = StepsBySequence(runs);
   if (const Result<HeldChunks> after = ChunksOf(*clone)) walk.stalls = StallsOf(*after);
   return {};
 }

@@ -13,7 +13,7 @@ namespace {
 /// Places that are tried for one read. A span that has more is tried in equal steps.
 constexpr uint64_t kMostTries = 64;
 
-/// A read that is looked for, and the border behind its last packet.
+/// A read that is looked for, and the border after its last packet.
 struct WantedRead {
   uint64_t border = 0;  // packets of the file up to there
   std::optional<uint64_t> time_ns;

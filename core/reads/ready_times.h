@@ -20,7 +20,7 @@ using OpenOps = std::function<Result<std::unique_ptr<OpSource>>()>;
 /// after it. Records are counted from 1.
 struct ReadSpan {
   uint64_t earliest = 0;  // after this record all packets up to the border could be read
-  uint64_t latest = 0;    // after it none of those behind the border could
+  uint64_t latest = 0;    // after it none of those that follow the border could
   bool is_possible() const { return earliest <= latest; }
 };
 

@@ -147,7 +147,7 @@ Status Replay::ReadForFile(Session::Reach reach) {
                         service_.session());
 }
 
-/// A reader whose last read left nothing goes on until a buffer that holds more is empty, too.
+/// A reader whose last read left nothing continues until a buffer that holds more is empty, too.
 Status Replay::FinishLastRead() {
   if (!limited_ || !IsAsRecorded() || !options_.ChangesBuffers()) return {};
   if (is_plain_ && options_.plain_streams_as_recorded) return {};
