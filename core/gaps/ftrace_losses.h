@@ -2,11 +2,10 @@
 #define RINGSCOPE_CORE_GAPS_FTRACE_LOSSES_H_
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <vector>
 
-#include "core/base/ids.h"
+#include "core/session/ftrace_counters.h"
 
 namespace ringscope {
 
@@ -27,31 +26,8 @@ struct FtraceCpuLosses {
   }
 };
 
-/// Reads ftrace's own losses from packets.
-class FtraceLosses {
- public:
-  /// @param content ftrace_events or ftrace_stats (of proto::TracePacket); others are ignored
-  void AddPacket(Bytes packet, uint32_t content);
-  /// CPUs that lost something, ascending.
-  std::vector<FtraceCpuLosses> Result() const;
-
- private:
-  struct Counters {
-    uint64_t overrun = 0;
-    uint64_t commit_overrun = 0;
-    uint64_t dropped_events = 0;
-  };
-  struct Cpu {
-    FtraceCpuLosses losses;
-    std::optional<Counters> start;
-    std::optional<Counters> end;
-  };
-
-  void AddBundle(Bytes bundle);
-  void AddStats(Bytes stats);
-
-  std::map<uint32_t, Cpu> cpus_;
-};
+/// The CPUs that lost something, ascending.
+std::vector<FtraceCpuLosses> FtraceLossesOf(const FtraceCounters& counters);
 
 }  // namespace ringscope
 

@@ -30,10 +30,10 @@ std::string Stats(uint64_t phase, uint32_t cpu, uint64_t overrun, uint64_t dropp
 }
 
 TEST(FtraceLosses, Bundles_ByCpu) {
-  FtraceLosses losses;
+  FtraceCounters counters;
   for (const std::string& packet : {Bundle(0, false), Bundle(2, true), Bundle(2, false)})
-    losses.AddPacket(wire::AsBytes(packet), proto::TracePacket::kFtraceEvents);
-  const auto result = losses.Result();
+    counters.AddPacket(wire::AsBytes(packet));
+  const auto result = FtraceLossesOf(counters);
   ASSERT_EQ(result.size(), 1u);
   EXPECT_EQ(result[0].cpu, 2u);
   EXPECT_EQ(result[0].bundles, 2u);
@@ -42,20 +42,24 @@ TEST(FtraceLosses, Bundles_ByCpu) {
 }
 
 TEST(FtraceLosses, Stats_CountFromTheStart) {
-  FtraceLosses losses;
+  FtraceCounters counters;
   for (const std::string& packet : {Stats(1, 3, 100, 7), Stats(2, 3, 140, 7)})
-    losses.AddPacket(wire::AsBytes(packet), proto::TracePacket::kFtraceStats);
-  const auto result = losses.Result();
+    counters.AddPacket(wire::AsBytes(packet));
+  const auto result = FtraceLossesOf(counters);
   ASSERT_EQ(result.size(), 1u);
   EXPECT_EQ(result[0].overrun, 40u);
   EXPECT_EQ(result[0].dropped_events, 0u);
 }
 
 TEST(FtraceLosses, OtherContent_IsIgnored) {
-  FtraceLosses losses;
-  const std::string packet = Bundle(0, true);
-  losses.AddPacket(wire::AsBytes(packet), 11);
-  EXPECT_TRUE(losses.Result().empty());
+  EXPECT_TRUE(FtraceCounters::Wants(proto::TracePacket::kFtraceEvents));
+  EXPECT_TRUE(FtraceCounters::Wants(proto::TracePacket::kFtraceStats));
+  EXPECT_FALSE(FtraceCounters::Wants(11));
+  std::string packet;
+  wire::AppendBytes(packet, 11, wire::AsBytes(Bundle(0, true)));
+  FtraceCounters counters;
+  counters.AddPacket(wire::AsBytes(packet));
+  EXPECT_TRUE(FtraceLossesOf(counters).empty());
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ Status GapAnalysis::OnPacket(const SessionPacket& packet) {
   const Bytes bytes = Joined(packet.packet->slices, joined_);
   const PacketFacts facts = ReadPacketFacts(bytes);
   counters_.AddPacket(packet, facts);
-  ftrace_.AddPacket(bytes, facts.content);
+  if (FtraceCounters::Wants(facts.content)) ftrace_.AddPacket(bytes);
   Of(packet.buffer).OnPacket(last_, facts);
   return {};
 }
@@ -87,7 +87,7 @@ GapReport GapAnalysis::Finish(const std::map<BufferId, LedgerTotals>& totals) {
   report.reported = reported_.list();
   report.unlisted_reports = reported_.unlisted();
   report.from_trace = reported_.from_trace();
-  report.ftrace = ftrace_.Result();
+  report.ftrace = FtraceLossesOf(ftrace_);
   report.stale = stale_.Result();
   report.names = names_.Result();
   return report;

@@ -63,7 +63,7 @@ class GapAnalysis : public LedgerSink, public ReplayListener {
   std::map<BufferId, std::unique_ptr<gaps::GapBuffer>> buffers_;
   std::map<BufferId, BufferGaps> done_;
   StalePackets stale_;
-  FtraceLosses ftrace_;
+  FtraceCounters ftrace_;
   CounterTrace counters_{kMaxSigns};
   ReportedLosses reported_{kMaxSigns};
   SharedMemoryUse memory_;

@@ -65,8 +65,10 @@ void FtraceCounters::AddBundle(Bytes bundle) {
     if (field->number == proto::FtraceEventBundle::kCpu) number = field->value;
     if (field->number == proto::FtraceEventBundle::kLostEvents) lost = field->value != 0;
   }
-  if (!lost) return;
-  if (Cpu* const cpu = At(number)) cpu->has_data_loss = true;
+  Cpu* const cpu = At(number);
+  if (cpu == nullptr) return;
+  ++cpu->bundles;
+  if (lost) ++cpu->bundles_after_loss;
 }
 
 void FtraceCounters::AddStats(Bytes stats) {

@@ -41,8 +41,15 @@ class FtraceCounters {
   static constexpr uint64_t kMaxCpus = 1024;  // more are no trace's
 
   struct Cpu {
-    bool has_data_loss = false;  // a bundle reports that events before it were lost
+    uint64_t bundles = 0;  // FtraceEventBundles read
+    uint64_t bundles_after_loss =
+        0;  // of these, those that report that events before them were lost
     std::array<FtracePhases, kFtraceCounters> counters;
+
+    bool has_data_loss() const { return bundles_after_loss > 0; }
+    const FtracePhases& operator[](FtraceCounter counter) const {
+      return counters[static_cast<size_t>(counter)];
+    }
   };
 
   /// Whether AddPacket is of use for a packet with this content (of proto::TracePacket).

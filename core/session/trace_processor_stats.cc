@@ -128,7 +128,7 @@ void AddFtraceRows(const FtraceCounters& ftrace, std::vector<StatRow>& rows) {
                    cpu.counters[static_cast<size_t>(entry.counter)],
                    entry.has_delta ? std::optional(entry.delta) : std::nullopt, rows);
     }
-    if (cpu.has_data_loss)
+    if (cpu.has_data_loss())
       rows.push_back(MakeRow("ftrace_cpu_has_data_loss", index, StatSeverity::kDataLoss, 1));
   }
   AddPhaseRows("ftrace_kprobe_hits", {}, ftrace.kprobe_hits(), StatSeverity::kInfo, rows);
