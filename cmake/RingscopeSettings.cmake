@@ -60,6 +60,14 @@ function(rs_unity_by_room target rooms_as_one)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
 endfunction()
 
+# Sources compiled alone: in one unit with others of their folder, GCC inlines less of them. A build
+# that has to be quick takes them together all the same.
+function(rs_hot_paths)
+  if(RS_UNITY_ROOMS EQUAL 1)
+    set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  endif()
+endfunction()
+
 # rs_folder(NAME LIBS...): library rs_NAME from the folder's sources (and rs_NAME_testing from those
 # in testing/), NAME_test from its *_test.cc, NAME_bench from its *_bench.cc, and a fuzz target for
 # each of its *_fuzz.cc.
