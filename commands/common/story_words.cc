@@ -40,7 +40,7 @@ std::string FindingText(const SourceFinding& finding) {
                      finding.buffer ? Raw(*finding.buffer) : 0);
 }
 
-void ReportFindings(Report& report, const std::vector<SourceFinding>& findings, size_t indent) {
+Json FindingsJson(const std::vector<SourceFinding>& findings) {
   Table table({{"problem", Align::kLeft, "problem"},
                DataColumn("session", kInJson | kUnlessNull),
                DataColumn("source"),
@@ -56,7 +56,11 @@ void ReportFindings(Report& report, const std::vector<SourceFinding>& findings, 
          DataCell(finding.producer_name.empty() ? Json() : Json(Printable(finding.producer_name))),
          DataCell(finding.buffer ? Json(Raw(*finding.buffer)) : Json())});
   }
-  report.Data("idle_sources", table.ToJson());
+  return table.ToJson();
+}
+
+void ReportFindings(Report& report, const std::vector<SourceFinding>& findings, size_t indent) {
+  report.Data("idle_sources", FindingsJson(findings));
   if (findings.empty()) return;
   report.Heading("Data sources and producers without data", indent);
   const std::string margin(indent + 2, ' ');

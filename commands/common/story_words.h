@@ -14,6 +14,8 @@ namespace ringscope {
 std::string ProducerText(ProducerId producer, const std::string& name);
 /// "data source 'a' of producer 3 'app' was started, and wrote nothing to buffer 1"
 std::string FindingText(const SourceFinding& finding);
+/// An object for each.
+Json FindingsJson(const std::vector<SourceFinding>& findings);
 /// Data sources and producers that contributed nothing: a section for people where there are any,
 /// and the array `idle_sources` for programs. The same in all commands.
 void ReportFindings(Report& report, const std::vector<SourceFinding>& findings, size_t indent = 0);

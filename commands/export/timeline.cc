@@ -5,6 +5,7 @@
 #include <string>
 
 #include "commands/common/replay_run.h"
+#include "commands/common/session_reads.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/options.h"
 #include "commands/shell/output.h"
@@ -47,22 +48,25 @@ Result<ExitCode> RunTimeline(const TimelineArgs& args, Context& context) {
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
                       CreateOutput(context, args.output, /*binary=*/true));
   LifeTrace::Counts counts;
+  std::string reads;
   RS_ASSIGN_OR_RETURN(bool more, sessions.NextSession());
   while (more) {
     LifeTrace life(*file, static_cast<uint32_t>(args.lanes));
     Ledger ledger(life);
-    RS_RETURN_IF_ERROR(
-        ReplaySession(context, sessions, args.choices, {.ledger = &ledger, .listeners = {&life}}));
+    RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome,
+                        ReplaySession(context, sessions, args.choices,
+                                      {.ledger = &ledger, .listeners = {&life}}));
     RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "a trace"));
-    RS_RETURN_IF_ERROR(life.Finish());
+    reads = ReadsText(outcome.reads);
+    RS_RETURN_IF_ERROR(life.Finish("buffers were read " + reads));
     counts = life.counts();
     RS_ASSIGN_OR_RETURN(more, sessions.NextSession());
   }
   RS_RETURN_IF_ERROR(file->Commit());
   if (file->path() != "-")
     context.console.Say(fmt::format(
-        "wrote {}: {}, {}, {}", file->path(), Count(counts.chunks, "chunk"),
-        Count(counts.evictions, "eviction"), Count(counts.lost_packets, "lost packet")));
+        "wrote {}: {}, {}, {}; buffers were read {}", file->path(), Count(counts.chunks, "chunk"),
+        Count(counts.evictions, "eviction"), Count(counts.lost_packets, "lost packet"), reads));
   if (counts.chunks_left_out > 0)
     context.console.Warn(
         fmt::format("no slice was drawn for {}, as more than {} of a sequence were in the buffer "

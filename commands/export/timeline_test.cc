@@ -203,6 +203,7 @@ TEST(Timeline, Events_AreWhatHappened) {
                          "1250 end flushes ", "1250 instant  acknowledges flush 1",
                          "1250 begin buffer 1 reads read pass 1", "1250 end 1:1 chunks 1 ",
                          "1250 end 1:1 chunks 2 ", "1250 end buffer 1 reads ",
+                         "1250 instant buffer 1 reads buffers were read at the end (assumed)",
                          "1250 counter buffer 1 fill 0", "1250 counter buffer 1 unread 0",
                          "1300 counter 1:1 write rate per second 30"));
 }

@@ -8,6 +8,7 @@
 #include "commands/common/readers.h"
 #include "commands/common/replay_run.h"
 #include "commands/common/session_loop.h"
+#include "commands/common/session_reads.h"
 #include "commands/common/story_words.h"
 #include "commands/gaps/gap_filter_options.h"
 #include "commands/gaps/gaps_data.h"
@@ -17,6 +18,7 @@
 #include "commands/many_logs/log_list.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/options.h"
+#include "commands/shell/text.h"
 #include "core/gaps/gap_filter.h"
 #include "core/session/session_story_listener.h"
 
@@ -79,12 +81,23 @@ class LostPacketList : public LedgerSink {
     listed_ = true;
     if (args_.format == "text") return console_.Print(LostPacketLine(account, notes_));
     row_.RemoveRows();
-    AddLostPacket(account, session_, row_);
+    AddLostPacket(account, session_, args_.clone, row_);
     console_.Print(args_.format == "csv" ? row_.CsvRows()
                                          : LostPacketJsonl(row_, session_, args_.clone));
   }
   void OnDuplicate(const PacketAccount& account) override { next_.OnDuplicate(account); }
 
+  /// When the replay read, which decides what was lost. CSV has rows of packets alone.
+  void StateReads(const ReadsUsed& used) const {
+    if (args_.format == "text") {
+      console_.Print(Wrap(fmt::format("Session {}: buffers were read {}. {}", session_,
+                                      ReadsText(used), ReadsNotes(used)),
+                          size_t{0}) +
+                     "\n");
+    } else if (args_.format == "jsonl") {
+      console_.Print(ReadsJsonl(used, session_, args_.clone));
+    }
+  }
   bool listed() const { return listed_; }
 
  private:
@@ -113,7 +126,9 @@ Result<ExitCode> ReplayForGaps(const GapsArgs& args, const std::vector<std::stri
                       ReplaySession(context, sessions, args.choices,
                                     {.ledger = &ledger, .listeners = {&notes, &analysis, &story}}));
   bool lost = accounts.listed();
-  if (!args.packets) {
+  if (args.packets) {
+    accounts.StateReads(outcome.reads);
+  } else {
     const GapReport report = analysis.Finish(ledger.totals());
     const uint64_t limit = args.limit.value_or(args.format == "text" ? 20 : 0);
     TriedRemedies remedies = RemediesFor(report);
@@ -144,12 +159,13 @@ Result<ExitCode> ReportInFull(const GapsArgs& args, const std::vector<std::strin
       out.Print(gaps.CsvRows());
       return {};
     }
-    if (args.format == "text")
+    if (args.format == "text") {
       PrintGaps(out, selection, args.summary, args.stale_ns);
-    else
-      WriteGaps(out, selection, args.summary, /*lines=*/args.format == "jsonl");
+      ReportFindings(out, idle);
+    } else {
+      WriteGaps(out, selection, idle, args.summary, /*lines=*/args.format == "jsonl");
+    }
     if (args.format == "jsonl") return {};
-    ReportFindings(out, idle);
     return ReportReaders(out, context, logs, selection.outcome, args.choices, &totals);
   };
   RS_ASSIGN_OR_RETURN(const ExitCode code, ReportSessions(sessions, out, [&] {

@@ -2,6 +2,7 @@
 
 #include "commands/common/counter_words.h"
 #include "commands/common/session_reads.h"
+#include "commands/common/story_words.h"
 #include "commands/gaps/gaps_words.h"
 #include "core/perfetto/data_loss.h"
 
@@ -117,6 +118,9 @@ Json RemediesJson(const GapRemedies& remedies) {
           {"no_buffer_size_helps", remedies.no_size_helps}};
 }
 
+/// Of the holder of that clone; null: of the session's own reader.
+Json CloneJson(std::optional<uint64_t> clone) { return clone ? Json(*clone) : Json(); }
+
 std::vector<Cell> GapCells(const Gap& gap, const ShownGaps& selection) {
   Json causes = Json::array(), contents = Json::array(), culprits = Json::array();
   for (const CauseCount& cause : gap.causes) {
@@ -174,7 +178,8 @@ std::vector<Cell> GapCells(const Gap& gap, const ShownGaps& selection) {
                     BlamedJson(gap),
                     AbortJson(gap.abort),
                     RemediesJson(gap.remedies),
-                    ReadsName(selection.outcome.reads)});
+                    ReadsName(selection.outcome.reads),
+                    CloneJson(selection.outcome.clone)});
 }
 
 std::string JsonLine(const char* type, uint64_t session, std::optional<uint64_t> clone,
@@ -216,7 +221,12 @@ GapsSession TotalsOf(const ShownGaps& selection) {
   return totals;
 }
 
-void WriteGaps(Report& out, const ShownGaps& selection, bool summary, bool lines) {
+std::string ReadsJsonl(const ReadsUsed& used, uint64_t session, std::optional<uint64_t> clone) {
+  return JsonLine("reads", session, clone, ReadsJson(used));
+}
+
+void WriteGaps(Report& out, const ShownGaps& selection, const std::vector<SourceFinding>& idle,
+               bool summary, bool lines) {
   const GapsSession totals = TotalsOf(selection);
   const auto write = [&](const char* key, const char* type, const Json& objects) {
     if (!lines) return out.Data(key, objects);
@@ -227,11 +237,10 @@ void WriteGaps(Report& out, const ShownGaps& selection, bool summary, bool lines
             {"session", totals.session},
             {"nothing_lost", totals.nothing_lost}});
   if (totals.clone) out.Data("clone", *totals.clone);
-  const Json reads = ReadsJson(selection.outcome.reads);
   if (lines)
-    out.Print(JsonLine("reads", totals.session, totals.clone, reads));
+    out.Print(ReadsJsonl(selection.outcome.reads, totals.session, totals.clone));
   else
-    out.Data("reads", reads);
+    out.Data("reads", ReadsJson(selection.outcome.reads));
   write("buffers", "buffer", FieldsToJson(totals.buffers));
   write("sequences", "sequence", FieldsToJson(totals.sequences));
   if (!summary) {
@@ -268,6 +277,7 @@ void WriteGaps(Report& out, const ShownGaps& selection, bool summary, bool lines
   }
   write("ftrace", "ftrace", FieldsToJson(totals.ftrace));
   write("stale", "stale", FieldsToJson(totals.stale));
+  write("idle_sources", "idle_source", FindingsJson(idle));
 }
 
 Table GapTable() {
@@ -311,7 +321,8 @@ Table GapTable() {
                 DataColumn("blamed", kInJson),
                 DataColumn("abort", kInJson),
                 DataColumn("remedies", kInJson),
-                DataColumn("reads", kInCsv)});
+                DataColumn("reads", kInCsv),
+                DataColumn("clone", kInCsv)});
 }
 
 void AddGaps(const ShownGaps& selection, Table& table) {
@@ -326,17 +337,19 @@ Table LostPacketTable() {
                 DataColumn("timestamp", kInJson), DataColumn("fate"), DataColumn("cause"),
                 DataColumn("own_fault", kInJson), DataColumn("own_fault", kInCsv),
                 DataColumn("culprit"), DataColumn("written_ns"), DataColumn("written_record"),
-                DataColumn("lost_ns"), DataColumn("lost_record")});
+                DataColumn("lost_ns"), DataColumn("lost_record"), DataColumn("clone", kInCsv)});
 }
 
-void AddLostPacket(const PacketAccount& account, uint64_t session, Table& table) {
+void AddLostPacket(const PacketAccount& account, uint64_t session, std::optional<uint64_t> clone,
+                   Table& table) {
   table.AddRow(DataCells(
       {session, Raw(account.buffer), ToString(account.sequence), account.first_chunk,
        account.fragment, account.first_offset, account.last_chunk, account.size,
        ContentName(account.facts.content), account.facts.timestamp, Name(account.fate),
        Name(account.cause), account.own_fault, account.own_fault ? 1 : 0,
        account.culprit ? Json(ToString(*account.culprit)) : Json(), account.written.time_ns,
-       account.written.record, account.decided.time_ns, account.decided.record}));
+       account.written.record, account.decided.time_ns, account.decided.record,
+       CloneJson(clone)}));
 }
 
 std::string LostPacketJsonl(const Table& row, uint64_t session, std::optional<uint64_t> clone) {

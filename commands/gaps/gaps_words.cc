@@ -20,7 +20,7 @@ const char* CauseWords(Cause cause) {
     case Cause::kNeverPatched:
       return "overwritten while waiting for a patch that is not in the log";
     case Cause::kBehindStall:
-      return "overwritten while waiting behind a packet that lacks a patch";
+      return "overwritten while an earlier packet of their sequence lacked a patch";
     case Cause::kSealed:
       return "discarded: the buffer was already full";
     case Cause::kFull:
@@ -100,7 +100,7 @@ std::string BlamePart(const Gap& gap, const GapBlame& blame, const SessionNotes&
       return fmt::format("chunk {} of {} waits for a patch since {}", chunk,
                          NameText(notes, gap.sequence), at);
     case Cause::kBehindStall:
-      return fmt::format("{} behind chunk {}, which waits for a patch since {}", packets, chunk,
+      return fmt::format("{} after chunk {}, which waits for a patch since {}", packets, chunk,
                          at);
     case Cause::kAlreadyConsumed:
       if (blame.chunk && Raw(blame.chunk->chunk) == static_cast<uint32_t>(gap.first.chunk))

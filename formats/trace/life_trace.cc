@@ -359,7 +359,8 @@ auto LifeTrace::FlushTrack(uint32_t lane) -> Track {
   return flush_tracks_[lane];
 }
 
-Status LifeTrace::Finish() {
+Status LifeTrace::Finish(std::string_view remark) {
+  for (const auto& [id, buffer] : buffers_) events_.Instant(buffer.reads_track, now_, remark);
   ShowGauges();
   lives_.Finish();
   sessions_.Finish(now_);

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -49,7 +50,8 @@ class LifeTrace : public ReplayListener, public LedgerSink, public ChunkLifeList
   LifeTrace(ByteSink& sink, uint32_t max_lanes);
 
   /// At the end of the log. Writes out what is pending.
-  Status Finish();
+  /// @param remark is shown at the end of each buffer's reads: "read as recorded"
+  Status Finish(std::string_view remark);
   const Counts& counts() const { return counts_; }
 
   bool WantsBufferEvents() const override { return true; }
