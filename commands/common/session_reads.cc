@@ -139,6 +139,12 @@ std::string ReadsNotes(const ReadsUsed& used) {
         fmt::format("{} of a consumer returned nothing, as the service answers them: the session "
                     "is written into a file, is only cloned, or waits for a trigger.",
                     Count(used.empty_reads, "read")));
+  if (used.seen_in_file > 0)
+    add(
+        fmt::format("{} was seen by the recorder as the service's file grew: requests that were "
+                    "under way at that moment may belong on the other side of it (--reads "
+                    "like=TRACE finds its exact place).",
+                    Count(used.seen_in_file, "read")));
   if (used.left_out > 0)
     add(fmt::format(
         "{} of the log came after the first assumed one, and were left out: use --reads "
@@ -158,6 +164,7 @@ Json ReadsJson(const ReadsUsed& used) {
   if (used.mode == ReadsMode::kStreamed) json.Set("alignment_assumed", used.alignment_assumed);
   json.Set("added_passes", used.added_passes);
   json.Set("empty_reads", used.empty_reads);
+  if (used.seen_in_file > 0) json.Set("seen_in_file", used.seen_in_file);
   json.Set("left_out", used.left_out);
   if (!used.like.empty()) {
     json.Set("like", used.like);

@@ -17,7 +17,8 @@ constexpr uint64_t kMostListed = 1'000'000;
 
 void SetUp(CLI::App& app, DiffArgs& args) {
   AddLogList(app, args.logs, "INPUT",
-             "; or two result files, which are compared as they are: .events.jsonl or .pftrace");
+             "; or a log and the trace (.pftrace) that came out of its session; or two result "
+             "files, which are compared as they are: .events.jsonl or .pftrace");
   AddSession(app, args.session);
   AddClone(app, args.clone);
   AddReplayOptions(app, args.sides.a, {.engine = "--a", .prefix = "--a-", .group = "Side A"});
@@ -100,7 +101,7 @@ Status CheckResults(const DiffArgs& args, const Both<InputKind>& kinds) {
       return FailToCompare(
           input, "expected two result files, found a log",
           kinds[Other(side)] == InputKind::kTrace
-              ? "replay it to a trace first: ringscope replay LOG -o FILE.pftrace"
+              ? "name the log first, then the trace"
               : "replay it first: ringscope replay LOG --events FILE.events.jsonl; to compare two "
                 "engines, give one log and --a and --b");
     }
@@ -123,6 +124,16 @@ Status CheckResults(const DiffArgs& args, const Both<InputKind>& kinds) {
   return {};
 }
 
+/// Logs, and the trace of their session: one side is replayed.
+Status CheckLogWithTrace(const DiffArgs& args) {
+  if (!ChoosesAnything(args.sides.b) && args.minimize.empty() && !args.logs.each &&
+      !args.logs.shard)
+    return {};
+  return Fail(ErrorCode::kUsage,
+              "side B is a trace, which is compared as it is: --b, --minimize, --each and --shard "
+              "are for logs");
+}
+
 Result<ExitCode> RunDiff(const DiffArgs& args, Context& context) {
   const std::vector<std::string>& inputs = args.logs.logs;
   std::vector<InputKind> kinds;
@@ -134,6 +145,12 @@ Result<ExitCode> RunDiff(const DiffArgs& args, Context& context) {
   if (result == kinds.end()) {
     RS_RETURN_IF_ERROR(CheckReplayed(args));
     return DiffLogs(args, context);
+  }
+  if (std::count(kinds.begin(), kinds.end(), InputKind::kLog) + 1 ==
+          static_cast<ptrdiff_t>(kinds.size()) &&
+      kinds.size() > 1 && kinds.back() == InputKind::kTrace) {
+    RS_RETURN_IF_ERROR(CheckLogWithTrace(args));
+    return DiffLogWithTrace(args, {inputs.begin(), inputs.end() - 1}, inputs.back(), context);
   }
   if (inputs.size() != 2) {
     return Fail(ErrorCode::kUsage,
@@ -151,18 +168,21 @@ Command DiffCommand() {
   return {
       "diff",
       "Replay",
-      "Compare two replays of a log, or two results",
+      "Compare two replays of a log, a log and its trace, or two results",
       "Replays a log, or each of many logs, on two sides, each with its own engine, sizes, "
       "policies and reads, and compares the results. Packets are matched by their position in the "
       "log, so that one lost packet is one difference. The report names the first record after "
       "which the sides differ, with both buffers around it, the packets that only one side "
-      "returned and why, loss flags, order, and all counters. Two result files, events or traces, "
-      "are compared by content, sequence by sequence.",
+      "returned and why, loss flags, order, and all counters. A log and a trace: the log is "
+      "replayed, as the service would have read it, and the result compared with the trace that "
+      "the service gave its consumer; this shows whether the recording is exact. Two result "
+      "files, events or traces, are compared by content, sequence by sequence.",
       {{"ringscope diff session.tblog --a v2@55 --b v2@58",
         "Did this upgrade change what the trace contains?"},
        {"ringscope diff session.tblog --a v2 --b v2 --b-size 1MiB",
         "What would a larger buffer have kept?"},
        {"ringscope diff logs/ --a v1 --b v2 --format json", "Compare all logs of a folder"},
+       {"ringscope diff session.tblog trace.pftrace", "Does the replay equal the real trace?"},
        {"ringscope diff old.pftrace new.pftrace", "Compare what two services wrote"},
        {"ringscope diff session.tblog --a v2@57 --b v2@58 --minimize bug.ops.jsonl",
         "Make a small log that shows the difference"}},

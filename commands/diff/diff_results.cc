@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "commands/common/session_reads.h"
+#include "commands/common/trace_check.h"
 #include "commands/diff/diff_report.h"
 #include "commands/diff/diff_words.h"
 #include "commands/shell/text.h"
@@ -139,15 +141,18 @@ void ReportFirst(Report& report, const OutputDiff& diff, InputKind kind) {
   report.Title("First difference", fmt::format("{}: {}", what, where));
 }
 
-void ReportResultDiff(Report& report, const OutputDiff& diff, const DiffArgs& args,
-                      InputKind kind) {
-  report.Data(
-      {{"compares", kind == InputKind::kEvents ? "events" : "traces"}, {"same", diff.Same()}});
+/// @param compares what is compared, for programs @param inputs the sides' files @param remark
+/// about side A, for people
+void ReportResultDiff(Report& report, const OutputDiff& diff, const DiffArgs& args, InputKind kind,
+                      const char* compares, const Both<std::string>& inputs,
+                      const std::string& remark = {}) {
+  report.Data({{"compares", compares}, {"same", diff.Same()}});
   for (const Side side : kSides) {
-    const std::string& input = args.logs.logs[side == Side::kA ? 0 : 1];
+    const std::string& input = inputs[side];
     const uint64_t of_service = diff.service_packets[side];
     report.Print(fmt::format(
-        "{}  {}: {}{}\n", Letter(side), Printable(input), Count(diff.packets[side], "packet"),
+        "{}  {}: {}{}{}\n", Letter(side), Printable(input), side == Side::kA ? remark : "",
+        Count(diff.packets[side], "packet"),
         of_service == 0
             ? ""
             : fmt::format(", and {} of the service itself, which "
@@ -189,9 +194,45 @@ Result<ExitCode> DiffResults(const DiffArgs& args, InputKind kind, Context& cont
     return tl::unexpected<Error>(std::move(compared.error()));
   }
   Report report(context.console, args.format, "diff");
-  ReportResultDiff(report, *compared, args, kind);
+  ReportResultDiff(report, *compared, args, kind,
+                   kind == InputKind::kEvents ? "events" : "traces",
+                   {args.logs.logs[0], args.logs.logs[1]});
   RS_RETURN_IF_ERROR(report.Finish());
   return compared->Same() ? ExitCode::kClean : ExitCode::kNotice;
+}
+
+Result<ExitCode> DiffLogWithTrace(const DiffArgs& args, const std::vector<std::string>& logs,
+                                  const std::string& trace, Context& context) {
+  SessionReader sessions(context, {logs, args.session, args.clone}, "replaying");
+  RS_ASSIGN_OR_RETURN(const bool any, sessions.NextSession());
+  if (!any)
+    return Fail(ErrorCode::kUsage, "the log has no session", {logs.front(), {}, {}},
+                "see 'ringscope info'");
+  RS_ASSIGN_OR_RETURN(const TraceCheck check,
+                      CheckWithTrace(context, sessions, args.sides.a, trace, args.limit));
+  RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "the session that the trace is of"));
+  Report report(context.console, args.format, "diff");
+  const ReplayOutcome& outcome = check.outcome;
+  ReportResultDiff(report, check.diff, args, InputKind::kTrace, "replay_and_trace",
+                   {outcome.path, trace},
+                   fmt::format("session {}{}, read {}: ", outcome.session,
+                               outcome.clone ? fmt::format(", clone {}", *outcome.clone) : "",
+                               ReadsText(outcome.reads)));
+  report.Data({{"session", outcome.session},
+               {"reads", ReadsJson(outcome.reads)},
+               {"has_recorder_identity", check.has_recorder_identity}});
+  if (outcome.clone) report.Data("clone", *outcome.clone);
+  if (const std::string notes = ReadsNotes(outcome.reads); !notes.empty())
+    report.Print("\n" + Wrap(notes, size_t{0}) + "\n");
+  if (check.has_recorder_identity) {
+    report.Print("\n" +
+                 Wrap("The trace has uid and pid of the process that recorded, as the service saw "
+                      "them; they are not compared with the producers' own.",
+                      size_t{0}) +
+                 "\n");
+  }
+  RS_RETURN_IF_ERROR(report.Finish());
+  return Worse(sessions.Finish(), check.Same() ? ExitCode::kClean : ExitCode::kNotice);
 }
 
 }  // namespace ringscope

@@ -232,6 +232,9 @@ struct ReadPass {
   std::optional<uint64_t> max_bytes;  // the packet that reaches it is included
   ReadReason reason = ReadReason::kUnknown;
   std::optional<uint64_t> session = {};  // only without a buffer
+  /// The recorder saw the read because the file that the service writes had grown to this size:
+  /// the requests that were under way at that moment may have been handled before or after it.
+  std::optional<uint64_t> file_bytes = {};
   friend bool operator==(const ReadPass&, const ReadPass&) = default;
 };
 /// Clone the buffer, read the clone to its end, drop it.

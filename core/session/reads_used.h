@@ -30,6 +30,7 @@ struct ReadsUsed {
   bool alignment_assumed = false;  // of kStreamed: no clock snapshot shows where the periods begin
   uint64_t added_passes = 0;       // by which the last read went on, in other buffers than recorded
   uint64_t empty_reads = 0;        // of a consumer, which the service answers with nothing
+  uint64_t seen_in_file = 0;       // recorded because the service's file had grown
   uint64_t left_out = 0;           // of the log's own, after an assumed read had been made
   std::string like;                // the trace whose reads these are; empty: none
   uint64_t like_packets = 0;       // in that trace, without the service's own

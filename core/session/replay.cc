@@ -76,6 +76,7 @@ Status Replay::ApplyRead(const ReadPass& read) {
 
 Status Replay::ReadAsRecorded(const ReadPass& read) {
   limited_.reset();
+  if (read.file_bytes) ++seen_in_file_;
   // For a file the service reads until nothing is left.
   if (read.reason == ReadReason::kFile && !read.buffer && !read.max_packets) {
     return ReadUntilEmpty(
@@ -192,6 +193,7 @@ ReadsUsed Replay::reads_used() const {
   used.period_ns = options_.reads.every_ns;
   used.added_passes = added_passes_;
   used.empty_reads = empty_reads_;
+  used.seen_in_file = seen_in_file_;
   used.left_out = left_out_;
   if (used.mode == ReadsMode::kAuto) {
     // A clone is read by its holder; the session's own reads before it may be assumed.

@@ -106,6 +106,7 @@ class Replay {
   bool last_pass_reached_limit_ = false;
   uint64_t added_passes_ = 0;
   uint64_t empty_reads_ = 0;
+  uint64_t seen_in_file_ = 0;
   uint64_t left_out_ = 0;
   std::optional<uint64_t> first_time_ns_;
   std::optional<uint64_t> last_time_ns_;

@@ -209,6 +209,7 @@ void Fields(auto& field, Like<ReadPass> auto& m) {
   field(OptionalField(3, "max_bytes"), m.max_bytes);
   field(OptionalField(4, "reason"), m.reason);
   field(OptionalField(5, "session"), m.session);
+  field(OptionalField(6, "file_bytes"), m.file_bytes);
 }
 
 void Fields(auto& field, Like<CloneRead> auto& m) { field(DefaultField(1, "buffer"), m.buffer); }

@@ -1,0 +1,39 @@
+#ifndef RINGSCOPE_COMMANDS_COMMON_TRACE_CHECK_H_
+#define RINGSCOPE_COMMANDS_COMMON_TRACE_CHECK_H_
+
+#include <optional>
+#include <string>
+
+#include "commands/common/replay_run.h"
+#include "commands/common/session_reader.h"
+#include "core/diff/output_diff.h"
+#include "core/reads/found_reads.h"
+
+namespace ringscope {
+
+/// How the replay of a recorded session compares with the trace that came out of it.
+struct TraceCheck {
+  ReplayOutcome outcome;
+  OutputDiff diff;  // side A is the replay, side B the trace
+  /// For a session that was written into a file and has no reads in its log: the reads that were
+  /// looked for in the trace.
+  std::optional<FoundReads> found;
+  /// The trace has the uid and pid of the recorder, which is what the service saw of the producers:
+  /// the log has both, or all of the trace is of one process that is none of the log's producers.
+  bool has_recorder_identity = false;
+
+  bool Same() const { return diff.Same(); }
+};
+
+/// Replays the session that `sessions` is at, and compares: packets, previous_packet_dropped, the
+/// order in each sequence, uid and pid, and the buffers' counters. Packets of the service itself
+/// are left out.
+/// @param trace a .pftrace @param listed differences to keep of each kind
+/// @return kUsage: the trace is of another session
+Result<TraceCheck> CheckWithTrace(Context& context, SessionReader& sessions,
+                                  const ReplayChoices& choices, const std::string& trace,
+                                  size_t listed);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_COMMANDS_COMMON_TRACE_CHECK_H_
