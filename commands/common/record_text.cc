@@ -26,6 +26,11 @@ class FieldText {
     else if (field.in_line == RecordField::InLine::kBufferOrAll)
       Add(field, "all");
   }
+  void operator()(RecordField, const std::vector<RecordingVerdict>& verdicts) {
+    for (const RecordingVerdict& verdict : verdicts)
+      text_ += fmt::format("; {}: {}{}{}", Printable(verdict.subject), Name(verdict.exactness),
+                           verdict.detail.empty() ? "" : ", ", Printable(verdict.detail));
+  }
   template <typename T>
   void operator()(RecordField field, const T& value) {
     const bool is_optional = field.in_line == RecordField::InLine::kOptional ||

@@ -41,6 +41,11 @@ struct LogHeader {
   std::string host;                   // operating system, release, machine; empty if not known
   std::string clock;                  // clock of the records' times: "boottime"; empty if not known
   std::string description;            // what was recorded and how, in words
+  /// Of a recording with a total limit: the oldest part that was kept when this one began.
+  uint32_t first_part = 0;
+  /// How many records after this one only repeat the state that the parts before this one lead to,
+  /// for a reader that does not have them.
+  uint64_t repeated_records = 0;
 
   friend bool operator==(const LogHeader&, const LogHeader&) = default;
 };
@@ -289,6 +294,44 @@ struct Note {
   friend bool operator==(const Note&, const Note&) = default;
 };
 
+/// Why a recording, or one of its parts, ended.
+enum class RecordingEnding : uint8_t {
+  kUnknown,
+  kSignal,    // the user stopped it
+  kDuration,  // the time that was asked for was over
+  kProgram,   // the program that was recorded ended
+  kFailure,   // it could not be continued
+  kNextPart,  // it continues in the next part
+  kCutOff,    // the log was not closed: this is a copy of what it had
+};
+/// Whether a replay of a subject gives what the session's reader got, and if not, why.
+enum class Exactness : uint8_t {
+  kExact,
+  kOrderUnknown,      // in which order the service handled requests
+  kScrapesEstimated,  // when, and what, the service scraped
+  kSetUpUnknown,      // sizes or policies of buffers, or who wrote where
+  kStartMissing,      // what happened before the recording
+  kRecordsMissing,    // recorder gaps
+  kEndMissing,        // what happened after it
+  kOther,
+};
+/// What the recorder knows of the exactness of one subject at its end.
+struct RecordingVerdict {
+  std::string subject;  // "session 1", "buffer 2", "producer 3"
+  Exactness exactness{};
+  std::string detail;  // in words
+  friend bool operator==(const RecordingVerdict&, const RecordingVerdict&) = default;
+};
+/// The recorder's last record in a file. A log of an older version has none.
+struct RecordingEnded {
+  RecordingEnding ending{};
+  uint64_t sessions = 0;   // seen
+  uint64_t producers = 0;  // seen
+  uint64_t gaps = 0;       // recorder gaps, those of the parts before included
+  std::vector<RecordingVerdict> verdicts = {};
+  friend bool operator==(const RecordingEnded&, const RecordingEnded&) = default;
+};
+
 /// In the order of the record kinds' names in the formats; see OpKindName.
 using OpBody =
     std::variant<LogHeader, SessionStarted, SessionEnded, TraceConfigRecord, BufferSetUp,
@@ -297,7 +340,8 @@ using OpBody =
                  WriterRegistered, WriterUnregistered, Commit, FlushRequested, FlushAcknowledged,
                  FlushTimedOut, ReadPass, CloneRead, RecorderGap, Note, SessionChanged,
                  DataSourceUnregistered, DataSourceStarted, DataSourceNotified, StateClearRequested,
-                 TriggerActivated, CloneRequested, BufferCloned, BufferCleared, CloneEnded>;
+                 TriggerActivated, CloneRequested, BufferCloned, BufferCleared, CloneEnded,
+                 RecordingEnded>;
 
 struct Op {
   std::optional<uint64_t> time_ns;  // CLOCK_BOOTTIME
@@ -341,7 +385,8 @@ constexpr const char* OpKindName(size_t kind) {
                                                         "clone",
                                                         "buffer_clone",
                                                         "buffer_clear",
-                                                        "clone_done"};
+                                                        "clone_done",
+                                                        "recording_end"};
   return kNames.at(kind);
 }
 
@@ -353,6 +398,13 @@ inline constexpr std::array kEnumNames<SessionChange> = {
     "refused",      "started",   "data_sources_started", "stop_requested", "stopped",
     "detached",     "attached",  "consumer_gone",        "flush_called",   "flush_succeeded",
     "flush_failed", "file_named"};
+template <>
+inline constexpr std::array kEnumNames<RecordingEnding> = {
+    "unknown", "signal", "duration", "program", "failure", "next_part", "cut_off"};
+template <>
+inline constexpr std::array kEnumNames<Exactness> = {
+    "exact",           "order_unknown", "scrapes_estimated", "set_up_unknown", "start_missing",
+    "records_missing", "end_missing",   "other"};
 template <>
 inline constexpr std::array kEnumNames<ReadReason> = {"unknown", "consumer", "file", "final"};
 

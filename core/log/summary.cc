@@ -37,6 +37,12 @@ size_t MemoryOf(const LifeEvent& event) {
   return sizeof(event) + event.name.capacity() + event.detail.capacity() +
          event.instances.capacity() * sizeof(uint64_t);
 }
+size_t MemoryOf(const RecordingEnded& end) {
+  size_t bytes = sizeof(end);
+  for (const RecordingVerdict& verdict : end.verdicts)
+    bytes += sizeof(verdict) + verdict.subject.capacity() + verdict.detail.capacity();
+  return bytes;
+}
 size_t MemoryOf(const LogHeader& header) {
   return header.tool.capacity() + header.uuid.capacity() + header.host.capacity() +
          header.clock.capacity() + header.description.capacity();
@@ -60,6 +66,8 @@ void SummaryBuilder::Add(const Op& op, std::optional<uint64_t> number) {
     if (TakeSpace(MemoryOf(*producer))) summary_.producers.push_back(*producer);
   } else if (std::holds_alternative<RecorderGap>(op.body)) {
     ++summary_.recorder_gaps;
+  } else if (const auto* end = std::get_if<RecordingEnded>(&op.body)) {
+    if (TakeSpace(MemoryOf(*end))) summary_.end = *end;
   }
   AddLife(op, number.value_or(summary_.first_record + summary_.records - 1));
 }
@@ -152,21 +160,19 @@ void SummaryBuilder::AddPatch(ProducerId producer, const ChunkToPatch& patch,
 }
 
 void LogSummaryBuilder::Add(const Op& op, uint64_t number) {
-  const auto* header = std::get_if<LogHeader>(&op.body);
-  const bool continues = header && current_ && header->part == part_ + 1 && part_ != UINT32_MAX &&
-                         !header->uuid.empty() &&
-                         header->uuid == uuid_.value_or(current_->summary().header.uuid);
-  if (!current_ || (header && !continues && HasSpace())) {
+  const SessionBounds::Place place = bounds_.Add(op, number);
+  if (place == SessionBounds::Place::kRepeated) return;
+  const bool starts = place == SessionBounds::Place::kStart;
+  if (!current_ || (starts && HasSpace())) {
     if (current_) {
       done_.push_back(Current());
       done_bytes_ += current_->listed_bytes() + MemoryOf(done_.back().header);
     }
     current_.emplace(number);
     uuid_.reset();
-  } else if (header && !continues) {
+  } else if (starts) {
     merged_ = true;
   }
-  if (header) part_ = header->part;
   current_->Add(op, number);
 }
 

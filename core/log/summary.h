@@ -10,6 +10,7 @@
 
 #include "core/log/life_event.h"
 #include "core/log/op.h"
+#include "core/log/session_bounds.h"
 #include "core/perfetto/commit_request.h"
 
 namespace ringscope {
@@ -45,9 +46,10 @@ struct SessionSummary {
   uint64_t chunk_bytes = 0;                  // chunk headers and payloads
   uint64_t patches = 0;                      // four-byte patches sent
   uint64_t recorder_gaps = 0;
-  std::vector<LifeEvent> life;  // in order; see has_life
-  bool has_life = false;        // a summary by an older version has none, whatever the log has
-  bool truncated = false;       // the lists met their limit: they are not complete, the totals are
+  std::optional<RecordingEnded> end;  // the recorder's last record; the last one of several
+  std::vector<LifeEvent> life;        // in order; see has_life
+  bool has_life = false;              // of an older version: it has none, whatever the log has
+  bool truncated = false;             // the lists met their limit: they are not complete, the totals are
 
   friend bool operator==(const SessionSummary&, const SessionSummary&) = default;
 };
@@ -114,7 +116,10 @@ class LogSummaryBuilder {
   /// The summaries so far.
   std::vector<SessionSummary> Sessions() const;
   /// Names the session that is being built, whose header had no uuid when it was added.
-  void SetUuid(const std::string& uuid) { uuid_ = uuid; }
+  void SetUuid(const std::string& uuid) {
+    uuid_ = uuid;
+    bounds_.SetUuid(uuid);
+  }
 
  private:
   bool HasSpace() const;
@@ -123,7 +128,7 @@ class LogSummaryBuilder {
   std::vector<SessionSummary> done_;
   std::optional<SummaryBuilder> current_;
   std::optional<std::string> uuid_;  // of the current session, where its header had none
-  uint32_t part_ = 0;                // of the current session's last header
+  SessionBounds bounds_;
   size_t done_bytes_ = 0;            // memory that done_ takes
   bool merged_ = false;              // there was no space for a session of its own
 };

@@ -28,6 +28,21 @@ class JsonObjectWriter {
   /// Any text; if it is not UTF-8, as hex under the key with "_hex" appended.
   void Text(std::string_view key, std::string_view value);
   void Hex(std::string_view key, Bytes value);
+  /// An array of objects: calls `write(JsonObjectWriter&, element)` for each element.
+  template <typename List, typename F>
+  void Objects(std::string_view key, const List& list, F write) {
+    Key(key);
+    out_ += '[';
+    bool first = true;
+    for (const auto& element : list) {
+      if (!first) out_ += ',';
+      first = false;
+      JsonObjectWriter entry(out_);
+      write(entry, element);
+      entry.Close();
+    }
+    out_ += ']';
+  }
   /// The key alone; the caller appends the value.
   void Key(std::string_view key);
   void Close() { out_ += '}'; }

@@ -64,6 +64,7 @@ class Reader : public LogSource {
   const std::string& path() const override { return frames_.source().path(); }
   const std::vector<Damage>& damage() const override { return damage_; }
   uint64_t damage_count() const override { return damage_count_; }
+  bool closed() const override { return others_closed_ && has_index_; }
   uint64_t record_number() const override { return record_number_; }
   uint64_t position() const override { return frames_.position(); }
   std::optional<uint64_t> size() const override { return frames_.source().size(); }
@@ -118,6 +119,7 @@ class Reader : public LogSource {
     at_start_seen_ = true;
     Damage damage{bad.offset, bad.bytes, {}, {}, bad.what};
     // Frames without records are recognised by their magic numbers.
+    has_index_ = has_index_ || bad.magic == kIndexFrameMagic;  // a damaged end is an end
     if (bad.magic == kIndexFrameMagic || bad.magic == kSeekTableFrameMagic) damage.records = 0;
     if (damage.records) {
       AddDamage(std::move(damage));
@@ -142,8 +144,13 @@ class Reader : public LogSource {
       AddDamage({frame.offset, frame.whole.size(), {}, 0, what});
       return;
     }
-    if (frame.magic == kStartFrameMagic) StartFile();
+    if (frame.magic == kStartFrameMagic) {
+      others_closed_ = others_closed_ && (has_index_ || frame.offset == 0);
+      has_index_ = false;
+      StartFile();
+    }
     if (frame.magic == kIndexFrameMagic) {
+      has_index_ = true;
       // The index knows how many records the file had: what is missing at its end is known.
       const std::optional<uint64_t> records = commit_log::IndexRecords(frame.content);
       if (records && *records >= next_number_) MoveTo(*records, frame.offset);
@@ -162,6 +169,7 @@ class Reader : public LogSource {
     const std::optional<Bytes> first = FirstRecord(frame.content);
     const std::optional<uint64_t> number = first ? commit_log::RecordNumber(*first) : std::nullopt;
     if (number == 0 && next_number_ > 0) StartFile();  // its first frame was lost
+    has_index_ = false;
     if (number) MoveTo(*number, frame.offset);
     gap_.reset();
     if (observer_) observer_->OnDataFrame(frame);
@@ -210,6 +218,8 @@ class Reader : public LogSource {
   wire::FieldReader records_{Bytes{}};  // of the current frame
   uint64_t frame_offset_ = 0;
   bool at_start_seen_ = false;
+  bool has_index_ = false;     // the current one of several concatenated files
+  bool others_closed_ = true;  // the files before it have one
 
   uint64_t file_base_ = 0;    // records before the current one of several concatenated files
   uint64_t next_number_ = 0;  // in that file

@@ -60,6 +60,8 @@ void Fields(auto& field, Like<LogHeader> auto& m) {
   field(OptionalField(6, "host"), m.host);
   field(OptionalField(7, "clock"), m.clock);
   field(OptionalField(8, "description"), m.description);
+  field(OptionalField(9, "first_part"), m.first_part);
+  field(OptionalField(10, "repeated_records"), m.repeated_records);
 }
 
 void Fields(auto& field, Like<SessionStarted> auto& m) {
@@ -257,6 +259,20 @@ void Fields(auto& field, Like<CloneEnded> auto& m) {
   field(OptionalField(5, "session"), m.session);
 }
 
+void Fields(auto& field, Like<RecordingVerdict> auto& m) {
+  field(RequiredField(1, "subject"), m.subject);
+  field(RequiredField(2, "exactness"), m.exactness);
+  field(OptionalField(3, "detail"), m.detail);
+}
+
+void Fields(auto& field, Like<RecordingEnded> auto& m) {
+  field(RequiredField(1, "ending"), m.ending);
+  field(DefaultField(2, "sessions"), m.sessions);
+  field(DefaultField(3, "producers"), m.producers);
+  field(DefaultField(4, "gaps"), m.gaps);
+  field(OptionalField(5, "verdicts"), m.verdicts);
+}
+
 void Fields(auto& field, Like<SequenceSummary> auto& m) {
   field(1, m.sequence.producer);
   field(2, m.sequence.writer);
@@ -306,6 +322,7 @@ void Fields(auto& field, Like<SessionSummary> auto& m) {
   field(14, m.truncated);
   field(15, m.life);
   field(16, m.has_life);
+  field(17, m.end);
 }
 
 }  // namespace ringscope

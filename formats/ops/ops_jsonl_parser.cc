@@ -73,6 +73,13 @@ class LineFields {
   void operator()(RecordField field, std::vector<uint64_t>& into) {
     if (keys_.Has(field.key)) into = keys_.Uints(field.key);
   }
+  void operator()(RecordField field, std::vector<RecordingVerdict>& into) {
+    if (!keys_.Has(field.key)) return;
+    keys_.ForEach(field.key, [&](KeyReader& element) {
+      LineFields fields(element);
+      Fields(fields, into.emplace_back());
+    });
+  }
   template <typename T>
   void operator()(RecordField field, T& into) {
     const bool required = field.in_line == RecordField::InLine::kRequired;

@@ -33,6 +33,13 @@ class FieldWriter {
     else if (field.in_line == RecordField::InLine::kBufferOrAll)
       line_.Name(field.key, "all");
   }
+  void operator()(RecordField field, const std::vector<RecordingVerdict>& verdicts) {
+    if (verdicts.empty()) return;
+    line_.Objects(field.key, verdicts, [](JsonObjectWriter& entry, const RecordingVerdict& verdict) {
+      FieldWriter fields(entry);
+      Fields(fields, verdict);
+    });
+  }
   template <typename T>
   void operator()(RecordField field, const T& value) {
     const bool is_optional = field.in_line == RecordField::InLine::kOptional ||
@@ -187,7 +194,7 @@ class OpFormatter {
   }
 
   void Patches(JsonObjectWriter& line, const ChunkToPatch& patch) {
-    Array(line, "patches", patch.patches, [](JsonObjectWriter& entry, const PatchSpan& span) {
+    line.Objects("patches", patch.patches, [](JsonObjectWriter& entry, const PatchSpan& span) {
       entry.Uint("offset", span.offset);
       entry.Hex("data", span.data);
     });
@@ -206,9 +213,9 @@ class OpFormatter {
       line.Hex("raw", commit.request);
       return line.Close();
     }
-    if (!parser_.chunks().empty()) Array(line, "chunks", parser_.chunks(), RequestChunk);
+    if (!parser_.chunks().empty()) line.Objects("chunks", parser_.chunks(), RequestChunk);
     if (!parser_.patches().empty()) {
-      Array(line, "patches", parser_.patches(),
+      line.Objects("patches", parser_.patches(),
             [this](JsonObjectWriter& entry, const ChunkToPatch& patch) {
               Optional(entry, "buffer", patch.target_buffer);
               Optional(entry, "writer", patch.writer);
@@ -234,21 +241,6 @@ class OpFormatter {
       entry.Bool("complete", !chunk.incomplete);
       if (chunk.data) entry.Hex("data", *chunk.data);
     }
-  }
-
-  template <typename List, typename F>
-  void Array(JsonObjectWriter& line, std::string_view key, const List& list, F write) {
-    line.Key(key);
-    out_ += '[';
-    bool first = true;
-    for (const auto& element : list) {
-      if (!first) out_ += ',';
-      first = false;
-      JsonObjectWriter entry(out_);
-      write(entry, element);
-      entry.Close();
-    }
-    out_ += ']';
   }
 
   const size_t kind_;
