@@ -5,15 +5,36 @@
 #include <filesystem>
 #include <random>
 
-namespace ringscope::record {
+#include "formats/inputs/log_parts.h"
+#include "formats/io/file_lock.h"
 
-std::string PartPath(const std::string& path, uint32_t part) {
-  if (part == 0) return path;
-  const std::filesystem::path whole(path);
-  const std::string name =
-      fmt::format("{}.{}{}", whole.stem().string(), part, whole.extension().string());
-  return (whole.parent_path() / name).string();
+namespace ringscope::record {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The files that are further parts of an older recording of this name: by their names, and by
+/// their headers or because they are empty. Those of others stay.
+Result<std::vector<std::string>> FindOlderParts(const LogFilesOptions& options) {
+  std::vector<std::string> older;
+  for (const std::string& path : FilesNamedAsParts(options.path)) {
+    if (const std::optional<LockOwner> owner = LockOwnerOf(path)) {
+      return Fail(ErrorCode::kIo,
+                  fmt::format("a part of a recording of this name, {}, is {}", path,
+                              BeingRecordedBy(*owner)),
+                  {options.path, {}, {}}, "choose another name, or stop that recorder first");
+    }
+    std::error_code ignored;
+    const std::optional<LogHeader> header = ReadHeaderOf(path);
+    if ((header && header->part > 0) || fs::file_size(path, ignored) == 0) older.push_back(path);
+  }
+  if (older.empty() || options.replace) return older;
+  return Fail(ErrorCode::kUsage,
+              fmt::format("there is a part of an older recording of this name: {}", older.front()),
+              {options.path, {}, {}}, "choose another name, or replace it with --force");
 }
+
+}  // namespace
 
 std::string RandomUuid() {
   std::random_device random;
@@ -24,44 +45,123 @@ std::string RandomUuid() {
 
 Result<std::unique_ptr<LogFiles>> LogFiles::Create(LogFilesOptions options) {
   auto files = std::unique_ptr<LogFiles>(new LogFiles(std::move(options)));
-  RS_RETURN_IF_ERROR(files->OpenPart());
+  RS_ASSIGN_OR_RETURN(const std::vector<std::string> older, FindOlderParts(files->options_));
+  RS_RETURN_IF_ERROR(files->OpenPart(files->options_.replace ? GrowingFile::Existing::kReplace
+                                                             : GrowingFile::Existing::kRefuse));
+  for (const std::string& path : older) {
+    std::error_code error;
+    if (!fs::remove(path, error) && error)
+      return Fail(ErrorCode::kIo,
+                  fmt::format("cannot remove a part of the older recording: {}", error.message()),
+                  {path, {}, {}});
+  }
   return files;
 }
 
-Status LogFiles::OpenPart() {
-  RS_ASSIGN_OR_RETURN(file_, GrowingFile::Create(PartPath(options_.path, part_)));
+Status LogFiles::OpenPart(GrowingFile::Existing existing) {
+  std::string path = PartPath(options_.path, part_);
+  if (std::error_code ignored; part_ > 0 && fs::exists(path, ignored)) {
+    // Somebody else's. Readers that are given all parts know them by their headers.
+    const fs::path whole(options_.path);
+    const std::string name =
+        fmt::format("{}-{}{}", whole.stem().string(), options_.header.uuid.substr(0, 8),
+                    whole.extension().string());
+    path = PartPath((whole.parent_path() / name).string(), part_);
+  }
+  while (true) {
+    auto file = GrowingFile::Create(path, existing);
+    if (!file && (part_ == 0 || !on_full_ || !on_full_(file.error())))
+      return tl::unexpected<Error>(std::move(file).error());
+    if (!file) continue;
+    // Only now the part before is unlocked.
+    if (file_) RS_RETURN_IF_ERROR(file_->Close());
+    file_ = *std::move(file);
+    break;
+  }
   CommitLogWriterOptions options;
   options.level = options_.level;
-  RS_ASSIGN_OR_RETURN(writer_, CommitLogWriter::Create(*file_, options));
+  RS_ASSIGN_OR_RETURN(writer_, CommitLogWriter::Create(*this, options));
+  const std::vector<OpBody> repeated = state_.Records();
   LogHeader header = options_.header;
   header.part = part_;
-  return writer_->Append({.time_ns = {}, .body = std::move(header)});
+  header.first_part = first_part_;
+  header.repeated_records = repeated.size();
+  RS_RETURN_IF_ERROR(writer_->Append({.time_ns = {}, .body = std::move(header)}));
+  for (const OpBody& body : repeated)
+    RS_RETURN_IF_ERROR(writer_->Append({.time_ns = last_time_ns_, .body = body}));
+  return {};
 }
 
-Status LogFiles::ClosePart() {
-  RS_RETURN_IF_ERROR(writer_->Close());
-  return file_->Close();
+Status LogFiles::Write(Bytes bytes) {
+  while (true) {
+    Status status = file_->Write(bytes);
+    if (status || !file_->disk_was_full() || !on_full_ || !on_full_(status.error())) return status;
+  }
+}
+
+Status LogFiles::EndPart(RecordingEnded end, std::optional<uint64_t> time_ns) {
+  end.sessions = seen_.sessions;
+  end.producers = seen_.producers;
+  end.gaps = seen_.gaps;
+  RS_RETURN_IF_ERROR(writer_->Append({.time_ns = time_ns, .body = std::move(end)}));
+  return {};
+}
+
+void LogFiles::RemoveOldest() {
+  std::error_code ignored;  // a file that stays is one more than was asked for
+  fs::remove(done_.front().path, ignored);
+  done_.pop_front();
+  ++first_part_;
 }
 
 Status LogFiles::MakeRoom() {
   if (!options_.max_size || writer_->bytes_written() < *options_.max_size) return {};
-  RS_RETURN_IF_ERROR(ClosePart());
+  RS_RETURN_IF_ERROR(EndPart({.ending = RecordingEnding::kNextPart}, last_time_ns_));
+  RS_RETURN_IF_ERROR(writer_->Close());
   bytes_before_ += writer_->bytes_written();
+  done_.push_back({file_->path(), writer_->bytes_written()});
+  uint64_t kept = *options_.max_size;  // the new part
+  for (const Done& done : done_) kept += done.bytes;
+  while (options_.keep && kept > *options_.keep && !done_.empty()) {
+    kept -= done_.front().bytes;
+    RemoveOldest();
+  }
   ++part_;
-  return OpenPart();
+  return OpenPart(GrowingFile::Existing::kRefuse);
+}
+
+bool LogFiles::Notes(const OpBody& body) {
+  return LiveState::Concerns(body) || std::holds_alternative<RecorderGap>(body);
+}
+
+void LogFiles::Note(const Op& op) {
+  if (op.time_ns) last_time_ns_ = op.time_ns;
+  state_.Add(op.body);
+  seen_.sessions += std::holds_alternative<SessionStarted>(op.body) ? 1 : 0;
+  seen_.producers += std::holds_alternative<ProducerConnected>(op.body) ? 1 : 0;
+  seen_.gaps += std::holds_alternative<RecorderGap>(op.body) ? 1 : 0;
 }
 
 Status LogFiles::Append(const Op& op) {
   RS_RETURN_IF_ERROR(MakeRoom());
   RS_RETURN_IF_ERROR(writer_->Append(op));
+  Note(op);
   return writer_->Flush();
 }
 
-Status LogFiles::AppendFrame(PreparedFrame& frame) {
+Status LogFiles::AppendFrame(PreparedFrame& frame, const std::vector<Op>& noted,
+                             std::optional<uint64_t> last_time_ns) {
   RS_RETURN_IF_ERROR(MakeRoom());
-  return writer_->AppendFrame(frame);
+  RS_RETURN_IF_ERROR(writer_->AppendFrame(frame));
+  for (const Op& op : noted) Note(op);
+  if (last_time_ns) last_time_ns_ = last_time_ns;
+  return {};
 }
 
-Status LogFiles::Close() { return ClosePart(); }
+Status LogFiles::Close(std::optional<RecordingEnded> end, std::optional<uint64_t> time_ns) {
+  if (end) RS_RETURN_IF_ERROR(EndPart(*std::move(end), time_ns));
+  RS_RETURN_IF_ERROR(writer_->Close());
+  return file_->Close();
+}
 
 }  // namespace ringscope::record

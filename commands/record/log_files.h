@@ -2,10 +2,14 @@
 #define RINGSCOPE_COMMANDS_RECORD_LOG_FILES_H_
 
 #include <cstdint>
+#include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "core/log/live_state.h"
 #include "core/log/op.h"
 #include "formats/io/growing_file.h"
 #include "formats/log/commit_log_writer.h"
@@ -16,40 +20,73 @@ struct LogFilesOptions {
   std::string path;
   int level = kDefaultLevel;         // zstd's
   std::optional<uint64_t> max_size;  // bytes after which the next part begins
+  std::optional<uint64_t> keep;      // bytes of all parts; the oldest are removed. Needs max_size
+  bool replace = false;              // an older recording of that name, with its parts
   LogHeader header;                  // with a uuid; the parts are numbered here
 };
 
 /// A recording's file, or files: each has a header with the same uuid and the next part number, so
-/// that the parts, one after the other, are one log.
-class LogFiles {
+/// that the parts, one after the other, are one log. Each further part begins with the records that
+/// repeat the state that the parts before it lead to, so that it can be read without them. The file
+/// that is written is locked.
+class LogFiles : private ByteSink {
  public:
+  /// kUsage: there is a recording of that name, and it is not to be replaced.
   static Result<std::unique_ptr<LogFiles>> Create(LogFilesOptions options);
+
+  /// Called when the disk is full, again and again until it returns false: whether to try to write
+  /// once more. Without it a full disk is an error like any other.
+  void SetOnFullDisk(std::function<bool(const Error&)> on_full) { on_full_ = std::move(on_full); }
 
   /// Both make what is appended safe from the end of this process.
   Status Append(const Op& op);
-  Status AppendFrame(PreparedFrame& frame);
+  /// @param noted those of the frame's records that it Notes
+  /// @param last_time_ns of the frame's records
+  Status AppendFrame(PreparedFrame& frame, const std::vector<Op>& noted = {},
+                     std::optional<uint64_t> last_time_ns = {});
+  /// Whether the files depend on what is in such a record. No commit does.
+  static bool Notes(const OpBody& body);
   /// Ends the last file with its index.
-  Status Close();
+  /// @param end a last record, if there is to be one; what was seen is counted here
+  Status Close(std::optional<RecordingEnded> end = {}, std::optional<uint64_t> time_ns = {});
 
   uint64_t bytes_written() const { return bytes_before_ + writer_->bytes_written(); }
+  /// Written so far, those that were removed included.
   uint32_t parts() const { return part_ + 1; }
+  /// The oldest that is still there.
+  uint32_t first_part() const { return first_part_; }
+  const std::string& path() const { return file_->path(); }
 
  private:
+  /// A part that is complete.
+  struct Done {
+    std::string path;
+    uint64_t bytes = 0;
+  };
+
   explicit LogFiles(LogFilesOptions options) : options_(std::move(options)) {}
+  using ByteSink::Write;
+  Status Write(Bytes bytes) override;
   /// Begins the next part if this one has its size.
   Status MakeRoom();
-  Status OpenPart();
-  Status ClosePart();
+  Status OpenPart(GrowingFile::Existing existing);
+  Status EndPart(RecordingEnded end, std::optional<uint64_t> time_ns);
+  void RemoveOldest();
+  void Note(const Op& op);
 
   const LogFilesOptions options_;
+  std::function<bool(const Error&)> on_full_;
   uint32_t part_ = 0;
+  uint32_t first_part_ = 0;
+  std::deque<Done> done_;  // that are kept
   std::unique_ptr<GrowingFile> file_;
   std::unique_ptr<CommitLogWriter> writer_;
   uint64_t bytes_before_ = 0;  // in the parts before
+  LiveState state_;
+  std::optional<uint64_t> last_time_ns_;  // of the last record
+  RecordingEnded seen_;                   // its counts, so far
 };
 
-/// "cap.tblog", "cap.1.tblog", "cap.2.tblog"
-std::string PartPath(const std::string& path, uint32_t part);
 /// 32 random hexadecimal digits.
 std::string RandomUuid();
 

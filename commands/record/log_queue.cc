@@ -30,6 +30,8 @@ uint64_t BootTimeNs() {
 Result<std::unique_ptr<LogQueue>> LogQueue::Create(std::unique_ptr<LogFiles> files,
                                                    Options options) {
   std::unique_ptr<LogQueue> queue(new LogQueue(std::move(files), std::move(options)));
+  queue->files_->SetOnFullDisk(
+      [&queue = *queue](const Error& error) { return queue.WaitForDisk(error); });
   try {
     queue->thread_ = std::thread([&queue = *queue] { queue.Run(); });
   } catch (const std::system_error& error) {
@@ -39,7 +41,10 @@ Result<std::unique_ptr<LogQueue>> LogQueue::Create(std::unique_ptr<LogFiles> fil
   return queue;
 }
 
-LogQueue::~LogQueue() { static_cast<void>(Close()); }
+LogQueue::~LogQueue() {
+  static_cast<void>(Close());
+  files_->SetOnFullDisk({});
+}
 
 void LogQueue::Append(OpBody body) {
   Op op{.time_ns = BootTimeNs(), .body = std::move(body)};
@@ -64,7 +69,10 @@ void LogQueue::Append(OpBody body) {
 void LogQueue::Drop(const Op& op, size_t size) {
   if (!gap_) {
     gap_.emplace();
-    gap_->reason = "the disk was too slow: the recorder's queue was full";
+    gap_->reason = totals_.waiting
+                       ? fmt::format("the recorder's queue was full, as nothing could be written: {}",
+                                     totals_.waiting->message)
+                       : "the disk was too slow: the recorder's queue was full";
     gap_->records = 0;
     gap_->bytes = 0;
     gap_->from_ns = op.time_ns;
@@ -87,6 +95,8 @@ void LogQueue::AppendLocked(const Op& op, size_t cost) {
   }
   open_->queued += cost;
   queued_ += cost;
+  open_->last_time_ns = op.time_ns;
+  if (LogFiles::Notes(op.body)) open_->noted.push_back(op);
 }
 
 void LogQueue::AppendLarge(Op op, size_t cost) {
@@ -120,6 +130,8 @@ void LogQueue::CloseBlock() {
 std::vector<LogQueue::BlockPtr> LogQueue::Recycle(BlockPtr block) {
   block->frame.Clear();
   block->queued = 0;
+  block->noted.clear();
+  block->last_time_ns.reset();
   block->large.reset();
   block->large_request = {};
   spare_.push_back(std::move(block));
@@ -133,7 +145,7 @@ std::vector<LogQueue::BlockPtr> LogQueue::Recycle(BlockPtr block) {
 
 Status LogQueue::Write(Block& block) {
   if (block.large) return files_->Append(*block.large);
-  return files_->AppendFrame(block.frame);
+  return files_->AppendFrame(block.frame, block.noted, block.last_time_ns);
 }
 
 LogQueue::BlockPtr LogQueue::TakeBlock(std::unique_lock<std::mutex>& lock) {
@@ -148,6 +160,14 @@ LogQueue::BlockPtr LogQueue::TakeBlock(std::unique_lock<std::mutex>& lock) {
   return block;
 }
 
+bool LogQueue::WaitForDisk(const Error& error) {
+  std::unique_lock lock(mutex_);
+  totals_.waiting = error;
+  if (closing_) return false;
+  changed_.wait_for(lock, options_.retry_interval, [this] { return closing_; });
+  return true;  // once more, also at the end
+}
+
 void LogQueue::Run() {
   Status status;
   std::unique_lock lock(mutex_);
@@ -156,6 +176,7 @@ void LogQueue::Run() {
     status = Write(*block);
     lock.lock();
     if (!status) break;
+    totals_.waiting.reset();
     queued_ -= block->queued;
     totals_.written = files_->bytes_written();
     std::vector<BlockPtr> unused = Recycle(std::move(block));
@@ -168,7 +189,7 @@ void LogQueue::Run() {
     ++totals_.gaps;
     status = files_->Append({.time_ns = gap_->to_ns, .body = *gap_});
   }
-  if (status) status = files_->Close();
+  if (status) status = files_->Close(end_, BootTimeNs());
   totals_.written = files_->bytes_written();
   result_ = status;
   if (!status) {
@@ -194,10 +215,11 @@ std::optional<Error> LogQueue::failure() const {
   return failure_;
 }
 
-Status LogQueue::Close() {
+Status LogQueue::Close(std::optional<RecordingEnded> end) {
   if (thread_.joinable()) {
     {
       const std::lock_guard lock(mutex_);
+      end_ = std::move(end);
       closing_ = true;
     }
     changed_.notify_one();

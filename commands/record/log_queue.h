@@ -20,7 +20,7 @@ namespace ringscope::record {
 /// Records on their way to the disk: appended at once, written by a thread of its own. The queue is
 /// bounded. When it is full commits are dropped, until half of it is free, and the log has a
 /// recorder gap for what was dropped; the small records that identify producers and writers have a
-/// reserve of their own.
+/// reserve of their own. A full disk is waited for, as a slow one is.
 class LogQueue : public RecordSink {
  public:
   struct Options {
@@ -28,6 +28,7 @@ class LogQueue : public RecordSink {
     std::chrono::milliseconds flush_interval{200};
     /// Called by the writing thread when writing has failed.
     std::function<void()> on_failure;
+    std::chrono::milliseconds retry_interval{1000};  // while the disk is full
   };
   struct State {
     uint64_t queued = 0;   // bytes
@@ -35,6 +36,8 @@ class LogQueue : public RecordSink {
     uint64_t gaps = 0;
     uint64_t dropped_records = 0;
     uint64_t dropped_bytes = 0;
+    /// Why nothing is written at present, though it is tried again and again: the disk is full.
+    std::optional<Error> waiting;
   };
 
   /// Starts the writing thread. kIo: the system has no thread for it.
@@ -47,7 +50,8 @@ class LogQueue : public RecordSink {
   /// Why writing has stopped, if it has. What is appended then is dropped.
   std::optional<Error> failure() const;
   /// Writes all that is queued and closes the files.
-  Status Close();
+  /// @param end the last record, if there is to be one
+  Status Close(std::optional<RecordingEnded> end = {});
   /// After Close.
   const LogFiles& files() const { return *files_; }
 
@@ -58,6 +62,8 @@ class LogQueue : public RecordSink {
     explicit Block(size_t frame_bytes) : frame(frame_bytes) {}
     PreparedFrame frame;
     size_t queued = 0;  // what it counts for in the queue
+    std::vector<Op> noted;  // its records that LogFiles notes
+    std::optional<uint64_t> last_time_ns;
     /// Instead of a commit that is too large for a frame.
     std::optional<Op> large;
     std::string large_request;
@@ -72,6 +78,8 @@ class LogQueue : public RecordSink {
   void CloseBlock();
   void OpenBlock();
   void Run();
+  /// Waits a moment. @return whether to try to write again: false once the queue is being closed
+  bool WaitForDisk(const Error& error);
   /// Waits until there is something to write. @return nullptr: the queue is closed and empty
   BlockPtr TakeBlock(std::unique_lock<std::mutex>& lock);
   Status Write(Block& block);
@@ -90,6 +98,7 @@ class LogQueue : public RecordSink {
   size_t queued_ = 0;
   bool closing_ = false;
   bool dropping_ = false;
+  std::optional<RecordingEnded> end_;
   std::optional<RecorderGap> gap_;  // what was dropped and is not in the log yet
   State totals_;
   std::optional<Error> failure_;

@@ -13,6 +13,7 @@ namespace {
 constexpr int kMinLevel = -200;
 constexpr int kMaxRecordLevel = 19;  // above, zstd needs memory out of proportion
 constexpr uint64_t kMinQueue = 1 << 20;
+constexpr uint64_t kMinKeep = 1 << 20;
 
 using BufferChoice = std::pair<BufferId, record::PlannedBuffer>;
 
@@ -48,6 +49,12 @@ Result<uint32_t> ParseMode(std::string_view text) {
 Result<uint64_t> ParseQueue(std::string_view text) {
   RS_ASSIGN_OR_RETURN(const uint64_t bytes, ParseSize(text));
   if (bytes >= kMinQueue) return bytes;
+  return Fail(ErrorCode::kUsage, fmt::format("'{}' is less than 1 MiB", text));
+}
+
+Result<uint64_t> ParseKeep(std::string_view text) {
+  RS_ASSIGN_OR_RETURN(const uint64_t bytes, ParseSize(text));
+  if (bytes >= kMinKeep) return bytes;
   return Fail(ErrorCode::kUsage, fmt::format("'{}' is less than 1 MiB", text));
 }
 
@@ -93,7 +100,13 @@ void SetUp(CLI::App& app, RecordArgs& args) {
   AddText(app, "-o,--output", args.output, kFileType,
           "Log to write (.tblog); it grows while it is recorded", Need::kRequired);
   AddParsed(app, "--max-size", args.max_size, ParseSize, "SIZE",
-            "Continue in another file (FILE.1.tblog, ...) when one has this size");
+            "Continue in another file, the next part, when one has this size (FILE.0001.tblog, "
+            "...); naming one part to a command reads all of them");
+  AddParsed(app, "--keep", args.keep, ParseKeep, "SIZE",
+            "Keep about this much: remove the oldest part when a new one begins, for a recording "
+            "of any length (without --max-size, parts are a sixteenth of it)");
+  AddFlag(app, "--force", args.force,
+          "Replace an older recording of that name, with all of its parts");
   AddParsed(app, "--queue", args.queue_bytes, ParseQueue, "SIZE",
             "Memory for data that waits for a slow disk; more is dropped (default: 128MiB)");
   AddNumber(app, "--level", args.level, {kMinLevel, kMaxRecordLevel}, "N",
@@ -112,10 +125,14 @@ Command RecordCommand() {
           "connects to ringscope, its trace config and reads are logged as well. The service's "
           "scraping of uncommitted chunks cannot be observed; therefore it is switched off for "
           "these producers, and ringscope scrapes instead. A slow disk never delays the session: "
-          "data that could not be written is reported in the log as a recorder gap.",
+          "data that could not be written is reported in the log as a recorder gap. On a full disk "
+          "it keeps what fits in memory (--queue), and writes again as soon as there is space. "
+          "The file is locked while it is recorded.",
           {{"ringscope record -o cap.tblog -- ./my_app", "Record a program until it ends"},
            {"ringscope record -o cap.tblog --consumer-listen /tmp/ringscope-consumer",
             "Record everything that connects to /tmp/ringscope-producer, and the consumer"},
+           {"ringscope record -o cap.tblog --keep 2GiB",
+            "Record for weeks; the last 2 GiB are kept"},
            {"ringscope record -o cap.tblog --buffer 1=64MiB,ring_buffer --duration 10s",
             "Record ten seconds of a service whose buffer is known"}},
           Bind(SetUp, RunRecord),

@@ -5,6 +5,7 @@
 #include <sys/utsname.h>
 
 #include <csignal>
+#include <utility>
 
 #include "commands/record/log_queue.h"
 #include "commands/record/recorder.h"
@@ -26,6 +27,7 @@ constexpr std::chrono::milliseconds kTick{250};
 /// How long the last frames of clients may take to reach the service, and a program to end.
 constexpr std::chrono::seconds kEndTimeout{3};
 constexpr uint64_t kMaxWarnings = 100;
+constexpr uint64_t kPartsKept = 16;  // unless the parts' size is chosen
 constexpr size_t kMaxConfigBytes = size_t{16} << 20;
 
 std::string HostName() {
@@ -53,6 +55,16 @@ Result<SessionPlan> ReadPlan(Context& context, const std::string& path) {
   return PlanOfText(text, path);
 }
 
+/// "cap.tblog", "cap.tblog and 3 further parts", "parts 7 to 22 of cap.tblog (those before were
+/// removed)"
+std::string FilesText(const LogFiles& files, const std::string& output) {
+  const uint32_t last = files.parts() - 1;
+  if (files.first_part() > 0)
+    return fmt::format("parts {} to {} of {} (those before were removed: --keep)",
+                       files.first_part(), last, output);
+  return last == 0 ? output : fmt::format("{} and {}", output, Count(last, "further part"));
+}
+
 /// One run of the command: sets everything up, waits for the end, reports.
 class RecordingRun {
  public:
@@ -69,8 +81,14 @@ class RecordingRun {
   void OnTick();
   void EndCommand();
   void ReportFailure();
+  void ReportFullDisk(const LogQueue::State& queue);
+  RecordingEnded Ending(const LogQueue::State& queue) const;
   ExitCode Finish();
   double Seconds() const;
+  /// Ends the recording; the first reason counts.
+  void Stop(RecordingEnding why) {
+    if (!std::exchange(stop_, true)) ending_ = why;
+  }
 
   const RecordArgs& args_;
   Context& context_;
@@ -81,6 +99,8 @@ class RecordingRun {
   std::optional<std::string> command_ending_;  // once it has ended; empty: with status 0
   bool stop_ = false;
   bool failure_reported_ = false;
+  bool waiting_reported_ = false;
+  RecordingEnding ending_ = RecordingEnding::kUnknown;
   uint64_t gaps_reported_ = 0;
   uint64_t warnings_ = 0;
   EventLoop::Timer tick_;
@@ -134,6 +154,14 @@ Result<std::unique_ptr<LogQueue>> RecordingRun::OpenLog() {
   files_options.path = args_.output;
   files_options.level = args_.level;
   files_options.max_size = args_.max_size;
+  files_options.keep = args_.keep;
+  files_options.replace = args_.force;
+  if (args_.keep) {
+    if (!args_.max_size) files_options.max_size = *args_.keep / kPartsKept;
+    if (*files_options.max_size > *args_.keep / 2)
+      return Fail(ErrorCode::kUsage, "--max-size is more than half of --keep", {},
+                  "at least two parts must fit: make the parts smaller, or keep more");
+  }
   files_options.header = MakeHeader(args_);
   RS_ASSIGN_OR_RETURN(auto files, LogFiles::Create(std::move(files_options)));
   LogQueue::Options options;
@@ -149,7 +177,7 @@ Status RecordingRun::StartCommand(const RecorderOptions& options) {
   RS_ASSIGN_OR_RETURN(command_, ChildProcess::Start(args_.command, variables));
   return command_->WatchEnd(*loop_, [this](std::string ending) {
     command_ending_ = std::move(ending);
-    stop_ = true;
+    Stop(RecordingEnding::kProgram);
   });
 }
 
@@ -183,6 +211,7 @@ double RecordingRun::Seconds() const {
 
 void RecordingRun::OnTick() {
   const LogQueue::State queue = log_->state();
+  ReportFullDisk(queue);
   if (queue.gaps > gaps_reported_) {
     gaps_reported_ = queue.gaps;
     Warn(
@@ -200,6 +229,15 @@ void RecordingRun::OnTick() {
                       .seconds = seconds}));
   }
   tick_ = loop_->CallAfter(kTick, [this] { OnTick(); });
+}
+
+void RecordingRun::ReportFullDisk(const LogQueue::State& queue) {
+  if (queue.waiting.has_value() == waiting_reported_) return;
+  waiting_reported_ = queue.waiting.has_value();
+  Warn(waiting_reported_
+           ? fmt::format("{}; it is tried again each second, and up to {} are kept in memory",
+                         queue.waiting->ToString(), HumanSize(args_.queue_bytes))
+           : std::string("the log is written again"));
 }
 
 void RecordingRun::ReportFailure() {
@@ -238,12 +276,12 @@ Result<ExitCode> RecordingRun::Run() {
   RS_ASSIGN_OR_RETURN(signal_watch, loop_->Watch(signals.fd(), EPOLLIN, [&](uint32_t) {
     signal_watch.Reset();
     signals.Take();
-    stop_ = true;
+    Stop(RecordingEnding::kSignal);
   }));
   EventLoop::Timer duration;
   if (args_.duration_ns) {
     duration = loop_->CallAt(start_ + std::chrono::nanoseconds(*args_.duration_ns),
-                             [this] { stop_ = true; });
+                             [this] { Stop(RecordingEnding::kDuration); });
   }
   RS_RETURN_IF_ERROR(StartCommand(options));
   OnTick();
@@ -258,18 +296,28 @@ Result<ExitCode> RecordingRun::Run() {
   return Finish();
 }
 
+RecordingEnded RecordingRun::Ending(const LogQueue::State& queue) const {
+  RecordingEnded end{.ending = ending_};
+  if (queue.gaps > 0) {
+    end.verdicts.push_back(
+        {"log", Exactness::kRecordsMissing,
+         fmt::format("{} ({}) in {} could not be written in time",
+                     Count(queue.dropped_records, "record"), HumanSize(queue.dropped_bytes),
+                     Count(queue.gaps, "gap"))});
+  }
+  return end;
+}
+
 ExitCode RecordingRun::Finish() {
   Console& console = context_.console;
-  const Status closed = log_->Close();
+  const Status closed = log_->Close(Ending(log_->state()));
   console.ShowProgressLine("");
   ReportFailure();
   const LogQueue::State queue = log_->state();
   const RecordCounts& counts = recorder_->counts();
   if (closed) {
-    const uint32_t parts = log_->files().parts();
     console.Say(fmt::format(
-        "wrote {}{}: {}, {}, {} ({}); {} in the file", args_.output,
-        parts > 1 ? fmt::format(" and {}", Count(parts - 1, "further part")) : "",
+        "wrote {}: {}, {}, {} ({}); {} in the file", FilesText(log_->files(), args_.output),
         Count(counts.producers_seen, "producer"), Count(counts.sequences, "sequence"),
         Count(counts.chunks, "chunk"), HumanSize(counts.chunk_bytes), HumanSize(queue.written)));
   }

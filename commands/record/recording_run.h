@@ -27,6 +27,8 @@ struct RecordArgs {
   std::vector<std::pair<BufferId, record::PlannedBuffer>> buffers;
   std::optional<uint64_t> duration_ns;
   std::optional<uint64_t> max_size;
+  std::optional<uint64_t> keep;
+  bool force = false;
   uint64_t queue_bytes = uint64_t{128} << 20;
   int level = kDefaultLevel;  // zstd's
   std::vector<std::string> command;

@@ -89,8 +89,9 @@ bool HasLife(const SessionSummary& session) {
   return session.records > others;
 }
 
-/// Answers from the end of the file alone; nullopt if that cannot be trusted.
-Result<std::optional<LogInfo>> InfoFromIndex(ByteSource& source) {
+}  // namespace
+
+Result<std::optional<LogInfo>> ReadIndexedInfo(ByteSource& source) {
   const std::optional<uint64_t> size = source.size();
   if (!size || !source.CanReadAt()) return std::nullopt;
   const std::string expected = commit_log::StartFrame();
@@ -120,14 +121,13 @@ Result<std::optional<LogInfo>> InfoFromIndex(ByteSource& source) {
   for (const commit_log::IndexEntry& frame : index->frames) info.raw_bytes += frame.content_size;
   info.data_frames = index->frames.size();
   info.from_index = true;
+  info.closed = true;
   info.cleanly_closed = true;
   return info;
 }
 
-}  // namespace
-
 Result<LogInfo> ReadLogInfo(std::unique_ptr<ByteSource> source, const ProgressFn& progress) {
-  RS_ASSIGN_OR_RETURN(std::optional<LogInfo> indexed, InfoFromIndex(*source));
+  RS_ASSIGN_OR_RETURN(std::optional<LogInfo> indexed, ReadIndexedInfo(*source));
   if (indexed) return std::move(*indexed);
 
   FrameCounter frames;

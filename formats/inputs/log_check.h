@@ -25,12 +25,16 @@ struct LogInfo {
   uint64_t unknown_records = 0;  // of kinds that this version does not know; they are skipped
   bool from_index = false;       // answered from the index, without reading the records
   bool cleanly_closed = false;   // has an index and a seek table that add up
+  bool closed = false;           // see LogSource::closed
   std::vector<Damage> damage;
   uint64_t damage_count = 0;
   /// Requests that no service would have understood. A log keeps them as their producers sent
   /// them: they are not damage. Counted by VerifyLog alone.
   uint64_t unsound_requests = 0;
 };
+
+/// Answers from the end of the file alone; nullopt if that cannot be trusted.
+Result<std::optional<LogInfo>> ReadIndexedInfo(ByteSource& source);
 
 /// Reads what `info` prints: from the index where it can be trusted, else by a scan, with the same
 /// sessions either way.

@@ -77,6 +77,7 @@ LogInfo InfoOf(const LogSource& log, const FrameCounter& frames) {
   info.file_bytes = log.size().value_or(log.position());
   info.damage = log.damage();
   info.damage_count = log.damage_count();
+  info.closed = log.closed();
   frames.Fill(info);
   return info;
 }

@@ -1,21 +1,50 @@
 #include "formats/io/growing_file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <utility>
 
 #include "formats/io/descriptor_io.h"
+#include "formats/io/file_lock.h"
 
 namespace ringscope {
+namespace {
 
-Result<std::unique_ptr<GrowingFile>> GrowingFile::Create(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kNewFileMode);
-  if (fd < 0) {
-    return SystemError("cannot create", errno, path, "the folder must exist, and allow new files");
+tl::unexpected<Error> LockedError(const LockOwner& owner, const std::string& path) {
+  return Fail(ErrorCode::kIo, "the file is " + BeingRecordedBy(owner), {path, {}, {}},
+              "choose another name, or stop that recorder first");
+}
+
+/// Locks a regular file and empties it.
+Status TakeOver(int fd, const std::string& path) {
+  if (!LockFile(fd)) return LockedError(LockOwnerOf(fd).value_or(LockOwner{}), path);
+  if (::ftruncate(fd, 0) != 0) return SystemError("cannot empty", errno, path);
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<GrowingFile>> GrowingFile::Create(const std::string& path,
+                                                         Existing existing) {
+  struct stat info {};
+  const bool exists = ::stat(path.c_str(), &info) == 0;
+  const bool is_regular = !exists || S_ISREG(info.st_mode);
+  const bool may_exist = existing == Existing::kReplace || !is_regular;
+  if (!may_exist && exists) {
+    if (const std::optional<LockOwner> owner = LockOwnerOf(path)) return LockedError(*owner, path);
+    return Fail(ErrorCode::kUsage, "the file exists already", {path, {}, {}},
+                "choose another name, or replace it with --force");
   }
-  return std::unique_ptr<GrowingFile>(new GrowingFile(fd, path));
+  const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | (may_exist ? 0 : O_EXCL);
+  const int fd = ::open(path.c_str(), flags, kNewFileMode);
+  if (fd < 0)
+    return SystemError("cannot create", errno, path, "the folder must exist, and allow new files");
+  std::unique_ptr<GrowingFile> file(new GrowingFile(fd, path));
+  if (is_regular) RS_RETURN_IF_ERROR(TakeOver(fd, path));
+  return file;
 }
 
 GrowingFile::~GrowingFile() {
@@ -23,9 +52,12 @@ GrowingFile::~GrowingFile() {
 }
 
 Status GrowingFile::Write(Bytes bytes) {
-  if (const int error = WriteAll(fd_, bytes).error; error != 0) {
+  const int error = WriteAll(fd_, bytes).error;
+  disk_was_full_ = error == ENOSPC || error == EDQUOT;
+  if (error != 0) {
     // A file that cannot be cut, such as a pipe, ends with a part of it, which its readers detect.
-    static_cast<void>(::ftruncate(fd_, static_cast<off_t>(written_)) == 0);
+    if (::ftruncate(fd_, static_cast<off_t>(written_)) == 0)
+      ::lseek(fd_, static_cast<off_t>(written_), SEEK_SET);
     return SystemError("cannot write", error, path_, WriteHint(error));
   }
   written_ += bytes.size();

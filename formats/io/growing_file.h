@@ -9,18 +9,23 @@
 namespace ringscope {
 
 /// A file that exists under its own name from the start and grows write by write, so that what
-/// was written is kept whatever happens to this process. A write that fails leaves none of its
-/// bytes in the file, if the file can be truncated.
+/// was written is kept whatever happens to this process. It is locked while it is open: no other
+/// GrowingFile can be made of it. A write that fails leaves none of its bytes in the file, if the
+/// file can be truncated.
 class GrowingFile : public ByteSink {
  public:
-  /// Replaces a file of that name.
-  static Result<std::unique_ptr<GrowingFile>> Create(const std::string& path);
+  /// What to do if there is a regular file of that name. Pipes and devices are written to.
+  enum class Existing : uint8_t { kRefuse, kReplace };
+
+  static Result<std::unique_ptr<GrowingFile>> Create(const std::string& path, Existing existing);
   ~GrowingFile() override;
   GrowingFile(const GrowingFile&) = delete;
   GrowingFile& operator=(const GrowingFile&) = delete;
 
   using ByteSink::Write;
   Status Write(Bytes bytes) override;
+  /// Whether the last Write failed because the file system was full: it may succeed later.
+  bool disk_was_full() const { return disk_was_full_; }
   /// Call once, last. Returns errors that the file system reports only now.
   Status Close();
   const std::string& path() const { return path_; }
@@ -31,6 +36,7 @@ class GrowingFile : public ByteSink {
   int fd_;
   std::string path_;
   uint64_t written_ = 0;
+  bool disk_was_full_ = false;
 };
 
 }  // namespace ringscope
