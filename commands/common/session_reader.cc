@@ -4,8 +4,10 @@
 
 #include <algorithm>
 
+#include "commands/common/log_words.h"
 #include "commands/shell/input.h"
 #include "commands/shell/text.h"
+#include "formats/inputs/log_parts.h"
 #include "formats/inputs/open_log.h"
 
 namespace ringscope {
@@ -88,7 +90,6 @@ Result<bool> SessionReader::NextOfAll() {
       held_number_ = source_ ? source_->record_number() : 0;
     }
     if (!held_) return NoFurtherSession();
-    if (!std::holds_alternative<LogHeader>(held_->body)) uuid_.clear();
     first_record_ = held_number_;
     ++session_;
     in_session_ = true;
@@ -137,18 +138,41 @@ Result<std::optional<Op>> SessionReader::NextOfSession() {
   return op;
 }
 
+void SessionReader::FindParts() {
+  LogParts parts = FindLogParts(selection_.paths);
+  files_ = std::move(parts.paths);
+  incomplete_ |= !parts.problems.empty();
+  if (selection_.quiet) return;
+  if (!parts.added.empty())
+    context_.console.Say(fmt::format("the recording's {} read too: {}",
+                                     parts.added.size() == 1 ? "other part is"
+                                                             : "other parts are",
+                                     Shortened(parts.added)));
+  for (const std::string& problem : parts.problems) context_.console.Warn(problem);
+}
+
+Status SessionReader::OpenNext() {
+  path_ = (*files_)[next_file_++];
+  const bool is_opened = opened_ && path_ == selection_.paths.front();
+  std::unique_ptr<ByteSource> source;
+  if (is_opened) {
+    source = std::move(opened_);
+  } else {
+    RS_ASSIGN_OR_RETURN(source, OpenInput(context_, path_));
+  }
+  RS_ASSIGN_OR_RETURN(source_, OpenLog(std::move(source)));
+  progress_ = std::make_unique<Progress>(context_.console,
+                                         fmt::format("{} {}", activity_, Printable(path_)));
+  bounds_.StartFile();
+  return {};
+}
+
 Result<std::optional<Op>> SessionReader::Pull() {
+  if (!files_) FindParts();
   while (true) {
     if (!source_) {
-      if (next_path_ == selection_.paths.size()) return std::optional<Op>();
-      path_ = selection_.paths[next_path_++];
-      if (!opened_) {
-        RS_ASSIGN_OR_RETURN(opened_, OpenInput(context_, path_));
-      }
-      RS_ASSIGN_OR_RETURN(source_, OpenLog(std::move(opened_)));
-      progress_ = std::make_unique<Progress>(context_.console,
-                                             fmt::format("{} {}", activity_, Printable(path_)));
-      first_of_file_ = true;
+      if (next_file_ == files_->size()) return std::optional<Op>();
+      RS_RETURN_IF_ERROR(OpenNext());
     }
     RS_ASSIGN_OR_RETURN(std::optional<Op> op, source_->Next());
     if (!op) {
@@ -156,20 +180,25 @@ Result<std::optional<Op>> SessionReader::Pull() {
       continue;
     }
     progress_->Update(source_->position(), source_->size().value_or(0));
-    starts_session_ = StartsSession(*op);
-    first_of_file_ = false;
+    const SessionBounds::Place place = bounds_.Add(*op, source_->record_number());
+    if (place == SessionBounds::Place::kRepeated) continue;
+    starts_session_ = place == SessionBounds::Place::kStart;
+    Note(*op);
     return op;
   }
 }
 
-bool SessionReader::StartsSession(const Op& op) {
+/// Warns of what a record states about the log as a whole.
+void SessionReader::Note(const Op& op) {
+  if (op.time_ns) last_time_ns_ = op.time_ns;
+  const auto warn = [&](const std::string& text) {
+    incomplete_ = true;
+    if (!selection_.quiet) context_.console.Warn(fmt::format("{}: {}", path_, text));
+  };
   const auto* header = std::get_if<LogHeader>(&op.body);
-  if (header == nullptr) return first_of_file_;
-  const bool continues =
-      !uuid_.empty() && header->uuid == uuid_ && part_ != UINT32_MAX && header->part == part_ + 1;
-  uuid_ = header->uuid;
-  part_ = header->part;
-  return !continues;
+  if (header != nullptr && starts_session_ && header->part > 0) warn(StartMissingText(*header));
+  const auto* end = std::get_if<RecordingEnded>(&op.body);
+  if (end != nullptr && end->ending == RecordingEnding::kCutOff) warn(kCutOffText);
 }
 
 void SessionReader::CloseSource() {
@@ -177,13 +206,15 @@ void SessionReader::CloseSource() {
   progress_.reset();
   if (!selection_.quiet)
     WarnOfDamage(context_.console, path_, source_->damage(), source_->damage_count());
-  damaged_ = damaged_ || source_->damage_count() > 0;
+  if (!source_->closed() && !selection_.quiet)
+    context_.console.Warn(fmt::format("{}: {}", path_, NotClosedText(path_, last_time_ns_)));
+  incomplete_ = incomplete_ || source_->damage_count() > 0 || !source_->closed();
   source_.reset();
 }
 
 ExitCode SessionReader::Finish() {
   CloseSource();
-  return damaged_ ? ExitCode::kNotice : ExitCode::kClean;
+  return incomplete_ ? ExitCode::kNotice : ExitCode::kClean;
 }
 
 Status ExpectNoFurtherSession(SessionReader& sessions, const char* what) {

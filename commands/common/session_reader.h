@@ -13,6 +13,7 @@
 #include "commands/shell/spooled_input.h"
 #include "core/log/clones.h"
 #include "core/log/op.h"
+#include "core/log/session_bounds.h"
 #include "formats/io/log_source.h"
 
 namespace ringscope {
@@ -30,7 +31,9 @@ struct SessionSelection {
 
 /// The sessions of some logs, one after the other. A session starts with a log's first record and
 /// with each header of part 0 or of another uuid; the next part of the same uuid continues it.
-/// Shows progress, and warns of damage that was skipped. If a clone is selected, the logs are read
+/// All parts of a recording are read, in their order, if one of them is named. Shows progress, and
+/// warns of damage that was skipped, of parts that are missing, and of logs that were not closed or
+/// begin in the middle of a recording. If a clone is selected, the logs are read
 /// twice: first to find its buffers. Standard input is kept in a temporary file for that.
 class SessionReader : public OpSource {
  public:
@@ -61,8 +64,8 @@ class SessionReader : public OpSource {
   /// File of that record.
   const std::string& path() const { return path_; }
 
-  /// Warns of the damage not reported yet. Call it last.
-  /// @return kNotice if any input was damaged
+  /// Warns of what was not reported yet. Call it last.
+  /// @return kNotice if any input was damaged or incomplete
   ExitCode Finish();
 
  private:
@@ -71,7 +74,9 @@ class SessionReader : public OpSource {
   Status FindClones();
   /// The next record of all files; sets `starts_session_`.
   Result<std::optional<Op>> Pull();
-  bool StartsSession(const Op& op);
+  void FindParts();
+  Status OpenNext();
+  void Note(const Op& op);
   void CloseSource();
   Result<bool> NoFurtherSession();
 
@@ -81,7 +86,8 @@ class SessionReader : public OpSource {
   std::unique_ptr<ByteSource> opened_;
   std::unique_ptr<LogSource> source_;
   std::unique_ptr<Progress> progress_;
-  size_t next_path_ = 0;
+  std::optional<std::vector<std::string>> files_;  // in their order; absent: not looked for yet
+  size_t next_file_ = 0;
   std::string path_;
   uint64_t record_number_ = 0;
   uint64_t first_record_ = 0;
@@ -90,11 +96,10 @@ class SessionReader : public OpSource {
   uint64_t held_number_ = 0;
   bool starts_session_ = false;  // what Pull returned last
   bool in_session_ = false;
-  bool first_of_file_ = true;
+  SessionBounds bounds_;
   uint64_t session_ = 0;
-  std::string uuid_;   // of the last header; empty: the session has none
-  uint32_t part_ = 0;  // of the last header
-  bool damaged_ = false;
+  std::optional<uint64_t> last_time_ns_;  // of a record
+  bool incomplete_ = false;               // something is damaged or missing
 
   // Of the selected clone.
   std::unique_ptr<SpooledInput> standard_input_;

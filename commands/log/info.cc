@@ -10,6 +10,7 @@
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"
 #include "formats/inputs/log_check.h"
+#include "formats/inputs/log_parts.h"
 
 namespace ringscope {
 namespace {
@@ -27,10 +28,16 @@ void SetUp(CLI::App& app, InfoArgs& args) {
 }
 
 Result<ExitCode> RunInfo(const InfoArgs& args, Context& context) {
+  const LogParts parts = FindLogParts({args.log});
   std::optional<LogInfo> info;
   {
     Progress progress(context.console, fmt::format("reading {}", Printable(args.log)));
-    RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenInput(context, args.log));
+    std::unique_ptr<ByteSource> source;
+    if (parts.paths.size() == 1) {
+      RS_ASSIGN_OR_RETURN(source, OpenInput(context, parts.paths.front()));
+    } else {
+      RS_ASSIGN_OR_RETURN(source, OpenJoined(parts.paths, args.log));
+    }
     RS_ASSIGN_OR_RETURN(info, ReadLogInfo(std::move(source), [&](uint64_t done, uint64_t total) {
                           progress.Update(done, total);
                         }));
@@ -42,10 +49,12 @@ Result<ExitCode> RunInfo(const InfoArgs& args, Context& context) {
                 {args.log, {}, {}});
   }
   Report report(context.console, args.format, "info");
-  ReportInfo(report, args.log, *info, args.session);
+  ReportInfo(report, args.log, parts, *info, args.session);
   RS_RETURN_IF_ERROR(report.Finish());
   WarnOfDamage(context.console, args.log, info->damage, info->damage_count);
-  return info->damage_count > 0 ? ExitCode::kNotice : ExitCode::kClean;
+  const bool complete = info->damage_count == 0 && info->closed && !IsCutOff(*info) &&
+                        !StartIsMissing(*info) && parts.problems.empty();
+  return complete ? ExitCode::kClean : ExitCode::kNotice;
 }
 
 }  // namespace

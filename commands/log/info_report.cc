@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "commands/common/damage_report.h"
+#include "commands/common/log_words.h"
 #include "commands/log/story_report.h"
 #include "commands/shell/text.h"
 
@@ -17,6 +19,49 @@ uint64_t Duration(const SessionSummary& session) {
   return session.first_time_ns && session.last_time_ns
              ? *session.last_time_ns - *session.first_time_ns
              : 0;
+}
+
+std::string EndingText(RecordingEnding ending) {
+  switch (ending) {
+    case RecordingEnding::kUnknown:
+      return "for an unknown reason";
+    case RecordingEnding::kSignal:
+      return "when it was asked to (a signal)";
+    case RecordingEnding::kDuration:
+      return "after the time that was asked for";
+    case RecordingEnding::kProgram:
+      return "when the recorded program ended";
+    case RecordingEnding::kFailure:
+      return "because it could not be continued";
+    case RecordingEnding::kNextPart:
+      return "here, and continues in the next part";
+    case RecordingEnding::kCutOff:
+      return "unknown: the log was not closed, and this is a copy of it";
+  }
+  return {};
+}
+
+/// The recorder's last record: why it ended, and how exact a replay is.
+void ReportEnd(Report& report, const std::optional<RecordingEnded>& end) {
+  if (!end) return report.Data("recording_end", Json());
+  Json verdicts = Json::array();
+  for (const RecordingVerdict& verdict : end->verdicts)
+    verdicts.push_back({{"subject", verdict.subject},
+                        {"exactness", Name(verdict.exactness)},
+                        {"detail", verdict.detail}});
+  report.Data("recording_end", {{"ending", Name(end->ending)},
+                                {"sessions", end->sessions},
+                                {"producers", end->producers},
+                                {"gaps", end->gaps},
+                                {"verdicts", std::move(verdicts)}});
+  report.Fact("ended", EndingText(end->ending));
+  for (const RecordingVerdict& verdict : end->verdicts) {
+    std::string exactness = Name(verdict.exactness);
+    std::replace(exactness.begin(), exactness.end(), '_', ' ');
+    report.Fact("verdict", fmt::format("{}: {}{}{}", Printable(verdict.subject), exactness,
+                                       verdict.detail.empty() ? "" : ", ",
+                                       Printable(verdict.detail)));
+  }
 }
 
 void ReportFacts(Report& report, const SessionSummary& session) {
@@ -63,6 +108,7 @@ void ReportFacts(Report& report, const SessionSummary& session) {
   if (session.recorder_gaps > 0)
     report.Fact("gaps", fmt::format("{} in the recording: it is not complete",
                                     WithCommas(session.recorder_gaps)));
+  ReportEnd(report, session.end);
   report.EndFacts();
 }
 
@@ -150,6 +196,7 @@ std::string IntegrityText(const LogInfo& info) {
         "clean copy",
         Count(info.damage_count, "place"));
   if (info.format != LogFormat::kCommitLog) return "reads without errors";
+  if (!info.closed) return "not closed, no damage found";
   if (info.from_index)
     return "closed properly; answered from its index ('ringscope verify' checks the records)";
   return info.cleanly_closed ? "closed properly, no damage found"
@@ -187,16 +234,45 @@ void AddLogData(Report& report, const std::string& path, const LogInfo& info) {
                {"raw_bytes", info.raw_bytes},
                {"data_frames", info.data_frames},
                {"from_index", info.from_index},
+               {"closed", info.closed},
                {"cleanly_closed", info.cleanly_closed},
                {"damage_count", info.damage_count},
                {"damage", DamageTable(info.damage).ToJson()}});
 }
 
-void ReportInfo(Report& report, const std::string& path, const LogInfo& info,
-                std::optional<uint64_t> only) {
+std::string IncompleteText(const std::string& path, const LogInfo& info) {
+  return NotClosedText(path, info.sessions.empty() ? std::nullopt
+                                                   : info.sessions.back().last_time_ns) +
+         ".";
+}
+
+bool IsCutOff(const LogInfo& info) {
+  return std::ranges::any_of(info.sessions, [](const SessionSummary& session) {
+    return session.end && session.end->ending == RecordingEnding::kCutOff;
+  });
+}
+
+bool StartIsMissing(const LogInfo& info) {
+  return std::ranges::any_of(info.sessions,
+                             [](const SessionSummary& session) { return session.header.part > 0; });
+}
+
+void ReportInfo(Report& report, const std::string& path, const LogParts& parts,
+                const LogInfo& info, std::optional<uint64_t> only) {
   report.Title(Printable(path), fmt::format("{}: {}", FormatName(info.format), ExtentText(info)));
   report.Print(IntegrityText(info) + "\n");
   AddLogData(report, path, info);
+  report.Data("parts", Json(parts.paths));
+  report.Data("parts_problems", Json(parts.problems));
+  const auto print = [&](const std::string& text) { report.Print(Wrap(text, size_t{0}) + "\n"); };
+  if (parts.paths.size() > 1)
+    print(fmt::format("{}: {}", Count(parts.paths.size(), "part"), Shortened(parts.paths)));
+  for (const std::string& problem : parts.problems) print("Parts: " + Printable(problem) + ".");
+  if (!info.closed) print("Not complete: " + IncompleteText(parts.paths.back(), info));
+  if (IsCutOff(info)) print("Not complete: " + std::string(kCutOffText) + ".");
+  for (const SessionSummary& session : info.sessions)
+    if (session.header.part > 0)
+      print("Not complete: " + StartMissingText(session.header) + ".");
   report.Data("sessions", Json::array());
   for (size_t i = 0; i < info.sessions.size(); ++i) {
     if (!only || *only == i + 1)

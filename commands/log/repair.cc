@@ -4,6 +4,7 @@
 #include <string>
 
 #include "commands/common/damage_report.h"
+#include "commands/common/log_words.h"
 #include "commands/log/info_report.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/input.h"
@@ -11,6 +12,7 @@
 #include "commands/shell/output.h"
 #include "commands/shell/text.h"
 #include "formats/inputs/log_check.h"
+#include "formats/inputs/log_parts.h"
 
 namespace ringscope {
 namespace {
@@ -27,15 +29,17 @@ void SetUp(CLI::App& app, RepairArgs& args) {
           Need::kRequired);
 }
 
-Status CheckPaths(const RepairArgs& args) {
+Status CheckPaths(const RepairArgs& args, const LogParts& parts) {
   if (args.output == "-") {
     return Fail(ErrorCode::kUsage, "the copy is verified, so it cannot go to standard output", {},
                 "name a file");
   }
-  std::error_code ignored;  // a path that does not exist is not the same as another
-  if (std::filesystem::equivalent(args.log, args.output, ignored)) {
-    return Fail(ErrorCode::kUsage, "the copy would replace the damaged log", {args.output, {}, {}},
-                "name another file");
+  for (const std::string& part : parts.paths) {
+    std::error_code ignored;  // a path that does not exist is not the same as another
+    if (std::filesystem::equivalent(part, args.output, ignored)) {
+      return Fail(ErrorCode::kUsage, "the copy would replace the damaged log",
+                  {args.output, {}, {}}, "name another file");
+    }
   }
   return {};
 }
@@ -56,13 +60,19 @@ Result<LogInfo> VerifyCopy(const std::string& path) {
 }
 
 Result<ExitCode> RunRepair(const RepairArgs& args, Context& context) {
-  RS_RETURN_IF_ERROR(CheckPaths(args));
+  const LogParts parts = FindLogParts({args.log});
+  RS_RETURN_IF_ERROR(CheckPaths(args, parts));
   Console& console = context.console;
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file, OutputFile::Create(args.output));
   std::optional<LogInfo> original;
   {
     Progress progress(console, fmt::format("repairing {}", Printable(args.log)));
-    RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenInput(context, args.log));
+    std::unique_ptr<ByteSource> source;
+    if (parts.paths.size() == 1) {
+      RS_ASSIGN_OR_RETURN(source, OpenInput(context, parts.paths.front()));
+    } else {
+      RS_ASSIGN_OR_RETURN(source, OpenJoined(parts.paths, args.log));
+    }
     RS_ASSIGN_OR_RETURN(
         original, RepairLog(std::move(source), *file,
                             [&](uint64_t done, uint64_t total) { progress.Update(done, total); }));
@@ -72,9 +82,27 @@ Result<ExitCode> RunRepair(const RepairArgs& args, Context& context) {
 
   Report report(console, "text", "repair");
   report.Title(Printable(args.output), "verified: " + ExtentText(copy));
+  if (parts.paths.size() > 1)
+    report.Print(Wrap(fmt::format("It has all {}: {}.", Count(parts.paths.size(), "part"),
+                                  Shortened(parts.paths)),
+                      size_t{0}) +
+                 "\n");
+  for (const std::string& problem : parts.problems)
+    report.Print(Wrap("Parts: " + Printable(problem) + ".", size_t{0}) + "\n");
+  if (IsCutOff(copy))
+    report.Print(Wrap(original->closed
+                          ? std::string("The end is missing. The copy is marked as cut off.")
+                          : fmt::format("Not complete: {} The copy is marked as cut off.",
+                                        IncompleteText(parts.paths.back(), *original)),
+                      size_t{0}) +
+                 "\n");
   if (original->damage_count == 0) {
-    report.Print("Nothing was lost.\n");
-    return ExitCode::kClean;
+    if (!IsCutOff(copy) && parts.problems.empty()) {
+      report.Print("Nothing was lost.\n");
+      return ExitCode::kClean;
+    }
+    report.Print("Nothing of what was there was lost.\n");
+    return ExitCode::kNotice;
   }
   report.Print(fmt::format("Lost from {}:\n", Printable(args.log)));
   PrintDamage(report, *original);
@@ -88,7 +116,9 @@ Command RepairCommand() {
           "Logs",
           "Write a clean copy of the readable parts of a damaged log",
           "Copies every readable record into a new log with checksums, index and seek table, adds "
-          "notes where records are missing, and verifies the copy. Then lists what was lost.",
+          "notes where records are missing, and verifies the copy. Then lists what was lost. All "
+          "parts of a recording become one file. The copy of a log that was not closed is marked "
+          "as cut off.",
           {{"ringscope repair torn.tblog -o clean.tblog", "Save the readable parts of a log"}},
           Bind(SetUp, RunRepair),
           {.clean = "Done; the log was complete.", .notice = "Done, and something was lost."}};

@@ -4,12 +4,14 @@
 #include <vector>
 
 #include "commands/common/damage_report.h"
+#include "commands/common/log_words.h"
 #include "commands/log/info_report.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"
 #include "formats/inputs/log_check.h"
+#include "formats/inputs/log_parts.h"
 
 namespace ringscope {
 namespace {
@@ -41,17 +43,23 @@ void ReportVerdict(Report& report, const std::string& path, const LogInfo& info)
         Count(info.unsound_requests, "request") + (info.unsound_requests == 1 ? " is" : " are"),
         info.unsound_requests == 1 ? "it" : "them", info.unsound_requests == 1 ? "it" : "them"));
   }
-  if (good && info.format == LogFormat::kCommitLog && !info.cleanly_closed) {
+  if (good && !info.closed) {
+    report.Print(Wrap("Not complete: " + IncompleteText(path, info), size_t{2}) + "\n");
+    report.Print("  'ringscope repair' writes a copy that is closed.\n");
+  } else if (good && IsCutOff(info)) {
+    report.Print(Wrap("Not complete: " + std::string(kCutOffText) + ".", size_t{2}) + "\n");
+  } else if (good && info.format == LogFormat::kCommitLog && !info.cleanly_closed) {
     report.Print(
-        "  It has no index for the whole file: it was not closed properly, or logs were "
-        "concatenated.\n  'ringscope repair' writes a copy that has one.\n");
+        "  It has no index for the whole file, as logs were concatenated.\n  'ringscope repair' "
+        "writes a copy that has one.\n");
   }
 }
 
 Result<ExitCode> RunVerify(const VerifyArgs& args, Context& context) {
   Report report(context.console, args.format, "verify");
-  bool damaged = false;
-  for (const std::string& path : args.logs) {
+  const LogParts parts = FindLogParts(args.logs);
+  bool notice = !parts.problems.empty();
+  for (const std::string& path : parts.paths) {
     std::optional<LogInfo> info;
     {
       Progress progress(context.console, fmt::format("verifying {}", Printable(path)));
@@ -60,11 +68,14 @@ Result<ExitCode> RunVerify(const VerifyArgs& args, Context& context) {
                             progress.Update(done, total);
                           }));
     }
-    damaged = damaged || info->damage_count > 0;
+    notice = notice || info->damage_count > 0 || !info->closed || IsCutOff(*info);
     report.AddItem("logs", [&] { ReportVerdict(report, path, *info); });
   }
+  report.Data("parts_problems", Json(parts.problems));
+  for (const std::string& problem : parts.problems)
+    report.Print(Wrap("Parts: " + Printable(problem) + ".", size_t{0}) + "\n");
   RS_RETURN_IF_ERROR(report.Finish());
-  return damaged ? ExitCode::kNotice : ExitCode::kClean;
+  return notice ? ExitCode::kNotice : ExitCode::kClean;
 }
 
 }  // namespace
@@ -75,10 +86,12 @@ Command VerifyCommand() {
           "Check a log for damage, down to each record",
           "Reads logs to their end and checks frames, checksums, seek table, index, summary, "
           "record numbers, and that every record parses. Lists the damage: where, how many bytes, "
-          "which records.",
+          "which records. Of a recording with several parts all are verified if one is named, and "
+          "parts that are missing or of another recording are reported.",
           {{"ringscope verify *.tblog", "Are these logs undamaged?"}},
           Bind(SetUp, RunVerify),
-          {.clean = "Done; there is no damage.", .notice = "There is damage."}};
+          {.clean = "Done; there is no damage.",
+           .notice = "There is damage, a log was not closed, or parts are missing."}};
 }
 
 }  // namespace ringscope

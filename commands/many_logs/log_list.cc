@@ -9,6 +9,7 @@
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"
 #include "commands/shell/values.h"
+#include "formats/inputs/log_parts.h"
 #include "formats/inputs/open_log.h"
 #include "formats/io/line_reader.h"
 #include "formats/io/log_source.h"
@@ -127,6 +128,8 @@ Result<LogList> ExpandLogs(Context& context, const LogChoices& choices) {
   if (std::find(list.paths.begin(), list.paths.end(), "-") != list.paths.end())
     return Fail(ErrorCode::kUsage, "standard input cannot be one of many logs", {},
                 "give it alone, without --each and --shard");
+  // A recording's parts are read together.
+  list.paths = OnePathPerRecording(list.paths);
   if (!choices.shard) return list;
   std::vector<std::string> chosen;
   for (size_t i = choices.shard->index - 1; i < list.paths.size(); i += choices.shard->count)

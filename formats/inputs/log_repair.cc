@@ -15,23 +15,38 @@ class Copier {
       : log_(log), frames_(frames), writer_(writer) {}
 
   Status Copy(const Op& op) {
-    const bool is_header = std::holds_alternative<LogHeader>(op.body);
+    const SessionBounds::Place place = bounds_.Add(op, log_.record_number());
+    if (place == SessionBounds::Place::kRepeated) return {};
+    if (const auto* end = std::get_if<RecordingEnded>(&op.body)) {
+      continues_ = end->ending == RecordingEnding::kNextPart;
+      if (continues_) return {};
+    }
+    const auto* header = std::get_if<LogHeader>(&op.body);
+    if (header != nullptr) {
+      continues_ = false;
+      // The parts of a recording become one file.
+      if (place == SessionBounds::Place::kWithin) return WriteGaps(op.time_ns);
+    }
     // What was lost before a header belongs to the session before it, if there is one.
-    if (is_header && !started_) {
-      RS_RETURN_IF_ERROR(writer_.Append(op));
-      started_ = true;
+    if (header != nullptr && !started_) {
+      RS_RETURN_IF_ERROR(CopyHeader(op, *header));
       return WriteGaps(op.time_ns);
     }
     RS_RETURN_IF_ERROR(Start());
     RS_RETURN_IF_ERROR(WriteGaps(op.time_ns));
     if (op.time_ns) last_time_ns_ = op.time_ns;
-    return writer_.Append(op);
+    return header != nullptr ? CopyHeader(op, *header) : writer_.Append(op);
   }
 
   Status Finish() {
     const bool lost = log_.damage_count() > 0 || frames_.unknown_records() > 0;
     if (lost) RS_RETURN_IF_ERROR(Start());
     RS_RETURN_IF_ERROR(WriteGaps(std::nullopt));
+    // The copy is closed, so that only a record can state that what it is a copy of was not.
+    if ((continues_ || !log_.closed()) && started_) {
+      RS_RETURN_IF_ERROR(writer_.Append(
+          Op{last_time_ns_, RecordingEnded{.ending = RecordingEnding::kCutOff}}));
+    }
     return writer_.Close();
   }
 
@@ -43,6 +58,14 @@ class Copier {
     LogHeader header = ImportHeader();
     header.description = "copied from a log without a header";
     return writer_.Append(Op{std::nullopt, std::move(header)});
+  }
+
+  /// No parts are beside the copy: those before the first one are known to be missing.
+  Status CopyHeader(const Op& op, const LogHeader& header) {
+    started_ = true;
+    LogHeader copy = header;
+    copy.first_part = header.part;
+    return writer_.Append(Op{op.time_ns, std::move(copy)});
   }
 
   Status WriteGaps(std::optional<uint64_t> until_ns) {
@@ -82,7 +105,9 @@ class Copier {
   LogSource& log_;
   const FrameCounter& frames_;
   CommitLogWriter& writer_;
+  SessionBounds bounds_;
   bool started_ = false;
+  bool continues_ = false;  // in a part that was not read so far
   size_t damage_ = 0;      // of the list, noted in the copy already
   uint64_t unlisted_ = 0;  // beyond the list, noted already
   uint64_t unknown_ = 0;   // unknown records, noted already

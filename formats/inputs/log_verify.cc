@@ -236,6 +236,14 @@ class FileChecker : public CommitLogObserver {
 Result<LogInfo> VerifyLog(std::unique_ptr<ByteSource> source, const ProgressFn& progress) {
   Findings structure;
   FileChecker files(structure);
+  RS_ASSIGN_OR_RETURN(std::string start, ReadStart(*source, 1));
+  if (start.empty()) {
+    LogInfo nothing;
+    nothing.damage.push_back({0, 0, {}, {}, "the file is empty"});
+    nothing.damage_count = 1;
+    return nothing;
+  }
+  source = MakePrefixedSource(std::move(start), std::move(source));
   RS_ASSIGN_OR_RETURN(std::unique_ptr<LogSource> log, OpenLog(std::move(source), &files));
   files.Watch(*log);
 

@@ -43,6 +43,10 @@ Result<std::unique_ptr<LogSource>> OpenLog(std::unique_ptr<ByteSource> source) {
 Result<std::unique_ptr<LogSource>> OpenLog(std::unique_ptr<ByteSource> source,
                                            CommitLogObserver* observer) {
   RS_ASSIGN_OR_RETURN(std::string start, ReadStart(*source, commit_log::kStartFrameSize));
+  if (start.empty())
+    return Fail(ErrorCode::kCorrupt, "the file is empty", {source->path(), {}, {}},
+                "expected a .tblog or an .ops.jsonl; a recorder that was killed at its start, or a "
+                "copy that failed, leaves an empty file");
   const bool is_commit_log = commit_log::LooksLikeCommitLog(wire::AsBytes(start));
   const bool is_zstd = IsZstd(wire::AsBytes(start));
   source = MakePrefixedSource(start, std::move(source));

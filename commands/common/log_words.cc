@@ -1,0 +1,41 @@
+#include "commands/common/log_words.h"
+
+#include <fmt/format.h>
+
+#include "commands/shell/text.h"
+#include "formats/io/file_lock.h"
+
+namespace ringscope {
+
+std::string NotClosedText(const std::string& path, std::optional<uint64_t> last_time_ns) {
+  const std::string until =
+      last_time_ns ? fmt::format("its last record is of {} ns", *last_time_ns) : "it has no times";
+  if (const std::optional<LockOwner> owner = LockOwnerOf(path))
+    return fmt::format("the log is {}; {}, and what follows is missing", BeingRecordedBy(*owner),
+                       until);
+  return fmt::format("the log was not closed: {}, and what followed may be missing", until);
+}
+
+std::string StartMissingText(const LogHeader& header) {
+  const std::string start =
+      fmt::format("the log begins with part {} of a recording: the records before are missing",
+                  header.part);
+  if (header.repeated_records == 0)
+    return start + ", also those that set up its buffers, producers and writers";
+  return start +
+         ", so that buffers which were there before are replayed from empty. Packets of chunks that "
+         "were committed before are missing. From when all of such a buffer has been written once, "
+         "it holds what the service's had, except at its write position, which is not known. "
+         "Buffers that are set up later are exact";
+}
+
+std::string Shortened(const std::vector<std::string>& names) {
+  constexpr size_t kShown = 3;
+  std::string text;
+  for (size_t i = 0; i < names.size() && i < kShown; ++i)
+    text += fmt::format("{}{}", i == 0 ? "" : ", ", Printable(names[i]));
+  if (names.size() > kShown) text += fmt::format(" and {} more", names.size() - kShown);
+  return text;
+}
+
+}  // namespace ringscope

@@ -1,0 +1,29 @@
+#ifndef RINGSCOPE_COMMANDS_COMMON_LOG_WORDS_H_
+#define RINGSCOPE_COMMANDS_COMMON_LOG_WORDS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/log/op.h"
+
+namespace ringscope {
+
+// What several commands say of a log as a whole.
+
+/// Of a log that has no end: whether it is still being recorded, and how far it goes.
+/// @param last_time_ns of its last record
+std::string NotClosedText(const std::string& path, std::optional<uint64_t> last_time_ns);
+/// Of a copy of such a log, which is complete in itself.
+inline constexpr const char* kCutOffText =
+    "the log is a copy of one that was not closed: the end of the recording may be missing";
+/// Of a log that begins with a part of a recording that is not its first.
+std::string StartMissingText(const LogHeader& header);
+
+/// "a.tblog, b.tblog and 3 more"
+std::string Shortened(const std::vector<std::string>& names);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_COMMANDS_COMMON_LOG_WORDS_H_
