@@ -140,7 +140,7 @@ TEST_F(RecordProcess, Socket_IsTheUsersOwn) {
   Producer();
   EXPECT_EQ(std::filesystem::status(listen_).permissions(), std::filesystem::perms(0600));
   EXPECT_EQ(End(), "");
-  Start("--mode 0666", "umask 077;");
+  Start("--force --mode 0666", "umask 077;");
   Producer();
   EXPECT_EQ(std::filesystem::status(listen_).permissions(), std::filesystem::perms(0666));
   EXPECT_EQ(End(), "");
@@ -160,6 +160,10 @@ TEST_F(RecordProcess, SuddenDeath_LosesTheOpenBlockOnly) {
   EXPECT_EQ(content.damage, 0u);
   // The files that it left are no obstacle.
   Start("--duration 10ms");
+  EXPECT_EQ(process_->TakeEnding(), "ended with status 2");
+  EXPECT_THAT(Messages(), HasSubstr("the file exists already"));
+  EXPECT_GE(ReadContent(log_).commits, 50u);
+  Start("--duration 10ms --force");
   EXPECT_EQ(process_->TakeEnding(), "");
 }
 
@@ -205,9 +209,9 @@ TEST_F(RecordProcess, MaxSize_GoesOnInAnotherFile) {
   std::string joined = ReadFile(log_);
   size_t parts = 1;
   for (; parts < 10; ++parts) {
-    const std::string part = ReadFile(folder_.File(fmt::format("cap.{}.tblog", parts)));
+    const std::string part = ReadFile(folder_.File(fmt::format("cap.{:04}.tblog", parts)));
     if (part.empty()) break;
-    EXPECT_EQ(ReadContent(folder_.File(fmt::format("cap.{}.tblog", parts))).damage, 0u);
+    EXPECT_EQ(ReadContent(folder_.File(fmt::format("cap.{:04}.tblog", parts))).damage, 0u);
     joined += part;
   }
   EXPECT_GT(parts, 2u);

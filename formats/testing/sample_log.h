@@ -96,6 +96,8 @@ inline OpList EveryKind() {
   OpList ops;
   LogHeader header = HeaderOf("00112233445566778899aabbccddeeff", 3);
   header.source = Origin::kSynthetic;
+  header.first_part = 3;
+  header.repeated_records = 1;
   header.host = "Linux";
   header.clock = "boottime";
   header.description = "all \xff bytes";

@@ -1,0 +1,117 @@
+#include "core/log/live_state.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/log/session_bounds.h"
+
+namespace ringscope {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr ProducerId kOne{1};
+constexpr ProducerId kTwo{2};
+
+std::vector<std::string> KindsOf(const LiveState& state) {
+  std::vector<std::string> kinds;
+  for (const OpBody& body : state.Records()) kinds.emplace_back(OpKindName(body.index()));
+  return kinds;
+}
+
+void Add(LiveState& state, const OpBody& body) {
+  EXPECT_TRUE(LiveState::Concerns(body)) << OpKindName(body.index());
+  state.Add(body);
+}
+
+/// A tracing session with a producer that writes.
+LiveState ASession() {
+  LiveState state;
+  Add(state, ClockSnapshotRecord{"s"});
+  Add(state, SessionStarted{1, "name"});
+  Add(state, TraceConfigRecord{"config", 1});
+  Add(state, BufferSetUp{.id = BufferId{3}, .index = 0, .size = 4096, .session = 1});
+  Add(state, SessionChanged{1, SessionChange::kStarted, ""});
+  Add(state, ProducerConnected{.producer = kOne, .name = "one"});
+  Add(state, SharedMemorySetUp{kOne, 4096, 4096});
+  Add(state, DataSourceRegistered{.producer = kOne, .name = "ds"});
+  Add(state, DataSourceSetUp{.producer = kOne, .instance = 7, .name = "ds", .target_buffer = BufferId{3}});
+  Add(state, DataSourceStarted{kOne, 7});
+  Add(state, WriterRegistered{kOne, WriterId{5}, BufferId{3}});
+  return state;
+}
+
+TEST(LiveState, WhatLives_InItsOrder) {
+  EXPECT_THAT(KindsOf(ASession()),
+              ElementsAre("clock_snapshot", "session_start", "config", "buffer", "session",
+                          "producer", "smb", "data_source", "data_source_setup",
+                          "data_source_start", "writer"));
+}
+
+TEST(LiveState, Producer_TakesAllThatIsItsWithIt) {
+  LiveState state = ASession();
+  state.Add(ProducerConnected{.producer = kTwo, .name = "two"});
+  state.Add(ProducerDisconnected{kOne});
+  EXPECT_THAT(KindsOf(state), ElementsAre("clock_snapshot", "session_start", "config", "buffer",
+                                          "session", "producer"));
+}
+
+TEST(LiveState, EndOfASession_WithItsBuffers) {
+  LiveState state = ASession();
+  state.Add(BufferFreed{BufferId{3}});
+  state.Add(SessionEnded{1});
+  state.Add(WriterUnregistered{kOne, WriterId{5}});
+  state.Add(DataSourceUnregistered{kOne, "ds"});
+  EXPECT_THAT(KindsOf(state), ElementsAre("clock_snapshot", "producer", "smb"));
+}
+
+TEST(LiveState, RefusedSession_LeavesNothing) {
+  LiveState state;
+  Add(state, SessionStarted{1, ""});
+  Add(state, TraceConfigRecord{"c", 1});
+  Add(state, SessionChanged{1, SessionChange::kRefused, "no"});
+  EXPECT_THAT(KindsOf(state), IsEmpty());
+}
+
+TEST(LiveState, AThousandSessions_TakeTheSpaceOfOne) {
+  LiveState state;
+  for (uint64_t i = 0; i < 1000; ++i) {
+    state.Add(SessionStarted{i, ""});
+    state.Add(TraceConfigRecord{"c", i});
+    state.Add(BufferSetUp{.id = BufferId{static_cast<uint16_t>(i)}, .size = 1, .session = i});
+    state.Add(SessionChanged{i, SessionChange::kFlushCalled, ""});
+    state.Add(BufferFreed{BufferId{static_cast<uint16_t>(i)}});
+    state.Add(SessionEnded{i});
+  }
+  EXPECT_THAT(KindsOf(state), IsEmpty());
+}
+
+Op Header(const std::string& uuid, uint32_t part, uint64_t repeated) {
+  LogHeader header;
+  header.uuid = uuid;
+  header.part = part;
+  header.repeated_records = repeated;
+  return {{}, header};
+}
+
+TEST(SessionBounds, RepeatedState_IsLeftOutOnlyAfterThePartBefore) {
+  using enum SessionBounds::Place;
+  const Op note{{}, Note{}};
+  SessionBounds bounds;
+  EXPECT_EQ(bounds.Add(Header("a", 0, 0), 0), kStart);
+  EXPECT_EQ(bounds.Add(note, 1), kWithin);
+  bounds.StartFile();
+  EXPECT_EQ(bounds.Add(Header("a", 1, 2), 0), kWithin);
+  EXPECT_EQ(bounds.Add(note, 1), kRepeated);
+  // Record 2 was lost: the one after it is no repetition.
+  EXPECT_EQ(bounds.Add(note, 3), kWithin);
+  bounds.StartFile();
+  EXPECT_EQ(bounds.Add(Header("a", 3, 2), 0), kStart);
+  EXPECT_EQ(bounds.Add(note, 1), kWithin);
+  bounds.StartFile();
+  EXPECT_EQ(bounds.Add(note, 0), kStart);
+}
+
+}  // namespace
+}  // namespace ringscope
