@@ -17,13 +17,13 @@ std::string NotClosedText(const std::string& path, std::optional<uint64_t> last_
 }
 
 std::string StartMissingText(const LogHeader& header) {
-  const std::string start =
-      fmt::format("the log begins with part {} of a recording: the records before are missing",
-                  header.part);
+  const std::string start = fmt::format(
+      "the log begins with part {} of a recording: the records before are missing", header.part);
   if (header.repeated_records == 0)
     return start + ", also those that set up its buffers, producers and writers";
   return start +
-         ", so that buffers which were there before are replayed from empty. Packets of chunks that "
+         ", so that buffers which were there before are replayed from empty. Packets of chunks "
+         "that "
          "were committed before are missing. From when all of such a buffer has been written once, "
          "it holds what the service's had, except at its write position, which is not known. "
          "Buffers that are set up later are exact";

@@ -145,8 +145,7 @@ void SessionReader::FindParts() {
   if (selection_.quiet) return;
   if (!parts.added.empty())
     context_.console.Say(fmt::format("the recording's {} read too: {}",
-                                     parts.added.size() == 1 ? "other part is"
-                                                             : "other parts are",
+                                     parts.added.size() == 1 ? "other part is" : "other parts are",
                                      Shortened(parts.added)));
   for (const std::string& problem : parts.problems) context_.console.Warn(problem);
 }

@@ -109,7 +109,7 @@ TEST(Help, Options_SayWhatTheyGoWith) {
 TEST(Help, ExitStatus_IsThatOfTheCommand) {
   MemoryRun run;
   EXPECT_THAT(CommandHelp(*FindCommand("verify"), run.console),
-              HasSubstr("  3  There is damage.\n"));
+              HasSubstr("  3  There is damage, a log was not closed, or parts are missing.\n"));
   EXPECT_THAT(CommandHelp(*FindCommand("engines"), run.console), Not(HasSubstr("\n  3  ")));
 }
 

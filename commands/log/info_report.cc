@@ -58,9 +58,9 @@ void ReportEnd(Report& report, const std::optional<RecordingEnded>& end) {
   for (const RecordingVerdict& verdict : end->verdicts) {
     std::string exactness = Name(verdict.exactness);
     std::replace(exactness.begin(), exactness.end(), '_', ' ');
-    report.Fact("verdict", fmt::format("{}: {}{}{}", Printable(verdict.subject), exactness,
-                                       verdict.detail.empty() ? "" : ", ",
-                                       Printable(verdict.detail)));
+    report.Fact("verdict",
+                fmt::format("{}: {}{}{}", Printable(verdict.subject), exactness,
+                            verdict.detail.empty() ? "" : ", ", Printable(verdict.detail)));
   }
 }
 
@@ -241,8 +241,8 @@ void AddLogData(Report& report, const std::string& path, const LogInfo& info) {
 }
 
 std::string IncompleteText(const std::string& path, const LogInfo& info) {
-  return NotClosedText(path, info.sessions.empty() ? std::nullopt
-                                                   : info.sessions.back().last_time_ns) +
+  return NotClosedText(path,
+                       info.sessions.empty() ? std::nullopt : info.sessions.back().last_time_ns) +
          ".";
 }
 
@@ -257,8 +257,8 @@ bool StartIsMissing(const LogInfo& info) {
                              [](const SessionSummary& session) { return session.header.part > 0; });
 }
 
-void ReportInfo(Report& report, const std::string& path, const LogParts& parts,
-                const LogInfo& info, std::optional<uint64_t> only) {
+void ReportInfo(Report& report, const std::string& path, const LogParts& parts, const LogInfo& info,
+                std::optional<uint64_t> only) {
   report.Title(Printable(path), fmt::format("{}: {}", FormatName(info.format), ExtentText(info)));
   report.Print(IntegrityText(info) + "\n");
   AddLogData(report, path, info);
@@ -271,8 +271,7 @@ void ReportInfo(Report& report, const std::string& path, const LogParts& parts,
   if (!info.closed) print("Not complete: " + IncompleteText(parts.paths.back(), info));
   if (IsCutOff(info)) print("Not complete: " + std::string(kCutOffText) + ".");
   for (const SessionSummary& session : info.sessions)
-    if (session.header.part > 0)
-      print("Not complete: " + StartMissingText(session.header) + ".");
+    if (session.header.part > 0) print("Not complete: " + StartMissingText(session.header) + ".");
   report.Data("sessions", Json::array());
   for (size_t i = 0; i < info.sessions.size(); ++i) {
     if (!only || *only == i + 1)

@@ -13,8 +13,8 @@ namespace ringscope {
 
 /// What a log holds. @param only a session's number, from 1; absent: all
 /// @param path that was asked for; @param parts the files that `info` is of
-void ReportInfo(Report& report, const std::string& path, const LogParts& parts,
-                const LogInfo& info, std::optional<uint64_t> only);
+void ReportInfo(Report& report, const std::string& path, const LogParts& parts, const LogInfo& info,
+                std::optional<uint64_t> only);
 /// What a log is as a whole, as data: format, extent, damage.
 void AddLogData(Report& report, const std::string& path, const LogInfo& info);
 

@@ -43,10 +43,12 @@ void ReportVerdict(Report& report, const std::string& path, const LogInfo& info)
         Count(info.unsound_requests, "request") + (info.unsound_requests == 1 ? " is" : " are"),
         info.unsound_requests == 1 ? "it" : "them", info.unsound_requests == 1 ? "it" : "them"));
   }
-  if (good && !info.closed) {
-    report.Print(Wrap("Not complete: " + IncompleteText(path, info), size_t{2}) + "\n");
-    report.Print("  'ringscope repair' writes a copy that is closed.\n");
-  } else if (good && IsCutOff(info)) {
+  if (!info.closed && !info.sessions.empty()) {
+    report.Print(Wrap("Not complete: " + IncompleteText(path, info) +
+                          " 'ringscope repair' writes a copy that is closed.",
+                      size_t{2}) +
+                 "\n");
+  } else if (IsCutOff(info)) {
     report.Print(Wrap("Not complete: " + std::string(kCutOffText) + ".", size_t{2}) + "\n");
   } else if (good && info.format == LogFormat::kCommitLog && !info.cleanly_closed) {
     report.Print(

@@ -69,10 +69,11 @@ void LogQueue::Append(OpBody body) {
 void LogQueue::Drop(const Op& op, size_t size) {
   if (!gap_) {
     gap_.emplace();
-    gap_->reason = totals_.waiting
-                       ? fmt::format("the recorder's queue was full, as nothing could be written: {}",
-                                     totals_.waiting->message)
-                       : "the disk was too slow: the recorder's queue was full";
+    gap_->reason =
+        totals_.waiting
+            ? fmt::format("the recorder's queue was full, as nothing could be written: {}",
+                          totals_.waiting->message)
+            : "the disk was too slow: the recorder's queue was full";
     gap_->records = 0;
     gap_->bytes = 0;
     gap_->from_ns = op.time_ns;

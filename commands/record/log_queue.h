@@ -61,7 +61,7 @@ class LogQueue : public RecordSink {
   struct Block {
     explicit Block(size_t frame_bytes) : frame(frame_bytes) {}
     PreparedFrame frame;
-    size_t queued = 0;  // what it counts for in the queue
+    size_t queued = 0;      // what it counts for in the queue
     std::vector<Op> noted;  // its records that LogFiles notes
     std::optional<uint64_t> last_time_ns;
     /// Instead of a commit that is too large for a frame.

@@ -229,8 +229,8 @@ TEST(LogQueue, FullDisk_IsWaitedFor_AndNothingIsLostThatFitsInMemory) {
 TEST(LogQueue, FullDiskForLong_LeavesAGapThatSaysWhy) {
   const TempFolder folder;
   const std::string path = folder.File("a.tblog");
-  const auto queue = QueueAt(
-      path, {.capacity = 1 << 20, .flush_interval = kSoon, .retry_interval = kSoon});
+  const auto queue =
+      QueueAt(path, {.capacity = 1 << 20, .flush_interval = kSoon, .retry_interval = kSoon});
   FullDisk disk(path);
   AppendCommit(*queue, SomeRequest(60'000, 'x'));
   WaitUntil([&] { return queue->state().waiting.has_value(); });

@@ -116,29 +116,29 @@ void SetUp(CLI::App& app, RecordArgs& args) {
 }  // namespace
 
 Command RecordCommand() {
-  return {"record",
-          "Record",
-          "Record a live session, between its producers and the service",
-          "Runs between producers and Perfetto's tracing service: producers connect to ringscope, "
-          "which forwards everything they send to the service. It logs what they commit: chunks "
-          "from shared memory, patches, flushes, writers and data sources. If the consumer also "
-          "connects to ringscope, its trace config and reads are logged as well. The service's "
-          "scraping of uncommitted chunks cannot be observed; therefore it is switched off for "
-          "these producers, and ringscope scrapes instead. A slow disk never delays the session: "
-          "data that could not be written is reported in the log as a recorder gap. On a full disk "
-          "it keeps what fits in memory (--queue), and writes again as soon as there is space. "
-          "The file is locked while it is recorded.",
-          {{"ringscope record -o cap.tblog -- ./my_app", "Record a program until it ends"},
-           {"ringscope record -o cap.tblog --consumer-listen /tmp/ringscope-consumer",
-            "Record everything that connects to /tmp/ringscope-producer, and the consumer"},
-           {"ringscope record -o cap.tblog --keep 2GiB",
-            "Record for weeks; the last 2 GiB are kept"},
-           {"ringscope record -o cap.tblog --buffer 1=64MiB,ring_buffer --duration 10s",
-            "Record ten seconds of a service whose buffer is known"}},
-          Bind(SetUp, RunRecord),
-          {.notice = "Done, but the log has gaps, or PROGRAM failed.",
-           .failed = "Failed, or the log could not be written to its end. The message reports "
-                     "where, what was expected, and what to do."}};
+  return {
+      "record",
+      "Record",
+      "Record a live session, between its producers and the service",
+      "Runs between producers and Perfetto's tracing service: producers connect to ringscope, "
+      "which forwards everything they send to the service. It logs what they commit: chunks "
+      "from shared memory, patches, flushes, writers and data sources. If the consumer also "
+      "connects to ringscope, its trace config and reads are logged as well. The service's "
+      "scraping of uncommitted chunks cannot be observed; therefore it is switched off for "
+      "these producers, and ringscope scrapes instead. A slow disk never delays the session: "
+      "data that could not be written is reported in the log as a recorder gap. On a full disk "
+      "it keeps what fits in memory (--queue), and writes again as soon as there is space. "
+      "The file is locked while it is recorded.",
+      {{"ringscope record -o cap.tblog -- ./my_app", "Record a program until it ends"},
+       {"ringscope record -o cap.tblog --consumer-listen /tmp/ringscope-consumer",
+        "Record everything that connects to /tmp/ringscope-producer, and the consumer"},
+       {"ringscope record -o cap.tblog --keep 2GiB", "Record for weeks; the last 2 GiB are kept"},
+       {"ringscope record -o cap.tblog --buffer 1=64MiB,ring_buffer --duration 10s",
+        "Record ten seconds of a service whose buffer is known"}},
+      Bind(SetUp, RunRecord),
+      {.notice = "Done, but the log has gaps, or PROGRAM failed.",
+       .failed = "Failed, or the log could not be written to its end. The message reports "
+                 "where, what was expected, and what to do."}};
 }
 
 }  // namespace ringscope

@@ -299,11 +299,10 @@ Result<ExitCode> RecordingRun::Run() {
 RecordingEnded RecordingRun::Ending(const LogQueue::State& queue) const {
   RecordingEnded end{.ending = ending_};
   if (queue.gaps > 0) {
-    end.verdicts.push_back(
-        {"log", Exactness::kRecordsMissing,
-         fmt::format("{} ({}) in {} could not be written in time",
-                     Count(queue.dropped_records, "record"), HumanSize(queue.dropped_bytes),
-                     Count(queue.gaps, "gap"))});
+    end.verdicts.push_back({"log", Exactness::kRecordsMissing,
+                            fmt::format("{} ({}) in {} could not be written in time",
+                                        Count(queue.dropped_records, "record"),
+                                        HumanSize(queue.dropped_bytes), Count(queue.gaps, "gap"))});
   }
   return end;
 }

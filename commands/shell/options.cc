@@ -107,16 +107,17 @@ void AddFormat(CLI::App& app, std::string& target, const std::vector<std::string
 void AddLog(CLI::App& app, std::string& target) {
   InGroup(app, kInputGroup);
   AddText(app, "LOG", target, kLogType,
-          "A commit log (.tblog) or operations (.ops.jsonl), plain or zstd-compressed; "
-          "- reads standard input",
+          "A commit log (.tblog; of a recording in several parts, any of them) or operations "
+          "(.ops.jsonl), plain or zstd-compressed; - reads standard input",
           Need::kRequired);
 }
 
 void AddLogs(CLI::App& app, std::vector<std::string>& targets) {
   InGroup(app, kInputGroup);
   AddTexts(app, "LOG", targets, kLogType,
-           "Commit logs (.tblog) or operations (.ops.jsonl), plain or zstd-compressed, taken "
-           "one after the other; - reads standard input",
+           "Commit logs (.tblog; of a recording in several parts, any of them) or operations "
+           "(.ops.jsonl), plain or zstd-compressed, taken one after the other; - reads standard "
+           "input",
            Need::kRequired);
 }
 

@@ -78,39 +78,39 @@ void LiveState::ForgetBuffer(BufferId buffer) {
 }
 
 void LiveState::Add(const OpBody& body) {
-  std::visit(
-      Overloaded{
-          [&](const SessionStarted& r) { Keep(r.session, 0, r); },
-          [&](const SessionEnded& r) { ForgetSession(r.session); },
-          [&](const SessionChanged& r) {
-            if (r.change == SessionChange::kRefused) return ForgetSession(SessionOr0(r.session));
-            const bool is_state = r.change != SessionChange::kFlushCalled &&
-                                  r.change != SessionChange::kFlushSucceeded &&
-                                  r.change != SessionChange::kFlushFailed;
-            if (is_state) Keep(SessionOr0(r.session), static_cast<uint64_t>(r.change), r);
-          },
-          [&](const TraceConfigRecord& r) { Keep(SessionOr0(r.session), 0, r); },
-          [&](const BufferSetUp& r) { Keep(0, Raw(r.id), r); },
-          [&](const BufferFreed& r) { ForgetBuffer(r.id); },
-          [&](const ClockSnapshotRecord& r) { Keep(0, 0, r); },
-          [&](const ProducerConnected& r) { Keep(Raw(r.producer), 0, r); },
-          [&](const SharedMemorySetUp& r) { Keep(Raw(r.producer), 0, r); },
-          [&](const ProducerDisconnected& r) { ForgetProducer(r.producer); },
-          [&](const DataSourceRegistered& r) { Keep(Raw(r.producer), 0, r, r.name); },
-          [&](const DataSourceUnregistered& r) {
-            Forget<DataSourceRegistered>(Raw(r.producer), 0, r.name);
-          },
-          [&](const DataSourceSetUp& r) { Keep(Raw(r.producer), r.instance, r); },
-          [&](const DataSourceStarted& r) { Keep(Raw(r.producer), r.instance, r); },
-          [&](const DataSourceStopped& r) { Keep(Raw(r.producer), r.instance, r); },
-          [&](const DataSourceNotified& r) { Keep(Raw(r.producer), r.instance, r); },
-          [&](const WriterRegistered& r) { Keep(Raw(r.producer), Raw(r.writer), r); },
-          [&](const WriterUnregistered& r) {
-            Forget<WriterRegistered>(Raw(r.producer), Raw(r.writer));
-          },
-          [](const auto&) {},
-      },
-      body);
+  std::visit(Overloaded{
+                 [&](const SessionStarted& r) { Keep(r.session, 0, r); },
+                 [&](const SessionEnded& r) { ForgetSession(r.session); },
+                 [&](const SessionChanged& r) {
+                   if (r.change == SessionChange::kRefused)
+                     return ForgetSession(SessionOr0(r.session));
+                   const bool is_state = r.change != SessionChange::kFlushCalled &&
+                                         r.change != SessionChange::kFlushSucceeded &&
+                                         r.change != SessionChange::kFlushFailed;
+                   if (is_state) Keep(SessionOr0(r.session), static_cast<uint64_t>(r.change), r);
+                 },
+                 [&](const TraceConfigRecord& r) { Keep(SessionOr0(r.session), 0, r); },
+                 [&](const BufferSetUp& r) { Keep(0, Raw(r.id), r); },
+                 [&](const BufferFreed& r) { ForgetBuffer(r.id); },
+                 [&](const ClockSnapshotRecord& r) { Keep(0, 0, r); },
+                 [&](const ProducerConnected& r) { Keep(Raw(r.producer), 0, r); },
+                 [&](const SharedMemorySetUp& r) { Keep(Raw(r.producer), 0, r); },
+                 [&](const ProducerDisconnected& r) { ForgetProducer(r.producer); },
+                 [&](const DataSourceRegistered& r) { Keep(Raw(r.producer), 0, r, r.name); },
+                 [&](const DataSourceUnregistered& r) {
+                   Forget<DataSourceRegistered>(Raw(r.producer), 0, r.name);
+                 },
+                 [&](const DataSourceSetUp& r) { Keep(Raw(r.producer), r.instance, r); },
+                 [&](const DataSourceStarted& r) { Keep(Raw(r.producer), r.instance, r); },
+                 [&](const DataSourceStopped& r) { Keep(Raw(r.producer), r.instance, r); },
+                 [&](const DataSourceNotified& r) { Keep(Raw(r.producer), r.instance, r); },
+                 [&](const WriterRegistered& r) { Keep(Raw(r.producer), Raw(r.writer), r); },
+                 [&](const WriterUnregistered& r) {
+                   Forget<WriterRegistered>(Raw(r.producer), Raw(r.writer));
+                 },
+                 [](const auto&) {},
+             },
+             body);
 }
 
 std::vector<OpBody> LiveState::Records() const {

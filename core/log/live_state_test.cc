@@ -36,17 +36,18 @@ LiveState ASession() {
   Add(state, ProducerConnected{.producer = kOne, .name = "one"});
   Add(state, SharedMemorySetUp{kOne, 4096, 4096});
   Add(state, DataSourceRegistered{.producer = kOne, .name = "ds"});
-  Add(state, DataSourceSetUp{.producer = kOne, .instance = 7, .name = "ds", .target_buffer = BufferId{3}});
+  Add(state,
+      DataSourceSetUp{.producer = kOne, .instance = 7, .name = "ds", .target_buffer = BufferId{3}});
   Add(state, DataSourceStarted{kOne, 7});
   Add(state, WriterRegistered{kOne, WriterId{5}, BufferId{3}});
   return state;
 }
 
 TEST(LiveState, WhatLives_InItsOrder) {
-  EXPECT_THAT(KindsOf(ASession()),
-              ElementsAre("clock_snapshot", "session_start", "config", "buffer", "session",
-                          "producer", "smb", "data_source", "data_source_setup",
-                          "data_source_start", "writer"));
+  EXPECT_THAT(
+      KindsOf(ASession()),
+      ElementsAre("clock_snapshot", "session_start", "config", "buffer", "session", "producer",
+                  "smb", "data_source", "data_source_setup", "data_source_start", "writer"));
 }
 
 TEST(LiveState, Producer_TakesAllThatIsItsWithIt) {

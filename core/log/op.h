@@ -403,8 +403,8 @@ inline constexpr std::array kEnumNames<RecordingEnding> = {
     "unknown", "signal", "duration", "program", "failure", "next_part", "cut_off"};
 template <>
 inline constexpr std::array kEnumNames<Exactness> = {
-    "exact",           "order_unknown", "scrapes_estimated", "set_up_unknown", "start_missing",
-    "records_missing", "end_missing",   "other"};
+    "exact",         "order_unknown",   "scrapes_estimated", "set_up_unknown",
+    "start_missing", "records_missing", "end_missing",       "other"};
 template <>
 inline constexpr std::array kEnumNames<ReadReason> = {"unknown", "consumer", "file", "final"};
 

@@ -49,7 +49,7 @@ struct SessionSummary {
   std::optional<RecordingEnded> end;  // the recorder's last record; the last one of several
   std::vector<LifeEvent> life;        // in order; see has_life
   bool has_life = false;              // of an older version: it has none, whatever the log has
-  bool truncated = false;             // the lists met their limit: they are not complete, the totals are
+  bool truncated = false;  // the lists met their limit: they are not complete, the totals are
 
   friend bool operator==(const SessionSummary&, const SessionSummary&) = default;
 };
@@ -129,8 +129,8 @@ class LogSummaryBuilder {
   std::optional<SummaryBuilder> current_;
   std::optional<std::string> uuid_;  // of the current session, where its header had none
   SessionBounds bounds_;
-  size_t done_bytes_ = 0;            // memory that done_ takes
-  bool merged_ = false;              // there was no space for a session of its own
+  size_t done_bytes_ = 0;  // memory that done_ takes
+  bool merged_ = false;    // there was no space for a session of its own
 };
 
 }  // namespace ringscope

@@ -26,8 +26,7 @@ struct PartName {
 };
 
 bool IsDigits(std::string_view text) {
-  return !text.empty() &&
-         std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+  return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
 
 /// @param part of the file; part 0 has no number, or 0
@@ -120,8 +119,9 @@ class Recording {
   }
 
   void FindMissing(LogParts& result) const {
-    uint32_t next = 0;  // parts before it were removed on purpose
-    for (const auto& [number, part] : parts_) next = std::max(next, part.header.first_part);
+    uint64_t next = 0;  // parts before it were removed on purpose
+    for (const auto& [number, part] : parts_)
+      next = std::max<uint64_t>(next, part.header.first_part);
     const std::string* before = nullptr;
     for (const auto& [number, part] : parts_) {
       if (number > next) {
@@ -131,12 +131,11 @@ class Recording {
                 : fmt::format("{} missing, between {} and {}", PartsAre(next, number - 1), *before,
                               part.path));
       }
-      next = std::max(next, number + 1);
+      next = std::max(next, uint64_t{number} + 1);
       before = &part.path;
     }
     if (ContinuesAfter(*before))
-      result.problems.push_back(
-          fmt::format("{} missing, after {}", PartsAre(next, next), *before));
+      result.problems.push_back(fmt::format("{} missing, after {}", PartsAre(next, next), *before));
   }
 
   void AppendPaths(LogParts& result) const {
@@ -254,9 +253,8 @@ LogParts FindLogParts(const std::vector<std::string>& named) {
       inputs.emplace_back(path, std::nullopt);
       continue;
     }
-    const auto known = std::ranges::find_if(inputs, [&](const auto& input) {
-      return input.second && input.second->CanTake(*header);
-    });
+    const auto known = std::ranges::find_if(
+        inputs, [&](const auto& input) { return input.second && input.second->CanTake(*header); });
     if (known != inputs.end())
       known->second->Add({path, *std::move(header)});
     else

@@ -16,8 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::ElementsAre;
-using testing::HeaderOf;
 using ::testing::HasSubstr;
+using testing::HeaderOf;
 using ::testing::IsEmpty;
 using testing::OpList;
 using testing::ReadAllRecords;
@@ -49,8 +49,7 @@ class LogPartsFound : public ::testing::Test {
     ops.Add(std::nullopt, header);
     ops.Add(std::nullopt, Note{"state"});
     ops.Add(part, Note{std::to_string(part)});
-    if (continues)
-      ops.Add(part, RecordingEnded{.ending = RecordingEnding::kNextPart});
+    if (continues) ops.Add(part, RecordingEnded{.ending = RecordingEnding::kNextPart});
     return Write(name, WriteLog(ops));
   }
   LogParts Find(const std::vector<std::string>& names) {
@@ -138,18 +137,20 @@ TEST_F(LogPartsFound, PartsOfOthers_AreNamedAndNotRead) {
   const std::string stale = WritePart("cap.0003.tblog", 3, "b");
   fs::last_write_time(stale, fs::last_write_time(Path("cap.tblog")) - std::chrono::hours(1));
   Write("cap.0004.tblog", "");
-  Write("cap.0005.tblog", std::string("\x7f" "ELF\0", 5));
+  Write("cap.0005.tblog", std::string("\x7f"
+                                      "ELF\0",
+                                      5));
   WritePart("cap.0006.tblog", 2);
   WritePart("cap.0007.tblog", 0, "c");  // a recording of its own
   WritePart("cap.copy.tblog", 1);       // has no name of a part
   const LogParts parts = Find({"cap.tblog"});
   EXPECT_THAT(parts.paths, ElementsAre("cap.tblog", "cap.0001.tblog", "cap.0002.tblog"));
-  EXPECT_THAT(parts.problems,
-              ElementsAre(HasSubstr("cap.0003.tblog has the name of a part of " +
-                                    Path("cap.tblog") +
-                                    ", but is part 3 of an older recording (uuid b)"),
-                          HasSubstr("cap.0004.tblog has the name of a part"),
-                          HasSubstr("is no commit log"), HasSubstr("has part 2 too, as ")));
+  EXPECT_THAT(
+      parts.problems,
+      ElementsAre(HasSubstr("cap.0003.tblog has the name of a part of " + Path("cap.tblog") +
+                            ", but is part 3 of an older recording (uuid b)"),
+                  HasSubstr("cap.0004.tblog has the name of a part"), HasSubstr("is no commit log"),
+                  HasSubstr("has part 2 too, as ")));
 }
 
 TEST_F(LogPartsFound, TwoRecordings_StayApart) {
@@ -160,8 +161,8 @@ TEST_F(LogPartsFound, TwoRecordings_StayApart) {
   const LogParts parts = Find({"b.0001.tblog", "a.0001.tblog", "a.tblog", "a.tblog"});
   EXPECT_THAT(parts.paths, ElementsAre("b.tblog", "b.0001.tblog", "a.tblog", "a.0001.tblog",
                                        "a.tblog", "a.0001.tblog"));
-  EXPECT_EQ(OnePathPerRecording({Path("a.0001.tblog"), Path("b.0001.tblog"), Path("a.tblog"),
-                                 Path("nothing")}),
+  EXPECT_EQ(OnePathPerRecording(
+                {Path("a.0001.tblog"), Path("b.0001.tblog"), Path("a.tblog"), Path("nothing")}),
             (std::vector<std::string>{Path("b.0001.tblog"), Path("a.tblog"), Path("nothing")}));
 }
 
@@ -177,7 +178,8 @@ TEST_F(LogPartsFound, Together_TheyAreReadAndRepairedAsOneLog) {
   ASSERT_TRUE(RepairLog(OpenJoined(parts.paths, "cap").value(), sink));
   auto copy = OpenLog(MakeMemorySource(sink.text)).value();
   std::vector<std::string> texts;
-  for (const Op& op : ReadAllRecords(*copy).ops.ops())
+  const testing::ReadBack back = ReadAllRecords(*copy);
+  for (const Op& op : back.ops.ops())
     if (const auto* note = std::get_if<Note>(&op.body)) texts.push_back(note->text);
   EXPECT_THAT(texts, ElementsAre("state", "0", "1", "2"));
   EXPECT_EQ(VerifyLog(MakeMemorySource(sink.text)).value().damage_count, 0u);

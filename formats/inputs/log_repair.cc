@@ -44,8 +44,8 @@ class Copier {
     RS_RETURN_IF_ERROR(WriteGaps(std::nullopt));
     // The copy is closed, so that only a record can state that what it is a copy of was not.
     if ((continues_ || !log_.closed()) && started_) {
-      RS_RETURN_IF_ERROR(writer_.Append(
-          Op{last_time_ns_, RecordingEnded{.ending = RecordingEnding::kCutOff}}));
+      RS_RETURN_IF_ERROR(
+          writer_.Append(Op{last_time_ns_, RecordingEnded{.ending = RecordingEnding::kCutOff}}));
     }
     return writer_.Close();
   }
@@ -108,9 +108,9 @@ class Copier {
   SessionBounds bounds_;
   bool started_ = false;
   bool continues_ = false;  // in a part that was not read so far
-  size_t damage_ = 0;      // of the list, noted in the copy already
-  uint64_t unlisted_ = 0;  // beyond the list, noted already
-  uint64_t unknown_ = 0;   // unknown records, noted already
+  size_t damage_ = 0;       // of the list, noted in the copy already
+  uint64_t unlisted_ = 0;   // beyond the list, noted already
+  uint64_t unknown_ = 0;    // unknown records, noted already
   std::optional<uint64_t> last_time_ns_;
 };
 

@@ -308,7 +308,10 @@ TEST(OpenLog, Format_GoesByContent) {
     return (*OpenLog(MakeMemorySource(std::move(bytes))))->format();
   };
   EXPECT_EQ(format(ops), LogFormat::kOps);
-  EXPECT_EQ(format(""), LogFormat::kOps);
+  EXPECT_EQ(format("\n"), LogFormat::kOps);
+  const auto empty = OpenLog(MakeMemorySource(""));
+  ASSERT_FALSE(empty);
+  EXPECT_EQ(empty.error().message, "the file is empty");
   EXPECT_EQ(format(DataFrame(ops)), LogFormat::kZstdOps);
   EXPECT_EQ(format(WriteLog(SmallSession(1))), LogFormat::kCommitLog);
 }

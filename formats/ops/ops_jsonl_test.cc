@@ -123,9 +123,12 @@ TEST(OpsFormat_Kinds, EachRoundTrips) {
       BufferCleared{BufferId{3}},
       CloneEnded{1, false, "no", true, 7},
       RecordingEnded{},
-      RecordingEnded{RecordingEnding::kCutOff, 1, 2, UINT64_MAX,
-                     {{"session 1", Exactness::kOrderUnknown, "detail"},
-                      {"\xFF", Exactness::kExact, ""}}},
+      RecordingEnded{
+          RecordingEnding::kCutOff,
+          1,
+          2,
+          UINT64_MAX,
+          {{"session 1", Exactness::kOrderUnknown, "detail"}, {"\xFF", Exactness::kExact, ""}}},
       Note{"not UTF-8: \xFF\xFE \xC0\x80 \xED\xA0\x80 \xF4\x90\x80\x80"},
   };
   for (const OpBody& body : bodies) {

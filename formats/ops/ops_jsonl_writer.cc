@@ -35,10 +35,11 @@ class FieldWriter {
   }
   void operator()(RecordField field, const std::vector<RecordingVerdict>& verdicts) {
     if (verdicts.empty()) return;
-    line_.Objects(field.key, verdicts, [](JsonObjectWriter& entry, const RecordingVerdict& verdict) {
-      FieldWriter fields(entry);
-      Fields(fields, verdict);
-    });
+    line_.Objects(field.key, verdicts,
+                  [](JsonObjectWriter& entry, const RecordingVerdict& verdict) {
+                    FieldWriter fields(entry);
+                    Fields(fields, verdict);
+                  });
   }
   template <typename T>
   void operator()(RecordField field, const T& value) {
@@ -216,13 +217,13 @@ class OpFormatter {
     if (!parser_.chunks().empty()) line.Objects("chunks", parser_.chunks(), RequestChunk);
     if (!parser_.patches().empty()) {
       line.Objects("patches", parser_.patches(),
-            [this](JsonObjectWriter& entry, const ChunkToPatch& patch) {
-              Optional(entry, "buffer", patch.target_buffer);
-              Optional(entry, "writer", patch.writer);
-              Optional(entry, "chunk", patch.chunk);
-              Patches(entry, patch);
-              entry.Bool("more", patch.more);
-            });
+                   [this](JsonObjectWriter& entry, const ChunkToPatch& patch) {
+                     Optional(entry, "buffer", patch.target_buffer);
+                     Optional(entry, "writer", patch.writer);
+                     Optional(entry, "chunk", patch.chunk);
+                     Patches(entry, patch);
+                     entry.Bool("more", patch.more);
+                   });
     }
     Optional(line, "flush", parser_.flush_request_id());
     line.Close();

@@ -143,9 +143,12 @@ inline OpList EveryKind() {
   ops.Add(35, BufferCloned{1, BufferId{3}, true});
   ops.Add(36, BufferCleared{BufferId{3}});
   ops.Add(37, CloneEnded{1, true, "error", true, 3});
-  ops.Add(38, RecordingEnded{RecordingEnding::kSignal, 1, 2, UINT64_MAX,
-                             {{"session 1", Exactness::kExact, ""},
-                              {"", Exactness::kOther, "detail"}}});
+  ops.Add(38, RecordingEnded{
+                  RecordingEnding::kSignal,
+                  1,
+                  2,
+                  UINT64_MAX,
+                  {{"session 1", Exactness::kExact, ""}, {"", Exactness::kOther, "detail"}}});
   // The same kinds, empty.
   ops.Add(std::nullopt, HeaderOf("other"));
   ops.Add(std::nullopt, SessionStarted{});
