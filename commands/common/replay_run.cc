@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "commands/common/inexact_words.h"
 #include "commands/common/session_reads.h"
 #include "commands/plugin/plugin.h"
 #include "commands/shell/options.h"
@@ -157,6 +158,8 @@ Result<ReplayOutcome> ReplaySession(Context& context, SessionReader& sessions,
   if (outcome.recorder_gaps > 0)
     console.Warn(fmt::format("{}: the recording is not complete: it has {}", path,
                              Count(outcome.recorder_gaps, "gap")));
+  if (const std::string inexact = InexactText(outcome.inexact); !inexact.empty())
+    console.Warn(fmt::format("{}: the recording is not exact: {}", path, inexact));
   WarnOfUnusedChoices(console, path, choices, outcome.buffers);
   WarnOfUnusedSplits(console, path, records.UnusedRules());
   if (followers.ledger != nullptr)

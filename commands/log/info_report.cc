@@ -109,6 +109,9 @@ void ReportFacts(Report& report, const SessionSummary& session) {
     report.Fact("gaps", fmt::format("{} in the recording: it is not complete",
                                     WithCommas(session.recorder_gaps)));
   ReportEnd(report, session.end);
+  if (const uint64_t marks = session.counts[OpKindOf<Inexact>()]; marks > 0)
+    report.Fact("exactness", fmt::format("not exact in {}: 'inexact' below",
+                                         Count(marks, "place")));
   report.EndFacts();
 }
 

@@ -101,6 +101,15 @@ void StoryText::TellEvent(size_t at) {
          "triggers");
   } else if (event.Is<RecorderGap>()) {
     Line(event.time_ns, "the recording has a gap: " + Printable(event.detail), "gaps");
+  } else if (event.Is<Inexact>()) {
+    Line(event.time_ns,
+         fmt::format("from here on the log may not be exact ({}): {}", Printable(event.name),
+                     Printable(event.detail)),
+         "inexact");
+  } else if (event.Is<ServiceChanged>()) {
+    Line(event.time_ns,
+         event.flag ? "the tracing service is running" : "the tracing service has ended",
+         "service");
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include "commands/testing/ipc_peer.h"
 #include "commands/testing/recorder_run.h"
+#include "commands/testing/service_end.h"
 #include "core/perfetto/commit_request.h"
 #include "formats/io/hex.h"
 #include "formats/log/commit_log_writer.h"
@@ -116,8 +117,8 @@ struct Actors {
 
   record::Listener producer_service;
   record::Listener consumer_service;
-  std::optional<BlockingPeer> producer, producers_service;
-  std::optional<BlockingPeer> consumer, consumers_service;
+  std::optional<BlockingPeer> producer, consumer;
+  std::optional<ServiceEnd> producers_service, consumers_service;
   TestMemory memory{kSmbBytes, /*sealed=*/true};
 };
 
@@ -134,7 +135,8 @@ Request RequestIn(const std::string& frame) {
   return {invoke.service, invoke.method, std::string(wire::AsText(invoke.args)), invoke.drop_reply};
 }
 
-std::string NextFrame(BlockingPeer& peer, size_t expected_fds) {
+template <typename Peer>
+std::string NextFrame(Peer& peer, size_t expected_fds) {
   auto frame = peer.Read();
   EXPECT_TRUE(frame) << "the frame has not arrived";
   if (!frame) return {};
@@ -142,12 +144,8 @@ std::string NextFrame(BlockingPeer& peer, size_t expected_fds) {
   return frame->bytes;
 }
 
-void Play(const Step& step, Actors& actors, Scraping scraping) {
-  BlockingPeer& client = step.consumer ? *actors.consumer : *actors.producer;
-  BlockingPeer& service = step.consumer ? *actors.consumers_service : *actors.producers_service;
-  for (const json& entry : step.memory) SetMemory(actors.memory, entry);
-  BlockingPeer& from = step.from_client ? client : service;
-  BlockingPeer& to = step.from_client ? service : client;
+template <typename From, typename To>
+void Pass(const Step& step, From& from, To& to, Actors& actors, Scraping scraping) {
   ASSERT_TRUE(from.Send(step.frame, step.with_fd ? actors.memory.fd() : -1));
   if (scraping == Scraping::kExact) {
     for (const std::string& injected : step.injected)
@@ -160,10 +158,22 @@ void Play(const Step& step, Actors& actors, Scraping scraping) {
   ASSERT_EQ(NextFrame(to, step.with_fd ? 1 : 0), step.frame);
 }
 
+void Play(const Step& step, Actors& actors, Scraping scraping) {
+  BlockingPeer& client = step.consumer ? *actors.consumer : *actors.producer;
+  ServiceEnd& service = step.consumer ? *actors.consumers_service : *actors.producers_service;
+  for (const json& entry : step.memory) SetMemory(actors.memory, entry);
+  if (step.from_client) {
+    Pass(step, client, service, actors, scraping);
+  } else {
+    Pass(step, service, client, actors, scraping);
+  }
+}
+
 /// Plays the whole session.
 void PlaySession(Scraping scraping, MemoryLog& log) {
   record::RecorderOptions options;
   options.scraping = scraping;
+  options.strict_order = scraping == Scraping::kExact;
   Actors actors(options);
   RecorderRun recorder(options, log);
   actors.Join(options);

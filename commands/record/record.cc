@@ -65,6 +65,10 @@ void SetUp(CLI::App& app, RecordArgs& args) {
            "sockets, and the recording ends when it ends");
   AddParsed(app, "--duration", args.duration_ns, ParseDuration, "TIME",
             "Stop after this time (default: at SIGINT or SIGTERM, or when PROGRAM ends)");
+  AddFlag(app, "--stop-now", args.stop_now,
+          "At the end do not wait for sessions that a consumer still has through the recorder");
+  AddFlag(app, "--progress", args.progress,
+          "Write a status line every 10 s where no terminal shows it");
   const auto add_socket = [&app](const char* name, std::string& target, const char* description) {
     AddText(app, name, target, "SOCKET", description);
   };
@@ -87,10 +91,10 @@ void SetUp(CLI::App& app, RecordArgs& args) {
   AddChoice(app, "--scraping", args.scraping, {"exact", "observe"},
             "exact: scrape chunks in place of the service; observe: do not change the traffic, and "
             "estimate what the service scrapes (default: exact)");
-  args.order = "passing";
-  AddChoice(app, "--order", args.order, {"passing", "strict"},
-            "Order of the requests of different producers. passing: as they are forwarded; strict: "
-            "exactly as the service handles them, one at a time, which is slow (default: passing)");
+  AddChoice(app, "--order", args.order, {"strict", "passing"},
+            "Order of the requests of different clients. strict: exactly as the service handles "
+            "them, one client at a time; passing: as they are forwarded, which the log states "
+            "(default: strict; with --scraping observe: passing)");
   AddText(app, "--config", args.config, kFileType,
           "The trace config as text (.pbtxt), for the buffers' sizes, if no consumer "
           "is recorded");

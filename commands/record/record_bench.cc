@@ -84,7 +84,7 @@ class Between {
                                             .buffers = {{kBuffer, {.size = 1}}}};
       recorder_ = record::Recorder::Create(
                       *loop_, options, record::RecorderListeners::Open(options).value(), *log_,
-                      [](const std::string& text) { fmt::print(stderr, "{}\n", text); })
+                      [](const record::Warning& w) { fmt::print(stderr, "{}\n", w.text); })
                       .value();
     }
     if (way != kDirect) {
@@ -116,7 +116,7 @@ class Between {
     for (record::UniqueFd fd = listener_->Accept(); fd.valid(); fd = listener_->Accept()) {
       ConnectionPair::Options options;
       options.on_done = [] {};
-      options.on_warning = [](const std::string&) {};
+      options.on_warning = [](const record::Warning&) {};
       pairs_.push_back(ConnectionPair::Create(*loop_, std::move(fd),
                                               record::Connect(service).value(),
                                               std::make_unique<NoTap>(), options)

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sys/epoll.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -19,9 +20,12 @@ constexpr size_t kMaxForProducer = size_t{64} << 20;
 constexpr size_t kMaxForConsumer = size_t{1} << 30;
 /// How long no client is accepted when the descriptors are used up.
 constexpr std::chrono::milliseconds kAcceptPause{100};
-/// How long a client waits for a service that accepts nobody, and how often it is tried.
+/// How long a client waits for a service that accepts nobody, and how often it is tried. Producers
+/// wait for a service that has ended as long as it takes.
 constexpr std::chrono::seconds kConnectTimeout{10};
 constexpr std::chrono::milliseconds kConnectPause{10};
+/// How often it is looked whether a service that has ended is back.
+constexpr std::chrono::milliseconds kProbePause{200};
 
 }  // namespace
 
@@ -40,19 +44,25 @@ Recorder::Recorder(EventLoop& loop, RecorderOptions options, RecordSink& log, Wa
     : loop_(loop),
       options_(std::move(options)),
       warn_(std::move(warn)),
-      buffers_([&log](OpBody body) { log.Append(std::move(body)); }, warn_),
+      log_(log),
+      buffers_([&log](OpBody body) { log.Append(std::move(body)); }, warn_,
+               [this](Inexact mark) { recording_.MarkInexact(std::move(mark)); }),
       flushes_([&log](OpBody body) { log.Append(std::move(body)); }, buffers_),
-      clones_([&log](OpBody body) { log.Append(std::move(body)); }, buffers_, instances_),
-      recording_{.log = log,
-                 .buffers = buffers_,
-                 .instances = instances_,
-                 .flushes = flushes_,
-                 .clones = clones_,
-                 .counts = counts_,
-                 .scraping = options_.scraping,
-                 .scrape_unasked = [this] {
-                   for (const auto& [id, pair] : pairs_) pair->OnTimer();
-                 }} {
+      clones_([&log](OpBody body) { log.Append(std::move(body)); }, buffers_, instances_,
+              [this](Inexact mark) { recording_.MarkInexact(std::move(mark)); }),
+      recording_{
+          .log = log,
+          .buffers = buffers_,
+          .instances = instances_,
+          .flushes = flushes_,
+          .clones = clones_,
+          .counts = counts_,
+          .scraping = options_.scraping,
+          .strict_order = options_.strict_order,
+          .asks_service = options_.strict_order || options_.scraping == Scraping::kExact,
+          .scrape_unasked = [this] { return ScrapeUnasked(); },
+          .on_released = [this] { OnReleased(); },
+      } {
   log.Append(ClockSnapshotRecord{TakeClockSnapshot()});
   for (const auto& [id, buffer] : options_.buffers) buffers_.SetUp(id, buffer);
   if (options_.config) buffers_.SetTemplate(*options_.config);
@@ -64,37 +74,47 @@ Result<std::unique_ptr<Recorder>> Recorder::Create(EventLoop& loop, RecorderOpti
                                                    Warn warn) {
   std::unique_ptr<Recorder> recorder(new Recorder(loop, std::move(options), log, std::move(warn)));
   const RecorderOptions& chosen = recorder->options_;
-  RS_RETURN_IF_ERROR(
-      recorder->Listen(std::move(listeners.producer), chosen.producer.connect, Port::kProducer));
-  if (listeners.consumer && chosen.consumer) {
-    RS_RETURN_IF_ERROR(recorder->Listen(std::move(*listeners.consumer), chosen.consumer->connect,
-                                        Port::kConsumer));
-  }
+  recorder->Add(std::move(listeners.producer), chosen.producer, Port::kProducer);
+  if (listeners.consumer && chosen.consumer)
+    recorder->Add(std::move(*listeners.consumer), *chosen.consumer, Port::kConsumer);
+  for (const auto& listening : recorder->listening_)
+    RS_RETURN_IF_ERROR(recorder->Listen(*listening));
   return recorder;
 }
 
-Status Recorder::Listen(Listener listener, const std::string& connect, Port port) {
-  auto& listening = *listening_.emplace_back(
-      std::make_unique<Listening>(Listening{std::move(listener), connect, port, {}, {}}));
+void Recorder::Add(Listener listener, const PortSockets& sockets, Port port) {
+  auto& listening = *listening_.emplace_back(std::make_unique<Listening>());
+  listening.sockets = sockets;
+  listening.port = port;
+  listening.listener.emplace(std::move(listener));
+}
+
+Status Recorder::Listen(Listening& listening) {
+  if (!listening.listener) {
+    RS_ASSIGN_OR_RETURN(Listener listener,
+                        Listener::Create(listening.sockets.listen, options_.mode));
+    listening.listener.emplace(std::move(listener));
+  }
   RS_ASSIGN_OR_RETURN(listening.watch,
-                      loop_.Watch(listening.listener.fd(), EPOLLIN,
+                      loop_.Watch(listening.listener->fd(), EPOLLIN,
                                   [this, &listening](uint32_t) { AcceptAll(listening); }));
   return {};
 }
 
 void Recorder::AcceptAll(Listening& listening) {
-  while (true) {
-    UniqueFd client = listening.listener.Accept();
+  while (listening.listener) {
+    UniqueFd client = listening.listener->Accept();
     if (client.valid()) {
       Join({.fd = std::move(client),
-            .connect = listening.connect,
+            .connect = listening.sockets.connect,
             .port = listening.port,
             .until = EventLoop::Clock::now() + kConnectTimeout,
             .retry = {}});
       continue;
     }
     if (errno == EAGAIN || errno == EWOULDBLOCK) return;
-    warn_(fmt::format("cannot accept another client: {}", strerror(errno)));
+    warn_({.kind = WarningKind::kRefused,
+           .text = fmt::format("cannot accept another client: {}", strerror(errno))});
     static_cast<void>(listening.watch.SetEvents(0));
     return PauseAccepting(listening);
   }
@@ -109,14 +129,21 @@ void Recorder::PauseAccepting(Listening& listening) {
 void Recorder::Join(Client client) {
   const PeerIdentity peer = PeerOf(client.fd.get());
   const auto turn_away = [&](const Error& error) {
-    warn_(fmt::format("a client (pid {}) is refused: {}", peer.pid, error.ToString()));
+    warn_({.kind = WarningKind::kRefused,
+           .pid = peer.pid,
+           .text = fmt::format("a client (pid {}) is refused: {}", peer.pid, error.ToString())});
   };
   auto service = Connect(client.connect);
   if (!service) {
-    const bool may_succeed = service.error().code == ErrorCode::kLimit;
-    if (may_succeed && EventLoop::Clock::now() < client.until) return Retry(std::move(client));
+    const ErrorCode code = service.error().code;
+    if (code == ErrorCode::kNotFound) OnServiceAway();
+    const bool waits = code == ErrorCode::kNotFound && client.port == Port::kProducer;
+    const bool may_succeed = code == ErrorCode::kLimit || code == ErrorCode::kNotFound;
+    if (waits || (may_succeed && EventLoop::Clock::now() < client.until))
+      return Retry(std::move(client), code == ErrorCode::kLimit ? kConnectPause : kProbePause);
     return turn_away(service.error());
   }
+  if (client.port == Port::kProducer) OnConnected(*service);
   std::unique_ptr<Tap> tap;
   if (client.port == Port::kProducer) {
     tap = std::make_unique<ProducerTap>(recording_, peer);
@@ -126,20 +153,32 @@ void Recorder::Join(Client client) {
   const uint64_t id = ++last_id_;
   ConnectionPair::Options options;
   if (options_.strict_order) options.turns = &turns_;
+  options.scrape_unasked = recording_.scrape_unasked;
   options.max_for_client = client.port == Port::kProducer ? kMaxForProducer : kMaxForConsumer;
-  options.on_warning = warn_;
+  options.on_warning = [this, pid = peer.pid](const std::string& text) {
+    warn_({.kind = WarningKind::kClient, .pid = pid, .text = text});
+  };
+  options.on_service_closed = [this, id] { OnServiceClosed(id); };
   options.on_done = [this, id] { OnDone(id); };
   auto pair = ConnectionPair::Create(loop_, std::move(client.fd), std::move(*service),
                                      std::move(tap), std::move(options));
   if (!pair) return turn_away(pair.error());
   pairs_[id] = std::move(*pair);
+  if (!options_.strict_order && pairs_.size() > 1 && !std::exchange(order_is_marked_, true)) {
+    recording_.MarkInexact(
+        {.reason = InexactReason::kOrder,
+         .detail =
+             "requests of different clients are in the order of forwarding (--order passing)"});
+  }
 }
 
-void Recorder::Retry(Client client) {
+void Recorder::Retry(Client client, EventLoop::Clock::duration pause) {
   const uint64_t id = ++last_id_;
   Client& waiting = waiting_[id] = std::move(client);
-  waiting.retry = loop_.CallAfter(kConnectPause,
-                                  [this, id] { Join(std::move(waiting_.extract(id).mapped())); });
+  waiting.retry = loop_.CallAfter(pause, [this, id] {
+    Client next = std::move(waiting_.extract(id).mapped());
+    if (!IsClosed(next.fd.get())) Join(std::move(next));
+  });
 }
 
 void Recorder::OnDone(uint64_t id) {  // within the pair's call
@@ -150,15 +189,128 @@ void Recorder::OnDone(uint64_t id) {  // within the pair's call
 }
 
 void Recorder::OnTimer() {
-  recording_.scrape_unasked();
-  clones_.OnTimedOut(flushes_.TakeTimedOut(EventLoop::Clock::now()));
+  ScrapeUnasked();
+  const auto now = EventLoop::Clock::now();
+  clones_.OnTimedOut(flushes_.TakeTimedOut(now));
+  if (clones_.Expire(now)) OnReleased();
   timer_ = loop_.CallAfter(kTimerPeriod, [this] { OnTimer(); });
+}
+
+bool Recorder::ScrapeUnasked() {
+  bool waits = false;
+  for (const auto& [id, pair] : pairs_) waits |= pair->Scrape();
+  return waits;
+}
+
+void Recorder::OnReleased() {
+  turns_.Reconsider();
+  if (recording_.identifying > 0) return;
+  for (const auto& [id, pair] : pairs_) pair->Resume();
+}
+
+void Recorder::OnServiceClosed(uint64_t id) {
+  const Tap& tap = pairs_.at(id)->tap();
+  if (tap.NeedsConfirmation()) {
+    unhandled_.push_back({.reason = InexactReason::kUnhandled,
+                          .detail = fmt::format("the service ended the connection of {}, and may "
+                                                "not have handled its last requests",
+                                                tap.Describe())});
+  }
+  // A service that ends may close its connections first, and stop to accept others then.
+  check_ = loop_.CallSoon([this] {
+    CheckService();
+    check_ = loop_.CallAfter(kProbePause, [this] {
+      CheckService();
+      if (away_) return;
+      for (Inexact& mark : std::exchange(unhandled_, {})) recording_.MarkInexact(std::move(mark));
+    });
+  });
+}
+
+void Recorder::CheckService() {
+  if (away_ || stopping_ || listening_.empty()) return;
+  const auto service = Connect(options_.producer.connect);
+  if (!service) {
+    if (service.error().code == ErrorCode::kNotFound) OnServiceAway();
+    return;
+  }
+  OnConnected(*service);
+}
+
+void Recorder::OnConnected(const UniqueFd& service) {
+  const int32_t process = PeerOf(service.get()).pid;
+  if (std::exchange(service_, process).value_or(process) == process) return;
+  EndOfService();
+  BeginOfService();
+}
+
+void Recorder::OnServiceAway() {
+  if (std::exchange(away_, true)) return;
+  // Later: it may be an accepting socket's handler that has found it out.
+  probe_ = loop_.CallSoon([this] {
+    for (const auto& listening : listening_) {
+      listening->watch.Reset();
+      listening->listener.reset();
+    }
+    EndOfService();
+    warn_({.kind = WarningKind::kService,
+           .text = fmt::format("the tracing service at {} does not run: clients can connect when "
+                               "it is back",
+                               options_.producer.connect)});
+    probe_ = loop_.CallAfter(kProbePause, [this] { Probe(); });
+  });
+}
+
+void Recorder::EndOfService() {
+  for (const auto& [id, pair] : pairs_) pair->ReadServiceNow();
+  for (const auto& [id, pair] : pairs_)
+    if (pair->IsOpen()) return;  // it has only stopped to accept clients
+  unhandled_.clear();
+  buffers_.EndAll();
+  flushes_.Clear();
+  log_.Append(ServiceChanged{.running = false});
+}
+
+void Recorder::Probe() {
+  probe_ = loop_.CallAfter(kProbePause, [this] { Probe(); });
+  for (const auto& listening : listening_) {
+    const auto service = Connect(listening->sockets.connect);
+    if (!service) return;
+    if (listening->port == Port::kProducer) service_ = PeerOf(service->get()).pid;
+  }
+  for (const auto& listening : listening_) {
+    if (const Status status = Listen(*listening); !status) {
+      listening->watch.Reset();
+      return warn_({.kind = WarningKind::kService, .text = status.error().ToString()});
+    }
+  }
+  probe_ = {};
+  away_ = false;
+  BeginOfService();
+  warn_({.kind = WarningKind::kService,
+         .text = fmt::format("the tracing service at {} runs", options_.producer.connect)});
+}
+
+void Recorder::BeginOfService() {
+  log_.Append(ServiceChanged{.running = true});
+  for (const auto& [id, buffer] : options_.buffers) buffers_.SetUp(id, buffer);
+}
+
+void Recorder::StopListening() {
+  listening_.clear();
+  waiting_.clear();
+  probe_ = {};
+}
+
+uint64_t Recorder::consumers_served() const {
+  return static_cast<uint64_t>(std::ranges::count_if(pairs_, [](const auto& pair) {
+    return pair.second->IsOpen() && pair.second->tap().HasSession();
+  }));
 }
 
 void Recorder::Stop() {
   stopping_ = true;
-  listening_.clear();
-  waiting_.clear();
+  StopListening();
   for (const auto& [id, pair] : pairs_) pair->End();
 }
 

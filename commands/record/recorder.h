@@ -15,6 +15,7 @@
 #include "commands/tap/connection_pair.h"
 #include "commands/tap/recording.h"
 #include "commands/tap/turns.h"
+#include "commands/tap/warning.h"
 
 namespace ringscope::record {
 
@@ -29,7 +30,9 @@ struct RecorderOptions {
   std::optional<PortSockets> consumer;
   mode_t mode = 0600;  // of the sockets that are made
   Scraping scraping = Scraping::kExact;
-  bool strict_order = false;  // one request at a time, each confirmed by the service
+  /// Nobody's requests pass before those of another are handled: the log has them in the service's
+  /// order. This needs requests of the recorder's own.
+  bool strict_order = true;
   std::vector<std::pair<BufferId, PlannedBuffer>> buffers;  // known from the options
   std::optional<SessionPlan> config;                        // that sessions are started with
 };
@@ -43,10 +46,11 @@ struct RecorderListeners {
 };
 
 /// Connects clients with a tracing service, and records what passes.
+///
+/// It listens only while the service does: without the service its clients are refused as they
+/// would be without a recorder, and try again in their own time.
 class Recorder {
  public:
-  using Warn = std::function<void(const std::string&)>;
-
   /// Clients are accepted when the loop runs. Loop and log must live longer.
   static Result<std::unique_ptr<Recorder>> Create(EventLoop& loop, RecorderOptions options,
                                                   RecorderListeners listeners, RecordSink& log,
@@ -54,6 +58,12 @@ class Recorder {
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
+  /// Looks whether the service runs, and does not listen while it does not.
+  void CheckService();
+  /// Accepts no more clients, and removes the sockets.
+  void StopListening();
+  /// Consumers that would lose a session, or a clone, if the recorder stopped.
+  uint64_t consumers_served() const;
   /// Accepts no more clients, and ends the connections that are there.
   void Stop();
   /// After Stop: everything that was received has been passed on.
@@ -68,9 +78,9 @@ class Recorder {
 
   enum class Port : uint8_t { kProducer, kConsumer };
   struct Listening {
-    Listener listener;
-    std::string connect;
+    PortSockets sockets;
     Port port;
+    std::optional<Listener> listener;  // absent: the service is away
     EventLoop::WatchHandle watch;
     EventLoop::Timer resume;  // while no client is accepted
   };
@@ -83,18 +93,32 @@ class Recorder {
     EventLoop::Timer retry;              // while the service accepts nobody
   };
 
-  Status Listen(Listener listener, const std::string& connect, Port port);
+  void Add(Listener listener, const PortSockets& sockets, Port port);
+  Status Listen(Listening& listening);
   void AcceptAll(Listening& listening);
   void PauseAccepting(Listening& listening);
   void Join(Client client);
-  void Retry(Client client);
+  void Retry(Client client, EventLoop::Clock::duration pause);
   void OnDone(uint64_t id);
   void OnTimer();
+  bool ScrapeUnasked();
+  /// The taps' answers to who may pass may have changed.
+  void OnReleased();
+
+  // The service ends and comes back.
+  void OnServiceClosed(uint64_t id);
+  /// A connection to the service shows whether it is the one of all connections so far.
+  void OnConnected(const UniqueFd& service);
+  void OnServiceAway();
+  void Probe();
+  void EndOfService();
+  void BeginOfService();
 
   EventLoop& loop_;
   const RecorderOptions options_;
   const Warn warn_;
   RecordCounts counts_;
+  RecordSink& log_;
   SessionBuffers buffers_;
   Instances instances_;
   FlushWatch flushes_;
@@ -108,6 +132,12 @@ class Recorder {
   std::vector<uint64_t> done_;  // pairs to be destroyed
   EventLoop::Timer destroy_done_;
   EventLoop::Timer timer_;
+  EventLoop::Timer probe_;
+  EventLoop::Timer check_;
+  std::vector<Inexact> unhandled_;  // if the service lives on
+  std::optional<int32_t> service_;  // its process
+  bool away_ = false;
+  bool order_is_marked_ = false;
   bool stopping_ = false;
 };
 

@@ -5,8 +5,10 @@
 #include <sys/utsname.h>
 
 #include <csignal>
+#include <map>
 #include <utility>
 
+#include "commands/common/inexact_words.h"
 #include "commands/record/log_queue.h"
 #include "commands/record/recorder.h"
 #include "commands/record/status_line.h"
@@ -26,7 +28,10 @@ constexpr const char* kConsumerVariable = "PERFETTO_CONSUMER_SOCK_NAME";
 constexpr std::chrono::milliseconds kTick{250};
 /// How long the last frames of clients may take to reach the service, and a program to end.
 constexpr std::chrono::seconds kEndTimeout{3};
-constexpr uint64_t kMaxWarnings = 100;
+/// Of one kind about one client.
+constexpr uint64_t kMaxWarnings = 5;
+/// How often --progress writes a line.
+constexpr std::chrono::seconds kProgressPeriod{10};
 constexpr uint64_t kPartsKept = 16;  // unless the parts' size is chosen
 constexpr size_t kMaxConfigBytes = size_t{16} << 20;
 
@@ -34,6 +39,11 @@ std::string HostName() {
   utsname names = {};
   if (::uname(&names) != 0) return {};
   return fmt::format("{} {} {}", names.sysname, names.release, names.machine);
+}
+
+/// Without requests of its own the recorder cannot know the order: then that is not the default.
+bool IsStrict(const RecordArgs& args) {
+  return args.order.empty() ? args.scraping != "observe" : args.order == "strict";
 }
 
 LogHeader MakeHeader(const RecordArgs& args) {
@@ -44,8 +54,8 @@ LogHeader MakeHeader(const RecordArgs& args) {
   header.source = Origin::kShm;
   header.host = HostName();
   header.clock = "boottime";
-  header.description =
-      fmt::format("recorded live, scraping: {}, order: {}", args.scraping, args.order);
+  header.description = fmt::format("recorded live, scraping: {}, order: {}", args.scraping,
+                                   IsStrict(args) ? "strict" : "passing");
   return header;
 }
 
@@ -77,8 +87,10 @@ class RecordingRun {
   Result<std::unique_ptr<LogQueue>> OpenLog();
   Status StartCommand(const RecorderOptions& options);
   void SayWhatIsRecorded(const RecorderOptions& options);
-  void Warn(const std::string& text);
+  void Warn(const Warning& warning);
   void OnTick();
+  /// Lets the sessions end that consumers have through the recorder.
+  void Drain();
   void EndCommand();
   void ReportFailure();
   void ReportFullDisk(const LogQueue::State& queue);
@@ -97,12 +109,14 @@ class RecordingRun {
   std::unique_ptr<Recorder> recorder_;
   std::unique_ptr<ChildProcess> command_;
   std::optional<std::string> command_ending_;  // once it has ended; empty: with status 0
-  bool stop_ = false;
+  bool stop_ = false;                          // no more clients; the sessions end first
+  bool stop_now_ = false;                      // nothing is waited for
   bool failure_reported_ = false;
   bool waiting_reported_ = false;
   RecordingEnding ending_ = RecordingEnding::kUnknown;
   uint64_t gaps_reported_ = 0;
-  uint64_t warnings_ = 0;
+  std::map<std::pair<WarningKind, int32_t>, uint64_t> warnings_;  // by kind and client
+  EventLoop::Clock::time_point next_progress_;
   EventLoop::Timer tick_;
   RateMeter rate_;
   EventLoop::Clock::time_point start_;
@@ -125,7 +139,7 @@ Result<RecorderOptions> RecordingRun::MakeOptions() const {
   }
   options.mode = args_.mode;
   options.scraping = args_.scraping == "observe" ? Scraping::kObserve : Scraping::kExact;
-  options.strict_order = args_.order == "strict";
+  options.strict_order = IsStrict(args_);
   options.buffers = args_.buffers;
   if (!args_.config.empty()) {
     RS_ASSIGN_OR_RETURN(options.config, ReadPlan(context_, args_.config));
@@ -188,8 +202,6 @@ void RecordingRun::SayWhatIsRecorded(const RecorderOptions& options) {
                             sockets.connect));
     if (args_.command.empty())
       console.Say(fmt::format("  for their environment: {}={}", variable, sockets.listen));
-    if (const auto service = Connect(sockets.connect); !service)
-      console.Warn(fmt::format("the service is not running yet: {}", service.error().ToString()));
   };
   say(options.producer, "producers", kProducerVariable);
   if (options.consumer) say(*options.consumer, "consumers", kConsumerVariable);
@@ -200,9 +212,15 @@ void RecordingRun::SayWhatIsRecorded(const RecorderOptions& options) {
   }
 }
 
-void RecordingRun::Warn(const std::string& text) {
-  if (++warnings_ <= kMaxWarnings) context_.console.Warn(text);
-  if (warnings_ == kMaxWarnings) context_.console.Warn("further warnings are not shown");
+void RecordingRun::Warn(const Warning& warning) {
+  const uint64_t count = ++warnings_[{warning.kind, warning.pid}];
+  if (count > kMaxWarnings) return;
+  context_.console.Warn(warning.text);
+  if (count < kMaxWarnings) return;
+  context_.console.Warn(
+      warning.pid < 0
+          ? std::string("further warnings of this kind are not shown")
+          : fmt::format("further warnings of this kind about pid {} are not shown", warning.pid));
 }
 
 double RecordingRun::Seconds() const {
@@ -214,19 +232,28 @@ void RecordingRun::OnTick() {
   ReportFullDisk(queue);
   if (queue.gaps > gaps_reported_) {
     gaps_reported_ = queue.gaps;
-    Warn(
-        fmt::format("the log cannot be written fast enough: {} ({}) dropped so far; the log has "
-                    "a recorder gap there",
-                    Count(queue.dropped_records, "record"), HumanSize(queue.dropped_bytes)));
+    Warn({.kind = WarningKind::kLog,
+          .text =
+              fmt::format("the log cannot be written fast enough: {} ({}) dropped so far; the "
+                          "log has a recorder gap there",
+                          Count(queue.dropped_records, "record"), HumanSize(queue.dropped_bytes))});
   }
-  if (context_.console.shows_progress()) {
+  const auto now = EventLoop::Clock::now();
+  const bool draws = context_.console.shows_progress();
+  const bool tells = args_.progress && !draws && now >= next_progress_;
+  if (draws || tells) {
     const double seconds = Seconds();
     const RecordCounts& counts = recorder_->counts();
-    context_.console.ShowProgressLine(
+    const std::string line =
         FormatStatus({.counts = counts,
                       .queue = queue,
                       .bytes_per_second = rate_.Update(counts.chunk_bytes, seconds),
-                      .seconds = seconds}));
+                      .seconds = seconds});
+    if (draws) context_.console.ShowProgressLine(line);
+    if (tells) {
+      context_.console.Say(line);
+      next_progress_ = now + kProgressPeriod;
+    }
   }
   tick_ = loop_->CallAfter(kTick, [this] { OnTick(); });
 }
@@ -255,9 +282,25 @@ void RecordingRun::EndCommand() {
   const EventLoop::Timer timeout = loop_->CallAfter(kEndTimeout, [&late] { late = true; });
   loop_->RunUntil([&] { return command_ending_ || late; });
   if (!command_ending_) {
-    Warn(fmt::format("{} (pid {}) does not end: it continues without the service",
-                     args_.command.front(), command_->pid()));
+    Warn({.kind = WarningKind::kClient,
+          .pid = command_->pid(),
+          .text = fmt::format("{} (pid {}) does not end: it continues without the service",
+                              args_.command.front(), command_->pid())});
   }
+}
+
+void RecordingRun::Drain() {
+  const uint64_t served = recorder_->consumers_served();
+  if (served == 0 || stop_now_) return;
+  recorder_->StopListening();
+  context_.console.Say(fmt::format(
+      "{} {} still served: recording ends with {}; no more clients can connect; a "
+      "second signal ends it now",
+      Count(served, "session"), served == 1 ? "is" : "are", served == 1 ? "it" : "them"));
+  loop_->RunUntil([this] {
+    ReportFailure();
+    return stop_now_ || recorder_->consumers_served() == 0;
+  });
 }
 
 Result<ExitCode> RecordingRun::Run() {
@@ -268,15 +311,21 @@ Result<ExitCode> RecordingRun::Run() {
   // The sockets first: where another recorder has them, its log may be the same file.
   RS_ASSIGN_OR_RETURN(RecorderListeners listeners, RecorderListeners::Open(options));
   RS_ASSIGN_OR_RETURN(log_, OpenLog());
-  RS_ASSIGN_OR_RETURN(recorder_, Recorder::Create(*loop_, options, std::move(listeners), *log_,
-                                                  [this](const std::string& text) { Warn(text); }));
+  RS_ASSIGN_OR_RETURN(recorder_,
+                      Recorder::Create(*loop_, options, std::move(listeners), *log_,
+                                       [this](const Warning& warning) { Warn(warning); }));
   start_ = EventLoop::Clock::now();
+  next_progress_ = start_ + kProgressPeriod;
   SayWhatIsRecorded(options);
+  recorder_->CheckService();
   EventLoop::WatchHandle signal_watch;
   RS_ASSIGN_OR_RETURN(signal_watch, loop_->Watch(signals.fd(), EPOLLIN, [&](uint32_t) {
-    signal_watch.Reset();
     signals.Take();
+    if (!stop_ && !args_.stop_now) return Stop(RecordingEnding::kSignal);
     Stop(RecordingEnding::kSignal);
+    stop_now_ = true;
+    signal_watch.Reset();
+    signals.Restore();
   }));
   EventLoop::Timer duration;
   if (args_.duration_ns) {
@@ -289,6 +338,7 @@ Result<ExitCode> RecordingRun::Run() {
     ReportFailure();
     return stop_;
   });
+  Drain();
   EndCommand();
   recorder_->Stop();
   const EventLoop::Timer timeout = loop_->CallAfter(kEndTimeout, [this] { recorder_->Abandon(); });
@@ -303,6 +353,20 @@ RecordingEnded RecordingRun::Ending(const LogQueue::State& queue) const {
                             fmt::format("{} ({}) in {} could not be written in time",
                                         Count(queue.dropped_records, "record"),
                                         HumanSize(queue.dropped_bytes), Count(queue.gaps, "gap"))});
+  }
+  const InexactCounts& inexact = recorder_->counts().inexact;
+  for (size_t i = 0; i < inexact.size(); ++i) {
+    if (inexact[i] == 0) continue;
+    const auto reason = static_cast<InexactReason>(i);
+    const bool is_order = reason == InexactReason::kOrder || reason == InexactReason::kUnconfirmed;
+    const bool is_set_up = reason == InexactReason::kSession;
+    InexactCounts only = {};
+    only[i] = inexact[i];
+    end.verdicts.push_back({"log",
+                            is_order    ? Exactness::kOrderUnknown
+                            : is_set_up ? Exactness::kSetUpUnknown
+                                        : Exactness::kOther,
+                            InexactText(only)});
   }
   return end;
 }
@@ -325,6 +389,8 @@ ExitCode RecordingRun::Finish() {
                              Count(queue.dropped_records, "record"), HumanSize(queue.dropped_bytes),
                              Count(queue.gaps, "gap")));
   }
+  if (const std::string inexact = InexactText(counts.inexact); !inexact.empty())
+    console.Warn(fmt::format("the log is not exact: {}", inexact));
   const bool command_failed = command_ending_ && !command_ending_->empty();
   if (command_failed) console.Warn(fmt::format("{} {}", args_.command.front(), *command_ending_));
   if (!closed) return ExitCode::kFailed;

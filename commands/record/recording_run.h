@@ -30,6 +30,8 @@ struct RecordArgs {
   std::optional<uint64_t> keep;
   bool force = false;
   uint64_t queue_bytes = uint64_t{128} << 20;
+  bool progress = false;      // without a terminal, too
+  bool stop_now = false;      // at the first signal, whatever is being served
   int level = kDefaultLevel;  // zstd's
   std::vector<std::string> command;
 };

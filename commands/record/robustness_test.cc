@@ -273,14 +273,60 @@ TEST_F(Peers, ClientWaitsForASlowService) {
   EXPECT_TRUE(service_->received().ends_with(all));
 }
 
-TEST(Recorder, WithoutAService_TurnsClientsAway) {
+// Clients that found the recorder's socket before it was closed are joined when the service is
+// back.
+TEST(Recorder, WithoutAService_DoesNotListen) {
   MemoryLog log;
-  const record::RecorderOptions options{
-      .producer = {UniqueSocketName("listen"), UniqueSocketName("nobody")}};
+  const std::string name = UniqueSocketName("service");
+  const record::RecorderOptions options{.producer = {UniqueSocketName("listen"), name},
+                                        .buffers = {{kOnlyBuffer, {.size = 65536}}}};
   RecorderRun recorder(options, log);
-  BlockingPeer client = ConnectPeer(options.producer.listen);
-  EXPECT_EQ(client.Read(), std::nullopt);
-  EXPECT_THAT(recorder.warnings(), ElementsAre(HasSubstr("is refused: @")));
+  FakeProducer early(options.producer.listen, "early");
+  ASSERT_TRUE(log.WaitFor<ServiceChanged>());
+  EXPECT_FALSE(log.All<ServiceChanged>().front().running);
+  EXPECT_EQ(record::Connect(options.producer.listen).error().code, ErrorCode::kNotFound);
+  FakeService service({.socket = name});
+  EXPECT_TRUE(early.Connect());
+  ASSERT_TRUE(log.WaitFor<ServiceChanged>(2));
+  EXPECT_TRUE(log.All<ServiceChanged>().back().running);
+  FakeProducer late(options.producer.listen, "late");
+  EXPECT_TRUE(late.Connect());
+  EXPECT_THAT(recorder.warnings(),
+              ElementsAre(HasSubstr("does not run: clients can connect when it is back"),
+                          ::testing::EndsWith("runs")));
+}
+
+// Its buffers are gone, and what it numbers begins again.
+TEST(Recorder, ServiceThatRestarts_EndsWhatItHad) {
+  MemoryLog log;
+  const std::string name = UniqueSocketName("service");
+  const record::RecorderOptions options{.producer = {UniqueSocketName("listen"), name},
+                                        .buffers = {{kOnlyBuffer, {.size = 65536}}}};
+  std::optional<FakeService> service;
+  service.emplace(FakeServiceOptions{.socket = name});
+  RecorderRun recorder(options, log);
+  FakeProducer before(options.producer.listen, "before");
+  ASSERT_TRUE(before.Connect());
+  before.RegisterWriter(WriterId{1}, kOnlyBuffer);
+  ASSERT_TRUE(before.Sync());
+  service.reset();
+  EXPECT_FALSE(before.Sync());
+  ASSERT_TRUE(log.WaitFor<ServiceChanged>());
+  EXPECT_THAT(log.All<BufferFreed>(), ElementsAre(BufferFreed{kOnlyBuffer}));
+  EXPECT_EQ(log.All<ProducerDisconnected>().size(), 1u);
+  service.emplace(FakeServiceOptions{.socket = name});
+  ASSERT_TRUE(log.WaitFor<ServiceChanged>(2));
+  FakeProducer after(options.producer.listen, "after");
+  ASSERT_TRUE(after.Connect());
+  EXPECT_EQ(log.All<BufferSetUp>().size(), 2u);
+  std::vector<std::string> order;
+  for (const Op& op : log.ops()) {
+    if (std::holds_alternative<BufferFreed>(op.body)) order.push_back("freed");
+    if (std::holds_alternative<ProducerDisconnected>(op.body)) order.push_back("disconnected");
+    if (const auto* change = std::get_if<ServiceChanged>(&op.body))
+      order.push_back(change->running ? "running" : "ended");
+  }
+  EXPECT_EQ(order, (std::vector<std::string>{"disconnected", "freed", "ended", "running"}));
 }
 
 /// Connects until the listener's queue is full. @return the connections
@@ -325,8 +371,9 @@ TEST(Recorder, Stop_WhileItWaitsForDescriptors) {
   const auto loop = record::EventLoop::Create().value();
   std::vector<std::string> warnings;
   const auto recorder =
-      record::Recorder::Create(*loop, options, record::RecorderListeners::Open(options).value(),
-                               log, [&](const std::string& text) { warnings.push_back(text); })
+      record::Recorder::Create(
+          *loop, options, record::RecorderListeners::Open(options).value(), log,
+          [&](const record::Warning& warning) { warnings.push_back(warning.text); })
           .value();
   BlockingPeer client = ConnectPeer(options.producer.listen);
   rlimit before = {};

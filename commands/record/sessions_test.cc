@@ -131,9 +131,10 @@ struct SessionResult {
 };
 
 SessionResult RunSession(int producers, bool seal_memory, record::RecorderOptions options,
-                         MemoryLog& log) {
+                         MemoryLog& log, bool shuffle = false) {
   SessionResult result;
   FakeServiceOptions service_options;
+  service_options.shuffle = shuffle;
   service_options.seal_memory = seal_memory;
   FakeService service(service_options);
   options.producer = {UniqueSocketName("listen"), service.socket()};
@@ -170,7 +171,7 @@ INSTANTIATE_TEST_SUITE_P(Memory, Sessions, ::testing::Bool(),
 
 TEST_P(Sessions, Exact_LogHasWhatEachProducersServiceGot) {
   MemoryLog log;
-  const SessionResult result = RunSession(kProducers, GetParam(), {}, log);
+  const SessionResult result = RunSession(kProducers, GetParam(), {.strict_order = false}, log);
   const auto service = ByProducer(result.service_effects);
   EXPECT_EQ(service.size(), size_t{kProducers});
   EXPECT_EQ(ByProducer(result.log_effects), service);
@@ -183,8 +184,8 @@ TEST_P(Sessions, Exact_LogHasWhatEachProducersServiceGot) {
 
 TEST_P(Sessions, Observe_IsTransparentBothWays) {
   MemoryLog log;
-  const SessionResult result =
-      RunSession(kProducers, GetParam(), {.scraping = Scraping::kObserve}, log);
+  const SessionResult result = RunSession(
+      kProducers, GetParam(), {.scraping = Scraping::kObserve, .strict_order = false}, log);
   ASSERT_EQ(result.services.size(), size_t{kProducers});
   for (const auto& [name, client] : result.clients) {
     const FakeService::Traffic& service = result.services.at(name);
@@ -195,10 +196,19 @@ TEST_P(Sessions, Observe_IsTransparentBothWays) {
   EXPECT_EQ(ByProducer(result.log_effects), ByProducer(result.service_effects));
 }
 
+// The service handles what it has in any order: what was not confirmed would be in another order.
 TEST_P(Sessions, StrictOrder_IsTheServices) {
   MemoryLog log;
-  const SessionResult result = RunSession(20, GetParam(), {.strict_order = true}, log);
+  const SessionResult result = RunSession(20, GetParam(), {}, log, /*shuffle=*/true);
   EXPECT_EQ(result.log_effects, result.service_effects);
+  EXPECT_THAT(log.All<Inexact>(), IsEmpty());
+}
+
+TEST_P(Sessions, PassingOrder_IsMarked) {
+  MemoryLog log;
+  RunSession(3, GetParam(), {.strict_order = false}, log);
+  ASSERT_EQ(log.All<Inexact>().size(), 1u);
+  EXPECT_EQ(log.All<Inexact>().front().reason, InexactReason::kOrder);
 }
 
 /// A recorder between a service and producers that the test plays step by step.

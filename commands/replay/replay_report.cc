@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "commands/common/inexact_words.h"
 #include "commands/common/session_loop.h"
 #include "commands/common/session_reads.h"
 #include "commands/shell/text.h"
@@ -130,6 +131,7 @@ void ReportReplay(Report& report, const ReplayOutcome& outcome) {
                {"read_passes", outcome.read_passes},
                {"reads", ReadsJson(outcome.reads)},
                {"recorder_gaps", outcome.recorder_gaps},
+               {"inexact", InexactJson(outcome.inexact)},
                {"duration_ns", outcome.duration_ns()}});
   using Buffer = const BufferOutcome&;
   BufferTable table(outcome);

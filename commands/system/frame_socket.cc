@@ -40,6 +40,13 @@ Result<std::optional<PassingFrame>> FrameSocket::NextFrame(const CarriesDescript
   return passing;
 }
 
+bool FrameSocket::HasFrame() const {
+  const Bytes rest = unread();
+  if (rest.size() < ipc::kFramePrefix) return false;
+  const size_t size = ipc::kFramePrefix + wire::LoadLittleEndian<uint32_t>(rest.data());
+  return size > ipc::kMaxFrameBytes || rest.size() >= size;
+}
+
 void FrameSocket::Queue(Bytes bytes) {
   if (bytes.empty()) return;
   if (segments_.empty() || !segments_.back().fds.empty() ||

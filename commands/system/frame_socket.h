@@ -38,6 +38,8 @@ class FrameSocket {
   /// frames: it belongs to the first that `carries` accepts, else to the frame that was
   /// received last with it.
   Result<std::optional<PassingFrame>> NextFrame(const CarriesDescriptor& carries);
+  /// Whether NextFrame has something to return: a frame, or an error.
+  bool HasFrame() const;
   /// Bytes received that NextFrame has not returned.
   Bytes unread() const { return decoder_.rest(); }
   void DiscardUnread();

@@ -31,7 +31,6 @@ Result<SignalWatch> SignalWatch::Create() {
 void SignalWatch::Take() {
   signalfd_siginfo info = {};
   static_cast<void>(::read(fd_.get(), &info, sizeof(info)) > 0);
-  Restore();
 }
 
 void SignalWatch::Restore() {

@@ -8,9 +8,8 @@
 
 namespace ringscope::record {
 
-/// Receives the signals that ask a program to end as events of a descriptor. After the first one
-/// signals have their former effect again, so that a second one ends the program at once. Threads
-/// that are started meanwhile do not get them.
+/// Receives the signals that ask a program to end as events of a descriptor, until Restore: then
+/// they have their former effect again. Threads that are started meanwhile do not get them.
 class SignalWatch {
  public:
   static Result<SignalWatch> Create();
@@ -20,12 +19,12 @@ class SignalWatch {
 
   /// Becomes readable when a signal has arrived.
   int fd() const { return fd_.get(); }
-  /// Takes the signal.
+  /// Takes a signal.
   void Take();
+  void Restore();
 
  private:
   SignalWatch(UniqueFd fd, const sigset_t& before) : fd_(std::move(fd)), before_(before) {}
-  void Restore();
 
   UniqueFd fd_;
   sigset_t before_;

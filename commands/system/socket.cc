@@ -1,6 +1,7 @@
 #include "commands/system/socket.h"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -77,8 +78,17 @@ Result<UniqueFd> ConnectTo(const std::string& name) {
                 {name, {}, {}}, "too many clients wait for it; is it stopped?");
   }
   if (result != 0) {
-    return SocketError("cannot connect to the tracing service", name, std::strerror(errno),
-                       "check that the service is running, and that this is its socket");
+    const int error = errno;
+    const bool absent = error == ECONNREFUSED || error == ENOENT;
+    return Fail(absent ? ErrorCode::kNotFound : ErrorCode::kIo,
+                fmt::format("cannot connect to the tracing service: {}", std::strerror(error)),
+                {name, {}, {}},
+                error == EACCES || error == EPERM
+                    ? fmt::format("user {} may not write to this socket, or not enter its folder: "
+                                  "run ringscope as a user that may, or as a member of the "
+                                  "socket's group",
+                                  ::geteuid())
+                    : "check that the service is running, and that this is its socket");
   }
   return fd;
 }
@@ -103,6 +113,10 @@ Result<Listener> Listener::Create(const std::string& name, mode_t mode) {
     return SocketError("cannot listen", name, std::strerror(error),
                        error == EADDRINUSE ? "another program uses this name; choose one with "
                                              "--listen or --consumer-listen"
+                       : error == EACCES   ? fmt::format("user {} may not make files in this "
+                                                           "folder; choose another with --listen or "
+                                                           "--consumer-listen",
+                                                         ::geteuid())
                                            : "the folder must exist, and allow new files");
   }
   Listener listener(std::move(fd), name);
@@ -141,6 +155,16 @@ PeerIdentity PeerOf(int socket) {
   socklen_t size = sizeof(credentials);
   if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0) return {};
   return {credentials.uid, credentials.pid > 0 ? credentials.pid : -1};
+}
+
+bool HasInput(int socket) {
+  pollfd entry = {socket, POLLIN, 0};
+  return ::poll(&entry, 1, 0) == 1;
+}
+
+bool IsClosed(int socket) {
+  char byte = 0;
+  return ::recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 }
 
 Received Receive(int socket, std::span<uint8_t> into) {

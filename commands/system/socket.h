@@ -41,7 +41,7 @@ class Listener {
 };
 
 /// Connects to the first name of a list at which a service listens. kLimit: it has as many waiting
-/// connections as it allows; a later try can succeed.
+/// connections as it allows; kNotFound: no process listens. A later try can succeed.
 Result<UniqueFd> Connect(const std::string& names);
 
 struct PeerIdentity {
@@ -49,6 +49,10 @@ struct PeerIdentity {
   int32_t pid = -1;  // -1: not known
 };
 PeerIdentity PeerOf(int socket);
+/// Whether something has arrived, be it the connection's end.
+bool HasInput(int socket);
+/// Whether the peer has closed its end and nothing is left to receive.
+bool IsClosed(int socket);
 
 enum class IoState : uint8_t { kDone, kWouldBlock, kClosed };
 

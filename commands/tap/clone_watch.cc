@@ -1,11 +1,20 @@
 #include "commands/tap/clone_watch.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "formats/ipc/ipc_messages.h"
 
 namespace ringscope::record {
 namespace {
 
 constexpr size_t kTransferGroup = 0;
+/// How long others wait for a clone beyond the timeout of its flushes.
+constexpr std::chrono::seconds kGrace{1};
+/// The timeout of flushes of a session whose config is not known: the service's default.
+constexpr uint64_t kDefaultTimeoutMs = 5000;
+constexpr uint64_t kLongestWaitMs = 60'000;
 
 }  // namespace
 
@@ -21,10 +30,13 @@ std::optional<CloneWatch::SessionId> CloneWatch::Resolve(Bytes request) const {
   return is_another ? std::nullopt : only;
 }
 
-uint64_t CloneWatch::OnRequested(Bytes request) {
+uint64_t CloneWatch::OnRequested(Bytes request, Clock::time_point now) {
   const uint64_t number = ++last_clone_;
   auto& clone = *open_.emplace(number, Clone{}).first;
   const std::optional<SessionId> session = Resolve(request);
+  const SessionPlan* const plan = session ? buffers_.PlanOf(*session) : nullptr;
+  const uint64_t timeout = plan == nullptr ? kDefaultTimeoutMs : plan->flush_timeout_ms;
+  clone.second.until = now + std::chrono::milliseconds(std::min(timeout, kLongestWaitMs)) + kGrace;
   log_(CloneRequested{
       .clone = number, .session = session, .request = std::string(wire::AsText(request))});
   if (session) Begin(clone, *session);
@@ -57,6 +69,7 @@ void CloneWatch::CloneGroup(uint64_t clone, Group& group, bool transfer) {
 void CloneWatch::OnFlush(const FlushRequested& request) {
   if ((request.flags & ipc::kFlushReasonMask) != ipc::kFlushReasonClone || !request.producer)
     return;
+  if (AnyOpen()) asked_[*request.producer] = request.flush;
   const Instance* instance = nullptr;
   for (const uint64_t id : request.instances)
     if (instance == nullptr) instance = instances_.Find(*request.producer, id);
@@ -72,7 +85,26 @@ void CloneWatch::OnFlush(const FlushRequested& request) {
   }
 }
 
+bool CloneWatch::AnyOpen() const {
+  return std::ranges::any_of(open_, [](const auto& clone) { return !clone.second.expired; });
+}
+
+bool CloneWatch::Expire(Clock::time_point now) {
+  bool any = false;
+  for (auto& [number, clone] : open_) {
+    if (clone.expired || clone.until > now) continue;
+    any = clone.expired = true;
+    mark_(
+        {.reason = InexactReason::kClone,
+         .session = clone.session,
+         .detail = fmt::format("the service does not reply to the request for clone {}", number)});
+  }
+  return any;
+}
+
 void CloneWatch::OnAcknowledged(ProducerId producer, uint64_t flush) {
+  if (const auto asked = asked_.find(producer); asked != asked_.end() && asked->second <= flush)
+    asked_.erase(asked);
   for (auto& [number, clone] : open_) {
     for (size_t i = 0; i < clone.groups.size(); ++i) {
       Group& group = clone.groups[i];
@@ -96,6 +128,11 @@ void CloneWatch::OnTimedOut(const std::set<uint64_t>& flushes) {
 void CloneWatch::OnReply(uint64_t clone, CloneEnded reply) {
   const auto open = open_.find(clone);
   if (open == open_.end()) return;
+  if (reply.success && !asked_.empty() && !open->second.expired) {
+    mark_({.reason = InexactReason::kClone,
+           .session = open->second.session,
+           .detail = fmt::format("a producer has not acknowledged the flush for clone {}", clone)});
+  }
   if (reply.success) {  // what was not cloned until now was cloned without a flush
     for (size_t i = 0; i < open->second.groups.size(); ++i)
       CloneGroup(clone, open->second.groups[i], i == kTransferGroup);
@@ -105,6 +142,7 @@ void CloneWatch::OnReply(uint64_t clone, CloneEnded reply) {
   reply.clone = clone;
   log_(std::move(reply));
   open_.erase(open);
+  if (open_.empty()) asked_.clear();
 }
 
 }  // namespace ringscope::record

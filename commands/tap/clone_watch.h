@@ -2,6 +2,7 @@
 #define RINGSCOPE_COMMANDS_TAP_CLONE_WATCH_H_
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -25,14 +26,17 @@ namespace ringscope::record {
 /// observed.
 class CloneWatch {
  public:
+  using Clock = std::chrono::steady_clock;
   using SessionId = SessionBuffers::SessionId;
+  /// Gets the reasons why the instant of a clone is not exact.
+  using MarkInexact = std::function<void(Inexact)>;
 
   CloneWatch(std::function<void(OpBody)> log, const SessionBuffers& buffers,
-             const Instances& instances)
-      : log_(std::move(log)), buffers_(buffers), instances_(instances) {}
+             const Instances& instances, MarkInexact mark)
+      : log_(std::move(log)), buffers_(buffers), instances_(instances), mark_(std::move(mark)) {}
 
   /// A consumer asks for a clone. @param request a CloneSessionRequest @return the clone's number
-  uint64_t OnRequested(Bytes request);
+  uint64_t OnRequested(Bytes request, Clock::time_point now = Clock::now());
   /// A producer is asked to flush.
   void OnFlush(const FlushRequested& request);
   /// After the acknowledgement was logged. It completes all older flushes of that producer, too.
@@ -40,6 +44,17 @@ class CloneWatch {
   void OnTimedOut(const std::set<uint64_t>& flushes);
   /// The service's reply, all but its number.
   void OnReply(uint64_t clone, CloneEnded reply);
+
+  // What is committed while a clone is made is in it or not, and nothing shows which. So nobody may
+  // commit meanwhile but those whom the service asked to flush, until they have acknowledged.
+
+  /// Whether a clone is being made.
+  bool AnyOpen() const;
+  /// Whether the producer was asked to flush for a clone, and has not acknowledged it.
+  bool WaitsFor(ProducerId producer) const { return asked_.contains(producer); }
+  /// Called now and then: a clone that takes longer than the service's timeouts no longer holds
+  /// others back. @return whether there is such a one
+  bool Expire(Clock::time_point now);
 
  private:
   /// Buffers that are cloned together.
@@ -52,6 +67,8 @@ class CloneWatch {
   struct Clone {
     std::optional<SessionId> session;
     std::array<Group, 2> groups;  // with transfer_on_clone, and the others
+    Clock::time_point until;      // others wait for it at most so long
+    bool expired = false;
   };
   using Clones = std::map<uint64_t, Clone>;
 
@@ -62,8 +79,10 @@ class CloneWatch {
   std::function<void(OpBody)> log_;
   const SessionBuffers& buffers_;
   const Instances& instances_;
+  MarkInexact mark_;
   uint64_t last_clone_ = 0;
-  Clones open_;  // by number
+  Clones open_;                           // by number
+  std::map<ProducerId, uint64_t> asked_;  // to the last flush for a clone
 };
 
 }  // namespace ringscope::record

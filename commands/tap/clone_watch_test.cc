@@ -11,6 +11,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using testing::Encode;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 constexpr ProducerId kApp{1};
@@ -34,7 +35,8 @@ class CloneWatchTest : public ::testing::Test {
     log_.clear();
   }
   void Add(ProducerId producer, const std::string& source, uint16_t buffer, bool flushes = true) {
-    const auto session = buffers_.OnTarget(source, BufferId{buffer}, kServiceSession);
+    const auto session = buffers_.OnTarget(
+        {.data_source = source, .buffer = BufferId{buffer}, .service_session = kServiceSession});
     instances_.Remove(producer, 1);
     instances_.Add(producer, 1,
                    {.session = session, .target = BufferId{buffer}, .flushes = flushes});
@@ -61,6 +63,8 @@ class CloneWatchTest : public ::testing::Test {
       if (const auto* ended = std::get_if<CloneEnded>(&body))
         texts.push_back(ended->success ? "done" : "failed " + ended->error);
       if (std::holds_alternative<Note>(body)) texts.push_back("note");
+      if (const auto* inexact = std::get_if<Inexact>(&body))
+        texts.push_back("inexact: " + inexact->detail);
     }
     log_.clear();
     return texts;
@@ -68,9 +72,10 @@ class CloneWatchTest : public ::testing::Test {
 
   std::vector<OpBody> log_;
   SessionBuffers buffers_{[this](OpBody body) { log_.push_back(std::move(body)); },
-                          [](const std::string&) {}};
+                          [](const Warning&) {}, [](const Inexact&) {}};
   Instances instances_;
-  CloneWatch watch_{[this](OpBody body) { log_.push_back(std::move(body)); }, buffers_, instances_};
+  CloneWatch watch_{[this](OpBody body) { log_.push_back(std::move(body)); }, buffers_, instances_,
+                    [this](Inexact mark) { log_.push_back(std::move(mark)); }};
 };
 
 TEST_F(CloneWatchTest, EachGroupIsClonedWhenItsFlushIsDone) {
@@ -122,6 +127,39 @@ TEST_F(CloneWatchTest, Reply_ClonesWhatWasNotFlushed) {
   Log();
   watch_.OnReply(clone, {.success = true});
   EXPECT_THAT(Log(), ElementsAre("take 1", "copy 2", "done"));
+}
+
+// While a clone is made only those may commit who are asked to flush for it.
+TEST_F(CloneWatchTest, Open_UntilItsReply) {
+  EXPECT_FALSE(watch_.AnyOpen());
+  const uint64_t clone = Request({.session_id = kServiceSession});
+  EXPECT_TRUE(watch_.AnyOpen());
+  EXPECT_FALSE(watch_.WaitsFor(kApp));
+  Flush(5, kApp);
+  Flush(6, kProbes);
+  EXPECT_TRUE(watch_.WaitsFor(kApp));
+  watch_.OnAcknowledged(kApp, 4);
+  EXPECT_TRUE(watch_.WaitsFor(kApp));
+  watch_.OnAcknowledged(kApp, 5);
+  EXPECT_FALSE(watch_.WaitsFor(kApp));
+  EXPECT_TRUE(watch_.WaitsFor(kProbes));
+  EXPECT_TRUE(watch_.AnyOpen());
+  watch_.OnReply(clone, {.success = true});
+  EXPECT_FALSE(watch_.AnyOpen());
+  EXPECT_THAT(Log(), ::testing::Contains(HasSubstr("a producer has not acknowledged")));
+}
+
+TEST_F(CloneWatchTest, WithoutAReply_OthersWaitForTheFlushTimeoutOnly) {
+  const auto start = CloneWatch::Clock::time_point{};
+  const std::string bytes = Encode(ipc::CloneSession{.session_id = kServiceSession});
+  watch_.OnRequested(wire::AsBytes(bytes), start);
+  Log();
+  EXPECT_FALSE(watch_.Expire(start + std::chrono::seconds(5)));
+  EXPECT_TRUE(watch_.AnyOpen());
+  EXPECT_TRUE(watch_.Expire(start + std::chrono::seconds(6)));
+  EXPECT_FALSE(watch_.AnyOpen());
+  EXPECT_FALSE(watch_.Expire(start + std::chrono::seconds(7)));
+  EXPECT_THAT(Log(), ElementsAre(HasSubstr("does not reply to the request for clone 1")));
 }
 
 TEST_F(CloneWatchTest, Failure_ClonesNothing) {

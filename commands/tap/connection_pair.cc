@@ -13,6 +13,8 @@ constexpr size_t kMaxFromClient = 256 * 1024;
 constexpr int kReceivesInARow = 4;
 /// How long the service may take to close its end after a disconnect.
 constexpr std::chrono::seconds kCloseTimeout{1};
+constexpr std::string_view kClient = "client";
+constexpr std::string_view kService = "service";
 
 }  // namespace
 
@@ -46,14 +48,15 @@ ConnectionPair::~ConnectionPair() {
 }
 
 void ConnectionPair::OnClientEvent(uint32_t events) {
-  if (state_ == State::kServiceGone) return Settle({}, "");  // sends what is queued for the client
+  if (state_ == State::kServiceGone)
+    return Settle({}, kClient);  // sends what is queued for the client
   if (state_ != State::kOpen) return;
-  Settle((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0 ? ReadClient() : Status(), "client");
+  Settle((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0 ? ReadClient() : Status(), kClient);
 }
 
 void ConnectionPair::OnServiceEvent(uint32_t events) {
   if (state_ == State::kServiceGone || state_ == State::kDone) return;
-  Settle((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0 ? ReadService() : Status(), "service");
+  Settle((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0 ? ReadService() : Status(), kService);
 }
 
 Status ConnectionPair::ReadClient() {
@@ -69,6 +72,7 @@ Status ConnectionPair::ReadClient() {
 Status ConnectionPair::ReadService() {
   for (int i = 0; i < kReceivesInARow; ++i) {
     RS_ASSIGN_OR_RETURN(const IoState state, service_->Receive());
+    service_closed_ = state == IoState::kClosed;
     if (state_ == State::kOpen) {
       RS_RETURN_IF_ERROR(PassServiceFrames());
     } else {
@@ -80,61 +84,123 @@ Status ConnectionPair::ReadService() {
   return {};
 }
 
-bool ConnectionPair::TakeTurn() {
-  if (options_.turns == nullptr || !tap_->CanConfirm()) return true;
-  return !awaiting_confirmation_ && options_.turns->Take(*this);
+bool ConnectionPair::HasWork() const {
+  return next_ || wants_scrape_ || client_closed_ || client_->HasFrame();
+}
+
+bool ConnectionPair::MustYield() const {
+  return next_ || tap_->MustConfirm() || !tap_->MayPass() || options_.turns->IsWanted();
 }
 
 Status ConnectionPair::PassClientFrames() {
-  if (state_ != State::kOpen || !TakeTurn()) return {};
-  bool passed = false;
-  const auto carries = [this](const ipc::Frame& frame) { return tap_->CarriesDescriptor(frame); };
-  while (true) {
-    RS_ASSIGN_OR_RETURN(std::optional<PassingFrame> frame, client_->NextFrame(carries));
-    if (!frame) break;
-    RS_RETURN_IF_ERROR(tap_->FromClient(std::move(*frame), *service_));
-    passed = true;
+  if (state_ != State::kOpen || awaiting_confirmation_) return {};
+  if (options_.turns == nullptr) return PassBatch();
+  const bool held = options_.turns->IsHeldBy(*this) && !std::exchange(turn_is_new_, false);
+  if (!held || !MustYield()) {
+    if (!HasWork() || !options_.turns->Take(*this)) return {};
+    turn_is_new_ = false;
+    RS_RETURN_IF_ERROR(PassBatch());
   }
-  if (client_closed_) {
-    EndClient();  // its turn lasts until the service has closed its end
-    // An incomplete frame is passed on as it is, last, as if the client were connected directly.
-    service_->Queue(client_->unread());
-  } else if (options_.turns != nullptr && options_.turns->IsHeldBy(*this)) {
-    if (passed) {
-      tap_->AskConfirmation(*service_);
-      awaiting_confirmation_ = !tap_->TakeConfirmed();
-    }
-    if (!awaiting_confirmation_) options_.turns->Leave(*this);
-  }
+  if (state_ == State::kOpen && MustYield()) Yield();
   return {};
+}
+
+Status ConnectionPair::PassBatch() {
+  const bool in_turn = options_.turns != nullptr;
+  if (std::exchange(wants_scrape_, false) && tap_->WantsScrape()) tap_->Scrape(*service_);
+  const auto carries = [this](const ipc::Frame& frame) { return tap_->CarriesDescriptor(frame); };
+  while (!in_turn || (tap_->MayPass() && !tap_->MustConfirm())) {
+    if (!next_) {
+      RS_ASSIGN_OR_RETURN(next_, client_->NextFrame(carries));
+      others_are_scraped_ = false;
+    }
+    if (!next_) {
+      // An incomplete frame is passed on as it is, last, as if the client were connected directly.
+      // Its turn lasts until the service has closed its end.
+      if (client_closed_) EndClient();
+      break;
+    }
+    if (!others_are_scraped_ && tap_->CausesScrapes(next_->frame)) {
+      others_are_scraped_ = true;
+      if (options_.scrape_unasked()) return {};
+    }
+    RS_RETURN_IF_ERROR(tap_->FromClient(*std::exchange(next_, std::nullopt), *service_));
+  }
+  if (!in_turn && state_ == State::kOpen && tap_->MustConfirm()) tap_->AskConfirmation(*service_);
+  return {};
+}
+
+void ConnectionPair::Yield() {
+  awaiting_confirmation_ = tap_->NeedsConfirmation() && tap_->AskConfirmation(*service_);
+  if (!awaiting_confirmation_) EndTurn();
+}
+
+void ConnectionPair::EndTurn() {
+  options_.turns->Leave(*this);
+  if (HasWork() && options_.turns->Take(*this)) OnTurn();
 }
 
 Status ConnectionPair::PassServiceFrames() {
   const auto carries = [this](const ipc::Frame& frame) { return tap_->CarriesDescriptor(frame); };
-  while (true) {
+  while (service_closed_ || !tap_->HoldsServiceFrames()) {
     RS_ASSIGN_OR_RETURN(std::optional<PassingFrame> frame, service_->NextFrame(carries));
     if (!frame) break;
     RS_RETURN_IF_ERROR(tap_->FromService(std::move(*frame), *client_));
   }
   if (tap_->TakeConfirmed() && awaiting_confirmation_ && state_ == State::kOpen) {
-    awaiting_confirmation_ = false;
-    options_.turns->Leave(*this);
-    RS_RETURN_IF_ERROR(PassClientFrames());
+    awaiting_confirmation_ = tap_->NeedsConfirmation() && tap_->AskConfirmation(*service_);
+    if (!awaiting_confirmation_) EndTurn();
   }
   return {};
 }
 
-void ConnectionPair::OnTurn() {  // within another pair's call
-  turn_ = loop_.CallSoon([this] { Settle(PassClientFrames(), "client"); });
+void ConnectionPair::OnTurn() {
+  turn_is_new_ = true;
+  PassSoon();
 }
 
-void ConnectionPair::Settle(Status status, const char* sender) {
+void ConnectionPair::OnWanted() {
+  if (!awaiting_confirmation_) PassSoon();
+}
+
+void ConnectionPair::PassSoon() {  // not within another pair's call
+  turn_ = loop_.CallSoon([this] { Settle(PassClientFrames(), kClient); });
+}
+
+bool ConnectionPair::Scrape() {
+  if (state_ != State::kOpen || !tap_->WantsScrape()) return false;
+  wants_scrape_ = true;
+  if (options_.turns == nullptr) {
+    Settle(PassBatch(), kClient);
+    return false;
+  }
+  if (options_.turns->TakeNext(*this)) OnTurn();
+  return true;
+}
+
+void ConnectionPair::ReadServiceNow() {
+  while (state_ == State::kOpen && HasInput(service_->fd())) OnServiceEvent(EPOLLIN);
+}
+
+void ConnectionPair::Resume() {
+  resume_ = loop_.CallSoon([this] {
+    if (state_ == State::kOpen) Settle(PassServiceFrames(), kService);
+  });
+}
+
+void ConnectionPair::Settle(Status status, std::string_view sender) {
   if (state_ == State::kDone) return;
   if (!status) {
     options_.on_warning(fmt::format("{}: the {} {}: this connection is closed", tap_->Describe(),
                                     sender, status.error().message));
     // What this peer may still send can be neither read nor passed on: both sides end.
-    if (state_ == State::kOpen) EndClient();
+    if (state_ == State::kOpen) {
+      if (sender == kService) {
+        EndClient();  // nor can the service confirm anything more
+      } else {
+        EndSoon();
+      }
+    }
   }
   service_->SendQueued();  // that a peer has closed its end shows when it is read
   if (state_ != State::kClientGone) client_->SendQueued();
@@ -143,7 +209,7 @@ void ConnectionPair::Settle(Status status, const char* sender) {
         fmt::format("{}: does not read, and {} bytes wait for it: this "
                     "connection is closed",
                     tap_->Describe(), client_->queued()));
-    EndClient();
+    EndSoon();
   }
   if (state_ == State::kClientGone && service_->queued() == 0 && !shut_down_) {
     shut_down_ = true;
@@ -158,10 +224,17 @@ void ConnectionPair::Settle(Status status, const char* sender) {
   }
 }
 
+void ConnectionPair::EndSoon() {
+  next_.reset();
+  client_->DiscardUnread();
+  client_closed_ = true;
+  PassSoon();
+}
+
 void ConnectionPair::End() {
   if (state_ != State::kOpen) return;
-  EndClient();
-  Settle({}, "");
+  client_closed_ = true;
+  Settle(PassClientFrames(), kClient);
 }
 
 void ConnectionPair::Abandon() {
@@ -169,15 +242,10 @@ void ConnectionPair::Abandon() {
   Finish();
 }
 
-void ConnectionPair::OnTimer() {
-  if (state_ != State::kOpen || !tap_->WantsTimer()) return;
-  tap_->OnTimer(*service_);
-  Settle({}, "");
-}
-
 void ConnectionPair::EndClient() {
   state_ = State::kClientGone;
   tap_->OnDisconnect(&*service_);
+  service_->Queue(client_->unread());
   client_watch_.Reset();
 }
 
@@ -189,6 +257,7 @@ void ConnectionPair::EndService() {
   client_->Queue(service_->unread());
   service_watch_.Reset();
   if (options_.turns != nullptr) options_.turns->Leave(*this);
+  options_.on_service_closed();
 }
 
 void ConnectionPair::Finish() {
@@ -201,8 +270,8 @@ void ConnectionPair::Finish() {
 }
 
 bool ConnectionPair::WantsClient() const {
-  return state_ == State::kOpen && !client_closed_ && service_->queued() < kMaxFromClient &&
-         client_->unread().size() < kMaxFromClient;
+  return state_ == State::kOpen && !client_closed_ && !next_ &&
+         service_->queued() < kMaxFromClient && client_->unread().size() < kMaxFromClient;
 }
 
 Status ConnectionPair::UpdateEvents() {

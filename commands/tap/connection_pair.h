@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "commands/system/event_loop.h"
 #include "commands/system/frame_socket.h"
@@ -22,7 +23,12 @@ class ConnectionPair : private Turns::Taker {
  public:
   struct Options {
     size_t max_for_client = size_t{64} << 20;  // bytes kept before the connection is closed
-    Turns* turns = nullptr;                    // of all pairs, if their requests must not overlap
+    Turns* turns = nullptr;                    // of all pairs; nullptr: each passes at once
+    /// Has the memory of all clients scraped that the service does not ask.
+    /// @return false: it is done; true: they wait for their turns
+    std::function<bool()> scrape_unasked = [] { return false; };
+    /// The service has closed its end. Not from within another pair's call.
+    std::function<void()> on_service_closed = [] {};
     /// The pair is done and may be destroyed, but not from within the call.
     std::function<void()> on_done;
     /// Something for the user: why a connection was ended.
@@ -39,7 +45,15 @@ class ConnectionPair : private Turns::Taker {
   void End();
   /// Drops what the service has not received.
   void Abandon();
-  void OnTimer();  // the tap's, if it wants that
+  /// Scrapes the client's memory if the service does that without asking. @return whether that
+  /// waits for a turn
+  bool Scrape();
+  /// The tap no longer holds the service's frames.
+  void Resume();
+  /// Takes what the service has sent so far, and notices if it has closed its end.
+  void ReadServiceNow();
+  /// Whether both sides are there.
+  bool IsOpen() const { return state_ == State::kOpen; }
   const Tap& tap() const { return *tap_; }
 
  private:
@@ -58,11 +72,22 @@ class ConnectionPair : private Turns::Taker {
   Status ReadClient();
   Status ReadService();
   Status PassClientFrames();
+  Status PassBatch();
   Status PassServiceFrames();
   void OnTurn() override;
-  bool TakeTurn();
+  void OnWanted() override;
+  bool MayHaveTurn() const override { return tap_->MayPass(); }
+  /// Something is to be passed on when it is this client's turn.
+  bool HasWork() const;
+  /// Its turn is to end, as soon as the service has confirmed what was passed on.
+  bool MustYield() const;
+  void Yield();
+  void EndTurn();
+  void PassSoon();
   /// Sends both queues and brings everything up to date after something has happened.
-  void Settle(Status status, const char* sender);
+  void Settle(Status status, std::string_view sender);
+  /// The client's connection ends in its next turn; what it sent and was not passed on is dropped.
+  void EndSoon();
   void EndClient();
   void EndService();
   void Finish();
@@ -75,12 +100,18 @@ class ConnectionPair : private Turns::Taker {
   std::unique_ptr<Tap> tap_;
   Options options_;
   State state_ = State::kOpen;
-  bool client_closed_ = false;  // nothing more arrives; what has arrived may wait for its turn
+  bool client_closed_ = false;   // nothing more arrives; what has arrived may wait for its turn
+  bool service_closed_ = false;  // likewise
+  std::optional<PassingFrame> next_;  // of the client's, if it waits until others are scraped
+  bool wants_scrape_ = false;
+  bool turn_is_new_ = false;         // what has arrived may pass before it ends
+  bool others_are_scraped_ = false;  // for `next_`
   bool awaiting_confirmation_ = false;
   bool shut_down_ = false;  // the service knows that nothing follows
   EventLoop::WatchHandle client_watch_;
   EventLoop::WatchHandle service_watch_;
   EventLoop::Timer turn_;
+  EventLoop::Timer resume_;
   EventLoop::Timer close_timeout_;
 };
 

@@ -19,11 +19,16 @@ class NoTap : public Tap {
   Status FromClient(PassingFrame&&, FrameSocket&) override { return {}; }
   Status FromService(PassingFrame&&, FrameSocket&) override { return {}; }
   void OnDisconnect(FrameSocket*) override {}
-  bool WantsTimer() const override { return false; }
-  void OnTimer(FrameSocket&) override {}
-  bool CanConfirm() const override { return false; }
-  void AskConfirmation(FrameSocket&) override {}
+  bool WantsScrape() const override { return false; }
+  void Scrape(FrameSocket&) override {}
+  bool CausesScrapes(const ipc::Frame&) const override { return false; }
+  bool MayPass() const override { return true; }
+  bool HoldsServiceFrames() const override { return false; }
+  bool NeedsConfirmation() const override { return false; }
+  bool MustConfirm() const override { return false; }
+  bool AskConfirmation(FrameSocket&) override { return false; }
   bool TakeConfirmed() override { return false; }
+  bool HasSession() const override { return false; }
   std::string Describe() const override { return "client"; }
 };
 

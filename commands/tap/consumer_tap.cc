@@ -4,7 +4,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <iterator>
+#include <utility>
 
 #include "core/perfetto/fields.h"
 
@@ -68,11 +71,9 @@ Status ConsumerTap::OnRequest(ipc::MethodName method, const ipc::InvokeMethod& i
       EndSession();
       break;
     case ipc::MethodName::kDisableTracing:
-      recording_.scrape_unasked();
       LogChange(SessionChange::kStopRequested, "DisableTracing");
       break;
     case ipc::MethodName::kFlush: {
-      recording_.scrape_unasked();
       ipc::FlushCall call;
       static_cast<void>(DecodeMessage(invoke.args, call));  // as far as it can be parsed
       if (session_) recording_.flushes.OnConsumerCall(*session_, call.timeout_ms);
@@ -98,8 +99,8 @@ Status ConsumerTap::OnRequest(ipc::MethodName method, const ipc::InvokeMethod& i
       break;
     }
     case ipc::MethodName::kCloneSession:
-      recording_.scrape_unasked();
       clone_requests_[request] = recording_.clones.OnRequested(invoke.args);
+      if (recording_.strict_order) SetMustConfirm();
       break;
     case ipc::MethodName::kObserveEvents:
       observe_request_ = request;
@@ -126,7 +127,61 @@ Status ConsumerTap::OnEnableTracing(const ipc::InvokeMethod& invoke, const Passi
   recording_.log.Append(ClockSnapshotRecord{TakeClockSnapshot()});
   LogFile(*plan, frame);
   if (starts_at_once) recording_.buffers.MarkStarted(*session_);
+  AskIdentity();
   return {};
+}
+
+void ConsumerTap::AskIdentity() {
+  if (identifying_ || !recording_.asks_service ||
+      !methods().IdOf(ipc::MethodName::kQueryServiceState))
+    return;
+  identifying_ = true;
+  ++recording_.identifying;
+  listed_.clear();
+  SetMustConfirm();
+}
+
+void ConsumerTap::EndIdentity() {
+  if (!std::exchange(identifying_, false)) return;
+  --recording_.identifying;
+  recording_.on_released();
+}
+
+std::optional<ipc::MethodName> ConsumerTap::ConfirmingMethod() const {
+  using enum ipc::MethodName;
+  if (identifying_) return kQueryServiceState;
+  for (const ipc::MethodName method : {kQueryCapabilities, kQueryServiceState, kGetTraceStats})
+    if (methods().IdOf(method)) return method;
+  return std::nullopt;
+}
+
+std::string ConsumerTap::ConfirmingArgs() const {
+  std::string args;
+  if (ConfirmingMethod() == ipc::MethodName::kQueryServiceState)
+    EncodeMessage(ipc::QueryServiceState{.sessions_only = true}, args);
+  return args;
+}
+
+void ConsumerTap::OnConfirmed(const ipc::InvokeMethodReply& reply) {
+  if (!identifying_) return;
+  ipc::QueryServiceStateReply decoded;
+  static_cast<void>(DecodeMessage(reply.reply, decoded));  // as far as it can be parsed
+  std::ranges::move(decoded.state.sessions, std::back_inserter(listed_));
+  if (reply.has_more) return;
+  if (session_) recording_.buffers.Identify(*session_, listed_);
+  EndIdentity();
+}
+
+bool ConsumerTap::CausesScrapes(const ipc::Frame& frame) const {
+  using enum ipc::MethodName;
+  const auto* const invoke = std::get_if<ipc::InvokeMethod>(&frame.body);
+  if (invoke == nullptr) return false;
+  const ipc::MethodName method = methods().Find(*invoke);
+  return method == kDisableTracing || method == kFlush || method == kCloneSession;
+}
+
+bool ConsumerTap::MayPass() const {
+  return !recording_.clones.AnyOpen() || !clone_requests_.empty();
 }
 
 /// Where the service writes the session, if it does.
@@ -165,9 +220,8 @@ Status ConsumerTap::OnReply(uint64_t request_id, const ipc::InvokeMethodReply& r
     RS_RETURN_IF_ERROR(OnAttachReply(reply.success, reply.reply));
   }
   if (reads_.contains(request_id)) {
-    if (reply.success && !has_clone_) LogReadPass(reply.reply);
+    if (reply.success) LogReadPass(reply.reply);
     if (!reply.has_more) reads_.erase(request_id);
-    if (reads_.empty()) SetConfirmed();
   }
   return {};
 }
@@ -198,8 +252,9 @@ void ConsumerTap::OnCloneReply(uint64_t clone, bool success, Bytes reply) {
   ended.success = success && decoded.success.value_or(true);
   ended.error = decoded.error;
   ended.into_file = decoded.was_write_into_file;
-  has_clone_ |= ended.success;
+  if (ended.success) clone_ = clone;
   recording_.clones.OnReply(clone, std::move(ended));
+  recording_.on_released();
 }
 
 Status ConsumerTap::OnAttachReply(bool success, Bytes reply) {
@@ -242,9 +297,14 @@ bool ConsumerTap::ReadsBuffers(Bytes reply) const {
 }
 
 void ConsumerTap::LogReadPass(Bytes reply) {
-  if (!ReadsBuffers(reply)) return;
+  if (!clone_ && !ReadsBuffers(reply)) return;
+  const std::optional<uint64_t> own_bytes = pass_.Add(reply);
+  if (!own_bytes) return;
+  // The limit is checked after each packet of a buffer: at least one is read.
+  const uint64_t max_bytes = kPassBytes > *own_bytes ? kPassBytes - *own_bytes : 1;
+  if (clone_) return recording_.log.Append(ClonePass{.clone = *clone_, .max_bytes = max_bytes});
   ReadPass pass;
-  pass.max_bytes = kPassBytes;
+  pass.max_bytes = max_bytes;
   pass.reason = ReadReason::kConsumer;
   pass.session = session_;
   recording_.log.Append(pass);
@@ -259,6 +319,8 @@ void ConsumerTap::OnDisconnect(FrameSocket*) {
   for (const auto& [request, clone] : clone_requests_)
     recording_.clones.OnReply(clone, {.error = "the consumer's connection ended"});
   clone_requests_.clear();
+  EndIdentity();
+  recording_.on_released();
   if (session_) LogChange(SessionChange::kConsumerGone);
   EndSession();
 }

@@ -5,8 +5,10 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "commands/system/socket.h"
+#include "commands/tap/pass_reader.h"
 #include "commands/tap/port_tap.h"
 #include "commands/tap/recording.h"
 
@@ -16,17 +18,16 @@ namespace ringscope::record {
 /// and its buffers, start and stop, reads, flushes, clones, and when the buffers are freed.
 class ConsumerTap : public PortTap {
  public:
-  ConsumerTap(Recording& recording, PeerIdentity peer) : recording_(recording), peer_(peer) {}
+  ConsumerTap(Recording& recording, PeerIdentity peer) : PortTap(recording), peer_(peer) {}
 
   bool CarriesDescriptor(const ipc::Frame& frame) const override;
   void OnDisconnect(FrameSocket* service) override;
-  bool WantsTimer() const override { return false; }
-  void OnTimer(FrameSocket&) override {}
-  /// A consumer changes the buffers by its reads. Their last replies are the confirmation.
-  bool CanConfirm() const override { return true; }
-  void AskConfirmation(FrameSocket&) override {
-    if (reads_.empty()) SetConfirmed();
-  }
+  bool WantsScrape() const override { return false; }
+  void Scrape(FrameSocket&) override {}
+  bool CausesScrapes(const ipc::Frame& frame) const override;
+  bool MayPass() const override;
+  bool HoldsServiceFrames() const override { return false; }
+  bool HasSession() const override { return session_ || clone_ || !clone_requests_.empty(); }
   std::string Describe() const override;
 
  private:
@@ -34,7 +35,15 @@ class ConsumerTap : public PortTap {
                    FrameSocket& service) override;
   Status OnReply(uint64_t request_id, const ipc::InvokeMethodReply& reply,
                  PassingFrame& frame) override;
+  std::optional<ipc::MethodName> ConfirmingMethod() const override;
+  std::string ConfirmingArgs() const override;
+  void OnConfirmed(const ipc::InvokeMethodReply& reply) override;
+  /// A consumer changes the buffers by its reads.
+  bool IsBeingServed() const override { return !reads_.empty(); }
 
+  /// The service is to be asked for its number of the session that was just started.
+  void AskIdentity();
+  void EndIdentity();
   Status OnEnableTracing(const ipc::InvokeMethod& invoke, const PassingFrame& frame);
   void LogFile(const SessionPlan& plan, const PassingFrame& frame);
   void OnEnableTracingReply(Bytes reply);
@@ -48,17 +57,19 @@ class ConsumerTap : public PortTap {
   void LogChange(SessionChange change, std::string detail = {});
   void EndSession();
 
-  Recording& recording_;
   const PeerIdentity peer_;
   std::optional<SessionBuffers::SessionId> session_;
   std::set<uint64_t> reads_;  // requests whose replies are passes
+  PassReader pass_;
   std::optional<uint64_t> enable_request_;
   std::optional<uint64_t> observe_request_;
   std::optional<uint64_t> attach_request_;
   std::string attach_key_;
   std::set<uint64_t> flush_requests_;
   std::map<uint64_t, uint64_t> clone_requests_;  // to the clones' numbers in the log
-  bool has_clone_ = false;  // what it reads is a clone, not the session's own buffers
+  bool identifying_ = false;                // the service is asked for its number of the session
+  std::vector<ipc::ListedSession> listed_;  // what it has replied so far
+  std::optional<uint64_t> clone_;  // what it reads is a clone, not the session's own buffers
 };
 
 /// A ClockSnapshot message of now.

@@ -10,6 +10,7 @@
 #include "commands/testing/fake_service.h"
 #include "commands/testing/ipc_peer.h"
 #include "commands/testing/recorder_run.h"
+#include "commands/testing/service_end.h"
 
 namespace ringscope::testing {
 namespace {
@@ -38,7 +39,8 @@ class ConsumerTapTest : public ::testing::Test {
     Pass(*service_, *consumer_, bound);
   }
   /// What one end sends must be what the other receives.
-  void Pass(BlockingPeer& from, BlockingPeer& to, const std::string& frame) {
+  template <typename From, typename To>
+  void Pass(From& from, To& to, const std::string& frame) {
     ASSERT_TRUE(from.Send(frame));
     const auto received = to.Read();
     ASSERT_TRUE(received);
@@ -95,7 +97,7 @@ class ConsumerTapTest : public ::testing::Test {
       .consumer = record::PortSockets{UniqueSocketName("listen"), listener_.name()}};
   RecorderRun recorder_{options_, log_};
   std::optional<BlockingPeer> consumer_;
-  std::optional<BlockingPeer> service_;
+  std::optional<ServiceEnd> service_;
   std::optional<FakeProducer> producer_;
   uint64_t last_request_ = 1;
 };
@@ -256,6 +258,18 @@ TEST_F(ConsumerTapTest, ReadBuffers_EachReplyIsAPass) {
   Reply(request, true);
   Reply(Call("QueryServiceState"));
   EXPECT_EQ(log_.All<ReadPass>().size(), 2u);
+}
+
+// A packet that is larger than a frame makes a pass of several replies.
+TEST_F(ConsumerTapTest, ReadBuffers_RepliesThatEndWithinAPacketAreOnePass) {
+  EnableTracing();
+  const uint64_t request = Call("ReadBuffers");
+  const std::string part("\x12\x03\x0a\x01x", 5);         // a slice
+  const std::string end("\x12\x05\x0a\x01x\x10\x01", 7);  // the last of its packet
+  Reply(request, true, /*has_more=*/true, part);
+  Reply(request, true, /*has_more=*/true, part + part);
+  Reply(request, true, /*has_more=*/false, end);
+  EXPECT_EQ(log_.All<ReadPass>().size(), 1u);
 }
 
 // The service replies to these with nothing, and reads no buffer.

@@ -30,6 +30,8 @@ class FlushWatch {
                    Clock::time_point now);
   /// It completes all older flushes of that producer, too.
   void OnAcknowledged(ProducerId producer, uint64_t flush);
+  /// The service has ended.
+  void Clear() { open_.clear(); }
   /// Called now and then: logs what has timed out. @return these flushes
   std::set<uint64_t> TakeTimedOut(Clock::time_point now);
 

@@ -1,6 +1,7 @@
 #ifndef RINGSCOPE_COMMANDS_TAP_INSTANCES_H_
 #define RINGSCOPE_COMMANDS_TAP_INSTANCES_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -34,9 +35,13 @@ class Instances {
     const auto found = all_.find({producer, id});
     return found == all_.end() ? nullptr : &found->second;
   }
-  bool HasAny(ProducerId producer) const {
-    const auto first = all_.lower_bound({producer, 0});
-    return first != all_.end() && first->first.first == producer;
+  /// Whether the producer takes part in a session and no flush of that session asks it.
+  bool IsLeftOut(ProducerId producer) const {
+    std::map<std::optional<SessionBuffers::SessionId>, bool> is_asked;
+    for (auto next = all_.lower_bound({producer, 0});
+         next != all_.end() && next->first.first == producer; ++next)
+      is_asked[next->second.session] |= next->second.flushes;
+    return std::ranges::any_of(is_asked, [](const auto& session) { return !session.second; });
   }
   /// The producers that a flush of the data sources of these buffers asks.
   std::set<ProducerId> WhoFlushes(const std::set<BufferId>& targets) const {

@@ -11,8 +11,10 @@ constexpr uint32_t kOwnRequests = 0x0FFFFFFF;
 
 Status PortTap::FromClient(PassingFrame&& frame, FrameSocket& service) {
   const ipc::Frame view = frame.frame;
-  if (const auto* const invoke = std::get_if<ipc::InvokeMethod>(&view.body))
+  if (const auto* const invoke = std::get_if<ipc::InvokeMethod>(&view.body)) {
+    unconfirmed_ = true;
     return OnRequest(methods_.Find(*invoke), *invoke, std::move(frame), service);
+  }
   if (std::holds_alternative<ipc::BindService>(view.body)) bind_request_ = view.request_id;
   service.Queue(std::move(frame));
   return {};
@@ -25,11 +27,15 @@ Status PortTap::FromService(PassingFrame&& frame, FrameSocket& client) {
     methods_.Learn(*bound);
   if (const auto* const reply = std::get_if<ipc::InvokeMethodReply>(&view.body)) {
     if (confirmation_ == view.request_id) {
+      OnConfirmed(*reply);
+      if (reply->has_more) return {};
       confirmation_.reset();
-      confirmed_ = true;
+      answered_ = true;
+      FinishRound();
       return {};
     }
     RS_RETURN_IF_ERROR(OnReply(view.request_id, *reply, frame));
+    FinishRound();
   }
   client.Queue(std::move(frame));
   return {};
@@ -37,15 +43,33 @@ Status PortTap::FromService(PassingFrame&& frame, FrameSocket& client) {
 
 uint64_t PortTap::NextOwnRequest() { return kFirstOwnRequest + own_requests_++ % kOwnRequests; }
 
-void PortTap::AskConfirmation(FrameSocket& service) {
+void PortTap::FinishRound() {
+  if (!answered_ || IsBeingServed()) return;
+  answered_ = false;
+  confirmed_ = true;
+  if (--rounds_ == 0) unconfirmed_ = must_confirm_ = false;
+}
+
+bool PortTap::AskConfirmation(FrameSocket& service) {
+  const std::optional<ipc::MethodName> method = ConfirmingMethod();
+  if (!method) {
+    recording_.MarkInexact({.reason = InexactReason::kUnconfirmed, .detail = Describe()});
+    unconfirmed_ = must_confirm_ = false;
+    return false;
+  }
+  // What the service does in a task of its own, after a request, is done when it handles the second
+  // request after it.
+  if (rounds_ == 0) rounds_ = recording_.clones.AnyOpen() ? 2 : 1;
   confirmation_ = NextOwnRequest();
+  const std::string args = ConfirmingArgs();
   std::string frame;
   ipc::AppendInvoke(frame, *confirmation_,
                     {.service = methods_.service(),
-                     .method = *methods_.IdOf(ipc::MethodName::kSync),
-                     .args = {},
+                     .method = *methods_.IdOf(*method),
+                     .args = wire::AsBytes(args),
                      .drop_reply = false});
   service.Queue(wire::AsBytes(frame));
+  return true;
 }
 
 }  // namespace ringscope::record

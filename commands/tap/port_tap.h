@@ -2,8 +2,10 @@
 #define RINGSCOPE_COMMANDS_TAP_PORT_TAP_H_
 
 #include <optional>
+#include <string>
 #include <utility>
 
+#include "commands/tap/recording.h"
 #include "commands/tap/tap.h"
 #include "formats/ipc/ipc_messages.h"
 
@@ -15,29 +17,50 @@ class PortTap : public Tap {
  public:
   Status FromClient(PassingFrame&& frame, FrameSocket& service) final;
   Status FromService(PassingFrame&& frame, FrameSocket& client) final;
-  bool CanConfirm() const override { return methods_.IdOf(ipc::MethodName::kSync).has_value(); }
-  void AskConfirmation(FrameSocket& service) override;
-  bool TakeConfirmed() override { return std::exchange(confirmed_, false); }
+  bool NeedsConfirmation() const final { return unconfirmed_; }
+  bool MustConfirm() const final { return must_confirm_; }
+  bool AskConfirmation(FrameSocket& service) final;
+  bool TakeConfirmed() final { return std::exchange(confirmed_, false); }
 
  protected:
+  explicit PortTap(Recording& recording) : recording_(recording) {}
+
   /// A request of the client; passes it on, or what goes in its place.
   virtual Status OnRequest(ipc::MethodName method, const ipc::InvokeMethod& invoke,
                            PassingFrame&& frame, FrameSocket& service) = 0;
   /// A reply of the service, which is forwarded after this.
   virtual Status OnReply(uint64_t request_id, const ipc::InvokeMethodReply& reply,
                          PassingFrame& frame) = 0;
+  /// A method that the service replies to at once, and that changes nothing.
+  virtual std::optional<ipc::MethodName> ConfirmingMethod() const = 0;
+  /// Its arguments.
+  virtual std::string ConfirmingArgs() const { return {}; }
+  /// The reply to it.
+  virtual void OnConfirmed(const ipc::InvokeMethodReply&) {}
+  /// Whether replies to earlier requests change the buffers and have not all arrived.
+  virtual bool IsBeingServed() const { return false; }
 
   const ipc::MethodTable& methods() const { return methods_; }
   /// An id for a request that the client does not know of.
   uint64_t NextOwnRequest();
-  /// TakeConfirmed will be true.
-  void SetConfirmed() { confirmed_ = true; }
+  /// Something of the recorder's own was sent.
+  void SetUnconfirmed() { unconfirmed_ = true; }
+  /// Nothing may pass before what was sent until now is confirmed.
+  void SetMustConfirm() { unconfirmed_ = must_confirm_ = true; }
+
+  Recording& recording_;
 
  private:
+  void FinishRound();
+
   ipc::MethodTable methods_;
   std::optional<uint64_t> bind_request_;
   std::optional<uint64_t> confirmation_;  // request under way
   uint32_t own_requests_ = 0;
+  uint32_t rounds_ = 0;  // confirmations that are still needed
+  bool answered_ = false;
+  bool unconfirmed_ = false;
+  bool must_confirm_ = false;
   bool confirmed_ = false;
 };
 

@@ -35,7 +35,7 @@ void QueueAll(const std::vector<std::string>& frames, FrameSocket& service) {
 }  // namespace
 
 ProducerTap::ProducerTap(Recording& recording, PeerIdentity peer)
-    : recording_(recording), peer_(peer) {}
+    : PortTap(recording), peer_(peer) {}
 
 std::string ProducerTap::Describe() const {
   if (!connected_) return fmt::format("a producer (pid {})", peer_.pid);
@@ -75,7 +75,7 @@ Status ProducerTap::OnRequest(ipc::MethodName method, const ipc::InvokeMethod& i
       RS_RETURN_IF_ERROR(OnNotified(invoke.args, /*stopped=*/false));
       break;
     case ipc::MethodName::kNotifyDataSourceStopped:
-      QueueAll(Scrape(ProducerMemory::Scrape::kAll), service);
+      QueueAll(TakeScraped(ProducerMemory::Scrape::kAll), service);
       RS_RETURN_IF_ERROR(OnNotified(invoke.args, /*stopped=*/true));
       break;
     case ipc::MethodName::kActivateTriggers:
@@ -165,12 +165,12 @@ Status ProducerTap::OnCommit(const ipc::InvokeMethod& invoke, PassingFrame&& fra
   if (recording_.scraping == Scraping::kObserve) {
     service.Queue(std::move(frame));
     recording_.log.Append(acknowledged);
-    Scrape(ProducerMemory::Scrape::kAll);
-    recording_.OnAcknowledged(acknowledged);
+    TakeScraped(ProducerMemory::Scrape::kAll);
+    OnAcknowledged(acknowledged);
     return {};
   }
   // The request's own chunks are first, then what is scraped, then the acknowledgement.
-  const std::vector<std::string> scraped = Scrape(ProducerMemory::Scrape::kAll);
+  const std::vector<std::string> scraped = TakeScraped(ProducerMemory::Scrape::kAll);
   std::string edited;
   if (const std::string own = CommitReader::WithoutFlush(invoke.args);
       !own.empty() && !scraped.empty()) {
@@ -183,8 +183,15 @@ Status ProducerTap::OnCommit(const ipc::InvokeMethod& invoke, PassingFrame&& fra
   QueueAll(scraped, service);
   service.Queue(std::move(frame));
   recording_.log.Append(acknowledged);
-  recording_.OnAcknowledged(acknowledged);
+  OnAcknowledged(acknowledged);
   return {};
+}
+
+void ProducerTap::OnAcknowledged(const FlushAcknowledged& acknowledged) {
+  // The service clones in a task of its own: what follows must not overtake that.
+  if (recording_.strict_order && recording_.clones.AnyOpen()) SetMustConfirm();
+  recording_.flushes.OnAcknowledged(acknowledged.producer, acknowledged.flush);
+  recording_.clones.OnAcknowledged(acknowledged.producer, acknowledged.flush);
 }
 
 std::string ProducerTap::OwnCommit(const std::string& request) {
@@ -197,13 +204,7 @@ std::string ProducerTap::OwnCommit(const std::string& request) {
   return frame;
 }
 
-bool ProducerTap::NeverFlushes() const {
-  for (const auto& [name, no_flush] : no_flush_)
-    if (!no_flush) return false;
-  return !no_flush_.empty();
-}
-
-std::vector<std::string> ProducerTap::Scrape(ProducerMemory::Scrape which) {
+std::vector<std::string> ProducerTap::TakeScraped(ProducerMemory::Scrape which) {
   std::vector<std::string> frames;
   if (!wants_scraping_ || emulated_ || memory_ == nullptr) return frames;
   std::string data;
@@ -237,20 +238,30 @@ std::vector<std::string> ProducerTap::Scrape(ProducerMemory::Scrape which) {
 
 void ProducerTap::OnDisconnect(FrameSocket* service) {
   if (!connected_) return;
-  if (service != nullptr) QueueAll(Scrape(ProducerMemory::Scrape::kAll), *service);
+  if (service != nullptr) QueueAll(TakeScraped(ProducerMemory::Scrape::kAll), *service);
   --recording_.counts.producers;
   recording_.instances.RemoveAll(producer_);
   recording_.log.Append(ProducerDisconnected{producer_});
 }
 
-bool ProducerTap::WantsTimer() const {
-  // A producer that is never asked to flush never acknowledges: a timer is all there is.
-  return recording_.scraping == Scraping::kExact && NeverFlushes() &&
-         recording_.instances.HasAny(producer_);
+bool ProducerTap::WantsScrape() const {
+  // What a producer has for a session that never asks it to flush is never acknowledged.
+  return recording_.scraping == Scraping::kExact && recording_.instances.IsLeftOut(producer_);
 }
 
-void ProducerTap::OnTimer(FrameSocket& service) {
-  QueueAll(Scrape(ProducerMemory::Scrape::kChanged), service);
+void ProducerTap::Scrape(FrameSocket& service) {
+  const std::vector<std::string> frames = TakeScraped(ProducerMemory::Scrape::kChanged);
+  if (!frames.empty()) SetUnconfirmed();
+  QueueAll(frames, service);
+}
+
+bool ProducerTap::MayPass() const {
+  return !recording_.clones.AnyOpen() || recording_.clones.WaitsFor(producer_);
+}
+
+std::optional<ipc::MethodName> ProducerTap::ConfirmingMethod() const {
+  if (methods().IdOf(ipc::MethodName::kSync)) return ipc::MethodName::kSync;
+  return std::nullopt;
 }
 
 Status ProducerTap::OnDataSource(Bytes args) {
@@ -343,7 +354,7 @@ Status ProducerTap::OnCommand(Bytes reply, const PassingFrame& frame) {
 
 void ProducerTap::OnFlush(const ipc::FlushCommand& flush) {
   // The service scrapes all producers when those that it asked have acknowledged.
-  if (!WantsTimer() && flush.request_id != recording_.last_flush) {
+  if (!WantsScrape() && flush.request_id != recording_.last_flush) {
     recording_.last_flush = flush.request_id;
     recording_.scrape_unasked();
   }
@@ -359,6 +370,7 @@ void ProducerTap::OnFlush(const ipc::FlushCommand& flush) {
   }
   recording_.flushes.OnRequested(record, session, FlushWatch::Clock::now());
   recording_.clones.OnFlush(record);
+  recording_.on_released();
 }
 
 Status ProducerTap::OnNotified(Bytes args, bool stopped) {
@@ -380,7 +392,10 @@ void ProducerTap::OnInstance(const ipc::DataSourceInstance& instance, Bytes comm
     return;  // set up before it was started
   const BufferId target = CutToBufferId(instance.config.target_buffer);
   const auto session =
-      recording_.buffers.OnTarget(instance.config.name, target, instance.config.tracing_session_id);
+      recording_.buffers.OnTarget({.data_source = instance.config.name,
+                                   .buffer = target,
+                                   .service_session = instance.config.tracing_session_id,
+                                   .own = ipc::OwnFieldsOf(ipc::DataSourceConfigOf(command))});
   const auto no_flush = no_flush_.find(instance.config.name);
   recording_.instances.Add(producer_, instance.instance,
                            {.session = session,

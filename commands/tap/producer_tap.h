@@ -29,8 +29,12 @@ class ProducerTap : public PortTap {
 
   bool CarriesDescriptor(const ipc::Frame& frame) const override;
   void OnDisconnect(FrameSocket* service) override;
-  bool WantsTimer() const override;
-  void OnTimer(FrameSocket& service) override;
+  bool WantsScrape() const override;
+  void Scrape(FrameSocket& service) override;
+  bool CausesScrapes(const ipc::Frame&) const override { return false; }
+  bool MayPass() const override;
+  bool HoldsServiceFrames() const override { return recording_.identifying > 0; }
+  bool HasSession() const override { return false; }
   std::string Describe() const override;
 
  private:
@@ -38,9 +42,11 @@ class ProducerTap : public PortTap {
                    FrameSocket& service) override;
   Status OnReply(uint64_t request_id, const ipc::InvokeMethodReply& reply,
                  PassingFrame& frame) override;
+  std::optional<ipc::MethodName> ConfirmingMethod() const override;
 
   Status OnInitialize(const ipc::InvokeMethod& invoke, PassingFrame&& frame, FrameSocket& service);
   Status OnCommit(const ipc::InvokeMethod& invoke, PassingFrame&& frame, FrameSocket& service);
+  void OnAcknowledged(const FlushAcknowledged& acknowledged);
   Status OnDataSource(Bytes args);
   Status OnDataSourceGone(Bytes args);
   Status OnWriter(Bytes args);
@@ -53,14 +59,11 @@ class ProducerTap : public PortTap {
   Status OnTriggers(Bytes args);
 
   Status UseMemory(const UniqueFd& fd, size_t page_bytes);
-  /// None of its data sources takes part in flushes.
-  bool NeverFlushes() const;
   /// Scrapes and logs what is found. @return the frames that bring it to the service
-  std::vector<std::string> Scrape(ProducerMemory::Scrape which);
+  std::vector<std::string> TakeScraped(ProducerMemory::Scrape which);
   /// A frame with a commit of the recorder's own.
   std::string OwnCommit(const std::string& request);
 
-  Recording& recording_;
   const PeerIdentity peer_;
   ProducerId producer_{};
   std::string name_;

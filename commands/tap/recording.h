@@ -1,8 +1,10 @@
 #ifndef RINGSCOPE_COMMANDS_TAP_RECORDING_H_
 #define RINGSCOPE_COMMANDS_TAP_RECORDING_H_
 
+#include <array>
 #include <cstdint>
 #include <functional>
+#include <utility>
 
 #include "commands/tap/clone_watch.h"
 #include "commands/tap/flush_watch.h"
@@ -34,6 +36,7 @@ struct RecordCounts {
   uint64_t chunks = 0;  // committed or scraped
   uint64_t chunk_bytes = 0;
   uint64_t patches = 0;
+  InexactCounts inexact = {};  // marks in the log, by reason
 };
 
 /// What the taps of one recording share. All of it belongs to the loop's thread.
@@ -45,15 +48,21 @@ struct Recording {
   CloneWatch& clones;
   RecordCounts& counts;
   Scraping scraping = Scraping::kExact;
-  /// Scrapes the producers that are not asked to flush, as the service does now or soon.
-  std::function<void()> scrape_unasked = [] {};
+  bool strict_order = true;  // nobody's request passes before another's was handled
+  bool asks_service = true;  // requests of the recorder's own are sent
+  /// Has the producers scraped that are not asked to flush, as the service does now or soon.
+  /// @return whether that waits for their turns
+  std::function<bool()> scrape_unasked = [] { return false; };
+  /// What MayPass or HoldsServiceFrames of any tap returns may have changed.
+  std::function<void()> on_released = [] {};
   uint64_t last_flush = 0;     // id of the last flush that a producer was asked for
   uint16_t last_producer = 0;  // producers are numbered in the order of their connecting
+  uint32_t identifying = 0;    // requests under way for the service's number of a session
 
-  /// A producer's acknowledgement of a flush is logged, with all that it was scraped for.
-  void OnAcknowledged(const FlushAcknowledged& acknowledged) {
-    flushes.OnAcknowledged(acknowledged.producer, acknowledged.flush);
-    clones.OnAcknowledged(acknowledged.producer, acknowledged.flush);
+  /// From here on the log may differ from what the service does. Each reason counts.
+  void MarkInexact(Inexact mark) {
+    ++counts.inexact[static_cast<size_t>(mark.reason)];
+    log.Append(std::move(mark));
   }
 };
 

@@ -42,14 +42,61 @@ void SessionBuffers::MarkStarted(SessionId id) {
   log_(SessionChanged{.session = id, .change = SessionChange::kStarted, .detail = {}});
 }
 
-std::optional<uint32_t> SessionBuffers::FindUnnamed(const Session& session,
-                                                    const std::string& data_source) {
-  for (const SessionPlan::Source& source : session.plan.sources) {
-    if (source.name == data_source && source.buffer < session.plan.buffers.size() &&
-        !session.ids.contains(source.buffer))
-      return source.buffer;
+void SessionBuffers::Identify(SessionId id, const std::vector<ipc::ListedSession>& listed) {
+  const auto session = sessions_.find(id);
+  uint64_t newest = 0;
+  for (const ipc::ListedSession& other : listed) {
+    if (!listed_.insert(other.id).second || other.state == ipc::kClonedState) continue;
+    if (session == sessions_.end() || other.unique_session_name != session->second.plan.name ||
+        !std::ranges::equal(other.buffer_sizes_kb, session->second.plan.buffers, {}, {},
+                            [](const PlannedBuffer& buffer) { return buffer.size / 1024; }))
+      continue;
+    newest = std::max(newest, other.id);  // the service counts them up
   }
-  return std::nullopt;
+  if (newest != 0) session->second.service_id = newest;
+}
+
+void SessionBuffers::EndAll() {
+  while (!sessions_.empty()) End(sessions_.begin()->first);
+  for (const BufferId buffer : std::exchange(known_, {})) log_(BufferFreed{buffer});
+  freed_.clear();
+  warned_.clear();
+  listed_.clear();
+  detached_.clear();
+}
+
+auto SessionBuffers::Matches(const SessionPlan& plan, const Target& target)
+    -> std::vector<const SessionPlan::Source*> {
+  std::vector<const SessionPlan::Source*> by_name;
+  std::vector<const SessionPlan::Source*> by_config;
+  for (const SessionPlan::Source& source : plan.sources) {
+    if (source.name != target.data_source) continue;
+    by_name.push_back(&source);
+    if (!target.own || !source.own || *source.own == *target.own) by_config.push_back(&source);
+  }
+  return by_config.empty() ? by_name : by_config;
+}
+
+std::optional<uint32_t> SessionBuffers::IndexOf(const Sessions::value_type& session,
+                                                const Target& target) {
+  const auto& [id, state] = session;
+  std::optional<uint32_t> first;
+  bool is_certain = true;
+  for (const SessionPlan::Source* source : Matches(state.plan, target)) {
+    if (source->buffer >= state.plan.buffers.size() || state.ids.contains(source->buffer)) continue;
+    if (!first) first = source->buffer;
+    // In the config's order, unless some producers do not take part in some of them.
+    is_certain &= first == source->buffer || !source->filtered;
+  }
+  if (!is_certain) {
+    mark_(
+        {.reason = InexactReason::kSession,
+         .session = id,
+         .detail = fmt::format("data source '{}' writes to several buffers of the session: buffer "
+                               "{} is taken for number {} of the config",
+                               target.data_source, Raw(target.buffer), *first)});
+  }
+  return first;
 }
 
 void SessionBuffers::Name(Sessions::value_type& session, uint32_t index, BufferId id) {
@@ -65,66 +112,70 @@ void SessionBuffers::Name(Sessions::value_type& session, uint32_t index, BufferI
                    .session = session.first});
 }
 
-auto SessionBuffers::SessionOf(const std::string& data_source, uint64_t service_session)
-    -> Sessions::value_type* {
-  const auto takes = [&](const SessionPlan& plan) {
-    return std::ranges::any_of(plan.sources, [&](const SessionPlan::Source& source) {
-      return source.name == data_source;
-    });
-  };
-  for (auto& session : sessions_)
-    if (session.second.service_id == service_session) return &session;
-  // The service numbers its sessions in the order in which it gets to know them.
+auto SessionBuffers::SessionOf(const Target& target) -> Sessions::value_type* {
+  const uint64_t number = target.service_session;
+  std::vector<Sessions::value_type*> candidates;
+  std::vector<Sessions::value_type*> alike;  // those whose config has just this data source
   for (auto& session : sessions_) {
-    if (session.second.service_id != 0 || !takes(session.second.plan)) continue;
-    session.second.service_id = service_session;
-    return &session;
+    if (number != 0 && session.second.service_id == number) return &session;
+    if (number != 0 && session.second.service_id != 0) continue;
+    if (number != 0 && !MayHaveNumber(session.first, number)) continue;
+    const auto sources = Matches(session.second.plan, target);
+    if (std::ranges::none_of(sources, [&](const SessionPlan::Source* source) {
+          return number != 0 || !session.second.ids.contains(source->buffer);
+        }))
+      continue;
+    candidates.push_back(&session);
+    if (target.own && sources.front()->own == target.own) alike.push_back(&session);
   }
-  if (!template_ || !takes(*template_)) return nullptr;
-  auto& session = *sessions_.find(Start(*template_));
-  session.second.service_id = service_session;
-  return &session;
+  if (!alike.empty()) candidates = std::move(alike);
+  if (candidates.size() > 1) {
+    mark_({.reason = InexactReason::kSession,
+           .session = candidates.front()->first,
+           .detail = fmt::format("{} sessions have data source '{}': buffer {} is taken for one of "
+                                 "session {}",
+                                 candidates.size(), target.data_source, Raw(target.buffer),
+                                 candidates.front()->first)});
+  }
+  if (candidates.empty() && template_ && !Matches(*template_, target).empty())
+    candidates.push_back(&*sessions_.find(Start(*template_)));
+  if (candidates.empty()) return nullptr;
+  candidates.front()->second.service_id = number;
+  return candidates.front();
 }
 
-auto SessionBuffers::OnTarget(const std::string& data_source, BufferId target,
-                              uint64_t service_session) -> std::optional<SessionId> {
-  if (service_session != 0) {
-    auto* const session = SessionOf(data_source, service_session);
-    if (session != nullptr && !known_.contains(target)) {
-      if (const auto index = FindUnnamed(session->second, data_source)) {
-        Name(*session, *index, target);
-        return session->first;
-      }
-    }
-    if (!known_.contains(target)) WarnOfUnknown(data_source, target);
-    return session == nullptr ? std::nullopt : std::optional(session->first);
-  }
-  if (known_.contains(target)) return OwnerOf(target);
-  for (auto& session : sessions_) {
-    if (const auto index = FindUnnamed(session.second, data_source)) {
-      Name(session, *index, target);
-      return session.first;
-    }
-  }
-  if (template_) {
-    const Session fresh{.plan = *template_, .ids = {}};
-    if (const auto index = FindUnnamed(fresh, data_source)) {
-      auto& session = *sessions_.find(Start(*template_));
-      Name(session, *index, target);
-      return session.first;
-    }
-  }
-  WarnOfUnknown(data_source, target);
-  return std::nullopt;
+/// The service counts its sessions up in the order of their start.
+bool SessionBuffers::MayHaveNumber(SessionId id, uint64_t number) const {
+  return std::ranges::all_of(sessions_, [&](const auto& other) {
+    const uint64_t known = other.second.service_id;
+    return known == 0 || (other.first < id) == (known < number);
+  });
 }
 
-void SessionBuffers::WarnOfUnknown(const std::string& data_source, BufferId target) {
-  if (!warned_.insert(target).second) return;
-  warn_(
-      fmt::format("data source '{}' writes to buffer {}, which is unknown: it is missing in "
-                  "the log (record the consumer's socket too, or give --config or "
-                  "--buffer {}=SIZE,POLICY)",
-                  data_source, Raw(target), Raw(target)));
+auto SessionBuffers::OnTarget(const Target& target) -> std::optional<SessionId> {
+  const bool known = known_.contains(target.buffer);
+  if (known && target.service_session == 0) return OwnerOf(target.buffer);
+  const auto owner = known ? OwnerOf(target.buffer) : std::nullopt;
+  auto* const session = owner ? &*sessions_.find(*owner) : SessionOf(target);
+  if (owner && session->second.service_id == 0) session->second.service_id = target.service_session;
+  if (!known) {
+    const auto index = session == nullptr ? std::nullopt : IndexOf(*session, target);
+    if (index) {
+      Name(*session, *index, target.buffer);
+    } else {
+      WarnOfUnknown(target);
+    }
+  }
+  return session == nullptr ? std::nullopt : std::optional(session->first);
+}
+
+void SessionBuffers::WarnOfUnknown(const Target& target) {
+  if (!warned_.insert(target.buffer).second) return;
+  warn_({.kind = WarningKind::kBuffer,
+         .text = fmt::format(
+             "data source '{}' writes to buffer {}, which is unknown: it is missing in the log "
+             "(record the consumer's socket too, or give --config or --buffer {}=SIZE,POLICY)",
+             target.data_source, Raw(target.buffer), Raw(target.buffer))});
 }
 
 auto SessionBuffers::OwnerOf(BufferId id) const -> std::optional<SessionId> {

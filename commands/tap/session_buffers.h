@@ -10,8 +10,10 @@
 #include <vector>
 
 #include "commands/tap/session_plan.h"
+#include "commands/tap/warning.h"
 #include "core/base/ids.h"
 #include "core/log/op.h"
+#include "formats/ipc/ipc_messages.h"
 
 namespace ringscope::record {
 
@@ -25,11 +27,11 @@ namespace ringscope::record {
 class SessionBuffers {
  public:
   using Log = std::function<void(OpBody)>;
-  using Warn = std::function<void(const std::string&)>;
   /// As in the log: counted from 1. The service counts for itself.
   using SessionId = uint64_t;
 
-  SessionBuffers(Log log, Warn warn) : log_(std::move(log)), warn_(std::move(warn)) {}
+  SessionBuffers(Log log, Warn warn, std::function<void(Inexact)> mark)
+      : log_(std::move(log)), warn_(std::move(warn)), mark_(std::move(mark)) {}
 
   /// A buffer whose global id the user knows.
   void SetUp(BufferId id, const PlannedBuffer& buffer);
@@ -37,16 +39,25 @@ class SessionBuffers {
   void SetTemplate(SessionPlan plan) { template_ = std::move(plan); }
   /// A session that was started with this config.
   SessionId Start(SessionPlan plan);
+  /// What the service lists just after the session's start shows its number there.
+  void Identify(SessionId id, const std::vector<ipc::ListedSession>& listed);
   /// Its buffers are freed.
   void End(SessionId id);
+  /// The service has ended: all buffers are freed, and it will number from 1 again.
+  void EndAll();
   /// The session's data sources are asked to start. Logs it, once.
   void MarkStarted(SessionId id);
 
+  /// What a producer's copy of a data source's config shows.
+  struct Target {
+    std::string data_source;
+    BufferId buffer{};
+    uint64_t service_session = 0;  // the service's number of the session; 0: it did not send one
+    std::optional<std::string> own = {};  // ipc::OwnFieldsOf the config
+  };
   /// A producer was asked to write to a buffer.
-  /// @param service_session the service's number of the session; 0: it did not send one
   /// @return the session whose buffer it is; nullopt: not known
-  std::optional<SessionId> OnTarget(const std::string& data_source, BufferId target,
-                                    uint64_t service_session = 0);
+  std::optional<SessionId> OnTarget(const Target& target);
   bool IsFreed(BufferId id) const { return freed_.contains(id); }
 
   /// The session's config; nullptr: there is no such session.
@@ -76,17 +87,21 @@ class SessionBuffers {
     bool started = false;
   };
   using Sessions = std::map<SessionId, Session>;
-  /// A buffer of the session's config, without an id so far, that this data source writes to.
-  static std::optional<uint32_t> FindUnnamed(const Session& session,
-                                             const std::string& data_source);
+  /// The data sources of a config that the target may be.
+  static std::vector<const SessionPlan::Source*> Matches(const SessionPlan& plan,
+                                                         const Target& target);
+  /// The index of the target's buffer, of those of the session that have no id so far.
+  std::optional<uint32_t> IndexOf(const Sessions::value_type& session, const Target& target);
   void Name(Sessions::value_type& session, uint32_t index, BufferId id);
-  /// The session that the service gave this number; one of those without a number gets it.
-  Sessions::value_type* SessionOf(const std::string& data_source, uint64_t service_session);
+  /// The session that the service has given this number; or the one that it must be.
+  Sessions::value_type* SessionOf(const Target& target);
+  bool MayHaveNumber(SessionId id, uint64_t number) const;
   std::optional<SessionId> OwnerOf(BufferId id) const;
-  void WarnOfUnknown(const std::string& data_source, BufferId target);
+  void WarnOfUnknown(const Target& target);
 
   Log log_;
   Warn warn_;
+  std::function<void(Inexact)> mark_;
   SessionId last_id_ = 0;
   Sessions sessions_;
   std::map<std::string, SessionId> detached_;  // by key
@@ -94,6 +109,7 @@ class SessionBuffers {
   std::set<BufferId> known_;
   std::set<BufferId> freed_;
   std::set<BufferId> warned_;
+  std::set<uint64_t> listed_;  // numbers of sessions that the service has listed
 };
 
 }  // namespace ringscope::record

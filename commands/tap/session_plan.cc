@@ -22,7 +22,8 @@ SessionPlan PlanOf(const ipc::TraceConfig& config) {
          .clear_before_clone = buffer.clear_before_clone});
   }
   for (const ipc::ConfiguredDataSource& source : config.data_sources)
-    plan.sources.push_back({source.config.name, ipc::TargetOf(config, source.config)});
+    plan.sources.push_back(
+        {.name = source.config.name, .buffer = ipc::TargetOf(config, source.config)});
   plan.name = config.unique_session_name;
   if (config.flush_timeout_ms != 0) plan.flush_timeout_ms = config.flush_timeout_ms;
   plan.starts_at_once = !config.deferred_start && config.triggers.mode != ipc::kTriggerModeStart;
@@ -54,7 +55,20 @@ bool HasValue(const TextMessage& message, std::string_view name, std::string_vie
 Result<SessionPlan> PlanOfConfig(Bytes config) {
   ipc::TraceConfig decoded;
   RS_RETURN_IF_ERROR(DecodeMessage(config, decoded));
-  return PlanOf(decoded);
+  SessionPlan plan = PlanOf(decoded);
+  auto source = plan.sources.begin();
+  wire::FieldReader reader(config);
+  while (const auto field = reader.Next()) {
+    if (field->number != proto::TraceConfig::kDataSources || field->type != wire::Type::kBytes ||
+        source == plan.sources.end())
+      continue;
+    source->own = ipc::OwnFieldsOf(ipc::FieldBytes(field->bytes, proto::DataSource::kConfig));
+    wire::FieldReader parts(field->bytes);
+    while (const auto part = parts.Next())
+      source->filtered |= part->number != proto::DataSource::kConfig;
+    ++source;
+  }
+  return plan;
 }
 
 Result<SessionPlan> PlanOfText(std::string_view text, const std::string& path) {

@@ -2,6 +2,7 @@
 #define RINGSCOPE_COMMANDS_TAP_SESSION_PLAN_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,7 +25,9 @@ struct PlannedBuffer {
 struct SessionPlan {
   struct Source {
     std::string name;
-    uint32_t buffer = 0;  // index in `buffers`
+    uint32_t buffer = 0;                  // index in `buffers`
+    std::optional<std::string> own = {};  // ipc::OwnFieldsOf its config, if that is known
+    bool filtered = false;                // not every producer that has it takes part
   };
 
   std::vector<PlannedBuffer> buffers;

@@ -4,6 +4,8 @@
 #include <sys/epoll.h>
 #include <xxhash.h>
 
+#include <deque>
+
 namespace ringscope::testing {
 namespace {
 
@@ -31,6 +33,8 @@ struct FakeService::Connection {
   record::FrameSocket socket;
   record::EventLoop::WatchHandle watch;
   std::string name = "unnamed";
+  std::deque<std::string> unhandled;  // frames, if they are shuffled
+  bool closed = false;
   uint64_t command_request = 0;
   std::vector<std::string> data_sources;
   std::optional<TestMemory> memory;
@@ -114,12 +118,37 @@ void FakeService::OnReadable(Connection& connection) {
   while (true) {
     auto frame = connection.socket.NextFrame(carries);
     if (!frame || !*frame) break;
-    Handle(connection, std::move(**frame));
+    if (options_.shuffle) {
+      connection.unhandled.emplace_back(wire::AsText((*frame)->frame.whole));
+    } else {
+      Handle(connection, (*frame)->frame);
+    }
   }
   connection.socket.SendQueued();
   static_cast<void>(
       connection.watch.SetEvents(EPOLLIN | (connection.socket.queued() > 0 ? EPOLLOUT : 0u)));
-  if (!state || *state == record::IoState::kClosed) End(connection.id);
+  connection.closed = !state || *state == record::IoState::kClosed;
+  if (connection.closed) connection.watch.Reset();
+  if (!connection.unhandled.empty()) {
+    handle_any_ = loop_->CallSoon([this] { HandleAny(); });
+  } else if (connection.closed) {
+    End(connection.id);
+  }
+}
+
+void FakeService::HandleAny() {
+  std::vector<Connection*> ready;
+  for (const auto& [id, connection] : connections_)
+    if (!connection->unhandled.empty()) ready.push_back(connection.get());
+  if (ready.empty()) return;
+  Connection& connection = *ready[random_() % ready.size()];
+  for (size_t left = 1 + random_() % 3; left > 0 && !connection.unhandled.empty(); --left) {
+    const std::string frame = std::move(connection.unhandled.front());
+    connection.unhandled.pop_front();
+    Handle(connection, ipc::ParseFrame(wire::AsBytes(frame)).value());
+  }
+  if (connection.closed && connection.unhandled.empty()) End(connection.id);
+  handle_any_ = loop_->CallSoon([this] { HandleAny(); });
 }
 
 void FakeService::End(uint64_t id) {
@@ -136,17 +165,17 @@ void FakeService::End(uint64_t id) {
   ended_.notify_all();
 }
 
-void FakeService::Handle(Connection& connection, record::PassingFrame frame) {
-  if (options_.keep_effects) connection.traffic.received += wire::AsText(frame.frame.whole);
-  if (std::holds_alternative<ipc::BindService>(frame.frame.body)) {
+void FakeService::Handle(Connection& connection, const ipc::Frame& frame) {
+  if (options_.keep_effects) connection.traffic.received += wire::AsText(frame.whole);
+  if (std::holds_alternative<ipc::BindService>(frame.body)) {
     ipc::BindServiceReply reply{.success = true, .service = kServiceId, .methods = {}};
     uint64_t id = 0;
     for (const char* name : kMethodNames) reply.methods.push_back({++id, name});
     std::string bytes;
-    ipc::AppendBindReply(bytes, frame.frame.request_id, reply);
+    ipc::AppendBindReply(bytes, frame.request_id, reply);
     Send(connection, bytes);
-  } else if (std::holds_alternative<ipc::InvokeMethod>(frame.frame.body)) {
-    HandleRequest(connection, frame.frame);
+  } else if (std::holds_alternative<ipc::InvokeMethod>(frame.body)) {
+    HandleRequest(connection, frame);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <random>
 #include <string>
 #include <thread>
 #include <vector>
@@ -26,6 +27,9 @@ struct FakeServiceOptions {
   uint64_t session = 0;      // tracing_session_id of every data source
   bool keep_effects = true;  // and all bytes; not for measurements
   bool seal_memory = true;
+  /// Frames of different connections that have arrived are handled in random order, as a busy
+  /// service may: who wants an order must wait for replies.
+  bool shuffle = false;
   /// Bytes of a commit's frame, as each is handled: the chunk's, for measurements.
   std::function<void(Bytes chunk)> on_chunk;
 };
@@ -61,7 +65,9 @@ class FakeService {
 
   void Accept();
   void OnReadable(Connection& connection);
-  void Handle(Connection& connection, record::PassingFrame frame);
+  void Handle(Connection& connection, const ipc::Frame& frame);
+  /// Handles some frames of a connection that is chosen at random.
+  void HandleAny();
   void HandleRequest(Connection& connection, const ipc::Frame& frame);
   void HandleCommit(Connection& connection, Bytes request);
   void SetUpTracing(Connection& connection);
@@ -78,6 +84,8 @@ class FakeService {
   uint64_t last_id_ = 0;
   std::map<uint64_t, std::unique_ptr<Connection>> connections_;
   CommitRequestParser parser_;
+  std::mt19937 random_;
+  record::EventLoop::Timer handle_any_;
 
   mutable std::mutex mutex_;
   std::condition_variable ended_;

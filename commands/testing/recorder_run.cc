@@ -26,9 +26,9 @@ RecorderRun::RecorderRun(const record::RecorderOptions& options, record::RecordS
     : loop_(record::EventLoop::Create().value()),
       recorder_(record::Recorder::Create(*loop_, options,
                                          record::RecorderListeners::Open(options).value(), log,
-                                         [this](const std::string& text) {
+                                         [this](const record::Warning& warning) {
                                            const std::lock_guard lock(mutex_);
-                                           warnings_.push_back(text);
+                                           warnings_.push_back(warning.text);
                                          })
                     .value()),
       thread_([this] {

@@ -15,6 +15,7 @@ enum class ErrorCode {
   kCorrupt,      // the input breaks its format
   kUnsupported,  // valid, but of a version or kind that this build does not know
   kLimit,        // a bound that protects memory or time was exceeded
+  kNotFound,     // what is to be used is not there, or not yet
 };
 
 /// Where in an input something was found. Either part may be absent.

@@ -38,6 +38,7 @@ void CloneScan::Add(const Op& op) {
                    clone.is_in_file = ended.into_file;
                    clone.own_session = ended.session;
                  },
+                 [&](const ClonePass& pass) { Of(pass.clone).passes.push_back(pass.max_bytes); },
                  [](const auto&) {},
              },
              op.body);
@@ -55,7 +56,7 @@ Result<CloneView> ViewOfClone(const std::vector<CloneFacts>& clones, uint64_t cl
   for (const CloneFacts& facts : clones) {
     if (!facts.failed) known += fmt::format("{}{}", known.empty() ? "" : ", ", facts.clone);
     if (facts.clone != clone) continue;
-    if (!facts.failed) return CloneView{clone, facts.buffers, facts.is_in_file};
+    if (!facts.failed) return CloneView{clone, facts.buffers, facts.is_in_file, facts.passes};
     return Fail(ErrorCode::kUsage,
                 fmt::format("clone {} was not made: the service reported {}", clone,
                             facts.error.empty() ? "an error" : "'" + facts.error + "'"));

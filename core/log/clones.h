@@ -27,6 +27,7 @@ struct CloneFacts {
   std::string error;                    // why, if it failed
   bool is_in_file = false;              // the service wrote it into a file
   std::optional<uint64_t> own_session;  // of the clone, as the service numbers it
+  std::vector<uint64_t> passes;         // bytes that limited its holder's reads, if recorded
 };
 
 /// Collects the clones of a session's records.
@@ -51,6 +52,7 @@ struct CloneView {
   std::set<BufferId> buffers;
   /// The clone begins with a copy of the file that the session was written into until then.
   bool has_file = false;
+  std::vector<uint64_t> passes = {};  // as of CloneFacts
 
   /// Whether the clone reaches to this record and no further: the service's reply to its request.
   /// (If the log lacks that, the clone reaches to the end of the log.)

@@ -100,6 +100,14 @@ void Put(LifeEvent& event, const RecorderGap& gap) {
   event.detail = Cut(gap.reason);
 }
 
+void Put(LifeEvent& event, const Inexact& mark) {
+  event.session = mark.session;
+  event.producer = mark.producer;
+  event.name = Name(mark.reason);
+  event.detail = Cut(mark.detail);
+}
+void Put(LifeEvent& event, const ServiceChanged& service) { event.flag = service.running; }
+
 }  // namespace
 
 std::optional<LifeEvent> LifeEventOf(const Op& op, uint64_t record) {

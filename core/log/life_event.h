@@ -22,7 +22,8 @@ constexpr size_t OpKindOf() {
 }
 
 /// Something that happened to a session or to one who takes part in it, but for what reached the
-/// buffers: sessions, configs, buffers, producers, data sources, flushes, triggers, clones.
+/// buffers: sessions, configs, buffers, producers, data sources, flushes, triggers, clones; and
+/// what limits the recording.
 struct LifeEvent {
   std::optional<uint64_t> time_ns;
   uint64_t record = 0;                  // number in the file
@@ -36,9 +37,9 @@ struct LifeEvent {
   std::optional<uint64_t> flush;
   uint64_t flags = 0;  // of the flush
   std::optional<uint64_t> clone;
-  bool flag = false;   // stopped, no_flush, transfer, success: what the kind has of these
+  bool flag = false;   // stopped, no_flush, transfer, success, running: what the kind has of these
   uint64_t size = 0;   // bytes, of a buffer
-  std::string name;    // of the session, producer, data source or trigger; at most kMaxText bytes
+  std::string name;    // of the session, producer, data source, trigger or reason; at most kMaxText
   std::string detail;  // text, at most kMaxText bytes; of a config, all its bytes
 
   static constexpr size_t kMaxText = 1024;
@@ -51,7 +52,7 @@ struct LifeEvent {
   /// Whether the record's kind has a `flag`.
   bool HasFlag() const {
     return Is<DataSourceRegistered>() || Is<DataSourceNotified>() || Is<BufferCloned>() ||
-           Is<CloneEnded>();
+           Is<CloneEnded>() || Is<ServiceChanged>();
   }
   friend bool operator==(const LifeEvent&, const LifeEvent&) = default;
 };

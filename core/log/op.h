@@ -288,6 +288,33 @@ struct RecorderGap {
   std::optional<uint32_t> loss_bits = {};  // previous_packet_dropped of the packet after it
   friend bool operator==(const RecorderGap&, const RecorderGap&) = default;
 };
+/// Why a log may differ from what the service did.
+enum class InexactReason : uint8_t {
+  kOrder,        // requests of several clients are in the order of forwarding
+  kUnconfirmed,  // the service cannot be asked whether it has handled a client's requests
+  kClone,        // the instant of a clone is an estimate
+  kSession,      // it is assumed whose session, or which of its buffers, a data source writes to
+  kUnhandled,    // the service ended a connection whose last requests it may not have handled
+};
+/// From here on the log may differ from what the service did.
+struct Inexact {
+  InexactReason reason{};
+  std::optional<uint64_t> session = {};
+  std::optional<ProducerId> producer = {};
+  std::string detail;  // what it is about, in words
+  friend bool operator==(const Inexact&, const Inexact&) = default;
+};
+/// The tracing service ended, with all its sessions and buffers, or accepts clients again.
+struct ServiceChanged {
+  bool running = false;
+  friend bool operator==(const ServiceChanged&, const ServiceChanged&) = default;
+};
+/// The holder of a clone read one pass of it. Where a pass ends has an effect on the loss bits.
+struct ClonePass {
+  uint64_t clone = 0;
+  uint64_t max_bytes = 0;  // the packet that reaches it is included
+  friend bool operator==(const ClonePass&, const ClonePass&) = default;
+};
 /// Free text, for people.
 struct Note {
   std::string text;
@@ -341,7 +368,7 @@ using OpBody =
                  FlushTimedOut, ReadPass, CloneRead, RecorderGap, Note, SessionChanged,
                  DataSourceUnregistered, DataSourceStarted, DataSourceNotified, StateClearRequested,
                  TriggerActivated, CloneRequested, BufferCloned, BufferCleared, CloneEnded,
-                 RecordingEnded>;
+                 RecordingEnded, Inexact, ServiceChanged, ClonePass>;
 
 struct Op {
   std::optional<uint64_t> time_ns;  // CLOCK_BOOTTIME
@@ -386,7 +413,10 @@ constexpr const char* OpKindName(size_t kind) {
                                                         "buffer_clone",
                                                         "buffer_clear",
                                                         "clone_done",
-                                                        "recording_end"};
+                                                        "recording_end",
+                                                        "inexact",
+                                                        "service",
+                                                        "clone_pass"};
   return kNames.at(kind);
 }
 
@@ -405,6 +435,12 @@ template <>
 inline constexpr std::array kEnumNames<Exactness> = {
     "exact",         "order_unknown",   "scrapes_estimated", "set_up_unknown",
     "start_missing", "records_missing", "end_missing",       "other"};
+template <>
+inline constexpr std::array kEnumNames<InexactReason> = {"order", "unconfirmed", "clone", "session",
+                                                         "unhandled"};
+inline constexpr size_t kInexactReasons = kEnumNames<InexactReason>.size();
+/// How often the log is marked as not exact, by reason.
+using InexactCounts = std::array<uint64_t, kInexactReasons>;
 template <>
 inline constexpr std::array kEnumNames<ReadReason> = {"unknown", "consumer", "file", "final"};
 

@@ -50,6 +50,7 @@ class CountedReplay {
   Counter counter_;
   Replay replay_;
   uint64_t recorder_gaps_ = 0;
+  InexactCounts inexact_{};
   CloneScan clones_;
   std::set<uint64_t> into_file_;  // sessions with write_into_file; 0: the log has only one
 };

@@ -5,6 +5,9 @@
 namespace ringscope {
 namespace {
 
+/// Bytes of packets after which the service ends a pass for the holder of a clone.
+constexpr uint64_t kClonePassBytes = 32 * 1024;
+
 /// Records that a plain stream of operations consists of; any other kind makes it a session's log.
 bool IsPlain(const OpBody& body) {
   return std::holds_alternative<Commit>(body) || std::holds_alternative<BufferSetUp>(body) ||
@@ -166,13 +169,27 @@ Status Replay::FinishLastRead() {
   return {};
 }
 
+/// As its holder has; if that is not recorded, until nothing is left.
+Status Replay::ReadCloneOf(const CloneView& clone) {
+  if (options_.pass_bytes || clone.passes.empty()) {
+    return ReadUntilEmpty(options_.pass_bytes.value_or(clone.has_file ? ServiceReads::kFilePassBytes
+                                                                      : kClonePassBytes),
+                          Session::Reach::kClone);
+  }
+  for (const uint64_t max_bytes : clone.passes) {
+    ++read_passes_;
+    RS_RETURN_IF_ERROR(
+        session_.ReadAllBuffers(max_bytes, Session::Reach::kClone, std::nullopt).map([](bool) {}));
+  }
+  return {};
+}
+
 Status Replay::Finish() {
   RS_ASSIGN_OR_RETURN(const bool streamed, IsStreamed());
   if (session_.clone() != nullptr) {
     // Nobody reads a clone but its holder.
     session_.BeginCloneReads();
-    if (options_.reads.mode != ReadsMode::kNone)
-      RS_RETURN_IF_ERROR(ReadUntilEmpty(options_.pass_bytes, Session::Reach::kClone));
+    if (options_.reads.mode != ReadsMode::kNone) RS_RETURN_IF_ERROR(ReadCloneOf(*session_.clone()));
     return session_.EndLog();
   }
   RS_RETURN_IF_ERROR(FinishLastRead());

@@ -85,6 +85,7 @@ class Replay {
   }
   Status ApplyRead(const ReadPass& read);
   Status ReadAsRecorded(const ReadPass& read);
+  Status ReadCloneOf(const CloneView& clone);
   Status ReadBufferUntilEmpty(BufferId buffer);
   Status ReadUntilEmpty(std::optional<uint64_t> pass_bytes, Session::Reach reach,
                         std::optional<uint64_t> session = {});

@@ -13,7 +13,7 @@ struct KnownMethod {
   std::string_view name;
 };
 
-constexpr std::array<KnownMethod, 22> kKnownMethods = {{
+constexpr std::array<KnownMethod, 25> kKnownMethods = {{
     {MethodName::kInitializeConnection, "InitializeConnection"},
     {MethodName::kRegisterDataSource, "RegisterDataSource"},
     {MethodName::kUnregisterDataSource, "UnregisterDataSource"},
@@ -36,6 +36,9 @@ constexpr std::array<KnownMethod, 22> kKnownMethods = {{
     {MethodName::kDetach, "Detach"},
     {MethodName::kAttach, "Attach"},
     {MethodName::kObserveEvents, "ObserveEvents"},
+    {MethodName::kQueryServiceState, "QueryServiceState"},
+    {MethodName::kQueryCapabilities, "QueryCapabilities"},
+    {MethodName::kGetTraceStats, "GetTraceStats"},
 }};
 
 }  // namespace
@@ -81,6 +84,19 @@ bool IsAttachNotification(Bytes enable_tracing) {
   while (const auto field = reader.Next())
     if (field->number == kAttachNotificationOnly) only = field->value != 0;
   return only;
+}
+
+std::string OwnFieldsOf(Bytes data_source_config) {
+  constexpr std::array<uint32_t, 8> kFilledIn = {2, 3, 4, 6, 7, 8, 11, 122};
+  std::vector<std::string_view> fields;
+  wire::FieldReader reader(data_source_config);
+  while (const auto field = reader.Next())
+    if (std::ranges::find(kFilledIn, field->number) == kFilledIn.end())
+      fields.push_back(wire::AsText(field->whole));
+  std::ranges::stable_sort(fields);
+  std::string own;
+  for (const std::string_view field : fields) own += field;
+  return own;
 }
 
 Bytes DataSourceConfigOf(Bytes command) {

@@ -44,6 +44,9 @@ enum class MethodName : uint8_t {
   kDetach,
   kAttach,
   kObserveEvents,
+  kQueryServiceState,
+  kQueryCapabilities,
+  kGetTraceStats,
 };
 
 /// What a service answered to a bind: its methods' ids.
@@ -224,6 +227,25 @@ struct ObserveEventsReply {
   ObservableEvents events;
 };
 
+struct QueryServiceState {
+  bool sessions_only = false;
+};
+/// A session as the service lists it.
+struct ListedSession {
+  uint64_t id = 0;
+  std::string state;
+  std::string unique_session_name;
+  std::vector<uint64_t> buffer_sizes_kb;
+};
+inline constexpr const char* kClonedState = "CLONED_READ_ONLY";
+struct ServiceState {
+  std::vector<ListedSession> sessions;
+};
+/// A list may come in several of these.
+struct QueryServiceStateReply {
+  ServiceState state;
+};
+
 /// The raw bytes of a message's field, as it occurs last; empty if it does not.
 Bytes FieldBytes(Bytes message, uint32_t number);
 /// The raw TraceConfig of an EnableTracing request; empty if it has none.
@@ -231,6 +253,9 @@ Bytes TraceConfigOf(Bytes enable_tracing);
 /// Whether an EnableTracing request begins no session, but waits for the end of one that the
 /// consumer has attached to.
 bool IsAttachNotification(Bytes enable_tracing);
+/// A data source's config without what the service fills in, in an order that does not depend on
+/// who encoded it: equal for a session's config and what a producer gets of it.
+std::string OwnFieldsOf(Bytes data_source_config);
 /// The raw DataSourceConfig of a command that sets up or starts a data source.
 /// @param command the reply of GetAsyncCommand
 Bytes DataSourceConfigOf(Bytes command);
@@ -319,6 +344,15 @@ void Fields(auto& field, Like<FlushCall> auto& m) {
   field(1, m.timeout_ms);
   field(2, m.flags);
 }
+void Fields(auto& field, Like<QueryServiceState> auto& m) { field(1, m.sessions_only); }
+void Fields(auto& field, Like<ListedSession> auto& m) {
+  field(1, m.id);
+  field(3, m.state);
+  field(4, m.unique_session_name);
+  field(5, m.buffer_sizes_kb);
+}
+void Fields(auto& field, Like<ServiceState> auto& m) { field(6, m.sessions); }
+void Fields(auto& field, Like<QueryServiceStateReply> auto& m) { field(1, m.state); }
 void Fields(auto& field, Like<SessionKey> auto& m) { field(1, m.key); }
 void Fields(auto& field, Like<CloneSession> auto& m) {
   field(1, m.session_id);

@@ -273,6 +273,22 @@ void Fields(auto& field, Like<RecordingEnded> auto& m) {
   field(OptionalField(5, "verdicts"), m.verdicts);
 }
 
+void Fields(auto& field, Like<Inexact> auto& m) {
+  field(RequiredField(1, "reason"), m.reason);
+  field(OptionalField(2, "session"), m.session);
+  field(OptionalField(3, "producer"), m.producer);
+  field(OptionalField(4, "detail"), m.detail);
+}
+
+void Fields(auto& field, Like<ServiceChanged> auto& m) {
+  field(DefaultField(1, "running"), m.running);
+}
+
+void Fields(auto& field, Like<ClonePass> auto& m) {
+  field(RequiredField(1, "clone"), m.clone);
+  field(RequiredField(2, "max_bytes"), m.max_bytes);
+}
+
 void Fields(auto& field, Like<SequenceSummary> auto& m) {
   field(1, m.sequence.producer);
   field(2, m.sequence.writer);

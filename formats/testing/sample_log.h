@@ -149,6 +149,9 @@ inline OpList EveryKind() {
                   2,
                   UINT64_MAX,
                   {{"session 1", Exactness::kExact, ""}, {"", Exactness::kOther, "detail"}}});
+  ops.Add(38, Inexact{InexactReason::kUnhandled, 2, ProducerId{1}, "detail"});
+  ops.Add(39, ServiceChanged{true});
+  ops.Add(40, ClonePass{1, 32768});
   // The same kinds, empty.
   ops.Add(std::nullopt, HeaderOf("other"));
   ops.Add(std::nullopt, SessionStarted{});
