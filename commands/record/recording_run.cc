@@ -261,10 +261,12 @@ void RecordingRun::OnTick() {
 void RecordingRun::ReportFullDisk(const LogQueue::State& queue) {
   if (queue.waiting.has_value() == waiting_reported_) return;
   waiting_reported_ = queue.waiting.has_value();
-  Warn(waiting_reported_
-           ? fmt::format("{}; it is tried again each second, and up to {} are kept in memory",
-                         queue.waiting->ToString(), HumanSize(args_.queue_bytes))
-           : std::string("the log is written again"));
+  Warn({.kind = WarningKind::kLog,
+        .text =
+            waiting_reported_
+                ? fmt::format("{}; it is tried again each second, and up to {} are kept in memory",
+                              queue.waiting->ToString(), HumanSize(args_.queue_bytes))
+                : std::string("the log is written again")});
 }
 
 void RecordingRun::ReportFailure() {
@@ -291,7 +293,7 @@ void RecordingRun::EndCommand() {
 
 void RecordingRun::Drain() {
   const uint64_t served = recorder_->consumers_served();
-  if (served == 0 || stop_now_) return;
+  if (served == 0 || args_.stop_now || stop_now_) return;
   recorder_->StopListening();
   context_.console.Say(fmt::format(
       "{} {} still served: recording ends with {}; no more clients can connect; a "
@@ -321,8 +323,9 @@ Result<ExitCode> RecordingRun::Run() {
   EventLoop::WatchHandle signal_watch;
   RS_ASSIGN_OR_RETURN(signal_watch, loop_->Watch(signals.fd(), EPOLLIN, [&](uint32_t) {
     signals.Take();
-    if (!stop_ && !args_.stop_now) return Stop(RecordingEnding::kSignal);
+    const bool is_first = !stop_;
     Stop(RecordingEnding::kSignal);
+    if (is_first && !args_.stop_now) return;
     stop_now_ = true;
     signal_watch.Reset();
     signals.Restore();
