@@ -311,6 +311,15 @@ TEST_F(ConsumerTapTest, CloneSession_ReadsOfTheCloneAreNotTheSessions) {
   EXPECT_THAT(log_.All<BufferFreed>(), IsEmpty());
 }
 
+// How a clone was read decides where its passes end, and so its loss bits.
+TEST_F(ConsumerTapTest, ReadsOfAClone_AreItsPasses) {
+  EnableTracing();
+  ASSERT_TRUE(ConnectProducer(/*no_flush=*/true));
+  Reply(Call("CloneSession"), true, false, Encode(ipc::CloneSessionReply{.success = true}));
+  Reply(Call("ReadBuffers"));
+  EXPECT_THAT(log_.All<ClonePass>(), ElementsAre(ClonePass{1, 32768}));
+}
+
 // Nobody asks this producer to flush: what it holds is looked for when the consumer asks.
 TEST_F(ConsumerTapTest, DisableTracing_ScrapesWhoNeverFlushes) {
   EnableTracing();
