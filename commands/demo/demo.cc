@@ -64,22 +64,24 @@ Result<ExitCode> RunDemo(const DemoArgs& args, Context& context) {
   RS_ASSIGN_OR_RETURN(const demo::DemoOutcome outcome, demo::RunDemoSession(args.options));
   RS_RETURN_IF_ERROR(trace->Write(wire::AsBytes(outcome.trace)));
   RS_RETURN_IF_ERROR(trace->Commit());
-  const uint64_t flagged = static_cast<uint64_t>(std::ranges::count_if(
-      outcome.content.packets, [](const demo::CheckedPacket& packet) { return packet.dropped != 0; }));
+  const uint64_t flagged = static_cast<uint64_t>(
+      std::ranges::count_if(outcome.content.packets,
+                            [](const demo::CheckedPacket& packet) { return packet.dropped != 0; }));
   const std::string& log = args.options.log_path;
   std::string text = fmt::format(
-      "Recorded a live session: {} with {} wrote {} in {}.\n"
-      "  {}: what they committed\n"
+      "Recorded a live session of {} with {}.\n"
+      "  {}: what they committed: {} in {}\n"
       "  {}: what the consumer received: {}, {} with loss flags\n\n",
-      Count(outcome.producers, "producer"), Count(outcome.sequences, "sequence"),
-      Count(outcome.packets_written, "packet"), Count(outcome.chunks, "chunk"), log, trace_path,
+      Count(outcome.producers, "producer"), Count(outcome.sequences, "sequence"), log,
+      Count(outcome.packets_written, "packet"), Count(outcome.chunks, "chunk"), trace_path,
       Count(outcome.content.packets.size(), "packet"), WithCommas(flagged));
   if (outcome.difference.empty()) {
     text +=
         "The replay of the log equals the trace: packets, their order, loss flags, and\n"
         "the counters of the buffers.\n\n";
   } else {
-    text += fmt::format("The replay of the log differs from the trace: {}.\n\n", outcome.difference);
+    text +=
+        fmt::format("The replay of the log differs from the trace: {}.\n\n", outcome.difference);
   }
   text += fmt::format(
       "The session lost packets on purpose: the apps' ring buffer wrapped, a producer\n"

@@ -13,8 +13,8 @@
 #include "commands/demo/consumer.h"
 #include "commands/demo/demo_recording.h"
 #include "commands/demo/producer.h"
-#include "commands/demo/service.h"
 #include "commands/demo/track_packets.h"
+#include "commands/service/service.h"
 #include "formats/inputs/open_log.h"
 #include "formats/log/commit_log_format.h"
 #include "formats/proto/tool_version.h"
@@ -160,7 +160,8 @@ Status DemoSession::PlayFrame(App& app, uint64_t time_ns, uint64_t tick) {
                                   std::string(20 + random_() % 300, 'd')));
   RS_RETURN_IF_ERROR(render.Write(render.packets.End(time_ns + 14'000'000)));
   if (random_() % 4 == 0)
-    RS_RETURN_IF_ERROR(input.Slice(time_ns + 2'000'000, time_ns + 3'000'000, Name::kInput, "touch"));
+    RS_RETURN_IF_ERROR(
+        input.Slice(time_ns + 2'000'000, time_ns + 3'000'000, Name::kInput, "touch"));
   return app.producer->Sync();
 }
 
@@ -170,8 +171,8 @@ Status DemoSession::PlayLoader(uint64_t time_ns, uint64_t tick, uint64_t ticks) 
   if (tick == ticks / 2) {
     // It begins to write a packet, and never ends it.
     const TrackPacket packet = assets.packets.Begin(time_ns, Name::kLoad, std::string(9000, 'a'));
-    RS_RETURN_IF_ERROR(
-        assets.writer->WriteUnfinished(wire::AsBytes(packet.bytes).first(5000), packet.size_offset));
+    RS_RETURN_IF_ERROR(assets.writer->WriteUnfinished(wire::AsBytes(packet.bytes).first(5000),
+                                                      packet.size_offset));
   } else if (tick % 4 == 0) {
     RS_RETURN_IF_ERROR(assets.Slice(time_ns, time_ns + 10'000'000, Name::kLoad, "asset"));
   }
@@ -189,8 +190,7 @@ Status DemoSession::PlayBurst(uint64_t time_ns) {
   RS_RETURN_IF_ERROR(burst_.producer->Commit());
   RS_RETURN_IF_ERROR(burst_.producer->Sync());
   RS_RETURN_IF_ERROR(events.WriteState());
-  RS_RETURN_IF_ERROR(
-      events.Slice(time_ns + kTickNs, time_ns + 2 * kTickNs, Name::kBurst, "after"));
+  RS_RETURN_IF_ERROR(events.Slice(time_ns + kTickNs, time_ns + 2 * kTickNs, Name::kBurst, "after"));
   return burst_.producer->Sync();
 }
 

@@ -11,17 +11,17 @@ namespace ringscope::demo {
 
 struct DemoOptions {
   std::string log_path;
-  int producers = 3;                           // 1 to 16
+  int producers = 3;  // 1 to 16
   uint64_t duration_ns = 2'000'000'000;
-  uint64_t buffer_bytes = 64 * 1024;           // of the ring buffer that wraps
+  uint64_t buffer_bytes = 64 * 1024;  // of the ring buffer that wraps
   int seed = 1;
 };
 
 /// What a demo session did.
 struct DemoOutcome {
-  std::string trace;           // that the consumer received
-  SessionContent content;      // of it
-  std::string difference;      // of the log's replay from it; empty: none
+  std::string trace;       // that the consumer received
+  SessionContent content;  // of it
+  std::string difference;  // of the log's replay from it; empty: none
   uint64_t producers = 0;
   uint64_t sequences = 0;
   uint64_t packets_written = 0;

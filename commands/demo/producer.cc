@@ -153,7 +153,8 @@ Result<std::optional<smb::ChunkPlace>> Producer::TakeChunk() {
   RS_RETURN_IF_ERROR(Commit());
   RS_RETURN_IF_ERROR(Sync());
   if (auto place = FindFreeChunk()) return place;
-  return Fail(ErrorCode::kLimit, "the shared memory has fewer chunks than the producer has writers");
+  return Fail(ErrorCode::kLimit,
+              "the shared memory has fewer chunks than the producer has writers");
 }
 
 Status Producer::ReturnChunk(smb::ChunkPlace place, BufferId buffer) {

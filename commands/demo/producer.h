@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "commands/demo/service_client.h"
-#include "commands/demo/smb_memory.h"
+#include "commands/service/smb_memory.h"
 #include "core/perfetto/commit_request.h"
 #include "formats/ipc/ipc_messages.h"
 
@@ -27,9 +27,9 @@ enum class WhenFull : uint8_t {
 struct ProducerOptions {
   std::string name;
   std::vector<ipc::DataSourceDescriptor> sources;
-  bool scraped = true;                // by the service
-  size_t own_memory = 0;              // bytes of shared memory that it brings; 0: the service's
-  size_t batch_bytes = 16 * 1024;     // of chunks that one request commits
+  bool scraped = true;             // by the service
+  size_t own_memory = 0;           // bytes of shared memory that it brings; 0: the service's
+  size_t batch_bytes = 16 * 1024;  // of chunks that one request commits
   WhenFull when_full = WhenFull::kStall;
 };
 
@@ -106,9 +106,9 @@ class Producer {
   std::deque<ipc::FlushCommand> flushes_;
   std::map<WriterId, std::unique_ptr<TraceWriter>> writers_;
   uint16_t last_writer_ = 0;
-  size_t next_page_ = 0;   // where the search for a free chunk starts
-  std::string request_;    // chunks that are complete, and not committed
-  std::string patches_;    // of the request
+  size_t next_page_ = 0;  // where the search for a free chunk starts
+  std::string request_;   // chunks that are complete, and not committed
+  std::string patches_;   // of the request
   size_t pending_bytes_ = 0;
 };
 

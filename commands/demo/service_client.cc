@@ -36,8 +36,7 @@ Status ServiceClient::Bind(std::string_view port) {
   if (reply == nullptr || !reply->success)
     return Fail(ErrorCode::kIo, fmt::format("the tracing service has no {}", port));
   service_ = reply->service;
-  for (const ipc::Method& method : reply->methods)
-    methods_[std::string(method.name)] = method.id;
+  for (const ipc::Method& method : reply->methods) methods_[std::string(method.name)] = method.id;
   return {};
 }
 

@@ -31,8 +31,7 @@ std::string Config(const std::vector<TestBuffer>& buffers, const std::string& na
                               .fill_policy = buffers[i].discard ? 2u : 1u,
                               .experimental_mode = buffers[i].v2 ? 1u : 0u,
                               .transfer_on_clone = buffers[i].transfer_on_clone});
-    config.data_sources.push_back(
-        {{.name = "source." + std::to_string(i), .target_buffer = i}});
+    config.data_sources.push_back({{.name = "source." + std::to_string(i), .target_buffer = i}});
   }
   config.unique_session_name = name;
   return Encode(config);
@@ -118,8 +117,7 @@ class OneSession {
     EXPECT_TRUE(producers.back()->WaitForSources(1));
     auto& own = writers.emplace_back();
     for (int i = 0; i < 3; ++i)
-      own.push_back(
-          producers.back()->AddWriter(producers.back()->started()[0].buffer).value());
+      own.push_back(producers.back()->AddWriter(producers.back()->started()[0].buffer).value());
     return *producers.back();
   }
   void Write(int packets, uint32_t seed) {

@@ -28,7 +28,8 @@ class TrackPackets {
   TrackPacket End(uint64_t time_ns) const;
 
   /// Names of slices, by their numbers from 1.
-  static constexpr std::string_view kNames[] = {"frame", "layout", "draw", "input", "load", "burst"};
+  static constexpr std::string_view kNames[] = {"frame", "layout", "draw",
+                                                "input", "load",   "burst"};
   enum NameId : uint32_t { kFrame = 1, kLayout, kDraw, kInput, kLoad, kBurst };
 
  private:

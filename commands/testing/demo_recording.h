@@ -13,7 +13,7 @@
 #include "commands/demo/consumer.h"
 #include "commands/demo/producer.h"
 #include "commands/demo/replay_check.h"
-#include "commands/demo/service.h"
+#include "commands/service/service.h"
 #include "commands/testing/ipc_peer.h"
 #include "commands/testing/recorder_run.h"
 

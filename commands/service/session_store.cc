@@ -1,4 +1,4 @@
-#include "commands/demo/session_store.h"
+#include "commands/service/session_store.h"
 
 #include <utility>
 
@@ -14,9 +14,7 @@ class SharedEngine : public Engine {
   explicit SharedEngine(std::shared_ptr<Engine> engine) : engine_(std::move(engine)) {}
 
   void Commit(const ChunkCommit& commit) override { engine_->Commit(commit); }
-  bool ApplyPatches(const ChunkPatches& patches) override {
-    return engine_->ApplyPatches(patches);
-  }
+  bool ApplyPatches(const ChunkPatches& patches) override { return engine_->ApplyPatches(patches); }
   void BeginRead() override { engine_->BeginRead(); }
   const Packet* NextPacket() override { return engine_->NextPacket(); }
   Result<std::unique_ptr<Engine>> Clone() const override { return engine_->Clone(); }

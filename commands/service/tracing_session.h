@@ -1,5 +1,5 @@
-#ifndef RINGSCOPE_COMMANDS_DEMO_TRACING_SESSION_H_
-#define RINGSCOPE_COMMANDS_DEMO_TRACING_SESSION_H_
+#ifndef RINGSCOPE_COMMANDS_SERVICE_TRACING_SESSION_H_
+#define RINGSCOPE_COMMANDS_SERVICE_TRACING_SESSION_H_
 
 #include <chrono>
 #include <functional>
@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "commands/demo/service_messages.h"
-#include "commands/demo/session_store.h"
+#include "commands/service/service_messages.h"
+#include "commands/service/session_store.h"
 #include "commands/system/event_loop.h"
 #include "commands/system/unique_fd.h"
 
@@ -114,4 +114,4 @@ struct TracingSession {
 
 }  // namespace ringscope::demo
 
-#endif  // RINGSCOPE_COMMANDS_DEMO_TRACING_SESSION_H_
+#endif  // RINGSCOPE_COMMANDS_SERVICE_TRACING_SESSION_H_

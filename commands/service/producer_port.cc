@@ -1,10 +1,10 @@
-#include "commands/demo/producer_port.h"
+#include "commands/service/producer_port.h"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
-#include "commands/demo/tracing_service.h"
+#include "commands/service/tracing_service.h"
 
 namespace ringscope::demo {
 namespace {
@@ -103,8 +103,8 @@ void ProducerPort::Initialize(Request& request) {
 
 void ProducerPort::Register(const Request& request) {
   const auto source = Decode<ipc::RegisterDataSource>(request.args).descriptor;
-  const auto known = std::ranges::find_if(
-      sources_, [&](const auto& other) { return other.name == source.name; });
+  const auto known =
+      std::ranges::find_if(sources_, [&](const auto& other) { return other.name == source.name; });
   if (known != sources_.end()) {
     *known = source;
   } else {
@@ -130,8 +130,8 @@ Status ProducerPort::SetUpMemory(size_t bytes, size_t page_bytes) {
 void ProducerPort::SendCommand(std::string command, const UniqueFd* fd) {
   if (command_request_)
     return connection_.Reply(*command_request_, command, /*has_more=*/true, /*success=*/true, fd);
-  pending_.push_back({std::move(command), fd == nullptr ? std::nullopt
-                                                        : std::optional(fd->Duplicate())});
+  pending_.push_back(
+      {std::move(command), fd == nullptr ? std::nullopt : std::optional(fd->Duplicate())});
 }
 
 CommitRequestParser& ProducerPort::TakeChunks(Bytes request, std::string& data) {
@@ -152,8 +152,7 @@ CommitRequestParser& ProducerPort::TakeChunks(Bytes request, std::string& data) 
     builder.AddChunk(moved);
     // Free; the last busy chunk of a page takes the page's layout with it.
     const auto bitmap = memory_->bitmap(static_cast<size_t>(place.page));
-    const uint32_t busy =
-        StateBits(smb::ChunkState::kComplete, static_cast<size_t>(place.chunk));
+    const uint32_t busy = StateBits(smb::ChunkState::kComplete, static_cast<size_t>(place.chunk));
     uint32_t before = bitmap.load(), after = 0;
     do {
       const uint32_t rest = before & ~busy;

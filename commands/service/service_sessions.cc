@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <random>
 
-#include "commands/demo/tracing_service.h"
+#include "commands/service/tracing_service.h"
 #include "commands/tap/consumer_tap.h"
 #include "core/perfetto/fields.h"
 
@@ -97,8 +97,7 @@ BufferId TracingService::NextBufferId() {
   return BufferId{last_buffer_};
 }
 
-std::string TracingService::EnableTracing(ConsumerPort& consumer, Bytes raw_config,
-                                          UniqueFd file) {
+std::string TracingService::EnableTracing(ConsumerPort& consumer, Bytes raw_config, UniqueFd file) {
   SessionConfig config;
   if (!DecodeMessage(raw_config, config)) return "The trace config cannot be parsed";
   if (std::string error = Refusal(consumer, config, file); !error.empty()) return error;
@@ -155,7 +154,8 @@ void TracingService::SetUpSource(TracingSession& session, size_t index, Producer
   instance.producer = producer.id();
   instance.source = source.name;
   instance.buffer = session.buffers[target];
-  instance.config = ConfigForProducer(RawSource(session.raw_config, index), instance.buffer, session);
+  instance.config =
+      ConfigForProducer(RawSource(session.raw_config, index), instance.buffer, session);
   instance.no_flush = source.no_flush;
   instance.notifies_start = source.will_notify_on_start;
   instance.notifies_stop = source.will_notify_on_stop;
@@ -168,8 +168,7 @@ void TracingService::SetUpSource(TracingSession& session, size_t index, Producer
 }
 
 void TracingService::StartInstance(SourceInstance& instance) {
-  instance.state =
-      instance.notifies_start ? InstanceState::kStarting : InstanceState::kStarted;
+  instance.state = instance.notifies_start ? InstanceState::kStarting : InstanceState::kStarted;
   if (ProducerPort* const producer = FindProducer(instance.producer))
     producer->SendCommand(CommandWith(kStartCommand, instance));
 }
@@ -183,13 +182,11 @@ void TracingService::StartTracing(TracingSession& session) {
   ArmSnapshots(session);
   const uint64_t id = session.id;
   if (session.config.duration_ms > 0) {
-    session.duration_timer =
-        loop_.CallAfter(std::chrono::milliseconds(session.config.duration_ms),
-                        [this, id] { OnDurationEnd(*sessions_.at(id)); });
+    session.duration_timer = loop_.CallAfter(std::chrono::milliseconds(session.config.duration_ms),
+                                             [this, id] { OnDurationEnd(*sessions_.at(id)); });
   }
   if (session.file.valid()) ArmFileWrite(session);
-  if (const uint64_t period = FlushPeriodMs(session); period > 0)
-    ArmPeriodicFlush(session, period);
+  if (const uint64_t period = FlushPeriodMs(session); period > 0) ArmPeriodicFlush(session, period);
   ArmStateClear(session);
   for (SourceInstance& instance : session.instances) StartInstance(instance);
   CheckAllStarted(session);
@@ -197,7 +194,9 @@ void TracingService::StartTracing(TracingSession& session) {
 
 void TracingService::CheckAllStarted(TracingSession& session) {
   if (session.all_started || session.state != SessionState::kStarted) return;
-  const auto started = [](const SourceInstance& one) { return one.state == InstanceState::kStarted; };
+  const auto started = [](const SourceInstance& one) {
+    return one.state == InstanceState::kStarted;
+  };
   if (!std::ranges::all_of(session.instances, started)) return;
   session.all_started = true;
   AddEvent(session, proto::ServiceEvent::kAllDataSourcesStarted, true);
@@ -229,14 +228,16 @@ void TracingService::DisableTracing(TracingSession& session) {
   session.state = SessionState::kStopping;
   if (!was_started) return EndTracing(session);
   session.stop_timer = loop_.CallAfter(
-      std::chrono::milliseconds(session.config.stop_timeout_ms == 0 ? kStopTimeoutMs
-                                                                    : session.config.stop_timeout_ms),
+      std::chrono::milliseconds(
+          session.config.stop_timeout_ms == 0 ? kStopTimeoutMs : session.config.stop_timeout_ms),
       [this, id = session.id] { EndTracing(*sessions_.at(id)); });
   CheckAllStopped(session);
 }
 
 void TracingService::CheckAllStopped(TracingSession& session) {
-  const auto stopped = [](const SourceInstance& one) { return one.state == InstanceState::kStopped; };
+  const auto stopped = [](const SourceInstance& one) {
+    return one.state == InstanceState::kStopped;
+  };
   if (std::ranges::all_of(session.instances, stopped)) EndTracing(session);
 }
 
@@ -269,8 +270,7 @@ void TracingService::FreeBuffers(TracingSession& session) {
   chunks_discarded_ += session.store.stats().chunks_discarded;
   patches_discarded_ += session.store.stats().patches_discarded;
   for (const BufferId id : session.buffers) owners_.erase(id);
-  const std::unique_ptr<TracingSession> freed =
-      std::move(sessions_.extract(session.id).mapped());
+  const std::unique_ptr<TracingSession> freed = std::move(sessions_.extract(session.id).mapped());
   for (auto& [flush, pending] : freed->flushes) pending.done(false);
 }
 

@@ -1,10 +1,10 @@
-#include "commands/demo/consumer_port.h"
+#include "commands/service/consumer_port.h"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
-#include "commands/demo/tracing_service.h"
+#include "commands/service/tracing_service.h"
 
 namespace ringscope::demo {
 namespace {
@@ -86,7 +86,8 @@ void ConsumerPort::EnableTracing(Request& request) {
   const std::string error =
       service_.EnableTracing(*this, ipc::TraceConfigOf(request.args), std::move(file));
   if (!error.empty()) {
-    connection_.Reply(request.id, Encode(ipc::EnableTracingReply{.disabled = true, .error = error}));
+    connection_.Reply(request.id,
+                      Encode(ipc::EnableTracingReply{.disabled = true, .error = error}));
   } else if (TracingSession* const session = service_.SessionOf(*this)) {
     session->enable_request = request.id;
   }

@@ -1,5 +1,5 @@
-#ifndef RINGSCOPE_COMMANDS_DEMO_PRODUCER_PORT_H_
-#define RINGSCOPE_COMMANDS_DEMO_PRODUCER_PORT_H_
+#ifndef RINGSCOPE_COMMANDS_SERVICE_PRODUCER_PORT_H_
+#define RINGSCOPE_COMMANDS_SERVICE_PRODUCER_PORT_H_
 
 #include <functional>
 #include <map>
@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "commands/demo/client_connection.h"
-#include "commands/demo/smb_memory.h"
+#include "commands/service/client_connection.h"
+#include "commands/service/smb_memory.h"
 #include "core/base/ids.h"
 #include "core/perfetto/commit_request.h"
 #include "formats/ipc/ipc_messages.h"
@@ -74,4 +74,4 @@ class ProducerPort : public ClientConnection::Port {
 
 }  // namespace ringscope::demo
 
-#endif  // RINGSCOPE_COMMANDS_DEMO_PRODUCER_PORT_H_
+#endif  // RINGSCOPE_COMMANDS_SERVICE_PRODUCER_PORT_H_

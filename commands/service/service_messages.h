@@ -1,5 +1,5 @@
-#ifndef RINGSCOPE_COMMANDS_DEMO_SERVICE_MESSAGES_H_
-#define RINGSCOPE_COMMANDS_DEMO_SERVICE_MESSAGES_H_
+#ifndef RINGSCOPE_COMMANDS_SERVICE_SERVICE_MESSAGES_H_
+#define RINGSCOPE_COMMANDS_SERVICE_SERVICE_MESSAGES_H_
 
 #include <cstdint>
 #include <string>
@@ -147,4 +147,4 @@ void Fields(auto& field, Like<ReceivedTrigger> auto& m) {
 
 }  // namespace ringscope::demo
 
-#endif  // RINGSCOPE_COMMANDS_DEMO_SERVICE_MESSAGES_H_
+#endif  // RINGSCOPE_COMMANDS_SERVICE_SERVICE_MESSAGES_H_

@@ -1,5 +1,5 @@
-#ifndef RINGSCOPE_COMMANDS_DEMO_SESSION_STORE_H_
-#define RINGSCOPE_COMMANDS_DEMO_SESSION_STORE_H_
+#ifndef RINGSCOPE_COMMANDS_SERVICE_SESSION_STORE_H_
+#define RINGSCOPE_COMMANDS_SERVICE_SESSION_STORE_H_
 
 #include <cstdint>
 #include <map>
@@ -25,7 +25,7 @@ class SessionStore {
     uint32_t index = 0;  // in the trace config
     uint64_t size = 0;   // bytes
     FillPolicy policy = FillPolicy::kRingBuffer;
-    std::string engine;                   // "v1" or "v2"
+    std::string engine;                    // "v1" or "v2"
     std::shared_ptr<Engine> content = {};  // of a clone; absent: it is empty
   };
   Status SetUp(NewBuffer buffer);
@@ -66,4 +66,4 @@ class SessionStore {
 
 }  // namespace ringscope::demo
 
-#endif  // RINGSCOPE_COMMANDS_DEMO_SESSION_STORE_H_
+#endif  // RINGSCOPE_COMMANDS_SERVICE_SESSION_STORE_H_

@@ -1,4 +1,4 @@
-#include "commands/demo/service.h"
+#include "commands/service/service.h"
 
 #include <sys/epoll.h>
 
@@ -13,8 +13,8 @@ Result<std::unique_ptr<Service>> Service::Start(ServiceOptions options) {
   RS_ASSIGN_OR_RETURN(record::Listener consumers,
                       record::Listener::Create(options.consumer_socket, kMode));
   RS_ASSIGN_OR_RETURN(auto loop, record::EventLoop::Create());
-  return std::unique_ptr<Service>(new Service(std::move(options), std::move(producers),
-                                              std::move(consumers), std::move(loop)));
+  return std::unique_ptr<Service>(
+      new Service(std::move(options), std::move(producers), std::move(consumers), std::move(loop)));
 }
 
 Service::Service(ServiceOptions options, record::Listener producers, record::Listener consumers,

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "commands/demo/tracing_service.h"
+#include "commands/service/tracing_service.h"
 #include "core/perfetto/fields.h"
 
 namespace ringscope::demo {
@@ -44,12 +44,12 @@ void TracingService::FlushInstances(TracingSession& session, uint64_t timeout_ms
     if (ProducerPort* const port = FindProducer(producer)) port->SendCommand({.flush = command});
   }
   const uint64_t limit = timeout_ms == 0 ? session.FlushTimeoutMs() : timeout_ms;
-  pending.timer = loop_.CallAfter(
-      std::chrono::milliseconds(pending.waits_for.empty() ? 0 : limit),
-      [this, id = session.id, flush] {
-        auto late = sessions_.at(id)->flushes.extract(flush);
-        CompleteFlush(id, std::move(late.mapped().done), late.mapped().waits_for.empty());
-      });
+  pending.timer = loop_.CallAfter(std::chrono::milliseconds(pending.waits_for.empty() ? 0 : limit),
+                                  [this, id = session.id, flush] {
+                                    auto late = sessions_.at(id)->flushes.extract(flush);
+                                    CompleteFlush(id, std::move(late.mapped().done),
+                                                  late.mapped().waits_for.empty());
+                                  });
 }
 
 void TracingService::OnFlushDone(ProducerId producer, uint64_t flush) {
@@ -89,8 +89,8 @@ bool TracingService::FlushesBeforeWrite(const TracingSession& session) {
 }
 
 uint64_t TracingService::FlushPeriodMs(const TracingSession& session) {
-  const bool is_own = session.config.write_into_file &&
-                      session.config.write_flush_mode != kFlushOnWriteDisabled;
+  const bool is_own =
+      session.config.write_into_file && session.config.write_flush_mode != kFlushOnWriteDisabled;
   if (!is_own) return session.config.flush_period_ms;
   return FlushesBeforeWrite(session) ? 0 : kFileFlushPeriodMs;
 }

@@ -6,7 +6,7 @@
 #include <iterator>
 #include <utility>
 
-#include "commands/demo/tracing_service.h"
+#include "commands/service/tracing_service.h"
 #include "core/perfetto/fields.h"
 #include "core/perfetto/trusted_fields.h"
 
@@ -90,8 +90,7 @@ SessionStore::Pass TracingService::ReadPass(TracingSession& session, uint64_t ma
   AddEvent(session, proto::ServiceEvent::kReadTracingBuffersCompleted);
   AddWaitingEvents(session, pass.packets);
   if (std::exchange(session.stats_due, false))
-    pass.packets.push_back(
-        ServicePacketOf(proto::TracePacket::kTraceStats, TraceStats(session)));
+    pass.packets.push_back(ServicePacketOf(proto::TracePacket::kTraceStats, TraceStats(session)));
   return pass;
 }
 
@@ -126,8 +125,7 @@ bool TracingService::ReadIntoFile(TracingSession& session) {
       bytes += framed;
     }
     for (size_t done = 0; done < bytes.size() && !is_full;) {
-      const ssize_t written =
-          ::write(session.file.get(), bytes.data() + done, bytes.size() - done);
+      const ssize_t written = ::write(session.file.get(), bytes.data() + done, bytes.size() - done);
       is_full = written <= 0;
       if (written > 0) done += static_cast<size_t>(written);
     }

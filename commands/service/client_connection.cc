@@ -1,4 +1,4 @@
-#include "commands/demo/client_connection.h"
+#include "commands/service/client_connection.h"
 
 #include <sys/epoll.h>
 
@@ -26,8 +26,8 @@ std::string_view ClientConnection::NameOf(const ipc::InvokeMethod& invoke) const
 
 Status ClientConnection::Serve(Port& port) {
   port_ = &port;
-  RS_ASSIGN_OR_RETURN(watch_, loop_.Watch(socket_.fd(), EPOLLIN,
-                                          [this](uint32_t events) { OnReadable(events); }));
+  RS_ASSIGN_OR_RETURN(
+      watch_, loop_.Watch(socket_.fd(), EPOLLIN, [this](uint32_t events) { OnReadable(events); }));
   return {};
 }
 
@@ -75,9 +75,8 @@ void ClientConnection::Reply(uint64_t request_id, const std::string& reply, bool
                              bool success, const UniqueFd* fd) {
   if (closed_) return;
   std::string bytes;
-  ipc::AppendInvokeReply(
-      bytes, request_id,
-      {.success = success, .has_more = has_more, .reply = wire::AsBytes(reply)});
+  ipc::AppendInvokeReply(bytes, request_id,
+                         {.success = success, .has_more = has_more, .reply = wire::AsBytes(reply)});
   record::PassingFrame frame;
   frame.frame.whole = wire::AsBytes(bytes);
   if (fd != nullptr) frame.fds.push_back(fd->Duplicate());

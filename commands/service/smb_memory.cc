@@ -1,4 +1,4 @@
-#include "commands/demo/smb_memory.h"
+#include "commands/service/smb_memory.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -30,8 +30,7 @@ Result<SmbMemory> SmbMemory::Map(UniqueFd fd, size_t page_bytes) {
   const auto size = static_cast<size_t>(info.st_size);
   void* const mapped = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
   if (mapped == MAP_FAILED) {
-    return Fail(ErrorCode::kIo,
-                fmt::format("cannot map shared memory: {}", std::strerror(errno)));
+    return Fail(ErrorCode::kIo, fmt::format("cannot map shared memory: {}", std::strerror(errno)));
   }
   return SmbMemory(std::move(fd), static_cast<uint8_t*>(mapped), size, page_bytes);
 }

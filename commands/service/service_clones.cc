@@ -3,7 +3,7 @@
 #include <random>
 #include <utility>
 
-#include "commands/demo/tracing_service.h"
+#include "commands/service/tracing_service.h"
 #include "core/perfetto/fields.h"
 
 namespace ringscope::demo {

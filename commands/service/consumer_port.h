@@ -1,11 +1,11 @@
-#ifndef RINGSCOPE_COMMANDS_DEMO_CONSUMER_PORT_H_
-#define RINGSCOPE_COMMANDS_DEMO_CONSUMER_PORT_H_
+#ifndef RINGSCOPE_COMMANDS_SERVICE_CONSUMER_PORT_H_
+#define RINGSCOPE_COMMANDS_SERVICE_CONSUMER_PORT_H_
 
 #include <optional>
 #include <string>
 
-#include "commands/demo/client_connection.h"
-#include "commands/demo/service_messages.h"
+#include "commands/service/client_connection.h"
+#include "commands/service/service_messages.h"
 
 namespace ringscope::demo {
 
@@ -39,4 +39,4 @@ class ConsumerPort : public ClientConnection::Port {
 
 }  // namespace ringscope::demo
 
-#endif  // RINGSCOPE_COMMANDS_DEMO_CONSUMER_PORT_H_
+#endif  // RINGSCOPE_COMMANDS_SERVICE_CONSUMER_PORT_H_

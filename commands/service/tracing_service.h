@@ -1,5 +1,5 @@
-#ifndef RINGSCOPE_COMMANDS_DEMO_TRACING_SERVICE_H_
-#define RINGSCOPE_COMMANDS_DEMO_TRACING_SERVICE_H_
+#ifndef RINGSCOPE_COMMANDS_SERVICE_TRACING_SERVICE_H_
+#define RINGSCOPE_COMMANDS_SERVICE_TRACING_SERVICE_H_
 
 #include <functional>
 #include <map>
@@ -7,9 +7,9 @@
 #include <optional>
 #include <string>
 
-#include "commands/demo/consumer_port.h"
-#include "commands/demo/producer_port.h"
-#include "commands/demo/tracing_session.h"
+#include "commands/service/consumer_port.h"
+#include "commands/service/producer_port.h"
+#include "commands/service/tracing_session.h"
 #include "commands/system/event_loop.h"
 
 namespace ringscope::demo {
@@ -155,4 +155,4 @@ class TracingService {
 
 }  // namespace ringscope::demo
 
-#endif  // RINGSCOPE_COMMANDS_DEMO_TRACING_SERVICE_H_
+#endif  // RINGSCOPE_COMMANDS_SERVICE_TRACING_SERVICE_H_

@@ -1,6 +1,6 @@
 // Producers, and what they write.
 
-#include "commands/demo/tracing_service.h"
+#include "commands/service/tracing_service.h"
 
 #include <time.h>
 

@@ -1,5 +1,5 @@
-#ifndef RINGSCOPE_COMMANDS_DEMO_SMB_MEMORY_H_
-#define RINGSCOPE_COMMANDS_DEMO_SMB_MEMORY_H_
+#ifndef RINGSCOPE_COMMANDS_SERVICE_SMB_MEMORY_H_
+#define RINGSCOPE_COMMANDS_SERVICE_SMB_MEMORY_H_
 
 #include <atomic>
 #include <cstddef>
@@ -57,4 +57,4 @@ inline constexpr uint32_t kAllStates = (1u << (2 * smb::kMaxChunksPerPage)) - 1;
 
 }  // namespace ringscope::demo
 
-#endif  // RINGSCOPE_COMMANDS_DEMO_SMB_MEMORY_H_
+#endif  // RINGSCOPE_COMMANDS_SERVICE_SMB_MEMORY_H_

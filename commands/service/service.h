@@ -1,12 +1,12 @@
-#ifndef RINGSCOPE_COMMANDS_DEMO_SERVICE_H_
-#define RINGSCOPE_COMMANDS_DEMO_SERVICE_H_
+#ifndef RINGSCOPE_COMMANDS_SERVICE_SERVICE_H_
+#define RINGSCOPE_COMMANDS_SERVICE_SERVICE_H_
 
 #include <atomic>
 #include <memory>
 #include <string>
 #include <thread>
 
-#include "commands/demo/tracing_service.h"
+#include "commands/service/tracing_service.h"
 #include "commands/system/event_loop.h"
 #include "commands/system/socket.h"
 
@@ -44,4 +44,4 @@ class Service {
 
 }  // namespace ringscope::demo
 
-#endif  // RINGSCOPE_COMMANDS_DEMO_SERVICE_H_
+#endif  // RINGSCOPE_COMMANDS_SERVICE_SERVICE_H_
