@@ -31,7 +31,7 @@ TEST(ManPage, Table_GivesOptionsExitStatusAndExamples) {
   const auto page =
       ManPage(SmallCommand(), ".Dd November 22, 2026\n.Sh SEE ALSO\n.Xr ringscope 1\n");
   ASSERT_TRUE(page);
-  EXPECT_THAT(*page, testing::StartsWith(".Dd November 22, 2026\n.Dt RINGSCOPE-COMPLETIONS 1\n"));
+  EXPECT_THAT(*page, ::testing::StartsWith(".Dd November 22, 2026\n.Dt RINGSCOPE-COMPLETIONS 1\n"));
   EXPECT_THAT(*page, HasSubstr(".Nd print a completion script for a shell\n"));
   EXPECT_THAT(*page, HasSubstr("\n.Op Fl q\n.No \\fBbash\\fR|\\:\\fBzsh\\fR|\\:\\fBfish\\fR\n"));
   EXPECT_THAT(*page, HasSubstr("Prints it.\nWith \\-\\-all: all.\n"));
@@ -83,7 +83,7 @@ TEST(ManPages, EachCommandHasOneThatFormats) {
   const auto overview = OverviewPage(ReadFile(kMan + "ringscope.1.in"));
   ASSERT_TRUE(overview);
   bodies.erase("ringscope.1.in");
-  EXPECT_THAT(bodies, testing::IsEmpty()) << "pages without a command";
+  EXPECT_THAT(bodies, ::testing::IsEmpty()) << "pages without a command";
   pages["ringscope.1.in"] = folder.Write("ringscope.1.in", *overview);
   for (const char* name : {"ringscope-commit-log.5", "ringscope-plugin.3"})
     pages[name] = kMan + name;

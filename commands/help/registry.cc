@@ -40,7 +40,8 @@ std::span<const Command> Commands() {
   static const std::vector<Command> commands = {
       ReplayCommand(),  SweepCommand(),  MergeCommand(),  StatsCommand(),       DiffCommand(),
       EnginesCommand(), GapsCommand(),   AdviseCommand(), GraphCommand(),       TimelineCommand(),
-      ExportCommand(),  RecordCommand(), ImportCommand(), InfoCommand(),        DumpCommand(),
+      ExportCommand(),  RecordCommand(), DemoSessionCommand(),
+      ImportCommand(),  InfoCommand(),   DumpCommand(),
       VerifyCommand(),  RepairCommand(), HelpCommand(),   CompletionsCommand(),
   };
   return commands;

@@ -20,8 +20,8 @@ TEST(Registry, Commands_AreNamedOnceAndDescribed) {
   for (const Command& command : Commands()) {
     EXPECT_TRUE(names.insert(command.name).second) << command.name;
     EXPECT_LE(std::string(command.summary).size(), 65u) << command.name;
-    EXPECT_THAT(command.summary, Not(testing::EndsWith("."))) << command.name;
-    EXPECT_THAT(command.description, testing::EndsWith(".")) << command.name;
+    EXPECT_THAT(command.summary, Not(::testing::EndsWith("."))) << command.name;
+    EXPECT_THAT(command.description, ::testing::EndsWith(".")) << command.name;
     EXPECT_FALSE(command.examples.empty()) << command.name;
     EXPECT_EQ(FindCommand(command.name), &command);
   }
@@ -50,7 +50,7 @@ TEST(Registry, Options_AreDescribed) {
   for (const Command& command : Commands()) {
     for (const OptionInfo& option : OptionsOf(command)) {
       EXPECT_FALSE(option.description.empty()) << command.name << " " << option.Synopsis();
-      EXPECT_THAT(option.description, Not(testing::EndsWith("."))) << option.Synopsis();
+      EXPECT_THAT(option.description, Not(::testing::EndsWith("."))) << option.Synopsis();
     }
   }
 }
@@ -75,15 +75,15 @@ TEST(Help, Usage_ShowsWhatIsRequired) {
 TEST(Help, Choices_AreReadFromTheType) {
   OptionInfo option;
   option.type = "[BUFFER=]ring_buffer|discard";
-  EXPECT_THAT(option.Choices(), testing::ElementsAre("ring_buffer", "discard"));
+  EXPECT_THAT(option.Choices(), ::testing::ElementsAre("ring_buffer", "discard"));
   option.type = "recorded|every=TIME";
-  EXPECT_THAT(option.Choices(), testing::ElementsAre("recorded", "every="));
+  EXPECT_THAT(option.Choices(), ::testing::ElementsAre("recorded", "every="));
   option.type = "a|b,...";
-  EXPECT_THAT(option.Choices(), testing::ElementsAre("a", "b"));
+  EXPECT_THAT(option.Choices(), ::testing::ElementsAre("a", "b"));
   option.type = "RECORD|TIME";
-  EXPECT_THAT(option.Choices(), testing::IsEmpty());
+  EXPECT_THAT(option.Choices(), ::testing::IsEmpty());
   option.type = "SIZE";
-  EXPECT_THAT(option.Choices(), testing::IsEmpty());
+  EXPECT_THAT(option.Choices(), ::testing::IsEmpty());
 }
 
 TEST(Help, Options_AreInGroups) {

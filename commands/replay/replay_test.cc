@@ -165,7 +165,7 @@ StatRows BufferRows(const std::string& csv, size_t name, size_t severity, size_t
   return rows;
 }
 
-class CaptureStats : public testing::TestWithParam<const char*> {};
+class CaptureStats : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(CaptureStats, EqualTraceProcessors) {
   const std::string folder = std::string(RS_TESTDATA) + "/captures/" + GetParam();
@@ -177,7 +177,7 @@ TEST_P(CaptureStats, EqualTraceProcessors) {
 }
 
 INSTANTIATE_TEST_SUITE_P(V2, CaptureStats,
-                         testing::Values("discard-v2", "lossless-v2", "ring-v1", "ring-v2",
+                         ::testing::Values("discard-v2", "lossless-v2", "ring-v1", "ring-v2",
                                          "short-v2", "two-buffers-v2"),
                          [](const auto& test) {
                            std::string name = test.param;

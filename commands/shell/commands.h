@@ -9,6 +9,7 @@ namespace ringscope {
 
 Command AdviseCommand();
 Command CompletionsCommand();
+Command DemoSessionCommand();
 Command DiffCommand();
 Command DumpCommand();
 Command EnginesCommand();

@@ -57,6 +57,10 @@ class TraceWriter : public ReplayListener {
   Status status_;  // of OnRecord
 };
 
+/// A TraceStats message: every buffer of the session, every sequence.
+/// @param service the counters of the service itself
+std::string EncodeTraceStats(Session& session, const ServiceStats& service);
+
 /// What compresses the packets that a packet holds.
 enum class PackedBy : uint8_t { kNothing, kDeflate, kZstd };
 

@@ -43,6 +43,26 @@ void AppendServiceStats(std::string& out, const ServiceStats& stats) {
 
 }  // namespace
 
+std::string EncodeTraceStats(Session& session, const ServiceStats& service) {
+  std::vector<const SessionBuffer*> buffers;
+  for (const auto& [id, buffer] : session.buffers()) buffers.push_back(&buffer);
+  // Readers number the buffers by their place in this packet.
+  std::stable_sort(buffers.begin(), buffers.end(),
+                   [](const auto* a, const auto* b) { return a->index < b->index; });
+
+  std::string stats;
+  for (const SessionBuffer* buffer : buffers) AppendBufferStats(stats, buffer->stats());
+  for (const uint32_t limit : kHistogramLimits)
+    wire::AppendUint(stats, proto::TraceStats::kChunkPayloadHistogramDef, limit);
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    buffers[i]->VisitWriterStats([&](const WriterStats& writer) {
+      AppendWriterStats(stats, session.sequence_ids().IdOf(writer.sequence), i, *writer.histogram);
+    });
+  }
+  AppendServiceStats(stats, service);
+  return stats;
+}
+
 void TraceWriter::OnRecord(const Op& op, const LogMoment&) {
   Status status;
   if (const auto* config = std::get_if<TraceConfigRecord>(&op.body))
@@ -100,22 +120,7 @@ Status TraceWriter::AddRawPacket(Bytes packet) {
 }
 
 Status TraceWriter::AddTraceStats(Session& session) {
-  std::vector<const SessionBuffer*> buffers;
-  for (const auto& [id, buffer] : session.buffers()) buffers.push_back(&buffer);
-  // Readers number the buffers by their place in this packet.
-  std::stable_sort(buffers.begin(), buffers.end(),
-                   [](const auto* a, const auto* b) { return a->index < b->index; });
-
-  std::string stats;
-  for (const SessionBuffer* buffer : buffers) AppendBufferStats(stats, buffer->stats());
-  for (const uint32_t limit : kHistogramLimits)
-    wire::AppendUint(stats, proto::TraceStats::kChunkPayloadHistogramDef, limit);
-  for (size_t i = 0; i < buffers.size(); ++i) {
-    buffers[i]->VisitWriterStats([&](const WriterStats& writer) {
-      AppendWriterStats(stats, session.sequence_ids().IdOf(writer.sequence), i, *writer.histogram);
-    });
-  }
-  AppendServiceStats(stats, session.stats());
+  const std::string stats = EncodeTraceStats(session, session.stats());
   return AddServicePacket(proto::TracePacket::kTraceStats, wire::AsBytes(stats));
 }
 

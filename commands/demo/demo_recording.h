@@ -1,0 +1,41 @@
+#ifndef RINGSCOPE_COMMANDS_DEMO_DEMO_RECORDING_H_
+#define RINGSCOPE_COMMANDS_DEMO_DEMO_RECORDING_H_
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "commands/record/log_queue.h"
+#include "commands/record/recorder.h"
+#include "commands/system/event_loop.h"
+
+namespace ringscope::demo {
+
+/// A recorder at work, in a thread of its own, that writes a log file.
+class DemoRecording {
+ public:
+  static Result<std::unique_ptr<DemoRecording>> Start(record::RecorderOptions options,
+                                                      record::LogFilesOptions files);
+  ~DemoRecording() { static_cast<void>(Stop()); }
+  DemoRecording(const DemoRecording&) = delete;
+  DemoRecording& operator=(const DemoRecording&) = delete;
+
+  /// Ends the recording and its file. Then the counts are final.
+  Status Stop();
+  const record::RecordCounts& counts() const { return recorder_->counts(); }
+
+ private:
+  DemoRecording() = default;
+  void Run();
+
+  std::unique_ptr<record::EventLoop> loop_;
+  std::unique_ptr<record::LogQueue> log_;
+  std::unique_ptr<record::Recorder> recorder_;
+  std::atomic<bool> stop_ = false;
+  std::thread thread_;
+};
+
+}  // namespace ringscope::demo
+
+#endif  // RINGSCOPE_COMMANDS_DEMO_DEMO_RECORDING_H_

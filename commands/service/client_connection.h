@@ -1,0 +1,76 @@
+#ifndef RINGSCOPE_COMMANDS_SERVICE_CLIENT_CONNECTION_H_
+#define RINGSCOPE_COMMANDS_SERVICE_CLIENT_CONNECTION_H_
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "commands/system/event_loop.h"
+#include "commands/system/frame_socket.h"
+#include "formats/ipc/ipc_frame.h"
+#include "formats/proto/message_codec.h"
+
+namespace ringscope::demo {
+
+using record::UniqueFd;
+
+template <typename Message>
+std::string Encode(const Message& message) {
+  std::string out;
+  EncodeMessage(message, out);
+  return out;
+}
+
+/// A request of a client.
+struct Request {
+  std::string_view method;
+  uint64_t id = 0;
+  Bytes args;
+  bool drop_reply = false;
+  std::vector<UniqueFd> fds;
+};
+
+/// The service's end of a connection: answers the bind, hands requests to a port, sends replies.
+class ClientConnection {
+ public:
+  /// What a client calls.
+  class Port {
+   public:
+    virtual ~Port() = default;
+    virtual void OnRequest(Request& request) = 0;
+    /// The client is gone; the connection is destroyed soon.
+    virtual void OnDisconnect() = 0;
+  };
+
+  /// @param methods their ids are their places, from 1
+  ClientConnection(record::EventLoop& loop, UniqueFd fd, std::span<const char* const> methods);
+
+  /// Hands all requests to the port, until the client goes.
+  Status Serve(Port& port);
+  void Reply(uint64_t request_id, const std::string& reply, bool has_more = false,
+             bool success = true, const UniqueFd* fd = nullptr);
+  /// Ends the connection, from this side.
+  void Close();
+  record::PeerIdentity peer() const { return record::PeerOf(socket_.fd()); }
+
+ private:
+  /// The method's name; empty: there is no such method.
+  std::string_view NameOf(const ipc::InvokeMethod& invoke) const;
+  void OnReadable(uint32_t events);
+  void OnFrame(record::PassingFrame frame);
+  void SendQueued();
+
+  record::EventLoop& loop_;
+  record::FrameSocket socket_;
+  const std::span<const char* const> methods_;
+  Port* port_ = nullptr;
+  bool closed_ = false;
+  record::EventLoop::WatchHandle watch_;
+};
+
+}  // namespace ringscope::demo
+
+#endif  // RINGSCOPE_COMMANDS_SERVICE_CLIENT_CONNECTION_H_

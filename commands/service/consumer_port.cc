@@ -1,0 +1,162 @@
+#include "commands/service/consumer_port.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "commands/service/tracing_service.h"
+
+namespace ringscope::demo {
+namespace {
+
+constexpr std::array<const char*, 14> kConsumerMethods = {
+    "EnableTracing", "DisableTracing", "ReadBuffers",   "FreeBuffers",       "Flush",
+    "StartTracing",  "GetTraceStats",  "ObserveEvents", "QueryCapabilities", "CloneSession",
+    "Detach",        "Attach",         "Sync",          "ChangeTraceConfig"};
+
+/// Bytes of slices that a reply takes: its frame stays below ipc::kMaxFrameBytes.
+constexpr size_t kReplyBytes = 96 * 1024;
+constexpr size_t kSliceBytes = 32 * 1024;
+/// Fields of messages that have nothing else.
+constexpr uint32_t kSlices = 2, kSliceData = 1, kSliceIsLast = 2;
+constexpr uint32_t kEvents = 1, kAllStarted = 2, kCloneTriggerHit = 3;
+
+/// Cuts packets into slices of replies. @return the replies, at least one
+std::vector<std::string> RepliesOf(const std::vector<std::string>& packets) {
+  std::vector<std::string> replies(1);
+  for (const std::string& packet : packets) {
+    Bytes rest = wire::AsBytes(packet);
+    do {
+      const Bytes part = rest.first(std::min(rest.size(), kSliceBytes));
+      rest = rest.subspan(part.size());
+      if (replies.back().size() + part.size() > kReplyBytes) replies.emplace_back();
+      std::string slice;
+      wire::AppendBytes(slice, kSliceData, part);
+      if (rest.empty()) wire::AppendUint(slice, kSliceIsLast, 1);
+      wire::AppendBytes(replies.back(), kSlices, wire::AsBytes(slice));
+    } while (!rest.empty());
+  }
+  return replies;
+}
+
+}  // namespace
+
+ConsumerPort::ConsumerPort(TracingService& service, record::EventLoop& loop, UniqueFd fd)
+    : service_(service), connection_(loop, std::move(fd), kConsumerMethods) {}
+
+void ConsumerPort::OnRequest(Request& request) {
+  if (request.method == "EnableTracing") return EnableTracing(request);
+  if (request.method == "CloneSession") return CloneSession(request);
+  if (request.method == "ObserveEvents") {
+    observe_request_ = request.id;
+    return;
+  }
+  if (request.method == "QueryCapabilities") return connection_.Reply(request.id, {});
+  TracingSession* const session = service_.SessionOf(*this);
+  const uint64_t id = request.id;
+  if (session == nullptr) return connection_.Reply(id, {}, false, /*success=*/false);
+  if (request.method == "Flush") {
+    ipc::FlushCall call;
+    static_cast<void>(DecodeMessage(request.args, call));
+    return service_.Flush(*session, call.timeout_ms, call.flags,
+                          [this, id](bool ok) { connection_.Reply(id, {}, false, ok); });
+  }
+  if (request.method == "ReadBuffers") return ReadBuffers(id);
+  std::string reply;
+  if (request.method == "GetTraceStats") {
+    const std::string stats = service_.TraceStats(*session);
+    wire::AppendBytes(reply, 1, wire::AsBytes(stats));
+  } else if (request.method == "StartTracing") {
+    service_.StartTracing(*session);
+  } else if (request.method == "DisableTracing") {
+    service_.DisableTracing(*session);
+  } else if (request.method == "FreeBuffers") {
+    service_.FreeBuffers(*session);
+  } else {
+    return connection_.Reply(id, {}, false, /*success=*/false);
+  }
+  if (!request.drop_reply) connection_.Reply(id, reply);
+}
+
+void ConsumerPort::OnDisconnect() { service_.OnConsumerGone(*this); }
+
+void ConsumerPort::EnableTracing(Request& request) {
+  UniqueFd file;
+  if (!request.fds.empty()) file = std::move(request.fds.front());
+  const std::string error =
+      service_.EnableTracing(*this, ipc::TraceConfigOf(request.args), std::move(file));
+  if (!error.empty()) {
+    connection_.Reply(request.id,
+                      Encode(ipc::EnableTracingReply{.disabled = true, .error = error}));
+  } else if (TracingSession* const session = service_.SessionOf(*this)) {
+    session->enable_request = request.id;
+  }
+}
+
+void ConsumerPort::OnTracingDisabled(TracingSession& session, const std::string& error) {
+  if (const auto id = std::exchange(session.enable_request, std::nullopt))
+    connection_.Reply(*id, Encode(ipc::EnableTracingReply{.disabled = true, .error = error}));
+}
+
+void ConsumerPort::ReadBuffers(uint64_t request_id) {
+  TracingSession* const session = service_.SessionOf(*this);
+  if (session == nullptr || !TracingService::IsReadable(*session))
+    return connection_.Reply(request_id, {});
+  const SessionStore::Pass pass =
+      service_.ReadPass(*session, service_.options().consumer_pass_bytes);
+  const std::vector<std::string> replies = RepliesOf(pass.packets);
+  for (size_t i = 0; i < replies.size(); ++i)
+    connection_.Reply(request_id, replies[i], pass.at_limit || i + 1 < replies.size());
+  if (pass.at_limit)
+    session->next_pass = service_.loop().CallSoon([this, request_id] { ReadBuffers(request_id); });
+}
+
+void ConsumerPort::CloneSession(Request& request) {
+  TracingService::CloneRequest clone;
+  ReceivedTrigger trigger;
+  wire::FieldReader fields(request.args);
+  while (const auto field = fields.Next()) {
+    const std::string text(wire::AsText(field->bytes));
+    if (field->number == 1) clone.session_id = field->value;
+    if (field->number == 3) clone.for_bugreport = field->value != 0;
+    if (field->number == 4) clone.unique_session_name = text;
+    if (field->number == 5) trigger.name = text;
+    if (field->number == 6) trigger.producer = text;
+    if (field->number == 7) trigger.uid = field->value;
+    if (field->number == 8) trigger.boot_time_ns = field->value;
+    if (field->number == 9) trigger.stop_delay_ms = field->value;
+  }
+  if (!trigger.name.empty()) clone.trigger = std::move(trigger);
+  if (!request.fds.empty()) clone.file = std::move(request.fds.front());
+  service_.CloneSession(*this, std::move(clone),
+                        [this, id = request.id](const TracingService::CloneReply& made) {
+                          std::string reply;
+                          wire::AppendUint(reply, 1, made.error.empty() ? 1 : 0);
+                          if (!made.error.empty())
+                            wire::AppendBytes(reply, 2, wire::AsBytes(made.error));
+                          wire::AppendUint(reply, 3, made.uuid_msb);
+                          wire::AppendUint(reply, 4, made.uuid_lsb);
+                          wire::AppendUint(reply, 5, made.was_write_into_file ? 1 : 0);
+                          connection_.Reply(id, reply);
+                        });
+}
+
+void ConsumerPort::SendEvents(uint32_t field, const std::string& content) {
+  if (!observe_request_) return;
+  std::string reply;
+  std::string events;
+  if (content.empty())
+    wire::AppendUint(events, field, 1);
+  else
+    wire::AppendBytes(events, field, wire::AsBytes(content));
+  wire::AppendBytes(reply, kEvents, wire::AsBytes(events));
+  connection_.Reply(*observe_request_, reply, /*has_more=*/true);
+}
+
+void ConsumerPort::OnAllStarted() { SendEvents(kAllStarted, {}); }
+
+void ConsumerPort::OnCloneTrigger(const CloneTriggerHit& hit) {
+  SendEvents(kCloneTriggerHit, Encode(hit));
+}
+
+}  // namespace ringscope::demo

@@ -1,0 +1,91 @@
+#ifndef RINGSCOPE_COMMANDS_TESTING_DEMO_RECORDING_H_
+#define RINGSCOPE_COMMANDS_TESTING_DEMO_RECORDING_H_
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "commands/demo/consumer.h"
+#include "commands/demo/producer.h"
+#include "commands/demo/replay_check.h"
+#include "commands/service/service.h"
+#include "commands/testing/ipc_peer.h"
+#include "commands/testing/recorder_run.h"
+
+namespace ringscope::testing {
+
+/// A recorder between the demo's service and clients: the clients connect to `listen()` and
+/// `consumer_listen()`; the log is compared with what they received.
+class DemoRecording {
+ public:
+  explicit DemoRecording(record::RecorderOptions options = {},
+                         demo::TracingServiceOptions tracing = {})
+      : service_(demo::Service::Start({.producer_socket = UniqueSocketName("demo-producer"),
+                                       .consumer_socket = UniqueSocketName("demo-consumer"),
+                                       .tracing = tracing})
+                     .value()),
+        options_(std::move(options)) {
+    options_.producer = {UniqueSocketName("listen"), service_->options().producer_socket};
+    options_.consumer =
+        record::PortSockets{UniqueSocketName("listen"), service_->options().consumer_socket};
+    recorder_.emplace(options_, log_);
+  }
+
+  const std::string& listen() const { return options_.producer.listen; }
+  const std::string& consumer_listen() const { return options_.consumer->listen; }
+  MemoryLog& log() { return log_; }
+  RecorderRun& recorder() { return *recorder_; }
+  /// Ends the service, as if it had crashed.
+  void StopService() { service_.reset(); }
+
+  demo::LogOpener opener() const {
+    return [this]() -> Result<std::unique_ptr<OpSource>> {
+      return std::make_unique<VectorSource>(log_.ops());
+    };
+  }
+  /// Stops the recorder, and compares the log's sessions with what consumers received.
+  void ExpectSessions(const std::map<uint64_t, demo::SessionContent>& received) {
+    recorder_->Stop();
+    const auto replayed = demo::ContentOfSessions(opener()).value();
+    for (const auto& [session, content] : received) {
+      ASSERT_TRUE(replayed.contains(session)) << "session " << session;
+      EXPECT_EQ(demo::Difference(content, replayed.at(session)), "") << "session " << session;
+    }
+  }
+  void ExpectClones(const std::map<uint64_t, demo::SessionContent>& received) {
+    recorder_->Stop();
+    const auto replayed = demo::ContentOfClones(opener()).value();
+    for (const auto& [clone, content] : received) {
+      ASSERT_TRUE(replayed.contains(clone)) << "clone " << clone;
+      EXPECT_EQ(demo::Difference(content, replayed.at(clone)), "") << "clone " << clone;
+    }
+  }
+
+ private:
+  class VectorSource : public OpSource {
+   public:
+    explicit VectorSource(std::vector<Op> ops) : ops_(std::move(ops)) {}
+    Result<std::optional<Op>> Next() override {
+      if (next_ == ops_.size()) return std::nullopt;
+      return ops_[next_++];
+    }
+
+   private:
+    std::vector<Op> ops_;
+    size_t next_ = 0;
+  };
+
+  std::unique_ptr<demo::Service> service_;
+  record::RecorderOptions options_;
+  MemoryLog log_;
+  std::optional<RecorderRun> recorder_;
+};
+
+}  // namespace ringscope::testing
+
+#endif  // RINGSCOPE_COMMANDS_TESTING_DEMO_RECORDING_H_
