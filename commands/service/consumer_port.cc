@@ -9,10 +9,10 @@
 namespace ringscope::demo {
 namespace {
 
-constexpr std::array<const char*, 14> kConsumerMethods = {
+constexpr std::array<const char*, 15> kConsumerMethods = {
     "EnableTracing", "DisableTracing", "ReadBuffers",   "FreeBuffers",       "Flush",
     "StartTracing",  "GetTraceStats",  "ObserveEvents", "QueryCapabilities", "CloneSession",
-    "Detach",        "Attach",         "Sync",          "ChangeTraceConfig"};
+    "Detach",        "Attach",         "Sync",          "ChangeTraceConfig", "QueryServiceState"};
 
 /// Bytes of slices that a reply takes: its frame stays below ipc::kMaxFrameBytes.
 constexpr size_t kReplyBytes = 96 * 1024;
@@ -52,6 +52,8 @@ void ConsumerPort::OnRequest(Request& request) {
     return;
   }
   if (request.method == "QueryCapabilities") return connection_.Reply(request.id, {});
+  if (request.method == "QueryServiceState")
+    return connection_.Reply(request.id, Encode(service_.ListSessions()));
   TracingSession* const session = service_.SessionOf(*this);
   const uint64_t id = request.id;
   if (session == nullptr) return connection_.Reply(id, {}, false, /*success=*/false);

@@ -191,6 +191,19 @@ TracingSession* TracingService::FindSession(uint64_t id) {
   return session == sessions_.end() ? nullptr : session->second.get();
 }
 
+ipc::QueryServiceStateReply TracingService::ListSessions() const {
+  ipc::QueryServiceStateReply reply;
+  for (const auto& [id, session] : sessions_) {
+    ipc::ListedSession& listed = reply.state.sessions.emplace_back();
+    listed.id = id;
+    if (session->state == TracingSession::State::kCloned) listed.state = ipc::kClonedState;
+    listed.unique_session_name = session->config.unique_session_name;
+    for (const BufferConfig& buffer : session->config.buffers)
+      listed.buffer_sizes_kb.push_back(buffer.size_kb);
+  }
+  return reply;
+}
+
 TracingSession* TracingService::SessionOf(const ConsumerPort& consumer) {
   for (const auto& [id, session] : sessions_)
     if (session->consumer == &consumer) return session.get();

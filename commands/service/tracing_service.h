@@ -74,6 +74,8 @@ class TracingService {
                     std::function<void(CloneReply)> done);
   void OnConsumerGone(ConsumerPort& consumer);
   TracingSession* SessionOf(const ConsumerPort& consumer);
+  /// The sessions, and clones, that there are.
+  ipc::QueryServiceStateReply ListSessions() const;
 
   record::EventLoop& loop() { return loop_; }
   const TracingServiceOptions& options() const { return options_; }
