@@ -228,7 +228,8 @@ Status Session::ApplyChunk(const Commit& commit, const ServiceAccess::Producer* 
       WarnOnce("page", fmt::format("a chunk of producer {} has a page outside its shared memory: "
                                    "skipped, as the service does",
                                    Raw(commit.producer)));
-    if (refusal == Refusal::kNoSuchBuffer)
+    // What producers commit after the end of a session, to a buffer that was freed, is no surprise.
+    if (refusal == Refusal::kNoSuchBuffer && !buffers_.contains(id))
       WarnOnce("unknown_buffer", fmt::format("producer {} commits to buffer {}, which is not set "
                                              "up: its chunks are discarded",
                                              Raw(commit.producer), Raw(id)));

@@ -183,6 +183,17 @@ TEST_F(SessionTest, Permission_ComesFromDataSourcesAndLastsUntilTheBufferIsFreed
   EXPECT_EQ(session_.stats().chunks_discarded, 1u);
 }
 
+// Producers continue to commit for a while after a session has ended.
+TEST_F(SessionTest, CommitsToAFreedBuffer_AreRefusedWithoutAWarning) {
+  Apply(BufferOp(1));
+  Apply(BufferFreed{BufferId{1}});
+  Apply(Request(1).Move(1, Chunk(1, 1, 0)).op());
+  EXPECT_EQ(session_.stats().chunks_discarded, 1u);
+  EXPECT_THAT(log_.warnings, ElementsAre());
+  Apply(Request(1).Move(2, Chunk(1, 1, 1)).op());
+  EXPECT_THAT(log_.warnings, ElementsAre(HasSubstr("buffer 2, which is not set up")));
+}
+
 TEST_F(SessionTest, WriterRegisteredForAnotherBuffer_IsRefused) {
   Apply(BufferOp(1));
   Apply(BufferOp(2));
