@@ -83,15 +83,19 @@ Result<ExitCode> RunDemo(const DemoArgs& args, Context& context) {
     text +=
         fmt::format("The replay of the log differs from the trace: {}.\n\n", outcome.difference);
   }
-  text += fmt::format(
-      "The session lost packets on purpose: the apps' ring buffer wrapped, a producer\n"
-      "filled its shared memory ({} dropped), and a packet waits for a\n"
-      "patch that never came. What became of them:\n"
-      "  ringscope gaps {}\n"
-      "  ringscope info {}\n"
-      "  ringscope replay {} --size 1MiB\n"
-      "  ringscope graph {} -o graph.svg\n",
-      Count(outcome.packets_dropped, "packet"), log, log, log, log);
+  text += "Lost on purpose:\n";
+  const uint64_t overwritten = outcome.content.stats.front().chunks_overwritten;
+  if (overwritten > 0)
+    text += fmt::format("  the ring buffer of the apps wrapped: {} overwritten\n",
+                        Count(overwritten, "chunk"));
+  if (outcome.packets_dropped > 0)
+    text += fmt::format("  the shared memory of 'burst' was full: {} dropped\n",
+                        Count(outcome.packets_dropped, "packet"));
+  text +=
+      "  a packet of 'loader' was never completed: those after it wait for its patch\n\n"
+      "What became of all this:\n";
+  for (const char* command : {"gaps {}", "info {}", "replay {} --size 1MiB", "graph {}"})
+    text += "  ringscope " + fmt::format(fmt::runtime(command), log) + "\n";
   context.console.Print(text);
   return outcome.difference.empty() ? ExitCode::kClean : ExitCode::kNotice;
 }
@@ -101,7 +105,7 @@ Result<ExitCode> RunDemo(const DemoArgs& args, Context& context) {
 Command DemoSessionCommand() {
   return {"demo-session",
           "Record",
-          "Record a session of a built-in service and producers, to try ringscope",
+          "Record a session of a built-in service and its producers",
           "Starts a small tracing service, producers and a consumer, and records the session "
           "between them as 'record' does: over real sockets and with real shared memory. Nothing "
           "else is needed. The session loses packets in three ways, so that 'gaps' has something "

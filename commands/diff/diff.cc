@@ -168,7 +168,7 @@ Command DiffCommand() {
   return {
       "diff",
       "Replay",
-      "Compare two replays of a log, a log and its trace, or two results",
+      "Compare two replays of a log, a log with its trace, or results",
       "Replays a log, or each of many logs, on two sides, each with its own engine, sizes, "
       "policies and reads, and compares the results. Packets are matched by their position in the "
       "log, so that one lost packet is one difference. The report names the first record after "

@@ -121,7 +121,7 @@ Result<ExitCode> RunImport(const ImportArgs& args, Context& context) {
 Command ImportCommand() {
   return {"import",
           "Logs",
-          "Write operations, a Perfetto trace or another log as a commit log",
+          "Write operations, a trace or another log as a commit log",
           "Reads a log in any format that ringscope knows and writes it as a .tblog: compressed, "
           "with checksums and an index. Every record is kept, including malformed requests. A log "
           "without a header gets one that marks it as imported. A Perfetto trace, plain or "
