@@ -47,6 +47,7 @@ void SetUpDemo(CLI::App& app, DemoArgs& args) {
   InGroup(app, kOutputGroup);
   AddText(app, "-o,--output", args.options.log_path, kFileType, "Log to write (.tblog)",
           Need::kRequired);
+  AddFlag(app, "--force", args.options.replace, "Replace an older recording of that name");
   AddText(app, "-t,--trace", args.trace, kFileType,
           "Trace that the consumer receives (.pftrace; default: beside the log)");
 }
@@ -64,6 +65,7 @@ Result<ExitCode> RunDemo(const DemoArgs& args, Context& context) {
   RS_ASSIGN_OR_RETURN(const demo::DemoOutcome outcome, demo::RunDemoSession(args.options));
   RS_RETURN_IF_ERROR(trace->Write(wire::AsBytes(outcome.trace)));
   RS_RETURN_IF_ERROR(trace->Commit());
+  for (const std::string& warning : outcome.warnings) context.console.Warn(warning);
   const uint64_t flagged = static_cast<uint64_t>(
       std::ranges::count_if(outcome.content.packets,
                             [](const demo::CheckedPacket& packet) { return packet.dropped != 0; }));

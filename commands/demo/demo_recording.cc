@@ -15,7 +15,10 @@ Result<std::unique_ptr<DemoRecording>> DemoRecording::Start(record::RecorderOpti
   RS_ASSIGN_OR_RETURN(
       recording->recorder_,
       record::Recorder::Create(*recording->loop_, std::move(options), std::move(listeners),
-                               *recording->log_, [](const std::string&) {}));
+                               *recording->log_,
+                               [self = recording.get()](const record::Warning& warning) {
+                                 self->warnings_.push_back(warning.text);
+                               }));
   recording->thread_ = std::thread([self = recording.get()] { self->Run(); });
   return recording;
 }
@@ -31,7 +34,7 @@ Status DemoRecording::Stop() {
   stop_ = true;
   loop_->Wake();
   thread_.join();
-  return log_->Close();
+  return log_->Close(RecordingEnded{.ending = RecordingEnding::kDuration});
 }
 
 }  // namespace ringscope::demo

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "commands/record/log_queue.h"
 #include "commands/record/recorder.h"
@@ -24,6 +25,8 @@ class DemoRecording {
   /// Ends the recording and its file. Then the counts are final.
   Status Stop();
   const record::RecordCounts& counts() const { return recorder_->counts(); }
+  /// After Stop: the recorder's warnings.
+  const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
   DemoRecording() = default;
@@ -32,6 +35,7 @@ class DemoRecording {
   std::unique_ptr<record::EventLoop> loop_;
   std::unique_ptr<record::LogQueue> log_;
   std::unique_ptr<record::Recorder> recorder_;
+  std::vector<std::string> warnings_;  // of the thread
   std::atomic<bool> stop_ = false;
   std::thread thread_;
 };

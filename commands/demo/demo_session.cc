@@ -113,9 +113,9 @@ Status DemoSession::Start() {
   recorder.producer = {listen_, service_->options().producer_socket};
   recorder.consumer =
       record::PortSockets{socket("consumer-listen"), service_->options().consumer_socket};
-  recorder.strict_order = true;
   record::LogFilesOptions files;
   files.path = options_.log_path;
+  files.replace = options_.replace;
   files.header.format_version = commit_log::kFormatVersion;
   files.header.tool = ToolVersion();
   files.header.uuid = record::RandomUuid();
@@ -252,6 +252,7 @@ Result<DemoOutcome> DemoSession::Run() {
   RS_RETURN_IF_ERROR(End());
   RS_RETURN_IF_ERROR(recording_->Stop());
   outcome_.chunks = recording_->counts().chunks;
+  outcome_.warnings = recording_->warnings();
   const auto open = [this]() -> Result<std::unique_ptr<OpSource>> {
     RS_ASSIGN_OR_RETURN(auto source, OpenByteSource(options_.log_path));
     RS_ASSIGN_OR_RETURN(std::unique_ptr<OpSource> log, OpenLog(std::move(source)));

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "commands/demo/replay_check.h"
 
@@ -11,7 +12,8 @@ namespace ringscope::demo {
 
 struct DemoOptions {
   std::string log_path;
-  int producers = 3;  // 1 to 16
+  bool replace = false;  // an older recording of that name
+  int producers = 3;     // 1 to 16
   uint64_t duration_ns = 2'000'000'000;
   uint64_t buffer_bytes = 64 * 1024;  // of the ring buffer that wraps
   int seed = 1;
@@ -25,8 +27,9 @@ struct DemoOutcome {
   uint64_t producers = 0;
   uint64_t sequences = 0;
   uint64_t packets_written = 0;
-  uint64_t packets_dropped = 0;  // by writers that found the shared memory full
-  uint64_t chunks = 0;           // in the log
+  uint64_t packets_dropped = 0;       // by writers that found the shared memory full
+  std::vector<std::string> warnings;  // of the recorder
+  uint64_t chunks = 0;                // in the log
 };
 
 /// Starts a service, a recorder, producers and a consumer, and plays a session between them that
