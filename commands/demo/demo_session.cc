@@ -11,10 +11,11 @@
 #include <vector>
 
 #include "commands/demo/consumer.h"
-#include "commands/demo/demo_recording.h"
 #include "commands/demo/producer.h"
+#include "commands/demo/recorder_thread.h"
 #include "commands/demo/track_packets.h"
 #include "commands/service/service.h"
+#include "commands/shell/context.h"
 #include "formats/inputs/open_log.h"
 #include "formats/log/commit_log_format.h"
 #include "formats/proto/tool_version.h"
@@ -92,7 +93,7 @@ class DemoSession {
   const DemoOptions& options_;
   std::mt19937 random_;
   std::unique_ptr<Service> service_;
-  std::unique_ptr<DemoRecording> recording_;
+  std::unique_ptr<RecorderThread> recording_;
   std::optional<Consumer> consumer_;
   std::vector<App> apps_;
   App loader_;
@@ -123,7 +124,7 @@ Status DemoSession::Start() {
   files.header.clock = "boottime";
   files.header.description = "a session of demo-session, recorded live, order: strict";
   const std::string consumer_listen = recorder.consumer->listen;
-  RS_ASSIGN_OR_RETURN(recording_, DemoRecording::Start(std::move(recorder), std::move(files)));
+  RS_ASSIGN_OR_RETURN(recording_, RecorderThread::Start(std::move(recorder), std::move(files)));
   RS_ASSIGN_OR_RETURN(Consumer consumer, Consumer::Connect(consumer_listen));
   consumer_.emplace(std::move(consumer));
   return consumer_->EnableTracing(ConfigOf(options_));

@@ -16,12 +16,7 @@
 namespace ringscope::testing {
 namespace {
 
-using demo::Consumer;
-using demo::Producer;
-using demo::SessionContent;
-using demo::TraceWriter;
-
-constexpr int kProducers = 4;
+constexpr int kBusyProducers = 4;
 constexpr int kSessions = 3;
 constexpr int kClonesOfASession = 7;
 
@@ -57,7 +52,7 @@ class Quiet {
   }
   void WaitForAll(uint64_t session) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return quiet_[session] == kProducers; });
+    changed_.wait(lock, [&] { return quiet_[session] == kBusyProducers; });
   }
 
  private:
@@ -66,21 +61,21 @@ class Quiet {
   std::map<uint64_t, int> quiet_;
 };
 
-std::unique_ptr<Producer> ConnectProducer(const std::string& socket, int number) {
+std::unique_ptr<demo::Producer> ConnectProducer(const std::string& socket, int number) {
   demo::ProducerOptions options{.name = fmt::format("p{}", number)};
   options.sources = {{.name = "often", .will_notify_on_stop = true},
                      {.name = "silent", .no_flush = true, .will_notify_on_stop = true}};
-  if (number == kProducers - 1)
+  if (number == kBusyProducers - 1)
     options.sources.push_back({.name = "rare", .will_notify_on_stop = true});
-  auto producer = Producer::Connect(socket, options).value();
+  auto producer = demo::Producer::Connect(socket, options).value();
   EXPECT_TRUE(
       producer->WaitForSources(static_cast<size_t>(kSessions) * (1 + options.sources.size())));
   return producer;
 }
 
 /// Writes to all data sources as fast as it can until they have stopped.
-void Produce(Producer* producer, uint32_t seed, Quiet& quiet) {
-  std::multimap<uint64_t, TraceWriter*> writers;  // by session
+void Produce(demo::Producer* producer, uint32_t seed, Quiet& quiet) {
+  std::multimap<uint64_t, demo::TraceWriter*> writers;  // by session
   for (const demo::StartedSource& source : producer->started())
     writers.emplace(source.session, producer->AddWriter(source.buffer).value());
   std::mt19937 random(seed);
@@ -116,27 +111,32 @@ void Produce(Producer* producer, uint32_t seed, Quiet& quiet) {
 
 /// What the consumers of a session, and of its clones, received.
 struct SessionResults {
-  SessionContent session;
-  std::vector<SessionContent> clones;
+  demo::SessionContent session;
+  std::vector<demo::SessionContent> clones;
 };
 
-SessionContent ContentFrom(Consumer& consumer, const std::string& trace) {
+demo::SessionContent ContentFrom(demo::Consumer& consumer, const std::string& trace) {
   return demo::ContentOfTrace(trace, consumer.GetTraceStats().value()).value();
 }
 
 /// Reads, flushes and clones a session while it is written to, and ends it.
-SessionResults Consume(const std::string& socket, int session, Consumer& consumer, Quiet& quiet) {
+SessionResults Consume(const std::string& socket, int session, demo::Consumer& consumer,
+                       Quiet& quiet) {
   SessionResults results;
   std::string trace;
   for (int i = 0; i < kClonesOfASession; ++i) {
-    auto cloner = Consumer::Connect(socket).value();
+    auto cloner = demo::Consumer::Connect(socket).value();
     const uint64_t clone = cloner.StartClone(SessionName(session)).value();
     EXPECT_TRUE(cloner.WaitForClone(clone));
     std::string cloned;
     EXPECT_TRUE(cloner.ReadBuffers(cloned));
     results.clones.push_back(ContentFrom(cloner, cloned));
-    if (i % 3 == session) EXPECT_TRUE(consumer.ReadBuffers(trace));
-    if (i % 3 == 0) EXPECT_TRUE(consumer.WaitFor(consumer.StartFlush().value()).value());
+    if (i % 3 == session) {
+      EXPECT_TRUE(consumer.ReadBuffers(trace));
+    }
+    if (i % 3 == 0) {
+      EXPECT_TRUE(consumer.WaitFor(consumer.StartFlush().value()).value());
+    }
   }
   EXPECT_TRUE(consumer.DisableTracing());
   EXPECT_TRUE(consumer.WaitUntilDisabled());
@@ -149,9 +149,9 @@ SessionResults Consume(const std::string& socket, int session, Consumer& consume
 
 void RunOnce(uint32_t seed) {
   DemoRecording run;
-  std::vector<Consumer> consumers;
+  std::vector<demo::Consumer> consumers;
   for (int i = 0; i < kSessions; ++i) {
-    consumers.push_back(Consumer::Connect(run.consumer_listen()).value());
+    consumers.push_back(demo::Consumer::Connect(run.consumer_listen()).value());
     ASSERT_TRUE(consumers.back().EnableTracing(ConfigOf(i)));
   }
   std::vector<SessionResults> results(kSessions);
@@ -159,16 +159,16 @@ void RunOnce(uint32_t seed) {
   std::vector<std::thread> threads;
   // One after the other: this service numbers producers when they connect, and V1 buffers are read
   // in the order of these numbers; the log has that of InitializeConnection.
-  std::vector<std::unique_ptr<Producer>> producers;
-  for (int i = 0; i < kProducers; ++i) producers.push_back(ConnectProducer(run.listen(), i));
-  for (int i = 0; i < kProducers; ++i) {
+  std::vector<std::unique_ptr<demo::Producer>> producers;
+  for (int i = 0; i < kBusyProducers; ++i) producers.push_back(ConnectProducer(run.listen(), i));
+  for (int i = 0; i < kBusyProducers; ++i) {
     threads.emplace_back([&, i] {
       Produce(producers[static_cast<size_t>(i)].get(), seed * 100 + static_cast<uint32_t>(i),
               quiet);
     });
   }
   // All data sources of all sessions are there before the first session ends.
-  ASSERT_TRUE(run.log().WaitFor<DataSourceStarted>(kSessions * (kProducers * 3 + 1)));
+  ASSERT_TRUE(run.log().WaitFor<DataSourceStarted>(kSessions * (kBusyProducers * 3 + 1)));
   for (int i = 0; i < kSessions; ++i) {
     threads.emplace_back([&, i] {
       const auto index = static_cast<size_t>(i);
@@ -177,8 +177,8 @@ void RunOnce(uint32_t seed) {
   }
   for (std::thread& thread : threads) thread.join();
 
-  std::map<uint64_t, SessionContent> sessions;
-  std::map<uint64_t, SessionContent> clones;
+  std::map<uint64_t, demo::SessionContent> sessions;
+  std::map<uint64_t, demo::SessionContent> clones;
   std::map<uint64_t, size_t> numbers;  // of the sessions in the log
   for (const SessionStarted& started : run.log().All<SessionStarted>())
     for (int i = 0; i < kSessions; ++i)

@@ -1,12 +1,12 @@
-#include "commands/demo/demo_recording.h"
+#include "commands/demo/recorder_thread.h"
 
 #include <utility>
 
 namespace ringscope::demo {
 
-Result<std::unique_ptr<DemoRecording>> DemoRecording::Start(record::RecorderOptions options,
+Result<std::unique_ptr<RecorderThread>> RecorderThread::Start(record::RecorderOptions options,
                                                             record::LogFilesOptions files) {
-  std::unique_ptr<DemoRecording> recording(new DemoRecording());
+  std::unique_ptr<RecorderThread> recording(new RecorderThread());
   RS_ASSIGN_OR_RETURN(recording->loop_, record::EventLoop::Create());
   RS_ASSIGN_OR_RETURN(record::RecorderListeners listeners,
                       record::RecorderListeners::Open(options));
@@ -23,13 +23,13 @@ Result<std::unique_ptr<DemoRecording>> DemoRecording::Start(record::RecorderOpti
   return recording;
 }
 
-void DemoRecording::Run() {
+void RecorderThread::Run() {
   loop_->RunUntil([this] { return stop_.load(); });
   recorder_->Stop();
   loop_->RunUntil([this] { return recorder_->stopped(); });
 }
 
-Status DemoRecording::Stop() {
+Status RecorderThread::Stop() {
   if (!thread_.joinable()) return {};
   stop_ = true;
   loop_->Wake();

@@ -1,5 +1,5 @@
-#ifndef RINGSCOPE_COMMANDS_DEMO_DEMO_RECORDING_H_
-#define RINGSCOPE_COMMANDS_DEMO_DEMO_RECORDING_H_
+#ifndef RINGSCOPE_COMMANDS_DEMO_RECORDER_THREAD_H_
+#define RINGSCOPE_COMMANDS_DEMO_RECORDER_THREAD_H_
 
 #include <atomic>
 #include <memory>
@@ -14,13 +14,13 @@
 namespace ringscope::demo {
 
 /// A recorder at work, in a thread of its own, that writes a log file.
-class DemoRecording {
+class RecorderThread {
  public:
-  static Result<std::unique_ptr<DemoRecording>> Start(record::RecorderOptions options,
+  static Result<std::unique_ptr<RecorderThread>> Start(record::RecorderOptions options,
                                                       record::LogFilesOptions files);
-  ~DemoRecording() { static_cast<void>(Stop()); }
-  DemoRecording(const DemoRecording&) = delete;
-  DemoRecording& operator=(const DemoRecording&) = delete;
+  ~RecorderThread() { static_cast<void>(Stop()); }
+  RecorderThread(const RecorderThread&) = delete;
+  RecorderThread& operator=(const RecorderThread&) = delete;
 
   /// Ends the recording and its file. Then the counts are final.
   Status Stop();
@@ -29,7 +29,7 @@ class DemoRecording {
   const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
-  DemoRecording() = default;
+  RecorderThread() = default;
   void Run();
 
   std::unique_ptr<record::EventLoop> loop_;
@@ -42,4 +42,4 @@ class DemoRecording {
 
 }  // namespace ringscope::demo
 
-#endif  // RINGSCOPE_COMMANDS_DEMO_DEMO_RECORDING_H_
+#endif  // RINGSCOPE_COMMANDS_DEMO_RECORDER_THREAD_H_
