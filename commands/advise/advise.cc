@@ -115,6 +115,7 @@ Result<AdviceReport> Advise(const AdviseArgs& args, const AdviseInput& input,
                       ReplaySession(input.is_trace ? muted.context() : context, session, choices,
                                     {.ledger = &ledger, .listeners = std::move(listeners)}));
   report.reads = outcome.reads;
+  report.verdicts = outcome.verdicts;
   report.reads.assumed = reads.assumed;
   gatherer.Finish(ledger.totals());
   for (const auto& [id, totals] : ledger.totals()) report.cleared += totals[Fate::kCleared].packets;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "commands/common/session_reads.h"
+#include "commands/common/verdict_words.h"
 #include "commands/shell/text.h"
 #include "core/advice/advice_plan.h"
 #include "core/perfetto/packet_facts.h"
@@ -124,6 +125,7 @@ void ReportHeading(Report& out, const AdviceReport& report) {
               {"planned_period_ns", findings.period_ns}}},
             {"to_do", AnyToDo(report.advice)}});
   if (report.clone) out.Data("clone", *report.clone);
+  AddInexact(out, report.verdicts);
   out.Print(fmt::format("{}: session {}{}: {}, {}, {}{}\n", Printable(report.name), report.session,
                         report.clone ? fmt::format(", clone {}", *report.clone) : "",
                         HumanDuration(facts.duration_ns), Count(facts.buffers.size(), "buffer"),

@@ -17,7 +17,8 @@ struct AdviceReport {
   std::optional<uint64_t> clone;  // whose holder's view this is; absent: the session's own
   uint64_t cleared = 0;  // packets that were cleared for a clone: beside what sizes can change
   AdviceFacts facts;
-  ReadsUsed reads;  // of the replay that the facts come from
+  ReadsUsed reads;                         // of the replay that the facts come from
+  std::vector<RecordingVerdict> verdicts;  // in what the recording is not exact
   AdviceFindings findings;
   std::vector<Advice> advice;
   std::vector<SourceFinding> idle_sources;  // data sources and producers that contributed nothing

@@ -28,7 +28,8 @@ class FieldText {
   }
   void operator()(RecordField, const std::vector<RecordingVerdict>& verdicts) {
     for (const RecordingVerdict& verdict : verdicts)
-      text_ += fmt::format("; {}: {}{}{}", Printable(verdict.subject), Name(verdict.exactness),
+      text_ += fmt::format("; not exact: {}, {} times{}{}{}", Name(verdict.reason), verdict.times,
+                           verdict.session ? fmt::format(", session {}", *verdict.session) : "",
                            verdict.detail.empty() ? "" : ", ", Printable(verdict.detail));
   }
   template <typename T>

@@ -4,8 +4,8 @@
 
 #include <utility>
 
-#include "commands/common/inexact_words.h"
 #include "commands/common/session_reads.h"
+#include "commands/common/verdict_words.h"
 #include "commands/plugin/plugin.h"
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"
@@ -155,11 +155,7 @@ Result<ReplayOutcome> ReplaySession(Context& context, SessionReader& sessions,
     outcome.reads.like_explained = found->explained;
     if (followers.found != nullptr) *followers.found = std::move(found);
   }
-  if (outcome.recorder_gaps > 0)
-    console.Warn(fmt::format("{}: the recording is not complete: it has {}", path,
-                             Count(outcome.recorder_gaps, "gap")));
-  if (const std::string inexact = InexactText(outcome.inexact); !inexact.empty())
-    console.Warn(fmt::format("{}: the recording is not exact: {}", path, inexact));
+  WarnOfInexact(console, path, outcome.verdicts);
   WarnOfUnusedChoices(console, path, choices, outcome.buffers);
   WarnOfUnusedSplits(console, path, records.UnusedRules());
   if (followers.ledger != nullptr)

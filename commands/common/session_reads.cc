@@ -140,11 +140,8 @@ std::string ReadsNotes(const ReadsUsed& used) {
                     "is written into a file, is only cloned, or waits for a trigger.",
                     Count(used.empty_reads, "read")));
   if (used.seen_in_file > 0)
-    add(
-        fmt::format("{} was seen by the recorder as the service's file grew: requests that were "
-                    "under way at that moment may belong on the other side of it (--reads "
-                    "like=TRACE finds its exact place).",
-                    Count(used.seen_in_file, "read")));
+    add(fmt::format("{} {} seen by the recorder as the service's file grew.",
+                    Count(used.seen_in_file, "read"), used.seen_in_file == 1 ? "was" : "were"));
   if (used.left_out > 0)
     add(fmt::format(
         "{} of the log came after the first assumed one, and were left out: use --reads "

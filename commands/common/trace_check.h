@@ -6,15 +6,22 @@
 
 #include "commands/common/replay_run.h"
 #include "commands/common/session_reader.h"
+#include "commands/report/json.h"
 #include "core/diff/output_diff.h"
 #include "core/reads/found_reads.h"
 
 namespace ringscope {
 
+/// "3 packets only in A, 1 packet only in B, 2 counters"; "no difference".
+std::string CountsText(const DiffCounts& counts);
+/// The same for programs.
+Json CountsJson(const DiffCounts& counts);
+
 /// How the replay of a recorded session compares with the trace that came out of it.
 struct TraceCheck {
   ReplayOutcome outcome;
-  OutputDiff diff;  // side A is the replay, side B the trace
+  OutputDiff diff;                  // side A is the replay, side B the trace
+  std::optional<uint64_t> session;  // of the service: the one that the trace is of, of several
   /// For a session that was written into a file and has no reads in its log: the reads that were
   /// looked for in the trace.
   std::optional<FoundReads> found;
@@ -25,9 +32,10 @@ struct TraceCheck {
   bool Same() const { return diff.Same(); }
 };
 
-/// Replays the session that `sessions` is at, and compares: packets, previous_packet_dropped, the
+/// Replays the log that `sessions` is at, and compares: packets, previous_packet_dropped, the
 /// order in each sequence, uid and pid, and the buffers' counters. Packets of the service itself
-/// are left out.
+/// are left out. If several of the service's sessions were recorded, the one is compared whose
+/// replay is most like the trace.
 /// @param trace a .pftrace @param listed differences to keep of each kind
 /// @return kUsage: the trace is of another session
 Result<TraceCheck> CheckWithTrace(Context& context, SessionReader& sessions,

@@ -34,7 +34,7 @@ Status RecorderThread::Stop() {
   stop_ = true;
   loop_->Wake();
   thread_.join();
-  return log_->Close(RecordingEnded{.ending = RecordingEnding::kDuration});
+  return log_->Close(RecordingEnding::kDuration);
 }
 
 }  // namespace ringscope::demo

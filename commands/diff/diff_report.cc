@@ -435,14 +435,6 @@ void PrintTotals(Report& report, const std::vector<std::vector<SessionDiff>>& di
 
 }  // namespace
 
-Json CountsJson(const DiffCounts& counts) {
-  Json json = {{"matched", counts.matched}};
-  for (size_t i = 0; i < kDifferenceKinds; ++i)
-    json[Name(static_cast<DifferenceKind>(i))] = counts.by_kind[i];
-  json["other_order_across_sequences"] = counts.across_order;
-  return json;
-}
-
 void ReportCounters(Report& report, const BufferDiff& buffer, bool all, FirstTime first_time_ns) {
   Json counters = Json::object();
   Table table({{""},

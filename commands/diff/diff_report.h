@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "commands/common/trace_check.h"
 #include "commands/diff/diff_logs.h"
 #include "commands/many_logs/each_log.h"
 #include "commands/report/report.h"
@@ -19,8 +20,6 @@ Status ReportDiffs(const DiffArgs& args, const std::vector<std::vector<SessionDi
 
 // Parts that the comparison of results has, too.
 
-/// {"only_in_a": 0, ...}
-Json CountsJson(const DiffCounts& counts);
 /// The counters of a buffer: for people those that differ, or all, and since when.
 void ReportCounters(Report& report, const BufferDiff& buffer, bool all,
                     std::optional<uint64_t> first_time_ns);

@@ -70,34 +70,6 @@ std::string MomentText(const LogMoment& moment, std::optional<uint64_t> first_ti
                      time.empty() ? "" : " at ", time);
 }
 
-std::string CountsText(const DiffCounts& counts) {
-  struct Part {
-    DifferenceKind kind;
-    const char* noun;
-    const char* what;
-  };
-  constexpr std::array<Part, kDifferenceKinds> kParts = {{
-      {DifferenceKind::kOnlyInA, "packet", " only in A"},
-      {DifferenceKind::kOnlyInB, "packet", " only in B"},
-      {DifferenceKind::kDuplicateInA, "packet", " twice in A"},
-      {DifferenceKind::kDuplicateInB, "packet", " twice in B"},
-      {DifferenceKind::kMoved, "packet", " returned at a different moment"},
-      {DifferenceKind::kReordered, "packet", " in a different order"},
-      {DifferenceKind::kContent, "packet", " with different content"},
-      {DifferenceKind::kLossBits, "packet", " with different loss bits"},
-      {DifferenceKind::kIdentity, "packet", " with a different uid or pid"},
-      {DifferenceKind::kPatch, "patch result", ""},
-      {DifferenceKind::kCounter, "counter", ""},
-  }};
-  std::vector<std::string> parts;
-  for (const Part& part : kParts)
-    if (counts[part.kind] > 0) parts.push_back(Count(counts[part.kind], part.noun) + part.what);
-  if (counts.across_order > 0)
-    parts.push_back(Count(counts.across_order, "packet") +
-                    " in a different order across sequences");
-  return parts.empty() ? "no difference" : fmt::format("{}", fmt::join(parts, ", "));
-}
-
 std::string Heading(DifferenceKind kind) {
   constexpr std::array<const char*, kDifferenceKinds> kHeadings = {
       "Only in A",

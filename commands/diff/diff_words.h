@@ -22,9 +22,6 @@ std::string MomentText(const LogMoment& moment, std::optional<uint64_t> first_ti
 /// The time alone; empty if there is none.
 std::string TimeText(const LogMoment& moment, std::optional<uint64_t> first_time_ns);
 
-/// "3 packets only in A, 1 packet only in B, 2 counters"; "no difference".
-std::string CountsText(const DiffCounts& counts);
-
 /// What a kind of difference is: "Only in A".
 std::string Heading(DifferenceKind kind);
 /// The heading of a list of differences: "Only in A: 30 packets, of which the first 20 (--limit)".

@@ -3,6 +3,7 @@
 #include "commands/common/counter_words.h"
 #include "commands/common/session_reads.h"
 #include "commands/common/story_words.h"
+#include "commands/common/verdict_words.h"
 #include "commands/gaps/gaps_words.h"
 #include "core/perfetto/data_loss.h"
 
@@ -241,6 +242,8 @@ void WriteGaps(Report& out, const ShownGaps& selection, const std::vector<Source
     out.Print(ReadsJsonl(selection.outcome.reads, totals.session, totals.clone));
   else
     out.Data("reads", ReadsJson(selection.outcome.reads));
+  if (!selection.outcome.verdicts.empty())
+    write("inexact", "inexact", VerdictsJson(selection.outcome.verdicts));
   write("buffers", "buffer", FieldsToJson(totals.buffers));
   write("sequences", "sequence", FieldsToJson(totals.sequences));
   if (!summary) {
@@ -331,25 +334,50 @@ void AddGaps(const ShownGaps& selection, Table& table) {
 }
 
 Table LostPacketTable() {
-  return Table({DataColumn("session", kInCsv), DataColumn("buffer"), DataColumn("sequence"),
-                DataColumn("chunk"), DataColumn("fragment"), DataColumn("offset", kInJson),
-                DataColumn("last_chunk"), DataColumn("size"), DataColumn("content"),
-                DataColumn("timestamp", kInJson), DataColumn("fate"), DataColumn("cause"),
-                DataColumn("own_fault", kInJson), DataColumn("own_fault", kInCsv),
-                DataColumn("culprit"), DataColumn("written_ns"), DataColumn("written_record"),
-                DataColumn("lost_ns"), DataColumn("lost_record"), DataColumn("clone", kInCsv)});
+  return Table({DataColumn("session", kInCsv),
+                DataColumn("buffer"),
+                DataColumn("sequence"),
+                DataColumn("chunk"),
+                DataColumn("fragment"),
+                DataColumn("offset", kInJson),
+                DataColumn("last_chunk"),
+                DataColumn("size"),
+                DataColumn("content"),
+                DataColumn("timestamp", kInJson),
+                DataColumn("fate"),
+                DataColumn("cause"),
+                DataColumn("own_fault", kInJson),
+                DataColumn("own_fault", kInCsv),
+                DataColumn("culprit"),
+                DataColumn("written_ns"),
+                DataColumn("written_record"),
+                DataColumn("lost_ns"),
+                DataColumn("lost_record"),
+                DataColumn("clone", kInCsv)});
 }
 
 void AddLostPacket(const PacketAccount& account, uint64_t session, std::optional<uint64_t> clone,
                    Table& table) {
-  table.AddRow(DataCells(
-      {session, Raw(account.buffer), ToString(account.sequence), account.first_chunk,
-       account.fragment, account.first_offset, account.last_chunk, account.size,
-       ContentName(account.facts.content), account.facts.timestamp, Name(account.fate),
-       Name(account.cause), account.own_fault, account.own_fault ? 1 : 0,
-       account.culprit ? Json(ToString(*account.culprit)) : Json(), account.written.time_ns,
-       account.written.record, account.decided.time_ns, account.decided.record,
-       CloneJson(clone)}));
+  table.AddRow(DataCells({session,
+                          Raw(account.buffer),
+                          ToString(account.sequence),
+                          account.first_chunk,
+                          account.fragment,
+                          account.first_offset,
+                          account.last_chunk,
+                          account.size,
+                          ContentName(account.facts.content),
+                          account.facts.timestamp,
+                          Name(account.fate),
+                          Name(account.cause),
+                          account.own_fault,
+                          account.own_fault ? 1 : 0,
+                          account.culprit ? Json(ToString(*account.culprit)) : Json(),
+                          account.written.time_ns,
+                          account.written.record,
+                          account.decided.time_ns,
+                          account.decided.record,
+                          CloneJson(clone)}));
 }
 
 std::string LostPacketJsonl(const Table& row, uint64_t session, std::optional<uint64_t> clone) {

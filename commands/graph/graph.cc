@@ -10,6 +10,7 @@
 #include "commands/common/replay_run.h"
 #include "commands/common/session_loop.h"
 #include "commands/common/session_reads.h"
+#include "commands/common/verdict_words.h"
 #include "commands/graph/graph_report.h"
 #include "commands/graph/layout_report.h"
 #include "commands/graph/order_report.h"
@@ -209,6 +210,7 @@ Result<ExitCode> DrawLayout(const GraphArgs& args, SessionReader& sessions, Cont
                {"session", outcome.session},
                {"reads", ReadsJson(outcome.reads)},
                {"buffers", LayoutJson(layouts)}});
+  AddInexact(report, outcome.verdicts);
   if (report.is_text()) ReportReplayTitle(report, outcome);
   report.Print(args.format == "svg" ? LayoutSvg(layouts, clock) : LayoutText(layouts, clock));
   return ExitCode::kClean;
@@ -232,6 +234,7 @@ Result<ExitCode> ShowOrder(const GraphArgs& args, SessionReader& sessions, Conte
   }
   report.Data(
       {{"input", outcome.path}, {"session", outcome.session}, {"buffers", OrderJson(order)}});
+  AddInexact(report, outcome.verdicts);
   if (report.is_text()) ReportReplayTitle(report, outcome);
   report.Print(OrderText(order, GraphClock(outcome.first_time_ns)));
   return ExitCode::kClean;

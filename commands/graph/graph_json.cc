@@ -1,5 +1,6 @@
 
 #include "commands/common/session_reads.h"
+#include "commands/common/verdict_words.h"
 #include "commands/graph/graph_report.h"
 #include "commands/report/json.h"
 #include "commands/shell/text.h"
@@ -126,6 +127,7 @@ Json GraphJson(const GraphReport& report) {
                {"sequences", report.sequences},
                {"sequences_with_losses", report.with_losses}};
   if (report.outcome.clone) json["clone"] = *report.outcome.clone;
+  if (!report.outcome.verdicts.empty()) json["inexact"] = VerdictsJson(report.outcome.verdicts);
   json["graphs"] = Json::array();
   for (const SequenceGraph& graph : report.graphs) json["graphs"].push_back(SequenceJson(graph));
   return json;

@@ -7,6 +7,7 @@
 
 #include "commands/common/damage_report.h"
 #include "commands/common/log_words.h"
+#include "commands/common/verdict_words.h"
 #include "commands/log/story_report.h"
 #include "commands/shell/text.h"
 
@@ -41,27 +42,20 @@ std::string EndingText(RecordingEnding ending) {
   return {};
 }
 
-/// The recorder's last record: why it ended, and how exact a replay is.
-void ReportEnd(Report& report, const std::optional<RecordingEnded>& end) {
-  if (!end) return report.Data("recording_end", Json());
-  Json verdicts = Json::array();
-  for (const RecordingVerdict& verdict : end->verdicts)
-    verdicts.push_back({{"subject", verdict.subject},
-                        {"exactness", Name(verdict.exactness)},
-                        {"detail", verdict.detail}});
-  report.Data("recording_end", {{"ending", Name(end->ending)},
-                                {"sessions", end->sessions},
-                                {"producers", end->producers},
-                                {"gaps", end->gaps},
-                                {"verdicts", std::move(verdicts)}});
+/// The recorder's last record: why it ended. And how exact the recording is, by all its records.
+void ReportEnd(Report& report, const SessionSummary& session) {
+  const std::optional<RecordingEnded>& end = session.end;
+  report.Data("recording_end", end ? Json({{"ending", Name(end->ending)},
+                                           {"sessions", end->sessions},
+                                           {"producers", end->producers},
+                                           {"gaps", end->gaps}})
+                                   : Json());
+  AddInexact(report, session.verdicts);
+  if (!end) return;
   report.Fact("ended", EndingText(end->ending));
-  for (const RecordingVerdict& verdict : end->verdicts) {
-    std::string exactness = Name(verdict.exactness);
-    std::replace(exactness.begin(), exactness.end(), '_', ' ');
-    report.Fact("verdict",
-                fmt::format("{}: {}{}{}", Printable(verdict.subject), exactness,
-                            verdict.detail.empty() ? "" : ", ", Printable(verdict.detail)));
-  }
+  // Of a recording without its end it is not known.
+  if (end->ending != RecordingEnding::kCutOff && end->ending != RecordingEnding::kNextPart)
+    report.Fact("verdict", VerdictSentence(session.verdicts));
 }
 
 void ReportFacts(Report& report, const SessionSummary& session) {
@@ -108,11 +102,13 @@ void ReportFacts(Report& report, const SessionSummary& session) {
   if (session.recorder_gaps > 0)
     report.Fact("gaps", fmt::format("{} in the recording: it is not complete",
                                     WithCommas(session.recorder_gaps)));
-  ReportEnd(report, session.end);
-  if (const uint64_t marks = session.counts[OpKindOf<Inexact>()]; marks > 0)
-    report.Fact("exactness", fmt::format("not exact in {}: 'inexact' below",
-                                         Count(marks, "place")));
+  ReportEnd(report, session);
   report.EndFacts();
+  Verdicts marks = session.verdicts;
+  std::erase_if(marks, [](const RecordingVerdict& verdict) {
+    return verdict.reason == InexactReason::kRecords;  // "gaps"
+  });
+  report.Print(VerdictLines(marks, kInfoIndent));
 }
 
 void ReportBuffers(Report& report, const std::vector<BufferSetUp>& buffers) {

@@ -65,6 +65,7 @@ struct SweptSession {
   std::optional<uint64_t> clone;  // whose holder's view this is; absent: the session's own
   uint64_t records = 0;
   uint64_t recorder_gaps = 0;
+  std::vector<std::string> inexact;  // reasons why the recording is not exact
   uint64_t duration_ns = 0;
   std::vector<SweptBuffer> buffers;  // as the log sets them up
   std::vector<SweptConfiguration> configurations;
@@ -132,6 +133,7 @@ void ListFields(Io& io, SweptSession& session) {
   io.UnlessEmpty("clone", session.clone);
   io("records", session.records, "recorder_gaps", session.recorder_gaps, "duration_ns",
      session.duration_ns, "buffers", session.buffers, "configurations", session.configurations);
+  io.UnlessEmpty("inexact", session.inexact);
   io.UnlessEmpty("targets", session.targets);
 }
 

@@ -99,11 +99,14 @@ Status LogFiles::Write(Bytes bytes) {
   }
 }
 
-Status LogFiles::EndPart(RecordingEnded end, std::optional<uint64_t> time_ns) {
-  end.sessions = seen_.sessions;
-  end.producers = seen_.producers;
-  end.gaps = seen_.gaps;
-  RS_RETURN_IF_ERROR(writer_->Append({.time_ns = time_ns, .body = std::move(end)}));
+RecordingEnded LogFiles::Ended(RecordingEnding ending) const {
+  VerdictBuilder verdicts = verdicts_;
+  if (first_part_ > 0) verdicts.AddRemovedParts(first_part_);
+  return verdicts.Ended(ending);
+}
+
+Status LogFiles::EndPart(RecordingEnding ending, std::optional<uint64_t> time_ns) {
+  RS_RETURN_IF_ERROR(writer_->Append({.time_ns = time_ns, .body = Ended(ending)}));
   return {};
 }
 
@@ -116,7 +119,7 @@ void LogFiles::RemoveOldest() {
 
 Status LogFiles::MakeRoom() {
   if (!options_.max_size || writer_->bytes_written() < *options_.max_size) return {};
-  RS_RETURN_IF_ERROR(EndPart({.ending = RecordingEnding::kNextPart}, last_time_ns_));
+  RS_RETURN_IF_ERROR(EndPart(RecordingEnding::kNextPart, last_time_ns_));
   RS_RETURN_IF_ERROR(writer_->Close());
   bytes_before_ += writer_->bytes_written();
   done_.push_back({file_->path(), writer_->bytes_written()});
@@ -131,15 +134,13 @@ Status LogFiles::MakeRoom() {
 }
 
 bool LogFiles::Notes(const OpBody& body) {
-  return LiveState::Concerns(body) || std::holds_alternative<RecorderGap>(body);
+  return LiveState::Concerns(body) || VerdictBuilder::Concerns(body);
 }
 
 void LogFiles::Note(const Op& op) {
   if (op.time_ns) last_time_ns_ = op.time_ns;
   state_.Add(op.body);
-  seen_.sessions += std::holds_alternative<SessionStarted>(op.body) ? 1 : 0;
-  seen_.producers += std::holds_alternative<ProducerConnected>(op.body) ? 1 : 0;
-  seen_.gaps += std::holds_alternative<RecorderGap>(op.body) ? 1 : 0;
+  verdicts_.Add(op.body);
 }
 
 Status LogFiles::Append(const Op& op) {
@@ -158,8 +159,8 @@ Status LogFiles::AppendFrame(PreparedFrame& frame, const std::vector<Op>& noted,
   return {};
 }
 
-Status LogFiles::Close(std::optional<RecordingEnded> end, std::optional<uint64_t> time_ns) {
-  if (end) RS_RETURN_IF_ERROR(EndPart(*std::move(end), time_ns));
+Status LogFiles::Close(std::optional<RecordingEnding> ending, std::optional<uint64_t> time_ns) {
+  if (ending) RS_RETURN_IF_ERROR(EndPart(*ending, time_ns));
   RS_RETURN_IF_ERROR(writer_->Close());
   return file_->Close();
 }

@@ -11,6 +11,7 @@
 
 #include "core/log/live_state.h"
 #include "core/log/op.h"
+#include "core/log/verdict.h"
 #include "formats/io/growing_file.h"
 #include "formats/log/commit_log_writer.h"
 
@@ -47,8 +48,11 @@ class LogFiles : private ByteSink {
   /// Whether the files depend on what is in such a record. No commit does.
   static bool Notes(const OpBody& body);
   /// Ends the last file with its index.
-  /// @param end a last record, if there is to be one; what was seen is counted here
-  Status Close(std::optional<RecordingEnded> end = {}, std::optional<uint64_t> time_ns = {});
+  /// @param ending of the last record, if there is to be one
+  Status Close(std::optional<RecordingEnding> ending = {}, std::optional<uint64_t> time_ns = {});
+
+  /// What the last record would be if the recording ended now.
+  RecordingEnded Ended(RecordingEnding ending) const;
 
   uint64_t bytes_written() const { return bytes_before_ + writer_->bytes_written(); }
   /// Written so far, those that were removed included.
@@ -70,7 +74,7 @@ class LogFiles : private ByteSink {
   /// Begins the next part if this one has its size.
   Status MakeRoom();
   Status OpenPart(GrowingFile::Existing existing);
-  Status EndPart(RecordingEnded end, std::optional<uint64_t> time_ns);
+  Status EndPart(RecordingEnding ending, std::optional<uint64_t> time_ns);
   void RemoveOldest();
   void Note(const Op& op);
 
@@ -84,7 +88,7 @@ class LogFiles : private ByteSink {
   uint64_t bytes_before_ = 0;  // in the parts before
   LiveState state_;
   std::optional<uint64_t> last_time_ns_;  // of the last record
-  RecordingEnded seen_;                   // its counts, so far
+  VerdictBuilder verdicts_;
 };
 
 /// 32 random hexadecimal digits.

@@ -64,7 +64,7 @@ class Recordings : public ::testing::Test {
       if (i % 4 == 3) Append(*files, ++time, ReadPass{.buffer = kBuffer});
     }
     if (close) {
-      ASSERT_TRUE(files->Close(RecordingEnded{.ending = RecordingEnding::kSignal}, time));
+      ASSERT_TRUE(files->Close(RecordingEnding::kSignal, time));
     }
   }
   void RecordParts(uint32_t packets = 100, bool close = true) {

@@ -173,6 +173,7 @@ void LogQueue::Run() {
   Status status;
   std::unique_lock lock(mutex_);
   while (BlockPtr block = TakeBlock(lock)) {
+    const bool sees_more = block->large || !block->noted.empty();
     lock.unlock();
     status = Write(*block);
     lock.lock();
@@ -180,6 +181,7 @@ void LogQueue::Run() {
     totals_.waiting.reset();
     queued_ -= block->queued;
     totals_.written = files_->bytes_written();
+    if (sees_more) totals_.seen = files_->Ended(RecordingEnding::kUnknown);
     std::vector<BlockPtr> unused = Recycle(std::move(block));
     if (unused.empty()) continue;
     lock.unlock();
@@ -190,7 +192,8 @@ void LogQueue::Run() {
     ++totals_.gaps;
     status = files_->Append({.time_ns = gap_->to_ns, .body = *gap_});
   }
-  if (status) status = files_->Close(end_, BootTimeNs());
+  if (status) status = files_->Close(ending_, BootTimeNs());
+  totals_.seen = files_->Ended(ending_.value_or(RecordingEnding::kUnknown));
   totals_.written = files_->bytes_written();
   result_ = status;
   if (!status) {
@@ -216,11 +219,11 @@ std::optional<Error> LogQueue::failure() const {
   return failure_;
 }
 
-Status LogQueue::Close(std::optional<RecordingEnded> end) {
+Status LogQueue::Close(std::optional<RecordingEnding> ending) {
   if (thread_.joinable()) {
     {
       const std::lock_guard lock(mutex_);
-      end_ = std::move(end);
+      ending_ = ending;
       closing_ = true;
     }
     changed_.notify_one();

@@ -36,6 +36,7 @@ class LogQueue : public RecordSink {
     uint64_t gaps = 0;
     uint64_t dropped_records = 0;
     uint64_t dropped_bytes = 0;
+    RecordingEnded seen;  // if the recording ended now: what is in the files
     /// Why nothing is written at present, though it is tried again and again: the disk is full.
     std::optional<Error> waiting;
   };
@@ -50,8 +51,8 @@ class LogQueue : public RecordSink {
   /// Why writing has stopped, if it has. What is appended then is dropped.
   std::optional<Error> failure() const;
   /// Writes all that is queued and closes the files.
-  /// @param end the last record, if there is to be one
-  Status Close(std::optional<RecordingEnded> end = {});
+  /// @param ending of the last record, if there is to be one
+  Status Close(std::optional<RecordingEnding> ending = {});
   /// After Close.
   const LogFiles& files() const { return *files_; }
 
@@ -98,7 +99,7 @@ class LogQueue : public RecordSink {
   size_t queued_ = 0;
   bool closing_ = false;
   bool dropping_ = false;
-  std::optional<RecordingEnded> end_;
+  std::optional<RecordingEnding> ending_;
   std::optional<RecorderGap> gap_;  // what was dropped and is not in the log yet
   State totals_;
   std::optional<Error> failure_;

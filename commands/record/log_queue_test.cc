@@ -240,7 +240,7 @@ TEST(LogQueue, FullDiskForLong_LeavesAGapThatSaysWhy) {
   disk.Free();
   WaitUntil([&] { return queue->state().queued == 0; });
   AppendCommit(*queue, SomeRequest(10, 'y'));
-  ASSERT_TRUE(queue->Close(RecordingEnded{.ending = RecordingEnding::kSignal}));
+  ASSERT_TRUE(queue->Close(RecordingEnding::kSignal));
   const ReadLog log = Read(path);
   EXPECT_EQ(log.damage, 0u);
   uint64_t lost = 0;

@@ -65,6 +65,9 @@ void SetUp(CLI::App& app, RecordArgs& args) {
            "sockets, and the recording ends when it ends");
   AddParsed(app, "--duration", args.duration_ns, ParseDuration, "TIME",
             "Stop after this time (default: at SIGINT or SIGTERM, or when PROGRAM ends)");
+  AddText(app, "--compare", args.compare, kFileType,
+          "At the end, replay the log and compare with this trace (.pftrace), which PROGRAM or a "
+          "consumer has written by then");
   AddFlag(app, "--stop-now", args.stop_now,
           "At the end do not wait for sessions that a consumer still has through the recorder");
   AddFlag(app, "--progress", args.progress,
@@ -113,6 +116,8 @@ void SetUp(CLI::App& app, RecordArgs& args) {
           "Replace an older recording of that name, with all of its parts");
   AddParsed(app, "--queue", args.queue_bytes, ParseQueue, "SIZE",
             "Memory for data that waits for a slow disk; more is dropped (default: 128MiB)");
+  args.format = "text";
+  AddFormat(app, args.format, {"text", "json"});
   AddNumber(app, "--level", args.level, {kMinLevel, kMaxRecordLevel}, "N",
             "Compression level of zstd, -200 (fast) to 19 (default: 1)");
 }
@@ -140,7 +145,8 @@ Command RecordCommand() {
        {"ringscope record -o cap.tblog --buffer 1=64MiB,ring_buffer --duration 10s",
         "Record ten seconds of a service whose buffer is known"}},
       Bind(SetUp, RunRecord),
-      {.notice = "Done, but the log has gaps, or PROGRAM failed.",
+      {.notice = "Done, but the log has gaps, its replay differs from the trace, or PROGRAM "
+                 "failed.",
        .failed = "Failed, or the log could not be written to its end. The message reports "
                  "where, what was expected, and what to do."}};
 }

@@ -26,6 +26,10 @@ constexpr std::chrono::seconds kConnectTimeout{10};
 constexpr std::chrono::milliseconds kConnectPause{10};
 /// How often it is looked whether a service that has ended is back.
 constexpr std::chrono::milliseconds kProbePause{200};
+/// How often it is looked whether the service has written, without anything that passes; the second
+/// while producers wait for that.
+constexpr std::chrono::milliseconds kFilePause{4};
+constexpr std::chrono::milliseconds kDuePause{1};
 
 }  // namespace
 
@@ -50,17 +54,22 @@ Recorder::Recorder(EventLoop& loop, RecorderOptions options, RecordSink& log, Wa
       flushes_([&log](OpBody body) { log.Append(std::move(body)); }, buffers_),
       clones_([&log](OpBody body) { log.Append(std::move(body)); }, buffers_, instances_,
               [this](Inexact mark) { recording_.MarkInexact(std::move(mark)); }),
+      files_([&log](OpBody body) { log.Append(std::move(body)); },
+             [this](Inexact mark) { recording_.MarkInexact(std::move(mark)); },
+             options_.strict_order),
       recording_{
           .log = log,
           .buffers = buffers_,
           .instances = instances_,
           .flushes = flushes_,
           .clones = clones_,
+          .files = files_,
           .counts = counts_,
           .scraping = options_.scraping,
           .strict_order = options_.strict_order,
           .asks_service = options_.strict_order || options_.scraping == Scraping::kExact,
           .scrape_unasked = [this] { return ScrapeUnasked(); },
+          .on_file = [this] { OnFileTimer(); },
           .on_released = [this] { OnReleased(); },
       } {
   log.Append(ClockSnapshotRecord{TakeClockSnapshot()});
@@ -206,6 +215,17 @@ void Recorder::OnReleased() {
   turns_.Reconsider();
   if (recording_.identifying > 0) return;
   for (const auto& [id, pair] : pairs_) pair->Resume();
+}
+
+void Recorder::OnFileTimer() {
+  files_.Look();
+  const bool was_due = std::exchange(file_is_due_, files_.IsDue());
+  if (was_due && !file_is_due_) OnReleased();
+  if (!was_due && file_is_due_) turns_.AskHolder();  // what it has sent is to be confirmed by then
+  if (!files_.any()) return;
+  auto next = EventLoop::Clock::now() + (file_is_due_ ? kDuePause : kFilePause);
+  if (!file_is_due_) next = std::min(next, files_.next_wait().value_or(next));
+  file_timer_ = loop_.CallAt(next, [this] { OnFileTimer(); });
 }
 
 void Recorder::OnServiceClosed(uint64_t id) {

@@ -104,6 +104,8 @@ class Recorder {
   bool ScrapeUnasked();
   /// The taps' answers to who may pass may have changed.
   void OnReleased();
+  /// Looks at the files that the service writes sessions into.
+  void OnFileTimer();
 
   // The service ends and comes back.
   void OnServiceClosed(uint64_t id);
@@ -123,6 +125,7 @@ class Recorder {
   Instances instances_;
   FlushWatch flushes_;
   CloneWatch clones_;
+  FileWatch files_;
   Recording recording_;
   Turns turns_;
   std::vector<std::unique_ptr<Listening>> listening_;
@@ -132,6 +135,8 @@ class Recorder {
   std::vector<uint64_t> done_;  // pairs to be destroyed
   EventLoop::Timer destroy_done_;
   EventLoop::Timer timer_;
+  EventLoop::Timer file_timer_;
+  bool file_is_due_ = false;
   EventLoop::Timer probe_;
   EventLoop::Timer check_;
   std::vector<Inexact> unhandled_;  // if the service lives on

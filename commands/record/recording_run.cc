@@ -8,8 +8,10 @@
 #include <map>
 #include <utility>
 
-#include "commands/common/inexact_words.h"
+#include "commands/common/muted_context.h"
+#include "commands/common/session_reader.h"
 #include "commands/record/log_queue.h"
+#include "commands/record/record_summary.h"
 #include "commands/record/recorder.h"
 #include "commands/record/status_line.h"
 #include "commands/shell/context.h"
@@ -94,7 +96,9 @@ class RecordingRun {
   void EndCommand();
   void ReportFailure();
   void ReportFullDisk(const LogQueue::State& queue);
-  RecordingEnded Ending(const LogQueue::State& queue) const;
+  /// What is recorded so far.
+  RecordSummary Summary() const;
+  Status Compare(RecordSummary& summary);
   ExitCode Finish();
   double Seconds() const;
   /// Ends the recording; the first reason counts.
@@ -322,7 +326,7 @@ Result<ExitCode> RecordingRun::Run() {
   recorder_->CheckService();
   EventLoop::WatchHandle signal_watch;
   RS_ASSIGN_OR_RETURN(signal_watch, loop_->Watch(signals.fd(), EPOLLIN, [&](uint32_t) {
-    signals.Take();
+    if (signals.Take() == SIGUSR1) return ReportSummary(context_.console, args_.format, Summary());
     const bool is_first = !stop_;
     Stop(RecordingEnding::kSignal);
     if (is_first && !args_.stop_now) return;
@@ -349,55 +353,49 @@ Result<ExitCode> RecordingRun::Run() {
   return Finish();
 }
 
-RecordingEnded RecordingRun::Ending(const LogQueue::State& queue) const {
-  RecordingEnded end{.ending = ending_};
-  if (queue.gaps > 0) {
-    end.verdicts.push_back({"log", Exactness::kRecordsMissing,
-                            fmt::format("{} ({}) in {} could not be written in time",
-                                        Count(queue.dropped_records, "record"),
-                                        HumanSize(queue.dropped_bytes), Count(queue.gaps, "gap"))});
-  }
-  const InexactCounts& inexact = recorder_->counts().inexact;
-  for (size_t i = 0; i < inexact.size(); ++i) {
-    if (inexact[i] == 0) continue;
-    const auto reason = static_cast<InexactReason>(i);
-    const bool is_order = reason == InexactReason::kOrder || reason == InexactReason::kUnconfirmed;
-    const bool is_set_up = reason == InexactReason::kSession;
-    InexactCounts only = {};
-    only[i] = inexact[i];
-    end.verdicts.push_back({"log",
-                            is_order    ? Exactness::kOrderUnknown
-                            : is_set_up ? Exactness::kSetUpUnknown
-                                        : Exactness::kOther,
-                            InexactText(only)});
-  }
-  return end;
+RecordSummary RecordingRun::Summary() const {
+  return {.output = args_.output,
+          .files = args_.output,
+          .counts = recorder_->counts(),
+          .queue = log_->state()};
+}
+
+/// Replays the log, and compares with the trace that was asked for.
+Status RecordingRun::Compare(RecordSummary& summary) {
+  if (args_.compare.empty()) return {};
+  summary.trace = args_.compare;
+  MutedContext muted(context_);
+  SessionReader sessions(muted.context(), {.paths = {args_.output}}, "comparing");
+  RS_ASSIGN_OR_RETURN(const bool any, sessions.NextSession());
+  if (!any) return Fail(ErrorCode::kCorrupt, "the log has no session", {args_.output, {}, {}});
+  RS_ASSIGN_OR_RETURN(summary.check,
+                      CheckWithTrace(muted.context(), sessions, {}, args_.compare, 0));
+  return {};
 }
 
 ExitCode RecordingRun::Finish() {
   Console& console = context_.console;
-  const Status closed = log_->Close(Ending(log_->state()));
+  const Status closed = log_->Close(ending_);
   console.ShowProgressLine("");
   ReportFailure();
-  const LogQueue::State queue = log_->state();
-  const RecordCounts& counts = recorder_->counts();
-  if (closed) {
-    console.Say(fmt::format(
-        "wrote {}: {}, {}, {} ({}); {} in the file", FilesText(log_->files(), args_.output),
-        Count(counts.producers_seen, "producer"), Count(counts.sequences, "sequence"),
-        Count(counts.chunks, "chunk"), HumanSize(counts.chunk_bytes), HumanSize(queue.written)));
-  }
-  if (queue.gaps > 0) {
-    console.Warn(fmt::format("the log is incomplete: {} ({}) in {} could not be written in time",
-                             Count(queue.dropped_records, "record"), HumanSize(queue.dropped_bytes),
-                             Count(queue.gaps, "gap")));
-  }
-  if (const std::string inexact = InexactText(counts.inexact); !inexact.empty())
-    console.Warn(fmt::format("the log is not exact: {}", inexact));
   const bool command_failed = command_ending_ && !command_ending_->empty();
   if (command_failed) console.Warn(fmt::format("{} {}", args_.command.front(), *command_ending_));
   if (!closed) return ExitCode::kFailed;
-  return queue.gaps > 0 || command_failed ? ExitCode::kNotice : ExitCode::kClean;
+  RecordSummary summary = Summary();
+  const LogFiles& files = log_->files();
+  summary.ended = true;
+  summary.files = FilesText(files, args_.output);
+  summary.first_part = files.first_part();
+  summary.parts = files.parts();
+  const Status compared = Compare(summary);
+  ReportSummary(console, args_.format, summary);
+  if (!compared) {
+    console.PrintError(fmt::format("the log could not be compared with {}: {}", args_.compare,
+                                   compared.error().ToString()));
+    return ExitCode::kFailed;
+  }
+  const bool differs = summary.check && !summary.check->Same();
+  return summary.queue.gaps > 0 || command_failed || differs ? ExitCode::kNotice : ExitCode::kClean;
 }
 
 }  // namespace

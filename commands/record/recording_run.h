@@ -31,6 +31,8 @@ struct RecordArgs {
   bool force = false;
   uint64_t queue_bytes = uint64_t{128} << 20;
   bool progress = false;      // without a terminal, too
+  std::string compare;        // a trace that the replay is to equal; empty: none
+  std::string format;         // of the summary: "text" or "json"
   bool stop_now = false;      // at the first signal, whatever is being served
   int level = kDefaultLevel;  // zstd's
   std::vector<std::string> command;

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "commands/common/inexact_words.h"
 #include "commands/common/session_loop.h"
 #include "commands/common/session_reads.h"
+#include "commands/common/verdict_words.h"
 #include "commands/shell/text.h"
 
 namespace ringscope {
@@ -131,8 +131,8 @@ void ReportReplay(Report& report, const ReplayOutcome& outcome) {
                {"read_passes", outcome.read_passes},
                {"reads", ReadsJson(outcome.reads)},
                {"recorder_gaps", outcome.recorder_gaps},
-               {"inexact", InexactJson(outcome.inexact)},
                {"duration_ns", outcome.duration_ns()}});
+  AddInexact(report, outcome.verdicts);
   using Buffer = const BufferOutcome&;
   BufferTable table(outcome);
   table.AddIdentity();

@@ -9,6 +9,7 @@
 #include "commands/common/replay_run.h"
 #include "commands/common/session_loop.h"
 #include "commands/common/session_reads.h"
+#include "commands/common/verdict_words.h"
 #include "commands/replay/stats_report.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/options.h"
@@ -142,6 +143,7 @@ Result<ExitCode> Explain(const StatsArgs& args, SessionReader& sessions, Context
     ReportReplayTitle(report, outcome);
     report.Data(
         {{"input", outcome.path}, {"session", outcome.session}, {"counter", args.explain->name}});
+    AddInexact(report, outcome.verdicts);
     report.Data("counts", rows.ToJson());
     report.Section(args.explain->name, rows);
     if (rows.empty()) report.Print(fmt::format("{} is 0.\n", args.explain->name));
@@ -167,6 +169,7 @@ Result<ExitCode> RunStats(const StatsArgs& args, Context& context) {
       report.Data({{"input", outcome.path},
                    {"session", outcome.session},
                    {"reads", ReadsJson(outcome.reads)}});
+      AddInexact(report, outcome.verdicts);
       if (!args.data_loss) {
         ReportStats(report, outcome);
         RS_RETURN_IF_ERROR(ReportReaders(report, context, args.logs, outcome, args.choices, {}));

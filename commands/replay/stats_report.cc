@@ -65,7 +65,6 @@ void ReportHistograms(Report& report, const std::vector<WriterOutcome>& writers)
 }  // namespace
 
 void ReportStats(Report& report, const ReplayOutcome& outcome) {
-  report.Data({{"input", outcome.path}, {"session", outcome.session}});
   ReportBuffers(report, outcome);
   ReportService(report, outcome.service);
   ReportHistograms(report, outcome.writers);

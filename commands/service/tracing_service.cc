@@ -193,6 +193,11 @@ TracingSession* TracingService::FindSession(uint64_t id) {
 
 ipc::QueryServiceStateReply TracingService::ListSessions() const {
   ipc::QueryServiceStateReply reply;
+  for (const auto& [id, producer] : producers_) {
+    reply.state.producers.push_back({.id = Raw(id), .name = producer->name()});
+    for (const ipc::DataSourceDescriptor& source : producer->sources())
+      reply.state.data_sources.push_back({.descriptor = source, .producer_id = Raw(id)});
+  }
   for (const auto& [id, session] : sessions_) {
     ipc::ListedSession& listed = reply.state.sessions.emplace_back();
     listed.id = id;

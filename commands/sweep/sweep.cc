@@ -12,6 +12,7 @@
 #include "commands/common/session_loop.h"
 #include "commands/common/session_reads.h"
 #include "commands/common/sweep_workers.h"
+#include "commands/common/verdict_words.h"
 #include "commands/many_logs/log_list.h"
 #include "commands/many_logs/sweep_logs.h"
 #include "commands/plugin/plugin.h"
@@ -165,6 +166,7 @@ Result<ExitCode> SweepSessions(const SweepArgs& args, const std::vector<std::str
     report.path = path;
     report.session = number;
     if (view) report.clone = view->clone;
+    WarnOfInexact(context.console, path, report.result.verdicts);
     WarnOfUnusedChoices(context.console, sessions.path(), args.choices, report.facts);
     const bool none_found =
         !report.found.empty() &&

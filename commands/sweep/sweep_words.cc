@@ -71,10 +71,13 @@ SweptSession Swept(const SweepReport& report, bool sequences) {
                        .clone = report.clone,
                        .records = result.records,
                        .recorder_gaps = result.recorder_gaps,
+                       .inexact = {},
                        .duration_ns = result.duration_ns(),
                        .buffers = {},
                        .configurations = {},
                        .targets = {}};
+  for (const RecordingVerdict& verdict : result.verdicts)
+    session.inexact.emplace_back(Name(verdict.reason));
   for (const auto& [id, buffer] : report.facts.buffers)
     session.buffers.push_back({id, buffer.size, buffer.policy});
   for (size_t i = 0; i < report.plan.points.size(); ++i) {

@@ -12,7 +12,7 @@ namespace ringscope::record {
 Result<SignalWatch> SignalWatch::Create() {
   sigset_t signals, before;
   ::sigemptyset(&signals);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1}) {
     // A signal that is ignored from the start stays ignored (nohup, a shell's background job).
     struct sigaction action {};
     if (::sigaction(signal, nullptr, &action) == 0 && action.sa_handler != SIG_IGN)
@@ -28,9 +28,10 @@ Result<SignalWatch> SignalWatch::Create() {
   return SignalWatch(std::move(fd), before);
 }
 
-void SignalWatch::Take() {
+int SignalWatch::Take() {
   signalfd_siginfo info = {};
-  static_cast<void>(::read(fd_.get(), &info, sizeof(info)) > 0);
+  return ::read(fd_.get(), &info, sizeof(info)) == sizeof(info) ? static_cast<int>(info.ssi_signo)
+                                                                : 0;
 }
 
 void SignalWatch::Restore() {

@@ -8,8 +8,9 @@
 
 namespace ringscope::record {
 
-/// Receives the signals that ask a program to end as events of a descriptor, until Restore: then
-/// they have their former effect again. Threads that are started meanwhile do not get them.
+/// Receives the signals that ask a program to end, and SIGUSR1, as events of a descriptor, until
+/// Restore: then they have their former effect again. Threads that are started meanwhile do not get
+/// them.
 class SignalWatch {
  public:
   static Result<SignalWatch> Create();
@@ -19,8 +20,8 @@ class SignalWatch {
 
   /// Becomes readable when a signal has arrived.
   int fd() const { return fd_.get(); }
-  /// Takes a signal.
-  void Take();
+  /// Takes a signal. @return its number; 0: there is none
+  int Take();
   void Restore();
 
  private:

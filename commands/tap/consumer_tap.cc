@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/perfetto/fields.h"
+#include "core/perfetto/trace_config_facts.h"
 
 namespace ringscope::record {
 namespace {
@@ -68,10 +69,15 @@ Status ConsumerTap::OnRequest(ipc::MethodName method, const ipc::InvokeMethod& i
       reads_.insert(request);
       break;
     case ipc::MethodName::kFreeBuffers:
+      AskProducers();
+      if (session_) recording_.files.Free(*session_);
       EndSession();
       break;
     case ipc::MethodName::kDisableTracing:
+      AskProducers();
+      if (recording_.files.any()) recording_.files.Look();
       LogChange(SessionChange::kStopRequested, "DisableTracing");
+      SetCausesRead();
       break;
     case ipc::MethodName::kFlush: {
       ipc::FlushCall call;
@@ -125,7 +131,7 @@ Status ConsumerTap::OnEnableTracing(const ipc::InvokeMethod& invoke, const Passi
   recording_.log.Append(
       TraceConfigRecord{.config = std::string(wire::AsText(config)), .session = session_});
   recording_.log.Append(ClockSnapshotRecord{TakeClockSnapshot()});
-  LogFile(*plan, frame);
+  LogFile(*plan, config, frame);
   if (starts_at_once) recording_.buffers.MarkStarted(*session_);
   AskIdentity();
   return {};
@@ -137,8 +143,38 @@ void ConsumerTap::AskIdentity() {
     return;
   identifying_ = true;
   ++recording_.identifying;
-  listed_.clear();
+  AskProducers();
+}
+
+void ConsumerTap::AskProducers() {
+  if (!session_ || !recording_.asks_service || !methods().IdOf(ipc::MethodName::kQueryServiceState))
+    return;
+  asked_for_ = session_;
+  taking_part_.clear();
+  if (const SessionPlan* const plan = recording_.buffers.PlanOf(*session_))
+    for (const SessionPlan::Source& source : plan->sources) taking_part_.insert(source.name);
+  state_ = {};
   SetMustConfirm();
+}
+
+/// The service lists more producers of the session's data sources than are connected here.
+void ConsumerTap::MarkUnseenProducers() {
+  ++recording_.counts.checks;
+  std::multiset<std::string> known = recording_.connected;
+  std::set<uint64_t> sources;  // ids of producers
+  for (const ipc::ListedDataSource& source : state_.data_sources)
+    if (taking_part_.contains(source.descriptor.name)) sources.insert(source.producer_id);
+  for (const ipc::ListedProducer& producer : state_.producers) {
+    if (const auto here = known.find(producer.name); here != known.end()) {
+      known.erase(here);
+    } else if (sources.contains(producer.id) && unseen_.emplace(*asked_for_, producer.id).second) {
+      recording_.MarkInexact({.reason = InexactReason::kProducers,
+                              .session = asked_for_,
+                              .detail = fmt::format("'{}' (uid {}) is connected to the service "
+                                                    "itself: what it writes is not in the log",
+                                                    producer.name, producer.uid)});
+    }
+  }
 }
 
 void ConsumerTap::EndIdentity() {
@@ -149,7 +185,7 @@ void ConsumerTap::EndIdentity() {
 
 std::optional<ipc::MethodName> ConsumerTap::ConfirmingMethod() const {
   using enum ipc::MethodName;
-  if (identifying_) return kQueryServiceState;
+  if (asked_for_) return kQueryServiceState;
   for (const ipc::MethodName method : {kQueryCapabilities, kQueryServiceState, kGetTraceStats})
     if (methods().IdOf(method)) return method;
   return std::nullopt;
@@ -158,17 +194,21 @@ std::optional<ipc::MethodName> ConsumerTap::ConfirmingMethod() const {
 std::string ConsumerTap::ConfirmingArgs() const {
   std::string args;
   if (ConfirmingMethod() == ipc::MethodName::kQueryServiceState)
-    EncodeMessage(ipc::QueryServiceState{.sessions_only = true}, args);
+    EncodeMessage(ipc::QueryServiceState{.sessions_only = !asked_for_}, args);
   return args;
 }
 
 void ConsumerTap::OnConfirmed(const ipc::InvokeMethodReply& reply) {
-  if (!identifying_) return;
+  if (!asked_for_) return;
   ipc::QueryServiceStateReply decoded;
   static_cast<void>(DecodeMessage(reply.reply, decoded));  // as far as it can be parsed
-  std::ranges::move(decoded.state.sessions, std::back_inserter(listed_));
+  std::ranges::move(decoded.state.sessions, std::back_inserter(state_.sessions));
+  std::ranges::move(decoded.state.producers, std::back_inserter(state_.producers));
+  std::ranges::move(decoded.state.data_sources, std::back_inserter(state_.data_sources));
   if (reply.has_more) return;
-  if (session_) recording_.buffers.Identify(*session_, listed_);
+  if (identifying_ && session_) recording_.buffers.Identify(*session_, state_.sessions);
+  if (!state_.producers.empty()) MarkUnseenProducers();
+  asked_for_.reset();
   EndIdentity();
 }
 
@@ -185,7 +225,7 @@ bool ConsumerTap::MayPass() const {
 }
 
 /// Where the service writes the session, if it does.
-void ConsumerTap::LogFile(const SessionPlan& plan, const PassingFrame& frame) {
+void ConsumerTap::LogFile(const SessionPlan& plan, Bytes config, const PassingFrame& frame) {
   if (frame.fds.empty() && !plan.into_file) return;
   std::string path = plan.output_path;
   if (!frame.fds.empty()) {
@@ -195,8 +235,12 @@ void ConsumerTap::LogFile(const SessionPlan& plan, const PassingFrame& frame) {
     if (size > 0) path.assign(target.data(), static_cast<size_t>(size));
   }
   if (!path.empty()) LogChange(SessionChange::kFileNamed, path);
-  recording_.log.Append(
-      Note{"the service writes this session into a file: its reads are not in the log"});
+  const TraceConfigFacts facts = ReadTraceConfigFacts(config);
+  FileWatch::Target target{.path = plan.output_path};
+  if (!frame.fds.empty()) target.file = frame.fds.front().get();
+  if (!facts.FlushesBeforeWrite()) target.period = std::chrono::nanoseconds(facts.PeriodNs());
+  recording_.files.Start(*session_, target);
+  recording_.on_file();
 }
 
 void ConsumerTap::LogChange(SessionChange change, std::string detail) {
@@ -230,6 +274,7 @@ void ConsumerTap::OnEnableTracingReply(Bytes reply) {
   ipc::EnableTracingReply end;
   static_cast<void>(DecodeMessage(reply, end));  // as far as it can be parsed
   if (!session_) return;
+  recording_.files.End(*session_);
   // The reply is the session's end, also of one that never began: no producer was asked for it.
   if (!end.error.empty() && recording_.buffers.BuffersOf(*session_).empty()) {
     LogChange(SessionChange::kRefused, end.error);
@@ -267,6 +312,9 @@ Status ConsumerTap::OnAttachReply(bool success, Bytes reply) {
     session_ = recording_.buffers.Start(std::move(*plan));
     recording_.log.Append(
         TraceConfigRecord{.config = std::string(wire::AsText(config)), .session = session_});
+    recording_.MarkInexact({.reason = InexactReason::kStart,
+                            .session = session_,
+                            .detail = "it had begun before the recording"});
   }
   LogChange(SessionChange::kAttached, attach_key_);
   return {};
@@ -311,11 +359,15 @@ void ConsumerTap::LogReadPass(Bytes reply) {
 }
 
 void ConsumerTap::EndSession() {
-  if (session_) recording_.buffers.End(*session_);
+  if (session_) {
+    recording_.files.Drop(*session_);
+    recording_.buffers.End(*session_);
+  }
   session_.reset();
 }
 
-void ConsumerTap::OnDisconnect(FrameSocket*) {
+void ConsumerTap::OnDisconnect(FrameSocket* service) {
+  if (session_ && service != nullptr) recording_.files.Free(*session_);
   for (const auto& [request, clone] : clone_requests_)
     recording_.clones.OnReply(clone, {.error = "the consumer's connection ended"});
   clone_requests_.clear();

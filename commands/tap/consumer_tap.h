@@ -44,8 +44,11 @@ class ConsumerTap : public PortTap {
   /// The service is to be asked for its number of the session that was just started.
   void AskIdentity();
   void EndIdentity();
+  /// The service is to list its producers: some may not be connected through the recorder.
+  void AskProducers();
+  void MarkUnseenProducers();
   Status OnEnableTracing(const ipc::InvokeMethod& invoke, const PassingFrame& frame);
-  void LogFile(const SessionPlan& plan, const PassingFrame& frame);
+  void LogFile(const SessionPlan& plan, Bytes config, const PassingFrame& frame);
   void OnEnableTracingReply(Bytes reply);
   void OnFlushReply(bool success);
   void OnCloneReply(uint64_t clone, bool success, Bytes reply);
@@ -67,8 +70,11 @@ class ConsumerTap : public PortTap {
   std::string attach_key_;
   std::set<uint64_t> flush_requests_;
   std::map<uint64_t, uint64_t> clone_requests_;  // to the clones' numbers in the log
-  bool identifying_ = false;                // the service is asked for its number of the session
-  std::vector<ipc::ListedSession> listed_;  // what it has replied so far
+  bool identifying_ = false;  // the service is asked for its number of the session
+  std::optional<SessionBuffers::SessionId> asked_for_;  // a list of what the service has
+  std::set<std::string> taking_part_;                   // names of that session's data sources
+  ipc::ServiceState state_;                             // what it has replied so far
+  std::set<std::pair<SessionBuffers::SessionId, uint64_t>> unseen_;  // producers of sessions
   std::optional<uint64_t> clone_;  // what it reads is a clone, not the session's own buffers
 };
 

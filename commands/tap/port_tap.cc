@@ -47,7 +47,9 @@ void PortTap::FinishRound() {
   if (!answered_ || IsBeingServed()) return;
   answered_ = false;
   confirmed_ = true;
-  if (--rounds_ == 0) unconfirmed_ = must_confirm_ = false;
+  if (--rounds_ > 0) return;
+  unconfirmed_ = must_confirm_ = false;
+  if (recording_.files.any()) recording_.files.OnConfirmed(reads_);
 }
 
 bool PortTap::AskConfirmation(FrameSocket& service) {
@@ -59,7 +61,9 @@ bool PortTap::AskConfirmation(FrameSocket& service) {
   }
   // What the service does in a task of its own, after a request, is done when it handles the second
   // request after it.
-  if (rounds_ == 0) rounds_ = recording_.clones.AnyOpen() ? 2 : 1;
+  if (rounds_ == 0)
+    rounds_ = recording_.clones.AnyOpen() || recording_.files.cause_is_under_way() ? 2 : 1;
+  reads_ = recording_.files.reads();
   confirmation_ = NextOwnRequest();
   const std::string args = ConfirmingArgs();
   std::string frame;

@@ -47,6 +47,16 @@ class PortTap : public Tap {
   void SetUnconfirmed() { unconfirmed_ = true; }
   /// Nothing may pass before what was sent until now is confirmed.
   void SetMustConfirm() { unconfirmed_ = must_confirm_ = true; }
+  /// What was sent last may make the service read for a file: that comes before anything else.
+  void SetCausesRead() {
+    if (!recording_.files.any()) return;
+    recording_.files.OnCause();
+    if (recording_.strict_order) SetMustConfirm();
+  }
+  /// Something that changes the buffers is about to be sent.
+  void NotePassing() {
+    if (recording_.files.any()) recording_.files.OnPassing();
+  }
 
   Recording& recording_;
 
@@ -58,6 +68,7 @@ class PortTap : public Tap {
   std::optional<uint64_t> confirmation_;  // request under way
   uint32_t own_requests_ = 0;
   uint32_t rounds_ = 0;  // confirmations that are still needed
+  uint64_t reads_ = 0;   // that files had shown when the one under way was asked for
   bool answered_ = false;
   bool unconfirmed_ = false;
   bool must_confirm_ = false;

@@ -53,6 +53,7 @@ bool ProducerTap::CarriesDescriptor(const ipc::Frame& frame) const {
 
 Status ProducerTap::OnRequest(ipc::MethodName method, const ipc::InvokeMethod& invoke,
                               PassingFrame&& frame, FrameSocket& service) {
+  NotePassing();
   switch (method) {
     case ipc::MethodName::kInitializeConnection:
       return OnInitialize(invoke, std::move(frame), service);
@@ -64,6 +65,7 @@ Status ProducerTap::OnRequest(ipc::MethodName method, const ipc::InvokeMethod& i
       break;
     case ipc::MethodName::kUnregisterDataSource:
       RS_RETURN_IF_ERROR(OnDataSourceGone(invoke.args));
+      SetCausesRead();
       break;
     case ipc::MethodName::kRegisterTraceWriter:
       RS_RETURN_IF_ERROR(OnWriter(invoke.args));
@@ -77,6 +79,7 @@ Status ProducerTap::OnRequest(ipc::MethodName method, const ipc::InvokeMethod& i
     case ipc::MethodName::kNotifyDataSourceStopped:
       QueueAll(TakeScraped(ProducerMemory::Scrape::kAll), service);
       RS_RETURN_IF_ERROR(OnNotified(invoke.args, /*stopped=*/true));
+      SetCausesRead();
       break;
     case ipc::MethodName::kActivateTriggers:
       RS_RETURN_IF_ERROR(OnTriggers(invoke.args));
@@ -102,6 +105,8 @@ Status ProducerTap::OnInitialize(const ipc::InvokeMethod& invoke, PassingFrame&&
     connected_ = true;
     if (++recording_.last_producer == 0) ++recording_.last_producer;  // 0 is not used
     producer_ = ProducerId{recording_.last_producer};
+    connected_as_ = name_;
+    recording_.connected.insert(connected_as_);
     ++recording_.counts.producers;
     ++recording_.counts.producers_seen;
     ProducerConnected record;
@@ -192,6 +197,7 @@ void ProducerTap::OnAcknowledged(const FlushAcknowledged& acknowledged) {
   if (recording_.strict_order && recording_.clones.AnyOpen()) SetMustConfirm();
   recording_.flushes.OnAcknowledged(acknowledged.producer, acknowledged.flush);
   recording_.clones.OnAcknowledged(acknowledged.producer, acknowledged.flush);
+  SetCausesRead();
 }
 
 std::string ProducerTap::OwnCommit(const std::string& request) {
@@ -213,6 +219,10 @@ std::vector<std::string> ProducerTap::TakeScraped(ProducerMemory::Scrape which) 
     return recording_.buffers.IsFreed(chunk.target);
   });
   const bool exact = recording_.scraping == Scraping::kExact;
+  if (!exact && !chunks.empty() && !std::exchange(estimate_is_marked_, true))
+    recording_.MarkInexact({.reason = InexactReason::kScrapes,
+                            .producer = producer_,
+                            .detail = Describe() + " (--scraping observe)"});
   for (size_t next = 0; next < chunks.size();) {
     std::string request;
     CommitRequestBuilder builder(request);
@@ -238,8 +248,11 @@ std::vector<std::string> ProducerTap::TakeScraped(ProducerMemory::Scrape which) 
 
 void ProducerTap::OnDisconnect(FrameSocket* service) {
   if (!connected_) return;
+  NotePassing();
   if (service != nullptr) QueueAll(TakeScraped(ProducerMemory::Scrape::kAll), *service);
+  SetCausesRead();  // it may have been the last one that the session's end waited for
   --recording_.counts.producers;
+  recording_.connected.erase(recording_.connected.find(connected_as_));
   recording_.instances.RemoveAll(producer_);
   recording_.log.Append(ProducerDisconnected{producer_});
 }
@@ -250,12 +263,14 @@ bool ProducerTap::WantsScrape() const {
 }
 
 void ProducerTap::Scrape(FrameSocket& service) {
+  NotePassing();
   const std::vector<std::string> frames = TakeScraped(ProducerMemory::Scrape::kChanged);
   if (!frames.empty()) SetUnconfirmed();
   QueueAll(frames, service);
 }
 
 bool ProducerTap::MayPass() const {
+  if (recording_.files.any() && recording_.files.IsDue()) return false;
   return !recording_.clones.AnyOpen() || recording_.clones.WaitsFor(producer_);
 }
 

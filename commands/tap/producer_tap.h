@@ -67,7 +67,9 @@ class ProducerTap : public PortTap {
   const PeerIdentity peer_;
   ProducerId producer_{};
   std::string name_;
-  bool connected_ = false;        // has initialised its connection
+  std::string connected_as_;
+  bool connected_ = false;  // has initialised its connection
+  bool estimate_is_marked_ = false;
   bool wants_scraping_ = false;   // asked the service for it
   bool provides_memory_ = false;  // and not the service
   bool emulated_ = false;         // no shared memory at all

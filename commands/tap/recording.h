@@ -4,9 +4,12 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "commands/tap/clone_watch.h"
+#include "commands/tap/file_watch.h"
 #include "commands/tap/flush_watch.h"
 #include "commands/tap/instances.h"
 #include "commands/tap/session_buffers.h"
@@ -36,7 +39,7 @@ struct RecordCounts {
   uint64_t chunks = 0;  // committed or scraped
   uint64_t chunk_bytes = 0;
   uint64_t patches = 0;
-  InexactCounts inexact = {};  // marks in the log, by reason
+  uint64_t checks = 0;  // times that the service has listed the producers which take part
 };
 
 /// What the taps of one recording share. All of it belongs to the loop's thread.
@@ -46,6 +49,7 @@ struct Recording {
   Instances& instances;
   FlushWatch& flushes;
   CloneWatch& clones;
+  FileWatch& files;
   RecordCounts& counts;
   Scraping scraping = Scraping::kExact;
   bool strict_order = true;  // nobody's request passes before another's was handled
@@ -53,17 +57,17 @@ struct Recording {
   /// Has the producers scraped that are not asked to flush, as the service does now or soon.
   /// @return whether that waits for their turns
   std::function<bool()> scrape_unasked = [] { return false; };
+  /// A session is written into a file that is watched.
+  std::function<void()> on_file = [] {};
   /// What MayPass or HoldsServiceFrames of any tap returns may have changed.
   std::function<void()> on_released = [] {};
   uint64_t last_flush = 0;     // id of the last flush that a producer was asked for
   uint16_t last_producer = 0;  // producers are numbered in the order of their connecting
-  uint32_t identifying = 0;    // requests under way for the service's number of a session
+  std::multiset<std::string> connected = {};  // names of the producers that are
+  uint32_t identifying = 0;  // requests under way for the service's number of a session
 
-  /// From here on the log may differ from what the service does. Each reason counts.
-  void MarkInexact(Inexact mark) {
-    ++counts.inexact[static_cast<size_t>(mark.reason)];
-    log.Append(std::move(mark));
-  }
+  /// From here on the log may differ from what the service does.
+  void MarkInexact(Inexact mark) { log.Append(std::move(mark)); }
 };
 
 }  // namespace ringscope::record

@@ -171,6 +171,9 @@ auto SessionBuffers::OnTarget(const Target& target) -> std::optional<SessionId> 
 
 void SessionBuffers::WarnOfUnknown(const Target& target) {
   if (!warned_.insert(target.buffer).second) return;
+  mark_({.reason = InexactReason::kSetUp,
+         .detail = fmt::format("buffer {}, which data source '{}' writes to", Raw(target.buffer),
+                               target.data_source)});
   warn_({.kind = WarningKind::kBuffer,
          .text = fmt::format(
              "data source '{}' writes to buffer {}, which is unknown: it is missing in the log "

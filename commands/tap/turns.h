@@ -27,6 +27,10 @@ class Turns {
   void Leave(Taker& taker);
   /// Some taker may have the turn now that could not before.
   void Reconsider() { GiveTurn(); }
+  /// The holder's turn is to end, if it must.
+  void AskHolder() {
+    if (holder_ != nullptr) holder_->OnWanted();
+  }
 
   bool IsHeldBy(const Taker& taker) const { return holder_ == &taker; }
   /// Whether a taker waits that may have the turn.

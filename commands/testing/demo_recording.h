@@ -38,6 +38,8 @@ class DemoRecording {
 
   const std::string& listen() const { return options_.producer.listen; }
   const std::string& consumer_listen() const { return options_.consumer->listen; }
+  /// Where the service's own socket for producers is.
+  const std::string& service_socket() const { return service_->options().producer_socket; }
   MemoryLog& log() { return log_; }
   RecorderRun& recorder() { return *recorder_; }
   /// Ends the service, as if it had crashed.

@@ -288,13 +288,20 @@ struct RecorderGap {
   std::optional<uint32_t> loss_bits = {};  // previous_packet_dropped of the packet after it
   friend bool operator==(const RecorderGap&, const RecorderGap&) = default;
 };
-/// Why a log may differ from what the service did.
+/// Why a recording may differ from what the service did.
 enum class InexactReason : uint8_t {
   kOrder,        // requests of several clients are in the order of forwarding
   kUnconfirmed,  // the service cannot be asked whether it has handled a client's requests
   kClone,        // the instant of a clone is an estimate
   kSession,      // it is assumed whose session, or which of its buffers, a data source writes to
   kUnhandled,    // the service ended a connection whose last requests it may not have handled
+  kScrapes,      // what the service scraped, and when, is an estimate
+  kSetUp,        // size and policy of a buffer are not known
+  kReads,        // when the buffers were read is not known, or not exactly
+  kProducers,    // producers take part that are not connected through the recorder
+  kStart,        // what happened before the recording is missing
+  kRecords,      // the recorder missed something: see RecorderGap
+  kEnd,          // what happened after the recording is missing
 };
 /// From here on the log may differ from what the service did.
 struct Inexact {
@@ -331,25 +338,16 @@ enum class RecordingEnding : uint8_t {
   kNextPart,  // it continues in the next part
   kCutOff,    // the log was not closed: this is a copy of what it had
 };
-/// Whether a replay of a subject gives what the session's reader got, and if not, why.
-enum class Exactness : uint8_t {
-  kExact,
-  kOrderUnknown,      // in which order the service handled requests
-  kScrapesEstimated,  // when, and what, the service scraped
-  kSetUpUnknown,      // sizes or policies of buffers, or who wrote where
-  kStartMissing,      // what happened before the recording
-  kRecordsMissing,    // recorder gaps
-  kEndMissing,        // what happened after it
-  kOther,
-};
-/// What the recorder knows of the exactness of one subject at its end.
+/// In what a recording is not exact, as far as the recorder knows at its end.
 struct RecordingVerdict {
-  std::string subject;  // "session 1", "buffer 2", "producer 3"
-  Exactness exactness{};
-  std::string detail;  // in words
+  InexactReason reason{};
+  uint64_t times = 0;               // how often: marks, gaps, sessions
+  std::optional<uint64_t> session;  // that alone it is about
+  std::string detail;               // of the first time, in words
   friend bool operator==(const RecordingVerdict&, const RecordingVerdict&) = default;
 };
-/// The recorder's last record in a file. A log of an older version has none.
+/// The recorder's last record in a file. A log of an older version has none. Without verdicts the
+/// recording is exact.
 struct RecordingEnded {
   RecordingEnding ending{};
   uint64_t sessions = 0;   // seen
@@ -432,15 +430,9 @@ template <>
 inline constexpr std::array kEnumNames<RecordingEnding> = {
     "unknown", "signal", "duration", "program", "failure", "next_part", "cut_off"};
 template <>
-inline constexpr std::array kEnumNames<Exactness> = {
-    "exact",         "order_unknown",   "scrapes_estimated", "set_up_unknown",
-    "start_missing", "records_missing", "end_missing",       "other"};
-template <>
-inline constexpr std::array kEnumNames<InexactReason> = {"order", "unconfirmed", "clone", "session",
-                                                         "unhandled"};
-inline constexpr size_t kInexactReasons = kEnumNames<InexactReason>.size();
-/// How often the log is marked as not exact, by reason.
-using InexactCounts = std::array<uint64_t, kInexactReasons>;
+inline constexpr std::array kEnumNames<InexactReason> = {
+    "order",  "unconfirmed", "clone",     "session", "unhandled", "scrapes",
+    "set_up", "reads",       "producers", "start",   "records",   "end"};
 template <>
 inline constexpr std::array kEnumNames<ReadReason> = {"unknown", "consumer", "file", "final"};
 

@@ -40,7 +40,7 @@ size_t MemoryOf(const LifeEvent& event) {
 size_t MemoryOf(const RecordingEnded& end) {
   size_t bytes = sizeof(end);
   for (const RecordingVerdict& verdict : end.verdicts)
-    bytes += sizeof(verdict) + verdict.subject.capacity() + verdict.detail.capacity();
+    bytes += sizeof(verdict) + verdict.detail.capacity();
   return bytes;
 }
 size_t MemoryOf(const LogHeader& header) {
@@ -69,6 +69,7 @@ void SummaryBuilder::Add(const Op& op, std::optional<uint64_t> number) {
   } else if (const auto* end = std::get_if<RecordingEnded>(&op.body)) {
     if (TakeSpace(MemoryOf(*end))) summary_.end = *end;
   }
+  if (verdicts_.Add(op.body)) summary_.verdicts = verdicts_.Verdicts();
   AddLife(op, number.value_or(summary_.first_record + summary_.records - 1));
 }
 

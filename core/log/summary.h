@@ -11,6 +11,7 @@
 #include "core/log/life_event.h"
 #include "core/log/op.h"
 #include "core/log/session_bounds.h"
+#include "core/log/verdict.h"
 #include "core/perfetto/commit_request.h"
 
 namespace ringscope {
@@ -46,9 +47,10 @@ struct SessionSummary {
   uint64_t chunk_bytes = 0;                  // chunk headers and payloads
   uint64_t patches = 0;                      // four-byte patches sent
   uint64_t recorder_gaps = 0;
-  std::optional<RecordingEnded> end;  // the recorder's last record; the last one of several
-  std::vector<LifeEvent> life;        // in order; see has_life
-  bool has_life = false;              // of an older version: it has none, whatever the log has
+  std::optional<RecordingEnded> end;       // the recorder's last record; the last one of several
+  std::vector<RecordingVerdict> verdicts;  // by the records and `end`
+  std::vector<LifeEvent> life;             // in order; see has_life
+  bool has_life = false;                   // of an older version: it has none, whatever the log has
   bool truncated = false;  // the lists met their limit: they are not complete, the totals are
 
   friend bool operator==(const SessionSummary&, const SessionSummary&) = default;
@@ -101,6 +103,7 @@ class SummaryBuilder {
   uint64_t last_key_ = UINT64_MAX;                       // commits come in runs of one sequence
   size_t last_index_ = kUnlisted;
   size_t listed_bytes_ = 0;
+  VerdictBuilder verdicts_;
   CommitRequestParser parser_;
 };
 

@@ -50,13 +50,12 @@ Status CountedReplay::Apply(const Op& op, std::optional<uint64_t> number) {
   if (std::holds_alternative<Commit>(op.body)) return replay_.Apply(op, number);
   if (std::holds_alternative<RecorderGap>(op.body)) {
     ++recorder_gaps_;
-  } else if (const auto* inexact = std::get_if<Inexact>(&op.body)) {
-    ++inexact_[static_cast<size_t>(inexact->reason)];
   } else if (const auto* config = std::get_if<TraceConfigRecord>(&op.body)) {
     if (ReadTraceConfigFacts(wire::AsBytes(config->config)).write_into_file)
       into_file_.insert(config->session.value_or(0));
   }
   clones_.Add(op);
+  verdicts_.Add(op.body);
   return replay_.Apply(op, number);
 }
 
@@ -67,7 +66,7 @@ Result<ReplayOutcome> CountedReplay::Finish(bool histograms) {
   outcome.read_passes = replay_.read_passes();
   outcome.reads = replay_.reads_used();
   outcome.recorder_gaps = recorder_gaps_;
-  outcome.inexact = inexact_;
+  outcome.verdicts = verdicts_.Verdicts();
   outcome.first_time_ns = replay_.first_time_ns();
   outcome.last_time_ns = replay_.last_time_ns();
   outcome.service = replay_.session().stats();

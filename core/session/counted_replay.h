@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/log/verdict.h"
 #include "core/session/replay.h"
 #include "core/session/replay_outcome.h"
 
@@ -50,7 +51,7 @@ class CountedReplay {
   Counter counter_;
   Replay replay_;
   uint64_t recorder_gaps_ = 0;
-  InexactCounts inexact_{};
+  VerdictBuilder verdicts_;
   CloneScan clones_;
   std::set<uint64_t> into_file_;  // sessions with write_into_file; 0: the log has only one
 };

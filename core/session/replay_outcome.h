@@ -51,7 +51,7 @@ struct ReplayOutcome {
   uint64_t read_passes = 0;
   ReadsUsed reads;
   uint64_t recorder_gaps = 0;
-  InexactCounts inexact{};
+  std::vector<RecordingVerdict> verdicts;  // in what the recording is not exact
   std::optional<uint64_t> first_time_ns;
   std::optional<uint64_t> last_time_ns;
   std::vector<BufferOutcome> buffers;  // by id

@@ -72,6 +72,7 @@ inline const SweepRow* FindRow(const std::vector<SweepRow>& rows, BufferId buffe
 struct SweepResult {
   uint64_t records = 0;
   uint64_t recorder_gaps = 0;
+  std::vector<RecordingVerdict> verdicts;  // in what the recording is not exact
   std::optional<uint64_t> first_time_ns;
   std::optional<uint64_t> last_time_ns;
   /// By configuration; in each a row per buffer, by id.

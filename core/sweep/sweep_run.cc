@@ -1,5 +1,6 @@
 #include "core/sweep/sweep_run.h"
 
+#include "core/log/verdict.h"
 #include "core/sweep/exact_sweep.h"
 #include "core/sweep/sweep_front.h"
 #include "core/sweep/sweep_lane.h"
@@ -16,11 +17,13 @@ Status RunLanes(const SweepInput& input, const std::vector<SweepLane*>& lanes, S
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<OpSource> ops, input.open());
   const std::unique_ptr<LaneRunner> runner = input.run_lanes(lanes);
   auto batch = std::make_shared<SweepBatch>();
+  VerdictBuilder verdicts;
   while (true) {
     RS_ASSIGN_OR_RETURN(const std::optional<Op> op, ops->Next());
     if (!op) break;
     ++result.records;
     result.recorder_gaps += std::holds_alternative<RecorderGap>(op->body) ? 1 : 0;
+    if (!std::holds_alternative<Commit>(op->body)) verdicts.Add(op->body);
     RS_RETURN_IF_ERROR(front.Apply(*op, *batch));
     if (batch->steps.size() < kBatchSteps) continue;
     runner->Put(std::move(batch));
@@ -28,6 +31,7 @@ Status RunLanes(const SweepInput& input, const std::vector<SweepLane*>& lanes, S
   }
   runner->Put(std::move(batch));
   runner->Finish();
+  result.verdicts = verdicts.Verdicts();
   return {};
 }
 

@@ -238,7 +238,18 @@ struct ListedSession {
   std::vector<uint64_t> buffer_sizes_kb;
 };
 inline constexpr const char* kClonedState = "CLONED_READ_ONLY";
+struct ListedProducer {
+  uint64_t id = 0;
+  std::string name;
+  uint64_t uid = 0;
+};
+struct ListedDataSource {
+  DataSourceDescriptor descriptor;
+  uint64_t producer_id = 0;
+};
 struct ServiceState {
+  std::vector<ListedProducer> producers;
+  std::vector<ListedDataSource> data_sources;
   std::vector<ListedSession> sessions;
 };
 /// A list may come in several of these.
@@ -351,7 +362,20 @@ void Fields(auto& field, Like<ListedSession> auto& m) {
   field(4, m.unique_session_name);
   field(5, m.buffer_sizes_kb);
 }
-void Fields(auto& field, Like<ServiceState> auto& m) { field(6, m.sessions); }
+void Fields(auto& field, Like<ListedProducer> auto& m) {
+  field(1, m.id);
+  field(2, m.name);
+  field(3, m.uid);
+}
+void Fields(auto& field, Like<ListedDataSource> auto& m) {
+  field(1, m.descriptor);
+  field(2, m.producer_id);
+}
+void Fields(auto& field, Like<ServiceState> auto& m) {
+  field(1, m.producers);
+  field(2, m.data_sources);
+  field(6, m.sessions);
+}
 void Fields(auto& field, Like<QueryServiceStateReply> auto& m) { field(1, m.state); }
 void Fields(auto& field, Like<SessionKey> auto& m) { field(1, m.key); }
 void Fields(auto& field, Like<CloneSession> auto& m) {

@@ -260,9 +260,10 @@ void Fields(auto& field, Like<CloneEnded> auto& m) {
 }
 
 void Fields(auto& field, Like<RecordingVerdict> auto& m) {
-  field(RequiredField(1, "subject"), m.subject);
-  field(RequiredField(2, "exactness"), m.exactness);
-  field(OptionalField(3, "detail"), m.detail);
+  field(RequiredField(1, "reason"), m.reason);
+  field(DefaultField(2, "times"), m.times);
+  field(OptionalField(3, "session"), m.session);
+  field(OptionalField(4, "detail"), m.detail);
 }
 
 void Fields(auto& field, Like<RecordingEnded> auto& m) {
@@ -339,6 +340,7 @@ void Fields(auto& field, Like<SessionSummary> auto& m) {
   field(15, m.life);
   field(16, m.has_life);
   field(17, m.end);
+  field(18, m.verdicts);
 }
 
 }  // namespace ringscope

@@ -128,7 +128,7 @@ TEST(OpsFormat_Kinds, EachRoundTrips) {
           1,
           2,
           UINT64_MAX,
-          {{"session 1", Exactness::kOrderUnknown, "detail"}, {"\xFF", Exactness::kExact, ""}}},
+          {{InexactReason::kOrder, 3, 1, "detail"}, {InexactReason::kEnd, 0, {}, "\xFF"}}},
       Note{"not UTF-8: \xFF\xFE \xC0\x80 \xED\xA0\x80 \xF4\x90\x80\x80"},
   };
   for (const OpBody& body : bodies) {

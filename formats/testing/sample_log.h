@@ -148,7 +148,7 @@ inline OpList EveryKind() {
                   1,
                   2,
                   UINT64_MAX,
-                  {{"session 1", Exactness::kExact, ""}, {"", Exactness::kOther, "detail"}}});
+                  {{InexactReason::kReads, 2, 1, ""}, {InexactReason::kOrder, 1, {}, "detail"}}});
   ops.Add(38, Inexact{InexactReason::kUnhandled, 2, ProducerId{1}, "detail"});
   ops.Add(39, ServiceChanged{true});
   ops.Add(40, ClonePass{1, 32768});

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,10 +21,12 @@ namespace ringscope {
 class TraceWriter : public ReplayListener {
  public:
   /// @param clone whose trace it is, in the replay of a clone; absent: the session's own
-  explicit TraceWriter(ByteSink& sink, std::optional<uint64_t> clone = {})
-      : sink_(sink), clone_(clone) {}
+  /// @param session of the service, whose buffers alone count; absent: all
+  explicit TraceWriter(ByteSink& sink, std::optional<uint64_t> clone = {},
+                       std::optional<uint64_t> session = {})
+      : sink_(sink), clone_(clone), session_(session) {}
 
-  void OnBufferSetUp(SessionBuffer& buffer) override { indexes_[buffer.id] = buffer.index; }
+  void OnBufferSetUp(SessionBuffer& buffer) override;
   void OnRecord(const Op& op, const LogMoment&) override;
   Status OnPacket(const SessionPacket& packet) override;
   Status OnLogEnd(Session& session) override { return AddTraceStats(session); }
@@ -50,6 +53,8 @@ class TraceWriter : public ReplayListener {
 
   ByteSink& sink_;
   const std::optional<uint64_t> clone_;
+  const std::optional<uint64_t> session_;
+  std::set<BufferId> others_;             // buffers that do not count
   std::map<BufferId, uint32_t> indexes_;  // in the trace config
   std::string pending_;
   std::string scratch_;
@@ -59,7 +64,9 @@ class TraceWriter : public ReplayListener {
 
 /// A TraceStats message: every buffer of the session, every sequence.
 /// @param service the counters of the service itself
-std::string EncodeTraceStats(Session& session, const ServiceStats& service);
+/// @param only of the service's sessions; absent: all
+std::string EncodeTraceStats(Session& session, const ServiceStats& service,
+                             std::optional<uint64_t> only = {});
 
 /// What compresses the packets that a packet holds.
 enum class PackedBy : uint8_t { kNothing, kDeflate, kZstd };

@@ -43,9 +43,11 @@ void AppendServiceStats(std::string& out, const ServiceStats& stats) {
 
 }  // namespace
 
-std::string EncodeTraceStats(Session& session, const ServiceStats& service) {
+std::string EncodeTraceStats(Session& session, const ServiceStats& service,
+                             std::optional<uint64_t> only) {
   std::vector<const SessionBuffer*> buffers;
-  for (const auto& [id, buffer] : session.buffers()) buffers.push_back(&buffer);
+  for (const auto& [id, buffer] : session.buffers())
+    if (!only || buffer.session == only) buffers.push_back(&buffer);
   // Readers number the buffers by their place in this packet.
   std::stable_sort(buffers.begin(), buffers.end(),
                    [](const auto* a, const auto* b) { return a->index < b->index; });
@@ -61,6 +63,15 @@ std::string EncodeTraceStats(Session& session, const ServiceStats& service) {
   }
   AppendServiceStats(stats, service);
   return stats;
+}
+
+void TraceWriter::OnBufferSetUp(SessionBuffer& buffer) {
+  indexes_[buffer.id] = buffer.index;
+  if (session_ && buffer.session != session_) {
+    others_.insert(buffer.id);
+  } else {
+    others_.erase(buffer.id);
+  }
 }
 
 void TraceWriter::OnRecord(const Op& op, const LogMoment&) {
@@ -92,7 +103,7 @@ Status TraceWriter::OnPacket(const SessionPacket& packet) {
 }
 
 Status TraceWriter::AddPacket(const SessionPacket& session_packet) {
-  if (!session_packet.valid) return {};
+  if (!session_packet.valid || others_.contains(session_packet.buffer)) return {};
   const Packet& packet = *session_packet.packet;
   scratch_.clear();
   AppendTrustedFields(scratch_, packet.identity, session_packet.sequence_id, packet.dropped,
@@ -120,7 +131,7 @@ Status TraceWriter::AddRawPacket(Bytes packet) {
 }
 
 Status TraceWriter::AddTraceStats(Session& session) {
-  const std::string stats = EncodeTraceStats(session, session.stats());
+  const std::string stats = EncodeTraceStats(session, session.stats(), session_);
   return AddServicePacket(proto::TracePacket::kTraceStats, wire::AsBytes(stats));
 }
 

@@ -1,0 +1,62 @@
+// What `record` reports at its end, and when it is asked in between.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "commands/shell/commands.h"
+#include "commands/testing/ipc_peer.h"
+#include "commands/testing/memory_run.h"
+
+namespace ringscope::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+/// Records a shell's script, without a service.
+Ran Record(const TempFolder& folder, const std::string& script,
+           std::vector<std::string> options = {}) {
+  std::vector<std::string> args = {"-o",        folder.File("a.tblog"),
+                                   "--listen",  UniqueSocketName("listen"),
+                                   "--connect", UniqueSocketName("service")};
+  args.insert(args.end(), options.begin(), options.end());
+  for (const char* arg : {"--", "/bin/sh", "-c"}) args.emplace_back(arg);
+  args.push_back(script);
+  return RunCommand(RecordCommand(), args);
+}
+
+TEST(RecordCommand, Text_BeginsWithTheVerdict) {
+  const TempFolder folder;
+  const Ran ran = Record(folder, "true");
+  EXPECT_EQ(ran.code, ExitCode::kClean);
+  EXPECT_THAT(ran.err, HasSubstr("This recording is exact.\n"));
+  EXPECT_THAT(ran.err, HasSubstr("gaps       none"));
+  EXPECT_THAT(ran.err, HasSubstr("next       ringscope info "));
+  const Ran info = RunCommand(InfoCommand(), {folder.File("a.tblog")});
+  EXPECT_THAT(info.out, HasSubstr("This recording is exact."));
+}
+
+TEST(RecordCommand, Json_OneDocumentPerSignal_ThenTheLast) {
+  const TempFolder folder;
+  const Ran ran = Record(folder, "kill -USR1 $PPID; sleep 0.3", {"--format", "json"});
+  EXPECT_EQ(ran.code, ExitCode::kClean);
+  EXPECT_EQ(CountOf(ran.out, "\"schema\": \"ringscope.record/1\""), 2u);
+  EXPECT_THAT(ran.out, StartsWith("{"));
+  const size_t first = ran.out.find("\"ended\": false");
+  const size_t last = ran.out.find("\"ended\": true");
+  EXPECT_NE(first, std::string::npos);
+  ASSERT_NE(last, std::string::npos);
+  EXPECT_LT(first, last);
+  EXPECT_THAT(ran.out.substr(last), HasSubstr("\"ending\": \"program\""));
+  EXPECT_EQ(CountOf(ran.out, "\"exact\": true"), 2u);
+}
+
+TEST(RecordCommand, Compare_WithNoTrace_Fails) {
+  const TempFolder folder;
+  const Ran ran = Record(folder, "true", {"--compare", folder.File("none.pftrace")});
+  EXPECT_EQ(ran.code, ExitCode::kFailed);
+  EXPECT_THAT(ran.err, HasSubstr("could not be compared with"));
+}
+
+}  // namespace
+}  // namespace ringscope::testing

@@ -1,0 +1,33 @@
+#ifndef RINGSCOPE_COMMANDS_RECORD_RECORD_SUMMARY_H_
+#define RINGSCOPE_COMMANDS_RECORD_RECORD_SUMMARY_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "commands/common/trace_check.h"
+#include "commands/record/log_queue.h"
+#include "commands/shell/console.h"
+#include "commands/tap/recording.h"
+
+namespace ringscope::record {
+
+/// What a recording is of and how exact it is: at its end, or so far.
+struct RecordSummary {
+  std::string output;  // the log, as it was named
+  std::string files;   // in words: "cap.tblog and 3 further parts"
+  bool ended = false;
+  uint32_t first_part = 0;  // that is kept
+  uint32_t parts = 1;       // written
+  RecordCounts counts;
+  LogQueue::State queue;
+  std::string trace;  // that it was compared with; empty: none
+  std::optional<TraceCheck> check = {};
+};
+
+/// Text goes to standard error, below the recorder's other messages; a document to standard output.
+void ReportSummary(Console& console, const std::string& format, const RecordSummary& summary);
+
+}  // namespace ringscope::record
+
+#endif  // RINGSCOPE_COMMANDS_RECORD_RECORD_SUMMARY_H_

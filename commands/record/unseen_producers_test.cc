@@ -1,0 +1,61 @@
+// Producers that take part in a recorded session, but are connected to the service itself.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "commands/testing/demo_recording.h"
+
+namespace ringscope::testing {
+namespace {
+
+using demo::Consumer;
+using demo::Producer;
+using ::testing::HasSubstr;
+
+std::string ConfigWithSource(const std::string& name) {
+  ipc::TraceConfig config;
+  config.buffers = {{.size_kb = 64}};
+  config.data_sources = {{{.name = name, .target_buffer = 0}}};
+  return Encode(config);
+}
+
+std::unique_ptr<Producer> Connected(const std::string& socket, const std::string& name,
+                                    const std::string& source) {
+  auto producer = Producer::Connect(socket, {.name = name, .sources = {{.name = source}}}).value();
+  EXPECT_TRUE(producer->Sync());
+  return producer;
+}
+
+TEST(UnseenProducers, ThoseThatTakePart_AreMarked) {
+  DemoRecording run;
+  const auto seen = Connected(run.listen(), "app", "events");
+  const auto unseen = Connected(run.service_socket(), "app", "events");
+  const auto idle = Connected(run.service_socket(), "other", "something else");
+  Consumer consumer = Consumer::Connect(run.consumer_listen()).value();
+  ASSERT_TRUE(consumer.EnableTracing(ConfigWithSource("events")));
+  ASSERT_TRUE(consumer.DisableTracing());
+  ASSERT_TRUE(consumer.WaitUntilDisabled());
+  ASSERT_TRUE(consumer.FreeBuffers());
+  run.recorder().Stop();
+  const auto marks = run.log().All<Inexact>();
+  ASSERT_EQ(marks.size(), 1u);
+  EXPECT_EQ(marks[0].reason, InexactReason::kProducers);
+  EXPECT_EQ(marks[0].session, 1u);
+  EXPECT_THAT(marks[0].detail, HasSubstr("'app'"));
+}
+
+TEST(UnseenProducers, IfAllAreRecorded_NothingIsMarked) {
+  DemoRecording run;
+  const auto first = Connected(run.listen(), "app", "events");
+  const auto second = Connected(run.listen(), "app", "events");
+  Consumer consumer = Consumer::Connect(run.consumer_listen()).value();
+  ASSERT_TRUE(consumer.EnableTracing(ConfigWithSource("events")));
+  ASSERT_TRUE(run.log().WaitFor<DataSourceSetUp>(2));
+  ASSERT_TRUE(consumer.FreeBuffers());
+  run.recorder().Stop();
+  EXPECT_TRUE(run.log().All<Inexact>().empty());
+  EXPECT_GE(run.recorder().counts().checks, 1u);
+}
+
+}  // namespace
+}  // namespace ringscope::testing

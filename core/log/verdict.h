@@ -1,0 +1,51 @@
+#ifndef RINGSCOPE_CORE_LOG_VERDICT_H_
+#define RINGSCOPE_CORE_LOG_VERDICT_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/log/op.h"
+
+namespace ringscope {
+
+/// Gathers from the records of a recording what it is of, and in what it is not exact: for the
+/// recorder's last record, for a log's summary, and for the outcome of a replay. Memory: bounded.
+class VerdictBuilder {
+ public:
+  /// Whether a record counts. No commit does.
+  static bool Concerns(const OpBody& body);
+
+  /// @return whether Verdicts may have changed
+  bool Add(const OpBody& body);
+  /// Parts of the recording were removed.
+  void AddRemovedParts(uint64_t parts);
+  /// What the records have shown so far. By reason and session; empty: the recording is exact.
+  std::vector<RecordingVerdict> Verdicts() const;
+  /// The last record of a recording that ends now.
+  RecordingEnded Ended(RecordingEnding ending) const;
+
+ private:
+  using Key = std::pair<InexactReason, std::optional<uint64_t>>;  // and the session
+  using Verdict = std::pair<uint64_t, std::string>;               // times, detail
+  using VerdictMap = std::map<Key, Verdict>;
+
+  static void AddTo(VerdictMap& verdicts, Key key, uint64_t times, std::string_view detail);
+  void AddEnd(const RecordingEnded& end);
+  static std::vector<RecordingVerdict> ListOf(const VerdictMap& verdicts);
+
+  RecordingEnded seen_;      // its counts
+  std::set<uint64_t> live_;  // sessions that have not ended
+  bool has_config_ = false;  // of a consumer's
+  bool has_source_ = false;  // that a producer was asked to set up
+  VerdictMap verdicts_;
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_LOG_VERDICT_H_
