@@ -83,8 +83,9 @@ function(rs_folder name)
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")
   list(FILTER benches INCLUDE REGEX "_bench\\.cc$")
   list(FILTER fuzzers INCLUDE REGEX "_fuzz\\.cc$")
-  if(RS_FUZZERS AND RS_NOT_FUZZED)
-    list(FILTER sources EXCLUDE REGEX "/(${RS_NOT_FUZZED})/")
+  if(RS_FUZZERS AND RS_FUZZED)  # the rest is not built for the fuzzers
+    list(FILTER sources INCLUDE REGEX "${RS_FUZZED}")
+    list(FILTER helpers INCLUDE REGEX "${RS_FUZZED}")
   endif()
 
   add_library(rs_${name} STATIC ${sources})

@@ -84,8 +84,9 @@ void EventLoop::RunUntil(const std::function<bool()>& done) {
   while (!done()) {
     const int count = ::epoll_wait(epoll_.get(), events.data(), events.size(), TimeoutMs());
     for (int i = 0; i < count; ++i) {
-      const epoll_event& event = events[static_cast<size_t>(i)];
-      const auto found = watched_.find(event.data.u64);
+      const epoll_event event = events[static_cast<size_t>(i)];
+      const WatchId id = event.data.u64;  // a copy: the structure is packed
+      const auto found = watched_.find(id);
       if (found == watched_.end()) continue;  // unwatched by a handler of this round
       const std::shared_ptr<Watched> watched = found->second;  // it may unwatch itself
       watched->handler(event.events);

@@ -160,8 +160,8 @@ class Recording {
     }
     for (const auto& [number, part] : parts_) {
       std::error_code ignored;
-      std::erase_if(found, [&](const std::string& path) {
-        return path == part.path || fs::equivalent(path, part.path, ignored);
+      std::erase_if(found, [&ignored, &own = part.path](const std::string& path) {
+        return path == own || fs::equivalent(path, own, ignored);
       });
     }
     return found;

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <utility>
@@ -251,6 +252,13 @@ std::unique_ptr<ByteSource> MakePrefixedSource(std::string prefix,
   return std::make_unique<PrefixedSource>(std::move(prefix), std::move(rest));
 }
 
+size_t ReadBytesFor(const ByteSource& source) {
+  constexpr uint64_t kLeast = 4096;  // a file's size need not be true
+  const uint64_t size = source.size().value_or(kReadBytes);
+  // With a byte more, the end shows without a larger buffer.
+  return size < kReadBytes ? static_cast<size_t>(std::max(size + 1, kLeast)) : kReadBytes;
+}
+
 Status ReadFully(ByteSource& source, std::span<uint8_t> into, size_t& done) {
   done = 0;
   while (done < into.size()) {
@@ -271,7 +279,7 @@ Result<std::string> ReadStart(ByteSource& source, size_t size) {
 
 Result<std::string> ReadAll(ByteSource& source, size_t max_bytes) {
   std::string all;
-  std::vector<uint8_t> part(kReadBytes);
+  std::vector<uint8_t> part(ReadBytesFor(source));
   while (true) {
     RS_ASSIGN_OR_RETURN(const size_t size, source.Read(part));
     if (size == 0) return all;

@@ -40,6 +40,8 @@ std::unique_ptr<ByteSource> MakePrefixedSource(std::string prefix,
 
 /// Bytes that a reader asks a source for at once.
 inline constexpr size_t kReadBytes = size_t{256} << 10;
+/// As kReadBytes, but not much more than all that a small source has.
+size_t ReadBytesFor(const ByteSource& source);
 /// Bytes that a writer collects before it gives them to a sink.
 inline constexpr size_t kWriteBytes = size_t{64} << 10;
 

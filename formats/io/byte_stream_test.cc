@@ -12,6 +12,7 @@
 #include <sstream>
 #include <thread>
 
+#include "formats/io/byte_window.h"
 #include "formats/io/zstd_source.h"
 #include "formats/testing/testdata.h"
 
@@ -174,6 +175,37 @@ TEST(PrefixedSource, Read_GivesThePrefixFirst) {
   EXPECT_EQ(start, "0123");
   EXPECT_EQ(testing::ReadAll(*MakePrefixedSource(start, std::move(rest))), "0123456789");
   EXPECT_THAT(*ReadStart(*MakeMemorySource(""), 4), IsEmpty());
+}
+
+/// Has more than its size says, as a file that grows or one of /proc.
+class LargerThanItsSize : public ByteSource {
+ public:
+  explicit LargerThanItsSize(std::string bytes) : bytes_(MakeMemorySource(std::move(bytes))) {}
+  Result<size_t> Read(std::span<uint8_t> into) override { return bytes_->Read(into); }
+  const std::string& path() const override { return bytes_->path(); }
+  std::optional<uint64_t> size() const override { return 0; }
+
+ private:
+  std::unique_ptr<ByteSource> bytes_;
+};
+
+TEST(ReadBytesFor, SmallSources_NeedLess) {
+  EXPECT_EQ(ReadBytesFor(*MakeMemorySource("")), 4096u);
+  EXPECT_EQ(ReadBytesFor(*MakeMemorySource(std::string(5000, 'a'))), 5001u);
+  EXPECT_EQ(ReadBytesFor(*MakeMemorySource(std::string(kReadBytes, 'a'))), kReadBytes);
+}
+
+TEST(ByteWindow, Fill_ReadsMoreThanTheSizeSays) {
+  std::string bytes;
+  for (int i = 0; bytes.size() < 3 * kReadBytes; ++i) bytes += std::to_string(i);
+  ByteWindow window(std::make_unique<LargerThanItsSize>(bytes));
+  std::string seen;
+  while (*window.Fill(1000)) {
+    seen += wire::AsText(window.bytes().first(1000));
+    window.Drop(1000);
+  }
+  seen += wire::AsText(window.bytes());
+  EXPECT_EQ(seen, bytes);
 }
 
 }  // namespace

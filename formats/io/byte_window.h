@@ -13,7 +13,8 @@ namespace ringscope {
 /// A view of a source's next bytes that grows as far as is asked for, and moves forward.
 class ByteWindow {
  public:
-  explicit ByteWindow(std::unique_ptr<ByteSource> source) : source_(std::move(source)) {}
+  explicit ByteWindow(std::unique_ptr<ByteSource> source)
+      : source_(std::move(source)), read_bytes_(ReadBytesFor(*source_)) {}
 
   /// Reads until the window has `size` bytes, or all that the source has.
   /// @return whether it has them
@@ -29,6 +30,7 @@ class ByteWindow {
 
  private:
   std::unique_ptr<ByteSource> source_;
+  size_t read_bytes_;
   std::vector<uint8_t> buffer_;
   size_t begin_ = 0;
   size_t end_ = 0;

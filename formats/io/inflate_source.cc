@@ -16,7 +16,7 @@ constexpr int kAnyHeader = 32 + MAX_WBITS;  // zlib's or gzip's
 class InflateSource : public ByteSource {
  public:
   explicit InflateSource(std::unique_ptr<ByteSource> compressed)
-      : compressed_(std::move(compressed)), buffer_(kReadBytes) {
+      : compressed_(std::move(compressed)), buffer_(ReadBytesFor(*compressed_)) {
     usable_ = ::inflateInit2(&stream_, kAnyHeader) == Z_OK;
   }
   ~InflateSource() override {

@@ -112,8 +112,6 @@ Result<Frame> ParseFrame(Bytes whole) {
   return frame;
 }
 
-FrameDecoder::FrameDecoder() : buffer_(kMinSpace) {}
-
 std::span<uint8_t> FrameDecoder::Space() {
   if (begin_ == end_) {
     begin_ = end_ = 0;

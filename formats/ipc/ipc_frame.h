@@ -64,8 +64,6 @@ Result<Frame> ParseFrame(Bytes whole);
 /// Received().
 class FrameDecoder {
  public:
-  FrameDecoder();
-
   /// Where to receive next: at least `kMinSpace` bytes. Frames that Next() returned become invalid.
   std::span<uint8_t> Space();
   void Received(size_t bytes) { end_ += bytes; }
