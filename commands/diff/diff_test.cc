@@ -124,7 +124,7 @@ TEST(Diff, InputsThatDoNotGoTogether_AreRefused) {
   EXPECT_THAT(refused({log, events}), HasSubstr("expected two result files"));
   EXPECT_THAT(refused({events, events, events}), HasSubstr("compared only with one other"));
   EXPECT_THAT(refused({events, log}), HasSubstr("--events"));
-  EXPECT_THAT(refused({trace, log}), HasSubstr("ringscope replay LOG -o FILE.pftrace"));
+  EXPECT_THAT(refused({trace, log}), HasSubstr("name the log first, then the trace"));
   EXPECT_THAT(refused({trace, events}),
               HasSubstr("a file of events cannot be compared with a trace"));
   EXPECT_THAT(refused({events, other}), HasSubstr("neither a log nor a result file"));

@@ -196,19 +196,26 @@ TEST_P(Sessions, Observe_IsTransparentBothWays) {
   EXPECT_EQ(ByProducer(result.log_effects), ByProducer(result.service_effects));
 }
 
+size_t CountMarks(const MemoryLog& log, InexactReason reason) {
+  size_t count = 0;
+  for (const Inexact& mark : log.All<Inexact>()) count += mark.reason == reason ? 1 : 0;
+  return count;
+}
+
 // The service handles what it has in any order: what was not confirmed would be in another order.
 TEST_P(Sessions, StrictOrder_IsTheServices) {
   MemoryLog log;
   const SessionResult result = RunSession(20, GetParam(), {}, log, /*shuffle=*/true);
   EXPECT_EQ(result.log_effects, result.service_effects);
-  EXPECT_THAT(log.All<Inexact>(), IsEmpty());
+  EXPECT_EQ(CountMarks(log, InexactReason::kOrder), 0u);
+  EXPECT_EQ(CountMarks(log, InexactReason::kUnconfirmed), 0u);
+  EXPECT_EQ(CountMarks(log, InexactReason::kUnhandled), 0u);
 }
 
 TEST_P(Sessions, PassingOrder_IsMarked) {
   MemoryLog log;
   RunSession(3, GetParam(), {.strict_order = false}, log);
-  ASSERT_EQ(log.All<Inexact>().size(), 1u);
-  EXPECT_EQ(log.All<Inexact>().front().reason, InexactReason::kOrder);
+  EXPECT_EQ(CountMarks(log, InexactReason::kOrder), 1u);
 }
 
 /// A recorder between a service and producers that the test plays step by step.

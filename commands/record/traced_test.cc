@@ -21,9 +21,9 @@ namespace {
 using record::ChildProcess;
 
 /// A consumer that starts a session, ends it, and reads it.
-class Consumer {
+class TracedConsumer {
  public:
-  explicit Consumer(const std::string& socket) : peer_(ConnectPeer(socket)) {
+  explicit TracedConsumer(const std::string& socket) : peer_(ConnectPeer(socket)) {
     std::string bind;
     ipc::AppendBind(bind, ++last_request_, ipc::kConsumerPort);
     peer_.Send(bind);
@@ -117,7 +117,7 @@ TEST(RecordTraced, ReplayEqualsTheTraceItWrote) {
   std::string trace;
   {
     RecorderRun recorder(options, log);
-    Consumer consumer(options.consumer->listen);
+    TracedConsumer consumer(options.consumer->listen);
     const uint64_t session =
         consumer.Invoke("EnableTracing", EnableTracingArgs(FillPolicy::kRingBuffer));
 

@@ -191,7 +191,7 @@ TEST_F(ConsumerTapTest, File_IsNamedByItsDescriptor) {
   const auto changes = Changes();
   ASSERT_EQ(changes.size(), 2u);
   EXPECT_THAT(changes[0], ::testing::StartsWith("file_named: /memfd:trace"));
-  EXPECT_EQ(log_.All<Note>().size(), 1u);
+  EXPECT_TRUE(log_.All<Inexact>().empty());  // its reads show as it grows
 }
 
 TEST_F(ConsumerTapTest, File_IsNamedByTheConfig) {

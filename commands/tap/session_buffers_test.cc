@@ -116,8 +116,9 @@ TEST_F(SessionBuffersTest, SourceThatNobodyMatched_IsNotTakenForAnother) {
   List(second, {7, 8});
   EXPECT_EQ(Target("a", 1, 8), second);
   EXPECT_THAT(buffers_.BuffersOf(first), IsEmpty());
-  EXPECT_EQ(Target("a", 2, 9), std::nullopt);  // of a consumer that is not recorded
   EXPECT_EQ(Marks(), 0u);
+  EXPECT_EQ(Target("a", 2, 9), std::nullopt);  // of a consumer that is not recorded
+  EXPECT_EQ(Marks(), 1u);                      // its buffer is missing in the log
 }
 
 TEST_F(SessionBuffersTest, WithoutTheServicesList_TheConfigDecides) {

@@ -18,6 +18,9 @@ namespace ringscope::testing {
 
 using record::UniqueFd;
 
+/// Ids of the recorder's own requests begin here.
+inline constexpr uint64_t kFirstOfRecorder = 0xF0000000;
+
 /// A frame as it arrived, prefix included.
 struct ReceivedFrame {
   std::string bytes;

@@ -12,7 +12,6 @@
 namespace ringscope::testing {
 namespace {
 
-constexpr uint64_t kFirstOfRecorder = 0xF0000000;
 constexpr uint8_t kFirstOfRecorderInScript = 0xF0;
 
 constexpr std::array<std::string_view, 12> kProducerMethods = {"InitializeConnection",

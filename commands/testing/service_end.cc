@@ -5,13 +5,6 @@
 #include <utility>
 
 namespace ringscope::testing {
-namespace {
-
-/// Ids of the recorder's own requests begin here.
-constexpr uint64_t kFirstOfRecorder = 0xF0000000;
-
-}  // namespace
-
 ServiceEnd::ServiceEnd(BlockingPeer peer, Answer answer)
     : peer_(std::move(peer)), answer_(std::move(answer)), thread_([this] { Run(); }) {}
 

@@ -26,11 +26,14 @@ class TapRun {
         flushes_([this](OpBody body) { log_.Append(std::move(body)); }, buffers_),
         clones_([this](OpBody body) { log_.Append(std::move(body)); }, buffers_, instances_,
                 [this](Inexact mark) { recording_.MarkInexact(std::move(mark)); }),
+        files_([this](OpBody body) { log_.Append(std::move(body)); },
+               [this](Inexact mark) { recording_.MarkInexact(std::move(mark)); }, strict_order),
         recording_{.log = log_,
                    .buffers = buffers_,
                    .instances = instances_,
                    .flushes = flushes_,
                    .clones = clones_,
+                   .files = files_,
                    .counts = counts_,
                    .scraping = scraping,
                    .strict_order = strict_order,
@@ -131,6 +134,7 @@ class TapRun {
   record::Instances instances_;
   record::FlushWatch flushes_;
   record::CloneWatch clones_;
+  record::FileWatch files_;
   record::Recording recording_;
   std::pair<record::UniqueFd, record::UniqueFd> client_ends_ = MakeSocketPair();
   std::pair<record::UniqueFd, record::UniqueFd> service_ends_ = MakeSocketPair();
