@@ -139,7 +139,7 @@ Result<std::optional<Op>> SessionReader::NextOfSession() {
 }
 
 void SessionReader::FindParts() {
-  LogParts parts = FindLogParts(selection_.paths);
+  LogParts parts = FindLogParts(selection_.paths, *context_.folders);
   files_ = std::move(parts.paths);
   incomplete_ |= !parts.problems.empty();
   if (selection_.quiet) return;

@@ -60,7 +60,7 @@ Result<LogInfo> VerifyCopy(const std::string& path) {
 }
 
 Result<ExitCode> RunRepair(const RepairArgs& args, Context& context) {
-  const LogParts parts = FindLogParts({args.log});
+  const LogParts parts = FindLogParts({args.log}, *context.folders);
   RS_RETURN_IF_ERROR(CheckPaths(args, parts));
   Console& console = context.console;
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file, OutputFile::Create(args.output));

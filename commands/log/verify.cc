@@ -59,7 +59,7 @@ void ReportVerdict(Report& report, const std::string& path, const LogInfo& info)
 
 Result<ExitCode> RunVerify(const VerifyArgs& args, Context& context) {
   Report report(context.console, args.format, "verify");
-  const LogParts parts = FindLogParts(args.logs);
+  const LogParts parts = FindLogParts(args.logs, *context.folders);
   bool notice = !parts.problems.empty();
   for (const std::string& path : parts.paths) {
     std::optional<LogInfo> info;

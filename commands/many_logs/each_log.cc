@@ -32,13 +32,16 @@ struct Done {
   std::string messages;
 };
 
-Done RunOne(size_t index, const std::string& path, const LogTask& task, unsigned threads) {
+/// @param threads that the task may use
+/// @param all what the whole run has
+Done RunOne(size_t index, const std::string& path, const LogTask& task, unsigned threads,
+            const Context& all) {
   TextStream out, err;
   Streams streams{out, err, {}, true};
   Result<ExitCode> code = ExitCode::kFailed;
   {
     Console console(streams);
-    Context context{console, threads};
+    Context context{console, threads, all.folders};
     try {
       code = task(index, path, context);
     } catch (const std::exception& error) {  // out of memory, mostly
@@ -79,7 +82,8 @@ std::vector<LogStatus> RunEachLog(Context& context, const std::vector<std::strin
     for (size_t at = next++; at < paths.size(); at = next++) {
       Done one =
           RunOne(at, paths[at], task,
-                 static_cast<unsigned>(std::max<size_t>(1, workers == 0 ? 1 : cores / workers)));
+                 static_cast<unsigned>(std::max<size_t>(1, workers == 0 ? 1 : cores / workers)),
+                 context);
       const std::lock_guard lock(mutex);
       done[at] = std::move(one);
       ++finished;

@@ -1,9 +1,11 @@
 #ifndef RINGSCOPE_COMMANDS_SHELL_CONTEXT_H_
 #define RINGSCOPE_COMMANDS_SHELL_CONTEXT_H_
 
+#include <memory>
 #include <string>
 
 #include "commands/shell/console.h"
+#include "formats/inputs/folder_names.h"
 
 namespace ringscope {
 
@@ -11,6 +13,8 @@ namespace ringscope {
 struct Context {
   Console& console;
   unsigned threads = 0;  // that it may use; 0: as many as there are cores
+  /// The folders of its inputs, listed once for all logs of a run.
+  std::shared_ptr<FolderNames> folders = std::make_shared<FolderNames>();
 };
 
 /// "ringscope 0.1.0"
