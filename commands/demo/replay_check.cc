@@ -6,29 +6,13 @@
 #include <utility>
 
 #include "core/perfetto/fields.h"
+#include "core/perfetto/trace_stats.h"
 #include "core/perfetto/trusted_fields.h"
 #include "core/session/replay.h"
 #include "formats/trace/perfetto_trace.h"
 
 namespace ringscope::demo {
 namespace {
-
-BufferStats StatsOf(Bytes message) {
-  BufferStats stats;
-  wire::FieldReader fields(message);
-  while (const auto field = fields.Next())
-    for (const StatField& known : kStatFields)
-      if (known.proto_field == field->number) stats.*known.value = field->value;
-  return stats;
-}
-
-std::vector<BufferStats> AllStatsOf(Bytes trace_stats) {
-  std::vector<BufferStats> all;
-  wire::FieldReader fields(trace_stats);
-  while (const auto field = fields.Next())
-    if (field->number == proto::TraceStats::kBufferStats) all.push_back(StatsOf(field->bytes));
-  return all;
-}
 
 /// Keeps what a replay returns, by the session whose buffer it is from.
 class ContentCollector : public ReplayListener {
@@ -84,7 +68,7 @@ Result<std::map<uint64_t, SessionContent>> ReplayAll(const LogOpener& open,
 
 Result<SessionContent> ContentOfTrace(const std::string& trace, const std::string& trace_stats) {
   SessionContent content;
-  content.stats = AllStatsOf(wire::AsBytes(trace_stats));
+  content.stats = ReadTraceStats(wire::AsBytes(trace_stats));
   RS_ASSIGN_OR_RETURN(const auto reader, TraceReader::Open(MakeMemorySource(trace)));
   while (true) {
     RS_ASSIGN_OR_RETURN(const auto packet, reader->Next());
@@ -98,7 +82,7 @@ Result<SessionContent> ContentOfTrace(const std::string& trace, const std::strin
     wire::FieldReader fields(packet->bytes);
     while (const auto field = fields.Next())
       if (field->number == proto::TracePacket::kTraceStats && trace_stats.empty())
-        content.stats = AllStatsOf(field->bytes);
+        content.stats = ReadTraceStats(field->bytes);
   }
   return content;
 }

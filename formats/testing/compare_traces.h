@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/perfetto/fields.h"
+#include "core/perfetto/trace_stats.h"
 #include "core/session/replay.h"
 #include "formats/inputs/open_log.h"
 #include "formats/io/log_source.h"
@@ -43,20 +44,9 @@ struct ComparedPacket {
 };
 
 struct ComparedTrace {
-  std::vector<ComparedPacket> packets;              // of producers
-  std::vector<std::map<uint32_t, uint64_t>> stats;  // by buffer: BufferStats by field number
+  std::vector<ComparedPacket> packets;  // of producers
+  std::vector<BufferStats> stats;       // by buffer, of the last statistics
 };
-
-inline void AddBufferStats(Bytes trace_stats, ComparedTrace& trace) {
-  wire::FieldReader fields(trace_stats);
-  while (const auto field = fields.Next()) {
-    if (field->number != proto::TraceStats::kBufferStats) continue;
-    auto& stats = trace.stats.emplace_back();
-    wire::FieldReader values(field->bytes);
-    while (const auto value = values.Next())
-      if (value->value != 0) stats[value->number] = value->value;
-  }
-}
 
 inline ComparedTrace ReadCompared(std::unique_ptr<ByteSource> source) {
   ComparedTrace trace;
@@ -71,7 +61,8 @@ inline ComparedTrace ReadCompared(std::unique_ptr<ByteSource> source) {
     }
     wire::FieldReader fields(packet->bytes);
     while (const auto field = fields.Next())
-      if (field->number == proto::TracePacket::kTraceStats) AddBufferStats(field->bytes, trace);
+      if (field->number == proto::TracePacket::kTraceStats)
+        trace.stats = ReadTraceStats(field->bytes);
   }
   return trace;
 }

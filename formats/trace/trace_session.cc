@@ -35,16 +35,6 @@ constexpr std::array<std::pair<const char*, uint64_t BufferStats::*>, 5> kBuffer
     {"abi_violations", &BufferStats::abi_violations},
 }};
 
-BufferStats ReadBufferStats(Bytes message) {
-  BufferStats stats;
-  wire::FieldReader counters(message);
-  while (const auto counter = counters.Next())
-    for (const StatField& known : kStatFields)
-      if (known.proto_field == counter->number && counter->type == wire::Type::kVarint)
-        stats.*known.value = counter->value;
-  return stats;
-}
-
 void AddTo(std::string& list, const char* name, uint64_t count) {
   if (count == 0) return;
   list += fmt::format("{}{} {}", list.empty() ? "" : ", ", name, count);
@@ -87,14 +77,11 @@ void TraceSession::AddConfig(Bytes config) {
 }
 
 void TraceSession::AddStats(Bytes stats) {
-  stats_.clear();
+  stats_ = ReadTraceStats(stats);
   service_losses_.clear();
   wire::FieldReader fields(stats);
   while (const auto field = fields.Next()) {
-    if (field->type == wire::Type::kBytes && field->number == proto::TraceStats::kBufferStats) {
-      if (stats_.size() < kMaxBuffers) stats_.push_back(ReadBufferStats(field->bytes));
-    } else if (field->type == wire::Type::kBytes &&
-               field->number == proto::TraceStats::kWriterStats) {
+    if (field->type == wire::Type::kBytes && field->number == proto::TraceStats::kWriterStats) {
       AddWriterStats(field->bytes);
     } else if (field->type == wire::Type::kVarint && field->value > 0) {
       for (const ServiceLoss& loss : kServiceLosses)
