@@ -2,13 +2,11 @@
 #define RINGSCOPE_FORMATS_IPC_IPC_MESSAGES_H_
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "core/perfetto/fields.h"
-#include "formats/ipc/ipc_frame.h"
 #include "formats/proto/message_codec.h"
 
 namespace ringscope::ipc {
@@ -16,53 +14,6 @@ namespace ringscope::ipc {
 // The messages of ProducerPort and ConsumerPort, as much of them as a recorder reads. Each struct
 // has what is read; DecodeMessage skips the rest. CommitDataRequest is in
 // core/perfetto/commit_request.h.
-
-/// A port's methods that a recorder knows. The ids are the service's; they are matched by name.
-enum class MethodName : uint8_t {
-  kUnknown,
-  // ProducerPort
-  kInitializeConnection,
-  kRegisterDataSource,
-  kUnregisterDataSource,
-  kUpdateDataSource,
-  kCommitData,
-  kGetAsyncCommand,
-  kRegisterTraceWriter,
-  kUnregisterTraceWriter,
-  kNotifyDataSourceStarted,
-  kNotifyDataSourceStopped,
-  kActivateTriggers,
-  kSync,
-  // ConsumerPort
-  kEnableTracing,
-  kStartTracing,
-  kDisableTracing,
-  kReadBuffers,
-  kFreeBuffers,
-  kFlush,
-  kCloneSession,
-  kDetach,
-  kAttach,
-  kObserveEvents,
-  kQueryServiceState,
-  kQueryCapabilities,
-  kGetTraceStats,
-};
-
-/// What a service answered to a bind: its methods' ids.
-class MethodTable {
- public:
-  void Learn(const BindServiceReply& reply);
-  /// kUnknown before the service has answered, too.
-  MethodName Find(const InvokeMethod& invoke) const;
-  /// nullopt: this service does not have it.
-  std::optional<uint64_t> IdOf(MethodName name) const;
-  uint64_t service() const { return service_; }
-
- private:
-  uint64_t service_ = 0;
-  std::map<uint64_t, MethodName> names_;
-};
 
 struct InitializeConnection {
   uint64_t page_size_hint = 0;  // bytes
