@@ -60,7 +60,7 @@ void TraceSession::AddConfig(Bytes config) {
     Buffer& added = configured_.emplace_back();
     added.knows_size = buffer.size_kb > 0 && buffer.size_kb <= kMaxSizeKb;
     if (added.knows_size) added.size = buffer.size_kb * kBytesPerKb;
-    if (buffer.fill_policy == ipc::kFillPolicyDiscard) added.policy = FillPolicy::kDiscard;
+    added.policy = ipc::FillPolicyOf(buffer);
     // Which version a service uses that is not asked for one depends on the service.
     if (buffer.experimental_mode == ipc::kExperimentalModeV2) added.engine = "v2";
     // V1, with V2 in its shadow: what V2 returns is only compared.
