@@ -66,9 +66,8 @@ Result<ExitCode> RunDemo(const DemoArgs& args, Context& context) {
   RS_RETURN_IF_ERROR(trace->Write(wire::AsBytes(outcome.trace)));
   RS_RETURN_IF_ERROR(trace->Commit());
   for (const std::string& warning : outcome.warnings) context.console.Warn(warning);
-  const uint64_t flagged = static_cast<uint64_t>(
-      std::ranges::count_if(outcome.content.packets,
-                            [](const demo::CheckedPacket& packet) { return packet.dropped != 0; }));
+  const uint64_t flagged = static_cast<uint64_t>(std::ranges::count_if(
+      outcome.content.packets, [](const ContentPacket& packet) { return packet.dropped != 0; }));
   const std::string& log = args.options.log_path;
   std::string text = fmt::format(
       "Recorded a live session of {} with {}.\n"

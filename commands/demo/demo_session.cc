@@ -261,7 +261,7 @@ Result<DemoOutcome> DemoSession::Run() {
   };
   RS_ASSIGN_OR_RETURN(const auto replayed, ContentOfSessions(open));
   outcome_.difference = replayed.size() == 1
-                            ? Difference(outcome_.content, replayed.begin()->second)
+                            ? TraceDifference(outcome_.content, replayed.begin()->second)
                             : fmt::format("{} sessions, not 1", replayed.size());
   return std::move(outcome_);
 }

@@ -22,7 +22,7 @@ struct DemoOptions {
 /// What a demo session did.
 struct DemoOutcome {
   std::string trace;       // that the consumer received
-  SessionContent content;  // of it
+  TraceContent content;    // of it
   std::string difference;  // of the log's replay from it; empty: none
   uint64_t producers = 0;
   uint64_t sequences = 0;

@@ -11,37 +11,20 @@
 
 #include "core/log/clones.h"
 #include "core/log/op.h"
-#include "core/perfetto/stats.h"
+#include "formats/trace/trace_content.h"
 
 namespace ringscope::demo {
 
-/// A packet of a producer, as it is compared.
-struct CheckedPacket {
-  std::string content;
-  uint32_t sequence_id = 0;  // equal up to a renaming
-  uint32_t dropped = 0;      // previous_packet_dropped
-};
-
-/// What a consumer gets of a session or of a clone: from the service, or from a replay.
-struct SessionContent {
-  std::vector<CheckedPacket> packets;
-  std::vector<BufferStats> stats;  // by the buffers' index
-};
-
 /// @param trace the packets that the service gave a consumer
-/// @param trace_stats the service's TraceStats of the session; empty: the last in the trace
-Result<SessionContent> ContentOfTrace(const std::string& trace, const std::string& trace_stats);
+/// @param trace_stats the service's TraceStats of the session
+Result<TraceContent> ContentOfTrace(const std::string& trace, const std::string& trace_stats);
 
 /// A log, from its beginning.
 using LogOpener = std::function<Result<std::unique_ptr<OpSource>>()>;
 /// What the replay of a log returns for each of its sessions, by their numbers in the log.
-Result<std::map<uint64_t, SessionContent>> ContentOfSessions(const LogOpener& open);
+Result<std::map<uint64_t, TraceContent>> ContentOfSessions(const LogOpener& open);
 /// The same for each clone, by its number in the log. Clones that failed are left out.
-Result<std::map<uint64_t, SessionContent>> ContentOfClones(const LogOpener& open);
-
-/// How the replay differs from what the service gave; empty: not at all. Packets are compared in
-/// their order, with their loss bits, then the buffers' counters.
-std::string Difference(const SessionContent& service, const SessionContent& replay);
+Result<std::map<uint64_t, TraceContent>> ContentOfClones(const LogOpener& open);
 
 }  // namespace ringscope::demo
 

@@ -13,7 +13,6 @@ namespace {
 
 using demo::Consumer;
 using demo::Producer;
-using demo::SessionContent;
 using demo::TraceWriter;
 
 struct TestBuffer {
@@ -92,7 +91,7 @@ uint64_t ServiceCounter(const std::string& trace_stats, uint32_t number) {
   return value;
 }
 
-SessionContent Received(Consumer& consumer) {
+TraceContent Received(Consumer& consumer) {
   std::string trace;
   EXPECT_TRUE(consumer.ReadBuffers(trace));
   return demo::ContentOfTrace(trace, consumer.GetTraceStats().value()).value();
@@ -154,7 +153,7 @@ TEST_P(DemoService, OneProducer_ReplayEqualsTrace) {
   OneSession session(run, Config({{.v2 = GetParam()}}));
   session.Write(2000, 1);
   session.End();
-  const SessionContent received = Received(session.consumer);
+  const TraceContent received = Received(session.consumer);
   EXPECT_GT(received.packets.size(), 100u);
   EXPECT_GT(received.stats.at(0).chunks_overwritten, 10u);
   ASSERT_TRUE(session.consumer.FreeBuffers());
@@ -167,7 +166,7 @@ TEST_P(DemoService, SeveralProducers_ReplayEqualsTrace) {
   for (const char* name : {"q", "r", "s"}) session.Add(run, name);
   for (uint32_t seed = 1; seed < 20; ++seed) session.Write(50, 10 * seed);
   session.End();
-  const SessionContent received = Received(session.consumer);
+  const TraceContent received = Received(session.consumer);
   EXPECT_GT(received.stats.at(0).chunks_overwritten, 10u);
   run.ExpectSessions({{1, received}});
 }
@@ -177,7 +176,7 @@ TEST_P(DemoService, DiscardBuffer_ReplayEqualsTrace) {
   OneSession session(run, Config({{.v2 = GetParam(), .discard = true}}));
   session.Write(1000, 1);
   session.End();
-  const SessionContent received = Received(session.consumer);
+  const TraceContent received = Received(session.consumer);
   EXPECT_GT(received.stats.at(0).chunks_discarded, 10u);
   run.ExpectSessions({{1, received}});
 }
@@ -208,8 +207,8 @@ TEST_P(DemoService, TwoSessions_EachReplayEqualsItsTrace) {
   first.AnswerFlush();
   second.AnswerFlush();
   EXPECT_TRUE(second.consumer.WaitFor(flush).value());
-  const SessionContent of_second = Received(second.consumer);
-  const SessionContent of_first = Received(first.consumer);
+  const TraceContent of_second = Received(second.consumer);
+  const TraceContent of_first = Received(first.consumer);
   EXPECT_GT(of_first.packets.size(), 100u);
   run.ExpectSessions({{1, of_first}, {2, of_second}});
 }
@@ -218,7 +217,7 @@ TEST_P(DemoService, Clones_ReplayEqualsTheirTraces) {
   for (const bool transfer : {false, true}) {
     DemoRecording run(kStrict);
     OneSession session(run, Config({{.v2 = GetParam(), .transfer_on_clone = transfer}}, "cloned"));
-    std::map<uint64_t, SessionContent> clones;
+    std::map<uint64_t, TraceContent> clones;
     for (uint64_t number = 1; number <= 3; ++number) {
       session.Write(300, static_cast<uint32_t>(number));
       Consumer holder = Consumer::Connect(run.consumer_listen()).value();
@@ -229,7 +228,7 @@ TEST_P(DemoService, Clones_ReplayEqualsTheirTraces) {
       EXPECT_GT(clones[number].packets.size(), 50u);
     }
     session.End();
-    const SessionContent received = Received(session.consumer);
+    const TraceContent received = Received(session.consumer);
     run.ExpectSessions({{1, received}});
     run.ExpectClones(clones);
   }
@@ -247,7 +246,7 @@ TEST_P(DemoService, WrittenIntoFile_ReplayEqualsTheFile) {
   OneSession session(run, config, &file);
   session.Write(1000, 1);
   session.End();
-  const SessionContent written = demo::ContentOfTrace(ReadFile(path), {}).value();
+  const TraceContent written = ReadTraceContent(OpenByteSource(path).value()).value();
   EXPECT_GT(written.stats.at(0).chunks_overwritten, 10u);
   ASSERT_TRUE(session.consumer.FreeBuffers());
   run.ExpectSessions({{1, written}});
@@ -272,7 +271,7 @@ TEST_P(DemoService, KilledProducer_IsScrapedAndReplayEqualsTrace) {
   session.producers.pop_back();
   session.writers.pop_back();
   session.End();
-  const SessionContent received = Received(session.consumer);
+  const TraceContent received = Received(session.consumer);
   EXPECT_GT(received.packets.size(), 200u);
   run.ExpectSessions({{1, received}});
 }
@@ -296,7 +295,7 @@ TEST_P(DemoService, WriterThatDrops_ReplayEqualsTrace) {
     ASSERT_TRUE(producer->Sync());
   }
   EXPECT_GT(writer->dropped(), 10u);
-  const SessionContent received = Received(consumer);
+  const TraceContent received = Received(consumer);
   EXPECT_GT(received.stats.at(0).trace_writer_packet_loss, 0u);
   run.ExpectSessions({{1, received}});
 }

@@ -14,8 +14,9 @@
 #include "formats/io/hex.h"
 #include "formats/log/commit_log_writer.h"
 #include "formats/ops/ops_jsonl.h"
-#include "formats/testing/compare_traces.h"
+#include "formats/testing/replay_to_trace.h"
 #include "formats/testing/testdata.h"
+#include "formats/trace/trace_content.h"
 
 namespace ringscope::testing {
 namespace {
@@ -283,10 +284,10 @@ TEST(RecordCapture, Exact_ReplayEqualsTheServicesTrace) {
   for (const Op& op : log.ops()) ASSERT_TRUE(writer->Append(op));
   ASSERT_TRUE(writer->Close());
   const auto trace = TestdataPath("captures/short-v2/trace.pftrace.zst");
-  const ComparedTrace expected = ReadCompared(OpenByteSource(trace).value());
-  const ComparedTrace found = ReadCompared(MakeMemorySource(ReplayToTrace(std::move(sink.text))));
-  ExpectSamePackets(expected, found);
-  EXPECT_EQ(found.stats, expected.stats);
+  const TraceContent expected = ReadTraceContent(OpenByteSource(trace).value()).value();
+  const TraceContent found =
+      ReadTraceContent(MakeMemorySource(ReplayToTrace(std::move(sink.text)))).value();
+  EXPECT_EQ(TraceDifference(expected, found), "");
 }
 
 TEST(RecordCapture, Observe_ChangesNoFrameAndEstimatesTheSameScrapes) {

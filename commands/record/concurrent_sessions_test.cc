@@ -111,11 +111,11 @@ void Produce(demo::Producer* producer, uint32_t seed, Quiet& quiet) {
 
 /// What the consumers of a session, and of its clones, received.
 struct SessionResults {
-  demo::SessionContent session;
-  std::vector<demo::SessionContent> clones;
+  TraceContent session;
+  std::vector<TraceContent> clones;
 };
 
-demo::SessionContent ContentFrom(demo::Consumer& consumer, const std::string& trace) {
+TraceContent ContentFrom(demo::Consumer& consumer, const std::string& trace) {
   return demo::ContentOfTrace(trace, consumer.GetTraceStats().value()).value();
 }
 
@@ -177,8 +177,8 @@ void RunOnce(uint32_t seed) {
   }
   for (std::thread& thread : threads) thread.join();
 
-  std::map<uint64_t, demo::SessionContent> sessions;
-  std::map<uint64_t, demo::SessionContent> clones;
+  std::map<uint64_t, TraceContent> sessions;
+  std::map<uint64_t, TraceContent> clones;
   std::map<uint64_t, size_t> numbers;  // of the sessions in the log
   for (const SessionStarted& started : run.log().All<SessionStarted>())
     for (int i = 0; i < kSessions; ++i)

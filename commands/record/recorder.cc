@@ -48,15 +48,10 @@ Recorder::Recorder(EventLoop& loop, RecorderOptions options, RecordSink& log, Wa
     : loop_(loop),
       options_(std::move(options)),
       warn_(std::move(warn)),
-      log_(log),
-      buffers_([&log](OpBody body) { log.Append(std::move(body)); }, warn_,
-               [this](Inexact mark) { recording_.MarkInexact(std::move(mark)); }),
-      flushes_([&log](OpBody body) { log.Append(std::move(body)); }, buffers_),
-      clones_([&log](OpBody body) { log.Append(std::move(body)); }, buffers_, instances_,
-              [this](Inexact mark) { recording_.MarkInexact(std::move(mark)); }),
-      files_([&log](OpBody body) { log.Append(std::move(body)); },
-             [this](Inexact mark) { recording_.MarkInexact(std::move(mark)); },
-             options_.strict_order),
+      buffers_(log, warn_),
+      flushes_(log, buffers_),
+      clones_(log, buffers_, instances_),
+      files_(log, options_.strict_order),
       recording_{
           .log = log,
           .buffers = buffers_,
@@ -174,7 +169,7 @@ void Recorder::Join(Client client) {
   if (!pair) return turn_away(pair.error());
   pairs_[id] = std::move(*pair);
   if (!options_.strict_order && pairs_.size() > 1 && !std::exchange(order_is_marked_, true)) {
-    recording_.MarkInexact(
+    recording_.log.MarkInexact(
         {.reason = InexactReason::kOrder,
          .detail =
              "requests of different clients are in the order of forwarding (--order passing)"});
@@ -242,7 +237,8 @@ void Recorder::OnServiceClosed(uint64_t id) {
     check_ = loop_.CallAfter(kProbePause, [this] {
       CheckService();
       if (away_) return;
-      for (Inexact& mark : std::exchange(unhandled_, {})) recording_.MarkInexact(std::move(mark));
+      for (Inexact& mark : std::exchange(unhandled_, {}))
+        recording_.log.MarkInexact(std::move(mark));
     });
   });
 }
@@ -288,7 +284,7 @@ void Recorder::EndOfService() {
   unhandled_.clear();
   buffers_.EndAll();
   flushes_.Clear();
-  log_.Append(ServiceChanged{.running = false});
+  recording_.log.Append(ServiceChanged{.running = false});
 }
 
 void Recorder::Probe() {
@@ -312,7 +308,7 @@ void Recorder::Probe() {
 }
 
 void Recorder::BeginOfService() {
-  log_.Append(ServiceChanged{.running = true});
+  recording_.log.Append(ServiceChanged{.running = true});
   for (const auto& [id, buffer] : options_.buffers) buffers_.SetUp(id, buffer);
 }
 

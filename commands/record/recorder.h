@@ -120,7 +120,6 @@ class Recorder {
   const RecorderOptions options_;
   const Warn warn_;
   RecordCounts counts_;
-  RecordSink& log_;
   SessionBuffers buffers_;
   Instances instances_;
   FlushWatch flushes_;

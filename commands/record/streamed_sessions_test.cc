@@ -19,7 +19,6 @@ namespace {
 
 using demo::Consumer;
 using demo::Producer;
-using demo::SessionContent;
 
 constexpr int kStreamingProducers = 3;
 constexpr std::chrono::milliseconds kStreamedFor{1200};
@@ -110,10 +109,10 @@ bool RecordStreamed(const StreamedCase& streamed, uint32_t seed) {
   EXPECT_GE(reads, 3u);
   const std::vector<Inexact> marks = run.log().All<Inexact>();
   for (const Inexact& mark : marks) EXPECT_EQ(mark.reason, InexactReason::kReads);
-  const SessionContent written = demo::ContentOfTrace(ReadFile(path), {}).value();
+  const TraceContent written = ReadTraceContent(OpenByteSource(path).value()).value();
   EXPECT_GT(written.packets.size(), 1000u);
-  const SessionContent replayed = demo::ContentOfSessions(run.opener()).value().at(1);
-  const std::string difference = demo::Difference(written, replayed);
+  const TraceContent replayed = demo::ContentOfSessions(run.opener()).value().at(1);
+  const std::string difference = TraceDifference(written, replayed);
   if (marks.empty()) {
     EXPECT_EQ(difference, "");
   }

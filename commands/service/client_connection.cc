@@ -2,7 +2,6 @@
 
 #include <sys/epoll.h>
 
-#include <algorithm>
 #include <utility>
 
 namespace ringscope::demo {
@@ -11,18 +10,16 @@ namespace {
 constexpr uint64_t kServiceId = 1;
 
 /// The requests that a descriptor may come with.
-constexpr std::string_view kCarriers[] = {"InitializeConnection", "EnableTracing", "CloneSession"};
+bool CarriesDescriptor(ipc::MethodName method) {
+  using enum ipc::MethodName;
+  return method == kInitializeConnection || method == kEnableTracing || method == kCloneSession;
+}
 
 }  // namespace
 
 ClientConnection::ClientConnection(record::EventLoop& loop, UniqueFd fd,
-                                   std::span<const char* const> methods)
+                                   std::span<const ipc::PortMethod> methods)
     : loop_(loop), socket_(std::move(fd)), methods_(methods) {}
-
-std::string_view ClientConnection::NameOf(const ipc::InvokeMethod& invoke) const {
-  const uint64_t id = invoke.method;
-  return id == 0 || id > methods_.size() ? std::string_view() : methods_[id - 1];
-}
 
 Status ClientConnection::Serve(Port& port) {
   port_ = &port;
@@ -35,7 +32,7 @@ void ClientConnection::OnReadable(uint32_t) {
   const auto state = socket_.Receive();
   const auto carries = [this](const ipc::Frame& frame) {
     const auto* const invoke = std::get_if<ipc::InvokeMethod>(&frame.body);
-    return invoke != nullptr && std::ranges::count(kCarriers, NameOf(*invoke)) > 0;
+    return invoke != nullptr && CarriesDescriptor(table_.Find(*invoke));
   };
   while (!closed_) {
     auto frame = socket_.NextFrame(carries);
@@ -54,16 +51,16 @@ void ClientConnection::OnReadable(uint32_t) {
 void ClientConnection::OnFrame(record::PassingFrame frame) {
   const uint64_t id = frame.frame.request_id;
   if (std::holds_alternative<ipc::BindService>(frame.frame.body)) {
-    ipc::BindServiceReply reply{.success = true, .service = kServiceId, .methods = {}};
-    for (size_t i = 0; i < methods_.size(); ++i) reply.methods.push_back({i + 1, methods_[i]});
+    const ipc::BindServiceReply reply = ipc::BindReplyWith(kServiceId, methods_);
+    table_.Learn(reply);
     std::string bytes;
     ipc::AppendBindReply(bytes, id, reply);
     socket_.Queue(wire::AsBytes(bytes));
     return SendQueued();
   }
   const auto* const invoke = std::get_if<ipc::InvokeMethod>(&frame.frame.body);
-  if (invoke == nullptr || NameOf(*invoke).empty()) return;
-  Request request{.method = NameOf(*invoke),
+  if (invoke == nullptr || table_.Find(*invoke) == ipc::MethodName::kUnknown) return;
+  Request request{.method = table_.Find(*invoke),
                   .id = id,
                   .args = invoke->args,
                   .drop_reply = invoke->drop_reply,

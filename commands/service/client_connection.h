@@ -5,12 +5,11 @@
 #include <functional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "commands/system/event_loop.h"
 #include "commands/system/frame_socket.h"
-#include "formats/ipc/ipc_frame.h"
+#include "formats/ipc/ipc_methods.h"
 #include "formats/proto/message_codec.h"
 
 namespace ringscope::demo {
@@ -26,7 +25,7 @@ std::string Encode(const Message& message) {
 
 /// A request of a client.
 struct Request {
-  std::string_view method;
+  ipc::MethodName method{};
   uint64_t id = 0;
   Bytes args;
   bool drop_reply = false;
@@ -45,8 +44,7 @@ class ClientConnection {
     virtual void OnDisconnect() = 0;
   };
 
-  /// @param methods their ids are their places, from 1
-  ClientConnection(record::EventLoop& loop, UniqueFd fd, std::span<const char* const> methods);
+  ClientConnection(record::EventLoop& loop, UniqueFd fd, std::span<const ipc::PortMethod> methods);
 
   /// Hands all requests to the port, until the client goes.
   Status Serve(Port& port);
@@ -57,15 +55,14 @@ class ClientConnection {
   record::PeerIdentity peer() const { return record::PeerOf(socket_.fd()); }
 
  private:
-  /// The method's name; empty: there is no such method.
-  std::string_view NameOf(const ipc::InvokeMethod& invoke) const;
   void OnReadable(uint32_t events);
   void OnFrame(record::PassingFrame frame);
   void SendQueued();
 
   record::EventLoop& loop_;
   record::FrameSocket socket_;
-  const std::span<const char* const> methods_;
+  const std::span<const ipc::PortMethod> methods_;
+  ipc::MethodTable table_;
   Port* port_ = nullptr;
   bool closed_ = false;
   record::EventLoop::WatchHandle watch_;

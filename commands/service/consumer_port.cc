@@ -1,18 +1,12 @@
 #include "commands/service/consumer_port.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "commands/service/tracing_service.h"
 
 namespace ringscope::demo {
 namespace {
-
-constexpr std::array<const char*, 15> kConsumerMethods = {
-    "EnableTracing", "DisableTracing", "ReadBuffers",   "FreeBuffers",       "Flush",
-    "StartTracing",  "GetTraceStats",  "ObserveEvents", "QueryCapabilities", "CloneSession",
-    "Detach",        "Attach",         "Sync",          "ChangeTraceConfig", "QueryServiceState"};
 
 /// Bytes of slices that a reply takes: its frame stays below ipc::kMaxFrameBytes.
 constexpr size_t kReplyBytes = 96 * 1024;
@@ -42,37 +36,38 @@ std::vector<std::string> RepliesOf(const std::vector<std::string>& packets) {
 }  // namespace
 
 ConsumerPort::ConsumerPort(TracingService& service, record::EventLoop& loop, UniqueFd fd)
-    : service_(service), connection_(loop, std::move(fd), kConsumerMethods) {}
+    : service_(service), connection_(loop, std::move(fd), ipc::kConsumerMethods) {}
 
 void ConsumerPort::OnRequest(Request& request) {
-  if (request.method == "EnableTracing") return EnableTracing(request);
-  if (request.method == "CloneSession") return CloneSession(request);
-  if (request.method == "ObserveEvents") {
+  using enum ipc::MethodName;
+  if (request.method == kEnableTracing) return EnableTracing(request);
+  if (request.method == kCloneSession) return CloneSession(request);
+  if (request.method == kObserveEvents) {
     observe_request_ = request.id;
     return;
   }
-  if (request.method == "QueryCapabilities") return connection_.Reply(request.id, {});
-  if (request.method == "QueryServiceState")
+  if (request.method == kQueryCapabilities) return connection_.Reply(request.id, {});
+  if (request.method == kQueryServiceState)
     return connection_.Reply(request.id, Encode(service_.ListSessions()));
   TracingSession* const session = service_.SessionOf(*this);
   const uint64_t id = request.id;
   if (session == nullptr) return connection_.Reply(id, {}, false, /*success=*/false);
-  if (request.method == "Flush") {
+  if (request.method == kFlush) {
     ipc::FlushCall call;
     static_cast<void>(DecodeMessage(request.args, call));
     return service_.Flush(*session, call.timeout_ms, call.flags,
                           [this, id](bool ok) { connection_.Reply(id, {}, false, ok); });
   }
-  if (request.method == "ReadBuffers") return ReadBuffers(id);
+  if (request.method == kReadBuffers) return ReadBuffers(id);
   std::string reply;
-  if (request.method == "GetTraceStats") {
+  if (request.method == kGetTraceStats) {
     const std::string stats = service_.TraceStats(*session);
     wire::AppendBytes(reply, 1, wire::AsBytes(stats));
-  } else if (request.method == "StartTracing") {
+  } else if (request.method == kStartTracing) {
     service_.StartTracing(*session);
-  } else if (request.method == "DisableTracing") {
+  } else if (request.method == kDisableTracing) {
     service_.DisableTracing(*session);
-  } else if (request.method == "FreeBuffers") {
+  } else if (request.method == kFreeBuffers) {
     service_.FreeBuffers(*session);
   } else {
     return connection_.Reply(id, {}, false, /*success=*/false);

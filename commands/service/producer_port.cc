@@ -1,26 +1,12 @@
 #include "commands/service/producer_port.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "commands/service/tracing_service.h"
 
 namespace ringscope::demo {
 namespace {
-
-constexpr std::array<const char*, 12> kProducerMethods = {"InitializeConnection",
-                                                          "RegisterDataSource",
-                                                          "UnregisterDataSource",
-                                                          "CommitData",
-                                                          "GetAsyncCommand",
-                                                          "RegisterTraceWriter",
-                                                          "UnregisterTraceWriter",
-                                                          "NotifyDataSourceStarted",
-                                                          "NotifyDataSourceStopped",
-                                                          "ActivateTriggers",
-                                                          "Sync",
-                                                          "UpdateDataSource"};
 
 /// A chunk that is being written is scraped from this many fragments on: its last may grow.
 constexpr uint16_t kMinScrapedFragments = 2;
@@ -38,41 +24,42 @@ ProducerPort::ProducerPort(TracingService& service, record::EventLoop& loop, Uni
                            ProducerId id)
     : service_(service),
       id_(id),
-      connection_(loop, std::move(fd), kProducerMethods),
+      connection_(loop, std::move(fd), ipc::kProducerMethods),
       peer_(connection_.peer()) {}
 
 void ProducerPort::OnRequest(Request& request) {
-  if (request.method == "InitializeConnection") return Initialize(request);
-  if (request.method == "GetAsyncCommand") {
+  using enum ipc::MethodName;
+  if (request.method == kInitializeConnection) return Initialize(request);
+  if (request.method == kGetAsyncCommand) {
     command_request_ = request.id;
     for (PendingCommand& command : std::exchange(pending_, {}))
       SendCommand(std::move(command.command), command.fd ? &*command.fd : nullptr);
     return;
   }
-  if (request.method == "CommitData") {
+  if (request.method == kCommitData) {
     service_.OnCommit(*this, request.args);
-  } else if (request.method == "RegisterDataSource" || request.method == "UpdateDataSource") {
+  } else if (request.method == kRegisterDataSource || request.method == kUpdateDataSource) {
     Register(request);
-  } else if (request.method == "UnregisterDataSource") {
+  } else if (request.method == kUnregisterDataSource) {
     const auto gone = Decode<ipc::UnregisterDataSource>(request.args);
     std::erase_if(sources_, [&](const auto& source) { return source.name == gone.name; });
     service_.OnSourceGone(*this, gone.name);
-  } else if (request.method == "RegisterTraceWriter") {
+  } else if (request.method == kRegisterTraceWriter) {
     const auto writer = Decode<ipc::RegisterTraceWriter>(request.args);
     const WriterId id{static_cast<uint16_t>(writer.writer)};
     const BufferId buffer{static_cast<uint16_t>(writer.target_buffer)};
     writers_[id] = buffer;
     service_.Announce(WriterRegistered{.producer = id_, .writer = id, .buffer = buffer});
-  } else if (request.method == "UnregisterTraceWriter") {
+  } else if (request.method == kUnregisterTraceWriter) {
     const auto writer = Decode<ipc::UnregisterTraceWriter>(request.args);
     const WriterId id{static_cast<uint16_t>(writer.writer)};
     writers_.erase(id);
     service_.Announce(WriterUnregistered{.producer = id_, .writer = id});
-  } else if (request.method == "NotifyDataSourceStarted") {
+  } else if (request.method == kNotifyDataSourceStarted) {
     service_.OnNotified(*this, Decode<ipc::NotifyDataSource>(request.args).instance, false);
-  } else if (request.method == "NotifyDataSourceStopped") {
+  } else if (request.method == kNotifyDataSourceStopped) {
     service_.OnNotified(*this, Decode<ipc::NotifyDataSource>(request.args).instance, true);
-  } else if (request.method == "ActivateTriggers") {
+  } else if (request.method == kActivateTriggers) {
     for (const std::string& name : Decode<ipc::ActivateTriggers>(request.args).names)
       service_.OnTrigger(*this, name);
   }

@@ -98,15 +98,14 @@ void TracingService::FinishClone(const std::shared_ptr<Clone>& clone) {
   session.uuid_msb = uint64_t{random()} << 32 | random();
   session.uuid_lsb = source.uuid_lsb;
   for (size_t i = 0; i < source.buffers.size(); ++i) {
-    const BufferConfig& buffer = source.config.buffers[i];
+    const ipc::BufferConfig& buffer = source.config.buffers[i];
     const BufferId buffer_id = NextBufferId();
-    const Status set_up = session.store.SetUp(
-        {.id = buffer_id,
-         .index = static_cast<uint32_t>(i),
-         .size = buffer.size_kb * 1024,
-         .policy = buffer.fill_policy == kDiscard ? FillPolicy::kDiscard : FillPolicy::kRingBuffer,
-         .engine = buffer.experimental_mode == kModeV2 ? "v2" : "v1",
-         .content = clone->buffers[source.buffers[i]]});
+    const Status set_up = session.store.SetUp({.id = buffer_id,
+                                               .index = static_cast<uint32_t>(i),
+                                               .size = buffer.size_kb * 1024,
+                                               .policy = ipc::FillPolicyOf(buffer),
+                                               .engine = ipc::EngineOf(buffer),
+                                               .content = clone->buffers[source.buffers[i]]});
     if (!set_up) return clone->done({.error = set_up.error().message});
     session.buffers.push_back(buffer_id);
     owners_[buffer_id] = id;
@@ -138,7 +137,7 @@ void TracingService::FinishClone(const std::shared_ptr<Clone>& clone) {
 void TracingService::OnTrigger(ProducerPort& producer, const std::string& name) {
   for (const auto& [id, session] : sessions_) {
     if (session->state != TracingSession::State::kStarted) continue;
-    for (const TriggerConfig& trigger : session->config.triggers.triggers) {
+    for (const ipc::ConfiguredTrigger& trigger : session->config.triggers.triggers) {
       if (trigger.name != name) continue;
       const ReceivedTrigger received{.boot_time_ns = BootTimeNs(),
                                      .name = name,
@@ -148,7 +147,7 @@ void TracingService::OnTrigger(ProducerPort& producer, const std::string& name) 
       session->triggers.push_back(received);
       const bool first = !std::exchange(session->triggered, true);
       const auto delay = std::chrono::milliseconds(trigger.stop_delay_ms);
-      if (session->config.triggers.mode == kStopTracing && first) {
+      if (session->config.triggers.mode == ipc::kTriggerModeStop && first) {
         session->stop_timer = loop_.CallAfter(delay, [this, id = id] {
           Flush(*sessions_.at(id), 0, kTriggerFlushFlags, [this, id](bool ok) {
             TracingSession* const ended = FindSession(id);
@@ -157,7 +156,8 @@ void TracingService::OnTrigger(ProducerPort& producer, const std::string& name) 
             DisableTracing(*ended);
           });
         });
-      } else if (session->config.triggers.mode == kCloneSnapshot && session->consumer != nullptr) {
+      } else if (session->config.triggers.mode == ipc::kTriggerModeClone &&
+                 session->consumer != nullptr) {
         session->clone_hit_timer = loop_.CallAfter(delay, [this, id = id, received] {
           if (ConsumerPort* const consumer = sessions_.at(id)->consumer)
             consumer->OnCloneTrigger({.session = id, .trigger = received});

@@ -62,7 +62,7 @@ constexpr uint32_t kStartCommand = 1, kSetUpCommand = 6;
 
 }  // namespace
 
-std::string TracingService::Refusal(const ConsumerPort& consumer, const SessionConfig& config,
+std::string TracingService::Refusal(const ConsumerPort& consumer, const ipc::TraceConfig& config,
                                     const UniqueFd& file) const {
   for (const auto& [id, session] : sessions_) {
     if (session->consumer == &consumer) return "A consumer is already tracing";
@@ -75,9 +75,9 @@ std::string TracingService::Refusal(const ConsumerPort& consumer, const SessionC
   if (config.triggers.mode != 0 && config.triggers.timeout_ms == 0)
     return "A session with triggers needs a trigger_timeout_ms";
   if (config.buffers.size() > kMaxBuffers) return "Too many buffers";
-  for (const SourceConfig& source : config.sources) {
+  for (const ipc::ConfiguredDataSource& source : config.data_sources) {
     const std::string& name = source.config.target_buffer_name;
-    const auto has_name = [&](const BufferConfig& buffer) { return buffer.name == name; };
+    const auto has_name = [&](const ipc::BufferConfig& buffer) { return buffer.name == name; };
     if (!name.empty() && std::ranges::none_of(config.buffers, has_name))
       return "A data source names a buffer that does not exist";
     if (name.empty() && source.config.target_buffer >= config.buffers.size())
@@ -85,7 +85,7 @@ std::string TracingService::Refusal(const ConsumerPort& consumer, const SessionC
   }
   if (sessions_.size() >= kMaxSessionsOfUser) return "Too many concurrent sessions";
   if (config.write_into_file && !file.valid()) return "write_into_file without a file";
-  for (const BufferConfig& buffer : config.buffers)
+  for (const ipc::BufferConfig& buffer : config.buffers)
     if (buffer.size_kb == 0 || buffer.size_kb >= kMaxSizeKb) return "Invalid buffer size";
   return {};
 }
@@ -98,7 +98,7 @@ BufferId TracingService::NextBufferId() {
 }
 
 std::string TracingService::EnableTracing(ConsumerPort& consumer, Bytes raw_config, UniqueFd file) {
-  SessionConfig config;
+  ipc::TraceConfig config;
   if (!DecodeMessage(raw_config, config)) return "The trace config cannot be parsed";
   if (std::string error = Refusal(consumer, config, file); !error.empty()) return error;
   const uint64_t id = ++last_session_;
@@ -114,16 +114,15 @@ std::string TracingService::EnableTracing(ConsumerPort& consumer, Bytes raw_conf
   if (session.config.triggers.mode != 0)
     session.config.duration_ms = session.config.triggers.timeout_ms;
   for (size_t i = 0; i < session.config.buffers.size(); ++i) {
-    const BufferConfig& buffer = session.config.buffers[i];
+    const ipc::BufferConfig& buffer = session.config.buffers[i];
     const BufferId buffer_id = NextBufferId();
     session.buffers.push_back(buffer_id);
     owners_[buffer_id] = id;
-    const Status made = session.store.SetUp(
-        {.id = buffer_id,
-         .index = static_cast<uint32_t>(i),
-         .size = buffer.size_kb * kBytesPerKilobyte,
-         .policy = buffer.fill_policy == kDiscard ? FillPolicy::kDiscard : FillPolicy::kRingBuffer,
-         .engine = buffer.experimental_mode == kModeV2 ? "v2" : "v1"});
+    const Status made = session.store.SetUp({.id = buffer_id,
+                                             .index = static_cast<uint32_t>(i),
+                                             .size = buffer.size_kb * kBytesPerKilobyte,
+                                             .policy = ipc::FillPolicyOf(buffer),
+                                             .engine = ipc::EngineOf(buffer)});
     if (made) continue;
     for (const BufferId undone : session.buffers) owners_.erase(undone);
     sessions_.erase(id);
@@ -131,7 +130,7 @@ std::string TracingService::EnableTracing(ConsumerPort& consumer, Bytes raw_conf
   }
   for (const auto& [number, producer] : producers_) Introduce(*producer, session);
   session.state = SessionState::kConfigured;
-  for (size_t i = 0; i < session.config.sources.size(); ++i)
+  for (size_t i = 0; i < session.config.data_sources.size(); ++i)
     for (const auto& [producer, source] : sources_)
       SetUpSource(session, i, *FindProducer(producer), source);
   if (!session.config.deferred_start) StartTracing(session);
@@ -140,13 +139,11 @@ std::string TracingService::EnableTracing(ConsumerPort& consumer, Bytes raw_conf
 
 void TracingService::SetUpSource(TracingSession& session, size_t index, ProducerPort& producer,
                                  const ipc::DataSourceDescriptor& source) {
-  const SourceConfig& config = session.config.sources[index];
+  const ipc::ConfiguredDataSource& config = session.config.data_sources[index];
   const bool wants_producer =
       config.producer_names.empty() || std::ranges::count(config.producer_names, producer.name());
   if (config.config.name != source.name || !wants_producer) return;
-  size_t target = static_cast<size_t>(config.config.target_buffer);
-  for (size_t i = 0; !config.config.target_buffer_name.empty() && i < session.buffers.size(); ++i)
-    if (session.config.buffers[i].name == config.config.target_buffer_name) target = i;
+  const size_t target = ipc::TargetOf(session.config, config.config);
   if (target >= session.buffers.size()) return;
   if (!producer.SetUpMemory(options_.memory_bytes, options_.page_bytes)) return;
   SourceInstance& instance = session.instances.emplace_back();
@@ -204,7 +201,7 @@ void TracingService::CheckAllStarted(TracingSession& session) {
 }
 
 void TracingService::OnDurationEnd(TracingSession& session) {
-  if (session.config.triggers.mode == kStopTracing && session.triggered) return;
+  if (session.config.triggers.mode == ipc::kTriggerModeStop && session.triggered) return;
   Flush(session, 0, kFinalFlushFlags, [this, id = session.id](bool ok) {
     TracingSession* const ended = FindSession(id);
     if (ended == nullptr) return;

@@ -97,7 +97,7 @@ void TracingService::OnSourceRegistered(ProducerPort& producer,
   for (const auto& [id, session] : sessions_) {
     if (session->state != State::kConfigured && session->state != State::kStarted) continue;
     const size_t before = session->instances.size();
-    for (size_t i = 0; i < session->config.sources.size(); ++i)
+    for (size_t i = 0; i < session->config.data_sources.size(); ++i)
       SetUpSource(*session, i, producer, source);
     for (size_t i = before; session->state == State::kStarted && i < session->instances.size(); ++i)
       StartInstance(session->instances[i]);
@@ -203,7 +203,7 @@ ipc::QueryServiceStateReply TracingService::ListSessions() const {
     listed.id = id;
     if (session->state == TracingSession::State::kCloned) listed.state = ipc::kClonedState;
     listed.unique_session_name = session->config.unique_session_name;
-    for (const BufferConfig& buffer : session->config.buffers)
+    for (const ipc::BufferConfig& buffer : session->config.buffers)
       listed.buffer_sizes_kb.push_back(buffer.size_kb);
   }
   return reply;

@@ -92,7 +92,7 @@ class TracingService {
   void Scrape(const ProducerPort& producer, TracingSession& session);
 
   // Sessions: service_sessions.cc.
-  std::string Refusal(const ConsumerPort& consumer, const SessionConfig& config,
+  std::string Refusal(const ConsumerPort& consumer, const ipc::TraceConfig& config,
                       const UniqueFd& file) const;
   BufferId NextBufferId();
   void SetUpSource(TracingSession& session, size_t index, ProducerPort& producer,

@@ -14,6 +14,7 @@
 #include "commands/service/session_store.h"
 #include "commands/system/event_loop.h"
 #include "commands/system/unique_fd.h"
+#include "formats/ipc/ipc_messages.h"
 
 namespace ringscope::demo {
 
@@ -58,7 +59,7 @@ struct TracingSession {
   uint64_t id = 0;
   ConsumerPort* consumer = nullptr;
   State state = State::kDisabled;
-  SessionConfig config;
+  ipc::TraceConfig config;
   std::string raw_config;
   uint64_t uuid_msb = 0;
   uint64_t uuid_lsb = 0;
@@ -99,13 +100,13 @@ struct TracingSession {
   record::EventLoop::Timer next_pass;  // of a read
 
   bool IsCloneOnly() const {
-    return config.triggers.mode == kCloneSnapshot && state != State::kCloned;
+    return config.triggers.mode == ipc::kTriggerModeClone && state != State::kCloned;
   }
   uint64_t FlushTimeoutMs() const {
     constexpr uint64_t kDefault = 5000;
     return config.flush_timeout_ms == 0 ? kDefault : config.flush_timeout_ms;
   }
-  const BufferConfig& ConfigOf(BufferId buffer) const {
+  const ipc::BufferConfig& ConfigOf(BufferId buffer) const {
     for (size_t i = 0; i < buffers.size(); ++i)
       if (buffers[i] == buffer) return config.buffers[i];
     return config.buffers.front();

@@ -37,7 +37,7 @@ uint64_t CloneWatch::OnRequested(Bytes request, Clock::time_point now) {
   const SessionPlan* const plan = session ? buffers_.PlanOf(*session) : nullptr;
   const uint64_t timeout = plan == nullptr ? kDefaultTimeoutMs : plan->flush_timeout_ms;
   clone.second.until = now + std::chrono::milliseconds(std::min(timeout, kLongestWaitMs)) + kGrace;
-  log_(CloneRequested{
+  log_.Append(CloneRequested{
       .clone = number, .session = session, .request = std::string(wire::AsText(request))});
   if (session) Begin(clone, *session);
   return number;
@@ -48,7 +48,7 @@ void CloneWatch::Begin(Clones::value_type& clone, SessionId session) {
   for (const BufferId id : buffers_.BuffersOf(session)) {
     const PlannedBuffer* const plan = buffers_.FindBuffer(session, id);
     if (plan == nullptr) continue;
-    if (plan->clear_before_clone) log_(BufferCleared{id});
+    if (plan->clear_before_clone) log_.Append(BufferCleared{id});
     clone.second.groups[plan->transfer_on_clone ? kTransferGroup : 1].buffers.insert(id);
   }
   for (size_t i = 0; i < clone.second.groups.size(); ++i) {
@@ -63,7 +63,7 @@ void CloneWatch::CloneGroup(uint64_t clone, Group& group, bool transfer) {
   group.cloned = true;
   for (const BufferId id : group.buffers)
     if (!buffers_.IsFreed(id))
-      log_(BufferCloned{.clone = clone, .buffer = id, .transfer = transfer});
+      log_.Append(BufferCloned{.clone = clone, .buffer = id, .transfer = transfer});
 }
 
 void CloneWatch::OnFlush(const FlushRequested& request) {
@@ -94,7 +94,7 @@ bool CloneWatch::Expire(Clock::time_point now) {
   for (auto& [number, clone] : open_) {
     if (clone.expired || clone.until > now) continue;
     any = clone.expired = true;
-    mark_(
+    log_.MarkInexact(
         {.reason = InexactReason::kClone,
          .session = clone.session,
          .detail = fmt::format("the service does not reply to the request for clone {}", number)});
@@ -129,18 +129,20 @@ void CloneWatch::OnReply(uint64_t clone, CloneEnded reply) {
   const auto open = open_.find(clone);
   if (open == open_.end()) return;
   if (reply.success && !asked_.empty() && !open->second.expired) {
-    mark_({.reason = InexactReason::kClone,
-           .session = open->second.session,
-           .detail = fmt::format("a producer has not acknowledged the flush for clone {}", clone)});
+    log_.MarkInexact(
+        {.reason = InexactReason::kClone,
+         .session = open->second.session,
+         .detail = fmt::format("a producer has not acknowledged the flush for clone {}", clone)});
   }
   if (reply.success) {  // what was not cloned until now was cloned without a flush
     for (size_t i = 0; i < open->second.groups.size(); ++i)
       CloneGroup(clone, open->second.groups[i], i == kTransferGroup);
     if (!open->second.session)
-      log_(Note{"it is not known which session was cloned: the clone's buffers are not logged"});
+      log_.Append(
+          Note{"it is not known which session was cloned: the clone's buffers are not logged"});
   }
   reply.clone = clone;
-  log_(std::move(reply));
+  log_.Append(std::move(reply));
   open_.erase(open);
   if (open_.empty()) asked_.clear();
 }

@@ -4,7 +4,6 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -28,12 +27,9 @@ class CloneWatch {
  public:
   using Clock = std::chrono::steady_clock;
   using SessionId = SessionBuffers::SessionId;
-  /// Gets the reasons why the instant of a clone is not exact.
-  using MarkInexact = std::function<void(Inexact)>;
 
-  CloneWatch(std::function<void(OpBody)> log, const SessionBuffers& buffers,
-             const Instances& instances, MarkInexact mark)
-      : log_(std::move(log)), buffers_(buffers), instances_(instances), mark_(std::move(mark)) {}
+  CloneWatch(RecordSink& log, const SessionBuffers& buffers, const Instances& instances)
+      : log_(log), buffers_(buffers), instances_(instances) {}
 
   /// A consumer asks for a clone. @param request a CloneSessionRequest @return the clone's number
   uint64_t OnRequested(Bytes request, Clock::time_point now = Clock::now());
@@ -76,10 +72,9 @@ class CloneWatch {
   void Begin(Clones::value_type& clone, SessionId session);
   void CloneGroup(uint64_t clone, Group& group, bool transfer);
 
-  std::function<void(OpBody)> log_;
+  RecordSink& log_;
   const SessionBuffers& buffers_;
   const Instances& instances_;
-  MarkInexact mark_;
   uint64_t last_clone_ = 0;
   Clones open_;                           // by number
   std::map<ProducerId, uint64_t> asked_;  // to the last flush for a clone

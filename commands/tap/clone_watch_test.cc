@@ -5,6 +5,7 @@
 
 #include "commands/tap/flush_watch.h"
 #include "commands/testing/ipc_peer.h"
+#include "commands/testing/op_list.h"
 
 namespace ringscope::record {
 namespace {
@@ -32,7 +33,7 @@ class CloneWatchTest : public ::testing::Test {
     buffers_.Start(plan);
     Add(kApp, "a", 1);
     Add(kProbes, "b", 2);
-    log_.clear();
+    log_.bodies.clear();
   }
   void Add(ProducerId producer, const std::string& source, uint16_t buffer, bool flushes = true) {
     const auto session = buffers_.OnTarget(
@@ -51,7 +52,7 @@ class CloneWatchTest : public ::testing::Test {
   /// What was logged since the last call: "clone 1 of 1", "clear 2", "take 1", "copy 2", "done".
   std::vector<std::string> Log() {
     std::vector<std::string> texts;
-    for (const OpBody& body : log_) {
+    for (const OpBody& body : log_.bodies) {
       if (const auto* clone = std::get_if<CloneRequested>(&body))
         texts.push_back("clone " + std::to_string(clone->clone) + " of " +
                         (clone->session ? std::to_string(*clone->session) : "?"));
@@ -66,16 +67,14 @@ class CloneWatchTest : public ::testing::Test {
       if (const auto* inexact = std::get_if<Inexact>(&body))
         texts.push_back("inexact: " + inexact->detail);
     }
-    log_.clear();
+    log_.bodies.clear();
     return texts;
   }
 
-  std::vector<OpBody> log_;
-  SessionBuffers buffers_{[this](OpBody body) { log_.push_back(std::move(body)); },
-                          [](const Warning&) {}, [](const Inexact&) {}};
+  testing::OpList log_;
+  SessionBuffers buffers_{log_, [](const Warning&) {}};
   Instances instances_;
-  CloneWatch watch_{[this](OpBody body) { log_.push_back(std::move(body)); }, buffers_, instances_,
-                    [this](Inexact mark) { log_.push_back(std::move(mark)); }};
+  CloneWatch watch_{log_, buffers_, instances_};
 };
 
 TEST_F(CloneWatchTest, EachGroupIsClonedWhenItsFlushIsDone) {
@@ -205,7 +204,7 @@ class FlushWatchTest : public CloneWatchTest {
                          SessionBuffers::SessionId{1}, kStart);
   }
 
-  FlushWatch flushes_{[this](OpBody body) { log_.push_back(std::move(body)); }, buffers_};
+  FlushWatch flushes_{log_, buffers_};
 };
 
 TEST_F(FlushWatchTest, Timeout_IsTheConfigs) {
@@ -215,8 +214,8 @@ TEST_F(FlushWatchTest, Timeout_IsTheConfigs) {
   flushes_.OnAcknowledged(kApp, 6);
   EXPECT_THAT(flushes_.TakeTimedOut(After(4999)), IsEmpty());
   EXPECT_THAT(flushes_.TakeTimedOut(After(5000)), ElementsAre(5u));
-  ASSERT_EQ(log_.size(), 1u);
-  EXPECT_EQ(std::get<FlushTimedOut>(log_[0]), FlushTimedOut{5});
+  ASSERT_EQ(log_.bodies.size(), 1u);
+  EXPECT_EQ(std::get<FlushTimedOut>(log_.bodies[0]), FlushTimedOut{5});
   EXPECT_THAT(flushes_.TakeTimedOut(After(9000)), IsEmpty());
 }
 

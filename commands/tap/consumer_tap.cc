@@ -168,11 +168,11 @@ void ConsumerTap::MarkUnseenProducers() {
     if (const auto here = known.find(producer.name); here != known.end()) {
       known.erase(here);
     } else if (sources.contains(producer.id) && unseen_.emplace(*asked_for_, producer.id).second) {
-      recording_.MarkInexact({.reason = InexactReason::kProducers,
-                              .session = asked_for_,
-                              .detail = fmt::format("'{}' (uid {}) is connected to the service "
-                                                    "itself: what it writes is not in the log",
-                                                    producer.name, producer.uid)});
+      recording_.log.MarkInexact({.reason = InexactReason::kProducers,
+                                  .session = asked_for_,
+                                  .detail = fmt::format("'{}' (uid {}) is connected to the service "
+                                                        "itself: what it writes is not in the log",
+                                                        producer.name, producer.uid)});
     }
   }
 }
@@ -312,9 +312,9 @@ Status ConsumerTap::OnAttachReply(bool success, Bytes reply) {
     session_ = recording_.buffers.Start(std::move(*plan));
     recording_.log.Append(
         TraceConfigRecord{.config = std::string(wire::AsText(config)), .session = session_});
-    recording_.MarkInexact({.reason = InexactReason::kStart,
-                            .session = session_,
-                            .detail = "it had begun before the recording"});
+    recording_.log.MarkInexact({.reason = InexactReason::kStart,
+                                .session = session_,
+                                .detail = "it had begun before the recording"});
   }
   LogChange(SessionChange::kAttached, attach_key_);
   return {};

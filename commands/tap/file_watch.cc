@@ -46,9 +46,10 @@ void FileWatch::Start(SessionId session, const Target& target, Clock::time_point
 }
 
 void FileWatch::MarkUnknown(SessionId session) {
-  mark_({.reason = InexactReason::kReads,
-         .session = session,
-         .detail = "its file cannot be watched: when the service read is not in the log"});
+  log_.MarkInexact(
+      {.reason = InexactReason::kReads,
+       .session = session,
+       .detail = "its file cannot be watched: when the service read is not in the log"});
 }
 
 void FileWatch::Log(SessionId session, std::optional<uint64_t> size) {
@@ -57,7 +58,7 @@ void FileWatch::Log(SessionId session, std::optional<uint64_t> size) {
   read.reason = ReadReason::kFile;
   read.session = session;
   read.file_bytes = size;
-  log_(read);
+  log_.Append(read);
 }
 
 void FileWatch::LookAt(SessionId session, File& file, Clock::time_point now) {
@@ -72,10 +73,11 @@ void FileWatch::LookAt(SessionId session, File& file, Clock::time_point now) {
   file.read = ++reads_;
   Log(session, *size);
   if (!strict_ || under_way_ == UnderWay::kRequests) {
-    mark_({.reason = InexactReason::kReads,
-           .session = session,
-           .detail = "requests were under way when the service read for its file: they may have "
-                     "been handled before or after"});
+    log_.MarkInexact(
+        {.reason = InexactReason::kReads,
+         .session = session,
+         .detail = "requests were under way when the service read for its file: they may have "
+                   "been handled before or after"});
   }
 }
 

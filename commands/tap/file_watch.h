@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -31,8 +30,7 @@ class FileWatch {
 
   /// @param strict requests pass one client at a time, and are confirmed. If not, nothing shows
   /// which are under way
-  FileWatch(std::function<void(OpBody)> log, std::function<void(Inexact)> mark, bool strict)
-      : log_(std::move(log)), mark_(std::move(mark)), strict_(strict) {}
+  FileWatch(RecordSink& log, bool strict) : log_(log), strict_(strict) {}
 
   /// A file that the service writes a session into.
   struct Target {
@@ -87,8 +85,7 @@ class FileWatch {
   static void Arm(File& file, Clock::time_point now);
   void LookAt(SessionId session, File& file, Clock::time_point now);
 
-  const std::function<void(OpBody)> log_;
-  const std::function<void(Inexact)> mark_;
+  RecordSink& log_;
   const bool strict_;
   std::map<SessionId, File> files_;
   UnderWay under_way_ = UnderWay::kNothing;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "commands/testing/memory_run.h"
+#include "commands/testing/op_list.h"
 
 namespace ringscope::record {
 namespace {
@@ -24,21 +25,33 @@ class FileWatchTest : public ::testing::Test {
   }
   void LookAt(milliseconds time) { watch_.Look(start_ + time); }
 
-  std::vector<uint64_t> sizes_;  // file_bytes of the reads logged
-  uint64_t marks_ = 0;
-  FileWatch watch_{[this](OpBody body) {
-                     const auto& read = std::get<ReadPass>(body);
-                     EXPECT_EQ(read.reason, ReadReason::kFile);
-                     EXPECT_EQ(read.session, 7u);
-                     EXPECT_FALSE(read.buffer);
-                     sizes_.push_back(read.file_bytes.value_or(0));
-                   },
-                   [this](const Inexact& mark) {
-                     EXPECT_EQ(mark.reason, InexactReason::kReads);
-                     EXPECT_EQ(mark.session, 7u);
-                     ++marks_;
-                   },
-                   /*strict=*/true};
+  /// file_bytes of the reads logged.
+  std::vector<uint64_t> Sizes() const {
+    std::vector<uint64_t> sizes;
+    for (const OpBody& body : log_.bodies) {
+      const auto* const read = std::get_if<ReadPass>(&body);
+      if (read == nullptr) continue;
+      EXPECT_EQ(read->reason, ReadReason::kFile);
+      EXPECT_EQ(read->session, 7u);
+      EXPECT_FALSE(read->buffer);
+      sizes.push_back(read->file_bytes.value_or(0));
+    }
+    return sizes;
+  }
+  uint64_t Marks() const {
+    uint64_t marks = 0;
+    for (const OpBody& body : log_.bodies) {
+      const auto* const mark = std::get_if<Inexact>(&body);
+      if (mark == nullptr) continue;
+      EXPECT_EQ(mark->reason, InexactReason::kReads);
+      EXPECT_EQ(mark->session, 7u);
+      ++marks;
+    }
+    return marks;
+  }
+
+  testing::OpList log_;
+  FileWatch watch_{log_, /*strict=*/true};
   const FileWatch::Clock::time_point start_ = FileWatch::Clock::now();
   const TempFolder folder_;
   const std::string path_ = folder_.File("out.pftrace");
@@ -49,13 +62,13 @@ TEST_F(FileWatchTest, EachGrowth_IsARead) {
   const UniqueFd file(::open(path_.c_str(), O_WRONLY));
   watch_.Start(7, {.file = file.get()});
   LookAt(milliseconds(0));
-  EXPECT_THAT(sizes_, IsEmpty());  // what is there before the session is nobody's read
+  EXPECT_THAT(Sizes(), IsEmpty());  // what is there before the session is nobody's read
   Grow(path_, 90);
   LookAt(milliseconds(500));
   LookAt(milliseconds(501));
   Grow(path_, 100);
   LookAt(milliseconds(1000));
-  EXPECT_THAT(sizes_, ElementsAre(100, 200));
+  EXPECT_THAT(Sizes(), ElementsAre(100, 200));
 }
 
 TEST_F(FileWatchTest, WritesOfOneRead_AreOne) {
@@ -69,7 +82,7 @@ TEST_F(FileWatchTest, WritesOfOneRead_AreOne) {
   LookAt(milliseconds(630));
   Grow(path_, 100);
   LookAt(milliseconds(720));
-  EXPECT_THAT(sizes_, ElementsAre(100, 400));
+  EXPECT_THAT(Sizes(), ElementsAre(100, 400));
 }
 
 TEST_F(FileWatchTest, End_LooksOnceMore) {
@@ -78,7 +91,7 @@ TEST_F(FileWatchTest, End_LooksOnceMore) {
   watch_.End(7, start_);
   Grow(path_, 100);
   LookAt(milliseconds(500));
-  EXPECT_THAT(sizes_, ElementsAre(100));
+  EXPECT_THAT(Sizes(), ElementsAre(100));
   EXPECT_FALSE(watch_.any());
 }
 
@@ -89,12 +102,12 @@ TEST_F(FileWatchTest, WhatIsConfirmedBetween_MakesTwoReads) {
   watch_.OnConfirmed(watch_.reads() - 1, start_ + milliseconds(501));  // was asked for before
   Grow(path_, 100);
   LookAt(milliseconds(502));
-  EXPECT_THAT(sizes_, ElementsAre(100));
+  EXPECT_THAT(Sizes(), ElementsAre(100));
   watch_.OnConfirmed(watch_.reads(), start_ + milliseconds(503));
   Grow(path_, 100);
   LookAt(milliseconds(504));
-  EXPECT_THAT(sizes_, ElementsAre(100, 300));
-  EXPECT_EQ(marks_, 0u);
+  EXPECT_THAT(Sizes(), ElementsAre(100, 300));
+  EXPECT_EQ(Marks(), 0u);
 }
 
 TEST_F(FileWatchTest, RequestsUnderWay_MarkTheLog) {
@@ -102,7 +115,7 @@ TEST_F(FileWatchTest, RequestsUnderWay_MarkTheLog) {
   watch_.OnPassing(start_);
   Grow(path_, 100);
   LookAt(milliseconds(1));
-  EXPECT_EQ(marks_, 1u);
+  EXPECT_EQ(Marks(), 1u);
   watch_.OnConfirmed(watch_.reads(), start_ + milliseconds(2));
   Grow(path_, 100);
   LookAt(milliseconds(500));  // nothing is under way
@@ -110,8 +123,8 @@ TEST_F(FileWatchTest, RequestsUnderWay_MarkTheLog) {
   watch_.OnCause();
   Grow(path_, 100);
   LookAt(milliseconds(601));  // of what passed last
-  EXPECT_EQ(marks_, 1u);
-  EXPECT_THAT(sizes_, ElementsAre(100, 200, 300));
+  EXPECT_EQ(Marks(), 1u);
+  EXPECT_THAT(Sizes(), ElementsAre(100, 200, 300));
 }
 
 TEST_F(FileWatchTest, ReadByTheClock_IsWaitedFor) {
@@ -135,14 +148,14 @@ TEST_F(FileWatchTest, Free_IsTheLastRead) {
   watch_.Start(7, {.path = path_});
   Grow(path_, 100);
   watch_.Free(7);
-  EXPECT_THAT(sizes_, ElementsAre(0));
+  EXPECT_THAT(Sizes(), ElementsAre(0));
   EXPECT_FALSE(watch_.any());
 }
 
 TEST_F(FileWatchTest, NameThatMeansNothingHere_MarksTheLog) {
   watch_.Start(7, {.path = path_});
   watch_.End(7, start_);
-  EXPECT_EQ(marks_, 1u);
+  EXPECT_EQ(Marks(), 1u);
 }
 
 TEST_F(FileWatchTest, Pipe_CannotBeWatched) {
@@ -152,7 +165,7 @@ TEST_F(FileWatchTest, Pipe_CannotBeWatched) {
   watch_.Start(7, {.file = out.get()});
   watch_.Start(7, {});
   EXPECT_FALSE(watch_.any());
-  EXPECT_EQ(marks_, 2u);
+  EXPECT_EQ(Marks(), 2u);
 }
 
 }  // namespace

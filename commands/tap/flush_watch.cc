@@ -44,7 +44,7 @@ std::set<uint64_t> FlushWatch::TakeTimedOut(Clock::time_point now) {
   std::erase_if(open_, [&](const auto& open) {
     if (open.second.until > now) return false;
     timed_out.insert(open.first);
-    log_(FlushTimedOut{open.first});
+    log_.Append(FlushTimedOut{open.first});
     return true;
   });
   return timed_out;
@@ -57,7 +57,7 @@ std::set<uint64_t> FlushWatch::OnConsumerReply(SessionId session, bool success) 
   std::erase_if(open_, [&](const auto& open) {
     if (open.second.session != session || open.second.by_service) return false;
     timed_out.insert(open.first);
-    log_(FlushTimedOut{open.first});
+    log_.Append(FlushTimedOut{open.first});
     return true;
   });
   return timed_out;

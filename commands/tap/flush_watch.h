@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -21,8 +20,7 @@ class FlushWatch {
   using SessionId = SessionBuffers::SessionId;
 
   /// @param log gets FlushTimedOut records
-  FlushWatch(std::function<void(OpBody)> log, const SessionBuffers& buffers)
-      : log_(std::move(log)), buffers_(buffers) {}
+  FlushWatch(RecordSink& log, const SessionBuffers& buffers) : log_(log), buffers_(buffers) {}
 
   /// A producer is asked.
   /// @param session whose data sources are to flush; nullopt: not known
@@ -49,7 +47,7 @@ class FlushWatch {
     std::set<ProducerId> waits_for;
   };
 
-  std::function<void(OpBody)> log_;
+  RecordSink& log_;
   const SessionBuffers& buffers_;
   std::map<uint64_t, Flush> open_;       // by id
   std::map<SessionId, uint64_t> calls_;  // timeouts, ms, of the consumers' calls under way

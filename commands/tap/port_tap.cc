@@ -55,7 +55,7 @@ void PortTap::FinishRound() {
 bool PortTap::AskConfirmation(FrameSocket& service) {
   const std::optional<ipc::MethodName> method = ConfirmingMethod();
   if (!method) {
-    recording_.MarkInexact({.reason = InexactReason::kUnconfirmed, .detail = Describe()});
+    recording_.log.MarkInexact({.reason = InexactReason::kUnconfirmed, .detail = Describe()});
     unconfirmed_ = must_confirm_ = false;
     return false;
   }

@@ -7,7 +7,7 @@
 
 #include "commands/tap/recording.h"
 #include "commands/tap/tap.h"
-#include "formats/ipc/ipc_messages.h"
+#include "formats/ipc/ipc_methods.h"
 
 namespace ringscope::record {
 

@@ -220,9 +220,9 @@ std::vector<std::string> ProducerTap::TakeScraped(ProducerMemory::Scrape which) 
   });
   const bool exact = recording_.scraping == Scraping::kExact;
   if (!exact && !chunks.empty() && !std::exchange(estimate_is_marked_, true))
-    recording_.MarkInexact({.reason = InexactReason::kScrapes,
-                            .producer = producer_,
-                            .detail = Describe() + " (--scraping observe)"});
+    recording_.log.MarkInexact({.reason = InexactReason::kScrapes,
+                                .producer = producer_,
+                                .detail = Describe() + " (--scraping observe)"});
   for (size_t next = 0; next < chunks.size();) {
     std::string request;
     CommitRequestBuilder builder(request);

@@ -6,14 +6,13 @@
 #include <functional>
 #include <set>
 #include <string>
-#include <utility>
 
 #include "commands/tap/clone_watch.h"
 #include "commands/tap/file_watch.h"
 #include "commands/tap/flush_watch.h"
 #include "commands/tap/instances.h"
+#include "commands/tap/record_sink.h"
 #include "commands/tap/session_buffers.h"
-#include "core/log/op.h"
 
 namespace ringscope::record {
 
@@ -21,14 +20,6 @@ namespace ringscope::record {
 enum class Scraping : uint8_t {
   kExact,    // the recorder scrapes in the service's place, and sends what it finds
   kObserve,  // the traffic is not changed; what the service may have found is estimated
-};
-
-/// Takes records, in order.
-class RecordSink {
- public:
-  virtual ~RecordSink() = default;
-  /// Copies what it keeps, and adds the time.
-  virtual void Append(OpBody body) = 0;
 };
 
 /// Counters for the status line and the summary.
@@ -65,9 +56,6 @@ struct Recording {
   uint16_t last_producer = 0;  // producers are numbered in the order of their connecting
   std::multiset<std::string> connected = {};  // names of the producers that are
   uint32_t identifying = 0;  // requests under way for the service's number of a session
-
-  /// From here on the log may differ from what the service does.
-  void MarkInexact(Inexact mark) { log.Append(std::move(mark)); }
 };
 
 }  // namespace ringscope::record

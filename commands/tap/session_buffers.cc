@@ -9,18 +9,18 @@ namespace ringscope::record {
 
 void SessionBuffers::SetUp(BufferId id, const PlannedBuffer& buffer) {
   known_.insert(id);
-  log_(BufferSetUp{.id = id,
-                   .index = {},
-                   .size = buffer.size,
-                   .policy = buffer.policy,
-                   .engine = buffer.engine});
+  log_.Append(BufferSetUp{.id = id,
+                          .index = {},
+                          .size = buffer.size,
+                          .policy = buffer.policy,
+                          .engine = buffer.engine});
 }
 
 SessionBuffers::SessionId SessionBuffers::Start(SessionPlan plan) {
   const SessionId id = ++last_id_;
   Session& session = sessions_[id];
   session.plan = std::move(plan);
-  log_(SessionStarted{.session = id, .name = session.plan.name});
+  log_.Append(SessionStarted{.session = id, .name = session.plan.name});
   return id;
 }
 
@@ -28,18 +28,18 @@ void SessionBuffers::End(SessionId id) {
   const auto session = sessions_.find(id);
   if (session == sessions_.end()) return;
   for (const auto& [index, buffer] : session->second.ids) {
-    log_(BufferFreed{buffer});
+    log_.Append(BufferFreed{buffer});
     known_.erase(buffer);
     freed_.insert(buffer);
   }
-  log_(SessionEnded{id});
+  log_.Append(SessionEnded{id});
   sessions_.erase(session);
 }
 
 void SessionBuffers::MarkStarted(SessionId id) {
   const auto session = sessions_.find(id);
   if (session == sessions_.end() || std::exchange(session->second.started, true)) return;
-  log_(SessionChanged{.session = id, .change = SessionChange::kStarted, .detail = {}});
+  log_.Append(SessionChanged{.session = id, .change = SessionChange::kStarted, .detail = {}});
 }
 
 void SessionBuffers::Identify(SessionId id, const std::vector<ipc::ListedSession>& listed) {
@@ -58,7 +58,7 @@ void SessionBuffers::Identify(SessionId id, const std::vector<ipc::ListedSession
 
 void SessionBuffers::EndAll() {
   while (!sessions_.empty()) End(sessions_.begin()->first);
-  for (const BufferId buffer : std::exchange(known_, {})) log_(BufferFreed{buffer});
+  for (const BufferId buffer : std::exchange(known_, {})) log_.Append(BufferFreed{buffer});
   freed_.clear();
   warned_.clear();
   listed_.clear();
@@ -89,7 +89,7 @@ std::optional<uint32_t> SessionBuffers::IndexOf(const Sessions::value_type& sess
     is_certain &= first == source->buffer || !source->filtered;
   }
   if (!is_certain) {
-    mark_(
+    log_.MarkInexact(
         {.reason = InexactReason::kSession,
          .session = id,
          .detail = fmt::format("data source '{}' writes to several buffers of the session: buffer "
@@ -104,12 +104,12 @@ void SessionBuffers::Name(Sessions::value_type& session, uint32_t index, BufferI
   session.second.ids[index] = id;
   known_.insert(id);
   freed_.erase(id);
-  log_(BufferSetUp{.id = id,
-                   .index = index,
-                   .size = buffer.size,
-                   .policy = buffer.policy,
-                   .engine = buffer.engine,
-                   .session = session.first});
+  log_.Append(BufferSetUp{.id = id,
+                          .index = index,
+                          .size = buffer.size,
+                          .policy = buffer.policy,
+                          .engine = buffer.engine,
+                          .session = session.first});
 }
 
 auto SessionBuffers::SessionOf(const Target& target) -> Sessions::value_type* {
@@ -130,12 +130,13 @@ auto SessionBuffers::SessionOf(const Target& target) -> Sessions::value_type* {
   }
   if (!alike.empty()) candidates = std::move(alike);
   if (candidates.size() > 1) {
-    mark_({.reason = InexactReason::kSession,
-           .session = candidates.front()->first,
-           .detail = fmt::format("{} sessions have data source '{}': buffer {} is taken for one of "
-                                 "session {}",
-                                 candidates.size(), target.data_source, Raw(target.buffer),
-                                 candidates.front()->first)});
+    log_.MarkInexact(
+        {.reason = InexactReason::kSession,
+         .session = candidates.front()->first,
+         .detail = fmt::format("{} sessions have data source '{}': buffer {} is taken for one of "
+                               "session {}",
+                               candidates.size(), target.data_source, Raw(target.buffer),
+                               candidates.front()->first)});
   }
   if (candidates.empty() && template_ && !Matches(*template_, target).empty())
     candidates.push_back(&*sessions_.find(Start(*template_)));
@@ -171,9 +172,9 @@ auto SessionBuffers::OnTarget(const Target& target) -> std::optional<SessionId> 
 
 void SessionBuffers::WarnOfUnknown(const Target& target) {
   if (!warned_.insert(target.buffer).second) return;
-  mark_({.reason = InexactReason::kSetUp,
-         .detail = fmt::format("buffer {}, which data source '{}' writes to", Raw(target.buffer),
-                               target.data_source)});
+  log_.MarkInexact({.reason = InexactReason::kSetUp,
+                    .detail = fmt::format("buffer {}, which data source '{}' writes to",
+                                          Raw(target.buffer), target.data_source)});
   warn_({.kind = WarningKind::kBuffer,
          .text = fmt::format(
              "data source '{}' writes to buffer {}, which is unknown: it is missing in the log "

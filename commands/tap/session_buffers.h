@@ -2,17 +2,16 @@
 #define RINGSCOPE_COMMANDS_TAP_SESSION_BUFFERS_H_
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "commands/tap/record_sink.h"
 #include "commands/tap/session_plan.h"
 #include "commands/tap/warning.h"
 #include "core/base/ids.h"
-#include "core/log/op.h"
 #include "formats/ipc/ipc_messages.h"
 
 namespace ringscope::record {
@@ -26,12 +25,10 @@ namespace ringscope::record {
 /// is, before anything can be written to it.
 class SessionBuffers {
  public:
-  using Log = std::function<void(OpBody)>;
   /// As in the log: counted from 1. The service counts for itself.
   using SessionId = uint64_t;
 
-  SessionBuffers(Log log, Warn warn, std::function<void(Inexact)> mark)
-      : log_(std::move(log)), warn_(std::move(warn)), mark_(std::move(mark)) {}
+  SessionBuffers(RecordSink& log, Warn warn) : log_(log), warn_(std::move(warn)) {}
 
   /// A buffer whose global id the user knows.
   void SetUp(BufferId id, const PlannedBuffer& buffer);
@@ -99,9 +96,8 @@ class SessionBuffers {
   std::optional<SessionId> OwnerOf(BufferId id) const;
   void WarnOfUnknown(const Target& target);
 
-  Log log_;
+  RecordSink& log_;
   Warn warn_;
-  std::function<void(Inexact)> mark_;
   SessionId last_id_ = 0;
   Sessions sessions_;
   std::map<std::string, SessionId> detached_;  // by key

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "commands/testing/op_list.h"
 #include "formats/testing/testdata.h"
 
 namespace ringscope::record {
@@ -17,7 +18,7 @@ class SessionBuffersTest : public ::testing::Test {
   /// Buffers set up so far, as "ID:INDEX".
   std::vector<std::string> SetUps() const {
     std::vector<std::string> texts;
-    for (const OpBody& body : log_)
+    for (const OpBody& body : log_.bodies)
       if (const auto* set_up = std::get_if<BufferSetUp>(&body))
         texts.push_back(std::to_string(Raw(set_up->id)) + ":" +
                         (set_up->index ? std::to_string(*set_up->index) : "-"));
@@ -38,7 +39,7 @@ class SessionBuffersTest : public ::testing::Test {
   }
   size_t Marks() const {
     return static_cast<size_t>(std::ranges::count_if(
-        log_, [](const OpBody& body) { return std::holds_alternative<Inexact>(body); }));
+        log_.bodies, [](const OpBody& body) { return std::holds_alternative<Inexact>(body); }));
   }
   static SessionPlan Plan(std::vector<SessionPlan::Source> sources, size_t buffers) {
     SessionPlan plan;
@@ -47,11 +48,10 @@ class SessionBuffersTest : public ::testing::Test {
     return plan;
   }
 
-  std::vector<OpBody> log_;
+  testing::OpList log_;
   std::vector<std::string> warnings_;
-  SessionBuffers buffers_{[this](OpBody body) { log_.push_back(std::move(body)); },
-                          [this](const Warning& warning) { warnings_.push_back(warning.text); },
-                          [this](Inexact mark) { log_.push_back(std::move(mark)); }};
+  SessionBuffers buffers_{log_,
+                          [this](const Warning& warning) { warnings_.push_back(warning.text); }};
 };
 
 TEST_F(SessionBuffersTest, DataSourcesJoinGlobalIdsAndIndexes) {
@@ -164,7 +164,7 @@ TEST_F(SessionBuffersTest, OneDataSourceInTwoBuffers_WithFilters_IsMarked) {
 TEST_F(SessionBuffersTest, Buffers_HaveTheirSession) {
   const auto session = buffers_.Start(Plan({{"a", 0}}, 1));
   Target("a", 1);
-  EXPECT_EQ(std::get<BufferSetUp>(log_.back()).session, session);
+  EXPECT_EQ(std::get<BufferSetUp>(log_.bodies.back()).session, session);
 }
 
 TEST_F(SessionBuffersTest, UnknownBuffer_IsSaidOnce) {

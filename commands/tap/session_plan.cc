@@ -13,13 +13,11 @@ constexpr uint64_t kPlanBytesPerKb = 1024;
 SessionPlan PlanOf(const ipc::TraceConfig& config) {
   SessionPlan plan;
   for (const ipc::BufferConfig& buffer : config.buffers) {
-    plan.buffers.push_back(
-        {.size = buffer.size_kb * kPlanBytesPerKb,
-         .policy = buffer.fill_policy == ipc::kFillPolicyDiscard ? FillPolicy::kDiscard
-                                                                 : FillPolicy::kRingBuffer,
-         .engine = buffer.experimental_mode == ipc::kExperimentalModeV2 ? "v2" : "v1",
-         .transfer_on_clone = buffer.transfer_on_clone,
-         .clear_before_clone = buffer.clear_before_clone});
+    plan.buffers.push_back({.size = buffer.size_kb * kPlanBytesPerKb,
+                            .policy = ipc::FillPolicyOf(buffer),
+                            .engine = ipc::EngineOf(buffer),
+                            .transfer_on_clone = buffer.transfer_on_clone,
+                            .clear_before_clone = buffer.clear_before_clone});
   }
   for (const ipc::ConfiguredDataSource& source : config.data_sources)
     plan.sources.push_back(

@@ -51,20 +51,20 @@ class DemoRecording {
     };
   }
   /// Stops the recorder, and compares the log's sessions with what consumers received.
-  void ExpectSessions(const std::map<uint64_t, demo::SessionContent>& received) {
+  void ExpectSessions(const std::map<uint64_t, TraceContent>& received) {
     recorder_->Stop();
     const auto replayed = demo::ContentOfSessions(opener()).value();
     for (const auto& [session, content] : received) {
       ASSERT_TRUE(replayed.contains(session)) << "session " << session;
-      EXPECT_EQ(demo::Difference(content, replayed.at(session)), "") << "session " << session;
+      EXPECT_EQ(TraceDifference(content, replayed.at(session)), "") << "session " << session;
     }
   }
-  void ExpectClones(const std::map<uint64_t, demo::SessionContent>& received) {
+  void ExpectClones(const std::map<uint64_t, TraceContent>& received) {
     recorder_->Stop();
     const auto replayed = demo::ContentOfClones(opener()).value();
     for (const auto& [clone, content] : received) {
       ASSERT_TRUE(replayed.contains(clone)) << "clone " << clone;
-      EXPECT_EQ(demo::Difference(content, replayed.at(clone)), "") << "clone " << clone;
+      EXPECT_EQ(TraceDifference(content, replayed.at(clone)), "") << "clone " << clone;
     }
   }
 

@@ -9,19 +9,6 @@
 namespace ringscope::testing {
 namespace {
 
-constexpr const char* kMethodNames[] = {"InitializeConnection",
-                                        "RegisterDataSource",
-                                        "UnregisterDataSource",
-                                        "CommitData",
-                                        "GetAsyncCommand",
-                                        "RegisterTraceWriter",
-                                        "UnregisterTraceWriter",
-                                        "NotifyDataSourceStarted",
-                                        "NotifyDataSourceStopped",
-                                        "ActivateTriggers",
-                                        "Sync",
-                                        "UpdateDataSource"};
-enum MethodId : uint64_t { kInitialize = 1, kRegisterDataSource = 2, kCommit = 4, kCommands = 5 };
 constexpr uint64_t kServiceId = 1;
 
 }  // namespace
@@ -32,6 +19,7 @@ struct FakeService::Connection {
   uint64_t id = 0;
   record::FrameSocket socket;
   record::EventLoop::WatchHandle watch;
+  ipc::MethodTable methods;
   std::string name = "unnamed";
   std::deque<std::string> unhandled;  // frames, if they are shuffled
   bool closed = false;
@@ -168,9 +156,8 @@ void FakeService::End(uint64_t id) {
 void FakeService::Handle(Connection& connection, const ipc::Frame& frame) {
   if (options_.keep_effects) connection.traffic.received += wire::AsText(frame.whole);
   if (std::holds_alternative<ipc::BindService>(frame.body)) {
-    ipc::BindServiceReply reply{.success = true, .service = kServiceId, .methods = {}};
-    uint64_t id = 0;
-    for (const char* name : kMethodNames) reply.methods.push_back({++id, name});
+    const ipc::BindServiceReply reply = ipc::BindReplyWith(kServiceId, ipc::kProducerMethods);
+    connection.methods.Learn(reply);
     std::string bytes;
     ipc::AppendBindReply(bytes, frame.request_id, reply);
     Send(connection, bytes);
@@ -182,8 +169,9 @@ void FakeService::Handle(Connection& connection, const ipc::Frame& frame) {
 void FakeService::HandleRequest(Connection& connection, const ipc::Frame& frame) {
   const auto& invoke = std::get<ipc::InvokeMethod>(frame.body);
   std::string reply;
-  switch (invoke.method) {
-    case kInitialize: {
+  using enum ipc::MethodName;
+  switch (connection.methods.Find(invoke)) {
+    case kInitializeConnection: {
       const auto init = Decode<ipc::InitializeConnection>(invoke.args);
       connection.name = init.producer_name;
       const std::lock_guard lock(mutex_);
@@ -194,10 +182,10 @@ void FakeService::HandleRequest(Connection& connection, const ipc::Frame& frame)
       connection.data_sources.push_back(
           Decode<ipc::RegisterDataSource>(invoke.args).descriptor.name);
       break;
-    case kCommands:
+    case kGetAsyncCommand:
       connection.command_request = frame.request_id;
       return SetUpTracing(connection);
-    case kCommit:
+    case kCommitData:
       HandleCommit(connection, invoke.args);
       break;
     default:

@@ -12,6 +12,7 @@
 #include "commands/system/socket.h"
 #include "core/log/op.h"
 #include "formats/ipc/ipc_messages.h"
+#include "formats/ipc/ipc_methods.h"
 #include "formats/ipc/smb.h"
 
 namespace ringscope::testing {

@@ -1,11 +1,9 @@
 #include "commands/testing/ipc_script.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <span>
-#include <string_view>
 
 #include "formats/log/record_codec.h"
 
@@ -14,23 +12,6 @@ namespace {
 
 constexpr uint8_t kFirstOfRecorderInScript = 0xF0;
 
-constexpr std::array<std::string_view, 12> kProducerMethods = {"InitializeConnection",
-                                                               "RegisterDataSource",
-                                                               "UnregisterDataSource",
-                                                               "UpdateDataSource",
-                                                               "CommitData",
-                                                               "GetAsyncCommand",
-                                                               "RegisterTraceWriter",
-                                                               "UnregisterTraceWriter",
-                                                               "NotifyDataSourceStarted",
-                                                               "NotifyDataSourceStopped",
-                                                               "ActivateTriggers",
-                                                               "Sync"};
-constexpr std::array<std::string_view, 13> kConsumerMethods = {
-    "EnableTracing", "StartTracing",  "DisableTracing",    "ReadBuffers",
-    "FreeBuffers",   "Flush",         "CloneSession",      "Detach",
-    "Attach",        "ObserveEvents", "QueryServiceState", "QueryCapabilities",
-    "GetTraceStats"};
 constexpr uint64_t kService = 1;
 constexpr uint8_t kMethodNumbers = 15;  // one of them unknown to each port
 
@@ -122,15 +103,12 @@ ScriptStep NextStep(ScriptInput& input, const TestMemory& memory) {
 }
 
 Binding BindingOf(std::string_view port) {
-  const std::span<const std::string_view> names =
-      port == ipc::kProducerPort ? std::span<const std::string_view>(kProducerMethods)
-                                 : std::span<const std::string_view>(kConsumerMethods);
-  ipc::BindServiceReply reply{.success = true, .service = kService, .methods = {}};
-  for (const std::string_view name : names)
-    reply.methods.push_back({.id = reply.methods.size() + 1, .name = name});
+  const std::span<const ipc::PortMethod> methods =
+      port == ipc::kProducerPort ? std::span<const ipc::PortMethod>(ipc::kProducerMethods)
+                                 : std::span<const ipc::PortMethod>(ipc::kConsumerMethods);
   Binding binding;
   ipc::AppendBind(binding.request, 1, port);
-  ipc::AppendBindReply(binding.reply, 1, reply);
+  ipc::AppendBindReply(binding.reply, 1, ipc::BindReplyWith(kService, methods));
   return binding;
 }
 

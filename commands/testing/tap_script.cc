@@ -20,14 +20,10 @@ namespace {
 class TapRun {
  public:
   TapRun(std::string_view port, record::Scraping scraping, bool strict_order)
-      : buffers_([this](OpBody body) { log_.Append(std::move(body)); },
-                 [](const record::Warning&) {},
-                 [this](Inexact mark) { recording_.MarkInexact(std::move(mark)); }),
-        flushes_([this](OpBody body) { log_.Append(std::move(body)); }, buffers_),
-        clones_([this](OpBody body) { log_.Append(std::move(body)); }, buffers_, instances_,
-                [this](Inexact mark) { recording_.MarkInexact(std::move(mark)); }),
-        files_([this](OpBody body) { log_.Append(std::move(body)); },
-               [this](Inexact mark) { recording_.MarkInexact(std::move(mark)); }, strict_order),
+      : buffers_(log_, [](const record::Warning&) {}),
+        flushes_(log_, buffers_),
+        clones_(log_, buffers_, instances_),
+        files_(log_, strict_order),
         recording_{.log = log_,
                    .buffers = buffers_,
                    .instances = instances_,

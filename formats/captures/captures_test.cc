@@ -8,15 +8,13 @@
 #include "formats/inputs/open_log.h"
 #include "formats/io/log_source.h"
 #include "formats/log/commit_log_writer.h"
-#include "formats/testing/compare_traces.h"
+#include "formats/testing/replay_to_trace.h"
 #include "formats/testing/testdata.h"
+#include "formats/trace/trace_content.h"
 
 namespace ringscope {
 namespace {
 
-using testing::ComparedTrace;
-using testing::ExpectSamePackets;
-using testing::ReadCompared;
 using testing::ReplayToTrace;
 
 std::string CaptureFile(const std::string& capture, const std::string& file) {
@@ -50,36 +48,36 @@ INSTANTIATE_TEST_SUITE_P(V2, CaptureTest,
                          });
 
 TEST_P(CaptureTest, ReplayEqualsTheServicesTrace) {
-  const ComparedTrace expected =
-      ReadCompared(OpenByteSource(CaptureFile(GetParam(), "trace.pftrace.zst")).value());
-  const ComparedTrace found = ReadCompared(MakeMemorySource(ReplayToTrace(Import(GetParam()))));
+  const TraceContent expected =
+      ReadTraceContent(OpenByteSource(CaptureFile(GetParam(), "trace.pftrace.zst")).value())
+          .value();
+  const TraceContent found =
+      ReadTraceContent(MakeMemorySource(ReplayToTrace(Import(GetParam())))).value();
   ASSERT_GT(expected.packets.size(), 1000u);
-  ExpectSamePackets(expected, found);
-  EXPECT_EQ(found.stats, expected.stats);
+  EXPECT_EQ(TraceDifference(expected, found), "");
 }
 
 // The session on the buffer of old. One counter depends on where the service's read passes began.
 TEST(V1CaptureTest, ReplayEqualsTheServicesTrace) {
-  constexpr uint32_t kReadaheadsFailed = 8;
-  ComparedTrace expected =
-      ReadCompared(OpenByteSource(CaptureFile("ring-v1", "trace.pftrace.zst")).value());
-  ComparedTrace found = ReadCompared(MakeMemorySource(ReplayToTrace(Import("ring-v1"))));
-  ExpectSamePackets(expected, found);
+  TraceContent expected =
+      ReadTraceContent(OpenByteSource(CaptureFile("ring-v1", "trace.pftrace.zst")).value()).value();
+  TraceContent found = ReadTraceContent(MakeMemorySource(ReplayToTrace(Import("ring-v1")))).value();
   ASSERT_EQ(expected.stats.size(), 1u);
   ASSERT_EQ(found.stats.size(), 1u);
-  expected.stats[0].erase(kReadaheadsFailed);
-  found.stats[0].erase(kReadaheadsFailed);
-  EXPECT_EQ(found.stats, expected.stats);
+  expected.stats[0].readaheads_failed = found.stats[0].readaheads_failed = 0;
+  EXPECT_EQ(TraceDifference(expected, found), "");
 }
 
 // As the service read it: in passes of 32 KiB.
 TEST_P(CaptureTest, PassesOf32KiBGiveTheSamePackets) {
   ReplayOptions options;
   options.pass_bytes = 32768;
-  const ComparedTrace expected =
-      ReadCompared(OpenByteSource(CaptureFile(GetParam(), "trace.pftrace.zst")).value());
-  ExpectSamePackets(expected,
-                    ReadCompared(MakeMemorySource(ReplayToTrace(Import(GetParam()), options))));
+  const TraceContent expected =
+      ReadTraceContent(OpenByteSource(CaptureFile(GetParam(), "trace.pftrace.zst")).value())
+          .value();
+  const TraceContent found =
+      ReadTraceContent(MakeMemorySource(ReplayToTrace(Import(GetParam()), options))).value();
+  EXPECT_EQ(PacketsDifference(expected, found), "");
 }
 
 TEST(CommitLogSize, LosslessCaptureIsSmallerThanItsTextUnderZstd3) {

@@ -9,6 +9,7 @@
 #include "core/base/wire.h"
 #include "core/perfetto/fields.h"
 #include "core/perfetto/packet_facts.h"
+#include "core/perfetto/trace_stats.h"
 #include "formats/io/line_reader.h"
 #include "formats/io/zstd_source.h"
 #include "formats/json/json_keys.h"
@@ -110,23 +111,14 @@ class EventsReader {
 };
 
 /// The counters in a packet of the service, if that is what it has.
-void ReadTraceStats(Bytes packet, std::map<uint32_t, BufferStats>& stats) {
+void ReadStats(Bytes packet, std::map<uint32_t, BufferStats>& stats) {
   wire::FieldReader fields(packet);
   while (const auto field = fields.Next()) {
     if (field->number != proto::TracePacket::kTraceStats || field->type != wire::Type::kBytes)
       continue;
     stats.clear();
-    wire::FieldReader parts(field->bytes);
-    while (const auto part = parts.Next()) {
-      if (part->number != proto::TraceStats::kBufferStats || part->type != wire::Type::kBytes)
-        continue;
-      BufferStats& buffer = stats[static_cast<uint32_t>(stats.size())];
-      wire::FieldReader counters(part->bytes);
-      while (const auto counter = counters.Next())
-        for (const StatField& known : kStatFields)
-          if (known.proto_field == counter->number && counter->type == wire::Type::kVarint)
-            buffer.*known.value = counter->value;
-    }
+    for (const BufferStats& buffer : ReadTraceStats(field->bytes))
+      stats[static_cast<uint32_t>(stats.size())] = buffer;
   }
 }
 
@@ -149,7 +141,7 @@ Result<ReplayOutput> ReadTraceResults(std::unique_ptr<ByteSource> source) {
     if (!trace_packet) return std::move(builder.file);
     if (trace_packet->sequence_id == kServiceSequenceId) {
       ++builder.file.service_packets;
-      ReadTraceStats(trace_packet->bytes, builder.file.stats);
+      ReadStats(trace_packet->bytes, builder.file.stats);
       continue;
     }
     OutputPacket packet;

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "formats/ipc/ipc_messages.h"
+#include "formats/ipc/ipc_methods.h"
 
 namespace ringscope::ipc {
 namespace {

@@ -6,65 +6,6 @@
 #include "core/perfetto/fields.h"
 
 namespace ringscope::ipc {
-namespace {
-
-struct KnownMethod {
-  MethodName method;
-  std::string_view name;
-};
-
-constexpr std::array<KnownMethod, 25> kKnownMethods = {{
-    {MethodName::kInitializeConnection, "InitializeConnection"},
-    {MethodName::kRegisterDataSource, "RegisterDataSource"},
-    {MethodName::kUnregisterDataSource, "UnregisterDataSource"},
-    {MethodName::kUpdateDataSource, "UpdateDataSource"},
-    {MethodName::kCommitData, "CommitData"},
-    {MethodName::kGetAsyncCommand, "GetAsyncCommand"},
-    {MethodName::kRegisterTraceWriter, "RegisterTraceWriter"},
-    {MethodName::kUnregisterTraceWriter, "UnregisterTraceWriter"},
-    {MethodName::kNotifyDataSourceStarted, "NotifyDataSourceStarted"},
-    {MethodName::kNotifyDataSourceStopped, "NotifyDataSourceStopped"},
-    {MethodName::kActivateTriggers, "ActivateTriggers"},
-    {MethodName::kSync, "Sync"},
-    {MethodName::kEnableTracing, "EnableTracing"},
-    {MethodName::kStartTracing, "StartTracing"},
-    {MethodName::kDisableTracing, "DisableTracing"},
-    {MethodName::kReadBuffers, "ReadBuffers"},
-    {MethodName::kFreeBuffers, "FreeBuffers"},
-    {MethodName::kFlush, "Flush"},
-    {MethodName::kCloneSession, "CloneSession"},
-    {MethodName::kDetach, "Detach"},
-    {MethodName::kAttach, "Attach"},
-    {MethodName::kObserveEvents, "ObserveEvents"},
-    {MethodName::kQueryServiceState, "QueryServiceState"},
-    {MethodName::kQueryCapabilities, "QueryCapabilities"},
-    {MethodName::kGetTraceStats, "GetTraceStats"},
-}};
-
-}  // namespace
-
-void MethodTable::Learn(const BindServiceReply& reply) {
-  if (!reply.success) return;
-  service_ = reply.service;
-  for (const Method& method : reply.methods) {
-    const auto known = std::find_if(kKnownMethods.begin(), kKnownMethods.end(),
-                                    [&](const KnownMethod& k) { return k.name == method.name; });
-    if (known != kKnownMethods.end()) names_[method.id] = known->method;
-  }
-}
-
-MethodName MethodTable::Find(const InvokeMethod& invoke) const {
-  if (invoke.service != service_) return MethodName::kUnknown;
-  const auto found = names_.find(invoke.method);
-  return found == names_.end() ? MethodName::kUnknown : found->second;
-}
-
-std::optional<uint64_t> MethodTable::IdOf(MethodName name) const {
-  for (const auto& [id, known] : names_)
-    if (known == name) return id;
-  return std::nullopt;
-}
-
 Bytes FieldBytes(Bytes message, uint32_t number) {
   Bytes found;
   wire::FieldReader reader(message);

@@ -2,13 +2,12 @@
 #define RINGSCOPE_FORMATS_IPC_IPC_MESSAGES_H_
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "core/perfetto/fields.h"
-#include "formats/ipc/ipc_frame.h"
+#include "core/perfetto/fill_policy.h"
 #include "formats/proto/message_codec.h"
 
 namespace ringscope::ipc {
@@ -16,53 +15,6 @@ namespace ringscope::ipc {
 // The messages of ProducerPort and ConsumerPort, as much of them as a recorder reads. Each struct
 // has what is read; DecodeMessage skips the rest. CommitDataRequest is in
 // core/perfetto/commit_request.h.
-
-/// A port's methods that a recorder knows. The ids are the service's; they are matched by name.
-enum class MethodName : uint8_t {
-  kUnknown,
-  // ProducerPort
-  kInitializeConnection,
-  kRegisterDataSource,
-  kUnregisterDataSource,
-  kUpdateDataSource,
-  kCommitData,
-  kGetAsyncCommand,
-  kRegisterTraceWriter,
-  kUnregisterTraceWriter,
-  kNotifyDataSourceStarted,
-  kNotifyDataSourceStopped,
-  kActivateTriggers,
-  kSync,
-  // ConsumerPort
-  kEnableTracing,
-  kStartTracing,
-  kDisableTracing,
-  kReadBuffers,
-  kFreeBuffers,
-  kFlush,
-  kCloneSession,
-  kDetach,
-  kAttach,
-  kObserveEvents,
-  kQueryServiceState,
-  kQueryCapabilities,
-  kGetTraceStats,
-};
-
-/// What a service answered to a bind: its methods' ids.
-class MethodTable {
- public:
-  void Learn(const BindServiceReply& reply);
-  /// kUnknown before the service has answered, too.
-  MethodName Find(const InvokeMethod& invoke) const;
-  /// nullopt: this service does not have it.
-  std::optional<uint64_t> IdOf(MethodName name) const;
-  uint64_t service() const { return service_; }
-
- private:
-  uint64_t service_ = 0;
-  std::map<uint64_t, MethodName> names_;
-};
 
 struct InitializeConnection {
   uint64_t page_size_hint = 0;  // bytes
@@ -156,21 +108,40 @@ struct BufferConfig {
   bool clear_before_clone = false;
   std::string name;
 };
+struct ConfiguredTrigger {
+  std::string name;
+  uint64_t stop_delay_ms = 0;
+};
 struct TriggerConfig {
   uint64_t mode = 0;
+  std::vector<ConfiguredTrigger> triggers;
+  uint64_t timeout_ms = 0;
 };
 struct ConfiguredDataSource {
   DataSourceConfig config;
+  std::vector<std::string> producer_names;  // empty: all
+};
+struct BuiltinDataSources {
+  bool disable_clock_snapshots = false;
+  bool disable_trace_config = false;
+  bool disable_service_events = false;
 };
 struct TraceConfig {
   std::vector<BufferConfig> buffers;
   std::vector<ConfiguredDataSource> data_sources;
+  uint64_t duration_ms = 0;
   bool write_into_file = false;
+  uint64_t file_write_period_ms = 0;
+  uint64_t max_file_size_bytes = 0;
   bool deferred_start = false;
+  uint64_t flush_period_ms = 0;
   uint64_t flush_timeout_ms = 0;
   TriggerConfig triggers;
+  BuiltinDataSources builtin;
   std::string unique_session_name;
+  uint64_t stop_timeout_ms = 0;
   std::string output_path;
+  uint64_t write_flush_mode = 0;
 };
 /// The index of the buffer that a data source of the config writes to, by its name or its index.
 inline uint32_t TargetOf(const TraceConfig& config, const DataSourceConfig& source) {
@@ -183,8 +154,18 @@ inline uint32_t TargetOf(const TraceConfig& config, const DataSourceConfig& sour
 inline constexpr uint64_t kFillPolicyDiscard = 2;
 inline constexpr uint64_t kExperimentalModeV2 = 1;
 inline constexpr uint64_t kExperimentalModeShadow = 2;  // of v54 to v57
+inline FillPolicy FillPolicyOf(const BufferConfig& buffer) {
+  return buffer.fill_policy == kFillPolicyDiscard ? FillPolicy::kDiscard : FillPolicy::kRingBuffer;
+}
+/// Of a service that uses V1 unless it is asked for another: "v1" or "v2".
+inline const char* EngineOf(const BufferConfig& buffer) {
+  return buffer.experimental_mode == kExperimentalModeV2 ? "v2" : "v1";
+}
 inline constexpr uint64_t kTriggerModeStart = 1;
+inline constexpr uint64_t kTriggerModeStop = 2;
 inline constexpr uint64_t kTriggerModeClone = 4;
+inline constexpr uint64_t kWriteFlushModeDisabled = 2;
+inline constexpr uint64_t kWriteFlushModeEnabled = 3;
 
 /// Sent when the session ends, or at once if it is refused.
 struct EnableTracingReply {
@@ -333,19 +314,40 @@ void Fields(auto& field, Like<BufferConfig> auto& m) {
   field(7, m.name);
   field(proto::BufferConfig::kExperimentalMode, m.experimental_mode);
 }
-void Fields(auto& field, Like<TriggerConfig> auto& m) { field(1, m.mode); }
+void Fields(auto& field, Like<ConfiguredTrigger> auto& m) {
+  field(proto::Trigger::kName, m.name);
+  field(3, m.stop_delay_ms);
+}
+void Fields(auto& field, Like<TriggerConfig> auto& m) {
+  field(proto::TriggerConfig::kTriggerMode, m.mode);
+  field(proto::TriggerConfig::kTriggers, m.triggers);
+  field(3, m.timeout_ms);
+}
 void Fields(auto& field, Like<ConfiguredDataSource> auto& m) {
   field(proto::DataSource::kConfig, m.config);
+  field(2, m.producer_names);
+}
+void Fields(auto& field, Like<BuiltinDataSources> auto& m) {
+  field(1, m.disable_clock_snapshots);
+  field(2, m.disable_trace_config);
+  field(4, m.disable_service_events);
 }
 void Fields(auto& field, Like<TraceConfig> auto& m) {
   field(proto::TraceConfig::kBuffers, m.buffers);
   field(proto::TraceConfig::kDataSources, m.data_sources);
+  field(3, m.duration_ms);
   field(proto::TraceConfig::kWriteIntoFile, m.write_into_file);
-  field(12, m.deferred_start);
-  field(14, m.flush_timeout_ms);
-  field(17, m.triggers);
+  field(proto::TraceConfig::kFileWritePeriodMs, m.file_write_period_ms);
+  field(10, m.max_file_size_bytes);
+  field(proto::TraceConfig::kDeferredStart, m.deferred_start);
+  field(13, m.flush_period_ms);
+  field(proto::TraceConfig::kFlushTimeoutMs, m.flush_timeout_ms);
+  field(proto::TraceConfig::kTriggerConfig, m.triggers);
+  field(20, m.builtin);
   field(22, m.unique_session_name);
+  field(23, m.stop_timeout_ms);
   field(29, m.output_path);
+  field(proto::TraceConfig::kWriteFlushMode, m.write_flush_mode);
 }
 void Fields(auto& field, Like<EnableTracingReply> auto& m) {
   field(1, m.disabled);

@@ -9,16 +9,15 @@
 #include <string>
 #include <vector>
 
-#include "formats/testing/compare_traces.h"
 #include "formats/testing/generate_trace.h"
 #include "formats/testing/import_trace.h"
+#include "formats/testing/replay_to_trace.h"
 #include "formats/testing/testdata.h"
+#include "formats/trace/trace_content.h"
 
 namespace ringscope {
 namespace {
 
-using testing::ComparedPacket;
-using testing::ComparedTrace;
 using testing::Import;
 using testing::Imported;
 using ::testing::IsEmpty;
@@ -26,9 +25,9 @@ using ::testing::IsEmpty;
 using Sequences = std::map<uint32_t, std::vector<std::string>>;
 
 /// The packets with content, by sequence id.
-Sequences BySequence(const ComparedTrace& trace) {
+Sequences BySequence(const TraceContent& trace) {
   Sequences sequences;
-  for (const ComparedPacket& packet : trace.packets)
+  for (const ContentPacket& packet : trace.packets)
     if (!packet.content.empty()) sequences[packet.sequence_id].push_back(packet.content);
   return sequences;
 }
@@ -41,16 +40,16 @@ std::multiset<std::vector<std::string>> Contents(const Sequences& sequences) {
 
 /// Replayed in a buffer that holds everything, the log gives the trace's packets again.
 void ExpectRoundTrip(const std::string& trace, const std::string& log) {
-  const ComparedTrace expected = testing::ReadCompared(MakeMemorySource(trace));
+  const TraceContent expected = ReadTraceContent(MakeMemorySource(trace)).value();
   for (const char* engine : {"v1", "v2"}) {
     ReplayOptions options;
     options.session.all.engine = engine;
     options.session.all.size = uint64_t{512} << 20;
     options.session.all.policy = FillPolicy::kRingBuffer;
-    const ComparedTrace found =
-        testing::ReadCompared(MakeMemorySource(testing::ReplayToTrace(log, options)));
+    const TraceContent found =
+        ReadTraceContent(MakeMemorySource(testing::ReplayToTrace(log, options))).value();
     EXPECT_TRUE(Contents(BySequence(found)) == Contents(BySequence(expected))) << engine;
-    for (const ComparedPacket& packet : found.packets) ASSERT_LE(packet.dropped, 1u) << engine;
+    for (const ContentPacket& packet : found.packets) ASSERT_LE(packet.dropped, 1u) << engine;
   }
 }
 

@@ -9,15 +9,14 @@
 #include <vector>
 
 #include "core/perfetto/trusted_fields.h"
-#include "formats/testing/compare_traces.h"
 #include "formats/testing/import_trace.h"
+#include "formats/testing/replay_to_trace.h"
 #include "formats/testing/testdata.h"
+#include "formats/trace/trace_content.h"
 
 namespace ringscope {
 namespace {
 
-using testing::ComparedPacket;
-using testing::ComparedTrace;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::Import;
@@ -124,10 +123,10 @@ TEST(TraceImport, PacketsWithoutATime_StayInTheirPlace) {
                                    Event(7, 40, "late") + Event(7, 55, "c"));
   EXPECT_EQ(imported.report.untimed, 2u);
   EXPECT_EQ(imported.report.late, 1u);
-  const ComparedTrace replayed =
-      testing::ReadCompared(MakeMemorySource(testing::ReplayToTrace(imported.log)));
+  const TraceContent replayed =
+      ReadTraceContent(MakeMemorySource(testing::ReplayToTrace(imported.log))).value();
   std::vector<std::string> contents;
-  for (const ComparedPacket& packet : replayed.packets)
+  for (const ContentPacket& packet : replayed.packets)
     contents.push_back(packet.content.substr(packet.content.rfind('\x5A') + 2));
   EXPECT_THAT(contents, ElementsAre("u", "a", "u", "late", "c", "b"));
 }
@@ -215,8 +214,8 @@ TEST(TraceImport, FieldsOfTheService_AreTakenOutWhereverTheyStand) {
   const Imported imported =
       Import(Packet(Uint(3, 1000) + Uint(10, 7) + Uint(8, 5) + Nested(11, "old")) +
              Packet(own_loss + Uint(8, 6) + Nested(11, "x") + Trusted(7, 42, 64)));
-  const ComparedTrace replayed =
-      testing::ReadCompared(MakeMemorySource(testing::ReplayToTrace(imported.log)));
+  const TraceContent replayed =
+      ReadTraceContent(MakeMemorySource(testing::ReplayToTrace(imported.log))).value();
   ASSERT_EQ(replayed.packets.size(), 2u);
   EXPECT_EQ(replayed.packets[0].content, Uint(8, 5) + Nested(11, "old"));
   EXPECT_EQ(replayed.packets[1].content, own_loss + Uint(8, 6) + Nested(11, "x"));

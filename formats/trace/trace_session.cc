@@ -35,16 +35,6 @@ constexpr std::array<std::pair<const char*, uint64_t BufferStats::*>, 5> kBuffer
     {"abi_violations", &BufferStats::abi_violations},
 }};
 
-BufferStats ReadBufferStats(Bytes message) {
-  BufferStats stats;
-  wire::FieldReader counters(message);
-  while (const auto counter = counters.Next())
-    for (const StatField& known : kStatFields)
-      if (known.proto_field == counter->number && counter->type == wire::Type::kVarint)
-        stats.*known.value = counter->value;
-  return stats;
-}
-
 void AddTo(std::string& list, const char* name, uint64_t count) {
   if (count == 0) return;
   list += fmt::format("{}{} {}", list.empty() ? "" : ", ", name, count);
@@ -70,7 +60,7 @@ void TraceSession::AddConfig(Bytes config) {
     Buffer& added = configured_.emplace_back();
     added.knows_size = buffer.size_kb > 0 && buffer.size_kb <= kMaxSizeKb;
     if (added.knows_size) added.size = buffer.size_kb * kBytesPerKb;
-    if (buffer.fill_policy == ipc::kFillPolicyDiscard) added.policy = FillPolicy::kDiscard;
+    added.policy = ipc::FillPolicyOf(buffer);
     // Which version a service uses that is not asked for one depends on the service.
     if (buffer.experimental_mode == ipc::kExperimentalModeV2) added.engine = "v2";
     // V1, with V2 in its shadow: what V2 returns is only compared.
@@ -87,14 +77,11 @@ void TraceSession::AddConfig(Bytes config) {
 }
 
 void TraceSession::AddStats(Bytes stats) {
-  stats_.clear();
+  stats_ = ReadTraceStats(stats);
   service_losses_.clear();
   wire::FieldReader fields(stats);
   while (const auto field = fields.Next()) {
-    if (field->type == wire::Type::kBytes && field->number == proto::TraceStats::kBufferStats) {
-      if (stats_.size() < kMaxBuffers) stats_.push_back(ReadBufferStats(field->bytes));
-    } else if (field->type == wire::Type::kBytes &&
-               field->number == proto::TraceStats::kWriterStats) {
+    if (field->type == wire::Type::kBytes && field->number == proto::TraceStats::kWriterStats) {
       AddWriterStats(field->bytes);
     } else if (field->type == wire::Type::kVarint && field->value > 0) {
       for (const ServiceLoss& loss : kServiceLosses)

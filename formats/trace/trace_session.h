@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/log/op.h"
-#include "core/perfetto/stats.h"
+#include "core/perfetto/trace_stats.h"
 
 namespace ringscope {
 
@@ -18,7 +18,7 @@ class TraceSession {
  public:
   /// Size of a buffer whose size the trace does not state: what most configs ask for.
   static constexpr uint64_t kDefaultBufferSize = uint64_t{64} << 20;
-  static constexpr size_t kMaxBuffers = 1024;  // more are no trace's
+  static constexpr size_t kMaxBuffers = kMaxStatsBuffers;
 
   struct Buffer {
     uint64_t size = kDefaultBufferSize;  // bytes

@@ -3,28 +3,12 @@
 #include "core/base/wire.h"
 #include "core/perfetto/clocks.h"
 #include "core/perfetto/fields.h"
+#include "core/perfetto/trace_stats.h"
 #include "formats/trace/perfetto_trace.h"
 #include "formats/trace/trace_service_events.h"
-#include "formats/trace/trace_session.h"
 
 namespace ringscope {
 namespace {
-
-std::vector<BufferStats> StatsOfBuffers(Bytes trace_stats) {
-  std::vector<BufferStats> buffers;
-  wire::FieldReader fields(trace_stats);
-  while (const auto field = fields.Next()) {
-    if (field->number != proto::TraceStats::kBufferStats || field->type != wire::Type::kBytes ||
-        buffers.size() == TraceSession::kMaxBuffers)
-      continue;
-    BufferStats& stats = buffers.emplace_back();
-    wire::FieldReader values(field->bytes);
-    while (const auto value = values.Next())
-      for (const StatField& known : kStatFields)
-        if (known.proto_field == value->number) stats.*known.value = value->value;
-  }
-  return buffers;
-}
 
 /// A packet of the service itself.
 void AddServicePacketTo(Bytes packet, WrittenFile& file) {
@@ -47,7 +31,7 @@ void AddServicePacketTo(Bytes packet, WrittenFile& file) {
         file.config = ReadTraceConfigFacts(field->bytes);
         break;
       case proto::TracePacket::kTraceStats:
-        file.stats = StatsOfBuffers(field->bytes);
+        file.stats = ReadTraceStats(field->bytes);
         break;
       default:
         break;

@@ -1,0 +1,20 @@
+#ifndef RINGSCOPE_COMMANDS_TESTING_OP_LIST_H_
+#define RINGSCOPE_COMMANDS_TESTING_OP_LIST_H_
+
+#include <utility>
+#include <vector>
+
+#include "commands/tap/record_sink.h"
+
+namespace ringscope::testing {
+
+/// The records of a test that has one thread, without their times.
+struct OpList : public record::RecordSink {
+  void Append(OpBody body) override { bodies.push_back(std::move(body)); }
+
+  std::vector<OpBody> bodies;
+};
+
+}  // namespace ringscope::testing
+
+#endif  // RINGSCOPE_COMMANDS_TESTING_OP_LIST_H_
