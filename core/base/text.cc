@@ -1,6 +1,7 @@
 #include "core/base/text.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <array>
 
@@ -73,8 +74,39 @@ std::string HumanSize(uint64_t bytes) {
   return fmt::format("{:.{}f} {}", value, value < 9.995 ? 2 : 1, kUnits[unit]);
 }
 
+std::string HumanDuration(uint64_t ns) {
+  constexpr uint64_t kMs = 1'000'000;
+  constexpr uint64_t kSecond = 1'000'000'000;
+  constexpr uint64_t kMinute = 60 * kSecond;
+  constexpr uint64_t kHour = 60 * kMinute;
+  if (ns < 1000) return fmt::format("{} ns", ns);
+  if (ns < kMs) return fmt::format("{:.1f} us", static_cast<double>(ns) / 1e3);
+  if (ns < kSecond) return fmt::format("{:.1f} ms", static_cast<double>(ns) / 1e6);
+  if (ns < kMinute) return fmt::format("{:.3f} s", static_cast<double>(ns) / 1e9);
+  if (ns < kHour) return fmt::format("{} min {} s", ns / kMinute, ns % kMinute / kSecond);
+  return fmt::format("{} h {} min", ns / kHour, ns % kHour / kMinute);
+}
+
+std::string Percent(uint64_t part, uint64_t whole) {
+  if (whole == 0) return "";
+  return fmt::format("{:.1f}%", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
+}
+
+std::string ShareText(uint64_t part, uint64_t whole) {
+  if (whole == 0) return "-";
+  const std::string text = Percent(part, whole);
+  if (part == 0) return "0%";
+  if (part == whole) return "100%";
+  if (text == "0.0%") return "<0.1%";
+  return text == "100.0%" ? ">99.9%" : text;
+}
+
 std::string Count(uint64_t count, std::string_view noun) {
   return fmt::format("{} {}{}", WithCommas(count), noun, count == 1 ? "" : "s");
+}
+
+std::string Joined(const std::vector<std::string>& parts, std::string_view between) {
+  return fmt::format("{}", fmt::join(parts, between));
 }
 
 std::string ToString(SequenceKey key) {

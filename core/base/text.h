@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/base/ids.h"
 
@@ -22,8 +23,16 @@ std::string Printable(std::string_view text);
 std::string WithCommas(uint64_t number);
 /// "640 B", "64 KiB", "1.23 MiB": three significant digits, powers of 1024.
 std::string HumanSize(uint64_t bytes);
+/// "0 ns", "12.5 ms", "1.130 s", "3 min 20 s", "2 h 5 min".
+std::string HumanDuration(uint64_t ns);
+/// "96.8%"; "" of nothing.
+std::string Percent(uint64_t part, uint64_t whole);
+/// As Percent, but 0% and 100% only of nothing and of all: "<0.1%", ">99.9%"; "-" of nothing.
+std::string ShareText(uint64_t part, uint64_t whole);
 /// "1 packet", "2 packets": `noun` takes an s unless the count is 1.
 std::string Count(uint64_t count, std::string_view noun);
+/// "a, b, c"
+std::string Joined(const std::vector<std::string>& parts, std::string_view between = ", ");
 /// A sequence as it is written everywhere: "2:17".
 std::string ToString(SequenceKey key);
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/session/ftrace_counters.h"
+#include "core/trace/ftrace_counters.h"
 
 namespace ringscope {
 

@@ -93,9 +93,12 @@ struct TraceConfig {
   enum : uint32_t {
     kBuffers = 1,
     kDataSources = 2,
+    kDurationMs = 3,
     kWriteIntoFile = 8,
     kFileWritePeriodMs = 9,
+    kMaxFileSizeBytes = 10,
     kDeferredStart = 12,
+    kFlushPeriodMs = 13,
     kFlushTimeoutMs = 14,
     kTriggerConfig = 17,
     kIncrementalStateConfig = 21,
@@ -123,7 +126,10 @@ struct IncrementalStateConfig {
   enum : uint32_t { kClearPeriodMs = 1 };
 };
 struct DataSourceConfig {
-  enum : uint32_t { kName = 1, kTargetBuffer = 2, kTargetBufferName = 11 };
+  enum : uint32_t { kName = 1, kTargetBuffer = 2, kTargetBufferName = 11, kFtraceConfig = 100 };
+};
+struct FtraceConfig {
+  enum : uint32_t { kBufferSizeKb = 10, kDrainPeriodMs = 11 };
 };
 struct TraceStats {
   enum : uint32_t {

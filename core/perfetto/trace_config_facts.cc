@@ -35,6 +35,17 @@ std::string Text(Bytes message, uint32_t number) {
   return text;
 }
 
+ConfiguredBuffer ReadBuffer(Bytes message) {
+  constexpr uint64_t kDiscard = 2, kV2 = 1;  // FillPolicy, ExperimentalMode
+  ConfiguredBuffer buffer;
+  buffer.name = Text(message, proto::BufferConfig::kName);
+  buffer.size_kb = Varint(message, proto::BufferConfig::kSizeKb).value_or(0);
+  if (Varint(message, proto::BufferConfig::kFillPolicy) == kDiscard)
+    buffer.policy = FillPolicy::kDiscard;
+  buffer.is_v2 = Varint(message, proto::BufferConfig::kExperimentalMode) == kV2;
+  return buffer;
+}
+
 /// @param buffer_name gets the name of the buffer that it writes to, if it has that for an index
 ConfiguredSource ReadSource(Bytes message, std::string& buffer_name) {
   ConfiguredSource source;
@@ -44,6 +55,12 @@ ConfiguredSource ReadSource(Bytes message, std::string& buffer_name) {
     source.name = Text(field->bytes, proto::DataSourceConfig::kName);
     source.target_buffer = Varint(field->bytes, proto::DataSourceConfig::kTargetBuffer).value_or(0);
     buffer_name = Text(field->bytes, proto::DataSourceConfig::kTargetBufferName);
+    wire::FieldReader configs(field->bytes);
+    while (const auto config = configs.Next()) {
+      if (config->number != proto::DataSourceConfig::kFtraceConfig) continue;
+      source.ftrace_buffer_kb = Varint(config->bytes, proto::FtraceConfig::kBufferSizeKb);
+      source.ftrace_drain_period_ms = Varint(config->bytes, proto::FtraceConfig::kDrainPeriodMs);
+    }
   }
   return source;
 }
@@ -83,7 +100,6 @@ bool TraceConfigFacts::FlushesBeforeWrite() const {
 
 TraceConfigFacts ReadTraceConfigFacts(Bytes config) {
   TraceConfigFacts facts;
-  std::vector<std::string> buffers;       // their names, by index
   std::vector<std::string> buffer_names;  // that the sources have, by source
   wire::FieldReader fields(config);
   while (const auto field = fields.Next()) {
@@ -95,13 +111,18 @@ TraceConfigFacts ReadTraceConfigFacts(Bytes config) {
       if (field->number == proto::TraceConfig::kWriteFlushMode)
         facts.write_flush_mode =
             static_cast<WriteFlushMode>(std::min<uint64_t>(field->value, UINT8_MAX));
+      if (field->number == proto::TraceConfig::kFlushPeriodMs)
+        facts.flush_period_ms = field->value;
+      if (field->number == proto::TraceConfig::kDurationMs) facts.duration_ms = field->value;
+      if (field->number == proto::TraceConfig::kMaxFileSizeBytes)
+        facts.max_file_size = field->value;
       if (field->number == proto::TraceConfig::kDeferredStart)
         facts.deferred_start = field->value != 0;
       if (field->number == proto::TraceConfig::kFlushTimeoutMs && field->value != 0)
         facts.flush_timeout_ms = std::min(field->value, kLongestPeriodMs);
     } else if (field->type == wire::Type::kBytes) {
-      if (field->number == proto::TraceConfig::kBuffers && buffers.size() < kMaxBuffers)
-        buffers.push_back(Text(field->bytes, proto::BufferConfig::kName));
+      if (field->number == proto::TraceConfig::kBuffers && facts.buffers.size() < kMaxBuffers)
+        facts.buffers.push_back(ReadBuffer(field->bytes));
       if (field->number == proto::TraceConfig::kDataSources && facts.sources.size() < kMaxSources)
         facts.sources.push_back(ReadSource(field->bytes, buffer_names.emplace_back()));
       if (field->number == proto::TraceConfig::kTriggerConfig) ReadTriggers(field->bytes, facts);
@@ -110,9 +131,9 @@ TraceConfigFacts ReadTraceConfigFacts(Bytes config) {
     }
   }
   for (size_t i = 0; i < facts.sources.size(); ++i) {
-    const auto buffer = std::find(buffers.begin(), buffers.end(), buffer_names[i]);
-    if (!buffer_names[i].empty() && buffer != buffers.end())
-      facts.sources[i].target_buffer = static_cast<uint64_t>(buffer - buffers.begin());
+    const auto buffer = std::ranges::find(facts.buffers, buffer_names[i], &ConfiguredBuffer::name);
+    if (!buffer_names[i].empty() && buffer != facts.buffers.end())
+      facts.sources[i].target_buffer = static_cast<uint64_t>(buffer - facts.buffers.begin());
   }
   return facts;
 }

@@ -7,13 +7,27 @@
 #include <vector>
 
 #include "core/base/ids.h"
+#include "core/perfetto/fill_policy.h"
 
 namespace ringscope {
+
+/// A buffer of a trace config.
+struct ConfiguredBuffer {
+  std::string name;
+  uint64_t size_kb = 0;
+  FillPolicy policy = FillPolicy::kRingBuffer;
+  bool is_v2 = false;
+
+  friend bool operator==(const ConfiguredBuffer&, const ConfiguredBuffer&) = default;
+};
 
 /// A data source of a trace config, and the index of the buffer that it writes to.
 struct ConfiguredSource {
   std::string name;
   uint64_t target_buffer = 0;
+  // Of the kernel's ftrace.
+  std::optional<uint64_t> ftrace_buffer_kb;
+  std::optional<uint64_t> ftrace_drain_period_ms;
 
   friend bool operator==(const ConfiguredSource&, const ConfiguredSource&) = default;
 };
@@ -33,6 +47,10 @@ struct TraceConfigFacts {
   TriggerMode trigger_mode = TriggerMode::kUnspecified;
   std::vector<std::string> triggers;        // their names
   std::optional<uint64_t> clear_period_ms;  // of incremental state
+  std::optional<uint64_t> flush_period_ms;
+  std::optional<uint64_t> duration_ms;
+  std::optional<uint64_t> max_file_size;    // bytes
+  std::vector<ConfiguredBuffer> buffers;    // by index
   std::vector<ConfiguredSource> sources;
 
   /// With what period the service writes into the file. Source: the service's rules for periods.

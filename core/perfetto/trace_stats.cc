@@ -21,4 +21,14 @@ std::vector<BufferStats> ReadTraceStats(Bytes trace_stats) {
   return buffers;
 }
 
+ServiceStats ReadServiceStats(Bytes trace_stats) {
+  ServiceStats stats;
+  wire::FieldReader fields(trace_stats);
+  while (const auto field = fields.Next())
+    for (const ServiceField& known : kServiceFields)
+      if (known.proto_field == field->number && field->type == wire::Type::kVarint)
+        stats.*known.value = field->value;
+  return stats;
+}
+
 }  // namespace ringscope

@@ -8,10 +8,9 @@
 
 #include "core/log/flush_tracker.h"
 #include "core/log/op.h"
+#include "core/perfetto/trace_stats.h"
 
 namespace ringscope {
-
-struct ServiceStats;
 
 /// What the service counts of its sessions, data sources and flushes, whatever becomes of the
 /// buffers: a part of TraceStats.

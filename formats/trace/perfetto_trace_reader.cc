@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <array>
 #include <string>
 #include <utility>
 
@@ -129,6 +130,8 @@ class PerfettoTraceReader : public TraceReader {
 
   const std::vector<Damage>& damage() const override { return damage_; }
   uint64_t damage_count() const override { return damage_count_; }
+  uint64_t packed(PackedBy by) const override { return packed_[static_cast<size_t>(by)]; }
+  bool is_cut_off() const override { return outer_ && outer_->is_cut_off(); }
   uint64_t position() const override { return position_; }
   std::optional<uint64_t> size() const override { return size_; }
 
@@ -156,6 +159,7 @@ class PerfettoTraceReader : public TraceReader {
   }
 
   void OpenInner(const TracePacket& packet) {
+    ++packed_[static_cast<size_t>(packet.packed)];
     allowance_ += kMaxRatio * packet.packed_packets.size();
     std::unique_ptr<ByteSource> source =
         MakeMemorySource(std::string(wire::AsText(packet.packed_packets)), path_);
@@ -217,6 +221,7 @@ class PerfettoTraceReader : public TraceReader {
   uint64_t inner_offset_ = 0;
   uint64_t allowance_ = kUnpackedSlack;  // bytes that compressed packets may still unpack to
   bool ended_ = false;
+  std::array<uint64_t, 3> packed_{};  // by PackedBy
   std::vector<Damage> damage_;
   uint64_t damage_count_ = 0;
   Status status_;

@@ -44,6 +44,7 @@ Result<std::optional<TraceFraming::Framed>> TraceFraming::Next() {
     RS_ASSIGN_OR_RETURN(const Extent field, ExtentOf(tag.size, type));
     if (!Has(field.size)) {
       if (failed_) return tl::unexpected<Error>(*failed_);
+      is_cut_off_ = true;
       return FailAt(fmt::format("the file ends within a field of {} bytes, {} are there",
                                 field.size, window_.size()));
     }

@@ -26,6 +26,8 @@ class TraceFraming {
   /// @return false: there is none
   Result<bool> Resync();
 
+  /// Whether the source ended within a field.
+  bool is_cut_off() const { return is_cut_off_; }
   /// Of the next packet, or of what is wrong.
   uint64_t offset() const { return window_.offset() + returned_; }
 
@@ -46,6 +48,7 @@ class TraceFraming {
   ByteWindow window_;
   size_t returned_ = 0;          // bytes at the window's front that the last call used
   std::optional<Error> failed_;  // the source's
+  bool is_cut_off_ = false;
 };
 
 }  // namespace ringscope

@@ -1,5 +1,5 @@
-#ifndef RINGSCOPE_CORE_SESSION_FTRACE_COUNTERS_H_
-#define RINGSCOPE_CORE_SESSION_FTRACE_COUNTERS_H_
+#ifndef RINGSCOPE_CORE_TRACE_FTRACE_COUNTERS_H_
+#define RINGSCOPE_CORE_TRACE_FTRACE_COUNTERS_H_
 
 #include <array>
 #include <cstdint>
@@ -56,14 +56,16 @@ class FtraceCounters {
   static bool Wants(uint32_t content);
   /// Reads all bundles and statistics in the packet.
   void AddPacket(Bytes packet);
+  /// An FtraceEventBundle.
+  void AddBundle(Bytes bundle);
+  /// An FtraceStats message.
+  void AddStats(Bytes stats);
 
   const std::map<uint64_t, Cpu>& cpus() const { return cpus_; }
   const FtracePhases& kprobe_hits() const { return kprobe_hits_; }
   const FtracePhases& kprobe_misses() const { return kprobe_misses_; }
 
  private:
-  void AddBundle(Bytes bundle);
-  void AddStats(Bytes stats);
   void AddCpuStats(Bytes stats, bool at_start);
   Cpu* At(uint64_t cpu);
 
@@ -74,4 +76,4 @@ class FtraceCounters {
 
 }  // namespace ringscope
 
-#endif  // RINGSCOPE_CORE_SESSION_FTRACE_COUNTERS_H_
+#endif  // RINGSCOPE_CORE_TRACE_FTRACE_COUNTERS_H_

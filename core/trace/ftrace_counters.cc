@@ -1,4 +1,4 @@
-#include "core/session/ftrace_counters.h"
+#include "core/trace/ftrace_counters.h"
 
 #include <bit>
 

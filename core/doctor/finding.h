@@ -1,0 +1,79 @@
+#ifndef RINGSCOPE_CORE_DOCTOR_FINDING_H_
+#define RINGSCOPE_CORE_DOCTOR_FINDING_H_
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/base/enum_names.h"
+#include "core/trace/stat_rows.h"
+#include "core/trace/trace_facts.h"
+
+namespace ringscope {
+
+/// How bad a finding is, from harmless to worst.
+enum class Harm : uint8_t {
+  kOk,       // of a verdict alone: nothing was found
+  kInfo,     // good to know
+  kWarning,  // data can be lost, or is of less use
+  kDataLoss, // data is missing
+  kError,    // the trace, or a part of it, cannot be used
+};
+template <>
+inline constexpr std::array kEnumNames<Harm> = {"ok", "info", "warning", "data_loss", "error"};
+
+/// What doctor looks for: an entry of the table that the documentation is made of.
+struct Rule {
+  const char* id;       // "buffer.overwritten"
+  Harm harm;            // the worst that it finds
+  const char* title;    // what is wrong, in a few words: "Unread data was overwritten"
+  const char* meaning;  // what it says of a trace, and how it is told
+  const char* remedy;   // in general
+};
+/// All of them, by what they are about. Source: core/doctor/rules.cc.
+std::span<const Rule> DoctorRules();
+/// The rule with this id, which there must be.
+const Rule& RuleOf(const char* id);
+
+/// A line of the session's trace config that a finding wants to be another.
+struct ConfigChange {
+  std::string path;   // "buffers[0].size_kb"
+  std::string value;  // as text format has it: "65536", "RING_BUFFER"
+  std::string reason;
+  bool is_estimate = false;  // not proved by a replay
+};
+
+/// Something that is wrong with a trace or its config.
+struct Finding {
+  const Rule* rule = nullptr;
+  Harm harm = Harm::kInfo;
+  std::string what;    // one sentence with the figures
+  std::string where;   // buffer, sequences, times; empty: the trace as a whole
+  std::string cause;   // as far as it is known
+  std::string proof;   // which packets or counters show it
+  std::string remedy;  // for this case
+  uint64_t weight = 0;  // orders findings of the same harm: packets, bytes or times concerned
+  std::vector<ConfigChange> changes;
+};
+
+/// What doctor says of one trace or log.
+struct Diagnosis {
+  std::string verdict;  // one sentence
+  Harm harm = Harm::kOk;
+  std::vector<Finding> findings;      // the worst first
+  std::vector<std::string> well;      // what was checked and is as it should be, a sentence each
+  std::vector<std::string> unknown;   // what the trace cannot tell
+  StatRows counters;  // of severity data_loss and error, with a value other than 0
+};
+
+/// Judges a trace.
+Diagnosis Diagnose(const TraceFacts& facts);
+/// Judges a config alone: a TraceConfig message.
+Diagnosis DiagnoseConfig(Bytes config);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_DOCTOR_FINDING_H_

@@ -1,0 +1,210 @@
+#include "core/trace/event_times.h"
+
+#include <algorithm>
+#include <array>
+
+#include "core/base/wire.h"
+#include "core/perfetto/clocks.h"
+#include "core/perfetto/fields.h"
+#include "core/trace/ftrace_times.h"
+
+namespace ringscope {
+namespace {
+
+using proto::TracePacket;
+
+constexpr ClockKey kRealTime = {0, 1}, kMonotonic = {0, 3}, kMonotonicCoarse = {0, 4};
+constexpr uint64_t kNsPerUs = 1000, kNsPerMs = 1'000'000;
+
+std::optional<uint64_t> FirstNumber(Bytes message, uint32_t number) {
+  wire::FieldReader fields(message);
+  while (const auto field = fields.Next())
+    if (field->number == number && field->type == wire::Type::kVarint) return field->value;
+  return std::nullopt;
+}
+
+/// Calls `visit(Bytes)` for each message in a field.
+template <typename Visit>
+void ForEachMessage(Bytes message, uint32_t number, Visit visit) {
+  wire::FieldReader fields(message);
+  while (const auto field = fields.Next())
+    if (field->number == number && field->type == wire::Type::kBytes) visit(field->bytes);
+}
+
+/// Calls `visit(uint64_t)` for each number of a repeated field, packed or not.
+template <typename Visit>
+void ForEachNumber(Bytes message, uint32_t number, Visit visit) {
+  wire::FieldReader fields(message);
+  while (const auto field = fields.Next()) {
+    if (field->number != number) continue;
+    if (field->type == wire::Type::kVarint) visit(field->value);
+    if (field->type != wire::Type::kBytes) continue;
+    for (Bytes rest = field->bytes; !rest.empty();) {
+      const wire::Varint value = wire::ReadVarint(rest);
+      if (value.size == 0) break;
+      visit(value.value);
+      rest = rest.subspan(value.size);
+    }
+  }
+}
+
+/// Content that trace processor uses when it is read, whatever its time.
+bool NeedsNoTime(uint32_t content) {
+  static constexpr std::array<uint32_t, 17> kContents = {
+      0,  TracePacket::kTraceConfig, TracePacket::kTraceStats, TracePacket::kSynchronizationMarker,
+      45, TracePacket::kPackagesList, 51, TracePacket::kClockSnapshot, TracePacket::kServiceEvent,
+      67, 72, 78, 82, TracePacket::kTraceUuid, 111, TracePacket::kTraceProvenance, 128};
+  return std::ranges::find(kContents, content) != kContents.end();
+}
+
+/// Adds the time of the packet itself, if it has one.
+bool AddOwn(const PacketView& packet, const SequenceTime& sequence, const TraceClocks& clocks,
+            EventTimes& out, uint64_t steps = 0) {
+  if (!packet.timestamp) return false;
+  std::optional<ClockKey> clock = clocks.default_clock();
+  if (sequence.default_clock) clock = ClockKey::Of(packet.sequence_id, *sequence.default_clock);
+  if (packet.timestamp_clock) clock = ClockKey::Of(packet.sequence_id, *packet.timestamp_clock);
+  out.times.push_back({clock, *packet.timestamp + steps});
+  return true;
+}
+
+void AddTrackEvent(const PacketView& packet, SequenceTime& sequence, const TraceClocks& clocks,
+                   EventTimes& out) {
+  constexpr uint32_t kDeltaUs = 1, kAbsoluteUs = 16;
+  std::optional<uint64_t> delta, absolute;
+  wire::FieldReader fields(packet.content_bytes);
+  while (const auto field = fields.Next()) {
+    if (field->number == kDeltaUs) delta = field->value;
+    if (field->number == kAbsoluteUs) absolute = field->value;
+  }
+  if (delta) {
+    if (!sequence.running_us) return;  // skipped: it needs what is lost
+    sequence.running_us =
+        static_cast<int64_t>(static_cast<uint64_t>(*sequence.running_us) + *delta);
+    out.times.push_back({kMonotonic, static_cast<uint64_t>(*sequence.running_us) * kNsPerUs});
+  } else if (absolute) {
+    out.times.push_back({kMonotonic, *absolute * kNsPerUs});
+  } else {
+    out.track_event_without_time = !AddOwn(packet, sequence, clocks, out);
+  }
+}
+
+void AddAtoms(const PacketView& packet, const SequenceTime& sequence, const TraceClocks& clocks,
+              EventTimes& out) {
+  constexpr uint32_t kAtom = 1, kTimestamp = 2;
+  size_t atoms = 0;
+  ForEachMessage(packet.content_bytes, kAtom, [&](Bytes) { ++atoms; });
+  ForEachNumber(packet.content_bytes, kTimestamp, [&](uint64_t ns) {
+    if (out.times.size() < atoms) out.times.push_back({std::nullopt, ns});
+  });
+  out.atom_without_time = out.times.size() < atoms;
+  while (out.times.size() < atoms && AddOwn(packet, sequence, clocks, out)) {
+  }
+}
+
+void AddProfile(Bytes profile, EventTimes& out) {
+  constexpr uint32_t kDumps = 5, kTimestamp = 9;
+  ForEachMessage(profile, kDumps, [&](Bytes dump) {
+    if (const auto ns = FirstNumber(dump, kTimestamp)) out.times.push_back({kMonotonicCoarse, *ns});
+  });
+}
+
+void AddStreamingProfile(Bytes profile, SequenceTime& sequence, EventTimes& out) {
+  constexpr uint32_t kDeltasUs = 2;
+  if (!sequence.running_us) return;
+  auto now = static_cast<uint64_t>(*sequence.running_us);
+  ForEachNumber(profile, kDeltasUs, [&](uint64_t delta) {
+    now += delta;
+    out.times.push_back({kMonotonic, now * kNsPerUs});
+  });
+}
+
+void AddNetworkPackets(const PacketView& packet, const SequenceTime& sequence,
+                       const TraceClocks& clocks, EventTimes& out) {
+  constexpr uint32_t kTimestamps = 3;
+  ForEachNumber(packet.content_bytes, kTimestamps,
+                [&](uint64_t step) { AddOwn(packet, sequence, clocks, out, step); });
+  if (out.times.empty()) AddOwn(packet, sequence, clocks, out);
+}
+
+}  // namespace
+
+void SequenceTime::Update(const PacketView& packet) {
+  if (packet.clears_state) default_clock.reset();
+  if (packet.clears_state || packet.dropped != 0) running_us.reset();
+  if (packet.defaults) {
+    if (const auto clock =
+            FirstNumber(*packet.defaults, proto::TracePacketDefaults::kTimestampClockId))
+      default_clock = static_cast<uint32_t>(*clock);
+  }
+  constexpr uint32_t kThreadDescriptor = 44, kThread = 4, kReferenceUs = 6;
+  const auto set_running = [this](Bytes thread) {
+    if (const auto us = FirstNumber(thread, kReferenceUs)) running_us = static_cast<int64_t>(*us);
+  };
+  if (packet.content == kThreadDescriptor) set_running(packet.content_bytes);
+  if (packet.content == TracePacket::kTrackDescriptor)
+    ForEachMessage(packet.content_bytes, kThread, set_running);
+}
+
+void ReadEventTimes(const PacketView& packet, SequenceTime& sequence, TraceClocks& clocks,
+                    EventTimes& out) {
+  constexpr uint32_t kChromeEvents = 5, kProfile = 37, kAndroidLog = 39, kPowerRails = 40,
+                     kStreamingProfile = 54, kStatsdAtom = 84, kNetworkPackets = 92, kEtw = 95,
+                     kModemEvents = 110, kEvents = 1;
+  out.Clear();
+  const Bytes content = packet.content_bytes;
+  switch (packet.content) {
+    case TracePacket::kFtraceEvents:
+      ReadFtraceTimes(content, packet.sequence_id, clocks, out);
+      return;
+    case TracePacket::kTrackEvent:
+      AddTrackEvent(packet, sequence, clocks, out);
+      return;
+    case kAndroidLog:
+      ForEachMessage(content, kEvents, [&](Bytes event) {
+        if (const auto ns = FirstNumber(event, 5)) out.times.push_back({kRealTime, *ns});
+      });
+      return;
+    case kPowerRails:
+      ForEachMessage(content, 2, [&](Bytes energy) {
+        if (const auto ms = FirstNumber(energy, 2))
+          out.times.push_back({ClockKey{0, kBootTime}, *ms * kNsPerMs});
+        else
+          AddOwn(packet, sequence, clocks, out);
+      });
+      return;
+    case kStatsdAtom:
+      AddAtoms(packet, sequence, clocks, out);
+      return;
+    case kNetworkPackets:
+      AddNetworkPackets(packet, sequence, clocks, out);
+      return;
+    case kModemEvents: {
+      uint64_t sum = 0;
+      ForEachNumber(content, 2, [&](uint64_t ns) { out.times.push_back({std::nullopt, sum += ns}); });
+      return;
+    }
+    case kEtw:
+      ForEachMessage(content, 2, [&](Bytes event) {
+        if (const auto ns = FirstNumber(event, 1)) out.times.push_back({std::nullopt, *ns});
+      });
+      return;
+    case kProfile:
+      AddProfile(content, out);
+      return;
+    case kStreamingProfile:
+      AddStreamingProfile(content, sequence, out);
+      return;
+    case kChromeEvents:
+      if (packet.timestamp && !packet.timestamp_clock && !sequence.default_clock) {
+        out.times.push_back({kMonotonic, *packet.timestamp});
+        return;
+      }
+      break;
+    default:
+      if (NeedsNoTime(packet.content)) return;
+  }
+  AddOwn(packet, sequence, clocks, out);
+}
+
+}  // namespace ringscope

@@ -1,0 +1,53 @@
+#ifndef RINGSCOPE_CORE_TRACE_EVENT_TIMES_H_
+#define RINGSCOPE_CORE_TRACE_EVENT_TIMES_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/trace/packet_view.h"
+#include "core/trace/trace_clocks.h"
+
+namespace ringscope {
+
+/// What a sequence's packets have set for the times of those that follow.
+struct SequenceTime {
+  std::optional<uint32_t> default_clock;
+  std::optional<int64_t> running_us;  // that deltas are added to; CLOCK_MONOTONIC
+
+  /// Takes in what a packet changes, before its own times are read.
+  void Update(const PacketView& packet);
+};
+
+/// The times of the events in a packet, which trace processor sorts it by.
+struct EventTimes {
+  struct Time {
+    std::optional<ClockKey> clock;  // absent: the number is taken as the trace's time
+    uint64_t time = 0;              // in the clock's units
+  };
+  std::vector<Time> times;  // empty: the packet is used when it is read, or as the latest so far
+
+  // What is wrong with the packet.
+  bool bundle_without_cpu = false;
+  uint64_t events_without_time = 0;  // of ftrace
+  bool bad_compact_sched = false;
+  bool track_event_without_time = false;
+  bool atom_without_time = false;
+
+  void Clear() {
+    times.clear();
+    bundle_without_cpu = bad_compact_sched = false;
+    track_event_without_time = atom_without_time = false;
+    events_without_time = 0;
+  }
+};
+
+/// Reads the times by the rules of the packet's content.
+/// @param clocks gets the clock that a bundle of ftrace events brings along
+/// @param out is cleared first
+void ReadEventTimes(const PacketView& packet, SequenceTime& sequence, TraceClocks& clocks,
+                    EventTimes& out);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_TRACE_EVENT_TIMES_H_

@@ -1,0 +1,85 @@
+#include "core/trace/packet_view.h"
+
+#include "core/base/wire.h"
+#include "core/perfetto/fields.h"
+
+namespace ringscope {
+namespace {
+
+using proto::TracePacket;
+
+/// Of several contents the one that trace processor acts on: it looks for these first, in this
+/// order, and then takes the packet as used up.
+int Rank(uint32_t content) {
+  switch (content) {
+    case TracePacket::kClockSnapshot:
+      return 4;
+    case TracePacket::kTraceStats:
+      return 3;
+    case TracePacket::kServiceEvent:
+      return 2;
+    case 0:
+      return 0;
+    default:
+      return 1;
+  }
+}
+
+constexpr uint64_t kClearsState = 1, kNeedsState = 2;  // TracePacket.SequenceFlags
+
+}  // namespace
+
+PacketView ViewPacket(Bytes packet) {
+  PacketView view;
+  wire::FieldReader fields(packet);
+  while (const auto field = fields.Next()) {
+    switch (field->number) {
+      case TracePacket::kTrustedUid:
+        view.uid = static_cast<int32_t>(field->value);
+        break;
+      case TracePacket::kTimestamp:
+        view.timestamp = field->value;
+        break;
+      case TracePacket::kTrustedPacketSequenceId:
+        view.has_sequence_id = true;
+        view.sequence_id = static_cast<uint32_t>(field->value);
+        break;
+      case TracePacket::kInternedData:
+        view.has_interned_data = true;
+        break;
+      case TracePacket::kSequenceFlags:
+        view.clears_state |= (field->value & kClearsState) != 0;
+        view.needs_state = (field->value & kNeedsState) != 0;
+        break;
+      case TracePacket::kIncrementalStateCleared:
+        view.clears_state |= field->value != 0;
+        break;
+      case TracePacket::kPreviousPacketDropped:
+        view.dropped = static_cast<uint32_t>(field->value);
+        break;
+      case TracePacket::kTimestampClockId:
+        view.timestamp_clock = static_cast<uint32_t>(field->value);
+        break;
+      case TracePacket::kTracePacketDefaults:
+        view.defaults = field->bytes;
+        break;
+      case TracePacket::kTrustedPid:
+        view.pid = static_cast<int32_t>(field->value);
+        break;
+      case TracePacket::kFirstPacketOnSequence:
+        view.is_first_on_sequence = field->value != 0;
+        break;
+      case TracePacket::kMachineId:
+        view.machine = static_cast<uint32_t>(field->value);
+        break;
+      default:
+        if (Rank(field->number) < Rank(view.content)) break;
+        view.content = field->number;
+        view.content_bytes = field->bytes;
+    }
+  }
+  view.is_well_formed = fields.ok();
+  return view;
+}
+
+}  // namespace ringscope

@@ -1,0 +1,41 @@
+#ifndef RINGSCOPE_CORE_TRACE_PACKET_VIEW_H_
+#define RINGSCOPE_CORE_TRACE_PACKET_VIEW_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "core/base/ids.h"
+
+namespace ringscope {
+
+/// The top-level fields of a packet of a trace file, as trace processor takes them: of a number the
+/// last value counts, whoever wrote it.
+struct PacketView {
+  bool is_well_formed = true;  // false: all fields before the first malformed byte are here
+  bool has_sequence_id = false;
+  uint32_t sequence_id = 0;  // trusted_packet_sequence_id
+  uint32_t machine = 0;      // 0: the service's own
+  uint32_t dropped = 0;      // previous_packet_dropped
+  bool clears_state = false;
+  bool needs_state = false;
+  bool has_interned_data = false;
+  bool is_first_on_sequence = false;
+  std::optional<int32_t> uid;
+  std::optional<int32_t> pid;
+  std::optional<uint64_t> timestamp;
+  std::optional<uint32_t> timestamp_clock;
+  std::optional<Bytes> defaults;  // TracePacketDefaults
+  /// Number of the field that holds the packet's data; 0: there is none. Interned data and defaults
+  /// are never it.
+  uint32_t content = 0;
+  Bytes content_bytes;  // of a message
+
+  bool has_state() const { return has_interned_data || defaults.has_value(); }
+};
+
+/// Reads a TracePacket message.
+PacketView ViewPacket(Bytes packet);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_TRACE_PACKET_VIEW_H_

@@ -1,0 +1,55 @@
+#ifndef RINGSCOPE_CORE_TRACE_STAT_ROWS_H_
+#define RINGSCOPE_CORE_TRACE_STAT_ROWS_H_
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/enum_names.h"
+#include "core/perfetto/data_loss.h"
+#include "core/perfetto/trace_stats.h"
+#include "core/trace/ftrace_counters.h"
+
+namespace ringscope {
+
+/// How trace processor judges a row.
+enum class StatSeverity : uint8_t { kInfo, kDataLoss, kError };
+template <>
+inline constexpr std::array kEnumNames<StatSeverity> = {"info", "data_loss", "error"};
+
+/// A row of trace processor's stats table.
+struct StatRow {
+  std::string name;               // "traced_buf_chunks_written"
+  std::optional<uint32_t> index;  // of the buffer in the trace config, or of the CPU; absent: none
+  StatSeverity severity = StatSeverity::kInfo;
+  uint64_t value = 0;
+  const char* meaning = "";  // of a loss, in a line
+
+  bool is_data_loss() const { return severity == StatSeverity::kDataLoss; }
+};
+
+using StatRows = std::vector<StatRow>;
+
+/// Adds a row.
+void AddRow(StatRows& rows, std::string name, std::optional<uint32_t> index, StatSeverity severity,
+            uint64_t value);
+/// The counters of a buffer, by its index.
+void AddBufferRows(StatRows& rows, uint32_t index, const BufferStats& stats);
+/// The losses that the packets of a buffer's sequences show.
+void AddLossRows(StatRows& rows, uint32_t index, uint64_t packet_loss,
+                 const std::array<uint64_t, kLossBitNames.size()>& by_bit,
+                 uint64_t dropped_sequences);
+/// A buffer of a session that the service wrote into a file.
+/// @param discards its fill policy
+void AddFileRows(StatRows& rows, uint32_t index, const BufferStats& stats, bool discards);
+/// The counters of the service.
+/// @param final_flushes_succeeded, final_flushes_failed as all statistics of the trace count them
+void AddServiceRows(StatRows& rows, const ServiceStats& service, uint64_t final_flushes_succeeded,
+                    uint64_t final_flushes_failed);
+void AddFtraceRows(StatRows& rows, const FtraceCounters& ftrace);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_TRACE_STAT_ROWS_H_

@@ -1,0 +1,194 @@
+#include "core/trace/trace_clocks.h"
+
+#include <algorithm>
+#include <deque>
+#include <utility>
+
+#include "core/base/wire.h"
+#include "core/perfetto/clocks.h"
+#include "core/perfetto/fields.h"
+
+namespace ringscope {
+namespace {
+
+constexpr uint32_t kFirstOwnClock = 64, kLastOwnClock = 127;
+
+/// Sums and products of what a file has: modulo 2^64, as nothing is promised of them.
+int64_t Wrapped(uint64_t value) { return static_cast<int64_t>(value); }
+int64_t Moved(int64_t ns, int64_t from, int64_t to) {
+  return Wrapped(static_cast<uint64_t>(ns) - static_cast<uint64_t>(from) +
+                 static_cast<uint64_t>(to));
+}
+
+}  // namespace
+
+ClockKey ClockKey::Of(uint32_t sequence_id, uint32_t id) {
+  const bool is_own = id >= kFirstOwnClock && id <= kLastOwnClock;
+  return {is_own ? sequence_id : 0, id};
+}
+
+TraceClocks::TraceClocks() : trace_clock_{0, kBootTime} {}
+
+void TraceClocks::AddSnapshot(Bytes snapshot, uint32_t sequence_id) {
+  ++snapshots_;
+  std::vector<Reading> readings;
+  std::optional<ClockKey> primary;
+  bool is_valid = true;
+  bool has_boot_time = false;
+  wire::FieldReader fields(snapshot);
+  while (const auto field = fields.Next()) {
+    if (field->number == proto::ClockSnapshot::kPrimaryTraceClock)
+      primary = ClockKey{0, static_cast<uint32_t>(field->value)};
+    if (field->number != proto::ClockSnapshot::kClocks || !is_valid) continue;
+    ClockKey key;
+    Clock read;
+    wire::FieldReader values(field->bytes);
+    while (const auto value = values.Next()) {
+      if (value->number == proto::Clock::kClockId)
+        key = ClockKey::Of(sequence_id, static_cast<uint32_t>(value->value));
+      if (value->number == proto::Clock::kTimestamp) read.last = value->value;
+      if (value->number == proto::Clock::kIsIncremental) read.is_incremental = value->value != 0;
+      if (value->number == proto::Clock::kUnitMultiplierNs && value->value != 0)
+        read.unit_ns = value->value;
+    }
+    has_boot_time |= key == ClockKey{0, kBootTime};
+    const Reading reading{key, Wrapped(read.last * read.unit_ns)};
+    const auto [known, is_new] = clocks_.try_emplace(key, read);
+    const bool is_twice =
+        std::ranges::any_of(readings, [&](const Reading& other) { return other.clock == key; });
+    is_valid = !is_twice && known->second.unit_ns == read.unit_ns &&
+               known->second.is_incremental == read.is_incremental && !IsBackwards(reading);
+    if (!is_valid) continue;
+    known->second.last = read.last;
+    readings.push_back(reading);
+  }
+  if (!is_valid) {
+    ++invalid_snapshots_;
+    return;
+  }
+  if (!primary && has_boot_time) primary = ClockKey{0, kBootTime};
+  if (primary) {
+    default_clock_ = primary;
+    if (!has_converted_ && *primary != trace_clock_) {
+      trace_clock_ = *primary;
+      paths_.clear();
+    }
+  }
+  Add(std::move(readings));
+}
+
+void TraceClocks::Relate(ClockKey a, int64_t a_ns, ClockKey b, int64_t b_ns) {
+  clocks_.try_emplace(a);
+  clocks_.try_emplace(b);
+  Add({{a, a_ns}, {b, b_ns}});
+}
+
+/// Of the trace's clock only: that must not happen.
+bool TraceClocks::IsBackwards(const Reading& reading) const {
+  if (reading.clock != trace_clock_) return false;
+  return std::ranges::any_of(series_, [&](const auto& entry) {
+    const Series& series = entry.second;
+    const auto column = std::ranges::find(series.clocks, reading.clock);
+    if (column == series.clocks.end()) return false;
+    return series.times[static_cast<size_t>(column - series.clocks.begin())].back() > reading.ns;
+  });
+}
+
+void TraceClocks::Add(std::vector<Reading> readings) {
+  if (readings.empty()) return;
+  if (readings_ + readings.size() > kMaxReadings) {
+    ++left_out_;
+    return;
+  }
+  readings_ += readings.size();
+  std::ranges::sort(readings, {}, &Reading::clock);
+  std::vector<ClockKey> key;
+  for (const Reading& reading : readings) key.push_back(reading.clock);
+  const auto [entry, is_new] = series_.try_emplace(key);
+  Series& series = entry->second;
+  if (is_new) {
+    series.clocks = std::move(key);
+    series.times.resize(readings.size());
+    paths_.clear();
+  }
+  for (size_t i = 0; i < readings.size(); ++i) {
+    std::vector<int64_t>& times = series.times[i];
+    if (!times.empty() && times.back() > readings[i].ns) {
+      Clock& clock = clocks_[readings[i].clock];
+      if (!clock.runs_back) paths_.clear();
+      clock.runs_back = true;
+    }
+    times.push_back(readings[i].ns);
+  }
+}
+
+std::optional<int64_t> TraceClocks::ToTraceTime(ClockKey key, uint64_t time) {
+  has_converted_ = true;
+  const auto known = clocks_.find(key);
+  if (known != clocks_.end()) {
+    Clock& clock = known->second;
+    if (clock.is_incremental) time = clock.last += time;
+    time *= clock.unit_ns;
+  }
+  if (key == trace_clock_) return Wrapped(time);
+  const std::vector<Step>* const path = PathFrom(key);
+  if (path == nullptr || path->empty()) return std::nullopt;
+  int64_t ns = Wrapped(time);
+  for (const Step& step : *path) ns = Convert(step, ns);
+  return ns;
+}
+
+int64_t TraceClocks::Convert(const Step& step, int64_t ns) {
+  Series& series = *step.series;
+  const std::vector<int64_t>& from = series.times[step.from];
+  size_t at = series.last_used;
+  const bool fits = from[at] <= ns && (at + 1 == from.size() || ns < from[at + 1]);
+  if (!fits) {
+    const auto after = std::ranges::upper_bound(from, ns);
+    at = after == from.begin() ? 0 : static_cast<size_t>(after - from.begin()) - 1;
+    series.last_used = at;
+  }
+  return Moved(ns, from[at], series.times[step.to][at]);
+}
+
+std::optional<ClockFailure> TraceClocks::FailureOf(ClockKey clock) {
+  if (clock == trace_clock_) return std::nullopt;
+  if (!clocks_.contains(clock)) return ClockFailure::kUnknownSource;
+  if (!clocks_.contains(trace_clock_)) return ClockFailure::kUnknownTarget;
+  const std::vector<Step>* const path = PathFrom(clock);
+  return path == nullptr || path->empty() ? std::optional(ClockFailure::kNoPath) : std::nullopt;
+}
+
+/// The shortest chain of series to the trace's clock; nullptr: the clock is in no snapshot.
+auto TraceClocks::PathFrom(ClockKey clock) -> const std::vector<Step>* {
+  if (!clocks_.contains(clock)) return nullptr;
+  const auto known = paths_.find(clock);
+  if (known != paths_.end()) return &known->second;
+  std::map<ClockKey, std::pair<ClockKey, Step>> reached;  // from where, and how
+  std::deque<ClockKey> next = {clock};
+  while (!next.empty() && !reached.contains(trace_clock_)) {
+    const ClockKey at = next.front();
+    next.pop_front();
+    if (clocks_[at].runs_back) continue;
+    for (auto& [key, series] : series_) {
+      const auto column = std::ranges::lower_bound(series.clocks, at);
+      if (column == series.clocks.end() || *column != at) continue;
+      const auto from = static_cast<size_t>(column - series.clocks.begin());
+      for (size_t to = 0; to < series.clocks.size(); ++to) {
+        const ClockKey other = series.clocks[to];
+        if (other == clock || reached.contains(other)) continue;
+        reached.emplace(other, std::pair(at, Step{&series, from, to}));
+        next.push_back(other);
+      }
+    }
+  }
+  std::vector<Step> path;
+  if (reached.contains(trace_clock_)) {
+    for (ClockKey at = trace_clock_; at != clock; at = reached.at(at).first)
+      path.push_back(reached.at(at).second);
+    std::ranges::reverse(path);
+  }
+  return &paths_.emplace(clock, std::move(path)).first->second;
+}
+
+}  // namespace ringscope

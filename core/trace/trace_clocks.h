@@ -1,0 +1,94 @@
+#ifndef RINGSCOPE_CORE_TRACE_TRACE_CLOCKS_H_
+#define RINGSCOPE_CORE_TRACE_TRACE_CLOCKS_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "core/base/ids.h"
+
+namespace ringscope {
+
+/// A clock of a trace: one that all share, or one of a sequence's own.
+struct ClockKey {
+  uint32_t sequence_id = 0;  // 0: shared
+  uint32_t id = 0;
+
+  /// The clock that a packet of the sequence means by a number.
+  static ClockKey Of(uint32_t sequence_id, uint32_t id);
+  friend auto operator<=>(const ClockKey&, const ClockKey&) = default;
+};
+
+/// Why trace processor cannot convert a time. Its counters are clock_sync_failure_*.
+enum class ClockFailure : uint8_t { kUnknownSource, kUnknownTarget, kNoPath };
+
+/// The clocks of a trace as trace processor relates them: by the snapshots read so far. Times are
+/// ns, negative ones where a conversion goes below 0.
+/// Memory: at most kMaxReadings readings; further snapshots are counted and left out.
+class TraceClocks {
+ public:
+  static constexpr size_t kMaxReadings = 2'000'000;
+
+  TraceClocks();
+  /// Takes in a ClockSnapshot message of a packet of the sequence.
+  void AddSnapshot(Bytes snapshot, uint32_t sequence_id);
+  /// Relates two clocks at an instant.
+  void Relate(ClockKey a, int64_t a_ns, ClockKey b, int64_t b_ns);
+
+  /// A packet's time, in the clock's units, as ns of the trace's clock; nullopt: see FailureOf. The
+  /// times of an incremental clock are steps, and this is the next one.
+  std::optional<int64_t> ToTraceTime(ClockKey clock, uint64_t time);
+  /// Why this clock's times cannot be converted; nullopt: they can.
+  std::optional<ClockFailure> FailureOf(ClockKey clock);
+
+  /// What packets without a clock are meant in; nullopt: there was no snapshot yet.
+  std::optional<ClockKey> default_clock() const { return default_clock_; }
+  ClockKey trace_clock() const { return trace_clock_; }
+  uint64_t snapshots() const { return snapshots_; }
+  uint64_t invalid_snapshots() const { return invalid_snapshots_; }
+  uint64_t snapshots_left_out() const { return left_out_; }
+
+ private:
+  struct Reading {
+    ClockKey clock;
+    int64_t ns = 0;
+  };
+  struct Clock {
+    uint64_t unit_ns = 1;
+    bool is_incremental = false;
+    uint64_t last = 0;       // in units, of an incremental clock
+    bool runs_back = false;  // it did, between snapshots: nothing can be converted from it
+  };
+  /// The snapshots of one set of clocks: for each clock its times, in the order of the snapshots.
+  struct Series {
+    std::vector<ClockKey> clocks;  // sorted
+    std::vector<std::vector<int64_t>> times;
+    size_t last_used = 0;
+  };
+  struct Step {
+    Series* series;
+    size_t from, to;  // clocks of the series
+  };
+
+  void Add(std::vector<Reading> readings);
+  bool IsBackwards(const Reading& reading) const;
+  const std::vector<Step>* PathFrom(ClockKey clock);
+  static int64_t Convert(const Step& step, int64_t ns);
+
+  std::map<std::vector<ClockKey>, Series> series_;
+  std::map<ClockKey, Clock> clocks_;
+  std::map<ClockKey, std::vector<Step>> paths_;  // to the trace's clock; empty: there is none
+  ClockKey trace_clock_;
+  std::optional<ClockKey> default_clock_;
+  bool has_converted_ = false;
+  size_t readings_ = 0;
+  uint64_t snapshots_ = 0;
+  uint64_t invalid_snapshots_ = 0;
+  uint64_t left_out_ = 0;
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_TRACE_TRACE_CLOCKS_H_

@@ -1,0 +1,187 @@
+#ifndef RINGSCOPE_CORE_TRACE_TRACE_FACTS_H_
+#define RINGSCOPE_CORE_TRACE_TRACE_FACTS_H_
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/perfetto/data_loss.h"
+#include "core/perfetto/trace_stats.h"
+#include "core/trace/ftrace_counters.h"
+#include "core/trace/trace_clocks.h"
+
+namespace ringscope {
+
+/// An interval of the trace's time, in ns.
+struct TimeSpan {
+  int64_t first_ns = 0;
+  int64_t last_ns = 0;
+
+  void Add(int64_t ns) {
+    if (ns < first_ns) first_ns = ns;
+    if (ns > last_ns) last_ns = ns;
+  }
+  int64_t length_ns() const { return last_ns - first_ns; }
+};
+inline void AddTo(std::optional<TimeSpan>& span, int64_t ns) {
+  if (span)
+    span->Add(ns);
+  else
+    span = TimeSpan{ns, ns};
+}
+
+/// Where a packet says that something of its sequence is missing before it.
+struct LossSign {
+  uint64_t offset = 0;  // of the packet in the file
+  uint32_t bits = 0;    // of LossBit
+  std::optional<int64_t> before_ns;  // time of the sequence's packet before
+  std::optional<int64_t> after_ns;   // time of this packet
+};
+
+/// Packets and bytes of a kind.
+struct Amount {
+  uint64_t packets = 0;
+  uint64_t bytes = 0;
+  std::optional<TimeSpan> span = {};
+};
+
+/// A sequence of a trace: what one writer wrote.
+struct TraceSequence {
+  static constexpr size_t kMaxSigns = 16;
+
+  uint32_t id = 0;       // trusted_packet_sequence_id; 0: packets without one
+  uint32_t machine = 0;  // 0: the service's own
+  std::optional<int32_t> pid, uid;
+  std::optional<uint32_t> buffer;  // index, by the last statistics or the listing
+  Amount all;
+  std::map<uint32_t, uint64_t> contents;  // packets by the number of their content's field
+  std::string thread_name;                // as its track descriptor has it
+
+  // Losses as trace processor counts them.
+  uint64_t losses = 0;
+  std::array<uint64_t, kLossBitNames.size()> by_bit{};
+  std::vector<LossSign> signs;  // the first kMaxSigns of them
+
+  // Incremental state.
+  uint64_t clears = 0;           // packets that clear it
+  uint64_t needing = 0;          // packets that need it
+  uint64_t skipped = 0;          // of these, packets that cannot be used as it is not valid
+  uint64_t skipped_interned = 0; // packets whose interned data was not taken in
+  std::optional<TimeSpan> skipped_span;
+
+  bool is_dropped() const { return skipped > 0 && skipped == needing; }
+};
+
+/// A buffer of a trace's session, by its index.
+struct TraceBuffer {
+  BufferStats stats;
+  bool has_stats = false;
+  // Losses of its sequences, in the file before the last statistics that name them.
+  bool has_losses = false;
+  uint64_t losses = 0;
+  std::array<uint64_t, kLossBitNames.size()> by_bit{};
+  uint64_t dropped_sequences = 0;
+  uint64_t sequences = 0;         // in the file
+  std::optional<TimeSpan> span;   // of their packets
+};
+
+/// Something that the service noted in the trace about its session.
+struct ServiceMoment {
+  uint32_t event = 0;  // field of proto::ServiceEvent
+  int64_t ns = 0;
+  uint64_t value = 0;  // of buffer_cloned: its index
+};
+/// A data source that the service waited for.
+struct SlowSource {
+  std::string producer, source;
+  bool at_start = false;  // else in the last flush
+};
+struct ReceivedTriggerFact {
+  std::string name, producer;
+  std::optional<int64_t> ns;
+};
+
+/// Packets whose time trace processor cannot convert.
+struct ClockProblem {
+  ClockKey clock;
+  ClockFailure failure = ClockFailure::kUnknownSource;
+  uint64_t packets = 0;
+};
+
+/// Where trace processor would give up the import.
+struct ImportError {
+  uint64_t offset = 0;
+  std::string what;
+};
+
+/// What a trace file has, by trace processor's rules.
+struct TraceFacts {
+  static constexpr size_t kMaxErrors = 16;
+  static constexpr size_t kMaxMoments = 4096;
+  static constexpr size_t kMaxSlowSources = 256;
+
+  // The file.
+  Amount all;  // packets, those inside compressed ones too
+  uint64_t empty_packets = 0;
+  uint64_t deflated_packets = 0, zstd_packets = 0;  // that hold others
+  bool is_cut_off = false;  // it ends within a packet
+  std::vector<ImportError> errors;
+  uint64_t error_count = 0;
+
+  // The session as its own packets tell.
+  std::optional<std::string> config;  // TraceConfig of the last one
+  std::map<uint32_t, uint64_t> discards_into_file;  // buffers of configs that cannot work
+  uint64_t configs = 0, uuids = 0;    // more than one: sessions that were joined
+  uint64_t stats_packets = 0;
+  std::optional<uint64_t> packets_after_stats;  // behind the last one; absent: there is none
+  ServiceStats service;                         // of the last one
+  uint64_t final_flushes_failed = 0, final_flushes_succeeded = 0;
+  uint64_t filter_errors = 0;
+  bool has_filter = false;
+  std::string service_version;  // of system_info
+  uint64_t provenances = 0;
+  std::vector<ServiceMoment> moments;  // the first kMaxMoments
+  uint64_t moment_count = 0;
+  std::vector<SlowSource> slow_sources;
+  std::vector<ReceivedTriggerFact> triggers;
+  uint64_t clone_triggers = 0;
+
+  std::vector<TraceBuffer> buffers;
+  std::vector<TraceSequence> sequences;
+  uint64_t sequences_left_out = 0;
+  std::map<uint32_t, Amount> contents;  // by the number of the content's field
+  std::map<int32_t, std::string> process_names;
+
+  // Clocks and order.
+  uint64_t snapshots = 0, invalid_snapshots = 0;
+  std::vector<ClockProblem> clock_problems;
+  uint64_t undeferrable = 0;     // of these packets, those lost as the sorter had given out events
+  uint64_t negative_times = 0;   // events
+  uint64_t late_events = 0;      // that the sorter drops
+  uint64_t sort_windows = 0;
+
+  // Fields that need a sequence, in packets without one.
+  uint64_t clears_without_sequence = 0, drops_without_sequence = 0;
+  uint64_t defaults_without_sequence = 0, interned_without_sequence = 0;
+
+  // The kernel's ftrace.
+  FtraceCounters ftrace;
+  uint64_t bundles_without_cpu = 0, events_without_time = 0;
+  uint64_t bad_compact_sched = 0;
+  std::vector<std::string> ftrace_setup_errors;
+
+  // Of packet types that carry their own losses.
+  uint64_t track_events_without_time = 0;
+  uint64_t atoms_without_time = 0;
+  uint64_t package_lists_with_errors = 0;
+  std::map<int32_t, uint64_t> heapprofd_overran;  // packets by pid
+
+  uint64_t data_packets = 0;  // of producers
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_TRACE_TRACE_FACTS_H_

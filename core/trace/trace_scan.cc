@@ -1,0 +1,193 @@
+#include "core/trace/trace_scan.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/wire.h"
+#include "core/perfetto/fields.h"
+
+namespace ringscope {
+namespace {
+
+using proto::TracePacket;
+
+}  // namespace
+
+TraceScan::TraceScan() { sequences_.reserve(1024); }
+
+void TraceScan::AddError(uint64_t offset, std::string what) {
+  ++facts_.error_count;
+  if (facts_.errors.size() < TraceFacts::kMaxErrors)
+    facts_.errors.push_back({offset, std::move(what)});
+}
+
+auto TraceScan::SequenceOf(const PacketView& packet) -> Sequence* {
+  const uint64_t key = KeyOf(packet.machine, packet.sequence_id);
+  const auto known = sequences_.find(key);
+  if (known != sequences_.end()) return &known->second;
+  if (sequences_.size() == kMaxSequences) {
+    ++facts_.sequences_left_out;
+    return nullptr;
+  }
+  Sequence& sequence = sequences_[key];
+  sequence.facts.id = packet.sequence_id;
+  sequence.facts.machine = packet.machine;
+  return &sequence;
+}
+
+void TraceScan::AddPacket(uint64_t offset, Bytes bytes) {
+  ++facts_.all.packets;
+  facts_.all.bytes += bytes.size();
+  if (bytes.empty()) {
+    ++facts_.empty_packets;
+    return;
+  }
+  const PacketView packet = ViewPacket(bytes);
+  if (!packet.is_well_formed) {
+    AddError(offset, "a packet whose fields cannot be read to its end");
+    return;
+  }
+  ++packets_since_stats_;
+  Sequence* const sequence = SequenceOf(packet);
+  if (sequence == nullptr) return;
+  TraceSequence& facts = sequence->facts;
+  const bool is_known = facts.all.packets > 0;
+  ++facts.all.packets;
+  facts.all.bytes += bytes.size();
+  if (packet.pid) facts.pid = packet.pid;
+  if (packet.uid) facts.uid = packet.uid;
+  if (sequence->last_count == nullptr || sequence->last_content != packet.content) {
+    sequence->last_content = packet.content;
+    sequence->last_count = &facts.contents[packet.content];
+  }
+  ++*sequence->last_count;
+
+  if (packet.dropped != 0 && packet.has_sequence_id)
+    CountLoss(packet, offset, *sequence, is_known);
+  UpdateState(packet, *sequence);
+  std::optional<int64_t> ns;
+  if (packet.content == TracePacket::kClockSnapshot) {
+    if (packet.machine == 0) clocks_.AddSnapshot(packet.content_bytes, packet.sequence_id);
+  } else if (IsUsable(packet, offset, *sequence)) {
+    ns = AddTimes(packet, *sequence);
+  }
+  if (ns) {
+    ringscope::AddTo(facts.all.span, *ns);
+    if (!facts.signs.empty() && facts.signs.back().offset == offset && packet.dropped != 0)
+      facts.signs.back().after_ns = ns;
+    sequence->last_ns = ns;
+  }
+  AddContent(packet, ns);
+  AddOwnFacts(packet, offset, ns);
+  AddProcessNames(packet, facts);
+}
+
+void TraceScan::CountLoss(const PacketView& packet, uint64_t offset, Sequence& sequence,
+                          bool is_known) {
+  if (!is_known) return;  // the first packet of a sequence never counts
+  TraceSequence& facts = sequence.facts;
+  ++facts.losses;
+  for (size_t i = 0; i < kLossBitNames.size(); ++i)
+    facts.by_bit[i] += (packet.dropped & kLossBitNames[i].bit) != 0 ? 1 : 0;
+  if (facts.signs.size() < TraceSequence::kMaxSigns)
+    facts.signs.push_back({offset, packet.dropped, sequence.last_ns, std::nullopt});
+}
+
+void TraceScan::UpdateState(const PacketView& packet, Sequence& sequence) {
+  if (packet.clears_state) {
+    sequence.is_valid = true;
+    ++sequence.facts.clears;
+  } else if (packet.dropped != 0) {
+    sequence.is_valid = false;
+  }
+  sequence.time.Update(packet);
+  if (!packet.has_sequence_id) {
+    if (packet.clears_state) ++facts_.clears_without_sequence;
+    else if (packet.dropped != 0) ++facts_.drops_without_sequence;
+    if (packet.defaults) ++facts_.defaults_without_sequence;
+    if (packet.has_interned_data) ++facts_.interned_without_sequence;
+  } else if (packet.has_interned_data && !sequence.is_valid) {
+    ++sequence.facts.skipped_interned;
+  }
+}
+
+bool TraceScan::IsUsable(const PacketView& packet, uint64_t offset, Sequence& sequence) {
+  if (!packet.needs_state || packet.content == TracePacket::kTraceStats ||
+      packet.content == TracePacket::kServiceEvent)
+    return true;
+  if (packet.sequence_id == 0) {
+    AddError(offset, "a packet that needs incremental state, without a sequence id");
+    return false;
+  }
+  ++sequence.facts.needing;
+  if (sequence.is_valid) return true;
+  ++sequence.facts.skipped;
+  // Its time is known only if no default of the lost state gives it its clock.
+  if (packet.timestamp && packet.timestamp_clock) {
+    const auto ns = clocks_.ToTraceTime(
+        ClockKey::Of(packet.sequence_id, *packet.timestamp_clock), *packet.timestamp);
+    if (ns) ringscope::AddTo(sequence.facts.skipped_span, *ns);
+  }
+  return false;
+}
+
+std::optional<int64_t> TraceScan::AddTimes(const PacketView& packet, Sequence& sequence) {
+  if (packet.machine != 0 || packet.content == TracePacket::kServiceEvent) return std::nullopt;
+  ReadEventTimes(packet, sequence.time, clocks_, times_);
+  if (times_.bundle_without_cpu) ++facts_.bundles_without_cpu;
+  facts_.events_without_time += times_.events_without_time;
+  facts_.bad_compact_sched += times_.bad_compact_sched ? 1 : 0;
+  facts_.track_events_without_time += times_.track_event_without_time ? 1 : 0;
+  facts_.atoms_without_time += times_.atom_without_time ? 1 : 0;
+  std::optional<int64_t> first;
+  for (const EventTimes::Time& time : times_.times) {
+    const auto ns = time.clock ? clocks_.ToTraceTime(*time.clock, time.time)
+                               : std::optional(static_cast<int64_t>(time.time));
+    if (!ns) {
+      AddFailure(*time.clock);
+      return first;
+    }
+    if (*ns < 0) {
+      ++facts_.negative_times;
+      continue;
+    }
+    order_.AddEvent(*ns);
+    if (!first || *ns < *first) first = ns;
+  }
+  return first;
+}
+
+void TraceScan::AddFailure(ClockKey clock) {
+  if (order_.windows() > 0)
+    ++facts_.undeferrable;
+  else
+    ++failures_[clock];
+}
+
+TraceFacts TraceScan::Finish() {
+  facts_.snapshots = clocks_.snapshots();
+  facts_.invalid_snapshots = clocks_.invalid_snapshots();
+  for (const auto& [clock, packets] : failures_)
+    if (const auto failure = clocks_.FailureOf(clock))
+      facts_.clock_problems.push_back({clock, *failure, packets});
+  facts_.late_events = order_.dropped();
+  facts_.sort_windows = order_.windows();
+  if (facts_.stats_packets > 0) facts_.packets_after_stats = packets_since_stats_;
+  for (auto& [key, sequence] : sequences_) {
+    TraceSequence& facts = sequence.facts;
+    if (facts.buffer && *facts.buffer < facts_.buffers.size()) {
+      TraceBuffer& buffer = facts_.buffers[*facts.buffer];
+      ++buffer.sequences;
+      if (facts.all.span) {
+        ringscope::AddTo(buffer.span, facts.all.span->first_ns);
+        ringscope::AddTo(buffer.span, facts.all.span->last_ns);
+      }
+    }
+    facts_.sequences.push_back(std::move(facts));
+  }
+  std::ranges::sort(facts_.sequences, {},
+                    [](const TraceSequence& one) { return KeyOf(one.machine, one.id); });
+  return std::move(facts_);
+}
+
+}  // namespace ringscope

@@ -1,0 +1,86 @@
+#ifndef RINGSCOPE_CORE_TRACE_TRACE_SCAN_H_
+#define RINGSCOPE_CORE_TRACE_TRACE_SCAN_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "core/trace/event_order.h"
+#include "core/trace/event_times.h"
+#include "core/trace/packet_view.h"
+#include "core/trace/stat_rows.h"
+#include "core/trace/trace_clocks.h"
+#include "core/trace/trace_facts.h"
+
+namespace ringscope {
+
+/// Reads the packets of a trace file in one pass, by the rules of trace processor, and collects
+/// what is known of the session and its losses. Packets that are compressed inside a packet are
+/// given in its place.
+/// Memory: O(sequences + clock snapshots), with limits; not of the trace's size.
+/// Source: what is known of trace processor v58.
+class TraceScan {
+ public:
+  static constexpr size_t kMaxSequences = 200'000;
+
+  TraceScan();
+
+  /// The next packet of the file: a TracePacket message. Empty ones count, and are skipped.
+  /// @param offset in the file, of its field or of that of the packet that holds it compressed
+  void AddPacket(uint64_t offset, Bytes packet);
+  /// Trace processor would give up here.
+  void AddError(uint64_t offset, std::string what);
+  /// What is known now. Call it last.
+  TraceFacts Finish();
+
+ private:
+  struct Sequence {
+    TraceSequence facts;
+    SequenceTime time;
+    bool is_valid = false;  // its incremental state
+    std::optional<int64_t> last_ns;
+    uint32_t last_content = 0;  // with the place of its count, as most packets have the same
+    uint64_t* last_count = nullptr;
+  };
+
+  static uint64_t KeyOf(uint32_t machine, uint32_t id) { return uint64_t{machine} << 32 | id; }
+  Sequence* SequenceOf(const PacketView& packet);
+  void CountLoss(const PacketView& packet, uint64_t offset, Sequence& sequence, bool is_known);
+  void UpdateState(const PacketView& packet, Sequence& sequence);
+  /// Whether trace processor uses a packet that needs incremental state.
+  bool IsUsable(const PacketView& packet, uint64_t offset, Sequence& sequence);
+  /// @return the packet's place in time, by its first event
+  std::optional<int64_t> AddTimes(const PacketView& packet, Sequence& sequence);
+  void AddFailure(ClockKey clock);
+  void AddContent(const PacketView& packet, std::optional<int64_t> ns);
+  void AddOwnFacts(const PacketView& packet, uint64_t offset, std::optional<int64_t> ns);
+  void NoteDiscards(Bytes config);
+  void AddServiceEvent(const PacketView& packet);
+  void AddStats(Bytes stats);
+  void AddListing(Bytes listing);
+  void AddFtraceSetup(Bytes stats);
+  void AddProcessNames(const PacketView& packet, TraceSequence& sequence);
+
+  TraceFacts facts_;
+  TraceClocks clocks_;
+  EventOrder order_;
+  EventTimes times_;
+  std::unordered_map<uint64_t, Sequence> sequences_;  // by machine and id
+  std::map<ClockKey, uint64_t> failures_;             // packets put off, by their clock
+  std::optional<TimeSpan> all_;                       // of all events so far
+  uint64_t packets_since_stats_ = 0;
+};
+
+/// Trace processor's rows of a trace, as far as its service, buffers, clocks, order and ftrace
+/// determine them; zeros too. Rows of what did not happen in the file are absent.
+StatRows StatRowsOf(const TraceFacts& facts);
+/// "Perfetto v58.2-5f4e1d2 (5f4e1d2)" -> 58; nullopt: not in the text.
+std::optional<uint64_t> ServiceRelease(std::string_view version);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_TRACE_TRACE_SCAN_H_

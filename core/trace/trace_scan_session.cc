@@ -1,0 +1,291 @@
+// What the packets of the service tell about its session, and what producers tell of themselves.
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/wire.h"
+#include "core/perfetto/fields.h"
+#include "core/perfetto/trace_config_facts.h"
+#include "core/perfetto/trusted_fields.h"
+#include "core/trace/trace_scan.h"
+
+namespace ringscope {
+namespace {
+
+using proto::TracePacket;
+
+constexpr uint32_t kProfilePacket = 37, kSystemInfo = 45, kTrigger = 46;
+constexpr size_t kMaxNames = 20'000, kMaxTexts = 64;
+
+std::string TextOf(Bytes bytes) { return std::string(wire::AsText(bytes)); }
+
+}  // namespace
+
+void TraceScan::AddContent(const PacketView& packet, std::optional<int64_t> ns) {
+  Amount& amount = facts_.contents[packet.content];
+  ++amount.packets;
+  amount.bytes += packet.content_bytes.size();
+  if (ns) ringscope::AddTo(amount.span, *ns);
+  if (packet.sequence_id != kServiceSequenceId) {
+    ++facts_.data_packets;
+    if (ns) ringscope::AddTo(facts_.all.span, *ns);
+  }
+}
+
+void TraceScan::AddOwnFacts(const PacketView& packet, uint64_t, std::optional<int64_t> ns) {
+  const Bytes content = packet.content_bytes;
+  switch (packet.content) {
+    case TracePacket::kTraceConfig:
+      ++facts_.configs;
+      facts_.config = TextOf(content);
+      NoteDiscards(content);
+      break;
+    case TracePacket::kTraceUuid:
+      ++facts_.uuids;
+      break;
+    case TracePacket::kTraceStats:
+      if (packet.machine == 0) AddStats(content);
+      break;
+    case TracePacket::kTraceProvenance:
+      ++facts_.provenances;
+      AddListing(content);
+      break;
+    case TracePacket::kServiceEvent:
+      AddServiceEvent(packet);
+      break;
+    case TracePacket::kFtraceEvents:
+      facts_.ftrace.AddBundle(content);
+      break;
+    case TracePacket::kFtraceStats:
+      facts_.ftrace.AddStats(content);
+      AddFtraceSetup(content);
+      break;
+    case TracePacket::kCloneSnapshotTrigger:
+      ++facts_.clone_triggers;
+      break;
+    case kTrigger: {
+      ReceivedTriggerFact trigger;
+      trigger.ns = ns;
+      wire::FieldReader fields(content);
+      while (const auto field = fields.Next()) {
+        if (field->number == proto::ReceivedTrigger::kName) trigger.name = TextOf(field->bytes);
+        if (field->number == proto::ReceivedTrigger::kProducerName)
+          trigger.producer = TextOf(field->bytes);
+      }
+      if (facts_.triggers.size() < kMaxTexts) facts_.triggers.push_back(std::move(trigger));
+      break;
+    }
+    case kSystemInfo: {
+      constexpr uint32_t kServiceVersion = 4;
+      wire::FieldReader fields(content);
+      while (const auto field = fields.Next())
+        if (field->number == kServiceVersion && packet.machine == 0)
+          facts_.service_version = TextOf(field->bytes);
+      break;
+    }
+    case kProfilePacket: {
+      constexpr uint32_t kDumps = 5, kPid = 1, kOverran = 7;
+      wire::FieldReader dumps(content);
+      while (const auto dump = dumps.Next()) {
+        if (dump->number != kDumps) continue;
+        int32_t pid = 0;
+        bool overran = false;
+        wire::FieldReader fields(dump->bytes);
+        while (const auto field = fields.Next()) {
+          if (field->number == kPid) pid = static_cast<int32_t>(field->value);
+          if (field->number == kOverran) overran = field->value != 0;
+        }
+        if (overran && facts_.heapprofd_overran.size() < kMaxTexts)
+          ++facts_.heapprofd_overran[pid];
+      }
+      break;
+    }
+    case TracePacket::kPackagesList: {
+      constexpr uint32_t kParseError = 2, kReadError = 3;
+      bool has_error = false;
+      wire::FieldReader fields(content);
+      while (const auto field = fields.Next())
+        has_error |= (field->number == kParseError || field->number == kReadError) &&
+                     field->value != 0;
+      facts_.package_lists_with_errors += has_error ? 1 : 0;
+      break;
+    }
+    default:
+      break;
+  }
+}
+
+void TraceScan::NoteDiscards(Bytes message) {
+  const TraceConfigFacts config = ReadTraceConfigFacts(message);
+  if (!config.write_into_file) return;
+  for (size_t i = 0; i < config.buffers.size(); ++i)
+    if (config.buffers[i].policy == FillPolicy::kDiscard)
+      ++facts_.discards_into_file[static_cast<uint32_t>(i)];
+}
+
+void TraceScan::AddServiceEvent(const PacketView& packet) {
+  const auto ns = static_cast<int64_t>(packet.timestamp.value_or(0));
+  wire::FieldReader fields(packet.content_bytes);
+  while (const auto field = fields.Next()) {
+    ++facts_.moment_count;
+    if (facts_.moments.size() < TraceFacts::kMaxMoments)
+      facts_.moments.push_back({field->number, ns, field->value});
+    if (packet.machine != 0) continue;
+    if (field->number == proto::ServiceEvent::kAllDataSourcesFlushed) order_.AddFlush();
+    if (field->number == proto::ServiceEvent::kReadTracingBuffersCompleted) order_.AddRead();
+    constexpr uint32_t kSlowAtStart = 7, kSlowAtFlush = 8;
+    if (field->number != kSlowAtStart && field->number != kSlowAtFlush) continue;
+    wire::FieldReader sources(field->bytes);
+    while (const auto source = sources.Next()) {
+      SlowSource slow;
+      slow.at_start = field->number == kSlowAtStart;
+      wire::FieldReader names(source->bytes);
+      while (const auto name = names.Next()) {
+        if (name->number == 1) slow.producer = TextOf(name->bytes);
+        if (name->number == 2) slow.source = TextOf(name->bytes);
+      }
+      if (facts_.slow_sources.size() < TraceFacts::kMaxSlowSources)
+        facts_.slow_sources.push_back(std::move(slow));
+    }
+  }
+}
+
+void TraceScan::AddStats(Bytes stats) {
+  ++facts_.stats_packets;
+  packets_since_stats_ = 0;
+  facts_.service = ReadServiceStats(stats);
+  constexpr uint64_t kSucceeded = 1, kFailed = 2;
+  facts_.final_flushes_succeeded += facts_.service.final_flush_outcome == kSucceeded ? 1 : 0;
+  facts_.final_flushes_failed += facts_.service.final_flush_outcome == kFailed ? 1 : 0;
+  const std::vector<BufferStats> counters = ReadTraceStats(stats);
+  facts_.buffers.resize(std::max(facts_.buffers.size(), counters.size()));
+  for (size_t i = 0; i < counters.size(); ++i) {
+    facts_.buffers[i].stats = counters[i];
+    facts_.buffers[i].has_stats = true;
+  }
+
+  std::map<uint32_t, TraceBuffer> losses;  // of the buffers whose sequences are named
+  wire::FieldReader fields(stats);
+  while (const auto field = fields.Next()) {
+    constexpr uint32_t kFilterStats = 11, kErrors = 4;
+    if (field->number == kFilterStats) {
+      facts_.has_filter = true;
+      facts_.filter_errors = 0;
+      wire::FieldReader values(field->bytes);
+      while (const auto value = values.Next())
+        if (value->number == kErrors) facts_.filter_errors = value->value;
+    }
+    if (field->number != proto::TraceStats::kWriterStats) continue;
+    uint32_t id = 0, index = 0;
+    wire::FieldReader values(field->bytes);
+    while (const auto value = values.Next()) {
+      if (value->number == proto::WriterStats::kSequenceId)
+        id = static_cast<uint32_t>(value->value);
+      if (value->number == proto::WriterStats::kBuffer) index = static_cast<uint32_t>(value->value);
+    }
+    const auto known = sequences_.find(KeyOf(0, id));
+    if (known == sequences_.end() || known->second.facts.all.packets == 0 ||
+        index >= kMaxStatsBuffers)
+      continue;
+    TraceSequence& sequence = known->second.facts;
+    sequence.buffer = index;
+    TraceBuffer& sum = losses[index];
+    sum.losses += sequence.losses;
+    for (size_t i = 0; i < sum.by_bit.size(); ++i) sum.by_bit[i] += sequence.by_bit[i];
+    sum.dropped_sequences += sequence.is_dropped() ? 1 : 0;
+  }
+  if (!losses.empty())
+    facts_.buffers.resize(std::max<size_t>(facts_.buffers.size(), losses.rbegin()->first + 1));
+  for (const auto& [index, sum] : losses) {
+    TraceBuffer& buffer = facts_.buffers[index];
+    buffer.has_losses = true;
+    buffer.losses = sum.losses;
+    buffer.by_bit = sum.by_bit;
+    buffer.dropped_sequences = sum.dropped_sequences;
+  }
+}
+
+/// The sequences of each buffer, as far as they are there already.
+void TraceScan::AddListing(Bytes listing) {
+  uint32_t index = 0;
+  wire::FieldReader buffers(listing);
+  while (const auto buffer = buffers.Next()) {
+    if (buffer->number != proto::TraceProvenance::kBuffers) continue;
+    wire::FieldReader listed(buffer->bytes);
+    while (const auto entry = listed.Next()) {
+      if (entry->number != proto::ProvenanceBuffer::kSequences) continue;
+      wire::FieldReader values(entry->bytes);
+      while (const auto value = values.Next()) {
+        if (value->number != proto::ProvenanceSequence::kId) continue;
+        PacketView named;
+        named.sequence_id = static_cast<uint32_t>(value->value);
+        if (Sequence* const sequence = SequenceOf(named)) sequence->facts.buffer = index;
+      }
+    }
+    if (++index == kMaxStatsBuffers) return;
+  }
+}
+
+void TraceScan::AddFtraceSetup(Bytes stats) {
+  constexpr uint32_t kAtraceErrors = 5, kUnknownEvents = 6, kFailedEvents = 7, kExclusive = 13;
+  wire::FieldReader fields(stats);
+  while (const auto field = fields.Next()) {
+    if (field->type != wire::Type::kBytes || field->bytes.empty() ||
+        facts_.ftrace_setup_errors.size() == kMaxTexts)
+      continue;
+    const std::string text = TextOf(field->bytes);
+    if (field->number == kUnknownEvents)
+      facts_.ftrace_setup_errors.push_back("event '" + text + "' is not known to the kernel");
+    if (field->number == kFailedEvents)
+      facts_.ftrace_setup_errors.push_back("event '" + text + "' could not be switched on");
+    if (field->number == kAtraceErrors) facts_.ftrace_setup_errors.push_back("atrace: " + text);
+    if (field->number == kExclusive) facts_.ftrace_setup_errors.push_back(text);
+  }
+}
+
+void TraceScan::AddProcessNames(const PacketView& packet, TraceSequence& sequence) {
+  const auto name_process = [this](int32_t pid, Bytes name) {
+    if (name.empty() || facts_.process_names.size() >= kMaxNames) return;
+    facts_.process_names.try_emplace(pid, TextOf(name.first(std::min<size_t>(name.size(), 256))));
+  };
+  if (packet.content == TracePacket::kProcessTree) {
+    wire::FieldReader fields(packet.content_bytes);
+    while (const auto field = fields.Next()) {
+      if (field->number != proto::ProcessTree::kProcesses) continue;
+      int32_t pid = 0;
+      Bytes name;
+      wire::FieldReader values(field->bytes);
+      while (const auto value = values.Next()) {
+        if (value->number == proto::ProcessTreeProcess::kPid)
+          pid = static_cast<int32_t>(value->value);
+        if (value->number == proto::ProcessTreeProcess::kCmdline && name.empty())
+          name = value->bytes;
+      }
+      name_process(pid, name);
+    }
+  }
+  if (packet.content != TracePacket::kTrackDescriptor) return;
+  constexpr uint32_t kThread = 4, kThreadName = 5;
+  wire::FieldReader fields(packet.content_bytes);
+  while (const auto field = fields.Next()) {
+    if (field->type != wire::Type::kBytes) continue;
+    int32_t pid = 0;
+    Bytes name;
+    wire::FieldReader values(field->bytes);
+    if (field->number == proto::TrackDescriptor::kProcess) {
+      while (const auto value = values.Next()) {
+        if (value->number == proto::ProcessDescriptor::kPid)
+          pid = static_cast<int32_t>(value->value);
+        if (value->number == proto::ProcessDescriptor::kProcessName) name = value->bytes;
+      }
+      name_process(pid, name);
+    } else if (field->number == kThread && sequence.thread_name.empty()) {
+      while (const auto value = values.Next())
+        if (value->number == kThreadName)
+          sequence.thread_name =
+              TextOf(value->bytes.first(std::min<size_t>(value->bytes.size(), 64)));
+    }
+  }
+}
+
+}  // namespace ringscope

@@ -1,0 +1,31 @@
+#ifndef RINGSCOPE_FORMATS_TRACE_TRACE_FILE_SCAN_H_
+#define RINGSCOPE_FORMATS_TRACE_TRACE_FILE_SCAN_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "core/trace/trace_scan.h"
+#include "formats/io/byte_stream.h"
+
+namespace ringscope {
+
+/// A trace file that was read to its end, or as far as it could be.
+struct ScannedTrace {
+  TraceFacts facts;
+  uint64_t file_bytes = 0;  // read of the file, compressed where it is
+};
+
+/// Reads a `.pftrace`, plain or compressed as a whole by zstd or gzip, with compressed packets in
+/// it or without. Damage is part of the facts; a file that has no packet at all is an error.
+/// Memory: one packet, and that of TraceScan.
+/// @param progress is called now and then with the bytes read of the file, and their total where it
+/// is known
+Result<ScannedTrace> ScanTraceFile(
+    std::unique_ptr<ByteSource> source,
+    const std::function<void(uint64_t, std::optional<uint64_t>)>& progress);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_FORMATS_TRACE_TRACE_FILE_SCAN_H_
