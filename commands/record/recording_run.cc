@@ -363,11 +363,7 @@ ExitCode RecordingRun::Finish() {
   if (command_failed) console.Warn(fmt::format("{} {}", args_.command.front(), *command_ending_));
   if (!closed) return ExitCode::kFailed;
   RecordSummary summary = Summary();
-  if (const LogQueue::State& queue = summary.queue; queue.gaps > 0) {
-    console.Warn(fmt::format("the log is incomplete: {} ({}) in {} could not be written in time",
-                             Count(queue.dropped_records, "record"), HumanSize(queue.dropped_bytes),
-                             Count(queue.gaps, "gap")));
-  }
+  if (summary.queue.gaps > 0) console.Warn("the log is incomplete: " + GapsText(summary.queue));
   const LogFiles& files = log_->files();
   summary.ended = true;
   summary.files = FilesText(files, args_.output);
