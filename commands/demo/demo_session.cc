@@ -15,10 +15,7 @@
 #include "commands/demo/recorder_thread.h"
 #include "commands/demo/track_packets.h"
 #include "commands/service/service.h"
-#include "commands/shell/context.h"
 #include "formats/inputs/open_log.h"
-#include "formats/log/commit_log_format.h"
-#include "formats/proto/tool_version.h"
 
 namespace ringscope::demo {
 namespace {
@@ -117,12 +114,7 @@ Status DemoSession::Start() {
   record::LogFilesOptions files;
   files.path = options_.log_path;
   files.replace = options_.replace;
-  files.header.format_version = commit_log::kFormatVersion;
-  files.header.tool = ToolVersion();
-  files.header.uuid = record::RandomUuid();
-  files.header.source = Origin::kShm;
-  files.header.clock = "boottime";
-  files.header.description = "a session of demo-session, recorded live, order: strict";
+  files.header = record::LiveHeader("a session of demo-session, recorded live, order: strict");
   const std::string consumer_listen = recorder.consumer->listen;
   RS_ASSIGN_OR_RETURN(recording_, RecorderThread::Start(std::move(recorder), std::move(files)));
   RS_ASSIGN_OR_RETURN(Consumer consumer, Consumer::Connect(consumer_listen));

@@ -5,6 +5,7 @@
 
 #include "commands/common/trace_check.h"
 #include "commands/diff/diff_logs.h"
+#include "commands/diff/diff_words.h"
 #include "commands/many_logs/each_log.h"
 #include "commands/report/report.h"
 
@@ -21,8 +22,7 @@ Status ReportDiffs(const DiffArgs& args, const std::vector<std::vector<SessionDi
 // Parts that the comparison of results has, too.
 
 /// The counters of a buffer: for people those that differ, or all, and since when.
-void ReportCounters(Report& report, const BufferDiff& buffer, bool all,
-                    std::optional<uint64_t> first_time_ns);
+void ReportCounters(Report& report, const BufferDiff& buffer, bool all, FirstTime first_time_ns);
 
 }  // namespace ringscope
 

@@ -59,12 +59,12 @@ std::string PlaceText(const DiffPlace& place) {
   return text;
 }
 
-std::string TimeText(const LogMoment& moment, std::optional<uint64_t> first_time_ns) {
+std::string TimeText(const LogMoment& moment, FirstTime first_time_ns) {
   if (!moment.time_ns || !first_time_ns || *moment.time_ns < *first_time_ns) return "";
   return HumanDuration(*moment.time_ns - *first_time_ns);
 }
 
-std::string MomentText(const LogMoment& moment, std::optional<uint64_t> first_time_ns) {
+std::string MomentText(const LogMoment& moment, FirstTime first_time_ns) {
   const std::string time = TimeText(moment, first_time_ns);
   return fmt::format("record {}{}{}", WithCommas(moment.record.value_or(0)),
                      time.empty() ? "" : " at ", time);
@@ -92,7 +92,7 @@ std::string ListHeading(DifferenceKind kind, uint64_t count, size_t listed, cons
       count > listed ? fmt::format(", of which the first {} (--limit)", WithCommas(listed)) : "");
 }
 
-std::string ViewText(const PacketView& view, std::optional<uint64_t> first_time_ns) {
+std::string ViewText(const PacketView& view, FirstTime first_time_ns) {
   if (view.returned) {
     std::string text = "returned by " + MomentText(view.moment, first_time_ns);
     if (view.loss_bits != 0) text += ", loss bits " + LossBitsToString(view.loss_bits);

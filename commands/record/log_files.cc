@@ -1,12 +1,16 @@
 #include "commands/record/log_files.h"
 
 #include <fmt/format.h>
+#include <sys/utsname.h>
 
 #include <filesystem>
 #include <random>
+#include <utility>
 
+#include "commands/shell/context.h"
 #include "formats/inputs/log_parts.h"
 #include "formats/io/file_lock.h"
+#include "formats/log/commit_log_format.h"
 
 namespace ringscope::record {
 namespace {
@@ -35,6 +39,19 @@ Result<std::vector<std::string>> FindOlderParts(const LogFilesOptions& options) 
 }
 
 }  // namespace
+
+LogHeader LiveHeader(std::string description) {
+  LogHeader header;
+  header.format_version = commit_log::kFormatVersion;
+  header.tool = ToolVersion();
+  header.uuid = RandomUuid();
+  header.source = Origin::kShm;
+  if (utsname names = {}; ::uname(&names) == 0)
+    header.host = fmt::format("{} {} {}", names.sysname, names.release, names.machine);
+  header.clock = "boottime";
+  header.description = std::move(description);
+  return header;
+}
 
 std::string RandomUuid() {
   std::random_device random;

@@ -91,6 +91,8 @@ class LogFiles : private ByteSink {
   VerdictBuilder verdicts_;
 };
 
+/// Of a log that is recorded on this machine, now.
+LogHeader LiveHeader(std::string description);
 /// 32 random hexadecimal digits.
 std::string RandomUuid();
 

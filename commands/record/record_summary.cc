@@ -11,12 +11,6 @@ namespace {
 
 constexpr size_t kSummaryIndent = 2;
 
-std::string GapsText(const LogQueue::State& queue) {
-  if (queue.gaps == 0) return "none";
-  return fmt::format("{}: {} ({}) could not be written in time", queue.gaps,
-                     Count(queue.dropped_records, "record"), HumanSize(queue.dropped_bytes));
-}
-
 /// Whether there are producers that connect to the service directly.
 std::string UnseenText(const RecordSummary& summary) {
   for (const RecordingVerdict& verdict : summary.queue.seen.verdicts)
@@ -90,6 +84,13 @@ void AddSummaryData(Report& report, const RecordSummary& summary) {
 }
 
 }  // namespace
+
+std::string GapsText(const LogQueue::State& queue) {
+  if (queue.gaps == 0) return "none";
+  return fmt::format("{} ({}) in {} could not be written in time",
+                     Count(queue.dropped_records, "record"), HumanSize(queue.dropped_bytes),
+                     Count(queue.gaps, "gap"));
+}
 
 void ReportSummary(Console& console, const std::string& format, const RecordSummary& summary) {
   Report report(console, format, "record");

@@ -25,6 +25,9 @@ struct RecordSummary {
   std::optional<TraceCheck> check = {};
 };
 
+/// "12 records (1.2MiB) in 2 gaps could not be written in time"; "none".
+std::string GapsText(const LogQueue::State& queue);
+
 /// Text goes to standard error, below the recorder's other messages; a document to standard output.
 void ReportSummary(Console& console, const std::string& format, const RecordSummary& summary);
 

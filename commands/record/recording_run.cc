@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <sys/epoll.h>
-#include <sys/utsname.h>
 
 #include <csignal>
 #include <map>
@@ -20,7 +19,6 @@
 #include "commands/system/child_process.h"
 #include "commands/system/signal_watch.h"
 #include "formats/io/byte_stream.h"
-#include "formats/log/commit_log_format.h"
 
 namespace ringscope::record {
 namespace {
@@ -37,28 +35,9 @@ constexpr std::chrono::seconds kProgressPeriod{10};
 constexpr uint64_t kPartsKept = 16;  // unless the parts' size is chosen
 constexpr size_t kMaxConfigBytes = size_t{16} << 20;
 
-std::string HostName() {
-  utsname names = {};
-  if (::uname(&names) != 0) return {};
-  return fmt::format("{} {} {}", names.sysname, names.release, names.machine);
-}
-
 /// Without requests of its own the recorder cannot know the order: then that is not the default.
 bool IsStrict(const RecordArgs& args) {
   return args.order.empty() ? args.scraping != "observe" : args.order == "strict";
-}
-
-LogHeader MakeHeader(const RecordArgs& args) {
-  LogHeader header;
-  header.format_version = commit_log::kFormatVersion;
-  header.tool = ToolVersion();
-  header.uuid = RandomUuid();
-  header.source = Origin::kShm;
-  header.host = HostName();
-  header.clock = "boottime";
-  header.description = fmt::format("recorded live, scraping: {}, order: {}", args.scraping,
-                                   IsStrict(args) ? "strict" : "passing");
-  return header;
 }
 
 Result<SessionPlan> ReadPlan(Context& context, const std::string& path) {
@@ -180,7 +159,9 @@ Result<std::unique_ptr<LogQueue>> RecordingRun::OpenLog() {
       return Fail(ErrorCode::kUsage, "--max-size is more than half of --keep", {},
                   "at least two parts must fit: make the parts smaller, or keep more");
   }
-  files_options.header = MakeHeader(args_);
+  files_options.header =
+      LiveHeader(fmt::format("recorded live, scraping: {}, order: {}", args_.scraping,
+                             IsStrict(args_) ? "strict" : "passing"));
   RS_ASSIGN_OR_RETURN(auto files, LogFiles::Create(std::move(files_options)));
   LogQueue::Options options;
   options.capacity = static_cast<size_t>(args_.queue_bytes);
@@ -382,11 +363,7 @@ ExitCode RecordingRun::Finish() {
   if (command_failed) console.Warn(fmt::format("{} {}", args_.command.front(), *command_ending_));
   if (!closed) return ExitCode::kFailed;
   RecordSummary summary = Summary();
-  if (const LogQueue::State& queue = summary.queue; queue.gaps > 0) {
-    console.Warn(fmt::format("the log is incomplete: {} ({}) in {} could not be written in time",
-                             Count(queue.dropped_records, "record"), HumanSize(queue.dropped_bytes),
-                             Count(queue.gaps, "gap")));
-  }
+  if (summary.queue.gaps > 0) console.Warn("the log is incomplete: " + GapsText(summary.queue));
   const LogFiles& files = log_->files();
   summary.ended = true;
   summary.files = FilesText(files, args_.output);
