@@ -132,7 +132,9 @@ TraceConfigFacts ReadTraceConfigFacts(Bytes config) {
   }
   for (size_t i = 0; i < facts.sources.size(); ++i) {
     const auto buffer = std::ranges::find(facts.buffers, buffer_names[i], &ConfiguredBuffer::name);
-    if (!buffer_names[i].empty() && buffer != facts.buffers.end())
+    if (buffer_names[i].empty()) continue;
+    facts.sources[i].has_unknown_target = buffer == facts.buffers.end();
+    if (buffer != facts.buffers.end())
       facts.sources[i].target_buffer = static_cast<uint64_t>(buffer - facts.buffers.begin());
   }
   return facts;

@@ -25,6 +25,7 @@ struct ConfiguredBuffer {
 struct ConfiguredSource {
   std::string name;
   uint64_t target_buffer = 0;
+  bool has_unknown_target = false;  // a name that no buffer has
   // Of the kernel's ftrace.
   std::optional<uint64_t> ftrace_buffer_kb;
   std::optional<uint64_t> ftrace_drain_period_ms;

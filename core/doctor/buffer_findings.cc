@@ -1,0 +1,229 @@
+// What the buffers lost, by their statistics and by their packets.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/base/text.h"
+#include "core/doctor/examiner.h"
+#include "core/perfetto/fields.h"
+
+namespace ringscope {
+namespace {
+
+constexpr uint64_t kKiB = 1024;
+
+bool IsDiscarding(const Examiner& examiner, size_t index) {
+  const auto& buffers = examiner.config.buffers;
+  return index < buffers.size() && buffers[index].policy == FillPolicy::kDiscard;
+}
+
+/// A size that holds all that was written, if the reads were as they were.
+ConfigChange LargerBuffer(size_t index, uint64_t bytes, const char* reason) {
+  constexpr uint64_t kStepKiB = 1024, kMostKiB = 4'194'300;
+  const uint64_t kb = (bytes / kKiB + kStepKiB) / kStepKiB * kStepKiB;
+  return {fmt::format("buffers[{}].size_kb", index), std::to_string(std::min(kb, kMostKiB)), reason,
+          true};
+}
+
+/// How long the newest data in a ring reaches back, at the rate of the whole session.
+std::optional<uint64_t> ReachNs(const TraceBuffer& buffer, const Examiner& examiner) {
+  if (!examiner.session() || buffer.stats.bytes_written == 0 || buffer.stats.buffer_size == 0)
+    return std::nullopt;
+  const auto length = static_cast<double>(examiner.session()->length_ns());
+  const double share = static_cast<double>(buffer.stats.buffer_size) /
+                       static_cast<double>(buffer.stats.bytes_written);
+  return static_cast<uint64_t>(length * share);
+}
+
+void ExamineOverwritten(Examiner& examiner, size_t index, const TraceBuffer& buffer) {
+  const BufferStats& stats = buffer.stats;
+  if (stats.chunks_overwritten == 0) return;
+  const uint64_t all = stats.bytes_written;
+  Finding& finding = examiner.Add(
+      "buffer.overwritten",
+      fmt::format("{} of {} ({}) were overwritten before they were read.",
+                  HumanSize(stats.bytes_overwritten), HumanSize(all),
+                  ShareText(stats.bytes_overwritten, all)));
+  finding.where = BufferName(examiner, index);
+  finding.weight = stats.bytes_overwritten;
+  finding.proof = fmt::format("The service counts {} overwritten of {} written; the buffer wrapped {}.",
+                              WithCommas(stats.chunks_overwritten),
+                              Count(stats.chunks_written, "chunk"),
+                              Count(stats.write_wrap_count, "time"));
+  if (examiner.config.write_into_file) {
+    const uint64_t period = examiner.config.PeriodNs();
+    finding.cause = fmt::format(
+        "The session was written into a file every {}, and the buffer was full before.",
+        HumanDuration(period));
+    const auto reach = ReachNs(buffer, examiner);
+    if (reach && *reach < period) {
+      Finding& too_short = examiner.Add(
+          "buffer.short_reach",
+          fmt::format("The ring holds the last {} at the session's mean rate; it is read every {}.",
+                      HumanDuration(*reach), HumanDuration(period)));
+      too_short.where = BufferName(examiner, index);
+      too_short.proof = "Bytes written over the session's length, and the buffer's size.";
+      too_short.weight = stats.bytes_overwritten;
+      return;
+    }
+    finding.changes.push_back(LargerBuffer(
+        index, stats.buffer_size * 2, "was full before it was read; twice the size, to be tried"));
+    return;
+  }
+  // A ring that nobody reads during the session keeps the newest data: that is what it is for.
+  finding.harm = Harm::kInfo;
+  finding.cause = "A ring keeps the newest data, and the session wrote more than it holds.";
+  if (buffer.span)
+    finding.cause += fmt::format(" What is left is {}.", SpanText(examiner, *buffer.span));
+  if (examiner.has_config()) {
+    finding.remedy = fmt::format("To keep all of such a session: {} or more; else read it into a file.",
+                                 HumanSize(all + stats.padding_bytes_written));
+    finding.changes.push_back(LargerBuffer(index, all + stats.padding_bytes_written,
+                                           "holds all that this session wrote"));
+  }
+}
+
+void ExamineDiscarded(Examiner& examiner, size_t index, const TraceBuffer& buffer) {
+  const BufferStats& stats = buffer.stats;
+  if (stats.chunks_discarded == 0) return;
+  const uint64_t chunks = stats.chunks_written + stats.chunks_discarded;
+  Finding& finding = examiner.Add(
+      "buffer.discarded",
+      fmt::format("{} of {} ({}) came when the buffer was full, and were discarded.",
+                  WithCommas(stats.chunks_discarded), Count(chunks, "chunk"),
+                  ShareText(stats.chunks_discarded, chunks)));
+  finding.where = BufferName(examiner, index);
+  finding.weight = stats.chunks_discarded;
+  finding.proof = "chunks_discarded of the buffer's statistics.";
+  if (buffer.span && examiner.session()) {
+    finding.cause = fmt::format(
+        "The buffer of {} was full. Its last packet is of {}; after that nothing was recorded, up "
+        "to the end at {}.",
+        HumanSize(stats.buffer_size), TimeText(examiner, buffer.span->last_ns),
+        TimeText(examiner, examiner.session()->last_ns));
+  }
+  const uint64_t mean = stats.chunks_written == 0 ? 4096 : stats.bytes_written / stats.chunks_written;
+  finding.changes.push_back(LargerBuffer(index, stats.bytes_written + mean * stats.chunks_discarded,
+                                         "holds the discarded chunks, too"));
+  if (!examiner.config.write_into_file)
+    finding.remedy = "A larger buffer, or fill_policy: RING_BUFFER to keep the end instead of the "
+                     "beginning.";
+}
+
+void ExaminePacketLoss(Examiner& examiner, size_t index, const TraceBuffer& buffer) {
+  if (!buffer.has_losses || buffer.losses == 0) return;
+  std::vector<const TraceSequence*> sequences;
+  for (const TraceSequence& sequence : examiner.facts.sequences)
+    if (sequence.buffer == index && sequence.losses > 0) sequences.push_back(&sequence);
+  std::ranges::stable_sort(sequences, std::ranges::greater(), &TraceSequence::losses);
+  Finding& finding = examiner.Add(
+      "buffer.packet_loss",
+      fmt::format("At {} in the trace, packets of a sequence are missing ({} concerned).",
+                  Count(buffer.losses, "place"), Count(sequences.size(), "sequence")));
+  finding.where = BufferName(examiner, index);
+  if (!sequences.empty()) {
+    const TraceSequence& worst = *sequences.front();
+    finding.where += fmt::format("; most often {}, {}", SequenceName(examiner, worst),
+                                 Count(worst.losses, "time"));
+    const LossSign* const sign = worst.signs.empty() ? nullptr : &worst.signs.front();
+    if (sign != nullptr && sign->before_ns && sign->after_ns)
+      finding.where += fmt::format(", first between {} and {}", TimeText(examiner, *sign->before_ns),
+                                   TimeText(examiner, *sign->after_ns));
+  }
+  const std::string causes = CausesText(buffer.by_bit);
+  finding.cause = causes.empty() ? "Not in the trace: services before v57 and V1 buffers do not "
+                                   "tell it."
+                                 : "By the trace: " + causes + ".";
+  finding.proof = "previous_packet_dropped of these packets; the first of a sequence is left out.";
+  finding.weight = buffer.losses;
+}
+
+void ExamineCounters(Examiner& examiner, size_t index, const BufferStats& stats) {
+  const auto add = [&](const char* rule, uint64_t count, const std::string& what,
+                       const char* counter) {
+    if (count == 0) return;
+    Finding& finding = examiner.Add(rule, what);
+    finding.where = BufferName(examiner, index);
+    finding.weight = count;
+    finding.proof = fmt::format("{} of the buffer's statistics: {}.", counter, WithCommas(count));
+  };
+  const uint64_t patches = stats.patches_succeeded + stats.patches_failed;
+  add("buffer.patches_failed", stats.patches_failed,
+      fmt::format("{} of {} came too late: the packets that they belong to are lost.",
+                  WithCommas(stats.patches_failed), Count(patches, "patch of packets")),
+      "patches_failed");
+  add("buffer.abi_violations", stats.abi_violations,
+      fmt::format("{} or their fragments broke the rules of the shared memory.",
+                  Count(stats.abi_violations, "chunk")),
+      "abi_violations");
+  add("buffer.writer_loss", stats.trace_writer_packet_loss,
+      fmt::format("Writers dropped {} or more before the buffer saw them.",
+                  Count(stats.trace_writer_packet_loss, "packet")),
+      "trace_writer_packet_loss");
+}
+
+}  // namespace
+
+void ExamineBuffers(Examiner& examiner) {
+  const TraceFacts& facts = examiner.facts;
+  size_t with_stats = 0;
+  bool any_writer_loss = false;
+  for (size_t i = 0; i < facts.buffers.size(); ++i) {
+    const TraceBuffer& buffer = facts.buffers[i];
+    ExaminePacketLoss(examiner, i, buffer);
+    if (!buffer.has_stats) continue;
+    ++with_stats;
+    if (!IsDiscarding(examiner, i)) ExamineOverwritten(examiner, i, buffer);
+    ExamineDiscarded(examiner, i, buffer);
+    ExamineCounters(examiner, i, buffer.stats);
+    any_writer_loss |= buffer.stats.trace_writer_packet_loss > 0;
+  }
+  const size_t smb_full = kLossBitNames.size() - 1;
+  for (const TraceSequence& sequence : facts.sequences) {
+    if (any_writer_loss || sequence.by_bit[smb_full] == 0) continue;
+    Finding& finding = examiner.Add(
+        "buffer.writer_loss", fmt::format("A writer's shared memory was full {}.",
+                                          Count(sequence.by_bit[smb_full], "time")));
+    finding.where = SequenceName(examiner, sequence);
+    finding.proof = "smb_full in previous_packet_dropped.";
+    finding.weight = sequence.by_bit[smb_full];
+  }
+  const bool is_clone = std::ranges::any_of(
+      facts.moments, [](const ServiceMoment& moment) {
+        return moment.event == proto::ServiceEvent::kCloneStarted ||
+               moment.event == proto::ServiceEvent::kBufferCloned;
+      });
+  const bool any_losses = std::ranges::any_of(facts.buffers, &TraceBuffer::has_losses);
+  if (is_clone && with_stats > 0 && !any_losses && facts.data_packets > 0) {
+    Finding& finding = examiner.Add(
+        "trace.clone_without_writers",
+        "The trace is a clone whose statistics name no writer: losses by buffer are not counted.");
+    finding.harm = Harm::kInfo;
+    finding.proof = "clone_started among the service's events, and no writer_stats.";
+  }
+  // Losses that no statistics assign to a buffer.
+  uint64_t loose = 0;
+  const TraceSequence* worst = nullptr;
+  for (const TraceSequence& sequence : facts.sequences) {
+    const bool counted = sequence.buffer && *sequence.buffer < facts.buffers.size() &&
+                         facts.buffers[*sequence.buffer].has_losses && sequence.machine == 0;
+    if (counted || sequence.losses == 0) continue;
+    loose += sequence.losses;
+    if (worst == nullptr || sequence.losses > worst->losses) worst = &sequence;
+  }
+  if (loose > 0) {
+    Finding& finding = examiner.Add(
+        "buffer.packet_loss",
+        fmt::format("At {} in the trace, packets of a sequence are missing.", Count(loose, "place")));
+    finding.where = fmt::format("sequences whose buffer is not in the statistics; most often {}",
+                                SequenceName(examiner, *worst));
+    finding.cause = CausesText(worst->by_bit);
+    finding.proof = "previous_packet_dropped of these packets.";
+    finding.weight = loose;
+  }
+  if (with_stats > 0 && !examiner.HasFound("buffer.packet_loss"))
+    examiner.Well("No packet reports a loss before it.");
+}
+
+}  // namespace ringscope

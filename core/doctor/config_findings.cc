@@ -1,0 +1,187 @@
+// A trace config that cannot work, or works badly. Where there is a trace, what it shows decides.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/base/text.h"
+#include "core/doctor/examiner.h"
+#include "core/trace/trace_scan.h"
+
+namespace ringscope {
+namespace {
+
+constexpr uint64_t kNsPerMs = 1'000'000;
+
+/// Whether a trace shows that the buffer wrapped; without a trace it is not known.
+bool HasWrapped(const Examiner& examiner, size_t index) {
+  const auto& buffers = examiner.facts.buffers;
+  return index < buffers.size() && buffers[index].stats.chunks_overwritten > 0;
+}
+
+bool HasTrace(const Examiner& examiner) { return examiner.facts.all.packets > 0; }
+
+bool IsTrackEvent(const ConfiguredSource& source) {
+  return source.name == "track_event" || source.name == "org.chromium.trace_event";
+}
+
+void ExamineLayout(Examiner& examiner) {
+  const TraceConfigFacts& config = examiner.config;
+  constexpr uint64_t kTooLargeKb = 4 * 1024 * 1024;
+  for (size_t i = 0; i < config.buffers.size(); ++i) {
+    const uint64_t kb = config.buffers[i].size_kb;
+    if (kb > 0 && kb < kTooLargeKb) continue;
+    Finding& finding = examiner.Add("config.size", fmt::format("size_kb is {}.", kb));
+    finding.where = BufferName(examiner, i);
+    finding.changes.push_back(
+        {fmt::format("buffers[{}].size_kb", i), "65536", "the service refuses other sizes", false});
+  }
+  if (config.sources.empty())
+    examiner.Add("config.no_sources", "The config has no data sources: nothing is recorded.");
+  for (size_t i = 0; i < config.sources.size(); ++i) {
+    const ConfiguredSource& source = config.sources[i];
+    if (!source.has_unknown_target && source.target_buffer < std::max<size_t>(1, config.buffers.size()))
+      continue;
+    Finding& finding = examiner.Add(
+        "config.target", fmt::format("'{}' writes to a buffer that is not in the config.",
+                                     Printable(source.name)));
+    finding.where = fmt::format("data_sources[{}]", i);
+  }
+}
+
+void ExamineIntoFile(Examiner& examiner) {
+  const TraceConfigFacts& config = examiner.config;
+  if (!config.write_into_file) return;
+  for (size_t i = 0; i < config.buffers.size(); ++i) {
+    if (config.buffers[i].policy != FillPolicy::kDiscard) continue;
+    Finding& finding = examiner.Add(
+        "config.discard_into_file",
+        "The buffer discards, in a session that is written into a file: when it is full, it takes "
+        "nothing more, however often it was read.");
+    finding.where = BufferName(examiner, i);
+    finding.proof = "fill_policy: DISCARD and write_into_file: true.";
+    finding.changes.push_back({fmt::format("buffers[{}].fill_policy", i), "RING_BUFFER",
+                               "a discarding buffer seals itself when it is full", false});
+  }
+  if (config.trigger_mode == TriggerMode::kStop ||
+      config.trigger_mode == TriggerMode::kCloneSnapshot)
+    examiner.Add("config.into_file_trigger",
+                 "The service refuses write_into_file together with this trigger mode.");
+}
+
+void ExaminePeriods(Examiner& examiner) {
+  const TraceConfigFacts& config = examiner.config;
+  constexpr uint64_t kFlushesByItself = 54, kLongSessionMs = 60'000;
+  const auto release = ServiceRelease(examiner.facts.service_version);
+  const bool has_period = config.flush_period_ms.value_or(0) > 0;
+  const bool by_itself = config.write_into_file &&
+                         config.write_flush_mode != WriteFlushMode::kDisabled &&
+                         release.value_or(0) >= kFlushesByItself;
+  const bool is_long = config.write_into_file || config.duration_ms.value_or(0) > kLongSessionMs;
+  if (!has_period && !by_itself && is_long) {
+    Finding& finding = examiner.Add(
+        "config.no_flush", "Nothing asks the producers to flush before the session ends.");
+    const bool must_not_know = config.write_into_file && !release;
+    if (!config.write_into_file || must_not_know) finding.harm = Harm::kInfo;
+    finding.cause = must_not_know
+                        ? "flush_period_ms is not set. Services since v54 flush by themselves; this "
+                          "one's release is not known."
+                        : "flush_period_ms is not set.";
+    finding.changes.push_back(
+        {"flush_period_ms", "5000", "brings data in order of time into the buffers", false});
+  }
+  bool any_ring_of_events = false, any_wrapped = false;
+  for (const ConfiguredSource& source : config.sources) {
+    const auto index = static_cast<size_t>(source.target_buffer);
+    if (!IsTrackEvent(source) || index >= config.buffers.size() ||
+        config.buffers[index].policy != FillPolicy::kRingBuffer)
+      continue;
+    any_ring_of_events = true;
+    any_wrapped |= HasWrapped(examiner, index);
+  }
+  const uint64_t clear_ms = config.clear_period_ms.value_or(0);
+  if (any_ring_of_events && clear_ms == 0 && (any_wrapped || !HasTrace(examiner))) {
+    Finding& finding = examiner.Add(
+        "config.no_clear_period",
+        any_wrapped ? "The ring wrapped, and nothing made the producers repeat their state."
+                    : "If the ring wraps, the state that later packets need is overwritten.");
+    if (!any_wrapped) finding.harm = Harm::kInfo;
+    finding.proof = "No incremental_state_config in the config.";
+    finding.changes.push_back({"incremental_state_config.clear_period_ms", "5000",
+                               "producers repeat the state that a wrapped ring has lost", false});
+  }
+  if (clear_ms == 0 || !examiner.session()) return;
+  for (size_t i = 0; i < examiner.facts.buffers.size(); ++i) {
+    const TraceBuffer& buffer = examiner.facts.buffers[i];
+    if (!HasWrapped(examiner, i) || !buffer.span || config.write_into_file) continue;
+    const auto reach = static_cast<uint64_t>(buffer.span->length_ns());
+    if (reach >= clear_ms * kNsPerMs) continue;
+    Finding& finding = examiner.Add(
+        "config.clear_period",
+        fmt::format("The state is repeated every {}, and the ring holds {}.",
+                    HumanDuration(clear_ms * kNsPerMs), HumanDuration(reach)));
+    finding.where = BufferName(examiner, i);
+    finding.proof = "clear_period_ms, and the times of the packets that are left.";
+    finding.changes.push_back({"incremental_state_config.clear_period_ms",
+                               std::to_string(std::max<uint64_t>(100, reach / kNsPerMs / 2)),
+                               "twice as often as the ring turns over", true});
+  }
+}
+
+/// A ring in which one sequence has most of what is left, beside data sources of other kinds.
+void ExamineSharing(Examiner& examiner) {
+  for (size_t i = 0; i < examiner.facts.buffers.size(); ++i) {
+    if (!HasWrapped(examiner, i)) continue;
+    const auto sources = std::ranges::count(examiner.config.sources, i,
+                                            &ConfiguredSource::target_buffer);
+    if (sources < 2) continue;
+    uint64_t all = 0;
+    const TraceSequence* largest = nullptr;
+    for (const TraceSequence& sequence : examiner.facts.sequences) {
+      if (sequence.buffer != i || sequence.machine != 0) continue;
+      all += sequence.all.bytes;
+      if (largest == nullptr || sequence.all.bytes > largest->all.bytes) largest = &sequence;
+    }
+    if (largest == nullptr || largest->all.bytes * 3 < all * 2) continue;
+    Finding& finding = examiner.Add(
+        "config.shared_buffer",
+        fmt::format("{} share a ring that wrapped, and {} of what is left is of one sequence.",
+                    Count(static_cast<uint64_t>(sources), "data source"),
+                    ShareText(largest->all.bytes, all)));
+    finding.where = fmt::format("{}; {}", BufferName(examiner, i), SequenceName(examiner, *largest));
+    finding.proof = "target_buffer of the data sources, and the bytes of the trace's packets.";
+    finding.weight = largest->all.bytes;
+  }
+}
+
+void ExamineDrain(Examiner& examiner) {
+  constexpr uint64_t kLongMs = 2000, kLargeKb = 16'384;
+  for (size_t i = 0; i < examiner.config.sources.size(); ++i) {
+    const ConfiguredSource& source = examiner.config.sources[i];
+    if (source.ftrace_drain_period_ms.value_or(0) < kLongMs ||
+        source.ftrace_buffer_kb.value_or(0) >= kLargeKb)
+      continue;
+    Finding& finding = examiner.Add(
+        "config.ftrace_drain", fmt::format("The kernel's buffers are drained every {} ms only.",
+                                           *source.ftrace_drain_period_ms));
+    finding.where = fmt::format("data_sources[{}]", i);
+    if (!examiner.facts.ftrace.cpus().empty() && !examiner.HasFound("ftrace.overrun"))
+      finding.harm = Harm::kInfo;
+    finding.changes.push_back(
+        {fmt::format("data_sources[{}].config.ftrace_config.drain_period_ms", i), "250",
+         "drains the kernel's buffers before they are full", false});
+  }
+}
+
+}  // namespace
+
+void ExamineConfig(Examiner& examiner) {
+  if (!examiner.has_config()) return;
+  ExamineLayout(examiner);
+  ExamineIntoFile(examiner);
+  ExaminePeriods(examiner);
+  ExamineSharing(examiner);
+  ExamineDrain(examiner);
+}
+
+}  // namespace ringscope

@@ -1,0 +1,70 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/text.h"
+#include "core/base/wire.h"
+#include "core/doctor/examiner.h"
+#include "core/trace/trace_scan.h"
+
+namespace ringscope {
+namespace {
+
+bool IsWorse(const Finding& a, const Finding& b) {
+  return a.harm != b.harm ? a.harm > b.harm : a.weight > b.weight;
+}
+
+Diagnosis Conclude(Examiner& examiner, std::string if_nothing) {
+  Diagnosis diagnosis;
+  std::ranges::stable_sort(examiner.findings(), IsWorse);
+  diagnosis.findings = std::move(examiner.findings());
+  diagnosis.well = std::move(examiner.well());
+  diagnosis.unknown = std::move(examiner.unknown());
+  const auto more = static_cast<uint64_t>(std::ranges::count_if(
+      diagnosis.findings, [](const Finding& finding) { return finding.harm > Harm::kInfo; }));
+  if (!diagnosis.findings.empty()) diagnosis.harm = diagnosis.findings.front().harm;
+  if (more == 0) {
+    diagnosis.verdict = std::move(if_nothing);
+  } else {
+    diagnosis.verdict = diagnosis.findings.front().what;
+    if (more > 1) {
+      diagnosis.verdict.pop_back();  // the full stop
+      diagnosis.verdict += fmt::format("; {} more.", Count(more - 1, "finding"));
+    }
+  }
+  return diagnosis;
+}
+
+}  // namespace
+
+Diagnosis Diagnose(const TraceFacts& facts) {
+  Examiner examiner(facts);
+  ExamineFile(examiner);
+  ExamineBuffers(examiner);
+  ExamineSequences(examiner);
+  ExamineSession(examiner);
+  ExamineSources(examiner);
+  ExamineFtrace(examiner);
+  ExamineClocks(examiner);
+  ExamineConfig(examiner);
+  Diagnosis diagnosis =
+      Conclude(examiner, facts.stats_packets > 0
+                             ? "Nothing is wrong with this trace, as far as it tells."
+                             : "Nothing is wrong with what is there, but the trace does not tell "
+                               "what was lost.");
+  for (StatRow& row : StatRowsOf(facts))
+    if (row.severity != StatSeverity::kInfo && row.value != 0)
+      diagnosis.counters.push_back(std::move(row));
+  return diagnosis;
+}
+
+Diagnosis DiagnoseConfig(Bytes config) {
+  TraceFacts facts;
+  facts.config = std::string(wire::AsText(config));
+  Examiner examiner(facts);
+  ExamineConfig(examiner);
+  return Conclude(examiner, "Nothing speaks against this config.");
+}
+
+}  // namespace ringscope

@@ -1,0 +1,80 @@
+#include "core/doctor/examiner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/base/text.h"
+#include "core/base/wire.h"
+
+namespace ringscope {
+
+Examiner::Examiner(const TraceFacts& trace)
+    : facts(trace),
+      config(ReadTraceConfigFacts(trace.config ? wire::AsBytes(*trace.config) : Bytes())) {}
+
+Finding& Examiner::Add(const char* rule, std::string what) {
+  Finding& finding = findings_.emplace_back();
+  finding.rule = &RuleOf(rule);
+  finding.harm = finding.rule->harm;
+  finding.what = std::move(what);
+  finding.remedy = finding.rule->remedy;
+  return finding;
+}
+
+bool Examiner::HasFound(std::string_view rule) const {
+  return std::ranges::any_of(findings_,
+                             [&](const Finding& finding) { return finding.rule->id == rule; });
+}
+
+std::string BufferName(const Examiner& examiner, size_t index) {
+  const auto& buffers = examiner.config.buffers;
+  const std::string name = index < buffers.size() ? Printable(buffers[index].name) : "";
+  return name.empty() ? fmt::format("buffer {}", index) : fmt::format("buffer {} ({})", index, name);
+}
+
+std::string SequenceName(const Examiner& examiner, const TraceSequence& sequence) {
+  std::string who;
+  const auto& processes = examiner.facts.process_names;
+  const auto process = sequence.pid ? processes.find(*sequence.pid) : processes.end();
+  if (process != processes.end())
+    who = Printable(process->second);
+  else if (sequence.pid)
+    who = fmt::format("pid {}", *sequence.pid);
+  if (!sequence.thread_name.empty())
+    who += fmt::format("{}thread {}", who.empty() ? "" : ", ", Printable(sequence.thread_name));
+  if (sequence.machine != 0)
+    who += fmt::format("{}machine {}", who.empty() ? "" : ", ", sequence.machine);
+  return who.empty() ? fmt::format("sequence {}", sequence.id)
+                     : fmt::format("sequence {} ({})", sequence.id, who);
+}
+
+std::string TimeText(const Examiner& examiner, int64_t ns) {
+  const int64_t start = examiner.session() ? examiner.session()->first_ns : 0;
+  return ns < start ? "-" + HumanDuration(static_cast<uint64_t>(start - ns))
+                    : HumanDuration(static_cast<uint64_t>(ns - start));
+}
+
+std::string SpanText(const Examiner& examiner, const TimeSpan& span) {
+  if (span.first_ns == span.last_ns) return "at " + TimeText(examiner, span.first_ns);
+  return fmt::format("from {} to {}", TimeText(examiner, span.first_ns),
+                     TimeText(examiner, span.last_ns));
+}
+
+std::string CausesText(const std::array<uint64_t, kLossBitNames.size()>& by_bit) {
+  static constexpr std::array<const char*, kLossBitNames.size()> kCauses = {
+      "chunks between two reads are missing",
+      "the rest of a chunk could not be read",
+      "the end of a packet came without its beginning",
+      "a chunk was missing inside a packet",
+      "the next chunk did not continue the packet",
+      "it was overwritten before it was read",
+      "the writer gave it up",
+      "the producer's shared memory was full"};
+  std::vector<std::string> causes;
+  for (size_t i = 0; i < by_bit.size(); ++i)
+    if (by_bit[i] > 0) causes.push_back(fmt::format("{} ({}x)", kCauses[i], WithCommas(by_bit[i])));
+  return Joined(causes);
+}
+
+}  // namespace ringscope

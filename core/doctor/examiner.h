@@ -1,0 +1,68 @@
+#ifndef RINGSCOPE_CORE_DOCTOR_EXAMINER_H_
+#define RINGSCOPE_CORE_DOCTOR_EXAMINER_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/doctor/finding.h"
+#include "core/perfetto/trace_config_facts.h"
+
+namespace ringscope {
+
+/// What the examinations below read, and what they found so far.
+class Examiner {
+ public:
+  explicit Examiner(const TraceFacts& trace);
+
+  const TraceFacts& facts;
+  const TraceConfigFacts config;  // empty if the trace has none
+
+  bool has_config() const { return facts.config.has_value(); }
+  /// Time of the session that the packets cover; nullopt: no packet has a time.
+  std::optional<TimeSpan> session() const { return facts.all.span; }
+
+  /// Adds a finding, which the caller fills in before it adds the next.
+  Finding& Add(const char* rule, std::string what);
+  void Well(std::string text) { well_.push_back(std::move(text)); }
+  void Unknown(std::string text) { unknown_.push_back(std::move(text)); }
+  bool HasFound(std::string_view rule) const;
+
+  std::vector<Finding>& findings() { return findings_; }
+  std::vector<std::string>& well() { return well_; }
+  std::vector<std::string>& unknown() { return unknown_; }
+
+ private:
+  std::vector<Finding> findings_;
+  std::vector<std::string> well_, unknown_;
+};
+
+// The examinations, by what they look at.
+void ExamineFile(Examiner& examiner);
+void ExamineBuffers(Examiner& examiner);
+void ExamineSequences(Examiner& examiner);
+void ExamineSession(Examiner& examiner);
+void ExamineSources(Examiner& examiner);
+void ExamineFtrace(Examiner& examiner);
+void ExamineClocks(Examiner& examiner);
+/// Of the config alone.
+void ExamineConfig(Examiner& examiner);
+
+// Words that several of them use.
+
+/// "buffer 0 (main)"
+std::string BufferName(const Examiner& examiner, size_t index);
+/// "sequence 7 (com.example, thread worker)"
+std::string SequenceName(const Examiner& examiner, const TraceSequence& sequence);
+/// A time of the trace from its beginning: "2.130 s".
+std::string TimeText(const Examiner& examiner, int64_t ns);
+/// "from 2.130 s to 4.500 s"
+std::string SpanText(const Examiner& examiner, const TimeSpan& span);
+/// "overwritten before it was read (12), writer aborted (1)": causes by the loss bits.
+std::string CausesText(const std::array<uint64_t, kLossBitNames.size()>& by_bit);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_DOCTOR_EXAMINER_H_

@@ -1,0 +1,112 @@
+// The file itself: is it whole, and what is in it.
+
+#include <fmt/format.h>
+
+#include "core/base/text.h"
+#include "core/doctor/examiner.h"
+#include "core/perfetto/fields.h"
+
+namespace ringscope {
+namespace {
+
+void ExamineEnd(Examiner& examiner) {
+  const TraceFacts& facts = examiner.facts;
+  if (facts.is_cut_off) {
+    Finding& finding = examiner.Add("trace.cut_off", "The file ends within a packet.");
+    finding.cause = "It was cut, or copied while it was still being written.";
+    finding.proof = fmt::format("The last packet is not whole, after {}.",
+                                Count(facts.all.packets, "packet"));
+  } else if (facts.stats_packets > 0 && facts.data_packets > 0 &&
+             facts.packets_after_stats.value_or(0) > 0 && examiner.config.write_into_file) {
+    Finding& finding = examiner.Add(
+        "trace.cut_off",
+        fmt::format("The last statistics are not at the end of the file: {} follow{}.",
+                    Count(*facts.packets_after_stats, "packet"),
+                    *facts.packets_after_stats == 1 ? "s" : ""));
+    finding.harm = Harm::kInfo;
+    finding.cause =
+        "The session did not come to its end, or its service is older than v58, which writes them "
+        "only every 10 s.";
+    finding.proof = "No trace_stats packet behind these packets.";
+    finding.weight = *facts.packets_after_stats;
+  }
+  if (facts.stats_packets == 0 && facts.data_packets > 0) {
+    Finding& finding = examiner.Add(
+        "trace.no_stats", "The service's statistics are missing: what its buffers lost is not known.");
+    finding.cause =
+        "The file was cut before its end, was made by another tool, or a filter removed them.";
+    finding.proof = "There is no trace_stats packet.";
+    examiner.Unknown("What the buffers lost: there are no statistics.");
+  }
+}
+
+void ExamineSessions(Examiner& examiner) {
+  const TraceFacts& facts = examiner.facts;
+  if (facts.configs > 1 || facts.uuids > 1) {
+    Finding& finding = examiner.Add(
+        "trace.joined", fmt::format("The file has {} and {}.", Count(facts.configs, "trace config"),
+                                    Count(facts.uuids, "trace uuid")));
+    finding.cause =
+        "A clone of a session that was written into a file has the file's data first and then its "
+        "own, or files were joined.";
+    finding.proof = "trace_config and trace_uuid packets, which a session writes once.";
+    examiner.Unknown("Losses by session: the counters of several sessions are mixed up.");
+  }
+  if (!facts.config)
+    examiner.Unknown("The trace config: it is not in the trace.");
+}
+
+}  // namespace
+
+void ExamineFile(Examiner& examiner) {
+  const TraceFacts& facts = examiner.facts;
+  if (facts.error_count > 0) {
+    Finding& finding = examiner.Add(
+        "trace.corrupt",
+        fmt::format("{} in the file {} damaged.", Count(facts.error_count, "place"),
+                    facts.error_count == 1 ? "is" : "are"));
+    finding.where = fmt::format("offset {}: {}", facts.errors.front().offset,
+                                facts.errors.front().what);
+    finding.proof = "Trace processor refuses to import the file behind the first of them.";
+    finding.weight = facts.error_count;
+  } else {
+    examiner.Well("All packets of the file can be read.");
+  }
+  ExamineEnd(examiner);
+  ExamineSessions(examiner);
+  if (facts.data_packets == 0) {
+    Finding& finding = examiner.Add(
+        "trace.empty", fmt::format("No producer's packet is in the trace ({} of the service).",
+                                   Count(facts.all.packets, "packet")));
+    const ServiceStats& service = facts.service;
+    if (facts.stats_packets == 0) {
+      finding.cause = "Not known: the statistics of the service are missing, too.";
+    } else if (service.producers_connected == 0) {
+      finding.cause = "No producer was connected.";
+    } else if (service.data_sources_registered == 0) {
+      finding.cause = "Producers were connected, but none had registered a data source.";
+    } else if (service.data_sources_seen == 0) {
+      finding.cause = "No registered data source has a name that the config asks for.";
+    } else {
+      finding.cause =
+          "Data sources were started, and wrote nothing that was read: they were idle, their data "
+          "was never committed or flushed, or it was lost in the buffers.";
+    }
+    if (facts.stats_packets > 0)
+      finding.proof = fmt::format(
+          "The service counts {} connected, {} registered, {} started (in all sessions).",
+          Count(service.producers_connected, "producer"),
+          Count(service.data_sources_registered, "data source"), service.data_sources_seen);
+    finding.weight = UINT64_MAX;
+  }
+  if (facts.has_filter) {
+    Finding& finding = examiner.Add("trace.filtered", "The trace was written through a filter.");
+    finding.proof = "The statistics have filter_stats.";
+    if (facts.filter_errors > 0) {
+      examiner.Add("trace.filter_errors", fmt::format("The filter could not read {}.",
+                                                      Count(facts.filter_errors, "packet")));
+    }
+  }
+}
+
+}  // namespace ringscope

@@ -1,0 +1,231 @@
+#include <array>
+#include <string_view>
+
+#include "core/doctor/finding.h"
+
+namespace ringscope {
+namespace {
+
+constexpr std::array kRules = {
+    // The file.
+    Rule{"trace.empty", Harm::kError, "No data of any producer",
+         "The file has no packets, or only those of the tracing service itself.",
+         "Check that the data sources are registered under exactly the names in the config, and "
+         "that their producers are connected while the session runs."},
+    Rule{"trace.corrupt", Harm::kError, "The file is damaged",
+         "Bytes that are no packet. Trace processor stops its import there; ringscope goes on at "
+         "the next packet that it can find.",
+         "Copy the file once more from where it was recorded. Traces that were cut or joined by "
+         "other tools must be cut between packets."},
+    Rule{"trace.cut_off", Harm::kWarning, "The file ends too early",
+         "It ends within a packet, or it has no statistics at its end, which the service writes "
+         "last.",
+         "Wait until the session has ended before copying the file; look for a full disk or for a "
+         "recording process that was killed."},
+    Rule{"trace.no_stats", Harm::kWarning, "No statistics of the service",
+         "Without a trace_stats packet, what the buffers lost is not known.",
+         "Record with the service's own client, or check whether a filter removes trace_stats."},
+    Rule{"trace.joined", Harm::kWarning, "Several sessions in one file",
+         "There is more than one trace config or uuid. Sequence ids and counters start over in "
+         "each, so that losses of one are mixed up with those of the others.",
+         "Analyse each session by itself."},
+    Rule{"trace.clone_without_writers", Harm::kWarning, "A clone without statistics of its writers",
+         "Clones of V2 buffers do not have writer_stats, so that trace processor shows no loss per "
+         "buffer, whatever was lost.",
+         "Read the losses per sequence, which ringscope counts from the packets."},
+    Rule{"trace.filtered", Harm::kInfo, "Written through a filter",
+         "A trace filter removed fields or packets. What is missing may be missing on purpose.",
+         "Compare with a trace without the filter."},
+    Rule{"trace.filter_errors", Harm::kError, "The filter could not read packets",
+         "Packets that the filter could not parse are replaced by empty ones.",
+         "Look for producers that write malformed packets, or for a filter of another version."},
+
+    // Losses in the buffers.
+    Rule{"buffer.packet_loss", Harm::kDataLoss, "Packets are missing",
+         "A packet reports that something of its sequence is missing before it "
+         "(previous_packet_dropped). A sequence's first packet does not count.",
+         "Depends on the cause: a larger buffer for overwritten data, more shared memory where a "
+         "producer's was full."},
+    Rule{"buffer.overwritten", Harm::kDataLoss, "Unread data was overwritten",
+         "The buffer was full, and its oldest chunks were overwritten before they were read.",
+         "A larger buffer, less data, or, where the session is written into a file, a shorter "
+         "file_write_period_ms."},
+    Rule{"buffer.discarded", Harm::kDataLoss, "The buffer was full, and discarded the rest",
+         "A buffer with fill_policy DISCARD keeps the beginning: from the moment it is full, "
+         "nothing is recorded any more.",
+         "A larger buffer, or RING_BUFFER to keep the end instead."},
+    Rule{"buffer.patches_failed", Harm::kDataLoss, "Packets stay incomplete",
+         "Patches with the lengths of long packets came for chunks that were no longer in the "
+         "buffer: these packets are lost.",
+         "A larger buffer, so that chunks are still there when their patches come."},
+    Rule{"buffer.writer_loss", Harm::kDataLoss, "Writers dropped packets",
+         "A producer's shared memory was full, and its writers dropped packets before the buffer "
+         "saw them.",
+         "More shared memory for the producer (shm_size_kb in 'producers' of the config, or "
+         "shmem_size_hint_kb where it starts), or BUFFER_EXHAUSTED_STALL for the data source."},
+    Rule{"buffer.abi_violations", Harm::kDataLoss, "Chunks that break the protocol",
+         "A chunk or fragment does not follow the rules of the shared memory; its rest is lost.",
+         "Look for a producer with an old or a patched client library, and for one that wrote on "
+         "after its chunk was committed."},
+    Rule{"buffer.short_reach", Harm::kWarning, "The ring holds less than the time between reads",
+         "At the rate of this session the buffer is full before the service reads it again.",
+         "A larger buffer, or a shorter file_write_period_ms."},
+    Rule{"service.chunks_discarded", Harm::kDataLoss, "The service refused chunks",
+         "Chunks for a buffer that is not there, or that their producer may not write to.",
+         "Look for producers that write on after their session ended, or into another data "
+         "source's buffer."},
+    Rule{"service.patches_discarded", Harm::kWarning, "The service refused patches",
+         "Patches with wrong sizes, or for writers or buffers that are not there.",
+         "Look for producers with an old or a patched client library."},
+    Rule{"service.invalid_packets", Harm::kDataLoss, "The service dropped invalid packets",
+         "Packets that are no valid protobuf message, or that have fields only the service may "
+         "write.",
+         "Look for producers that write such packets; V1 buffers make them of packets whose "
+         "patches are missing."},
+
+    // Incremental state.
+    Rule{"state.unusable", Harm::kDataLoss, "Packets without the state that they need",
+         "Names and times of these packets refer to earlier packets of their sequence that are "
+         "lost. Trace processor skips them.",
+         "incremental_state_config { clear_period_ms } makes the producers repeat the state; a "
+         "larger buffer keeps it."},
+    Rule{"packet.no_sequence", Harm::kError, "Packets without a sequence id",
+         "Fields that belong to a sequence are in packets without trusted_packet_sequence_id.",
+         "Check how the trace was made: the service always writes that field."},
+
+    // Flushes, data sources, triggers.
+    Rule{"flush.failed", Harm::kDataLoss, "A flush failed",
+         "A producer did not acknowledge a flush in time: what it had not committed by then may "
+         "be missing.",
+         "A longer flush_timeout_ms; look at the producers that were late."},
+    Rule{"flush.final_failed", Harm::kDataLoss, "The final flush failed",
+         "The last data of a producer may be missing from the end of the trace.",
+         "A longer flush_timeout_ms; look at the producers that were late."},
+    Rule{"flush.slow_sources", Harm::kWarning, "Data sources were late for the last flush",
+         "The service names the data sources that it waited for in vain.",
+         "Look at what these producers do when they are asked to flush."},
+    Rule{"source.slow_start", Harm::kWarning, "Data sources started late",
+         "They had not started 20 s after the session began. Their first data is missing.",
+         "Look at what these producers do when they start."},
+    Rule{"source.absent", Harm::kWarning, "A data source wrote nothing",
+         "The config names it, and nothing of its kind is in the trace.",
+         "Check that a producer registers exactly this name, that it is connected, and that it has "
+         "the permission it needs."},
+    Rule{"trigger.none", Harm::kError, "No trigger was received",
+         "The session waited for a trigger that never came.",
+         "Check the triggers' names and the filters on producers; a longer trigger_timeout_ms."},
+
+    // The kernel's ftrace.
+    Rule{"ftrace.overrun", Harm::kDataLoss, "The kernel overwrote ftrace events",
+         "The kernel's buffer of a CPU was full before it was read: lost_events of a bundle, or "
+         "the overrun counter.",
+         "A larger buffer_size_kb, a shorter drain_period_ms, or fewer events in ftrace_config."},
+    Rule{"ftrace.commit_overrun", Harm::kError, "The kernel lost ftrace events while writing",
+         "commit_overrun counts events that were lost because one was interrupted by too many "
+         "others.",
+         "A larger buffer_size_kb, or fewer events."},
+    Rule{"ftrace.dropped", Harm::kError, "The kernel dropped ftrace events",
+         "dropped_events counts events for which there was no room.",
+         "A larger buffer_size_kb, a shorter drain_period_ms, or fewer events."},
+    Rule{"ftrace.kprobe_misses", Harm::kDataLoss, "Kprobes were missed",
+         "The kernel could not record all hits of a kprobe.",
+         "Fewer kprobes, or a larger maxactive for return probes."},
+    Rule{"ftrace.setup", Harm::kWarning, "Ftrace could not be set up as configured",
+         "Some events are not known to the kernel, or could not be switched on.",
+         "Remove these events, or check the permissions of the probes."},
+    Rule{"ftrace.malformed", Harm::kError, "Malformed ftrace bundles",
+         "Bundles without a CPU, events without a timestamp, or compact events whose columns do "
+         "not match. Trace processor skips them.",
+         "Check the version of the probes and of what changed the trace since."},
+
+    // Clocks and order.
+    Rule{"clock.unknown", Harm::kError, "Times that cannot be converted",
+         "No clock snapshot relates these packets' clock to the clock of the trace. Trace processor "
+         "drops the packets.",
+         "Write clock snapshots (builtin_data_sources must not switch them off), and for a "
+         "sequence's own clock a snapshot on that sequence."},
+    Rule{"clock.lost_packets", Harm::kDataLoss, "Packets were lost for want of a clock snapshot",
+         "Their clock became known only after the importer had begun to give out events.",
+         "Write the clock snapshot before the first packet that needs it."},
+    Rule{"clock.invalid", Harm::kError, "Invalid clock snapshots",
+         "A clock twice in a snapshot, with another unit than before, or the trace's clock going "
+         "backwards.",
+         "Look at which producer writes its own snapshots."},
+    Rule{"clock.no_snapshots", Harm::kWarning, "No clock snapshots",
+         "Times of different clocks cannot be related.",
+         "builtin_data_sources { disable_clock_snapshotting: false }"},
+    Rule{"order.late", Harm::kError, "Events come too late for the sorter",
+         "Trace processor sorts a streamed trace in windows between flushes; events older than "
+         "what has left a window are dropped.",
+         "Flush before each write (write_flush_mode: WRITE_FLUSH_ENABLED), and look for writers "
+         "that hold back old data. Importing with a full sort keeps them."},
+    Rule{"order.negative", Harm::kError, "Events with times before zero",
+         "They are dropped.", "Look at the clock of these packets."},
+    Rule{"packet.no_time", Harm::kError, "Packets without the timestamp that they need",
+         "Track events or atoms without any time. Trace processor drops or misplaces them.",
+         "Look at the producer that writes them."},
+
+    // Names.
+    Rule{"names.processes", Harm::kWarning, "No names of processes",
+         "There are ftrace events, but no process_tree packet: threads have numbers instead of "
+         "names, or it was overwritten.",
+         "Add the data source linux.process_stats with scan_all_processes_on_start, and give it a "
+         "buffer of its own."},
+    Rule{"names.tracks", Harm::kWarning, "Track events without descriptors",
+         "The track descriptors are lost, or were never written: events have no thread or process.",
+         "incremental_state_config { clear_period_ms } makes the producers repeat them."},
+    Rule{"names.packages", Harm::kWarning, "The list of packages is incomplete",
+         "The probe reported that it could not read or parse the list.",
+         "Check the permissions of the probe."},
+    Rule{"profile.overran", Harm::kDataLoss, "A heap profile is incomplete",
+         "The shared memory between the process and the profiler was full; its profile ended.",
+         "A larger shmem_size_bytes or sampling_interval_bytes in heapprofd_config, or "
+         "block_client."},
+
+    // The config.
+    Rule{"config.discard_into_file", Harm::kDataLoss, "DISCARD in a session written into a file",
+         "Such a buffer seals itself when it is full, however often it was read.",
+         "fill_policy: RING_BUFFER"},
+    Rule{"config.no_flush", Harm::kWarning, "Nothing flushes the producers of a long session",
+         "Without flushes, data waits in the producers' shared memory, in order of the writers "
+         "and not of time.",
+         "flush_period_ms, for example 5000; since v54 the service flushes by itself where it "
+         "writes into a file."},
+    Rule{"config.no_clear_period", Harm::kWarning, "Incremental state is never repeated",
+         "A ring that wraps overwrites the state that later packets need; without "
+         "incremental_state_config nothing repeats it.",
+         "incremental_state_config { clear_period_ms: 5000 }"},
+    Rule{"config.clear_period", Harm::kWarning,
+         "The state is repeated less often than the ring turns over",
+         "Between two repetitions the ring is overwritten once, so that for a part of the time no "
+         "packet is usable.",
+         "A shorter clear_period_ms, or a larger buffer."},
+    Rule{"config.shared_buffer", Harm::kWarning, "One data source overwrites the others",
+         "Several data sources share a ring, and one of them writes most of it.",
+         "A buffer of its own for the data source that writes most."},
+    Rule{"config.ftrace_drain", Harm::kWarning, "The kernel's buffer is drained too seldom",
+         "A drain period of seconds needs a large kernel buffer per CPU.",
+         "drain_period_ms: 250, or a larger buffer_size_kb."},
+    Rule{"config.size", Harm::kError, "A buffer that the service refuses",
+         "A size of 0, or of 4 GiB and more.", "size_kb between 4 and 4194300"},
+    Rule{"config.target", Harm::kError, "A data source without its buffer",
+         "target_buffer or target_buffer_name is of no buffer in the config.",
+         "Use the index or the name of a buffer."},
+    Rule{"config.no_sources", Harm::kError, "No data sources",
+         "Nothing is recorded by default.", "Add data_sources."},
+    Rule{"config.into_file_trigger", Harm::kError, "Triggers that cannot be combined",
+         "STOP_TRACING and CLONE_SNAPSHOT cannot be used together with write_into_file.",
+         "Leave one of them out."},
+};
+
+}  // namespace
+
+std::span<const Rule> DoctorRules() { return kRules; }
+
+const Rule& RuleOf(const char* id) {
+  for (const Rule& rule : kRules)
+    if (std::string_view(rule.id) == id) return rule;
+  return kRules.front();
+}
+
+}  // namespace ringscope

@@ -1,0 +1,113 @@
+// Flushes, what the service refused, and triggers.
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "core/base/text.h"
+#include "core/doctor/examiner.h"
+
+namespace ringscope {
+namespace {
+
+std::string SlowSources(const TraceFacts& facts, bool at_start) {
+  std::vector<std::string> names;
+  for (const SlowSource& slow : facts.slow_sources)
+    if (slow.at_start == at_start)
+      names.push_back(fmt::format("{} of {}", Printable(slow.source), Printable(slow.producer)));
+  return Joined(names);
+}
+
+void ExamineFlushes(Examiner& examiner) {
+  const TraceFacts& facts = examiner.facts;
+  const ServiceStats& service = facts.service;
+  const std::string slow = SlowSources(facts, /*at_start=*/false);
+  if (service.flushes_failed > 0) {
+    Finding& finding = examiner.Add(
+        "flush.failed", fmt::format("Of the flushes ({}), {} were not acknowledged in time.",
+                                    WithCommas(service.flushes_requested),
+                                    WithCommas(service.flushes_failed)));
+    finding.proof = "flushes_failed of the service's statistics.";
+    finding.cause = slow.empty() ? "A producer was busy, blocked, or disconnected meanwhile."
+                                 : "Late were: " + slow + ".";
+    finding.weight = service.flushes_failed;
+    finding.remedy = fmt::format(
+        "A longer flush_timeout_ms (it is {} ms); look at the producers that were late.",
+        examiner.config.flush_timeout_ms);
+  }
+  if (facts.final_flushes_failed > 0) {
+    Finding& finding =
+        examiner.Add("flush.final_failed", "The last flush before the end was not acknowledged.");
+    finding.proof = "final_flush_outcome of the service's statistics.";
+    finding.cause = slow.empty() ? "A producer was busy, blocked, or disconnected meanwhile."
+                                 : "Late were: " + slow + ".";
+    finding.weight = facts.final_flushes_failed;
+  } else if (!slow.empty()) {
+    examiner.Add("flush.slow_sources", "The last flush waited in vain for data sources.").where =
+        slow;
+  }
+  const std::string late = SlowSources(facts, /*at_start=*/true);
+  if (!late.empty())
+    examiner.Add("source.slow_start", "Data sources had not started after 20 s.").where = late;
+  if (facts.stats_packets == 0) return;
+  if (service.flushes_failed == 0 && facts.final_flushes_failed == 0 &&
+      service.flushes_requested > 0)
+    examiner.Well(service.flushes_requested == 1
+                      ? std::string("The flush of the session succeeded.")
+                      : fmt::format("All {} flushes succeeded.",
+                                    WithCommas(service.flushes_requested)));
+  if (facts.final_flushes_succeeded + facts.final_flushes_failed == 0)
+    examiner.Unknown(
+        "Whether the producers were flushed before the end: the service did no final flush, which "
+        "it leaves to a consumer that stops the session itself.");
+}
+
+void ExamineService(Examiner& examiner) {
+  const ServiceStats& service = examiner.facts.service;
+  const auto add = [&](const char* rule, uint64_t count, const char* noun, const char* counter) {
+    if (count == 0) return;
+    Finding& finding = examiner.Add(
+        rule, fmt::format("The service refused {}.", Count(count, noun)));
+    finding.proof = fmt::format("{} of the service's statistics.", counter);
+    finding.weight = count;
+    finding.cause = "The counter belongs to the service, so that other sessions may be the cause.";
+  };
+  add("service.chunks_discarded", service.chunks_discarded, "chunk", "chunks_discarded");
+  add("service.patches_discarded", service.patches_discarded, "patch", "patches_discarded");
+  if (service.invalid_packets > 0) {
+    Finding& finding = examiner.Add(
+        "service.invalid_packets",
+        fmt::format("{} were no valid packets, and are not in the trace.",
+                    Count(service.invalid_packets, "packet")));
+    finding.proof = "invalid_packets of the service's statistics.";
+    finding.weight = service.invalid_packets;
+  }
+}
+
+void ExamineTriggers(Examiner& examiner) {
+  const TraceConfigFacts& config = examiner.config;
+  if (config.trigger_mode == TriggerMode::kUnspecified || config.triggers.empty()) return;
+  const TraceFacts& facts = examiner.facts;
+  if (!facts.triggers.empty() || facts.clone_triggers > 0) {
+    const std::string first =
+        facts.triggers.empty() ? "a trigger" : "'" + Printable(facts.triggers.front().name) + "'";
+    return examiner.Well(fmt::format("The session received {}.", first));
+  }
+  std::vector<std::string> names;
+  for (const std::string& name : config.triggers) names.push_back("'" + Printable(name) + "'");
+  Finding& finding = examiner.Add(
+      "trigger.none", fmt::format("None of the triggers {} is in the trace.", Joined(names)));
+  // A session that waits for its trigger is read empty; a clone has its triggers in it.
+  if (facts.data_packets > 0) finding.harm = Harm::kInfo;
+  finding.proof = "No trigger packet.";
+}
+
+}  // namespace
+
+void ExamineSession(Examiner& examiner) {
+  ExamineFlushes(examiner);
+  ExamineService(examiner);
+  ExamineTriggers(examiner);
+}
+
+}  // namespace ringscope
