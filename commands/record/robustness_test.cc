@@ -47,6 +47,11 @@ class BadProducer : public ::testing::Test {
         {.service = 1, .method = method, .args = wire::AsBytes(args), .drop_reply = true});
     return frame;
   }
+  static std::string Invoke(ipc::MethodName method, const std::string& args) {
+    ipc::MethodTable methods;
+    methods.Learn(ipc::BindReplyWith(1, ipc::kProducerMethods));
+    return Invoke(*methods.IdOf(method), args);
+  }
 
   FakeService service_{{}};
   MemoryLog log_;
@@ -63,21 +68,26 @@ TEST_F(BadProducer, FrameOfNonsense) {
   ExpectEndOnly(std::string("\4\0\0\0\xff\xff\xff\xff", 8), "not well-formed");
 }
 TEST_F(BadProducer, CommitOfNonsense) {
-  ExpectEndOnly(Invoke(4, "\x0a\x7f"), "sent a commit that is not well-formed");
+  ExpectEndOnly(Invoke(ipc::MethodName::kCommitData, "\x0a\x7f"),
+                "sent a commit that is not well-formed");
 }
-TEST_F(BadProducer, WriterOfNonsense) { ExpectEndOnly(Invoke(6, "\x08"), "cannot be parsed"); }
+TEST_F(BadProducer, WriterOfNonsense) {
+  ExpectEndOnly(Invoke(ipc::MethodName::kRegisterTraceWriter, "\x08"), "cannot be parsed");
+}
 // What would abort the service does not reach it.
 TEST_F(BadProducer, ChunkWithoutData) {
   std::string request;
   CommitRequestBuilder(request).AddChunk(
       {.page = 0, .index = 0, .target_buffer = 1, .data = Bytes(), .incomplete = false});
-  ExpectEndOnly(Invoke(4, request), "sent a chunk of 0 bytes");
+  ExpectEndOnly(Invoke(ipc::MethodName::kCommitData, request), "sent a chunk of 0 bytes");
   EXPECT_THAT(service_.effects(), Each(HasSubstr(": disconnect")));
 }
 
 // Nor does what was sent together with it.
 TEST_F(BadProducer, WhatFollowsGarbage_IsDropped) {
-  ExpectEndOnly(Invoke(6, "\x08") + Invoke(4, "\x18\x05"), "cannot be parsed");
+  ExpectEndOnly(Invoke(ipc::MethodName::kRegisterTraceWriter, "\x08") +
+                    Invoke(ipc::MethodName::kCommitData, "\x18\x05"),
+                "cannot be parsed");
   EXPECT_THAT(service_.effects(), Each(HasSubstr(": disconnect")));
 }
 

@@ -11,8 +11,8 @@
 #include "commands/tap/file_watch.h"
 #include "commands/tap/flush_watch.h"
 #include "commands/tap/instances.h"
-#include "commands/tap/record_sink.h"
 #include "commands/tap/session_buffers.h"
+#include "core/log/record_sink.h"
 
 namespace ringscope::record {
 

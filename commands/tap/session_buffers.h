@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "commands/tap/record_sink.h"
 #include "commands/tap/session_plan.h"
 #include "commands/tap/warning.h"
 #include "core/base/ids.h"
+#include "core/log/record_sink.h"
 #include "formats/ipc/ipc_messages.h"
 
 namespace ringscope::record {

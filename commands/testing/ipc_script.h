@@ -70,7 +70,7 @@ std::vector<std::string> SplitFrames(std::string_view stream);
 bool IsForwarded(const std::string& sent, const std::string& received, bool edited);
 
 /// Aborts if a record cannot be read as it was written.
-class CheckedLog : public record::RecordSink {
+class CheckedLog : public RecordSink {
  public:
   void Append(OpBody body) override;
 

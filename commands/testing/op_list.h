@@ -4,12 +4,12 @@
 #include <utility>
 #include <vector>
 
-#include "commands/tap/record_sink.h"
+#include "core/log/record_sink.h"
 
 namespace ringscope::testing {
 
 /// The records of a test that has one thread, without their times.
-struct OpList : public record::RecordSink {
+struct OpList : public RecordSink {
   void Append(OpBody body) override { bodies.push_back(std::move(body)); }
 
   std::vector<OpBody> bodies;

@@ -22,7 +22,7 @@ bool MemoryLog::WaitUntil(const std::function<bool()>& condition) {
   return changed_.wait_for(lock, std::chrono::seconds(30), condition);
 }
 
-RecorderRun::RecorderRun(const record::RecorderOptions& options, record::RecordSink& log)
+RecorderRun::RecorderRun(const record::RecorderOptions& options, RecordSink& log)
     : loop_(record::EventLoop::Create().value()),
       recorder_(record::Recorder::Create(*loop_, options,
                                          record::RecorderListeners::Open(options).value(), log,

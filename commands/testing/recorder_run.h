@@ -17,7 +17,7 @@
 namespace ringscope::testing {
 
 /// A log in memory.
-class MemoryLog : public record::RecordSink {
+class MemoryLog : public RecordSink {
  public:
   void Append(OpBody body) override;
   /// Waits until so many records of a kind are there. @return false: they do not arrive
@@ -54,7 +54,7 @@ class MemoryLog : public record::RecordSink {
 class RecorderRun {
  public:
   /// @param log must live longer
-  RecorderRun(const record::RecorderOptions& options, record::RecordSink& log);
+  RecorderRun(const record::RecorderOptions& options, RecordSink& log);
   ~RecorderRun() { Stop(); }
 
   /// Ends it as a user would, and waits for it.

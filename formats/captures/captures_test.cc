@@ -6,11 +6,11 @@
 #include <string>
 
 #include "formats/inputs/open_log.h"
+#include "formats/inputs/trace_content.h"
 #include "formats/io/log_source.h"
 #include "formats/log/commit_log_writer.h"
 #include "formats/testing/replay_to_trace.h"
 #include "formats/testing/testdata.h"
-#include "formats/trace/trace_content.h"
 
 namespace ringscope {
 namespace {

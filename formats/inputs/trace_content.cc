@@ -1,4 +1,4 @@
-#include "formats/trace/trace_content.h"
+#include "formats/inputs/trace_content.h"
 
 #include <fmt/format.h>
 

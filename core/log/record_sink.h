@@ -1,11 +1,11 @@
-#ifndef RINGSCOPE_COMMANDS_TAP_RECORD_SINK_H_
-#define RINGSCOPE_COMMANDS_TAP_RECORD_SINK_H_
+#ifndef RINGSCOPE_CORE_LOG_RECORD_SINK_H_
+#define RINGSCOPE_CORE_LOG_RECORD_SINK_H_
 
 #include <utility>
 
 #include "core/log/op.h"
 
-namespace ringscope::record {
+namespace ringscope {
 
 /// Takes records, in order.
 class RecordSink {
@@ -17,6 +17,6 @@ class RecordSink {
   void MarkInexact(Inexact mark) { Append(std::move(mark)); }
 };
 
-}  // namespace ringscope::record
+}  // namespace ringscope
 
-#endif  // RINGSCOPE_COMMANDS_TAP_RECORD_SINK_H_
+#endif  // RINGSCOPE_CORE_LOG_RECORD_SINK_H_
