@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "commands/common/imported_trace.h"
 #include "commands/common/log_words.h"
 #include "commands/shell/input.h"
 #include "commands/shell/text.h"
@@ -159,6 +160,7 @@ Status SessionReader::OpenNext() {
   } else {
     RS_ASSIGN_OR_RETURN(source, OpenInput(context_, path_));
   }
+  RS_ASSIGN_OR_RETURN(source, AsLog(context_, path_, std::move(source), selection_.quiet));
   RS_ASSIGN_OR_RETURN(source_, OpenLog(std::move(source)));
   progress_ = std::make_unique<Progress>(context_.console,
                                          fmt::format("{} {}", activity_, Printable(path_)));

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "commands/common/svg_style.h"
+#include "formats/draw/svg_style.h"
 #include "commands/graph/graph_report.h"
 #include "commands/report/table.h"
 #include "commands/shell/text.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "commands/common/svg_style.h"
+#include "formats/draw/svg_style.h"
 #include "commands/graph/layout_report.h"
 #include "commands/shell/text.h"
 #include "formats/draw/svg.h"

@@ -6,9 +6,9 @@
 #include <optional>
 
 #include "commands/common/damage_report.h"
+#include "commands/common/imported_trace.h"
 #include "commands/shell/output.h"
 #include "commands/shell/text.h"
-#include "core/perfetto/packet_facts.h"
 
 namespace ringscope {
 namespace {
@@ -18,54 +18,6 @@ std::string FolderForSorting(const std::string& output) {
   if (output == "-") return TemporaryFolder();
   const std::filesystem::path folder = std::filesystem::path(output).parent_path();
   return TemporaryFolder(folder.empty() ? "." : folder.string());
-}
-
-/// "11 synchronization_marker, 1 field 89"
-std::string LeftOutText(const TraceImportReport& report) {
-  std::string text;
-  for (const auto& [content, count] : report.left_out)
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, ContentName(content));
-  return text;
-}
-
-/// What was imported, what had to be assumed, and what the log cannot show.
-void ReportLosses(const TraceImportReport& report, Console& console) {
-  console.Say(fmt::format("{} ({}) of {} by {}, in {}", Count(report.packets, "packet"),
-                          HumanSize(report.packet_bytes), Count(report.sequences, "sequence"),
-                          Count(report.producers, "producer"), Count(report.chunks, "chunk")));
-  if (report.untimed > 0) {
-    console.Say(
-        fmt::format("{} without a timestamp: placed after the previous packet of the sequence",
-                    Count(report.untimed, "packet")));
-  }
-  if (report.late > 0) {
-    console.Say(
-        fmt::format("{} with an earlier timestamp than the previous packet of the sequence: placed "
-                    "after it",
-                    Count(report.late, "packet")));
-  }
-  if (!report.has_config)
-    console.Say("the trace has no trace config, so its buffers are not described");
-  if (report.guessed_sizes > 0) {
-    console.Say(fmt::format("the trace does not contain the size of {}: assumed {}",
-                            Count(report.guessed_sizes, "buffer"),
-                            HumanSize(TraceSession::kDefaultBufferSize)));
-  }
-  if (report.guessed_sequences > 0) {
-    console.Say(fmt::format("the trace does not show which buffer {} wrote to: assumed buffer 0",
-                            Count(report.guessed_sequences, "sequence")));
-  }
-  if (report.empty > 0)
-    console.Say(fmt::format("left out {} without content", Count(report.empty, "packet")));
-  if (!report.left_out.empty())
-    console.Say("left out packets that the service wrote: " + LeftOutText(report));
-  if (report.gaps + report.counted_losses > 0) {
-    console.Say(
-        fmt::format("the trace reports losses, {} within its sequences and {} in its statistics: "
-                    "they are gaps in the log",
-                    WithCommas(report.gaps), WithCommas(report.counted_losses)));
-  }
-  console.Say("packets that were lost before the trace was written are unknown");
 }
 
 }  // namespace
@@ -94,7 +46,7 @@ Result<ExitCode> RunTraceImport(const ImportArgs& args, std::unique_ptr<ByteSour
   const ExitCode code = WarnOfTraceLog(context.console, args.log, log);
   RS_RETURN_IF_ERROR(file->Commit());
   if (args.output != "-") {
-    ReportLosses(log.report, context.console);
+    SayImported(log.report, context.console);
     context.console.Say(fmt::format("wrote {}: {}, {}", args.output, Count(log.records, "record"),
                                     HumanSize(log.bytes)));
   }

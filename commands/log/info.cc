@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "commands/common/imported_trace.h"
 #include "commands/common/session_reader.h"
 #include "commands/log/info_report.h"
 #include "commands/shell/commands.h"
@@ -35,6 +36,7 @@ Result<ExitCode> RunInfo(const InfoArgs& args, Context& context) {
     std::unique_ptr<ByteSource> source;
     if (parts.paths.size() == 1) {
       RS_ASSIGN_OR_RETURN(source, OpenInput(context, parts.paths.front()));
+      RS_ASSIGN_OR_RETURN(source, AsLog(context, parts.paths.front(), std::move(source)));
     } else {
       RS_ASSIGN_OR_RETURN(source, OpenJoined(parts.paths, args.log));
     }

@@ -6,6 +6,7 @@
 
 #include "commands/shell/console.h"
 #include "formats/inputs/folder_names.h"
+#include "formats/inputs/imported_traces.h"
 
 namespace ringscope {
 
@@ -15,6 +16,8 @@ struct Context {
   unsigned threads = 0;  // that it may use; 0: as many as there are cores
   /// The folders of its inputs, listed once for all logs of a run.
   std::shared_ptr<FolderNames> folders = std::make_shared<FolderNames>();
+  /// The traces among them that are read as logs.
+  std::shared_ptr<ImportedTraces> imported = std::make_shared<ImportedTraces>();
 };
 
 /// "ringscope 0.1.0"

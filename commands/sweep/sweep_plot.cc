@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "commands/common/svg_style.h"
+#include "formats/draw/svg_style.h"
 #include "commands/shell/text.h"
 #include "commands/sweep/sweep_report.h"
 #include "formats/draw/svg.h"

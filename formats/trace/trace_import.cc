@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/perfetto/clocks.h"
 #include "core/perfetto/data_loss.h"
 #include "core/perfetto/fields.h"
 #include "core/perfetto/packet_facts.h"
@@ -119,7 +120,7 @@ Status TraceImport::AddService(const TracePacket& packet, const PacketFacts& fac
       session_.AddListing(content);
       return {};
     case proto::TracePacket::kClockSnapshot:
-      clocks_.AddSnapshot(content);
+      clocks_.AddSnapshot(content, packet.sequence_id);
       if (const auto taken = BootTimeOf(content)) time = taken;
       break;
     case proto::TracePacket::kServiceEvent: {
@@ -170,8 +171,7 @@ Status TraceImport::AddOfProducer(const TracePacket& packet, Bytes content,
       packet.dropped != 0 && (sequence->has_packet || packet.dropped != kLossPresent);
   sequence->has_packet = true;
   const uint32_t dropped = is_loss ? packet.dropped : 0;
-  if (is_loss) sequence->clocks.LosePackets();
-  const std::optional<uint64_t> time = sequence->clocks.TimeOf(facts, content, clocks_);
+  const std::optional<uint64_t> time = TimeOf(packet, content, is_loss, *sequence);
   if (time) {
     NoteTime(*time);
     if (!sequence->held.empty()) RS_RETURN_IF_ERROR(ReleaseHeld(*sequence, *time));
@@ -193,6 +193,31 @@ Status TraceImport::AddOfProducer(const TracePacket& packet, Bytes content,
   held_bytes_ += content.size() + sizeof(Held);
   if (held_bytes_ > kMaxHeld) return ReleaseAllHeld(latest_ns_.value_or(0));
   return {};
+}
+
+/// When the packet can have been committed: after the last event in it, on the trace's clock. A
+/// bundle of ftrace events, which is written when the kernel's buffer is drained, has many.
+/// @return nullopt: it has no time, or its clock is not known
+std::optional<uint64_t> TraceImport::TimeOf(const TracePacket& packet, Bytes content, bool is_loss,
+                                            Sequence& sequence) {
+  PacketView view = ViewPacket(content);
+  view.sequence_id = packet.sequence_id;
+  view.dropped = is_loss ? packet.dropped : 0;
+  if (is_loss) sequence.has_state = false;
+  sequence.has_state |= view.clears_state;
+  if (view.content == proto::TracePacket::kClockSnapshot)
+    clocks_.AddSnapshot(view.content_bytes, view.sequence_id);
+  sequence.time.Update(view);
+  // Where packets before are lost, another default may have been set.
+  if (view.needs_state && !sequence.has_state && !view.timestamp_clock) return std::nullopt;
+  ReadEventTimes(view, sequence.time, clocks_, event_times_);
+  std::optional<uint64_t> latest;
+  for (const EventTimes::Time& time : event_times_.times) {
+    const auto ns = time.clock ? clocks_.ToTraceTime(*time.clock, time.time)
+                               : std::optional(static_cast<int64_t>(time.time));
+    if (ns && *ns >= 0) latest = std::max(latest.value_or(0), static_cast<uint64_t>(*ns));
+  }
+  return latest;
 }
 
 void TraceImport::NoteTime(uint64_t time_ns) {

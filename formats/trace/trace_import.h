@@ -12,7 +12,8 @@
 
 #include "core/log/op.h"
 #include "core/perfetto/chunk_packer.h"
-#include "core/perfetto/clocks.h"
+#include "core/perfetto/packet_facts.h"
+#include "core/trace/event_times.h"
 #include "formats/trace/packet_sorter.h"
 #include "formats/trace/perfetto_trace.h"
 #include "formats/trace/trace_session.h"
@@ -46,7 +47,7 @@ struct TraceImportOptions {
 };
 
 /// Makes the records of a commit log from the packets of a trace: as if their producers had written
-/// them into shared memory at their timestamps. First Add every packet, then Write.
+/// them into shared memory at the times of the last events in them. First Add every packet, then Write.
 ///
 /// Memory: the sorter's, and for each sequence at most one chunk (kMaxPending in all) and a few
 /// hundred bytes.
@@ -90,7 +91,8 @@ class TraceImport {
     size_t producer = 0;
     WriterId writer{};
     uint32_t buffer = 0;
-    SequenceClocks clocks;
+    SequenceTime time;
+    bool has_state = false;  // no packet is missing since its state was cleared
     std::optional<uint64_t> last_ns;  // of the packet before, as it was sorted
     uint64_t own_ns = 0;              // of the packet before that has a time
     std::vector<Held> held;           // before the first packet that has a time
@@ -103,6 +105,8 @@ class TraceImport {
   Status AddService(const TracePacket& packet, const PacketFacts& facts);
   Status AddOfProducer(const TracePacket& packet, Bytes content, const PacketFacts& facts);
   void LeaveOut(uint32_t content);
+  std::optional<uint64_t> TimeOf(const TracePacket& packet, Bytes content, bool is_loss,
+                                 Sequence& sequence);
   void NoteTime(uint64_t time_ns);
   Status NoteRead(uint64_t time_ns);
   Sequence* SequenceOf(const TracePacket& packet);
@@ -131,7 +135,8 @@ class TraceImport {
   TraceImportOptions options_;
   TraceImportReport report_;
   TraceSession session_;
-  Clocks clocks_;  // known to all sequences
+  TraceClocks clocks_;
+  EventTimes event_times_;
   std::vector<std::string> configs_;
   std::unordered_map<uint32_t, uint32_t> slots_;  // sequence id: place in sequences_
   std::vector<Sequence> sequences_;

@@ -1,4 +1,4 @@
-#include "commands/common/svg_style.h"
+#include "formats/draw/svg_style.h"
 
 #include <algorithm>
 

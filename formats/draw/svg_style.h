@@ -1,5 +1,5 @@
-#ifndef RINGSCOPE_COMMANDS_COMMON_SVG_STYLE_H_
-#define RINGSCOPE_COMMANDS_COMMON_SVG_STYLE_H_
+#ifndef RINGSCOPE_FORMATS_DRAW_SVG_STYLE_H_
+#define RINGSCOPE_FORMATS_DRAW_SVG_STYLE_H_
 
 #include <string>
 #include <string_view>
@@ -14,4 +14,4 @@ std::string SvgStyle(std::string_view more = {});
 
 }  // namespace ringscope
 
-#endif  // RINGSCOPE_COMMANDS_COMMON_SVG_STYLE_H_
+#endif  // RINGSCOPE_FORMATS_DRAW_SVG_STYLE_H_

@@ -1,0 +1,139 @@
+#include "core/doctor/changed_config.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+namespace ringscope {
+namespace {
+
+/// A field on the way to the line that is to be changed: the n-th of this name.
+struct Step {
+  std::string name;
+  size_t index = 0;
+};
+
+/// "buffers[0].size_kb"
+std::vector<Step> StepsOf(std::string_view path) {
+  std::vector<Step> steps;
+  while (!path.empty()) {
+    const size_t end = std::min(path.find('.'), path.size());
+    const std::string_view part = path.substr(0, end);
+    path.remove_prefix(std::min(end + 1, path.size()));
+    Step& step = steps.emplace_back();
+    const size_t bracket = part.find('[');
+    step.name = std::string(part.substr(0, bracket));
+    if (bracket != std::string_view::npos)
+      std::from_chars(part.data() + bracket + 1, part.data() + part.size(), step.index);
+  }
+  return steps;
+}
+
+std::string_view Trimmed(std::string_view line) {
+  const size_t start = line.find_first_not_of(' ');
+  return start == std::string_view::npos ? std::string_view() : line.substr(start);
+}
+
+bool IsField(std::string_view line, const std::string& name) {
+  line = Trimmed(line);
+  if (!line.starts_with(name)) return false;
+  line.remove_prefix(name.size());
+  return line.starts_with(':') || line.starts_with(" {");
+}
+
+class Lines {
+ public:
+  explicit Lines(std::string_view text) {
+    while (!text.empty()) {
+      const size_t end = std::min(text.find('\n'), text.size());
+      lines_.emplace_back(text.substr(0, end));
+      text.remove_prefix(std::min(end + 1, text.size()));
+    }
+  }
+
+  void Change(const ConfigChange& change) {
+    const std::vector<Step> steps = StepsOf(change.path);
+    if (steps.empty()) return;
+    size_t begin = 0, end = lines_.size();  // of the message that has the field
+    size_t depth = 0;
+    for (; depth + 1 < steps.size(); ++depth) {
+      const auto found = Find(begin, end, steps[depth]);
+      if (!found) break;
+      begin = *found + 1;
+      end = EndOf(*found);
+    }
+    const auto found = depth + 1 == steps.size() ? Find(begin, end, steps.back()) : std::nullopt;
+    const std::string indent(2 * depth, ' ');
+    if (found) {
+      const std::string was(Trimmed(lines_[*found]));
+      lines_[*found] = indent + steps.back().name + ": " + change.value;
+      Insert(*found, {indent + fmt::format("# changed, was {}: {}", was.substr(was.find(' ') + 1),
+                                           Reason(change))});
+      return;
+    }
+    std::vector<std::string> added = {indent + "# added: " + Reason(change)};
+    for (size_t at = depth; at + 1 < steps.size(); ++at)
+      added.push_back(std::string(2 * at, ' ') + steps[at].name + " {");
+    added.push_back(std::string(2 * (steps.size() - 1), ' ') + steps.back().name + ": " +
+                    change.value);
+    for (size_t at = steps.size() - 1; at-- > depth;)
+      added.push_back(std::string(2 * at, ' ') + "}");
+    Insert(end, added);
+  }
+
+  std::string Text() const {
+    std::string text;
+    for (const std::string& line : lines_) text += line + "\n";
+    return text;
+  }
+
+ private:
+  static std::string Reason(const ConfigChange& change) {
+    return change.reason + (change.is_estimate ? " (an estimate)" : "");
+  }
+  void Insert(size_t at, const std::vector<std::string>& added) {
+    lines_.insert(lines_.begin() + static_cast<std::ptrdiff_t>(at), added.begin(), added.end());
+  }
+  /// The line that ends the message which begins on a line.
+  size_t EndOf(size_t line) const {
+    size_t depth = 0;
+    for (; line < lines_.size(); ++line) {
+      if (lines_[line].ends_with('{')) ++depth;
+      if (Trimmed(lines_[line]) == "}" && --depth == 0) return line;
+    }
+    return lines_.size();
+  }
+  /// A field directly in the message that the lines are the content of.
+  std::optional<size_t> Find(size_t begin, size_t end, const Step& step) const {
+    size_t seen = 0;
+    for (size_t line = begin; line < end; ++line) {
+      if (IsField(lines_[line], step.name) && seen++ == step.index) return line;
+      if (lines_[line].ends_with('{')) line = EndOf(line);
+    }
+    return std::nullopt;
+  }
+
+  std::vector<std::string> lines_;
+};
+
+}  // namespace
+
+std::string ChangedConfig(std::string_view config, const std::vector<ConfigChange>& changes) {
+  Lines lines(config);
+  for (const ConfigChange& change : changes) lines.Change(change);
+  return lines.Text();
+}
+
+std::vector<ConfigChange> ChangesOf(const Diagnosis& diagnosis) {
+  std::vector<ConfigChange> changes;
+  for (const Finding& finding : diagnosis.findings) {
+    for (const ConfigChange& change : finding.changes)
+      if (std::ranges::find(changes, change.path, &ConfigChange::path) == changes.end())
+        changes.push_back(change);
+  }
+  return changes;
+}
+
+}  // namespace ringscope

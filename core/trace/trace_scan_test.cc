@@ -1,0 +1,239 @@
+#include "core/trace/trace_scan.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "core/base/wire.h"
+#include "core/perfetto/fields.h"
+
+namespace ringscope {
+namespace {
+
+using proto::TracePacket;
+
+/// A TracePacket, field by field.
+class PacketText {
+ public:
+  explicit PacketText(uint32_t sequence = 7) {
+    if (sequence != 0) Uint(TracePacket::kTrustedPacketSequenceId, sequence);
+  }
+  PacketText& Uint(uint32_t field, uint64_t value) {
+    wire::AppendUint(text_, field, value);
+    return *this;
+  }
+  PacketText& Message(uint32_t field, const PacketText& message) {
+    wire::AppendBytes(text_, field, wire::AsBytes(message.text_));
+    return *this;
+  }
+  PacketText& Event() { return Message(TracePacket::kTrackEvent, PacketText(0)); }
+  PacketText& At(uint64_t ns) { return Uint(TracePacket::kTimestamp, ns); }
+  PacketText& Dropped(uint64_t bits) { return Uint(TracePacket::kPreviousPacketDropped, bits); }
+  PacketText& Flags(uint64_t flags) { return Uint(TracePacket::kSequenceFlags, flags); }
+  Bytes bytes() const { return wire::AsBytes(text_); }
+
+ private:
+  std::string text_;
+};
+PacketText Nested() { return PacketText(0); }
+
+/// A snapshot of clocks, as {id, ns} pairs, on a sequence.
+PacketText Snapshot(std::initializer_list<std::pair<uint64_t, uint64_t>> clocks,
+                    uint32_t sequence = 1) {
+  PacketText snapshot = Nested();
+  for (const auto& [id, ns] : clocks)
+    snapshot.Message(proto::ClockSnapshot::kClocks,
+                     Nested().Uint(proto::Clock::kClockId, id).Uint(proto::Clock::kTimestamp, ns));
+  return PacketText(sequence).Message(TracePacket::kClockSnapshot, snapshot);
+}
+PacketText ServiceEvent(uint32_t event) {
+  return PacketText(1).At(1).Message(TracePacket::kServiceEvent, Nested().Uint(event, 1));
+}
+/// Statistics that name sequence 7 as a writer of buffer 0.
+PacketText Statistics() {
+  return PacketText(1).Message(
+      TracePacket::kTraceStats,
+      Nested()
+          .Message(proto::TraceStats::kBufferStats, Nested().Uint(2, 10))
+          .Message(proto::TraceStats::kWriterStats, Nested()
+                                                        .Uint(proto::WriterStats::kSequenceId, 7)
+                                                        .Uint(proto::WriterStats::kBuffer, 0)));
+}
+
+class TraceScanned : public ::testing::Test {
+ protected:
+  void Add(const PacketText& packet) { scan_.AddPacket(offset_++, packet.bytes()); }
+  /// Values by name, as "name[index]"; what is not there is 0.
+  uint64_t Value(const std::string& name, std::optional<uint32_t> index = {}) {
+    if (!facts_) facts_ = scan_.Finish();
+    for (const StatRow& row : StatRowsOf(*facts_))
+      if (row.name == name && row.index == index) return row.value;
+    return 0;
+  }
+  const TraceFacts& facts() {
+    if (!facts_) facts_ = scan_.Finish();
+    return *facts_;
+  }
+  TraceScan scan_;
+  uint64_t offset_ = 0;
+  std::optional<TraceFacts> facts_;
+};
+
+TEST_F(TraceScanned, TheFirstPacketOfASequenceReportsNoLoss) {
+  Add(PacketText().Event().Dropped(kLossPresent));
+  Add(PacketText().Event().Dropped(kLossPresent | kLossOverwrite));
+  Add(PacketText().Event());
+  Add(Statistics());
+  EXPECT_EQ(Value("traced_buf_sequence_packet_loss", 0), 1u);
+  EXPECT_EQ(Value("traced_buf_data_loss_overwrite", 0), 1u);
+  EXPECT_EQ(Value("traced_buf_data_loss_read_gap", 0), 0u);
+}
+
+TEST_F(TraceScanned, LossesBehindTheLastStatisticsDoNotCount) {
+  Add(PacketText().Event());
+  Add(Statistics());
+  Add(PacketText().Event().Dropped(kLossPresent));
+  EXPECT_EQ(Value("traced_buf_sequence_packet_loss", 0), 0u);
+  EXPECT_EQ(facts().sequences.back().losses, 1u);
+  EXPECT_EQ(facts().packets_after_stats, 1u);
+}
+
+TEST_F(TraceScanned, LossesOfARemoteMachineAreOfNoBuffer) {
+  for (int i = 0; i < 2; ++i)
+    Add(PacketText().Event().Uint(TracePacket::kMachineId, 5).Dropped(kLossPresent));
+  Add(PacketText().Event());
+  Add(Statistics());
+  EXPECT_EQ(Value("traced_buf_sequence_packet_loss", 0), 0u);
+}
+
+TEST_F(TraceScanned, AClearingPacketThatReportsALossStaysValid) {
+  constexpr uint64_t kClears = 1, kNeeds = 2;
+  Add(PacketText().Event().Flags(kNeeds));  // never cleared so far
+  Add(PacketText().Event().Flags(kClears).Dropped(kLossPresent));
+  Add(PacketText().Event().Flags(kNeeds));
+  Add(PacketText().Event().Flags(kNeeds).Dropped(kLossPresent));
+  EXPECT_EQ(facts().sequences.front().needing, 3u);
+  EXPECT_EQ(facts().sequences.front().skipped, 2u);
+}
+
+TEST_F(TraceScanned, StateWithoutASequenceIsAnError) {
+  Add(PacketText(0).Event().Flags(1));
+  Add(PacketText(0).Event().Dropped(1));
+  Add(PacketText(0).Event().Message(TracePacket::kInternedData, Nested()));
+  Add(PacketText(0).Event().Message(TracePacket::kTracePacketDefaults, Nested()));
+  EXPECT_EQ(Value("incremental_state_cleared_missing_sequence_id"), 1u);
+  EXPECT_EQ(Value("previous_packet_dropped_missing_sequence_id"), 1u);
+  EXPECT_EQ(Value("interned_data_missing_sequence_id"), 1u);
+  EXPECT_EQ(Value("trace_packet_defaults_missing_sequence_id"), 1u);
+}
+
+TEST_F(TraceScanned, FinalFlushesAddUp) {
+  for (const uint64_t outcome : {2, 2, 1})
+    Add(PacketText(1).Message(TracePacket::kTraceStats,
+                              Nested().Uint(proto::TraceStats::kFinalFlushOutcome, outcome)));
+  EXPECT_EQ(Value("traced_final_flush_failed"), 2u);
+  EXPECT_EQ(Value("traced_final_flush_succeeded"), 1u);
+}
+
+TEST_F(TraceScanned, TimesOfUnknownClocksFailAtTheEnd) {
+  constexpr uint64_t kMonotonic = 3, kOwn = 64;
+  Add(PacketText().Event().At(5).Uint(TracePacket::kTimestampClockId, kMonotonic));
+  Add(PacketText().Event().At(5).Uint(TracePacket::kTimestampClockId, kOwn));
+  Add(Snapshot({{6, 1000}, {3, 900}}));  // makes the first one known
+  EXPECT_EQ(Value("clock_sync_failure_unknown_source_clock"), 1u);
+  ASSERT_EQ(facts().clock_problems.size(), 1u);
+  EXPECT_EQ(facts().clock_problems[0].clock, (ClockKey{7, kOwn}));
+}
+
+TEST_F(TraceScanned, ChainsOfSnapshotsConvert) {
+  Add(Snapshot({{6, 1000}, {3, 900}}));
+  Add(Snapshot({{3, 950}, {64, 10}}, 7));
+  Add(PacketText().Event().At(20).Uint(TracePacket::kTimestampClockId, 64));
+  ASSERT_TRUE(facts().all.span);
+  EXPECT_EQ(facts().all.span->first_ns, 1060);  // 20 -> 960 -> 1060
+  EXPECT_EQ(Value("clock_sync_failure_no_path"), 0u);
+}
+
+TEST_F(TraceScanned, ClocksThatAreNotJoinedHaveNoPath) {
+  Add(Snapshot({{6, 1000}, {3, 900}}));
+  Add(Snapshot({{65, 950}, {64, 10}}, 7));
+  Add(PacketText().Event().At(20).Uint(TracePacket::kTimestampClockId, 64));
+  EXPECT_EQ(Value("clock_sync_failure_no_path"), 1u);
+}
+
+TEST_F(TraceScanned, ASnapshotWithAClockTwiceIsInvalid) {
+  Add(Snapshot({{6, 1000}, {3, 900}, {3, 901}}));
+  Add(Snapshot({{6, 2000}, {3, 1900}}));
+  Add(Snapshot({{6, 1500}, {3, 2000}}));  // the trace's clock goes back
+  EXPECT_EQ(Value("invalid_clock_snapshots"), 2u);
+}
+
+TEST_F(TraceScanned, EventsOlderThanASortedWindowAreDropped) {
+  const auto flush_and_read = [this] {
+    Add(ServiceEvent(proto::ServiceEvent::kAllDataSourcesFlushed));
+    Add(ServiceEvent(proto::ServiceEvent::kAllDataSourcesFlushed));
+    Add(ServiceEvent(proto::ServiceEvent::kReadTracingBuffersCompleted));
+  };
+  Add(Snapshot({{6, 1}}));
+  Add(PacketText().Event().At(100));
+  flush_and_read();
+  Add(PacketText().Event().At(50));   // leaves the sorter after the one before: dropped
+  Add(PacketText().Event().At(200));
+  flush_and_read();
+  Add(PacketText().Event().At(150));  // with the end, together with that of 200: kept
+  Add(PacketText().Event().At(99));   // older than 100, which is out: dropped
+  EXPECT_EQ(Value("sorter_push_event_out_of_order"), 2u);
+}
+
+TEST_F(TraceScanned, OneFlushBetweenReadsLetsNothingOut) {
+  Add(Snapshot({{6, 1}}));
+  for (const uint64_t ns : {100, 50, 25, 12}) {
+    Add(PacketText().Event().At(ns));
+    Add(ServiceEvent(proto::ServiceEvent::kReadTracingBuffersCompleted));
+  }
+  EXPECT_EQ(Value("sorter_push_event_out_of_order"), 0u);
+  EXPECT_EQ(facts().sort_windows, 0u);
+}
+
+TEST_F(TraceScanned, FtraceEventsAreTimedOneByOne) {
+  const auto event = [](uint64_t ns) { return Nested().Uint(1, ns); };
+  Add(PacketText().Message(TracePacket::kFtraceEvents, Nested()
+                                                           .Uint(proto::FtraceEventBundle::kCpu, 3)
+                                                           .Message(2, event(500))
+                                                           .Message(2, event(700))
+                                                           .Message(2, Nested().Uint(2, 9))
+                                                           .Uint(3, 1)));
+  Add(PacketText().Message(TracePacket::kFtraceEvents, Nested().Message(2, event(800))));
+  EXPECT_EQ(facts().all.span->first_ns, 500);
+  EXPECT_EQ(Value("ftrace_cpu_has_data_loss", 3), 1u);
+  EXPECT_EQ(Value("ftrace_bundle_tokenizer_errors"), 2u);  // one without a time, one without a CPU
+}
+
+TEST_F(TraceScanned, ConfigsThatDiscardIntoAFileCount) {
+  const PacketText config = PacketText(1).Message(
+      TracePacket::kTraceConfig,
+      Nested()
+          .Message(proto::TraceConfig::kBuffers, Nested().Uint(1, 64))
+          .Message(proto::TraceConfig::kBuffers,
+                   Nested().Uint(1, 64).Uint(proto::BufferConfig::kFillPolicy, 2))
+          .Uint(proto::TraceConfig::kWriteIntoFile, 1));
+  Add(config);
+  EXPECT_EQ(Value("config_write_into_file_discard", 1), 1u);
+  EXPECT_EQ(Value("config_write_into_file_discard", 0), 0u);
+  EXPECT_EQ(Value("config_write_into_file_no_flush"), 1u);  // of a service that is not known
+}
+
+TEST_F(TraceScanned, MalformedPacketsEndTheImport) {
+  scan_.AddPacket(12, wire::AsBytes("\x0A"));
+  EXPECT_EQ(facts().error_count, 1u);
+  EXPECT_EQ(facts().errors[0].offset, 12u);
+}
+
+TEST(ServiceRelease, IsReadFromItsText) {
+  EXPECT_EQ(ServiceRelease("Perfetto v58.2-5f4e1d2 (5f4e1d2)"), 58u);
+  EXPECT_EQ(ServiceRelease("v54"), 54u);
+  EXPECT_EQ(ServiceRelease("unknown version"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace ringscope

@@ -1,0 +1,135 @@
+// Real traces: their statistics are those that trace processor derives, and doctor's findings are
+// those that they must have.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <sstream>
+#include <string>
+#include <tuple>
+
+#include "core/base/text.h"
+#include "core/doctor/finding.h"
+#include "formats/testing/testdata.h"
+#include "formats/trace/trace_file_scan.h"
+
+namespace ringscope {
+namespace {
+
+/// name, index (-1: none), severity -> value
+using StatTable = std::map<std::tuple<std::string, int64_t, std::string>, uint64_t>;
+
+TraceFacts ScanCapture(const std::string& capture) {
+  auto source =
+      OpenByteSource(testing::TestdataPath("captures/" + capture + "/trace.pftrace.zst").string());
+  return ScanTraceFile(std::move(*source), [](uint64_t, std::optional<uint64_t>) {}).value().facts;
+}
+
+/// Trace processor's rows, without those with 0, which it leaves out here.
+StatTable TableOfTraceProcessor(const std::string& capture) {
+  StatTable table;
+  std::istringstream csv(
+      testing::ReadTestdata("captures/" + capture + "/trace_processor_stats.csv"));
+  std::string line;
+  std::getline(csv, line);
+  while (std::getline(csv, line)) {
+    std::istringstream fields(line);
+    std::string name, index, severity, source, value;
+    std::getline(fields, name, ',');
+    std::getline(fields, index, ',');
+    std::getline(fields, severity, ',');
+    std::getline(fields, source, ',');
+    std::getline(fields, value, ',');
+    table[{name, index == "[NULL]" ? -1 : std::stoll(index), severity}] = std::stoull(value);
+  }
+  return table;
+}
+
+class ScannedCapture : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(ScannedCapture, StatisticsAreThoseOfTraceProcessor) {
+  StatTable ours;
+  for (const StatRow& row : StatRowsOf(ScanCapture(GetParam()))) {
+    if (row.value == 0) continue;
+    ours[{row.name, row.index ? int64_t{*row.index} : -1, std::string(Name(row.severity))}] =
+        row.value;
+  }
+  EXPECT_EQ(ours, TableOfTraceProcessor(GetParam()));
+}
+
+TEST_P(ScannedCapture, CountersOfTheDiagnosisAreItsLosses) {
+  const Diagnosis diagnosis = Diagnose(ScanCapture(GetParam()));
+  StatTable ours;
+  for (const StatRow& row : diagnosis.counters)
+    ours[{row.name, row.index ? int64_t{*row.index} : -1, std::string(Name(row.severity))}] =
+        row.value;
+  StatTable theirs = TableOfTraceProcessor(GetParam());
+  std::erase_if(theirs, [](const auto& row) { return std::get<2>(row.first) == "info"; });
+  EXPECT_EQ(ours, theirs);
+}
+
+TEST_P(ScannedCapture, FindingsSayAllThatPeopleNeed) {
+  const Diagnosis diagnosis = Diagnose(ScanCapture(GetParam()));
+  EXPECT_FALSE(diagnosis.verdict.empty());
+  for (const Finding& finding : diagnosis.findings) {
+    EXPECT_FALSE(finding.what.empty()) << finding.rule->id;
+    EXPECT_TRUE(finding.what.ends_with('.')) << finding.what;
+    EXPECT_FALSE(finding.remedy.empty()) << finding.rule->id;
+    EXPECT_TRUE(IsUtf8(finding.what + finding.where + finding.cause)) << finding.rule->id;
+  }
+  EXPECT_TRUE(std::ranges::is_sorted(diagnosis.findings, std::ranges::greater(), &Finding::harm));
+}
+
+INSTANTIATE_TEST_SUITE_P(Captures, ScannedCapture,
+                         ::testing::Values("ring-v2", "ring-v1", "discard-v2", "lossless-v2",
+                                           "two-buffers-v2", "short-v2", "stream-v2"),
+                         [](const auto& capture) {
+                           std::string name = capture.param;
+                           std::ranges::replace(name, '-', '_');
+                           return name;
+                         });
+
+std::vector<std::string> RulesFound(const Diagnosis& diagnosis) {
+  std::vector<std::string> rules;
+  for (const Finding& finding : diagnosis.findings)
+    rules.push_back(std::string(finding.rule->id) + " " + std::string(Name(finding.harm)));
+  std::ranges::sort(rules);
+  return rules;
+}
+
+bool Finds(const Diagnosis& diagnosis, const std::string& rule) {
+  const auto rules = RulesFound(diagnosis);
+  return std::ranges::find(rules, rule) != rules.end();
+}
+
+TEST(DoctorOfCaptures, ARingWhosePacketsLackTheirStateIsUseless) {
+  const Diagnosis diagnosis = Diagnose(ScanCapture("ring-v2"));
+  EXPECT_EQ(diagnosis.harm, Harm::kError);
+  EXPECT_EQ(std::string(diagnosis.findings.front().rule->id), "state.unusable");
+  EXPECT_NE(diagnosis.verdict.find("4,910 of 4,9"), std::string::npos) << diagnosis.verdict;
+}
+
+TEST(DoctorOfCaptures, ADiscardingBufferSaysWhenItWasFull) {
+  const Diagnosis diagnosis = Diagnose(ScanCapture("discard-v2"));
+  EXPECT_TRUE(Finds(diagnosis, "buffer.discarded data_loss"));
+  EXPECT_TRUE(Finds(diagnosis, "buffer.patches_failed data_loss"));
+}
+
+TEST(DoctorOfCaptures, AStreamedSessionLostUnreadData) {
+  const Diagnosis diagnosis = Diagnose(ScanCapture("stream-v2"));
+  EXPECT_TRUE(Finds(diagnosis, "buffer.overwritten data_loss"));
+  EXPECT_TRUE(Finds(diagnosis, "buffer.packet_loss data_loss"));
+}
+
+TEST(DoctorOfCaptures, ALosslessSessionHasItsViolationOnly) {
+  const Diagnosis diagnosis = Diagnose(ScanCapture("lossless-v2"));
+  for (const Finding& finding : diagnosis.findings) {
+    if (finding.harm >= Harm::kWarning) {
+      EXPECT_EQ(std::string(finding.rule->id), "buffer.abi_violations") << finding.what;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ringscope

@@ -1,0 +1,30 @@
+// Any bytes scanned as a trace and judged: no crash, and figures that agree with each other.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "core/doctor/changed_config.h"
+#include "core/doctor/finding.h"
+#include "formats/trace/trace_file_scan.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace ringscope;
+  const auto scanned =
+      ScanTraceFile(MakeMemorySource(std::string(reinterpret_cast<const char*>(data), size)),
+                    [](uint64_t, std::optional<uint64_t>) {});
+  if (!scanned) return 0;
+  const TraceFacts& facts = scanned->facts;
+  for (const TraceSequence& sequence : facts.sequences)
+    if (sequence.skipped > sequence.needing || sequence.needing > sequence.all.packets)
+      std::abort();
+  const Diagnosis diagnosis = Diagnose(facts);
+  if (diagnosis.verdict.empty()) std::abort();
+  for (const Finding& finding : diagnosis.findings)
+    if (finding.what.empty() || finding.harm == Harm::kOk) std::abort();
+  for (const StatRow& row : diagnosis.counters)
+    if (row.value == 0 || row.severity == StatSeverity::kInfo) std::abort();
+  static_cast<void>(ChangedConfig("buffers {\n  size_kb: 1\n}\n", ChangesOf(diagnosis)));
+  return 0;
+}
