@@ -16,7 +16,7 @@ using testing::Chunk;
 constexpr uint64_t kStaleSecond = 1'000'000'000;
 constexpr BufferId kStaleBuffer{1};
 
-std::string Packet(uint64_t timestamp, std::optional<uint32_t> clock = {}) {
+std::string PacketAt(uint64_t timestamp, std::optional<uint32_t> clock = {}) {
   std::string packet;
   wire::AppendUint(packet, 8, timestamp);
   if (clock) wire::AppendUint(packet, 58, *clock);
@@ -44,7 +44,7 @@ Chunk With(uint32_t id, const std::vector<std::string>& packets) {
 
 TEST(StalePackets, BootTime_IsComparedWithTheCommit) {
   StalePackets stale(5 * kStaleSecond);
-  const Chunk chunk = With(7, {Packet(100 * kStaleSecond), Packet(104 * kStaleSecond)});
+  const Chunk chunk = With(7, {PacketAt(100 * kStaleSecond), PacketAt(104 * kStaleSecond)});
   stale.AddChunk(kStaleBuffer, chunk.commit(), 108 * kStaleSecond);
   const auto result = stale.Result();
   ASSERT_EQ(result.size(), 1u);
@@ -57,14 +57,14 @@ TEST(StalePackets, BootTime_IsComparedWithTheCommit) {
 TEST(StalePackets, OtherClock_IsResolvedByASnapshot) {
   constexpr uint32_t kMonotonic = 3;
   StalePackets stale(5 * kStaleSecond);
-  const Chunk before = With(0, {Packet(10 * kStaleSecond, kMonotonic)});
+  const Chunk before = With(0, {PacketAt(10 * kStaleSecond, kMonotonic)});
   stale.AddChunk(kStaleBuffer, before.commit(), 100 * kStaleSecond);
   EXPECT_TRUE(stale.Result().empty());  // that clock is not known yet
   std::string snapshot;
   AppendClock(snapshot, kBootTime, 90 * kStaleSecond);
   AppendClock(snapshot, kMonotonic, 10 * kStaleSecond);
   stale.AddClocks(wire::AsBytes(snapshot));
-  const Chunk after = With(1, {Packet(11 * kStaleSecond, kMonotonic)});
+  const Chunk after = With(1, {PacketAt(11 * kStaleSecond, kMonotonic)});
   stale.AddChunk(kStaleBuffer, after.commit(), 100 * kStaleSecond);
   ASSERT_EQ(stale.Result().size(), 1u);
   EXPECT_EQ(stale.Result()[0].longest_ns, 9 * kStaleSecond);
@@ -74,7 +74,7 @@ TEST(StalePackets, OtherClock_IsResolvedByASnapshot) {
 TEST(StalePackets, PacketThatNeedsAStateNotSeen_HasNoTime) {
   constexpr uint64_t kNeedsState = 2;
   StalePackets stale(5 * kStaleSecond);
-  std::string packet = Packet(17);
+  std::string packet = PacketAt(17);
   wire::AppendUint(packet, 13, kNeedsState);
   stale.AddChunk(kStaleBuffer, With(0, {packet}).commit(), 100 * kStaleSecond);
   EXPECT_TRUE(stale.Result().empty());
@@ -90,22 +90,22 @@ TEST(StalePackets, IncrementalClock_IsFollowed) {
   wire::AppendUint(defaults, 58, kSteps);
   wire::AppendBytes(setup, 59, wire::AsBytes(defaults));
   StalePackets stale(5 * kStaleSecond);
-  const Chunk first = With(0, {setup, Packet(1'000'000), Packet(2'000'000)});
+  const Chunk first = With(0, {setup, PacketAt(1'000'000), PacketAt(2'000'000)});
   stale.AddChunk(kStaleBuffer, first.commit(), 60 * kStaleSecond);
   ASSERT_EQ(stale.Result().size(), 1u);
   EXPECT_EQ(stale.Result()[0].stale, 2u);
   EXPECT_EQ(stale.Result()[0].longest_ns, 9 * kStaleSecond);
   // After a chunk that is missing, steps are of no use.
-  const Chunk later = With(5, {Packet(1)});
+  const Chunk later = With(5, {PacketAt(1)});
   stale.AddChunk(kStaleBuffer, later.commit(), 600 * kStaleSecond);
   EXPECT_EQ(stale.Result()[0].packets, 2u);
 }
 
 TEST(StalePackets, ChunkSentAgain_CountsOnce) {
   StalePackets stale(5 * kStaleSecond);
-  Chunk scraped = With(0, {Packet(1 * kStaleSecond), Packet(2 * kStaleSecond)});
+  Chunk scraped = With(0, {PacketAt(1 * kStaleSecond), PacketAt(2 * kStaleSecond)});
   scraped.Incomplete();
-  const Chunk whole = With(0, {Packet(1 * kStaleSecond), Packet(2 * kStaleSecond)});
+  const Chunk whole = With(0, {PacketAt(1 * kStaleSecond), PacketAt(2 * kStaleSecond)});
   stale.AddChunk(kStaleBuffer, scraped.commit(), 9 * kStaleSecond);
   stale.AddChunk(kStaleBuffer, whole.commit(), 10 * kStaleSecond);
   EXPECT_EQ(stale.Result().at(0).packets, 2u);

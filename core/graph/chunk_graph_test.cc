@@ -71,7 +71,7 @@ class Log {
 };
 
 /// "#3 overwritten by 1:2#0", "#4-#90 read", "gap #5-#6".
-std::vector<std::string> Story(const SequenceGraph& graph) {
+std::vector<std::string> LinesOf(const SequenceGraph& graph) {
   std::vector<std::string> lines;
   const auto range = [](uint64_t first, uint64_t last) {
     return "#" + std::to_string(first) + "-#" + std::to_string(last);
@@ -109,7 +109,7 @@ TEST(ChunkGraph, EachFate_IsShown) {
                                   .Read()
                                   .Commit(Chunk(1, 1, 3).Whole(100, kFill))
                                   .Graph();
-  EXPECT_THAT(Story(graph), ElementsAre("#0 overwritten by 1:2#0", "#1 overwritten by 1:2#0",
+  EXPECT_THAT(LinesOf(graph), ElementsAre("#0 overwritten by 1:2#0", "#1 overwritten by 1:2#0",
                                         "#2 read", "#3 readable"));
   EXPECT_EQ(graph.lost().packets, 2u);
   EXPECT_EQ(Written(graph), 4u);
@@ -133,19 +133,19 @@ TEST(ChunkGraph, PacketsOverChunks_AreLinks) {
   EXPECT_EQ(graph.LinkAfter(3), Link::kBroken);
   EXPECT_EQ(graph.LinkAfter(4), Link::kNone);
   EXPECT_EQ(graph.LinkAfter(5), Link::kContinues);
-  EXPECT_EQ(Story(graph)[3], "#3 partly_read");
+  EXPECT_EQ(LinesOf(graph)[3], "#3 partly_read");
   EXPECT_EQ(NodeAt(graph, 3).abandoned_fragments, 1u);
 }
 
 TEST(ChunkGraph, Gaps_AreIdsThatNeverCame) {
   const SequenceGraph graph = Log().Commit(Small(3)).Commit(Small(7)).Read().Graph();
-  EXPECT_THAT(Story(graph), ElementsAre("#3 read", "gap #4-#6", "#7 read"));
+  EXPECT_THAT(LinesOf(graph), ElementsAre("#3 read", "gap #4-#6", "#7 read"));
   EXPECT_NE(NodeAt(graph, 2).loss_bits, 0u);
 }
 
 TEST(ChunkGraph, IdsContinueAfterTheWrap) {
   const SequenceGraph graph = Log().Commit(Small(0xFFFFFFFF)).Commit(Small(0)).Read().Graph();
-  EXPECT_THAT(Story(graph), ElementsAre("#4294967295 read", "#4294967296 read"));
+  EXPECT_THAT(LinesOf(graph), ElementsAre("#4294967295 read", "#4294967296 read"));
 }
 
 TEST(ChunkGraph, Patches_AreAppliedLateOrMissed) {
@@ -177,7 +177,7 @@ TEST(ChunkGraph, WhatStalls_SaysOnWhat) {
                                   .Read()
                                   .Read()
                                   .Graph();
-  EXPECT_THAT(Story(graph), ElementsAre("#0 stalled", "#1 stalled"));
+  EXPECT_THAT(LinesOf(graph), ElementsAre("#0 stalled", "#1 stalled"));
   EXPECT_EQ(NodeAt(graph, 0).stall, StallReason::kNeedsPatch);
   EXPECT_EQ(NodeAt(graph, 0).stalls, 2u);
   EXPECT_TRUE(NodeAt(graph, 0).unpatched);
@@ -190,7 +190,7 @@ TEST(ChunkGraph, V1_KeepsChunksThatWerePartlyRead) {
                                   .Commit(Small(3))
                                   .Read()
                                   .Graph("v1");
-  EXPECT_THAT(Story(graph), ElementsAre("#2 partly_read", "#3 read"));
+  EXPECT_THAT(LinesOf(graph), ElementsAre("#2 partly_read", "#3 read"));
 }
 
 // A scraped chunk is read as far as possible; completed, it moves to the write cursor.
@@ -202,7 +202,7 @@ TEST(ChunkGraph, RecommitsAndRelocations_AreTheSameChunk) {
           .Commit(Chunk(1, 1, 0).Whole(8, kFill).Whole(8, kFill))
           .Read()
           .Graph();
-  EXPECT_THAT(Story(graph), ElementsAre("#0 read"));
+  EXPECT_THAT(LinesOf(graph), ElementsAre("#0 read"));
   EXPECT_EQ(NodeAt(graph, 0).recommits, 1u);
   EXPECT_EQ(NodeAt(graph, 0).relocations, 1u);
   EXPECT_TRUE(NodeAt(graph, 0).complete);
@@ -212,7 +212,7 @@ TEST(ChunkGraph, RecommitsAndRelocations_AreTheSameChunk) {
 TEST(ChunkGraph, DiscardedRecommit_DoesNotChangeTheFate) {
   const SequenceGraph graph =
       Log().Commit(Small(0)).Read().Commit(Small(0)).Commit(Small(1)).Read().Graph();
-  EXPECT_THAT(Story(graph), ElementsAre("#0 read", "#1 read"));
+  EXPECT_THAT(LinesOf(graph), ElementsAre("#0 read", "#1 read"));
   EXPECT_EQ(NodeAt(graph, 0).recommit_refused, DiscardReason::kAlreadyConsumed);
 }
 
@@ -234,7 +234,7 @@ Log LongLog() {
 }
 
 TEST(ChunkGraph, HealthyRuns_FoldButNotAroundTrouble) {
-  EXPECT_THAT(Story(LongLog().Graph()),
+  EXPECT_THAT(LinesOf(LongLog().Graph()),
               ElementsAre("#0 read", "#1 read", "#2-#147 read", "#148 read", "#149 read",
                           "#150 partly_read", "#151 read", "#152 read", "#153-#297 read",
                           "#298 read", "#299 read"));
@@ -242,7 +242,7 @@ TEST(ChunkGraph, HealthyRuns_FoldButNotAroundTrouble) {
 
 TEST(ChunkGraph, AroundAChunk_AllElseIsFolded) {
   const SequenceGraph graph = LongLog().Graph("v2@58", {.full = false, .around = ChunkId{100}});
-  const std::vector<std::string> story = Story(graph);
+  const std::vector<std::string> story = LinesOf(graph);
   ASSERT_EQ(story.size(), 2 * ChunkLane::kAround + 3);
   EXPECT_EQ(story.front(), "#0-#91 read");
   EXPECT_EQ(story[1], "#92 read");
@@ -259,7 +259,7 @@ TEST(ChunkGraph, TroubleOfOneKind_FoldsInTheEnd) {
   Log log(uint64_t{1} << 16);
   for (uint32_t id = 0; id < 500; ++id) log.Commit(Chunk(1, 1, id).Whole(8, kFill).Aborted());
   const SequenceGraph graph = log.Read().Graph();
-  EXPECT_THAT(Story(graph),
+  EXPECT_THAT(LinesOf(graph),
               ElementsAre("#0 read", "#1 read", "#2-#497 read", "#498 read", "#499 read"));
   EXPECT_EQ(std::get<ChunkRun>(graph.items[2]).aborted, 496u);
 }
@@ -292,7 +292,7 @@ TEST(ChunkGraph, DiscardingBuffers_SayWhy) {
     ASSERT_TRUE(run.Apply(op));
   ASSERT_TRUE(run.Finish());
   const SequenceGraph graph = run.builder.Take().at(0);
-  EXPECT_THAT(Story(graph), ElementsAre("#0 read", "#1 discarded", "#2 discarded"));
+  EXPECT_THAT(LinesOf(graph), ElementsAre("#0 read", "#1 discarded", "#2 discarded"));
   EXPECT_EQ(NodeAt(graph, 1).discarded, DiscardReason::kFull);
   EXPECT_EQ(NodeAt(graph, 2).discarded, DiscardReason::kSealed);
 }
@@ -304,7 +304,7 @@ TEST(ChunkGraph, RefusedByTheService_NeverCameIn) {
   ASSERT_TRUE(run.Apply(lost.op()));
   ASSERT_TRUE(run.Finish());
   const SequenceGraph graph = run.builder.Take().at(0);
-  EXPECT_THAT(Story(graph), ElementsAre("#0 refused"));
+  EXPECT_THAT(LinesOf(graph), ElementsAre("#0 refused"));
   EXPECT_EQ(NodeAt(graph, 0).refused, Refusal::kNoSuchBuffer);
 }
 
@@ -319,9 +319,9 @@ TEST(ChunkGraph, ReplacedBuffers_HaveGraphsOfTheirOwn) {
   ASSERT_TRUE(run.Finish());
   const std::vector<SequenceGraph> graphs = run.builder.Take();
   ASSERT_EQ(graphs.size(), 2u);
-  EXPECT_THAT(Story(graphs[0]), ElementsAre("#0 readable"));
+  EXPECT_THAT(LinesOf(graphs[0]), ElementsAre("#0 readable"));
   EXPECT_EQ(Written(graphs[0]), 1u);
-  EXPECT_THAT(Story(graphs[1]), ElementsAre("#0 read", "#1 read"));
+  EXPECT_THAT(LinesOf(graphs[1]), ElementsAre("#0 read", "#1 read"));
   EXPECT_EQ(graphs[1].generation, 1u);
 }
 

@@ -11,7 +11,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-constexpr ProducerId kOne{1};
+constexpr ProducerId kProducer{1};
 constexpr ProducerId kTwo{2};
 
 std::vector<std::string> KindsOf(const LiveState& state) {
@@ -33,13 +33,13 @@ LiveState ASession() {
   Add(state, TraceConfigRecord{"config", 1});
   Add(state, BufferSetUp{.id = BufferId{3}, .index = 0, .size = 4096, .session = 1});
   Add(state, SessionChanged{1, SessionChange::kStarted, ""});
-  Add(state, ProducerConnected{.producer = kOne, .name = "one"});
-  Add(state, SharedMemorySetUp{kOne, 4096, 4096});
-  Add(state, DataSourceRegistered{.producer = kOne, .name = "ds"});
+  Add(state, ProducerConnected{.producer = kProducer, .name = "one"});
+  Add(state, SharedMemorySetUp{kProducer, 4096, 4096});
+  Add(state, DataSourceRegistered{.producer = kProducer, .name = "ds"});
   Add(state,
-      DataSourceSetUp{.producer = kOne, .instance = 7, .name = "ds", .target_buffer = BufferId{3}});
-  Add(state, DataSourceStarted{kOne, 7});
-  Add(state, WriterRegistered{kOne, WriterId{5}, BufferId{3}});
+      DataSourceSetUp{.producer = kProducer, .instance = 7, .name = "ds", .target_buffer = BufferId{3}});
+  Add(state, DataSourceStarted{kProducer, 7});
+  Add(state, WriterRegistered{kProducer, WriterId{5}, BufferId{3}});
   return state;
 }
 
@@ -53,7 +53,7 @@ TEST(LiveState, WhatLives_InItsOrder) {
 TEST(LiveState, Producer_TakesAllThatIsItsWithIt) {
   LiveState state = ASession();
   state.Add(ProducerConnected{.producer = kTwo, .name = "two"});
-  state.Add(ProducerDisconnected{kOne});
+  state.Add(ProducerDisconnected{kProducer});
   EXPECT_THAT(KindsOf(state), ElementsAre("clock_snapshot", "session_start", "config", "buffer",
                                           "session", "producer"));
 }
@@ -62,8 +62,8 @@ TEST(LiveState, EndOfASession_WithItsBuffers) {
   LiveState state = ASession();
   state.Add(BufferFreed{BufferId{3}});
   state.Add(SessionEnded{1});
-  state.Add(WriterUnregistered{kOne, WriterId{5}});
-  state.Add(DataSourceUnregistered{kOne, "ds"});
+  state.Add(WriterUnregistered{kProducer, WriterId{5}});
+  state.Add(DataSourceUnregistered{kProducer, "ds"});
   EXPECT_THAT(KindsOf(state), ElementsAre("clock_snapshot", "producer", "smb"));
 }
 

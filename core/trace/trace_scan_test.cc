@@ -107,11 +107,11 @@ TEST_F(TraceScanned, LossesOfARemoteMachineAreOfNoBuffer) {
 }
 
 TEST_F(TraceScanned, AClearingPacketThatReportsALossStaysValid) {
-  constexpr uint64_t kClears = 1, kNeeds = 2;
-  Add(PacketText().Event().Flags(kNeeds));  // never cleared so far
-  Add(PacketText().Event().Flags(kClears).Dropped(kLossPresent));
-  Add(PacketText().Event().Flags(kNeeds));
-  Add(PacketText().Event().Flags(kNeeds).Dropped(kLossPresent));
+  constexpr uint64_t kClearsState = 1, kNeedsState = 2;
+  Add(PacketText().Event().Flags(kNeedsState));  // never cleared so far
+  Add(PacketText().Event().Flags(kClearsState).Dropped(kLossPresent));
+  Add(PacketText().Event().Flags(kNeedsState));
+  Add(PacketText().Event().Flags(kNeedsState).Dropped(kLossPresent));
   EXPECT_EQ(facts().sequences.front().needing, 3u);
   EXPECT_EQ(facts().sequences.front().skipped, 2u);
 }
