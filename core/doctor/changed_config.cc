@@ -64,7 +64,8 @@ class Lines {
       begin = *found + 1;
       end = EndOf(*found);
     }
-    const auto found = depth + 1 == steps.size() ? Find(begin, end, steps.back()) : std::nullopt;
+    std::optional<size_t> found;
+    if (depth + 1 == steps.size()) found = Find(begin, end, steps.back());
     const std::string indent(2 * depth, ' ');
     if (found) {
       const std::string was(Trimmed(lines_[*found]));

@@ -11,7 +11,7 @@
 namespace ringscope {
 namespace {
 
-constexpr uint64_t kNsPerMs = 1'000'000;
+constexpr uint64_t kMsInNs = 1'000'000;
 
 /// Whether a trace shows that the buffer wrapped; without a trace it is not known.
 bool HasWrapped(const Examiner& examiner, size_t index) {
@@ -115,15 +115,15 @@ void ExaminePeriods(Examiner& examiner) {
     const TraceBuffer& buffer = examiner.facts.buffers[i];
     if (!HasWrapped(examiner, i) || !buffer.span || config.write_into_file) continue;
     const auto reach = static_cast<uint64_t>(buffer.span->length_ns());
-    if (reach >= clear_ms * kNsPerMs) continue;
+    if (reach >= clear_ms * kMsInNs) continue;
     Finding& finding = examiner.Add(
         "config.clear_period",
         fmt::format("The state is repeated every {}, and the ring holds {}.",
-                    HumanDuration(clear_ms * kNsPerMs), HumanDuration(reach)));
+                    HumanDuration(clear_ms * kMsInNs), HumanDuration(reach)));
     finding.where = BufferName(examiner, i);
     finding.proof = "clear_period_ms, and the times of the packets that are left.";
     finding.changes.push_back({"incremental_state_config.clear_period_ms",
-                               std::to_string(std::max<uint64_t>(100, reach / kNsPerMs / 2)),
+                               std::to_string(std::max<uint64_t>(100, reach / kMsInNs / 2)),
                                "twice as often as the ring turns over", true});
   }
 }

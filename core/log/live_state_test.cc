@@ -12,7 +12,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 constexpr ProducerId kProducer{1};
-constexpr ProducerId kTwo{2};
+constexpr ProducerId kOtherProducer{2};
 
 std::vector<std::string> KindsOf(const LiveState& state) {
   std::vector<std::string> kinds;
@@ -52,7 +52,7 @@ TEST(LiveState, WhatLives_InItsOrder) {
 
 TEST(LiveState, Producer_TakesAllThatIsItsWithIt) {
   LiveState state = ASession();
-  state.Add(ProducerConnected{.producer = kTwo, .name = "two"});
+  state.Add(ProducerConnected{.producer = kOtherProducer, .name = "two"});
   state.Add(ProducerDisconnected{kProducer});
   EXPECT_THAT(KindsOf(state), ElementsAre("clock_snapshot", "session_start", "config", "buffer",
                                           "session", "producer"));

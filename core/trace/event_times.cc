@@ -14,7 +14,7 @@ namespace {
 using proto::TracePacket;
 
 constexpr ClockKey kRealTime = {0, 1}, kMonotonic = {0, 3}, kMonotonicCoarse = {0, 4};
-constexpr uint64_t kNsPerUs = 1000, kNsPerMs = 1'000'000;
+constexpr uint64_t kNsPerUs = 1000;
 
 std::optional<uint64_t> FirstNumber(Bytes message, uint32_t number) {
   wire::FieldReader fields(message);
@@ -50,15 +50,15 @@ void ForEachNumber(Bytes message, uint32_t number, Visit visit) {
 
 /// Content that trace processor uses when it is read, whatever its time.
 bool NeedsNoTime(uint32_t content) {
-  static constexpr std::array<uint32_t, 17> kContents = {
+  static constexpr std::array<uint32_t, 17> kTimeless = {
       0,  TracePacket::kTraceConfig, TracePacket::kTraceStats, TracePacket::kSynchronizationMarker,
       45, TracePacket::kPackagesList, 51, TracePacket::kClockSnapshot, TracePacket::kServiceEvent,
       67, 72, 78, 82, TracePacket::kTraceUuid, 111, TracePacket::kTraceProvenance, 128};
-  return std::ranges::find(kContents, content) != kContents.end();
+  return std::ranges::find(kTimeless, content) != kTimeless.end();
 }
 
 /// Adds the time of the packet itself, if it has one.
-bool AddOwn(const PacketView& packet, const SequenceTime& sequence, const TraceClocks& clocks,
+bool AddOwn(const TracePacketView& packet, const SequenceTime& sequence, const TraceClocks& clocks,
             EventTimes& out, uint64_t steps = 0) {
   if (!packet.timestamp) return false;
   std::optional<ClockKey> clock = clocks.default_clock();
@@ -68,7 +68,7 @@ bool AddOwn(const PacketView& packet, const SequenceTime& sequence, const TraceC
   return true;
 }
 
-void AddTrackEvent(const PacketView& packet, SequenceTime& sequence, const TraceClocks& clocks,
+void AddTrackEvent(const TracePacketView& packet, SequenceTime& sequence, const TraceClocks& clocks,
                    EventTimes& out) {
   constexpr uint32_t kDeltaUs = 1, kAbsoluteUs = 16;
   std::optional<uint64_t> delta, absolute;
@@ -89,7 +89,7 @@ void AddTrackEvent(const PacketView& packet, SequenceTime& sequence, const Trace
   }
 }
 
-void AddAtoms(const PacketView& packet, const SequenceTime& sequence, const TraceClocks& clocks,
+void AddAtoms(const TracePacketView& packet, const SequenceTime& sequence, const TraceClocks& clocks,
               EventTimes& out) {
   constexpr uint32_t kAtom = 1, kTimestamp = 2;
   size_t atoms = 0;
@@ -119,7 +119,7 @@ void AddStreamingProfile(Bytes profile, SequenceTime& sequence, EventTimes& out)
   });
 }
 
-void AddNetworkPackets(const PacketView& packet, const SequenceTime& sequence,
+void AddNetworkPackets(const TracePacketView& packet, const SequenceTime& sequence,
                        const TraceClocks& clocks, EventTimes& out) {
   constexpr uint32_t kTimestamps = 3;
   ForEachNumber(packet.content_bytes, kTimestamps,
@@ -129,7 +129,7 @@ void AddNetworkPackets(const PacketView& packet, const SequenceTime& sequence,
 
 }  // namespace
 
-void SequenceTime::Update(const PacketView& packet) {
+void SequenceTime::Update(const TracePacketView& packet) {
   if (packet.clears_state) default_clock.reset();
   if (packet.clears_state || packet.dropped != 0) running_us.reset();
   if (packet.defaults) {
@@ -146,7 +146,7 @@ void SequenceTime::Update(const PacketView& packet) {
     ForEachMessage(packet.content_bytes, kThread, set_running);
 }
 
-void ReadEventTimes(const PacketView& packet, SequenceTime& sequence, TraceClocks& clocks,
+void ReadEventTimes(const TracePacketView& packet, SequenceTime& sequence, TraceClocks& clocks,
                     EventTimes& out) {
   constexpr uint32_t kChromeEvents = 5, kProfile = 37, kAndroidLog = 39, kPowerRails = 40,
                      kStreamingProfile = 54, kStatsdAtom = 84, kNetworkPackets = 92, kEtw = 95,
@@ -168,7 +168,7 @@ void ReadEventTimes(const PacketView& packet, SequenceTime& sequence, TraceClock
     case kPowerRails:
       ForEachMessage(content, 2, [&](Bytes energy) {
         if (const auto ms = FirstNumber(energy, 2))
-          out.times.push_back({ClockKey{0, kBootTime}, *ms * kNsPerMs});
+          out.times.push_back({ClockKey{0, kBootTime}, *ms * kNsPerUs * kNsPerUs});
         else
           AddOwn(packet, sequence, clocks, out);
       });

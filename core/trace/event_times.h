@@ -16,7 +16,7 @@ struct SequenceTime {
   std::optional<int64_t> running_us;  // that deltas are added to; CLOCK_MONOTONIC
 
   /// Takes in what a packet changes, before its own times are read.
-  void Update(const PacketView& packet);
+  void Update(const TracePacketView& packet);
 };
 
 /// The times of the events in a packet, which trace processor sorts it by.
@@ -45,7 +45,7 @@ struct EventTimes {
 /// Reads the times by the rules of the packet's content.
 /// @param clocks gets the clock that a bundle of ftrace events brings along
 /// @param out is cleared first
-void ReadEventTimes(const PacketView& packet, SequenceTime& sequence, TraceClocks& clocks,
+void ReadEventTimes(const TracePacketView& packet, SequenceTime& sequence, TraceClocks& clocks,
                     EventTimes& out);
 
 }  // namespace ringscope

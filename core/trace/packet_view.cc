@@ -25,12 +25,12 @@ int Rank(uint32_t content) {
   }
 }
 
-constexpr uint64_t kClearsState = 1, kNeedsState = 2;  // TracePacket.SequenceFlags
+constexpr uint64_t kClearedFlag = 1, kNeedsFlag = 2;  // TracePacket.SequenceFlags
 
 }  // namespace
 
-PacketView ViewPacket(Bytes packet) {
-  PacketView view;
+TracePacketView ViewTracePacket(Bytes packet) {
+  TracePacketView view;
   wire::FieldReader fields(packet);
   while (const auto field = fields.Next()) {
     switch (field->number) {
@@ -48,8 +48,8 @@ PacketView ViewPacket(Bytes packet) {
         view.has_interned_data = true;
         break;
       case TracePacket::kSequenceFlags:
-        view.clears_state |= (field->value & kClearsState) != 0;
-        view.needs_state = (field->value & kNeedsState) != 0;
+        view.clears_state |= (field->value & kClearedFlag) != 0;
+        view.needs_state = (field->value & kNeedsFlag) != 0;
         break;
       case TracePacket::kIncrementalStateCleared:
         view.clears_state |= field->value != 0;

@@ -10,7 +10,7 @@ namespace ringscope {
 
 /// The top-level fields of a packet of a trace file, as trace processor takes them: of a number the
 /// last value counts, whoever wrote it.
-struct PacketView {
+struct TracePacketView {
   bool is_well_formed = true;  // false: all fields before the first malformed byte are here
   bool has_sequence_id = false;
   uint32_t sequence_id = 0;  // trusted_packet_sequence_id
@@ -34,7 +34,7 @@ struct PacketView {
 };
 
 /// Reads a TracePacket message.
-PacketView ViewPacket(Bytes packet);
+TracePacketView ViewTracePacket(Bytes packet);
 
 }  // namespace ringscope
 

@@ -21,7 +21,7 @@ void TraceScan::AddError(uint64_t offset, std::string what) {
     facts_.errors.push_back({offset, std::move(what)});
 }
 
-auto TraceScan::SequenceOf(const PacketView& packet) -> Sequence* {
+auto TraceScan::SequenceOf(const TracePacketView& packet) -> Sequence* {
   const uint64_t key = KeyOf(packet.machine, packet.sequence_id);
   const auto known = sequences_.find(key);
   if (known != sequences_.end()) return &known->second;
@@ -42,7 +42,7 @@ void TraceScan::AddPacket(uint64_t offset, Bytes bytes) {
     ++facts_.empty_packets;
     return;
   }
-  const PacketView packet = ViewPacket(bytes);
+  const TracePacketView packet = ViewTracePacket(bytes);
   if (!packet.is_well_formed) {
     AddError(offset, "a packet whose fields cannot be read to its end");
     return;
@@ -82,7 +82,7 @@ void TraceScan::AddPacket(uint64_t offset, Bytes bytes) {
   AddProcessNames(packet, facts);
 }
 
-void TraceScan::CountLoss(const PacketView& packet, uint64_t offset, Sequence& sequence,
+void TraceScan::CountLoss(const TracePacketView& packet, uint64_t offset, Sequence& sequence,
                           bool is_known) {
   if (!is_known) return;  // the first packet of a sequence never counts
   TraceSequence& facts = sequence.facts;
@@ -93,7 +93,7 @@ void TraceScan::CountLoss(const PacketView& packet, uint64_t offset, Sequence& s
     facts.signs.push_back({offset, packet.dropped, sequence.last_ns, std::nullopt});
 }
 
-void TraceScan::UpdateState(const PacketView& packet, Sequence& sequence) {
+void TraceScan::UpdateState(const TracePacketView& packet, Sequence& sequence) {
   if (packet.clears_state) {
     sequence.is_valid = true;
     ++sequence.facts.clears;
@@ -111,7 +111,7 @@ void TraceScan::UpdateState(const PacketView& packet, Sequence& sequence) {
   }
 }
 
-bool TraceScan::IsUsable(const PacketView& packet, uint64_t offset, Sequence& sequence) {
+bool TraceScan::IsUsable(const TracePacketView& packet, uint64_t offset, Sequence& sequence) {
   if (!packet.needs_state || packet.content == TracePacket::kTraceStats ||
       packet.content == TracePacket::kServiceEvent)
     return true;
@@ -131,7 +131,7 @@ bool TraceScan::IsUsable(const PacketView& packet, uint64_t offset, Sequence& se
   return false;
 }
 
-std::optional<int64_t> TraceScan::AddTimes(const PacketView& packet, Sequence& sequence) {
+std::optional<int64_t> TraceScan::AddTimes(const TracePacketView& packet, Sequence& sequence) {
   if (packet.machine != 0 || packet.content == TracePacket::kServiceEvent) return std::nullopt;
   ReadEventTimes(packet, sequence.time, clocks_, times_);
   if (times_.bundle_without_cpu) ++facts_.bundles_without_cpu;

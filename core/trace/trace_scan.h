@@ -48,22 +48,22 @@ class TraceScan {
   };
 
   static uint64_t KeyOf(uint32_t machine, uint32_t id) { return uint64_t{machine} << 32 | id; }
-  Sequence* SequenceOf(const PacketView& packet);
-  void CountLoss(const PacketView& packet, uint64_t offset, Sequence& sequence, bool is_known);
-  void UpdateState(const PacketView& packet, Sequence& sequence);
+  Sequence* SequenceOf(const TracePacketView& packet);
+  void CountLoss(const TracePacketView& packet, uint64_t offset, Sequence& sequence, bool is_known);
+  void UpdateState(const TracePacketView& packet, Sequence& sequence);
   /// Whether trace processor uses a packet that needs incremental state.
-  bool IsUsable(const PacketView& packet, uint64_t offset, Sequence& sequence);
+  bool IsUsable(const TracePacketView& packet, uint64_t offset, Sequence& sequence);
   /// @return the packet's place in time, by its first event
-  std::optional<int64_t> AddTimes(const PacketView& packet, Sequence& sequence);
+  std::optional<int64_t> AddTimes(const TracePacketView& packet, Sequence& sequence);
   void AddFailure(ClockKey clock);
-  void AddContent(const PacketView& packet, std::optional<int64_t> ns);
-  void AddOwnFacts(const PacketView& packet, uint64_t offset, std::optional<int64_t> ns);
+  void AddContent(const TracePacketView& packet, std::optional<int64_t> ns);
+  void AddOwnFacts(const TracePacketView& packet, uint64_t offset, std::optional<int64_t> ns);
   void NoteDiscards(Bytes config);
-  void AddServiceEvent(const PacketView& packet);
+  void AddServiceEvent(const TracePacketView& packet);
   void AddStats(Bytes stats);
   void AddListing(Bytes listing);
   void AddFtraceSetup(Bytes stats);
-  void AddProcessNames(const PacketView& packet, TraceSequence& sequence);
+  void AddProcessNames(const TracePacketView& packet, TraceSequence& sequence);
 
   TraceFacts facts_;
   TraceClocks clocks_;

@@ -21,7 +21,7 @@ std::string TextOf(Bytes bytes) { return std::string(wire::AsText(bytes)); }
 
 }  // namespace
 
-void TraceScan::AddContent(const PacketView& packet, std::optional<int64_t> ns) {
+void TraceScan::AddContent(const TracePacketView& packet, std::optional<int64_t> ns) {
   Amount& amount = facts_.contents[packet.content];
   ++amount.packets;
   amount.bytes += packet.content_bytes.size();
@@ -32,7 +32,7 @@ void TraceScan::AddContent(const PacketView& packet, std::optional<int64_t> ns) 
   }
 }
 
-void TraceScan::AddOwnFacts(const PacketView& packet, uint64_t, std::optional<int64_t> ns) {
+void TraceScan::AddOwnFacts(const TracePacketView& packet, uint64_t, std::optional<int64_t> ns) {
   const Bytes content = packet.content_bytes;
   switch (packet.content) {
     case TracePacket::kTraceConfig:
@@ -123,7 +123,7 @@ void TraceScan::NoteDiscards(Bytes message) {
       ++facts_.discards_into_file[static_cast<uint32_t>(i)];
 }
 
-void TraceScan::AddServiceEvent(const PacketView& packet) {
+void TraceScan::AddServiceEvent(const TracePacketView& packet) {
   const auto ns = static_cast<int64_t>(packet.timestamp.value_or(0));
   wire::FieldReader fields(packet.content_bytes);
   while (const auto field = fields.Next()) {
@@ -217,7 +217,7 @@ void TraceScan::AddListing(Bytes listing) {
       wire::FieldReader values(entry->bytes);
       while (const auto value = values.Next()) {
         if (value->number != proto::ProvenanceSequence::kId) continue;
-        PacketView named;
+        TracePacketView named;
         named.sequence_id = static_cast<uint32_t>(value->value);
         if (Sequence* const sequence = SequenceOf(named)) sequence->facts.buffer = index;
       }
@@ -243,7 +243,7 @@ void TraceScan::AddFtraceSetup(Bytes stats) {
   }
 }
 
-void TraceScan::AddProcessNames(const PacketView& packet, TraceSequence& sequence) {
+void TraceScan::AddProcessNames(const TracePacketView& packet, TraceSequence& sequence) {
   const auto name_process = [this](int32_t pid, Bytes name) {
     if (name.empty() || facts_.process_names.size() >= kMaxNames) return;
     facts_.process_names.try_emplace(pid, TextOf(name.first(std::min<size_t>(name.size(), 256))));

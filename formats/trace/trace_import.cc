@@ -200,7 +200,7 @@ Status TraceImport::AddOfProducer(const TracePacket& packet, Bytes content,
 /// @return nullopt: it has no time, or its clock is not known
 std::optional<uint64_t> TraceImport::TimeOf(const TracePacket& packet, Bytes content, bool is_loss,
                                             Sequence& sequence) {
-  PacketView view = ViewPacket(content);
+  TracePacketView view = ViewTracePacket(content);
   view.sequence_id = packet.sequence_id;
   view.dropped = is_loss ? packet.dropped : 0;
   if (is_loss) sequence.has_state = false;
