@@ -36,16 +36,35 @@ void GapAnalysis::OnChunk(BufferId id, const ChunkCommit& commit, std::optional<
   counters_.OnChunk(id, commit, refusal);
   ReadWrittenChunk(commit, written_);
   Of(id).OnChunk(commit, memory_.AddChunk(commit, written_));
-  stale_.AddChunk(
-      id, commit, now_.time_ns, [&](size_t fragment, const PacketFacts& facts, Bytes packet) {
-        names_.AddFragment(id, {commit.sequence, commit.chunk}, fragment, facts.content, packet);
-      });
+  stale_.AddChunk(id, commit, now_.time_ns,
+                  [&](size_t fragment, const PacketFacts& facts, Bytes packet) {
+                    const ChunkName chunk{commit.sequence, commit.chunk};
+                    names_.AddFragment(id, chunk, fragment, facts.content, packet);
+                    if (kinds_ == nullptr) return;
+                    const uint32_t kind = kinds_->Add(id, chunk, facts, packet);
+                    if (kind == 0) return;
+                    std::vector<uint32_t>& kinds = kinds_of_chunks_[{id, chunk}];
+                    kinds.resize(fragment + 1);
+                    kinds[fragment] = kind;
+                  });
 }
 
 void GapAnalysis::OnPacketFate(const PacketAccount& account) {
   last_ = account;
+  last_kind_ = IsLoss(account.fate) ? KindOf(account) : 0;
   names_.OnPacketFate(account);
-  Of(account.buffer).OnPacketFate(account);
+  Of(account.buffer).OnPacketFate(account, last_kind_);
+}
+
+uint32_t GapAnalysis::KindOf(const PacketAccount& account) const {
+  const ChunkId chunk{static_cast<uint32_t>(account.first_chunk)};
+  const auto found = kinds_of_chunks_.find({account.buffer, {account.sequence, chunk}});
+  if (found == kinds_of_chunks_.end() || account.fragment >= found->second.size()) return 0;
+  return found->second[account.fragment];
+}
+
+void GapAnalysis::OnChunkForgotten(BufferId buffer, SequenceKey sequence, uint64_t chunk) {
+  kinds_of_chunks_.erase({buffer, {sequence, ChunkId{static_cast<uint32_t>(chunk)}}});
 }
 
 /// The ledger reported this packet just before.

@@ -203,7 +203,7 @@ struct Descriptors::Pool {
     return pool.FindMessageTypeByName(std::string(name));
   }
 
-  google::protobuf::SimpleDescriptorDatabase files;
+  mutable google::protobuf::SimpleDescriptorDatabase files;  // its look-ups are not const
   DescriptorErrors errors;
   google::protobuf::DescriptorPool pool{&files, &errors};
   mutable google::protobuf::DynamicMessageFactory messages{&pool};
@@ -213,12 +213,18 @@ Descriptors::Descriptors(std::unique_ptr<Pool> pool) : pool_(std::move(pool)) {}
 Descriptors::~Descriptors() = default;
 
 const Descriptors& Descriptors::BuiltIn() {
-  static const Descriptors built_in = [] {
+  static const Descriptors built_in(nullptr);
+  return built_in;
+}
+
+const Descriptors::Pool& Descriptors::pool() const {
+  std::call_once(parsed_, [&] {
+    if (pool_ != nullptr) return;
     FileDescriptorSet set;
     ParseSet(EmbeddedDescriptorSet(), set);
-    return Descriptors(std::make_unique<Pool>(std::move(set)));
-  }();
-  return built_in;
+    pool_ = std::make_unique<Pool>(std::move(set));
+  });
+  return *pool_;
 }
 
 Result<std::unique_ptr<Descriptors>> Descriptors::Extended(Bytes descriptor_set,
@@ -239,14 +245,14 @@ Result<std::unique_ptr<Descriptors>> Descriptors::Extended(Bytes descriptor_set,
 }
 
 bool Descriptors::HasMessage(std::string_view message) const {
-  return pool_->Find(message) != nullptr;
+  return pool().Find(message) != nullptr;
 }
 
 std::vector<std::string> Descriptors::MessageNames() const {
   std::vector<std::string> files, names;
-  pool_->files.FindAllFileNames(&files);
+  pool().files.FindAllFileNames(&files);
   for (const std::string& name : files) {
-    const FileDescriptor* const file = pool_->pool.FindFileByName(name);
+    const FileDescriptor* const file = pool().pool.FindFileByName(name);
     for (int i = 0; file != nullptr && i < file->message_type_count(); ++i)
       CollectNames(*file->message_type(i), names);
   }
@@ -254,19 +260,19 @@ std::vector<std::string> Descriptors::MessageNames() const {
 }
 
 std::string Descriptors::FieldName(std::string_view message, uint32_t number) const {
-  const Descriptor* const type = pool_->Find(message);
+  const Descriptor* const type = pool().Find(message);
   if (type == nullptr || number > INT_MAX) return {};
   const FieldDescriptor* field = type->FindFieldByNumber(static_cast<int>(number));
-  if (field == nullptr) field = pool_->pool.FindExtensionByNumber(type, static_cast<int>(number));
+  if (field == nullptr) field = pool().pool.FindExtensionByNumber(type, static_cast<int>(number));
   return field == nullptr ? std::string() : std::string(field->name());
 }
 
 Result<std::string> Descriptors::Encode(std::string_view message, std::string_view text,
                                         const std::string& path) const {
-  const Descriptor* const type = pool_->Find(message);
+  const Descriptor* const type = pool().Find(message);
   if (type == nullptr)
     return Fail(ErrorCode::kUnsupported, fmt::format("there is no message {}", message));
-  const std::unique_ptr<Message> parsed(pool_->messages.GetPrototype(type)->New());
+  const std::unique_ptr<Message> parsed(pool().messages.GetPrototype(type)->New());
   TextErrors errors;
   TextFormat::Parser parser;
   parser.RecordErrorsTo(&errors);
@@ -287,9 +293,9 @@ Result<std::string> Descriptors::Encode(std::string_view message, std::string_vi
 
 std::string Descriptors::Text(std::string_view message, Bytes bytes) const {
   constexpr const char* kMalformed = "# what follows cannot be parsed\n";
-  const Descriptor* const type = pool_->Find(message);
+  const Descriptor* const type = pool().Find(message);
   if (type == nullptr || bytes.size() > INT_MAX) return kMalformed;
-  const std::unique_ptr<Message> parsed(pool_->messages.GetPrototype(type)->New());
+  const std::unique_ptr<Message> parsed(pool().messages.GetPrototype(type)->New());
   const bool is_whole = parsed->ParsePartialFromArray(bytes.data(), static_cast<int>(bytes.size()));
   std::string text;
   TextFormat::Printer().PrintToString(*parsed, &text);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,7 +17,7 @@ namespace ringscope {
 /// library, whose headers are large, users of this one see nothing. Safe to use by several threads.
 class Descriptors {
  public:
-  /// Those of the .proto files of this folder, parsed at the first call.
+  /// Those of the .proto files of this folder, parsed when something is looked up.
   static const Descriptors& BuiltIn();
   /// The built-in ones, and those of a FileDescriptorSet as `protoc --descriptor_set_out
   /// --include_imports` writes it: extensions, further messages, and fields that the built-in
@@ -47,8 +48,11 @@ class Descriptors {
   struct Pool;
 
   explicit Descriptors(std::unique_ptr<Pool> pool);
+  /// The built-in ones are parsed by the first who needs them.
+  const Pool& pool() const;
 
-  std::unique_ptr<Pool> pool_;
+  mutable std::once_flag parsed_;
+  mutable std::unique_ptr<Pool> pool_;
 };
 
 }  // namespace ringscope
