@@ -36,6 +36,7 @@ void GapAnalysis::OnChunk(BufferId id, const ChunkCommit& commit, std::optional<
   counters_.OnChunk(id, commit, refusal);
   ReadWrittenChunk(commit, written_);
   Of(id).OnChunk(commit, memory_.AddChunk(commit, written_));
+  std::vector<uint32_t>* kinds = nullptr;  // of this chunk's packets
   stale_.AddChunk(id, commit, now_.time_ns,
                   [&](size_t fragment, const PacketFacts& facts, Bytes packet) {
                     const ChunkName chunk{commit.sequence, commit.chunk};
@@ -43,9 +44,9 @@ void GapAnalysis::OnChunk(BufferId id, const ChunkCommit& commit, std::optional<
                     if (kinds_ == nullptr) return;
                     const uint32_t kind = kinds_->Add(id, chunk, facts, packet);
                     if (kind == 0) return;
-                    std::vector<uint32_t>& kinds = kinds_of_chunks_[{id, chunk}];
-                    kinds.resize(fragment + 1);
-                    kinds[fragment] = kind;
+                    if (kinds == nullptr) kinds = &kinds_of_chunks_[{id, chunk}];
+                    kinds->resize(fragment + 1);
+                    kinds->back() = kind;
                   });
 }
 

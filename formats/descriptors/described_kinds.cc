@@ -37,7 +37,7 @@ uint32_t DescribedKinds::Add(BufferId buffer, ChunkName chunk, const PacketFacts
                              Bytes packet) {
   const bool is_event = facts.content == proto::TracePacket::kTrackEvent;
   const bool is_ftrace = facts.content == proto::TracePacket::kFtraceEvents;
-  Sequence& sequence = sequences_[{buffer, chunk.sequence}];
+  Sequence& sequence = Of({buffer, chunk.sequence});
   const bool follows = !sequence.chunk || *sequence.chunk == chunk.chunk ||
                        Successor(*sequence.chunk) == chunk.chunk;
   sequence.chunk = chunk.chunk;
@@ -54,6 +54,14 @@ uint32_t DescribedKinds::Add(BufferId buffer, ChunkName chunk, const PacketFacts
   if (!content) return 0;
   if (is_event) return OfTrackEvent(sequence, *content);
   return is_ftrace ? OfFtrace(*content) : 0;
+}
+
+DescribedKinds::Sequence& DescribedKinds::Of(const std::pair<BufferId, SequenceKey>& key) {
+  if (last_ == nullptr || last_key_ != key) {
+    last_ = &sequences_[key];
+    last_key_ = key;
+  }
+  return *last_;
 }
 
 void DescribedKinds::Clear(Sequence& sequence) {
@@ -120,19 +128,24 @@ uint32_t DescribedKinds::OfTrackEvent(Sequence& sequence, Bytes event) {
     const auto known = sequence.kinds.find({category_iid, name_iid});
     if (known != sequence.kinds.end()) return known->second;
   }
+  // The name of an end or a counter is elsewhere: at the beginning, or the track.
+  const bool is_end = type == kSliceEnd;
+  const bool is_nameless = (is_end || type == kCounter) && name.empty() && name_iid == 0;
+  const bool is_bare = is_nameless && category.empty() && category_iid == 0;
+  uint32_t& of_bare = is_end ? end_of_slice_ : counter_;
+  if (is_bare && of_bare != 0) return of_bare;
   const auto look_up = [](const Interned& names, uint64_t iid, std::string_view& text) {
     const auto found = names.find(iid);
     if (text.empty() && found != names.end()) text = found->second;
   };
   look_up(sequence.categories, category_iid, category);
   look_up(sequence.events, name_iid, name);
-  // The name of an end or a counter is elsewhere: at the beginning, or the track.
-  if (name.empty() && name_iid == 0)
-    name = type == kSliceEnd ? "end of slice" : type == kCounter ? "counter" : name;
+  if (is_nameless) name = is_end ? "end of slice" : "counter";
   category = category.substr(0, kLongestName);
   name = name.substr(0, kLongestName);
   const bool both = !category.empty() && !name.empty();
   const uint32_t kind = Number(fmt::format("{}{}{}", category, both ? "/" : "", name));
+  if (is_bare) of_bare = kind;
   if (interned && sequence.kinds.size() < kMaxKinds)
     sequence.kinds[{category_iid, name_iid}] = kind;
   return kind;

@@ -45,11 +45,16 @@ class DescribedKinds : public PacketKinds {
   void Intern(Sequence& sequence, Bytes interned_data);
   uint32_t OfTrackEvent(Sequence& sequence, Bytes event);
   uint32_t OfFtrace(Bytes bundle);
+  Sequence& Of(const std::pair<BufferId, SequenceKey>& key);
   uint32_t Number(std::string name);
 
   const Descriptors& descriptors_;
   std::map<std::pair<BufferId, SequenceKey>, Sequence> sequences_;
+  std::pair<BufferId, SequenceKey> last_key_;  // of the packet before
+  Sequence* last_ = nullptr;
   size_t interned_ = 0;
+  uint32_t end_of_slice_ = 0;
+  uint32_t counter_ = 0;
   std::vector<std::string> names_{std::string()};
   std::unordered_map<std::string, uint32_t> numbers_;
   std::map<std::pair<uint32_t, bool>, uint32_t>
