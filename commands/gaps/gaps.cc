@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "commands/common/descriptor_option.h"
 #include "commands/common/readers.h"
 #include "commands/common/replay_run.h"
 #include "commands/common/session_loop.h"
@@ -20,6 +19,7 @@
 #include "commands/many_logs/gaps_logs.h"
 #include "commands/many_logs/log_list.h"
 #include "commands/shell/commands.h"
+#include "commands/shell/descriptor_option.h"
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"
 #include "core/gaps/gap_filter.h"

@@ -5,10 +5,10 @@
 #include <string>
 #include <utility>
 
-#include "commands/common/descriptor_option.h"
 #include "commands/common/session_reader.h"
 #include "commands/log/dump_text.h"
 #include "commands/shell/commands.h"
+#include "commands/shell/descriptor_option.h"
 #include "commands/shell/options.h"
 #include "commands/shell/suggest.h"
 #include "commands/shell/text.h"

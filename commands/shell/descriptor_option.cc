@@ -1,4 +1,4 @@
-#include "commands/common/descriptor_option.h"
+#include "commands/shell/descriptor_option.h"
 
 #include <fmt/format.h>
 
