@@ -36,17 +36,19 @@ void GapAnalysis::OnChunk(BufferId id, const ChunkCommit& commit, std::optional<
   counters_.OnChunk(id, commit, refusal);
   ReadWrittenChunk(commit, written_);
   Of(id).OnChunk(commit, memory_.AddChunk(commit, written_));
-  std::vector<uint32_t>* kinds = nullptr;  // of this chunk's packets
+  ChunkKinds* kinds = nullptr;  // of this chunk's packets
+  const ChunkName chunk{commit.sequence, commit.chunk};
   stale_.AddChunk(id, commit, now_.time_ns,
-                  [&](size_t fragment, const PacketFacts& facts, Bytes packet) {
-                    const ChunkName chunk{commit.sequence, commit.chunk};
-                    names_.AddFragment(id, chunk, fragment, facts.content, packet);
+                  [&](size_t fragment, const PacketFacts& facts, Bytes content, Bytes packet) {
+                    names_.AddFragment(id, chunk, fragment, facts.content, content);
                     if (kinds_ == nullptr) return;
-                    const uint32_t kind = kinds_->Add(id, chunk, facts, packet);
+                    const uint32_t kind = kinds_->Add(id, chunk, facts, content, packet);
                     if (kind == 0) return;
-                    if (kinds == nullptr) kinds = &kinds_of_chunks_[{id, chunk}];
-                    kinds->resize(fragment + 1);
-                    kinds->back() = kind;
+                    if (kinds == nullptr) {
+                      kinds = &kinds_of_chunks_[{id, chunk}];
+                      kinds->resize(written_.fragments.size());
+                    }
+                    (*kinds)[fragment] = kind;
                   });
 }
 
@@ -57,15 +59,22 @@ void GapAnalysis::OnPacketFate(const PacketAccount& account) {
   Of(account.buffer).OnPacketFate(account, last_kind_);
 }
 
-uint32_t GapAnalysis::KindOf(const PacketAccount& account) const {
-  const ChunkId chunk{static_cast<uint32_t>(account.first_chunk)};
-  const auto found = kinds_of_chunks_.find({account.buffer, {account.sequence, chunk}});
-  if (found == kinds_of_chunks_.end() || account.fragment >= found->second.size()) return 0;
-  return found->second[account.fragment];
+uint32_t GapAnalysis::KindOf(const PacketAccount& account) {
+  const ChunkAt at{account.buffer,
+                   {account.sequence, ChunkId{static_cast<uint32_t>(account.first_chunk)}}};
+  auto& [chunk, kinds] = last_looked_up_;
+  if (kinds == nullptr || chunk != at) {
+    const auto found = kinds_of_chunks_.find(at);
+    if (found == kinds_of_chunks_.end()) return 0;
+    chunk = at;
+    kinds = &found->second;
+  }
+  return account.fragment < kinds->size() ? (*kinds)[account.fragment] : 0;
 }
 
 void GapAnalysis::OnChunkForgotten(BufferId buffer, SequenceKey sequence, uint64_t chunk) {
   kinds_of_chunks_.erase({buffer, {sequence, ChunkId{static_cast<uint32_t>(chunk)}}});
+  last_looked_up_ = {};
 }
 
 /// The ledger reported this packet just before.

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "core/gaps/buffer_gaps.h"
@@ -65,7 +66,7 @@ class GapAnalysis : public LedgerSink, public ReplayListener {
  private:
   gaps::GapBuffer& Of(BufferId id);
   void Close(BufferId id);
-  uint32_t KindOf(const PacketAccount& account) const;
+  uint32_t KindOf(const PacketAccount& account);
 
   LogMoment now_;
   gaps::GapBuffer::Unused unused_{.gaps = kMaxListed, .flags = kMaxListed};
@@ -74,7 +75,9 @@ class GapAnalysis : public LedgerSink, public ReplayListener {
   StalePackets stale_;
   PacketKinds* kinds_;
   /// Of the packets that begin in a chunk, by fragment.
-  std::unordered_map<ChunkAt, std::vector<uint32_t>> kinds_of_chunks_;
+  using ChunkKinds = std::vector<uint32_t>;
+  std::unordered_map<ChunkAt, ChunkKinds> kinds_of_chunks_;
+  std::pair<ChunkAt, const ChunkKinds*> last_looked_up_{};  // packets of a chunk follow each other
   uint32_t last_kind_ = 0;
   FtraceCounters ftrace_;
   CounterTrace counters_{kMaxSigns};

@@ -143,24 +143,27 @@ Bytes Joined(std::span<const Bytes> slices, std::string& scratch) {
   return wire::AsBytes(scratch);
 }
 
-PacketFacts ReadPacketFacts(Bytes packet) {
+PacketFacts ReadPacketFacts(Bytes packet, Bytes* content) {
   PacketFacts facts;
   uint64_t flags = 0;
   bool cleared = false;
-  const auto note_content = [&](uint32_t field) {
+  Bytes message;  // the content
+  const auto note_content = [&](uint32_t field, Bytes bytes) {
     // Interned data and defaults accompany most content; they count as content only if alone.
     const auto is_minor = [](uint32_t n) {
       return n == proto::TracePacket::kInternedData ||
              n == proto::TracePacket::kTracePacketDefaults;
     };
     if (IsAccessory(field)) return;
-    if (facts.content == 0 || (is_minor(facts.content) && !is_minor(field))) facts.content = field;
+    if (facts.content != 0 && (!is_minor(facts.content) || is_minor(field))) return;
+    facts.content = field;
+    message = bytes;
   };
   wire::FieldReader reader(packet);
   size_t at = 0;
   while (const std::optional<wire::Field> field = reader.Next()) {
     at = packet.size() - reader.remaining();
-    note_content(field->number);
+    note_content(field->number, field->bytes);
     facts.has_interned_data |= field->number == proto::TracePacket::kInternedData;
     if (field->number == proto::TracePacket::kTracePacketDefaults)
       facts.default_clock = DefaultClock(field->bytes);
@@ -192,11 +195,15 @@ PacketFacts ReadPacketFacts(Bytes packet) {
     // matters.
     const wire::Varint tag = wire::ReadVarint(packet.subspan(at));
     const auto type = static_cast<wire::Type>(tag.value & 7);
-    if (tag.size > 0 && type == wire::Type::kBytes && tag.value >> 3 <= UINT32_MAX >> 3)
-      note_content(static_cast<uint32_t>(tag.value >> 3));
+    if (tag.size > 0 && type == wire::Type::kBytes && tag.value >> 3 <= UINT32_MAX >> 3) {
+      const Bytes rest = packet.subspan(at + tag.size);
+      note_content(static_cast<uint32_t>(tag.value >> 3),
+                   rest.subspan(wire::ReadVarint(rest).size));
+    }
   }
   facts.clears_state = cleared || (flags & kClearsState) != 0;
   facts.needs_state = (flags & kNeedsState) != 0;
+  if (content != nullptr) *content = message;
   return facts;
 }
 

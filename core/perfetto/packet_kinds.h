@@ -16,9 +16,10 @@ class PacketKinds {
   /// Reads a packet; those of a sequence come in the order in which they were written, as names can
   /// be interned by packets before.
   /// @param chunk where it begins
+  /// @param content as ReadPacketFacts finds it
   /// @param packet its first fragment
   /// @return the number of its kind; 0: nothing is known beside its content
-  virtual uint32_t Add(BufferId buffer, ChunkName chunk, const PacketFacts& facts,
+  virtual uint32_t Add(BufferId buffer, ChunkName chunk, const PacketFacts& facts, Bytes content,
                        Bytes packet) = 0;
   /// "app/frame"; empty for 0. Fit for a terminal.
   virtual const std::string& NameOf(uint32_t kind) const = 0;

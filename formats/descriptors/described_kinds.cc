@@ -34,26 +34,15 @@ uint64_t FirstOf(const wire::Field& field) {
 }  // namespace
 
 uint32_t DescribedKinds::Add(BufferId buffer, ChunkName chunk, const PacketFacts& facts,
-                             Bytes packet) {
-  const bool is_event = facts.content == proto::TracePacket::kTrackEvent;
-  const bool is_ftrace = facts.content == proto::TracePacket::kFtraceEvents;
+                             Bytes content, Bytes packet) {
   Sequence& sequence = Of({buffer, chunk.sequence});
   const bool follows = !sequence.chunk || *sequence.chunk == chunk.chunk ||
                        Successor(*sequence.chunk) == chunk.chunk;
   sequence.chunk = chunk.chunk;
   if (!follows || facts.clears_state) Clear(sequence);
-  if (!is_event && !is_ftrace && !facts.has_interned_data) return 0;
-
-  std::optional<Bytes> content;
-  wire::FieldReader fields(packet);
-  while (const std::optional<wire::Field> field = fields.Next()) {
-    if (field->type != wire::Type::kBytes) continue;
-    if (field->number == proto::TracePacket::kInternedData) Intern(sequence, field->bytes);
-    if (field->number == facts.content) content = field->bytes;
-  }
-  if (!content) return 0;
-  if (is_event) return OfTrackEvent(sequence, *content);
-  return is_ftrace ? OfFtrace(*content) : 0;
+  if (facts.has_interned_data) InternAll(sequence, packet);
+  if (facts.content == proto::TracePacket::kTrackEvent) return OfTrackEvent(sequence, content);
+  return facts.content == proto::TracePacket::kFtraceEvents ? OfFtrace(content) : 0;
 }
 
 DescribedKinds::Sequence& DescribedKinds::Of(const std::pair<BufferId, SequenceKey>& key) {
@@ -71,6 +60,12 @@ void DescribedKinds::Clear(Sequence& sequence) {
   sequence.kinds.clear();
 }
 
+void DescribedKinds::InternAll(Sequence& sequence, Bytes packet) {
+  wire::FieldReader fields(packet);
+  while (const std::optional<wire::Field> field = fields.Next())
+    if (field->number == proto::TracePacket::kInternedData) Intern(sequence, field->bytes);
+}
+
 void DescribedKinds::Intern(Sequence& sequence, Bytes interned_data) {
   wire::FieldReader entries(interned_data);
   while (const std::optional<wire::Field> entry = entries.Next()) {
@@ -86,14 +81,9 @@ void DescribedKinds::Intern(Sequence& sequence, Bytes interned_data) {
     }
     if (interned_ >= kMaxInterned) return;
     Interned& names = is_event ? sequence.events : sequence.categories;
-    const auto [known, is_new] = names.try_emplace(iid, name.substr(0, kLongestName));
-    if (is_new) {
-      ++interned_;
-    } else if (known->second != name.substr(0, kLongestName)) {
-      known->second = name.substr(0, kLongestName);
-    } else {
-      continue;
-    }
+    // Of several names with one number, readers keep the first.
+    if (!names.try_emplace(iid, name.substr(0, kLongestName)).second) continue;
+    ++interned_;
     sequence.kinds.clear();  // what lacked the name has it now
   }
 }
@@ -102,7 +92,9 @@ uint32_t DescribedKinds::OfTrackEvent(Sequence& sequence, Bytes event) {
   uint64_t category_iid = 0, name_iid = 0, type = 0;
   std::string_view category, name;
   wire::FieldReader fields(event);
-  while (const std::optional<wire::Field> field = fields.Next()) {
+  while (category_iid == 0 || name_iid == 0) {
+    const std::optional<wire::Field> field = fields.Next();
+    if (!field) break;
     switch (field->number) {
       case kCategoryIids:
         if (category_iid == 0) category_iid = FirstOf(*field);
@@ -128,6 +120,7 @@ uint32_t DescribedKinds::OfTrackEvent(Sequence& sequence, Bytes event) {
     const auto known = sequence.kinds.find({category_iid, name_iid});
     if (known != sequence.kinds.end()) return known->second;
   }
+  if (!fields.ok() && name.empty() && name_iid == 0) return 0;  // in another fragment
   // The name of an end or a counter is elsewhere: at the beginning, or the track.
   const bool is_end = type == kSliceEnd;
   const bool is_nameless = (is_end || type == kCounter) && name.empty() && name_iid == 0;
@@ -143,8 +136,10 @@ uint32_t DescribedKinds::OfTrackEvent(Sequence& sequence, Bytes event) {
   if (is_nameless) name = is_end ? "end of slice" : "counter";
   category = category.substr(0, kLongestName);
   name = name.substr(0, kLongestName);
-  const bool both = !category.empty() && !name.empty();
-  const uint32_t kind = Number(fmt::format("{}{}{}", category, both ? "/" : "", name));
+  name_ = category;
+  if (!category.empty() && !name.empty()) name_ += '/';
+  name_ += name;
+  const uint32_t kind = Number(name_);
   if (is_bare) of_bare = kind;
   if (interned && sequence.kinds.size() < kMaxKinds)
     sequence.kinds[{category_iid, name_iid}] = kind;
@@ -186,14 +181,14 @@ uint32_t DescribedKinds::OfFtrace(Bytes bundle) {
   return kind;
 }
 
-uint32_t DescribedKinds::Number(std::string name) {
+uint32_t DescribedKinds::Number(std::string_view name) {
   if (name.empty()) return 0;
   const auto known = numbers_.find(name);
   if (known != numbers_.end()) return known->second;
   if (names_.size() > kMaxKinds) return 0;
   const auto number = static_cast<uint32_t>(names_.size());
   names_.push_back(Printable(name));
-  numbers_.emplace(std::move(name), number);
+  numbers_.emplace(name, number);
   return number;
 }
 

@@ -1,9 +1,11 @@
 #ifndef RINGSCOPE_FORMATS_DESCRIPTORS_DESCRIBED_KINDS_H_
 #define RINGSCOPE_FORMATS_DESCRIPTORS_DESCRIBED_KINDS_H_
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -29,11 +31,16 @@ class DescribedKinds : public PacketKinds {
   /// @param descriptors must outlive this
   explicit DescribedKinds(const Descriptors& descriptors) : descriptors_(descriptors) {}
 
-  uint32_t Add(BufferId buffer, ChunkName chunk, const PacketFacts& facts, Bytes packet) override;
+  uint32_t Add(BufferId buffer, ChunkName chunk, const PacketFacts& facts, Bytes content,
+               Bytes packet) override;
   const std::string& NameOf(uint32_t kind) const override { return names_[kind]; }
 
  private:
   using Interned = std::unordered_map<uint64_t, std::string>;
+  struct HashOfText {
+    using is_transparent = void;
+    size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+  };
   struct Sequence {
     std::optional<ChunkId> chunk;  // the last one
     Interned categories;
@@ -42,11 +49,12 @@ class DescribedKinds : public PacketKinds {
   };
 
   void Clear(Sequence& sequence);
+  void InternAll(Sequence& sequence, Bytes packet);
   void Intern(Sequence& sequence, Bytes interned_data);
   uint32_t OfTrackEvent(Sequence& sequence, Bytes event);
   uint32_t OfFtrace(Bytes bundle);
   Sequence& Of(const std::pair<BufferId, SequenceKey>& key);
-  uint32_t Number(std::string name);
+  uint32_t Number(std::string_view name);
 
   const Descriptors& descriptors_;
   std::map<std::pair<BufferId, SequenceKey>, Sequence> sequences_;
@@ -56,7 +64,8 @@ class DescribedKinds : public PacketKinds {
   uint32_t end_of_slice_ = 0;
   uint32_t counter_ = 0;
   std::vector<std::string> names_{std::string()};
-  std::unordered_map<std::string, uint32_t> numbers_;
+  std::unordered_map<std::string, uint32_t, HashOfText, std::equal_to<>> numbers_;
+  std::string name_;  // scratch
   std::map<std::pair<uint32_t, bool>, uint32_t>
       of_ftrace_;  // by event, and whether there are others
 };

@@ -19,8 +19,12 @@ class DescribedKindsTest : public ::testing::Test {
   std::string Kind(std::string_view text, uint32_t chunk = 0, uint16_t writer = 1) {
     const std::string packet = PacketOfText(text);
     const ChunkName name{{ProducerId{1}, WriterId{writer}}, ChunkId{chunk}};
-    return kinds_.NameOf(kinds_.Add(BufferId{0}, name, ReadPacketFacts(wire::AsBytes(packet)),
-                                    wire::AsBytes(packet)));
+    return KindOfBytes(packet, name);
+  }
+  std::string KindOfBytes(const std::string& packet, ChunkName chunk = {}) {
+    Bytes content;
+    const PacketFacts facts = ReadPacketFacts(wire::AsBytes(packet), &content);
+    return kinds_.NameOf(kinds_.Add(BufferId{0}, chunk, facts, content, wire::AsBytes(packet)));
   }
 
   DescribedKinds kinds_{Descriptors::BuiltIn()};
@@ -44,6 +48,7 @@ TEST_F(DescribedKindsTest, InternedNames_AreThoseOfTheSequenceSinceItsReset) {
   EXPECT_EQ(Kind(event), "");
   EXPECT_EQ(Kind(event + interned), "app/a");
   EXPECT_EQ(Kind(event), "app/a");
+  EXPECT_EQ(Kind(event + "interned_data { event_names { iid: 7 name: 'b' } }"), "app/a");
   EXPECT_EQ(Kind(event, 0, 2), "");  // another sequence
   EXPECT_EQ(Kind(event, 1), "app/a");
   EXPECT_EQ(Kind(event + "sequence_flags: 1", 1), "");
@@ -64,10 +69,21 @@ TEST_F(DescribedKindsTest, Ftrace_IsNamedAfterMostOfItsEvents) {
 
 TEST_F(DescribedKindsTest, MalformedPackets_HaveNone) {
   for (const std::string packet :
-       {"\x5a\x7f", "\x5a\x02\x18", "\x0a\x02\x12\x7f", "\x62\x02\x0a\x09"}) {
-    const PacketFacts facts = ReadPacketFacts(wire::AsBytes(packet));
-    EXPECT_EQ(kinds_.NameOf(kinds_.Add(BufferId{0}, {}, facts, wire::AsBytes(packet))), "");
-  }
+       {"\x5a\x7f", "\x5a\x02\x18", "\x0a\x02\x12\x7f", "\x62\x02\x0a\x09"})
+    EXPECT_EQ(KindOfBytes(packet), "");
+}
+
+// The first fragment of a packet is enough if it has the names.
+TEST_F(DescribedKindsTest, CutPackets_HaveOneIfItIsKnown) {
+  const auto cut = [&](std::string_view text, size_t bytes) {
+    const std::string packet = PacketOfText(text);
+    return KindOfBytes(packet.substr(0, packet.size() - bytes));
+  };
+  const std::string event = "track_event { categories: 'app' name: 'frame' flow_ids: 7 }";
+  EXPECT_EQ(cut(event, 4), "app/frame");
+  EXPECT_EQ(cut(event, 13), "");
+  const std::string sched = "event { timestamp: 1 pid: 2 sched_switch {} }";
+  EXPECT_EQ(cut("ftrace_events { " + sched + sched + "}", 3), "sched_switch");
 }
 
 // The core has the names of packets' contents, as it has no descriptors.

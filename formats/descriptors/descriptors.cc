@@ -20,7 +20,7 @@
 namespace ringscope {
 namespace {
 
-using google::protobuf::Descriptor;
+using MessageType = google::protobuf::Descriptor;  // `Descriptor` is a class of formats/io
 using google::protobuf::EnumDescriptor;
 using google::protobuf::FieldDescriptor;
 using google::protobuf::FieldDescriptorProto;
@@ -68,7 +68,7 @@ std::string InOurWords(std::string text) {
   return text;
 }
 
-std::string FieldHint(const Descriptor* message, const std::string& field) {
+std::string FieldHint(const MessageType* message, const std::string& field) {
   if (message == nullptr) return {};
   std::vector<std::string> names;
   for (int i = 0; i < message->field_count(); ++i) names.emplace_back(message->field(i)->name());
@@ -79,8 +79,8 @@ std::string FieldHint(const Descriptor* message, const std::string& field) {
 }
 
 /// The values of an enum that a field of this name has, somewhere below the message.
-const EnumDescriptor* EnumOfField(const Descriptor& message, const std::string& field,
-                                  std::vector<const Descriptor*>& seen) {
+const EnumDescriptor* EnumOfField(const MessageType& message, const std::string& field,
+                                  std::vector<const MessageType*>& seen) {
   if (std::find(seen.begin(), seen.end(), &message) != seen.end()) return nullptr;
   seen.push_back(&message);
   for (int i = 0; i < message.field_count(); ++i) {
@@ -105,14 +105,14 @@ std::string ValueHint(const EnumDescriptor* values, const std::string& value) {
 }
 
 /// What the library's error does not tell: which names there are.
-std::string HintOf(const std::string& error, const Descriptor& root) {
+std::string HintOf(const std::string& error, const MessageType& root) {
   std::string hint;
   if (error.starts_with("Message type ")) {
-    const Descriptor* const message =
+    const MessageType* const message =
         root.file()->pool()->FindMessageTypeByName(QuotedPart(error, 0));
     hint = FieldHint(message, QuotedPart(error, 1));
   } else if (error.starts_with("Unknown enumeration value ")) {
-    std::vector<const Descriptor*> seen;
+    std::vector<const MessageType*> seen;
     hint = ValueHint(EnumOfField(root, QuotedPart(error, 1), seen), QuotedPart(error, 0));
   }
   if (!hint.empty()) return hint;
@@ -174,7 +174,7 @@ std::optional<std::string> WithoutPackage(const std::string& name) {
   return name.substr(package.size());
 }
 
-void CollectNames(const Descriptor& message, std::vector<std::string>& names) {
+void CollectNames(const MessageType& message, std::vector<std::string>& names) {
   if (message.field_count() > 0) {
     const std::string name(message.full_name());
     names.push_back(WithoutPackage(name).value_or(name));
@@ -196,8 +196,8 @@ struct Descriptors::Pool {
     }
   }
 
-  const Descriptor* Find(std::string_view name) const {
-    if (const Descriptor* found =
+  const MessageType* Find(std::string_view name) const {
+    if (const MessageType* found =
             pool.FindMessageTypeByName(fmt::format("{}.{}", kPerfettoPackage, name)))
       return found;
     return pool.FindMessageTypeByName(std::string(name));
@@ -260,7 +260,7 @@ std::vector<std::string> Descriptors::MessageNames() const {
 }
 
 std::string Descriptors::FieldName(std::string_view message, uint32_t number) const {
-  const Descriptor* const type = pool().Find(message);
+  const MessageType* const type = pool().Find(message);
   if (type == nullptr || number > INT_MAX) return {};
   const FieldDescriptor* field = type->FindFieldByNumber(static_cast<int>(number));
   if (field == nullptr) field = pool().pool.FindExtensionByNumber(type, static_cast<int>(number));
@@ -269,7 +269,7 @@ std::string Descriptors::FieldName(std::string_view message, uint32_t number) co
 
 Result<std::string> Descriptors::Encode(std::string_view message, std::string_view text,
                                         const std::string& path) const {
-  const Descriptor* const type = pool().Find(message);
+  const MessageType* const type = pool().Find(message);
   if (type == nullptr)
     return Fail(ErrorCode::kUnsupported, fmt::format("there is no message {}", message));
   const std::unique_ptr<Message> parsed(pool().messages.GetPrototype(type)->New());
@@ -293,7 +293,7 @@ Result<std::string> Descriptors::Encode(std::string_view message, std::string_vi
 
 std::string Descriptors::Text(std::string_view message, Bytes bytes) const {
   constexpr const char* kMalformed = "# what follows cannot be parsed\n";
-  const Descriptor* const type = pool().Find(message);
+  const MessageType* const type = pool().Find(message);
   if (type == nullptr || bytes.size() > INT_MAX) return kMalformed;
   const std::unique_ptr<Message> parsed(pool().messages.GetPrototype(type)->New());
   const bool is_whole = parsed->ParsePartialFromArray(bytes.data(), static_cast<int>(bytes.size()));
