@@ -12,7 +12,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (config) {
     // What was read can be written, and read again.
     const std::string text = descriptors.Text("TraceConfig", ringscope::wire::AsBytes(*config));
-    if (descriptors.Encode("TraceConfig", text, "fuzz") != config) std::abort();
+    const auto again = descriptors.Encode("TraceConfig", text, "fuzz");
+    if (!again || *again != *config) std::abort();
   }
   if (descriptors.Text("TracePacket", bytes).empty() && size > 0) std::abort();
   if (size < 4096) (void)Descriptors::Extended(bytes, "fuzz");
