@@ -80,8 +80,10 @@ void GapAnalysis::OnChunkForgotten(BufferId buffer, SequenceKey sequence, uint64
 /// The ledger reported this packet just before.
 Status GapAnalysis::OnPacket(const SessionPacket& packet) {
   if (!packet.valid) return {};
-  const Bytes bytes = Joined(packet.packet->slices, joined_);
-  const PacketFacts facts = ReadPacketFacts(bytes);
+  const std::span<const Bytes> slices = packet.packet->slices;
+  const Bytes bytes = Joined(slices, joined_);
+  // Of a packet in one slice, the ledger has read the same bytes.
+  const PacketFacts facts = slices.size() == 1 ? last_.facts : ReadPacketFacts(bytes);
   counters_.AddPacket(packet, facts);
   if (FtraceCounters::Wants(facts.content)) ftrace_.AddPacket(bytes);
   Of(packet.buffer).OnPacket(last_, facts);

@@ -31,6 +31,47 @@ uint64_t FirstOf(const wire::Field& field) {
   return field.type == wire::Type::kVarint ? field.value : wire::ReadVarint(field.bytes).value;
 }
 
+/// What the kind of a track event is made of.
+struct EventNames {
+  uint64_t category_iid = 0;
+  uint64_t name_iid = 0;
+  uint64_t type = 0;
+  std::string_view category;
+  std::string_view name;
+  bool whole = true;  // false: the rest is in another fragment, or malformed
+};
+
+/// Reads each packet: with all that it calls inlined, it takes less than half.
+[[gnu::flatten]] EventNames ReadEvent(Bytes event) {
+  EventNames names;
+  wire::FieldReader fields(event);
+  while (names.category_iid == 0 || names.name_iid == 0) {
+    const std::optional<wire::Field> field = fields.Next();
+    if (!field) break;
+    switch (field->number) {
+      case kCategoryIids:
+        if (names.category_iid == 0) names.category_iid = FirstOf(*field);
+        break;
+      case kEventType:
+        names.type = field->value;
+        break;
+      case kNameIid:
+        names.name_iid = field->value;
+        break;
+      case kCategory:
+        if (names.category.empty()) names.category = wire::AsText(field->bytes);
+        break;
+      case kEventName:
+        names.name = wire::AsText(field->bytes);
+        break;
+      default:
+        break;
+    }
+  }
+  names.whole = fields.ok();
+  return names;
+}
+
 }  // namespace
 
 uint32_t DescribedKinds::Add(BufferId buffer, ChunkName chunk, const PacketFacts& facts,
@@ -89,38 +130,13 @@ void DescribedKinds::Intern(Sequence& sequence, Bytes interned_data) {
 }
 
 uint32_t DescribedKinds::OfTrackEvent(Sequence& sequence, Bytes event) {
-  uint64_t category_iid = 0, name_iid = 0, type = 0;
-  std::string_view category, name;
-  wire::FieldReader fields(event);
-  while (category_iid == 0 || name_iid == 0) {
-    const std::optional<wire::Field> field = fields.Next();
-    if (!field) break;
-    switch (field->number) {
-      case kCategoryIids:
-        if (category_iid == 0) category_iid = FirstOf(*field);
-        break;
-      case kEventType:
-        type = field->value;
-        break;
-      case kNameIid:
-        name_iid = field->value;
-        break;
-      case kCategory:
-        if (category.empty()) category = wire::AsText(field->bytes);
-        break;
-      case kEventName:
-        name = wire::AsText(field->bytes);
-        break;
-      default:
-        break;
-    }
-  }
+  auto [category_iid, name_iid, type, category, name, whole] = ReadEvent(event);
   const bool interned = category.empty() && name.empty() && name_iid != 0;
   if (interned) {
     const auto known = sequence.kinds.find({category_iid, name_iid});
     if (known != sequence.kinds.end()) return known->second;
   }
-  if (!fields.ok() && name.empty() && name_iid == 0) return 0;  // in another fragment
+  if (!whole && name.empty() && name_iid == 0) return 0;  // in another fragment
   // The name of an end or a counter is elsewhere: at the beginning, or the track.
   const bool is_end = type == kSliceEnd;
   const bool is_nameless = (is_end || type == kCounter) && name.empty() && name_iid == 0;
