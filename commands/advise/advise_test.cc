@@ -6,7 +6,8 @@
 
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
-#include "formats/proto/text_proto.h"
+#include "formats/descriptors/descriptors.h"
+#include "formats/ipc/ipc_messages.h"
 #include "formats/testing/testdata.h"
 
 namespace ringscope {
@@ -115,13 +116,14 @@ TEST(Advise, NothingToDoIsStatusZero) {
 TEST(Advise, TheConfigIsValidTextProto) {
   for (const char* name : {"ring-v2", "ring-v1", "discard-v2", "two-buffers-v2", "short-v2"}) {
     const json session = AdvisedSession({testing::CapturePath(name)});
-    const auto config = ParseTextProto(session["config"].get<std::string>(), name);
-    ASSERT_TRUE(config) << name << ": " << config.error().ToString();
-    const auto buffers = config->All("buffers");
-    ASSERT_EQ(buffers.size(), session["predicted"].size()) << name;
-    for (size_t i = 0; i < buffers.size(); ++i)
-      EXPECT_EQ(buffers[i]->message.Last("size_kb")->Number().value() * 1024,
-                session["predicted"][i]["size_then"]);
+    const auto bytes =
+        Descriptors::BuiltIn().Encode("TraceConfig", session["config"].get<std::string>(), name);
+    ASSERT_TRUE(bytes) << bytes.error().ToString();
+    ipc::TraceConfig config;
+    ASSERT_TRUE(DecodeMessage(wire::AsBytes(*bytes), config)) << name;
+    ASSERT_EQ(config.buffers.size(), session["predicted"].size()) << name;
+    for (size_t i = 0; i < config.buffers.size(); ++i)
+      EXPECT_EQ(config.buffers[i].size_kb * 1024, session["predicted"][i]["size_then"]);
   }
 }
 

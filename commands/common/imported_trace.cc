@@ -14,7 +14,7 @@
 namespace ringscope {
 namespace {
 
-/// "11 synchronization_marker, 1 field 89"
+/// "11 synchronization_marker, 1 trace_uuid"
 std::string LeftOutText(const TraceImportReport& report) {
   std::string text;
   for (const auto& [content, count] : report.left_out)

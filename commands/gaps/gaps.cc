@@ -1,5 +1,7 @@
 #include "core/gaps/gaps.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -17,10 +19,13 @@
 #include "commands/many_logs/gaps_logs.h"
 #include "commands/many_logs/log_list.h"
 #include "commands/shell/commands.h"
+#include "commands/shell/descriptor_option.h"
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"
 #include "core/gaps/gap_filter.h"
+#include "core/ledger/lost_packets.h"
 #include "core/session/session_story_listener.h"
+#include "formats/descriptors/described_kinds.h"
 
 namespace ringscope {
 namespace {
@@ -29,8 +34,10 @@ struct GapsArgs {
   LogChoices logs;
   ReplayChoices choices;
   GapFilter filter;
-  bool summary = false;           // only the totals
-  bool packets = false;           // each lost packet
+  bool summary = false;  // only the totals
+  bool packets = false;  // each lost packet
+  bool decode = false;   // with its content
+  std::string descriptor;
   std::optional<uint64_t> limit;  // gaps to list, the largest; 0: all
   uint64_t stale_ns = 5'000'000'000;
   std::string format = "text";
@@ -51,6 +58,9 @@ void SetUp(CLI::App& app, GapsArgs& args) {
           "List each lost packet, as soon as its fate is final, instead of the gaps; not with "
           "--format json");
   Exclude(app, "--packets", {"--summary"});
+  AddFlag(app, "--decode", args.decode,
+          "With --packets, as text: after each lost packet, its content in protobuf's text format");
+  AddDescriptor(app, args.descriptor);
   AddParsed(
       app, "--limit", args.limit,
       [](std::string_view text) { return ParseNumber(text, UINT64_MAX); }, "N",
@@ -62,6 +72,10 @@ void SetUp(CLI::App& app, GapsArgs& args) {
 }
 
 Status Check(const GapsArgs& args) {
+  if (args.decode && (!args.packets || args.format != "text")) {
+    return Fail(ErrorCode::kUsage, "--decode is for --packets with --format text", {},
+                "add --packets");
+  }
   if (!args.packets || args.format != "json") return {};
   return Fail(ErrorCode::kUsage, "--packets and --format json cannot be used together", {},
               "--format jsonl prints one packet per line");
@@ -71,21 +85,35 @@ Status Check(const GapsArgs& args) {
 class LostPacketList : public LedgerSink {
  public:
   LostPacketList(const GapsArgs& args, const SessionNotes& notes, uint64_t session,
-                 Console& console, LedgerSink& next)
-      : args_(args), notes_(notes), session_(session), console_(console), next_(next) {}
+                 Console& console, GapAnalysis& next, const PacketKinds& kinds,
+                 const Descriptors& descriptors)
+      : args_(args),
+        notes_(notes),
+        session_(session),
+        console_(console),
+        next_(next),
+        kinds_(kinds),
+        descriptors_(descriptors) {}
 
   void OnPacketFate(const PacketAccount& account) override {
     next_.OnPacketFate(account);
-    if (!args_.packets || !IsLoss(account.fate)) return;
-    if (!args_.filter.Keeps(account, notes_.start_ns())) return;
-    listed_ = true;
-    if (args_.format == "text") return console_.Print(LostPacketLine(account, notes_));
+    if (args_.decode) return packets_.OnPacketFate(account);
+    if (!Lists(account)) return;
+    const std::string& kind = kinds_.NameOf(next_.last_kind());
+    if (args_.format == "text") return console_.Print(LostPacketLine(account, kind, notes_));
     row_.RemoveRows();
-    AddLostPacket(account, session_, args_.clone, row_);
+    AddLostPacket(account, kind, session_, args_.clone, row_);
     console_.Print(args_.format == "csv" ? row_.CsvRows()
                                          : LostPacketJsonl(row_, session_, args_.clone));
   }
   void OnDuplicate(const PacketAccount& account) override { next_.OnDuplicate(account); }
+  void OnChunkForgotten(BufferId buffer, SequenceKey sequence, uint64_t chunk) override {
+    next_.OnChunkForgotten(buffer, sequence, chunk);
+    packets_.OnChunkForgotten(buffer, sequence, chunk);
+  }
+
+  /// With --decode, also a listener of the replay: it has the bytes of the packets.
+  LostPackets& packets() { return packets_; }
 
   /// When the replay read, which decides what was lost. CSV has rows of packets alone.
   void StateReads(const ReadsUsed& used) const {
@@ -101,30 +129,58 @@ class LostPacketList : public LedgerSink {
   bool listed() const { return listed_; }
 
  private:
+  bool Lists(const PacketAccount& account) {
+    if (!args_.packets || !IsLoss(account.fate)) return false;
+    if (!args_.filter.Keeps(account, notes_.start_ns())) return false;
+    return listed_ = true;
+  }
+  void PrintDecoded(const LostPacket& lost) {
+    if (!Lists(lost.account)) return;
+    console_.Print(LostPacketLine(lost.account, {}, notes_));
+    if (lost.slices.empty())
+      return console_.Print("    # not all of it was written, or it is malformed\n");
+    const std::string text = descriptors_.Text("TracePacket", Joined(lost.slices, joined_));
+    for (size_t at = 0; at < text.size();) {
+      const size_t end = text.find('\n', at);
+      console_.Print(fmt::format("    {}\n", std::string_view(text).substr(at, end - at)));
+      at = end + 1;
+    }
+  }
+
   const GapsArgs& args_;
   const SessionNotes& notes_;
   const uint64_t session_;
   Console& console_;
-  LedgerSink& next_;
+  GapAnalysis& next_;
+  const PacketKinds& kinds_;
+  const Descriptors& descriptors_;
+  LostPackets packets_{[this](const LostPacket& lost) { PrintDecoded(lost); }, /*all=*/true};
+  std::string joined_;  // scratch
   Table row_ = LostPacketTable();
   bool listed_ = false;
 };
 
 /// Replays the session that `sessions` is at.
 /// @param logs where the session can be read again, to try remedies; empty: no need to
+/// @param descriptors names of fields
 /// @param visit gets its losses, unless packets are listed
 /// @return kNotice if it lost anything that the filter selects
 template <typename Visit>
 Result<ExitCode> ReplayForGaps(const GapsArgs& args, const std::vector<std::string>& logs,
-                               SessionReader& sessions, Context& context, const Visit& visit) {
+                               SessionReader& sessions, Context& context,
+                               const Descriptors& descriptors, const Visit& visit) {
   SessionNotes notes;
-  GapAnalysis analysis(args.stale_ns);
-  LostPacketList accounts(args, notes, sessions.session(), context.console, analysis);
+  DescribedKinds kinds(descriptors);
+  GapAnalysis analysis(args.stale_ns, &kinds);
+  LostPacketList accounts(args, notes, sessions.session(), context.console, analysis, kinds,
+                          descriptors);
   Ledger ledger(accounts);
   SessionStoryListener story;
+  std::vector<ReplayListener*> listeners = {&notes, &analysis, &story};
+  if (args.decode) listeners.push_back(&accounts.packets());
   RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome,
                       ReplaySession(context, sessions, args.choices,
-                                    {.ledger = &ledger, .listeners = {&notes, &analysis, &story}}));
+                                    {.ledger = &ledger, .listeners = std::move(listeners)}));
   bool lost = accounts.listed();
   if (args.packets) {
     accounts.StateReads(outcome.reads);
@@ -138,7 +194,7 @@ Result<ExitCode> ReplayForGaps(const GapsArgs& args, const std::vector<std::stri
           context, {.paths = logs, .only = sessions.session(), .clone = args.clone, .quiet = true},
           args.choices, remedies));
     }
-    const ShownGaps selection(report, outcome, notes, args.filter, limit, remedies);
+    const ShownGaps selection(report, outcome, notes, args.filter, limit, remedies, kinds);
     RS_RETURN_IF_ERROR(visit(selection, ledger.totals(), story.Finish().findings));
     lost = selection.any_loss || selection.any_sign;
   }
@@ -146,7 +202,7 @@ Result<ExitCode> ReplayForGaps(const GapsArgs& args, const std::vector<std::stri
 }
 
 Result<ExitCode> ReportInFull(const GapsArgs& args, const std::vector<std::string>& logs,
-                              Context& context) {
+                              Context& context, const Descriptors& descriptors) {
   SessionReader sessions(context, {logs, args.session, args.clone}, "replaying");
   // The packets of sessions follow each other without a title or an empty line.
   Report out(context.console, args.packets ? "packets" : args.format, "gaps");
@@ -169,7 +225,7 @@ Result<ExitCode> ReportInFull(const GapsArgs& args, const std::vector<std::strin
     return ReportReaders(out, context, logs, selection.outcome, args.choices, &totals);
   };
   RS_ASSIGN_OR_RETURN(const ExitCode code, ReportSessions(sessions, out, [&] {
-                        return ReplayForGaps(args, logs, sessions, context, visit);
+                        return ReplayForGaps(args, logs, sessions, context, descriptors, visit);
                       }));
   RS_RETURN_IF_ERROR(out.Finish());
   return code;
@@ -177,7 +233,7 @@ Result<ExitCode> ReportInFull(const GapsArgs& args, const std::vector<std::strin
 
 /// A line for each log; they are replayed on all cores.
 Result<ExitCode> ReportEach(const GapsArgs& args, const std::vector<std::string>& logs,
-                            Context& context) {
+                            Context& context, const Descriptors& descriptors) {
   if (args.packets || (args.format != "text" && args.format != "json")) {
     return Fail(ErrorCode::kUsage,
                 "a report on many logs has one line for each: as text or json, without --packets",
@@ -186,7 +242,7 @@ Result<ExitCode> ReportEach(const GapsArgs& args, const std::vector<std::string>
   const auto task = [&](const std::string& log, Context& own, std::vector<GapsSession>& results) {
     SessionReader sessions(own, {{log}, args.session, args.clone}, "replaying");
     return ForEachSession(sessions, [&] {
-      return ReplayForGaps(args, {}, sessions, own,
+      return ReplayForGaps(args, {}, sessions, own, descriptors,
                            [&](const ShownGaps& selection, const auto&, const auto&) {
                              results.push_back(TotalsOf(selection));
                              return Status{};
@@ -199,11 +255,14 @@ Result<ExitCode> ReportEach(const GapsArgs& args, const std::vector<std::string>
 
 Result<ExitCode> RunGaps(const GapsArgs& args, Context& context) {
   RS_RETURN_IF_ERROR(Check(args));
+  RS_ASSIGN_OR_RETURN(const DescriptorChoice descriptors,
+                      DescriptorChoice::Open(context, args.descriptor));
   RS_ASSIGN_OR_RETURN(const LogList logs, ExpandLogs(context, args.logs));
   // Several logs, neither a folder nor a list, can still be reported one after the other.
   const bool wants_list = args.packets || (args.format != "text" && args.format != "json");
-  if (logs.each && (logs.each_asked || !wants_list)) return ReportEach(args, logs.paths, context);
-  return ReportInFull(args, logs.paths, context);
+  if (logs.each && (logs.each_asked || !wants_list))
+    return ReportEach(args, logs.paths, context, descriptors.get());
+  return ReportInFull(args, logs.paths, context, descriptors.get());
 }
 
 }  // namespace
@@ -224,6 +283,8 @@ Command GapsCommand() {
        {"ringscope gaps --size 16MiB session.tblog", "Would a larger buffer lose less?"},
        {"ringscope gaps --packets --format jsonl session.tblog",
         "Each lost packet, with its culprit"},
+       {"ringscope gaps --packets --decode --seq 2:17 session.tblog",
+        "What was in the packets that this writer lost?"},
        {"ringscope gaps captures/", "Which of these logs lost anything?"}},
       Bind(SetUp, RunGaps),
       {.clean = "Done; no packet that the filters select was lost.",

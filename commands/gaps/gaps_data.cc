@@ -132,10 +132,19 @@ std::vector<Cell> GapCells(const Gap& gap, const ShownGaps& selection) {
                       {"bytes", cause.count.bytes},
                       {"text", CauseText(cause)}});
   }
-  for (const ContentCount& content : gap.contents)
+  for (const ContentCount& content : gap.contents) {
+    Json named = Json::array();
+    for (const KindCount& kind : gap.kinds) {
+      if (kind.content == content.content)
+        named.push_back({{"name", selection.kinds.NameOf(kind.kind)},
+                         {"packets", kind.count.packets},
+                         {"bytes", kind.count.bytes}});
+    }
     contents.push_back({{"kind", ContentName(content.content)},
                         {"packets", content.count.packets},
-                        {"bytes", content.count.bytes}});
+                        {"bytes", content.count.bytes},
+                        {"names", std::move(named)}});
+  }
   for (const SequenceShare& share : gap.culprits)
     culprits.push_back({{"sequence", ToString(share.sequence)}, {"bytes", share.bytes}});
   const SequenceShare* top = gap.culprits.empty() ? nullptr : &gap.culprits.front();
@@ -353,11 +362,12 @@ Table LostPacketTable() {
                 DataColumn("written_record"),
                 DataColumn("lost_ns"),
                 DataColumn("lost_record"),
-                DataColumn("clone", kInCsv)});
+                DataColumn("clone", kInCsv),
+                DataColumn("name")});
 }
 
-void AddLostPacket(const PacketAccount& account, uint64_t session, std::optional<uint64_t> clone,
-                   Table& table) {
+void AddLostPacket(const PacketAccount& account, const std::string& kind, uint64_t session,
+                   std::optional<uint64_t> clone, Table& table) {
   table.AddRow(DataCells({session,
                           Raw(account.buffer),
                           ToString(account.sequence),
@@ -377,7 +387,8 @@ void AddLostPacket(const PacketAccount& account, uint64_t session, std::optional
                           account.written.record,
                           account.decided.time_ns,
                           account.decided.record,
-                          CloneJson(clone)}));
+                          CloneJson(clone),
+                          kind.empty() ? Json() : Json(kind)}));
 }
 
 std::string LostPacketJsonl(const Table& row, uint64_t session, std::optional<uint64_t> clone) {

@@ -30,8 +30,9 @@ void AddGaps(const ShownGaps& selection, Table& table);
 /// Lost packets as rows.
 Table LostPacketTable();
 /// @param clone whose holder's view this is; absent: the session's own
-void AddLostPacket(const PacketAccount& account, uint64_t session, std::optional<uint64_t> clone,
-                   Table& table);
+/// @param kind its name, see PacketKinds; may be empty
+void AddLostPacket(const PacketAccount& account, const std::string& kind, uint64_t session,
+                   std::optional<uint64_t> clone, Table& table);
 /// The only row as an object on a line.
 std::string LostPacketJsonl(const Table& row, uint64_t session, std::optional<uint64_t> clone);
 

@@ -154,7 +154,7 @@ void PrintGap(Report& out, const Gap& gap, const ShownGaps& selection) {
   out.Print(out.Bold(fmt::format("{}, buffer {}, {}", NameText(notes, gap.sequence),
                                  Raw(gap.buffer), ChunksText(gap))));
   out.Print(fmt::format(": {} missing\n", PacketsText(gap.lost)));
-  PrintLine(out, "content", ContentsText(gap));
+  PrintLine(out, "content", ContentsText(gap, selection.kinds));
   PrintLine(out, "written",
             fmt::format("{}, lost {}", SpanText(notes, gap.written), SpanText(notes, gap.sealed)));
   PrintLine(out, "cause", CausesText(gap));
@@ -330,14 +330,15 @@ void PrintGaps(Report& out, const ShownGaps& selection, bool summary, uint64_t s
   PrintPending(out, selection);
 }
 
-std::string LostPacketLine(const PacketAccount& account, const SessionNotes& notes) {
+std::string LostPacketLine(const PacketAccount& account, const std::string& kind,
+                           const SessionNotes& notes) {
   const CauseCount cause{account.fate, account.cause, account.own_fault, account.loss_bits, {}};
-  return fmt::format("{:>12} #{}.{}  {:>9}  {:<16} written {}, lost {}: {}{}\n",
-                     ToString(account.sequence), account.first_chunk, account.fragment,
-                     HumanSize(account.size), ContentName(account.facts.content),
-                     SpanText(notes, {account.written, account.written}),
-                     TimeText(notes, account.decided.time_ns), CauseText(cause),
-                     account.culprit ? fmt::format(", for {}", ToString(*account.culprit)) : "");
+  return fmt::format(
+      "{:>12} #{}.{}  {:>9}  {:<16} written {}, lost {}: {}{}\n", ToString(account.sequence),
+      account.first_chunk, account.fragment, HumanSize(account.size),
+      ContentName(account.facts.content) + (kind.empty() ? "" : ": " + kind),
+      SpanText(notes, {account.written, account.written}), TimeText(notes, account.decided.time_ns),
+      CauseText(cause), account.culprit ? fmt::format(", for {}", ToString(*account.culprit)) : "");
 }
 
 }  // namespace ringscope

@@ -12,8 +12,9 @@ namespace ringscope {
 /// @param stale_ns the limit for stale packets
 void PrintGaps(Report& out, const ShownGaps& selection, bool summary, uint64_t stale_ns);
 
-/// A lost packet, on one line.
-std::string LostPacketLine(const PacketAccount& account, const SessionNotes& notes);
+/// A lost packet, on one line. @param kind its name, see PacketKinds; may be empty
+std::string LostPacketLine(const PacketAccount& account, const std::string& kind,
+                           const SessionNotes& notes);
 
 }  // namespace ringscope
 

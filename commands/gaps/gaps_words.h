@@ -33,7 +33,7 @@ std::string CauseText(const CauseCount& cause);
 /// What happened to the packets of the gap: "12 overwritten before they were read; 1 ...".
 std::string CausesText(const Gap& gap);
 /// "53% track_event, 47% clock_snapshot"
-std::string ContentsText(const Gap& gap);
+std::string ContentsText(const Gap& gap, const PacketKinds& kinds);
 /// Whose bytes evicted the packets, or filled the buffer before their commit; empty: none.
 std::string CulpritsText(const Gap& gap, const SessionNotes& notes);
 /// Whether the culprits filled the buffer, rather than evicted the packets.

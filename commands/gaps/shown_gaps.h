@@ -6,6 +6,7 @@
 #include "commands/common/replay_run.h"
 #include "commands/gaps/tried_remedies.h"
 #include "core/gaps/gap_selection.h"
+#include "core/perfetto/packet_kinds.h"
 #include "core/session/session_notes.h"
 
 namespace ringscope {
@@ -13,15 +14,18 @@ namespace ringscope {
 /// What the user wants to see of a session's gaps, and all that showing it takes.
 struct ShownGaps : GapSelection {
   ShownGaps(const GapReport& all, const ReplayOutcome& replayed, const SessionNotes& session,
-            const GapFilter& filter, uint64_t at_most, const TriedRemedies& remedies)
+            const GapFilter& filter, uint64_t at_most, const TriedRemedies& remedies,
+            const PacketKinds& packet_kinds)
       : GapSelection(all, session.start_ns(), filter, at_most),
         outcome(replayed),
         notes(session),
-        tried(remedies) {}
+        tried(remedies),
+        kinds(packet_kinds) {}
 
   const ReplayOutcome& outcome;
   const SessionNotes& notes;
   const TriedRemedies& tried;
+  const PacketKinds& kinds;
 
   const BufferOutcome* BufferOf(BufferId id) const {
     const auto found = std::find_if(outcome.buffers.begin(), outcome.buffers.end(),

@@ -8,6 +8,7 @@
 #include "commands/common/session_reader.h"
 #include "commands/log/dump_text.h"
 #include "commands/shell/commands.h"
+#include "commands/shell/descriptor_option.h"
 #include "commands/shell/options.h"
 #include "commands/shell/suggest.h"
 #include "commands/shell/text.h"
@@ -22,6 +23,8 @@ namespace {
 struct DumpArgs {
   std::string log;
   std::string format = "text";
+  bool decode = false;
+  std::string descriptor;
   RecordCriteria filter;
   std::optional<uint64_t> session;
 };
@@ -54,13 +57,18 @@ void SetUp(CLI::App& app, DumpArgs& args) {
   AddChoice(app, "--format", args.format, {"text", "ops", "jsonl", "json"},
             "text: lines for people; ops, or jsonl: operations from which 'ringscope import' makes "
             "an equal log; json: one document (default: text)");
+  AddFlag(
+      app, "--decode", args.decode,
+      "With text: after each chunk, the packets that are whole in it, in protobuf's text format");
+  AddDescriptor(app, args.descriptor);
 }
 
 /// Prints the records that passed the filter.
 class DumpPrinter {
  public:
-  DumpPrinter(const std::string& format, const RecordFilter& filter, Console& console)
-      : format_(format), console_(console), text_(filter) {}
+  DumpPrinter(const DumpArgs& args, const RecordFilter& filter, const Descriptors& descriptors,
+              Console& console)
+      : format_(args.format), console_(console), text_(filter, descriptors, args.decode) {}
 
   void StartSession(uint64_t session) {
     session_ = session;
@@ -104,9 +112,14 @@ class DumpPrinter {
 };
 
 Result<ExitCode> RunDump(const DumpArgs& args, Context& context) {
+  if (args.format != "text" && (args.decode || !args.descriptor.empty()))
+    return Fail(ErrorCode::kUsage, "--decode and --descriptor are for --format text", {},
+                "the other formats have packets as bytes");
+  RS_ASSIGN_OR_RETURN(const DescriptorChoice descriptors,
+                      DescriptorChoice::Open(context, args.descriptor));
   SessionReader sessions(context, {{args.log}, args.session}, "reading");
   RecordFilter filter(args.filter);
-  DumpPrinter printer(args.format, filter, context.console);
+  DumpPrinter printer(args, filter, descriptors.get(), context.console);
   bool is_past = false;
   while (!is_past) {
     RS_ASSIGN_OR_RETURN(const bool more, sessions.NextSession());
@@ -140,6 +153,8 @@ Command DumpCommand() {
           {{"ringscope dump session.tblog | less", "Read a log"},
            {"ringscope dump --seq 2:17 --from 1.2s --to 1.5s session.tblog",
             "What did this writer commit then?"},
+           {"ringscope dump --decode --seq 2:17 session.tblog | less",
+            "What is in the packets of this writer?"},
            {"ringscope dump --kind producer --kind disconnect session.tblog",
             "Which producers connected and disconnected, and when?"},
            {"ringscope dump --format ops session.tblog > session.ops.jsonl",

@@ -99,7 +99,7 @@ TEST(Dump, RequestOfSeveralChunks_TakesALineForEach) {
   commit.producer = ProducerId{2};
   commit.request = wire::AsBytes(request);
   const RecordFilter all({});
-  RecordText text(all);
+  RecordText text(all, Descriptors::BuiltIn(), false);
   EXPECT_EQ(text.Format({std::nullopt, commit}, 12),
             "     12               -  commit       2:3 chunk 0 to buffer 1: 1 fragment, 2 bytes\n"
             "                         commit       2:4 chunk 5 to buffer 1: 1 fragment, 2 bytes, "
@@ -109,7 +109,7 @@ TEST(Dump, RequestOfSeveralChunks_TakesALineForEach) {
 
 TEST(Dump, MalformedRequests_AreSaidToBe) {
   const RecordFilter all({});
-  RecordText text(all);
+  RecordText text(all, Descriptors::BuiltIn(), false);
   Commit commit;
   commit.request = wire::AsBytes("\x0A\x7F");
   EXPECT_THAT(text.Format({std::nullopt, commit}, 0), HasSubstr("malformed request of 2 bytes"));

@@ -8,7 +8,7 @@
 #include "commands/common/story_words.h"
 #include "commands/shell/text.h"
 #include "core/base/wire.h"
-#include "formats/proto/trace_config_text.h"
+#include "formats/descriptors/descriptors.h"
 
 namespace ringscope {
 namespace {
@@ -25,18 +25,62 @@ std::string DecodedSuffix(const OpBody& body) {
   return reason.empty() ? reason : fmt::format(" ({})", reason);
 }
 
-/// The message that the record has as bytes, in protobuf's text format.
-std::string DecodedText(const OpBody& body) {
-  if (const auto* const config = std::get_if<TraceConfigRecord>(&body))
-    return TraceConfigText(wire::AsBytes(config->config));
-  if (const auto* const source = std::get_if<DataSourceSetUp>(&body))
-    return DataSourceConfigText(wire::AsBytes(source->config));
-  if (const auto* const clone = std::get_if<CloneRequested>(&body))
-    return CloneSessionText(wire::AsBytes(clone->request));
-  return {};
+/// What a fragment is part of, where that is not a whole packet.
+std::string_view FragmentNote(FragmentKind kind) {
+  switch (kind) {
+    case FragmentKind::kBegin:
+      return "of a packet that continues in the next chunk";
+    case FragmentKind::kContinue:
+      return "of a packet that began before and continues in the next chunk";
+    case FragmentKind::kEnd:
+      return "of a packet that began in a chunk before";
+    case FragmentKind::kWhole:
+      break;
+  }
+  return "";
 }
 
 }  // namespace
+
+std::string RecordText::DecodedText(const OpBody& body) const {
+  if (const auto* const config = std::get_if<TraceConfigRecord>(&body))
+    return descriptors_.Text("TraceConfig", wire::AsBytes(config->config));
+  if (const auto* const source = std::get_if<DataSourceSetUp>(&body))
+    return descriptors_.Text("DataSourceConfig", wire::AsBytes(source->config));
+  if (const auto* const clone = std::get_if<CloneRequested>(&body))
+    return descriptors_.Text("CloneSessionRequest", wire::AsBytes(clone->request));
+  return {};
+}
+
+void RecordText::AddPackets(ProducerId producer, const ChunkToMove& chunk) {
+  const auto header = chunk.data ? ParseChunkHeader(*chunk.data) : std::nullopt;
+  if (!header) return;
+  const ChunkCommit commit{.sequence = {producer, header->writer},
+                           .identity = {},
+                           .chunk = header->chunk,
+                           .fragments = header->fragments,
+                           .flags = header->flags,
+                           .complete = !chunk.incomplete,
+                           .payload = chunk.data->subspan(kChunkHeaderSize)};
+  ReadWrittenChunk(commit, written_);
+  for (size_t i = 0; i < written_.fragments.size(); ++i) {
+    const WrittenFragment& fragment = written_.fragments[i];
+    Fragment place;
+    if (ReadFragment(commit.payload.data(), static_cast<uint32_t>(commit.payload.size()),
+                     fragment.offset, place) != FragmentStatus::kFragment)
+      break;
+    if (fragment.kind != FragmentKind::kWhole) {
+      Block(fmt::format("# fragment {}: {} {}\n", i, Count(fragment.size, "byte"),
+                        FragmentNote(fragment.kind)));
+      continue;
+    }
+    Block(fmt::format("packet {{  # fragment {}: {}\n", i, Count(fragment.size, "byte")));
+    margin_ += "  ";
+    Block(descriptors_.Text("TracePacket", commit.payload.subspan(place.body, place.size())));
+    margin_.resize(margin_.size() - 2);
+    Block("}\n");
+  }
+}
 
 void RecordText::Block(std::string_view text) {
   while (!text.empty()) {
@@ -107,6 +151,7 @@ void RecordText::FormatCommit(const Commit& commit) {
                : fmt::format("producer {}", Raw(commit.producer));
     line("commit",
          fmt::format("{} to {}: {}", name, BufferText(chunk.target_buffer), DescribeChunk(chunk)));
+    if (decode_) AddPackets(commit.producer, chunk);
   }
   for (const ChunkToPatch& patch : parser_.patches()) {
     if (!filter_.KeepsPatch(commit.producer, patch)) continue;

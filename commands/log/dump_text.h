@@ -6,7 +6,9 @@
 
 #include "core/log/op.h"
 #include "core/log/record_filter.h"
+#include "core/perfetto/commit_fragments.h"
 #include "core/perfetto/commit_request.h"
+#include "formats/descriptors/descriptors.h"
 
 namespace ringscope {
 
@@ -15,8 +17,10 @@ namespace ringscope {
 /// that a record has as bytes follow it as text.
 class RecordText {
  public:
-  /// @param filter whose chunks and patches are shown; must outlive this
-  explicit RecordText(const RecordFilter& filter) : filter_(filter) {}
+  /// @param filter whose chunks and patches are shown; must outlive this, like the descriptors
+  /// @param decode whether the packets in a commit's chunks follow it as text, too
+  RecordText(const RecordFilter& filter, const Descriptors& descriptors, bool decode)
+      : filter_(filter), descriptors_(descriptors), decode_(decode) {}
 
   void StartSession() { identities_.clear(); }
   /// Takes note of a record, shown or not: a commit shows only what differs from its producer.
@@ -31,8 +35,15 @@ class RecordText {
   void Block(std::string_view text);
   void FormatCommit(const Commit& commit);
   std::string CommitSuffix(const Commit& commit);
+  /// The message that the record has as bytes.
+  std::string DecodedText(const OpBody& body) const;
+  /// Adds the packets of a chunk that are whole in it; of others, how long their fragment is.
+  void AddPackets(ProducerId producer, const ChunkToMove& chunk);
 
   const RecordFilter& filter_;
+  const Descriptors& descriptors_;
+  const bool decode_;
+  WrittenChunk written_;  // scratch
   CommitRequestParser parser_;
   std::map<ProducerId, Identity> identities_;  // of the session's producers
   std::string margin_;                         // number and time of the current record

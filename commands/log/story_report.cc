@@ -6,8 +6,8 @@
 #include "commands/log/story_text.h"
 #include "commands/shell/text.h"
 #include "core/base/wire.h"
+#include "formats/descriptors/descriptors.h"
 #include "formats/io/hex.h"
-#include "formats/proto/trace_config_text.h"
 
 namespace ringscope {
 namespace {
@@ -75,7 +75,9 @@ void ReportEvents(Report& report, const SessionSummary& session, std::optional<u
     if (!event.Is<TraceConfigRecord>()) continue;
     std::string hex;
     AppendHex(hex, wire::AsBytes(event.detail));
-    Json config = {{"bytes", hex}, {"text", TraceConfigText(wire::AsBytes(event.detail))}};
+    Json config = {
+        {"bytes", hex},
+        {"text", Descriptors::BuiltIn().Text("TraceConfig", wire::AsBytes(event.detail))}};
     if (event.session) config["session"] = *event.session;
     configs.push_back(std::move(config));
   }

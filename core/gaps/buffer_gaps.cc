@@ -124,7 +124,7 @@ void GapBuffer::OnReadDone() {
   waiting_.clear();
 }
 
-void GapBuffer::OnPacketFate(const PacketAccount& account) {
+void GapBuffer::OnPacketFate(const PacketAccount& account, uint32_t kind) {
   Sequence& sequence = sequences_[account.sequence];
   const FateCount count{1, account.size};
   sequence.report.by_fate[account.fate] += count;
@@ -138,7 +138,7 @@ void GapBuffer::OnPacketFate(const PacketAccount& account) {
     sequence.track.AddKept(account, GapTrack::Kind::kPending, GapTrack::kNoDetail);
     if (account.fate == Fate::kStalled) AddStalled(sequence.report, account);
   } else if (const uint32_t gap = GapOf(sequence, account); gap != GapTrack::kNoDetail) {
-    Fill(gap, account);
+    Fill(gap, account, kind);
     if (account.cause == Cause::kAborted && !gaps_[gap].gap.abort)
       gaps_[gap].gap.abort = sequence.abort;
   }
@@ -183,7 +183,7 @@ uint32_t GapBuffer::GapOf(Sequence& sequence, const PacketAccount& account) {
 }
 
 /// Counts a lost packet into its gap.
-void GapBuffer::Fill(uint32_t index, const PacketAccount& account) {
+void GapBuffer::Fill(uint32_t index, const PacketAccount& account, uint32_t kind) {
   OpenGap& open = gaps_[index];
   Gap& gap = open.gap;
   const FateCount count{1, account.size};
@@ -197,6 +197,7 @@ void GapBuffer::Fill(uint32_t index, const PacketAccount& account) {
   AddCount(gap.causes, {account.fate, account.cause, account.own_fault,
                         account.fate == Fate::kCut ? account.loss_bits : 0, count});
   AddCount(gap.contents, {account.facts.content, count});
+  if (kind != 0) AddCount(gap.kinds, {account.facts.content, kind, count});
   gap.written.Add(account.written);
   gap.sealed.Add(account.decided);
   if (account.facts.has_interned_data || account.facts.clears_state) ++gap.state_packets;

@@ -55,7 +55,8 @@ class GapBuffer {
   /// A pass that stops at its limit may not get as far as what is lost later: it is no read that
   /// packets would only have had to wait for.
   void OnReadDone();
-  void OnPacketFate(const PacketAccount& account);
+  /// @param kind of the packet, see PacketKinds
+  void OnPacketFate(const PacketAccount& account, uint32_t kind);
   /// The packet of the last account (or duplicate) that was reported as read; `facts` of all its
   /// bytes.
   void OnPacket(const PacketAccount& account, const PacketFacts& facts);
@@ -104,7 +105,7 @@ class GapBuffer {
   bool IsForgotten(const Sequence& sequence) const;
   uint32_t AddFlag(Sequence& sequence, const PacketAccount& account);
   uint32_t GapOf(Sequence& sequence, const PacketAccount& account);
-  void Fill(uint32_t index, const PacketAccount& account);
+  void Fill(uint32_t index, const PacketAccount& account, uint32_t kind);
   void FillEvicted(uint32_t index, const PacketAccount& account);
 
   // gap_finish.cc
@@ -136,6 +137,7 @@ class GapBuffer {
 
 void AddCount(std::vector<CauseCount>& list, const CauseCount& more);
 void AddCount(std::vector<ContentCount>& list, const ContentCount& more);
+void AddCount(std::vector<KindCount>& list, const KindCount& more);
 
 }  // namespace ringscope::gaps
 

@@ -12,6 +12,7 @@ namespace {
 
 /// Kinds of content that are kept one by one.
 constexpr size_t kMaxContents = 32;
+constexpr size_t kMaxKinds = 32;
 
 template <typename T>
 void SortBySize(std::vector<T>& counts) {
@@ -55,6 +56,15 @@ void AddCount(std::vector<ContentCount>& list, const ContentCount& more) {
     list.back().count += more.count;
 }
 
+void AddCount(std::vector<KindCount>& list, const KindCount& more) {
+  for (KindCount& entry : list) {
+    if (entry.kind != more.kind || entry.content != more.content) continue;
+    entry.count += more.count;
+    return;
+  }
+  if (list.size() < kMaxKinds) list.push_back(more);
+}
+
 /// The two gaps are really one.
 void GapBuffer::Merge(OpenGap& open, const OpenGap& other) {
   Gap& gap = open.gap;
@@ -65,6 +75,7 @@ void GapBuffer::Merge(OpenGap& open, const OpenGap& other) {
   gap.own_fault += more.own_fault;
   for (const CauseCount& cause : more.causes) AddCount(gap.causes, cause);
   for (const ContentCount& content : more.contents) AddCount(gap.contents, content);
+  for (const KindCount& kind : more.kinds) AddCount(gap.kinds, kind);
   for (const LogMoment& moment : {more.written.first, more.written.last}) gap.written.Add(moment);
   for (const LogMoment& moment : {more.sealed.first, more.sealed.last}) gap.sealed.Add(moment);
   gap.state_packets += more.state_packets;
@@ -194,6 +205,7 @@ void GapBuffer::FinishGap(OpenGap& open) {
   std::stable_partition(open.gap.causes.begin(), open.gap.causes.end(),
                         [](const CauseCount& cause) { return cause.own_fault; });
   SortBySize(open.gap.contents);
+  SortBySize(open.gap.kinds);
   std::stable_sort(open.gap.blamed.begin(), open.gap.blamed.end(),
                    [](const GapBlame& a, const GapBlame& b) {
                      return std::pair(a.at.record, a.cause) < std::pair(b.at.record, b.cause);

@@ -39,6 +39,15 @@ struct ContentCount {
   friend bool operator==(const ContentCount&, const ContentCount&) = default;
 };
 
+/// Packets of a kind, see PacketKinds.
+struct KindCount {
+  uint32_t content = 0;
+  uint32_t kind = 0;
+  FateCount count;
+
+  friend bool operator==(const KindCount&, const KindCount&) = default;
+};
+
 /// From the first to the last of something.
 struct MomentSpan {
   LogMoment first;
@@ -128,9 +137,12 @@ struct Gap {
   FateCount own_fault;                 // of these, lost to a bug of the buffer
   std::vector<CauseCount> causes;      // bugs first, then the largest
   std::vector<ContentCount> contents;  // largest first
-  MomentSpan written;                  // commits of the lost packets
-  MomentSpan sealed;                   // when they were lost
-  uint64_t state_packets = 0;          // with interned data, or that clear state
+  /// Of these, the kinds: largest first, of those that were seen first. Packets of others, and
+  /// those of which nothing is known beside their content, are in `contents` alone.
+  std::vector<KindCount> kinds;
+  MomentSpan written;          // commits of the lost packets
+  MomentSpan sealed;           // when they were lost
+  uint64_t state_packets = 0;  // with interned data, or that clear state
   /// Bytes that were written to the buffer between the packets and their eviction, by sequence,
   /// largest first; for a buffer that discards: what it was full of.
   std::vector<SequenceShare> culprits;

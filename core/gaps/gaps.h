@@ -4,11 +4,14 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "core/gaps/buffer_gaps.h"
 #include "core/gaps/gap_report.h"
 #include "core/ledger/ledger.h"
+#include "core/perfetto/packet_kinds.h"
 #include "core/session/buffer_event.h"
 #include "core/session/session.h"
 
@@ -27,10 +30,16 @@ class GapAnalysis : public LedgerSink, public ReplayListener {
   static constexpr size_t kMaxSigns = 4096;
 
   /// @param stale_ns how much later than written a packet may be committed
-  explicit GapAnalysis(uint64_t stale_ns) : stale_(stale_ns) {}
+  /// @param kinds of the packets, for the gaps; may be nullptr. The ledger must then report
+  ///   forgotten chunks, too
+  explicit GapAnalysis(uint64_t stale_ns, PacketKinds* kinds = nullptr)
+      : stale_(stale_ns), kinds_(kinds) {}
 
   void OnPacketFate(const PacketAccount& account) override;
   void OnDuplicate(const PacketAccount& account) override { last_ = account; }
+  void OnChunkForgotten(BufferId buffer, SequenceKey sequence, uint64_t chunk) override;
+  /// The kind of the packet whose fate was reported last.
+  uint32_t last_kind() const { return last_kind_; }
   bool WantsBufferEvents() const override { return true; }
   void OnRecord(const Op& op, const LogMoment& moment) override;
   void OnBufferSetUp(SessionBuffer& buffer) override;
@@ -57,12 +66,19 @@ class GapAnalysis : public LedgerSink, public ReplayListener {
  private:
   gaps::GapBuffer& Of(BufferId id);
   void Close(BufferId id);
+  uint32_t KindOf(const PacketAccount& account);
 
   LogMoment now_;
   gaps::GapBuffer::Unused unused_{.gaps = kMaxListed, .flags = kMaxListed};
   std::map<BufferId, std::unique_ptr<gaps::GapBuffer>> buffers_;
   std::map<BufferId, BufferGaps> done_;
   StalePackets stale_;
+  PacketKinds* kinds_;
+  /// Of the packets that begin in a chunk, by fragment.
+  using ChunkKinds = std::vector<uint32_t>;
+  std::unordered_map<ChunkAt, ChunkKinds> kinds_of_chunks_;
+  std::pair<ChunkAt, const ChunkKinds*> last_looked_up_{};  // packets of a chunk follow each other
+  uint32_t last_kind_ = 0;
   FtraceCounters ftrace_;
   CounterTrace counters_{kMaxSigns};
   ReportedLosses reported_{kMaxSigns};

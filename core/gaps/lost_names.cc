@@ -41,31 +41,27 @@ LostName ReadEntry(Bytes entry, const EntryFields& numbers) {
 
 }  // namespace
 
-void LostNames::Read(Bytes packet, uint32_t content, std::vector<LostName>& names) {
-  wire::FieldReader fields(packet);
-  while (const auto field = fields.Next()) {
-    if (field->number != content || field->type != wire::Type::kBytes) continue;
-    wire::FieldReader entries(field->bytes);
-    while (const auto entry = entries.Next()) {
-      if (entry->type != wire::Type::kBytes) continue;
-      if (content == proto::TracePacket::kPackagesList) {
-        if (entry->number == kOfPackagesList.list)
-          names.push_back(ReadEntry(entry->bytes, kOfPackagesList));
-        continue;
-      }
-      for (const EntryFields& numbers : kOfProcessTree)
-        if (entry->number == numbers.list) names.push_back(ReadEntry(entry->bytes, numbers));
+void LostNames::Read(Bytes message, uint32_t content, std::vector<LostName>& names) {
+  wire::FieldReader entries(message);
+  while (const auto entry = entries.Next()) {
+    if (entry->type != wire::Type::kBytes) continue;
+    if (content == proto::TracePacket::kPackagesList) {
+      if (entry->number == kOfPackagesList.list)
+        names.push_back(ReadEntry(entry->bytes, kOfPackagesList));
+      continue;
     }
+    for (const EntryFields& numbers : kOfProcessTree)
+      if (entry->number == numbers.list) names.push_back(ReadEntry(entry->bytes, numbers));
   }
 }
 
 void LostNames::AddFragment(BufferId buffer, ChunkName chunk, size_t fragment, uint32_t content,
-                            Bytes packet) {
+                            Bytes message) {
   if (!HasNames(content) || pending_names_ >= kMaxNames) return;
   std::vector<LostName>& names = pending_[{buffer, chunk.Packed(), fragment}];
   pending_names_ -= names.size();
   names.clear();
-  Read(packet, content, names);
+  Read(message, content, names);
   for (LostName& name : names) {
     name.buffer = buffer;
     name.chunk = chunk;

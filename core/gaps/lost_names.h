@@ -37,9 +37,11 @@ class LostNames {
  public:
   static constexpr size_t kMaxNames = 65536;
 
-  /// A packet's first fragment, as it is committed. @param content of the packet; most are ignored
+  /// A packet's first fragment, as it is committed.
+  /// @param content the field that is the packet's content; most are ignored
+  /// @param message that field, as much of it as there is
   void AddFragment(BufferId buffer, ChunkName chunk, size_t fragment, uint32_t content,
-                   Bytes packet);
+                   Bytes message);
   void OnPacketFate(const PacketAccount& account);
   /// By thing and id.
   std::vector<LostName> Result() const;
@@ -47,7 +49,7 @@ class LostNames {
  private:
   using Place = std::tuple<BufferId, uint64_t, size_t>;
 
-  static void Read(Bytes packet, uint32_t content, std::vector<LostName>& names);
+  static void Read(Bytes message, uint32_t content, std::vector<LostName>& names);
 
   std::map<Place, std::vector<LostName>> pending_;
   size_t pending_names_ = 0;

@@ -22,9 +22,7 @@ std::string Tree(std::initializer_list<uint64_t> pids) {
                       wire::AsBytes("app" + std::to_string(pid)));
     wire::AppendBytes(tree, proto::ProcessTree::kProcesses, wire::AsBytes(process));
   }
-  std::string packet;
-  wire::AppendBytes(packet, proto::TracePacket::kProcessTree, wire::AsBytes(tree));
-  return packet;
+  return tree;
 }
 
 PacketAccount NamesAccount(uint32_t chunk, Fate fate) {

@@ -30,8 +30,9 @@ void StalePackets::AddChunk(BufferId buffer, const ChunkCommit& commit,
         FragmentStatus::kFragment)
       break;
     const Bytes packet = commit.payload.subspan(place.body, place.size());
-    const PacketFacts facts = ReadPacketFacts(packet);
-    if (visit) visit(i, facts, packet);
+    Bytes content;
+    const PacketFacts facts = ReadPacketFacts(packet, &content);
+    if (visit) visit(i, facts, content, packet);
     const std::optional<uint64_t> time = sequence.clocks.TimeOf(facts, packet, clocks_);
     if (!time || !now_ns) continue;
     StaleSequence& result = sequence.result;

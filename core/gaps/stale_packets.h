@@ -30,8 +30,9 @@ class StalePackets {
   explicit StalePackets(uint64_t limit_ns) : limit_ns_(limit_ns) {}
 
   void AddClocks(Bytes snapshot) { clocks_.AddSnapshot(snapshot); }
-  /// A packet's first fragment: its index in its chunk, and its bytes.
-  using Visitor = std::function<void(size_t fragment, const PacketFacts& facts, Bytes bytes)>;
+  /// A packet's first fragment: its index in its chunk, what is in it (ReadPacketFacts), its bytes.
+  using Visitor =
+      std::function<void(size_t fragment, const PacketFacts& facts, Bytes content, Bytes packet)>;
   /// A chunk as it is committed, in the log's order.
   /// @param visit called with each packet that begins in it and was not seen before
   void AddChunk(BufferId buffer, const ChunkCommit& commit, std::optional<uint64_t> now_ns,

@@ -24,7 +24,7 @@ std::optional<Bytes> FragmentAt(const std::string& bytes, uint32_t offset) {
 
 }  // namespace
 
-LostPackets::LostPackets(Listener listener) : listener_(std::move(listener)) {}
+LostPackets::LostPackets(Listener listener, bool all) : listener_(std::move(listener)), all_(all) {}
 LostPackets::~LostPackets() = default;
 
 void LostPackets::OnRecord(const Op& op, const LogMoment&) {
@@ -192,6 +192,7 @@ void LostPackets::HandOn(const Stored& chunk, const Lost& lost) {
   if (!bytes || bytes->empty() || bytes->size() != account.size ||
       !IsValidPacket(std::span(&*bytes, 1))) {
     unwritable_[account.fate] += count;
+    if (all_) listener_({account, chunk.identity, {}, true});
     return;
   }
   Place& next = next_[account.buffer][account.sequence];

@@ -20,7 +20,7 @@ namespace ringscope {
 struct LostPacket {
   PacketAccount account;
   Identity identity;              // of its writer
-  std::span<const Bytes> slices;  // valid during the call
+  std::span<const Bytes> slices;  // valid during the call; empty: it cannot be in a trace
   bool gap_before = false;        // the packet before it in its sequence was not handed on
 };
 
@@ -36,7 +36,8 @@ class LostPackets : public ReplayListener, public LedgerSink {
   using Listener = std::function<void(const LostPacket&)>;
   using Counts = FateCounts;
 
-  explicit LostPackets(Listener listener);
+  /// @param all whether packets that cannot be in a trace are handed on, too, without their bytes
+  explicit LostPackets(Listener listener, bool all = false);
   ~LostPackets() override;
 
   /// Lost packets that were handed on, and those that could not be.
@@ -94,7 +95,8 @@ class LostPackets : public ReplayListener, public LedgerSink {
   void HandOn(const Stored& chunk, const Lost& lost);
   void FinishIf(const std::function<bool(const ChunkAt&)>& applies);
 
-  Listener listener_;
+  const Listener listener_;
+  const bool all_;
   std::unordered_map<ChunkAt, Stored> chunks_;
   std::map<BufferId, SequenceMap<Place>> next_;  // after the packet handed on last
   std::map<ProducerId, Identity> identities_;

@@ -14,21 +14,95 @@ namespace {
 
 enum SequenceFlag : uint64_t { kClearsState = 1, kNeedsState = 2 };
 
-constexpr std::array<std::pair<uint32_t, const char*>, 14> kContentNames = {{
-    {proto::TracePacket::kFtraceEvents, "ftrace_events"},
-    {proto::TracePacket::kProcessTree, "process_tree"},
-    {proto::TracePacket::kClockSnapshot, "clock_snapshot"},
-    {proto::TracePacket::kProcessStats, "process_stats"},
-    {proto::TracePacket::kTrackEvent, "track_event"},
-    {proto::TracePacket::kInternedData, "interned_data"},
-    {proto::TracePacket::kTraceConfig, "trace_config"},
-    {proto::TracePacket::kFtraceStats, "ftrace_stats"},
-    {proto::TracePacket::kTraceStats, "trace_stats"},
-    {proto::TracePacket::kSynchronizationMarker, "synchronization_marker"},
-    {proto::TracePacket::kTracePacketDefaults, "trace_packet_defaults"},
-    {proto::TracePacket::kTrackDescriptor, "track_descriptor"},
-    {proto::TracePacket::kServiceEvent, "service_event"},
-    {proto::TracePacket::kTraceProvenance, "trace_provenance"},
+/// By field; a test compares them with the descriptors.
+constexpr std::array<std::pair<uint32_t, const char*>, 87> kContentNames = {{
+    {1, "ftrace_events"},
+    {2, "process_tree"},
+    {4, "inode_file_map"},
+    {5, "chrome_events"},
+    {6, "clock_snapshot"},
+    {7, "sys_stats"},
+    {9, "process_stats"},
+    {11, "track_event"},
+    {12, "interned_data"},
+    {33, "trace_config"},
+    {34, "ftrace_stats"},
+    {35, "trace_stats"},
+    {36, "synchronization_marker"},
+    {37, "profile_packet"},
+    {38, "battery"},
+    {39, "android_log"},
+    {40, "power_rails"},
+    {43, "process_descriptor"},
+    {44, "thread_descriptor"},
+    {45, "system_info"},
+    {46, "trigger"},
+    {47, "packages_list"},
+    {48, "chrome_benchmark_metadata"},
+    {49, "perfetto_metatrace"},
+    {50, "compressed_packets"},
+    {51, "chrome_metadata"},
+    {52, "gpu_counter_event"},
+    {53, "gpu_render_stage_event"},
+    {54, "streaming_profile_packet"},
+    {57, "graphics_frame_event"},
+    {59, "trace_packet_defaults"},
+    {60, "track_descriptor"},
+    {61, "module_symbols"},
+    {62, "vulkan_memory_event"},
+    {63, "gpu_log"},
+    {64, "deobfuscation_mapping"},
+    {65, "vulkan_api_event"},
+    {66, "perf_sample"},
+    {67, "cpu_info"},
+    {68, "smaps_packet"},
+    {69, "service_event"},
+    {70, "initial_display_state"},
+    {71, "gpu_mem_total_event"},
+    {72, "extension_descriptor"},
+    {73, "memory_tracker_snapshot"},
+    {74, "streaming_allocation"},
+    {75, "streaming_free"},
+    {77, "android_energy_estimation_breakdown"},
+    {78, "ui_state"},
+    {82, "translation_table"},
+    {83, "android_game_intervention_list"},
+    {84, "statsd_atom"},
+    {86, "android_system_property"},
+    {89, "trace_uuid"},
+    {90, "track_event_range_of_interest"},
+    {91, "entity_state_residency"},
+    {95, "etw_events"},
+    {99, "v8_js_code"},
+    {100, "v8_internal_code"},
+    {101, "v8_wasm_code"},
+    {102, "v8_reg_exp_code"},
+    {103, "v8_code_move"},
+    {107, "remote_clock_sync"},
+    {109, "chrome_trigger"},
+    {110, "pixel_modem_events"},
+    {111, "pixel_modem_token_database"},
+    {113, "clone_snapshot_trigger"},
+    {115, "kernel_wakelock_data"},
+    {117, "generic_kernel_task_state_event"},
+    {118, "generic_kernel_cpu_freq_event"},
+    {119, "cpu_per_uid_data"},
+    {120, "generic_kernel_task_rename_event"},
+    {122, "generic_kernel_process_tree"},
+    {123, "user_list"},
+    {124, "trace_provenance"},
+    {125, "protovms"},
+    {126, "trace_attributes"},
+    {127, "android_aflags"},
+    {128, "gpu_info"},
+    {129, "generic_gpu_frequency_event"},
+    {130, "interrupt_info"},
+    {131, "art_process_metadata"},
+    {132, "journald_event"},
+    {133, "zstd_compressed_packets"},
+    {134, "concurrent_session_event"},
+    {135, "stack_sample"},
+    {900, "for_testing"},
 }};
 
 /// Fields that accompany the content and are not content themselves.
@@ -69,24 +143,27 @@ Bytes Joined(std::span<const Bytes> slices, std::string& scratch) {
   return wire::AsBytes(scratch);
 }
 
-PacketFacts ReadPacketFacts(Bytes packet) {
+PacketFacts ReadPacketFacts(Bytes packet, Bytes* content) {
   PacketFacts facts;
   uint64_t flags = 0;
   bool cleared = false;
-  const auto note_content = [&](uint32_t field) {
+  Bytes message;  // the content
+  const auto note_content = [&](uint32_t field, Bytes bytes) {
     // Interned data and defaults accompany most content; they count as content only if alone.
     const auto is_minor = [](uint32_t n) {
       return n == proto::TracePacket::kInternedData ||
              n == proto::TracePacket::kTracePacketDefaults;
     };
     if (IsAccessory(field)) return;
-    if (facts.content == 0 || (is_minor(facts.content) && !is_minor(field))) facts.content = field;
+    if (facts.content != 0 && (!is_minor(facts.content) || is_minor(field))) return;
+    facts.content = field;
+    message = bytes;
   };
   wire::FieldReader reader(packet);
   size_t at = 0;
   while (const std::optional<wire::Field> field = reader.Next()) {
     at = packet.size() - reader.remaining();
-    note_content(field->number);
+    note_content(field->number, field->bytes);
     facts.has_interned_data |= field->number == proto::TracePacket::kInternedData;
     if (field->number == proto::TracePacket::kTracePacketDefaults)
       facts.default_clock = DefaultClock(field->bytes);
@@ -118,11 +195,15 @@ PacketFacts ReadPacketFacts(Bytes packet) {
     // matters.
     const wire::Varint tag = wire::ReadVarint(packet.subspan(at));
     const auto type = static_cast<wire::Type>(tag.value & 7);
-    if (tag.size > 0 && type == wire::Type::kBytes && tag.value >> 3 <= UINT32_MAX >> 3)
-      note_content(static_cast<uint32_t>(tag.value >> 3));
+    if (tag.size > 0 && type == wire::Type::kBytes && tag.value >> 3 <= UINT32_MAX >> 3) {
+      const Bytes rest = packet.subspan(at + tag.size);
+      note_content(static_cast<uint32_t>(tag.value >> 3),
+                   rest.subspan(wire::ReadVarint(rest).size));
+    }
   }
   facts.clears_state = cleared || (flags & kClearsState) != 0;
   facts.needs_state = (flags & kNeedsState) != 0;
+  if (content != nullptr) *content = message;
   return facts;
 }
 

@@ -30,7 +30,8 @@ struct PacketFacts {
 Bytes Joined(std::span<const Bytes> slices, std::string& scratch);
 
 /// Reads the top-level fields up to the first that is not whole; that one can still be the content.
-PacketFacts ReadPacketFacts(Bytes packet);
+/// @param content gets the message that is the content, as much of it as there is
+PacketFacts ReadPacketFacts(Bytes packet, Bytes* content = nullptr);
 
 /// Name of a packet's kind of content: "track_event", "ftrace_events", ..., "field 71" where the
 /// name is not known, "unknown" for 0.

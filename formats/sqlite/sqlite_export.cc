@@ -9,7 +9,7 @@
 #include "core/base/text.h"
 #include "core/base/wire.h"
 #include "core/perfetto/data_loss.h"
-#include "formats/proto/trace_config_text.h"
+#include "formats/descriptors/descriptors.h"
 #include "formats/sqlite/sqlite_schema.h"
 
 namespace ringscope {
@@ -169,9 +169,10 @@ void SqliteExport::AddStat(const std::string& name, std::optional<uint32_t> inde
 }
 
 void SqliteExport::AddEvent(const LifeEvent& event) {
-  const std::string detail = event.Is<TraceConfigRecord>()
-                                 ? TraceConfigText(wire::AsBytes(event.detail))
-                                 : Printable(event.detail);
+  const std::string detail =
+      event.Is<TraceConfigRecord>()
+          ? Descriptors::BuiltIn().Text("TraceConfig", wire::AsBytes(event.detail))
+          : Printable(event.detail);
   const std::string name = Printable(event.name);
   inserts_->events.Row(
       session_, event.record, event.time_ns, OpKindName(static_cast<size_t>(event.kind)),

@@ -1,0 +1,305 @@
+#include "formats/descriptors/descriptors.h"
+
+#include <fmt/format.h>
+#include <google/protobuf/descriptor.h>
+#include <google/protobuf/descriptor.pb.h>
+#include <google/protobuf/descriptor_database.h>
+#include <google/protobuf/dynamic_message.h>
+#include <google/protobuf/text_format.h>
+
+#include <algorithm>
+#include <climits>
+#include <optional>
+#include <utility>
+
+#include "core/base/nearest.h"
+#include "formats/descriptors/embedded_descriptors.h"
+#include "formats/descriptors/merged_files.h"
+#include "formats/descriptors/protobuf_errors.h"
+
+namespace ringscope {
+namespace {
+
+using MessageType = google::protobuf::Descriptor;  // `Descriptor` is a class of formats/io
+using google::protobuf::EnumDescriptor;
+using google::protobuf::FieldDescriptor;
+using google::protobuf::FieldDescriptorProto;
+using google::protobuf::FileDescriptor;
+using google::protobuf::FileDescriptorProto;
+using google::protobuf::FileDescriptorSet;
+using google::protobuf::Message;
+using google::protobuf::TextFormat;
+
+constexpr int kDeepestText = 64;  // messages inside each other
+constexpr size_t kValuesInHint = 12;
+
+bool ParseSet(Bytes bytes, FileDescriptorSet& set) {
+  return bytes.size() <= INT_MAX &&
+         set.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
+}
+
+/// The part of a message that is between quotes, the nth from 0.
+std::string QuotedPart(const std::string& text, int nth) {
+  size_t end = 0;
+  for (int i = 0;; ++i, ++end) {
+    const size_t start = text.find('"', end);
+    if (start == std::string::npos) return {};
+    end = text.find('"', start + 1);
+    if (end == std::string::npos) return {};
+    if (i == nth) return text.substr(start + 1, end - start - 1);
+  }
+}
+
+void ReplaceAll(std::string& text, std::string_view what, std::string_view with) {
+  for (size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += with.size())
+    text.replace(at, what.size(), with);
+}
+
+/// Names without Perfetto's package, quotes as everywhere, no full stop, a small letter first.
+std::string InOurWords(std::string text) {
+  ReplaceAll(text, fmt::format("{}.", kPerfettoPackage), "");
+  ReplaceAll(text, "\"", "'");
+  if (const size_t got = text.find(", got: "); got != std::string::npos)
+    text = fmt::format("{}, found '{}'", text.substr(0, got), text.substr(got + 7));
+  ReplaceAll(text, "found ''", "found the end");
+  if (text.ends_with('.')) text.pop_back();
+  if (!text.empty() && text.front() >= 'A' && text.front() <= 'Z')
+    text.front() = static_cast<char>(text.front() - 'A' + 'a');
+  return text;
+}
+
+std::string FieldHint(const MessageType* message, const std::string& field) {
+  if (message == nullptr) return {};
+  std::vector<std::string> names;
+  for (int i = 0; i < message->field_count(); ++i) names.emplace_back(message->field(i)->name());
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  if (const auto nearest = NearestName(field, views))
+    return fmt::format("did you mean '{}'?", *nearest);
+  return {};
+}
+
+/// The values of an enum that a field of this name has, somewhere below the message.
+const EnumDescriptor* EnumOfField(const MessageType& message, const std::string& field,
+                                  std::vector<const MessageType*>& seen) {
+  if (std::find(seen.begin(), seen.end(), &message) != seen.end()) return nullptr;
+  seen.push_back(&message);
+  for (int i = 0; i < message.field_count(); ++i) {
+    const FieldDescriptor& known = *message.field(i);
+    if (known.enum_type() != nullptr && known.name() == field) return known.enum_type();
+    if (known.message_type() == nullptr) continue;
+    if (const auto* found = EnumOfField(*known.message_type(), field, seen)) return found;
+  }
+  return nullptr;
+}
+
+std::string ValueHint(const EnumDescriptor* values, const std::string& value) {
+  if (values == nullptr) return {};
+  std::vector<std::string> names;
+  for (int i = 0; i < values->value_count(); ++i) names.emplace_back(values->value(i)->name());
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  if (views.size() > kValuesInHint) {
+    const auto nearest = NearestName(value, views);
+    return nearest ? fmt::format("did you mean '{}'?", *nearest) : std::string();
+  }
+  return fmt::format("expected one of {}", fmt::join(names, ", "));
+}
+
+/// What the library's error does not tell: which names there are.
+std::string HintOf(const std::string& error, const MessageType& root) {
+  std::string hint;
+  if (error.starts_with("Message type ")) {
+    const MessageType* const message =
+        root.file()->pool()->FindMessageTypeByName(QuotedPart(error, 0));
+    hint = FieldHint(message, QuotedPart(error, 1));
+  } else if (error.starts_with("Unknown enumeration value ")) {
+    std::vector<const MessageType*> seen;
+    hint = ValueHint(EnumOfField(root, QuotedPart(error, 1), seen), QuotedPart(error, 0));
+  }
+  if (!hint.empty()) return hint;
+  return fmt::format("this must be a {} in protobuf's text format", std::string(root.name()));
+}
+
+/// The offset of a place in a text; lines and columns from 0. The library's columns take tabs as
+/// up to 8 characters.
+size_t OffsetOf(std::string_view text, int line, int column) {
+  size_t at = 0;
+  for (; line > 0 && at < text.size(); --line)
+    at = std::min(text.find('\n', at), text.size() - 1) + 1;
+  for (int i = 0; i < column && at < text.size() && text[at] != '\n'; ++at)
+    i += text[at] == '\t' ? 8 - i % 8 : 1;
+  return at;
+}
+
+/// Where an error is. The library has read a name when it finds that it is unknown, and reports
+/// the place after it; people look for the name.
+size_t PlaceOf(const TextErrors& error, std::string_view text) {
+  const size_t at = OffsetOf(text, error.line, error.column);
+  int nth = -1;
+  if (error.message.starts_with("Message type ")) nth = 1;
+  if (error.message.starts_with("Unknown enumeration value ")) nth = 0;
+  if (error.message.starts_with("Non-repeated field ")) nth = 0;
+  if (error.message.starts_with("Extension ")) nth = 0;
+  const std::string name = nth < 0 ? std::string() : QuotedPart(error.message, nth);
+  const size_t start = name.empty() ? std::string_view::npos : text.substr(0, at).rfind(name);
+  return start == std::string_view::npos ? at : start;
+}
+
+/// The line (from 1) of a place, and its column.
+std::pair<uint64_t, size_t> LineAndColumn(std::string_view text, size_t at) {
+  const std::string_view before = text.substr(0, at);
+  const auto lines = std::count(before.begin(), before.end(), '\n');
+  const size_t line_start = before.rfind('\n') + 1;  // npos + 1 is 0
+  return {static_cast<uint64_t>(lines) + 1, at - line_start + 1};
+}
+
+/// Takes strings as bytes: these are the same on the wire and as text, but of strings that are not
+/// UTF-8 the library complains on standard error. (The keys of maps cannot be bytes.)
+template <typename Fields>
+void TakeStringsAsBytes(Fields& fields) {
+  for (FieldDescriptorProto& field : fields) {
+    if (field.type() != FieldDescriptorProto::TYPE_STRING) continue;
+    field.set_type(FieldDescriptorProto::TYPE_BYTES);
+    field.clear_default_value();
+  }
+}
+void TakeMessagesStringsAsBytes(google::protobuf::DescriptorProto& message) {
+  if (!message.options().map_entry()) TakeStringsAsBytes(*message.mutable_field());
+  TakeStringsAsBytes(*message.mutable_extension());
+  for (auto& nested : *message.mutable_nested_type()) TakeMessagesStringsAsBytes(nested);
+}
+
+std::optional<std::string> WithoutPackage(const std::string& name) {
+  const std::string package = fmt::format("{}.", kPerfettoPackage);
+  if (!name.starts_with(package)) return std::nullopt;
+  return name.substr(package.size());
+}
+
+void CollectNames(const MessageType& message, std::vector<std::string>& names) {
+  if (message.field_count() > 0) {
+    const std::string name(message.full_name());
+    names.push_back(WithoutPackage(name).value_or(name));
+  }
+  for (int i = 0; i < message.nested_type_count(); ++i)
+    CollectNames(*message.nested_type(i), names);
+}
+
+}  // namespace
+
+struct Descriptors::Pool {
+  explicit Pool(FileDescriptorSet set) {
+    for (FileDescriptorProto& file : *set.mutable_file()) {
+      for (auto& message : *file.mutable_message_type()) TakeMessagesStringsAsBytes(message);
+      TakeStringsAsBytes(*file.mutable_extension());
+      if (!files.Add(file) && errors.message.empty())
+        errors.message =
+            fmt::format("{} defines what another file of the set defines", file.name());
+    }
+  }
+
+  const MessageType* Find(std::string_view name) const {
+    if (const MessageType* found =
+            pool.FindMessageTypeByName(fmt::format("{}.{}", kPerfettoPackage, name)))
+      return found;
+    return pool.FindMessageTypeByName(std::string(name));
+  }
+
+  mutable google::protobuf::SimpleDescriptorDatabase files;  // its look-ups are not const
+  DescriptorErrors errors;
+  google::protobuf::DescriptorPool pool{&files, &errors};
+  mutable google::protobuf::DynamicMessageFactory messages{&pool};
+};
+
+Descriptors::Descriptors(std::unique_ptr<Pool> pool) : pool_(std::move(pool)) {}
+Descriptors::~Descriptors() = default;
+
+const Descriptors& Descriptors::BuiltIn() {
+  static const Descriptors built_in(nullptr);
+  return built_in;
+}
+
+const Descriptors::Pool& Descriptors::pool() const {
+  std::call_once(parsed_, [&] {
+    if (pool_ != nullptr) return;
+    FileDescriptorSet set;
+    ParseSet(EmbeddedDescriptorSet(), set);
+    pool_ = std::make_unique<Pool>(std::move(set));
+  });
+  return *pool_;
+}
+
+Result<std::unique_ptr<Descriptors>> Descriptors::Extended(Bytes descriptor_set,
+                                                           const std::string& path) {
+  constexpr const char* kHowTo =
+      "expected what 'protoc --include_imports --descriptor_set_out=FILE' writes";
+  FileDescriptorSet built_in, users;
+  if (!ParseSet(descriptor_set, users) || users.file_size() == 0 || users.file(0).name().empty())
+    return Fail(ErrorCode::kCorrupt, "this is no FileDescriptorSet", {path, {}, {}}, kHowTo);
+  ParseSet(EmbeddedDescriptorSet(), built_in);
+  auto pool = std::make_unique<Pool>(MergedFiles(built_in, users));
+  std::vector<std::string> names;
+  pool->files.FindAllFileNames(&names);
+  for (const std::string& name : names) pool->pool.FindFileByName(name);
+  if (!pool->errors.message.empty())
+    return Fail(ErrorCode::kCorrupt, InOurWords(pool->errors.message), {path, {}, {}}, kHowTo);
+  return std::unique_ptr<Descriptors>(new Descriptors(std::move(pool)));
+}
+
+bool Descriptors::HasMessage(std::string_view message) const {
+  return pool().Find(message) != nullptr;
+}
+
+std::vector<std::string> Descriptors::MessageNames() const {
+  std::vector<std::string> files, names;
+  pool().files.FindAllFileNames(&files);
+  for (const std::string& name : files) {
+    const FileDescriptor* const file = pool().pool.FindFileByName(name);
+    for (int i = 0; file != nullptr && i < file->message_type_count(); ++i)
+      CollectNames(*file->message_type(i), names);
+  }
+  return names;
+}
+
+std::string Descriptors::FieldName(std::string_view message, uint32_t number) const {
+  const MessageType* const type = pool().Find(message);
+  if (type == nullptr || number > INT_MAX) return {};
+  const FieldDescriptor* field = type->FindFieldByNumber(static_cast<int>(number));
+  if (field == nullptr) field = pool().pool.FindExtensionByNumber(type, static_cast<int>(number));
+  return field == nullptr ? std::string() : std::string(field->name());
+}
+
+Result<std::string> Descriptors::Encode(std::string_view message, std::string_view text,
+                                        const std::string& path) const {
+  const MessageType* const type = pool().Find(message);
+  if (type == nullptr)
+    return Fail(ErrorCode::kUnsupported, fmt::format("there is no message {}", message));
+  const std::unique_ptr<Message> parsed(pool().messages.GetPrototype(type)->New());
+  TextErrors errors;
+  TextFormat::Parser parser;
+  parser.RecordErrorsTo(&errors);
+  parser.SetRecursionLimit(kDeepestText);
+  if (!parser.ParseFromString(std::string(text), parsed.get())) {
+    Where where{path, {}, {}};
+    if (errors.line < 0)
+      return Fail(ErrorCode::kCorrupt, InOurWords(errors.message), where,
+                  HintOf(errors.message, *type));
+    const auto [line, column] = LineAndColumn(text, PlaceOf(errors, text));
+    where.line = line;
+    return Fail(ErrorCode::kCorrupt,
+                fmt::format("column {}: {}", column, InOurWords(errors.message)), where,
+                HintOf(errors.message, *type));
+  }
+  return parsed->SerializePartialAsString();
+}
+
+std::string Descriptors::Text(std::string_view message, Bytes bytes) const {
+  constexpr const char* kMalformed = "# what follows cannot be parsed\n";
+  const MessageType* const type = pool().Find(message);
+  if (type == nullptr || bytes.size() > INT_MAX) return kMalformed;
+  const std::unique_ptr<Message> parsed(pool().messages.GetPrototype(type)->New());
+  const bool is_whole = parsed->ParsePartialFromArray(bytes.data(), static_cast<int>(bytes.size()));
+  std::string text;
+  TextFormat::Printer().PrintToString(*parsed, &text);
+  return is_whole ? text : text + kMalformed;
+}
+
+}  // namespace ringscope

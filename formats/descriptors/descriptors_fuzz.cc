@@ -1,0 +1,21 @@
+// Takes any bytes as a text, as a packet, and as descriptors.
+
+#include <cstdlib>
+
+#include "formats/descriptors/descriptors.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using ringscope::Descriptors;
+  const ringscope::Bytes bytes(data, size);
+  const Descriptors& descriptors = Descriptors::BuiltIn();
+  const auto config = descriptors.Encode("TraceConfig", ringscope::wire::AsText(bytes), "fuzz");
+  if (config) {
+    // What was read can be written, and read again.
+    const std::string text = descriptors.Text("TraceConfig", ringscope::wire::AsBytes(*config));
+    const auto again = descriptors.Encode("TraceConfig", text, "fuzz");
+    if (!again || *again != *config) std::abort();
+  }
+  if (descriptors.Text("TracePacket", bytes).empty() && size > 0) std::abort();
+  if (size < 4096) (void)Descriptors::Extended(bytes, "fuzz");
+  return 0;
+}

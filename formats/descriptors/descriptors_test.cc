@@ -1,0 +1,319 @@
+#include "formats/descriptors/descriptors.h"
+
+#include <gmock/gmock.h>
+#include <google/protobuf/descriptor.pb.h>
+#include <google/protobuf/descriptor_database.h>
+#include <google/protobuf/dynamic_message.h>
+#include <google/protobuf/text_format.h>
+#include <google/protobuf/util/message_differencer.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "core/perfetto/fields.h"
+#include "core/perfetto/packet_facts.h"
+#include "formats/descriptors/embedded_descriptors.h"
+#include "formats/testing/testdata.h"
+
+namespace ringscope {
+namespace {
+
+namespace pb = google::protobuf;
+using ::testing::HasSubstr;
+
+std::string DescribedBytes(uint32_t number, std::string_view content) {
+  std::string out;
+  wire::AppendBytes(out, number, wire::AsBytes(content));
+  return out;
+}
+std::string DescribedUint(uint32_t number, uint64_t value) {
+  std::string out;
+  wire::AppendUint(out, number, value);
+  return out;
+}
+std::string ConfigText(const std::string& config) {
+  return Descriptors::BuiltIn().Text("TraceConfig", wire::AsBytes(config));
+}
+
+/// A message with some of its fields set, chosen by chance.
+void FillByChance(pb::Message& message, std::mt19937& random, int depth) {
+  const pb::Reflection& access = *message.GetReflection();
+  for (int i = 0; i < message.GetDescriptor()->field_count(); ++i) {
+    const pb::FieldDescriptor* const field = message.GetDescriptor()->field(i);
+    const bool is_message = field->cpp_type() == pb::FieldDescriptor::CPPTYPE_MESSAGE;
+    if (random() % 4 == 0 || (is_message && depth > 3)) continue;
+    const auto set = [&](auto one, auto add, auto value) {
+      if (field->is_repeated()) return (access.*add)(&message, field, value);
+      (access.*one)(&message, field, value);
+    };
+    using R = pb::Reflection;
+    switch (field->cpp_type()) {
+      case pb::FieldDescriptor::CPPTYPE_INT32:
+        set(&R::SetInt32, &R::AddInt32, static_cast<int32_t>(random()));
+        break;
+      case pb::FieldDescriptor::CPPTYPE_INT64:
+        set(&R::SetInt64, &R::AddInt64, -static_cast<int64_t>(random()) * 0x10001);
+        break;
+      case pb::FieldDescriptor::CPPTYPE_UINT32:
+        set(&R::SetUInt32, &R::AddUInt32, static_cast<uint32_t>(random()));
+        break;
+      case pb::FieldDescriptor::CPPTYPE_UINT64:
+        set(&R::SetUInt64, &R::AddUInt64, uint64_t{random()} << 31 | random());
+        break;
+      case pb::FieldDescriptor::CPPTYPE_DOUBLE:
+        set(&R::SetDouble, &R::AddDouble, static_cast<double>(random()) / 8);
+        break;
+      case pb::FieldDescriptor::CPPTYPE_FLOAT:
+        set(&R::SetFloat, &R::AddFloat, static_cast<float>(random() % 1000) / 8);
+        break;
+      case pb::FieldDescriptor::CPPTYPE_BOOL:
+        set(&R::SetBool, &R::AddBool, random() % 2 == 0);
+        break;
+      case pb::FieldDescriptor::CPPTYPE_ENUM: {
+        const pb::EnumDescriptor& values = *field->enum_type();
+        const int value = static_cast<int>(random() % static_cast<uint32_t>(values.value_count()));
+        set(&R::SetEnum, &R::AddEnum, values.value(value));
+        break;
+      }
+      case pb::FieldDescriptor::CPPTYPE_STRING: {
+        std::string value;
+        for (size_t length = random() % 9; length > 0; --length)
+          value += static_cast<char>(
+              random() % (field->type() == pb::FieldDescriptor::TYPE_BYTES ? 256 : 128));
+        if (field->is_repeated())
+          access.AddString(&message, field, value);
+        else
+          access.SetString(&message, field, value);
+        break;
+      }
+      case pb::FieldDescriptor::CPPTYPE_MESSAGE:
+        FillByChance(field->is_repeated() ? *access.AddMessage(&message, field)
+                                          : *access.MutableMessage(&message, field),
+                     random, depth + 1);
+        break;
+    }
+  }
+}
+
+// Encode and Text are compared with the library's own view of the descriptors.
+TEST(Descriptors, EveryMessage_AsTextAndBack) {
+  const Descriptors& descriptors = Descriptors::BuiltIn();
+  pb::FileDescriptorSet set;
+  const Bytes embedded = EmbeddedDescriptorSet();
+  ASSERT_TRUE(set.ParseFromArray(embedded.data(), static_cast<int>(embedded.size())));
+  pb::SimpleDescriptorDatabase files;
+  for (const auto& file : set.file()) files.Add(file);
+  pb::DescriptorPool pool(&files);
+  pb::DynamicMessageFactory factory(&pool);
+  std::mt19937 random(1);
+  const std::vector<std::string> names = descriptors.MessageNames();
+  EXPECT_GT(names.size(), 400u);
+  for (const std::string& name : names) {
+    const pb::Descriptor* const type = pool.FindMessageTypeByName("perfetto.protos." + name);
+    ASSERT_NE(type, nullptr) << name;
+    const std::unique_ptr<pb::Message> message(factory.GetPrototype(type)->New());
+    FillByChance(*message, random, 0);
+    const std::string bytes = message->SerializeAsString();
+    const std::string text = descriptors.Text(name, wire::AsBytes(bytes));
+    const auto encoded = descriptors.Encode(name, text, name);
+    ASSERT_TRUE(encoded) << encoded.error().ToString() << "\n" << text;
+    const std::unique_ptr<pb::Message> again(message->New());
+    ASSERT_TRUE(again->ParseFromString(*encoded));
+    EXPECT_TRUE(pb::util::MessageDifferencer::Equals(*message, *again)) << name << "\n" << text;
+  }
+}
+
+TEST(Descriptors, AllConfigsOfTheCaptures_AreRead) {
+  for (const std::string& file : testing::ListTestdata("captures", ".pbtxt")) {
+    const auto config =
+        Descriptors::BuiltIn().Encode("TraceConfig", testing::ReadTestdata(file), file);
+    EXPECT_TRUE(config) << config.error().ToString();
+  }
+}
+
+TEST(Descriptors, Text_NamesFieldsAndValues) {
+  const std::string buffer = DescribedUint(1, 64) + DescribedUint(4, 2) + DescribedUint(5, 1);
+  const std::string source =
+      DescribedBytes(1, DescribedBytes(1, "linux.ftrace") +
+                            DescribedBytes(100, DescribedBytes(1, "sched/sched_switch")));
+  EXPECT_EQ(
+      ConfigText(DescribedBytes(1, buffer) + DescribedBytes(2, source) + DescribedUint(3, 10000) +
+                 DescribedBytes(22, "a \"b\"\x01\n\xff") + DescribedUint(27, UINT64_MAX)),
+      "buffers {\n"
+      "  size_kb: 64\n"
+      "  fill_policy: DISCARD\n"
+      "  transfer_on_clone: true\n"
+      "}\n"
+      "data_sources {\n"
+      "  config {\n"
+      "    name: \"linux.ftrace\"\n"
+      "    ftrace_config {\n"
+      "      ftrace_events: \"sched/sched_switch\"\n"
+      "    }\n"
+      "  }\n"
+      "}\n"
+      "duration_ms: 10000\n"
+      "unique_session_name: \"a \\\"b\\\"\\001\\n\\377\"\n"
+      "trace_uuid_msb: -1\n");
+}
+
+TEST(Descriptors, Text_OfUnknownFieldsAndValues_HasNumbers) {
+  EXPECT_EQ(ConfigText(DescribedUint(900, 7) + DescribedBytes(901, "text") +
+                       DescribedBytes(902, DescribedUint(1, 2)) +
+                       DescribedBytes(1, DescribedUint(4, 99))),
+            "buffers {\n"
+            "  4: 99\n"
+            "}\n"
+            "900: 7\n"
+            "901: \"text\"\n"
+            "902 {\n"
+            "  1: 2\n"
+            "}\n");
+}
+
+TEST(Descriptors, Text_OfMalformedBytes_ShowsWhatPrecedes) {
+  EXPECT_EQ(ConfigText(DescribedUint(3, 1) + "\xb2\x01\x7f"),
+            "duration_ms: 1\n# what follows cannot be parsed\n");
+}
+
+// A message inside a message inside ... does not exhaust the stack, known or not.
+TEST(Descriptors, Depth_IsLimited) {
+  std::string unknown = DescribedUint(1, 1);
+  std::string nested = DescribedUint(1, 1);
+  std::string text;
+  for (int i = 0; i < 2000; ++i) {
+    unknown = DescribedBytes(900, unknown);
+    nested = DescribedBytes(3, nested);  // dict_values
+    text += "dict_values {";
+  }
+  EXPECT_FALSE(ConfigText(unknown).empty());
+  EXPECT_THAT(Descriptors::BuiltIn().Text("DebugAnnotation.NestedValue", wire::AsBytes(nested)),
+              ::testing::Not(::testing::IsEmpty()));
+  EXPECT_FALSE(Descriptors::BuiltIn().Encode("DebugAnnotation.NestedValue", text, "x"));
+}
+
+TEST(Descriptors, Encode_TakesAllOfTheTextFormat) {
+  const auto config = Descriptors::BuiltIn().Encode("TraceConfig", R"(
+      # a comment
+      buffers { size_kb: 0x10; fill_policy: DISCARD, name: "a" 'b' }  # joined
+      buffers: < size_kb: 8 fill_policy: 1 >
+      data_sources: [ { config { name: "x" ftrace_config { ftrace_events: ["a", "b"] } } }, {} ]
+      trace_uuid_msb: -3
+      write_into_file: true)",
+                                                    "x");
+  ASSERT_TRUE(config) << config.error().ToString();
+  EXPECT_EQ(
+      *config,
+      DescribedBytes(1, DescribedUint(1, 16) + DescribedUint(4, 2) + DescribedBytes(7, "ab")) +
+          DescribedBytes(1, DescribedUint(1, 8) + DescribedUint(4, 1)) +
+          DescribedBytes(
+              2, DescribedBytes(
+                     1, DescribedBytes(1, "x") +
+                            DescribedBytes(100, DescribedBytes(1, "a") + DescribedBytes(1, "b")))) +
+          DescribedBytes(2, "") + DescribedUint(8, 1) +
+          DescribedUint(27, static_cast<uint64_t>(-3)));
+}
+
+TEST(Descriptors, Encode_Extensions) {
+  const std::string text = "[perfetto.protos.ChromeTrackEvent.chrome_app_state]: 1";
+  const auto event = Descriptors::BuiltIn().Encode("TrackEvent", text, "x");
+  ASSERT_TRUE(event) << event.error().ToString();
+  EXPECT_EQ(*event, DescribedUint(1000, 1));
+  EXPECT_THAT(Descriptors::BuiltIn().Text("TrackEvent", wire::AsBytes(*event)),
+              HasSubstr("[perfetto.protos.ChromeTrackEvent.chrome_app_state]: "));
+}
+
+TEST(Descriptors, Encode_ErrorsNameLineColumnAndWhatWasExpected) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"buffers {\n  size_kb: 4\n", "x:3: column 1: expected identifier, found the end"},
+      {"duration_ms: 1\n}", "x:2: column 1: expected identifier, found '}'"},
+      {"duration_ms 5", "x:1: column 13: expected ':', found '5'"},
+      {"unique_session_name: \"open\n\"", "x:1: column 27: string literals cannot cross line"},
+      {"duration_ms:", "x:1: column 13: expected integer, found the end"},
+      {"buffers: [{size_kb: 1}", "x:1: column 23: expected ',', found the end"},
+      {"buffers {\n\tsize_kb: many }", "x:2: column 11: expected integer, found 'many'"},
+      {"# c\n  bufers { }",
+       "x:2: column 3: message type 'TraceConfig' has no field named 'bufers' "
+       "(did you mean 'buffers'?)"},
+      {"buffers { fill_policy: DISCARDED }",
+       "x:1: column 24: unknown enumeration value of 'DISCARDED' for field 'fill_policy' "
+       "(expected one of UNSPECIFIED, RING_BUFFER, DISCARD)"},
+      {"duration_ms: 1 duration_ms: 2",
+       "x:1: column 16: non-repeated field 'duration_ms' is specified multiple times"},
+      {"[acme.x]: 3", "x:1: column 2: extension 'acme.x' is not defined"},
+      {"duration_ms: 99999999999", "x:1: column 14: integer out of range (99999999999)"},
+  };
+  for (const auto& [text, expected] : cases) {
+    const auto config = Descriptors::BuiltIn().Encode("TraceConfig", text, "x");
+    ASSERT_FALSE(config) << text;
+    EXPECT_THAT(config.error().ToString(), HasSubstr(expected)) << text;
+  }
+}
+
+/// What a user compiles: files that extend Perfetto's messages, which have further fields there.
+pb::FileDescriptorSet UsersSet() {
+  pb::FileDescriptorSet set;
+  const bool parsed = pb::TextFormat::ParseFromString(R"(
+      file {
+        name: "protos/perfetto/track_event.proto" package: "perfetto.protos"
+        message_type {
+          name: "TrackEvent"
+          field { name: "name" number: 23 type: TYPE_STRING label: LABEL_OPTIONAL }
+          field { name: "of_a_later_release" number: 90 type: TYPE_UINT32 label: LABEL_OPTIONAL }
+          extension_range { start: 1000 end: 10000 }
+        }
+      }
+      file {
+        name: "acme.proto" package: "acme" dependency: "protos/perfetto/track_event.proto"
+        message_type {
+          name: "Frame"
+          field { name: "id" number: 1 type: TYPE_UINT64 label: LABEL_OPTIONAL }
+        }
+        extension {
+          name: "frame" number: 1001 type: TYPE_MESSAGE type_name: ".acme.Frame"
+          label: LABEL_OPTIONAL extendee: ".perfetto.protos.TrackEvent"
+        }
+      })",
+                                                      &set);
+  EXPECT_TRUE(parsed);
+  return set;
+}
+
+TEST(Descriptors, Extended_NamesTheUsersFields) {
+  const std::string bytes = UsersSet().SerializeAsString();
+  const auto extended = Descriptors::Extended(wire::AsBytes(bytes), "acme.binpb");
+  ASSERT_TRUE(extended) << extended.error().ToString();
+  const std::string packet = DescribedBytes(11, DescribedBytes(23, "draw") + DescribedUint(90, 5) +
+                                                    DescribedBytes(1001, DescribedUint(1, 3)));
+  EXPECT_EQ((*extended)->Text("TracePacket", wire::AsBytes(packet)),
+            "track_event {\n"
+            "  name: \"draw\"\n"
+            "  of_a_later_release: 5\n"
+            "  [acme.frame] {\n"
+            "    id: 3\n"
+            "  }\n"
+            "}\n");
+  // All else is as before.
+  EXPECT_EQ((*extended)->MessageNames().size(), Descriptors::BuiltIn().MessageNames().size() + 1);
+  EXPECT_THAT(Descriptors::BuiltIn().Text("TracePacket", wire::AsBytes(packet)),
+              HasSubstr("90: 5"));
+}
+
+TEST(Descriptors, Extended_RefusesWhatIsNoSet) {
+  for (const std::string& bytes :
+       {std::string(), std::string("no descriptors"), DescribedUint(1, 1)}) {
+    const auto extended = Descriptors::Extended(wire::AsBytes(bytes), "x.binpb");
+    ASSERT_FALSE(extended);
+    EXPECT_THAT(extended.error().ToString(), HasSubstr("x.binpb: this is no FileDescriptorSet"));
+  }
+  pb::FileDescriptorSet set = UsersSet();
+  set.mutable_file(1)->add_dependency("missing.proto");
+  set.mutable_file(1)->mutable_message_type(0)->mutable_field(0)->set_type_name(".missing.Type");
+  const std::string bytes = set.SerializeAsString();
+  const auto extended = Descriptors::Extended(wire::AsBytes(bytes), "x.binpb");
+  ASSERT_FALSE(extended);
+  EXPECT_THAT(extended.error().ToString(), HasSubstr("missing"));
+}
+
+}  // namespace
+}  // namespace ringscope
