@@ -57,12 +57,12 @@ void TraceClocks::AddSnapshot(Bytes snapshot, uint32_t sequence_id) {
     const bool is_twice =
         std::ranges::any_of(readings, [&](const Reading& other) { return other.clock == key; });
     is_valid = !is_twice && known->second.unit_ns == read.unit_ns &&
-               known->second.is_incremental == read.is_incremental && !IsBackwards(reading);
+               known->second.is_incremental == read.is_incremental;
     if (!is_valid) continue;
     known->second.last = read.last;
     readings.push_back(reading);
   }
-  if (!is_valid) {
+  if (!is_valid || SetsTraceClockBack(readings)) {
     ++invalid_snapshots_;
     return;
   }
@@ -83,15 +83,23 @@ void TraceClocks::Relate(ClockKey a, int64_t a_ns, ClockKey b, int64_t b_ns) {
   Add({{a, a_ns}, {b, b_ns}});
 }
 
-/// Of the trace's clock only: that must not happen.
-bool TraceClocks::IsBackwards(const Reading& reading) const {
-  if (reading.clock != trace_clock_) return false;
-  return std::ranges::any_of(series_, [&](const auto& entry) {
-    const Series& series = entry.second;
-    const auto column = std::ranges::find(series.clocks, reading.clock);
-    if (column == series.clocks.end()) return false;
-    return series.times[static_cast<size_t>(column - series.clocks.begin())].back() > reading.ns;
-  });
+/// Whether the trace's clock shows less than in the snapshot of the same clocks before.
+bool TraceClocks::SetsTraceClockBack(const std::vector<Reading>& readings) const {
+  const auto reading = std::ranges::find(readings, trace_clock_, &Reading::clock);
+  if (reading == readings.end()) return false;
+  const auto series = series_.find(ClocksOf(readings));
+  if (series == series_.end()) return false;
+  const auto column = std::ranges::lower_bound(series->second.clocks, trace_clock_);
+  const auto place = static_cast<size_t>(column - series->second.clocks.begin());
+  return series->second.times[place].back() > reading->ns;
+}
+
+/// Sorted.
+std::vector<ClockKey> TraceClocks::ClocksOf(const std::vector<Reading>& readings) {
+  std::vector<ClockKey> clocks;
+  for (const Reading& reading : readings) clocks.push_back(reading.clock);
+  std::ranges::sort(clocks);
+  return clocks;
 }
 
 void TraceClocks::Add(std::vector<Reading> readings) {
@@ -102,8 +110,7 @@ void TraceClocks::Add(std::vector<Reading> readings) {
   }
   readings_ += readings.size();
   std::ranges::sort(readings, {}, &Reading::clock);
-  std::vector<ClockKey> key;
-  for (const Reading& reading : readings) key.push_back(reading.clock);
+  std::vector<ClockKey> key = ClocksOf(readings);
   const auto [entry, is_new] = series_.try_emplace(key);
   Series& series = entry->second;
   if (is_new) {

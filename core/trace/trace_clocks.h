@@ -73,7 +73,8 @@ class TraceClocks {
   };
 
   void Add(std::vector<Reading> readings);
-  bool IsBackwards(const Reading& reading) const;
+  bool SetsTraceClockBack(const std::vector<Reading>& readings) const;
+  static std::vector<ClockKey> ClocksOf(const std::vector<Reading>& readings);
   const std::vector<Step>* PathFrom(ClockKey clock);
   static int64_t Convert(const Step& step, int64_t ns);
 
