@@ -65,6 +65,11 @@ void ExamineOverwritten(Examiner& examiner, size_t index, const TraceBuffer& buf
       too_short.where = BufferName(examiner, index);
       too_short.proof = "Bytes written over the session's length, and the buffer's size.";
       too_short.weight = stats.bytes_overwritten;
+      // What comes between two reads, and as much again for bursts.
+      const double share = static_cast<double>(period) / static_cast<double>(*reach);
+      too_short.changes.push_back(
+          LargerBuffer(index, static_cast<uint64_t>(2 * share * static_cast<double>(stats.buffer_size)),
+                       "twice what is written between two reads"));
       return;
     }
     finding.changes.push_back(LargerBuffer(
@@ -150,8 +155,8 @@ void ExamineCounters(Examiner& examiner, size_t index, const BufferStats& stats)
   };
   const uint64_t patches = stats.patches_succeeded + stats.patches_failed;
   add("buffer.patches_failed", stats.patches_failed,
-      fmt::format("{} of {} came too late: the packets that they belong to are lost.",
-                  WithCommas(stats.patches_failed), Count(patches, "patch of packets")),
+      fmt::format("{} of {} patches came too late: the packets that they belong to are lost.",
+                  WithCommas(stats.patches_failed), WithCommas(patches)),
       "patches_failed");
   add("buffer.abi_violations", stats.abi_violations,
       fmt::format("{} or their fragments broke the rules of the shared memory.",

@@ -100,7 +100,9 @@ void ExaminePeriods(Examiner& examiner) {
     any_wrapped |= HasWrapped(examiner, index);
   }
   const uint64_t clear_ms = config.clear_period_ms.value_or(0);
-  if (any_ring_of_events && clear_ms == 0 && (any_wrapped || !HasTrace(examiner))) {
+  // Where packets lack their state, that finding has this change.
+  if (any_ring_of_events && clear_ms == 0 && (any_wrapped || !HasTrace(examiner)) &&
+      !examiner.HasFound("state.unusable")) {
     Finding& finding = examiner.Add(
         "config.no_clear_period",
         any_wrapped ? "The ring wrapped, and nothing made the producers repeat their state."

@@ -6,12 +6,19 @@
 
 #include "core/base/text.h"
 #include "core/base/wire.h"
+#include "core/perfetto/fields.h"
 
 namespace ringscope {
 
 Examiner::Examiner(const TraceFacts& trace)
     : facts(trace),
-      config(ReadTraceConfigFacts(trace.config ? wire::AsBytes(*trace.config) : Bytes())) {}
+      config(ReadTraceConfigFacts(trace.config ? wire::AsBytes(*trace.config) : Bytes())),
+      session_(trace.all.span) {
+  for (const ServiceMoment& moment : trace.moments)
+    if (moment.event == proto::ServiceEvent::kTracingStarted ||
+        moment.event == proto::ServiceEvent::kTracingDisabled)
+      AddTo(session_, moment.ns);
+}
 
 Finding& Examiner::Add(const char* rule, std::string what) {
   Finding& finding = findings_.emplace_back();

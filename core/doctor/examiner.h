@@ -21,8 +21,8 @@ class Examiner {
   const TraceConfigFacts config;  // empty if the trace has none
 
   bool has_config() const { return facts.config.has_value(); }
-  /// Time of the session that the packets cover; nullopt: no packet has a time.
-  std::optional<TimeSpan> session() const { return facts.all.span; }
+  /// Time of the session, by its packets and by the service's events; nullopt: nothing has a time.
+  const std::optional<TimeSpan>& session() const { return session_; }
 
   /// Adds a finding, which the caller fills in before it adds the next.
   Finding& Add(const char* rule, std::string what);
@@ -35,6 +35,7 @@ class Examiner {
   std::vector<std::string>& unknown() { return unknown_; }
 
  private:
+  std::optional<TimeSpan> session_;
   std::vector<Finding> findings_;
   std::vector<std::string> well_, unknown_;
 };

@@ -57,10 +57,12 @@ void ExamineState(Examiner& examiner) {
   finding.proof =
       "Packets with SEQ_NEEDS_INCREMENTAL_STATE before the first that clears the state, or after a "
       "loss.";
-  if (examiner.has_config() && !examiner.config.clear_period_ms.value_or(0))
+  if (examiner.has_config() && !examiner.config.clear_period_ms.value_or(0)) {
+    finding.cause += " The config has no incremental_state_config: nothing makes producers repeat it.";
     finding.changes.push_back({"incremental_state_config.clear_period_ms", "5000",
                                "producers repeat their state, so that a loss costs at most 5 s",
                                true});
+  }
 }
 
 void ExamineNames(Examiner& examiner) {

@@ -90,8 +90,10 @@ void ExamineSources(Examiner& examiner) {
     finding.weight = silent;
   }
   if (judged > 0 && absent == 0)
-    examiner.Well(fmt::format("Each of {} known by name wrote into the trace.",
-                              Count(judged, "data source")));
+    examiner.Well(judged == 1 ? std::string("The configured data source wrote into the trace.")
+                              : fmt::format("All {} data sources whose content is known wrote into "
+                                            "the trace.",
+                                            judged));
 }
 
 }  // namespace ringscope
