@@ -30,7 +30,8 @@ Diagnosis Conclude(Examiner& examiner, std::string if_nothing) {
     diagnosis.verdict = diagnosis.findings.front().what;
     if (more > 1) {
       diagnosis.verdict.pop_back();  // the full stop
-      diagnosis.verdict += fmt::format("; {} more.", Count(more - 1, "finding"));
+      diagnosis.verdict +=
+          more == 2 ? std::string("; one more finding.") : fmt::format("; {} more findings.", more - 1);
     }
   }
   return diagnosis;

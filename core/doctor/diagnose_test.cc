@@ -1,0 +1,320 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "core/base/wire.h"
+#include "core/doctor/finding.h"
+#include "core/perfetto/fields.h"
+
+namespace ringscope {
+namespace {
+
+using proto::TracePacket;
+
+/// A message of a trace config, field by field.
+class Message {
+ public:
+  Message& Uint(uint32_t field, uint64_t value) {
+    wire::AppendUint(text_, field, value);
+    return *this;
+  }
+  Message& Text(uint32_t field, std::string_view text) {
+    wire::AppendBytes(text_, field, wire::AsBytes(text));
+    return *this;
+  }
+  Message& Inner(uint32_t field, const Message& message) { return Text(field, message.text_); }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+Message BufferMessage(uint64_t size_kb, uint64_t policy = 1) {
+  return Message()
+      .Uint(proto::BufferConfig::kSizeKb, size_kb)
+      .Uint(proto::BufferConfig::kFillPolicy, policy);
+}
+Message SourceMessage(std::string_view name, uint64_t target = 0) {
+  return Message().Inner(proto::DataSource::kConfig,
+                         Message()
+                             .Text(proto::DataSourceConfig::kName, name)
+                             .Uint(proto::DataSourceConfig::kTargetBuffer, target));
+}
+/// One ring of 64 KiB for track events, whose state is repeated.
+Message GoodConfig() {
+  return Message()
+      .Inner(proto::TraceConfig::kBuffers, BufferMessage(64))
+      .Inner(proto::TraceConfig::kDataSources, SourceMessage("track_event"))
+      .Inner(proto::TraceConfig::kIncrementalStateConfig,
+             Message().Uint(proto::IncrementalStateConfig::kClearPeriodMs, 100));
+}
+
+/// A trace of ten seconds with which nothing is wrong.
+TraceFacts GoodTrace() {
+  TraceFacts facts;
+  facts.all = {1000, 50'000, TimeSpan{0, 10'000'000'000}};
+  facts.data_packets = 990;
+  facts.config = GoodConfig().text();
+  facts.configs = facts.uuids = facts.stats_packets = facts.snapshots = 1;
+  facts.packets_after_stats = 0;
+  facts.service.producers_connected = facts.service.data_sources_registered = 1;
+  facts.service.data_sources_seen = facts.service.flushes_requested = 1;
+  facts.final_flushes_succeeded = 1;
+  facts.contents[TracePacket::kTrackEvent] = {900, 40'000, {}};
+  facts.contents[TracePacket::kTrackDescriptor] = {9, 400, {}};
+  TraceBuffer& buffer = facts.buffers.emplace_back();
+  buffer.has_stats = buffer.has_losses = true;
+  buffer.stats.buffer_size = 65'536;
+  buffer.stats.bytes_written = 50'000;
+  buffer.stats.chunks_written = 20;
+  buffer.span = facts.all.span;
+  TraceSequence& sequence = facts.sequences.emplace_back();
+  sequence.id = 7;
+  sequence.buffer = 0;
+  sequence.all = {990, 49'000, facts.all.span};
+  sequence.needing = 900;
+  sequence.clears = 10;
+  return facts;
+}
+void Wrap(TraceFacts& facts) {
+  BufferStats& stats = facts.buffers[0].stats;
+  stats.bytes_written = 655'360;
+  stats.bytes_overwritten = 600'000;
+  stats.chunks_written = 200;
+  stats.chunks_overwritten = 180;
+  stats.write_wrap_count = 9;
+}
+void StreamEvery(TraceFacts& facts, uint64_t ms) {
+  facts.config = GoodConfig()
+                     .Uint(proto::TraceConfig::kWriteIntoFile, 1)
+                     .Uint(proto::TraceConfig::kFileWritePeriodMs, ms)
+                     .Uint(proto::TraceConfig::kFlushPeriodMs, 1000)
+                     .text();
+}
+FtraceCounters Ftrace(uint32_t counter, uint64_t end) {
+  FtraceCounters ftrace;
+  for (const uint64_t phase : {1, 2}) {
+    const Message cpu = Message().Uint(1, 3).Uint(counter, phase == 2 ? end : 0);
+    ftrace.AddStats(wire::AsBytes(Message().Uint(1, phase).Inner(2, cpu).text()));
+  }
+  return ftrace;
+}
+
+const Finding* FindRule(const Diagnosis& diagnosis, std::string_view rule) {
+  for (const Finding& finding : diagnosis.findings)
+    if (finding.rule->id == rule) return &finding;
+  return nullptr;
+}
+
+TEST(Diagnose, FindsNothingInAGoodTrace) {
+  const Diagnosis diagnosis = Diagnose(GoodTrace());
+  EXPECT_EQ(diagnosis.harm, Harm::kOk) << diagnosis.verdict;
+  EXPECT_TRUE(diagnosis.findings.empty());
+  EXPECT_TRUE(diagnosis.counters.empty());
+  EXPECT_GE(diagnosis.well.size(), 4u);
+}
+
+using Spoil = std::function<void(TraceFacts&)>;
+struct Case {
+  const char* rule;
+  Spoil spoil;
+};
+
+/// What makes a good trace show each rule.
+std::vector<Case> Cases() {
+  const auto config = [](const Message& message) {
+    return [text = message.text()](TraceFacts& facts) { facts.config = text; };
+  };
+  std::vector<Case> cases = {
+      {"trace.empty", [](TraceFacts& f) { f.data_packets = 0; }},
+      {"trace.corrupt",
+       [](TraceFacts& f) {
+         f.errors = {{12, "no packet"}};
+         f.error_count = 1;
+       }},
+      {"trace.cut_off", [](TraceFacts& f) { f.is_cut_off = true; }},
+      {"trace.no_stats", [](TraceFacts& f) { f.stats_packets = 0; }},
+      {"trace.joined", [](TraceFacts& f) { f.configs = 2; }},
+      {"trace.clone_without_writers",
+       [](TraceFacts& f) {
+         f.moments.push_back({proto::ServiceEvent::kCloneStarted, 5, 1});
+         f.buffers[0].has_losses = false;
+       }},
+      {"trace.filtered", [](TraceFacts& f) { f.has_filter = true; }},
+      {"trace.filter_errors",
+       [](TraceFacts& f) {
+         f.has_filter = true;
+         f.filter_errors = 3;
+       }},
+      {"buffer.packet_loss",
+       [](TraceFacts& f) {
+         f.buffers[0].losses = f.sequences[0].losses = 2;
+         f.buffers[0].by_bit[5] = 2;
+       }},
+      {"buffer.overwritten", Wrap},
+      {"buffer.discarded",
+       [](TraceFacts& f) {
+         f.config = Message()
+                        .Inner(proto::TraceConfig::kBuffers, BufferMessage(64, 2))
+                        .Inner(proto::TraceConfig::kDataSources, SourceMessage("track_event"))
+                        .text();
+         f.buffers[0].stats.chunks_discarded = 80;
+       }},
+      {"buffer.patches_failed", [](TraceFacts& f) { f.buffers[0].stats.patches_failed = 4; }},
+      {"buffer.writer_loss",
+       [](TraceFacts& f) { f.buffers[0].stats.trace_writer_packet_loss = 4; }},
+      {"buffer.abi_violations", [](TraceFacts& f) { f.buffers[0].stats.abi_violations = 4; }},
+      {"buffer.short_reach",
+       [](TraceFacts& f) {
+         Wrap(f);
+         StreamEvery(f, 5000);
+       }},
+      {"service.chunks_discarded", [](TraceFacts& f) { f.service.chunks_discarded = 4; }},
+      {"service.patches_discarded", [](TraceFacts& f) { f.service.patches_discarded = 4; }},
+      {"service.invalid_packets", [](TraceFacts& f) { f.service.invalid_packets = 4; }},
+      {"state.unusable", [](TraceFacts& f) { f.sequences[0].skipped = 30; }},
+      {"packet.no_sequence", [](TraceFacts& f) { f.clears_without_sequence = 1; }},
+      {"flush.failed",
+       [](TraceFacts& f) {
+         f.service.flushes_requested = 2;
+         f.service.flushes_failed = 1;
+       }},
+      {"flush.final_failed", [](TraceFacts& f) { f.final_flushes_failed = 1; }},
+      {"flush.slow_sources", [](TraceFacts& f) { f.slow_sources = {{"app", "ds", false}}; }},
+      {"source.slow_start", [](TraceFacts& f) { f.slow_sources = {{"app", "ds", true}}; }},
+      {"source.absent", config(GoodConfig().Inner(proto::TraceConfig::kDataSources,
+                                                  SourceMessage("linux.sys_stats")))},
+      {"trigger.none",
+       config(GoodConfig().Inner(
+           proto::TraceConfig::kTriggerConfig,
+           Message()
+               .Uint(proto::TriggerConfig::kTriggerMode, 2)
+               .Inner(proto::TriggerConfig::kTriggers,
+                      Message().Text(proto::Trigger::kName, "slow frame"))))},
+      {"ftrace.overrun",
+       [](TraceFacts& f) {
+         f.ftrace.AddBundle(wire::AsBytes(Message()
+                                              .Uint(proto::FtraceEventBundle::kCpu, 3)
+                                              .Uint(proto::FtraceEventBundle::kLostEvents, 1)
+                                              .text()));
+       }},
+      {"ftrace.commit_overrun", [](TraceFacts& f) { f.ftrace = Ftrace(4, 9); }},
+      {"ftrace.dropped", [](TraceFacts& f) { f.ftrace = Ftrace(8, 9); }},
+      {"ftrace.kprobe_misses",
+       [](TraceFacts& f) {
+         for (const uint64_t phase : {1, 2})
+           f.ftrace.AddStats(wire::AsBytes(
+               Message().Uint(1, phase).Inner(10, Message().Uint(2, phase * 5)).text()));
+       }},
+      {"ftrace.setup", [](TraceFacts& f) { f.ftrace_setup_errors = {"event 'x'"}; }},
+      {"ftrace.malformed", [](TraceFacts& f) { f.bundles_without_cpu = 1; }},
+      {"clock.unknown",
+       [](TraceFacts& f) { f.clock_problems = {{{7, 64}, ClockFailure::kUnknownSource, 5}}; }},
+      {"clock.lost_packets", [](TraceFacts& f) { f.undeferrable = 5; }},
+      {"clock.invalid", [](TraceFacts& f) { f.invalid_snapshots = 1; }},
+      {"clock.no_snapshots", [](TraceFacts& f) { f.snapshots = 0; }},
+      {"order.late", [](TraceFacts& f) { f.late_events = 5; }},
+      {"order.negative", [](TraceFacts& f) { f.negative_times = 5; }},
+      {"packet.no_time", [](TraceFacts& f) { f.track_events_without_time = 5; }},
+      {"names.processes",
+       [](TraceFacts& f) { f.contents[TracePacket::kFtraceEvents] = {1, 1, {}}; }},
+      {"names.tracks", [](TraceFacts& f) { f.contents.erase(TracePacket::kTrackDescriptor); }},
+      {"names.packages", [](TraceFacts& f) { f.package_lists_with_errors = 1; }},
+      {"profile.overran", [](TraceFacts& f) { f.heapprofd_overran[12] = 1; }},
+      {"config.discard_into_file",
+       config(Message()
+                  .Inner(proto::TraceConfig::kBuffers, BufferMessage(64, 2))
+                  .Inner(proto::TraceConfig::kDataSources, SourceMessage("track_event"))
+                  .Uint(proto::TraceConfig::kWriteIntoFile, 1))},
+      {"config.no_flush",
+       config(GoodConfig().Uint(proto::TraceConfig::kDurationMs, 3'600'000))},
+      {"config.no_clear_period",
+       [](TraceFacts& f) {
+         Wrap(f);
+         f.config = Message()
+                        .Inner(proto::TraceConfig::kBuffers, BufferMessage(64))
+                        .Inner(proto::TraceConfig::kDataSources, SourceMessage("track_event"))
+                        .text();
+       }},
+      {"config.clear_period",
+       [](TraceFacts& f) {
+         Wrap(f);
+         f.buffers[0].span = TimeSpan{0, 50'000'000};
+       }},
+      {"config.shared_buffer",
+       [](TraceFacts& f) {
+         Wrap(f);
+         f.config =
+             GoodConfig().Inner(proto::TraceConfig::kDataSources, SourceMessage("linux.ftrace")).text();
+       }},
+      {"config.ftrace_drain",
+       config(GoodConfig().Inner(
+           proto::TraceConfig::kDataSources,
+           Message().Inner(proto::DataSource::kConfig,
+                           Message()
+                               .Text(proto::DataSourceConfig::kName, "linux.ftrace")
+                               .Inner(proto::DataSourceConfig::kFtraceConfig,
+                                      Message().Uint(proto::FtraceConfig::kDrainPeriodMs, 9000)))))},
+      {"config.size", config(GoodConfig().Inner(proto::TraceConfig::kBuffers, BufferMessage(0)))},
+      {"config.target",
+       config(GoodConfig().Inner(proto::TraceConfig::kDataSources, SourceMessage("android.log", 9)))},
+      {"config.no_sources", config(Message().Inner(proto::TraceConfig::kBuffers, BufferMessage(64)))},
+      {"config.into_file_trigger",
+       config(GoodConfig()
+                  .Uint(proto::TraceConfig::kWriteIntoFile, 1)
+                  .Inner(proto::TraceConfig::kTriggerConfig,
+                         Message().Uint(proto::TriggerConfig::kTriggerMode, 4)))},
+  };
+  return cases;
+}
+
+TEST(Diagnose, FindsWhatEachRuleIsAbout) {
+  std::set<std::string_view> found;
+  for (const Case& one : Cases()) {
+    TraceFacts facts = GoodTrace();
+    one.spoil(facts);
+    const Diagnosis diagnosis = Diagnose(facts);
+    const Finding* const finding = FindRule(diagnosis, one.rule);
+    ASSERT_NE(finding, nullptr) << one.rule;
+    found.insert(one.rule);
+    EXPECT_TRUE(finding->what.ends_with('.')) << finding->what;
+    EXPECT_FALSE(finding->remedy.empty()) << one.rule;
+    EXPECT_LE(finding->harm, Harm::kError);
+    EXPECT_GE(diagnosis.harm, finding->harm);
+  }
+  for (const Rule& rule : DoctorRules()) EXPECT_TRUE(found.contains(rule.id)) << rule.id;
+}
+
+TEST(Diagnose, ARingThatNobodyReadsMayOverwrite) {
+  TraceFacts facts = GoodTrace();
+  Wrap(facts);
+  EXPECT_EQ(Diagnose(facts).harm, Harm::kInfo);
+  StreamEvery(facts, 100);
+  EXPECT_EQ(Diagnose(facts).harm, Harm::kDataLoss);
+}
+
+TEST(Diagnose, TheWorstFindingIsTheVerdict) {
+  TraceFacts facts = GoodTrace();
+  facts.buffers[0].stats.patches_failed = 4;
+  facts.sequences[0].skipped = 900;
+  const Diagnosis diagnosis = Diagnose(facts);
+  EXPECT_EQ(diagnosis.harm, Harm::kError);
+  EXPECT_TRUE(diagnosis.verdict.starts_with("900 of 900 packets")) << diagnosis.verdict;
+  EXPECT_TRUE(diagnosis.verdict.ends_with("; one more finding.")) << diagnosis.verdict;
+}
+
+TEST(DiagnoseConfig, JudgesAConfigAlone) {
+  EXPECT_EQ(DiagnoseConfig(wire::AsBytes(GoodConfig().text())).harm, Harm::kOk);
+  const Diagnosis bad = DiagnoseConfig(wire::AsBytes(
+      Message().Inner(proto::TraceConfig::kBuffers, BufferMessage(0)).text()));
+  EXPECT_EQ(bad.harm, Harm::kError);
+  EXPECT_NE(FindRule(bad, "config.size"), nullptr);
+  EXPECT_NE(FindRule(bad, "config.no_sources"), nullptr);
+}
+
+}  // namespace
+}  // namespace ringscope
