@@ -23,10 +23,18 @@ Result<ExitCode> ForEachSession(SessionReader& sessions, const SessionTask& task
 Result<ExitCode> ReportSessions(SessionReader& sessions, Report& report, const SessionTask& task) {
   report.Data("sessions", Json::array());
   bool first = true;
-  return ForEachSession(sessions, [&] {
+  const auto code = ForEachSession(sessions, [&] {
     if (!std::exchange(first, false) && report.is_text()) report.Print("\n");
     return report.AddItem("sessions", task);
   });
+  if (sessions.problems().empty()) return code;
+  if (report.is_text()) {
+    report.Print("\n");
+    for (const std::string& problem : sessions.problems())
+      report.Print(Wrap("Not complete: " + Printable(problem) + ".", 0) + "\n");
+  }
+  report.Data("not_complete", sessions.problems());
+  return code;
 }
 
 void ReportTitle(Report& report, const SessionTitle& title) {

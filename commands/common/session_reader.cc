@@ -142,7 +142,7 @@ Result<std::optional<Op>> SessionReader::NextOfSession() {
 void SessionReader::FindParts() {
   LogParts parts = FindLogParts(selection_.paths, *context_.folders);
   files_ = std::move(parts.paths);
-  incomplete_ |= !parts.problems.empty();
+  problems_ = parts.problems;
   if (selection_.quiet) return;
   if (!parts.added.empty())
     context_.console.Say(fmt::format("the recording's {} read too: {}",
@@ -193,8 +193,8 @@ Result<std::optional<Op>> SessionReader::Pull() {
 void SessionReader::Note(const Op& op) {
   if (op.time_ns) last_time_ns_ = op.time_ns;
   const auto warn = [&](const std::string& text) {
-    incomplete_ = true;
-    if (!selection_.quiet) context_.console.Warn(fmt::format("{}: {}", path_, text));
+    problems_.push_back(fmt::format("{}: {}", path_, text));
+    if (!selection_.quiet) context_.console.Warn(problems_.back());
   };
   const auto* header = std::get_if<LogHeader>(&op.body);
   if (header != nullptr && starts_session_ && header->part > 0) warn(StartMissingText(*header));
@@ -207,15 +207,19 @@ void SessionReader::CloseSource() {
   progress_.reset();
   if (!selection_.quiet)
     WarnOfDamage(context_.console, path_, source_->damage(), source_->damage_count());
-  if (!source_->closed() && !selection_.quiet)
-    context_.console.Warn(fmt::format("{}: {}", path_, NotClosedText(path_, last_time_ns_)));
-  incomplete_ = incomplete_ || source_->damage_count() > 0 || !source_->closed();
+  if (source_->damage_count() > 0)
+    problems_.push_back(fmt::format("{}: {} could not be read", path_,
+                                    Count(source_->damage_count(), "damaged place")));
+  if (!source_->closed()) {
+    problems_.push_back(fmt::format("{}: {}", path_, NotClosedText(path_, last_time_ns_)));
+    if (!selection_.quiet) context_.console.Warn(problems_.back());
+  }
   source_.reset();
 }
 
 ExitCode SessionReader::Finish() {
   CloseSource();
-  return incomplete_ ? ExitCode::kNotice : ExitCode::kClean;
+  return problems_.empty() ? ExitCode::kClean : ExitCode::kNotice;
 }
 
 Status ExpectNoFurtherSession(SessionReader& sessions, const char* what) {

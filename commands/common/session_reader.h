@@ -64,6 +64,9 @@ class SessionReader : public OpSource {
   /// File of that record.
   const std::string& path() const { return path_; }
 
+  /// What of the input is damaged or missing, as far as it was read: a sentence each, without a
+  /// full stop. All of it after Finish.
+  const std::vector<std::string>& problems() const { return problems_; }
   /// Warns of what was not reported yet. Call it last.
   /// @return kNotice if any input was damaged or incomplete
   ExitCode Finish();
@@ -99,7 +102,7 @@ class SessionReader : public OpSource {
   SessionBounds bounds_;
   uint64_t session_ = 0;
   std::optional<uint64_t> last_time_ns_;  // of a record
-  bool incomplete_ = false;               // something is damaged or missing
+  std::vector<std::string> problems_;
 
   // Of the selected clone.
   std::unique_ptr<SpooledInput> standard_input_;
