@@ -27,13 +27,17 @@ Result<ExitCode> ReportSessions(SessionReader& sessions, Report& report, const S
     if (!std::exchange(first, false) && report.is_text()) report.Print("\n");
     return report.AddItem("sessions", task);
   });
-  if (sessions.problems().empty()) return code;
-  if (report.is_text()) {
-    report.Print("\n");
-    for (const std::string& problem : sessions.problems())
-      report.Print(Wrap("Not complete: " + Printable(problem) + ".", 0) + "\n");
-  }
-  report.Data("not_complete", sessions.problems());
+  const auto state = [&](const char* title, const char* key,
+                         const std::vector<std::string>& sentences) {
+    if (sentences.empty()) return;
+    if (report.is_text()) report.Print("\n");
+    for (const std::string& sentence : sentences)
+      if (report.is_text())
+        report.Print(Wrap(fmt::format("{}: {}.", title, Printable(sentence)), 0) + "\n");
+    report.Data(key, sentences);
+  };
+  state("Assumed", "assumed", sessions.assumptions());
+  state("Not complete", "not_complete", sessions.problems());
   return code;
 }
 

@@ -67,6 +67,8 @@ class SessionReader : public OpSource {
   /// What of the input is damaged or missing, as far as it was read: a sentence each, without a
   /// full stop. All of it after Finish.
   const std::vector<std::string>& problems() const { return problems_; }
+  /// What had to be assumed of the input, in the same form.
+  const std::vector<std::string>& assumptions() const { return assumptions_; }
   /// Warns of what was not reported yet. Call it last.
   /// @return kNotice if any input was damaged or incomplete
   ExitCode Finish();
@@ -103,6 +105,7 @@ class SessionReader : public OpSource {
   uint64_t session_ = 0;
   std::optional<uint64_t> last_time_ns_;  // of a record
   std::vector<std::string> problems_;
+  std::vector<std::string> assumptions_;
 
   // Of the selected clone.
   std::unique_ptr<SpooledInput> standard_input_;

@@ -20,4 +20,9 @@ Result<std::unique_ptr<ByteSource>> ImportedTraces::Open(
   return OpenTemporary(known->second, path);
 }
 
+bool ImportedTraces::Has(const std::string& path) {
+  const std::lock_guard lock(mutex_);
+  return logs_.contains(path);
+}
+
 }  // namespace ringscope

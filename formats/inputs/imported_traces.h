@@ -19,6 +19,8 @@ class ImportedTraces {
   /// @param import writes the log; called if the trace of this path is new
   Result<std::unique_ptr<ByteSource>> Open(const std::string& path,
                                            const std::function<Status(ByteSink&)>& import);
+  /// Whether a trace of this path was imported.
+  bool Has(const std::string& path);
 
  private:
   std::mutex mutex_;
