@@ -39,7 +39,8 @@ constexpr uint64_t kPerChunk = 64;
 constexpr uint64_t kPerSequence = 256;
 
 /// Runs the tool, its output thrown away. @return its peak resident memory in bytes
-uint64_t PeakMemoryOf(std::vector<std::string> args) {
+/// @param expected the tool's exit status
+uint64_t PeakMemoryOf(std::vector<std::string> args, int expected = 0) {
   args.insert(args.begin(), RS_BINARY);
   std::vector<char*> argv;
   for (std::string& arg : args) argv.push_back(arg.data());
@@ -53,7 +54,7 @@ uint64_t PeakMemoryOf(std::vector<std::string> args) {
   int status = 0;
   rusage usage{};
   EXPECT_EQ(::wait4(pid, &status, 0, &usage), pid);
-  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "status " << status;
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == expected) << "status " << status;
   return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
 }
 
@@ -102,29 +103,49 @@ TEST_P(MemoryTest, StaysWithinItsBound) {
   EXPECT_LE(peak, bound);
 }
 
-// A trace that is ordered by sequence is larger than what is sorted in memory.
-TEST(ImportMemoryTest, StaysWithinItsBound) {
-  if (kSanitized) GTEST_SKIP() << "a sanitizer's own memory would be measured";
-  testing::GeneratedTrace trace;
+/// Writes a made-up trace of 200 MB, or of RINGSCOPE_MEMORY_LOG_BYTES. @return its path
+std::string WriteTrace(testing::GeneratedTrace& trace) {
   trace.packet_bytes = 200'000'000;
   if (const char* bytes = std::getenv("RINGSCOPE_MEMORY_LOG_BYTES"))
     trace.packet_bytes = std::strtoull(bytes, nullptr, 10);
   trace.sequences = 200;
   const std::string path =
       fmt::format("{}/ringscope-memory-{}.pftrace", ::testing::TempDir(), ::getpid());
-  {
-    auto file = OutputFile::Create(path).value();
-    ASSERT_TRUE(testing::GenerateTrace(trace, *file));
-    ASSERT_TRUE(file->Commit());
-  }
-  const uint64_t bound = 2 * kAllowance;  // one for what is sorted at once
+  auto file = OutputFile::Create(path).value();
+  EXPECT_TRUE(testing::GenerateTrace(trace, *file));
+  EXPECT_TRUE(file->Commit());
+  return path;
+}
+
+void ExpectWithin(uint64_t bound, uint64_t peak, const testing::GeneratedTrace& trace) {
+  fmt::print("trace {} MB: peak {:.1f} MiB, bound {:.1f} MiB\n", trace.packet_bytes / 1'000'000,
+             static_cast<double>(peak) / kMiB, static_cast<double>(bound) / kMiB);
+  EXPECT_LE(peak, bound);
+}
+
+// A trace that is ordered by sequence is larger than what is sorted in memory.
+TEST(ImportMemoryTest, StaysWithinItsBound) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer's own memory would be measured";
+  testing::GeneratedTrace trace;
+  const std::string path = WriteTrace(trace);
   const std::string log = path + ".tblog";
   const uint64_t peak = PeakMemoryOf({"import", "-q", path, "-o", log});
   std::filesystem::remove(path);
   std::filesystem::remove(log);
-  fmt::print("trace {} MB: peak {:.1f} MiB, bound {:.1f} MiB\n", trace.packet_bytes / 1'000'000,
-             static_cast<double>(peak) / kMiB, static_cast<double>(bound) / kMiB);
-  EXPECT_LE(peak, bound);
+  ExpectWithin(2 * kAllowance, peak, trace);  // one for what is sorted at once
+}
+
+// Compressed packets in it are decompressed one after the other.
+TEST(DoctorMemoryTest, StaysWithinItsBound) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer's own memory would be measured";
+  for (const bool compressed : {false, true}) {
+    testing::GeneratedTrace trace;
+    trace.compressed = compressed;
+    const std::string path = WriteTrace(trace);
+    const uint64_t peak = PeakMemoryOf({"doctor", path}, 3);  // it has findings
+    std::filesystem::remove(path);
+    ExpectWithin(kAllowance, peak, trace);
+  }
 }
 
 }  // namespace

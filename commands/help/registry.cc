@@ -39,7 +39,8 @@ std::span<const Command> HiddenCommands() {
 std::span<const Command> Commands() {
   static const std::vector<Command> commands = {
       ReplayCommand(),  SweepCommand(),  MergeCommand(),  StatsCommand(),       DiffCommand(),
-      EnginesCommand(), GapsCommand(),   AdviseCommand(), GraphCommand(),       TimelineCommand(),
+      EnginesCommand(), DoctorCommand(), GapsCommand(),   AdviseCommand(), GraphCommand(),
+      TimelineCommand(),
       ExportCommand(),  RecordCommand(), DemoSessionCommand(),
       ImportCommand(),  InfoCommand(),   DumpCommand(),
       VerifyCommand(),  RepairCommand(), HelpCommand(),   CompletionsCommand(),

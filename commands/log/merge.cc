@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "commands/common/session_reader.h"
+#include "commands/many_logs/doctor_logs.h"
 #include "commands/many_logs/gaps_logs.h"
 #include "commands/many_logs/sweep_logs.h"
 #include "commands/report/json.h"
@@ -25,18 +27,89 @@ struct MergeArgs {
 
 constexpr uint64_t kMaxResult = uint64_t{2} << 30;
 
-std::string SchemaOf(const char* kind) { return JsonDocument(kind)["schema"].get<std::string>(); }
-
 void SetUp(CLI::App& app, MergeArgs& args) {
   InGroup(app, kInputGroup);
   AddTexts(app, "RESULT", args.results, "RESULT",
-           "Results of 'ringscope sweep' or 'ringscope gaps' for many logs, written with "
+           "Results of 'ringscope sweep', 'gaps' or 'doctor' for many logs or traces, written with "
            "--format json; - reads standard input",
            Need::kRequired);
   AddFormat(app, args.format, {"text", "json", "csv"});
 }
 
-/// A result of either kind.
+Result<ExitCode> Write(const SweepLogs& logs, const std::string& format, Console& console) {
+  return ReportLogs(console, format, logs);
+}
+Result<ExitCode> Write(const GapsLogs& logs, const std::string& format, Console& console) {
+  if (format == "csv")
+    return Fail(ErrorCode::kUsage, "results of gaps cannot be written as csv", {},
+                "use text or json");
+  return ReportLogs(console, format, logs);
+}
+Result<ExitCode> Write(const DoctorTraces& traces, const std::string& format, Console& console) {
+  return ReportLogs(console, format, traces);
+}
+
+template <typename Session>
+const std::string& FileOf(const LogResult<Session>& log) {
+  return log.status.log;
+}
+const std::string& FileOf(const DoctorTrace& trace) { return trace.file; }
+
+/// Joins the results in the arrays `key` of the documents.
+template <typename Results>
+Result<ExitCode> MergeAs(const char* key, const MergeArgs& args, const std::vector<Json>& documents,
+                         Context& context) {
+  Results results;
+  std::map<std::string, size_t> documents_of;  // by the log's file
+  for (size_t i = 0; i < documents.size(); ++i) {
+    try {
+      Results added = FieldsFromJson<Results>(documents[i].at(key));
+      for (const auto& result : added) {
+        const auto [known, is_new] = documents_of.try_emplace(FileOf(result), i);
+        if (!is_new && known->second != i)
+          return Fail(ErrorCode::kUsage,
+                      fmt::format("log {} is in two of the results", known->first), {},
+                      "name each shard's result once");
+      }
+      std::move(added.begin(), added.end(), std::back_inserter(results));
+    } catch (const JsonError& error) {  // a key that is missing, or of another type
+      return Fail(ErrorCode::kCorrupt,
+                  fmt::format("the result does not have the expected content: {}", error.what()),
+                  {args.results[i], {}, {}}, "make the results with this version of ringscope");
+    }
+  }
+  std::stable_sort(results.begin(), results.end(),
+                   [](const auto& a, const auto& b) { return FileOf(a) < FileOf(b); });
+  return Write(results, args.format, context.console);
+}
+
+/// Results that can be merged.
+struct ResultKind {
+  std::string schema;
+  const char* key;  // of the array that is joined
+  Result<ExitCode> (*merge)(const char* key, const MergeArgs& args,
+                            const std::vector<Json>& documents, Context& context);
+};
+const std::vector<ResultKind>& ResultKinds() {
+  const auto schema_of = [](const char* kind) {
+    return JsonDocument(kind)["schema"].get<std::string>();
+  };
+  static const std::vector<ResultKind> kinds = {
+      {schema_of(kSweepLogs), "logs", MergeAs<SweepLogs>},
+      {schema_of(kGapsLogs), "logs", MergeAs<GapsLogs>},
+      {kDoctorSchema, "traces", MergeAs<DoctorTraces>},
+  };
+  return kinds;
+}
+
+/// nullptr: a document that cannot be merged.
+const ResultKind* KindOfResult(const Json& document) {
+  for (const ResultKind& kind : ResultKinds())
+    if (document["schema"] == kind.schema && document.contains(kind.key)) return &kind;
+  return nullptr;
+}
+
+/// A result of any kind.
 Result<Json> ReadResult(Context& context, const std::string& path) {
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source, OpenInput(context, path));
   RS_ASSIGN_OR_RETURN(const std::string text, ReadAll(*source, kMaxResult));
@@ -45,40 +118,16 @@ Result<Json> ReadResult(Context& context, const std::string& path) {
   if (schema == nullptr)
     return Fail(ErrorCode::kCorrupt, "expected a JSON document with a schema", {path, {}, {}},
                 "make it with --format json");
-  const bool is_known = *schema == SchemaOf(kSweepLogs) || *schema == SchemaOf(kGapsLogs);
-  if (!is_known || !document.contains("logs")) {
-    return Fail(ErrorCode::kCorrupt,
-                fmt::format("{} cannot be merged: expected {} or {}", schema->dump(),
-                            SchemaOf(kSweepLogs), SchemaOf(kGapsLogs)),
-                {path, {}, {}}, "make it with 'ringscope sweep --each' or 'ringscope gaps --each'");
+  if (KindOfResult(document) == nullptr) {
+    std::vector<std::string> schemas;
+    for (const ResultKind& kind : ResultKinds()) schemas.push_back(kind.schema);
+    return Fail(
+        ErrorCode::kCorrupt,
+        fmt::format("{} cannot be merged: expected {}", schema->dump(), Joined(schemas, " or ")),
+        {path, {}, {}},
+        "make it with --each and --format json, by 'ringscope sweep', 'gaps' or 'doctor'");
   }
   return document;
-}
-
-template <typename Logs>
-Result<ExitCode> MergeAs(const MergeArgs& args, const std::vector<Json>& documents,
-                         Context& context) {
-  Logs logs;
-  for (size_t i = 0; i < documents.size(); ++i) {
-    try {
-      Logs added = FieldsFromJson<Logs>(documents[i].at("logs"));
-      std::move(added.begin(), added.end(), std::back_inserter(logs));
-    } catch (const JsonError& error) {  // a key that is missing, or of another type
-      return Fail(ErrorCode::kCorrupt,
-                  fmt::format("the result does not have the expected content: {}", error.what()),
-                  {args.results[i], {}, {}}, "make the results with this version of ringscope");
-    }
-  }
-  std::stable_sort(logs.begin(), logs.end(),
-                   [](const auto& a, const auto& b) { return a.status.log < b.status.log; });
-  const auto twice = std::adjacent_find(logs.begin(), logs.end(), [](const auto& a, const auto& b) {
-    return a.status.log == b.status.log;
-  });
-  if (twice != logs.end())
-    return Fail(ErrorCode::kUsage,
-                fmt::format("log {} is in two of the results", twice->status.log), {},
-                "name each shard's result once");
-  return ReportLogs(context.console, args.format, logs);
 }
 
 Result<ExitCode> RunMerge(const MergeArgs& args, Context& context) {
@@ -87,13 +136,10 @@ Result<ExitCode> RunMerge(const MergeArgs& args, Context& context) {
     RS_ASSIGN_OR_RETURN(documents.emplace_back(), ReadResult(context, path));
     if (documents.back()["schema"] != documents.front()["schema"])
       return Fail(ErrorCode::kUsage, "the result is of another command than those before it",
-                  {path, {}, {}}, "merge results of sweep and of gaps separately");
+                  {path, {}, {}}, "merge the results of each command separately");
   }
-  if (documents.front()["schema"] == SchemaOf(kSweepLogs))
-    return MergeAs<SweepLogs>(args, documents, context);
-  if (args.format == "csv")
-    return Fail(ErrorCode::kUsage, "only results of sweep can be written as csv");
-  return MergeAs<GapsLogs>(args, documents, context);
+  const ResultKind& kind = *KindOfResult(documents.front());
+  return kind.merge(kind.key, args, documents, context);
 }
 
 }  // namespace
@@ -103,9 +149,9 @@ Command MergeCommand() {
       "merge",
       "Replay",
       "Join the results of several runs over many logs",
-      "Joins JSON results of 'ringscope sweep' or 'ringscope gaps' over many logs, such as "
-      "those of the shards of a batch job. The output and the exit status are those of one run "
-      "over all of the logs.",
+      "Joins JSON results of 'ringscope sweep', 'ringscope gaps' or 'ringscope doctor' over many "
+      "logs or traces, such as those of the shards of a batch job. The output and the exit status "
+      "are those of one run over all of the logs.",
       {{"ringscope merge part-*.json", "A line for each log, and totals"},
        {"ringscope merge part-*.json --format json", "One result"}},
       Bind(SetUp, RunMerge),

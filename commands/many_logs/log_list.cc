@@ -7,10 +7,10 @@
 #include <memory>
 
 #include "commands/shell/input.h"
-#include "commands/shell/options.h"
 #include "commands/shell/values.h"
 #include "formats/inputs/log_parts.h"
 #include "formats/inputs/open_log.h"
+#include "formats/inputs/trace_members.h"
 #include "formats/io/line_reader.h"
 #include "formats/io/log_source.h"
 
@@ -26,36 +26,47 @@ bool IsLogName(std::string_view name) {
          name.ends_with(".ops.jsonl.zst");
 }
 
-Status AddFolder(const std::string& folder, std::vector<std::string>& paths) {
+bool IsListed(std::string_view name, ListedInputs inputs) {
+  if (IsLogName(name)) return true;
+  return inputs == ListedInputs::kTraces && (IsTraceName(name) || name.ends_with(".zip"));
+}
+
+Status AddFolder(const std::string& folder, ListedInputs inputs, std::vector<std::string>& paths) {
   std::error_code error;
   const size_t before = paths.size();
   fs::recursive_directory_iterator entry(folder, fs::directory_options::skip_permission_denied,
                                          error);
   for (const fs::recursive_directory_iterator end; !error && entry != end; entry.increment(error)) {
     std::error_code ignored;
-    if (entry->is_regular_file(ignored) && IsLogName(entry->path().filename().string()))
+    if (entry->is_regular_file(ignored) && IsListed(entry->path().filename().string(), inputs))
       paths.push_back(entry->path().lexically_normal().string());
   }
   if (error)
     return Fail(ErrorCode::kIo, fmt::format("cannot search the folder: {}", error.message()),
                 {folder, {}, {}});
-  if (paths.size() == before)
-    return Fail(ErrorCode::kUsage, "the folder has no logs: no .tblog, no .ops.jsonl",
+  if (paths.size() == before) {
+    return Fail(ErrorCode::kUsage,
+                inputs == ListedInputs::kTraces
+                    ? "the folder has no traces: no .pftrace, .perfetto-trace, .zip, .tblog"
+                    : "the folder has no logs: no .tblog, no .ops.jsonl",
                 {folder, {}, {}});
+  }
   return {};
 }
 
-Status AddLogOrFolder(const std::string& path, std::vector<std::string>& paths, bool& each) {
+Status AddLogOrFolder(const std::string& path, ListedInputs inputs, std::vector<std::string>& paths,
+                      bool& each) {
   std::error_code ignored;
   if (fs::is_directory(path, ignored)) {
     each = true;
-    return AddFolder(path, paths);
+    return AddFolder(path, inputs, paths);
   }
   paths.push_back(path);
   return {};
 }
 
-Status AddListed(Context& context, const std::string& list, std::vector<std::string>& paths) {
+Status AddListed(Context& context, const std::string& list, ListedInputs inputs,
+                 std::vector<std::string>& paths) {
   RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenInput(context, list));
   LineReader lines(std::move(source), kMaxLine);
   bool each = true;
@@ -65,7 +76,7 @@ Status AddListed(Context& context, const std::string& list, std::vector<std::str
     std::string_view path = *line;
     if (path.ends_with('\r')) path.remove_suffix(1);
     if (path.empty() || path.front() == '#') continue;
-    RS_RETURN_IF_ERROR(AddLogOrFolder(std::string(path), paths, each));
+    RS_RETURN_IF_ERROR(AddLogOrFolder(std::string(path), inputs, paths, each));
   }
 }
 
@@ -94,18 +105,27 @@ Result<Shard> ParseShard(std::string_view text) {
 }
 
 void AddLogList(CLI::App& app, LogChoices& choices, const std::string& name,
-                const std::string& more) {
+                const std::string& more, Need need) {
   InGroup(app, kInputGroup);
-  AddTexts(
-      app, name, choices.logs, kLogType,
-      std::string("Commit logs (.tblog) or operations (.ops.jsonl), plain or zstd-compressed; ") +
-          "folders of them; @FILE for a list of them; - reads standard input" + more,
-      Need::kRequired);
+  const std::string logs =
+      "ommit logs (.tblog) or operations (.ops.jsonl), plain or zstd-compressed";
+  const std::string inputs =
+      choices.inputs == ListedInputs::kLogs
+          ? "C" + logs
+          : "Perfetto traces, plain or compressed (zstd, gzip); zip archives of them, such as bug "
+            "reports; c" +
+                logs;
+  AddTexts(app, name, choices.logs, kLogType,
+           inputs + "; folders of them; @FILE for a list of them; - reads standard input" + more,
+           need);
   AddFlag(app, "--each", choices.each,
-          "Process each log separately and print a line for each, and totals (default for "
-          "folders, lists, and several logs that are not parts of one session)");
+          choices.inputs == ListedInputs::kLogs
+              ? "Process each log separately and print a line for each, and totals (default for "
+                "folders, lists, and several logs that are not parts of one session)"
+              : "Print sums over all traces instead of a report on each (default for folders and "
+                "lists)");
   AddParsed(app, "--shard", choices.shard, ParseShard, "I/N",
-            "Of all logs, sorted by name, take every N-th, beginning with the I-th (from 1)");
+            "Of all inputs, sorted by name, take every N-th, beginning with the I-th (from 1)");
 }
 
 Result<LogList> ExpandLogs(Context& context, const LogChoices& choices) {
@@ -114,15 +134,19 @@ Result<LogList> ExpandLogs(Context& context, const LogChoices& choices) {
   for (const std::string& log : choices.logs) {
     if (log.starts_with('@') && log.size() > 1) {
       list.each = true;
-      RS_RETURN_IF_ERROR(AddListed(context, log.substr(1), list.paths));
+      RS_RETURN_IF_ERROR(AddListed(context, log.substr(1), choices.inputs, list.paths));
     } else {
-      RS_RETURN_IF_ERROR(AddLogOrFolder(log, list.paths, list.each));
+      RS_RETURN_IF_ERROR(AddLogOrFolder(log, choices.inputs, list.paths, list.each));
     }
   }
   list.each_asked = list.each;
-  if (!list.each && list.paths.size() > 1)
+  const bool only_logs = choices.inputs == ListedInputs::kLogs;
+  if (!list.each && list.paths.size() > 1 && only_logs)
     list.each = std::none_of(list.paths.begin(), list.paths.end(), ContinuesSession);
-  if (!list.each) return list;
+  if (!list.each) {
+    if (!only_logs) list.paths = OnePathPerRecording(list.paths);
+    return list;
+  }
   std::sort(list.paths.begin(), list.paths.end());
   list.paths.erase(std::unique(list.paths.begin(), list.paths.end()), list.paths.end());
   if (std::find(list.paths.begin(), list.paths.end(), "-") != list.paths.end())

@@ -11,6 +11,7 @@ Command AdviseCommand();
 Command CompletionsCommand();
 Command DemoSessionCommand();
 Command DiffCommand();
+Command DoctorCommand();
 Command DumpCommand();
 Command EnginesCommand();
 Command ExportCommand();

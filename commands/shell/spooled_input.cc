@@ -17,20 +17,25 @@ SpooledInput::SpooledInput(Context& context, std::shared_ptr<const TemporaryFile
 
 SpooledInput::~SpooledInput() { context_.console.streams().open_input = before_; }
 
-Result<std::unique_ptr<SpooledInput>> SpooledInput::Read(Context& context) {
-  RS_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> input, OpenInput(context, "-"));
+Result<std::shared_ptr<TemporaryFile>> SpooledInput::Copy(ByteSource& input) {
   RS_ASSIGN_OR_RETURN(
       std::shared_ptr<TemporaryFile> file,
       TemporaryFile::Create(
           {.what = "a temporary copy of it",
-           .path = "-",
+           .path = input.path(),
            .hint = "set TMPDIR to a folder with free space, or name a file instead of -"}));
   std::vector<uint8_t> part(kReadBytes);
   while (true) {
-    RS_ASSIGN_OR_RETURN(const size_t size, input->Read(part));
-    if (size == 0) return std::make_unique<SpooledInput>(context, std::move(file));
+    RS_ASSIGN_OR_RETURN(const size_t size, input.Read(part));
+    if (size == 0) return file;
     RS_RETURN_IF_ERROR(file->Write(Bytes(part.data(), size)));
   }
+}
+
+Result<std::unique_ptr<SpooledInput>> SpooledInput::Read(Context& context) {
+  RS_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> input, OpenInput(context, "-"));
+  RS_ASSIGN_OR_RETURN(std::shared_ptr<TemporaryFile> file, Copy(*input));
+  return std::make_unique<SpooledInput>(context, std::move(file));
 }
 
 }  // namespace ringscope

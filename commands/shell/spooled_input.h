@@ -14,6 +14,8 @@ namespace ringscope {
 /// this lives, the console's input is that file.
 class SpooledInput {
  public:
+  /// Reads an input that has to be opened again and again to its end.
+  static Result<std::shared_ptr<TemporaryFile>> Copy(ByteSource& input);
   /// Reads standard input to its end.
   static Result<std::unique_ptr<SpooledInput>> Read(Context& context);
   /// Takes a file in place of standard input.

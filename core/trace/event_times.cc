@@ -72,11 +72,10 @@ void AddTrackEvent(const TracePacketView& packet, SequenceTime& sequence, const 
                    EventTimes& out) {
   constexpr uint32_t kDeltaUs = 1, kAbsoluteUs = 16;
   std::optional<uint64_t> delta, absolute;
-  wire::FieldReader fields(packet.content_bytes);
-  while (const auto field = fields.Next()) {
-    if (field->number == kDeltaUs) delta = field->value;
-    if (field->number == kAbsoluteUs) absolute = field->value;
-  }
+  wire::ForEachField(packet.content_bytes, [&](const wire::VisitedField& field) {
+    if (field.number == kDeltaUs) delta = field.value;
+    if (field.number == kAbsoluteUs) absolute = field.value;
+  });
   if (delta) {
     if (!sequence.running_us) return;  // skipped: it needs what is lost
     sequence.running_us =

@@ -90,13 +90,12 @@ void ReadFtraceTimes(Bytes bundle, uint32_t sequence_id, TraceClocks& clocks, Ev
   bool has_cpu = false;
   uint64_t kind = 0;
   std::optional<uint64_t> ftrace_ns, boot_ns;
-  wire::FieldReader header(bundle);
-  while (const auto field = header.Next()) {
-    if (field->number == proto::FtraceEventBundle::kCpu) has_cpu = true;
-    if (field->number == kClock) kind = field->value;
-    if (field->number == kFtraceTime) ftrace_ns = field->value;
-    if (field->number == kBootTimeOfBundle) boot_ns = field->value;
-  }
+  wire::ForEachField(bundle, [&](const wire::VisitedField& field) {
+    if (field.number == proto::FtraceEventBundle::kCpu) has_cpu = true;
+    if (field.number == kClock) kind = field.value;
+    if (field.number == kFtraceTime) ftrace_ns = field.value;
+    if (field.number == kBootTimeOfBundle) boot_ns = field.value;
+  });
   out.bundle_without_cpu = !has_cpu;
   if (!has_cpu) return;
   ClockKey clock = kBoot;
@@ -106,17 +105,16 @@ void ReadFtraceTimes(Bytes bundle, uint32_t sequence_id, TraceClocks& clocks, Ev
     if (ftrace_ns && boot_ns)
       clocks.Relate(clock, static_cast<int64_t>(*ftrace_ns), kBoot, static_cast<int64_t>(*boot_ns));
   }
-  wire::FieldReader fields(bundle);
-  while (const auto field = fields.Next()) {
-    if (field->type != wire::Type::kBytes) continue;
-    if (field->number == kEvent) {
-      if (const auto time = TimeOfEvent(field->bytes))
+  wire::ForEachField(bundle, [&](const wire::VisitedField& field) {
+    if (field.type != wire::Type::kBytes) return;
+    if (field.number == kEvent) {
+      if (const auto time = TimeOfEvent(field.bytes))
         out.times.push_back({clock, *time});
       else
         ++out.events_without_time;
     }
-    if (field->number == kCompactSched) AddCompact(field->bytes, clock, out);
-  }
+    if (field.number == kCompactSched) AddCompact(field.bytes, clock, out);
+  });
 }
 
 }  // namespace ringscope

@@ -12,6 +12,9 @@ using proto::TracePacket;
 /// order, and then takes the packet as used up.
 int Rank(uint32_t content) {
   switch (content) {
+    case TracePacket::kCompressedPackets:
+    case TracePacket::kZstdCompressedPackets:
+      return 5;
     case TracePacket::kClockSnapshot:
       return 4;
     case TracePacket::kTraceStats:
@@ -29,57 +32,54 @@ constexpr uint64_t kClearedFlag = 1, kNeedsFlag = 2;  // TracePacket.SequenceFla
 
 }  // namespace
 
-TracePacketView ViewTracePacket(Bytes packet) {
-  TracePacketView view;
-  wire::FieldReader fields(packet);
-  while (const auto field = fields.Next()) {
-    switch (field->number) {
+void ViewTracePacket(Bytes packet, TracePacketView& view) {
+  view = {};
+  view.is_well_formed = wire::ForEachField(packet, [&](const wire::VisitedField& field) {
+    switch (field.number) {
       case TracePacket::kTrustedUid:
-        view.uid = static_cast<int32_t>(field->value);
+        view.uid = static_cast<int32_t>(field.value);
         break;
       case TracePacket::kTimestamp:
-        view.timestamp = field->value;
+        view.timestamp = field.value;
         break;
       case TracePacket::kTrustedPacketSequenceId:
         view.has_sequence_id = true;
-        view.sequence_id = static_cast<uint32_t>(field->value);
+        view.sequence_id = static_cast<uint32_t>(field.value);
         break;
       case TracePacket::kInternedData:
         view.has_interned_data = true;
         break;
       case TracePacket::kSequenceFlags:
-        view.clears_state |= (field->value & kClearedFlag) != 0;
-        view.needs_state = (field->value & kNeedsFlag) != 0;
+        view.clears_state |= (field.value & kClearedFlag) != 0;
+        view.needs_state = (field.value & kNeedsFlag) != 0;
         break;
       case TracePacket::kIncrementalStateCleared:
-        view.clears_state |= field->value != 0;
+        view.clears_state |= field.value != 0;
         break;
       case TracePacket::kPreviousPacketDropped:
-        view.dropped = static_cast<uint32_t>(field->value);
+        view.dropped = static_cast<uint32_t>(field.value);
         break;
       case TracePacket::kTimestampClockId:
-        view.timestamp_clock = static_cast<uint32_t>(field->value);
+        view.timestamp_clock = static_cast<uint32_t>(field.value);
         break;
       case TracePacket::kTracePacketDefaults:
-        view.defaults = field->bytes;
+        view.defaults = field.bytes;
         break;
       case TracePacket::kTrustedPid:
-        view.pid = static_cast<int32_t>(field->value);
+        view.pid = static_cast<int32_t>(field.value);
         break;
       case TracePacket::kFirstPacketOnSequence:
-        view.is_first_on_sequence = field->value != 0;
+        view.is_first_on_sequence = field.value != 0;
         break;
       case TracePacket::kMachineId:
-        view.machine = static_cast<uint32_t>(field->value);
+        view.machine = static_cast<uint32_t>(field.value);
         break;
       default:
-        if (Rank(field->number) < Rank(view.content)) break;
-        view.content = field->number;
-        view.content_bytes = field->bytes;
+        if (Rank(field.number) < Rank(view.content)) break;
+        view.content = field.number;
+        view.content_bytes = field.bytes;
     }
-  }
-  view.is_well_formed = fields.ok();
-  return view;
+  });
 }
 
 }  // namespace ringscope

@@ -34,7 +34,12 @@ struct TracePacketView {
 };
 
 /// Reads a TracePacket message.
-TracePacketView ViewTracePacket(Bytes packet);
+void ViewTracePacket(Bytes packet, TracePacketView& view);
+inline TracePacketView ViewTracePacket(Bytes packet) {
+  TracePacketView view;
+  ViewTracePacket(packet, view);
+  return view;
+}
 
 }  // namespace ringscope
 

@@ -71,7 +71,7 @@ void TraceClocks::AddSnapshot(Bytes snapshot, uint32_t sequence_id) {
     default_clock_ = primary;
     if (!has_converted_ && *primary != trace_clock_) {
       trace_clock_ = *primary;
-      paths_.clear();
+      ForgetPaths();
     }
   }
   Add(std::move(readings));
@@ -116,13 +116,13 @@ void TraceClocks::Add(std::vector<Reading> readings) {
   if (is_new) {
     series.clocks = std::move(key);
     series.times.resize(readings.size());
-    paths_.clear();
+    ForgetPaths();
   }
   for (size_t i = 0; i < readings.size(); ++i) {
     std::vector<int64_t>& times = series.times[i];
     if (!times.empty() && times.back() > readings[i].ns) {
       Clock& clock = clocks_[readings[i].clock];
-      if (!clock.runs_back) paths_.clear();
+      if (!clock.runs_back) ForgetPaths();
       clock.runs_back = true;
     }
     times.push_back(readings[i].ns);
@@ -131,17 +131,18 @@ void TraceClocks::Add(std::vector<Reading> readings) {
 
 std::optional<int64_t> TraceClocks::ToTraceTime(ClockKey key, uint64_t time) {
   has_converted_ = true;
-  const auto known = clocks_.find(key);
-  if (known != clocks_.end()) {
-    Clock& clock = known->second;
-    if (clock.is_incremental) time = clock.last += time;
-    time *= clock.unit_ns;
+  if (last_.clock == nullptr || last_.key != key) {
+    const auto known = clocks_.find(key);
+    if (known == clocks_.end())
+      return key == trace_clock_ ? std::optional(Wrapped(time)) : std::nullopt;
+    last_ = {key, &known->second, key == trace_clock_ ? nullptr : PathFrom(key)};
   }
-  if (key == trace_clock_) return Wrapped(time);
-  const std::vector<Step>* const path = PathFrom(key);
-  if (path == nullptr || path->empty()) return std::nullopt;
-  int64_t ns = Wrapped(time);
-  for (const Step& step : *path) ns = Convert(step, ns);
+  Clock& clock = *last_.clock;
+  if (clock.is_incremental) time = clock.last += time;
+  int64_t ns = Wrapped(time * clock.unit_ns);
+  if (last_.path == nullptr) return ns;
+  if (last_.path->empty()) return std::nullopt;
+  for (const Step& step : *last_.path) ns = Convert(step, ns);
   return ns;
 }
 

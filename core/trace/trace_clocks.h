@@ -80,9 +80,21 @@ class TraceClocks {
 
   std::map<std::vector<ClockKey>, Series> series_;
   std::map<ClockKey, Clock> clocks_;
+  /// The clock that was converted last, as most times are of the same.
+  struct Last {
+    ClockKey key;
+    Clock* clock = nullptr;                   // nullptr: there is none
+    const std::vector<Step>* path = nullptr;  // nullptr: it is the trace's own
+  };
+  void ForgetPaths() {
+    paths_.clear();
+    last_ = {};
+  }
+
   std::map<ClockKey, std::vector<Step>> paths_;  // to the trace's clock; empty: there is none
   ClockKey trace_clock_;
   std::optional<ClockKey> default_clock_;
+  Last last_;
   bool has_converted_ = false;
   size_t readings_ = 0;
   uint64_t snapshots_ = 0;

@@ -1,6 +1,7 @@
 #include "core/trace/trace_scan.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "core/base/wire.h"
@@ -23,6 +24,12 @@ void TraceScan::AddError(uint64_t offset, std::string what) {
 
 auto TraceScan::SequenceOf(const TracePacketView& packet) -> Sequence* {
   const uint64_t key = KeyOf(packet.machine, packet.sequence_id);
+  if (last_sequence_ != nullptr && key == last_key_) return last_sequence_;
+  last_key_ = key;
+  return last_sequence_ = FindSequence(packet, key);
+}
+
+auto TraceScan::FindSequence(const TracePacketView& packet, uint64_t key) -> Sequence* {
   const auto known = sequences_.find(key);
   if (known != sequences_.end()) return &known->second;
   if (sequences_.size() == kMaxSequences) {
@@ -35,14 +42,13 @@ auto TraceScan::SequenceOf(const TracePacketView& packet) -> Sequence* {
   return &sequence;
 }
 
-void TraceScan::AddPacket(uint64_t offset, Bytes bytes) {
+void TraceScan::AddPacket(uint64_t offset, Bytes bytes, const TracePacketView& packet) {
   ++facts_.all.packets;
   facts_.all.bytes += bytes.size();
   if (bytes.empty()) {
     ++facts_.empty_packets;
     return;
   }
-  const TracePacketView packet = ViewTracePacket(bytes);
   if (!packet.is_well_formed) {
     AddError(offset, "a packet whose fields cannot be read to its end");
     return;
@@ -139,22 +145,26 @@ std::optional<int64_t> TraceScan::AddTimes(const TracePacketView& packet, Sequen
   facts_.bad_compact_sched += times_.bad_compact_sched ? 1 : 0;
   facts_.track_events_without_time += times_.track_event_without_time ? 1 : 0;
   facts_.atoms_without_time += times_.atom_without_time ? 1 : 0;
-  std::optional<int64_t> first;
+  constexpr int64_t kNone = std::numeric_limits<int64_t>::max();
+  int64_t first = kNone;
   for (const EventTimes::Time& time : times_.times) {
-    const auto ns = time.clock ? clocks_.ToTraceTime(*time.clock, time.time)
-                               : std::optional(static_cast<int64_t>(time.time));
-    if (!ns) {
-      AddFailure(*time.clock);
-      return first;
+    auto ns = static_cast<int64_t>(time.time);
+    if (time.clock) {
+      const auto converted = clocks_.ToTraceTime(*time.clock, time.time);
+      if (!converted) {
+        AddFailure(*time.clock);
+        break;
+      }
+      ns = *converted;
     }
-    if (*ns < 0) {
+    if (ns < 0) {
       ++facts_.negative_times;
       continue;
     }
-    order_.AddEvent(*ns);
-    if (!first || *ns < *first) first = ns;
+    order_.AddEvent(ns);
+    first = std::min(first, ns);
   }
-  return first;
+  return first == kNone ? std::nullopt : std::optional(first);
 }
 
 void TraceScan::AddFailure(ClockKey clock) {

@@ -31,7 +31,11 @@ class TraceScan {
 
   /// The next packet of the file: a TracePacket message. Empty ones count, and are skipped.
   /// @param offset in the file, of its field or of that of the packet that holds it compressed
-  void AddPacket(uint64_t offset, Bytes packet);
+  void AddPacket(uint64_t offset, Bytes packet) {
+    AddPacket(offset, packet, ViewTracePacket(packet));
+  }
+  /// The same with what ViewTracePacket makes of it.
+  void AddPacket(uint64_t offset, Bytes bytes, const TracePacketView& packet);
   /// Trace processor would give up here.
   void AddError(uint64_t offset, std::string what);
   /// What is known now. Call it last.
@@ -49,6 +53,7 @@ class TraceScan {
 
   static uint64_t KeyOf(uint32_t machine, uint32_t id) { return uint64_t{machine} << 32 | id; }
   Sequence* SequenceOf(const TracePacketView& packet);
+  Sequence* FindSequence(const TracePacketView& packet, uint64_t key);
   void CountLoss(const TracePacketView& packet, uint64_t offset, Sequence& sequence, bool is_known);
   void UpdateState(const TracePacketView& packet, Sequence& sequence);
   /// Whether trace processor uses a packet that needs incremental state.
@@ -56,8 +61,9 @@ class TraceScan {
   /// @return the packet's place in time, by its first event
   std::optional<int64_t> AddTimes(const TracePacketView& packet, Sequence& sequence);
   void AddFailure(ClockKey clock);
-  void AddContent(const TracePacketView& packet, std::optional<int64_t> ns);
-  void AddOwnFacts(const TracePacketView& packet, uint64_t offset, std::optional<int64_t> ns);
+  void AddContent(const TracePacketView& packet, const std::optional<int64_t>& ns);
+  void AddOwnFacts(const TracePacketView& packet, uint64_t offset,
+                   const std::optional<int64_t>& ns);
   void NoteDiscards(Bytes config);
   void AddServiceEvent(const TracePacketView& packet);
   void AddStats(Bytes stats);
@@ -70,6 +76,11 @@ class TraceScan {
   EventOrder order_;
   EventTimes times_;
   std::unordered_map<uint64_t, Sequence> sequences_;  // by machine and id
+  // The last one asked for, as most packets are of the same; nodes of the map stay in their places.
+  uint64_t last_key_ = 0;
+  Sequence* last_sequence_ = nullptr;
+  uint32_t last_content_ = 0;  // likewise
+  Amount* last_amount_ = nullptr;
   std::map<ClockKey, uint64_t> failures_;             // packets put off, by their clock
   std::optional<TimeSpan> all_;                       // of all events so far
   uint64_t packets_since_stats_ = 0;

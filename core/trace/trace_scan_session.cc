@@ -21,8 +21,12 @@ std::string TextOf(Bytes bytes) { return std::string(wire::AsText(bytes)); }
 
 }  // namespace
 
-void TraceScan::AddContent(const TracePacketView& packet, std::optional<int64_t> ns) {
-  Amount& amount = facts_.contents[packet.content];
+void TraceScan::AddContent(const TracePacketView& packet, const std::optional<int64_t>& ns) {
+  if (last_amount_ == nullptr || last_content_ != packet.content) {
+    last_content_ = packet.content;
+    last_amount_ = &facts_.contents[packet.content];
+  }
+  Amount& amount = *last_amount_;
   ++amount.packets;
   amount.bytes += packet.content_bytes.size();
   if (ns) ringscope::AddTo(amount.span, *ns);
@@ -32,7 +36,8 @@ void TraceScan::AddContent(const TracePacketView& packet, std::optional<int64_t>
   }
 }
 
-void TraceScan::AddOwnFacts(const TracePacketView& packet, uint64_t, std::optional<int64_t> ns) {
+void TraceScan::AddOwnFacts(const TracePacketView& packet, uint64_t,
+                            const std::optional<int64_t>& ns) {
   const Bytes content = packet.content_bytes;
   switch (packet.content) {
     case TracePacket::kTraceConfig:

@@ -22,9 +22,4 @@ Result<bool> ByteWindow::Fill(size_t size) {
   return end_ - begin_ >= size;
 }
 
-void ByteWindow::Drop(size_t count) {
-  begin_ += count;
-  offset_ += count;
-}
-
 }  // namespace ringscope

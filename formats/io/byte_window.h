@@ -20,7 +20,10 @@ class ByteWindow {
   /// @return whether it has them
   Result<bool> Fill(size_t size);
   /// Drops bytes from the window's front, at most size().
-  void Drop(size_t count);
+  void Drop(size_t count) {
+    begin_ += count;
+    offset_ += count;
+  }
 
   Bytes bytes() const { return {buffer_.data() + begin_, end_ - begin_}; }
   size_t size() const { return end_ - begin_; }

@@ -11,8 +11,10 @@
 
 #include "core/perfetto/trusted_fields.h"
 #include "core/session/session.h"
+#include "core/trace/packet_view.h"
 #include "formats/io/byte_stream.h"
 #include "formats/io/log_source.h"
+#include "formats/io/read_ahead.h"
 
 namespace ringscope {
 
@@ -20,6 +22,7 @@ namespace ringscope {
 /// trace that the service would have written.
 class TraceWriter : public ReplayListener {
  public:
+  /// @param sink gets whole packets with each write
   /// @param clone whose trace it is, in the replay of a clone; absent: the session's own
   /// @param session of the service, whose buffers alone count; absent: all
   explicit TraceWriter(ByteSink& sink, std::optional<uint64_t> clone = {},
@@ -91,6 +94,13 @@ struct TracePacket {
 /// @return a packet with everything but its offset
 TracePacket SplitTracePacket(Bytes packet);
 
+/// A packet of a trace file as trace processor takes it.
+struct ViewedPacket {
+  uint64_t offset = 0;  // as that of TracePacket
+  Bytes bytes;          // the TracePacket message; valid until the next Next()
+  TracePacketView view;
+};
+
 /// Reads a `.pftrace` packet by packet, plain or compressed as a whole by zstd or gzip. Packets
 /// that are compressed inside a packet are returned in its place; what these unpack to is bounded
 /// by their size. Memory: one packet, at most kMaxTracePacket.
@@ -102,10 +112,15 @@ class TraceReader {
   };
 
   virtual ~TraceReader() = default;
+  /// @param ahead of a file that is compressed as a whole
   static Result<std::unique_ptr<TraceReader>> Open(std::unique_ptr<ByteSource> source,
-                                                   OnDamage on_damage = OnDamage::kFail);
+                                                   OnDamage on_damage = OnDamage::kFail,
+                                                   ReadAhead ahead = ReadAhead::kNo);
   /// The next packet; nullopt: the file's clean end. Fields other than packets are skipped.
   virtual Result<std::optional<TracePacket>> Next() = 0;
+  /// The same, without looking for the trusted fields as the service appends them. Faster.
+  /// @return whether there is a packet
+  virtual Result<bool> Next(ViewedPacket& packet) = 0;
 
   /// What was skipped (at most LogSource::kMaxDamage entries are kept, damage_count() counts all).
   virtual const std::vector<Damage>& damage() const = 0;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <atomic>
 #include <string>
 #include <utility>
 
@@ -64,7 +65,7 @@ constexpr uint64_t kMaxRatio = 100;
 /// Counts what is read of a file.
 class CountingSource : public ByteSource {
  public:
-  CountingSource(std::unique_ptr<ByteSource> source, uint64_t& count)
+  CountingSource(std::unique_ptr<ByteSource> source, std::atomic<uint64_t>& count)
       : source_(std::move(source)), count_(count) {}
   Result<size_t> Read(std::span<uint8_t> into) override {
     auto got = source_->Read(into);
@@ -76,7 +77,7 @@ class CountingSource : public ByteSource {
 
  private:
   std::unique_ptr<ByteSource> source_;
-  uint64_t& count_;
+  std::atomic<uint64_t>& count_;  // another thread may read
 };
 
 /// Refuses to give more than an allowance, which it uses up.
@@ -106,7 +107,7 @@ class PerfettoTraceReader : public TraceReader {
  public:
   explicit PerfettoTraceReader(OnDamage on_damage) : on_damage_(on_damage) {}
 
-  Status Start(std::unique_ptr<ByteSource> source) {
+  Status Start(std::unique_ptr<ByteSource> source, ReadAhead ahead) {
     size_ = source->size();
     source = std::make_unique<CountingSource>(std::move(source), position_);
     constexpr size_t kLongestMagic = 4;
@@ -116,17 +117,20 @@ class PerfettoTraceReader : public TraceReader {
     source = MakePrefixedSource(std::move(start), std::move(source));
     if (is_zstd) source = ZstdSource::Make(std::move(source));
     if (is_gzip) source = MakeInflateSource(std::move(source));
+    if (ahead == ReadAhead::kYes && (is_zstd || is_gzip))
+      source = MakeReadAheadSource(std::move(source));
     path_ = source->path();
     outer_.emplace(std::move(source));
     return {};
   }
 
   Result<std::optional<TracePacket>> Next() override {
-    RS_RETURN_IF_ERROR(status_);
-    auto packet = ReadPacket();
-    if (!packet) status_ = tl::unexpected<Error>(packet.error());
+    TracePacket packet;
+    RS_ASSIGN_OR_RETURN(const bool more, Read(packet));
+    if (!more) return std::nullopt;
     return packet;
   }
+  Result<bool> Next(ViewedPacket& packet) override { return Read(packet); }
 
   const std::vector<Damage>& damage() const override { return damage_; }
   uint64_t damage_count() const override { return damage_count_; }
@@ -136,59 +140,87 @@ class PerfettoTraceReader : public TraceReader {
   std::optional<uint64_t> size() const override { return size_; }
 
  private:
-  Result<std::optional<TracePacket>> ReadPacket() {
+  static void LookAt(Bytes bytes, TracePacket& packet) { packet = SplitTracePacket(bytes); }
+  static void LookAt(Bytes bytes, ViewedPacket& packet) {
+    packet.bytes = bytes;
+    ViewTracePacket(bytes, packet.view);
+  }
+  static PackedBy PackedIn(const TracePacket& packet) { return packet.packed; }
+  static PackedBy PackedIn(const ViewedPacket& packet) {
+    switch (packet.view.content) {
+      case proto::TracePacket::kCompressedPackets:
+        return PackedBy::kDeflate;
+      case proto::TracePacket::kZstdCompressedPackets:
+        return PackedBy::kZstd;
+      default:
+        return PackedBy::kNothing;
+    }
+  }
+  static Bytes PackedPackets(const TracePacket& packet) { return packet.packed_packets; }
+  static Bytes PackedPackets(const ViewedPacket& packet) { return packet.view.content_bytes; }
+
+  template <typename Packet>
+  Result<bool> Read(Packet& packet) {
+    RS_RETURN_IF_ERROR(status_);
+    auto more = ReadOuter(packet);
+    if (!more) status_ = tl::unexpected<Error>(more.error());
+    return more;
+  }
+
+  template <typename Packet>
+  Result<bool> ReadOuter(Packet& packet) {
     while (!ended_) {
       if (inner_) {
-        RS_ASSIGN_OR_RETURN(std::optional<TracePacket> packet, ReadInner());
-        if (packet) return packet;
+        RS_ASSIGN_OR_RETURN(const bool more, ReadInner(packet));
+        if (more) return true;
         inner_.reset();
         continue;
       }
-      auto framed = outer_->Next();
-      if (!framed) {
-        RS_RETURN_IF_ERROR(SkipDamage(std::move(framed.error())));
+      auto more = outer_->Next(framed_);
+      if (!more) {
+        RS_RETURN_IF_ERROR(SkipDamage(std::move(more.error())));
         continue;
       }
-      if (!*framed) return std::nullopt;
-      TracePacket packet = SplitTracePacket((*framed)->packet);
-      packet.offset = (*framed)->offset;
-      if (packet.packed == PackedBy::kNothing) return packet;
-      OpenInner(packet);
+      if (!*more) return false;
+      LookAt(framed_.packet, packet);
+      packet.offset = framed_.offset;
+      if (PackedIn(packet) == PackedBy::kNothing) return true;
+      OpenInner(PackedIn(packet), PackedPackets(packet), packet.offset);
     }
-    return std::nullopt;
+    return false;
   }
 
-  void OpenInner(const TracePacket& packet) {
-    ++packed_[static_cast<size_t>(packet.packed)];
-    allowance_ += kMaxRatio * packet.packed_packets.size();
+  void OpenInner(PackedBy by, Bytes packets, uint64_t offset) {
+    ++packed_[static_cast<size_t>(by)];
+    allowance_ += kMaxRatio * packets.size();
     std::unique_ptr<ByteSource> source =
-        MakeMemorySource(std::string(wire::AsText(packet.packed_packets)), path_);
-    if (packet.packed == PackedBy::kZstd)
+        MakeMemorySource(std::string(wire::AsText(packets)), path_);
+    if (by == PackedBy::kZstd)
       source = ZstdSource::Make(std::move(source));
     else
       source = MakeInflateSource(std::move(source));
     inner_.emplace(std::make_unique<AllowedSource>(std::move(source), allowance_));
-    inner_offset_ = packet.offset;
+    inner_offset_ = offset;
   }
 
-  /// The next packet of the open compressed ones; nullopt at their end.
-  Result<std::optional<TracePacket>> ReadInner() {
-    auto framed = inner_->Next();
-    if (framed && !*framed) return std::nullopt;
-    TracePacket packet;
-    if (framed) {
-      packet = SplitTracePacket((*framed)->packet);
+  /// The next packet of the open compressed ones; false at their end.
+  template <typename Packet>
+  Result<bool> ReadInner(Packet& packet) {
+    auto more = inner_->Next(framed_);
+    if (more && !*more) return false;
+    if (more) {
+      LookAt(framed_.packet, packet);
       packet.offset = inner_offset_;
-      if (packet.packed == PackedBy::kNothing) return packet;
-      framed = Fail(ErrorCode::kCorrupt, "compressed packets inside compressed packets");
+      if (PackedIn(packet) == PackedBy::kNothing) return true;
+      more = Fail(ErrorCode::kCorrupt, "compressed packets inside compressed packets");
     }
     // What is left of them is lost; the packet that holds them has its size, so the next is there.
-    Error error = std::move(framed.error());
+    Error error = std::move(more.error());
     error.where = {path_, inner_offset_, {}};
     error.message = "in compressed packets: " + error.message;
     if (on_damage_ == OnDamage::kFail) return tl::unexpected<Error>(std::move(error));
     Note(inner_offset_, 0, error);
-    return std::nullopt;
+    return false;
   }
 
   /// Continues after damage in the file itself.
@@ -214,9 +246,10 @@ class PerfettoTraceReader : public TraceReader {
 
   const OnDamage on_damage_;
   std::string path_;
-  uint64_t position_ = 0;
+  std::atomic<uint64_t> position_ = 0;
   std::optional<uint64_t> size_;
   std::optional<TraceFraming> outer_;
+  TraceFraming::Framed framed_;        // of either
   std::optional<TraceFraming> inner_;  // of the compressed packets being read
   uint64_t inner_offset_ = 0;
   uint64_t allowance_ = kUnpackedSlack;  // bytes that compressed packets may still unpack to
@@ -271,9 +304,9 @@ TracePacket SplitTracePacket(Bytes packet) {
 }
 
 Result<std::unique_ptr<TraceReader>> TraceReader::Open(std::unique_ptr<ByteSource> source,
-                                                       OnDamage on_damage) {
+                                                       OnDamage on_damage, ReadAhead ahead) {
   auto reader = std::make_unique<PerfettoTraceReader>(on_damage);
-  RS_RETURN_IF_ERROR(reader->Start(std::move(source)));
+  RS_RETURN_IF_ERROR(reader->Start(std::move(source), ahead));
   return reader;
 }
 

@@ -8,6 +8,7 @@
 
 #include "core/trace/trace_scan.h"
 #include "formats/io/byte_stream.h"
+#include "formats/io/read_ahead.h"
 
 namespace ringscope {
 
@@ -22,9 +23,24 @@ struct ScannedTrace {
 /// Memory: one packet, and that of TraceScan.
 /// @param progress is called now and then with the bytes read of the file, and their total where it
 /// is known
+/// @param ahead of a file that is compressed as a whole
 Result<ScannedTrace> ScanTraceFile(
     std::unique_ptr<ByteSource> source,
-    const std::function<void(uint64_t, std::optional<uint64_t>)>& progress);
+    const std::function<void(uint64_t, std::optional<uint64_t>)>& progress,
+    ReadAhead ahead = ReadAhead::kNo);
+
+/// Scans the trace that a TraceWriter writes, without a file.
+class TraceScanSink : public ByteSink {
+ public:
+  using ByteSink::Write;
+  /// @param bytes whole packets
+  Status Write(Bytes bytes) override;
+  TraceFacts Finish() { return scan_.Finish(); }
+
+ private:
+  TraceScan scan_;
+  uint64_t offset_ = 0;
+};
 
 }  // namespace ringscope
 

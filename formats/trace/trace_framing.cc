@@ -6,15 +6,11 @@
 #include <cstring>
 #include <utility>
 
-#include "core/base/wire.h"
-#include "core/perfetto/fields.h"
 #include "formats/trace/perfetto_trace.h"
 
 namespace ringscope {
 namespace {
 
-constexpr uint8_t kTracePacketTag =
-    uint32_t{proto::Trace::kPacket} << 3 | static_cast<uint8_t>(wire::Type::kBytes);
 constexpr size_t kMaxFieldHead = 2 * wire::kMaxVarintBytes;  // tag and length, or tag and value
 
 // What the search after damage examines: candidates of this size, and so many bytes of them.
@@ -30,13 +26,13 @@ bool TraceFraming::Has(size_t size) {
   return window_.size() >= size;
 }
 
-Result<std::optional<TraceFraming::Framed>> TraceFraming::Next() {
+Result<bool> TraceFraming::NextOfSource(Framed& framed) {
   while (true) {
     window_.Drop(std::exchange(returned_, 0));
     Has(kMaxFieldHead);
     if (window_.size() == 0) {
       if (failed_) return tl::unexpected<Error>(*failed_);
-      return std::nullopt;
+      return false;
     }
     const wire::Varint tag = wire::ReadVarint(window_.bytes());
     if (tag.size == 0 || tag.value >> 3 == 0) return FailAt("expected a protobuf field");
@@ -52,7 +48,8 @@ Result<std::optional<TraceFraming::Framed>> TraceFraming::Next() {
     if (tag.value >> 3 != proto::Trace::kPacket ||
         static_cast<wire::Type>(type) != wire::Type::kBytes)
       continue;
-    return Framed{window_.offset(), window_.bytes().subspan(field.head, field.size - field.head)};
+    framed = {window_.offset(), window_.bytes().subspan(field.head, field.size - field.head)};
+    return true;
   }
 }
 
@@ -95,7 +92,7 @@ Result<bool> TraceFraming::Resync() {
     if (failed_ && failed_->code == ErrorCode::kIo) return tl::unexpected<Error>(*failed_);
     const Bytes bytes = window_.bytes();
     if (bytes.empty()) return false;
-    const void* found = std::memchr(bytes.data(), kTracePacketTag, bytes.size());
+    const void* found = std::memchr(bytes.data(), kPacketTag, bytes.size());
     if (found == nullptr) {
       window_.Drop(bytes.size());
       continue;
@@ -115,7 +112,7 @@ bool TraceFraming::IsPacketAtFront(uint64_t& budget) {
   if (size.size == 0 || size.value > kMaxCandidate || size.value > bytes.size() - head)
     return false;
   const size_t end = head + static_cast<size_t>(size.value);
-  if (end < bytes.size() && bytes[end] != kTracePacketTag) return false;
+  if (end < bytes.size() && bytes[end] != kPacketTag) return false;
   budget -= std::min<uint64_t>(budget, end);
   const TracePacket packet = SplitTracePacket(bytes.subspan(head, end - head));
   return packet.is_well_formed &&

@@ -5,6 +5,8 @@
 #include <memory>
 #include <optional>
 
+#include "core/base/wire.h"
+#include "core/perfetto/fields.h"
 #include "formats/io/byte_window.h"
 
 namespace ringscope {
@@ -18,8 +20,13 @@ class TraceFraming {
     uint64_t offset = 0;  // of the packet's field in the source
     Bytes packet;         // valid until the next call
   };
-  /// The next packet; nullopt: the clean end. Fields other than packets are skipped.
-  Result<std::optional<Framed>> Next();
+  /// The next packet. Fields other than packets are skipped.
+  /// @return false: the clean end
+  Result<bool> Next(Framed& framed) {
+    if (NextInWindow(framed)) [[likely]]
+      return true;
+    return NextOfSource(framed);
+  }
 
   /// After an error: drops bytes up to the next packet that has what the service appends, and
   /// after which another packet begins or the source ends.
@@ -32,12 +39,31 @@ class TraceFraming {
   uint64_t offset() const { return window_.offset() + returned_; }
 
  private:
+  static constexpr uint8_t kPacketTag =
+      uint32_t{proto::Trace::kPacket} << 3 | static_cast<uint8_t>(wire::Type::kBytes);
+
   /// Bytes of a field, and how many of them precede its content.
   struct Extent {
     size_t head;
     size_t size;
   };
 
+  /// The next field, if it is a packet that the window has already: nearly all are.
+  bool NextInWindow(Framed& framed) {
+    window_.Drop(returned_);
+    returned_ = 0;
+    const Bytes bytes = window_.bytes();
+    if (bytes.empty() || bytes[0] != kPacketTag) return false;
+    uint64_t size = 0;
+    const uint8_t* const end = bytes.data() + bytes.size();
+    const uint8_t* const packet = wire::TakeVarint(bytes.data() + 1, end, size);
+    if (packet == nullptr || size > static_cast<uint64_t>(end - packet)) return false;
+    returned_ = static_cast<size_t>(packet + size - bytes.data());
+    framed.offset = window_.offset();
+    framed.packet = {packet, static_cast<size_t>(size)};
+    return true;
+  }
+  Result<bool> NextOfSource(Framed& framed);
   /// Whether the window has that many bytes. A source that fails is used up to the failure.
   bool Has(size_t size);
   /// Of the field at the window's front.

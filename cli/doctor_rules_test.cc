@@ -1,0 +1,64 @@
+// The lists of doctor's rules in docs/doctor.md and in its manual page are those of the table in
+// core/doctor/rules.cc. With RINGSCOPE_UPDATE_GOLDEN=1 in the environment they are written there.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "commands/many_logs/doctor_logs.h"
+#include "commands/shell/text.h"
+#include "commands/testing/memory_run.h"
+
+namespace ringscope {
+namespace {
+
+const std::filesystem::path kProject = RS_SOURCE_DIR;
+
+/// Compares what is between two lines of a file with `expected`, or puts it there.
+void ExpectBetween(const char* file, const std::string& begin, const std::string& end,
+                   const std::string& expected) {
+  std::string text = ReadFile(kProject / file);
+  const size_t from = text.find(begin), to = text.find(end);
+  ASSERT_TRUE(from != std::string::npos && to != std::string::npos) << file;
+  const size_t start = from + begin.size();
+  if (std::getenv("RINGSCOPE_UPDATE_GOLDEN") != nullptr) {
+    text.replace(start, to - start, expected);
+    std::ofstream(kProject / file, std::ios::binary) << text;
+  } else {
+    EXPECT_EQ(text.substr(start, to - start), expected) << file;
+  }
+}
+
+/// Wrapped text for a manual page, in which no line is taken as a request.
+std::string ManText(const std::string& text) {
+  std::string out;
+  std::istringstream lines(Wrap(text, size_t{0}));
+  for (std::string line; std::getline(lines, line);)
+    out += (line.starts_with('.') || line.starts_with('\'') ? "\\&" : "") + line + "\n";
+  return out;
+}
+
+TEST(DoctorRules, AreInThePage) {
+  std::string rules;
+  for (const Rule& rule : DoctorRules())
+    rules += Wrap(fmt::format("**{}** ({}): {}. {} *Remedy:* {}", rule.id, HarmText(rule.harm),
+                              rule.title, rule.meaning, rule.remedy),
+                  "- ") +
+             "\n";
+  ExpectBetween("docs/doctor.md", "<!-- rules -->\n", "<!-- end of rules -->\n", rules);
+}
+
+TEST(DoctorRules, AreInTheManualPage) {
+  std::string rules;
+  for (const Rule& rule : DoctorRules())
+    rules += fmt::format(".It {} Pq {}\n{}", rule.id, HarmText(rule.harm),
+                         ManText(fmt::format("{}. {}", rule.title, rule.meaning)));
+  ExpectBetween("man/ringscope-doctor.1.in", ".\\\" rules\n", ".\\\" end of rules\n", rules);
+}
+
+}  // namespace
+}  // namespace ringscope

@@ -1,0 +1,76 @@
+#include "commands/doctor/doctor_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "commands/shell/text.h"
+
+namespace ringscope {
+namespace {
+
+constexpr size_t kIndent = 3;
+
+/// "   Where:   buffer 0", unless there is nothing to print.
+void PrintPart(Report& report, const char* title, const std::string& text) {
+  if (text.empty()) return;
+  report.Print(Wrap(Printable(text), fmt::format("{:{}}{:<9}", "", kIndent, title)) + "\n");
+}
+
+/// The first line of what begins with `bold`, wrapped without regard to the codes of bold text.
+void PrintTitle(Report& report, const std::string& bold, const std::string& rest, size_t indent) {
+  std::string text = Wrap(bold + rest, indent);
+  const size_t at = text.find(bold);
+  if (at != std::string::npos) text.replace(at, bold.size(), report.Bold(bold));
+  report.Print(text + "\n");
+}
+
+void PrintFinding(Report& report, size_t number, const DoctorFinding& finding) {
+  report.Print("\n");
+  PrintTitle(report, fmt::format("{}. {}", number, Printable(finding.title)),
+             fmt::format(" [{}] ({})", HarmText(finding.severity), Printable(finding.rule)), 0);
+  PrintPart(report, "What:", finding.what);
+  PrintPart(report, "Where:", finding.where);
+  PrintPart(report, "Cause:", finding.cause);
+  PrintPart(report, "Proof:", finding.proof);
+  PrintPart(report, "Remedy:", finding.remedy);
+  for (const ConfigChange& change : finding.changes)
+    report.Print(
+        Wrap(Printable(fmt::format("{}: {}  # {}{}", change.path, change.value, change.reason,
+                                   change.is_estimate ? " (an estimate)" : "")),
+             kIndent + 9) +
+        "\n");
+}
+
+void PrintList(Report& report, const char* title, const std::vector<std::string>& texts) {
+  if (texts.empty()) return;
+  report.Heading(title);
+  for (const std::string& text : texts) report.Print(Wrap(Printable(text), "- ") + "\n");
+}
+
+}  // namespace
+
+void PrintTrace(Report& report, const DoctorTrace& trace, uint64_t limit) {
+  const std::string name =
+      trace.session ? fmt::format("{}: session {}", Printable(trace.file), *trace.session)
+                    : Printable(trace.file);
+  PrintTitle(report, fmt::format("{}: {}:", name, HarmText(trace.severity)),
+             " " + Printable(trace.error ? *trace.error : trace.verdict), 0);
+  if (trace.replay)
+    report.Print(Wrap(Printable(fmt::format("Of a replay with {}.", *trace.replay)), size_t{0}) +
+                 "\n");
+  const size_t all = trace.findings.size();
+  const size_t shown = limit == 0 ? all : std::min<size_t>(limit, all);
+  for (size_t i = 0; i < shown; ++i) PrintFinding(report, i + 1, trace.findings[i]);
+  if (shown < all)
+    report.Print(
+        fmt::format("\nand {}; --limit 0 lists them\n", Count(all - shown, "further finding")));
+  PrintList(report, "Checked and well", trace.well);
+  PrintList(report, "Not known", trace.unknown);
+  if (trace.config) {
+    report.Heading("The trace's config with these changes");
+    report.Print(*trace.config);
+  }
+}
+
+}  // namespace ringscope

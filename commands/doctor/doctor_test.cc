@@ -1,0 +1,187 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "commands/shell/commands.h"
+#include "commands/testing/memory_run.h"
+#include "formats/json/json.h"
+#include "formats/testing/make_zip.h"
+#include "formats/testing/testdata.h"
+
+namespace ringscope {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::MakeZip;
+using testing::ReadTestdata;
+
+std::string Capture(const std::string& name) { return RS_TESTDATA "/captures/" + name; }
+const std::string kDiscard = Capture("discard-v2/trace.pftrace.zst");
+const std::string kLossless = Capture("lossless-v2/trace.pftrace.zst");
+
+Ran RunDoctorOn(std::vector<std::string> args, const std::string& input = "") {
+  return RunCommand(DoctorCommand(), std::move(args), input);
+}
+
+/// The document that a run prints.
+Json DocumentOf(std::vector<std::string> args, const std::string& input = "") {
+  args.insert(args.end(), {"--format", "json"});
+  const Ran ran = RunDoctorOn(std::move(args), input);
+  EXPECT_EQ(ran.error, "");
+  return ParseJson(ran.out).value();
+}
+
+std::vector<std::string> TextsOf(const Json& array, const char* key) {
+  std::vector<std::string> texts;
+  for (const Json& object : array) texts.push_back(object[key].get<std::string>());
+  return texts;
+}
+
+TEST(Doctor, DiscardedData) {
+  const Ran ran = RunDoctorOn({kDiscard});
+  EXPECT_EQ(ran.code, ExitCode::kNotice);
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("trace.pftrace.zst: data loss:"),
+                             HasSubstr("(buffer.discarded)"), HasSubstr("Remedy:")));
+}
+
+TEST(Doctor, Document) {
+  const Json document = DocumentOf({kDiscard});
+  EXPECT_EQ(document["schema"].get<std::string>(), "ringscope.doctor");
+  ASSERT_EQ(document["traces"].size(), 1u);
+  const Json& trace = document["traces"][0];
+  EXPECT_EQ(trace["file"].get<std::string>(), kDiscard);
+  EXPECT_EQ(trace["severity"].get<std::string>(), "data_loss");
+  EXPECT_THAT(TextsOf(trace["counters"], "name"), Contains("traced_buf_chunks_discarded"));
+  for (const Json& counter : trace["counters"]) {
+    EXPECT_NE(counter["value"].get<uint64_t>(), 0u);
+    EXPECT_NE(counter["severity"].get<std::string>(), "info");
+  }
+  EXPECT_THAT(TextsOf(trace["findings"], "rule"), Contains("buffer.discarded"));
+}
+
+TEST(Doctor, StandardInput) {
+  const Json trace =
+      DocumentOf({"-"}, ReadTestdata("captures/discard-v2/trace.pftrace.zst"))["traces"][0];
+  EXPECT_EQ(trace["file"].get<std::string>(), "-");
+  EXPECT_EQ(trace["findings"].dump(), DocumentOf({kDiscard})["traces"][0]["findings"].dump());
+}
+
+TEST(Doctor, LogIsReplayed) {
+  const Json trace = DocumentOf({Capture("discard-v2/session.ops.jsonl.zst")})["traces"][0];
+  EXPECT_EQ(trace["session"].get<uint64_t>(), 1u);
+  EXPECT_THAT(trace["replay"].get<std::string>(), HasSubstr("v2@58, buffers read "));
+  EXPECT_THAT(TextsOf(trace["findings"], "rule"), Contains("buffer.discarded"));
+}
+
+TEST(Doctor, EachTraceOfAnArchive) {
+  const std::string zip =
+      MakeZip({{"main.txt", "text"},
+               {"FS/a.pftrace", ReadTestdata("captures/discard-v2/trace.pftrace.zst")},
+               {"FS/broken.pftrace", "nothing"},
+               {"FS/b", ReadTestdata("captures/lossless-v2/trace.pftrace.zst")}});
+  TempFolder folder;
+  const std::string path = folder.Write("report.zip", zip);
+  const Json traces = DocumentOf({path})["traces"];
+  EXPECT_THAT(TextsOf(traces, "file"),
+              ElementsAre(path + ":FS/a.pftrace", path + ":FS/broken.pftrace", path + ":FS/b"));
+  EXPECT_TRUE(traces[1].contains("error"));
+  EXPECT_EQ(RunDoctorOn({path}).code, ExitCode::kNotice);
+  EXPECT_THAT(TextsOf(DocumentOf({"-"}, zip)["traces"], "file"),
+              ElementsAre("-:FS/a.pftrace", "-:FS/broken.pftrace", "-:FS/b"));
+}
+
+TEST(Doctor, OnlyARule) {
+  const Json trace = DocumentOf({kDiscard, "--rule", "buffer.discarded"})["traces"][0];
+  EXPECT_THAT(TextsOf(trace["findings"], "rule"), ElementsAre("buffer.discarded"));
+  EXPECT_EQ(RunDoctorOn({kDiscard, "--rule", "trigger.none"}).code, ExitCode::kClean);
+  EXPECT_THAT(RunDoctorOn({kDiscard, "--rule", "buffer.discard"}).error,
+              HasSubstr("did you mean 'buffer.discarded'?"));
+}
+
+TEST(Doctor, ConfigAlone) {
+  TempFolder folder;
+  const std::string path =
+      folder.Write("a.pbtxt",
+                   "buffers { size_kb: 64 fill_policy: DISCARD }\nwrite_into_file: true\n"
+                   "data_sources { config { name: \"track_event\" } }\n");
+  const Ran ran = RunDoctorOn({"--config", path});
+  EXPECT_EQ(ran.code, ExitCode::kNotice) << ran.out;
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("a.pbtxt: "), HasSubstr("Remedy:")));
+  EXPECT_THAT(RunDoctorOn({"--config", folder.Write("b.pbtxt", "buffers { size: 1 }")}).error,
+              HasSubstr("b.pbtxt:1"));
+  EXPECT_THAT(RunDoctorOn({}).error, HasSubstr("nothing to examine"));
+}
+
+TEST(Doctor, Limit) {
+  EXPECT_THAT(RunDoctorOn({kDiscard, "--limit", "1"}).out, HasSubstr("--limit 0 lists them"));
+}
+
+TEST(Doctor, LinesAndRows) {
+  EXPECT_EQ(CountOf(RunDoctorOn({kDiscard, kLossless, "--format", "jsonl"}).out, "{\"file\":"), 2u);
+  const Ran csv = RunDoctorOn({kDiscard, "--format", "csv", "--rule", "buffer.discarded"});
+  EXPECT_THAT(csv.out, AllOf(HasSubstr("file,session,rule,severity,what,where,remedy\n"),
+                             HasSubstr("buffer.discarded,data_loss,")));
+}
+
+TEST(Doctor, ManyTraces_ShardsMergeToWhatOneRunGives) {
+  TempFolder folder;
+  for (const char* name : {"a.pftrace", "b.pftrace.zst", "c.perfetto-trace"})
+    folder.Write(name, ReadTestdata("captures/discard-v2/trace.pftrace.zst"));
+  folder.Write("d.pftrace", "nothing");
+  folder.Write("e.txt", "not looked at");
+  const Ran whole = RunDoctorOn({folder.path(), "--format", "json"});
+  EXPECT_EQ(whole.code, ExitCode::kNotice);
+  EXPECT_EQ(ParseJson(whole.out).value()["totals"]["failed"].get<uint64_t>(), 1u);
+  std::vector<std::string> parts;
+  for (const char* shard : {"1/2", "2/2"})
+    parts.push_back(
+        folder.Write(std::string("part-") + shard[0] + ".json",
+                     RunDoctorOn({folder.path(), "--shard", shard, "--format", "json"}).out));
+  parts.insert(parts.end(), {"--format", "json"});
+  EXPECT_EQ(RunCommand(MergeCommand(), parts).out, whole.out);
+  const Ran text = RunDoctorOn({folder.path()});
+  EXPECT_THAT(text.out, AllOf(HasSubstr("3  100.0%  data loss  buffer.discarded"),
+                              HasSubstr("1 could not be read"), HasSubstr("Most harm")));
+}
+
+// Whatever the input is, the run ends with an answer or an error that names the file.
+
+TEST(Doctor, OtherInputsAreRefused) {
+  TempFolder folder;
+  const std::string png("\x89PNG\r\n\x1A\n\0\0\0\rIHDR", 16);
+  for (const std::string& content :
+       {png, std::string("some text\n"), std::string("hehe"),
+        std::string("{\"event\":\"patch\",\"ok\":false}\n"), MakeZip({{"a.txt", "text"}})}) {
+    const std::string path = folder.Write("input", content);
+    const Ran ran = RunDoctorOn({path});
+    EXPECT_THAT(ran.error, HasSubstr(path)) << content;
+  }
+}
+
+TEST(Doctor, EmptyFile) {
+  TempFolder folder;
+  const Ran ran = RunDoctorOn({folder.Write("a.pftrace", "")});
+  EXPECT_EQ(ran.code, ExitCode::kNotice);
+  EXPECT_THAT(ran.out, HasSubstr("(trace.empty)"));
+}
+
+TEST(Doctor, CutOffTrace) {
+  TempFolder folder;
+  std::string trace = ReadTestdata("captures/discard-v2/trace.pftrace.zst");
+  trace.resize(trace.size() / 2);
+  const Ran ran = RunDoctorOn({folder.Write("a.pftrace.zst", trace)});
+  EXPECT_EQ(ran.error, "");
+  EXPECT_EQ(ran.code, ExitCode::kNotice);
+}
+
+TEST(Doctor, OneOfSeveralIsMissing) {
+  const Ran ran = RunDoctorOn({kDiscard, "/nowhere.pftrace"});
+  EXPECT_EQ(ran.code, ExitCode::kNotice);
+  EXPECT_THAT(ran.out, HasSubstr("/nowhere.pftrace: error: "));
+  EXPECT_THAT(RunDoctorOn({"/nowhere.pftrace"}).error, HasSubstr("/nowhere.pftrace"));
+}
+
+}  // namespace
+}  // namespace ringscope

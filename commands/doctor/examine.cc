@@ -1,0 +1,117 @@
+#include "commands/doctor/examine.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <set>
+#include <utility>
+
+#include "commands/common/session_loop.h"
+#include "commands/common/session_reads.h"
+#include "commands/common/verdict_words.h"
+#include "commands/shell/input.h"
+#include "commands/shell/spooled_input.h"
+#include "core/base/wire.h"
+#include "formats/inputs/input_kind.h"
+#include "formats/inputs/trace_members.h"
+#include "formats/trace/perfetto_trace.h"
+#include "formats/trace/trace_file_scan.h"
+
+namespace ringscope {
+namespace {
+
+Result<DoctorTrace> ExamineTrace(Context& context, std::unique_ptr<ByteSource> source) {
+  const std::string path = source->path();
+  Progress progress(context.console, fmt::format("examining {}", path));
+  RS_ASSIGN_OR_RETURN(const ScannedTrace scanned,
+                      InFile(path, ScanTraceFile(
+                                       std::move(source),
+                                       [&](uint64_t done, std::optional<uint64_t> total) {
+                                         progress.Update(done, total.value_or(0));
+                                       },
+                                       context.threads == 1 ? ReadAhead::kNo : ReadAhead::kYes)));
+  return Diagnosed(path, scanned.facts);
+}
+
+/// "v2@58, buffers read as recorded"
+std::string ReplayText(const ReplayOutcome& outcome) {
+  std::set<std::string> engines;
+  for (const BufferOutcome& buffer : outcome.buffers) engines.insert(buffer.engine);
+  return fmt::format("{}, buffers read {}", fmt::join(engines, " and "), ReadsText(outcome.reads));
+}
+
+/// What a replay cannot be sure of.
+void AddReplayUnknowns(const ReplayOutcome& outcome, DoctorTrace& trace) {
+  for (std::string text : {ReadsNotes(outcome.reads), InexactText(outcome.verdicts)})
+    if (!text.empty()) trace.unknown.push_back(std::move(text));
+}
+
+/// @param opened of standard input; nullptr: to be opened
+Result<DoctorTraces> ExamineLog(Context& context, const std::string& path,
+                                std::unique_ptr<ByteSource> opened) {
+  SessionReader sessions(context, {.paths = {path}}, "replaying");
+  if (opened != nullptr) sessions.UseOpened(std::move(opened));
+  DoctorTraces traces;
+  const auto examine = [&]() -> Result<ExitCode> {
+    TraceScanSink scan;
+    TraceWriter writer(scan);
+    RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome,
+                        ReplaySession(context, sessions, {}, {.listeners = {&writer}}));
+    RS_RETURN_IF_ERROR(InFile(path, writer.Finish()));
+    DoctorTrace trace = Diagnosed(outcome.path, scan.Finish());
+    trace.session = outcome.session;
+    trace.replay = ReplayText(outcome);
+    AddReplayUnknowns(outcome, trace);
+    traces.push_back(std::move(trace));
+    return ExitCode::kClean;
+  };
+  RS_RETURN_IF_ERROR(ForEachSession(sessions, examine));
+  if (traces.empty())
+    return Fail(ErrorCode::kCorrupt, "the log has no session", {path, {}, {}},
+                "see 'ringscope verify'");
+  return traces;
+}
+
+Result<DoctorTraces> ExamineArchive(Context& context, std::unique_ptr<ByteSource> source) {
+  const std::string path = source->path();
+  if (!source->CanReadAt()) {
+    RS_ASSIGN_OR_RETURN(std::shared_ptr<TemporaryFile> file, SpooledInput::Copy(*source));
+    source = OpenTemporary(std::move(file), path);
+  }
+  RS_ASSIGN_OR_RETURN(const std::shared_ptr<ZipArchive> archive,
+                      ZipArchive::Open(std::move(source)));
+  DoctorTraces traces;
+  for (const ZipMember& member : FindTraces(*archive)) {
+    auto opened = archive->OpenMember(member);
+    Result<DoctorTrace> trace = opened ? ExamineTrace(context, *std::move(opened))
+                                       : tl::unexpected<Error>(std::move(opened).error());
+    traces.push_back(trace
+                         ? *std::move(trace)
+                         : UnreadableTrace(fmt::format("{}:{}", path, member.name), trace.error()));
+  }
+  if (traces.empty()) {
+    return Fail(ErrorCode::kCorrupt,
+                fmt::format("there is no Perfetto trace among the {} of the zip archive",
+                            Count(archive->members().size(), "file")),
+                {path, {}, {}});
+  }
+  return traces;
+}
+
+}  // namespace
+
+Result<DoctorTraces> ExamineInput(Context& context, const std::string& path) {
+  RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenInput(context, path));
+  RS_ASSIGN_OR_RETURN(std::string start, ReadStart(*source, kKindBytes));
+  const bool is_zip = IsZip(wire::AsBytes(start));
+  const bool is_log = !is_zip && KindOfStart(start) == InputKind::kLog;
+  source = MakePrefixedSource(std::move(start), std::move(source));
+  if (is_zip) return ExamineArchive(context, std::move(source));
+  if (is_log) return ExamineLog(context, path, path == "-" ? std::move(source) : nullptr);
+  RS_ASSIGN_OR_RETURN(DoctorTrace trace, ExamineTrace(context, std::move(source)));
+  DoctorTraces traces;
+  traces.push_back(std::move(trace));
+  return traces;
+}
+
+}  // namespace ringscope

@@ -1,0 +1,18 @@
+#ifndef RINGSCOPE_COMMANDS_DOCTOR_EXAMINE_H_
+#define RINGSCOPE_COMMANDS_DOCTOR_EXAMINE_H_
+
+#include <string>
+
+#include "commands/many_logs/doctor_logs.h"
+#include "commands/shell/context.h"
+
+namespace ringscope {
+
+/// Diagnoses all traces of an input: a Perfetto trace, each trace of a zip archive, or the replay
+/// of each session of a log. Members of an archive that cannot be read are results, too.
+/// @param path "-": standard input
+Result<DoctorTraces> ExamineInput(Context& context, const std::string& path);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_COMMANDS_DOCTOR_EXAMINE_H_

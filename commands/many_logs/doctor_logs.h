@@ -1,0 +1,110 @@
+#ifndef RINGSCOPE_COMMANDS_MANY_LOGS_DOCTOR_LOGS_H_
+#define RINGSCOPE_COMMANDS_MANY_LOGS_DOCTOR_LOGS_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "commands/many_logs/each_log.h"
+#include "commands/report/json_fields.h"
+#include "commands/report/report.h"
+#include "core/doctor/finding.h"
+
+namespace ringscope {
+
+// What 'ringscope doctor' finds in a trace, for its own reports and for those on many traces.
+
+struct DoctorCounter {
+  std::string name;
+  std::optional<uint32_t> idx;
+  uint64_t value = 0;
+  StatSeverity severity = StatSeverity::kInfo;
+};
+
+struct DoctorFinding {
+  std::string rule;
+  Harm severity = Harm::kInfo;
+  std::string title, what, where, cause, proof, remedy;
+  uint64_t weight = 0;
+  std::vector<ConfigChange> changes;
+};
+
+struct DoctorTrace {
+  std::string file;                   // "bugreport.zip:traces/a.pftrace" in an archive
+  std::optional<uint64_t> session;    // of a log
+  std::optional<std::string> replay;  // how the trace was made of a log: "v2@58, buffers read ..."
+  std::string verdict;
+  Harm severity = Harm::kOk;
+  std::optional<std::string> error;  // why it could not be read: then there are no findings
+  std::vector<DoctorCounter> counters;
+  std::vector<DoctorFinding> findings;
+  std::vector<std::string> well, unknown;
+  /// The trace's config with the changes of all findings marked, if it has one and there are any.
+  std::optional<std::string> config;
+};
+
+template <typename Io>
+void ListFields(Io& io, DoctorCounter& counter) {
+  io("name", counter.name, "idx", counter.idx, "value", counter.value, "severity",
+     counter.severity);
+}
+
+template <typename Io>
+void ListFields(Io& io, ConfigChange& change) {
+  io("path", change.path, "value", change.value, "reason", change.reason, "is_estimate",
+     change.is_estimate);
+}
+
+template <typename Io>
+void ListFields(Io& io, DoctorFinding& finding) {
+  io("rule", finding.rule, "severity", finding.severity, "title", finding.title, "what",
+     finding.what, "where", finding.where, "cause", finding.cause, "proof", finding.proof, "remedy",
+     finding.remedy, "weight", finding.weight, "changes", finding.changes);
+}
+
+template <typename Io>
+void ListFields(Io& io, DoctorTrace& trace) {
+  io("file", trace.file);
+  io.UnlessEmpty("session", trace.session);
+  io.UnlessEmpty("replay", trace.replay);
+  io("verdict", trace.verdict, "severity", trace.severity);
+  io.UnlessEmpty("error", trace.error);
+  io("counters", trace.counters, "findings", trace.findings, "well", trace.well, "unknown",
+     trace.unknown);
+  io.UnlessEmpty("config", trace.config);
+}
+
+using DoctorTraces = std::vector<DoctorTrace>;
+/// The schema of the document, which has the array "traces".
+inline constexpr const char* kDoctorSchema = "ringscope.doctor";
+
+/// What doctor says of a trace with these facts.
+DoctorTrace Diagnosed(std::string file, const TraceFacts& facts);
+/// The same of a trace config alone.
+DoctorTrace DiagnosedConfig(std::string file, Bytes config);
+/// What stands for a trace that cannot be read.
+DoctorTrace UnreadableTrace(std::string file, Error error);
+/// Leaves only the findings of a rule, and no config.
+void KeepRule(DoctorTrace& trace, const std::string& rule);
+
+/// kNotice for a warning or worse, kFailed for a trace that could not be read.
+ExitCode CodeOf(const DoctorTrace& trace);
+/// How a run over these traces ends: kFailed if none could be read.
+ExitCode CodeOf(const DoctorTraces& traces);
+
+/// "data loss": as people read it.
+std::string HarmText(Harm harm);
+
+/// All traces for programs: one document (json), an object for each trace on a line of its own
+/// (jsonl), or a row for each finding (csv).
+Status WriteTraces(Console& console, const std::string& format, const DoctorTraces& traces);
+
+/// Sums over many traces as text: rules by frequency, and the traces with most harm; or all of them
+/// for programs.
+/// @param limit of traces with most harm; 0: all
+Result<ExitCode> ReportLogs(Console& console, const std::string& format, const DoctorTraces& traces,
+                            uint64_t limit = 10);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_COMMANDS_MANY_LOGS_DOCTOR_LOGS_H_

@@ -1,0 +1,85 @@
+#include "formats/inputs/trace_members.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <utility>
+
+#include "formats/testing/make_zip.h"
+
+namespace ringscope {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::MakeZip;
+using testing::ZippedFile;
+
+// Two packets: a uid, and a uid with a sequence id.
+const std::string kTrace("\x0A\x02\x18\x07\x0A\x04\x18\x07\x50\x02", 10);
+
+std::shared_ptr<ZipArchive> Opened(std::string bytes) {
+  auto archive = ZipArchive::Open(MakeMemorySource(std::move(bytes), "a.zip"));
+  EXPECT_TRUE(archive) << archive.error().ToString();
+  return *archive;
+}
+
+std::vector<std::string> TracesIn(std::string bytes) {
+  std::vector<std::string> names;
+  for (const ZipMember& member : FindTraces(*Opened(std::move(bytes))))
+    names.push_back(member.name);
+  return names;
+}
+
+/// All bytes of the first member, or the error.
+Result<std::string> ReadFirst(std::string bytes) {
+  const auto archive = Opened(std::move(bytes));
+  RS_ASSIGN_OR_RETURN(const auto source, archive->OpenMember(archive->members().at(0)));
+  return ReadAll(*source, 1 << 20);
+}
+
+TEST(TraceMembers, ByNameOrContent) {
+  EXPECT_THAT(TracesIn(MakeZip({{"main.txt", "text\n"},
+                                {"FS/x.pftrace", "damaged"},
+                                {"FS/y", kTrace},
+                                {"inner.zip", MakeZip({{"z.pftrace", kTrace}})},
+                                {"w.perfetto-trace.gz", ""}})),
+              ElementsAre("FS/x.pftrace", "FS/y", "w.perfetto-trace.gz"));
+}
+
+TEST(TraceMembers, NoneInAnEmptyArchive) {
+  EXPECT_THAT(TracesIn(std::string("PK\x05\x06", 4) + std::string(18, '\0')), ElementsAre());
+}
+
+TEST(TraceMembers, EncryptedOnesHaveTheNameOfATrace) {
+  const std::string bytes = MakeZip({{"a.pftrace", kTrace, true}, {"b", kTrace, true}});
+  EXPECT_THAT(TracesIn(bytes), ElementsAre("a.pftrace"));
+  const auto content = ReadFirst(bytes);
+  ASSERT_FALSE(content);
+  EXPECT_THAT(content.error().ToString(),
+              ::testing::AllOf(HasSubstr("a.zip:a.pftrace: "), HasSubstr("is encrypted")));
+}
+
+TEST(ZipArchive, MembersAreReadWhole) {
+  const std::string content(300'000, 'x');
+  EXPECT_EQ(ReadFirst(MakeZip({{"a", content}})).value(), content);
+}
+
+TEST(ZipArchive, DamagedMember) {
+  std::string bytes = MakeZip({{"a", std::string(1000, 'x') + kTrace}});
+  bytes[bytes.find("a") + 5] ^= 0x55;  // in the compressed bytes, which follow the name
+  const auto content = ReadFirst(bytes);
+  ASSERT_FALSE(content);
+  EXPECT_THAT(content.error().ToString(), HasSubstr("a.zip:a: "));
+}
+
+TEST(ZipArchive, CutOffArchive) {
+  std::string bytes = MakeZip({{"a", kTrace}});
+  bytes.resize(bytes.size() - 10);
+  const auto archive = ZipArchive::Open(MakeMemorySource(bytes, "a.zip"));
+  ASSERT_FALSE(archive);
+  EXPECT_THAT(archive.error().ToString(), HasSubstr("the zip archive cannot be read"));
+}
+
+}  // namespace
+}  // namespace ringscope

@@ -1,0 +1,20 @@
+#ifndef RINGSCOPE_FORMATS_IO_READ_AHEAD_H_
+#define RINGSCOPE_FORMATS_IO_READ_AHEAD_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "formats/io/byte_stream.h"
+
+namespace ringscope {
+
+/// Whether a reader may use another thread that reads and decompresses in advance.
+enum class ReadAhead : uint8_t { kNo, kYes };
+
+/// The same bytes, read by a thread of its own a few blocks in advance. Where the system has no
+/// more threads, they are read when they are asked for. Memory: 2 MiB.
+std::unique_ptr<ByteSource> MakeReadAheadSource(std::unique_ptr<ByteSource> source);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_FORMATS_IO_READ_AHEAD_H_

@@ -1,0 +1,38 @@
+#ifndef RINGSCOPE_FORMATS_IO_ZIP_ARCHIVE_H_
+#define RINGSCOPE_FORMATS_IO_ZIP_ARCHIVE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "formats/io/byte_stream.h"
+
+namespace ringscope {
+
+/// Whether `start`, the first bytes of an input, begin a zip archive, perhaps an empty one.
+bool IsZip(Bytes start);
+
+/// A file in a zip archive.
+struct ZipMember {
+  std::string name;
+  uint64_t index = 0;  // in the archive's directory
+};
+
+/// A zip archive that is read. Memory: its directory, and a few tens of KiB for each open member.
+class ZipArchive {
+ public:
+  /// @param source that can be read at an offset and has a size
+  static Result<std::shared_ptr<ZipArchive>> Open(std::unique_ptr<ByteSource> source);
+  virtual ~ZipArchive() = default;
+
+  /// The files, in the order of the archive's directory; folders are left out.
+  virtual const std::vector<ZipMember>& members() const = 0;
+  /// Decompresses a member as a stream. Its path is "ARCHIVE:MEMBER". A member whose checksum is
+  /// wrong gives an error at its end. Members are opened and read by one thread at a time.
+  virtual Result<std::unique_ptr<ByteSource>> OpenMember(const ZipMember& member) = 0;
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_FORMATS_IO_ZIP_ARCHIVE_H_
