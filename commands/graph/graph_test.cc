@@ -24,7 +24,7 @@ Ran Graph(const std::string& log, std::vector<std::string> options) {
 }
 
 /// The same, with every chunk if `full`.
-std::string Drawn(const std::string& log, const char* format, bool full) {
+std::string DrawnAs(const std::string& log, const char* format, bool full) {
   std::vector<std::string> options = {"--format", format};
   if (full) options.push_back("--full");
   return Graph(log, options).out;
@@ -75,7 +75,7 @@ TEST(Graph, Text_FoldsAndShowsTheGap) {
 
 TEST(Graph, Json_HasEachChunkOnce) {
   for (const bool full : {false, true}) {
-    const json document = json::parse(Drawn(LogOf(100), "json", full));
+    const json document = json::parse(DrawnAs(LogOf(100), "json", full));
     EXPECT_EQ(document["schema"], "ringscope.graph/1");
     const json& graph = document["sessions"][0]["graphs"][0];
     EXPECT_EQ(graph["chunks"], 99);
@@ -101,7 +101,7 @@ TEST(Graph, Dot_HasANodeForEachItem) {
 TEST(Graph, Svg_IsWellFormedAndSelfContained) {
   for (const int count : {10, 100, 10'000}) {
     for (const bool full : {false, true}) {
-      const std::string svg = Drawn(LogOf(count), "svg", full);
+      const std::string svg = DrawnAs(LogOf(count), "svg", full);
       EXPECT_THAT(Unbalanced(svg), ElementsAre());
       EXPECT_THAT(svg, Not(HasSubstr("href")));
       EXPECT_THAT(svg, Not(HasSubstr("url(")));

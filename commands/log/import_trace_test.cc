@@ -27,7 +27,7 @@ std::string PacketAt(uint64_t time) {
   return out;
 }
 
-std::string Trace() { return PacketAt(10) + PacketAt(20) + PacketAt(30); }
+std::string SmallTrace() { return PacketAt(10) + PacketAt(20) + PacketAt(30); }
 
 size_t Records(const std::string& path) {
   auto log = OpenLog(path).value();
@@ -38,7 +38,7 @@ size_t Records(const std::string& path) {
 
 TEST(ImportTrace, WholeTrace_IsClean) {
   const TempFolder folder;
-  const Ran ran = ImportTrace(folder.Write("a.pftrace", Trace()), folder.File("a.tblog"));
+  const Ran ran = ImportTrace(folder.Write("a.pftrace", SmallTrace()), folder.File("a.tblog"));
   EXPECT_EQ(ran.code, ExitCode::kClean) << ran.error;
   EXPECT_EQ(Records(folder.File("a.tblog")), 4u) << "header, buffer, producer, commit";
   EXPECT_THAT(ran.err, HasSubstr("3 packets (27 B) of 1 sequence by 1 producer, in 1 chunk"));
@@ -48,7 +48,7 @@ TEST(ImportTrace, WholeTrace_IsClean) {
 
 TEST(ImportTrace, TornTrace_IsUsedAsFarAsItGoes) {
   const TempFolder folder;
-  const std::string torn = Trace().substr(0, Trace().size() - 3);
+  const std::string torn = SmallTrace().substr(0, SmallTrace().size() - 3);
   const Ran ran = ImportTrace(folder.Write("a.pftrace", torn), folder.File("a.tblog"));
   EXPECT_EQ(ran.code, ExitCode::kNotice) << ran.error;
   EXPECT_THAT(ran.err, HasSubstr("a.pftrace: damaged at byte"));
@@ -67,7 +67,7 @@ TEST(ImportTrace, NothingReadable_LeavesNoFileBehind) {
 
 TEST(ImportTrace, FromStandardInputToStandardOutput_WritesNothingElse) {
   const TempFolder folder;
-  const Ran ran = ImportTrace("-", "-", Trace());
+  const Ran ran = ImportTrace("-", "-", SmallTrace());
   EXPECT_EQ(ran.code, ExitCode::kClean) << ran.error;
   EXPECT_EQ(Records(folder.Write("a.tblog", ran.out)), 4u);
   EXPECT_EQ(ran.err, "");
