@@ -53,7 +53,7 @@ TEST(Doctor, Document) {
   const Json& trace = document["traces"][0];
   EXPECT_EQ(trace["file"].get<std::string>(), kDiscard);
   EXPECT_EQ(trace["severity"].get<std::string>(), "data_loss");
-  EXPECT_THAT(TextsOf(trace["counters"], "name"), Contains("traced_buf_chunks_discarded"));
+  EXPECT_THAT(TextsOf(trace["counters"], "name"), Contains("traced_buf_patches_failed"));
   for (const Json& counter : trace["counters"]) {
     EXPECT_NE(counter["value"].get<uint64_t>(), 0u);
     EXPECT_NE(counter["severity"].get<std::string>(), "info");
@@ -142,7 +142,7 @@ TEST(Doctor, ManyTraces_ShardsMergeToWhatOneRunGives) {
   parts.insert(parts.end(), {"--format", "json"});
   EXPECT_EQ(RunCommand(MergeCommand(), parts).out, whole.out);
   const Ran text = RunDoctorOn({folder.path()});
-  EXPECT_THAT(text.out, AllOf(HasSubstr("3  100.0%  data loss  buffer.discarded"),
+  EXPECT_THAT(text.out, AllOf(HasSubstr("3   100%  data loss  buffer.discarded"),
                               HasSubstr("1 could not be read"), HasSubstr("Most harm")));
 }
 

@@ -57,7 +57,7 @@ class FieldReader {
   std::optional<Field> Next() {
     if (rest_.empty()) return std::nullopt;
     const Bytes start = rest_;
-    const Varint tag = NextVarint();
+    const Varint tag = ReadVarint(rest_);
     if (tag.size == 0 || tag.value >> 3 == 0 || tag.value >> 3 > kMaxFieldNumber) return Stop();
     rest_ = rest_.subspan(tag.size);
     Field field;
@@ -78,7 +78,7 @@ class FieldReader {
         if (!TakeFixed(4, field)) return Stop();
         break;
       case Type::kBytes: {
-        const Varint size = NextVarint();
+        const Varint size = ReadVarint(rest_);
         if (size.size == 0 || size.value > rest_.size() - size.size) return Stop();
         field.bytes = rest_.subspan(size.size, static_cast<size_t>(size.value));
         rest_ = rest_.subspan(size.size + field.bytes.size());
@@ -97,11 +97,6 @@ class FieldReader {
   size_t remaining() const { return rest_.size(); }
 
  private:
-  /// Of tags and sizes, most have one byte.
-  Varint NextVarint() const {
-    return !rest_.empty() && rest_[0] < 0x80 ? Varint{rest_[0], 1} : ReadVarint(rest_);
-  }
-
   static constexpr uint64_t kMaxFieldNumber = (uint64_t{1} << 29) - 1;
 
   bool TakeFixed(size_t size, Field& field) {

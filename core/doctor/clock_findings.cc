@@ -94,9 +94,12 @@ void ExamineClocks(Examiner& examiner) {
   if (facts.track_events_without_time + facts.atoms_without_time > 0) {
     Finding& finding = examiner.Add(
         "packet.no_time",
-        fmt::format("{} and {} have no timestamp.",
-                    Count(facts.track_events_without_time, "track event packet"),
-                    Count(facts.atoms_without_time, "statsd packet")));
+        facts.atoms_without_time == 0
+            ? fmt::format("{} without a timestamp.",
+                          Count(facts.track_events_without_time, "track event packet"))
+            : fmt::format("{} and {} without a timestamp.",
+                          Count(facts.track_events_without_time, "track event packet"),
+                          Count(facts.atoms_without_time, "statsd packet")));
     finding.weight = facts.track_events_without_time + facts.atoms_without_time;
   }
 }

@@ -116,13 +116,14 @@ void ExamineFtrace(Examiner& examiner) {
   const uint64_t malformed =
       facts.bundles_without_cpu + facts.events_without_time + facts.bad_compact_sched;
   if (malformed > 0) {
-    Finding& finding = examiner.Add(
-        "ftrace.malformed",
-        fmt::format("{} without a CPU, {} without a timestamp, {} with columns that do not match.",
-                    Count(facts.bundles_without_cpu, "bundle"),
-                    Count(facts.events_without_time, "event"),
-                    Count(facts.bad_compact_sched, "bundle")));
-    finding.weight = malformed;
+    std::vector<std::string> what;
+    const auto list = [&](uint64_t count, const char* noun, const char* lacks) {
+      if (count > 0) what.push_back(fmt::format("{} {}", Count(count, noun), lacks));
+    };
+    list(facts.bundles_without_cpu, "bundle", "without a CPU");
+    list(facts.events_without_time, "event", "without a timestamp");
+    list(facts.bad_compact_sched, "bundle", "with columns that do not match");
+    examiner.Add("ftrace.malformed", Joined(what) + ".").weight = malformed;
   }
 }
 

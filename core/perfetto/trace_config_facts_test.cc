@@ -37,7 +37,7 @@ TEST(TraceConfigFacts, SourcesNameTheirBuffers) {
                              Message(2, Message(1, source + Message(11, "second"))) +
                              Message(2, Message(1, source + Message(11, "none")));
   EXPECT_EQ(ReadTraceConfigFacts(wire::AsBytes(config)).sources,
-            (std::vector<ConfiguredSource>{{"sched", 1}, {"sched", 0}}));
+            (std::vector<ConfiguredSource>{{"sched", 1}, {"sched", 0, /*has_unknown_target=*/true}}));
 }
 
 TEST(TraceConfigFacts, PeriodsAreAsTheServiceTakesThem) {

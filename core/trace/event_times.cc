@@ -60,11 +60,10 @@ bool NeedsNoTime(uint32_t content) {
 /// Adds the time of the packet itself, if it has one.
 bool AddOwn(const TracePacketView& packet, const SequenceTime& sequence, const TraceClocks& clocks,
             EventTimes& out, uint64_t steps = 0) {
-  if (!packet.timestamp) return false;
-  std::optional<ClockKey> clock = clocks.default_clock();
-  if (sequence.default_clock) clock = ClockKey::Of(packet.sequence_id, *sequence.default_clock);
-  if (packet.timestamp_clock) clock = ClockKey::Of(packet.sequence_id, *packet.timestamp_clock);
-  out.times.push_back({clock, *packet.timestamp + steps});
+  std::optional<EventTimes::Time> time = OwnTime(packet, sequence, clocks);
+  if (!time) return false;
+  time->time += steps;
+  out.times.push_back(*time);
   return true;
 }
 
@@ -143,6 +142,15 @@ void SequenceTime::Update(const TracePacketView& packet) {
   if (packet.content == kThreadDescriptor) set_running(packet.content_bytes);
   if (packet.content == TracePacket::kTrackDescriptor)
     ForEachMessage(packet.content_bytes, kThread, set_running);
+}
+
+std::optional<EventTimes::Time> OwnTime(const TracePacketView& packet, const SequenceTime& sequence,
+                                        const TraceClocks& clocks) {
+  if (!packet.timestamp) return std::nullopt;
+  std::optional<ClockKey> clock = clocks.default_clock();
+  if (sequence.default_clock) clock = ClockKey::Of(packet.sequence_id, *sequence.default_clock);
+  if (packet.timestamp_clock) clock = ClockKey::Of(packet.sequence_id, *packet.timestamp_clock);
+  return EventTimes::Time{clock, *packet.timestamp};
 }
 
 void ReadEventTimes(const TracePacketView& packet, SequenceTime& sequence, TraceClocks& clocks,

@@ -42,6 +42,9 @@ struct EventTimes {
   }
 };
 
+/// A packet's own time, whatever its content; nullopt: it has none.
+std::optional<EventTimes::Time> OwnTime(const TracePacketView& packet, const SequenceTime& sequence,
+                                        const TraceClocks& clocks);
 /// Reads the times by the rules of the packet's content.
 /// @param clocks gets the clock that a bundle of ftrace events brings along
 /// @param out is cleared first

@@ -211,6 +211,9 @@ std::optional<uint64_t> TraceImport::TimeOf(const TracePacket& packet, Bytes con
   // Where packets before are lost, another default may have been set.
   if (view.needs_state && !sequence.has_state && !view.timestamp_clock) return std::nullopt;
   ReadEventTimes(view, sequence.time, clocks_, event_times_);
+  if (event_times_.times.empty()) {  // of no use to trace processor, but it is when it was written
+    if (const auto own = OwnTime(view, sequence.time, clocks_)) event_times_.times.push_back(*own);
+  }
   std::optional<uint64_t> latest;
   for (const EventTimes::Time& time : event_times_.times) {
     const auto ns = time.clock ? clocks_.ToTraceTime(*time.clock, time.time)
