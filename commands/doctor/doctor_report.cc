@@ -9,12 +9,12 @@
 namespace ringscope {
 namespace {
 
-constexpr size_t kIndent = 3;
+constexpr size_t kPartIndent = 3;
 
 /// "   Where:   buffer 0", unless there is nothing to print.
 void PrintPart(Report& report, const char* title, const std::string& text) {
   if (text.empty()) return;
-  report.Print(Wrap(Printable(text), fmt::format("{:{}}{:<9}", "", kIndent, title)) + "\n");
+  report.Print(Wrap(Printable(text), fmt::format("{:{}}{:<9}", "", kPartIndent, title)) + "\n");
 }
 
 /// The first line of what begins with `bold`, wrapped without regard to the codes of bold text.
@@ -38,7 +38,7 @@ void PrintFinding(Report& report, size_t number, const DoctorFinding& finding) {
     report.Print(
         Wrap(Printable(fmt::format("{}: {}  # {}{}", change.path, change.value, change.reason,
                                    change.is_estimate ? " (an estimate)" : "")),
-             kIndent + 9) +
+             kPartIndent + 9) +
         "\n");
 }
 

@@ -18,10 +18,10 @@ enum TrackEventField : uint32_t {
   kCategoryIids = 3,
   kEventType = 9,
   kNameIid = 10,
-  kCategory = 22,
+  kCategoryText = 22,
   kEventName = 23,
 };
-enum TrackEventType : uint64_t { kSliceEnd = 2, kCounter = 4 };
+enum TrackEventType : uint64_t { kEndOfSlice = 2, kCounter = 4 };
 enum FtraceField : uint32_t { kEvent = 2, kCompactSched = 4 };
 /// What every FtraceEvent has beside its kind: timestamp, pid, common_flags.
 bool IsOfEveryEvent(uint32_t field) { return field == 1 || field == 2 || field == 5; }
@@ -58,7 +58,7 @@ struct EventNames {
       case kNameIid:
         names.name_iid = field->value;
         break;
-      case kCategory:
+      case kCategoryText:
         if (names.category.empty()) names.category = wire::AsText(field->bytes);
         break;
       case kEventName:
@@ -138,7 +138,7 @@ uint32_t DescribedKinds::OfTrackEvent(Sequence& sequence, Bytes event) {
   }
   if (!whole && name.empty() && name_iid == 0) return 0;  // in another fragment
   // The name of an end or a counter is elsewhere: at the beginning, or the track.
-  const bool is_end = type == kSliceEnd;
+  const bool is_end = type == kEndOfSlice;
   const bool is_nameless = (is_end || type == kCounter) && name.empty() && name_iid == 0;
   const bool is_bare = is_nameless && category.empty() && category_iid == 0;
   uint32_t& of_bare = is_end ? end_of_slice_ : counter_;
