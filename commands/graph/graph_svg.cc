@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "formats/draw/svg_style.h"
 #include "commands/graph/graph_report.h"
 #include "commands/report/table.h"
 #include "commands/shell/text.h"
 #include "formats/draw/svg.h"
+#include "formats/draw/svg_style.h"
 
 namespace ringscope {
 namespace {

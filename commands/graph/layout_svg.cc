@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "formats/draw/svg_style.h"
 #include "commands/graph/layout_report.h"
 #include "commands/shell/text.h"
 #include "formats/draw/svg.h"
+#include "formats/draw/svg_style.h"
 
 namespace ringscope {
 namespace {

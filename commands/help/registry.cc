@@ -38,8 +38,8 @@ std::span<const Command> HiddenCommands() {
 
 std::span<const Command> Commands() {
   static const std::vector<Command> commands = {
-      ReplayCommand(),  SweepCommand(),  MergeCommand(),  StatsCommand(),       DiffCommand(),
-      EnginesCommand(), DoctorCommand(), GapsCommand(),   AdviseCommand(), GraphCommand(),
+      ReplayCommand(),   SweepCommand(),  MergeCommand(), StatsCommand(),  DiffCommand(),
+      EnginesCommand(),  DoctorCommand(), GapsCommand(),  AdviseCommand(), GraphCommand(),
       TimelineCommand(),
       ExportCommand(),  RecordCommand(), DemoSessionCommand(),
       ImportCommand(),  InfoCommand(),   DumpCommand(),

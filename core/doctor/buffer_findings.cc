@@ -116,32 +116,94 @@ void ExamineDiscarded(Examiner& examiner, size_t index, const TraceBuffer& buffe
                      "beginning.";
 }
 
-void ExaminePacketLoss(Examiner& examiner, size_t index, const TraceBuffer& buffer) {
-  if (!buffer.has_losses || buffer.losses == 0) return;
-  std::vector<const TraceSequence*> sequences;
-  for (const TraceSequence& sequence : examiner.facts.sequences)
-    if (sequence.buffer == index && sequence.losses > 0) sequences.push_back(&sequence);
-  std::ranges::stable_sort(sequences, std::ranges::greater(), &TraceSequence::losses);
+uint64_t PlacesOf(const TraceSequence& sequence) { return sequence.losses.sequence_packet_loss; }
+
+/// Packets that are missing from some sequences.
+void AddPacketLoss(Examiner& examiner, const LossCounts& losses,
+                   const std::vector<const TraceSequence*>& sequences, std::string where) {
   Finding& finding = examiner.Add(
       "buffer.packet_loss",
       fmt::format("At {} in the trace, packets of a sequence are missing ({} concerned).",
-                  Count(buffer.losses, "place"), Count(sequences.size(), "sequence")));
-  finding.where = BufferName(examiner, index);
+                  Count(losses.sequence_packet_loss, "place"), Count(sequences.size(), "sequence")));
+  finding.where = std::move(where);
   if (!sequences.empty()) {
-    const TraceSequence& worst = *sequences.front();
+    const TraceSequence& worst = **std::ranges::max_element(
+        sequences, {}, [](const TraceSequence* sequence) { return PlacesOf(*sequence); });
     finding.where += fmt::format("; most often {}, {}", SequenceName(examiner, worst),
-                                 Count(worst.losses, "time"));
+                                 Count(PlacesOf(worst), "time"));
     const LossSign* const sign = worst.signs.empty() ? nullptr : &worst.signs.front();
     if (sign != nullptr && sign->before_ns && sign->after_ns)
       finding.where += fmt::format(", first between {} and {}", TimeText(examiner, *sign->before_ns),
                                    TimeText(examiner, *sign->after_ns));
   }
-  const std::string causes = CausesText(buffer.by_bit);
+  const std::string causes = CausesText(losses);
   finding.cause = causes.empty() ? "Not in the trace: services before v57 and V1 buffers do not "
                                    "tell it."
                                  : "By the trace: " + causes + ".";
   finding.proof = "previous_packet_dropped of these packets; the first of a sequence is left out.";
-  finding.weight = buffer.losses;
+  finding.weight = losses.sequence_packet_loss;
+}
+
+void ExaminePacketLoss(Examiner& examiner, size_t index, const TraceBuffer& buffer) {
+  if (!buffer.has_losses || buffer.losses.sequence_packet_loss == 0) return;
+  std::vector<const TraceSequence*> sequences;
+  for (const TraceSequence& sequence : examiner.facts.sequences)
+    if (sequence.buffer == index && PlacesOf(sequence) > 0) sequences.push_back(&sequence);
+  AddPacketLoss(examiner, buffer.losses, sequences, BufferName(examiner, index));
+}
+
+/// Losses that no statistics assign to a buffer.
+void ExamineLooseLosses(Examiner& examiner) {
+  const TraceFacts& facts = examiner.facts;
+  LossCounts losses;
+  std::vector<const TraceSequence*> sequences;
+  for (const TraceSequence& sequence : facts.sequences) {
+    const bool is_counted = sequence.buffer && *sequence.buffer < facts.buffers.size() &&
+                            facts.buffers[*sequence.buffer].has_losses && sequence.machine == 0;
+    if (is_counted || PlacesOf(sequence) == 0) continue;
+    losses += sequence.losses;
+    sequences.push_back(&sequence);
+  }
+  if (!sequences.empty())
+    AddPacketLoss(examiner, losses, sequences, "sequences whose buffer is not in the statistics");
+}
+
+/// Writers whose shared memory was full, where no counter of the buffer tells it.
+void ExamineFullMemory(Examiner& examiner) {
+  const TraceFacts& facts = examiner.facts;
+  if (std::ranges::any_of(facts.buffers, [](const TraceBuffer& buffer) {
+        return buffer.has_stats && buffer.stats.trace_writer_packet_loss > 0;
+      }))
+    return;
+  for (const TraceSequence& sequence : facts.sequences) {
+    const uint64_t times = sequence.losses.by_bit[kLossBitNames.size() - 1];
+    if (times == 0) continue;
+    Finding& finding = examiner.Add(
+        "buffer.writer_loss",
+        fmt::format("A writer's shared memory was full {}.", Count(times, "time")));
+    finding.where = SequenceName(examiner, sequence);
+    finding.proof = "smb_full in previous_packet_dropped.";
+    finding.weight = times;
+  }
+}
+
+/// A clone without writer_stats: its losses cannot be assigned to buffers.
+void ExamineClone(Examiner& examiner) {
+  const TraceFacts& facts = examiner.facts;
+  const bool is_clone = std::ranges::any_of(
+      facts.moments, [](const ServiceMoment& moment) {
+        return moment.event == proto::ServiceEvent::kCloneStarted ||
+               moment.event == proto::ServiceEvent::kBufferCloned;
+      });
+  if (!is_clone || facts.data_packets == 0 ||
+      !std::ranges::any_of(facts.buffers, &TraceBuffer::has_stats) ||
+      std::ranges::any_of(facts.buffers, &TraceBuffer::has_losses))
+    return;
+  Finding& finding = examiner.Add(
+      "trace.clone_without_writers",
+      "The trace is a clone whose statistics name no writer: losses by buffer are not counted.");
+  finding.harm = Harm::kInfo;
+  finding.proof = "clone_started among the service's events, and no writer_stats.";
 }
 
 void ExamineCounters(Examiner& examiner, size_t index, const BufferStats& stats) {
@@ -172,62 +234,19 @@ void ExamineCounters(Examiner& examiner, size_t index, const BufferStats& stats)
 
 void ExamineBuffers(Examiner& examiner) {
   const TraceFacts& facts = examiner.facts;
-  size_t with_stats = 0;
-  bool any_writer_loss = false;
   for (size_t i = 0; i < facts.buffers.size(); ++i) {
     const TraceBuffer& buffer = facts.buffers[i];
     ExaminePacketLoss(examiner, i, buffer);
     if (!buffer.has_stats) continue;
-    ++with_stats;
     if (!IsDiscarding(examiner, i)) ExamineOverwritten(examiner, i, buffer);
     ExamineDiscarded(examiner, i, buffer);
     ExamineCounters(examiner, i, buffer.stats);
-    any_writer_loss |= buffer.stats.trace_writer_packet_loss > 0;
   }
-  const size_t smb_full = kLossBitNames.size() - 1;
-  for (const TraceSequence& sequence : facts.sequences) {
-    if (any_writer_loss || sequence.by_bit[smb_full] == 0) continue;
-    Finding& finding = examiner.Add(
-        "buffer.writer_loss", fmt::format("A writer's shared memory was full {}.",
-                                          Count(sequence.by_bit[smb_full], "time")));
-    finding.where = SequenceName(examiner, sequence);
-    finding.proof = "smb_full in previous_packet_dropped.";
-    finding.weight = sequence.by_bit[smb_full];
-  }
-  const bool is_clone = std::ranges::any_of(
-      facts.moments, [](const ServiceMoment& moment) {
-        return moment.event == proto::ServiceEvent::kCloneStarted ||
-               moment.event == proto::ServiceEvent::kBufferCloned;
-      });
-  const bool any_losses = std::ranges::any_of(facts.buffers, &TraceBuffer::has_losses);
-  if (is_clone && with_stats > 0 && !any_losses && facts.data_packets > 0) {
-    Finding& finding = examiner.Add(
-        "trace.clone_without_writers",
-        "The trace is a clone whose statistics name no writer: losses by buffer are not counted.");
-    finding.harm = Harm::kInfo;
-    finding.proof = "clone_started among the service's events, and no writer_stats.";
-  }
-  // Losses that no statistics assign to a buffer.
-  uint64_t loose = 0;
-  const TraceSequence* worst = nullptr;
-  for (const TraceSequence& sequence : facts.sequences) {
-    const bool counted = sequence.buffer && *sequence.buffer < facts.buffers.size() &&
-                         facts.buffers[*sequence.buffer].has_losses && sequence.machine == 0;
-    if (counted || sequence.losses == 0) continue;
-    loose += sequence.losses;
-    if (worst == nullptr || sequence.losses > worst->losses) worst = &sequence;
-  }
-  if (loose > 0) {
-    Finding& finding = examiner.Add(
-        "buffer.packet_loss",
-        fmt::format("At {} in the trace, packets of a sequence are missing.", Count(loose, "place")));
-    finding.where = fmt::format("sequences whose buffer is not in the statistics; most often {}",
-                                SequenceName(examiner, *worst));
-    finding.cause = CausesText(worst->by_bit);
-    finding.proof = "previous_packet_dropped of these packets.";
-    finding.weight = loose;
-  }
-  if (with_stats > 0 && !examiner.HasFound("buffer.packet_loss"))
+  ExamineFullMemory(examiner);
+  ExamineClone(examiner);
+  ExamineLooseLosses(examiner);
+  if (std::ranges::any_of(facts.buffers, &TraceBuffer::has_stats) &&
+      !examiner.HasFound("buffer.packet_loss"))
     examiner.Well("No packet reports a loss before it.");
 }
 

@@ -73,6 +73,10 @@ void ExamineClocks(Examiner& examiner) {
     examiner.Well(fmt::format("All times can be converted, by {}.",
                               Count(facts.snapshots, "clock snapshot")));
   }
+  if (facts.snapshots_left_out > 0)
+    examiner.Unknown(fmt::format("Times after the first {}: further ones are not kept.",
+                                 Count(facts.snapshots - facts.snapshots_left_out,
+                                       "clock snapshot")));
   if (facts.late_events > 0) {
     Finding& finding = examiner.Add(
         "order.late", fmt::format("Trace processor drops {} that come too late for its sorter.",

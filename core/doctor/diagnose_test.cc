@@ -152,8 +152,8 @@ std::vector<Case> Cases() {
        }},
       {"buffer.packet_loss",
        [](TraceFacts& f) {
-         f.buffers[0].losses = f.sequences[0].losses = 2;
-         f.buffers[0].by_bit[5] = 2;
+         for (int i = 0; i < 2; ++i) f.sequences[0].losses.Add(kLossPresent | kLossOverwrite);
+         f.buffers[0].losses = f.sequences[0].losses;
        }},
       {"buffer.overwritten", Wrap},
       {"buffer.discarded",
@@ -283,7 +283,6 @@ TEST(Diagnose, FindsWhatEachRuleIsAbout) {
     found.insert(one.rule);
     EXPECT_TRUE(finding->what.ends_with('.')) << finding->what;
     EXPECT_FALSE(finding->remedy.empty()) << one.rule;
-    EXPECT_LE(finding->harm, Harm::kError);
     EXPECT_GE(diagnosis.harm, finding->harm);
   }
   for (const Rule& rule : DoctorRules()) EXPECT_TRUE(found.contains(rule.id)) << rule.id;

@@ -68,7 +68,7 @@ std::string SpanText(const Examiner& examiner, const TimeSpan& span) {
                      TimeText(examiner, span.last_ns));
 }
 
-std::string CausesText(const std::array<uint64_t, kLossBitNames.size()>& by_bit) {
+std::string CausesText(const LossCounts& losses) {
   static constexpr std::array<const char*, kLossBitNames.size()> kCauses = {
       "chunks between two reads are missing",
       "the rest of a chunk could not be read",
@@ -79,8 +79,9 @@ std::string CausesText(const std::array<uint64_t, kLossBitNames.size()>& by_bit)
       "the writer gave it up",
       "the producer's shared memory was full"};
   std::vector<std::string> causes;
-  for (size_t i = 0; i < by_bit.size(); ++i)
-    if (by_bit[i] > 0) causes.push_back(fmt::format("{} ({}x)", kCauses[i], WithCommas(by_bit[i])));
+  for (size_t i = 0; i < kCauses.size(); ++i)
+    if (losses.by_bit[i] > 0)
+      causes.push_back(fmt::format("{} ({}x)", kCauses[i], WithCommas(losses.by_bit[i])));
   return Joined(causes);
 }
 

@@ -62,7 +62,7 @@ std::string TimeText(const Examiner& examiner, int64_t ns);
 /// "from 2.130 s to 4.500 s"
 std::string SpanText(const Examiner& examiner, const TimeSpan& span);
 /// "overwritten before it was read (12), writer aborted (1)": causes by the loss bits.
-std::string CausesText(const std::array<uint64_t, kLossBitNames.size()>& by_bit);
+std::string CausesText(const LossCounts& losses);
 
 }  // namespace ringscope
 

@@ -27,7 +27,7 @@ void ExamineEnd(Examiner& examiner) {
     finding.cause =
         "The session did not come to its end, or its service is older than v58, which writes them "
         "only every 10 s.";
-    finding.proof = "No trace_stats packet behind these packets.";
+    finding.proof = "No trace_stats packet after these packets.";
     finding.weight = *facts.packets_after_stats;
   }
   if (facts.stats_packets == 0 && facts.data_packets > 0) {
@@ -67,7 +67,7 @@ void ExamineFile(Examiner& examiner) {
                     facts.error_count == 1 ? "is" : "are"));
     finding.where = fmt::format("offset {}: {}", facts.errors.front().offset,
                                 facts.errors.front().what);
-    finding.proof = "Trace processor refuses to import the file behind the first of them.";
+    finding.proof = "Trace processor refuses to import the file after the first of them.";
     finding.weight = facts.error_count;
   } else {
     examiner.Well("All packets of the file can be read.");

@@ -30,7 +30,7 @@ struct Rule {
   const char* id;       // "buffer.overwritten"
   Harm harm;            // the worst that it finds
   const char* title;    // what is wrong, in a few words: "Unread data was overwritten"
-  const char* meaning;  // what it says of a trace, and how it is told
+  const char* meaning;  // what it says of a trace, and how it is found
   const char* remedy;   // in general
 };
 /// All of them, by what they are about. Source: core/doctor/rules.cc.

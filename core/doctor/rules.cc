@@ -13,7 +13,7 @@ constexpr std::array kRules = {
          "Check that the data sources are registered under exactly the names in the config, and "
          "that their producers are connected while the session runs."},
     Rule{"trace.corrupt", Harm::kError, "The file is damaged",
-         "Bytes that are no packet. Trace processor stops its import there; ringscope goes on at "
+         "Bytes that are no packet. Trace processor stops its import there; ringscope continues at "
          "the next packet that it can find.",
          "Copy the file once more from where it was recorded. Traces that were cut or joined by "
          "other tools must be cut between packets."},
@@ -144,7 +144,7 @@ constexpr std::array kRules = {
          "drops the packets.",
          "Write clock snapshots (builtin_data_sources must not switch them off), and for a "
          "sequence's own clock a snapshot on that sequence."},
-    Rule{"clock.lost_packets", Harm::kDataLoss, "Packets were lost for want of a clock snapshot",
+    Rule{"clock.lost_packets", Harm::kDataLoss, "Packets were lost because a clock snapshot was missing",
          "Their clock became known only after the importer had begun to give out events.",
          "Write the clock snapshot before the first packet that needs it."},
     Rule{"clock.invalid", Harm::kError, "Invalid clock snapshots",

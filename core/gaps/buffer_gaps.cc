@@ -273,7 +273,7 @@ void GapBuffer::OnPacket(const PacketAccount& account, const PacketFacts& facts)
       sequence.flagged == GapTrack::kNoDetail ? nullptr : &flags_[sequence.flagged].packet.unusable;
   if (facts.clears_state && sequence.in_unusable && since != nullptr) since->reset = true;
   if (facts.clears_state || is_flagged) sequence.in_unusable = false;
-  sequence.state.Add(facts, is_flagged);
+  sequence.state.Add(facts.clears_state, is_flagged);
   if (!facts.needs_state || sequence.state.valid()) return;
   if (!sequence.in_unusable) ++sequence.report.unusable_spans;
   sequence.in_unusable = true;

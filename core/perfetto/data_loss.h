@@ -38,6 +38,25 @@ inline constexpr std::array<LossBitName, 8> kLossBitNames = {{
     {kLossSmbFull, "smb_full"},
 }};
 
+/// Packets before which something of their sequence is missing, and those with each cause.
+struct LossCounts {
+  uint64_t sequence_packet_loss = 0;
+  std::array<uint64_t, kLossBitNames.size()> by_bit{};  // as kLossBitNames
+
+  /// Counts a packet. @param bits of it, not 0
+  void Add(uint32_t bits) {
+    ++sequence_packet_loss;
+    for (size_t i = 0; i < by_bit.size(); ++i)
+      by_bit[i] += (bits & kLossBitNames[i].bit) != 0 ? 1 : 0;
+  }
+  LossCounts& operator+=(const LossCounts& other) {
+    sequence_packet_loss += other.sequence_packet_loss;
+    for (size_t i = 0; i < by_bit.size(); ++i) by_bit[i] += other.by_bit[i];
+    return *this;
+  }
+  friend bool operator==(const LossCounts&, const LossCounts&) = default;
+};
+
 /// "read_gap+overwrite"; "present" for 1 alone; "none" for 0.
 inline std::string LossBitsToString(uint32_t bits) {
   std::string text;

@@ -1,8 +1,6 @@
 #ifndef RINGSCOPE_CORE_PERFETTO_INCREMENTAL_STATE_H_
 #define RINGSCOPE_CORE_PERFETTO_INCREMENTAL_STATE_H_
 
-#include "core/perfetto/packet_facts.h"
-
 namespace ringscope {
 
 /// Whether the packets of one sequence can be interpreted, by trace processor's rules: the state is
@@ -10,9 +8,10 @@ namespace ringscope {
 class IncrementalState {
  public:
   /// Takes in a packet that was read.
+  /// @param clears_state whether it starts the state from scratch
   /// @param lost whether the service or the producer reports a loss before it
-  void Add(const PacketFacts& facts, bool lost) {
-    if (facts.clears_state)
+  void Add(bool clears_state, bool lost) {
+    if (clears_state)
       valid_ = true;
     else if (lost)
       valid_ = false;

@@ -17,12 +17,8 @@ uint32_t LossAnalysis::AddPacket(const SessionPacket& session_packet, const Pack
   SequenceState& state = sequences_[packet.sequence];
   if (is_first) state.buffer = session_packet.buffer;
   BufferLosses& losses = losses_[session_packet.buffer];
-  if (dropped != 0 && !is_first) {
-    ++losses.sequence_packet_loss;
-    for (size_t i = 0; i < kLossBitNames.size(); ++i)
-      losses.by_bit[i] += (dropped & kLossBitNames[i].bit) != 0 ? 1 : 0;
-  }
-  state.incremental.Add(facts, dropped != 0);
+  if (dropped != 0 && !is_first) losses.Add(dropped);
+  state.incremental.Add(facts.clears_state, dropped != 0);
   if (facts.needs_state) {
     state.needed_state = true;
     state.used_state |= state.incremental.valid();

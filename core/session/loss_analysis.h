@@ -1,7 +1,6 @@
 #ifndef RINGSCOPE_CORE_SESSION_LOSS_ANALYSIS_H_
 #define RINGSCOPE_CORE_SESSION_LOSS_ANALYSIS_H_
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -14,11 +13,9 @@
 
 namespace ringscope {
 
-/// Losses of one buffer that only the packets show, by trace processor's definitions.
-struct BufferLosses {
-  uint64_t sequence_packet_loss = 0;  // packets with a non-zero previous_packet_dropped that are
-                                      // not their sequence's first
-  std::array<uint64_t, kLossBitNames.size()> by_bit{};  // those packets with each of the bits
+/// Losses of one buffer that only the packets show, by trace processor's definitions: of packets
+/// with a non-zero previous_packet_dropped that are not their sequence's first.
+struct BufferLosses : LossCounts {
   uint64_t incremental_sequences_dropped = 0;  // sequences all of whose state-needing packets (at
                                                // least one) are unusable
 };

@@ -9,10 +9,10 @@
 #include "core/base/packet_count.h"
 #include "core/perfetto/fill_policy.h"
 #include "core/perfetto/stats.h"
-#include "core/trace/ftrace_counters.h"
 #include "core/session/loss_analysis.h"
 #include "core/session/reads_used.h"
 #include "core/session/session.h"
+#include "core/trace/ftrace_counters.h"
 
 namespace ringscope {
 

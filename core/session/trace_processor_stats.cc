@@ -12,10 +12,11 @@ StatRows TraceProcessorStats(const ReplayOutcome& outcome) {
   StatRows rows;
   for (const BufferOutcome* buffer : by_index) {
     AddBufferRows(rows, buffer->index, buffer->stats);
-    AddLossRows(rows, buffer->index, buffer->losses.sequence_packet_loss, buffer->losses.by_bit,
+    AddLossRows(rows, buffer->index, buffer->losses,
                 buffer->losses.incremental_sequences_dropped);
-    if (buffer->into_file)
-      AddFileRows(rows, buffer->index, buffer->stats, buffer->policy == FillPolicy::kDiscard);
+    if (!buffer->into_file) continue;
+    AddFileRow(rows, buffer->index, buffer->stats);
+    if (buffer->policy == FillPolicy::kDiscard) AddDiscardRow(rows, buffer->index, 1);
   }
   const uint64_t flush = outcome.service.final_flush_outcome;
   constexpr uint64_t kSucceeded = 1, kFailed = 2;

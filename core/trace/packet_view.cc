@@ -37,7 +37,7 @@ void ViewTracePacket(Bytes packet, TracePacketView& view) {
   view.is_well_formed = wire::ForEachField(packet, [&](const wire::VisitedField& field) {
     switch (field.number) {
       case TracePacket::kTrustedUid:
-        view.uid = static_cast<int32_t>(field.value);
+      case TracePacket::kFirstPacketOnSequence:
         break;
       case TracePacket::kTimestamp:
         view.timestamp = field.value;
@@ -67,9 +67,6 @@ void ViewTracePacket(Bytes packet, TracePacketView& view) {
         break;
       case TracePacket::kTrustedPid:
         view.pid = static_cast<int32_t>(field.value);
-        break;
-      case TracePacket::kFirstPacketOnSequence:
-        view.is_first_on_sequence = field.value != 0;
         break;
       case TracePacket::kMachineId:
         view.machine = static_cast<uint32_t>(field.value);

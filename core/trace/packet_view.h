@@ -19,8 +19,6 @@ struct TracePacketView {
   bool clears_state = false;
   bool needs_state = false;
   bool has_interned_data = false;
-  bool is_first_on_sequence = false;
-  std::optional<int32_t> uid;
   std::optional<int32_t> pid;
   std::optional<uint64_t> timestamp;
   std::optional<uint32_t> timestamp_clock;
@@ -29,8 +27,6 @@ struct TracePacketView {
   /// are never it.
   uint32_t content = 0;
   Bytes content_bytes;  // of a message
-
-  bool has_state() const { return has_interned_data || defaults.has_value(); }
 };
 
 /// Reads a TracePacket message.

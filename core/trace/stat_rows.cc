@@ -90,22 +90,24 @@ void AddBufferRows(StatRows& rows, uint32_t index, const BufferStats& stats) {
            stats.*field.value);
 }
 
-void AddLossRows(StatRows& rows, uint32_t index, uint64_t packet_loss,
-                 const std::array<uint64_t, kLossBitNames.size()>& by_bit,
+void AddLossRows(StatRows& rows, uint32_t index, const LossCounts& losses,
                  uint64_t dropped_sequences) {
   const auto add = [&](const std::string& name, uint64_t value) {
     AddRow(rows, "traced_buf_" + name, index, StatSeverity::kDataLoss, value);
   };
-  add("sequence_packet_loss", packet_loss);
+  add("sequence_packet_loss", losses.sequence_packet_loss);
   add("incremental_sequences_dropped", dropped_sequences);
   for (size_t bit = 0; bit < kLossBitNames.size(); ++bit)
-    add(std::string("data_loss_") + kLossBitNames[bit].name, by_bit[bit]);
+    add(std::string("data_loss_") + kLossBitNames[bit].name, losses.by_bit[bit]);
 }
 
-void AddFileRows(StatRows& rows, uint32_t index, const BufferStats& stats, bool discards) {
+void AddFileRow(StatRows& rows, uint32_t index, const BufferStats& stats) {
   AddRow(rows, "long_trace_mode_bytes_overwritten", index, StatSeverity::kDataLoss,
          stats.bytes_overwritten);
-  if (discards) AddRow(rows, "config_write_into_file_discard", index, StatSeverity::kDataLoss, 1);
+}
+
+void AddDiscardRow(StatRows& rows, uint32_t index, uint64_t configs) {
+  AddRow(rows, "config_write_into_file_discard", index, StatSeverity::kDataLoss, configs);
 }
 
 void AddServiceRows(StatRows& rows, const ServiceStats& service, uint64_t final_flushes_succeeded,

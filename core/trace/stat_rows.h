@@ -38,12 +38,12 @@ void AddRow(StatRows& rows, std::string name, std::optional<uint32_t> index, Sta
 /// The counters of a buffer, by its index.
 void AddBufferRows(StatRows& rows, uint32_t index, const BufferStats& stats);
 /// The losses that the packets of a buffer's sequences show.
-void AddLossRows(StatRows& rows, uint32_t index, uint64_t packet_loss,
-                 const std::array<uint64_t, kLossBitNames.size()>& by_bit,
+void AddLossRows(StatRows& rows, uint32_t index, const LossCounts& losses,
                  uint64_t dropped_sequences);
-/// A buffer of a session that the service wrote into a file.
-/// @param discards its fill policy
-void AddFileRows(StatRows& rows, uint32_t index, const BufferStats& stats, bool discards);
+/// Of a buffer of a session that the service wrote into a file: what it lost unread.
+void AddFileRow(StatRows& rows, uint32_t index, const BufferStats& stats);
+/// Of such a buffer that discards: in how many configs.
+void AddDiscardRow(StatRows& rows, uint32_t index, uint64_t configs);
 /// The counters of the service.
 /// @param final_flushes_succeeded, final_flushes_failed as all statistics of the trace count them
 void AddServiceRows(StatRows& rows, const ServiceStats& service, uint64_t final_flushes_succeeded,

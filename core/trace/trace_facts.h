@@ -54,22 +54,20 @@ struct TraceSequence {
 
   uint32_t id = 0;       // trusted_packet_sequence_id; 0: packets without one
   uint32_t machine = 0;  // 0: the service's own
-  std::optional<int32_t> pid, uid;
+  std::optional<int32_t> pid;
   std::optional<uint32_t> buffer;  // index, by the last statistics or the listing
   Amount all;
   std::map<uint32_t, uint64_t> contents;  // packets by the number of their content's field
   std::string thread_name;                // as its track descriptor has it
 
   // Losses as trace processor counts them.
-  uint64_t losses = 0;
-  std::array<uint64_t, kLossBitNames.size()> by_bit{};
+  LossCounts losses;
   std::vector<LossSign> signs;  // the first kMaxSigns of them
 
   // Incremental state.
   uint64_t clears = 0;           // packets that clear it
   uint64_t needing = 0;          // packets that need it
   uint64_t skipped = 0;          // of these, packets that cannot be used as it is not valid
-  uint64_t skipped_interned = 0; // packets whose interned data was not taken in
   std::optional<TimeSpan> skipped_span;
 
   bool is_dropped() const { return skipped > 0 && skipped == needing; }
@@ -81,8 +79,7 @@ struct TraceBuffer {
   bool has_stats = false;
   // Losses of its sequences, in the file before the last statistics that name them.
   bool has_losses = false;
-  uint64_t losses = 0;
-  std::array<uint64_t, kLossBitNames.size()> by_bit{};
+  LossCounts losses;
   uint64_t dropped_sequences = 0;
   uint64_t sequences = 0;         // in the file
   std::optional<TimeSpan> span;   // of their packets
@@ -125,8 +122,6 @@ struct TraceFacts {
 
   // The file.
   Amount all;  // packets, those inside compressed ones too
-  uint64_t empty_packets = 0;
-  uint64_t deflated_packets = 0, zstd_packets = 0;  // that hold others
   bool is_cut_off = false;  // it ends within a packet
   std::vector<ImportError> errors;
   uint64_t error_count = 0;
@@ -136,15 +131,13 @@ struct TraceFacts {
   std::map<uint32_t, uint64_t> discards_into_file;  // buffers of configs that cannot work
   uint64_t configs = 0, uuids = 0;    // more than one: sessions that were joined
   uint64_t stats_packets = 0;
-  std::optional<uint64_t> packets_after_stats;  // behind the last one; absent: there is none
+  std::optional<uint64_t> packets_after_stats;  // after the last one; absent: there is none
   ServiceStats service;                         // of the last one
   uint64_t final_flushes_failed = 0, final_flushes_succeeded = 0;
   uint64_t filter_errors = 0;
   bool has_filter = false;
   std::string service_version;  // of system_info
-  uint64_t provenances = 0;
   std::vector<ServiceMoment> moments;  // the first kMaxMoments
-  uint64_t moment_count = 0;
   std::vector<SlowSource> slow_sources;
   std::vector<ReceivedTriggerFact> triggers;
   uint64_t clone_triggers = 0;
@@ -157,6 +150,7 @@ struct TraceFacts {
 
   // Clocks and order.
   uint64_t snapshots = 0, invalid_snapshots = 0;
+  uint64_t snapshots_left_out = 0;  // of these, beyond what is kept
   std::vector<ClockProblem> clock_problems;
   uint64_t undeferrable = 0;     // of these packets, those lost as the sorter had given out events
   uint64_t negative_times = 0;   // events

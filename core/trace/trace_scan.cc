@@ -45,10 +45,7 @@ auto TraceScan::FindSequence(const TracePacketView& packet, uint64_t key) -> Seq
 void TraceScan::AddPacket(uint64_t offset, Bytes bytes, const TracePacketView& packet) {
   ++facts_.all.packets;
   facts_.all.bytes += bytes.size();
-  if (bytes.empty()) {
-    ++facts_.empty_packets;
-    return;
-  }
+  if (bytes.empty()) return;
   if (!packet.is_well_formed) {
     AddError(offset, "a packet whose fields cannot be read to its end");
     return;
@@ -61,7 +58,6 @@ void TraceScan::AddPacket(uint64_t offset, Bytes bytes, const TracePacketView& p
   ++facts.all.packets;
   facts.all.bytes += bytes.size();
   if (packet.pid) facts.pid = packet.pid;
-  if (packet.uid) facts.uid = packet.uid;
   if (sequence->last_count == nullptr || sequence->last_content != packet.content) {
     sequence->last_content = packet.content;
     sequence->last_count = &facts.contents[packet.content];
@@ -92,29 +88,22 @@ void TraceScan::CountLoss(const TracePacketView& packet, uint64_t offset, Sequen
                           bool is_known) {
   if (!is_known) return;  // the first packet of a sequence never counts
   TraceSequence& facts = sequence.facts;
-  ++facts.losses;
-  for (size_t i = 0; i < kLossBitNames.size(); ++i)
-    facts.by_bit[i] += (packet.dropped & kLossBitNames[i].bit) != 0 ? 1 : 0;
+  facts.losses.Add(packet.dropped);
   if (facts.signs.size() < TraceSequence::kMaxSigns)
     facts.signs.push_back({offset, packet.dropped, sequence.last_ns, std::nullopt});
 }
 
 void TraceScan::UpdateState(const TracePacketView& packet, Sequence& sequence) {
-  if (packet.clears_state) {
-    sequence.is_valid = true;
-    ++sequence.facts.clears;
-  } else if (packet.dropped != 0) {
-    sequence.is_valid = false;
-  }
+  sequence.state.Add(packet.clears_state, packet.dropped != 0);
+  if (packet.clears_state) ++sequence.facts.clears;
   sequence.time.Update(packet);
-  if (!packet.has_sequence_id) {
-    if (packet.clears_state) ++facts_.clears_without_sequence;
-    else if (packet.dropped != 0) ++facts_.drops_without_sequence;
-    if (packet.defaults) ++facts_.defaults_without_sequence;
-    if (packet.has_interned_data) ++facts_.interned_without_sequence;
-  } else if (packet.has_interned_data && !sequence.is_valid) {
-    ++sequence.facts.skipped_interned;
-  }
+  if (packet.has_sequence_id) return;
+  if (packet.clears_state)
+    ++facts_.clears_without_sequence;
+  else if (packet.dropped != 0)
+    ++facts_.drops_without_sequence;
+  if (packet.defaults) ++facts_.defaults_without_sequence;
+  if (packet.has_interned_data) ++facts_.interned_without_sequence;
 }
 
 bool TraceScan::IsUsable(const TracePacketView& packet, uint64_t offset, Sequence& sequence) {
@@ -126,7 +115,7 @@ bool TraceScan::IsUsable(const TracePacketView& packet, uint64_t offset, Sequenc
     return false;
   }
   ++sequence.facts.needing;
-  if (sequence.is_valid) return true;
+  if (sequence.state.valid()) return true;
   ++sequence.facts.skipped;
   // Its time is known only if no default of the lost state gives it its clock.
   if (packet.timestamp && packet.timestamp_clock) {
@@ -177,6 +166,7 @@ void TraceScan::AddFailure(ClockKey clock) {
 TraceFacts TraceScan::Finish() {
   facts_.snapshots = clocks_.snapshots();
   facts_.invalid_snapshots = clocks_.invalid_snapshots();
+  facts_.snapshots_left_out = clocks_.snapshots_left_out();
   for (const auto& [clock, packets] : failures_)
     if (const auto failure = clocks_.FailureOf(clock))
       facts_.clock_problems.push_back({clock, *failure, packets});

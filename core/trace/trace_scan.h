@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/perfetto/incremental_state.h"
 #include "core/trace/event_order.h"
 #include "core/trace/event_times.h"
 #include "core/trace/packet_view.h"
@@ -45,7 +46,7 @@ class TraceScan {
   struct Sequence {
     TraceSequence facts;
     SequenceTime time;
-    bool is_valid = false;  // its incremental state
+    IncrementalState state;
     std::optional<int64_t> last_ns;
     uint32_t last_content = 0;  // with the place of its count, as most packets have the same
     uint64_t* last_count = nullptr;

@@ -52,7 +52,6 @@ void TraceScan::AddOwnFacts(const TracePacketView& packet, uint64_t,
       if (packet.machine == 0) AddStats(content);
       break;
     case TracePacket::kTraceProvenance:
-      ++facts_.provenances;
       AddListing(content);
       break;
     case TracePacket::kServiceEvent:
@@ -132,7 +131,6 @@ void TraceScan::AddServiceEvent(const TracePacketView& packet) {
   const auto ns = static_cast<int64_t>(packet.timestamp.value_or(0));
   wire::FieldReader fields(packet.content_bytes);
   while (const auto field = fields.Next()) {
-    ++facts_.moment_count;
     if (facts_.moments.size() < TraceFacts::kMaxMoments)
       facts_.moments.push_back({field->number, ns, field->value});
     if (packet.machine != 0) continue;
@@ -196,7 +194,6 @@ void TraceScan::AddStats(Bytes stats) {
     sequence.buffer = index;
     TraceBuffer& sum = losses[index];
     sum.losses += sequence.losses;
-    for (size_t i = 0; i < sum.by_bit.size(); ++i) sum.by_bit[i] += sequence.by_bit[i];
     sum.dropped_sequences += sequence.is_dropped() ? 1 : 0;
   }
   if (!losses.empty())
@@ -205,7 +202,6 @@ void TraceScan::AddStats(Bytes stats) {
     TraceBuffer& buffer = facts_.buffers[index];
     buffer.has_losses = true;
     buffer.losses = sum.losses;
-    buffer.by_bit = sum.by_bit;
     buffer.dropped_sequences = sum.dropped_sequences;
   }
 }

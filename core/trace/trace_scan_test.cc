@@ -94,7 +94,7 @@ TEST_F(TraceScanned, LossesBehindTheLastStatisticsDoNotCount) {
   Add(Statistics());
   Add(PacketText().Event().Dropped(kLossPresent));
   EXPECT_EQ(Value("traced_buf_sequence_packet_loss", 0), 0u);
-  EXPECT_EQ(facts().sequences.back().losses, 1u);
+  EXPECT_EQ(facts().sequences.back().losses.sequence_packet_loss, 1u);
   EXPECT_EQ(facts().packets_after_stats, 1u);
 }
 

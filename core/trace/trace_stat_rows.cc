@@ -20,13 +20,11 @@ void AddAllBufferRows(StatRows& rows, const TraceFacts& facts, bool into_file) {
     const auto index = static_cast<uint32_t>(i);
     if (buffer.has_stats) AddBufferRows(rows, index, buffer.stats);
     if (buffer.has_losses)
-      AddLossRows(rows, index, buffer.losses, buffer.by_bit, buffer.dropped_sequences);
-    if (buffer.has_stats && into_file)
-      AddRow(rows, "long_trace_mode_bytes_overwritten", index, kLoss,
-             buffer.stats.bytes_overwritten);
+      AddLossRows(rows, index, buffer.losses, buffer.dropped_sequences);
+    if (buffer.has_stats && into_file) AddFileRow(rows, index, buffer.stats);
   }
   for (const auto& [index, times] : facts.discards_into_file)
-    AddRow(rows, "config_write_into_file_discard", index, kLoss, times);
+    AddDiscardRow(rows, index, times);
 }
 
 void AddClockRows(StatRows& rows, const TraceFacts& facts) {

@@ -40,6 +40,7 @@ class ArchiveBytes {
         at_ = 0;
         return 0;
       case ZIP_SOURCE_READ: {
+        failure_.reset();
         const auto got = source_->ReadAt(at_, {static_cast<uint8_t*>(data), size});
         if (!got) {
           failure_ = got.error();

@@ -125,8 +125,6 @@ class TraceReader {
   /// What was skipped (at most LogSource::kMaxDamage entries are kept, damage_count() counts all).
   virtual const std::vector<Damage>& damage() const = 0;
   virtual uint64_t damage_count() const = 0;
-  /// Packets so far that hold others, which were returned in their place.
-  virtual uint64_t packed(PackedBy by) const = 0;
   /// Whether the file ends within a packet, which is damage, too.
   virtual bool is_cut_off() const = 0;
   /// Progress: bytes of the file consumed, and their total where it is known.

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <array>
 #include <atomic>
 #include <string>
 #include <utility>
@@ -134,7 +133,6 @@ class PerfettoTraceReader : public TraceReader {
 
   const std::vector<Damage>& damage() const override { return damage_; }
   uint64_t damage_count() const override { return damage_count_; }
-  uint64_t packed(PackedBy by) const override { return packed_[static_cast<size_t>(by)]; }
   bool is_cut_off() const override { return outer_ && outer_->is_cut_off(); }
   uint64_t position() const override { return position_; }
   std::optional<uint64_t> size() const override { return size_; }
@@ -191,7 +189,6 @@ class PerfettoTraceReader : public TraceReader {
   }
 
   void OpenInner(PackedBy by, Bytes packets, uint64_t offset) {
-    ++packed_[static_cast<size_t>(by)];
     allowance_ += kMaxRatio * packets.size();
     std::unique_ptr<ByteSource> source =
         MakeMemorySource(std::string(wire::AsText(packets)), path_);
@@ -254,7 +251,6 @@ class PerfettoTraceReader : public TraceReader {
   uint64_t inner_offset_ = 0;
   uint64_t allowance_ = kUnpackedSlack;  // bytes that compressed packets may still unpack to
   bool ended_ = false;
-  std::array<uint64_t, 3> packed_{};  // by PackedBy
   std::vector<Damage> damage_;
   uint64_t damage_count_ = 0;
   Status status_;

@@ -35,8 +35,6 @@ Result<ScannedTrace> ScanTraceFile(
     scan.AddError(reader->damage()[i].offset, reader->damage()[i].what);
   ScannedTrace result{scan.Finish(), reader->position()};
   result.facts.is_cut_off = reader->is_cut_off();
-  result.facts.deflated_packets = reader->packed(PackedBy::kDeflate);
-  result.facts.zstd_packets = reader->packed(PackedBy::kZstd);
   return result;
 }
 

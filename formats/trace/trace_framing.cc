@@ -99,7 +99,10 @@ Result<bool> TraceFraming::Resync() {
     }
     window_.Drop(static_cast<size_t>(static_cast<const uint8_t*>(found) - bytes.data()));
     Has(kMaxCandidate + kMaxFieldHead);
-    if (IsPacketAtFront(budget)) return true;
+    if (IsPacketAtFront(budget)) {
+      is_cut_off_ = false;  // a wrong length reached beyond the end
+      return true;
+    }
     window_.Drop(1);
   }
   return false;
