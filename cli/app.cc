@@ -4,7 +4,9 @@
 
 #include <CLI/CLI.hpp>
 #include <exception>
+#include <filesystem>
 #include <optional>
+#include <system_error>
 #include <vector>
 
 #include "commands/help/help_text.h"
@@ -40,6 +42,12 @@ Error UnknownOption(const std::string& text, const CLI::App& app, const std::str
   }
   return UsageError(fmt::format("there is no option '{}'", name),
                     DidYouMean(name, known, see_help));
+}
+
+/// Whether this is a file, a folder or standard input rather than a command's name.
+bool IsFile(const std::string& text) {
+  std::error_code ignored;
+  return text == "-" || std::filesystem::exists(text, ignored);
 }
 
 bool IsOption(const std::string& text) { return text.size() > 1 && text.front() == '-'; }
@@ -110,7 +118,12 @@ Result<ExitCode> RunCommand(CommandLine& line, Console& console) {
     return ExitCode::kClean;
   }
   if (line.rest.empty()) return tl::unexpected(UsageError("no command", kSeeHelp));
-  const Command* const command = FindCommand(line.rest.front());
+  const Command* command = FindCommand(line.rest.front());
+  if (command == nullptr && IsFile(line.rest.front())) {
+    // A file in place of a command: what is wrong with it?
+    line.rest.insert(line.rest.begin(), {"doctor", "--brief"});
+    command = FindCommand(line.rest.front());
+  }
   if (command == nullptr) return tl::unexpected(UnknownCommand(line.rest.front()));
 
   const BoundCommand bound = BindCommand(*command, line.globals);

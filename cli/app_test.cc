@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -128,6 +129,18 @@ TEST(App, LogNamedLikeACommand_IsALog) {
   const Ran ran = RunTool({"replay", "/no/such/folder/help", "info"});
   EXPECT_EQ(ran.status, 1);
   EXPECT_THAT(ran.err, HasSubstr("/no/such/folder/help"));
+}
+
+TEST(App, FileInPlaceOfACommand_IsToldWhatIsWrongWithIt) {
+  const std::string trace = std::string(RS_TESTDATA) + "/captures/discard-v2/trace.pftrace.zst";
+  const Ran ran = RunTool({trace});
+  EXPECT_EQ(ran.status, 3) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("trace.pftrace.zst: data loss: "));
+  EXPECT_LT(std::count(ran.out.begin(), ran.out.end(), '\n'), 20);
+  EXPECT_EQ(ran.out, RunTool({"doctor", "--brief", trace}).out);
+  const std::string log = std::string(RS_TESTDATA) + "/captures/discard-v2/session.ops.jsonl.zst";
+  EXPECT_THAT(RunTool({log}).out, HasSubstr(" were lost"));
+  EXPECT_THAT(RunTool({"no-such-file"}).err, HasSubstr("there is no command 'no-such-file'"));
 }
 
 TEST(App, BrokenPipe_EndsQuietly) {

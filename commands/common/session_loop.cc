@@ -42,12 +42,13 @@ Result<ExitCode> ReportSessions(SessionReader& sessions, Report& report, const S
 }
 
 void ReportTitle(Report& report, const SessionTitle& title) {
-  report.Title(Printable(title.path),
-               fmt::format("session {}{}: {}{}{}", title.session,
-                           title.clone ? fmt::format(", clone {}", *title.clone) : "",
-                           Count(title.records, "record"),
-                           title.duration_ns > 0 ? " over " + HumanDuration(title.duration_ns) : "",
-                           title.more));
+  report.PrintWrapped(
+      TextStyle::kBold, Printable(title.path) + ":",
+      fmt::format(" session {}{}: {}{}{}", title.session,
+                  title.clone ? fmt::format(", clone {}", *title.clone) : "",
+                  Count(title.records, "record"),
+                  title.duration_ns > 0 ? " over " + HumanDuration(title.duration_ns) : "",
+                  title.more));
 }
 
 void ReportReplayTitle(Report& report, const ReplayOutcome& outcome) {

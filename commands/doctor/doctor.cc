@@ -27,6 +27,7 @@ struct DoctorArgs {
   std::string config;               // checked alone; empty: traces are
   std::optional<std::string> rule;  // only findings of this one
   uint64_t limit = 10;
+  bool brief = false;
   std::string format = "text";
 };
 
@@ -49,6 +50,10 @@ void SetUp(CLI::App& app, DoctorArgs& args) {
       app, "--limit", args.limit,
       [](std::string_view text) { return ParseNumber(text, UINT64_MAX); }, "N",
       "List at most N findings of a trace, or N traces of many, as text; 0: all (default: 10)");
+  AddFlag(app, "--brief", args.brief,
+          "Print the answer alone, as text: what is wrong, why, and what to change, in about ten "
+          "lines; 'ringscope FILE' does the same");
+  Exclude(app, "--brief", {"--rule", "--limit"});
   AddFormat(app, args.format, {"text", "json", "jsonl", "csv"});
 }
 
@@ -95,8 +100,11 @@ Result<ExitCode> ReportInFull(const DoctorArgs& args, const std::vector<std::str
     if (error && paths.size() == 1) return tl::unexpected<Error>(*std::move(error));
     for (DoctorTrace& trace : traces) {
       if (report.is_text()) {
-        if (!all.empty()) report.Print("\n\n");
-        PrintTrace(report, trace, args.limit);
+        if (!all.empty()) report.Print(args.brief ? "\n" : "\n\n");
+        if (args.brief)
+          PrintBrief(report, trace);
+        else
+          PrintTrace(report, trace, args.limit);
       }
       all.push_back(std::move(trace));
     }

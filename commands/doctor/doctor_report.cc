@@ -17,18 +17,11 @@ void PrintPart(Report& report, const char* title, const std::string& text) {
   report.Print(Wrap(Printable(text), fmt::format("{:{}}{:<9}", "", kPartIndent, title)) + "\n");
 }
 
-/// The first line of what begins with `bold`, wrapped without regard to the codes of bold text.
-void PrintTitle(Report& report, const std::string& bold, const std::string& rest, size_t indent) {
-  std::string text = Wrap(bold + rest, indent);
-  const size_t at = text.find(bold);
-  if (at != std::string::npos) text.replace(at, bold.size(), report.Bold(bold));
-  report.Print(text + "\n");
-}
-
 void PrintFinding(Report& report, size_t number, const DoctorFinding& finding) {
   report.Print("\n");
-  PrintTitle(report, fmt::format("{}. {}", number, Printable(finding.title)),
-             fmt::format(" [{}] ({})", HarmText(finding.severity), Printable(finding.rule)), 0);
+  report.PrintWrapped(
+      StyleOf(finding.severity), fmt::format("{}. {}", number, Printable(finding.title)),
+      fmt::format(" [{}] ({})", HarmText(finding.severity), Printable(finding.rule)));
   PrintPart(report, "What:", finding.what);
   PrintPart(report, "Where:", finding.where);
   PrintPart(report, "Cause:", finding.cause);
@@ -48,14 +41,21 @@ void PrintList(Report& report, const char* title, const std::vector<std::string>
   for (const std::string& text : texts) report.Print(Wrap(Printable(text), "- ") + "\n");
 }
 
+std::string NameOf(const DoctorTrace& trace) {
+  return trace.session ? fmt::format("{}: session {}", Printable(trace.file), *trace.session)
+                       : Printable(trace.file);
+}
+
 }  // namespace
 
+void PrintBrief(Report& report, const DoctorTrace& trace) {
+  PrintAnswer(report, NameOf(trace), trace.answer);
+}
+
 void PrintTrace(Report& report, const DoctorTrace& trace, uint64_t limit) {
-  const std::string name =
-      trace.session ? fmt::format("{}: session {}", Printable(trace.file), *trace.session)
-                    : Printable(trace.file);
-  PrintTitle(report, fmt::format("{}: {}:", name, HarmText(trace.severity)),
-             " " + Printable(trace.error ? *trace.error : trace.verdict), 0);
+  report.PrintWrapped(StyleOf(trace.severity),
+                      fmt::format("{}: {}:", NameOf(trace), HarmText(trace.severity)),
+                      " " + Printable(trace.error ? *trace.error : trace.verdict));
   if (trace.replay)
     report.Print(Wrap(Printable(fmt::format("Of a replay with {}.", *trace.replay)), size_t{0}) +
                  "\n");

@@ -6,6 +6,8 @@
 
 namespace ringscope {
 
+/// The answer alone, as text.
+void PrintBrief(Report& report, const DoctorTrace& trace);
 /// The result of one trace, as text: the verdict, the findings, the worst first, and what was
 /// checked and found well, and the config with the changes.
 /// @param limit of findings; 0: all

@@ -2,16 +2,22 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <initializer_list>
 #include <memory>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "commands/common/session_loop.h"
 #include "commands/common/session_reads.h"
 #include "commands/common/verdict_words.h"
+#include "commands/losses/log_answer.h"
 #include "commands/shell/input.h"
 #include "commands/shell/spooled_input.h"
+#include "commands/shell/text.h"
 #include "core/base/wire.h"
+#include "core/gaps/gaps.h"
 #include "formats/inputs/input_kind.h"
 #include "formats/inputs/trace_members.h"
 #include "formats/trace/perfetto_trace.h"
@@ -19,6 +25,15 @@
 
 namespace ringscope {
 namespace {
+
+/// The commands that tell more.
+void AddNext(Answer& answer, const std::string& path, std::initializer_list<const char*> commands) {
+  if (answer.severity <= Harm::kInfo || path == "-") return;
+  std::vector<std::string> texts;
+  for (const char* command : commands)
+    texts.push_back(fmt::format("ringscope {} {}", command, ShellWord(path)));
+  answer.Add("Next", Joined(texts, "; "));
+}
 
 Result<DoctorTrace> ExamineTrace(Context& context, std::unique_ptr<ByteSource> source) {
   const std::string path = source->path();
@@ -30,7 +45,9 @@ Result<DoctorTrace> ExamineTrace(Context& context, std::unique_ptr<ByteSource> s
                                          progress.Update(done, total.value_or(0));
                                        },
                                        context.threads == 1 ? ReadAhead::kNo : ReadAhead::kYes)));
-  return Diagnosed(path, scanned.facts);
+  DoctorTrace trace = Diagnosed(path, scanned.facts);
+  AddNext(trace.answer, path, {"doctor", "gaps"});
+  return trace;
 }
 
 /// "v2@58, buffers read as recorded"
@@ -46,6 +63,27 @@ void AddReplayUnknowns(const ReplayOutcome& outcome, DoctorTrace& trace) {
     if (!text.empty()) trace.unknown.push_back(std::move(text));
 }
 
+/// Whether the losses that a log proves say all that this finding says.
+bool IsOfLosses(const DoctorFinding& finding) {
+  for (const char* rule : {"buffer.overwritten", "buffer.discarded", "buffer.packet_loss",
+                           "buffer.short_reach", "state.unusable"})
+    if (finding.rule == rule) return true;
+  return false;
+}
+
+/// The answer of a log, with what else the trace of its replay shows.
+void SetAnswer(Answer answer, DoctorTrace& trace) {
+  std::vector<std::string> others;
+  for (const DoctorFinding& finding : trace.findings) {
+    if (finding.severity <= Harm::kInfo || IsOfLosses(finding)) continue;
+    answer.severity = std::max(answer.severity, finding.severity);
+    if (std::ranges::find(others, finding.title) != others.end()) continue;
+    others.push_back(finding.title);
+  }
+  answer.Add("Also", Joined(others, "; "));
+  trace.answer = std::move(answer);
+}
+
 /// @param opened of standard input; nullptr: to be opened
 Result<DoctorTraces> ExamineLog(Context& context, const std::string& path,
                                 std::unique_ptr<ByteSource> opened) {
@@ -55,13 +93,25 @@ Result<DoctorTraces> ExamineLog(Context& context, const std::string& path,
   const auto examine = [&]() -> Result<ExitCode> {
     TraceScanSink scan;
     TraceWriter writer(scan);
-    RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome,
-                        ReplaySession(context, sessions, {}, {.listeners = {&writer}}));
+    SessionNotes notes;
+    GapAnalysis analysis(kUsualStaleNs);
+    Ledger ledger(analysis);
+    RS_ASSIGN_OR_RETURN(
+        const ReplayOutcome outcome,
+        ReplaySession(context, sessions, {},
+                      {.ledger = &ledger, .listeners = {&notes, &analysis, &writer}}));
     RS_RETURN_IF_ERROR(InFile(path, writer.Finish()));
     DoctorTrace trace = Diagnosed(outcome.path, scan.Finish());
     trace.session = outcome.session;
     trace.replay = ReplayText(outcome);
     AddReplayUnknowns(outcome, trace);
+    const GapReport report = analysis.Finish(ledger.totals());
+    TriedRemedies remedies = RemediesFor(report);
+    if (path != "-")
+      RS_RETURN_IF_ERROR(TryRemedies(
+          context, {.paths = {path}, .only = sessions.session(), .quiet = true}, {}, remedies));
+    SetAnswer(AnswerOf(report, outcome, notes, remedies), trace);
+    AddNext(trace.answer, path, {"gaps", "advise"});
     traces.push_back(std::move(trace));
     return ExitCode::kClean;
   };

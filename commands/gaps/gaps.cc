@@ -39,7 +39,7 @@ struct GapsArgs {
   bool decode = false;   // with its content
   std::string descriptor;
   std::optional<uint64_t> limit;  // gaps to list, the largest; 0: all
-  uint64_t stale_ns = 5'000'000'000;
+  uint64_t stale_ns = kUsualStaleNs;
   std::string format = "text";
   std::optional<uint64_t> session;
   std::optional<uint64_t> clone;
@@ -64,7 +64,8 @@ void SetUp(CLI::App& app, GapsArgs& args) {
   AddParsed(
       app, "--limit", args.limit,
       [](std::string_view text) { return ParseNumber(text, UINT64_MAX); }, "N",
-      "List at most the N largest gaps; 0: all (default: 20 as text, else all)");
+      "List at most the N largest gaps, and as text N entries of each other list; 0: all (default: "
+      "20 as text, else all)");
   AddParsed(app, "--stale", args.stale_ns, ParseDuration, "TIME",
             "Report packets that are committed later than this after their timestamp (default: "
             "5s)");
@@ -186,7 +187,8 @@ Result<ExitCode> ReplayForGaps(const GapsArgs& args, const std::vector<std::stri
     accounts.StateReads(outcome.reads);
   } else {
     const GapReport report = analysis.Finish(ledger.totals());
-    const uint64_t limit = args.limit.value_or(args.format == "text" ? 20 : 0);
+    // Text groups them first.
+    const uint64_t limit = args.format == "text" ? 0 : args.limit.value_or(0);
     TriedRemedies remedies = RemediesFor(report);
     const bool can_read_again = std::find(logs.begin(), logs.end(), "-") == logs.end();
     if (!logs.empty() && can_read_again) {
@@ -216,7 +218,7 @@ Result<ExitCode> ReportInFull(const GapsArgs& args, const std::vector<std::strin
       return {};
     }
     if (args.format == "text") {
-      PrintGaps(out, selection, args.summary, args.stale_ns);
+      PrintGaps(out, selection, args.summary, args.limit.value_or(20), args.stale_ns);
       ReportFindings(out, idle);
     } else {
       WriteGaps(out, selection, idle, args.summary, /*lines=*/args.format == "jsonl");

@@ -5,6 +5,9 @@
 #include "commands/common/story_words.h"
 #include "commands/common/verdict_words.h"
 #include "commands/gaps/gaps_words.h"
+#include "commands/losses/log_answer.h"
+#include "commands/losses/loss_words.h"
+#include "commands/report/answer_report.h"
 #include "core/perfetto/data_loss.h"
 
 namespace ringscope {
@@ -247,6 +250,12 @@ void WriteGaps(Report& out, const ShownGaps& selection, const std::vector<Source
             {"session", totals.session},
             {"nothing_lost", totals.nothing_lost}});
   if (totals.clone) out.Data("clone", *totals.clone);
+  const Answer answer =
+      AnswerOf(selection.report, selection.outcome, selection.notes, selection.tried);
+  if (lines)
+    out.Print(JsonLine("answer", totals.session, totals.clone, FieldsToJson(answer)));
+  else
+    out.Data("answer", FieldsToJson(answer));
   if (lines)
     out.Print(ReadsJsonl(selection.outcome.reads, totals.session, totals.clone));
   else

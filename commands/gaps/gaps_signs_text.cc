@@ -1,25 +1,19 @@
-#include "commands/gaps/gaps_signs_text.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <utility>
+#include <vector>
 
 #include "commands/common/counter_words.h"
+#include "commands/gaps/gaps_text_parts.h"
 #include "commands/gaps/gaps_words.h"
+#include "commands/losses/loss_words.h"
 #include "commands/shell/text.h"
 #include "core/perfetto/data_loss.h"
 
 namespace ringscope {
 namespace {
-
-void PrintMore(Report& out, uint64_t more, const char* noun) {
-  if (more > 0) out.Print(fmt::format("  and {} more\n", Count(more, noun)));
-}
-
-uint64_t CountToShow(size_t all, uint64_t limit) {
-  return limit == 0 ? all : std::min<uint64_t>(all, limit);
-}
 
 std::string ChunkRange(const MissingChunks& missing) {
   if (missing.first == missing.last) return fmt::format("chunk #{}", missing.first);
@@ -107,6 +101,10 @@ std::string StallText(const OpenStall& stall, const SessionNotes& notes) {
 
 }  // namespace
 
+void PrintMore(Report& out, uint64_t more, const char* noun) {
+  if (more > 0) out.Print(fmt::format("  and {} more\n", Count(more, noun)));
+}
+
 void PrintReported(Report& out, const ShownGaps& selection, uint64_t limit) {
   const auto& reported = selection.reported;
   if (reported.empty()) return;
@@ -139,8 +137,8 @@ void PrintMissing(Report& out, const ShownGaps& selection, uint64_t limit) {
   PrintMore(out, selection.missing.size() - shown + selection.unlisted_missing, "place");
 }
 
-void PrintCounted(Report& out, const ShownGaps& selection) {
-  constexpr uint64_t kShown = 3;
+void PrintCounted(Report& out, const ShownGaps& selection, uint64_t limit) {
+  const uint64_t some = limit == 0 ? UINT64_MAX : std::min<uint64_t>(limit, 3);
   bool any = false;
   for (size_t i = 0; i < kLossCounters; ++i) {
     const auto counter = static_cast<LossCounter>(i);
@@ -150,7 +148,7 @@ void PrintCounted(Report& out, const ShownGaps& selection) {
     any = true;
     out.Print(fmt::format("  {}: {}\n", Name(counter), WithCommas(left)));
     // The flags are shown with the gaps.
-    const uint64_t shown = counter == LossCounter::kLossFlags && selection.any_loss ? 0 : kShown;
+    const uint64_t shown = counter == LossCounter::kLossFlags && selection.any_loss ? 0 : some;
     uint64_t rows = 0;
     for (const CounterRise* rise : selection.counted) {
       if (rise->counter != counter || rows == shown) continue;
@@ -169,8 +167,7 @@ void PrintCounted(Report& out, const ShownGaps& selection) {
   }
 }
 
-void PrintLostNames(Report& out, const ShownGaps& selection) {
-  constexpr size_t kNamed = 5;
+void PrintLostNames(Report& out, const ShownGaps& selection, uint64_t limit) {
   constexpr std::array kOfThing = {
       "process_tree was lost: processes without a name in the trace, by pid",
       "process_tree was lost: threads without a name in the trace, by tid",
@@ -184,8 +181,9 @@ void PrintLostNames(Report& out, const ShownGaps& selection) {
   out.Heading("What can no longer be named");
   for (size_t i = 0; i < kNamedThings; ++i) {
     if (named[i].empty()) continue;
-    const size_t more = named[i].size() - std::min(named[i].size(), kNamed);
-    named[i].resize(named[i].size() - more);
+    const size_t shown = CountToShow(named[i].size(), limit);
+    const size_t more = named[i].size() - shown;
+    named[i].resize(shown);
     out.Print(Wrap(fmt::format("{}: {}{}", kOfThing[i], Joined(named[i]),
                                more == 0 ? "" : fmt::format(" and {} more", WithCommas(more))),
                    "  ") +
@@ -193,30 +191,18 @@ void PrintLostNames(Report& out, const ShownGaps& selection) {
   }
 }
 
-void PrintPending(Report& out, const ShownGaps& selection) {
-  FateCount readable, incomplete, moved, taken;
-  std::vector<const SequenceGaps*> stalled;
-  for (const SequenceGaps* sequence : selection.sequences) {
-    readable += sequence->by_fate[static_cast<size_t>(Fate::kReadable)];
-    incomplete += sequence->by_fate[static_cast<size_t>(Fate::kIncomplete)];
-    moved += sequence->by_fate[static_cast<size_t>(Fate::kMoved)];
-    taken += sequence->by_fate[static_cast<size_t>(Fate::kReadBefore)];
-    if (sequence->stall) stalled.push_back(sequence);
-  }
-  const FateCount others[] = {readable, incomplete, moved, taken};
-  const bool any = std::any_of(std::begin(others), std::end(others),
-                               [](const FateCount& count) { return count.packets > 0; });
-  if (!any && stalled.empty()) return;
-  out.Heading("Not lost, but not read either");
-  const auto print = [&](const FateCount& count, const char* why) {
-    if (count.packets > 0)
-      out.Print(fmt::format("  {} ({}): {}\n", Count(count.packets, "packet"),
-                            HumanSize(count.bytes), why));
-  };
-  print(readable, "still in the buffer; one more read would return them");
-  constexpr size_t kShownStalls = 20;
-  for (size_t i = 0; i < std::min(stalled.size(), kShownStalls); ++i) {
-    const SequenceGaps& sequence = *stalled[i];
+void PrintWaiting(Report& out, const ShownGaps& selection, uint64_t limit) {
+  std::vector<const SequenceGaps*> waiting;
+  for (const SequenceGaps* sequence : selection.sequences)
+    if (sequence->stall) waiting.push_back(sequence);
+  if (waiting.empty()) return;
+  std::ranges::stable_sort(waiting, std::ranges::greater(), [](const SequenceGaps* sequence) {
+    return sequence->stall->count.packets;
+  });
+  out.Heading("Missing in the trace: they wait in the buffer");
+  const size_t shown = CountToShow(waiting.size(), limit);
+  for (size_t i = 0; i < shown; ++i) {
+    const SequenceGaps& sequence = *waiting[i];
     const FateCount& count = sequence.stall->count;
     out.Print(
         Wrap(fmt::format("{}, buffer {}: {} ({}) {}", NameText(selection.notes, sequence.sequence),
@@ -225,10 +211,26 @@ void PrintPending(Report& out, const ShownGaps& selection) {
              "  ") +
         "\n");
   }
-  if (stalled.size() > kShownStalls) PrintMore(out, stalled.size() - kShownStalls, "sequence");
-  print(incomplete, "not completed by their writers; a flush would help");
-  print(moved, "moved into a clone, which took their buffer over");
-  print(taken, "read by the session itself, before the clone was made");
+  PrintMore(out, waiting.size() - shown, "sequence");
+}
+
+void PrintPending(Report& out, const ShownGaps& selection) {
+  constexpr std::pair<Fate, const char*> kReasons[] = {
+      {Fate::kReadable, "still in the buffer; one more read would return them"},
+      {Fate::kIncomplete, "not completed by their writers; a flush would help"},
+      {Fate::kMoved, "moved into a clone, which took their buffer over"},
+      {Fate::kReadBefore, "read by the session itself, before the clone was made"}};
+  std::string text;
+  for (const auto& [fate, why] : kReasons) {
+    FateCount count;
+    for (const SequenceGaps* sequence : selection.sequences) count += sequence->by_fate[fate];
+    if (count.packets > 0)
+      text += fmt::format("  {} ({}): {}\n", Count(count.packets, "packet"), HumanSize(count.bytes),
+                          why);
+  }
+  if (text.empty()) return;
+  out.Heading("Not lost, but not read either");
+  out.Print(text);
 }
 
 }  // namespace ringscope

@@ -88,10 +88,34 @@ TEST(GapsCommand, Json_HasTheSameGapsAsLinesAndRows) {
 
 TEST(GapsCommand, Limit_KeepsTheLargest) {
   const std::string text = Gaps({"--limit", "2"}).out;
-  EXPECT_THAT(text, HasSubstr("\n1:1 (demo-app), buffer 1"));
-  EXPECT_THAT(text, HasSubstr("\n1:2 (demo-app), buffer 1"));
-  EXPECT_THAT(text, ::testing::Not(HasSubstr("\n1:3 (demo-app), buffer 1")));
-  EXPECT_THAT(text, HasSubstr("5 smaller gaps not shown: --limit 0 shows all"));
+  EXPECT_THAT(text, HasSubstr("\n1:1 (demo-app/appbin), buffer 1"));
+  EXPECT_THAT(text, HasSubstr("\n1:2 (demo-app/appbin), buffer 1"));
+  EXPECT_THAT(text, ::testing::Not(HasSubstr("\n1:3 (demo-app/appbin), buffer 1")));
+  EXPECT_THAT(text, HasSubstr("5 gaps of 5 further groups not shown"));
+  EXPECT_THAT(text, HasSubstr("and 5 further sequences"));
+}
+
+TEST(GapsCommand, TheAnswerComesFirst) {
+  const std::string text = Gaps({}).out;
+  EXPECT_LT(text.find("4,910 of the 4,912 packets that were read cannot be used"),
+            text.find("packets written"));
+  EXPECT_LT(text.find("With 6.39 MiB, buffer 1 keeps everything"), text.find("packets written"));
+  const Json document = Json::parse(Gaps({"--format", "json"}).out);
+  EXPECT_EQ(document["sessions"][0]["answer"]["severity"], "error");
+}
+
+TEST(GapsCommand, Filter_SaysWhatItSelects) {
+  const std::string none = Gaps({"--seq", "9:9"}).out;
+  EXPECT_THAT(none, HasSubstr("The filters select 0 of the 7 sequences"));
+  EXPECT_THAT(none, ::testing::Not(HasSubstr("Nothing was lost")));
+  EXPECT_THAT(Gaps({"--seq", "1:2"}).out, HasSubstr("1 gap with 50,126 lost packets"));
+}
+
+TEST(GapsCommand, GapsOfOneCauseAreOneGroup) {
+  const std::string text = Gaps({"--reads", "every=300ms", "--limit", "1"}).out;
+  EXPECT_THAT(text, HasSubstr(" gaps: "));
+  EXPECT_THAT(text, HasSubstr("\n  largest     chunk"));
+  EXPECT_THAT(text, HasSubstr("\n  others      chunk"));
 }
 
 TEST(GapsCommand, Packets_RefuseWhatHasNoPlaceForThem) {

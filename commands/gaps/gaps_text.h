@@ -9,8 +9,10 @@
 namespace ringscope {
 
 /// One session's losses for people.
+/// @param limit of the entries of each list; 0: all
 /// @param stale_ns the limit for stale packets
-void PrintGaps(Report& out, const ShownGaps& selection, bool summary, uint64_t stale_ns);
+void PrintGaps(Report& out, const ShownGaps& selection, bool summary, uint64_t limit,
+               uint64_t stale_ns);
 
 /// A lost packet, on one line. @param kind its name, see PacketKinds; may be empty
 std::string LostPacketLine(const PacketAccount& account, const std::string& kind,

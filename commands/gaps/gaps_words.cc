@@ -6,79 +6,13 @@
 #include <bit>
 #include <vector>
 
-#include "commands/gaps/tried_remedies.h"
+#include "commands/losses/loss_words.h"
+#include "commands/losses/tried_remedies.h"
 #include "commands/shell/text.h"
 #include "core/perfetto/data_loss.h"
 
 namespace ringscope {
 namespace {
-
-const char* CauseWords(Cause cause) {
-  switch (cause) {
-    case Cause::kEvicted:
-      return "overwritten before they were read";
-    case Cause::kNeverPatched:
-      return "overwritten while waiting for a patch that is not in the log";
-    case Cause::kBehindStall:
-      return "overwritten while an earlier packet of their sequence lacked a patch";
-    case Cause::kSealed:
-      return "discarded: the buffer was already full";
-    case Cause::kFull:
-      return "discarded: they did not fit into the buffer";
-    case Cause::kTooLarge:
-      return "discarded: their chunk is larger than the buffer";
-    case Cause::kAlreadyConsumed:
-      return "discarded: their chunk, or a newer one, left the buffer before they were committed";
-    case Cause::kBadRecommit:
-      return "discarded: the re-commit of their chunk breaks the rules";
-    case Cause::kNoSharedMemory:
-      return "refused by the service: committed before the shared memory was set up";
-    case Cause::kNoSuchPage:
-      return "refused by the service: their page is outside the shared memory";
-    case Cause::kNoSuchBuffer:
-      return "refused by the service: their buffer is not set up";
-    case Cause::kMayNotWrite:
-      return "refused by the service: the producer may not write to this buffer";
-    case Cause::kAborted:
-      return "aborted by their writer";
-    case Cause::kNeverCommitted:
-      return "cut: one of their chunks was never committed";
-    case Cause::kNoBeginning:
-      return "cut: the writer's first chunk continues a packet that does not exist";
-    case Cause::kBeforeLog:
-      return "cut: their beginning was committed before the log begins, or never";
-    case Cause::kBrokenChain:
-      return "cut: the next chunk does not continue them";
-    case Cause::kReadGap:
-      return "abandoned at a gap in the chunk ids";
-    case Cause::kGivenUp:
-      return "abandoned by the buffer";
-    case Cause::kBrokenSize:
-      return "corrupted: a fragment has an impossible size";
-    case Cause::kResent:
-      return "corrupted: their chunk was re-committed with other bytes";
-    case Cause::kRejected:
-      return "refused by the service's validation when they were read";
-    case Cause::kTransferred:
-      return "cut: a clone took their buffer over before they were complete";
-    case Cause::kClearedForClone:
-      return "cleared for a clone: their buffer's config has clear_before_clone";
-    case Cause::kWrongPatch:
-      return "refused by the service's validation: a patch changed them after they were complete";
-    default:
-      return "lost, the cause is unknown";
-  }
-}
-
-const char* OwnFaultWords(const CauseCount& cause) {
-  if ((cause.loss_bits & kLossReassemblyGap) != 0 || cause.cause == Cause::kReadGap)
-    return "buffer bug: all fragments were in the buffer, complete and patched, but the reader "
-           "attributed an earlier gap in the chunk ids to them";
-  if ((cause.loss_bits & kLossReassemblyBrokenChain) != 0)
-    return "buffer bug: all fragments were in the buffer, complete and patched, but the reader did "
-           "not accept the next chunk as their continuation";
-  return "buffer bug: all fragments were in the buffer, complete and patched";
-}
 
 std::string ChunkText(const std::optional<ChunkName>& chunk) {
   return chunk ? fmt::format("#{}", Raw(chunk->chunk)) : std::string("?");
@@ -172,43 +106,6 @@ std::string SharedMemoryRemedy(const Gap& gap, const SessionNotes& notes) {
 }
 
 }  // namespace
-
-std::string ProducerText(const SessionNotes& notes, SequenceKey sequence) {
-  return Printable(notes.ProducerOf(sequence));
-}
-
-std::string NameText(const SessionNotes& notes, SequenceKey sequence) {
-  const std::string producer = ProducerText(notes, sequence);
-  return ToString(sequence) + (producer.empty() ? "" : " (" + producer + ")");
-}
-
-std::string TimeText(const SessionNotes& notes, const std::optional<uint64_t>& time_ns) {
-  if (!time_ns) return "?";
-  return HumanDuration(*time_ns > notes.start_ns() ? *time_ns - notes.start_ns() : 0);
-}
-
-std::string SpanText(const SessionNotes& notes, const std::optional<uint64_t>& from,
-                     const std::optional<uint64_t>& to, const char* between) {
-  const std::string first = TimeText(notes, from), last = TimeText(notes, to);
-  return first == last ? first : first + between + last;
-}
-
-std::string SpanText(const SessionNotes& notes, const MomentSpan& span) {
-  if (span.first.time_ns && span.last.time_ns)
-    return SpanText(notes, span.first.time_ns, span.last.time_ns);
-  if (span.first.record == span.last.record)
-    return fmt::format("record {}", span.first.record.value_or(0));
-  return fmt::format("record {} to record {}", span.first.record.value_or(0),
-                     span.last.record.value_or(0));
-}
-
-std::string CauseText(const CauseCount& cause) {
-  if (cause.own_fault) return OwnFaultWords(cause);
-  std::string text = CauseWords(cause.cause);
-  if (cause.cause == Cause::kGivenUp && cause.loss_bits != 0)
-    text += fmt::format(" ({})", LossBitsToString(cause.loss_bits));
-  return text;
-}
 
 std::string CausesText(const Gap& gap) {
   if (gap.causes.size() == 1) return CauseText(gap.causes.front());
@@ -351,12 +248,6 @@ std::string ForgottenText() {
       "nothing: the next packet is not flagged, because the buffer had forgotten the sequence: it "
       "remembers the last chunk of only {} sequences that have no chunk in it",
       WithCommas(kForgets));
-}
-
-std::string MomentText(const SessionNotes& notes, const LogMoment& moment) {
-  if (!moment.record) return "before the first record";
-  if (!moment.time_ns) return fmt::format("record {}", *moment.record);
-  return fmt::format("record {} ({})", *moment.record, TimeText(notes, moment.time_ns));
 }
 
 std::vector<std::string> ProofTexts(const Gap& gap) {

@@ -11,25 +11,8 @@
 
 namespace ringscope {
 
-/// Name of the sequence's producer, fit for a terminal; empty: not known.
-std::string ProducerText(const SessionNotes& notes, SequenceKey sequence);
-/// "2:17 (demo-app)"; without a name where there is none.
-std::string NameText(const SessionNotes& notes, SequenceKey sequence);
-/// "1.837 s", from the session's start; "?" if not known.
-std::string TimeText(const SessionNotes& notes, const std::optional<uint64_t>& time_ns);
-/// "0.707 s to 1.543 s", or one time.
-std::string SpanText(const SessionNotes& notes, const std::optional<uint64_t>& from,
-                     const std::optional<uint64_t>& to, const char* between = " to ");
-/// The same; where times are not known: "record 3 to record 5".
-std::string SpanText(const SessionNotes& notes, const MomentSpan& span);
-
-/// "record 12 (1.837 s)"
-std::string MomentText(const SessionNotes& notes, const LogMoment& moment);
-
 /// Each of these is a sentence, or a part of one, in plain words.
 
-/// What happened to packets: "overwritten before they were read".
-std::string CauseText(const CauseCount& cause);
 /// What happened to the packets of the gap: "12 overwritten before they were read; 1 ...".
 std::string CausesText(const Gap& gap);
 /// "53% track_event, 47% clock_snapshot"

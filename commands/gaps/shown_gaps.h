@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "commands/common/replay_run.h"
-#include "commands/gaps/tried_remedies.h"
+#include "commands/losses/tried_remedies.h"
 #include "core/gaps/gap_selection.h"
 #include "core/perfetto/packet_kinds.h"
 #include "core/session/session_notes.h"
@@ -27,6 +27,16 @@ struct ShownGaps : GapSelection {
   const TriedRemedies& tried;
   const PacketKinds& kinds;
 
+  /// The remedies for buffers of which sequences with losses are selected.
+  TriedRemedies SelectedRemedies() const {
+    TriedRemedies selected = tried;
+    std::erase_if(selected.sizes, [&](const TriedSize& size) {
+      return std::ranges::none_of(sequences, [&](const SequenceGaps* sequence) {
+        return sequence->buffer == size.buffer && sequence->lost().packets > 0;
+      });
+    });
+    return selected;
+  }
   const BufferOutcome* BufferOf(BufferId id) const {
     const auto found = std::find_if(outcome.buffers.begin(), outcome.buffers.end(),
                                     [&](const BufferOutcome& buffer) { return buffer.id == id; });

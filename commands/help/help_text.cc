@@ -41,10 +41,12 @@ std::string CommandHelp(const Command& command, const Console& console) {
 
 std::string OverviewHelp(const Console& console) {
   std::string text =
-      "usage: ringscope COMMAND [OPTIONS] ...\n\n" +
+      "usage: ringscope FILE\n"
+      "       ringscope COMMAND [OPTIONS] ...\n\n" +
       Wrap(
           "ringscope replays what producers committed to Perfetto's trace buffers through exact "
-          "reimplementations of these buffers, and accounts for what was lost.",
+          "reimplementations of these buffers, and accounts for what was lost. With a FILE, a trace "
+          "or a log, in place of a command, it tells in ten lines what is wrong with it.",
           0) +
       "\n";
   size_t width = 0;

@@ -181,6 +181,7 @@ DoctorTrace ResultOf(std::string file, Diagnosis diagnosis, std::optional<Bytes>
     trace.config = ChangedConfig(Descriptors::BuiltIn().Text("TraceConfig", *config), changes);
   trace.verdict = std::move(diagnosis.verdict);
   trace.severity = diagnosis.harm;
+  trace.answer = std::move(diagnosis.answer);
   for (const StatRow& row : diagnosis.counters)
     trace.counters.push_back({row.name, row.index, row.value, row.severity});
   for (Finding& finding : diagnosis.findings)
@@ -211,6 +212,7 @@ DoctorTrace UnreadableTrace(std::string file, Error error) {
   trace.verdict = "It could not be read.";
   trace.severity = Harm::kError;
   trace.error = error.ToString();
+  trace.answer = {.severity = Harm::kError, .headline = *trace.error, .lines = {}};
   return trace;
 }
 
@@ -227,8 +229,6 @@ ExitCode CodeOf(const DoctorTrace& trace) {
 }
 
 ExitCode CodeOf(const DoctorTraces& traces) { return WorstOf(StatusesOfTraces(traces)); }
-
-std::string HarmText(Harm harm) { return harm == Harm::kDataLoss ? "data loss" : Name(harm); }
 
 Status WriteTraces(Console& console, const std::string& format, const DoctorTraces& traces) {
   if (format == "csv") {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "commands/many_logs/each_log.h"
+#include "commands/report/answer_report.h"
 #include "commands/report/json_fields.h"
 #include "commands/report/report.h"
 #include "core/doctor/finding.h"
@@ -35,6 +36,7 @@ struct DoctorTrace {
   std::optional<std::string> replay;  // how the trace was made of a log: "v2@58, buffers read ..."
   std::string verdict;
   Harm severity = Harm::kOk;
+  Answer answer;
   std::optional<std::string> error;  // why it could not be read: then there are no findings
   std::vector<DoctorCounter> counters;
   std::vector<DoctorFinding> findings;
@@ -67,7 +69,7 @@ void ListFields(Io& io, DoctorTrace& trace) {
   io("file", trace.file);
   io.UnlessEmpty("session", trace.session);
   io.UnlessEmpty("replay", trace.replay);
-  io("verdict", trace.verdict, "severity", trace.severity);
+  io("verdict", trace.verdict, "severity", trace.severity, "answer", trace.answer);
   io.UnlessEmpty("error", trace.error);
   io("counters", trace.counters, "findings", trace.findings, "well", trace.well, "unknown",
      trace.unknown);
@@ -91,9 +93,6 @@ void KeepRule(DoctorTrace& trace, const std::string& rule);
 ExitCode CodeOf(const DoctorTrace& trace);
 /// How a run over these traces ends: kFailed if none could be read.
 ExitCode CodeOf(const DoctorTraces& traces);
-
-/// "data loss": as people read it.
-std::string HarmText(Harm harm);
 
 /// All traces for programs: one document (json), an object for each trace on a line of its own
 /// (jsonl), or a row for each finding (csv).

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
+
+#include "commands/shell/text.h"
 
 namespace ringscope {
 namespace {
@@ -28,8 +31,28 @@ Report::Inner::~Inner() {
 Report::Report(Console& console, std::string_view format, std::string_view schema)
     : console_(console), format_(format), data_(JsonDocument(schema)), facts_(FactTable()) {}
 
-std::string Report::Bold(std::string_view text) const {
-  return file_ == nullptr ? console_.Bold(text) : std::string(text);
+std::string Report::Styled(TextStyle style, std::string_view text) const {
+  return file_ == nullptr ? console_.Styled(style, text) : std::string(text);
+}
+
+void Report::PrintWrapped(TextStyle style, const std::string& styled, const std::string& rest,
+                          size_t indent) {
+  // Lines are broken without regard to the codes of the style, and each line has its own.
+  const std::string text = Wrap(styled + rest, indent);
+  const std::string first = Wrap(styled, indent);
+  std::string out;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    const size_t styled_end = std::clamp(first.size(), at, end);
+    const size_t word = std::min(text.find_first_not_of(' ', at), styled_end);
+    out.append(text, at, word - at);
+    if (styled_end > word)
+      out += Styled(style, std::string_view(text).substr(word, styled_end - word));
+    out.append(text, styled_end, end - styled_end);
+    out += '\n';
+    at = end + 1;
+  }
+  Print(out);
 }
 
 void Report::Print(std::string_view text) {

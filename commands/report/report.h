@@ -24,12 +24,18 @@ class Report {
   bool is_text() const { return format_ == "text"; }
   bool is_json() const { return format_ == "json"; }
   /// Text in bold, if it goes where there are colours.
-  std::string Bold(std::string_view text) const;
+  std::string Bold(std::string_view text) const { return Styled(TextStyle::kBold, text); }
+  /// Text in a style, if it goes where there are colours.
+  std::string Styled(TextStyle style, std::string_view text) const;
 
   // For people.
 
   /// Text as it is. Nothing where the format is JSON.
   void Print(std::string_view text);
+  /// `styled + rest` wrapped, `styled` in this style.
+  /// @param rest begins with a space, or is empty
+  void PrintWrapped(TextStyle style, const std::string& styled, const std::string& rest,
+                    size_t indent = 0);
   /// "title: rest", the title in bold.
   void Title(std::string_view title, std::string_view rest);
   /// A line in bold after an empty line.

@@ -139,6 +139,19 @@ TEST(Report, Text_IsForPeople) {
             "  a,\"b\"  64 KiB    50%\n");
 }
 
+TEST(Report, WrappedLinesAreStyledEachByItself) {
+  MemoryRun memory;
+  Console console(memory.streams);
+  console.Configure({.color = ColorMode::kAlways});
+  Report report(console, "text", "test");
+  const std::string styled(70, 'a');
+  report.PrintWrapped(TextStyle::kLoss, styled + " bb " + std::string(20, 'c') + ":", " the rest", 2);
+  ASSERT_TRUE(console.Flush());
+  const std::string red = "\x1b[1;31m", off = "\x1b[0m";
+  EXPECT_EQ(memory.out.text, "  " + red + styled + " bb" + off + "\n  " + red +
+                                 std::string(20, 'c') + ":" + off + " the rest\n");
+}
+
 TEST(Report, Json_IsOneDocument) {
   const Result<Json> parsed = ParseJson(Reported("json"));
   ASSERT_TRUE(parsed);

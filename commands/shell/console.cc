@@ -10,6 +10,7 @@ namespace {
 
 constexpr size_t kFlushBytes = 64 * 1024;
 constexpr const char* kRed = "\x1b[1;31m";
+constexpr const char* kGreen = "\x1b[1;32m";
 constexpr const char* kYellow = "\x1b[1;33m";
 constexpr const char* kBold = "\x1b[1m";
 constexpr const char* kReset = "\x1b[0m";
@@ -61,9 +62,13 @@ bool Console::UsesColor(const OutputStream& stream) const {
   return stream.is_terminal() && !streams_.no_color;
 }
 
-std::string Console::Bold(std::string_view text) const {
-  if (!UsesColor(streams_.out)) return std::string(text);
-  return fmt::format("{}{}{}", kBold, text, kReset);
+std::string Console::Styled(TextStyle style, std::string_view text) const {
+  if (style == TextStyle::kPlain || !UsesColor(streams_.out)) return std::string(text);
+  const char* code = kBold;
+  if (style == TextStyle::kGood) code = kGreen;
+  if (style == TextStyle::kWarning) code = kYellow;
+  if (style == TextStyle::kLoss) code = kRed;
+  return fmt::format("{}{}{}", code, text, kReset);
 }
 
 void Console::WriteMessage(std::string_view kind, const char* color, std::string_view text) {

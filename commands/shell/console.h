@@ -34,6 +34,9 @@ struct Streams {
 
 enum class ColorMode { kAuto, kAlways, kNever };
 
+/// How text stands out on a terminal.
+enum class TextStyle { kPlain, kBold, kGood, kWarning, kLoss };
+
 struct ConsoleOptions {
   ColorMode color = ColorMode::kAuto;
   bool quiet = false;  // neither messages nor progress; warnings and errors stay
@@ -63,7 +66,9 @@ class Console {
   void Say(std::string_view text);
 
   /// `text` in bold, if standard output takes colours.
-  std::string Bold(std::string_view text) const;
+  std::string Bold(std::string_view text) const { return Styled(TextStyle::kBold, text); }
+  /// `text` in a style, if standard output takes colours.
+  std::string Styled(TextStyle style, std::string_view text) const;
 
   Streams& streams() { return streams_; }
   bool out_is_terminal() const { return streams_.out.is_terminal(); }

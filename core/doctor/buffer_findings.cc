@@ -26,36 +26,25 @@ ConfigChange LargerBuffer(size_t index, uint64_t bytes, const char* reason) {
           true};
 }
 
-/// How long the newest data in a ring reaches back, at the rate of the whole session.
-std::optional<uint64_t> ReachNs(const TraceBuffer& buffer, const Examiner& examiner) {
-  if (!examiner.session() || buffer.stats.bytes_written == 0 || buffer.stats.buffer_size == 0)
-    return std::nullopt;
-  const auto length = static_cast<double>(examiner.session()->length_ns());
-  const double share = static_cast<double>(buffer.stats.buffer_size) /
-                       static_cast<double>(buffer.stats.bytes_written);
-  return static_cast<uint64_t>(length * share);
-}
-
 void ExamineOverwritten(Examiner& examiner, size_t index, const TraceBuffer& buffer) {
   const BufferStats& stats = buffer.stats;
   if (stats.chunks_overwritten == 0) return;
   const uint64_t all = stats.bytes_written;
   Finding& finding = examiner.Add(
-      "buffer.overwritten",
-      fmt::format("{} of {} ({}) were overwritten before they were read.",
-                  HumanSize(stats.bytes_overwritten), HumanSize(all),
-                  ShareText(stats.bytes_overwritten, all)));
+      "buffer.overwritten", fmt::format("{} of {} ({}) were overwritten before they were read.",
+                                        HumanSize(stats.bytes_overwritten), HumanSize(all),
+                                        ShareText(stats.bytes_overwritten, all)));
   finding.where = BufferName(examiner, index);
   finding.weight = stats.bytes_overwritten;
-  finding.proof = fmt::format("The service counts {} overwritten of {} written; the buffer wrapped {}.",
-                              WithCommas(stats.chunks_overwritten),
-                              Count(stats.chunks_written, "chunk"),
-                              Count(stats.write_wrap_count, "time"));
+  finding.proof =
+      fmt::format("The service counts {} overwritten of {} written; the buffer wrapped {}.",
+                  WithCommas(stats.chunks_overwritten), Count(stats.chunks_written, "chunk"),
+                  Count(stats.write_wrap_count, "time"));
   if (examiner.config.write_into_file) {
     const uint64_t period = examiner.config.PeriodNs();
-    finding.cause = fmt::format(
-        "The session was written into a file every {}, and the buffer was full before.",
-        HumanDuration(period));
+    finding.cause =
+        fmt::format("The session was written into a file every {}, and the buffer was full before.",
+                    HumanDuration(period));
     const auto reach = ReachNs(buffer, examiner);
     if (reach && *reach < period) {
       Finding& too_short = examiner.Add(
@@ -67,9 +56,9 @@ void ExamineOverwritten(Examiner& examiner, size_t index, const TraceBuffer& buf
       too_short.weight = stats.bytes_overwritten;
       // What comes between two reads, and as much again for bursts.
       const double share = static_cast<double>(period) / static_cast<double>(*reach);
-      too_short.changes.push_back(
-          LargerBuffer(index, static_cast<uint64_t>(2 * share * static_cast<double>(stats.buffer_size)),
-                       "twice what is written between two reads"));
+      too_short.changes.push_back(LargerBuffer(
+          index, static_cast<uint64_t>(2 * share * static_cast<double>(stats.buffer_size)),
+          "twice what is written between two reads"));
       return;
     }
     finding.changes.push_back(LargerBuffer(
@@ -82,8 +71,9 @@ void ExamineOverwritten(Examiner& examiner, size_t index, const TraceBuffer& buf
   if (buffer.span)
     finding.cause += fmt::format(" What is left is {}.", SpanText(examiner, *buffer.span));
   if (examiner.has_config()) {
-    finding.remedy = fmt::format("To keep all of such a session: {} or more; else read it into a file.",
-                                 HumanSize(all + stats.padding_bytes_written));
+    finding.remedy =
+        fmt::format("To keep all of such a session: {} or more; else read it into a file.",
+                    HumanSize(all + stats.padding_bytes_written));
     finding.changes.push_back(LargerBuffer(index, all + stats.padding_bytes_written,
                                            "holds all that this session wrote"));
   }
@@ -93,11 +83,11 @@ void ExamineDiscarded(Examiner& examiner, size_t index, const TraceBuffer& buffe
   const BufferStats& stats = buffer.stats;
   if (stats.chunks_discarded == 0) return;
   const uint64_t chunks = stats.chunks_written + stats.chunks_discarded;
-  Finding& finding = examiner.Add(
-      "buffer.discarded",
-      fmt::format("{} of {} ({}) came when the buffer was full, and were discarded.",
-                  WithCommas(stats.chunks_discarded), Count(chunks, "chunk"),
-                  ShareText(stats.chunks_discarded, chunks)));
+  Finding& finding =
+      examiner.Add("buffer.discarded",
+                   fmt::format("{} of {} ({}) came when the buffer was full, and were discarded.",
+                               WithCommas(stats.chunks_discarded), Count(chunks, "chunk"),
+                               ShareText(stats.chunks_discarded, chunks)));
   finding.where = BufferName(examiner, index);
   finding.weight = stats.chunks_discarded;
   finding.proof = "chunks_discarded of the buffer's statistics.";
@@ -108,12 +98,14 @@ void ExamineDiscarded(Examiner& examiner, size_t index, const TraceBuffer& buffe
         HumanSize(stats.buffer_size), TimeText(examiner, buffer.span->last_ns),
         TimeText(examiner, examiner.session()->last_ns));
   }
-  const uint64_t mean = stats.chunks_written == 0 ? 4096 : stats.bytes_written / stats.chunks_written;
+  const uint64_t mean =
+      stats.chunks_written == 0 ? 4096 : stats.bytes_written / stats.chunks_written;
   finding.changes.push_back(LargerBuffer(index, stats.bytes_written + mean * stats.chunks_discarded,
                                          "holds the discarded chunks, too"));
   if (!examiner.config.write_into_file)
-    finding.remedy = "A larger buffer, or fill_policy: RING_BUFFER to keep the end instead of the "
-                     "beginning.";
+    finding.remedy =
+        "A larger buffer, or fill_policy: RING_BUFFER to keep the end instead of the "
+        "beginning.";
 }
 
 uint64_t PlacesOf(const TraceSequence& sequence) { return sequence.losses.sequence_packet_loss; }
@@ -124,7 +116,8 @@ void AddPacketLoss(Examiner& examiner, const LossCounts& losses,
   Finding& finding = examiner.Add(
       "buffer.packet_loss",
       fmt::format("At {} in the trace, packets of a sequence are missing ({} concerned).",
-                  Count(losses.sequence_packet_loss, "place"), Count(sequences.size(), "sequence")));
+                  Count(losses.sequence_packet_loss, "place"),
+                  Count(sequences.size(), "sequence")));
   finding.where = std::move(where);
   if (!sequences.empty()) {
     const TraceSequence& worst = **std::ranges::max_element(
@@ -133,8 +126,9 @@ void AddPacketLoss(Examiner& examiner, const LossCounts& losses,
                                  Count(PlacesOf(worst), "time"));
     const LossSign* const sign = worst.signs.empty() ? nullptr : &worst.signs.front();
     if (sign != nullptr && sign->before_ns && sign->after_ns)
-      finding.where += fmt::format(", first between {} and {}", TimeText(examiner, *sign->before_ns),
-                                   TimeText(examiner, *sign->after_ns));
+      finding.where +=
+          fmt::format(", first between {} and {}", TimeText(examiner, *sign->before_ns),
+                      TimeText(examiner, *sign->after_ns));
   }
   const std::string causes = CausesText(losses);
   finding.cause = causes.empty() ? "Not in the trace: services before v57 and V1 buffers do not "
@@ -178,9 +172,9 @@ void ExamineFullMemory(Examiner& examiner) {
   for (const TraceSequence& sequence : facts.sequences) {
     const uint64_t times = sequence.losses.by_bit[kLossBitNames.size() - 1];
     if (times == 0) continue;
-    Finding& finding = examiner.Add(
-        "buffer.writer_loss",
-        fmt::format("A writer's shared memory was full {}.", Count(times, "time")));
+    Finding& finding =
+        examiner.Add("buffer.writer_loss",
+                     fmt::format("A writer's shared memory was full {}.", Count(times, "time")));
     finding.where = SequenceName(examiner, sequence);
     finding.proof = "smb_full in previous_packet_dropped.";
     finding.weight = times;
@@ -190,11 +184,10 @@ void ExamineFullMemory(Examiner& examiner) {
 /// A clone without writer_stats: its losses cannot be assigned to buffers.
 void ExamineClone(Examiner& examiner) {
   const TraceFacts& facts = examiner.facts;
-  const bool is_clone = std::ranges::any_of(
-      facts.moments, [](const ServiceMoment& moment) {
-        return moment.event == proto::ServiceEvent::kCloneStarted ||
-               moment.event == proto::ServiceEvent::kBufferCloned;
-      });
+  const bool is_clone = std::ranges::any_of(facts.moments, [](const ServiceMoment& moment) {
+    return moment.event == proto::ServiceEvent::kCloneStarted ||
+           moment.event == proto::ServiceEvent::kBufferCloned;
+  });
   if (!is_clone || facts.data_packets == 0 ||
       !std::ranges::any_of(facts.buffers, &TraceBuffer::has_stats) ||
       std::ranges::any_of(facts.buffers, &TraceBuffer::has_losses))

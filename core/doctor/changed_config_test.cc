@@ -40,10 +40,10 @@ duration_ms: 5000
 }
 
 TEST(ChangedConfig, ALineInAMessageThatIsNotThere) {
-  const std::string text =
-      ChangedConfig(kConfig, {{"data_sources[0].config.ftrace_config.drain_period_ms", "250",
-                               "drains sooner", false},
-                              {"incremental_state_config.clear_period_ms", "5000", "repeats", false}});
+  const std::string text = ChangedConfig(
+      kConfig,
+      {{"data_sources[0].config.ftrace_config.drain_period_ms", "250", "drains sooner", false},
+       {"incremental_state_config.clear_period_ms", "5000", "repeats", false}});
   EXPECT_NE(text.find(R"(    name: "linux.ftrace"
     # added: drains sooner
     ftrace_config {
@@ -62,7 +62,8 @@ incremental_state_config {
 }
 
 TEST(ChangedConfig, AFieldOfAMessageBehindItIsNotTaken) {
-  const std::string text = ChangedConfig("buffers {\n  size_kb: 1\n}\n", {{"size_kb", "2", "x", false}});
+  const std::string text =
+      ChangedConfig("buffers {\n  size_kb: 1\n}\n", {{"size_kb", "2", "x", false}});
   EXPECT_EQ(text, "buffers {\n  size_kb: 1\n}\n# added: x\nsize_kb: 2\n");
 }
 

@@ -60,10 +60,9 @@ void ExamineClocks(Examiner& examiner) {
     finding.weight = facts.undeferrable;
   }
   if (facts.invalid_snapshots > 0) {
-    Finding& finding =
-        examiner.Add("clock.invalid", fmt::format("{} of {} invalid.",
-                                                  WithCommas(facts.invalid_snapshots),
-                                                  Count(facts.snapshots, "clock snapshot")));
+    Finding& finding = examiner.Add(
+        "clock.invalid", fmt::format("{} of {} invalid.", WithCommas(facts.invalid_snapshots),
+                                     Count(facts.snapshots, "clock snapshot")));
     finding.weight = facts.invalid_snapshots;
   }
   if (facts.snapshots == 0 && facts.data_packets > 0) {
@@ -74,9 +73,9 @@ void ExamineClocks(Examiner& examiner) {
                               Count(facts.snapshots, "clock snapshot")));
   }
   if (facts.snapshots_left_out > 0)
-    examiner.Unknown(fmt::format("Times after the first {}: further ones are not kept.",
-                                 Count(facts.snapshots - facts.snapshots_left_out,
-                                       "clock snapshot")));
+    examiner.Unknown(
+        fmt::format("Times after the first {}: further ones are not kept.",
+                    Count(facts.snapshots - facts.snapshots_left_out, "clock snapshot")));
   if (facts.late_events > 0) {
     Finding& finding = examiner.Add(
         "order.late", fmt::format("Trace processor drops {} that come too late for its sorter.",
@@ -85,25 +84,27 @@ void ExamineClocks(Examiner& examiner) {
         "The trace was sorted in {} by the service's events on flushes and reads, and these events "
         "are older than a window that was over.",
         Count(facts.sort_windows + 1, "window"));
-    finding.proof = "The order of packets and of all_data_sources_flushed and "
-                    "read_tracing_buffers_completed.";
+    finding.proof =
+        "The order of packets and of all_data_sources_flushed and "
+        "read_tracing_buffers_completed.";
     finding.weight = facts.late_events;
   } else if (facts.sort_windows > 0) {
     examiner.Well("No event comes too late for the sorter of trace processor.");
   }
   if (facts.negative_times > 0)
-    examiner.Add("order.negative",
-                 fmt::format("{} before the clock's zero.", Count(facts.negative_times, "event")))
+    examiner
+        .Add("order.negative",
+             fmt::format("{} before the clock's zero.", Count(facts.negative_times, "event")))
         .weight = facts.negative_times;
   if (facts.track_events_without_time + facts.atoms_without_time > 0) {
-    Finding& finding = examiner.Add(
-        "packet.no_time",
-        facts.atoms_without_time == 0
-            ? fmt::format("{} without a timestamp.",
-                          Count(facts.track_events_without_time, "track event packet"))
-            : fmt::format("{} and {} without a timestamp.",
-                          Count(facts.track_events_without_time, "track event packet"),
-                          Count(facts.atoms_without_time, "statsd packet")));
+    Finding& finding =
+        examiner.Add("packet.no_time",
+                     facts.atoms_without_time == 0
+                         ? fmt::format("{} without a timestamp.",
+                                       Count(facts.track_events_without_time, "track event packet"))
+                         : fmt::format("{} and {} without a timestamp.",
+                                       Count(facts.track_events_without_time, "track event packet"),
+                                       Count(facts.atoms_without_time, "statsd packet")));
     finding.weight = facts.track_events_without_time + facts.atoms_without_time;
   }
 }

@@ -40,11 +40,12 @@ void ExamineLayout(Examiner& examiner) {
     examiner.Add("config.no_sources", "The config has no data sources: nothing is recorded.");
   for (size_t i = 0; i < config.sources.size(); ++i) {
     const ConfiguredSource& source = config.sources[i];
-    if (!source.has_unknown_target && source.target_buffer < std::max<size_t>(1, config.buffers.size()))
+    if (!source.has_unknown_target &&
+        source.target_buffer < std::max<size_t>(1, config.buffers.size()))
       continue;
     Finding& finding = examiner.Add(
-        "config.target", fmt::format("'{}' writes to a buffer that is not in the config.",
-                                     Printable(source.name)));
+        "config.target",
+        fmt::format("'{}' writes to a buffer that is not in the config.", Printable(source.name)));
     finding.where = fmt::format("data_sources[{}]", i);
   }
 }
@@ -79,14 +80,14 @@ void ExaminePeriods(Examiner& examiner) {
                          release.value_or(0) >= kFlushesByItself;
   const bool is_long = config.write_into_file || config.duration_ms.value_or(0) > kLongSessionMs;
   if (!has_period && !by_itself && is_long) {
-    Finding& finding = examiner.Add(
-        "config.no_flush", "Nothing asks the producers to flush before the session ends.");
+    Finding& finding = examiner.Add("config.no_flush",
+                                    "Nothing asks the producers to flush before the session ends.");
     const bool must_not_know = config.write_into_file && !release;
     if (!config.write_into_file || must_not_know) finding.harm = Harm::kInfo;
-    finding.cause = must_not_know
-                        ? "flush_period_ms is not set. Services since v54 flush by themselves; this "
-                          "one's release is not known."
-                        : "flush_period_ms is not set.";
+    finding.cause =
+        must_not_know ? "flush_period_ms is not set. Services since v54 flush by themselves; this "
+                        "one's release is not known."
+                      : "flush_period_ms is not set.";
     finding.changes.push_back(
         {"flush_period_ms", "5000", "brings data in order of time into the buffers", false});
   }
@@ -118,10 +119,10 @@ void ExaminePeriods(Examiner& examiner) {
     if (!HasWrapped(examiner, i) || !buffer.span || config.write_into_file) continue;
     const auto reach = static_cast<uint64_t>(buffer.span->length_ns());
     if (reach >= clear_ms * kMsInNs) continue;
-    Finding& finding = examiner.Add(
-        "config.clear_period",
-        fmt::format("The state is repeated every {}, and the ring holds {}.",
-                    HumanDuration(clear_ms * kMsInNs), HumanDuration(reach)));
+    Finding& finding =
+        examiner.Add("config.clear_period",
+                     fmt::format("The state is repeated every {}, and the ring holds {}.",
+                                 HumanDuration(clear_ms * kMsInNs), HumanDuration(reach)));
     finding.where = BufferName(examiner, i);
     finding.proof = "clear_period_ms, and the times of the packets that are left.";
     finding.changes.push_back({"incremental_state_config.clear_period_ms",
@@ -134,8 +135,8 @@ void ExaminePeriods(Examiner& examiner) {
 void ExamineSharing(Examiner& examiner) {
   for (size_t i = 0; i < examiner.facts.buffers.size(); ++i) {
     if (!HasWrapped(examiner, i)) continue;
-    const auto sources = std::ranges::count(examiner.config.sources, i,
-                                            &ConfiguredSource::target_buffer);
+    const auto sources =
+        std::ranges::count(examiner.config.sources, i, &ConfiguredSource::target_buffer);
     if (sources < 2) continue;
     uint64_t all = 0;
     const TraceSequence* largest = nullptr;
@@ -150,7 +151,8 @@ void ExamineSharing(Examiner& examiner) {
         fmt::format("{} share a ring that wrapped, and {} of what is left is of one sequence.",
                     Count(static_cast<uint64_t>(sources), "data source"),
                     ShareText(largest->all.bytes, all)));
-    finding.where = fmt::format("{}; {}", BufferName(examiner, i), SequenceName(examiner, *largest));
+    finding.where =
+        fmt::format("{}; {}", BufferName(examiner, i), SequenceName(examiner, *largest));
     finding.proof = "target_buffer of the data sources, and the bytes of the trace's packets.";
     finding.weight = largest->all.bytes;
   }

@@ -30,10 +30,11 @@ Diagnosis Conclude(Examiner& examiner, std::string if_nothing) {
     diagnosis.verdict = diagnosis.findings.front().what;
     if (more > 1) {
       diagnosis.verdict.pop_back();  // the full stop
-      diagnosis.verdict +=
-          more == 2 ? std::string("; one more finding.") : fmt::format("; {} more findings.", more - 1);
+      diagnosis.verdict += more == 2 ? std::string("; one more finding.")
+                                     : fmt::format("; {} more findings.", more - 1);
     }
   }
+  diagnosis.answer = AnswerOf(diagnosis, examiner);
   return diagnosis;
 }
 

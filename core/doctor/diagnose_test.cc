@@ -306,10 +306,61 @@ TEST(Diagnose, TheWorstFindingIsTheVerdict) {
   EXPECT_TRUE(diagnosis.verdict.ends_with("; one more finding.")) << diagnosis.verdict;
 }
 
+std::string LineOf(const Answer& answer, std::string_view label) {
+  for (const AnswerLine& line : answer.lines)
+    if (line.label == label) return line.text;
+  return "";
+}
+
+TEST(Answer, SaysWhatIsWrongWhyAndWhatToChange) {
+  TraceFacts facts = GoodTrace();
+  StreamEvery(facts, 100);
+  Wrap(facts);
+  facts.sequences[0].skipped = 900;
+  const Answer answer = Diagnose(facts).answer;
+  EXPECT_EQ(answer.severity, Harm::kError);
+  EXPECT_TRUE(answer.headline.starts_with("900 of 900 packets")) << answer.headline;
+  EXPECT_NE(LineOf(answer, "Lost").find("overwritten unread"), std::string::npos);
+  EXPECT_NE(LineOf(answer, "Lost").find("a trace does not tell"), std::string::npos);
+  EXPECT_FALSE(LineOf(answer, "Why").empty());
+  EXPECT_NE(LineOf(answer, "Usable").find("incremental state"), std::string::npos);
+  EXPECT_FALSE(LineOf(answer, "Change").empty());
+}
+
+TEST(Answer, OfATraceWithoutLossesOrStatistics) {
+  TraceFacts facts = GoodTrace();
+  EXPECT_EQ(Diagnose(facts).answer.severity, Harm::kOk);
+  EXPECT_EQ(LineOf(Diagnose(facts).answer, "Lost"),
+            "No buffer counts a loss, and no packet reports one.");
+  facts.stats_packets = 0;
+  EXPECT_TRUE(LineOf(Diagnose(facts).answer, "Lost").starts_with("Not known"));
+}
+
+TEST(Diagnose, StateIsRepeatedWithinWhatTheRingHolds) {
+  TraceFacts facts = GoodTrace();
+  facts.config = Message()
+                     .Inner(proto::TraceConfig::kBuffers, BufferMessage(64))
+                     .Inner(proto::TraceConfig::kDataSources, SourceMessage("track_event"))
+                     .text();
+  facts.sequences[0].skipped = 900;
+  const auto period = [&]() -> std::string {
+    const Finding* const finding = FindRule(Diagnose(facts), "state.unusable");
+    return finding->changes.empty() ? finding->remedy : finding->changes.front().value;
+  };
+  EXPECT_EQ(period(), "5000");
+  Wrap(facts);
+  facts.buffers[0].stats.buffer_size = 64 << 10;
+  facts.all.span = TimeSpan{0, 10'000'000'000};
+  facts.buffers[0].stats.bytes_written = 10 * (64 << 10);
+  EXPECT_EQ(period(), "500");
+  facts.buffers[0].stats.bytes_written = 1000 * (64 << 10);
+  EXPECT_NE(period().find("10.0 ms is too small"), std::string::npos) << period();
+}
+
 TEST(DiagnoseConfig, JudgesAConfigAlone) {
   EXPECT_EQ(DiagnoseConfig(wire::AsBytes(GoodConfig().text())).harm, Harm::kOk);
-  const Diagnosis bad = DiagnoseConfig(wire::AsBytes(
-      Message().Inner(proto::TraceConfig::kBuffers, BufferMessage(0)).text()));
+  const Diagnosis bad = DiagnoseConfig(
+      wire::AsBytes(Message().Inner(proto::TraceConfig::kBuffers, BufferMessage(0)).text()));
   EXPECT_EQ(bad.harm, Harm::kError);
   EXPECT_NE(FindRule(bad, "config.size"), nullptr);
   EXPECT_NE(FindRule(bad, "config.no_sources"), nullptr);

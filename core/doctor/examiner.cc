@@ -37,7 +37,8 @@ bool Examiner::HasFound(std::string_view rule) const {
 std::string BufferName(const Examiner& examiner, size_t index) {
   const auto& buffers = examiner.config.buffers;
   const std::string name = index < buffers.size() ? Printable(buffers[index].name) : "";
-  return name.empty() ? fmt::format("buffer {}", index) : fmt::format("buffer {} ({})", index, name);
+  return name.empty() ? fmt::format("buffer {}", index)
+                      : fmt::format("buffer {} ({})", index, name);
 }
 
 std::string SequenceName(const Examiner& examiner, const TraceSequence& sequence) {
@@ -60,6 +61,15 @@ std::string TimeText(const Examiner& examiner, int64_t ns) {
   const int64_t start = examiner.session() ? examiner.session()->first_ns : 0;
   return ns < start ? "-" + HumanDuration(static_cast<uint64_t>(start - ns))
                     : HumanDuration(static_cast<uint64_t>(ns - start));
+}
+
+std::optional<uint64_t> ReachNs(const TraceBuffer& buffer, const Examiner& examiner) {
+  if (!examiner.session() || buffer.stats.bytes_written == 0 || buffer.stats.buffer_size == 0)
+    return std::nullopt;
+  const auto length = static_cast<double>(examiner.session()->length_ns());
+  const double share = static_cast<double>(buffer.stats.buffer_size) /
+                       static_cast<double>(buffer.stats.bytes_written);
+  return static_cast<uint64_t>(length * share);
 }
 
 std::string SpanText(const Examiner& examiner, const TimeSpan& span) {

@@ -51,6 +51,9 @@ void ExamineClocks(Examiner& examiner);
 /// Of the config alone.
 void ExamineConfig(Examiner& examiner);
 
+/// The shortest form of a diagnosis that has all but its answer.
+Answer AnswerOf(const Diagnosis& diagnosis, const Examiner& examiner);
+
 // Words that several of them use.
 
 /// "buffer 0 (main)"
@@ -59,6 +62,9 @@ std::string BufferName(const Examiner& examiner, size_t index);
 std::string SequenceName(const Examiner& examiner, const TraceSequence& sequence);
 /// A time of the trace from its beginning: "2.130 s".
 std::string TimeText(const Examiner& examiner, int64_t ns);
+/// How long the newest data in a ring reaches back, ns, at the rate of the whole session; nullopt:
+/// the trace does not tell.
+std::optional<uint64_t> ReachNs(const TraceBuffer& buffer, const Examiner& examiner);
 /// "from 2.130 s to 4.500 s"
 std::string SpanText(const Examiner& examiner, const TimeSpan& span);
 /// "overwritten before it was read (12), writer aborted (1)": causes by the loss bits.

@@ -14,15 +14,15 @@ void ExamineEnd(Examiner& examiner) {
   if (facts.is_cut_off) {
     Finding& finding = examiner.Add("trace.cut_off", "The file ends within a packet.");
     finding.cause = "It was cut, or copied while it was still being written.";
-    finding.proof = fmt::format("The last packet is not whole, after {}.",
-                                Count(facts.all.packets, "packet"));
+    finding.proof =
+        fmt::format("The last packet is not whole, after {}.", Count(facts.all.packets, "packet"));
   } else if (facts.stats_packets > 0 && facts.data_packets > 0 &&
              facts.packets_after_stats.value_or(0) > 0 && examiner.config.write_into_file) {
-    Finding& finding = examiner.Add(
-        "trace.cut_off",
-        fmt::format("The last statistics are not at the end of the file: {} follow{}.",
-                    Count(*facts.packets_after_stats, "packet"),
-                    *facts.packets_after_stats == 1 ? "s" : ""));
+    Finding& finding =
+        examiner.Add("trace.cut_off",
+                     fmt::format("The last statistics are not at the end of the file: {} follow{}.",
+                                 Count(*facts.packets_after_stats, "packet"),
+                                 *facts.packets_after_stats == 1 ? "s" : ""));
     finding.harm = Harm::kInfo;
     finding.cause =
         "The session did not come to its end, or its service is older than v58, which writes them "
@@ -31,8 +31,9 @@ void ExamineEnd(Examiner& examiner) {
     finding.weight = *facts.packets_after_stats;
   }
   if (facts.stats_packets == 0 && facts.data_packets > 0) {
-    Finding& finding = examiner.Add(
-        "trace.no_stats", "The service's statistics are missing: what its buffers lost is not known.");
+    Finding& finding =
+        examiner.Add("trace.no_stats",
+                     "The service's statistics are missing: what its buffers lost is not known.");
     finding.cause =
         "The file was cut before its end, was made by another tool, or a filter removed them.";
     finding.proof = "There is no trace_stats packet.";
@@ -52,8 +53,7 @@ void ExamineSessions(Examiner& examiner) {
     finding.proof = "trace_config and trace_uuid packets, which a session writes once.";
     examiner.Unknown("Losses by session: the counters of several sessions are mixed up.");
   }
-  if (!facts.config)
-    examiner.Unknown("The trace config: it is not in the trace.");
+  if (!facts.config) examiner.Unknown("The trace config: it is not in the trace.");
 }
 
 }  // namespace
@@ -61,12 +61,12 @@ void ExamineSessions(Examiner& examiner) {
 void ExamineFile(Examiner& examiner) {
   const TraceFacts& facts = examiner.facts;
   if (facts.error_count > 0) {
-    Finding& finding = examiner.Add(
-        "trace.corrupt",
-        fmt::format("{} in the file {} damaged.", Count(facts.error_count, "place"),
-                    facts.error_count == 1 ? "is" : "are"));
-    finding.where = fmt::format("offset {}: {}", facts.errors.front().offset,
-                                facts.errors.front().what);
+    Finding& finding =
+        examiner.Add("trace.corrupt",
+                     fmt::format("{} in the file {} damaged.", Count(facts.error_count, "place"),
+                                 facts.error_count == 1 ? "is" : "are"));
+    finding.where =
+        fmt::format("offset {}: {}", facts.errors.front().offset, facts.errors.front().what);
     finding.proof = "Trace processor refuses to import the file after the first of them.";
     finding.weight = facts.error_count;
   } else {

@@ -1,29 +1,17 @@
 #ifndef RINGSCOPE_CORE_DOCTOR_FINDING_H_
 #define RINGSCOPE_CORE_DOCTOR_FINDING_H_
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "core/base/enum_names.h"
+#include "core/doctor/answer.h"
 #include "core/trace/stat_rows.h"
 #include "core/trace/trace_facts.h"
 
 namespace ringscope {
-
-/// How bad a finding is, from harmless to worst.
-enum class Harm : uint8_t {
-  kOk,       // of a verdict alone: nothing was found
-  kInfo,     // good to know
-  kWarning,  // data can be lost, or is of less use
-  kDataLoss, // data is missing
-  kError,    // the trace, or a part of it, cannot be used
-};
-template <>
-inline constexpr std::array kEnumNames<Harm> = {"ok", "info", "warning", "data_loss", "error"};
 
 /// What doctor looks for: an entry of the table that the documentation is made of.
 struct Rule {
@@ -50,11 +38,11 @@ struct ConfigChange {
 struct Finding {
   const Rule* rule = nullptr;
   Harm harm = Harm::kInfo;
-  std::string what;    // one sentence with the figures
-  std::string where;   // buffer, sequences, times; empty: the trace as a whole
-  std::string cause;   // as far as it is known
-  std::string proof;   // which packets or counters show it
-  std::string remedy;  // for this case
+  std::string what;     // one sentence with the figures
+  std::string where;    // buffer, sequences, times; empty: the trace as a whole
+  std::string cause;    // as far as it is known
+  std::string proof;    // which packets or counters show it
+  std::string remedy;   // for this case
   uint64_t weight = 0;  // orders findings of the same harm: packets, bytes or times concerned
   std::vector<ConfigChange> changes;
 };
@@ -63,10 +51,11 @@ struct Finding {
 struct Diagnosis {
   std::string verdict;  // one sentence
   Harm harm = Harm::kOk;
-  std::vector<Finding> findings;      // the worst first
-  std::vector<std::string> well;      // what was checked and is as it should be, a sentence each
-  std::vector<std::string> unknown;   // what the trace cannot tell
-  StatRows counters;  // of severity data_loss and error, with a value other than 0
+  Answer answer;                     // the same in about ten lines
+  std::vector<Finding> findings;     // the worst first
+  std::vector<std::string> well;     // what was checked and is as it should be, a sentence each
+  std::vector<std::string> unknown;  // what the trace cannot tell
+  StatRows counters;                 // of severity data_loss and error, with a value other than 0
 };
 
 /// Judges a trace.

@@ -41,9 +41,9 @@ std::optional<ConfigChange> LargerKernelBuffer(const Examiner& examiner) {
   constexpr uint64_t kLeastKb = 8192;
   const uint64_t kb = std::max(kLeastKb, source->ftrace_buffer_kb.value_or(0) * 2);
   const auto index = static_cast<size_t>(source - examiner.config.sources.data());
-  return ConfigChange{
-      fmt::format("data_sources[{}].config.ftrace_config.buffer_size_kb", index),
-      std::to_string(kb), "the kernel's buffer of a CPU was full before it was read", true};
+  return ConfigChange{fmt::format("data_sources[{}].config.ftrace_config.buffer_size_kb", index),
+                      std::to_string(kb),
+                      "the kernel's buffer of a CPU was full before it was read", true};
 }
 
 }  // namespace

@@ -139,12 +139,14 @@ constexpr std::array kRules = {
          "Check the version of the probes and of what changed the trace since."},
 
     // Clocks and order.
-    Rule{"clock.unknown", Harm::kError, "Times that cannot be converted",
-         "No clock snapshot relates these packets' clock to the clock of the trace. Trace processor "
-         "drops the packets.",
-         "Write clock snapshots (builtin_data_sources must not switch them off), and for a "
-         "sequence's own clock a snapshot on that sequence."},
-    Rule{"clock.lost_packets", Harm::kDataLoss, "Packets were lost because a clock snapshot was missing",
+    Rule{
+        "clock.unknown", Harm::kError, "Times that cannot be converted",
+        "No clock snapshot relates these packets' clock to the clock of the trace. Trace processor "
+        "drops the packets.",
+        "Write clock snapshots (builtin_data_sources must not switch them off), and for a "
+        "sequence's own clock a snapshot on that sequence."},
+    Rule{"clock.lost_packets", Harm::kDataLoss,
+         "Packets were lost because a clock snapshot was missing",
          "Their clock became known only after the importer had begun to give out events.",
          "Write the clock snapshot before the first packet that needs it."},
     Rule{"clock.invalid", Harm::kError, "Invalid clock snapshots",
@@ -159,8 +161,8 @@ constexpr std::array kRules = {
          "what has left a window are dropped.",
          "Flush before each write (write_flush_mode: WRITE_FLUSH_ENABLED), and look for writers "
          "that hold back old data. Importing with a full sort keeps them."},
-    Rule{"order.negative", Harm::kError, "Events with times before zero",
-         "They are dropped.", "Look at the clock of these packets."},
+    Rule{"order.negative", Harm::kError, "Events with times before zero", "They are dropped.",
+         "Look at the clock of these packets."},
     Rule{"packet.no_time", Harm::kError, "Packets without the timestamp that they need",
          "Track events or atoms without any time. Trace processor drops or misplaces them.",
          "Look at the producer that writes them."},
@@ -211,8 +213,8 @@ constexpr std::array kRules = {
     Rule{"config.target", Harm::kError, "A data source without its buffer",
          "target_buffer or target_buffer_name is of no buffer in the config.",
          "Use the index or the name of a buffer."},
-    Rule{"config.no_sources", Harm::kError, "No data sources",
-         "Nothing is recorded by default.", "Add data_sources."},
+    Rule{"config.no_sources", Harm::kError, "No data sources", "Nothing is recorded by default.",
+         "Add data_sources."},
     Rule{"config.into_file_trigger", Harm::kError, "Triggers that cannot be combined",
          "STOP_TRACING and CLONE_SNAPSHOT cannot be used together with write_into_file.",
          "Leave one of them out."},

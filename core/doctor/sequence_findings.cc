@@ -34,8 +34,8 @@ void ExamineState(Examiner& examiner) {
   }
   if (needing == 0) return;
   if (skipped == 0)
-    return examiner.Well(fmt::format("All {} that need incremental state have it.",
-                                     Count(needing, "packet")));
+    return examiner.Well(
+        fmt::format("All {} that need incremental state have it.", Count(needing, "packet")));
   Finding& finding = examiner.Add(
       "state.unusable",
       fmt::format("{} of {} that need incremental state cannot be used ({}): their state is lost.",
@@ -50,18 +50,37 @@ void ExamineState(Examiner& examiner) {
     finding.where += fmt::format("; {} without any usable packet", Count(dropped, "sequence"));
   finding.cause =
       never_cleared > 0
-          ? fmt::format("In {} no packet in the trace sets the state up: it was overwritten, or "
-                        "never written.",
-                        Count(never_cleared, "sequence"))
+          ? fmt::format(
+                "In {} no packet in the trace sets the state up: it was overwritten, or "
+                "never written.",
+                Count(never_cleared, "sequence"))
           : "Packets before them are lost, and the state was not repeated soon after.";
   finding.proof =
       "Packets with SEQ_NEEDS_INCREMENTAL_STATE before the first that clears the state, or after a "
       "loss.";
-  if (examiner.has_config() && !examiner.config.clear_period_ms.value_or(0)) {
-    finding.cause += " The config has no incremental_state_config: nothing makes producers repeat it.";
-    finding.changes.push_back({"incremental_state_config.clear_period_ms", "5000",
-                               "producers repeat their state, so that a loss costs at most 5 s",
-                               true});
+  if (!examiner.has_config()) return;
+  constexpr uint64_t kUsualMs = 5'000, kLeastMs = 100;
+  std::optional<uint64_t> reach_ns;  // of the ring that holds least
+  for (const TraceBuffer& buffer : facts.buffers)
+    if (const auto ns = ReachNs(buffer, examiner); ns && buffer.stats.chunks_overwritten > 0)
+      reach_ns = std::min(reach_ns.value_or(UINT64_MAX), *ns);
+  // Twice within what a ring holds, so that the state is in it wherever that begins.
+  const uint64_t ms = std::min(kUsualMs, reach_ns.value_or(UINT64_MAX) / 2'000'000);
+  const uint64_t today = examiner.config.clear_period_ms.value_or(0);
+  if (today == 0)
+    finding.cause +=
+        " The config has no incremental_state_config: nothing makes producers repeat it.";
+  if (ms < kLeastMs) {
+    finding.remedy = fmt::format(
+        "A larger buffer: one that holds the last {} is too small for "
+        "state that is repeated, too.",
+        HumanDuration(*reach_ns));
+  } else if (today == 0 || today > ms) {
+    finding.changes.push_back(
+        {"incremental_state_config.clear_period_ms", std::to_string(ms),
+         fmt::format("producers repeat their state, so that a loss costs at most {}",
+                     HumanDuration(ms * 1'000'000)),
+         true});
   }
 }
 
@@ -74,26 +93,27 @@ void ExamineNames(Examiner& examiner) {
         examiner.config.sources,
         [](const ConfiguredSource& source) { return source.name == "linux.process_stats"; });
     if (examiner.has_config())
-      finding.cause = is_configured ? "linux.process_stats is configured: what it wrote was lost, or "
-                                      "it did not start."
-                                    : "linux.process_stats is not in the config.";
+      finding.cause = is_configured
+                          ? "linux.process_stats is configured: what it wrote was lost, or "
+                            "it did not start."
+                          : "linux.process_stats is not in the config.";
     finding.proof = "No process_tree packet.";
   }
   if (Has(facts, TracePacket::kTrackEvent) && !Has(facts, TracePacket::kTrackDescriptor) &&
       !Has(facts, 43) && !Has(facts, 44)) {
     const uint64_t events = facts.contents.at(TracePacket::kTrackEvent).packets;
     Finding& finding = examiner.Add(
-        "names.tracks", fmt::format("{}, and no descriptor of a track.",
-                                    Count(events, "track event packet")));
+        "names.tracks",
+        fmt::format("{}, and no descriptor of a track.", Count(events, "track event packet")));
     finding.weight = events;
     finding.proof = "No track_descriptor packet.";
   }
   if (facts.package_lists_with_errors > 0)
-    examiner.Add("names.packages", "The list of packages was not read or parsed to its end.").proof =
-        "parse_error or read_error of packages_list.";
+    examiner.Add("names.packages", "The list of packages was not read or parsed to its end.")
+        .proof = "parse_error or read_error of packages_list.";
   for (const auto& [pid, packets] : facts.heapprofd_overran) {
-    Finding& finding = examiner.Add(
-        "profile.overran", fmt::format("The profile of process {} ended early.", pid));
+    Finding& finding =
+        examiner.Add("profile.overran", fmt::format("The profile of process {} ended early.", pid));
     finding.proof = "buffer_overran of its profile packets.";
     finding.weight = packets;
   }
@@ -108,10 +128,10 @@ void ExamineSequences(Examiner& examiner) {
   const uint64_t without = facts.clears_without_sequence + facts.drops_without_sequence +
                            facts.defaults_without_sequence + facts.interned_without_sequence;
   if (without > 0) {
-    Finding& finding = examiner.Add(
-        "packet.no_sequence",
-        fmt::format("{} of a sequence's state {} in packets without a sequence id.",
-                    Count(without, "field"), without == 1 ? "is" : "are"));
+    Finding& finding =
+        examiner.Add("packet.no_sequence",
+                     fmt::format("{} of a sequence's state {} in packets without a sequence id.",
+                                 Count(without, "field"), without == 1 ? "is" : "are"));
     finding.weight = without;
     finding.cause = "The trace was not written by the service, or was changed since.";
   }

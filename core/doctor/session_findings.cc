@@ -24,9 +24,9 @@ void ExamineFlushes(Examiner& examiner) {
   const std::string slow = SlowSources(facts, /*at_start=*/false);
   if (service.flushes_failed > 0) {
     Finding& finding = examiner.Add(
-        "flush.failed", fmt::format("Of the flushes ({}), {} were not acknowledged in time.",
-                                    WithCommas(service.flushes_requested),
-                                    WithCommas(service.flushes_failed)));
+        "flush.failed",
+        fmt::format("Of the flushes ({}), {} were not acknowledged in time.",
+                    WithCommas(service.flushes_requested), WithCommas(service.flushes_failed)));
     finding.proof = "flushes_failed of the service's statistics.";
     finding.cause = slow.empty() ? "A producer was busy, blocked, or disconnected meanwhile."
                                  : "Late were: " + slow + ".";
@@ -52,10 +52,10 @@ void ExamineFlushes(Examiner& examiner) {
   if (facts.stats_packets == 0) return;
   if (service.flushes_failed == 0 && facts.final_flushes_failed == 0 &&
       service.flushes_requested > 0)
-    examiner.Well(service.flushes_requested == 1
-                      ? std::string("The flush of the session succeeded.")
-                      : fmt::format("All {} flushes succeeded.",
-                                    WithCommas(service.flushes_requested)));
+    examiner.Well(
+        service.flushes_requested == 1
+            ? std::string("The flush of the session succeeded.")
+            : fmt::format("All {} flushes succeeded.", WithCommas(service.flushes_requested)));
   if (facts.final_flushes_succeeded + facts.final_flushes_failed == 0)
     examiner.Unknown(
         "Whether the producers were flushed before the end: the service did no final flush, which "
@@ -66,8 +66,8 @@ void ExamineService(Examiner& examiner) {
   const ServiceStats& service = examiner.facts.service;
   const auto add = [&](const char* rule, uint64_t count, const char* noun, const char* counter) {
     if (count == 0) return;
-    Finding& finding = examiner.Add(
-        rule, fmt::format("The service refused {}.", Count(count, noun)));
+    Finding& finding =
+        examiner.Add(rule, fmt::format("The service refused {}.", Count(count, noun)));
     finding.proof = fmt::format("{} of the service's statistics.", counter);
     finding.weight = count;
     finding.cause = "The counter belongs to the service, so that other sessions may be the cause.";
@@ -75,10 +75,10 @@ void ExamineService(Examiner& examiner) {
   add("service.chunks_discarded", service.chunks_discarded, "chunk", "chunks_discarded");
   add("service.patches_discarded", service.patches_discarded, "patch", "patches_discarded");
   if (service.invalid_packets > 0) {
-    Finding& finding = examiner.Add(
-        "service.invalid_packets",
-        fmt::format("{} were no valid packets, and are not in the trace.",
-                    Count(service.invalid_packets, "packet")));
+    Finding& finding =
+        examiner.Add("service.invalid_packets",
+                     fmt::format("{} were no valid packets, and are not in the trace.",
+                                 Count(service.invalid_packets, "packet")));
     finding.proof = "invalid_packets of the service's statistics.";
     finding.weight = service.invalid_packets;
   }

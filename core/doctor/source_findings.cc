@@ -41,7 +41,8 @@ constexpr std::array<SourceContents, 16> kContents = {{
 /// What the service tells of a data source's start; nothing is known of single ones.
 std::string BrokenLink(const TraceFacts& facts) {
   const ServiceStats& service = facts.service;
-  if (facts.stats_packets == 0) return "Which link is broken is not known: there are no statistics.";
+  if (facts.stats_packets == 0)
+    return "Which link is broken is not known: there are no statistics.";
   if (service.producers_connected == 0) return "No producer was connected to the service.";
   if (service.data_sources_registered == 0) return "No producer had registered a data source.";
   if (service.data_sources_seen == 0)
@@ -81,10 +82,10 @@ void ExamineSources(Examiner& examiner) {
   uint64_t silent = 0;
   for (const TraceSequence& sequence : facts.sequences) silent += sequence.all.packets == 0 ? 1 : 0;
   if (silent > 0) {
-    Finding& finding = examiner.Add(
-        "source.absent",
-        fmt::format("{} had written into the buffers, and {} no packet in the trace.",
-                    Count(silent, "sequence"), silent == 1 ? "has" : "have"));
+    Finding& finding =
+        examiner.Add("source.absent",
+                     fmt::format("{} had written into the buffers, and {} no packet in the trace.",
+                                 Count(silent, "sequence"), silent == 1 ? "has" : "have"));
     finding.cause = "All that they wrote was overwritten or lost before it was read.";
     finding.proof = "trace_provenance lists them.";
     finding.weight = silent;

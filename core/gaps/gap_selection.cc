@@ -22,7 +22,9 @@ void Limit(std::vector<const Gap*>& gaps, uint64_t limit) {
 
 GapSelection::GapSelection(const GapReport& all, uint64_t start_ns, const GapFilter& filter,
                            uint64_t at_most)
-    : report(all), limit(at_most) {
+    : report(all),
+      is_filtered(filter.selects_gaps() || !filter.buffers.empty() || !filter.sequences.empty()),
+      limit(at_most) {
   for (const BufferGaps& buffer : report.buffers) {
     for (const SequenceGaps& sequence : buffer.sequences) {
       if (!filter.Keeps(buffer.id, sequence.sequence)) continue;

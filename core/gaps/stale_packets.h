@@ -13,6 +13,10 @@
 
 namespace ringscope {
 
+/// How much later than its timestamp a packet may be committed, unless the user says so: the usual
+/// time between two flushes.
+inline constexpr uint64_t kUsualStaleNs = 5'000'000'000;
+
 /// Packets of one sequence that their writer committed long after it wrote them.
 struct StaleSequence {
   BufferId buffer{};

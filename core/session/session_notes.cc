@@ -1,6 +1,29 @@
 #include "core/session/session_notes.h"
 
+#include <algorithm>
+
+#include "core/base/wire.h"
+#include "core/perfetto/fields.h"
+#include "core/perfetto/fragment.h"
+#include "core/perfetto/track_names.h"
+
 namespace ringscope {
+namespace {
+
+/// A writer describes its own track before it writes anything else.
+constexpr uint32_t kChunksWithNames = 2;
+constexpr size_t kMaxName = 64;
+
+/// The name of the thread that a packet describes; empty: it does not.
+Bytes ThreadIn(Bytes packet) {
+  wire::FieldReader fields(packet);
+  while (const auto field = fields.Next())
+    if (field->number == proto::TracePacket::kTrackDescriptor && field->type == wire::Type::kBytes)
+      return ReadTrackNames(field->bytes).thread;
+  return {};
+}
+
+}  // namespace
 
 void SessionNotes::OnRecord(const Op& op, const LogMoment&) {
   if (!start_ns_) start_ns_ = op.time_ns;
@@ -10,9 +33,35 @@ void SessionNotes::OnRecord(const Op& op, const LogMoment&) {
     producers_[memory->producer].smb_size = memory->size;
 }
 
+void SessionNotes::OnChunk(BufferId, const ChunkCommit& commit, std::optional<Refusal>) {
+  Sequence& sequence = sequences_[commit.sequence];
+  if (sequence.chunks == kChunksWithNames || !sequence.thread.empty()) return;
+  ++sequence.chunks;
+  VisitFragments(commit.payload, commit.fragments, [&](const Fragment& fragment) {
+    const Bytes thread = ThreadIn(commit.payload.subspan(fragment.body, fragment.size()));
+    if (!thread.empty() && sequence.thread.empty())
+      sequence.thread = wire::AsText(thread.first(std::min(thread.size(), kMaxName)));
+  });
+}
+
+Status SessionNotes::OnPacket(const SessionPacket& packet) {
+  if (packet.sequence_id != 0) sequences_[packet.packet->sequence].trace_id = packet.sequence_id;
+  return {};
+}
+
 std::string SessionNotes::ProducerOf(SequenceKey sequence) const {
   const auto producer = producers_.find(sequence.producer);
   return producer == producers_.end() ? "" : producer->second.name;
+}
+
+std::string SessionNotes::ThreadOf(SequenceKey sequence) const {
+  const Sequence* const found = sequences_.Find(sequence);
+  return found == nullptr ? "" : found->thread;
+}
+
+uint32_t SessionNotes::TraceIdOf(SequenceKey sequence) const {
+  const Sequence* const found = sequences_.Find(sequence);
+  return found == nullptr ? 0 : found->trace_id;
 }
 
 std::optional<uint64_t> SessionNotes::SharedMemoryOf(SequenceKey sequence) const {

@@ -6,17 +6,26 @@
 #include <optional>
 #include <string>
 
+#include "core/base/sequence_map.h"
 #include "core/session/replay_listener.h"
 
 namespace ringscope {
 
-/// When a session began, and who its producers are. Watches a replay.
+/// When a session began, and who its producers and sequences are. Watches a replay. Memory:
+/// O(sequences).
 class SessionNotes : public ReplayListener {
  public:
   void OnRecord(const Op& op, const LogMoment& moment) override;
+  void OnChunk(BufferId buffer, const ChunkCommit& commit, std::optional<Refusal> refusal) override;
+  Status OnPacket(const SessionPacket& packet) override;
 
   /// Name of the sequence's producer; empty: not known.
   std::string ProducerOf(SequenceKey sequence) const;
+  /// Name of the sequence's thread, as one of its first packets has it, read or not; empty: not
+  /// known.
+  std::string ThreadOf(SequenceKey sequence) const;
+  /// The sequence's trusted_packet_sequence_id in the trace; 0: none of its packets was read.
+  uint32_t TraceIdOf(SequenceKey sequence) const;
   /// Bytes of the shared memory of the sequence's producer.
   std::optional<uint64_t> SharedMemoryOf(SequenceKey sequence) const;
   /// Time of the session's first record that has one, ns; 0: none has.
@@ -27,7 +36,13 @@ class SessionNotes : public ReplayListener {
     std::string name;
     std::optional<uint64_t> smb_size;
   };
+  struct Sequence {
+    std::string thread;
+    uint32_t trace_id = 0;
+    uint32_t chunks = 0;  // looked at for names
+  };
   std::map<ProducerId, Producer> producers_;
+  SequenceMap<Sequence> sequences_;
   std::optional<uint64_t> start_ns_;
 };
 

@@ -6,6 +6,7 @@
 #include "core/base/wire.h"
 #include "core/perfetto/fields.h"
 #include "core/perfetto/trace_config_facts.h"
+#include "core/perfetto/track_names.h"
 #include "core/perfetto/trusted_fields.h"
 #include "core/trace/trace_scan.h"
 
@@ -266,27 +267,10 @@ void TraceScan::AddProcessNames(const TracePacketView& packet, TraceSequence& se
     }
   }
   if (packet.content != TracePacket::kTrackDescriptor) return;
-  constexpr uint32_t kThread = 4, kThreadName = 5;
-  wire::FieldReader fields(packet.content_bytes);
-  while (const auto field = fields.Next()) {
-    if (field->type != wire::Type::kBytes) continue;
-    int32_t pid = 0;
-    Bytes name;
-    wire::FieldReader values(field->bytes);
-    if (field->number == proto::TrackDescriptor::kProcess) {
-      while (const auto value = values.Next()) {
-        if (value->number == proto::ProcessDescriptor::kPid)
-          pid = static_cast<int32_t>(value->value);
-        if (value->number == proto::ProcessDescriptor::kProcessName) name = value->bytes;
-      }
-      name_process(pid, name);
-    } else if (field->number == kThread && sequence.thread_name.empty()) {
-      while (const auto value = values.Next())
-        if (value->number == kThreadName)
-          sequence.thread_name =
-              TextOf(value->bytes.first(std::min<size_t>(value->bytes.size(), 64)));
-    }
-  }
+  const TrackNames names = ReadTrackNames(packet.content_bytes);
+  if (names.pid) name_process(*names.pid, names.process);
+  if (sequence.thread_name.empty())
+    sequence.thread_name = TextOf(names.thread.first(std::min<size_t>(names.thread.size(), 64)));
 }
 
 }  // namespace ringscope

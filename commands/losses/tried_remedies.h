@@ -1,5 +1,5 @@
-#ifndef RINGSCOPE_COMMANDS_GAPS_TRIED_REMEDIES_H_
-#define RINGSCOPE_COMMANDS_GAPS_TRIED_REMEDIES_H_
+#ifndef RINGSCOPE_COMMANDS_LOSSES_TRIED_REMEDIES_H_
+#define RINGSCOPE_COMMANDS_LOSSES_TRIED_REMEDIES_H_
 
 #include <optional>
 #include <vector>
@@ -42,4 +42,4 @@ Status TryRemedies(Context& context, const SessionSelection& selection,
 
 }  // namespace ringscope
 
-#endif  // RINGSCOPE_COMMANDS_GAPS_TRIED_REMEDIES_H_
+#endif  // RINGSCOPE_COMMANDS_LOSSES_TRIED_REMEDIES_H_

@@ -1,4 +1,4 @@
-#include "commands/gaps/tried_remedies.h"
+#include "commands/losses/tried_remedies.h"
 
 #include <algorithm>
 

@@ -1,0 +1,264 @@
+#include "commands/losses/log_answer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "commands/common/session_reads.h"
+#include "commands/losses/loss_words.h"
+#include "core/base/text.h"
+#include "core/gaps/gap_selection.h"
+
+namespace ringscope {
+namespace {
+
+constexpr size_t kNamed = 3;
+
+/// Sums over all buffers of a session.
+struct SessionSums {
+  LedgerTotals totals;
+  FateCount unusable;
+  std::vector<const SequenceGaps*> sequences;
+  std::vector<CauseCount> causes;  // the largest first; `loss_bits` of the first
+  uint64_t missing_chunks = 0;
+
+  explicit SessionSums(const GapReport& report) {
+    for (const BufferGaps& buffer : report.buffers) {
+      totals += buffer.totals;
+      for (const SequenceGaps& sequence : buffer.sequences) {
+        sequences.push_back(&sequence);
+        unusable += sequence.unusable.count;
+        missing_chunks += sequence.missing_chunks;
+        for (const Gap& gap : sequence.gaps)
+          for (const CauseCount& cause : gap.causes) Add(cause);
+      }
+    }
+    std::ranges::stable_sort(causes, std::ranges::greater(),
+                             [](const CauseCount& cause) { return cause.count.packets; });
+  }
+
+ private:
+  void Add(const CauseCount& cause) {
+    const auto same = std::ranges::find_if(causes, [&](const CauseCount& other) {
+      return other.cause == cause.cause && other.own_fault == cause.own_fault;
+    });
+    if (same == causes.end())
+      causes.push_back(cause);
+    else
+      same->count += cause.count;
+  }
+};
+
+/// "3.710 s; buffer 1: 256 KiB ring_buffer, v2@58; read as recorded"
+std::string SessionText(const ReplayOutcome& outcome) {
+  std::vector<std::string> parts = {HumanDuration(outcome.duration_ns())};
+  for (size_t i = 0; i < std::min(kNamed, outcome.buffers.size()); ++i) {
+    const BufferOutcome& buffer = outcome.buffers[i];
+    parts.push_back(fmt::format("buffer {}: {} {}, {}", Raw(buffer.id), HumanSize(buffer.size),
+                                Name(buffer.policy), buffer.engine));
+  }
+  if (outcome.buffers.size() > kNamed)
+    parts.push_back(Count(outcome.buffers.size() - kNamed, "further buffer"));
+  parts.push_back("read " + ReadsText(outcome.reads));
+  return Joined(parts, "; ");
+}
+
+/// "12 of 40 packets (30%)"
+std::string PacketShare(uint64_t part, uint64_t whole) {
+  return fmt::format("{} of {} ({})", WithCommas(part), Count(whole, "packet"),
+                     ShareText(part, whole));
+}
+
+std::string LostText(const SessionSums& sums, bool with_packets) {
+  const FateCount lost = sums.totals.lost(), written = sums.totals.written;
+  return fmt::format("{}{} of {}",
+                     with_packets ? PacketShare(lost.packets, written.packets) + ", " : "",
+                     HumanSize(lost.bytes), HumanSize(written.bytes));
+}
+
+std::string WhyText(const SessionSums& sums) {
+  if (sums.causes.size() == 1) return CauseText(sums.causes.front());
+  std::vector<std::string> parts;
+  for (size_t i = 0; i < std::min(kNamed, sums.causes.size()); ++i)
+    parts.push_back(
+        fmt::format("{} {}", WithCommas(sums.causes[i].count.packets), CauseText(sums.causes[i])));
+  if (sums.causes.size() > kNamed) parts.emplace_back("others for other causes");
+  return Joined(parts, "; ");
+}
+
+/// The sequences that lost most.
+std::string LosersText(const SessionSums& sums, const SessionNotes& notes) {
+  const uint64_t lost = sums.totals.lost().packets;
+  std::vector<const SequenceGaps*> losers = sums.sequences;
+  std::erase_if(losers, [](const SequenceGaps* each) { return each->lost().packets == 0; });
+  std::ranges::stable_sort(losers, std::ranges::greater(),
+                           [](const SequenceGaps* each) { return each->lost().packets; });
+  std::vector<std::string> parts;
+  for (size_t i = 0; i < std::min(kNamed, losers.size()); ++i)
+    parts.push_back(fmt::format("{} {}", ShareText(losers[i]->lost().packets, lost),
+                                NameText(notes, losers[i]->sequence)));
+  if (losers.size() > kNamed) parts.push_back(Count(losers.size() - kNamed, "further sequence"));
+  return Joined(parts);
+}
+
+/// Who wrote what the packets had to make room for.
+std::string EvictorsText(const SessionSums& sums, const SessionNotes& notes) {
+  std::map<SequenceKey, double> packets;
+  double all = 0;
+  for (const SequenceGaps* sequence : sums.sequences) {
+    for (const Gap& gap : sequence->gaps) {
+      const auto bytes = static_cast<double>(gap.pushed_bytes());
+      if (bytes == 0) continue;
+      const auto lost = static_cast<double>(gap.lost.packets);
+      all += lost;
+      for (const SequenceShare& share : gap.culprits)
+        packets[share.sequence] += lost * static_cast<double>(share.bytes) / bytes;
+    }
+  }
+  std::vector<std::pair<SequenceKey, double>> evictors(packets.begin(), packets.end());
+  std::ranges::stable_sort(evictors, std::ranges::greater(),
+                           &std::pair<SequenceKey, double>::second);
+  std::vector<std::string> parts;
+  for (size_t i = 0; i < std::min(kNamed, evictors.size()); ++i)
+    parts.push_back(fmt::format("{:.0f}% {}", 100 * evictors[i].second / all,
+                                NameText(notes, evictors[i].first)));
+  return Joined(parts);
+}
+
+std::string WaitingText(const SessionSums& sums, const SessionNotes& notes) {
+  const FateCount& waiting = sums.totals[Fate::kStalled];
+  if (waiting.packets == 0) return {};
+  std::string at;
+  uint64_t most = 0;
+  for (const SequenceGaps* sequence : sums.sequences) {
+    if (!sequence->stall || sequence->stall->count.packets <= most) continue;
+    most = sequence->stall->count.packets;
+    at = fmt::format("; most, {}, in {}", WithCommas(most), NameText(notes, sequence->sequence));
+    if (sequence->stall->at)
+      at += fmt::format(", behind chunk #{}", Raw(sequence->stall->at->chunk));
+  }
+  return fmt::format("{} ({}) are still in the buffer, and were not read{}",
+                     Count(waiting.packets, "packet"), HumanSize(waiting.bytes), at);
+}
+
+/// What shows that more may be missing than is known; empty: nothing does.
+std::string SignsText(const GapReport& report, const SessionSums& sums) {
+  const GapSelection all(report, 0, {}, 0);
+  if (!all.any_sign) return {};
+  std::vector<std::string> parts;
+  if (sums.missing_chunks > 0)
+    parts.push_back(Count(sums.missing_chunks, "chunk") + " that no record commits");
+  if (report.reports() > 0)
+    parts.push_back(fmt::format("{} that the {} itself reports", Count(report.reports(), "loss"),
+                                report.from_trace ? "trace" : "log"));
+  // Of losses that are known, the counters tell nothing new.
+  if (sums.totals.lost().packets == 0 && sums.totals[Fate::kStalled].packets == 0)
+    for (size_t i = 0; i < kLossCounters; ++i)
+      if (report.counts[i] > 0)
+        parts.push_back(
+            fmt::format("{}: {}", Name(static_cast<LossCounter>(i)), WithCommas(report.counts[i])));
+  if (!report.ftrace.empty())
+    parts.push_back("events lost by ftrace on " + Count(report.ftrace.size(), "CPU"));
+  if (parts.empty() && sums.totals.lost().packets == 0)
+    parts.emplace_back("packets that are flagged, though no loss before them is known");
+  return Joined(parts);
+}
+
+/// That nothing was lost, as far as the log goes.
+std::string NothingLostText(const SessionSums& sums, const ReadsUsed& reads) {
+  std::vector<std::string> later;
+  for (const SequenceGaps* sequence : sums.sequences)
+    if (sequence->first_chunk > 0 && sequence->written().packets > 0)
+      later.push_back(
+          fmt::format("{} with #{}", ToString(sequence->sequence), sequence->first_chunk));
+  if (later.empty())
+    return reads.assumed && reads.mode == ReadsMode::kStreamed
+               ? "Nothing was lost with these reads."
+               : "Nothing was lost.";
+  const size_t count = later.size();
+  later.resize(std::min(count, kNamed));
+  return fmt::format(
+      "Nothing was lost of what is in the log. {} not begin with chunk #0 ({}{}): what came before "
+      "is not known.",
+      count == 1 ? "1 sequence does" : Count(count, "sequence") + " do", Joined(later),
+      count > kNamed ? ", ..." : "");
+}
+
+std::string TriedText(const std::optional<TriedOutcome>& outcome) {
+  if (!outcome) return "should keep everything; not verified";
+  if (outcome->lost > 0)
+    return fmt::format("still loses {}, as a replay shows", Count(outcome->lost, "packet"));
+  if (outcome->waiting > 0)
+    return fmt::format("loses nothing, as a replay shows, but {} wait in it to the end",
+                       Count(outcome->waiting, "packet"));
+  return "keeps everything, as a replay shows";
+}
+
+}  // namespace
+
+std::vector<std::string> RemedyTexts(const TriedRemedies& tried) {
+  std::vector<std::string> texts;
+  for (const TriedSize& size : tried.sizes)
+    texts.push_back(fmt::format("With {2}, buffer {0} {3} (--size {0}={1}k).", Raw(size.buffer),
+                                size.size / 1024, HumanSize(size.size), TriedText(size.outcome)));
+  if (tried.period_ns && !texts.empty())
+    texts.push_back(
+        fmt::format("Read every {0} ms, to its end, the session {1} (--reads "
+                    "every={0}ms, file_write_period_ms).",
+                    *tried.period_ns / 1'000'000, TriedText(tried.with_period)));
+  return texts;
+}
+
+Answer AnswerOf(const GapReport& report, const ReplayOutcome& outcome, const SessionNotes& notes,
+                const TriedRemedies& tried) {
+  const SessionSums sums(report);
+  const uint64_t lost = sums.totals.lost().packets;
+  const uint64_t read = sums.totals[Fate::kRead].packets;
+  const uint64_t unusable = sums.unusable.packets;
+  const uint64_t waiting = sums.totals[Fate::kStalled].packets;
+  const std::string signs = SignsText(report, sums);
+  Answer answer;
+  if (unusable > 0 && unusable * 2 >= read) {
+    answer.severity = Harm::kError;
+    answer.headline = fmt::format(
+        "{} of the {} that were read cannot be used: they need incremental state that was lost.",
+        WithCommas(unusable), Count(read, "packet"));
+  } else if (lost > 0) {
+    answer.severity = Harm::kDataLoss;
+    answer.headline = PacketShare(lost, sums.totals.written.packets) + " were lost";
+    answer.headline += waiting == 0 ? "."
+                                    : fmt::format(
+                                          "; {} more wait in a buffer and are not in the "
+                                          "trace.",
+                                          WithCommas(waiting));
+  } else if (waiting > 0) {
+    answer.severity = Harm::kDataLoss;
+    answer.headline =
+        fmt::format("{} wait in a buffer, and are not in the trace.", Count(waiting, "packet"));
+  } else if (!signs.empty()) {
+    answer.severity = Harm::kWarning;
+    answer.headline = "No packet of the log was lost, but more may be missing.";
+  } else {
+    answer.headline = NothingLostText(sums, outcome.reads);
+  }
+  answer.Add("Session", SessionText(outcome));
+  if (lost > 0) {
+    answer.Add("Lost", LostText(sums, /*with_packets=*/answer.severity == Harm::kError));
+    answer.Add("Why", WhyText(sums));
+    answer.Add("Most of", LosersText(sums, notes));
+    answer.Add("Evicted by", EvictorsText(sums, notes));
+  }
+  answer.Add("Waiting", WaitingText(sums, notes));
+  if (unusable > 0 && unusable * 2 < read)
+    answer.Add("Unusable", fmt::format("{} of the {} that were read need incremental state that "
+                                       "was lost",
+                                       WithCommas(unusable), Count(read, "packet")));
+  answer.Add("More signs", signs);
+  for (const std::string& text : RemedyTexts(tried)) answer.Add("Remedy", text);
+  answer.Add("Assumed", ReadsNotes(outcome.reads));
+  return answer;
+}
+
+}  // namespace ringscope

@@ -1,0 +1,26 @@
+#ifndef RINGSCOPE_COMMANDS_LOSSES_LOG_ANSWER_H_
+#define RINGSCOPE_COMMANDS_LOSSES_LOG_ANSWER_H_
+
+#include <string>
+
+#include "commands/losses/tried_remedies.h"
+#include "core/doctor/answer.h"
+#include "core/gaps/gap_report.h"
+#include "core/session/replay_outcome.h"
+#include "core/session/session_notes.h"
+
+namespace ringscope {
+
+/// What was lost of a session of a log, why, to whom, and what would have kept it: of the whole
+/// session, whatever a filter selects.
+/// @param tried remedies, as far as they were tried
+Answer AnswerOf(const GapReport& report, const ReplayOutcome& outcome, const SessionNotes& notes,
+                const TriedRemedies& tried);
+
+/// "With 6.39 MiB, buffer 1 keeps everything, as a replay shows (--size 1=6548k).": of each
+/// remedy.
+std::vector<std::string> RemedyTexts(const TriedRemedies& tried);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_COMMANDS_LOSSES_LOG_ANSWER_H_

@@ -1,0 +1,121 @@
+#include "core/doctor/answer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/text.h"
+#include "core/doctor/examiner.h"
+
+namespace ringscope {
+namespace {
+
+/// The first finding of a group of rules: "buffer.".
+const Finding* FirstOf(const Diagnosis& diagnosis, std::string_view group, Harm least) {
+  for (const Finding& finding : diagnosis.findings)
+    if (finding.harm >= least && std::string_view(finding.rule->id).starts_with(group))
+      return &finding;
+  return nullptr;
+}
+
+/// What the buffers' statistics and the packets count as lost.
+std::string LostText(const Examiner& examiner) {
+  const TraceFacts& facts = examiner.facts;
+  if (facts.all.packets == 0) return {};  // a config alone
+  if (facts.stats_packets == 0)
+    return "Not known: the trace has no statistics, which the service writes at the end.";
+  uint64_t written = 0, overwritten = 0, discarded = 0, places = 0;
+  for (const TraceBuffer& buffer : facts.buffers) {
+    written += buffer.stats.bytes_written;
+    overwritten += buffer.stats.bytes_overwritten;
+    discarded += buffer.stats.chunks_discarded;
+  }
+  for (const TraceSequence& sequence : facts.sequences)
+    places += sequence.losses.sequence_packet_loss;
+  std::vector<std::string> parts;
+  if (overwritten > 0)
+    parts.push_back(fmt::format("{} of {} written ({}) were overwritten unread",
+                                HumanSize(overwritten), HumanSize(written),
+                                ShareText(overwritten, written)));
+  if (discarded > 0) parts.push_back(Count(discarded, "chunk") + " came to a full buffer");
+  if (places > 0)
+    parts.push_back(fmt::format("packets of a sequence are missing at {}", Count(places, "place")));
+  if (parts.empty()) return "No buffer counts a loss, and no packet reports one.";
+  return Joined(parts, "; ") + ". How many packets that is, a trace does not tell.";
+}
+
+/// Whose packets take most of the file.
+std::string FilledByText(const Examiner& examiner) {
+  constexpr size_t kNamed = 2;
+  const TraceFacts& facts = examiner.facts;
+  std::vector<const TraceSequence*> largest;
+  uint64_t all = 0;
+  for (const TraceSequence& sequence : facts.sequences) {
+    all += sequence.all.bytes;
+    if (sequence.id != 0) largest.push_back(&sequence);
+  }
+  std::ranges::stable_sort(largest, std::ranges::greater(),
+                           [](const TraceSequence* sequence) { return sequence->all.bytes; });
+  std::vector<std::string> parts;
+  for (size_t i = 0; i < std::min(kNamed, largest.size()); ++i)
+    parts.push_back(fmt::format("{} {}", ShareText(largest[i]->all.bytes, all),
+                                SequenceName(examiner, *largest[i])));
+  return Joined(parts);
+}
+
+/// How much of what is left can be used.
+std::string UsableText(const TraceFacts& facts) {
+  uint64_t unusable = 0;
+  for (const TraceSequence& sequence : facts.sequences) unusable += sequence.skipped;
+  if (unusable == 0) return {};
+  return fmt::format("{} of {} that are left; the others need incremental state that was lost.",
+                     WithCommas(facts.all.packets - unusable), Count(facts.all.packets, "packet"));
+}
+
+/// The lines of the config that help most.
+std::string ChangeText(const Diagnosis& diagnosis) {
+  constexpr size_t kNamed = 2;
+  std::vector<std::string> parts;
+  std::string remedy;
+  bool is_estimate = false;
+  for (const Finding& finding : diagnosis.findings) {
+    if (remedy.empty() && finding.harm > Harm::kInfo) remedy = finding.remedy;
+    for (const ConfigChange& change : finding.changes) {
+      std::string text = fmt::format("{}: {}", change.path, change.value);
+      if (parts.size() == kNamed || std::ranges::find(parts, text) != parts.end()) continue;
+      is_estimate |= change.is_estimate;
+      parts.push_back(std::move(text));
+    }
+  }
+  if (parts.empty()) return remedy;
+  return Joined(parts) + (is_estimate ? " (an estimate)" : "");
+}
+
+}  // namespace
+
+Answer AnswerOf(const Diagnosis& diagnosis, const Examiner& examiner) {
+  Answer answer{.severity = diagnosis.harm, .headline = diagnosis.verdict, .lines = {}};
+  const bool is_wrong = diagnosis.harm > Harm::kInfo;
+  if (is_wrong) answer.headline = diagnosis.findings.front().what;
+  answer.Add("Lost", LostText(examiner));
+  if (const Finding* const loss = FirstOf(diagnosis, "buffer.", Harm::kInfo)) {
+    answer.Add("Why", loss->cause);
+    answer.Add("Most from", FilledByText(examiner));
+  }
+  answer.Add("Usable", UsableText(examiner.facts));
+  std::vector<std::string> more;
+  for (size_t i = 1; i < diagnosis.findings.size(); ++i) {
+    const Finding& finding = diagnosis.findings[i];
+    if (finding.harm > Harm::kInfo && std::ranges::find(more, finding.rule->title) == more.end())
+      more.emplace_back(finding.rule->title);
+  }
+  answer.Add("Also", Joined(more, "; "));
+  if (is_wrong) answer.Add("Change", ChangeText(diagnosis));
+  return answer;
+}
+
+}  // namespace ringscope

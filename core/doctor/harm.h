@@ -1,0 +1,24 @@
+#ifndef RINGSCOPE_CORE_DOCTOR_HARM_H_
+#define RINGSCOPE_CORE_DOCTOR_HARM_H_
+
+#include <array>
+#include <cstdint>
+
+#include "core/base/enum_names.h"
+
+namespace ringscope {
+
+/// How bad a finding is, from harmless to worst.
+enum class Harm : uint8_t {
+  kOk,        // of a verdict alone: nothing was found
+  kInfo,      // good to know
+  kWarning,   // data can be lost, or is of less use
+  kDataLoss,  // data is missing
+  kError,     // the trace, or a part of it, cannot be used
+};
+template <>
+inline constexpr std::array kEnumNames<Harm> = {"ok", "info", "warning", "data_loss", "error"};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_DOCTOR_HARM_H_

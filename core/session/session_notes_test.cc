@@ -1,0 +1,74 @@
+#include "core/session/session_notes.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "core/base/wire.h"
+#include "core/perfetto/fields.h"
+
+namespace ringscope {
+namespace {
+
+constexpr SequenceKey kSequence = {ProducerId{1}, WriterId{2}};
+
+void AddField(std::string& message, uint32_t number, const std::string& bytes) {
+  wire::AppendBytes(message, number, wire::AsBytes(bytes));
+}
+
+/// A packet that describes the track of a thread with this name.
+std::string ThreadTrack(const std::string& name) {
+  constexpr uint32_t kThread = 4, kThreadName = 5;
+  std::string thread, descriptor, packet;
+  AddField(thread, kThreadName, name);
+  AddField(descriptor, kThread, thread);
+  AddField(packet, proto::TracePacket::kTrackDescriptor, descriptor);
+  return packet;
+}
+
+/// Two fragments, with size varints of four bytes as trace writers make them.
+std::string Payload(const std::string& first, const std::string& second) {
+  std::string payload;
+  for (const std::string& packet : {first, second}) {
+    for (int i = 0; i < 4; ++i)
+      payload += static_cast<char>((packet.size() >> (7 * i) & 0x7F) | (i < 3 ? 0x80 : 0));
+    payload += packet;
+  }
+  return payload;
+}
+
+void CommitChunk(SessionNotes& notes, const std::string& payload) {
+  notes.OnChunk(
+      BufferId{1},
+      {.sequence = kSequence, .identity = {}, .fragments = 2, .payload = wire::AsBytes(payload)},
+      {});
+}
+
+TEST(SessionNotes, ThreadsAreNamedByTheirFirstPackets) {
+  SessionNotes notes;
+  EXPECT_EQ(notes.ThreadOf(kSequence), "");
+  CommitChunk(notes, Payload("", ThreadTrack("render")));
+  CommitChunk(notes, Payload(ThreadTrack("another"), ""));
+  EXPECT_EQ(notes.ThreadOf(kSequence), "render");
+}
+
+TEST(SessionNotes, LaterChunksAreNotLookedAt) {
+  SessionNotes notes;
+  CommitChunk(notes, Payload("", ""));
+  CommitChunk(notes, Payload("", "\x0F"));
+  CommitChunk(notes, Payload(ThreadTrack("late"), ""));
+  EXPECT_EQ(notes.ThreadOf(kSequence), "");
+}
+
+TEST(SessionNotes, SequencesHaveTheirIdInTheTrace) {
+  SessionNotes notes;
+  EXPECT_EQ(notes.TraceIdOf(kSequence), 0u);
+  Packet packet;
+  packet.sequence = kSequence;
+  ASSERT_TRUE(notes.OnPacket({.buffer = BufferId{1}, .packet = &packet, .sequence_id = 7}));
+  ASSERT_TRUE(notes.OnPacket({.buffer = BufferId{1}, .packet = &packet, .sequence_id = 0}));
+  EXPECT_EQ(notes.TraceIdOf(kSequence), 7u);
+}
+
+}  // namespace
+}  // namespace ringscope
