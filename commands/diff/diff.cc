@@ -32,6 +32,7 @@ void SetUp(CLI::App& app, DiffArgs& args) {
   AddText(app, "--minimize", args.minimize, kFileType,
           "Write the fewest operations that still show the first difference (.ops.jsonl); - "
           "for standard output");
+  AddForce(app, args.force);
   AddFormat(app, args.format, {"text", "json"});
 }
 

@@ -13,6 +13,7 @@
 #include "commands/shell/text.h"
 #include "formats/inputs/log_check.h"
 #include "formats/inputs/log_parts.h"
+#include "formats/log/commit_log_writer.h"
 
 namespace ringscope {
 namespace {
@@ -20,6 +21,7 @@ namespace {
 struct RepairArgs {
   std::string log;
   std::string output;
+  bool force = false;
 };
 
 void SetUp(CLI::App& app, RepairArgs& args) {
@@ -27,21 +29,7 @@ void SetUp(CLI::App& app, RepairArgs& args) {
   InGroup(app, kOutputGroup);
   AddText(app, "-o,--output", args.output, kFileType, "Clean copy to write (.tblog)",
           Need::kRequired);
-}
-
-Status CheckPaths(const RepairArgs& args, const LogParts& parts) {
-  if (args.output == "-") {
-    return Fail(ErrorCode::kUsage, "the copy is verified, so it cannot go to standard output", {},
-                "name a file");
-  }
-  for (const std::string& part : parts.paths) {
-    std::error_code ignored;  // a path that does not exist is not the same as another
-    if (std::filesystem::equivalent(part, args.output, ignored)) {
-      return Fail(ErrorCode::kUsage, "the copy would replace the damaged log",
-                  {args.output, {}, {}}, "name another file");
-    }
-  }
-  return {};
+  AddForce(app, args.force);
 }
 
 /// Verifies the copy. One that is not clean is removed: it would be trusted.
@@ -60,10 +48,14 @@ Result<LogInfo> VerifyCopy(const std::string& path) {
 }
 
 Result<ExitCode> RunRepair(const RepairArgs& args, Context& context) {
+  if (args.output == "-") {
+    return Fail(ErrorCode::kUsage, "the copy is verified, so it cannot go to standard output", {},
+                "name a file");
+  }
   const LogParts parts = FindLogParts({args.log}, *context.folders);
-  RS_RETURN_IF_ERROR(CheckPaths(args, parts));
   Console& console = context.console;
-  RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file, OutputFile::Create(args.output));
+  RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
+                      CreateOutput(context, args.output, kLogOutput, args.force));
   std::optional<LogInfo> original;
   {
     Progress progress(console, fmt::format("repairing {}", Printable(args.log)));

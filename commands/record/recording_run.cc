@@ -294,7 +294,6 @@ Result<ExitCode> RecordingRun::Run() {
   RS_ASSIGN_OR_RETURN(loop_, EventLoop::Create());
   RS_ASSIGN_OR_RETURN(const RecorderOptions options, MakeOptions());
   RS_ASSIGN_OR_RETURN(SignalWatch signals, SignalWatch::Create());
-  std::signal(SIGXFSZ, SIG_IGN);  // a file at its size limit is an error like any other
   // The sockets first: where another recorder has them, its log may be the same file.
   RS_ASSIGN_OR_RETURN(RecorderListeners listeners, RecorderListeners::Open(options));
   RS_ASSIGN_OR_RETURN(log_, OpenLog());

@@ -104,6 +104,13 @@ void AddFormat(CLI::App& app, std::string& target, const std::vector<std::string
   app.get_option("--format")->group(kOutputGroup);
 }
 
+void AddForce(CLI::App& app, bool& target) {
+  InGroup(app, kOutputGroup);
+  AddFlag(app, "--force", target,
+          "Also replace a file that ringscope did not write as such an output, or a log; never an "
+          "input");
+}
+
 void AddLog(CLI::App& app, std::string& target) {
   InGroup(app, kInputGroup);
   AddText(app, "LOG", target, kLogType,

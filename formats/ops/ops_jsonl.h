@@ -7,6 +7,7 @@
 #include "core/log/op.h"
 #include "formats/io/byte_stream.h"
 #include "formats/io/log_source.h"
+#include "formats/io/output_file.h"
 
 namespace ringscope {
 
@@ -14,6 +15,8 @@ namespace ringscope {
 /// the line and the key. Memory: one line, at most kMaxOpsLine bytes.
 /// A source that is a ZstdSource gives the position in the compressed file.
 std::unique_ptr<LogSource> MakeOpsReader(std::unique_ptr<ByteSource> text, LogFormat format);
+
+inline constexpr OutputKind kOpsOutput = {"a log", true};
 
 inline constexpr size_t kMaxOpsLine = size_t{64} << 20;
 
