@@ -19,12 +19,12 @@ struct DemoArgs {
   std::string trace;  // empty: beside the log
 };
 
-constexpr uint64_t kLeastBufferBytes = 16 * 1024, kMostBufferBytes = 64 * 1024 * 1024;
+constexpr uint64_t kLeastDemoBytes = 16 * 1024, kMostBufferBytes = 64 * 1024 * 1024;
 constexpr uint64_t kMostDurationNs = 60'000'000'000;
 
 Result<uint64_t> ParseDemoSize(std::string_view text) {
   RS_ASSIGN_OR_RETURN(const uint64_t bytes, ParseSize(text));
-  if (bytes >= kLeastBufferBytes && bytes <= kMostBufferBytes) return bytes;
+  if (bytes >= kLeastDemoBytes && bytes <= kMostBufferBytes) return bytes;
   return Fail(ErrorCode::kUsage, fmt::format("'{}' is not 16 KiB to 64 MiB", text));
 }
 

@@ -8,6 +8,7 @@
 #include "commands/shell/commands.h"
 #include "commands/shell/options.h"
 #include "commands/shell/values.h"
+#include "formats/inputs/content_words.h"
 #include "formats/inputs/input_kind.h"
 
 namespace ringscope {
@@ -106,9 +107,13 @@ Status CheckResults(const DiffArgs& args, const Both<InputKind>& kinds) {
               : "replay it first: ringscope replay LOG --events FILE.events.jsonl; to compare two "
                 "engines, give one log and --a and --b");
     }
-    if (kinds[side] == InputKind::kOther)
-      return FailToCompare(input, "neither a log nor a result file",
-                           "expected .events.jsonl or .pftrace, plain or zstd-compressed");
+    if (kinds[side] == InputKind::kOther) {
+      RS_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source, OpenByteSource(input));
+      RS_ASSIGN_OR_RETURN(const std::string start, ReadStart(*source, kKindBytes));
+      return tl::unexpected<Error>(
+          WrongContent(start, input, "a result file",
+                       "expected .events.jsonl or .pftrace, plain or compressed (zstd, gzip)"));
+    }
   }
   if (kinds.a != kinds.b) {
     return FailToCompare(

@@ -6,7 +6,7 @@
 
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
-#include "formats/io/zstd_source.h"
+#include "formats/io/compressed_source.h"
 #include "formats/ops/ops_jsonl.h"
 
 namespace ringscope {
@@ -43,7 +43,7 @@ void Import(const std::string& from, const std::string& to) {
 std::string Decompressed(const std::string& path) {
   auto file = OpenByteSource(path);
   EXPECT_TRUE(file);
-  auto text = ZstdSource::Make(std::move(*file));
+  auto text = MakeZstdSource(std::move(*file));
   std::string content;
   std::vector<uint8_t> part(1 << 16);
   while (true) {

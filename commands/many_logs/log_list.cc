@@ -22,8 +22,12 @@ namespace fs = std::filesystem;
 constexpr size_t kMaxLine = 64 * 1024;
 
 bool IsLogName(std::string_view name) {
-  return name.ends_with(".tblog") || name.ends_with(".ops.jsonl") ||
-         name.ends_with(".ops.jsonl.zst");
+  for (const std::string_view compression : {".zst", ".gz"})
+    if (name.ends_with(compression)) {
+      name.remove_suffix(compression.size());
+      break;
+    }
+  return name.ends_with(".tblog") || name.ends_with(".ops.jsonl");
 }
 
 bool IsListed(std::string_view name, ListedInputs inputs) {
@@ -59,10 +63,14 @@ Status AddLogOrFolder(const std::string& path, ListedInputs inputs, std::vector<
   std::error_code ignored;
   if (fs::is_directory(path, ignored)) {
     each = true;
-    return AddFolder(path, inputs, paths);
+    const size_t before = paths.size();
+    RS_RETURN_IF_ERROR(AddFolder(path, inputs, paths));
+    for (size_t i = before; i < paths.size(); ++i)
+      RS_RETURN_IF_ERROR(RunFiles::AddInput(paths[i]));
+    return {};
   }
   paths.push_back(path);
-  return {};
+  return RunFiles::AddInput(path);
 }
 
 Status AddListed(Context& context, const std::string& list, ListedInputs inputs,
@@ -108,7 +116,7 @@ void AddLogList(CLI::App& app, LogChoices& choices, const std::string& name,
                 const std::string& more, Need need) {
   InGroup(app, kInputGroup);
   const std::string logs =
-      "ommit logs (.tblog) or operations (.ops.jsonl), plain or zstd-compressed";
+      "ommit logs (.tblog) or operations (.ops.jsonl), plain or compressed (zstd, gzip)";
   const std::string inputs =
       choices.inputs == ListedInputs::kLogs
           ? "C" + logs

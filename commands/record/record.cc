@@ -30,7 +30,7 @@ Result<BufferChoice> ParseBufferChoice(std::string_view text) {
   RS_ASSIGN_OR_RETURN(const uint64_t id, ParseNumber(text.substr(0, equals), UINT16_MAX));
   choice.first = BufferId{static_cast<uint16_t>(id)};
   const std::string_view rest = text.substr(equals + 1);
-  RS_ASSIGN_OR_RETURN(choice.second.size, ParseSize(rest.substr(0, rest.find(','))));
+  RS_ASSIGN_OR_RETURN(choice.second.size, ParseBufferSize(rest.substr(0, rest.find(','))));
   if (comma != std::string_view::npos) {
     RS_ASSIGN_OR_RETURN(choice.second.policy, ParsePolicy(text.substr(comma + 1)));
   }
@@ -47,15 +47,11 @@ Result<uint32_t> ParseMode(std::string_view text) {
 }
 
 Result<uint64_t> ParseQueue(std::string_view text) {
-  RS_ASSIGN_OR_RETURN(const uint64_t bytes, ParseSize(text));
-  if (bytes >= kMinQueue) return bytes;
-  return Fail(ErrorCode::kUsage, fmt::format("'{}' is less than 1 MiB", text));
+  return ParseSizeFrom(text, kMinQueue);
 }
 
 Result<uint64_t> ParseKeep(std::string_view text) {
-  RS_ASSIGN_OR_RETURN(const uint64_t bytes, ParseSize(text));
-  if (bytes >= kMinKeep) return bytes;
-  return Fail(ErrorCode::kUsage, fmt::format("'{}' is less than 1 MiB", text));
+  return ParseSizeFrom(text, kMinKeep);
 }
 
 void SetUp(CLI::App& app, RecordArgs& args) {
@@ -63,7 +59,7 @@ void SetUp(CLI::App& app, RecordArgs& args) {
   AddTexts(app, "PROGRAM", args.command, "PROGRAM",
            "A program to record, with its arguments, after --; its environment names the "
            "sockets, and the recording ends when it ends");
-  AddParsed(app, "--duration", args.duration_ns, ParseDuration, "TIME",
+  AddParsed(app, "--duration", args.duration_ns, ParsePositiveDuration, "TIME",
             "Stop after this time (default: at SIGINT or SIGTERM, or when PROGRAM ends)");
   AddText(app, "--compare", args.compare, kFileType,
           "At the end, replay the log and compare with this trace (.pftrace), which PROGRAM or a "

@@ -115,7 +115,7 @@ void AddLog(CLI::App& app, std::string& target) {
   InGroup(app, kInputGroup);
   AddText(app, "LOG", target, kLogType,
           "A commit log (.tblog; of a recording in several parts, any of them) or operations "
-          "(.ops.jsonl), plain or zstd-compressed; - reads standard input",
+          "(.ops.jsonl), plain or compressed (zstd, gzip); - reads standard input",
           Need::kRequired);
 }
 
@@ -123,10 +123,22 @@ void AddLogs(CLI::App& app, std::vector<std::string>& targets) {
   InGroup(app, kInputGroup);
   AddTexts(app, "LOG", targets, kLogType,
            "Commit logs (.tblog; of a recording in several parts, any of them) or operations "
-           "(.ops.jsonl), plain or zstd-compressed, taken one after the other; - reads standard "
+           "(.ops.jsonl), plain or compressed (zstd, gzip), taken one after the other; - reads standard "
            "input",
            Need::kRequired);
 }
+
+namespace {
+
+/// Whether there is any time between --from and --to, as far as that is known without the log.
+Status CheckTimes(const LogSelection& selection) {
+  const std::optional<TimePoint>&from = selection.from, &to = selection.to;
+  if (!from || !to || from->relative != to->relative || from->ns <= to->ns) return {};
+  return Fail(ErrorCode::kUsage, "--from is later than --to: there is no time between them", {},
+              "exchange the two");
+}
+
+}  // namespace
 
 void AddSelection(CLI::App& app, LogSelection& selection, const std::string& what) {
   InGroup(app, kFilterGroup);
@@ -134,12 +146,19 @@ void AddSelection(CLI::App& app, LogSelection& selection, const std::string& wha
                 "Only this sequence; may be repeated");
   AddParsedList(app, "--buffer", selection.buffers, ParseBuffer, "ID",
                 "Only this buffer; may be repeated");
-  AddParsed(app, "--from", selection.from, ParseTimePoint, "TIME",
-            fmt::format("Only {} from this time on: since the session's start like 1.5s, or in "
-                        "absolute nanoseconds",
-                        what));
-  AddParsed(app, "--to", selection.to, ParseTimePoint, "TIME",
-            fmt::format("Only {} up to this time, written as for --from", what));
+  // The options come in any order: the later one is checked against the other.
+  const auto take = [&selection](std::optional<TimePoint>& target) {
+    return [&selection, &target](const std::string& text) -> Status {
+      RS_ASSIGN_OR_RETURN(target, ParseTimePoint(text));
+      return CheckTimes(selection);
+    };
+  };
+  AddTaken(app, "--from", take(selection.from), "TIME",
+           fmt::format("Only {} from this time on: since the session's start like 1.5s, or in "
+                       "absolute nanoseconds",
+                       what));
+  AddTaken(app, "--to", take(selection.to), "TIME",
+           fmt::format("Only {} up to this time, written as for --from", what));
 }
 
 namespace {

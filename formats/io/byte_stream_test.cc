@@ -14,7 +14,7 @@
 #include <thread>
 
 #include "formats/io/byte_window.h"
-#include "formats/io/zstd_source.h"
+#include "formats/io/compressed_source.h"
 #include "formats/testing/testdata.h"
 
 namespace ringscope {
@@ -146,9 +146,7 @@ std::string Compressed(const std::string& text) {
 
 TEST(ZstdSource, Frames_OneBehindTheOther) {
   const std::string large(300000, 'x');
-  auto source = ZstdSource::Make(MakeMemorySource(Compressed("one") + Compressed(large)));
-  EXPECT_EQ(*source->Peek(2), "on");
-  EXPECT_EQ(*source->Peek(5), "onexx");
+  auto source = MakeZstdSource(MakeMemorySource(Compressed("one") + Compressed(large)));
   EXPECT_EQ(testing::ReadAll(*source), "one" + large);
   EXPECT_EQ(source->compressed_position(), source->compressed_size());
 }
@@ -156,7 +154,7 @@ TEST(ZstdSource, Frames_OneBehindTheOther) {
 TEST(ZstdSource, TornInput_IsAnErrorWithItsPlace) {
   std::string torn = Compressed("some text");
   torn.pop_back();
-  auto source = ZstdSource::Make(MakeMemorySource(torn, "x.zst"));
+  auto source = MakeZstdSource(MakeMemorySource(torn, "x.zst"));
   std::array<uint8_t, 100> part{};
   Result<size_t> got = source->Read(part);
   while (got && *got > 0) got = source->Read(part);
@@ -166,7 +164,7 @@ TEST(ZstdSource, TornInput_IsAnErrorWithItsPlace) {
 }
 
 TEST(ZstdSource, Garbage_IsAnError) {
-  auto source = ZstdSource::Make(MakeMemorySource(Compressed("x") + "garbage"));
+  auto source = MakeZstdSource(MakeMemorySource(Compressed("x") + "garbage"));
   std::array<uint8_t, 100> part{};
   ASSERT_TRUE(source->Read(part));
   EXPECT_EQ(source->Read(part).error().code, ErrorCode::kCorrupt);

@@ -1,6 +1,7 @@
 #include "formats/io/run_files.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 namespace ringscope {
 namespace {
@@ -61,6 +62,13 @@ Status RunFiles::AddInput(const struct stat& info, const std::string& path) {
   return {};
 }
 
+Status RunFiles::AddInput(const std::string& path) {
+  struct stat info {};
+  const bool found = path == "-" ? ::fstat(STDIN_FILENO, &info) == 0
+                                 : ::stat(path.c_str(), &info) == 0;
+  return found ? AddInput(info, path) : Status();
+}
+
 Status RunFiles::AddOutput(const struct stat* info, const std::string& target,
                            const std::string& path) {
   const std::shared_ptr<RunFiles> run = CurrentRun();
@@ -88,6 +96,15 @@ void RunFiles::DropOutput(const std::string& target) {
   if (!run) return;
   const std::lock_guard lock(run->mutex_);
   run->outputs_.erase(target);
+}
+
+Status RunFiles::CheckReplaced(const struct stat& info, const std::string& path) {
+  const std::shared_ptr<RunFiles> run = CurrentRun();
+  if (!run) return {};
+  const std::lock_guard lock(run->mutex_);
+  RS_RETURN_IF_ERROR(run->collision_);
+  const auto input = run->inputs_.find(IdentityOf(info));
+  return input == run->inputs_.end() ? Status() : run->Collide(path, input->second);
 }
 
 Status RunFiles::Check() {

@@ -28,6 +28,8 @@ class RunFiles {
   // Of the run under way, if there is one. Only regular files count.
   /// A file that was opened to be read.
   static Status AddInput(const struct stat& info, const std::string& path);
+  /// A file that will be read: the same, before it is opened. Nothing where there is none.
+  static Status AddInput(const std::string& path);
   /// A file that a whole new one will replace.
   /// @param info of the file that is there; nullptr: none yet
   /// @param target the path with links resolved
@@ -35,6 +37,8 @@ class RunFiles {
                           const std::string& path);
   /// It is not to be replaced any more, or has been.
   static void DropOutput(const std::string& target);
+  /// A file that is replaced at once, and may be read afterwards.
+  static Status CheckReplaced(const struct stat& info, const std::string& path);
   /// The first file that is both, as an error.
   static Status Check();
 
