@@ -90,20 +90,20 @@ TEST_P(Outputs, ReplaceOtherFilesOnlyByForce) {
 
 INSTANTIATE_TEST_SUITE_P(
     Cli, Outputs,
-    ::testing::Values(
-        OutputCase{"replay", {"replay", "in.ops.jsonl", "-o"}},
-        OutputCase{"lost", {"replay", "in.ops.jsonl", "--lost"}},
-        OutputCase{"events", {"replay", "in.ops.jsonl", "--events"}},
-        OutputCase{"graph_svg", {"graph", "in.ops.jsonl", "--format", "svg", "-o"}},
-        OutputCase{"graph_dot", {"graph", "in.ops.jsonl", "--format", "dot", "-o"}},
-        OutputCase{"timeline", {"timeline", "in.ops.jsonl", "-o"}},
-        OutputCase{"export_", {"export", "in.ops.jsonl", "-o"}},
-        OutputCase{"import", {"import", "in.ops.jsonl", "-o"}, "", true},
-        OutputCase{"repair", {"repair", "in.ops.jsonl", "-o"}, "", true},
-        OutputCase{"minimize",
-                   {"diff", "in.ops.jsonl", "--a", "v2@57", "--b", "v2@58", "--minimize"},
-                   "",
-                   true}),
+    ::testing::Values(OutputCase{"replay", {"replay", "in.ops.jsonl", "-o"}},
+                      OutputCase{"lost", {"replay", "in.ops.jsonl", "--lost"}},
+                      OutputCase{"events", {"replay", "in.ops.jsonl", "--events"}},
+                      OutputCase{"graph_svg", {"graph", "in.ops.jsonl", "--format", "svg", "-o"}},
+                      OutputCase{"graph_dot", {"graph", "in.ops.jsonl", "--format", "dot", "-o"}},
+                      OutputCase{"timeline", {"timeline", "in.ops.jsonl", "-o"}},
+                      OutputCase{"export_", {"export", "in.ops.jsonl", "-o"}},
+                      OutputCase{"import", {"import", "in.ops.jsonl", "-o"}, "", true},
+                      OutputCase{"repair", {"repair", "in.ops.jsonl", "-o"}, "", true},
+                      OutputCase{
+                          "minimize",
+                          {"diff", "in.ops.jsonl", "--a", "v2@57", "--b", "v2@58", "--minimize"},
+                          "",
+                          true}),
     [](const auto& test) { return std::string(test.param.name); });
 
 TEST(OutputsOfMany, MembersOfListsAndFoldersStay) {

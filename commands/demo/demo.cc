@@ -62,7 +62,8 @@ std::string TracePathOf(const std::string& log_path) {
 Result<ExitCode> RunDemo(const DemoArgs& args, Context& context) {
   const std::string trace_path =
       args.trace.empty() ? TracePathOf(args.options.log_path) : args.trace;
-  RS_ASSIGN_OR_RETURN(const auto trace, CreateOutput(context, trace_path, kTraceOutput, args.options.replace));
+  RS_ASSIGN_OR_RETURN(const auto trace,
+                      CreateOutput(context, trace_path, kTraceOutput, args.options.replace));
   RS_RETURN_IF_ERROR(trace->Write(ToolPacket()));
   RS_ASSIGN_OR_RETURN(const demo::DemoOutcome outcome, demo::RunDemoSession(args.options));
   RS_RETURN_IF_ERROR(trace->Write(wire::AsBytes(outcome.trace)));

@@ -56,8 +56,14 @@ Result<InputKind> KindOf(const std::string& input) {
   if (input == "-" || input.starts_with('@') || std::filesystem::is_directory(input, ignored))
     return InputKind::kLog;
   RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenByteSource(input));
-  RS_ASSIGN_OR_RETURN(const KnownInput known, FindInputKind(std::move(source)));
-  return known.kind;
+  RS_ASSIGN_OR_RETURN(const std::string start, ReadStart(*source, kKindBytes));
+  const InputKind kind = KindOfStart(start);
+  if (kind == InputKind::kOther)
+    return tl::unexpected<Error>(
+        WrongContent(start, input, "a log or a result file",
+                     "expected .tblog, .ops.jsonl, .events.jsonl or .pftrace, plain or compressed "
+                     "by zstd or gzip"));
+  return kind;
 }
 
 bool IsResult(InputKind kind) { return kind == InputKind::kEvents || kind == InputKind::kTrace; }
@@ -106,13 +112,6 @@ Status CheckResults(const DiffArgs& args, const Both<InputKind>& kinds) {
               ? "name the log first, then the trace"
               : "replay it first: ringscope replay LOG --events FILE.events.jsonl; to compare two "
                 "engines, give one log and --a and --b");
-    }
-    if (kinds[side] == InputKind::kOther) {
-      RS_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source, OpenByteSource(input));
-      RS_ASSIGN_OR_RETURN(const std::string start, ReadStart(*source, kKindBytes));
-      return tl::unexpected<Error>(
-          WrongContent(start, input, "a result file",
-                       "expected .events.jsonl or .pftrace, plain or compressed (zstd, gzip)"));
     }
   }
   if (kinds.a != kinds.b) {

@@ -56,9 +56,9 @@ Result<ExitCode> RunTimeline(const TimelineArgs& args, Context& context) {
   while (more) {
     LifeTrace life(*file, static_cast<uint32_t>(args.lanes));
     Ledger ledger(life);
-    RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome,
-                        ReplaySession(context, sessions, args.choices,
-                                      {.ledger = &ledger, .listeners = {&life}}));
+    RS_ASSIGN_OR_RETURN(
+        const ReplayOutcome outcome,
+        ReplaySession(context, sessions, args.choices, {.ledger = &ledger, .listeners = {&life}}));
     RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "a trace"));
     reads = ReadsText(outcome.reads);
     RS_RETURN_IF_ERROR(life.Finish("buffers were read " + reads));

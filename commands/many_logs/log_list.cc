@@ -8,6 +8,7 @@
 
 #include "commands/shell/input.h"
 #include "commands/shell/values.h"
+#include "formats/inputs/content_words.h"
 #include "formats/inputs/log_parts.h"
 #include "formats/inputs/open_log.h"
 #include "formats/inputs/trace_members.h"
@@ -20,6 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMaxLine = 64 * 1024;
+constexpr size_t kMaxList = size_t{256} << 20;
 
 bool IsLogName(std::string_view name) {
   for (const std::string_view compression : {".zst", ".gz"})
@@ -65,8 +67,7 @@ Status AddLogOrFolder(const std::string& path, ListedInputs inputs, std::vector<
     each = true;
     const size_t before = paths.size();
     RS_RETURN_IF_ERROR(AddFolder(path, inputs, paths));
-    for (size_t i = before; i < paths.size(); ++i)
-      RS_RETURN_IF_ERROR(RunFiles::AddInput(paths[i]));
+    for (size_t i = before; i < paths.size(); ++i) RS_RETURN_IF_ERROR(RunFiles::AddInput(paths[i]));
     return {};
   }
   paths.push_back(path);
@@ -76,7 +77,9 @@ Status AddLogOrFolder(const std::string& path, ListedInputs inputs, std::vector<
 Status AddListed(Context& context, const std::string& list, ListedInputs inputs,
                  std::vector<std::string>& paths) {
   RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenInput(context, list));
-  LineReader lines(std::move(source), kMaxLine);
+  RS_ASSIGN_OR_RETURN(const std::string text,
+                      ReadText(*source, kMaxList, "a list", "expected a path on each line"));
+  LineReader lines(MakeMemorySource(text, source->path()), kMaxLine);
   bool each = true;
   while (true) {
     RS_ASSIGN_OR_RETURN(const std::optional<std::string_view> line, lines.Next());

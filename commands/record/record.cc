@@ -14,6 +14,7 @@ constexpr int kMinLevel = -200;
 constexpr int kMaxRecordLevel = 19;  // above, zstd needs memory out of proportion
 constexpr uint64_t kMinQueue = 1 << 20;
 constexpr uint64_t kMinKeep = 1 << 20;
+constexpr uint64_t kMinPart = 64 << 10;
 
 using BufferChoice = std::pair<BufferId, record::PlannedBuffer>;
 
@@ -46,13 +47,11 @@ Result<uint32_t> ParseMode(std::string_view text) {
               fmt::format("'{}' is not a set of permissions; write it like 0600 or 0666", text));
 }
 
-Result<uint64_t> ParseQueue(std::string_view text) {
-  return ParseSizeFrom(text, kMinQueue);
-}
+Result<uint64_t> ParseQueue(std::string_view text) { return ParseSizeFrom(text, kMinQueue); }
 
-Result<uint64_t> ParseKeep(std::string_view text) {
-  return ParseSizeFrom(text, kMinKeep);
-}
+Result<uint64_t> ParsePartSize(std::string_view text) { return ParseSizeFrom(text, kMinPart); }
+
+Result<uint64_t> ParseKeep(std::string_view text) { return ParseSizeFrom(text, kMinKeep); }
 
 void SetUp(CLI::App& app, RecordArgs& args) {
   InGroup(app, "What to record");
@@ -102,7 +101,7 @@ void SetUp(CLI::App& app, RecordArgs& args) {
   InGroup(app, kOutputGroup);
   AddText(app, "-o,--output", args.output, kFileType,
           "Log to write (.tblog); it grows while it is recorded", Need::kRequired);
-  AddParsed(app, "--max-size", args.max_size, ParseSize, "SIZE",
+  AddParsed(app, "--max-size", args.max_size, ParsePartSize, "SIZE",
             "Continue in another file, the next part, when one has this size (FILE.0001.tblog, "
             "...); naming one part to a command reads all of them");
   AddParsed(app, "--keep", args.keep, ParseKeep, "SIZE",

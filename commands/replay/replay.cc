@@ -83,7 +83,8 @@ Result<OutputFiles> CreateOutputs(const ReplayArgs& args, Context& context) {
     RS_ASSIGN_OR_RETURN(files.trace, CreateOutput(context, args.output, kTraceOutput, args.force));
   }
   if (!args.events.empty()) {
-    RS_ASSIGN_OR_RETURN(files.events, CreateOutput(context, args.events, kEventsOutput, args.force));
+    RS_ASSIGN_OR_RETURN(files.events,
+                        CreateOutput(context, args.events, kEventsOutput, args.force));
   }
   if (!args.lost.empty()) {
     RS_ASSIGN_OR_RETURN(files.lost, CreateOutput(context, args.lost, kTraceOutput, args.force));

@@ -47,7 +47,13 @@ void AddFlag(CLI::App& app, const std::string& names, bool& target,
 
 void AddText(CLI::App& app, const std::string& names, std::string& target, const std::string& type,
              const std::string& description, Need need) {
-  app.add_option(names, target, description)->type_name(type)->required(need == Need::kRequired);
+  CLI::Option* const option = app.add_option(names, target, description)
+                                  ->type_name(type)
+                                  ->required(need == Need::kRequired);
+  if (type != kFileType) return;
+  option->check([](const std::string& text) {
+    return text.empty() ? std::string("a file needs a name, and this one is empty") : std::string();
+  });
 }
 
 void AddTexts(CLI::App& app, const std::string& names, std::vector<std::string>& targets,
@@ -121,11 +127,12 @@ void AddLog(CLI::App& app, std::string& target) {
 
 void AddLogs(CLI::App& app, std::vector<std::string>& targets) {
   InGroup(app, kInputGroup);
-  AddTexts(app, "LOG", targets, kLogType,
-           "Commit logs (.tblog; of a recording in several parts, any of them) or operations "
-           "(.ops.jsonl), plain or compressed (zstd, gzip), taken one after the other; - reads standard "
-           "input",
-           Need::kRequired);
+  AddTexts(
+      app, "LOG", targets, kLogType,
+      "Commit logs (.tblog; of a recording in several parts, any of them) or operations "
+      "(.ops.jsonl), plain or compressed (zstd, gzip), taken one after the other; - reads standard "
+      "input",
+      Need::kRequired);
 }
 
 namespace {
@@ -134,7 +141,7 @@ namespace {
 Status CheckTimes(const LogSelection& selection) {
   const std::optional<TimePoint>&from = selection.from, &to = selection.to;
   if (!from || !to || from->relative != to->relative || from->ns <= to->ns) return {};
-  return Fail(ErrorCode::kUsage, "--from is later than --to: there is no time between them", {},
+  return Fail(ErrorCode::kUsage, "--from is later than --to, so that nothing is left", {},
               "exchange the two");
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "commands/shell/suggest.h"
+#include "core/base/text.h"
 
 namespace ringscope {
 namespace {
@@ -90,7 +91,8 @@ Result<uint64_t> ParseSizeFrom(std::string_view text, uint64_t least) {
     hint = fmt::format("without a unit these are bytes; did you mean {0}{1}?", text,
                        size * 1024 >= least ? 'k' : 'M');
   return Fail(ErrorCode::kUsage,
-              fmt::format("'{}' is too small: at least {} bytes are needed", text, least), {}, hint);
+              fmt::format("'{}' is too small: at least {} is needed", text, HumanSize(least)), {},
+              hint);
 }
 
 Result<uint64_t> ParseBufferSize(std::string_view text) {

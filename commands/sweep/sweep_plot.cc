@@ -4,10 +4,10 @@
 #include <cmath>
 #include <limits>
 
-#include "formats/draw/svg_style.h"
 #include "commands/shell/text.h"
 #include "commands/sweep/sweep_report.h"
 #include "formats/draw/svg.h"
+#include "formats/draw/svg_style.h"
 
 namespace ringscope {
 namespace {

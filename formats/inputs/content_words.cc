@@ -95,6 +95,15 @@ std::string ContentWords(std::string_view start) {
   return known.is_compressed ? "a compressed file of an unknown format" : "";
 }
 
+Result<std::string> ReadText(ByteSource& source, size_t max_bytes, std::string_view needed,
+                             std::string expected) {
+  RS_ASSIGN_OR_RETURN(std::string text, ReadAll(source, max_bytes));
+  const std::string_view start = std::string_view(text).substr(0, kKindBytes);
+  if (!std::ranges::all_of(start, IsTextByte) || start.empty())
+    return tl::unexpected<Error>(WrongContent(start, source.path(), needed, std::move(expected)));
+  return text;
+}
+
 Error WrongContent(std::string_view start, const std::string& path, std::string_view needed,
                    std::string expected) {
   const std::string words = ContentWords(start);

@@ -10,8 +10,8 @@
 #include "core/perfetto/fields.h"
 #include "core/perfetto/packet_facts.h"
 #include "core/perfetto/trace_stats.h"
-#include "formats/io/line_reader.h"
 #include "formats/io/compressed_source.h"
+#include "formats/io/line_reader.h"
 #include "formats/json/json_keys.h"
 #include "formats/trace/perfetto_trace.h"
 

@@ -1,5 +1,4 @@
 #include "formats/io/byte_stream.h"
-#include "formats/io/output_file.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,6 +14,7 @@
 
 #include "formats/io/byte_window.h"
 #include "formats/io/compressed_source.h"
+#include "formats/io/output_file.h"
 #include "formats/testing/testdata.h"
 
 namespace ringscope {

@@ -1,5 +1,3 @@
-#include "formats/io/compressed_source.h"
-
 #include <fmt/format.h>
 #include <zlib.h>
 
@@ -7,6 +5,8 @@
 #include <climits>
 #include <utility>
 #include <vector>
+
+#include "formats/io/compressed_source.h"
 
 namespace ringscope {
 namespace {

@@ -26,8 +26,7 @@ struct Damage {
 
 enum class LogFormat : uint8_t { kCommitLog, kOps, kZstdOps, kGzipOps };
 template <>
-inline constexpr std::array kEnumNames<LogFormat> = {"commit_log", "ops", "ops_zstd",
-                                                               "ops_gzip"};
+inline constexpr std::array kEnumNames<LogFormat> = {"commit_log", "ops", "ops_zstd", "ops_gzip"};
 
 /// A log being read, whatever its format.
 class LogSource : public OpSource {

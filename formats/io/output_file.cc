@@ -69,6 +69,7 @@ class DescriptorFile : public OutputFile {
     return pending_ ? pending_->Commit() : Status();
   }
 
+  std::string written_to() const override { return pending_ ? pending_->temporary() : ""; }
   const std::string& path() const override { return path_; }
 
  private:
@@ -111,12 +112,12 @@ bool IsOwn(const std::string& path, const OutputKind& kind) {
 Status CheckReplace(const struct stat& info, const std::string& path, const OutputKind& kind,
                     Replace replace) {
   if (replace == Replace::kAny || info.st_size == 0 || IsOwn(path, kind)) return {};
-  return Fail(ErrorCode::kUsage,
-              kind.is_own == nullptr
-                  ? std::string("the file exists already")
-                  : fmt::format("the file exists already, and is not {} that ringscope wrote",
-                                kind.what),
-              {path, {}, {}}, "choose another name, or replace it with --force");
+  return Fail(
+      ErrorCode::kUsage,
+      kind.is_own == nullptr
+          ? std::string("the file exists already")
+          : fmt::format("the file exists already, and is not {} that ringscope wrote", kind.what),
+      {path, {}, {}}, "choose another name, or replace it with --force");
 }
 
 }  // namespace

@@ -10,10 +10,10 @@ namespace ringscope {
 
 /// What is written to a file. Each format has one of these beside its writer.
 struct OutputKind {
-  const char* what;                        // "a trace", for messages
-  bool is_text = false;                    // which a terminal can show
-  bool (*is_own)(Bytes start) = nullptr;   // whether a file's first bytes (up to kOwnBytes) show
-                                           // that ringscope wrote it as this; absent: nothing shows
+  const char* what;                       // "a trace", for messages
+  bool is_text = false;                   // which a terminal can show
+  bool (*is_own)(Bytes start) = nullptr;  // whether a file's first bytes (up to kOwnBytes) show
+                                          // that ringscope wrote it as this; absent: nothing shows
 };
 inline constexpr size_t kOwnBytes = 4096;
 
@@ -66,6 +66,8 @@ class OutputFile : public ByteSink {
   using ByteSink::Write;
   /// Flushes, renames. Call once, last.
   virtual Status Commit() = 0;
+  /// Where what was written can be read before Commit; empty: it cannot.
+  virtual std::string written_to() const { return {}; }
   virtual const std::string& path() const = 0;
 };
 

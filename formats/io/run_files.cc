@@ -43,8 +43,9 @@ Status RunFiles::Collide(const std::string& output, const std::string& input) {
   collision_ = Fail(
       ErrorCode::kUsage,
       output == input
-          ? std::string("this file is an input of the same command, which the output would replace")
-          : fmt::format("this is the same file as the input {}, which the output would replace",
+          ? std::string("this file is an input of the same command, and would be replaced")
+          : fmt::format("this is the same file as {}, an input of the same command, and would be "
+                        "replaced",
                         InputName(input)),
       {output, {}, {}}, "give the output another name; nothing was written");
   return collision_;
@@ -64,8 +65,8 @@ Status RunFiles::AddInput(const struct stat& info, const std::string& path) {
 
 Status RunFiles::AddInput(const std::string& path) {
   struct stat info {};
-  const bool found = path == "-" ? ::fstat(STDIN_FILENO, &info) == 0
-                                 : ::stat(path.c_str(), &info) == 0;
+  const bool found =
+      path == "-" ? ::fstat(STDIN_FILENO, &info) == 0 : ::stat(path.c_str(), &info) == 0;
   return found ? AddInput(info, path) : Status();
 }
 
@@ -82,10 +83,10 @@ Status RunFiles::AddOutput(const struct stat* info, const std::string& target,
     return run->Collide(path, input->second);
   for (const auto& [other_target, other] : run->outputs_) {
     if (other_target == target || (existing && other.existing == existing))
-      return Fail(ErrorCode::kUsage,
-                  fmt::format("two outputs of the command are this file (the other one: {})",
-                              other.path),
-                  {path, {}, {}}, "give each a file of its own; nothing was written");
+      return Fail(
+          ErrorCode::kUsage,
+          fmt::format("two outputs of the command are this file (the other one: {})", other.path),
+          {path, {}, {}}, "give each a file of its own; nothing was written");
   }
   run->outputs_.emplace(target, Output{existing, path});
   return {};

@@ -1,5 +1,3 @@
-#include "formats/io/compressed_source.h"
-
 #include <fmt/format.h>
 #include <zstd.h>
 
@@ -7,6 +5,7 @@
 #include <vector>
 
 #include "core/base/wire.h"
+#include "formats/io/compressed_source.h"
 
 namespace ringscope {
 namespace {

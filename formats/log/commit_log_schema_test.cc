@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "formats/inputs/open_log.h"
-#include "formats/io/log_source.h"
 #include "formats/io/compressed_source.h"
+#include "formats/io/log_source.h"
 #include "formats/log/commit_log_writer.h"
 #include "formats/testing/testdata.h"
 

@@ -251,8 +251,8 @@ TEST(OpsReader_Lines, BlankOnesAndCommentsAreSkipped) {
 
 TEST(OpsReader_Damage, BadLinesAreLeftOut) {
   const auto reader = MakeOpsReader(
-      MakeMemorySource("{\"op\":\"read\"}\n# comment\n{\"op\":\"flush\"}\n{\"op\":\"read\"}\n{\"op\"",
-                       "a.ops"),
+      MakeMemorySource(
+          "{\"op\":\"read\"}\n# comment\n{\"op\":\"flush\"}\n{\"op\":\"read\"}\n{\"op\"", "a.ops"),
       LogFormat::kOps);
   for (const uint64_t record : {0U, 2U}) {
     const auto op = reader->Next();
@@ -271,9 +271,9 @@ TEST(OpsReader_Damage, BadLinesAreLeftOut) {
 }
 
 TEST(OpsReader_Damage, EndlessLineIsLeftOut) {
-  const auto reader = MakeOpsReader(
-      MakeMemorySource(std::string(kMaxOpsLine + 1, ' ') + "\n{\"op\":\"read\"}\n"),
-      LogFormat::kOps);
+  const auto reader =
+      MakeOpsReader(MakeMemorySource(std::string(kMaxOpsLine + 1, ' ') + "\n{\"op\":\"read\"}\n"),
+                    LogFormat::kOps);
   EXPECT_TRUE(reader->Next().value());
   EXPECT_FALSE(reader->Next().value());
   ASSERT_EQ(reader->damage_count(), 1U);

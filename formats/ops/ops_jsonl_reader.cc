@@ -75,8 +75,8 @@ class OpsReader : public LogSource {
          .bytes = 0,
          .first_record = records_,
          .records = {},
-         .what = fmt::format("from line {} on: {}", lines_.Here().line.value_or(0),
-                             error.message)});
+         .what =
+             fmt::format("from line {} on: {}", lines_.Here().line.value_or(0), error.message)});
   }
 
   const CompressedSource* const compressed_;  // what lines_ reads comes from it

@@ -11,8 +11,8 @@
 namespace {
 
 ringscope::Status Run(const char* path, const ringscope::testing::GeneratedLog& log) {
-  RS_ASSIGN_OR_RETURN(const auto file, ringscope::OutputFile::Create(
-                                             path, ringscope::kLogOutput, ringscope::Replace::kAny));
+  RS_ASSIGN_OR_RETURN(const auto file, ringscope::OutputFile::Create(path, ringscope::kLogOutput,
+                                                                     ringscope::Replace::kAny));
   RS_RETURN_IF_ERROR(ringscope::testing::GenerateLog(log, *file));
   return file->Commit();
 }

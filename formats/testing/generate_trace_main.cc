@@ -13,8 +13,8 @@
 namespace {
 
 ringscope::Status Run(const char* path, const ringscope::testing::GeneratedTrace& trace) {
-  RS_ASSIGN_OR_RETURN(const auto file, ringscope::OutputFile::Create(
-                                             path, ringscope::kTraceOutput, ringscope::Replace::kAny));
+  RS_ASSIGN_OR_RETURN(const auto file, ringscope::OutputFile::Create(path, ringscope::kTraceOutput,
+                                                                     ringscope::Replace::kAny));
   RS_RETURN_IF_ERROR(ringscope::testing::GenerateTrace(trace, *file));
   return file->Commit();
 }
