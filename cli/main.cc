@@ -6,9 +6,11 @@
 #include "cli/app.h"
 #include "cli/process_streams.h"
 #include "formats/io/byte_stream.h"
+#include "formats/io/output_file.h"
 
 int main(int argc, char** argv) {
-  ringscope::IgnoreBrokenPipes();
+  ringscope::IgnoreFailedWrites();
+  ringscope::RemovePendingFilesOnSignals();
   ringscope::DescriptorStream out(STDOUT_FILENO, "standard output");
   ringscope::DescriptorStream err(STDERR_FILENO, "standard error");
   ringscope::Streams streams{out, err, [] { return ringscope::OpenByteSource("-"); },

@@ -84,7 +84,7 @@ TEST_P(MemoryTest, StaysWithinItsBound) {
   const std::string path = fmt::format("{}/ringscope-memory-{}-{}.tblog", ::testing::TempDir(),
                                        GetParam().name, ::getpid());
   {
-    auto file = OutputFile::Create(path).value();
+    auto file = OutputFile::Create(path, {"a test file"}, Replace::kAny).value();
     ASSERT_TRUE(testing::GenerateLog(log, *file));
     ASSERT_TRUE(file->Commit());
   }
@@ -111,7 +111,7 @@ std::string WriteTrace(testing::GeneratedTrace& trace) {
   trace.sequences = 200;
   const std::string path =
       fmt::format("{}/ringscope-memory-{}.pftrace", ::testing::TempDir(), ::getpid());
-  auto file = OutputFile::Create(path).value();
+  auto file = OutputFile::Create(path, {"a test file"}, Replace::kAny).value();
   EXPECT_TRUE(testing::GenerateTrace(trace, *file));
   EXPECT_TRUE(file->Commit());
   return path;

@@ -29,7 +29,10 @@ size_t DescriptorStream::columns() const {
   return size.ws_col;
 }
 
-void IgnoreBrokenPipes() { std::signal(SIGPIPE, SIG_IGN); }
+void IgnoreFailedWrites() {
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+}
 
 bool NoColorIsSet() {
   const char* const value = std::getenv("NO_COLOR");

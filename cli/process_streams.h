@@ -23,8 +23,9 @@ class DescriptorStream : public OutputStream {
   bool reader_gone_ = false;
 };
 
-/// Makes a closed pipe an error of the write instead of the process' death.
-void IgnoreBrokenPipes();
+/// Makes a closed pipe, and a file at its size limit, an error of the write instead of the process'
+/// death.
+void IgnoreFailedWrites();
 
 /// Whether NO_COLOR asks for plain text (set, and not empty).
 bool NoColorIsSet();

@@ -41,9 +41,9 @@ void SetUp(CLI::App& app, AdviseArgs& args) {
   AddSession(app, args.session);
   AddClone(app, args.clone);
   InGroup(app, "Goal");
-  AddParsed(app, "--keep", args.keep_ns, ParseDuration, "TIME",
+  AddParsed(app, "--keep", args.keep_ns, ParsePositiveDuration, "TIME",
             "How far back each sequence should reach, like 30s (default: the whole log)");
-  AddParsed(app, "--memory", args.memory, ParseSize, "SIZE",
+  AddParsed(app, "--memory", args.memory, ParseBufferSize, "SIZE",
             "Memory that all buffers together may take, like 64M (default: four times their "
             "present size)");
   AddFormat(app, args.format, {"text", "json"});

@@ -13,7 +13,7 @@ class MutedContext {
   explicit MutedContext(Context& context)
       : streams_{context.console.streams().out, muted_, context.console.streams().open_input, true},
         console_(streams_),
-        context_{console_, context.threads, context.folders, context.imported} {}
+        context_{console_, context.threads, context.folders, context.imported, context.files} {}
 
   Context& context() { return context_; }
 

@@ -72,7 +72,7 @@ void AddReplayOptions(CLI::App& app, ReplayChoices& choices, const ReplayOptionN
   add(names.prefix + "size", "[BUFFER=]SIZE",
       "Buffer size, like 64k, 16MiB or 1.5G (default: the log's)",
       [](BufferChoice& choice, std::string_view text) -> Status {
-        RS_ASSIGN_OR_RETURN(choice.size, ParseSize(text));
+        RS_ASSIGN_OR_RETURN(choice.size, ParseBufferSize(text));
         return {};
       });
   add(names.prefix + "policy", "[BUFFER=]ring_buffer|discard",

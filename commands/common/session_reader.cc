@@ -26,7 +26,10 @@ void WarnOfDamage(Console& console, const std::string& path, const std::vector<D
 }
 
 SessionReader::SessionReader(Context& context, SessionSelection selection, std::string activity)
-    : context_(context), selection_(std::move(selection)), activity_(std::move(activity)) {}
+    : context_(context), selection_(std::move(selection)), activity_(std::move(activity)) {
+  // Before any output is: what is read must not be replaced. Opening them reports it.
+  for (const std::string& path : selection_.paths) static_cast<void>(RunFiles::AddInput(path));
+}
 
 SessionReader::~SessionReader() = default;
 

@@ -12,6 +12,8 @@
 #include "commands/shell/text.h"
 #include "core/reads/look_ahead.h"
 #include "core/reads/read_finder.h"
+#include "formats/inputs/content_words.h"
+#include "formats/inputs/input_kind.h"
 #include "formats/trace/written_file_reader.h"
 
 namespace ringscope {
@@ -82,7 +84,10 @@ Result<FoundReads> FindSessionReads(Context& context, const SessionSelection& se
                 {}, "write it to a file, and name that");
   }
   RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenInput(context, trace));
-  auto file = ReadWrittenFile(std::move(source));
+  RS_ASSIGN_OR_RETURN(std::string start, ReadStart(*source, kKindBytes));
+  if (KindOfStart(start) != InputKind::kTrace && !ContentWords(start).empty())
+    return tl::unexpected<Error>(WrongContent(start, trace, "a trace", "expected a .pftrace"));
+  auto file = ReadWrittenFile(MakePrefixedSource(std::move(start), std::move(source)));
   if (!file) return InFile(trace, Result<FoundReads>(tl::unexpected(std::move(file).error())));
   const auto open = [&] { return OpenSession(context, session, "finding the reads of"); };
   RS_ASSIGN_OR_RETURN(FoundReads found, FindReads(open, EnginesAndPlugins(), *file));

@@ -9,6 +9,7 @@
 #include "commands/shell/output.h"
 #include "commands/shell/text.h"
 #include "commands/shell/values.h"
+#include "formats/trace/trace_output.h"
 
 namespace ringscope {
 namespace {
@@ -18,12 +19,12 @@ struct DemoArgs {
   std::string trace;  // empty: beside the log
 };
 
-constexpr uint64_t kLeastBufferBytes = 16 * 1024, kMostBufferBytes = 64 * 1024 * 1024;
+constexpr uint64_t kLeastDemoBytes = 16 * 1024, kMostBufferBytes = 64 * 1024 * 1024;
 constexpr uint64_t kMostDurationNs = 60'000'000'000;
 
 Result<uint64_t> ParseDemoSize(std::string_view text) {
   RS_ASSIGN_OR_RETURN(const uint64_t bytes, ParseSize(text));
-  if (bytes >= kLeastBufferBytes && bytes <= kMostBufferBytes) return bytes;
+  if (bytes >= kLeastDemoBytes && bytes <= kMostBufferBytes) return bytes;
   return Fail(ErrorCode::kUsage, fmt::format("'{}' is not 16 KiB to 64 MiB", text));
 }
 
@@ -47,9 +48,9 @@ void SetUpDemo(CLI::App& app, DemoArgs& args) {
   InGroup(app, kOutputGroup);
   AddText(app, "-o,--output", args.options.log_path, kFileType, "Log to write (.tblog)",
           Need::kRequired);
-  AddFlag(app, "--force", args.options.replace, "Replace an older recording of that name");
   AddText(app, "-t,--trace", args.trace, kFileType,
           "Trace that the consumer receives (.pftrace; default: beside the log)");
+  AddForce(app, args.options.replace);
 }
 
 std::string TracePathOf(const std::string& log_path) {
@@ -61,7 +62,9 @@ std::string TracePathOf(const std::string& log_path) {
 Result<ExitCode> RunDemo(const DemoArgs& args, Context& context) {
   const std::string trace_path =
       args.trace.empty() ? TracePathOf(args.options.log_path) : args.trace;
-  RS_ASSIGN_OR_RETURN(const auto trace, CreateOutput(context, trace_path, /*binary=*/true));
+  RS_ASSIGN_OR_RETURN(const auto trace,
+                      CreateOutput(context, trace_path, kTraceOutput, args.options.replace));
+  RS_RETURN_IF_ERROR(trace->Write(ToolPacket()));
   RS_ASSIGN_OR_RETURN(const demo::DemoOutcome outcome, demo::RunDemoSession(args.options));
   RS_RETURN_IF_ERROR(trace->Write(wire::AsBytes(outcome.trace)));
   RS_RETURN_IF_ERROR(trace->Commit());

@@ -8,6 +8,7 @@
 #include "commands/shell/commands.h"
 #include "commands/shell/options.h"
 #include "commands/shell/values.h"
+#include "formats/inputs/content_words.h"
 #include "formats/inputs/input_kind.h"
 
 namespace ringscope {
@@ -32,6 +33,7 @@ void SetUp(CLI::App& app, DiffArgs& args) {
   AddText(app, "--minimize", args.minimize, kFileType,
           "Write the fewest operations that still show the first difference (.ops.jsonl); - "
           "for standard output");
+  AddForce(app, args.force);
   AddFormat(app, args.format, {"text", "json"});
 }
 
@@ -54,8 +56,14 @@ Result<InputKind> KindOf(const std::string& input) {
   if (input == "-" || input.starts_with('@') || std::filesystem::is_directory(input, ignored))
     return InputKind::kLog;
   RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenByteSource(input));
-  RS_ASSIGN_OR_RETURN(const KnownInput known, FindInputKind(std::move(source)));
-  return known.kind;
+  RS_ASSIGN_OR_RETURN(const std::string start, ReadStart(*source, kKindBytes));
+  const InputKind kind = KindOfStart(start);
+  if (kind == InputKind::kOther)
+    return tl::unexpected<Error>(
+        WrongContent(start, input, "a log or a result file",
+                     "expected .tblog, .ops.jsonl, .events.jsonl or .pftrace, plain or compressed "
+                     "by zstd or gzip"));
+  return kind;
 }
 
 bool IsResult(InputKind kind) { return kind == InputKind::kEvents || kind == InputKind::kTrace; }
@@ -105,9 +113,6 @@ Status CheckResults(const DiffArgs& args, const Both<InputKind>& kinds) {
               : "replay it first: ringscope replay LOG --events FILE.events.jsonl; to compare two "
                 "engines, give one log and --a and --b");
     }
-    if (kinds[side] == InputKind::kOther)
-      return FailToCompare(input, "neither a log nor a result file",
-                           "expected .events.jsonl or .pftrace, plain or zstd-compressed");
   }
   if (kinds.a != kinds.b) {
     return FailToCompare(

@@ -94,7 +94,7 @@ Status MinimizeLog(const DiffArgs& args, const std::vector<SessionDiff>& diffs, 
   const std::string note = fmt::format("shows with 'ringscope diff {}': {}", SidesAsOptions(args),
                                        CountsText(shown.counts));
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
-                      CreateOutput(context, args.minimize, /*binary=*/false));
+                      CreateOutput(context, args.minimize, kOpsOutput, args.force));
   RS_RETURN_IF_ERROR(file->Write(FormatOp({.time_ns = {}, .body = Note{note}}) + "\n"));
   for (const StoredOp& op : minimal) RS_RETURN_IF_ERROR(file->Write(FormatOp(op.op()) + "\n"));
   RS_RETURN_IF_ERROR(file->Commit());

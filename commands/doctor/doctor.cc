@@ -18,6 +18,7 @@
 #include "commands/shell/values.h"
 #include "core/base/wire.h"
 #include "formats/descriptors/descriptors.h"
+#include "formats/inputs/content_words.h"
 
 namespace ringscope {
 namespace {
@@ -116,7 +117,8 @@ Result<ExitCode> ReportInFull(const DoctorArgs& args, const std::vector<std::str
 Result<ExitCode> ReportConfig(const DoctorArgs& args, Context& context) {
   constexpr size_t kMaxConfig = size_t{16} << 20;
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source, OpenInput(context, args.config));
-  RS_ASSIGN_OR_RETURN(const std::string text, ReadAll(*source, kMaxConfig));
+  RS_ASSIGN_OR_RETURN(const std::string text, ReadText(*source, kMaxConfig, "a trace config",
+                                                       "expected protobuf's text format"));
   RS_ASSIGN_OR_RETURN(const std::string config,
                       Descriptors::BuiltIn().Encode("TraceConfig", text, args.config));
   DoctorTrace result = DiagnosedConfig(args.config, wire::AsBytes(config));

@@ -18,6 +18,7 @@
 #include "commands/shell/text.h"
 #include "core/base/wire.h"
 #include "core/gaps/gaps.h"
+#include "formats/inputs/content_words.h"
 #include "formats/inputs/input_kind.h"
 #include "formats/inputs/trace_members.h"
 #include "formats/trace/perfetto_trace.h"
@@ -154,7 +155,15 @@ Result<DoctorTraces> ExamineInput(Context& context, const std::string& path) {
   RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenInput(context, path));
   RS_ASSIGN_OR_RETURN(std::string start, ReadStart(*source, kKindBytes));
   const bool is_zip = IsZip(wire::AsBytes(start));
-  const bool is_log = !is_zip && KindOfStart(start) == InputKind::kLog;
+  const InputKind kind = is_zip ? InputKind::kOther : KindOfStart(start);
+  const bool is_log = kind == InputKind::kLog;
+  // A format that is not known may be a damaged trace: its reader finds what is left of it.
+  if (start.empty() || kind == InputKind::kEvents ||
+      (kind == InputKind::kOther && !is_zip && !ContentWords(start).empty()))
+    return tl::unexpected<Error>(WrongContent(
+        start, path, "a trace or a log",
+        "expected a Perfetto trace, plain or compressed by zstd or gzip, a zip archive of traces, "
+        "or a log"));
   source = MakePrefixedSource(std::move(start), std::move(source));
   if (is_zip) return ExamineArchive(context, std::move(source));
   if (is_log) return ExamineLog(context, path, path == "-" ? std::move(source) : nullptr);

@@ -16,6 +16,7 @@ namespace {
 struct ExportArgs {
   std::vector<std::string> logs;
   std::string output;
+  bool force = false;
   ReplayChoices choices;
   std::optional<uint64_t> session;
   std::optional<uint64_t> clone;
@@ -29,6 +30,7 @@ void SetUp(CLI::App& app, ExportArgs& args) {
   InGroup(app, kOutputGroup);
   AddText(app, "-o,--output", args.output, kFileType, "The database to write (.db)",
           Need::kRequired);
+  AddForce(app, args.force);
 }
 
 Result<ExitCode> RunExport(const ExportArgs& args, Context& context) {
@@ -38,7 +40,7 @@ Result<ExitCode> RunExport(const ExportArgs& args, Context& context) {
   }
   SessionReader sessions(context, {args.logs, args.session, args.clone}, "exporting");
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<SqliteExport> database,
-                      SqliteExport::Create(args.output));
+                      SqliteExport::Create(args.output, ReplaceBy(args.force)));
   uint64_t count = 0;
   uint64_t lost = 0;
   while (true) {

@@ -11,6 +11,7 @@
 #include "commands/shell/output.h"
 #include "commands/shell/text.h"
 #include "formats/trace/life_trace.h"
+#include "formats/trace/trace_output.h"
 
 namespace ringscope {
 namespace {
@@ -18,6 +19,7 @@ namespace {
 struct TimelineArgs {
   std::string log;
   std::string output;  // .pftrace; "-": standard output
+  bool force = false;
   uint64_t lanes = 4096;
   ReplayChoices choices;
   std::optional<uint64_t> session;
@@ -38,6 +40,7 @@ void SetUp(CLI::App& app, TimelineArgs& args) {
   InGroup(app, kOutputGroup);
   AddText(app, "-o,--output", args.output, kFileType,
           "The trace to write (.pftrace); - for standard output", Need::kRequired);
+  AddForce(app, args.force);
   AddParsed(app, "--lanes", args.lanes, ParseLanes, "N",
             "Chunks of a sequence that are shown side by side; more than these have no slice "
             "(default: 4096)");
@@ -46,16 +49,16 @@ void SetUp(CLI::App& app, TimelineArgs& args) {
 Result<ExitCode> RunTimeline(const TimelineArgs& args, Context& context) {
   SessionReader sessions(context, {{args.log}, args.session, args.clone}, "drawing");
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
-                      CreateOutput(context, args.output, /*binary=*/true));
+                      CreateOutput(context, args.output, kTraceOutput, args.force));
   LifeTrace::Counts counts;
   std::string reads;
   RS_ASSIGN_OR_RETURN(bool more, sessions.NextSession());
   while (more) {
     LifeTrace life(*file, static_cast<uint32_t>(args.lanes));
     Ledger ledger(life);
-    RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome,
-                        ReplaySession(context, sessions, args.choices,
-                                      {.ledger = &ledger, .listeners = {&life}}));
+    RS_ASSIGN_OR_RETURN(
+        const ReplayOutcome outcome,
+        ReplaySession(context, sessions, args.choices, {.ledger = &ledger, .listeners = {&life}}));
     RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "a trace"));
     reads = ReadsText(outcome.reads);
     RS_RETURN_IF_ERROR(life.Finish("buffers were read " + reads));

@@ -22,6 +22,7 @@
 #include "core/graph/chunk_graph_builder.h"
 #include "core/graph/layout_map.h"
 #include "core/graph/read_walk.h"
+#include "formats/draw/svg.h"
 
 namespace ringscope {
 namespace {
@@ -38,6 +39,7 @@ struct GraphArgs {
   bool order = false;
   std::optional<LayoutMoment> at;
   std::string output;  // empty: standard output
+  bool force = false;
   std::string format = "text";
   std::optional<uint64_t> session;
   std::optional<uint64_t> clone;
@@ -74,6 +76,7 @@ void SetUp(CLI::App& app, GraphArgs& args) {
             "like 1.5s (default: at the end); needs --layout or --order");
   InGroup(app, kOutputGroup);
   AddText(app, "-o,--output", args.output, kFileType, "Write to this file; - for standard output");
+  AddForce(app, args.force);
   AddFormat(app, args.format, {"text", "dot", "svg", "json"});
   Exclude(app, "--layout", {"--seq", "--around", "--full"});
   Exclude(app, "--full", {"--around"});
@@ -242,15 +245,16 @@ Result<ExitCode> ShowOrder(const GraphArgs& args, SessionReader& sessions, Conte
 
 Result<ExitCode> RunGraph(const GraphArgs& args, Context& context) {
   RS_RETURN_IF_ERROR(CheckArgs(args));
+  const bool is_picture = args.format == "dot" || args.format == "svg";
   SessionReader sessions(context, {{args.log}, args.session, args.clone}, "replaying");
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
-                      CreateOutput(context, args.output.empty() ? "-" : args.output, false));
+                      CreateOutput(context, args.output.empty() ? "-" : args.output,
+                                   is_picture ? kPictureOutput : kReportOutput, args.force));
   Report report(context.console, args.format,
                 args.layout  ? "layout"
                 : args.order ? "order"
                              : "graph");
   if (file->path() != "-") report.WriteTo(*file);
-  const bool is_picture = args.format == "dot" || args.format == "svg";
   const auto task = [&]() -> Result<ExitCode> {
     RS_RETURN_IF_ERROR(args.layout  ? DrawLayout(args, sessions, context, report)
                        : args.order ? ShowOrder(args, sessions, context, report)

@@ -11,7 +11,7 @@
 #include "commands/shell/commands.h"
 #include "commands/shell/options.h"
 #include "formats/io/byte_stream.h"
-#include "formats/io/zstd_source.h"
+#include "formats/io/compressed_source.h"
 
 namespace ringscope {
 namespace {

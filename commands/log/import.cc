@@ -49,6 +49,7 @@ void SetUp(CLI::App& app, ImportArgs& args) {
   InGroup(app, kOutputGroup);
   AddText(app, "-o,--output", args.output, kFileType,
           "Log to write (.tblog); - for standard output", Need::kRequired);
+  AddForce(app, args.force);
   AddNumber(app, "--level", args.level, {1, kMaxLevel}, "N",
             "Compression level of zstd, 1 to 19 (default: 1)");
 }
@@ -64,7 +65,7 @@ Result<ExitCode> RunLogImport(const ImportArgs& args, std::unique_ptr<ByteSource
     RS_ASSIGN_OR_RETURN(found, FindReadsToStore(args, sessions, context));
   }
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
-                      CreateOutput(context, args.output, /*binary=*/true));
+                      CreateOutput(context, args.output, kLogOutput, args.force));
   CommitLogWriterOptions options;
   options.level = args.level;
   options.threads = CompressionThreads();

@@ -1,12 +1,14 @@
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
-#include "formats/io/zstd_source.h"
+#include "formats/io/compressed_source.h"
 #include "formats/ops/ops_jsonl.h"
 
 namespace ringscope {
@@ -43,7 +45,7 @@ void Import(const std::string& from, const std::string& to) {
 std::string Decompressed(const std::string& path) {
   auto file = OpenByteSource(path);
   EXPECT_TRUE(file);
-  auto text = ZstdSource::Make(std::move(*file));
+  auto text = MakeZstdSource(std::move(*file));
   std::string content;
   std::vector<uint8_t> part(1 << 16);
   while (true) {
@@ -109,13 +111,37 @@ TEST(Import, JoinedLogs_StayApart) {
 
 TEST(Import, Failure_LeavesNoFileBehind) {
   const TempFolder folder;
+  const std::string bad = folder.Write("letter", "Dear A,\n");
+  const Ran ran = RunCommand(ImportCommand(), {bad, "-o", folder.File("out.tblog")});
+  EXPECT_THAT(ran.error, HasSubstr("letter: this is a text file, not a log"));
+  EXPECT_EQ(folder.FileCount(), 1u);
+}
+
+TEST(Import, DamagedLine_IsLeftOutAndReported) {
+  const TempFolder folder;
   const std::string bad = folder.Write("bad.ops.jsonl",
                                        "{\"op\":\"note\",\"text\":\"a\"}\n"
-                                       "{\"op\":\"commit\",\"producer\":\"one\"}\n");
-  const Ran ran = RunCommand(ImportCommand(), {bad, "-o", folder.File("out.tblog")});
-  EXPECT_THAT(ran.error, HasSubstr("bad.ops.jsonl:2: "));
-  EXPECT_THAT(ran.error, HasSubstr("producer"));
-  EXPECT_EQ(folder.FileCount(), 1u);
+                                       "{\"op\":\"commit\",\"producer\":\"one\"}\n"
+                                       "{\"op\":\"note\",\"text\":\"b\"}\n");
+  const std::string log = folder.File("out.tblog");
+  const Ran ran = RunCommand(ImportCommand(), {bad, "-o", log});
+  EXPECT_EQ(ran.error, "");
+  EXPECT_EQ(ran.code, ExitCode::kNotice);
+  EXPECT_THAT(ran.err, HasSubstr("(record 1): line 2: key \"producer\""));
+  EXPECT_EQ(Lines(DumpOps(log)).size(), 3u) << "a header and two notes";
+}
+
+TEST(Repair, UnusableOutputs) {
+  const TempFolder folder;
+  const std::string log = folder.Write("a.ops.jsonl", "{\"op\":\"note\",\"text\":\"a\"}\n");
+  const std::string fifo = folder.File("fifo");
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  const int reader = ::open(fifo.c_str(), O_RDWR | O_CLOEXEC);
+  const Ran ran = RunCommand(RepairCommand(), {log, "-o", fifo});
+  ::close(reader);
+  EXPECT_EQ(ran.error_code, ErrorCode::kUsage);
+  EXPECT_THAT(ran.error, HasSubstr("fifo: the copy is verified, so it must be a file"));
+  EXPECT_TRUE(std::filesystem::is_fifo(fifo)) << "it is not removed";
 }
 
 TEST(Import, ToStandardOutput_WritesNothingElse) {

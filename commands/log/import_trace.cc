@@ -9,6 +9,7 @@
 #include "commands/common/imported_trace.h"
 #include "commands/shell/output.h"
 #include "commands/shell/text.h"
+#include "formats/log/commit_log_writer.h"
 
 namespace ringscope {
 namespace {
@@ -25,7 +26,7 @@ std::string FolderForSorting(const std::string& output) {
 Result<ExitCode> RunTraceImport(const ImportArgs& args, std::unique_ptr<ByteSource> source,
                                 Context& context) {
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
-                      CreateOutput(context, args.output, /*binary=*/true));
+                      CreateOutput(context, args.output, kLogOutput, args.force));
   std::optional<Progress> reading, writing;
   reading.emplace(context.console, fmt::format("reading {}", Printable(args.log)));
   const auto on_read = [&](uint64_t done, uint64_t total) { reading->Update(done, total); };

@@ -14,6 +14,7 @@ namespace ringscope {
 struct ImportArgs {
   std::string log;
   std::string output;
+  bool force = false;
   std::string reads_from;     // a trace whose reads go into the log; empty: none
   int level = kDefaultLevel;  // zstd's
 };

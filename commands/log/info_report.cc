@@ -210,6 +210,8 @@ const char* FormatName(LogFormat format) {
       return "operations";
     case LogFormat::kZstdOps:
       return "operations, zstd-compressed";
+    case LogFormat::kGzipOps:
+      return "operations, gzip-compressed";
   }
   return "log";
 }

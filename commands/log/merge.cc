@@ -15,6 +15,7 @@
 #include "commands/shell/commands.h"
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"
+#include "formats/inputs/content_words.h"
 #include "formats/io/byte_stream.h"
 
 namespace ringscope {
@@ -112,7 +113,8 @@ const ResultKind* KindOfResult(const Json& document) {
 /// A result of any kind.
 Result<Json> ReadResult(Context& context, const std::string& path) {
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source, OpenInput(context, path));
-  RS_ASSIGN_OR_RETURN(const std::string text, ReadAll(*source, kMaxResult));
+  RS_ASSIGN_OR_RETURN(const std::string text,
+                      ReadText(*source, kMaxResult, "a result", "make it with --format json"));
   RS_ASSIGN_OR_RETURN(Json document, InFile(path, ParseJson(text, SIZE_MAX)));
   const Json* schema = document.Find("schema");
   if (schema == nullptr)

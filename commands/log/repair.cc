@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <string>
 
 #include "commands/common/damage_report.h"
@@ -13,6 +12,7 @@
 #include "commands/shell/text.h"
 #include "formats/inputs/log_check.h"
 #include "formats/inputs/log_parts.h"
+#include "formats/log/commit_log_writer.h"
 
 namespace ringscope {
 namespace {
@@ -20,6 +20,7 @@ namespace {
 struct RepairArgs {
   std::string log;
   std::string output;
+  bool force = false;
 };
 
 void SetUp(CLI::App& app, RepairArgs& args) {
@@ -27,43 +28,34 @@ void SetUp(CLI::App& app, RepairArgs& args) {
   InGroup(app, kOutputGroup);
   AddText(app, "-o,--output", args.output, kFileType, "Clean copy to write (.tblog)",
           Need::kRequired);
+  AddForce(app, args.force);
 }
 
-Status CheckPaths(const RepairArgs& args, const LogParts& parts) {
-  if (args.output == "-") {
-    return Fail(ErrorCode::kUsage, "the copy is verified, so it cannot go to standard output", {},
-                "name a file");
-  }
-  for (const std::string& part : parts.paths) {
-    std::error_code ignored;  // a path that does not exist is not the same as another
-    if (std::filesystem::equivalent(part, args.output, ignored)) {
-      return Fail(ErrorCode::kUsage, "the copy would replace the damaged log",
-                  {args.output, {}, {}}, "name another file");
-    }
-  }
-  return {};
-}
-
-/// Verifies the copy. One that is not clean is removed: it would be trusted.
-Result<LogInfo> VerifyCopy(const std::string& path) {
-  RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenByteSource(path));
+/// Verifies the copy before it is in its place: one that is not clean would be trusted.
+Result<LogInfo> VerifyCopy(const OutputFile& file) {
+  RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenByteSource(file.written_to()));
   Result<LogInfo> copy = VerifyLog(std::move(source));
-  if (copy && copy->damage_count == 0 && copy->cleanly_closed) return copy;
-  std::error_code ignored;
-  std::filesystem::remove(path, ignored);
-  if (!copy) return copy;
+  if (!copy || (copy->damage_count == 0 && copy->cleanly_closed)) return copy;
   return Fail(ErrorCode::kIo,
               copy->damage.empty()
                   ? "the copy did not verify: it has no index"
                   : fmt::format("the copy did not verify: {}", copy->damage.front().ToString()),
-              {path, {}, {}}, "it was removed; check the file system and try again");
+              {file.path(), {}, {}}, "it was removed; check the file system and try again");
 }
 
 Result<ExitCode> RunRepair(const RepairArgs& args, Context& context) {
+  if (args.output == "-") {
+    return Fail(ErrorCode::kUsage, "the copy is verified, so it cannot go to standard output", {},
+                "name a file");
+  }
   const LogParts parts = FindLogParts({args.log}, *context.folders);
-  RS_RETURN_IF_ERROR(CheckPaths(args, parts));
   Console& console = context.console;
-  RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file, OutputFile::Create(args.output));
+  RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
+                      CreateOutput(context, args.output, kLogOutput, args.force));
+  if (file->written_to().empty()) {
+    return Fail(ErrorCode::kUsage, "the copy is verified, so it must be a file",
+                {args.output, {}, {}}, "name a file to write");
+  }
   std::optional<LogInfo> original;
   {
     Progress progress(console, fmt::format("repairing {}", Printable(args.log)));
@@ -77,8 +69,8 @@ Result<ExitCode> RunRepair(const RepairArgs& args, Context& context) {
         original, RepairLog(std::move(source), *file,
                             [&](uint64_t done, uint64_t total) { progress.Update(done, total); }));
   }
+  RS_ASSIGN_OR_RETURN(const LogInfo copy, VerifyCopy(*file));
   RS_RETURN_IF_ERROR(file->Commit());
-  RS_ASSIGN_OR_RETURN(const LogInfo copy, VerifyCopy(args.output));
 
   Report report(console, "text", "repair");
   report.Title(Printable(args.output), "verified: " + ExtentText(copy));

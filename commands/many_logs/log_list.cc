@@ -8,6 +8,7 @@
 
 #include "commands/shell/input.h"
 #include "commands/shell/values.h"
+#include "formats/inputs/content_words.h"
 #include "formats/inputs/log_parts.h"
 #include "formats/inputs/open_log.h"
 #include "formats/inputs/trace_members.h"
@@ -20,10 +21,15 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMaxLine = 64 * 1024;
+constexpr size_t kMaxList = size_t{256} << 20;
 
 bool IsLogName(std::string_view name) {
-  return name.ends_with(".tblog") || name.ends_with(".ops.jsonl") ||
-         name.ends_with(".ops.jsonl.zst");
+  for (const std::string_view compression : {".zst", ".gz"})
+    if (name.ends_with(compression)) {
+      name.remove_suffix(compression.size());
+      break;
+    }
+  return name.ends_with(".tblog") || name.ends_with(".ops.jsonl");
 }
 
 bool IsListed(std::string_view name, ListedInputs inputs) {
@@ -59,16 +65,21 @@ Status AddLogOrFolder(const std::string& path, ListedInputs inputs, std::vector<
   std::error_code ignored;
   if (fs::is_directory(path, ignored)) {
     each = true;
-    return AddFolder(path, inputs, paths);
+    const size_t before = paths.size();
+    RS_RETURN_IF_ERROR(AddFolder(path, inputs, paths));
+    for (size_t i = before; i < paths.size(); ++i) RS_RETURN_IF_ERROR(RunFiles::AddInput(paths[i]));
+    return {};
   }
   paths.push_back(path);
-  return {};
+  return RunFiles::AddInput(path);
 }
 
 Status AddListed(Context& context, const std::string& list, ListedInputs inputs,
                  std::vector<std::string>& paths) {
   RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenInput(context, list));
-  LineReader lines(std::move(source), kMaxLine);
+  RS_ASSIGN_OR_RETURN(const std::string text,
+                      ReadText(*source, kMaxList, "a list", "expected a path on each line"));
+  LineReader lines(MakeMemorySource(text, source->path()), kMaxLine);
   bool each = true;
   while (true) {
     RS_ASSIGN_OR_RETURN(const std::optional<std::string_view> line, lines.Next());
@@ -108,7 +119,7 @@ void AddLogList(CLI::App& app, LogChoices& choices, const std::string& name,
                 const std::string& more, Need need) {
   InGroup(app, kInputGroup);
   const std::string logs =
-      "ommit logs (.tblog) or operations (.ops.jsonl), plain or zstd-compressed";
+      "ommit logs (.tblog) or operations (.ops.jsonl), plain or compressed (zstd, gzip)";
   const std::string inputs =
       choices.inputs == ListedInputs::kLogs
           ? "C" + logs

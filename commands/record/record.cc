@@ -14,6 +14,7 @@ constexpr int kMinLevel = -200;
 constexpr int kMaxRecordLevel = 19;  // above, zstd needs memory out of proportion
 constexpr uint64_t kMinQueue = 1 << 20;
 constexpr uint64_t kMinKeep = 1 << 20;
+constexpr uint64_t kMinPart = 64 << 10;
 
 using BufferChoice = std::pair<BufferId, record::PlannedBuffer>;
 
@@ -30,7 +31,7 @@ Result<BufferChoice> ParseBufferChoice(std::string_view text) {
   RS_ASSIGN_OR_RETURN(const uint64_t id, ParseNumber(text.substr(0, equals), UINT16_MAX));
   choice.first = BufferId{static_cast<uint16_t>(id)};
   const std::string_view rest = text.substr(equals + 1);
-  RS_ASSIGN_OR_RETURN(choice.second.size, ParseSize(rest.substr(0, rest.find(','))));
+  RS_ASSIGN_OR_RETURN(choice.second.size, ParseBufferSize(rest.substr(0, rest.find(','))));
   if (comma != std::string_view::npos) {
     RS_ASSIGN_OR_RETURN(choice.second.policy, ParsePolicy(text.substr(comma + 1)));
   }
@@ -46,24 +47,18 @@ Result<uint32_t> ParseMode(std::string_view text) {
               fmt::format("'{}' is not a set of permissions; write it like 0600 or 0666", text));
 }
 
-Result<uint64_t> ParseQueue(std::string_view text) {
-  RS_ASSIGN_OR_RETURN(const uint64_t bytes, ParseSize(text));
-  if (bytes >= kMinQueue) return bytes;
-  return Fail(ErrorCode::kUsage, fmt::format("'{}' is less than 1 MiB", text));
-}
+Result<uint64_t> ParseQueue(std::string_view text) { return ParseSizeFrom(text, kMinQueue); }
 
-Result<uint64_t> ParseKeep(std::string_view text) {
-  RS_ASSIGN_OR_RETURN(const uint64_t bytes, ParseSize(text));
-  if (bytes >= kMinKeep) return bytes;
-  return Fail(ErrorCode::kUsage, fmt::format("'{}' is less than 1 MiB", text));
-}
+Result<uint64_t> ParsePartSize(std::string_view text) { return ParseSizeFrom(text, kMinPart); }
+
+Result<uint64_t> ParseKeep(std::string_view text) { return ParseSizeFrom(text, kMinKeep); }
 
 void SetUp(CLI::App& app, RecordArgs& args) {
   InGroup(app, "What to record");
   AddTexts(app, "PROGRAM", args.command, "PROGRAM",
            "A program to record, with its arguments, after --; its environment names the "
            "sockets, and the recording ends when it ends");
-  AddParsed(app, "--duration", args.duration_ns, ParseDuration, "TIME",
+  AddParsed(app, "--duration", args.duration_ns, ParsePositiveDuration, "TIME",
             "Stop after this time (default: at SIGINT or SIGTERM, or when PROGRAM ends)");
   AddText(app, "--compare", args.compare, kFileType,
           "At the end, replay the log and compare with this trace (.pftrace), which PROGRAM or a "
@@ -106,7 +101,7 @@ void SetUp(CLI::App& app, RecordArgs& args) {
   InGroup(app, kOutputGroup);
   AddText(app, "-o,--output", args.output, kFileType,
           "Log to write (.tblog); it grows while it is recorded", Need::kRequired);
-  AddParsed(app, "--max-size", args.max_size, ParseSize, "SIZE",
+  AddParsed(app, "--max-size", args.max_size, ParsePartSize, "SIZE",
             "Continue in another file, the next part, when one has this size (FILE.0001.tblog, "
             "...); naming one part to a command reads all of them");
   AddParsed(app, "--keep", args.keep, ParseKeep, "SIZE",

@@ -18,6 +18,7 @@
 #include "commands/shell/text.h"
 #include "commands/system/child_process.h"
 #include "commands/system/signal_watch.h"
+#include "formats/inputs/content_words.h"
 #include "formats/io/byte_stream.h"
 
 namespace ringscope::record {
@@ -42,7 +43,8 @@ bool IsStrict(const RecordArgs& args) {
 
 Result<SessionPlan> ReadPlan(Context& context, const std::string& path) {
   RS_ASSIGN_OR_RETURN(const auto source, OpenInput(context, path));
-  RS_ASSIGN_OR_RETURN(const std::string text, ReadStart(*source, kMaxConfigBytes));
+  RS_ASSIGN_OR_RETURN(const std::string text, ReadText(*source, kMaxConfigBytes, "a trace config",
+                                                       "expected protobuf's text format"));
   return PlanOfText(text, path);
 }
 
@@ -294,7 +296,6 @@ Result<ExitCode> RecordingRun::Run() {
   RS_ASSIGN_OR_RETURN(loop_, EventLoop::Create());
   RS_ASSIGN_OR_RETURN(const RecorderOptions options, MakeOptions());
   RS_ASSIGN_OR_RETURN(SignalWatch signals, SignalWatch::Create());
-  std::signal(SIGXFSZ, SIG_IGN);  // a file at its size limit is an error like any other
   // The sockets first: where another recorder has them, its log may be the same file.
   RS_ASSIGN_OR_RETURN(RecorderListeners listeners, RecorderListeners::Open(options));
   RS_ASSIGN_OR_RETURN(log_, OpenLog());

@@ -19,6 +19,7 @@
 #include "formats/ops/events_jsonl.h"
 #include "formats/trace/lost_trace.h"
 #include "formats/trace/perfetto_trace.h"
+#include "formats/trace/trace_output.h"
 
 namespace ringscope {
 namespace {
@@ -28,6 +29,7 @@ struct ReplayArgs {
   std::string output;  // .pftrace; empty: none
   std::string events;  // .events.jsonl, "-": standard output; empty: none
   std::string lost;    // .pftrace of the packets that were lost; empty: none
+  bool force = false;
   ReplayChoices choices;
   bool stats = false;
   std::string format = "text";
@@ -51,6 +53,7 @@ void SetUp(CLI::App& app, ReplayArgs& args) {
   AddText(app, "--events", args.events, kFileType,
           "Write the events of the replay (.events.jsonl); - for standard output, which "
           "then contains nothing else");
+  AddForce(app, args.force);
   AddFlag(app, "--stats", args.stats, "Add all counters and histograms to the summary");
   AddFormat(app, args.format, {"text", "json"});
 }
@@ -77,13 +80,14 @@ Result<OutputFiles> CreateOutputs(const ReplayArgs& args, Context& context) {
   }
   OutputFiles files;
   if (!args.output.empty()) {
-    RS_ASSIGN_OR_RETURN(files.trace, CreateOutput(context, args.output, /*binary=*/true));
+    RS_ASSIGN_OR_RETURN(files.trace, CreateOutput(context, args.output, kTraceOutput, args.force));
   }
   if (!args.events.empty()) {
-    RS_ASSIGN_OR_RETURN(files.events, CreateOutput(context, args.events, /*binary=*/false));
+    RS_ASSIGN_OR_RETURN(files.events,
+                        CreateOutput(context, args.events, kEventsOutput, args.force));
   }
   if (!args.lost.empty()) {
-    RS_ASSIGN_OR_RETURN(files.lost, CreateOutput(context, args.lost, /*binary=*/true));
+    RS_ASSIGN_OR_RETURN(files.lost, CreateOutput(context, args.lost, kTraceOutput, args.force));
   }
   return files;
 }
@@ -109,7 +113,10 @@ Result<ReplayOutcome> ReplayInto(const OutputFiles& files, const ReplayArgs& arg
   std::optional<Ledger> ledger;
   ReplayChoices choices = args.choices;
   ReplayFollowers followers{.histograms = args.stats, .found = &found};
-  if (files.trace) followers.listeners.push_back(&trace.emplace(*files.trace, args.clone));
+  if (files.trace) {
+    followers.listeners.push_back(&trace.emplace(*files.trace, args.clone));
+    trace->AddTool();
+  }
   if (files.events) {
     choices.plain_streams_as_recorded = true;
     followers.listeners.push_back(&events.emplace(*files.events));
@@ -158,10 +165,11 @@ Result<CloneTraces> ReplayClones(const ReplayArgs& args, const ReplayOutcome& se
     if (clone.failed) continue;
     RS_ASSIGN_OR_RETURN(
         files.emplace_back(),
-        CreateOutput(context, ClonePath(args.output, clone.clone), /*binary=*/true));
+        CreateOutput(context, ClonePath(args.output, clone.clone), kTraceOutput, args.force));
     SessionReader sessions(muted.context(), SelectClone(args.logs, session, clone), "replaying");
     RS_RETURN_IF_ERROR(sessions.NextSession());
     TraceWriter trace(*files.back(), clone.clone);
+    trace.AddTool();
     RS_RETURN_IF_ERROR(
         ReplaySession(muted.context(), sessions, args.choices, {.listeners = {&trace}}));
     RS_RETURN_IF_ERROR(trace.Finish());

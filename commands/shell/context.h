@@ -7,6 +7,7 @@
 #include "commands/shell/console.h"
 #include "formats/inputs/folder_names.h"
 #include "formats/inputs/imported_traces.h"
+#include "formats/io/run_files.h"
 
 namespace ringscope {
 
@@ -18,6 +19,8 @@ struct Context {
   std::shared_ptr<FolderNames> folders = std::make_shared<FolderNames>();
   /// The traces among them that are read as logs.
   std::shared_ptr<ImportedTraces> imported = std::make_shared<ImportedTraces>();
+  /// What it reads and replaces, which must not be the same.
+  std::shared_ptr<RunFiles> files = RunFiles::Join();
 };
 
 /// "ringscope 0.1.0"

@@ -47,7 +47,13 @@ void AddFlag(CLI::App& app, const std::string& names, bool& target,
 
 void AddText(CLI::App& app, const std::string& names, std::string& target, const std::string& type,
              const std::string& description, Need need) {
-  app.add_option(names, target, description)->type_name(type)->required(need == Need::kRequired);
+  CLI::Option* const option = app.add_option(names, target, description)
+                                  ->type_name(type)
+                                  ->required(need == Need::kRequired);
+  if (type != kFileType) return;
+  option->check([](const std::string& text) {
+    return text.empty() ? std::string("a file needs a name, and this one is empty") : std::string();
+  });
 }
 
 void AddTexts(CLI::App& app, const std::string& names, std::vector<std::string>& targets,
@@ -104,22 +110,42 @@ void AddFormat(CLI::App& app, std::string& target, const std::vector<std::string
   app.get_option("--format")->group(kOutputGroup);
 }
 
+void AddForce(CLI::App& app, bool& target) {
+  InGroup(app, kOutputGroup);
+  AddFlag(app, "--force", target,
+          "Also replace a file that ringscope did not write as such an output, or a log; never an "
+          "input");
+}
+
 void AddLog(CLI::App& app, std::string& target) {
   InGroup(app, kInputGroup);
   AddText(app, "LOG", target, kLogType,
           "A commit log (.tblog; of a recording in several parts, any of them) or operations "
-          "(.ops.jsonl), plain or zstd-compressed; - reads standard input",
+          "(.ops.jsonl), plain or compressed (zstd, gzip); - reads standard input",
           Need::kRequired);
 }
 
 void AddLogs(CLI::App& app, std::vector<std::string>& targets) {
   InGroup(app, kInputGroup);
-  AddTexts(app, "LOG", targets, kLogType,
-           "Commit logs (.tblog; of a recording in several parts, any of them) or operations "
-           "(.ops.jsonl), plain or zstd-compressed, taken one after the other; - reads standard "
-           "input",
-           Need::kRequired);
+  AddTexts(
+      app, "LOG", targets, kLogType,
+      "Commit logs (.tblog; of a recording in several parts, any of them) or operations "
+      "(.ops.jsonl), plain or compressed (zstd, gzip), taken one after the other; - reads standard "
+      "input",
+      Need::kRequired);
 }
+
+namespace {
+
+/// Whether there is any time between --from and --to, as far as that is known without the log.
+Status CheckTimes(const LogSelection& selection) {
+  const std::optional<TimePoint>&from = selection.from, &to = selection.to;
+  if (!from || !to || from->relative != to->relative || from->ns <= to->ns) return {};
+  return Fail(ErrorCode::kUsage, "--from is later than --to, so that nothing is left", {},
+              "exchange the two");
+}
+
+}  // namespace
 
 void AddSelection(CLI::App& app, LogSelection& selection, const std::string& what) {
   InGroup(app, kFilterGroup);
@@ -127,12 +153,19 @@ void AddSelection(CLI::App& app, LogSelection& selection, const std::string& wha
                 "Only this sequence; may be repeated");
   AddParsedList(app, "--buffer", selection.buffers, ParseBuffer, "ID",
                 "Only this buffer; may be repeated");
-  AddParsed(app, "--from", selection.from, ParseTimePoint, "TIME",
-            fmt::format("Only {} from this time on: since the session's start like 1.5s, or in "
-                        "absolute nanoseconds",
-                        what));
-  AddParsed(app, "--to", selection.to, ParseTimePoint, "TIME",
-            fmt::format("Only {} up to this time, written as for --from", what));
+  // The options come in any order: the later one is checked against the other.
+  const auto take = [&selection](std::optional<TimePoint>& target) {
+    return [&selection, &target](const std::string& text) -> Status {
+      RS_ASSIGN_OR_RETURN(target, ParseTimePoint(text));
+      return CheckTimes(selection);
+    };
+  };
+  AddTaken(app, "--from", take(selection.from), "TIME",
+           fmt::format("Only {} from this time on: since the session's start like 1.5s, or in "
+                       "absolute nanoseconds",
+                       what));
+  AddTaken(app, "--to", take(selection.to), "TIME",
+           fmt::format("Only {} up to this time, written as for --from", what));
 }
 
 namespace {

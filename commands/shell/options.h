@@ -92,6 +92,8 @@ void AddChoice(CLI::App& app, const std::string& names, std::string& target,
 
 /// --format, below "Output", with the first of `formats` as the default.
 void AddFormat(CLI::App& app, std::string& target, const std::vector<std::string>& formats);
+/// --force, below "Output": for the options that name files to write.
+void AddForce(CLI::App& app, bool& target);
 /// The one log that a command reads, below "Input".
 void AddLog(CLI::App& app, std::string& target);
 /// The logs that a command reads, one after the other.

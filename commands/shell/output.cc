@@ -20,9 +20,9 @@ class ResultsFile : public OutputFile {
 }  // namespace
 
 Result<std::unique_ptr<OutputFile>> CreateOutput(Context& context, const std::string& path,
-                                                 bool binary) {
-  if (path != "-") return OutputFile::Create(path);
-  if (binary && context.console.out_is_terminal()) {
+                                                 const OutputKind& kind, bool force) {
+  if (path != "-") return OutputFile::Create(path, kind, ReplaceBy(force));
+  if (!kind.is_text && context.console.out_is_terminal()) {
     return Fail(ErrorCode::kUsage, "will not write binary data to a terminal", {},
                 "name a file, or send standard output to one");
   }

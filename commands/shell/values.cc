@@ -10,6 +10,7 @@
 #include <string>
 
 #include "commands/shell/suggest.h"
+#include "core/base/text.h"
 
 namespace ringscope {
 namespace {
@@ -79,6 +80,29 @@ std::optional<uint64_t> ParseQuantity(std::string_view text, std::span<const Uni
 Result<uint64_t> ParseSize(std::string_view text) {
   if (const auto size = ParseQuantity(text, kSizeUnits)) return *size;
   return UsageError("'{}' is not a size; write it like 65536, 64k, 16MiB or 1.5G", text);
+}
+
+Result<uint64_t> ParseSizeFrom(std::string_view text, uint64_t least) {
+  RS_ASSIGN_OR_RETURN(const uint64_t size, ParseSize(text));
+  if (size >= least) return size;
+  // A number alone is often meant in KiB or MiB.
+  std::string hint;
+  if (size > 0 && std::all_of(text.begin(), text.end(), IsDigit))
+    hint = fmt::format("without a unit these are bytes; did you mean {0}{1}?", text,
+                       size * 1024 >= least ? 'k' : 'M');
+  return Fail(ErrorCode::kUsage,
+              fmt::format("'{}' is too small: at least {} is needed", text, HumanSize(least)), {},
+              hint);
+}
+
+Result<uint64_t> ParseBufferSize(std::string_view text) {
+  return ParseSizeFrom(text, kLeastBufferBytes);
+}
+
+Result<uint64_t> ParsePositiveDuration(std::string_view text) {
+  RS_ASSIGN_OR_RETURN(const uint64_t ns, ParseDuration(text));
+  if (ns > 0) return ns;
+  return UsageError("'{}' is no time at all; write it like 500ms, 5s or 2m", text);
 }
 
 Result<uint64_t> ParseDuration(std::string_view text) {

@@ -28,8 +28,19 @@ tl::unexpected<Error> UsageError(fmt::format_string<Args...> format, Args&&... a
 /// "65536", "64k", "16MiB", "1.5G": bytes; units are powers of 1024, in either case.
 Result<uint64_t> ParseSize(std::string_view text);
 
+/// The size of a buffer, of at least kLeastBufferBytes.
+Result<uint64_t> ParseBufferSize(std::string_view text);
+/// A trace config states sizes in KiB: no service has a smaller buffer.
+inline constexpr uint64_t kLeastBufferBytes = 1024;
+
+/// A size of at least `least`.
+Result<uint64_t> ParseSizeFrom(std::string_view text, uint64_t least);
+
 /// "500ms", "5s", "2m", "1.5h", also "us" and "ns": nanoseconds. A unit is required.
 Result<uint64_t> ParseDuration(std::string_view text);
+
+/// The same, but not 0.
+Result<uint64_t> ParsePositiveDuration(std::string_view text);
 
 /// A decimal number of at most `max`.
 Result<uint64_t> ParseNumber(std::string_view text, uint64_t max);

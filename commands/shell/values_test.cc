@@ -104,5 +104,17 @@ TEST(SplitValue, IsASequenceOrAProducer) {
   EXPECT_THAT(ErrorOf(ParseSplit("2:17")), HasSubstr("does not name a buffer"));
 }
 
+TEST(Values, SizesThatAreTooSmall) {
+  EXPECT_EQ(ParseBufferSize("1k"), 1024u);
+  EXPECT_THAT(ParseBufferSize("64").error().ToString(),
+              ::testing::AllOf(::testing::HasSubstr("at least 1 KiB"),
+                               ::testing::HasSubstr("did you mean 64k?")));
+  EXPECT_THAT(ParseBufferSize("0").error().hint, "") << "there is nothing to guess";
+  EXPECT_THAT(ParseBufferSize("64b").error().hint, "") << "bytes are meant";
+  EXPECT_THAT(ParseSizeFrom("64", 1 << 20).error().hint, ::testing::HasSubstr("64M"));
+  EXPECT_FALSE(ParsePositiveDuration("0ms"));
+  EXPECT_EQ(ParsePositiveDuration("1ms"), 1'000'000u);
+}
+
 }  // namespace
 }  // namespace ringscope

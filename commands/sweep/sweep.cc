@@ -25,6 +25,7 @@
 #include "commands/sweep/sweep_values.h"
 #include "core/sweep/sweep_run.h"
 #include "core/sweep/sweep_target.h"
+#include "formats/draw/svg.h"
 
 namespace ringscope {
 namespace {
@@ -35,6 +36,7 @@ struct SweepArgs {
   std::vector<SweepTarget> targets;
   bool sequences = false;
   std::string plot;  // .svg or .html; empty: none
+  bool force = false;
   std::string format = "text";
   std::optional<uint64_t> session;
   std::optional<uint64_t> clone;
@@ -82,6 +84,7 @@ void SetUp(CLI::App& app, SweepArgs& args) {
           "Also list the sequences, those with the shortest history first");
   AddText(app, "--plot", args.plot, kFileType,
           "Draw loss and history by size, as a picture (.svg) or a page (.html)");
+  AddForce(app, args.force);
   AddFormat(app, args.format, {"text", "json", "csv"});
 }
 
@@ -182,7 +185,7 @@ Result<ExitCode> SweepInFull(const SweepArgs& args, const std::vector<std::strin
                              Context& context) {
   std::unique_ptr<OutputFile> plot;
   if (!args.plot.empty()) {
-    RS_ASSIGN_OR_RETURN(plot, OutputFile::Create(args.plot));
+    RS_ASSIGN_OR_RETURN(plot, OutputFile::Create(args.plot, kPictureOutput, ReplaceBy(args.force)));
   }
   Report out(context.console, args.format, "sweep");
   Json document = Json::array();

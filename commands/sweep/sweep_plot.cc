@@ -4,10 +4,10 @@
 #include <cmath>
 #include <limits>
 
-#include "formats/draw/svg_style.h"
 #include "commands/shell/text.h"
 #include "commands/sweep/sweep_report.h"
 #include "formats/draw/svg.h"
+#include "formats/draw/svg_style.h"
 
 namespace ringscope {
 namespace {
@@ -298,9 +298,9 @@ std::string SweepHtml(const SweepReport& report) {
   std::string svg = SweepSvg(report);
   if (const size_t start = svg.find("<svg"); start != std::string::npos) svg.erase(0, start);
   std::string page = fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<!DOCTYPE html>\n<!-- {} -->\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<title>sweep of {}</title>\n<style>{}</style>\n</head>\n<body>\n{}",
-      XmlEscaped(Printable(report.path)), kPageStyle, svg);
+      kDrawnMark, XmlEscaped(Printable(report.path)), kPageStyle, svg);
   for (const SweepSeries& all : SeriesOf(report)) {
     const SweepSeries series = AroundFound(report, all);
     page += fmt::format(

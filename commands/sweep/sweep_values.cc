@@ -38,12 +38,6 @@ std::optional<double> ParseDecimal(std::string_view text) {
   return value;
 }
 
-Result<uint64_t> ParseBufferSize(std::string_view text) {
-  RS_ASSIGN_OR_RETURN(const uint64_t size, ParseSize(text));
-  if (size == 0) return UsageError("a buffer of 0 bytes holds nothing");
-  return size;
-}
-
 /// FIRST..LAST or FIRST..LASTxFACTOR
 Status AddRange(std::string_view text, size_t dots, std::vector<uint64_t>& sizes) {
   std::string_view last_text = text.substr(dots + 2);
@@ -136,7 +130,7 @@ Result<std::vector<std::string>> ParseEngineList(std::string_view text) {
 Result<SweepTarget> ParseTarget(std::string_view text) {
   SweepTarget target{.text = std::string(text), .keep_ns = {}, .loss_millionths = {}};
   if (text.starts_with("keep=")) {
-    RS_ASSIGN_OR_RETURN(target.keep_ns, ParseDuration(text.substr(5)));
+    RS_ASSIGN_OR_RETURN(target.keep_ns, ParsePositiveDuration(text.substr(5)));
     return target;
   }
   if (text.starts_with("loss=")) {

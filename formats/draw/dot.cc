@@ -1,6 +1,10 @@
 #include "formats/draw/dot.h"
 
+#include <fmt/format.h>
+
 #include <utility>
+
+#include "formats/draw/svg.h"
 
 namespace ringscope {
 
@@ -18,7 +22,7 @@ std::string DotQuoted(std::string_view text) {
 }
 
 DotWriter::DotWriter(std::string_view name, DotAttributes attributes) {
-  out_ = "digraph " + DotQuoted(name) + " {\n";
+  out_ = fmt::format("// {}\n", kDrawnMark) + "digraph " + DotQuoted(name) + " {\n";
   GraphAttributes(attributes);
 }
 

@@ -21,6 +21,7 @@ TEST(Dot, Document) {
   dot.Edge("a", "b", {{"label", "to"}});
   dot.SameRank("a", "b");
   EXPECT_EQ(dot.Finish(),
+            "// drawn by ringscope\n"
             "digraph \"g\" {\n"
             "  rankdir=\"LR\";\n"
             "  node [shape=\"box\"];\n"

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/base/text.h"
+#include "core/base/wire.h"
 
 namespace ringscope {
 namespace {
@@ -56,6 +57,8 @@ std::string SvgNumber(double value) {
   return fmt::format("{:.1f}", rounded);
 }
 
+bool HasDrawnMark(Bytes start) { return wire::AsText(start).find(kDrawnMark) != std::string::npos; }
+
 void SvgWriter::Box(const SvgBox& box, std::string_view classes, double radius) {
   body_ += fmt::format(R"(<rect x="{}" y="{}" width="{}" height="{}" class="{}")", SvgNumber(box.x),
                        SvgNumber(box.y), SvgNumber(box.width), SvgNumber(box.height),
@@ -94,12 +97,12 @@ std::string SvgWriter::Finish(double width, double height, std::string_view titl
   const std::string w = SvgNumber(width), h = SvgNumber(height);
   return fmt::format(
       R"(<?xml version="1.0" encoding="UTF-8"?>)"
-      "\n"
+      "\n<!-- {5} -->\n"
       R"(<svg xmlns="http://www.w3.org/2000/svg" width="{0}" height="{1}" viewBox="0 0 {0} {1}" role="img">)"
       "\n<title>{2}</title>\n<style>\n{3}</style>\n"
       R"(<rect width="{0}" height="{1}" class="page"/>)"
       "\n{4}</svg>\n",
-      w, h, XmlEscaped(title), style, body_);
+      w, h, XmlEscaped(title), style, body_, kDrawnMark);
 }
 
 }  // namespace ringscope

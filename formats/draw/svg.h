@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "formats/io/output_file.h"
+
 namespace ringscope {
 
 /// `text` fit for XML character data and attribute values: markup escaped, characters that XML does
@@ -19,6 +21,11 @@ struct SvgBox {
   double width = 0;
   double height = 0;
 };
+
+/// The comment by which a picture is known as one of ringscope, in any format.
+inline constexpr std::string_view kDrawnMark = "drawn by ringscope";
+bool HasDrawnMark(Bytes start);
+inline constexpr OutputKind kPictureOutput = {"a picture", true, HasDrawnMark};
 
 /// Draws an SVG document that needs nothing from elsewhere. The looks are defined by classes and
 /// a style sheet inside of it, which has a light and a dark form.

@@ -7,9 +7,8 @@
 
 #include "core/base/wire.h"
 #include "formats/io/byte_stream.h"
-#include "formats/io/inflate_source.h"
+#include "formats/io/compressed_source.h"
 #include "formats/io/line_reader.h"
-#include "formats/io/zstd_source.h"
 #include "formats/json/json_keys.h"
 #include "formats/log/commit_log_reader.h"
 
@@ -19,20 +18,10 @@ namespace {
 /// What is looked at: comments and blank lines may precede the first operation.
 constexpr size_t kLookedAt = size_t{64} << 10;
 
-/// The first line that is neither blank nor a comment; empty: none.
-std::string_view FirstLine(std::string_view text) {
-  while (!text.empty()) {
-    const std::string_view line = text.substr(0, text.find('\n'));
-    if (!IsBlankOrComment(line)) return line.substr(line.find_first_not_of(" \t\r"));
-    text.remove_prefix(std::min(line.size() + 1, text.size()));
-  }
-  return {};
-}
-
-InputKind KindOfText(std::string_view text) {
-  const std::string_view line = FirstLine(text);
+/// Of a line of JSON, which may be cut off: its kind is at its start.
+InputKind KindOfLine(std::string_view line) {
+  line.remove_prefix(line.find_first_not_of(" \t\r"));
   if (!line.starts_with('{')) return InputKind::kOther;
-  // A long line may be cut off; the kind is at its start.
   const auto has_key = [&](std::string_view key) {
     const size_t at = line.find(key);
     return at != std::string_view::npos && line.find_first_of(",}") > at;
@@ -43,6 +32,21 @@ InputKind KindOfText(std::string_view text) {
   if (!parsed || !parsed->is_object()) return InputKind::kOther;
   if (parsed->contains("op")) return InputKind::kLog;
   return parsed->contains("event") ? InputKind::kEvents : InputKind::kOther;
+}
+
+/// By the first lines that are neither blank nor comments: some may be damaged.
+InputKind KindOfText(std::string_view text) {
+  constexpr int kLines = 100;
+  for (int lines = 0; !text.empty() && lines < kLines;) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    if (!IsBlankOrComment(line)) {
+      const InputKind kind = KindOfLine(line);
+      if (kind != InputKind::kOther) return kind;
+      ++lines;
+    }
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+  }
+  return InputKind::kOther;
 }
 
 /// Whether the bytes begin with a Trace message's packet whose own first field is well-formed.
@@ -59,10 +63,10 @@ bool IsTrace(Bytes bytes) {
   return fields.ok();
 }
 
-/// Up to kLookedAt bytes from a source's start, fewer where it ends or is damaged before: whoever
-/// reads it will report where.
-std::string ReadableStart(ByteSource& source) {
-  std::string start(kLookedAt, '\0');
+}  // namespace
+
+std::string ReadableStart(ByteSource& source, size_t size) {
+  std::string start(size, '\0');
   size_t done = 0;
   static_cast<void>(
       ReadFully(source, {reinterpret_cast<uint8_t*>(start.data()), start.size()}, done));
@@ -70,24 +74,31 @@ std::string ReadableStart(ByteSource& source) {
   return start;
 }
 
-}  // namespace
-
-InputKind KindOfStart(std::string start) {
-  if (commit_log::LooksLikeCommitLog(wire::AsBytes(start))) return InputKind::kLog;
-  const bool is_zstd = IsZstd(wire::AsBytes(start)), is_gzip = IsGzip(wire::AsBytes(start));
-  if (is_zstd || is_gzip) {
-    std::unique_ptr<ByteSource> source = MakeMemorySource(std::move(start));
-    if (is_zstd)
-      source = ZstdSource::Make(std::move(source));
-    else
-      source = MakeInflateSource(std::move(source));
-    start = ReadableStart(*source);
-    if (commit_log::LooksLikeCommitLog(wire::AsBytes(start))) return InputKind::kLog;
+InputStart LookAtStart(std::string start) {
+  InputStart known;
+  known.content = std::move(start);
+  if (commit_log::LooksLikeCommitLog(wire::AsBytes(known.content))) {
+    known.kind = InputKind::kLog;
+    return known;
   }
-  start.resize(std::min(start.size(), kLookedAt));
-  if (IsTrace(wire::AsBytes(start))) return InputKind::kTrace;
-  return KindOfText(start);
+  if (IsZstd(wire::AsBytes(known.content)) || IsGzip(wire::AsBytes(known.content))) {
+    std::unique_ptr<ByteSource> source = MakeMemorySource(known.content);
+    source = MakeSourceFor(wire::AsBytes(known.content), source);
+    known.is_compressed = true;
+    known.content = ReadableStart(*source, kLookedAt);
+  }
+  known.content.resize(std::min(known.content.size(), kLookedAt));
+  const Bytes bytes = wire::AsBytes(known.content);
+  if (commit_log::LooksLikeCommitLog(bytes))
+    known.kind = InputKind::kLog;
+  else if (IsTrace(bytes))
+    known.kind = InputKind::kTrace;
+  else
+    known.kind = KindOfText(known.content);
+  return known;
 }
+
+InputKind KindOfStart(std::string start) { return LookAtStart(std::move(start)).kind; }
 
 Result<KnownInput> FindInputKind(std::unique_ptr<ByteSource> source) {
   RS_ASSIGN_OR_RETURN(std::string start, ReadStart(*source, kKindBytes));

@@ -20,8 +20,19 @@ enum class InputKind : uint8_t {
 /// Bytes from an input's start that are enough to find its kind: more than a block of zstd.
 inline constexpr size_t kKindBytes = size_t{256} << 10;
 
+/// What the first bytes of an input show.
+struct InputStart {
+  InputKind kind = InputKind::kOther;
+  bool is_compressed = false;
+  std::string content;  // its first bytes, decompressed
+};
 /// Looks at the first bytes of an input (kKindBytes, or all it has), decompressed if need be.
+InputStart LookAtStart(std::string start);
 InputKind KindOfStart(std::string start);
+
+/// Up to `size` bytes from a source's start, fewer where it ends or is damaged before: whoever
+/// reads it will report where.
+std::string ReadableStart(ByteSource& source, size_t size);
 
 /// An input whose kind is known.
 struct KnownInput {

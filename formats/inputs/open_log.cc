@@ -1,10 +1,14 @@
 #include "formats/inputs/open_log.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "core/base/wire.h"
-#include "formats/io/zstd_source.h"
+#include "formats/inputs/content_words.h"
+#include "formats/inputs/input_kind.h"
+#include "formats/io/compressed_source.h"
+#include "formats/io/line_reader.h"
 #include "formats/log/commit_log_format.h"
 #include "formats/log/commit_log_reader.h"
 #include "formats/ops/ops_jsonl.h"
@@ -12,21 +16,26 @@
 namespace ringscope {
 namespace {
 
-/// Whether bytes can be the start of a text: no control characters but white space.
-bool LooksLikeText(std::string_view start) {
-  return std::ranges::all_of(start, [](char c) {
-    return static_cast<unsigned char>(c) >= ' ' || c == '\n' || c == '\r' || c == '\t';
-  });
+constexpr const char* kExpected =
+    "expected a .tblog or an .ops.jsonl, plain or compressed by zstd or gzip";
+
+/// Whether a text has nothing but blank lines and comments.
+bool HasNoLines(std::string_view text) {
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    if (!IsBlankOrComment(line)) return false;
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+  }
+  return true;
 }
 
-Result<std::unique_ptr<LogSource>> OpenText(std::unique_ptr<ByteSource> text, LogFormat format,
-                                            std::string_view start) {
-  if (!LooksLikeText(start)) {
-    return Fail(ErrorCode::kCorrupt, "neither a commit log nor operations in text",
-                {text->path(), {}, {}},
-                "expected a .tblog or an .ops.jsonl, plain or zstd-compressed");
-  }
-  return MakeOpsReader(std::move(text), format);
+/// The error for an input that is no log. @param start of the file
+Error NoLog(std::string_view start, const std::string& path) {
+  const bool is_trace = KindOfStart(std::string(start)) == InputKind::kTrace;
+  return WrongContent(start, path, "a log",
+                      is_trace ? "'ringscope doctor' examines traces, 'ringscope import' makes a "
+                                 "log of one"
+                               : kExpected);
 }
 
 }  // namespace
@@ -47,22 +56,40 @@ Result<std::unique_ptr<LogSource>> OpenLog(std::unique_ptr<ByteSource> source,
     return Fail(ErrorCode::kCorrupt, "the file is empty", {source->path(), {}, {}},
                 "expected a .tblog or an .ops.jsonl; a recorder that was killed at its start, or a "
                 "copy that failed, leaves an empty file");
-  const bool is_commit_log = commit_log::LooksLikeCommitLog(wire::AsBytes(start));
-  const bool is_zstd = IsZstd(wire::AsBytes(start));
+  if (commit_log::LooksLikeCommitLog(wire::AsBytes(start)))
+    return MakeCommitLogReader(MakePrefixedSource(std::move(start), std::move(source)), observer);
+  RS_ASSIGN_OR_RETURN(const std::string more, ReadStart(*source, kKindBytes));
+  start += more;
+  const std::string path = source->path();
   source = MakePrefixedSource(start, std::move(source));
+  std::unique_ptr<CompressedSource> content = MakeSourceFor(wire::AsBytes(start), source);
+  if (!content) {
+    if (KindOfStart(start) != InputKind::kLog && !HasNoLines(start))
+      return tl::unexpected<Error>(NoLog(start, path));
+    return MakeOpsReader(std::move(source), LogFormat::kOps);
+  }
+  const std::string inner = ReadableStart(*content, kKindBytes);
+  if (inner.empty()) {
+    // Nothing of it can be read: the error is why.
+    std::array<uint8_t, 1> byte;
+    RS_RETURN_IF_ERROR(content->Read(byte));
+    return Fail(ErrorCode::kCorrupt, "the file is empty once it is decompressed", {path, {}, {}},
+                kExpected);
+  }
+  const Bytes bytes = wire::AsBytes(inner);
+  const bool is_commit_log = commit_log::LooksLikeCommitLog(bytes);
+  if (!is_commit_log && (IsZstd(bytes) || IsGzip(bytes))) {
+    return Fail(ErrorCode::kUnsupported, "the input is compressed twice", {path, {}, {}},
+                "decompress it once");
+  }
+  if (!is_commit_log && KindOfStart(inner) != InputKind::kLog && !HasNoLines(inner))
+    return tl::unexpected<Error>(NoLog(start, path));
+  const CompressedSource* const compressed = content.get();
+  source = MakePrefixedSource(inner, std::move(content));
   if (is_commit_log) return MakeCommitLogReader(std::move(source), observer);
-  if (!is_zstd) return OpenText(std::move(source), LogFormat::kOps, start);
-
-  std::unique_ptr<ZstdSource> content = ZstdSource::Make(std::move(source));
-  RS_ASSIGN_OR_RETURN(start, content->Peek(commit_log::kStartFrameSize));
-  if (commit_log::LooksLikeCommitLog(wire::AsBytes(start))) {
-    return MakeCommitLogReader(std::move(content), observer);
-  }
-  if (IsZstd(wire::AsBytes(start))) {
-    return Fail(ErrorCode::kUnsupported, "the input is compressed with zstd twice",
-                {content->path(), {}, {}}, "decompress it once");
-  }
-  return OpenText(std::move(content), LogFormat::kZstdOps, start);
+  return MakeOpsReader(std::move(source),
+                       IsZstd(wire::AsBytes(start)) ? LogFormat::kZstdOps : LogFormat::kGzipOps,
+                       compressed);
 }
 
 }  // namespace ringscope

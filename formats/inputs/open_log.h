@@ -11,7 +11,7 @@ namespace ringscope {
 class CommitLogObserver;
 
 /// Opens a log by its content, never by its name: a `.tblog`, an `.ops.jsonl`, or that
-/// zstd-compressed; "-" for standard input.
+/// compressed by zstd or gzip; "-" for standard input.
 Result<std::unique_ptr<LogSource>> OpenLog(const std::string& path);
 /// The same over any source of bytes.
 Result<std::unique_ptr<LogSource>> OpenLog(std::unique_ptr<ByteSource> source);

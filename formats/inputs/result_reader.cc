@@ -10,8 +10,8 @@
 #include "core/perfetto/fields.h"
 #include "core/perfetto/packet_facts.h"
 #include "core/perfetto/trace_stats.h"
+#include "formats/io/compressed_source.h"
 #include "formats/io/line_reader.h"
-#include "formats/io/zstd_source.h"
 #include "formats/json/json_keys.h"
 #include "formats/trace/perfetto_trace.h"
 
@@ -126,9 +126,8 @@ void ReadStats(Bytes packet, std::map<uint32_t, BufferStats>& stats) {
 
 Result<ReplayOutput> ReadEvents(std::unique_ptr<ByteSource> source) {
   RS_ASSIGN_OR_RETURN(std::string start, ReadStart(*source, 4));
-  const bool compressed = IsZstd(wire::AsBytes(start));
-  source = MakePrefixedSource(std::move(start), std::move(source));
-  if (compressed) source = ZstdSource::Make(std::move(source));
+  source = MakePrefixedSource(start, std::move(source));
+  if (auto content = MakeSourceFor(wire::AsBytes(start), source)) source = std::move(content);
   return EventsReader(std::move(source)).Run();
 }
 

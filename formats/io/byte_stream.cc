@@ -7,11 +7,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <filesystem>
 #include <utility>
 #include <vector>
 
 #include "formats/io/descriptor_io.h"
+#include "formats/io/run_files.h"
 
 namespace ringscope {
 namespace {
@@ -27,41 +27,25 @@ std::string OpenHint(int error) {
   }
 }
 
-/// Owns a file descriptor, unless it is one of the standard ones.
-class Descriptor {
- public:
-  Descriptor(int fd, bool owned) : fd_(fd), owned_(owned) {}
-  ~Descriptor() { Close(); }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-
-  int get() const { return fd_; }
-  /// @return false with errno set if the file system reports a late error
-  bool Close() {
-    const int fd = std::exchange(fd_, -1);
-    return fd < 0 || !owned_ || ::close(fd) == 0 || errno == EINTR;
-  }
-
- private:
-  int fd_;
-  bool owned_;
-};
-
 class FileSource : public ByteSource {
  public:
-  FileSource(int fd, bool owned, std::string path, std::optional<uint64_t> size)
-      : descriptor_(fd, owned), path_(std::move(path)), size_(size) {}
+  /// @param fd closed at the end, unless it is standard input
+  FileSource(int fd, std::string path, std::optional<uint64_t> size)
+      : fd_(fd), path_(std::move(path)), size_(size) {}
+  ~FileSource() override {
+    if (fd_ != STDIN_FILENO) ::close(fd_);
+  }
 
   Result<size_t> Read(std::span<uint8_t> into) override {
     for (;;) {
-      const ssize_t got = ::read(descriptor_.get(), into.data(), into.size());
+      const ssize_t got = ::read(fd_, into.data(), into.size());
       if (got >= 0) return static_cast<size_t>(got);
       if (errno != EINTR) return SystemError("cannot read", errno, path_);
     }
   }
 
   Result<size_t> ReadAt(uint64_t offset, std::span<uint8_t> into) override {
-    const std::optional<size_t> got = ReadAllAt(descriptor_.get(), offset, into);
+    const std::optional<size_t> got = ReadAllAt(fd_, offset, into);
     if (!got) return SystemError("cannot read", errno, path_);
     return *got;
   }
@@ -71,7 +55,7 @@ class FileSource : public ByteSource {
   bool CanReadAt() const override { return size_.has_value(); }
 
  private:
-  Descriptor descriptor_;
+  const int fd_;
   std::string path_;
   std::optional<uint64_t> size_;
 };
@@ -129,48 +113,6 @@ class PrefixedSource : public ByteSource {
   std::unique_ptr<ByteSource> rest_;
 };
 
-/// Writes to a descriptor, and puts a regular file in its place at the end.
-class DescriptorFile : public OutputFile {
- public:
-  /// @param pending what Commit puts in its place; absent: written in place
-  DescriptorFile(int fd, bool owned, std::string path, std::optional<PendingFile> pending = {})
-      : descriptor_(fd, owned), path_(std::move(path)), pending_(std::move(pending)) {}
-
-  Status Write(Bytes bytes) override {
-    const int error = WriteAll(descriptor_.get(), bytes).error;
-    if (error != 0) return SystemError("cannot write", error, path_, WriteHint(error));
-    return {};
-  }
-
-  Status Commit() override {
-    if (!descriptor_.Close()) {
-      return SystemError("cannot finish writing", errno, path_, WriteHint(errno));
-    }
-    return pending_ ? pending_->Commit() : Status();
-  }
-
-  const std::string& path() const override { return path_; }
-
- private:
-  Descriptor descriptor_;
-  std::string path_;
-  std::optional<PendingFile> pending_;
-};
-
-/// The file that a symbolic link leads to, so that a rename replaces that and not the link.
-std::string ResolveLink(const std::string& path) {
-  std::error_code error;
-  const std::filesystem::path target = std::filesystem::weakly_canonical(path, error);
-  return error ? path : target.string();
-}
-
-std::string TemporaryName(const std::string& target) {
-  const std::filesystem::path path(target);
-  const std::string name =
-      fmt::format(".{}.tmp-{}", path.filename().string(), static_cast<long>(::getpid()));
-  return (path.parent_path() / name).string();
-}
-
 }  // namespace
 
 Result<size_t> ByteSource::ReadAt(uint64_t offset, std::span<uint8_t>) {
@@ -180,11 +122,14 @@ Result<size_t> ByteSource::ReadAt(uint64_t offset, std::span<uint8_t>) {
 
 Result<std::unique_ptr<ByteSource>> OpenByteSource(const std::string& path) {
   // Standard input is read as a stream even if it is a file: its position may be anywhere.
-  if (path == "-") return std::make_unique<FileSource>(STDIN_FILENO, false, path, std::nullopt);
+  struct stat info {};
+  if (path == "-") {
+    if (::fstat(STDIN_FILENO, &info) == 0) RS_RETURN_IF_ERROR(RunFiles::AddInput(info, path));
+    return std::make_unique<FileSource>(STDIN_FILENO, path, std::nullopt);
+  }
 
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return SystemError("cannot open", errno, path, OpenHint(errno));
-  struct stat info {};
   if (::fstat(fd, &info) != 0) {
     const int error = errno;
     ::close(fd);
@@ -196,55 +141,13 @@ Result<std::unique_ptr<ByteSource>> OpenByteSource(const std::string& path) {
   }
   std::optional<uint64_t> size;
   if (S_ISREG(info.st_mode)) size = static_cast<uint64_t>(info.st_size);
-  return std::make_unique<FileSource>(fd, true, path, size);
+  auto source = std::make_unique<FileSource>(fd, path, size);
+  RS_RETURN_IF_ERROR(RunFiles::AddInput(info, path));
+  return source;
 }
 
 std::unique_ptr<ByteSource> MakeMemorySource(std::string bytes, std::string path) {
   return std::make_unique<MemorySource>(std::move(bytes), std::move(path));
-}
-
-Result<PendingFile> PendingFile::At(const std::string& path) {
-  struct stat info {};
-  const bool exists = ::stat(path.c_str(), &info) == 0;
-  if (exists && !S_ISREG(info.st_mode)) {
-    return Fail(ErrorCode::kIo, "this is no regular file, and only one can be replaced",
-                {path, {}, {}}, "give the name of a file to write");
-  }
-  PendingFile pending;
-  pending.path_ = path;
-  pending.target_ = ResolveLink(path);
-  const std::string temporary = TemporaryName(pending.target_);
-  const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
-                        kNewFileMode);
-  if (fd < 0) {
-    return SystemError("cannot create", errno, path, "the folder must exist, and allow new files");
-  }
-  pending.temporary_ = temporary;
-  // A file that is replaced keeps its permissions; where that is not allowed the new ones do.
-  if (exists && ::fchmod(fd, info.st_mode & 07777) != 0) errno = 0;
-  ::close(fd);
-  return pending;
-}
-
-PendingFile& PendingFile::operator=(PendingFile&& other) noexcept {
-  if (this == &other) return *this;
-  Discard();
-  path_ = std::move(other.path_);
-  target_ = std::move(other.target_);
-  temporary_ = std::exchange(other.temporary_, {});
-  return *this;
-}
-
-Status PendingFile::Commit() {
-  if (::rename(temporary_.c_str(), target_.c_str()) != 0)
-    return SystemError(fmt::format("cannot rename {} to its place", temporary_), errno, path_);
-  temporary_.clear();
-  return {};
-}
-
-void PendingFile::Discard() {
-  if (!temporary_.empty()) ::unlink(temporary_.c_str());
-  temporary_.clear();
 }
 
 std::unique_ptr<ByteSource> MakePrefixedSource(std::string prefix,
@@ -297,27 +200,6 @@ Status ByteSink::Write(std::string_view text) {
 Status StringSink::Write(Bytes bytes) {
   text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   return {};
-}
-
-Result<std::unique_ptr<OutputFile>> OutputFile::Create(const std::string& path) {
-  if (path == "-") return std::make_unique<DescriptorFile>(STDOUT_FILENO, false, path);
-
-  struct stat info {};
-  const bool exists = ::stat(path.c_str(), &info) == 0;
-  if (exists && S_ISDIR(info.st_mode)) {
-    return Fail(ErrorCode::kIo, "this is a folder, expected the name of a file to write",
-                {path, {}, {}});
-  }
-  if (exists && !S_ISREG(info.st_mode)) {  // a device or a pipe: it must stay what it is
-    const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
-    if (fd < 0) return SystemError("cannot open for writing", errno, path, OpenHint(errno));
-    return std::make_unique<DescriptorFile>(fd, true, path);
-  }
-
-  RS_ASSIGN_OR_RETURN(PendingFile pending, PendingFile::At(path));
-  const int fd = ::open(pending.temporary().c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
-  if (fd < 0) return SystemError("cannot open for writing", errno, path);
-  return std::make_unique<DescriptorFile>(fd, true, path, std::move(pending));
 }
 
 }  // namespace ringscope

@@ -68,43 +68,6 @@ class StringSink : public ByteSink {
   std::string text;
 };
 
-/// The place of a file that is to appear whole: a temporary name beside it, which Commit renames.
-/// Dropped without, the temporary file is removed again.
-class PendingFile {
- public:
-  /// Makes an empty temporary file. A file that will be replaced gives it its permissions. Fails
-  /// where no regular file can be put.
-  static Result<PendingFile> At(const std::string& path);
-  ~PendingFile() { Discard(); }
-  PendingFile(PendingFile&& other) noexcept { *this = std::move(other); }
-  PendingFile& operator=(PendingFile&& other) noexcept;
-
-  /// The name to write to.
-  const std::string& temporary() const { return temporary_; }
-  const std::string& path() const { return path_; }
-  /// Puts what was written, and closed, in its place.
-  Status Commit();
-
- private:
-  PendingFile() = default;
-  void Discard();
-
-  std::string path_;       // as the user gave it
-  std::string target_;     // where a symbolic link leads
-  std::string temporary_;  // empty: nothing is pending
-};
-
-/// A file that appears whole or not at all: written under a temporary name beside its place and
-/// renamed by Commit; removed again if it is dropped without. "-" writes to standard output.
-class OutputFile : public ByteSink {
- public:
-  static Result<std::unique_ptr<OutputFile>> Create(const std::string& path);
-  using ByteSink::Write;
-  /// Flushes, renames. Call once, last.
-  virtual Status Commit() = 0;
-  virtual const std::string& path() const = 0;
-};
-
 }  // namespace ringscope
 
 #endif  // RINGSCOPE_FORMATS_IO_BYTE_STREAM_H_

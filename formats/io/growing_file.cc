@@ -9,6 +9,7 @@
 
 #include "formats/io/descriptor_io.h"
 #include "formats/io/file_lock.h"
+#include "formats/io/run_files.h"
 
 namespace ringscope {
 namespace {
@@ -32,6 +33,7 @@ Result<std::unique_ptr<GrowingFile>> GrowingFile::Create(const std::string& path
   struct stat info {};
   const bool exists = ::stat(path.c_str(), &info) == 0;
   const bool is_regular = !exists || S_ISREG(info.st_mode);
+  if (exists && is_regular) RS_RETURN_IF_ERROR(RunFiles::CheckReplaced(info, path));
   const bool may_exist = existing == Existing::kReplace || !is_regular;
   if (!may_exist && exists) {
     if (const std::optional<LockOwner> owner = LockOwnerOf(path)) return LockedError(*owner, path);

@@ -1,5 +1,3 @@
-#include "formats/io/inflate_source.h"
-
 #include <fmt/format.h>
 #include <zlib.h>
 
@@ -8,12 +6,14 @@
 #include <utility>
 #include <vector>
 
+#include "formats/io/compressed_source.h"
+
 namespace ringscope {
 namespace {
 
 constexpr int kAnyHeader = 32 + MAX_WBITS;  // zlib's or gzip's
 
-class InflateSource : public ByteSource {
+class InflateSource : public CompressedSource {
  public:
   explicit InflateSource(std::unique_ptr<ByteSource> compressed)
       : compressed_(std::move(compressed)), buffer_(ReadBytesFor(*compressed_)) {
@@ -53,6 +53,8 @@ class InflateSource : public ByteSource {
   }
 
   const std::string& path() const override { return compressed_->path(); }
+  uint64_t compressed_position() const override { return consumed_ - stream_.avail_in; }
+  std::optional<uint64_t> compressed_size() const override { return compressed_->size(); }
 
  private:
   Where Here() const { return {path(), consumed_ - stream_.avail_in, {}}; }
@@ -81,7 +83,7 @@ class InflateSource : public ByteSource {
 
 bool IsGzip(Bytes start) { return start.size() >= 2 && start[0] == 0x1F && start[1] == 0x8B; }
 
-std::unique_ptr<ByteSource> MakeInflateSource(std::unique_ptr<ByteSource> compressed) {
+std::unique_ptr<CompressedSource> MakeInflateSource(std::unique_ptr<ByteSource> compressed) {
   return std::make_unique<InflateSource>(std::move(compressed));
 }
 

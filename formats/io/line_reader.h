@@ -18,20 +18,27 @@ class LineReader {
   LineReader(std::unique_ptr<ByteSource> source, size_t max_line)
       : window_(std::move(source)), max_line_(max_line) {}
 
-  /// The next line without its line break, valid until the next call; nullopt: the end.
+  /// The next line without its line break, valid until the next call; nullopt: the end. After the
+  /// error that a line is too long (kLimit) the next call returns the line after it.
   Result<std::optional<std::string_view>> Next();
 
-  /// Of the line returned last.
+  /// Of the line returned last, or of the one that was too long.
   Where Here() const { return Where{window_.source().path(), {}, number_}; }
   const ByteSource& source() const { return window_.source(); }
+  /// Where that line begins in the source.
+  uint64_t start() const { return start_; }
   /// Bytes of the source up to the end of that line.
   uint64_t position() const { return window_.offset() + returned_; }
 
  private:
+  Status SkipLine();
+
   ByteWindow window_;
   const size_t max_line_;
   size_t returned_ = 0;  // bytes at the window's front that the last call returned
   uint64_t number_ = 0;
+  uint64_t start_ = 0;
+  bool in_long_line_ = false;
 };
 
 /// Whether a line of a text format has no content: blank, or a comment that a # starts.

@@ -24,9 +24,9 @@ struct Damage {
   std::string ToString() const;
 };
 
-enum class LogFormat : uint8_t { kCommitLog, kOps, kZstdOps };
+enum class LogFormat : uint8_t { kCommitLog, kOps, kZstdOps, kGzipOps };
 template <>
-inline constexpr std::array kEnumNames<LogFormat> = {"commit_log", "ops", "ops_zstd"};
+inline constexpr std::array kEnumNames<LogFormat> = {"commit_log", "ops", "ops_zstd", "ops_gzip"};
 
 /// A log being read, whatever its format.
 class LogSource : public OpSource {

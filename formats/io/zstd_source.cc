@@ -1,5 +1,3 @@
-#include "formats/io/zstd_source.h"
-
 #include <fmt/format.h>
 #include <zstd.h>
 
@@ -7,6 +5,7 @@
 #include <vector>
 
 #include "core/base/wire.h"
+#include "formats/io/compressed_source.h"
 
 namespace ringscope {
 namespace {
@@ -15,38 +14,14 @@ struct FreeDStream {
   void operator()(ZSTD_DStream* stream) const { ZSTD_freeDStream(stream); }
 };
 
-class StreamingZstdSource : public ZstdSource {
+class ZstdSource : public CompressedSource {
  public:
-  explicit StreamingZstdSource(std::unique_ptr<ByteSource> compressed)
+  explicit ZstdSource(std::unique_ptr<ByteSource> compressed)
       : compressed_(std::move(compressed)),
         stream_(ZSTD_createDStream()),
         buffer_(ZSTD_DStreamInSize()) {}
 
   Result<size_t> Read(std::span<uint8_t> into) override {
-    if (peeked_.empty()) return Decompress(into);
-    const size_t count = peeked_.copy(reinterpret_cast<char*>(into.data()), into.size());
-    peeked_.erase(0, count);
-    return count;
-  }
-
-  Result<std::string> Peek(size_t size) override {
-    while (peeked_.size() < size) {
-      const size_t before = peeked_.size();
-      peeked_.resize(size);
-      auto got = Decompress({reinterpret_cast<uint8_t*>(peeked_.data()) + before, size - before});
-      peeked_.resize(before + got.value_or(0));
-      RS_RETURN_IF_ERROR(got);
-      if (*got == 0) break;
-    }
-    return peeked_.substr(0, size);
-  }
-
-  const std::string& path() const override { return compressed_->path(); }
-  uint64_t compressed_position() const override { return consumed_ + input_.pos; }
-  std::optional<uint64_t> compressed_size() const override { return compressed_->size(); }
-
- private:
-  Result<size_t> Decompress(std::span<uint8_t> into) {
     ZSTD_outBuffer output{into.data(), into.size(), 0};
     while (output.pos == 0 && !into.empty()) {
       if (input_.pos == input_.size && !pending_output_) {
@@ -66,6 +41,11 @@ class StreamingZstdSource : public ZstdSource {
     return output.pos;
   }
 
+  const std::string& path() const override { return compressed_->path(); }
+  uint64_t compressed_position() const override { return consumed_ + input_.pos; }
+  std::optional<uint64_t> compressed_size() const override { return compressed_->size(); }
+
+ private:
   /// @return false at the end of the compressed input
   Result<bool> Refill() {
     RS_ASSIGN_OR_RETURN(const size_t got, compressed_->Read(buffer_));
@@ -82,7 +62,6 @@ class StreamingZstdSource : public ZstdSource {
   std::unique_ptr<ByteSource> compressed_;
   std::unique_ptr<ZSTD_DStream, FreeDStream> stream_;
   std::vector<uint8_t> buffer_;
-  std::string peeked_;
   ZSTD_inBuffer input_{nullptr, 0, 0};
   uint64_t consumed_ = 0;  // compressed bytes before the current input buffer
   bool inside_frame_ = false;
@@ -95,8 +74,14 @@ bool IsZstd(Bytes start) {
   return start.size() >= 4 && wire::LoadLittleEndian<uint32_t>(start.data()) == ZSTD_MAGICNUMBER;
 }
 
-std::unique_ptr<ZstdSource> ZstdSource::Make(std::unique_ptr<ByteSource> compressed) {
-  return std::make_unique<StreamingZstdSource>(std::move(compressed));
+std::unique_ptr<CompressedSource> MakeZstdSource(std::unique_ptr<ByteSource> compressed) {
+  return std::make_unique<ZstdSource>(std::move(compressed));
+}
+
+std::unique_ptr<CompressedSource> MakeSourceFor(Bytes start, std::unique_ptr<ByteSource>& source) {
+  if (IsZstd(start)) return MakeZstdSource(std::move(source));
+  if (IsGzip(start)) return MakeInflateSource(std::move(source));
+  return nullptr;
 }
 
 }  // namespace ringscope

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "formats/inputs/open_log.h"
+#include "formats/io/compressed_source.h"
 #include "formats/io/log_source.h"
-#include "formats/io/zstd_source.h"
 #include "formats/log/commit_log_writer.h"
 #include "formats/testing/testdata.h"
 
@@ -76,7 +76,7 @@ TEST_P(CommitLogSchemaTest, KnowsAllThatIsWritten) {
   while (const std::optional<Op> op = log->Next().value()) ASSERT_TRUE(writer->Append(*op));
   ASSERT_TRUE(writer->Close());
 
-  const std::string content = testing::ReadAll(*ZstdSource::Make(MakeMemorySource(sink.text)));
+  const std::string content = testing::ReadAll(*MakeZstdSource(MakeMemorySource(sink.text)));
   const std::unique_ptr<pb::Message> message(factory_.GetPrototype(type_)->New());
   ASSERT_TRUE(message->ParseFromString(content));
   const pb::FieldDescriptor* record = type_->FindFieldByName("record");

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "core/log/op.h"
-#include "formats/io/byte_stream.h"
+#include "formats/io/output_file.h"
 #include "formats/log/prepared_frame.h"
 
 namespace ringscope {
@@ -25,6 +25,8 @@ struct CommitLogWriterOptions {
 /// Threads for a writer that is to be fast: as many as there are processors, up to 4; 0 if there is
 /// one.
 unsigned CompressionThreads();
+
+inline constexpr OutputKind kLogOutput = {"a log"};
 
 /// Writes a `.tblog`: see commit_log.md. Records go into frames; Close adds index, summary and
 /// seek table. What is written before Close is readable without it.

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "formats/io/zstd_source.h"
+#include "formats/io/compressed_source.h"
 #include "formats/log/commit_log_format.h"
 #include "formats/proto/tool_version.h"
 #include "formats/testing/commit_log_schema.h"
@@ -37,7 +37,7 @@ using testing::SmallSession;
 using testing::WriteLog;
 
 std::string Decompressed(const std::string& log) {
-  return testing::ReadAll(*ZstdSource::Make(MakeMemorySource(log)));
+  return testing::ReadAll(*MakeZstdSource(MakeMemorySource(log)));
 }
 
 TEST(CommitLogWriter, RoundTrip_EveryKind) {

@@ -4,6 +4,7 @@
 
 #include <iterator>
 
+#include "core/base/wire.h"
 #include "core/perfetto/stats.h"
 #include "formats/json/json_writer.h"
 
@@ -31,6 +32,8 @@ void AppendPacket(std::string& out, const char* event, const SessionPacket& pack
 }
 
 }  // namespace
+
+bool BeginsWithEvent(Bytes start) { return wire::AsText(start).starts_with(R"({"event":)"); }
 
 uint64_t Fnv1a64(std::span<const Bytes> slices) {
   constexpr uint64_t kOffsetBasis = 0xcbf29ce484222325;

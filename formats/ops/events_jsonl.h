@@ -6,9 +6,13 @@
 #include <string>
 
 #include "core/session/session.h"
-#include "formats/io/byte_stream.h"
+#include "formats/io/output_file.h"
 
 namespace ringscope {
+
+/// Whether a file begins as one of events, which nothing but ringscope writes.
+bool BeginsWithEvent(Bytes start);
+inline constexpr OutputKind kEventsOutput = {"a file of events", true, BeginsWithEvent};
 
 /// Writes what a replay does as `.events.jsonl`, in order. Write errors are kept for Finish.
 class EventsWriter : public ReplayListener {

@@ -5,15 +5,20 @@
 #include <string>
 
 #include "core/log/op.h"
-#include "formats/io/byte_stream.h"
+#include "formats/io/compressed_source.h"
 #include "formats/io/log_source.h"
+#include "formats/io/output_file.h"
 
 namespace ringscope {
 
-/// Reads operations from `.ops.jsonl` text (not compressed), one JSON object per line. Errors name
-/// the line and the key. Memory: one line, at most kMaxOpsLine bytes.
-/// A source that is a ZstdSource gives the position in the compressed file.
-std::unique_ptr<LogSource> MakeOpsReader(std::unique_ptr<ByteSource> text, LogFormat format);
+/// Reads operations from `.ops.jsonl` text (not compressed), one JSON object per line. A line that
+/// is no operation is damage, which names the line and the key, and counts as a record; reading
+/// continues after it. Memory: one line, at most kMaxOpsLine bytes.
+/// @param compressed what the text comes from, if it is compressed: for progress
+std::unique_ptr<LogSource> MakeOpsReader(std::unique_ptr<ByteSource> text, LogFormat format,
+                                         const CompressedSource* compressed = nullptr);
+
+inline constexpr OutputKind kOpsOutput = {"a log", true};
 
 inline constexpr size_t kMaxOpsLine = size_t{64} << 20;
 

@@ -249,26 +249,45 @@ TEST(OpsReader_Lines, BlankOnesAndCommentsAreSkipped) {
   EXPECT_TRUE(reader->damage().empty());
 }
 
-TEST(OpsReader_Errors, NameFileAndLine) {
+TEST(OpsReader_Damage, BadLinesAreLeftOut) {
   const auto reader = MakeOpsReader(
-      MakeMemorySource("{\"op\":\"read\"}\n# comment\n{\"op\":\"flush\"}\n{\"op\":\"read\"}\n",
-                       "a.ops"),
+      MakeMemorySource(
+          "{\"op\":\"read\"}\n# comment\n{\"op\":\"flush\"}\n{\"op\":\"read\"}\n{\"op\"", "a.ops"),
       LogFormat::kOps);
-  ASSERT_TRUE(reader->Next());
-  for (int i = 0; i < 2; ++i) {  // an error ends the stream
+  for (const uint64_t record : {0U, 2U}) {
     const auto op = reader->Next();
-    ASSERT_FALSE(op);
-    EXPECT_EQ(op.error().ToString(), "a.ops:3: key \"flush\": missing, and required here");
+    ASSERT_TRUE(op && *op);
+    EXPECT_EQ(reader->record_number(), record) << "the line left out has its number";
   }
+  EXPECT_FALSE(reader->Next().value());
+  ASSERT_EQ(reader->damage_count(), 2U);
+  const Damage& flush = reader->damage()[0];
+  EXPECT_EQ(flush.what, "line 3: key \"flush\": missing, and required here");
+  EXPECT_EQ(flush.offset, 24U);
+  EXPECT_EQ(flush.bytes, 14U);
+  EXPECT_EQ(flush.first_record, 1U);
+  EXPECT_EQ(flush.records, 1U);
+  EXPECT_THAT(reader->damage()[1].what, HasSubstr("line 5: invalid JSON at byte"));
 }
 
-TEST(OpsReader_Errors, EndlessLine) {
+TEST(OpsReader_Damage, EndlessLineIsLeftOut) {
   const auto reader =
-      MakeOpsReader(MakeMemorySource(std::string(kMaxOpsLine + 1, ' ')), LogFormat::kOps);
-  const auto op = reader->Next();
-  ASSERT_FALSE(op);
-  EXPECT_EQ(op.error().code, ErrorCode::kLimit);
-  EXPECT_THAT(op.error().ToString(), AllOf(HasSubstr("memory:1:"), HasSubstr("longer than")));
+      MakeOpsReader(MakeMemorySource(std::string(kMaxOpsLine + 1, ' ') + "\n{\"op\":\"read\"}\n"),
+                    LogFormat::kOps);
+  EXPECT_TRUE(reader->Next().value());
+  EXPECT_FALSE(reader->Next().value());
+  ASSERT_EQ(reader->damage_count(), 1U);
+  EXPECT_THAT(reader->damage()[0].what, AllOf(HasSubstr("line 1:"), HasSubstr("longer than")));
+}
+
+TEST(OpsReader_Damage, ListIsLimited) {
+  std::string text = "{\"op\":\"read\"}\n";
+  for (size_t i = 0; i < LogSource::kMaxDamage + 5; ++i) text += "x\n";
+  const auto reader = MakeOpsReader(MakeMemorySource(text), LogFormat::kOps);
+  EXPECT_TRUE(reader->Next().value());
+  EXPECT_FALSE(reader->Next().value());
+  EXPECT_EQ(reader->damage().size(), LogSource::kMaxDamage);
+  EXPECT_EQ(reader->damage_count(), LogSource::kMaxDamage + 5);
 }
 
 }  // namespace

@@ -1,9 +1,10 @@
+#include <fmt/format.h>
+
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "formats/io/line_reader.h"
-#include "formats/io/zstd_source.h"
 #include "formats/ops/ops_jsonl.h"
 
 namespace ringscope {
@@ -11,59 +12,89 @@ namespace {
 
 class OpsReader : public LogSource {
  public:
-  OpsReader(std::unique_ptr<ByteSource> text, LogFormat format)
-      : zstd_(dynamic_cast<const ZstdSource*>(text.get())),
-        lines_(std::move(text), kMaxOpsLine),
-        format_(format) {}
+  OpsReader(std::unique_ptr<ByteSource> text, LogFormat format, const CompressedSource* compressed)
+      : compressed_(compressed), lines_(std::move(text), kMaxOpsLine), format_(format) {}
 
   Result<std::optional<Op>> Next() override {
     RS_RETURN_IF_ERROR(status_);
-    auto op = ReadOp();
-    if (!op) status_ = tl::unexpected<Error>(op.error());
-    return op;
+    while (!at_end_) {
+      auto line = lines_.Next();
+      if (!line && line.error().code == ErrorCode::kLimit) {
+        AddDamage(0, line.error());
+      } else if (!line && line.error().code == ErrorCode::kCorrupt) {
+        AddEnd(line.error());
+      } else if (!line) {
+        status_ = tl::unexpected<Error>(line.error());
+        return tl::unexpected<Error>(std::move(line).error());
+      } else if (!*line) {
+        at_end_ = true;
+      } else if (!IsBlankOrComment(**line)) {
+        auto op = ParseOp(**line, storage_);
+        if (op) {
+          ++records_;
+          return std::move(*op);
+        }
+        AddDamage((*line)->size(), op.error());
+      }
+    }
+    return std::nullopt;
   }
 
   LogFormat format() const override { return format_; }
   const std::string& path() const override { return lines_.source().path(); }
   const std::vector<Damage>& damage() const override { return damage_; }
-  uint64_t damage_count() const override { return 0; }
+  uint64_t damage_count() const override { return damage_count_; }
   uint64_t record_number() const override { return records_ == 0 ? 0 : records_ - 1; }
   uint64_t position() const override {
-    return zstd_ != nullptr ? zstd_->compressed_position() : lines_.position();
+    return compressed_ != nullptr ? compressed_->compressed_position() : lines_.position();
   }
   std::optional<uint64_t> size() const override {
-    return zstd_ != nullptr ? zstd_->compressed_size() : lines_.source().size();
+    return compressed_ != nullptr ? compressed_->compressed_size() : lines_.source().size();
   }
 
  private:
-  Result<std::optional<Op>> ReadOp() {
-    while (true) {
-      RS_ASSIGN_OR_RETURN(const std::optional<std::string_view> line, lines_.Next());
-      if (!line) return std::nullopt;
-      if (IsBlankOrComment(*line)) continue;
-      auto op = ParseOp(*line, storage_);
-      if (!op) {
-        op.error().where = lines_.Here();
-        return tl::unexpected<Error>(std::move(op.error()));
-      }
-      ++records_;
-      return std::move(*op);
-    }
+  void Add(Damage damage) {
+    ++damage_count_;
+    if (damage_.size() < kMaxDamage) damage_.push_back(std::move(damage));
   }
 
-  const ZstdSource* zstd_;  // what lines_ reads, if it is that: knows the file's position
+  /// A line that is no operation takes the number that its record would have had.
+  void AddDamage(size_t bytes, const Error& error) {
+    Add({.offset = lines_.start(),
+         .bytes = bytes,
+         .first_record = records_,
+         .records = 1,
+         .what = fmt::format("line {}: {}", lines_.Here().line.value_or(0), error.message)});
+    ++records_;
+  }
+
+  /// What follows cannot be decompressed.
+  void AddEnd(const Error& error) {
+    at_end_ = true;
+    Add({.offset = lines_.start(),
+         .bytes = 0,
+         .first_record = records_,
+         .records = {},
+         .what =
+             fmt::format("from line {} on: {}", lines_.Here().line.value_or(0), error.message)});
+  }
+
+  const CompressedSource* const compressed_;  // what lines_ reads comes from it
   LineReader lines_;
-  LogFormat format_;
+  const LogFormat format_;
   std::string storage_;
   uint64_t records_ = 0;
+  bool at_end_ = false;
   Status status_;
-  const std::vector<Damage> damage_;  // stays empty: an error in a text is an error
+  std::vector<Damage> damage_;
+  uint64_t damage_count_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<LogSource> MakeOpsReader(std::unique_ptr<ByteSource> text, LogFormat format) {
-  return std::make_unique<OpsReader>(std::move(text), format);
+std::unique_ptr<LogSource> MakeOpsReader(std::unique_ptr<ByteSource> text, LogFormat format,
+                                         const CompressedSource* compressed) {
+  return std::make_unique<OpsReader>(std::move(text), format, compressed);
 }
 
 }  // namespace ringscope

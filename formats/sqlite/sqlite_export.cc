@@ -100,8 +100,10 @@ struct SqliteExport::Inserts {
   SqliteInsert fates;
 };
 
-Result<std::unique_ptr<SqliteExport>> SqliteExport::Create(const std::string& path) {
-  RS_ASSIGN_OR_RETURN(std::unique_ptr<SqliteFile> file, SqliteFile::Create(path));
+Result<std::unique_ptr<SqliteExport>> SqliteExport::Create(const std::string& path,
+                                                           Replace replace) {
+  RS_ASSIGN_OR_RETURN(std::unique_ptr<SqliteFile> file,
+                      SqliteFile::Create(path, kDatabaseOutput, replace));
   file->Execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {};",
                             kSqliteApplicationId, kSqliteSchemaVersion));
   file->Execute(kSqliteTables);

@@ -74,7 +74,7 @@ struct ReadRow {
 /// Errors stay until status() or Commit() is asked.
 class SqliteExport {
  public:
-  static Result<std::unique_ptr<SqliteExport>> Create(const std::string& path);
+  static Result<std::unique_ptr<SqliteExport>> Create(const std::string& path, Replace replace);
   ~SqliteExport();
 
   /// Rows from now on are of this session. Its own row can come last.

@@ -27,8 +27,9 @@ const char* HintFor(int code, int system_error) {
 
 }  // namespace
 
-Result<std::unique_ptr<SqliteFile>> SqliteFile::Create(const std::string& path) {
-  RS_ASSIGN_OR_RETURN(PendingFile pending, PendingFile::At(path));
+Result<std::unique_ptr<SqliteFile>> SqliteFile::Create(const std::string& path,
+                                                       const OutputKind& kind, Replace replace) {
+  RS_ASSIGN_OR_RETURN(PendingFile pending, PendingFile::At(path, kind, replace));
   std::unique_ptr<SqliteFile> file(new SqliteFile(std::move(pending)));
   constexpr int kFlags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
   file->Check(

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "core/base/result.h"
-#include "formats/io/byte_stream.h"
+#include "formats/io/output_file.h"
 
 namespace ringscope {
 
@@ -19,7 +19,8 @@ namespace ringscope {
 /// it.
 class SqliteFile {
  public:
-  static Result<std::unique_ptr<SqliteFile>> Create(const std::string& path);
+  static Result<std::unique_ptr<SqliteFile>> Create(const std::string& path, const OutputKind& kind,
+                                                    Replace replace);
   ~SqliteFile();
   SqliteFile(const SqliteFile&) = delete;
   SqliteFile& operator=(const SqliteFile&) = delete;

@@ -1,6 +1,19 @@
 #include "formats/sqlite/sqlite_schema.h"
 
+#include <string_view>
+
+#include "core/base/wire.h"
+
 namespace ringscope {
+
+bool IsOwnDatabase(Bytes start) {
+  constexpr std::string_view kMagic("SQLite format 3\0", 16);
+  constexpr size_t kApplicationId = 68;  // its place, of 4 bytes in big-endian order
+  if (start.size() < kApplicationId + 4 || !wire::AsText(start).starts_with(kMagic)) return false;
+  uint32_t id = 0;
+  for (const uint8_t byte : start.subspan(kApplicationId, 4)) id = id << 8 | byte;
+  return id == kSqliteApplicationId;
+}
 
 const char* const kSqliteTables = R"sql(
 CREATE TABLE sessions (

@@ -1,6 +1,8 @@
 #ifndef RINGSCOPE_FORMATS_SQLITE_SQLITE_SCHEMA_H_
 #define RINGSCOPE_FORMATS_SQLITE_SQLITE_SCHEMA_H_
 
+#include "formats/io/output_file.h"
+
 namespace ringscope {
 
 // The database that `ringscope export` writes. The comments inside the statements are a part of it:
@@ -10,6 +12,10 @@ namespace ringscope {
 inline constexpr int kSqliteSchemaVersion = 1;
 /// The database's application_id: "rgsc".
 inline constexpr int kSqliteApplicationId = 0x72677363;
+
+/// Whether a file begins as such a database.
+bool IsOwnDatabase(Bytes start);
+inline constexpr OutputKind kDatabaseOutput = {"a database", false, IsOwnDatabase};
 
 extern const char* const kSqliteTables;
 /// Made when all rows are in.

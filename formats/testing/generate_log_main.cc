@@ -5,12 +5,14 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "formats/log/commit_log_writer.h"
 #include "formats/testing/generate_log.h"
 
 namespace {
 
 ringscope::Status Run(const char* path, const ringscope::testing::GeneratedLog& log) {
-  RS_ASSIGN_OR_RETURN(const auto file, ringscope::OutputFile::Create(path));
+  RS_ASSIGN_OR_RETURN(const auto file, ringscope::OutputFile::Create(path, ringscope::kLogOutput,
+                                                                     ringscope::Replace::kAny));
   RS_RETURN_IF_ERROR(ringscope::testing::GenerateLog(log, *file));
   return file->Commit();
 }

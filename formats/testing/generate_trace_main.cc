@@ -8,11 +8,13 @@
 #include <string_view>
 
 #include "formats/testing/generate_trace.h"
+#include "formats/trace/trace_output.h"
 
 namespace {
 
 ringscope::Status Run(const char* path, const ringscope::testing::GeneratedTrace& trace) {
-  RS_ASSIGN_OR_RETURN(const auto file, ringscope::OutputFile::Create(path));
+  RS_ASSIGN_OR_RETURN(const auto file, ringscope::OutputFile::Create(path, ringscope::kTraceOutput,
+                                                                     ringscope::Replace::kAny));
   RS_RETURN_IF_ERROR(ringscope::testing::GenerateTrace(trace, *file));
   return file->Commit();
 }

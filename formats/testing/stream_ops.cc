@@ -143,7 +143,7 @@ RecordedStream CutDown(RecordedStream stream) {
 }
 
 Status WriteOps(const RecordedStream& stream, const std::string& path) {
-  RS_ASSIGN_OR_RETURN(const auto file, OutputFile::Create(path));
+  RS_ASSIGN_OR_RETURN(const auto file, OutputFile::Create(path, kOpsOutput, Replace::kAny));
   BufferSetUp setup;
   setup.id = kBuffer;
   setup.size = stream.traits.size;

@@ -11,7 +11,7 @@
 
 #include "core/base/wire.h"
 #include "formats/io/byte_stream.h"
-#include "formats/io/zstd_source.h"
+#include "formats/io/compressed_source.h"
 
 namespace ringscope::testing {
 
@@ -41,7 +41,7 @@ inline std::string ReadTestdata(std::string_view relative) {
     return {};
   }
   if (path.extension() != ".zst") return ReadAll(**source);
-  return ReadAll(*ZstdSource::Make(std::move(*source)));
+  return ReadAll(*MakeZstdSource(std::move(*source)));
 }
 
 /// The files below a folder of the test data whose names end so, relative to the test data, sorted.

@@ -40,7 +40,9 @@ LifeTrace::LifeTrace(ByteSink& sink, uint32_t max_lanes)
       events_(trace_),
       sessions_(events_, [this](ProducerId producer) { return ProducerTrack(producer); }),
       lives_(*this),
-      max_lanes_(max_lanes) {}
+      max_lanes_(max_lanes) {
+  trace_.AddTool();
+}
 
 void LifeTrace::OnRecord(const Op& op, const LogMoment& moment) {
   lives_.OnRecord(op, moment);

@@ -11,7 +11,9 @@
 namespace ringscope {
 
 LostTrace::LostTrace(ByteSink& sink)
-    : trace_(sink), events_(trace_), packets_([this](const LostPacket& lost) { Write(lost); }) {}
+    : trace_(sink), events_(trace_), packets_([this](const LostPacket& lost) { Write(lost); }) {
+  trace_.AddTool();
+}
 
 void LostTrace::OnRecord(const Op& op, const LogMoment&) {
   if (const auto* connected = std::get_if<ProducerConnected>(&op.body))

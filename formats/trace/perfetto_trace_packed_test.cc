@@ -11,7 +11,7 @@
 
 #include "core/base/wire.h"
 #include "formats/inputs/input_kind.h"
-#include "formats/io/inflate_source.h"
+#include "formats/io/compressed_source.h"
 #include "formats/testing/testdata.h"
 #include "formats/trace/perfetto_trace.h"
 

@@ -6,8 +6,7 @@
 
 #include "core/base/wire.h"
 #include "core/perfetto/fields.h"
-#include "formats/io/inflate_source.h"
-#include "formats/io/zstd_source.h"
+#include "formats/io/compressed_source.h"
 #include "formats/trace/perfetto_trace.h"
 #include "formats/trace/trace_framing.h"
 
@@ -111,13 +110,11 @@ class PerfettoTraceReader : public TraceReader {
     source = std::make_unique<CountingSource>(std::move(source), position_);
     constexpr size_t kLongestMagic = 4;
     RS_ASSIGN_OR_RETURN(std::string start, ReadStart(*source, kLongestMagic));
-    const Bytes bytes = wire::AsBytes(start);
-    const bool is_zstd = IsZstd(bytes), is_gzip = IsGzip(bytes);
-    source = MakePrefixedSource(std::move(start), std::move(source));
-    if (is_zstd) source = ZstdSource::Make(std::move(source));
-    if (is_gzip) source = MakeInflateSource(std::move(source));
-    if (ahead == ReadAhead::kYes && (is_zstd || is_gzip))
-      source = MakeReadAheadSource(std::move(source));
+    source = MakePrefixedSource(start, std::move(source));
+    if (auto content = MakeSourceFor(wire::AsBytes(start), source)) {
+      source = std::move(content);
+      if (ahead == ReadAhead::kYes) source = MakeReadAheadSource(std::move(source));
+    }
     path_ = source->path();
     outer_.emplace(std::move(source));
     return {};
@@ -193,7 +190,7 @@ class PerfettoTraceReader : public TraceReader {
     std::unique_ptr<ByteSource> source =
         MakeMemorySource(std::string(wire::AsText(packets)), path_);
     if (by == PackedBy::kZstd)
-      source = ZstdSource::Make(std::move(source));
+      source = MakeZstdSource(std::move(source));
     else
       source = MakeInflateSource(std::move(source));
     inner_.emplace(std::make_unique<AllowedSource>(std::move(source), allowance_));

@@ -8,6 +8,7 @@
 #include "core/perfetto/trusted_fields.h"
 #include "formats/trace/perfetto_trace.h"
 #include "formats/trace/service_packets.h"
+#include "formats/trace/trace_output.h"
 
 namespace ringscope {
 namespace {
@@ -114,6 +115,11 @@ Status TraceWriter::AddPacket(const SessionPacket& session_packet) {
   pending_ += scratch_;
   ++packets_;
   return FlushIfLarge();
+}
+
+void TraceWriter::AddTool() {
+  pending_ += ToolPacket();
+  ++packets_;
 }
 
 Status TraceWriter::AddTraceConfig(Bytes config) {

@@ -1,0 +1,111 @@
+#include "formats/inputs/content_words.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include "formats/inputs/log_check.h"
+#include "formats/inputs/open_log.h"
+#include "formats/log/commit_log_writer.h"
+#include "formats/testing/testdata.h"
+
+namespace ringscope {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+std::string Gzip(const std::string& text) {
+  z_stream stream{};
+  EXPECT_EQ(::deflateInit2(&stream, 6, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY), Z_OK);
+  std::string out(text.size() + 1024, '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  stream.avail_in = static_cast<uInt>(text.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  EXPECT_EQ(::deflate(&stream, Z_FINISH), Z_STREAM_END);
+  out.resize(stream.total_out);
+  ::deflateEnd(&stream);
+  return out;
+}
+
+TEST(ContentWords, NameWhatAFileIs) {
+  using namespace std::string_literals;
+  EXPECT_EQ(ContentWords("\x89PNG\r\n\x1A\n...."), "a PNG image");
+  EXPECT_EQ(ContentWords("\x7F"
+                         "ELF\x02\x01\x01"),
+            "an ELF program");
+  EXPECT_EQ(ContentWords("PK\x03\x04\x14"), "a zip archive");
+  EXPECT_EQ(ContentWords("SQLite format 3\0\x10"s), "a SQLite database");
+  EXPECT_EQ(ContentWords("%PDF-1.7"), "a PDF document");
+  EXPECT_EQ(ContentWords("hello\nworld\n"), "a text file");
+  EXPECT_EQ(ContentWords("<!DOCTYPE html>\n<html>"), "an HTML page");
+  EXPECT_EQ(ContentWords("<?xml version=\"1.0\"?>\n<svg/>"), "an SVG picture");
+  EXPECT_EQ(ContentWords("{\"sessions\":[]}"), "a JSON text");
+  EXPECT_EQ(ContentWords("{\"event\":\"packet\"}\n"), "a file of events of a replay");
+  EXPECT_EQ(ContentWords("{\"op\":\"read\"}\n"), "a log");
+  EXPECT_EQ(ContentWords("\x0A\x02\x50\x01"), "a Perfetto trace");
+  EXPECT_EQ(ContentWords(""), "an empty file");
+  EXPECT_EQ(ContentWords("\x01\x02\x03\x04"), "") << "not known";
+  EXPECT_EQ(ContentWords(Gzip("hello")), "a text file, compressed");
+  EXPECT_EQ(ContentWords(Gzip("{\"op\":\"read\"}\n")), "a log, compressed");
+}
+
+/// The error of opening this as a log.
+std::string ErrorOfLog(const std::string& content) {
+  const auto log = OpenLog(MakeMemorySource(content, "file"));
+  return log ? "" : log.error().ToString();
+}
+
+TEST(OpenLog, WrongFilesAreNamed) {
+  EXPECT_THAT(ErrorOfLog("\x89PNG\r\n\x1A\n...."),
+              AllOf(HasSubstr("file: this is a PNG image, not a log"), HasSubstr(".tblog")));
+  EXPECT_THAT(ErrorOfLog("\x0A\x02\x50\x01"),
+              AllOf(HasSubstr("this is a Perfetto trace, not a log"), HasSubstr("import")));
+  EXPECT_THAT(ErrorOfLog("<svg>\n</svg>\n"), HasSubstr("this is an SVG picture, not a log"));
+  EXPECT_THAT(ErrorOfLog(Gzip("hello\n")), HasSubstr("this is a text file, compressed, not a log"));
+  EXPECT_THAT(ErrorOfLog(""), HasSubstr("the file is empty"));
+  EXPECT_THAT(ErrorOfLog(Gzip("")), HasSubstr("the file is empty once it is decompressed"));
+  EXPECT_THAT(ErrorOfLog(Gzip(Gzip("{\"op\":\"read\"}\n"))), HasSubstr("compressed twice"));
+  EXPECT_EQ(ErrorOfLog("# nothing but a comment\n"), "");
+}
+
+TEST(OpenLog, GzipOfBothFormats) {
+  const std::string text = "{\"op\":\"read\"}\n{\"op\":\"clone_read\"}\n";
+  auto ops = OpenLog(MakeMemorySource(Gzip(text)));
+  ASSERT_TRUE(ops) << ops.error().ToString();
+  EXPECT_EQ((*ops)->format(), LogFormat::kGzipOps);
+  EXPECT_EQ((*ops)->size(), Gzip(text).size()) << "progress is that of the file";
+  EXPECT_TRUE(std::holds_alternative<ReadPass>((*ops)->Next().value()->body));
+  EXPECT_TRUE(std::holds_alternative<CloneRead>((*ops)->Next().value()->body));
+  EXPECT_FALSE((*ops)->Next().value());
+  EXPECT_EQ((*ops)->damage_count(), 0U);
+
+  StringSink sink;
+  const auto writer = CommitLogWriter::Create(sink).value();
+  ASSERT_TRUE(writer->Append({std::nullopt, ImportHeader()}));
+  ASSERT_TRUE(writer->Append({std::nullopt, ReadPass{}}));
+  ASSERT_TRUE(writer->Close());
+  const LogInfo info = VerifyLog(MakeMemorySource(Gzip(sink.text))).value();
+  EXPECT_EQ(info.format, LogFormat::kCommitLog);
+  EXPECT_EQ(info.damage_count, 0U);
+  EXPECT_TRUE(info.cleanly_closed);
+}
+
+TEST(OpenLog, CutOffGzip_IsReadUpToTheCut) {
+  std::string text;
+  for (int i = 0; i < 5000; ++i) text += "{\"op\":\"read\",\"ts\":" + std::to_string(i * i) + "}\n";
+  std::string cut = Gzip(text);
+  cut.resize(cut.size() / 2);
+  auto log = OpenLog(MakeMemorySource(cut)).value();
+  uint64_t records = 0;
+  while (log->Next().value()) ++records;
+  EXPECT_GT(records, 1000U);
+  EXPECT_LT(records, 5000U);
+  ASSERT_EQ(log->damage_count(), 1U);
+  EXPECT_THAT(log->damage()[0].what, HasSubstr("ends in the middle"));
+  EXPECT_EQ(log->damage()[0].first_record, records);
+}
+
+}  // namespace
+}  // namespace ringscope

@@ -1,0 +1,37 @@
+#ifndef RINGSCOPE_FORMATS_IO_COMPRESSED_SOURCE_H_
+#define RINGSCOPE_FORMATS_IO_COMPRESSED_SOURCE_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "formats/io/byte_stream.h"
+
+namespace ringscope {
+
+/// A compressed input being decompressed. One that ends early or is damaged gives an error after
+/// the bytes that could be read, at every further call.
+class CompressedSource : public ByteSource {
+ public:
+  /// Compressed bytes consumed so far, and their total where it is known: for progress.
+  virtual uint64_t compressed_position() const = 0;
+  virtual std::optional<uint64_t> compressed_size() const = 0;
+};
+
+/// Whether `start`, the first bytes of an input, begin a zstd frame.
+bool IsZstd(Bytes start);
+/// Whether they begin a gzip member.
+bool IsGzip(Bytes start);
+
+/// zstd: one frame or several, skippable ones skipped.
+std::unique_ptr<CompressedSource> MakeZstdSource(std::unique_ptr<ByteSource> compressed);
+/// Deflate: gzip (one member or several) or zlib; the content decides which. Memory: a few tens of
+/// KiB.
+std::unique_ptr<CompressedSource> MakeInflateSource(std::unique_ptr<ByteSource> compressed);
+
+/// The one of these that an input needs by its first bytes; nullptr: it is not compressed.
+std::unique_ptr<CompressedSource> MakeSourceFor(Bytes start, std::unique_ptr<ByteSource>& source);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_FORMATS_IO_COMPRESSED_SOURCE_H_

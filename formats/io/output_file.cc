@@ -1,0 +1,215 @@
+#include "formats/io/output_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+#include "formats/io/descriptor_io.h"
+#include "formats/io/run_files.h"
+
+namespace ringscope {
+
+/// The name of a temporary file. A signal's handler walks over all of them at any moment: they are
+/// only ever added, and stay until the process ends.
+struct OutputName {
+  const std::string name;
+  std::atomic<bool> is_there = true;
+  OutputName* const next;
+};
+
+namespace {
+
+std::atomic<OutputName*> all_names = nullptr;
+static_assert(std::atomic<OutputName*>::is_always_lock_free);
+
+/// Notes a name before the file is made, so that no signal finds a file without it.
+OutputName* NoteName(std::string name) {
+  static std::atomic_flag adding;
+  while (adding.test_and_set(std::memory_order_acquire)) {
+  }
+  OutputName* const added = new OutputName{std::move(name), true, all_names.load()};
+  all_names.store(added);
+  adding.clear(std::memory_order_release);
+  return added;
+}
+
+extern "C" void RemovePendingFilesAndEnd(int signal) {
+  for (const OutputName* name = all_names.load(); name != nullptr; name = name->next)
+    if (name->is_there.load()) ::unlink(name->name.c_str());
+  // The handler is reset: the signal takes its default course when this returns.
+  ::raise(signal);
+}
+
+/// Writes to a descriptor, and puts a regular file in its place at the end.
+class DescriptorFile : public OutputFile {
+ public:
+  /// @param fd closed at the end, unless it is standard output
+  /// @param pending what Commit puts in its place; absent: written in place
+  DescriptorFile(int fd, std::string path, std::optional<PendingFile> pending = {})
+      : fd_(fd), path_(std::move(path)), pending_(std::move(pending)) {}
+  ~DescriptorFile() override { Close(); }
+
+  Status Write(Bytes bytes) override {
+    const int error = WriteAll(fd_, bytes).error;
+    if (error != 0) return SystemError("cannot write", error, path_, WriteHint(error));
+    return {};
+  }
+
+  Status Commit() override {
+    if (!Close()) return SystemError("cannot finish writing", errno, path_, WriteHint(errno));
+    return pending_ ? pending_->Commit() : Status();
+  }
+
+  std::string written_to() const override { return pending_ ? pending_->temporary() : ""; }
+  const std::string& path() const override { return path_; }
+
+ private:
+  /// @return false with errno set if the file system reports a late error
+  bool Close() {
+    const int fd = std::exchange(fd_, -1);
+    return fd < 0 || fd == STDOUT_FILENO || ::close(fd) == 0 || errno == EINTR;
+  }
+
+  int fd_;
+  std::string path_;
+  std::optional<PendingFile> pending_;
+};
+
+/// The file that a symbolic link leads to, so that a rename replaces that and not the link.
+std::string ResolveLink(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path target = std::filesystem::weakly_canonical(path, error);
+  return error ? path : target.string();
+}
+
+std::string TemporaryName(const std::string& target) {
+  const std::filesystem::path path(target);
+  const std::string name =
+      fmt::format(".{}.tmp-{}", path.filename().string(), static_cast<long>(::getpid()));
+  return (path.parent_path() / name).string();
+}
+
+/// Whether a file shows that ringscope wrote it as this kind of output.
+bool IsOwn(const std::string& path, const OutputKind& kind) {
+  if (kind.is_own == nullptr) return false;
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  std::array<uint8_t, kOwnBytes> start;
+  const std::optional<size_t> got = ReadAllAt(fd, 0, start);
+  ::close(fd);
+  return got && kind.is_own(Bytes(start.data(), *got));
+}
+
+Status CheckReplace(const struct stat& info, const std::string& path, const OutputKind& kind,
+                    Replace replace) {
+  if (replace == Replace::kAny || info.st_size == 0 || IsOwn(path, kind)) return {};
+  return Fail(
+      ErrorCode::kUsage,
+      kind.is_own == nullptr
+          ? std::string("the file exists already")
+          : fmt::format("the file exists already, and is not {} that ringscope wrote", kind.what),
+      {path, {}, {}}, "choose another name, or replace it with --force");
+}
+
+}  // namespace
+
+Result<PendingFile> PendingFile::At(const std::string& path, const OutputKind& kind,
+                                    Replace replace) {
+  struct stat info {};
+  const bool exists = ::stat(path.c_str(), &info) == 0;
+  if (exists && !S_ISREG(info.st_mode)) {
+    return Fail(ErrorCode::kIo, "this is no regular file, and only one can be replaced",
+                {path, {}, {}}, "give the name of a file to write");
+  }
+  PendingFile pending;
+  pending.path_ = path;
+  pending.target_ = ResolveLink(path);
+  RS_RETURN_IF_ERROR(RunFiles::AddOutput(exists ? &info : nullptr, pending.target_, path));
+  pending.temporary_ = NoteName(TemporaryName(pending.target_));
+  if (exists) RS_RETURN_IF_ERROR(CheckReplace(info, path, kind, replace));
+  const int fd = ::open(pending.temporary().c_str(),
+                        O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, kNewFileMode);
+  if (fd < 0) {
+    return SystemError("cannot create", errno, path, "the folder must exist, and allow new files");
+  }
+  // A file that is replaced keeps its permissions; where that is not allowed the new ones do.
+  if (exists && ::fchmod(fd, info.st_mode & 07777) != 0) errno = 0;
+  ::close(fd);
+  return pending;
+}
+
+const std::string& PendingFile::temporary() const { return temporary_->name; }
+
+PendingFile& PendingFile::operator=(PendingFile&& other) noexcept {
+  if (this == &other) return *this;
+  Discard();
+  path_ = std::move(other.path_);
+  target_ = std::move(other.target_);
+  temporary_ = std::exchange(other.temporary_, nullptr);
+  return *this;
+}
+
+Status PendingFile::Commit() {
+  RS_RETURN_IF_ERROR(RunFiles::Check());
+  if (::rename(temporary().c_str(), target_.c_str()) != 0)
+    return SystemError(fmt::format("cannot rename {} to its place", temporary()), errno, path_);
+  temporary_->is_there = false;
+  temporary_ = nullptr;
+  RunFiles::DropOutput(target_);
+  return {};
+}
+
+void PendingFile::Discard() {
+  if (temporary_ == nullptr) return;
+  ::unlink(temporary().c_str());
+  temporary_->is_there = false;
+  temporary_ = nullptr;
+  RunFiles::DropOutput(target_);
+}
+
+void RemovePendingFilesOnSignals() {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction action {};
+    if (::sigaction(signal, nullptr, &action) != 0 || action.sa_handler == SIG_IGN) continue;
+    action = {};
+    action.sa_handler = RemovePendingFilesAndEnd;
+    action.sa_flags = static_cast<int>(SA_RESETHAND);
+    ::sigaction(signal, &action, nullptr);
+  }
+}
+
+Result<std::unique_ptr<OutputFile>> OutputFile::Create(const std::string& path,
+                                                       const OutputKind& kind, Replace replace) {
+  if (path == "-") return std::make_unique<DescriptorFile>(STDOUT_FILENO, path);
+
+  struct stat info {};
+  const bool exists = ::stat(path.c_str(), &info) == 0;
+  if (exists && S_ISDIR(info.st_mode)) {
+    return Fail(ErrorCode::kIo, "this is a folder, expected the name of a file to write",
+                {path, {}, {}});
+  }
+  if (exists && !S_ISREG(info.st_mode)) {  // a device or a pipe: it must stay what it is
+    const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    if (fd < 0) {
+      return SystemError("cannot open for writing", errno, path,
+                         errno == EACCES ? "check the file's permissions" : "");
+    }
+    return std::make_unique<DescriptorFile>(fd, path);
+  }
+
+  RS_ASSIGN_OR_RETURN(PendingFile pending, PendingFile::At(path, kind, replace));
+  const int fd = ::open(pending.temporary().c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+  if (fd < 0) return SystemError("cannot open for writing", errno, path);
+  return std::make_unique<DescriptorFile>(fd, path, std::move(pending));
+}
+
+}  // namespace ringscope

@@ -1,0 +1,76 @@
+#ifndef RINGSCOPE_FORMATS_IO_OUTPUT_FILE_H_
+#define RINGSCOPE_FORMATS_IO_OUTPUT_FILE_H_
+
+#include <memory>
+#include <string>
+
+#include "formats/io/byte_stream.h"
+
+namespace ringscope {
+
+/// What is written to a file. Each format has one of these beside its writer.
+struct OutputKind {
+  const char* what;                       // "a trace", for messages
+  bool is_text = false;                   // which a terminal can show
+  bool (*is_own)(Bytes start) = nullptr;  // whether a file's first bytes (up to kOwnBytes) show
+                                          // that ringscope wrote it as this; absent: nothing shows
+};
+inline constexpr size_t kOwnBytes = 4096;
+
+/// Which files a new one may take the place of. An input of the same run is never among them.
+enum class Replace : uint8_t {
+  kOwn,  // empty ones, and those that ringscope wrote as the same kind of output
+  kAny,  // --force
+};
+constexpr Replace ReplaceBy(bool force) { return force ? Replace::kAny : Replace::kOwn; }
+
+struct OutputName;
+
+/// The place of a file that is to appear whole: a temporary name beside it, which Commit renames.
+/// Dropped without, the temporary file is removed again.
+class PendingFile {
+ public:
+  /// Makes an empty temporary file. A file that will be replaced gives it its permissions. Fails
+  /// where no regular file can be put, or where a file must stay (kUsage).
+  static Result<PendingFile> At(const std::string& path, const OutputKind& kind, Replace replace);
+  ~PendingFile() { Discard(); }
+  PendingFile(PendingFile&& other) noexcept { *this = std::move(other); }
+  PendingFile& operator=(PendingFile&& other) noexcept;
+
+  /// The name to write to.
+  const std::string& temporary() const;
+  const std::string& path() const { return path_; }
+  /// Puts what was written, and closed, in its place.
+  Status Commit();
+
+ private:
+  PendingFile() = default;
+  void Discard();
+
+  std::string path_;                 // as the user gave it
+  std::string target_;               // where a symbolic link leads
+  OutputName* temporary_ = nullptr;  // absent: nothing is pending
+};
+
+/// Lets SIGINT, SIGTERM and SIGHUP remove the temporary files of all that is pending before they
+/// end the process as they do by default. A signal that is ignored stays ignored. For main.
+void RemovePendingFilesOnSignals();
+
+/// A file that appears whole or not at all: written under a temporary name beside its place and
+/// renamed by Commit; removed again if it is dropped without. "-" writes to standard output;
+/// pipes and devices are written in place.
+class OutputFile : public ByteSink {
+ public:
+  static Result<std::unique_ptr<OutputFile>> Create(const std::string& path, const OutputKind& kind,
+                                                    Replace replace);
+  using ByteSink::Write;
+  /// Flushes, renames. Call once, last.
+  virtual Status Commit() = 0;
+  /// Where what was written can be read before Commit; empty: it cannot.
+  virtual std::string written_to() const { return {}; }
+  virtual const std::string& path() const = 0;
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_FORMATS_IO_OUTPUT_FILE_H_
