@@ -103,7 +103,7 @@ std::string TriedText(const std::optional<TriedOutcome>& outcome) {
 /// What would have kept everything, buffer by buffer, and for all together.
 void PrintRemedies(Report& out, const ShownGaps& selection) {
   std::string text;
-  for (const TriedSize& tried : selection.tried.sizes) {
+  for (const NeededSize& tried : selection.tried.sizes) {
     const bool is_selected = std::any_of(
         selection.sequences.begin(), selection.sequences.end(), [&](const SequenceGaps* sequence) {
           return sequence->buffer == tried.buffer && sequence->lost().packets > 0;

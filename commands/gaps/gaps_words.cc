@@ -145,7 +145,7 @@ std::string AbortText(const AbortFacts& abort) {
 
 /// The size that a replay showed to be needed, if that is more than the gap alone needs.
 uint64_t SizeFor(const Gap& gap, const TriedRemedies& tried, uint64_t computed) {
-  for (const TriedSize& one : tried.sizes)
+  for (const NeededSize& one : tried.sizes)
     if (one.buffer == gap.buffer && one.grown) return std::max(one.size, computed);
   return computed;
 }

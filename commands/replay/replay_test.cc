@@ -165,6 +165,41 @@ StatRows BufferRows(const std::string& csv, size_t name, size_t severity, size_t
   return rows;
 }
 
+class ReplayAccounts : public ::testing::TestWithParam<const char*> {};
+
+// Nothing vanishes from the table, whatever the size and the reads.
+TEST_P(ReplayAccounts, AddUp) {
+  const std::string log = std::string(RS_TESTDATA) + "/captures/" + GetParam();
+  const std::vector<std::vector<std::string>> what_ifs = {
+      {}, {"--size", "32k"}, {"--size", "64M"}, {"--reads", "none"}, {"--reads", "every=100ms"}};
+  for (const std::vector<std::string>& what_if : what_ifs) {
+    std::vector<std::string> args = {log + "/session.ops.jsonl.zst", "--format", "json"};
+    args.insert(args.end(), what_if.begin(), what_if.end());
+    const json document = json::parse(RunCommand(ReplayCommand(), args).out);
+    for (const json& buffer : document["sessions"][0]["buffers"]) {
+      const json& packets = buffer["packets"];
+      EXPECT_GT(packets["written"].get<uint64_t>(), 0u);
+      EXPECT_EQ(packets["written"].get<uint64_t>(),
+                packets["read"].get<uint64_t>() + packets["lost"].get<uint64_t>() +
+                    packets["left"].get<uint64_t>() + packets["elsewhere"].get<uint64_t>());
+      EXPECT_EQ(buffer["read"]["packets"].get<uint64_t>(),
+                packets["read"].get<uint64_t>() + packets["duplicates"].get<uint64_t>() +
+                    buffer["read"]["invalid_packets"].get<uint64_t>());
+    }
+  }
+}
+
+std::string CaptureName(const ::testing::TestParamInfo<const char*>& test) {
+  std::string name = test.param;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Captures, ReplayAccounts,
+                         ::testing::Values("discard-v2", "lossless-v2", "ring-v1", "ring-v2",
+                                           "short-v2", "stream-v2", "two-buffers-v2"),
+                         CaptureName);
+
 class CaptureStats : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(CaptureStats, EqualTraceProcessors) {
@@ -178,12 +213,8 @@ TEST_P(CaptureStats, EqualTraceProcessors) {
 
 INSTANTIATE_TEST_SUITE_P(V2, CaptureStats,
                          ::testing::Values("discard-v2", "lossless-v2", "ring-v1", "ring-v2",
-                                         "short-v2", "two-buffers-v2"),
-                         [](const auto& test) {
-                           std::string name = test.param;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+                                           "short-v2", "two-buffers-v2"),
+                         CaptureName);
 
 }  // namespace
 }  // namespace ringscope
