@@ -109,8 +109,9 @@ void PrintRemedies(Report& out, const ShownGaps& selection) {
           return sequence->buffer == tried.buffer && sequence->lost().packets > 0;
         });
     if (!is_selected) continue;
-    text += Wrap(fmt::format("With {1} KiB, buffer {0} {2} (--size {0}={1}k).", Raw(tried.buffer),
-                             tried.size / 1024, TriedText(tried.outcome)),
+    text += Wrap(fmt::format("With {}, buffer {} {} (--size {}={}k).", SizeWithKb(tried.size),
+                             Raw(tried.buffer), TriedText(tried.outcome), Raw(tried.buffer),
+                             tried.size / 1024),
                  0) +
             "\n";
   }

@@ -316,8 +316,8 @@ std::string RemediesText(const Gap& gap, const ShownGaps& selection) {
     return "none by size or reads: a larger buffer also keeps the chunk that lacks its patch, and "
            "the sequence waits there; find out why its writer never sent the patch";
   if (remedies.buffer_size)
-    parts.push_back(fmt::format("a buffer of {} KiB",
-                                SizeFor(gap, selection.tried, *remedies.buffer_size) / 1024));
+    parts.push_back("a buffer of " +
+                    SizeWithKb(SizeFor(gap, selection.tried, *remedies.buffer_size)));
   if (remedies.read_period_ns && *remedies.read_period_ns >= kShortestReadPeriodNs)
     parts.push_back(fmt::format("reading it {}every {} ms",
                                 HasLimitedReads(gap, selection.report) ? "to its end " : "",

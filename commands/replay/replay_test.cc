@@ -121,6 +121,26 @@ TEST(Replay, IncompleteRecording_IsSaid) {
   EXPECT_THAT(ran.err, HasSubstr("the recording is not complete: it has 1 gap"));
 }
 
+// Recorded without the consumer: the log does not have its buffers.
+TEST(Replay, BuffersThatTheLogLacks_AreOfTheConfigOrOfASize) {
+  std::string log(kPlain);
+  log.erase(0, log.find('\n') + 1);
+  const Ran without = RunReplay({"-"}, log);
+  EXPECT_THAT(without.err, HasSubstr("--config"));
+  const Ran sized = RunReplay({"-", "--size", "0=64k", "--format", "json"}, log);
+  EXPECT_EQ(json::parse(sized.out)["sessions"][0]["buffers"][0]["packets"]["read"], 4);
+  const TempFolder folder;
+  const std::string config =
+      folder.Write("cfg.pbtxt", "buffers { size_kb: 8 fill_policy: DISCARD }");
+  const Ran configured = RunReplay({"-", "--config", config, "--format", "json"}, log);
+  const json buffer = json::parse(configured.out)["sessions"][0]["buffers"][0];
+  EXPECT_EQ(buffer["size"], 8192);
+  EXPECT_EQ(buffer["policy"], "discard");
+  EXPECT_EQ(buffer["packets"]["read"], 4);
+  // A log that knows its buffers needs neither.
+  EXPECT_THAT(RunReplay({"-", "--config", config}).out, HasSubstr("4 KiB"));
+}
+
 TEST(Stats, NothingLost_IsClean) {
   const Ran ran = DataLoss({});
   EXPECT_EQ(ran.code, ExitCode::kClean);

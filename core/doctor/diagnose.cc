@@ -30,8 +30,8 @@ Diagnosis Conclude(Examiner& examiner, std::string if_nothing) {
     diagnosis.verdict = diagnosis.findings.front().what;
     if (more > 1) {
       diagnosis.verdict.pop_back();  // the full stop
-      diagnosis.verdict +=
-          more == 2 ? std::string("; one more finding.") : fmt::format("; {} more findings.", more - 1);
+      diagnosis.verdict += more == 2 ? std::string("; one more finding.")
+                                     : fmt::format("; {} more findings.", more - 1);
     }
   }
   return diagnosis;
@@ -66,6 +66,16 @@ Diagnosis DiagnoseConfig(Bytes config) {
   Examiner examiner(facts);
   ExamineConfig(examiner);
   return Conclude(examiner, "Nothing speaks against this config.");
+}
+
+std::vector<ConfigChange> ChangesOf(const Diagnosis& diagnosis) {
+  std::vector<ConfigChange> changes;
+  for (const Finding& finding : diagnosis.findings) {
+    for (const ConfigChange& change : finding.changes)
+      if (std::ranges::find(changes, change.path, &ConfigChange::path) == changes.end())
+        changes.push_back(change);
+  }
+  return changes;
 }
 
 }  // namespace ringscope

@@ -309,11 +309,22 @@ TEST(Diagnose, TheWorstFindingIsTheVerdict) {
 
 TEST(DiagnoseConfig, JudgesAConfigAlone) {
   EXPECT_EQ(DiagnoseConfig(wire::AsBytes(GoodConfig().text())).harm, Harm::kOk);
-  const Diagnosis bad = DiagnoseConfig(wire::AsBytes(
-      Message().Inner(proto::TraceConfig::kBuffers, BufferMessage(0)).text()));
+  const Diagnosis bad = DiagnoseConfig(
+      wire::AsBytes(Message().Inner(proto::TraceConfig::kBuffers, BufferMessage(0)).text()));
   EXPECT_EQ(bad.harm, Harm::kError);
   EXPECT_NE(FindRule(bad, "config.size"), nullptr);
   EXPECT_NE(FindRule(bad, "config.no_sources"), nullptr);
+}
+
+TEST(ChangesOf, OfOneLineTheWorstFindingsChangeCounts) {
+  Diagnosis diagnosis;
+  diagnosis.findings.resize(2);
+  diagnosis.findings[0].changes = {{"flush_period_ms", "1", "first", false}};
+  diagnosis.findings[1].changes = {{"flush_period_ms", "2", "second", false},
+                                   {"duration_ms", "3", "other", false}};
+  const auto changes = ChangesOf(diagnosis);
+  ASSERT_EQ(changes.size(), 2u);
+  EXPECT_EQ(changes[0].value, "1");
 }
 
 }  // namespace
