@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,15 +13,19 @@
 #include "commands/common/story_words.h"
 #include "commands/common/sweep_workers.h"
 #include "commands/shell/commands.h"
+#include "commands/shell/config_file.h"
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"
 #include "commands/shell/spooled_input.h"
+#include "commands/shell/text.h"
 #include "commands/shell/values.h"
 #include "core/advice/advice_gather.h"
 #include "core/advice/advice_scan.h"
 #include "core/advice/advice_solve.h"
+#include "core/base/changed_config.h"
 #include "core/engine/catalogue.h"
 #include "core/session/session_story_listener.h"
+#include "formats/descriptors/descriptors.h"
 #include "formats/inputs/input_kind.h"
 
 namespace ringscope {
@@ -28,13 +34,12 @@ namespace {
 struct AdviseArgs {
   std::string log;                  // or a Perfetto trace
   std::optional<uint64_t> keep_ns;  // absent: all of the log
-  std::optional<uint64_t> memory;   // bytes, for all buffers; absent: four times the present sizes
+  std::optional<uint64_t> memory;   // bytes, for all buffers; absent: no limit
+  std::string config;               // to be changed, as text; empty: none
   std::string format = "text";
   std::optional<uint64_t> session;
   std::optional<uint64_t> clone;
 };
-
-constexpr uint64_t kMemoryTimes = 4;  // the present sizes, if the user sets no limit
 
 void SetUp(CLI::App& app, AdviseArgs& args) {
   AddLog(app, args.log);
@@ -44,9 +49,23 @@ void SetUp(CLI::App& app, AdviseArgs& args) {
   AddParsed(app, "--keep", args.keep_ns, ParsePositiveDuration, "TIME",
             "How far back each sequence should reach, like 30s (default: the whole log)");
   AddParsed(app, "--memory", args.memory, ParseBufferSize, "SIZE",
-            "Memory that all buffers together may take, like 64M (default: four times their "
-            "present size)");
-  AddFormat(app, args.format, {"text", "json"});
+            "Memory that all buffers together may take, like 64M (default: as much as it takes to "
+            "lose nothing)");
+  InGroup(app, kOutputGroup);
+  AddText(app, "--config", args.config, kFileType,
+          "The session's trace config as text (.pbtxt): all of it is printed, with the changes "
+          "marked. It also has the buffers of a log that was recorded without its consumer");
+  AddFormat(app, args.format, {"text", "json", "diff"});
+}
+
+/// The config must be that of the session.
+Status CheckConfig(const AdviseArgs& args, const ConfigFile& config, const AdviceReport& report) {
+  const size_t buffers = ReadTraceConfigFacts(wire::AsBytes(config.bytes)).buffers.size();
+  if (buffers == report.facts.buffers.size()) return {};
+  return Fail(ErrorCode::kUsage,
+              fmt::format("this trace config has {}, and the session {}", Count(buffers, "buffer"),
+                          report.facts.buffers.size()),
+              {args.config, {}, {}}, "name the config that the session was started with");
 }
 
 /// A log, a log made of a Perfetto trace, or standard input, so that it can be read several times.
@@ -96,7 +115,11 @@ Result<AdviceReport> Advise(const AdviseArgs& args, const AdviseInput& input,
       sessions.clone() != nullptr ? std::optional(*sessions.clone()) : std::nullopt;
   if (view) report.clone = view->clone;
   AdviceReads reads;
-  RS_ASSIGN_OR_RETURN(report.facts, ScanForAdvice(sessions, reads));
+  ReplayChoices choices;
+  choices.config = args.config;
+  RS_ASSIGN_OR_RETURN(const UnrecordedBuffers unrecorded, UnrecordedOf(context, choices));
+  AddedBuffers records(sessions, unrecorded);
+  RS_ASSIGN_OR_RETURN(report.facts, ScanForAdvice(records, reads));
   report.facts.is_trace = input.is_trace;
   const SessionSelection selection{
       .paths = {input.path}, .only = report.session, .quiet = true, .view = view};
@@ -108,7 +131,6 @@ Result<AdviceReport> Advise(const AdviseArgs& args, const AdviseInput& input,
   SessionStoryListener story;
   std::vector<ReplayListener*> listeners = gatherer.listeners();
   listeners.push_back(&story);
-  ReplayChoices choices;
   choices.reads = reads.replay;
   Ledger ledger(gatherer.accounts());
   RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome,
@@ -122,9 +144,13 @@ Result<AdviceReport> Advise(const AdviseArgs& args, const AdviseInput& input,
   report.idle_sources = story.Finish().findings;
   AdviceWish wish;
   wish.keep_ns = args.keep_ns;
-  wish.memory = args.memory.value_or(kMemoryTimes * report.facts.TotalSize());
+  wish.memory = args.memory;
   SweepInput sweeps;
-  sweeps.open = [&] { return OpenSession(context, selection, "replaying"); };
+  sweeps.open = [&]() -> Result<std::unique_ptr<OpSource>> {
+    RS_ASSIGN_OR_RETURN(std::unique_ptr<OpSource> ops,
+                        OpenSession(context, selection, "replaying"));
+    return std::make_unique<AddedBuffers>(std::move(ops), unrecorded);
+  };
   sweeps.clone = view;
   sweeps.find_engine = FindEngine;
   sweeps.run_lanes = SweepThreads(context);
@@ -137,11 +163,33 @@ Result<AdviceReport> Advise(const AdviseArgs& args, const AdviseInput& input,
 }
 
 Result<ExitCode> RunAdvise(const AdviseArgs& args, Context& context) {
+  if (args.format == "diff" && args.config.empty())
+    return Fail(ErrorCode::kUsage, "--format diff shows the changes of a trace config", {},
+                "name it with --config");
+  if (args.config == "-" && args.log == "-")
+    return Fail(ErrorCode::kUsage, "the log and --config cannot both be standard input", {},
+                "name a file for one of them");
   RS_ASSIGN_OR_RETURN(const AdviseInput input, OpenAdviseInput(context, args.log));
   SessionReader sessions(context, {{input.path}, args.session, args.clone}, "reading");
   Report out(context.console, args.format, "advise");
+  ConfigFile config;
+  if (!args.config.empty()) {
+    RS_ASSIGN_OR_RETURN(config, ReadConfigFile(context, args.config));
+  }
   const auto task = [&]() -> Result<ExitCode> {
-    RS_ASSIGN_OR_RETURN(const AdviceReport report, Advise(args, input, sessions, context));
+    RS_ASSIGN_OR_RETURN(AdviceReport report, Advise(args, input, sessions, context));
+    if (!args.config.empty()) {
+      RS_RETURN_IF_ERROR(CheckConfig(args, config, report));
+      report.config_path = args.config;
+      report.config = Descriptors::BuiltIn().Text("TraceConfig", wire::AsBytes(config.bytes));
+    }
+    if (args.format == "diff") {
+      const std::string changed = ConfigText(report);
+      // Only what is changed differs, not how the file is written.
+      context.console.Print(
+          changed == report.config ? "" : UnifiedDiff(args.config, config.text, changed));
+      return AnyToDo(report.advice) ? ExitCode::kNotice : ExitCode::kClean;
+    }
     ReportAdvice(out, report);
     ReportFindings(out, report.idle_sources);
     return AnyToDo(report.advice) ? ExitCode::kNotice : ExitCode::kClean;
@@ -167,6 +215,8 @@ Command AdviseCommand() {
       {{"ringscope advise session.tblog", "What should I change?"},
        {"ringscope advise --keep 30s --memory 64M session.tblog",
         "How do I keep 30 seconds in 64 MiB?"},
+       {"ringscope advise --config cfg.pbtxt --format diff session.tblog | patch cfg.pbtxt",
+        "Change the config as advised"},
        {"ringscope advise trace.pftrace", "The same from a trace alone"},
        {"ringscope advise --format json session.tblog", "The numbers, for a script"}},
       Bind(SetUp, RunAdvise),

@@ -4,6 +4,8 @@
 
 #include "commands/advise/advise_report.h"
 #include "commands/shell/text.h"
+#include "core/advice/advice_plan.h"
+#include "core/base/changed_config.h"
 #include "core/perfetto/packet_facts.h"
 
 namespace ringscope {
@@ -58,7 +60,132 @@ std::string WasComment(const AdviceBuffer* buffer, const PlannedBuffer& planned)
   return was.empty() ? "" : fmt::format("# changed: was{}\n", was);
 }
 
-std::string Quoted(const std::string& text) {
+std::string Quoted(std::string_view text);
+
+uint64_t CountOf(const std::string& text, std::string_view part) {
+  uint64_t count = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+/// Which entry of the config's producers names this one, or would be the next.
+uint64_t ProducerEntry(const std::string& config, const std::string& name) {
+  const size_t at = config.find("producer_name: " + Quoted(name));
+  return CountOf(at == std::string::npos ? config : config.substr(0, at), "\nproducers {") +
+         (config.starts_with("producers {") ? 1 : 0) - (at == std::string::npos ? 0 : 1);
+}
+
+/// Why a buffer has another size.
+std::string SizeReason(const AdviceReport& report, const PlannedBuffer& planned) {
+  for (const PredictedBuffer& one : PredictionOf(report.facts, report.findings)) {
+    if (one.id != planned.id) continue;
+    return fmt::format("{} of {} were lost; so {}, by a replay", WithCommas(one.lost_now),
+                       Count(one.written, "packet"),
+                       one.lost_then == 0 ? "none" : WithCommas(one.lost_then));
+  }
+  return "";
+}
+
+/// What a new buffer is for.
+std::string NewBufferReason(const AdviceReport& report, const PlannedBuffer& planned,
+                            uint64_t index) {
+  std::vector<std::string> sequences;
+  for (const PlannedSplit& split : report.findings.splits)
+    if (split.to == planned.id)
+      for (const SequenceKey key : split.chatty) sequences.push_back(SequenceText(report, key));
+  return fmt::format("target_buffer: {} for the data sources of {}", index, SomeOf(sequences));
+}
+
+/// The changes of buffers.
+std::vector<ConfigChange> BufferChanges(const AdviceReport& report) {
+  std::vector<ConfigChange> changes;
+  uint64_t added = report.facts.buffers.size();
+  for (const PlannedBuffer& planned : report.findings.plan) {
+    const AdviceBuffer* buffer = report.facts.Find(planned.made_from.value_or(planned.id));
+    if (buffer == nullptr) continue;
+    const uint64_t index = planned.made_from ? added++ : buffer->index;
+    const auto change = [&](const char* field, std::string value, std::string reason) {
+      changes.push_back({fmt::format("buffers[{}].{}", index, field), std::move(value),
+                         std::move(reason), false});
+    };
+    if (planned.made_from || InKb(buffer->size) != InKb(planned.size))
+      change("size_kb", std::to_string(InKb(planned.size)),
+             planned.made_from ? NewBufferReason(report, planned, index)
+                               : SizeReason(report, planned));
+    if (planned.made_from || buffer->policy != planned.policy)
+      change("fill_policy", PolicyName(planned.policy),
+             planned.made_from ? "as of the buffer that it is split from"
+                               : "a buffer that discards accepts nothing more once it was full");
+    if (planned.made_from && buffer->engine.starts_with("v2"))
+      change("experimental_mode", "TRACE_BUFFER_V2", "as of the buffer that it is split from");
+  }
+  return changes;
+}
+
+/// The changes of all else.
+std::vector<ConfigChange> OtherChanges(const AdviceReport& report) {
+  std::vector<ConfigChange> changes;
+  for (const Advice& advice : report.advice) {
+    if (!advice.to_do) continue;
+    if (advice.kind == AdviceKind::kCommittedLate)
+      changes.push_back(
+          {"flush_period_ms", std::to_string(advice.As<LateNumbers>().limit_ns / 1'000'000),
+           fmt::format("{} were committed late", Count(advice.As<LateNumbers>().packets, "packet")),
+           true});
+    if (advice.kind == AdviceKind::kClearState && advice.As<StateNumbers>().period_ns > 0)
+      changes.push_back({"incremental_state_config.clear_period_ms",
+                         std::to_string(advice.As<StateNumbers>().period_ns / 1'000'000),
+                         fmt::format("{} lack incremental state",
+                                     Count(advice.As<StateNumbers>().packets, "packet")),
+                         true});
+    if (advice.kind == AdviceKind::kSharedMemoryTooSmall) {
+      const AdviceProducer* producer = report.facts.Find(*advice.producer);
+      if (producer == nullptr || producer->name.empty()) continue;
+      uint64_t entry = ProducerEntry(report.config, producer->name);
+      if (entry == CountOf("\n" + report.config, "\nproducers {"))
+        for (const ConfigChange& change : changes)
+          entry += change.path.ends_with("].producer_name") ? 1 : 0;
+      const std::string path = fmt::format("producers[{}].", entry);
+      const std::string why = "its shared memory was full";
+      if (report.config.find("producer_name: " + Quoted(producer->name)) == std::string::npos)
+        changes.push_back({path + "producer_name", Quoted(producer->name), why, true});
+      changes.push_back({path + "shm_size_kb",
+                         std::to_string(advice.As<SharedMemoryNumbers>().wanted / 1024), why,
+                         true});
+    }
+  }
+  const AdviceFindings& findings = report.findings;
+  const bool streams = report.facts.config.write_into_file;
+  const uint64_t period_ms = findings.period_ns / 1'000'000;
+  if (findings.becomes_periodic && !streams)
+    changes.push_back({"write_into_file", "true", "a replay that reads so loses less", false});
+  if (findings.becomes_periodic || (streams && findings.period_ns != findings.reads.period_ns))
+    changes.push_back({"file_write_period_ms", std::to_string(period_ms),
+                       "a replay that reads so loses less", false});
+  return changes;
+}
+
+/// "a { b: 1 c: 2 }": the changes as lines of their own.
+std::string LinesOf(const std::vector<ConfigChange>& changes) {
+  std::string text;
+  std::string open;  // the message that the last line is in
+  for (const ConfigChange& change : changes) {
+    const size_t dot = change.path.find('.');
+    const std::string message = dot == std::string::npos ? "" : change.path.substr(0, dot);
+    const std::string field = change.path.substr(dot == std::string::npos ? 0 : dot + 1);
+    if (message != open && !open.empty()) text += " }\n";
+    if (message.empty()) {
+      text += fmt::format("{}: {}\n", field, change.value);
+    } else {
+      if (message != open) text += message.substr(0, message.find('[')) + " {";
+      text += fmt::format(" {}: {}", field, change.value);
+    }
+    open = message;
+  }
+  return open.empty() ? text : text + " }\n";
+}
+
+std::string Quoted(std::string_view text) {
   std::string quoted = "\"";
   for (const char c : Printable(text)) {
     if (c == '"' || c == '\\') quoted += '\\';
@@ -78,6 +205,12 @@ std::string SomeOf(const std::vector<std::string>& names) {
 }
 
 std::string ConfigText(const AdviceReport& report) {
+  const std::vector<ConfigChange> changes = OtherChanges(report);
+  if (!report.config.empty()) {
+    std::vector<ConfigChange> all = BufferChanges(report);
+    all.insert(all.end(), changes.begin(), changes.end());
+    return ChangedConfig(report.config, all);
+  }
   std::string text;
   size_t index = 0;
   for (const PlannedBuffer& planned : report.findings.plan) {
@@ -89,24 +222,9 @@ std::string ConfigText(const AdviceReport& report) {
         fmt::format("buffers {{ size_kb: {} fill_policy: {}{} }}\n", InKb(planned.size),
                     PolicyName(planned.policy), is_v2 ? " experimental_mode: TRACE_BUFFER_V2" : "");
   }
-  for (const Advice& advice : report.advice) {
-    if (!advice.to_do) continue;
-    if (advice.kind == AdviceKind::kCommittedLate)
-      text += fmt::format("flush_period_ms: {}\n", advice.As<LateNumbers>().limit_ns / 1'000'000);
-    if (advice.kind == AdviceKind::kClearState) {
-      const uint64_t period_ns = advice.As<StateNumbers>().period_ns;
-      if (period_ns > 0)
-        text += fmt::format("incremental_state_config {{ clear_period_ms: {} }}\n",
-                            period_ns / 1'000'000);
-    }
-    if (advice.kind == AdviceKind::kSharedMemoryTooSmall) {
-      const AdviceProducer* producer = report.facts.Find(*advice.producer);
-      if (producer != nullptr && !producer->name.empty())
-        text += fmt::format("producers {{ producer_name: {} shm_size_kb: {} }}\n",
-                            Quoted(producer->name), advice.As<SharedMemoryNumbers>().wanted / 1024);
-    }
-  }
-  if (report.facts.config.write_into_file)
+  text += LinesOf(changes);
+  if (report.facts.config.write_into_file &&
+      report.findings.period_ns == report.findings.reads.period_ns)
     text += fmt::format("write_into_file: true\nfile_write_period_ms: {}\n",
                         report.findings.period_ns / 1'000'000);
   if (report.facts.has_config) text += "# all other fields: as in the session's trace config\n";

@@ -221,6 +221,12 @@ void ReportAdvice(Report& out, const AdviceReport& report) {
   const Table prediction = PredictionTable(report);
   out.Data("predicted", prediction.ToJson());
   if (to_do) out.Section("With these buffers, by an exact replay", prediction, kBodyIndent);
+  uint64_t memory = 0;
+  for (const PlannedBuffer& planned : findings.plan) memory += planned.size;
+  out.Data("memory_planned", memory);
+  if (memory != report.facts.TotalSize())
+    out.Print(fmt::format("  Price: {} for all buffers, instead of {}.\n", HumanSize(memory),
+                          HumanSize(report.facts.TotalSize())));
 }
 
 }  // namespace ringscope

@@ -21,6 +21,8 @@ struct AdviceReport {
   std::vector<RecordingVerdict> verdicts;  // in what the recording is not exact
   AdviceFindings findings;
   std::vector<Advice> advice;
+  std::string config_path;                  // of the trace config that is changed; empty: none
+  std::string config;                       // its text, a field per line
   std::vector<SourceFinding> idle_sources;  // data sources and producers that contributed nothing
 };
 
@@ -33,7 +35,8 @@ std::string WishText(const AdviceReport& report);
 
 /// "a, b and 4 more"
 std::string SomeOf(const std::vector<std::string>& names);
-/// The part of a trace config, as text proto, that follows the advice.
+/// The trace config that follows the advice, as text proto: all of the one given, with the changes
+/// marked, or else the part of it that the advice is about.
 std::string ConfigText(const AdviceReport& report);
 
 /// Writes the advice on one session.

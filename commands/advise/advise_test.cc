@@ -71,7 +71,7 @@ TEST(Advise, ALargerBufferLosesNothingAsPredicted) {
 }
 
 TEST(Advise, ChattyWritersGetABufferOfTheirOwnWhereMemoryIsShort) {
-  const json session = AdvisedSession({"-"}, ChattyAndRare(2000));
+  const json session = AdvisedSession({"-", "--memory", "256k"}, ChattyAndRare(2000));
   const json crowded = Find(session, "crowded_out");
   EXPECT_THAT(crowded["sequences"], ElementsAre("1:2"));
   const json split = Find(session, "split_helps");
@@ -153,6 +153,60 @@ TEST(Advise, SizesForALongerHistoryThanTheLogAreReckoned) {
       Find(AdvisedSession({"-"}, ChattyAndRare(200)), "size_too_small")["numbers"]["needed"];
   EXPECT_NEAR(Find(session, "size_too_small")["numbers"]["needed"].get<double>(),
               static_cast<double>(whole) * 4e9 / 199e6, 8192.0);
+}
+
+TEST(Advise, WithoutALimitNothingIsLostAndNothingElseIsToDo) {
+  const json session = AdvisedSession({"-"}, ChattyAndRare(2000));
+  ASSERT_EQ(session["predicted"].size(), 1u);
+  EXPECT_EQ(session["predicted"][0]["lost_then"], 0);
+  EXPECT_EQ(session["memory_planned"], session["predicted"][0]["size_then"]);
+  for (const json& advice : session["advice"])
+    EXPECT_EQ(advice["to_do"], advice["kind"] == "size_too_small") << advice;
+}
+
+TEST(Advise, WhatAReplayProvesIsInTheConfig) {
+  const json session = AdvisedSession({testing::CapturePath("stream-v2"), "--memory", "512k"});
+  EXPECT_THAT(session["config"].get<std::string>(), HasSubstr("write_into_file: true\n"
+                                                              "file_write_period_ms: "));
+  EXPECT_TRUE(Find(session, "period_would_do")["to_do"]);
+  EXPECT_FALSE(Find(session, "size_not_enough")["to_do"]);
+  EXPECT_EQ(session["predicted"][0]["lost_then"], 0);
+  EXPECT_EQ(session["predicted"][0]["size_then"], 512 * 1024);
+}
+
+TEST(Advise, ABufferThatIsMuchTooLargeIsSaid) {
+  const Ran ran = Advise({testing::CapturePath("lossless-v2")});
+  EXPECT_THAT(ran.out, HasSubstr("would have been enough"));
+}
+
+std::string CaptureConfig(const char* name) {
+  return std::string(RS_TESTDATA) + "/captures/" + name + "/config.pbtxt";
+}
+
+TEST(Advise, AConfigIsPrintedWithItsChanges) {
+  const std::string log = testing::CapturePath("ring-v2");
+  const std::string config =
+      AdvisedSession({log, "--config", CaptureConfig("ring-v2")})["config"].get<std::string>();
+  EXPECT_THAT(config, HasSubstr("  # changed, was 256: 123,378 of 128,295 packets were lost; so "
+                                "none, by a replay\n  size_kb: 6548\n"));
+  EXPECT_THAT(config, HasSubstr("demo.screenshots"));
+  EXPECT_TRUE(Descriptors::BuiltIn().Encode("TraceConfig", config, "config"));
+}
+
+TEST(Advise, ADiffHasOnlyTheChangesOfAFileWithAFieldPerLine) {
+  const TempFolder folder;
+  const std::string path =
+      folder.Write("cfg.pbtxt", "buffers {\n  size_kb: 256\n}\nduration_ms: 3000\n");
+  const std::string log = testing::CapturePath("ring-v2");
+  const Ran ran = Advise({log, "--config", path, "--format", "diff"});
+  EXPECT_EQ(ran.code, ExitCode::kNotice) << ran.error;
+  EXPECT_EQ(ran.out, fmt::format("--- {0}\n+++ {0}\n@@ -1,4 +1,5 @@\n buffers {{\n-  size_kb: 256\n"
+                                 "+  # changed, was 256: 123,378 of 128,295 packets were lost; so "
+                                 "none, by a replay\n+  size_kb: 6548\n }}\n duration_ms: 3000\n",
+                                 path));
+  EXPECT_THAT(Advise({log, "--format", "diff"}).error, HasSubstr("--config"));
+  EXPECT_THAT(Advise({log, "--config", CaptureConfig("two-buffers-v2")}).error,
+              HasSubstr("2 buffers, and the session 1"));
 }
 
 TEST(Advise, AnEmptyLogNeedsNoAdvice) {

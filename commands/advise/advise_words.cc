@@ -86,7 +86,10 @@ std::string SizeText(const Advice& advice, const AdviceReport& report) {
     now +=
         fmt::format("; every sequence reaches back at least {}", HumanDuration(numbers.history_ns));
   now += ". ";
-  const std::string goal = GoalText(report, id);
+  std::string goal = GoalText(report, id);
+  if (numbers.still_lost > 0 && !report.findings.wish.keep_ns)
+    goal = fmt::format("would lose {}, and no size fewer",
+                       LostText(numbers.still_lost, numbers.written));
   switch (advice.kind) {
     case AdviceKind::kSizeDoes:
       return now + "Nothing to do.";
@@ -94,13 +97,16 @@ std::string SizeText(const Advice& advice, const AdviceReport& report) {
       return now +
              "But the trace reports losses: the buffer was too small. By how much, only a log (see "
              "ringscope record) can show.";
+    case AdviceKind::kSizeTooLarge:
+      return now + fmt::format("{} would have been enough; the rest is a reserve.",
+                               SizeWithKb(numbers.enough));
     case AdviceKind::kSizeTooSmall:
-      return now + fmt::format("A buffer of {} {}.", HumanSize(numbers.needed), goal);
+      return now + fmt::format("A buffer of {} {}.", SizeWithKb(numbers.needed), goal);
     case AdviceKind::kSizeNotEnough:
       return now + fmt::format("A buffer of {} {}, but --memory does not allow it: {} is planned.",
-                               HumanSize(numbers.needed), goal, HumanSize(numbers.planned));
+                               SizeWithKb(numbers.needed), goal, HumanSize(numbers.planned));
     default:
-      return now + fmt::format("No size up to 2 GiB {}.", goal);
+      return now + fmt::format("No size {}.", goal);
   }
 }
 
@@ -204,11 +210,13 @@ std::string ReadsText(const Advice& advice, const AdviceReport& report) {
   }
   const auto& numbers = advice.As<NewPeriodNumbers>();
   if (advice.kind == AdviceKind::kPeriodWouldDo) {
+    const bool planned = report.findings.becomes_periodic;
     return fmt::format(
-        "Instead of a larger buffer {}: write into a file every {} (write_into_file: true, "
+        "{} buffer {}: write into a file every {} (write_into_file: true, "
         "file_write_period_ms: {}). At most {} are written in that time, and a replay with {} "
         "loses nothing.",
-        id, Ms(numbers.period_ns), InMs(numbers.period_ns), HumanSize(numbers.peak),
+        planned ? "The memory is too small for a larger" : "Instead of a larger", id,
+        Ms(numbers.period_ns), InMs(numbers.period_ns), HumanSize(numbers.peak),
         HumanSize(numbers.size));
   }
   return fmt::format(
@@ -309,8 +317,9 @@ std::string WishText(const AdviceReport& report) {
     what = fmt::format("the last {}", HumanDuration(*findings.wish.keep_ns));
   else
     what = fmt::format("all {} of the log", HumanDuration(report.facts.duration_ns));
+  if (!findings.wish.memory) return what + "; --memory would limit the buffers' sizes";
   return fmt::format("{}, in at most {} for all buffers (now: {})", what,
-                     HumanSize(findings.wish.memory), HumanSize(report.facts.TotalSize()));
+                     HumanSize(*findings.wish.memory), HumanSize(report.facts.TotalSize()));
 }
 
 }  // namespace ringscope

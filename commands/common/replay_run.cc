@@ -7,6 +7,7 @@
 #include "commands/common/session_reads.h"
 #include "commands/common/verdict_words.h"
 #include "commands/plugin/plugin.h"
+#include "commands/shell/config_file.h"
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"
 
@@ -70,7 +71,8 @@ void AddReplayOptions(CLI::App& app, ReplayChoices& choices, const ReplayOptionN
         return {};
       });
   add(names.prefix + "size", "[BUFFER=]SIZE",
-      "Buffer size, like 64k, 16MiB or 1.5G (default: the log's)",
+      "Buffer size, like 64k, 16MiB or 1.5G (default: the log's); of a log that lacks its buffers, "
+      "also which it has",
       [](BufferChoice& choice, std::string_view text) -> Status {
         RS_ASSIGN_OR_RETURN(choice.size, ParseBufferSize(text));
         return {};
@@ -91,6 +93,23 @@ void AddReplayOptions(CLI::App& app, ReplayChoices& choices, const ReplayOptionN
   AddParsed(app, names.prefix + "pass-bytes", choices.pass_bytes, ParseSize, "SIZE",
             "Bytes after which a read pass stops: 32KiB for a consumer, 1MiB for a file (default: "
             "the limit in the record, else none)");
+  AddText(
+      app, names.prefix + "config", choices.config, kFileType,
+      "The session's trace config as text (.pbtxt), for a log that lacks its buffers, as it was "
+      "recorded without the consumer");
+}
+
+Result<UnrecordedBuffers> UnrecordedOf(Context& context, const ReplayChoices& choices) {
+  UnrecordedBuffers buffers;
+  for (const auto& [id, choice] : choices.session.buffers)
+    if (choice.size) buffers.sizes[id] = *choice.size;
+  if (choices.config.empty()) return buffers;
+  RS_ASSIGN_OR_RETURN(const ConfigFile config, ReadConfigFile(context, choices.config));
+  buffers.config = ReadTraceConfigFacts(wire::AsBytes(config.bytes)).buffers;
+  if (buffers.config.empty())
+    return Fail(ErrorCode::kUsage, "this trace config has no buffers", {choices.config, {}, {}},
+                "name the config that the session was started with");
+  return buffers;
 }
 
 void AddSplitOption(CLI::App& app, std::vector<RetargetRule>& splits) {
@@ -139,8 +158,10 @@ Result<ReplayOutcome> ReplaySession(Context& context, SessionReader& sessions,
     with_reads = std::make_unique<InsertedReads>(sessions, found->reads);
   }
   CountedReplay replay(std::move(options), std::move(listeners));
-  RetargetSource records(with_reads ? static_cast<OpSource&>(*with_reads) : sessions,
-                         choices.splits);
+  RS_ASSIGN_OR_RETURN(UnrecordedBuffers unrecorded, UnrecordedOf(context, choices));
+  AddedBuffers with_buffers(with_reads ? static_cast<OpSource&>(*with_reads) : sessions,
+                            std::move(unrecorded));
+  RetargetSource records(with_buffers, choices.splits);
   while (true) {
     RS_ASSIGN_OR_RETURN(const std::optional<Op> op, records.Next());
     if (!op) break;
@@ -155,6 +176,12 @@ Result<ReplayOutcome> ReplaySession(Context& context, SessionReader& sessions,
     outcome.reads.like_explained = found->explained;
     if (followers.found != nullptr) *followers.found = std::move(found);
   }
+  if (outcome.buffers.empty() && outcome.service.chunks_discarded > 0)
+    console.Warn(
+        fmt::format("{}: the log does not have its buffers, so nothing can be replayed: name "
+                    "the session's trace config with --config, or a buffer with --size "
+                    "BUFFER=SIZE",
+                    path));
   WarnOfInexact(console, path, outcome.verdicts);
   WarnOfUnusedChoices(console, path, choices, outcome.buffers);
   WarnOfUnusedSplits(console, path, records.UnusedRules());

@@ -10,6 +10,7 @@
 #include "commands/shell/options.h"
 #include "commands/shell/values.h"
 #include "core/ledger/ledger.h"
+#include "core/log/added_buffers.h"
 #include "core/log/retarget.h"
 #include "core/reads/found_reads.h"
 #include "core/session/counted_replay.h"
@@ -19,6 +20,7 @@ namespace ringscope {
 /// What a user chooses about a replay; the options of all commands that replay.
 struct ReplayChoices : ReplayOptions {
   std::vector<RetargetRule> splits;  // what goes into other buffers than in the log
+  std::string config;  // with the buffers of a log that lacks them, as text; empty: none
 };
 
 /// Names of the replay options, for a command that has them more than once.
@@ -32,6 +34,8 @@ struct ReplayOptionNames {
 void AddReplayOptions(CLI::App& app, ReplayChoices& choices, const ReplayOptionNames& names = {});
 /// Adds --split.
 void AddSplitOption(CLI::App& app, std::vector<RetargetRule>& splits);
+/// What the choices have of buffers that the log may lack.
+Result<UnrecordedBuffers> UnrecordedOf(Context& context, const ReplayChoices& choices);
 /// Warns of rules that moved nothing.
 void WarnOfUnusedSplits(Console& console, const std::string& path,
                         const std::vector<RetargetRule>& unused);

@@ -24,11 +24,12 @@ bool IsReadOnce(const SessionSelection& session) {
 }
 
 /// Asks `ask` of the session's records, once.
-std::function<Result<bool>()> AskOnce(Context& context, const SessionSelection& session,
-                                      Result<bool> (*ask)(OpSource&)) {
+template <typename T>
+std::function<Result<T>()> AskOnce(Context& context, const SessionSelection& session,
+                                   Result<T> (*ask)(OpSource&)) {
   struct Answer {
     std::once_flag once;
-    Result<bool> value = false;
+    Result<T> value = T{};
   };
   return [&context, session, ask, answer = std::make_shared<Answer>()] {
     std::call_once(answer->once, [&] {
@@ -73,7 +74,7 @@ std::string WhyText(UnexplainedPacket::Why why) {
 LookAhead LookAheadIn(Context& context, const SessionSelection& session, StandardInput input) {
   if (input == StandardInput::kReadOnce && IsReadOnce(session)) return {};
   return {.has_reads = AskOnce(context, session, HasReads),
-          .last_read_emptied = AskOnce(context, session, LastReadEmptied)};
+          .finished_reads = AskOnce(context, session, FinishedReads)};
 }
 
 Result<FoundReads> FindSessionReads(Context& context, const SessionSelection& session,
@@ -135,10 +136,11 @@ std::string ReadsNotes(const ReadsUsed& used) {
   if (used.alignment_assumed)
     add("The log has no clock snapshot, so where the periods begin is assumed.");
   if (used.added_passes > 0)
-    add(
-        fmt::format("The last read was continued by {}, until nothing was left: the recorded one "
-                    "left nothing, either.",
-                    used.added_passes == 1 ? "1 pass" : WithCommas(used.added_passes) + " passes"));
+    add(fmt::format("Reads were continued by {}, until nothing was left, as the service does{}",
+                    used.added_passes == 1 ? "1 pass" : WithCommas(used.added_passes) + " passes",
+                    used.went_on_alone
+                        ? "; the log does not show that the recorded last read left nothing."
+                        : ": the recorded ones left nothing, either."));
   if (used.empty_reads > 0)
     add(
         fmt::format("{} of a consumer returned nothing, as the service answers them: the session "
@@ -165,6 +167,7 @@ Json ReadsJson(const ReadsUsed& used) {
     json.Set("period_ns", used.period_ns);
   if (used.mode == ReadsMode::kStreamed) json.Set("alignment_assumed", used.alignment_assumed);
   json.Set("added_passes", used.added_passes);
+  if (used.went_on_alone) json.Set("recorded_end_unknown", true);
   json.Set("empty_reads", used.empty_reads);
   if (used.seen_in_file > 0) json.Set("seen_in_file", used.seen_in_file);
   json.Set("left_out", used.left_out);

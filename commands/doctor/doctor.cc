@@ -12,13 +12,12 @@
 #include "commands/doctor/examine.h"
 #include "commands/many_logs/log_list.h"
 #include "commands/shell/commands.h"
+#include "commands/shell/config_file.h"
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"
 #include "commands/shell/suggest.h"
 #include "commands/shell/values.h"
 #include "core/base/wire.h"
-#include "formats/descriptors/descriptors.h"
-#include "formats/inputs/content_words.h"
 
 namespace ringscope {
 namespace {
@@ -115,13 +114,8 @@ Result<ExitCode> ReportInFull(const DoctorArgs& args, const std::vector<std::str
 }
 
 Result<ExitCode> ReportConfig(const DoctorArgs& args, Context& context) {
-  constexpr size_t kMaxConfig = size_t{16} << 20;
-  RS_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source, OpenInput(context, args.config));
-  RS_ASSIGN_OR_RETURN(const std::string text, ReadText(*source, kMaxConfig, "a trace config",
-                                                       "expected protobuf's text format"));
-  RS_ASSIGN_OR_RETURN(const std::string config,
-                      Descriptors::BuiltIn().Encode("TraceConfig", text, args.config));
-  DoctorTrace result = DiagnosedConfig(args.config, wire::AsBytes(config));
+  RS_ASSIGN_OR_RETURN(const ConfigFile config, ReadConfigFile(context, args.config));
+  DoctorTrace result = DiagnosedConfig(args.config, wire::AsBytes(config.bytes));
   if (args.rule) KeepRule(result, *args.rule);
   Report report(context.console, args.format, "doctor");
   if (report.is_text())

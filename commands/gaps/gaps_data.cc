@@ -93,7 +93,7 @@ Json OutcomeJson(const std::optional<TriedOutcome>& outcome) {
 
 Json TriedJson(const TriedRemedies& tried) {
   Json sizes = Json::array();
-  for (const TriedSize& one : tried.sizes)
+  for (const NeededSize& one : tried.sizes)
     sizes.push_back(
         {{"buffer", Raw(one.buffer)}, {"size", one.size}, {"replayed", OutcomeJson(one.outcome)}});
   return {{"sizes", std::move(sizes)},

@@ -79,7 +79,7 @@ std::string AbortText(const AbortFacts& abort) {
 
 /// The size that a replay showed to be needed, if that is more than the gap alone needs.
 uint64_t SizeFor(const Gap& gap, const TriedRemedies& tried, uint64_t computed) {
-  for (const TriedSize& one : tried.sizes)
+  for (const NeededSize& one : tried.sizes)
     if (one.buffer == gap.buffer && one.grown) return std::max(one.size, computed);
   return computed;
 }
@@ -213,8 +213,8 @@ std::string RemediesText(const Gap& gap, const ShownGaps& selection) {
     return "none by size or reads: a larger buffer also keeps the chunk that lacks its patch, and "
            "the sequence waits there; find out why its writer never sent the patch";
   if (remedies.buffer_size)
-    parts.push_back(fmt::format("a buffer of {} KiB",
-                                SizeFor(gap, selection.tried, *remedies.buffer_size) / 1024));
+    parts.push_back("a buffer of " +
+                    SizeWithKb(SizeFor(gap, selection.tried, *remedies.buffer_size)));
   if (remedies.read_period_ns && *remedies.read_period_ns >= kShortestReadPeriodNs)
     parts.push_back(fmt::format("reading it {}every {} ms",
                                 HasLimitedReads(gap, selection.report) ? "to its end " : "",

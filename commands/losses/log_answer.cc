@@ -201,8 +201,9 @@ std::string TriedText(const std::optional<TriedOutcome>& outcome) {
 std::vector<std::string> RemedyTexts(const TriedRemedies& tried) {
   std::vector<std::string> texts;
   for (const TriedSize& size : tried.sizes)
-    texts.push_back(fmt::format("With {2}, buffer {0} {3} (--size {0}={1}k).", Raw(size.buffer),
-                                size.size / 1024, HumanSize(size.size), TriedText(size.outcome)));
+    texts.push_back(fmt::format("With {}, buffer {} {} (--size {}={}k).", SizeWithKb(size.size),
+                                Raw(size.buffer), TriedText(size.outcome), Raw(size.buffer),
+                                size.size / 1024));
   if (tried.period_ns && !texts.empty())
     texts.push_back(
         fmt::format("Read every {0} ms, to its end, the session {1} (--reads "

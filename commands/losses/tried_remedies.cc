@@ -20,20 +20,15 @@ Result<std::map<BufferId, LedgerTotals>> ReplayWith(Context& context,
   return ledger.totals();
 }
 
-TriedOutcome OutcomeIn(const LedgerTotals& totals) {
-  return {totals.lost().packets, totals[Fate::kStalled].packets};
-}
-
 }  // namespace
 
 TriedRemedies RemediesFor(const GapReport& report) {
   TriedRemedies remedies;
   bool period_helps = true;
+  remedies.sizes = NeededSizes(report);
   for (const BufferGaps& buffer : report.buffers) {
-    uint64_t size = 0;
     for (const SequenceGaps& sequence : buffer.sequences) {
       for (const Gap& gap : sequence.gaps) {
-        size = std::max(size, gap.remedies.buffer_size.value_or(0));
         const std::optional<uint64_t> period = gap.remedies.read_period_ns;
         if (period)
           remedies.period_ns = std::min(remedies.period_ns.value_or(UINT64_MAX), *period);
@@ -41,7 +36,6 @@ TriedRemedies RemediesFor(const GapReport& report) {
           period_helps &= !gap.remedies.buffer_size;
       }
     }
-    if (size > 0) remedies.sizes.push_back({.buffer = buffer.id, .size = size});
   }
   // A read at the end of the period is too late for what is evicted right then.
   if (remedies.period_ns) *remedies.period_ns = (*remedies.period_ns - 1) / 1'000'000 * 1'000'000;
@@ -51,33 +45,19 @@ TriedRemedies RemediesFor(const GapReport& report) {
 
 Status TryRemedies(Context& context, const SessionSelection& selection,
                    const ReplayChoices& choices, TriedRemedies& remedies) {
-  // What waits in a buffer takes space from what is written later, so a computed size can be too
-  // small.
-  constexpr int kTries = 4;
-  bool too_small = !remedies.sizes.empty();
-  for (int i = 0; i < kTries && too_small; ++i) {
-    too_small = false;
+  const SizesReplay replay = [&](const std::map<BufferId, uint64_t>& sizes) {
     ReplayChoices with_sizes = choices;
-    for (TriedSize& tried : remedies.sizes) {
-      const bool grows = tried.outcome && tried.outcome->lost > 0;
-      if (grows) tried.size = PagesUp(tried.size / 2 * 3);
-      tried.grown |= grows;
-      with_sizes.session.buffers[tried.buffer].size = tried.size;
-    }
-    RS_ASSIGN_OR_RETURN(const auto totals, ReplayWith(context, selection, with_sizes));
-    for (TriedSize& tried : remedies.sizes) {
-      const auto found = totals.find(tried.buffer);
-      if (found != totals.end()) tried.outcome = OutcomeIn(found->second);
-      too_small |= tried.outcome && tried.outcome->lost > 0;
-    }
-  }
+    for (const auto& [id, size] : sizes) with_sizes.session.buffers[id].size = size;
+    return ReplayWith(context, selection, with_sizes);
+  };
+  RS_RETURN_IF_ERROR(TryNeededSizes(replay, remedies.sizes));
   if (remedies.period_ns) {
     ReplayChoices with_period = choices;
     with_period.reads = {ReadsMode::kEvery, *remedies.period_ns};
     RS_ASSIGN_OR_RETURN(const auto totals, ReplayWith(context, selection, with_period));
     LedgerTotals sum;
     for (const auto& [id, buffer] : totals) sum += buffer;
-    remedies.with_period = OutcomeIn(sum);
+    remedies.with_period = TriedOutcomeOf(sum);
   }
   return {};
 }

@@ -6,29 +6,16 @@
 
 #include "commands/common/replay_run.h"
 #include "core/gaps/gap_report.h"
+#include "core/sweep/needed_sizes.h"
 
 namespace ringscope {
 
 /// What file_write_period_ms can be at least.
 inline constexpr uint64_t kShortestReadPeriodNs = 100'000'000;
 
-/// What a replay with a remedy showed of some buffers.
-struct TriedOutcome {
-  uint64_t lost = 0;     // packets
-  uint64_t waiting = 0;  // packets that wait in the buffer for a patch or another chunk
-};
-
-/// A size with which a buffer should keep all that it lost.
-struct TriedSize {
-  BufferId buffer{};
-  uint64_t size = 0;                    // bytes
-  bool grown = false;                   // the size that was computed was tried, and too small
-  std::optional<TriedOutcome> outcome;  // absent: not tried
-};
-
 /// Remedies for all gaps of a session together.
 struct TriedRemedies {
-  std::vector<TriedSize> sizes;       // of buffers whose gaps a size remedies
+  std::vector<NeededSize> sizes;      // of buffers whose gaps a size remedies
   std::optional<uint64_t> period_ns;  // of reads, of all buffers; absent: none helps
   std::optional<TriedOutcome> with_period;
 };

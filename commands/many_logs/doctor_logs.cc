@@ -10,7 +10,7 @@
 
 #include "commands/shell/text.h"
 #include "core/base/wire.h"
-#include "core/doctor/changed_config.h"
+#include "core/base/changed_config.h"
 #include "formats/descriptors/descriptors.h"
 
 namespace ringscope {

@@ -72,6 +72,8 @@ class Recorder {
   void Abandon();
 
   const RecordCounts& counts() const { return counts_; }
+  /// Whether chunks were logged, and no buffer that they could go to.
+  bool lacks_buffers() const { return counts_.chunks > 0 && !buffers_.any(); }
 
  private:
   Recorder(EventLoop& loop, RecorderOptions options, RecordSink& log, Warn warn);

@@ -97,6 +97,7 @@ class RecordingRun {
   bool stop_ = false;                          // no more clients; the sessions end first
   bool stop_now_ = false;                      // nothing is waited for
   bool failure_reported_ = false;
+  bool buffers_reported_ = false;
   bool waiting_reported_ = false;
   RecordingEnding ending_ = RecordingEnding::kUnknown;
   uint64_t gaps_reported_ = 0;
@@ -225,6 +226,11 @@ void RecordingRun::OnTick() {
                           "log has a recorder gap there",
                           Count(queue.dropped_records, "record"), HumanSize(queue.dropped_bytes))});
   }
+  if (recorder_->lacks_buffers() && !std::exchange(buffers_reported_, true))
+    context_.console.Warn(
+        "what is recorded goes into buffers that nobody has described so far: unless the consumer "
+        "of the session connects through this recorder, or --config or --buffer is given, a replay "
+        "will need --config or --size");
   const auto now = EventLoop::Clock::now();
   const bool draws = context_.console.shows_progress();
   const bool tells = args_.progress && !draws && now >= next_progress_;
@@ -365,6 +371,11 @@ ExitCode RecordingRun::Finish() {
   if (!closed) return ExitCode::kFailed;
   RecordSummary summary = Summary();
   if (summary.queue.gaps > 0) console.Warn("the log is incomplete: " + GapsText(summary.queue));
+  if (recorder_->lacks_buffers())
+    console.Warn(fmt::format(
+        "the log does not have the buffers of its session: to replay it, name the session's trace "
+        "config ('ringscope replay {} --config cfg.pbtxt'), or a buffer (--size 1=64M)",
+        args_.output));
   const LogFiles& files = log_->files();
   summary.ended = true;
   summary.files = FilesText(files, args_.output);

@@ -58,6 +58,9 @@ void SetUp(CLI::App& app, ReplayArgs& args) {
   AddFormat(app, args.format, {"text", "json"});
 }
 
+/// Whether standard output is for the summary.
+bool HasSummary(const ReplayArgs& args) { return args.output != "-" && args.events != "-"; }
+
 /// The files that a replay of one session writes.
 struct OutputFiles {
   std::unique_ptr<OutputFile> trace;
@@ -102,15 +105,17 @@ Status CommitOutput(const std::unique_ptr<OutputFile>& file, Context& context,
 }
 
 /// Replays the reader's current session into the files.
-/// @param lost_summary what went into the file of lost packets, in words @param found with --reads
-/// like=: gets what was found
+/// @param lost_summary gets what went into the file of lost packets, in words
+/// @param found gets what was found with --reads like=
+/// @param accounts get what became of the packets, by buffer, if there is a summary
 Result<ReplayOutcome> ReplayInto(const OutputFiles& files, const ReplayArgs& args,
                                  SessionReader& sessions, Context& context,
-                                 std::string& lost_summary, std::optional<FoundReads>& found) {
+                                 std::string& lost_summary, std::optional<FoundReads>& found,
+                                 std::map<BufferId, LedgerTotals>& accounts) {
   std::optional<TraceWriter> trace;
   std::optional<EventsWriter> events;
   std::optional<LostTrace> lost;
-  std::optional<Ledger> ledger;
+  LedgerSink nowhere;
   ReplayChoices choices = args.choices;
   ReplayFollowers followers{.histograms = args.stats, .found = &found};
   if (files.trace) {
@@ -121,9 +126,10 @@ Result<ReplayOutcome> ReplayInto(const OutputFiles& files, const ReplayArgs& arg
     choices.plain_streams_as_recorded = true;
     followers.listeners.push_back(&events.emplace(*files.events));
   }
-  if (files.lost) {
-    lost.emplace(*files.lost);
-    followers.ledger = &ledger.emplace(lost->packets());
+  if (files.lost) lost.emplace(*files.lost);
+  Ledger ledger(lost ? static_cast<LedgerSink&>(lost->packets()) : nowhere);
+  if (lost || HasSummary(args)) followers.ledger = &ledger;
+  if (lost) {
     followers.listeners.insert(followers.listeners.end(), {&lost->packets(), &*lost});
   }
   RS_ASSIGN_OR_RETURN(ReplayOutcome outcome, ReplaySession(context, sessions, choices, followers));
@@ -133,6 +139,7 @@ Result<ReplayOutcome> ReplayInto(const OutputFiles& files, const ReplayArgs& arg
     RS_RETURN_IF_ERROR(lost->Finish());
     lost_summary = lost->Summary();
   }
+  accounts = ledger.totals();
   return outcome;
 }
 
@@ -179,7 +186,6 @@ Result<CloneTraces> ReplayClones(const ReplayArgs& args, const ReplayOutcome& se
 
 Result<ExitCode> RunReplay(const ReplayArgs& args, Context& context) {
   SessionReader sessions(context, {args.logs, args.session, args.clone}, "replaying");
-  const bool has_summary = args.output != "-" && args.events != "-";
   Report report(context.console, args.format, "replay");
 
   RS_ASSIGN_OR_RETURN(const OutputFiles files, CreateOutputs(args, context));
@@ -187,22 +193,23 @@ Result<ExitCode> RunReplay(const ReplayArgs& args, Context& context) {
   CloneTraces clones;
   const auto task = [&]() -> Result<ExitCode> {
     std::optional<FoundReads> found;
+    std::map<BufferId, LedgerTotals> accounts;
     RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome,
-                        ReplayInto(files, args, sessions, context, lost_summary, found));
+                        ReplayInto(files, args, sessions, context, lost_summary, found, accounts));
     if (files.trace) RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "a trace"));
     if (files.events) RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "a file of events"));
     if (files.lost) RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "a trace"));
     RS_ASSIGN_OR_RETURN(clones, ReplayClones(args, outcome, context));
     const ExitCode code = found && found->unexplained ? ExitCode::kNotice : ExitCode::kClean;
-    if (!has_summary) return code;
-    ReportReplay(report, outcome);
+    if (!HasSummary(args)) return code;
+    ReportReplay(report, outcome, accounts);
     if (found) ReportFoundReads(report, *found, sessions.first_record());
     if (args.stats) report.AddObject("stats", [&] { ReportStats(report, outcome); });
-    RS_RETURN_IF_ERROR(ReportReaders(report, context, args.logs, outcome, args.choices, {}));
+    RS_RETURN_IF_ERROR(ReportReaders(report, context, args.logs, outcome, args.choices, &accounts));
     return code;
   };
   RS_ASSIGN_OR_RETURN(const ExitCode code, ReportSessions(sessions, report, task));
-  if (has_summary) RS_RETURN_IF_ERROR(report.Finish());
+  if (HasSummary(args)) RS_RETURN_IF_ERROR(report.Finish());
   RS_RETURN_IF_ERROR(CommitOutput(files.trace, context));
   for (const auto& clone : clones) RS_RETURN_IF_ERROR(CommitOutput(clone, context));
   RS_RETURN_IF_ERROR(CommitOutput(files.events, context));

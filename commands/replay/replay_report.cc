@@ -36,6 +36,30 @@ std::string RefusalsText(const ServiceStats& service) {
   return fmt::format("\nThe service itself refused {}.\n", Joined(refused));
 }
 
+/// What became of the packets that were written: the rows add up.
+void AddAccounts(BufferTable& table, const std::map<BufferId, LedgerTotals>& accounts) {
+  const auto of = [&accounts](FateCount (*part)(const LedgerTotals&)) -> BufferTable::Value {
+    return [&accounts, part](const BufferOutcome& buffer) -> uint64_t {
+      const auto found = accounts.find(buffer.id);
+      return found == accounts.end() ? 0 : part(found->second).packets;
+    };
+  };
+  const auto written = of([](const LedgerTotals& of_buffer) { return of_buffer.written; });
+  table.AddCount("packets", "written", "packets.written", written);
+  table.AddCount("", "read", "packets.read",
+                 of([](const LedgerTotals& of_buffer) { return of_buffer[Fate::kRead]; }));
+  table.AddPart("", "lost", "packets.lost",
+                of([](const LedgerTotals& of_buffer) { return of_buffer.lost(); }), written);
+  table.AddCount("", "left", "packets.left",
+                 of([](const LedgerTotals& of_buffer) { return of_buffer.left(); }));
+  table.AddCount("", "elsewhere", "packets.elsewhere",
+                 of([](const LedgerTotals& of_buffer) { return of_buffer.elsewhere(); }),
+                 Shown::kIfAny);
+  table.AddCount("", "read twice", "packets.duplicates",
+                 of([](const LedgerTotals& of_buffer) { return of_buffer.duplicates; }),
+                 Shown::kIfAny);
+}
+
 }  // namespace
 
 void BufferTable::Add(std::string group, std::string title, std::string key, Show show,
@@ -123,7 +147,8 @@ void AddLossBits(BufferTable& table, const std::string& prefix) {
   }
 }
 
-void ReportReplay(Report& report, const ReplayOutcome& outcome) {
+void ReportReplay(Report& report, const ReplayOutcome& outcome,
+                  const std::map<BufferId, LedgerTotals>& accounts) {
   ReportReplayTitle(report, outcome);
   report.Data({{"input", outcome.path},
                {"session", outcome.session},
@@ -138,10 +163,12 @@ void ReportReplay(Report& report, const ReplayOutcome& outcome) {
   table.AddIdentity();
   table.Add(
       "", "", "freed", [](Buffer b) { return DataCell(b.freed); }, Shown::kNever);
+  AddAccounts(table, accounts);
   table.AddCount("written", "chunks", "written.chunks", Stat(&BufferStats::chunks_written));
   table.AddBytes("", "bytes", "written.bytes", Stat(&BufferStats::bytes_written));
-  table.AddCount("read", "packets", "read.packets", [](Buffer b) { return b.read.packets; });
-  table.AddBytes("", "packet bytes", "read.bytes", [](Buffer b) { return b.read.bytes; });
+  table.AddCount(
+      "", "", "read.packets", [](Buffer b) { return b.read.packets; }, Shown::kNever);
+  table.AddBytes("read", "packet bytes", "read.bytes", [](Buffer b) { return b.read.bytes; });
   table.AddCount(
       "", "invalid packets", "read.invalid_packets", [](Buffer b) { return b.invalid; },
       Shown::kIfAny);
@@ -156,9 +183,11 @@ void ReportReplay(Report& report, const ReplayOutcome& outcome) {
   AddLossBits(table, "loss_flags.by_cause.");
   table.AddCount("unusable", "sequences", "loss_flags.incremental_sequences_dropped",
                  SequencesDropped, Shown::kIfAny);
-  table.AddCount("still unread", "packets", "unread.packets",
-                 [](Buffer b) { return b.unread.packets; });
-  table.AddBytes("", "packet bytes", "unread.bytes", [](Buffer b) { return b.unread.bytes; });
+  table.AddCount(
+      "still unread", "packets", "unread.packets", [](Buffer b) { return b.unread.packets; },
+      Shown::kIfAny);
+  table.AddBytes(
+      "", "packet bytes", "unread.bytes", [](Buffer b) { return b.unread.bytes; }, Shown::kIfAny);
   table.AddBytes(
       "incomplete", "bytes", "incomplete_bytes", [](Buffer b) { return b.stuck_bytes; },
       Shown::kIfAny);

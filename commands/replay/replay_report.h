@@ -2,6 +2,7 @@
 #define RINGSCOPE_COMMANDS_REPLAY_REPLAY_REPORT_H_
 
 #include <functional>
+#include <map>
 
 #include "commands/common/replay_run.h"
 #include "commands/report/report.h"
@@ -9,7 +10,9 @@
 namespace ringscope {
 
 /// What was written, read and lost, buffer by buffer.
-void ReportReplay(Report& report, const ReplayOutcome& outcome);
+/// @param accounts of the same replay: written = read + lost + left + elsewhere
+void ReportReplay(Report& report, const ReplayOutcome& outcome,
+                  const std::map<BufferId, LedgerTotals>& accounts);
 
 /// Facts about the buffers of a replay, stated once: as text a row with a column for each buffer,
 /// in the document an object for each buffer.

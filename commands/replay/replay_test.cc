@@ -121,6 +121,26 @@ TEST(Replay, IncompleteRecording_IsSaid) {
   EXPECT_THAT(ran.err, HasSubstr("the recording is not complete: it has 1 gap"));
 }
 
+// Recorded without the consumer: the log does not have its buffers.
+TEST(Replay, BuffersThatTheLogLacks_AreOfTheConfigOrOfASize) {
+  std::string log(kPlain);
+  log.erase(0, log.find('\n') + 1);
+  const Ran without = RunReplay({"-"}, log);
+  EXPECT_THAT(without.err, HasSubstr("--config"));
+  const Ran sized = RunReplay({"-", "--size", "0=64k", "--format", "json"}, log);
+  EXPECT_EQ(json::parse(sized.out)["sessions"][0]["buffers"][0]["packets"]["read"], 4);
+  const TempFolder folder;
+  const std::string config =
+      folder.Write("cfg.pbtxt", "buffers { size_kb: 8 fill_policy: DISCARD }");
+  const Ran configured = RunReplay({"-", "--config", config, "--format", "json"}, log);
+  const json buffer = json::parse(configured.out)["sessions"][0]["buffers"][0];
+  EXPECT_EQ(buffer["size"], 8192);
+  EXPECT_EQ(buffer["policy"], "discard");
+  EXPECT_EQ(buffer["packets"]["read"], 4);
+  // A log that knows its buffers needs neither.
+  EXPECT_THAT(RunReplay({"-", "--config", config}).out, HasSubstr("4 KiB"));
+}
+
 TEST(Stats, NothingLost_IsClean) {
   const Ran ran = DataLoss({});
   EXPECT_EQ(ran.code, ExitCode::kClean);
@@ -165,6 +185,41 @@ StatRows BufferRows(const std::string& csv, size_t name, size_t severity, size_t
   return rows;
 }
 
+class ReplayAccounts : public ::testing::TestWithParam<const char*> {};
+
+// Nothing vanishes from the table, whatever the size and the reads.
+TEST_P(ReplayAccounts, AddUp) {
+  const std::string log = std::string(RS_TESTDATA) + "/captures/" + GetParam();
+  const std::vector<std::vector<std::string>> what_ifs = {
+      {}, {"--size", "32k"}, {"--size", "64M"}, {"--reads", "none"}, {"--reads", "every=100ms"}};
+  for (const std::vector<std::string>& what_if : what_ifs) {
+    std::vector<std::string> args = {log + "/session.ops.jsonl.zst", "--format", "json"};
+    args.insert(args.end(), what_if.begin(), what_if.end());
+    const json document = json::parse(RunCommand(ReplayCommand(), args).out);
+    for (const json& buffer : document["sessions"][0]["buffers"]) {
+      const json& packets = buffer["packets"];
+      EXPECT_GT(packets["written"].get<uint64_t>(), 0u);
+      EXPECT_EQ(packets["written"].get<uint64_t>(),
+                packets["read"].get<uint64_t>() + packets["lost"].get<uint64_t>() +
+                    packets["left"].get<uint64_t>() + packets["elsewhere"].get<uint64_t>());
+      EXPECT_EQ(buffer["read"]["packets"].get<uint64_t>(),
+                packets["read"].get<uint64_t>() + packets["duplicates"].get<uint64_t>() +
+                    buffer["read"]["invalid_packets"].get<uint64_t>());
+    }
+  }
+}
+
+std::string CaptureName(const ::testing::TestParamInfo<const char*>& test) {
+  std::string name = test.param;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Captures, ReplayAccounts,
+                         ::testing::Values("discard-v2", "lossless-v2", "ring-v1", "ring-v2",
+                                           "short-v2", "stream-v2", "two-buffers-v2"),
+                         CaptureName);
+
 class CaptureStats : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(CaptureStats, EqualTraceProcessors) {
@@ -178,12 +233,8 @@ TEST_P(CaptureStats, EqualTraceProcessors) {
 
 INSTANTIATE_TEST_SUITE_P(V2, CaptureStats,
                          ::testing::Values("discard-v2", "lossless-v2", "ring-v1", "ring-v2",
-                                         "short-v2", "two-buffers-v2"),
-                         [](const auto& test) {
-                           std::string name = test.param;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+                                           "short-v2", "two-buffers-v2"),
+                         CaptureName);
 
 }  // namespace
 }  // namespace ringscope

@@ -33,6 +33,7 @@ namespace {
 struct SweepArgs {
   LogChoices logs;
   SweepChoices choices;
+  std::string config;  // with the buffers of a log that lacks them; empty: none
   std::vector<SweepTarget> targets;
   bool sequences = false;
   std::string plot;  // .svg or .html; empty: none
@@ -75,6 +76,10 @@ void SetUp(CLI::App& app, SweepArgs& args) {
           "else v2)");
   AddParsed(app, "--pass-bytes", choices.pass_bytes, ParseSize, "SIZE",
             "Bytes after which a read pass stops (default: the limit in the record, else none)");
+  AddText(
+      app, "--config", args.config, kFileType,
+      "The session's trace config as text (.pbtxt), for a log that lacks its buffers, as it was "
+      "recorded without the consumer");
   AddSplitOption(app, choices.splits);
   AddParsedList(app, "--target", args.targets, ParseTarget, "TARGET",
                 "Find the smallest buffers that meet keep=TIME (every sequence reaches back that "
@@ -106,9 +111,25 @@ void WarnOfUnusedChoices(Console& console, const std::string& path, const SweepC
                                Raw(*list.buffer)));
 }
 
+/// Adds the sizes with which nothing is lost.
+Status SweepNeeded(const SweepArgs& args, const SweepInput& input, SweepReport& report) {
+  RS_ASSIGN_OR_RETURN(report.needed,
+                      FindNeededSizes(input, report.plan.settings, args.choices, report.facts));
+  const size_t before = report.plan.points.size();
+  AddNeededSizes(report.needed, args.choices, report.facts, report.plan);
+  std::vector<ReplayOptions> configs;
+  for (size_t i = before; i < report.plan.points.size(); ++i)
+    configs.push_back(report.plan.points[i].config);
+  if (configs.empty()) return {};
+  RS_ASSIGN_OR_RETURN(SweepResult more, RunSweep(input, configs));
+  std::move(more.rows.begin(), more.rows.end(), std::back_inserter(report.result.rows));
+  return {};
+}
+
 /// @param facts of the session; if the plan needs none, the sweep's own reading adds them
+/// @param needed whether the sizes with which nothing is lost are to be among those tried
 Result<SweepReport> SweepSession(const SweepArgs& args, const SweepInput& input,
-                                 SessionFacts& facts) {
+                                 SessionFacts& facts, bool needed) {
   if (!args.targets.empty())
     return FindTargets(input, std::move(facts), args.choices, args.targets);
   SweepReport report;
@@ -118,18 +139,27 @@ Result<SweepReport> SweepSession(const SweepArgs& args, const SweepInput& input,
   RS_ASSIGN_OR_RETURN(report.result, RunSweep(input, configs));
   NameReads(facts, report.plan);
   report.facts = std::move(facts);
+  if (needed) RS_RETURN_IF_ERROR(SweepNeeded(args, input, report));
   return report;
 }
 
 /// Sweeps the sessions of logs that are taken one after the other.
 /// @param visit gets each session's report
+/// @param needed see SweepSession
 Result<ExitCode> SweepSessions(const SweepArgs& args, const std::vector<std::string>& logs,
                                Context& context,
-                               const std::function<Status(const SweepReport&)>& visit) {
+                               const std::function<Status(const SweepReport&)>& visit,
+                               bool needed) {
   std::unique_ptr<SpooledInput> spooled;
   if (std::find(logs.begin(), logs.end(), "-") != logs.end()) {
     RS_ASSIGN_OR_RETURN(spooled, SpooledInput::Read(context));
   }
+  ReplayChoices buffers;
+  buffers.config = args.config;
+  for (const SizeList& list : args.choices.sizes)
+    if (list.buffer && !list.sizes.empty())
+      buffers.session.buffers[*list.buffer].size = list.sizes.front();
+  RS_ASSIGN_OR_RETURN(const UnrecordedBuffers unrecorded, UnrecordedOf(context, buffers));
   SweepInput input;
   input.find_engine = EnginesAndPlugins();
   input.run_lanes = SweepThreads(context);
@@ -144,17 +174,19 @@ Result<ExitCode> SweepSessions(const SweepArgs& args, const std::vector<std::str
     const std::optional<CloneView> view =
         sessions.clone() != nullptr ? std::optional(*sessions.clone()) : std::nullopt;
     SessionFacts facts;
+    AddedBuffers records(sessions, unrecorded);
     if (!blindly) {
-      RS_ASSIGN_OR_RETURN(facts, ScanSession(sessions, args.choices.splits));
+      RS_ASSIGN_OR_RETURN(facts, ScanSession(records, args.choices.splits));
     }
     bool first = blindly;
     input.open = [&]() -> Result<std::unique_ptr<OpSource>> {
       // One pass over the log is enough: it also collects the facts.
-      if (std::exchange(first, false)) return std::make_unique<FactsSource>(sessions, facts);
+      if (std::exchange(first, false)) return std::make_unique<FactsSource>(records, facts);
       RS_ASSIGN_OR_RETURN(
           std::unique_ptr<OpSource> ops,
           OpenSession(context, {.paths = logs, .only = number, .quiet = true, .view = view},
                       "sweeping"));
+      if (!unrecorded.empty()) ops = std::make_unique<AddedBuffers>(std::move(ops), unrecorded);
       if (args.choices.splits.empty()) return ops;
       return std::make_unique<RetargetSource>(std::move(ops), args.choices.splits);
     };
@@ -165,7 +197,7 @@ Result<ExitCode> SweepSessions(const SweepArgs& args, const std::vector<std::str
       if (warnings.insert(text).second)
         context.console.Warn(fmt::format("{}: {}", path, Printable(text)));
     };
-    RS_ASSIGN_OR_RETURN(SweepReport report, InFile(path, SweepSession(args, input, facts)));
+    RS_ASSIGN_OR_RETURN(SweepReport report, InFile(path, SweepSession(args, input, facts, needed)));
     report.path = path;
     report.session = number;
     if (view) report.clone = view->clone;
@@ -210,7 +242,8 @@ Result<ExitCode> SweepInFull(const SweepArgs& args, const std::vector<std::strin
     if (!plot) return {};
     return plot->Write(args.plot.ends_with(".html") ? SweepHtml(report) : SweepSvg(report));
   };
-  RS_ASSIGN_OR_RETURN(const ExitCode code, SweepSessions(args, logs, context, print));
+  RS_ASSIGN_OR_RETURN(const ExitCode code,
+                      SweepSessions(args, logs, context, print, /*needed=*/true));
   out.Data("sessions", std::move(document));
   RS_RETURN_IF_ERROR(out.Finish());
   if (plot) {
@@ -228,10 +261,13 @@ Result<ExitCode> SweepEach(const SweepArgs& args, const std::vector<std::string>
                 "name one log, without --each and --shard");
   }
   const auto task = [&](const std::string& log, Context& own, std::vector<SweptSession>& results) {
-    return SweepSessions(args, {log}, own, [&](const SweepReport& report) -> Status {
-      results.push_back(Swept(report, /*sequences=*/args.format == "json"));
-      return {};
-    });
+    return SweepSessions(
+        args, {log}, own,
+        [&](const SweepReport& report) -> Status {
+          results.push_back(Swept(report, /*sequences=*/args.format == "json"));
+          return {};
+        },
+        /*needed=*/false);
   };
   return ReportLogs(context.console, args.format,
                     CollectEachLog<SweptSession>(context, logs, "sweeping", task));

@@ -100,8 +100,7 @@ void PrintBuffer(Report& out, const SweepReport& report, const SweepSeries& seri
       "buffer {}: {}, {} written by {}", Raw(first.id), Count(first.written.packets, "packet"),
       HumanSize(first.written.bytes), Count(first.sequences.size(), "sequence"));
   if (HasSameOther(series) && first.other_packets() > 0)
-    heading +=
-        fmt::format("; {} that no buffer could keep", Count(first.other_packets(), "packet"));
+    heading += fmt::format("; {} unfinished or invalid", Count(first.other_packets(), "packet"));
   out.Print(heading + "\n");
   if (first.taken.packets > 0)
     out.Print(fmt::format("with {}, the session itself read {} of them before the clone\n",
@@ -110,7 +109,11 @@ void PrintBuffer(Report& out, const SweepReport& report, const SweepSeries& seri
   for (const SweepRow* each : series.rows) {
     const SweepRow& row = *each;
     const uint64_t kept = row.kept_packets();
-    table.AddRow({row.size == own ? "*" : "", HumanSize(row.size),
+    const bool needed = IsNeededSize(report, series, row.size);
+    table.AddRow({row.size == own ? "*"
+                  : needed        ? "+"
+                                  : "",
+                  HumanSize(row.size),
                   fmt::format("{} {:>6}", Bar(kept, row.written.packets, kKeptBar, "░"),
                               ShareText(kept, row.written.packets)),
                   WithCommas(kept), BytesOrNone(row.read.bytes + row.unread.bytes),
@@ -159,6 +162,7 @@ void PrintSweep(Report& out, const SweepReport& report, bool sequences) {
                     .duration_ns = report.result.duration_ns(),
                     .clone = report.clone});
   bool marked = false;
+  std::string needed;
   std::string heading;
   for (const SweepSeries& all : SeriesOf(report)) {
     const SweepSeries series = AroundFound(report, all);
@@ -168,9 +172,18 @@ void PrintSweep(Report& out, const SweepReport& report, bool sequences) {
     heading = text;
     PrintBuffer(out, report, series, sequences);
     const uint64_t own = OwnSize(report, series.buffer);
-    for (const SweepRow* row : series.rows) marked |= row->size == own;
+    for (const SweepRow* row : series.rows) {
+      marked |= row->size == own;
+      if (IsNeededSize(report, series, row->size))
+        needed += fmt::format("{}{} for buffer {}", needed.empty() ? "" : ", ",
+                              SizeWithKb(row->size), Raw(series.buffer));
+    }
   }
-  if (marked) out.Print("\n* the log's own size\n");
+  if (marked || !needed.empty()) out.Print("\n");
+  if (marked) out.Print("* the log's own size\n");
+  if (!needed.empty())
+    out.Print(Wrap(fmt::format("the size needed to lose nothing, by a replay: {}", needed), "+ ") +
+              "\n");
   if (!report.targets.empty()) out.Print("\n");
   PrintFound(out, report);
 }

@@ -12,10 +12,10 @@ std::string TargetsText(const SweepReport& report) {
 }
 
 std::string SizesText(const std::vector<SweepRow>& rows) {
-  if (rows.size() == 1) return HumanSize(rows.front().size);
+  if (rows.size() == 1) return SizeWithKb(rows.front().size);
   std::vector<std::string> texts;
   for (const SweepRow& row : rows)
-    texts.push_back(fmt::format("{} for buffer {}", HumanSize(row.size), Raw(row.id)));
+    texts.push_back(fmt::format("{} for buffer {}", SizeWithKb(row.size), Raw(row.id)));
   return Joined(texts);
 }
 

@@ -9,6 +9,7 @@ namespace ringscope::record {
 
 void SessionBuffers::SetUp(BufferId id, const PlannedBuffer& buffer) {
   known_.insert(id);
+  any_ = true;
   log_.Append(BufferSetUp{.id = id,
                           .index = {},
                           .size = buffer.size,
@@ -103,6 +104,7 @@ void SessionBuffers::Name(Sessions::value_type& session, uint32_t index, BufferI
   const PlannedBuffer& buffer = session.second.plan.buffers[index];
   session.second.ids[index] = id;
   known_.insert(id);
+  any_ = true;
   freed_.erase(id);
   log_.Append(BufferSetUp{.id = id,
                           .index = index,

@@ -40,6 +40,8 @@ class SessionBuffers {
   void Identify(SessionId id, const std::vector<ipc::ListedSession>& listed);
   /// Its buffers are freed.
   void End(SessionId id);
+  /// Whether the log has any buffer.
+  bool any() const { return any_; }
   /// The service has ended: all buffers are freed, and it will number from 1 again.
   void EndAll();
   /// The session's data sources are asked to start. Logs it, once.
@@ -77,6 +79,7 @@ class SessionBuffers {
   std::optional<SessionId> Attach(const std::string& key);
 
  private:
+  bool any_ = false;
   struct Session {
     SessionPlan plan;
     std::map<uint32_t, BufferId> ids;  // by index in the plan

@@ -70,18 +70,50 @@ class Advisor {
                                    : AdviceKind::kSizeNotEnough;
     }
     if (kind == AdviceKind::kSizeDoes && LacksLosses()) kind = AdviceKind::kSizeUnknown;
-    Add(AdviceTopic::kSizes, kind, kind != AdviceKind::kSizeDoes && kind != AdviceKind::kSizeNever,
+    if (kind == AdviceKind::kSizeDoes && planned->enough) kind = AdviceKind::kSizeTooLarge;
+    const bool to_do = kind == AdviceKind::kSizeTooSmall || kind == AdviceKind::kSizeNotEnough ||
+                       kind == AdviceKind::kSizeUnknown;
+    // Nothing is to be done about a size with which the plan loses nothing.
+    Add(AdviceTopic::kSizes, kind, to_do && !(findings_.becomes_periodic && IsKept(buffer.id)),
         SizeNumbers{.size = buffer.size,
                     .history_ns = now->shortest_history_ns,
                     .written = now->written.packets,
                     .lost = now->lost_packets(),
                     .needed = needed,
-                    .planned = size})
+                    .planned = size,
+                    .still_lost = planned->still_lost,
+                    .enough = planned->enough.value_or(0)})
         .buffer = buffer.id;
   }
 
+  /// Whether the buffer lost packets, and loses none with the plan: nothing else need be done.
+  bool IsKept(BufferId id) const {
+    const SweepRow* now = FindRow(findings_.now, id);
+    if (now == nullptr || now->lost_packets() == 0) return false;
+    uint64_t lost = 0;
+    for (const SweepRow& row : findings_.then) {
+      const auto planned = std::find_if(findings_.plan.begin(), findings_.plan.end(),
+                                        [&](const PlannedBuffer& one) { return one.id == row.id; });
+      if (planned != findings_.plan.end() && planned->made_from.value_or(planned->id) == id)
+        lost += row.lost_packets();
+    }
+    return lost == 0;
+  }
+  /// The same without a buffer more, or shorter reads: by its size.
+  bool IsKeptBySize(BufferId id) const {
+    const bool is_split = std::any_of(findings_.splits.begin(), findings_.splits.end(),
+                                      [id](const PlannedSplit& split) { return split.from == id; });
+    const bool reads_as_now =
+        !findings_.becomes_periodic && findings_.period_ns == findings_.reads.period_ns;
+    const bool grows = std::any_of(
+        findings_.plan.begin(), findings_.plan.end(), [&](const PlannedBuffer& planned) {
+          return planned.id == id && planned.size > facts_.Find(id)->size;
+        });
+    return grows && !is_split && reads_as_now && IsKept(id);
+  }
+
   void AddCrowding(const AdviceBuffer& buffer) {
-    if (buffer.policy == FillPolicy::kDiscard) return;
+    if (buffer.policy == FillPolicy::kDiscard || IsKeptBySize(buffer.id)) return;
     const auto split = FindSplit(facts_, buffer.id, buffer.id);
     if (!split) return;
     PacketCount lost, written;
@@ -105,6 +137,10 @@ class Advisor {
   }
 
   void AddSplit(const SplitOutcome& split) {
+    const bool is_planned =
+        std::any_of(findings_.splits.begin(), findings_.splits.end(),
+                    [&](const PlannedSplit& one) { return one.from == split.split.from; });
+    if (!is_planned && IsKept(split.split.from)) return;
     Advice& advice = Add(AdviceTopic::kSplit, AdviceKind::kSplitHelps, true,
                          SplitNumbers{.to = Raw(split.split.to),
                                       .rest_size = split.rest_size,
@@ -146,17 +182,18 @@ class Advisor {
                         .period_ns = now_ns,
                         .share = Millionths(peak, period.size)});
     } else if (!period.period_ns) {
+      if (IsKeptBySize(period.buffer)) return;
       add(AdviceKind::kPeriodNever, false,
           NewPeriodNumbers{.size = period.size, .peak = period.peak_bytes, .period_ns = 100 * kMs});
     } else if (findings_.reads.periodic) {
-      add(AdviceKind::kPeriodTooLong, true,
+      add(AdviceKind::kPeriodTooLong, !IsKeptBySize(period.buffer),
           ShorterPeriodNumbers{.size = period.size,
                                .peak = buffer->rate.PeakIn(now_ns),
                                .now_ns = now_ns,
                                .peak_then = period.peak_bytes,
                                .period_ns = *period.period_ns});
     } else {
-      add(AdviceKind::kPeriodWouldDo, false,
+      add(AdviceKind::kPeriodWouldDo, findings_.becomes_periodic,
           NewPeriodNumbers{
               .size = period.size, .peak = period.peak_bytes, .period_ns = *period.period_ns});
     }
@@ -187,6 +224,12 @@ class Advisor {
     }
     for (const SweepRow& row : findings_.now) dropped += row.losses.incremental_sequences_dropped;
     if (packets == 0) return;
+    // Nothing that is needed is lost any more.
+    const bool lost_now = std::any_of(findings_.now.begin(), findings_.now.end(),
+                                      [](const SweepRow& row) { return row.lost_packets() > 0; });
+    const bool loses = std::any_of(findings_.then.begin(), findings_.then.end(),
+                                   [](const SweepRow& row) { return row.lost_packets() > 0; });
+    if (lost_now && !loses) return;
     // What a sequence that lost nothing reaches back to can be before its first packet.
     std::optional<uint64_t> shortest;
     for (const SweepRow& row : findings_.then) {
@@ -237,8 +280,9 @@ class Advisor {
             DiscardRiskNumbers{.size = buffer.size, .bytes = buffer.rate.bytes()})
             .buffer = buffer.id;
       if (!buffer.first_refused_ns || lost == 0) return;
-      Add(AdviceTopic::kPolicy,
-          findings_.reads.periodic ? AdviceKind::kDiscardStreamed : AdviceKind::kDiscardFull, true,
+      const bool streamed = findings_.reads.periodic;
+      Add(AdviceTopic::kPolicy, streamed ? AdviceKind::kDiscardStreamed : AdviceKind::kDiscardFull,
+          streamed || !IsKeptBySize(buffer.id),
           DiscardNumbers{.at_ns = *buffer.first_refused_ns,
                          .duration_ns = facts_.duration_ns,
                          .lost = lost,
@@ -246,6 +290,7 @@ class Advisor {
           .buffer = buffer.id;
       return;
     }
+    if (IsKept(buffer.id)) return;
     // What is written only in the first tenth is lost once the ring buffer wraps.
     uint64_t lost = 0, bytes = 0, until = 0;
     std::vector<SequenceKey> early;

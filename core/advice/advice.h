@@ -35,6 +35,7 @@ enum class AdviceKind : uint8_t {
   kSizeNotEnough,  // the size that is needed does not
   kSizeNever,      // no size that was tried meets the goal
   kSizeUnknown,    // the size is enough for what a trace has, but the trace reports losses
+  kSizeTooLarge,   // half the size, or less, would meet the goal as well
   // Crowding, of a buffer: CrowdingNumbers.
   kCrowdedOut,
   // Split, of a buffer: SplitNumbers.
@@ -60,13 +61,28 @@ enum class AdviceKind : uint8_t {
   kDiscardWillSeal,  // discards, is read periodically, and was not full yet: DiscardRiskNumbers
 };
 template <>
-inline constexpr std::array kEnumNames<AdviceKind> = {
-    "size_does",          "size_too_small",   "size_not_enough", "size_never",
-    "size_unknown",       "crowded_out",      "split_helps",     "period_does",
-    "period_tight",       "period_too_long",  "period_would_do", "period_never",
-    "committed_late",     "flush_at_end",     "clear_state",     "shared_memory_too_small",
-    "shared_memory_does", "discard_streamed", "discard_full",    "ring_for_start",
-    "discard_will_seal"};
+inline constexpr std::array kEnumNames<AdviceKind> = {"size_does",
+                                                      "size_too_small",
+                                                      "size_not_enough",
+                                                      "size_never",
+                                                      "size_unknown",
+                                                      "size_too_large",
+                                                      "crowded_out",
+                                                      "split_helps",
+                                                      "period_does",
+                                                      "period_tight",
+                                                      "period_too_long",
+                                                      "period_would_do",
+                                                      "period_never",
+                                                      "committed_late",
+                                                      "flush_at_end",
+                                                      "clear_state",
+                                                      "shared_memory_too_small",
+                                                      "shared_memory_does",
+                                                      "discard_streamed",
+                                                      "discard_full",
+                                                      "ring_for_start",
+                                                      "discard_will_seal"};
 
 /// One recommendation, or that nothing needs to change.
 struct Advice {

@@ -84,7 +84,7 @@ struct AdviceFacts {
 /// What the user wants.
 struct AdviceWish {
   std::optional<uint64_t> keep_ns;  // absent: all of the log
-  uint64_t memory = 0;              // bytes, for all buffers together
+  std::optional<uint64_t> memory;   // bytes, for all buffers together; absent: no limit
 };
 
 /// A buffer as it should be.
@@ -94,7 +94,9 @@ struct PlannedBuffer {
   FillPolicy policy = FillPolicy::kRingBuffer;
   uint64_t size = 0;               // bytes
   std::optional<uint64_t> needed;  // that meets the goal; absent: no size tried does
-  bool first = false;  // holds the rare sequences: served first, with up to half of the memory
+  std::optional<uint64_t> enough;  // much less than `size`, which also meets the goal
+  uint64_t still_lost = 0;  // packets that a buffer of the size needed loses: no other loses fewer
+  bool first = false;       // holds the rare sequences: served first, with up to half of the memory
 };
 
 /// Chatty sequences of a buffer that get one of their own.
@@ -150,6 +152,7 @@ struct AdviceFindings {
   std::vector<SplitOutcome> tried;   // splits at today's total size that help
   std::vector<ReadPeriod> periods;   // of ring buffers that lose packets, or are read periodically
   uint64_t period_ns = 0;            // of the plan's reads, if the session is read periodically
+  bool becomes_periodic = false;     // by the plan: it is not
   std::vector<SweepRow> now;         // by an exact replay; by buffer
   std::vector<SweepRow> then;        // the same, with the plan
 };

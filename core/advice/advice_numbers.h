@@ -19,9 +19,11 @@ struct SizeNumbers {
   uint64_t lost = 0;        // packets
   uint64_t needed = 0;      // bytes; 0: no size that was tried does what is wanted
   uint64_t planned = 0;     // bytes
+  uint64_t still_lost = 0;  // packets, with the size needed: no size loses fewer
+  uint64_t enough = 0;      // bytes, at most half the size; 0: the size is not too large
 
-  static constexpr const char* kNames[] = {"size", "history_ns", "written",
-                                           "lost", "needed",     "planned"};
+  static constexpr const char* kNames[] = {"size",   "history_ns", "written",    "lost",
+                                           "needed", "planned",    "still_lost", "enough"};
 };
 
 /// Of sequences that overwrite others.

@@ -62,8 +62,8 @@ std::optional<uint64_t> KeepOf(const AdviceFindings& findings, FillPolicy policy
   return findings.wish.keep_ns;
 }
 
-std::optional<uint64_t> NeededSize(const std::vector<SweepRow>& rows,
-                                   std::optional<uint64_t> keep_ns) {
+std::optional<uint64_t> SmallestSize(const std::vector<SweepRow>& rows,
+                                     std::optional<uint64_t> keep_ns) {
   std::optional<uint64_t> needed;
   for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
     if (!Satisfies(*row, keep_ns, rows.back().lost_packets())) break;

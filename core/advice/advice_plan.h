@@ -27,8 +27,8 @@ std::optional<uint64_t> KeepOf(const AdviceFindings& findings, FillPolicy policy
 
 /// The smallest size that does what is wanted, and so do all larger ones that were tried.
 /// @param rows of one buffer, by size, ascending
-std::optional<uint64_t> NeededSize(const std::vector<SweepRow>& rows,
-                                   std::optional<uint64_t> keep_ns);
+std::optional<uint64_t> SmallestSize(const std::vector<SweepRow>& rows,
+                                     std::optional<uint64_t> keep_ns);
 
 /// Splits the buffer's sequences into rare ones, which took at most an eighth of the space, and
 /// lost packets or incremental state, and chatty ones. nullopt: there are none of the one kind.

@@ -58,15 +58,15 @@ TEST(AdvicePlan, ASizeIsNeededIfAllLargerOnesDoToo) {
   const std::vector<SweepRow> rows = {Row(16 * kPlanKiB, 9, 1), Row(32 * kPlanKiB, 5, 6),
                                       Row(64 * kPlanKiB, 6, 4), Row(128 * kPlanKiB, 2, 7),
                                       Row(256 * kPlanKiB, 0, 10)};
-  EXPECT_EQ(NeededSize(rows, 5), 128 * kPlanKiB);
-  EXPECT_EQ(NeededSize(rows, std::nullopt), 256 * kPlanKiB);
-  EXPECT_EQ(NeededSize(rows, 11), std::nullopt);
+  EXPECT_EQ(SmallestSize(rows, 5), 128 * kPlanKiB);
+  EXPECT_EQ(SmallestSize(rows, std::nullopt), 256 * kPlanKiB);
+  EXPECT_EQ(SmallestSize(rows, 11), std::nullopt);
 }
 
 TEST(AdvicePlan, WhatIsLostAtAnySizeDoesNotCount) {
   const std::vector<SweepRow> rows = {Row(16 * kPlanKiB, 9, 1), Row(32 * kPlanKiB, 3, 6),
                                       Row(64 * kPlanKiB, 3, 6)};
-  EXPECT_EQ(NeededSize(rows, std::nullopt), 32 * kPlanKiB);
+  EXPECT_EQ(SmallestSize(rows, std::nullopt), 32 * kPlanKiB);
 }
 
 TEST(AdvicePlan, RareSequencesTakeLittleAndLoseSomething) {

@@ -6,6 +6,7 @@
 #include "core/log/retarget.h"
 #include "core/perfetto/page.h"
 #include "core/sweep/exact_sweep.h"
+#include "core/sweep/needed_sizes.h"
 #include "core/sweep/sweep_run.h"
 
 namespace ringscope {
@@ -34,21 +35,75 @@ class Solver {
     RS_ASSIGN_OR_RETURN(findings_.now, Verify(as_is_, {}));
     if (facts_.buffers.empty()) return std::move(findings_);
     RS_RETURN_IF_ERROR(PlanSizes());
-    RS_RETURN_IF_ERROR(TrySplits());
-    UseSplits();
-    ShareMemory(findings_.plan, findings_.wish.memory);
+    const std::vector<PlannedBuffer> sizes = findings_.plan;
+    if (IsShortOfMemory()) {
+      RS_RETURN_IF_ERROR(TrySplits());
+      UseSplits();
+    }
+    ShareMemory(findings_.plan, findings_.wish.memory.value_or(UINT64_MAX));
     RS_RETURN_IF_ERROR(FindPeriods());
     ReplayOptions config = as_is_;
     ChoosePeriod(config);
-    for (const PlannedBuffer& buffer : findings_.plan) {
-      config.session.buffers[buffer.id].size = buffer.size;
-      config.session.buffers[buffer.id].policy = buffer.policy;
-    }
-    RS_ASSIGN_OR_RETURN(findings_.then, Verify(config, findings_.splits));
+    RS_ASSIGN_OR_RETURN(findings_.then, Verify(Planned(config), findings_.splits));
+    RS_RETURN_IF_ERROR(TryNewPeriod(sizes));
     return std::move(findings_);
   }
 
  private:
+  /// The buffers as planned.
+  ReplayOptions Planned(ReplayOptions config) const {
+    for (const PlannedBuffer& buffer : findings_.plan) {
+      config.session.buffers[buffer.id].size = buffer.size;
+      config.session.buffers[buffer.id].policy = buffer.policy;
+    }
+    return config;
+  }
+
+  /// Whether the memory does not allow what is wanted, or no size gives it.
+  bool IsShortOfMemory() const {
+    uint64_t needed = 0;
+    for (const PlannedBuffer& buffer : findings_.plan) {
+      if (!buffer.needed) return true;
+      needed += *buffer.needed;
+    }
+    return findings_.wish.memory && needed > *findings_.wish.memory;
+  }
+
+  static uint64_t Lost(const std::vector<SweepRow>& rows) {
+    uint64_t lost = 0;
+    for (const SweepRow& row : rows) lost += row.lost_packets();
+    return lost;
+  }
+
+  /// Where the memory is too small for a session that is read at its end, but not if it is written
+  /// into a file, and a replay proves that, it is to be written into one.
+  Status TryNewPeriod(const std::vector<PlannedBuffer>& sizes) {
+    const uint64_t lost = Lost(findings_.then);
+    if (lost == 0 || findings_.reads.periodic || findings_.wish.keep_ns ||
+        findings_.periods.empty())
+      return {};
+    uint64_t period_ns = UINT64_MAX, memory = 0;
+    for (const ReadPeriod& period : findings_.periods)
+      period_ns = std::min(period_ns, period.period_ns.value_or(0));
+    for (const AdviceBuffer& buffer : facts_.buffers) memory += buffer.size;
+    if (period_ns == 0 || memory > findings_.wish.memory.value_or(UINT64_MAX)) return {};
+    std::vector<PlannedBuffer> plan = sizes;
+    for (PlannedBuffer& buffer : plan) buffer.size = facts_.Find(buffer.id)->size;
+    std::swap(plan, findings_.plan);
+    ReplayOptions config = Planned(as_is_);
+    config.reads = {ReadsMode::kStreamed, period_ns, {}};
+    RS_ASSIGN_OR_RETURN(std::vector<SweepRow> rows, Verify(config, {}));
+    if (Lost(rows) >= lost) {
+      std::swap(plan, findings_.plan);
+      return {};
+    }
+    findings_.then = std::move(rows);
+    findings_.splits.clear();
+    findings_.period_ns = period_ns;
+    findings_.becomes_periodic = true;
+    return {};
+  }
+
   /// The session with some sequences in buffers of their own.
   SweepInput Split(const std::vector<PlannedSplit>& splits) const {
     std::vector<RetargetRule> rules;
@@ -101,34 +156,81 @@ class Solver {
   std::optional<uint64_t> Need(const Ladder& ladder, BufferId id, FillPolicy policy) const {
     const auto rows = ladder.find(id);
     if (rows == ladder.end()) return std::nullopt;
-    std::optional<uint64_t> needed = NeededSize(rows->second, KeepOf(findings_, policy));
-    if (needed && findings_.extrapolated && policy == FillPolicy::kRingBuffer &&
-        !findings_.reads.periodic && facts_.duration_ns > 0) {
-      const double times =
-          static_cast<double>(*findings_.wish.keep_ns) / static_cast<double>(facts_.duration_ns);
-      const double pages = static_cast<double>(*needed) * times / kPageBytes;
-      constexpr double kMostPages = static_cast<double>((uint64_t{4} << 30) / kPageBytes) - 1;
-      needed = static_cast<uint64_t>(std::min(pages, kMostPages) + 1) * kPageBytes;
-    }
-    return needed;
+    const auto needed = SmallestSize(rows->second, KeepOf(findings_, policy));
+    return needed ? std::optional(Extrapolated(*needed, policy)) : std::nullopt;
+  }
+
+  /// A size that keeps the whole log, for a history that is longer than the log.
+  uint64_t Extrapolated(uint64_t needed, FillPolicy policy) const {
+    if (!findings_.extrapolated || policy != FillPolicy::kRingBuffer || findings_.reads.periodic ||
+        facts_.duration_ns == 0)
+      return needed;
+    const double times =
+        static_cast<double>(*findings_.wish.keep_ns) / static_cast<double>(facts_.duration_ns);
+    const double pages = static_cast<double>(needed) * times / kPageBytes;
+    constexpr double kMostPages = static_cast<double>((uint64_t{4} << 30) / kPageBytes) - 1;
+    return static_cast<uint64_t>(std::min(pages, kMostPages) + 1) * kPageBytes;
+  }
+
+  /// Whether a size has to be searched for: how far back a buffer reaches is not computed.
+  bool WantsHistory() const {
+    return std::any_of(facts_.buffers.begin(), facts_.buffers.end(),
+                       [&](const AdviceBuffer& buffer) {
+                         return KeepOf(findings_, PolicyFor(buffer)).has_value();
+                       });
+  }
+
+  /// The sizes with which nothing is lost.
+  Status FindNeeded() {
+    if (Lost(findings_.now) == 0) return {};
+    ReplayOptions config = as_is_;
+    for (const AdviceBuffer& buffer : facts_.buffers)
+      config.session.buffers[buffer.id].policy = PolicyFor(buffer);
+    RS_ASSIGN_OR_RETURN(needed_, FindNeededSizes(input_, config));
+    return {};
+  }
+
+  /// Of a buffer that loses nothing: a size of at most half, with which it would not, either.
+  std::optional<uint64_t> EnoughFor(const AdviceBuffer& buffer, const SweepRow& now) const {
+    uint64_t enough = 0;
+    if (findings_.reads.periodic)
+      enough = PagesUp(buffer.rate.PeakIn(findings_.reads.period_ns) / 4 * 5);
+    else if (now.used_bytes < buffer.size)  // it never wrapped
+      enough = PagesUp(now.used_bytes);
+    enough = std::max(enough, kPageBytes);
+    return enough <= buffer.size / 2 && now.written.packets > 0 ? std::optional(enough)
+                                                                : std::nullopt;
   }
 
   Status PlanSizes() {
-    RS_ASSIGN_OR_RETURN(const Ladder ladder, SweepSizes({}));
+    Ladder ladder;
+    if (WantsHistory()) {
+      RS_ASSIGN_OR_RETURN(ladder, SweepSizes({}));
+    }
+    RS_RETURN_IF_ERROR(FindNeeded());
     for (const AdviceBuffer& buffer : facts_.buffers) {
       const FillPolicy policy = PolicyFor(buffer);
       PlannedBuffer planned;
       planned.id = buffer.id;
       planned.policy = policy;
       planned.size = buffer.size;
-      planned.needed = Need(ladder, buffer.id, policy);
+      const std::optional<uint64_t> keep_ns = KeepOf(findings_, policy);
       const SweepRow* now = FindRow(findings_.now, buffer.id);
-      const auto rows = ladder.find(buffer.id);
+      planned.needed = Need(ladder, buffer.id, policy);
+      if (!keep_ns) {
+        const auto needed = std::ranges::find(needed_, buffer.id, &NeededSize::buffer);
+        if (needed != needed_.end()) {
+          planned.needed = Extrapolated(needed->size, policy);
+          planned.still_lost = needed->outcome ? needed->outcome->full : 0;
+        } else if (now != nullptr && now->lost_packets() == 0 && findings_.extrapolated) {
+          planned.needed = Extrapolated(PagesUp(std::max(now->used_bytes, kPageBytes)), policy);
+        }
+      }
       // A buffer that already meets the goal stays as it is.
-      const uint64_t unavoidable = rows == ladder.end() ? 0 : rows->second.back().lost_packets();
-      if (now != nullptr && !findings_.extrapolated &&
-          Satisfies(*now, KeepOf(findings_, policy), unavoidable))
+      if (now != nullptr && !findings_.extrapolated && Satisfies(*now, keep_ns, 0)) {
         planned.needed = buffer.size;
+        if (now->lost_packets() == 0) planned.enough = EnoughFor(buffer, *now);
+      }
       // The reads could have been at other moments: a fifth stays free for the largest peak.
       if (findings_.reads.periodic && planned.needed) {
         const uint64_t peak = buffer.rate.PeakIn(findings_.reads.period_ns);
@@ -185,12 +287,8 @@ class Solver {
     return {};
   }
 
-  /// Splits that helped go into the plan where there is too little memory to keep everything.
+  /// Splits that helped go into the plan.
   void UseSplits() {
-    uint64_t needed = 0;
-    for (const PlannedBuffer& buffer : findings_.plan)
-      needed += buffer.needed.value_or(buffer.size);
-    if (needed <= findings_.wish.memory) return;
     for (const SplitOutcome& tried : findings_.tried) {
       const PlannedSplit& split = tried.split;
       for (PlannedBuffer& buffer : findings_.plan) {
@@ -276,6 +374,7 @@ class Solver {
   ReplayOptions as_is_;  // the session as it was
   AdviceFindings findings_;
   Ladder split_ladder_;
+  std::vector<NeededSize> needed_;  // of the buffers that lost packets because they were full
   uint64_t bytes_ = 0;
 };
 

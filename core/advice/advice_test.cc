@@ -144,6 +144,30 @@ TEST(Advice, RareOnesThatLostNothingNeedNoHelp) {
   EXPECT_FALSE(situation.Has(AdviceTopic::kCrowding));
 }
 
+TEST(Advice, WhatTheLargerBufferMakesNeedlessIsLeftOut) {
+  Situation situation;
+  situation.Lost(600, 200 * kAdviceMs);
+  situation.findings.plan[0].needed = situation.findings.plan[0].size = 640 * kKiB;
+  situation.Sequence(1, 900 * kKiB, 10);
+  situation.Sequence(2, 50 * kKiB, 70).last_ns = 60 * kAdviceMs;
+  situation.facts.sequences[0].unusable = 40;
+  situation.Period().peak_bytes = 512 * kKiB;
+  const std::vector<Advice> all = situation.All();
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].kind, AdviceKind::kSizeTooSmall);
+  // If the larger buffer still loses some of it, all of that is worth while.
+  situation.findings.then[0].overwritten.packets = 3;
+  EXPECT_EQ(situation.All().size(), 5u);
+}
+
+TEST(Advice, ABufferThatIsMuchTooLarge) {
+  Situation situation;
+  situation.findings.plan[0].enough = 64 * kKiB;
+  const Advice advice = situation.Only(AdviceKind::kSizeTooLarge);
+  EXPECT_FALSE(advice.to_do);
+  EXPECT_EQ(advice.As<SizeNumbers>().enough, 64 * kKiB);
+}
+
 TEST(Advice, StreamingOftenEnough) {
   Situation situation;
   situation.Streamed().Period();
@@ -177,6 +201,7 @@ TEST(Advice, StreamingTooSeldom) {
 
 TEST(Advice, NoPeriodIsShortEnough) {
   Situation situation;
+  situation.findings.then[0].overwritten.packets = 5;
   situation.Lost(5, 0).Period().peak_bytes = 512 * kKiB;
   EXPECT_EQ(situation.Only(AdviceKind::kPeriodNever).As<NewPeriodNumbers>().peak, 512 * kKiB);
 }

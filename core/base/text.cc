@@ -62,6 +62,10 @@ std::string WithCommas(uint64_t number) {
   return text;
 }
 
+std::string SizeWithKb(uint64_t bytes) {
+  return fmt::format("{} (size_kb: {})", HumanSize(bytes), bytes / 1024);
+}
+
 std::string HumanSize(uint64_t bytes) {
   constexpr std::array<const char*, 7> kUnits = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   if (bytes < 1024) return fmt::format("{} B", bytes);

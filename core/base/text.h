@@ -21,6 +21,8 @@ std::string Printable(std::string_view text);
 
 /// "1,234,567"
 std::string WithCommas(uint64_t number);
+/// A size that goes into a trace config: "6.39 MiB (size_kb: 6548)".
+std::string SizeWithKb(uint64_t bytes);
 /// "640 B", "64 KiB", "1.23 MiB": three significant digits, powers of 1024.
 std::string HumanSize(uint64_t bytes);
 /// "0 ns", "12.5 ms", "1.130 s", "3 min 20 s", "2 h 5 min".

@@ -69,4 +69,14 @@ Diagnosis DiagnoseConfig(Bytes config) {
   return Conclude(examiner, "Nothing speaks against this config.");
 }
 
+std::vector<ConfigChange> ChangesOf(const Diagnosis& diagnosis) {
+  std::vector<ConfigChange> changes;
+  for (const Finding& finding : diagnosis.findings) {
+    for (const ConfigChange& change : finding.changes)
+      if (std::ranges::find(changes, change.path, &ConfigChange::path) == changes.end())
+        changes.push_back(change);
+  }
+  return changes;
+}
+
 }  // namespace ringscope

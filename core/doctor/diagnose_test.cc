@@ -366,5 +366,16 @@ TEST(DiagnoseConfig, JudgesAConfigAlone) {
   EXPECT_NE(FindRule(bad, "config.no_sources"), nullptr);
 }
 
+TEST(ChangesOf, OfOneLineTheWorstFindingsChangeCounts) {
+  Diagnosis diagnosis;
+  diagnosis.findings.resize(2);
+  diagnosis.findings[0].changes = {{"flush_period_ms", "1", "first", false}};
+  diagnosis.findings[1].changes = {{"flush_period_ms", "2", "second", false},
+                                   {"duration_ms", "3", "other", false}};
+  const auto changes = ChangesOf(diagnosis);
+  ASSERT_EQ(changes.size(), 2u);
+  EXPECT_EQ(changes[0].value, "1");
+}
+
 }  // namespace
 }  // namespace ringscope

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/changed_config.h"
 #include "core/doctor/answer.h"
 #include "core/trace/stat_rows.h"
 #include "core/trace/trace_facts.h"
@@ -25,14 +26,6 @@ struct Rule {
 std::span<const Rule> DoctorRules();
 /// The rule with this id, which there must be.
 const Rule& RuleOf(const char* id);
-
-/// A line of the session's trace config that a finding wants to be another.
-struct ConfigChange {
-  std::string path;   // "buffers[0].size_kb"
-  std::string value;  // as text format has it: "65536", "RING_BUFFER"
-  std::string reason;
-  bool is_estimate = false;  // not proved by a replay
-};
 
 /// Something that is wrong with a trace or its config.
 struct Finding {
@@ -60,6 +53,8 @@ struct Diagnosis {
 
 /// Judges a trace.
 Diagnosis Diagnose(const TraceFacts& facts);
+/// The changes of all findings, the worst finding's first; of each line only the first.
+std::vector<ConfigChange> ChangesOf(const Diagnosis& diagnosis);
 /// Judges a config alone: a TraceConfig message.
 Diagnosis DiagnoseConfig(Bytes config);
 

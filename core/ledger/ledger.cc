@@ -34,6 +34,17 @@ FateCount FateCounts::lost() const {
   return sum;
 }
 
+FateCount FateCounts::left() const {
+  FateCount sum = (*this)[Fate::kReadable];
+  sum += (*this)[Fate::kStalled];
+  return sum += (*this)[Fate::kIncomplete];
+}
+
+FateCount FateCounts::elsewhere() const {
+  FateCount sum = (*this)[Fate::kReadBefore];
+  return sum += (*this)[Fate::kMoved];
+}
+
 FateCounts& FateCounts::operator+=(const FateCounts& other) {
   for (size_t i = 0; i < kFates; ++i) (*this)[i] += other[i];
   return *this;
@@ -115,7 +126,11 @@ std::string Ledger::Check() const {
   std::string problems;
   for (const auto& [id, totals] : totals_) {
     const FateCount sum = totals.by_fate.all();
-    if (!(sum == totals.written))
+    FateCount parts = totals[Fate::kRead];
+    parts += totals.lost();
+    parts += totals.left();
+    parts += totals.elsewhere();
+    if (!(sum == totals.written) || !(parts == sum))
       problems += fmt::format(
           "buffer {}: {} packets of {} bytes were written, but {} packets of {} bytes have a "
           "fate\n",

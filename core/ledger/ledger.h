@@ -184,9 +184,14 @@ struct FateCounts : std::array<FateCount, kFates> {
   FateCounts& operator+=(const FateCounts& other);
   FateCount all() const;
   FateCount lost() const;
+  /// Not read, and not lost: still in the buffer, or not finished by its writer.
+  FateCount left() const;
+  /// Of clones: what the session itself read, or what another reader has.
+  FateCount elsewhere() const;
 };
 
-/// A buffer's accounts. The fates add up to what was written: Ledger::Check.
+/// A buffer's accounts. The fates add up to what was written, and so do read, lost, left and
+/// elsewhere: Ledger::Check.
 struct LedgerTotals {
   FateCount written;  // counted as packets were found in the log
   FateCounts by_fate;
@@ -197,6 +202,8 @@ struct LedgerTotals {
   LedgerTotals& operator+=(const LedgerTotals& other);
   const FateCount& operator[](Fate fate) const { return by_fate[fate]; }
   FateCount lost() const { return by_fate.lost(); }
+  FateCount left() const { return by_fate.left(); }
+  FateCount elsewhere() const { return by_fate.elsewhere(); }
 };
 
 /// Follows a replay and accounts for every packet. Memory: O(chunks held + open packets +

@@ -14,7 +14,7 @@ Result<bool> HasReads(OpSource& ops) {
   }
 }
 
-Result<bool> LastReadEmptied(OpSource& ops) {
+Result<std::vector<bool>> FinishedReads(OpSource& ops) {
   ReplayListener nobody;
   ReplayOptions as_recorded;
   as_recorded.reads.mode = ReadsMode::kRecorded;
@@ -24,7 +24,7 @@ Result<bool> LastReadEmptied(OpSource& ops) {
     if (!op) break;
     RS_RETURN_IF_ERROR(replay.Apply(*op));
   }
-  return !replay.last_pass_reached_limit();
+  return replay.finished_reads();
 }
 
 }  // namespace ringscope

@@ -1,6 +1,8 @@
 #ifndef RINGSCOPE_CORE_READS_LOOK_AHEAD_H_
 #define RINGSCOPE_CORE_READS_LOOK_AHEAD_H_
 
+#include <vector>
+
 #include "core/log/op.h"
 #include "core/session/replay.h"
 
@@ -10,9 +12,10 @@ namespace ringscope {
 /// consumer that the service answers with nothing are none, see ServiceReads.
 Result<bool> HasReads(OpSource& ops);
 
-/// Whether the last read of the session left nothing in its buffers, as they were recorded, that it
-/// could have returned: its last pass did not reach its limit. A whole replay.
-Result<bool> LastReadEmptied(OpSource& ops);
+/// Of each of the session's passes over all buffers, in order: whether it left nothing in them, as
+/// they were recorded, that it could have returned, since it did not reach its limit. A whole
+/// replay.
+Result<std::vector<bool>> FinishedReads(OpSource& ops);
 
 }  // namespace ringscope
 

@@ -259,13 +259,17 @@ TEST(LookAhead, FindsReadsAndWhetherTheLastOneFinished) {
   StoredSession session = SomeReads();
   EXPECT_TRUE(HasReads(*session.Open()).value());
   EXPECT_FALSE(HasReads(*session.WithoutReads()().value()).value());
-  EXPECT_TRUE(LastReadEmptied(*session.Open()).value());
+  const std::vector<bool> finished = FinishedReads(*session.Open()).value();
+  ASSERT_FALSE(finished.empty());
+  EXPECT_TRUE(finished.back());
   ReadPass one;
   one.max_bytes = 1;
   session.Commit(1, 30);
   session.Commit(1, 31);
   session.Add({.time_ns = {}, .body = one});
-  EXPECT_FALSE(LastReadEmptied(*session.Open()).value());
+  const std::vector<bool> more = FinishedReads(*session.Open()).value();
+  EXPECT_EQ(more.size(), finished.size() + 1);
+  EXPECT_FALSE(more.back());
 }
 
 }  // namespace

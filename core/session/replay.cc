@@ -17,13 +17,6 @@ bool IsPlain(const OpBody& body) {
 
 }  // namespace
 
-bool ReplayOptions::ChangesBuffers() const {
-  const auto changes = [](const BufferChoice& choice) { return choice.size || choice.policy; };
-  bool any = moves_sequences || changes(session.all);
-  for (const auto& [id, choice] : session.buffers) any |= changes(choice);
-  return any;
-}
-
 Replay::Replay(ReplayOptions options, ReplayListeners listeners)
     : options_(std::move(options)),
       session_(options_.session, std::move(listeners)),
@@ -56,7 +49,8 @@ Status Replay::Apply(const Op& op, std::optional<uint64_t> number) {
   is_plain_ &= IsPlain(op.body);
   const ServiceReads::Due due = service_.Take(op, last_time_ns_);
   if (due == ServiceReads::Due::kBefore) RS_RETURN_IF_ERROR(ReadForFile(Session::Reach::kOpen));
-  if (std::holds_alternative<BufferFreed>(op.body)) RS_RETURN_IF_ERROR(FinishLastRead());
+  if (const auto* freed = std::get_if<BufferFreed>(&op.body))
+    RS_RETURN_IF_ERROR(FinishLastReads(freed->id));
   if (const auto* read = std::get_if<ReadPass>(&op.body)) return ApplyRead(*read);
   if (const auto* clone = std::get_if<CloneRead>(&op.body))
     return session_.ReadClone(clone->buffer);
@@ -78,7 +72,6 @@ Status Replay::ApplyRead(const ReadPass& read) {
 }
 
 Status Replay::ReadAsRecorded(const ReadPass& read) {
-  limited_.reset();
   if (read.file_bytes) ++seen_in_file_;
   // For a file the service reads until nothing is left.
   if (read.reason == ReadReason::kFile && !read.buffer && !read.max_packets) {
@@ -95,8 +88,38 @@ Status Replay::ReadAsRecorded(const ReadPass& read) {
   if (read.buffer) return session_.ReadBuffer(*read.buffer, read.max_packets, read.max_bytes);
   RS_ASSIGN_OR_RETURN(const bool at_limit,
                       session_.ReadAllBuffers(read.max_bytes, Session::Reach::kOpen, read.session));
-  last_pass_reached_limit_ = at_limit;
-  if (at_limit) limited_ = read;
+  const size_t pass = finished_.size();
+  finished_.push_back(!at_limit);
+  std::erase_if(limited_, [&](const ReadPass& other) { return other.session == read.session; });
+  if (!at_limit || !ReadsOtherBuffers()) return {};
+  RS_ASSIGN_OR_RETURN(const bool was_finished, FinishedInLog(pass));
+  if (was_finished) return Continue(read);
+  limited_.push_back(read);
+  return {};
+}
+
+/// Whether the buffers hold other data than the recorded ones did.
+bool Replay::ReadsOtherBuffers() const {
+  return options_.moves_sequences || session_.differs_from_log();
+}
+
+/// Whether the pass left nothing in the recorded buffers; false: that is not known, either.
+Result<bool> Replay::FinishedInLog(size_t pass) {
+  if (!options_.ahead.finished_reads) return false;
+  if (!finished_in_log_) {
+    RS_ASSIGN_OR_RETURN(finished_in_log_, options_.ahead.finished_reads());
+  }
+  return pass < finished_in_log_->size() && (*finished_in_log_)[pass];
+}
+
+/// A read that left nothing in the recorded buffers leaves nothing in these.
+Status Replay::Continue(const ReadPass& read) {
+  for (bool more = true; more;) {
+    ++read_passes_;
+    ++added_passes_;
+    RS_ASSIGN_OR_RETURN(
+        more, session_.ReadAllBuffers(read.max_bytes, Session::Reach::kOpen, read.session));
+  }
   return {};
 }
 
@@ -151,20 +174,25 @@ Status Replay::ReadForFile(Session::Reach reach) {
                         service_.session());
 }
 
-/// A reader whose last read left nothing continues until a buffer that holds more is empty, too.
-Status Replay::FinishLastRead() {
-  if (!limited_ || !IsAsRecorded() || !options_.ChangesBuffers()) return {};
-  if (is_plain_ && options_.plain_streams_as_recorded) return {};
-  if (options_.ahead.last_read_emptied) {
-    RS_ASSIGN_OR_RETURN(const bool emptied, options_.ahead.last_read_emptied());
-    if (!emptied) return {};
-  }
-  const ReadPass read = *std::exchange(limited_, std::nullopt);
-  for (bool more = true; more;) {
-    ++read_passes_;
-    ++added_passes_;
-    RS_ASSIGN_OR_RETURN(
-        more, session_.ReadAllBuffers(read.max_bytes, Session::Reach::kOpen, read.session));
+/// A consumer's last read ends when nothing is left: the service itself continues it, pass by pass.
+/// The log need not show that end: its recording may be inexact, or cut off.
+/// @param freed the buffer that is about to be; absent: the log ends
+Status Replay::FinishLastReads(std::optional<BufferId> freed) {
+  if (limited_.empty() || (is_plain_ && options_.plain_streams_as_recorded)) return {};
+  std::optional<uint64_t> session;
+  if (freed)
+    if (const auto found = session_.buffers().find(*freed); found != session_.buffers().end())
+      session = found->second.session;
+  std::vector<ReadPass> limited;
+  limited.swap(limited_);
+  for (const ReadPass& read : limited) {
+    if (freed && read.session && session && read.session != session) {
+      limited_.push_back(read);
+    } else if (!options_.ahead.finished_reads || read.reason == ReadReason::kConsumer ||
+               read.reason == ReadReason::kFinal) {
+      went_on_alone_ |= static_cast<bool>(options_.ahead.finished_reads);
+      RS_RETURN_IF_ERROR(Continue(read));
+    }
   }
   return {};
 }
@@ -192,7 +220,7 @@ Status Replay::Finish() {
     if (options_.reads.mode != ReadsMode::kNone) RS_RETURN_IF_ERROR(ReadCloneOf(*session_.clone()));
     return session_.EndLog();
   }
-  RS_RETURN_IF_ERROR(FinishLastRead());
+  RS_RETURN_IF_ERROR(FinishLastReads({}));
   bool read = options_.reads.mode == ReadsMode::kEnd || options_.reads.mode == ReadsMode::kEvery;
   // A session that ended before the log does was read then, for the last time.
   if (streamed && (service_.is_open() || !service_.streams()))
@@ -209,6 +237,7 @@ ReadsUsed Replay::reads_used() const {
   used.mode = options_.reads.mode;
   used.period_ns = options_.reads.every_ns;
   used.added_passes = added_passes_;
+  used.went_on_alone = went_on_alone_;
   used.empty_reads = empty_reads_;
   used.seen_in_file = seen_in_file_;
   used.left_out = left_out_;

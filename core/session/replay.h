@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/log/op.h"
 #include "core/session/reads_used.h"
@@ -26,9 +27,9 @@ struct ReadsChoice {
 struct LookAhead {
   /// Whether the log has reads of its own, as HasReads. Absent: those so far decide.
   std::function<Result<bool>()> has_reads = {};
-  /// Whether the last read of the recorded session left nothing that it could have read, as
-  /// LastReadEmptied. Absent: taken for granted.
-  std::function<Result<bool>()> last_read_emptied = {};
+  /// Which of the log's passes over all buffers, in order, left nothing in the recorded buffers, as
+  /// FinishedReads. Absent: only the last one before the buffers are freed, or the log ends.
+  std::function<Result<std::vector<bool>>()> finished_reads = {};
 };
 
 struct ReplayOptions {
@@ -40,9 +41,6 @@ struct ReplayOptions {
   bool plain_streams_as_recorded = false;
   LookAhead ahead = {};
   bool moves_sequences = false;  // the records are as if some sequences had had other buffers
-
-  /// Whether the buffers hold other data than the recorded ones did.
-  bool ChangesBuffers() const;
 };
 
 /// Replays the records of one session. Feed it all of them (but the header that starts the next
@@ -71,8 +69,9 @@ class Replay {
   bool reads_for_file() const {
     return service_.streams() && IsAsServiceReads() && streamed_.value_or(true);
   }
-  /// Whether the last recorded pass over all buffers reached its limit.
-  bool last_pass_reached_limit() const { return last_pass_reached_limit_; }
+  /// Of each recorded pass over all buffers, in order: whether it ended before its limit, so that
+  /// it left nothing.
+  const std::vector<bool>& finished_reads() const { return finished_; }
   std::optional<uint64_t> first_time_ns() const { return first_time_ns_; }
   std::optional<uint64_t> last_time_ns() const { return last_time_ns_; }
 
@@ -92,7 +91,10 @@ class Replay {
   Status ReadIfDue(uint64_t now_ns);
   Status ReadForFile(Session::Reach reach);
   Result<bool> IsStreamed();
-  Status FinishLastRead();
+  Result<bool> FinishedInLog(size_t pass);
+  bool ReadsOtherBuffers() const;
+  Status Continue(const ReadPass& read);
+  Status FinishLastReads(std::optional<BufferId> freed);
 
   ReplayOptions options_;
   Session session_;
@@ -101,11 +103,13 @@ class Replay {
   bool has_recorded_reads_ = false;
   bool is_plain_ = true;
   ServiceReads service_;
-  std::optional<bool> streamed_;     // once it matters: whether reads are made as for a file
-  std::optional<ReadPass> limited_;  // the last pass over all buffers, if at its limit: the read
-                                     // may have to go on
-  bool last_pass_reached_limit_ = false;
+  std::optional<bool> streamed_;  // once it matters: whether reads are made as for a file
+  std::vector<bool> finished_;    // see finished_reads
+  std::optional<std::vector<bool>> finished_in_log_;  // once it matters
+  std::vector<ReadPass> limited_;  // of each reader the last pass, if at its limit: in other
+                                   // buffers than recorded the read has to go on
   uint64_t added_passes_ = 0;
+  bool went_on_alone_ = false;  // a read that the log does not show to have left nothing
   uint64_t empty_reads_ = 0;
   uint64_t seen_in_file_ = 0;
   uint64_t left_out_ = 0;

@@ -277,7 +277,8 @@ TEST_F(ServiceReadsTest, ARecordedReadForAFileTakesEverything) {
 /// Five packets, of which the recorded session read two and found no more.
 class LastReadTest : public ServiceReadsTest {
  protected:
-  std::vector<std::string> ReplayInto(ReplayOptions options) {
+  std::vector<std::string> ReplayInto(ReplayOptions options,
+                                      ReadReason reason = ReadReason::kConsumer) {
     Start(std::move(options));
     for (int i = 0; i < 5; ++i) {
       Chunk chunk(1, 1, static_cast<uint32_t>(i));
@@ -286,7 +287,7 @@ class LastReadTest : public ServiceReadsTest {
     }
     ReadPass read;
     read.max_bytes = 1;
-    read.reason = ReadReason::kConsumer;
+    read.reason = reason;
     for (int i = 0; i < 2; ++i) Apply({.time_ns = {}, .body = read});
     Apply({.time_ns = {}, .body = BufferFreed{BufferId{0}}});
     return Finish();
@@ -310,7 +311,36 @@ TEST_F(LastReadTest, StaysAsRecordedInTheRecordedBuffer) {
 
 TEST_F(LastReadTest, StaysAsRecordedIfTheRecordedOneDidNotFinish) {
   ReplayOptions options = Larger();
-  options.ahead.last_read_emptied = [] { return false; };
+  options.ahead.finished_reads = [] { return std::vector<bool>{false, false}; };
+  EXPECT_THAT(ReplayInto(std::move(options), ReadReason::kUnknown), ElementsAre("1", "1"));
+}
+
+// The service itself continues a consumer's read until nothing is left. A recording that is inexact
+// or cut off need not show that.
+TEST_F(LastReadTest, OfAConsumerGoesOnEvenSo) {
+  ReplayOptions options = Larger();
+  options.ahead.finished_reads = [] { return std::vector<bool>{false, false}; };
+  EXPECT_THAT(ReplayInto(std::move(options)), ElementsAre("1", "1", "1", "1", "1", "0"));
+  EXPECT_TRUE(replay_->reads_used().went_on_alone);
+}
+
+TEST_F(LastReadTest, GoesOnAtOnceWhereTheRecordedOneFinished) {
+  ReplayOptions options = Larger();
+  options.ahead.finished_reads = [] { return std::vector<bool>{true, true}; };
+  EXPECT_THAT(ReplayInto(std::move(options)), ElementsAre("1", "1", "1", "1", "1", "0", "0"))
+      << "the first of two reads takes everything";
+  EXPECT_FALSE(replay_->reads_used().went_on_alone);
+}
+
+TEST_F(LastReadTest, GoesOnInAnotherEngine) {
+  ReplayOptions options;
+  options.session.all.engine = "v2@54";
+  EXPECT_THAT(ReplayInto(std::move(options)), ElementsAre("1", "1", "1", "1", "1", "0"));
+}
+
+TEST_F(LastReadTest, TheLogsOwnSizeIsNoOtherBuffer) {
+  ReplayOptions options;
+  options.session.all.size = 65536;
   EXPECT_THAT(ReplayInto(std::move(options)), ElementsAre("1", "1"));
 }
 

@@ -108,6 +108,11 @@ Status Session::SetUpBuffer(const BufferSetUp& setup) {
   buffer.policy = choice.policy.value_or(setup.policy);
   buffer.info = *info;
   buffer.session = setup.session;
+  differs_from_log_ |= buffer.requested_size != setup.size || buffer.policy != setup.policy;
+  if (chosen) {
+    const auto logs = FindEngine(setup.engine.empty() ? kDefaultEngine : setup.engine);
+    differs_from_log_ |= !logs || (*logs)->name != buffer.info->name;
+  }
   if (is_observed_) buffer.observer = std::make_unique<BufferObserver>(setup.id, now_, listeners_);
   auto engine = MakeEngine(buffer);
   if (!engine) {

@@ -118,6 +118,8 @@ class Session {
   Result<bool> ReadAllBuffers(std::optional<uint64_t> max_bytes, Reach reach = Reach::kOpen,
                               std::optional<uint64_t> session = std::nullopt);
   Status ReadClone(BufferId id);
+  /// Whether any buffer has another engine, size or policy than the log gives it.
+  bool differs_from_log() const { return differs_from_log_; }
   /// In the replay of a clone: the clone's own reads follow, with sequence ids of its own.
   void BeginCloneReads() { sequence_ids_ = {}; }
   /// No record and no read follows: OnLogEnd.
@@ -170,7 +172,8 @@ class Session {
   HeldPatches held_;
   SequenceIds sequence_ids_;
   std::set<BufferId> left_out_;  // set up, and not in the clone that is replayed
-  bool file_copied_ = false;     // the clone's copy of the session's file is made
+  bool differs_from_log_ = false;
+  bool file_copied_ = false;  // the clone's copy of the session's file is made
   /// Buffers of clones, by the service's number of the clone; those that it has none of yet are
   /// under 0.
   std::map<uint64_t, uint64_t> clone_buffers_;

@@ -109,19 +109,24 @@ struct Gathered {
     SweepSequence counts;
     bool lost = false;
     std::optional<uint64_t> oldest_ns;  // returned by the last read
+    uint64_t newest_ns = 0;
   };
 
-  void BeginRead(uint64_t at) {
-    if (read_at == at) return;  // a further pass of the same read
-    read_at = at;
+  /// A packet is returned by the last read that has begun: it begins the history again.
+  void BeginHistory() {
+    if (in_read == begun) return;
+    in_read = begun;
     oldest_ns.reset();
+    newest_ns = 0;
     for (size_t i = 0; i < sequences.size(); ++i) sequences.At(i).value.oldest_ns.reset();
   }
 
   ChunkTimes times;
   std::optional<uint64_t> silent_size;
-  std::optional<uint64_t> read_at;
+  uint64_t begun = 0;    // the last read
+  uint64_t in_read = 0;  // the last that returned anything
   std::optional<uint64_t> oldest_ns;
+  uint64_t newest_ns = 0;
   PacketCount discarded;
   PacketCount taken;
   SequenceMap<Sequence> sequences;  // in order of first commit
@@ -160,15 +165,20 @@ class Gatherer : public ReplayListener, public LedgerSink {
     Gathered& buffer = Of(id);
     if (buffer.silent_size) buffer.times.AddUnseen(commit, *buffer.silent_size);
   }
-  void OnReadBegun(BufferId id) override { Of(id).BeginRead(clock_.record()); }
+  void OnReadBegun(BufferId id) override { Of(id).begun = reads_.Begin(clock_.record()); }
+  void OnReadLimited(BufferId) override { reads_.EndAtLimit(); }
   Status OnPacket(const SessionPacket& packet) override {
     Gathered& buffer = Of(packet.buffer);
+    buffer.BeginHistory();
     Gathered::Sequence& sequence = buffer.sequences[packet.packet->sequence];
     sequence.counts.read += {1, packet.packet->size};
     if (const auto ns =
             buffer.times.TimeOf({packet.packet->sequence, packet.packet->place.first_chunk})) {
+      if (!sequence.oldest_ns) sequence.newest_ns = 0;
       Lower(buffer.oldest_ns, *ns);
       Lower(sequence.oldest_ns, *ns);
+      buffer.newest_ns = std::max(buffer.newest_ns, *ns);
+      sequence.newest_ns = std::max(sequence.newest_ns, *ns);
     }
     return {};
   }
@@ -191,6 +201,7 @@ class Gatherer : public ReplayListener, public LedgerSink {
 
  private:
   Clock clock_;
+  ReadCount reads_;
   std::map<BufferId, Gathered> buffers_;
   std::vector<ChunkTimes*> touched_;  // by the record under way
 };
@@ -200,17 +211,20 @@ void AddHistory(const Gathered& gathered, const ReplayOutcome& outcome, SweepRow
   const uint64_t first = outcome.first_time_ns.value_or(0);
   const uint64_t end = outcome.last_time_ns.value_or(first);
   const uint64_t duration = end > first ? end - first : 0;
-  const auto since = [end](std::optional<uint64_t> ns) { return ns && *ns < end ? end - *ns : 0; };
-  row.history_ns = since(gathered.oldest_ns);
+  const auto since = [&](std::optional<uint64_t> oldest_ns, uint64_t newest_ns) {
+    return oldest_ns ? HistoryOf(*oldest_ns, newest_ns, end, row.policy) : 0;
+  };
+  row.history_ns = since(gathered.oldest_ns, gathered.newest_ns);
   for (size_t i = 0; i < gathered.sequences.size(); ++i) {
     const auto& [key, sequence] = gathered.sequences.At(i);
     SweepSequence counts = sequence.counts;
     counts.sequence = key;
-    counts.history_ns = sequence.lost ? since(sequence.oldest_ns) : duration;
+    counts.history_ns = sequence.lost ? since(sequence.oldest_ns, sequence.newest_ns) : duration;
     if (counts.written.packets == 0) continue;
     row.NoteHistory(counts);
     row.sequences.push_back(counts);
   }
+  row.FinishHistory(duration);
 }
 
 }  // namespace

@@ -127,12 +127,7 @@ void SweepLane::Apply(const SweepBatch& batch) {
   }
 }
 
-void SweepLane::OnReadBegun(BufferId id) {
-  Buffer& buffer = *buffers_.at(id);
-  if (buffer.read_event == event_) return;
-  buffer.read_event = event_;
-  buffer.returned_any = false;
-}
+void SweepLane::OnReadBegun(BufferId id) { buffers_.at(id)->begun = reads_.Begin(event_); }
 
 Status SweepLane::OnPacket(const SessionPacket& packet) {
   Buffer& buffer = *buffers_.at(packet.buffer);
@@ -140,16 +135,19 @@ Status SweepLane::OnPacket(const SessionPacket& packet) {
   losses_.AddPacket(packet, FactsOf(shape.traits));
   const PacketCount one{1, packet.packet->size};
   buffer.read += one;
-  if (!buffer.returned_any || shape.committed_ns < buffer.oldest_ns)
-    buffer.oldest_ns = shape.committed_ns;
-  buffer.returned_any = true;
+  if (buffer.in_read != buffer.begun) buffer.oldest_ns = buffer.newest_ns = shape.committed_ns;
+  buffer.in_read = buffer.begun;
+  buffer.oldest_ns = std::min(buffer.oldest_ns, shape.committed_ns);
+  buffer.newest_ns = std::max(buffer.newest_ns, shape.committed_ns);
 
   while (buffer.sequences.size() <= shape.slot) buffer.sequences.emplace_back();
   SequenceReads& sequence = buffer.sequences[shape.slot];
   sequence.read += one;
-  if (sequence.read_event != event_ || shape.committed_ns < sequence.oldest_ns)
-    sequence.oldest_ns = shape.committed_ns;
-  sequence.read_event = event_;
+  if (sequence.in_read != buffer.in_read)
+    sequence.oldest_ns = sequence.newest_ns = shape.committed_ns;
+  sequence.oldest_ns = std::min(sequence.oldest_ns, shape.committed_ns);
+  sequence.newest_ns = std::max(sequence.newest_ns, shape.committed_ns);
+  sequence.in_read = buffer.in_read;
   return {};
 }
 
@@ -159,8 +157,10 @@ void SweepLane::FillRow(const SessionBuffer& session_buffer, const WrittenTally*
   const Engine& engine = *session_buffer.engine;
   row.read = buffer.read;
   row.taken = buffer.taken;
-  if (buffer.returned_any) row.history_ns = end_ns - std::min(end_ns, buffer.oldest_ns);
   row.used_bytes = buffer.tally.used_bytes();
+  const FillPolicy policy = session_buffer.policy;
+  if (buffer.in_read != 0)
+    row.history_ns = HistoryOf(buffer.oldest_ns, buffer.newest_ns, end_ns, policy);
   if (written == nullptr) return;
 
   KeyIndex slots;
@@ -185,10 +185,11 @@ void SweepLane::FillRow(const SessionBuffer& session_buffer, const WrittenTally*
     row.discarded += discarded;
     if (sequence.overwritten.packets + discarded.packets == 0)
       sequence.history_ns = duration_ns;
-    else if (reads != nullptr && reads->read.packets > 0 && reads->read_event == buffer.read_event)
-      sequence.history_ns = end_ns - std::min(end_ns, reads->oldest_ns);
+    else if (reads != nullptr && reads->read.packets > 0 && reads->in_read == buffer.in_read)
+      sequence.history_ns = HistoryOf(reads->oldest_ns, reads->newest_ns, end_ns, policy);
     row.NoteHistory(sequence);
   });
+  row.FinishHistory(duration_ns);
 }
 
 std::vector<SweepRow> SweepLane::Finish(const std::map<BufferId, WrittenTally>& written,

@@ -35,17 +35,19 @@ class SweepLane : private ReplayListener {
  private:
   struct SequenceReads {
     PacketCount read;
-    uint64_t read_event = 0;  // in which it was last returned something
-    uint64_t oldest_ns = 0;   // commit of the oldest packet returned there
+    uint64_t in_read = 0;    // that last returned something of it
+    uint64_t oldest_ns = 0;  // commits of the oldest and the newest packet returned there
+    uint64_t newest_ns = 0;
   };
   struct Buffer {
     ShapeTally tally;
     ShapeEngine* engine = nullptr;  // the session's
     PacketCount read;
     PacketCount taken;
-    uint64_t read_event = 0;  // the last that read this buffer
-    uint64_t oldest_ns = 0;   // commit of the oldest packet it returned
-    bool returned_any = false;
+    uint64_t begun = 0;      // the last read of this buffer
+    uint64_t in_read = 0;    // the last that returned anything
+    uint64_t oldest_ns = 0;  // commits of the oldest and the newest packet it returned
+    uint64_t newest_ns = 0;
     StableVector<SequenceReads> sequences;  // by slot
   };
 
@@ -54,6 +56,7 @@ class SweepLane : private ReplayListener {
   void OnBufferReplaced(SessionBuffer& buffer) override;
   void OnBufferEmptied(SessionBuffer& buffer) override;
   void OnReadBegun(BufferId id) override;
+  void OnReadLimited(BufferId) override { reads_.EndAtLimit(); }
   Status OnPacket(const SessionPacket& packet) override;
   void OnTakenPacket(const SessionPacket& packet) override {
     buffers_.at(packet.buffer)->taken += {1, packet.packet->size};
@@ -72,6 +75,7 @@ class SweepLane : private ReplayListener {
   Replay replay_;
   std::optional<Error> failure_;
   uint64_t event_ = 0;  // counts what may read: all passes of one are the same read
+  ReadCount reads_;
   BufferId engine_id_{};
   ShapeEngine* engine_ = nullptr;  // of engine_id_, looked up last
   bool has_clones_ = false;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/sweep/needed_sizes.h"
 #include "core/sweep/sweep_choices.h"
 #include "core/sweep/sweep_result.h"
 
@@ -81,6 +82,14 @@ std::vector<SweepSetting> MakeSettings(const SweepChoices& choices, const Sessio
 SweepPoint ScaledPoint(const SweepSetting& setting, size_t index, double scale,
                        const SweepChoices& choices, const SessionFacts& facts,
                        const std::map<BufferId, uint64_t>& fixed);
+
+/// The sizes with which the buffers lose nothing, by setting; of one without reads none.
+Result<std::vector<std::vector<NeededSize>>> FindNeededSizes(
+    const SweepInput& input, const std::vector<SweepSetting>& settings, const SweepChoices& choices,
+    const SessionFacts& facts);
+/// Adds a configuration with them for each setting that has any.
+void AddNeededSizes(const std::vector<std::vector<NeededSize>>& needed, const SweepChoices& choices,
+                    const SessionFacts& facts, SweepPlan& plan);
 
 inline constexpr uint64_t kMaxScaledSize = uint64_t{2} << 30;
 

@@ -73,11 +73,21 @@ SweepSeries AroundFound(const SweepReport& report, const SweepSeries& series) {
                       *point.scale <= scale * kDoublingsAbove && IsDoubling(point);
     const bool next_below = i + 1 < series.points.size() && series.points[i + 1] == *found->point;
     const bool own = series.rows[i]->size == OwnSize(report, series.buffer);
-    if (!near && !next_below && !own && series.points[i] != *found->point) continue;
+    const bool needed = IsNeededSize(report, series, series.rows[i]->size);
+    if (!near && !next_below && !own && !needed && series.points[i] != *found->point) continue;
     around.rows.push_back(series.rows[i]);
     around.points.push_back(series.points[i]);
   }
   return around.rows.empty() ? series : around;
+}
+
+bool IsNeededSize(const SweepReport& report, const SweepSeries& series, uint64_t size) {
+  const auto setting = static_cast<size_t>(series.setting - report.plan.settings.data());
+  if (setting >= report.needed.size()) return false;
+  return std::ranges::any_of(report.needed[setting], [&](const NeededSize& needed) {
+    return needed.buffer == series.buffer && needed.size == size && needed.outcome &&
+           needed.outcome->full == 0;
+  });
 }
 
 uint64_t OwnSize(const SweepReport& report, BufferId buffer) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/sweep/needed_sizes.h"
 #include "core/sweep/sweep_plan.h"
 
 namespace ringscope {
@@ -38,6 +39,9 @@ struct SweepReport {
   SweepResult result;  // a row for each of the plan's points
   std::vector<SweepTarget> targets;
   std::vector<FoundSize> found;  // of a search: by setting
+  /// What the buffers need to lose nothing: by setting; of those that lose something in it. The
+  /// plan has a point with these sizes.
+  std::vector<std::vector<NeededSize>> needed;
 };
 
 /// The rows of one buffer in one setting, by size.
@@ -52,6 +56,8 @@ struct SweepSeries {
 std::vector<SweepSeries> SeriesOf(const SweepReport& report);
 /// Of a search: the rows around what was found.
 SweepSeries AroundFound(const SweepReport& report, const SweepSeries& series);
+/// Whether this is the size that the buffer needs to lose nothing, and does so by a replay.
+bool IsNeededSize(const SweepReport& report, const SweepSeries& series, uint64_t size);
 /// The log's own size of a buffer; 0 if it is not known.
 uint64_t OwnSize(const SweepReport& report, BufferId buffer);
 

@@ -12,6 +12,36 @@
 
 namespace ringscope {
 
+/// Counts reads. The passes of one record are the same read, and so is a pass that follows one at
+/// its limit: the service continues a read so.
+class ReadCount {
+ public:
+  /// A pass begins to read a buffer, because of this record.
+  /// @return the number of the read, from 1
+  uint64_t Begin(uint64_t record) {
+    if (record != record_ && !at_limit_) ++reads_;
+    record_ = record;
+    at_limit_ = false;
+    return reads_;
+  }
+  void EndAtLimit() { at_limit_ = true; }
+  uint64_t reads() const { return reads_; }
+
+ private:
+  uint64_t reads_ = 0;
+  std::optional<uint64_t> record_;
+  bool at_limit_ = false;
+};
+
+/// How far back from the end of the log the packets of a read reach, of which the oldest and the
+/// newest were committed then. A buffer that discards may have been full long before the end: of
+/// it, the time that they cover.
+inline uint64_t HistoryOf(uint64_t oldest_ns, uint64_t newest_ns, uint64_t end_ns,
+                          FillPolicy policy) {
+  const uint64_t to = policy == FillPolicy::kDiscard ? newest_ns : end_ns;
+  return to - std::min(to, oldest_ns);
+}
+
 /// The outcome of a configuration for one sequence.
 struct SweepSequence {
   SequenceKey sequence;
@@ -33,8 +63,9 @@ struct SweepRow : BufferOutcome {
   PacketCount discarded;  // by the buffer: fill policy, or a chunk committed too late
   PacketCount taken;      // of a clone: read by the session itself before the clone was made
 
-  /// From the commit of the oldest packet that the last read returned to the end of the log; 0: it
-  /// returned nothing. The last read: all passes at the end, or the last recorded pass.
+  /// How far back the last read that returned anything reaches, see HistoryOf and ReadCount; 0:
+  /// none did. Of a buffer that lost nothing, the log's duration: it reaches back to the beginning.
+  /// So it is never less than the shortest history.
   uint64_t history_ns = 0;
   /// The shortest history of any of its sequences that wrote packets: what the whole buffer can be
   /// relied on for. A sequence that lost nothing to overwriting or discarding has the log's
@@ -49,6 +80,10 @@ struct SweepRow : BufferOutcome {
     if (shortest_sequence && of.history_ns >= shortest_history_ns) return;
     shortest_history_ns = of.history_ns;
     shortest_sequence = of.sequence;
+  }
+  /// Once all is counted.
+  void FinishHistory(uint64_t duration_ns) {
+    if (written.packets > 0 && lost_packets() == 0) history_ns = duration_ns;
   }
   /// Packets that the buffer lost, of those written to it: overwritten and discarded.
   uint64_t lost_packets() const { return overwritten.packets + discarded.packets; }

@@ -55,6 +55,7 @@ class Search {
       for (int doubling = first; doubling <= last; ++doubling)
         Add(setting, std::ldexp(1.0, doubling));
     }
+    RS_RETURN_IF_ERROR(AddNeeded());
     RS_RETURN_IF_ERROR(RunAdded());
     for (FoundSize& found : report_.found) {
       found.point = Smallest(found.setting);
@@ -99,6 +100,22 @@ class Search {
     for (const SweepPoint& other : report_.plan.points)
       if (other.setting == setting && SameSizes(other, point)) return;
     report_.plan.points.push_back(std::move(point));
+  }
+
+  /// Of a single buffer, the size that it needs to lose nothing is tried, too. (Of several, all are
+  /// to have the same factor.)
+  Status AddNeeded() {
+    RS_ASSIGN_OR_RETURN(report_.needed,
+                        FindNeededSizes(input_, report_.plan.settings, choices_, report_.facts));
+    if (report_.facts.buffers.size() != 1 || !fixed_.empty()) return {};
+    const auto& [id, buffer] = *report_.facts.buffers.begin();
+    for (size_t setting = 0; setting < report_.needed.size(); ++setting) {
+      const auto size = NeededSizeOf(report_.needed[setting], id);
+      constexpr double kRounding = 1 - 1e-12;  // the scaled size is rounded up
+      if (size && buffer.size > 0)
+        Add(setting, static_cast<double>(*size) / static_cast<double>(buffer.size) * kRounding);
+    }
+    return {};
   }
 
   Status RunAdded() {

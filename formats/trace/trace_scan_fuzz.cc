@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "core/doctor/changed_config.h"
+#include "core/base/changed_config.h"
 #include "core/doctor/finding.h"
 #include "formats/trace/trace_file_scan.h"
 

@@ -1,4 +1,4 @@
-#include "core/doctor/changed_config.h"
+#include "core/base/changed_config.h"
 
 #include <gtest/gtest.h>
 
@@ -67,15 +67,22 @@ TEST(ChangedConfig, AFieldOfAMessageBehindItIsNotTaken) {
   EXPECT_EQ(text, "buffers {\n  size_kb: 1\n}\n# added: x\nsize_kb: 2\n");
 }
 
-TEST(ChangedConfig, OfOneLineTheWorstFindingsChangeCounts) {
-  Diagnosis diagnosis;
-  diagnosis.findings.resize(2);
-  diagnosis.findings[0].changes = {{"flush_period_ms", "1", "first", false}};
-  diagnosis.findings[1].changes = {{"flush_period_ms", "2", "second", false},
-                                   {"duration_ms", "3", "other", false}};
-  const auto changes = ChangesOf(diagnosis);
-  ASSERT_EQ(changes.size(), 2u);
-  EXPECT_EQ(changes[0].value, "1");
+TEST(ChangedConfig, AMessageThatIsAddedFieldByField) {
+  const std::string text = ChangedConfig(
+      "buffers {\n  size_kb: 1\n}\n",
+      {{"buffers[1].size_kb", "2", "x", false}, {"buffers[1].fill_policy", "DISCARD", "y", false}});
+  EXPECT_EQ(text,
+            "buffers {\n  size_kb: 1\n}\n# added: x\nbuffers {\n  size_kb: 2\n"
+            "  # added: y\n  fill_policy: DISCARD\n}\n");
+}
+
+TEST(UnifiedDiff, IsWhatPatchTakes) {
+  EXPECT_EQ(UnifiedDiff("a.pbtxt", "1\n2\n3\n", "1\n2\n3\n"), "");
+  EXPECT_EQ(UnifiedDiff("a.pbtxt", "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n",
+                        "1\n2\n3\n4\nfive\n6\n7\n8\n9\n10\n11\n12\n13\n"),
+            "--- a.pbtxt\n+++ a.pbtxt\n@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n"
+            "@@ -10,3 +10,4 @@\n 10\n 11\n 12\n+13\n");
+  EXPECT_EQ(UnifiedDiff("a", "", "x\n"), "--- a\n+++ a\n@@ -0,0 +1,1 @@\n+x\n");
 }
 
 }  // namespace

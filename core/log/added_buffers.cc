@@ -1,0 +1,59 @@
+#include "core/log/added_buffers.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ringscope {
+
+AddedBuffers::AddedBuffers(OpSource& source, UnrecordedBuffers buffers)
+    : source_(source), buffers_(std::move(buffers)) {}
+
+AddedBuffers::AddedBuffers(std::unique_ptr<OpSource> source, UnrecordedBuffers buffers)
+    : owned_(std::move(source)), source_(*owned_), buffers_(std::move(buffers)) {}
+
+Result<std::optional<Op>> AddedBuffers::Next() {
+  if (!pending_.empty()) {
+    std::optional<Op> op = std::move(pending_.front());
+    pending_.pop_front();
+    return op;
+  }
+  RS_ASSIGN_OR_RETURN(std::optional<Op> op, source_.Next());
+  if (!op || buffers_.empty()) return op;
+  if (std::holds_alternative<BufferSetUp>(op->body)) {
+    buffers_ = {};  // the log knows them
+  } else if (const auto* writer = std::get_if<WriterRegistered>(&op->body)) {
+    lowest_ = std::min(lowest_.value_or(writer->buffer), writer->buffer);
+  } else if (std::holds_alternative<Commit>(op->body)) {
+    SetUpBefore(*op);
+    pending_.push_back(*op);  // its request is valid until the source's next record
+    return Next();
+  }
+  return op;
+}
+
+void AddedBuffers::SetUpBefore(const Op& commit) {
+  CommitRequestParser parser;
+  static_cast<void>(parser.Parse(std::get<Commit>(commit.body).request));
+  for (const ChunkToMove& chunk : parser.chunks())
+    if (chunk.target_buffer && *chunk.target_buffer <= UINT16_MAX) {
+      const BufferId id{static_cast<uint16_t>(*chunk.target_buffer)};
+      lowest_ = std::min(lowest_.value_or(id), id);
+    }
+  std::map<BufferId, BufferSetUp> setups;
+  for (uint32_t i = 0; i < buffers_.config.size(); ++i) {
+    const ConfiguredBuffer& buffer = buffers_.config[i];
+    const BufferId id{static_cast<uint16_t>(Raw(lowest_.value_or(BufferId{1})) + i)};
+    setups[id] = {.id = id,
+                  .index = i,
+                  .size = buffer.size_kb * 1024,
+                  .policy = buffer.policy,
+                  .engine = buffer.is_v2 ? "v2" : "v1"};
+  }
+  for (const auto& [id, size] : buffers_.sizes)
+    setups.try_emplace(id, BufferSetUp{.id = id, .index = {}, .size = size, .engine = {}});
+  for (auto& [id, setup] : setups)
+    pending_.push_back({.time_ns = commit.time_ns, .body = std::move(setup)});
+  buffers_ = {};
+}
+
+}  // namespace ringscope

@@ -1,0 +1,48 @@
+#ifndef RINGSCOPE_CORE_LOG_ADDED_BUFFERS_H_
+#define RINGSCOPE_CORE_LOG_ADDED_BUFFERS_H_
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/log/op.h"
+#include "core/perfetto/commit_request.h"
+#include "core/perfetto/trace_config_facts.h"
+
+namespace ringscope {
+
+/// What is known, beside the log, of buffers that it does not set up: it was recorded without the
+/// consumer that asked for them.
+struct UnrecordedBuffers {
+  std::vector<ConfiguredBuffer> config;  // in order, which the service's ids have, too
+  std::map<BufferId, uint64_t> sizes;    // bytes, by id
+
+  bool empty() const { return config.empty() && sizes.empty(); }
+};
+
+/// A session's records, with its buffers set up before the first commit if the log sets up none by
+/// then. The config's buffers have consecutive ids; the first is the lowest that writers name.
+class AddedBuffers : public OpSource {
+ public:
+  /// @param source outlives this; it is at the session's first record
+  AddedBuffers(OpSource& source, UnrecordedBuffers buffers);
+  /// The same of a source that this owns.
+  AddedBuffers(std::unique_ptr<OpSource> source, UnrecordedBuffers buffers);
+
+  Result<std::optional<Op>> Next() override;
+
+ private:
+  void SetUpBefore(const Op& commit);
+
+  std::unique_ptr<OpSource> owned_;
+  OpSource& source_;
+  UnrecordedBuffers buffers_;  // empty: nothing is to be set up
+  std::optional<BufferId> lowest_;
+  std::deque<Op> pending_;
+};
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_LOG_ADDED_BUFFERS_H_

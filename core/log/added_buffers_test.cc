@@ -1,0 +1,74 @@
+#include "core/log/added_buffers.h"
+
+#include <gmock/gmock.h>
+
+#include <deque>
+
+#include "core/testing/session_log.h"
+
+namespace ringscope {
+namespace {
+
+using testing::BufferOp;
+using testing::Chunk;
+using ::testing::ElementsAre;
+using testing::Request;
+
+class VectorOps : public OpSource {
+ public:
+  explicit VectorOps(std::deque<Op> ops) : ops_(std::move(ops)) {}
+  Result<std::optional<Op>> Next() override {
+    if (ops_.empty()) return std::optional<Op>();
+    std::optional<Op> op = std::move(ops_.front());
+    ops_.pop_front();
+    return op;
+  }
+
+ private:
+  std::deque<Op> ops_;
+};
+
+class AddedBuffersTest : public ::testing::Test {
+ protected:
+  AddedBuffersTest() {
+    for (const uint16_t buffer : {uint16_t{4}, uint16_t{3}})
+      requests_.emplace_back(1).Move(buffer, Chunk(1, 1, buffer).Whole(2, 'h'));
+  }
+  /// "buffer 3: 8192", "commit"
+  static std::vector<std::string> Read(std::deque<Op> ops, UnrecordedBuffers buffers) {
+    VectorOps source(std::move(ops));
+    AddedBuffers added(source, std::move(buffers));
+    std::vector<std::string> lines;
+    while (const std::optional<Op> op = added.Next().value()) {
+      const auto* setup = std::get_if<BufferSetUp>(&op->body);
+      lines.push_back(setup == nullptr
+                          ? "other"
+                          : "buffer " + std::to_string(Raw(setup->id)) + ": " +
+                                std::to_string(setup->size) + " " + Name(setup->policy));
+    }
+    return lines;
+  }
+  std::deque<Request> requests_;
+  UnrecordedBuffers config_{
+      .config = {{.size_kb = 8}, {.size_kb = 4, .policy = FillPolicy::kDiscard}}, .sizes = {}};
+};
+
+TEST_F(AddedBuffersTest, TheConfigsBuffersBeginWithTheLowestThatIsNamed) {
+  const Op writer{.time_ns = {}, .body = WriterRegistered{ProducerId{1}, WriterId{1}, BufferId{3}}};
+  EXPECT_THAT(Read({writer, requests_[0].op(), requests_[1].op()}, config_),
+              ElementsAre("other", "buffer 3: 8192 ring_buffer", "buffer 4: 4096 discard", "other",
+                          "other"));
+}
+
+TEST_F(AddedBuffersTest, ASizeMakesABuffer) {
+  EXPECT_THAT(Read({requests_[0].op()}, {.config = {}, .sizes = {{BufferId{4}, 64}}}),
+              ElementsAre("buffer 4: 64 ring_buffer", "other"));
+}
+
+TEST_F(AddedBuffersTest, TheLogsOwnBuffersCount) {
+  EXPECT_THAT(Read({BufferOp(3), requests_[0].op()}, config_),
+              ElementsAre("buffer 3: 4096 ring_buffer", "other"));
+}
+
+}  // namespace
+}  // namespace ringscope

@@ -1,0 +1,57 @@
+#ifndef RINGSCOPE_CORE_SWEEP_NEEDED_SIZES_H_
+#define RINGSCOPE_CORE_SWEEP_NEEDED_SIZES_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "core/gaps/gap_report.h"
+#include "core/ledger/ledger.h"
+#include "core/session/replay.h"
+#include "core/sweep/sweep_input.h"
+
+namespace ringscope {
+
+// The size that a buffer needs: with which it would have lost nothing. All commands that name one
+// have it from here.
+
+/// What a replay with other sizes showed of a buffer.
+struct TriedOutcome {
+  uint64_t lost = 0;     // packets, to whatever
+  uint64_t full = 0;     // of these, overwritten or discarded, so that a size can matter
+  uint64_t waiting = 0;  // packets that wait in the buffer for a patch or another chunk
+
+  friend bool operator==(const TriedOutcome&, const TriedOutcome&) = default;
+};
+TriedOutcome TriedOutcomeOf(const LedgerTotals& totals);
+
+/// The size that a buffer needs.
+struct NeededSize {
+  BufferId buffer{};
+  uint64_t size = 0;                    // bytes, in whole pages
+  bool grown = false;                   // the size that was computed was tried, and too small
+  std::optional<TriedOutcome> outcome;  // of a replay with it; absent: not tried
+};
+
+/// Of the buffers that lost packets because they were full: the bytes that were written from the
+/// oldest of these packets to the read that should have returned it. Not tried yet.
+std::vector<NeededSize> NeededSizes(const GapReport& report);
+
+/// Replays the session with these sizes of some buffers.
+using SizesReplay = std::function<Result<std::map<BufferId, LedgerTotals>>(
+    const std::map<BufferId, uint64_t>& sizes)>;
+/// Tries the sizes. Where one is too small, since what waits in a buffer takes space from what is
+/// written later, larger ones, as long as that helps.
+Status TryNeededSizes(const SizesReplay& replay, std::vector<NeededSize>& sizes);
+
+/// Computes the sizes for a configuration, and tries them.
+Result<std::vector<NeededSize>> FindNeededSizes(const SweepInput& input,
+                                                const ReplayOptions& config);
+/// The size of one buffer; nullopt: it lost nothing that a size would keep.
+std::optional<uint64_t> NeededSizeOf(const std::vector<NeededSize>& sizes, BufferId buffer);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_SWEEP_NEEDED_SIZES_H_
