@@ -30,7 +30,7 @@ struct ShownGaps : GapSelection {
   /// The remedies for buffers of which sequences with losses are selected.
   TriedRemedies SelectedRemedies() const {
     TriedRemedies selected = tried;
-    std::erase_if(selected.sizes, [&](const TriedSize& size) {
+    std::erase_if(selected.sizes, [&](const NeededSize& size) {
       return std::ranges::none_of(sequences, [&](const SequenceGaps* sequence) {
         return sequence->buffer == size.buffer && sequence->lost().packets > 0;
       });

@@ -200,7 +200,7 @@ std::string TriedText(const std::optional<TriedOutcome>& outcome) {
 
 std::vector<std::string> RemedyTexts(const TriedRemedies& tried) {
   std::vector<std::string> texts;
-  for (const TriedSize& size : tried.sizes)
+  for (const NeededSize& size : tried.sizes)
     texts.push_back(fmt::format("With {}, buffer {} {} (--size {}={}k).", SizeWithKb(size.size),
                                 Raw(size.buffer), TriedText(size.outcome), Raw(size.buffer),
                                 size.size / 1024));
