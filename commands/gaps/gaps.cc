@@ -43,6 +43,7 @@ struct GapsArgs {
   std::string format = "text";
   std::optional<uint64_t> session;
   std::optional<uint64_t> clone;
+  TimeBase time = TimeBase::kSession;
 };
 
 void SetUp(CLI::App& app, GapsArgs& args) {
@@ -69,6 +70,7 @@ void SetUp(CLI::App& app, GapsArgs& args) {
   AddParsed(app, "--stale", args.stale_ns, ParseDuration, "TIME",
             "Report packets that are committed later than this after their timestamp (default: "
             "5s)");
+  AddTimeBase(app, args.time);
   AddFormat(app, args.format, {"text", "json", "jsonl", "csv"});
 }
 
@@ -170,7 +172,7 @@ template <typename Visit>
 Result<ExitCode> ReplayForGaps(const GapsArgs& args, const std::vector<std::string>& logs,
                                SessionReader& sessions, Context& context,
                                const Descriptors& descriptors, const Visit& visit) {
-  SessionNotes notes;
+  SessionNotes notes(args.time);
   DescribedKinds kinds(descriptors);
   GapAnalysis analysis(args.stale_ns, &kinds);
   LostPacketList accounts(args, notes, sessions.session(), context.console, analysis, kinds,

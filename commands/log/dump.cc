@@ -26,6 +26,7 @@ struct DumpArgs {
   bool decode = false;
   std::string descriptor;
   RecordCriteria filter;
+  TimeBase time = TimeBase::kSession;
   std::optional<uint64_t> session;
 };
 
@@ -61,6 +62,7 @@ void SetUp(CLI::App& app, DumpArgs& args) {
       app, "--decode", args.decode,
       "With text: after each chunk, the packets that are whole in it, in protobuf's text format");
   AddDescriptor(app, args.descriptor);
+  AddTimeBase(app, args.time);
 }
 
 /// Prints the records that passed the filter.
@@ -68,7 +70,7 @@ class DumpPrinter {
  public:
   DumpPrinter(const DumpArgs& args, const RecordFilter& filter, const Descriptors& descriptors,
               Console& console)
-      : format_(args.format), console_(console), text_(filter, descriptors, args.decode) {}
+      : format_(args.format), console_(console), text_(filter, descriptors, args.decode, args.time) {}
 
   void StartSession(uint64_t session) {
     session_ = session;

@@ -96,6 +96,7 @@ void RecordText::Line(std::string_view kind, const std::string& what) {
 }
 
 void RecordText::Observe(const Op& op) {
+  clock_.AddRecord(op);
   if (const auto* producer = std::get_if<ProducerConnected>(&op.body))
     identities_[producer->producer] = {producer->uid, producer->pid};
 }
@@ -103,7 +104,9 @@ void RecordText::Observe(const Op& op) {
 std::string RecordText::Format(const Op& op, uint64_t number) {
   text_.clear();
   std::string time = "-";
-  if (op.time_ns) {
+  if (op.time_ns && clock_.base() != TimeBase::kSession) {
+    time = clock_.Text(*op.time_ns);
+  } else if (op.time_ns) {
     const uint64_t start = filter_.start_ns().value_or(*op.time_ns);
     const bool before = *op.time_ns < start;  // times need not be in order
     const uint64_t ns = before ? start - *op.time_ns : *op.time_ns - start;

@@ -8,21 +8,26 @@
 #include "core/log/record_filter.h"
 #include "core/perfetto/commit_fragments.h"
 #include "core/perfetto/commit_request.h"
+#include "core/session/session_clock.h"
 #include "formats/descriptors/descriptors.h"
 
 namespace ringscope {
 
-/// Writes records as lines for people: number, time since the session's start in seconds, kind and
-/// content. A commit has a line for each chunk, each patched chunk and a completed flush; messages
+/// Writes records as lines for people: number, time (since the session's start: in seconds), kind
+/// and content. A commit has a line for each chunk, each patched chunk and a completed flush; messages
 /// that a record has as bytes follow it as text.
 class RecordText {
  public:
   /// @param filter whose chunks and patches are shown; must outlive this, like the descriptors
   /// @param decode whether the packets in a commit's chunks follow it as text, too
-  RecordText(const RecordFilter& filter, const Descriptors& descriptors, bool decode)
-      : filter_(filter), descriptors_(descriptors), decode_(decode) {}
+  /// @param base of the times
+  RecordText(const RecordFilter& filter, const Descriptors& descriptors, bool decode, TimeBase base)
+      : filter_(filter), descriptors_(descriptors), decode_(decode), clock_(base) {}
 
-  void StartSession() { identities_.clear(); }
+  void StartSession() {
+    identities_.clear();
+    clock_ = SessionClock(clock_.base());
+  }
   /// Takes note of a record, shown or not: a commit shows only what differs from its producer.
   void Observe(const Op& op);
   /// @return the lines, each with its line break
@@ -43,6 +48,7 @@ class RecordText {
   const RecordFilter& filter_;
   const Descriptors& descriptors_;
   const bool decode_;
+  SessionClock clock_;
   WrittenChunk written_;  // scratch
   CommitRequestParser parser_;
   std::map<ProducerId, Identity> identities_;  // of the session's producers

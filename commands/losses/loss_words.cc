@@ -94,8 +94,7 @@ std::string NameText(const SessionNotes& notes, SequenceKey sequence) {
 }
 
 std::string TimeText(const SessionNotes& notes, const std::optional<uint64_t>& time_ns) {
-  if (!time_ns) return "?";
-  return HumanDuration(*time_ns > notes.start_ns() ? *time_ns - notes.start_ns() : 0);
+  return time_ns ? notes.clock().Text(*time_ns) : "?";
 }
 
 std::string SpanText(const SessionNotes& notes, const std::optional<uint64_t>& from,

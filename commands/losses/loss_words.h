@@ -15,7 +15,7 @@ std::string ProducerText(const SessionNotes& notes, SequenceKey sequence);
 std::string WriterText(const SessionNotes& notes, SequenceKey sequence);
 /// "2:17 (demo-app/render)"; without a name where there is none.
 std::string NameText(const SessionNotes& notes, SequenceKey sequence);
-/// "1.837 s", from the session's start; "?" if not known.
+/// "1.837 s", as the notes show times; "?" if not known.
 std::string TimeText(const SessionNotes& notes, const std::optional<uint64_t>& time_ns);
 /// "0.707 s to 1.543 s", or one time.
 std::string SpanText(const SessionNotes& notes, const std::optional<uint64_t>& from,

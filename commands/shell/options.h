@@ -12,6 +12,7 @@
 #include "commands/shell/cli_fwd.h"
 #include "core/base/result.h"
 #include "core/log/log_range.h"
+#include "core/session/session_clock.h"
 
 namespace ringscope {
 
@@ -92,6 +93,8 @@ void AddChoice(CLI::App& app, const std::string& names, std::string& target,
 
 /// --format, below "Output", with the first of `formats` as the default.
 void AddFormat(CLI::App& app, std::string& target, const std::vector<std::string>& formats);
+/// --time: from when on times are shown, as text.
+void AddTimeBase(CLI::App& app, TimeBase& target);
 /// --force, below "Output": for the options that name files to write.
 void AddForce(CLI::App& app, bool& target);
 /// The one log that a command reads, below "Input".

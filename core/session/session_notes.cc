@@ -26,7 +26,7 @@ Bytes ThreadIn(Bytes packet) {
 }  // namespace
 
 void SessionNotes::OnRecord(const Op& op, const LogMoment&) {
-  if (!start_ns_) start_ns_ = op.time_ns;
+  clock_.AddRecord(op);
   if (const auto* connected = std::get_if<ProducerConnected>(&op.body))
     producers_[connected->producer] = {connected->name, connected->smb_size};
   if (const auto* memory = std::get_if<SharedMemorySetUp>(&op.body))

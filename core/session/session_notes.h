@@ -8,6 +8,7 @@
 
 #include "core/base/sequence_map.h"
 #include "core/session/replay_listener.h"
+#include "core/session/session_clock.h"
 
 namespace ringscope {
 
@@ -15,6 +16,9 @@ namespace ringscope {
 /// O(sequences).
 class SessionNotes : public ReplayListener {
  public:
+  /// @param base how times are shown
+  explicit SessionNotes(TimeBase base = TimeBase::kSession) : clock_(base) {}
+
   void OnRecord(const Op& op, const LogMoment& moment) override;
   void OnChunk(BufferId buffer, const ChunkCommit& commit, std::optional<Refusal> refusal) override;
   Status OnPacket(const SessionPacket& packet) override;
@@ -28,8 +32,8 @@ class SessionNotes : public ReplayListener {
   uint32_t TraceIdOf(SequenceKey sequence) const;
   /// Bytes of the shared memory of the sequence's producer.
   std::optional<uint64_t> SharedMemoryOf(SequenceKey sequence) const;
-  /// Time of the session's first record that has one, ns; 0: none has.
-  uint64_t start_ns() const { return start_ns_.value_or(0); }
+  const SessionClock& clock() const { return clock_; }
+  uint64_t start_ns() const { return clock_.start_ns(); }
 
  private:
   struct Producer {
@@ -43,7 +47,7 @@ class SessionNotes : public ReplayListener {
   };
   std::map<ProducerId, Producer> producers_;
   SequenceMap<Sequence> sequences_;
-  std::optional<uint64_t> start_ns_;
+  SessionClock clock_;
 };
 
 }  // namespace ringscope
