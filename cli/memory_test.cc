@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "formats/inputs/log_check.h"
+#include "formats/io/output_file.h"
 #include "formats/testing/generate_log.h"
 #include "formats/testing/generate_trace.h"
 

@@ -9,7 +9,7 @@
 #include "commands/shell/output.h"
 #include "commands/shell/text.h"
 #include "commands/shell/values.h"
-#include "formats/trace/trace_output.h"
+#include "formats/trace/service_packets.h"
 
 namespace ringscope {
 namespace {

@@ -11,7 +11,7 @@
 #include "commands/shell/output.h"
 #include "commands/shell/text.h"
 #include "formats/trace/life_trace.h"
-#include "formats/trace/trace_output.h"
+#include "formats/trace/service_packets.h"
 
 namespace ringscope {
 namespace {

@@ -19,7 +19,7 @@
 #include "formats/ops/events_jsonl.h"
 #include "formats/trace/lost_trace.h"
 #include "formats/trace/perfetto_trace.h"
-#include "formats/trace/trace_output.h"
+#include "formats/trace/service_packets.h"
 
 namespace ringscope {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "formats/testing/generate_trace.h"
-#include "formats/trace/trace_output.h"
+#include "formats/trace/service_packets.h"
 
 namespace {
 

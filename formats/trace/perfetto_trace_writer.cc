@@ -8,7 +8,6 @@
 #include "core/perfetto/trusted_fields.h"
 #include "formats/trace/perfetto_trace.h"
 #include "formats/trace/service_packets.h"
-#include "formats/trace/trace_output.h"
 
 namespace ringscope {
 namespace {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/log/op.h"
+#include "formats/io/output_file.h"
 
 namespace ringscope {
 
@@ -28,6 +29,16 @@ std::optional<ServicePacket> CloneEventOf(const Op& op, uint64_t clone, uint32_t
 /// The trigger for which a clone was requested; nullopt: the request names none.
 /// @param request a CloneSessionRequest
 std::optional<ServicePacket> CloneTriggerOf(Bytes request);
+
+// How a trace that ringscope wrote is known from one that a tracing service wrote.
+
+/// The first packet of the trace files that ringscope writes, with its field: a SystemInfo that
+/// names this program where that of a service has the service's version.
+std::string ToolPacket();
+/// Whether a trace begins with it, as any version wrote it.
+bool BeginsWithToolPacket(Bytes start);
+
+inline constexpr OutputKind kTraceOutput = {"a trace", false, BeginsWithToolPacket};
 
 }  // namespace ringscope
 
