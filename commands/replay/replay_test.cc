@@ -42,7 +42,9 @@ TEST(Replay, Summary_SaysWhatWasWrittenAndRead) {
   const Ran ran = RunReplay({"-"});
   EXPECT_EQ(ran.code, ExitCode::kClean) << ran.error;
   EXPECT_THAT(ran.out, HasSubstr("-: session 1: 3 records, 1 read, at the end (assumed)\n"));
-  EXPECT_THAT(ran.out, HasSubstr("size                              4 KiB\n"));
+  EXPECT_THAT(ran.out, HasSubstr("size                             4 KiB\n"));
+  EXPECT_THAT(ran.out, HasSubstr("packets      written                 4\n"));
+  EXPECT_THAT(ran.out, HasSubstr("             read                    4\n"));
   EXPECT_EQ(ran.err, "");
 }
 
