@@ -108,7 +108,7 @@ TEST(GapsCommand, Filter_SaysWhatItSelects) {
   const std::string none = Gaps({"--seq", "9:9"}).out;
   EXPECT_THAT(none, HasSubstr("The filters select 0 of the 7 sequences"));
   EXPECT_THAT(none, ::testing::Not(HasSubstr("Nothing was lost")));
-  EXPECT_THAT(Gaps({"--seq", "1:2"}).out, HasSubstr("1 gap with 50,126 lost packets"));
+  EXPECT_THAT(Gaps({"--seq", "1:2"}).out, HasSubstr("1 of the 7 sequences: 1 gap, 50,126 lost packets"));
 }
 
 TEST(GapsCommand, GapsOfOneCauseAreOneGroup) {

@@ -158,7 +158,7 @@ void PrintSelected(Report& out, const ShownGaps& selection) {
     FateCount lost;
     for (const std::vector<const Gap*>* gaps : {&selection.own_fault, &selection.gaps})
       for (const Gap* gap : *gaps) lost += gap->lost;
-    text += fmt::format(", and {} with {} of them.",
+    text += fmt::format(": {}, {}.",
                         Count(selection.own_fault.size() + selection.gaps.size(), "gap"),
                         Count(lost.packets, "lost packet"));
   } else {
