@@ -100,10 +100,10 @@ TEST(Progress, Format) {
 TEST(Output, BinaryData_IsNotWrittenToATerminal) {
   MemoryRun run;
   run.out.terminal = true;
-  const auto file = CreateOutput(run.context, "-", /*binary=*/true);
+  const auto file = CreateOutput(run.context, "-", OutputKind{"a log"}, /*force=*/false);
   ASSERT_FALSE(file);
   EXPECT_EQ(file.error().code, ErrorCode::kUsage);
-  EXPECT_TRUE(CreateOutput(run.context, "-", /*binary=*/false));
+  EXPECT_TRUE(CreateOutput(run.context, "-", OutputKind{"a text", true}, /*force=*/false));
 }
 
 }  // namespace
