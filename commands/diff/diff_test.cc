@@ -127,7 +127,8 @@ TEST(Diff, InputsThatDoNotGoTogether_AreRefused) {
   EXPECT_THAT(refused({trace, log}), HasSubstr("name the log first, then the trace"));
   EXPECT_THAT(refused({trace, events}),
               HasSubstr("a file of events cannot be compared with a trace"));
-  EXPECT_THAT(refused({events, other}), HasSubstr("neither a log nor a result file"));
+  EXPECT_THAT(Diff({events, other}).error,
+              HasSubstr("a.txt: this is a text file, not a log or a result file"));
   EXPECT_THAT(refused({events}), HasSubstr("compared only with one other"));
   EXPECT_THAT(DiffEngines("v1", "v2", {events, events}).error, HasSubstr("are for logs"));
   EXPECT_EQ(DiffEngines("v1", "v2", {folder.File("missing")}).error_code, ErrorCode::kIo);

@@ -186,9 +186,12 @@ TEST(Export, Stalled_SaysWhatItWaitsFor) {
 TEST(Export, Target_IsReplacedOrLeftAsItWas) {
   const TempFolder folder;
   const std::string file = folder.Write("case.db", "something else");
-  EXPECT_EQ(Export({"-"}, file, "no log").code, ExitCode::kFailed);
+  EXPECT_EQ(Export({"-", "--force"}, file, "no log").code, ExitCode::kFailed);
   EXPECT_EQ(ReadFile(file), "something else");
-  EXPECT_EQ(Export({"-"}, file, FullBufferLog()).code, ExitCode::kClean);
+  EXPECT_EQ(Export({"-"}, file, FullBufferLog()).code, ExitCode::kFailed);
+  EXPECT_EQ(ReadFile(file), "something else");
+  EXPECT_EQ(Export({"-", "--force"}, file, FullBufferLog()).code, ExitCode::kClean);
+  EXPECT_EQ(Export({"-"}, file, FullBufferLog()).code, ExitCode::kClean) << "its own database";
   EXPECT_TRUE(ReadFile(file).starts_with("SQLite format 3"));
   EXPECT_EQ(folder.FileCount(), 1u) << "a file was left";
 }

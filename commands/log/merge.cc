@@ -116,7 +116,7 @@ Result<Json> ReadResult(Context& context, const std::string& path) {
   RS_ASSIGN_OR_RETURN(const std::string text,
                       ReadText(*source, kMaxResult, "a result", "make it with --format json"));
   const size_t first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string::npos || text[first] != '{')
+  if (first == std::string::npos || (text[first] != '{' && text[first] != '['))
     return tl::unexpected<Error>(
         WrongContent(text, path, "a result", "make it with --format json"));
   RS_ASSIGN_OR_RETURN(Json document, InFile(path, ParseJson(text, SIZE_MAX)));

@@ -257,7 +257,8 @@ TEST(ManyLogs, BrokenLog_DoesNotStopTheOthers) {
   const Ran ran = Sweep({farm.All()});
   EXPECT_EQ(ran.code, ExitCode::kNotice);
   EXPECT_THAT(ran.out, HasSubstr("/logs/*), 1 failed\n"));
-  EXPECT_THAT(ran.out, HasSubstr("failed: " + farm.folder.File("logs/b.tblog") + ":1: "));
+  EXPECT_THAT(ran.out,
+              HasSubstr("failed: " + farm.folder.File("logs/b.tblog") + ": this is a text file"));
 }
 
 TEST(ManyLogs, AllBroken_IsAFailure) {

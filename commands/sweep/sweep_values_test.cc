@@ -42,12 +42,12 @@ TEST(SweepSizes, BufferInFront_IsTheirBuffer) {
 }
 
 TEST(SweepSizes, Nonsense_IsRefused) {
-  EXPECT_THAT(ValueErrorOf(ParseSizeList("0")), HasSubstr("holds nothing"));
+  EXPECT_THAT(ValueErrorOf(ParseSizeList("0")), HasSubstr("too small"));
   EXPECT_THAT(ValueErrorOf(ParseSizeList("1M,")), HasSubstr("a value is missing"));
   EXPECT_THAT(ValueErrorOf(ParseSizeList("2M..1M")), HasSubstr("smaller size first"));
   EXPECT_THAT(ValueErrorOf(ParseSizeList("1M..2Mx1")), HasSubstr("is not a factor"));
   EXPECT_THAT(ValueErrorOf(ParseSizeList("1M..2Mxnan")), HasSubstr("is not a factor"));
-  EXPECT_THAT(ValueErrorOf(ParseSizeList("1..1Tx1.01")), HasSubstr("more than 1024 sizes"));
+  EXPECT_THAT(ValueErrorOf(ParseSizeList("1k..1Tx1.01")), HasSubstr("more than 1024 sizes"));
 }
 
 TEST(SweepReads, List_KeepsTheNames) {

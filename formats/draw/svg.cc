@@ -97,9 +97,9 @@ std::string SvgWriter::Finish(double width, double height, std::string_view titl
   const std::string w = SvgNumber(width), h = SvgNumber(height);
   return fmt::format(
       R"(<?xml version="1.0" encoding="UTF-8"?>)"
-      "\n<!-- {5} -->\n"
+      "\n"
       R"(<svg xmlns="http://www.w3.org/2000/svg" width="{0}" height="{1}" viewBox="0 0 {0} {1}" role="img">)"
-      "\n<title>{2}</title>\n<style>\n{3}</style>\n"
+      "\n<title>{2}</title>\n<metadata>{5}</metadata>\n<style>\n{3}</style>\n"
       R"(<rect width="{0}" height="{1}" class="page"/>)"
       "\n{4}</svg>\n",
       w, h, XmlEscaped(title), style, body_, kDrawnMark);

@@ -22,7 +22,7 @@ struct SvgBox {
   double height = 0;
 };
 
-/// The comment by which a picture is known as one of ringscope, in any format.
+/// The words by which a picture is known as one of ringscope, in any format.
 inline constexpr std::string_view kDrawnMark = "drawn by ringscope";
 bool HasDrawnMark(Bytes start);
 inline constexpr OutputKind kPictureOutput = {"a picture", true, HasDrawnMark};
