@@ -73,11 +73,15 @@ void SetUp(CLI::App& app, GraphArgs& args) {
           "Show instead in which order a read pass takes what is in each buffer");
   AddParsed(app, "--at", args.at, ParseLayoutMoment, "RECORD|TIME",
             "Show the layout or the order after this record, or at this time after the start, "
-            "like 1.5s (default: at the end); needs --layout or --order");
+            "like 1.5s (default: a layout before the last read that returned packets, an order at the "
+            "end); needs --layout or --order");
   InGroup(app, kOutputGroup);
-  AddText(app, "-o,--output", args.output, kFileType, "Write to this file; - for standard output");
+  AddText(app, "-o,--output", args.output, kFileType,
+          "Write to this file; - for standard output. A name with .svg, .dot or .json asks for that "
+          "format");
   AddForce(app, args.force);
   AddFormat(app, args.format, {"text", "dot", "svg", "json"});
+  args.format.clear();  // by the output's name
   Exclude(app, "--layout", {"--seq", "--around", "--full"});
   Exclude(app, "--full", {"--around"});
   Exclude(app, "--order", {"--layout", "--around"});
@@ -195,8 +199,7 @@ void WarnOfPastEnd(const GraphArgs& args, bool is_past_end, const LogMoment& at,
 
 Result<ExitCode> DrawLayout(const GraphArgs& args, SessionReader& sessions, Context& context,
                             Report& report) {
-  const LayoutMoment moment = args.at.value_or(LayoutMoment{});
-  LayoutMap map(moment);
+  LayoutMap map(args.at);
   RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome,
                       ReplaySession(context, sessions, args.choices, {.listeners = {&map}}));
   RS_RETURN_IF_ERROR(CheckBuffer(args, outcome));
@@ -243,7 +246,16 @@ Result<ExitCode> ShowOrder(const GraphArgs& args, SessionReader& sessions, Conte
   return ExitCode::kClean;
 }
 
-Result<ExitCode> RunGraph(const GraphArgs& args, Context& context) {
+/// The format that an output's name asks for.
+std::string FormatOf(const std::string& output) {
+  for (const char* format : {"svg", "dot", "json"})
+    if (output.ends_with(std::string(".") + format)) return format;
+  return "text";
+}
+
+Result<ExitCode> RunGraph(const GraphArgs& given, Context& context) {
+  GraphArgs args = given;
+  if (args.format.empty()) args.format = FormatOf(args.output);
   RS_RETURN_IF_ERROR(CheckArgs(args));
   const bool is_picture = args.format == "dot" || args.format == "svg";
   SessionReader sessions(context, {{args.log}, args.session, args.clone}, "replaying");
@@ -310,7 +322,7 @@ Command GraphCommand() {
       "that are in the buffer at one moment, and what it would leave.",
       {{"ringscope graph session.tblog", "The sequences that lost most, as text"},
        {"ringscope graph session.tblog --seq 2:1 --around 120", "What happened near chunk 120?"},
-       {"ringscope graph session.tblog --format svg -o chunks.svg", "A picture for a bug report"},
+       {"ringscope graph session.tblog -o chunks.svg", "A picture for a bug report"},
        {"ringscope graph session.tblog --format dot | dot -Tpng > chunks.png",
         "The same through Graphviz"},
        {"ringscope graph session.tblog --layout --at 1.5s",

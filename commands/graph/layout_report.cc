@@ -69,8 +69,9 @@ std::string MapText(const BufferLayout& layout) {
 }  // namespace
 
 std::string LayoutHeading(const BufferLayout& layout, const GraphClock& clock) {
-  std::string text = fmt::format("buffer {} ({}, {}, {}) after record {}", Raw(layout.buffer),
+  std::string text = fmt::format("buffer {} ({}, {}, {}) {} record {}", Raw(layout.buffer),
                                  layout.engine, HumanSize(layout.size), Name(layout.policy),
+                                 layout.before_read ? "before its last read, at" : "after",
                                  WithCommas(layout.at.record.value_or(0)));
   if (layout.at.time_ns) text += fmt::format(" ({})", clock.At(layout.at));
   return text;
@@ -106,6 +107,7 @@ Json LayoutJson(const std::vector<BufferLayout>& layouts) {
                    {"size", layout.size},
                    {"record", layout.at.record},
                    {"time_ns", layout.at.time_ns},
+                   {"before_read", layout.before_read},
                    {"write_cursor", layout.write_cursor},
                    {"last_read", layout.read_cursor},
                    {"wraps", layout.wraps}};

@@ -129,6 +129,24 @@ Table RowsOf(const CounterTrace& trace, const ExplainedCounter& explained,
   return table;
 }
 
+/// What a buffer discards or overwrites unread, which is not among trace processor's losses.
+void ReportNotCounted(Report& report, const ReplayOutcome& outcome) {
+  uint64_t overwritten = 0, discarded = 0;
+  for (const BufferOutcome& buffer : outcome.buffers) {
+    overwritten += buffer.stats.chunks_overwritten;
+    discarded += buffer.stats.chunks_discarded;
+  }
+  report.Data("not_counted",
+              {{"chunks_overwritten", overwritten}, {"chunks_discarded", discarded}});
+  if (overwritten + discarded == 0) return;
+  report.Print("\n" +
+               Wrap(fmt::format("Not counted as losses here: {} overwritten before they were read, "
+                                "and {} discarded. 'ringscope gaps' counts their packets.",
+                                Count(overwritten, "chunk"), WithCommas(discarded)),
+                    size_t{0}) +
+               "\n");
+}
+
 /// Replays the session that `sessions` is at, and lists what made a counter count.
 Result<ExitCode> Explain(const StatsArgs& args, SessionReader& sessions, Context& context,
                          Report& report) {
@@ -180,6 +198,7 @@ Result<ExitCode> RunStats(const StatsArgs& args, Context& context) {
       if (rows.empty())
         report.Print(
             "No counter shows a data loss. 'ringscope gaps' finds losses that none counts.\n");
+      ReportNotCounted(report, outcome);
       RS_RETURN_IF_ERROR(ReportReaders(report, context, args.logs, outcome, args.choices, {}));
     }
     return args.data_loss && !rows.empty() ? ExitCode::kNotice : ExitCode::kClean;

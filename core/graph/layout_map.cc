@@ -8,7 +8,7 @@ namespace ringscope {
 
 void LayoutMap::OnRecord(const Op& op, const LogMoment& moment) {
   if (!watch_.Passes(op, moment)) return;
-  for (const auto& [id, buffer] : buffers_) Take(buffer);
+  for (const auto& [id, buffer] : buffers_) layouts_[id] = LayoutOf(buffer);
 }
 
 void LayoutMap::OnBufferSetUp(SessionBuffer& buffer) { buffers_[buffer.id].session = &buffer; }
@@ -18,8 +18,22 @@ void LayoutMap::OnBufferReplaced(SessionBuffer& buffer) {
   if (!watch_.has_passed()) layouts_.erase(buffer.id);
 }
 
+void LayoutMap::OnReadBegun(BufferId id) {
+  if (!before_last_read_) return;
+  BufferLayout& layout = before_read_[id] = LayoutOf(buffers_.at(id));
+  layout.before_read = true;
+}
+
+void LayoutMap::OnReadDone(BufferId id, uint64_t packets) {
+  const auto taken = before_read_.find(id);
+  if (taken == before_read_.end()) return;
+  if (packets > 0) layouts_[id] = std::move(taken->second);
+  before_read_.erase(taken);
+}
+
 void LayoutMap::OnDrainBegun(BufferId id) {
-  if (!watch_.has_passed()) Take(buffers_.at(id));
+  const bool is_taken = before_last_read_ && layouts_.contains(id);
+  if (!watch_.has_passed() && !is_taken) layouts_[id] = LayoutOf(buffers_.at(id));
 }
 
 /// Keeps where the packet read last came from: that is not always in the buffer any more.
@@ -42,17 +56,16 @@ void LayoutMap::OnBufferEvent(const BufferEvent& event) {
   }
 }
 
-void LayoutMap::Take(const Buffer& buffer) {
+BufferLayout LayoutMap::LayoutOf(const Buffer& buffer) const {
   const SessionBuffer& session = *buffer.session;
   const BufferStats& stats = session.engine->stats();
-  BufferLayout& layout = layouts_[session.id];
-  layout = {.buffer = session.id,
-            .engine = session.info->name,
-            .policy = session.policy,
-            .size = stats.buffer_size,
-            .at = watch_.at(),
-            .read_cursor = buffer.last_read.offset,
-            .wraps = stats.write_wrap_count};
+  BufferLayout layout{.buffer = session.id,
+                      .engine = session.info->name,
+                      .policy = session.policy,
+                      .size = stats.buffer_size,
+                      .at = watch_.at(),
+                      .read_cursor = buffer.last_read.offset,
+                      .wraps = stats.write_wrap_count};
   uint64_t end = 0;
   const auto add = [&](const LayoutExtent& extent) {
     if (end < extent.offset) layout.extents.push_back({.offset = end, .size = extent.offset - end});
@@ -76,6 +89,7 @@ void LayoutMap::Take(const Buffer& buffer) {
     layout.write_cursor = *cursor;
   else
     layout.status = InBuffer(session.id, std::move(cursor).error());
+  return layout;
 }
 
 }  // namespace ringscope

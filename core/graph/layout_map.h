@@ -42,6 +42,7 @@ struct BufferLayout {
   FillPolicy policy = FillPolicy::kRingBuffer;
   uint64_t size = 0;
   LogMoment at;                         // the last record that counts
+  bool before_read = false;             // and it is the one whose read is about to begin
   Status status;                        // an error: the engine does not report its chunks
   uint64_t write_cursor = 0;            // as Engine::VisitChunks returns it
   std::optional<uint64_t> read_cursor;  // chunk that the packet read last came from, if still there
@@ -52,13 +53,18 @@ struct BufferLayout {
 /// Takes the layout of a replay's buffers at a moment.
 class LayoutMap : public ReplayListener {
  public:
-  explicit LayoutMap(LayoutMoment moment) : watch_(moment) {}
+  /// @param moment nullopt: before each buffer's last read that returned packets; at the end if
+  ///     there was none
+  explicit LayoutMap(std::optional<LayoutMoment> moment)
+      : watch_(moment.value_or(LayoutMoment{})), before_last_read_(!moment) {}
 
   bool WantsBufferEvents() const override { return true; }
   void OnRecord(const Op& op, const LogMoment& moment) override;
   void OnBufferSetUp(SessionBuffer& buffer) override;
   void OnBufferReplaced(SessionBuffer& buffer) override;
   void OnBufferEvent(const BufferEvent& event) override;
+  void OnReadBegun(BufferId buffer) override;
+  void OnReadDone(BufferId buffer, uint64_t packets) override;
   void OnDrainBegun(BufferId buffer) override;
 
   /// Whether the moment is after the last record.
@@ -79,9 +85,11 @@ class LayoutMap : public ReplayListener {
     LastRead last_read;
   };
 
-  void Take(const Buffer& buffer);
+  BufferLayout LayoutOf(const Buffer& buffer) const;
 
   MomentWatch watch_;
+  const bool before_last_read_;
+  std::map<BufferId, BufferLayout> before_read_;  // of reads that are under way
   std::map<BufferId, Buffer> buffers_;
   std::map<BufferId, BufferLayout> layouts_;
 };

@@ -35,7 +35,7 @@ std::vector<std::string> Map(const BufferLayout& layout) {
 }
 
 BufferLayout LayoutOf(const std::string& engine, const std::vector<Op>& ops,
-                      LayoutMoment moment = {}) {
+                      std::optional<LayoutMoment> moment = LayoutMoment{}) {
   ReplayOptions options;
   options.session.all.engine = engine;
   options.reads.mode = ReadsMode::kRecorded;
@@ -57,6 +57,20 @@ class LayoutMapTest : public ::testing::Test {
   const Request b_ = Request(1).Move(1, Chunk(1, 2, 0).Whole(3000, 'c'));
   const Request c_ = Request(1).Move(1, Chunk(1, 1, 1).Whole(1500, 'd'));
 };
+
+TEST_F(LayoutMapTest, WithoutAMoment_IsBeforeTheLastReadThatReturnedPackets) {
+  const std::vector<Op> ops = {BufferOp(1), a_.op(), Read(0), b_.op(), Read(0), Read(0)};
+  const BufferLayout layout = LayoutOf("v2@58", ops, std::nullopt);
+  EXPECT_TRUE(layout.before_read);
+  EXPECT_THAT(Map(layout), ::testing::Contains(::testing::HasSubstr("1:2#0")));
+  for (const LayoutExtent& extent : layout.extents) {
+    if (extent.chunk.sequence.writer == WriterId{2}) {
+      EXPECT_EQ(extent.consumed, 0u);
+    }
+  }
+  // A log without reads has its end alone.
+  EXPECT_FALSE(LayoutOf("v2@58", {BufferOp(1), a_.op()}, std::nullopt).before_read);
+}
 
 // | a20 b8 | c3000 | unused |
 TEST_F(LayoutMapTest, Chunks_AreBackToBack) {
@@ -96,12 +110,12 @@ TEST_F(LayoutMapTest, Moment_IsAfterARecordOrATime) {
   std::vector<Op> ops = {BufferOp(1), a_.op(), b_.op(), c_.op()};
   for (uint64_t i = 0; i < ops.size(); ++i) ops[i].time_ns = 1000 + 10 * i;
   const std::vector<std::string> one = Map(LayoutOf("v2@58", {ops[0], ops[1]}));
-  EXPECT_EQ(Map(LayoutOf("v2@58", ops, {.record = 2, .offset_ns = {}})), one);
-  EXPECT_EQ(Map(LayoutOf("v2@58", ops, {.record = {}, .offset_ns = 10})), one);
-  const BufferLayout at = LayoutOf("v2@58", ops, {.record = {}, .offset_ns = 19});
+  EXPECT_EQ(Map(LayoutOf("v2@58", ops, LayoutMoment{.record = 2, .offset_ns = {}})), one);
+  EXPECT_EQ(Map(LayoutOf("v2@58", ops, LayoutMoment{.record = {}, .offset_ns = 10})), one);
+  const BufferLayout at = LayoutOf("v2@58", ops, LayoutMoment{.record = {}, .offset_ns = 19});
   EXPECT_EQ(Map(at), one);
   EXPECT_EQ(at.at.record, 2u);
-  EXPECT_EQ(Map(LayoutOf("v2@58", ops, {.record = 99, .offset_ns = {}})),
+  EXPECT_EQ(Map(LayoutOf("v2@58", ops, LayoutMoment{.record = 99, .offset_ns = {}})),
             Map(LayoutOf("v2@58", ops)));
 }
 
