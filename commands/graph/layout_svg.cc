@@ -16,7 +16,6 @@ constexpr double kLabel = 92;
 constexpr double kLayoutCell = 8;
 constexpr double kRow = 16;
 constexpr size_t kLayoutCellsInRow = 128;
-constexpr size_t kMaxCells = 64 * kLayoutCellsInRow;
 constexpr double kMapWidth = kLayoutCell * kLayoutCellsInRow;
 constexpr double kCursorSpace = 150;
 /// Sequences with a colour of their own; the rest share the last one.
@@ -29,10 +28,11 @@ std::string ClassOf(const LayoutShare& share, size_t index, bool consumed) {
 
 class LayoutPicture {
  public:
-  explicit LayoutPicture(const GraphClock& clock) : clock_(clock) {}
+  LayoutPicture(const GraphClock& clock, const LayoutDetail& detail)
+      : clock_(clock), detail_(detail) {}
 
   void Draw(const BufferLayout& layout) {
-    const LayoutGrid grid = MakeGrid(layout, kMaxCells);
+    const LayoutGrid grid = MakeGrid(layout, detail_.cells);
     svg_.Text(kLayoutMargin, y_ + 14, LayoutHeading(layout, clock_), "heading");
     svg_.Text(
         kLayoutMargin, y_ + 32,
@@ -41,9 +41,15 @@ class LayoutPicture {
         "soft");
     y_ += 44;
     DrawMap(layout, grid);
-    for (size_t i = 0; i < grid.shares.size(); ++i) {
+    const size_t shown = std::min(grid.shares.size(), detail_.shares);
+    for (size_t i = 0; i < shown; ++i) {
       svg_.Box({kLayoutMargin, y_, 12, 12}, ClassOf(grid.shares[i], i, false), 2);
       svg_.Text(kLayoutMargin + 18, y_ + 10, ShareText(grid.shares[i]), "");
+      y_ += 18;
+    }
+    if (shown < grid.shares.size()) {
+      svg_.Text(kLayoutMargin + 18, y_ + 10,
+                fmt::format("and {} more", WithCommas(grid.shares.size() - shown)), "soft");
       y_ += 18;
     }
     y_ += 18;
@@ -105,14 +111,16 @@ class LayoutPicture {
   }
 
   const GraphClock& clock_;
+  const LayoutDetail detail_;
   SvgWriter svg_;
   double y_ = kLayoutMargin;
 };
 
 }  // namespace
 
-std::string LayoutSvg(const std::vector<BufferLayout>& layouts, const GraphClock& clock) {
-  LayoutPicture picture(clock);
+std::string LayoutSvg(const std::vector<BufferLayout>& layouts, const GraphClock& clock,
+                      const LayoutDetail& detail) {
+  LayoutPicture picture(clock, detail);
   for (const BufferLayout& layout : layouts) picture.Draw(layout);
   return picture.Finish();
 }

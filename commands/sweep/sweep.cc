@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -280,6 +281,19 @@ Result<ExitCode> RunSweepCommand(const SweepArgs& args, Context& context) {
 }
 
 }  // namespace
+
+Result<SweepReport> SweepOwnSizes(Context& context, const SessionSelection& selection) {
+  SweepArgs args;
+  args.session = selection.only;
+  args.clone = selection.clone;
+  SweepReport swept;
+  RS_ASSIGN_OR_RETURN(std::ignore, SweepSessions(args, selection.paths, context,
+                                                 [&](const SweepReport& report) -> Status {
+                                                   swept = report;
+                                                   return {};
+                                                 }));
+  return swept;
+}
 
 Command SweepCommand() {
   return {
