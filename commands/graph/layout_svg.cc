@@ -81,6 +81,7 @@ class LayoutPicture {
         svg_.Box({x, y_, static_cast<double>(next - i) * kLayoutCell, kRow - 2},
                  ClassOf(share, grid.cells[i].share, grid.cells[i].consumed));
         if (grid.cells[i].starts) svg_.Line(x, y_, x, y_ + kRow - 2, "edge");
+        if (detail_.names) DrawName(share, x, static_cast<double>(next - i) * kLayoutCell);
         i = next;
       }
       const Row bytes{offset, end * grid.bytes_per_cell, grid.bytes_per_cell,
@@ -91,6 +92,17 @@ class LayoutPicture {
       y_ += kRow;
     }
     y_ += 12;
+  }
+
+  /// In a part of the map that is wide enough.
+  void DrawName(const LayoutShare& share, double x, double width) {
+    constexpr double kCharacter = 6.2;
+    if (share.kind != LayoutExtent::Kind::kChunk) return;
+    const std::string name = ToString(share.sequence);
+    const double needed = kCharacter * static_cast<double>(name.size()) + 4;
+    if (needed + 4 > width) return;
+    svg_.Box({x + 2, y_ + 1.5, needed, kRow - 5}, "page", 2);
+    svg_.Text(x + 4, y_ + 10, name, "small");
   }
 
   static bool LooksSame(const LayoutCell& a, const LayoutCell& b) {

@@ -76,7 +76,7 @@ PageAnswer AnswerOf(const PageResults& page) {
   add("Pushed out by", PushersText(page));
   if (page.diagnosis && page.diagnosis->severity >= Harm::kWarning) {
     answer.harm = std::max(answer.harm, page.diagnosis->severity);
-    add("What is left", page.diagnosis->verdict);
+    add("The trace", page.diagnosis->verdict);
   }
   if (shown.any_loss) {
     const std::vector<std::string> remedies = RemedySentences(shown);

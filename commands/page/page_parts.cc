@@ -110,6 +110,32 @@ void PageWriter::EndTable() {
   EndScroll();
 }
 
+void PageWriter::Config(const std::string& config, const std::string& name, size_t limit) {
+  BeginScroll(name);
+  Open("pre", {{"class", "config"}});
+  bool is_changed = false;
+  size_t at = 0;
+  const size_t start = size();
+  while (at < config.size() && size() - start < limit) {
+    const size_t end = std::min(config.find('\n', at), config.size());
+    const std::string line = HtmlShortened(config.substr(at, end - at), kCellCharacters);
+    const size_t text = line.find_first_not_of(' ');
+    const bool is_comment = text != std::string::npos && line[text] == '#';
+    if (is_comment)
+      Element("span", line, {{"class", "reason"}});
+    else if (is_changed)
+      Element("mark", line);
+    else
+      Element("span", line);
+    Text("\n");
+    is_changed = is_comment;
+    at = end + 1;
+  }
+  Close();
+  EndScroll();
+  if (at < config.size()) Note("The config is longer: the rest is left out of this page.");
+}
+
 bool PageWriter::Picture(const std::string& svg, const std::string& name, PageBudget& budget) {
   const std::string inlined = InlineSvg(svg, name);
   if (!budget.Take(inlined.size())) return false;

@@ -86,6 +86,11 @@ class PageWriter : public HtmlWriter {
   /// @return false: it is larger than the budget has space for, and left out
   bool Picture(const std::string& svg, const std::string& name, PageBudget& budget);
 
+  /// A trace config as text. Lines that a change made, with the comment before them, are marked in
+  /// a way that is not copied with them.
+  /// @param limit bytes that it may take, about
+  void Config(const std::string& config, const std::string& name, size_t limit);
+
   struct Entry {
     std::string id, title;
   };

@@ -50,31 +50,6 @@ std::vector<std::string> ConfigsOf(const SessionSummary& summary) {
   return texts;
 }
 
-/// Lines of a config; those that a change made, with the comment before them, are marked.
-void WriteConfigText(PageWriter& out, const std::string& config, const std::string& name) {
-  out.BeginScroll(name);
-  out.Open("pre", {{"class", "config"}});
-  bool is_changed = false;
-  size_t at = 0;
-  const size_t start = out.size();
-  while (at < config.size() && out.size() - start < kConfigBytes) {
-    const size_t end = std::min(config.find('\n', at), config.size());
-    const std::string line = HtmlShortened(config.substr(at, end - at), 400);
-    const size_t text = line.find_first_not_of(' ');
-    const bool is_comment = text != std::string::npos && line[text] == '#';
-    if (is_comment || is_changed)
-      out.Element("mark", (is_comment ? "  " : "+ ") + line);
-    else
-      out.Element("span", "  " + line);
-    out.Text("\n");
-    is_changed = is_comment;
-    at = end + 1;
-  }
-  out.Close();
-  out.EndScroll();
-  if (at < config.size()) out.Note("The config is longer: the rest is left out of this page.");
-}
-
 }  // namespace
 
 void WriteStory(PageWriter& out, const PageResults& page) {
@@ -165,11 +140,11 @@ void WriteConfig(PageWriter& out, const PageResults& page) {
     out.Paragraph(
         "With the changes that the findings call for: changed lines have a plus sign, and the reason "
         "before them.");
-    WriteConfigText(out, *changed, "Trace config with changes");
+    out.Config(*changed, "Trace config with changes", kConfigBytes);
     out.Reproduce("doctor");
   } else if (!configs.empty()) {
     constexpr size_t kConfigs = 1;
-    for (size_t i = 0; i < kConfigs; ++i) WriteConfigText(out, configs[i], "Trace config");
+    for (size_t i = 0; i < kConfigs; ++i) out.Config(configs[i], "Trace config", kConfigBytes);
     out.LeftOut(configs.size() - kConfigs, "further trace config", "info --format json");
     out.Reproduce("info --format json");
   } else {

@@ -82,9 +82,7 @@ void WriteAdvice(PageWriter& out, const AdviceReport& advice) {
   out.LeftOut(items.size() - listed, "further item of advice", "advise");
   if (any) {
     out.Heading("Trace config that follows the advice");
-    out.BeginScroll("Trace config that follows the advice");
-    out.Element("pre", HtmlShortened(ConfigText(advice), 5'000));
-    out.EndScroll();
+    out.Config(ConfigText(advice), "Trace config that follows the advice", kAdviceBytes);
   }
   out.Reproduce("advise");
 }
@@ -137,7 +135,7 @@ void WriteLayouts(PageWriter& out, const PageResults& page) {
       if (drawn == kLayoutBuffers) break;
       if (!out.Picture(
               LayoutSvg({buffer}, GraphClock(page.outcome.first_time_ns),
-                        {.cells = 1536, .shares = 12}),
+                        {.cells = 1536, .shares = 12, .names = true}),
               fmt::format("Bytes of buffer {} {}", Raw(buffer.buffer), layout.when), budget))
         break;
       ++drawn;

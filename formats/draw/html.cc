@@ -38,7 +38,9 @@ void HtmlWriter::Close() {
   assert(!open_.empty());
   html_.append("</").append(open_.back()).append(">");
   // Lines that people can read, where spaces do not matter.
-  if (open_.back() != "span" && open_.back() != "a" && open_.back() != "code") html_ += '\n';
+  if (open_.back() != "span" && open_.back() != "a" && open_.back() != "code" &&
+      open_.back() != "mark")
+    html_ += '\n';
   open_.pop_back();
 }
 
