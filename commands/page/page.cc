@@ -10,6 +10,7 @@
 #include "commands/shell/options.h"
 #include "commands/shell/output.h"
 #include "commands/shell/spooled_input.h"
+#include "formats/draw/html.h"
 
 namespace ringscope {
 namespace {
@@ -17,6 +18,7 @@ namespace {
 struct PageArgs {
   PageChoices choices;
   std::string output;  // empty: standard output
+  bool force = false;
 };
 
 void SetUp(CLI::App& app, PageArgs& args) {
@@ -24,14 +26,15 @@ void SetUp(CLI::App& app, PageArgs& args) {
   AddSession(app, args.choices.session);
   InGroup(app, kOutputGroup);
   AddText(app, "-o,--output", args.output, kFileType, "Write to this file; - for standard output");
+  AddForce(app, args.force);
   AddFlag(app, "--quick", args.choices.quick,
-          "Leave out what takes replays of its own: remedies are not tried, no sweep, no advice");
+          "Leave out what takes many replays: the sweep over buffer sizes, and the advice");
 }
 
 Result<ExitCode> RunPage(const PageArgs& args, Context& context) {
   RS_ASSIGN_OR_RETURN(
       const std::unique_ptr<OutputFile> file,
-      CreateOutput(context, args.output.empty() ? "-" : args.output, /*binary=*/true));
+      CreateOutput(context, args.output.empty() ? "-" : args.output, kPageOutput, args.force));
   std::unique_ptr<SpooledInput> standard_input;
   if (args.choices.path == "-") {
     RS_ASSIGN_OR_RETURN(standard_input, SpooledInput::Read(context));
@@ -59,7 +62,7 @@ Command ReportCommand() {
       {{"ringscope report session.tblog -o report.html", "A page for a bug report"},
        {"ringscope report trace.pftrace -o report.html", "The same of a trace alone"},
        {"ringscope report --quick session.tblog -o report.html",
-        "The same without what takes further replays"}},
+        "The same without what takes many replays"}},
       Bind(SetUp, RunPage),
       {.clean = "Done; the file was written."}};
 }

@@ -467,7 +467,7 @@ class PageTest(unittest.TestCase):
                 "'button, input, select')].filter((e) => e.checkVisibility()).length,"
                 "charts: document.querySelectorAll('.chart path').length,"
                 "sorts: document.querySelectorAll('[aria-sort], th button').length}")
-            for needed in ('packets were lost', 'overwritten before they were read', 'What would help'):
+            for needed in ('packets (96.2%)', 'overwritten before they were read', 'What would help'):
                 self.assertIn(needed, state['words'])
             self.assertEqual(state['controls'], 0)
             self.assertEqual(state['sorts'], 0)

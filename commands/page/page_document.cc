@@ -92,7 +92,7 @@ std::string PageHtml(const PageResults& page) {
   const std::string title = fmt::format("{}, session {}: ringscope report", name, page.session);
   const std::string style = PageToneStyle(kSweepPlotStyle).append(PageStyleSheet());
   HtmlWriter out;
-  out.Html("<!DOCTYPE html>\n");
+  out.Html(fmt::format("<!DOCTYPE html>\n<!-- {} -->\n", kDrawnMark));
   out.Open("html", {{"lang", "en"}});
   WriteHead(out, title, style);
   out.Open("body");

@@ -1,13 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
-#include <tuple>
+#include <utility>
 
-#include "commands/gaps/gaps_text.h"
+#include "commands/gaps/gap_groups.h"
 #include "commands/gaps/gaps_words.h"
 #include "commands/graph/graph_report.h"
+#include "commands/losses/loss_words.h"
 #include "commands/page/page_sections.h"
 #include "commands/shell/text.h"
 
@@ -24,42 +24,8 @@ const std::vector<PageColumn> kGapColumns = {
     {"sequence"}, {"buffer", true}, {"chunks"},      {"packets", true},
     {"bytes", true}, {"written at"},   {"lost at"}, {"cause"}};
 
-/// Gaps of a sequence with the same main cause.
-struct GapGroup {
-  BufferId buffer{};
-  SequenceKey sequence;
-  std::string cause;
-  uint64_t gaps = 0;
-  FateCount lost;
-  uint64_t not_flagged = 0;
-};
-
 std::string MainCause(const Gap& gap) {
   return gap.causes.empty() ? std::string() : CauseText(gap.causes.front());
-}
-
-std::vector<GapGroup> GroupsOf(const GapReport& report) {
-  std::map<std::tuple<BufferId, SequenceKey, std::string>, GapGroup> groups;
-  for (const BufferGaps& buffer : report.buffers) {
-    for (const SequenceGaps& sequence : buffer.sequences) {
-      for (const Gap& gap : sequence.gaps) {
-        GapGroup& group = groups[{gap.buffer, gap.sequence, MainCause(gap)}];
-        group.buffer = gap.buffer;
-        group.sequence = gap.sequence;
-        group.cause = MainCause(gap);
-        ++group.gaps;
-        group.lost += gap.lost;
-        if (gap.sign != GapSign::kFlagged && gap.sign != GapSign::kFlaggedFirst)
-          ++group.not_flagged;
-      }
-    }
-  }
-  std::vector<GapGroup> sorted;
-  for (auto& [key, group] : groups) sorted.push_back(std::move(group));
-  std::stable_sort(sorted.begin(), sorted.end(), [](const GapGroup& a, const GapGroup& b) {
-    return a.lost.packets > b.lost.packets;
-  });
-  return sorted;
 }
 
 /// Ids of an item of a graph, both ends included.
@@ -227,7 +193,7 @@ void WriteFilter(PageWriter& out, const std::vector<const Gap*>& gaps) {
 }  // namespace
 
 void WriteGapGroups(PageWriter& out, const PageResults& page) {
-  const std::vector<GapGroup> groups = GroupsOf(page.gaps);
+  const std::vector<GapGroup> groups = GroupsOf(LargestGaps(page.Shown(0)));
   if (groups.empty()) return;
   out.BeginSection("groups", "Losses by sequence and cause");
   out.BeginTable("Gaps of the same sequence, buffer and main cause, those that lost most first",
@@ -244,10 +210,14 @@ void WriteGapGroups(PageWriter& out, const PageResults& page) {
   for (const GapGroup& group : groups) {
     const size_t before = out.size();
     if (shown == kGroupRows) break;
-    out.Row({NameText(page.notes, group.sequence),
-             PageCell(std::to_string(Raw(group.buffer)), Raw(group.buffer)), group.cause,
-             CountCellOf(group.gaps), CountCellOf(group.lost.packets),
-             SizeCellOf(group.lost.bytes), CountCellOf(group.not_flagged)});
+    const Gap& largest = *group.gaps.front();
+    const auto not_flagged = std::ranges::count_if(group.gaps, [](const Gap* gap) {
+      return gap->sign != GapSign::kFlagged && gap->sign != GapSign::kFlaggedFirst;
+    });
+    out.Row({NameText(page.notes, largest.sequence),
+             PageCell(std::to_string(Raw(largest.buffer)), Raw(largest.buffer)),
+             MainCause(largest), CountCellOf(group.gaps.size()), CountCellOf(group.lost.packets),
+             SizeCellOf(group.lost.bytes), CountCellOf(static_cast<uint64_t>(not_flagged))});
     ++shown;
     if (!budget.Take(out.size() - before)) break;
   }

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "commands/common/session_reads.h"
-#include "commands/gaps/gaps_words.h"
+#include "commands/losses/loss_words.h"
 #include "commands/page/page_sections.h"
 #include "commands/shell/text.h"
 #include "formats/draw/svg.h"

@@ -19,24 +19,6 @@ constexpr size_t kPathCharacters = 300;
 PageCell CountCellOf(uint64_t count) { return {WithCommas(count), count}; }
 PageCell SizeCellOf(uint64_t bytes) { return {HumanSize(bytes), bytes}; }
 
-std::string ShellWord(const std::string& text) {
-  const bool is_plain =
-      !text.empty() && text.front() != '-' && std::all_of(text.begin(), text.end(), [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-               std::string_view("/._-+,:@%").find(c) != std::string_view::npos;
-      });
-  if (is_plain) return text;
-  if (text == "-") return text;
-  std::string quoted = text.starts_with("-") ? "./'" : "'";
-  for (const char c : text) {
-    if (c == '\'')
-      quoted += "'\\''";
-    else
-      quoted += c;
-  }
-  return quoted + "'";
-}
-
 std::string CellText(const std::string& text) { return HtmlShortened(text, kCellCharacters); }
 
 void PageWriter::BeginSection(const char* id, const std::string& title) {

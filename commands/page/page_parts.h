@@ -102,9 +102,6 @@ class PageWriter : public HtmlWriter {
   std::vector<PageColumn> columns_;
 };
 
-/// A file's name as a shell takes it.
-std::string ShellWord(const std::string& text);
-
 /// A name or a sentence of any length, cut to what a cell has space for.
 std::string CellText(const std::string& text);
 

@@ -18,8 +18,6 @@
 namespace ringscope {
 namespace {
 
-constexpr uint64_t kPageStaleNs = 5'000'000'000;  // as gaps has it
-
 /// Sums a session's records up, and notes where its last reads begin.
 class RecordSummary : public ReplayListener {
  public:
@@ -188,7 +186,7 @@ Result<PageResults> GatherPage(Context& context, const PageChoices& choices) {
                 "see 'ringscope verify'");
   }
   page.session = sessions.session();
-  GapAnalysis analysis(kPageStaleNs, page.kinds.get());
+  GapAnalysis analysis(kUsualStaleNs, page.kinds.get());
   Ledger ledger(analysis);
   SessionStoryListener story(/*keep_flushes=*/true);
   RecordSummary summary;
@@ -208,8 +206,7 @@ Result<PageResults> GatherPage(Context& context, const PageChoices& choices) {
   // What follows would repeat the warnings.
   MutedContext muted(context);
   page.remedies = RemediesFor(page.gaps);
-  if (!page.quick)
-    RS_RETURN_IF_ERROR(TryRemedies(muted.context(), SelectionOf(page), {}, page.remedies));
+  RS_RETURN_IF_ERROR(TryRemedies(muted.context(), SelectionOf(page), {}, page.remedies));
   RS_RETURN_IF_ERROR(ReplayAgain(muted.context(), page, summary.before_last_reads()));
   RunOthers(muted.context(), page);
   return page;

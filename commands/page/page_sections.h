@@ -2,22 +2,11 @@
 #define RINGSCOPE_COMMANDS_PAGE_PAGE_SECTIONS_H_
 
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "commands/page/page_parts.h"
 #include "commands/page/page_results.h"
 
 namespace ringscope {
-
-/// What a page begins with.
-struct PageAnswer {
-  Harm harm = Harm::kOk;
-  std::string headline;
-  std::vector<std::pair<std::string, std::string>> lines;  // with their labels
-  std::vector<std::string> next;                           // commands, up to the file
-};
-PageAnswer AnswerOf(const PageResults& page);
 
 // The sections, in their order. What a session does not have writes nothing.
 void WriteAnswer(PageWriter& out, const PageResults& page);

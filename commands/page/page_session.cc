@@ -9,6 +9,7 @@
 #include "commands/common/verdict_words.h"
 #include "commands/log/story_text.h"
 #include "commands/page/page_sections.h"
+#include "commands/report/answer_report.h"
 #include "commands/shell/context.h"
 #include "commands/shell/text.h"
 #include "core/base/wire.h"

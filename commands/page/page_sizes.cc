@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "commands/advise/advise_report.h"
-#include "commands/gaps/gaps_text.h"
 #include "commands/graph/layout_report.h"
+#include "commands/losses/log_answer.h"
 #include "commands/page/page_sections.h"
 #include "commands/shell/text.h"
 #include "commands/sweep/sweep_report.h"
@@ -91,16 +91,14 @@ void WriteAdvice(PageWriter& out, const AdviceReport& advice) {
 
 void WriteSizes(PageWriter& out, const PageResults& page) {
   out.BeginSection("sizes", "What would help");
-  const ShownGaps shown = page.Shown(0);
-  const std::vector<std::string> remedies = RemedySentences(shown);
+  const std::vector<std::string> remedies = RemedyTexts(page.remedies);
   if (!remedies.empty()) {
     out.Open("ul");
     for (const std::string& sentence : remedies) out.Element("li", sentence);
     out.Close();
   }
   if (page.quick) {
-    out.Note("This page was made with --quick: remedies were not tried, and there are neither a "
-             "sweep over sizes nor advice.");
+    out.Note("This page was made with --quick: there are neither a sweep over sizes nor advice.");
   } else {
     if (page.sweep)
       WriteSweep(out, *page.sweep);

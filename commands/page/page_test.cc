@@ -88,10 +88,11 @@ TEST_P(PageOfCapture, Numbers_AreThoseOfGaps) {
     written += buffer["written"]["packets"].get<uint64_t>();
     lost += buffer["lost"]["packets"].get<uint64_t>();
   }
-  if (lost > 0)
-    EXPECT_THAT(SectionOf(page, "answer"), HasSubstr(fmt::format("{} of {} packets were lost",
-                                                                 WithCommas(lost),
-                                                                 WithCommas(written))));
+  if (lost > 0) {
+    EXPECT_THAT(
+        SectionOf(page, "answer"),
+        HasSubstr(fmt::format("{} of {} packets (", WithCommas(lost), WithCommas(written))));
+  }
   const std::string rows = SectionOf(page, "gaps");
   size_t listed = 0;
   for (const PageJson& gap : gaps["gaps"]) {
@@ -114,7 +115,9 @@ TEST(Page, Sections_AreThereWithTheCommandsThatGiveTheSame) {
     const std::string section = SectionOf(page, id);
     ASSERT_NE(section, "") << id;
     EXPECT_THAT(page, HasSubstr(fmt::format("href=\"#{}\"", id)));
-    if (std::string(id) != "config") EXPECT_THAT(section, HasSubstr("<code>ringscope ")) << id;
+    if (std::string(id) != "config") {
+      EXPECT_THAT(section, HasSubstr("ringscope ")) << id;
+    }
   }
   EXPECT_THAT(SectionOf(page, "sizes"), HasSubstr("keeps everything, as a replay shows"));
   EXPECT_THAT(SectionOf(page, "sizes"), HasSubstr("What buffers of other sizes keep of"));
@@ -211,8 +214,8 @@ TEST(Page, SeveralSessions_NeedAChoice) {
   EXPECT_THAT(ran.error, HasSubstr("more than one session"));
   EXPECT_EQ(ran.out, "");
   const std::string page = PageOf("-", {"--session", "2"}, ops.text());
-  EXPECT_THAT(page, HasSubstr("of 800 packets were lost"));
-  EXPECT_THAT(page, HasSubstr("ringscope gaps --session 2 -"));
+  EXPECT_THAT(page, HasSubstr("of 800 packets ("));
+  EXPECT_THAT(page, HasSubstr("ringscope gaps --summary --session 2 -"));
 }
 
 TEST(Page, HostileNames_AreOnlyText) {
@@ -297,15 +300,6 @@ TEST_P(LargePage, AnySession_HasLessThanTwoMegabytes) {
   EXPECT_EQ(WrongNesting(page), "");
   EXPECT_GT(CountOf(page, "left out of this page"), 4u);
   EXPECT_EQ(CountOf(page, "This is too large for the page."), 0u);
-}
-
-TEST(Page, CommandLines_CanBeCopied) {
-  EXPECT_EQ(ShellWord("a/b-1.tblog"), "a/b-1.tblog");
-  EXPECT_EQ(ShellWord("a b"), "'a b'");
-  EXPECT_EQ(ShellWord("it's"), "'it'\\''s'");
-  EXPECT_EQ(ShellWord("-x"), "./'-x'");
-  EXPECT_EQ(ShellWord("-"), "-");
-  EXPECT_EQ(ShellWord(""), "''");
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -287,11 +286,11 @@ Result<SweepReport> SweepOwnSizes(Context& context, const SessionSelection& sele
   args.session = selection.only;
   args.clone = selection.clone;
   SweepReport swept;
-  RS_ASSIGN_OR_RETURN(std::ignore, SweepSessions(args, selection.paths, context,
-                                                 [&](const SweepReport& report) -> Status {
-                                                   swept = report;
-                                                   return {};
-                                                 }));
+  const auto keep = [&](const SweepReport& report) -> Status {
+    swept = report;
+    return {};
+  };
+  RS_RETURN_IF_ERROR(SweepSessions(args, selection.paths, context, keep, /*needed=*/true));
   return swept;
 }
 

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "formats/draw/svg.h"
+
 namespace ringscope {
 
 /// An attribute of an element; the value is any text.
@@ -18,6 +20,9 @@ std::string HtmlEscaped(std::string_view text);
 
 /// Text of unknown length, cut to `characters` with an ellipsis.
 std::string HtmlShortened(std::string_view text, size_t characters);
+
+/// A page that has kDrawnMark near its beginning.
+inline constexpr OutputKind kPageOutput = {"a page", false, HasDrawnMark};
 
 /// Writes HTML in which elements are closed as they were opened, and texts cannot be markup.
 class HtmlWriter {
