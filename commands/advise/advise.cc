@@ -201,6 +201,16 @@ Result<ExitCode> RunAdvise(const AdviseArgs& args, Context& context) {
 
 }  // namespace
 
+Result<AdviceReport> AdviseSession(Context& context, const std::string& path, uint64_t session,
+                                   std::optional<uint64_t> clone) {
+  AdviseArgs args;
+  args.log = path;
+  RS_ASSIGN_OR_RETURN(const AdviseInput input, OpenAdviseInput(context, path));
+  SessionReader sessions(context, {{input.path}, session, clone}, "reading");
+  RS_RETURN_IF_ERROR(sessions.NextSession());
+  return Advise(args, input, sessions, context);
+}
+
 Command AdviseCommand() {
   return {
       "advise",

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "commands/report/report.h"
+#include "commands/shell/context.h"
 #include "core/advice/advice.h"
 #include "core/log/session_story.h"
 
@@ -25,6 +26,10 @@ struct AdviceReport {
   std::string config;                       // its text, a field per line
   std::vector<SourceFinding> idle_sources;  // data sources and producers that contributed nothing
 };
+
+/// What 'ringscope advise' finds without further options, of one session of a log or trace.
+Result<AdviceReport> AdviseSession(Context& context, const std::string& path, uint64_t session,
+                                   std::optional<uint64_t> clone);
 
 /// The advice in one or two plain sentences.
 std::string AdviceText(const Advice& advice, const AdviceReport& report);

@@ -87,8 +87,9 @@ void SetAnswer(Answer answer, DoctorTrace& trace) {
 
 /// @param opened of standard input; nullptr: to be opened
 Result<DoctorTraces> ExamineLog(Context& context, const std::string& path,
+                                std::optional<uint64_t> session,
                                 std::unique_ptr<ByteSource> opened) {
-  SessionReader sessions(context, {.paths = {path}}, "replaying");
+  SessionReader sessions(context, {.paths = {path}, .only = session}, "replaying");
   if (opened != nullptr) sessions.UseOpened(std::move(opened));
   DoctorTraces traces;
   const auto examine = [&]() -> Result<ExitCode> {
@@ -151,7 +152,8 @@ Result<DoctorTraces> ExamineArchive(Context& context, std::unique_ptr<ByteSource
 
 }  // namespace
 
-Result<DoctorTraces> ExamineInput(Context& context, const std::string& path) {
+Result<DoctorTraces> ExamineInput(Context& context, const std::string& path,
+                                  std::optional<uint64_t> session) {
   RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenInput(context, path));
   RS_ASSIGN_OR_RETURN(std::string start, ReadStart(*source, kKindBytes));
   const bool is_zip = IsZip(wire::AsBytes(start));
@@ -166,7 +168,7 @@ Result<DoctorTraces> ExamineInput(Context& context, const std::string& path) {
         "or a log"));
   source = MakePrefixedSource(std::move(start), std::move(source));
   if (is_zip) return ExamineArchive(context, std::move(source));
-  if (is_log) return ExamineLog(context, path, path == "-" ? std::move(source) : nullptr);
+  if (is_log) return ExamineLog(context, path, session, path == "-" ? std::move(source) : nullptr);
   RS_ASSIGN_OR_RETURN(DoctorTrace trace, ExamineTrace(context, std::move(source)));
   DoctorTraces traces;
   traces.push_back(std::move(trace));

@@ -1,6 +1,8 @@
 #ifndef RINGSCOPE_COMMANDS_DOCTOR_EXAMINE_H_
 #define RINGSCOPE_COMMANDS_DOCTOR_EXAMINE_H_
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "commands/many_logs/doctor_logs.h"
@@ -11,7 +13,9 @@ namespace ringscope {
 /// Diagnoses all traces of an input: a Perfetto trace, each trace of a zip archive, or the replay
 /// of each session of a log. Members of an archive that cannot be read are results, too.
 /// @param path "-": standard input
-Result<DoctorTraces> ExamineInput(Context& context, const std::string& path);
+/// @param session of a log: only this one
+Result<DoctorTraces> ExamineInput(Context& context, const std::string& path,
+                                  std::optional<uint64_t> session = {});
 
 }  // namespace ringscope
 

@@ -1,5 +1,7 @@
 // The gaps, grouped: those of a sequence that have the same cause.
 
+#include "commands/gaps/gap_groups.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,31 +19,6 @@
 namespace ringscope {
 namespace {
 
-/// Gaps of a sequence that have the same cause.
-struct GapGroup {
-  std::vector<const Gap*> gaps;  // the largest first
-  FateCount lost;
-};
-
-std::vector<GapGroup> GroupsOf(const std::vector<const Gap*>& gaps) {
-  std::map<std::tuple<BufferId, SequenceKey, Cause>, GapGroup> by_cause;
-  for (const Gap* gap : gaps) {
-    const Cause cause = gap->causes.empty() ? Cause::kNone : gap->causes.front().cause;
-    GapGroup& group = by_cause[{gap->buffer, gap->sequence, cause}];
-    group.gaps.push_back(gap);
-    group.lost += gap->lost;
-  }
-  std::vector<GapGroup> groups;
-  for (auto& [key, group] : by_cause) {
-    std::ranges::stable_sort(group.gaps, std::ranges::greater(),
-                             [](const Gap* gap) { return gap->lost.packets; });
-    groups.push_back(std::move(group));
-  }
-  std::ranges::stable_sort(groups, std::ranges::greater(),
-                           [](const GapGroup& group) { return group.lost.packets; });
-  return groups;
-}
-
 std::string PacketsText(const FateCount& count) {
   return fmt::format("{} ({})", Count(count.packets, "packet"), HumanSize(count.bytes));
 }
@@ -51,22 +28,6 @@ void PrintLine(Report& out, const char* title, const std::string& text) {
   constexpr size_t kIndent = 14;
   const std::string wrapped = Wrap(text, kIndent);
   out.Print(fmt::format("  {:<{}}{}\n", title, kIndent - 2, wrapped.substr(kIndent)));
-}
-
-std::string ChunksText(const Gap& gap) {
-  if (gap.first.chunk == gap.last_chunk) return fmt::format("chunk #{}", gap.first.chunk);
-  return fmt::format("chunks #{} to #{}", gap.first.chunk, gap.last_chunk);
-}
-
-std::string UnusableText(const Gap& gap) {
-  if (!gap.next || gap.next->unusable.count.packets == 0) return "";
-  const UnusablePackets& unusable = gap.next->unusable;
-  const uint64_t ns = unusable.duration_ns();
-  return fmt::format(
-      "{} after it{} need incremental state that was lost{}",
-      Count(unusable.count.packets, "packet"),
-      ns == 0 ? "" : fmt::format(", over {},", HumanDuration(ns)),
-      unusable.reset ? "" : "; the state is not reset before the next gap or the end");
 }
 
 std::string PlaceText(const Gap& gap, const SessionNotes& notes) {
@@ -143,6 +104,41 @@ void PrintGroups(Report& out, const std::vector<GapGroup>& groups, const ShownGa
 }
 
 }  // namespace
+
+std::vector<GapGroup> GroupsOf(const std::vector<const Gap*>& gaps) {
+  std::map<std::tuple<BufferId, SequenceKey, Cause>, GapGroup> by_cause;
+  for (const Gap* gap : gaps) {
+    const Cause cause = gap->causes.empty() ? Cause::kNone : gap->causes.front().cause;
+    GapGroup& group = by_cause[{gap->buffer, gap->sequence, cause}];
+    group.gaps.push_back(gap);
+    group.lost += gap->lost;
+  }
+  std::vector<GapGroup> groups;
+  for (auto& [key, group] : by_cause) {
+    std::ranges::stable_sort(group.gaps, std::ranges::greater(),
+                             [](const Gap* gap) { return gap->lost.packets; });
+    groups.push_back(std::move(group));
+  }
+  std::ranges::stable_sort(groups, std::ranges::greater(),
+                           [](const GapGroup& group) { return group.lost.packets; });
+  return groups;
+}
+
+std::string ChunksText(const Gap& gap) {
+  if (gap.first.chunk == gap.last_chunk) return fmt::format("chunk #{}", gap.first.chunk);
+  return fmt::format("chunks #{} to #{}", gap.first.chunk, gap.last_chunk);
+}
+
+std::string UnusableText(const Gap& gap) {
+  if (!gap.next || gap.next->unusable.count.packets == 0) return "";
+  const UnusablePackets& unusable = gap.next->unusable;
+  const uint64_t ns = unusable.duration_ns();
+  return fmt::format(
+      "{} after it{} need incremental state that was lost{}",
+      Count(unusable.count.packets, "packet"),
+      ns == 0 ? "" : fmt::format(", over {},", HumanDuration(ns)),
+      unusable.reset ? "" : "; the state is not reset before the next gap or the end");
+}
 
 void PrintGapGroups(Report& out, const ShownGaps& selection, uint64_t limit) {
   if (!selection.own_fault.empty()) {

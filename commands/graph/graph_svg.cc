@@ -122,6 +122,36 @@ const char* ClassOf(Link link) {
   return "";
 }
 
+/// An arrow down to this point.
+void DrawPushed(SvgWriter& svg, double x, double y) {
+  svg.Path(fmt::format("M {0} {1} V {2} M {3} {4} L {0} {2} L {5} {4}", SvgNumber(x),
+                       SvgNumber(y - 13), SvgNumber(y), SvgNumber(x - 4), SvgNumber(y - 5),
+                       SvgNumber(x + 4)),
+           "pushed");
+}
+
+/// @return where it ends
+double DrawGraphLegend(SvgWriter& svg, double y) {
+  double x = kMargin;
+  for (size_t i = 0; i < kTones; ++i) {
+    const Tone tone = static_cast<Tone>(i);
+    if (tone == Tone::kUnknown) continue;
+    svg.Box({x, y, 12, 12}, Name(tone), 2);
+    svg.Text(x + 18, y + 10, Meaning(tone), "soft");
+    x += 44 + 6.6 * static_cast<double>(DisplayWidth(Meaning(tone)));
+  }
+  y += 22;
+  x = kMargin;
+  for (const Link link : {Link::kRead, Link::kContinues, Link::kBroken}) {
+    svg.Line(x, y + 6, x + 24, y + 6, ClassOf(link));
+    svg.Text(x + 30, y + 10, LinkText(link), "soft");
+    x += 56 + 6.6 * static_cast<double>(DisplayWidth(LinkText(link)));
+  }
+  DrawPushed(svg, x + 6, y + 12);
+  svg.Text(x + 18, y + 10, "overwritten by", "soft");
+  return y + 30;
+}
+
 /// Draws graphs one below the other.
 class GraphPicture {
  public:
@@ -130,7 +160,11 @@ class GraphPicture {
   std::string Draw() {
     svg_.Text(kMargin, y_ + 18, Printable(report_.outcome.path), "title");
     y_ += 34;
-    DrawLegend();
+    y_ = DrawGraphLegend(svg_, y_);
+    return DrawRest();
+  }
+  /// All but title and legend.
+  std::string DrawRest() {
     for (const SequenceGraph& graph : report_.graphs) DrawGraph(graph);
     if (const std::string closing = report_.ClosingText(); !closing.empty()) {
       svg_.Text(kMargin, y_ + 12, closing, "soft");
@@ -141,27 +175,6 @@ class GraphPicture {
   }
 
  private:
-  void DrawLegend() {
-    double x = kMargin;
-    for (size_t i = 0; i < kTones; ++i) {
-      const Tone tone = static_cast<Tone>(i);
-      if (tone == Tone::kUnknown) continue;
-      svg_.Box({x, y_, 12, 12}, Name(tone), 2);
-      svg_.Text(x + 18, y_ + 10, Meaning(tone), "soft");
-      x += 44 + 6.6 * static_cast<double>(DisplayWidth(Meaning(tone)));
-    }
-    y_ += 22;
-    x = kMargin;
-    for (const Link link : {Link::kRead, Link::kContinues, Link::kBroken}) {
-      svg_.Line(x, y_ + 6, x + 24, y_ + 6, ClassOf(link));
-      svg_.Text(x + 30, y_ + 10, LinkText(link), "soft");
-      x += 56 + 6.6 * static_cast<double>(DisplayWidth(LinkText(link)));
-    }
-    DrawPushed(x + 6, y_ + 12);
-    svg_.Text(x + 18, y_ + 10, "overwritten by", "soft");
-    y_ += 30;
-  }
-
   void DrawGraph(const SequenceGraph& graph) {
     svg_.Text(kMargin, y_ + 12,
               fmt::format("sequence {} in {}", ToString(graph.sequence), report_.BufferText(graph)),
@@ -234,18 +247,10 @@ class GraphPicture {
     svg_.Text(x + 13, y + 45, Clipped(card.fate, kCardText), "");
     svg_.Text(x + 13, y + 59, Clipped(card.remark, kCardText), "soft small");
     if (!card.culprit.empty()) {
-      DrawPushed(x + 14, y - 1);
+      DrawPushed(svg_, x + 14, y - 1);
       svg_.Text(x + 24, y - 6, Clipped(card.culprit, kCulpritText), "lost small");
     }
     svg_.EndGroup();
-  }
-
-  /// An arrow down to this point.
-  void DrawPushed(double x, double y) {
-    svg_.Path(fmt::format("M {0} {1} V {2} M {3} {4} L {0} {2} L {5} {4}", SvgNumber(x),
-                          SvgNumber(y - 13), SvgNumber(y), SvgNumber(x - 4), SvgNumber(y - 5),
-                          SvgNumber(x + 4)),
-              "pushed");
   }
 
   /// From the card at (x, y) to the next one, which can be in the next row.
@@ -289,5 +294,13 @@ class GraphPicture {
 }  // namespace
 
 std::string GraphSvg(const GraphReport& report) { return GraphPicture(report).Draw(); }
+
+std::string GraphPartSvg(const GraphReport& report) { return GraphPicture(report).DrawRest(); }
+
+std::string GraphLegendSvg() {
+  SvgWriter svg;
+  const double end = DrawGraphLegend(svg, 8);
+  return svg.Finish(kPageWidth, end, "what colours and lines mean", SvgStyle());
+}
 
 }  // namespace ringscope

@@ -17,7 +17,14 @@ std::string ShareText(const LayoutShare& share);
 
 /// Maps for a terminal: a letter for each sequence, capital where unread.
 std::string LayoutText(const std::vector<BufferLayout>& layouts, const GraphClock& clock);
-std::string LayoutSvg(const std::vector<BufferLayout>& layouts, const GraphClock& clock);
+/// How much of a layout a picture has.
+struct LayoutDetail {
+  size_t cells = 8192;       // of each map, at most; rows have 128
+  size_t shares = SIZE_MAX;  // in the legend, at most
+  bool names = false;        // sequences are named in the map, too, not only coloured
+};
+std::string LayoutSvg(const std::vector<BufferLayout>& layouts, const GraphClock& clock,
+                      const LayoutDetail& detail = {});
 /// An array of buffers.
 Json LayoutJson(const std::vector<BufferLayout>& layouts);
 

@@ -16,7 +16,6 @@ constexpr double kLabel = 92;
 constexpr double kLayoutCell = 8;
 constexpr double kRow = 16;
 constexpr size_t kLayoutCellsInRow = 128;
-constexpr size_t kMaxCells = 64 * kLayoutCellsInRow;
 constexpr double kMapWidth = kLayoutCell * kLayoutCellsInRow;
 constexpr double kCursorSpace = 150;
 /// Sequences with a colour of their own; the rest share the last one.
@@ -29,10 +28,11 @@ std::string ClassOf(const LayoutShare& share, size_t index, bool consumed) {
 
 class LayoutPicture {
  public:
-  explicit LayoutPicture(const GraphClock& clock) : clock_(clock) {}
+  LayoutPicture(const GraphClock& clock, const LayoutDetail& detail)
+      : clock_(clock), detail_(detail) {}
 
   void Draw(const BufferLayout& layout) {
-    const LayoutGrid grid = MakeGrid(layout, kMaxCells);
+    const LayoutGrid grid = MakeGrid(layout, detail_.cells);
     svg_.Text(kLayoutMargin, y_ + 14, LayoutHeading(layout, clock_), "heading");
     svg_.Text(
         kLayoutMargin, y_ + 32,
@@ -41,9 +41,15 @@ class LayoutPicture {
         "soft");
     y_ += 44;
     DrawMap(layout, grid);
-    for (size_t i = 0; i < grid.shares.size(); ++i) {
+    const size_t shown = std::min(grid.shares.size(), detail_.shares);
+    for (size_t i = 0; i < shown; ++i) {
       svg_.Box({kLayoutMargin, y_, 12, 12}, ClassOf(grid.shares[i], i, false), 2);
       svg_.Text(kLayoutMargin + 18, y_ + 10, ShareText(grid.shares[i]), "");
+      y_ += 18;
+    }
+    if (shown < grid.shares.size()) {
+      svg_.Text(kLayoutMargin + 18, y_ + 10,
+                fmt::format("and {} more", WithCommas(grid.shares.size() - shown)), "soft");
       y_ += 18;
     }
     y_ += 18;
@@ -75,6 +81,7 @@ class LayoutPicture {
         svg_.Box({x, y_, static_cast<double>(next - i) * kLayoutCell, kRow - 2},
                  ClassOf(share, grid.cells[i].share, grid.cells[i].consumed));
         if (grid.cells[i].starts) svg_.Line(x, y_, x, y_ + kRow - 2, "edge");
+        if (detail_.names) DrawName(share, x, static_cast<double>(next - i) * kLayoutCell);
         i = next;
       }
       const Row bytes{offset, end * grid.bytes_per_cell, grid.bytes_per_cell,
@@ -85,6 +92,17 @@ class LayoutPicture {
       y_ += kRow;
     }
     y_ += 12;
+  }
+
+  /// In a part of the map that is wide enough.
+  void DrawName(const LayoutShare& share, double x, double width) {
+    constexpr double kCharacter = 6.2;
+    if (share.kind != LayoutExtent::Kind::kChunk) return;
+    const std::string name = ToString(share.sequence);
+    const double needed = kCharacter * static_cast<double>(name.size()) + 4;
+    if (needed + 4 > width) return;
+    svg_.Box({x + 2, y_ + 1.5, needed, kRow - 5}, "page", 2);
+    svg_.Text(x + 4, y_ + 10, name, "small");
   }
 
   static bool LooksSame(const LayoutCell& a, const LayoutCell& b) {
@@ -105,14 +123,16 @@ class LayoutPicture {
   }
 
   const GraphClock& clock_;
+  const LayoutDetail detail_;
   SvgWriter svg_;
   double y_ = kLayoutMargin;
 };
 
 }  // namespace
 
-std::string LayoutSvg(const std::vector<BufferLayout>& layouts, const GraphClock& clock) {
-  LayoutPicture picture(clock);
+std::string LayoutSvg(const std::vector<BufferLayout>& layouts, const GraphClock& clock,
+                      const LayoutDetail& detail) {
+  LayoutPicture picture(clock, detail);
   for (const BufferLayout& layout : layouts) picture.Draw(layout);
   return picture.Finish();
 }

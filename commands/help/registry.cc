@@ -40,7 +40,7 @@ std::span<const Command> Commands() {
   static const std::vector<Command> commands = {
       ReplayCommand(),   SweepCommand(),  MergeCommand(), StatsCommand(),  DiffCommand(),
       EnginesCommand(),  DoctorCommand(), GapsCommand(),  AdviseCommand(), GraphCommand(),
-      TimelineCommand(),
+      ReportCommand(),   TimelineCommand(),
       ExportCommand(),  RecordCommand(), DemoSessionCommand(),
       ImportCommand(),  InfoCommand(),   DumpCommand(),
       VerifyCommand(),  RepairCommand(), HelpCommand(),   CompletionsCommand(),

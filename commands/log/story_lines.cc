@@ -63,17 +63,16 @@ void StoryLines::EndRoutine() {
       text += fmt::format("{} after {} by {}", routine.count > 1 ? ", at the latest" : "",
                           LatencyText(routine.slowest_ns), name_of_(*routine.slowest));
     }
-    text_ += Wrapped(fmt::format("  {:>10}  ", SecondsText(routine.first_ns, start_ns_)), text);
+    lines_.push_back({SecondsText(routine.first_ns, start_ns_), text});
   }
   routine_.clear();
 }
 
 void StoryLines::EndGroup() {
   if (in_group_ > kShownInGroup)
-    text_ +=
-        Wrapped(fmt::format("  {:>10}  ", ""),
-                fmt::format("and {} more of these, until {}", WithCommas(in_group_ - kShownInGroup),
-                            SecondsText(group_last_ns_, start_ns_)));
+    lines_.push_back(
+        {"", fmt::format("and {} more of these, until {}", WithCommas(in_group_ - kShownInGroup),
+                         SecondsText(group_last_ns_, start_ns_))});
   in_group_ = 0;
   group_.clear();
 }
@@ -87,13 +86,13 @@ void StoryLines::Line(std::optional<uint64_t> time_ns, const std::string& text,
   group_last_ns_ = time_ns;
   if (!group.empty() && in_group_ > kShownInGroup) return;
   if (group.empty()) in_group_ = 0;
-  text_ += Wrapped(fmt::format("  {:>10}  ", SecondsText(time_ns, start_ns_)), text);
+  lines_.push_back({SecondsText(time_ns, start_ns_), text});
 }
 
-std::string StoryLines::Take() {
+std::vector<StoryLine> StoryLines::Take() {
   EndRoutine();
   EndGroup();
-  return std::move(text_);
+  return std::move(lines_);
 }
 
 }  // namespace ringscope

@@ -6,12 +6,19 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/base/ids.h"
 
 namespace ringscope {
 
-/// Lines of 80 columns, each with its time in seconds since a start. What is routine is summed up
+/// Something that happened.
+struct StoryLine {
+  std::string seconds;  // since the start, "1.250"; "-": not known; empty: as the line before
+  std::string text;
+};
+
+/// What happened, in lines, each with its time in seconds since a start. What is routine is summed up
 /// in one line as long as nothing else happens; of many lines alike only the first ones are shown.
 class StoryLines {
  public:
@@ -28,7 +35,7 @@ class StoryLines {
   void AddRoutine(const std::string& what, std::optional<uint64_t> time_ns, uint64_t slowest_ns = 0,
                   std::optional<ProducerId> producer = {});
   /// All lines. Once.
-  std::string Take();
+  std::vector<StoryLine> Take();
 
  private:
   /// Events of one kind that are reported together.
@@ -49,7 +56,7 @@ class StoryLines {
   std::string group_;
   uint64_t in_group_ = 0;
   std::optional<uint64_t> group_last_ns_;
-  std::string text_;
+  std::vector<StoryLine> lines_;
 };
 
 }  // namespace ringscope

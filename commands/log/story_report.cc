@@ -150,13 +150,14 @@ void ReportStory(Report& report, const SessionSummary& session) {
   if (session.truncated || session.recorder_gaps > 0) builder.SetCommitsIncomplete();
   const SessionStory story = builder.Finish();
   StoryText text(session, story);
-  const std::string lines = text.Tell();
+  const std::vector<StoryLine> lines = text.Tell();
   ReportEvents(report, session, text.start_ns());
   ReportInstances(report, story.instances);
   ReportFindings(report, story.findings, kStoryIndent);
   if (!lines.empty()) {
     report.Print(fmt::format("\n  {}\n", report.Bold("   seconds  what happened")));
-    report.Print(lines);
+    for (const StoryLine& line : lines)
+      report.Print(Wrapped(fmt::format("  {:>10}  ", line.seconds), line.text));
   }
   ReportFlushes(report, story);
 }

@@ -53,7 +53,7 @@ StoryText::StoryText(const SessionSummary& session, const SessionStory& story)
   lines_.emplace(start_ns_, [this](ProducerId producer) { return NameOf(producer); });
 }
 
-std::string StoryText::Tell() {
+std::vector<StoryLine> StoryText::Tell() {
   const bool has_more = std::ranges::any_of(session_.life, [](const LifeEvent& event) {
     return !event.Is<BufferSetUp>() && !event.Is<BufferFreed>();
   });

@@ -20,7 +20,7 @@ class StoryText {
   StoryText(const SessionSummary& session, const SessionStory& story);
 
   /// All lines; empty: there is nothing to tell but the buffers.
-  std::string Tell();
+  std::vector<StoryLine> Tell();
   /// What the times are relative to: the start of tracing, or else the first event.
   std::optional<uint64_t> start_ns() const { return start_ns_; }
 

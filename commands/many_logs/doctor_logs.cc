@@ -197,8 +197,11 @@ DoctorTrace ResultOf(std::string file, Diagnosis diagnosis, std::optional<Bytes>
 }  // namespace
 
 DoctorTrace Diagnosed(std::string file, const TraceFacts& facts) {
-  return ResultOf(std::move(file), Diagnose(facts),
-                  facts.config ? std::optional(wire::AsBytes(*facts.config)) : std::nullopt);
+  DoctorTrace trace =
+      ResultOf(std::move(file), Diagnose(facts),
+               facts.config ? std::optional(wire::AsBytes(*facts.config)) : std::nullopt);
+  trace.service_version = facts.service_version;
+  return trace;
 }
 
 DoctorTrace DiagnosedConfig(std::string file, Bytes config) {

@@ -41,6 +41,7 @@ struct DoctorTrace {
   std::vector<DoctorCounter> counters;
   std::vector<DoctorFinding> findings;
   std::vector<std::string> well, unknown;
+  std::string service_version;  // of a trace; empty: it does not say. Not part of the JSON
   /// The trace's config with the changes of all findings marked, if it has one and there are any.
   std::optional<std::string> config;
 };

@@ -24,6 +24,7 @@ Command MergeCommand();
 Command RecordCommand();
 Command RepairCommand();
 Command ReplayCommand();
+Command ReportCommand();
 Command StatsCommand();
 Command SweepCommand();
 Command TimelineCommand();

@@ -281,6 +281,19 @@ Result<ExitCode> RunSweepCommand(const SweepArgs& args, Context& context) {
 
 }  // namespace
 
+Result<SweepReport> SweepOwnSizes(Context& context, const SessionSelection& selection) {
+  SweepArgs args;
+  args.session = selection.only;
+  args.clone = selection.clone;
+  SweepReport swept;
+  const auto keep = [&](const SweepReport& report) -> Status {
+    swept = report;
+    return {};
+  };
+  RS_RETURN_IF_ERROR(SweepSessions(args, selection.paths, context, keep, /*needed=*/true));
+  return swept;
+}
+
 Command SweepCommand() {
   return {
       "sweep",

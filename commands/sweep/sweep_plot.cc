@@ -10,20 +10,8 @@
 #include "formats/draw/svg_style.h"
 
 namespace ringscope {
-namespace {
 
-// All measures are pixels.
-constexpr double kLeft = 86;
-constexpr double kTop = 66;
-constexpr double kWidth = 560;
-constexpr double kHeight = 220;
-constexpr double kBetween = 46;  // panels
-constexpr double kLegend = 30;   // right of the panels
-constexpr double kLegendWidth = 330;
-constexpr double kLegendLine = 20;
-constexpr size_t kColours = 10;
-
-constexpr const char* kPlotStyle = R"(
+const char* const kSweepPlotStyle = R"(
 .grid { stroke: var(--line); stroke-width: 0.5; }
 .axis { stroke: var(--soft); }
 .own { stroke: var(--soft); stroke-dasharray: 2 3; }
@@ -39,6 +27,19 @@ text.middle { text-anchor: middle; }
 .w2 { stroke-width: 6; }
 .w3 { stroke-width: 8; }
 )";
+
+namespace {
+
+// All measures are pixels.
+constexpr double kLeft = 86;
+constexpr double kTop = 66;
+constexpr double kWidth = 560;
+constexpr double kHeight = 220;
+constexpr double kBetween = 46;  // panels
+constexpr double kLegend = 30;   // right of the panels
+constexpr double kLegendWidth = 330;
+constexpr double kLegendLine = 20;
+constexpr size_t kColours = 10;
 
 double Loss(const SweepRow& row) {
   return row.written.packets == 0 ? 0
@@ -93,7 +94,7 @@ class Plot {
     const double legend_end = DrawLegend();
     return svg_.Finish(kLeft + kWidth + kLegend + kLegendWidth,
                        std::max(kTop + 2 * kHeight + kBetween + 66, legend_end),
-                       "loss and history against size", SvgStyle(kPlotStyle));
+                       "loss and history against size", SvgStyle(kSweepPlotStyle));
   }
 
  private:

@@ -4,11 +4,16 @@
 #include <string>
 #include <vector>
 
+#include "commands/common/session_reader.h"
 #include "commands/many_logs/sweep_logs.h"
 #include "commands/report/report.h"
 #include "core/sweep/sweep_report.h"
 
 namespace ringscope {
+
+/// What 'ringscope sweep' finds without further options, of one session.
+/// @param selection the session, in one log
+Result<SweepReport> SweepOwnSizes(Context& context, const SessionSelection& selection);
 
 /// "keep=30s and loss=0"
 std::string TargetsText(const SweepReport& report);
@@ -31,6 +36,8 @@ SweptSession Swept(const SweepReport& report, bool sequences);
 
 /// A picture of loss and history against size, complete in itself.
 std::string SweepSvg(const SweepReport& report);
+/// The rules of its style sheet that other pictures do not have, see SvgStyle.
+extern const char* const kSweepPlotStyle;
 /// The same in a page, with the numbers.
 std::string SweepHtml(const SweepReport& report);
 

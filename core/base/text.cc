@@ -9,12 +9,24 @@ namespace ringscope {
 namespace {
 
 /// Bytes of the character at the front of `text` if a terminal may show it; else 0.
+/// Whether a character only changes the direction in which what follows is shown: with these, a name
+/// can make other text look different from what it is.
+bool ChangesDirection(std::string_view character) {
+  const auto is_in = [&](std::string_view first, std::string_view last) {
+    return character.size() == first.size() && character >= first && character <= last;
+  };
+  return character == "\xD8\x9C" ||                   // U+061C
+         is_in("\xE2\x80\x8E", "\xE2\x80\x8F") ||  // U+200E and U+200F
+         is_in("\xE2\x80\xAA", "\xE2\x80\xAE") ||  // U+202A to U+202E
+         is_in("\xE2\x81\xA6", "\xE2\x81\xA9");    // U+2066 to U+2069
+}
+
 size_t PrintableLength(std::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
   if (byte(0) < 0x20 || byte(0) == 0x7F) return 0;
   const size_t length = Utf8Length(text);
   const bool is_c1_control = length == 2 && byte(0) == 0xC2 && byte(1) < 0xA0;
-  return is_c1_control ? 0 : length;
+  return is_c1_control || ChangesDirection(text.substr(0, length)) ? 0 : length;
 }
 
 }  // namespace

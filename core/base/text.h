@@ -16,7 +16,8 @@ namespace ringscope {
 size_t Utf8Length(std::string_view text);
 /// Whether all of `text` is UTF-8.
 bool IsUtf8(std::string_view text);
-/// Text of unknown origin made fit for a terminal: control characters and invalid UTF-8 escaped.
+/// Text of unknown origin made fit for people: control characters, those that change the direction
+/// of text, and invalid UTF-8 are escaped.
 std::string Printable(std::string_view text);
 
 /// "1,234,567"

@@ -31,6 +31,12 @@ TEST(Text, Printable_EscapesWhatATerminalWouldObey) {
   EXPECT_EQ(Printable("\xff\xc3"), "\\xff\\xc3");
   EXPECT_EQ(Printable("\xc2\x9b"), "\\xc2\\x9b");  // a control sequence in one character
   EXPECT_EQ(Printable("\xc0\xaf"), "\\xc0\\xaf");  // overlong
+  // Characters that only change the direction of what follows.
+  EXPECT_EQ(Printable("a\u202egnp.exe"), "a\\xe2\\x80\\xaegnp.exe");
+  EXPECT_EQ(Printable("\u061c"), "\\xd8\\x9c");
+  EXPECT_EQ(Printable("\u200f"), "\\xe2\\x80\\x8f");
+  EXPECT_EQ(Printable("\u2066"), "\\xe2\\x81\\xa6");
+  EXPECT_EQ(Printable("\u200d\u2010\u202f\u2065"), "\u200d\u2010\u202f\u2065");
 }
 
 TEST(Text, CountsAndSequences) {

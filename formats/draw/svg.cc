@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/base/text.h"
@@ -49,6 +50,21 @@ std::string XmlEscaped(std::string_view text) {
       AppendEscaped(escaped, c);
   }
   return escaped;
+}
+
+std::string InlineSvg(std::string_view picture, std::string_view name) {
+  const size_t begin = std::min(picture.find("<svg"), picture.size());
+  const size_t style = std::min(picture.find("<title>", begin), picture.size());
+  const size_t content = std::min(picture.find("</style>", style), picture.size());
+  constexpr std::string_view kEnd = "</style>";
+  std::string part(picture.substr(begin, style - begin));
+  // HTML knows the namespace.
+  constexpr std::string_view kNamespace = R"( xmlns="http://www.w3.org/2000/svg")";
+  if (const size_t at = part.find(kNamespace); at != std::string::npos)
+    part.erase(at, kNamespace.size());
+  part += fmt::format("<title>{}</title>", XmlEscaped(name));
+  if (content < picture.size()) part += picture.substr(content + kEnd.size());
+  return part;
 }
 
 std::string SvgNumber(double value) {

@@ -12,6 +12,11 @@ namespace ringscope {
 /// not allow and bytes that are no UTF-8 replaced.
 std::string XmlEscaped(std::string_view text);
 
+/// A picture of SvgWriter as a part of a web page that has its style: without the XML declaration and
+/// the style sheet.
+/// @param name for those who do not see it
+std::string InlineSvg(std::string_view picture, std::string_view name);
+
 /// A position or size in pixels. Written with at most one decimal.
 std::string SvgNumber(double value);
 

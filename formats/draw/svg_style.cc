@@ -104,7 +104,23 @@ std::string ColoursOf(std::string_view rules) {
   }
 }
 
+/// "--page: #ffffff; --ink: ..."
+std::string Variables(std::string_view ToneColours::*ground) {
+  std::string text;
+  for (const ToneColours& tone : kToneColours)
+    text.append("--").append(tone.name).append(": ").append(tone.*ground).append("; ");
+  return text;
+}
+
 }  // namespace
+
+std::string PageToneStyle(std::string_view more) {
+  const std::string light = "{ color-scheme: light; " + Variables(&ToneColours::light) + "}\n";
+  const std::string dark = "{ color-scheme: dark; " + Variables(&ToneColours::dark) + "}\n";
+  return ":root " + light + "@media (prefers-color-scheme: dark) { :root:not([data-theme=light]) " +
+         dark + "}\n:root[data-theme=dark] " + dark + "@media print { :root:root:root " + light +
+         "}\n" + std::string(kRules).append(more);
+}
 
 std::string SvgStyle(std::string_view more) {
   const std::string rules = std::string(kRules).append(more);

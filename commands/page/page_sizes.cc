@@ -1,0 +1,190 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "commands/advise/advise_report.h"
+#include "commands/graph/layout_report.h"
+#include "commands/losses/log_answer.h"
+#include "commands/page/page_sections.h"
+#include "commands/shell/text.h"
+#include "commands/sweep/sweep_report.h"
+
+namespace ringscope {
+namespace {
+
+constexpr size_t kPlotBytes = 90'000;
+constexpr size_t kLayoutBytes = 170'000;
+constexpr size_t kAdviceBytes = 30'000;
+constexpr size_t kSweepBytes = 20'000;
+constexpr uint64_t kBurstNs = 100'000'000;
+constexpr size_t kProducerBytes = 40'000;
+
+void WriteSweep(PageWriter& out, const SweepReport& sweep) {
+  PageBudget budget(kPlotBytes);
+  out.Heading("Loss and history by buffer size");
+  if (!out.Picture(SweepSvg(sweep), "Loss and history by buffer size; the log's own size is marked",
+                   budget))
+    out.Note("The picture is too large for this page.");
+  out.Open("details");
+  out.Element("summary", "The figures of the picture");
+  out.BeginTable("What buffers of other sizes keep",
+                 {{"buffer"},
+                  {"size", true},
+                  {""},
+                  {"packets", true},
+                  {"lost", true},
+                  {"share lost", true},
+                  {"history", true}},
+                 /*sortable=*/true);
+  const size_t start = out.size();
+  size_t rows = 0, all = 0;
+  for (const SweepSeries& series : SeriesOf(sweep)) {
+    for (const SweepRow* row : series.rows) {
+      ++all;
+      if (out.size() - start > kSweepBytes) continue;
+      ++rows;
+      out.Row({fmt::format("{}, {}", Raw(series.buffer), SettingText(*series.setting, *row)),
+               SizeCellOf(row->size), row->size == OwnSize(sweep, series.buffer) ? "today's" : "",
+               CountCellOf(row->written.packets), CountCellOf(row->lost_packets()),
+               ShareText(row->lost_packets(), row->written.packets),
+               PageCell(HumanDuration(row->history_ns), row->history_ns)});
+    }
+  }
+  out.EndTable();
+  out.LeftOut(all - rows, "further row", "sweep");
+  out.Close();
+  out.Reproduce("sweep");
+}
+
+void WriteAdvice(PageWriter& out, const AdviceReport& advice) {
+  out.Heading("Advice");
+  const bool any = AnyToDo(advice.advice);
+  out.Paragraph(fmt::format("Wanted: {}.", WishText(advice)));
+  if (!any) out.Paragraph("There is nothing to change.");
+  std::vector<const Advice*> items;
+  for (const Advice& item : advice.advice) items.push_back(&item);
+  std::stable_sort(items.begin(), items.end(),
+                   [](const Advice* a, const Advice* b) { return a->to_do && !b->to_do; });
+  out.Open("ul", {{"class", "advice"}});
+  const size_t start = out.size();
+  size_t listed = 0;
+  for (const Advice* one : items) {
+    if (out.size() - start > kAdviceBytes) break;
+    ++listed;
+    const Advice& item = *one;
+    out.Open("li");
+    out.Element("strong", fmt::format("{}{}:", item.to_do ? "To do. " : "",
+                                      AdviceHeading(item.topic)));
+    out.Text(" " + HtmlShortened(AdviceText(item, advice), 1000));
+    out.Close();
+  }
+  out.Close();
+  out.LeftOut(items.size() - listed, "further item of advice", "advise");
+  if (any) {
+    out.Heading("Trace config that follows the advice");
+    out.Config(ConfigText(advice), "Trace config that follows the advice", kAdviceBytes);
+  }
+  out.Reproduce("advise");
+}
+
+}  // namespace
+
+void WriteSizes(PageWriter& out, const PageResults& page) {
+  out.BeginSection("sizes", "What would help");
+  const std::vector<std::string> remedies = RemedyTexts(page.remedies);
+  if (!remedies.empty()) {
+    out.Open("ul");
+    for (const std::string& sentence : remedies) out.Element("li", sentence);
+    out.Close();
+  }
+  if (page.quick) {
+    out.Note("This page was made with --quick: there are neither a sweep over sizes nor advice.");
+  } else {
+    if (page.sweep)
+      WriteSweep(out, *page.sweep);
+    else
+      out.Note("No sweep over sizes: " + page.sweep.error().message);
+    if (page.advice)
+      WriteAdvice(out, *page.advice);
+    else
+      out.Note("No advice: " + page.advice.error().message);
+  }
+  out.EndSection();
+}
+
+void WriteLayouts(PageWriter& out, const PageResults& page) {
+  if (page.layouts.empty()) return;
+  constexpr size_t kLayoutBuffers = 3;  // of each moment
+  out.BeginSection("layouts", "Who has the bytes of the buffers");
+  PageBudget budget(kLayoutBytes);
+  for (const PageLayout& layout : page.layouts) {
+    out.Heading(fmt::format("The buffers {}", layout.when));
+    // Those that lost most come first.
+    std::vector<BufferLayout> buffers = layout.buffers;
+    const auto lost = [&](const BufferLayout& buffer) {
+      const auto totals = page.totals.find(buffer.buffer);
+      return totals == page.totals.end() ? 0 : totals->second.lost().packets;
+    };
+    std::stable_sort(buffers.begin(), buffers.end(), [&](const auto& a, const auto& b) {
+      return lost(a) > lost(b);
+    });
+    size_t drawn = 0;
+    for (const BufferLayout& buffer : buffers) {
+      if (drawn == kLayoutBuffers) break;
+      if (!out.Picture(
+              LayoutSvg({buffer}, GraphClock(page.outcome.first_time_ns),
+                        {.cells = 1536, .shares = 12, .names = true}),
+              fmt::format("Bytes of buffer {} {}", Raw(buffer.buffer), layout.when), budget))
+        break;
+      ++drawn;
+    }
+    const std::string at = layout.at.empty() ? "" : " --at " + layout.at;
+    out.LeftOut(buffers.size() - drawn, "further buffer", "graph --layout" + at);
+    out.Reproduce("graph --layout" + at);
+  }
+  out.EndSection();
+}
+
+void WriteSharedMemory(PageWriter& out, const PageResults& page) {
+  if (!page.advice) return;
+  const std::vector<AdviceProducer>& producers = page.advice->facts.producers;
+  const bool is_logged =
+      std::any_of(producers.begin(), producers.end(), [](const AdviceProducer& producer) {
+        return producer.smb_size.has_value() || producer.aborted > 0;
+      });
+  if (!is_logged) return;
+  out.BeginSection("memory", "Shared memory of the producers");
+  out.Paragraph(
+      "The most that a producer committed within a tenth of a second, beside the size of its shared "
+      "memory: a writer that finds no free chunk in it drops packets.");
+  out.BeginTable("Producers and their shared memory",
+                 {{"producer"},
+                  {"shared memory", true},
+                  {"most in 100 ms", true},
+                  {"of the memory", true},
+                  {"packets aborted", true},
+                  {"packets that report a loss", true}},
+                 /*sortable=*/true);
+  const size_t start = out.size();
+  size_t rows = 0;
+  for (const AdviceProducer& producer : producers) {
+    if (out.size() - start > kProducerBytes) break;
+    ++rows;
+    const uint64_t peak = producer.rate.PeakIn(kBurstNs);
+    out.Row({fmt::format("{} {}", Raw(producer.id), producer.name),
+             producer.smb_size ? SizeCellOf(*producer.smb_size) : PageCell("not logged"),
+             SizeCellOf(peak),
+             producer.smb_size.value_or(0) == 0
+                 ? PageCell("-")
+                 : PageCell(fmt::format("{:.0f}%", 100.0 * static_cast<double>(peak) /
+                                                       static_cast<double>(*producer.smb_size)),
+                            peak * 1000 / *producer.smb_size),
+             CountCellOf(producer.aborted), CountCellOf(producer.flagged)});
+  }
+  out.EndTable();
+  out.LeftOut(producers.size() - rows, "further producer", "advise");
+  out.Reproduce("advise");
+  out.EndSection();
+}
+
+}  // namespace ringscope
