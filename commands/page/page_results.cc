@@ -88,7 +88,7 @@ std::vector<LayoutWatch> LayoutsToTake(const PageResults& page,
   std::vector<LayoutWatch> watches;
   const auto add = [&](std::string when, std::optional<uint64_t> record) {
     watches.push_back({{std::move(when), record ? std::to_string(*record) : "", {}},
-                       LayoutMap({.record = record, .offset_ns = {}})});
+                       LayoutMap(LayoutMoment{.record = record, .offset_ns = {}})});
   };
   const std::vector<const Gap*> gaps = LargestGaps(page.Shown(1));
   if (!gaps.empty() && gaps.front()->sealed.first.record)

@@ -16,8 +16,9 @@ namespace ringscope {
 /// O(sequences).
 class SessionNotes : public ReplayListener {
  public:
+  SessionNotes() = default;
   /// @param base how times are shown
-  explicit SessionNotes(TimeBase base = TimeBase::kSession) : clock_(base) {}
+  explicit SessionNotes(TimeBase base) : clock_(base) {}
 
   void OnRecord(const Op& op, const LogMoment& moment) override;
   void OnChunk(BufferId buffer, const ChunkCommit& commit, std::optional<Refusal> refusal) override;
