@@ -159,9 +159,10 @@ Result<DoctorTraces> ExamineInput(Context& context, const std::string& path,
   const bool is_zip = IsZip(wire::AsBytes(start));
   const InputKind kind = is_zip ? InputKind::kOther : KindOfStart(start);
   const bool is_log = kind == InputKind::kLog;
-  // A format that is not known may be a damaged trace: its reader finds what is left of it.
-  if (start.empty() || kind == InputKind::kEvents ||
-      (kind == InputKind::kOther && !is_zip && !ContentWords(start).empty()))
+  // A format that is not known may be a damaged trace: its reader finds what is left of it. An empty
+  // file is what a session leaves that never wrote anything.
+  if (kind == InputKind::kEvents || (kind == InputKind::kOther && !is_zip && !start.empty() &&
+                                     !ContentWords(start).empty()))
     return tl::unexpected<Error>(WrongContent(
         start, path, "a trace or a log",
         "expected a Perfetto trace, plain or compressed by zstd or gzip, a zip archive of traces, "
