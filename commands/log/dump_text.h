@@ -14,14 +14,15 @@
 namespace ringscope {
 
 /// Writes records as lines for people: number, time (since the session's start: in seconds), kind
-/// and content. A commit has a line for each chunk, each patched chunk and a completed flush; messages
-/// that a record has as bytes follow it as text.
+/// and content. A commit has a line for each chunk, each patched chunk and a completed flush;
+/// messages that a record has as bytes follow it as text.
 class RecordText {
  public:
   /// @param filter whose chunks and patches are shown; must outlive this, like the descriptors
   /// @param decode whether the packets in a commit's chunks follow it as text, too
   /// @param base of the times
-  RecordText(const RecordFilter& filter, const Descriptors& descriptors, bool decode, TimeBase base)
+  RecordText(const RecordFilter& filter, const Descriptors& descriptors, bool decode,
+             TimeBase base = TimeBase::kSession)
       : filter_(filter), descriptors_(descriptors), decode_(decode), clock_(base) {}
 
   void StartSession() {
