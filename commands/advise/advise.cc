@@ -225,7 +225,7 @@ Command AdviseCommand() {
       {{"ringscope advise session.tblog", "What should I change?"},
        {"ringscope advise --keep 30s --memory 64M session.tblog",
         "How do I keep 30 seconds in 64 MiB?"},
-       {"ringscope advise --config cfg.pbtxt --format diff session.tblog | patch cfg.pbtxt",
+       {"ringscope advise --config a.pbtxt --format diff a.tblog | patch a.pbtxt",
         "Change the config as advised"},
        {"ringscope advise trace.pftrace", "The same from a trace alone"},
        {"ringscope advise --format json session.tblog", "The numbers, for a script"}},

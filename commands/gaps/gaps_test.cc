@@ -99,7 +99,7 @@ TEST(GapsCommand, TheAnswerComesFirst) {
   const std::string text = Gaps({}).out;
   EXPECT_LT(text.find("4,910 of the 4,912 packets that were read cannot be used"),
             text.find("packets written"));
-  EXPECT_LT(text.find("With 6.39 MiB, buffer 1 keeps everything"), text.find("packets written"));
+  EXPECT_LT(text.find("With 6.39 MiB (size_kb: 6548), buffer 1 keeps"), text.find("packets written"));
   const Json document = Json::parse(Gaps({"--format", "json"}).out);
   EXPECT_EQ(document["sessions"][0]["answer"]["severity"], "error");
 }

@@ -91,7 +91,7 @@ TEST(Completion, Files) {
 
 TEST(Completion, AfterTwoDashes_OnlyArguments) {
   EXPECT_THAT(Words({"record", "--", "-"}), IsEmpty());
-  EXPECT_THAT(Words({"help", "re"}), ElementsAre("replay", "record", "repair"));
+  EXPECT_THAT(Words({"help", "re"}), ElementsAre("replay", "report", "record", "repair"));
   EXPECT_THAT(Words({"completions", "z"}), ElementsAre("zsh"));
 }
 

@@ -151,7 +151,8 @@ std::string SignsText(const GapReport& report, const SessionSums& sums) {
   if (sums.missing_chunks > 0)
     parts.push_back(Count(sums.missing_chunks, "chunk") + " that no record commits");
   if (report.reports() > 0)
-    parts.push_back(fmt::format("{} that the {} itself reports", Count(report.reports(), "loss"),
+    parts.push_back(fmt::format("{} where the {} itself reports a loss",
+                                Count(report.reports(), "place"),
                                 report.from_trace ? "trace" : "log"));
   // Of losses that are known, the counters tell nothing new.
   if (sums.totals.lost().packets == 0 && sums.totals[Fate::kStalled].packets == 0)
@@ -161,7 +162,7 @@ std::string SignsText(const GapReport& report, const SessionSums& sums) {
             fmt::format("{}: {}", Name(static_cast<LossCounter>(i)), WithCommas(report.counts[i])));
   if (!report.ftrace.empty())
     parts.push_back("events lost by ftrace on " + Count(report.ftrace.size(), "CPU"));
-  if (parts.empty() && sums.totals.lost().packets == 0)
+  if (parts.empty() && sums.totals.lost().packets == 0 && sums.totals[Fate::kStalled].packets == 0)
     parts.emplace_back("packets that are flagged, though no loss before them is known");
   return Joined(parts);
 }

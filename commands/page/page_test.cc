@@ -42,7 +42,7 @@ std::string SectionOf(const std::string& page, const std::string& id) {
 
 /// What is wrong with how elements are opened and closed; empty: nothing.
 std::string WrongNesting(const std::string& page) {
-  const std::set<std::string> voids = {"meta", "br", "input", "!DOCTYPE"};
+  const std::set<std::string> voids = {"meta", "br", "input", "!DOCTYPE", "!--"};
   std::vector<std::string> open;
   for (size_t at = page.find('<'); at != std::string::npos; at = page.find('<', at + 1)) {
     const size_t end = page.find('>', at);
