@@ -11,8 +11,8 @@
 namespace ringscope {
 namespace {
 
-constexpr uint32_t kRealTime = 1;  // CLOCK_REALTIME, of Perfetto's list of built-in clocks
-constexpr uint64_t kNsPerSecond = 1'000'000'000;
+constexpr uint32_t kTimeOfDay = 1;  // CLOCK_REALTIME, of Perfetto's list of built-in clocks
+constexpr uint64_t kNsOfSecond = 1'000'000'000;
 
 }  // namespace
 
@@ -21,19 +21,19 @@ void SessionClock::AddRecord(const Op& op) {
   const auto* const snapshot = std::get_if<ClockSnapshotRecord>(&op.body);
   if (snapshot == nullptr || base_ != TimeBase::kWall) return;
   clocks_.AddSnapshot(wire::AsBytes(snapshot->snapshot));
-  if (clocks_.Knows(kRealTime)) wall_offset_ns_ = clocks_.Resolve(kRealTime, 0);
+  if (clocks_.Knows(kTimeOfDay)) wall_offset_ns_ = clocks_.Resolve(kTimeOfDay, 0);
 }
 
 std::string SessionClock::Text(uint64_t boot_ns) const {
   if (base_ == TimeBase::kSession)
     return HumanDuration(boot_ns > start_ns() ? boot_ns - start_ns() : 0);
   if (base_ == TimeBase::kBoot)
-    return fmt::format("{}.{:09} s", boot_ns / kNsPerSecond, boot_ns % kNsPerSecond);
+    return fmt::format("{}.{:09} s", boot_ns / kNsOfSecond, boot_ns % kNsOfSecond);
   if (!wall_offset_ns_) return "?";
   const uint64_t wall_ns = boot_ns - *wall_offset_ns_;
   return fmt::format("{:%Y-%m-%d %H:%M:%S}.{:06} UTC",
-                     fmt::gmtime(static_cast<std::time_t>(wall_ns / kNsPerSecond)),
-                     wall_ns % kNsPerSecond / 1000);
+                     fmt::gmtime(static_cast<std::time_t>(wall_ns / kNsOfSecond)),
+                     wall_ns % kNsOfSecond / 1000);
 }
 
 }  // namespace ringscope

@@ -39,7 +39,7 @@ bool Clash(const FieldDescriptorProto& a, const FieldDescriptorProto& b) {
 
 /// A list gets another's items, and loses those of its own that clash with them.
 template <typename List>
-void Replace(List& into, const List& from) {
+void ReplaceItems(List& into, const List& from) {
   for (const auto& item : from) {
     RemoveIf(into, [&](const auto& known) { return Clash(known, item); });
     *into.Add() = item;
@@ -55,7 +55,7 @@ void MergeEnums(google::protobuf::RepeatedPtrField<EnumDescriptorProto>& into,
     } else if (item.options().allow_alias()) {
       *known = item;
     } else {
-      Replace(*known->mutable_value(), item.value());
+      ReplaceItems(*known->mutable_value(), item.value());
     }
   }
 }
@@ -72,7 +72,7 @@ void MergeMessage(DescriptorProto& into, const DescriptorProto& from) {
   }
   MergeMessages(*into.mutable_nested_type(), from.nested_type());
   MergeEnums(*into.mutable_enum_type(), from.enum_type());
-  Replace(*into.mutable_extension(), from.extension());
+  ReplaceItems(*into.mutable_extension(), from.extension());
   // What remains for extensions: the user's ranges, or else what is beyond all fields.
   for (const auto& range : from.extension_range()) {
     RemoveIf(*into.mutable_extension_range(), [&](const auto& known) {
@@ -101,7 +101,7 @@ void MergeMessages(google::protobuf::RepeatedPtrField<DescriptorProto>& into,
 void MergeFile(FileDescriptorProto& into, const FileDescriptorProto& from) {
   MergeMessages(*into.mutable_message_type(), from.message_type());
   MergeEnums(*into.mutable_enum_type(), from.enum_type());
-  Replace(*into.mutable_extension(), from.extension());
+  ReplaceItems(*into.mutable_extension(), from.extension());
 }
 
 using ExtensionKey = std::pair<std::string, int>;
