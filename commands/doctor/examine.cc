@@ -46,9 +46,7 @@ Result<DoctorTrace> ExamineTrace(Context& context, std::unique_ptr<ByteSource> s
                                          progress.Update(done, total.value_or(0));
                                        },
                                        context.threads == 1 ? ReadAhead::kNo : ReadAhead::kYes)));
-  DoctorTrace trace = Diagnosed(path, scanned.facts);
-  AddNext(trace.answer, path, {"doctor", "gaps"});
-  return trace;
+  return Diagnosed(path, scanned.facts);
 }
 
 /// "v2@58, buffers read as recorded"
@@ -137,6 +135,7 @@ Result<DoctorTraces> ExamineArchive(Context& context, std::unique_ptr<ByteSource
     auto opened = archive->OpenMember(member);
     Result<DoctorTrace> trace = opened ? ExamineTrace(context, *std::move(opened))
                                        : tl::unexpected<Error>(std::move(opened).error());
+    if (trace) AddNext(trace->answer, path, {"doctor"});
     traces.push_back(trace
                          ? *std::move(trace)
                          : UnreadableTrace(fmt::format("{}:{}", path, member.name), trace.error()));
@@ -171,6 +170,7 @@ Result<DoctorTraces> ExamineInput(Context& context, const std::string& path,
   if (is_zip) return ExamineArchive(context, std::move(source));
   if (is_log) return ExamineLog(context, path, session, path == "-" ? std::move(source) : nullptr);
   RS_ASSIGN_OR_RETURN(DoctorTrace trace, ExamineTrace(context, std::move(source)));
+  AddNext(trace.answer, path, {"doctor", "gaps"});
   DoctorTraces traces;
   traces.push_back(std::move(trace));
   return traces;
