@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <vector>
 
 #include "commands/common/session_reads.h"
@@ -103,27 +102,14 @@ std::string LosersText(const SessionSums& sums, const SessionNotes& notes) {
   return Joined(parts);
 }
 
-/// Who wrote what the packets had to make room for.
-std::string EvictorsText(const SessionSums& sums, const SessionNotes& notes) {
-  std::map<SequenceKey, double> packets;
-  double all = 0;
-  for (const SequenceGaps* sequence : sums.sequences) {
-    for (const Gap& gap : sequence->gaps) {
-      const auto bytes = static_cast<double>(gap.pushed_bytes());
-      if (bytes == 0) continue;
-      const auto lost = static_cast<double>(gap.lost.packets);
-      all += lost;
-      for (const SequenceShare& share : gap.culprits)
-        packets[share.sequence] += lost * static_cast<double>(share.bytes) / bytes;
-    }
-  }
-  std::vector<std::pair<SequenceKey, double>> evictors(packets.begin(), packets.end());
-  std::ranges::stable_sort(evictors, std::ranges::greater(),
-                           &std::pair<SequenceKey, double>::second);
+/// For whose commits packets were overwritten.
+std::string EvictorsText(const GapReport& report, const SessionNotes& notes) {
+  uint64_t all = 0;
+  for (const EvictorCount& evictor : report.evictors) all += evictor.packets;
   std::vector<std::string> parts;
-  for (size_t i = 0; i < std::min(kNamed, evictors.size()); ++i)
-    parts.push_back(fmt::format("{:.0f}% {}", 100 * evictors[i].second / all,
-                                NameText(notes, evictors[i].first)));
+  for (size_t i = 0; i < std::min(kNamed, report.evictors.size()); ++i)
+    parts.push_back(fmt::format("{} {}", ShareText(report.evictors[i].packets, all),
+                                NameText(notes, report.evictors[i].sequence)));
   return Joined(parts);
 }
 
@@ -250,7 +236,7 @@ Answer AnswerOf(const GapReport& report, const ReplayOutcome& outcome, const Ses
     answer.Add("Lost", LostText(sums, /*with_packets=*/answer.severity == Harm::kError));
     answer.Add("Why", WhyText(sums));
     answer.Add("Most of", LosersText(sums, notes));
-    answer.Add("Evicted by", EvictorsText(sums, notes));
+    answer.Add("Evicted by", EvictorsText(report, notes));
   }
   answer.Add("Waiting", WaitingText(sums, notes));
   if (unusable > 0 && unusable * 2 < read)

@@ -128,7 +128,8 @@ Result<ReplayOutcome> ReplayInto(const OutputFiles& files, const ReplayArgs& arg
   }
   if (files.lost) lost.emplace(*files.lost);
   Ledger ledger(lost ? static_cast<LedgerSink&>(lost->packets()) : nowhere);
-  if (lost || HasSummary(args)) followers.ledger = &ledger;
+  // What is written as a trace is not accounted for, too, which takes as long again, and memory.
+  if (lost || (HasSummary(args) && !trace)) followers.ledger = &ledger;
   if (lost) {
     followers.listeners.insert(followers.listeners.end(), {&lost->packets(), &*lost});
   }
@@ -139,7 +140,7 @@ Result<ReplayOutcome> ReplayInto(const OutputFiles& files, const ReplayArgs& arg
     RS_RETURN_IF_ERROR(lost->Finish());
     lost_summary = lost->Summary();
   }
-  accounts = ledger.totals();
+  if (followers.ledger != nullptr) accounts = ledger.totals();
   return outcome;
 }
 
@@ -203,9 +204,13 @@ Result<ExitCode> RunReplay(const ReplayArgs& args, Context& context) {
     const ExitCode code = found && found->unexplained ? ExitCode::kNotice : ExitCode::kClean;
     if (!HasSummary(args)) return code;
     ReportReplay(report, outcome, accounts);
+    if (accounts.empty() && !outcome.buffers.empty())
+      report.Print(
+          "\nWhat was lost is not counted while a trace is written: see 'ringscope gaps'.\n");
     if (found) ReportFoundReads(report, *found, sessions.first_record());
     if (args.stats) report.AddObject("stats", [&] { ReportStats(report, outcome); });
-    RS_RETURN_IF_ERROR(ReportReaders(report, context, args.logs, outcome, args.choices, &accounts));
+    RS_RETURN_IF_ERROR(ReportReaders(report, context, args.logs, outcome, args.choices,
+                                     accounts.empty() ? nullptr : &accounts));
     return code;
   };
   RS_ASSIGN_OR_RETURN(const ExitCode code, ReportSessions(sessions, report, task));

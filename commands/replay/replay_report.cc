@@ -38,6 +38,11 @@ std::string RefusalsText(const ServiceStats& service) {
 
 /// What became of the packets that were written: the rows add up.
 void AddAccounts(BufferTable& table, const std::map<BufferId, LedgerTotals>& accounts) {
+  if (accounts.empty()) {
+    table.AddCount("packets", "read", "packets.read",
+                   [](const BufferOutcome& buffer) { return buffer.read.packets; });
+    return;
+  }
   const auto of = [&accounts](FateCount (*part)(const LedgerTotals&)) -> BufferTable::Value {
     return [&accounts, part](const BufferOutcome& buffer) -> uint64_t {
       const auto found = accounts.find(buffer.id);

@@ -246,8 +246,17 @@ struct BufferGaps {
   uint64_t limited_reads = 0;           // read passes that stopped at their limit
 };
 
+/// Packets that were overwritten for the commits of one sequence.
+struct EvictorCount {
+  SequenceKey sequence;
+  uint64_t packets = 0;
+
+  friend bool operator==(const EvictorCount&, const EvictorCount&) = default;
+};
+
 struct GapReport {
   std::vector<BufferGaps> buffers;  // by id
+  std::vector<EvictorCount> evictors;  // most packets first; of plug-ins, as far as they tell
   std::vector<FtraceCpuLosses> ftrace;
   std::vector<StaleSequence> stale;
   std::vector<LostName> names;  // that the trace lacks

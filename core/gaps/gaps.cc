@@ -56,6 +56,7 @@ void GapAnalysis::OnPacketFate(const PacketAccount& account) {
   last_ = account;
   last_kind_ = IsLoss(account.fate) ? KindOf(account) : 0;
   names_.OnPacketFate(account);
+  if (account.fate == Fate::kOverwritten && account.culprit) ++evictors_[account.culprit->sequence];
   Of(account.buffer).OnPacketFate(account, last_kind_);
 }
 
@@ -109,6 +110,11 @@ GapReport GapAnalysis::Finish(const std::map<BufferId, LedgerTotals>& totals) {
     buffer.id = id;
     if (const auto total = totals.find(id); total != totals.end()) buffer.totals = total->second;
   }
+  for (size_t i = 0; i < evictors_.size(); ++i)
+    report.evictors.push_back({evictors_.At(i).key, evictors_.At(i).value});
+  std::stable_sort(
+      report.evictors.begin(), report.evictors.end(),
+      [](const EvictorCount& a, const EvictorCount& b) { return a.packets > b.packets; });
   counters_.Finish();
   report.counted = counters_.rises();
   for (size_t i = 0; i < kLossCounters; ++i) {

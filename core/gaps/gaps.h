@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/sequence_map.h"
 #include "core/gaps/buffer_gaps.h"
 #include "core/gaps/gap_report.h"
 #include "core/ledger/ledger.h"
@@ -79,6 +80,7 @@ class GapAnalysis : public LedgerSink, public ReplayListener {
   std::unordered_map<ChunkAt, ChunkKinds> kinds_of_chunks_;
   std::pair<ChunkAt, const ChunkKinds*> last_looked_up_{};  // packets of a chunk follow each other
   uint32_t last_kind_ = 0;
+  SequenceMap<uint64_t> evictors_;  // packets that were overwritten for commits of each
   FtraceCounters ftrace_;
   CounterTrace counters_{kMaxSigns};
   ReportedLosses reported_{kMaxSigns};

@@ -40,6 +40,10 @@ Story Evicted() {
   return story;
 }
 
+TEST(Gaps, Evictors_AreThoseWhoseCommitsNeededTheSpace) {
+  EXPECT_EQ(Evicted().Report().evictors, (std::vector<EvictorCount>{{Key(1, 2), 1}}));
+}
+
 TEST(Gaps, Evicted_NamesWhatCameInBetween) {
   const Gap gap = OnlyGap(Evicted().Report());
   EXPECT_EQ(gap.lost, (FateCount{1, 1006}));

@@ -59,7 +59,7 @@ class LayoutMapTest : public ::testing::Test {
 };
 
 TEST_F(LayoutMapTest, WithoutAMoment_IsBeforeTheLastReadThatReturnedPackets) {
-  const std::vector<Op> ops = {BufferOp(1), a_.op(), Read(0), b_.op(), Read(0), Read(0)};
+  const std::vector<Op> ops = {BufferOp(1), a_.op(), Read(99), b_.op(), Read(99), Read(99)};
   const BufferLayout layout = LayoutOf("v2@58", ops, std::nullopt);
   EXPECT_TRUE(layout.before_read);
   EXPECT_THAT(Map(layout), ::testing::Contains(::testing::HasSubstr("1:2#0")));
