@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <ostream>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,15 @@ struct Ran {
   std::string out;
   std::string err;
 };
+
+// The words of wrapped text with one space between them: where lines end depends on the length of
+// the paths in them.
+std::string WithoutLineBreaks(const std::string& text) {
+  std::istringstream words(text);
+  std::string joined;
+  for (std::string word; words >> word;) joined += (joined.empty() ? "" : " ") + word;
+  return joined;
+}
 
 Ran RunTool(std::vector<std::string> args, const std::string& input = "") {
   MemoryRun memory(input);
@@ -135,11 +145,11 @@ TEST(App, FileInPlaceOfACommand_IsToldWhatIsWrongWithIt) {
   const std::string trace = std::string(RS_TESTDATA) + "/captures/discard-v2/trace.pftrace.zst";
   const Ran ran = RunTool({trace});
   EXPECT_EQ(ran.status, 3) << ran.err;
-  EXPECT_THAT(ran.out, HasSubstr("trace.pftrace.zst: data loss: "));
-  EXPECT_LT(std::count(ran.out.begin(), ran.out.end(), '\n'), 20);
+  EXPECT_THAT(WithoutLineBreaks(ran.out), HasSubstr("trace.pftrace.zst: data loss: "));
+  EXPECT_LT(std::count(ran.out.begin(), ran.out.end(), '\n'), 30);
   EXPECT_EQ(ran.out, RunTool({"doctor", "--brief", trace}).out);
   const std::string log = std::string(RS_TESTDATA) + "/captures/discard-v2/session.ops.jsonl.zst";
-  EXPECT_THAT(RunTool({log}).out, HasSubstr(" were lost"));
+  EXPECT_THAT(WithoutLineBreaks(RunTool({log}).out), HasSubstr(" were lost"));
   EXPECT_THAT(RunTool({"no-such-file"}).err, HasSubstr("there is no command 'no-such-file'"));
 }
 
