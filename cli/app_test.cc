@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <ostream>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -23,15 +22,6 @@ struct Ran {
   std::string out;
   std::string err;
 };
-
-// The words of wrapped text with one space between them: where lines end depends on the length of
-// the paths in them.
-std::string WithoutLineBreaks(const std::string& text) {
-  std::istringstream words(text);
-  std::string joined;
-  for (std::string word; words >> word;) joined += (joined.empty() ? "" : " ") + word;
-  return joined;
-}
 
 Ran RunTool(std::vector<std::string> args, const std::string& input = "") {
   MemoryRun memory(input);

@@ -218,9 +218,9 @@ std::string ConfigText(const AdviceReport& report) {
     const bool is_v2 = buffer != nullptr && buffer->engine.starts_with("v2");
     text += BufferComment(report, planned, index++);
     text += WasComment(buffer, planned);
-    text +=
-        fmt::format("buffers {{ size_kb: {} fill_policy: {}{} }}\n", InKb(planned.size),
-                    PolicyName(planned.policy), is_v2 ? " experimental_mode: TRACE_BUFFER_V2" : "");
+    text += fmt::format("buffers {{\n  size_kb: {}\n  fill_policy: {}\n{}}}\n", InKb(planned.size),
+                        PolicyName(planned.policy),
+                        is_v2 ? "  experimental_mode: TRACE_BUFFER_V2\n" : "");
   }
   text += LinesOf(changes);
   if (report.facts.config.write_into_file &&

@@ -126,28 +126,26 @@ void ReportHeading(Report& out, const AdviceReport& report) {
             {"to_do", AnyToDo(report.advice)}});
   if (report.clone) out.Data("clone", *report.clone);
   AddInexact(out, report.verdicts);
-  out.Print(fmt::format("{}: session {}{}: {}, {}, {}{}\n", Printable(report.name), report.session,
+  out.Title(Printable(report.name),
+            fmt::format("session {}{}: {}, {}, {}{}", report.session,
                         report.clone ? fmt::format(", clone {}", *report.clone) : "",
                         HumanDuration(facts.duration_ns), Count(facts.buffers.size(), "buffer"),
                         Count(facts.sequences.size(), "sequence"),
                         facts.has_config ? "" : "; the log has no trace config"));
   if (report.cleared > 0) {
     out.Data("cleared_packets", report.cleared);
-    out.Print(Wrap(fmt::format("Lost when a buffer was cleared for a clone, which no buffer size "
-                               "changes (clear_before_clone does): {}.",
-                               Count(report.cleared, "packet")),
-                   size_t{0}) +
-              "\n");
+    out.Paragraph(
+        fmt::format("Lost when a buffer was cleared for a clone, which no buffer size "
+                    "changes (clear_before_clone does): {}.",
+                    Count(report.cleared, "packet")));
   }
   if (facts.is_trace) {
-    out.Print(Wrap(fmt::format("Based on a trace, which does not contain what was lost before it "
-                               "was written{}. The real need can be larger.",
-                               facts.recorder_gaps == 0
-                                   ? ""
-                                   : fmt::format(", and which reports losses in {}",
-                                                 Count(facts.recorder_gaps, "place"))),
-                   0) +
-              "\n");
+    out.Paragraph(
+        fmt::format("Based on a trace, which does not contain what was lost before it "
+                    "was written{}. The real need can be larger.",
+                    facts.recorder_gaps == 0 ? ""
+                                             : fmt::format(", and which reports losses in {}",
+                                                           Count(facts.recorder_gaps, "place"))));
   } else if (facts.recorder_gaps > 0) {
     out.Print(fmt::format("The recording has {}. The real need can be larger.\n",
                           Count(facts.recorder_gaps, "gap")));
@@ -190,17 +188,14 @@ void ReportAdvice(Report& out, const AdviceReport& report) {
   ReportHeading(out, report);
   if (out.is_text() && (report.facts.buffers.empty() || report.facts.sequences.empty()))
     return out.Print("\nNothing was written to any buffer: nothing to advise.\n");
-  out.Print("reads: " + ReadsText(report.reads) + "\n");
-  if (const std::string notes = ReadsNotes(report.reads); !notes.empty())
-    out.Print(Wrap(notes, 0) + "\n");
-  out.Print("wanted: " + WishText(report) + "\n");
+  out.Paragraph("reads: " + ReadsText(report.reads));
+  if (const std::string notes = ReadsNotes(report.reads); !notes.empty()) out.Paragraph(notes);
+  out.Paragraph("wanted: " + WishText(report));
   if (findings.extrapolated && !findings.reads.periodic) {
-    out.Print(Wrap(fmt::format("The log lasts only {}: sizes for {} are extrapolated from it, not "
-                               "verified by a replay.",
-                               HumanDuration(report.facts.duration_ns),
-                               HumanDuration(*findings.wish.keep_ns)),
-                   0) +
-              "\n");
+    out.Paragraph(fmt::format(
+        "The log lasts only {}: sizes for {} are extrapolated from it, not "
+        "verified by a replay.",
+        HumanDuration(report.facts.duration_ns), HumanDuration(*findings.wish.keep_ns)));
   }
   ReportTopics(out, report);
   out.Data("sequences", SequenceTable(report, report.facts.sequences).ToJson());

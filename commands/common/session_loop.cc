@@ -33,7 +33,7 @@ Result<ExitCode> ReportSessions(SessionReader& sessions, Report& report, const S
     if (report.is_text()) report.Print("\n");
     for (const std::string& sentence : sentences)
       if (report.is_text())
-        report.Print(Wrap(fmt::format("{}: {}.", title, Printable(sentence)), 0) + "\n");
+        report.Paragraph(fmt::format("{}: {}.", title, Printable(sentence)));
     report.Data(key, sentences);
   };
   state("Assumed", "assumed", sessions.assumptions());
@@ -61,7 +61,7 @@ void ReportReplayTitle(Report& report, const ReplayOutcome& outcome) {
                                            ReadsText(outcome.reads))});
   if (outcome.clone) report.Data("clone", *outcome.clone);
   if (const std::string notes = ReadsNotes(outcome.reads); !notes.empty())
-    report.Print(Wrap(notes, 0) + "\n");
+    report.Paragraph(notes);
   if (report.is_text() && outcome.buffers.empty()) report.Print("The session has no buffer.\n");
 }
 

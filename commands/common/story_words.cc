@@ -7,7 +7,6 @@
 namespace ringscope {
 namespace {
 
-constexpr size_t kStoryColumns = 80;
 /// Findings of one kind that are listed; more are counted.
 constexpr size_t kFindingsShown = 12;
 
@@ -67,7 +66,7 @@ void ReportFindings(Report& report, const std::vector<SourceFinding>& findings, 
   size_t shown = 0;
   for (const SourceFinding& finding : findings) {
     if (++shown > kFindingsShown) break;
-    report.Print(Wrapped(margin, FindingText(finding), /*hanging=*/2));
+    report.Print(Wrap(FindingText(finding), margin, /*hanging=*/2) + "\n");
   }
   if (findings.size() > kFindingsShown)
     report.Print(
@@ -108,32 +107,6 @@ std::string FlushReasonText(uint64_t flags) {
 std::string LatencyText(uint64_t ns) {
   const double ms = static_cast<double>(ns) / 1e6;
   return ms < 1000 ? fmt::format("{:.1f} ms", ms) : fmt::format("{:.3f} s", ms / 1000);
-}
-
-std::string Wrapped(const std::string& head, const std::string& text, size_t hanging) {
-  std::string out = head;
-  size_t column = head.size();
-  bool is_first = true;
-  size_t at = 0;
-  while (at < text.size()) {
-    size_t end = text.find(' ', at);
-    if (end == std::string::npos) end = text.size();
-    const std::string word = text.substr(at, end - at);
-    at = end + 1;
-    if (!is_first && column + 1 + word.size() > kStoryColumns) {
-      out += '\n' + std::string(head.size() + hanging, ' ');
-      column = head.size() + hanging;
-      is_first = true;
-    }
-    if (!is_first) {
-      out += ' ';
-      ++column;
-    }
-    out += word;
-    column += word.size();
-    is_first = false;
-  }
-  return out + '\n';
 }
 
 }  // namespace ringscope

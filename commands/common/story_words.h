@@ -23,9 +23,6 @@ void ReportFindings(Report& report, const std::vector<SourceFinding>& findings, 
 std::string FlushReasonText(uint64_t flags);
 /// "12.3 ms", "1.250 s"
 std::string LatencyText(uint64_t ns);
-/// Lines of text of at most 80 columns: the first begins with `head`, the others are as far in, and
-/// `hanging` further.
-std::string Wrapped(const std::string& head, const std::string& text, size_t hanging = 0);
 
 }  // namespace ringscope
 

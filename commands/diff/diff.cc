@@ -30,6 +30,16 @@ void SetUp(CLI::App& app, DiffArgs& args) {
       [](std::string_view text) { return ParseNumber(text, kMostListed); }, "N",
       "Packets to list for each kind of difference (default: 20)");
   AddFlag(app, "--all", args.all, "Also list the counters that are equal");
+  AddParsed(
+      app, "--ignore", args.ignore_identity,
+      [](std::string_view text) -> Result<bool> {
+        if (text == "identity") return true;
+        return Fail(ErrorCode::kUsage, fmt::format("cannot ignore '{}'", text), {},
+                    "write identity");
+      },
+      "identity",
+      "Of two result files: uid and pid do not count. A recorder is the process that the service "
+      "sees, so that the real trace has the recorder's in place of the producers'");
   AddText(app, "--minimize", args.minimize, kFileType,
           "Write the fewest operations that still show the first difference (.ops.jsonl); - "
           "for standard output");

@@ -18,6 +18,7 @@ struct DiffArgs {
   Both<ReplayChoices> sides;
   size_t limit = 20;  // packets listed of each kind
   bool all = false;   // list counters that agree, too
+  bool ignore_identity = false;
   bool force = false;
   std::string minimize;
   std::string format = "text";

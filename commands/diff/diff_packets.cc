@@ -66,7 +66,7 @@ Table PacketTable(DifferenceKind kind, const std::vector<PacketDifference>& pack
                DataColumn("offset"),
                DataColumn("last_chunk"),
                {"packet"},
-               {"written", Align::kRight, "written"},
+               {"written", Align::kLeft, "written"},
                {"bytes", Align::kRight},
                {"content", Align::kLeft, "content"},
                {title("read by ", left)},

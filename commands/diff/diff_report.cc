@@ -72,8 +72,8 @@ void ReportService(Report& report, const Both<ServiceStats>& service, bool all) 
 }
 
 void PrintVerdict(Report& report, const LogDiff& result) {
-  report.Print(result.Same() ? std::string("A and B are the same.\n")
-                             : fmt::format("A and B differ: {}.\n", CountsText(result.counts)));
+  report.Paragraph(result.Same() ? std::string("A and B are the same.")
+                                 : fmt::format("A and B differ: {}.", CountsText(result.counts)));
   const bool same_sides =
       std::all_of(result.buffers.begin(), result.buffers.end(), [](const BufferDiff& buffer) {
         const SideBuffer& a = buffer.sides.a;
@@ -81,9 +81,9 @@ void PrintVerdict(Report& report, const LogDiff& result) {
         return a.engine == b.engine && a.size == b.size && a.policy == b.policy;
       });
   if (!result.same_reads) {
-    report.Print(
+    report.Paragraph(
         "The sides are read at different moments, so moments and the order across sequences are "
-        "not compared.\n");
+        "not compared.");
   } else if (same_sides) {
     report.Print("Both sides use the same engine and options: see --a and --b.\n");
   }

@@ -150,8 +150,8 @@ void ReportResultDiff(Report& report, const OutputDiff& diff, const DiffArgs& ar
   for (const Side side : kSides) {
     const std::string& input = inputs[side];
     const uint64_t of_service = diff.service_packets[side];
-    report.Print(fmt::format(
-        "{}  {}: {}{}{}\n", Letter(side), Printable(input), side == Side::kA ? remark : "",
+    report.Paragraph(fmt::format(
+        "{}: {}: {}{}{}", Letter(side), Printable(input), side == Side::kA ? remark : "",
         Count(diff.packets[side], "packet"),
         of_service == 0
             ? ""
@@ -163,10 +163,18 @@ void ReportResultDiff(Report& report, const OutputDiff& diff, const DiffArgs& ar
         {{"input", input}, {"packets", diff.packets[side]}, {"service_packets", of_service}});
   }
   report.Data({{"counts", CountsJson(diff.counts)}, {"sequences_in_both", diff.sequences_matched}});
-  report.Print(fmt::format(
-      "{} in {} in both: {}\n", Count(diff.counts.matched, "packet"),
+  report.Paragraph(fmt::format(
+      "{} in {} in both: {}", Count(diff.counts.matched, "packet"),
       Count(diff.sequences_matched, "sequence"),
       diff.Same() ? "A and B are the same" : "A and B differ: " + CountsText(diff.counts)));
+  if (args.ignore_identity) {
+    report.Data("identities_ignored", diff.identities_ignored);
+    report.Paragraph(fmt::format("uid and pid do not count (--ignore identity): {} in A and B.",
+                                 diff.identities_ignored == 0
+                                     ? "they are the same"
+                                     : fmt::format("those of {} differ",
+                                                   Count(diff.identities_ignored, "sequence"))));
+  }
   ReportFirst(report, diff, kind);
   ReportSequences(report, diff, kind);
   report.AddObject("packets", [&] { ReportPackets(report, diff, kind); });
@@ -187,7 +195,7 @@ void ReportResultDiff(Report& report, const OutputDiff& diff, const DiffArgs& ar
 Result<ExitCode> DiffResults(const DiffArgs& args, InputKind kind, Context& context) {
   RS_ASSIGN_OR_RETURN(const ReplayOutput a, Read(args.logs.logs[0], kind));
   RS_ASSIGN_OR_RETURN(const ReplayOutput b, Read(args.logs.logs[1], kind));
-  auto compared = DiffOutputs(a, b, args.limit);
+  auto compared = DiffOutputs(a, b, args.limit, args.ignore_identity);
   if (!compared) {
     compared.error().where.path = args.logs.logs[1];
     compared.error().hint = fmt::format("compared with {}", args.logs.logs[0]);

@@ -12,7 +12,7 @@ namespace ringscope {
 namespace {
 
 void PrintField(Report& report, std::string_view name, std::string_view text) {
-  report.Print(fmt::format("  {:<10}{}\n", name, text));
+  report.Print(Wrap(text, fmt::format("  {:<10}", name)) + "\n");
 }
 
 std::string WhatDiverges(const Divergence& first) {

@@ -57,8 +57,7 @@ void PrintTrace(Report& report, const DoctorTrace& trace, uint64_t limit) {
                       fmt::format("{}: {}:", NameOf(trace), HarmText(trace.severity)),
                       " " + Printable(trace.error ? *trace.error : trace.verdict));
   if (trace.replay)
-    report.Print(Wrap(Printable(fmt::format("Of a replay with {}.", *trace.replay)), size_t{0}) +
-                 "\n");
+    report.Paragraph(Printable(fmt::format("Of a replay with {}.", *trace.replay)));
   const size_t all = trace.findings.size();
   const size_t shown = limit == 0 ? all : std::min<size_t>(limit, all);
   for (size_t i = 0; i < shown; ++i) PrintFinding(report, i + 1, trace.findings[i]);

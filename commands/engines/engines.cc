@@ -46,7 +46,7 @@ void SetUp(CLI::App& app, EnginesArgs& args) {
 void ReportEngine(Report& report, const EngineInfo& engine, const std::string& more = {}) {
   report.Print(
       fmt::format("{}  {}{}\n", report.Bold(Printable(engine.name)), engine.corresponds, more));
-  if (!engine.difference.empty()) report.Print(Wrap(engine.difference, kTextIndent) + "\n");
+  if (!engine.difference.empty()) report.Paragraph(engine.difference, kTextIndent);
   report.Data({{"name", engine.name},
                {"corresponds", engine.corresponds},
                {"difference", engine.difference}});

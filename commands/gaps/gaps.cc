@@ -103,7 +103,8 @@ class LostPacketList : public LedgerSink {
     if (args_.decode) return packets_.OnPacketFate(account);
     if (!Lists(account)) return;
     const std::string& kind = kinds_.NameOf(next_.last_kind());
-    if (args_.format == "text") return console_.Print(LostPacketLine(account, kind, notes_));
+    if (args_.format == "text")
+      return console_.PrintLine(LostPacketLine(account, kind, notes_), kLostPacketMargin);
     row_.RemoveRows();
     AddLostPacket(account, kind, session_, args_.clone, row_);
     console_.Print(args_.format == "csv" ? row_.CsvRows()
@@ -139,7 +140,7 @@ class LostPacketList : public LedgerSink {
   }
   void PrintDecoded(const LostPacket& lost) {
     if (!Lists(lost.account)) return;
-    console_.Print(LostPacketLine(lost.account, {}, notes_));
+    console_.PrintLine(LostPacketLine(lost.account, {}, notes_), kLostPacketMargin);
     if (lost.slices.empty())
       return console_.Print("    # not all of it was written, or it is malformed\n");
     const std::string text = descriptors_.Text("TracePacket", Joined(lost.slices, joined_));

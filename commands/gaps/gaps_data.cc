@@ -125,6 +125,19 @@ Json RemediesJson(const GapRemedies& remedies) {
 /// Of the holder of that clone; null: of the session's own reader.
 Json CloneJson(std::optional<uint64_t> clone) { return clone ? Json(*clone) : Json(); }
 
+/// Packets written and lost in each interval, by the time at which they were committed.
+Json OverTimeJson(const GrowingLossTimeline& timeline) {
+  Json written = Json::array(), lost = Json::array();
+  for (const TimelineInterval& interval : timeline.intervals()) {
+    written.push_back(interval.written);
+    lost.push_back(interval.lost);
+  }
+  return {{"first_ns", timeline.first_ns()},
+          {"interval_ns", timeline.interval_ns()},
+          {"written", std::move(written)},
+          {"lost", std::move(lost)}};
+}
+
 std::vector<Cell> GapCells(const Gap& gap, const ShownGaps& selection) {
   Json causes = Json::array(), contents = Json::array(), culprits = Json::array();
   for (const CauseCount& cause : gap.causes) {
@@ -150,7 +163,11 @@ std::vector<Cell> GapCells(const Gap& gap, const ShownGaps& selection) {
   }
   for (const SequenceShare& share : gap.culprits)
     culprits.push_back({{"sequence", ToString(share.sequence)}, {"bytes", share.bytes}});
-  const SequenceShare* top = gap.culprits.empty() ? nullptr : &gap.culprits.front();
+  Json evicted_by = Json::array();
+  for (const EvictorCount& evictor : gap.evicted_by)
+    evicted_by.push_back(
+        {{"sequence", ToString(evictor.sequence)}, {"packets", evictor.packets}});
+  const EvictorCount* top = gap.evicted_by.empty() ? nullptr : &gap.evicted_by.front();
   return DataCells({selection.outcome.session,
                     Raw(gap.buffer),
                     ToString(gap.sequence),
@@ -177,8 +194,10 @@ std::vector<Cell> GapCells(const Gap& gap, const ShownGaps& selection) {
                     gap.sealed.first.record,
                     gap.sealed.last.record,
                     top == nullptr ? Json() : Json(ToString(top->sequence)),
-                    top == nullptr ? 0 : top->bytes,
+                    top == nullptr ? 0 : top->packets,
                     gap.pushed_bytes(),
+                    std::move(evicted_by),
+                    gap.evicted_by_others,
                     std::move(culprits),
                     gap.other_bytes,
                     gap.state_packets,
@@ -262,6 +281,8 @@ void WriteGaps(Report& out, const ShownGaps& selection, const std::vector<Source
     out.Data("reads", ReadsJson(selection.outcome.reads));
   if (!selection.outcome.verdicts.empty())
     write("inexact", "inexact", VerdictsJson(selection.outcome.verdicts));
+  if (!lines && !selection.report.over_time.empty())
+    out.Data("over_time", OverTimeJson(selection.report.over_time));
   write("buffers", "buffer", FieldsToJson(totals.buffers));
   write("sequences", "sequence", FieldsToJson(totals.sequences));
   if (!summary) {
@@ -327,9 +348,11 @@ Table GapTable() {
                 DataColumn("lost.to_ns"),
                 DataColumn("lost.first_record", kInJson),
                 DataColumn("lost.last_record", kInJson),
-                DataColumn("top_culprit", kInCsv),
-                DataColumn("top_culprit_bytes", kInCsv),
+                DataColumn("top_evictor", kInCsv),
+                DataColumn("top_evictor_packets", kInCsv),
                 DataColumn("pushed_bytes", kInCsv),
+                DataColumn("evicted_by", kInJson),
+                DataColumn("evicted_by_others", kInJson),
                 DataColumn("pushed_by", kInJson),
                 DataColumn("pushed_by_others_bytes", kInJson),
                 DataColumn("state_packets", kInJson),

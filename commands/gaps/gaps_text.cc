@@ -36,7 +36,7 @@ void PrintFalseFlags(Report& out, const ShownGaps& selection, uint64_t limit) {
     if (!all) places.resize(most);
     const std::string text = fmt::format("{}: {}: {}{}", Count(count, "packet"), RuleText(rule),
                                          Joined(places), all ? "" : ", ...");
-    out.Print(Wrap(text, 2) + "\n");
+    out.Paragraph(text, 2);
   }
 }
 
@@ -158,16 +158,15 @@ void PrintSelected(Report& out, const ShownGaps& selection) {
     FateCount lost;
     for (const std::vector<const Gap*>* gaps : {&selection.own_fault, &selection.gaps})
       for (const Gap* gap : *gaps) lost += gap->lost;
-    text += fmt::format(": {}, {}.",
-                        Count(selection.own_fault.size() + selection.gaps.size(), "gap"),
-                        Count(lost.packets, "lost packet"));
+    text +=
+        fmt::format(": {}, {}.", Count(selection.own_fault.size() + selection.gaps.size(), "gap"),
+                    Count(lost.packets, "lost packet"));
   } else {
     text += fmt::format("; they lost nothing that the filters select{}.",
                         selection.any_sign ? ", but more may be missing: see below" : "");
   }
-  out.Print(Wrap(text, size_t{0}) + "\n");
-  for (const std::string& remedy : RemedyTexts(selection.SelectedRemedies()))
-    out.Print(Wrap(remedy, size_t{0}) + "\n");
+  out.Paragraph(text);
+  for (const std::string& remedy : RemedyTexts(selection.SelectedRemedies())) out.Paragraph(remedy);
 }
 
 }  // namespace
@@ -199,8 +198,9 @@ std::string LostPacketLine(const PacketAccount& account, const std::string& kind
                            const SessionNotes& notes) {
   const CauseCount cause{account.fate, account.cause, account.own_fault, account.loss_bits, {}};
   return fmt::format(
-      "{:>12} #{}.{}  {:>9}  {:<16} written {}, lost {}: {}{}\n", ToString(account.sequence),
-      account.first_chunk, account.fragment, HumanSize(account.size),
+      "{:<15} {:>9}  {} written {}, lost {}: {}{}",
+      fmt::format("{}#{}.{}", ToString(account.sequence), account.first_chunk, account.fragment),
+      HumanSize(account.size),
       ContentName(account.facts.content) + (kind.empty() ? "" : ": " + kind),
       SpanText(notes, {account.written, account.written}), TimeText(notes, account.decided.time_ns),
       CauseText(cause), account.culprit ? fmt::format(", for {}", ToString(*account.culprit)) : "");

@@ -153,29 +153,44 @@ std::string ContentsText(const Gap& gap, const PacketKinds& kinds) {
   return Joined(parts, ", ");
 }
 
+bool IsFilled(const Gap& gap) {
+  return std::none_of(gap.causes.begin(), gap.causes.end(),
+                      [](const CauseCount& cause) { return cause.fate == Fate::kOverwritten; });
+}
+
 std::string CulpritsText(const Gap& gap, const SessionNotes& notes) {
   constexpr size_t kNamed = 4;
-  const uint64_t all = gap.pushed_bytes();
+  struct Share {
+    SequenceKey sequence;
+    uint64_t amount = 0;
+  };
+  std::vector<Share> shares;
+  uint64_t all = 0;
+  if (IsFilled(gap)) {
+    for (const SequenceShare& share : gap.culprits) shares.push_back({share.sequence, share.bytes});
+    all = gap.pushed_bytes();
+  } else {
+    all = gap.evicted_by_others;
+    for (const EvictorCount& evictor : gap.evicted_by) {
+      shares.push_back({evictor.sequence, evictor.packets});
+      all += evictor.packets;
+    }
+  }
   if (all == 0) return "";
   std::vector<std::string> parts;
   uint64_t named = 0;
-  for (const SequenceShare& share : gap.culprits) {
+  for (const Share& share : shares) {
     if (parts.size() == kNamed) break;
     // The producer's name, unless it is that of the lost packets.
     const bool is_neighbour = share.sequence.producer == gap.sequence.producer;
     const std::string name = share.sequence == gap.sequence ? "itself"
                              : is_neighbour                 ? ToString(share.sequence)
                                                             : NameText(notes, share.sequence);
-    parts.push_back(fmt::format("{} {}", ShareText(share.bytes, all), name));
-    named += share.bytes;
+    parts.push_back(fmt::format("{} {}", ShareText(share.amount, all), name));
+    named += share.amount;
   }
   if (named < all) parts.push_back(fmt::format("{} others", ShareText(all - named, all)));
   return Joined(parts, ", ");
-}
-
-bool IsFilled(const Gap& gap) {
-  return std::none_of(gap.causes.begin(), gap.causes.end(),
-                      [](const CauseCount& cause) { return cause.fate == Fate::kOverwritten; });
 }
 
 std::string SignText(const Gap& gap) {

@@ -68,8 +68,8 @@ Json ItemJson(const ChunkRun& run) {
   Json fates = Json::object();
   for (size_t i = 0; i < kChunkFates; ++i)
     if (run.by_fate[i] > 0) fates[Name(static_cast<ChunkFate>(i))] = run.by_fate[i];
-  Json culprits = Json::object();
-  for (const auto& [sequence, count] : run.culprits) culprits[ToString(sequence)] = count;
+  Json evictors = Json::object();
+  for (const auto& [sequence, count] : run.evictors.packets) evictors[ToString(sequence)] = count;
   return {{"kind", "run"},
           {"first", static_cast<uint32_t>(run.first)},
           {"last", static_cast<uint32_t>(run.last)},
@@ -79,8 +79,8 @@ Json ItemJson(const ChunkRun& run) {
           {"last_committed", MomentJson(run.to)},
           {"bytes", run.bytes},
           {"fragments", run.fragments},
-          {"evicted_by", std::move(culprits)},
-          {"evicted_by_others", run.other_culprits},
+          {"packets_evicted_by", std::move(evictors)},
+          {"packets_evicted_by_others", run.evictors.others},
           {"discarded", ReasonJson(run.discarded)},
           {"refused", RefusalJson(run.refused)},
           {"patches", PatchesJson(run.patches)},

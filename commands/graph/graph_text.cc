@@ -108,21 +108,25 @@ std::string GraphReport::ClosingText() const {
 std::string GraphText(const GraphReport& report) {
   std::string text;
   for (const SequenceGraph& graph : report.graphs) {
-    text += fmt::format("\nsequence {} in {}\n  {}\n\n", ToString(graph.sequence),
-                        report.BufferText(graph), GraphReport::SummaryText(graph));
+    text +=
+        "\n" +
+        Wrap(fmt::format("sequence {} in {}", ToString(graph.sequence), report.BufferText(graph)),
+             size_t{0}) +
+        "\n" + Wrap(GraphReport::SummaryText(graph), size_t{2}) + "\n\n";
     LaneTable table(report.clock);
     for (size_t i = 0; i < graph.items.size(); ++i) table.Add(graph, i);
     text += table.Text();
   }
-  text += "\n";
+  std::vector<std::string> legend;
   for (size_t i = 0; i < kTones; ++i) {
     const Tone tone = static_cast<Tone>(i);
-    if (tone != Tone::kUnknown)
-      text += fmt::format("{}{} {}", i > 0 ? "  " : "", kSigns[i], Meaning(tone));
+    if (tone != Tone::kUnknown) legend.push_back(fmt::format("{} {}", kSigns[i], Meaning(tone)));
   }
-  text +=
-      "\n┐┤┘ a packet continues in the next chunk  ! broken: the next chunk does not continue it\n";
-  if (const std::string closing = report.ClosingText(); !closing.empty()) text += closing + "\n";
+  legend.emplace_back("┐┤┘ a packet continues in the next chunk");
+  legend.emplace_back("! broken: the next chunk does not continue it");
+  text += "\n" + Wrap(Joined(legend, "; "), size_t{0}) + "\n";
+  if (const std::string closing = report.ClosingText(); !closing.empty())
+    text += Wrap(closing, size_t{0}) + "\n";
   return text;
 }
 

@@ -176,24 +176,22 @@ std::string CulpritText(const ChunkNode& node) {
 }
 
 std::string CulpritText(const ChunkRun& run) {
-  if (run.by_fate[static_cast<size_t>(ChunkFate::kOverwritten)] == 0) return "";
   std::vector<std::pair<uint64_t, SequenceKey>> worst;
-  uint64_t total = run.other_culprits, others = run.other_culprits;
-  for (const auto& [sequence, count] : run.culprits) {
+  uint64_t total = run.evictors.others, others = total;
+  for (const auto& [sequence, count] : run.evictors.packets) {
     total += count;
     worst.emplace_back(count, sequence);
   }
   if (total == 0) return "";
-  std::stable_sort(worst.begin(), worst.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::ranges::stable_sort(worst, std::ranges::greater(), &decltype(worst)::value_type::first);
   std::vector<std::string> parts;
   for (const auto& [count, sequence] : worst) {
     if (parts.size() == kNamedCulprits)
       others += count;
     else
-      parts.push_back(fmt::format("{} ({})", ToString(sequence), Percent(count, total)));
+      parts.push_back(fmt::format("{} {}", ShareText(count, total), ToString(sequence)));
   }
-  if (others > 0) parts.push_back(fmt::format("others ({})", Percent(others, total)));
+  if (others > 0) parts.push_back(fmt::format("{} others", ShareText(others, total)));
   return Joined(parts);
 }
 
@@ -243,7 +241,7 @@ std::string FlagsText(uint8_t flags) {
 
 std::string FateText(const ChunkRun& run) {
   std::string text = ShortFate(run);
-  if (const std::string culprits = CulpritText(run); !culprits.empty()) text += " by " + culprits;
+  if (const std::string culprits = CulpritText(run); !culprits.empty()) text += ", packets for " + culprits;
   if (run.discarded) text += std::string(": ") + InWords(*run.discarded);
   if (run.refused) text += std::string(": ") + InWords(*run.refused);
   return text;

@@ -70,7 +70,9 @@ class DumpPrinter {
  public:
   DumpPrinter(const DumpArgs& args, const RecordFilter& filter, const Descriptors& descriptors,
               Console& console)
-      : format_(args.format), console_(console), text_(filter, descriptors, args.decode, args.time) {}
+      : format_(args.format),
+        console_(console),
+        text_(filter, descriptors, args.decode, args.time) {}
 
   void StartSession(uint64_t session) {
     session_ = session;
@@ -80,7 +82,11 @@ class DumpPrinter {
   void Observe(const Op& op) { text_.Observe(op); }
 
   void Print(const Op& op, uint64_t number) {
-    if (format_ == "text") return console_.Print(text_.Format(op, number));
+    if (format_ == "text") {
+      for (const std::string& line : text_.Format(op, number))
+        console_.PrintLine(line, RecordText::kMargin);
+      return;
+    }
     const bool is_first = std::exchange(is_first_, false);
     line_.clear();
     ops_.Append(op, line_);

@@ -6,6 +6,7 @@
 #include "commands/log/dump_text.h"
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
+#include "core/base/text.h"
 
 namespace ringscope {
 namespace {
@@ -100,7 +101,7 @@ TEST(Dump, RequestOfSeveralChunks_TakesALineForEach) {
   commit.request = wire::AsBytes(request);
   const RecordFilter all({});
   RecordText text(all, Descriptors::BuiltIn(), false);
-  EXPECT_EQ(text.Format({std::nullopt, commit}, 12),
+  EXPECT_EQ(Joined(text.Format({std::nullopt, commit}, 12), "\n") + "\n",
             "     12               -  commit       2:3 chunk 0 to buffer 1: 1 fragment, 2 bytes\n"
             "                         commit       2:4 chunk 5 to buffer 1: 1 fragment, 2 bytes, "
             "unknown flags 0x28\n"
@@ -112,9 +113,10 @@ TEST(Dump, MalformedRequests_AreSaidToBe) {
   RecordText text(all, Descriptors::BuiltIn(), false);
   Commit commit;
   commit.request = wire::AsBytes("\x0A\x7F");
-  EXPECT_THAT(text.Format({std::nullopt, commit}, 0), HasSubstr("malformed request of 2 bytes"));
+  EXPECT_THAT(Joined(text.Format({std::nullopt, commit}, 0)),
+              HasSubstr("malformed request of 2 bytes"));
   commit.request = {};
-  EXPECT_THAT(text.Format({std::nullopt, commit}, 0), HasSubstr("empty request"));
+  EXPECT_THAT(Joined(text.Format({std::nullopt, commit}, 0)), HasSubstr("empty request"));
 }
 
 TEST(Dump, Json_IsOneDocument) {

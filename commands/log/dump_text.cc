@@ -85,13 +85,13 @@ void RecordText::AddPackets(ProducerId producer, const ChunkToMove& chunk) {
 void RecordText::Block(std::string_view text) {
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size() - 1);
-    text_ += fmt::format("{}    {}\n", margin_, text.substr(0, end));
+    lines_.push_back(fmt::format("{}  {}", margin_, text.substr(0, end)));
     text.remove_prefix(end + 1);
   }
 }
 
 void RecordText::Line(std::string_view kind, const std::string& what) {
-  text_ += fmt::format("{}  {:<12} {}\n", margin_, kind, what);
+  lines_.push_back(fmt::format("{}{:<12} {}", margin_, kind, what));
   margin_.assign(margin_.size(), ' ');
 }
 
@@ -101,8 +101,8 @@ void RecordText::Observe(const Op& op) {
     identities_[producer->producer] = {producer->uid, producer->pid};
 }
 
-std::string RecordText::Format(const Op& op, uint64_t number) {
-  text_.clear();
+const std::vector<std::string>& RecordText::Format(const Op& op, uint64_t number) {
+  lines_.clear();
   std::string time = "-";
   if (op.time_ns && clock_.base() != TimeBase::kSession) {
     time = clock_.Text(*op.time_ns);
@@ -112,14 +112,14 @@ std::string RecordText::Format(const Op& op, uint64_t number) {
     const uint64_t ns = before ? start - *op.time_ns : *op.time_ns - start;
     time = fmt::format("{}{}.{:09}", before ? "-" : "", ns / 1'000'000'000, ns % 1'000'000'000);
   }
-  margin_ = fmt::format("{:>7}  {:>14}", number, time);
+  margin_ = fmt::format("{:>7}  {:>14}  ", number, time);
   if (const auto* commit = std::get_if<Commit>(&op.body)) {
     FormatCommit(*commit);
   } else {
     Line(OpKindName(op.body.index()), DescribeRecord(op.body) + DecodedSuffix(op.body));
     Block(DecodedText(op.body));
   }
-  return std::move(text_);
+  return lines_;
 }
 
 /// What concerns a commit as a whole, after its first line.
@@ -168,7 +168,7 @@ void RecordText::FormatCommit(const Commit& commit) {
   if (!well_formed) {
     line("commit", fmt::format("producer {}: malformed request of {}", Raw(commit.producer),
                                Count(commit.request.size(), "byte")));
-  } else if (text_.empty()) {
+  } else if (lines_.empty()) {
     line("commit", fmt::format("producer {}: empty request", Raw(commit.producer)));
   }
 }

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "core/log/op.h"
 #include "core/log/record_filter.h"
@@ -18,6 +19,9 @@ namespace ringscope {
 /// messages that a record has as bytes follow it as text.
 class RecordText {
  public:
+  /// Columns of number and time, in front of each line.
+  static constexpr size_t kMargin = 25;
+
   /// @param filter whose chunks and patches are shown; must outlive this, like the descriptors
   /// @param decode whether the packets in a commit's chunks follow it as text, too
   /// @param base of the times
@@ -31,8 +35,8 @@ class RecordText {
   }
   /// Takes note of a record, shown or not: a commit shows only what differs from its producer.
   void Observe(const Op& op);
-  /// @return the lines, each with its line break
-  std::string Format(const Op& op, uint64_t number);
+  /// @return the lines, as they are until the next call
+  const std::vector<std::string>& Format(const Op& op, uint64_t number);
 
  private:
   /// Adds a line; only a record's first line has number and time.
@@ -54,7 +58,7 @@ class RecordText {
   CommitRequestParser parser_;
   std::map<ProducerId, Identity> identities_;  // of the session's producers
   std::string margin_;                         // number and time of the current record
-  std::string text_;
+  std::vector<std::string> lines_;
 };
 
 }  // namespace ringscope

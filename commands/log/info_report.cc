@@ -149,11 +149,10 @@ void ReportSequences(Report& report, const SessionSummary& session) {
   Table table({{"sequence", Align::kLeft, "sequence"},
                {"producer", Align::kLeft},
                {"buffer", Align::kRight, "buffer"},
-               {"commits", Align::kRight, "commits"},
+               DataColumn("commits", kInJson),
                {"chunks", Align::kRight, "chunks"},
                {"patches", Align::kRight, "patches"},
                {"packets", Align::kRight, "packets"},
-               {"packets/s", Align::kRight},
                {"bytes", Align::kRight, "bytes"},
                {"bytes/s", Align::kRight},
                DataColumn("first_time_ns"),
@@ -168,11 +167,15 @@ void ReportSequences(Report& report, const SessionSummary& session) {
     table.AddRow(
         {NameCell(ToString(sequence.sequence)), name == names.end() ? "-" : Printable(name->second),
          NumberCell(Raw(sequence.buffer)), CountCell(sequence.commits), CountCell(sequence.chunks),
-         CountCell(sequence.patches), CountCell(sequence.packets),
-         HumanRate(sequence.packets, duration), BytesCell(sequence.bytes), byte_rate,
-         DataCell(sequence.first_time_ns), DataCell(sequence.last_time_ns)});
+         CountCell(sequence.patches), CountCell(sequence.packets), BytesCell(sequence.bytes),
+         byte_rate, DataCell(sequence.first_time_ns), DataCell(sequence.last_time_ns)});
   }
   report.Add("sequences", table, kInfoIndent);
+  if (!table.empty())
+    report.Paragraph(
+        "packets: as the headers of the chunks count them, empty ones included, and without one "
+        "that is still being written; 'ringscope replay' counts what was written",
+        kInfoIndent);
   if (session.truncated)
     report.Print(
         "  There are more sequences than can be listed; the totals above include all of them.\n");
@@ -265,7 +268,7 @@ void ReportInfo(Report& report, const std::string& path, const LogParts& parts, 
   AddLogData(report, path, info);
   report.Data("parts", Json(parts.paths));
   report.Data("parts_problems", Json(parts.problems));
-  const auto print = [&](const std::string& text) { report.Print(Wrap(text, size_t{0}) + "\n"); };
+  const auto print = [&](const std::string& text) { report.Paragraph(text); };
   if (parts.paths.size() > 1)
     print(fmt::format("{}: {}", Count(parts.paths.size(), "part"), Shortened(parts.paths)));
   for (const std::string& problem : parts.problems) print("Parts: " + Printable(problem) + ".");

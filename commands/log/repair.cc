@@ -75,19 +75,15 @@ Result<ExitCode> RunRepair(const RepairArgs& args, Context& context) {
   Report report(console, "text", "repair");
   report.Title(Printable(args.output), "verified: " + ExtentText(copy));
   if (parts.paths.size() > 1)
-    report.Print(Wrap(fmt::format("It has all {}: {}.", Count(parts.paths.size(), "part"),
-                                  Shortened(parts.paths)),
-                      size_t{0}) +
-                 "\n");
+    report.Paragraph(fmt::format("It has all {}: {}.", Count(parts.paths.size(), "part"),
+                                 Shortened(parts.paths)));
   for (const std::string& problem : parts.problems)
-    report.Print(Wrap("Parts: " + Printable(problem) + ".", size_t{0}) + "\n");
+    report.Paragraph("Parts: " + Printable(problem) + ".");
   if (IsCutOff(copy))
-    report.Print(Wrap(original->closed
-                          ? std::string("The end is missing. The copy is marked as cut off.")
-                          : fmt::format("Not complete: {} The copy is marked as cut off.",
-                                        IncompleteText(parts.paths.back(), *original)),
-                      size_t{0}) +
-                 "\n");
+    report.Paragraph(original->closed
+                         ? std::string("The end is missing. The copy is marked as cut off.")
+                         : fmt::format("Not complete: {} The copy is marked as cut off.",
+                                       IncompleteText(parts.paths.back(), *original)));
   if (original->damage_count == 0) {
     if (!IsCutOff(copy) && parts.problems.empty()) {
       report.Print("Nothing was lost.\n");

@@ -157,7 +157,7 @@ void ReportStory(Report& report, const SessionSummary& session) {
   if (!lines.empty()) {
     report.Print(fmt::format("\n  {}\n", report.Bold("   seconds  what happened")));
     for (const StoryLine& line : lines)
-      report.Print(Wrapped(fmt::format("  {:>10}  ", line.seconds), line.text));
+      report.Print(Wrap(line.text, fmt::format("  {:>10}  ", line.seconds)) + "\n");
   }
   ReportFlushes(report, story);
 }

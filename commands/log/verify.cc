@@ -44,12 +44,11 @@ void ReportVerdict(Report& report, const std::string& path, const LogInfo& info)
         info.unsound_requests == 1 ? "it" : "them", info.unsound_requests == 1 ? "it" : "them"));
   }
   if (!info.closed && !info.sessions.empty()) {
-    report.Print(Wrap("Not complete: " + IncompleteText(path, info) +
-                          " 'ringscope repair' writes a copy that is closed.",
-                      size_t{2}) +
-                 "\n");
+    report.Paragraph("Not complete: " + IncompleteText(path, info) +
+                         " 'ringscope repair' writes a copy that is closed.",
+                     2);
   } else if (IsCutOff(info)) {
-    report.Print(Wrap("Not complete: " + std::string(kCutOffText) + ".", size_t{2}) + "\n");
+    report.Paragraph("Not complete: " + std::string(kCutOffText) + ".", 2);
   } else if (good && info.format == LogFormat::kCommitLog && !info.cleanly_closed) {
     report.Print(
         "  It has no index for the whole file, as logs were concatenated.\n  'ringscope repair' "
@@ -75,7 +74,7 @@ Result<ExitCode> RunVerify(const VerifyArgs& args, Context& context) {
   }
   report.Data("parts_problems", Json(parts.problems));
   for (const std::string& problem : parts.problems)
-    report.Print(Wrap("Parts: " + Printable(problem) + ".", size_t{0}) + "\n");
+    report.Paragraph("Parts: " + Printable(problem) + ".");
   RS_RETURN_IF_ERROR(report.Finish());
   return notice ? ExitCode::kNotice : ExitCode::kClean;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "commands/common/session_reads.h"
@@ -111,6 +112,24 @@ std::string EvictorsText(const GapReport& report, const SessionNotes& notes) {
     parts.push_back(fmt::format("{} {}", ShareText(report.evictors[i].packets, all),
                                 NameText(notes, report.evictors[i].sequence)));
   return Joined(parts);
+}
+
+/// "··▂█████ share lost of what was written from 0 ns to 3.7 s"
+std::string OverTimeText(const GrowingLossTimeline& timeline, const ReplayOutcome& outcome) {
+  constexpr std::array<const char*, 8> kHeights = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  if (timeline.intervals().size() < 2) return {};
+  std::string text;
+  for (const TimelineInterval& interval : timeline.intervals()) {
+    // The highest only where all is lost.
+    const uint64_t height =
+        interval.lost == interval.written ? 7 : interval.lost * 7 / interval.written;
+    text += interval.written == 0 ? "_" : interval.lost == 0 ? "·" : kHeights[height];
+  }
+  const uint64_t start = outcome.first_time_ns.value_or(timeline.first_ns());
+  const uint64_t from = timeline.first_ns() - std::min(start, timeline.first_ns());
+  const uint64_t to = from + timeline.interval_ns() * timeline.intervals().size();
+  return fmt::format("{} share lost of what was written from {} to {}", text, HumanDuration(from),
+                     HumanDuration(std::min(to, outcome.duration_ns())));
 }
 
 std::string WaitingText(const SessionSums& sums, const SessionNotes& notes) {
@@ -235,6 +254,7 @@ Answer AnswerOf(const GapReport& report, const ReplayOutcome& outcome, const Ses
   if (lost > 0) {
     answer.Add("Lost", LostText(sums, /*with_packets=*/answer.severity == Harm::kError));
     answer.Add("Why", WhyText(sums));
+    answer.Add("Over time", OverTimeText(report.over_time, outcome));
     answer.Add("Most of", LosersText(sums, notes));
     answer.Add("Evicted by", EvictorsText(report, notes));
   }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "commands/replay/replay_report.h"
@@ -41,9 +42,16 @@ void ReportHistograms(Report& report, const std::vector<WriterOutcome>& writers)
   std::vector<Column> columns = {DataColumn("buffer"),      {"sequence", Align::kLeft, "sequence"},
                                  {"buffer", Align::kRight}, {"bytes", Align::kRight},
                                  DataColumn("counts"),      DataColumn("sums")};
-  for (const uint32_t limit : kHistogramLimits)
-    columns.push_back({fmt::format("<={}", limit), Align::kRight});
-  columns.push_back({"more", Align::kRight});
+  // Sizes that no writer used are left out.
+  const auto shown = [&](size_t bucket) {
+    const auto is_used = [&](const WriterOutcome& writer) {
+      return writer.histogram.counts[bucket] > 0;
+    };
+    return std::any_of(writers.begin(), writers.end(), is_used) ? kInText : 0;
+  };
+  for (size_t i = 0; i < kHistogramLimits.size(); ++i)
+    columns.push_back({fmt::format("<={}", kHistogramLimits[i]), Align::kRight, "", shown(i)});
+  columns.push_back({"more", Align::kRight, "", shown(kHistogramLimits.size())});
   Table table(std::move(columns));
   for (const WriterOutcome& writer : writers) {
     const auto& sums = writer.histogram.sums;

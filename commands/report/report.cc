@@ -55,6 +55,8 @@ void Report::PrintWrapped(TextStyle style, const std::string& styled, const std:
   Print(out);
 }
 
+void Report::Paragraph(std::string_view text, size_t indent) { Print(Wrap(text, indent) + "\n"); }
+
 void Report::Print(std::string_view text) {
   if (is_json()) return;
   if (file_ == nullptr)
@@ -63,8 +65,15 @@ void Report::Print(std::string_view text) {
     status_ = file_->Write(text);
 }
 
+void Report::PrintLine(std::string_view line, size_t indent) {
+  if (!is_json() && file_ == nullptr)
+    console_.PrintLine(line, indent);
+  else
+    Print(std::string(line) + "\n");
+}
+
 void Report::Title(std::string_view title, std::string_view rest) {
-  Print(fmt::format("{}: {}\n", Bold(title), rest));
+  PrintWrapped(TextStyle::kBold, std::string(title) + ":", " " + std::string(rest));
 }
 
 void Report::Heading(std::string_view title, size_t indent) {

@@ -32,6 +32,10 @@ class Report {
 
   /// Text as it is. Nothing where the format is JSON.
   void Print(std::string_view text);
+  /// A line of a listing, see Console.
+  void PrintLine(std::string_view line, size_t indent);
+  /// Text in lines of at most 80 columns, `indent` spaces in front of each.
+  void Paragraph(std::string_view text, size_t indent = 0);
   /// `styled + rest` wrapped, `styled` in this style.
   /// @param rest begins with a space, or is empty
   void PrintWrapped(TextStyle style, const std::string& styled, const std::string& rest,

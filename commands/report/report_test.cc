@@ -145,7 +145,8 @@ TEST(Report, WrappedLinesAreStyledEachByItself) {
   console.Configure({.color = ColorMode::kAlways});
   Report report(console, "text", "test");
   const std::string styled(70, 'a');
-  report.PrintWrapped(TextStyle::kLoss, styled + " bb " + std::string(20, 'c') + ":", " the rest", 2);
+  report.PrintWrapped(TextStyle::kLoss, styled + " bb " + std::string(20, 'c') + ":", " the rest",
+                      2);
   ASSERT_TRUE(console.Flush());
   const std::string red = "\x1b[1;31m", off = "\x1b[0m";
   EXPECT_EQ(memory.out.text, "  " + red + styled + " bb" + off + "\n  " + red +

@@ -28,61 +28,36 @@ void Table::AddRow(std::vector<Cell> cells) {
   rows_.push_back(std::move(cells));
 }
 
-std::string Table::Line(const std::vector<const std::string*>& cells,
-                        const std::vector<size_t>& widths, size_t indent) const {
-  std::string line(indent, ' ');
-  for (size_t i = 0; i < cells.size(); ++i) {
-    if ((columns_[i].in & kInText) == 0) continue;
-    const size_t padding = widths[i] - DisplayWidth(*cells[i]);
-    if (columns_[i].align == Align::kRight) line.append(padding, ' ');
-    line += *cells[i];
-    if (columns_[i].align == Align::kLeft) line.append(padding, ' ');
-    line += "  ";
-  }
-  line.erase(line.find_last_not_of(' ') + 1);
-  return line;
-}
-
 bool Table::HasKey(size_t column, unsigned in) const {
   return !columns_[column].key.empty() && (columns_[column].in & in) != 0;
 }
 
-bool Table::HasTitles() const {
-  return std::any_of(columns_.begin(), columns_.end(),
-                     [](const Column& column) { return !column.title.empty(); });
-}
-
-/// All lines; the titles first, if there are any.
-std::vector<std::string> Table::Lines(size_t indent) const {
-  std::vector<std::vector<const std::string*>> texts;
-  if (HasTitles()) {
-    for (const Column& column : columns_)
-      (&column == columns_.data() ? texts.emplace_back() : texts.back()).push_back(&column.title);
+std::vector<TextBlock> Table::Blocks(size_t indent) const {
+  std::vector<TextColumn> columns;
+  for (size_t i = 0; i < columns_.size(); ++i) {
+    if ((columns_[i].in & kInText) == 0) continue;
+    TextColumn& column = columns.emplace_back(TextColumn{columns_[i].title, columns_[i].align, {}});
+    for (const std::vector<Cell>& row : rows_) column.cells.push_back(&row[i].text);
   }
-  for (const std::vector<Cell>& row : rows_) {
-    std::vector<const std::string*>& line = texts.emplace_back();
-    for (const Cell& cell : row) line.push_back(&cell.text);
-  }
-  std::vector<size_t> widths(columns_.size());
-  for (const auto& line : texts)
-    for (size_t i = 0; i < line.size(); ++i)
-      widths[i] = std::max(widths[i], DisplayWidth(*line[i]));
-  std::vector<std::string> lines;
-  for (const auto& line : texts) lines.push_back(Line(line, widths, indent));
-  return lines;
+  return LayOutTable(columns, indent, kTextColumns);
 }
 
 void Table::Print(Console& console, size_t indent) const {
-  bool is_title = HasTitles();
-  for (const std::string& line : Lines(indent)) {
-    console.Print((is_title ? console.Bold(line) : line) + "\n");
-    is_title = false;
+  bool is_first = true;
+  for (const TextBlock& block : Blocks(indent)) {
+    if (!std::exchange(is_first, false)) console.Print("\n");
+    for (const std::string& line : block.titles) console.Print(console.Bold(line) + "\n");
+    for (const std::string& line : block.rows) console.Print(line + "\n");
   }
 }
 
 std::string Table::Text(size_t indent) const {
   std::string text;
-  for (const std::string& line : Lines(indent)) text += line + "\n";
+  for (const TextBlock& block : Blocks(indent)) {
+    if (!text.empty()) text += '\n';
+    for (const std::string& line : block.titles) text += line + "\n";
+    for (const std::string& line : block.rows) text += line + "\n";
+  }
   return text;
 }
 

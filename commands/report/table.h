@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "commands/report/json.h"
+#include "commands/report/table_layout.h"
 
 namespace ringscope {
 
@@ -35,8 +36,6 @@ Cell NameCell(std::string name);
 Cell DataCell(Json value);
 std::vector<Cell> DataCells(std::initializer_list<Json> values);
 
-enum class Align { kLeft, kRight };
-
 /// What a column is in. kUnlessNull: objects without a value do not have the key.
 inline constexpr unsigned kInText = 1, kInJson = 2, kInCsv = 4, kUnlessNull = 8;
 
@@ -50,8 +49,8 @@ struct Column {
 /// A column that people do not see.
 Column DataColumn(std::string key, unsigned in = kInJson | kInCsv);
 
-/// Rows of typed cells, stated once: as text in aligned columns, two spaces apart, with titles in
-/// bold where there are colours; as JSON an array of objects; as CSV a row each.
+/// Rows of typed cells, stated once: as text in aligned columns of 80 columns in all, with titles
+/// in bold where there are colours; as JSON an array of objects; as CSV a row each.
 class Table {
  public:
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
@@ -73,10 +72,7 @@ class Table {
 
  private:
   bool HasKey(size_t column, unsigned in) const;
-  bool HasTitles() const;
-  std::vector<std::string> Lines(size_t indent) const;
-  std::string Line(const std::vector<const std::string*>& cells, const std::vector<size_t>& widths,
-                   size_t indent) const;
+  std::vector<TextBlock> Blocks(size_t indent) const;
 
   std::vector<Column> columns_;
   std::vector<std::vector<Cell>> rows_;

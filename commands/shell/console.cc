@@ -39,6 +39,13 @@ void Console::Print(std::string_view text) {
   if (pending_.size() >= kFlushBytes) static_cast<void>(Flush());
 }
 
+void Console::PrintLine(std::string_view line, size_t indent) {
+  const size_t columns = streams_.out.columns() > 0 ? streams_.out.columns() : kTextColumns;
+  if (!out_is_terminal() || DisplayWidth(line) <= columns || line.size() <= indent)
+    return Print(std::string(line) + "\n");
+  Print(Wrap(line.substr(indent), line.substr(0, indent), 0, columns) + "\n");
+}
+
 Status Console::Flush() {
   if (!pending_.empty() && status_) status_ = streams_.out.Write(pending_);
   pending_.clear();

@@ -54,6 +54,9 @@ class Console {
 
   /// Writes part of the result. Buffered; Flush returns errors.
   void Print(std::string_view text);
+  /// Writes a line of a listing and its line break: as one line, so that programs can read it; on a
+  /// terminal in lines of its width, all after the first `indent` columns in.
+  void PrintLine(std::string_view line, size_t indent);
   /// Standard output as a sink, after what was printed so far. Its errors are returned.
   ByteSink& results() { return results_; }
   /// Writes out what is pending; the first error of standard output so far.

@@ -46,6 +46,18 @@ TEST(Console, Colors_OnlyOnATerminalWithoutNoColor) {
   EXPECT_TRUE(bold(false, true, ColorMode::kAlways));
 }
 
+TEST(Console, LinesOfAListing_AreBrokenOnATerminalOnly) {
+  for (const bool terminal : {false, true}) {
+    MemoryRun run;
+    run.out.terminal = terminal;
+    run.out.width = terminal ? 20 : 0;
+    run.console.PrintLine("   1  commit of a chunk", 6);
+    run.console.PrintLine("   2  read", 6);
+    EXPECT_EQ(run.Output(), terminal ? "   1  commit of a\n      chunk\n   2  read\n"
+                                     : "   1  commit of a chunk\n   2  read\n");
+  }
+}
+
 TEST(Console, Output_IsWrittenInOrderAndErrorsStay) {
   MemoryRun run;
   run.console.Print("a");

@@ -17,13 +17,6 @@ TEST(Text, HumanDuration) {
   EXPECT_EQ(HumanDuration(7'500'000'000'000), "2 h 5 min");
 }
 
-TEST(Text, HumanRate) {
-  EXPECT_EQ(HumanRate(10, 0), "-");
-  EXPECT_EQ(HumanRate(0, 1'000'000'000), "0");
-  EXPECT_EQ(HumanRate(1, 4'000'000'000), "0.25");
-  EXPECT_EQ(HumanRate(12'345, 1'000'000'000), "12,345");
-}
-
 TEST(Text, Percent) {
   EXPECT_EQ(Percent(1, 4), "25.0%");
   EXPECT_EQ(Percent(0, 0), "");

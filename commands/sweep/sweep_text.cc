@@ -10,22 +10,21 @@
 namespace ringscope {
 namespace {
 
-constexpr size_t kKeptBar = 8;
-constexpr size_t kHistoryBar = 5;
+constexpr size_t kKeptBar = 6;
 constexpr size_t kMaxSequences = 10;  // of a row, in text
 
-/// A bar of `width` characters, in eighths.
-std::string Bar(uint64_t part, uint64_t whole, size_t width, const char* rest) {
+/// A bar of kKeptBar characters, in eighths.
+std::string Bar(uint64_t part, uint64_t whole) {
   constexpr std::array<const char*, 8> kEighths = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
   const double share = whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
-  auto eighths = static_cast<size_t>(share * static_cast<double>(width) * 8 + 0.5);
-  eighths = std::min(eighths, width * 8);
+  auto eighths = static_cast<size_t>(share * kKeptBar * 8 + 0.5);
+  eighths = std::min(eighths, kKeptBar * 8);
   if (part > 0) eighths = std::max<size_t>(eighths, 1);
-  if (part < whole) eighths = std::min(eighths, width * 8 - 1);
+  if (part < whole) eighths = std::min(eighths, kKeptBar * 8 - 1);
   std::string bar;
   for (size_t i = 0; i < eighths / 8; ++i) bar += "█";
   bar += kEighths[eighths % 8];
-  for (size_t i = (eighths + 7) / 8; i < width; ++i) bar += rest;
+  for (size_t i = (eighths + 7) / 8; i < kKeptBar; ++i) bar += "░";
   return bar;
 }
 
@@ -48,13 +47,11 @@ std::vector<Column> ColumnsOf(const SweepSeries& series) {
   };
   return {{""},
           right("size"),
-          {"kept"},
+          right("kept"),  // with its bar never broken
           right("packets"),
-          right("bytes"),
-          right("overwritten", shown_if([](auto* row) { return row->overwritten.packets > 0; })),
-          right("discarded", shown_if([](auto* row) { return row->discarded.packets > 0; })),
+          right("lost"),
           right("other", HasSameOther(series) ? 0 : kInText),
-          {"history"},
+          right("history"),
           right("shortest"),
           {"of"},
           right("stateless",
@@ -101,10 +98,10 @@ void PrintBuffer(Report& out, const SweepReport& report, const SweepSeries& seri
       HumanSize(first.written.bytes), Count(first.sequences.size(), "sequence"));
   if (HasSameOther(series) && first.other_packets() > 0)
     heading += fmt::format("; {} unfinished or invalid", Count(first.other_packets(), "packet"));
-  out.Print(heading + "\n");
+  out.Paragraph(heading);
   if (first.taken.packets > 0)
-    out.Print(fmt::format("with {}, the session itself read {} of them before the clone\n",
-                          HumanSize(first.size), Count(first.taken.packets, "packet")));
+    out.Paragraph(fmt::format("with {}, the session itself read {} of them before the clone",
+                              HumanSize(first.size), Count(first.taken.packets, "packet")));
   Table table(ColumnsOf(series));
   for (const SweepRow* each : series.rows) {
     const SweepRow& row = *each;
@@ -114,13 +111,10 @@ void PrintBuffer(Report& out, const SweepReport& report, const SweepSeries& seri
                   : needed        ? "+"
                                   : "",
                   HumanSize(row.size),
-                  fmt::format("{} {:>6}", Bar(kept, row.written.packets, kKeptBar, "░"),
+                  fmt::format("{} {:>6}", Bar(kept, row.written.packets),
                               ShareText(kept, row.written.packets)),
-                  WithCommas(kept), BytesOrNone(row.read.bytes + row.unread.bytes),
-                  WithCommas(row.overwritten.packets), WithCommas(row.discarded.packets),
-                  WithCommas(row.other_packets()),
-                  fmt::format("{} {:>8}", Bar(row.history_ns, duration, kHistoryBar, " "),
-                              HumanDuration(row.history_ns)),
+                  WithCommas(kept), WithCommas(row.overwritten.packets + row.discarded.packets),
+                  WithCommas(row.other_packets()), HumanDuration(row.history_ns),
                   row.shortest_sequence ? HumanDuration(row.shortest_history_ns) : "",
                   row.shortest_sequence && row.shortest_history_ns < duration
                       ? ToString(*row.shortest_sequence)
@@ -145,11 +139,12 @@ void PrintFound(Report& out, const SweepReport& report) {
                                        : static_cast<size_t>(any - report.plan.points.begin())];
     const std::string name = rows.empty() ? "" : SettingText(setting, rows.front()) + ": ";
     if (!found.point) {
-      out.Print(fmt::format("  {}none: {}\n", name, WhyNotText(report, found.miss)));
+      out.Paragraph(fmt::format("{}none: {}", name, WhyNotText(report, found.miss)), 2);
       continue;
     }
-    out.Print(fmt::format("  {}{}{}\n", name, SizesText(rows),
-                          found.verified ? "; verified by an exact replay" : ""));
+    out.Paragraph(fmt::format("{}{}{}", name, SizesText(rows),
+                              found.verified ? "; verified by an exact replay" : ""),
+                  2);
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <sstream>
 
 namespace ringscope {
 namespace {
@@ -32,6 +33,13 @@ Ran RunCommand(const Command& command, std::vector<std::string> args, const std:
     ran.error_code = result.error().code;
   }
   return ran;
+}
+
+std::string WithoutLineBreaks(const std::string& text) {
+  std::istringstream words(text);
+  std::string joined;
+  for (std::string word; words >> word;) joined += (joined.empty() ? "" : " ") + word;
+  return joined;
 }
 
 }  // namespace ringscope

@@ -83,6 +83,9 @@ inline size_t CountOf(const std::string& text, const std::string& part) {
   return count;
 }
 
+/// The words of a text with one space between them: where lines end depends on the lengths of names.
+std::string WithoutLineBreaks(const std::string& text);
+
 /// A folder that goes away with the test.
 class TempFolder {
  public:

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <sstream>
+
+#include "core/base/text.h"
 
 namespace ringscope {
 namespace {
@@ -76,11 +79,12 @@ class Lines {
     if (found) {
       const std::string was(Trimmed(lines_[*found]));
       lines_[*found] = indent + steps.back().name + ": " + change.value;
-      Insert(*found, {indent + fmt::format("# changed, was {}: {}", was.substr(was.find(' ') + 1),
-                                           Reason(change))});
+      Insert(*found, Comment(fmt::format("changed, was {}: {}", was.substr(was.find(' ') + 1),
+                                         Reason(change)),
+                             indent));
       return;
     }
-    std::vector<std::string> added = {indent + "# added: " + Reason(change)};
+    std::vector<std::string> added = Comment("added: " + Reason(change), indent);
     for (size_t at = depth; at + 1 < steps.size(); ++at)
       added.push_back(std::string(2 * at, ' ') + steps[at].name + " {");
     added.push_back(std::string(2 * (steps.size() - 1), ' ') + steps.back().name + ": " +
@@ -99,6 +103,13 @@ class Lines {
  private:
   static std::string Reason(const ConfigChange& change) {
     return change.reason + (change.is_estimate ? " (an estimate)" : "");
+  }
+  /// Lines of a comment.
+  static std::vector<std::string> Comment(const std::string& text, const std::string& indent) {
+    std::vector<std::string> lines;
+    std::istringstream wrapped(Wrap(text, size_t{0}, kTextColumns - indent.size() - 2));
+    for (std::string line; std::getline(wrapped, line);) lines.push_back(indent + "# " + line);
+    return lines;
   }
   void Insert(size_t at, const std::vector<std::string>& added) {
     lines_.insert(lines_.begin() + static_cast<std::ptrdiff_t>(at), added.begin(), added.end());

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 
 namespace ringscope {
 namespace {
 
-/// Bytes of the character at the front of `text` if a terminal may show it; else 0.
 /// Whether a character only changes the direction in which what follows is shown: with these, a name
 /// can make other text look different from what it is.
 bool ChangesDirection(std::string_view character) {
@@ -21,6 +21,7 @@ bool ChangesDirection(std::string_view character) {
          is_in("\xE2\x81\xA6", "\xE2\x81\xA9");    // U+2066 to U+2069
 }
 
+/// Bytes of the character at the front of `text` if a terminal may show it; else 0.
 size_t PrintableLength(std::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
   if (byte(0) < 0x20 || byte(0) == 0x7F) return 0;
@@ -127,6 +128,37 @@ std::string Joined(const std::vector<std::string>& parts, std::string_view betwe
 
 std::string ToString(SequenceKey key) {
   return fmt::format("{}:{}", Raw(key.producer), Raw(key.writer));
+}
+
+size_t DisplayWidth(std::string_view text) {
+  return static_cast<size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<uint8_t>(c) & 0xC0) != 0x80; }));
+}
+
+std::string Wrap(std::string_view text, std::string_view mark, size_t hanging, size_t width) {
+  const size_t indent = DisplayWidth(mark) + hanging;
+  std::string out(mark);
+  size_t column = DisplayWidth(mark);
+  bool line_start = true;
+  while (!text.empty()) {
+    const size_t size = std::min(text.find(' '), text.size());
+    const std::string_view word = text.substr(0, size);
+    text.remove_prefix(std::min(size + 1, text.size()));
+    if (!line_start && column + 1 + DisplayWidth(word) > width) {
+      out += "\n" + std::string(indent, ' ');
+      column = indent;
+      line_start = true;
+    }
+    if (!line_start) out += ' ', ++column;
+    out += word;
+    column += DisplayWidth(word);
+    line_start = false;
+  }
+  return out;
+}
+
+std::string Wrap(std::string_view text, size_t indent, size_t width) {
+  return Wrap(text, std::string(indent, ' '), 0, width);
 }
 
 }  // namespace ringscope

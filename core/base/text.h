@@ -39,6 +39,18 @@ std::string Joined(const std::vector<std::string>& parts, std::string_view betwe
 /// A sequence as it is written everywhere: "2:17".
 std::string ToString(SequenceKey key);
 
+/// Columns that UTF-8 text takes on a terminal, for text of one column per character.
+size_t DisplayWidth(std::string_view text);
+/// Columns of text for people, whatever reads it: so that answers look the same everywhere.
+inline constexpr size_t kTextColumns = 80;
+
+/// Breaks text into lines of at most `width` columns, the first after `mark`, the others indented
+/// as far and by `hanging` columns more; no line break at the end.
+std::string Wrap(std::string_view text, std::string_view mark, size_t hanging = 0,
+                 size_t width = kTextColumns);
+/// The same with `indent` spaces before each line.
+std::string Wrap(std::string_view text, size_t indent, size_t width = kTextColumns);
+
 }  // namespace ringscope
 
 #endif  // RINGSCOPE_CORE_BASE_TEXT_H_

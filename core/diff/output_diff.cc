@@ -29,8 +29,9 @@ uint64_t PositionOf(const OutputDifference& difference) {
 
 class OutputComparison {
  public:
-  OutputComparison(const ReplayOutput& a, const ReplayOutput& b, size_t listed)
-      : a_(a), b_(b), listed_(listed) {}
+  OutputComparison(const ReplayOutput& a, const ReplayOutput& b, size_t listed,
+                   bool ignore_identity)
+      : a_(a), b_(b), listed_(listed), ignore_identity_(ignore_identity) {}
 
   Result<OutputDiff> Run() {
     diff_.packets = {a_.packets, b_.packets};
@@ -122,7 +123,12 @@ class OutputComparison {
     std::vector<AlignedPair> pairs;
     if (a != nullptr && b != nullptr) {
       pairs = Align(HashesOf(*a), HashesOf(*b));
-      if (a->identity != b->identity) Note(DifferenceKind::kIdentity, 0, 0);
+      if (a->identity != b->identity) {
+        if (ignore_identity_)
+          ++diff_.identities_ignored;
+        else
+          Note(DifferenceKind::kIdentity, 0, 0);
+      }
     }
     for (const auto& [i, j] : pairs) {
       ++current_.counts.matched;
@@ -228,6 +234,7 @@ class OutputComparison {
   const ReplayOutput& a_;
   const ReplayOutput& b_;
   const size_t listed_;
+  const bool ignore_identity_;
   OutputDiff diff_;
   Both<const OutputSequence*> sequences_;  // under comparison
   SequenceDiff current_;
@@ -240,8 +247,9 @@ bool OutputDiff::Same() const {
   return counts.results() == 0 && counts.across_order == 0 && counts[DifferenceKind::kCounter] == 0;
 }
 
-Result<OutputDiff> DiffOutputs(const ReplayOutput& a, const ReplayOutput& b, size_t listed) {
-  return OutputComparison(a, b, listed).Run();
+Result<OutputDiff> DiffOutputs(const ReplayOutput& a, const ReplayOutput& b, size_t listed,
+                               bool ignore_identity) {
+  return OutputComparison(a, b, listed, ignore_identity).Run();
 }
 
 }  // namespace ringscope

@@ -73,6 +73,7 @@ struct OutputDiff {
   Both<uint64_t> packets;
   Both<uint64_t> service_packets;
   uint64_t sequences_matched = 0;
+  uint64_t identities_ignored = 0;  // sequences with a different uid or pid, which do not count
   /// The difference that comes first in the files.
   std::optional<OutputDifference> first;
   std::optional<uint64_t> first_patch;  // number of the first patch result that differs
@@ -85,8 +86,10 @@ struct OutputDiff {
 /// Compares two outputs. Sequences are matched one to one by what they have in common, whatever
 /// their names; the packets of a pair are aligned, so that one missing packet is one difference.
 /// @param listed differences to keep in full, of each kind
+/// @param ignore_identity a different uid or pid is no difference
 /// @return kUsage if the outputs can not be of one log: other buffers, or hardly a packet in common
-Result<OutputDiff> DiffOutputs(const ReplayOutput& a, const ReplayOutput& b, size_t listed);
+Result<OutputDiff> DiffOutputs(const ReplayOutput& a, const ReplayOutput& b, size_t listed,
+                               bool ignore_identity = false);
 
 }  // namespace ringscope
 

@@ -103,6 +103,17 @@ TEST(OutputDiff, LossBitsAndIdentity_AreCompared) {
   EXPECT_EQ(diff.counts.results(), 2u);
 }
 
+TEST(OutputDiff, IdentityCanBeIgnored) {
+  Results a, b;
+  a.Sequence("1", "abc");
+  b.Sequence("1", "abc", 0, {1000, 43});
+  const auto diff = DiffOutputs(a.file, b.file, 10, /*ignore_identity=*/true);
+  ASSERT_TRUE(diff);
+  EXPECT_TRUE(diff->Same());
+  EXPECT_EQ(diff->identities_ignored, 1u);
+  EXPECT_FALSE(DiffOf(a, b).Same());
+}
+
 TEST(OutputDiff, OrderAcrossSequences_IsCountedApart) {
   Results a, b;
   a.Sequence("1", "ab").Sequence("2", "x");

@@ -216,6 +216,7 @@ void GapBuffer::Fill(uint32_t index, const PacketAccount& account, uint32_t kind
 /// What pushed the packet out, and how long or how much longer it would have had to stay.
 void GapBuffer::FillEvicted(uint32_t index, const PacketAccount& account) {
   OpenGap& open = gaps_[index];
+  if (account.culprit) open.gap.AddEvicted({account.culprit->sequence, 1});
   const ChunkName name = NameOf(account.sequence, account.first_chunk);
   const bool in_vain = account.cause != Cause::kEvicted;  // it waited for a patch
   if (account.written.time_ns && account.decided.time_ns) {

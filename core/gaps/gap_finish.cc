@@ -78,6 +78,8 @@ void GapBuffer::Merge(OpenGap& open, const OpenGap& other) {
   for (const KindCount& kind : more.kinds) AddCount(gap.kinds, kind);
   for (const LogMoment& moment : {more.written.first, more.written.last}) gap.written.Add(moment);
   for (const LogMoment& moment : {more.sealed.first, more.sealed.last}) gap.sealed.Add(moment);
+  for (const EvictorCount& evictor : more.evicted_by) gap.AddEvicted(evictor);
+  gap.evicted_by_others += more.evicted_by_others;
   gap.state_packets += more.state_packets;
   gap.lost_bits |= more.lost_bits;
   if (!gap.abort) gap.abort = more.abort;
@@ -201,6 +203,7 @@ void GapBuffer::FinishGap(OpenGap& open) {
   open.pushed.Sort();
   open.gap.culprits = open.pushed.shares();
   open.gap.other_bytes = open.pushed.other_bytes();
+  std::ranges::stable_sort(open.gap.evicted_by, std::ranges::greater(), &EvictorCount::packets);
   SortBySize(open.gap.causes);
   std::stable_partition(open.gap.causes.begin(), open.gap.causes.end(),
                         [](const CauseCount& cause) { return cause.own_fault; });

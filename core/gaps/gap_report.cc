@@ -16,6 +16,16 @@ void UnusablePackets::Add(uint64_t bytes, std::optional<uint64_t> time_ns) {
   to_ns = std::max(to_ns.value_or(*time_ns), *time_ns);
 }
 
+void Gap::AddEvicted(const EvictorCount& more) {
+  const auto same = std::ranges::find(evicted_by, more.sequence, &EvictorCount::sequence);
+  if (same != evicted_by.end())
+    same->packets += more.packets;
+  else if (evicted_by.size() < kMaxEvictors)
+    evicted_by.push_back(more);
+  else
+    evicted_by_others += more.packets;
+}
+
 uint64_t Gap::pushed_bytes() const {
   uint64_t bytes = other_bytes;
   for (const SequenceShare& share : culprits) bytes += share.bytes;

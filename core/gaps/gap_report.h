@@ -15,6 +15,7 @@
 #include "core/gaps/shared_memory_use.h"
 #include "core/gaps/stale_packets.h"
 #include "core/ledger/ledger.h"
+#include "core/ledger/loss_timeline.h"
 
 namespace ringscope {
 
@@ -126,6 +127,14 @@ struct GapBlame {
   FateCount count;
 };
 
+/// Packets that were overwritten for the commits of one sequence.
+struct EvictorCount {
+  SequenceKey sequence;
+  uint64_t packets = 0;
+
+  friend bool operator==(const EvictorCount&, const EvictorCount&) = default;
+};
+
 /// A run of lost packets: none between them was read.
 struct Gap {
   BufferId buffer{};
@@ -143,6 +152,10 @@ struct Gap {
   MomentSpan written;          // commits of the lost packets
   MomentSpan sealed;           // when they were lost
   uint64_t state_packets = 0;  // with interned data, or that clear state
+  /// For whose commits the packets were overwritten: most packets first, of those that were seen
+  /// first; of plug-ins, as far as they tell.
+  std::vector<EvictorCount> evicted_by;
+  uint64_t evicted_by_others = 0;  // packets, for sequences beyond kMaxEvictors
   /// Bytes that were written to the buffer between the packets and their eviction, by sequence,
   /// largest first; for a buffer that discards: what it was full of.
   std::vector<SequenceShare> culprits;
@@ -156,7 +169,10 @@ struct Gap {
   GapRemedies remedies;
 
   static constexpr size_t kMaxBlamed = 16;
+  static constexpr size_t kMaxEvictors = 32;
   uint64_t pushed_bytes() const;
+  /// Counts packets that were overwritten for a sequence.
+  void AddEvicted(const EvictorCount& more);
 };
 
 /// Of how many sequences without a chunk V2 remembers the last one, so that it flags a gap. Source:
@@ -246,17 +262,10 @@ struct BufferGaps {
   uint64_t limited_reads = 0;           // read passes that stopped at their limit
 };
 
-/// Packets that were overwritten for the commits of one sequence.
-struct EvictorCount {
-  SequenceKey sequence;
-  uint64_t packets = 0;
-
-  friend bool operator==(const EvictorCount&, const EvictorCount&) = default;
-};
-
 struct GapReport {
   std::vector<BufferGaps> buffers;  // by id
   std::vector<EvictorCount> evictors;  // most packets first; of plug-ins, as far as they tell
+  GrowingLossTimeline over_time;       // by the commits of the packets, as far as they have times
   std::vector<FtraceCpuLosses> ftrace;
   std::vector<StaleSequence> stale;
   std::vector<LostName> names;  // that the trace lacks

@@ -57,6 +57,7 @@ void GapAnalysis::OnPacketFate(const PacketAccount& account) {
   last_kind_ = IsLoss(account.fate) ? KindOf(account) : 0;
   names_.OnPacketFate(account);
   if (account.fate == Fate::kOverwritten && account.culprit) ++evictors_[account.culprit->sequence];
+  if (account.written.time_ns) over_time_.Add(*account.written.time_ns, IsLoss(account.fate));
   Of(account.buffer).OnPacketFate(account, last_kind_);
 }
 
@@ -112,9 +113,8 @@ GapReport GapAnalysis::Finish(const std::map<BufferId, LedgerTotals>& totals) {
   }
   for (size_t i = 0; i < evictors_.size(); ++i)
     report.evictors.push_back({evictors_.At(i).key, evictors_.At(i).value});
-  std::stable_sort(
-      report.evictors.begin(), report.evictors.end(),
-      [](const EvictorCount& a, const EvictorCount& b) { return a.packets > b.packets; });
+  std::ranges::stable_sort(report.evictors, std::ranges::greater(), &EvictorCount::packets);
+  report.over_time = over_time_;
   counters_.Finish();
   report.counted = counters_.rises();
   for (size_t i = 0; i < kLossCounters; ++i) {

@@ -81,6 +81,7 @@ class GapAnalysis : public LedgerSink, public ReplayListener {
   std::pair<ChunkAt, const ChunkKinds*> last_looked_up_{};  // packets of a chunk follow each other
   uint32_t last_kind_ = 0;
   SequenceMap<uint64_t> evictors_;  // packets that were overwritten for commits of each
+  GrowingLossTimeline over_time_;
   FtraceCounters ftrace_;
   CounterTrace counters_{kMaxSigns};
   ReportedLosses reported_{kMaxSigns};

@@ -7,9 +7,6 @@
 namespace ringscope {
 namespace {
 
-/// Sequences that a run names as culprits; the rest are only counted.
-constexpr size_t kMaxCulprits = 8;
-
 /// How an item is tied to its neighbours, whatever kind of item it is.
 struct Ends {
   bool is_chunk = false;
@@ -41,6 +38,19 @@ PatchTally& PatchTally::operator+=(const PatchTally& other) {
   return *this;
 }
 
+void EvictorTally::Add(SequenceKey evictor, uint64_t count) {
+  if (packets.size() < kMost || packets.contains(evictor))
+    packets[evictor] += count;
+  else
+    others += count;
+}
+
+EvictorTally& EvictorTally::operator+=(const EvictorTally& more) {
+  for (const auto& [evictor, count] : more.packets) Add(evictor, count);
+  others += more.others;
+  return *this;
+}
+
 bool ChunkNode::is_special() const {
   return fate == ChunkFate::kPartlyRead || fate == ChunkFate::kAbandoned ||
          fate == ChunkFate::kStalled || end != ChunkEnd::kClean || invalid > 0 || relocations > 0 ||
@@ -67,11 +77,11 @@ ChunkRun::ChunkRun(const ChunkNode& node)
       broken(node.end == ChunkEnd::kBroken ? 1 : 0),
       loss_bits(node.loss_bits),
       packets(node.packets),
+      evictors(node.evictors),
       continues_previous(node.continues_previous()),
       continues_on_next(node.continues_on_next()),
       next_read(node.next_read) {
   by_fate[static_cast<size_t>(node.fate)] = 1;
-  if (node.culprit) culprits[node.culprit->sequence] = 1;
 }
 
 void ChunkRun::Append(const ChunkRun& next) {
@@ -89,13 +99,6 @@ void ChunkRun::Append(const ChunkRun& next) {
   for (size_t i = 0; i < kChunkFates; ++i) by_fate[i] += next.by_fate[i];
   if (discarded != next.discarded) discarded.reset();
   if (refused != next.refused) refused.reset();
-  for (const auto& [sequence, count] : next.culprits) {
-    if (culprits.size() < kMaxCulprits || culprits.contains(sequence))
-      culprits[sequence] += count;
-    else
-      other_culprits += count;
-  }
-  other_culprits += next.other_culprits;
   patches += next.patches;
   unpatched += next.unpatched;
   recommits += next.recommits;
@@ -106,6 +109,7 @@ void ChunkRun::Append(const ChunkRun& next) {
   broken += next.broken;
   loss_bits |= next.loss_bits;
   for (const auto& [fate, count] : next.packets) packets[fate] += count;
+  evictors += next.evictors;
 }
 
 std::optional<ChunkFate> ChunkRun::fate() const {

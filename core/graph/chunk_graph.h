@@ -41,6 +41,18 @@ inline constexpr size_t kChunkFates = kEnumNames<ChunkFate>.size();
 /// Packets by fate.
 using FateTally = std::map<Fate, FateCount>;
 
+/// Packets that were overwritten, by the sequences whose commits needed the space.
+struct EvictorTally {
+  static constexpr size_t kMost = 16;  // sequences
+
+  std::map<SequenceKey, uint64_t> packets;  // of those that came first
+  uint64_t others = 0;                      // packets, for all other sequences
+
+  void Add(SequenceKey evictor, uint64_t count);
+  EvictorTally& operator+=(const EvictorTally& more);
+  friend bool operator==(const EvictorTally&, const EvictorTally&) = default;
+};
+
 /// What patches did to a chunk. Each counts as many as a request had for the chunk.
 struct PatchTally {
   uint64_t applied = 0;
@@ -87,6 +99,7 @@ struct ChunkNode {
   uint32_t loss_bits = 0;           // that packets which begin here carried into the trace
   bool next_read = false;           // a packet that continues in the next chunk was read
   FateTally packets;                // that begin here
+  EvictorTally evictors;            // of these
 
   bool continues_previous() const { return (flags & kFirstContinues) != 0; }
   bool continues_on_next() const {
@@ -108,8 +121,6 @@ struct ChunkRun {
   std::array<uint64_t, kChunkFates> by_fate{};  // chunks
   std::optional<DiscardReason> discarded;       // of all that were, if the same
   std::optional<Refusal> refused;
-  std::map<SequenceKey, uint64_t> culprits;  // chunks evicted, by whom
-  uint64_t other_culprits = 0;               // the same, by sequences beyond the first few
   PatchTally patches;
   uint64_t unpatched = 0;  // chunks
   uint64_t recommits = 0;
@@ -120,6 +131,7 @@ struct ChunkRun {
   uint64_t broken = 0;     // chunks that end in a broken size
   uint32_t loss_bits = 0;
   FateTally packets;
+  EvictorTally evictors;
   // How its ends are tied to what is before and after.
   bool continues_previous = false;
   bool continues_on_next = false;

@@ -56,7 +56,15 @@ void ChunkLane::SettleAll() {
 void ChunkLane::AddPacket(const PacketAccount& account) {
   const FateCount count{1, account.size};
   packets_[account.fate] += count;
-  if (FateTally* tally = TallyAt(account.first_chunk)) (*tally)[account.fate] += count;
+  const auto add = [&](auto& item) {  // a chunk or a run
+    item.packets[account.fate] += count;
+    if (account.fate == Fate::kOverwritten && account.culprit)
+      item.evictors.Add(account.culprit->sequence, 1);
+  };
+  if (const auto node = nodes_.find(account.first_chunk); node != nodes_.end())
+    add(node->second.node);
+  else if (ChunkRun* run = RunOf(account.first_chunk))
+    add(*run);
 }
 
 void ChunkLane::AddStrayPatches(ChunkId chunk, uint64_t patches) {
@@ -72,13 +80,6 @@ ChunkRun* ChunkLane::RunOf(uint64_t id) {
   if (after == runs_.begin()) return nullptr;
   ChunkRun& run = std::prev(after)->second;
   return id <= run.last ? &run : nullptr;
-}
-
-/// Where packets that begin at this id are counted.
-FateTally* ChunkLane::TallyAt(uint64_t id) {
-  if (const auto node = nodes_.find(id); node != nodes_.end()) return &node->second.node.packets;
-  ChunkRun* run = RunOf(id);
-  return run == nullptr ? nullptr : &run->packets;
 }
 
 bool ChunkLane::IsNearChosen(uint64_t id) const {

@@ -87,7 +87,6 @@ class ChunkLane {
 
   uint64_t NumberOf(ChunkId chunk) const;
   ChunkRun* RunOf(uint64_t id);
-  FateTally* TallyAt(uint64_t id);
   bool IsNearChosen(uint64_t id) const;
   bool IsDone(const Entry& entry) const;
   bool CanFold(const Entry& entry) const;

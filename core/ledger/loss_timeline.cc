@@ -30,14 +30,26 @@ std::optional<size_t> LossTimeline::PlaceOf(const LogMoment& moment) const {
 }
 
 void LossTimeline::Count(size_t lane, const PacketAccount& account) {
-  const bool is_lost = IsLoss(account.fate);
-  const auto add = [&](TimelineInterval& interval) {
-    ++interval.written;
-    if (is_lost) ++interval.lost;
-  };
-  add(lanes_[lane].all);
+  const TimelineInterval one{.written = 1, .lost = IsLoss(account.fate) ? 1u : 0u};
+  lanes_[lane].all += one;
   if (const std::optional<size_t> place = PlaceOf(account.written))
-    add(lanes_[lane].intervals[*place]);
+    lanes_[lane].intervals[*place] += one;
+}
+
+void GrowingLossTimeline::Add(uint64_t written_ns, bool is_lost) {
+  if (intervals_.empty()) first_ns_ = written_ns;
+  const uint64_t offset = written_ns - std::min(first_ns_, written_ns);
+  while (offset / interval_ns_ >= kIntervals) {
+    for (size_t i = 0; i < intervals_.size(); ++i) {
+      const TimelineInterval interval = std::exchange(intervals_[i], {});
+      intervals_[i / 2] += interval;
+    }
+    intervals_.resize((intervals_.size() + 1) / 2);
+    interval_ns_ *= 2;
+  }
+  const auto place = static_cast<size_t>(offset / interval_ns_);
+  if (intervals_.size() <= place) intervals_.resize(place + 1);
+  intervals_[place] += {.written = 1, .lost = is_lost ? 1u : 0u};
 }
 
 }  // namespace ringscope

@@ -24,6 +24,12 @@ struct TimelineAxis {
 struct TimelineInterval {
   uint64_t written = 0;
   uint64_t lost = 0;
+
+  TimelineInterval& operator+=(const TimelineInterval& more) {
+    written += more.written;
+    lost += more.lost;
+    return *this;
+  }
 };
 
 /// A buffer over time, or one sequence in it.
@@ -58,6 +64,26 @@ class LossTimeline : public LedgerSink {
   std::vector<TimelineLane> lanes_;
   std::map<BufferId, size_t> buffers_;  // index in lanes_
   std::map<std::pair<BufferId, SequenceKey>, size_t> sequences_;
+};
+
+/// The same for a session that is still being read: its intervals become longer as it does.
+class GrowingLossTimeline {
+ public:
+  static constexpr size_t kIntervals = 48;
+
+  /// Counts a packet; one that is earlier than the first of all in the first interval.
+  void Add(uint64_t written_ns, bool is_lost);
+
+  bool empty() const { return intervals_.empty(); }
+  uint64_t first_ns() const { return first_ns_; }
+  uint64_t interval_ns() const { return interval_ns_; }
+  /// Up to the last packet: between half of kIntervals and all, unless the session is very short.
+  const std::vector<TimelineInterval>& intervals() const { return intervals_; }
+
+ private:
+  uint64_t first_ns_ = 0;
+  uint64_t interval_ns_ = 1'000;
+  std::vector<TimelineInterval> intervals_;
 };
 
 }  // namespace ringscope

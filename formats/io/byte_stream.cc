@@ -137,7 +137,8 @@ Result<std::unique_ptr<ByteSource>> OpenByteSource(const std::string& path) {
   }
   if (S_ISDIR(info.st_mode)) {
     ::close(fd);
-    return Fail(ErrorCode::kIo, "this is a folder, expected a file", {path, {}, {}});
+    return Fail(ErrorCode::kIo, "this is a folder, expected a file", {path, {}, {}},
+                "name one of its files; doctor, gaps, sweep and diff take all logs of a folder");
   }
   std::optional<uint64_t> size;
   if (S_ISREG(info.st_mode)) size = static_cast<uint64_t>(info.st_size);

@@ -1,0 +1,141 @@
+// One question, one number: what several commands say of a session is the same in all of them.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/app.h"
+#include "commands/testing/memory_run.h"
+
+namespace ringscope {
+namespace {
+
+using Counts = std::map<std::string, uint64_t>;
+
+/// The first session of a command's answer as JSON.
+nlohmann::json SessionOf(std::vector<std::string> args) {
+  args.insert(args.end(), {"--format", "json"});
+  MemoryRun memory;
+  const int status = RunApp(args, memory.streams);
+  EXPECT_THAT(status, ::testing::AnyOf(0, 3)) << memory.err.text;
+  return nlohmann::json::parse(memory.out.text).at("sessions").at(0);
+}
+
+/// A number of each object of an array, by another field of it.
+Counts By(const nlohmann::json& array, const char* key,
+          const std::function<uint64_t(const nlohmann::json&)>& value) {
+  Counts counts;
+  for (const nlohmann::json& object : array) {
+    const nlohmann::json& name = object.at(key);
+    counts[name.is_string() ? name.get<std::string>() : name.dump()] += value(object);
+  }
+  return counts;
+}
+
+std::function<uint64_t(const nlohmann::json&)> At(const char* pointer) {
+  return [path = nlohmann::json::json_pointer(pointer)](const nlohmann::json& object) {
+    return object.at(path).get<uint64_t>();
+  };
+}
+
+class OneNumber : public ::testing::TestWithParam<const char*> {
+ protected:
+  const std::string log_ =
+      std::string(RS_TESTDATA) + "/captures/" + GetParam() + "/session.ops.jsonl.zst";
+  const nlohmann::json gaps_ = SessionOf({"gaps", log_, "--limit", "0"});
+};
+
+TEST_P(OneNumber, PacketsOfABuffer) {
+  const Counts written = By(gaps_.at("buffers"), "buffer", At("/written/packets"));
+  const Counts lost = By(gaps_.at("buffers"), "buffer", At("/lost/packets"));
+
+  const nlohmann::json replay = SessionOf({"replay", log_});
+  EXPECT_EQ(By(replay.at("buffers"), "buffer", At("/packets/written")), written);
+  EXPECT_EQ(By(replay.at("buffers"), "buffer", At("/packets/lost")), lost);
+
+  const nlohmann::json advise = SessionOf({"advise", log_});
+  EXPECT_EQ(By(advise.at("predicted"), "buffer", At("/packets")), written);
+  EXPECT_EQ(By(advise.at("predicted"), "buffer", At("/lost_now")), lost);
+
+  const nlohmann::json sweep = SessionOf({"sweep", log_});
+  for (const nlohmann::json& configuration : sweep.at("configurations")) {
+    if (configuration.at("scale") != 1.0) continue;
+    const nlohmann::json& rows = configuration.at("buffers");
+    EXPECT_EQ(By(rows, "buffer", At("/written/packets")), written);
+    EXPECT_EQ(By(rows, "buffer",
+                 [](const nlohmann::json& row) {
+                   return At("/overwritten/packets")(row) + At("/discarded/packets")(row);
+                 }),
+              lost);
+  }
+}
+
+TEST_P(OneNumber, PacketsOfASequence) {
+  const Counts written = By(gaps_.at("sequences"), "sequence", At("/written/packets"));
+  const Counts lost = By(gaps_.at("sequences"), "sequence", At("/lost/packets"));
+
+  const nlohmann::json advise = SessionOf({"advise", log_});
+  EXPECT_EQ(By(advise.at("sequences"), "sequence", At("/packets")), written);
+  EXPECT_EQ(By(advise.at("sequences"), "sequence", At("/lost")), lost);
+
+  const nlohmann::json graph = SessionOf({"graph", log_, "--top", "1000"});
+  EXPECT_EQ(By(graph.at("graphs"), "sequence",
+               [](const nlohmann::json& each) {
+                 uint64_t all = 0;
+                 for (const auto& [fate, count] : each.at("packets").items())
+                   if (fate == "overwritten" || fate == "discarded") all += At("/packets")(count);
+                 return all;
+               }),
+            lost);
+}
+
+TEST_P(OneNumber, WhoEvictedHowManyPackets) {
+  Counts gaps, graph, named;
+  for (const nlohmann::json& gap : gaps_.at("gaps"))
+    for (const nlohmann::json& evictor : gap.at("evicted_by"))
+      gaps[evictor.at("sequence")] += At("/packets")(evictor);
+  for (const nlohmann::json& each : SessionOf({"graph", log_, "--top", "1000"}).at("graphs"))
+    for (const nlohmann::json& item : each.at("items"))
+      if (item.contains("packets_evicted_by"))
+        for (const auto& [sequence, packets] : item.at("packets_evicted_by").items())
+          graph[sequence] += packets.get<uint64_t>();
+  EXPECT_EQ(graph, gaps);
+  // The answer names the first of them with the same shares.
+  uint64_t all = 0;
+  for (const auto& [sequence, packets] : gaps) all += packets;
+  const nlohmann::json& lines = gaps_.at("answer").at("lines");
+  for (const nlohmann::json& line : lines) {
+    if (line.at("label") != "Evicted by") continue;
+    const std::string text = line.at("text");
+    const double percent = std::strtod(text.c_str(), nullptr);
+    const std::string first = text.substr(text.find(' ') + 1);
+    const std::string sequence = first.substr(0, first.find(' '));
+    EXPECT_NEAR(percent, 100.0 * static_cast<double>(gaps[sequence]) / static_cast<double>(all),
+                0.051)
+        << text;
+  }
+}
+
+TEST_P(OneNumber, SizeThatLosesNothing) {
+  const Counts needed = By(gaps_.at("remedies").at("sizes"), "buffer", At("/size"));
+  const nlohmann::json advise = SessionOf({"advise", log_});
+  const Counts planned = By(advise.at("predicted"), "buffer", At("/size_then"));
+  for (const auto& [buffer, size] : needed) EXPECT_EQ(planned.at(buffer), size) << buffer;
+  const nlohmann::json found = SessionOf({"sweep", log_, "--target", "loss=0"}).at("targets").at(0);
+  if (!needed.empty()) {
+    EXPECT_EQ(By(found.at("buffers"), "buffer", At("/size")), planned);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Captures, OneNumber,
+                         ::testing::Values("discard-v2", "lossless-v2", "ring-v1", "ring-v2",
+                                           "short-v2", "stream-v2", "two-buffers-v2"));
+
+}  // namespace
+}  // namespace ringscope
