@@ -82,6 +82,10 @@ std::string GraphReport::BufferText(const SequenceGraph& graph) const {
   return text;
 }
 
+std::string GraphReport::HeadingText(const SequenceGraph& graph) const {
+  return fmt::format("sequence {} in {}", notes.NameOf(graph.sequence), BufferText(graph));
+}
+
 std::string GraphReport::SummaryText(const SequenceGraph& graph) {
   std::string text = fmt::format("{}, {}, {}", Count(graph.chunks, "chunk"), HumanSize(graph.bytes),
                                  PacketsText(graph.packets));
@@ -108,8 +112,8 @@ std::string GraphReport::ClosingText() const {
 std::string GraphText(const GraphReport& report) {
   std::string text;
   for (const SequenceGraph& graph : report.graphs) {
-    text += fmt::format("\nsequence {} in {}\n  {}\n\n", ToString(graph.sequence),
-                        report.BufferText(graph), GraphReport::SummaryText(graph));
+    text +=
+        fmt::format("\n{}\n  {}\n\n", report.HeadingText(graph), GraphReport::SummaryText(graph));
     LaneTable table(report.clock);
     for (size_t i = 0; i < graph.items.size(); ++i) table.Add(graph, i);
     text += table.Text();
