@@ -1,5 +1,5 @@
 // Golden runs of pictures: rendered by rsvg-convert and compared with testdata/pictures/NAME.txt,
-// which has the mean colours of squares of 24 pixels, a hexadecimal digit for each of red, green
+// which has the mean colours of squares of 24 pixels, two hexadecimal digits for each of red, green
 // and blue. Such squares hardly change with the version of fonts and of the renderer, which move
 // the edges of letters by parts of a pixel; but a picture that is black, empty, cut or without its
 // texts differs by far. That texts overlap or leave the picture is found without rendering, from
@@ -80,7 +80,7 @@ std::string GridText(const Pixels& pixels) {
   const ColourGrid grid = MakeColourGrid(pixels, kCellPixels);
   std::string text = fmt::format("{}x{}\n", pixels.width, pixels.height);
   for (size_t i = 0; i < grid.rgb.size(); ++i) {
-    text += fmt::format("{:x}", static_cast<int>(std::lround(grid.rgb[i] / 17)));
+    text += fmt::format("{:02x}", std::lround(grid.rgb[i]));
     if ((i + 1) % (size_t{grid.columns} * 3) == 0) text += '\n';
   }
   return text;
@@ -95,16 +95,16 @@ std::string Difference(const Pixels& pixels, const std::string& golden) {
   if (line != size) return fmt::format("it is of {} pixels instead of {}", size, line);
   while (std::getline(lines, line)) digits += line;
   const ColourGrid grid = MakeColourGrid(pixels, kCellPixels);
-  if (digits.size() != grid.rgb.size()) return "the golden file is damaged";
+  if (digits.size() != grid.rgb.size() * 2) return "the golden file is damaged";
   double most = 0, sum = 0;
   size_t where = 0;
-  for (size_t i = 0; i < digits.size(); ++i) {
-    const double expected = 17.0 * static_cast<double>(std::stoi(digits.substr(i, 1), nullptr, 16));
+  for (size_t i = 0; i < grid.rgb.size(); ++i) {
+    const double expected = std::stoi(digits.substr(i * 2, 2), nullptr, 16);
     const double difference = std::abs(grid.rgb[i] - expected);
     sum += difference;
     if (difference > most) most = difference, where = i / 3;
   }
-  const double average = sum / static_cast<double>(digits.size());
+  const double average = sum / static_cast<double>(grid.rgb.size());
   if (most <= kMostOfOne && average <= kMostOnAverage) return {};
   return fmt::format("at ({}, {}) a square differs by {:.0f} of 255; all by {:.1f} on average",
                      where % grid.columns * kCellPixels, where / grid.columns * kCellPixels, most,
@@ -201,18 +201,21 @@ TEST(GoldenPicturesThemselves, BrokenOnes_AreFound) {
     const std::optional<Pixels> drawn = Rendered(broken);
     return drawn ? Difference(*drawn, golden) : "not drawn";
   };
+  // Other versions of fonts and renderers move texts a little.
+  EXPECT_EQ(difference(Replaced(svg, "<text ", "<text transform=\"translate(0.5 0.4)\" ")), "");
   // What viewers without variables make of rules that have them.
   EXPECT_NE(difference(Replaced(svg, "fill: #[0-9a-f]{6}", "fill: var(--x)")), "");
   EXPECT_NE(difference(svg.substr(0, svg.find("class=\"page\"/>") + 14) + "</svg>"), "");
   EXPECT_NE(difference(Replaced(svg, "viewBox=\"0 0 [0-9]+ ", "viewBox=\"0 0 900 ")), "");
   EXPECT_NE(difference(Replaced(svg, "height=\"[0-9]+\" viewBox", "height=\"500\" viewBox")), "");
-  EXPECT_NE(difference(Replaced(svg, "<text ", "<desc ")), "");
+  EXPECT_NE(difference(Replaced(svg, "<text [^>]*>[^<]*</text>", "")), "");
   EXPECT_NE(difference(Replaced(svg, "class=\"(lost|struck)\"", "class=\"good\"")), "");
 
   // Texts: longer than their space, at one place, below the picture.
   EXPECT_TRUE(BadTexts(svg).empty());
   EXPECT_FALSE(
-      BadTexts(Replaced(svg, ">overwritten<", ">overwritten by many other writers<")).empty());
+      BadTexts(Replaced(svg, ">overwritten<", ">overwritten by writers of three other processes<"))
+          .empty());
   EXPECT_FALSE(BadTexts(Replaced(svg, "<text x=\"[0-9.]+\"", "<text x=\"30\"")).empty());
   EXPECT_FALSE(
       BadTexts(Replaced(svg, "height=\"[0-9]+\" viewBox", "height=\"500\" viewBox")).empty());

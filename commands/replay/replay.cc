@@ -177,8 +177,10 @@ Result<ReplayOutcome> ReplayInto(const OutputFiles& files, const ReplayArgs& arg
     choices.plain_streams_as_recorded = true;
     followers.listeners.push_back(&events.emplace(*files.events));
   }
-  DescribedKinds kinds(Descriptors::BuiltIn());
-  if (files.lost) lost.emplace(*files.lost, args.lost_limit.value_or(kLostLimit), &kinds);
+  std::optional<DescribedKinds> kinds;
+  if (files.lost)
+    lost.emplace(*files.lost, args.lost_limit.value_or(kLostLimit),
+                 &kinds.emplace(Descriptors::BuiltIn()));
   Ledger ledger(lost ? static_cast<LedgerSink&>(*lost) : nowhere);
   // What is written as a trace is not accounted for, too, which takes as long again, and memory.
   if (lost || (HasSummary(args) && !trace)) followers.ledger = &ledger;

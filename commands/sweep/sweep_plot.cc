@@ -45,8 +45,8 @@ constexpr double kBetween = 62;  // panels, with the sizes and the next heading
 constexpr double kOwnLine = 12;
 constexpr double kLegendLine = 20;
 constexpr size_t kColours = 10;
-/// Series differ in colour, dashes and shape of marks. Two that are equal both show, as each has
-/// other dashes than the next.
+/// Series differ in colour, dashes and shape of marks. Only the first, which the others are drawn
+/// over, has no dashes.
 constexpr size_t kDashes = 4;
 constexpr size_t kShapes = 4;
 
@@ -160,7 +160,8 @@ class Plot {
     return Printable(slash == std::string::npos ? path : path.substr(slash + 1));
   }
   static std::string Classes(size_t series) {
-    return fmt::format("l{} d{}", series % kColours, series % kDashes);
+    const size_t dashes = series == 0 ? 0 : 1 + (series - 1) % (kDashes - 1);
+    return fmt::format("l{} d{}", series % kColours, dashes);
   }
   double X(uint64_t size) const {
     return kLeft + (std::log2(static_cast<double>(size)) - first_) / (last_ - first_) * kWidth;
@@ -169,7 +170,7 @@ class Plot {
   void DrawFrame(const Panel& panel, double step, const char* title, const char* unit) {
     const bool is_first = !std::exchange(has_panel_, true);
     const double own_lines = is_first ? kOwnLine * static_cast<double>(own_lines_) : 0;
-    svg_.Text(kLeft, panel.top - 9 - own_lines, title, "heading");
+    svg_.Text(kLeft, panel.top - 11 - own_lines, title, "heading");
     const int decimals = step >= 1 ? 0 : static_cast<int>(std::ceil(-std::log10(step) - 1e-9));
     for (int i = 0; i * step <= panel.max * (1 + 1e-9); ++i) {
       const double y = panel.Y(i * step);
@@ -215,7 +216,7 @@ class Plot {
   }
 
   void DrawOwnSize(const Panel& panel, const Own& own, bool named) {
-    const double name_y = panel.top - 5 - kOwnLine * static_cast<double>(own.line);
+    const double name_y = panel.top - 8 - kOwnLine * static_cast<double>(own.line);
     svg_.BeginGroup(own.title);
     svg_.Line(own.x, named ? name_y + 2 : panel.top, own.x, panel.top + kHeight, "own");
     if (named) svg_.Text(own.name_x, name_y, own.name, "small soft");

@@ -11,7 +11,7 @@
 #include "core/base/sequence_map.h"
 #include "core/gaps/buffer_gaps.h"
 #include "core/gaps/gap_report.h"
-#include "core/gaps/kinds_of_packets.h"
+#include "core/ledger/kinds_of_packets.h"
 #include "core/ledger/ledger.h"
 #include "core/session/buffer_event.h"
 #include "core/session/session.h"

@@ -204,7 +204,12 @@ void LifeTrace::OnBufferEvent(const BufferEvent& event) {
 void LifeTrace::OnChunk(BufferId buffer, const ChunkCommit& commit,
                         std::optional<Refusal> refusal) {
   notes_.OnChunk(buffer, commit, refusal);
-  kinds_.AddChunk(buffer, commit);
+  if (kinds_.wanted())
+    packets_once_.AddChunk(
+        buffer, commit, std::nullopt,
+        [&](size_t fragment, const PacketFacts& facts, Bytes content, Bytes packet) {
+          kinds_.Add(buffer, {commit.sequence, commit.chunk}, fragment, facts, content, packet);
+        });
   Sequence& sequence = SequenceOf(buffer, commit.sequence);
   sequence.window_bytes += commit.payload.size();
   writing_.insert({buffer, commit.sequence});

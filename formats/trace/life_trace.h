@@ -9,8 +9,9 @@
 #include <tuple>
 #include <vector>
 
-#include "core/gaps/kinds_of_packets.h"
+#include "core/gaps/stale_packets.h"
 #include "core/graph/chunk_lifetimes.h"
+#include "core/ledger/kinds_of_packets.h"
 #include "core/ledger/ledger.h"
 #include "core/session/session_notes.h"
 #include "formats/trace/session_tracks.h"
@@ -143,6 +144,7 @@ class LifeTrace : public ReplayListener, public LedgerSink, public ChunkLifeList
   SessionTracks sessions_;
   ChunkLives lives_;
   KindsOfPackets kinds_;
+  StalePackets packets_once_{UINT64_MAX};  // finds each packet once, for the kinds
   const uint32_t max_lanes_;
   uint64_t now_ = 0;
   uint64_t window_ = 0;  // of the write rates, under way

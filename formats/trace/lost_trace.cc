@@ -38,7 +38,12 @@ void LostTrace::OnRecord(const Op& op, const LogMoment& moment) {
 void LostTrace::OnChunk(BufferId buffer, const ChunkCommit& commit,
                         std::optional<Refusal> refusal) {
   notes_.OnChunk(buffer, commit, refusal);
-  kinds_.AddChunk(buffer, commit);
+  if (kinds_.wanted())
+    packets_once_.AddChunk(
+        buffer, commit, std::nullopt,
+        [&](size_t fragment, const PacketFacts& facts, Bytes content, Bytes packet) {
+          kinds_.Add(buffer, {commit.sequence, commit.chunk}, fragment, facts, content, packet);
+        });
   packets_.OnChunk(buffer, commit, refusal);
 }
 

@@ -5,7 +5,8 @@
 #include <string>
 #include <tuple>
 
-#include "core/gaps/kinds_of_packets.h"
+#include "core/gaps/stale_packets.h"
+#include "core/ledger/kinds_of_packets.h"
 #include "core/ledger/lost_packets.h"
 #include "core/session/sequence_ids.h"
 #include "core/session/session_notes.h"
@@ -65,6 +66,7 @@ class LostTrace : public ReplayListener, public LedgerSink {
   SequenceIds sequence_ids_;
   SessionNotes notes_;
   KindsOfPackets kinds_;
+  StalePackets packets_once_{UINT64_MAX};  // finds each packet once, for the kinds
   std::map<PlaceInLog, uint32_t> pending_kinds_;
   const uint64_t limit_;
   Counts counts_;

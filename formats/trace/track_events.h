@@ -3,11 +3,11 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <variant>
 
 #include "core/ledger/ledger.h"
@@ -64,7 +64,11 @@ class TrackEventWriter {
 
  private:
   /// Texts by which the sequence refers to numbers; those beyond a limit are written in full.
-  using Interned = std::map<std::string, uint64_t, std::less<>>;
+  struct HashOfText {
+    using is_transparent = void;
+    size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+  };
+  using Interned = std::unordered_map<std::string, uint64_t, HashOfText, std::equal_to<>>;
 
   /// @param field of InternedData
   /// @return 0: it cannot be interned

@@ -1,4 +1,4 @@
-#include "core/gaps/kinds_of_packets.h"
+#include "core/ledger/kinds_of_packets.h"
 
 namespace ringscope {
 namespace {
@@ -8,15 +8,6 @@ ChunkAt FirstChunkOf(const PacketAccount& account) {
 }
 
 }  // namespace
-
-void KindsOfPackets::AddChunk(BufferId buffer, const ChunkCommit& commit) {
-  if (kinds_ == nullptr) return;
-  packets_.AddChunk(
-      buffer, commit, std::nullopt,
-      [&](size_t fragment, const PacketFacts& facts, Bytes content, Bytes packet) {
-        Add(buffer, {commit.sequence, commit.chunk}, fragment, facts, content, packet);
-      });
-}
 
 void KindsOfPackets::Add(BufferId buffer, ChunkName chunk, size_t fragment,
                          const PacketFacts& facts, Bytes content, Bytes packet) {

@@ -1,5 +1,5 @@
-#ifndef RINGSCOPE_CORE_GAPS_KINDS_OF_PACKETS_H_
-#define RINGSCOPE_CORE_GAPS_KINDS_OF_PACKETS_H_
+#ifndef RINGSCOPE_CORE_LEDGER_KINDS_OF_PACKETS_H_
+#define RINGSCOPE_CORE_LEDGER_KINDS_OF_PACKETS_H_
 
 #include <cstdint>
 #include <string>
@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/gaps/stale_packets.h"
 #include "core/ledger/ledger.h"
 #include "core/perfetto/packet_kinds.h"
 
@@ -20,9 +19,9 @@ class KindsOfPackets {
   /// @param kinds may be nullptr: then all are 0
   explicit KindsOfPackets(PacketKinds* kinds) : kinds_(kinds) {}
 
-  /// All packets that begin in a chunk that was committed.
-  void AddChunk(BufferId buffer, const ChunkCommit& commit);
-  /// The same one by one, for those who read them anyway.
+  /// False: there are no kinds, and packets need not be added.
+  bool wanted() const { return kinds_ != nullptr; }
+  /// A packet that begins in a chunk that was committed, once.
   /// @param fragment index, of the packet's first one in the chunk
   void Add(BufferId buffer, ChunkName chunk, size_t fragment, const PacketFacts& facts,
            Bytes content, Bytes packet);
@@ -40,9 +39,8 @@ class KindsOfPackets {
   PacketKinds* kinds_;
   std::unordered_map<ChunkAt, ChunkKinds> chunks_;
   std::pair<ChunkAt, ChunkKinds*> last_{};  // looked up: packets of a chunk follow each other
-  StalePackets packets_{UINT64_MAX};        // finds each packet once
 };
 
 }  // namespace ringscope
 
-#endif  // RINGSCOPE_CORE_GAPS_KINDS_OF_PACKETS_H_
+#endif  // RINGSCOPE_CORE_LEDGER_KINDS_OF_PACKETS_H_
