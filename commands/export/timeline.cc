@@ -10,6 +10,7 @@
 #include "commands/shell/options.h"
 #include "commands/shell/output.h"
 #include "commands/shell/text.h"
+#include "formats/descriptors/described_kinds.h"
 #include "formats/trace/life_trace.h"
 #include "formats/trace/service_packets.h"
 
@@ -54,7 +55,8 @@ Result<ExitCode> RunTimeline(const TimelineArgs& args, Context& context) {
   std::string reads;
   RS_ASSIGN_OR_RETURN(bool more, sessions.NextSession());
   while (more) {
-    LifeTrace life(*file, static_cast<uint32_t>(args.lanes));
+    DescribedKinds kinds(Descriptors::BuiltIn());
+    LifeTrace life(*file, static_cast<uint32_t>(args.lanes), &kinds);
     Ledger ledger(life);
     RS_ASSIGN_OR_RETURN(
         const ReplayOutcome outcome,

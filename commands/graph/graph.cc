@@ -71,14 +71,16 @@ void SetUp(CLI::App& app, GraphArgs& args) {
           "Show the bytes of each buffer instead, and which sequence they belong to");
   AddFlag(app, "--order", args.order,
           "Show instead in which order a read pass takes what is in each buffer");
-  AddParsed(app, "--at", args.at, ParseLayoutMoment, "RECORD|TIME",
-            "Show the layout or the order after this record, or at this time after the start, "
-            "like 1.5s (default: a layout before the last read that returned packets, an order at the "
-            "end); needs --layout or --order");
+  AddParsed(
+      app, "--at", args.at, ParseLayoutMoment, "RECORD|TIME",
+      "Show the layout or the order after this record, or at this time after the start, "
+      "like 1.5s (default: a layout before the last read that returned packets, an order at the "
+      "end); needs --layout or --order");
   InGroup(app, kOutputGroup);
-  AddText(app, "-o,--output", args.output, kFileType,
-          "Write to this file; - for standard output. A name with .svg, .dot or .json asks for that "
-          "format");
+  AddText(
+      app, "-o,--output", args.output, kFileType,
+      "Write to this file; - for standard output. A name with .svg, .dot or .json asks for that "
+      "format");
   AddForce(app, args.force);
   AddFormat(app, args.format, {"text", "dot", "svg", "json"});
   args.format.clear();  // by the output's name
@@ -165,12 +167,15 @@ Result<ExitCode> DrawGraphs(const GraphArgs& args, SessionReader& sessions, Cont
                             Report& report) {
   ChunkGraphBuilder builder(BuilderOptions(args));
   Ledger ledger(builder);
-  RS_ASSIGN_OR_RETURN(
-      const ReplayOutcome outcome,
-      ReplaySession(context, sessions, args.choices, {.ledger = &ledger, .listeners = {&builder}}));
+  SessionNotes notes;
+  RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome,
+                      ReplaySession(context, sessions, args.choices,
+                                    {.ledger = &ledger, .listeners = {&builder, &notes}}));
   RS_RETURN_IF_ERROR(CheckBuffer(args, outcome));
-  GraphReport drawn{
-      .outcome = outcome, .clock = GraphClock(outcome.first_time_ns), .graphs = builder.Take()};
+  GraphReport drawn{.outcome = outcome,
+                    .notes = notes,
+                    .clock = GraphClock(outcome.first_time_ns),
+                    .graphs = builder.Take()};
   SortByLoss(drawn.graphs);
   drawn.sequences = drawn.graphs.size();
   drawn.with_losses = static_cast<size_t>(
@@ -200,8 +205,9 @@ void WarnOfPastEnd(const GraphArgs& args, bool is_past_end, const LogMoment& at,
 Result<ExitCode> DrawLayout(const GraphArgs& args, SessionReader& sessions, Context& context,
                             Report& report) {
   LayoutMap map(args.at);
-  RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome,
-                      ReplaySession(context, sessions, args.choices, {.listeners = {&map}}));
+  SessionNotes notes;
+  RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome, ReplaySession(context, sessions, args.choices,
+                                                                 {.listeners = {&map, &notes}}));
   RS_RETURN_IF_ERROR(CheckBuffer(args, outcome));
   WarnOfPastEnd(args, map.is_past_end(), map.at(), outcome, context.console);
   std::vector<BufferLayout> layouts;
@@ -218,7 +224,8 @@ Result<ExitCode> DrawLayout(const GraphArgs& args, SessionReader& sessions, Cont
                {"buffers", LayoutJson(layouts)}});
   AddInexact(report, outcome.verdicts);
   if (report.is_text()) ReportReplayTitle(report, outcome);
-  report.Print(args.format == "svg" ? LayoutSvg(layouts, clock) : LayoutText(layouts, clock));
+  report.Print(args.format == "svg" ? LayoutSvg(layouts, clock, notes)
+                                    : LayoutText(layouts, clock, notes));
   return ExitCode::kClean;
 }
 

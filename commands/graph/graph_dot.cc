@@ -62,8 +62,7 @@ class DotColumn {
 
   void Write() {
     dot_.BeginCluster(std::to_string(number_),
-                      {{"label", fmt::format("sequence {} in {}\n{}", ToString(graph_.sequence),
-                                             report_.BufferText(graph_),
+                      {{"label", fmt::format("{}\n{}", report_.HeadingText(graph_),
                                              Wrapped(GraphReport::SummaryText(graph_)))},
                        {"style", "rounded"},
                        {"color", "#9e9e9e"}});

@@ -7,16 +7,21 @@
 #include "commands/common/replay_run.h"
 #include "commands/graph/graph_words.h"
 #include "commands/report/json.h"
+#include "core/session/session_notes.h"
 
 namespace ringscope {
 
 /// The chunk graphs of a session, as they are to be shown.
 struct GraphReport {
   const ReplayOutcome& outcome;
+  const SessionNotes& notes;  // of the same replay
   GraphClock clock;
   std::vector<SequenceGraph> graphs;  // those to show
   size_t sequences = 0;               // that there are
   size_t with_losses = 0;             // of these, that lost packets
+
+  /// "sequence 2:1 (app/render) in buffer 1 (v2@58, 256 KiB, ring_buffer)"
+  std::string HeadingText(const SequenceGraph& graph) const;
 
   /// "buffer 1 (v2@58, 256 KiB, ring_buffer)"
   std::string BufferText(const SequenceGraph& graph) const;

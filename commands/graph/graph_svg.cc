@@ -1,111 +1,55 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "commands/graph/graph_card.h"
 #include "commands/graph/graph_report.h"
-#include "commands/report/table.h"
 #include "commands/shell/text.h"
 #include "formats/draw/svg.h"
 #include "formats/draw/svg_style.h"
+#include "formats/draw/svg_text.h"
 
 namespace ringscope {
 namespace {
 
 // All measures are pixels.
 constexpr double kMargin = 24;
-constexpr double kCardWidth = 182;
-constexpr double kCardHeight = 66;
-constexpr double kLinkWidth = 18;
-constexpr double kRowHeight = 96;  // with the space above for who evicted a chunk
 constexpr size_t kCardsInRow = 6;
 constexpr double kInnerWidth =
     static_cast<double>(kCardsInRow) * (kCardWidth + kLinkWidth) - kLinkWidth;
 constexpr double kPageWidth = kInnerWidth + 2 * kMargin;
-/// Characters of 10 and 11 pixels that fit a card.
-constexpr size_t kCardText = 29;
-constexpr size_t kCulpritText = 30;
 /// A graph of more items is drawn as a field of cells.
 constexpr size_t kMaxCards = 600;
 constexpr double kCell = 14;
 constexpr size_t kCellsInRow = 64;
 constexpr double kCellLabel = 84;
 
-/// As much of a text as fits, with an ellipsis if it was cut.
-std::string Clipped(const std::string& text, size_t width) {
-  if (DisplayWidth(text) <= width) return text;
-  std::string front;
-  size_t taken = 0;
-  for (const char c : text) {
-    if ((static_cast<uint8_t>(c) & 0xC0) != 0x80 && ++taken == width) break;
-    front += c;
+/// A box that shows what became of chunks: by its colour, and by marks for those who do not see
+/// colours. Struck: lost.
+void DrawTone(SvgWriter& svg, const SvgBox& box, Tone tone, double radius = 0) {
+  constexpr double kLeastMarked = 4;
+  if (tone == Tone::kUnread && box.width > kLeastMarked) {
+    svg.Box({box.x + 1, box.y + 1, box.width - 2, box.height - 2}, "hollow", radius);
+    return;
   }
-  return front + "…";
-}
-
-std::string TitleLines(std::string text, const std::vector<std::string>& more) {
-  for (const std::string& line : more) text += "\n" + line;
-  return text;
-}
-
-/// The texts of a card.
-struct Card {
-  std::string id;
-  std::string right;  // of the id
-  std::string size;
-  std::string fate;
-  std::string remark;
-  std::string culprit;
-  std::string title;  // the whole text, shown when the card is pointed at
-  Tone tone = Tone::kUnknown;
-  bool is_run = false;
-  bool is_gap = false;
-};
-
-Card CardOf(const ChunkNode& node, const GraphClock& clock) {
-  const std::vector<std::string> remarks = Remarks(node, clock);
-  Card card;
-  card.id = IdText(node.id);
-  card.right = clock.At(node.committed);
-  card.size = fmt::format("{} B, {}, {}", WithCommas(node.bytes), Count(node.fragments, "frag"),
-                          Name(node.origin));
-  card.fate = ShortFate(node);
-  card.remark = Joined(remarks, "; ");
-  card.culprit = CulpritText(node);
-  card.title =
-      TitleLines(fmt::format("{}, committed at {}\n{} bytes, {}, {}\n{}\n{}", card.id, card.right,
-                             WithCommas(node.bytes), Count(node.fragments, "fragment"),
-                             Name(node.origin), FateText(node, clock), PacketsText(node.packets)),
-                 remarks);
-  if (const std::string flags = FlagsText(node.flags); !flags.empty()) card.title += "\n" + flags;
-  card.tone = ToneOf(node.fate);
-  return card;
-}
-
-Card CardOf(const ChunkRun& run, const GraphClock& clock) {
-  const std::vector<std::string> remarks = Remarks(run);
-  Card card;
-  card.id = RangeText(run.first, run.last);
-  card.size = fmt::format("{}, {}", Count(run.chunks, "chunk"), HumanSize(run.bytes));
-  card.fate = ShortFate(run);
-  card.remark = Joined(remarks, "; ");
-  card.culprit = CulpritText(run);
-  card.title =
-      TitleLines(fmt::format("{}, committed from {} to {}\n{}\n{}\n{}", card.id, clock.At(run.from),
-                             clock.At(run.to), card.size, FateText(run), PacketsText(run.packets)),
-                 remarks);
-  card.tone = ToneOf(run);
-  card.is_run = true;
-  return card;
-}
-
-Card CardOf(const ChunkGap& gap, const GraphClock&) {
-  Card card;
-  card.id = RangeText(gap.first, gap.last);
-  card.size = "missing";
-  card.fate = "never committed";
-  card.title = GapText(gap);
-  card.is_gap = true;
-  return card;
+  svg.Box(box, Name(tone), radius);
+  if (box.width < kLeastMarked) return;
+  const double middle = box.y + box.height / 2;
+  if (tone == Tone::kLost || tone == Tone::kPartly)
+    svg.Line(box.x, middle, box.x + box.width, middle,
+             tone == Tone::kLost ? "struck" : "half-struck");
+  if (tone == Tone::kWaiting) {
+    std::string bars;
+    for (double x = 4; x < box.width; x += 4)
+      bars += fmt::format("M {} {} V {} ", SvgNumber(box.x + x), SvgNumber(box.y),
+                          SvgNumber(box.y + box.height));
+    bars.pop_back();
+    svg.Path(bars, "barred");
+  }
 }
 
 const char* ClassOf(Link link) {
@@ -124,32 +68,62 @@ const char* ClassOf(Link link) {
 
 /// An arrow down to this point.
 void DrawPushed(SvgWriter& svg, double x, double y) {
-  svg.Path(fmt::format("M {0} {1} V {2} M {3} {4} L {0} {2} L {5} {4}", SvgNumber(x),
-                       SvgNumber(y - 13), SvgNumber(y), SvgNumber(x - 4), SvgNumber(y - 5),
-                       SvgNumber(x + 4)),
-           "pushed");
+  svg.Path(
+      fmt::format("M {0} {1} V {2} M {3} {4} L {0} {2} L {5} {4}", SvgNumber(x), SvgNumber(y - 13),
+                  SvgNumber(y), SvgNumber(x - 4), SvgNumber(y - 5), SvgNumber(x + 4)),
+      "pushed");
 }
+
+/// Signs with their meanings, in lines.
+class LegendLines {
+ public:
+  LegendLines(SvgWriter& svg, double y) : svg_(svg), y_(y) {}
+
+  /// @param draw a sign of this width at (x, y), 12 pixels high
+  template <typename Draw>
+  void Add(double width, const char* meaning, const Draw& draw) {
+    const double needed = width + 6 + SvgTextWidth(meaning, "soft");
+    if (x_ + needed > kMargin + kInnerWidth) EndLine();
+    draw(x_, y_);
+    svg_.Text(x_ + width + 6, y_ + 10, meaning, "soft");
+    x_ += needed + 22;
+  }
+  void EndLine() {
+    x_ = kMargin;
+    y_ += 22;
+  }
+  double y() const { return y_; }
+
+ private:
+  SvgWriter& svg_;
+  double x_ = kMargin;
+  double y_;
+};
 
 /// @return where it ends
 double DrawGraphLegend(SvgWriter& svg, double y) {
-  double x = kMargin;
+  LegendLines legend(svg, y);
   for (size_t i = 0; i < kTones; ++i) {
     const Tone tone = static_cast<Tone>(i);
     if (tone == Tone::kUnknown) continue;
-    svg.Box({x, y, 12, 12}, Name(tone), 2);
-    svg.Text(x + 18, y + 10, Meaning(tone), "soft");
-    x += 44 + 6.6 * static_cast<double>(DisplayWidth(Meaning(tone)));
+    legend.Add(24, Meaning(tone), [&](double x, double top) {
+      DrawTone(svg, {x, top, 24, 12}, tone, 2);
+    });
   }
-  y += 22;
-  x = kMargin;
-  for (const Link link : {Link::kRead, Link::kContinues, Link::kBroken}) {
-    svg.Line(x, y + 6, x + 24, y + 6, ClassOf(link));
-    svg.Text(x + 30, y + 10, LinkText(link), "soft");
-    x += 56 + 6.6 * static_cast<double>(DisplayWidth(LinkText(link)));
-  }
-  DrawPushed(svg, x + 6, y + 12);
-  svg.Text(x + 18, y + 10, "overwritten by", "soft");
-  return y + 30;
+  legend.EndLine();
+  legend.Add(16, "a run of chunks", [&](double x, double top) {
+    svg.Box({x + 3, top + 3, 12, 9}, "card", 2);
+    svg.Box({x, top, 12, 9}, "card", 2);
+  });
+  legend.Add(24, "ids without a chunk", [&](double x, double top) {
+    svg.Box({x, top, 24, 12}, "gap", 2);
+  });
+  legend.Add(12, "overwritten by", [&](double x, double top) { DrawPushed(svg, x + 6, top + 12); });
+  for (const Link link : {Link::kRead, Link::kContinues, Link::kBroken, Link::kNone})
+    legend.Add(24, link == Link::kNone ? "no packet continues" : LinkText(link),
+               [&](double x, double top) { svg.Line(x, top + 6, x + 24, top + 6, ClassOf(link)); });
+  legend.EndLine();
+  return legend.y() + 8;
 }
 
 /// Draws graphs one below the other.
@@ -158,8 +132,9 @@ class GraphPicture {
   explicit GraphPicture(const GraphReport& report) : report_(report) {}
 
   std::string Draw() {
-    svg_.Text(kMargin, y_ + 18, Printable(report_.outcome.path), "title");
-    y_ += 34;
+    y_ += 18;
+    DrawTextLines(Printable(report_.outcome.path), "title", 20);
+    y_ -= 4;
     y_ = DrawGraphLegend(svg_, y_);
     return DrawRest();
   }
@@ -167,20 +142,27 @@ class GraphPicture {
   std::string DrawRest() {
     for (const SequenceGraph& graph : report_.graphs) DrawGraph(graph);
     if (const std::string closing = report_.ClosingText(); !closing.empty()) {
-      svg_.Text(kMargin, y_ + 12, closing, "soft");
-      y_ += 24;
+      y_ += 12;
+      DrawTextLines(closing, "soft", 14);
     }
     return svg_.Finish(kPageWidth, y_ + kMargin, "chunks of " + Printable(report_.outcome.path),
                        SvgStyle());
   }
 
  private:
+  /// With y_ as the first base line.
+  void DrawTextLines(const std::string& text, const char* classes, double height) {
+    for (const std::string& line : SvgTextLines(text, kInnerWidth, classes)) {
+      svg_.Text(kMargin, y_, line, classes);
+      y_ += height;
+    }
+  }
+
   void DrawGraph(const SequenceGraph& graph) {
-    svg_.Text(kMargin, y_ + 12,
-              fmt::format("sequence {} in {}", ToString(graph.sequence), report_.BufferText(graph)),
-              "heading");
-    svg_.Text(kMargin, y_ + 29, GraphReport::SummaryText(graph), "soft");
-    y_ += 40;
+    y_ += 12;
+    DrawTextLines(report_.HeadingText(graph), "heading", 17);
+    DrawTextLines(GraphReport::SummaryText(graph), "soft", 14);
+    y_ -= 3;
     DrawStrip(graph);
     if (graph.items.size() > kMaxCards)
       DrawCells(graph);
@@ -193,20 +175,20 @@ class GraphPicture {
   void DrawStrip(const SequenceGraph& graph) {
     struct Segment {
       uint64_t first, last;
-      std::string classes;
+      std::optional<Tone> tone;  // absent: ids without a chunk
     };
     std::vector<Segment> segments;
-    const auto add = [&](uint64_t first, uint64_t last, const char* classes) {
-      if (!segments.empty() && segments.back().classes == classes)
+    const auto add = [&](uint64_t first, uint64_t last, std::optional<Tone> tone) {
+      if (!segments.empty() && segments.back().tone == tone)
         segments.back().last = last;
       else
-        segments.push_back({first, last, classes});
+        segments.push_back({first, last, tone});
     };
     for (const GraphItem& item : graph.items) {
       std::visit(
-          Overloaded{[&](const ChunkNode& node) { add(node.id, node.id, Name(ToneOf(node.fate))); },
-                     [&](const ChunkRun& run) { add(run.first, run.last, Name(ToneOf(run))); },
-                     [&](const ChunkGap& gap) { add(gap.first, gap.last, "none"); }},
+          Overloaded{[&](const ChunkNode& node) { add(node.id, node.id, ToneOf(node.fate)); },
+                     [&](const ChunkRun& run) { add(run.first, run.last, ToneOf(run)); },
+                     [&](const ChunkGap& gap) { add(gap.first, gap.last, std::nullopt); }},
           item);
     }
     if (segments.empty()) return;
@@ -215,7 +197,11 @@ class GraphPicture {
     for (const Segment& segment : segments) {
       const double x = static_cast<double>(segment.first - first) * scale;
       const double width = static_cast<double>(segment.last - segment.first + 1) * scale;
-      svg_.Box({kMargin + x, y_, std::max(width, 1.0), 10}, segment.classes);
+      const SvgBox box{kMargin + x, y_, std::max(width, 1.0), 10};
+      if (segment.tone)
+        DrawTone(svg_, box, *segment.tone);
+      else
+        svg_.Box(box, "gap");
     }
     svg_.Text(kMargin, y_ + 22, IdText(first), "soft small");
     svg_.Text(kMargin + kInnerWidth, y_ + 22, IdText(last), "soft small right");
@@ -223,47 +209,59 @@ class GraphPicture {
   }
 
   void DrawCards(const SequenceGraph& graph) {
-    for (size_t i = 0; i < graph.items.size(); ++i) {
-      const double x = kMargin + static_cast<double>(i % kCardsInRow) * (kCardWidth + kLinkWidth);
-      const double y = y_ + 22 + static_cast<double>(i / kCardsInRow) * kRowHeight;
-      DrawCard(x, y,
-               std::visit([&](const auto& item) { return CardOf(item, report_.clock); },
-                          graph.items[i]));
-      if (i + 1 < graph.items.size()) DrawLink(x, y, i, graph.LinkAfter(i));
+    for (size_t first = 0; first < graph.items.size(); first += kCardsInRow) {
+      std::vector<Card> cards;
+      double above = 0, height = 0;
+      for (size_t i = first; i < std::min(first + kCardsInRow, graph.items.size()); ++i) {
+        cards.push_back(std::visit([&](const auto& item) { return CardOf(item, report_.clock); },
+                                   graph.items[i]));
+        above = std::max(above, cards.back().above());
+        height = std::max(height, cards.back().height());
+      }
+      y_ += above;
+      if (first > 0) DrawLinkIn(graph.LinkAfter(first - 1));
+      for (size_t i = 0; i < cards.size(); ++i) {
+        const double x = kMargin + static_cast<double>(i) * (kCardWidth + kLinkWidth);
+        DrawCard(x, height, cards[i]);
+        if (first + i + 1 < graph.items.size())
+          DrawLink(x + kCardWidth, i + 1 < kCardsInRow, graph.LinkAfter(first + i));
+      }
+      y_ += height + 8;
     }
-    const size_t rows = (graph.items.size() + kCardsInRow - 1) / kCardsInRow;
-    y_ += static_cast<double>(rows) * kRowHeight;
+    y_ += 8;
   }
 
-  void DrawCard(double x, double y, const Card& card) {
+  void DrawCard(double x, double height, const Card& card) {
     svg_.BeginGroup(card.title);
-    if (card.is_run) svg_.Box({x + 4, y + 4, kCardWidth - 4, kCardHeight}, "card", 4);
+    if (card.is_run) svg_.Box({x + 4, y_ + 4, kCardWidth - 4, height}, "card", 4);
     const double width = card.is_run ? kCardWidth - 4 : kCardWidth;
-    svg_.Box({x, y, width, kCardHeight}, card.is_gap ? "gap" : "card", 4);
-    if (!card.is_gap) svg_.Box({x, y, 6, kCardHeight}, Name(card.tone), 2);
-    svg_.Text(x + 13, y + 16, card.id, "id");
-    svg_.Text(x + width - 7, y + 16, card.right, "soft small right");
-    svg_.Text(x + 13, y + 31, Clipped(card.size, kCardText), "soft small");
-    svg_.Text(x + 13, y + 45, Clipped(card.fate, kCardText), "");
-    svg_.Text(x + 13, y + 59, Clipped(card.remark, kCardText), "soft small");
+    svg_.Box({x, y_, width, height}, card.is_gap ? "gap" : "card", 4);
+    if (!card.is_gap) svg_.Box({x, y_, 6, height}, Name(card.tone), 2);
+    svg_.Text(x + kCardTextX, y_ + 16, card.id, "id");
+    if (!card.right.empty()) svg_.Text(x + width - 7, y_ + 16, card.right, "soft small right");
+    double line_y = y_ + kFirstLineY;
+    for (const CardLine& line : card.lines) {
+      svg_.Text(x + kCardTextX, line_y, line.text, line.classes);
+      line_y += kCardLine;
+    }
     if (!card.culprit.empty()) {
-      DrawPushed(svg_, x + 14, y - 1);
-      svg_.Text(x + 24, y - 6, Clipped(card.culprit, kCulpritText), "lost small");
+      DrawPushed(svg_, x + 14, y_ - 1);
+      double culprit_y = y_ - 6 - kCulpritLine * static_cast<double>(card.culprit.size() - 1);
+      for (const std::string& line : card.culprit) {
+        svg_.Text(x + 24, culprit_y, line, "lost small");
+        culprit_y += kCulpritLine;
+      }
     }
     svg_.EndGroup();
   }
 
-  /// From the card at (x, y) to the next one, which can be in the next row.
-  void DrawLink(double x, double y, size_t i, Link link) {
-    const double middle = y + kCardHeight / 2;
-    const double right = x + kCardWidth;
-    if ((i + 1) % kCardsInRow != 0) {
-      svg_.Line(right, middle, right + kLinkWidth, middle, ClassOf(link));
-      return;
-    }
-    svg_.Line(right, middle, right + kLinkWidth / 2, middle, ClassOf(link));
-    svg_.Line(kMargin - kLinkWidth / 2, middle + kRowHeight, kMargin, middle + kRowHeight,
+  /// From the right edge of a card to the next one, which can be in the next row.
+  void DrawLink(double right, bool same_row, Link link) {
+    svg_.Line(right, y_ + kLinkY, right + (same_row ? kLinkWidth : kLinkWidth / 2), y_ + kLinkY,
               ClassOf(link));
+  }
+  void DrawLinkIn(Link link) {
+    svg_.Line(kMargin - kLinkWidth / 2, y_ + kLinkY, kMargin, y_ + kLinkY, ClassOf(link));
   }
 
   /// One small box for each item, with the id of the first at the front of each row.
@@ -275,7 +273,10 @@ class GraphPicture {
       const double y = y_ + static_cast<double>(i / kCellsInRow) * (kCell + 2);
       if (i % kCellsInRow == 0) svg_.Text(x - 8, y + kCell - 3, card.id, "soft small right");
       svg_.BeginGroup(card.title);
-      svg_.Box({x, y, kCell, kCell}, card.is_gap ? "gap" : Name(card.tone), 2);
+      if (card.is_gap)
+        svg_.Box({x, y, kCell, kCell}, "gap", 2);
+      else
+        DrawTone(svg_, {x, y, kCell, kCell}, card.tone, 2);
       svg_.EndGroup();
       const bool ends_row = (i + 1) % kCellsInRow == 0 || i + 1 == graph.items.size();
       const Link link = graph.LinkAfter(i);

@@ -82,6 +82,10 @@ std::string GraphReport::BufferText(const SequenceGraph& graph) const {
   return text;
 }
 
+std::string GraphReport::HeadingText(const SequenceGraph& graph) const {
+  return fmt::format("sequence {} in {}", notes.NameOf(graph.sequence), BufferText(graph));
+}
+
 std::string GraphReport::SummaryText(const SequenceGraph& graph) {
   std::string text = fmt::format("{}, {}, {}", Count(graph.chunks, "chunk"), HumanSize(graph.bytes),
                                  PacketsText(graph.packets));
@@ -108,11 +112,8 @@ std::string GraphReport::ClosingText() const {
 std::string GraphText(const GraphReport& report) {
   std::string text;
   for (const SequenceGraph& graph : report.graphs) {
-    text +=
-        "\n" +
-        Wrap(fmt::format("sequence {} in {}", ToString(graph.sequence), report.BufferText(graph)),
-             size_t{0}) +
-        "\n" + Wrap(GraphReport::SummaryText(graph), size_t{2}) + "\n\n";
+    text += "\n" + Wrap(report.HeadingText(graph), size_t{0}) + "\n" +
+            Wrap(GraphReport::SummaryText(graph), size_t{2}) + "\n\n";
     LaneTable table(report.clock);
     for (size_t i = 0; i < graph.items.size(); ++i) table.Add(graph, i);
     text += table.Text();

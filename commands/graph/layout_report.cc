@@ -38,7 +38,7 @@ std::string CursorText(const BufferLayout& layout, uint64_t from, uint64_t to, b
   return text;
 }
 
-std::string MapText(const BufferLayout& layout) {
+std::string MapText(const BufferLayout& layout, const SessionNotes& notes) {
   const LayoutGrid grid = MakeGrid(layout, kMaxTextCells);
   std::string text = fmt::format(
       "  {} per character, {} per line; letters where chunks and lines begin, A== unread, a-- "
@@ -61,7 +61,7 @@ std::string MapText(const BufferLayout& layout) {
   for (size_t i = 0; i < grid.shares.size(); ++i) {
     const LayoutShare& share = grid.shares[i];
     const std::string symbol = Symbol(share, i, false);
-    text += fmt::format("  {}  {}\n", symbol, ShareText(share));
+    text += fmt::format("  {}  {}\n", symbol, ShareText(share, notes));
   }
   return text;
 }
@@ -77,10 +77,10 @@ std::string LayoutHeading(const BufferLayout& layout, const GraphClock& clock) {
   return text;
 }
 
-std::string ShareText(const LayoutShare& share) {
+std::string ShareText(const LayoutShare& share, const SessionNotes& notes) {
   switch (share.kind) {
     case LayoutExtent::Kind::kChunk:
-      return fmt::format("{}: {}, {}, {} unread", ToString(share.sequence),
+      return fmt::format("{}: {}, {}, {} unread", notes.NameOf(share.sequence),
                          Count(share.chunks, "chunk"), HumanSize(share.bytes),
                          HumanSize(share.unread));
     case LayoutExtent::Kind::kPadding:
@@ -91,26 +91,22 @@ std::string ShareText(const LayoutShare& share) {
   return "";
 }
 
-std::string LayoutText(const std::vector<BufferLayout>& layouts, const GraphClock& clock) {
+std::string LayoutText(const std::vector<BufferLayout>& layouts, const GraphClock& clock,
+                       const SessionNotes& notes) {
   std::string text;
   for (const BufferLayout& layout : layouts)
-    text += "\n" + LayoutHeading(layout, clock) + "\n" + MapText(layout);
+    text += "\n" + LayoutHeading(layout, clock) + "\n" + MapText(layout, notes);
   return text;
 }
 
 Json LayoutJson(const std::vector<BufferLayout>& layouts) {
   Json json = Json::array();
   for (const BufferLayout& layout : layouts) {
-    Json buffer = {{"buffer", Raw(layout.buffer)},
-                   {"engine", layout.engine},
-                   {"policy", Name(layout.policy)},
-                   {"size", layout.size},
-                   {"record", layout.at.record},
-                   {"time_ns", layout.at.time_ns},
-                   {"before_read", layout.before_read},
-                   {"write_cursor", layout.write_cursor},
-                   {"last_read", layout.read_cursor},
-                   {"wraps", layout.wraps}};
+    Json buffer = {{"buffer", Raw(layout.buffer)},      {"engine", layout.engine},
+                   {"policy", Name(layout.policy)},     {"size", layout.size},
+                   {"record", layout.at.record},        {"time_ns", layout.at.time_ns},
+                   {"before_read", layout.before_read}, {"write_cursor", layout.write_cursor},
+                   {"last_read", layout.read_cursor},   {"wraps", layout.wraps}};
     buffer["extents"] = Json::array();
     for (const LayoutExtent& extent : layout.extents) {
       Json entry = {{"kind", Name(extent.kind)}, {"offset", extent.offset}, {"size", extent.size}};

@@ -6,6 +6,7 @@
 #include "commands/shell/text.h"
 #include "formats/draw/svg.h"
 #include "formats/draw/svg_style.h"
+#include "formats/draw/svg_text.h"
 
 namespace ringscope {
 namespace {
@@ -17,7 +18,10 @@ constexpr double kLayoutCell = 8;
 constexpr double kRow = 16;
 constexpr size_t kLayoutCellsInRow = 128;
 constexpr double kMapWidth = kLayoutCell * kLayoutCellsInRow;
-constexpr double kCursorSpace = 150;
+constexpr double kCursorSpace = 160;
+constexpr double kLayoutWidth = kLayoutMargin + kLabel + kMapWidth + kCursorSpace;
+constexpr double kLabelX = kLayoutMargin + kLabel + kMapWidth + 8;  // of the cursors' names
+constexpr double kLayoutLine = 18;
 /// Sequences with a colour of their own; the rest share the last one.
 constexpr size_t kLayoutColours = 10;
 
@@ -28,36 +32,37 @@ std::string ClassOf(const LayoutShare& share, size_t index, bool consumed) {
 
 class LayoutPicture {
  public:
-  LayoutPicture(const GraphClock& clock, const LayoutDetail& detail)
-      : clock_(clock), detail_(detail) {}
+  LayoutPicture(const GraphClock& clock, const SessionNotes& notes, const LayoutDetail& detail)
+      : clock_(clock), notes_(notes), detail_(detail) {}
 
   void Draw(const BufferLayout& layout) {
     const LayoutGrid grid = MakeGrid(layout, detail_.cells);
     svg_.Text(kLayoutMargin, y_ + 14, LayoutHeading(layout, clock_), "heading");
-    svg_.Text(
-        kLayoutMargin, y_ + 32,
-        fmt::format("{} to a cell, {} to a row; pale: read already", HumanSize(grid.bytes_per_cell),
-                    HumanSize(grid.bytes_per_cell * kLayoutCellsInRow)),
-        "soft");
+    svg_.Text(kLayoutMargin, y_ + 32,
+              fmt::format("{} to a cell, {} to a row", HumanSize(grid.bytes_per_cell),
+                          HumanSize(grid.bytes_per_cell * kLayoutCellsInRow)),
+              "soft");
     y_ += 44;
     DrawMap(layout, grid);
+    DrawKey();
     const size_t shown = std::min(grid.shares.size(), detail_.shares);
     for (size_t i = 0; i < shown; ++i) {
       svg_.Box({kLayoutMargin, y_, 12, 12}, ClassOf(grid.shares[i], i, false), 2);
-      svg_.Text(kLayoutMargin + 18, y_ + 10, ShareText(grid.shares[i]), "");
-      y_ += 18;
+      constexpr double kTextX = kLayoutMargin + 18;
+      for (const std::string& line : SvgTextLines(ShareText(grid.shares[i], notes_),
+                                                  kLayoutWidth - kLayoutMargin - kTextX, "")) {
+        svg_.Text(kTextX, y_ + 10, line, "");
+        y_ += kLayoutLine;
+      }
     }
     if (shown < grid.shares.size()) {
       svg_.Text(kLayoutMargin + 18, y_ + 10,
                 fmt::format("and {} more", WithCommas(grid.shares.size() - shown)), "soft");
-      y_ += 18;
+      y_ += kLayoutLine;
     }
-    y_ += 18;
+    y_ += kLayoutLine;
   }
-  std::string Finish() {
-    return svg_.Finish(kLayoutMargin + kLabel + kMapWidth + kCursorSpace, y_, "layout of buffers",
-                       SvgStyle());
-  }
+  std::string Finish() { return svg_.Finish(kLayoutWidth, y_, "layout of buffers", SvgStyle()); }
 
  private:
   /// The bytes of a row.
@@ -81,12 +86,12 @@ class LayoutPicture {
         svg_.Box({x, y_, static_cast<double>(next - i) * kLayoutCell, kRow - 2},
                  ClassOf(share, grid.cells[i].share, grid.cells[i].consumed));
         if (grid.cells[i].starts) svg_.Line(x, y_, x, y_ + kRow - 2, "edge");
-        if (detail_.names) DrawName(share, x, static_cast<double>(next - i) * kLayoutCell);
+        DrawName(share, x, static_cast<double>(next - i) * kLayoutCell);
         i = next;
       }
       const Row bytes{offset, end * grid.bytes_per_cell, grid.bytes_per_cell,
                       end == grid.cells.size()};
-      double x = left + kMapWidth + 8;
+      double x = kLabelX;
       x = DrawCursor("write cursor", layout.write_cursor, bytes, x);
       if (layout.read_cursor) DrawCursor("last read", *layout.read_cursor, bytes, x);
       y_ += kRow;
@@ -94,12 +99,30 @@ class LayoutPicture {
     y_ += 12;
   }
 
+  /// The signs that are the same for all sequences.
+  void DrawKey() {
+    double x = kLayoutMargin;
+    const auto add = [&](const char* meaning, const auto& draw) {
+      draw();
+      svg_.Text(x + 18, y_ + 10, meaning, "soft");
+      x += 18 + SvgTextWidth(meaning, "soft") + 22;
+    };
+    add("not read yet", [&] { svg_.Box({x, y_, 12, 12}, "s9", 2); });
+    add("pale: read already", [&] { svg_.Box({x, y_, 12, 12}, "s9 consumed", 2); });
+    add("white line: a chunk begins", [&] {
+      svg_.Box({x, y_, 12, 12}, "s9", 2);
+      svg_.Line(x + 6, y_, x + 6, y_ + 12, "edge");
+    });
+    add("cursor, named beside its row",
+        [&] { svg_.Line(x + 6, y_ - 2, x + 6, y_ + 14, "cursor"); });
+    y_ += kLayoutLine + 4;
+  }
+
   /// In a part of the map that is wide enough.
   void DrawName(const LayoutShare& share, double x, double width) {
-    constexpr double kCharacter = 6.2;
     if (share.kind != LayoutExtent::Kind::kChunk) return;
     const std::string name = ToString(share.sequence);
-    const double needed = kCharacter * static_cast<double>(name.size()) + 4;
+    const double needed = SvgTextWidth(name, "small") + 4;
     if (needed + 4 > width) return;
     svg_.Box({x + 2, y_ + 1.5, needed, kRow - 5}, "page", 2);
     svg_.Text(x + 4, y_ + 10, name, "small");
@@ -118,11 +141,13 @@ class LayoutPicture {
                          static_cast<double>(row.bytes_per_cell);
     const double x = kLayoutMargin + kLabel + kLayoutCell * cells;
     svg_.Line(x, y_ - 2, x, y_ + kRow, "cursor");
-    svg_.Text(label_x, y_ + 11, fmt::format("◂ {}", name), "small");
-    return label_x + 78;
+    const std::string label = fmt::format("{} {}", label_x == kLabelX ? "◂" : ",", name);
+    svg_.Text(label_x, y_ + 11, label, "small");
+    return label_x + SvgTextWidth(label, "small");
   }
 
   const GraphClock& clock_;
+  const SessionNotes& notes_;
   const LayoutDetail detail_;
   SvgWriter svg_;
   double y_ = kLayoutMargin;
@@ -131,8 +156,8 @@ class LayoutPicture {
 }  // namespace
 
 std::string LayoutSvg(const std::vector<BufferLayout>& layouts, const GraphClock& clock,
-                      const LayoutDetail& detail) {
-  LayoutPicture picture(clock, detail);
+                      const SessionNotes& notes, const LayoutDetail& detail) {
+  LayoutPicture picture(clock, notes, detail);
   for (const BufferLayout& layout : layouts) picture.Draw(layout);
   return picture.Finish();
 }

@@ -82,15 +82,11 @@ std::string ProducerText(const SessionNotes& notes, SequenceKey sequence) {
 }
 
 std::string WriterText(const SessionNotes& notes, SequenceKey sequence) {
-  const std::string producer = ProducerText(notes, sequence);
-  const std::string thread = Printable(notes.ThreadOf(sequence));
-  if (thread.empty() || thread == producer) return producer;
-  return producer.empty() ? "thread " + thread : producer + "/" + thread;
+  return notes.WriterOf(sequence);
 }
 
 std::string NameText(const SessionNotes& notes, SequenceKey sequence) {
-  const std::string writer = WriterText(notes, sequence);
-  return ToString(sequence) + (writer.empty() ? "" : " (" + writer + ")");
+  return notes.NameOf(sequence);
 }
 
 std::string TimeText(const SessionNotes& notes, const std::optional<uint64_t>& time_ns) {

@@ -141,6 +141,7 @@ class GapRows {
     const GapPart part = PartOf(page_.graphs, gap);
     if (part.graph.items.empty()) return {};
     GraphReport report{.outcome = page_.outcome,
+                       .notes = page_.notes,
                        .clock = GraphClock(page_.outcome.first_time_ns),
                        .graphs = {part.graph},
                        .sequences = 1,

@@ -132,8 +132,8 @@ void WriteLayouts(PageWriter& out, const PageResults& page) {
     for (const BufferLayout& buffer : buffers) {
       if (drawn == kLayoutBuffers) break;
       if (!out.Picture(
-              LayoutSvg({buffer}, GraphClock(page.outcome.first_time_ns),
-                        {.cells = 1536, .shares = 12, .names = true}),
+              LayoutSvg({buffer}, GraphClock(page.outcome.first_time_ns), page.notes,
+                        {.cells = 1536, .shares = 12}),
               fmt::format("Bytes of buffer {} {}", Raw(buffer.buffer), layout.when), budget))
         break;
       ++drawn;

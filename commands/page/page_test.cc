@@ -120,7 +120,7 @@ TEST(Page, Sections_AreThereWithTheCommandsThatGiveTheSame) {
     }
   }
   EXPECT_THAT(SectionOf(page, "sizes"), HasSubstr("keeps everything, as a replay shows"));
-  EXPECT_THAT(SectionOf(page, "sizes"), HasSubstr("What buffers of other sizes keep of"));
+  EXPECT_THAT(SectionOf(page, "sizes"), HasSubstr("history of the sequence that has the shortest"));
   EXPECT_THAT(SectionOf(page, "gaps"), HasSubstr("overwritten before they were read"));
   EXPECT_THAT(SectionOf(page, "gaps"), HasSubstr("Chunks of 1:1, from #0"));
   EXPECT_EQ(CountOf(SectionOf(page, "timeline"), "<figure"), 8u);  // a buffer, seven sequences

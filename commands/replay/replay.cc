@@ -16,6 +16,7 @@
 #include "commands/shell/options.h"
 #include "commands/shell/output.h"
 #include "commands/shell/text.h"
+#include "formats/descriptors/described_kinds.h"
 #include "formats/ops/events_jsonl.h"
 #include "formats/trace/lost_trace.h"
 #include "formats/trace/perfetto_trace.h"
@@ -26,9 +27,10 @@ namespace {
 
 struct ReplayArgs {
   std::vector<std::string> logs;
-  std::string output;  // .pftrace; empty: none
-  std::string events;  // .events.jsonl, "-": standard output; empty: none
-  std::string lost;    // .pftrace of the packets that were lost; empty: none
+  std::string output;                  // .pftrace; empty: none
+  std::string events;                  // .events.jsonl, "-": standard output; empty: none
+  std::string lost;                    // .pftrace of the packets that were lost; empty: none
+  std::optional<uint64_t> lost_limit;  // bytes of that trace
   bool force = false;
   ReplayChoices choices;
   bool stats = false;
@@ -50,6 +52,9 @@ void SetUp(CLI::App& app, ReplayArgs& args) {
   AddText(app, "--lost", args.lost, kFileType,
           "Write the packets that the buffers lost, each with its fate, as a separate trace "
           "(.pftrace)");
+  AddParsed(app, "--lost-limit", args.lost_limit, ParseSize, "SIZE",
+            "Bytes of that trace, about: lost packets beyond are counted and left out (default: "
+            "512MiB)");
   AddText(app, "--events", args.events, kFileType,
           "Write the events of the replay (.events.jsonl); - for standard output, which "
           "then contains nothing else");
@@ -57,6 +62,8 @@ void SetUp(CLI::App& app, ReplayArgs& args) {
   AddFlag(app, "--stats", args.stats, "Add all counters and histograms to the summary");
   AddFormat(app, args.format, {"text", "json"});
 }
+
+constexpr uint64_t kLostLimit = uint64_t{512} << 20;
 
 /// Whether standard output is for the summary.
 bool HasSummary(const ReplayArgs& args) { return args.output != "-" && args.events != "-"; }
@@ -77,6 +84,10 @@ Result<OutputFiles> CreateOutputs(const ReplayArgs& args, Context& context) {
     return Fail(ErrorCode::kUsage, "--stats cannot be combined with --output - or --events -", {},
                 "write the trace or the events to a file");
   }
+  if (args.lost_limit && args.lost.empty()) {
+    return Fail(ErrorCode::kUsage, "--lost-limit needs --lost", {},
+                "name a file for the packets that were lost");
+  }
   if (args.lost == "-") {
     return Fail(ErrorCode::kUsage, "--lost cannot go to standard output", {},
                 "name a file for the packets that were lost");
@@ -91,6 +102,9 @@ Result<OutputFiles> CreateOutputs(const ReplayArgs& args, Context& context) {
   }
   if (!args.lost.empty()) {
     RS_ASSIGN_OR_RETURN(files.lost, CreateOutput(context, args.lost, kTraceOutput, args.force));
+    context.console.Say(
+        fmt::format("{} gets the packets that were lost, up to about {} (--lost-limit)", args.lost,
+                    HumanSize(args.lost_limit.value_or(kLostLimit))));
   }
   return files;
 }
@@ -104,13 +118,50 @@ Status CommitOutput(const std::unique_ptr<OutputFile>& file, Context& context,
   return {};
 }
 
+/// What the trace of lost packets lacks; may be empty.
+std::string LeftOutText(const ReplayArgs& args, const LostTrace::Counts& lost) {
+  std::vector<std::string> parts;
+  if (lost.beyond_limit.packets > 0)
+    parts.push_back(fmt::format(
+        "{} ({}) beyond {}, which --lost-limit can raise", WithCommas(lost.beyond_limit.packets),
+        HumanSize(lost.beyond_limit.bytes), HumanSize(args.lost_limit.value_or(kLostLimit))));
+  std::vector<std::string> fates;
+  for (size_t i = 0; i < kFates; ++i)
+    if (const uint64_t count = lost.unwritable[i].packets; count > 0)
+      fates.push_back(fmt::format("{} {}", WithCommas(count), Name(static_cast<Fate>(i))));
+  if (!fates.empty())
+    parts.push_back(fmt::format("{} that are incomplete or not well-formed ({})",
+                                WithCommas(lost.unwritable.all().packets), Joined(fates)));
+  return Joined(parts, "; ");
+}
+
+void ReportLostTrace(Report& report, const ReplayArgs& args, const LostTrace::Counts& lost) {
+  std::string text = fmt::format(
+      "\n{}: {} of {} lost packets ({})\n", args.lost, WithCommas(lost.written.packets),
+      WithCommas(lost.written.packets + lost.beyond_limit.packets + lost.unwritable.all().packets),
+      HumanSize(lost.written.bytes));
+  if (const std::string left_out = LeftOutText(args, lost); !left_out.empty())
+    text += fmt::format("  left out: {}\n", left_out);
+  report.Print(text);
+  report.AddObject("lost_trace", [&] {
+    report.Data({{"path", args.lost},
+                 {"limit_bytes", args.lost_limit.value_or(kLostLimit)},
+                 {"packets", lost.written.packets},
+                 {"bytes", lost.written.bytes},
+                 {"packets_beyond_limit", lost.beyond_limit.packets},
+                 {"bytes_beyond_limit", lost.beyond_limit.bytes},
+                 {"packets_not_whole", lost.unwritable.all().packets}});
+  });
+}
+
 /// Replays the reader's current session into the files.
-/// @param lost_summary gets what went into the file of lost packets, in words
+/// @param lost_counts get what went into the file of lost packets
 /// @param found gets what was found with --reads like=
 /// @param accounts get what became of the packets, by buffer, if there is a summary
 Result<ReplayOutcome> ReplayInto(const OutputFiles& files, const ReplayArgs& args,
                                  SessionReader& sessions, Context& context,
-                                 std::string& lost_summary, std::optional<FoundReads>& found,
+                                 std::optional<LostTrace::Counts>& lost_counts,
+                                 std::optional<FoundReads>& found,
                                  std::map<BufferId, LedgerTotals>& accounts) {
   std::optional<TraceWriter> trace;
   std::optional<EventsWriter> events;
@@ -126,19 +177,20 @@ Result<ReplayOutcome> ReplayInto(const OutputFiles& files, const ReplayArgs& arg
     choices.plain_streams_as_recorded = true;
     followers.listeners.push_back(&events.emplace(*files.events));
   }
-  if (files.lost) lost.emplace(*files.lost);
-  Ledger ledger(lost ? static_cast<LedgerSink&>(lost->packets()) : nowhere);
+  std::optional<DescribedKinds> kinds;
+  if (files.lost)
+    lost.emplace(*files.lost, args.lost_limit.value_or(kLostLimit),
+                 &kinds.emplace(Descriptors::BuiltIn()));
+  Ledger ledger(lost ? static_cast<LedgerSink&>(*lost) : nowhere);
   // What is written as a trace is not accounted for, too, which takes as long again, and memory.
   if (lost || (HasSummary(args) && !trace)) followers.ledger = &ledger;
-  if (lost) {
-    followers.listeners.insert(followers.listeners.end(), {&lost->packets(), &*lost});
-  }
+  if (lost) followers.listeners.push_back(&*lost);
   RS_ASSIGN_OR_RETURN(ReplayOutcome outcome, ReplaySession(context, sessions, choices, followers));
   if (trace) RS_RETURN_IF_ERROR(trace->Finish());
   if (events) RS_RETURN_IF_ERROR(events->Finish());
   if (lost) {
     RS_RETURN_IF_ERROR(lost->Finish());
-    lost_summary = lost->Summary();
+    lost_counts = lost->counts();
   }
   if (followers.ledger != nullptr) accounts = ledger.totals();
   return outcome;
@@ -190,13 +242,13 @@ Result<ExitCode> RunReplay(const ReplayArgs& args, Context& context) {
   Report report(context.console, args.format, "replay");
 
   RS_ASSIGN_OR_RETURN(const OutputFiles files, CreateOutputs(args, context));
-  std::string lost_summary;
+  std::optional<LostTrace::Counts> lost;
   CloneTraces clones;
   const auto task = [&]() -> Result<ExitCode> {
     std::optional<FoundReads> found;
     std::map<BufferId, LedgerTotals> accounts;
     RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome,
-                        ReplayInto(files, args, sessions, context, lost_summary, found, accounts));
+                        ReplayInto(files, args, sessions, context, lost, found, accounts));
     if (files.trace) RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "a trace"));
     if (files.events) RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "a file of events"));
     if (files.lost) RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "a trace"));
@@ -204,6 +256,7 @@ Result<ExitCode> RunReplay(const ReplayArgs& args, Context& context) {
     const ExitCode code = found && found->unexplained ? ExitCode::kNotice : ExitCode::kClean;
     if (!HasSummary(args)) return code;
     ReportReplay(report, outcome, accounts);
+    if (lost) ReportLostTrace(report, args, *lost);
     if (accounts.empty() && !outcome.buffers.empty())
       report.Print(
           "\nWhat was lost is not counted while a trace is written: see 'ringscope gaps'.\n");
@@ -218,7 +271,13 @@ Result<ExitCode> RunReplay(const ReplayArgs& args, Context& context) {
   RS_RETURN_IF_ERROR(CommitOutput(files.trace, context));
   for (const auto& clone : clones) RS_RETURN_IF_ERROR(CommitOutput(clone, context));
   RS_RETURN_IF_ERROR(CommitOutput(files.events, context));
-  RS_RETURN_IF_ERROR(CommitOutput(files.lost, context, lost_summary));
+  if (lost) {
+    RS_RETURN_IF_ERROR(
+        CommitOutput(files.lost, context, Count(lost->written.packets, "lost packet")));
+    const std::string left_out = LeftOutText(args, *lost);
+    if (!HasSummary(args) && !left_out.empty())
+      context.console.Warn(fmt::format("{} lacks lost packets: {}", args.lost, left_out));
+  }
   return code;
 }
 

@@ -36,47 +36,25 @@ void GapAnalysis::OnChunk(BufferId id, const ChunkCommit& commit, std::optional<
   counters_.OnChunk(id, commit, refusal);
   ReadWrittenChunk(commit, written_);
   Of(id).OnChunk(commit, memory_.AddChunk(commit, written_));
-  ChunkKinds* kinds = nullptr;  // of this chunk's packets
   const ChunkName chunk{commit.sequence, commit.chunk};
   stale_.AddChunk(id, commit, now_.time_ns,
                   [&](size_t fragment, const PacketFacts& facts, Bytes content, Bytes packet) {
                     names_.AddFragment(id, chunk, fragment, facts.content, content);
-                    if (kinds_ == nullptr) return;
-                    const uint32_t kind = kinds_->Add(id, chunk, facts, content, packet);
-                    if (kind == 0) return;
-                    if (kinds == nullptr) {
-                      kinds = &kinds_of_chunks_[{id, chunk}];
-                      kinds->resize(written_.fragments.size());
-                    }
-                    (*kinds)[fragment] = kind;
+                    kinds_.Add(id, chunk, fragment, facts, content, packet);
                   });
 }
 
 void GapAnalysis::OnPacketFate(const PacketAccount& account) {
   last_ = account;
-  last_kind_ = IsLoss(account.fate) ? KindOf(account) : 0;
+  last_kind_ = IsLoss(account.fate) ? kinds_.Of(account) : 0;
   names_.OnPacketFate(account);
   if (account.fate == Fate::kOverwritten && account.culprit) ++evictors_[account.culprit->sequence];
   if (account.written.time_ns) over_time_.Add(*account.written.time_ns, IsLoss(account.fate));
   Of(account.buffer).OnPacketFate(account, last_kind_);
 }
 
-uint32_t GapAnalysis::KindOf(const PacketAccount& account) {
-  const ChunkAt at{account.buffer,
-                   {account.sequence, ChunkId{static_cast<uint32_t>(account.first_chunk)}}};
-  auto& [chunk, kinds] = last_looked_up_;
-  if (kinds == nullptr || chunk != at) {
-    const auto found = kinds_of_chunks_.find(at);
-    if (found == kinds_of_chunks_.end()) return 0;
-    chunk = at;
-    kinds = &found->second;
-  }
-  return account.fragment < kinds->size() ? (*kinds)[account.fragment] : 0;
-}
-
 void GapAnalysis::OnChunkForgotten(BufferId buffer, SequenceKey sequence, uint64_t chunk) {
-  kinds_of_chunks_.erase({buffer, {sequence, ChunkId{static_cast<uint32_t>(chunk)}}});
-  last_looked_up_ = {};
+  kinds_.Forget(buffer, sequence, chunk);
 }
 
 /// The ledger reported this packet just before.

@@ -11,8 +11,8 @@
 #include "core/base/sequence_map.h"
 #include "core/gaps/buffer_gaps.h"
 #include "core/gaps/gap_report.h"
+#include "core/ledger/kinds_of_packets.h"
 #include "core/ledger/ledger.h"
-#include "core/perfetto/packet_kinds.h"
 #include "core/session/buffer_event.h"
 #include "core/session/session.h"
 
@@ -67,18 +67,13 @@ class GapAnalysis : public LedgerSink, public ReplayListener {
  private:
   gaps::GapBuffer& Of(BufferId id);
   void Close(BufferId id);
-  uint32_t KindOf(const PacketAccount& account);
 
   LogMoment now_;
   gaps::GapBuffer::Unused unused_{.gaps = kMaxListed, .flags = kMaxListed};
   std::map<BufferId, std::unique_ptr<gaps::GapBuffer>> buffers_;
   std::map<BufferId, BufferGaps> done_;
   StalePackets stale_;
-  PacketKinds* kinds_;
-  /// Of the packets that begin in a chunk, by fragment.
-  using ChunkKinds = std::vector<uint32_t>;
-  std::unordered_map<ChunkAt, ChunkKinds> kinds_of_chunks_;
-  std::pair<ChunkAt, const ChunkKinds*> last_looked_up_{};  // packets of a chunk follow each other
+  KindsOfPackets kinds_;
   uint32_t last_kind_ = 0;
   SequenceMap<uint64_t> evictors_;  // packets that were overwritten for commits of each
   GrowingLossTimeline over_time_;

@@ -193,12 +193,14 @@ struct ProcessDescriptor {
   enum : uint32_t { kPid = 1, kProcessName = 6 };
 };
 struct CounterDescriptor {
-  enum : uint32_t { kUnit = 3 };
+  enum : uint32_t { kUnit = 3, kUnitName = 6 };
 };
 struct TrackEvent {
   enum : uint32_t {
+    kCategoryIids = 3,
     kDebugAnnotations = 4,
     kType = 9,
+    kNameIid = 10,
     kTrackUuid = 11,
     kCategories = 22,
     kName = 23,
@@ -207,8 +209,27 @@ struct TrackEvent {
     kTerminatingFlowIds = 48,
   };
 };
+struct InternedData {
+  enum : uint32_t {
+    kEventCategories = 1,
+    kEventNames = 2,
+    kDebugAnnotationNames = 3,
+    kDebugAnnotationStringValues = 29,
+  };
+};
+/// Of all these.
+struct InternedEntry {
+  enum : uint32_t { kIid = 1, kName = 2 };
+};
 struct DebugAnnotation {
-  enum : uint32_t { kBoolValue = 2, kUintValue = 3, kStringValue = 6, kName = 10 };
+  enum : uint32_t {
+    kNameIid = 1,
+    kBoolValue = 2,
+    kUintValue = 3,
+    kStringValue = 6,
+    kName = 10,
+    kStringValueIid = 17,
+  };
 };
 struct FtraceEventBundle {
   enum : uint32_t { kCpu = 1, kLostEvents = 3 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/base/text.h"
 #include "core/base/wire.h"
 #include "core/perfetto/fields.h"
 #include "core/perfetto/fragment.h"
@@ -57,6 +58,18 @@ std::string SessionNotes::ProducerOf(SequenceKey sequence) const {
 std::string SessionNotes::ThreadOf(SequenceKey sequence) const {
   const Sequence* const found = sequences_.Find(sequence);
   return found == nullptr ? "" : found->thread;
+}
+
+std::string SessionNotes::WriterOf(SequenceKey sequence) const {
+  const std::string producer = Printable(ProducerOf(sequence));
+  const std::string thread = Printable(ThreadOf(sequence));
+  if (thread.empty() || thread == producer) return producer;
+  return producer.empty() ? "thread " + thread : producer + "/" + thread;
+}
+
+std::string SessionNotes::NameOf(SequenceKey sequence) const {
+  const std::string writer = WriterOf(sequence);
+  return ToString(sequence) + (writer.empty() ? "" : " (" + writer + ")");
 }
 
 uint32_t SessionNotes::TraceIdOf(SequenceKey sequence) const {

@@ -96,6 +96,12 @@ void SvgWriter::Path(std::string_view path, std::string_view classes) {
                        XmlEscaped(path), XmlEscaped(classes));
 }
 
+void SvgWriter::Polygon(std::string_view corners, std::string_view classes) {
+  body_ += fmt::format(R"(<polygon points="{}" class="{}"/>)"
+                       "\n",
+                       XmlEscaped(corners), XmlEscaped(classes));
+}
+
 void SvgWriter::Text(double x, double y, std::string_view text, std::string_view classes) {
   body_ += fmt::format(R"(<text x="{}" y="{}" class="{}">{}</text>)"
                        "\n",

@@ -12,8 +12,8 @@ namespace ringscope {
 /// not allow and bytes that are no UTF-8 replaced.
 std::string XmlEscaped(std::string_view text);
 
-/// A picture of SvgWriter as a part of a web page that has its style: without the XML declaration and
-/// the style sheet.
+/// A picture of SvgWriter as a part of a web page that has its style: without the XML declaration
+/// and the style sheet.
 /// @param name for those who do not see it
 std::string InlineSvg(std::string_view picture, std::string_view name);
 
@@ -41,6 +41,8 @@ class SvgWriter {
   void Line(double x1, double y1, double x2, double y2, std::string_view classes);
   /// A line through these points: "M 0 0 L 10 10" in SVG's path language.
   void Path(std::string_view path, std::string_view classes);
+  /// A filled shape with these corners: "0,0 10,0 5,10".
+  void Polygon(std::string_view corners, std::string_view classes);
   /// Text that begins at x, its base line at y.
   void Text(double x, double y, std::string_view text, std::string_view classes);
   /// What is drawn up to EndGroup belongs together; `title` shows when it is pointed at.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "formats/draw/svg_text.h"
+
 namespace ringscope {
 namespace {
 
@@ -27,14 +29,9 @@ constexpr ToneColours kToneColours[] = {
 
 constexpr std::string_view kRules = R"(
 .page { fill: var(--page); }
-text { font-family: "DejaVu Sans", Verdana, Helvetica, Arial, sans-serif; font-size: 11px;
-  fill: var(--ink); white-space: pre; }
-text.title { font-size: 17px; font-weight: bold; }
-text.heading { font-size: 14px; font-weight: bold; }
-text.id { font-size: 12px; font-weight: bold; }
 text.soft { fill: var(--soft); }
-text.small { font-size: 10px; }
 text.right { text-anchor: end; }
+text.middle { text-anchor: middle; }
 text.lost { fill: var(--lost); }
 .card { fill: var(--card); stroke: var(--line); }
 .gap { fill: none; stroke: var(--lost); stroke-dasharray: 5 4; }
@@ -45,6 +42,10 @@ text.lost { fill: var(--lost); }
 .lost { fill: var(--lost); }
 .unknown { fill: var(--unknown); }
 .none { fill: var(--line); }
+.hollow { fill: var(--card); stroke: var(--unread); stroke-width: 2; }
+.struck { stroke: var(--page); stroke-width: 2; }
+.half-struck { stroke: var(--page); stroke-width: 2; stroke-dasharray: 3 3; }
+.barred { stroke: var(--page); stroke-width: 2; }
 line, path { stroke: var(--line); stroke-width: 1; fill: none; }
 .link-read { stroke: var(--good); stroke-width: 3; }
 .link-continues { stroke: var(--soft); stroke-width: 3; }
@@ -62,10 +63,13 @@ line, path { stroke: var(--line); stroke-width: 1; fill: none; }
 .s9 { fill: var(--s9); }
 .consumed { opacity: 0.3; }
 .padding { fill: var(--line); opacity: 0.5; }
-.unused { fill: var(--card); }
+.unused { fill: var(--card); stroke: var(--line); stroke-width: 0.5; }
 .cursor { stroke: var(--ink); stroke-width: 2; }
 .edge { stroke: var(--page); stroke-width: 1; }
 )";
+
+/// All rules of pictures.
+std::string AllRules(std::string_view more) { return SvgTextRules().append(kRules).append(more); }
 
 constexpr std::string_view kVariable = "var(--";
 
@@ -119,11 +123,11 @@ std::string PageToneStyle(std::string_view more) {
   const std::string dark = "{ color-scheme: dark; " + Variables(&ToneColours::dark) + "}\n";
   return ":root " + light + "@media (prefers-color-scheme: dark) { :root:not([data-theme=light]) " +
          dark + "}\n:root[data-theme=dark] " + dark + "@media print { :root:root:root " + light +
-         "}\n" + std::string(kRules).append(more);
+         "}\n" + AllRules(more);
 }
 
 std::string SvgStyle(std::string_view more) {
-  const std::string rules = std::string(kRules).append(more);
+  const std::string rules = AllRules(more);
   return WithColours(rules, &ToneColours::light) + "@media (prefers-color-scheme: dark) {" +
          WithColours(ColoursOf(rules), &ToneColours::dark) + "\n}\n";
 }

@@ -28,6 +28,27 @@ std::string FlagsText(const ChunkLife& life) {
   return text;
 }
 
+/// The name of a chunk's slice: what became of it.
+const char* SliceName(const ChunkLife& life) {
+  switch (life.exit) {
+    case ChunkLife::Exit::kNone:
+      return "never in the buffer";
+    case ChunkLife::Exit::kHeld:
+      return "in the buffer at the end";
+    case ChunkLife::Exit::kRead:
+      return "read";
+    case ChunkLife::Exit::kEvicted:
+      return life.unread_bytes > 0 ? "overwritten" : "read, then overwritten";
+    case ChunkLife::Exit::kReplaced:
+      return "re-committed";
+    case ChunkLife::Exit::kMoved:
+      return "moved into a clone";
+    case ChunkLife::Exit::kCleared:
+      return "cleared for a clone";
+  }
+  return "";
+}
+
 }  // namespace
 
 uint32_t Lanes::Take() {
@@ -35,16 +56,18 @@ uint32_t Lanes::Take() {
   return free_.extract(free_.begin()).value();
 }
 
-LifeTrace::LifeTrace(ByteSink& sink, uint32_t max_lanes)
+LifeTrace::LifeTrace(ByteSink& sink, uint32_t max_lanes, PacketKinds* kinds)
     : trace_(sink),
       events_(trace_),
       sessions_(events_, [this](ProducerId producer) { return ProducerTrack(producer); }),
       lives_(*this),
+      kinds_(kinds),
       max_lanes_(max_lanes) {
   trace_.AddTool();
 }
 
 void LifeTrace::OnRecord(const Op& op, const LogMoment& moment) {
+  notes_.OnRecord(op, moment);
   lives_.OnRecord(op, moment);
   AdvanceTo(TraceTime(lives_.now()));
   reason_ = ReadReason::kUnknown;
@@ -99,9 +122,9 @@ void LifeTrace::ShowRates(uint64_t next_window) {
   for (const SequenceId& id : writing_) {
     Sequence& sequence = sequences_.at(id);
     if (sequence.rate_track == Track::kNone)
-      sequence.rate_track = events_.AddCounter(
-          fmt::format("{} write rate per second", ToString(std::get<SequenceKey>(id))),
-          Unit::kBytes, sequence.track);
+      sequence.rate_track =
+          events_.AddCounter(fmt::format("{} write rate", ToString(std::get<SequenceKey>(id))),
+                             Unit::kNone, sequence.track, "B/s");
     events_.Counter(sequence.rate_track, end, sequence.window_bytes * kWindowsPerSecond);
     if (sequence.window_bytes == 0) idle.push_back(id);
     sequence.window_bytes = 0;
@@ -143,9 +166,10 @@ void LifeTrace::OnBufferReplaced(SessionBuffer& buffer) { lives_.OnBufferReplace
 void LifeTrace::OnReadBegun(BufferId id) {
   Buffer& buffer = buffers_[id];
   buffer.read = {};
-  const Arg args[] = {{"reason", std::string_view(Name(reason_))},
+  const Arg args[] = {{"number", ++buffer.passes},
+                      {"reason", std::string_view(Name(reason_))},
                       {"record", lives_.now().record.value_or(0)}};
-  events_.Begin(buffer.reads_track, now_, fmt::format("read pass {}", ++buffer.passes), args);
+  events_.Begin(buffer.reads_track, now_, "read pass", args);
 }
 
 Status LifeTrace::OnPacket(const SessionPacket& packet) {
@@ -179,6 +203,13 @@ void LifeTrace::OnBufferEvent(const BufferEvent& event) {
 
 void LifeTrace::OnChunk(BufferId buffer, const ChunkCommit& commit,
                         std::optional<Refusal> refusal) {
+  notes_.OnChunk(buffer, commit, refusal);
+  if (kinds_.wanted())
+    packets_once_.AddChunk(
+        buffer, commit, std::nullopt,
+        [&](size_t fragment, const PacketFacts& facts, Bytes content, Bytes packet) {
+          kinds_.Add(buffer, {commit.sequence, commit.chunk}, fragment, facts, content, packet);
+        });
   Sequence& sequence = SequenceOf(buffer, commit.sequence);
   sequence.window_bytes += commit.payload.size();
   writing_.insert({buffer, commit.sequence});
@@ -198,8 +229,41 @@ void LifeTrace::OnChunkEntered(const ChunkLife& life) {
     return;
   }
   ++counts_.chunks;
-  const uint32_t lane = sequence.lanes.Take();
-  lane_of_[life.number] = lane;
+  held_[life.number] = {sequence.lanes.Take(), now_};
+}
+
+void LifeTrace::OnChunkLeft(const ChunkLife& life) {
+  Sequence& sequence = SequenceOf(life.buffer, life.chunk.sequence);
+  const auto held = held_.find(life.number);
+  const bool drawn = held != held_.end();
+  const Track track =
+      drawn ? LaneTrack({life.buffer, life.chunk.sequence}, sequence, held->second.lane)
+            : sequence.track;
+  if (drawn) BeginSlice(track, held->second.begin, life);
+  const bool evicted = life.exit == ChunkLife::Exit::kEvicted;
+  const std::string by = life.evicted_by ? ToString(*life.evicted_by) : std::string();
+  if (evicted) {
+    // The arrow starts before it ends, also for those who read the file in its order.
+    ++counts_.evictions;
+    const std::string name = ToString(life.chunk);
+    const Arg out[] = {{"chunk", uint64_t{Raw(life.evicted_by->chunk)}},
+                       {"evicted", Unique{name}},
+                       {"unread_bytes", uint64_t{life.unread_bytes}}};
+    const Arg in[] = {{"culprit", Unique{by}}, {"unread_bytes", uint64_t{life.unread_bytes}}};
+    const uint64_t flow = ++flows_;
+    events_.Instant(SequenceOf(life.buffer, life.evicted_by->sequence).track, now_, "evicts", out,
+                    flow, 0);
+    events_.Instant(track, now_, "evicted", in, 0, flow);
+  }
+  if (!drawn) return;
+  std::vector<Arg> args = {{"left", std::string_view(Name(life.exit))}};
+  if (evicted) args.push_back({"culprit", Unique{by}});
+  events_.End(track, now_, args);
+  sequence.lanes.Give(held->second.lane);
+  held_.erase(held);
+}
+
+void LifeTrace::BeginSlice(Track track, uint64_t begin, const ChunkLife& life) {
   const std::string flags = FlagsText(life);
   const Arg args[] = {{"chunk", uint64_t{Raw(life.chunk.chunk)}},
                       {"record", life.committed.record.value_or(0)},
@@ -210,37 +274,7 @@ void LifeTrace::OnChunkEntered(const ChunkLife& life) {
                       {"buffer_offset", life.offset},
                       {"buffer_bytes", uint64_t{life.outer_size}},
                       {"flags", std::string_view(flags)}};
-  events_.Begin(LaneTrack({life.buffer, life.chunk.sequence}, sequence, lane), now_,
-                fmt::format("#{}", Raw(life.chunk.chunk)), args);
-}
-
-void LifeTrace::OnChunkLeft(const ChunkLife& life) {
-  Sequence& sequence = SequenceOf(life.buffer, life.chunk.sequence);
-  const auto lane = lane_of_.find(life.number);
-  const bool drawn = lane != lane_of_.end();
-  const bool evicted = life.exit == ChunkLife::Exit::kEvicted;
-  const Track track = drawn ? sequence.lane_tracks[lane->second] : sequence.track;
-  const std::string by = life.evicted_by ? ToString(*life.evicted_by) : std::string();
-  if (evicted) {
-    // The arrow starts before it ends, also for those who read the file in its order.
-    ++counts_.evictions;
-    const std::string name = ToString(life.chunk);
-    const Arg out[] = {{"chunk", uint64_t{Raw(life.evicted_by->chunk)}},
-                       {"evicted", std::string_view(name)},
-                       {"unread_bytes", uint64_t{life.unread_bytes}}};
-    const Arg in[] = {{"culprit", std::string_view(by)},
-                      {"unread_bytes", uint64_t{life.unread_bytes}}};
-    const uint64_t flow = ++flows_;
-    events_.Instant(SequenceOf(life.buffer, life.evicted_by->sequence).track, now_,
-                    "evicts " + name, out, flow, 0);
-    events_.Instant(track, now_, "evicted", in, 0, flow);
-  }
-  if (!drawn) return;
-  std::vector<Arg> args = {{"left", std::string_view(Name(life.exit))}};
-  if (evicted) args.push_back({"culprit", std::string_view(by)});
-  events_.End(track, now_, args);
-  sequence.lanes.Give(lane->second);
-  lane_of_.erase(lane);
+  events_.Begin(track, begin, SliceName(life), args);
 }
 
 // Losses.
@@ -255,14 +289,14 @@ void LifeTrace::OnPacketFate(const PacketAccount& account) {
            group.loss_bits == account.loss_bits && group.decided == account.decided;
   };
   if (sequence.loss && !belongs(sequence.loss->account)) ShowLoss(sequence);
-  if (!sequence.loss) sequence.loss = LossGroup{.account = account};
+  if (!sequence.loss) sequence.loss = LossGroup{.account = account, .kind = kinds_.Of(account)};
   sequence.loss->last_chunk = std::max(sequence.loss->last_chunk, account.last_chunk);
   sequence.loss->count += {1, account.size};
 }
 
 void LifeTrace::ShowLoss(Sequence& sequence) {
   const PacketAccount& account = sequence.loss->account;
-  const std::string content = ContentName(account.facts.content);
+  const std::string content = kinds_.ContentText(account.facts, sequence.loss->kind);
   const std::string culprit = account.culprit ? ToString(*account.culprit) : std::string();
   const std::string bits = LossBitsToString(account.loss_bits);
   std::vector<Arg> args = {{"fate", std::string_view(Name(account.fate))},
@@ -274,12 +308,9 @@ void LifeTrace::ShowLoss(Sequence& sequence) {
                            {"first_content", std::string_view(content)},
                            {"own_fault", account.own_fault},
                            {"record", account.decided.record.value_or(0)}};
-  if (account.culprit) args.push_back({"culprit", std::string_view(culprit)});
+  if (account.culprit) args.push_back({"culprit", Unique{culprit}});
   if (account.loss_bits != 0) args.push_back({"loss_bits", std::string_view(bits)});
-  events_.Instant(
-      sequence.track, TraceTime(account.decided),
-      fmt::format("{} {}", Count(sequence.loss->count.packets, "packet"), Name(account.fate)),
-      args);
+  events_.Instant(sequence.track, TraceTime(account.decided), Name(account.fate), args);
   sequence.loss.reset();
 }
 
@@ -293,7 +324,8 @@ void LifeTrace::RequestFlush(const FlushRequested& flush) {
     for (const ProducerId producer : connected_) open->second.waits_for.emplace(producer, now_);
   if (!is_new) return;
   open->second.lane = flush_lanes_.Take();
-  events_.Begin(FlushTrack(open->second.lane), now_, fmt::format("flush {}", flush.flush));
+  const Arg args[] = {{"flush", flush.flush}};
+  events_.Begin(FlushTrack(open->second.lane), now_, "flush", args);
 }
 
 /// An acknowledgement is for all flushes up to its own.
@@ -308,8 +340,7 @@ void LifeTrace::AcknowledgeFlush(const FlushAcknowledged& flush) {
     at->second.waits_for.erase(flush.producer);
     if (at->second.waits_for.empty()) EndFlush(at, "acknowledged");
   }
-  events_.Instant(ProducerTrack(flush.producer), now_,
-                  fmt::format("acknowledges flush {}", flush.flush), args);
+  events_.Instant(ProducerTrack(flush.producer), now_, "acknowledges a flush", args);
 }
 
 void LifeTrace::EndFlush(std::map<uint64_t, Flush>::iterator flush, const char* outcome) {
@@ -324,8 +355,9 @@ void LifeTrace::EndFlush(std::map<uint64_t, Flush>::iterator flush, const char* 
 auto LifeTrace::SequenceOf(BufferId buffer, SequenceKey key) -> Sequence& {
   Sequence& sequence = sequences_[{buffer, key}];
   if (sequence.track == Track::kNone)
-    sequence.track = events_.AddTrack(fmt::format("{} in buffer {}", ToString(key), Raw(buffer)),
-                                      ProducerTrack(key.producer));
+    sequence.track =
+        events_.AddTrack(fmt::format("{} in buffer {}", notes_.NameOf(key), Raw(buffer)),
+                         ProducerTrack(key.producer));
   return sequence;
 }
 
@@ -343,21 +375,18 @@ auto LifeTrace::ProducerTrack(ProducerId id) -> Track {
   return track;
 }
 
+/// Tracks of one name below one track are one for the UI.
 auto LifeTrace::LaneTrack(SequenceId id, Sequence& sequence, uint32_t lane) -> Track {
-  while (sequence.lane_tracks.size() <= lane) {
-    const size_t number = sequence.lane_tracks.size() + 1;
+  while (sequence.lane_tracks.size() <= lane)
     sequence.lane_tracks.push_back(events_.AddTrack(
-        fmt::format("{} chunks {}", ToString(std::get<SequenceKey>(id)), number), sequence.track));
-  }
+        fmt::format("{} chunks", ToString(std::get<SequenceKey>(id))), sequence.track));
   return sequence.lane_tracks[lane];
 }
 
 auto LifeTrace::FlushTrack(uint32_t lane) -> Track {
   if (flushes_track_ == Track::kNone) flushes_track_ = events_.AddTrack("flushes");
   while (flush_tracks_.size() <= lane)
-    flush_tracks_.push_back(events_.AddTrack(
-        flush_tracks_.empty() ? "flushes" : fmt::format("flushes {}", flush_tracks_.size() + 1),
-        flushes_track_));
+    flush_tracks_.push_back(events_.AddTrack("flushes", flushes_track_));
   return flush_tracks_[lane];
 }
 

@@ -9,8 +9,11 @@
 #include <tuple>
 #include <vector>
 
+#include "core/gaps/stale_packets.h"
 #include "core/graph/chunk_lifetimes.h"
+#include "core/ledger/kinds_of_packets.h"
 #include "core/ledger/ledger.h"
+#include "core/session/session_notes.h"
 #include "formats/trace/session_tracks.h"
 #include "formats/trace/track_events.h"
 
@@ -33,9 +36,11 @@ class Lanes {
 
 /// Writes the buffers over time as a Perfetto trace: a slice for each chunk from its commit until
 /// it leaves its buffer, losses, evictions, reads, flushes, tracing sessions with their data
-/// sources, and counters. Give it to the replay as a listener and as that of the accounts; then
-/// Finish. In the file, what happens comes in the order of time, but for losses, which come when
-/// they are certain. Memory: O(chunks held + sequences).
+/// sources, and counters. Slices and losses are named by what became of the chunk or the packets,
+/// as the UI has a colour for each name. Give it to the replay as a listener and as that of the
+/// accounts; then Finish. In the file, what happens comes in the order of time, but for chunks,
+/// which come when they leave, and losses, which come when they are certain. Memory: O(chunks held
+/// + sequences).
 class LifeTrace : public ReplayListener, public LedgerSink, public ChunkLifeListener {
  public:
   /// What was drawn.
@@ -47,7 +52,8 @@ class LifeTrace : public ReplayListener, public LedgerSink, public ChunkLifeList
   };
 
   /// @param max_lanes chunks of a sequence that are shown side by side
-  LifeTrace(ByteSink& sink, uint32_t max_lanes);
+  /// @param kinds of the packets, for losses; may be nullptr
+  LifeTrace(ByteSink& sink, uint32_t max_lanes, PacketKinds* kinds = nullptr);
 
   /// At the end of the log. Writes out what is pending.
   /// @param remark is shown at the end of each buffer's reads: "read as recorded"
@@ -66,6 +72,9 @@ class LifeTrace : public ReplayListener, public LedgerSink, public ChunkLifeList
   void OnBufferEvent(const BufferEvent& event) override;
 
   void OnPacketFate(const PacketAccount& account) override;
+  void OnChunkForgotten(BufferId buffer, SequenceKey sequence, uint64_t chunk) override {
+    kinds_.Forget(buffer, sequence, chunk);
+  }
 
   void OnChunkEntered(const ChunkLife& life) override;
   void OnChunkLeft(const ChunkLife& life) override;
@@ -73,11 +82,13 @@ class LifeTrace : public ReplayListener, public LedgerSink, public ChunkLifeList
  private:
   using Arg = TrackEventWriter::Arg;
   using Track = TrackEventWriter::Track;
+  using Unique = TrackEventWriter::Unique;
   using SequenceId = std::tuple<BufferId, SequenceKey>;
 
   /// Packets of a sequence that were lost together.
   struct LossGroup {
     PacketAccount account;  // the first
+    uint32_t kind = 0;      // of the first
     uint64_t last_chunk = 0;
     FateCount count;
   };
@@ -94,6 +105,11 @@ class LifeTrace : public ReplayListener, public LedgerSink, public ChunkLifeList
     uint64_t value = 0;
     uint64_t shown = UINT64_MAX;
   };
+  /// A chunk that is in its buffer.
+  struct Held {
+    uint32_t lane = 0;
+    uint64_t begin = 0;  // time in the trace
+  };
   struct Buffer {
     const SessionBuffer* buffer = nullptr;
     Track track = Track::kNone;
@@ -108,6 +124,7 @@ class LifeTrace : public ReplayListener, public LedgerSink, public ChunkLifeList
     std::map<ProducerId, uint64_t> waits_for;  // with the time of the request
   };
 
+  void BeginSlice(Track track, uint64_t begin, const ChunkLife& life);
   void AdvanceTo(uint64_t time_ns);
   void ShowGauges();
   void ShowRates(uint64_t next_window);
@@ -126,16 +143,19 @@ class LifeTrace : public ReplayListener, public LedgerSink, public ChunkLifeList
   TrackEventWriter events_;
   SessionTracks sessions_;
   ChunkLives lives_;
+  KindsOfPackets kinds_;
+  StalePackets packets_once_{UINT64_MAX};  // finds each packet once, for the kinds
   const uint32_t max_lanes_;
   uint64_t now_ = 0;
   uint64_t window_ = 0;  // of the write rates, under way
+  SessionNotes notes_;
   std::map<ProducerId, ProducerConnected> producers_;
   std::map<ProducerId, Track> producer_tracks_;
   std::map<SequenceId, Sequence> sequences_;
   std::map<BufferId, Buffer> buffers_;
-  std::map<uint64_t, uint32_t> lane_of_;  // of chunks held, by their number
-  std::set<BufferId> changed_;            // whose gauges may have
-  std::set<SequenceId> writing_;          // whose rate is not 0
+  std::map<uint64_t, Held> held_;  // chunks that have a lane, by their number
+  std::set<BufferId> changed_;     // whose gauges may have
+  std::set<SequenceId> writing_;   // whose rate is not 0
   std::set<ProducerId> connected_;
   std::map<uint64_t, Flush> flushes_;  // under way, by id
   Lanes flush_lanes_;

@@ -9,25 +9,74 @@
 #include "core/session/buffer_event.h"
 
 namespace ringscope {
+namespace {
 
-LostTrace::LostTrace(ByteSink& sink)
-    : trace_(sink), events_(trace_), packets_([this](const LostPacket& lost) { Write(lost); }) {
+std::tuple<BufferId, SequenceKey, uint64_t, uint32_t> PlaceInLogOf(const PacketAccount& account) {
+  return {account.buffer, account.sequence, account.first_chunk, account.fragment};
+}
+
+}  // namespace
+
+LostTrace::LostTrace(ByteSink& sink, uint64_t limit, PacketKinds* kinds)
+    : trace_(sink),
+      events_(trace_),
+      packets_([this](const LostPacket& lost) { Write(lost); }, /*all=*/true),
+      kinds_(kinds),
+      limit_(limit) {
   trace_.AddTool();
 }
 
-void LostTrace::OnRecord(const Op& op, const LogMoment&) {
-  if (const auto* connected = std::get_if<ProducerConnected>(&op.body))
-    names_[connected->producer] = Printable(connected->name);
+void LostTrace::OnRecord(const Op& op, const LogMoment& moment) {
+  now_ = moment;
+  packets_.OnRecord(op, moment);
+  notes_.OnRecord(op, moment);
   if (const auto* snapshot = std::get_if<ClockSnapshotRecord>(&op.body)) {
     if (status_) status_ = trace_.AddClockSnapshot(wire::AsBytes(snapshot->snapshot));
   }
 }
 
+void LostTrace::OnChunk(BufferId buffer, const ChunkCommit& commit,
+                        std::optional<Refusal> refusal) {
+  notes_.OnChunk(buffer, commit, refusal);
+  if (kinds_.wanted())
+    packets_once_.AddChunk(
+        buffer, commit, std::nullopt,
+        [&](size_t fragment, const PacketFacts& facts, Bytes content, Bytes packet) {
+          kinds_.Add(buffer, {commit.sequence, commit.chunk}, fragment, facts, content, packet);
+        });
+  packets_.OnChunk(buffer, commit, refusal);
+}
+
 Status LostTrace::OnPacket(const SessionPacket&) { return status_; }
+
+void LostTrace::OnPacketFate(const PacketAccount& account) {
+  if (IsLoss(account.fate)) {
+    const uint32_t kind = kinds_.Of(account);
+    if (kind != 0) pending_kinds_[PlaceInLogOf(account)] = kind;
+  }
+  packets_.OnPacketFate(account);
+}
+
+void LostTrace::OnChunkForgotten(BufferId buffer, SequenceKey sequence, uint64_t chunk) {
+  packets_.OnChunkForgotten(buffer, sequence, chunk);
+  kinds_.Forget(buffer, sequence, chunk);
+}
+
+uint32_t LostTrace::TakeKind(const PacketAccount& account) {
+  const auto found = pending_kinds_.extract(PlaceInLogOf(account));
+  return found.empty() ? 0 : found.mapped();
+}
 
 void LostTrace::Write(const LostPacket& lost) {
   const PacketAccount& account = lost.account;
-  const Track track = TrackOf(account);
+  const uint32_t kind = TakeKind(account);
+  if (lost.slices.empty()) return;  // see LostPackets::unwritable
+  const FateCount count{1, account.size};
+  if (trace_.bytes() >= limit_) {
+    counts_.beyond_limit += count;
+    return;
+  }
+  counts_.written += count;
   const Packet packet{.sequence = account.sequence,
                       .identity = lost.identity,
                       .dropped = lost.gap_before ? uint32_t{kLossPresent} : 0,
@@ -38,9 +87,13 @@ void LostTrace::Write(const LostPacket& lost) {
                                            .packet = &packet,
                                            .sequence_id = sequence_ids_.IdOf(account.sequence)});
   if (status_) status_ = written;
+  WriteFate(account, kind);
+}
 
+void LostTrace::WriteFate(const PacketAccount& account, uint32_t kind) {
+  const Track track = TrackOf(account);
   const std::string sequence = ToString(account.sequence);
-  const std::string content = ContentName(account.facts.content);
+  const std::string content = kinds_.ContentText(account.facts, kind);
   const std::string culprit = account.culprit ? ToString(*account.culprit) : std::string();
   const std::string bits = LossBitsToString(account.loss_bits);
   std::vector<Arg> args = {
@@ -57,49 +110,45 @@ void LostTrace::Write(const LostPacket& lost) {
       {"own_fault", account.own_fault},
       {"commit_record", account.written.record.value_or(0)},
       {"lost_record", account.decided.record.value_or(0)}};
-  if (account.culprit) args.push_back({"culprit", std::string_view(culprit)});
+  if (account.culprit) args.push_back({"culprit", Unique{culprit}});
   if (account.loss_bits != 0) args.push_back({"loss_bits", std::string_view(bits)});
   if (account.decided.time_ns) args.push_back({"lost_ns", *account.decided.time_ns});
   if (account.facts.timestamp) args.push_back({"packet_timestamp", *account.facts.timestamp});
   events_.Instant(track, TraceTime(account.written), Name(account.fate), args);
 }
 
-auto LostTrace::TrackOf(const PacketAccount& account) -> Track {
+auto LostTrace::RootTrack() -> Track {
   if (root_ == Track::kNone) root_ = events_.AddTrack("lost packets");
+  return root_;
+}
+
+auto LostTrace::TrackOf(const PacketAccount& account) -> Track {
+  const Track root = RootTrack();
   Track& track = tracks_[{account.buffer, account.sequence}];
-  if (track == Track::kNone) {
-    const std::string& name = names_[account.sequence.producer];
-    track = events_.AddTrack(fmt::format("{}{}{} in buffer {}", name, name.empty() ? "" : " ",
-                                         ToString(account.sequence), Raw(account.buffer)),
-                             root_);
-  }
+  if (track == Track::kNone)
+    track = events_.AddTrack(
+        fmt::format("{} in buffer {}", notes_.NameOf(account.sequence), Raw(account.buffer)), root);
   return track;
 }
 
+auto LostTrace::counts() const -> Counts {
+  Counts counts = counts_;
+  counts.unwritable = packets_.unwritable();
+  return counts;
+}
+
 Status LostTrace::Finish() {
+  const FateCount unwritable = packets_.unwritable().all();
+  if (counts_.beyond_limit.packets > 0 || unwritable.packets > 0) {
+    const Arg args[] = {{"packets_beyond_limit", counts_.beyond_limit.packets},
+                        {"bytes_beyond_limit", counts_.beyond_limit.bytes},
+                        {"limit_bytes", limit_},
+                        {"packets_not_whole", unwritable.packets}};
+    events_.Instant(RootTrack(), TraceTime(now_), "lost packets that are not in this trace", args);
+  }
   RS_RETURN_IF_ERROR(status_);
   RS_RETURN_IF_ERROR(events_.status());
   return trace_.Finish();
-}
-
-std::string LostTrace::Summary() const {
-  uint64_t written = 0;
-  uint64_t left_out = 0;
-  std::string reasons;
-  for (size_t i = 0; i < kFates; ++i) {
-    written += packets_.handed_on()[i].packets;
-    const uint64_t count = packets_.unwritable()[i].packets;
-    left_out += count;
-    if (count > 0)
-      reasons += fmt::format("{}{} {}", reasons.empty() ? "" : ", ", WithCommas(count),
-                             Name(static_cast<Fate>(i)));
-  }
-  std::string text = Count(written, "lost packet");
-  if (left_out > 0)
-    text +=
-        fmt::format("; {} more are not in it, because they are incomplete or not well-formed: {}",
-                    WithCommas(left_out), reasons);
-  return text;
 }
 
 }  // namespace ringscope

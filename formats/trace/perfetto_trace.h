@@ -49,6 +49,7 @@ class TraceWriter : public ReplayListener {
   Status Finish();
 
   uint64_t packets() const { return packets_; }
+  uint64_t bytes() const { return written_ + pending_.size(); }
 
  private:
   Status AddServicePacket(uint32_t field, Bytes content,
@@ -64,7 +65,8 @@ class TraceWriter : public ReplayListener {
   std::string pending_;
   std::string scratch_;
   uint64_t packets_ = 0;
-  Status status_;  // of OnRecord
+  uint64_t written_ = 0;  // bytes
+  Status status_;         // of OnRecord
 };
 
 /// A TraceStats message: every buffer of the session, every sequence.

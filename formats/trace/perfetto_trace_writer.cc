@@ -144,6 +144,7 @@ Status TraceWriter::Finish() {
   RS_RETURN_IF_ERROR(status_);
   if (pending_.empty()) return {};
   Status status = sink_.Write(pending_);
+  written_ += pending_.size();
   pending_.clear();
   return status;
 }

@@ -1,0 +1,45 @@
+#include "core/ledger/kinds_of_packets.h"
+
+namespace ringscope {
+namespace {
+
+ChunkAt FirstChunkOf(const PacketAccount& account) {
+  return {account.buffer, {account.sequence, ChunkId{static_cast<uint32_t>(account.first_chunk)}}};
+}
+
+}  // namespace
+
+void KindsOfPackets::Add(BufferId buffer, ChunkName chunk, size_t fragment,
+                         const PacketFacts& facts, Bytes content, Bytes packet) {
+  if (kinds_ == nullptr) return;
+  const uint32_t kind = kinds_->Add(buffer, chunk, facts, content, packet);
+  if (kind == 0) return;
+  const ChunkAt at{buffer, chunk};
+  if (last_.second == nullptr || last_.first != at) last_ = {at, &chunks_[at]};
+  ChunkKinds& kinds = *last_.second;
+  if (kinds.size() <= fragment) kinds.resize(fragment + 1);
+  kinds[fragment] = kind;
+}
+
+void KindsOfPackets::Forget(BufferId buffer, SequenceKey sequence, uint64_t chunk) {
+  chunks_.erase({buffer, {sequence, ChunkId{static_cast<uint32_t>(chunk)}}});
+  last_ = {};
+}
+
+uint32_t KindsOfPackets::Of(const PacketAccount& account) {
+  const ChunkAt at = FirstChunkOf(account);
+  if (last_.second == nullptr || last_.first != at) {
+    const auto found = chunks_.find(at);
+    if (found == chunks_.end()) return 0;
+    last_ = {at, &found->second};
+  }
+  return account.fragment < last_.second->size() ? (*last_.second)[account.fragment] : 0;
+}
+
+std::string KindsOfPackets::ContentText(const PacketFacts& facts, uint32_t kind) const {
+  std::string text = ContentName(facts.content);
+  if (kind != 0 && kinds_ != nullptr) text += ": " + kinds_->NameOf(kind);
+  return text;
+}
+
+}  // namespace ringscope
