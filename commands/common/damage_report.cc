@@ -47,6 +47,10 @@ void PrintDamage(Report& report, const LogInfo& info) {
   }
 }
 
+bool IsComplete(const TraceLog& log) {
+  return log.damage_count == 0 && log.report.malformed == 0 && log.report.beyond_limits == 0;
+}
+
 ExitCode WarnOfTraceLog(Console& console, const std::string& path, const TraceLog& log) {
   const TraceImportReport& report = log.report;
   WarnOfDamage(console, path, log.damage, log.damage_count);
@@ -60,8 +64,7 @@ ExitCode WarnOfTraceLog(Console& console, const std::string& path, const TraceLo
                              WithCommas(TraceImport::kMaxSequences)));
   }
   if (report.packets == 0) console.Warn("the trace has no packets of producers");
-  const bool complete = log.damage_count == 0 && report.malformed == 0 && report.beyond_limits == 0;
-  return complete ? ExitCode::kClean : ExitCode::kNotice;
+  return IsComplete(log) ? ExitCode::kClean : ExitCode::kNotice;
 }
 
 }  // namespace ringscope

@@ -13,6 +13,8 @@ Table DamageTable(const std::vector<Damage>& damage);
 /// The table as text, and how many places are not in it.
 void PrintDamage(Report& report, const LogInfo& info);
 
+/// Whether all of a trace's packets are in the log that was made of it.
+bool IsComplete(const TraceLog& log);
 /// Warns of what of a trace is not in the log that was made of it.
 /// @return kNotice if anything is missing
 ExitCode WarnOfTraceLog(Console& console, const std::string& path, const TraceLog& log);

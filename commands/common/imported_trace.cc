@@ -67,7 +67,7 @@ Result<std::unique_ptr<ByteSource>> AsLog(Context& context, const std::string& p
                                           std::unique_ptr<ByteSource> source, bool quiet) {
   RS_ASSIGN_OR_RETURN(KnownInput input, FindInputKind(std::move(source)));
   if (input.kind != InputKind::kTrace) return std::move(input.source);
-  const auto import = [&](ByteSink& sink) -> Status {
+  const auto import = [&](ByteSink& sink) -> Result<bool> {
     auto progress = std::make_unique<Progress>(context.console,
                                                fmt::format("importing {}", Printable(path)));
     const auto update = [&](uint64_t done, uint64_t total) { progress->Update(done, total); };
@@ -75,13 +75,12 @@ Result<std::unique_ptr<ByteSource>> AsLog(Context& context, const std::string& p
         const TraceLog log,
         WriteTraceLog({.path = path, .on_read = update}, std::move(input.source), sink));
     progress.reset();
-    if (quiet) return {};
+    if (quiet) return IsComplete(log);
     context.console.Say(fmt::format("{} is a trace: it is read as a log in which its packets are "
                                     "committed at their timestamps",
                                     Printable(path)));
     SayImported(log.report, context.console);
-    WarnOfTraceLog(context.console, path, log);
-    return {};
+    return WarnOfTraceLog(context.console, path, log) == ExitCode::kClean;
   };
   return context.imported->Open(path, import);
 }

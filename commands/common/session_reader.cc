@@ -164,11 +164,14 @@ Status SessionReader::OpenNext() {
     RS_ASSIGN_OR_RETURN(source, OpenInput(context_, path_));
   }
   RS_ASSIGN_OR_RETURN(source, AsLog(context_, path_, std::move(source), selection_.quiet));
-  if (context_.imported->Has(path_))
+  const ImportedTrace imported = context_.imported->Find(path_);
+  if (imported != ImportedTrace::kNone)
     assumptions_.push_back(
         fmt::format("{} is a trace, whose packets are taken as committed at their timestamps; what "
                     "was lost before it was written is not in it",
                     path_));
+  if (imported == ImportedTrace::kDamaged)
+    problems_.push_back(path_ + ": not all of the trace could be read");
   RS_ASSIGN_OR_RETURN(source_, OpenLog(std::move(source)));
   progress_ = std::make_unique<Progress>(context_.console,
                                          fmt::format("{} {}", activity_, Printable(path_)));

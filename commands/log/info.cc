@@ -51,11 +51,13 @@ Result<ExitCode> RunInfo(const InfoArgs& args, Context& context) {
                 {args.log, {}, {}});
   }
   Report report(context.console, args.format, "info");
-  ReportInfo(report, args.log, parts, *info, args.session);
+  const ImportedTrace trace = context.imported->Find(parts.paths.front());
+  ReportInfo(report, args.log, parts, *info, args.session, trace);
   RS_RETURN_IF_ERROR(report.Finish());
   WarnOfDamage(context.console, args.log, info->damage, info->damage_count);
   const bool complete = info->damage_count == 0 && info->closed && !IsCutOff(*info) &&
-                        !StartIsMissing(*info) && parts.problems.empty();
+                        !StartIsMissing(*info) && parts.problems.empty() &&
+                        trace != ImportedTrace::kDamaged;
   return complete ? ExitCode::kClean : ExitCode::kNotice;
 }
 

@@ -262,9 +262,15 @@ bool StartIsMissing(const LogInfo& info) {
 }
 
 void ReportInfo(Report& report, const std::string& path, const LogParts& parts, const LogInfo& info,
-                std::optional<uint64_t> only) {
-  report.Title(Printable(path), fmt::format("{}: {}", FormatName(info.format), ExtentText(info)));
-  report.Print(IntegrityText(info) + "\n");
+                std::optional<uint64_t> only, ImportedTrace trace) {
+  if (trace == ImportedTrace::kNone) {
+    report.Title(Printable(path), fmt::format("{}: {}", FormatName(info.format), ExtentText(info)));
+    report.Paragraph(IntegrityText(info));
+  } else {
+    report.Title(Printable(path), "a trace, read as a log of its packets: " + ExtentText(info));
+    report.Paragraph(trace == ImportedTrace::kDamaged ? "not all of the trace could be read"
+                                                   : "reads without errors");
+  }
   AddLogData(report, path, info);
   report.Data("parts", Json(parts.paths));
   report.Data("parts_problems", Json(parts.problems));

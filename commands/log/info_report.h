@@ -6,6 +6,7 @@
 #include <string>
 
 #include "commands/report/report.h"
+#include "formats/inputs/imported_traces.h"
 #include "formats/inputs/log_check.h"
 #include "formats/inputs/log_parts.h"
 
@@ -13,8 +14,9 @@ namespace ringscope {
 
 /// What a log holds. @param only a session's number, from 1; absent: all
 /// @param path that was asked for; @param parts the files that `info` is of
+/// @param trace whether it is a trace, imported as a log
 void ReportInfo(Report& report, const std::string& path, const LogParts& parts, const LogInfo& info,
-                std::optional<uint64_t> only);
+                std::optional<uint64_t> only, ImportedTrace trace);
 /// What a log is as a whole, as data: format, extent, damage.
 void AddLogData(Report& report, const std::string& path, const LogInfo& info);
 

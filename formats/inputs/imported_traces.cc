@@ -5,7 +5,7 @@
 namespace ringscope {
 
 Result<std::unique_ptr<ByteSource>> ImportedTraces::Open(
-    const std::string& path, const std::function<Status(ByteSink&)>& import) {
+    const std::string& path, const std::function<Result<bool>(ByteSink&)>& import) {
   const std::lock_guard lock(mutex_);
   auto known = logs_.find(path);
   if (known == logs_.end()) {
@@ -14,15 +14,17 @@ Result<std::unique_ptr<ByteSource>> ImportedTraces::Open(
     options.path = path;
     RS_ASSIGN_OR_RETURN(std::shared_ptr<TemporaryFile> file,
                         TemporaryFile::Create(std::move(options)));
-    RS_RETURN_IF_ERROR(import(*file));
-    known = logs_.emplace(path, std::move(file)).first;
+    RS_ASSIGN_OR_RETURN(const bool complete, import(*file));
+    const auto state = complete ? ImportedTrace::kWhole : ImportedTrace::kDamaged;
+    known = logs_.emplace(path, Imported{std::move(file), state}).first;
   }
-  return OpenTemporary(known->second, path);
+  return OpenTemporary(known->second.log, path);
 }
 
-bool ImportedTraces::Has(const std::string& path) {
+ImportedTrace ImportedTraces::Find(const std::string& path) {
   const std::lock_guard lock(mutex_);
-  return logs_.contains(path);
+  const auto known = logs_.find(path);
+  return known == logs_.end() ? ImportedTrace::kNone : known->second.state;
 }
 
 }  // namespace ringscope

@@ -11,20 +11,28 @@
 
 namespace ringscope {
 
+/// Whether an input was a trace, and whether all of it could be read.
+enum class ImportedTrace { kNone, kWhole, kDamaged };
+
 /// The logs that were made of traces in a run, in temporary files: each trace is imported once,
 /// however often it is read. Safe to use from several threads.
 class ImportedTraces {
  public:
   /// A trace as a log.
-  /// @param import writes the log; called if the trace of this path is new
+  /// @param import writes the log; called if the trace of this path is new. It returns whether all
+  ///   of the trace could be read
   Result<std::unique_ptr<ByteSource>> Open(const std::string& path,
-                                           const std::function<Status(ByteSink&)>& import);
-  /// Whether a trace of this path was imported.
-  bool Has(const std::string& path);
+                                           const std::function<Result<bool>(ByteSink&)>& import);
+  /// What is known of the input of this path.
+  ImportedTrace Find(const std::string& path);
 
  private:
   std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<const TemporaryFile>> logs_;  // by the trace's path
+  struct Imported {
+    std::shared_ptr<const TemporaryFile> log;
+    ImportedTrace state{};
+  };
+  std::map<std::string, Imported> logs_;  // by the trace's path
 };
 
 }  // namespace ringscope
