@@ -139,7 +139,7 @@ Result<AdviceReport> Advise(const AdviseArgs& args, const AdviseInput& input,
   report.reads = outcome.reads;
   report.verdicts = outcome.verdicts;
   report.reads.assumed = reads.assumed;
-  gatherer.Finish(ledger.totals());
+  std::vector<NeededSize> needed = gatherer.Finish(ledger.totals());
   for (const auto& [id, totals] : ledger.totals()) report.cleared += totals[Fate::kCleared].packets;
   report.idle_sources = story.Finish().findings;
   AdviceWish wish;
@@ -148,7 +148,7 @@ Result<AdviceReport> Advise(const AdviseArgs& args, const AdviseInput& input,
   SweepInput sweeps;
   sweeps.open = [&]() -> Result<std::unique_ptr<OpSource>> {
     RS_ASSIGN_OR_RETURN(std::unique_ptr<OpSource> ops,
-                        OpenSession(context, selection, "replaying"));
+                        OpenSession(context, selection, "trying sizes with"));
     return std::make_unique<AddedBuffers>(std::move(ops), unrecorded);
   };
   sweeps.clone = view;
@@ -156,8 +156,10 @@ Result<AdviceReport> Advise(const AdviseArgs& args, const AdviseInput& input,
   sweeps.run_lanes = SweepThreads(context);
   sweeps.ahead = LookAheadIn(context, selection, StandardInput::kSpooled);
   sweeps.warn = [](const std::string&) {};  // the first replay printed these warnings
-  RS_ASSIGN_OR_RETURN(report.findings,
-                      InFile(input.name, SolveAdvice(sweeps, report.facts, reads, wish)));
+  RS_ASSIGN_OR_RETURN(
+      report.findings,
+      InFile(input.name, SolveAdvice(sweeps, report.facts, reads, wish,
+                                     {ledger.totals(), reads.replay}, std::move(needed))));
   report.advice = MakeAdvice(report.facts, report.findings);
   return report;
 }
@@ -170,6 +172,7 @@ Result<ExitCode> RunAdvise(const AdviseArgs& args, Context& context) {
     return Fail(ErrorCode::kUsage, "the log and --config cannot both be standard input", {},
                 "name a file for one of them");
   RS_ASSIGN_OR_RETURN(const AdviseInput input, OpenAdviseInput(context, args.log));
+  context.console.PlanSteps(kAdviseSteps);
   SessionReader sessions(context, {{input.path}, args.session, args.clone}, "reading");
   Report out(context.console, args.format, "advise");
   ConfigFile config;

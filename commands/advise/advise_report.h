@@ -11,6 +11,9 @@
 
 namespace ringscope {
 
+/// Passes over the log: reading, a replay, sizes that are tried, periods that are tried.
+inline constexpr size_t kAdviseSteps = 4;
+
 /// All that is advised for one session.
 struct AdviceReport {
   std::string name;               // of the log

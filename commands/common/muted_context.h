@@ -10,10 +10,15 @@ namespace ringscope {
 /// warnings were printed already.
 class MutedContext {
  public:
-  explicit MutedContext(Context& context)
+  enum class Progress { kHidden, kShown };
+
+  /// @param progress kShown: that of what is done in it, on the thread of `context`
+  explicit MutedContext(Context& context, Progress progress = Progress::kHidden)
       : streams_{context.console.streams().out, muted_, context.console.streams().open_input, true},
         console_(streams_),
-        context_{console_, context.threads, context.folders, context.imported, context.files} {}
+        context_{console_, context.threads, context.folders, context.imported, context.files} {
+    if (progress == Progress::kShown) console_.ShowProgressOn(context.console);
+  }
 
   Context& context() { return context_; }
 

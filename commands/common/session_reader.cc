@@ -173,8 +173,11 @@ Status SessionReader::OpenNext() {
   if (imported == ImportedTrace::kDamaged)
     problems_.push_back(path_ + ": not all of the trace could be read");
   RS_ASSIGN_OR_RETURN(source_, OpenLog(std::move(source)));
-  progress_ = std::make_unique<Progress>(context_.console,
-                                         fmt::format("{} {}", activity_, Printable(path_)));
+  if (!activity_.empty()) {
+    if (next_file_ == 1) context_.console.BeginStep();
+    progress_ = std::make_unique<Progress>(context_.console,
+                                           fmt::format("{} {}", activity_, Printable(path_)));
+  }
   bounds_.StartFile();
   return {};
 }
@@ -191,7 +194,7 @@ Result<std::optional<Op>> SessionReader::Pull() {
       CloseSource();
       continue;
     }
-    progress_->Update(source_->position(), source_->size().value_or(0));
+    if (progress_) progress_->Update(source_->position(), source_->size().value_or(0));
     const SessionBounds::Place place = bounds_.Add(*op, source_->record_number());
     if (place == SessionBounds::Place::kRepeated) continue;
     starts_session_ = place == SessionBounds::Place::kStart;

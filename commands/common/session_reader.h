@@ -37,7 +37,8 @@ struct SessionSelection {
 /// twice: first to find its buffers. Standard input is kept in a temporary file for that.
 class SessionReader : public OpSource {
  public:
-  /// @param activity for the progress line: "replaying"
+  /// @param activity for the progress line: "replaying"; it is a step of what the console's command
+  ///   does. Empty: no progress is shown
   SessionReader(Context& context, SessionSelection selection, std::string activity);
   ~SessionReader() override;
 

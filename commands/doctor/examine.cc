@@ -87,6 +87,7 @@ void SetAnswer(Answer answer, DoctorTrace& trace) {
 Result<DoctorTraces> ExamineLog(Context& context, const std::string& path,
                                 std::optional<uint64_t> session,
                                 std::unique_ptr<ByteSource> opened) {
+  context.console.PlanSteps(2);  // the remedies are tried, too
   SessionReader sessions(context, {.paths = {path}, .only = session}, "replaying");
   if (opened != nullptr) sessions.UseOpened(std::move(opened));
   DoctorTraces traces;
@@ -109,7 +110,8 @@ Result<DoctorTraces> ExamineLog(Context& context, const std::string& path,
     TriedRemedies remedies = RemediesFor(report);
     if (path != "-")
       RS_RETURN_IF_ERROR(TryRemedies(
-          context, {.paths = {path}, .only = sessions.session(), .quiet = true}, {}, remedies));
+          context, {.paths = {path}, .only = sessions.session(), .quiet = true}, {},
+          ledger.totals(), remedies));
     SetAnswer(AnswerOf(report, outcome, notes, remedies), trace);
     AddNext(trace.answer, path, {"gaps", "advise"});
     traces.push_back(std::move(trace));

@@ -38,6 +38,7 @@ Result<ExitCode> RunExport(const ExportArgs& args, Context& context) {
     return Fail(ErrorCode::kUsage, "a database cannot be written to standard output", {},
                 "name a file with --output");
   }
+  context.console.PlanSteps(2);
   SessionReader sessions(context, {args.logs, args.session, args.clone}, "exporting");
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<SqliteExport> database,
                       SqliteExport::Create(args.output, ReplaceBy(args.force)));
@@ -48,14 +49,19 @@ Result<ExitCode> RunExport(const ExportArgs& args, Context& context) {
     if (!more) break;
     ExportSink sink(*database, sessions.session());
     Ledger ledger(sink);
-    RS_ASSIGN_OR_RETURN(
-        const ReplayOutcome outcome,
-        ReplaySession(context, sessions, args.choices, {.ledger = &ledger, .listeners = {&sink}}));
-    RS_RETURN_IF_ERROR(sink.Finish(outcome));
+    RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome,
+                        ReplaySession(context, sessions, args.choices,
+                                      {.ledger = &ledger, .listeners = {&sink, &sink.gaps()}}));
+    RS_RETURN_IF_ERROR(sink.Finish(outcome, ledger.totals()));
     ++count;
     lost += sink.lost_packets();
   }
-  RS_RETURN_IF_ERROR(database->Commit());
+  context.console.BeginStep();
+  {
+    Progress progress(context.console, "indexing " + Printable(args.output));
+    progress.Show();
+    RS_RETURN_IF_ERROR(database->Commit());
+  }
   context.console.Say(fmt::format("wrote {}: {}, {} written, {} lost", args.output,
                                   Count(count, "session"), Count(database->packets(), "packet"),
                                   WithCommas(lost)));

@@ -15,6 +15,7 @@
 #include "commands/gaps/gap_filter_options.h"
 #include "commands/gaps/gaps_data.h"
 #include "commands/gaps/gaps_text.h"
+#include "commands/gaps/packet_rows.h"
 #include "commands/gaps/shown_gaps.h"
 #include "commands/many_logs/gaps_logs.h"
 #include "commands/many_logs/log_list.h"
@@ -105,10 +106,7 @@ class LostPacketList : public LedgerSink {
     const std::string& kind = kinds_.NameOf(next_.last_kind());
     if (args_.format == "text")
       return console_.PrintLine(LostPacketLine(account, kind, notes_), kLostPacketMargin);
-    row_.RemoveRows();
-    AddLostPacket(account, kind, session_, args_.clone, row_);
-    console_.Print(args_.format == "csv" ? row_.CsvRows()
-                                         : LostPacketJsonl(row_, session_, args_.clone));
+    console_.Print(rows_.Row(account, kind));
   }
   void OnDuplicate(const PacketAccount& account) override { next_.OnDuplicate(account); }
   void OnChunkForgotten(BufferId buffer, SequenceKey sequence, uint64_t chunk) override {
@@ -160,7 +158,7 @@ class LostPacketList : public LedgerSink {
   const Descriptors& descriptors_;
   LostPackets packets_{[this](const LostPacket& lost) { PrintDecoded(lost); }, /*all=*/true};
   std::string joined_;  // scratch
-  Table row_ = LostPacketTable();
+  LostPacketRows rows_{args_.format == "csv", session_, args_.clone};
   bool listed_ = false;
 };
 
@@ -197,7 +195,7 @@ Result<ExitCode> ReplayForGaps(const GapsArgs& args, const std::vector<std::stri
     if (!logs.empty() && can_read_again) {
       RS_RETURN_IF_ERROR(TryRemedies(
           context, {.paths = logs, .only = sessions.session(), .clone = args.clone, .quiet = true},
-          args.choices, remedies));
+          args.choices, ledger.totals(), remedies));
     }
     const ShownGaps selection(report, outcome, notes, args.filter, limit, remedies, kinds);
     RS_RETURN_IF_ERROR(visit(selection, ledger.totals(), story.Finish().findings));
@@ -208,10 +206,12 @@ Result<ExitCode> ReplayForGaps(const GapsArgs& args, const std::vector<std::stri
 
 Result<ExitCode> ReportInFull(const GapsArgs& args, const std::vector<std::string>& logs,
                               Context& context, const Descriptors& descriptors) {
+  if (!args.packets) context.console.PlanSteps(2);  // the remedies are tried, too
   SessionReader sessions(context, {logs, args.session, args.clone}, "replaying");
   // The packets of sessions follow each other without a title or an empty line.
   Report out(context.console, args.packets ? "packets" : args.format, "gaps");
-  if (args.format == "csv") out.Print((args.packets ? LostPacketTable() : GapTable()).CsvTitles());
+  if (args.format == "csv")
+    out.Print(args.packets ? LostPacketRows::CsvTitles() : GapTable().CsvTitles());
   const auto visit = [&](const ShownGaps& selection, const std::map<BufferId, LedgerTotals>& totals,
                          const std::vector<SourceFinding>& idle) -> Status {
     if (args.format == "csv") {

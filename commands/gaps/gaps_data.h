@@ -27,15 +27,6 @@ std::string ReadsJsonl(const ReadsUsed& used, uint64_t session, std::optional<ui
 Table GapTable();
 void AddGaps(const ShownGaps& selection, Table& table);
 
-/// Lost packets as rows.
-Table LostPacketTable();
-/// @param clone whose holder's view this is; absent: the session's own
-/// @param kind its name, see PacketKinds; may be empty
-void AddLostPacket(const PacketAccount& account, const std::string& kind, uint64_t session,
-                   std::optional<uint64_t> clone, Table& table);
-/// The only row as an object on a line.
-std::string LostPacketJsonl(const Table& row, uint64_t session, std::optional<uint64_t> clone);
-
 }  // namespace ringscope
 
 #endif  // RINGSCOPE_COMMANDS_GAPS_GAPS_DATA_H_

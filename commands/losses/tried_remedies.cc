@@ -3,21 +3,45 @@
 #include <algorithm>
 
 #include "commands/common/muted_context.h"
+#include "commands/common/session_reads.h"
+#include "commands/common/sweep_workers.h"
+#include "commands/plugin/plugin.h"
+#include "core/log/added_buffers.h"
+#include "core/log/retarget.h"
 #include "core/perfetto/page.h"
+#include "core/sweep/sweep_run.h"
 
 namespace ringscope {
 namespace {
 
-Result<std::map<BufferId, LedgerTotals>> ReplayWith(Context& context,
-                                                    const SessionSelection& selection,
-                                                    const ReplayChoices& choices) {
-  MutedContext muted(context);
-  SessionReader session(muted.context(), selection, "trying remedies");
+/// The session, with what is chosen about its replay.
+Result<SweepInput> InputOf(Context& context, SessionSelection selection,
+                           const ReplayChoices& choices) {
+  constexpr const char* kActivity = "trying remedies in";
+  SweepInput input;
+  SessionReader session(context, selection, "");
   RS_RETURN_IF_ERROR(session.NextSession());
-  LedgerSink nowhere;
-  Ledger ledger(nowhere);
-  RS_RETURN_IF_ERROR(ReplaySession(muted.context(), session, choices, {.ledger = &ledger}));
-  return ledger.totals();
+  if (session.clone() != nullptr) selection.view = *session.clone();
+  input.clone = CloneOf(session, choices.splits);
+  RS_ASSIGN_OR_RETURN(const UnrecordedBuffers unrecorded, UnrecordedOf(context, choices));
+  std::vector<FoundRead> reads;
+  if (!choices.reads.like.empty()) {
+    RS_ASSIGN_OR_RETURN(const FoundReads found,
+                        FindSessionReads(context, session.SessionAlone(), choices.reads.like));
+    reads = found.reads;
+  }
+  input.open = [&context, selection, &choices, unrecorded,
+                reads]() -> Result<std::unique_ptr<OpSource>> {
+    RS_ASSIGN_OR_RETURN(std::unique_ptr<OpSource> ops, OpenSession(context, selection, kActivity));
+    if (!reads.empty()) ops = std::make_unique<InsertedReads>(std::move(ops), reads);
+    ops = std::make_unique<AddedBuffers>(std::move(ops), unrecorded);
+    return std::make_unique<RetargetSource>(std::move(ops), choices.splits);
+  };
+  input.find_engine = EnginesAndPlugins();
+  input.run_lanes = SweepThreads(context);
+  input.ahead = LookAheadIn(context, session.SessionAlone());
+  input.warn = [](const std::string&) {};  // the first replay printed what there is to warn of
+  return input;
 }
 
 }  // namespace
@@ -44,21 +68,26 @@ TriedRemedies RemediesFor(const GapReport& report) {
 }
 
 Status TryRemedies(Context& context, const SessionSelection& selection,
-                   const ReplayChoices& choices, TriedRemedies& remedies) {
-  const SizesReplay replay = [&](const std::map<BufferId, uint64_t>& sizes) {
-    ReplayChoices with_sizes = choices;
-    for (const auto& [id, size] : sizes) with_sizes.session.buffers[id].size = size;
-    return ReplayWith(context, selection, with_sizes);
+                   const ReplayChoices& choices, const std::map<BufferId, LedgerTotals>& totals,
+                   TriedRemedies& remedies) {
+  if (remedies.sizes.empty() && !remedies.period_ns) return {};
+  MutedContext muted(context, MutedContext::Progress::kShown);
+  RS_ASSIGN_OR_RETURN(const SweepInput input, InputOf(muted.context(), selection, choices));
+  const OwnAccounts own{totals, choices.reads};
+  ReplayOptions config = choices;
+  config.moves_sequences = !choices.splits.empty();
+  const SizesReplay replay =
+      [&](const std::map<BufferId, uint64_t>& sizes) -> Result<std::map<BufferId, TriedOutcome>> {
+    const ReplayOptions tried = WithSizes(config, sizes);
+    RS_ASSIGN_OR_RETURN(const SweepResult result, RunSweep(input, {tried}));
+    return OutcomesOf(input, tried, result.rows.front(), own);
   };
   RS_RETURN_IF_ERROR(TryNeededSizes(replay, remedies.sizes));
-  if (remedies.period_ns) {
-    ReplayChoices with_period = choices;
-    with_period.reads = {ReadsMode::kEvery, *remedies.period_ns};
-    RS_ASSIGN_OR_RETURN(const auto totals, ReplayWith(context, selection, with_period));
-    LedgerTotals sum;
-    for (const auto& [id, buffer] : totals) sum += buffer;
-    remedies.with_period = TriedOutcomeOf(sum);
-  }
+  if (!remedies.period_ns) return {};
+  config.reads = {ReadsMode::kEvery, *remedies.period_ns, {}};
+  RS_ASSIGN_OR_RETURN(const auto outcomes, ReplayForOutcomes(input, config));
+  TriedOutcome& sum = remedies.with_period.emplace();
+  for (const auto& [id, outcome] : outcomes) sum += outcome;
   return {};
 }
 

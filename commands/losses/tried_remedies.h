@@ -24,8 +24,10 @@ struct TriedRemedies {
 TriedRemedies RemediesFor(const GapReport& report);
 /// Replays the session again, with each remedy.
 /// @param selection the session, in inputs that can be read again
+/// @param totals of its first replay
 Status TryRemedies(Context& context, const SessionSelection& selection,
-                   const ReplayChoices& choices, TriedRemedies& remedies);
+                   const ReplayChoices& choices, const std::map<BufferId, LedgerTotals>& totals,
+                   TriedRemedies& remedies);
 
 }  // namespace ringscope
 

@@ -13,6 +13,7 @@
 
 #include "commands/shell/text.h"
 #include "core/base/wire.h"
+#include "formats/inputs/trace_members.h"
 
 namespace ringscope {
 namespace {
@@ -99,7 +100,10 @@ std::vector<LogStatus> RunEachLog(Context& context, const std::vector<std::strin
   }
   if (threads.empty()) work();
   {
-    Progress progress(context.console, fmt::format("{} {}", activity, Count(paths.size(), "log")));
+    const bool traces = std::ranges::all_of(paths, IsTraceName);
+    const bool logs_only = std::ranges::none_of(paths, IsTraceName);
+    const char* const thing = traces ? "trace" : logs_only ? "log" : "input";
+    Progress progress(context.console, fmt::format("{} {}", activity, Count(paths.size(), thing)));
     std::unique_lock lock(mutex);
     while (finished < paths.size()) {
       changed.wait_for(lock, std::chrono::milliseconds(200));

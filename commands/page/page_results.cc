@@ -178,6 +178,9 @@ Result<PageResults> GatherPage(Context& context, const PageChoices& choices) {
                    .sweep = tl::unexpected<Error>(LeftOut()),
                    .advice = tl::unexpected<Error>(LeftOut())};
   page.kinds = std::make_unique<DescribedKinds>(Descriptors::BuiltIn());
+  // The replay, the remedies, a replay for what is drawn, and the doctor's two; then those of sweep
+  // and advise.
+  context.console.PlanSteps(choices.quick ? 5 : 5 + kSweepSteps + kAdviseSteps);
   SessionReader sessions(context, {.paths = {choices.path}, .only = choices.session},
                          "replaying");
   RS_ASSIGN_OR_RETURN(const bool any, sessions.NextSession());
@@ -204,9 +207,9 @@ Result<PageResults> GatherPage(Context& context, const PageChoices& choices) {
   page.story = story.Finish();
 
   // What follows would repeat the warnings.
-  MutedContext muted(context);
+  MutedContext muted(context, MutedContext::Progress::kShown);
   page.remedies = RemediesFor(page.gaps);
-  RS_RETURN_IF_ERROR(TryRemedies(muted.context(), SelectionOf(page), {}, page.remedies));
+  RS_RETURN_IF_ERROR(TryRemedies(muted.context(), SelectionOf(page), {}, page.totals, page.remedies));
   RS_RETURN_IF_ERROR(ReplayAgain(muted.context(), page, summary.before_last_reads()));
   RunOthers(muted.context(), page);
   return page;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "commands/shell/text.h"
 #include "core/base/wire.h"
 
@@ -98,6 +100,7 @@ void Console::Say(std::string_view text) {
 }
 
 void Console::ShowProgressLine(std::string_view line) {
+  if (progress_on_ != nullptr) return progress_on_->ShowProgressLine(line);
   if (line.empty() && !progress_shown_) return;
   // The last column stays free: some terminals wrap as soon as it is used.
   if (const size_t columns = streams_.err.columns(); columns > 0)
@@ -106,10 +109,24 @@ void Console::ShowProgressLine(std::string_view line) {
   progress_shown_ = !line.empty();
 }
 
+void Console::PlanSteps(size_t steps) {
+  if (progress_on_ != nullptr) return;  // its command has planned them
+  step_ = 0;
+  steps_ = steps;
+}
+
+void Console::BeginStep() {
+  if (progress_on_ != nullptr) return progress_on_->BeginStep();
+  if (steps_ == 0) return;
+  ++step_;
+  steps_ = std::max(steps_, step_);
+}
+
 Progress::Progress(Console& console, std::string label)
     : console_(console),
       label_(std::move(label)),
       active_(console.shows_progress()),
+      step_(console.step()),
       start_(Clock::now()),
       next_(start_ + std::chrono::milliseconds(300)) {}  // a short run shows no progress
 
@@ -118,12 +135,21 @@ Progress::~Progress() {
 }
 
 void Progress::Update(uint64_t done, uint64_t total) {
-  if (!active_) return;
+  if (!active_ || step_ < console_.step()) return;
   const Clock::time_point now = Clock::now();
   if (now < next_) return;
   next_ = now + std::chrono::milliseconds(100);
   const double seconds = std::chrono::duration<double>(now - start_).count();
-  console_.ShowProgressLine(FormatProgress(label_, done, total, seconds));
+  console_.ShowProgressLine(FormatProgress(Label(), done, total, seconds));
+}
+
+void Progress::Show() {
+  if (active_ && step_ >= console_.step()) console_.ShowProgressLine(Label() + " ...");
+}
+
+std::string Progress::Label() const {
+  if (step_ == 0) return label_;
+  return fmt::format("{} of {}: {}", step_, console_.steps(), label_);
 }
 
 std::string FormatProgress(std::string_view label, uint64_t done, uint64_t total, double seconds) {

@@ -76,10 +76,23 @@ class Console {
   Streams& streams() { return streams_; }
   bool out_is_terminal() const { return streams_.out.is_terminal(); }
   /// Whether a progress line makes sense: a terminal on standard error, and not --quiet.
-  bool shows_progress() const { return streams_.err.is_terminal() && !options_.quiet; }
+  bool shows_progress() const {
+    if (progress_on_ != nullptr) return progress_on_->shows_progress();
+    return streams_.err.is_terminal() && !options_.quiet;
+  }
   /// Replaces the progress line by `line`; empty: removes it. It is cut to the terminal's width,
   /// because only the last row of a line that wraps could be removed.
   void ShowProgressLine(std::string_view line);
+  /// Progress is shown by another console, which outlives this one.
+  void ShowProgressOn(Console& other) { progress_on_ = &other; }
+
+  /// What follows has about so many steps, such as passes over a log; progress lines say which one
+  /// it is. More than planned are counted, too.
+  void PlanSteps(size_t steps);
+  void BeginStep();
+  /// The step under way, from 1; 0: none was begun, or none planned.
+  size_t step() const { return progress_on_ != nullptr ? progress_on_->step() : step_; }
+  size_t steps() const { return progress_on_ != nullptr ? progress_on_->steps() : steps_; }
 
  private:
   class ResultsSink : public ByteSink {
@@ -101,11 +114,15 @@ class Console {
   std::string pending_;
   Status status_;
   bool progress_shown_ = false;
+  Console* progress_on_ = nullptr;
+  size_t step_ = 0;
+  size_t steps_ = 0;
 };
 
-/// A progress line on a terminal: percent, rate, time left. Removed when it is destroyed.
+/// A progress line on a terminal: the step, percent, rate, time left. Removed when it is destroyed.
 class Progress {
  public:
+  /// Of the console's step under way; a later step silences it.
   /// @param label what is being done, "replaying x.tblog"
   Progress(Console& console, std::string label);
   ~Progress();
@@ -114,13 +131,18 @@ class Progress {
 
   /// @param done bytes of the input; @param total of them, 0 if not known
   void Update(uint64_t done, uint64_t total);
+  /// Shows what is being done, of which no part can be told.
+  void Show();
 
  private:
+  std::string Label() const;
+
   using Clock = std::chrono::steady_clock;
 
   Console& console_;
   const std::string label_;
   const bool active_;
+  const size_t step_;
   const Clock::time_point start_;
   Clock::time_point next_;
 };

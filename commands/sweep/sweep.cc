@@ -30,6 +30,10 @@
 namespace ringscope {
 namespace {
 
+/// Passes over the log, of a search: reading, the size needed and its trial, sizes, sizes between,
+/// and the verification.
+constexpr size_t kTargetSteps = 6;
+
 struct SweepArgs {
   LogChoices logs;
   SweepChoices choices;
@@ -111,18 +115,26 @@ void WarnOfUnusedChoices(Console& console, const std::string& path, const SweepC
                                Raw(*list.buffer)));
 }
 
-/// Adds the sizes with which nothing is lost.
-Status SweepNeeded(const SweepArgs& args, const SweepInput& input, SweepReport& report) {
+/// Adds the sizes with which nothing is lost to the plan.
+Status PlanNeeded(const SweepArgs& args, const SweepInput& input, const SessionFacts& facts,
+                  SweepReport& report) {
   RS_ASSIGN_OR_RETURN(report.needed,
-                      FindNeededSizes(input, report.plan.settings, args.choices, report.facts));
-  const size_t before = report.plan.points.size();
-  AddNeededSizes(report.needed, args.choices, report.facts, report.plan);
+                      FindNeededSizes(input, report.plan.settings, args.choices, facts));
+  AddNeededSizes(report.needed, args.choices, facts, report.plan);
+  return {};
+}
+
+/// Replays the points of the plan that have no rows yet.
+Status SweepPlanned(const SweepInput& input, SweepReport& report) {
+  std::vector<std::vector<SweepRow>> rows = std::move(report.result.rows);
   std::vector<ReplayOptions> configs;
-  for (size_t i = before; i < report.plan.points.size(); ++i)
+  for (size_t i = rows.size(); i < report.plan.points.size(); ++i)
     configs.push_back(report.plan.points[i].config);
-  if (configs.empty()) return {};
-  RS_ASSIGN_OR_RETURN(SweepResult more, RunSweep(input, configs));
-  std::move(more.rows.begin(), more.rows.end(), std::back_inserter(report.result.rows));
+  if (!configs.empty()) {
+    RS_ASSIGN_OR_RETURN(report.result, RunSweep(input, configs));
+    std::move(report.result.rows.begin(), report.result.rows.end(), std::back_inserter(rows));
+  }
+  report.result.rows = std::move(rows);
   return {};
 }
 
@@ -134,12 +146,15 @@ Result<SweepReport> SweepSession(const SweepArgs& args, const SweepInput& input,
     return FindTargets(input, std::move(facts), args.choices, args.targets);
   SweepReport report;
   RS_ASSIGN_OR_RETURN(report.plan, MakePlan(args.choices, facts));
-  std::vector<ReplayOptions> configs;
-  for (const SweepPoint& point : report.plan.points) configs.push_back(point.config);
-  RS_ASSIGN_OR_RETURN(report.result, RunSweep(input, configs));
+  const bool blindly = PlansBlindly(args.choices);  // then the first pass shows the facts
+  if (needed && !blindly) RS_RETURN_IF_ERROR(PlanNeeded(args, input, facts, report));
+  RS_RETURN_IF_ERROR(SweepPlanned(input, report));
   NameReads(facts, report.plan);
+  if (needed && blindly) {
+    RS_RETURN_IF_ERROR(PlanNeeded(args, input, facts, report));
+    RS_RETURN_IF_ERROR(SweepPlanned(input, report));
+  }
   report.facts = std::move(facts);
-  if (needed) RS_RETURN_IF_ERROR(SweepNeeded(args, input, report));
   return report;
 }
 
@@ -164,6 +179,7 @@ Result<ExitCode> SweepSessions(const SweepArgs& args, const std::vector<std::str
   input.find_engine = EnginesAndPlugins();
   input.run_lanes = SweepThreads(context);
   const bool blindly = args.targets.empty() && PlansBlindly(args.choices);
+  context.console.PlanSteps(args.targets.empty() ? kSweepSteps : kTargetSteps);
   SessionReader sessions(context,
                          SessionSelection{.paths = logs, .only = args.session, .clone = args.clone},
                          blindly ? "sweeping" : "reading");

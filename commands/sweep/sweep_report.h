@@ -11,6 +11,9 @@
 
 namespace ringscope {
 
+/// Passes over the log: reading, the size needed and its trial, all sizes.
+inline constexpr size_t kSweepSteps = 4;
+
 /// What 'ringscope sweep' finds without further options, of one session.
 /// @param selection the session, in one log
 Result<SweepReport> SweepOwnSizes(Context& context, const SessionSelection& selection);

@@ -73,7 +73,7 @@ class AdviceGatherer::Impl : public ReplayListener, public LedgerSink {
   }
   void OnDuplicate(const PacketAccount& account) override { analysis_.OnDuplicate(account); }
 
-  void Finish(const std::map<BufferId, LedgerTotals>& totals) {
+  std::vector<NeededSize> Finish(const std::map<BufferId, LedgerTotals>& totals) {
     const GapReport report = analysis_.Finish(totals);
     for (const BufferGaps& buffer : report.buffers)
       for (const SequenceGaps& gaps : buffer.sequences) AddGaps(buffer.id, gaps);
@@ -97,6 +97,7 @@ class AdviceGatherer::Impl : public ReplayListener, public LedgerSink {
       facts_.late.longest_ns = stale.longest_ns;
       facts_.late.sequence = stale.sequence;
     }
+    return NeededSizes(report);
   }
 
  private:
@@ -112,10 +113,13 @@ class AdviceGatherer::Impl : public ReplayListener, public LedgerSink {
     return first_ns_ && time_ns > *first_ns_ ? time_ns - *first_ns_ : 0;
   }
   Sequence& SequenceOf(BufferId buffer, SequenceKey key) {
-    Sequence& sequence = sequences_[KeyOf(buffer, key)];
-    sequence.facts.buffer = buffer;
-    sequence.facts.sequence = key;
-    return sequence;
+    const uint64_t packed = KeyOf(buffer, key);
+    if (last_ != nullptr && last_key_ == packed) return *last_;
+    last_key_ = packed;
+    last_ = &sequences_[packed];
+    last_->facts.buffer = buffer;
+    last_->facts.sequence = key;
+    return *last_;
   }
   AdviceBuffer* BufferOf(BufferId id) {
     for (AdviceBuffer& buffer : facts_.buffers)
@@ -143,6 +147,8 @@ class AdviceGatherer::Impl : public ReplayListener, public LedgerSink {
   AdviceFacts& facts_;
   GapAnalysis analysis_;
   std::map<uint64_t, Sequence> sequences_;
+  Sequence* last_ = nullptr;  // looked up last: packets come in runs of one sequence
+  uint64_t last_key_ = 0;
   std::unordered_map<uint16_t, size_t> producer_index_;
   std::optional<uint64_t> first_ns_;
   uint64_t now_ns_ = 0;
@@ -158,8 +164,8 @@ std::vector<ReplayListener*> AdviceGatherer::listeners() {
 }
 LedgerSink& AdviceGatherer::accounts() { return *impl_; }
 
-void AdviceGatherer::Finish(const std::map<BufferId, LedgerTotals>& totals) {
-  impl_->Finish(totals);
+std::vector<NeededSize> AdviceGatherer::Finish(const std::map<BufferId, LedgerTotals>& totals) {
+  return impl_->Finish(totals);
 }
 
 }  // namespace ringscope

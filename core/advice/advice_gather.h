@@ -8,6 +8,7 @@
 #include "core/advice/advice_facts.h"
 #include "core/ledger/ledger.h"
 #include "core/session/session.h"
+#include "core/sweep/needed_sizes.h"
 
 namespace ringscope {
 
@@ -24,7 +25,8 @@ class AdviceGatherer {
   LedgerSink& accounts();
 
   /// Once, at the replay's end.
-  void Finish(const std::map<BufferId, LedgerTotals>& totals);
+  /// @return the sizes that the session's gaps call for, not tried yet
+  std::vector<NeededSize> Finish(const std::map<BufferId, LedgerTotals>& totals);
 
  private:
   class Impl;

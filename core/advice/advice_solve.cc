@@ -1,12 +1,11 @@
 #include "core/advice/advice_solve.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/advice/advice_plan.h"
 #include "core/log/retarget.h"
 #include "core/perfetto/page.h"
-#include "core/sweep/exact_sweep.h"
-#include "core/sweep/needed_sizes.h"
 #include "core/sweep/sweep_run.h"
 
 namespace ringscope {
@@ -22,8 +21,8 @@ using Ladder = std::map<BufferId, std::vector<SweepRow>>;
 class Solver {
  public:
   Solver(const SweepInput& input, const AdviceFacts& facts, const AdviceReads& reads,
-         const AdviceWish& wish)
-      : input_(input), facts_(facts) {
+         const AdviceWish& wish, const OwnAccounts& own, std::vector<NeededSize> needed)
+      : input_(input), facts_(facts), own_(own), needed_(std::move(needed)) {
     as_is_.reads = reads.replay;
     findings_.wish = wish;
     findings_.reads = reads;
@@ -32,7 +31,7 @@ class Solver {
   }
 
   Result<AdviceFindings> Run() {
-    RS_ASSIGN_OR_RETURN(findings_.now, Verify(as_is_, {}));
+    RS_RETURN_IF_ERROR(ReplayAsItWas());
     if (facts_.buffers.empty()) return std::move(findings_);
     RS_RETURN_IF_ERROR(PlanSizes());
     const std::vector<PlannedBuffer> sizes = findings_.plan;
@@ -122,9 +121,57 @@ class Solver {
 
   Result<std::vector<SweepRow>> Verify(const ReplayOptions& config,
                                        const std::vector<PlannedSplit>& splits) {
+    if (splits.empty())
+      for (const auto& [done, rows] : replayed_)
+        if (SameConfiguration(config, done)) return rows;
     ReplayOptions options = config;
     options.moves_sequences = !splits.empty();
-    return ReplayConfiguration(Split(splits), options);
+    RS_ASSIGN_OR_RETURN(SweepResult result, RunSweep(Split(splits), {options}));
+    return std::move(result.rows.front());
+  }
+
+  /// Of configurations that choose sizes and policies of buffers, and reads.
+  bool SameConfiguration(const ReplayOptions& a, const ReplayOptions& b) const {
+    const auto size = [](const ReplayOptions& config, const AdviceBuffer& buffer) {
+      const auto chosen = config.session.buffers.find(buffer.id);
+      return chosen == config.session.buffers.end() ? buffer.size
+                                                    : chosen->second.size.value_or(buffer.size);
+    };
+    const auto policy = [](const ReplayOptions& config, const AdviceBuffer& buffer) {
+      const auto chosen = config.session.buffers.find(buffer.id);
+      return chosen == config.session.buffers.end() ? buffer.policy
+                                                    : chosen->second.policy.value_or(buffer.policy);
+    };
+    return a.reads == b.reads &&
+           std::ranges::all_of(facts_.buffers, [&](const AdviceBuffer& buffer) {
+             return size(a, buffer) == size(b, buffer) && policy(a, buffer) == policy(b, buffer);
+           });
+  }
+
+  Status ReplayOf(const std::vector<ReplayOptions>& configs) {
+    RS_ASSIGN_OR_RETURN(SweepResult result, RunSweep(input_, configs));
+    for (size_t i = 0; i < configs.size(); ++i)
+      replayed_.emplace_back(configs[i], std::move(result.rows[i]));
+    return {};
+  }
+
+  /// Replays the session as it was, and in the same pass with the sizes that it needs.
+  Status ReplayAsItWas() {
+    const bool same_policies = std::ranges::all_of(facts_.buffers, [&](const AdviceBuffer& buffer) {
+      return PolicyFor(buffer) == buffer.policy;
+    });
+    if (!same_policies) needed_.clear();  // FindNeeded looks for them
+    const SizesReplay replay =
+        [&](const std::map<BufferId, uint64_t>& sizes) -> Result<std::map<BufferId, TriedOutcome>> {
+      const ReplayOptions config = WithSizes(as_is_, sizes);
+      RS_RETURN_IF_ERROR(
+          ReplayOf(replayed_.empty() ? std::vector{as_is_, config} : std::vector{config}));
+      return OutcomesOf(input_, config, replayed_.back().second, own_);
+    };
+    RS_RETURN_IF_ERROR(TryNeededSizes(replay, needed_));
+    if (replayed_.empty()) RS_RETURN_IF_ERROR(ReplayOf({as_is_}));
+    findings_.now = replayed_.front().second;
+    return {};
   }
 
   Result<Ladder> SweepSizes(const std::vector<PlannedSplit>& splits) {
@@ -182,7 +229,7 @@ class Solver {
 
   /// The sizes with which nothing is lost.
   Status FindNeeded() {
-    if (Lost(findings_.now) == 0) return {};
+    if (Lost(findings_.now) == 0 || !needed_.empty()) return {};
     ReplayOptions config = as_is_;
     for (const AdviceBuffer& buffer : facts_.buffers)
       config.session.buffers[buffer.id].policy = PolicyFor(buffer);
@@ -371,6 +418,9 @@ class Solver {
 
   const SweepInput& input_;
   const AdviceFacts& facts_;
+  const OwnAccounts& own_;
+  /// What was replayed before.
+  std::vector<std::pair<ReplayOptions, std::vector<SweepRow>>> replayed_;
   ReplayOptions as_is_;  // the session as it was
   AdviceFindings findings_;
   Ladder split_ladder_;
@@ -381,8 +431,9 @@ class Solver {
 }  // namespace
 
 Result<AdviceFindings> SolveAdvice(const SweepInput& input, const AdviceFacts& facts,
-                                   const AdviceReads& reads, const AdviceWish& wish) {
-  return Solver(input, facts, reads, wish).Run();
+                                   const AdviceReads& reads, const AdviceWish& wish,
+                                   const OwnAccounts& own, std::vector<NeededSize> needed) {
+  return Solver(input, facts, reads, wish, own, std::move(needed)).Run();
 }
 
 }  // namespace ringscope

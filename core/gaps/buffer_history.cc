@@ -17,6 +17,8 @@ void BufferHistory::AddDiscard(uint64_t record, ChunkName chunk, uint32_t outer)
 }
 
 void BufferHistory::Add(uint64_t record, ChunkName chunk, uint32_t outer, bool written) {
+  found_ = nullptr;
+  end_of_.reset();
   numbers_[chunk] = end_number();
   entries_.push_back({end_number(), record, bytes_, chunk, outer, written});
   blocks_.Add(chunk.sequence, written ? outer : 0);
@@ -53,15 +55,20 @@ void BufferHistory::AddRead(uint64_t record) {
 }
 
 auto BufferHistory::Find(ChunkName chunk) const -> const Entry* {
+  if (found_ != nullptr && found_chunk_ == chunk) return found_;
   const auto at = numbers_.find(chunk);
-  return at == numbers_.end() ? nullptr : &entries_[at->second - first_number_];
+  if (at == numbers_.end()) return nullptr;
+  found_chunk_ = chunk;
+  return found_ = &entries_[at->second - first_number_];
 }
 
 uint64_t BufferHistory::EndOfRecord(uint64_t record) const {
+  if (end_of_ == record) return end_;
   const auto at =
       std::upper_bound(entries_.begin(), entries_.end(), record,
                        [](uint64_t value, const Entry& entry) { return value < entry.record; });
-  return first_number_ + static_cast<uint64_t>(at - entries_.begin());
+  end_of_ = record;
+  return end_ = first_number_ + static_cast<uint64_t>(at - entries_.begin());
 }
 
 std::optional<uint64_t> BufferHistory::BytesAtReadFrom(uint64_t record) const {

@@ -80,6 +80,11 @@ class BufferHistory {
   uint32_t largest_ = 0;
   size_t held_ = 0;
   size_t most_held_ = 0;
+  // The answers given last: packets of a chunk follow each other.
+  mutable ChunkName found_chunk_;
+  mutable const Entry* found_ = nullptr;
+  mutable std::optional<uint64_t> end_of_;  // a record
+  mutable uint64_t end_ = 0;
   // The large window asked for last, and the small one.
   uint64_t window_first_ = 0;
   uint64_t window_end_ = 0;

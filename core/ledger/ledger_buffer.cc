@@ -197,8 +197,11 @@ void BufferLedger::OnDrainEvent(const BufferEvent& event) {
 }
 
 ChunkRecord* BufferLedger::Find(ChunkName chunk) {
+  if (last_found_ != nullptr && last_found_key_ == chunk) return last_found_;
   const auto record = packets_.records().find(chunk);
-  return record == packets_.records().end() ? nullptr : &record->second;
+  if (record == packets_.records().end()) return nullptr;
+  last_found_key_ = chunk;
+  return last_found_ = &record->second;
 }
 
 /// Index of the fragment at this offset; kNone: there is none.

@@ -111,6 +111,9 @@ class BufferLedger : private WriterLosses {
   uint32_t consumed_ = 0;  // bytes of the chunk that the engine takes as consumed
   bool engine_needs_patch_ = false;
   std::vector<ChunkName> touched_;  // records that may have to be settled
+  // What Find found last: packets of a chunk follow each other. Records never move.
+  ChunkName last_found_key_;
+  ChunkRecord* last_found_ = nullptr;
 };
 
 }  // namespace ringscope::ledger

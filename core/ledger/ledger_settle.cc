@@ -71,6 +71,7 @@ void BufferLedger::Forget(ChunkName key) {
   if (record.held) return;
   FinishRecord(key, record);
   const uint64_t chunk = record.id;
+  last_found_ = nullptr;
   for (const ChainId id : packets_.Forget(found)) {
     if (id == kNoChain) continue;
     const ChainId packet = packets_.chains().Find(id);

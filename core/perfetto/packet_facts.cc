@@ -134,6 +134,55 @@ std::optional<uint32_t> DefaultClock(Bytes defaults) {
   return std::nullopt;
 }
 
+/// A field of a packet, as far as its facts need it.
+struct TopField {
+  uint32_t number = 0;
+  wire::Type type{};
+  uint64_t value = 0;  // of a varint
+  Bytes bytes;
+};
+
+/// @return behind the varint; nullptr: there is none
+const uint8_t* ReadVarintAt(const uint8_t* at, const uint8_t* end, uint64_t& value) {
+  if (at != end && *at < 0x80) [[likely]] {
+    value = *at;
+    return at + 1;
+  }
+  const wire::Varint varint = wire::ReadVarint(Bytes(at, end));
+  value = varint.value;
+  return varint.size == 0 ? nullptr : at + varint.size;
+}
+
+constexpr uint64_t kMaxFieldNumber = (uint64_t{1} << 29) - 1;
+
+/// What wire::FieldReader does, for the packets of whole logs: facts are read of each packet, some
+/// of them several times. @return behind the field; nullptr: it is not whole, or malformed
+const uint8_t* ReadTopField(const uint8_t* at, const uint8_t* end, TopField& field) {
+  uint64_t tag = 0;
+  at = ReadVarintAt(at, end, tag);
+  if (at == nullptr || tag >> 3 == 0 || tag >> 3 > kMaxFieldNumber) return nullptr;
+  field.number = static_cast<uint32_t>(tag >> 3);
+  field.type = static_cast<wire::Type>(tag & 7);
+  const auto left = static_cast<size_t>(end - at);
+  switch (field.type) {
+    case wire::Type::kVarint:
+      return ReadVarintAt(at, end, field.value);
+    case wire::Type::kFixed64:
+      return left < 8 ? nullptr : at + 8;
+    case wire::Type::kFixed32:
+      return left < 4 ? nullptr : at + 4;
+    case wire::Type::kBytes: {
+      uint64_t size = 0;
+      at = ReadVarintAt(at, end, size);
+      if (at == nullptr || size > static_cast<size_t>(end - at)) return nullptr;
+      field.bytes = Bytes(at, static_cast<size_t>(size));
+      return at + size;
+    }
+    default:
+      return nullptr;
+  }
+}
+
 }  // namespace
 
 Bytes Joined(std::span<const Bytes> slices, std::string& scratch) {
@@ -154,51 +203,59 @@ PacketFacts ReadPacketFacts(Bytes packet, Bytes* content) {
       return n == proto::TracePacket::kInternedData ||
              n == proto::TracePacket::kTracePacketDefaults;
     };
-    if (IsAccessory(field)) return;
     if (facts.content != 0 && (!is_minor(facts.content) || is_minor(field))) return;
+    if (IsAccessory(field)) return;
     facts.content = field;
     message = bytes;
   };
-  wire::FieldReader reader(packet);
-  size_t at = 0;
-  while (const std::optional<wire::Field> field = reader.Next()) {
-    at = packet.size() - reader.remaining();
-    note_content(field->number, field->bytes);
-    facts.has_interned_data |= field->number == proto::TracePacket::kInternedData;
-    if (field->number == proto::TracePacket::kTracePacketDefaults)
-      facts.default_clock = DefaultClock(field->bytes);
-    if (field->type != wire::Type::kVarint) continue;
-    switch (field->number) {
+  const uint8_t* at = packet.data();
+  const uint8_t* const end = at + packet.size();
+  bool whole = true;
+  while (at != end) {
+    TopField field;
+    const uint8_t* const next = ReadTopField(at, end, field);
+    if (next == nullptr) {
+      whole = false;
+      break;
+    }
+    at = next;
+    note_content(field.number, field.bytes);
+    facts.has_interned_data |= field.number == proto::TracePacket::kInternedData;
+    if (field.number == proto::TracePacket::kTracePacketDefaults)
+      facts.default_clock = DefaultClock(field.bytes);
+    if (field.type != wire::Type::kVarint) continue;
+    switch (field.number) {
       case proto::TracePacket::kTimestamp:
         // The first one counts: after a size that still waits for its patch, the bytes of a nested
         // message can look like fields of the packet.
-        if (!facts.timestamp) facts.timestamp = field->value;
+        if (!facts.timestamp) facts.timestamp = field.value;
         break;
       case proto::TracePacket::kTimestampClockId:
-        if (!facts.timestamp_clock) facts.timestamp_clock = static_cast<uint32_t>(field->value);
+        if (!facts.timestamp_clock) facts.timestamp_clock = static_cast<uint32_t>(field.value);
         break;
       case proto::TracePacket::kSequenceFlags:
-        flags = field->value;
+        flags = field.value;
         break;
       case proto::TracePacket::kIncrementalStateCleared:
-        cleared = field->value != 0;
+        cleared = field.value != 0;
         break;
       case proto::TracePacket::kPreviousPacketDropped:
-        facts.dropped = static_cast<uint32_t>(field->value);
+        facts.dropped = static_cast<uint32_t>(field.value);
         break;
       default:
         break;
     }
   }
-  if (!reader.ok()) {
+  if (!whole) {
     // Of a packet in several fragments, the field that reaches beyond this one is the one that
     // matters.
-    const wire::Varint tag = wire::ReadVarint(packet.subspan(at));
+    const Bytes rest(at, end);
+    const wire::Varint tag = wire::ReadVarint(rest);
     const auto type = static_cast<wire::Type>(tag.value & 7);
     if (tag.size > 0 && type == wire::Type::kBytes && tag.value >> 3 <= UINT32_MAX >> 3) {
-      const Bytes rest = packet.subspan(at + tag.size);
+      const Bytes sized = rest.subspan(tag.size);
       note_content(static_cast<uint32_t>(tag.value >> 3),
-                   rest.subspan(wire::ReadVarint(rest).size));
+                   sized.subspan(wire::ReadVarint(sized).size));
     }
   }
   facts.clears_state = cleared || (flags & kClearsState) != 0;

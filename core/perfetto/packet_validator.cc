@@ -28,7 +28,16 @@ constexpr std::array<ReservedField, 12> kReserved = {{
     {133, 58},  // zstd_compressed_packets
 }};
 
+/// Of the numbers below 64, those of kReserved.
+constexpr uint64_t kReservedLow = [] {
+  uint64_t low = 0;
+  for (const ReservedField& field : kReserved)
+    if (field.number < 64) low |= uint64_t{1} << field.number;
+  return low;
+}();
+
 bool IsReserved(uint32_t number, uint32_t release) {
+  if (number < 64 && (kReservedLow >> number & 1) == 0) return false;
   return std::any_of(kReserved.begin(), kReserved.end(), [&](const ReservedField& field) {
     return field.number == number && release >= field.since;
   });
@@ -78,10 +87,35 @@ class SliceCursor {
   size_t offset_ = 0;
 };
 
-}  // namespace
+/// The same over bytes in one piece.
+class BytesCursor {
+ public:
+  explicit BytesCursor(Bytes bytes) : at_(bytes.data()), end_(at_ + bytes.size()) {}
 
-bool IsValidPacket(std::span<const Bytes> slices, uint32_t release) {
-  SliceCursor cursor(slices);
+  bool AtEnd() const { return at_ == end_; }
+  bool ReadVarint(uint64_t& value) {
+    if (at_ != end_ && *at_ < 0x80) [[likely]] {
+      value = *at_++;
+      return true;
+    }
+    const wire::Varint varint = wire::ReadVarint(Bytes(at_, end_));
+    value = varint.value;
+    at_ += varint.size;
+    return varint.size > 0;
+  }
+  bool Skip(uint64_t size) {
+    if (size > static_cast<uint64_t>(end_ - at_)) return false;
+    at_ += size;
+    return true;
+  }
+
+ private:
+  const uint8_t* at_;
+  const uint8_t* const end_;
+};
+
+template <typename Cursor>
+bool IsValid(Cursor cursor, uint32_t release) {
   while (!cursor.AtEnd()) {
     uint64_t tag, value;
     if (!cursor.ReadVarint(tag)) return false;
@@ -104,6 +138,13 @@ bool IsValidPacket(std::span<const Bytes> slices, uint32_t release) {
     if (!readable) return false;
   }
   return true;
+}
+
+}  // namespace
+
+bool IsValidPacket(std::span<const Bytes> slices, uint32_t release) {
+  return slices.size() == 1 ? IsValid(BytesCursor(slices.front()), release)
+                            : IsValid(SliceCursor(slices), release);
 }
 
 }  // namespace ringscope

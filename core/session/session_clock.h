@@ -31,6 +31,10 @@ class SessionClock {
   TimeBase base() const { return base_; }
   /// Time of the session's first record that has one, ns; 0: none has.
   uint64_t start_ns() const { return start_ns_.value_or(0); }
+  /// What is to be added to CLOCK_BOOTTIME for the time of day, modulo 2^64; absent: not known.
+  std::optional<uint64_t> wall_offset_ns() const {
+    return wall_offset_ns_ ? std::optional(0 - *wall_offset_ns_) : std::nullopt;
+  }
   /// "1.837 s", "81.204131007 s" since boot, "2026-11-22 21:04:18.204131 UTC".
   /// @param boot_ns CLOCK_BOOTTIME; the time of day of it is "?" before the first clock snapshot
   std::string Text(uint64_t boot_ns) const;

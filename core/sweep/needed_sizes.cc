@@ -7,6 +7,7 @@
 #include "core/gaps/gaps.h"
 #include "core/perfetto/page.h"
 #include "core/session/counted_replay.h"
+#include "core/sweep/sweep_run.h"
 
 namespace ringscope {
 namespace {
@@ -31,12 +32,73 @@ Result<std::map<BufferId, LedgerTotals>> AccountsOf(const SweepInput& input,
   return ledger.totals();
 }
 
-}  // namespace
-
 TriedOutcome TriedOutcomeOf(const LedgerTotals& totals) {
   return {.lost = totals.lost().packets,
           .full = totals[Fate::kOverwritten].packets + totals[Fate::kDiscarded].packets,
           .waiting = totals[Fate::kStalled].packets};
+}
+
+/// What is missing though no buffer lost it, in the session's own configuration; nullopt: a buffer
+/// that loses less may find some of it, or does so for another reason.
+std::optional<TriedOutcome> OthersOf(const LedgerTotals& own, uint64_t missing) {
+  const uint64_t changing = own[Fate::kDiscarded].packets + own[Fate::kCut].packets +
+                            own[Fate::kUnexplained].packets + own[Fate::kMoved].packets +
+                            own[Fate::kCleared].packets + own[Fate::kReadBefore].packets;
+  const uint64_t fixed = own[Fate::kWriterDropped].packets + own[Fate::kCorrupted].packets +
+                         own[Fate::kInvalid].packets;
+  const uint64_t waiting = own[Fate::kStalled].packets;
+  const bool same = changing == 0 && fixed + waiting + own[Fate::kIncomplete].packets == missing;
+  return same ? std::optional(TriedOutcome{.lost = fixed, .full = 0, .waiting = waiting})
+              : std::nullopt;
+}
+
+/// nullopt: the rows do not show it.
+std::optional<TriedOutcome> OutcomeOfRow(const SweepRow& row, const LedgerTotals& own) {
+  // Rows count what the service refuses, and what is returned again, as read.
+  if (row.invalid > 0 || own[Fate::kInvalid].packets > 0 || own.duplicates.packets > 0)
+    return std::nullopt;
+  TriedOutcome outcome{.lost = row.lost_packets(), .full = row.lost_packets(), .waiting = 0};
+  const uint64_t missing = row.other_packets();
+  if (missing == 0) return outcome;
+  // What is missing now is still there to be missing only if nothing of it is lost to a full
+  // buffer.
+  if (outcome.full > 0) return std::nullopt;
+  return OthersOf(own, missing);
+}
+
+}  // namespace
+
+ReplayOptions WithSizes(ReplayOptions config, const std::map<BufferId, uint64_t>& sizes) {
+  for (const auto& [id, size] : sizes) config.session.buffers[id].size = size;
+  return config;
+}
+
+Result<std::map<BufferId, TriedOutcome>> ReplayForOutcomes(const SweepInput& input,
+                                                           const ReplayOptions& config) {
+  LedgerSink nowhere;
+  Ledger ledger(nowhere);
+  RS_ASSIGN_OR_RETURN(const auto totals, AccountsOf(input, config, ledger, {}));
+  std::map<BufferId, TriedOutcome> outcomes;
+  for (const auto& [id, accounts] : totals) outcomes[id] = TriedOutcomeOf(accounts);
+  return outcomes;
+}
+
+Result<std::map<BufferId, TriedOutcome>> OutcomesOf(const SweepInput& input,
+                                                    const ReplayOptions& config,
+                                                    const std::vector<SweepRow>& rows,
+                                                    const OwnAccounts& own) {
+  if (config.reads != own.reads || input.clone) return ReplayForOutcomes(input, config);
+  std::map<BufferId, TriedOutcome> outcomes;
+  // What was sent to no buffer is refused by the service in any configuration.
+  for (const auto& [id, totals] : own.totals) outcomes[id] = TriedOutcomeOf(totals);
+  for (const SweepRow& row : rows) {
+    const auto before = own.totals.find(row.id);
+    const auto outcome =
+        before == own.totals.end() ? std::nullopt : OutcomeOfRow(row, before->second);
+    if (!outcome) return ReplayForOutcomes(input, config);
+    outcomes[row.id] = *outcome;
+  }
+  return outcomes;
 }
 
 std::vector<NeededSize> NeededSizes(const GapReport& report) {
@@ -58,14 +120,14 @@ Status TryNeededSizes(const SizesReplay& replay, std::vector<NeededSize>& sizes)
   for (int i = 0; i < kTries && !tried.empty(); ++i) {
     std::map<BufferId, uint64_t> all = tried;
     for (const NeededSize& needed : sizes) all.try_emplace(needed.buffer, needed.size);
-    RS_ASSIGN_OR_RETURN(const auto totals, replay(all));
+    RS_ASSIGN_OR_RETURN(const auto outcomes, replay(all));
     for (NeededSize& needed : sizes) {
-      const auto found = totals.find(needed.buffer);
-      if (!tried.contains(needed.buffer) || found == totals.end()) {
+      const auto found = outcomes.find(needed.buffer);
+      if (!tried.contains(needed.buffer) || found == outcomes.end()) {
         tried.erase(needed.buffer);
         continue;
       }
-      const TriedOutcome outcome = TriedOutcomeOf(found->second);
+      const TriedOutcome outcome = found->second;
       const bool helped = !needed.outcome || outcome.full < needed.outcome->full;
       if (helped) {
         needed.grown = i > 0;
@@ -88,12 +150,12 @@ Result<std::vector<NeededSize>> FindNeededSizes(const SweepInput& input,
   Ledger ledger(gaps);
   RS_ASSIGN_OR_RETURN(const auto totals, AccountsOf(input, config, ledger, {&gaps}));
   std::vector<NeededSize> sizes = NeededSizes(gaps.Finish(totals));
-  const SizesReplay replay = [&](const std::map<BufferId, uint64_t>& with) {
-    ReplayOptions options = config;
-    for (const auto& [id, size] : with) options.session.buffers[id].size = size;
-    LedgerSink nowhere;
-    Ledger accounts(nowhere);
-    return AccountsOf(input, options, accounts, {});
+  const OwnAccounts own{totals, config.reads};
+  const SizesReplay replay =
+      [&](const std::map<BufferId, uint64_t>& with) -> Result<std::map<BufferId, TriedOutcome>> {
+    const ReplayOptions tried = WithSizes(config, with);
+    RS_ASSIGN_OR_RETURN(const SweepResult result, RunSweep(input, {tried}));
+    return OutcomesOf(input, tried, result.rows.front(), own);
   };
   RS_RETURN_IF_ERROR(TryNeededSizes(replay, sizes));
   return sizes;

@@ -11,6 +11,7 @@
 #include "core/ledger/ledger.h"
 #include "core/session/replay.h"
 #include "core/sweep/sweep_input.h"
+#include "core/sweep/sweep_result.h"
 
 namespace ringscope {
 
@@ -23,9 +24,29 @@ struct TriedOutcome {
   uint64_t full = 0;     // of these, overwritten or discarded, so that a size can matter
   uint64_t waiting = 0;  // packets that wait in the buffer for a patch or another chunk
 
+  TriedOutcome& operator+=(const TriedOutcome& other) {
+    lost += other.lost, full += other.full, waiting += other.waiting;
+    return *this;
+  }
   friend bool operator==(const TriedOutcome&, const TriedOutcome&) = default;
 };
-TriedOutcome TriedOutcomeOf(const LedgerTotals& totals);
+
+/// What became of the packets in the session's own configuration.
+struct OwnAccounts {
+  std::map<BufferId, LedgerTotals> totals;
+  ReadsChoice reads;
+};
+
+/// Replays the session in full, with a configuration.
+Result<std::map<BufferId, TriedOutcome>> ReplayForOutcomes(const SweepInput& input,
+                                                           const ReplayOptions& config);
+/// What a sweep's rows show of a configuration. Where packets are missing that no buffer lost, rows
+/// alone do not tell why: these packets are those of `own`, or a replay in full tells; so it does
+/// with other reads, and of clones.
+Result<std::map<BufferId, TriedOutcome>> OutcomesOf(const SweepInput& input,
+                                                    const ReplayOptions& config,
+                                                    const std::vector<SweepRow>& rows,
+                                                    const OwnAccounts& own);
 
 /// The size that a buffer needs.
 struct NeededSize {
@@ -40,8 +61,10 @@ struct NeededSize {
 std::vector<NeededSize> NeededSizes(const GapReport& report);
 
 /// Replays the session with these sizes of some buffers.
-using SizesReplay = std::function<Result<std::map<BufferId, LedgerTotals>>(
+using SizesReplay = std::function<Result<std::map<BufferId, TriedOutcome>>(
     const std::map<BufferId, uint64_t>& sizes)>;
+/// The configuration with these sizes.
+ReplayOptions WithSizes(ReplayOptions config, const std::map<BufferId, uint64_t>& sizes);
 /// Tries the sizes. Where one is too small, since what waits in a buffer takes space from what is
 /// written later, larger ones, as long as that helps.
 Status TryNeededSizes(const SizesReplay& replay, std::vector<NeededSize>& sizes);

@@ -11,6 +11,10 @@ namespace ringscope {
 namespace {
 
 constexpr int kSteps = 16;
+/// What configurations that run at once may take.
+constexpr uint64_t kMostBytes = 192 << 20;
+/// What the buffers of a replay with payloads may hold.
+constexpr uint64_t kMostVerified = 256 << 20;
 
 bool Meets(const SweepTarget& target, const SweepRow& row) {
   if (target.keep_ns && row.shortest_sequence && row.shortest_history_ns < *target.keep_ns)
@@ -56,10 +60,10 @@ class Search {
         Add(setting, std::ldexp(1.0, doubling));
     }
     RS_RETURN_IF_ERROR(AddNeeded());
-    RS_RETURN_IF_ERROR(RunAdded());
+    RS_RETURN_IF_ERROR(RunAdded(/*all=*/false));
     for (FoundSize& found : report_.found) {
       found.point = Smallest(found.setting);
-      if (found.point) Refine(found);
+      if (found.point) RS_RETURN_IF_ERROR(Refine(found));
     }
     RS_RETURN_IF_ERROR(RunAdded());
     for (FoundSize& found : report_.found) {
@@ -118,17 +122,41 @@ class Search {
     return {};
   }
 
-  Status RunAdded() {
-    const size_t done = report_.result.rows.size();
-    if (done == report_.plan.points.size()) return {};
-    std::vector<ReplayOptions> configs;
-    for (size_t i = done; i < report_.plan.points.size(); ++i)
-      configs.push_back(report_.plan.points[i].config);
-    RS_ASSIGN_OR_RETURN(SweepResult more, RunSweep(input_, configs));
-    std::vector<std::vector<SweepRow>> rows = std::move(report_.result.rows);
-    std::move(more.rows.begin(), more.rows.end(), std::back_inserter(rows));
-    report_.result = std::move(more);
-    report_.result.rows = std::move(rows);
+  /// What a replay without payloads takes about, bytes.
+  uint64_t LaneBytes(const SweepPoint& point) const {
+    constexpr uint64_t kBytesOfEach = 16;
+    uint64_t bytes = 0;
+    for (const auto& [id, buffer] : point.config.session.buffers)
+      bytes += std::min(buffer.size.value_or(0), report_.facts.commit_bytes) / kBytesOfEach;
+    return bytes;
+  }
+
+  /// Runs the configurations that were added, the smallest first: as many in one pass as memory
+  /// allows.
+  /// @param all false: once sizes of all settings meet the targets, larger ones are left out
+  Status RunAdded(bool all = true) {
+    std::vector<SweepPoint>& points = report_.plan.points;
+    std::stable_sort(points.begin() + static_cast<ptrdiff_t>(report_.result.rows.size()),
+                     points.end(),
+                     [](const SweepPoint& a, const SweepPoint& b) { return a.scale < b.scale; });
+    while (report_.result.rows.size() < points.size()) {
+      std::vector<ReplayOptions> configs;
+      uint64_t bytes = 0;
+      for (size_t i = report_.result.rows.size(); i < points.size(); ++i) {
+        bytes += LaneBytes(points[i]);
+        if (!configs.empty() && bytes > kMostBytes) break;
+        configs.push_back(points[i].config);
+      }
+      RS_ASSIGN_OR_RETURN(SweepResult more, RunSweep(input_, configs));
+      std::vector<std::vector<SweepRow>> rows = std::move(report_.result.rows);
+      std::move(more.rows.begin(), more.rows.end(), std::back_inserter(rows));
+      report_.result = std::move(more);
+      report_.result.rows = std::move(rows);
+      if (!all && std::ranges::all_of(report_.found, [&](const FoundSize& found) {
+            return Smallest(found.setting).has_value();
+          }))
+        points.resize(report_.result.rows.size());
+    }
     return {};
   }
 
@@ -149,20 +177,37 @@ class Search {
     return std::nullopt;
   }
 
-  /// Adds sizes between the one found and the doubling before it.
-  void Refine(const FoundSize& found) {
+  /// Tries sizes between the one found and the doubling before it: all at once, or where memory
+  /// does not allow that, those that halve what is left.
+  Status Refine(const FoundSize& found) {
     const std::vector<size_t> points = BySize(found.setting);
     const auto at = std::find(points.begin(), points.end(), *found.point);
-    if (at == points.begin()) return;
+    if (at == points.begin()) return {};
     const double below = *report_.plan.points[*std::prev(at)].scale;
     const double above = *report_.plan.points[*at].scale;
-    for (int step = 1; step < kSteps; ++step)
-      Add(found.setting, below + (above - below) * step / kSteps);
+    const auto add = [&](int step) { Add(found.setting, below + (above - below) * step / kSteps); };
+    if (LaneBytes(report_.plan.points[*at]) * kSteps <= kMostBytes) {
+      for (int step = 1; step < kSteps; ++step) add(step);
+      return {};
+    }
+    for (int first = 0, last = kSteps; last - first > 1;) {
+      const int middle = (first + last) / 2;
+      const size_t before = *Smallest(found.setting);
+      add(middle);
+      RS_RETURN_IF_ERROR(RunAdded());
+      (*Smallest(found.setting) == before ? first : last) = middle;
+    }
+    return {};
   }
 
   Status Verify(FoundSize& found) {
+    const SweepPoint& point = report_.plan.points[*found.point];
+    uint64_t held = 0;
+    for (const auto& [id, buffer] : point.config.session.buffers)
+      held += std::min(buffer.size.value_or(0), report_.facts.commit_bytes);
+    if (held > kMostVerified) return {};
     RS_ASSIGN_OR_RETURN(const std::vector<SweepRow> rows,
-                        ReplayConfiguration(input_, report_.plan.points[*found.point].config));
+                        ReplayConfiguration(input_, point.config));
     if (!AllMet(report_.targets, rows)) {
       return Fail(ErrorCode::kUnsupported,
                   "an exact replay at the size found does not meet the target, which is a bug in "

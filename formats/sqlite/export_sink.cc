@@ -1,5 +1,11 @@
 #include "formats/sqlite/export_sink.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
 #include "core/base/text.h"
 #include "core/session/trace_processor_stats.h"
 
@@ -30,6 +36,7 @@ ExportSink::ExportSink(SqliteExport& database, uint64_t session)
 
 void ExportSink::OnRecord(const Op& op, const LogMoment& moment) {
   lives_.OnRecord(op, moment);
+  notes_.OnRecord(op, moment);
   if (const auto event = LifeEventOf(op, moment.record.value_or(0))) {
     database_.AddEvent(*event);
     story_.Add(*event);
@@ -38,6 +45,8 @@ void ExportSink::OnRecord(const Op& op, const LogMoment& moment) {
   reason_ = ReadReason::kUnknown;
   if (const auto* header = std::get_if<LogHeader>(&op.body)) {
     if (header->part == 0) header_ = *header;
+  } else if (const auto* config = std::get_if<TraceConfigRecord>(&op.body)) {
+    config_ = config->config;
   } else if (const auto* read = std::get_if<ReadPass>(&op.body)) {
     reason_ = read->reason;
   } else if (const auto* connected = std::get_if<ProducerConnected>(&op.body)) {
@@ -69,7 +78,8 @@ void ExportSink::OnBufferReplaced(SessionBuffer& buffer) {
 
 void ExportSink::OnChunk(BufferId buffer, const ChunkCommit& commit,
                          std::optional<Refusal> refusal) {
-  ++SequenceOf(buffer, commit.sequence).commits;
+  ++SequenceOf(buffer, commit.sequence).row.commits;
+  notes_.OnChunk(buffer, commit, refusal);
   story_.AddChunk(commit.sequence.producer, buffer);
   ProducerRow& producer = producers_[commit.sequence.producer];
   producer.producer = commit.sequence.producer;
@@ -112,18 +122,48 @@ void ExportSink::OnBufferEvent(const BufferEvent& event) {
 }
 
 void ExportSink::OnPacketFate(const PacketAccount& account) {
-  SequenceRow& sequence = SequenceOf(account.buffer, account.sequence);
-  const FateCount count{1, account.size};
-  sequence.written += count;
-  if (account.fate == Fate::kRead) sequence.read += count;
-  if (IsLoss(account.fate)) {
-    sequence.lost += count;
-    ++lost_packets_;
-  }
+  gaps_.OnPacketFate(account);
+  Sequence& sequence = SequenceOf(account.buffer, account.sequence);
+  AddToSums(account, sequence);
+  if (IsLoss(account.fate)) ++lost_packets_;
   database_.AddPacket(account);
 }
 
-void ExportSink::OnDuplicate(const PacketAccount& account) { database_.AddDuplicate(account); }
+void ExportSink::AddToSums(const PacketAccount& account, Sequence& sequence) {
+  const FateCount count{1, account.size};
+  sequence.row.written += count;
+  if (account.fate == Fate::kRead) sequence.row.read += count;
+  if (IsLoss(account.fate)) sequence.row.lost += count;
+  const auto is_of = [&](const SumRow& sum) {
+    return sum.fate == account.fate && sum.cause == account.cause;
+  };
+  if (sequence.last_sum == nullptr || !is_of(*sequence.last_sum)) {
+    const auto found = std::ranges::find_if(sequence.sums, is_of);
+    sequence.last_sum = found != sequence.sums.end() ? &*found : &sequence.sums.emplace_back();
+  }
+  SumRow& sum = *sequence.last_sum;
+  sum.fate = account.fate;
+  sum.cause = account.cause;
+  sum.count += count;
+  sum.own_fault += account.own_fault ? 1 : 0;
+  sum.first_chunk = std::min(sum.first_chunk, account.first_chunk);
+  sum.last_chunk = std::max(sum.last_chunk, account.last_chunk);
+  if (const std::optional<uint64_t>& at = account.written.time_ns) {
+    sum.first_written_ns = std::min(sum.first_written_ns.value_or(*at), *at);
+    sum.last_written_ns = std::max(sum.last_written_ns.value_or(*at), *at);
+  }
+  if (account.fate != Fate::kOverwritten) return;
+  const std::optional<SequenceKey> culprit =
+      account.culprit ? std::optional(account.culprit->sequence) : std::nullopt;
+  if (sequence.last_evictor == nullptr || sequence.last_evictor->first != culprit)
+    sequence.last_evictor = &*sequence.evictors.try_emplace(culprit).first;
+  sequence.last_evictor->second += count;
+}
+
+void ExportSink::OnDuplicate(const PacketAccount& account) {
+  gaps_.OnDuplicate(account);
+  database_.AddDuplicate(account);
+}
 
 void ExportSink::OnChunkEntered(const ChunkLife& life) {
   if (!life.entered()) database_.AddChunk(life);
@@ -131,17 +171,28 @@ void ExportSink::OnChunkEntered(const ChunkLife& life) {
 
 void ExportSink::OnChunkLeft(const ChunkLife& life) { database_.AddChunk(life); }
 
-SequenceRow& ExportSink::SequenceOf(BufferId buffer, SequenceKey sequence) {
-  if (last_sequence_ == nullptr || last_sequence_->buffer != buffer ||
-      last_sequence_->sequence != sequence) {
+auto ExportSink::SequenceOf(BufferId buffer, SequenceKey sequence) -> Sequence& {
+  if (last_sequence_ == nullptr || last_sequence_->row.buffer != buffer ||
+      last_sequence_->row.sequence != sequence) {
     last_sequence_ = &sequences_[{buffer, sequence}];
-    last_sequence_->buffer = buffer;
-    last_sequence_->sequence = sequence;
+    last_sequence_->row.buffer = buffer;
+    last_sequence_->row.sequence = sequence;
   }
   return *last_sequence_;
 }
 
-Status ExportSink::Finish(const ReplayOutcome& outcome) {
+void ExportSink::NameSequence(const SessionStory& story, SequenceRow& row) const {
+  row.process = Printable(notes_.ProducerOf(row.sequence));
+  row.thread = Printable(notes_.ThreadOf(row.sequence));
+  std::set<std::string> sources;
+  for (const InstanceStory& source : story.instances)
+    if (source.producer == row.sequence.producer && source.buffer == row.buffer)
+      sources.insert(Printable(source.name));
+  row.data_sources = fmt::format("{}", fmt::join(sources, ", "));
+}
+
+Status ExportSink::Finish(const ReplayOutcome& outcome,
+                          const std::map<BufferId, LedgerTotals>& totals) {
   lives_.Finish();
   std::map<BufferId, BufferRow> buffers;
   for (const BufferOutcome& buffer : outcome.buffers)
@@ -151,11 +202,22 @@ Status ExportSink::Finish(const ReplayOutcome& outcome) {
                           .size = buffer.size,
                           .policy = buffer.policy,
                           .freed = buffer.freed};
-  for (const auto& [id, row] : sequences_) buffers[row.buffer].buffer = row.buffer;
+  for (const auto& [id, sequence] : sequences_)
+    buffers[sequence.row.buffer].buffer = sequence.row.buffer;
   for (const auto& [id, row] : buffers) database_.AddBuffer(row);
   for (const auto& [id, row] : producers_) database_.AddProducer(row);
-  for (const auto& [id, row] : sequences_) database_.AddSequence(row);
-  database_.AddStory(story_.Finish());
+  const SessionStory story = story_.Finish();
+  for (auto& [id, sequence] : sequences_) {
+    NameSequence(story, sequence.row);
+    database_.AddSequence(sequence.row);
+    for (const SumRow& sum : sequence.sums) database_.AddSum(sequence.row, sum);
+    for (const auto& [culprit, count] : sequence.evictors)
+      database_.AddEvictor(sequence.row, culprit, count);
+  }
+  for (const BufferGaps& buffer : gaps_.Finish(totals).buffers)
+    for (const SequenceGaps& sequence : buffer.sequences)
+      for (const Gap& gap : sequence.gaps) database_.AddGap(gap);
+  database_.AddStory(story);
   for (const StatRow& row : TraceProcessorStats(outcome))
     database_.AddStat(row.name, row.index, Name(row.severity), row.value);
   database_.AddSession({.log = Printable(outcome.path),
@@ -165,7 +227,9 @@ Status ExportSink::Finish(const ReplayOutcome& outcome) {
                         .reads = outcome.reads,
                         .recorder_gaps = outcome.recorder_gaps,
                         .first_ns = outcome.first_time_ns,
-                        .last_ns = outcome.last_time_ns});
+                        .last_ns = outcome.last_time_ns,
+                        .wall_offset_ns = notes_.clock().wall_offset_ns(),
+                        .config = config_});
   return database_.status();
 }
 

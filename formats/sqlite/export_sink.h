@@ -3,12 +3,17 @@
 
 #include <map>
 #include <optional>
+#include <string>
 #include <tuple>
+#include <utility>
+#include <vector>
 
+#include "core/gaps/gaps.h"
 #include "core/graph/chunk_lifetimes.h"
 #include "core/ledger/ledger.h"
 #include "core/log/session_story.h"
 #include "core/session/replay_outcome.h"
+#include "core/session/session_notes.h"
 #include "formats/sqlite/sqlite_export.h"
 
 namespace ringscope {
@@ -20,8 +25,11 @@ class ExportSink : public ReplayListener, public LedgerSink, public ChunkLifeLis
   /// @param session its number in the input
   ExportSink(SqliteExport& database, uint64_t session);
 
-  /// The rows that are sums; the session's last.
-  Status Finish(const ReplayOutcome& outcome);
+  /// A listener of the replay that comes after this one: it finds the gaps.
+  ReplayListener& gaps() { return gaps_; }
+  /// The gaps, and the rows that are sums; the session's last.
+  /// @param totals of the ledger
+  Status Finish(const ReplayOutcome& outcome, const std::map<BufferId, LedgerTotals>& totals);
 
   uint64_t lost_packets() const { return lost_packets_; }
 
@@ -37,6 +45,9 @@ class ExportSink : public ReplayListener, public LedgerSink, public ChunkLifeLis
 
   void OnPacketFate(const PacketAccount& account) override;
   void OnDuplicate(const PacketAccount& account) override;
+  void OnChunkForgotten(BufferId buffer, SequenceKey sequence, uint64_t chunk) override {
+    gaps_.OnChunkForgotten(buffer, sequence, chunk);
+  }
 
   void OnChunkEntered(const ChunkLife& life) override;
   void OnChunkLeft(const ChunkLife& life) override;
@@ -44,15 +55,28 @@ class ExportSink : public ReplayListener, public LedgerSink, public ChunkLifeLis
  private:
   using SequenceId = std::tuple<BufferId, SequenceKey>;
 
-  SequenceRow& SequenceOf(BufferId buffer, SequenceKey sequence);
+  struct Sequence {
+    SequenceRow row;
+    std::vector<SumRow> sums;  // few
+    std::map<std::optional<SequenceKey>, FateCount> evictors;
+    SumRow* last_sum = nullptr;  // packets of one fate come in runs
+    std::pair<const std::optional<SequenceKey>, FateCount>* last_evictor = nullptr;
+  };
+
+  Sequence& SequenceOf(BufferId buffer, SequenceKey sequence);
+  static void AddToSums(const PacketAccount& account, Sequence& sequence);
+  void NameSequence(const SessionStory& story, SequenceRow& row) const;
 
   SqliteExport& database_;
   ChunkLives lives_;
   SessionStoryBuilder story_;
   LogHeader header_;
+  std::string config_;
+  SessionNotes notes_{TimeBase::kWall};
+  GapAnalysis gaps_{/*stale_ns=*/UINT64_MAX};
   std::map<ProducerId, ProducerRow> producers_;
-  std::map<SequenceId, SequenceRow> sequences_;
-  SequenceRow* last_sequence_ = nullptr;  // packets come in runs of one sequence
+  std::map<SequenceId, Sequence> sequences_;
+  Sequence* last_sequence_ = nullptr;  // packets come in runs of one sequence
   std::map<BufferId, uint32_t> passes_;
   ReadRow read_;  // under way
   ReadReason reason_ = ReadReason::kUnknown;

@@ -1,17 +1,20 @@
 #ifndef RINGSCOPE_FORMATS_SQLITE_SQLITE_EXPORT_H_
 #define RINGSCOPE_FORMATS_SQLITE_SQLITE_EXPORT_H_
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
 
+#include "core/gaps/gap_report.h"
 #include "core/graph/chunk_lifetimes.h"
 #include "core/ledger/ledger.h"
 #include "core/log/session_story.h"
 #include "core/session/buffer_event.h"
 #include "core/session/reads_used.h"
+#include "formats/sqlite/row_queue.h"
 #include "formats/sqlite/sqlite_file.h"
 
 namespace ringscope {
@@ -28,6 +31,8 @@ struct SessionRow {
   uint64_t recorder_gaps = 0;
   std::optional<uint64_t> first_ns;
   std::optional<uint64_t> last_ns;
+  std::optional<uint64_t> wall_offset_ns;  // time of day less the log's clock, modulo 2^64
+  std::string config;                      // protobuf; empty: not known
 };
 
 struct BufferRow {
@@ -54,10 +59,25 @@ struct ProducerRow {
 struct SequenceRow {
   BufferId buffer{};
   SequenceKey sequence;
+  std::string process;  // names; empty: not known
+  std::string thread;
+  std::string data_sources;
   uint64_t commits = 0;
   FateCount written;
   FateCount read;
   FateCount lost;
+};
+
+/// Packets of a sequence with the same fate and cause.
+struct SumRow {
+  Fate fate = Fate::kRead;
+  Cause cause = Cause::kNone;
+  FateCount count;
+  uint64_t own_fault = 0;
+  uint64_t first_chunk = UINT64_MAX;
+  uint64_t last_chunk = 0;
+  std::optional<uint64_t> first_written_ns;
+  std::optional<uint64_t> last_written_ns;
 };
 
 struct ReadRow {
@@ -71,6 +91,7 @@ struct ReadRow {
 };
 
 /// Writes the database of `ringscope export`: row by row in one transaction, indexes at the end.
+/// Rows of the large tables are written on a thread of its own.
 /// Errors stay until status() or Commit() is asked.
 class SqliteExport {
  public:
@@ -83,6 +104,11 @@ class SqliteExport {
   void AddBuffer(const BufferRow& row);
   void AddProducer(const ProducerRow& row);
   void AddSequence(const SequenceRow& row);
+  void AddSum(const SequenceRow& sequence, const SumRow& row);
+  /// @param culprit whose commits needed the space; absent: not known
+  void AddEvictor(const SequenceRow& sequence, const std::optional<SequenceKey>& culprit,
+                  const FateCount& count);
+  void AddGap(const Gap& gap);
   void AddRead(const ReadRow& row);
   void AddStat(const std::string& name, std::optional<uint32_t> index, const char* severity,
                uint64_t value);
@@ -99,7 +125,7 @@ class SqliteExport {
 
   /// Rows of packets so far.
   uint64_t packets() const { return packets_; }
-  const Status& status() const { return file_->status(); }
+  const Status& status();
   /// Makes the indexes and views, and puts the file in its place. Call once, last.
   Status Commit();
 
@@ -107,16 +133,26 @@ class SqliteExport {
   struct Inserts;
 
   explicit SqliteExport(std::unique_ptr<SqliteFile> file);
-  uint64_t ChunkRowId(uint64_t number) const { return chunks_before_ + number; }
+  RowBatch& Batch();
+  void PutBatch();
+  /// The statements, when no other thread uses them.
+  Inserts& Idle();
+  // On the thread of the queue.
+  void Write(const RowBatch& batch);
+  void WritePacket(const RowBatch& batch, const PacketAccount& account);
+  void WriteChunk(const RowBatch& batch, const ChunkLife& life);
   const std::string& ContentText(uint32_t content);
 
   std::unique_ptr<SqliteFile> file_;
   std::unique_ptr<Inserts> inserts_;
+  std::atomic<bool> failed_ = false;
+  std::unique_ptr<RowBatch> batch_;  // in the making
   uint64_t session_ = 0;
   uint64_t packets_ = 0;
   uint64_t chunks_before_ = 0;  // rows of the sessions before
   uint64_t chunks_ = 0;
   std::unordered_map<uint32_t, std::string> content_names_;
+  std::unique_ptr<RowQueue> queue_;  // destroyed first: it uses all others
 };
 
 }  // namespace ringscope

@@ -33,7 +33,9 @@ CREATE TABLE sessions (
   reads_assumed INTEGER NOT NULL,  -- 1: nobody chose that, and the log does not show it
   recorder_gaps INTEGER NOT NULL,  -- places where the recording itself is not complete
   first_ns INTEGER,
-  last_ns INTEGER
+  last_ns INTEGER,
+  wall_offset_ns INTEGER,     -- time of day (UTC) less the log's clock; NULL: not known
+  config TEXT                 -- the trace config, the last one if there are several
 );
 CREATE TABLE buffers (
   -- One row per buffer, as it was replayed. engine is NULL if it never was set up, although
@@ -69,6 +71,9 @@ CREATE TABLE sequences (
   buffer INTEGER NOT NULL,
   producer INTEGER NOT NULL,
   writer INTEGER NOT NULL,
+  process TEXT,               -- name of the producer; NULL: not known, like the next two
+  thread TEXT,                -- as its first packets name it
+  data_sources TEXT,          -- of the producer, that write to the buffer
   commits INTEGER NOT NULL,   -- chunks committed, those sent again too
   packets INTEGER NOT NULL,   -- written: rows of packets
   bytes INTEGER NOT NULL,
@@ -76,6 +81,7 @@ CREATE TABLE sequences (
   read_bytes INTEGER NOT NULL,
   lost_packets INTEGER NOT NULL,
   lost_bytes INTEGER NOT NULL,
+  sequence TEXT AS (producer || ':' || writer),  -- as all commands name it
   PRIMARY KEY (session, buffer, producer, writer),
   FOREIGN KEY (session, buffer) REFERENCES buffers(session, buffer),
   FOREIGN KEY (session, producer) REFERENCES producers(session, producer)
@@ -104,6 +110,7 @@ CREATE TABLE chunks (
   exit TEXT NOT NULL,         -- none, held (at the end), read, evicted, replaced (sent again)
   left_record INTEGER,
   left_ns INTEGER,
+  sequence TEXT AS (producer || ':' || writer),  -- as all commands name it
   FOREIGN KEY (session, buffer, producer, writer)
     REFERENCES sequences(session, buffer, producer, writer)
 );
@@ -151,6 +158,7 @@ CREATE TABLE packets (
   culprit_writer INTEGER,
   culprit_chunk INTEGER,
   waits_for INTEGER,              -- stalled: id of the chunk of its sequence that it waits for
+  sequence TEXT AS (producer || ':' || writer),  -- as all commands name it
   FOREIGN KEY (session, buffer, producer, writer)
     REFERENCES sequences(session, buffer, producer, writer)
 );
@@ -166,6 +174,7 @@ CREATE TABLE duplicates (
   pass INTEGER NOT NULL,
   record INTEGER NOT NULL,
   time_ns INTEGER,
+  sequence TEXT AS (producer || ':' || writer),  -- as all commands name it
   FOREIGN KEY (session, buffer, producer, writer)
     REFERENCES sequences(session, buffer, producer, writer)
 );
@@ -181,6 +190,7 @@ CREATE TABLE losses (
   time_ns INTEGER,
   kind TEXT NOT NULL,
   cause TEXT NOT NULL,        -- name of the previous_packet_dropped bit
+  sequence TEXT AS (producer || ':' || writer),  -- as all commands name it
   FOREIGN KEY (session, buffer, producer, writer)
     REFERENCES sequences(session, buffer, producer, writer)
 );
@@ -195,6 +205,7 @@ CREATE TABLE patches (
   time_ns INTEGER,
   patches INTEGER NOT NULL,   -- how many, of four bytes each
   applied INTEGER NOT NULL,
+  sequence TEXT AS (producer || ':' || writer),  -- as all commands name it
   why TEXT                    -- of those not applied: no_such_chunk, out_of_bounds
 );
 CREATE TABLE reads (
@@ -274,6 +285,65 @@ CREATE TABLE flushes (
   acknowledged INTEGER NOT NULL,
   latency_ns INTEGER          -- from the request to the acknowledgement
 );
+CREATE TABLE sums (
+  -- One row per sequence, fate and cause: the packets in sum.
+  session INTEGER NOT NULL REFERENCES sessions(id),
+  buffer INTEGER NOT NULL,
+  producer INTEGER NOT NULL,
+  writer INTEGER NOT NULL,
+  fate TEXT NOT NULL REFERENCES fates(fate),
+  cause TEXT,                 -- NULL: none is needed
+  packets INTEGER NOT NULL,
+  bytes INTEGER NOT NULL,
+  own_fault INTEGER NOT NULL, -- of these packets
+  first_chunk INTEGER NOT NULL,
+  last_chunk INTEGER NOT NULL,
+  first_written_ns INTEGER,
+  last_written_ns INTEGER,
+  sequence TEXT AS (producer || ':' || writer),  -- as all commands name it
+  FOREIGN KEY (session, buffer, producer, writer)
+    REFERENCES sequences(session, buffer, producer, writer)
+);
+CREATE TABLE evictors (
+  -- One row per sequence that lost packets and sequence whose commits needed their space.
+  session INTEGER NOT NULL REFERENCES sessions(id),
+  buffer INTEGER NOT NULL,
+  producer INTEGER NOT NULL,  -- of the sequence that lost them
+  writer INTEGER NOT NULL,
+  culprit_producer INTEGER,   -- NULL: the engine does not report it
+  culprit_writer INTEGER,
+  packets INTEGER NOT NULL,   -- overwritten for commits of the culprit
+  bytes INTEGER NOT NULL,
+  sequence TEXT AS (producer || ':' || writer),  -- as all commands name it
+  culprit TEXT AS (culprit_producer || ':' || culprit_writer),
+  FOREIGN KEY (session, buffer, producer, writer)
+    REFERENCES sequences(session, buffer, producer, writer)
+);
+CREATE TABLE gaps (
+  -- One row per gap: a run of lost packets of a sequence, of which none between was read.
+  session INTEGER NOT NULL REFERENCES sessions(id),
+  buffer INTEGER NOT NULL,
+  producer INTEGER NOT NULL,
+  writer INTEGER NOT NULL,
+  first_chunk INTEGER NOT NULL,     -- where its first packet begins, as in packets
+  first_fragment INTEGER NOT NULL,
+  last_chunk INTEGER NOT NULL,      -- where its last packet ends
+  packets INTEGER NOT NULL,
+  bytes INTEGER NOT NULL,
+  own_fault INTEGER NOT NULL,       -- of these packets
+  cause TEXT NOT NULL,              -- of most of them
+  written_from_ns INTEGER,          -- commits of the packets
+  written_to_ns INTEGER,
+  lost_from_ns INTEGER,             -- when they were lost
+  lost_to_ns INTEGER,
+  sign TEXT NOT NULL,               -- how the trace shows it: flagged, flagged_first, v1_first,
+                                    -- not_flagged, flag_invalid, nothing_follows
+  needed_size INTEGER,              -- bytes with which the buffer would have kept the packets
+  read_period_ns INTEGER,           -- reads at least this often would have been in time
+  sequence TEXT AS (producer || ':' || writer),  -- as all commands name it
+  FOREIGN KEY (session, buffer, producer, writer)
+    REFERENCES sequences(session, buffer, producer, writer)
+);
 CREATE TABLE fates (
   -- What the fates mean.
   fate TEXT PRIMARY KEY,
@@ -282,8 +352,8 @@ CREATE TABLE fates (
 ) WITHOUT ROWID;
 )sql";
 
-// An index over all packets would take as long as writing them, and what sums them up reads them
-// all anyway. The fates that are rare are found by theirs.
+// An index over all packets would take as long as writing them; the tables of sums answer what
+// would read them all. The fates that are rare are found by theirs.
 const char* const kSqliteIndexes = R"sql(
 CREATE INDEX packets_by_rare_fate ON packets(fate, session, buffer, producer, writer)
   WHERE fate NOT IN ('read', 'overwritten', 'discarded');
@@ -296,34 +366,79 @@ CREATE VIEW data_loss AS
   -- What was lost: per sequence, fate and cause.
   SELECT p.session, p.buffer, p.producer, p.writer, r.name AS producer_name, p.fate, p.cause,
          p.packets, p.bytes, p.own_fault, p.first_chunk, p.last_chunk, p.first_written_ns,
-         p.last_written_ns
-  FROM (SELECT session, buffer, producer, writer, fate, cause, count(*) AS packets,
-               sum(size) AS bytes, sum(own_fault) AS own_fault, min(first_chunk) AS first_chunk,
-               max(last_chunk) AS last_chunk, min(written_ns) AS first_written_ns,
-               max(written_ns) AS last_written_ns
-        FROM packets GROUP BY session, buffer, producer, writer, fate, cause) p
+         p.last_written_ns, p.sequence
+  FROM sums p
   JOIN fates f ON f.fate = p.fate AND f.is_loss
   LEFT JOIN producers r ON r.session = p.session AND r.producer = p.producer
   ORDER BY p.session, p.buffer, p.producer, p.writer, p.packets DESC;
 CREATE VIEW culprits AS
-  -- Who overwrote whom: per victim and culprit, with the share of the victim's overwritten bytes.
+  -- Who overwrote whom: per victim and culprit, with the share of the victim's overwritten packets,
+  -- and that of their bytes.
   SELECT session, buffer, producer AS victim_producer, writer AS victim_writer,
          culprit_producer, culprit_writer,
-         (SELECT name FROM producers r WHERE r.session = p.session
-            AND r.producer = p.culprit_producer) AS culprit_name,
-         count(*) AS packets, sum(size) AS bytes,
-         round(100.0 * sum(size) / sum(sum(size)) OVER (
-           PARTITION BY session, buffer, producer, writer), 1) AS percent
-  FROM packets p
-  WHERE fate = 'overwritten'
-  GROUP BY session, buffer, producer, writer, culprit_producer, culprit_writer
-  ORDER BY session, buffer, producer, writer, bytes DESC;
+         (SELECT name FROM producers r WHERE r.session = e.session
+            AND r.producer = e.culprit_producer) AS culprit_name,
+         packets, bytes,
+         round(100.0 * packets / sum(packets) OVER victim, 1) AS percent,
+         round(100.0 * bytes / sum(bytes) OVER victim, 1) AS bytes_percent,
+         sequence AS victim, culprit
+  FROM evictors e
+  WINDOW victim AS (PARTITION BY session, buffer, producer, writer)
+  ORDER BY session, buffer, producer, writer, packets DESC, culprit_producer, culprit_writer;
+CREATE VIEW evicted_by AS
+  -- Whose commits needed the space of overwritten packets: as 'ringscope gaps' counts them.
+  SELECT e.session, e.culprit AS sequence,
+         (SELECT name FROM producers r WHERE r.session = e.session
+            AND r.producer = e.culprit_producer) AS process,
+         (SELECT thread FROM sequences q WHERE q.session = e.session
+            AND q.producer = e.culprit_producer AND q.writer = e.culprit_writer
+            AND q.thread IS NOT NULL) AS thread,
+         sum(packets) AS packets, sum(bytes) AS bytes,
+         round(100.0 * sum(packets) / sum(sum(packets)) OVER (PARTITION BY e.session), 1) AS percent
+  FROM evictors e
+  WHERE culprit_producer IS NOT NULL
+  GROUP BY e.session, culprit_producer, culprit_writer
+  ORDER BY e.session, sum(packets) DESC, culprit_producer, culprit_writer;
+CREATE VIEW process_losses AS
+  -- What was written and lost, per process (producer).
+  SELECT session, producer, process, count(DISTINCT writer) AS sequences, sum(packets) AS packets,
+         sum(bytes) AS bytes, sum(lost_packets) AS lost_packets, sum(lost_bytes) AS lost_bytes,
+         round(100.0 * sum(lost_packets) / max(sum(packets), 1), 1) AS lost_percent
+  FROM sequences GROUP BY session, producer ORDER BY session, sum(lost_packets) DESC, producer;
+CREATE VIEW buffer_losses AS
+  -- The same, per buffer.
+  SELECT session, buffer, count(*) AS sequences, sum(packets) AS packets, sum(bytes) AS bytes,
+         sum(lost_packets) AS lost_packets, sum(lost_bytes) AS lost_bytes,
+         round(100.0 * sum(lost_packets) / max(sum(packets), 1), 1) AS lost_percent
+  FROM sequences GROUP BY session, buffer;
+CREATE VIEW cause_losses AS
+  -- What was lost, per fate and cause.
+  SELECT session, p.fate, cause, sum(packets) AS packets, sum(bytes) AS bytes,
+         sum(own_fault) AS own_fault, f.meaning
+  FROM sums p JOIN fates f ON f.fate = p.fate AND f.is_loss
+  GROUP BY session, p.fate, cause ORDER BY session, sum(packets) DESC;
+CREATE VIEW gap_times AS
+  -- The gaps, with names, and with times in seconds since the session's start and of the day (UTC,
+  -- NULL where the log does not show it).
+  SELECT g.session, g.buffer, g.sequence, q.process, q.thread, g.packets, g.bytes, g.cause, g.sign,
+         (g.written_from_ns - s.first_ns) / 1e9 AS written_from,
+         (g.written_to_ns - s.first_ns) / 1e9 AS written_to,
+         (g.lost_from_ns - s.first_ns) / 1e9 AS lost_from,
+         (g.lost_to_ns - s.first_ns) / 1e9 AS lost_to,
+         strftime('%Y-%m-%d %H:%M:%f', (g.written_from_ns + s.wall_offset_ns) / 1e9, 'unixepoch')
+           AS written_from_utc,
+         strftime('%Y-%m-%d %H:%M:%f', (g.lost_from_ns + s.wall_offset_ns) / 1e9, 'unixepoch')
+           AS lost_from_utc
+  FROM gaps g
+  JOIN sessions s ON s.id = g.session
+  JOIN sequences q USING (session, buffer, producer, writer)
+  ORDER BY g.session, g.packets DESC, g.buffer, g.producer, g.writer, g.first_chunk;
 CREATE VIEW stalls AS
   -- What was still in the buffer and could not be read: what it waits for, and since when.
   SELECT p.session, p.buffer, p.producer, p.writer, r.name AS producer_name, p.cause,
          p.waits_for, count(*) AS packets, sum(p.size) AS bytes, min(p.first_chunk) AS first_chunk,
          max(p.last_chunk) AS last_chunk, min(p.decided_ns) AS since_ns,
-         s.last_ns - min(p.decided_ns) AS waited_ns
+         s.last_ns - min(p.decided_ns) AS waited_ns, p.sequence
   FROM packets p
   JOIN sessions s ON s.id = p.session
   LEFT JOIN producers r ON r.session = p.session AND r.producer = p.producer
