@@ -231,6 +231,12 @@ void SessionReader::CloseSource() {
   source_.reset();
 }
 
+void SessionReader::Stop() {
+  progress_.reset();
+  source_.reset();
+  if (files_) next_file_ = files_->size();
+}
+
 ExitCode SessionReader::Finish() {
   CloseSource();
   return problems_.empty() ? ExitCode::kClean : ExitCode::kNotice;

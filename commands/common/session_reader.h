@@ -73,6 +73,8 @@ class SessionReader : public OpSource {
   /// Warns of what was not reported yet. Call it last.
   /// @return kNotice if any input was damaged or incomplete
   ExitCode Finish();
+  /// The rest of the input is not wanted: that its end was not seen is no problem.
+  void Stop();
 
  private:
   Result<bool> NextOfAll();

@@ -7,6 +7,7 @@
 #include "commands/common/replay_run.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/options.h"
+#include "commands/shell/output.h"
 #include "commands/shell/text.h"
 #include "formats/sqlite/export_sink.h"
 
@@ -34,6 +35,7 @@ void SetUp(CLI::App& app, ExportArgs& args) {
 }
 
 Result<ExitCode> RunExport(const ExportArgs& args, Context& context) {
+  RS_RETURN_IF_ERROR(CheckOutputName(args.output, "a database", {".db", ".sqlite"}));
   if (args.output == "-") {
     return Fail(ErrorCode::kUsage, "a database cannot be written to standard output", {},
                 "name a file with --output");

@@ -48,6 +48,7 @@ void SetUp(CLI::App& app, TimelineArgs& args) {
 }
 
 Result<ExitCode> RunTimeline(const TimelineArgs& args, Context& context) {
+  RS_RETURN_IF_ERROR(CheckOutputName(args.output, "a trace", {".pftrace"}));
   SessionReader sessions(context, {{args.log}, args.session, args.clone}, "drawing");
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
                       CreateOutput(context, args.output, kTraceOutput, args.force));

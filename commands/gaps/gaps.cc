@@ -48,7 +48,7 @@ struct GapsArgs {
 };
 
 void SetUp(CLI::App& app, GapsArgs& args) {
-  AddLogList(app, args.logs);
+  AddLogList(app, args.logs, "LOG", "; traces (.pftrace) are imported on the fly");
   AddSession(app, args.session);
   AddClone(app, args.clone);
   AddReplayOptions(app, args.choices);
@@ -68,6 +68,7 @@ void SetUp(CLI::App& app, GapsArgs& args) {
       [](std::string_view text) { return ParseNumber(text, UINT64_MAX); }, "N",
       "List at most the N largest gaps, and as text N entries of each other list; 0: all (default: "
       "20 as text, else all)");
+  Exclude(app, "--packets", {"--limit"});
   AddParsed(app, "--stale", args.stale_ns, ParseDuration, "TIME",
             "Report packets that are committed later than this after their timestamp (default: "
             "5s)");
@@ -162,6 +163,35 @@ class LostPacketList : public LedgerSink {
   bool listed_ = false;
 };
 
+/// Warns of filters that cannot select anything of this session.
+void WarnOfOddFilter(const GapFilter& filter, const ReplayOutcome& outcome,
+                     const SessionNotes& notes, Console& console) {
+  const auto warn = [&](const std::string& text) {
+    console.Warn(fmt::format("{}: session {}: {}", outcome.path, outcome.session, text));
+  };
+  for (const SequenceKey sequence : filter.sequences)
+    if (std::ranges::find(outcome.writers, sequence, &WriterOutcome::sequence) ==
+        outcome.writers.end())
+      warn(fmt::format("sequence {} committed nothing", ToString(sequence)));
+  for (const BufferId buffer : filter.buffers)
+    if (std::ranges::find(outcome.buffers, buffer, &BufferOutcome::id) == outcome.buffers.end())
+      warn(fmt::format("there is no buffer {}", Raw(buffer)));
+  if (!outcome.first_time_ns) return;
+  const uint64_t start = notes.start_ns(), end = start + outcome.duration_ns();
+  const auto check = [&](const char* option, const std::optional<TimePoint>& time,
+                         bool is_outside) {
+    if (!time || !is_outside) return;
+    warn(fmt::format("{} is {} the session{}", option,
+                     time->Absolute(start) > end ? "after the end of" : "before the start of",
+                     time->relative
+                         ? ""
+                         : "; without a unit it is absolute nanoseconds: write 1.5s for a "
+                           "time since the start"));
+  };
+  check("--from", filter.from, filter.from && filter.from->Absolute(start) > end);
+  check("--to", filter.to, filter.to && filter.to->Absolute(start) < start);
+}
+
 /// Replays the session that `sessions` is at.
 /// @param logs where the session can be read again, to try remedies; empty: no need to
 /// @param descriptors names of fields
@@ -183,6 +213,7 @@ Result<ExitCode> ReplayForGaps(const GapsArgs& args, const std::vector<std::stri
   RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome,
                       ReplaySession(context, sessions, args.choices,
                                     {.ledger = &ledger, .listeners = std::move(listeners)}));
+  WarnOfOddFilter(args.filter, outcome, notes, context.console);
   bool lost = accounts.listed();
   if (args.packets) {
     accounts.StateReads(outcome.reads);
@@ -292,8 +323,10 @@ Command GapsCommand() {
         "What was in the packets that this writer lost?"},
        {"ringscope gaps captures/", "Which of these logs lost anything?"}},
       Bind(SetUp, RunGaps),
-      {.clean = "Done; no packet that the filters select was lost.",
-       .notice = "Done, and packets were lost; or the input was damaged and what could be read was "
+      {.clean = "Done; no packet that the filters select was lost, and nothing shows that more is "
+                "missing.",
+       .notice = "Done, and packets were lost, or may be missing; or the input was damaged and "
+                 "what could be read was "
                  "used."}};
 }
 

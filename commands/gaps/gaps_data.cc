@@ -234,7 +234,7 @@ GapsSession TotalsOf(const ShownGaps& selection) {
                      .buffers = {},
                      .sequences = {},
                      .ftrace = selection.report.ftrace,
-                     .stale = selection.report.stale};
+                     .stale = selection.stale};
   for (const BufferGaps& gaps : selection.report.buffers) {
     GapsBuffer& buffer = totals.buffers.emplace_back();
     buffer.buffer = gaps.id;

@@ -112,7 +112,7 @@ void PrintFtrace(Report& out, const ShownGaps& selection) {
 }
 
 void PrintStale(Report& out, const ShownGaps& selection, uint64_t limit, uint64_t stale_ns) {
-  if (selection.report.stale.empty()) return;
+  if (selection.stale.empty()) return;
   out.Heading(
       fmt::format("Committed more than {} after their timestamps", HumanDuration(stale_ns)));
   Table table({{"sequence", Align::kLeft},
@@ -121,15 +121,15 @@ void PrintStale(Report& out, const ShownGaps& selection, uint64_t limit, uint64_
                {"", Align::kRight},
                {"longest", Align::kRight},
                {"in chunk", Align::kRight}});
-  const size_t shown = CountToShow(selection.report.stale.size(), limit);
+  const size_t shown = CountToShow(selection.stale.size(), limit);
   for (size_t i = 0; i < shown; ++i) {
-    const StaleSequence& stale = selection.report.stale[i];
+    const StaleSequence& stale = selection.stale[i];
     table.AddRow({ToString(stale.sequence), std::to_string(Raw(stale.buffer)),
                   WithCommas(stale.stale), Percent(stale.stale, stale.packets),
                   HumanDuration(stale.longest_ns), fmt::format("#{}", stale.longest_chunk)});
   }
   out.Print(table, 2);
-  PrintMore(out, selection.report.stale.size() - shown, "sequence");
+  PrintMore(out, selection.stale.size() - shown, "sequence");
   out.Print(fmt::format("  Remedy: flush_period_ms: {}\n", stale_ns / 1'000'000));
 }
 

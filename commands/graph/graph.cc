@@ -254,15 +254,21 @@ Result<ExitCode> ShowOrder(const GraphArgs& args, SessionReader& sessions, Conte
 }
 
 /// The format that an output's name asks for.
-std::string FormatOf(const std::string& output) {
+Result<std::string> FormatOf(const std::string& output) {
   for (const char* format : {"svg", "dot", "json"})
-    if (output.ends_with(std::string(".") + format)) return format;
-  return "text";
+    if (output.ends_with(std::string(".") + format)) return std::string(format);
+  RS_RETURN_IF_ERROR(CheckOutputName(output, "text", {".svg", ".dot", ".json", ".txt"}));
+  return std::string("text");
 }
 
 Result<ExitCode> RunGraph(const GraphArgs& given, Context& context) {
   GraphArgs args = given;
-  if (args.format.empty()) args.format = FormatOf(args.output);
+  if (args.format.empty()) {
+    RS_ASSIGN_OR_RETURN(args.format, FormatOf(args.output));
+  } else {
+    const std::string own = args.format == "text" ? ".txt" : "." + args.format;
+    RS_RETURN_IF_ERROR(CheckOutputName(args.output, args.format.c_str(), {own}));
+  }
   RS_RETURN_IF_ERROR(CheckArgs(args));
   const bool is_picture = args.format == "dot" || args.format == "svg";
   SessionReader sessions(context, {{args.log}, args.session, args.clone}, "replaying");

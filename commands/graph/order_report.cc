@@ -107,6 +107,8 @@ Json StepJson(const ReadStep& step, size_t number) {
 }  // namespace
 
 std::string OrderText(const OrderReport& report, const GraphClock& clock) {
+  if (report.walks.empty())
+    return "\nNo buffer is left at this moment; choose an earlier one with --at.\n";
   std::string text;
   for (const ReadWalk& walk : report.walks) text += "\n" + WalkText(report, walk, clock);
   return text;

@@ -144,6 +144,7 @@ Result<ExitCode> RunDump(const DumpArgs& args, Context& context) {
       is_past = filter.IsPast(sessions.record_number());
     }
   }
+  if (is_past) sessions.Stop();
   printer.End();
   return sessions.Finish();
 }

@@ -24,7 +24,7 @@ struct RepairArgs {
 };
 
 void SetUp(CLI::App& app, RepairArgs& args) {
-  AddLog(app, args.log);
+  AddLog(app, args.log, Traces::kRefused);
   InGroup(app, kOutputGroup);
   AddText(app, "-o,--output", args.output, kFileType, "Clean copy to write (.tblog)",
           Need::kRequired);

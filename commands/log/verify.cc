@@ -22,7 +22,7 @@ struct VerifyArgs {
 };
 
 void SetUp(CLI::App& app, VerifyArgs& args) {
-  AddLogs(app, args.logs);
+  AddLogs(app, args.logs, Traces::kRefused);
   AddFormat(app, args.format, {"text", "json"});
 }
 

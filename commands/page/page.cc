@@ -32,6 +32,7 @@ void SetUp(CLI::App& app, PageArgs& args) {
 }
 
 Result<ExitCode> RunPage(const PageArgs& args, Context& context) {
+  RS_RETURN_IF_ERROR(CheckOutputName(args.output, "a page", {".html", ".htm"}));
   RS_ASSIGN_OR_RETURN(
       const std::unique_ptr<OutputFile> file,
       CreateOutput(context, args.output.empty() ? "-" : args.output, kPageOutput, args.force));

@@ -302,6 +302,8 @@ Result<ExitCode> RecordingRun::Run() {
   RS_ASSIGN_OR_RETURN(loop_, EventLoop::Create());
   RS_ASSIGN_OR_RETURN(const RecorderOptions options, MakeOptions());
   RS_ASSIGN_OR_RETURN(SignalWatch signals, SignalWatch::Create());
+  // A log of nothing would be in the way of the next try.
+  if (!args_.command.empty()) RS_RETURN_IF_ERROR(ChildProcess::Check(args_.command.front()));
   // The sockets first: where another recorder has them, its log may be the same file.
   RS_ASSIGN_OR_RETURN(RecorderListeners listeners, RecorderListeners::Open(options));
   RS_ASSIGN_OR_RETURN(log_, OpenLog());

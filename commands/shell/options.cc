@@ -130,22 +130,33 @@ void AddForce(CLI::App& app, bool& target) {
           "input");
 }
 
-void AddLog(CLI::App& app, std::string& target) {
+namespace {
+
+const char* TraceText(Traces traces) {
+  return traces == Traces::kTaken ? ", or a trace (.pftrace), which is imported on the fly" : "";
+}
+
+}  // namespace
+
+void AddLog(CLI::App& app, std::string& target, Traces traces) {
   InGroup(app, kInputGroup);
   AddText(app, "LOG", target, kLogType,
-          "A commit log (.tblog; of a recording in several parts, any of them) or operations "
-          "(.ops.jsonl), plain or compressed (zstd, gzip); - reads standard input",
+          fmt::format("A commit log (.tblog; of a recording in several parts, any of them) or "
+                      "operations (.ops.jsonl){}, plain or compressed (zstd, gzip); - reads "
+                      "standard input",
+                      TraceText(traces)),
           Need::kRequired);
 }
 
-void AddLogs(CLI::App& app, std::vector<std::string>& targets) {
+void AddLogs(CLI::App& app, std::vector<std::string>& targets, Traces traces) {
   InGroup(app, kInputGroup);
-  AddTexts(
-      app, "LOG", targets, kLogType,
-      "Commit logs (.tblog; of a recording in several parts, any of them) or operations "
-      "(.ops.jsonl), plain or compressed (zstd, gzip), taken one after the other; - reads standard "
-      "input",
-      Need::kRequired);
+  AddTexts(app, "LOG", targets, kLogType,
+           fmt::format(
+               "Commit logs (.tblog; of a recording in several parts, any of them) or operations "
+               "(.ops.jsonl){}, plain or compressed (zstd, gzip), taken one after the other; - "
+               "reads standard input",
+               TraceText(traces)),
+           Need::kRequired);
 }
 
 namespace {

@@ -97,10 +97,12 @@ void AddFormat(CLI::App& app, std::string& target, const std::vector<std::string
 void AddTimeBase(CLI::App& app, TimeBase& target);
 /// --force, below "Output": for the options that name files to write.
 void AddForce(CLI::App& app, bool& target);
+/// Whether a command takes traces in place of logs.
+enum class Traces { kTaken, kRefused };
 /// The one log that a command reads, below "Input".
-void AddLog(CLI::App& app, std::string& target);
+void AddLog(CLI::App& app, std::string& target, Traces traces = Traces::kTaken);
 /// The logs that a command reads, one after the other.
-void AddLogs(CLI::App& app, std::vector<std::string>& targets);
+void AddLogs(CLI::App& app, std::vector<std::string>& targets, Traces traces = Traces::kTaken);
 /// --seq, --buffer, --from and --to, below "Filter".
 /// @param what is selected by time: "records"
 void AddSelection(CLI::App& app, LogSelection& selection, const std::string& what);

@@ -1,5 +1,12 @@
 #include "commands/shell/output.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
 namespace ringscope {
 namespace {
 
@@ -27,6 +34,19 @@ Result<std::unique_ptr<OutputFile>> CreateOutput(Context& context, const std::st
                 "name a file, or send standard output to one");
   }
   return std::make_unique<ResultsFile>(context.console);
+}
+
+Status CheckOutputName(const std::string& path, const char* what,
+                       std::initializer_list<std::string_view> own) {
+  constexpr std::array<std::string_view, 18> kKnown = {
+      ".csv", ".db",  ".dot",     ".gif", ".htm",    ".html", ".jpeg",  ".jpg", ".json",
+      ".md",  ".pdf", ".pftrace", ".png", ".sqlite", ".svg",  ".tblog", ".txt", ".zip"};
+  const std::string name = std::filesystem::path(path).extension().string();
+  if (std::ranges::find(own, name) != own.end() || std::ranges::find(kKnown, name) == kKnown.end())
+    return {};
+  return Fail(ErrorCode::kUsage,
+              fmt::format("this would be {}, which '{}' is no name of", what, name), {path, {}, {}},
+              fmt::format("name it {}", fmt::join(own, " or ")));
 }
 
 }  // namespace ringscope

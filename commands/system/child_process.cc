@@ -6,9 +6,12 @@
 #include <sys/epoll.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <sstream>
 
 extern char** environ;
 
@@ -37,6 +40,29 @@ std::vector<char*> Pointers(std::vector<std::string>& texts) {
 
 }  // namespace
 
+namespace {
+
+Error CannotStart(const std::string& program, int error) {
+  return {ErrorCode::kIo,
+          fmt::format("cannot start {}: {}", program, std::strerror(error)),
+          {},
+          "check the name after --"};
+}
+
+}  // namespace
+
+Status ChildProcess::Check(const std::string& program) {
+  if (program.find('/') != std::string::npos) {
+    if (::access(program.c_str(), X_OK) == 0) return {};
+    return tl::unexpected(CannotStart(program, errno));
+  }
+  const char* path = ::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "/usr/bin:/bin" : path);
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (::access((folder + "/" + program).c_str(), X_OK) == 0) return {};
+  return tl::unexpected(CannotStart(program, ENOENT));
+}
+
 Result<std::unique_ptr<ChildProcess>> ChildProcess::Start(const std::vector<std::string>& command,
                                                           const Variables& variables) {
   std::vector<std::string> arguments = command;
@@ -55,11 +81,7 @@ Result<std::unique_ptr<ChildProcess>> ChildProcess::Start(const std::vector<std:
   const int error = ::posix_spawnp(&pid, arguments.front().c_str(), nullptr, &attributes,
                                    Pointers(arguments).data(), Pointers(environment).data());
   ::posix_spawnattr_destroy(&attributes);
-  if (error != 0) {
-    return Fail(ErrorCode::kIo,
-                fmt::format("cannot start {}: {}", command.front(), std::strerror(error)), {},
-                "check the name after --");
-  }
+  if (error != 0) return tl::unexpected(CannotStart(command.front(), error));
   UniqueFd fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   auto child = std::unique_ptr<ChildProcess>(new ChildProcess(pid, std::move(fd)));
   if (!child->fd_.valid()) {

@@ -20,6 +20,8 @@ class ChildProcess {
  public:
   using Variables = std::vector<std::pair<std::string, std::string>>;
 
+  /// Whether a program can be started: kIo if it is not there.
+  static Status Check(const std::string& program);
   /// @param command the program, looked for in PATH, and its arguments
   /// @param variables set in its environment
   static Result<std::unique_ptr<ChildProcess>> Start(const std::vector<std::string>& command,

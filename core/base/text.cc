@@ -9,13 +9,13 @@
 namespace ringscope {
 namespace {
 
-/// Whether a character only changes the direction in which what follows is shown: with these, a name
-/// can make other text look different from what it is.
+/// Whether a character only changes the direction in which what follows is shown: with these, a
+/// name can make other text look different from what it is.
 bool ChangesDirection(std::string_view character) {
   const auto is_in = [&](std::string_view first, std::string_view last) {
     return character.size() == first.size() && character >= first && character <= last;
   };
-  return character == "\xD8\x9C" ||                   // U+061C
+  return character == "\xD8\x9C" ||                // U+061C
          is_in("\xE2\x80\x8E", "\xE2\x80\x8F") ||  // U+200E and U+200F
          is_in("\xE2\x80\xAA", "\xE2\x80\xAE") ||  // U+202A to U+202E
          is_in("\xE2\x81\xA6", "\xE2\x81\xA9");    // U+2066 to U+2069
@@ -105,15 +105,15 @@ std::string HumanDuration(uint64_t ns) {
 }
 
 std::string Percent(uint64_t part, uint64_t whole) {
-  if (whole == 0) return "";
-  return fmt::format("{:.1f}%", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
+  return whole == 0 ? "" : ShareText(part, whole);
 }
 
 std::string ShareText(uint64_t part, uint64_t whole) {
   if (whole == 0) return "-";
-  const std::string text = Percent(part, whole);
   if (part == 0) return "0%";
   if (part == whole) return "100%";
+  const std::string text =
+      fmt::format("{:.1f}%", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
   if (text == "0.0%") return "<0.1%";
   return text == "100.0%" ? ">99.9%" : text;
 }

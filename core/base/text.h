@@ -28,10 +28,10 @@ std::string SizeWithKb(uint64_t bytes);
 std::string HumanSize(uint64_t bytes);
 /// "0 ns", "12.5 ms", "1.130 s", "3 min 20 s", "2 h 5 min".
 std::string HumanDuration(uint64_t ns);
-/// "96.8%"; "" of nothing.
-std::string Percent(uint64_t part, uint64_t whole);
-/// As Percent, but 0% and 100% only of nothing and of all: "<0.1%", ">99.9%"; "-" of nothing.
+/// "96.8%"; 0% and 100% only of nothing and of all, else "<0.1%", ">99.9%"; "-" of no whole.
 std::string ShareText(uint64_t part, uint64_t whole);
+/// The same for tables: "" of no whole.
+std::string Percent(uint64_t part, uint64_t whole);
 /// "1 packet", "2 packets": `noun` takes an s unless the count is 1.
 std::string Count(uint64_t count, std::string_view noun);
 /// "a, b, c"

@@ -51,6 +51,8 @@ GapSelection::GapSelection(const GapReport& all, uint64_t start_ns, const GapFil
   }
   for (const LostName& name : report.names)
     if (filter.Keeps(name.buffer, name.chunk.sequence)) names.push_back(name);
+  for (const StaleSequence& sequence : report.stale)
+    if (filter.Keeps(sequence.buffer, sequence.sequence)) stale.push_back(sequence);
   // A filter for packets selects nothing else.
   if (!filter.selects_gaps()) SelectSigns(filter);
   if (limit == 0) return;

@@ -28,6 +28,7 @@ struct GapSelection {
   std::vector<std::pair<const SequenceGaps*, const MissingChunks*>> missing;
   uint64_t unlisted_missing = 0;
   std::vector<LostName> names;
+  std::vector<StaleSequence> stale;
   std::vector<const CounterRise*> counted;
   std::array<uint64_t, kLossCounters> counts{};
   std::vector<const ReportedLoss*> reported;

@@ -140,8 +140,8 @@ void SortByLoss(std::vector<SequenceGraph>& graphs) {
   std::stable_sort(graphs.begin(), graphs.end(),
                    [](const SequenceGraph& a, const SequenceGraph& b) {
                      const FateCount lost_a = a.lost(), lost_b = b.lost();
-                     if (lost_a.bytes != lost_b.bytes) return lost_a.bytes > lost_b.bytes;
                      if (lost_a.packets != lost_b.packets) return lost_a.packets > lost_b.packets;
+                     if (lost_a.bytes != lost_b.bytes) return lost_a.bytes > lost_b.bytes;
                      return a.bytes > b.bytes;
                    });
 }

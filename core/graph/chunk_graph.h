@@ -179,7 +179,7 @@ struct SequenceGraph {
   Link LinkAfter(size_t i) const;
 };
 
-/// Worst first: by bytes lost, then by packets lost, then by size.
+/// Worst first: by packets lost, then by bytes lost, then by size.
 void SortByLoss(std::vector<SequenceGraph>& graphs);
 
 }  // namespace ringscope

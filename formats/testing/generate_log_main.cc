@@ -20,7 +20,7 @@ ringscope::Status Run(const char* path, const ringscope::testing::GeneratedLog& 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 2) {
+  if (argc < 2 || argv[1][0] == '-') {
     fmt::print(stderr, "usage: generate_log OUT.tblog [BYTES [WRITERS [BUFFER_BYTES]]]\n");
     return 2;
   }

@@ -22,7 +22,7 @@ ringscope::Status Run(const char* path, const ringscope::testing::GeneratedTrace
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 2) {
+  if (argc < 2 || argv[1][0] == '-') {
     fmt::print(stderr,
                "usage: generate_trace OUT.pftrace "
                "[BYTES [SEQUENCES [time|sequences [plain|compressed]]]]\n");
