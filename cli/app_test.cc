@@ -15,6 +15,7 @@ namespace ringscope {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 struct Ran {
@@ -141,6 +142,12 @@ TEST(App, FileInPlaceOfACommand_IsToldWhatIsWrongWithIt) {
   const std::string log = std::string(RS_TESTDATA) + "/captures/discard-v2/session.ops.jsonl.zst";
   EXPECT_THAT(WithoutLineBreaks(RunTool({log}).out), HasSubstr(" were lost"));
   EXPECT_THAT(RunTool({"no-such-file"}).err, HasSubstr("there is no command 'no-such-file'"));
+  for (const char* name : {"no-such.tblog", "./no-such", "no/such"}) {
+    const Ran missing = RunTool({name});
+    EXPECT_EQ(missing.status, 1);
+    EXPECT_THAT(missing.err, HasSubstr(name));
+    EXPECT_THAT(missing.err, Not(HasSubstr("command")));
+  }
 }
 
 TEST(App, BrokenPipe_EndsQuietly) {

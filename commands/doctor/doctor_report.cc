@@ -41,6 +41,10 @@ void PrintList(Report& report, const char* title, const std::vector<std::string>
   for (const std::string& text : texts) report.Print(Wrap(Printable(text), "- ") + "\n");
 }
 
+bool NamesABuffer(const DoctorFinding& finding) {
+  return finding.where.find("buffer ") != std::string::npos;
+}
+
 std::string NameOf(const DoctorTrace& trace) {
   return trace.session ? fmt::format("{}: session {}", Printable(trace.file), *trace.session)
                        : Printable(trace.file);
@@ -64,6 +68,9 @@ void PrintTrace(Report& report, const DoctorTrace& trace, uint64_t limit) {
   if (shown < all)
     report.Print(
         fmt::format("\nand {}; --limit 0 lists them\n", Count(all - shown, "further finding")));
+  // Of a log, buffers have the log's numbers.
+  if (!trace.replay && std::ranges::any_of(trace.findings, NamesABuffer))
+    report.Print("\nA buffer's number is its index in the config: buffer 0 is buffers[0].\n");
   PrintList(report, "Checked and well", trace.well);
   PrintList(report, "Not known", trace.unknown);
   if (trace.config) {

@@ -171,6 +171,45 @@ TEST(Doctor, EmptyFile) {
   EXPECT_THAT(ran.out, HasSubstr("(trace.empty)"));
 }
 
+TEST(Doctor, EmptyLog) {
+  TempFolder folder;
+  for (const char* name : {"a.tblog", "a.ops.jsonl", "a.ops.jsonl.zst"}) {
+    const Ran ran = RunDoctorOn({folder.Write(name, "")});
+    EXPECT_THAT(ran.error, HasSubstr("the file is empty")) << name;
+  }
+}
+
+TEST(Doctor, LostPacketsOfALogAreItsVerdict) {
+  for (const char* name : {"lost-names", "never-patched"}) {
+    const std::string log = std::string(RS_TESTDATA "/inputs/") + name + ".ops.jsonl";
+    EXPECT_EQ(RunDoctorOn({log}).code, ExitCode::kNotice);
+    EXPECT_EQ(RunDoctorOn({"--brief", log}).code, ExitCode::kNotice);
+    const Json trace = DocumentOf({log})["traces"][0];
+    EXPECT_EQ(trace["severity"].get<std::string>(), "data_loss");
+    EXPECT_THAT(trace["verdict"].get<std::string>(), HasSubstr(" packets ("));
+    EXPECT_THAT(trace["verdict"].get<std::string>(), HasSubstr(") were lost"));
+  }
+  const Json lost =
+      DocumentOf({RS_TESTDATA "/inputs/lost-names.ops.jsonl"})["traces"][0]["findings"][0];
+  EXPECT_EQ(lost["rule"].get<std::string>(), "log.lost");
+  EXPECT_EQ(lost["changes"][0]["value"].get<std::string>(), "8");
+  EXPECT_FALSE(lost["changes"][0]["is_estimate"].get<bool>());
+}
+
+TEST(Doctor, RulesOfALog) {
+  const auto rules = [](const std::string& log) {
+    return TextsOf(DocumentOf({log})["traces"][0]["findings"], "rule");
+  };
+  EXPECT_THAT(rules(RS_TESTDATA "/inputs/broken-writers.ops.jsonl"),
+              AllOf(Contains("log.lost"), Contains("log.waiting")));
+  EXPECT_THAT(rules(Capture("lossless-v2/session.ops.jsonl.zst")), Contains("log.signs"));
+}
+
+TEST(Doctor, TimesOfALogCountFromItsSessionsStartToItsEnd) {
+  const std::string text = RunDoctorOn({Capture("discard-v2/session.ops.jsonl.zst")}).out;
+  EXPECT_THAT(WithoutLineBreaks(text), HasSubstr("up to the end at 3.740 s."));
+}
+
 TEST(Doctor, CutOffTrace) {
   TempFolder folder;
   std::string trace = ReadTestdata("captures/discard-v2/trace.pftrace.zst");

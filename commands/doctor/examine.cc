@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <initializer_list>
 #include <memory>
 #include <set>
@@ -13,6 +12,7 @@
 #include "commands/common/session_reads.h"
 #include "commands/common/verdict_words.h"
 #include "commands/losses/log_answer.h"
+#include "commands/many_logs/log_list.h"
 #include "commands/shell/input.h"
 #include "commands/shell/spooled_input.h"
 #include "commands/shell/text.h"
@@ -62,27 +62,6 @@ void AddReplayUnknowns(const ReplayOutcome& outcome, DoctorTrace& trace) {
     if (!text.empty()) trace.unknown.push_back(std::move(text));
 }
 
-/// Whether the losses that a log proves say all that this finding says.
-bool IsOfLosses(const DoctorFinding& finding) {
-  for (const char* rule : {"buffer.overwritten", "buffer.discarded", "buffer.packet_loss",
-                           "buffer.short_reach", "state.unusable"})
-    if (finding.rule == rule) return true;
-  return false;
-}
-
-/// The answer of a log, with what else the trace of its replay shows.
-void SetAnswer(Answer answer, DoctorTrace& trace) {
-  std::vector<std::string> others;
-  for (const DoctorFinding& finding : trace.findings) {
-    if (finding.severity <= Harm::kInfo || IsOfLosses(finding)) continue;
-    answer.severity = std::max(answer.severity, finding.severity);
-    if (std::ranges::find(others, finding.title) != others.end()) continue;
-    others.push_back(finding.title);
-  }
-  answer.Add("Also", Joined(others, "; "));
-  trace.answer = std::move(answer);
-}
-
 /// @param opened of standard input; nullptr: to be opened
 Result<DoctorTraces> ExamineLog(Context& context, const std::string& path,
                                 std::optional<uint64_t> session,
@@ -102,17 +81,17 @@ Result<DoctorTraces> ExamineLog(Context& context, const std::string& path,
         ReplaySession(context, sessions, {},
                       {.ledger = &ledger, .listeners = {&notes, &analysis, &writer}}));
     RS_RETURN_IF_ERROR(InFile(path, writer.Finish()));
-    DoctorTrace trace = Diagnosed(outcome.path, scan.Finish());
-    trace.session = outcome.session;
-    trace.replay = ReplayText(outcome);
-    AddReplayUnknowns(outcome, trace);
     const GapReport report = analysis.Finish(ledger.totals());
     TriedRemedies remedies = RemediesFor(report);
     if (path != "-")
       RS_RETURN_IF_ERROR(TryRemedies(
           context, {.paths = {path}, .only = sessions.session(), .quiet = true}, {},
           ledger.totals(), remedies));
-    SetAnswer(AnswerOf(report, outcome, notes, remedies), trace);
+    const ReplayFacts replayed = ReplayFactsOf(report, outcome, notes, remedies);
+    DoctorTrace trace = Diagnosed(outcome.path, scan.Finish(), &replayed);
+    trace.session = outcome.session;
+    trace.replay = ReplayText(outcome);
+    AddReplayUnknowns(outcome, trace);
     AddNext(trace.answer, path, {"gaps", "advise"});
     traces.push_back(std::move(trace));
     return ExitCode::kClean;
@@ -159,10 +138,12 @@ Result<DoctorTraces> ExamineInput(Context& context, const std::string& path,
   RS_ASSIGN_OR_RETURN(std::string start, ReadStart(*source, kKindBytes));
   const bool is_zip = IsZip(wire::AsBytes(start));
   const InputKind kind = is_zip ? InputKind::kOther : KindOfStart(start);
-  const bool is_log = kind == InputKind::kLog;
+  // An empty file is what its name says.
+  const bool is_empty = start.empty();
+  const bool is_log = kind == InputKind::kLog || (is_empty && IsLogName(path));
   // A format that is not known may be a damaged trace: its reader finds what is left of it. An empty
-  // file is what a session leaves that never wrote anything.
-  if (kind == InputKind::kEvents || (kind == InputKind::kOther && !is_zip && !start.empty() &&
+  // one is what a session leaves that never wrote anything.
+  if (kind == InputKind::kEvents || (kind == InputKind::kOther && !is_zip && !is_empty &&
                                      !ContentWords(start).empty()))
     return tl::unexpected<Error>(WrongContent(
         start, path, "a trace or a log",
@@ -172,7 +153,8 @@ Result<DoctorTraces> ExamineInput(Context& context, const std::string& path,
   if (is_zip) return ExamineArchive(context, std::move(source));
   if (is_log) return ExamineLog(context, path, session, path == "-" ? std::move(source) : nullptr);
   RS_ASSIGN_OR_RETURN(DoctorTrace trace, ExamineTrace(context, std::move(source)));
-  AddNext(trace.answer, path, {"doctor", "gaps"});
+  // Other commands need packets.
+  if (!is_empty) AddNext(trace.answer, path, {"doctor", "gaps"});
   DoctorTraces traces;
   traces.push_back(std::move(trace));
   return traces;

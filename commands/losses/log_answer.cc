@@ -71,6 +71,17 @@ std::string PacketShare(uint64_t part, uint64_t whole) {
                      ShareText(part, whole));
 }
 
+std::string LostHeadline(const SessionSums& sums) {
+  const uint64_t lost = sums.totals.lost().packets;
+  return fmt::format("{} {} lost.", PacketShare(lost, sums.totals.written.packets), Was(lost));
+}
+std::string WaitingHeadline(uint64_t waiting) {
+  return fmt::format("{} wait{} in a buffer, and {} not in the trace.", Count(waiting, "packet"),
+                     waiting == 1 ? "s" : "", Is(waiting));
+}
+constexpr const char* kSignsHeadline =
+    "No packet of the log was lost, but more may be missing.";
+
 std::string LostText(const SessionSums& sums, bool with_packets) {
   const FateCount lost = sums.totals.lost(), written = sums.totals.written;
   return fmt::format("{}{} of {}",
@@ -144,8 +155,9 @@ std::string WaitingText(const SessionSums& sums, const SessionNotes& notes) {
     if (sequence->stall->at)
       at += fmt::format(", behind chunk #{}", Raw(sequence->stall->at->chunk));
   }
-  return fmt::format("{} ({}) are still in the buffer, and were not read{}",
-                     Count(waiting.packets, "packet"), HumanSize(waiting.bytes), at);
+  return fmt::format("{} ({}) {} still in the buffer, and {} not read{}",
+                     Count(waiting.packets, "packet"), HumanSize(waiting.bytes),
+                     Is(waiting.packets), Was(waiting.packets), at);
 }
 
 /// What shows that more may be missing than is known; empty: nothing does.
@@ -197,8 +209,8 @@ std::string TriedText(const std::optional<TriedOutcome>& outcome) {
   if (outcome->lost > 0)
     return fmt::format("still loses {}, as a replay shows", Count(outcome->lost, "packet"));
   if (outcome->waiting > 0)
-    return fmt::format("loses nothing, as a replay shows, but {} wait in it to the end",
-                       Count(outcome->waiting, "packet"));
+    return fmt::format("loses nothing, as a replay shows, but {} wait{} in it to the end",
+                       Count(outcome->waiting, "packet"), outcome->waiting == 1 ? "s" : "");
   return "keeps everything, as a replay shows";
 }
 
@@ -227,26 +239,26 @@ Answer AnswerOf(const GapReport& report, const ReplayOutcome& outcome, const Ses
   const uint64_t waiting = sums.totals[Fate::kStalled].packets;
   const std::string signs = SignsText(report, sums);
   Answer answer;
-  if (unusable > 0 && unusable * 2 >= read) {
-    answer.severity = Harm::kError;
+  const Harm of_unusable = HarmOfUnusable(unusable, read);
+  if (of_unusable == Harm::kError) {
+    answer.severity = of_unusable;
     answer.headline = fmt::format(
         "{} of the {} that were read cannot be used: they need incremental state that was lost.",
         WithCommas(unusable), Count(read, "packet"));
   } else if (lost > 0) {
     answer.severity = Harm::kDataLoss;
-    answer.headline = PacketShare(lost, sums.totals.written.packets) + " were lost";
-    answer.headline += waiting == 0 ? "."
-                                    : fmt::format(
-                                          "; {} more wait in a buffer and are not in the "
-                                          "trace.",
-                                          WithCommas(waiting));
+    answer.headline = LostHeadline(sums);
+    if (waiting > 0) {
+      answer.headline.pop_back();  // the full stop
+      answer.headline += fmt::format("; {} more wait{} in a buffer and {} not in the trace.",
+                                     WithCommas(waiting), waiting == 1 ? "s" : "", Is(waiting));
+    }
   } else if (waiting > 0) {
     answer.severity = Harm::kDataLoss;
-    answer.headline =
-        fmt::format("{} wait in a buffer, and are not in the trace.", Count(waiting, "packet"));
+    answer.headline = WaitingHeadline(waiting);
   } else if (!signs.empty()) {
     answer.severity = Harm::kWarning;
-    answer.headline = "No packet of the log was lost, but more may be missing.";
+    answer.headline = kSignsHeadline;
   } else {
     answer.headline = NothingLostText(sums, outcome.reads);
   }
@@ -259,7 +271,7 @@ Answer AnswerOf(const GapReport& report, const ReplayOutcome& outcome, const Ses
     answer.Add("Evicted by", EvictorsText(report, notes));
   }
   answer.Add("Waiting", WaitingText(sums, notes));
-  if (unusable > 0 && unusable * 2 < read)
+  if (of_unusable == Harm::kDataLoss)
     answer.Add("Unusable", fmt::format("{} of the {} that were read need incremental state that "
                                        "was lost",
                                        WithCommas(unusable), Count(read, "packet")));
@@ -267,6 +279,53 @@ Answer AnswerOf(const GapReport& report, const ReplayOutcome& outcome, const Ses
   for (const std::string& text : RemedyTexts(tried)) answer.Add("Remedy", text);
   answer.Add("Assumed", ReadsNotes(outcome.reads));
   return answer;
+}
+
+ReplayFacts ReplayFactsOf(const GapReport& report, const ReplayOutcome& outcome,
+                          const SessionNotes& notes, const TriedRemedies& tried) {
+  const SessionSums sums(report);
+  ReplayFacts facts;
+  if (outcome.first_time_ns && outcome.last_time_ns)
+    facts.session = TimeSpan{static_cast<int64_t>(*outcome.first_time_ns),
+                             static_cast<int64_t>(*outcome.last_time_ns)};
+  std::vector<ConfigChange> changes;
+  for (const BufferOutcome& buffer : outcome.buffers) {
+    ReplayedBuffer& replayed = facts.buffers[buffer.index];
+    replayed.id = buffer.id;
+    replayed.policy = buffer.policy;
+    const auto needed = std::ranges::find(tried.sizes, buffer.id, &NeededSize::buffer);
+    if (needed == tried.sizes.end()) continue;
+    replayed.size = {
+        fmt::format("buffers[{}].size_kb", buffer.index), std::to_string(needed->size / 1024),
+        fmt::format("buffer {} {}", Raw(buffer.id), TriedText(needed->outcome)), !needed->outcome};
+    changes.push_back(*replayed.size);
+  }
+  const auto add = [&](const char* rule, std::string what, uint64_t weight) -> Finding& {
+    Finding& finding = facts.findings.emplace_back();
+    finding.rule = &RuleOf(rule);
+    finding.harm = finding.rule->harm;
+    finding.what = std::move(what);
+    finding.remedy = finding.rule->remedy;
+    finding.proof = "The replay of the log, packet by packet.";
+    finding.weight = weight;
+    return finding;
+  };
+  const uint64_t lost = sums.totals.lost().packets;
+  const uint64_t waiting = sums.totals[Fate::kStalled].packets;
+  const std::string signs = SignsText(report, sums);
+  if (lost > 0) {
+    Finding& finding = add("log.lost", LostHeadline(sums), lost);
+    finding.where = "by sequence: " + LosersText(sums, notes);
+    finding.cause = fmt::format("What became of them: {}.", WhyText(sums));
+    const std::vector<std::string> remedies = RemedyTexts(tried);
+    if (!remedies.empty()) finding.remedy = Joined(remedies, " ");
+    finding.changes = std::move(changes);
+  }
+  if (waiting > 0)
+    add("log.waiting", WaitingHeadline(waiting), waiting).where = WaitingText(sums, notes);
+  if (lost == 0 && waiting == 0 && !signs.empty()) add("log.signs", kSignsHeadline, 0).proof = signs;
+  facts.answer = AnswerOf(report, outcome, notes, tried);
+  return facts;
 }
 
 }  // namespace ringscope

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "commands/losses/tried_remedies.h"
-#include "core/doctor/answer.h"
+#include "core/doctor/finding.h"
 #include "core/gaps/gap_report.h"
 #include "core/session/replay_outcome.h"
 #include "core/session/session_notes.h"
@@ -20,6 +20,10 @@ Answer AnswerOf(const GapReport& report, const ReplayOutcome& outcome, const Ses
 /// "With 6.39 MiB, buffer 1 keeps everything, as a replay shows (--size 1=6548k).": of each
 /// remedy.
 std::vector<std::string> RemedyTexts(const TriedRemedies& tried);
+
+/// All that the replay of a session tells doctor, with that answer.
+ReplayFacts ReplayFactsOf(const GapReport& report, const ReplayOutcome& outcome,
+                          const SessionNotes& notes, const TriedRemedies& tried);
 
 }  // namespace ringscope
 

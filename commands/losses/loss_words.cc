@@ -8,42 +8,43 @@
 namespace ringscope {
 namespace {
 
+/// With {they}, {they_were}, {their} and {them}, as there can be one packet or several.
 const char* CauseWords(Cause cause) {
   switch (cause) {
     case Cause::kEvicted:
-      return "overwritten before they were read";
+      return "overwritten before {they_were} read";
     case Cause::kNeverPatched:
       return "overwritten while waiting for a patch that is not in the log";
     case Cause::kBehindStall:
-      return "overwritten while an earlier packet of their sequence lacked a patch";
+      return "overwritten while an earlier packet of {their} sequence lacked a patch";
     case Cause::kSealed:
       return "discarded: the buffer was already full";
     case Cause::kFull:
-      return "discarded: they did not fit into the buffer";
+      return "discarded: {they} did not fit into the buffer";
     case Cause::kTooLarge:
-      return "discarded: their chunk is larger than the buffer";
+      return "discarded: {their} chunk is larger than the buffer";
     case Cause::kAlreadyConsumed:
-      return "discarded: their chunk, or a newer one, left the buffer before they were committed";
+      return "discarded: {their} chunk, or a newer one, left the buffer before {they_were} committed";
     case Cause::kBadRecommit:
-      return "discarded: the re-commit of their chunk breaks the rules";
+      return "discarded: the re-commit of {their} chunk breaks the rules";
     case Cause::kNoSharedMemory:
       return "refused by the service: committed before the shared memory was set up";
     case Cause::kNoSuchPage:
-      return "refused by the service: their page is outside the shared memory";
+      return "refused by the service: {their} page is outside the shared memory";
     case Cause::kNoSuchBuffer:
-      return "refused by the service: their buffer is not set up";
+      return "refused by the service: {their} buffer is not set up";
     case Cause::kMayNotWrite:
       return "refused by the service: the producer may not write to this buffer";
     case Cause::kAborted:
-      return "aborted by their writer";
+      return "aborted by {their} writer";
     case Cause::kNeverCommitted:
-      return "cut: one of their chunks was never committed";
+      return "cut: one of {their} chunks was never committed";
     case Cause::kNoBeginning:
       return "cut: the writer's first chunk continues a packet that does not exist";
     case Cause::kBeforeLog:
-      return "cut: their beginning was committed before the log begins, or never";
+      return "cut: {their} beginning was committed before the log begins, or never";
     case Cause::kBrokenChain:
-      return "cut: the next chunk does not continue them";
+      return "cut: the next chunk does not continue {them}";
     case Cause::kReadGap:
       return "abandoned at a gap in the chunk ids";
     case Cause::kGivenUp:
@@ -51,15 +52,16 @@ const char* CauseWords(Cause cause) {
     case Cause::kBrokenSize:
       return "corrupted: a fragment has an impossible size";
     case Cause::kResent:
-      return "corrupted: their chunk was re-committed with other bytes";
+      return "corrupted: {their} chunk was re-committed with other bytes";
     case Cause::kRejected:
-      return "refused by the service's validation when they were read";
+      return "refused by the service's validation when {they_were} read";
     case Cause::kTransferred:
-      return "cut: a clone took their buffer over before they were complete";
+      return "cut: a clone took {their} buffer over before {they_were} complete";
     case Cause::kClearedForClone:
-      return "cleared for a clone: their buffer's config has clear_before_clone";
+      return "cleared for a clone: {their} buffer's config has clear_before_clone";
     case Cause::kWrongPatch:
-      return "refused by the service's validation: a patch changed them after they were complete";
+      return "refused by the service's validation: a patch changed {them} after "
+             "{they_were} complete";
     default:
       return "lost, the cause is unknown";
   }
@@ -68,10 +70,10 @@ const char* CauseWords(Cause cause) {
 const char* OwnFaultWords(const CauseCount& cause) {
   if ((cause.loss_bits & kLossReassemblyGap) != 0 || cause.cause == Cause::kReadGap)
     return "buffer bug: all fragments were in the buffer, complete and patched, but the reader "
-           "attributed an earlier gap in the chunk ids to them";
+           "attributed an earlier gap in the chunk ids to {them}";
   if ((cause.loss_bits & kLossReassemblyBrokenChain) != 0)
     return "buffer bug: all fragments were in the buffer, complete and patched, but the reader did "
-           "not accept the next chunk as their continuation";
+           "not accept the next chunk as {their} continuation";
   return "buffer bug: all fragments were in the buffer, complete and patched";
 }
 
@@ -109,8 +111,13 @@ std::string SpanText(const SessionNotes& notes, const MomentSpan& span) {
 }
 
 std::string CauseText(const CauseCount& cause) {
-  if (cause.own_fault) return OwnFaultWords(cause);
-  std::string text = CauseWords(cause.cause);
+  const bool is_one = cause.count.packets == 1;
+  std::string text = fmt::format(
+      fmt::runtime(cause.own_fault ? OwnFaultWords(cause) : CauseWords(cause.cause)),
+      fmt::arg("they", is_one ? "it" : "they"),
+      fmt::arg("they_were", is_one ? "it was" : "they were"),
+      fmt::arg("their", is_one ? "its" : "their"), fmt::arg("them", is_one ? "it" : "them"));
+  if (cause.own_fault) return text;
   if (cause.cause == Cause::kGivenUp && cause.loss_bits != 0)
     text += fmt::format(" ({})", LossBitsToString(cause.loss_bits));
   return text;

@@ -26,7 +26,7 @@ std::string SpanText(const SessionNotes& notes, const MomentSpan& span);
 /// "record 12 (1.837 s)"
 std::string MomentText(const SessionNotes& notes, const LogMoment& moment);
 
-/// What happened to packets: "overwritten before they were read".
+/// What happened to packets: "overwritten before they were read"; "... it was ..." of one.
 std::string CauseText(const CauseCount& cause);
 
 }  // namespace ringscope

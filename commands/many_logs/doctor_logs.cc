@@ -196,9 +196,9 @@ DoctorTrace ResultOf(std::string file, Diagnosis diagnosis, std::optional<Bytes>
 
 }  // namespace
 
-DoctorTrace Diagnosed(std::string file, const TraceFacts& facts) {
+DoctorTrace Diagnosed(std::string file, const TraceFacts& facts, const ReplayFacts* replay) {
   DoctorTrace trace =
-      ResultOf(std::move(file), Diagnose(facts),
+      ResultOf(std::move(file), Diagnose(facts, replay),
                facts.config ? std::optional(wire::AsBytes(*facts.config)) : std::nullopt);
   trace.service_version = facts.service_version;
   return trace;

@@ -82,7 +82,9 @@ using DoctorTraces = std::vector<DoctorTrace>;
 inline constexpr const char* kDoctorSchema = "ringscope.doctor";
 
 /// What doctor says of a trace with these facts.
-DoctorTrace Diagnosed(std::string file, const TraceFacts& facts);
+/// @param replay that made it of a log; nullptr: it is from a service
+DoctorTrace Diagnosed(std::string file, const TraceFacts& facts,
+                      const ReplayFacts* replay = nullptr);
 /// The same of a trace config alone.
 DoctorTrace DiagnosedConfig(std::string file, Bytes config);
 /// What stands for a trace that cannot be read.

@@ -23,15 +23,6 @@ namespace fs = std::filesystem;
 constexpr size_t kMaxLine = 64 * 1024;
 constexpr size_t kMaxList = size_t{256} << 20;
 
-bool IsLogName(std::string_view name) {
-  for (const std::string_view compression : {".zst", ".gz"})
-    if (name.ends_with(compression)) {
-      name.remove_suffix(compression.size());
-      break;
-    }
-  return name.ends_with(".tblog") || name.ends_with(".ops.jsonl");
-}
-
 bool IsListed(std::string_view name, ListedInputs inputs) {
   if (IsLogName(name)) return true;
   return inputs == ListedInputs::kTraces && (IsTraceName(name) || name.ends_with(".zip"));
@@ -103,6 +94,15 @@ bool ContinuesSession(const std::string& path) {
 }
 
 }  // namespace
+
+bool IsLogName(std::string_view name) {
+  for (const std::string_view compression : {".zst", ".gz"})
+    if (name.ends_with(compression)) {
+      name.remove_suffix(compression.size());
+      break;
+    }
+  return name.ends_with(".tblog") || name.ends_with(".ops.jsonl");
+}
 
 Result<Shard> ParseShard(std::string_view text) {
   const size_t slash = text.find('/');

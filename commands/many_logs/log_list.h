@@ -49,6 +49,8 @@ struct LogList {
   bool each_asked = false;  // for another reason than that there are several
 };
 
+/// Whether logs have such names: "x.tblog", "x.ops.jsonl", compressed or not.
+bool IsLogName(std::string_view name);
 /// Folders are searched, with all below them, for .tblog, .ops.jsonl and .ops.jsonl.zst, and if
 /// traces are taken, for files that IsTraceName and for .zip; a list has
 /// a log or a folder on each line that is neither blank nor begins with #. Logs that are processed

@@ -5,12 +5,12 @@
 #include <bit>
 
 #include "core/advice/advice_plan.h"
+#include "core/perfetto/trace_config_facts.h"
 
 namespace ringscope {
 namespace {
 
 constexpr uint64_t kMs = 1'000'000;
-constexpr uint64_t kShortestClear = 50 * kMs;
 
 uint64_t Millionths(uint64_t part, uint64_t whole) {
   return whole == 0
@@ -336,15 +336,6 @@ std::vector<Advice> MakeAdvice(const AdviceFacts& facts, const AdviceFindings& f
 
 bool AnyToDo(const std::vector<Advice>& advice) {
   return std::any_of(advice.begin(), advice.end(), [](const Advice& one) { return one.to_do; });
-}
-
-uint64_t ClearPeriodFor(uint64_t history_ns) {
-  const uint64_t period = history_ns / 10;
-  if (period < kShortestClear) return 0;
-  // In round numbers: two digits that matter, down to whole milliseconds.
-  uint64_t unit = kMs;
-  while (period / unit >= 100) unit *= 10;
-  return period / unit * unit;
 }
 
 }  // namespace ringscope

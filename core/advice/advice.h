@@ -107,10 +107,6 @@ std::vector<Advice> MakeAdvice(const AdviceFacts& facts, const AdviceFindings& f
 /// Whether any of it is to be followed.
 bool AnyToDo(const std::vector<Advice>& advice);
 
-/// The period with which incremental state should be cleared, for a history: an order of magnitude
-/// below it, and 0 if it is too short to do so sensibly.
-uint64_t ClearPeriodFor(uint64_t history_ns);
-
 }  // namespace ringscope
 
 #endif  // RINGSCOPE_CORE_ADVICE_ADVICE_H_

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "core/advice/advice_plan.h"
+#include "core/perfetto/trace_config_facts.h"
 
 namespace ringscope {
 namespace {

@@ -34,6 +34,9 @@ std::string ShareText(uint64_t part, uint64_t whole);
 std::string Percent(uint64_t part, uint64_t whole);
 /// "1 packet", "2 packets": `noun` takes an s unless the count is 1.
 std::string Count(uint64_t count, std::string_view noun);
+/// "was" or "were", "is" or "are": the verb after a count.
+inline const char* Was(uint64_t count) { return count == 1 ? "was" : "were"; }
+inline const char* Is(uint64_t count) { return count == 1 ? "is" : "are"; }
 /// "a, b, c"
 std::string Joined(const std::vector<std::string>& parts, std::string_view between = ", ");
 /// A sequence as it is written everywhere: "2:17".

@@ -28,14 +28,16 @@ std::string LostText(const Examiner& examiner) {
   if (facts.all.packets == 0) return {};  // a config alone
   if (facts.stats_packets == 0)
     return "Not known: the trace has no statistics, which the service writes at the end.";
-  uint64_t written = 0, overwritten = 0, discarded = 0, places = 0;
+  uint64_t written = 0, overwritten = 0, discarded = 0, places = 0, cut_starts = 0;
   for (const TraceBuffer& buffer : facts.buffers) {
     written += buffer.stats.bytes_written;
     overwritten += buffer.stats.bytes_overwritten;
     discarded += buffer.stats.chunks_discarded;
   }
-  for (const TraceSequence& sequence : facts.sequences)
+  for (const TraceSequence& sequence : facts.sequences) {
     places += sequence.losses.sequence_packet_loss;
+    cut_starts += sequence.lost_beginning() ? 1 : 0;
+  }
   std::vector<std::string> parts;
   if (overwritten > 0)
     parts.push_back(fmt::format("{} of {} written ({}) were overwritten unread",
@@ -44,11 +46,13 @@ std::string LostText(const Examiner& examiner) {
   if (discarded > 0) parts.push_back(Count(discarded, "chunk") + " came to a full buffer");
   if (places > 0)
     parts.push_back(fmt::format("packets of a sequence are missing at {}", Count(places, "place")));
+  if (cut_starts > 0)
+    parts.push_back(fmt::format("{} lost packets before the first", Count(cut_starts, "sequence")));
   if (parts.empty()) return "No buffer counts a loss, and no packet reports one.";
   return Joined(parts, "; ") + ". How many packets that is, a trace does not tell.";
 }
 
-/// Whose packets take most of the file.
+/// Whose packets take most of the file, whatever was lost.
 std::string FilledByText(const Examiner& examiner) {
   constexpr size_t kNamed = 2;
   const TraceFacts& facts = examiner.facts;
@@ -62,9 +66,10 @@ std::string FilledByText(const Examiner& examiner) {
                            [](const TraceSequence* sequence) { return sequence->all.bytes; });
   std::vector<std::string> parts;
   for (size_t i = 0; i < std::min(kNamed, largest.size()); ++i)
-    parts.push_back(fmt::format("{} {}", ShareText(largest[i]->all.bytes, all),
-                                SequenceName(examiner, *largest[i])));
-  return Joined(parts);
+    parts.push_back(fmt::format("{}, {}{}", SequenceName(examiner, *largest[i]),
+                                ShareText(largest[i]->all.bytes, all),
+                                i == 0 ? " of what is in the trace" : ""));
+  return Joined(parts, "; ");
 }
 
 /// How much of what is left can be used.
@@ -95,16 +100,48 @@ std::string ChangeText(const Diagnosis& diagnosis) {
   return Joined(parts) + (is_estimate ? " (an estimate)" : "");
 }
 
+/// Whether the losses that a replay proves say all that this finding says.
+bool IsOfLosses(const Finding& finding) {
+  const std::string_view id = finding.rule->id;
+  return id.starts_with("log.") || id == "buffer.overwritten" || id == "buffer.discarded" ||
+         id == "buffer.packet_loss" || id == "buffer.short_reach" || id == "state.unusable";
+}
+
+/// The replay's answer, with what else the trace shows.
+Answer ReplayAnswerOf(const Diagnosis& diagnosis, const ReplayFacts& replay) {
+  Answer answer = replay.answer;
+  std::vector<std::string> others;
+  const Finding* worst = nullptr;
+  for (const Finding& finding : diagnosis.findings) {
+    if (finding.harm <= Harm::kInfo || (IsOfLosses(finding) && finding.harm <= answer.severity))
+      continue;
+    if (worst == nullptr && finding.harm > answer.severity) {
+      worst = &finding;
+    } else if (std::ranges::find(others, finding.rule->title) == others.end()) {
+      others.emplace_back(finding.rule->title);
+    }
+  }
+  if (worst != nullptr) {
+    // The headline is what is worst, and the severity is its.
+    answer.lines.insert(answer.lines.begin(), {"Losses", std::move(answer.headline)});
+    answer.severity = worst->harm;
+    answer.headline = worst->what;
+  }
+  answer.Add("Also", Joined(others, "; "));
+  return answer;
+}
+
 }  // namespace
 
 Answer AnswerOf(const Diagnosis& diagnosis, const Examiner& examiner) {
+  if (examiner.replay != nullptr) return ReplayAnswerOf(diagnosis, *examiner.replay);
   Answer answer{.severity = diagnosis.harm, .headline = diagnosis.verdict, .lines = {}};
   const bool is_wrong = diagnosis.harm > Harm::kInfo;
   if (is_wrong) answer.headline = diagnosis.findings.front().what;
   answer.Add("Lost", LostText(examiner));
   if (const Finding* const loss = FirstOf(diagnosis, "buffer.", Harm::kInfo)) {
     answer.Add("Why", loss->cause);
-    answer.Add("Most from", FilledByText(examiner));
+    if (IsOfLosses(*loss)) answer.Add("Largest", FilledByText(examiner));
   }
   answer.Add("Usable", UsableText(examiner.facts));
   std::vector<std::string> more;

@@ -14,16 +14,30 @@ namespace {
 constexpr uint64_t kKiB = 1024;
 
 bool IsDiscarding(const Examiner& examiner, size_t index) {
+  if (const ReplayedBuffer* const replayed = ReplayedOf(examiner, index))
+    return replayed->policy == FillPolicy::kDiscard;
   const auto& buffers = examiner.config.buffers;
   return index < buffers.size() && buffers[index].policy == FillPolicy::kDiscard;
 }
 
-/// A size that holds all that was written, if the reads were as they were.
-ConfigChange LargerBuffer(size_t index, uint64_t bytes, const char* reason) {
+/// A size that holds all that was written, if the reads were as they were: the one that a replay
+/// found, or else this estimate.
+ConfigChange LargerBuffer(const Examiner& examiner, size_t index, uint64_t bytes,
+                          const char* reason) {
+  if (const ReplayedBuffer* const replayed = ReplayedOf(examiner, index);
+      replayed != nullptr && replayed->size)
+    return *replayed->size;
   constexpr uint64_t kStepKiB = 1024, kMostKiB = 4'194'300;
   const uint64_t kb = (bytes / kKiB + kStepKiB) / kStepKiB * kStepKiB;
   return {fmt::format("buffers[{}].size_kb", index), std::to_string(std::min(kb, kMostKiB)), reason,
           true};
+}
+
+/// Whether these times can be shown as times of the session: packets without a clock snapshot may
+/// have another clock than the log's records.
+bool IsInSession(const Examiner& examiner, const std::optional<TimeSpan>& span) {
+  return span && examiner.session() && span->first_ns >= examiner.session()->first_ns &&
+         span->last_ns <= examiner.session()->last_ns;
 }
 
 void ExamineOverwritten(Examiner& examiner, size_t index, const TraceBuffer& buffer) {
@@ -57,26 +71,29 @@ void ExamineOverwritten(Examiner& examiner, size_t index, const TraceBuffer& buf
       // What comes between two reads, and as much again for bursts.
       const double share = static_cast<double>(period) / static_cast<double>(*reach);
       too_short.changes.push_back(LargerBuffer(
-          index, static_cast<uint64_t>(2 * share * static_cast<double>(stats.buffer_size)),
+          examiner, index, static_cast<uint64_t>(2 * share * static_cast<double>(stats.buffer_size)),
           "twice what is written between two reads"));
       return;
     }
-    finding.changes.push_back(LargerBuffer(
-        index, stats.buffer_size * 2, "was full before it was read; twice the size, to be tried"));
+    finding.changes.push_back(
+        LargerBuffer(examiner, index, stats.buffer_size * 2,
+                     "was full before it was read; twice the size, to be tried"));
     return;
   }
   // A ring that nobody reads during the session keeps the newest data: that is what it is for.
   finding.harm = Harm::kInfo;
   finding.cause = "A ring keeps the newest data, and the session wrote more than it holds.";
-  if (buffer.span)
+  if (IsInSession(examiner, buffer.span))
     finding.cause += fmt::format(" What is left is {}.", SpanText(examiner, *buffer.span));
-  if (examiner.has_config()) {
-    finding.remedy =
-        fmt::format("To keep all of such a session: {} or more; else read it into a file.",
-                    HumanSize(all + stats.padding_bytes_written));
-    finding.changes.push_back(LargerBuffer(index, all + stats.padding_bytes_written,
-                                           "holds all that this session wrote"));
-  }
+  const bool is_replayed = ReplayedOf(examiner, index) != nullptr;
+  if (!examiner.has_config() && !is_replayed) return;
+  finding.remedy =
+      is_replayed ? "To keep all of such a session: a larger buffer; else read it into a file."
+                  : fmt::format(
+                        "To keep all of such a session: {} or more; else read it into a file.",
+                        HumanSize(all + stats.padding_bytes_written));
+  finding.changes.push_back(LargerBuffer(examiner, index, all + stats.padding_bytes_written,
+                                         "holds all that this session wrote"));
 }
 
 void ExamineDiscarded(Examiner& examiner, size_t index, const TraceBuffer& buffer) {
@@ -91,16 +108,17 @@ void ExamineDiscarded(Examiner& examiner, size_t index, const TraceBuffer& buffe
   finding.where = BufferName(examiner, index);
   finding.weight = stats.chunks_discarded;
   finding.proof = "chunks_discarded of the buffer's statistics.";
-  if (buffer.span && examiner.session()) {
-    finding.cause = fmt::format(
-        "The buffer of {} was full. Its last packet is of {}; after that nothing was recorded, up "
-        "to the end at {}.",
-        HumanSize(stats.buffer_size), TimeText(examiner, buffer.span->last_ns),
+  finding.cause = fmt::format("The buffer of {} was full.", HumanSize(stats.buffer_size));
+  if (IsInSession(examiner, buffer.span)) {
+    finding.cause += fmt::format(
+        " Its last packet is of {}; after that nothing was recorded, up to the end at {}.",
+        TimeText(examiner, buffer.span->last_ns),
         TimeText(examiner, examiner.session()->last_ns));
   }
   const uint64_t mean =
       stats.chunks_written == 0 ? 4096 : stats.bytes_written / stats.chunks_written;
-  finding.changes.push_back(LargerBuffer(index, stats.bytes_written + mean * stats.chunks_discarded,
+  finding.changes.push_back(LargerBuffer(examiner, index,
+                                         stats.bytes_written + mean * stats.chunks_discarded,
                                          "holds the discarded chunks, too"));
   if (!examiner.config.write_into_file)
     finding.remedy =
@@ -111,7 +129,8 @@ void ExamineDiscarded(Examiner& examiner, size_t index, const TraceBuffer& buffe
 uint64_t PlacesOf(const TraceSequence& sequence) { return sequence.losses.sequence_packet_loss; }
 
 /// Packets that are missing from some sequences.
-void AddPacketLoss(Examiner& examiner, const LossCounts& losses,
+/// @param buffer of these sequences; nullopt: it is not in the statistics
+void AddPacketLoss(Examiner& examiner, std::optional<uint32_t> buffer, const LossCounts& losses,
                    const std::vector<const TraceSequence*>& sequences, std::string where) {
   Finding& finding = examiner.Add(
       "buffer.packet_loss",
@@ -134,7 +153,14 @@ void AddPacketLoss(Examiner& examiner, const LossCounts& losses,
   finding.cause = causes.empty() ? "Not in the trace: services before v57 and V1 buffers do not "
                                    "tell it."
                                  : "By the trace: " + causes + ".";
-  finding.proof = "previous_packet_dropped of these packets; the first of a sequence is left out.";
+  finding.proof = "previous_packet_dropped of these packets, as trace processor counts them.";
+  const auto cut_starts = std::ranges::count_if(
+      examiner.facts.sequences,
+      [&](const TraceSequence& one) { return one.lost_beginning() && one.buffer == buffer; });
+  if (cut_starts > 0)
+    finding.proof += fmt::format(
+        " It leaves out the first packet of a sequence: {} of those report{} a loss, too.",
+        WithCommas(static_cast<uint64_t>(cut_starts)), cut_starts == 1 ? "s" : "");
   finding.weight = losses.sequence_packet_loss;
 }
 
@@ -143,7 +169,8 @@ void ExaminePacketLoss(Examiner& examiner, size_t index, const TraceBuffer& buff
   std::vector<const TraceSequence*> sequences;
   for (const TraceSequence& sequence : examiner.facts.sequences)
     if (sequence.buffer == index && PlacesOf(sequence) > 0) sequences.push_back(&sequence);
-  AddPacketLoss(examiner, buffer.losses, sequences, BufferName(examiner, index));
+  AddPacketLoss(examiner, static_cast<uint32_t>(index), buffer.losses, sequences,
+                BufferName(examiner, index));
 }
 
 /// Losses that no statistics assign to a buffer.
@@ -159,7 +186,7 @@ void ExamineLooseLosses(Examiner& examiner) {
     sequences.push_back(&sequence);
   }
   if (!sequences.empty())
-    AddPacketLoss(examiner, losses, sequences, "sequences whose buffer is not in the statistics");
+    AddPacketLoss(examiner, std::nullopt, losses, sequences, "sequences whose buffer is not in the statistics");
 }
 
 /// Writers whose shared memory was full, where no counter of the buffer tells it.
@@ -209,13 +236,22 @@ void ExamineCounters(Examiner& examiner, size_t index, const BufferStats& stats)
     finding.proof = fmt::format("{} of the buffer's statistics: {}.", counter, WithCommas(count));
   };
   const uint64_t patches = stats.patches_succeeded + stats.patches_failed;
+  const bool was_full = IsDiscarding(examiner, index) && stats.chunks_discarded > 0;
   add("buffer.patches_failed", stats.patches_failed,
-      fmt::format("{} of {} patches came too late: the packets that they belong to are lost.",
-                  WithCommas(stats.patches_failed), WithCommas(patches)),
+      fmt::format("{} of {} patches {}: the packets that they belong to are lost.",
+                  WithCommas(stats.patches_failed), WithCommas(patches),
+                  was_full ? "were for chunks that are not in the buffer" : "came too late"),
       "patches_failed");
+  if (was_full && stats.patches_failed > 0) {
+    // No loss of its own: these packets are lost with their chunks.
+    Finding& finding = examiner.findings().back();
+    finding.harm = Harm::kInfo;
+    finding.cause = "The full buffer discarded chunks, and has none for their patches.";
+    finding.remedy = "A buffer that holds these chunks needs nothing else.";
+  }
   add("buffer.abi_violations", stats.abi_violations,
-      fmt::format("{} or their fragments broke the rules of the shared memory.",
-                  Count(stats.abi_violations, "chunk")),
+      fmt::format("{} broke the rules of the shared memory, or a fragment in {} did.",
+                  Count(stats.abi_violations, "chunk"), stats.abi_violations == 1 ? "it" : "them"),
       "abi_violations");
   add("buffer.writer_loss", stats.trace_writer_packet_loss,
       fmt::format("Writers dropped {} or more before the buffer saw them.",
@@ -239,7 +275,8 @@ void ExamineBuffers(Examiner& examiner) {
   ExamineClone(examiner);
   ExamineLooseLosses(examiner);
   if (std::ranges::any_of(facts.buffers, &TraceBuffer::has_stats) &&
-      !examiner.HasFound("buffer.packet_loss"))
+      !examiner.HasFound("buffer.packet_loss") &&
+      !std::ranges::any_of(facts.sequences, &TraceSequence::lost_beginning))
     examiner.Well("No packet reports a loss before it.");
 }
 

@@ -92,13 +92,17 @@ void ExaminePeriods(Examiner& examiner) {
         {"flush_period_ms", "5000", "brings data in order of time into the buffers", false});
   }
   bool any_ring_of_events = false, any_wrapped = false;
+  std::optional<uint64_t> reach_ns;  // of the ring that holds least
   for (const ConfiguredSource& source : config.sources) {
     const auto index = static_cast<size_t>(source.target_buffer);
     if (!IsTrackEvent(source) || index >= config.buffers.size() ||
         config.buffers[index].policy != FillPolicy::kRingBuffer)
       continue;
     any_ring_of_events = true;
-    any_wrapped |= HasWrapped(examiner, index);
+    if (!HasWrapped(examiner, index)) continue;
+    any_wrapped = true;
+    if (const auto ns = ReachNs(examiner.facts.buffers[index], examiner))
+      reach_ns = std::min(reach_ns.value_or(UINT64_MAX), *ns);
   }
   const uint64_t clear_ms = config.clear_period_ms.value_or(0);
   // Where packets lack their state, that finding has this change.
@@ -110,8 +114,16 @@ void ExaminePeriods(Examiner& examiner) {
                     : "If the ring wraps, the state that later packets need is overwritten.");
     if (!any_wrapped) finding.harm = Harm::kInfo;
     finding.proof = "No incremental_state_config in the config.";
-    finding.changes.push_back({"incremental_state_config.clear_period_ms", "5000",
-                               "producers repeat the state that a wrapped ring has lost", false});
+    const uint64_t ms = any_wrapped && reach_ns ? ClearPeriodFor(*reach_ns) / kMsInNs
+                                                : kUsualClearPeriodMs;
+    if (ms > 0)
+      finding.changes.push_back({"incremental_state_config.clear_period_ms", std::to_string(ms),
+                                 "producers repeat the state that a wrapped ring has lost" +
+                                     PeriodOrigin(any_wrapped ? reach_ns : std::nullopt),
+                                 true});
+    else
+      finding.remedy = fmt::format("A larger buffer: one that holds the last {} is too small.",
+                                   HumanDuration(*reach_ns));
   }
   if (clear_ms == 0 || !examiner.session()) return;
   for (size_t i = 0; i < examiner.facts.buffers.size(); ++i) {
@@ -125,9 +137,12 @@ void ExaminePeriods(Examiner& examiner) {
                                  HumanDuration(clear_ms * kMsInNs), HumanDuration(reach)));
     finding.where = BufferName(examiner, i);
     finding.proof = "clear_period_ms, and the times of the packets that are left.";
-    finding.changes.push_back({"incremental_state_config.clear_period_ms",
-                               std::to_string(std::max<uint64_t>(100, reach / kMsInNs / 2)),
-                               "twice as often as the ring turns over", true});
+    if (const uint64_t period = ClearPeriodFor(reach); period > 0)
+      finding.changes.push_back({"incremental_state_config.clear_period_ms",
+                                 std::to_string(period / kMsInNs),
+                                 "producers repeat their state" + PeriodOrigin(reach), true});
+    else
+      finding.remedy = "A larger buffer: this one is too small for state that is repeated.";
   }
 }
 

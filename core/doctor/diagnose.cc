@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "core/base/text.h"
@@ -12,7 +14,11 @@ namespace ringscope {
 namespace {
 
 bool IsWorse(const Finding& a, const Finding& b) {
-  return a.harm != b.harm ? a.harm > b.harm : a.weight > b.weight;
+  // What a replay proves comes before what the trace's counters say of it.
+  const auto is_proved = [](const Finding& one) {
+    return std::string_view(one.rule->id).starts_with("log.");
+  };
+  return std::tuple(a.harm, is_proved(a), a.weight) > std::tuple(b.harm, is_proved(b), b.weight);
 }
 
 Diagnosis Conclude(Examiner& examiner, std::string if_nothing) {
@@ -24,24 +30,26 @@ Diagnosis Conclude(Examiner& examiner, std::string if_nothing) {
   const auto more = static_cast<uint64_t>(std::ranges::count_if(
       diagnosis.findings, [](const Finding& finding) { return finding.harm > Harm::kInfo; }));
   if (!diagnosis.findings.empty()) diagnosis.harm = diagnosis.findings.front().harm;
-  if (more == 0) {
-    diagnosis.verdict = std::move(if_nothing);
-  } else {
-    diagnosis.verdict = diagnosis.findings.front().what;
-    if (more > 1) {
-      diagnosis.verdict.pop_back();  // the full stop
-      diagnosis.verdict += more == 2 ? std::string("; one more finding.")
-                                     : fmt::format("; {} more findings.", more - 1);
-    }
-  }
+  diagnosis.verdict = more == 0 ? std::move(if_nothing) : diagnosis.findings.front().what;
   diagnosis.answer = AnswerOf(diagnosis, examiner);
+  // Of a log, the answer begins with what its replay knows of the lost packets.
+  if (examiner.replay != nullptr) {
+    diagnosis.verdict = diagnosis.answer.headline;
+    diagnosis.harm = std::max(diagnosis.harm, diagnosis.answer.severity);
+  }
+  if (more > 1) {
+    diagnosis.verdict.pop_back();  // the full stop
+    diagnosis.verdict += more == 2 ? std::string("; one more finding.")
+                                   : fmt::format("; {} more findings.", more - 1);
+  }
   return diagnosis;
 }
 
 }  // namespace
 
-Diagnosis Diagnose(const TraceFacts& facts) {
-  Examiner examiner(facts);
+Diagnosis Diagnose(const TraceFacts& facts, const ReplayFacts* replay) {
+  Examiner examiner(facts, replay);
+  if (replay != nullptr) examiner.findings() = replay->findings;
   ExamineFile(examiner);
   ExamineBuffers(examiner);
   ExamineSequences(examiner);

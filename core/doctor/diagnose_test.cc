@@ -185,6 +185,7 @@ std::vector<Case> Cases() {
        }},
       {"flush.final_failed", [](TraceFacts& f) { f.final_flushes_failed = 1; }},
       {"flush.slow_sources", [](TraceFacts& f) { f.slow_sources = {{"app", "ds", false}}; }},
+      {"sequence.lost", [](TraceFacts& f) { f.sequences.emplace_back().id = 8; }},
       {"source.slow_start", [](TraceFacts& f) { f.slow_sources = {{"app", "ds", true}}; }},
       {"source.absent", config(GoodConfig().Inner(proto::TraceConfig::kDataSources,
                                                   SourceMessage("linux.sys_stats")))},
@@ -285,7 +286,10 @@ TEST(Diagnose, FindsWhatEachRuleIsAbout) {
     EXPECT_FALSE(finding->remedy.empty()) << one.rule;
     EXPECT_GE(diagnosis.harm, finding->harm);
   }
-  for (const Rule& rule : DoctorRules()) EXPECT_TRUE(found.contains(rule.id)) << rule.id;
+  // Those of a log are found by its replay: see Doctor.RulesOfALog.
+  for (const Rule& rule : DoctorRules())
+    EXPECT_TRUE(found.contains(rule.id) || std::string_view(rule.id).starts_with("log."))
+        << rule.id;
 }
 
 TEST(Diagnose, ARingThatNobodyReadsMayOverwrite) {
@@ -352,9 +356,103 @@ TEST(Diagnose, StateIsRepeatedWithinWhatTheRingHolds) {
   facts.buffers[0].stats.buffer_size = 64 << 10;
   facts.all.span = TimeSpan{0, 10'000'000'000};
   facts.buffers[0].stats.bytes_written = 10 * (64 << 10);
-  EXPECT_EQ(period(), "500");
+  EXPECT_EQ(period(), "100");  // a tenth of the second that the ring holds
   facts.buffers[0].stats.bytes_written = 1000 * (64 << 10);
   EXPECT_NE(period().find("10.0 ms is too small"), std::string::npos) << period();
+}
+
+/// A replay of 20 s, in whose only buffer, 5, packets were lost.
+ReplayFacts LossyReplay() {
+  ReplayFacts replay;
+  replay.session = TimeSpan{-2'000'000'000, 18'000'000'000};
+  replay.buffers[0] = {.id = BufferId{5},
+                       .size = ConfigChange{"buffers[0].size_kb", "324", "keeps all", false}};
+  Finding& lost = replay.findings.emplace_back();
+  lost.rule = &RuleOf("log.lost");
+  lost.harm = lost.rule->harm;
+  lost.what = "3 of 7 packets were lost.";
+  replay.answer = {.severity = Harm::kDataLoss, .headline = lost.what, .lines = {}};
+  return replay;
+}
+
+TEST(Diagnose, OfALogTheLostPacketsAreTheVerdict) {
+  TraceFacts facts = GoodTrace();
+  Wrap(facts);
+  facts.buffers[0].stats.abi_violations = 1;
+  const ReplayFacts replay = LossyReplay();
+  const Diagnosis diagnosis = Diagnose(facts, &replay);
+  EXPECT_EQ(diagnosis.harm, Harm::kDataLoss);
+  EXPECT_EQ(diagnosis.verdict, "3 of 7 packets were lost; one more finding.");
+  EXPECT_EQ(diagnosis.findings.front().rule->id, std::string_view("log.lost"));
+  EXPECT_EQ(diagnosis.answer.headline, "3 of 7 packets were lost.");
+  EXPECT_EQ(LineOf(diagnosis.answer, "Also"), "Chunks that break the protocol");
+}
+
+TEST(Diagnose, OfALogBuffersTimesAndSizesAreThoseOfTheReplay) {
+  TraceFacts facts = GoodTrace();
+  Wrap(facts);
+  const ReplayFacts replay = LossyReplay();
+  const Diagnosis diagnosis = Diagnose(facts, &replay);
+  const Finding* const finding = FindRule(diagnosis, "buffer.overwritten");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->where, "buffer 5");
+  EXPECT_NE(finding->cause.find("What is left is from 2.000 s to 12.000 s."), std::string::npos)
+      << finding->cause;
+  ASSERT_EQ(finding->changes.size(), 1u);
+  EXPECT_EQ(finding->changes[0].value, "324");
+  EXPECT_FALSE(finding->changes[0].is_estimate);
+  facts.buffers[0].span = TimeSpan{0, 19'000'000'000};  // of another clock
+  const Diagnosis other = Diagnose(facts, &replay);
+  EXPECT_EQ(FindRule(other, "buffer.overwritten")->cause.find("What is left"), std::string::npos);
+}
+
+TEST(Diagnose, TheHeadlineOfALogFitsItsSeverity) {
+  TraceFacts facts = GoodTrace();
+  ReplayFacts replay;
+  replay.answer = {.severity = Harm::kOk, .headline = "Nothing was lost.", .lines = {}};
+  EXPECT_EQ(Diagnose(facts, &replay).answer.headline, "Nothing was lost.");
+  facts.buffers[0].stats.abi_violations = 1;
+  const Answer answer = Diagnose(facts, &replay).answer;
+  EXPECT_EQ(answer.severity, Harm::kDataLoss);
+  EXPECT_TRUE(answer.headline.starts_with("1 chunk broke the rules")) << answer.headline;
+  EXPECT_EQ(LineOf(answer, "Losses"), "Nothing was lost.");
+}
+
+TEST(Diagnose, PatchesForDiscardedChunksAreNoLossOfTheirOwn) {
+  TraceFacts facts = GoodTrace();
+  facts.buffers[0].stats.patches_failed = 4;
+  facts.buffers[0].stats.chunks_discarded = 80;
+  EXPECT_EQ(FindRule(Diagnose(facts), "buffer.patches_failed")->harm, Harm::kDataLoss);
+  facts.config = Message()
+                     .Inner(proto::TraceConfig::kBuffers, BufferMessage(64, 2))
+                     .Inner(proto::TraceConfig::kDataSources, SourceMessage("track_event"))
+                     .text();
+  const Diagnosis diagnosis = Diagnose(facts);
+  const Finding* const finding = FindRule(diagnosis, "buffer.patches_failed");
+  EXPECT_EQ(finding->harm, Harm::kInfo);
+  EXPECT_EQ(finding->what.find("too late"), std::string::npos) << finding->what;
+}
+
+TEST(Diagnose, LossesBeforeTheFirstPacketsAreNamedBesideTheCount) {
+  TraceFacts facts = GoodTrace();
+  facts.sequences[0].losses.Add(kLossPresent | kLossOverwrite);
+  facts.buffers[0].losses = facts.sequences[0].losses;
+  const auto proof = [&] { return FindRule(Diagnose(facts), "buffer.packet_loss")->proof; };
+  facts.sequences[0].first_loss_bits = kLossPresent;  // as V1 flags every first packet
+  EXPECT_EQ(proof().find("leaves out"), std::string::npos) << proof();
+  facts.sequences[0].first_loss_bits = kLossPresent | kLossOverwrite;
+  EXPECT_NE(proof().find("It leaves out the first packet of a sequence: 1 of those reports a loss"),
+            std::string::npos)
+      << proof();
+}
+
+TEST(Answer, NamesTheLargestSequenceOnlyWhereBuffersLostData) {
+  TraceFacts facts = GoodTrace();
+  facts.buffers[0].stats.abi_violations = 1;
+  EXPECT_EQ(LineOf(Diagnose(facts).answer, "Largest"), "");
+  Wrap(facts);
+  StreamEvery(facts, 100);
+  EXPECT_TRUE(LineOf(Diagnose(facts).answer, "Largest").starts_with("sequence 7, "));
 }
 
 TEST(DiagnoseConfig, JudgesAConfigAlone) {

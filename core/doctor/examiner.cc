@@ -10,10 +10,15 @@
 
 namespace ringscope {
 
-Examiner::Examiner(const TraceFacts& trace)
+Examiner::Examiner(const TraceFacts& trace, const ReplayFacts* replayed)
     : facts(trace),
+      replay(replayed),
       config(ReadTraceConfigFacts(trace.config ? wire::AsBytes(*trace.config) : Bytes())),
       session_(trace.all.span) {
+  if (replay != nullptr && replay->session) {
+    session_ = replay->session;
+    return;
+  }
   for (const ServiceMoment& moment : trace.moments)
     if (moment.event == proto::ServiceEvent::kTracingStarted ||
         moment.event == proto::ServiceEvent::kTracingDisabled)
@@ -34,11 +39,19 @@ bool Examiner::HasFound(std::string_view rule) const {
                              [&](const Finding& finding) { return finding.rule->id == rule; });
 }
 
+const ReplayedBuffer* ReplayedOf(const Examiner& examiner, size_t index) {
+  if (examiner.replay == nullptr) return nullptr;
+  const auto found = examiner.replay->buffers.find(static_cast<uint32_t>(index));
+  return found == examiner.replay->buffers.end() ? nullptr : &found->second;
+}
+
 std::string BufferName(const Examiner& examiner, size_t index) {
+  const ReplayedBuffer* const replayed = ReplayedOf(examiner, index);
+  const uint64_t number = replayed != nullptr ? Raw(replayed->id) : index;
   const auto& buffers = examiner.config.buffers;
   const std::string name = index < buffers.size() ? Printable(buffers[index].name) : "";
-  return name.empty() ? fmt::format("buffer {}", index)
-                      : fmt::format("buffer {} ({})", index, name);
+  return name.empty() ? fmt::format("buffer {}", number)
+                      : fmt::format("buffer {} ({})", number, name);
 }
 
 std::string SequenceName(const Examiner& examiner, const TraceSequence& sequence) {
@@ -70,6 +83,11 @@ std::optional<uint64_t> ReachNs(const TraceBuffer& buffer, const Examiner& exami
   const double share = static_cast<double>(buffer.stats.buffer_size) /
                        static_cast<double>(buffer.stats.bytes_written);
   return static_cast<uint64_t>(length * share);
+}
+
+std::string PeriodOrigin(std::optional<uint64_t> reach_ns) {
+  return reach_ns ? fmt::format(", a tenth of the {} that the ring holds", HumanDuration(*reach_ns))
+                  : "; how long the ring holds is not known";
 }
 
 std::string SpanText(const Examiner& examiner, const TimeSpan& span) {

@@ -15,13 +15,15 @@ namespace ringscope {
 /// What the examinations below read, and what they found so far.
 class Examiner {
  public:
-  explicit Examiner(const TraceFacts& trace);
+  explicit Examiner(const TraceFacts& trace, const ReplayFacts* replayed = nullptr);
 
   const TraceFacts& facts;
+  const ReplayFacts* const replay;  // nullptr: the trace is not of a replay
   const TraceConfigFacts config;  // empty if the trace has none
 
   bool has_config() const { return facts.config.has_value(); }
-  /// Time of the session, by its packets and by the service's events; nullopt: nothing has a time.
+  /// Time of the session, by the log's records, or else by its packets and by the service's events;
+  /// nullopt: nothing has a time.
   const std::optional<TimeSpan>& session() const { return session_; }
 
   /// Adds a finding, which the caller fills in before it adds the next.
@@ -56,7 +58,9 @@ Answer AnswerOf(const Diagnosis& diagnosis, const Examiner& examiner);
 
 // Words that several of them use.
 
-/// "buffer 0 (main)"
+/// What a replay knows of the buffer; nullptr: nothing, or there was none.
+const ReplayedBuffer* ReplayedOf(const Examiner& examiner, size_t index);
+/// "buffer 0 (main)": by its index in the config; of a log as the log numbers it.
 std::string BufferName(const Examiner& examiner, size_t index);
 /// "sequence 7 (com.example, thread worker)"
 std::string SequenceName(const Examiner& examiner, const TraceSequence& sequence);
@@ -65,6 +69,8 @@ std::string TimeText(const Examiner& examiner, int64_t ns);
 /// How long the newest data in a ring reaches back, ns, at the rate of the whole session; nullopt:
 /// the trace does not tell.
 std::optional<uint64_t> ReachNs(const TraceBuffer& buffer, const Examiner& examiner);
+/// Where a clear_period_ms is from: ", a tenth of the 8.200 s that the ring holds".
+std::string PeriodOrigin(std::optional<uint64_t> reach_ns);
 /// "from 2.130 s to 4.500 s"
 std::string SpanText(const Examiner& examiner, const TimeSpan& span);
 /// "overwritten before it was read (12), writer aborted (1)": causes by the loss bits.

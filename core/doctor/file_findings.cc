@@ -76,9 +76,13 @@ void ExamineFile(Examiner& examiner) {
   ExamineSessions(examiner);
   if (facts.data_packets == 0) {
     Finding& finding = examiner.Add(
-        "trace.empty", fmt::format("No producer's packet is in the trace ({} of the service).",
-                                   Count(facts.all.packets, "packet")));
+        "trace.empty", facts.all.packets == 0
+                           ? std::string("The file has no packet at all.")
+                           : fmt::format("No producer's packet is in the trace ({} of the service).",
+                                         Count(facts.all.packets, "packet")));
     const ServiceStats& service = facts.service;
+    if (facts.all.packets == 0)
+      finding.remedy = "Look whether the session began, and whether the file was copied whole.";
     if (facts.stats_packets == 0) {
       finding.cause = "Not known: the statistics of the service are missing, too.";
     } else if (service.producers_connected == 0) {

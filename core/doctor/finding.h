@@ -2,13 +2,16 @@
 #define RINGSCOPE_CORE_DOCTOR_FINDING_H_
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "core/base/changed_config.h"
+#include "core/base/ids.h"
 #include "core/doctor/answer.h"
+#include "core/perfetto/fill_policy.h"
 #include "core/trace/stat_rows.h"
 #include "core/trace/trace_facts.h"
 
@@ -51,8 +54,23 @@ struct Diagnosis {
   StatRows counters;                 // of severity data_loss and error, with a value other than 0
 };
 
+/// What the replay of a log knows of a buffer.
+struct ReplayedBuffer {
+  BufferId id{};
+  FillPolicy policy = FillPolicy::kRingBuffer;
+  std::optional<ConfigChange> size;  // the size that it needs; absent: a larger one keeps no more
+};
+/// What the replay of a log knows, and the trace that it makes does not.
+struct ReplayFacts {
+  std::optional<TimeSpan> session;           // absent: no record has a time
+  std::map<uint32_t, ReplayedBuffer> buffers;  // by their index in the trace
+  std::vector<Finding> findings;             // what was lost, packet by packet
+  Answer answer;                             // the losses in about ten lines
+};
+
 /// Judges a trace.
-Diagnosis Diagnose(const TraceFacts& facts);
+/// @param replay that made it of a log; nullptr: it is from a service
+Diagnosis Diagnose(const TraceFacts& facts, const ReplayFacts* replay = nullptr);
 /// The changes of all findings, the worst finding's first; of each line only the first.
 std::vector<ConfigChange> ChangesOf(const Diagnosis& diagnosis);
 /// Judges a config alone: a TraceConfig message.

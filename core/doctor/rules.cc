@@ -40,10 +40,24 @@ constexpr std::array kRules = {
          "Packets that the filter could not parse are replaced by empty ones.",
          "Look for producers that write malformed packets, or for a filter of another version."},
 
+    // Losses that the replay of a log proves.
+    Rule{"log.lost", Harm::kDataLoss, "Packets of the log were lost",
+         "A replay of the log shows each packet that did not get into the trace, and why.",
+         "What 'ringscope gaps' and 'ringscope advise' tell of these packets."},
+    Rule{"log.waiting", Harm::kDataLoss, "Packets wait in a buffer to the end",
+         "A replay of the log shows packets that were not read, as they or packets before them "
+         "lack a patch or a chunk.",
+         "Look at the writer that did not complete its packet: 'ringscope gaps' names it."},
+    Rule{"log.signs", Harm::kWarning, "More may be missing than is known",
+         "No packet of the log was lost in its buffers, but counters, flags or missing chunks show "
+         "a loss.",
+         "Look at what 'ringscope gaps' lists as further signs."},
+
     // Losses in the buffers.
     Rule{"buffer.packet_loss", Harm::kDataLoss, "Packets are missing",
          "A packet reports that something of its sequence is missing before it "
-         "(previous_packet_dropped). A sequence's first packet does not count.",
+         "(previous_packet_dropped). As in trace processor, a sequence's first packet does not "
+         "count; 'gaps' lists it, too, if it has a cause.",
          "Depends on the cause: a larger buffer for overwritten data, more shared memory where a "
          "producer's was full."},
     Rule{"buffer.overwritten", Harm::kDataLoss, "Unread data was overwritten",
@@ -55,8 +69,9 @@ constexpr std::array kRules = {
          "nothing is recorded any more.",
          "A larger buffer, or RING_BUFFER to keep the end instead."},
     Rule{"buffer.patches_failed", Harm::kDataLoss, "Packets stay incomplete",
-         "Patches with the lengths of long packets came for chunks that were no longer in the "
-         "buffer: these packets are lost.",
+         "Patches with the lengths of long packets came for chunks that were not, or no longer, in "
+         "the buffer: these packets are lost. Where a full DISCARD buffer refused the chunks, it is "
+         "an information.",
          "A larger buffer, so that chunks are still there when their patches come."},
     Rule{"buffer.writer_loss", Harm::kDataLoss, "Writers dropped packets",
          "A producer's shared memory was full, and its writers dropped packets before the buffer "
@@ -86,7 +101,7 @@ constexpr std::array kRules = {
     // Incremental state.
     Rule{"state.unusable", Harm::kDataLoss, "Packets without the state that they need",
          "Names and times of these packets refer to earlier packets of their sequence that are "
-         "lost. Trace processor skips them.",
+         "lost. Trace processor skips them. Half of all packets, or more, is an error.",
          "incremental_state_config { clear_period_ms } makes the producers repeat the state; a "
          "larger buffer keeps it."},
     Rule{"packet.no_sequence", Harm::kError, "Packets without a sequence id",
@@ -109,8 +124,13 @@ constexpr std::array kRules = {
          "Look at what these producers do when they start."},
     Rule{"source.absent", Harm::kWarning, "A data source wrote nothing",
          "The config names it, and nothing of its kind is in the trace.",
-         "Check that a producer registers exactly this name, that it is connected, and that it has "
-         "the permission it needs."},
+         "Check that a producer registers exactly the name in the config, that it is connected, and "
+         "that it has the permission it needs."},
+    Rule{"sequence.lost", Harm::kWarning, "A sequence was lost as a whole",
+         "The service lists it among those that wrote into its buffers, and no packet of it is in "
+         "the trace.",
+         "A larger buffer, or one of its own for what writes little, so that what writes much does "
+         "not overwrite it."},
     Rule{"trigger.none", Harm::kError, "No trigger was received",
          "The session waited for a trigger that never came.",
          "Check the triggers' names and the filters on producers; a longer trigger_timeout_ms."},
@@ -196,7 +216,7 @@ constexpr std::array kRules = {
     Rule{"config.no_clear_period", Harm::kWarning, "Incremental state is never repeated",
          "A ring that wraps overwrites the state that later packets need; without "
          "incremental_state_config nothing repeats it.",
-         "incremental_state_config { clear_period_ms: 5000 }"},
+         "incremental_state_config { clear_period_ms } of a tenth of what the ring holds"},
     Rule{"config.clear_period", Harm::kWarning,
          "The state is repeated less often than the ring turns over",
          "Between two repetitions the ring is overwritten once, so that for a part of the time no "

@@ -40,8 +40,7 @@ void ExamineState(Examiner& examiner) {
       "state.unusable",
       fmt::format("{} of {} that need incremental state cannot be used ({}): their state is lost.",
                   WithCommas(skipped), Count(needing, "packet"), ShareText(skipped, needing)));
-  // A trace whose packets nearly all are of no use is not a trace.
-  if (skipped * 10 >= needing * 9) finding.harm = Harm::kError;
+  finding.harm = HarmOfUnusable(skipped, facts.all.packets);
   finding.weight = skipped;
   finding.where = fmt::format("most in {}: {} of {}", SequenceName(examiner, *worst),
                               WithCommas(worst->skipped), WithCommas(worst->needing));
@@ -59,18 +58,16 @@ void ExamineState(Examiner& examiner) {
       "Packets with SEQ_NEEDS_INCREMENTAL_STATE before the first that clears the state, or after a "
       "loss.";
   if (!examiner.has_config()) return;
-  constexpr uint64_t kUsualMs = 5'000, kLeastMs = 100;
   std::optional<uint64_t> reach_ns;  // of the ring that holds least
   for (const TraceBuffer& buffer : facts.buffers)
     if (const auto ns = ReachNs(buffer, examiner); ns && buffer.stats.chunks_overwritten > 0)
       reach_ns = std::min(reach_ns.value_or(UINT64_MAX), *ns);
-  // Twice within what a ring holds, so that the state is in it wherever that begins.
-  const uint64_t ms = std::min(kUsualMs, reach_ns.value_or(UINT64_MAX) / 2'000'000);
+  const uint64_t ms = reach_ns ? ClearPeriodFor(*reach_ns) / 1'000'000 : kUsualClearPeriodMs;
   const uint64_t today = examiner.config.clear_period_ms.value_or(0);
   if (today == 0)
     finding.cause +=
         " The config has no incremental_state_config: nothing makes producers repeat it.";
-  if (ms < kLeastMs) {
+  if (ms == 0) {
     finding.remedy = fmt::format(
         "A larger buffer: one that holds the last {} is too small for "
         "state that is repeated, too.",
@@ -78,8 +75,8 @@ void ExamineState(Examiner& examiner) {
   } else if (today == 0 || today > ms) {
     finding.changes.push_back(
         {"incremental_state_config.clear_period_ms", std::to_string(ms),
-         fmt::format("producers repeat their state, so that a loss costs at most {}",
-                     HumanDuration(ms * 1'000'000)),
+         fmt::format("producers repeat their state, so that a loss costs at most {}{}",
+                     HumanDuration(ms * 1'000'000), PeriodOrigin(reach_ns)),
          true});
   }
 }

@@ -64,21 +64,25 @@ void ExamineFlushes(Examiner& examiner) {
 
 void ExamineService(Examiner& examiner) {
   const ServiceStats& service = examiner.facts.service;
-  const auto add = [&](const char* rule, uint64_t count, const char* noun, const char* counter) {
+  const auto add = [&](const char* rule, uint64_t count, const char* one, const char* several,
+                       const char* counter) {
     if (count == 0) return;
     Finding& finding =
-        examiner.Add(rule, fmt::format("The service refused {}.", Count(count, noun)));
+        examiner.Add(rule, fmt::format("The service refused {} {}.", WithCommas(count),
+                                       count == 1 ? one : several));
     finding.proof = fmt::format("{} of the service's statistics.", counter);
     finding.weight = count;
     finding.cause = "The counter belongs to the service, so that other sessions may be the cause.";
   };
-  add("service.chunks_discarded", service.chunks_discarded, "chunk", "chunks_discarded");
-  add("service.patches_discarded", service.patches_discarded, "patch", "patches_discarded");
+  add("service.chunks_discarded", service.chunks_discarded, "chunk", "chunks", "chunks_discarded");
+  add("service.patches_discarded", service.patches_discarded, "patch", "patches",
+      "patches_discarded");
   if (service.invalid_packets > 0) {
     Finding& finding =
         examiner.Add("service.invalid_packets",
-                     fmt::format("{} were no valid packets, and are not in the trace.",
-                                 Count(service.invalid_packets, "packet")));
+                     fmt::format("{} {} not valid, and {} not in the trace.",
+                                 Count(service.invalid_packets, "packet"),
+                                 Was(service.invalid_packets), Is(service.invalid_packets)));
     finding.proof = "invalid_packets of the service's statistics.";
     finding.weight = service.invalid_packets;
   }

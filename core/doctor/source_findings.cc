@@ -77,16 +77,21 @@ void ExamineSources(Examiner& examiner) {
     finding.where = fmt::format("data_sources[{}], for {}", i,
                                 BufferName(examiner, static_cast<size_t>(source.target_buffer)));
     finding.proof = "No packet with the content that this data source writes.";
+    finding.remedy = fmt::format(
+        "Check that a producer registers exactly the name '{}', that it is connected, and that it "
+        "has the permission it needs.",
+        Printable(source.name));
   }
   // A sequence that the service lists and that has no packet.
   uint64_t silent = 0;
   for (const TraceSequence& sequence : facts.sequences) silent += sequence.all.packets == 0 ? 1 : 0;
   if (silent > 0) {
     Finding& finding =
-        examiner.Add("source.absent",
+        examiner.Add("sequence.lost",
                      fmt::format("{} had written into the buffers, and {} no packet in the trace.",
                                  Count(silent, "sequence"), silent == 1 ? "has" : "have"));
-    finding.cause = "All that they wrote was overwritten or lost before it was read.";
+    finding.cause = fmt::format("All that {} wrote was overwritten or lost before it was read.",
+                                silent == 1 ? "it" : "they");
     finding.proof = "trace_provenance lists them.";
     finding.weight = silent;
   }

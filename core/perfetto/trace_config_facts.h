@@ -69,6 +69,22 @@ uint64_t FileWritePeriodNs(uint64_t file_write_period_ms);
 /// Reads the message as far as it is well-formed.
 TraceConfigFacts ReadTraceConfigFacts(Bytes config);
 
+/// The period in which producers repeat their state, ms, where nothing shows how far a ring
+/// reaches back.
+inline constexpr uint64_t kUsualClearPeriodMs = 5000;
+
+/// A clear_period_ms, in ns, for a ring that reaches back so far: a tenth of it, so that at most
+/// so much is unusable. 0: the ring is too small for clearing to help.
+inline uint64_t ClearPeriodFor(uint64_t history_ns) {
+  constexpr uint64_t kMs = 1'000'000, kShortest = 50 * kMs;
+  const uint64_t period = history_ns / 10;
+  if (period < kShortest) return 0;
+  // In round numbers: two digits that matter, down to whole milliseconds.
+  uint64_t unit = kMs;
+  while (period / unit >= 100) unit *= 10;
+  return period / unit * unit;
+}
+
 }  // namespace ringscope
 
 #endif  // RINGSCOPE_CORE_PERFETTO_TRACE_CONFIG_FACTS_H_

@@ -63,6 +63,7 @@ struct TraceSequence {
   // Losses as trace processor counts them.
   LossCounts losses;
   std::vector<LossSign> signs;  // the first kMaxSigns of them
+  uint32_t first_loss_bits = 0;  // of the sequence's first packet, which trace processor leaves out
 
   // Incremental state.
   uint64_t clears = 0;           // packets that clear it
@@ -70,6 +71,9 @@ struct TraceSequence {
   uint64_t skipped = 0;          // of these, packets that cannot be used as it is not valid
   std::optional<TimeSpan> skipped_span;
 
+  /// Whether its first packet reports a loss before it: one with a cause, as V1 buffers and services
+  /// before v57 flag every first packet.
+  bool lost_beginning() const { return (first_loss_bits & ~kLossPresent) != 0; }
   bool is_dropped() const { return skipped > 0 && skipped == needing; }
 };
 

@@ -86,8 +86,11 @@ void TraceScan::AddPacket(uint64_t offset, Bytes bytes, const TracePacketView& p
 
 void TraceScan::CountLoss(const TracePacketView& packet, uint64_t offset, Sequence& sequence,
                           bool is_known) {
-  if (!is_known) return;  // the first packet of a sequence never counts
   TraceSequence& facts = sequence.facts;
+  if (!is_known) {  // the first packet of a sequence never counts
+    facts.first_loss_bits = packet.dropped;
+    return;
+  }
   facts.losses.Add(packet.dropped);
   if (facts.signs.size() < TraceSequence::kMaxSigns)
     facts.signs.push_back({offset, packet.dropped, sequence.last_ns, std::nullopt});
