@@ -41,6 +41,7 @@ Table SequenceTable(const AdviceReport& report, const std::vector<AdviceSequence
   for (const AdviceSequence& sequence : sequences) {
     const AdviceProducer* producer = facts.Find(sequence.sequence.producer);
     const double seconds = static_cast<double>(facts.duration_ns) / 1e9;
+    const uint64_t lost = sequence.lost.packets + sequence.lost_otherwise.packets;
     table.AddRow(
         {NameCell(ToString(sequence.sequence)),
          producer == nullptr ? "" : Printable(producer->name),
@@ -50,7 +51,7 @@ Table SequenceTable(const AdviceReport& report, const std::vector<AdviceSequence
                                                         seconds)),
          ShareText(sequence.space_bytes, all),
          CountCell(sequence.written.packets),
-         {ShareText(sequence.lost.packets, sequence.written.packets), sequence.lost.packets},
+         {ShareText(lost, sequence.written.packets), lost},
          DataCell(sequence.unusable),
          DataCell(sequence.space_bytes),
          DataCell(sequence.first_ns),

@@ -85,11 +85,11 @@ std::string SizeText(const Advice& advice, const AdviceReport& report) {
       !report.findings.reads.periodic)
     now +=
         fmt::format("; every sequence reaches back at least {}", HumanDuration(numbers.history_ns));
+  if (numbers.lost > 0 && numbers.still_lost == numbers.lost) now += ", which no size changes";
   now += ". ";
   std::string goal = GoalText(report, id);
   if (numbers.still_lost > 0 && !report.findings.wish.keep_ns)
-    goal = fmt::format("would lose {}, and no size fewer",
-                       LostText(numbers.still_lost, numbers.written));
+    goal = fmt::format("still loses {}, as a replay shows", Count(numbers.still_lost, "packet"));
   switch (advice.kind) {
     case AdviceKind::kSizeDoes:
       return now + "Nothing to do.";
@@ -122,11 +122,14 @@ std::string CrowdingText(const Advice& advice) {
 
 std::string SplitText(const Advice& advice, const AdviceReport& report) {
   const auto& numbers = advice.As<SplitNumbers>();
+  const bool planned = std::ranges::any_of(report.findings.splits, [&](const PlannedSplit& split) {
+    return split.from == *advice.buffer;
+  });
   return fmt::format(
-             "With the same total size: move {} to a separate buffer of {}, and leave {} for the "
+             "{} {} to a separate buffer of {}, and leave {} for the "
              "rest of buffer {}. The rare ones then lose {} instead of {}, and reach back {} "
              "instead of {}; the moved ones reach back {} instead of {}.",
-             ListText(advice.sequences), HumanSize(numbers.chatty_size),
+             planned ? "Move" : "With the same total size: move", ListText(advice.sequences), HumanSize(numbers.chatty_size),
              HumanSize(numbers.rest_size), Raw(*advice.buffer),
              LostText(numbers.lost_after, numbers.written), WithCommas(numbers.lost_before),
              HumanDuration(numbers.history_after_ns), HumanDuration(numbers.history_before_ns),
