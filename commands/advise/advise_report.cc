@@ -216,7 +216,11 @@ void ReportAdvice(Report& out, const AdviceReport& report) {
   }
   const Table prediction = PredictionTable(report);
   out.Data("predicted", prediction.ToJson());
-  if (to_do) out.Section("With these buffers, by an exact replay", prediction, kBodyIndent);
+  if (to_do)
+    out.Section(report.facts.is_trace
+                    ? "With these buffers, by an exact replay of what is in the trace"
+                    : "With these buffers, by an exact replay",
+                prediction, kBodyIndent);
   uint64_t memory = 0;
   for (const PlannedBuffer& planned : findings.plan) memory += planned.size;
   out.Data("memory_planned", memory);

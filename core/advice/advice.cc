@@ -72,8 +72,7 @@ class Advisor {
     }
     if (kind == AdviceKind::kSizeDoes && LacksLosses()) kind = AdviceKind::kSizeUnknown;
     if (kind == AdviceKind::kSizeDoes && planned->enough) kind = AdviceKind::kSizeTooLarge;
-    const bool to_do = kind == AdviceKind::kSizeTooSmall || kind == AdviceKind::kSizeNotEnough ||
-                       kind == AdviceKind::kSizeUnknown;
+    const bool to_do = kind == AdviceKind::kSizeTooSmall || kind == AdviceKind::kSizeNotEnough;
     // Nothing is to be done about a size with which the plan loses nothing.
     Add(AdviceTopic::kSizes, kind, to_do && !(findings_.becomes_periodic && IsKept(buffer.id)),
         SizeNumbers{.size = buffer.size,

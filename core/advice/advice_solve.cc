@@ -83,7 +83,8 @@ class Solver {
     }
   }
 
-  /// Splits are planned if fewer packets are lost with them, in the same memory.
+  /// Splits are planned if the rare sequences lose at most half of what they would lose without
+  /// them, in the same memory, and all together hardly more.
   /// @param sizes the plan before the memory was shared
   Status PlanSplits(const std::vector<PlannedBuffer>& sizes, uint64_t memory) {
     RS_RETURN_IF_ERROR(TrySplits());
@@ -97,7 +98,17 @@ class Solver {
     RS_ASSIGN_OR_RETURN(std::vector<SweepRow> rows, Verify(Planned(config), findings_.splits));
     uint64_t bytes = 0;
     for (const PlannedBuffer& buffer : findings_.plan) bytes += buffer.size;
-    if (bytes > memory || Lost(rows) >= Lost(findings_.then)) {
+    uint64_t written = 0, rare_without = 0, rare_with = 0;
+    for (const SweepRow& row : findings_.then) written += row.written.packets;
+    for (const PlannedSplit& split : findings_.splits) {
+      rare_without += OutcomeOf(findings_.then, split.rare, {split.from}).lost;
+      rare_with += OutcomeOf(rows, split.rare, {split.from}).lost;
+    }
+    constexpr uint64_t kHardly = 100;  // one packet in so many
+    const bool helps = Lost(rows) < Lost(findings_.then) ||
+                       (rare_with < rare_without && rare_with * 2 <= rare_without &&
+                        Lost(rows) <= Lost(findings_.then) + written / kHardly);
+    if (bytes > memory || !helps) {
       findings_.plan = without;
       findings_.splits.clear();
       findings_.period_ns = period_ns;
