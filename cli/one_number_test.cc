@@ -137,7 +137,8 @@ TEST_P(OneNumber, SizeThatLosesNothing) {
 TEST(OneNumberOfLossesOtherwise, IsThatOfGaps) {
   const std::string log = ::testing::TempDir() + "losses_otherwise.tblog";
   MemoryRun demo;
-  ASSERT_EQ(RunApp({"demo-session", "--force", "-o", log}, demo.streams), 0) << demo.err.text;
+  const std::vector<std::string> make = {"demo-session", "--force", "-o", log};
+  ASSERT_EQ(RunApp(make, demo.streams), 0) << demo.err.text;
   const nlohmann::json gaps = SessionOf({"gaps", log, "--limit", "0"});
   const Counts lost = By(gaps.at("buffers"), "buffer", At("/lost/packets"));
   const Counts of_sequences = By(gaps.at("sequences"), "sequence", At("/lost/packets"));

@@ -82,11 +82,12 @@ std::string SizeText(const Advice& advice, const AdviceReport& report) {
                     : HumanSize(static_cast<uint64_t>(static_cast<double>(buffer.rate.bytes()) *
                                                       1e9 / static_cast<double>(duration))),
       LossStart(report), LostText(numbers.lost, numbers.written));
-  if (numbers.lost > 0 && buffer.policy == FillPolicy::kRingBuffer &&
-      !report.findings.reads.periodic)
+  if (numbers.lost > 0 && numbers.still_lost == numbers.lost)
+    now += ", which no size changes";
+  else if (numbers.lost > 0 && buffer.policy == FillPolicy::kRingBuffer &&
+           !report.findings.reads.periodic)
     now +=
         fmt::format("; every sequence reaches back at least {}", HumanDuration(numbers.history_ns));
-  if (numbers.lost > 0 && numbers.still_lost == numbers.lost) now += ", which no size changes";
   now += ". ";
   std::string goal = GoalText(report, id);
   if (report.facts.is_trace) goal += " (of what is in the trace)";

@@ -111,6 +111,7 @@ class Solver {
     if (bytes > memory || !helps) {
       findings_.plan = without;
       findings_.splits.clear();
+      findings_.tried.clear();
       findings_.period_ns = period_ns;
       return {};
     }
