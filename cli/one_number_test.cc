@@ -133,6 +133,42 @@ TEST_P(OneNumber, SizeThatLosesNothing) {
   }
 }
 
+/// Losses that no size helps are losses: packets of the demo session are aborted and cut.
+TEST(OneNumberOfLossesOtherwise, IsThatOfGaps) {
+  const std::string log = ::testing::TempDir() + "losses_otherwise.tblog";
+  MemoryRun demo;
+  const std::vector<std::string> make = {"demo-session", "--force", "-o", log};
+  ASSERT_EQ(RunApp(make, demo.streams), 0) << demo.err.text;
+  const nlohmann::json gaps = SessionOf({"gaps", log, "--limit", "0"});
+  const Counts lost = By(gaps.at("buffers"), "buffer", At("/lost/packets"));
+  const Counts of_sequences = By(gaps.at("sequences"), "sequence", At("/lost/packets"));
+
+  const nlohmann::json advise = SessionOf({"advise", log});
+  EXPECT_EQ(By(advise.at("predicted"), "buffer", At("/lost_now")), lost);
+  EXPECT_EQ(By(advise.at("sequences"), "sequence", At("/lost")), of_sequences);
+
+  const nlohmann::json sweep = SessionOf({"sweep", log, "--target", "loss=0"});
+  uint64_t otherwise = 0;
+  for (const nlohmann::json& configuration : sweep.at("configurations")) {
+    const nlohmann::json& rows = configuration.at("buffers");
+    for (const nlohmann::json& row : rows) {
+      const std::string id = row.at("buffer").dump();
+      const std::string size = id + "=" + row.at("size").dump();
+      const nlohmann::json replay = SessionOf({"replay", log, "--size", size});
+      EXPECT_EQ(At("/lost")(row),
+                By(replay.at("buffers"), "buffer", At("/packets/lost")).at(id)) << size;
+      otherwise += At("/lost_otherwise")(row);
+    }
+    if (configuration.at("scale") == 1.0) {
+      EXPECT_EQ(By(rows, "buffer", At("/lost")), lost);
+    }
+  }
+  EXPECT_GT(otherwise, 0u);
+  const nlohmann::json& found = sweep.at("targets").at(0);
+  EXPECT_FALSE(found.at("found").get<bool>());
+  EXPECT_THAT(found.at("why_not").get<std::string>(), ::testing::HasSubstr("whatever its size"));
+}
+
 INSTANTIATE_TEST_SUITE_P(Captures, OneNumber,
                          ::testing::Values("discard-v2", "lossless-v2", "ring-v1", "ring-v2",
                                            "short-v2", "stream-v2", "two-buffers-v2"));

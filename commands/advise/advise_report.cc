@@ -41,6 +41,7 @@ Table SequenceTable(const AdviceReport& report, const std::vector<AdviceSequence
   for (const AdviceSequence& sequence : sequences) {
     const AdviceProducer* producer = facts.Find(sequence.sequence.producer);
     const double seconds = static_cast<double>(facts.duration_ns) / 1e9;
+    const uint64_t lost = sequence.lost.packets + sequence.lost_otherwise.packets;
     table.AddRow(
         {NameCell(ToString(sequence.sequence)),
          producer == nullptr ? "" : Printable(producer->name),
@@ -50,7 +51,7 @@ Table SequenceTable(const AdviceReport& report, const std::vector<AdviceSequence
                                                         seconds)),
          ShareText(sequence.space_bytes, all),
          CountCell(sequence.written.packets),
-         {ShareText(sequence.lost.packets, sequence.written.packets), sequence.lost.packets},
+         {ShareText(lost, sequence.written.packets), lost},
          DataCell(sequence.unusable),
          DataCell(sequence.space_bytes),
          DataCell(sequence.first_ns),
@@ -215,7 +216,11 @@ void ReportAdvice(Report& out, const AdviceReport& report) {
   }
   const Table prediction = PredictionTable(report);
   out.Data("predicted", prediction.ToJson());
-  if (to_do) out.Section("With these buffers, by an exact replay", prediction, kBodyIndent);
+  if (to_do)
+    out.Section(report.facts.is_trace
+                    ? "With these buffers, by an exact replay of what is in the trace"
+                    : "With these buffers, by an exact replay",
+                prediction, kBodyIndent);
   uint64_t memory = 0;
   for (const PlannedBuffer& planned : findings.plan) memory += planned.size;
   out.Data("memory_planned", memory);

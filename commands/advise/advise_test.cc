@@ -78,7 +78,8 @@ TEST(Advise, ChattyWritersGetABufferOfTheirOwnWhereMemoryIsShort) {
   EXPECT_EQ(split["numbers"]["lost_after"], 0);
   EXPECT_EQ(split["numbers"]["rest_size"].get<uint64_t>() +
                 split["numbers"]["chatty_size"].get<uint64_t>(),
-            65536u);
+            session["memory_planned"].get<uint64_t>());
+  EXPECT_LE(session["memory_planned"], 256u << 10);
   ASSERT_EQ(session["predicted"].size(), 2u);
   EXPECT_EQ(session["predicted"][0]["lost_then"], 0);
   EXPECT_EQ(session["predicted"][1]["made_from"], 1);
@@ -92,6 +93,26 @@ TEST(Advise, TheBudgetIsKept) {
     for (const json& buffer : session["predicted"]) sum += buffer["size_then"].get<uint64_t>();
     EXPECT_LE(sum, memory);
   }
+}
+
+TEST(Advise, SizesThatFitIntoTheMemoryLoseNothing) {
+  const std::string log = ChattyAndRare(200);
+  const json free = Find(AdvisedSession({"-"}, log), "size_too_small");
+  const uint64_t needed = free["numbers"]["needed"];
+  const json fits = AdvisedSession({"-", "--memory", std::to_string(needed)}, log);
+  EXPECT_EQ(fits["memory_planned"], needed);
+  EXPECT_EQ(fits["splits"].size(), 0u);
+  EXPECT_EQ(fits["predicted"][0]["lost_then"], 0);
+  // What it needs does not depend on what it may have.
+  const json less = AdvisedSession({"-", "--memory", std::to_string(needed / 2)}, log);
+  EXPECT_EQ(Find(less, "size_not_enough")["numbers"]["needed"], needed);
+  EXPECT_LE(less["memory_planned"], needed / 2);
+}
+
+TEST(Advise, AMemoryLimitThatCannotBeMetIsRefused) {
+  const Ran ran = Advise({"-", "--memory", "1k"}, ChattyAndRare(20));
+  EXPECT_EQ(ran.code, ExitCode::kUsage);
+  EXPECT_THAT(ran.error, HasSubstr("cannot be met: the session's buffers take 4 KiB at least"));
 }
 
 TEST(Advise, ThePredictionIsWhatASweepSays) {

@@ -75,28 +75,31 @@ std::string SizeText(const Advice& advice, const AdviceReport& report) {
   const AdviceBuffer& buffer = *report.facts.Find(id);
   const uint64_t duration = report.facts.duration_ns;
   std::string now = fmt::format(
-      "Buffer {}: {} {}, written at {}/s on average. {} {}", Raw(id), HumanSize(buffer.size),
+      "Buffer {}: {} {}, {} at {}/s on average. {} {}", Raw(id), HumanSize(buffer.size),
       Name(buffer.policy),
+      report.facts.is_trace ? "of which the trace has what was written" : "written",
       duration == 0 ? "?"
                     : HumanSize(static_cast<uint64_t>(static_cast<double>(buffer.rate.bytes()) *
                                                       1e9 / static_cast<double>(duration))),
       LossStart(report), LostText(numbers.lost, numbers.written));
-  if (numbers.lost > 0 && buffer.policy == FillPolicy::kRingBuffer &&
-      !report.findings.reads.periodic)
+  if (numbers.lost > 0 && numbers.still_lost == numbers.lost)
+    now += ", which no size changes";
+  else if (numbers.lost > 0 && buffer.policy == FillPolicy::kRingBuffer &&
+           !report.findings.reads.periodic)
     now +=
         fmt::format("; every sequence reaches back at least {}", HumanDuration(numbers.history_ns));
   now += ". ";
   std::string goal = GoalText(report, id);
+  if (report.facts.is_trace) goal += " (of what is in the trace)";
   if (numbers.still_lost > 0 && !report.findings.wish.keep_ns)
-    goal = fmt::format("would lose {}, and no size fewer",
-                       LostText(numbers.still_lost, numbers.written));
+    goal = fmt::format("still loses {}, as a replay shows", Count(numbers.still_lost, "packet"));
   switch (advice.kind) {
     case AdviceKind::kSizeDoes:
       return now + "Nothing to do.";
     case AdviceKind::kSizeUnknown:
       return now +
-             "But the trace reports losses: the buffer was too small. By how much, only a log (see "
-             "ringscope record) can show.";
+             "The trace reports losses besides: what its statistics say of them, and which size they "
+             "call for, 'ringscope doctor' has; what was lost, only a log (see ringscope record).";
     case AdviceKind::kSizeTooLarge:
       return now + fmt::format("{} would have been enough; the rest is a reserve.",
                                SizeWithKb(numbers.enough));
@@ -122,11 +125,14 @@ std::string CrowdingText(const Advice& advice) {
 
 std::string SplitText(const Advice& advice, const AdviceReport& report) {
   const auto& numbers = advice.As<SplitNumbers>();
+  const bool planned = std::ranges::any_of(report.findings.splits, [&](const PlannedSplit& split) {
+    return split.from == *advice.buffer;
+  });
   return fmt::format(
-             "With the same total size: move {} to a separate buffer of {}, and leave {} for the "
+             "{} {} to a separate buffer of {}, and leave {} for the "
              "rest of buffer {}. The rare ones then lose {} instead of {}, and reach back {} "
              "instead of {}; the moved ones reach back {} instead of {}.",
-             ListText(advice.sequences), HumanSize(numbers.chatty_size),
+             planned ? "Move" : "With the same total size: move", ListText(advice.sequences), HumanSize(numbers.chatty_size),
              HumanSize(numbers.rest_size), Raw(*advice.buffer),
              LostText(numbers.lost_after, numbers.written), WithCommas(numbers.lost_before),
              HumanDuration(numbers.history_after_ns), HumanDuration(numbers.history_before_ns),

@@ -84,10 +84,21 @@ Status TryRemedies(Context& context, const SessionSelection& selection,
   };
   RS_RETURN_IF_ERROR(TryNeededSizes(replay, remedies.sizes));
   if (!remedies.period_ns) return {};
-  config.reads = {ReadsMode::kEvery, *remedies.period_ns, {}};
-  RS_ASSIGN_OR_RETURN(const auto outcomes, ReplayForOutcomes(input, config));
-  TriedOutcome& sum = remedies.with_period.emplace();
-  for (const auto& [id, outcome] : outcomes) sum += outcome;
+  // A period that loses is too long: what was read shortly before its end is evicted then, too.
+  constexpr int kTries = 8;
+  uint64_t period_ns = *remedies.period_ns;
+  for (int i = 0; i < kTries && period_ns >= kShortestReadPeriodNs; ++i) {
+    config.reads = {ReadsMode::kEvery, period_ns, {}};
+    RS_ASSIGN_OR_RETURN(const auto outcomes, ReplayForOutcomes(input, config));
+    TriedOutcome sum;
+    for (const auto& [id, outcome] : outcomes) sum += outcome;
+    if (!remedies.with_period || sum.full < remedies.with_period->full) {
+      remedies.period_ns = period_ns;
+      remedies.with_period = sum;
+    }
+    if (sum.full == 0) break;
+    period_ns = period_ns / 16 * 15 / 1'000'000 * 1'000'000;
+  }
   return {};
 }
 

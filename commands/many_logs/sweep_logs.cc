@@ -326,7 +326,10 @@ Table SweepCsv() {
                           "sequence_packet_loss",
                           "incremental_sequences_dropped",
                           "used_bytes",
-                          "reads_assumed"})
+                          "reads_assumed",
+                          "packets_lost",
+                          "packets_lost_otherwise",
+                          "packets_waiting"})
     columns.push_back(DataColumn(key));
   return Table(std::move(columns));
 }
@@ -359,7 +362,10 @@ void AddToCsv(const SweptSession& session, const std::string& log, Table& rows) 
                              row.losses.sequence_packet_loss,
                              row.losses.incremental_sequences_dropped,
                              row.used_bytes,
-                             configuration.key.setting.reads_assumed}));
+                             configuration.key.setting.reads_assumed,
+                             row.lost_packets(),
+                             row.lost_otherwise(),
+                             row.waiting_packets()}));
     }
   }
 }

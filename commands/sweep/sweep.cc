@@ -132,6 +132,7 @@ Status SweepPlanned(const SweepInput& input, SweepReport& report) {
     configs.push_back(report.plan.points[i].config);
   if (!configs.empty()) {
     RS_ASSIGN_OR_RETURN(report.result, RunSweep(input, configs));
+    RS_RETURN_IF_ERROR(FindLosses(input, configs, nullptr, report.result.rows));
     std::move(report.result.rows.begin(), report.result.rows.end(), std::back_inserter(rows));
   }
   report.result.rows = std::move(rows);

@@ -24,7 +24,7 @@ std::string TargetsText(const SweepReport& report);
 std::string SizesText(const std::vector<SweepRow>& rows);
 
 /// "the log lasts only 3.710 s", "even with 2 GiB for buffer 1, ..."
-std::string WhyNotText(const SweepReport& report, const TargetMiss& miss);
+std::string WhyNotText(const SweepReport& report, const FoundSize& found);
 
 /// "v2@58, ring_buffer, read at the end"
 std::string SettingText(const SweepSetting& setting, const SweepRow& row);

@@ -30,10 +30,10 @@ std::string Bar(uint64_t part, uint64_t whole) {
 
 std::string BytesOrNone(uint64_t bytes) { return bytes == 0 ? "0" : HumanSize(bytes); }
 
-/// Whether all rows lack the same packets for reasons outside of the buffer.
-bool HasSameOther(const SweepSeries& series) {
+/// Whether a number is the same in all rows.
+bool IsSame(const SweepSeries& series, uint64_t (SweepRow::*number)() const) {
   return std::all_of(series.rows.begin(), series.rows.end(), [&](const SweepRow* row) {
-    return row->other_packets() == series.rows.front()->other_packets();
+    return (row->*number)() == (series.rows.front()->*number)();
   });
 }
 
@@ -50,7 +50,8 @@ std::vector<Column> ColumnsOf(const SweepSeries& series) {
           right("kept"),  // with its bar never broken
           right("packets"),
           right("lost"),
-          right("other", HasSameOther(series) ? 0 : kInText),
+          right("otherwise", IsSame(series, &SweepRow::lost_otherwise) ? 0 : kInText),
+          right("waiting", IsSame(series, &SweepRow::waiting_packets) ? 0 : kInText),
           right("history"),
           right("shortest"),
           {"of"},
@@ -96,8 +97,10 @@ void PrintBuffer(Report& out, const SweepReport& report, const SweepSeries& seri
   std::string heading = fmt::format(
       "buffer {}: {}, {} written by {}", Raw(first.id), Count(first.written.packets, "packet"),
       HumanSize(first.written.bytes), Count(first.sequences.size(), "sequence"));
-  if (HasSameOther(series) && first.other_packets() > 0)
-    heading += fmt::format("; {} unfinished or invalid", Count(first.other_packets(), "packet"));
+  if (IsSame(series, &SweepRow::lost_otherwise) && first.lost_otherwise() > 0)
+    heading += fmt::format("; {} lost otherwise", Count(first.lost_otherwise(), "packet"));
+  if (IsSame(series, &SweepRow::waiting_packets) && first.waiting_packets() > 0)
+    heading += fmt::format("; {} waiting", Count(first.waiting_packets(), "packet"));
   out.Paragraph(heading);
   if (first.taken.packets > 0)
     out.Paragraph(fmt::format("with {}, the session itself read {} of them before the clone",
@@ -113,8 +116,9 @@ void PrintBuffer(Report& out, const SweepReport& report, const SweepSeries& seri
                   HumanSize(row.size),
                   fmt::format("{} {:>6}", Bar(kept, row.written.packets),
                               ShareText(kept, row.written.packets)),
-                  WithCommas(kept), WithCommas(row.overwritten.packets + row.discarded.packets),
-                  WithCommas(row.other_packets()), HumanDuration(row.history_ns),
+                  WithCommas(kept), WithCommas(row.lost_packets()),
+                  WithCommas(row.lost_otherwise()), WithCommas(row.waiting_packets()),
+                  HumanDuration(row.history_ns),
                   row.shortest_sequence ? HumanDuration(row.shortest_history_ns) : "",
                   row.shortest_sequence && row.shortest_history_ns < duration
                       ? ToString(*row.shortest_sequence)
@@ -139,7 +143,7 @@ void PrintFound(Report& out, const SweepReport& report) {
                                        : static_cast<size_t>(any - report.plan.points.begin())];
     const std::string name = rows.empty() ? "" : SettingText(setting, rows.front()) + ": ";
     if (!found.point) {
-      out.Paragraph(fmt::format("{}none: {}", name, WhyNotText(report, found.miss)), 2);
+      out.Paragraph(fmt::format("{}none: {}", name, WhyNotText(report, found)), 2);
       continue;
     }
     out.Paragraph(fmt::format("{}{}{}", name, SizesText(rows),
@@ -156,7 +160,7 @@ void PrintSweep(Report& out, const SweepReport& report, bool sequences) {
                     .records = report.result.records,
                     .duration_ns = report.result.duration_ns(),
                     .clone = report.clone});
-  bool marked = false;
+  bool marked = false, otherwise = false, waiting = false;
   std::string needed;
   std::string heading;
   for (const SweepSeries& all : SeriesOf(report)) {
@@ -169,6 +173,8 @@ void PrintSweep(Report& out, const SweepReport& report, bool sequences) {
     const uint64_t own = OwnSize(report, series.buffer);
     for (const SweepRow* row : series.rows) {
       marked |= row->size == own;
+      otherwise |= row->lost_otherwise() > 0;
+      waiting |= row->waiting_packets() > 0;
       if (IsNeededSize(report, series, row->size))
         needed += fmt::format("{}{} for buffer {}", needed.empty() ? "" : ", ",
                               SizeWithKb(row->size), Raw(series.buffer));
@@ -177,8 +183,16 @@ void PrintSweep(Report& out, const SweepReport& report, bool sequences) {
   if (marked || !needed.empty()) out.Print("\n");
   if (marked) out.Print("* the log's own size\n");
   if (!needed.empty())
-    out.Print(Wrap(fmt::format("the size needed to lose nothing, by a replay: {}", needed), "+ ") +
+    out.Print(Wrap(fmt::format("the size needed to overwrite nothing, by a replay: {}", needed),
+                   "+ ") +
               "\n");
+  if (otherwise)
+    out.Print(Wrap("among the lost, but not because the buffer was full: a larger one helps "
+                   "nothing ('ringscope gaps' has the causes)",
+                   "lost otherwise: ") +
+              "\n");
+  if (waiting)
+    out.Print("waiting: in the buffer to the end, or unfinished; neither kept nor lost\n");
   if (!report.targets.empty()) out.Print("\n");
   PrintFound(out, report);
 }

@@ -43,21 +43,33 @@ std::string SettingText(const SweepSetting& setting, const SweepRow& row) {
   return fmt::format("{}, {}, {}", Printable(row.engine), Name(row.policy), reads);
 }
 
-std::string WhyNotText(const SweepReport& report, const TargetMiss& miss) {
+namespace {
+
+std::string MissText(const SweepReport& report, const TargetMiss& miss) {
   const SweepRow& row = miss.row;
-  switch (miss.kind) {
-    case TargetMiss::Kind::kLogTooShort:
-      return fmt::format("the log lasts only {}", HumanDuration(report.result.duration_ns()));
-    case TargetMiss::Kind::kHistory:
-      return fmt::format("even with {} for buffer {}, sequence {} reaches back only {}",
-                         HumanSize(row.size), Raw(row.id), ToString(*row.shortest_sequence),
-                         HumanDuration(row.shortest_history_ns));
-    case TargetMiss::Kind::kLoss:
-      break;
-  }
-  return fmt::format("even with {} for buffer {}, {} of {} are overwritten, {} discarded",
-                     HumanSize(row.size), Raw(row.id), WithCommas(row.overwritten.packets),
-                     Count(row.written.packets, "packet"), WithCommas(row.discarded.packets));
+  if (miss.kind == TargetMiss::Kind::kLogTooShort)
+    return fmt::format("the log lasts only {}", HumanDuration(report.result.duration_ns()));
+  if (miss.kind == TargetMiss::Kind::kHistory)
+    return fmt::format("even with {} for buffer {}, sequence {} reaches back only {}",
+                       HumanSize(row.size), Raw(row.id), ToString(*row.shortest_sequence),
+                       HumanDuration(row.shortest_history_ns));
+  const std::string lost = fmt::format("{} of {} {} lost", WithCommas(row.lost_packets()),
+                                       Count(row.written.packets, "packet"),
+                                       row.lost_packets() == 1 ? "is" : "are");
+  if (row.full_packets() == 0)
+    return fmt::format("in buffer {}, {} whatever its size; with {} it overwrites nothing",
+                       Raw(row.id), lost, SizeWithKb(row.size));
+  return fmt::format("even with {} for buffer {}, {}: {} overwritten, {} discarded",
+                     HumanSize(row.size), Raw(row.id), lost, WithCommas(row.overwritten.packets),
+                     WithCommas(row.discarded.packets));
+}
+
+}  // namespace
+
+std::string WhyNotText(const SweepReport& report, const FoundSize& found) {
+  std::vector<std::string> texts;
+  for (const TargetMiss& miss : found.misses) texts.push_back(MissText(report, miss));
+  return texts.empty() ? "no sizes that were tried meet it together" : Joined(texts, "; ");
 }
 
 SweptSession Swept(const SweepReport& report, bool sequences) {
@@ -94,7 +106,7 @@ SweptSession Swept(const SweepReport& report, bool sequences) {
     target.found = found.point.has_value();
     target.verified = found.verified;
     if (!found.point)
-      target.why_not = WhyNotText(report, found.miss);
+      target.why_not = WhyNotText(report, found);
     else
       for (const SweepRow& row : result.rows[*found.point])
         target.buffers.push_back({row.id, row.size});

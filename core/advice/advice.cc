@@ -61,8 +61,9 @@ class Advisor {
     for (const PlannedBuffer& other : findings_.plan) {
       if (other.made_from != buffer.id) continue;
       size += other.size;
-      needed = other.needed && needed != 0 ? needed + *other.needed : 0;
     }
+    for (const PlannedSplit& split : findings_.splits)
+      if (split.from == buffer.id) needed = split.needed.value_or(0);
     AdviceKind kind = AdviceKind::kSizeNever;
     if (needed != 0) {
       kind = needed <= buffer.size ? AdviceKind::kSizeDoes
@@ -71,8 +72,7 @@ class Advisor {
     }
     if (kind == AdviceKind::kSizeDoes && LacksLosses()) kind = AdviceKind::kSizeUnknown;
     if (kind == AdviceKind::kSizeDoes && planned->enough) kind = AdviceKind::kSizeTooLarge;
-    const bool to_do = kind == AdviceKind::kSizeTooSmall || kind == AdviceKind::kSizeNotEnough ||
-                       kind == AdviceKind::kSizeUnknown;
+    const bool to_do = kind == AdviceKind::kSizeTooSmall || kind == AdviceKind::kSizeNotEnough;
     // Nothing is to be done about a size with which the plan loses nothing.
     Add(AdviceTopic::kSizes, kind, to_do && !(findings_.becomes_periodic && IsKept(buffer.id)),
         SizeNumbers{.size = buffer.size,
@@ -89,13 +89,13 @@ class Advisor {
   /// Whether the buffer lost packets, and loses none with the plan: nothing else need be done.
   bool IsKept(BufferId id) const {
     const SweepRow* now = FindRow(findings_.now, id);
-    if (now == nullptr || now->lost_packets() == 0) return false;
+    if (now == nullptr || now->full_packets() == 0) return false;
     uint64_t lost = 0;
     for (const SweepRow& row : findings_.then) {
       const auto planned = std::find_if(findings_.plan.begin(), findings_.plan.end(),
                                         [&](const PlannedBuffer& one) { return one.id == row.id; });
       if (planned != findings_.plan.end() && planned->made_from.value_or(planned->id) == id)
-        lost += row.lost_packets();
+        lost += row.full_packets();
     }
     return lost == 0;
   }
@@ -160,7 +160,7 @@ class Advisor {
     const SweepRow* now = FindRow(findings_.now, period.buffer);
     const AdviceBuffer* buffer = facts_.Find(period.buffer);
     if (now == nullptr || buffer == nullptr) return;
-    const bool lost = now->lost_packets() > 0;
+    const bool lost = now->full_packets() > 0;
     const auto add = [&](AdviceKind kind, bool to_do, const AdviceNumbers& numbers) {
       Add(AdviceTopic::kReads, kind, to_do, numbers).buffer = period.buffer;
     };
@@ -226,9 +226,9 @@ class Advisor {
     if (packets == 0) return;
     // Nothing that is needed is lost any more.
     const bool lost_now = std::any_of(findings_.now.begin(), findings_.now.end(),
-                                      [](const SweepRow& row) { return row.lost_packets() > 0; });
+                                      [](const SweepRow& row) { return row.full_packets() > 0; });
     const bool loses = std::any_of(findings_.then.begin(), findings_.then.end(),
-                                   [](const SweepRow& row) { return row.lost_packets() > 0; });
+                                   [](const SweepRow& row) { return row.full_packets() > 0; });
     if (lost_now && !loses) return;
     // What a sequence that lost nothing reaches back to can be before its first packet.
     std::optional<uint64_t> shortest;

@@ -23,7 +23,8 @@ struct AdviceSequence {
   BufferId buffer{};
   SequenceKey sequence;
   PacketCount written;
-  PacketCount lost;          // overwritten, or refused by the buffer
+  PacketCount lost;          // overwritten, or refused by the full buffer
+  PacketCount lost_otherwise;  // for reasons that no size changes
   uint64_t space_bytes = 0;  // of space that its chunks took
   uint64_t first_ns = 0;     // of its first and last commit, since the log began
   uint64_t last_ns = 0;
@@ -107,6 +108,7 @@ struct PlannedSplit {
   std::vector<SequenceKey> rare;    // that stay
   uint64_t chatty_bytes = 0;        // of space that they took
   uint64_t all_bytes = 0;
+  std::optional<uint64_t> needed;  // by the buffer if it is not split, for the goal
 };
 
 /// What becomes of some sequences of a buffer.

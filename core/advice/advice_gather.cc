@@ -64,6 +64,8 @@ class AdviceGatherer::Impl : public ReplayListener, public LedgerSink {
     const bool is_full = account.cause == Cause::kSealed || account.cause == Cause::kFull;
     if (account.fate == Fate::kOverwritten || (account.fate == Fate::kDiscarded && is_full))
       sequence.facts.lost += count;
+    else if (IsLoss(account.fate))
+      sequence.facts.lost_otherwise += count;
     if (account.fate == Fate::kWriterDropped) ++ProducerOf(account.sequence.producer).aborted;
     if (!is_full) return;
     AdviceBuffer* buffer = BufferOf(account.buffer);

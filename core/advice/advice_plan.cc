@@ -52,7 +52,7 @@ std::vector<uint64_t> AdviceSizes(uint64_t bytes, bool doublings) {
 }
 
 bool Satisfies(const SweepRow& row, std::optional<uint64_t> keep_ns, uint64_t unavoidable) {
-  if (!keep_ns) return row.lost_packets() <= unavoidable;
+  if (!keep_ns) return row.full_packets() <= unavoidable;
   return !row.shortest_sequence || row.shortest_history_ns >= *keep_ns;
 }
 
@@ -66,7 +66,7 @@ std::optional<uint64_t> SmallestSize(const std::vector<SweepRow>& rows,
                                      std::optional<uint64_t> keep_ns) {
   std::optional<uint64_t> needed;
   for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
-    if (!Satisfies(*row, keep_ns, rows.back().lost_packets())) break;
+    if (!Satisfies(*row, keep_ns, rows.back().full_packets())) break;
     needed = row->size;
   }
   return needed;
@@ -142,6 +142,19 @@ void ShareMemory(std::vector<PlannedBuffer>& plan, uint64_t memory) {
     left -= std::min(left, buffer->size);
     needed -= need;
   }
+  // Where the smallest buffers take more than their part, the largest take less.
+  uint64_t all = 0;
+  for (const PlannedBuffer* buffer : open) all += buffer->size;
+  std::sort(open.begin(), open.end(), [](const PlannedBuffer* a, const PlannedBuffer* b) {
+    return a->size != b->size ? a->size > b->size : a->id < b->id;
+  });
+  for (PlannedBuffer* buffer : open) {
+    if (all <= memory) break;
+    const uint64_t spare = buffer->size - std::min(buffer->size, kPageBytes);
+    const uint64_t less = std::min(spare, PagesUp(all - memory));
+    buffer->size -= less;
+    all -= less;
+  }
 }
 
 GroupOutcome OutcomeOf(const std::vector<SweepRow>& rows, const std::vector<SequenceKey>& group,
@@ -190,6 +203,10 @@ std::vector<PredictedBuffer> PredictionOf(const AdviceFacts& facts,
       const GroupOutcome before =
           OutcomeOf(findings.now, planned.made_from ? split.chatty : split.rare, {split.from});
       one.lost_now = before.lost;
+      const std::vector<SequenceKey>& group = planned.made_from ? split.chatty : split.rare;
+      for (const AdviceSequence& sequence : facts.sequences)
+        if (sequence.buffer == split.from && Contains(group, sequence.sequence))
+          one.lost_now += sequence.lost_otherwise.packets;
       one.history_now_ns = before.history_ns;
     }
   }

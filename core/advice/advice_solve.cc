@@ -1,9 +1,12 @@
 #include "core/advice/advice_solve.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "core/advice/advice_plan.h"
+#include "core/base/text.h"
 #include "core/log/retarget.h"
 #include "core/perfetto/page.h"
 #include "core/sweep/sweep_run.h"
@@ -34,16 +37,17 @@ class Solver {
     RS_RETURN_IF_ERROR(ReplayAsItWas());
     if (facts_.buffers.empty()) return std::move(findings_);
     RS_RETURN_IF_ERROR(PlanSizes());
+    RS_RETURN_IF_ERROR(CheckMemory());
+    UseSmallerSizes();
     const std::vector<PlannedBuffer> sizes = findings_.plan;
-    if (IsShortOfMemory()) {
-      RS_RETURN_IF_ERROR(TrySplits());
-      UseSplits();
-    }
-    ShareMemory(findings_.plan, findings_.wish.memory.value_or(UINT64_MAX));
+    const uint64_t memory = findings_.wish.memory.value_or(UINT64_MAX);
+    const bool is_short = IsShortOfMemory();
+    ShareMemory(findings_.plan, memory);
     RS_RETURN_IF_ERROR(FindPeriods());
     ReplayOptions config = as_is_;
     ChoosePeriod(config);
-    RS_ASSIGN_OR_RETURN(findings_.then, Verify(Planned(config), findings_.splits));
+    RS_ASSIGN_OR_RETURN(findings_.then, Verify(Planned(config), {}));
+    if (is_short) RS_RETURN_IF_ERROR(PlanSplits(sizes, memory));
     RS_RETURN_IF_ERROR(TryNewPeriod(sizes));
     return std::move(findings_);
   }
@@ -58,6 +62,73 @@ class Solver {
     return config;
   }
 
+  /// A buffer has a page at least.
+  Status CheckMemory() const {
+    uint64_t least = 0;
+    for (const PlannedBuffer& buffer : findings_.plan) least += std::min(buffer.size, kPageBytes);
+    if (findings_.wish.memory.value_or(UINT64_MAX) >= least) return {};
+    return Fail(ErrorCode::kUsage,
+                fmt::format("--memory {} cannot be met: the session's buffers take {} at least",
+                            HumanSize(*findings_.wish.memory), HumanSize(least)),
+                {}, fmt::format("allow that: --memory {}k", least / 1024));
+  }
+
+  /// Where the memory does not allow all sizes, buffers get no more than would be enough for them.
+  void UseSmallerSizes() {
+    if (!findings_.wish.memory || !IsShortOfMemory()) return;
+    for (PlannedBuffer& buffer : findings_.plan) {
+      if (!buffer.enough || !buffer.needed) continue;
+      buffer.size = *buffer.enough;
+      buffer.needed = buffer.enough;
+    }
+  }
+
+  /// Splits are planned if the rare sequences lose at most half of what they would lose without
+  /// them, in the same memory, and all together hardly more.
+  /// @param sizes the plan before the memory was shared
+  Status PlanSplits(const std::vector<PlannedBuffer>& sizes, uint64_t memory) {
+    RS_RETURN_IF_ERROR(TrySplits());
+    if (findings_.tried.empty()) return {};
+    const std::vector<PlannedBuffer> without = std::exchange(findings_.plan, sizes);
+    const uint64_t period_ns = findings_.period_ns;
+    UseSplits();
+    ShareMemory(findings_.plan, memory);
+    ReplayOptions config = as_is_;
+    ChoosePeriod(config);
+    RS_ASSIGN_OR_RETURN(std::vector<SweepRow> rows, Verify(Planned(config), findings_.splits));
+    uint64_t bytes = 0;
+    for (const PlannedBuffer& buffer : findings_.plan) bytes += buffer.size;
+    uint64_t written = 0, rare_without = 0, rare_with = 0;
+    for (const SweepRow& row : findings_.then) written += row.written.packets;
+    for (const PlannedSplit& split : findings_.splits) {
+      rare_without += OutcomeOf(findings_.then, split.rare, {split.from}).lost;
+      rare_with += OutcomeOf(rows, split.rare, {split.from}).lost;
+    }
+    constexpr uint64_t kHardly = 100;  // one packet in so many
+    const bool helps = Lost(rows) < Lost(findings_.then) ||
+                       (rare_with < rare_without && rare_with * 2 <= rare_without &&
+                        Lost(rows) <= Lost(findings_.then) + written / kHardly);
+    if (bytes > memory || !helps) {
+      findings_.plan = without;
+      findings_.splits.clear();
+      findings_.tried.clear();
+      findings_.period_ns = period_ns;
+      return {};
+    }
+    findings_.then = std::move(rows);
+    // What is said of a split is what the plan does.
+    for (SplitOutcome& tried : findings_.tried) {
+      const PlannedSplit& split = tried.split;
+      for (const PlannedBuffer& buffer : findings_.plan) {
+        if (buffer.id == split.from) tried.rest_size = buffer.size;
+        if (buffer.id == split.to) tried.chatty_size = buffer.size;
+      }
+      tried.rare_after = OutcomeOf(findings_.then, split.rare, {split.from});
+      tried.chatty_after = OutcomeOf(findings_.then, split.chatty, {split.to});
+    }
+    return {};
+  }
+
   /// Whether the memory does not allow what is wanted, or no size gives it.
   bool IsShortOfMemory() const {
     uint64_t needed = 0;
@@ -70,7 +141,7 @@ class Solver {
 
   static uint64_t Lost(const std::vector<SweepRow>& rows) {
     uint64_t lost = 0;
-    for (const SweepRow& row : rows) lost += row.lost_packets();
+    for (const SweepRow& row : rows) lost += row.full_packets();
     return lost;
   }
 
@@ -123,10 +194,17 @@ class Solver {
                                        const std::vector<PlannedSplit>& splits) {
     if (splits.empty())
       for (const auto& [done, rows] : replayed_)
-        if (SameConfiguration(config, done)) return rows;
+        if (SameConfiguration(config, done)) {
+          std::vector<std::vector<SweepRow>> same = {rows};
+          RS_RETURN_IF_ERROR(FindLosses(input_, {done}, &own_, same));
+          return std::move(same.front());
+        }
     ReplayOptions options = config;
     options.moves_sequences = !splits.empty();
-    RS_ASSIGN_OR_RETURN(SweepResult result, RunSweep(Split(splits), {options}));
+    const SweepInput input = Split(splits);
+    RS_ASSIGN_OR_RETURN(SweepResult result, RunSweep(input, {options}));
+    RS_RETURN_IF_ERROR(
+        FindLosses(input, {options}, splits.empty() ? &own_ : nullptr, result.rows));
     return std::move(result.rows.front());
   }
 
@@ -170,7 +248,9 @@ class Solver {
     };
     RS_RETURN_IF_ERROR(TryNeededSizes(replay, needed_));
     if (replayed_.empty()) RS_RETURN_IF_ERROR(ReplayOf({as_is_}));
-    findings_.now = replayed_.front().second;
+    std::vector<std::vector<SweepRow>> now = {replayed_.front().second};
+    RS_RETURN_IF_ERROR(FindLosses(input_, {as_is_}, &own_, now));
+    findings_.now = std::move(now.front());
     return {};
   }
 
@@ -268,15 +348,16 @@ class Solver {
         const auto needed = std::ranges::find(needed_, buffer.id, &NeededSize::buffer);
         if (needed != needed_.end()) {
           planned.needed = Extrapolated(needed->size, policy);
-          planned.still_lost = needed->outcome ? needed->outcome->full : 0;
-        } else if (now != nullptr && now->lost_packets() == 0 && findings_.extrapolated) {
+          planned.still_lost = needed->outcome ? needed->outcome->lost : 0;
+        } else if (now != nullptr && now->full_packets() == 0 && findings_.extrapolated) {
           planned.needed = Extrapolated(PagesUp(std::max(now->used_bytes, kPageBytes)), policy);
         }
       }
       // A buffer that already meets the goal stays as it is.
       if (now != nullptr && !findings_.extrapolated && Satisfies(*now, keep_ns, 0)) {
         planned.needed = buffer.size;
-        if (now->lost_packets() == 0) planned.enough = EnoughFor(buffer, *now);
+        if (now->full_packets() == 0) planned.still_lost = now->lost_packets();
+        if (now->full_packets() == 0) planned.enough = EnoughFor(buffer, *now);
       }
       // The reads could have been at other moments: a fifth stays free for the largest peak.
       if (findings_.reads.periodic && planned.needed) {
@@ -336,10 +417,11 @@ class Solver {
 
   /// Splits that helped go into the plan.
   void UseSplits() {
-    for (const SplitOutcome& tried : findings_.tried) {
-      const PlannedSplit& split = tried.split;
+    for (SplitOutcome& tried : findings_.tried) {
+      PlannedSplit& split = tried.split;
       for (PlannedBuffer& buffer : findings_.plan) {
         if (buffer.id != split.from) continue;
+        split.needed = buffer.needed;
         buffer.first = true;
         buffer.size = tried.rest_size;
         buffer.needed = Need(split_ladder_, split.from, FillPolicy::kRingBuffer);
@@ -359,7 +441,7 @@ class Solver {
       const SweepRow* now = FindRow(findings_.now, buffer.id);
       if (now == nullptr || now->written.packets == 0 ||
           PolicyFor(buffer) == FillPolicy::kDiscard ||
-          (now->lost_packets() == 0 && !findings_.reads.periodic))
+          (now->full_packets() == 0 && !findings_.reads.periodic))
         continue;
       ReadPeriod period;
       period.buffer = buffer.id;

@@ -257,6 +257,7 @@ Result<std::vector<SweepRow>> ReplayConfiguration(const SweepInput& input,
     if (const auto totals = ledger.totals().find(row.id); totals != ledger.totals().end()) {
       row.written = totals->second.written;
       row.overwritten = totals->second[Fate::kOverwritten];
+      row.lost = totals->second.lost().packets;
     }
     row.used_bytes = gathered.silent_size ? std::min(row.stats.bytes_written, *gathered.silent_size)
                                           : gathered.times.used_bytes();

@@ -156,7 +156,7 @@ TEST_P(FreedBuffer, SweepsAgree) {
     EXPECT_EQ(rows[0].id, kFreed);
     EXPECT_EQ((Counts{rows[0].read, rows[0].unread}), Expected());
     EXPECT_EQ(rows[0].written, (PacketCount{4, 52}));
-    EXPECT_EQ(rows[0].lost_packets(), 0u);
+    EXPECT_EQ(rows[0].full_packets(), 0u);
     EXPECT_EQ(rows[0].other_packets(), 1u);  // refused by the service
   }
 }

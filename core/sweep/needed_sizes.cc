@@ -57,13 +57,45 @@ std::optional<TriedOutcome> OutcomeOfRow(const SweepRow& row, const LedgerTotals
   // Rows count what the service refuses, and what is returned again, as read.
   if (row.invalid > 0 || own[Fate::kInvalid].packets > 0 || own.duplicates.packets > 0)
     return std::nullopt;
-  TriedOutcome outcome{.lost = row.lost_packets(), .full = row.lost_packets(), .waiting = 0};
+  TriedOutcome outcome{.lost = row.full_packets(), .full = row.full_packets(), .waiting = 0};
   const uint64_t missing = row.other_packets();
   if (missing == 0) return outcome;
-  // What is missing now is still there to be missing only if nothing of it is lost to a full
-  // buffer.
-  if (outcome.full > 0) return std::nullopt;
-  return OthersOf(own, missing);
+  const std::optional<TriedOutcome> others = OthersOf(own, missing);
+  return others ? std::optional(outcome += *others) : std::nullopt;
+}
+
+/// Whether two configurations differ in nothing but sizes, so that the one's accounts may tell what
+/// is missing in the other.
+bool SameButSizes(const ReplayOptions& a, const ReplayOptions& b) {
+  const auto same_choices = [](const BufferChoice& x, const BufferChoice& y) {
+    return x.engine == y.engine && x.policy == y.policy;
+  };
+  return a.reads == b.reads && a.pass_bytes == b.pass_bytes &&
+         same_choices(a.session.all, b.session.all) &&
+         std::ranges::equal(a.session.buffers, b.session.buffers,
+                            [&](const auto& x, const auto& y) {
+                              return x.first == y.first && same_choices(x.second, y.second);
+                            });
+}
+
+/// Fills in what is lost where `own` or the rows show it.
+/// @param own nullptr: not known
+/// @return false: they do not show all
+bool TellLosses(const std::map<BufferId, LedgerTotals>* own, std::vector<SweepRow>& rows) {
+  static const LedgerTotals kNothing;
+  bool all = true;
+  for (SweepRow& row : rows) {
+    if (row.lost) continue;
+    if (own != nullptr) {
+      const auto totals = own->find(row.id);
+      if (const auto outcome = OutcomeOfRow(row, totals == own->end() ? kNothing : totals->second))
+        row.lost = outcome->lost;
+    } else if (row.invalid == 0 && row.other_packets() == 0) {
+      row.lost = row.full_packets();
+    }
+    all &= row.lost.has_value();
+  }
+  return all;
 }
 
 }  // namespace
@@ -99,6 +131,28 @@ Result<std::map<BufferId, TriedOutcome>> OutcomesOf(const SweepInput& input,
     outcomes[row.id] = *outcome;
   }
   return outcomes;
+}
+
+Status FindLosses(const SweepInput& input, const std::vector<ReplayOptions>& configs,
+                  const OwnAccounts* own, std::vector<std::vector<SweepRow>>& rows) {
+  // The accounts of configurations that were replayed in full: they mostly tell those of others.
+  std::vector<std::pair<ReplayOptions, std::map<BufferId, LedgerTotals>>> known;
+  for (size_t i = 0; i < configs.size(); ++i) {
+    const auto told_by = [&](const auto& other) {
+      return SameButSizes(other.first, configs[i]) && TellLosses(&other.second, rows[i]);
+    };
+    if (TellLosses(nullptr, rows[i])) continue;
+    if (own != nullptr && !input.clone && configs[i].reads == own->reads &&
+        TellLosses(&own->totals, rows[i]))
+      continue;
+    if (!input.clone && std::ranges::any_of(known, told_by)) continue;
+    LedgerSink nowhere;
+    Ledger ledger(nowhere);
+    RS_ASSIGN_OR_RETURN(auto totals, AccountsOf(input, configs[i], ledger, {}));
+    for (SweepRow& row : rows[i]) row.lost = totals[row.id].lost().packets;
+    known.emplace_back(configs[i], std::move(totals));
+  }
+  return {};
 }
 
 std::vector<NeededSize> NeededSizes(const GapReport& report) {

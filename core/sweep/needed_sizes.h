@@ -48,6 +48,12 @@ Result<std::map<BufferId, TriedOutcome>> OutcomesOf(const SweepInput& input,
                                                     const std::vector<SweepRow>& rows,
                                                     const OwnAccounts& own);
 
+/// Completes the rows of configurations with all that is lost, whether a size would keep it or not:
+/// by replays in full, where the rows do not tell.
+/// @param own nullptr: not known
+Status FindLosses(const SweepInput& input, const std::vector<ReplayOptions>& configs,
+                  const OwnAccounts* own, std::vector<std::vector<SweepRow>>& rows);
+
 /// The size that a buffer needs.
 struct NeededSize {
   BufferId buffer{};

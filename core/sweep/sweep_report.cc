@@ -56,25 +56,28 @@ std::vector<SweepSeries> SeriesOf(const SweepReport& report) {
 }
 
 SweepSeries AroundFound(const SweepReport& report, const SweepSeries& series) {
-  constexpr double kDoublingsBelow = 16;  // as a factor
-  constexpr double kDoublingsAbove = 2;
+  constexpr uint64_t kDoublingsBelow = 16;  // as a factor
+  constexpr uint64_t kDoublingsAbove = 2;
   const auto found =
       std::find_if(report.found.begin(), report.found.end(), [&](const FoundSize& entry) {
         return &report.plan.settings[entry.setting] == series.setting;
       });
   if (found == report.found.end() || !found->point) return series;
-  const double scale = *report.plan.points[*found->point].scale;
+  const SweepRow* chosen = FindRow(report.result.rows[*found->point], series.buffer);
+  if (chosen == nullptr) return series;
   SweepSeries around = series;
   around.rows.clear();
   around.points.clear();
   for (size_t i = 0; i < series.points.size(); ++i) {
     const SweepPoint& point = report.plan.points[series.points[i]];
-    const bool near = *point.scale * kDoublingsBelow >= scale &&
-                      *point.scale <= scale * kDoublingsAbove && IsDoubling(point);
-    const bool next_below = i + 1 < series.points.size() && series.points[i + 1] == *found->point;
-    const bool own = series.rows[i]->size == OwnSize(report, series.buffer);
-    const bool needed = IsNeededSize(report, series, series.rows[i]->size);
-    if (!near && !next_below && !own && !needed && series.points[i] != *found->point) continue;
+    const uint64_t size = series.rows[i]->size;
+    const bool near = size * kDoublingsBelow >= chosen->size &&
+                      size <= chosen->size * kDoublingsAbove && IsDoubling(point);
+    const bool next_below =
+        i + 1 < series.rows.size() && series.rows[i + 1]->size == chosen->size;
+    const bool own = size == OwnSize(report, series.buffer);
+    const bool needed = IsNeededSize(report, series, size);
+    if (!near && !next_below && !own && !needed && size != chosen->size) continue;
     around.rows.push_back(series.rows[i]);
     around.points.push_back(series.points[i]);
   }

@@ -18,7 +18,7 @@ struct TargetMiss {
     kLoss,         // `row` loses too much
   };
   Kind kind = Kind::kLoss;
-  SweepRow row;  // of the largest size tried
+  SweepRow row;  // of the largest size tried; kLoss: of the smallest that loses as few as any
 };
 
 /// What a search for the smallest buffers found for one setting.
@@ -26,7 +26,7 @@ struct FoundSize {
   size_t setting = 0;           // index
   std::optional<size_t> point;  // that meets the targets; absent: none does
   bool verified = false;        // by an exact replay
-  TargetMiss miss;              // if none does
+  std::vector<TargetMiss> misses;  // if none does: of each buffer that misses a target
 };
 
 /// The result of a sweep of one session.

@@ -57,7 +57,7 @@ struct SweepSequence {
 struct SweepRow : BufferOutcome {
   PacketCount written;  // packets that writers wrote to this buffer; bytes: of their payload
   // Why packets are missing. (Their bytes can lack fragments committed after newer chunks of the
-  // sequence were lost.) What is left of `written` is what no buffer could have given:
+  // sequence were lost.) What is left of `written` is what no size could have given: waiting,
   // unfinished, aborted, refused by the service, broken, cleared for a clone or moved into one.
   PacketCount overwritten;
   PacketCount discarded;  // by the buffer: fill policy, or a chunk committed too late
@@ -74,6 +74,7 @@ struct SweepRow : BufferOutcome {
   std::optional<SequenceKey> shortest_sequence;
   uint64_t used_bytes = 0;               // of the buffer that were ever written: its memory
   std::vector<SweepSequence> sequences;  // in order of first commit
+  std::optional<uint64_t> lost;          // packets, to whatever; absent before FindLosses
 
   /// Takes a sequence's history into account.
   void NoteHistory(const SweepSequence& of) {
@@ -83,15 +84,29 @@ struct SweepRow : BufferOutcome {
   }
   /// Once all is counted.
   void FinishHistory(uint64_t duration_ns) {
-    if (written.packets > 0 && lost_packets() == 0) history_ns = duration_ns;
+    if (written.packets > 0 && full_packets() == 0) history_ns = duration_ns;
   }
-  /// Packets that the buffer lost, of those written to it: overwritten and discarded.
-  uint64_t lost_packets() const { return overwritten.packets + discarded.packets; }
+  /// Packets that the buffer lost because it was full, of those written to it: overwritten and
+  /// discarded. A size can change that.
+  uint64_t full_packets() const { return overwritten.packets + discarded.packets; }
+  /// Packets that are lost, to whatever; before FindLosses: to the full buffer.
+  uint64_t lost_packets() const { return lost.value_or(full_packets()); }
+  /// Of these, packets that were lost otherwise than by a full buffer: a larger one helps nothing.
+  uint64_t lost_otherwise() const {
+    return lost_packets() - std::min(lost_packets(), full_packets());
+  }
   /// Packets that it kept: read, or still there to be read.
-  uint64_t kept_packets() const { return read.packets + unread.packets; }
-  /// Packets that are missing for reasons outside of any buffer.
-  uint64_t other_packets() const {
-    const uint64_t known = kept_packets() + lost_packets() + taken.packets;
+  uint64_t kept_packets() const {
+    return read.packets - std::min(read.packets, invalid) + unread.packets;
+  }
+  /// Packets that are missing, but not because the buffer was full.
+  uint64_t other_packets() const { return Without(full_packets()); }
+  /// Packets that are neither kept nor lost: unfinished, or waiting in the buffer.
+  uint64_t waiting_packets() const { return Without(lost_packets()); }
+
+ private:
+  uint64_t Without(uint64_t missing) const {
+    const uint64_t known = kept_packets() + missing + taken.packets;
     return written.packets > known ? written.packets - known : 0;
   }
 };

@@ -55,23 +55,24 @@ class Search {
     report_.plan.settings = MakeSettings(choices_, report_.facts);
     const auto [first, last] = Doublings();
     for (size_t setting = 0; setting < report_.plan.settings.size(); ++setting) {
-      report_.found.push_back({.setting = setting, .point = {}, .miss = {}});
+      report_.found.push_back({.setting = setting, .point = {}, .misses = {}});
       for (int doubling = first; doubling <= last; ++doubling)
         Add(setting, std::ldexp(1.0, doubling));
     }
     RS_RETURN_IF_ERROR(AddNeeded());
     RS_RETURN_IF_ERROR(RunAdded(/*all=*/false));
-    for (FoundSize& found : report_.found) {
-      found.point = Smallest(found.setting);
-      if (found.point) RS_RETURN_IF_ERROR(Refine(found));
-    }
+    for (const FoundSize& found : report_.found)
+      for (const auto& [id, buffer] : report_.facts.buffers)
+        if (IsScaled(id) && buffer.size > 0) RS_RETURN_IF_ERROR(Refine(found.setting, id));
+    RS_RETURN_IF_ERROR(RunAdded());
+    for (const FoundSize& found : report_.found) AddCombined(found.setting);
     RS_RETURN_IF_ERROR(RunAdded());
     for (FoundSize& found : report_.found) {
       found.point = Smallest(found.setting);
       if (found.point)
         RS_RETURN_IF_ERROR(Verify(found));
       else
-        found.miss = WhyNot(found.setting);
+        found.misses = WhyNot(found.setting);
     }
     SortPoints();
     return {};
@@ -99,27 +100,44 @@ class Search {
   }
 
   void Add(size_t setting, double scale) {
-    SweepPoint point = ScaledPoint(report_.plan.settings[setting], setting, scale, choices_,
-                                   report_.facts, fixed_);
+    AddNew(ScaledPoint(report_.plan.settings[setting], setting, scale, choices_, report_.facts,
+                       fixed_));
+  }
+  /// @param sizes of some buffers; the others have their own
+  void Add(size_t setting, std::map<BufferId, uint64_t> sizes) {
+    for (const auto& [id, size] : fixed_) sizes[id] = size;
+    SweepPoint point = ScaledPoint(report_.plan.settings[setting], setting, 1, choices_,
+                                   report_.facts, sizes);
+    point.scale.reset();
+    AddNew(std::move(point));
+  }
+  void AddNew(SweepPoint point) {
     for (const SweepPoint& other : report_.plan.points)
-      if (other.setting == setting && SameSizes(other, point)) return;
+      if (other.setting == point.setting && SameSizes(other, point)) return;
     report_.plan.points.push_back(std::move(point));
   }
 
-  /// Of a single buffer, the size that it needs to lose nothing is tried, too. (Of several, all are
-  /// to have the same factor.)
+  /// The sizes that the buffers need to lose nothing are tried, too.
   Status AddNeeded() {
     RS_ASSIGN_OR_RETURN(report_.needed,
                         FindNeededSizes(input_, report_.plan.settings, choices_, report_.facts));
-    if (report_.facts.buffers.size() != 1 || !fixed_.empty()) return {};
-    const auto& [id, buffer] = *report_.facts.buffers.begin();
     for (size_t setting = 0; setting < report_.needed.size(); ++setting) {
-      const auto size = NeededSizeOf(report_.needed[setting], id);
-      constexpr double kRounding = 1 - 1e-12;  // the scaled size is rounded up
-      if (size && buffer.size > 0)
-        Add(setting, static_cast<double>(*size) / static_cast<double>(buffer.size) * kRounding);
+      std::map<BufferId, uint64_t> sizes;
+      for (const NeededSize& needed : report_.needed[setting]) sizes[needed.buffer] = needed.size;
+      if (!sizes.empty()) Add(setting, std::move(sizes));
     }
     return {};
+  }
+
+  /// The smallest size of each buffer, in one configuration.
+  void AddCombined(size_t setting) {
+    std::map<BufferId, uint64_t> sizes;
+    for (const auto& [id, buffer] : report_.facts.buffers) {
+      const SweepRow* row = SmallestRow(setting, id);
+      if (row == nullptr) return;
+      sizes[id] = row->size;
+    }
+    Add(setting, std::move(sizes));
   }
 
   /// What a replay without payloads takes about, bytes.
@@ -148,16 +166,25 @@ class Search {
         configs.push_back(points[i].config);
       }
       RS_ASSIGN_OR_RETURN(SweepResult more, RunSweep(input_, configs));
+      RS_RETURN_IF_ERROR(FindLosses(input_, configs, nullptr, more.rows));
       std::vector<std::vector<SweepRow>> rows = std::move(report_.result.rows);
       std::move(more.rows.begin(), more.rows.end(), std::back_inserter(rows));
       report_.result = std::move(more);
       report_.result.rows = std::move(rows);
       if (!all && std::ranges::all_of(report_.found, [&](const FoundSize& found) {
-            return Smallest(found.setting).has_value();
+            return std::ranges::all_of(report_.facts.buffers, [&](const auto& buffer) {
+              return SmallestRow(found.setting, buffer.first) != nullptr;
+            });
           }))
         points.resize(report_.result.rows.size());
     }
     return {};
+  }
+
+  static uint64_t BytesOf(const SweepPoint& point) {
+    uint64_t bytes = 0;
+    for (const auto& [id, buffer] : point.config.session.buffers) bytes += buffer.size.value_or(0);
+    return bytes;
   }
 
   /// The configurations of a setting that were run, the smallest first.
@@ -165,8 +192,8 @@ class Search {
     std::vector<size_t> points;
     for (size_t i = 0; i < report_.result.rows.size(); ++i)
       if (report_.plan.points[i].setting == setting) points.push_back(i);
-    std::sort(points.begin(), points.end(), [&](size_t a, size_t b) {
-      return report_.plan.points[a].scale < report_.plan.points[b].scale;
+    std::stable_sort(points.begin(), points.end(), [&](size_t a, size_t b) {
+      return BytesOf(report_.plan.points[a]) < BytesOf(report_.plan.points[b]);
     });
     return points;
   }
@@ -177,25 +204,49 @@ class Search {
     return std::nullopt;
   }
 
-  /// Tries sizes between the one found and the doubling before it: all at once, or where memory
-  /// does not allow that, those that halve what is left.
-  Status Refine(const FoundSize& found) {
-    const std::vector<size_t> points = BySize(found.setting);
-    const auto at = std::find(points.begin(), points.end(), *found.point);
-    if (at == points.begin()) return {};
-    const double below = *report_.plan.points[*std::prev(at)].scale;
-    const double above = *report_.plan.points[*at].scale;
-    const auto add = [&](int step) { Add(found.setting, below + (above - below) * step / kSteps); };
-    if (LaneBytes(report_.plan.points[*at]) * kSteps <= kMostBytes) {
+  /// The rows of one buffer in all configurations of a setting that were run, by size.
+  std::vector<const SweepRow*> RowsOf(size_t setting, BufferId buffer) const {
+    std::vector<const SweepRow*> rows;
+    for (const size_t point : BySize(setting))
+      if (const SweepRow* row = FindRow(report_.result.rows[point], buffer); row != nullptr)
+        rows.push_back(row);
+    std::ranges::stable_sort(rows, {}, &SweepRow::size);
+    return rows;
+  }
+
+  /// What one buffer keeps does not depend on the others: of each the smallest size counts that
+  /// meets the targets in any configuration. nullptr: none does.
+  const SweepRow* SmallestRow(size_t setting, BufferId buffer) const {
+    for (const SweepRow* row : RowsOf(setting, buffer))
+      if (Missed(report_.targets, *row) == nullptr) return row;
+    return nullptr;
+  }
+
+  /// Tries sizes of a buffer between the one found and the next smaller one: all at once, or where
+  /// memory does not allow that, those that halve what is left.
+  Status Refine(size_t setting, BufferId buffer) {
+    const SweepRow* found = SmallestRow(setting, buffer);
+    if (found == nullptr) return {};
+    uint64_t smaller = 0;
+    for (const SweepRow* row : RowsOf(setting, buffer))
+      if (row->size < found->size) smaller = row->size;
+    if (smaller == 0) return {};
+    const auto own = static_cast<double>(report_.facts.buffers.at(buffer).size);
+    const double below = static_cast<double>(smaller) / own;
+    const double above = static_cast<double>(found->size) / own;
+    const auto add = [&](int step) { Add(setting, below + (above - below) * step / kSteps); };
+    const SweepPoint largest = ScaledPoint(report_.plan.settings[setting], setting, above, choices_,
+                                           report_.facts, fixed_);
+    if (LaneBytes(largest) * kSteps <= kMostBytes) {
       for (int step = 1; step < kSteps; ++step) add(step);
       return {};
     }
     for (int first = 0, last = kSteps; last - first > 1;) {
       const int middle = (first + last) / 2;
-      const size_t before = *Smallest(found.setting);
+      const uint64_t before = SmallestRow(setting, buffer)->size;
       add(middle);
       RS_RETURN_IF_ERROR(RunAdded());
-      (*Smallest(found.setting) == before ? first : last) = middle;
+      (SmallestRow(setting, buffer)->size == before ? first : last) = middle;
     }
     return {};
   }
@@ -217,18 +268,27 @@ class Search {
     return {};
   }
 
-  /// Why the largest size tried does not meet the targets.
-  TargetMiss WhyNot(size_t setting) const {
+  /// Why no size that was tried meets the targets: of each buffer that misses one.
+  std::vector<TargetMiss> WhyNot(size_t setting) const {
     for (const SweepTarget& target : report_.targets)
       if (target.keep_ns && report_.result.duration_ns() < *target.keep_ns)
-        return {.kind = TargetMiss::Kind::kLogTooShort, .row = {}};
-    for (const SweepRow& row : report_.result.rows[BySize(setting).back()]) {
-      const SweepTarget* missed = Missed(report_.targets, row);
-      if (missed == nullptr) continue;
-      const bool is_history = missed->keep_ns && row.shortest_sequence;
-      return {is_history ? TargetMiss::Kind::kHistory : TargetMiss::Kind::kLoss, row};
+        return {{.kind = TargetMiss::Kind::kLogTooShort, .row = {}}};
+    std::vector<TargetMiss> misses;
+    for (const auto& [id, buffer] : report_.facts.buffers) {
+      const std::vector<const SweepRow*> rows = RowsOf(setting, id);
+      if (rows.empty() || SmallestRow(setting, id) != nullptr) continue;
+      const SweepTarget* missed = Missed(report_.targets, *rows.back());
+      const bool is_history =
+          missed != nullptr && missed->keep_ns && rows.back()->shortest_sequence;
+      if (is_history) {
+        misses.push_back({TargetMiss::Kind::kHistory, *rows.back()});
+        continue;
+      }
+      // The smallest with which the full buffer is no reason.
+      const SweepRow* best = *std::ranges::min_element(rows, {}, &SweepRow::full_packets);
+      misses.push_back({TargetMiss::Kind::kLoss, *best});
     }
-    return {};
+    return misses;
   }
 
   /// Setting by setting, and in each by size.

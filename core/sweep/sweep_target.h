@@ -8,11 +8,12 @@
 
 namespace ringscope {
 
-/// Looks for the smallest buffers that meet all of `targets`, for each setting. Buffers without a
-/// size of their own in `choices` are scaled alike. First each doubling is tried from one page to
-/// more than all that was committed, then sixteenths (or single pages) below the smallest that
-/// met it. A larger buffer can lose more in rare cases; what is promised is therefore this: the
-/// sizes found meet the targets, by an exact replay, and no smaller ones that were tried do.
+/// Looks for the smallest buffers that meet all of `targets`, for each setting: of each buffer
+/// without a size of its own in `choices` the smallest size, as buffers do not depend on each
+/// other. First each doubling is tried from one page to more than all that was committed, and the
+/// size that loses nothing; then sixteenths (or single pages) below the smallest that met it. A
+/// larger buffer can lose more in rare cases; what is promised is therefore this: the sizes found
+/// meet the targets together, by an exact replay, and no smaller ones that were tried do.
 /// @param facts of the session; the report gets all configurations that were tried
 Result<SweepReport> FindTargets(const SweepInput& input, SessionFacts facts,
                                 const SweepChoices& choices, std::vector<SweepTarget> targets);
