@@ -100,7 +100,8 @@ TEST_P(OneNumber, WhoEvictedHowManyPackets) {
   for (const nlohmann::json& gap : gaps_.at("gaps"))
     for (const nlohmann::json& evictor : gap.at("evicted_by"))
       gaps[evictor.at("sequence")] += At("/packets")(evictor);
-  for (const nlohmann::json& each : SessionOf({"graph", log_, "--top", "1000"}).at("graphs"))
+  const nlohmann::json graphs = SessionOf({"graph", log_, "--top", "1000"});
+  for (const nlohmann::json& each : graphs.at("graphs"))
     for (const nlohmann::json& item : each.at("items"))
       if (item.contains("packets_evicted_by"))
         for (const auto& [sequence, packets] : item.at("packets_evicted_by").items())
