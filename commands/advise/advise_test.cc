@@ -111,7 +111,7 @@ TEST(Advise, SizesThatFitIntoTheMemoryLoseNothing) {
 
 TEST(Advise, AMemoryLimitThatCannotBeMetIsRefused) {
   const Ran ran = Advise({"-", "--memory", "1k"}, ChattyAndRare(20));
-  EXPECT_EQ(ran.code, ExitCode::kUsage);
+  EXPECT_EQ(ran.error_code, ErrorCode::kUsage);
   EXPECT_THAT(ran.error, HasSubstr("cannot be met: the session's buffers take 4 KiB at least"));
 }
 

@@ -164,15 +164,20 @@ class LostPacketList : public LedgerSink {
 };
 
 /// Warns of filters that cannot select anything of this session.
-void WarnOfOddFilter(const GapFilter& filter, const ReplayOutcome& outcome,
+/// @param report nullptr: only packets are listed, and which sequences there are is not known
+void WarnOfOddFilter(const GapFilter& filter, const ReplayOutcome& outcome, const GapReport* report,
                      const SessionNotes& notes, Console& console) {
   const auto warn = [&](const std::string& text) {
     console.Warn(fmt::format("{}: session {}: {}", outcome.path, outcome.session, text));
   };
-  for (const SequenceKey sequence : filter.sequences)
-    if (std::ranges::find(outcome.writers, sequence, &WriterOutcome::sequence) ==
-        outcome.writers.end())
-      warn(fmt::format("sequence {} committed nothing", ToString(sequence)));
+  for (const SequenceKey wanted : filter.sequences) {
+    const bool is_there =
+        report == nullptr || std::ranges::any_of(report->buffers, [&](const BufferGaps& buffer) {
+          return std::ranges::find(buffer.sequences, wanted, &SequenceGaps::sequence) !=
+                 buffer.sequences.end();
+        });
+    if (!is_there) warn(fmt::format("sequence {} committed nothing", ToString(wanted)));
+  }
   for (const BufferId buffer : filter.buffers)
     if (std::ranges::find(outcome.buffers, buffer, &BufferOutcome::id) == outcome.buffers.end())
       warn(fmt::format("there is no buffer {}", Raw(buffer)));
@@ -213,12 +218,13 @@ Result<ExitCode> ReplayForGaps(const GapsArgs& args, const std::vector<std::stri
   RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome,
                       ReplaySession(context, sessions, args.choices,
                                     {.ledger = &ledger, .listeners = std::move(listeners)}));
-  WarnOfOddFilter(args.filter, outcome, notes, context.console);
   bool lost = accounts.listed();
   if (args.packets) {
+    WarnOfOddFilter(args.filter, outcome, nullptr, notes, context.console);
     accounts.StateReads(outcome.reads);
   } else {
     const GapReport report = analysis.Finish(ledger.totals());
+    WarnOfOddFilter(args.filter, outcome, &report, notes, context.console);
     // Text groups them first.
     const uint64_t limit = args.format == "text" ? 0 : args.limit.value_or(0);
     TriedRemedies remedies = RemediesFor(report);

@@ -31,6 +31,12 @@ Json RefusalJson(const std::optional<Refusal>& refusal) {
   return refusal ? Json(Name(*refusal)) : Json();
 }
 
+Json EvictorsJson(const EvictorTally& evictors) {
+  Json json = Json::object();
+  for (const auto& [sequence, count] : evictors.packets) json[ToString(sequence)] = count;
+  return json;
+}
+
 Json ItemJson(const ChunkNode& node) {
   return {{"kind", "chunk"},
           {"chunk", static_cast<uint32_t>(node.id)},
@@ -61,15 +67,14 @@ Json ItemJson(const ChunkNode& node) {
           {"fragments_given_up", node.abandoned_fragments},
           {"invalid_packets", node.invalid},
           {"loss_bits", LossBitsToString(node.loss_bits)},
-          {"packets", TallyJson(node.packets)}};
+          {"packets", TallyJson(node.packets)},
+          {"packets_evicted_by", EvictorsJson(node.evictors)}};
 }
 
 Json ItemJson(const ChunkRun& run) {
   Json fates = Json::object();
   for (size_t i = 0; i < kChunkFates; ++i)
     if (run.by_fate[i] > 0) fates[Name(static_cast<ChunkFate>(i))] = run.by_fate[i];
-  Json evictors = Json::object();
-  for (const auto& [sequence, count] : run.evictors.packets) evictors[ToString(sequence)] = count;
   return {{"kind", "run"},
           {"first", static_cast<uint32_t>(run.first)},
           {"last", static_cast<uint32_t>(run.last)},
@@ -79,7 +84,7 @@ Json ItemJson(const ChunkRun& run) {
           {"last_committed", MomentJson(run.to)},
           {"bytes", run.bytes},
           {"fragments", run.fragments},
-          {"packets_evicted_by", std::move(evictors)},
+          {"packets_evicted_by", EvictorsJson(run.evictors)},
           {"packets_evicted_by_others", run.evictors.others},
           {"discarded", ReasonJson(run.discarded)},
           {"refused", RefusalJson(run.refused)},

@@ -97,7 +97,7 @@ std::string GraphReport::SummaryText(const SequenceGraph& graph) {
 }
 
 std::string GraphReport::ClosingText() const {
-  if (sequences == 0) return "No such sequence committed anything to such a buffer.";
+  if (sequences == 0) return "No sequence committed anything.";
   std::string text = with_losses == 0 ? "No packet was lost." : "";
   if (graphs.size() < sequences) {
     text = fmt::format("{} of {} shown, ", WithCommas(graphs.size()), Count(sequences, "sequence"));
