@@ -123,6 +123,10 @@ TEST(Advice, BothPartsOfASplitBufferCount) {
   made.made_from = kBuffer;
   made.needed = made.size = 400 * kKiB;
   situation.findings.plan.push_back(made);
+  PlannedSplit& split = situation.findings.splits.emplace_back();
+  split.from = kBuffer;
+  split.to = made.id;
+  split.needed = 500 * kKiB;
   EXPECT_EQ(situation.Only(AdviceKind::kSizeTooSmall).As<SizeNumbers>().needed, 500 * kKiB);
 }
 
