@@ -8,7 +8,7 @@
 namespace ringscope {
 namespace {
 
-constexpr size_t kBetween = 2;  // spaces between columns
+constexpr size_t kColumnGap = 2;  // spaces between columns
 
 /// The first word of a text, with the space after it, if there is one.
 std::string_view FirstWord(std::string_view text) {
@@ -74,8 +74,8 @@ struct ColumnWidth {
 
 size_t Sum(const std::vector<ColumnWidth>& widths) {
   size_t sum = 0;
-  for (const ColumnWidth& width : widths) sum += width.now + kBetween;
-  return sum == 0 ? 0 : sum - kBetween;
+  for (const ColumnWidth& width : widths) sum += width.now + kColumnGap;
+  return sum == 0 ? 0 : sum - kColumnGap;
 }
 
 /// Narrows the columns until the table fits, as far as they can be.
@@ -119,7 +119,7 @@ void AddRow(const std::vector<const std::string*>& texts, const std::vector<size
       const size_t padding = width - std::min(width, DisplayWidth(text));
       const bool is_right = columns[shown[x]].align == Align::kRight;
       line.append(is_right ? padding : 0, ' ').append(text);
-      line.append((is_right ? 0 : padding) + kBetween, ' ');
+      line.append((is_right ? 0 : padding) + kColumnGap, ' ');
     }
     line.erase(line.find_last_not_of(' ') + 1);
     out.push_back(std::move(line));
@@ -153,11 +153,11 @@ std::vector<TextBlock> LayOutTable(const std::vector<TextColumn>& columns, size_
     size_t sum = 0;
     for (size_t i = 0; next > 0 && i < keys; ++i) {
       shown.push_back(i);
-      sum += widths[i].now + (i > 0 ? kBetween : 0);
+      sum += widths[i].now + (i > 0 ? kColumnGap : 0);
     }
     const size_t first = next;
     for (; next < columns.size(); ++next) {
-      const size_t more = widths[next].now + (shown.empty() ? 0 : kBetween);
+      const size_t more = widths[next].now + (shown.empty() ? 0 : kColumnGap);
       if (next > first && sum + more > limit) break;
       sum += more;
       shown.push_back(next);
