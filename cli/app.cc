@@ -125,7 +125,7 @@ Result<ExitCode> RunCommand(CommandLine& line, Console& console) {
   if (line.rest.empty()) return tl::unexpected(UsageError("no command", kSeeHelp));
   const Command* command = FindCommand(line.rest.front());
   if (command == nullptr && (IsFile(line.rest.front()) || IsFileName(line.rest.front()))) {
-    // A file in place of a command: what is wrong with it? One that is not there is told by name.
+    // A file in place of a command: what is wrong with it? One that is not there is named in the error.
     line.rest.insert(line.rest.begin(), {"doctor", "--brief"});
     command = FindCommand(line.rest.front());
   }
