@@ -142,7 +142,7 @@ struct TopField {
   Bytes bytes;
 };
 
-/// @return behind the varint; nullptr: there is none
+/// @return the byte after the varint; nullptr: there is none
 const uint8_t* ReadVarintAt(const uint8_t* at, const uint8_t* end, uint64_t& value) {
   if (at != end && *at < 0x80) [[likely]] {
     value = *at;
@@ -156,7 +156,7 @@ const uint8_t* ReadVarintAt(const uint8_t* at, const uint8_t* end, uint64_t& val
 constexpr uint64_t kMaxFieldNumber = (uint64_t{1} << 29) - 1;
 
 /// What wire::FieldReader does, for the packets of whole logs: facts are read of each packet, some
-/// of them several times. @return behind the field; nullptr: it is not whole, or malformed
+/// of them several times. @return the byte after the field; nullptr: it is not whole, or malformed
 const uint8_t* ReadTopField(const uint8_t* at, const uint8_t* end, TopField& field) {
   uint64_t tag = 0;
   at = ReadVarintAt(at, end, tag);
