@@ -88,6 +88,19 @@ std::optional<Error> Conflict(const CLI::App& app, const std::string& see_help) 
   return std::nullopt;
 }
 
+/// An option with too few or too many values, in our words.
+std::string WordsOf(const CLI::ArgumentMismatch& error, const CLI::App& app) {
+  const std::string text = error.what();
+  const std::string name = text.substr(0, text.find(':'));
+  const CLI::Option* const option = app.get_option_no_throw(name);
+  if (option == nullptr) return text;
+  const auto most = static_cast<size_t>(std::max(option->get_expected_max(), 1));
+  if (option->count() > most)
+    return most == 1 ? fmt::format("{} is given more than once", name)
+                     : fmt::format("{} is given more than {} times", name, most);
+  return fmt::format("{} needs a value: {}", name, option->get_type_name());
+}
+
 /// Reads a command's own options. @return false: its help was asked for
 Result<bool> ParseOptions(CLI::App& app, const Command& command,
                           std::span<const std::string> args) {
@@ -108,6 +121,8 @@ Result<bool> ParseOptions(CLI::App& app, const Command& command,
     }
     if (std::optional<Error> conflict = Conflict(app, see_help))
       return tl::unexpected(*std::move(conflict));
+    if (const auto* mismatch = dynamic_cast<const CLI::ArgumentMismatch*>(&error))
+      return tl::unexpected(UsageError(WordsOf(*mismatch, app), see_help));
     return tl::unexpected(UsageError(error.what(), see_help));
   }
   return true;

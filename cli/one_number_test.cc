@@ -138,6 +138,32 @@ TEST_P(OneNumber, SizeThatLosesNothing) {
 }
 
 /// Losses that no size helps are losses: packets of the demo session are aborted and cut.
+TEST_P(OneNumber, SizesOfATrace) {
+  const std::string trace =
+      std::string(RS_TESTDATA) + "/captures/" + GetParam() + "/trace.pftrace.zst";
+  MemoryRun memory;
+  RunApp(std::vector<std::string>{"doctor", trace, "--format", "json"}, memory.streams);
+  const nlohmann::json doctor = nlohmann::json::parse(memory.out.text).at("traces").at(0);
+  const nlohmann::json advice = SessionOf({"advise", trace});
+  if (!advice.contains("is_estimate")) {
+    // Nothing was lost: then doctor has no size, either.
+    EXPECT_EQ(doctor.dump().find("size_kb\""), std::string::npos);
+    return;
+  }
+  std::map<std::string, std::string> sizes;
+  for (const nlohmann::json& finding : doctor.at("findings"))
+    for (const nlohmann::json& change : finding.at("changes"))
+      sizes.try_emplace(change.at("path").get<std::string>(),
+                        change.at("value").get<std::string>());
+  for (const nlohmann::json& buffer : advice.at("buffers")) {
+    const auto size = sizes.find("buffers[" + buffer.at("buffer").dump() + "].size_kb");
+    if (size == sizes.end())
+      EXPECT_EQ(buffer.at("size_then"), buffer.at("size"));
+    else
+      EXPECT_EQ(buffer.at("size_then").get<uint64_t>() / 1024, std::stoull(size->second));
+  }
+}
+
 TEST(OneNumberOfLossesOtherwise, IsThatOfGaps) {
   const TempFolder folder;
   const std::string log = folder.File("demo.tblog");

@@ -1,12 +1,15 @@
 #include <fmt/format.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "commands/advise/advise_report.h"
+#include "commands/advise/trace_advice.h"
 #include "commands/common/damage_report.h"
+#include "commands/common/imported_trace.h"
 #include "commands/common/muted_context.h"
 #include "commands/common/session_loop.h"
 #include "commands/common/session_reads.h"
@@ -22,10 +25,9 @@
 #include "core/advice/advice_gather.h"
 #include "core/advice/advice_scan.h"
 #include "core/advice/advice_solve.h"
-#include "core/base/changed_config.h"
+#include "core/base/unified_diff.h"
 #include "core/engine/catalogue.h"
 #include "core/session/session_story_listener.h"
-#include "formats/descriptors/descriptors.h"
 #include "formats/inputs/input_kind.h"
 
 namespace ringscope {
@@ -59,12 +61,13 @@ void SetUp(CLI::App& app, AdviseArgs& args) {
 }
 
 /// The config must be that of the session.
-Status CheckConfig(const AdviseArgs& args, const ConfigFile& config, const AdviceReport& report) {
+/// @param of_session buffers
+Status CheckConfig(const AdviseArgs& args, const ConfigFile& config, size_t of_session) {
   const size_t buffers = ReadTraceConfigFacts(wire::AsBytes(config.bytes)).buffers.size();
-  if (buffers == report.facts.buffers.size()) return {};
+  if (buffers == of_session) return {};
   return Fail(ErrorCode::kUsage,
               fmt::format("this trace config has {}, and the session {}", Count(buffers, "buffer"),
-                          report.facts.buffers.size()),
+                          of_session),
               {args.config, {}, {}}, "name the config that the session was started with");
 }
 
@@ -72,7 +75,8 @@ Status CheckConfig(const AdviseArgs& args, const ConfigFile& config, const Advic
 struct AdviseInput {
   std::string path;       // to be opened: the log's, or "-" for what is kept in a temporary file
   std::string name;       // as the user calls it
-  bool is_trace = false;  // the log was made of a trace: it lacks what the trace lost
+  bool is_trace = false;  // the log was made of a trace
+  std::optional<TraceFacts> lossy;   // of a trace that lacks what its buffers lost: there is no log
   ExitCode code = ExitCode::kClean;  // kNotice: some of the trace could not be read
   std::unique_ptr<SpooledInput> standard_input;
   std::unique_ptr<SpooledInput> imported;  // destroyed before standard_input
@@ -86,7 +90,6 @@ Status Import(Context& context, AdviseInput& input, std::unique_ptr<ByteSource> 
   input.code = WarnOfTraceLog(context.console, input.path, log);
   input.imported = std::make_unique<SpooledInput>(context, std::move(file));
   input.path = "-";
-  input.is_trace = true;
   return {};
 }
 
@@ -100,8 +103,15 @@ Result<AdviseInput> OpenAdviseInput(Context& context, const std::string& path) {
   }
   RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenInput(context, path));
   RS_ASSIGN_OR_RETURN(KnownInput known, FindInputKind(std::move(source)));
-  if (known.kind == InputKind::kTrace)
-    RS_RETURN_IF_ERROR(Import(context, input, std::move(known.source)));
+  if (known.kind != InputKind::kTrace) return input;
+  input.is_trace = true;
+  RS_ASSIGN_OR_RETURN(ScannedTrace scanned, ScanTrace(context, std::move(known.source)));
+  if (LostInBuffers(scanned.facts)) {
+    input.lossy = std::move(scanned.facts);
+    return input;
+  }
+  RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> again, OpenInput(context, path));
+  RS_RETURN_IF_ERROR(Import(context, input, std::move(again)));
   return input;
 }
 
@@ -164,6 +174,40 @@ Result<AdviceReport> Advise(const AdviseArgs& args, const AdviseInput& input,
   return report;
 }
 
+/// Writes the advice, or what it changes in the user's config.
+template <typename Advised>
+void Write(const AdviseArgs& args, Context& context, const Advised& advised,
+           const std::function<void()>& report) {
+  if (args.format != "diff") return report();
+  context.console.Print(UnifiedDiff(args.config, advised.config, ConfigText(advised)));
+}
+
+ExitCode CodeOf(bool to_do) { return to_do ? ExitCode::kNotice : ExitCode::kClean; }
+
+/// Advice from what a trace's statistics tell, as its packets are only a part of what was written.
+Result<ExitCode> AdviseOnLossyTrace(const AdviseArgs& args, AdviseInput& input,
+                                    const ConfigFile& config, Context& context) {
+  if (args.session.value_or(1) != 1 || args.clone)
+    return Fail(ErrorCode::kUsage, "a trace has one session, and no clones", {input.name, {}, {}},
+                "leave --session and --clone out");
+  RS_ASSIGN_OR_RETURN(TraceAdvice advice, AdviseOnTrace(input.name, *std::move(input.lossy),
+                                                        {args.keep_ns, args.memory}));
+  if (!args.config.empty()) {
+    RS_RETURN_IF_ERROR(CheckConfig(args, config, advice.sizes.buffers.size()));
+    advice.config_path = args.config;
+    advice.config = config.text;
+  }
+  Report out(context.console, args.format, "advise");
+  Write(args, context, advice, [&] {
+    out.Data("sessions", Json::array());
+    out.AddItem("sessions", [&] { ReportTraceAdvice(out, advice); });
+  });
+  RS_RETURN_IF_ERROR(out.Finish());
+  return Worse(CodeOf(advice.AnyToDo()),
+               advice.facts.error_count > 0 || advice.facts.is_cut_off ? ExitCode::kNotice
+                                                                       : ExitCode::kClean);
+}
+
 Result<ExitCode> RunAdvise(const AdviseArgs& args, Context& context) {
   if (args.format == "diff" && args.config.empty())
     return Fail(ErrorCode::kUsage, "--format diff shows the changes of a trace config", {},
@@ -171,31 +215,27 @@ Result<ExitCode> RunAdvise(const AdviseArgs& args, Context& context) {
   if (args.config == "-" && args.log == "-")
     return Fail(ErrorCode::kUsage, "the log and --config cannot both be standard input", {},
                 "name a file for one of them");
-  RS_ASSIGN_OR_RETURN(const AdviseInput input, OpenAdviseInput(context, args.log));
-  context.console.PlanSteps(kAdviseSteps);
-  SessionReader sessions(context, {{input.path}, args.session, args.clone}, "reading");
-  Report out(context.console, args.format, "advise");
+  RS_ASSIGN_OR_RETURN(AdviseInput input, OpenAdviseInput(context, args.log));
   ConfigFile config;
   if (!args.config.empty()) {
     RS_ASSIGN_OR_RETURN(config, ReadConfigFile(context, args.config));
   }
+  if (input.lossy) return AdviseOnLossyTrace(args, input, config, context);
+  context.console.PlanSteps(kAdviseSteps);
+  SessionReader sessions(context, {{input.path}, args.session, args.clone}, "reading");
+  Report out(context.console, args.format, "advise");
   const auto task = [&]() -> Result<ExitCode> {
     RS_ASSIGN_OR_RETURN(AdviceReport report, Advise(args, input, sessions, context));
     if (!args.config.empty()) {
-      RS_RETURN_IF_ERROR(CheckConfig(args, config, report));
+      RS_RETURN_IF_ERROR(CheckConfig(args, config, report.facts.buffers.size()));
       report.config_path = args.config;
-      report.config = Descriptors::BuiltIn().Text("TraceConfig", wire::AsBytes(config.bytes));
+      report.config = config.text;
     }
-    if (args.format == "diff") {
-      const std::string changed = ConfigText(report);
-      // Only what is changed differs, not how the file is written.
-      context.console.Print(
-          changed == report.config ? "" : UnifiedDiff(args.config, config.text, changed));
-      return AnyToDo(report.advice) ? ExitCode::kNotice : ExitCode::kClean;
-    }
-    ReportAdvice(out, report);
-    ReportFindings(out, report.idle_sources);
-    return AnyToDo(report.advice) ? ExitCode::kNotice : ExitCode::kClean;
+    Write(args, context, report, [&] {
+      ReportAdvice(out, report);
+      ReportFindings(out, report.idle_sources);
+    });
+    return CodeOf(AnyToDo(report.advice));
   };
   RS_ASSIGN_OR_RETURN(const ExitCode code, ReportSessions(sessions, out, task));
   RS_RETURN_IF_ERROR(out.Finish());
@@ -203,6 +243,16 @@ Result<ExitCode> RunAdvise(const AdviseArgs& args, Context& context) {
 }
 
 }  // namespace
+
+Result<std::optional<TraceAdvice>> AdviseIfLossyTrace(Context& context, const std::string& path) {
+  RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenInput(context, path));
+  RS_ASSIGN_OR_RETURN(KnownInput known, FindInputKind(std::move(source)));
+  if (known.kind != InputKind::kTrace) return std::nullopt;
+  RS_ASSIGN_OR_RETURN(ScannedTrace scanned, ScanTrace(context, std::move(known.source)));
+  if (!LostInBuffers(scanned.facts)) return std::nullopt;
+  RS_ASSIGN_OR_RETURN(TraceAdvice advice, AdviseOnTrace(path, std::move(scanned.facts), {}));
+  return advice;
+}
 
 Result<AdviceReport> AdviseSession(Context& context, const std::string& path, uint64_t session,
                                    std::optional<uint64_t> clone) {

@@ -5,8 +5,9 @@
 #include "commands/advise/advise_report.h"
 #include "commands/shell/text.h"
 #include "core/advice/advice_plan.h"
-#include "core/base/changed_config.h"
 #include "core/perfetto/packet_facts.h"
+#include "formats/descriptors/changed_config.h"
+#include "formats/descriptors/descriptors.h"
 
 namespace ringscope {
 namespace {
@@ -62,17 +63,20 @@ std::string WasComment(const AdviceBuffer* buffer, const PlannedBuffer& planned)
 
 std::string Quoted(std::string_view text);
 
-uint64_t CountOf(const std::string& text, std::string_view part) {
-  uint64_t count = 0;
-  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
-  return count;
-}
-
 /// Which entry of the config's producers names this one, or would be the next.
-uint64_t ProducerEntry(const std::string& config, const std::string& name) {
-  const size_t at = config.find("producer_name: " + Quoted(name));
-  return CountOf(at == std::string::npos ? config : config.substr(0, at), "\nproducers {") +
-         (config.starts_with("producers {") ? 1 : 0) - (at == std::string::npos ? 0 : 1);
+struct ProducerEntry {
+  size_t index = 0;
+  bool is_there = false;
+};
+ProducerEntry EntryOf(const std::string& config, const std::string& name) {
+  for (ProducerEntry entry;; ++entry.index) {
+    const auto place = Descriptors::BuiltIn().FindInText(
+        "TraceConfig", config, {{"producers", entry.index}, {"producer_name"}});
+    if (!place || place->steps == 0) return entry;
+    const std::string field = config.substr(place->begin, place->end - place->begin);
+    entry.is_there = place->steps == 2 && field.find(Quoted(name)) != std::string::npos;
+    if (entry.is_there) return entry;
+  }
 }
 
 /// Why a buffer has another size.
@@ -141,13 +145,13 @@ std::vector<ConfigChange> OtherChanges(const AdviceReport& report) {
     if (advice.kind == AdviceKind::kSharedMemoryTooSmall) {
       const AdviceProducer* producer = report.facts.Find(*advice.producer);
       if (producer == nullptr || producer->name.empty()) continue;
-      uint64_t entry = ProducerEntry(report.config, producer->name);
-      if (entry == CountOf("\n" + report.config, "\nproducers {"))
+      ProducerEntry entry = EntryOf(report.config, producer->name);
+      if (!entry.is_there)
         for (const ConfigChange& change : changes)
-          entry += change.path.ends_with("].producer_name") ? 1 : 0;
-      const std::string path = fmt::format("producers[{}].", entry);
+          entry.index += change.path.ends_with("].producer_name") ? 1 : 0;
+      const std::string path = fmt::format("producers[{}].", entry.index);
       const std::string why = "its shared memory was full";
-      if (report.config.find("producer_name: " + Quoted(producer->name)) == std::string::npos)
+      if (!entry.is_there)
         changes.push_back({path + "producer_name", Quoted(producer->name), why, true});
       changes.push_back({path + "shm_size_kb",
                          std::to_string(advice.As<SharedMemoryNumbers>().wanted / 1024), why,

@@ -14,7 +14,6 @@ namespace ringscope {
 namespace {
 
 constexpr size_t kTopSequences = 5;
-constexpr size_t kBodyIndent = 2;
 
 Json NamesOf(const std::vector<SequenceKey>& sequences) {
   Json names = Json::array();
@@ -142,10 +141,11 @@ void ReportHeading(Report& out, const AdviceReport& report) {
   }
   if (facts.is_trace) {
     out.Paragraph(
-        fmt::format("Based on a trace, which does not contain what was lost before it "
-                    "was written{}. The real need can be larger.",
+        fmt::format("Based on a trace, by which no buffer lost data: its packets are replayed as "
+                    "committed at their timestamps.{}",
                     facts.recorder_gaps == 0 ? ""
-                                             : fmt::format(", and which reports losses in {}",
+                                             : fmt::format(" It reports losses in {}, which no "
+                                                           "buffer size changes.",
                                                            Count(facts.recorder_gaps, "place"))));
   } else if (facts.recorder_gaps > 0) {
     out.Print(fmt::format("The recording has {}. The real need can be larger.\n",
@@ -184,6 +184,13 @@ void ReportTopics(Report& out, const AdviceReport& report) {
 
 }  // namespace
 
+void PrintConfig(Report& out, const std::string& config) {
+  for (size_t at = 0, end = 0; at < config.size(); at = end) {
+    end = std::min(config.find('\n', at), config.size() - 1) + 1;
+    out.Print(std::string(kBodyIndent, ' ') + config.substr(at, end - at));
+  }
+}
+
 void ReportAdvice(Report& out, const AdviceReport& report) {
   const AdviceFindings& findings = report.findings;
   ReportHeading(out, report);
@@ -210,15 +217,12 @@ void ReportAdvice(Report& out, const AdviceReport& report) {
   const std::string config = ConfigText(report);
   out.Data("config", config);
   out.Heading(to_do ? "Trace config" : "Nothing to do. The trace config as it is");
-  for (size_t at = 0, end = 0; at < config.size(); at = end) {
-    end = config.find('\n', at) + 1;
-    out.Print("  " + config.substr(at, end - at));
-  }
+  PrintConfig(out, config);
   const Table prediction = PredictionTable(report);
   out.Data("predicted", prediction.ToJson());
   if (to_do)
     out.Section(report.facts.is_trace
-                    ? "With these buffers, by an exact replay of what is in the trace"
+                    ? "With these buffers, by a replay of the trace"
                     : "With these buffers, by an exact replay",
                 prediction, kBodyIndent);
   uint64_t memory = 0;

@@ -11,6 +11,8 @@
 
 namespace ringscope {
 
+inline constexpr size_t kBodyIndent = 2;  // of what is below a heading
+
 /// Passes over the log: reading, a replay, sizes that are tried, periods that are tried.
 inline constexpr size_t kAdviseSteps = 4;
 
@@ -26,11 +28,12 @@ struct AdviceReport {
   AdviceFindings findings;
   std::vector<Advice> advice;
   std::string config_path;                  // of the trace config that is changed; empty: none
-  std::string config;                       // its text, a field per line
+  std::string config;                       // its text, as the user wrote it
   std::vector<SourceFinding> idle_sources;  // data sources and producers that contributed nothing
 };
 
-/// What 'ringscope advise' finds without further options, of one session of a log or trace.
+/// What 'ringscope advise' finds without further options, of one session of a log or of a trace
+/// whose buffers lost nothing.
 Result<AdviceReport> AdviseSession(Context& context, const std::string& path, uint64_t session,
                                    std::optional<uint64_t> clone);
 
@@ -47,6 +50,8 @@ std::string SomeOf(const std::vector<std::string>& names);
 /// marked, or else the part of it that the advice is about.
 std::string ConfigText(const AdviceReport& report);
 
+/// A config below its heading, as text.
+void PrintConfig(Report& out, const std::string& config);
 /// Writes the advice on one session.
 void ReportAdvice(Report& out, const AdviceReport& report);
 

@@ -159,11 +159,43 @@ TEST(Advise, ATraceIsAskedLikeALogAndSaysWhatItCannotKnow) {
   const std::string trace = std::string(RS_TESTDATA) + "/captures/stream-v2/trace.pftrace.zst";
   const json session = AdvisedSession({trace});
   EXPECT_TRUE(session["is_trace"]);
-  EXPECT_TRUE(session["reads"]["periodic"]);
   EXPECT_EQ(session["log"], trace);
   EXPECT_THAT(Advise({trace}).out, HasSubstr("Based on a trace"));
   // The same from standard input.
   EXPECT_THAT(Advise({"-"}, ReadFile(trace)).out, HasSubstr("Based on a trace"));
+}
+
+TEST(Advise, OfATraceThatLacksWhatWasLostSizesAreEstimates) {
+  const std::string trace = std::string(RS_TESTDATA) + "/captures/ring-v2/trace.pftrace.zst";
+  const json session = AdvisedSession({trace});
+  EXPECT_TRUE(session["is_estimate"]);
+  EXPECT_FALSE(session.contains("predicted")) << "nothing was replayed";
+  // Six MiB were written to a ring of 256 KiB, whatever is left of them.
+  EXPECT_GT(session["buffers"][0]["written_bytes"], 6'000'000);
+  EXPECT_GT(session["buffers"][0]["lost_bytes"], 6'000'000);
+  EXPECT_EQ(session["buffers"][0]["size_then"], session["memory_planned"]);
+  EXPECT_TRUE(session["writers_of_all"]);
+  // All of the log's sequences, and of their bytes more than is left.
+  EXPECT_EQ(session["writers"].size(), 7u);
+  EXPECT_GT(session["writers"][0]["bytes"], 1'000'000);
+  EXPECT_THAT(session["config"].get<std::string>(), HasSubstr("(an estimate)\n  size_kb: "));
+
+  const json kept = AdvisedSession({trace, "--keep", "1s"});
+  EXPECT_NEAR(kept["buffers"][0]["history_then_ns"].get<double>(), 1.25e9, 3e7);
+  const Ran little = Advise({trace, "--memory", "1k"});
+  EXPECT_EQ(little.code, ExitCode::kUsage);
+  EXPECT_THAT(little.error, HasSubstr("allow that: --memory 4k"));
+  EXPECT_THAT(Advise({trace, "--session", "2"}).error, HasSubstr("a trace has one session"));
+  EXPECT_EQ(Advise({"-", "--format", "json", "--keep", "1s"}, ReadFile(trace)).code,
+            ExitCode::kNotice);
+}
+
+TEST(Advise, ATraceThatLacksNothingIsReplayed) {
+  const json session = AdvisedSession(
+      {std::string(RS_TESTDATA) + "/captures/lossless-v2/trace.pftrace.zst"});
+  EXPECT_TRUE(session["is_trace"]);
+  EXPECT_EQ(session["predicted"][0]["lost_now"], 0);
+  EXPECT_FALSE(session["to_do"]);
 }
 
 TEST(Advise, SizesForALongerHistoryThanTheLogAreReckoned) {

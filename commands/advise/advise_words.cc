@@ -75,9 +75,8 @@ std::string SizeText(const Advice& advice, const AdviceReport& report) {
   const AdviceBuffer& buffer = *report.facts.Find(id);
   const uint64_t duration = report.facts.duration_ns;
   std::string now = fmt::format(
-      "Buffer {}: {} {}, {} at {}/s on average. {} {}", Raw(id), HumanSize(buffer.size),
+      "Buffer {}: {} {}, written at {}/s on average. {} {}", Raw(id), HumanSize(buffer.size),
       Name(buffer.policy),
-      report.facts.is_trace ? "of which the trace has what was written" : "written",
       duration == 0 ? "?"
                     : HumanSize(static_cast<uint64_t>(static_cast<double>(buffer.rate.bytes()) *
                                                       1e9 / static_cast<double>(duration))),
@@ -90,16 +89,11 @@ std::string SizeText(const Advice& advice, const AdviceReport& report) {
         fmt::format("; every sequence reaches back at least {}", HumanDuration(numbers.history_ns));
   now += ". ";
   std::string goal = GoalText(report, id);
-  if (report.facts.is_trace) goal += " (of what is in the trace)";
   if (numbers.still_lost > 0 && !report.findings.wish.keep_ns)
     goal = fmt::format("still loses {}, as a replay shows", Count(numbers.still_lost, "packet"));
   switch (advice.kind) {
     case AdviceKind::kSizeDoes:
       return now + "Nothing to do.";
-    case AdviceKind::kSizeUnknown:
-      return now +
-             "The trace reports losses besides: what its statistics say of them, and which size they "
-             "call for, 'ringscope doctor' has; what was lost, only a log (see ringscope record).";
     case AdviceKind::kSizeTooLarge:
       return now + fmt::format("{} would have been enough; the rest is a reserve.",
                                SizeWithKb(numbers.enough));

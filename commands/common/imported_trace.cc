@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "commands/common/damage_report.h"
+#include "commands/common/session_reader.h"
 #include "commands/shell/text.h"
 #include "core/perfetto/packet_facts.h"
 #include "formats/inputs/input_kind.h"
@@ -23,6 +24,16 @@ std::string LeftOutText(const TraceImportReport& report) {
 }
 
 }  // namespace
+
+Result<ScannedTrace> ScanTrace(Context& context, std::unique_ptr<ByteSource> source) {
+  const std::string path = source->path();
+  Progress progress(context.console, fmt::format("examining {}", Printable(path)));
+  const auto update = [&](uint64_t done, std::optional<uint64_t> total) {
+    progress.Update(done, total.value_or(0));
+  };
+  return InFile(path, ScanTraceFile(std::move(source), update,
+                                    context.threads == 1 ? ReadAhead::kNo : ReadAhead::kYes));
+}
 
 void SayImported(const TraceImportReport& report, Console& console) {
   console.Say(fmt::format("{} ({}) of {} by {}, in {}", Count(report.packets, "packet"),

@@ -6,9 +6,13 @@
 
 #include "commands/shell/context.h"
 #include "formats/io/byte_stream.h"
+#include "formats/trace/trace_file_scan.h"
 #include "formats/trace/trace_import.h"
 
 namespace ringscope {
+
+/// Reads a Perfetto trace by the rules of trace processor, with progress.
+Result<ScannedTrace> ScanTrace(Context& context, std::unique_ptr<ByteSource> source);
 
 /// Says what was imported of a trace, what had to be assumed, and what its log cannot show.
 void SayImported(const TraceImportReport& report, Console& console);

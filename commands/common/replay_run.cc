@@ -124,8 +124,9 @@ void WarnOfUnusedSplits(Console& console, const std::string& path,
     const std::string who =
         rule.writer ? fmt::format("sequence {}", ToString(SequenceKey{rule.producer, *rule.writer}))
                     : fmt::format("producer {}", Raw(rule.producer));
-    console.Warn(fmt::format("{}: {} wrote nothing that could be moved to buffer {}", path, who,
-                             Raw(rule.buffer)));
+    console.Warn(fmt::format("{}: nothing of {} was moved to buffer {}: it wrote nothing, or only to "
+                             "that buffer",
+                             path, who, Raw(rule.buffer)));
   }
 }
 

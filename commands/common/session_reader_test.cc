@@ -58,6 +58,25 @@ TEST(SessionReader, Headers_StartSessionsUnlessTheyContinueOne) {
   EXPECT_THAT(Read(run, {{"-"}, {}}), ElementsAre("|", "a", "b", "|", "c", "|", "a", "|", "b"));
 }
 
+TEST(SessionReader, TimeThatGoesBack_IsSaid) {
+  const auto note = [](uint64_t ns) {
+    return R"({"op":"note","text":"a","ts":)" + std::to_string(ns) + "}\n";
+  };
+  for (const uint64_t back_ns : {uint64_t{1'000'000}, uint64_t{5'000'000'000}}) {
+    MemoryRun run(note(20'000'000'000) + note(20'000'000'000 - back_ns));
+    SessionReader reader(run.context, {{"-"}, {}}, "reading");
+    ASSERT_TRUE(reader.NextSession().value());
+    while (reader.Next().value()) {
+    }
+    // A clock can be a little off; twelve hours are another log.
+    if (back_ns < 1'000'000'000)
+      EXPECT_THAT(reader.assumptions(), ::testing::IsEmpty());
+    else
+      EXPECT_THAT(reader.assumptions(),
+                  ElementsAre(HasSubstr("its time goes back by 5.000 s at record 2")));
+  }
+}
+
 TEST(SessionReader, Files_ContinueASessionOnlyByItsNextPart) {
   const TempFolder folder;
   const std::string uuid(32, '1');

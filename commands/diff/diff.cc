@@ -94,7 +94,11 @@ Status CheckReplayed(const DiffArgs& args) {
   const auto& a = args.sides.a;
   const auto& b = args.sides.b;
   if (!ChoosesAnything(a) && !ChoosesAnything(b)) {
-    return FailToCompare(input, "nothing to compare: both sides would be the same",
+    return FailToCompare(input,
+                         args.logs.logs.size() > 1
+                             ? "each log is replayed twice, and both replays would be the same; logs "
+                               "are not compared with each other"
+                             : "nothing to compare: both sides would be the same",
                          "choose engines, sizes, policies or reads, as in --a v2@55 --b v2@58");
   }
   for (const Side side : kSides) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "commands/common/imported_trace.h"
 #include "commands/common/session_loop.h"
 #include "commands/common/session_reads.h"
 #include "commands/common/verdict_words.h"
@@ -37,16 +38,9 @@ void AddNext(Answer& answer, const std::string& path, std::initializer_list<cons
 }
 
 Result<DoctorTrace> ExamineTrace(Context& context, std::unique_ptr<ByteSource> source) {
-  const std::string path = source->path();
-  Progress progress(context.console, fmt::format("examining {}", path));
-  RS_ASSIGN_OR_RETURN(const ScannedTrace scanned,
-                      InFile(path, ScanTraceFile(
-                                       std::move(source),
-                                       [&](uint64_t done, std::optional<uint64_t> total) {
-                                         progress.Update(done, total.value_or(0));
-                                       },
-                                       context.threads == 1 ? ReadAhead::kNo : ReadAhead::kYes)));
-  return Diagnosed(path, scanned.facts);
+  std::string path = source->path();
+  RS_ASSIGN_OR_RETURN(const ScannedTrace scanned, ScanTrace(context, std::move(source)));
+  return Diagnosed(std::move(path), scanned.facts);
 }
 
 /// "v2@58, buffers read as recorded"

@@ -273,6 +273,19 @@ Result<ExitCode> ReportInFull(const GapsArgs& args, const std::vector<std::strin
   return code;
 }
 
+/// Makes the totals of the buffers those of the sequences that the filter selects.
+void SumSelected(GapsSession& session) {
+  for (GapsBuffer& buffer : session.buffers) {
+    buffer.totals = {};
+    for (const GapsSequence& sequence : session.sequences) {
+      if (sequence.buffer != buffer.buffer) continue;
+      buffer.totals.written += sequence.written();
+      buffer.totals.own_fault += sequence.own_fault;
+      for (size_t i = 0; i < kFates; ++i) buffer.totals.by_fate[i] += sequence.by_fate[i];
+    }
+  }
+}
+
 /// A line for each log; they are replayed on all cores.
 Result<ExitCode> ReportEach(const GapsArgs& args, const std::vector<std::string>& logs,
                             Context& context, const Descriptors& descriptors) {
@@ -281,12 +294,20 @@ Result<ExitCode> ReportEach(const GapsArgs& args, const std::vector<std::string>
                 "a report on many logs has one line for each: as text or json, without --packets",
                 {}, "name one log, without --each and --shard");
   }
+  if (args.filter.selects_gaps() || args.summary || args.limit) {
+    return Fail(ErrorCode::kUsage,
+                "a report on many logs has sums of sequences: --seq and --buffer select of them; "
+                "--from, --to, --fate, --cause, --content, --summary and --limit are for one log",
+                {}, "leave these out, or name one log without --each and --shard");
+  }
   const auto task = [&](const std::string& log, Context& own, std::vector<GapsSession>& results) {
     SessionReader sessions(own, {{log}, args.session, args.clone}, "replaying");
     return ForEachSession(sessions, [&] {
       return ReplayForGaps(args, {}, sessions, own, descriptors,
                            [&](const ShownGaps& selection, const auto&, const auto&) {
                              results.push_back(TotalsOf(selection));
+                             if (!args.filter.sequences.empty() || !args.filter.buffers.empty())
+                               SumSelected(results.back());
                              return Status{};
                            });
     });

@@ -86,7 +86,8 @@ void SetUp(CLI::App& app, GraphArgs& args) {
   args.format.clear();  // by the output's name
   Exclude(app, "--layout", {"--seq", "--around", "--full"});
   Exclude(app, "--full", {"--around"});
-  Exclude(app, "--order", {"--layout", "--around"});
+  Exclude(app, "--order", {"--layout", "--around", "--full"});
+  Exclude(app, "--top", {"--seq", "--around", "--layout", "--order"});
 }
 
 Status CheckArgs(const GraphArgs& args) {

@@ -106,10 +106,11 @@ Json ItemJson(const ChunkGap& gap) {
           {"last", static_cast<uint32_t>(gap.last)}};
 }
 
-Json SequenceJson(const SequenceGraph& graph) {
+Json SequenceJson(const SequenceGraph& graph, const SessionNotes& notes) {
   Json json = {{"buffer", Raw(graph.buffer)},
                {"generation", graph.generation},
                {"sequence", ToString(graph.sequence)},
+               {"name", Printable(notes.NameOf(graph.sequence))},
                {"chunks", graph.chunks},
                {"bytes", graph.bytes},
                {"packets", TallyJson(graph.packets)},
@@ -134,7 +135,7 @@ Json GraphJson(const GraphReport& report) {
   if (report.outcome.clone) json["clone"] = *report.outcome.clone;
   if (!report.outcome.verdicts.empty()) json["inexact"] = VerdictsJson(report.outcome.verdicts);
   json["graphs"] = Json::array();
-  for (const SequenceGraph& graph : report.graphs) json["graphs"].push_back(SequenceJson(graph));
+  for (const SequenceGraph& graph : report.graphs) json["graphs"].push_back(SequenceJson(graph, report.notes));
   return json;
 }
 

@@ -81,7 +81,7 @@ void AddOptionsBeforeCommand(CLI::App& app, GlobalArgs& args) {
   app.set_help_flag();  // a plain flag here: it lists the commands
   InGroup(app, kGlobalGroup);
   AddFlag(app, "-h,--help", args.help, "List the commands; after a command: explain it");
-  AddFlag(app, "--version", args.version, "Print the version");
+  AddFlag(app, "-V,--version", args.version, "Print the version");
   AddGlobalOptions(app, args);
 }
 

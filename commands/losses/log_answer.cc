@@ -224,8 +224,8 @@ std::vector<std::string> RemedyTexts(const TriedRemedies& tried) {
                                 size.size / 1024));
   if (tried.period_ns && !texts.empty())
     texts.push_back(
-        fmt::format("Read every {0} ms, to its end, the session {1} (--reads "
-                    "every={0}ms, file_write_period_ms).",
+        fmt::format("Written into a file every {0} ms, the session {1} (--reads streamed={0}ms, "
+                    "file_write_period_ms: {0}).",
                     *tried.period_ns / 1'000'000, TriedText(tried.with_period)));
   return texts;
 }

@@ -88,7 +88,7 @@ Status TryRemedies(Context& context, const SessionSelection& selection,
   constexpr int kTries = 8;
   uint64_t period_ns = *remedies.period_ns;
   for (int i = 0; i < kTries && period_ns >= kShortestReadPeriodNs; ++i) {
-    config.reads = {ReadsMode::kEvery, period_ns, {}};
+    config.reads = {ReadsMode::kStreamed, period_ns, {}};
     RS_ASSIGN_OR_RETURN(const auto outcomes, ReplayForOutcomes(input, config));
     TriedOutcome sum;
     for (const auto& [id, outcome] : outcomes) sum += outcome;

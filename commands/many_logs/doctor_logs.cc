@@ -10,8 +10,7 @@
 
 #include "commands/shell/text.h"
 #include "core/base/wire.h"
-#include "core/base/changed_config.h"
-#include "formats/descriptors/descriptors.h"
+#include "formats/descriptors/changed_config.h"
 
 namespace ringscope {
 namespace {
@@ -178,7 +177,7 @@ DoctorTrace ResultOf(std::string file, Diagnosis diagnosis, std::optional<Bytes>
   trace.file = std::move(file);
   const std::vector<ConfigChange> changes = ChangesOf(diagnosis);
   if (config && !changes.empty())
-    trace.config = ChangedConfig(Descriptors::BuiltIn().Text("TraceConfig", *config), changes);
+    trace.config = ChangedConfig(ReusableConfig(*config), changes);
   trace.verdict = std::move(diagnosis.verdict);
   trace.severity = diagnosis.harm;
   trace.answer = std::move(diagnosis.answer);

@@ -44,7 +44,8 @@ Status AddFolder(const std::string& folder, ListedInputs inputs, std::vector<std
   if (paths.size() == before) {
     return Fail(ErrorCode::kUsage,
                 inputs == ListedInputs::kTraces
-                    ? "the folder has no traces: no .pftrace, .perfetto-trace, .zip, .tblog"
+                    ? "the folder has no traces: no .pftrace, .perfetto-trace, .zip, .tblog, "
+                      ".ops.jsonl"
                     : "the folder has no logs: no .tblog, no .ops.jsonl",
                 {folder, {}, {}});
   }

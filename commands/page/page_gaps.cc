@@ -196,7 +196,7 @@ void WriteFilter(PageWriter& out, const std::vector<const Gap*>& gaps) {
 void WriteGapGroups(PageWriter& out, const PageResults& page) {
   const std::vector<GapGroup> groups = GroupsOf(LargestGaps(page.Shown(0)));
   if (groups.empty()) return;
-  out.BeginSection("groups", "Losses by sequence and cause");
+  out.BeginReplaySection("groups", "Losses by sequence and cause");
   out.BeginTable("Gaps of the same sequence, buffer and main cause, those that lost most first",
                  {{"sequence"},
                   {"buffer", true},
@@ -232,7 +232,7 @@ void WriteGapRows(PageWriter& out, const PageResults& page) {
   const ShownGaps shown = page.Shown(kPageGaps);
   const std::vector<const Gap*> gaps = LargestGaps(shown);
   if (gaps.empty()) return;
-  out.BeginSection("gaps", "The largest gaps");
+  out.BeginReplaySection("gaps", "The largest gaps");
   out.Paragraph(
       "A gap is a run of lost packets of a sequence: none between them was read. Times are from the "
       "session's start.");

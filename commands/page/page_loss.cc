@@ -164,7 +164,7 @@ void WriteZoom(PageWriter& out) {
 
 void WriteFates(PageWriter& out, const PageResults& page) {
   constexpr size_t kFateBytes = 40'000;
-  out.BeginSection("fates", "What became of the packets");
+  out.BeginReplaySection("fates", "What became of the packets");
   out.Paragraph(fmt::format("Buffers were read {}. {}", ReadsText(page.outcome.reads),
                             ReadsNotes(page.outcome.reads)));
   const ShownGaps shown = page.Shown(0);
@@ -205,7 +205,7 @@ void WriteTimeline(PageWriter& out, const PageResults& page) {
   if (!page.timeline || page.timeline->lanes().empty()) return;
   const LossTimeline& timeline = *page.timeline;
   const TimelineAxis& axis = timeline.axis();
-  out.BeginSection("timeline", "Loss over time");
+  out.BeginReplaySection("timeline", "Loss over time");
   out.Open("p");
   out.Text(fmt::format(
       "Packets by the {} at which they were committed, {} in an interval. ",
@@ -254,7 +254,7 @@ void WriteTimeline(PageWriter& out, const PageResults& page) {
 void WriteEvictions(PageWriter& out, const PageResults& page) {
   const EvictionMatrix& matrix = page.evictions;
   if (matrix.all() == 0) return;
-  out.BeginSection("evictions", "Who pushed out whom");
+  out.BeginReplaySection("evictions", "Who pushed out whom");
   out.Paragraph(
       "Packets that were overwritten before they were read: of the row's sequence, for a commit of "
       "the column's sequence. Darker cells have a larger share of all.");

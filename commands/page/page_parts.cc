@@ -28,6 +28,12 @@ void PageWriter::BeginSection(const char* id, const std::string& title) {
   contents_.push_back({id, title});
 }
 
+void PageWriter::BeginReplaySection(const char* id, const std::string& title) {
+  BeginSection(id, title);
+  if (results_.estimate)
+    Note("Of what is in the trace only: what its buffers lost is not in it, and not counted here.");
+}
+
 std::string PageWriter::CommandLine(const std::string& words) const {
   return fmt::format(
       "ringscope {}{} {}", words,

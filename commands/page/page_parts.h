@@ -58,6 +58,8 @@ class PageWriter : public HtmlWriter {
   /// A section with a heading and an entry in the contents.
   void BeginSection(const char* id, const std::string& title);
   void EndSection() { Close(); }
+  /// A section of what a replay shows: of a trace that lacks what its buffers lost, it says so.
+  void BeginReplaySection(const char* id, const std::string& title);
   void Heading(const std::string& title) { Element("h3", title); }
   void Paragraph(std::string_view text) { Element("p", text); }
   /// What is not in the page, what was assumed, or the like.

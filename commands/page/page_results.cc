@@ -138,14 +138,16 @@ Status ReplayAgain(Context& context, PageResults& page,
 }
 
 /// The commands that need replays of their own.
-void RunOthers(Context& context, PageResults& page) {
+Status RunOthers(Context& context, PageResults& page) {
+  RS_ASSIGN_OR_RETURN(page.estimate, AdviseIfLossyTrace(context, page.path));
   page.diagnosis = [&]() -> Result<DoctorTrace> {
     RS_ASSIGN_OR_RETURN(DoctorTraces traces, ExamineInput(context, page.path, page.session));
     return std::move(traces.front());
   }();
-  if (page.quick) return;
+  if (page.quick || page.estimate) return {};
   page.sweep = SweepOwnSizes(context, SelectionOf(page));
   page.advice = AdviseSession(context, page.path, page.session, {});
+  return {};
 }
 
 Error LeftOut() { return {ErrorCode::kUsage, "left out, as --quick asks for", {}, {}}; }
@@ -211,7 +213,7 @@ Result<PageResults> GatherPage(Context& context, const PageChoices& choices) {
   page.remedies = RemediesFor(page.gaps);
   RS_RETURN_IF_ERROR(TryRemedies(muted.context(), SelectionOf(page), {}, page.totals, page.remedies));
   RS_RETURN_IF_ERROR(ReplayAgain(muted.context(), page, summary.before_last_reads()));
-  RunOthers(muted.context(), page);
+  RS_RETURN_IF_ERROR(RunOthers(muted.context(), page));
   return page;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "commands/advise/advise_report.h"
+#include "commands/advise/trace_advice.h"
 #include "commands/common/replay_run.h"
 #include "commands/gaps/shown_gaps.h"
 #include "commands/many_logs/doctor_logs.h"
@@ -57,6 +58,8 @@ struct PageResults {
   Result<DoctorTrace> diagnosis;
   Result<SweepReport> sweep;
   Result<AdviceReport> advice;
+  /// Instead of sweep and advice for a trace that lacks what its buffers lost.
+  std::optional<TraceAdvice> estimate;
 
   std::vector<std::string> problems;     // what of the input is damaged or missing
   std::vector<std::string> assumptions;  // what had to be assumed of it

@@ -87,10 +87,59 @@ void WriteAdvice(PageWriter& out, const AdviceReport& advice) {
   out.Reproduce("advise");
 }
 
+void WriteEstimate(PageWriter& out, const TraceAdvice& estimate) {
+  out.Paragraph(
+      "No replay can try sizes, as the trace lacks what its buffers lost. These are estimates from "
+      "its statistics; the trace config below has them. A log of such a session would prove them.");
+  out.BeginTable("Buffers by the statistics of the trace",
+                 {{"buffer"},
+                  {"size", true},
+                  {"written", true},
+                  {"lost", true},
+                  {"holds", true},
+                  {"size then", true},
+                  {"holds then", true}});
+  const auto time = [](const std::optional<uint64_t>& ns) {
+    return ns ? PageCell(HumanDuration(*ns), *ns) : PageCell("-");
+  };
+  for (const EstimatedBuffer& buffer : estimate.sizes.buffers)
+    out.Row({fmt::format("{}, {}", buffer.index, Name(buffer.policy)), SizeCellOf(buffer.size),
+             buffer.written ? SizeCellOf(*buffer.written) : PageCell("-"),
+             buffer.written ? PageCell(ShareText(buffer.lost, *buffer.written)) : PageCell("-"),
+             time(buffer.reach_ns), SizeCellOf(buffer.planned), time(buffer.planned_reach_ns)});
+  out.EndTable();
+  const WriterShares& shares = estimate.writers;
+  out.BeginTable(shares.of_all ? "Who filled the buffers, lost or not"
+                               : "Who wrote what is in the trace",
+                 {{"sequence"},
+                  {"writer"},
+                  {"bytes", true},
+                  {"of all", true},
+                  {"packets left", true},
+                  {"unusable", true}},
+                 /*sortable=*/true);
+  const size_t start = out.size();
+  size_t rows = 0;
+  for (const WriterShare& writer : shares.writers) {
+    if (out.size() - start > kSweepBytes) break;
+    ++rows;
+    out.Row({std::to_string(writer.sequence), CellText(writer.name), SizeCellOf(writer.bytes),
+             ShareText(writer.bytes, shares.bytes), CountCellOf(writer.packets_left),
+             CountCellOf(writer.unusable)});
+  }
+  out.EndTable();
+  out.LeftOut(shares.writers.size() - rows, "further sequence", "advise --format json");
+  out.Reproduce("advise");
+}
+
 }  // namespace
 
 void WriteSizes(PageWriter& out, const PageResults& page) {
   out.BeginSection("sizes", "What would help");
+  if (page.estimate) {
+    WriteEstimate(out, *page.estimate);
+    return out.EndSection();
+  }
   const std::vector<std::string> remedies = RemedyTexts(page.remedies);
   if (!remedies.empty()) {
     out.Open("ul");
@@ -115,7 +164,7 @@ void WriteSizes(PageWriter& out, const PageResults& page) {
 void WriteLayouts(PageWriter& out, const PageResults& page) {
   if (page.layouts.empty()) return;
   constexpr size_t kLayoutBuffers = 3;  // of each moment
-  out.BeginSection("layouts", "Who has the bytes of the buffers");
+  out.BeginReplaySection("layouts", "Who has the bytes of the buffers");
   PageBudget budget(kLayoutBytes);
   for (const PageLayout& layout : page.layouts) {
     out.Heading(fmt::format("The buffers {}", layout.when));

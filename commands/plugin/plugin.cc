@@ -66,7 +66,9 @@ Result<std::shared_ptr<const Plugin>> Plugin::Load(const std::string& path) {
   errno = 0;
   if (!std::ifstream(loadable)) {
     return Fail(ErrorCode::kIo, fmt::format("the plug-in cannot be opened: {}", strerror(errno)),
-                {.path = path}, "--engine takes the path of a shared object");
+                {.path = path},
+                "an engine is a version such as v2@58, or the path of a shared object; 'ringscope "
+                "engines' lists the versions");
   }
   void* const library = dlopen(loadable.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {

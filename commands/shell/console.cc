@@ -10,6 +10,9 @@
 namespace ringscope {
 namespace {
 
+constexpr size_t kFewestColumns = 20;  // that messages are broken for
+constexpr size_t kMessageIndent = 2;   // of their further lines
+
 constexpr size_t kFlushBytes = 64 * 1024;
 constexpr const char* kRed = "\x1b[1;31m";
 constexpr const char* kGreen = "\x1b[1;32m";
@@ -84,11 +87,16 @@ void Console::WriteMessage(std::string_view kind, const char* color, std::string
   // Results first: a terminal shows both streams, and a message belongs after its result.
   static_cast<void>(Flush());
   ShowProgressLine("");
-  const bool colored = UsesColor(streams_.err);
-  std::string line = "ringscope: ";
-  if (!kind.empty())
-    line += colored ? fmt::format("{}{}:{} ", color, kind, kReset) : fmt::format("{}: ", kind);
+  constexpr std::string_view kTool = "ringscope: ";
+  std::string line(kTool);
+  if (!kind.empty()) line += fmt::format("{}: ", kind);
   line += text;
+  // The terminal itself would break words.
+  if (const size_t columns = streams_.err.is_terminal() ? streams_.err.columns() : 0;
+      columns >= kFewestColumns)
+    line = Wrap(line, "", kMessageIndent, columns - 1);
+  if (!kind.empty() && UsesColor(streams_.err))
+    line.replace(kTool.size(), kind.size() + 1, fmt::format("{}{}:{}", color, kind, kReset));
   line += '\n';
   static_cast<void>(streams_.err.Write(line));  // there is no better place to report to
 }

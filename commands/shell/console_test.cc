@@ -23,6 +23,18 @@ TEST(Console, ResultsAndMessages_GoApart) {
             "ringscope: wrote x\nringscope: warning: careful\nringscope: error: no\n");
 }
 
+TEST(Console, Messages_AreBrokenOnATerminalOnly) {
+  for (const bool terminal : {false, true}) {
+    MemoryRun run;
+    run.err.terminal = terminal;
+    run.err.width = terminal ? 40 : 0;
+    run.console.Warn("a.tblog: the recording is not complete");
+    EXPECT_EQ(run.err.text,
+              terminal ? "ringscope: warning: a.tblog: the\n  recording is not complete\n"
+                       : "ringscope: warning: a.tblog: the recording is not complete\n");
+  }
+}
+
 TEST(Console, Quiet_KeepsWarnings) {
   MemoryRun run;
   run.console.Configure({ColorMode::kAuto, /*quiet=*/true});

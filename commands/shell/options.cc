@@ -66,9 +66,15 @@ void AddTexts(CLI::App& app, const std::string& names, std::vector<std::string>&
 
 void AddNumber(CLI::App& app, const std::string& names, int& target, NumberRange range,
                const std::string& type, const std::string& description) {
-  app.add_option(names, target, description)
+  app.add_option(names, target,
+                 fmt::format("{}; from {} to {}", description, range.first, range.last))
       ->type_name(type)
-      ->check(CLI::Range(range.first, range.last));
+      ->check([range](const std::string& text) {
+        return CLI::Range(range.first, range.last)(text).empty()
+                   ? std::string()
+                   : fmt::format("'{}' is not a number from {} to {}", text, range.first,
+                                 range.last);
+      });
 }
 
 void AddTaken(CLI::App& app, const std::string& names, TakeValue take, const std::string& type,

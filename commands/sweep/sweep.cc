@@ -277,6 +277,10 @@ Result<ExitCode> SweepEach(const SweepArgs& args, const std::vector<std::string>
     return Fail(ErrorCode::kUsage, "--plot shows one session, not many logs", {},
                 "name one log, without --each and --shard");
   }
+  if (args.sequences) {
+    return Fail(ErrorCode::kUsage, "--sequences lists those of one log, not of many", {},
+                "name one log, without --each and --shard; --format json has all sequences");
+  }
   const auto task = [&](const std::string& log, Context& own, std::vector<SweptSession>& results) {
     return SweepSessions(
         args, {log}, own,

@@ -144,7 +144,7 @@ TEST(Sweep, Split_MovesTheWriterAndSweepsItsBuffer) {
 
 TEST(Sweep, SplitThatMovesNothing_IsSaid) {
   const Ran ran = Sweep({"-", "--split", "7=9"}, OneChunkASecond(2));
-  EXPECT_THAT(ran.err, HasSubstr("producer 7 wrote nothing that could be moved to buffer 9"));
+  EXPECT_THAT(ran.err, HasSubstr("nothing of producer 7 was moved to buffer 9"));
 }
 
 TEST(SweepTarget, Keep_FindsTheSmallestSize) {

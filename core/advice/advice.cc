@@ -45,9 +45,6 @@ class Advisor {
     return advice;
   }
 
-  /// If a trace reports losses, it is not known how much was really written.
-  bool LacksLosses() const { return facts_.is_trace && facts_.recorder_gaps > 0; }
-
   void AddSize(const AdviceBuffer& buffer) {
     const SweepRow* now = FindRow(findings_.now, buffer.id);
     if (now == nullptr || now->written.packets == 0) return;
@@ -70,7 +67,6 @@ class Advisor {
              : needed <= size      ? AdviceKind::kSizeTooSmall
                                    : AdviceKind::kSizeNotEnough;
     }
-    if (kind == AdviceKind::kSizeDoes && LacksLosses()) kind = AdviceKind::kSizeUnknown;
     if (kind == AdviceKind::kSizeDoes && planned->enough) kind = AdviceKind::kSizeTooLarge;
     const bool to_do = kind == AdviceKind::kSizeTooSmall || kind == AdviceKind::kSizeNotEnough;
     // Nothing is to be done about a size with which the plan loses nothing.
@@ -239,7 +235,7 @@ class Advisor {
                                  : std::min(row.history_ns, row.shortest_history_ns);
       shortest = std::min(shortest.value_or(reach), reach);
     }
-    const uint64_t history = LacksLosses() ? 0 : shortest.value_or(0);
+    const uint64_t history = shortest.value_or(0);
     const uint64_t period = ClearPeriodFor(history);
     const std::optional<uint64_t> set = facts_.config.clear_period_ms;
     const bool does = set && *set > 0 && *set * kMs <= period;

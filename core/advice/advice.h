@@ -34,7 +34,6 @@ enum class AdviceKind : uint8_t {
   kSizeTooSmall,   // the size that is needed fits into the memory
   kSizeNotEnough,  // the size that is needed does not
   kSizeNever,      // no size that was tried meets the goal
-  kSizeUnknown,    // the size is enough for what a trace has, but the trace reports losses
   kSizeTooLarge,   // half the size, or less, would meet the goal as well
   // Crowding, of a buffer: CrowdingNumbers.
   kCrowdedOut,
@@ -65,7 +64,6 @@ inline constexpr std::array kEnumNames<AdviceKind> = {"size_does",
                                                       "size_too_small",
                                                       "size_not_enough",
                                                       "size_never",
-                                                      "size_unknown",
                                                       "size_too_large",
                                                       "crowded_out",
                                                       "split_helps",

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "core/advice/advice_plan.h"
+#include "core/advice/advice_replays.h"
 #include "core/base/text.h"
-#include "core/log/retarget.h"
 #include "core/perfetto/page.h"
 #include "core/sweep/sweep_run.h"
 
@@ -18,23 +18,25 @@ constexpr uint64_t kMillisecond = 1'000'000;
 constexpr uint64_t kShortestPeriod =
     100 * kMillisecond;  // that a session can write into its file with
 
-/// The rows of one buffer, by size.
-using Ladder = std::map<BufferId, std::vector<SweepRow>>;
+using Ladder = AdviceReplays::Ladder;
 
 class Solver {
  public:
   Solver(const SweepInput& input, const AdviceFacts& facts, const AdviceReads& reads,
          const AdviceWish& wish, const OwnAccounts& own, std::vector<NeededSize> needed)
-      : input_(input), facts_(facts), own_(own), needed_(std::move(needed)) {
-    as_is_.reads = reads.replay;
+      : facts_(facts), replays_(input, facts, reads, own), needed_(std::move(needed)) {
     findings_.wish = wish;
     findings_.reads = reads;
     findings_.extrapolated = wish.keep_ns && *wish.keep_ns > facts.duration_ns;
-    for (const AdviceBuffer& buffer : facts.buffers) bytes_ += buffer.rate.bytes();
   }
 
   Result<AdviceFindings> Run() {
-    RS_RETURN_IF_ERROR(ReplayAsItWas());
+    const bool same_policies =
+        std::ranges::all_of(facts_.buffers, [&](const AdviceBuffer& buffer) {
+          return replays_.PolicyFor(buffer) == buffer.policy;
+        });
+    if (!same_policies) needed_.clear();  // FindNeeded looks for them
+    RS_ASSIGN_OR_RETURN(findings_.now, replays_.RowsAsItWas(needed_));
     if (facts_.buffers.empty()) return std::move(findings_);
     RS_RETURN_IF_ERROR(PlanSizes());
     RS_RETURN_IF_ERROR(CheckMemory());
@@ -44,9 +46,9 @@ class Solver {
     const bool is_short = IsShortOfMemory();
     ShareMemory(findings_.plan, memory);
     RS_RETURN_IF_ERROR(FindPeriods());
-    ReplayOptions config = as_is_;
+    ReplayOptions config = replays_.as_is();
     ChoosePeriod(config);
-    RS_ASSIGN_OR_RETURN(findings_.then, Verify(Planned(config), {}));
+    RS_ASSIGN_OR_RETURN(findings_.then, replays_.Rows(Planned(config), {}));
     if (is_short) RS_RETURN_IF_ERROR(PlanSplits(sizes, memory));
     RS_RETURN_IF_ERROR(TryNewPeriod(sizes));
     return std::move(findings_);
@@ -93,9 +95,9 @@ class Solver {
     const uint64_t period_ns = findings_.period_ns;
     UseSplits();
     ShareMemory(findings_.plan, memory);
-    ReplayOptions config = as_is_;
+    ReplayOptions config = replays_.as_is();
     ChoosePeriod(config);
-    RS_ASSIGN_OR_RETURN(std::vector<SweepRow> rows, Verify(Planned(config), findings_.splits));
+    RS_ASSIGN_OR_RETURN(std::vector<SweepRow> rows, replays_.Rows(Planned(config), findings_.splits));
     uint64_t bytes = 0;
     for (const PlannedBuffer& buffer : findings_.plan) bytes += buffer.size;
     uint64_t written = 0, rare_without = 0, rare_with = 0;
@@ -160,9 +162,9 @@ class Solver {
     std::vector<PlannedBuffer> plan = sizes;
     for (PlannedBuffer& buffer : plan) buffer.size = facts_.Find(buffer.id)->size;
     std::swap(plan, findings_.plan);
-    ReplayOptions config = Planned(as_is_);
+    ReplayOptions config = Planned(replays_.as_is());
     config.reads = {ReadsMode::kStreamed, period_ns, {}};
-    RS_ASSIGN_OR_RETURN(std::vector<SweepRow> rows, Verify(config, {}));
+    RS_ASSIGN_OR_RETURN(std::vector<SweepRow> rows, replays_.Rows(config, {}));
     if (Lost(rows) >= lost) {
       std::swap(plan, findings_.plan);
       return {};
@@ -172,112 +174,6 @@ class Solver {
     findings_.period_ns = period_ns;
     findings_.becomes_periodic = true;
     return {};
-  }
-
-  /// The session with some sequences in buffers of their own.
-  SweepInput Split(const std::vector<PlannedSplit>& splits) const {
-    std::vector<RetargetRule> rules;
-    for (const PlannedSplit& split : splits) {
-      const std::vector<RetargetRule> more = RulesOf(facts_, split);
-      rules.insert(rules.end(), more.begin(), more.end());
-    }
-    if (rules.empty()) return input_;
-    SweepInput input = input_;
-    input.open = [rules, open = input_.open]() -> Result<std::unique_ptr<OpSource>> {
-      RS_ASSIGN_OR_RETURN(std::unique_ptr<OpSource> ops, open());
-      return std::make_unique<RetargetSource>(std::move(ops), rules);
-    };
-    return input;
-  }
-
-  Result<std::vector<SweepRow>> Verify(const ReplayOptions& config,
-                                       const std::vector<PlannedSplit>& splits) {
-    if (splits.empty())
-      for (const auto& [done, rows] : replayed_)
-        if (SameConfiguration(config, done)) {
-          std::vector<std::vector<SweepRow>> same = {rows};
-          RS_RETURN_IF_ERROR(FindLosses(input_, {done}, &own_, same));
-          return std::move(same.front());
-        }
-    ReplayOptions options = config;
-    options.moves_sequences = !splits.empty();
-    const SweepInput input = Split(splits);
-    RS_ASSIGN_OR_RETURN(SweepResult result, RunSweep(input, {options}));
-    RS_RETURN_IF_ERROR(
-        FindLosses(input, {options}, splits.empty() ? &own_ : nullptr, result.rows));
-    return std::move(result.rows.front());
-  }
-
-  /// Of configurations that choose sizes and policies of buffers, and reads.
-  bool SameConfiguration(const ReplayOptions& a, const ReplayOptions& b) const {
-    const auto size = [](const ReplayOptions& config, const AdviceBuffer& buffer) {
-      const auto chosen = config.session.buffers.find(buffer.id);
-      return chosen == config.session.buffers.end() ? buffer.size
-                                                    : chosen->second.size.value_or(buffer.size);
-    };
-    const auto policy = [](const ReplayOptions& config, const AdviceBuffer& buffer) {
-      const auto chosen = config.session.buffers.find(buffer.id);
-      return chosen == config.session.buffers.end() ? buffer.policy
-                                                    : chosen->second.policy.value_or(buffer.policy);
-    };
-    return a.reads == b.reads &&
-           std::ranges::all_of(facts_.buffers, [&](const AdviceBuffer& buffer) {
-             return size(a, buffer) == size(b, buffer) && policy(a, buffer) == policy(b, buffer);
-           });
-  }
-
-  Status ReplayOf(const std::vector<ReplayOptions>& configs) {
-    RS_ASSIGN_OR_RETURN(SweepResult result, RunSweep(input_, configs));
-    for (size_t i = 0; i < configs.size(); ++i)
-      replayed_.emplace_back(configs[i], std::move(result.rows[i]));
-    return {};
-  }
-
-  /// Replays the session as it was, and in the same pass with the sizes that it needs.
-  Status ReplayAsItWas() {
-    const bool same_policies = std::ranges::all_of(facts_.buffers, [&](const AdviceBuffer& buffer) {
-      return PolicyFor(buffer) == buffer.policy;
-    });
-    if (!same_policies) needed_.clear();  // FindNeeded looks for them
-    const SizesReplay replay =
-        [&](const std::map<BufferId, uint64_t>& sizes) -> Result<std::map<BufferId, TriedOutcome>> {
-      const ReplayOptions config = WithSizes(as_is_, sizes);
-      RS_RETURN_IF_ERROR(
-          ReplayOf(replayed_.empty() ? std::vector{as_is_, config} : std::vector{config}));
-      return OutcomesOf(input_, config, replayed_.back().second, own_);
-    };
-    RS_RETURN_IF_ERROR(TryNeededSizes(replay, needed_));
-    if (replayed_.empty()) RS_RETURN_IF_ERROR(ReplayOf({as_is_}));
-    std::vector<std::vector<SweepRow>> now = {replayed_.front().second};
-    RS_RETURN_IF_ERROR(FindLosses(input_, {as_is_}, &own_, now));
-    findings_.now = std::move(now.front());
-    return {};
-  }
-
-  Result<Ladder> SweepSizes(const std::vector<PlannedSplit>& splits) {
-    std::vector<ReplayOptions> configs;
-    // An engine that needs the payloads: each size is a whole replay.
-    const bool is_slow =
-        std::any_of(facts_.buffers.begin(), facts_.buffers.end(), [&](const AdviceBuffer& buffer) {
-          const auto info = input_.find_engine(buffer.engine);
-          return info && !(*info)->create_shapes;
-        });
-    for (const uint64_t size : AdviceSizes(bytes_, is_slow)) {
-      ReplayOptions& config = configs.emplace_back(as_is_);
-      config.session.all.size = size;
-      for (const AdviceBuffer& buffer : facts_.buffers)
-        config.session.buffers[buffer.id].policy = PolicyFor(buffer);
-    }
-    RS_ASSIGN_OR_RETURN(const SweepResult result, RunSweep(Split(splits), configs));
-    Ladder ladder;
-    for (const std::vector<SweepRow>& rows : result.rows)
-      for (const SweepRow& row : rows) ladder[row.id].push_back(row);
-    return ladder;
-  }
-
-  /// A buffer that is read periodically must not discard: once full, it accepts nothing more.
-  FillPolicy PolicyFor(const AdviceBuffer& buffer) const {
-    return findings_.reads.periodic ? FillPolicy::kRingBuffer : buffer.policy;
   }
 
   std::optional<uint64_t> Need(const Ladder& ladder, BufferId id, FillPolicy policy) const {
@@ -303,17 +199,17 @@ class Solver {
   bool WantsHistory() const {
     return std::any_of(facts_.buffers.begin(), facts_.buffers.end(),
                        [&](const AdviceBuffer& buffer) {
-                         return KeepOf(findings_, PolicyFor(buffer)).has_value();
+                         return KeepOf(findings_, replays_.PolicyFor(buffer)).has_value();
                        });
   }
 
   /// The sizes with which nothing is lost.
   Status FindNeeded() {
     if (Lost(findings_.now) == 0 || !needed_.empty()) return {};
-    ReplayOptions config = as_is_;
+    ReplayOptions config = replays_.as_is();
     for (const AdviceBuffer& buffer : facts_.buffers)
-      config.session.buffers[buffer.id].policy = PolicyFor(buffer);
-    RS_ASSIGN_OR_RETURN(needed_, FindNeededSizes(input_, config));
+      config.session.buffers[buffer.id].policy = replays_.PolicyFor(buffer);
+    RS_ASSIGN_OR_RETURN(needed_, FindNeededSizes(replays_.input(), config));
     return {};
   }
 
@@ -332,11 +228,11 @@ class Solver {
   Status PlanSizes() {
     Ladder ladder;
     if (WantsHistory()) {
-      RS_ASSIGN_OR_RETURN(ladder, SweepSizes({}));
+      RS_ASSIGN_OR_RETURN(ladder, replays_.SweepSizes({}));
     }
     RS_RETURN_IF_ERROR(FindNeeded());
     for (const AdviceBuffer& buffer : facts_.buffers) {
-      const FillPolicy policy = PolicyFor(buffer);
+      const FillPolicy policy = replays_.PolicyFor(buffer);
       PlannedBuffer planned;
       planned.id = buffer.id;
       planned.policy = policy;
@@ -385,8 +281,8 @@ class Solver {
       wanted.push_back(std::move(*split));
     }
     if (wanted.empty()) return {};
-    RS_ASSIGN_OR_RETURN(split_ladder_, SweepSizes(wanted));
-    ReplayOptions config = as_is_;
+    RS_ASSIGN_OR_RETURN(split_ladder_, replays_.SweepSizes(wanted));
+    ReplayOptions config = replays_.as_is();
     for (const PlannedSplit& split : wanted) {
       const uint64_t size = facts_.Find(split.from)->size;
       const uint64_t half = PagesDown(size / 2);
@@ -395,7 +291,7 @@ class Solver {
       config.session.buffers[split.from].size = rest;
       config.session.buffers[split.to].size = (size - rest) / 16 * 16;
     }
-    RS_ASSIGN_OR_RETURN(const std::vector<SweepRow> rows, Verify(config, wanted));
+    RS_ASSIGN_OR_RETURN(const std::vector<SweepRow> rows, replays_.Rows(config, wanted));
     for (PlannedSplit& split : wanted) {
       SplitOutcome outcome;
       outcome.rest_size = *config.session.buffers[split.from].size;
@@ -440,7 +336,7 @@ class Solver {
     for (const AdviceBuffer& buffer : facts_.buffers) {
       const SweepRow* now = FindRow(findings_.now, buffer.id);
       if (now == nullptr || now->written.packets == 0 ||
-          PolicyFor(buffer) == FillPolicy::kDiscard ||
+          replays_.PolicyFor(buffer) == FillPolicy::kDiscard ||
           (now->full_packets() == 0 && !findings_.reads.periodic))
         continue;
       ReadPeriod period;
@@ -485,9 +381,9 @@ class Solver {
       if (every < kShortestPeriod) break;
       ReplayOptions& config = configs.emplace_back();
       config.reads = {ReadsMode::kStreamed, every, {}};
-      config.session.buffers[buffer.id].policy = PolicyFor(buffer);
+      config.session.buffers[buffer.id].policy = replays_.PolicyFor(buffer);
     }
-    RS_ASSIGN_OR_RETURN(const SweepResult result, RunSweep(input_, configs));
+    RS_ASSIGN_OR_RETURN(const SweepResult result, RunSweep(replays_.input(), configs));
     for (size_t i = 0; i < configs.size(); ++i) {
       const SweepRow* row = FindRow(result.rows[i], buffer.id);
       if (row == nullptr || row->overwritten.packets > 0) continue;
@@ -498,16 +394,11 @@ class Solver {
     return {};
   }
 
-  const SweepInput& input_;
   const AdviceFacts& facts_;
-  const OwnAccounts& own_;
-  /// What was replayed before.
-  std::vector<std::pair<ReplayOptions, std::vector<SweepRow>>> replayed_;
-  ReplayOptions as_is_;  // the session as it was
+  AdviceReplays replays_;
   AdviceFindings findings_;
   Ladder split_ladder_;
   std::vector<NeededSize> needed_;  // of the buffers that lost packets because they were full
-  uint64_t bytes_ = 0;
 };
 
 }  // namespace

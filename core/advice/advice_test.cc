@@ -223,14 +223,6 @@ TEST(Advice, FlushForWhatComesLate) {
   EXPECT_EQ(advice.As<LateNumbers>().longest_ns, 900 * kAdviceMs);
 }
 
-TEST(Advice, ATraceThatReportsLossesDoesNotTellTheSize) {
-  Situation situation;
-  situation.facts.is_trace = true;
-  EXPECT_FALSE(situation.Only(AdviceKind::kSizeDoes).to_do);
-  situation.facts.recorder_gaps = 3;
-  EXPECT_FALSE(situation.Only(AdviceKind::kSizeUnknown).to_do);
-}
-
 TEST(Advice, ATraceDoesNotTellWhenItsPacketsWereCommitted) {
   Situation situation;
   situation.facts.late.packets = 7;

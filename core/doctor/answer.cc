@@ -10,6 +10,7 @@
 
 #include "core/base/text.h"
 #include "core/doctor/examiner.h"
+#include "core/doctor/writer_shares.h"
 
 namespace ringscope {
 namespace {
@@ -52,23 +53,19 @@ std::string LostText(const Examiner& examiner) {
   return Joined(parts, "; ") + ". How many packets that is, a trace does not tell.";
 }
 
-/// Whose packets take most of the file, whatever was lost.
-std::string FilledByText(const Examiner& examiner) {
+/// Whose packets take most of the buffers, or else of the file.
+std::string FilledByText(const TraceFacts& facts) {
   constexpr size_t kNamed = 2;
-  const TraceFacts& facts = examiner.facts;
-  std::vector<const TraceSequence*> largest;
-  uint64_t all = 0;
-  for (const TraceSequence& sequence : facts.sequences) {
-    all += sequence.all.bytes;
-    if (sequence.id != 0) largest.push_back(&sequence);
-  }
-  std::ranges::stable_sort(largest, std::ranges::greater(),
-                           [](const TraceSequence* sequence) { return sequence->all.bytes; });
+  const WriterShares shares = WriterSharesOf(facts);
   std::vector<std::string> parts;
-  for (size_t i = 0; i < std::min(kNamed, largest.size()); ++i)
-    parts.push_back(fmt::format("{}, {}{}", SequenceName(examiner, *largest[i]),
-                                ShareText(largest[i]->all.bytes, all),
-                                i == 0 ? " of what is in the trace" : ""));
+  for (size_t i = 0; i < std::min(kNamed, shares.writers.size()); ++i) {
+    const WriterShare& writer = shares.writers[i];
+    std::string part = fmt::format("sequence {}", writer.sequence);
+    if (!writer.name.empty()) part += fmt::format(" ({})", writer.name);
+    part += ", " + ShareText(writer.bytes, shares.bytes);
+    if (i == 0) part += shares.of_all ? " of what was written" : " of what is in the trace";
+    parts.push_back(std::move(part));
+  }
   return Joined(parts, "; ");
 }
 
@@ -141,7 +138,7 @@ Answer AnswerOf(const Diagnosis& diagnosis, const Examiner& examiner) {
   answer.Add("Lost", LostText(examiner));
   if (const Finding* const loss = FirstOf(diagnosis, "buffer.", Harm::kInfo)) {
     answer.Add("Why", loss->cause);
-    if (IsOfLosses(*loss)) answer.Add("Largest", FilledByText(examiner));
+    if (IsOfLosses(*loss)) answer.Add("Largest", FilledByText(examiner.facts));
   }
   answer.Add("Usable", UsableText(examiner.facts));
   std::vector<std::string> more;

@@ -11,8 +11,6 @@
 namespace ringscope {
 namespace {
 
-constexpr uint64_t kKiB = 1024;
-
 bool IsDiscarding(const Examiner& examiner, size_t index) {
   if (const ReplayedBuffer* const replayed = ReplayedOf(examiner, index))
     return replayed->policy == FillPolicy::kDiscard;

@@ -74,7 +74,9 @@ Diagnosis DiagnoseConfig(Bytes config) {
   facts.config = std::string(wire::AsText(config));
   Examiner examiner(facts);
   ExamineConfig(examiner);
-  return Conclude(examiner, "Nothing speaks against this config.");
+  return Conclude(examiner, examiner.findings().empty()
+                                ? "Nothing speaks against this config."
+                                : "By this config alone, nothing need be lost; but see below.");
 }
 
 std::vector<ConfigChange> ChangesOf(const Diagnosis& diagnosis) {

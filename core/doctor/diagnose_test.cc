@@ -6,32 +6,15 @@
 #include <string>
 #include <string_view>
 
-#include "core/base/wire.h"
 #include "core/doctor/finding.h"
 #include "core/perfetto/fields.h"
+#include "core/testing/message_text.h"
 
 namespace ringscope {
 namespace {
 
 using proto::TracePacket;
-
-/// A message of a trace config, field by field.
-class Message {
- public:
-  Message& Uint(uint32_t field, uint64_t value) {
-    wire::AppendUint(text_, field, value);
-    return *this;
-  }
-  Message& Text(uint32_t field, std::string_view text) {
-    wire::AppendBytes(text_, field, wire::AsBytes(text));
-    return *this;
-  }
-  Message& Inner(uint32_t field, const Message& message) { return Text(field, message.text_); }
-  const std::string& text() const { return text_; }
-
- private:
-  std::string text_;
-};
+using Message = testing::MessageText;
 
 Message BufferMessage(uint64_t size_kb, uint64_t policy = 1) {
   return Message()

@@ -54,7 +54,7 @@ std::string BufferName(const Examiner& examiner, size_t index) {
                       : fmt::format("buffer {} ({})", number, name);
 }
 
-std::string SequenceName(const Examiner& examiner, const TraceSequence& sequence) {
+std::string WriterName(const Examiner& examiner, const TraceSequence& sequence) {
   std::string who;
   const auto& processes = examiner.facts.process_names;
   const auto process = sequence.pid ? processes.find(*sequence.pid) : processes.end();
@@ -66,6 +66,11 @@ std::string SequenceName(const Examiner& examiner, const TraceSequence& sequence
     who += fmt::format("{}thread {}", who.empty() ? "" : ", ", Printable(sequence.thread_name));
   if (sequence.machine != 0)
     who += fmt::format("{}machine {}", who.empty() ? "" : ", ", sequence.machine);
+  return who;
+}
+
+std::string SequenceName(const Examiner& examiner, const TraceSequence& sequence) {
+  const std::string who = WriterName(examiner, sequence);
   return who.empty() ? fmt::format("sequence {}", sequence.id)
                      : fmt::format("sequence {} ({})", sequence.id, who);
 }

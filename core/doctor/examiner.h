@@ -12,6 +12,8 @@
 
 namespace ringscope {
 
+inline constexpr uint64_t kKiB = 1024;  // bytes, the unit of size_kb
+
 /// What the examinations below read, and what they found so far.
 class Examiner {
  public:
@@ -64,6 +66,8 @@ const ReplayedBuffer* ReplayedOf(const Examiner& examiner, size_t index);
 std::string BufferName(const Examiner& examiner, size_t index);
 /// "sequence 7 (com.example, thread worker)"
 std::string SequenceName(const Examiner& examiner, const TraceSequence& sequence);
+/// "com.example, thread worker": the same without its number; empty: nothing names it.
+std::string WriterName(const Examiner& examiner, const TraceSequence& sequence);
 /// A time of the trace from its beginning: "2.130 s".
 std::string TimeText(const Examiner& examiner, int64_t ns);
 /// How long the newest data in a ring reaches back, ns, at the rate of the whole session; nullopt:

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/changed_config.h"
+#include "core/base/config_change.h"
 #include "core/base/ids.h"
 #include "core/doctor/answer.h"
 #include "core/perfetto/fill_policy.h"

@@ -89,6 +89,15 @@ struct TraceBuffer {
   std::optional<TimeSpan> span;   // of their packets
 };
 
+/// What one sequence committed to a buffer, lost or not, as the service counts it (writer_stats).
+/// A V2 buffer counts every commit; V1 only chunks that were read to their end; a clone of V2 none.
+struct WriterAccount {
+  uint32_t sequence = 0;  // trusted_packet_sequence_id
+  uint32_t buffer = 0;    // index
+  uint64_t chunks = 0;    // commits
+  uint64_t bytes = 0;     // of their fragments
+};
+
 /// Something that the service noted in the trace about its session.
 struct ServiceMoment {
   uint32_t event = 0;  // field of proto::ServiceEvent
@@ -123,6 +132,7 @@ struct TraceFacts {
   static constexpr size_t kMaxErrors = 16;
   static constexpr size_t kMaxMoments = 4096;
   static constexpr size_t kMaxSlowSources = 256;
+  static constexpr size_t kMaxWriters = 200'000;
 
   // The file.
   Amount all;  // packets, those inside compressed ones too
@@ -147,6 +157,7 @@ struct TraceFacts {
   uint64_t clone_triggers = 0;
 
   std::vector<TraceBuffer> buffers;
+  std::vector<WriterAccount> writers;  // of the last statistics; the first kMaxWriters of them
   std::vector<TraceSequence> sequences;
   uint64_t sequences_left_out = 0;
   std::map<uint32_t, Amount> contents;  // by the number of the content's field

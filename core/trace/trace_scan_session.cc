@@ -20,6 +20,35 @@ constexpr size_t kMaxNames = 20'000, kMaxTexts = 64;
 
 std::string TextOf(Bytes bytes) { return std::string(wire::AsText(bytes)); }
 
+/// Sum of a repeated field of numbers, packed or not.
+uint64_t SumOf(const wire::Field& field) {
+  if (field.type != wire::Type::kBytes) return field.value;
+  uint64_t sum = 0;
+  Bytes rest = field.bytes;
+  while (true) {
+    const wire::Varint number = wire::ReadVarint(rest);
+    if (number.size == 0) return sum;
+    sum += number.value;
+    rest = rest.subspan(number.size);
+  }
+}
+
+WriterAccount ReadWriter(Bytes message) {
+  WriterAccount writer;
+  wire::FieldReader values(message);
+  while (const auto value = values.Next()) {
+    if (value->number == proto::WriterStats::kSequenceId)
+      writer.sequence = static_cast<uint32_t>(value->value);
+    if (value->number == proto::WriterStats::kBuffer)
+      writer.buffer = static_cast<uint32_t>(value->value);
+    if (value->number == proto::WriterStats::kChunkPayloadHistogramCounts)
+      writer.chunks += SumOf(*value);
+    if (value->number == proto::WriterStats::kChunkPayloadHistogramSum)
+      writer.bytes += SumOf(*value);
+  }
+  return writer;
+}
+
 }  // namespace
 
 void TraceScan::AddContent(const TracePacketView& packet, const std::optional<int64_t>& ns) {
@@ -168,6 +197,7 @@ void TraceScan::AddStats(Bytes stats) {
     facts_.buffers[i].has_stats = true;
   }
 
+  facts_.writers.clear();
   std::map<uint32_t, TraceBuffer> losses;  // of the buffers whose sequences are named
   wire::FieldReader fields(stats);
   while (const auto field = fields.Next()) {
@@ -180,20 +210,15 @@ void TraceScan::AddStats(Bytes stats) {
         if (value->number == kErrors) facts_.filter_errors = value->value;
     }
     if (field->number != proto::TraceStats::kWriterStats) continue;
-    uint32_t id = 0, index = 0;
-    wire::FieldReader values(field->bytes);
-    while (const auto value = values.Next()) {
-      if (value->number == proto::WriterStats::kSequenceId)
-        id = static_cast<uint32_t>(value->value);
-      if (value->number == proto::WriterStats::kBuffer) index = static_cast<uint32_t>(value->value);
-    }
-    const auto known = sequences_.find(KeyOf(0, id));
+    const WriterAccount writer = ReadWriter(field->bytes);
+    if (facts_.writers.size() < TraceFacts::kMaxWriters) facts_.writers.push_back(writer);
+    const auto known = sequences_.find(KeyOf(0, writer.sequence));
     if (known == sequences_.end() || known->second.facts.all.packets == 0 ||
-        index >= kMaxStatsBuffers)
+        writer.buffer >= kMaxStatsBuffers)
       continue;
     TraceSequence& sequence = known->second.facts;
-    sequence.buffer = index;
-    TraceBuffer& sum = losses[index];
+    sequence.buffer = writer.buffer;
+    TraceBuffer& sum = losses[writer.buffer];
     sum.losses += sequence.losses;
     sum.dropped_sequences += sequence.is_dropped() ? 1 : 0;
   }

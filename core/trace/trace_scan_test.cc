@@ -26,6 +26,10 @@ class PacketText {
     wire::AppendBytes(text_, field, wire::AsBytes(message.text_));
     return *this;
   }
+  PacketText& Text(uint32_t field, std::string_view text) {
+    wire::AppendBytes(text_, field, wire::AsBytes(text));
+    return *this;
+  }
   PacketText& Event() { return Message(TracePacket::kTrackEvent, PacketText(0)); }
   PacketText& At(uint64_t ns) { return Uint(TracePacket::kTimestamp, ns); }
   PacketText& Dropped(uint64_t bits) { return Uint(TracePacket::kPreviousPacketDropped, bits); }
@@ -87,6 +91,28 @@ TEST_F(TraceScanned, TheFirstPacketOfASequenceReportsNoLoss) {
   EXPECT_EQ(Value("traced_buf_sequence_packet_loss", 0), 1u);
   EXPECT_EQ(Value("traced_buf_data_loss_overwrite", 0), 1u);
   EXPECT_EQ(Value("traced_buf_data_loss_read_gap", 0), 0u);
+}
+
+TEST_F(TraceScanned, WritersAreThoseOfTheLastStatistics) {
+  const auto statistics = [](const PacketText& writer) {
+    return PacketText(1).Message(TracePacket::kTraceStats,
+                                 Nested().Message(proto::TraceStats::kWriterStats, writer));
+  };
+  const auto writer = [](uint32_t id) {
+    return Nested().Uint(proto::WriterStats::kSequenceId, id).Uint(proto::WriterStats::kBuffer, 1);
+  };
+  Add(statistics(writer(7)));
+  // Histograms are packed, or not.
+  Add(statistics(writer(8)
+                     .Text(proto::WriterStats::kChunkPayloadHistogramCounts, "\x02\x01")
+                     .Text(proto::WriterStats::kChunkPayloadHistogramSum, "\x0a\xac\x02")
+                     .Uint(proto::WriterStats::kChunkPayloadHistogramSum, 5)));
+  ASSERT_EQ(facts().writers.size(), 1u);
+  const WriterAccount& last = facts().writers.front();
+  EXPECT_EQ(last.sequence, 8u);
+  EXPECT_EQ(last.buffer, 1u);
+  EXPECT_EQ(last.chunks, 3u);
+  EXPECT_EQ(last.bytes, 10u + 300 + 5);
 }
 
 TEST_F(TraceScanned, LossesBehindTheLastStatisticsDoNotCount) {

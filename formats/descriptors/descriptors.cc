@@ -291,6 +291,42 @@ Result<std::string> Descriptors::Encode(std::string_view message, std::string_vi
   return parsed->SerializePartialAsString();
 }
 
+std::optional<TextPlace> Descriptors::FindInText(std::string_view message, std::string_view text,
+                                                 const std::vector<TextStep>& path) const {
+  const MessageType* type = pool().Find(message);
+  if (type == nullptr) return std::nullopt;
+  const std::unique_ptr<Message> parsed(pool().messages.GetPrototype(type)->New());
+  TextErrors errors;
+  TextFormat::ParseInfoTree root;
+  TextFormat::Parser parser;
+  parser.RecordErrorsTo(&errors);
+  parser.SetRecursionLimit(kDeepestText);
+  parser.AllowUnknownField(true);
+  parser.AllowFieldNumber(true);
+  parser.AllowPartialMessage(true);
+  parser.WriteLocationsTo(&root);
+  if (!parser.ParseFromString(std::string(text), parsed.get())) return std::nullopt;
+  TextPlace place{.begin = 0, .end = text.size()};
+  const TextFormat::ParseInfoTree* tree = &root;
+  for (const TextStep& step : path) {
+    const FieldDescriptor* const field =
+        tree == nullptr || type == nullptr ? nullptr : type->FindFieldByName(step.name);
+    if (field == nullptr) break;
+    const int index = field->is_repeated() ? static_cast<int>(step.index) : -1;
+    const auto range = tree->GetLocationRange(field, index);
+    if (range.start.line < 0) break;
+    place.begin = OffsetOf(text, range.start.line, range.start.column);
+    place.end = OffsetOf(text, range.end.line, range.end.column);
+    // The library counts what may separate fields as a part of the first.
+    if (place.end > place.begin && (text[place.end - 1] == ',' || text[place.end - 1] == ';'))
+      --place.end;
+    ++place.steps;
+    type = field->message_type();
+    tree = type == nullptr ? nullptr : tree->GetTreeForNested(field, index);
+  }
+  return place;
+}
+
 std::string Descriptors::Text(std::string_view message, Bytes bytes) const {
   constexpr const char* kMalformed = "# what follows cannot be parsed\n";
   const MessageType* const type = pool().Find(message);

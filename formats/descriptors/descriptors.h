@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,17 @@
 #include "core/base/wire.h"
 
 namespace ringscope {
+
+/// A step on the way to a field of a message: the index-th field of this name.
+struct TextStep {
+  std::string name;
+  size_t index = 0;  // of a repeated field; else 0
+};
+/// A field in protobuf's text format: "size_kb: 1024", "buffers { ... }".
+struct TextPlace {
+  size_t begin = 0, end = 0;  // offsets; of all of the text if no step was found
+  size_t steps = 0;           // how many of the path's steps there are
+};
 
 /// The names and types of the fields of Perfetto's messages, and messages as text. Of the protobuf
 /// library, whose headers are large, users of this one see nothing. Safe to use by several threads.
@@ -43,6 +55,11 @@ class Descriptors {
   /// number for a name. Of bytes that are malformed, what precedes the malformed part, and a
   /// comment.
   std::string Text(std::string_view message, Bytes bytes) const;
+
+  /// Where a field is in a message's text, or as much of the way to it as there is. Fields that are
+  /// not known are skipped. nullopt: the text cannot be parsed.
+  std::optional<TextPlace> FindInText(std::string_view message, std::string_view text,
+                                      const std::vector<TextStep>& path) const;
 
  private:
   struct Pool;

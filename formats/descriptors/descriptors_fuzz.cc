@@ -2,12 +2,16 @@
 
 #include <cstdlib>
 
+#include "formats/descriptors/changed_config.h"
 #include "formats/descriptors/descriptors.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using ringscope::Descriptors;
   const ringscope::Bytes bytes(data, size);
   const Descriptors& descriptors = Descriptors::BuiltIn();
+  if (ringscope::ChangedConfig(ringscope::wire::AsText(bytes), {{"buffers[0].size_kb", "8", "", false}})
+          .size() < size)
+    std::abort();
   const auto config = descriptors.Encode("TraceConfig", ringscope::wire::AsText(bytes), "fuzz");
   if (config) {
     // What was read can be written, and read again.

@@ -1,0 +1,42 @@
+#ifndef RINGSCOPE_COMMANDS_ADVISE_TRACE_ADVICE_H_
+#define RINGSCOPE_COMMANDS_ADVISE_TRACE_ADVICE_H_
+
+#include <optional>
+#include <string>
+
+#include "commands/report/report.h"
+#include "commands/shell/context.h"
+#include "core/doctor/finding.h"
+#include "core/doctor/trace_sizes.h"
+#include "core/doctor/writer_shares.h"
+#include "core/trace/trace_facts.h"
+
+namespace ringscope {
+
+/// What is advised for a session of which only a trace is left that lost data: the changes that
+/// doctor finds, with sizes for what is wanted. Nothing is replayed.
+struct TraceAdvice {
+  std::string name;  // of the trace
+  TraceFacts facts;
+  Diagnosis diagnosis;
+  TraceSizesWish wish;
+  TraceSizes sizes;
+  WriterShares writers;
+  std::string config;       // to be changed, as text; empty: there is none
+  std::string config_path;  // empty: it is the trace's own
+
+  bool AnyToDo() const { return !sizes.changes.empty(); }
+};
+
+Result<TraceAdvice> AdviseOnTrace(std::string name, TraceFacts facts, const TraceSizesWish& wish);
+/// The same without a wish; nullopt: the input is a log, or a trace whose buffers lost nothing.
+Result<std::optional<TraceAdvice>> AdviseIfLossyTrace(Context& context, const std::string& path);
+
+/// The trace config with all changes.
+std::string ConfigText(const TraceAdvice& advice);
+
+void ReportTraceAdvice(Report& out, const TraceAdvice& advice);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_COMMANDS_ADVISE_TRACE_ADVICE_H_

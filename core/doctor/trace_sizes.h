@@ -1,0 +1,54 @@
+#ifndef RINGSCOPE_CORE_DOCTOR_TRACE_SIZES_H_
+#define RINGSCOPE_CORE_DOCTOR_TRACE_SIZES_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/doctor/finding.h"
+
+namespace ringscope {
+
+// Buffer sizes for a session of which only a trace is left. What its buffers lost is not in it, so
+// that no replay can try sizes: they are estimated from the trace's statistics.
+
+/// A buffer, by the statistics of the trace.
+struct EstimatedBuffer {
+  uint32_t index = 0;  // in the config
+  FillPolicy policy = FillPolicy::kRingBuffer;
+  uint64_t size = 0;                  // bytes
+  std::optional<uint64_t> written;    // bytes that came to it; absent: the trace has no statistics
+  uint64_t lost = 0;                  // of these, bytes overwritten unread, or discarded
+  std::optional<uint64_t> reach_ns;   // how far a full ring reaches back, at the session's mean rate
+  uint64_t planned = 0;               // bytes
+  std::optional<uint64_t> planned_reach_ns;
+};
+
+/// What the sizes are to do.
+struct TraceSizesWish {
+  std::optional<uint64_t> keep_ns;  // how far back rings are to reach; absent: to all of it
+  std::optional<uint64_t> memory;   // bytes, for all buffers together; absent: no limit
+};
+
+struct TraceSizes {
+  std::vector<EstimatedBuffer> buffers;  // by index
+  std::vector<ConfigChange> changes;     // of sizes, and all others of the diagnosis
+
+  uint64_t TotalSize() const;
+  uint64_t TotalPlanned() const;
+};
+
+/// Whether buffers of the trace's session lost data: then the trace has only a part of what was
+/// written.
+bool LostInBuffers(const TraceFacts& facts);
+
+/// Sizes for such a session.
+/// @param diagnosis of the same trace
+/// @return kUsage: the memory is less than a page for each buffer
+Result<TraceSizes> EstimateSizes(const TraceFacts& facts, const Diagnosis& diagnosis,
+                                 const TraceSizesWish& wish);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_DOCTOR_TRACE_SIZES_H_

@@ -1,0 +1,154 @@
+#include "formats/descriptors/changed_config.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <sstream>
+
+#include "core/base/text.h"
+#include "formats/descriptors/descriptors.h"
+
+namespace ringscope {
+namespace {
+
+constexpr size_t kIndent = 2;  // of a message's fields
+
+/// "buffers[0].size_kb"
+std::vector<TextStep> StepsOf(std::string_view path) {
+  std::vector<TextStep> steps;
+  while (!path.empty()) {
+    const size_t end = std::min(path.find('.'), path.size());
+    const std::string_view part = path.substr(0, end);
+    path.remove_prefix(std::min(end + 1, path.size()));
+    TextStep& step = steps.emplace_back();
+    const size_t bracket = part.find('[');
+    step.name = std::string(part.substr(0, bracket));
+    if (bracket != std::string_view::npos)
+      std::from_chars(part.data() + bracket + 1, part.data() + part.size(), step.index);
+  }
+  return steps;
+}
+
+/// A text that is changed at places of it.
+class EditedText {
+ public:
+  explicit EditedText(std::string text) : text_(std::move(text)) {}
+
+  const std::string& text() const { return text_; }
+
+  /// Where the line of a place begins.
+  size_t LineStart(size_t at) const {
+    return at == 0 ? 0 : text_.rfind('\n', at - 1) + 1;  // npos + 1 is 0
+  }
+  /// What is before the first word of the line.
+  std::string IndentOf(size_t line_start) const {
+    const size_t end = std::min(text_.find_first_not_of(" \t", line_start), text_.size());
+    return text_.substr(line_start, end - line_start);
+  }
+  /// Whether nothing but space is before the place in its line.
+  bool IsFirstInLine(size_t at) const {
+    const size_t start = LineStart(at);
+    return start + IndentOf(start).size() >= at;
+  }
+  void Replace(size_t begin, size_t end, const std::string& by) {
+    text_.replace(begin, end - begin, by);
+  }
+  void Insert(size_t at, const std::string& added) { text_.insert(at, added); }
+  void EndLastLine() {
+    if (!text_.empty() && text_.back() != '\n') text_ += '\n';
+  }
+
+ private:
+  std::string text_;
+};
+
+std::string CommentLines(const std::string& text, const std::string& indent) {
+  std::string lines;
+  const size_t taken = std::min(indent.size() + 2, kTextColumns / 2);
+  std::istringstream wrapped(Wrap(text, size_t{0}, kTextColumns - taken));
+  for (std::string line; std::getline(wrapped, line);) lines += indent + "# " + line + "\n";
+  return lines;
+}
+
+std::string ReasonOf(const ConfigChange& change) {
+  return change.reason + (change.is_estimate ? " (an estimate)" : "");
+}
+
+/// "name: value" inside its messages, on lines of their own.
+std::string AddedLines(const std::vector<TextStep>& steps, size_t from, const std::string& value,
+                       const std::string& indent) {
+  std::string open, close;
+  std::string own = indent;
+  for (size_t at = from; at + 1 < steps.size(); ++at) {
+    open += own + steps[at].name + " {\n";
+    close.insert(0, own + "}\n");
+    own += std::string(kIndent, ' ');
+  }
+  return open + own + steps.back().name + ": " + value + "\n" + close;
+}
+
+void Apply(const ConfigChange& change, EditedText& config) {
+  const std::vector<TextStep> steps = StepsOf(change.path);
+  const auto place =
+      Descriptors::BuiltIn().FindInText("TraceConfig", config.text(), steps);
+  if (!place) {  // of a trace: its config is not that of the known fields
+    config.EndLastLine();
+    config.Insert(config.text().size(),
+                  CommentLines(fmt::format("to be changed: {}: {}; {}", change.path, change.value,
+                                           ReasonOf(change)),
+                               ""));
+    return;
+  }
+  if (place->steps == steps.size()) {
+    const std::string was = config.text().substr(place->begin, place->end - place->begin);
+    const size_t value = std::min(was.find_first_not_of(" \t\n", was.find(':') + 1), was.size());
+    if (was.substr(value) == change.value) return;
+    config.Replace(place->begin, place->end, steps.back().name + ": " + change.value);
+    const size_t line = config.LineStart(place->begin);
+    config.Insert(line, CommentLines(fmt::format("changed, was {}: {}", was.substr(value),
+                                                 ReasonOf(change)),
+                                     config.IndentOf(line)));
+    return;
+  }
+  const std::string comment = "added: " + ReasonOf(change);
+  if (place->steps == 0) {
+    config.EndLastLine();
+    config.Insert(config.text().size(),
+                  CommentLines(comment, "") + AddedLines(steps, 0, change.value, ""));
+    return;
+  }
+  const size_t brace = place->end - 1;  // that ends the message
+  const size_t line = config.LineStart(brace);
+  const std::string indent = config.IndentOf(line);
+  if (config.IsFirstInLine(brace)) {
+    const std::string own = indent + std::string(kIndent, ' ');
+    config.Insert(line, CommentLines(comment, own) +
+                            AddedLines(steps, place->steps, change.value, own));
+    return;
+  }
+  // A message that ends in the line of its last field.
+  std::string added = AddedLines(steps, place->steps, change.value, "");
+  std::ranges::replace(added, '\n', ' ');
+  config.Insert(brace, (config.text()[brace - 1] == ' ' ? "" : " ") + added);
+  config.Insert(line, CommentLines(comment, indent));
+}
+
+}  // namespace
+
+std::string ReusableConfig(Bytes config) {
+  std::istringstream text(Descriptors::BuiltIn().Text("TraceConfig", config));
+  std::string kept;
+  for (std::string line; std::getline(text, line);)
+    if (!line.starts_with("trace_uuid_msb:") && !line.starts_with("trace_uuid_lsb:"))
+      kept += line + "\n";
+  return kept;
+}
+
+std::string ChangedConfig(std::string_view config, const std::vector<ConfigChange>& changes) {
+  EditedText text{std::string(config)};
+  for (const ConfigChange& change : changes) Apply(change, text);
+  return text.text();
+}
+
+}  // namespace ringscope

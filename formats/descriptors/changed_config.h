@@ -1,0 +1,23 @@
+#ifndef RINGSCOPE_FORMATS_DESCRIPTORS_CHANGED_CONFIG_H_
+#define RINGSCOPE_FORMATS_DESCRIPTORS_CHANGED_CONFIG_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/config_change.h"
+#include "core/base/wire.h"
+
+namespace ringscope {
+
+/// A trace's config as text, without the uuid of its session: a new session must not have it.
+std::string ReusableConfig(Bytes config);
+
+/// A trace config with changes, ready to use: each line that was changed or added has its reason in
+/// a comment before it, all else stays as it is written. Of two changes of one line, the last counts.
+/// @param config in protobuf's text format
+std::string ChangedConfig(std::string_view config, const std::vector<ConfigChange>& changes);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_FORMATS_DESCRIPTORS_CHANGED_CONFIG_H_
