@@ -12,6 +12,7 @@
 
 #include "cli/app.h"
 #include "commands/testing/memory_run.h"
+#include "formats/testing/testdata.h"
 
 namespace ringscope {
 namespace {
@@ -201,8 +202,7 @@ TEST(OneNumberOfLossesOtherwise, IsThatOfGaps) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Captures, OneNumber,
-                         ::testing::Values("discard-v2", "lossless-v2", "ring-v1", "ring-v2",
-                                           "short-v2", "stream-v2", "two-buffers-v2"));
+                         testing::AllCaptures());
 
 }  // namespace
 }  // namespace ringscope

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -27,6 +28,8 @@
 #include "core/advice/advice_solve.h"
 #include "core/base/unified_diff.h"
 #include "core/engine/catalogue.h"
+#include "core/log/verdict.h"
+#include "core/perfetto/page.h"
 #include "core/session/session_story_listener.h"
 #include "formats/inputs/input_kind.h"
 
@@ -61,14 +64,41 @@ void SetUp(CLI::App& app, AdviseArgs& args) {
 }
 
 /// The config must be that of the session.
-/// @param of_session buffers
-Status CheckConfig(const AdviseArgs& args, const ConfigFile& config, size_t of_session) {
-  const size_t buffers = ReadTraceConfigFacts(wire::AsBytes(config.bytes)).buffers.size();
-  if (buffers == of_session) return {};
-  return Fail(ErrorCode::kUsage,
-              fmt::format("this trace config has {}, and the session {}", Count(buffers, "buffer"),
-                          of_session),
-              {args.config, {}, {}}, "name the config that the session was started with");
+/// @param of_session sizes of its buffers by index, bytes
+Status CheckConfig(const AdviseArgs& args, const ConfigFile& config,
+                   const std::vector<uint64_t>& of_session) {
+  constexpr const char* kHint = "name the config that the session was started with";
+  const auto buffers = ReadTraceConfigFacts(wire::AsBytes(config.bytes)).buffers;
+  if (buffers.size() != of_session.size())
+    return Fail(ErrorCode::kUsage,
+                fmt::format("this trace config has {}, and the session {}",
+                            Count(buffers.size(), "buffer"), of_session.size()),
+                {args.config, {}, {}}, kHint);
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    // A buffer has whole pages.
+    const uint64_t size = buffers[i].size_kb * 1024;
+    if (size == of_session[i] || PagesUp(size) == PagesUp(of_session[i])) continue;
+    return Fail(ErrorCode::kUsage,
+                fmt::format("buffers[{}] has {} in this trace config, and had {} in the session", i,
+                            HumanSize(size), HumanSize(of_session[i])),
+                {args.config, {}, {}}, kHint);
+  }
+  return {};
+}
+
+std::vector<uint64_t> SizesOf(const AdviceFacts& facts) {
+  std::vector<uint64_t> sizes;
+  for (const AdviceBuffer& buffer : facts.buffers) {
+    sizes.resize(std::max<size_t>(sizes.size(), buffer.index + 1));
+    sizes[buffer.index] = buffer.size;
+  }
+  return sizes;
+}
+
+std::vector<uint64_t> SizesOf(const TraceSizes& sizes) {
+  std::vector<uint64_t> list;
+  for (const EstimatedBuffer& buffer : sizes.buffers) list.push_back(buffer.size);
+  return list;
 }
 
 /// A log, a log made of a Perfetto trace, or standard input, so that it can be read several times.
@@ -148,6 +178,12 @@ Result<AdviceReport> Advise(const AdviseArgs& args, const AdviseInput& input,
                                     {.ledger = &ledger, .listeners = std::move(listeners)}));
   report.reads = outcome.reads;
   report.verdicts = outcome.verdicts;
+  if (const RecordingVerdict* before = LossesBefore(outcome.verdicts))
+    return Fail(ErrorCode::kUnsupported,
+                fmt::format("the log is made of a trace that lacks what was lost ({}), so no replay "
+                            "can try sizes",
+                            Printable(before->detail)),
+                {input.name, {}, {}}, "ask 'ringscope advise' of the trace, or record a log");
   report.reads.assumed = reads.assumed;
   std::vector<NeededSize> needed = gatherer.Finish(ledger.totals());
   for (const auto& [id, totals] : ledger.totals()) report.cleared += totals[Fate::kCleared].packets;
@@ -193,7 +229,7 @@ Result<ExitCode> AdviseOnLossyTrace(const AdviseArgs& args, AdviseInput& input,
   RS_ASSIGN_OR_RETURN(TraceAdvice advice, AdviseOnTrace(input.name, *std::move(input.lossy),
                                                         {args.keep_ns, args.memory}));
   if (!args.config.empty()) {
-    RS_RETURN_IF_ERROR(CheckConfig(args, config, advice.sizes.buffers.size()));
+    RS_RETURN_IF_ERROR(CheckConfig(args, config, SizesOf(advice.sizes)));
     advice.config_path = args.config;
     advice.config = config.text;
   }
@@ -227,7 +263,7 @@ Result<ExitCode> RunAdvise(const AdviseArgs& args, Context& context) {
   const auto task = [&]() -> Result<ExitCode> {
     RS_ASSIGN_OR_RETURN(AdviceReport report, Advise(args, input, sessions, context));
     if (!args.config.empty()) {
-      RS_RETURN_IF_ERROR(CheckConfig(args, config, report.facts.buffers.size()));
+      RS_RETURN_IF_ERROR(CheckConfig(args, config, SizesOf(report.facts)));
       report.config_path = args.config;
       report.config = config.text;
     }

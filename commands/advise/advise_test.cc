@@ -183,7 +183,7 @@ TEST(Advise, OfATraceThatLacksWhatWasLostSizesAreEstimates) {
   const json kept = AdvisedSession({trace, "--keep", "1s"});
   EXPECT_NEAR(kept["buffers"][0]["history_then_ns"].get<double>(), 1.25e9, 3e7);
   const Ran little = Advise({trace, "--memory", "1k"});
-  EXPECT_EQ(little.code, ExitCode::kUsage);
+  EXPECT_EQ(little.error_code, ErrorCode::kUsage);
   EXPECT_THAT(little.error, HasSubstr("allow that: --memory 4k"));
   EXPECT_THAT(Advise({trace, "--session", "2"}).error, HasSubstr("a trace has one session"));
   EXPECT_EQ(Advise({"-", "--format", "json", "--keep", "1s"}, ReadFile(trace)).code,
@@ -240,8 +240,8 @@ TEST(Advise, AConfigIsPrintedWithItsChanges) {
   const std::string log = testing::CapturePath("ring-v2");
   const std::string config =
       AdvisedSession({log, "--config", CaptureConfig("ring-v2")})["config"].get<std::string>();
-  EXPECT_THAT(config, HasSubstr("  # changed, was 256: 123,378 of 128,295 packets were lost; so "
-                                "none, by a replay\n  size_kb: 6548\n"));
+  EXPECT_THAT(config, HasSubstr("# changed, was 256: 123,378 of 128,295 packets were lost; so "
+                                "none, by a replay\nbuffers { size_kb: 6548 fill_policy"));
   EXPECT_THAT(config, HasSubstr("demo.screenshots"));
   EXPECT_TRUE(Descriptors::BuiltIn().Encode("TraceConfig", config, "config"));
 }

@@ -57,13 +57,7 @@ TEST_P(NeededSizeTest, IsTheSameForAllCommands) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Captures, NeededSizeTest,
-                         ::testing::Values("discard-v2", "lossless-v2", "ring-v1", "ring-v2",
-                                           "short-v2", "stream-v2", "two-buffers-v2"),
-                         [](const auto& test) {
-                           std::string name = test.param;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+                         testing::AllCaptures(), testing::NameOfCapture<const char*>);
 
 }  // namespace
 }  // namespace ringscope

@@ -46,6 +46,9 @@ std::string WordsOf(InexactReason reason, uint64_t times) {
     case InexactReason::kEnd:
       return fmt::format("what happened after it is missing: {} not ended",
                          times == 1 ? "1 session had" : Count(times, "session") + " had");
+    case InexactReason::kLosses:
+      return "the trace that it is made of lacks what its buffers lost, so no replay can tell what "
+             "other sizes or reads would have kept";
   }
   return {};
 }
@@ -75,6 +78,8 @@ const char* NounOf(InexactReason reason) {
       return "its gaps";
     case InexactReason::kEnd:
       return "what happened after it";
+    case InexactReason::kLosses:
+      return "what the buffers lost";
   }
   return "";
 }

@@ -96,8 +96,8 @@ Status CheckReplayed(const DiffArgs& args) {
   if (!ChoosesAnything(a) && !ChoosesAnything(b)) {
     return FailToCompare(input,
                          args.logs.logs.size() > 1
-                             ? "each log is replayed twice, and both replays would be the same; logs "
-                               "are not compared with each other"
+                             ? "nothing to compare: of each log both sides would be the same, and "
+                               "logs are not compared with each other"
                              : "nothing to compare: both sides would be the same",
                          "choose engines, sizes, policies or reads, as in --a v2@55 --b v2@58");
   }

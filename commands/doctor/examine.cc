@@ -76,7 +76,7 @@ Result<DoctorTraces> ExamineLog(Context& context, const std::string& path,
                       {.ledger = &ledger, .listeners = {&notes, &analysis, &writer}}));
     RS_RETURN_IF_ERROR(InFile(path, writer.Finish()));
     const GapReport report = analysis.Finish(ledger.totals());
-    TriedRemedies remedies = RemediesFor(report);
+    TriedRemedies remedies = RemediesFor(report, outcome);
     if (path != "-")
       RS_RETURN_IF_ERROR(TryRemedies(
           context, {.paths = {path}, .only = sessions.session(), .quiet = true}, {},

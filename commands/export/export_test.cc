@@ -258,13 +258,7 @@ TEST(Export, NoRoom_IsAnErrorAndLeavesNothing) {
 class ExportOfCapture : public ::testing::TestWithParam<const char*> {};
 
 INSTANTIATE_TEST_SUITE_P(Captures, ExportOfCapture,
-                         ::testing::Values("discard-v2", "lossless-v2", "ring-v1", "ring-v2",
-                                           "short-v2", "stream-v2", "two-buffers-v2"),
-                         [](const auto& test) {
-                           std::string name = test.param;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+                         testing::AllCaptures(), testing::NameOfCapture<const char*>);
 
 // The database and `gaps` have one number for one question.
 TEST_P(ExportOfCapture, SumsAreThoseOfGaps) {

@@ -106,7 +106,7 @@ class LostPacketList : public LedgerSink {
     if (!Lists(account)) return;
     const std::string& kind = kinds_.NameOf(next_.last_kind());
     if (args_.format == "text")
-      return console_.PrintLine(LostPacketLine(account, kind, notes_), kLostPacketMargin);
+      return console_.PrintLine(lines_.Line(account, kind), kLostPacketMargin);
     console_.Print(rows_.Row(account, kind));
   }
   void OnDuplicate(const PacketAccount& account) override { next_.OnDuplicate(account); }
@@ -139,7 +139,7 @@ class LostPacketList : public LedgerSink {
   }
   void PrintDecoded(const LostPacket& lost) {
     if (!Lists(lost.account)) return;
-    console_.PrintLine(LostPacketLine(lost.account, {}, notes_), kLostPacketMargin);
+    console_.PrintLine(lines_.Line(lost.account, {}), kLostPacketMargin);
     if (lost.slices.empty())
       return console_.Print("    # not all of it was written, or it is malformed\n");
     const std::string text = descriptors_.Text("TracePacket", Joined(lost.slices, joined_));
@@ -159,6 +159,7 @@ class LostPacketList : public LedgerSink {
   const Descriptors& descriptors_;
   LostPackets packets_{[this](const LostPacket& lost) { PrintDecoded(lost); }, /*all=*/true};
   std::string joined_;  // scratch
+  LostPacketLines lines_{notes_};
   LostPacketRows rows_{args_.format == "csv", session_, args_.clone};
   bool listed_ = false;
 };
@@ -227,7 +228,7 @@ Result<ExitCode> ReplayForGaps(const GapsArgs& args, const std::vector<std::stri
     WarnOfOddFilter(args.filter, outcome, &report, notes, context.console);
     // Text groups them first.
     const uint64_t limit = args.format == "text" ? 0 : args.limit.value_or(0);
-    TriedRemedies remedies = RemediesFor(report);
+    TriedRemedies remedies = RemediesFor(report, outcome);
     const bool can_read_again = std::find(logs.begin(), logs.end(), "-") == logs.end();
     if (!logs.empty() && can_read_again) {
       RS_RETURN_IF_ERROR(TryRemedies(
@@ -273,19 +274,6 @@ Result<ExitCode> ReportInFull(const GapsArgs& args, const std::vector<std::strin
   return code;
 }
 
-/// Makes the totals of the buffers those of the sequences that the filter selects.
-void SumSelected(GapsSession& session) {
-  for (GapsBuffer& buffer : session.buffers) {
-    buffer.totals = {};
-    for (const GapsSequence& sequence : session.sequences) {
-      if (sequence.buffer != buffer.buffer) continue;
-      buffer.totals.written += sequence.written();
-      buffer.totals.own_fault += sequence.own_fault;
-      for (size_t i = 0; i < kFates; ++i) buffer.totals.by_fate[i] += sequence.by_fate[i];
-    }
-  }
-}
-
 /// A line for each log; they are replayed on all cores.
 Result<ExitCode> ReportEach(const GapsArgs& args, const std::vector<std::string>& logs,
                             Context& context, const Descriptors& descriptors) {
@@ -306,8 +294,6 @@ Result<ExitCode> ReportEach(const GapsArgs& args, const std::vector<std::string>
       return ReplayForGaps(args, {}, sessions, own, descriptors,
                            [&](const ShownGaps& selection, const auto&, const auto&) {
                              results.push_back(TotalsOf(selection));
-                             if (!args.filter.sequences.empty() || !args.filter.buffers.empty())
-                               SumSelected(results.back());
                              return Status{};
                            });
     });

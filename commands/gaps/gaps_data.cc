@@ -222,6 +222,19 @@ std::string JsonLine(const char* type, uint64_t session, std::optional<uint64_t>
   return line.dump() + "\n";
 }
 
+/// Makes the totals of the buffers those of the sequences that the filter selects.
+void SumSelected(GapsSession& session) {
+  for (GapsBuffer& buffer : session.buffers) {
+    buffer.totals = {};
+    for (const GapsSequence& sequence : session.sequences) {
+      if (sequence.buffer != buffer.buffer) continue;
+      buffer.totals.written += sequence.written();
+      buffer.totals.own_fault += sequence.own_fault;
+      for (size_t i = 0; i < kFates; ++i) buffer.totals.by_fate[i] += sequence.by_fate[i];
+    }
+  }
+}
+
 }  // namespace
 
 GapsSession TotalsOf(const ShownGaps& selection) {
@@ -250,6 +263,7 @@ GapsSession TotalsOf(const ShownGaps& selection) {
                                 ProducerText(selection.notes, gaps->sequence),
                                 gaps->gaps.size() + gaps->unlisted_gaps});
   }
+  if (selection.is_filtered) SumSelected(totals);
   return totals;
 }
 
@@ -269,12 +283,14 @@ void WriteGaps(Report& out, const ShownGaps& selection, const std::vector<Source
             {"session", totals.session},
             {"nothing_lost", totals.nothing_lost}});
   if (totals.clone) out.Data("clone", *totals.clone);
-  const Answer answer =
-      AnswerOf(selection.report, selection.outcome, selection.notes, selection.tried);
-  if (lines)
-    out.Print(JsonLine("answer", totals.session, totals.clone, FieldsToJson(answer)));
-  else
-    out.Data("answer", FieldsToJson(answer));
+  if (!selection.is_filtered) {  // the answer is of all of the session
+    const Answer answer =
+        AnswerOf(selection.report, selection.outcome, selection.notes, selection.tried);
+    if (lines)
+      out.Print(JsonLine("answer", totals.session, totals.clone, FieldsToJson(answer)));
+    else
+      out.Data("answer", FieldsToJson(answer));
+  }
   if (lines)
     out.Print(ReadsJsonl(selection.outcome.reads, totals.session, totals.clone));
   else

@@ -194,16 +194,4 @@ void PrintGaps(Report& out, const ShownGaps& selection, bool summary, uint64_t l
   PrintPending(out, selection);
 }
 
-std::string LostPacketLine(const PacketAccount& account, const std::string& kind,
-                           const SessionNotes& notes) {
-  const CauseCount cause{account.fate, account.cause, account.own_fault, account.loss_bits, {}};
-  return fmt::format(
-      "{:<15} {:>9}  {} written {}, lost {}: {}{}",
-      fmt::format("{}#{}.{}", ToString(account.sequence), account.first_chunk, account.fragment),
-      HumanSize(account.size),
-      ContentName(account.facts.content) + (kind.empty() ? "" : ": " + kind),
-      SpanText(notes, {account.written, account.written}), TimeText(notes, account.decided.time_ns),
-      CauseText(cause), account.culprit ? fmt::format(", for {}", ToString(*account.culprit)) : "");
-}
-
 }  // namespace ringscope

@@ -87,4 +87,47 @@ const std::string& LostPacketRows::Row(const PacketAccount& account, const std::
   return line_;
 }
 
+void LostPacketLines::Pad(size_t start, size_t width) {
+  if (line_.size() < start + width) line_.append(start + width - line_.size(), ' ');
+}
+
+const std::string& LostPacketLines::Line(const PacketAccount& account, const std::string& kind) {
+  if (content_ != account.facts.content) {
+    content_ = account.facts.content;
+    content_name_ = ContentName(account.facts.content);
+  }
+  const Time written{account.written.record, account.written.time_ns};
+  if (written_ != written) {
+    written_ = written;
+    written_text_ = SpanText(notes_, {account.written, account.written});
+  }
+  if (lost_ns_ != account.decided.time_ns) {
+    lost_ns_ = account.decided.time_ns;
+    lost_text_ = TimeText(notes_, account.decided.time_ns);
+  }
+  const CauseCount cause{account.fate, account.cause, account.own_fault, account.loss_bits, {}};
+  if (cause_ != cause) {
+    cause_ = cause;
+    cause_text_ = CauseText(cause);
+  }
+  constexpr size_t kPlace = 15, kSize = 9;  // columns
+  line_ = ToString(account.sequence);
+  const auto number = [this](char before, uint64_t value) {
+    const fmt::format_int digits(value);
+    line_ += before;
+    line_.append(digits.data(), digits.size());
+  };
+  number('#', account.first_chunk);
+  number('.', account.fragment);
+  Pad(0, kPlace);
+  const std::string size = HumanSize(account.size);
+  line_.append(1 + (size.size() < kSize ? kSize - size.size() : 0), ' ');
+  line_.append(size).append("  ").append(content_name_);
+  if (!kind.empty()) line_.append(": ").append(kind);
+  line_.append(" written ").append(written_text_).append(", lost ").append(lost_text_);
+  line_.append(": ").append(cause_text_);
+  if (account.culprit) line_.append(", for ").append(ToString(*account.culprit));
+  return line_;
+}
+
 }  // namespace ringscope

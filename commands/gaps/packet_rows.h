@@ -5,8 +5,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "core/gaps/gap_report.h"
 #include "core/ledger/ledger.h"
+#include "core/session/session_notes.h"
 
 namespace ringscope {
 
@@ -40,6 +43,37 @@ class LostPacketRows {
   std::string content_name_;
   std::string name_;  // the one written last
   std::string escaped_;
+};
+
+/// The first columns of such a line, to which what follows is indented.
+inline constexpr size_t kLostPacketMargin = 27;
+
+/// Lost packets of a session for people. Consecutive packets have much in common, which is put into
+/// words once.
+class LostPacketLines {
+ public:
+  explicit LostPacketLines(const SessionNotes& notes) : notes_(notes) {}
+
+  /// "1:4#7.0            320 B  track_event written 1.2 s, lost 1.5 s: evicted, for 2:1"
+  /// @param kind its name, see PacketKinds; may be empty
+  /// @return the line without a line break, valid until the next call
+  const std::string& Line(const PacketAccount& account, const std::string& kind);
+
+ private:
+  using Time = std::pair<std::optional<uint64_t>, std::optional<uint64_t>>;  // record, ns
+
+  void Pad(size_t start, size_t width);
+
+  const SessionNotes& notes_;
+  std::string line_;
+  std::optional<uint32_t> content_;
+  std::string content_name_;
+  std::optional<Time> written_;
+  std::string written_text_;
+  std::optional<std::optional<uint64_t>> lost_ns_;
+  std::string lost_text_;
+  std::optional<CauseCount> cause_;
+  std::string cause_text_;
 };
 
 }  // namespace ringscope

@@ -10,6 +10,7 @@
 #include "commands/losses/loss_words.h"
 #include "core/base/text.h"
 #include "core/gaps/gap_selection.h"
+#include "core/log/verdict.h"
 
 namespace ringscope {
 namespace {
@@ -81,6 +82,11 @@ std::string WaitingHeadline(uint64_t waiting) {
 }
 constexpr const char* kSignsHeadline =
     "No packet of the log was lost, but more may be missing.";
+
+/// Of a trace: what is not in the log.
+std::string LostBeforeText(const RecordingVerdict& verdict) {
+  return fmt::format("Data was lost that is not in the trace: {}.", Printable(verdict.detail));
+}
 
 std::string LostText(const SessionSums& sums, bool with_packets) {
   const FateCount lost = sums.totals.lost(), written = sums.totals.written;
@@ -238,6 +244,7 @@ Answer AnswerOf(const GapReport& report, const ReplayOutcome& outcome, const Ses
   const uint64_t unusable = sums.unusable.packets;
   const uint64_t waiting = sums.totals[Fate::kStalled].packets;
   const std::string signs = SignsText(report, sums);
+  const RecordingVerdict* const before = LossesBefore(outcome.verdicts);
   Answer answer;
   const Harm of_unusable = HarmOfUnusable(unusable, read);
   if (of_unusable == Harm::kError) {
@@ -256,12 +263,17 @@ Answer AnswerOf(const GapReport& report, const ReplayOutcome& outcome, const Ses
   } else if (waiting > 0) {
     answer.severity = Harm::kDataLoss;
     answer.headline = WaitingHeadline(waiting);
+  } else if (before != nullptr) {
+    answer.severity = Harm::kDataLoss;
+    answer.headline = LostBeforeText(*before);
   } else if (!signs.empty()) {
     answer.severity = Harm::kWarning;
     answer.headline = kSignsHeadline;
   } else {
     answer.headline = NothingLostText(sums, outcome.reads);
   }
+  if (before != nullptr && (lost > 0 || waiting > 0 || of_unusable == Harm::kError))
+    answer.Add("Before", LostBeforeText(*before));
   answer.Add("Session", SessionText(outcome));
   if (lost > 0) {
     answer.Add("Lost", LostText(sums, /*with_packets=*/answer.severity == Harm::kError));
@@ -323,7 +335,9 @@ ReplayFacts ReplayFactsOf(const GapReport& report, const ReplayOutcome& outcome,
   }
   if (waiting > 0)
     add("log.waiting", WaitingHeadline(waiting), waiting).where = WaitingText(sums, notes);
-  if (lost == 0 && waiting == 0 && !signs.empty()) add("log.signs", kSignsHeadline, 0).proof = signs;
+  const RecordingVerdict* const before = LossesBefore(outcome.verdicts);
+  if (lost == 0 && waiting == 0 && !signs.empty())
+    add("log.signs", before != nullptr ? LostBeforeText(*before) : kSignsHeadline, 0).proof = signs;
   facts.answer = AnswerOf(report, outcome, notes, tried);
   return facts;
 }

@@ -8,6 +8,7 @@
 #include "commands/plugin/plugin.h"
 #include "core/log/added_buffers.h"
 #include "core/log/retarget.h"
+#include "core/log/verdict.h"
 #include "core/perfetto/page.h"
 #include "core/sweep/sweep_run.h"
 
@@ -46,8 +47,9 @@ Result<SweepInput> InputOf(Context& context, SessionSelection selection,
 
 }  // namespace
 
-TriedRemedies RemediesFor(const GapReport& report) {
+TriedRemedies RemediesFor(const GapReport& report, const ReplayOutcome& outcome) {
   TriedRemedies remedies;
+  if (LossesBefore(outcome.verdicts) != nullptr) return remedies;
   bool period_helps = true;
   remedies.sizes = NeededSizes(report);
   for (const BufferGaps& buffer : report.buffers) {

@@ -20,8 +20,9 @@ struct TriedRemedies {
   std::optional<TriedOutcome> with_period;
 };
 
-/// The remedies that a session's gaps call for, not tried yet.
-TriedRemedies RemediesFor(const GapReport& report);
+/// The remedies that a session's gaps call for, not tried yet. None for a log that lacks what was
+/// lost: nothing can be said of what it does not have.
+TriedRemedies RemediesFor(const GapReport& report, const ReplayOutcome& outcome);
 /// Replays the session again, with each remedy.
 /// @param selection the session, in inputs that can be read again
 /// @param totals of its first replay

@@ -210,7 +210,7 @@ Result<PageResults> GatherPage(Context& context, const PageChoices& choices) {
 
   // What follows would repeat the warnings.
   MutedContext muted(context, MutedContext::Progress::kShown);
-  page.remedies = RemediesFor(page.gaps);
+  page.remedies = RemediesFor(page.gaps, page.outcome);
   RS_RETURN_IF_ERROR(TryRemedies(muted.context(), SelectionOf(page), {}, page.totals, page.remedies));
   RS_RETURN_IF_ERROR(ReplayAgain(muted.context(), page, summary.before_last_reads()));
   RS_RETURN_IF_ERROR(RunOthers(muted.context(), page));

@@ -7,6 +7,7 @@
 
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
+#include "formats/testing/testdata.h"
 
 namespace ringscope {
 namespace {
@@ -218,9 +219,7 @@ std::string CaptureName(const ::testing::TestParamInfo<const char*>& test) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Captures, ReplayAccounts,
-                         ::testing::Values("discard-v2", "lossless-v2", "ring-v1", "ring-v2",
-                                           "short-v2", "stream-v2", "two-buffers-v2"),
-                         CaptureName);
+                         testing::AllCaptures(), testing::NameOfCapture<const char*>);
 
 class CaptureStats : public ::testing::TestWithParam<const char*> {};
 

@@ -15,6 +15,7 @@
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"
 #include "core/gaps/counter_trace.h"
+#include "core/log/verdict.h"
 #include "core/perfetto/data_loss.h"
 #include "core/session/trace_processor_stats.h"
 
@@ -147,6 +148,17 @@ void ReportNotCounted(Report& report, const ReplayOutcome& outcome) {
                "\n");
 }
 
+/// Of a log that is made of a trace: whose counters these are not.
+/// @return whether the trace lost data
+bool ReportLostBefore(Report& report, const ReplayOutcome& outcome) {
+  const RecordingVerdict* const before = LossesBefore(outcome.verdicts);
+  if (before == nullptr) return false;
+  report.Paragraph(fmt::format("\nThese are counters of a replay of what is in the trace, which lacks "
+                               "what was lost: {}. 'ringscope doctor' of the trace has its own.",
+                               Printable(before->detail)));
+  return true;
+}
+
 /// Replays the session that `sessions` is at, and lists what made a counter count.
 Result<ExitCode> Explain(const StatsArgs& args, SessionReader& sessions, Context& context,
                          Report& report) {
@@ -155,6 +167,7 @@ Result<ExitCode> Explain(const StatsArgs& args, SessionReader& sessions, Context
                       ReplaySession(context, sessions, args.choices, {.listeners = {&trace}}));
   trace.Finish();
   const Table rows = RowsOf(trace, *args.explain, outcome);
+  bool lost_before = false;
   if (args.format == "csv") {
     report.Print(rows.CsvRows());
   } else {
@@ -165,8 +178,9 @@ Result<ExitCode> Explain(const StatsArgs& args, SessionReader& sessions, Context
     report.Data("counts", rows.ToJson());
     report.Section(args.explain->name, rows);
     if (rows.empty()) report.Print(fmt::format("{} is 0.\n", args.explain->name));
+    lost_before = ReportLostBefore(report, outcome);
   }
-  return rows.empty() ? ExitCode::kClean : ExitCode::kNotice;
+  return rows.empty() && !lost_before ? ExitCode::kClean : ExitCode::kNotice;
 }
 
 Result<ExitCode> RunStats(const StatsArgs& args, Context& context) {
@@ -180,6 +194,7 @@ Result<ExitCode> RunStats(const StatsArgs& args, Context& context) {
         const ReplayOutcome outcome,
         ReplaySession(context, sessions, args.choices, {.histograms = !args.data_loss}));
     const Table rows = RowsOf(outcome, args.data_loss);
+    bool lost_before = false;
     if (is_csv) {
       report.Print(rows.CsvRows());
     } else {
@@ -199,9 +214,10 @@ Result<ExitCode> RunStats(const StatsArgs& args, Context& context) {
         report.Print(
             "No counter shows a data loss. 'ringscope gaps' finds losses that none counts.\n");
       ReportNotCounted(report, outcome);
+      lost_before = ReportLostBefore(report, outcome);
       RS_RETURN_IF_ERROR(ReportReaders(report, context, args.logs, outcome, args.choices, {}));
     }
-    return args.data_loss && !rows.empty() ? ExitCode::kNotice : ExitCode::kClean;
+    return args.data_loss && (!rows.empty() || lost_before) ? ExitCode::kNotice : ExitCode::kClean;
   };
   RS_ASSIGN_OR_RETURN(const ExitCode code, ReportSessions(sessions, report, task));
   RS_RETURN_IF_ERROR(report.Finish());

@@ -26,6 +26,7 @@ TEST(Console, ResultsAndMessages_GoApart) {
 TEST(Console, Messages_AreBrokenOnATerminalOnly) {
   for (const bool terminal : {false, true}) {
     MemoryRun run;
+    run.streams.no_color = true;
     run.err.terminal = terminal;
     run.err.width = terminal ? 40 : 0;
     run.console.Warn("a.tblog: the recording is not complete");

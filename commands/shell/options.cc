@@ -66,8 +66,7 @@ void AddTexts(CLI::App& app, const std::string& names, std::vector<std::string>&
 
 void AddNumber(CLI::App& app, const std::string& names, int& target, NumberRange range,
                const std::string& type, const std::string& description) {
-  app.add_option(names, target,
-                 fmt::format("{}; from {} to {}", description, range.first, range.last))
+  app.add_option(names, target, description)
       ->type_name(type)
       ->check([range](const std::string& text) {
         return CLI::Range(range.first, range.last)(text).empty()

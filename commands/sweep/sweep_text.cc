@@ -6,6 +6,7 @@
 #include "commands/common/session_loop.h"
 #include "commands/shell/text.h"
 #include "commands/sweep/sweep_report.h"
+#include "core/log/verdict.h"
 
 namespace ringscope {
 namespace {
@@ -147,7 +148,10 @@ void PrintFound(Report& out, const SweepReport& report) {
       continue;
     }
     out.Paragraph(fmt::format("{}{}{}", name, SizesText(rows),
-                              found.verified ? "; verified by an exact replay" : ""),
+                              !found.verified          ? ""
+                              : LossesBefore(report.result.verdicts) != nullptr
+                                  ? " for what is in the trace: the session needs more"
+                                  : "; verified by an exact replay"),
                   2);
   }
 }
@@ -160,6 +164,10 @@ void PrintSweep(Report& out, const SweepReport& report, bool sequences) {
                     .records = report.result.records,
                     .duration_ns = report.result.duration_ns(),
                     .clone = report.clone});
+  if (const RecordingVerdict* before = LossesBefore(report.result.verdicts))
+    out.Paragraph(fmt::format("Of what is in the trace only: it lacks what was lost, {}. What sizes "
+                              "the session needs, 'ringscope advise' of the trace estimates.",
+                              Printable(before->detail)));
   bool marked = false, otherwise = false, waiting = false;
   std::string needed;
   std::string heading;

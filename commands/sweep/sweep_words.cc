@@ -2,6 +2,7 @@
 
 #include "commands/shell/text.h"
 #include "commands/sweep/sweep_report.h"
+#include "core/log/verdict.h"
 
 namespace ringscope {
 
@@ -104,7 +105,7 @@ SweptSession Swept(const SweepReport& report, bool sequences) {
     target.setting = setting_of(found.setting);
     for (const SweepTarget& wanted : report.targets) target.target.push_back(wanted.text);
     target.found = found.point.has_value();
-    target.verified = found.verified;
+    target.verified = found.verified && LossesBefore(result.verdicts) == nullptr;
     if (!found.point)
       target.why_not = WhyNotText(report, found);
     else

@@ -9,12 +9,13 @@
 namespace ringscope {
 namespace {
 
+/// With their line breaks: a last line without one is another than one with it.
 std::vector<std::string_view> SplitLines(std::string_view text) {
   std::vector<std::string_view> lines;
   while (!text.empty()) {
-    const size_t end = std::min(text.find('\n'), text.size());
+    const size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
     lines.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
+    text.remove_prefix(end);
   }
   return lines;
 }
@@ -66,7 +67,8 @@ std::string UnifiedDiff(std::string_view name, std::string_view before, std::str
     for (size_t i = begin; i < end; ++i) {
       count_a += lines[i].mark != '+' ? 1 : 0;
       count_b += lines[i].mark != '-' ? 1 : 0;
-      text += lines[i].mark + std::string(lines[i].text) + "\n";
+      text += lines[i].mark + std::string(lines[i].text);
+      if (lines[i].text.back() != '\n') text += "\n\\ No newline at end of file\n";
     }
     if (diff.empty()) diff = fmt::format("--- {0}\n+++ {0}\n", name);
     diff += fmt::format("@@ -{},{} +{},{} @@\n", count_a == 0 ? line_a - 1 : line_a, count_a,

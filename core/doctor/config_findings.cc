@@ -115,7 +115,7 @@ void ExaminePeriods(Examiner& examiner) {
     if (!any_wrapped) finding.harm = Harm::kInfo;
     finding.proof = "No incremental_state_config in the config.";
     const uint64_t ms = any_wrapped && reach_ns ? ClearPeriodFor(*reach_ns) / kMsInNs
-                                                : kUsualClearPeriodMs;
+                                                : UsualClearPeriodMs(config);
     if (ms > 0)
       finding.changes.push_back({"incremental_state_config.clear_period_ms", std::to_string(ms),
                                  "producers repeat the state that a wrapped ring has lost" +

@@ -76,7 +76,7 @@ Diagnosis DiagnoseConfig(Bytes config) {
   ExamineConfig(examiner);
   return Conclude(examiner, examiner.findings().empty()
                                 ? "Nothing speaks against this config."
-                                : "By this config alone, nothing need be lost; but see below.");
+                                : "Nothing in this config is wrong, but see below.");
 }
 
 std::vector<ConfigChange> ChangesOf(const Diagnosis& diagnosis) {

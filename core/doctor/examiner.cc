@@ -90,6 +90,12 @@ std::optional<uint64_t> ReachNs(const TraceBuffer& buffer, const Examiner& exami
   return static_cast<uint64_t>(length * share);
 }
 
+uint64_t UsualClearPeriodMs(const TraceConfigFacts& config) {
+  constexpr uint64_t kShortestMs = 50;
+  if (!config.duration_ms || *config.duration_ms == 0) return kUsualClearPeriodMs;
+  return std::clamp(*config.duration_ms / 10, kShortestMs, kUsualClearPeriodMs);
+}
+
 std::string PeriodOrigin(std::optional<uint64_t> reach_ns) {
   return reach_ns ? fmt::format(", a tenth of the {} that the ring holds", HumanDuration(*reach_ns))
                   : "; how long the ring holds is not known";

@@ -73,6 +73,8 @@ std::string TimeText(const Examiner& examiner, int64_t ns);
 /// How long the newest data in a ring reaches back, ns, at the rate of the whole session; nullopt:
 /// the trace does not tell.
 std::optional<uint64_t> ReachNs(const TraceBuffer& buffer, const Examiner& examiner);
+/// A clear_period_ms where nothing shows how far a ring reaches back: short enough for the session.
+uint64_t UsualClearPeriodMs(const TraceConfigFacts& config);
 /// Where a clear_period_ms is from: ", a tenth of the 8.200 s that the ring holds".
 std::string PeriodOrigin(std::optional<uint64_t> reach_ns);
 /// "from 2.130 s to 4.500 s"

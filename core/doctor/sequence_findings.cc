@@ -62,7 +62,8 @@ void ExamineState(Examiner& examiner) {
   for (const TraceBuffer& buffer : facts.buffers)
     if (const auto ns = ReachNs(buffer, examiner); ns && buffer.stats.chunks_overwritten > 0)
       reach_ns = std::min(reach_ns.value_or(UINT64_MAX), *ns);
-  const uint64_t ms = reach_ns ? ClearPeriodFor(*reach_ns) / 1'000'000 : kUsualClearPeriodMs;
+  const uint64_t ms = reach_ns ? ClearPeriodFor(*reach_ns) / 1'000'000
+                               : UsualClearPeriodMs(examiner.config);
   const uint64_t today = examiner.config.clear_period_ms.value_or(0);
   if (today == 0)
     finding.cause +=

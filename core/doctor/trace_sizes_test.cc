@@ -119,6 +119,8 @@ TEST(WriterShares, AreOfAllThatWasWrittenIfTheServiceCountsIt) {
                                           Field(&WriterShare::sequence, 7u)));
   EXPECT_EQ(shares.writers[0].packets_left, 0u) << "all of it is lost";
   EXPECT_EQ(shares.writers[1].name, "pid 40");
+  facts.buffers[1].stats.chunks_discarded = 1;
+  EXPECT_FALSE(WriterSharesOf(facts).of_all) << "what was discarded is in no account";
 }
 
 }  // namespace

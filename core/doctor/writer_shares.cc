@@ -12,12 +12,14 @@ namespace ringscope {
 WriterShares WriterSharesOf(const TraceFacts& facts) {
   const Examiner examiner(facts);
   WriterShares shares;
-  // A V1 buffer counts only the chunks that were read to their end.
   const auto counts_all = [&](const WriterAccount& writer) {
     const auto& buffers = examiner.config.buffers;
     return writer.buffer < buffers.size() && buffers[writer.buffer].is_v2;
   };
-  shares.of_all = !facts.writers.empty() && std::ranges::all_of(facts.writers, counts_all);
+  const bool has_discarded = std::ranges::any_of(
+      facts.buffers, [](const TraceBuffer& buffer) { return buffer.stats.chunks_discarded > 0; });
+  shares.of_all = !facts.writers.empty() && !has_discarded &&
+                  std::ranges::all_of(facts.writers, counts_all);
   std::map<uint32_t, WriterShare> by_id;
   for (const TraceSequence& sequence : facts.sequences) {
     if (sequence.id == 0 || sequence.id == kServiceSequenceId || sequence.machine != 0) continue;

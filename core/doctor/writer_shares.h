@@ -23,7 +23,8 @@ struct WriterShare {
 /// Who filled the buffers, by bytes, the largest first. The service's own packets are left out.
 struct WriterShares {
   /// Whether the bytes are of all chunks that were committed, lost or not, as the service counts
-  /// them; else of the packets that are in the trace.
+  /// them; else of the packets that are in the trace. V1 buffers count only chunks that were read to
+  /// their end, and full buffers that discard count only what they took.
   bool of_all = false;
   uint64_t bytes = 0;  // of all sequences
   std::vector<WriterShare> writers;

@@ -302,6 +302,7 @@ enum class InexactReason : uint8_t {
   kStart,        // what happened before the recording is missing
   kRecords,      // the recorder missed something: see RecorderGap
   kEnd,          // what happened after the recording is missing
+  kLosses,       // made of a trace, which lacks what its buffers lost
 };
 /// From here on the log may differ from what the service did.
 struct Inexact {
@@ -432,7 +433,8 @@ inline constexpr std::array kEnumNames<RecordingEnding> = {
 template <>
 inline constexpr std::array kEnumNames<InexactReason> = {
     "order",  "unconfirmed", "clone",     "session", "unhandled", "scrapes",
-    "set_up", "reads",       "producers", "start",   "records",   "end"};
+    "set_up", "reads",       "producers", "start",   "records",   "end",
+    "losses"};
 template <>
 inline constexpr std::array kEnumNames<ReadReason> = {"unknown", "consumer", "file", "final"};
 

@@ -12,6 +12,11 @@ constexpr size_t kMaxLive = 4096;
 
 }  // namespace
 
+const RecordingVerdict* LossesBefore(const std::vector<RecordingVerdict>& verdicts) {
+  const auto found = std::ranges::find(verdicts, InexactReason::kLosses, &RecordingVerdict::reason);
+  return found == verdicts.end() ? nullptr : &*found;
+}
+
 bool VerdictBuilder::Concerns(const OpBody& body) {
   return std::holds_alternative<SessionStarted>(body) ||
          std::holds_alternative<SessionEnded>(body) ||

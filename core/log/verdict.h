@@ -14,6 +14,10 @@
 
 namespace ringscope {
 
+/// The verdict that the log is made of a trace that lacks what its buffers lost: its replay tells
+/// nothing of that, whatever the sizes. nullptr: there is none.
+const RecordingVerdict* LossesBefore(const std::vector<RecordingVerdict>& verdicts);
+
 /// Gathers from the records of a recording what it is of, and in what it is not exact: for the
 /// recorder's last record, for a log's summary, and for the outcome of a replay. Memory: bounded.
 class VerdictBuilder {

@@ -36,6 +36,7 @@ Status Replay::Advance(std::optional<uint64_t> time_ns) {
       service_.Begin(*time_ns);
     }
     last_time_ns_ = time_ns;
+    latest_time_ns_ = std::max(latest_time_ns_.value_or(0), *time_ns);
   }
   ++records_;
   return {};

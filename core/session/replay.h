@@ -73,7 +73,7 @@ class Replay {
   /// it left nothing.
   const std::vector<bool>& finished_reads() const { return finished_; }
   std::optional<uint64_t> first_time_ns() const { return first_time_ns_; }
-  std::optional<uint64_t> last_time_ns() const { return last_time_ns_; }
+  std::optional<uint64_t> last_time_ns() const { return latest_time_ns_; }
 
  private:
   bool IsAsRecorded() const {
@@ -114,7 +114,8 @@ class Replay {
   uint64_t seen_in_file_ = 0;
   uint64_t left_out_ = 0;
   std::optional<uint64_t> first_time_ns_;
-  std::optional<uint64_t> last_time_ns_;
+  std::optional<uint64_t> last_time_ns_;    // of the last record that has one
+  std::optional<uint64_t> latest_time_ns_;  // of all so far
   uint64_t periods_read_ = 0;  // for kEvery
 };
 

@@ -105,13 +105,7 @@ class GapsOverCaptures : public ::testing::TestWithParam<const char*> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Captures, GapsOverCaptures,
-                         ::testing::Values("discard-v2", "lossless-v2", "ring-v1", "ring-v2",
-                                           "short-v2", "stream-v2", "two-buffers-v2"),
-                         [](const auto& test) {
-                           std::string name = test.param;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+                         testing::AllCaptures(), testing::NameOfCapture<const char*>);
 
 // Read at the end, and several times: gaps within sequences.
 TEST_P(GapsOverCaptures, AddUp_AndTheSizesHelp) {

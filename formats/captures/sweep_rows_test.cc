@@ -121,13 +121,7 @@ const char* const kSweptReleases[] = {"v2@54", "v2@55", "v2@56", "v2@58"};
 class SweepCaptureTest : public ::testing::TestWithParam<std::string> {};
 
 INSTANTIATE_TEST_SUITE_P(Captures, SweepCaptureTest,
-                         ::testing::Values("discard-v2", "lossless-v2", "ring-v1", "ring-v2",
-                                           "short-v2", "stream-v2", "two-buffers-v2"),
-                         [](const auto& name) {
-                           std::string text = name.param;
-                           std::replace(text.begin(), text.end(), '-', '_');
-                           return text;
-                         });
+                         testing::AllCaptures(), testing::NameOfCapture<std::string>);
 
 TEST_P(SweepCaptureTest, ShapesAloneGiveTheRowsOfAReplay) {
   const std::string path =

@@ -82,13 +82,7 @@ TEST_P(ScannedCapture, FindingsSayAllThatPeopleNeed) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Captures, ScannedCapture,
-                         ::testing::Values("ring-v2", "ring-v1", "discard-v2", "lossless-v2",
-                                           "two-buffers-v2", "short-v2", "stream-v2"),
-                         [](const auto& capture) {
-                           std::string name = capture.param;
-                           std::ranges::replace(name, '-', '_');
-                           return name;
-                         });
+                         testing::AllCaptures(), testing::NameOfCapture<const char*>);
 
 std::vector<std::string> RulesFound(const Diagnosis& diagnosis) {
   std::vector<std::string> rules;

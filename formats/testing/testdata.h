@@ -25,6 +25,19 @@ inline std::string CapturePath(std::string_view capture) {
   return TestdataPath("captures") / capture / "session.ops.jsonl.zst";
 }
 
+/// The captured sessions, for tests with a parameter.
+inline auto AllCaptures() {
+  return ::testing::Values("discard-v2", "lossless-v2", "ring-v1", "ring-v2", "short-v2",
+                           "stream-v2", "two-buffers-v2");
+}
+/// "ring_v2": as test names can have it.
+template <typename Name>
+std::string NameOfCapture(const ::testing::TestParamInfo<Name>& capture) {
+  std::string name(capture.param);
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
 /// All that a source has. A failure fails the test and gives an empty text.
 inline std::string ReadAll(ByteSource& source) {
   Result<std::string> all = ringscope::ReadAll(source, SIZE_MAX);

@@ -272,13 +272,7 @@ TEST_P(TraceOfCapture, LossesAreThoseOfTraceProcessor) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Captures, TraceOfCapture,
-                         ::testing::Values("discard-v2", "lossless-v2", "ring-v1", "ring-v2",
-                                           "short-v2", "stream-v2", "two-buffers-v2"),
-                         [](const auto& param_info) {
-                           std::string name = param_info.param;
-                           std::ranges::replace(name, '-', '_');
-                           return name;
-                         });
+                         testing::AllCaptures(), testing::NameOfCapture<const char*>);
 
 }  // namespace
 }  // namespace ringscope

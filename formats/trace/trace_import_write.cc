@@ -66,7 +66,8 @@ Status TraceImport::WriteSetUp(const Append& append) {
                                                .policy = buffers[i].policy,
                                                .engine = buffers[i].engine}));
   }
-  return {};
+  const std::string lost = session_.LostInBuffers();
+  return lost.empty() ? Status{} : Put(append, Inexact{InexactReason::kLosses, {}, {}, lost});
 }
 
 Status TraceImport::WriteRecordOfService(Bytes packet, const Append& append) {
@@ -168,6 +169,9 @@ Status TraceImport::WriteEnd(const Append& append) {
                                                .writer = {},
                                                .loss_bits = {}}));
   }
+  if (!session_.has_stats() && report_.gaps > 0)
+    RS_RETURN_IF_ERROR(Put(append, Inexact{InexactReason::kLosses, {}, {},
+                                           "by packets that report a loss before them"}));
   if (!reads_during_) return {};
   return Put(
       append,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/base/text.h"
 #include "core/base/wire.h"
 #include "core/perfetto/fields.h"
 #include "formats/ipc/ipc_messages.h"
@@ -160,6 +161,24 @@ std::vector<TraceSession::Loss> TraceSession::Losses() const {
   for (const auto& [name, count] : service_losses_) AddTo(counts, name, count);
   if (!counts.empty()) losses.push_back({"the trace's statistics of the service: " + counts, {}});
   return losses;
+}
+
+std::string TraceSession::LostInBuffers() const {
+  std::string text;
+  for (size_t i = 0; i < stats_.size(); ++i) {
+    const BufferStats& stats = stats_[i];
+    if (stats.chunks_overwritten == 0 && stats.chunks_discarded == 0) continue;
+    text += fmt::format("{}buffer {} ", text.empty() ? "by the trace's statistics " : "; ", i);
+    if (stats.chunks_overwritten > 0)
+      text += fmt::format("overwrote {} of {} written ({}) unread",
+                          HumanSize(stats.bytes_overwritten), HumanSize(stats.bytes_written),
+                          ShareText(stats.bytes_overwritten, stats.bytes_written));
+    if (stats.chunks_discarded > 0)
+      text += fmt::format("{}discarded {} of {}", stats.chunks_overwritten > 0 ? " and " : "",
+                          WithCommas(stats.chunks_discarded),
+                          Count(stats.chunks_written + stats.chunks_discarded, "chunk"));
+  }
+  return text;
 }
 
 }  // namespace ringscope

@@ -49,6 +49,9 @@ class TraceSession {
     std::optional<uint64_t> bytes;  // lost, where counted
   };
   std::vector<Loss> Losses() const;
+  bool has_stats() const { return !stats_.empty(); }
+  /// What the buffers lost by the last statistics, in words; empty: nothing, or there are none.
+  std::string LostInBuffers() const;
 
  private:
   void AddWriterStats(Bytes message);
