@@ -11,6 +11,7 @@
 
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
+#include "commands/testing/replay_events.h"
 #include "core/session/replay.h"
 #include "core/testing/random_stream.h"
 #include "formats/inputs/open_log.h"
@@ -27,28 +28,8 @@ std::string PluginPath(const std::string& name) { return RS_PLUGINS "/" + name +
 std::string Broken(const std::string& fault) { return PluginPath("test_plugin_" + fault); }
 const std::string kExample = PluginPath("v2_plugin");
 
-/// The events of a replay with one engine for all buffers, event by event.
-Result<std::string> Events(std::unique_ptr<ByteSource> source, const std::string& engine) {
-  StringSink sink;
-  EventsWriter events(sink);
-  ReplayOptions options;
-  options.session.all.engine = engine;
-  options.session.find_engine = EnginesAndPlugins();
-  Replay replay(std::move(options), events);
-  RS_ASSIGN_OR_RETURN(const auto log, OpenLog(std::move(source)));
-  while (true) {
-    RS_ASSIGN_OR_RETURN(const std::optional<Op> op, log->Next());
-    if (!op) break;
-    RS_RETURN_IF_ERROR(replay.Apply(*op));
-  }
-  RS_RETURN_IF_ERROR(replay.Finish());
-  RS_RETURN_IF_ERROR(events.Finish());
-  return sink.text;
-}
-
-Result<std::string> EventsOf(const std::string& path, const std::string& engine) {
-  return Events(OpenByteSource(path).value(), engine);
-}
+using testing::Events;
+using testing::EventsOf;
 
 // A buffer, a chunk of one packet, a patch that finds nothing, a read, and a read of a clone.
 constexpr const char* kPluginLog =
