@@ -55,15 +55,18 @@ void ReportEngine(Report& report, const EngineInfo& engine, const std::string& m
 /// What a plug-in can do, and what follows from what it cannot.
 void ReportAbilities(Report& report, const Plugin& plugin) {
   const ringscope_plugin& functions = plugin.functions();
-  const bool events = plugin.reports_events();
+  const std::vector<std::string> events = plugin.ReportedEvents();
+  const std::vector<std::string> missing = plugin.UnreportedEvents();
+  const bool some = !events.empty() && !missing.empty();
   const struct {
     const char* key;
     bool can;
     const char* what;
   } abilities[] = {
-      {"reports_events", events,
-       events ? "reports what happens inside"
-              : "reports what happens inside: why packets are missing stays unknown"},
+      {"reports_events", missing.empty(),
+       missing.empty() ? "reports what happens inside"
+       : some          ? "reports all that happens inside: what follows from the rest stays unknown"
+                       : "reports what happens inside: why packets are missing stays unknown"},
       {"reports_places", plugin.reports_places(), "reports each packet's place in its sequence"},
       {"can_clone", functions.clone != nullptr, "can be cloned"},
       {"has_writer_statistics", functions.visit_writers != nullptr, "has statistics of writers"},
@@ -76,15 +79,24 @@ void ReportAbilities(Report& report, const Plugin& plugin) {
   for (const auto& ability : abilities) {
     report.Print(fmt::format("      {:<5}{}\n", ability.can ? "yes" : "no", ability.what));
     json[ability.key] = ability.can;
+    if (ability.key == std::string_view("reports_events") && some) {
+      report.Print(Wrap(Joined(events), "             reported: ") + "\n");
+      report.Print(Wrap(Joined(missing), "             not reported: ") + "\n");
+    }
   }
+  json["events"] = events;
   report.Data("plugin", std::move(json));
 }
 
-Status ReportPlugin(Report& report, const std::string& path) {
-  RS_ASSIGN_OR_RETURN(const auto plugin, Plugin::Load(path));
-  ReportEngine(report, PluginEngineInfo(plugin),
-               fmt::format(", interface version {}", plugin->functions().abi_version));
-  ReportAbilities(report, *plugin);
+Status ReportPlugins(Report& report, const std::string& path) {
+  RS_ASSIGN_OR_RETURN(const auto plugins, Plugin::LoadAll(path));
+  for (const auto& plugin : plugins) {
+    report.AddItem("engines", [&] {
+      ReportEngine(report, PluginEngineInfo(plugin),
+                   fmt::format(", interface version {}", plugin->functions().abi_version));
+      ReportAbilities(report, *plugin);
+    });
+  }
   return {};
 }
 
@@ -195,8 +207,7 @@ Result<ExitCode> RunEngines(const EnginesArgs& args, Context& context) {
   if (!args.explain.empty()) return ExplainEngine(args.explain, args.format, context.console);
   Report report(context.console, args.format, "engines");
   if (!args.plugins.empty()) {
-    for (const std::string& path : args.plugins)
-      RS_RETURN_IF_ERROR(report.AddItem("engines", [&] { return ReportPlugin(report, path); }));
+    for (const std::string& path : args.plugins) RS_RETURN_IF_ERROR(ReportPlugins(report, path));
   } else {
     RS_ASSIGN_OR_RETURN(const EngineInfo* const newest, FindEngine(kDefaultEngine));
     report.Data("default", newest->name);

@@ -78,12 +78,16 @@ const char* StallRemedy(Cause cause) {
       return "a flush before the last read, if the writer still had the rest";
     case Cause::kWaitsForCompletion:
       return "a flush before the last read: the writer still had the chunk";
+    case Cause::kUnknown:
+      return "the engine does not report what they wait for";
     default:
       return "a read would abandon them";
   }
 }
 
 std::string StallText(const OpenStall& stall, const SessionNotes& notes) {
+  if (stall.cause == Cause::kUnknown)
+    return fmt::format("in the buffer; {}", StallRemedy(stall.cause));
   if (!stall.at) return "in the buffer, but a read would abandon them";
   const std::string chunk = fmt::format("#{}", Raw(stall.at->chunk));
   const std::string since = MomentText(notes, stall.since);

@@ -62,6 +62,8 @@ const char* CauseWords(Cause cause) {
     case Cause::kWrongPatch:
       return "refused by the service's validation: a patch changed {them} after "
              "{they_were} complete";
+    case Cause::kUnknown:
+      return "lost: the engine does not report why";
     default:
       return "lost, the cause is unknown";
   }
@@ -118,6 +120,8 @@ std::string CauseText(const CauseCount& cause) {
       fmt::arg("they_were", is_one ? "it was" : "they were"),
       fmt::arg("their", is_one ? "its" : "their"), fmt::arg("them", is_one ? "it" : "them"));
   if (cause.own_fault) return text;
+  if (cause.cause == Cause::kUnknown && cause.fate == Fate::kDiscarded)
+    return "discarded: the engine does not report why";
   if (cause.cause == Cause::kGivenUp && cause.loss_bits != 0)
     text += fmt::format(" ({})", LossBitsToString(cause.loss_bits));
   return text;

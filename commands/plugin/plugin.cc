@@ -34,6 +34,9 @@ std::string LoaderError(const std::string& path) {
   return text;
 }
 
+/// How many plug-ins one shared object may have: more is a list without an end.
+constexpr size_t kMostPlugins = 64;
+
 /// What the mandatory part of the struct takes.
 constexpr size_t kMandatorySize =
     offsetof(ringscope_plugin, stats) + sizeof(ringscope_plugin::stats);
@@ -61,65 +64,106 @@ struct PluginShelf {
 
 }  // namespace
 
-Result<std::shared_ptr<const Plugin>> Plugin::Load(const std::string& path) {
-  const std::string loadable = LoadablePath(path);
+PluginName PluginName::Parse(const std::string& text) {
+  const size_t colon = text.rfind(':');
+  const size_t slash = text.rfind('/');
+  const bool has_name = colon != std::string::npos && colon > 0 && colon + 1 < text.size() &&
+                        (slash == std::string::npos || slash < colon);
+  if (!has_name || std::ifstream(text)) return {text, ""};
+  return {text.substr(0, colon), text.substr(colon + 1)};
+}
+
+Result<std::shared_ptr<const Plugin>> Plugin::Load(const std::string& text) {
+  RS_ASSIGN_OR_RETURN(const auto plugins, LoadAll(text));
+  return plugins.front();
+}
+
+Result<std::vector<std::shared_ptr<const Plugin>>> Plugin::LoadAll(const std::string& text) {
+  const PluginName name = PluginName::Parse(text);
+  const std::string loadable = LoadablePath(name.file);
+  const auto fail = [&](std::string found, std::string hint) {
+    return Fail(ErrorCode::kUnsupported, std::move(found), {.path = text}, std::move(hint));
+  };
   errno = 0;
   if (!std::ifstream(loadable)) {
     return Fail(ErrorCode::kIo, fmt::format("the plug-in cannot be opened: {}", strerror(errno)),
-                {.path = path},
+                {.path = text},
                 "an engine is a version such as v2@58, or the path of a shared object; 'ringscope "
                 "engines' lists the versions");
   }
-  void* const library = dlopen(loadable.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) {
-    return Fail(ErrorCode::kUnsupported,
-                fmt::format("expected a shared object that can be loaded, found: {}",
+  void* const opened = dlopen(loadable.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (opened == nullptr) {
+    return fail(fmt::format("expected a shared object that can be loaded, found: {}",
                             LoaderError(loadable)),
-                {.path = path}, "build the plug-in for this machine with -shared -fPIC");
+                "build the plug-in for this machine with -shared -fPIC");
   }
-  const std::shared_ptr<Plugin> plugin(new Plugin(path, library));
-  RS_RETURN_IF_ERROR(plugin->ReadFunctions());
-  return plugin;
-}
-
-Plugin::~Plugin() { dlclose(library_); }
-
-Status Plugin::ReadFunctions() {
-  const auto fail = [this](std::string found, std::string hint) {
-    return Fail(ErrorCode::kUnsupported, std::move(found), {.path = path_}, std::move(hint));
-  };
+  const std::shared_ptr<void> library(opened, dlclose);
   const auto get_plugin =
-      reinterpret_cast<ringscope_get_plugin_function>(dlsym(library_, RINGSCOPE_ENTRY));
+      reinterpret_cast<ringscope_get_plugin_function>(dlsym(opened, RINGSCOPE_ENTRY));
   if (get_plugin == nullptr) {
     return fail("the shared object exports no function '" RINGSCOPE_ENTRY
                 "', so it is not a plug-in",
                 "define it with RINGSCOPE_EXPORT, see ringscope-plugin(3)");
   }
-  const ringscope_plugin* const given = get_plugin(RINGSCOPE_ABI_VERSION);
+  const ringscope_plugin* given = nullptr;
+  for (uint32_t version = RINGSCOPE_ABI_VERSION; version > 0 && given == nullptr; --version)
+    given = get_plugin(version);
   if (given == nullptr) {
-    return fail(fmt::format("the plug-in does not support version {} of the plug-in interface: its "
-                            "'" RINGSCOPE_ENTRY "' returned nothing",
+    return fail(fmt::format("the plug-in does not support version {} of the plug-in interface, or "
+                            "an earlier one: its '" RINGSCOPE_ENTRY "' returned nothing",
                             RINGSCOPE_ABI_VERSION),
                 kBuildHint);
   }
-  if (given->abi_version != RINGSCOPE_ABI_VERSION) {
-    return fail(fmt::format("the plug-in has version {} of the plug-in interface, expected {}",
-                            given->abi_version, RINGSCOPE_ABI_VERSION),
+  std::vector<std::shared_ptr<const Plugin>> found;
+  std::string names;
+  for (; given != nullptr; given = found.back()->functions().next) {
+    if (found.size() == kMostPlugins) {
+      return fail(fmt::format("the shared object has more than {} plug-ins, expected a list that "
+                              "ends",
+                              kMostPlugins),
+                  "set ringscope_plugin.next to NULL in the last one");
+    }
+    const std::shared_ptr<Plugin> plugin(new Plugin(text, library));
+    RS_RETURN_IF_ERROR(plugin->ReadFunctions(*given));
+    if (name.plugin == plugin->name()) return std::vector<std::shared_ptr<const Plugin>>{plugin};
+    if (!found.empty() && name.plugin.empty()) plugin->path_ = text + ":" + plugin->name();
+    names += (names.empty() ? "" : ", ") + plugin->name();
+    found.push_back(plugin);
+  }
+  if (name.plugin.empty()) return found;
+  return fail(fmt::format("the shared object has no plug-in '{}', found: {}", name.plugin, names),
+              "give one of these names after the colon, or the file alone for the first");
+}
+
+Status Plugin::ReadFunctions(const ringscope_plugin& given) {
+  const auto fail = [this](std::string found, std::string hint) {
+    return Fail(ErrorCode::kUnsupported, std::move(found), {.path = path_}, std::move(hint));
+  };
+  if (given.abi_version == 0 || given.abi_version > RINGSCOPE_ABI_VERSION) {
+    return fail(fmt::format("the plug-in has version {} of the plug-in interface, expected 1 to {}",
+                            given.abi_version, RINGSCOPE_ABI_VERSION),
                 kBuildHint);
   }
-  if (given->struct_size < kMandatorySize) {
+  if (given.struct_size < kMandatorySize) {
     return fail(
         fmt::format("the plug-in's struct_size is {} bytes, expected at least {}: mandatory "
                     "functions are missing",
-                    given->struct_size, kMandatorySize),
+                    given.struct_size, kMandatorySize),
         "set it to sizeof(ringscope_plugin)");
   }
   // An older plug-in's struct is shorter, a newer one's longer.
-  std::memcpy(&functions_, given, std::min<size_t>(given->struct_size, sizeof(functions_)));
+  std::memcpy(&functions_, &given, std::min<size_t>(given.struct_size, sizeof(functions_)));
+  if (given.abi_version < 2) {  // what may follow its struct is not ours
+    functions_.next = nullptr;
+    functions_.tells &= RINGSCOPE_TELLS_EVENTS | RINGSCOPE_TELLS_PLACES;
+  }
   if (const char* const missing = MissingFunction(functions_)) {
     return fail(fmt::format("the plug-in's function '{}' is null, expected one", missing),
                 "only clone, visit_writers, check and visit_chunks are optional");
   }
+  reports_ = {.chunks = Tells(RINGSCOPE_TELLS_CHUNKS),
+              .abandoned = Tells(RINGSCOPE_TELLS_GIVEN_UP),
+              .stalls = Tells(RINGSCOPE_TELLS_STALLED)};
   name_ = TextOrNothing(functions_.name);
   version_ = TextOrNothing(functions_.version);
   description_ = TextOrNothing(functions_.description);
@@ -128,8 +172,28 @@ Status Plugin::ReadFunctions() {
   return {};
 }
 
+/// @param bits all of them
+bool Plugin::Tells(uint64_t bits) const {
+  return (functions_.tells & RINGSCOPE_TELLS_EVENTS) != 0 || (functions_.tells & bits) == bits;
+}
+
+std::vector<std::string> Plugin::EventNames(bool reported) const {
+  // By the bits' order, from RINGSCOPE_TELLS_COMMITTED on.
+  constexpr const char* kNames[] = {
+      "committed",    "rewritten", "relocated", "discarded", "evicting", "erased", "patched",
+      "patch_missed", "given_up",  "loss_bit",  "wrap",      "padding",  "stalled"};
+  std::vector<std::string> names;
+  uint64_t bit = RINGSCOPE_TELLS_COMMITTED;
+  for (const char* const name : kNames) {
+    if (Tells(bit) == reported) names.emplace_back(name);
+    bit <<= 1;
+  }
+  return names;
+}
+
 bool IsPluginPath(std::string_view engine) {
-  return engine.find('/') != std::string_view::npos || engine.ends_with(".so");
+  return engine.find('/') != std::string_view::npos || engine.ends_with(".so") ||
+         engine.find(".so:") != std::string_view::npos;
 }
 
 Status CheckEngineName(std::string_view engine) {
@@ -149,7 +213,7 @@ EngineInfo PluginEngineInfo(const std::shared_ptr<const Plugin>& plugin) {
   info.difference = plugin->description();
   info.create = [plugin](const EngineConfig& config) { return CreatePluginEngine(plugin, config); };
   if (!plugin->reports_places()) info.create = WithPlaces(std::move(info.create));
-  info.reports_events = plugin->reports_events();
+  info.reports = plugin->reports();
   return info;
 }
 

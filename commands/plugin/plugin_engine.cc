@@ -60,8 +60,8 @@ class PluginEngine final : public Engine {
         calls_(plugin_->functions()),
         host_(std::make_unique<Host>()),
         observer_(observer) {
-    if (observer != nullptr && plugin_->reports_events())
-      reports_ = std::make_unique<PluginObserver>(*observer, input_);
+    if (observer != nullptr && !plugin_->ReportedEvents().empty())
+      reports_ = std::make_unique<PluginObserver>(*observer, input_, plugin_->reports());
   }
   ~PluginEngine() override {
     if (buffer_ != nullptr) calls_.destroy(buffer_);
@@ -102,7 +102,9 @@ class PluginEngine final : public Engine {
                                      .fragments = commit.fragments,
                                      .flags = commit.flags,
                                      .complete = commit.complete,
-                                     .payload = {commit.payload.data(), commit.payload.size()}};
+                                     .payload = {commit.payload.data(), commit.payload.size()},
+                                     .machine = commit.machine,
+                                     .reserved = 0};
     input_.under_way = &commit;
     calls_.commit(buffer_, &theirs);
     input_.under_way = nullptr;

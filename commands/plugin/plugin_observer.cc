@@ -67,6 +67,7 @@ struct PluginObserver::Reports {
   /// The calls that are about one chunk.
   template <void (EngineObserver::*kCall)(const ObservedChunk&)>
   static void OnChunk(void* context, const char* callback, const ringscope_chunk* given) {
+    if (!Self(context).taken_.chunks) return;
     if (const auto chunk = ToChunk(given))
       (Self(context).observer_.*kCall)(*chunk);
     else
@@ -87,10 +88,11 @@ struct PluginObserver::Reports {
   static void Discarded(void* context, const ringscope_commit* given, uint32_t value) {
     const ChunkCommit* const commit = UnderWay(context, "discarded", given);
     if (commit == nullptr) return;
-    if (const auto reason = ToEnum(context, "discarded", value, DiscardReason::kBadRecommit))
+    if (const auto reason = ToEnum(context, "discarded", value, DiscardReason::kUnknown))
       Self(context).observer_.OnDiscarded(*commit, *reason);
   }
   static void Evicting(void* context, const ringscope_chunk* given, const ringscope_commit* by) {
+    if (!Self(context).taken_.chunks) return;
     const auto chunk = ToChunk(given);
     if (!chunk) return ComplainOfNothing(context, "evicting");
     const ChunkCommit* const commit = UnderWay(context, "evicting", by);
@@ -112,6 +114,7 @@ struct PluginObserver::Reports {
   }
   static void Patched(void* context, const ringscope_chunk* given_chunk,
                       const ringscope_patches* given) {
+    if (!Self(context).taken_.chunks) return;
     const auto chunk = ToChunk(given_chunk);
     if (!chunk) return ComplainOfNothing(context, "patched");
     OnPatches(context, "patched", given, [&](const ChunkPatches& patches) {
@@ -129,6 +132,7 @@ struct PluginObserver::Reports {
   }
   static void PacketGivenUp(void* context, ringscope_sequence sequence,
                             const ringscope_place* place, uint32_t cause) {
+    if (!Self(context).taken_.abandoned) return;
     if (place == nullptr) return ComplainOfNothing(context, "packet_given_up");
     const PacketPlace taken = ToPlace(*place);
     if (!Self(context).input_.CanHold(taken)) {
@@ -147,13 +151,15 @@ struct PluginObserver::Reports {
     Self(context).observer_.OnPadding(offset, size);
   }
   static void Stalled(void* context, ringscope_sequence sequence, uint32_t chunk, uint32_t value) {
+    if (!Self(context).taken_.stalls) return;
     if (const auto reason = ToEnum(context, "stalled", value, StallReason::kIncomplete))
       Self(context).observer_.OnStalled(ToKey(sequence), ChunkId{chunk}, *reason);
   }
 };
 
-PluginObserver::PluginObserver(EngineObserver& observer, const PluginInput& input)
-    : observer_(observer), input_(input) {
+PluginObserver::PluginObserver(EngineObserver& observer, const PluginInput& input,
+                               EngineReports taken)
+    : observer_(observer), input_(input), taken_(taken) {
   callbacks_ = {.struct_size = sizeof(ringscope_observer),
                 .reserved = 0,
                 .context = this,

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "core/engine/engine.h"
+#include "core/engine/catalogue.h"
 #include "core/plugin/plugin_abi.h"
 
 namespace ringscope {
@@ -25,7 +25,8 @@ struct PluginInput {
 class PluginObserver {
  public:
   /// @param observer, input: not owned
-  PluginObserver(EngineObserver& observer, const PluginInput& input);
+  /// @param taken what the plug-in reports in full; the rest of these reports is left out
+  PluginObserver(EngineObserver& observer, const PluginInput& input, EngineReports taken);
   PluginObserver(const PluginObserver&) = delete;
   PluginObserver& operator=(const PluginObserver&) = delete;
 
@@ -39,6 +40,7 @@ class PluginObserver {
 
   EngineObserver& observer_;
   const PluginInput& input_;
+  const EngineReports taken_;
   ringscope_observer callbacks_{};
   std::string complaint_;
 };

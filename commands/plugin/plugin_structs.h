@@ -41,7 +41,9 @@ inline std::optional<ObservedChunk> ToChunk(const ringscope_chunk* given) {
                        .payload_avail = chunk->payload_avail,
                        .flags = chunk->flags,
                        .incomplete = chunk->incomplete != 0,
-                       .payload = Bytes(chunk->payload.data, chunk->payload.size)};
+                       .payload = chunk->payload.data == nullptr
+                                      ? Bytes()
+                                      : Bytes(chunk->payload.data, chunk->payload.size)};
 }
 inline ringscope_sequence FromKey(SequenceKey key) { return {Raw(key.producer), Raw(key.writer)}; }
 

@@ -11,6 +11,7 @@
 
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
+#include "commands/testing/replay_events.h"
 #include "core/session/replay.h"
 #include "core/testing/random_stream.h"
 #include "formats/inputs/open_log.h"
@@ -27,32 +28,14 @@ std::string PluginPath(const std::string& name) { return RS_PLUGINS "/" + name +
 std::string Broken(const std::string& fault) { return PluginPath("test_plugin_" + fault); }
 const std::string kExample = PluginPath("v2_plugin");
 
-/// The events of a replay with one engine for all buffers, event by event.
-Result<std::string> Events(std::unique_ptr<ByteSource> source, const std::string& engine) {
-  StringSink sink;
-  EventsWriter events(sink);
-  ReplayOptions options;
-  options.session.all.engine = engine;
-  options.session.find_engine = EnginesAndPlugins();
-  Replay replay(std::move(options), events);
-  RS_ASSIGN_OR_RETURN(const auto log, OpenLog(std::move(source)));
-  while (true) {
-    RS_ASSIGN_OR_RETURN(const std::optional<Op> op, log->Next());
-    if (!op) break;
-    RS_RETURN_IF_ERROR(replay.Apply(*op));
-  }
-  RS_RETURN_IF_ERROR(replay.Finish());
-  RS_RETURN_IF_ERROR(events.Finish());
-  return sink.text;
-}
-
-Result<std::string> EventsOf(const std::string& path, const std::string& engine) {
-  return Events(OpenByteSource(path).value(), engine);
-}
+using testing::Events;
+using testing::EventsOf;
 
 // A buffer, a chunk of one packet, a patch that finds nothing, a read, and a read of a clone.
 constexpr const char* kPluginLog =
     R"({"op":"buffer","id":3,"size":4096,"policy":"ring_buffer"})"
+    "\n"
+    R"({"op":"producer","producer":1,"uid":0,"pid":0,"machine":7})"
     "\n"
     R"({"op":"commit","buffer":3,"producer":1,"writer":1,"chunk":0,"fragments":1,"payload":"020801"})"
     "\n";
@@ -70,13 +53,20 @@ std::string ErrorOf(const std::string& plugin, const std::string& log = kPluginL
   return events ? "no error" : events.error().ToString();
 }
 
-TEST(ExamplePlugin, ConformanceCases_AreThoseOfTheEngineItWraps) {
+class PluginVersions : public ::testing::TestWithParam<const char*> {};
+
+INSTANTIATE_TEST_SUITE_P(OfTheInterface, PluginVersions,
+                         ::testing::Values("v2_plugin", "v2_plugin_abi_1"),
+                         [](const auto& test) { return std::string(test.param); });
+
+TEST_P(PluginVersions, ConformanceCases_AreThoseOfTheEngineItWraps) {
+  const std::string plugin = PluginPath(GetParam());
   int cases = 0;
   for (const auto& entry : fs::directory_iterator(RS_TESTDATA "/conformance/expected/v2@58")) {
     const std::string path = RS_TESTDATA "/conformance/cases/" + entry.path().filename().string();
     SCOPED_TRACE(path);
     const auto expected = EventsOf(path, "v2@58");
-    const auto found = EventsOf(path, kExample);
+    const auto found = EventsOf(path, plugin);
     ASSERT_TRUE(expected) << expected.error().ToString();
     ASSERT_TRUE(found) << found.error().ToString();
     ASSERT_EQ(*found, *expected);
@@ -194,7 +184,7 @@ std::string Watch(const EngineInfo& info, uint32_t seed) {
 TEST(ExamplePlugin, Observer_ReceivesTheSame) {
   const EngineLookup lookup = EnginesAndPlugins();
   const EngineInfo& plugin = *lookup(kExample).value();
-  EXPECT_TRUE(plugin.reports_events);
+  EXPECT_TRUE(plugin.reports.chunks && plugin.reports.abandoned && plugin.reports.stalls);
   std::string all;
   for (uint32_t seed = 0; seed < 20; ++seed) {
     const std::string expected = Watch(*FindEngine("v2@58").value(), seed);
@@ -229,6 +219,59 @@ TEST(PluginLookup, OtherNamesAreTheCatalogues) {
   EXPECT_TRUE(IsPluginPath("libx.so"));
   EXPECT_TRUE(IsPluginPath("plugins/x"));
   EXPECT_FALSE(IsPluginPath("v2@58"));
+}
+
+TEST(PluginLookup, SeveralPluginsOfOneFile_AreCalledByName) {
+  const EngineLookup lookup = EnginesAndPlugins();
+  EXPECT_EQ(lookup(Broken("SECOND")).value()->corresponds, "Plug-in test");
+  EXPECT_EQ(lookup(Broken("SECOND") + ":test").value()->corresponds, "Plug-in test");
+  const EngineInfo& second = *lookup(Broken("SECOND") + ":second").value();
+  EXPECT_EQ(second.corresponds, "Plug-in second");
+  EXPECT_EQ(second.name, Broken("SECOND") + ":second");
+  const auto third = lookup(Broken("SECOND") + ":third");
+  ASSERT_FALSE(third);
+  EXPECT_THAT(third.error().ToString(), HasSubstr("has no plug-in 'third', found: test, second"));
+  EXPECT_EQ(Plugin::LoadAll(Broken("SECOND")).value().size(), 2u);
+}
+
+TEST(PluginLookup, ColonsInPathsAreNoNames) {
+  const fs::path folder = fs::path(::testing::TempDir()) / "plug:ins";
+  fs::create_directories(folder);
+  const std::string plain = (folder / "libx.so").string(), with = (folder / "libx.so:v1").string();
+  for (const std::string& path : {plain, with})
+    fs::copy_file(Broken("NONE"), path, fs::copy_options::overwrite_existing);
+  EXPECT_TRUE(IsPluginPath("libx.so:v1"));
+  EXPECT_EQ(EnginesAndPlugins()(plain).value()->corresponds, "Plug-in test");
+  EXPECT_EQ(EnginesAndPlugins()(with).value()->corresponds, "Plug-in test");
+  fs::remove(with);
+  EXPECT_THAT(EnginesAndPlugins()(with).error().ToString(), HasSubstr("has no plug-in 'v1'"));
+  EXPECT_EQ(PluginName::Parse("./a:b/c.so").file, "./a:b/c.so");
+  fs::remove_all(folder);
+}
+
+TEST(PluginLookup, APluginOfVersion1IsAskedForIt) {
+  const auto plugin = Plugin::Load(PluginPath("test_plugin_abi_1")).value();
+  EXPECT_EQ(plugin->functions().abi_version, 1u);
+  EXPECT_TRUE(plugin->ReportedEvents().empty());
+  const auto whole = Plugin::Load(PluginPath("v2_plugin_abi_1")).value();
+  EXPECT_EQ(whole->functions().abi_version, 1u);
+  EXPECT_TRUE(whole->UnreportedEvents().empty());
+}
+
+// Chunks are of use only with their end: what belongs to them is left out, what counts by itself is
+// not.
+TEST(PluginLookup, PartOfTheReports) {
+  const auto plugin = Plugin::Load(Broken("PARTIAL")).value();
+  EXPECT_THAT(plugin->ReportedEvents(), ::testing::ElementsAre("committed", "discarded"));
+  Diary diary;
+  const auto engine = EnginesAndPlugins()(Broken("PARTIAL"))
+                          .value()
+                          ->create({.size = 4096, .observer = &diary})
+                          .value();
+  engine->Commit({.sequence = {ProducerId{1}, WriterId{1}}});
+  EXPECT_EQ(engine->failure(), nullptr);
+  EXPECT_THAT(diary.lines, ::testing::StartsWith("discarded "));
+  EXPECT_THAT(diary.lines, ::testing::EndsWith(" 5\n"));
 }
 
 TEST(PluginLookup, NoLogCanHaveCodeLoaded) {
@@ -271,8 +314,10 @@ INSTANTIATE_TEST_SUITE_P(
     All, PluginFault,
     ::testing::Values(
         FaultCase{"NO_SYMBOL", "exports no function 'ringscope_get_plugin'"},
-        FaultCase{"NULL_PLUGIN", "does not support version 1 of the plug-in interface"},
-        FaultCase{"ABI_VERSION", "has version 7 of the plug-in interface, expected 1"},
+        FaultCase{"NULL_PLUGIN", "does not support version 2 of the plug-in interface"},
+        FaultCase{"ABI_VERSION", "has version 7 of the plug-in interface, expected 1 to 2"},
+        FaultCase{"CIRCLE", "has more than 64 plug-ins"},
+        FaultCase{"MACHINE", "buffer 3: the plug-in cannot continue: machine 7"},
         FaultCase{"SMALL_STRUCT", "struct_size is 32 bytes, expected at least 96"},
         FaultCase{"NULL_FUNCTION", "function 'commit' is null"},
         FaultCase{"NO_NAME", "has no name"},
@@ -306,7 +351,7 @@ std::string ObservedError(const std::string& plugin) {
 
 TEST(PluginFaults, BadReports_AreErrors) {
   EXPECT_THAT(ObservedError(Broken("BAD_REPORT")),
-              HasSubstr("called 'discarded' with 77, expected at most 4"));
+              HasSubstr("called 'discarded' with 77, expected at most 5"));
   EXPECT_THAT(ObservedError(Broken("NO_CHUNK")),
               HasSubstr("called 'committed' without what the call is about"));
   EXPECT_THAT(ObservedError(Broken("LATE_DISCARD")),

@@ -21,6 +21,7 @@ Command HelpCommand();
 Command ImportCommand();
 Command InfoCommand();
 Command MergeCommand();
+Command PluginCommand();
 Command RecordCommand();
 Command RepairCommand();
 Command ReplayCommand();

@@ -1,5 +1,6 @@
 #include "commands/system/child_process.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
 #include <spawn.h>
@@ -42,11 +43,9 @@ std::vector<char*> Pointers(std::vector<std::string>& texts) {
 
 namespace {
 
-Error CannotStart(const std::string& program, int error) {
-  return {ErrorCode::kIo,
-          fmt::format("cannot start {}: {}", program, std::strerror(error)),
-          {},
-          "check the name after --"};
+Error CannotStart(const std::string& program, int error, const char* hint) {
+  return {
+      ErrorCode::kIo, fmt::format("cannot start {}: {}", program, std::strerror(error)), {}, hint};
 }
 
 }  // namespace
@@ -54,17 +53,18 @@ Error CannotStart(const std::string& program, int error) {
 Status ChildProcess::Check(const std::string& program) {
   if (program.find('/') != std::string::npos) {
     if (::access(program.c_str(), X_OK) == 0) return {};
-    return tl::unexpected(CannotStart(program, errno));
+    return tl::unexpected(CannotStart(program, errno, ProgramSurroundings().hint));
   }
   const char* path = ::getenv("PATH");
   std::istringstream folders(path == nullptr ? "/usr/bin:/bin" : path);
   for (std::string folder; std::getline(folders, folder, ':');)
     if (::access((folder + "/" + program).c_str(), X_OK) == 0) return {};
-  return tl::unexpected(CannotStart(program, ENOENT));
+  return tl::unexpected(CannotStart(program, ENOENT, ProgramSurroundings().hint));
 }
 
 Result<std::unique_ptr<ChildProcess>> ChildProcess::Start(const std::vector<std::string>& command,
-                                                          const Variables& variables) {
+                                                          const Variables& variables,
+                                                          const ProgramSurroundings& around) {
   std::vector<std::string> arguments = command;
   std::vector<std::string> environment = MakeEnvironment(variables);
   // The program gets signals as any other does, whatever this process does with its own.
@@ -76,14 +76,26 @@ Result<std::unique_ptr<ChildProcess>> ChildProcess::Start(const std::vector<std:
   ::posix_spawnattr_init(&attributes);
   ::posix_spawnattr_setsigmask(&attributes, &none);
   ::posix_spawnattr_setsigdefault(&attributes, &all);
-  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  short flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
+  posix_spawn_file_actions_t files;
+  ::posix_spawn_file_actions_init(&files);
+  const bool leads_group = around.output >= 0;
+  if (leads_group) {
+    flags |= POSIX_SPAWN_SETPGROUP;
+    ::posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    ::posix_spawn_file_actions_adddup2(&files, around.output, STDOUT_FILENO);
+    ::posix_spawn_file_actions_adddup2(&files, around.output, STDERR_FILENO);
+  }
+  if (!around.folder.empty()) ::posix_spawn_file_actions_addchdir_np(&files, around.folder.c_str());
+  ::posix_spawnattr_setflags(&attributes, flags);
   pid_t pid = -1;
-  const int error = ::posix_spawnp(&pid, arguments.front().c_str(), nullptr, &attributes,
+  const int error = ::posix_spawnp(&pid, arguments.front().c_str(), &files, &attributes,
                                    Pointers(arguments).data(), Pointers(environment).data());
+  ::posix_spawn_file_actions_destroy(&files);
   ::posix_spawnattr_destroy(&attributes);
-  if (error != 0) return tl::unexpected(CannotStart(command.front(), error));
+  if (error != 0) return tl::unexpected(CannotStart(command.front(), error, around.hint));
   UniqueFd fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-  auto child = std::unique_ptr<ChildProcess>(new ChildProcess(pid, std::move(fd)));
+  auto child = std::unique_ptr<ChildProcess>(new ChildProcess(pid, std::move(fd), leads_group));
   if (!child->fd_.valid()) {
     const int why = errno;
     child->Terminate();
@@ -95,8 +107,8 @@ Result<std::unique_ptr<ChildProcess>> ChildProcess::Start(const std::vector<std:
   return child;
 }
 
-void ChildProcess::Terminate() const {
-  if (!ended_) ::kill(pid_, SIGTERM);
+void ChildProcess::Send(int signal) const {
+  if (!ended_) ::kill(leads_group_ ? -pid_ : pid_, signal);
 }
 
 Status ChildProcess::WatchEnd(EventLoop& loop, std::function<void(std::string ending)> on_end) {

@@ -3,6 +3,7 @@
  * it is the plug-in that ringscope must refuse or survive. Also shows that plugin_abi.h is C11. */
 #include <ringscope/plugin_abi.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +34,12 @@
 #define FAULT_FAR_PLACE 24
 #define FAULT_OVERLAP 25
 #define FAULT_FAR_CURSOR 26
+/* No faults, but uses of version 2 of the interface. */
+#define FAULT_MACHINE 27 /* fails with the commit's machine */
+#define FAULT_SECOND 28  /* a second plug-in */
+#define FAULT_CIRCLE 29  /* a list of plug-ins without an end */
+#define FAULT_PARTIAL 30 /* reports chunks without their end, and discards */
+#define FAULT_EARLIER 31 /* knows version 1 alone, as its entry says */
 
 #define REPORTS (RS_FAULT >= FAULT_BAD_REPORT && RS_FAULT <= FAULT_FAR_GIVEN_UP)
 
@@ -75,6 +82,12 @@ static void Destroy(void* p) {
 static void Report(buffer* self, const ringscope_commit* commit) {
   const ringscope_observer* to = self->config.observer;
   if (to == NULL) return;
+#if RS_FAULT == FAULT_PARTIAL
+  const ringscope_chunk held = {.struct_size = sizeof(held), .sequence = commit->sequence};
+  to->committed(to->context, &held);
+  to->stalled(to->context, commit->sequence, commit->chunk, 99);
+  to->discarded(to->context, commit, RINGSCOPE_DISCARD_UNKNOWN);
+#endif
   if (RS_FAULT == FAULT_BAD_REPORT) to->discarded(to->context, commit, 77);
   if (RS_FAULT == FAULT_NO_CHUNK) to->committed(to->context, NULL);
   if (RS_FAULT == FAULT_OTHER_DISCARD) {
@@ -88,6 +101,11 @@ static void Commit(void* p, const ringscope_commit* commit) {
   buffer* self = p;
   if (RS_FAULT == FAULT_COMMIT)
     self->config.fail(self->config.host, "a check of the plug-in's own did not hold");
+#if RS_FAULT == FAULT_MACHINE
+  char text[32];
+  snprintf(text, sizeof(text), "machine %u", commit->machine);
+  self->config.fail(self->config.host, text);
+#endif
   Report(self, commit);
   if (self->written == kMaxChunks || commit->payload.size == 0) return;
   chunk* to = &self->chunks[self->written];
@@ -174,40 +192,65 @@ static uint64_t VisitChunks(void* p, ringscope_chunk_visitor visit, void* contex
 #define VISIT_CHUNKS NULL
 #endif
 
+#if RS_FAULT == FAULT_SECOND
+static const ringscope_plugin kSecond = {
+    .struct_size = sizeof(ringscope_plugin),
+    .abi_version = RINGSCOPE_ABI_VERSION,
+    .name = "second",
+    .create = Create,
+    .destroy = Destroy,
+    .commit = Commit,
+    .patch = PatchChunk,
+    .begin_read = BeginRead,
+    .next_packet = NextPacket,
+    .stats = Stats,
+};
+#define NEXT .next = &kSecond,
+#elif RS_FAULT == FAULT_CIRCLE
+#define NEXT .next = &kPlugin.known,
+#else
+#define NEXT
+#endif
+
+#if RS_FAULT == FAULT_PARTIAL
+#define TELLS (RINGSCOPE_TELLS_COMMITTED | RINGSCOPE_TELLS_DISCARDED)
+#elif RS_FAULT == FAULT_FAR_PLACE
+#define TELLS RINGSCOPE_TELLS_PLACES
+#else
+#define TELLS (REPORTS ? RINGSCOPE_TELLS_EVENTS : 0)
+#endif
+
 /* A later version's struct: what is known, and something after it. */
 typedef struct newer_plugin {
   ringscope_plugin known;
   void (*unknown)(void);
 } newer_plugin;
 
-static const newer_plugin kPlugin = {
-    .known =
-        {
-            .struct_size = RS_FAULT == FAULT_SMALL_STRUCT ? 32
-                           : RS_FAULT == FAULT_OLDER      ? offsetof(ringscope_plugin, clone)
-                           : RS_FAULT == FAULT_NEWER      ? sizeof(newer_plugin)
-                                                          : sizeof(ringscope_plugin),
-            .abi_version = RS_FAULT == FAULT_ABI_VERSION ? 7 : RINGSCOPE_ABI_VERSION,
-            .name = RS_FAULT == FAULT_NO_NAME ? NULL : "test",
-            .version = NULL,
-            .description = NULL,
-            .tells = REPORTS                       ? RINGSCOPE_TELLS_EVENTS
-                     : RS_FAULT == FAULT_FAR_PLACE ? RINGSCOPE_TELLS_PLACES
-                                                   : 0,
-            .create = Create,
-            .destroy = Destroy,
-            .commit = RS_FAULT == FAULT_NULL_FUNCTION ? NULL : Commit,
-            .patch = PatchChunk,
-            .begin_read = BeginRead,
-            .next_packet = NextPacket,
-            .stats = Stats,
-            /* An older plug-in's struct ends before this: whatever is here is not to be called.
-             */
-            .clone = RS_FAULT == FAULT_OLDER
-                         ? (void* (*)(void*, const ringscope_config*))(uintptr_t)1
-                         : CLONE,
-            .visit_chunks = VISIT_CHUNKS,
-        },
+extern const newer_plugin kPlugin;
+const newer_plugin kPlugin = {
+    .known = {.struct_size = RS_FAULT == FAULT_SMALL_STRUCT ? 32
+                             : RS_FAULT == FAULT_OLDER      ? offsetof(ringscope_plugin, clone)
+                             : RS_FAULT == FAULT_NEWER      ? sizeof(newer_plugin)
+                                                            : sizeof(ringscope_plugin),
+              .abi_version = RS_FAULT == FAULT_ABI_VERSION ? 7 : RINGSCOPE_ABI_VERSION,
+              .name = RS_FAULT == FAULT_NO_NAME ? NULL : "test",
+              .version = NULL,
+              .description = NULL,
+              .tells = TELLS,
+              .create = Create,
+              .destroy = Destroy,
+              .commit = RS_FAULT == FAULT_NULL_FUNCTION ? NULL : Commit,
+              .patch = PatchChunk,
+              .begin_read = BeginRead,
+              .next_packet = NextPacket,
+              .stats = Stats,
+              /* An older plug-in's struct ends before this: whatever is here is not to be called.
+               */
+              .clone = RS_FAULT == FAULT_OLDER
+                           ? (void* (*)(void*, const ringscope_config*))(uintptr_t)1
+                           : CLONE,
+              .visit_chunks = VISIT_CHUNKS,
+              NEXT},
     .unknown = NULL,
 };
 
@@ -219,5 +262,6 @@ static const newer_plugin kPlugin = {
 RINGSCOPE_EXPORT const ringscope_plugin* ENTRY(uint32_t host_abi_version);
 RINGSCOPE_EXPORT const ringscope_plugin* ENTRY(uint32_t host_abi_version) {
   if (RS_FAULT == FAULT_NULL_PLUGIN || host_abi_version < 1) return NULL;
+  if (RS_FAULT == FAULT_EARLIER && host_abi_version != RINGSCOPE_ABI_VERSION) return NULL;
   return &kPlugin.known;
 }

@@ -29,6 +29,16 @@ enum class ReadOrder : uint8_t {
 template <>
 inline constexpr std::array kEnumNames<ReadOrder> = {"unknown", "by_buffer", "by_sequence"};
 
+/// What an engine reports to its observer, beside the packets that it returns. What it does not
+/// report is unknown, and never concluded from the rest.
+struct EngineReports {
+  bool chunks = true;     // each chunk that is committed, changed or erased, and why
+  bool abandoned = true;  // each packet that a read pass abandoned
+  bool stalls = true;     // what a sequence waits for
+
+  static constexpr EngineReports Nothing() { return {false, false, false}; }
+};
+
 /// A buffer version that can be replayed: one of the catalogue, or a plug-in.
 struct EngineInfo {
   std::string name;         // "v2@58", or the plug-in's path as it was asked for
@@ -38,9 +48,7 @@ struct EngineInfo {
   /// Release of the service that has this buffer, 54 for v54, for what differs around the buffer.
   /// V1 is in all of them: the newest.
   uint32_t release = kNewestRelease;
-  /// Whether an observer is notified of all that happens. If not, it only gets OnPacketReturned:
-  /// why packets are missing is not known.
-  bool reports_events = true;
+  EngineReports reports = {};
   /// Whether a chunk takes space for its whole payload, not for its fragments alone.
   bool stores_whole_payloads = false;
   /// Whether the first packet of a sequence that a read pass returns is flagged, and a packet read

@@ -38,10 +38,11 @@ enum class DiscardReason : uint8_t {
   kTooLarge,         // larger than the whole buffer
   kAlreadyConsumed,  // older than, or the same as, the chunk consumed last
   kBadRecommit,      // a re-commit that breaks the rules
+  kUnknown,          // the engine does not report why
 };
 template <>
-inline constexpr std::array kEnumNames<DiscardReason> = {"sealed", "full", "too_large",
-                                                         "already_consumed", "bad_recommit"};
+inline constexpr std::array kEnumNames<DiscardReason> = {
+    "sealed", "full", "too_large", "already_consumed", "bad_recommit", "unknown"};
 
 enum class StallReason : uint8_t {
   kNeedsPatch,    // a chunk of the packet waits for patches

@@ -91,8 +91,7 @@ void Ledger::OnRecord(const Op&, const LogMoment& moment) {
   now_ = moment;
 }
 void Ledger::OnBufferSetUp(SessionBuffer& buffer) {
-  Of(buffer.id).SetEngine(*buffer.info);
-  if (!buffer.info->reports_events) Of(buffer.id).SetSilent(buffer.requested_size, buffer.policy);
+  Of(buffer.id).SetEngine(*buffer.info, buffer.requested_size, buffer.policy);
 }
 void Ledger::OnBufferReplaced(SessionBuffer& buffer) { Close(buffer.id); }
 void Ledger::OnChunk(BufferId buffer, const ChunkCommit& commit, std::optional<Refusal> refusal) {

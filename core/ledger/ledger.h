@@ -36,7 +36,7 @@ enum class Fate : uint8_t {
   kCorrupted,      // its bytes, or its chunk's, break the rules of the shared-memory ABI
   kIncomplete,     // not finished by its writer when the log ends
   kInvalid,        // returned, and then refused by the service's validation
-  kUnexplained,    // the engine does not report it (a plug-in without observer callbacks)
+  kUnexplained,    // not returned, and the engine does not report why (a plug-in)
   kReadBefore,     // of a clone: the session itself read it before the clone was made
   kMoved,          // in the buffer when a clone took that over: the clone has it
   kCleared,        // in the buffer when that was cleared for a clone
@@ -53,7 +53,7 @@ bool IsLoss(Fate fate);
 
 /// Why, in more detail than the fate.
 enum class Cause : uint8_t {
-  kNone,             // read, readable, unexplained
+  kNone,             // read, readable
   kEvicted,          // overwritten: `culprit` needed the space
   kNeverPatched,     // overwritten by `culprit`: no read could return it, as its chunk `waits_for`
                      // lacked a patch that is not in the log
@@ -86,6 +86,7 @@ enum class Cause : uint8_t {
   kTransferred,         // moved: the buffer's config has transfer_on_clone
   kClearedForClone,     // cleared: the buffer's config has clear_before_clone
   kWrongPatch,          // invalid: a patch (see `blamed`) changed it, though it was complete
+  kUnknown,             // unexplained, discarded or stalled: the engine does not report why
 };
 template <>
 inline constexpr std::array kEnumNames<Cause> = {"none",
@@ -119,7 +120,8 @@ inline constexpr std::array kEnumNames<Cause> = {"none",
                                                  "taken_by_session",
                                                  "transferred",
                                                  "cleared_for_clone",
-                                                 "wrong_patch"};
+                                                 "wrong_patch",
+                                                 "unknown"};
 
 /// Of a discarded packet: whether the service refused it, so that no other buffer could have kept
 /// it.

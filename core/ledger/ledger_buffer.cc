@@ -9,11 +9,14 @@
 namespace ringscope::ledger {
 namespace {
 
+/// The engine does not report what became of it.
+constexpr Loss kUnreported{.fate = Fate::kUnexplained, .cause = Cause::kUnknown};
+
 // By the enums' own order.
 
 Cause CauseOf(DiscardReason reason) {
-  constexpr std::array kCauses = {Cause::kSealed, Cause::kFull, Cause::kTooLarge,
-                                  Cause::kAlreadyConsumed, Cause::kBadRecommit};
+  constexpr std::array kCauses = {Cause::kSealed,          Cause::kFull,        Cause::kTooLarge,
+                                  Cause::kAlreadyConsumed, Cause::kBadRecommit, Cause::kUnknown};
   return kCauses.at(static_cast<size_t>(reason));
 }
 
@@ -119,11 +122,15 @@ void BufferLedger::OnErased(const BufferEvent& event) {
     case Erasure::kMoved:  // all of it that counts was consumed
       break;
     case Erasure::kOverwritten:
-    case Erasure::kCleared:
-      LoseFrom(key, *record, 0,
-               {.fate = Fate::kOverwritten, .cause = Cause::kEvicted, .culprit = event.by},
-               event.payload);
+    case Erasure::kCleared: {
+      const Loss evicted{.fate = Fate::kOverwritten, .cause = Cause::kEvicted, .culprit = event.by};
+      // What a read consumed before, and did not return, it abandoned.
+      const uint32_t consumed = reports_.abandoned ? 0 : event.payload_size - event.payload_avail;
+      for (size_t i = 0; i < record->entries.size(); ++i)
+        Lose(key, *record, i, record->entries[i].offset < consumed ? kUnreported : evicted,
+             event.payload);
       break;
+    }
     case Erasure::kTransferred:
       LoseFrom(key, *record, 0, {.fate = Fate::kMoved, .cause = Cause::kTransferred},
                event.payload);
@@ -133,7 +140,10 @@ void BufferLedger::OnErased(const BufferEvent& event) {
                event.payload);
       break;
     case Erasure::kConsumed:
-      LoseFrom(key, *record, 0, {.fate = Fate::kCut, .cause = Cause::kGivenUp}, event.payload);
+      LoseFrom(
+          key, *record, 0,
+          reports_.abandoned ? Loss{.fate = Fate::kCut, .cause = Cause::kGivenUp} : kUnreported,
+          event.payload);
       break;
   }
   packets_.SetHeld(*record, false, record->needs_patch);
@@ -177,21 +187,29 @@ void BufferLedger::OnAbandoned(const BufferEvent& event, bool draining) {
   const size_t end = corrupted ? record->entries.size() : first + 1;
   for (size_t i = first; i < end; ++i) {
     Entry& entry = record->entries[i];
-    if (draining) {
-      entry.abandoned_at_end = true;
-      if (entry.kind == FragmentKind::kWhole) continue;
-      const bool back = entry.kind == FragmentKind::kBegin;
-      const ChainId id = back ? record->tail : record->head;
-      if (id != kNoChain) packets_.chains()[id].abandoned_at_end = true;
-    } else {
+    if (draining)
+      AbandonAtEnd(*record, entry);
+    else
       Lose(key, *record, i, loss, {});
-    }
   }
   touched_.push_back(key);
 }
 
+void BufferLedger::AbandonAtEnd(const ChunkRecord& record, Entry& entry) {
+  entry.abandoned_at_end = true;
+  if (entry.kind == FragmentKind::kWhole) return;
+  const ChainId id = entry.kind == FragmentKind::kBegin ? record.tail : record.head;
+  if (id != kNoChain) packets_.chains()[id].abandoned_at_end = true;
+}
+
 void BufferLedger::OnDrainEvent(const BufferEvent& event) {
   if (event.kind == BufferEvent::Kind::kGivenUp) return OnAbandoned(event, /*draining=*/true);
+  if (event.kind == BufferEvent::Kind::kErased && !reports_.abandoned) {
+    // What is not returned of it by then is abandoned.
+    if (ChunkRecord* record = Find(event.chunk))
+      for (size_t i = 0; i < record->entries.size(); ++i) AbandonAtEnd(*record, record->entries[i]);
+    return;
+  }
   if (event.kind != BufferEvent::Kind::kStalled) return;
   stalls_[event.chunk.sequence] = {event.chunk, CauseOf(event.stall)};
 }
@@ -263,11 +281,12 @@ void BufferLedger::AddLost(PacketAccount& account, const Loss& loss) {
 /// @param violation of a rule, by the writer: that is what the packet is lost to, then
 void BufferLedger::Seal(PacketAccount& account, const Loss& loss,
                         const std::optional<Cause>& violation) const {
-  account.fate = violation ? Fate::kCorrupted : loss.fate;
-  account.cause = violation.value_or(loss.cause);
-  account.culprit = violation ? std::nullopt : loss.culprit;
+  const bool by_writer = violation && loss.fate != Fate::kUnexplained;
+  account.fate = by_writer ? Fate::kCorrupted : loss.fate;
+  account.cause = by_writer ? *violation : loss.cause;
+  account.culprit = by_writer ? std::nullopt : loss.culprit;
   account.loss_bits = loss.loss_bits;
-  account.blamed = violation ? LogMoment() : loss.blamed;
+  account.blamed = by_writer ? LogMoment() : loss.blamed;
   account.decided = now_;
 }
 

@@ -23,14 +23,13 @@ class BufferLedger : private WriterLosses {
   BufferLedger(BufferId id, const LogMoment& now, LedgerSink& sink)
       : id_(id), now_(now), sink_(sink), packets_(id, now, *this) {}
 
-  /// The engine does not report what happens to its chunks, only what it returns.
   /// @param size of the buffer, bytes: what it can hold at most
-  void SetSilent(uint64_t size, FillPolicy policy) {
-    silent_size_ = size;
-    keeps_first_ = policy == FillPolicy::kDiscard;
+  void SetEngine(const EngineInfo& info, uint64_t size, FillPolicy policy) {
+    reports_ = info.reports;
+    if (!reports_.chunks) silent_size_ = size;
+    keeps_first_ = policy == FillPolicy::kDiscard && !reports_.chunks;
+    stalls_whole_chunks_ = info.flags_first_of_sequence;
   }
-  /// Whether a chunk that lacks a patch keeps its whole packets, too (V1): see PatchStalls.
-  void SetEngine(const EngineInfo& info) { stalls_whole_chunks_ = info.flags_first_of_sequence; }
   /// A chunk is about to go into the buffer; EndChunk follows, unless Refused was called.
   void BeginChunk();
   void Refused(const ChunkCommit& commit, Refusal why);
@@ -62,6 +61,7 @@ class BufferLedger : private WriterLosses {
   // What became of it (ledger_buffer.cc).
   void OnErased(const BufferEvent& event);
   void OnAbandoned(const BufferEvent& event, bool draining);
+  void AbandonAtEnd(const ChunkRecord& record, Entry& entry);
   void Lose(ChunkName key, ChunkRecord& record, size_t index, const Loss& loss, Bytes payload);
   void LoseFrom(ChunkName key, ChunkRecord& record, size_t first, const Loss& loss, Bytes payload);
   void LoseChain(ChainId id, const Loss& loss) override;
@@ -95,13 +95,14 @@ class BufferLedger : private WriterLosses {
   WrittenPackets packets_;
   SequenceMap<Stall> stalls_;
   PatchStalls patch_stalls_;
-  bool stalls_whole_chunks_ = false;
+  EngineReports reports_;
+  bool stalls_whole_chunks_ = false;  // a chunk that lacks a patch keeps its whole packets (V1)
   // Chunks that left the buffer, oldest first. A chunk may be re-committed: a scraped one when its
   // writer commits it, and V1 takes it even if it had it before.
   std::deque<ChunkName> evicted_;
   size_t evicted_packets_ = 0;  // the sum over these
   uint64_t evicted_bytes_ = 0;
-  std::optional<uint64_t> silent_size_;  // of a buffer that does not report what happens in it
+  std::optional<uint64_t> silent_size_;  // of a buffer that does not report what is in it
   bool keeps_first_ = false;             // and which discards what is written later
   uint32_t pass_ = 0;
   uint64_t position_ = 0;  // of the last packet in that pass

@@ -89,6 +89,7 @@ void BufferLedger::SettleChain(ChainId id) {
   if (chain.fragments == 0 || chain.refs > 0 || !chain.closed()) return;
   if (chain.state == State::kLive && silent_size_) {
     chain.account.fate = Fate::kUnexplained;
+    chain.account.cause = Cause::kUnknown;
     chain.state = State::kLost;
   }
   if (chain.state == State::kLost) ReportChain(chain);
@@ -124,7 +125,7 @@ void BufferLedger::StallAccount(PacketAccount& account, bool abandoned) const {
   account.waits_for.reset();
   const Stall* stall = stalls_.Find(account.sequence);
   if (abandoned || stall == nullptr) {
-    account.cause = Cause::kBehindGivenUp;
+    account.cause = abandoned || reports_.stalls ? Cause::kBehindGivenUp : Cause::kUnknown;
     return;
   }
   account.cause = stall->cause;
@@ -145,11 +146,13 @@ void BufferLedger::FinishRecord(ChunkName key, ChunkRecord& record) {
     if (entry.kind != FragmentKind::kWhole || entry.state != State::kLive) continue;
     entry.state = State::kGone;
     PacketAccount account = packets_.AccountOf(sequence, record, i);
-    if (record.held)
+    if (record.held) {
       StallAccount(account, entry.abandoned_at_end);
-    else
+    } else {
       account.fate = Fate::kUnexplained;
-    if (record.violation) {
+      account.cause = Cause::kUnknown;
+    }
+    if (record.violation && !silent_size_) {
       account.fate = Fate::kCorrupted;
       account.cause = *record.violation;
     }
@@ -178,12 +181,14 @@ void BufferLedger::FinishChain(ChainId id) {
   const bool never_committed = !chain.front_closed || hole_after;
   const bool is_start = !chain.front_closed && account.first_chunk == sequence.first;
   const bool lost = chain.state == State::kLost;
-  if (chain.violation) {
+  const bool unexplained = silent_size_ || (lost && account.fate == Fate::kUnexplained);
+  if (chain.violation && !unexplained) {
     if (!lost) account.decided = now_;
     account.fate = Fate::kCorrupted;
     account.cause = *chain.violation;
   } else if (never_committed &&
-             (!lost || LeftWithChunk(account.fate) || account.fate == Fate::kCut)) {
+             (!lost || LeftWithChunk(account.fate) || account.fate == Fate::kCut ||
+              account.fate == Fate::kUnexplained)) {
     if (!lost) account.decided = account.written;
     account.fate = Fate::kCut;
     account.cause = !is_start                  ? Cause::kNeverCommitted
@@ -195,7 +200,7 @@ void BufferLedger::FinishChain(ChainId id) {
       StallAccount(account, chain.abandoned_at_end);
     } else {
       account.fate = chain.back_closed ? Fate::kUnexplained : Fate::kIncomplete;
-      account.cause = chain.back_closed ? Cause::kNone : Cause::kUnfinished;
+      account.cause = chain.back_closed ? Cause::kUnknown : Cause::kUnfinished;
       account.decided = now_;
     }
   }

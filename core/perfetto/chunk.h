@@ -49,6 +49,7 @@ struct ChunkCommit {
   uint8_t flags = 0;       // of the shared-memory ABI
   bool complete = true;    // false: scraped while the writer still had it
   Bytes payload;           // fragments, and whatever follows them in the chunk
+  uint32_t machine = 0;    // machine_id of the producer; 0: the service's own machine
 };
 
 /// A four-byte patch. `data` always has kPatchSize bytes.

@@ -7,6 +7,10 @@
  * - Structs only ever grow at their end, and begin with struct_size, their size as the side that
  *   fills them was compiled. A reader looks at no more than that, and takes what is not there as 0.
  *   RINGSCOPE_ABI_VERSION changes only if that is not enough.
+ * - Version 2 added: a bit for each report (RINGSCOPE_TELLS_COMMITTED and the following),
+ *   RINGSCOPE_DISCARD_UNKNOWN, ringscope_commit.machine, ringscope_plugin.next. ringscope takes
+ *   plug-ins of version 1 as they are.
+ * - A pointer to data of size 0, or to 0 items, may be NULL, in both directions.
  * - Calls for one buffer, its clones apart, never overlap. Different buffers may be used on
  *   different threads.
  * - What a pointer refers to is valid until the call returns, unless stated otherwise. No
@@ -22,7 +26,7 @@
 extern "C" {
 #endif
 
-#define RINGSCOPE_ABI_VERSION 1u
+#define RINGSCOPE_ABI_VERSION 2u
 
 /* Name and linkage of the one exported function. */
 #define RINGSCOPE_ENTRY "ringscope_get_plugin"
@@ -54,6 +58,8 @@ typedef struct ringscope_commit {
   uint8_t flags;      /* of the shared-memory ABI */
   uint8_t complete;   /* 0: scraped while the writer still had it */
   ringscope_slice payload;
+  uint32_t machine; /* machine_id of the producer; 0: the service's own machine. Since version 2 */
+  uint32_t reserved;
 } ringscope_commit;
 
 #define RINGSCOPE_PATCH_SIZE 4u
@@ -96,7 +102,8 @@ typedef struct ringscope_packet {
 /* BufferStats. ringscope sets struct_size and zeroes the rest; what a buffer does not count stays
  * 0. */
 typedef struct ringscope_stats {
-  uint64_t struct_size;
+  uint32_t struct_size;
+  uint32_t reserved; /* 0; in version 1 the upper half of struct_size */
   uint64_t buffer_size;
   uint64_t bytes_written;
   uint64_t bytes_overwritten;
@@ -119,8 +126,9 @@ typedef struct ringscope_stats {
   uint64_t trace_writer_packet_loss;
 } ringscope_stats;
 
-/* How much one sequence put into its chunks, by size. Upper limits of the buckets, inclusive: 8,
- * 32, 128, 512, 1024, 2048, 4096, 8192, 12288, 16384; the last holds what is larger. */
+/* How much one sequence put into its chunks, by size (Perfetto's WriterStats). Upper limits of the
+ * buckets, inclusive: 8, 32, 128, 512, 1024, 2048, 4096, 8192, 12288, 16384; the last holds what is
+ * larger. */
 #define RINGSCOPE_WRITER_BUCKETS 11
 
 typedef struct ringscope_writer {
@@ -157,7 +165,8 @@ enum ringscope_discard_reason {
   RINGSCOPE_DISCARD_FULL = 1,             /* discard mode, and this one does not fit */
   RINGSCOPE_DISCARD_TOO_LARGE = 2,        /* larger than the whole buffer */
   RINGSCOPE_DISCARD_ALREADY_CONSUMED = 3, /* not newer than the chunk consumed last */
-  RINGSCOPE_DISCARD_BAD_RECOMMIT = 4      /* a re-commit that breaks the rules */
+  RINGSCOPE_DISCARD_BAD_RECOMMIT = 4,     /* a re-commit that breaks the rules */
+  RINGSCOPE_DISCARD_UNKNOWN = 5           /* the plug-in does not know. Since version 2 */
 };
 
 enum ringscope_stall_reason {
@@ -195,7 +204,9 @@ typedef struct ringscope_observer {
   void (*discarded)(void* context, const ringscope_commit* commit, uint32_t reason);
   /* Its space is needed for the current commit; `chunk` before any fragment is consumed. */
   void (*evicting)(void* context, const ringscope_chunk* chunk, const ringscope_commit* by);
-  /* Gone from the buffer: fully read, or cleared. */
+  /* Gone from the buffer: fully read, or cleared. Without RINGSCOPE_TELLS_GIVEN_UP,
+   * chunk->payload_avail is what was not consumed when the call began in which the chunk left. What
+   * leaves in a read is reported before that read's next_packet returns. */
   void (*erased)(void* context, const ringscope_chunk* chunk);
   /* `chunk` after the change. */
   void (*patched)(void* context, const ringscope_chunk* chunk, const ringscope_patches* patches);
@@ -228,9 +239,30 @@ typedef struct ringscope_config {
   const ringscope_observer* observer; /* NULL: none */
 } ringscope_config;
 
-/* What a plug-in reports: bits of ringscope_plugin.tells. */
-#define RINGSCOPE_TELLS_EVENTS 1u /* it calls the observer for all that happens */
+/* What a plug-in reports: bits of ringscope_plugin.tells. What it does not report is unknown to
+ * ringscope, which concludes nothing from its absence. */
+#define RINGSCOPE_TELLS_EVENTS 1u /* it calls the observer for all that happens: all bits below */
 #define RINGSCOPE_TELLS_PLACES 2u /* each packet comes with its place */
+/* Since version 2: it makes this call of the observer whenever there is reason to. */
+#define RINGSCOPE_TELLS_COMMITTED 0x100u
+#define RINGSCOPE_TELLS_REWRITTEN 0x200u
+#define RINGSCOPE_TELLS_RELOCATED 0x400u
+#define RINGSCOPE_TELLS_DISCARDED 0x800u
+#define RINGSCOPE_TELLS_EVICTING 0x1000u
+#define RINGSCOPE_TELLS_ERASED 0x2000u
+#define RINGSCOPE_TELLS_PATCHED 0x4000u
+#define RINGSCOPE_TELLS_PATCH_MISSED 0x8000u
+#define RINGSCOPE_TELLS_GIVEN_UP 0x10000u
+#define RINGSCOPE_TELLS_LOSS_BIT 0x20000u
+#define RINGSCOPE_TELLS_WRAP 0x40000u
+#define RINGSCOPE_TELLS_PADDING 0x80000u
+#define RINGSCOPE_TELLS_STALLED 0x100000u
+/* These are of use together only: with one of them missing ringscope does not know what is in the
+ * buffer, and ignores the others, relocated and evicting too (discarded counts by itself). A buffer
+ * that never rewrites or never relocates chunks reports all of that. */
+#define RINGSCOPE_TELLS_CHUNKS                                                         \
+  (RINGSCOPE_TELLS_COMMITTED | RINGSCOPE_TELLS_REWRITTEN | RINGSCOPE_TELLS_DISCARDED | \
+   RINGSCOPE_TELLS_ERASED | RINGSCOPE_TELLS_PATCHED)
 
 /* The plug-in's functions; `buffer` is what `create` or `clone` returned. */
 typedef struct ringscope_plugin {
@@ -260,19 +292,28 @@ typedef struct ringscope_plugin {
   /* A copy to be read only: what is consumed stays consumed. config->observer is NULL. NULL:
    * failed; report why with config->fail. */
   void* (*clone)(void* buffer, const ringscope_config* config);
-  /* Calls `visit` for each sequence that ever committed, in order of first commit. */
+  /* Calls `visit` once for each sequence whose histogram the buffer has: the sequences of
+   * Perfetto's writer_stats, in its order. (V2 has those that committed, in order of first commit,
+   * and a clone of it none; V1 has those of which a whole chunk was read.) ringscope shows what is
+   * listed, and requires none. */
   void (*visit_writers)(void* buffer, ringscope_writer_visitor visit, void* context);
   /* Checks the buffer's own structures, for tests and fuzzers. What is wrong, or NULL; valid until
    * the buffer's next call. */
   const char* (*check)(void* buffer);
-  /* Calls `visit` for what is in the buffer, chunks and padding, in order of offsets. What they
-   * leave out was never written. Returns the write cursor: where the next chunk goes, unless it
-   * does not fit there. */
+  /* The layout: calls `visit` for what is in the buffer, chunks and padding, in order of offsets.
+   * What they leave out was never written. Returns the write cursor: where the next chunk goes,
+   * unless it does not fit there. */
   uint64_t (*visit_chunks)(void* buffer, ringscope_chunk_visitor visit, void* context);
+
+  /* Since version 2: a further buffer in the same shared object, under a name of its own; NULL:
+   * none. Commands call it by the file and that name, as in --engine ./libmybuffer.so:v1; the file
+   * alone means the first. */
+  const struct ringscope_plugin* next;
 } ringscope_plugin;
 
 /* The exported function's type. `host_abi_version` is ringscope's, for a plug-in that can serve
- * several. The struct stays where it is while the plug-in is loaded. */
+ * several; if it returns NULL, it is called with each earlier version. The struct stays where it is
+ * while the plug-in is loaded. */
 typedef const ringscope_plugin* (*ringscope_get_plugin_function)(uint32_t host_abi_version);
 
 #ifdef __cplusplus

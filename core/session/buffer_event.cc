@@ -33,8 +33,9 @@ std::string PacketSpan(const BufferEvent& event) {
 
 const char* InWords(DiscardReason reason) {
   constexpr std::array kWords = {
-      "the buffer was full before", "the buffer is full", "larger than the buffer allows",
-      "this chunk or a newer one was consumed before", "a re-commit that breaks the rules"};
+      "the buffer was full before",        "the buffer is full",
+      "larger than the buffer allows",     "this chunk or a newer one was consumed before",
+      "a re-commit that breaks the rules", "the engine does not report why"};
   return kWords.at(static_cast<size_t>(reason));
 }
 

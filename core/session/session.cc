@@ -246,6 +246,7 @@ Status Session::ApplyChunk(const Commit& commit, const ServiceAccess::Producer* 
   if (producer != nullptr) incoming->identity = producer->identity;
   if (commit.uid) incoming->identity.uid = *commit.uid;
   if (commit.pid) incoming->identity.pid = *commit.pid;
+  incoming->machine = access_.MachineOf(commit.producer);
   listeners_.Call(&ReplayListener::OnChunk, id, *incoming, std::nullopt);
   if (buffer->observer) buffer->observer->BeginCommit(*incoming);
   buffer->engine->Commit(*incoming);

@@ -156,7 +156,7 @@ class Gatherer : public ReplayListener, public LedgerSink {
     Gathered& gathered = Of(buffer.id);
     gathered.times.Clear();
     gathered.silent_size.reset();
-    if (!buffer.info->reports_events) gathered.silent_size = buffer.requested_size;
+    if (!buffer.info->reports.chunks) gathered.silent_size = buffer.requested_size;
   }
   void OnChunk(BufferId id, const ChunkCommit& commit, std::optional<Refusal>) override {
     Of(id).sequences[commit.sequence];

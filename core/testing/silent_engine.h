@@ -23,7 +23,7 @@ class SilentEngine final : public Engine {
               return std::make_unique<SilentEngine>(
                   FindEngine("v2@58").value()->create(unobserved).value());
             }),
-            .reports_events = false};
+            .reports = EngineReports::Nothing()};
   }
 
   void Commit(const ChunkCommit& commit) override { engine_->Commit(commit); }

@@ -8,9 +8,12 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <tuple>
+#include <vector>
 
 #include "core/engine/catalogue.h"
 #include "core/session/replay.h"
+#include "core/testing/quiet_engine.h"
 #include "core/testing/silent_engine.h"
 #include "formats/inputs/open_log.h"
 #include "formats/io/log_source.h"
@@ -35,7 +38,11 @@ class FateLog : public LedgerSink {
   void OnPacketFate(const PacketAccount& account) override {
     ++fates[account.fate];
     ++causes[account.cause];
+    accounts[{account.buffer, account.sequence, account.first_chunk, account.first_offset}]
+        .push_back(account);
   }
+  std::map<std::tuple<BufferId, SequenceKey, uint64_t, uint32_t>, std::vector<PacketAccount>>
+      accounts;
   std::map<Fate, uint64_t> fates;
   std::map<Cause, uint64_t> causes;
 };
@@ -46,11 +53,14 @@ struct Outcome {
   std::map<Cause, uint64_t> causes;
   uint64_t packets = 0;
   std::string problems;
+  decltype(FateLog::accounts) accounts;
 };
 
-Result<const EngineInfo*> FindSilentEngine(std::string_view name) {
+Result<const EngineInfo*> FindReticentEngine(std::string_view name) {
   static const EngineInfo silent = testing::SilentEngine::Info();
+  static const EngineInfo quiet = testing::QuietEngine::Info();
   if (name == silent.name) return &silent;
+  if (name == quiet.name) return &quiet;
   return FindEngine(name);
 }
 
@@ -60,7 +70,7 @@ Outcome Account(const std::string& path, const std::string& engine, bool plain) 
   CountingSink counter;
   ReplayOptions options;
   options.session.all.engine = engine;
-  options.session.find_engine = FindSilentEngine;
+  options.session.find_engine = FindReticentEngine;
   options.plain_streams_as_recorded = plain;
   Replay replay(options, {&counter, &ledger});
   auto log = OpenLog(path).value();
@@ -71,7 +81,8 @@ Outcome Account(const std::string& path, const std::string& engine, bool plain) 
   }
   EXPECT_TRUE(replay.Finish());
   EXPECT_TRUE(replay.Drain());
-  return {ledger.totals(), fates.fates, fates.causes, counter.packets, ledger.Check()};
+  return {ledger.totals(), fates.fates,    fates.causes,
+          counter.packets, ledger.Check(), std::move(fates.accounts)};
 }
 
 std::string Summary(const Outcome& outcome) {
@@ -153,6 +164,55 @@ TEST(LedgerTest, ASilentEngineLeavesLossesUnexplained) {
     for (const auto& [id, totals] : silent.totals)
       EXPECT_EQ(totals.written.packets, known.totals.at(id).written.packets);
   }
+}
+
+// What an engine does not report is unknown, and never another cause than that of the engine which
+// reports all.
+TEST(LedgerTest, AQuietEngineIsNeverGuessedAt) {
+  std::map<Fate, uint64_t> unknown;  // by what it really was
+  uint64_t same = 0, discarded = 0;
+  for (const std::string& path : testing::ListTestdata("conformance/cases", ".zst")) {
+    SCOPED_TRACE(path);
+    const Outcome known = Account(testing::TestdataPath(path), "v2@58", true);
+    const Outcome quiet = Account(testing::TestdataPath(path), "quiet", true);
+    ASSERT_EQ(quiet.problems, "") << Summary(quiet);
+    EXPECT_EQ(quiet.packets, known.packets);
+    for (const auto& [place, found] : quiet.accounts) {
+      const auto real = known.accounts.find(place);
+      for (const PacketAccount& account : found) {
+        if (account.fate == Fate::kUnexplained) {
+          EXPECT_EQ(account.cause, Cause::kUnknown);
+          if (real != known.accounts.end()) ++unknown[real->second.front().fate];
+          continue;
+        }
+        ASSERT_NE(real, known.accounts.end()) << Name(account.fate);
+        const auto agrees = [&](const PacketAccount& other) {
+          if (other.fate == account.fate && account.cause == other.cause) return true;
+          if (account.cause == Cause::kUnknown)  // a read may abandon what stays in the buffer
+            return other.fate == account.fate || account.fate == Fate::kStalled;
+          // What the log alone shows comes after what the buffer made of it.
+          const bool by_log =
+              account.cause == Cause::kBrokenChain || account.cause == Cause::kBrokenSize;
+          return by_log && other.cause == Cause::kGivenUp;
+        };
+        EXPECT_TRUE(std::any_of(real->second.begin(), real->second.end(), agrees))
+            << "chunk " << account.first_chunk << ": " << Name(account.fate) << " "
+            << Name(account.cause) << " is " << Name(real->second.front().fate) << " "
+            << Name(real->second.front().cause);
+        ++same;
+        if (account.fate == Fate::kDiscarded && !IsByService(account.cause)) {
+          EXPECT_EQ(account.cause, Cause::kUnknown);
+          ++discarded;
+        }
+      }
+    }
+  }
+  EXPECT_GT(same, 10'000u);
+  EXPECT_GT(discarded, 100u);
+  EXPECT_GT(unknown[Fate::kCut], 0u);
+  EXPECT_GT(unknown[Fate::kCorrupted], 0u);
+  EXPECT_EQ(unknown[Fate::kRead], 0u);
+  EXPECT_EQ(unknown[Fate::kReadable], 0u);
 }
 
 TEST_P(LedgerOverTestdata, CapturesAddUp) {

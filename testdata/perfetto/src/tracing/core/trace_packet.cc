@@ -1,0 +1,15 @@
+#include "perfetto/ext/tracing/core/trace_packet.h"
+
+namespace perfetto {
+
+void TracePacket::AddSlice(const void* start, size_t size) {
+  slices_.emplace_back(start, size);
+  size_ += size;
+}
+
+void TracePacket::Clear() {
+  slices_.clear();
+  size_ = 0;
+}
+
+}  // namespace perfetto

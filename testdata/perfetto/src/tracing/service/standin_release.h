@@ -1,0 +1,6 @@
+#ifndef STANDIN_RELEASE_H_
+#define STANDIN_RELEASE_H_
+
+#define STANDIN_RELEASE 58
+
+#endif  // STANDIN_RELEASE_H_
