@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/diff/remove_blocks.h"
+
 namespace ringscope {
 namespace {
 
@@ -50,7 +52,9 @@ class Minimizer {
     CutAfter(whole);
     SplitRequests();
     do {
-      RemoveBlocks();
+      RemoveBlocks(
+          ops_, [&](std::vector<StoredOp> rest) { return TryAll(std::move(rest)); },
+          [] { return false; });
     } while (MakeSmaller());
     return std::move(ops_);
   }
@@ -92,32 +96,6 @@ class Minimizer {
     wanted_ = wanted;
     kinds_ = KindsOf(*result);
     ops_ = std::move(split);
-  }
-
-  /// Takes out blocks of records, halving their size, the last block first, as what comes later
-  /// depends on what was before; at the end single records, until none can go.
-  void RemoveBlocks() {
-    size_t block = std::max<size_t>(1, ops_.size() / 2);
-    while (true) {
-      const bool removed = RemoveEach(block);
-      if (block == 1 && !removed) return;
-      if (!removed) block = std::max<size_t>(1, block / 2);
-      block = std::min(block, std::max<size_t>(1, ops_.size()));
-    }
-  }
-
-  bool RemoveEach(size_t block) {
-    bool removed = false;
-    for (size_t end = ops_.size(); end > 0;) {
-      const size_t begin = end > block ? end - block : 0;
-      std::vector<StoredOp> rest;
-      rest.reserve(ops_.size());
-      rest.insert(rest.end(), ops_.begin(), ops_.begin() + static_cast<std::ptrdiff_t>(begin));
-      rest.insert(rest.end(), ops_.begin() + static_cast<std::ptrdiff_t>(end), ops_.end());
-      removed |= TryAll(std::move(rest));
-      end = begin;
-    }
-    return removed;
   }
 
   /// Replaces records by smaller ones, the smallest that still shows the same and nothing else.

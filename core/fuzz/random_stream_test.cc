@@ -1,6 +1,7 @@
 // That random streams bring about what they are for: situations that are easily missed.
 
-#include "core/testing/random_stream.h"
+#include "core/fuzz/random_stream.h"
+#include "core/testing/stream_sets.h"
 
 #include <gtest/gtest.h>
 
