@@ -39,7 +39,7 @@ std::span<const Command> HiddenCommands() {
 std::span<const Command> Commands() {
   static const std::vector<Command> commands = {
       ReplayCommand(),   SweepCommand(),  MergeCommand(), StatsCommand(),  DiffCommand(),
-      EnginesCommand(),  DoctorCommand(), GapsCommand(),  AdviseCommand(), GraphCommand(),
+      FuzzCommand(), BenchCommand(), EnginesCommand(),  DoctorCommand(), GapsCommand(),  AdviseCommand(), GraphCommand(),
       ReportCommand(),   TimelineCommand(),
       ExportCommand(),  RecordCommand(), DemoSessionCommand(),
       ImportCommand(),  InfoCommand(),   DumpCommand(),

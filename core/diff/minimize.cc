@@ -39,8 +39,8 @@ uint32_t KindsOf(const LogDiff& result) {
 class Minimizer {
  public:
   Minimizer(std::vector<StoredOp> ops, const Both<ReplayOptions>& sides,
-            const MinimizeProgress& progress)
-      : ops_(std::move(ops)), sides_(sides), progress_(progress) {}
+            const MinimizeProgress& progress, const std::function<bool()>& stop)
+      : ops_(std::move(ops)), sides_(sides), progress_(progress), stop_(stop) {}
 
   Result<std::vector<StoredOp>> Run() {
     RS_ASSIGN_OR_RETURN(const LogDiff whole, DiffOps(ops_, sides_));
@@ -54,12 +54,14 @@ class Minimizer {
     do {
       RemoveBlocks(
           ops_, [&](std::vector<StoredOp> rest) { return TryAll(std::move(rest)); },
-          [] { return false; });
-    } while (MakeSmaller());
+          [this] { return IsOver(); });
+    } while (!IsOver() && MakeSmaller());
     return std::move(ops_);
   }
 
  private:
+  bool IsOver() const { return stop_ && stop_(); }
+
   /// Continues with these if they show the same.
   /// @param kinds in which the sides may differ
   bool TryAll(std::vector<StoredOp> ops, uint32_t kinds = UINT32_MAX) {
@@ -101,7 +103,7 @@ class Minimizer {
   /// Replaces records by smaller ones, the smallest that still shows the same and nothing else.
   bool MakeSmaller() {
     bool changed = false;
-    for (size_t i = 0; i < ops_.size(); ++i) {
+    for (size_t i = 0; i < ops_.size() && !IsOver(); ++i) {
       for (StoredOp& variant : SmallerVariants(ops_[i])) {
         std::vector<StoredOp> ops = ops_;
         ops[i] = std::move(variant);
@@ -116,6 +118,7 @@ class Minimizer {
   std::vector<StoredOp> ops_;
   const Both<ReplayOptions>& sides_;
   const MinimizeProgress& progress_;
+  const std::function<bool()>& stop_;
   DivergenceSignature wanted_;
   uint32_t kinds_ = 0;  // in which the sides differ over ops_
 };
@@ -147,8 +150,9 @@ Result<LogDiff> DiffOps(const std::vector<StoredOp>& ops, const Both<ReplayOptio
 }
 
 Result<std::vector<StoredOp>> Minimize(std::vector<StoredOp> ops, const Both<ReplayOptions>& sides,
-                                       const MinimizeProgress& progress) {
-  return Minimizer(std::move(ops), sides, progress).Run();
+                                       const MinimizeProgress& progress,
+                                       const std::function<bool()>& stop) {
+  return Minimizer(std::move(ops), sides, progress, stop).Run();
 }
 
 }  // namespace ringscope

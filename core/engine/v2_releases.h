@@ -32,9 +32,9 @@ struct V2Release {
   V2Rules rules;
 };
 /// All releases of V2, oldest first.
-inline constexpr std::array kV2Releases = {
-    V2Release{"v2@54", kV54}, V2Release{"v2@55", kV55}, V2Release{"v2@56", kV56},
-    V2Release{"v2@57", kV57}, V2Release{"v2@58", kV58}};
+inline constexpr std::array kV2Releases = {V2Release{"v2@54", kV54}, V2Release{"v2@55", kV55},
+                                           V2Release{"v2@56", kV56}, V2Release{"v2@57", kV57},
+                                           V2Release{"v2@58", kV58}};
 
 }  // namespace ringscope
 

@@ -29,8 +29,8 @@ KeptPacket KeepPacket(const Packet& packet) {
 }
 
 std::string NameOf(const KeptPacket& packet) {
-  std::string name = fmt::format("{}:{}", Raw(packet.sequence.producer),
-                                 Raw(packet.sequence.writer));
+  std::string name =
+      fmt::format("{}:{}", Raw(packet.sequence.producer), Raw(packet.sequence.writer));
   if (packet.place != kUnknownPlace)
     name += fmt::format("#{}+{}", Raw(packet.place.first_chunk), packet.place.first_offset);
   return fmt::format("packet {} ({} bytes)", name, packet.content.size());
@@ -132,8 +132,12 @@ class PassDifference {
                        fmt::format("{} bytes from {}, {} from {}", a.content.size(), infos_.a->name,
                                    b.content.size(), infos_.b->name));
       }
-      if (a.content != b.content || (BothPlaced(a.place, b.place) && a.place != b.place))
-        return differs(DifferenceKind::kContent, "its bytes differ");
+      if (a.content != b.content) return differs(DifferenceKind::kContent, "its bytes differ");
+      if (BothPlaced(a.place, b.place) && a.place != b.place) {
+        return differs(DifferenceKind::kContent,
+                       fmt::format("its last chunk is {} in {}, {} in {}", Raw(a.place.last_chunk),
+                                   infos_.a->name, Raw(b.place.last_chunk), infos_.b->name));
+      }
     }
     if (a.identity != b.identity && !ignored_(DifferenceKind::kIdentity)) {
       return differs(DifferenceKind::kIdentity,
@@ -142,10 +146,10 @@ class PassDifference {
                                  infos_.b->name));
     }
     if (a.dropped != b.dropped && !ignored_(DifferenceKind::kLossBits)) {
-      Mismatch bits = differs(DifferenceKind::kLossBits,
-                              fmt::format("loss bits {} from {}, {} from {}",
-                                          LossBitsToString(a.dropped), infos_.a->name,
-                                          LossBitsToString(b.dropped), infos_.b->name));
+      Mismatch bits =
+          differs(DifferenceKind::kLossBits,
+                  fmt::format("loss bits {} from {}, {} from {}", LossBitsToString(a.dropped),
+                              infos_.a->name, LossBitsToString(b.dropped), infos_.b->name));
       bits.loss_bits = {a.dropped, b.dropped};
       return bits;
     }
@@ -242,11 +246,11 @@ std::optional<Mismatch> Duel::ApplyPatches(const ChunkPatches& patches) {
     Timed(side, [&] { patched[side] = engines_[side]->ApplyPatches(patches); });
   if (patched.a == patched.b || options_.ignored(DifferenceKind::kPatch)) return std::nullopt;
   const Side by = patched.a ? Side::kA : Side::kB;
-  return Mismatch{.kind = DifferenceKind::kPatch,
-                  .text = fmt::format("a patch of {}:{}#{} is applied by {}, not by {}",
-                                      Raw(patches.sequence.producer), Raw(patches.sequence.writer),
-                                      Raw(patches.chunk), infos_[by]->name,
-                                      infos_[Other(by)]->name)};
+  return Mismatch{
+      .kind = DifferenceKind::kPatch,
+      .text = fmt::format("a patch of {}:{}#{} is applied by {}, not by {}",
+                          Raw(patches.sequence.producer), Raw(patches.sequence.writer),
+                          Raw(patches.chunk), infos_[by]->name, infos_[Other(by)]->name)};
 }
 
 std::optional<Mismatch> Duel::CompareReads(Engine& a, Engine& b, uint64_t max_packets) {
@@ -306,9 +310,8 @@ std::optional<Mismatch> Duel::CompareStats(const BufferStats& a, const BufferSta
 }
 
 std::optional<Mismatch> Duel::OfOne(Oracle oracle, Side side, const std::string& text) const {
-  return Mismatch{.oracle = oracle,
-                  .side = side,
-                  .text = fmt::format("{}: {}", infos_[side]->name, text)};
+  return Mismatch{
+      .oracle = oracle, .side = side, .text = fmt::format("{}: {}", infos_[side]->name, text)};
 }
 
 std::optional<Mismatch> Duel::CheckFailures() const {
@@ -333,8 +336,8 @@ std::optional<Mismatch> Duel::Finish() {
 
 std::optional<Mismatch> RunDuel(const Both<const EngineInfo*>& engines, const PlainStream& stream,
                                 const Ignored& ignored) {
-  Result<Duel> duel = Duel::Create(
-      engines, {.size = stream.size, .policy = stream.policy, .ignored = ignored});
+  Result<Duel> duel =
+      Duel::Create(engines, {.size = stream.size, .policy = stream.policy, .ignored = ignored});
   if (!duel) return Mismatch{.oracle = Oracle::kFailure, .text = duel.error().ToString()};
   for (const auto& step : stream.steps) {
     auto found = step->With([&](const StreamStep& view) { return duel->Apply(view); });

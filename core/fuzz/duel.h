@@ -30,12 +30,12 @@ inline constexpr std::array kEnumNames<Oracle> = {"difference", "check", "ledger
 /// Something that a stream of operations shows of two engines.
 struct Mismatch {
   Oracle oracle = Oracle::kDifference;
-  DifferenceKind kind{};              // of a difference
-  std::optional<size_t> counter;      // of kCounter: index in kStatFields
-  Both<uint32_t> loss_bits;           // of kLossBits
-  std::optional<Side> side;           // of all but differences: the engine that is wrong
-  size_t step = 0;                    // index of the operation; the number of all: the last read
-  std::string text;                   // what differs, in a line
+  DifferenceKind kind{};          // of a difference
+  std::optional<size_t> counter;  // of kCounter: index in kStatFields
+  Both<uint32_t> loss_bits;       // of kLossBits
+  std::optional<Side> side;       // of all but differences: the engine that is wrong
+  size_t step = 0;                // index of the operation; the number of all: the last read
+  std::string text;               // what differs, in a line
 
   /// The same for mismatches of one class: "loss_bits present/read_gap", "counter chunks_read".
   std::string Class() const;

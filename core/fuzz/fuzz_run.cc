@@ -45,7 +45,9 @@ uint32_t OperationsOf(const FuzzPlan& plan, StreamKind kind) {
 
 RandomStream GeneratorOf(const FuzzPlan& plan, uint32_t seed) {
   const StreamKind kind = KindOfSeed(plan, seed);
-  return RandomStream(seed, ConductOf(kind, seed), ModeOf(kind));
+  // Hardly any stream writes more, and larger buffers take longer to make than to fill.
+  constexpr uint64_t kAmple = uint64_t{1} << 18;
+  return RandomStream(SeededDice(seed), ConductOf(kind, seed), ModeOf(kind), kAmple);
 }
 
 /// The stream without what follows a mismatch.
@@ -74,6 +76,33 @@ std::vector<const NamedRule*> Explanations(const Both<FuzzSide>& sides, const Ig
   return rules;
 }
 
+/// Whether the sides, without the differences that these rules make, differ only later, if at all.
+bool AreExplained(Both<FuzzSide> sides, const Ignored& ignored, const PlainStream& cut,
+                  const Mismatch& mismatch, const std::vector<const NamedRule*>& rules) {
+  for (const NamedRule* const rule : rules) sides = WithoutDifference(sides, *rule);
+  const auto left = MismatchOf(sides, cut, ignored);
+  return !left || left->step > mismatch.step;
+}
+
+/// The fewest rules that explain the mismatch only together; empty: not even all rules do.
+std::vector<const NamedRule*> JointExplanation(const Both<FuzzSide>& sides, const Ignored& ignored,
+                                               const PlainStream& stream,
+                                               const Mismatch& mismatch) {
+  if (mismatch.oracle != Oracle::kDifference) return {};
+  const PlainStream cut = UpTo(stream, mismatch.step);
+  std::vector<const NamedRule*> rules = RulesBetween(sides);
+  if (rules.size() < 2 || !AreExplained(sides, ignored, cut, mismatch, rules)) return {};
+  for (size_t i = 0; i < rules.size();) {
+    std::vector<const NamedRule*> fewer = rules;
+    fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
+    if (AreExplained(sides, ignored, cut, mismatch, fewer))
+      rules = std::move(fewer);
+    else
+      ++i;
+  }
+  return rules;
+}
+
 FuzzFinding Explained(const Both<FuzzSide>& sides, const Ignored& ignored,
                       const PlainStream& stream, Mismatch mismatch) {
   FuzzFinding finding;
@@ -85,21 +114,31 @@ FuzzFinding Explained(const Both<FuzzSide>& sides, const Ignored& ignored,
   return finding;
 }
 
-/// Takes a first mismatch, and all that show once the rules that explain it are switched.
+/// Takes a first mismatch, and all that show once the rules that explain it are switched. Where
+/// several rules show at the same operation, each is a finding without the others.
 void ExplainAll(const FuzzPlan& plan, const PlainStream& stream, Mismatch first,
                 std::vector<FuzzFinding>& findings) {
   Both<FuzzSide> sides = plan.sides;
   std::vector<const NamedRule*> left_out;
+  const auto leave_out = [&](const NamedRule* rule) {
+    sides = WithoutDifference(sides, *rule);
+    left_out.push_back(rule);
+  };
   std::optional<Mismatch> mismatch = std::move(first);
   while (mismatch) {
-    FuzzFinding finding = Explained(sides, plan.ignored, stream, std::move(*mismatch));
+    FuzzFinding finding = Explained(sides, plan.ignored, stream, *mismatch);
     finding.left_out = left_out;
     const std::vector<const NamedRule*> rules = finding.rules;
-    findings.push_back(std::move(finding));
-    if (rules.empty()) return;
-    for (const NamedRule* const rule : rules) {
-      sides = WithoutDifference(sides, *rule);
-      left_out.push_back(rule);
+    if (rules.empty()) {
+      const auto joint = JointExplanation(sides, plan.ignored, stream, *mismatch);
+      if (joint.empty()) {
+        findings.push_back(std::move(finding));
+        return;
+      }
+      leave_out(joint.front());
+    } else {
+      findings.push_back(std::move(finding));
+      for (const NamedRule* const rule : rules) leave_out(rule);
     }
     mismatch = MismatchOf(sides, stream, plan.ignored);
   }
@@ -170,7 +209,8 @@ class ObservedDuel {
 StreamKind KindOfSeed(const FuzzPlan& plan, uint32_t seed) {
   const auto& kinds = plan.kinds;
   if (kinds.size() == 1) return kinds.front();
-  const bool forgets = std::find(kinds.begin(), kinds.end(), StreamKind::kForgetting) != kinds.end();
+  const bool forgets =
+      std::find(kinds.begin(), kinds.end(), StreamKind::kForgetting) != kinds.end();
   if (forgets && seed % kForgettingOneIn == kForgettingOneIn - 1) return StreamKind::kForgetting;
   const StreamKind kind = kinds[seed % kinds.size()];
   if (kind != StreamKind::kForgetting) return kind;

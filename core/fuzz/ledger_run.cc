@@ -15,9 +15,8 @@ Result<std::unique_ptr<LedgerRun>> LedgerRun::Create(const EngineInfo& info, uin
   buffer.requested_size = size;
   buffer.policy = policy;
   buffer.info = &info;
-  RS_ASSIGN_OR_RETURN(
-      buffer.engine,
-      info.create({.size = size, .policy = policy, .observer = &run->observer_}));
+  RS_ASSIGN_OR_RETURN(buffer.engine,
+                      info.create({.size = size, .policy = policy, .observer = &run->observer_}));
   run->ledger_.OnBufferSetUp(buffer);
   return run;
 }

@@ -7,8 +7,8 @@
 namespace ringscope {
 
 /// A part of a stream of about `operations` operations, with random changes: operations are left
-/// out, repeated, exchanged and scraped, bytes and flags change, reads and clones are added, and the
-/// buffer is one that the part fills. The same dice give the same.
+/// out, repeated, exchanged and scraped, bytes and flags change, reads and clones are added, and
+/// the buffer is one that the part fills. The same dice give the same.
 /// @param source must have operations
 PlainStream Mutate(const PlainStream& source, const Dice& dice, uint32_t operations);
 

@@ -80,8 +80,7 @@ void AddCommit(const Commit& commit, PlainStream& stream) {
 
 }  // namespace
 
-PlainStep::PlainStep(const StreamStep& of)
-    : step(of), payload(wire::AsText(of.commit.payload)) {
+PlainStep::PlainStep(const StreamStep& of) : step(of), payload(wire::AsText(of.commit.payload)) {
   for (const Patch& patch : of.patches.patches)
     patches.emplace_back(patch.offset, wire::AsText(Bytes(patch.data, kPatchSize)));
   step.commit.payload = {};

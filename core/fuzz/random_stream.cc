@@ -36,10 +36,11 @@ Dice InputDice(Bytes input) {
   };
 }
 
-RandomStream::RandomStream(Dice dice, Conduct conduct, StreamMode mode) : dice_(std::move(dice)) {
+RandomStream::RandomStream(Dice dice, Conduct conduct, StreamMode mode, uint64_t ample_size)
+    : dice_(std::move(dice)) {
   traits_.conduct = conduct;
   traits_.fits = OneIn(4);
-  traits_.size = traits_.fits ? uint64_t{1} << 21 : OneIn(8) ? 65536 : 4096 * (1 + Below(4));
+  traits_.size = traits_.fits ? ample_size : OneIn(8) ? 65536 : 4096 * (1 + Below(4));
   if (OneIn(6)) traits_.policy = FillPolicy::kDiscard;
   traits_.scrapes = OneIn(2);
   traits_.aborts = OneIn(3);
@@ -131,9 +132,10 @@ std::optional<RandomStream::Step> RandomStream::NextToFinish() {
 /// Bytes that differ from packet to packet.
 std::string RandomStream::NewContent(uint32_t size) {
   const uint32_t number = ++packets_;
-  std::string content;
+  std::string content(size, '\0');
+  char* const to = content.data();
   for (uint32_t i = 0; i < size; ++i)
-    content += static_cast<char>(number >> (i % 4 * 8) ^ (i / 4 * 37));
+    to[i] = static_cast<char>(number >> (i % 4 * 8) ^ (i / 4 * 37));
   return content;
 }
 

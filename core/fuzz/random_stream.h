@@ -79,7 +79,9 @@ class RandomStream {
  public:
   RandomStream(uint32_t seed, Conduct conduct, StreamMode mode = StreamMode::kMixed)
       : RandomStream(SeededDice(seed), conduct, mode) {}
-  RandomStream(Dice dice, Conduct conduct, StreamMode mode = StreamMode::kMixed);
+  /// @param ample_size bytes of a buffer that is to be larger than all that is written
+  RandomStream(Dice dice, Conduct conduct, StreamMode mode = StreamMode::kMixed,
+               uint64_t ample_size = uint64_t{1} << 21);
 
   using Step = StreamStep;
   using Kind = Step::Kind;

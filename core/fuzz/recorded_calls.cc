@@ -4,8 +4,7 @@ namespace ringscope {
 
 class RecordedCalls::RecordingEngine : public Engine {
  public:
-  RecordingEngine(std::unique_ptr<Engine> engine, std::shared_ptr<State> state,
-                  PlainStream& stream)
+  RecordingEngine(std::unique_ptr<Engine> engine, std::shared_ptr<State> state, PlainStream& stream)
       : engine_(std::move(engine)), state_(std::move(state)), stream_(stream) {}
   ~RecordingEngine() override { EndRead(); }
 

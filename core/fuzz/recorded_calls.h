@@ -19,9 +19,7 @@ class RecordedCalls {
   };
 
   /// @param most bytes of payloads that are kept, of all buffers; what follows is left out
-  explicit RecordedCalls(uint64_t most) : state_(std::make_shared<State>()) {
-    state_->left = most;
-  }
+  explicit RecordedCalls(uint64_t most) : state_(std::make_shared<State>()) { state_->left = most; }
 
   /// For Session::Options: engines that record what they are made to do.
   EngineMaker Maker() const;

@@ -60,7 +60,7 @@ std::string FullName(const NamedRule& rule) {
   return fmt::format("{}:{}", since == kV2Releases.end() ? "v2" : since->engine, rule.name);
 }
 
-Result<const NamedRule*> ParseRule(std::string_view text) {
+Result<const NamedRule*> ParseV2Rule(std::string_view text) {
   std::vector<const NamedRule*> found;
   for (const NamedRule& rule : kNamedRules) {
     const std::string full = FullName(rule);

@@ -35,7 +35,7 @@ std::string FullName(const NamedRule& rule);
 
 /// Finds a rule by its full name, without its release, or by the start of either's name:
 /// "v2@58:relocates". kUsage: none, or several.
-Result<const NamedRule*> ParseRule(std::string_view text);
+Result<const NamedRule*> ParseV2Rule(std::string_view text);
 
 }  // namespace ringscope
 

@@ -57,7 +57,8 @@ bool HasSequence(const PlainStep& step) {
 /// Smaller sizes to try, the smallest first.
 std::vector<size_t> SmallerSizes(size_t size) {
   std::set<size_t> sizes;
-  for (const size_t smaller : {size_t{0}, size_t{1}, size_t{8}, size / 2, size - size / 8, size - 1})
+  for (const size_t smaller :
+       {size_t{0}, size_t{1}, size_t{8}, size / 2, size - size / 8, size - 1})
     if (smaller < size) sizes.insert(smaller);
   return {sizes.begin(), sizes.end()};
 }
@@ -112,9 +113,8 @@ void AddCommitChanges(const PlainStep& step, char letter, std::vector<StepChange
   const size_t counted = PartsOf(step).fragments.size();
   for (const size_t count : {counted, size_t{commit.fragments} / 2}) {
     if (count >= commit.fragments) continue;
-    changes.push_back([count](PlainStep& to) {
-      to.step.commit.fragments = static_cast<uint16_t>(count);
-    });
+    changes.push_back(
+        [count](PlainStep& to) { to.step.commit.fragments = static_cast<uint16_t>(count); });
   }
   AddPayloadChanges(step, letter, changes);
 }
