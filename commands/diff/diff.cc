@@ -43,6 +43,9 @@ void SetUp(CLI::App& app, DiffArgs& args) {
   AddText(app, "--minimize", args.minimize, kFileType,
           "Write the fewest operations that still show the first difference (.ops.jsonl); - "
           "for standard output");
+  AddParsed(app, "--as", args.style, ParseCaseStyle, "perfetto-v2|perfetto-v1",
+            "With --minimize: also write a test case for Perfetto's unit tests of this buffer beside "
+            "FILE (.cc). It passes with side A's engine, not with side B's");
   AddForce(app, args.force);
   AddFormat(app, args.format, {"text", "json"});
 }
@@ -106,6 +109,10 @@ Status CheckReplayed(const DiffArgs& args) {
     return FailToCompare(input, "a diff cannot look for the reads of a trace",
                          "store them in a log with 'ringscope import --reads-from', and compare "
                          "that");
+  }
+  if (args.style && (args.minimize.empty() || args.minimize == "-")) {
+    return Fail(ErrorCode::kUsage, "--as writes a file beside that of --minimize", {},
+                "name one, as in --minimize bug.ops.jsonl");
   }
   if (args.minimize == "-" && args.format == "json")
     return Fail(ErrorCode::kUsage, "--minimize - cannot be combined with --format json");

@@ -9,6 +9,7 @@
 #include "commands/many_logs/log_list.h"
 #include "commands/shell/command.h"
 #include "core/diff/log_diff.h"
+#include "formats/ops/test_case.h"
 
 namespace ringscope {
 
@@ -21,6 +22,7 @@ struct DiffArgs {
   bool ignore_identity = false;
   bool force = false;
   std::string minimize;
+  std::optional<CaseStyle> style;  // of the test case beside it; absent: none
   std::string format = "text";
   std::optional<uint64_t> session;
   std::optional<uint64_t> clone;

@@ -13,7 +13,7 @@
 #include "commands/testing/memory_run.h"
 #include "commands/testing/replay_events.h"
 #include "core/session/replay.h"
-#include "core/testing/random_stream.h"
+#include "core/fuzz/random_stream.h"
 #include "formats/inputs/open_log.h"
 #include "formats/io/log_source.h"
 #include "formats/ops/events_jsonl.h"
@@ -159,14 +159,14 @@ std::string Watch(const EngineInfo& info, uint32_t seed) {
   Diary diary;
   const auto engine =
       info.create({.size = 4096, .policy = FillPolicy::kRingBuffer, .observer = &diary}).value();
-  testing::RandomStream stream(seed, testing::Conduct::kHostile);
+  RandomStream stream(seed, Conduct::kHostile);
   for (int i = 0; i < 400; ++i) {
     const auto step = stream.Next();
     switch (step.kind) {
-      case testing::RandomStream::Kind::kCommit:
+      case RandomStream::Kind::kCommit:
         engine->Commit(step.commit);
         break;
-      case testing::RandomStream::Kind::kPatch:
+      case RandomStream::Kind::kPatch:
         engine->ApplyPatches(step.patches);
         break;
       default:

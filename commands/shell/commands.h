@@ -8,6 +8,7 @@ namespace ringscope {
 // Every command, each defined in a file of its name; commands/help/registry.cc is their table.
 
 Command AdviseCommand();
+Command BenchCommand();
 Command CompletionsCommand();
 Command DemoSessionCommand();
 Command DiffCommand();
@@ -15,6 +16,7 @@ Command DoctorCommand();
 Command DumpCommand();
 Command EnginesCommand();
 Command ExportCommand();
+Command FuzzCommand();
 Command GapsCommand();
 Command GraphCommand();
 Command HelpCommand();

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/diff/remove_blocks.h"
+
 namespace ringscope {
 namespace {
 
@@ -37,8 +39,8 @@ uint32_t KindsOf(const LogDiff& result) {
 class Minimizer {
  public:
   Minimizer(std::vector<StoredOp> ops, const Both<ReplayOptions>& sides,
-            const MinimizeProgress& progress)
-      : ops_(std::move(ops)), sides_(sides), progress_(progress) {}
+            const MinimizeProgress& progress, const std::function<bool()>& stop)
+      : ops_(std::move(ops)), sides_(sides), progress_(progress), stop_(stop) {}
 
   Result<std::vector<StoredOp>> Run() {
     RS_ASSIGN_OR_RETURN(const LogDiff whole, DiffOps(ops_, sides_));
@@ -50,12 +52,16 @@ class Minimizer {
     CutAfter(whole);
     SplitRequests();
     do {
-      RemoveBlocks();
-    } while (MakeSmaller());
+      RemoveBlocks(
+          ops_, [&](std::vector<StoredOp> rest) { return TryAll(std::move(rest)); },
+          [this] { return IsOver(); });
+    } while (!IsOver() && MakeSmaller());
     return std::move(ops_);
   }
 
  private:
+  bool IsOver() const { return stop_ && stop_(); }
+
   /// Continues with these if they show the same.
   /// @param kinds in which the sides may differ
   bool TryAll(std::vector<StoredOp> ops, uint32_t kinds = UINT32_MAX) {
@@ -94,36 +100,10 @@ class Minimizer {
     ops_ = std::move(split);
   }
 
-  /// Takes out blocks of records, halving their size, the last block first, as what comes later
-  /// depends on what was before; at the end single records, until none can go.
-  void RemoveBlocks() {
-    size_t block = std::max<size_t>(1, ops_.size() / 2);
-    while (true) {
-      const bool removed = RemoveEach(block);
-      if (block == 1 && !removed) return;
-      if (!removed) block = std::max<size_t>(1, block / 2);
-      block = std::min(block, std::max<size_t>(1, ops_.size()));
-    }
-  }
-
-  bool RemoveEach(size_t block) {
-    bool removed = false;
-    for (size_t end = ops_.size(); end > 0;) {
-      const size_t begin = end > block ? end - block : 0;
-      std::vector<StoredOp> rest;
-      rest.reserve(ops_.size());
-      rest.insert(rest.end(), ops_.begin(), ops_.begin() + static_cast<std::ptrdiff_t>(begin));
-      rest.insert(rest.end(), ops_.begin() + static_cast<std::ptrdiff_t>(end), ops_.end());
-      removed |= TryAll(std::move(rest));
-      end = begin;
-    }
-    return removed;
-  }
-
   /// Replaces records by smaller ones, the smallest that still shows the same and nothing else.
   bool MakeSmaller() {
     bool changed = false;
-    for (size_t i = 0; i < ops_.size(); ++i) {
+    for (size_t i = 0; i < ops_.size() && !IsOver(); ++i) {
       for (StoredOp& variant : SmallerVariants(ops_[i])) {
         std::vector<StoredOp> ops = ops_;
         ops[i] = std::move(variant);
@@ -138,6 +118,7 @@ class Minimizer {
   std::vector<StoredOp> ops_;
   const Both<ReplayOptions>& sides_;
   const MinimizeProgress& progress_;
+  const std::function<bool()>& stop_;
   DivergenceSignature wanted_;
   uint32_t kinds_ = 0;  // in which the sides differ over ops_
 };
@@ -169,8 +150,9 @@ Result<LogDiff> DiffOps(const std::vector<StoredOp>& ops, const Both<ReplayOptio
 }
 
 Result<std::vector<StoredOp>> Minimize(std::vector<StoredOp> ops, const Both<ReplayOptions>& sides,
-                                       const MinimizeProgress& progress) {
-  return Minimizer(std::move(ops), sides, progress).Run();
+                                       const MinimizeProgress& progress,
+                                       const std::function<bool()>& stop) {
+  return Minimizer(std::move(ops), sides, progress, stop).Run();
 }
 
 }  // namespace ringscope

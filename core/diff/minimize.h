@@ -40,9 +40,11 @@ using MinimizeProgress = std::function<void(size_t records)>;
 /// Delta debugging: takes records away, and makes what is left smaller, as long as the first
 /// divergence stays the same, until no single record can go. Commits of several chunks and patches
 /// are taken apart first, if that changes nothing. Deterministic.
+/// @param stop asked between tries; true: the records left so far are returned. May be empty.
 /// @return the records left; kUsage if the sides do not differ over `ops`
 Result<std::vector<StoredOp>> Minimize(std::vector<StoredOp> ops, const Both<ReplayOptions>& sides,
-                                       const MinimizeProgress& progress = {});
+                                       const MinimizeProgress& progress = {},
+                                       const std::function<bool()>& stop = {});
 
 }  // namespace ringscope
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/testing/random_stream.h"
+#include "core/fuzz/random_stream.h"
 #include "core/testing/session_log.h"
 
 namespace ringscope {
@@ -25,11 +25,11 @@ Both<ReplayOptions> BothEngines(const char* a, const char* b) {
 
 /// A stream of random operations on one buffer, some commits in one request.
 std::vector<StoredOp> RandomOps(uint32_t seed, size_t steps) {
-  using Kind = testing::RandomStream::Kind;
+  using Kind = RandomStream::Kind;
   std::vector<StoredOp> ops = {StoredOp(BufferOp(1, 8192))};
-  testing::RandomStream stream(seed, testing::Conduct::kHostile);
+  RandomStream stream(seed, Conduct::kHostile);
   for (size_t i = 0; i < steps; ++i) {
-    const testing::RandomStream::Step step = stream.Next();
+    const RandomStream::Step step = stream.Next();
     Commit commit;
     std::string request;
     CommitRequestBuilder builder(request);

@@ -7,14 +7,13 @@
 
 #include "core/engine/chunk_ring.h"
 #include "core/testing/chunk_dsl.h"
-#include "core/testing/random_stream.h"
+#include "core/fuzz/random_stream.h"
+#include "core/testing/stream_sets.h"
 
 namespace ringscope {
 namespace {
 
-using testing::Conduct;
 using testing::Describe;
-using testing::RandomStream;
 
 /// Counts the calls of an observer.
 class CountingObserver : public EngineObserver {

@@ -4,11 +4,11 @@
 
 #include "core/testing/chunk_dsl.h"
 #include "core/testing/engine_agreement.h"
+#include "core/testing/stream_sets.h"
 
 namespace ringscope {
 namespace {
 
-using testing::Conduct;
 using testing::On;
 using testing::Packets;
 
@@ -22,7 +22,7 @@ INSTANTIATE_TEST_SUITE_P(Streams, EnginesAgree,
 
 TEST_P(EnginesAgree, OnRandomStreams) {
   for (uint32_t seed = 0; seed < testing::kAgreementStreams.streams; ++seed) {
-    testing::RandomStream stream(seed, GetParam());
+    RandomStream stream(seed, GetParam());
     ASSERT_EQ(testing::CheckAgreement(stream, testing::kAgreementStreams.steps), "")
         << "seed " << seed;
   }

@@ -10,8 +10,8 @@
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace ringscope;
   if (size == 0) return 0;
-  const auto conduct = data[0] % 2 == 0 ? testing::Conduct::kCorrect : testing::Conduct::kHostile;
-  testing::RandomStream stream(testing::InputDice(Bytes(data + 1, size - 1)), conduct);
+  const auto conduct = data[0] % 2 == 0 ? Conduct::kCorrect : Conduct::kHostile;
+  RandomStream stream(InputDice(Bytes(data + 1, size - 1)), conduct);
   // A step takes some ten bytes of dice; without any left, streams only repeat themselves.
   const int steps = static_cast<int>(size / 8);
   const std::string wrong = testing::CheckAgreement(stream, steps);

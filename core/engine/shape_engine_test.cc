@@ -6,13 +6,11 @@
 
 #include "core/engine/catalogue.h"
 #include "core/engine/chunk_shape.h"
-#include "core/testing/random_stream.h"
+#include "core/fuzz/random_stream.h"
 
 namespace ringscope {
 namespace {
 
-using testing::Conduct;
-using testing::RandomStream;
 
 /// A buffer with payloads and one without, given the same.
 class Twins {

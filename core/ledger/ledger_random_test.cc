@@ -4,20 +4,19 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <memory>
 #include <set>
 #include <tuple>
 #include <vector>
 
 #include "core/engine/catalogue.h"
 #include "core/ledger/ledger.h"
-#include "core/perfetto/packet_validator.h"
-#include "core/testing/random_stream.h"
+#include "core/fuzz/ledger_run.h"
+#include "core/fuzz/random_stream.h"
 
 namespace ringscope {
 namespace {
 
-using testing::Conduct;
-using testing::RandomStream;
 using Place = std::tuple<SequenceKey, uint32_t, uint32_t>;  // first chunk, offset
 
 class AccountBook : public LedgerSink {
@@ -31,54 +30,22 @@ class AccountBook : public LedgerSink {
   std::map<Fate, uint64_t> fates;
 };
 
-/// A stream's steps through one engine, reported to a ledger as a session would.
+/// A stream's steps through one engine, and which chunks were committed whole.
 class StreamRun {
  public:
-  StreamRun(const EngineInfo& info, const RandomStream& stream) : ledger_(book_) {
-    buffer_.id = BufferId{1};
-    buffer_.requested_size = stream.traits().size;
-    buffer_.policy = stream.traits().policy;
-    buffer_.info = &info;
-    buffer_.engine = info.create({.size = stream.traits().size,
-                                  .policy = stream.traits().policy,
-                                  .observer = &observer_})
-                         .value();
-    ledger_.OnBufferSetUp(buffer_);
+  StreamRun(const EngineInfo& info, const RandomStream& stream)
+      : run_(LedgerRun::Create(info, stream.traits().size, stream.traits().policy, book_).value()) {
   }
 
   void Apply(const RandomStream::Step& step) {
-    now_.record = ++records_;
-    ledger_.OnRecord({}, now_);
-    switch (step.kind) {
-      case RandomStream::Kind::kCommit:
-        ledger_.OnChunk(buffer_.id, step.commit, std::nullopt);
-        observer_.BeginCommit(step.commit);
-        buffer_.engine->Commit(step.commit);
-        observer_.EndCommit();
-        ledger_.OnChunkDone(buffer_.id, step.commit);
-        if (step.commit.complete) committed_.insert({step.commit.sequence, Raw(step.commit.chunk)});
-        break;
-      case RandomStream::Kind::kPatch:
-        buffer_.engine->ApplyPatches(step.patches);
-        break;
-      case RandomStream::Kind::kRead:
-        Read(step.max_packets);
-        break;
-      case RandomStream::Kind::kClone:
-        break;
-    }
+    run_->Apply(step);
+    if (step.kind == RandomStream::Kind::kCommit && step.commit.complete)
+      committed_.insert({step.commit.sequence, Raw(step.commit.chunk)});
   }
-  void Finish() {
-    observer_.BeginDrain();
-    ledger_.OnDrainBegun(buffer_.id);
-    buffer_.engine->BeginRead();
-    while (const Packet* packet = buffer_.engine->NextPacket())
-      ledger_.OnDrainPacket(buffer_.id, *packet);
-    ledger_.OnDrained();
-  }
+  void Finish() { run_->Finish(); }
 
   const AccountBook& book() const { return book_; }
-  const Ledger& ledger() const { return ledger_; }
+  const Ledger& ledger() const { return run_->ledger(); }
   bool committed(SequenceKey sequence, uint32_t first, uint32_t last) const {
     for (uint32_t id = first;; ++id) {
       if (!committed_.contains({sequence, id})) return false;
@@ -87,26 +54,8 @@ class StreamRun {
   }
 
  private:
-  void Read(uint64_t max_packets) {
-    ledger_.OnReadBegun(buffer_.id);
-    buffer_.engine->BeginRead();
-    for (uint64_t n = 0; n < max_packets; ++n) {
-      const Packet* packet = buffer_.engine->NextPacket();
-      if (packet == nullptr) return;
-      EXPECT_TRUE(ledger_.OnPacket({.buffer = buffer_.id,
-                                    .packet = packet,
-                                    .sequence_id = 2,
-                                    .valid = IsValidPacket(packet->slices)}));
-    }
-  }
-
   AccountBook book_;
-  Ledger ledger_;
-  LogMoment now_;
-  ReplayListeners listeners_{ledger_};
-  BufferObserver observer_{BufferId{1}, now_, listeners_};
-  SessionBuffer buffer_;
-  uint64_t records_ = 0;
+  std::unique_ptr<LedgerRun> run_;
   std::set<std::pair<SequenceKey, uint32_t>> committed_;
 };
 

@@ -13,7 +13,7 @@
 #include "core/ledger/ledger.h"
 #include "core/session/counted_replay.h"
 #include "core/session/replay.h"
-#include "core/testing/random_stream.h"
+#include "core/fuzz/random_stream.h"
 #include "core/testing/session_log.h"
 
 namespace ringscope {
@@ -23,7 +23,6 @@ using testing::BufferOp;
 using testing::Chunk;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-using testing::RandomStream;
 using testing::Request;
 using testing::SessionLog;
 
@@ -247,7 +246,7 @@ TEST(CloneScanTest, MissingOrFailedClone) {
 /// Steps of a stream as records that own what they point to.
 class OpsOfStream {
  public:
-  OpsOfStream(uint32_t seed, testing::Conduct conduct, BufferId buffer)
+  OpsOfStream(uint32_t seed, Conduct conduct, BufferId buffer)
       : stream_(seed, conduct), buffer_(buffer) {}
 
   Op SetUp() const {
@@ -307,7 +306,7 @@ class OpsOfStream {
 /// A log of two buffers with clones.
 struct RandomLog {
   explicit RandomLog(uint32_t seed) : random(seed) {
-    const auto conduct = seed % 2 == 0 ? testing::Conduct::kCorrect : testing::Conduct::kHostile;
+    const auto conduct = seed % 2 == 0 ? Conduct::kCorrect : Conduct::kHostile;
     for (uint16_t i = 0; i < 2; ++i) {
       streams.push_back(std::make_unique<OpsOfStream>(seed * 2 + i, conduct, BufferId{i}));
       setups.push_back(streams.back()->SetUp());

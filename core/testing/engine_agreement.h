@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/testing/engine_lane.h"
-#include "core/testing/random_stream.h"
+#include "core/fuzz/random_stream.h"
 
 namespace ringscope::testing {
 

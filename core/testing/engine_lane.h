@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/engine/catalogue.h"
-#include "core/testing/random_stream.h"
+#include "core/fuzz/random_stream.h"
 
 namespace ringscope::testing {
 

@@ -12,8 +12,6 @@
 namespace ringscope {
 namespace {
 
-using testing::Conduct;
-using testing::RandomStream;
 using testing::RecordedStream;
 
 TEST(EngineReproducers, AllClaimsHold) {
@@ -39,7 +37,7 @@ TEST(EngineReproducers, RoundTrip) {
     EXPECT_EQ(back->traits.size, stream.traits.size);
     ASSERT_EQ(back->steps.size(), stream.steps.size());
     for (size_t i = 0; i < stream.steps.size(); ++i) {
-      const auto &a = stream.steps[i], &b = back->steps[i];
+      const auto &a = *stream.steps[i], &b = *back->steps[i];
       EXPECT_EQ(a.step.kind, b.step.kind);
       EXPECT_EQ(a.payload, b.payload);
       EXPECT_EQ(a.patches, b.patches);

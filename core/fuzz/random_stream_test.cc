@@ -1,6 +1,6 @@
 // That random streams bring about what they are for: situations that are easily missed.
 
-#include "core/testing/random_stream.h"
+#include "core/fuzz/random_stream.h"
 
 #include <gtest/gtest.h>
 
@@ -14,6 +14,7 @@
 #include "core/engine/catalogue.h"
 #include "core/perfetto/data_loss.h"
 #include "core/perfetto/fragment.h"
+#include "core/testing/stream_sets.h"
 
 namespace ringscope::testing {
 namespace {

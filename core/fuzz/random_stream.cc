@@ -1,4 +1,4 @@
-#include "core/testing/random_stream.h"
+#include "core/fuzz/random_stream.h"
 
 #include <algorithm>
 #include <random>
@@ -7,13 +7,16 @@
 #include "core/perfetto/commit_request.h"
 #include "core/perfetto/fragment.h"
 
-namespace ringscope::testing {
+namespace ringscope {
 namespace {
 
 constexpr std::string_view kAbortMarker = "\xFF\xFF\xFF\x7F";
 
 /// Fragments of these bytes need two bytes for their size; for space, all count as if.
 constexpr uint32_t kSizeBytes = 2;
+
+/// Sequences of a stream that makes a buffer forget some: V2 remembers 1024 to 1152 empty ones.
+constexpr uint32_t kForgettingWriters = 1500;
 
 /// Payloads of which a whole number fills a buffer to its last byte.
 constexpr uint32_t kEvenChunk = 1008;
@@ -33,10 +36,11 @@ Dice InputDice(Bytes input) {
   };
 }
 
-RandomStream::RandomStream(Dice dice, Conduct conduct) : dice_(std::move(dice)) {
+RandomStream::RandomStream(Dice dice, Conduct conduct, StreamMode mode, uint64_t ample_size)
+    : dice_(std::move(dice)) {
   traits_.conduct = conduct;
   traits_.fits = OneIn(4);
-  traits_.size = traits_.fits ? uint64_t{1} << 21 : OneIn(8) ? 65536 : 4096 * (1 + Below(4));
+  traits_.size = traits_.fits ? ample_size : OneIn(8) ? 65536 : 4096 * (1 + Below(4));
   if (OneIn(6)) traits_.policy = FillPolicy::kDiscard;
   traits_.scrapes = OneIn(2);
   traits_.aborts = OneIn(3);
@@ -56,6 +60,7 @@ RandomStream::RandomStream(Dice dice, Conduct conduct) : dice_(std::move(dice)) 
   }
   traits_.mixes_identities = conduct == Conduct::kHostile && OneIn(2);
   traits_.jumps_ids = conduct == Conduct::kHostile && OneIn(3);
+  SetMode(mode);
   writers_.resize(traits_.writers);
   for (uint32_t i = 0; i < traits_.writers; ++i) {
     Writer& writer = writers_[i];
@@ -68,19 +73,35 @@ RandomStream::RandomStream(Dice dice, Conduct conduct) : dice_(std::move(dice)) 
   }
 }
 
+/// Takes the traits that the mode is about.
+void RandomStream::SetMode(StreamMode mode) {
+  traits_.mode = mode;
+  if (mode == StreamMode::kWrapIds) traits_.wraps_ids = true;
+  if (mode != StreamMode::kForgetting) return;
+  // Many sequences with a chunk each, that reads and small buffers empty.
+  traits_.writers = kForgettingWriters;
+  traits_.tiny_chunks = true;
+  traits_.scrapes = traits_.fits = false;
+  traits_.chunk_size = 0;
+  traits_.size = 65536;
+  traits_.policy = FillPolicy::kRingBuffer;
+}
+
 RandomStream::Step RandomStream::Next() {
   Step step;
   const uint32_t dice = Below(100);
-  if (dice < 4) {
+  const bool often_limits = traits_.mode == StreamMode::kReadLimits;
+  if (dice < (often_limits ? 12u : 4u)) {
     step.kind = Kind::kRead;
-    if (OneIn(3)) step.max_packets = Below(20);
+    if (often_limits || OneIn(3)) step.max_packets = Below(often_limits ? 6 : 20);
     return step;
   }
-  if (dice < 5) {
+  if (traits_.mode == StreamMode::kClones ? dice < 16 : dice < 5) {
     step.kind = Kind::kClone;
     return step;
   }
-  Writer& writer = writers_[Below(traits_.writers)];
+  const bool in_turn = traits_.mode == StreamMode::kForgetting && !OneIn(8);
+  Writer& writer = writers_[in_turn ? turn_++ % traits_.writers : Below(traits_.writers)];
   const bool may_patch = traits_.conduct == Conduct::kHostile || HasDuePatch(writer);
   step = may_patch && dice < 25 ? PatchStep(writer) : CommitStep(writer);
   if (traits_.conduct == Conduct::kHostile && OneIn(4)) Spoil(writer, step);
@@ -111,9 +132,10 @@ std::optional<RandomStream::Step> RandomStream::NextToFinish() {
 /// Bytes that differ from packet to packet.
 std::string RandomStream::NewContent(uint32_t size) {
   const uint32_t number = ++packets_;
-  std::string content;
+  std::string content(size, '\0');
+  char* const to = content.data();
   for (uint32_t i = 0; i < size; ++i)
-    content += static_cast<char>(number >> (i % 4 * 8) ^ (i / 4 * 37));
+    to[i] = static_cast<char>(number >> (i % 4 * 8) ^ (i / 4 * 37));
   return content;
 }
 
@@ -425,4 +447,4 @@ void RandomStream::SpoilSize(uint32_t count) {
   payload_.replace(fragment.offset, fragment.body - fragment.offset, size);
 }
 
-}  // namespace ringscope::testing
+}  // namespace ringscope

@@ -1,6 +1,7 @@
-#ifndef RINGSCOPE_CORE_TESTING_RANDOM_STREAM_H_
-#define RINGSCOPE_CORE_TESTING_RANDOM_STREAM_H_
+#ifndef RINGSCOPE_CORE_FUZZ_RANDOM_STREAM_H_
+#define RINGSCOPE_CORE_FUZZ_RANDOM_STREAM_H_
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -9,9 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "core/engine/engine.h"
+#include "core/base/enum_names.h"
+#include "core/fuzz/plain_stream.h"
 
-namespace ringscope::testing {
+namespace ringscope {
 
 /// How well the writers of a random stream behave.
 enum class Conduct : uint8_t { kCorrect, kHostile };
@@ -23,20 +25,24 @@ Dice SeededDice(uint32_t seed);
 /// The input's bytes, then zeros. The input must outlive it.
 Dice InputDice(Bytes input);
 
-/// The streams of the seeds from 0 on.
-struct StreamSet {
-  uint32_t streams = 0;
-  int steps = 0;  // of each
+/// What a stream is about, beyond how well its writers behave.
+enum class StreamMode : uint8_t {
+  kMixed,       // a little of everything
+  kClones,      // the buffer is cloned all the time
+  kForgetting,  // so many sequences become empty that the buffer forgets some
+  kWrapIds,     // chunk ids wrap around
+  kReadLimits,  // read passes end early
 };
-/// What the tests of all engines together, and of each with an observer, go through.
-inline constexpr StreamSet kAgreementStreams{.streams = 300, .steps = 200};
-inline constexpr StreamSet kObserverStreams{.streams = 60, .steps = 400};
+template <>
+inline constexpr std::array kEnumNames<StreamMode> = {"mixed", "clones", "forgetting", "wrap_ids",
+                                                      "read_limits"};
 
 /// What a stream is like as a whole; what it has none of, engines may have to agree on.
 struct StreamTraits {
   uint64_t size = 4096;  // of the buffer, bytes
   FillPolicy policy = FillPolicy::kRingBuffer;
   Conduct conduct = Conduct::kCorrect;
+  StreamMode mode = StreamMode::kMixed;
   bool scrapes = false;  // chunks are committed while their writer has them, and re-committed later
   bool aborts = false;   // writers abort packets
   bool losses = false;   // chunks are never committed
@@ -71,16 +77,14 @@ struct WrittenSequence {
 /// writer would. The same dice give the same stream.
 class RandomStream {
  public:
-  RandomStream(uint32_t seed, Conduct conduct) : RandomStream(SeededDice(seed), conduct) {}
-  RandomStream(Dice dice, Conduct conduct);
+  RandomStream(uint32_t seed, Conduct conduct, StreamMode mode = StreamMode::kMixed)
+      : RandomStream(SeededDice(seed), conduct, mode) {}
+  /// @param ample_size bytes of a buffer that is to be larger than all that is written
+  RandomStream(Dice dice, Conduct conduct, StreamMode mode = StreamMode::kMixed,
+               uint64_t ample_size = uint64_t{1} << 21);
 
-  enum class Kind : uint8_t { kCommit, kPatch, kRead, kClone };
-  struct Step {
-    Kind kind = Kind::kCommit;
-    ChunkCommit commit;                 // payload points into this stream
-    ChunkPatches patches;               // likewise
-    uint64_t max_packets = UINT64_MAX;  // of a read
-  };
+  using Step = StreamStep;
+  using Kind = Step::Kind;
 
   const StreamTraits& traits() const { return traits_; }
   /// The next step; valid until the next call.
@@ -118,6 +122,7 @@ class RandomStream {
   };
 
   uint32_t Below(uint32_t n) { return n == 0 ? 0 : dice_() % n; }
+  void SetMode(StreamMode mode);
   bool OneIn(uint32_t n) { return Below(n) == n - 1; }
 
   std::string NewContent(uint32_t size);
@@ -138,6 +143,7 @@ class RandomStream {
   Dice dice_;
   StreamTraits traits_;
   std::vector<Writer> writers_;
+  uint32_t turn_ = 0;  // of the writers, where they take turns
   std::map<SequenceKey, WrittenSequence> written_;
   uint32_t packets_ = 0;
   size_t finishing_ = 0;  // writer
@@ -147,6 +153,6 @@ class RandomStream {
   std::vector<Patch> patches_;
 };
 
-}  // namespace ringscope::testing
+}  // namespace ringscope
 
-#endif  // RINGSCOPE_CORE_TESTING_RANDOM_STREAM_H_
+#endif  // RINGSCOPE_CORE_FUZZ_RANDOM_STREAM_H_

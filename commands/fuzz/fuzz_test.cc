@@ -1,0 +1,128 @@
+// The fuzz command: the same findings however it is run, its corpus, and what plug-ins do.
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "commands/fuzz/campaign.h"
+#include "commands/shell/commands.h"
+#include "commands/testing/memory_run.h"
+
+namespace ringscope {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+FuzzPlan ReleasePlan(const char* a, const char* b) {
+  FuzzPlan plan;
+  plan.sides = {SideOf(*FindEngine(a).value()), SideOf(*FindEngine(b).value())};
+  plan.kinds = {StreamKind::kCorrect, StreamKind::kHostile, StreamKind::kClones};
+  return plan;
+}
+
+std::string InWords(const CampaignResult& result) {
+  std::string words = fmt::format("{} streams, {} operations, {} differ, {}\n", result.streams,
+                                  result.operations, result.differing, result.at_limit);
+  for (const CampaignFinding& finding : result.findings) {
+    words += fmt::format("{}: {} ({} times, first by {}), {} steps in {}\n", finding.first.cause,
+                         finding.first.mismatch.text, finding.streams, *finding.seed,
+                         finding.smallest.steps.size(), finding.smallest.size);
+    for (const StoredOp& op : ToOps(finding.smallest))
+      if (const auto* commit = std::get_if<Commit>(&op.op().body))
+        words += wire::AsText(commit->request);
+  }
+  for (const auto& [name, count] : result.coverage.branches.b)
+    words += fmt::format("{} {}\n", name, count);
+  for (const uint64_t count : result.coverage.rules) words += fmt::format("{} ", count);
+  return words;
+}
+
+TEST(FuzzCampaign, SameFindings_OnAnyNumberOfThreads) {
+  const FuzzPlan plan = ReleasePlan("v2@54", "v2@56");
+  for (const size_t findings : {size_t{3}, size_t{100}}) {
+    std::string expected;
+    for (const unsigned threads : {1u, 2u, 5u}) {
+      MemoryRun run;
+      run.context.threads = threads;
+      const CampaignResult result =
+          RunCampaign(plan, {.streams = 150, .findings = findings}, {}, run.context);
+      EXPECT_EQ(result.at_limit, findings == 3);
+      if (expected.empty()) expected = InWords(result);
+      EXPECT_EQ(InWords(result), expected) << threads;
+    }
+    EXPECT_THAT(expected, HasSubstr("v2@56:recommit_before_evict"));
+  }
+}
+
+TEST(FuzzCommand, CorpusIsReadAndExtended) {
+  const TempFolder folder;
+  const std::string corpus = folder.File("corpus");
+  const auto files = [&] {
+    return std::distance(fs::directory_iterator(corpus), fs::directory_iterator());
+  };
+  // A new folder gets the findings; a second run finds them there.
+  const std::vector<std::string> args = {"--a",     "v2@57", "--b",      "v2@58",
+                                         "--count", "64",    "--corpus", corpus};
+  const Ran first = RunCommand(FuzzCommand(), args);
+  EXPECT_EQ(first.error, "");
+  EXPECT_EQ(first.code, ExitCode::kNotice);
+  ASSERT_EQ(files(), 2);
+  const Ran second = RunCommand(FuzzCommand(), args);
+  EXPECT_THAT(second.out, HasSubstr("2 streams of the corpus"));
+  EXPECT_THAT(WithoutLineBreaks(second.out),
+              HasSubstr("corpus/v2-57-v2-58-v2-58-allows-writer-drop.ops.jsonl"));
+  EXPECT_EQ(files(), 2);
+  // A release without the difference has none in the corpus, either.
+  const Ran same = RunCommand(FuzzCommand(),
+                              {"--a", "v2@57", "--b", "v2@57", "--count", "0", "--corpus", corpus});
+  EXPECT_EQ(same.code, ExitCode::kClean);
+}
+
+TEST(FuzzCommand, FilesAreNotReplaced) {
+  const TempFolder folder;
+  const std::string name = folder.File("v2-57-v2-58-v2-58-allows-writer-drop.ops.jsonl");
+  std::ofstream(name) << "mine\n";
+  const std::vector<std::string> args = {"--a",     "v2@57",      "--b",      "v2@58",
+                                         "--count", "64",         "--ignore", "v2@58:relocates",
+                                         "-o",      folder.path()};
+  for (int run = 0; run < 2; ++run) EXPECT_EQ(RunCommand(FuzzCommand(), args).error, "");
+  std::string first;
+  std::getline(std::ifstream(name) >> std::ws, first);
+  EXPECT_EQ(first, "mine");
+  EXPECT_TRUE(fs::exists(folder.File("v2-57-v2-58-v2-58-allows-writer-drop-2.ops.jsonl")));
+  EXPECT_FALSE(fs::exists(folder.File("v2-57-v2-58-v2-58-allows-writer-drop-3.ops.jsonl")));
+}
+
+// The example plug-in is v2@58.
+TEST(FuzzCommand, PlugInThatIsARelease) {
+  const std::string plugin = RS_PLUGINS "/v2_plugin.so";
+  const Ran same = RunCommand(FuzzCommand(), {"--a", "v2@58", "--b", plugin, "--count", "128"});
+  EXPECT_EQ(same.error, "");
+  EXPECT_EQ(same.code, ExitCode::kClean) << same.out;
+  // It does what v2@57 would with the rules of v2@58.
+  const TempFolder folder;
+  const Ran older = RunCommand(FuzzCommand(), {"--a", "v2@57", "--b", plugin, "--count", "128",
+                                               "-o", folder.path(), "--format", "json"});
+  EXPECT_EQ(older.code, ExitCode::kNotice);
+  EXPECT_EQ(CountOf(older.out, "\"cause\""), 2u) << older.out;
+  const Ran ignored =
+      RunCommand(FuzzCommand(), {"--a", "v2@57", "--b", plugin, "--count", "128", "--ignore",
+                                 "v2@58:relocates", "--ignore", "v2@58:allows_writer_drop"});
+  EXPECT_EQ(ignored.code, ExitCode::kClean) << ignored.out;
+}
+
+TEST(FuzzCommand, SlowOperations_AreFindings) {
+  const TempFolder folder;
+  const Ran ran = RunCommand(FuzzCommand(), {"--a", "v2@58", "--b", "v2@58", "--count", "1",
+                                             "--op-time", "1ns", "-o", folder.path()});
+  EXPECT_EQ(ran.code, ExitCode::kNotice);
+  EXPECT_THAT(ran.out, HasSubstr("1. time of A"));
+}
+
+}  // namespace
+}  // namespace ringscope

@@ -1,0 +1,46 @@
+#ifndef RINGSCOPE_CORE_FUZZ_LEDGER_RUN_H_
+#define RINGSCOPE_CORE_FUZZ_LEDGER_RUN_H_
+
+#include <memory>
+#include <string>
+
+#include "core/engine/catalogue.h"
+#include "core/fuzz/plain_stream.h"
+#include "core/ledger/ledger.h"
+#include "core/session/buffer_observer.h"
+
+namespace ringscope {
+
+/// Operations through one engine, reported to a ledger as a session would.
+class LedgerRun {
+ public:
+  /// @param info, sink must outlive it. Fails if the engine can not be made.
+  static Result<std::unique_ptr<LedgerRun>> Create(const EngineInfo& info, uint64_t size,
+                                                   FillPolicy policy, LedgerSink& sink);
+
+  void Apply(const StreamStep& step);
+  void Finish();
+  /// After Finish.
+  const Ledger& ledger() const { return ledger_; }
+  /// Why the engine could not continue; nullptr: it could.
+  const Error* failure() const { return buffer_.engine->failure(); }
+
+ private:
+  explicit LedgerRun(LedgerSink& sink) : ledger_(sink) {}
+  void Read(uint64_t max_packets);
+
+  Ledger ledger_;
+  LogMoment now_;
+  ReplayListeners listeners_{ledger_};
+  BufferObserver observer_{BufferId{1}, now_, listeners_};
+  SessionBuffer buffer_;
+  uint64_t records_ = 0;
+};
+
+/// Puts a stream through an engine and a ledger.
+/// @return what does not add up; empty: all does, or the engine reports no events
+std::string CheckLedger(const EngineInfo& info, const PlainStream& stream);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_FUZZ_LEDGER_RUN_H_
