@@ -115,7 +115,7 @@ void ReportCoverage(Report& report, const FuzzPlan& plan, const FuzzCoverage& co
   Table branches(
       {{"Branch", Align::kLeft, "branch"}, {"A", Align::kRight, "a"}, {"B", Align::kRight, "b"}});
   const auto cell = [&](Side side, const std::string& name) {
-    if (!plan.sides[side].info.reports_events) return Cell("not reported", Json());
+    if (!plan.sides[side].info.reports.chunks) return Cell("not reported", Json());
     return CountCell(coverage.branches[side].at(name));
   };
   for (const auto& [name, count] : coverage.branches.a)

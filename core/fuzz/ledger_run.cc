@@ -73,7 +73,7 @@ std::string CheckLedger(const EngineInfo& info, const PlainStream& stream) {
     }
     uint64_t count = 0;
   } unexplained;
-  if (!info.reports_events) return "";
+  if (!info.reports.chunks) return "";
   const auto run = LedgerRun::Create(info, stream.size, stream.policy, unexplained);
   if (!run) return "";  // the duel reports that
   for (const auto& step : stream.steps) {
