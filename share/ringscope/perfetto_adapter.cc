@@ -11,14 +11,13 @@
 // packets that a read abandons, stalls, the places of loss bits, and why a chunk is discarded.
 
 #include <ringscope/plugin_abi.h>
-#include <string.h>
+#include <stdio.h>
 
 #include <algorithm>
 #include <array>
 #include <deque>
 #include <map>
 #include <memory>
-#include <string>
 #include <type_traits>
 #include <unordered_map>
 #include <utility>
@@ -576,9 +575,11 @@ void* Create(const ringscope_config* config) {
     buffer = PerfettoBuffer::Create(static_cast<size_t>(config->size),
                                     discards ? TraceBuffer::kDiscard : TraceBuffer::kOverwrite);
   if (buffer == nullptr) {
-    config->fail(config->host, ("there is no buffer of " + std::to_string(config->size) +
-                                " bytes: no memory, or a size that is not possible")
-                                   .c_str());
+    // Not with std::to_string: its table would keep the plug-in loaded for good.
+    char text[96];
+    snprintf(text, sizeof(text), "there is no buffer of %llu bytes: no memory, or no possible size",
+             static_cast<unsigned long long>(config->size));
+    config->fail(config->host, text);
     return nullptr;
   }
   return new AdapterBuffer(std::move(buffer), config->observer);
