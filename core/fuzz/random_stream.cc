@@ -1,7 +1,7 @@
 #include "core/fuzz/random_stream.h"
 
 #include <algorithm>
-#include <random>
+#include <array>
 
 #include "core/base/wire.h"
 #include "core/perfetto/commit_request.h"
@@ -21,10 +21,43 @@ constexpr uint32_t kForgettingWriters = 1500;
 /// Payloads of which a whole number fills a buffer to its last byte.
 constexpr uint32_t kEvenChunk = 1008;
 
+/// The Mersenne Twister MT19937: the same numbers everywhere for the same seed, and no source of
+/// other ones.
+class MersenneTwister {
+ public:
+  explicit MersenneTwister(uint32_t seed) {
+    state_[0] = seed;
+    for (uint32_t i = 1; i < kSize; ++i)
+      state_[i] = 1812433253u * (state_[i - 1] ^ state_[i - 1] >> 30) + i;
+  }
+  uint32_t Next() {
+    if (next_ == kSize) Twist();
+    uint32_t number = state_[next_++];
+    number ^= number >> 11;
+    number ^= number << 7 & 0x9D2C5680u;
+    number ^= number << 15 & 0xEFC60000u;
+    return number ^ number >> 18;
+  }
+
+ private:
+  static constexpr uint32_t kSize = 624, kShift = 397;
+
+  void Twist() {
+    for (uint32_t i = 0; i < kSize; ++i) {
+      const uint32_t both = (state_[i] & 0x80000000u) | (state_[(i + 1) % kSize] & 0x7FFFFFFFu);
+      state_[i] = state_[(i + kShift) % kSize] ^ both >> 1 ^ (both % 2 == 0 ? 0 : 0x9908B0DFu);
+    }
+    next_ = 0;
+  }
+
+  std::array<uint32_t, kSize> state_;
+  uint32_t next_ = kSize;
+};
+
 }  // namespace
 
 Dice SeededDice(uint32_t seed) {
-  return [random = std::mt19937(seed)]() mutable { return static_cast<uint32_t>(random()); };
+  return [random = MersenneTwister(seed)]() mutable { return random.Next(); };
 }
 
 Dice InputDice(Bytes input) {
