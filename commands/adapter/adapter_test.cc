@@ -12,8 +12,8 @@
 
 #include "commands/plugin/plugin.h"
 #include "commands/testing/replay_events.h"
+#include "core/fuzz/random_stream.h"
 #include "core/ledger/ledger.h"
-#include "core/testing/random_stream.h"
 
 namespace ringscope {
 namespace {
@@ -131,14 +131,13 @@ TEST_P(PerfettoReleases, Observer_ReceivesTheSameOfChunks) {
                         .observer = &diaries[i]})
               .value();
     }
-    testing::RandomStream stream(seed,
-                                 hostile ? testing::Conduct::kHostile : testing::Conduct::kCorrect);
+    RandomStream stream(seed, hostile ? Conduct::kHostile : Conduct::kCorrect);
     for (int step = 0; step < 300; ++step) {
       const auto next = stream.Next();
       for (int i = 0; i < 2; ++i) {
-        if (next.kind == testing::RandomStream::Kind::kCommit) {
+        if (next.kind == RandomStream::Kind::kCommit) {
           engines[i]->Commit(next.commit);
-        } else if (next.kind == testing::RandomStream::Kind::kPatch) {
+        } else if (next.kind == RandomStream::Kind::kPatch) {
           engines[i]->ApplyPatches(next.patches);
         } else {
           engines[i]->BeginRead();
