@@ -223,7 +223,7 @@ Command FuzzCommand() {
             "Does my buffer behave as the released one?"},
            {"ringscope fuzz --a v2@57 --b v2@58 --ignore v2@58:relocates",
             "Does anything else differ?"},
-           {"ringscope fuzz --a v2 --b ./libmybuffer.so --from session.tblog --corpus streams/",
+           {"ringscope fuzz --a v2 --b ./mine.so --from session.tblog --corpus streams/",
             "Change parts of a recorded session, and keep what is found"}},
           Bind(SetUp, RunFuzz),
           {.clean = "No stream showed a difference.", .notice = "There are findings."}};

@@ -34,9 +34,10 @@ Status Replay::Advance(std::optional<uint64_t> time_ns) {
     if (!first_time_ns_) {
       first_time_ns_ = time_ns;
       service_.Begin(*time_ns);
+    } else if (*time_ns < *last_time_ns_) [[unlikely]] {
+      latest_ns_ = std::max(latest_ns_, *last_time_ns_);
     }
     last_time_ns_ = time_ns;
-    latest_time_ns_ = std::max(latest_time_ns_.value_or(0), *time_ns);
   }
   ++records_;
   return {};

@@ -1,6 +1,7 @@
 #ifndef RINGSCOPE_CORE_SESSION_REPLAY_H_
 #define RINGSCOPE_CORE_SESSION_REPLAY_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -73,7 +74,10 @@ class Replay {
   /// it left nothing.
   const std::vector<bool>& finished_reads() const { return finished_; }
   std::optional<uint64_t> first_time_ns() const { return first_time_ns_; }
-  std::optional<uint64_t> last_time_ns() const { return latest_time_ns_; }
+  /// The latest time of a record, also where time goes back.
+  std::optional<uint64_t> last_time_ns() const {
+    return last_time_ns_ ? std::optional(std::max(*last_time_ns_, latest_ns_)) : std::nullopt;
+  }
 
  private:
   bool IsAsRecorded() const {
@@ -115,7 +119,7 @@ class Replay {
   uint64_t left_out_ = 0;
   std::optional<uint64_t> first_time_ns_;
   std::optional<uint64_t> last_time_ns_;    // of the last record that has one
-  std::optional<uint64_t> latest_time_ns_;  // of all so far
+  uint64_t latest_ns_ = 0;                  // before time went back
   uint64_t periods_read_ = 0;  // for kEvery
 };
 
