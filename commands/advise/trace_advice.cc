@@ -22,7 +22,7 @@ Cell OrDash(const std::optional<uint64_t>& value, std::string (*text)(uint64_t))
   return value ? Cell(text(*value), *value) : Cell("-", Json());
 }
 
-Table BufferTable(const TraceAdvice& advice) {
+Table EstimateTable(const TraceAdvice& advice) {
   Table table({{"buffer", Align::kRight, "buffer"},
                {"policy", Align::kLeft, "policy"},
                {"size", Align::kRight, "size"},
@@ -135,7 +135,7 @@ std::string ConfigText(const TraceAdvice& advice) {
 void ReportTraceAdvice(Report& out, const TraceAdvice& advice) {
   ReportHeading(out, advice);
   out.Heading("Buffer sizes");
-  const Table buffers = BufferTable(advice);
+  const Table buffers = EstimateTable(advice);
   out.Data("buffers", buffers.ToJson());
   out.Print(buffers, kBodyIndent);
   out.Data("writers", WriterTable(advice, SIZE_MAX).ToJson());
