@@ -165,6 +165,17 @@ TEST(Advise, ATraceIsAskedLikeALogAndSaysWhatItCannotKnow) {
   EXPECT_THAT(Advise({"-"}, ReadFile(trace)).out, HasSubstr("Based on a trace"));
 }
 
+TEST(Advise, ABufferGetsAllThatItNeedsIfThatKeepsMore) {
+  const json session =
+      AdvisedSession({testing::CapturePath("two-buffers-v2"), "--memory", "2M"});
+  EXPECT_LE(session["memory_planned"], 2u << 20);
+  uint64_t lost = 0;
+  for (const json& buffer : session["predicted"]) lost += buffer["lost_then"].get<uint64_t>();
+  // Sizes in proportion to the needs lose 34,240 packets.
+  EXPECT_LT(lost, 3000u);
+  EXPECT_EQ(session["predicted"][1]["lost_then"], 0);
+}
+
 TEST(Advise, OfATraceThatLacksWhatWasLostSizesAreEstimates) {
   const std::string trace = std::string(RS_TESTDATA) + "/captures/ring-v2/trace.pftrace.zst";
   const json session = AdvisedSession({trace});

@@ -49,7 +49,10 @@ class Solver {
     ReplayOptions config = replays_.as_is();
     ChoosePeriod(config);
     RS_ASSIGN_OR_RETURN(findings_.then, replays_.Rows(Planned(config), {}));
-    if (is_short) RS_RETURN_IF_ERROR(PlanSplits(sizes, memory));
+    if (is_short) {
+      RS_RETURN_IF_ERROR(TryWholeNeeds(sizes, memory, config));
+      RS_RETURN_IF_ERROR(PlanSplits(sizes, memory));
+    }
     RS_RETURN_IF_ERROR(TryNewPeriod(sizes));
     return std::move(findings_);
   }
@@ -83,6 +86,35 @@ class Solver {
       buffer.size = *buffer.enough;
       buffer.needed = buffer.enough;
     }
+  }
+
+  /// Where the memory is short, one buffer may be worth all that it needs, and the others share the
+  /// rest: that is planned if it loses less, as a replay shows.
+  /// @param sizes the plan before the memory was shared
+  Status TryWholeNeeds(const std::vector<PlannedBuffer>& sizes, uint64_t memory,
+                       const ReplayOptions& config) {
+    constexpr size_t kTries = 8;
+    size_t tries = 0;
+    for (size_t i = 0; sizes.size() > 1 && i < sizes.size() && tries < kTries; ++i) {
+      const std::optional<uint64_t> needed = sizes[i].needed;
+      uint64_t least = 0;  // that the others take
+      for (size_t other = 0; other < sizes.size(); ++other)
+        if (other != i) least += std::min(sizes[other].size, kPageBytes);
+      if (!needed || *needed <= findings_.plan[i].size || *needed + least > memory) continue;
+      ++tries;
+      std::vector<PlannedBuffer> plan = sizes;
+      plan.erase(plan.begin() + static_cast<std::ptrdiff_t>(i));
+      ShareMemory(plan, memory - *needed);
+      plan.insert(plan.begin() + static_cast<std::ptrdiff_t>(i), sizes[i]);
+      plan[i].size = *needed;
+      std::swap(plan, findings_.plan);
+      RS_ASSIGN_OR_RETURN(std::vector<SweepRow> rows, replays_.Rows(Planned(config), {}));
+      if (Lost(rows) < Lost(findings_.then))
+        findings_.then = std::move(rows);
+      else
+        std::swap(plan, findings_.plan);
+    }
+    return {};
   }
 
   /// Splits are planned if the rare sequences lose at most half of what they would lose without
