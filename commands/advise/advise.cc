@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -63,10 +62,12 @@ void SetUp(CLI::App& app, AdviseArgs& args) {
   AddFormat(app, args.format, {"text", "json", "diff"});
 }
 
+/// The buffers of a session: their indexes in the config, and sizes in bytes.
+using BufferSizes = std::vector<std::pair<uint32_t, uint64_t>>;
+
 /// The config must be that of the session.
-/// @param of_session sizes of its buffers by index, bytes
 Status CheckConfig(const AdviseArgs& args, const ConfigFile& config,
-                   const std::vector<uint64_t>& of_session) {
+                   const BufferSizes& of_session) {
   constexpr const char* kHint = "name the config that the session was started with";
   const auto buffers = ReadTraceConfigFacts(wire::AsBytes(config.bytes)).buffers;
   if (buffers.size() != of_session.size())
@@ -74,31 +75,32 @@ Status CheckConfig(const AdviseArgs& args, const ConfigFile& config,
                 fmt::format("this trace config has {}, and the session {}",
                             Count(buffers.size(), "buffer"), of_session.size()),
                 {args.config, {}, {}}, kHint);
-  for (size_t i = 0; i < buffers.size(); ++i) {
+  for (const auto& [index, had] : of_session) {
+    if (index >= buffers.size()) continue;  // a log can state any index
     // A buffer has whole pages.
-    const uint64_t size = buffers[i].size_kb * 1024;
-    if (size == of_session[i] || PagesUp(size) == PagesUp(of_session[i])) continue;
+    const uint64_t size = buffers[index].size_kb * 1024;
+    if (PagesUp(size) == PagesUp(had)) continue;
     return Fail(ErrorCode::kUsage,
-                fmt::format("buffers[{}] has {} in this trace config, and had {} in the session", i,
-                            HumanSize(size), HumanSize(of_session[i])),
+                fmt::format("buffers[{}] has {} in this trace config, and had {} in the session",
+                            index, HumanSize(size), HumanSize(had)),
                 {args.config, {}, {}}, kHint);
   }
   return {};
 }
 
-std::vector<uint64_t> SizesOf(const AdviceFacts& facts) {
-  std::vector<uint64_t> sizes;
-  for (const AdviceBuffer& buffer : facts.buffers) {
-    sizes.resize(std::max<size_t>(sizes.size(), buffer.index + 1));
-    sizes[buffer.index] = buffer.size;
-  }
+template <typename Buffer>
+BufferSizes SizesOf(const std::vector<Buffer>& buffers) {
+  BufferSizes sizes;
+  for (const Buffer& buffer : buffers) sizes.emplace_back(buffer.index, buffer.size);
   return sizes;
 }
 
-std::vector<uint64_t> SizesOf(const TraceSizes& sizes) {
-  std::vector<uint64_t> list;
-  for (const EstimatedBuffer& buffer : sizes.buffers) list.push_back(buffer.size);
-  return list;
+/// The facts of a trace that lacks what its buffers lost; nullopt: its buffers lost nothing.
+Result<std::optional<TraceFacts>> FactsIfLossy(Context& context,
+                                               std::unique_ptr<ByteSource> trace) {
+  RS_ASSIGN_OR_RETURN(ScannedTrace scanned, ScanTrace(context, std::move(trace)));
+  if (!LostInBuffers(scanned.facts)) return std::nullopt;
+  return std::move(scanned.facts);
 }
 
 /// A log, a log made of a Perfetto trace, or standard input, so that it can be read several times.
@@ -135,11 +137,8 @@ Result<AdviseInput> OpenAdviseInput(Context& context, const std::string& path) {
   RS_ASSIGN_OR_RETURN(KnownInput known, FindInputKind(std::move(source)));
   if (known.kind != InputKind::kTrace) return input;
   input.is_trace = true;
-  RS_ASSIGN_OR_RETURN(ScannedTrace scanned, ScanTrace(context, std::move(known.source)));
-  if (LostInBuffers(scanned.facts)) {
-    input.lossy = std::move(scanned.facts);
-    return input;
-  }
+  RS_ASSIGN_OR_RETURN(input.lossy, FactsIfLossy(context, std::move(known.source)));
+  if (input.lossy) return input;
   RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> again, OpenInput(context, path));
   RS_RETURN_IF_ERROR(Import(context, input, std::move(again)));
   return input;
@@ -229,8 +228,7 @@ Result<ExitCode> AdviseOnLossyTrace(const AdviseArgs& args, AdviseInput& input,
   RS_ASSIGN_OR_RETURN(TraceAdvice advice, AdviseOnTrace(input.name, *std::move(input.lossy),
                                                         {args.keep_ns, args.memory}));
   if (!args.config.empty()) {
-    RS_RETURN_IF_ERROR(CheckConfig(args, config, SizesOf(advice.sizes)));
-    advice.config_path = args.config;
+    RS_RETURN_IF_ERROR(CheckConfig(args, config, SizesOf(advice.sizes.buffers)));
     advice.config = config.text;
   }
   Report out(context.console, args.format, "advise");
@@ -263,8 +261,7 @@ Result<ExitCode> RunAdvise(const AdviseArgs& args, Context& context) {
   const auto task = [&]() -> Result<ExitCode> {
     RS_ASSIGN_OR_RETURN(AdviceReport report, Advise(args, input, sessions, context));
     if (!args.config.empty()) {
-      RS_RETURN_IF_ERROR(CheckConfig(args, config, SizesOf(report.facts)));
-      report.config_path = args.config;
+      RS_RETURN_IF_ERROR(CheckConfig(args, config, SizesOf(report.facts.buffers)));
       report.config = config.text;
     }
     Write(args, context, report, [&] {
@@ -284,9 +281,10 @@ Result<std::optional<TraceAdvice>> AdviseIfLossyTrace(Context& context, const st
   RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenInput(context, path));
   RS_ASSIGN_OR_RETURN(KnownInput known, FindInputKind(std::move(source)));
   if (known.kind != InputKind::kTrace) return std::nullopt;
-  RS_ASSIGN_OR_RETURN(ScannedTrace scanned, ScanTrace(context, std::move(known.source)));
-  if (!LostInBuffers(scanned.facts)) return std::nullopt;
-  RS_ASSIGN_OR_RETURN(TraceAdvice advice, AdviseOnTrace(path, std::move(scanned.facts), {}));
+  RS_ASSIGN_OR_RETURN(std::optional<TraceFacts> facts,
+                      FactsIfLossy(context, std::move(known.source)));
+  if (!facts) return std::nullopt;
+  RS_ASSIGN_OR_RETURN(TraceAdvice advice, AdviseOnTrace(path, *std::move(facts), {}));
   return advice;
 }
 

@@ -27,7 +27,6 @@ struct AdviceReport {
   std::vector<RecordingVerdict> verdicts;  // in what the recording is not exact
   AdviceFindings findings;
   std::vector<Advice> advice;
-  std::string config_path;                  // of the trace config that is changed; empty: none
   std::string config;                       // its text, as the user wrote it
   std::vector<SourceFinding> idle_sources;  // data sources and producers that contributed nothing
 };

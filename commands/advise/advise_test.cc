@@ -273,6 +273,17 @@ TEST(Advise, ADiffHasOnlyTheChangesOfAFileWithAFieldPerLine) {
               HasSubstr("2 buffers, and the session 1"));
 }
 
+TEST(Advise, AConfigOfOtherSizesIsRefused) {
+  const TempFolder folder;
+  const std::string path = folder.Write("cfg.pbtxt", "buffers {\n  size_kb: 128\n}\n");
+  EXPECT_THAT(Advise({testing::CapturePath("ring-v2"), "--config", path}).error,
+              HasSubstr("buffers[0] has 128 KiB in this trace config, and had 256 KiB"));
+  // Any index can stand in a log.
+  const std::string log = R"({"op":"buffer","id":1,"index":4294967295,"size":65536,"policy":"ring_buffer"})"
+                          "\n";
+  EXPECT_EQ(Advise({"-", "--config", path}, log).code, ExitCode::kClean);
+}
+
 TEST(Advise, AnEmptyLogNeedsNoAdvice) {
   const Ran ran = Advise({"-"}, R"({"op":"buffer","id":1,"size":65536,"policy":"ring_buffer"})");
   EXPECT_EQ(ran.code, ExitCode::kClean) << ran.error;

@@ -23,7 +23,6 @@ struct TraceAdvice {
   TraceSizes sizes;
   WriterShares writers;
   std::string config;       // to be changed, as text; empty: there is none
-  std::string config_path;  // empty: it is the trace's own
 
   bool AnyToDo() const { return !sizes.changes.empty(); }
 };

@@ -206,7 +206,9 @@ Result<std::optional<Op>> SessionReader::Pull() {
 /// Warns of what a record states about the log as a whole.
 void SessionReader::Note(const Op& op) {
   constexpr uint64_t kOddNs = 1'000'000'000;
-  if (op.time_ns && !starts_session_ && last_time_ns_ && *op.time_ns + kOddNs < *last_time_ns_)
+  constexpr size_t kMaxAssumptions = 16;  // of a log whose time goes back at every other record
+  if (op.time_ns && !starts_session_ && last_time_ns_ && *op.time_ns < *last_time_ns_ &&
+      *last_time_ns_ - *op.time_ns > kOddNs && assumptions_.size() < kMaxAssumptions)
     assumptions_.push_back(fmt::format(
         "{}: time goes back by {} at record {}, and all of it is taken as one session; if these are "
         "two logs, give each as a file of its own",

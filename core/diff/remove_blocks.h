@@ -9,7 +9,7 @@ namespace ringscope {
 
 /// Delta debugging: takes out blocks of a list, halving their size, the last block first, as what
 /// comes later depends on what was before; at the end single elements, until none can go.
-/// @param list is read anew after each call of `keep`
+/// @param list is read again after each call of `keep`
 /// @param keep (std::vector<T>) takes a shorter list over, and returns true, if that shows the same
 /// @param stop () whether to end early
 template <typename T, typename Keep, typename Stop>

@@ -123,6 +123,11 @@ TEST(ChangedConfig, FieldsThatAreNotKnownStay) {
             "31337: 5\nbuffers {\n  # changed, was 1: x\n  size_kb: 2\n}\n");
 }
 
+TEST(ChangedConfig, AnIndexOfAnyNumberIsAdded) {
+  EXPECT_EQ(ChangedConfig("duration_ms: 5\n", {{"buffers[4294967295].size_kb", "2", "x", false}}),
+            "duration_ms: 5\n# added: x\nbuffers {\n  size_kb: 2\n}\n");
+}
+
 TEST(ChangedConfig, WhatCannotBeParsedHasTheChangesAtItsEnd) {
   EXPECT_EQ(ChangedConfig("buffers {", {{"buffers[0].size_kb", "2", "x", false}}),
             "buffers {\n# to be changed: buffers[0].size_kb: 2; x\n");

@@ -311,7 +311,7 @@ std::optional<TextPlace> Descriptors::FindInText(std::string_view message, std::
   for (const TextStep& step : path) {
     const FieldDescriptor* const field =
         tree == nullptr || type == nullptr ? nullptr : type->FindFieldByName(step.name);
-    if (field == nullptr) break;
+    if (field == nullptr || step.index > INT_MAX) break;
     const int index = field->is_repeated() ? static_cast<int>(step.index) : -1;
     const auto range = tree->GetLocationRange(field, index);
     if (range.start.line < 0) break;
