@@ -23,7 +23,7 @@
 #include "commands/shell/values.h"
 #include "commands/sweep/sweep_report.h"
 #include "commands/sweep/sweep_values.h"
-#include "core/sweep/sweep_run.h"
+#include "core/sweep/run_points.h"
 #include "core/sweep/sweep_target.h"
 #include "formats/draw/svg.h"
 
@@ -118,24 +118,9 @@ void WarnOfUnusedChoices(Console& console, const std::string& path, const SweepC
 /// Adds the sizes with which nothing is lost to the plan.
 Status PlanNeeded(const SweepArgs& args, const SweepInput& input, const SessionFacts& facts,
                   SweepReport& report) {
-  RS_ASSIGN_OR_RETURN(report.needed,
+  RS_ASSIGN_OR_RETURN(report.needs,
                       FindNeededSizes(input, report.plan.settings, args.choices, facts));
-  AddNeededSizes(report.needed, args.choices, facts, report.plan);
-  return {};
-}
-
-/// Replays the points of the plan that have no rows yet.
-Status SweepPlanned(const SweepInput& input, SweepReport& report) {
-  std::vector<std::vector<SweepRow>> rows = std::move(report.result.rows);
-  std::vector<ReplayOptions> configs;
-  for (size_t i = rows.size(); i < report.plan.points.size(); ++i)
-    configs.push_back(report.plan.points[i].config);
-  if (!configs.empty()) {
-    RS_ASSIGN_OR_RETURN(report.result, RunSweep(input, configs));
-    RS_RETURN_IF_ERROR(FindLosses(input, configs, nullptr, report.result.rows));
-    std::move(report.result.rows.begin(), report.result.rows.end(), std::back_inserter(rows));
-  }
-  report.result.rows = std::move(rows);
+  AddNeededSizes(report.needs, args.choices, facts, report.plan);
   return {};
 }
 
@@ -148,12 +133,15 @@ Result<SweepReport> SweepSession(const SweepArgs& args, const SweepInput& input,
   SweepReport report;
   RS_ASSIGN_OR_RETURN(report.plan, MakePlan(args.choices, facts));
   const bool blindly = PlansBlindly(args.choices);  // then the first pass shows the facts
+  const auto run_planned = [&] {
+    return RunPoints(input, report.plan.points.size() - report.result.rows.size(), report);
+  };
   if (needed && !blindly) RS_RETURN_IF_ERROR(PlanNeeded(args, input, facts, report));
-  RS_RETURN_IF_ERROR(SweepPlanned(input, report));
+  RS_RETURN_IF_ERROR(run_planned());
   NameReads(facts, report.plan);
   if (needed && blindly) {
     RS_RETURN_IF_ERROR(PlanNeeded(args, input, facts, report));
-    RS_RETURN_IF_ERROR(SweepPlanned(input, report));
+    RS_RETURN_IF_ERROR(run_planned());
   }
   report.facts = std::move(facts);
   return report;

@@ -241,7 +241,8 @@ class Solver {
     ReplayOptions config = replays_.as_is();
     for (const AdviceBuffer& buffer : facts_.buffers)
       config.session.buffers[buffer.id].policy = replays_.PolicyFor(buffer);
-    RS_ASSIGN_OR_RETURN(needed_, FindNeededSizes(replays_.input(), config));
+    RS_ASSIGN_OR_RETURN(BufferNeeds needs, FindNeededSizes(replays_.input(), config));
+    needed_ = std::move(needs.sizes);
     return {};
   }
 

@@ -59,6 +59,13 @@ class ShapeTally {
   PacketCount overwritten(uint32_t slot) const {
     return slot < overwritten_.size() ? overwritten_[slot].count : PacketCount();
   }
+  /// Of all sequences.
+  uint64_t overwritten_packets() const {
+    uint64_t packets = 0;
+    for (size_t slot = 0; slot < overwritten_.size(); ++slot)
+      packets += overwritten_[slot].count.packets;
+    return packets;
+  }
   PacketCount discarded(SequenceKey sequence) const {
     const Discards* discards = discarded_.Find(sequence);
     return discards == nullptr ? PacketCount() : discards->count;

@@ -135,6 +135,7 @@ class V2Engine : public Store::Interface {
  protected:
   void Take(const ChunkCommit& commit);
   bool StoreFailed();
+  uint64_t ClearAll();
   Store& store() { return store_; }
   const PacketShape& shape() const { return shape_; }
 
@@ -229,6 +230,7 @@ class V2ShapeEngine final : public V2Engine<false, ShapeStore> {
 
   void CommitShape(const ChunkCommit& commit, const ChunkShape& shape) override;
   const PacketShape& packet_shape() const override { return shape(); }
+  uint64_t TakeStuckPackets() override { return ClearAll(); }
 };
 
 }  // namespace v2

@@ -40,6 +40,15 @@ void V2Engine<kObserved, Store>::TallyCutOff(uint32_t slot, uint32_t first_fragm
   store_.tally().AddOverwritten(slot, {1, bytes}, /*open=*/true);
 }
 
+/// Clears the whole buffer. @return packets that are lost by it
+template <bool kObserved, typename Store>
+uint64_t V2Engine<kObserved, Store>::ClearAll() {
+  const uint64_t before = store_.tally().overwritten_packets();
+  s_.wr = 0;
+  Clear(s_.used, ChunkCommit{});
+  return store_.tally().overwritten_packets() - before;
+}
+
 /// Bytes in the buffer of the packet that the commit's first fragment continues.
 template <bool kObserved, typename Store>
 uint64_t V2Engine<kObserved, Store>::BytesAwaiting(const ChunkCommit& commit) {

@@ -90,9 +90,10 @@ bool TellLosses(const std::map<BufferId, LedgerTotals>* own, std::vector<SweepRo
       const auto totals = own->find(row.id);
       if (const auto outcome = OutcomeOfRow(row, totals == own->end() ? kNothing : totals->second))
         row.lost = outcome->lost;
-    } else if (row.invalid == 0 && row.other_packets() == 0) {
-      row.lost = row.full_packets();
     }
+    // What is missing waits: nothing else is lost.
+    if (!row.lost && row.invalid == 0 && row.other_packets() == row.stuck.value_or(0))
+      row.lost = row.full_packets();
     all &= row.lost.has_value();
   }
   return all;
@@ -198,21 +199,21 @@ Status TryNeededSizes(const SizesReplay& replay, std::vector<NeededSize>& sizes)
   return {};
 }
 
-Result<std::vector<NeededSize>> FindNeededSizes(const SweepInput& input,
-                                                const ReplayOptions& config) {
+Result<BufferNeeds> FindNeededSizes(const SweepInput& input, const ReplayOptions& config) {
   GapAnalysis gaps(/*stale_ns=*/UINT64_MAX);
   Ledger ledger(gaps);
-  RS_ASSIGN_OR_RETURN(const auto totals, AccountsOf(input, config, ledger, {&gaps}));
-  std::vector<NeededSize> sizes = NeededSizes(gaps.Finish(totals));
-  const OwnAccounts own{totals, config.reads};
+  BufferNeeds needs;
+  needs.own.reads = config.reads;
+  RS_ASSIGN_OR_RETURN(needs.own.totals, AccountsOf(input, config, ledger, {&gaps}));
+  needs.sizes = NeededSizes(gaps.Finish(needs.own.totals));
   const SizesReplay replay =
       [&](const std::map<BufferId, uint64_t>& with) -> Result<std::map<BufferId, TriedOutcome>> {
     const ReplayOptions tried = WithSizes(config, with);
     RS_ASSIGN_OR_RETURN(const SweepResult result, RunSweep(input, {tried}));
-    return OutcomesOf(input, tried, result.rows.front(), own);
+    return OutcomesOf(input, tried, result.rows.front(), needs.own);
   };
-  RS_RETURN_IF_ERROR(TryNeededSizes(replay, sizes));
-  return sizes;
+  RS_RETURN_IF_ERROR(TryNeededSizes(replay, needs.sizes));
+  return needs;
 }
 
 std::optional<uint64_t> NeededSizeOf(const std::vector<NeededSize>& sizes, BufferId buffer) {

@@ -50,7 +50,7 @@ Result<std::map<BufferId, TriedOutcome>> OutcomesOf(const SweepInput& input,
 
 /// Completes the rows of configurations with all that is lost, whether a size would keep it or not:
 /// by replays in full, where the rows do not tell.
-/// @param own nullptr: not known
+/// @param own of the session with other sizes; nullptr: not known
 Status FindLosses(const SweepInput& input, const std::vector<ReplayOptions>& configs,
                   const OwnAccounts* own, std::vector<std::vector<SweepRow>>& rows);
 
@@ -75,9 +75,14 @@ ReplayOptions WithSizes(ReplayOptions config, const std::map<BufferId, uint64_t>
 /// written later, larger ones, as long as that helps.
 Status TryNeededSizes(const SizesReplay& replay, std::vector<NeededSize>& sizes);
 
+/// What the buffers of a configuration need.
+struct BufferNeeds {
+  std::vector<NeededSize> sizes;  // of those that lose something that a size would keep
+  OwnAccounts own;                // of the configuration itself
+};
+
 /// Computes the sizes for a configuration, and tries them.
-Result<std::vector<NeededSize>> FindNeededSizes(const SweepInput& input,
-                                                const ReplayOptions& config);
+Result<BufferNeeds> FindNeededSizes(const SweepInput& input, const ReplayOptions& config);
 /// The size of one buffer; nullopt: it lost nothing that a size would keep.
 std::optional<uint64_t> NeededSizeOf(const std::vector<NeededSize>& sizes, BufferId buffer);
 

@@ -208,6 +208,7 @@ std::vector<SweepRow> SweepLane::Finish(const std::map<BufferId, WrittenTally>& 
     // What one more read would return; the engine is of no further use then.
     buffer.engine->BeginRead();
     while (const Packet* packet = buffer.engine->NextPacket()) row.unread += {1, packet->size};
+    row.stuck = buffers_.at(id)->engine->TakeStuckPackets();
     CheckFailure(*buffer.engine);
   }
   return rows;

@@ -161,25 +161,25 @@ SweepPoint ScaledPoint(const SweepSetting& setting, size_t index, double scale,
   return point;
 }
 
-Result<std::vector<std::vector<NeededSize>>> FindNeededSizes(
+Result<std::vector<std::optional<BufferNeeds>>> FindNeededSizes(
     const SweepInput& input, const std::vector<SweepSetting>& settings, const SweepChoices& choices,
     const SessionFacts& facts) {
-  std::vector<std::vector<NeededSize>> needed;
+  std::vector<std::optional<BufferNeeds>> needs;
   for (const SweepSetting& setting : settings) {
-    std::vector<NeededSize>& sizes = needed.emplace_back();
+    std::optional<BufferNeeds>& of = needs.emplace_back();
     if (setting.reads.choice.mode == ReadsMode::kNone) continue;
     const SweepPoint own = ScaledPoint(setting, 0, 1, choices, facts, {});
-    RS_ASSIGN_OR_RETURN(sizes, FindNeededSizes(input, own.config));
+    RS_ASSIGN_OR_RETURN(of, FindNeededSizes(input, own.config));
   }
-  return needed;
+  return needs;
 }
 
-void AddNeededSizes(const std::vector<std::vector<NeededSize>>& needed, const SweepChoices& choices,
-                    const SessionFacts& facts, SweepPlan& plan) {
-  for (size_t i = 0; i < needed.size(); ++i) {
-    if (needed[i].empty()) continue;
+void AddNeededSizes(const std::vector<std::optional<BufferNeeds>>& needs,
+                    const SweepChoices& choices, const SessionFacts& facts, SweepPlan& plan) {
+  for (size_t i = 0; i < needs.size(); ++i) {
+    if (!needs[i] || needs[i]->sizes.empty()) continue;
     std::map<BufferId, uint64_t> sizes;
-    for (const NeededSize& one : needed[i]) sizes[one.buffer] = one.size;
+    for (const NeededSize& one : needs[i]->sizes) sizes[one.buffer] = one.size;
     SweepPoint& point =
         plan.points.emplace_back(ScaledPoint(plan.settings[i], i, 1, choices, facts, sizes));
     point.scale.reset();

@@ -83,13 +83,13 @@ SweepPoint ScaledPoint(const SweepSetting& setting, size_t index, double scale,
                        const SweepChoices& choices, const SessionFacts& facts,
                        const std::map<BufferId, uint64_t>& fixed);
 
-/// The sizes with which the buffers lose nothing, by setting; of one without reads none.
-Result<std::vector<std::vector<NeededSize>>> FindNeededSizes(
+/// What the buffers need to lose nothing, by setting; of one without reads nothing is known.
+Result<std::vector<std::optional<BufferNeeds>>> FindNeededSizes(
     const SweepInput& input, const std::vector<SweepSetting>& settings, const SweepChoices& choices,
     const SessionFacts& facts);
 /// Adds a configuration with them for each setting that has any.
-void AddNeededSizes(const std::vector<std::vector<NeededSize>>& needed, const SweepChoices& choices,
-                    const SessionFacts& facts, SweepPlan& plan);
+void AddNeededSizes(const std::vector<std::optional<BufferNeeds>>& needs,
+                    const SweepChoices& choices, const SessionFacts& facts, SweepPlan& plan);
 
 inline constexpr uint64_t kMaxScaledSize = uint64_t{2} << 30;
 

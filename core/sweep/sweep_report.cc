@@ -86,8 +86,8 @@ SweepSeries AroundFound(const SweepReport& report, const SweepSeries& series) {
 
 bool IsNeededSize(const SweepReport& report, const SweepSeries& series, uint64_t size) {
   const auto setting = static_cast<size_t>(series.setting - report.plan.settings.data());
-  if (setting >= report.needed.size()) return false;
-  return std::ranges::any_of(report.needed[setting], [&](const NeededSize& needed) {
+  if (setting >= report.needs.size() || !report.needs[setting]) return false;
+  return std::ranges::any_of(report.needs[setting]->sizes, [&](const NeededSize& needed) {
     return needed.buffer == series.buffer && needed.size == size && needed.outcome &&
            needed.outcome->full == 0;
   });

@@ -39,9 +39,9 @@ struct SweepReport {
   SweepResult result;  // a row for each of the plan's points
   std::vector<SweepTarget> targets;
   std::vector<FoundSize> found;  // of a search: by setting
-  /// What the buffers need to lose nothing: by setting; of those that lose something in it. The
-  /// plan has a point with these sizes.
-  std::vector<std::vector<NeededSize>> needed;
+  /// What the buffers need to lose nothing: by setting, see FindNeededSizes; empty: not looked for.
+  /// The plan has a point with these sizes.
+  std::vector<std::optional<BufferNeeds>> needs;
 };
 
 /// The rows of one buffer in one setting, by size.

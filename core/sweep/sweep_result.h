@@ -75,6 +75,8 @@ struct SweepRow : BufferOutcome {
   uint64_t used_bytes = 0;               // of the buffer that were ever written: its memory
   std::vector<SweepSequence> sequences;  // in order of first commit
   std::optional<uint64_t> lost;          // packets, to whatever; absent before FindLosses
+  std::optional<uint64_t> stuck;         // packets in the buffer that no read returns; absent: not
+                                         // counted
 
   /// Takes a sequence's history into account.
   void NoteHistory(const SweepSequence& of) {

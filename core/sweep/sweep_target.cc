@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "core/perfetto/page.h"
 #include "core/sweep/exact_sweep.h"
-#include "core/sweep/sweep_run.h"
+#include "core/sweep/run_points.h"
 
 namespace ringscope {
 namespace {
@@ -53,13 +54,15 @@ class Search {
 
   Status Run() {
     report_.plan.settings = MakeSettings(choices_, report_.facts);
+    RS_RETURN_IF_ERROR(AddNeeded());
     const auto [first, last] = Doublings();
     for (size_t setting = 0; setting < report_.plan.settings.size(); ++setting) {
       report_.found.push_back({.setting = setting, .point = {}, .misses = {}});
-      for (int doubling = first; doubling <= last; ++doubling)
+      // Where its own sizes lose something, the half shows enough of the smaller ones.
+      const int smallest = KeepsAll() && !NeedsOf(setting).empty() ? -1 : first;
+      for (int doubling = smallest; doubling <= last; ++doubling)
         Add(setting, std::ldexp(1.0, doubling));
     }
-    RS_RETURN_IF_ERROR(AddNeeded());
     RS_RETURN_IF_ERROR(RunAdded(/*all=*/false));
     for (const FoundSize& found : report_.found)
       for (const auto& [id, buffer] : report_.facts.buffers)
@@ -80,6 +83,27 @@ class Search {
 
  private:
   bool IsScaled(BufferId id) const { return !fixed_.contains(id); }
+
+  /// Whether nothing but a loss of nothing is looked for, so that the sizes that the buffers need
+  /// are the answer.
+  bool KeepsAll() const {
+    return std::ranges::all_of(report_.targets, [](const SweepTarget& target) {
+      return !target.keep_ns && target.loss_millionths == 0;
+    });
+  }
+
+  std::span<const NeededSize> NeedsOf(size_t setting) const {
+    const std::optional<BufferNeeds>& needs = report_.needs[setting];
+    return needs ? std::span<const NeededSize>(needs->sizes) : std::span<const NeededSize>();
+  }
+
+  /// The size with which the buffer would lose nothing; nullopt: none was found.
+  std::optional<uint64_t> NeedOf(size_t setting, BufferId buffer) const {
+    for (const NeededSize& needed : NeedsOf(setting))
+      if (needed.buffer == buffer && needed.outcome && needed.outcome->full == 0)
+        return needed.size;
+    return std::nullopt;
+  }
 
   /// Exponents of 2, as scales of the log's own sizes.
   std::pair<int, int> Doublings() const {
@@ -117,14 +141,21 @@ class Search {
     report_.plan.points.push_back(std::move(point));
   }
 
-  /// The sizes that the buffers need to lose nothing are tried, too.
+  /// The sizes that the buffers need to lose nothing are tried, too, and slightly smaller ones.
   Status AddNeeded() {
-    RS_ASSIGN_OR_RETURN(report_.needed,
+    RS_ASSIGN_OR_RETURN(report_.needs,
                         FindNeededSizes(input_, report_.plan.settings, choices_, report_.facts));
-    for (size_t setting = 0; setting < report_.needed.size(); ++setting) {
-      std::map<BufferId, uint64_t> sizes;
-      for (const NeededSize& needed : report_.needed[setting]) sizes[needed.buffer] = needed.size;
-      if (!sizes.empty()) Add(setting, std::move(sizes));
+    constexpr uint64_t kStepsOfNeed = 64;
+    for (size_t setting = 0; setting < report_.needs.size(); ++setting) {
+      std::map<BufferId, uint64_t> sizes, smaller;
+      for (const NeededSize& one : NeedsOf(setting)) {
+        sizes[one.buffer] = one.size;
+        const uint64_t step = std::max(one.size / kStepsOfNeed, kPageBytes);
+        smaller[one.buffer] = std::max(PagesUp(one.size - std::min(step, one.size)), kPageBytes);
+      }
+      if (sizes.empty()) continue;
+      Add(setting, std::move(sizes));
+      if (KeepsAll()) Add(setting, std::move(smaller));
     }
     return {};
   }
@@ -158,19 +189,13 @@ class Search {
                      points.end(),
                      [](const SweepPoint& a, const SweepPoint& b) { return a.scale < b.scale; });
     while (report_.result.rows.size() < points.size()) {
-      std::vector<ReplayOptions> configs;
+      size_t count = 0;
       uint64_t bytes = 0;
-      for (size_t i = report_.result.rows.size(); i < points.size(); ++i) {
+      for (size_t i = report_.result.rows.size(); i < points.size(); ++i, ++count) {
         bytes += LaneBytes(points[i]);
-        if (!configs.empty() && bytes > kMostBytes) break;
-        configs.push_back(points[i].config);
+        if (count > 0 && bytes > kMostBytes) break;
       }
-      RS_ASSIGN_OR_RETURN(SweepResult more, RunSweep(input_, configs));
-      RS_RETURN_IF_ERROR(FindLosses(input_, configs, nullptr, more.rows));
-      std::vector<std::vector<SweepRow>> rows = std::move(report_.result.rows);
-      std::move(more.rows.begin(), more.rows.end(), std::back_inserter(rows));
-      report_.result = std::move(more);
-      report_.result.rows = std::move(rows);
+      RS_RETURN_IF_ERROR(RunPoints(input_, count, report_));
       if (!all && std::ranges::all_of(report_.found, [&](const FoundSize& found) {
             return std::ranges::all_of(report_.facts.buffers, [&](const auto& buffer) {
               return SmallestRow(found.setting, buffer.first) != nullptr;
@@ -226,7 +251,7 @@ class Search {
   /// memory does not allow that, those that halve what is left.
   Status Refine(size_t setting, BufferId buffer) {
     const SweepRow* found = SmallestRow(setting, buffer);
-    if (found == nullptr) return {};
+    if (found == nullptr || (KeepsAll() && found->size == NeedOf(setting, buffer))) return {};
     uint64_t smaller = 0;
     for (const SweepRow* row : RowsOf(setting, buffer))
       if (row->size < found->size) smaller = row->size;
