@@ -10,6 +10,7 @@
 #include "core/base/wire.h"
 #include "core/perfetto/data_loss.h"
 #include "formats/descriptors/descriptors.h"
+#include "formats/sqlite/packet_table.h"
 #include "formats/sqlite/sqlite_schema.h"
 
 namespace ringscope {
@@ -77,7 +78,7 @@ struct SqliteExport::Inserts {
         sequences(file, "sequences", 14),
         chunks(file, "chunks", 22),
         evictions(file, "evictions", 7),
-        packets(file, "packets", 30),
+        packets(file),
         duplicates(file, "duplicates", 10),
         losses(file, "losses", 9),
         patches(file, "patches", 10),
@@ -98,7 +99,7 @@ struct SqliteExport::Inserts {
   SqliteInsert sequences;
   SqliteInsert chunks;
   SqliteInsert evictions;
-  SqliteInsert packets;
+  PacketTable packets;
   SqliteInsert duplicates;
   SqliteInsert losses;
   SqliteInsert patches;
@@ -313,7 +314,7 @@ void SqliteExport::AddPatch(const BufferEvent& event) {
 
 void SqliteExport::Write(const RowBatch& batch) {
   const uint64_t session = batch.session;
-  for (const PacketAccount& account : batch.packets) WritePacket(batch, account);
+  inserts_->packets.Insert(batch);
   for (const ChunkLife& life : batch.chunks) WriteChunk(batch, life);
   for (const PacketAccount& account : batch.duplicates)
     inserts_->duplicates.Row(session, Raw(account.buffer), Raw(account.sequence.producer),
@@ -351,35 +352,6 @@ void SqliteExport::WriteChunk(const RowBatch& batch, const ChunkLife& life) {
     inserts_->evictions.Row(id, batch.chunks_before + life.evicted_by_number, batch.session,
                             Raw(life.buffer), life.left.record, life.left.time_ns,
                             life.unread_bytes);
-}
-
-void SqliteExport::WritePacket(const RowBatch& batch, const PacketAccount& account) {
-  const PacketFacts& facts = account.facts;
-  const bool came_out = account.fate == Fate::kRead || account.fate == Fate::kInvalid;
-  std::optional<uint16_t> culprit_producer, culprit_writer;
-  std::optional<uint32_t> culprit_chunk, waits_for;
-  if (account.culprit) {
-    culprit_producer = Raw(account.culprit->sequence.producer);
-    culprit_writer = Raw(account.culprit->sequence.writer);
-    culprit_chunk = Raw(account.culprit->chunk);
-  }
-  if (account.waits_for) waits_for = Raw(account.waits_for->chunk);
-  inserts_->packets.Row(
-      nullptr, batch.session, Raw(account.buffer), Raw(account.sequence.producer),
-      Raw(account.sequence.writer), account.first_chunk, account.fragment, account.first_offset,
-      account.last_chunk, account.size, ContentText(facts.content), facts.timestamp,
-      facts.timestamp_clock, facts.clears_state, facts.needs_state, facts.has_interned_data,
-      account.written.record, account.written.time_ns, Name(account.fate),
-      CauseOrNull(account.cause), account.own_fault, account.decided.record,
-      account.decided.time_ns, came_out ? std::optional(account.pass) : std::nullopt,
-      came_out ? std::optional(account.position) : std::nullopt, account.loss_bits,
-      culprit_producer, culprit_writer, culprit_chunk, waits_for);
-}
-
-const std::string& SqliteExport::ContentText(uint32_t content) {
-  std::string& name = content_names_[content];
-  if (name.empty()) name = ContentName(content);
-  return name;
 }
 
 }  // namespace ringscope

@@ -6,7 +6,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <unordered_map>
 
 #include "core/gaps/gap_report.h"
 #include "core/graph/chunk_lifetimes.h"
@@ -139,9 +138,7 @@ class SqliteExport {
   Inserts& Idle();
   // On the thread of the queue.
   void Write(const RowBatch& batch);
-  void WritePacket(const RowBatch& batch, const PacketAccount& account);
   void WriteChunk(const RowBatch& batch, const ChunkLife& life);
-  const std::string& ContentText(uint32_t content);
 
   std::unique_ptr<SqliteFile> file_;
   std::unique_ptr<Inserts> inserts_;
@@ -151,7 +148,6 @@ class SqliteExport {
   uint64_t packets_ = 0;
   uint64_t chunks_before_ = 0;  // rows of the sessions before
   uint64_t chunks_ = 0;
-  std::unordered_map<uint32_t, std::string> content_names_;
   std::unique_ptr<RowQueue> queue_;  // destroyed first: it uses all others
 };
 

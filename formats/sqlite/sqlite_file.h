@@ -36,6 +36,7 @@ class SqliteFile {
 
  private:
   friend class SqliteInsert;
+  friend class SqliteBulkInsert;
 
   explicit SqliteFile(PendingFile pending) : pending_(std::move(pending)) {}
   void Check(int code);

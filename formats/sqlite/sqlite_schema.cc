@@ -125,7 +125,8 @@ CREATE TABLE evictions (
   unread_bytes INTEGER NOT NULL  -- of its fragments, not read before
 );
 CREATE TABLE packets (
-  -- One row per packet that was written, whatever became of it.
+  -- One row per packet that was written, whatever became of it. (Its last column, sequence, is that
+  -- of the other tables; it is added when all rows are in, as SQLite computes it for each.)
   id INTEGER PRIMARY KEY,
   session INTEGER NOT NULL REFERENCES sessions(id),
   buffer INTEGER NOT NULL,
@@ -158,7 +159,6 @@ CREATE TABLE packets (
   culprit_writer INTEGER,
   culprit_chunk INTEGER,
   waits_for INTEGER,              -- stalled: id of the chunk of its sequence that it waits for
-  sequence TEXT AS (producer || ':' || writer),  -- as all commands name it
   FOREIGN KEY (session, buffer, producer, writer)
     REFERENCES sequences(session, buffer, producer, writer)
 );
@@ -355,6 +355,7 @@ CREATE TABLE fates (
 // An index over all packets would take as long as writing them; the tables of sums answer what
 // would read them all. The fates that are rare are found by theirs.
 const char* const kSqliteIndexes = R"sql(
+ALTER TABLE packets ADD COLUMN sequence TEXT AS (producer || ':' || writer);
 CREATE INDEX packets_by_rare_fate ON packets(fate, session, buffer, producer, writer)
   WHERE fate NOT IN ('read', 'overwritten', 'discarded');
 CREATE INDEX chunks_by_name ON chunks(session, buffer, producer, writer, chunk);
