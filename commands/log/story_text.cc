@@ -36,19 +36,13 @@ std::string AfterText(const char* what, std::optional<uint64_t> ns) {
 
 StoryText::StoryText(const SessionSummary& session, const SessionStory& story)
     : session_(session), story_(story) {
-  std::optional<uint64_t> enabled;
   std::set<uint64_t> sessions;
   for (const LifeEvent& event : session.life) {
-    if (event.change == SessionChange::kStarted && !start_ns_) start_ns_ = event.time_ns;
-    if (event.Is<SessionStarted>()) {
-      if (!enabled) enabled = event.time_ns;
-      sessions.insert(event.session.value_or(0));
-    }
+    if (event.Is<SessionStarted>()) sessions.insert(event.session.value_or(0));
     has_ends_ |= event.Is<SessionEnded>();
   }
   is_numbered_ = sessions.size() > 1;
-  if (!start_ns_) start_ns_ = enabled;
-  if (!start_ns_) start_ns_ = session.first_time_ns;
+  start_ns_ = session.first_time_ns;  // where all commands begin to count
   for (const FlushAccount& flush : story.flushes) flushes_[flush.flush] = &flush;
   lines_.emplace(start_ns_, [this](ProducerId producer) { return NameOf(producer); });
 }

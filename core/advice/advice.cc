@@ -208,6 +208,9 @@ class Advisor {
     if (facts_.unfinished > 0)
       Add(AdviceTopic::kFlush, AdviceKind::kFlushAtEnd, false,
           UnfinishedNumbers{.packets = facts_.unfinished});
+    if (facts_.unfinished_before_flush > 0)
+      Add(AdviceTopic::kFlush, AdviceKind::kFlushedInVain, false,
+          UnfinishedNumbers{.packets = facts_.unfinished_before_flush});
   }
 
   void AddState() {

@@ -48,6 +48,7 @@ enum class AdviceKind : uint8_t {
   // Flush.
   kCommittedLate,  // LateNumbers
   kFlushAtEnd,     // UnfinishedNumbers
+  kFlushedInVain,  // UnfinishedNumbers
   // State: StateNumbers.
   kClearState,
   // Shared memory, of a producer: SharedMemoryNumbers.
@@ -74,6 +75,7 @@ inline constexpr std::array kEnumNames<AdviceKind> = {"size_does",
                                                       "period_never",
                                                       "committed_late",
                                                       "flush_at_end",
+                                                      "flushed_in_vain",
                                                       "clear_state",
                                                       "shared_memory_too_small",
                                                       "shared_memory_does",

@@ -75,6 +75,9 @@ struct AdviceFacts {
   uint64_t recorder_gaps = 0;  // where the recording is not complete
   bool is_trace = false;       // made of a trace: when chunks were committed is not known
   uint64_t unfinished = 0;     // packets that were not finished, or wait, when the log ends
+  uint64_t unfinished_before_flush = 0;   // such packets, written before the last flush: not counted
+                                          // in `unfinished`
+  std::optional<uint64_t> last_flush_ns;  // log time; of the request of the last that succeeded
   LateCommits late;
 
   const AdviceBuffer* Find(BufferId id) const;

@@ -66,6 +66,11 @@ class AdviceGatherer::Impl : public ReplayListener, public LedgerSink {
       sequence.facts.lost += count;
     else if (IsLoss(account.fate))
       sequence.facts.lost_otherwise += count;
+    if (account.fate == Fate::kIncomplete || account.fate == Fate::kStalled) {
+      const bool flushed = account.written.time_ns && facts_.last_flush_ns &&
+                           *account.written.time_ns < *facts_.last_flush_ns;
+      ++(flushed ? facts_.unfinished_before_flush : facts_.unfinished);
+    }
     if (account.fate == Fate::kWriterDropped) ++ProducerOf(account.sequence.producer).aborted;
     if (!is_full) return;
     AdviceBuffer* buffer = BufferOf(account.buffer);
@@ -139,8 +144,6 @@ class AdviceGatherer::Impl : public ReplayListener, public LedgerSink {
   }
 
   void AddGaps(BufferId buffer, const SequenceGaps& gaps) {
-    const auto of = [&](Fate fate) { return gaps.by_fate[static_cast<size_t>(fate)].packets; };
-    facts_.unfinished += of(Fate::kIncomplete) + of(Fate::kStalled);
     if (gaps.written().packets == 0) return;
     SequenceOf(buffer, gaps.sequence).facts.unusable += gaps.unusable.count.packets;
     ProducerOf(gaps.sequence.producer).flagged += gaps.producer_flags;

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "core/base/wire.h"
+#include "core/log/flush_tracker.h"
 
 namespace ringscope {
 namespace {
@@ -46,10 +47,13 @@ class Scan {
     } else if (std::holds_alternative<RecorderGap>(op.body)) {
       ++facts_.recorder_gaps;
     }
-    if (!std::holds_alternative<Commit>(op.body)) service_.Take(op, op.time_ns);
+    if (std::holds_alternative<Commit>(op.body)) return;
+    service_.Take(op, op.time_ns);
+    flushes_.Apply(op);
   }
 
   AdviceFacts Finish(AdviceReads& reads) {
+    flushes_.Finish();
     for (auto& [id, buffer] : buffers_) {
       for (const ConfiguredSource& source : facts_.config.sources)
         if (source.target_buffer == buffer.index) AddName(buffer.sources, source.name);
@@ -108,6 +112,10 @@ class Scan {
   std::optional<uint64_t> last_read_ns_;
   uint64_t longest_pause_ns_ = 0;
   ServiceReads service_{/*all=*/false, /*period_ns=*/0};
+  FlushTracker flushes_{[this](const FlushAccount& flush) {
+    if (flush.outcome == FlushOutcome::kSucceeded && flush.time_ns)
+      facts_.last_flush_ns = std::max(facts_.last_flush_ns.value_or(0), *flush.time_ns);
+  }};
 };
 
 }  // namespace

@@ -232,6 +232,14 @@ TEST(Advice, ATraceDoesNotTellWhenItsPacketsWereCommitted) {
   EXPECT_FALSE(situation.Has(AdviceTopic::kFlush));
 }
 
+TEST(Advice, AFlushIsNotAskedForWhereOneWasInVain) {
+  Situation situation;
+  situation.facts.unfinished_before_flush = 36;
+  const Advice advice = situation.Only(AdviceKind::kFlushedInVain);
+  EXPECT_EQ(advice.As<UnfinishedNumbers>().packets, 36u);
+  EXPECT_FALSE(advice.to_do) << "nothing can be done";
+}
+
 TEST(Advice, ClearStateAnOrderOfMagnitudeBelowTheHistory) {
   Situation situation;
   situation.Sequence(1, 100).unusable = 40;
