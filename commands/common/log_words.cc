@@ -29,6 +29,13 @@ std::string StartMissingText(const LogHeader& header) {
          "Buffers that are set up later are exact";
 }
 
+void WarnOfUnknownTimes(Console& console, const std::string& path, const SessionClock& clock) {
+  if (clock.base() != TimeBase::kWall || clock.wall_offset_ns()) return;
+  console.Warn(fmt::format("{}: no clock snapshot of the log shows the time of day, so times are "
+                           "'?'; --time session shows them",
+                           path));
+}
+
 std::string Shortened(const std::vector<std::string>& names) {
   constexpr size_t kShown = 3;
   std::string text;

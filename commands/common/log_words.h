@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "commands/shell/console.h"
 #include "core/log/op.h"
+#include "core/session/session_clock.h"
 
 namespace ringscope {
 
@@ -20,6 +22,9 @@ inline constexpr const char* kCutOffText =
     "the log is a copy of one that was not closed: the end of the recording may be missing";
 /// Of a log that begins with a part of a recording that is not its first.
 std::string StartMissingText(const LogHeader& header);
+
+/// Warns where times of day are to be shown that the log's clock snapshots do not tell.
+void WarnOfUnknownTimes(Console& console, const std::string& path, const SessionClock& clock);
 
 /// "a.tblog, b.tblog and 3 more"
 std::string Shortened(const std::vector<std::string>& names);

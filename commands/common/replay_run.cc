@@ -43,6 +43,11 @@ void WarnOfUnusedChoices(Console& console, const std::string& path, const Replay
   }
 }
 
+Status RefuseSecond(bool is_second) {
+  if (!is_second) return {};
+  return Fail(ErrorCode::kUsage, "two values for the same buffer", {}, "leave one of them out");
+}
+
 }  // namespace
 
 void AddReplayOptions(CLI::App& app, ReplayChoices& choices, const ReplayOptionNames& names) {
@@ -65,6 +70,7 @@ void AddReplayOptions(CLI::App& app, ReplayChoices& choices, const ReplayOptionN
       "Buffer version to replay with (see 'ringscope engines'), or a plug-in's path like "
       "./libmybuffer.so (default: the log's, else v2)",
       [](BufferChoice& choice, std::string_view text) -> Status {
+        RS_RETURN_IF_ERROR(RefuseSecond(choice.engine.has_value()));
         // A plug-in is loaded where it is needed: its errors are not usage errors.
         RS_RETURN_IF_ERROR(CheckEngineName(text));
         choice.engine = std::string(text);
@@ -74,6 +80,7 @@ void AddReplayOptions(CLI::App& app, ReplayChoices& choices, const ReplayOptionN
       "Buffer size, like 64k, 16MiB or 1.5G (default: the log's); of a log that lacks its buffers, "
       "also which it has",
       [](BufferChoice& choice, std::string_view text) -> Status {
+        RS_RETURN_IF_ERROR(RefuseSecond(choice.size.has_value()));
         RS_ASSIGN_OR_RETURN(choice.size, ParseBufferSize(text));
         return {};
       });
@@ -81,6 +88,7 @@ void AddReplayOptions(CLI::App& app, ReplayChoices& choices, const ReplayOptionN
       "What a full buffer does: overwrite the oldest data, or refuse new data (default: the "
       "log's)",
       [](BufferChoice& choice, std::string_view text) -> Status {
+        RS_RETURN_IF_ERROR(RefuseSecond(choice.policy.has_value()));
         RS_ASSIGN_OR_RETURN(choice.policy, ParsePolicy(text));
         return {};
       });

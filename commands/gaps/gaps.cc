@@ -1,12 +1,7 @@
-#include "core/gaps/gaps.h"
 
-#include <fmt/format.h>
 
-#include <algorithm>
-#include <optional>
-#include <string>
-#include <vector>
 
+#include "commands/common/log_words.h"
 #include "commands/common/readers.h"
 #include "commands/common/replay_run.h"
 #include "commands/common/session_loop.h"
@@ -24,9 +19,15 @@
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"
 #include "core/gaps/gap_filter.h"
+#include "core/gaps/gaps.h"
 #include "core/ledger/lost_packets.h"
 #include "core/session/session_story_listener.h"
 #include "formats/descriptors/described_kinds.h"
+#include <algorithm>
+#include <fmt/format.h>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace ringscope {
 namespace {
@@ -165,18 +166,16 @@ class LostPacketList : public LedgerSink {
 };
 
 /// Warns of filters that cannot select anything of this session.
-/// @param report nullptr: only packets are listed, and which sequences there are is not known
-void WarnOfOddFilter(const GapFilter& filter, const ReplayOutcome& outcome, const GapReport* report,
+void WarnOfOddFilter(const GapFilter& filter, const ReplayOutcome& outcome, const GapReport& report,
                      const SessionNotes& notes, Console& console) {
   const auto warn = [&](const std::string& text) {
     console.Warn(fmt::format("{}: session {}: {}", outcome.path, outcome.session, text));
   };
   for (const SequenceKey wanted : filter.sequences) {
-    const bool is_there =
-        report == nullptr || std::ranges::any_of(report->buffers, [&](const BufferGaps& buffer) {
-          return std::ranges::find(buffer.sequences, wanted, &SequenceGaps::sequence) !=
-                 buffer.sequences.end();
-        });
+    const bool is_there = std::ranges::any_of(report.buffers, [&](const BufferGaps& buffer) {
+      return std::ranges::find(buffer.sequences, wanted, &SequenceGaps::sequence) !=
+             buffer.sequences.end();
+    });
     if (!is_there) warn(fmt::format("sequence {} committed nothing", ToString(wanted)));
   }
   for (const BufferId buffer : filter.buffers)
@@ -220,12 +219,12 @@ Result<ExitCode> ReplayForGaps(const GapsArgs& args, const std::vector<std::stri
                       ReplaySession(context, sessions, args.choices,
                                     {.ledger = &ledger, .listeners = std::move(listeners)}));
   bool lost = accounts.listed();
+  const GapReport report = analysis.Finish(ledger.totals());
+  WarnOfOddFilter(args.filter, outcome, report, notes, context.console);
+  WarnOfUnknownTimes(context.console, outcome.path, notes.clock());
   if (args.packets) {
-    WarnOfOddFilter(args.filter, outcome, nullptr, notes, context.console);
     accounts.StateReads(outcome.reads);
   } else {
-    const GapReport report = analysis.Finish(ledger.totals());
-    WarnOfOddFilter(args.filter, outcome, &report, notes, context.console);
     // Text groups them first.
     const uint64_t limit = args.format == "text" ? 0 : args.limit.value_or(0);
     TriedRemedies remedies = RemediesFor(report, outcome);

@@ -100,6 +100,10 @@ Status CheckArgs(const GraphArgs& args) {
     return refuse("an order cannot be drawn", "choose text or json");
   if (args.at && !args.layout && !args.order)
     return refuse("--at needs --layout or --order", "add one of them");
+  if (args.around && args.around->sequence && !args.sequences.empty() &&
+      args.sequences != std::vector{*args.around->sequence})
+    return refuse("--around shows one sequence, and --seq names another",
+                  "leave out --seq, or the sequence of --around");
   if (args.around && !args.around->sequence && args.sequences.size() != 1)
     return refuse("--around needs to know the chunk's sequence",
                   "write it as PRODUCER:WRITER#CHUNK, or add --seq");

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "commands/common/log_words.h"
 #include "commands/common/session_reader.h"
 #include "commands/log/dump_text.h"
 #include "commands/shell/commands.h"
@@ -102,6 +103,7 @@ class DumpPrinter {
     console_.Print(line_ += '\n');
   }
 
+  const SessionClock& clock() const { return text_.clock(); }
   void End() {
     if (format_ == "json") console_.Print(fmt::format("{}\n  ]\n}}\n", is_first_ ? kStart : ""));
   }
@@ -128,7 +130,7 @@ Result<ExitCode> RunDump(const DumpArgs& args, Context& context) {
   SessionReader sessions(context, {{args.log}, args.session}, "reading");
   RecordFilter filter(args.filter);
   DumpPrinter printer(args, filter, descriptors.get(), context.console);
-  bool is_past = false;
+  bool is_past = false, any = false, kept = false;
   while (!is_past) {
     RS_ASSIGN_OR_RETURN(const bool more, sessions.NextSession());
     if (!more) break;
@@ -138,7 +140,11 @@ Result<ExitCode> RunDump(const DumpArgs& args, Context& context) {
       RS_ASSIGN_OR_RETURN(const std::optional<Op> op, sessions.Next());
       if (!op) break;
       printer.Observe(*op);
-      if (filter.Keeps(*op, sessions.record_number())) printer.Print(*op, sessions.record_number());
+      any = true;
+      if (filter.Keeps(*op, sessions.record_number())) {
+        printer.Print(*op, sessions.record_number());
+        kept = true;
+      }
       // A reader that closed its end stops the dump, which may be long.
       if (context.console.streams().out.reader_gone()) return ExitCode::kClean;
       is_past = filter.IsPast(sessions.record_number());
@@ -146,6 +152,8 @@ Result<ExitCode> RunDump(const DumpArgs& args, Context& context) {
   }
   if (is_past) sessions.Stop();
   printer.End();
+  if (any && !kept) context.console.Warn(fmt::format("{}: no record passes the filters", args.log));
+  WarnOfUnknownTimes(context.console, args.log, printer.clock());
   return sessions.Finish();
 }
 

@@ -35,6 +35,7 @@ class RecordText {
   }
   /// Takes note of a record, shown or not: a commit shows only what differs from its producer.
   void Observe(const Op& op);
+  const SessionClock& clock() const { return clock_; }
   /// @return the lines, as they are until the next call
   const std::vector<std::string>& Format(const Op& op, uint64_t number);
 

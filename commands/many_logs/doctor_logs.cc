@@ -221,6 +221,10 @@ DoctorTrace UnreadableTrace(std::string file, Error error) {
 void KeepRule(DoctorTrace& trace, const std::string& rule) {
   trace.config.reset();
   std::erase_if(trace.findings, [&](const DoctorFinding& finding) { return finding.rule != rule; });
+  if (trace.error) return;
+  trace.verdict = trace.findings.empty() ? fmt::format("'{}' finds nothing here.", rule)
+                                         : trace.findings.front().what;
+  trace.severity = trace.findings.empty() ? Harm::kOk : trace.findings.front().severity;
 }
 
 ExitCode CodeOf(const DoctorTrace& trace) {

@@ -89,7 +89,7 @@ DoctorTrace Diagnosed(std::string file, const TraceFacts& facts,
 DoctorTrace DiagnosedConfig(std::string file, Bytes config);
 /// What stands for a trace that cannot be read.
 DoctorTrace UnreadableTrace(std::string file, Error error);
-/// Leaves only the findings of a rule, and no config.
+/// Leaves only the findings of a rule, a verdict of these alone, and no config.
 void KeepRule(DoctorTrace& trace, const std::string& rule);
 
 /// kNotice for a warning or worse, kFailed for a trace that could not be read.

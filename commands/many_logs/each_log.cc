@@ -42,6 +42,7 @@ Done RunOne(size_t index, const std::string& path, const LogTask& task, unsigned
   Result<ExitCode> code = ExitCode::kFailed;
   {
     Console console(streams);
+    console.Configure({.color = ColorMode::kNever, .quiet = all.console.options().quiet});
     Context context{console, threads, all.folders};
     try {
       code = task(index, path, context);

@@ -51,6 +51,7 @@ class Console {
   Console& operator=(const Console&) = delete;
 
   void Configure(const ConsoleOptions& options) { options_ = options; }
+  const ConsoleOptions& options() const { return options_; }
 
   /// Writes part of the result. Buffered; Flush returns errors.
   void Print(std::string_view text);

@@ -147,11 +147,18 @@ void PrintFound(Report& out, const SweepReport& report) {
       out.Paragraph(fmt::format("{}none: {}", name, WhyNotText(report, found)), 2);
       continue;
     }
-    out.Paragraph(fmt::format("{}{}{}", name, SizesText(rows),
+    uint64_t waiting = 0;
+    for (const SweepRow& row : rows) waiting += row.waiting_packets();
+    out.Paragraph(fmt::format("{}{}{}{}", name, SizesText(rows),
                               !found.verified          ? ""
                               : LossesBefore(report.result.verdicts) != nullptr
                                   ? " for what is in the trace: the session needs more"
-                                  : "; verified by an exact replay"),
+                                  : "; verified by an exact replay",
+                              waiting == 0 ? ""
+                                           : fmt::format("; {} there too, or unfinished",
+                                                         waiting == 1
+                                                             ? "1 packet waits"
+                                                             : Count(waiting, "packet") + " wait")),
                   2);
   }
 }

@@ -115,7 +115,8 @@ void ExpectSameLosses(const SweepInput& input, const ReplayOptions& config,
   if (!FindLosses(closed, {config}, nullptr, rows)) return;
   // Whether the service would refuse a packet in fragments, shapes do not tell.
   for (size_t i = 0; i < slow.size(); ++i) {
-    if (slow[i].invalid == 0) EXPECT_EQ(rows[0][i].lost, slow[i].lost) << i;
+    if (slow[i].invalid > 0) continue;
+    EXPECT_EQ(rows[0][i].lost, slow[i].lost) << i;
   }
   ++tally.told;
 }
