@@ -49,6 +49,9 @@ std::string WordsOf(InexactReason reason, uint64_t times) {
     case InexactReason::kLosses:
       return "the trace that it is made of lacks what its buffers lost, so no replay can tell what "
              "other sizes or reads would have kept";
+    case InexactReason::kTimes:
+      return "packets of the trace that have no timestamp are placed after the packet before them "
+             "in their sequence, so when they were written is not known";
   }
   return {};
 }
@@ -80,6 +83,8 @@ const char* NounOf(InexactReason reason) {
       return "what happened after it";
     case InexactReason::kLosses:
       return "what the buffers lost";
+    case InexactReason::kTimes:
+      return "the times of packets without a timestamp";
   }
   return "";
 }
@@ -109,6 +114,8 @@ std::string InexactText(const Verdicts& verdicts) {
     if (reason == InexactReason::kRecords) continue;
     if (!text.empty()) text += "; ";
     text += WordsOf(reason, times);
+    if (reason != InexactReason::kTimes) continue;
+    text += ": " + Printable(std::ranges::find(verdicts, reason, &RecordingVerdict::reason)->detail);
   }
   return text;
 }

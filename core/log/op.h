@@ -303,6 +303,7 @@ enum class InexactReason : uint8_t {
   kRecords,      // the recorder missed something: see RecorderGap
   kEnd,          // what happened after the recording is missing
   kLosses,       // made of a trace, which lacks what its buffers lost
+  kTimes,        // made of a trace, in which packets have no timestamp
 };
 /// From here on the log may differ from what the service did.
 struct Inexact {
@@ -434,7 +435,7 @@ template <>
 inline constexpr std::array kEnumNames<InexactReason> = {
     "order",  "unconfirmed", "clone",     "session", "unhandled", "scrapes",
     "set_up", "reads",       "producers", "start",   "records",   "end",
-    "losses"};
+    "losses", "times"};
 template <>
 inline constexpr std::array kEnumNames<ReadReason> = {"unknown", "consumer", "file", "final"};
 

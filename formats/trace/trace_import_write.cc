@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/text.h"
 #include "core/perfetto/data_loss.h"
 #include "core/perfetto/fields.h"
 #include "core/perfetto/packet_facts.h"
@@ -66,8 +67,12 @@ Status TraceImport::WriteSetUp(const Append& append) {
                                                .policy = buffers[i].policy,
                                                .engine = buffers[i].engine}));
   }
-  const std::string lost = session_.LostInBuffers();
-  return lost.empty() ? Status{} : Put(append, Inexact{InexactReason::kLosses, {}, {}, lost});
+  if (const std::string lost = session_.LostInBuffers(); !lost.empty())
+    RS_RETURN_IF_ERROR(Put(append, Inexact{InexactReason::kLosses, {}, {}, lost}));
+  if (report_.untimed == 0) return {};
+  return Put(append, Inexact{InexactReason::kTimes, {}, {},
+                             fmt::format("{} of {} packets", WithCommas(report_.untimed),
+                                         WithCommas(report_.packets))});
 }
 
 Status TraceImport::WriteRecordOfService(Bytes packet, const Append& append) {
