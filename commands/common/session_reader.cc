@@ -103,7 +103,11 @@ Result<bool> SessionReader::NextOfAll() {
 
 Result<bool> SessionReader::NoFurtherSession() {
   if (!selection_.only) {
-    if (session_ == 0) context_.console.Warn(fmt::format("{}: there are no records", path_));
+    if (session_ > 0) return false;
+    if (is_damaged_)
+      return Fail(ErrorCode::kCorrupt, "no record of it can be read", {path_, {}, {}},
+                  "'ringscope verify' lists the damage");
+    context_.console.Warn(fmt::format("{}: there are no records", path_));
     return false;
   }
   return Fail(
@@ -229,6 +233,7 @@ void SessionReader::CloseSource() {
   progress_.reset();
   if (!selection_.quiet)
     WarnOfDamage(context_.console, path_, source_->damage(), source_->damage_count());
+  is_damaged_ |= source_->damage_count() > 0;
   if (source_->damage_count() > 0)
     problems_.push_back(fmt::format("{}: {} could not be read", path_,
                                     Count(source_->damage_count(), "damaged place")));

@@ -108,6 +108,7 @@ class SessionReader : public OpSource {
   uint64_t session_ = 0;
   std::optional<uint64_t> last_time_ns_;  // of a record
   std::vector<std::string> problems_;
+  bool is_damaged_ = false;  // an input so far
   std::vector<std::string> assumptions_;
 
   // Of the selected clone.

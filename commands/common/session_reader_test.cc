@@ -119,6 +119,11 @@ TEST(SessionReader, EmptyInput_IsSaid) {
   EXPECT_THAT(run.err.text, HasSubstr("there are no records"));
 }
 
+TEST(SessionReader, InputOfBadLinesAlone_IsAnError) {
+  MemoryRun run("{\"op\":\"nonsense\"}\n");
+  EXPECT_THAT(Read(run, {{"-"}, {}}), ElementsAre("no record of it can be read"));
+}
+
 TEST(SessionReader, BadLine_IsLeftOutAndReported) {
   MemoryRun run(std::string(kNoteA) + "{\"op\":\"note\",\"text\":7}\n" + kNoteA);
   const std::vector<std::string> seen = Read(run, {{"-"}, {}});

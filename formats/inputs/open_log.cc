@@ -17,7 +17,8 @@ namespace ringscope {
 namespace {
 
 constexpr const char* kExpected =
-    "expected a .tblog or an .ops.jsonl, plain or compressed by zstd or gzip";
+    "expected a .tblog, an .ops.jsonl or, for what replays, a Perfetto trace; plain or compressed by "
+    "zstd or gzip";
 
 /// Whether a text has nothing but blank lines and comments.
 bool HasNoLines(std::string_view text) {
