@@ -137,13 +137,17 @@ void WriteConfig(PageWriter& out, const PageResults& page) {
       page.diagnosis ? page.diagnosis->config : std::nullopt;
   const std::vector<std::string> configs = ConfigsOf(page.summary);
   out.BeginSection("config", "The trace config");
-  if (changed) {
+  // One config to follow is enough: that of the advice, where there is one.
+  const bool advised = !page.estimate && page.advice && AnyToDo(page.advice->advice);
+  if (changed && !advised) {
     out.Paragraph(
         "With the changes that the findings call for: changed lines have a plus sign, and the reason "
         "before them.");
     out.Config(*changed, "Trace config with changes", kConfigBytes);
     out.Reproduce("doctor");
   } else if (!configs.empty()) {
+    if (advised)
+      out.Paragraph("As the session had it; the advice has the config to use instead.");
     constexpr size_t kConfigs = 1;
     for (size_t i = 0; i < kConfigs; ++i) out.Config(configs[i], "Trace config", kConfigBytes);
     out.LeftOut(configs.size() - kConfigs, "further trace config", "info --format json");

@@ -25,8 +25,9 @@ ConfigChange LargerBuffer(const Examiner& examiner, size_t index, uint64_t bytes
   if (const ReplayedBuffer* const replayed = ReplayedOf(examiner, index);
       replayed != nullptr && replayed->size)
     return *replayed->size;
-  constexpr uint64_t kStepKiB = 1024, kMostKiB = 4'194'300;
-  const uint64_t kb = (bytes / kKiB + kStepKiB) / kStepKiB * kStepKiB;
+  // An eighth more, in whole steps: an estimate is no exact size.
+  constexpr uint64_t kStepKiB = 64, kMostKiB = 4'194'300;
+  const uint64_t kb = (bytes / kKiB / 8 * 9 + kStepKiB) / kStepKiB * kStepKiB;
   return {fmt::format("buffers[{}].size_kb", index), std::to_string(std::min(kb, kMostKiB)), reason,
           true};
 }

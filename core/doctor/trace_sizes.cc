@@ -80,13 +80,21 @@ class Estimator {
       const uint64_t wanted = PagesUp(Scaled(buffer.size, *wish_.keep_ns, *buffer.reach_ns) / 4 * 5);
       const uint64_t planned = std::max(wanted, buffer.size);
       SetSize(path, planned,
-              fmt::format("reaches back {} at the session's mean rate, and a quarter more",
-                          HumanDuration(*wish_.keep_ns)),
+              fmt::format("reaches back {} at the session's mean rate, and a quarter more{}",
+                          HumanDuration(*wish_.keep_ns), Extrapolated()),
               buffer.size);
       return planned;
     }
     const auto change = std::ranges::find(sizes_.changes, path, &ConfigChange::path);
     return change == sizes_.changes.end() ? buffer.size : SizeOf(*change).value_or(buffer.size);
+  }
+
+  /// Said of a wish that is longer than what the trace shows.
+  std::string Extrapolated() const {
+    const std::optional<TimeSpan> session = examiner_.session();
+    const uint64_t lasted = session ? session->last_ns - session->first_ns : 0;
+    if (!wish_.keep_ns || lasted == 0 || *wish_.keep_ns <= lasted) return "";
+    return fmt::format("; extrapolated: the session lasted {}", HumanDuration(lasted));
   }
 
   void SetSize(const std::string& path, uint64_t size, std::string reason, uint64_t now) {

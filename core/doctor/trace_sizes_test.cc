@@ -61,8 +61,8 @@ TEST(TraceSizes, AreThoseOfTheDiagnosis) {
   const EstimatedBuffer& ring = sizes.buffers[0];
   EXPECT_EQ(ring.lost, uint64_t{900} << 10);
   EXPECT_EQ(ring.reach_ns, kSecond);
-  EXPECT_EQ(ring.planned, uint64_t{1} << 20);
-  EXPECT_EQ(ring.planned_reach_ns, kSecond * 1024 / 100);
+  EXPECT_EQ(ring.planned, uint64_t{1152} << 10) << "an eighth more than was written";
+  EXPECT_EQ(ring.planned_reach_ns, kSecond * 1152 / 100);
   EXPECT_EQ(sizes.buffers[1].planned, sizes.buffers[1].size);
   EXPECT_FALSE(sizes.buffers[1].reach_ns) << "it discards";
   const std::vector<ConfigChange> changes = ChangesOf(Diagnose(facts));
