@@ -74,7 +74,7 @@ void SetUp(CLI::App& app, GraphArgs& args) {
   AddParsed(
       app, "--at", args.at, ParseLayoutMoment, "RECORD|TIME",
       "Show the layout or the order after this record, or at this time after the start, "
-      "like 1.5s (default: a layout before the last read that returned packets, an order at the "
+      "like 1.5s (default: a layout before the last read that returned many packets, an order at the "
       "end); needs --layout or --order");
   InGroup(app, kOutputGroup);
   AddText(

@@ -1,10 +1,18 @@
 #include "core/graph/layout_map.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/session/session_errors.h"
 
 namespace ringscope {
+namespace {
+
+/// A read that returns this part of the largest one is large, too. Behind the read that empties a
+/// buffer mostly come some that return what was still on its way.
+constexpr uint64_t kLargeRead = 10;
+
+}  // namespace
 
 void LayoutMap::OnRecord(const Op& op, const LogMoment& moment) {
   if (!watch_.Passes(op, moment)) return;
@@ -27,7 +35,9 @@ void LayoutMap::OnReadBegun(BufferId id) {
 void LayoutMap::OnReadDone(BufferId id, uint64_t packets) {
   const auto taken = before_read_.find(id);
   if (taken == before_read_.end()) return;
-  if (packets > 0) layouts_[id] = std::move(taken->second);
+  uint64_t& most = buffers_.at(id).most_read;
+  if (packets > 0 && packets >= most / kLargeRead) layouts_[id] = std::move(taken->second);
+  most = std::max(most, packets);
   before_read_.erase(taken);
 }
 

@@ -53,8 +53,8 @@ struct BufferLayout {
 /// Takes the layout of a replay's buffers at a moment.
 class LayoutMap : public ReplayListener {
  public:
-  /// @param moment nullopt: before each buffer's last read that returned packets; at the end if
-  ///     there was none
+  /// @param moment nullopt: before each buffer's last read that returned many packets, for its
+  ///     reads; at the end if none returned any
   explicit LayoutMap(std::optional<LayoutMoment> moment)
       : watch_(moment.value_or(LayoutMoment{})), before_last_read_(!moment) {}
 
@@ -83,6 +83,7 @@ class LayoutMap : public ReplayListener {
   struct Buffer {
     const SessionBuffer* session = nullptr;
     LastRead last_read;
+    uint64_t most_read = 0;  // packets, by one read
   };
 
   BufferLayout LayoutOf(const Buffer& buffer) const;
