@@ -19,17 +19,20 @@ constexpr size_t kHarms = kEnumNames<Harm>.size();
 
 bool IsToKnow(Harm harm) { return harm >= Harm::kWarning; }
 
+using SeverityCounts = std::array<uint64_t, kHarms>;
+
 /// How many traces a rule was found in.
 struct RuleSum {
   Harm worst = Harm::kOk;
   std::string title;
   uint64_t traces = 0;
+  SeverityCounts by_severity{};  // of the worst finding in each of the traces
 };
 
 /// What many traces have in common.
 struct FleetSum {
   std::map<std::string, RuleSum> rules;
-  std::array<uint64_t, kHarms> by_severity{};  // of the traces that could be read
+  SeverityCounts by_severity{};  // of the traces that could be read
   uint64_t failed = 0;
 
   explicit FleetSum(const DoctorTraces& traces) {
@@ -53,12 +56,17 @@ struct FleetSum {
       return;
     }
     ++by_severity[static_cast<size_t>(trace.severity)];
-    std::map<std::string_view, const DoctorFinding*> found;  // each rule once
+    std::map<std::string_view, Harm> found;  // each rule once
     for (const DoctorFinding& finding : trace.findings) {
-      RuleSum& sum = rules[finding.rule];
-      sum.worst = std::max(sum.worst, finding.severity);
-      sum.title = finding.title;
-      sum.traces += found.try_emplace(finding.rule, &finding).second ? 1 : 0;
+      Harm& worst = found[finding.rule];
+      worst = std::max(worst, finding.severity);
+      rules[finding.rule].title = finding.title;
+    }
+    for (const auto& [rule, severity] : found) {
+      RuleSum& sum = rules.find(std::string(rule))->second;
+      sum.worst = std::max(sum.worst, severity);
+      ++sum.traces;
+      ++sum.by_severity[static_cast<size_t>(severity)];
     }
   }
 };
@@ -97,8 +105,12 @@ void PrintRules(Report& report, const FleetSum& sum, uint64_t read) {
                {"severity", Align::kLeft},
                {"finding", Align::kLeft}});
   for (const auto& [id, rule] : sum.Ranked())
-    table.AddRow({WithCommas(rule.traces), ShareText(rule.traces, read), HarmText(rule.worst),
-                  Printable(id)});
+    for (size_t i = kHarms; i-- > 0;) {
+      const uint64_t traces_with = rule.by_severity[i];
+      if (traces_with > 0)
+        table.AddRow({WithCommas(traces_with), ShareText(traces_with, read),
+                      HarmText(static_cast<Harm>(i)), Printable(id)});
+    }
   report.Section("", table);
 }
 
@@ -123,7 +135,7 @@ void PrintWorst(Report& report, const DoctorTraces& traces, const LogNames& name
     report.Print(fmt::format("- and {} more; --limit 0 lists them\n", worst.size() - shown));
 }
 
-std::string SeverityCounts(const FleetSum& sum) {
+std::string SeveritiesText(const FleetSum& sum) {
   std::vector<std::string> parts;
   for (size_t i = kHarms; i-- > 0;)
     if (sum.by_severity[i] > 0)
@@ -133,19 +145,24 @@ std::string SeverityCounts(const FleetSum& sum) {
   return Joined(parts);
 }
 
+Json SeveritiesJson(const SeverityCounts& counts) {
+  Json severities = Json::object();
+  for (size_t i = 0; i < kHarms; ++i) severities[kEnumNames<Harm>[i]] = counts[i];
+  return severities;
+}
+
 Json TotalsJson(const DoctorTraces& traces) {
   const FleetSum sum(traces);
-  Json severities = Json::object();
-  for (size_t i = 0; i < kHarms; ++i) severities[kEnumNames<Harm>[i]] = sum.by_severity[i];
   Json rules = Json::array();
   for (const auto& [id, rule] : sum.Ranked())
     rules.push_back({{"rule", id},
                      {"severity", Name(rule.worst)},
                      {"title", rule.title},
-                     {"traces", rule.traces}});
+                     {"traces", rule.traces},
+                     {"by_severity", SeveritiesJson(rule.by_severity)}});
   return {{"traces", traces.size()},
           {"failed", sum.failed},
-          {"by_severity", std::move(severities)},
+          {"by_severity", SeveritiesJson(sum.by_severity)},
           {"rules", std::move(rules)}};
 }
 
@@ -262,7 +279,7 @@ Result<ExitCode> ReportLogs(Console& console, const std::string& format, const D
   const std::vector<LogStatus> statuses = StatusesOfTraces(traces);
   const LogNames names = ShortNames(statuses);
   report.Print(
-      Wrap(fmt::format("{}: {}", report.Bold(Count(traces.size(), "trace")), SeverityCounts(sum)),
+      Wrap(fmt::format("{}: {}", report.Bold(Count(traces.size(), "trace")), SeveritiesText(sum)),
            size_t{0}) +
       "\n");
   if (!names.pattern.empty()) report.Print(names.pattern + "\n");
