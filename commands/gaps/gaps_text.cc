@@ -74,12 +74,13 @@ void PrintProducerFlags(Report& out, const ShownGaps& selection, uint64_t limit)
     ++found;
     if (limit != 0 && shown == limit) continue;
     ++shown;
-    text += Wrap(fmt::format("{}: {} flagged by the producer itself{}",
+    text += Wrap(fmt::format("{}: the producer itself reports losses before {}; how many packets it "
+                             "dropped is not known{}",
                              NameText(selection.notes, sequence->sequence),
                              Count(sequence->producer_flags, "packet"),
                              sequence->hidden_flags == 0
                                  ? ""
-                                 : fmt::format(", {} of them hidden by the buffer's flag",
+                                 : fmt::format("; {} of these flags hidden by the buffer's",
                                                WithCommas(sequence->hidden_flags))),
                  "  ") +
             "\n";
