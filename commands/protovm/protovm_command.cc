@@ -1,0 +1,233 @@
+#include <fmt/format.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "commands/protovm/program_text.h"
+#include "commands/protovm/vm_case.h"
+#include "commands/report/report.h"
+#include "commands/shell/commands.h"
+#include "commands/shell/input.h"
+#include "commands/shell/options.h"
+#include "commands/shell/text.h"
+#include "commands/shell/values.h"
+#include "core/protovm/proto_vm.h"
+#include "formats/io/hex.h"
+#include "formats/json/json_writer.h"
+
+namespace ringscope {
+namespace {
+
+using protovm::ProtoVm;
+using protovm::RunOutcome;
+using protovm::RunResult;
+
+constexpr uint64_t kDefaultLimit = uint64_t{1} << 20;
+constexpr size_t kMaxProgramBytes = size_t{64} << 20;
+constexpr int kOldestRelease = static_cast<int>(protovm::kProtoVmReleases.front().release);
+constexpr int kNewestVmRelease = static_cast<int>(protovm::kProtoVmReleases.back().release);
+
+struct ProtovmArgs {
+  std::string action;
+  std::vector<std::string> files;
+  std::string case_file;  // empty: none
+  std::string state;      // file with the initial state; empty: none
+  std::optional<uint64_t> limit;
+  int release = kNewestVmRelease;
+  bool steps = false;
+  std::string format;
+};
+
+void SetUpProtovm(CLI::App& app, ProtovmArgs& args) {
+  AddChoice(app, "ACTION", args.action, {"show", "run"}, "What to do", Need::kRequired);
+  InGroup(app, kInputGroup);
+  AddTexts(app, "FILE", args.files, kFileType,
+           "A program (a VmProgram message), and for 'run' the packets to run it on; each as its "
+           "encoded bytes");
+  AddText(app, "--case", args.case_file, kFileType,
+          "For 'run': all of it as JSON (program, initial_state, memory_limit_bytes or "
+          "memory_limit_kb, packets); the result is a line of JSON per packet");
+  Exclude(app, "--case", {"FILE"});
+  AddText(app, "--state", args.state, kFileType, "State to begin with (default: an empty one)");
+  AddParsed(app, "--limit", args.limit, ParseSize, "SIZE",
+            "Memory limit of the state, as the service counts it (default: 1MiB)");
+  InGroup(app, kReplayGroup);
+  AddNumber(app, "--release", args.release, {kOldestRelease, kNewestVmRelease}, "RELEASE",
+            "Follow the rules of this release of Perfetto, 54 for v54 (default: the newest, 58)");
+  AddFlag(app, "--steps", args.steps, "For 'run': show each instruction, and how it ended");
+  InGroup(app, kOutputGroup);
+  AddFormat(app, args.format, {"text", "json"});
+  Exclude(app, "--case", {"--state", "--limit", "--steps", "--format"});
+}
+
+std::string HexOf(std::string_view bytes) {
+  std::string hex;
+  AppendHex(hex, wire::AsBytes(bytes));
+  return hex;
+}
+
+Result<std::string> ReadFile(Context& context, const std::string& path) {
+  RS_ASSIGN_OR_RETURN(const auto source, OpenInput(context, path));
+  return ReadAll(*source, kMaxProgramBytes);
+}
+
+/// "abort at instructions[0]: the packet has no such field", or "ok".
+std::string OutcomeText(const protovm::Program& program, const RunOutcome& outcome) {
+  if (outcome.result == RunResult::kOk) return "ok";
+  const std::string where = program.PlaceOf(outcome.instruction);
+  switch (outcome.result) {
+    case RunResult::kCrash:
+      return fmt::format("the service would crash here, at {}: {}", where,
+                         Describe(outcome.reason));
+    case RunResult::kTooLong:
+      return fmt::format("stopped at {}: {}", where, Describe(outcome.reason));
+    default:
+      return fmt::format("{} at {}: {}", Name(outcome.result), where, Describe(outcome.reason));
+  }
+}
+
+Status RunCase(const ProtovmArgs& args, Context& context) {
+  RS_ASSIGN_OR_RETURN(const std::string text, ReadFile(context, args.case_file));
+  RS_ASSIGN_OR_RETURN(const VmCase parsed, ParseVmCase(text, args.case_file));
+  ProtoVm vm(*protovm::FindProtoVmRules(static_cast<uint32_t>(args.release)),
+             wire::AsBytes(parsed.program), parsed.limit, wire::AsBytes(parsed.initial_state));
+  for (const std::string& packet : parsed.packets) {
+    const RunOutcome outcome = vm.Run(wire::AsBytes(packet));
+    std::string line;
+    JsonObjectWriter object(line);
+    object.Text("result", Name(outcome.result));
+    object.Text("state", HexOf(vm.SerializeState()));
+    object.Uint("memory", vm.state().counted());
+    if (outcome.result != RunResult::kOk) {
+      object.Text("reason", Name(outcome.reason));
+      object.Text("instruction", vm.program().PlaceOf(outcome.instruction));
+    }
+    object.Close();
+    context.console.Print(line + "\n");
+  }
+  return {};
+}
+
+/// Prints the instructions of a run, those that are nested indented.
+class StepPrinter : public protovm::RunWatcher {
+ public:
+  StepPrinter(const protovm::Program& program, Report& report)
+      : program_(program), report_(report) {}
+
+  void OnBegin(uint32_t index) override {
+    report_.Print(fmt::format("    {:{}}{}\n", "", Indent(),
+                              InstructionText(program_, program_.all()[index])));
+    ++depth_;
+  }
+  void OnEnd(uint32_t, RunResult result, protovm::Reason reason) override {
+    if (depth_ > 0) --depth_;
+    if (result == RunResult::kOk) return;
+    report_.Print(
+        fmt::format("    {:{}}-> {}: {}\n", "", Indent() + 2, Name(result), Describe(reason)));
+  }
+  void Reset() { depth_ = 0; }
+
+ private:
+  size_t Indent() const { return std::min<size_t>(2 * depth_, 24); }
+
+  const protovm::Program& program_;
+  Report& report_;
+  size_t depth_ = 0;
+};
+
+Result<ExitCode> RunProgram(const ProtovmArgs& args, Context& context) {
+  RS_ASSIGN_OR_RETURN(const std::string program, ReadFile(context, args.files[0]));
+  std::string initial;
+  if (!args.state.empty()) {
+    RS_ASSIGN_OR_RETURN(initial, ReadFile(context, args.state));
+  }
+  const uint64_t limit = args.limit.value_or(kDefaultLimit);
+  ProtoVm vm(*protovm::FindProtoVmRules(static_cast<uint32_t>(args.release)),
+             wire::AsBytes(program), limit, wire::AsBytes(initial));
+  Report report(context.console, args.format, "protovm_run");
+  report.Data({{"release", args.release}, {"memory_limit_bytes", limit}});
+  StepPrinter steps(vm.program(), report);
+  if (args.steps && report.is_text()) vm.set_watcher(&steps);
+  for (size_t i = 1; i < args.files.size(); ++i) {
+    const std::string& path = args.files[i];
+    RS_ASSIGN_OR_RETURN(const std::string packet, ReadFile(context, path));
+    if (args.steps) report.Print(fmt::format("{}:\n", Printable(path)));
+    steps.Reset();
+    const RunOutcome outcome = vm.Run(wire::AsBytes(packet));
+    const std::string state = vm.SerializeState();
+    report.Print(fmt::format("{}: {}\n  state {} bytes, {} of {} bytes counted\n", Printable(path),
+                             OutcomeText(vm.program(), outcome), WithCommas(state.size()),
+                             WithCommas(vm.state().counted()), WithCommas(limit)));
+    report.AddItem("packets", [&] {
+      report.Data({{"packet", path},
+                   {"result", Name(outcome.result)},
+                   {"state", HexOf(state)},
+                   {"memory_bytes", vm.state().counted()}});
+      if (outcome.result != RunResult::kOk)
+        report.Data({{"reason", Name(outcome.reason)},
+                     {"instruction", vm.program().PlaceOf(outcome.instruction)}});
+    });
+  }
+  report.Print(fmt::format("final state: {}\n", HexOf(vm.SerializeState())));
+  RS_RETURN_IF_ERROR(report.Finish());
+  return ExitCode::kClean;
+}
+
+Result<ExitCode> ShowPrograms(const ProtovmArgs& args, Context& context) {
+  Report report(context.console, args.format, "protovm_show");
+  for (const std::string& path : args.files) {
+    RS_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(context, path));
+    const protovm::Program program(wire::AsBytes(bytes));
+    const std::string listing = ProgramText(program);
+    report.Title(Printable(path),
+                 fmt::format("version {}, {} instructions, {} bytes", program.version(),
+                             WithCommas(program.all().size()), WithCommas(bytes.size())));
+    report.Print(listing);
+    report.AddItem("programs", [&] {
+      report.Data({{"from", path},
+                   {"version", program.version()},
+                   {"instructions", program.all().size()},
+                   {"listing", listing},
+                   {"program", HexOf(bytes)}});
+    });
+  }
+  RS_RETURN_IF_ERROR(report.Finish());
+  return ExitCode::kClean;
+}
+
+Result<ExitCode> RunProtovm(const ProtovmArgs& args, Context& context) {
+  const bool is_run = args.action == "run";
+  if (!is_run && (!args.case_file.empty() || !args.state.empty() || args.limit || args.steps))
+    return Fail(ErrorCode::kUsage, "--case, --state, --limit and --steps are for 'run'", {},
+                "for example 'ringscope protovm run program.pb packet.pb --steps'");
+  if (!args.case_file.empty()) {
+    RS_RETURN_IF_ERROR(RunCase(args, context));
+    return ExitCode::kClean;
+  }
+  if (args.files.empty())
+    return Fail(ErrorCode::kUsage, fmt::format("'{}' needs a program", args.action), {},
+                "name a file with a VmProgram message");
+  return is_run ? RunProgram(args, context) : ShowPrograms(args, context);
+}
+
+}  // namespace
+
+Command ProtovmCommand() {
+  return {"protovm",
+          "Explain",
+          "Show and run the programs that fold overwritten packets into a state",
+          "A data source may come with a program (ProtoVM): packets that a V2 buffer overwrites "
+          "unread are folded into a state by it, which the trace has in their place. 'show' "
+          "lists a program, an instruction per line; 'run' runs one on packets, by the rules of "
+          "any release.",
+          {{"ringscope protovm show program.pb", "What does this program do?"},
+           {"ringscope protovm run program.pb first.pb second.pb --steps",
+            "What state do these packets lead to, instruction by instruction?"},
+           {"ringscope protovm run --case case.json --release 56",
+            "The same from one JSON file, by the rules of v56"}},
+          Bind(SetUpProtovm, RunProtovm),
+          {.notice = nullptr}};
+}
+
+}  // namespace ringscope
