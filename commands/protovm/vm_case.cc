@@ -25,8 +25,9 @@ Result<VmCase> ParseVmCase(std::string_view text, const std::string& path) {
   KeyReader keys(json);
   keys.Hex("program", kMaxCaseBytes, parsed.program);
   if (keys.Has("initial_state")) keys.Hex("initial_state", kMaxCaseBytes, parsed.initial_state);
-  parsed.limit = keys.Has("memory_limit_kb") ? VmLimitBytes(keys.Uint<uint64_t>("memory_limit_kb"))
-                                             : keys.Uint<uint64_t>("memory_limit_bytes");
+  parsed.limit = keys.Has("memory_limit_kb")
+                     ? protovm::LimitBytes(keys.Uint<uint64_t>("memory_limit_kb"))
+                     : keys.Uint<uint64_t>("memory_limit_bytes");
   const Json* const packets = json.Find("packets");
   if (packets == nullptr || !packets->is_array()) {
     keys.FailExpected("packets", "an array of hex digits");

@@ -19,9 +19,6 @@ struct VmCase {
   std::vector<std::string> packets;
 };
 
-/// Bytes of a limit in KiB, as the service computes them: in 32 bits.
-constexpr uint64_t VmLimitBytes(uint64_t kib) { return static_cast<uint32_t>(kib * 1024); }
-
 /// Reads a case as JSON: `program`, `initial_state` (hex), `memory_limit_bytes` or
 /// `memory_limit_kb`, `packets` (array of hex). Other keys are ignored.
 Result<VmCase> ParseVmCase(std::string_view text, const std::string& path);

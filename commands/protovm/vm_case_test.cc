@@ -68,8 +68,8 @@ TEST(VmCase, AnswersAreTheReleasedServices) {
 
 TEST(VmCase, TheCommandPrintsALinePerPacket) {
   // select SRC 1 [select DST 2 create]
-  const std::string program = dsl::ProgramOf({dsl::SelectSrc(
-      {dsl::Field(1)}, {dsl::SelectDst({dsl::Field(2)}, {})})});
+  const std::string program =
+      dsl::ProgramOf({dsl::SelectSrc({dsl::Field(1)}, {dsl::SelectDst({dsl::Field(2)}, {})})});
   const Ran ran = RunCommand(ProtovmCommand(), {"run", "--case", "-", "--release", "57"},
                              R"({"name":"mine","program":")" + HexText(program) +
                                  R"(","memory_limit_kb":1,"packets":["0805",""]})");

@@ -55,6 +55,9 @@ inline constexpr ProtoVmRules kProtoVm57 = [] {
   return r;
 }();
 
+/// Bytes of a limit in KiB, as the service computes them: in 32 bits.
+constexpr uint64_t LimitBytes(uint64_t kib) { return static_cast<uint32_t>(kib * 1024); }
+
 struct NamedProtoVmRule {
   const char* name;
   bool ProtoVmRules::*rule;
