@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "commands/protovm/found_programs.h"
 #include "commands/protovm/program_text.h"
 #include "commands/protovm/vm_case.h"
 #include "commands/report/report.h"
 #include "commands/shell/commands.h"
-#include "commands/shell/input.h"
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"
 #include "commands/shell/values.h"
@@ -24,7 +24,6 @@ using protovm::RunOutcome;
 using protovm::RunResult;
 
 constexpr uint64_t kDefaultLimit = uint64_t{1} << 20;
-constexpr size_t kMaxProgramBytes = size_t{64} << 20;
 constexpr int kOldestRelease = static_cast<int>(protovm::kProtoVmReleases.front().release);
 constexpr int kNewestVmRelease = static_cast<int>(protovm::kProtoVmReleases.back().release);
 
@@ -43,8 +42,8 @@ void SetUpProtovm(CLI::App& app, ProtovmArgs& args) {
   AddChoice(app, "ACTION", args.action, {"show", "run"}, "What to do", Need::kRequired);
   InGroup(app, kInputGroup);
   AddTexts(app, "FILE", args.files, kFileType,
-           "A program (a VmProgram message), and for 'run' the packets to run it on; each as its "
-           "encoded bytes");
+           "For 'show': programs (VmProgram messages), logs and traces. For 'run': a program, and "
+           "the packets to run it on. Messages are encoded bytes, with nothing around them");
   AddText(app, "--case", args.case_file, kFileType,
           "For 'run': all of it as JSON (program, initial_state, memory_limit_bytes or "
           "memory_limit_kb, packets); the result is a line of JSON per packet");
@@ -67,11 +66,6 @@ std::string HexOf(std::string_view bytes) {
   return hex;
 }
 
-Result<std::string> ReadFile(Context& context, const std::string& path) {
-  RS_ASSIGN_OR_RETURN(const auto source, OpenInput(context, path));
-  return ReadAll(*source, kMaxProgramBytes);
-}
-
 /// "abort at instructions[0]: the packet has no such field", or "ok".
 std::string OutcomeText(const protovm::Program& program, const RunOutcome& outcome) {
   if (outcome.result == RunResult::kOk) return "ok";
@@ -88,7 +82,7 @@ std::string OutcomeText(const protovm::Program& program, const RunOutcome& outco
 }
 
 Status RunCase(const ProtovmArgs& args, Context& context) {
-  RS_ASSIGN_OR_RETURN(const std::string text, ReadFile(context, args.case_file));
+  RS_ASSIGN_OR_RETURN(const std::string text, ReadMessageFile(context, args.case_file));
   RS_ASSIGN_OR_RETURN(const VmCase parsed, ParseVmCase(text, args.case_file));
   ProtoVm vm(*protovm::FindProtoVmRules(static_cast<uint32_t>(args.release)),
              wire::AsBytes(parsed.program), parsed.limit, wire::AsBytes(parsed.initial_state));
@@ -137,10 +131,10 @@ class StepPrinter : public protovm::RunWatcher {
 };
 
 Result<ExitCode> RunProgram(const ProtovmArgs& args, Context& context) {
-  RS_ASSIGN_OR_RETURN(const std::string program, ReadFile(context, args.files[0]));
+  RS_ASSIGN_OR_RETURN(const std::string program, ReadMessageFile(context, args.files[0]));
   std::string initial;
   if (!args.state.empty()) {
-    RS_ASSIGN_OR_RETURN(initial, ReadFile(context, args.state));
+    RS_ASSIGN_OR_RETURN(initial, ReadMessageFile(context, args.state));
   }
   const uint64_t limit = args.limit.value_or(kDefaultLimit);
   ProtoVm vm(*protovm::FindProtoVmRules(static_cast<uint32_t>(args.release)),
@@ -151,7 +145,7 @@ Result<ExitCode> RunProgram(const ProtovmArgs& args, Context& context) {
   if (args.steps && report.is_text()) vm.set_watcher(&steps);
   for (size_t i = 1; i < args.files.size(); ++i) {
     const std::string& path = args.files[i];
-    RS_ASSIGN_OR_RETURN(const std::string packet, ReadFile(context, path));
+    RS_ASSIGN_OR_RETURN(const std::string packet, ReadMessageFile(context, path));
     if (args.steps) report.Print(fmt::format("{}:\n", Printable(path)));
     steps.Reset();
     const RunOutcome outcome = vm.Run(wire::AsBytes(packet));
@@ -174,23 +168,47 @@ Result<ExitCode> RunProgram(const ProtovmArgs& args, Context& context) {
   return ExitCode::kClean;
 }
 
+/// What a file has of a program, in words: "data source 'x', producers 1 and 2".
+std::string OriginText(const FoundProgram& found) {
+  std::vector<std::string> parts;
+  if (!found.data_source.empty())
+    parts.push_back(fmt::format("data source '{}'", Printable(found.data_source)));
+  if (!found.producers.empty())
+    parts.push_back(fmt::format("{} {}", found.producers.size() == 1 ? "producer" : "producers",
+                                fmt::join(found.producers, ", ")));
+  if (found.memory_limit_kb)
+    parts.push_back(fmt::format("limit {} KiB", WithCommas(*found.memory_limit_kb)));
+  if (found.state)
+    parts.push_back(fmt::format("state of {} bytes", WithCommas(found.state->size())));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
 Result<ExitCode> ShowPrograms(const ProtovmArgs& args, Context& context) {
   Report report(context.console, args.format, "protovm_show");
   for (const std::string& path : args.files) {
-    RS_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(context, path));
-    const protovm::Program program(wire::AsBytes(bytes));
-    const std::string listing = ProgramText(program);
-    report.Title(Printable(path),
-                 fmt::format("version {}, {} instructions, {} bytes", program.version(),
-                             WithCommas(program.all().size()), WithCommas(bytes.size())));
-    report.Print(listing);
-    report.AddItem("programs", [&] {
-      report.Data({{"from", path},
-                   {"version", program.version()},
-                   {"instructions", program.all().size()},
-                   {"listing", listing},
-                   {"program", HexOf(bytes)}});
-    });
+    RS_ASSIGN_OR_RETURN(const std::vector<FoundProgram> programs, FindPrograms(context, path));
+    if (programs.empty()) report.Print(fmt::format("{}: no programs\n", Printable(path)));
+    for (const FoundProgram& found : programs) {
+      const protovm::Program program(wire::AsBytes(found.program));
+      const std::string listing = ProgramText(program);
+      const std::string origin = OriginText(found);
+      report.Title(Printable(path), fmt::format("version {}, {}, {} bytes", program.version(),
+                                                Count(program.all().size(), "instruction"),
+                                                WithCommas(found.program.size())));
+      if (!origin.empty()) report.Paragraph(origin, 2);
+      report.Print(listing);
+      report.AddItem("programs", [&] {
+        report.Data({{"from", path},
+                     {"data_source", found.data_source},
+                     {"producers", found.producers},
+                     {"memory_limit_kb", found.memory_limit_kb},
+                     {"version", program.version()},
+                     {"instructions", program.all().size()},
+                     {"listing", listing},
+                     {"program", HexOf(found.program)}});
+        if (found.state) report.Data("state", HexOf(*found.state));
+      });
+    }
   }
   RS_RETURN_IF_ERROR(report.Finish());
   return ExitCode::kClean;
@@ -221,7 +239,7 @@ Command ProtovmCommand() {
           "unread are folded into a state by it, which the trace has in their place. 'show' "
           "lists a program, an instruction per line; 'run' runs one on packets, by the rules of "
           "any release.",
-          {{"ringscope protovm show program.pb", "What does this program do?"},
+          {{"ringscope protovm show session.tblog", "What do this session's programs do?"},
            {"ringscope protovm run program.pb first.pb second.pb --steps",
             "What state do these packets lead to, instruction by instruction?"},
            {"ringscope protovm run --case case.json --release 56",
