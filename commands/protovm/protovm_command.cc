@@ -12,6 +12,7 @@
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"
 #include "commands/shell/values.h"
+#include "core/protovm/program_check.h"
 #include "core/protovm/proto_vm.h"
 #include "formats/io/hex.h"
 #include "formats/json/json_writer.h"
@@ -39,18 +40,21 @@ struct ProtovmArgs {
 };
 
 void SetUpProtovm(CLI::App& app, ProtovmArgs& args) {
-  AddChoice(app, "ACTION", args.action, {"show", "run"}, "What to do", Need::kRequired);
+  AddChoice(app, "ACTION", args.action, {"show", "run", "check"}, "What to do", Need::kRequired);
   InGroup(app, kInputGroup);
   AddTexts(app, "FILE", args.files, kFileType,
-           "For 'show': programs (VmProgram messages), logs and traces. For 'run': a program, and "
+           "For 'show' and 'check': programs (VmProgram messages), logs and traces. For 'run': a "
+           "program, and "
            "the packets to run it on. Messages are encoded bytes, with nothing around them");
   AddText(app, "--case", args.case_file, kFileType,
           "For 'run': all of it as JSON (program, initial_state, memory_limit_bytes or "
           "memory_limit_kb, packets); the result is a line of JSON per packet");
   Exclude(app, "--case", {"FILE"});
   AddText(app, "--state", args.state, kFileType, "State to begin with (default: an empty one)");
-  AddParsed(app, "--limit", args.limit, ParseSize, "SIZE",
-            "Memory limit of the state, as the service counts it (default: 1MiB)");
+  AddParsed(
+      app, "--limit", args.limit, ParseSize, "SIZE",
+      "Memory limit of the state, as the service counts it (default: 1MiB; for 'check', that of "
+      "the log or trace)");
   InGroup(app, kReplayGroup);
   AddNumber(app, "--release", args.release, {kOldestRelease, kNewestVmRelease}, "RELEASE",
             "Follow the rules of this release of Perfetto, 54 for v54 (default: the newest, 58)");
@@ -214,11 +218,73 @@ Result<ExitCode> ShowPrograms(const ProtovmArgs& args, Context& context) {
   return ExitCode::kClean;
 }
 
+std::string FindingText(const protovm::ProgramFinding& found) {
+  using protovm::Finding;
+  switch (found.finding) {
+    case Finding::kAborts:
+      return fmt::format("aborts: {}", Describe(found.reason));
+    case Finding::kAbortsOrCrashes:
+      return fmt::format("aborts, and crashes the service in v54 and v55: {}",
+                         Describe(found.reason));
+    case Finding::kNeverReached:
+      return "is never reached: what is in front of it aborts";
+    case Finding::kMayCrash:
+      return "crashes the service if the packet has a scalar there: the state would become one";
+    case Finding::kIgnoredFlag:
+      return fmt::format("{} has no effect before v{}", found.flag, found.since);
+    case Finding::kOtherOrder:
+      return fmt::format("an empty field deletes a message since v{}, and is skipped before",
+                         found.since);
+    case Finding::kOverLimit:
+      return "aborts: what it creates does not fit into the memory limit";
+  }
+  return "";
+}
+
+Result<ExitCode> CheckPrograms(const ProtovmArgs& args, Context& context) {
+  Report report(context.console, args.format, "protovm_check");
+  bool is_clean = true;
+  for (const std::string& path : args.files) {
+    RS_ASSIGN_OR_RETURN(const std::vector<FoundProgram> programs, FindPrograms(context, path));
+    if (programs.empty()) report.Print(fmt::format("{}: no programs\n", Printable(path)));
+    for (const FoundProgram& one : programs) {
+      const protovm::Program program(wire::AsBytes(one.program));
+      std::optional<uint64_t> limit = args.limit;
+      if (!limit && one.memory_limit_kb) limit = protovm::LimitBytes(*one.memory_limit_kb);
+      const auto findings = CheckProgram(program, limit);
+      is_clean &= findings.empty();
+      report.Title(Printable(path), findings.empty() ? std::string("nothing is found")
+                                                     : Count(findings.size(), "finding"));
+      if (const std::string origin = OriginText(one); !origin.empty()) report.Paragraph(origin, 2);
+      report.AddItem("programs", [&] {
+        report.Data({{"from", path}, {"data_source", one.data_source}});
+        for (const protovm::ProgramFinding& found : findings) {
+          const std::string place = program.PlaceOf(found.instruction);
+          const std::string line = InstructionText(program, program.all()[found.instruction]);
+          report.Paragraph(fmt::format("{} ({}): {}", place, line, FindingText(found)), 2);
+          report.AddItem("findings", [&] {
+            report.Data({{"finding", Name(found.finding)},
+                         {"instruction", place},
+                         {"reason", Name(found.reason)},
+                         {"text", FindingText(found)}});
+          });
+        }
+      });
+    }
+  }
+  RS_RETURN_IF_ERROR(report.Finish());
+  return is_clean ? ExitCode::kClean : ExitCode::kNotice;
+}
+
 Result<ExitCode> RunProtovm(const ProtovmArgs& args, Context& context) {
   const bool is_run = args.action == "run";
-  if (!is_run && (!args.case_file.empty() || !args.state.empty() || args.limit || args.steps))
-    return Fail(ErrorCode::kUsage, "--case, --state, --limit and --steps are for 'run'", {},
-                "for example 'ringscope protovm run program.pb packet.pb --steps'");
+  const bool is_check = args.action == "check";
+  if (!is_run &&
+      (!args.case_file.empty() || !args.state.empty() || args.steps || (args.limit && !is_check)))
+    return Fail(ErrorCode::kUsage,
+                fmt::format("'{}' takes no --case, --state or --steps{}", args.action,
+                            is_check ? "" : ", and no --limit"),
+                {}, "for example 'ringscope protovm run program.pb packet.pb --steps'");
   if (!args.case_file.empty()) {
     RS_RETURN_IF_ERROR(RunCase(args, context));
     return ExitCode::kClean;
@@ -226,6 +292,7 @@ Result<ExitCode> RunProtovm(const ProtovmArgs& args, Context& context) {
   if (args.files.empty())
     return Fail(ErrorCode::kUsage, fmt::format("'{}' needs a program", args.action), {},
                 "name a file with a VmProgram message");
+  if (is_check) return CheckPrograms(args, context);
   return is_run ? RunProgram(args, context) : ShowPrograms(args, context);
 }
 
@@ -238,14 +305,15 @@ Command ProtovmCommand() {
           "A data source may come with a program (ProtoVM): packets that a V2 buffer overwrites "
           "unread are folded into a state by it, which the trace has in their place. 'show' "
           "lists a program, an instruction per line; 'run' runs one on packets, by the rules of "
-          "any release.",
+          "any release; 'check' finds what can not do what it seems to.",
           {{"ringscope protovm show session.tblog", "What do this session's programs do?"},
            {"ringscope protovm run program.pb first.pb second.pb --steps",
             "What state do these packets lead to, instruction by instruction?"},
+           {"ringscope protovm check program.pb", "Which instructions abort, or do nothing?"},
            {"ringscope protovm run --case case.json --release 56",
             "The same from one JSON file, by the rules of v56"}},
           Bind(SetUpProtovm, RunProtovm),
-          {.notice = nullptr}};
+          {.notice = "A program that was checked has findings."}};
 }
 
 }  // namespace ringscope
