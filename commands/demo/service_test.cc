@@ -1,12 +1,16 @@
 // The demo's service, recorded: the replay of the log must equal what its consumers received.
 
 #include <fcntl.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <random>
 
 #include "commands/testing/demo_recording.h"
 #include "commands/testing/memory_run.h"
+#include "core/session/replay.h"
+#include "core/testing/protovm_dsl.h"
+#include "formats/trace/perfetto_trace.h"
 
 namespace ringscope::testing {
 namespace {
@@ -104,15 +108,19 @@ INSTANTIATE_TEST_SUITE_P(Buffers, DemoService, ::testing::Bool(),
 /// A session with one producer that writes to one buffer, played step by step.
 class OneSession {
  public:
-  OneSession(DemoRecording& run, const std::string& config, const UniqueFd* file = nullptr)
+  /// @param program of the first producer's data source; empty: it has none
+  OneSession(DemoRecording& run, const std::string& config, const UniqueFd* file = nullptr,
+             const std::string& program = {})
       : consumer(Consumer::Connect(run.consumer_listen()).value()) {
     EXPECT_TRUE(consumer.EnableTracing(config, file));
-    Add(run, "p");
+    Add(run, "p", program);
   }
   /// Adds a producer with three sequences.
-  Producer& Add(DemoRecording& run, const std::string& name) {
+  Producer& Add(DemoRecording& run, const std::string& name, const std::string& program = {}) {
+    std::vector<ipc::DataSourceDescriptor> sources = Sources(1);
+    sources[0].protovm_program = program;
     producers.push_back(
-        Producer::Connect(run.listen(), {.name = name, .sources = Sources(1)}).value());
+        Producer::Connect(run.listen(), {.name = name, .sources = std::move(sources)}).value());
     EXPECT_TRUE(producers.back()->WaitForSources(1));
     auto& own = writers.emplace_back();
     for (int i = 0; i < 3; ++i)
@@ -158,6 +166,55 @@ TEST_P(DemoService, OneProducer_ReplayEqualsTrace) {
   EXPECT_GT(received.stats.at(0).chunks_overwritten, 10u);
   ASSERT_TRUE(session.consumer.FreeBuffers());
   run.ExpectSessions({{1, received}});
+}
+
+/// The contents of a trace's packets with states of programs (ProtoVM).
+std::vector<std::string> ProtoVmsOf(const std::string& trace) {
+  std::vector<std::string> found;
+  wire::FieldReader packets(wire::AsBytes(trace));
+  while (const auto packet = packets.Next()) {
+    wire::FieldReader fields(packet->bytes);
+    while (const auto field = fields.Next())
+      if (field->number == proto::TracePacket::kProtoVms)
+        found.emplace_back(wire::AsText(field->bytes));
+  }
+  return found;
+}
+
+TEST_P(DemoService, OverwrittenPackets_AreFoldedIntoTheStateThatTheReplayHas) {
+  DemoRecording run(kStrict);
+  // The state is the text of the last packet that was overwritten.
+  const std::string program = vm::ProgramOf({vm::SelectSrc(
+      {vm::Field(900), vm::Field(1)}, {vm::SelectDst({vm::Field(901)}, {vm::Set()})})});
+  ipc::TraceConfig config;
+  config.buffers.push_back({.size_kb = 64, .experimental_mode = GetParam() ? 1u : 0u});
+  std::string raw = Encode(config);
+  std::string source;
+  wire::AppendBytes(source, 1, wire::AsBytes("source.0"));
+  source += vm::Sub(12, vm::Uint(1, 1024));
+  raw += vm::Sub(proto::TraceConfig::kDataSources, vm::Sub(proto::DataSource::kConfig, source));
+  OneSession session(run, raw, nullptr, program);
+  session.Write(2000, 1);
+  session.End();
+  std::string trace;
+  ASSERT_TRUE(session.consumer.ReadBuffers(trace));
+  const std::string stats = session.consumer.GetTraceStats().value();
+  const std::vector<std::string> received = ProtoVmsOf(trace);
+  ASSERT_EQ(received.size(), GetParam() ? 1u : 0u);
+  ASSERT_TRUE(session.consumer.FreeBuffers());
+  run.ExpectSessions({{1, demo::ContentOfTrace(trace, stats).value()}});
+
+  StringSink sink;
+  ringscope::TraceWriter writer(sink);
+  Replay replay({}, writer);
+  const auto ops = run.opener()().value();
+  while (const auto op = ops->Next().value()) ASSERT_TRUE(replay.Apply(*op));
+  ASSERT_TRUE(replay.Finish());
+  ASSERT_TRUE(writer.Finish());
+  EXPECT_EQ(ProtoVmsOf(sink.text), received);
+  if (GetParam()) {
+    EXPECT_THAT(received[0], ::testing::HasSubstr("xxxxxxxx"));
+  }
 }
 
 TEST_P(DemoService, SeveralProducers_ReplayEqualsTrace) {

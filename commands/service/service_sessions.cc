@@ -157,10 +157,14 @@ void TracingService::SetUpSource(TracingSession& session, size_t index, Producer
   instance.notifies_start = source.will_notify_on_start;
   instance.notifies_stop = source.will_notify_on_stop;
   instance.clears_state = source.handles_state_clear;
+  if (!source.protovm_program.empty())
+    session.store.Apply(DataSourceRegistered{
+        .producer = producer.id(), .name = source.name, .protovm_program = source.protovm_program});
   session.store.Apply(DataSourceSetUp{.producer = producer.id(),
                                       .instance = instance.id,
                                       .name = source.name,
-                                      .target_buffer = instance.buffer});
+                                      .target_buffer = instance.buffer,
+                                      .config = instance.config});
   producer.SendCommand(CommandWith(kSetUpCommand, instance));
 }
 

@@ -11,13 +11,22 @@ namespace {
 /// An engine that a clone may take over from the session that has it.
 class SharedEngine : public Engine {
  public:
-  explicit SharedEngine(std::shared_ptr<Engine> engine) : engine_(std::move(engine)) {}
+  /// Is called with the engine that takes this one's place, as it is observed.
+  using Replaced = std::function<void(std::shared_ptr<Engine>)>;
+
+  SharedEngine(std::shared_ptr<Engine> engine, Replaced replaced)
+      : engine_(std::move(engine)), replaced_(std::move(replaced)) {}
 
   void Commit(const ChunkCommit& commit) override { engine_->Commit(commit); }
   bool ApplyPatches(const ChunkPatches& patches) override { return engine_->ApplyPatches(patches); }
   void BeginRead() override { engine_->BeginRead(); }
   const Packet* NextPacket() override { return engine_->NextPacket(); }
   Result<std::unique_ptr<Engine>> Clone() const override { return engine_->Clone(); }
+  Result<std::unique_ptr<Engine>> ObserveBy(EngineObserver* observer) override {
+    RS_ASSIGN_OR_RETURN(std::shared_ptr<Engine> engine, engine_->ObserveBy(observer));
+    replaced_(engine);
+    return std::make_unique<SharedEngine>(std::move(engine), replaced_);
+  }
   const BufferStats& stats() const override { return engine_->stats(); }
   void VisitWriterStats(const std::function<void(const WriterStats&)>& visit) const override {
     engine_->VisitWriterStats(visit);
@@ -26,6 +35,7 @@ class SharedEngine : public Engine {
 
  private:
   const std::shared_ptr<Engine> engine_;
+  const Replaced replaced_;
 };
 
 }  // namespace
@@ -43,6 +53,13 @@ class SessionStore::Collector : public ReplayListener {
     return {};
   }
 
+  Status OnProtoVms(const ProtoVmsRead& read) override {
+    std::string& packet = packets.emplace_back();
+    wire::AppendBytes(packet, proto::TracePacket::kProtoVms, read.protovms);
+    AppendTrustedFields(packet, {.uid = 0, .pid = -1}, kServiceSequenceId, 0);
+    return {};
+  }
+
   std::vector<std::string> packets;
 };
 
@@ -55,7 +72,12 @@ SessionStore::SessionStore() : collector_(std::make_shared<Collector>()) {
       RS_ASSIGN_OR_RETURN(engine, info.create(config));
     }
     engines_[id] = engine;
-    return std::make_unique<SharedEngine>(std::move(engine));
+    observed_.erase(id);
+    return std::make_unique<SharedEngine>(std::move(engine),
+                                          [this, id](std::shared_ptr<Engine> replacement) {
+                                            engines_[id] = std::move(replacement);
+                                            observed_.insert(id);
+                                          });
   };
   session_ = std::make_unique<Session>(std::move(options), *collector_);
 }
@@ -94,7 +116,11 @@ Result<std::shared_ptr<Engine>> SessionStore::Copy(BufferId id) const {
 }
 
 Result<std::shared_ptr<Engine>> SessionStore::Take(BufferId id) {
+  // What observes the engine does not go with it.
   std::shared_ptr<Engine> taken = engines_.at(id);
+  if (observed_.contains(id)) {
+    RS_ASSIGN_OR_RETURN(taken, Copy(id));
+  }
   RS_RETURN_IF_ERROR(session_->Apply(
       {.time_ns = {}, .body = BufferCloned{.clone = 0, .buffer = id, .transfer = true}}));
   return taken;

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,7 @@ class SessionStore {
   class Collector;
 
   std::map<BufferId, std::shared_ptr<Engine>> engines_;
+  std::set<BufferId> observed_;      // because programs are fed
   std::shared_ptr<Engine> content_;  // of the buffer that is being set up
   std::shared_ptr<Collector> collector_;
   std::unique_ptr<Session> session_;

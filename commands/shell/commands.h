@@ -24,6 +24,7 @@ Command ImportCommand();
 Command InfoCommand();
 Command MergeCommand();
 Command PluginCommand();
+Command ProtovmCommand();
 Command RecordCommand();
 Command RepairCommand();
 Command ReplayCommand();

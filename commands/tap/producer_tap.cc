@@ -289,7 +289,8 @@ Status ProducerTap::OnDataSource(Bytes args) {
                            .no_flush = descriptor.no_flush,
                            .will_notify_on_start = descriptor.will_notify_on_start,
                            .will_notify_on_stop = descriptor.will_notify_on_stop,
-                           .handles_state_clear = descriptor.handles_state_clear});
+                           .handles_state_clear = descriptor.handles_state_clear,
+                           .protovm_program = descriptor.protovm_program});
   return {};
 }
 

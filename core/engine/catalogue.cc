@@ -31,6 +31,7 @@ EngineInfo V2(const char* name, const char* corresponds, const char* difference)
   info.release = kRelease;
   info.flags_readmitted = kRules.readmits_grown_chunk && !kRules.readmission_is_no_gap;
   info.read_order = ReadOrder::kByBuffer;
+  info.has_protovm = true;
   info.create_shapes = [](const EngineConfig& config, ShapeTally& tally) {
     return CreateV2ShapeEngine(kRules, config, tally);
   };

@@ -57,6 +57,8 @@ struct EngineInfo {
   /// Whether a chunk that is taken in again, after it was consumed incomplete, is flagged as a gap.
   bool flags_readmitted = false;
   ReadOrder read_order = ReadOrder::kUnknown;
+  /// Whether the buffer feeds what it overwrites to the programs of data sources (ProtoVM).
+  bool has_protovm = false;
   /// Makes the same buffer without payloads, see CreateV2ShapeEngine; empty: there is none.
   std::function<Result<std::unique_ptr<ShapeEngine>>(const EngineConfig&, ShapeTally&)>
       create_shapes;

@@ -92,6 +92,9 @@ class EngineObserver {
   virtual void OnPacketAbandoned(SequenceKey, const PacketPlace&, uint32_t cause) {
     static_cast<void>(cause);
   }
+  /// A packet that nobody read was lost, because the space of its chunk is needed. Only where
+  /// wants_overwritten_packets.
+  virtual void OnPacketOverwritten(const Packet&) {}
   /// A loss bit was set on the sequence, at this chunk.
   virtual void OnLossBit(SequenceKey, ChunkId, uint32_t bit) { static_cast<void>(bit); }
   virtual void OnWrap() {}
@@ -101,6 +104,14 @@ class EngineObserver {
   /// A read pass left the sequence here, with something unread: it waits for a patch of the chunk,
   /// for the chunk's successor, or for the chunk's completion.
   virtual void OnStalled(SequenceKey, ChunkId, StallReason) {}
+
+  bool wants_overwritten_packets() const { return wants_overwritten_packets_; }
+
+ protected:
+  void WantOverwrittenPackets(bool wants) { wants_overwritten_packets_ = wants; }
+
+ private:
+  bool wants_overwritten_packets_ = false;
 };
 
 /// A trace buffer: one of Perfetto's, in one of its versions. Commits and patches go in; read
@@ -119,6 +130,12 @@ class Engine {
   /// A copy to be read only (no commits, no patches): storage, sequences and what is consumed stay,
   /// the counters of reading start at 0, writer histograms are left out. Unobserved.
   virtual Result<std::unique_ptr<Engine>> Clone() const = 0;
+  /// Makes an engine of this one that is the same and observed; this one is of no use any more.
+  /// kUnsupported: it cannot be made, and this one stays as it is. Not while a pass is under way.
+  virtual Result<std::unique_ptr<Engine>> ObserveBy(EngineObserver* observer) {
+    static_cast<void>(observer);
+    return Fail(ErrorCode::kUnsupported, "the engine cannot be observed from here on");
+  }
   virtual const BufferStats& stats() const = 0;
   /// Calls `visit` for each sequence that ever committed fragments, in order of first commit.
   virtual void VisitWriterStats(const std::function<void(const WriterStats&)>& visit) const = 0;

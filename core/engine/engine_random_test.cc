@@ -3,11 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <string>
 
 #include "core/engine/chunk_ring.h"
-#include "core/testing/chunk_dsl.h"
 #include "core/fuzz/random_stream.h"
+#include "core/testing/chunk_dsl.h"
 #include "core/testing/stream_sets.h"
 
 namespace ringscope {
@@ -115,6 +116,62 @@ TEST_P(RandomStreamTest, ObserverChangesNothingAndInvariantsHold) {
     EXPECT_GE(observer.held, 0);
     EXPECT_LE(observer.held, static_cast<int64_t>(size / OuterSize(0)));
   }
+}
+
+/// Takes in what a buffer overwrites.
+class OverwrittenObserver : public EngineObserver {
+ public:
+  OverwrittenObserver() { WantOverwrittenPackets(true); }
+  void OnPacketOverwritten(const Packet& packet) override { bytes += Describe(packet).size(); }
+
+  uint64_t bytes = 0;
+};
+
+TEST_P(RandomStreamTest, ObservedLater_NothingChanges) {
+  const auto [name, conduct] = GetParam();
+  const EngineInfo* info = FindEngine(name).value();
+  uint64_t overwritten = 0;
+  for (uint32_t seed = 0; seed < testing::kObserverStreams.streams; ++seed) {
+    SCOPED_TRACE(seed);
+    OverwrittenObserver observer;
+    const auto plain = info->create({.size = 4096}).value();
+    auto later = info->create({.size = 4096}).value();
+    RandomStream stream(seed, conduct);
+    for (int i = 0; i < testing::kObserverStreams.steps; ++i) {
+      if (i == testing::kObserverStreams.steps / 4) {
+        auto made = later->ObserveBy(&observer);
+        ASSERT_EQ(made.has_value(), info->has_protovm);
+        if (made) later = std::move(*made);
+      }
+      const RandomStream::Step step = stream.Next();
+      switch (step.kind) {
+        case RandomStream::Kind::kCommit:
+          plain->Commit(step.commit);
+          later->Commit(step.commit);
+          break;
+        case RandomStream::Kind::kPatch:
+          ASSERT_EQ(plain->ApplyPatches(step.patches), later->ApplyPatches(step.patches));
+          break;
+        case RandomStream::Kind::kRead:
+          ASSERT_EQ(ReadSome(*plain, step.max_packets), ReadSome(*later, step.max_packets));
+          break;
+        case RandomStream::Kind::kClone:
+          ASSERT_EQ(ReadSome(*plain->Clone().value(), UINT64_MAX),
+                    ReadSome(*later->Clone().value(), UINT64_MAX));
+          break;
+      }
+      ASSERT_EQ(later->CheckInvariants(), "");
+      ASSERT_EQ(plain->stats(), later->stats());
+    }
+    std::map<SequenceKey, WriterHistogram> writers;
+    plain->VisitWriterStats(
+        [&](const WriterStats& writer) { writers[writer.sequence] = *writer.histogram; });
+    later->VisitWriterStats([&](const WriterStats& writer) {
+      EXPECT_EQ(writers.at(writer.sequence), *writer.histogram);
+    });
+    overwritten += observer.bytes;
+  }
+  EXPECT_EQ(overwritten > 0, info->has_protovm);
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ void V2Engine<kObserved, Store>::ClearChunk(ChunkRef ref, const ChunkCommit& by)
 
   Reader reader = MakeReader(ref);
   if (chunk.all_whole && chunk.payload_avail == chunk.payload_size &&
-      sequence.chunks.front() == ref) {
+      sequence.chunks.front() == ref && !ReportsOverwritten()) {
     // The usual case: nobody read of it, and all its packets are whole, so that what the reader
     // would find is known without touching its bytes.
     if (s_.rules.counts_lost_fragments) {
@@ -60,6 +60,9 @@ void V2Engine<kObserved, Store>::ClearChunk(ChunkRef ref, const ChunkCommit& by)
   const ChunkId id = chunk.id;
   while (NextOf<Mode::kErase>(reader)) {
     lost_packets = true;
+    if constexpr (kObserved) {
+      if (ReportsOverwritten()) observer_->OnPacketOverwritten(packet_);
+    }
     if constexpr (!Store::kHasBytes)
       store_.tally().AddOverwritten(slot, {1, packet_.size}, /*open=*/false);
   }

@@ -313,6 +313,16 @@ Result<std::unique_ptr<Engine>> V2Engine<kObserved, Store>::Clone() const {
 }
 
 template <bool kObserved, typename Store>
+Result<std::unique_ptr<Engine>> V2Engine<kObserved, Store>::ObserveBy(EngineObserver* observer) {
+  if constexpr (!kObserved && Store::kHasBytes) {
+    return std::make_unique<V2Engine<true, Store>>(std::move(s_), std::move(store_), observer,
+                                                   std::move(histograms_));
+  } else {
+    return Store::Interface::ObserveBy(observer);
+  }
+}
+
+template <bool kObserved, typename Store>
 void V2Engine<kObserved, Store>::VisitWriterStats(
     const std::function<void(const WriterStats&)>& visit) const {
   for (size_t slot = 0; slot < histograms_.size(); ++slot)

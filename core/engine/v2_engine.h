@@ -117,14 +117,21 @@ enum class Mode : uint8_t { kRead, kErase };
 template <bool kObserved, typename Store>
 class V2Engine : public Store::Interface {
  public:
-  V2Engine(State state, Store store, EngineObserver* observer)
-      : s_(std::move(state)), store_(std::move(store)), observer_(observer) {}
+  V2Engine(State state, Store store, EngineObserver* observer,
+           StableVector<WriterHistogram> histograms = {})
+      : s_(std::move(state)),
+        store_(std::move(store)),
+        observer_(observer),
+        histograms_(std::move(histograms)) {
+    if constexpr (kObserved) stalls_.resize(s_.sequences.size());
+  }
 
   void Commit(const ChunkCommit& commit) override;
   bool ApplyPatches(const ChunkPatches& patches) override;
   void BeginRead() override;
   const Packet* NextPacket() override;
   Result<std::unique_ptr<Engine>> Clone() const override;
+  Result<std::unique_ptr<Engine>> ObserveBy(EngineObserver* observer) override;
   const BufferStats& stats() const override { return s_.stats; }
   void VisitWriterStats(const std::function<void(const WriterStats&)>& visit) const override;
   Result<uint64_t> VisitChunks(const ChunkVisitor& visit) const override;
@@ -203,6 +210,11 @@ class V2Engine : public Store::Interface {
   uint64_t BytesAwaiting(const ChunkCommit& commit);
 
   ObservedChunk Observed(const StoredChunk& chunk) const;
+  /// Whether each packet that is overwritten is reported.
+  bool ReportsOverwritten() const {
+    if constexpr (kObserved) return observer_->wants_overwritten_packets();
+    return false;
+  }
 
   State s_;
   Store store_;

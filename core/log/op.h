@@ -142,6 +142,7 @@ struct DataSourceRegistered {
   bool will_notify_on_start = false;
   bool will_notify_on_stop = false;
   bool handles_state_clear = false;  // handles_incremental_state_clear
+  std::string protovm_program = {};  // a VmProgram message, raw; empty: it has none
   friend bool operator==(const DataSourceRegistered&, const DataSourceRegistered&) = default;
 };
 struct DataSourceUnregistered {
@@ -324,6 +325,22 @@ struct ClonePass {
   uint64_t max_bytes = 0;  // the packet that reaches it is included
   friend bool operator==(const ClonePass&, const ClonePass&) = default;
 };
+/// A data source instance was set up whose program (ProtoVM) folds what the buffer overwrites of
+/// this producer into a state. For plain operations: in a session's log, the program is in
+/// DataSourceRegistered, and the limit in the config of DataSourceSetUp.
+struct ProtoVmSetUp {
+  BufferId buffer{};
+  ProducerId producer{};
+  std::string data_source;
+  std::string program;  // a VmProgram message, raw
+  uint32_t memory_limit_kb = 0;
+  friend bool operator==(const ProtoVmSetUp&, const ProtoVmSetUp&) = default;
+};
+/// The states of the buffer's programs are looked at.
+struct ProtoVmStates {
+  BufferId buffer{};
+  friend bool operator==(const ProtoVmStates&, const ProtoVmStates&) = default;
+};
 /// Free text, for people.
 struct Note {
   std::string text;
@@ -368,7 +385,7 @@ using OpBody =
                  FlushTimedOut, ReadPass, CloneRead, RecorderGap, Note, SessionChanged,
                  DataSourceUnregistered, DataSourceStarted, DataSourceNotified, StateClearRequested,
                  TriggerActivated, CloneRequested, BufferCloned, BufferCleared, CloneEnded,
-                 RecordingEnded, Inexact, ServiceChanged, ClonePass>;
+                 RecordingEnded, Inexact, ServiceChanged, ClonePass, ProtoVmSetUp, ProtoVmStates>;
 
 struct Op {
   std::optional<uint64_t> time_ns;  // CLOCK_BOOTTIME
@@ -416,7 +433,9 @@ constexpr const char* OpKindName(size_t kind) {
                                                         "recording_end",
                                                         "inexact",
                                                         "service",
-                                                        "clone_pass"};
+                                                        "clone_pass",
+                                                        "protovm",
+                                                        "vm_states"};
   return kNames.at(kind);
 }
 

@@ -109,6 +109,14 @@ void RetargetSource::Rewrite(Op& op) {
                      Follow({op.time_ns, also});
                    });
                  },
+                 [&](const ProtoVmSetUp& setup) {
+                   for (const RetargetRule& rule : rules_) {
+                     if (rule.producer != setup.producer || rule.buffer == setup.buffer) continue;
+                     ProtoVmSetUp also = setup;
+                     also.buffer = rule.buffer;
+                     Follow({op.time_ns, also});
+                   }
+                 },
                  [&](const CloneRead& clone) {
                    VisitMadeFrom(clone.buffer, [&](BufferId made) {
                      Follow({op.time_ns, CloneRead{made}});

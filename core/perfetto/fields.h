@@ -126,7 +126,23 @@ struct IncrementalStateConfig {
   enum : uint32_t { kClearPeriodMs = 1 };
 };
 struct DataSourceConfig {
-  enum : uint32_t { kName = 1, kTargetBuffer = 2, kTargetBufferName = 11, kFtraceConfig = 100 };
+  enum : uint32_t {
+    kName = 1,
+    kTargetBuffer = 2,
+    kTargetBufferName = 11,
+    kProtoVmConfig = 12,
+    kFtraceConfig = 100,
+  };
+};
+struct ProtoVmConfig {
+  enum : uint32_t { kMemoryLimitKb = 1 };
+};
+struct ProtoVms {
+  enum : uint32_t { kInstance = 1 };
+};
+/// ProtoVms.Instance
+struct ProtoVmInstance {
+  enum : uint32_t { kProgram = 1, kState = 2, kMemoryLimitKb = 3, kProducerId = 4 };
 };
 struct FtraceConfig {
   enum : uint32_t { kBufferSizeKb = 10, kDrainPeriodMs = 11 };

@@ -3,13 +3,28 @@
 
 #include <optional>
 
+#include "core/protovm/buffer_vms.h"
 #include "core/session/replay_listener.h"
 
 namespace ringscope {
 
+/// Feeds what a buffer overwrites to its programs.
+class VmFeed : public EngineObserver {
+ public:
+  /// @param vms must outlive this, or be replaced before; nullptr: none
+  void FeedTo(protovm::BufferVms* vms) {
+    vms_ = vms;
+    WantOverwrittenPackets(vms != nullptr);
+  }
+  void OnPacketOverwritten(const Packet& packet) override { vms_->Feed(packet); }
+
+ private:
+  protovm::BufferVms* vms_ = nullptr;
+};
+
 /// Watches the engine of one buffer for the listeners of a replay: adds the buffer, the moment, and
 /// why chunks leave.
-class BufferObserver : public EngineObserver {
+class BufferObserver : public VmFeed {
  public:
   /// @param now the record under way; must outlive this, like the listeners
   BufferObserver(BufferId buffer, const LogMoment& now, const ReplayListeners& listeners)

@@ -12,7 +12,9 @@ constexpr uint64_t kClonePassBytes = 32 * 1024;
 bool IsPlain(const OpBody& body) {
   return std::holds_alternative<Commit>(body) || std::holds_alternative<BufferSetUp>(body) ||
          std::holds_alternative<ReadPass>(body) || std::holds_alternative<CloneRead>(body) ||
-         std::holds_alternative<LogHeader>(body) || std::holds_alternative<Note>(body);
+         std::holds_alternative<ProtoVmSetUp>(body) ||
+         std::holds_alternative<ProtoVmStates>(body) || std::holds_alternative<LogHeader>(body) ||
+         std::holds_alternative<Note>(body);
 }
 
 }  // namespace

@@ -24,6 +24,13 @@ struct SessionPacket {
   bool valid = true;         // passed the service's validation
 };
 
+/// What the first pass over a session's buffers writes in front of what it reads, if their data
+/// sources have programs (ProtoVM).
+struct ProtoVmsRead {
+  std::optional<uint64_t> session;  // of the tracing service, if the log has several
+  Bytes protovms;                   // a ProtoVms message
+};
+
 class Session;
 struct SessionBuffer;
 
@@ -55,6 +62,10 @@ class ReplayListener {
   /// The buffer has taken (or discarded) the chunk that OnChunk announced.
   virtual void OnChunkDone(BufferId, const ChunkCommit&) {}
   virtual void OnPatch(BufferId, bool ok) { static_cast<void>(ok); }
+  /// The states of the session's programs, at the beginning of its first pass.
+  virtual Status OnProtoVms(const ProtoVmsRead&) { return {}; }
+  /// The record asks for the states of the buffer's programs.
+  virtual void OnProtoVmStates(const SessionBuffer&) {}
   virtual void OnReadBegun(BufferId) {}
   virtual Status OnPacket(const SessionPacket&) { return {}; }
   /// In the replay of a clone: the session itself read this packet before the clone was made, so
@@ -63,6 +74,9 @@ class ReplayListener {
   /// The read stops at its limit: more may be left. OnReadDone follows.
   virtual void OnReadLimited(BufferId) {}
   virtual void OnReadDone(BufferId, uint64_t packets) { static_cast<void>(packets); }
+  /// A clone of the buffer is about to be read; what it has of the buffer's programs are their
+  /// states of now.
+  virtual void OnCloneBegun(const SessionBuffer&) {}
   virtual void OnClonePacket(const SessionPacket&) {}
   virtual void OnCloneDone(BufferId, uint64_t packets, const BufferStats&) {
     static_cast<void>(packets);

@@ -63,6 +63,29 @@ Status Session::Apply(const Op& op) {
           },
           [&](const ProducerDisconnected& gone) -> Status {
             held_.Drop(gone.producer);
+            std::erase_if(programs_,
+                          [&](const auto& one) { return one.first.first == gone.producer; });
+            return {};
+          },
+          [&](const DataSourceRegistered& source) -> Status {
+            Register(source);
+            return {};
+          },
+          [&](const DataSourceUnregistered& source) -> Status {
+            programs_.erase({source.producer, source.name});
+            return {};
+          },
+          [&](const DataSourceSetUp& source) -> Status {
+            SetUpSource(source);
+            return {};
+          },
+          [&](const ProtoVmSetUp& setup) -> Status {
+            SetUpProgram(setup);
+            return {};
+          },
+          [&](const ProtoVmStates& states) -> Status {
+            if (const SessionBuffer* buffer = FindOpenBuffer(states.buffer))
+              listeners_.Call(&ReplayListener::OnProtoVmStates, *buffer);
             return {};
           },
           // The others change nothing in the service; reads are the caller's to ask for.
@@ -136,6 +159,82 @@ Status Session::SetUpBuffer(const BufferSetUp& setup) {
   ++buffers_set_up_;
   CountBuffers();
   return {};
+}
+
+void Session::Register(const DataSourceRegistered& source) {
+  if (source.protovm_program.empty())
+    programs_.erase({source.producer, source.name});
+  else
+    programs_[{source.producer, source.name}] = source.protovm_program;
+}
+
+/// Sets up the VM of a data source instance, if it has a program, as the service does.
+void Session::SetUpSource(const DataSourceSetUp& source) {
+  const auto program = programs_.find({source.producer, source.name});
+  const Bytes encoded = program == programs_.end() ? Bytes() : wire::AsBytes(program->second);
+  using Kind = protovm::VmSetUp::Kind;
+  const protovm::VmSetUp found = protovm::VmSetUpOf(encoded, wire::AsBytes(source.config));
+  const char* lacks = nullptr;
+  switch (found.kind) {
+    case Kind::kNone:
+      return;
+    case Kind::kNoConfig:
+      lacks = "a program (ProtoVM), but its config has no protovm_config";
+      break;
+    case Kind::kNoProgram:
+      lacks = "a protovm_config, but its descriptor has no program (ProtoVM)";
+      break;
+    case Kind::kNoLimit:
+      lacks = "a protovm_config without memory_limit_kb";
+      break;
+    case Kind::kComplete:
+      return SetUpProgram({.buffer = source.target_buffer,
+                           .producer = source.producer,
+                           .data_source = source.name,
+                           .program = program->second,
+                           .memory_limit_kb = found.memory_limit_kb});
+  }
+  WarnOnce("protovm", fmt::format("data source '{}' has {}: no state is kept for it, as the "
+                                  "service does",
+                                  source.name, lacks));
+}
+
+void Session::SetUpProgram(const ProtoVmSetUp& setup) {
+  SessionBuffer* buffer = FindOpenBuffer(setup.buffer);
+  if (buffer == nullptr) {
+    if (!IsOutOfView(setup.buffer))
+      WarnOnce("protovm_buffer",
+               fmt::format("a program (ProtoVM) for buffer {}, which is not set up: skipped",
+                           Raw(setup.buffer)));
+    return;
+  }
+  const protovm::ProtoVmRules* const rules =
+      buffer->info->has_protovm ? protovm::FindProtoVmRules(buffer->info->release) : nullptr;
+  if (rules != nullptr && buffer->vms == nullptr) {
+    auto vms = std::make_unique<protovm::BufferVms>(*rules);
+    VmFeed* feed = buffer->observer.get();
+    if (feed == nullptr) {
+      auto own = std::make_unique<VmFeed>();
+      if (auto engine = buffer->engine->ObserveBy(own.get())) {
+        buffer->engine = std::move(*engine);
+        feed = own.get();
+        buffer->vm_feed = std::move(own);
+      }
+    }
+    if (feed != nullptr) {
+      feed->FeedTo(vms.get());
+      buffer->vms = std::move(vms);
+    }
+  }
+  if (buffer->vms == nullptr) {
+    WarnOnce("protovm_engine",
+             fmt::format("data source '{}' has a program (ProtoVM), but buffer {} ({}) keeps no "
+                         "states",
+                         setup.data_source, Raw(setup.buffer), buffer->info->name));
+    return;
+  }
+  buffer->vms->SetUp(setup.data_source, wire::AsBytes(setup.program), setup.memory_limit_kb,
+                     setup.producer);
 }
 
 Result<std::unique_ptr<Engine>> Session::MakeEngine(const SessionBuffer& buffer) const {

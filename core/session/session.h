@@ -21,6 +21,7 @@
 #include "core/perfetto/fields.h"
 #include "core/perfetto/packet_validator.h"
 #include "core/perfetto/trace_stats.h"
+#include "core/protovm/buffer_vms.h"
 #include "core/session/buffer_observer.h"
 #include "core/session/replay_listener.h"
 #include "core/session/sequence_ids.h"
@@ -43,8 +44,12 @@ struct SessionBuffer {
   FillPolicy policy = FillPolicy::kRingBuffer;
   const EngineInfo* info = nullptr;          // lives as long as the session
   std::unique_ptr<BufferObserver> observer;  // of the engine; nullptr: no listener needs it
+  /// The programs of data sources that write to the buffer; nullptr: there are none.
+  std::unique_ptr<protovm::BufferVms> vms;
+  std::unique_ptr<VmFeed> vm_feed;  // of the engine, where `observer` is not
   std::unique_ptr<Engine> engine;
   bool freed = false;
+  bool is_read = false;             // its session, or the clone that has it, had its first pass
   std::optional<uint64_t> session;  // of the tracing service, if the log has several
 
   /// How the clone that is replayed took the buffer.
@@ -140,6 +145,10 @@ class Session {
  private:
   Status SetUpBuffer(const BufferSetUp& setup);
   Result<std::unique_ptr<Engine>> MakeEngine(const SessionBuffer& buffer) const;
+  void Register(const DataSourceRegistered& source);
+  void SetUpSource(const DataSourceSetUp& source);
+  void SetUpProgram(const ProtoVmSetUp& setup);
+  Status BeginFirstPass(const SessionBuffer& read, bool is_taken, uint64_t& bytes);
   Status CloneBuffer(const BufferCloned& cloned);
   Status EmptyBuffer(SessionBuffer& buffer, Erasure why);
   /// Whether the buffer is set up, but the clone that is replayed has it not, or not any more.
@@ -183,6 +192,8 @@ class Session {
   std::vector<Patch> patches_;  // scratch
   std::set<std::string> warned_;
   uint32_t buffers_set_up_ = 0;
+  /// Programs of the data sources that have one.
+  std::map<std::pair<ProducerId, std::string>, std::string> programs_;
 };
 
 }  // namespace ringscope

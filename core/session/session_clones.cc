@@ -68,11 +68,15 @@ Status Session::CloneBuffer(const BufferCloned& cloned) {
     at->writers.emplace_back(writer.sequence, *writer.histogram);
   });
   buffer->cloned = std::move(at);
+  buffer->is_read = false;  // the clone is a session of its own
   return {};
 }
 
 /// Replaces the buffer's content, counters included, by nothing.
 Status Session::EmptyBuffer(SessionBuffer& buffer, Erasure why) {
+  // One that is to be cleared, and holds nothing, stays with its programs.
+  if (buffer.vms && why == Erasure::kDropped && buffer.engine->stats().chunks_written == 0)
+    return {};
   if (buffer.observer) {
     // Of an engine that does not report its chunks it is not known what leaves.
     static_cast<void>(buffer.engine->VisitChunks([&](const ObservedChunk& chunk) {
@@ -83,6 +87,10 @@ Status Session::EmptyBuffer(SessionBuffer& buffer, Erasure why) {
   auto engine = MakeEngine(buffer);
   if (!engine) return InBuffer(buffer.id, std::move(engine).error());
   buffer.engine = std::move(*engine);
+  // The programs leave with the buffer, and running data sources do not get others.
+  if (buffer.observer) buffer.observer->FeedTo(nullptr);
+  buffer.vm_feed.reset();
+  buffer.vms.reset();
   return {};
 }
 

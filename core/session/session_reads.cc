@@ -34,6 +34,24 @@ SessionPacket Session::Judge(const SessionBuffer& buffer, const Packet& packet) 
   return judged;
 }
 
+/// The first pass over the buffers of a session, or of the clone that is replayed: the states of
+/// their programs are in front of what it reads, and never again.
+Status Session::BeginFirstPass(const SessionBuffer& read, bool is_taken, uint64_t& bytes) {
+  std::string protovms;
+  for (SessionBuffer* buffer :
+       BuffersInOrder(read.cloned ? Reach::kClone : Reach::kFreed, read.session)) {
+    buffer->is_read = true;
+    if (buffer->vms) buffer->vms->AppendInstances(protovms);
+  }
+  if (protovms.empty()) return {};
+  const uint64_t tag = uint64_t{proto::TracePacket::kProtoVms} << 3;
+  bytes += wire::VarintSize(tag) + wire::VarintSize(protovms.size()) + protovms.size() +
+           TrustedFieldsSize({.uid = 0, .pid = -1}, kServiceSequenceId, 0);
+  if (is_taken) return {};
+  return listeners_.Call(&ReplayListener::OnProtoVms,
+                         ProtoVmsRead{read.session, wire::AsBytes(protovms)});
+}
+
 /// @return whether a limit ended it
 Result<bool> Session::ReadPackets(SessionBuffer& buffer, const ReadLimits& limits,
                                   uint64_t& bytes) {
@@ -41,6 +59,8 @@ Result<bool> Session::ReadPackets(SessionBuffer& buffer, const ReadLimits& limit
   // The session's own read, before the clone: the clone has what is in a file, and nothing else.
   const bool is_taken =
       options_.clone && !buffer.cloned && (!options_.clone->has_file || file_copied_);
+  if (!buffer.is_read) [[unlikely]]
+    RS_RETURN_IF_ERROR(BeginFirstPass(buffer, is_taken, bytes));
   listeners_.Call(&ReplayListener::OnReadBegun, buffer.id);
   if (!limits.max_packets && !limits.max_bytes) ExpectWholePass(engine);
   engine.BeginRead();
@@ -120,6 +140,7 @@ Status Session::ReadClone(BufferId id) {
   auto cloned = buffer->engine->Clone();
   if (!cloned) return InBuffer(id, std::move(cloned).error());
   const std::unique_ptr<Engine> clone = std::move(*cloned);
+  listeners_.Call(&ReplayListener::OnCloneBegun, *buffer);
   ExpectWholePass(*clone);
   clone->BeginRead();
   uint64_t packets = 0;

@@ -37,6 +37,7 @@ struct DataSourceDescriptor {
   bool will_notify_on_start = false;
   bool will_notify_on_stop = false;
   bool handles_state_clear = false;
+  std::string protovm_program;  // a VmProgram message
 };
 struct RegisterDataSource {
   DataSourceDescriptor descriptor;
@@ -270,6 +271,7 @@ void Fields(auto& field, Like<DataSourceDescriptor> auto& m) {
   field(3, m.will_notify_on_start);
   field(4, m.handles_state_clear);
   field(9, m.no_flush);
+  field(10, m.protovm_program);
 }
 void Fields(auto& field, Like<RegisterDataSource> auto& m) { field(1, m.descriptor); }
 void Fields(auto& field, Like<UnregisterDataSource> auto& m) { field(1, m.name); }

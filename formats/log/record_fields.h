@@ -124,6 +124,7 @@ void Fields(auto& field, Like<DataSourceRegistered> auto& m) {
   field(OptionalField(4, "will_notify_on_start"), m.will_notify_on_start);
   field(OptionalField(5, "will_notify_on_stop"), m.will_notify_on_stop);
   field(OptionalField(6, "handles_state_clear"), m.handles_state_clear);
+  field(OptionalHexField(7, "protovm_program"), m.protovm_program);
 }
 
 void Fields(auto& field, Like<DataSourceUnregistered> auto& m) {
@@ -288,6 +289,18 @@ void Fields(auto& field, Like<ServiceChanged> auto& m) {
 void Fields(auto& field, Like<ClonePass> auto& m) {
   field(RequiredField(1, "clone"), m.clone);
   field(RequiredField(2, "max_bytes"), m.max_bytes);
+}
+
+void Fields(auto& field, Like<ProtoVmSetUp> auto& m) {
+  field(DefaultField(1, "buffer"), m.buffer);
+  field(RequiredField(2, "producer"), m.producer);
+  field(RequiredField(3, "data_source"), m.data_source);
+  field(HexField(4, "program"), m.program);
+  field(RequiredField(5, "memory_limit_kb"), m.memory_limit_kb);
+}
+
+void Fields(auto& field, Like<ProtoVmStates> auto& m) {
+  field(DefaultField(1, "buffer"), m.buffer);
 }
 
 void Fields(auto& field, Like<SequenceSummary> auto& m) {

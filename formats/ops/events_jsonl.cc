@@ -31,6 +31,25 @@ void AppendPacket(std::string& out, const char* event, const SessionPacket& pack
   out += "}\n";
 }
 
+/// A line for each program of a buffer, with its state of now.
+void AppendVms(std::string& out, const char* event, const SessionBuffer& buffer, bool with_memory) {
+  if (!buffer.vms) return;
+  for (const protovm::BufferVms::Instance& instance : buffer.vms->instances()) {
+    JsonObjectWriter object(out);
+    object.Name("event", event);
+    object.Uint("buffer", Raw(buffer.id));
+    object.Text("data_source", instance.data_source);
+    object.Uint("memory_limit_kb", instance.memory_limit_kb);
+    std::vector<uint64_t> producers;
+    for (const ProducerId producer : instance.producers) producers.push_back(Raw(producer));
+    object.Uints("producers", producers);
+    object.Hex("state", wire::AsBytes(instance.vm->SerializeState()));
+    if (with_memory) object.Uint("memory", instance.vm->state().counted());
+    object.Close();
+    out += '\n';
+  }
+}
+
 }  // namespace
 
 bool BeginsWithEvent(Bytes start) { return wire::AsText(start).starts_with(R"({"event":)"); }
@@ -78,7 +97,18 @@ void EventsWriter::OnCloneDone(BufferId buffer, uint64_t packets, const BufferSt
   FlushIfLarge();
 }
 
+void EventsWriter::OnProtoVmStates(const SessionBuffer& buffer) {
+  AppendVms(pending_, "vm", buffer, true);
+  FlushIfLarge();
+}
+
+void EventsWriter::OnCloneBegun(const SessionBuffer& buffer) {
+  AppendVms(pending_, "clone_vm", buffer, false);
+  FlushIfLarge();
+}
+
 Status EventsWriter::OnLogEnd(Session& session) {
+  for (const auto& [id, buffer] : session.buffers()) OnProtoVmStates(buffer);
   for (const auto& [id, buffer] : session.buffers()) {
     fmt::format_to(std::back_inserter(pending_), R"({{"event":"stats","buffer":{},"stats":)",
                    Raw(id));

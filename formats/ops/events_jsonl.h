@@ -22,6 +22,8 @@ class EventsWriter : public ReplayListener {
   void OnPatch(BufferId buffer, bool ok) override;
   Status OnPacket(const SessionPacket& packet) override;
   void OnReadDone(BufferId buffer, uint64_t packets) override;
+  void OnProtoVmStates(const SessionBuffer& buffer) override;
+  void OnCloneBegun(const SessionBuffer& buffer) override;
   void OnClonePacket(const SessionPacket& packet) override;
   void OnCloneDone(BufferId buffer, uint64_t packets, const BufferStats& stats) override;
   Status OnLogEnd(Session& session) override;

@@ -112,7 +112,7 @@ inline OpList EveryKind() {
                                 uint64_t{1} << 40, 4096, UINT32_MAX});
   ops.Add(13, SharedMemorySetUp{ProducerId{1}, 0, 4096});
   ops.Add(14, ProducerDisconnected{ProducerId{1}});
-  ops.Add(15, DataSourceRegistered{ProducerId{1}, "ds", true, true, true, true});
+  ops.Add(15, DataSourceRegistered{ProducerId{1}, "ds", true, true, true, true, "program"});
   ops.Add(16, DataSourceSetUp{ProducerId{1}, 9, "ds", BufferId{3}, 5, "config"});
   ops.Add(17, DataSourceStopped{ProducerId{1}, 9});
   ops.Add(18, WriterRegistered{ProducerId{1}, WriterId{2}, BufferId{3}});
@@ -152,6 +152,8 @@ inline OpList EveryKind() {
   ops.Add(38, Inexact{InexactReason::kUnhandled, 2, ProducerId{1}, "detail"});
   ops.Add(39, ServiceChanged{true});
   ops.Add(40, ClonePass{1, 32768});
+  ops.Add(41, ProtoVmSetUp{BufferId{3}, ProducerId{1}, "ds", "program", UINT32_MAX});
+  ops.Add(42, ProtoVmStates{BufferId{3}});
   // The same kinds, empty.
   ops.Add(std::nullopt, HeaderOf("other"));
   ops.Add(std::nullopt, SessionStarted{});

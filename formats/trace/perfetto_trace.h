@@ -31,6 +31,7 @@ class TraceWriter : public ReplayListener {
 
   void OnBufferSetUp(SessionBuffer& buffer) override;
   void OnRecord(const Op& op, const LogMoment&) override;
+  Status OnProtoVms(const ProtoVmsRead& read) override;
   Status OnPacket(const SessionPacket& packet) override;
   Status OnLogEnd(Session& session) override { return AddTraceStats(session); }
 

@@ -97,6 +97,12 @@ void TraceWriter::OnCloneRecord(const Op& op) {
   add(CloneEventOf(op, *clone_, index == indexes_.end() ? 0 : index->second));
 }
 
+Status TraceWriter::OnProtoVms(const ProtoVmsRead& read) {
+  RS_RETURN_IF_ERROR(status_);
+  if (session_ && read.session && *read.session != *session_) return {};
+  return AddServicePacket(proto::TracePacket::kProtoVms, read.protovms);
+}
+
 Status TraceWriter::OnPacket(const SessionPacket& packet) {
   RS_RETURN_IF_ERROR(status_);
   return AddPacket(packet);

@@ -1,0 +1,99 @@
+#include "commands/protovm/found_programs.h"
+
+#include <algorithm>
+
+#include "commands/shell/input.h"
+#include "core/perfetto/fields.h"
+#include "formats/inputs/input_kind.h"
+#include "formats/inputs/open_log.h"
+#include "formats/trace/perfetto_trace.h"
+
+namespace ringscope {
+namespace {
+
+constexpr size_t kMaxMessageBytes = size_t{64} << 20;
+
+/// Adds a program, or a producer to one that is known.
+void AddProgram(FoundProgram added, std::vector<FoundProgram>& programs) {
+  const auto known = std::find_if(programs.begin(), programs.end(), [&](const FoundProgram& one) {
+    return one.program == added.program && one.data_source == added.data_source &&
+           one.memory_limit_kb == added.memory_limit_kb;
+  });
+  if (known == programs.end()) return programs.push_back(std::move(added));
+  for (const uint64_t producer : added.producers) {
+    if (std::find(known->producers.begin(), known->producers.end(), producer) ==
+        known->producers.end())
+      known->producers.push_back(producer);
+  }
+}
+
+Result<std::vector<FoundProgram>> ProgramsOfLog(std::unique_ptr<ByteSource> source) {
+  std::vector<FoundProgram> programs;
+  RS_ASSIGN_OR_RETURN(const auto log, OpenLog(std::move(source)));
+  while (true) {
+    RS_ASSIGN_OR_RETURN(const std::optional<Op> op, log->Next());
+    if (!op) return programs;
+    if (const auto* registered = std::get_if<DataSourceRegistered>(&op->body)) {
+      if (!registered->protovm_program.empty())
+        AddProgram({.program = registered->protovm_program,
+                    .data_source = registered->name,
+                    .producers = {Raw(registered->producer)}},
+                   programs);
+    } else if (const auto* setup = std::get_if<ProtoVmSetUp>(&op->body)) {
+      AddProgram({.program = setup->program,
+                  .data_source = setup->data_source,
+                  .producers = {Raw(setup->producer)},
+                  .memory_limit_kb = setup->memory_limit_kb},
+                 programs);
+    }
+  }
+}
+
+FoundProgram DecodeInstance(Bytes instance) {
+  using Field = proto::ProtoVmInstance;
+  FoundProgram found;
+  found.state.emplace();
+  wire::FieldReader fields(instance);
+  while (const auto field = fields.Next()) {
+    if (field->number == Field::kProgram) found.program = wire::AsText(field->bytes);
+    if (field->number == Field::kState) found.state = wire::AsText(field->bytes);
+    if (field->number == Field::kMemoryLimitKb) found.memory_limit_kb = field->value;
+    if (field->number == Field::kProducerId) found.producers.push_back(field->value);
+  }
+  return found;
+}
+
+Result<std::vector<FoundProgram>> ProgramsOfTrace(std::unique_ptr<ByteSource> source) {
+  std::vector<FoundProgram> programs;
+  RS_ASSIGN_OR_RETURN(const auto trace,
+                      TraceReader::Open(std::move(source), TraceReader::OnDamage::kSkip));
+  while (true) {
+    RS_ASSIGN_OR_RETURN(const std::optional<TracePacket> packet, trace->Next());
+    if (!packet) return programs;
+    wire::ForEachField(packet->bytes, [&](const wire::VisitedField& field) {
+      if (field.number != proto::TracePacket::kProtoVms) return;
+      wire::FieldReader instances(field.bytes);
+      while (const auto instance = instances.Next())
+        if (instance->number == proto::ProtoVms::kInstance)
+          programs.push_back(DecodeInstance(instance->bytes));
+    });
+  }
+}
+
+}  // namespace
+
+Result<std::vector<FoundProgram>> FindPrograms(Context& context, const std::string& path) {
+  RS_ASSIGN_OR_RETURN(auto source, OpenInput(context, path));
+  RS_ASSIGN_OR_RETURN(KnownInput input, FindInputKind(std::move(source)));
+  if (input.kind == InputKind::kLog) return ProgramsOfLog(std::move(input.source));
+  if (input.kind == InputKind::kTrace) return ProgramsOfTrace(std::move(input.source));
+  RS_ASSIGN_OR_RETURN(std::string program, ReadAll(*input.source, kMaxMessageBytes));
+  return std::vector<FoundProgram>{{.program = std::move(program)}};
+}
+
+Result<std::string> ReadMessageFile(Context& context, const std::string& path) {
+  RS_ASSIGN_OR_RETURN(const auto source, OpenInput(context, path));
+  return ReadAll(*source, kMaxMessageBytes);
+}
+
+}  // namespace ringscope

@@ -1,0 +1,334 @@
+// What buffers overwrite goes into the states of the sessions' programs, and these into the trace.
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "commands/shell/commands.h"
+#include "commands/testing/memory_run.h"
+#include "core/perfetto/fields.h"
+#include "core/protovm/protovm_rules.h"
+#include "core/testing/protovm_dsl.h"
+#include "formats/io/hex.h"
+#include "formats/json/json.h"
+#include "formats/testing/testdata.h"
+
+namespace ringscope {
+namespace {
+
+namespace dsl = testing::vm;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+std::string AsHex(const std::string& bytes) {
+  std::string hex;
+  AppendHex(hex, wire::AsBytes(bytes));
+  return hex;
+}
+
+/// Copies a patch's text (900.6.1) to the state's (900.7.1).
+std::string CopyProgram(uint32_t version = 1) {
+  return dsl::ProgramOf(
+      {dsl::SelectSrc(
+          {dsl::Field(900), dsl::Field(6), dsl::Field(1)},
+          {dsl::SelectDst({dsl::Field(900), dsl::Field(7), dsl::Field(1)}, {dsl::Set()})})},
+      version);
+}
+
+constexpr uint32_t kLimitKb = 16;
+
+/// A log of a session with a buffer of 4 KiB, into which three patches of 1 KiB go.
+class VmLog {
+ public:
+  explicit VmLog(const std::string& engine = "v2@58") {
+    Line(R"("op":"session_start","session":1)");
+    Line(fmt::format(
+        R"("op":"buffer","id":1,"size":4096,"policy":"ring_buffer","engine":"{}","session":1)",
+        engine));
+  }
+  /// A producer registers a data source, which is set up in buffer 1.
+  VmLog& Source(int producer, const std::string& program,
+                const std::string& config = dsl::Sub(12, dsl::Uint(1, kLimitKb))) {
+    Line(fmt::format(
+        R"("op":"data_source","producer":{},"name":"source"{})", producer,
+        program.empty() ? "" : fmt::format(R"(,"protovm_program":"{}")", AsHex(program))));
+    Line(fmt::format(R"("op":"data_source_setup","producer":{0},"instance":{0},"name":"source",)"
+                     R"("buffer":1,"session":1,"config":"{1}")",
+                     producer, AsHex(config)));
+    return *this;
+  }
+  /// A patch whose text repeats this character.
+  VmLog& Patch(int producer, char text) {
+    const std::string packet = dsl::Sub(900, dsl::Sub(6, dsl::Sub(1, std::string(1100, text))));
+    std::string payload;
+    wire::AppendVarint(payload, packet.size());
+    payload += packet;
+    return Line(fmt::format(R"("op":"commit","buffer":1,"producer":{},"writer":1,"chunk":{},)"
+                            R"("fragments":1,"payload":"{}")",
+                            producer, chunk_++, AsHex(payload)));
+  }
+  VmLog& Patches(int producer, const std::string& texts) {
+    for (const char text : texts) Patch(producer, text);
+    return *this;
+  }
+  VmLog& Line(const std::string& members) {
+    text_ += "{" + members + "}\n";
+    return *this;
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+  uint32_t chunk_ = 0;
+};
+
+struct TracedVm {
+  std::string text;  // the character that its state's text repeats; "": an empty state
+  uint64_t limit_kb = 0;
+  std::vector<uint64_t> producers;
+
+  friend bool operator==(const TracedVm&, const TracedVm&) = default;
+};
+void PrintTo(const TracedVm& vm, std::ostream* out) {
+  *out << "'" << vm.text << "' of " << ::testing::PrintToString(vm.producers);
+}
+
+/// What a trace has of programs and patches, in order.
+struct Traced {
+  std::vector<TracedVm> vms;
+  std::string patches;  // a character each
+  size_t vm_packets = 0;
+  bool vms_precede = true;  // all patches
+};
+
+std::string FieldAt(Bytes message, std::initializer_list<uint32_t> path) {
+  for (const uint32_t number : path) {
+    wire::FieldReader fields(message);
+    message = {};
+    while (const auto field = fields.Next())
+      if (field->number == number) message = field->bytes;
+  }
+  return std::string(wire::AsText(message));
+}
+
+Traced ReadTrace(const std::string& trace) {
+  Traced traced;
+  wire::FieldReader packets(wire::AsBytes(trace));
+  while (const auto packet = packets.Next()) {
+    wire::FieldReader fields(packet->bytes);
+    while (const auto field = fields.Next()) {
+      if (field->number == proto::TracePacket::kForTesting)
+        traced.patches += FieldAt(field->bytes, {6, 1}).substr(0, 1);
+      if (field->number != proto::TracePacket::kProtoVms) continue;
+      ++traced.vm_packets;
+      traced.vms_precede &= traced.patches.empty();
+      wire::FieldReader instances(field->bytes);
+      while (const auto instance = instances.Next()) {
+        TracedVm& vm = traced.vms.emplace_back();
+        wire::FieldReader members(instance->bytes);
+        while (const auto member = members.Next()) {
+          if (member->number == 2) vm.text = FieldAt(member->bytes, {900, 7, 1}).substr(0, 1);
+          if (member->number == 3) vm.limit_kb = member->value;
+          if (member->number == 4) vm.producers.push_back(member->value);
+        }
+      }
+    }
+  }
+  EXPECT_TRUE(packets.ok());
+  return traced;
+}
+
+Ran Replayed(const VmLog& log, std::vector<std::string> more = {}) {
+  std::vector<std::string> args = {"-", "-o", "-"};
+  args.insert(args.end(), more.begin(), more.end());
+  Ran ran = RunCommand(ReplayCommand(), args, log.text());
+  EXPECT_EQ(ran.error, "");
+  return ran;
+}
+Traced TraceOf(const VmLog& log, std::vector<std::string> more = {}) {
+  return ReadTrace(Replayed(log, std::move(more)).out);
+}
+
+TEST(SessionVms, NothingOverwritten_TheStateIsEmpty) {
+  const Traced traced = TraceOf(VmLog().Source(1, CopyProgram()).Patches(1, "123"));
+  EXPECT_THAT(traced.vms, ElementsAre(TracedVm{"", kLimitKb, {1}}));
+  EXPECT_EQ(traced.patches, "123");
+  EXPECT_TRUE(traced.vms_precede);
+}
+
+TEST(SessionVms, TheStateIsWhatWasOverwrittenLast) {
+  for (const protovm::ProtoVmRelease& known : protovm::kProtoVmReleases) {
+    const Traced traced = TraceOf(
+        VmLog(fmt::format("v2@{}", known.release)).Source(1, CopyProgram()).Patches(1, "12345"));
+    EXPECT_THAT(traced.vms, ElementsAre(TracedVm{"2", kLimitKb, {1}})) << known.release;
+    EXPECT_EQ(traced.patches, "345");
+    EXPECT_TRUE(traced.vms_precede);
+  }
+}
+
+TEST(SessionVms, ALateProducerGetsItsVmAtItsSetUp) {
+  const Traced traced =
+      TraceOf(VmLog().Patches(2, "a").Source(1, CopyProgram()).Patches(1, "12345"));
+  EXPECT_THAT(traced.vms, ElementsAre(TracedVm{"2", kLimitKb, {1}}));
+  EXPECT_EQ(traced.patches, "345");
+}
+
+TEST(SessionVms, EqualProgramsOfTwoProducersShareAVm) {
+  const VmLog log =
+      VmLog().Source(1, CopyProgram()).Source(2, CopyProgram()).Patches(1, "1").Patches(2, "2345");
+  EXPECT_THAT(TraceOf(log).vms, ElementsAre(TracedVm{"2", kLimitKb, {1, 2}}));
+}
+
+TEST(SessionVms, DifferentVersionsHaveVmsOfTheirOwn) {
+  const VmLog log = VmLog()
+                        .Source(1, CopyProgram(1))
+                        .Source(2, CopyProgram(2))
+                        .Patches(1, "1")
+                        .Patches(2, "2345");
+  EXPECT_THAT(TraceOf(log).vms,
+              ElementsAre(TracedVm{"1", kLimitKb, {1}}, TracedVm{"2", kLimitKb, {2}}));
+}
+
+TEST(SessionVms, WithoutProgramConfigOrLimitThereIsNone) {
+  const std::string config = dsl::Sub(12, dsl::Uint(1, kLimitKb));
+  const struct {
+    std::string program, config;
+    const char* warning;  // nullptr: none
+  } cases[] = {{"", "", nullptr},
+               {"", config, "has no program"},
+               {CopyProgram(), "", "has no protovm_config"},
+               {CopyProgram(), dsl::Sub(12, ""), "without memory_limit_kb"}};
+  for (const auto& one : cases) {
+    const Ran ran = Replayed(VmLog().Source(1, one.program, one.config).Patches(1, "12345"));
+    const Traced traced = ReadTrace(ran.out);
+    EXPECT_EQ(traced.vm_packets, 0u);
+    EXPECT_EQ(traced.patches, "345");
+    if (one.warning == nullptr)
+      EXPECT_EQ(ran.err, "");
+    else
+      EXPECT_THAT(WithoutLineBreaks(ran.err), HasSubstr(one.warning));
+  }
+  // A limit of 0 is one.
+  const Traced none =
+      TraceOf(VmLog().Source(1, CopyProgram(), dsl::Sub(12, dsl::Uint(1, 0))).Patches(1, "12345"));
+  EXPECT_THAT(none.vms, ElementsAre(TracedVm{"", 0, {1}}));
+}
+
+TEST(SessionVms, ABufferOfV1KeepsNoStates) {
+  const VmLog log = VmLog().Source(1, CopyProgram()).Patches(1, "12345");
+  const Ran ran = Replayed(log, {"--engine", "v1"});
+  EXPECT_EQ(ReadTrace(ran.out).vm_packets, 0u);
+  EXPECT_THAT(WithoutLineBreaks(ran.err), HasSubstr("keeps no states"));
+}
+
+TEST(SessionVms, OnlyTheFirstPassWritesTheStates) {
+  const std::string read = R"("op":"read","buffer":"all","reason":"consumer","session":1)";
+  const Traced traced = TraceOf(
+      VmLog().Source(1, CopyProgram()).Patches(1, "1234").Line(read).Patches(1, "5678").Line(read));
+  EXPECT_THAT(traced.vms, ElementsAre(TracedVm{"1", kLimitKb, {1}}));
+  EXPECT_EQ(traced.vm_packets, 1u);
+  // A pass without programs is a first one, too.
+  const Traced late = TraceOf(
+      VmLog().Patches(1, "1").Line(read).Source(1, CopyProgram()).Patches(1, "2345678").Line(read));
+  EXPECT_EQ(late.vm_packets, 0u);
+}
+
+TEST(SessionVms, ACloneHasTheStateOfItsInstant) {
+  const auto clone = [](bool transfer) {
+    return VmLog()
+        .Source(1, CopyProgram())
+        .Patches(1, "1234")
+        .Line(R"("op":"clone","clone":1,"session":1)")
+        .Line(fmt::format(R"("op":"buffer_clone","clone":1,"buffer":1,"transfer":{})", transfer))
+        .Line(R"("op":"clone_done","clone":1,"success":true,"session":2)")
+        .Patches(1, "5678");
+  };
+  const Traced of_clone = TraceOf(clone(false), {"--clone", "1"});
+  EXPECT_THAT(of_clone.vms, ElementsAre(TracedVm{"1", kLimitKb, {1}}));
+  EXPECT_EQ(of_clone.patches, "234");
+  const Traced own = TraceOf(clone(false));
+  EXPECT_THAT(own.vms, ElementsAre(TracedVm{"5", kLimitKb, {1}}));
+  EXPECT_EQ(own.patches, "678");
+  // With the buffer, the clone takes its programs.
+  const Traced taken = TraceOf(clone(true), {"--clone", "1"});
+  EXPECT_THAT(taken.vms, ElementsAre(TracedVm{"1", kLimitKb, {1}}));
+  EXPECT_THAT(TraceOf(clone(true)).vms, IsEmpty());
+}
+
+TEST(SessionVms, ABufferThatIsClearedLosesItsPrograms) {
+  const auto cleared = [](const std::string& before) {
+    return VmLog()
+        .Source(1, CopyProgram())
+        .Patches(1, before)
+        .Line(R"("op":"buffer_clear","buffer":1)")
+        .Patches(1, "5678");
+  };
+  EXPECT_THAT(TraceOf(cleared("1")).vms, IsEmpty());
+  EXPECT_THAT(TraceOf(cleared("")).vms, ElementsAre(TracedVm{"5", kLimitKb, {1}}));
+}
+
+TEST(SessionVms, AnObservedReplayFeedsTheSame) {
+  const VmLog log = VmLog().Source(1, CopyProgram()).Patches(1, "123456789");
+  const std::string plain = RunCommand(ReplayCommand(), {"-", "--events", "-"}, log.text()).out;
+  EXPECT_THAT(plain, HasSubstr(R"("event":"vm")"));
+  const TempFolder folder;
+  const Ran observed = RunCommand(
+      ReplayCommand(), {"-", "--events", "-", "--lost", folder.File("lost.pftrace")}, log.text());
+  EXPECT_EQ(observed.error, "");
+  EXPECT_EQ(observed.out, plain);
+}
+
+// The released service's answers: buffers with programs, by release.
+
+/// The keys of `want` are in `got`, with these values.
+void ExpectEvent(const Json& want, const Json& got) {
+  for (const char* key : {"event", "buffer", "data_source", "memory_limit_kb", "producers", "state",
+                          "memory", "packets", "size", "fnv1a64", "dropped", "stats", "writer"}) {
+    if (const Json* value = want.Find(key)) {
+      ASSERT_TRUE(got.contains(key)) << got.dump();
+      EXPECT_TRUE(*value == got[key]) << key << ": " << value->dump() << " and " << got.dump();
+    }
+  }
+}
+
+class BufferVmCases : public ::testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(All, BufferVmCases,
+                         ::testing::Values("discard", "error_abort_ok", "fragments", "patches",
+                                           "read_before"),
+                         [](const auto& test) { return std::string(test.param); });
+
+TEST_P(BufferVmCases, EventsAreTheReleasedServices) {
+  std::string name = GetParam();
+  std::replace(name.begin(), name.end(), '_', '-');
+  const std::string path = testing::TestdataPath("protovm/buffer/" + name).string();
+  std::stringstream answer;
+  answer << std::ifstream(path + ".answer.json").rdbuf();
+  const Json answers = ParseJson(answer.str()).value();
+  for (const Json& block : answers["answers"]) {
+    for (const Json& release : block["releases"]) {
+      const std::string engine = "v2@" + release.get<std::string>().substr(1);
+      SCOPED_TRACE(engine);
+      const Ran ran =
+          RunCommand(ReplayCommand(), {path + ".ops.jsonl", "--events", "-", "--engine", engine});
+      ASSERT_EQ(ran.error, "");
+      std::istringstream lines(ran.out);
+      for (const Json& want : block["lines"]) {
+        std::string line;
+        ASSERT_TRUE(std::getline(lines, line));
+        ExpectEvent(want, ParseJson(line).value());
+      }
+      std::string rest;
+      EXPECT_FALSE(std::getline(lines, rest)) << rest;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ringscope

@@ -1,0 +1,66 @@
+#ifndef RINGSCOPE_CORE_PROTOVM_BUFFER_VMS_H_
+#define RINGSCOPE_CORE_PROTOVM_BUFFER_VMS_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/perfetto/packet.h"
+#include "core/protovm/proto_vm.h"
+
+namespace ringscope::protovm {
+
+/// What a data source instance has for a VM: its descriptor's program, its config's limit.
+struct VmSetUp {
+  enum class Kind : uint8_t {
+    kNone,       // no VM is meant
+    kNoConfig,   // a program, and no protovm_config
+    kNoProgram,  // the reverse
+    kNoLimit,    // a protovm_config without memory_limit_kb
+    kComplete,
+  };
+  Kind kind = Kind::kNone;
+  uint32_t memory_limit_kb = 0;
+};
+/// @param program of the descriptor; empty: it has none
+/// @param config a DataSourceConfig message
+VmSetUp VmSetUpOf(Bytes program, Bytes config);
+
+/// The VMs of a trace buffer, and what it feeds to them.
+class BufferVms {
+ public:
+  struct Instance {
+    std::string data_source;
+    std::string program;  // as set up first
+    uint32_t memory_limit_kb = 0;
+    std::vector<ProducerId> producers;  // ascending
+    std::unique_ptr<ProtoVm> vm;
+    // Packets, by how the run on them ended: each VM that is asked counts it.
+    uint64_t taken = 0, errors = 0, aborts = 0;
+  };
+
+  explicit BufferVms(const ProtoVmRules& rules) : rules_(rules) {}
+
+  /// A data source instance is set up: shares the VM of the same data source and program, or gets
+  /// a new one.
+  void SetUp(std::string_view data_source, Bytes program, uint32_t memory_limit_kb,
+             ProducerId producer);
+  /// A packet was overwritten unread.
+  /// @return who has taken it; nullptr: none
+  const Instance* Feed(const Packet& packet);
+  /// In order of creation.
+  const std::vector<Instance>& instances() const { return instances_; }
+  /// Appends the `instance` fields of a ProtoVms message, with the states of now.
+  void AppendInstances(std::string& out) const;
+
+ private:
+  ProtoVmRules rules_;
+  std::vector<Instance> instances_;
+  std::string joined_;  // scratch
+};
+
+}  // namespace ringscope::protovm
+
+#endif  // RINGSCOPE_CORE_PROTOVM_BUFFER_VMS_H_

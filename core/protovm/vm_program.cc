@@ -1,0 +1,162 @@
+#include "core/protovm/vm_program.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/protovm/vm_fields.h"
+
+namespace ringscope::protovm {
+namespace {
+
+/// The nested messages of an instruction, as encoded.
+struct EncodedInstruction {
+  Bytes ops[6];  // by OpCode
+  bool has[6] = {};
+};
+
+uint32_t AsUint(const VmField& field) { return static_cast<uint32_t>(field.value); }
+
+PathPart DecodePart(Bytes encoded) {
+  PathPart part;
+  VmFields fields(encoded);
+  for (VmField field; fields.Next(field);) {
+    switch (field.number) {
+      case 1:
+        part.field_id = AsUint(field), part.has_field_id = true;
+        break;
+      case 2:
+        part.array_index = AsUint(field), part.has_array_index = true;
+        break;
+      case 3:
+        part.map_key_field_id = AsUint(field), part.has_map_key = true;
+        break;
+      case 5:
+        part.is_repeated = field.value != 0;
+        break;
+      case 6:
+        part.register_to_match = AsUint(field), part.has_register = true;
+        break;
+      default:
+        break;
+    }
+  }
+  return part;
+}
+
+void DecodeSelect(Bytes encoded, Instruction& out, std::vector<PathPart>& parts) {
+  out.path = static_cast<uint32_t>(parts.size());
+  VmFields fields(encoded);
+  for (VmField field; fields.Next(field);) {
+    if (field.number == 1) out.cursor = AsUint(field);
+    if (field.number == 2 && !field.is_scalar()) parts.push_back(DecodePart(field.bytes));
+    if (field.number == 3) out.create = field.value != 0;
+  }
+  out.path_size = static_cast<uint32_t>(parts.size()) - out.path;
+}
+
+void DecodeRegLoad(Bytes encoded, Instruction& out) {
+  VmFields fields(encoded);
+  for (VmField field; fields.Next(field);) {
+    if (field.number == 1) out.cursor = AsUint(field);
+    if (field.number == 2) out.reg = static_cast<uint8_t>(field.value);
+  }
+}
+
+void DecodeMerge(Bytes encoded, Instruction& out) {
+  VmFields fields(encoded);
+  for (VmField field; fields.Next(field);) {
+    if (field.number == 1) out.skip_submessages = field.value != 0;
+    if (field.number == 2) out.del_if_src_empty = field.value != 0;
+  }
+}
+
+}  // namespace
+
+// Breadth first, so that the instructions of a list follow one another, and without recursion:
+// the depth of a program is limited by nothing but its size.
+Program::Program(Bytes encoded) {
+  std::vector<Bytes> bodies;  // by instruction
+  {
+    VmFields fields(encoded);
+    for (VmField field; fields.Next(field);) {
+      if (field.number == 1) version_ = AsUint(field);
+      if (field.number != 2 || field.is_scalar()) continue;
+      Instruction& added = instructions_.emplace_back();
+      added.place = static_cast<uint32_t>(bodies.size());
+      bodies.push_back(field.bytes);
+    }
+  }
+  top_size_ = static_cast<uint32_t>(instructions_.size());
+  for (uint32_t i = 0; i < instructions_.size(); ++i) {
+    EncodedInstruction found;
+    uint32_t abort_level = kBreakOuter;
+    const auto nested = static_cast<uint32_t>(instructions_.size());
+    const auto note = [&](OpCode op, const VmField& field) {
+      found.has[static_cast<size_t>(op)] = true;
+      found.ops[static_cast<size_t>(op)] = field.bytes;
+    };
+    VmFields fields(bodies[i]);
+    for (VmField field; fields.Next(field);) {
+      if (field.is_scalar()) field.bytes = {};
+      switch (field.number) {
+        case 1:
+          note(OpCode::kSelect, field);
+          break;
+        case 2:
+          note(OpCode::kRegLoad, field);
+          break;
+        case 3:
+          note(OpCode::kMerge, field);
+          break;
+        case 4:
+          note(OpCode::kSet, field);
+          break;
+        case 5:
+          note(OpCode::kDel, field);
+          break;
+        case 6:
+          abort_level = AsUint(field);
+          break;
+        case 7: {
+          if (field.is_scalar()) break;
+          Instruction child;
+          child.parent = i;
+          child.place = static_cast<uint32_t>(instructions_.size()) - nested;
+          instructions_.push_back(child);
+          bodies.push_back(field.bytes);
+          break;
+        }
+        default:
+          break;
+      }
+    }
+    Instruction& out = instructions_[i];
+    out.abort_level = abort_level;
+    out.nested = nested;
+    out.nested_size = static_cast<uint32_t>(instructions_.size()) - nested;
+    for (const OpCode op :
+         {OpCode::kSelect, OpCode::kRegLoad, OpCode::kDel, OpCode::kMerge, OpCode::kSet}) {
+      if (!found.has[static_cast<size_t>(op)]) continue;
+      out.op = op;
+      break;
+    }
+    const Bytes body = found.ops[static_cast<size_t>(out.op)];
+    if (out.op == OpCode::kSelect) DecodeSelect(body, out, parts_);
+    if (out.op == OpCode::kRegLoad) DecodeRegLoad(body, out);
+    if (out.op == OpCode::kMerge) DecodeMerge(body, out);
+  }
+}
+
+std::string Program::PlaceOf(uint32_t index) const {
+  std::vector<uint32_t> chain;
+  for (uint32_t i = index; i != UINT32_MAX; i = instructions_[i].parent) chain.push_back(i);
+  std::string text;
+  for (size_t i = chain.size(); i-- > 0;) {
+    text += fmt::format("{}[{}]{}", i + 1 == chain.size() ? "instructions" : "nested_instructions",
+                        instructions_[chain[i]].place, i == 0 ? "" : ".");
+  }
+  return text;
+}
+
+}  // namespace ringscope::protovm

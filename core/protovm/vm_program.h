@@ -1,0 +1,82 @@
+#ifndef RINGSCOPE_CORE_PROTOVM_VM_PROGRAM_H_
+#define RINGSCOPE_CORE_PROTOVM_VM_PROGRAM_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/base/ids.h"
+
+namespace ringscope::protovm {
+
+enum class OpCode : uint8_t { kNone, kSelect, kRegLoad, kDel, kMerge, kSet };
+
+/// Values of VmCursorEnum that mean something of their own.
+inline constexpr uint32_t kCursorSrc = 1;
+inline constexpr uint32_t kCursorDst = 2;
+
+/// Values of VmInstruction.abort_level that mean something of their own; all others: continue with
+/// the next instruction.
+inline constexpr uint32_t kBreakOuter = 2;
+inline constexpr uint32_t kAbortRun = 3;
+
+/// One component of a path, as it is in the program.
+struct PathPart {
+  uint32_t field_id = 0;
+  uint32_t array_index = 0;
+  uint32_t map_key_field_id = 0;
+  uint32_t register_to_match = 0;
+  bool has_field_id = false;
+  bool has_array_index = false;
+  bool has_map_key = false;
+  bool has_register = false;
+  bool is_repeated = false;
+};
+
+struct Instruction {
+  OpCode op = OpCode::kNone;
+  bool create = false;            // select.create_if_not_exist
+  bool skip_submessages = false;  // merge
+  bool del_if_src_empty = false;  // merge
+  uint8_t reg = 0;                // reg_load.dst_register, cut to 8 bits
+  uint32_t cursor = kCursorSrc;   // select, reg_load
+  uint32_t abort_level = kBreakOuter;
+  uint32_t path = 0;  // select: index of its first part, and their number
+  uint32_t path_size = 0;
+  uint32_t nested = 0;  // index of the first nested instruction, and their number
+  uint32_t nested_size = 0;
+  uint32_t parent = UINT32_MAX;  // index of the instruction that this one is nested in
+  uint32_t place = 0;            // in the list that it is in
+};
+
+/// A VmProgram, decoded. The instructions of a list follow one another.
+class Program {
+ public:
+  Program() = default;
+  /// Never fails: what is malformed is left out, as the service does.
+  explicit Program(Bytes encoded);
+
+  uint32_t version() const { return version_; }
+  std::span<const Instruction> all() const { return instructions_; }
+  /// The instructions at the top.
+  std::span<const Instruction> top() const { return all().first(top_size_); }
+  std::span<const Instruction> NestedIn(const Instruction& instruction) const {
+    return all().subspan(instruction.nested, instruction.nested_size);
+  }
+  std::span<const PathPart> PathOf(const Instruction& instruction) const {
+    return std::span(parts_).subspan(instruction.path, instruction.path_size);
+  }
+  /// Where an instruction is: `instructions[2].nested_instructions[0]`.
+  std::string PlaceOf(uint32_t index) const;
+
+ private:
+  std::vector<Instruction> instructions_;
+  std::vector<PathPart> parts_;
+  uint32_t top_size_ = 0;
+  uint32_t version_ = 0;
+};
+
+}  // namespace ringscope::protovm
+
+#endif  // RINGSCOPE_CORE_PROTOVM_VM_PROGRAM_H_
