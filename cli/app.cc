@@ -183,8 +183,14 @@ int RunApp(std::span<const std::string> args, Streams& streams) {
   if (result) return static_cast<int>(*result);
   if (streams.out.reader_gone()) return static_cast<int>(ExitCode::kClean);
   console.PrintError(result.error().ToString());
-  return static_cast<int>(result.error().code == ErrorCode::kUsage ? ExitCode::kUsage
-                                                                   : ExitCode::kFailed);
+  switch (result.error().code) {
+    case ErrorCode::kUsage:
+      return static_cast<int>(ExitCode::kUsage);
+    case ErrorCode::kDied:  // of a plug-in: that is what there is to know
+      return static_cast<int>(ExitCode::kNotice);
+    default:
+      return static_cast<int>(ExitCode::kFailed);
+  }
 }
 
 }  // namespace ringscope

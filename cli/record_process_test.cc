@@ -152,7 +152,7 @@ TEST_F(RecordProcess, SuddenDeath_LosesTheOpenBlockOnly) {
   ASSERT_TRUE(Eventually([this] { return ReadContent(log_).commits == 50; }));
   ASSERT_TRUE(Commit(5));
   ::kill(process_->pid(), SIGKILL);
-  EXPECT_EQ(process_->TakeEnding(), "was ended by signal 9");
+  EXPECT_EQ(process_->TakeEnding(), "was ended by signal 9 (Killed)");
   EXPECT_FALSE(producer_->Sync());  // the producer sees its service go,
   service_.WaitForEnds(1);          // and the service its producer
   const LogContent content = ReadContent(log_);

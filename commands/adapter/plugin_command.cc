@@ -70,8 +70,8 @@ Result<ExitCode> RunPlugin(const PluginArgs& args, Context& context) {
   std::string version;
   if (!options.asan) {
     RS_ASSIGN_OR_RETURN(const auto plugins, Plugin::LoadAll(file.temporary()));
-    for (const auto& plugin : plugins) names.push_back(plugin->name());
-    version = plugins.front()->version();
+    for (const auto& plugin : plugins) names.push_back(plugin->facts().name);
+    version = plugins.front()->facts().version;
   }
   RS_RETURN_IF_ERROR(file.Commit());
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@ constexpr int kDefaultRounds = 7;
 struct BenchArgs {
   std::vector<std::string> logs;
   std::vector<std::string> engines;
+  std::shared_ptr<PluginRun> plugins = std::make_shared<PluginRun>();
   int rounds = kDefaultRounds;
   double check = 0;  // 0: nothing is checked
   std::string format;
@@ -57,6 +59,7 @@ void SetUp(CLI::App& app, BenchArgs& args) {
             "with (default: v1,v2)");
   AddNumber(app, "--rounds", args.rounds, {1, 1000}, "N",
             "Runs of each engine through each workload (default: 7)");
+  AddPluginOptions(app, *args.plugins);
   InGroup(app, kOutputGroup);
   AddParsed(app, "--check", args.check, ParseRatio, "RATIO",
             "End with status 3 if an engine takes more than RATIO times the first one's CPU time, "
@@ -156,11 +159,17 @@ void ReportWorkload(Report& report, const Workload& workload,
 }
 
 Result<ExitCode> RunBenchCommand(const BenchArgs& args, Context& context) {
-  const EngineLookup find = EnginesAndPlugins();
-  std::vector<const EngineInfo*> engines;
+  // What is measured is the buffer, not the way to its process.
+  const EngineLookup find = EnginesAndPlugins(
+      std::make_shared<const PluginRun>(PluginRun{.in_process = true}));
+  const EngineLookup find_apart = EnginesAndPlugins(args.plugins);
+  std::vector<const EngineInfo*> engines, tried;
   const std::vector<std::string> names =
       args.engines.empty() ? std::vector<std::string>{"v1", "v2"} : args.engines;
   for (const std::string& name : names) {
+    if (IsPluginPath(name) && !args.plugins->in_process) {
+      RS_ASSIGN_OR_RETURN(tried.emplace_back(), find_apart(name));
+    }
     RS_ASSIGN_OR_RETURN(const EngineInfo* const engine, find(name));
     engines.push_back(engine);
   }
@@ -179,6 +188,7 @@ Result<ExitCode> RunBenchCommand(const BenchArgs& args, Context& context) {
   for (const Workload& workload : workloads) {
     if (context.console.shows_progress())
       context.console.ShowProgressLine("measuring " + workload.name);
+    for (const EngineInfo* engine : tried) RS_RETURN_IF_ERROR(TryWorkload(workload, *engine));
     RS_ASSIGN_OR_RETURN(const std::vector<BenchResult> results,
                         RunBench(workload, engines, args.rounds));
     context.console.ShowProgressLine("");
@@ -212,7 +222,9 @@ Command BenchCommand() {
           "plug-ins in turn, and reports the CPU time of a commit, a patch and a packet read, "
           "bytes per second, the slowest commit and read pass, memory, instructions where the "
           "system lets them be counted, and the ratio to the first engine. The releases are "
-          "ringscope's reimplementations: their times are not those of Perfetto's code.",
+          "ringscope's reimplementations: their times are not those of Perfetto's code. A plug-in is "
+          "first tried on each workload in a process of its own, and then measured as part of "
+          "ringscope, like the releases: the way to a process is not part of a buffer.",
           {{"ringscope bench --engines v2@58,./libmybuffer.so",
             "How fast is my buffer, on standard workloads?"},
            {"ringscope bench session.tblog --engines ./old.so,./new.so --check 1.05",

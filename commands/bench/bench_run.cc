@@ -197,6 +197,11 @@ double BenchResult::Spread() const {
   return median > 0 ? (most - least) / median : 0;
 }
 
+Status TryWorkload(const Workload& workload, const EngineInfo& engine) {
+  BenchResult nowhere;
+  return FindWorst(engine, workload.stream, ReadySteps(workload.stream), nowhere);
+}
+
 Result<std::vector<BenchResult>> RunBench(const Workload& workload,
                                           const std::vector<const EngineInfo*>& engines,
                                           int rounds) {

@@ -46,6 +46,9 @@ struct BenchResult {
   double Spread() const;
 };
 
+/// Runs an engine through a workload, without measuring. Fails if the engine does.
+Status TryWorkload(const Workload& workload, const EngineInfo& engine);
+
 /// Measures the engines in turn, so that what slows the machine down slows all of them.
 /// kUnsupported: an engine fails on the workload
 /// @param rounds at least 1; one more run warms up and finds the worst operations

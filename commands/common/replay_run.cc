@@ -60,7 +60,8 @@ void AddReplayOptions(CLI::App& app, ReplayChoices& choices, const ReplayOptionN
     AddTakenList(app, name, take, type, description);
   };
   InGroup(app, names.group);
-  choices.session.find_engine = EnginesAndPlugins();
+  const auto plugins = names.plugins ? names.plugins : std::make_shared<PluginRun>();
+  choices.session.find_engine = EnginesAndPlugins(plugins);
   add(names.engine, "[BUFFER=]ENGINE",
       "Buffer version to replay with (see 'ringscope engines'), or a plug-in's path like "
       "./libmybuffer.so (default: the log's, else v2)",
@@ -97,6 +98,9 @@ void AddReplayOptions(CLI::App& app, ReplayChoices& choices, const ReplayOptionN
       app, names.prefix + "config", choices.config, kFileType,
       "The session's trace config as text (.pbtxt), for a log that lacks its buffers, as it was "
       "recorded without the consumer");
+  if (names.plugins) return;
+  AddPluginOptions(app, *plugins);
+  InGroup(app, names.group);
 }
 
 Result<UnrecordedBuffers> UnrecordedOf(Context& context, const ReplayChoices& choices) {

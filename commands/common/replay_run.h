@@ -1,11 +1,13 @@
 #ifndef RINGSCOPE_COMMANDS_COMMON_REPLAY_RUN_H_
 #define RINGSCOPE_COMMANDS_COMMON_REPLAY_RUN_H_
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "commands/common/session_reader.h"
+#include "commands/plugin/plugin_run.h"
 #include "commands/shell/cli_fwd.h"
 #include "commands/shell/options.h"
 #include "commands/shell/values.h"
@@ -28,9 +30,11 @@ struct ReplayOptionNames {
   std::string engine = "--engine";
   std::string prefix = "--";         // of --size, --policy, --reads and --pass-bytes
   std::string group = kReplayGroup;  // their heading
+  /// How plug-ins run, if the command has options for that itself; nullptr: they are added, too.
+  std::shared_ptr<PluginRun> plugins = nullptr;
 };
 
-/// Adds --engine, --size, --policy, --reads and --pass-bytes.
+/// Adds --engine, --size, --policy, --reads, --pass-bytes, --config and the options for plug-ins.
 void AddReplayOptions(CLI::App& app, ReplayChoices& choices, const ReplayOptionNames& names = {});
 /// Adds --split.
 void AddSplitOption(CLI::App& app, std::vector<RetargetRule>& splits);

@@ -22,8 +22,14 @@ void SetUp(CLI::App& app, DiffArgs& args) {
              "files, which are compared as they are: .events.jsonl or .pftrace");
   AddSession(app, args.session);
   AddClone(app, args.clone);
-  AddReplayOptions(app, args.sides.a, {.engine = "--a", .prefix = "--a-", .group = "Side A"});
-  AddReplayOptions(app, args.sides.b, {.engine = "--b", .prefix = "--b-", .group = "Side B"});
+  const auto plugins = std::make_shared<PluginRun>();
+  AddReplayOptions(
+      app, args.sides.a,
+      {.engine = "--a", .prefix = "--a-", .group = "Side A", .plugins = plugins});
+  AddReplayOptions(
+      app, args.sides.b,
+      {.engine = "--b", .prefix = "--b-", .group = "Side B", .plugins = plugins});
+  AddPluginOptions(app, *plugins);
   InGroup(app, kOutputGroup);
   AddParsed(
       app, "--limit", args.limit,

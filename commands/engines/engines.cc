@@ -19,6 +19,7 @@ struct EnginesArgs {
   std::string format;
   std::string explain;               // an engine to explain; empty: none
   std::vector<std::string> plugins;  // to show in the catalogue's place
+  PluginRun run;
 };
 
 constexpr size_t kTextIndent = 6;
@@ -26,6 +27,7 @@ constexpr size_t kTextIndent = 6;
 void SetUp(CLI::App& app, EnginesArgs& args) {
   InGroup(app, kInputGroup);
   AddTexts(app, "PLUGIN", args.plugins, "PLUGIN", "Plug-ins (shared objects) to load and describe");
+  AddPluginOptions(app, args.run);
   InGroup(app, kOutputGroup);
   AddParsed(
       app, "--explain", args.explain,
@@ -54,7 +56,7 @@ void ReportEngine(Report& report, const EngineInfo& engine, const std::string& m
 
 /// What a plug-in can do, and what follows from what it cannot.
 void ReportAbilities(Report& report, const Plugin& plugin) {
-  const ringscope_plugin& functions = plugin.functions();
+  const PluginFacts& facts = plugin.facts();
   const std::vector<std::string> events = plugin.ReportedEvents();
   const std::vector<std::string> missing = plugin.UnreportedEvents();
   const bool some = !events.empty() && !missing.empty();
@@ -68,14 +70,14 @@ void ReportAbilities(Report& report, const Plugin& plugin) {
        : some          ? "reports all that happens inside: what follows from the rest stays unknown"
                        : "reports what happens inside: why packets are missing stays unknown"},
       {"reports_places", plugin.reports_places(), "reports each packet's place in its sequence"},
-      {"can_clone", functions.clone != nullptr, "can be cloned"},
-      {"has_writer_statistics", functions.visit_writers != nullptr, "has statistics of writers"},
-      {"checks_itself", functions.check != nullptr, "checks its own structures"},
-      {"reports_chunks", functions.visit_chunks != nullptr, "reports the chunks that it holds"},
+      {"can_clone", facts.clones, "can be cloned"},
+      {"has_writer_statistics", facts.visits_writers, "has statistics of writers"},
+      {"checks_itself", facts.checks, "checks its own structures"},
+      {"reports_chunks", facts.visits_chunks, "reports the chunks that it holds"},
   };
-  Json json = {{"name", plugin.name()},
-               {"version", plugin.version()},
-               {"abi_version", functions.abi_version}};
+  Json json = {{"name", facts.name},
+               {"version", facts.version},
+               {"abi_version", facts.abi_version}};
   for (const auto& ability : abilities) {
     report.Print(fmt::format("      {:<5}{}\n", ability.can ? "yes" : "no", ability.what));
     json[ability.key] = ability.can;
@@ -88,12 +90,12 @@ void ReportAbilities(Report& report, const Plugin& plugin) {
   report.Data("plugin", std::move(json));
 }
 
-Status ReportPlugins(Report& report, const std::string& path) {
-  RS_ASSIGN_OR_RETURN(const auto plugins, Plugin::LoadAll(path));
+Status ReportPlugins(Report& report, const std::string& path, const PluginRun& run) {
+  RS_ASSIGN_OR_RETURN(const auto plugins, Plugin::LoadAll(path, run));
   for (const auto& plugin : plugins) {
     report.AddItem("engines", [&] {
       ReportEngine(report, PluginEngineInfo(plugin),
-                   fmt::format(", interface version {}", plugin->functions().abi_version));
+                   fmt::format(", interface version {}", plugin->facts().abi_version));
       ReportAbilities(report, *plugin);
     });
   }
@@ -207,7 +209,8 @@ Result<ExitCode> RunEngines(const EnginesArgs& args, Context& context) {
   if (!args.explain.empty()) return ExplainEngine(args.explain, args.format, context.console);
   Report report(context.console, args.format, "engines");
   if (!args.plugins.empty()) {
-    for (const std::string& path : args.plugins) RS_RETURN_IF_ERROR(ReportPlugins(report, path));
+    for (const std::string& path : args.plugins) 
+      RS_RETURN_IF_ERROR(ReportPlugins(report, path, args.run));
   } else {
     RS_ASSIGN_OR_RETURN(const EngineInfo* const newest, FindEngine(kDefaultEngine));
     report.Data("default", newest->name);

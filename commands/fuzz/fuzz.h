@@ -2,11 +2,13 @@
 #define RINGSCOPE_COMMANDS_FUZZ_FUZZ_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "commands/fuzz/campaign.h"
+#include "commands/plugin/plugin_run.h"
 #include "commands/shell/command.h"
 #include "formats/ops/test_case.h"
 
@@ -15,6 +17,7 @@ namespace ringscope {
 /// What streams are made of, what counts, and what is written.
 struct FuzzArgs {
   Both<std::string> engines;
+  std::shared_ptr<PluginRun> plugins = std::make_shared<PluginRun>();
   std::vector<StreamKind> kinds;  // empty: all, or mutated if there are logs
   std::vector<std::string> logs;  // to mutate
   std::vector<std::string> ignored;

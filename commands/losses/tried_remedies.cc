@@ -38,7 +38,7 @@ Result<SweepInput> InputOf(Context& context, SessionSelection selection,
     ops = std::make_unique<AddedBuffers>(std::move(ops), unrecorded);
     return std::make_unique<RetargetSource>(std::move(ops), choices.splits);
   };
-  input.find_engine = EnginesAndPlugins();
+  input.find_engine = choices.session.find_engine;
   input.run_lanes = SweepThreads(context);
   input.ahead = LookAheadIn(context, session.SessionAlone());
   input.warn = [](const std::string&) {};  // the first replay printed what there is to warn of

@@ -1,60 +1,16 @@
 #include "commands/plugin/plugin.h"
 
-#include <dlfcn.h>
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cerrno>
-#include <cstddef>
-#include <cstring>
 #include <fstream>
 #include <map>
 #include <mutex>
 
 #include "commands/plugin/plugin_engine.h"
-#include "commands/shell/text.h"
+#include "commands/plugin/plugin_library.h"
+#include "commands/plugin/plugin_process.h"
 #include "core/plugin/place_finder.h"
 
 namespace ringscope {
 namespace {
-
-constexpr const char* kBuildHint =
-    "build the plug-in against this ringscope's ringscope/plugin_abi.h";
-
-/// dlopen without a '/' in its argument looks elsewhere.
-std::string LoadablePath(const std::string& path) {
-  return path.find('/') == std::string::npos ? "./" + path : path;
-}
-
-/// The error of dlopen, without the path that it begins with.
-std::string LoaderError(const std::string& path) {
-  const char* const error = dlerror();
-  std::string text = error != nullptr ? error : "unknown reason";
-  if (text.starts_with(path + ": ")) text.erase(0, path.size() + 2);
-  return text;
-}
-
-/// How many plug-ins one shared object may have: more is a list without an end.
-constexpr size_t kMostPlugins = 64;
-
-/// What the mandatory part of the struct takes.
-constexpr size_t kMandatorySize =
-    offsetof(ringscope_plugin, stats) + sizeof(ringscope_plugin::stats);
-
-/// The first mandatory function that is null, or nullptr.
-const char* MissingFunction(const ringscope_plugin& f) {
-  const std::pair<const char*, bool> functions[] = {
-      {"create", f.create != nullptr},         {"destroy", f.destroy != nullptr},
-      {"commit", f.commit != nullptr},         {"patch", f.patch != nullptr},
-      {"begin_read", f.begin_read != nullptr}, {"next_packet", f.next_packet != nullptr},
-      {"stats", f.stats != nullptr},
-  };
-  for (const auto& [name, is_there] : functions)
-    if (!is_there) return name;
-  return nullptr;
-}
-
-std::string TextOrNothing(const char* text) { return text == nullptr ? "" : Printable(text); }
 
 /// Owns the plug-ins that were asked for, by path.
 struct PluginShelf {
@@ -73,108 +29,26 @@ PluginName PluginName::Parse(const std::string& text) {
   return {text.substr(0, colon), text.substr(colon + 1)};
 }
 
-Result<std::shared_ptr<const Plugin>> Plugin::Load(const std::string& text) {
-  RS_ASSIGN_OR_RETURN(const auto plugins, LoadAll(text));
+Result<std::shared_ptr<const Plugin>> Plugin::Load(const std::string& text,
+                                                   const PluginRun& run) {
+  RS_ASSIGN_OR_RETURN(const auto plugins, LoadAll(text, run));
   return plugins.front();
 }
 
-Result<std::vector<std::shared_ptr<const Plugin>>> Plugin::LoadAll(const std::string& text) {
-  const PluginName name = PluginName::Parse(text);
-  const std::string loadable = LoadablePath(name.file);
-  const auto fail = [&](std::string found, std::string hint) {
-    return Fail(ErrorCode::kUnsupported, std::move(found), {.path = text}, std::move(hint));
-  };
-  errno = 0;
-  if (!std::ifstream(loadable)) {
-    return Fail(ErrorCode::kIo, fmt::format("the plug-in cannot be opened: {}", strerror(errno)),
-                {.path = text},
-                "an engine is a version such as v2@58, or the path of a shared object; 'ringscope "
-                "engines' lists the versions");
-  }
-  void* const opened = dlopen(loadable.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (opened == nullptr) {
-    return fail(fmt::format("expected a shared object that can be loaded, found: {}",
-                            LoaderError(loadable)),
-                "build the plug-in for this machine with -shared -fPIC");
-  }
-  const std::shared_ptr<void> library(opened, dlclose);
-  const auto get_plugin =
-      reinterpret_cast<ringscope_get_plugin_function>(dlsym(opened, RINGSCOPE_ENTRY));
-  if (get_plugin == nullptr) {
-    return fail("the shared object exports no function '" RINGSCOPE_ENTRY
-                "', so it is not a plug-in",
-                "define it with RINGSCOPE_EXPORT, see ringscope-plugin(3)");
-  }
-  const ringscope_plugin* given = nullptr;
-  for (uint32_t version = RINGSCOPE_ABI_VERSION; version > 0 && given == nullptr; --version)
-    given = get_plugin(version);
-  if (given == nullptr) {
-    return fail(fmt::format("the plug-in does not support version {} of the plug-in interface, or "
-                            "an earlier one: its '" RINGSCOPE_ENTRY "' returned nothing",
-                            RINGSCOPE_ABI_VERSION),
-                kBuildHint);
-  }
-  std::vector<std::shared_ptr<const Plugin>> found;
-  std::string names;
-  for (; given != nullptr; given = found.back()->functions().next) {
-    if (found.size() == kMostPlugins) {
-      return fail(fmt::format("the shared object has more than {} plug-ins, expected a list that "
-                              "ends",
-                              kMostPlugins),
-                  "set ringscope_plugin.next to NULL in the last one");
-    }
-    const std::shared_ptr<Plugin> plugin(new Plugin(text, library));
-    RS_RETURN_IF_ERROR(plugin->ReadFunctions(*given));
-    if (name.plugin == plugin->name()) return std::vector<std::shared_ptr<const Plugin>>{plugin};
-    if (!found.empty() && name.plugin.empty()) plugin->path_ = text + ":" + plugin->name();
-    names += (names.empty() ? "" : ", ") + plugin->name();
-    found.push_back(plugin);
-  }
-  if (name.plugin.empty()) return found;
-  return fail(fmt::format("the shared object has no plug-in '{}', found: {}", name.plugin, names),
-              "give one of these names after the colon, or the file alone for the first");
+Result<std::vector<std::shared_ptr<const Plugin>>> Plugin::LoadAll(const std::string& text,
+                                                                   const PluginRun& run) {
+  return run.in_process ? LoadPluginLibrary(text) : LoadInProcess(text, run);
 }
 
-Status Plugin::ReadFunctions(const ringscope_plugin& given) {
-  const auto fail = [this](std::string found, std::string hint) {
-    return Fail(ErrorCode::kUnsupported, std::move(found), {.path = path_}, std::move(hint));
-  };
-  if (given.abi_version == 0 || given.abi_version > RINGSCOPE_ABI_VERSION) {
-    return fail(fmt::format("the plug-in has version {} of the plug-in interface, expected 1 to {}",
-                            given.abi_version, RINGSCOPE_ABI_VERSION),
-                kBuildHint);
-  }
-  if (given.struct_size < kMandatorySize) {
-    return fail(
-        fmt::format("the plug-in's struct_size is {} bytes, expected at least {}: mandatory "
-                    "functions are missing",
-                    given.struct_size, kMandatorySize),
-        "set it to sizeof(ringscope_plugin)");
-  }
-  // An older plug-in's struct is shorter, a newer one's longer.
-  std::memcpy(&functions_, &given, std::min<size_t>(given.struct_size, sizeof(functions_)));
-  if (given.abi_version < 2) {  // what may follow its struct is not ours
-    functions_.next = nullptr;
-    functions_.tells &= RINGSCOPE_TELLS_EVENTS | RINGSCOPE_TELLS_PLACES;
-  }
-  if (const char* const missing = MissingFunction(functions_)) {
-    return fail(fmt::format("the plug-in's function '{}' is null, expected one", missing),
-                "only clone, visit_writers, check and visit_chunks are optional");
-  }
-  reports_ = {.chunks = Tells(RINGSCOPE_TELLS_CHUNKS),
-              .abandoned = Tells(RINGSCOPE_TELLS_GIVEN_UP),
-              .stalls = Tells(RINGSCOPE_TELLS_STALLED)};
-  name_ = TextOrNothing(functions_.name);
-  version_ = TextOrNothing(functions_.version);
-  description_ = TextOrNothing(functions_.description);
-  if (name_.empty())
-    return fail("the plug-in has no name, expected one", "set ringscope_plugin.name");
-  return {};
+EngineReports Plugin::reports() const {
+  return {.chunks = Tells(RINGSCOPE_TELLS_CHUNKS),
+          .abandoned = Tells(RINGSCOPE_TELLS_GIVEN_UP),
+          .stalls = Tells(RINGSCOPE_TELLS_STALLED)};
 }
 
 /// @param bits all of them
 bool Plugin::Tells(uint64_t bits) const {
-  return (functions_.tells & RINGSCOPE_TELLS_EVENTS) != 0 || (functions_.tells & bits) == bits;
+  return (facts_.tells & RINGSCOPE_TELLS_EVENTS) != 0 || (facts_.tells & bits) == bits;
 }
 
 std::vector<std::string> Plugin::EventNames(bool reported) const {
@@ -207,25 +81,27 @@ Status CheckEngineName(std::string_view engine) {
 
 EngineInfo PluginEngineInfo(const std::shared_ptr<const Plugin>& plugin) {
   EngineInfo info;
-  info.name = plugin->path();
-  info.corresponds = "Plug-in " + plugin->name();
-  if (!plugin->version().empty()) info.corresponds += " " + plugin->version();
-  info.difference = plugin->description();
+  const PluginFacts& facts = plugin->facts();
+  info.name = facts.path;
+  info.corresponds = "Plug-in " + facts.name;
+  if (!facts.version.empty()) info.corresponds += " " + facts.version;
+  info.difference = facts.description;
   info.create = [plugin](const EngineConfig& config) { return CreatePluginEngine(plugin, config); };
   if (!plugin->reports_places()) info.create = WithPlaces(std::move(info.create));
   info.reports = plugin->reports();
   return info;
 }
 
-EngineLookup EnginesAndPlugins() {
-  return [shelf =
-              std::make_shared<PluginShelf>()](std::string_view name) -> Result<const EngineInfo*> {
+EngineLookup EnginesAndPlugins(std::shared_ptr<const PluginRun> run) {
+  return [run = std::move(run), shelf = std::make_shared<PluginShelf>()](
+             std::string_view name) -> Result<const EngineInfo*> {
     if (!IsPluginPath(name)) return FindEngine(name);
     const std::lock_guard lock(shelf->mutex);
     auto entry = shelf->loaded.find(name);
     if (entry == shelf->loaded.end()) {
       const std::string path(name);
-      RS_ASSIGN_OR_RETURN(const std::shared_ptr<const Plugin> plugin, Plugin::Load(path));
+      RS_ASSIGN_OR_RETURN(const std::shared_ptr<const Plugin> plugin,
+                          Plugin::Load(path, run ? *run : PluginRun{}));
       entry = shelf->loaded.emplace(path, PluginEngineInfo(plugin)).first;
     }
     return &entry->second;

@@ -4,11 +4,13 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "commands/plugin/plugin_buffer.h"
+#include "commands/plugin/plugin_run.h"
 #include "core/base/result.h"
 #include "core/engine/catalogue.h"
-#include "core/plugin/plugin_abi.h"
 
 namespace ringscope {
 
@@ -21,47 +23,54 @@ struct PluginName {
   std::string plugin;  // empty: the first
 };
 
-/// A plug-in that is loaded and checked. The shared object is unloaded with its last owner.
+/// What a plug-in says about itself, checked.
+struct PluginFacts {
+  /// What --engine calls it: the file, with the plug-in's name unless it is the first.
+  std::string path;
+  std::string name;
+  std::string version;      // may be empty
+  std::string description;  // may be empty
+  uint32_t abi_version = 0;
+  uint64_t tells = 0;  // as ringscope_plugin has it
+  // Optional functions that it has.
+  bool clones = false;
+  bool visits_writers = false;
+  bool checks = false;
+  bool visits_chunks = false;
+};
+
+/// A plug-in that is loaded and checked, here or in a process of its own.
 class Plugin {
  public:
-  /// Loads a shared object and checks what it reports about itself. This runs code of the plug-in.
-  /// Errors name the file, what was found and what was expected: kIo if it cannot be opened,
-  /// kUnsupported if it is no plug-in for this build.
-  /// @param text as PluginName has it
-  static Result<std::shared_ptr<const Plugin>> Load(const std::string& text);
-  /// All plug-ins of a shared object, or the one that `text` names.
-  static Result<std::vector<std::shared_ptr<const Plugin>>> LoadAll(const std::string& text);
-
+  Plugin(PluginFacts facts, PluginBufferMaker make)
+      : facts_(std::move(facts)), make_(std::move(make)) {}
   Plugin(const Plugin&) = delete;
   Plugin& operator=(const Plugin&) = delete;
 
-  /// What --engine calls it: the file, with the plug-in's name unless it is the first.
-  const std::string& path() const { return path_; }
-  /// Mandatory functions are there; optional ones may be null.
-  const ringscope_plugin& functions() const { return functions_; }
-  const std::string& name() const { return name_; }
-  const std::string& version() const { return version_; }          // may be empty
-  const std::string& description() const { return description_; }  // may be empty
-  EngineReports reports() const { return reports_; }
+  /// Loads a shared object and checks what it reports about itself. This runs code of the plug-in.
+  /// Errors name the file, what was found and what was expected: kIo if it cannot be opened,
+  /// kUnsupported if it is no plug-in for this build, kDied if it ended its process.
+  /// @param text as PluginName has it
+  static Result<std::shared_ptr<const Plugin>> Load(const std::string& text,
+                                                    const PluginRun& run = {});
+  /// All plug-ins of a shared object, or the one that `text` names.
+  static Result<std::vector<std::shared_ptr<const Plugin>>> LoadAll(const std::string& text,
+                                                                    const PluginRun& run = {});
+
+  const PluginFacts& facts() const { return facts_; }
+  const PluginBufferMaker& make_buffer() const { return make_; }
+  EngineReports reports() const;
   /// The observer's calls that it makes, and those that it does not make, by their names.
   std::vector<std::string> ReportedEvents() const { return EventNames(true); }
   std::vector<std::string> UnreportedEvents() const { return EventNames(false); }
-  bool reports_places() const { return (functions_.tells & RINGSCOPE_TELLS_PLACES) != 0; }
+  bool reports_places() const { return (facts_.tells & RINGSCOPE_TELLS_PLACES) != 0; }
 
  private:
-  Plugin(std::string path, std::shared_ptr<void> library)
-      : path_(std::move(path)), library_(std::move(library)) {}
-  Status ReadFunctions(const ringscope_plugin& given);
   bool Tells(uint64_t bit) const;
   std::vector<std::string> EventNames(bool reported) const;
 
-  std::string path_;
-  std::shared_ptr<void> library_;  // of dlopen
-  ringscope_plugin functions_{};
-  EngineReports reports_;
-  std::string name_;
-  std::string version_;
-  std::string description_;
+  PluginFacts facts_;
+  PluginBufferMaker make_;
 };
 
 /// Whether `--engine` means a plug-in by this: it has a '/', or a .so at its end or before a ':'.
@@ -75,7 +84,8 @@ Status CheckEngineName(std::string_view engine);
 EngineInfo PluginEngineInfo(const std::shared_ptr<const Plugin>& plugin);
 
 /// A lookup that knows the catalogue and loads plug-ins, each once; for use on any thread.
-EngineLookup EnginesAndPlugins();
+/// @param run read at the first use of a plug-in
+EngineLookup EnginesAndPlugins(std::shared_ptr<const PluginRun> run = nullptr);
 
 }  // namespace ringscope
 

@@ -9,6 +9,7 @@
 #include "commands/plugin/plugin_observer.h"
 #include "commands/plugin/plugin_structs.h"
 #include "commands/shell/text.h"
+#include "core/engine/far_engine.h"
 
 namespace ringscope {
 namespace {
@@ -53,20 +54,15 @@ struct Host {
   }
 };
 
-class PluginEngine final : public Engine {
+class PluginEngine final : public Engine, public FarEngine {
  public:
   PluginEngine(std::shared_ptr<const Plugin> plugin, EngineObserver* observer)
       : plugin_(std::move(plugin)),
-        calls_(plugin_->functions()),
         host_(std::make_unique<Host>()),
         observer_(observer) {
     if (observer != nullptr && !plugin_->ReportedEvents().empty())
       reports_ = std::make_unique<PluginObserver>(*observer, input_, plugin_->reports());
   }
-  ~PluginEngine() override {
-    if (buffer_ != nullptr) calls_.destroy(buffer_);
-  }
-
   /// Makes the buffer with `make`, which is the plug-in's create or clone on a configuration.
   template <typename Make>
   Status MakeBuffer(const char* function, const EngineConfig& config, Make make) {
@@ -79,7 +75,7 @@ class PluginEngine final : public Engine {
                                      .host = host_.get(),
                                      .observer = reports_ ? reports_->callbacks() : nullptr};
     config_ = config;
-    buffer_ = make(theirs);
+    RS_ASSIGN_OR_RETURN(buffer_, make(theirs));
     if (buffer_ != nullptr && !host_->failure) return {};
     return tl::unexpected(
         PluginError(fmt::format("the plug-in's {} failed: {}", function,
@@ -106,7 +102,7 @@ class PluginEngine final : public Engine {
                                      .machine = commit.machine,
                                      .reserved = 0};
     input_.under_way = &commit;
-    calls_.commit(buffer_, &theirs);
+    buffer_->Commit(theirs);
     input_.under_way = nullptr;
     CheckFailure();
   }
@@ -125,13 +121,14 @@ class PluginEngine final : public Engine {
                                       .more = patches.more,
                                       .patches = patches_.data(),
                                       .count = patches_.size()};
-    const bool applied = calls_.patch(buffer_, &theirs) != 0;
+    const bool applied = buffer_->Patch(theirs) != 0;
     return !CheckFailure() && applied;
   }
 
+  void ExpectWholePass() override { buffer_->ExpectWholePass(); }
   void BeginRead() override {
     if (failure() != nullptr) return;
-    calls_.begin_read(buffer_);
+    buffer_->BeginRead();
     CheckFailure();
   }
 
@@ -139,7 +136,7 @@ class PluginEngine final : public Engine {
     if (failure() != nullptr) return nullptr;
     ringscope_packet theirs{};
     theirs.struct_size = sizeof(theirs);
-    const int answer = calls_.next_packet(buffer_, &theirs);
+    const int answer = buffer_->NextPacket(theirs);
     if (CheckFailure() || answer == 0) return nullptr;
     if (answer != 1) {
       SetFailure(
@@ -154,15 +151,19 @@ class PluginEngine final : public Engine {
 
   Result<std::unique_ptr<Engine>> Clone() const override {
     if (failure() != nullptr) return tl::unexpected(*failure());
-    if (calls_.clone == nullptr) {
+    if (!plugin_->facts().clones) {
       return tl::unexpected(
           PluginError("the plug-in cannot clone a buffer: it has no clone function",
                       "the log has a read of a clone; use another engine"));
     }
     auto clone = std::make_unique<PluginEngine>(plugin_, nullptr);
-    RS_RETURN_IF_ERROR(clone->MakeBuffer("clone", config_, [&](const ringscope_config& config) {
-      return calls_.clone(buffer_, &config);
-    }));
+    const auto make =
+        [&](const ringscope_config& config) -> Result<std::unique_ptr<PluginBuffer>> {
+      auto made = buffer_->Clone(config);
+      if (CheckFailure()) return tl::unexpected(*failure());
+      return made;
+    };
+    RS_RETURN_IF_ERROR(clone->MakeBuffer("clone", config_, make));
     clone->SetInput(input_);
     return clone;
   }
@@ -171,13 +172,14 @@ class PluginEngine final : public Engine {
     if (failure() != nullptr) return stats_;
     ringscope_stats theirs{};
     theirs.struct_size = sizeof(theirs);
-    calls_.stats(buffer_, &theirs);
+    buffer_->Stats(theirs);
+    if (CheckFailure()) return stats_;
     for (const StatPair& pair : kStatPairs) stats_.*pair.ours = theirs.*pair.theirs;
     return stats_;
   }
 
   void VisitWriterStats(const std::function<void(const WriterStats&)>& visit) const override {
-    if (failure() != nullptr || calls_.visit_writers == nullptr) return;
+    if (failure() != nullptr || !plugin_->facts().visits_writers) return;
     const auto hand_on = [](void* context, const ringscope_writer* given) {
       const auto writer = TakeStruct(given);
       if (!writer) return;
@@ -189,12 +191,13 @@ class PluginEngine final : public Engine {
       (*static_cast<const std::function<void(const WriterStats&)>*>(context))(
           {ToKey(writer->sequence), &histogram});
     };
-    calls_.visit_writers(buffer_, hand_on, const_cast<void*>(static_cast<const void*>(&visit)));
+    buffer_->VisitWriters(hand_on, const_cast<void*>(static_cast<const void*>(&visit)));
+    CheckFailure();
   }
 
   Result<uint64_t> VisitChunks(const ChunkVisitor& visit) const override {
     if (failure() != nullptr) return tl::unexpected(*failure());
-    if (calls_.visit_chunks == nullptr) {
+    if (!plugin_->facts().visits_chunks) {
       return tl::unexpected(
           PluginError("the plug-in does not report its chunks: it has no visit_chunks function",
                       "use another engine"));
@@ -217,7 +220,8 @@ class PluginEngine final : public Engine {
       self.end = chunk->offset + chunk->outer_size;
       self.visit(*chunk);
     };
-    const uint64_t cursor = calls_.visit_chunks(buffer_, hand_on, &context);
+    const uint64_t cursor = buffer_->VisitChunks(hand_on, &context);
+    if (CheckFailure()) return tl::unexpected(*failure());
     if (context.is_sound && cursor <= context.size) return cursor;
     return tl::unexpected(PluginError(
         fmt::format("the plug-in's chunks after offset {} or its write cursor {} are not possible "
@@ -228,8 +232,9 @@ class PluginEngine final : public Engine {
 
   std::string CheckInvariants() const override {
     if (failure() != nullptr) return failure()->message;
-    if (calls_.check == nullptr) return "";
-    const char* const wrong = calls_.check(buffer_);
+    if (!plugin_->facts().checks) return "";
+    const char* const wrong = buffer_->Check();
+    if (CheckFailure()) return failure()->message;
     return wrong == nullptr ? "" : Printable(wrong);
   }
 
@@ -238,12 +243,14 @@ class PluginEngine final : public Engine {
 
   Error PluginError(std::string message, std::string hint) const {
     return {
-        ErrorCode::kUnsupported, std::move(message), {.path = plugin_->path()}, std::move(hint)};
+        ErrorCode::kUnsupported, std::move(message), {.path = plugin_->facts().path}, std::move(hint)};
   }
 
   /// @return whether the plug-in has failed
-  bool CheckFailure() {
-    if (host_->failure) {
+  bool CheckFailure() const {
+    if (const std::string* const death = buffer_->death()) {
+      SetFailure(PluginDeathError(plugin_->facts().path, *death));
+    } else if (host_->failure) {
       SetFailure(PluginError(fmt::format("the plug-in cannot continue: {}", *host_->failure),
                              "correct the plug-in, or use another engine"));
     } else if (reports_ && !reports_->complaint().empty()) {
@@ -312,13 +319,12 @@ class PluginEngine final : public Engine {
   }
 
   std::shared_ptr<const Plugin> plugin_;
-  const ringscope_plugin& calls_;
   std::unique_ptr<Host> host_;
   EngineObserver* observer_;
   PluginInput input_;
   std::unique_ptr<PluginObserver> reports_;  // if observed and the plug-in reports
   EngineConfig config_;
-  void* buffer_ = nullptr;
+  std::unique_ptr<PluginBuffer> buffer_;  // refers to what is above
   mutable BufferStats stats_;
   std::vector<ringscope_patch> patches_;
   std::vector<Bytes> slices_;
@@ -327,12 +333,20 @@ class PluginEngine final : public Engine {
 
 }  // namespace
 
+Error PluginDeathError(const std::string& path, const std::string& death) {
+  return {ErrorCode::kDied,
+          fmt::format("the plug-in's process {}", death),
+          {.path = path},
+          "correct the plug-in; --in-process runs it inside ringscope, for a debugger"};
+}
+
 Result<std::unique_ptr<Engine>> CreatePluginEngine(const std::shared_ptr<const Plugin>& plugin,
                                                    const EngineConfig& config) {
   auto engine = std::make_unique<PluginEngine>(plugin, config.observer);
-  RS_RETURN_IF_ERROR(engine->MakeBuffer("create", config, [&](const ringscope_config& theirs) {
-    return plugin->functions().create(&theirs);
-  }));
+  const auto make = [&](const ringscope_config& theirs) {
+    return plugin->make_buffer()(theirs, config.now);
+  };
+  RS_RETURN_IF_ERROR(engine->MakeBuffer("create", config, make));
   return engine;
 }
 

@@ -14,6 +14,10 @@ namespace ringscope {
 Result<std::unique_ptr<Engine>> CreatePluginEngine(const std::shared_ptr<const Plugin>& plugin,
                                                    const EngineConfig& config);
 
+/// The error of a plug-in whose process is dead.
+/// @param death as PluginBuffer has it
+Error PluginDeathError(const std::string& path, const std::string& death);
+
 }  // namespace ringscope
 
 #endif  // RINGSCOPE_COMMANDS_PLUGIN_PLUGIN_ENGINE_H_

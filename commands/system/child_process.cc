@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/epoll.h>
@@ -86,6 +87,8 @@ Result<std::unique_ptr<ChildProcess>> ChildProcess::Start(const std::vector<std:
     ::posix_spawn_file_actions_adddup2(&files, around.output, STDOUT_FILENO);
     ::posix_spawn_file_actions_adddup2(&files, around.output, STDERR_FILENO);
   }
+  // Onto itself: it is then inherited.
+  for (const int fd : around.inherited) ::posix_spawn_file_actions_adddup2(&files, fd, fd);
   if (!around.folder.empty()) ::posix_spawn_file_actions_addchdir_np(&files, around.folder.c_str());
   ::posix_spawnattr_setflags(&attributes, flags);
   pid_t pid = -1;
@@ -120,6 +123,11 @@ Status ChildProcess::WatchEnd(EventLoop& loop, std::function<void(std::string en
   return {};
 }
 
+bool ChildProcess::has_ended() const {
+  pollfd watched = {.fd = fd_.get(), .events = POLLIN, .revents = 0};
+  return ended_ || ::poll(&watched, 1, 0) > 0;
+}
+
 std::string ChildProcess::TakeEnding() {
   int status = 0;
   pid_t waited = 0;
@@ -127,7 +135,12 @@ std::string ChildProcess::TakeEnding() {
     waited = ::waitpid(pid_, &status, 0);
   } while (waited < 0 && errno == EINTR);
   ended_ = true;
-  if (WIFSIGNALED(status)) return fmt::format("was ended by signal {}", WTERMSIG(status));
+  if (WIFSIGNALED(status)) {
+    const int signal = WTERMSIG(status);
+    const char* const name = ::sigdescr_np(signal);
+    return fmt::format("was ended by signal {}{}", signal,
+                       name == nullptr ? "" : fmt::format(" ({})", name));
+  }
   if (WEXITSTATUS(status) != 0) return fmt::format("ended with status {}", WEXITSTATUS(status));
   return {};
 }

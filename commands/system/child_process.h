@@ -22,6 +22,7 @@ struct ProgramSurroundings {
   /// A descriptor for both outputs; it then reads nothing, and is the leader of a group of its
   /// own, which a terminal's signals do not reach. -1: as this process.
   int output = -1;
+  std::vector<int> inherited = {};  // further descriptors, which it has by the same numbers
   const char* hint = "check the name after --";  // if it cannot be started
 };
 
@@ -45,6 +46,10 @@ class ChildProcess {
   void Terminate() const { Send(SIGTERM); }
   /// Ends it, likewise.
   void Kill() const { Send(SIGKILL); }
+  /// Whether it has ended. Does not wait.
+  bool has_ended() const;
+  /// Whether TakeEnding has returned how.
+  bool has_been_taken() const { return ended_; }
   /// Waits until it has ended. @return how, as text; empty: with status 0
   std::string TakeEnding();
 

@@ -1,11 +1,14 @@
 /* A small buffer with the plug-in interface, in C: it keeps whole fragments in the order in which
  * they came, and never wraps. Compiled several times, with RS_FAULT set to one of the faults below,
  * it is the plug-in that ringscope must refuse or survive. Also shows that plugin_abi.h is C11. */
+#define _GNU_SOURCE
+#include <pthread.h>
 #include <ringscope/plugin_abi.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define FAULT_NONE 0
 #define FAULT_NO_SYMBOL 1
@@ -40,6 +43,17 @@
 #define FAULT_CIRCLE 29  /* a list of plug-ins without an end */
 #define FAULT_PARTIAL 30 /* reports chunks without their end, and discards */
 #define FAULT_EARLIER 31 /* knows version 1 alone, as its entry says */
+/* Ends of the plug-in's process, or reasons to end it. */
+#define FAULT_LOAD 40        /* a crash while it is loaded */
+#define FAULT_ABORT 41       /* a failed check in commit */
+#define FAULT_ABORT_EVERY 42 /* in each call that follows a commit of chunk 3 */
+#define FAULT_NULL_POINTER 43
+#define FAULT_HANG 44
+#define FAULT_MEMORY 45
+#define FAULT_EXIT 46
+#define FAULT_IDLE 47            /* between two calls */
+#define FAULT_NONSENSE 48        /* it overwrites all of the memory that it shares */
+#define FAULT_NONSENSE_ANSWER 49 /* it answers with bytes that are no answer */
 
 #define REPORTS (RS_FAULT >= FAULT_BAD_REPORT && RS_FAULT <= FAULT_FAR_GIVEN_UP)
 
@@ -62,8 +76,47 @@ typedef struct buffer {
   ringscope_slice slice;
 } buffer;
 
+#if RS_FAULT == FAULT_LOAD
+__attribute__((constructor)) static void OnLoad(void) { abort(); }
+#endif
+
+#if RS_FAULT == FAULT_IDLE
+/* Set by a call that ends soon after. */
+static volatile int asked;
+static void* EndLater(void* unused) {
+  (void)unused;
+  while (!asked) usleep(100);
+  usleep(20000);
+  abort();
+}
+#endif
+
+#if RS_FAULT == FAULT_NONSENSE || RS_FAULT == FAULT_NONSENSE_ANSWER
+static void WriteNonsense(void) {
+  char line[512];
+  unsigned long begin = 0, end = 0;
+  FILE* maps = fopen("/proc/self/maps", "r");
+  while (maps != NULL && fgets(line, sizeof(line), maps) != NULL)
+    if (strstr(line, "memfd:ringscope-plugin") != NULL) sscanf(line, "%lx-%lx", &begin, &end);
+  if (begin == 0) return;
+  uint8_t* memory = (uint8_t*)begin;
+#if RS_FAULT == FAULT_NONSENSE
+  memset(memory, 0xee, end - begin);
+#else
+  /* The ring of answers is at the end, its count of bytes is at 192: see host_ring.h. */
+  memset(memory + 320 + (1 << 20), 0x77, 1 << 18);
+  __atomic_add_fetch((uint32_t*)(memory + 192), 64, __ATOMIC_SEQ_CST);
+#endif
+  while (1) pause();
+}
+#endif
+
 static void* Create(const ringscope_config* config) {
   buffer* self = NULL;
+#if RS_FAULT == FAULT_IDLE
+  pthread_t thread;
+  pthread_create(&thread, NULL, EndLater, NULL);
+#endif
   if (RS_FAULT == FAULT_CREATE) {
     config->fail(config->host, "no space for so many bytes");
     return NULL;
@@ -106,6 +159,18 @@ static void Commit(void* p, const ringscope_commit* commit) {
   snprintf(text, sizeof(text), "machine %u", commit->machine);
   self->config.fail(self->config.host, text);
 #endif
+  if (RS_FAULT == FAULT_ABORT) {
+    fprintf(stderr, "first line\ncheck failed: size < limit\n");
+    abort();
+  }
+  if (RS_FAULT == FAULT_ABORT_EVERY && commit->chunk == 3) abort();
+  while (RS_FAULT == FAULT_MEMORY) {
+    char* more = malloc(1 << 20);
+    if (more != NULL) memset(more, 1, 1 << 20);
+  }
+#if RS_FAULT == FAULT_NONSENSE || RS_FAULT == FAULT_NONSENSE_ANSWER
+  WriteNonsense();
+#endif
   Report(self, commit);
   if (self->written == kMaxChunks || commit->payload.size == 0) return;
   chunk* to = &self->chunks[self->written];
@@ -122,6 +187,7 @@ static void Commit(void* p, const ringscope_commit* commit) {
 static int PatchChunk(void* p, const ringscope_patches* patches) {
   buffer* self = p;
   if (RS_FAULT == FAULT_PATCH) self->config.fail(self->config.host, NULL);
+  while (RS_FAULT == FAULT_HANG) usleep(1000);
   (void)patches;
   return 0;
 }
@@ -132,6 +198,7 @@ static void BeginRead(void* p) {
   const ringscope_sequence sequence = {1, 1};
   /* The chunk before the first one: as if all ids were between them. */
   const ringscope_place place = {.first_chunk = 1, .first_offset = 0, .last_chunk = 0};
+  if (RS_FAULT == FAULT_EXIT) exit(0);
   if (to == NULL) return;
   if (RS_FAULT == FAULT_LATE_DISCARD) to->discarded(to->context, NULL, RINGSCOPE_DISCARD_FULL);
   if (RS_FAULT == FAULT_FAR_GIVEN_UP)
@@ -142,6 +209,9 @@ static void BeginRead(void* p) {
 static int NextPacket(void* p, ringscope_packet* packet) {
   buffer* self = p;
   if (RS_FAULT == FAULT_BAD_ANSWER) return 7;
+#if RS_FAULT == FAULT_NULL_POINTER
+  *(volatile int*)NULL = 1;
+#endif
   if (self->read == self->written) return 0;
   const chunk* from = &self->chunks[self->read];
   if (RS_FAULT != FAULT_ENDLESS) ++self->read;
@@ -165,6 +235,9 @@ static void Stats(void* p, ringscope_stats* stats) {
   stats->buffer_size = self->config.size;
   stats->chunks_written = self->written;
   stats->chunks_read = self->read;
+#if RS_FAULT == FAULT_IDLE
+  asked = 1;
+#endif
 }
 
 #if RS_FAULT == FAULT_CLONE

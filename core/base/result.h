@@ -16,6 +16,7 @@ enum class ErrorCode {
   kUnsupported,  // valid, but of a version or kind that this build does not know
   kLimit,        // a bound that protects memory or time was exceeded
   kNotFound,     // what is to be used is not there, or not yet
+  kDied,         // a plug-in's process ended, or had to be ended: a finding (exit status 3)
 };
 
 /// Where in an input something was found. Either part may be absent.

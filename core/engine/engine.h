@@ -7,6 +7,7 @@
 
 #include "core/base/enum_names.h"
 #include "core/base/ids.h"
+#include "core/base/log_moment.h"
 #include "core/base/result.h"
 #include "core/perfetto/chunk.h"
 #include "core/perfetto/fill_policy.h"
@@ -139,13 +140,13 @@ class Engine {
   const Error* failure() const { return failure_.get(); }
 
  protected:
-  /// The first failure stays.
-  void SetFailure(Error error) {
+  /// The first failure stays. (A question may find out that an engine elsewhere is gone.)
+  void SetFailure(Error error) const {
     if (!failure_) failure_ = std::make_unique<Error>(std::move(error));
   }
 
  private:
-  std::unique_ptr<const Error> failure_;
+  mutable std::unique_ptr<const Error> failure_;
 };
 
 /// What an engine is made from.
@@ -153,6 +154,9 @@ struct EngineConfig {
   uint64_t size = 0;  // bytes, as asked for; the engine rounds as its version does
   FillPolicy policy = FillPolicy::kRingBuffer;
   EngineObserver* observer = nullptr;  // not owned; nullptr: unobserved, at no cost
+  /// The record under way, for errors that show later than in the call that caused them. Not owned;
+  /// nullptr: there are no records.
+  const LogMoment* now = nullptr;
 };
 
 }  // namespace ringscope

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/wire.h"
+#include "core/engine/far_engine.h"
 #include "core/perfetto/data_loss.h"
 
 namespace ringscope {
@@ -179,7 +180,9 @@ std::string WithoutNumbers(const std::string& text) {
 std::string Mismatch::Class() const {
   if (oracle != Oracle::kDifference) {
     const std::string which = side ? fmt::format(" of {}", Letter(*side)) : "";
-    const std::string what = oracle == Oracle::kTime ? "" : ": " + WithoutNumbers(text);
+    // The further lines of a crash are what the process printed: addresses and the like.
+    const std::string what =
+        oracle == Oracle::kTime ? "" : ": " + WithoutNumbers(text.substr(0, text.find('\n')));
     return fmt::format("{}{}{}", Name(oracle), which, what);
   }
   if (counter) return fmt::format("{} {}", Name(kind), kStatFields[*counter].name);
@@ -215,7 +218,12 @@ std::optional<Mismatch> Duel::Apply(const StreamStep& step) {
   if (!found) found = Step(step);
   // What a broken engine returns is not to be compared.
   if (std::optional<Mismatch> failed = CheckFailures()) found = std::move(failed);
-  if (!found) found = CompareStats(engines_.a->stats(), engines_.b->stats());
+  if (!found) {
+    const BufferStats& a = engines_.a->stats();
+    const BufferStats& b = engines_.b->stats();
+    found = CheckFailures();  // of a process that ended only now
+    if (!found) found = CompareStats(a, b);
+  }
   for (const Side side : kSides) {
     if (!found && took_ns_[side] > options_.slowest_ns)
       found = OfOne(Oracle::kTime, side, fmt::format("took {} us", took_ns_[side] / 1000));
@@ -260,6 +268,9 @@ std::optional<Mismatch> Duel::CompareReads(Engine& a, Engine& b, uint64_t max_pa
                            infos_.b->read_order != ReadOrder::kUnknown;
   uint64_t left = by_sequence ? UINT64_MAX : max_packets;
   if (left == 0) return std::nullopt;
+  // What differs is kept to the pass's end, too.
+  if (left == UINT64_MAX)
+    for (Engine* engine : {&a, &b}) ExpectWholePass(*engine);
   Timed(Side::kA, [&] { a.BeginRead(); });
   Timed(Side::kB, [&] { b.BeginRead(); });
   const Packet *from_a = nullptr, *from_b = nullptr;
@@ -287,11 +298,13 @@ std::optional<Mismatch> Duel::CompareClones() {
     auto clone = engines_[side]->Clone();
     // A plug-in without clones is none to be compared.
     if (!clone && clone.error().code == ErrorCode::kUnsupported) return std::nullopt;
-    if (!clone) return OfOne(Oracle::kFailure, side, clone.error().ToString());
+    if (!clone) return Failed(side, clone.error());
     clones[side] = std::move(*clone);
   }
   std::optional<Mismatch> found = CompareReads(*clones.a, *clones.b, UINT64_MAX);
   if (!found) found = CompareStats(clones.a->stats(), clones.b->stats());
+  for (const Side side : kSides)
+    if (const Error* error = clones[side]->failure()) return Failed(side, *error);
   if (found) found->text = "in a clone: " + found->text;
   return found;
 }
@@ -317,9 +330,14 @@ std::optional<Mismatch> Duel::OfOne(Oracle oracle, Side side, const std::string&
 std::optional<Mismatch> Duel::CheckFailures() const {
   for (const Side side : kSides) {
     if (const Error* error = engines_[side]->failure())
-      return OfOne(Oracle::kFailure, side, error->ToString());
+      return Failed(side, *error);
   }
   return std::nullopt;
+}
+
+Mismatch Duel::Failed(Side side, const Error& error) const {
+  const Oracle oracle = error.code == ErrorCode::kDied ? Oracle::kCrash : Oracle::kFailure;
+  return *OfOne(oracle, side, error.ToString());
 }
 
 std::optional<Mismatch> Duel::Finish() {
@@ -338,7 +356,11 @@ std::optional<Mismatch> RunDuel(const Both<const EngineInfo*>& engines, const Pl
                                 const Ignored& ignored) {
   Result<Duel> duel =
       Duel::Create(engines, {.size = stream.size, .policy = stream.policy, .ignored = ignored});
-  if (!duel) return Mismatch{.oracle = Oracle::kFailure, .text = duel.error().ToString()};
+  if (!duel) {
+    return Mismatch{
+        .oracle = duel.error().code == ErrorCode::kDied ? Oracle::kCrash : Oracle::kFailure,
+        .text = duel.error().ToString()};
+  }
   for (const auto& step : stream.steps) {
     auto found = step->With([&](const StreamStep& view) { return duel->Apply(view); });
     if (found) return found;

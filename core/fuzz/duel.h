@@ -22,10 +22,11 @@ enum class Oracle : uint8_t {
   kLedger,      // what an engine reports and what it returns does not add up
   kFailure,     // an engine could not continue
   kTime,        // one operation took too long
+  kCrash,       // a plug-in's process ended, or had to be ended
 };
 template <>
 inline constexpr std::array kEnumNames<Oracle> = {"difference", "check", "ledger", "failure",
-                                                  "time"};
+                                                  "time", "crash"};
 
 /// Something that a stream of operations shows of two engines.
 struct Mismatch {
@@ -81,6 +82,7 @@ class Duel {
   std::optional<Mismatch> CompareClones();
   std::optional<Mismatch> CompareStats(const BufferStats& a, const BufferStats& b) const;
   std::optional<Mismatch> CheckFailures() const;
+  Mismatch Failed(Side side, const Error& error) const;
   std::optional<Mismatch> OfOne(Oracle oracle, Side side, const std::string& text) const;
   template <typename Call>
   void Timed(Side side, Call call);

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "core/engine/far_engine.h"
 #include "core/plugin/place_index.h"
 
 namespace ringscope {
@@ -50,7 +51,7 @@ class AllButReturned : public EngineObserver {
   EngineObserver* const observer_;
 };
 
-class PlaceFinder final : public Engine {
+class PlaceFinder final : public Engine, public FarEngine {
  public:
   /// @param limit bytes of copies
   PlaceFinder(uint64_t limit, FillPolicy policy, EngineObserver* observer)
@@ -88,6 +89,7 @@ class PlaceFinder final : public Engine {
     TakeFailure();
     return applied;
   }
+  void ExpectWholePass() override { ringscope::ExpectWholePass(*engine_); }
   void BeginRead() override {
     engine_->BeginRead();
     TakeFailure();
@@ -113,9 +115,14 @@ class PlaceFinder final : public Engine {
     clone->serial_ = serial_;
     return clone;
   }
-  const BufferStats& stats() const override { return engine_->stats(); }
+  const BufferStats& stats() const override {
+    const BufferStats& stats = engine_->stats();
+    TakeFailure();
+    return stats;
+  }
   void VisitWriterStats(const std::function<void(const WriterStats&)>& visit) const override {
     engine_->VisitWriterStats(visit);
+    TakeFailure();
   }
   Result<uint64_t> VisitChunks(const ChunkVisitor& visit) const override {
     return engine_->VisitChunks(visit);
@@ -131,7 +138,7 @@ class PlaceFinder final : public Engine {
   };
   static constexpr uint64_t kOverhead = 64;
 
-  void TakeFailure() {
+  void TakeFailure() const {
     if (engine_->failure() != nullptr) SetFailure(*engine_->failure());
   }
 

@@ -139,8 +139,10 @@ Status Session::SetUpBuffer(const BufferSetUp& setup) {
 }
 
 Result<std::unique_ptr<Engine>> Session::MakeEngine(const SessionBuffer& buffer) const {
-  const EngineConfig config{
-      .size = buffer.requested_size, .policy = buffer.policy, .observer = buffer.observer.get()};
+  const EngineConfig config{.size = buffer.requested_size,
+                            .policy = buffer.policy,
+                            .observer = buffer.observer.get(),
+                            .now = &now_};
   return options_.make_engine ? options_.make_engine(*buffer.info, config, buffer.id)
                               : buffer.info->create(config);
 }

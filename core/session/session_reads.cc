@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/engine/far_engine.h"
 #include "core/perfetto/trusted_fields.h"
 #include "core/session/session.h"
 #include "core/session/session_errors.h"
@@ -41,6 +42,7 @@ Result<bool> Session::ReadPackets(SessionBuffer& buffer, const ReadLimits& limit
   const bool is_taken =
       options_.clone && !buffer.cloned && (!options_.clone->has_file || file_copied_);
   listeners_.Call(&ReplayListener::OnReadBegun, buffer.id);
+  if (!limits.max_packets && !limits.max_bytes) ExpectWholePass(engine);
   engine.BeginRead();
   uint64_t packets = 0;
   const auto at_limit = [&] {
@@ -118,6 +120,7 @@ Status Session::ReadClone(BufferId id) {
   auto cloned = buffer->engine->Clone();
   if (!cloned) return InBuffer(id, std::move(cloned).error());
   const std::unique_ptr<Engine> clone = std::move(*cloned);
+  ExpectWholePass(*clone);
   clone->BeginRead();
   uint64_t packets = 0;
   while (const Packet* packet = clone->NextPacket()) {
@@ -132,6 +135,7 @@ Status Session::ReadClone(BufferId id) {
 Status Session::DrainBuffer(SessionBuffer& buffer) {
   if (buffer.observer) buffer.observer->BeginDrain();
   listeners_.Call(&ReplayListener::OnDrainBegun, buffer.id);
+  ExpectWholePass(*buffer.engine);
   buffer.engine->BeginRead();
   while (const Packet* packet = buffer.engine->NextPacket())
     listeners_.Call(&ReplayListener::OnDrainPacket, buffer.id, *packet);
