@@ -22,6 +22,7 @@ Status CheckBuffers(const SessionDiff& diff, const DiffArgs& args) {
     return Fail(ErrorCode::kUsage, fmt::format("session {}: {}", diff.session, what),
                 {diff.path, {}, {}}, std::move(hint));
   };
+  if (diff.result.died) return {};  // perhaps before the log's buffers were all set up
   if (buffers.empty())
     return fail("it has no buffer, so there is nothing to compare", "see 'ringscope info'");
   for (const Side side : kSides) {

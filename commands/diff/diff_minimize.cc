@@ -100,7 +100,7 @@ Result<std::optional<PlainDifference>> FindPlainDifference(const std::vector<Sto
                                                            const Both<ReplayOptions>& sides,
                                                            const LogDiff& result) {
   const auto& first = result.first ? result.first : result.first_counter;
-  if (!first || !first->buffer) return std::nullopt;
+  if (result.died || !first || !first->buffer) return std::nullopt;
   PlainDifference plain;
   for (const BufferDiff& buffer : result.buffers) {
     if (buffer.id != *first->buffer) continue;
@@ -192,8 +192,11 @@ Status MinimizeLog(const DiffArgs& args, const std::vector<SessionDiff>& diffs, 
 
   // The note comes first, so that it is read first.
   RS_ASSIGN_OR_RETURN(const LogDiff shown, DiffOps(minimal, sides));
-  const std::string note = fmt::format("shows with 'ringscope diff {}': {}", SidesAsOptions(args),
-                                       CountsText(shown.counts));
+  const std::string what = shown.died ? fmt::format("{} ended: {}", Letter(shown.died->side),
+                                                    shown.died->Class())
+                                      : CountsText(shown.counts);
+  const std::string note =
+      fmt::format("shows with 'ringscope diff {}': {}", SidesAsOptions(args), what);
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
                       CreateOutput(context, args.minimize, kOpsOutput, args.force));
   RS_RETURN_IF_ERROR(file->Write(FormatOp({.time_ns = {}, .body = Note{note}}) + "\n"));

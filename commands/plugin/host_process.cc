@@ -231,6 +231,8 @@ bool HostProcess::Await(Ready ready, Sleep sleep) {
   }
   for (std::chrono::nanoseconds time = kFirstSleep; !ready();
        time = std::min(2 * time, kLongestSleep)) {
+    sleep(time);
+    if (ready()) return true;
     const bool has_ended = child_->has_ended();
     if (has_ended && ready()) return true;  // it answered first
     if (has_ended) {
@@ -238,7 +240,6 @@ bool HostProcess::Await(Ready ready, Sleep sleep) {
       return false;
     }
     if (!IsWithinLimits()) return false;
-    sleep(time);
   }
   return true;
 }
@@ -249,9 +250,9 @@ bool HostProcess::IsWithinLimits() {
   const Clock::time_point now = Clock::now();
   if (deadline_ == Clock::time_point())
     deadline_ = now + std::chrono::nanoseconds(run_.time_limit_ns);
-  if (const uint64_t used = MemoryInUse(); used > run_.memory_limit) {
-    Die(fmt::format("was ended, as it used {} of memory with {} allowed (--plugin-memory),",
-                    HumanSize(used), HumanSize(run_.memory_limit)));
+  if (MemoryInUse() > run_.memory_limit) {
+    Die(fmt::format("was ended, as it used more than {} of memory (--plugin-memory),",
+                    HumanSize(run_.memory_limit)));
   } else if (now >= deadline_) {
     Die(fmt::format("was ended, as it did not answer within {} s (--plugin-time),",
                     static_cast<double>(run_.time_limit_ns) / 1e9));
@@ -311,10 +312,10 @@ std::string HostProcess::LastOutput() const {
     begin = end + 1;
   }
   if (lines.empty()) return "";
-  std::string text = ". It printed last:";
+  std::string text;
   for (size_t i = lines.size() - std::min(lines.size(), kShownLines); i < lines.size(); ++i)
-    text += "\n  " + lines[i];
-  return text + "\n";
+    text += fmt::format("{}\"{}\"", text.empty() ? "" : ", ", lines[i]);
+  return ". It printed last: " + text;
 }
 
 }  // namespace ringscope

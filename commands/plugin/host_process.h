@@ -51,8 +51,8 @@ class HostProcess {
   /// Nobody takes the answers to what was begun: ends the process.
   void Abandon();
 
-  /// "was ended by signal 6 (Aborted) in 'commit' at record 12", and what it printed last, in lines
-  /// of their own. nullptr: it is alive.
+  /// "was ended by signal 6 (Aborted) in 'commit' at record 12", and what it printed last.
+  /// nullptr: it is alive.
   const std::string* death() const { return death_ ? &*death_ : nullptr; }
   /// Ends it, as what it answered cannot be.
   void DieOfNonsense(const std::string& what);

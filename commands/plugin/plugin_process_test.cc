@@ -48,13 +48,13 @@ INSTANTIATE_TEST_SUITE_P(
     All, PluginDeaths,
     ::testing::Values(
         DeathCase{"ABORT", "was ended by signal 6 (Aborted)", "in 'commit' at record 1. It printed "
-                                                              "last: first line check failed: size "
-                                                              "< limit"},
+                                                              "last: \"first line\", \"check "
+                                                              "failed: size < limit\""},
         DeathCase{"NULL_POINTER", "was ended by signal 11 (Segmentation fault)",
                   "in 'next_packet' at record 4"},
         DeathCase{"HANG", "was ended, as it did not answer within 0.3 s (--plugin-time),",
                   "in 'patch' at record 3"},
-        DeathCase{"MEMORY", "of memory with 64 MiB allowed (--plugin-memory),",
+        DeathCase{"MEMORY", "was ended, as it used more than 64 MiB of memory (--plugin-memory),",
                   "in 'commit' at record 1"},
         DeathCase{"EXIT", "ended itself with status 0", "in 'begin_read' at record 4"},
         DeathCase{"NONSENSE",
@@ -183,8 +183,54 @@ TEST(PluginProcess, Fuzz_TakesACrashAsAFinding) {
   const Ran ran = RunCommand(FuzzCommand(), {"--a", "v2", "--b", Deadly("ABORT"), "--count", "4",
                                              "--output", folder.path()});
   EXPECT_EQ(ran.code, ExitCode::kNotice) << ran.error;
-  EXPECT_THAT(ran.out, HasSubstr("crash"));
-  EXPECT_THAT(WithoutLineBreaks(ran.out), HasSubstr("was ended by signal 6 (Aborted) in 'commit'"));
+  EXPECT_THAT(WithoutLineBreaks(ran.out),
+              HasSubstr("1. crash of B: the plug-in's process was ended by signal 6 (Aborted) in "
+                        "'commit' "));
+  EXPECT_THAT(WithoutLineBreaks(ran.out), HasSubstr("\"check failed: size < limit\""));
+}
+
+/// A log in which the chunk that ABORT_EVERY does not survive comes after others and before others.
+std::string LogWithTheThird(uint32_t chunks) {
+  std::string log = R"({"op":"buffer","id":1,"size":65536,"policy":"ring_buffer"})"
+                    "\n";
+  for (uint32_t chunk = 0; chunk < chunks; ++chunk) {
+    // The plug-in has whole fragments alone: all that it returns is what a release does.
+    log += fmt::format(
+        R"({{"op":"commit","buffer":1,"producer":1,"writer":1,"chunk":{},"fragments":1,"payload":"02080{}"}})"
+        "\n",
+        chunk, chunk);
+  }
+  return log;
+}
+
+TEST(PluginProcess, Diff_HasTheSideThatEnded) {
+  const TempFolder folder;
+  const std::string log = folder.Write("log.ops.jsonl", LogWithTheThird(6));
+  const std::vector<std::string> args = {log, "--a", "v2", "--b", Deadly("ABORT_EVERY")};
+  const Ran ran = RunCommand(DiffCommand(), args);
+  EXPECT_EQ(ran.error, "");
+  EXPECT_EQ(ran.code, ExitCode::kNotice);
+  const std::string out = WithoutLineBreaks(ran.out);
+  EXPECT_THAT(out, HasSubstr("Side B's plug-in ended, and the comparison with it."));
+  EXPECT_THAT(out, HasSubstr("was ended by signal 6 (Aborted) in 'commit' at record 4"));
+  EXPECT_THAT(out, HasSubstr("Up to there A and B are the same."));
+  const Ran json = RunCommand(
+      DiffCommand(), {log, "--a", Deadly("ABORT_EVERY"), "--b", "v2", "--format", "json"});
+  EXPECT_THAT(json.out, HasSubstr(R"("died":)"));
+  EXPECT_THAT(json.out, HasSubstr(R"("side": "a")"));
+}
+
+TEST(PluginProcess, Minimize_KeepsWhatEndsIt) {
+  const TempFolder folder;
+  const std::string log = folder.Write("log.ops.jsonl", LogWithTheThird(40));
+  const std::string small = folder.File("small.ops.jsonl");
+  const Ran ran = RunCommand(
+      DiffCommand(), {log, "--a", "v2", "--b", Deadly("ABORT_EVERY"), "--minimize", small});
+  EXPECT_EQ(ran.error, "");
+  const std::string text = ReadFile(small);
+  EXPECT_THAT(text, HasSubstr("B ended: "));
+  EXPECT_THAT(text, HasSubstr(R"("chunk":3)"));
+  EXPECT_EQ(CountOf(text, R"("op":"commit")"), 1u) << text;
 }
 
 }  // namespace

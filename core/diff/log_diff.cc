@@ -44,7 +44,9 @@ bool BufferDiff::CounterDiffers(size_t i) const {
   return field != &BufferStats::buffer_size || sides.a.size == sides.b.size;
 }
 
-bool LogDiff::SameResults() const { return counts.results() == 0 && counts.across_order == 0; }
+bool LogDiff::SameResults() const {
+  return !died && counts.results() == 0 && counts.across_order == 0;
+}
 
 bool LogDiff::Same() const { return SameResults() && counts[DifferenceKind::kCounter] == 0; }
 

@@ -191,6 +191,17 @@ struct BufferDiff {
 };
 
 /// How two replays of one session compare.
+/// A side whose replay ended before the log's end, as a plug-in's process did.
+struct SideDeath {
+  Side side{};
+  LogMoment moment;
+  bool at_end = false;  // in the reads after the last record
+  std::string text;     // how; may have several lines
+
+  /// The same for deaths of one kind: without the record, and what was printed.
+  std::string Class() const { return text.substr(0, text.find(" at record ")); }
+};
+
 struct LogDiff {
   uint64_t records = 0;
   std::optional<uint64_t> first_time_ns;
@@ -204,6 +215,8 @@ struct LogDiff {
   std::optional<Divergence> first_counter;  // in a counter
   /// Where the order across sequences first differs.
   std::optional<LogMoment> first_across_order;
+  /// Set: what is compared is what precedes it. The counters are those of that moment.
+  std::optional<SideDeath> died;
   /// The first packets that differ, at most DiffOptions::listed of each kind.
   std::array<std::vector<PacketDifference>, kDifferenceKinds> packets;
 

@@ -40,11 +40,13 @@ class LogDiffer::Impl {
   }
 
   Status Apply(const Op& op, uint64_t number) {
+    if (result_.died) return {};
     op_ = &op;
-    for (DiffSide* side : {&a_, &b_}) {
-      side->StartRecord();
-      RS_RETURN_IF_ERROR(side->Apply(op, number));
+    for (const Side side : kSides) {
+      SideOf(side).StartRecord();
+      RS_RETURN_IF_ERROR(UnlessDead(side, SideOf(side).Apply(op, number)));
     }
+    if (result_.died) return {};
     Compare();
     if (const auto* setup = std::get_if<BufferSetUp>(&op.body)) ForgetBuffer(setup->id);
     op_ = nullptr;
@@ -53,12 +55,15 @@ class LogDiffer::Impl {
 
   Result<LogDiff> Finish() {
     at_end_ = true;
-    for (DiffSide* side : {&a_, &b_}) {
-      side->StartRecord();
-      RS_RETURN_IF_ERROR(side->Finish());
+    for (const Side side : kSides) {
+      if (result_.died) break;
+      SideOf(side).StartRecord();
+      RS_RETURN_IF_ERROR(UnlessDead(side, SideOf(side).Finish()));
     }
-    Compare();
-    SettleWhere([](const ChunkAt&) { return true; });
+    if (!result_.died) {
+      Compare();
+      SettleWhere([](const ChunkAt&) { return true; });
+    }
     AddOutcome();
     return result_;
   }
@@ -81,6 +86,17 @@ class LogDiffer::Impl {
     };
   }
   DiffSide& SideOf(Side side) { return side == Side::kA ? a_ : b_; }
+
+  /// Takes the death of a plug-in's process as a result.
+  Status UnlessDead(Side side, Status status) {
+    if (status || status.error().code != ErrorCode::kDied) return status;
+    if (!result_.died)
+      result_.died = {.side = side,
+                      .moment = SideOf(side).moment(),
+                      .at_end = at_end_,
+                      .text = status.error().where.path + ": " + status.error().message};
+    return {};
+  }
 
   void Compare() {
     ++result_.records;
@@ -403,7 +419,7 @@ class LogDiffer::Impl {
     }
     for (const ServiceField& field : kServiceFields)
       differing += result_.service.a.*field.value != result_.service.b.*field.value;
-    result_.counts[DifferenceKind::kCounter] = differing;
+    if (!result_.died) result_.counts[DifferenceKind::kCounter] = differing;
   }
 
   DiffOptions options_;

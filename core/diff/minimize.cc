@@ -78,9 +78,14 @@ class Minimizer {
   /// What follows the divergence has no part in it, unless the end itself does.
   void CutAfter(const LogDiff& whole) {
     const auto& first = whole.first ? whole.first : whole.first_counter;
-    if (!first || first->at_end) return;
-    const auto end =
-        ops_.begin() + static_cast<std::ptrdiff_t>(first->moment.record.value_or(0)) + 1;
+    LogMoment moment;
+    if (whole.died && !whole.died->at_end)
+      moment = whole.died->moment;
+    else if (!whole.died && first && !first->at_end)
+      moment = first->moment;
+    else
+      return;
+    const auto end = ops_.begin() + static_cast<std::ptrdiff_t>(moment.record.value_or(0)) + 1;
     TryAll(std::vector<StoredOp>(ops_.begin(), end));
   }
 
@@ -126,6 +131,12 @@ class Minimizer {
 }  // namespace
 
 std::optional<DivergenceSignature> SignatureOf(const LogDiff& result) {
+  if (result.died) {
+    DivergenceSignature signature;
+    signature.died = result.died->side;
+    signature.death = result.died->Class();
+    return signature;
+  }
   if (result.first) return SignatureOf(*result.first);
   if (result.first_counter) {
     DivergenceSignature signature = SignatureOf(*result.first_counter);

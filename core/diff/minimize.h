@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/diff/log_differ.h"
@@ -23,11 +24,14 @@ struct DivergenceSignature {
   std::optional<size_t> counter;           // kCounter: index in kStatFields
   bool counter_less_in_a = false;
   bool counter_stays = false;  // it differs at the end, too
+  std::optional<Side> died;    // a side's plug-in did; nothing but this and `death` counts then
+  std::string death;           // SideDeath::Class
 
   friend bool operator==(const DivergenceSignature&, const DivergenceSignature&) = default;
 };
 
-/// Of a comparison's first divergence: in the results, else in a counter, else in the order.
+/// Of the death of a side, or else of a comparison's first divergence: in the results, else in a
+/// counter, else in the order.
 /// @return nullopt: nothing differs
 std::optional<DivergenceSignature> SignatureOf(const LogDiff& result);
 

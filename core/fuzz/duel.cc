@@ -175,14 +175,19 @@ std::string WithoutNumbers(const std::string& text) {
   return plain;
 }
 
+/// How a process ended: without what it printed, which may have addresses and the like.
+std::string DeathOf(const Error& error) {
+  return error.message.substr(0, error.message.find(". "));
+}
+
 }  // namespace
 
 std::string Mismatch::Class() const {
   if (oracle != Oracle::kDifference) {
     const std::string which = side ? fmt::format(" of {}", Letter(*side)) : "";
-    // The further lines of a crash are what the process printed: addresses and the like.
-    const std::string what =
-        oracle == Oracle::kTime ? "" : ": " + WithoutNumbers(text.substr(0, text.find('\n')));
+    const std::string what = oracle == Oracle::kTime    ? ""
+                             : oracle == Oracle::kCrash ? ": " + death
+                                                        : ": " + WithoutNumbers(text);
     return fmt::format("{}{}{}", Name(oracle), which, what);
   }
   if (counter) return fmt::format("{} {}", Name(kind), kStatFields[*counter].name);
@@ -336,8 +341,10 @@ std::optional<Mismatch> Duel::CheckFailures() const {
 }
 
 Mismatch Duel::Failed(Side side, const Error& error) const {
-  const Oracle oracle = error.code == ErrorCode::kDied ? Oracle::kCrash : Oracle::kFailure;
-  return *OfOne(oracle, side, error.ToString());
+  if (error.code != ErrorCode::kDied) return *OfOne(Oracle::kFailure, side, error.ToString());
+  Mismatch crash = *OfOne(Oracle::kCrash, side, error.message);
+  crash.death = DeathOf(error);
+  return crash;
 }
 
 std::optional<Mismatch> Duel::Finish() {
@@ -357,9 +364,10 @@ std::optional<Mismatch> RunDuel(const Both<const EngineInfo*>& engines, const Pl
   Result<Duel> duel =
       Duel::Create(engines, {.size = stream.size, .policy = stream.policy, .ignored = ignored});
   if (!duel) {
-    return Mismatch{
-        .oracle = duel.error().code == ErrorCode::kDied ? Oracle::kCrash : Oracle::kFailure,
-        .text = duel.error().ToString()};
+    const bool died = duel.error().code == ErrorCode::kDied;
+    return Mismatch{.oracle = died ? Oracle::kCrash : Oracle::kFailure,
+                    .text = duel.error().ToString(),
+                    .death = died ? DeathOf(duel.error()) : ""};
   }
   for (const auto& step : stream.steps) {
     auto found = step->With([&](const StreamStep& view) { return duel->Apply(view); });

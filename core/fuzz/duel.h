@@ -37,6 +37,7 @@ struct Mismatch {
   std::optional<Side> side;       // of all but differences: the engine that is wrong
   size_t step = 0;                // index of the operation; the number of all: the last read
   std::string text;               // what differs, in a line
+  std::string death;              // of a crash: how the process ended, and in which function
 
   /// The same for mismatches of one class: "loss_bits present/read_gap", "counter chunks_read".
   std::string Class() const;
