@@ -114,6 +114,7 @@ class StepPrinter : public protovm::RunWatcher {
       : program_(program), report_(report) {}
 
   void OnBegin(uint32_t index) override {
+    is_passed_on_ = false;
     report_.Print(fmt::format("    {:{}}{}\n", "", Indent(),
                               InstructionText(program_, program_.all()[index])));
     ++depth_;
@@ -121,10 +122,12 @@ class StepPrinter : public protovm::RunWatcher {
   void OnEnd(uint32_t, RunResult result, protovm::Reason reason) override {
     if (depth_ > 0) --depth_;
     if (result == RunResult::kOk) return;
-    report_.Print(
-        fmt::format("    {:{}}-> {}: {}\n", "", Indent() + 2, Name(result), Describe(reason)));
+    // The reason is where it began.
+    report_.Print(fmt::format("    {:{}}-> {}{}{}\n", "", Indent() + 2, Name(result),
+                              is_passed_on_ ? "" : ": ", is_passed_on_ ? "" : Describe(reason)));
+    is_passed_on_ = true;
   }
-  void Reset() { depth_ = 0; }
+  void Reset() { depth_ = 0, is_passed_on_ = false; }
 
  private:
   size_t Indent() const { return std::min<size_t>(2 * depth_, 24); }
@@ -132,6 +135,7 @@ class StepPrinter : public protovm::RunWatcher {
   const protovm::Program& program_;
   Report& report_;
   size_t depth_ = 0;
+  bool is_passed_on_ = false;  // an instruction nested in the one that ends now failed
 };
 
 Result<ExitCode> RunProgram(const ProtovmArgs& args, Context& context) {
@@ -154,9 +158,10 @@ Result<ExitCode> RunProgram(const ProtovmArgs& args, Context& context) {
     steps.Reset();
     const RunOutcome outcome = vm.Run(wire::AsBytes(packet));
     const std::string state = vm.SerializeState();
-    report.Print(fmt::format("{}: {}\n  state {} bytes, {} of {} bytes counted\n", Printable(path),
-                             OutcomeText(vm.program(), outcome), WithCommas(state.size()),
-                             WithCommas(vm.state().counted()), WithCommas(limit)));
+    report.Paragraph(fmt::format("{}: {}", Printable(path), OutcomeText(vm.program(), outcome)));
+    report.Print(fmt::format("  state of {} bytes, {} of {} bytes counted\n",
+                             WithCommas(state.size()), WithCommas(vm.state().counted()),
+                             WithCommas(limit)));
     report.AddItem("packets", [&] {
       report.Data({{"packet", path},
                    {"result", Name(outcome.result)},
@@ -301,7 +306,7 @@ Result<ExitCode> RunProtovm(const ProtovmArgs& args, Context& context) {
 Command ProtovmCommand() {
   return {"protovm",
           "Explain",
-          "Show and run the programs that fold overwritten packets into a state",
+          "Show, check and run programs that fold packets into a state",
           "A data source may come with a program (ProtoVM): packets that a V2 buffer overwrites "
           "unread are folded into a state by it, which the trace has in their place. 'show' "
           "lists a program, an instruction per line; 'run' runs one on packets, by the rules of "

@@ -300,8 +300,8 @@ void ExpectEvent(const Json& want, const Json& got) {
 
 class BufferVmCases : public ::testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(All, BufferVmCases,
-                         ::testing::Values("discard", "error_abort_ok", "fragments", "patches",
-                                           "read_before"),
+                         ::testing::Values("discard", "error_abort_ok", "fragments", "mixed",
+                                           "patches", "read_before"),
                          [](const auto& test) { return std::string(test.param); });
 
 TEST_P(BufferVmCases, EventsAreTheReleasedServices) {

@@ -36,11 +36,14 @@ std::optional<uint64_t> PassReader::Add(Bytes reply) {
 void PassReader::OnPacket() {
   if (found_other_) return;
   found_other_ = true;
+  bool has_states = false;  // of programs (ProtoVM), which a replay counts by itself
   wire::FieldReader reader(wire::AsBytes(packet_));
-  while (const auto field = reader.Next())
+  while (const auto field = reader.Next()) {
+    has_states |= field->number == proto::TracePacket::kProtoVms;
     if (field->number == proto::TracePacket::kTrustedPacketSequenceId)
       found_other_ = field->value != kServiceSequence;
-  if (!found_other_) own_bytes_ += packet_.size();
+  }
+  if (!found_other_ && !has_states) own_bytes_ += packet_.size();
   packet_.clear();
 }
 

@@ -372,7 +372,7 @@ Reason ProtoVm::MergeField(const Instruction& instruction, Node& target, const V
   if (rules_.joins_occurrences && IsMarked(target, *old)) {
     const Reason reason = state_.IntoIndexed(*old);
     if (reason != Reason::kNone) {
-      state_.Free(node);
+      state_.FreeButCount(node);
       return reason;
     }
   }

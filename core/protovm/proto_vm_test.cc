@@ -71,6 +71,17 @@ TEST(ProtoVm, ADeletedNodeOfAnEnclosingSelectCrashesOlderReleasesOnceItIsUsed) {
   EXPECT_EQ(outcome.reason, Reason::kCursorDeleted);
 }
 
+TEST(ProtoVm, ANodeThatIsNotAppendedStaysCounted) {
+  // The first merge aborts and leaves its mark on field 1; to the second, it occurs again, and
+  // there is space for its node, but not for a repeated field.
+  TestedVm vm(ProgramOf({Merge()}), 58, 96 + 48 + 47);
+  EXPECT_EQ(vm.Run(Uint(1, 1) + Sub(5, std::string(60, 'x'))).reason, Reason::kMemoryLimit);
+  EXPECT_EQ(vm.vm().state().counted(), 96u);
+  EXPECT_EQ(vm.Run(Uint(1, 2)).reason, Reason::kMemoryLimit);
+  EXPECT_EQ(vm.vm().state().counted(), 96u + 48u);
+  EXPECT_EQ(vm.state(), Uint(1, 1));
+}
+
 TEST(ProtoVm, ADeepProgramNeedsNoStack) {
   std::string instruction = Set();
   // Lengths make it quadratic to build, not to run.
