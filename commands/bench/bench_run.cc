@@ -141,6 +141,7 @@ Status FindWorst(const EngineInfo& info, const PlainStream& stream, const ReadyS
   }
   const uint64_t after = HeapBytes();
   result.heap_bytes = after > before ? after - before : 0;
+  static_cast<void>(engine->stats());  // in another process the last operations may still wait
   if (engine->failure() != nullptr) return tl::unexpected<Error>(*engine->failure());
   return {};
 }

@@ -85,6 +85,21 @@ TEST_P(PluginDeaths, AreFoundWhereTheyAre) {
   }
 }
 
+TEST(PluginProcess, DeathsAfterTheLastQuestion_AreFound) {
+  // Nothing is read, so that nothing waits for the commits.
+  const std::string buffer = R"({"op":"buffer","id":3,"size":4096,"policy":"ring_buffer"})"
+                             "\n";
+  const std::string commit =
+      R"({"op":"commit","buffer":3,"producer":1,"writer":1,"chunk":0,"fragments":1,"payload":"020801"})"
+      "\n";
+  for (const std::string& log : {buffer + commit, buffer + commit + buffer}) {
+    const Ran ran = RunCommand(
+        StatsCommand(), {"-", "--engine", Deadly("ABORT"), "--reads", "none"}, log);
+    EXPECT_EQ(ran.error_code, ErrorCode::kDied);
+    EXPECT_THAT(ran.error, HasSubstr("in 'commit' at record 1"));
+  }
+}
+
 TEST(PluginProcess, DeathBetweenCalls_IsFoundAtTheNext) {
   const auto engine = EnginesAndPlugins()(Deadly("IDLE")).value()->create({.size = 4096}).value();
   // It dies on its own some time after the first of these.

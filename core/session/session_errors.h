@@ -23,6 +23,12 @@ inline Status CheckEngine(BufferId id, const Engine& engine) {
   return InBuffer(id, *engine.failure());
 }
 
+/// The same before the engine is done with: one in another process may fail later than in a call.
+inline Status CheckEngineAtEnd(BufferId id, const Engine& engine) {
+  static_cast<void>(engine.stats());
+  return CheckEngine(id, engine);
+}
+
 }  // namespace ringscope
 
 #endif  // RINGSCOPE_CORE_SESSION_SESSION_ERRORS_H_

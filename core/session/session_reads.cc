@@ -164,6 +164,8 @@ Status Session::DrainBuffer(SessionBuffer& buffer) {
 }
 
 Status Session::EndLog() {
+  for (const auto& [id, buffer] : buffers_)
+    RS_RETURN_IF_ERROR(CheckEngineAtEnd(id, *buffer.engine));
   counts_.Finish();
   counts_.Fill(stats_);
   return listeners_.Call(&ReplayListener::OnLogEnd, *this);
