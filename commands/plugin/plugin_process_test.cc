@@ -233,6 +233,11 @@ TEST(PluginProcess, Diff_HasTheSideThatEnded) {
       DiffCommand(), {log, "--a", Deadly("ABORT_EVERY"), "--b", "v2", "--format", "json"});
   EXPECT_THAT(json.out, HasSubstr(R"("died":)"));
   EXPECT_THAT(json.out, HasSubstr(R"("side": "a")"));
+  // What the side did not do in the record that ended it is no difference.
+  const std::string first = folder.Write("first.ops.jsonl", kDeadlyLog);
+  const Ran at_once = RunCommand(DiffCommand(), {first, "--a", "v2", "--b", Deadly("ABORT")});
+  EXPECT_THAT(at_once.out, HasSubstr("2 records"));
+  EXPECT_THAT(at_once.out, ::testing::Not(HasSubstr("First divergence")));
 }
 
 TEST(PluginProcess, Minimize_KeepsWhatEndsIt) {

@@ -9,6 +9,7 @@
 
 #include "core/diff/diff_matcher.h"
 #include "core/diff/diff_side.h"
+#include "core/session/session_errors.h"
 
 namespace ringscope {
 namespace {
@@ -380,6 +381,12 @@ class LogDiffer::Impl {
       const SessionBuffer& buffer_b = found_b->second;
       const BufferStats& stats_a = buffer_a.engine->stats();
       const BufferStats& stats_b = buffer_b.engine->stats();
+      // A process for which nobody had to wait may have ended in this record.
+      for (const Side side : kSides) {
+        const SessionBuffer& buffer = side == Side::kA ? buffer_a : buffer_b;
+        static_cast<void>(UnlessDead(side, CheckEngine(id, *buffer.engine)));
+      }
+      if (result_.died) return;
       if (stats_a == stats_b) continue;
       BufferDiff& diff = DiffOf(id);
       diff.sides.a.size = buffer_a.requested_size;
