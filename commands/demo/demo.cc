@@ -74,10 +74,10 @@ Result<ExitCode> RunDemo(const DemoArgs& args, Context& context) {
   const std::string& log = args.options.log_path;
   std::string text = fmt::format(
       "Recorded a live session of {} with {}.\n"
-      "  {}: what they committed: {} whole in {}\n"
+      "  {}: what they committed: {} in {}\n"
       "  {}: what the consumer received: {}, {} with loss flags\n\n",
       Count(outcome.producers, "producer"), Count(outcome.sequences, "sequence"), log,
-      Count(outcome.packets_written, "packet"), Count(outcome.chunks, "chunk"), trace_path,
+      Count(outcome.packets_written, "whole packet"), Count(outcome.chunks, "chunk"), trace_path,
       Count(outcome.content.packets.size(), "packet"), WithCommas(flagged));
   if (outcome.difference.empty()) {
     text +=

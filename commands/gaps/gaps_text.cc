@@ -144,6 +144,24 @@ void PrintHead(Report& out, const ShownGaps& selection) {
   PrintAnswer(out, "", answer);
 }
 
+/// What programs (ProtoVM) saved of packets that were overwritten.
+void PrintPrograms(Report& out, const ShownGaps& selection) {
+  ProgramRuns runs;
+  for (const BufferOutcome& buffer : selection.outcome.buffers) {
+    runs.folded += buffer.programs.folded;
+    runs.errors += buffer.programs.errors;
+    runs.aborted += buffer.programs.aborted;
+  }
+  if (runs.folded + runs.errors + runs.aborted == 0) return;
+  out.Paragraph(fmt::format(
+      "Programs (ProtoVM) folded {} of the overwritten packets into states, which are in the trace{}.",
+      WithCommas(runs.folded),
+      runs.errors + runs.aborted == 0
+          ? ""
+          : fmt::format("; of their runs {} ended with an error and {} were aborted",
+                        WithCommas(runs.errors), WithCommas(runs.aborted))));
+}
+
 /// What the filters select.
 void PrintSelected(Report& out, const ShownGaps& selection) {
   uint64_t all = 0;
@@ -180,6 +198,7 @@ void PrintGaps(Report& out, const ShownGaps& selection, bool summary, uint64_t l
     PrintSelected(out, selection);
   else
     PrintHead(out, selection);
+  PrintPrograms(out, selection);
   PrintLossTables(out, selection, limit);
   PrintWaiting(out, selection, limit);
   if (selection.any_loss && !summary) PrintGapGroups(out, selection, limit);

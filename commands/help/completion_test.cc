@@ -34,9 +34,14 @@ TEST(Completion, Commands_WithTheirSummary) {
 
 TEST(Completion, EachOptionAndFixedValue) {
   for (const Command& command : Commands()) {
+    std::vector<std::string> arguments;  // in front of the next one
     for (const OptionInfo& option : OptionsOf(command)) {
       std::vector<std::string> line = {command.name};
-      if (!option.is_positional()) {
+      if (option.is_positional()) {
+        line.insert(line.end(), arguments.begin(), arguments.end());
+        const std::vector<std::string> values = FixedValues(option);
+        arguments.push_back(values.empty() ? "x" : values.front());
+      } else {
         EXPECT_THAT(Words({command.name, option.long_name}), Contains(option.long_name));
         line.push_back(option.long_name);
       }

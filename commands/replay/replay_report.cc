@@ -63,6 +63,16 @@ void AddAccounts(BufferTable& table, const std::map<BufferId, LedgerTotals>& acc
   table.AddCount("", "read twice", "packets.duplicates",
                  of([](const LedgerTotals& of_buffer) { return of_buffer.duplicates; }),
                  Shown::kIfAny);
+  // Of those that are lost: overwritten, but what they changed is in the trace.
+  table.AddCount(
+      "programs", "folded", "programs.folded",
+      [](const BufferOutcome& buffer) { return buffer.programs.folded; }, Shown::kIfAny);
+  table.AddCount(
+      "", "errors", "programs.errors",
+      [](const BufferOutcome& buffer) { return buffer.programs.errors; }, Shown::kIfAny);
+  table.AddCount(
+      "", "aborted", "programs.aborted",
+      [](const BufferOutcome& buffer) { return buffer.programs.aborted; }, Shown::kIfAny);
 }
 
 }  // namespace

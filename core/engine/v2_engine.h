@@ -131,7 +131,7 @@ class V2Engine : public Store::Interface {
   void BeginRead() override;
   const Packet* NextPacket() override;
   Result<std::unique_ptr<Engine>> Clone() const override;
-  Result<std::unique_ptr<Engine>> ObserveBy(EngineObserver* observer) override;
+  [[gnu::cold]] Result<std::unique_ptr<Engine>> ObserveBy(EngineObserver* observer) override;
   const BufferStats& stats() const override { return s_.stats; }
   void VisitWriterStats(const std::function<void(const WriterStats&)>& visit) const override;
   Result<uint64_t> VisitChunks(const ChunkVisitor& visit) const override;
@@ -142,7 +142,7 @@ class V2Engine : public Store::Interface {
  protected:
   void Take(const ChunkCommit& commit);
   bool StoreFailed();
-  uint64_t ClearAll();
+  [[gnu::cold]] uint64_t ClearAll();
   Store& store() { return store_; }
   const PacketShape& shape() const { return shape_; }
 

@@ -26,6 +26,12 @@ BufferOutcome OutcomeOf(const SessionBuffer& buffer) {
   outcome.policy = buffer.policy;
   outcome.freed = buffer.freed;
   outcome.stats = buffer.stats();
+  if (buffer.vms == nullptr) return outcome;
+  for (const protovm::BufferVms::Instance& program : buffer.vms->instances()) {
+    outcome.programs.folded += program.taken;
+    outcome.programs.errors += program.errors;
+    outcome.programs.aborted += program.aborts;
+  }
   return outcome;
 }
 

@@ -17,6 +17,13 @@
 namespace ringscope {
 
 /// The outcome of a replay for one buffer.
+/// What programs (ProtoVM) made of packets that a buffer overwrote.
+struct ProgramRuns {
+  uint64_t folded = 0;   // packets whose content is in a state
+  uint64_t errors = 0;   // runs that ended so
+  uint64_t aborted = 0;
+};
+
 struct BufferOutcome {
   BufferId id{};
   uint32_t index = 0;  // in the trace config
@@ -32,6 +39,7 @@ struct BufferOutcome {
   PacketCount unread;        // what one more read would have returned
   uint64_t stuck_bytes = 0;  // of chunks that even that read would have left: packets that wait
                              // for a patch or for another chunk
+  ProgramRuns programs;
 };
 
 /// What the buffer itself shows.

@@ -171,6 +171,7 @@ void Session::Register(const DataSourceRegistered& source) {
 
 /// Sets up the VM of a data source instance, if it has a program, as the service does.
 void Session::SetUpSource(const DataSourceSetUp& source) {
+  if (!options_.runs_programs) return;
   const auto program = programs_.find({source.producer, source.name});
   const Bytes encoded = program == programs_.end() ? Bytes() : wire::AsBytes(program->second);
   using Kind = protovm::VmSetUp::Kind;
@@ -201,6 +202,7 @@ void Session::SetUpSource(const DataSourceSetUp& source) {
 }
 
 void Session::SetUpProgram(const ProtoVmSetUp& setup) {
+  if (!options_.runs_programs) return;
   SessionBuffer* buffer = FindOpenBuffer(setup.buffer);
   if (buffer == nullptr) {
     if (!IsOutOfView(setup.buffer))

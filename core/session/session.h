@@ -90,6 +90,8 @@ class Session {
     /// what the session itself reads is reported by OnTakenPacket. Absent: what the session's own
     /// consumer sees.
     std::optional<CloneView> clone;
+    /// Whether the programs of data sources (ProtoVM) run on what is overwritten.
+    bool runs_programs = true;
   };
 
   Session(Options options, ReplayListeners listeners)

@@ -13,9 +13,8 @@ namespace ringscope {
 namespace {
 
 /// A replay to its end.
-Result<std::map<BufferId, LedgerTotals>> AccountsOf(const SweepInput& input,
-                                                    const ReplayOptions& config, Ledger& ledger,
-                                                    std::vector<ReplayListener*> listeners) {
+Result<OwnAccounts> AccountsOf(const SweepInput& input, const ReplayOptions& config, Ledger& ledger,
+                               std::vector<ReplayListener*> listeners) {
   ReplayOptions options = config;
   options.session.find_engine = input.find_engine;
   options.session.clone = input.clone;
@@ -28,8 +27,10 @@ Result<std::map<BufferId, LedgerTotals>> AccountsOf(const SweepInput& input,
     if (!op) break;
     RS_RETURN_IF_ERROR(replay.Apply(*op));
   }
-  RS_RETURN_IF_ERROR(replay.Finish());
-  return ledger.totals();
+  RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome, replay.Finish());
+  OwnAccounts accounts{ledger.totals(), config.reads};
+  for (const BufferOutcome& buffer : outcome.buffers) accounts.sizes[buffer.id] = buffer.size;
+  return accounts;
 }
 
 TriedOutcome TriedOutcomeOf(const LedgerTotals& totals) {
@@ -78,22 +79,34 @@ bool SameButSizes(const ReplayOptions& a, const ReplayOptions& b) {
                             });
 }
 
+/// Whether nothing but waiting packets is missing: those that are still in the buffer. A smaller
+/// buffer holds nothing at the end that this one did not hold.
+bool OnlyWaits(const SweepRow& row, const OwnAccounts& own, const LedgerTotals& totals) {
+  const auto size = own.sizes.find(row.id);
+  if (!row.stuck || *row.stuck != row.other_packets() || row.invalid > 0) return false;
+  const uint64_t otherwise = totals.lost().packets - totals[Fate::kOverwritten].packets;
+  return size != own.sizes.end() && row.size <= size->second && otherwise == 0 &&
+         totals.duplicates.packets == 0;
+}
+
 /// Fills in what is lost where `own` or the rows show it.
 /// @param own nullptr: not known
 /// @return false: they do not show all
-bool TellLosses(const std::map<BufferId, LedgerTotals>* own, std::vector<SweepRow>& rows) {
+bool TellLosses(const OwnAccounts* own, std::vector<SweepRow>& rows) {
   static const LedgerTotals kNothing;
   bool all = true;
   for (SweepRow& row : rows) {
     if (row.lost) continue;
     if (own != nullptr) {
-      const auto totals = own->find(row.id);
-      if (const auto outcome = OutcomeOfRow(row, totals == own->end() ? kNothing : totals->second))
+      const auto found = own->totals.find(row.id);
+      const LedgerTotals& totals = found == own->totals.end() ? kNothing : found->second;
+      if (const auto outcome = OutcomeOfRow(row, totals))
         row.lost = outcome->lost;
-    }
-    // What is missing waits: nothing else is lost.
-    if (!row.lost && row.invalid == 0 && row.other_packets() == row.stuck.value_or(0))
+      else if (OnlyWaits(row, *own, totals))
+        row.lost = row.full_packets();
+    } else if (row.invalid == 0 && row.other_packets() == 0) {
       row.lost = row.full_packets();
+    }
     all &= row.lost.has_value();
   }
   return all;
@@ -110,9 +123,9 @@ Result<std::map<BufferId, TriedOutcome>> ReplayForOutcomes(const SweepInput& inp
                                                            const ReplayOptions& config) {
   LedgerSink nowhere;
   Ledger ledger(nowhere);
-  RS_ASSIGN_OR_RETURN(const auto totals, AccountsOf(input, config, ledger, {}));
+  RS_ASSIGN_OR_RETURN(const OwnAccounts accounts, AccountsOf(input, config, ledger, {}));
   std::map<BufferId, TriedOutcome> outcomes;
-  for (const auto& [id, accounts] : totals) outcomes[id] = TriedOutcomeOf(accounts);
+  for (const auto& [id, totals] : accounts.totals) outcomes[id] = TriedOutcomeOf(totals);
   return outcomes;
 }
 
@@ -137,21 +150,21 @@ Result<std::map<BufferId, TriedOutcome>> OutcomesOf(const SweepInput& input,
 Status FindLosses(const SweepInput& input, const std::vector<ReplayOptions>& configs,
                   const OwnAccounts* own, std::vector<std::vector<SweepRow>>& rows) {
   // The accounts of configurations that were replayed in full: they mostly tell those of others.
-  std::vector<std::pair<ReplayOptions, std::map<BufferId, LedgerTotals>>> known;
+  std::vector<std::pair<ReplayOptions, OwnAccounts>> known;
   for (size_t i = 0; i < configs.size(); ++i) {
     const auto told_by = [&](const auto& other) {
       return SameButSizes(other.first, configs[i]) && TellLosses(&other.second, rows[i]);
     };
     if (TellLosses(nullptr, rows[i])) continue;
     if (own != nullptr && !input.clone && configs[i].reads == own->reads &&
-        TellLosses(&own->totals, rows[i]))
+        TellLosses(own, rows[i]))
       continue;
     if (!input.clone && std::ranges::any_of(known, told_by)) continue;
     LedgerSink nowhere;
     Ledger ledger(nowhere);
-    RS_ASSIGN_OR_RETURN(auto totals, AccountsOf(input, configs[i], ledger, {}));
-    for (SweepRow& row : rows[i]) row.lost = totals[row.id].lost().packets;
-    known.emplace_back(configs[i], std::move(totals));
+    RS_ASSIGN_OR_RETURN(OwnAccounts accounts, AccountsOf(input, configs[i], ledger, {}));
+    for (SweepRow& row : rows[i]) row.lost = accounts.totals[row.id].lost().packets;
+    known.emplace_back(configs[i], std::move(accounts));
   }
   return {};
 }
@@ -203,8 +216,7 @@ Result<BufferNeeds> FindNeededSizes(const SweepInput& input, const ReplayOptions
   GapAnalysis gaps(/*stale_ns=*/UINT64_MAX);
   Ledger ledger(gaps);
   BufferNeeds needs;
-  needs.own.reads = config.reads;
-  RS_ASSIGN_OR_RETURN(needs.own.totals, AccountsOf(input, config, ledger, {&gaps}));
+  RS_ASSIGN_OR_RETURN(needs.own, AccountsOf(input, config, ledger, {&gaps}));
   needs.sizes = NeededSizes(gaps.Finish(needs.own.totals));
   const SizesReplay replay =
       [&](const std::map<BufferId, uint64_t>& with) -> Result<std::map<BufferId, TriedOutcome>> {

@@ -35,6 +35,7 @@ struct TriedOutcome {
 struct OwnAccounts {
   std::map<BufferId, LedgerTotals> totals;
   ReadsChoice reads;
+  std::map<BufferId, uint64_t> sizes = {};  // bytes; empty: not known
 };
 
 /// Replays the session in full, with a configuration.

@@ -11,6 +11,7 @@ namespace {
 ReplayOptions With(ReplayOptions options, EngineLookup find_engine, EngineMaker maker) {
   options.session.find_engine = std::move(find_engine);
   options.session.make_engine = std::move(maker);
+  options.session.runs_programs = false;  // they need the packets' bytes, and change no loss
   return options;
 }
 

@@ -112,7 +112,13 @@ void ExpectSameLosses(const SweepInput& input, const ReplayOptions& config,
     return Fail(ErrorCode::kUnsupported, "the rows do not tell");
   };
   std::vector<std::vector<SweepRow>> rows = {std::move(fast)};
-  if (!FindLosses(closed, {config}, nullptr, rows)) return;
+  // As a sweep does it: with the accounts of the session as it was.
+  ReplayOptions as_is = config;
+  as_is.session.all.size.reset();
+  for (auto& [id, choice] : as_is.session.buffers) choice.size.reset();
+  const auto needs = FindNeededSizes(input, as_is);
+  ASSERT_TRUE(needs) << needs.error().ToString();
+  if (!FindLosses(closed, {config}, &needs->own, rows)) return;
   // Whether the service would refuse a packet in fragments, shapes do not tell.
   for (size_t i = 0; i < slow.size(); ++i) {
     if (slow[i].invalid > 0) continue;
