@@ -56,7 +56,10 @@ class CommandLineReader {
       open_ = nullptr;
       return false;
     }
-    if (only_arguments_ || !word.starts_with('-') || word == "-") return true;
+    if (only_arguments_ || !word.starts_with('-') || word == "-") {
+      ++arguments_;
+      return true;
+    }
     if (word == "--") {
       only_arguments_ = true;
       return false;
@@ -85,8 +88,12 @@ class CommandLineReader {
   }
 
   void CompleteArgument(const std::string& word, Completion& completion) const {
-    for (const OptionInfo& option : options_)
-      if (option.is_positional()) CompleteValue(option, "", word, completion);
+    size_t before = arguments_;
+    for (const OptionInfo& option : options_) {
+      if (!option.is_positional()) continue;
+      if (before == 0 || option.repeated) return CompleteValue(option, "", word, completion);
+      --before;
+    }
   }
 
  private:
@@ -130,6 +137,7 @@ class CommandLineReader {
   std::vector<const OptionInfo*> used_;
   const OptionInfo* open_ = nullptr;  // the next word is its value
   bool only_arguments_ = false;       // after --
+  size_t arguments_ = 0;              // taken
 };
 
 }  // namespace

@@ -345,7 +345,7 @@ Result<uint64_t> V2Engine<kObserved, Store>::VisitChunks(const ChunkVisitor& vis
 }
 
 template <bool kObserved, typename Store>
-ObservedChunk V2Engine<kObserved, Store>::Observed(const StoredChunk& chunk) const {
+inline ObservedChunk V2Engine<kObserved, Store>::Observed(const StoredChunk& chunk) const {
   return {.sequence = s_.sequences[chunk.sequence].key,
           .chunk = chunk.id,
           .offset = chunk.offset(),

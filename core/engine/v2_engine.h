@@ -209,7 +209,7 @@ class V2Engine : public Store::Interface {
   uint32_t BytesKnown(const ChunkCommit& commit);
   uint64_t BytesAwaiting(const ChunkCommit& commit);
 
-  ObservedChunk Observed(const StoredChunk& chunk) const;
+  [[gnu::always_inline]] ObservedChunk Observed(const StoredChunk& chunk) const;
   /// Whether each packet that is overwritten is reported.
   bool ReportsOverwritten() const {
     if constexpr (kObserved) return observer_->wants_overwritten_packets();

@@ -43,6 +43,9 @@ inline std::string Describe(const Op& op) {
                                g.reason);
           },
           [](const Note& n) { return "note " + n.text; },
+          [](const Inexact& inexact) {
+            return fmt::format("inexact {}: {}", Name(inexact.reason), inexact.detail);
+          },
           [](const auto&) { return std::string("other"); },
       },
       op.body);

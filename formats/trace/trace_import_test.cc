@@ -171,13 +171,13 @@ TEST(TraceImport, PacketsBehindARead_AreCommittedAfterIt) {
   EXPECT_THAT(
       imported.records,
       ElementsAre("header synthetic", "buffer 0 67108864 ring_buffer ''",
-                  "producer 1 uid 1000 pid 42 pid 42",
+                  "inexact times: 2 of 5 packets", "producer 1 uid 1000 pid 42 pid 42",
                   "commit 1:1 chunk 0 buffer 0 fragments 1 flags 0",
                   "commit 1:2 chunk 0 buffer 0 fragments 1 flags 0", "note service: buffers read",
                   "read unknown", "commit 1:1 chunk 1 buffer 0 fragments 1 flags 0",
                   "commit 1:2 chunk 1 buffer 0 fragments 1 flags 0", "note service: buffers read",
                   "read unknown", "commit 1:1 chunk 2 buffer 0 fragments 1 flags 0", "read final"));
-  EXPECT_THAT(imported.times, ElementsAre(10, 10, 10, 10, 20, 20, 20, 20, 30, 30, 30, 40, 40));
+  EXPECT_THAT(imported.times, ElementsAre(10, 10, 10, 10, 10, 20, 20, 20, 20, 30, 30, 30, 40, 40));
   EXPECT_EQ(imported.report.late, 0u);
 }
 
