@@ -149,13 +149,19 @@ void PrintPrograms(Report& out, const ShownGaps& selection) {
   ProgramRuns runs;
   for (const BufferOutcome& buffer : selection.outcome.buffers) {
     runs.folded += buffer.programs.folded;
+    runs.in_trace += buffer.programs.in_trace;
     runs.errors += buffer.programs.errors;
     runs.aborted += buffer.programs.aborted;
   }
   if (runs.folded + runs.errors + runs.aborted == 0) return;
   out.Paragraph(fmt::format(
-      "Programs (ProtoVM) folded {} of the overwritten packets into states, which are in the trace{}.",
+      "Programs (ProtoVM) folded {} of the overwritten packets into states{}{}.",
       WithCommas(runs.folded),
+      runs.in_trace == runs.folded
+          ? ", which are in the trace"
+          : fmt::format(", {} of them before the first read, which alone writes the states into the "
+                        "trace",
+                        WithCommas(runs.in_trace)),
       runs.errors + runs.aborted == 0
           ? ""
           : fmt::format("; of their runs {} ended with an error and {} were aborted",

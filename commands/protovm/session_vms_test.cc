@@ -240,6 +240,27 @@ TEST(SessionVms, OnlyTheFirstPassWritesTheStates) {
   EXPECT_EQ(late.vm_packets, 0u);
 }
 
+TEST(SessionVms, AReplaySaysWhatIsFoldedAndWhatOfItIsInTheTrace) {
+  const std::string read = R"("op":"read","buffer":"all","reason":"consumer","session":1)";
+  const VmLog log =
+      VmLog().Source(1, CopyProgram()).Patches(1, "1234").Line(read).Patches(1, "5678").Line(read);
+  const Ran ran = RunCommand(ReplayCommand(), {"-", "--format", "json"}, log.text());
+  const Document buffer = Document::parse(ran.out)["sessions"][0]["buffers"][0];
+  EXPECT_EQ(buffer["packets"]["lost"], 2);
+  EXPECT_EQ(buffer["programs"]["folded"], 2);
+  EXPECT_EQ(buffer["programs"]["in_trace"], 1) << "the second was overwritten after the read";
+  const Ran gaps = RunCommand(GapsCommand(), {"-"}, log.text());
+  EXPECT_THAT(WithoutLineBreaks(gaps.out), HasSubstr("folded 2 of the overwritten packets into "
+                                                     "states, 1 of them before the first read"));
+}
+
+TEST(SessionVms, ProgramsCanBeLeftOut) {
+  const Traced traced =
+      TraceOf(VmLog().Source(1, CopyProgram()).Patches(1, "12345"), {"--protovm", "off"});
+  EXPECT_EQ(traced.vm_packets, 0u);
+  EXPECT_EQ(traced.patches, "345");
+}
+
 TEST(SessionVms, ACloneHasTheStateOfItsInstant) {
   const auto clone = [](bool transfer) {
     return VmLog()

@@ -63,10 +63,13 @@ void AddAccounts(BufferTable& table, const std::map<BufferId, LedgerTotals>& acc
   table.AddCount("", "read twice", "packets.duplicates",
                  of([](const LedgerTotals& of_buffer) { return of_buffer.duplicates; }),
                  Shown::kIfAny);
-  // Of those that are lost: overwritten, but what they changed is in the trace.
+  // Of those that are lost: overwritten, but what they changed is in a state.
   table.AddCount(
       "programs", "folded", "programs.folded",
       [](const BufferOutcome& buffer) { return buffer.programs.folded; }, Shown::kIfAny);
+  table.AddCount(
+      "", "in the trace", "programs.in_trace",
+      [](const BufferOutcome& buffer) { return buffer.programs.in_trace; }, Shown::kIfAny);
   table.AddCount(
       "", "errors", "programs.errors",
       [](const BufferOutcome& buffer) { return buffer.programs.errors; }, Shown::kIfAny);

@@ -73,6 +73,12 @@ const BufferVms::Instance* BufferVms::Feed(const Packet& packet) {
   return nullptr;
 }
 
+uint64_t BufferVms::taken() const {
+  uint64_t packets = 0;
+  for (const Instance& instance : instances_) packets += instance.taken;
+  return packets;
+}
+
 void BufferVms::AppendInstances(std::string& out) const {
   using Field = proto::ProtoVmInstance;
   for (const Instance& instance : instances_) {

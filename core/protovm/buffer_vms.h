@@ -50,6 +50,8 @@ class BufferVms {
   /// A packet was overwritten unread.
   /// @return who has taken it; nullptr: none
   const Instance* Feed(const Packet& packet);
+  /// Packets whose content is in a state.
+  uint64_t taken() const;
   /// In order of creation.
   const std::vector<Instance>& instances() const { return instances_; }
   /// Appends the `instance` fields of a ProtoVms message, with the states of now.

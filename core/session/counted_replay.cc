@@ -27,8 +27,9 @@ BufferOutcome OutcomeOf(const SessionBuffer& buffer) {
   outcome.freed = buffer.freed;
   outcome.stats = buffer.stats();
   if (buffer.vms == nullptr) return outcome;
+  outcome.programs.folded = buffer.vms->taken();
+  outcome.programs.in_trace = buffer.folded_in_trace;
   for (const protovm::BufferVms::Instance& program : buffer.vms->instances()) {
-    outcome.programs.folded += program.taken;
     outcome.programs.errors += program.errors;
     outcome.programs.aborted += program.aborts;
   }

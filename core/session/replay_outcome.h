@@ -19,8 +19,9 @@ namespace ringscope {
 /// The outcome of a replay for one buffer.
 /// What programs (ProtoVM) made of packets that a buffer overwrote.
 struct ProgramRuns {
-  uint64_t folded = 0;   // packets whose content is in a state
-  uint64_t errors = 0;   // runs that ended so
+  uint64_t folded = 0;    // packets whose content is in a state
+  uint64_t in_trace = 0;  // of these, folded before the states were written, which is once
+  uint64_t errors = 0;    // runs that ended so
   uint64_t aborted = 0;
 };
 

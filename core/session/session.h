@@ -50,6 +50,7 @@ struct SessionBuffer {
   std::unique_ptr<Engine> engine;
   bool freed = false;
   bool is_read = false;             // its session, or the clone that has it, had its first pass
+  uint64_t folded_in_trace = 0;     // packets in the states that this pass wrote
   std::optional<uint64_t> session;  // of the tracing service, if the log has several
 
   /// How the clone that is replayed took the buffer.

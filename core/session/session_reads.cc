@@ -41,7 +41,9 @@ Status Session::BeginFirstPass(const SessionBuffer& read, bool is_taken, uint64_
   for (SessionBuffer* buffer :
        BuffersInOrder(read.cloned ? Reach::kClone : Reach::kFreed, read.session)) {
     buffer->is_read = true;
-    if (buffer->vms) buffer->vms->AppendInstances(protovms);
+    if (buffer->vms == nullptr) continue;
+    buffer->vms->AppendInstances(protovms);
+    buffer->folded_in_trace = buffer->vms->taken();
   }
   if (protovms.empty()) return {};
   const uint64_t tag = uint64_t{proto::TracePacket::kProtoVms} << 3;
