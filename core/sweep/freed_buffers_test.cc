@@ -14,6 +14,7 @@
 #include "core/session/counted_replay.h"
 #include "core/sweep/exact_sweep.h"
 #include "core/sweep/sweep_run.h"
+#include "core/testing/lanes_in_turn.h"
 #include "core/testing/session_log.h"
 
 namespace ringscope {
@@ -71,18 +72,6 @@ class OpList : public OpSource {
   size_t next_ = 0;
 };
 
-class OneByOne : public LaneRunner {
- public:
-  explicit OneByOne(const std::vector<SweepLane*>& lanes) : lanes_(lanes) {}
-  void Put(std::shared_ptr<const SweepBatch> batch) override {
-    for (SweepLane* lane : lanes_) lane->Apply(*batch);
-  }
-  void Finish() override {}
-
- private:
-  const std::vector<SweepLane*> lanes_;
-};
-
 struct Counts {
   PacketCount read;
   PacketCount unread;
@@ -103,7 +92,7 @@ class FreedBuffer : public ::testing::TestWithParam<std::tuple<const char*, Read
       return std::make_unique<OpList>(story_.ops());
     };
     input_.find_engine = FindEngine;
-    input_.run_lanes = [](const auto& lanes) { return std::make_unique<OneByOne>(lanes); };
+    input_.run_lanes = [](const auto& lanes) { return std::make_unique<LanesInTurn>(lanes); };
     input_.warn = [](const std::string&) {};
   }
   Counts Expected() const {

@@ -11,24 +11,12 @@
 #include "core/sweep/sweep_front.h"
 #include "core/sweep/sweep_lane.h"
 #include "core/sweep/sweep_run.h"
+#include "core/testing/lanes_in_turn.h"
 #include "formats/inputs/open_log.h"
 #include "formats/testing/testdata.h"
 
 namespace ringscope {
 namespace {
-
-/// Runs lanes where it is called.
-class LanesHere : public LaneRunner {
- public:
-  explicit LanesHere(std::vector<SweepLane*> lanes) : lanes_(std::move(lanes)) {}
-  void Put(std::shared_ptr<const SweepBatch> batch) override {
-    for (SweepLane* lane : lanes_) lane->Apply(*batch);
-  }
-  void Finish() override {}
-
- private:
-  std::vector<SweepLane*> lanes_;
-};
 
 /// A log of one session as the input of a sweep.
 SweepInput InputOf(const std::string& path) {
@@ -36,7 +24,7 @@ SweepInput InputOf(const std::string& path) {
   input.open = [path]() -> Result<std::unique_ptr<OpSource>> { return OpenLog(path); };
   input.find_engine = FindEngine;
   input.run_lanes = [](const std::vector<SweepLane*>& lanes) {
-    return std::make_unique<LanesHere>(lanes);
+    return std::make_unique<LanesInTurn>(lanes);
   };
   input.warn = [](const std::string&) {};
   return input;

@@ -9,24 +9,12 @@
 #include "core/session/counted_replay.h"
 #include "core/sweep/needed_sizes.h"
 #include "core/sweep/sweep_run.h"
+#include "core/testing/lanes_in_turn.h"
 #include "formats/inputs/open_log.h"
 #include "formats/testing/testdata.h"
 
 namespace ringscope {
 namespace {
-
-/// Lanes on the caller's thread.
-class LanesInTurn : public LaneRunner {
- public:
-  explicit LanesInTurn(const std::vector<SweepLane*>& lanes) : lanes_(lanes) {}
-  void Put(std::shared_ptr<const SweepBatch> batch) override {
-    for (SweepLane* lane : lanes_) lane->Apply(*batch);
-  }
-  void Finish() override {}
-
- private:
-  const std::vector<SweepLane*> lanes_;
-};
 
 Result<std::map<BufferId, LedgerTotals>> TotalsWith(const SweepInput& input, ReplayOptions config) {
   config.session.find_engine = FindEngine;
