@@ -172,7 +172,8 @@ Result<ExitCode> RunProgram(const ProtovmArgs& args, Context& context) {
                      {"instruction", vm.program().PlaceOf(outcome.instruction)}});
     });
   }
-  report.Print(fmt::format("final state: {}\n", HexOf(vm.SerializeState())));
+  const std::string state = HexOf(vm.SerializeState());
+  report.Print(fmt::format("final state: {}\n", state.empty() ? "empty" : state));
   RS_RETURN_IF_ERROR(report.Finish());
   return ExitCode::kClean;
 }
@@ -310,7 +311,7 @@ Command ProtovmCommand() {
           "A data source may come with a program (ProtoVM): packets that a V2 buffer overwrites "
           "unread are folded into a state by it, which the trace has in their place. 'show' "
           "lists a program, an instruction per line; 'run' runs one on packets, by the rules of "
-          "any release; 'check' finds what can not do what it seems to.",
+          "any release; 'check' finds what cannot do what it seems to.",
           {{"ringscope protovm show session.tblog", "What do this session's programs do?"},
            {"ringscope protovm run program.pb first.pb second.pb --steps",
             "What state do these packets lead to, instruction by instruction?"},
