@@ -152,28 +152,129 @@ void BM_CopyLimit(benchmark::State& state) {
 }
 BENCHMARK(BM_CopyLimit);
 
+/// Fills a buffer, once.
+using Fill = void (*)(Engine&);
+
+void FillByOne(Engine& engine) {
+  for (uint64_t n = 0; engine.stats().write_wrap_count < 1; ++n) CommitNth(engine, n, 1);
+}
+
+void FillByMany(Engine& engine) {
+  for (uint64_t n = 0; engine.stats().write_wrap_count < 1; ++n) CommitNth(engine, n, 1000);
+}
+
+/// Chunks full of packets of 20 to 60 bytes.
+void FillWithSmall(Engine& engine) {
+  std::mt19937 random(1);
+  std::vector<Payload> payloads(256);
+  for (Payload& payload : payloads) {
+    while (payload.bytes.size() < 4000) {
+      const auto size = static_cast<uint8_t>(20 + random() % 41);
+      payload.bytes.push_back(size);
+      payload.bytes.insert(payload.bytes.end(), size, 'a');
+      ++payload.fragments;
+    }
+  }
+  for (uint32_t n = 0; engine.stats().write_wrap_count < 1; ++n) {
+    const Payload& payload = payloads[n % payloads.size()];
+    engine.Commit({.sequence = {ProducerId{1}, WriterId{1}},
+                   .identity = {},
+                   .chunk = ChunkId{n},
+                   .fragments = payload.fragments,
+                   .flags = 0,
+                   .complete = true,
+                   .payload = payload.bytes});
+  }
+}
+
+/// Packets that are spread over 2 to 20 chunks each.
+void FillWithFragments(Engine& engine) {
+  std::mt19937 random(1);
+  const std::vector<uint8_t> payload = [] {
+    std::string header;
+    constexpr uint32_t kSize = 4070;
+    wire::AppendVarint(header, kSize);
+    std::vector<uint8_t> bytes(header.begin(), header.end());
+    bytes.insert(bytes.end(), kSize, 'a');
+    return bytes;
+  }();
+  uint32_t n = 0;
+  while (engine.stats().write_wrap_count < 1) {
+    const auto chunks = static_cast<uint32_t>(2 + random() % 19);
+    for (uint32_t i = 0; i < chunks; ++i) {
+      const int flags =
+          (i > 0 ? kFirstContinues : 0) | (i + 1 < chunks ? kLastContinues : 0);
+      engine.Commit({.sequence = {ProducerId{1}, WriterId{1}},
+                     .identity = {},
+                     .chunk = ChunkId{n++},
+                     .fragments = 1,
+                     .flags = static_cast<uint8_t>(flags),
+                     .complete = true,
+                     .payload = payload});
+    }
+  }
+}
+
 /// A full buffer, read out; payload bytes per second.
-void ReadOut(benchmark::State& state, const char* name) {
-  int64_t bytes = 0;
+void ReadOut(benchmark::State& state, const char* name, Fill fill) {
+  int64_t bytes = 0, packets = 0;
   for (auto _ : state) {
     state.PauseTiming();
     auto engine = MakeEngine(kReadBuffer, nullptr, name);
-    for (uint64_t n = 0; engine->stats().write_wrap_count < 1; ++n) CommitNth(*engine, n, 1);
+    fill(*engine);
     engine->BeginRead();
     state.ResumeTiming();
-    while (const Packet* packet = engine->NextPacket()) bytes += static_cast<int64_t>(packet->size);
+    while (const Packet* packet = engine->NextPacket()) {
+      bytes += static_cast<int64_t>(packet->size);
+      ++packets;
+    }
     state.PauseTiming();
     engine.reset();
     state.ResumeTiming();
   }
   state.SetBytesProcessed(bytes);
+  state.SetItemsProcessed(packets);
 }
 
-void BM_Read(benchmark::State& state) { ReadOut(state, "v2@58"); }
+void BM_Read(benchmark::State& state) { ReadOut(state, "v2@58", FillByOne); }
 BENCHMARK(BM_Read)->Unit(benchmark::kMillisecond);
 
-void BM_ReadV1(benchmark::State& state) { ReadOut(state, "v1"); }
+void BM_ReadManyWriters(benchmark::State& state) { ReadOut(state, "v2@58", FillByMany); }
+BENCHMARK(BM_ReadManyWriters)->Unit(benchmark::kMillisecond);
+
+void BM_ReadSmallPackets(benchmark::State& state) { ReadOut(state, "v2@58", FillWithSmall); }
+BENCHMARK(BM_ReadSmallPackets)->Unit(benchmark::kMillisecond);
+
+void BM_ReadFragmented(benchmark::State& state) { ReadOut(state, "v2@58", FillWithFragments); }
+BENCHMARK(BM_ReadFragmented)->Unit(benchmark::kMillisecond);
+
+void BM_ReadV1(benchmark::State& state) { ReadOut(state, "v1", FillByOne); }
 BENCHMARK(BM_ReadV1)->Unit(benchmark::kMillisecond);
+
+void BM_ReadV1ManyWriters(benchmark::State& state) { ReadOut(state, "v1", FillByMany); }
+BENCHMARK(BM_ReadV1ManyWriters)->Unit(benchmark::kMillisecond);
+
+void BM_ReadV1SmallPackets(benchmark::State& state) { ReadOut(state, "v1", FillWithSmall); }
+BENCHMARK(BM_ReadV1SmallPackets)->Unit(benchmark::kMillisecond);
+
+void BM_ReadV1Fragmented(benchmark::State& state) { ReadOut(state, "v1", FillWithFragments); }
+BENCHMARK(BM_ReadV1Fragmented)->Unit(benchmark::kMillisecond);
+
+/// The bytes of a full buffer brought into the processor: the first word of each cache line.
+void BM_BandwidthLimit(benchmark::State& state) {
+  constexpr size_t kLine = 64, kAhead = 32 * kLine;
+  const std::vector<uint8_t> memory(kReadBuffer + kAhead, 1);
+  for (auto _ : state) {
+    uint64_t sum = 0;
+    for (size_t at = 0; at < kReadBuffer; at += kLine) {
+      __builtin_prefetch(memory.data() + at + kAhead);
+      sum += memory[at];
+    }
+    benchmark::DoNotOptimize(sum);
+  }
+  state.SetBytesProcessed(state.iterations() * static_cast<int64_t>(kReadBuffer));
+}
+BENCHMARK(BM_BandwidthLimit)->Unit(benchmark::kMillisecond);
 
 /// The same fragments walked with nothing else.
 void BM_WalkLimit(benchmark::State& state) {

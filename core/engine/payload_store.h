@@ -35,6 +35,14 @@ class PayloadStore {
   FragmentStatus Read(ChunkRef, const StoredChunk& chunk, uint32_t offset, Fragment& fragment) {
     return ReadFragment(At(chunk), chunk.payload_size, offset, fragment);
   }
+  /// The chunk will be read soon: all of it, if it has whole packets alone; of other chunks, the
+  /// first fragment.
+  [[gnu::always_inline]] void Prefetch(const StoredChunk& chunk) const {
+    if (!chunk.is_padding()) PrefetchPayload(At(chunk), chunk.all_whole ? chunk.payload_size : 1);
+  }
+  [[gnu::always_inline]] void PrefetchStart(const StoredChunk& chunk) const {
+    PrefetchPayload(At(chunk), 1);
+  }
   /// The patch is within the payload.
   void Apply(ChunkRef, const StoredChunk& chunk, const Patch& patch) {
     std::memcpy(At(chunk) + patch.offset, patch.data, kPatchSize);

@@ -25,7 +25,9 @@ std::span<const ReleaseNote> ReleaseNotes() {
        "read before.",
        "previous_packet_dropped is 1 on the first packet of every sequence, lost or not, so it "
        "means nothing there.",
-       {}},
+       {},
+       "flags_first_packets",
+       true},
       {"v1",
        nullptr,
        "A commit keeps its whole payload",
@@ -34,7 +36,8 @@ std::span<const ReleaseNote> ReleaseNotes() {
        "refuses a record of more than 65,535 bytes.",
        "A chunk that is hardly filled takes its full size: the same buffer holds less, and wraps "
        "earlier. The size of the buffer is not rounded up to 4,096 either.",
-       {&BufferStats::buffer_size, &BufferStats::bytes_written, &BufferStats::write_wrap_count}},
+       {&BufferStats::buffer_size, &BufferStats::bytes_written, &BufferStats::write_wrap_count},
+       "keeps_whole_payload"},
       {"v1",
        nullptr,
        "Chunks stay after they are read",
@@ -45,7 +48,8 @@ std::span<const ReleaseNote> ReleaseNotes() {
        "that is committed again after it was overwritten counts as new, so its packets can "
        "appear twice.",
        {&BufferStats::chunks_discarded, &BufferStats::padding_bytes_written,
-        &BufferStats::padding_bytes_cleared}},
+        &BufferStats::padding_bytes_cleared},
+       "keeps_read_chunks"},
       {"v1",
        nullptr,
        "A missing chunk id ends the sequence for the pass",
@@ -64,7 +68,8 @@ std::span<const ReleaseNote> ReleaseNotes() {
        "It counts a chunk with unread fragments as overwritten, and drops it.",
        "Only the count of chunks reports an overwrite. The next packet of the sequence has the "
        "same 1 that it would have anyway.",
-       {&BufferStats::chunks_overwritten, &BufferStats::bytes_overwritten}},
+       {&BufferStats::chunks_overwritten, &BufferStats::bytes_overwritten},
+       "drops_whole_chunks"},
       {"v1",
        nullptr,
        "Fragments are checked when they are read",
@@ -74,7 +79,8 @@ std::span<const ReleaseNote> ReleaseNotes() {
        "are counted when a read reaches them; the rest of the chunk is dropped then.",
        "What was overwritten unread is in neither counter, and the packets after an abort marker "
        "in its chunk are lost, too.",
-       {&BufferStats::abi_violations, &BufferStats::trace_writer_packet_loss}},
+       {&BufferStats::abi_violations, &BufferStats::trace_writer_packet_loss},
+       "checks_when_read"},
       {"v1",
        nullptr,
        "A missing patch stalls the whole chunk",
@@ -83,7 +89,8 @@ std::span<const ReleaseNote> ReleaseNotes() {
        "It stalls before a chunk that needs patching, with all packets in it.",
        "Complete packets before an unpatched one, in the same chunk, are missing from the pass. "
        "If the patch is never sent, they are lost when the chunk is overwritten.",
-       {&BufferStats::readaheads_failed, &BufferStats::patches_failed}},
+       {&BufferStats::readaheads_failed, &BufferStats::patches_failed},
+       "stalls_whole_chunks"},
       {"v1",
        nullptr,
        "A re-commit must have the same size",
@@ -94,7 +101,8 @@ std::span<const ReleaseNote> ReleaseNotes() {
        "the chunk stays incomplete.",
        "A scraped chunk can stay unread: in every pass the sequence ends there, until the chunk "
        "is overwritten.",
-       {&BufferStats::chunks_rewritten, &BufferStats::abi_violations}},
+       {&BufferStats::chunks_rewritten, &BufferStats::abi_violations},
+       "recommits_same_size"},
 
       // v55 against v54.
       {"v2@55",
@@ -217,6 +225,13 @@ std::vector<const ReleaseNote*> NotesOf(std::string_view engine) {
   std::vector<const ReleaseNote*> notes;
   for (const ReleaseNote& note : ReleaseNotes())
     if (engine == note.engine) notes.push_back(&note);
+  return notes;
+}
+
+std::vector<const ReleaseNote*> NamedNotesOfV1() {
+  std::vector<const ReleaseNote*> notes;
+  for (const ReleaseNote* const note : NotesOf("v1"))
+    if (note->name != nullptr) notes.push_back(note);
   return notes;
 }
 

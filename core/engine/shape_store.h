@@ -36,6 +36,8 @@ class ShapeStore {
   void Rewrite(ChunkRef ref, const StoredChunk& chunk, const ChunkCommit& commit, uint32_t bytes);
   FragmentStatus Read(ChunkRef ref, const StoredChunk& chunk, uint32_t offset, Fragment& fragment);
   void Apply(ChunkRef ref, const StoredChunk& chunk, const Patch& patch);
+  static void Prefetch(const StoredChunk&) {}
+  static void PrefetchStart(const StoredChunk&) {}
 
   /// Padding was put into the ring of chunks under this reference.
   void WriteNone(ChunkRef ref, bool at_front) {

@@ -241,11 +241,11 @@ bool V1Engine::ApplyPatches(const ChunkPatches& patches) {
 }
 
 Result<std::unique_ptr<Engine>> V1Engine::Clone() const {
-  ZeroedStorage storage = AllocateZeroed(size_);
+  // What was never written needs no copy: before the first wrap, all from the cursor on.
+  const uint64_t used = stats_.write_wrap_count == 0 ? wr_ : size_;
+  ZeroedStorage storage = AllocateCopy(storage_.get(), used, size_);
   if (storage == nullptr)
     return Fail(ErrorCode::kLimit, fmt::format("no memory for a clone of {} bytes", size_));
-  // What was never written needs no copy: before the first wrap, all from the cursor on.
-  std::memcpy(storage.get(), storage_.get(), stats_.write_wrap_count == 0 ? wr_ : size_);
   auto clone = std::make_unique<V1Engine>(EngineConfig{.size = size_}, std::move(storage));
   clone->discards_ = discards_;
   clone->sealed_ = sealed_;

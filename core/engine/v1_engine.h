@@ -129,6 +129,7 @@ class V1Engine final : public Engine {
   void EndSequence();
   bool MoveOn(uint32_t& at) const;
   bool StepForward();
+  void PrefetchNext() const;
   Fragment ReadFragment(Chunk& chunk);
   SequenceKey CurrentKey() const;
   void ReportStall(uint32_t at, bool packet_continues) const;

@@ -108,7 +108,7 @@ auto V1Engine::ReadFragment(Chunk& chunk) -> Fragment {
   };
   if (chunk.next_fragment >= size) return refuse(stats_.abi_violations);
   const wire::Varint varint =
-      wire::ReadVarint({payload + chunk.next_fragment, size - chunk.next_fragment}, kMaxVarint);
+      ReadFragmentSize(payload + chunk.next_fragment, size - chunk.next_fragment, kMaxVarint);
   if (varint.size == 0) return refuse(stats_.abi_violations);
   const uint32_t body = chunk.next_fragment + static_cast<uint32_t>(varint.size);
   if (varint.value > size - body)
@@ -125,6 +125,15 @@ auto V1Engine::ReadFragment(Chunk& chunk) -> Fragment {
   if (length == 0) return Fragment::kEmpty;
   slices_.emplace_back(payload + body, length);
   return Fragment::kPacket;
+}
+
+/// The cursor's chunk is about to be read: the sequence's next one will be soon.
+void V1Engine::PrefetchNext() const {
+  const Sequence& sequence = Current();
+  const uint32_t at = sequence.chunks.NextItem(at_chunk_ + 1);
+  if (at == sequence.chunks.size()) return;
+  const Chunk& next = ChunkAt(at);
+  PrefetchPayload(storage_.get() + next.offset + 16, next.fragments > 1 ? next.payload_size() : 1);
 }
 
 /// Reports to the observer why the sequence ends after the chunk `at`, for now. Ending with the
@@ -228,6 +237,7 @@ const Packet* V1Engine::NextPacket() {
       slices_.clear();
       const uint32_t id = chunk.id;
       const uint32_t offset = chunk.next_fragment;
+      if (chunk.fragments_read == 0) PrefetchNext();
       if (chunk.fragments_read == 0 && (chunk.flags & kFirstContinues) != 0) {
         ReportAbandoned(id, offset, kLossOrphanContinuation);
         ReadFragment(chunk);  // its beginning is not here: skipped permanently

@@ -296,10 +296,10 @@ bool V2Engine<kObserved, Store>::ApplyPatches(const ChunkPatches& patches) {
 template <bool kObserved, typename Store>
 Result<std::unique_ptr<Engine>> V2Engine<kObserved, Store>::Clone() const {
   if constexpr (Store::kHasBytes) {
-    ZeroedStorage storage = AllocateZeroed(s_.size);
+    // Nothing is read of what was never written.
+    ZeroedStorage storage = AllocateCopy(store_.bytes(), s_.used, s_.size);
     if (storage == nullptr)
       return Fail(ErrorCode::kLimit, fmt::format("no memory for a clone of {} bytes", s_.size));
-    std::memcpy(storage.get(), store_.bytes(), s_.used);
     State state = s_;
     state.stats.bytes_read = 0;
     state.stats.chunks_read = 0;

@@ -188,6 +188,9 @@ class V2Engine : public Store::Interface {
   // Reading (v2_reader_part.h).
   enum class Chain : uint8_t { kWhole, kLost, kUnfinished };
   const Packet* Advance();
+  [[gnu::always_inline]] inline bool NextOfRun();
+  [[gnu::always_inline]] inline void SetWhole(uint32_t slot, ChunkRef ref, const StoredChunk& chunk,
+                                       const Fragment& fragment);
   void Settle(ChunkRef ref);
   void Unsettle(const Sequence& sequence);
   void ReportStall(uint32_t slot, Stall stall);
@@ -228,6 +231,10 @@ class V2Engine : public Store::Interface {
   bool begun_ = false;  // packets were asked for
   bool has_reader_ = false;
   Reader reader_;
+  // The chunk of the whole packet that was returned last, and the end of its payload; 0: the last
+  // packet was not such a one. No chunk moves while a pass is under way.
+  ChunkRef run_ref_ = 0;
+  uint32_t run_end_ = 0;
   Packet packet_;
   PacketShape shape_;  // of packet_, without payloads
   Bytes whole_slice_;

@@ -90,14 +90,13 @@ bool V2Engine<kObserved, Store>::NextOf(Reader& reader) {
       case FragmentKind::kWhole:
         Consume<kMode>(chunk, fragment.size_with_header());
         if (fragment.size() == 0) continue;
-        if constexpr (Store::kHasBytes) {
-          whole_slice_ = store_.Slice(chunk, fragment);
-          packet_.slices = {&whole_slice_, 1};
-        } else {
-          SetShape(reader.slot, ref);
-        }
-        packet_.size = fragment.size();
+        if constexpr (Store::kHasBytes) packet_.slices = {&whole_slice_, 1};
+        SetWhole(reader.slot, ref, chunk, fragment);
         ReturnPacket(sequence, chunk.id, fragment.offset, chunk.id);
+        if constexpr (kMode == Mode::kRead) {
+          run_ref_ = ref;
+          run_end_ = chunk.payload_size;
+        }
         return true;
       case FragmentKind::kContinue:
       case FragmentKind::kEnd:
@@ -168,6 +167,7 @@ auto V2Engine<kObserved, Store>::Reassemble(Reader& reader, const Fragment& begi
   StallReason stall = StallReason::kNeedsPatch;
   ChunkId stalled_at = first.id;
   ChunkId previous = first.id;
+  constexpr uint32_t kFetchedAhead = 12;  // chunks
   bool done = (first.flags & kNeedsPatching) != 0;
   for (uint32_t i = 1; !done; ++i) {
     if (i == list.size()) {
@@ -175,6 +175,7 @@ auto V2Engine<kObserved, Store>::Reassemble(Reader& reader, const Fragment& begi
       break;
     }
     const StoredChunk& chunk = s_.chunks[list[i]];
+    if (i + kFetchedAhead < list.size()) store_.PrefetchStart(s_.chunks[list[i + kFetchedAhead]]);
     if ((chunk.flags & kNeedsPatching) != 0) {
       stalled_at = chunk.id;
       break;
@@ -241,6 +242,7 @@ void V2Engine<kObserved, Store>::BeginRead() {
   reading_ = true;
   begun_ = false;
   has_reader_ = false;
+  run_end_ = 0;
 }
 
 template <bool kObserved, typename Store>
@@ -318,8 +320,40 @@ bool V2Engine<kObserved, Store>::KeepsStall(uint32_t slot, const Incoming& in, b
 template <bool kObserved, typename Store>
 const Packet* V2Engine<kObserved, Store>::NextPacket() {
   if (StoreFailed()) return nullptr;
+  if (reader_.position < run_end_ && NextOfRun()) return &packet_;
+  run_end_ = 0;
   const Packet* packet = Advance();
   return StoreFailed() ? nullptr : packet;
+}
+
+/// The packet after a whole one, if it is a whole one of the same chunk, too, as most are: what is
+/// the same for both stays in packet_. False: it takes a closer look.
+template <bool kObserved, typename Store>
+bool V2Engine<kObserved, Store>::NextOfRun() {
+  StoredChunk& chunk = s_.chunks[run_ref_];
+  Fragment fragment;
+  if (store_.Read(run_ref_, chunk, reader_.position, fragment) != FragmentStatus::kFragment ||
+      fragment.size() == 0 ||
+      KindOf(fragment, chunk.payload_size, chunk.flags) != FragmentKind::kWhole)
+    return false;
+  reader_.position = fragment.end;
+  Consume<Mode::kRead>(chunk, fragment.size_with_header());
+  SetWhole(reader_.slot, run_ref_, chunk, fragment);
+  packet_.dropped = 0;
+  if constexpr (kObserved) observer_->OnPacketReturned(packet_);
+  return true;
+}
+
+/// The packet is this fragment of the chunk.
+template <bool kObserved, typename Store>
+void V2Engine<kObserved, Store>::SetWhole(uint32_t slot, ChunkRef ref, const StoredChunk& chunk,
+                                          const Fragment& fragment) {
+  if constexpr (Store::kHasBytes)
+    whole_slice_ = store_.Slice(chunk, fragment);
+  else
+    SetShape(slot, ref);
+  packet_.size = fragment.size();
+  packet_.place.first_offset = fragment.offset;
 }
 
 template <bool kObserved, typename Store>
@@ -339,6 +373,7 @@ const Packet* V2Engine<kObserved, Store>::Advance() {
         Settle(read_ref_++);
         continue;
       }
+      if (read_ref_ + 1 != s_.chunks.end()) store_.Prefetch(s_.chunks[read_ref_ + 1]);
       reader_ = MakeReader(read_ref_);
       has_reader_ = true;
     }

@@ -1,8 +1,11 @@
 #ifndef RINGSCOPE_CORE_ENGINE_ZEROED_STORAGE_H_
 #define RINGSCOPE_CORE_ENGINE_ZEROED_STORAGE_H_
 
+#include <sys/mman.h>
+
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 
 namespace ringscope {
@@ -13,9 +16,33 @@ struct FreeDeleter {
 /// A buffer's bytes.
 using ZeroedStorage = std::unique_ptr<uint8_t[], FreeDeleter>;
 
-/// All zeros, and untouched pages cost nothing; null if the memory cannot be had.
+/// All zeros, and untouched pages cost nothing; null if the memory cannot be had. Large ones are
+/// asked for in large pages: a chunk would else be in a page of its own most of the time.
 inline ZeroedStorage AllocateZeroed(uint64_t size) {
-  return ZeroedStorage(static_cast<uint8_t*>(std::calloc(size, 1)));
+  constexpr uint64_t kLargePage = uint64_t{2} << 20;
+  auto* bytes = static_cast<uint8_t*>(std::calloc(size, 1));
+  if (bytes != nullptr && size >= 4 * kLargePage) {
+    const auto address = reinterpret_cast<uintptr_t>(bytes);
+    const uint64_t before = (kLargePage - address % kLargePage) % kLargePage;
+    const uint64_t length = (size - before) / kLargePage * kLargePage;
+    madvise(bytes + before, length, MADV_HUGEPAGE);  // where there are none, it fails: as well
+  }
+  return ZeroedStorage(bytes);
+}
+
+/// Fetches a payload that will be read soon: its fragments are found one after the other, so that
+/// the processor does not see them coming. (Inlined in any case: a call of a function that does
+/// nothing but this is taken for one without an effect, and removed.)
+[[gnu::always_inline]] inline void PrefetchPayload(const uint8_t* payload, uint32_t size) {
+  constexpr uint32_t kLine = 64;
+  for (uint32_t at = 0; at < size; at += kLine) __builtin_prefetch(payload + at);
+}
+
+/// The same with the first `used` bytes of another buffer, and anything in what follows.
+inline ZeroedStorage AllocateCopy(const uint8_t* bytes, uint64_t used, uint64_t size) {
+  ZeroedStorage copy(static_cast<uint8_t*>(std::malloc(size)));
+  if (copy != nullptr) std::memcpy(copy.get(), bytes, used);
+  return copy;
 }
 
 }  // namespace ringscope

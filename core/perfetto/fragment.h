@@ -31,30 +31,33 @@ struct Fragment {
 /// The size that a writer leaves in place of a packet it aborted.
 inline constexpr uint64_t kWriterDropSize = 0x0FFFFFFF;
 
+/// The size of a fragment; size 0: there is none.
+/// @param left bytes from there on, at least one
+/// @param most bytes that it may take
+[[gnu::always_inline]] inline wire::Varint ReadFragmentSize(const uint8_t* at, uint32_t left,
+                                                            size_t most = wire::kMaxVarintBytes) {
+  if (at[0] < 0x80) return {.value = at[0], .size = 1};  // one byte is the usual case; two the next
+  if (left >= 2 && at[1] < 0x80)
+    return {.value = (uint64_t{at[0]} & 0x7F) | uint64_t{at[1]} << 7, .size = 2};
+  return wire::ReadVarint({at, left}, most);
+}
+
 /// Reads the fragment at `offset` of a payload of `payload_size` bytes.
+/// Inlined in any case: reading a buffer is mostly this.
 /// Source: Perfetto's trace buffer V2 (the newest release; no release differs here).
-inline FragmentStatus ReadFragment(const uint8_t* payload, uint32_t payload_size, uint32_t offset,
-                                   Fragment& fragment) {
+[[gnu::always_inline]] inline FragmentStatus ReadFragment(const uint8_t* payload,
+                                                          uint32_t payload_size, uint32_t offset,
+                                                          Fragment& fragment) {
   if (offset >= payload_size) return FragmentStatus::kNone;
   const uint32_t left = payload_size - offset;
-  uint64_t size = payload[offset];
-  uint32_t header = 1;
-  if (size >= 0x80) {  // one byte is the usual case; two the next
-    if (left >= 2 && payload[offset + 1] < 0x80) {
-      size = (size & 0x7F) | uint64_t{payload[offset + 1]} << 7;
-      header = 2;
-    } else {
-      const wire::Varint varint = wire::ReadVarint({payload + offset, left});
-      if (varint.size == 0) return FragmentStatus::kCorrupted;
-      size = varint.value;
-      header = static_cast<uint32_t>(varint.size);
-      if (size == kWriterDropSize) return FragmentStatus::kWriterDrop;
-    }
-  }
-  if (size > left - header) return FragmentStatus::kCorrupted;
+  const wire::Varint size = ReadFragmentSize(payload + offset, left);
+  if (size.size == 0) return FragmentStatus::kCorrupted;
+  if (size.size > 2 && size.value == kWriterDropSize) return FragmentStatus::kWriterDrop;
+  const auto header = static_cast<uint32_t>(size.size);
+  if (size.value > left - header) return FragmentStatus::kCorrupted;
   fragment.offset = offset;
   fragment.body = offset + header;
-  fragment.end = fragment.body + static_cast<uint32_t>(size);
+  fragment.end = fragment.body + static_cast<uint32_t>(size.value);
   return FragmentStatus::kFragment;
 }
 

@@ -78,6 +78,9 @@ std::string Describe(const BufferEvent& event) {
                              : fmt::format(", flagged {}", LossBitsToString(event.loss_bits)));
     case Kind::kGivenUp:
       return fmt::format("{} abandoned: {}", PacketSpan(event), LossBitsToString(event.loss_bits));
+    case Kind::kFolded:
+      return fmt::format("{} overwritten, but folded into a state: {} bytes", PacketSpan(event),
+                         event.packet_size);
     case Kind::kLossBit:
       return fmt::format("{}: {} will be flagged on the next packet", chunk,
                          LossBitsToString(event.loss_bits));

@@ -48,6 +48,7 @@ struct BufferEvent {
     kWrap,
     kPadding,
     kStalled,
+    kFolded,
   };
 
   BufferEvent() = default;
@@ -58,7 +59,7 @@ struct BufferEvent {
   Kind kind = Kind::kCommitted;
   BufferMoment at;
   BufferId buffer{};
-  ChunkName chunk;             // for kReturned and kGivenUp: where the packet begins
+  ChunkName chunk;             // for kReturned, kGivenUp, kFolded: where the packet begins
   uint64_t offset = 0;         // bytes, of the chunk (or the padding) in the buffer
   uint32_t outer_size = 0;     // bytes occupied; for kPadding its size
   uint32_t payload_size = 0;   // bytes of valid fragments
@@ -67,18 +68,19 @@ struct BufferEvent {
   bool incomplete = false;
   bool moved = false;             // kCommitted: from another place in the buffer
   Erasure erasure{};              // kErased
-  std::optional<ChunkName> by;    // kEvicting, kErased: the commit that needs the space
+  std::optional<ChunkName> by;    // kEvicting, kErased, kFolded: the commit that needs the space
   std::optional<ChunkName> with;  // kErased, kCleared: the chunk whose space is needed
   DiscardReason discard{};        // kDiscarded
   PatchMiss miss{};               // kPatchMissed
   StallReason stall{};            // kStalled
-  uint32_t loss_bits = 0;     // kLossBit, kGivenUp: the cause; kReturned: what the packet carries
-  uint32_t patches = 0;       // kPatched, kPatchMissed: how many were sent
-  uint32_t first_offset = 0;  // kReturned, kGivenUp: of the packet in its first chunk's payload
-  ChunkId last_chunk{};       // kReturned, kGivenUp: where the packet ends, as far as known
-  uint64_t packet_size = 0;   // kReturned: bytes
+  uint32_t loss_bits = 0;  // kLossBit, kGivenUp: the cause; kReturned: what the packet carries
+  uint32_t patches = 0;    // kPatched, kPatchMissed: how many were sent
+  // kReturned, kGivenUp, kFolded:
+  uint32_t first_offset = 0;  // of the packet in its first chunk's payload
+  ChunkId last_chunk{};       // where the packet ends, as far as known
+  uint64_t packet_size = 0;   // bytes; not of kGivenUp
   // Valid during the call only:
-  Bytes payload;                       // of a chunk in the buffer, as stored
+  Bytes payload;  // of a chunk in the buffer, as stored; kFolded: of the packet, its first slice
   const ChunkPatches* sent = nullptr;  // kPatched, kPatchMissed
 };
 
@@ -90,8 +92,9 @@ std::string Describe(const BufferEvent& event);
 std::string WaitsFor(StallReason reason, const std::string& chunk);
 template <>
 inline constexpr std::array kEnumNames<BufferEvent::Kind> = {
-    "committed",    "rewritten", "relocated", "discarded", "evicted", "erased",  "patched",
-    "patch_missed", "returned",  "given_up",  "loss_bit",  "wrap",    "padding", "stalled"};
+    "committed", "rewritten", "relocated",    "discarded", "evicted",
+    "erased",    "patched",   "patch_missed", "returned",  "given_up",
+    "loss_bit",  "wrap",      "padding",      "stalled",   "folded"};
 
 }  // namespace ringscope
 

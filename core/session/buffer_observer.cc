@@ -1,5 +1,7 @@
 #include "core/session/buffer_observer.h"
 
+#include "core/session/session.h"
+
 namespace ringscope {
 namespace {
 
@@ -7,9 +9,16 @@ using Kind = BufferEvent::Kind;
 
 }  // namespace
 
+void VmFeed::FeedTo(SessionBuffer* buffer) {
+  fed_buffer_ = buffer;
+  WantOverwrittenPackets(buffer != nullptr);
+}
+
+bool VmFeed::Feed(const Packet& packet) { return fed_buffer_->vms->Feed(packet, now_) != nullptr; }
+
 // Inlined into each that reports a chunk: hot.
 [[gnu::always_inline]] inline BufferEvent BufferObserver::At(Kind kind, ChunkName chunk) const {
-  return {kind, {now_, written_bytes_}, buffer_, chunk};
+  return {kind, {now(), written_bytes_}, buffer_, chunk};
 }
 
 [[gnu::always_inline]] inline BufferEvent BufferObserver::Of(Kind kind,
@@ -118,6 +127,16 @@ void BufferObserver::OnPacketReturned(const Packet& packet) {
   BufferEvent event = Of(Kind::kReturned, packet.sequence, packet.place);
   event.packet_size = packet.size;
   event.loss_bits = packet.dropped;
+  Emit(event);
+}
+
+void BufferObserver::OnPacketOverwritten(const Packet& packet) {
+  // What is folded when the state is written already, is in no trace.
+  if (!Feed(packet) || fed_buffer().is_state_written) return;
+  BufferEvent event = Of(Kind::kFolded, packet.sequence, packet.place);
+  event.packet_size = packet.size;
+  event.by = under_way_;
+  if (!packet.slices.empty()) event.payload = packet.slices.front();
   Emit(event);
 }
 

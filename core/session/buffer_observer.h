@@ -3,7 +3,6 @@
 
 #include <optional>
 
-#include "core/protovm/buffer_vms.h"
 #include "core/session/replay_listener.h"
 
 namespace ringscope {
@@ -11,15 +10,23 @@ namespace ringscope {
 /// Feeds what a buffer overwrites to its programs.
 class VmFeed : public EngineObserver {
  public:
-  /// @param vms must outlive this, or be replaced before; nullptr: none
-  void FeedTo(protovm::BufferVms* vms) {
-    vms_ = vms;
-    WantOverwrittenPackets(vms != nullptr);
-  }
-  void OnPacketOverwritten(const Packet& packet) override { vms_->Feed(packet); }
+  /// @param now the record under way; must outlive this
+  explicit VmFeed(const LogMoment& now) : now_(now) {}
+
+  /// @param buffer with programs; must outlive this, or be replaced before; nullptr: none
+  void FeedTo(SessionBuffer* buffer);
+  void OnPacketOverwritten(const Packet& packet) override { Feed(packet); }
+
+ protected:
+  /// @return whether a program took the packet
+  bool Feed(const Packet& packet);
+  const LogMoment& now() const { return now_; }
+  /// That has the programs.
+  const SessionBuffer& fed_buffer() const { return *fed_buffer_; }
 
  private:
-  protovm::BufferVms* vms_ = nullptr;
+  const LogMoment& now_;
+  SessionBuffer* fed_buffer_ = nullptr;
 };
 
 /// Watches the engine of one buffer for the listeners of a replay: adds the buffer, the moment, and
@@ -28,7 +35,7 @@ class BufferObserver : public VmFeed {
  public:
   /// @param now the record under way; must outlive this, like the listeners
   BufferObserver(BufferId buffer, const LogMoment& now, const ReplayListeners& listeners)
-      : buffer_(buffer), now_(now), listeners_(listeners) {}
+      : VmFeed(now), buffer_(buffer), listeners_(listeners) {}
 
   /// The engine is about to take this chunk; EndCommit follows.
   void BeginCommit(const ChunkCommit& commit) { under_way_ = {commit.sequence, commit.chunk}; }
@@ -49,6 +56,7 @@ class BufferObserver : public VmFeed {
   void OnPatchMissed(const ObservedChunk* chunk, const ChunkPatches& patches,
                      PatchMiss miss) override;
   void OnPacketReturned(const Packet& packet) override;
+  void OnPacketOverwritten(const Packet& packet) override;
   void OnPacketAbandoned(SequenceKey sequence, const PacketPlace& place, uint32_t cause) override;
   void OnLossBit(SequenceKey sequence, ChunkId chunk, uint32_t bit) override;
   void OnWrap() override;
@@ -62,7 +70,6 @@ class BufferObserver : public VmFeed {
   void Emit(const BufferEvent& event);
 
   const BufferId buffer_;
-  const LogMoment& now_;
   const ReplayListeners& listeners_;
   uint64_t written_bytes_ = 0;
   bool draining_ = false;

@@ -26,14 +26,23 @@ BufferOutcome OutcomeOf(const SessionBuffer& buffer) {
   outcome.policy = buffer.policy;
   outcome.freed = buffer.freed;
   outcome.stats = buffer.stats();
+  outcome.vms = buffer.former_vms;
   if (buffer.vms == nullptr) return outcome;
-  outcome.programs.folded = buffer.vms->taken();
-  outcome.programs.in_trace = buffer.folded_in_trace;
-  for (const protovm::BufferVms::Instance& program : buffer.vms->instances()) {
-    outcome.programs.errors += program.errors;
-    outcome.programs.aborted += program.aborts;
-  }
+  for (protovm::VmAccount& account : buffer.vms->Accounts())
+    outcome.vms.push_back(std::move(account));
   return outcome;
+}
+
+ProgramRuns BufferOutcome::programs() const {
+  ProgramRuns runs;
+  for (const protovm::VmAccount& vm : vms) {
+    runs.folded += vm.folded.packets;
+    runs.in_trace += vm.in_trace.packets;
+    runs.errors += vm.errors;
+    runs.aborted += vm.aborted;
+    runs.at_limit += vm.at_limit.packets;
+  }
+  return runs;
 }
 
 CountedReplay::CountedReplay(ReplayOptions options, std::vector<ReplayListener*> listeners)

@@ -9,6 +9,7 @@
 #include "core/base/packet_count.h"
 #include "core/perfetto/fill_policy.h"
 #include "core/perfetto/stats.h"
+#include "core/protovm/vm_account.h"
 #include "core/session/loss_analysis.h"
 #include "core/session/reads_used.h"
 #include "core/session/session.h"
@@ -16,15 +17,16 @@
 
 namespace ringscope {
 
-/// The outcome of a replay for one buffer.
 /// What programs (ProtoVM) made of packets that a buffer overwrote.
 struct ProgramRuns {
   uint64_t folded = 0;    // packets whose content is in a state
   uint64_t in_trace = 0;  // of these, folded before the states were written, which is once
   uint64_t errors = 0;    // runs that ended so
   uint64_t aborted = 0;
+  uint64_t at_limit = 0;  // of these, because of the memory limit
 };
 
+/// The outcome of a replay for one buffer.
 struct BufferOutcome {
   BufferId id{};
   uint32_t index = 0;  // in the trace config
@@ -40,7 +42,10 @@ struct BufferOutcome {
   PacketCount unread;        // what one more read would have returned
   uint64_t stuck_bytes = 0;  // of chunks that even that read would have left: packets that wait
                              // for a patch or for another chunk
-  ProgramRuns programs;
+  std::vector<protovm::VmAccount> vms;  // those that left for a clone first
+
+  /// The sums of all VMs.
+  ProgramRuns programs() const;
 };
 
 /// What the buffer itself shows.

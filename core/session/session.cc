@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "core/base/text.h"
 #include "core/perfetto/trusted_fields.h"
 #include "core/session/session_errors.h"
 
@@ -75,14 +76,8 @@ Status Session::Apply(const Op& op) {
             programs_.erase({source.producer, source.name});
             return {};
           },
-          [&](const DataSourceSetUp& source) -> Status {
-            SetUpSource(source);
-            return {};
-          },
-          [&](const ProtoVmSetUp& setup) -> Status {
-            SetUpProgram(setup);
-            return {};
-          },
+          [&](const DataSourceSetUp& source) -> Status { return SetUpSource(source); },
+          [&](const ProtoVmSetUp& setup) -> Status { return SetUpProgram(setup); },
           [&](const ProtoVmStates& states) -> Status {
             if (const SessionBuffer* buffer = FindOpenBuffer(states.buffer))
               listeners_.Call(&ReplayListener::OnProtoVmStates, *buffer);
@@ -170,8 +165,8 @@ void Session::Register(const DataSourceRegistered& source) {
 }
 
 /// Sets up the VM of a data source instance, if it has a program, as the service does.
-void Session::SetUpSource(const DataSourceSetUp& source) {
-  if (!options_.runs_programs) return;
+Status Session::SetUpSource(const DataSourceSetUp& source) {
+  if (!options_.runs_programs) return {};
   const auto program = programs_.find({source.producer, source.name});
   const Bytes encoded = program == programs_.end() ? Bytes() : wire::AsBytes(program->second);
   using Kind = protovm::VmSetUp::Kind;
@@ -179,7 +174,7 @@ void Session::SetUpSource(const DataSourceSetUp& source) {
   const char* lacks = nullptr;
   switch (found.kind) {
     case Kind::kNone:
-      return;
+      return {};
     case Kind::kNoConfig:
       lacks = "a program (ProtoVM), but its config has no protovm_config";
       break;
@@ -199,17 +194,18 @@ void Session::SetUpSource(const DataSourceSetUp& source) {
   WarnOnce("protovm", fmt::format("data source '{}' has {}: no state is kept for it, as the "
                                   "service does",
                                   source.name, lacks));
+  return {};
 }
 
-void Session::SetUpProgram(const ProtoVmSetUp& setup) {
-  if (!options_.runs_programs) return;
+Status Session::SetUpProgram(const ProtoVmSetUp& setup) {
+  if (!options_.runs_programs) return {};
   SessionBuffer* buffer = FindOpenBuffer(setup.buffer);
   if (buffer == nullptr) {
     if (!IsOutOfView(setup.buffer))
       WarnOnce("protovm_buffer",
                fmt::format("a program (ProtoVM) for buffer {}, which is not set up: skipped",
                            Raw(setup.buffer)));
-    return;
+    return {};
   }
   const protovm::ProtoVmRules* const rules =
       buffer->info->has_protovm ? protovm::FindProtoVmRules(buffer->info->release) : nullptr;
@@ -217,7 +213,7 @@ void Session::SetUpProgram(const ProtoVmSetUp& setup) {
     auto vms = std::make_unique<protovm::BufferVms>(*rules);
     VmFeed* feed = buffer->observer.get();
     if (feed == nullptr) {
-      auto own = std::make_unique<VmFeed>();
+      auto own = std::make_unique<VmFeed>(now_);
       if (auto engine = buffer->engine->ObserveBy(own.get())) {
         buffer->engine = std::move(*engine);
         feed = own.get();
@@ -225,8 +221,8 @@ void Session::SetUpProgram(const ProtoVmSetUp& setup) {
       }
     }
     if (feed != nullptr) {
-      feed->FeedTo(vms.get());
       buffer->vms = std::move(vms);
+      feed->FeedTo(buffer);
     }
   }
   if (buffer->vms == nullptr) {
@@ -234,10 +230,16 @@ void Session::SetUpProgram(const ProtoVmSetUp& setup) {
              fmt::format("data source '{}' has a program (ProtoVM), but buffer {} ({}) keeps no "
                          "states",
                          setup.data_source, Raw(setup.buffer), buffer->info->name));
-    return;
+    return {};
   }
-  buffer->vms->SetUp(setup.data_source, wire::AsBytes(setup.program), setup.memory_limit_kb,
-                     setup.producer);
+  if (buffer->vms->SetUp(setup.data_source, wire::AsBytes(setup.program), setup.memory_limit_kb,
+                         setup.producer, wire::AsBytes(setup.state)))
+    return {};
+  return Fail(
+      ErrorCode::kLimit,
+      fmt::format("buffer {} has more than {} programs (ProtoVM), or {} of them", Raw(setup.buffer),
+                  protovm::BufferVms::kMaxVms, HumanSize(protovm::BufferVms::kMaxProgramBytes)),
+      {}, "replay without them: --protovm off");
 }
 
 Result<std::unique_ptr<Engine>> Session::MakeEngine(const SessionBuffer& buffer) const {

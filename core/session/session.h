@@ -49,9 +49,11 @@ struct SessionBuffer {
   std::unique_ptr<VmFeed> vm_feed;  // of the engine, where `observer` is not
   std::unique_ptr<Engine> engine;
   bool freed = false;
-  bool is_read = false;             // its session, or the clone that has it, had its first pass
-  uint64_t folded_in_trace = 0;     // packets in the states that this pass wrote
-  std::optional<uint64_t> session;  // of the tracing service, if the log has several
+  bool is_read = false;  // its session, or the clone that has it, had its first pass
+  /// Whether what is folded into a state from now on is in no trace that this replay makes.
+  bool is_state_written = false;
+  std::vector<protovm::VmAccount> former_vms;  // that left with all that the buffer held
+  std::optional<uint64_t> session;             // of the tracing service, if the log has several
 
   /// How the clone that is replayed took the buffer.
   struct Cloned {
@@ -149,8 +151,8 @@ class Session {
   Status SetUpBuffer(const BufferSetUp& setup);
   Result<std::unique_ptr<Engine>> MakeEngine(const SessionBuffer& buffer) const;
   void Register(const DataSourceRegistered& source);
-  void SetUpSource(const DataSourceSetUp& source);
-  void SetUpProgram(const ProtoVmSetUp& setup);
+  Status SetUpSource(const DataSourceSetUp& source);
+  Status SetUpProgram(const ProtoVmSetUp& setup);
   Status BeginFirstPass(const SessionBuffer& read, bool is_taken, uint64_t& bytes);
   Status CloneBuffer(const BufferCloned& cloned);
   Status EmptyBuffer(SessionBuffer& buffer, Erasure why);

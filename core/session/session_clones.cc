@@ -90,6 +90,12 @@ Status Session::EmptyBuffer(SessionBuffer& buffer, Erasure why) {
   // The programs leave with the buffer, and running data sources do not get others.
   if (buffer.observer) buffer.observer->FeedTo(nullptr);
   buffer.vm_feed.reset();
+  if (buffer.vms != nullptr) {
+    for (protovm::VmAccount& account : buffer.vms->Accounts()) {
+      account.left = true;
+      buffer.former_vms.push_back(std::move(account));
+    }
+  }
   buffer.vms.reset();
   return {};
 }

@@ -41,9 +41,9 @@ Status Session::BeginFirstPass(const SessionBuffer& read, bool is_taken, uint64_
   for (SessionBuffer* buffer :
        BuffersInOrder(read.cloned ? Reach::kClone : Reach::kFreed, read.session)) {
     buffer->is_read = true;
-    if (buffer->vms == nullptr) continue;
-    buffer->vms->AppendInstances(protovms);
-    buffer->folded_in_trace = buffer->vms->taken();
+    // A clone that is replayed has the state of its instant, whatever the session itself reads.
+    buffer->is_state_written = !options_.clone || buffer->cloned;
+    if (buffer->vms != nullptr) buffer->vms->WriteInstances(protovms);
   }
   if (protovms.empty()) return {};
   const uint64_t tag = uint64_t{proto::TracePacket::kProtoVms} << 3;
