@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +18,7 @@
 #include "commands/common/sweep_workers.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/config_file.h"
+#include "commands/shell/descriptor_option.h"
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"
 #include "commands/shell/spooled_input.h"
@@ -40,6 +42,7 @@ struct AdviseArgs {
   std::optional<uint64_t> keep_ns;  // absent: all of the log
   std::optional<uint64_t> memory;   // bytes, for all buffers; absent: no limit
   std::string config;               // to be changed, as text; empty: none
+  std::string descriptor;           // of fields in it
   std::string format = "text";
   std::optional<uint64_t> session;
   std::optional<uint64_t> clone;
@@ -59,6 +62,7 @@ void SetUp(CLI::App& app, AdviseArgs& args) {
   AddText(app, "--config", args.config, kFileType,
           "The session's trace config as text (.pbtxt): all of it is printed, with the changes "
           "marked. It also has the buffers of a log that was recorded without its consumer");
+  AddDescriptor(app, args.descriptor);
   AddFormat(app, args.format, {"text", "json", "diff"});
 }
 
@@ -95,12 +99,19 @@ BufferSizes SizesOf(const std::vector<Buffer>& buffers) {
   return sizes;
 }
 
-/// The facts of a trace that lacks what its buffers lost; nullopt: its buffers lost nothing.
-Result<std::optional<TraceFacts>> FactsIfLossy(Context& context,
-                                               std::unique_ptr<ByteSource> trace) {
+/// The sessions of a trace.
+struct TraceSessions {
+  uint64_t count = 0;
+  std::map<uint64_t, TraceFacts> lossy;  // that lack what their buffers lost, by their numbers
+};
+
+Result<TraceSessions> FindLossy(Context& context, std::unique_ptr<ByteSource> trace) {
   RS_ASSIGN_OR_RETURN(ScannedTrace scanned, ScanTrace(context, std::move(trace)));
-  if (!LostInBuffers(scanned.facts)) return std::nullopt;
-  return std::move(scanned.facts);
+  TraceSessions sessions;
+  sessions.count = scanned.sessions.size();
+  for (TraceFacts& facts : scanned.sessions)
+    if (LostInBuffers(facts)) sessions.lossy.emplace(facts.session, std::move(facts));
+  return sessions;
 }
 
 /// A log, a log made of a Perfetto trace, or standard input, so that it can be read several times.
@@ -108,7 +119,7 @@ struct AdviseInput {
   std::string path;       // to be opened: the log's, or "-" for what is kept in a temporary file
   std::string name;       // as the user calls it
   bool is_trace = false;  // the log was made of a trace
-  std::optional<TraceFacts> lossy;   // of a trace that lacks what its buffers lost: there is no log
+  std::map<uint64_t, TraceFacts> lossy;  // sessions of a trace that lack what their buffers lost
   ExitCode code = ExitCode::kClean;  // kNotice: some of the trace could not be read
   std::unique_ptr<SpooledInput> standard_input;
   std::unique_ptr<SpooledInput> imported;  // destroyed before standard_input
@@ -137,8 +148,9 @@ Result<AdviseInput> OpenAdviseInput(Context& context, const std::string& path) {
   RS_ASSIGN_OR_RETURN(KnownInput known, FindInputKind(std::move(source)));
   if (known.kind != InputKind::kTrace) return input;
   input.is_trace = true;
-  RS_ASSIGN_OR_RETURN(input.lossy, FactsIfLossy(context, std::move(known.source)));
-  if (input.lossy) return input;
+  RS_ASSIGN_OR_RETURN(TraceSessions found, FindLossy(context, std::move(known.source)));
+  input.lossy = std::move(found.lossy);
+  if (found.count == 1 && !input.lossy.empty()) return input;  // nothing to replay
   RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> again, OpenInput(context, path));
   RS_RETURN_IF_ERROR(Import(context, input, std::move(again)));
   return input;
@@ -156,6 +168,7 @@ Result<AdviceReport> Advise(const AdviseArgs& args, const AdviseInput& input,
   AdviceReads reads;
   ReplayChoices choices;
   choices.config = args.config;
+  choices.descriptor = args.descriptor;
   RS_ASSIGN_OR_RETURN(const UnrecordedBuffers unrecorded, UnrecordedOf(context, choices));
   AddedBuffers records(sessions, unrecorded);
   RS_ASSIGN_OR_RETURN(report.facts, ScanForAdvice(records, reads));
@@ -184,7 +197,7 @@ Result<AdviceReport> Advise(const AdviseArgs& args, const AdviseInput& input,
                             Printable(before->detail)),
                 {input.name, {}, {}}, "ask 'ringscope advise' of the trace, or record a log");
   report.reads.assumed = reads.assumed;
-  std::vector<NeededSize> needed = gatherer.Finish(ledger.totals());
+  GapNeeds needs = gatherer.Finish(ledger.totals());
   for (const auto& [id, totals] : ledger.totals()) report.cleared += totals[Fate::kCleared].packets;
   report.idle_sources = story.Finish().findings;
   AdviceWish wish;
@@ -204,7 +217,7 @@ Result<AdviceReport> Advise(const AdviseArgs& args, const AdviseInput& input,
   RS_ASSIGN_OR_RETURN(
       report.findings,
       InFile(input.name, SolveAdvice(sweeps, report.facts, reads, wish,
-                                     {ledger.totals(), reads.replay}, std::move(needed))));
+                                     {ledger.totals(), reads.replay}, std::move(needs))));
   report.advice = MakeAdvice(report.facts, report.findings);
   return report;
 }
@@ -220,29 +233,38 @@ void Write(const AdviseArgs& args, Context& context, const Advised& advised,
 ExitCode CodeOf(bool to_do) { return to_do ? ExitCode::kNotice : ExitCode::kClean; }
 
 /// Advice from what a trace's statistics tell, as its packets are only a part of what was written.
-Result<ExitCode> AdviseOnLossyTrace(const AdviseArgs& args, AdviseInput& input,
-                                    const ConfigFile& config, Context& context) {
-  if (args.session.value_or(1) != 1 || args.clone)
-    return Fail(ErrorCode::kUsage, "a trace has one session, and no clones", {input.name, {}, {}},
-                "leave --session and --clone out");
-  RS_ASSIGN_OR_RETURN(TraceAdvice advice, AdviseOnTrace(input.name, *std::move(input.lossy),
-                                                        {args.keep_ns, args.memory}));
+Result<ExitCode> AdviseOnLossySession(const AdviseArgs& args, const AdviseInput& input,
+                                      const TraceFacts& facts, const ConfigFile& config,
+                                      Report& out, Context& context) {
+  RS_ASSIGN_OR_RETURN(TraceAdvice advice,
+                      AdviseOnTrace(input.name, facts, {args.keep_ns, args.memory}));
   if (!args.config.empty()) {
     RS_RETURN_IF_ERROR(CheckConfig(args, config, SizesOf(advice.sizes.buffers)));
     advice.config = config.text;
   }
-  Report out(context.console, args.format, "advise");
-  Write(args, context, advice, [&] {
-    out.Data("sessions", Json::array());
-    out.AddItem("sessions", [&] { ReportTraceAdvice(out, advice); });
-  });
-  RS_RETURN_IF_ERROR(out.Finish());
+  Write(args, context, advice, [&] { ReportTraceAdvice(out, advice); });
   return Worse(CodeOf(advice.AnyToDo()),
                advice.facts.error_count > 0 || advice.facts.is_cut_off ? ExitCode::kNotice
                                                                        : ExitCode::kClean);
 }
 
+/// The same of a trace that has no other session.
+Result<ExitCode> AdviseOnLossyTrace(const AdviseArgs& args, const AdviseInput& input,
+                                    const ConfigFile& config, Context& context) {
+  if (args.session.value_or(1) != 1 || args.clone)
+    return Fail(ErrorCode::kUsage, "this trace has one session, and no clones",
+                {input.name, {}, {}}, "leave --session and --clone out");
+  Report out(context.console, args.format, "advise");
+  out.Data("sessions", Json::array());
+  RS_ASSIGN_OR_RETURN(const ExitCode code, out.AddItem("sessions", [&] {
+    return AdviseOnLossySession(args, input, input.lossy.begin()->second, config, out, context);
+  }));
+  RS_RETURN_IF_ERROR(out.Finish());
+  return code;
+}
+
 Result<ExitCode> RunAdvise(const AdviseArgs& args, Context& context) {
+  RS_RETURN_IF_ERROR(CheckDescriptorUse(args.descriptor, args.config));
   if (args.format == "diff" && args.config.empty())
     return Fail(ErrorCode::kUsage, "--format diff shows the changes of a trace config", {},
                 "name it with --config");
@@ -252,13 +274,16 @@ Result<ExitCode> RunAdvise(const AdviseArgs& args, Context& context) {
   RS_ASSIGN_OR_RETURN(AdviseInput input, OpenAdviseInput(context, args.log));
   ConfigFile config;
   if (!args.config.empty()) {
-    RS_ASSIGN_OR_RETURN(config, ReadConfigFile(context, args.config));
+    RS_ASSIGN_OR_RETURN(config, ReadConfigFile(context, args.config, &args.descriptor));
   }
-  if (input.lossy) return AdviseOnLossyTrace(args, input, config, context);
+  if (!input.lossy.empty() && input.imported == nullptr)
+    return AdviseOnLossyTrace(args, input, config, context);
   context.console.PlanSteps(kAdviseSteps);
   SessionReader sessions(context, {{input.path}, args.session, args.clone}, "reading");
   Report out(context.console, args.format, "advise");
   const auto task = [&]() -> Result<ExitCode> {
+    if (const auto lossy = input.lossy.find(sessions.session()); lossy != input.lossy.end())
+      return AdviseOnLossySession(args, input, lossy->second, config, out, context);
     RS_ASSIGN_OR_RETURN(AdviceReport report, Advise(args, input, sessions, context));
     if (!args.config.empty()) {
       RS_RETURN_IF_ERROR(CheckConfig(args, config, SizesOf(report.facts.buffers)));
@@ -277,14 +302,15 @@ Result<ExitCode> RunAdvise(const AdviseArgs& args, Context& context) {
 
 }  // namespace
 
-Result<std::optional<TraceAdvice>> AdviseIfLossyTrace(Context& context, const std::string& path) {
+Result<std::optional<TraceAdvice>> AdviseIfLossyTrace(Context& context, const std::string& path,
+                                                      uint64_t session) {
   RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenInput(context, path));
   RS_ASSIGN_OR_RETURN(KnownInput known, FindInputKind(std::move(source)));
   if (known.kind != InputKind::kTrace) return std::nullopt;
-  RS_ASSIGN_OR_RETURN(std::optional<TraceFacts> facts,
-                      FactsIfLossy(context, std::move(known.source)));
-  if (!facts) return std::nullopt;
-  RS_ASSIGN_OR_RETURN(TraceAdvice advice, AdviseOnTrace(path, *std::move(facts), {}));
+  RS_ASSIGN_OR_RETURN(TraceSessions found, FindLossy(context, std::move(known.source)));
+  const auto lossy = found.lossy.find(session);
+  if (lossy == found.lossy.end()) return std::nullopt;
+  RS_ASSIGN_OR_RETURN(TraceAdvice advice, AdviseOnTrace(path, std::move(lossy->second), {}));
   return advice;
 }
 

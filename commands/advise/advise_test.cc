@@ -196,7 +196,7 @@ TEST(Advise, OfATraceThatLacksWhatWasLostSizesAreEstimates) {
   const Ran little = Advise({trace, "--memory", "1k"});
   EXPECT_EQ(little.error_code, ErrorCode::kUsage);
   EXPECT_THAT(little.error, HasSubstr("allow that: --memory 4k"));
-  EXPECT_THAT(Advise({trace, "--session", "2"}).error, HasSubstr("a trace has one session"));
+  EXPECT_THAT(Advise({trace, "--session", "2"}).error, HasSubstr("this trace has one session"));
   EXPECT_EQ(Advise({"-", "--format", "json", "--keep", "1s"}, ReadFile(trace)).code,
             ExitCode::kNotice);
 }

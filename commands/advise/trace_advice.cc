@@ -89,7 +89,7 @@ void ReportHeading(Report& out, const TraceAdvice& advice) {
   const uint64_t duration_ns =
       examiner.session() ? static_cast<uint64_t>(examiner.session()->length_ns()) : 0;
   out.Data({{"log", advice.name},
-            {"session", 1},
+            {"session", advice.facts.session},
             {"duration_ns", duration_ns},
             {"is_trace", true},
             {"is_estimate", true},
@@ -99,7 +99,10 @@ void ReportHeading(Report& out, const TraceAdvice& advice) {
               {"memory_now", advice.sizes.TotalSize()}}},
             {"to_do", advice.AnyToDo()}});
   out.Title(Printable(advice.name),
-            fmt::format("{}, {}, {}", HumanDuration(duration_ns),
+            fmt::format("{}{}, {}, {}",
+                        advice.facts.sessions > 1 ? fmt::format("session {}: ", advice.facts.session)
+                                                  : "",
+                        HumanDuration(duration_ns),
                         Count(advice.sizes.buffers.size(), "buffer"),
                         Count(advice.writers.writers.size(), "sequence")));
   out.Paragraph(
@@ -138,6 +141,11 @@ void ReportTraceAdvice(Report& out, const TraceAdvice& advice) {
   const Table buffers = EstimateTable(advice);
   out.Data("buffers", buffers.ToJson());
   out.Print(buffers, kBodyIndent);
+  out.Data("memory_planned", advice.sizes.TotalPlanned());
+  if (advice.sizes.TotalPlanned() != advice.sizes.TotalSize())
+    out.Print(fmt::format("  Price: {} for all buffers, instead of {}.\n",
+                          HumanSize(advice.sizes.TotalPlanned()),
+                          HumanSize(advice.sizes.TotalSize())));
   out.Data("writers", WriterTable(advice, SIZE_MAX).ToJson());
   out.Data("writers_of_all", advice.writers.of_all);
   out.Heading(advice.writers.of_all ? "Who fills the buffers, lost or not"
@@ -169,11 +177,6 @@ void ReportTraceAdvice(Report& out, const TraceAdvice& advice) {
     out.Heading(advice.AnyToDo() ? "Trace config" : "Nothing to do. The trace config as it is");
     PrintConfig(out, config);
   }
-  out.Data("memory_planned", advice.sizes.TotalPlanned());
-  if (advice.sizes.TotalPlanned() != advice.sizes.TotalSize())
-    out.Print(fmt::format("\n  Price: {} for all buffers, instead of {}.\n",
-                          HumanSize(advice.sizes.TotalPlanned()),
-                          HumanSize(advice.sizes.TotalSize())));
 }
 
 }  // namespace ringscope

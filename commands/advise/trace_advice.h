@@ -28,8 +28,10 @@ struct TraceAdvice {
 };
 
 Result<TraceAdvice> AdviseOnTrace(std::string name, TraceFacts facts, const TraceSizesWish& wish);
-/// The same without a wish; nullopt: the input is a log, or a trace whose buffers lost nothing.
-Result<std::optional<TraceAdvice>> AdviseIfLossyTrace(Context& context, const std::string& path);
+/// The same without a wish, of a session of the file; nullopt: the input is a log, or the session's
+/// buffers lost nothing.
+Result<std::optional<TraceAdvice>> AdviseIfLossyTrace(Context& context, const std::string& path,
+                                                      uint64_t session);
 
 /// The trace config with all changes.
 std::string ConfigText(const TraceAdvice& advice);

@@ -14,7 +14,7 @@ namespace {
 
 Result<Fate> ParseFate(std::string_view text) {
   const std::optional<Fate> fate = FromName<Fate>(text);
-  if (fate && IsLoss(*fate)) return *fate;
+  if (fate && (IsLoss(*fate) || *fate == Fate::kFolded)) return *fate;
   const std::vector<std::string> names = FilterFates();
   return Fail(ErrorCode::kUsage, fmt::format("'{}' is not a fate of a lost packet", text), {},
               DidYouMean(text, names, fmt::format("they are {}", fmt::join(names, ", "))));
@@ -38,6 +38,7 @@ std::vector<std::string> FilterFates() {
   std::vector<std::string> names;
   for (size_t i = 0; i < kFates; ++i)
     if (IsLoss(static_cast<Fate>(i))) names.emplace_back(Name(static_cast<Fate>(i)));
+  names.emplace_back(Name(Fate::kFolded));
   return names;
 }
 
@@ -45,7 +46,9 @@ void AddGapFilter(CLI::App& app, GapFilter& filter) {
   AddSelection(app, filter, "packets written");
   AddParsedList(
       app, "--fate", filter.fates, ParseFate, "FATE",
-      fmt::format("Only gaps with packets of this fate: {}", fmt::join(FilterFates(), ", ")));
+      fmt::format("Only gaps with packets of this fate: {}; folded, with --packets: those that "
+                  "were overwritten, but are folded into a state (ProtoVM)",
+                  fmt::join(FilterFates(), ", ")));
   AddParsedList(app, "--cause", filter.causes, ParseCause, "CAUSE",
                 "Only gaps with packets lost for this cause, such as evicted, sealed, aborted, "
                 "never_committed, read_gap");

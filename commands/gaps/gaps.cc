@@ -1,5 +1,13 @@
 
 
+#include "core/gaps/gaps.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "commands/common/log_words.h"
 #include "commands/common/readers.h"
@@ -19,15 +27,9 @@
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"
 #include "core/gaps/gap_filter.h"
-#include "core/gaps/gaps.h"
 #include "core/ledger/lost_packets.h"
 #include "core/session/session_story_listener.h"
 #include "formats/descriptors/described_kinds.h"
-#include <algorithm>
-#include <fmt/format.h>
-#include <optional>
-#include <string>
-#include <vector>
 
 namespace ringscope {
 namespace {
@@ -134,9 +136,12 @@ class LostPacketList : public LedgerSink {
 
  private:
   bool Lists(const PacketAccount& account) {
-    if (!args_.packets || !IsLoss(account.fate)) return false;
+    const bool is_lost = IsLoss(account.fate);
+    if (!args_.packets || !(is_lost || (account.fate == Fate::kFolded && lists_folded_)))
+      return false;
     if (!args_.filter.Keeps(account, notes_.start_ns())) return false;
-    return listed_ = true;
+    listed_ |= is_lost;
+    return true;
   }
   void PrintDecoded(const LostPacket& lost) {
     if (!Lists(lost.account)) return;
@@ -160,6 +165,8 @@ class LostPacketList : public LedgerSink {
   const Descriptors& descriptors_;
   LostPackets packets_{[this](const LostPacket& lost) { PrintDecoded(lost); }, /*all=*/true};
   std::string joined_;  // scratch
+  const bool lists_folded_ = std::ranges::find(args_.filter.fates, Fate::kFolded) !=
+                             args_.filter.fates.end();  // they are asked for
   LostPacketLines lines_{notes_};
   LostPacketRows rows_{args_.format == "csv", session_, args_.clone};
   bool listed_ = false;

@@ -7,6 +7,7 @@
 #include "commands/gaps/gaps_words.h"
 #include "commands/losses/log_answer.h"
 #include "commands/losses/loss_words.h"
+#include "commands/losses/program_words.h"
 #include "commands/report/answer_report.h"
 #include "core/perfetto/data_loss.h"
 
@@ -97,7 +98,7 @@ Json TriedJson(const TriedRemedies& tried) {
     sizes.push_back(
         {{"buffer", Raw(one.buffer)}, {"size", one.size}, {"replayed", OutcomeJson(one.outcome)}});
   return {{"sizes", std::move(sizes)},
-          {"read_period_ns", tried.period_ns},
+          {"read_period_ns", tried.read_period_ns},
           {"replayed_with_period", OutcomeJson(tried.with_period)}};
 }
 
@@ -165,8 +166,7 @@ std::vector<Cell> GapCells(const Gap& gap, const ShownGaps& selection) {
     culprits.push_back({{"sequence", ToString(share.sequence)}, {"bytes", share.bytes}});
   Json evicted_by = Json::array();
   for (const EvictorCount& evictor : gap.evicted_by)
-    evicted_by.push_back(
-        {{"sequence", ToString(evictor.sequence)}, {"packets", evictor.packets}});
+    evicted_by.push_back({{"sequence", ToString(evictor.sequence)}, {"packets", evictor.packets}});
   const EvictorCount* top = gap.evicted_by.empty() ? nullptr : &gap.evicted_by.front();
   return DataCells({selection.outcome.session,
                     Raw(gap.buffer),
@@ -301,6 +301,7 @@ void WriteGaps(Report& out, const ShownGaps& selection, const std::vector<Source
     out.Data("over_time", OverTimeJson(selection.report.over_time));
   write("buffers", "buffer", FieldsToJson(totals.buffers));
   write("sequences", "sequence", FieldsToJson(totals.sequences));
+  if (!selection.is_filtered) write("programs", "program", ProgramsJson(selection.outcome));
   if (!summary) {
     Table gaps = GapTable();
     AddGaps(selection, gaps);

@@ -222,6 +222,7 @@ void PrintPending(Report& out, const ShownGaps& selection) {
   constexpr std::pair<Fate, const char*> kReasons[] = {
       {Fate::kReadable, "still in the buffer; one more read would return them"},
       {Fate::kIncomplete, "not completed by their writers; a flush would help"},
+      {Fate::kFolded, "overwritten, but folded into a state (ProtoVM)"},
       {Fate::kMoved, "moved into a clone, which took their buffer over"},
       {Fate::kReadBefore, "read by the session itself, before the clone was made"}};
   std::string text;

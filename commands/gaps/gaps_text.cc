@@ -11,6 +11,7 @@
 #include "commands/gaps/gaps_words.h"
 #include "commands/losses/log_answer.h"
 #include "commands/losses/loss_words.h"
+#include "commands/losses/program_words.h"
 #include "commands/report/answer_report.h"
 #include "commands/shell/text.h"
 
@@ -74,16 +75,17 @@ void PrintProducerFlags(Report& out, const ShownGaps& selection, uint64_t limit)
     ++found;
     if (limit != 0 && shown == limit) continue;
     ++shown;
-    text += Wrap(fmt::format("{}: the producer itself reports losses before {}; how many packets it "
-                             "dropped is not known{}",
-                             NameText(selection.notes, sequence->sequence),
-                             Count(sequence->producer_flags, "packet"),
-                             sequence->hidden_flags == 0
-                                 ? ""
-                                 : fmt::format("; {} of these flags hidden by the buffer's",
-                                               WithCommas(sequence->hidden_flags))),
-                 "  ") +
-            "\n";
+    text +=
+        Wrap(fmt::format("{}: the producer itself reports losses before {}; how many packets it "
+                         "dropped is not known{}",
+                         NameText(selection.notes, sequence->sequence),
+                         Count(sequence->producer_flags, "packet"),
+                         sequence->hidden_flags == 0
+                             ? ""
+                             : fmt::format("; {} of these flags hidden by the buffer's",
+                                           WithCommas(sequence->hidden_flags))),
+             "  ") +
+        "\n";
   }
   if (text.empty()) return;
   out.Heading("Lost in the producers, before they were committed");
@@ -144,30 +146,6 @@ void PrintHead(Report& out, const ShownGaps& selection) {
   PrintAnswer(out, "", answer);
 }
 
-/// What programs (ProtoVM) saved of packets that were overwritten.
-void PrintPrograms(Report& out, const ShownGaps& selection) {
-  ProgramRuns runs;
-  for (const BufferOutcome& buffer : selection.outcome.buffers) {
-    runs.folded += buffer.programs.folded;
-    runs.in_trace += buffer.programs.in_trace;
-    runs.errors += buffer.programs.errors;
-    runs.aborted += buffer.programs.aborted;
-  }
-  if (runs.folded + runs.errors + runs.aborted == 0) return;
-  out.Paragraph(fmt::format(
-      "Programs (ProtoVM) folded {} of the overwritten packets into states{}{}.",
-      WithCommas(runs.folded),
-      runs.in_trace == runs.folded
-          ? ", which are in the trace"
-          : fmt::format(", {} of them before the first read, which alone writes the states into the "
-                        "trace",
-                        WithCommas(runs.in_trace)),
-      runs.errors + runs.aborted == 0
-          ? ""
-          : fmt::format("; of their runs {} ended with an error and {} were aborted",
-                        WithCommas(runs.errors), WithCommas(runs.aborted))));
-}
-
 /// What the filters select.
 void PrintSelected(Report& out, const ShownGaps& selection) {
   uint64_t all = 0;
@@ -204,8 +182,8 @@ void PrintGaps(Report& out, const ShownGaps& selection, bool summary, uint64_t l
     PrintSelected(out, selection);
   else
     PrintHead(out, selection);
-  PrintPrograms(out, selection);
   PrintLossTables(out, selection, limit);
+  if (!selection.is_filtered) PrintPrograms(out, selection.outcome, selection.notes);
   PrintWaiting(out, selection, limit);
   if (selection.any_loss && !summary) PrintGapGroups(out, selection, limit);
   PrintReported(out, selection, limit);

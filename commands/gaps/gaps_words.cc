@@ -298,6 +298,8 @@ std::string RuleText(FlagRule rule) {
       return "the reader attributes an earlier gap in the chunk ids to them";
     case FlagRule::kLeftIncomplete:
       return "only an empty packet, or fragments that are part of no packet, were abandoned";
+    case FlagRule::kFolded:
+      return "what was overwritten before them is folded into a state (ProtoVM)";
   }
   return "";
 }

@@ -8,6 +8,7 @@
 
 #include "commands/common/session_reads.h"
 #include "commands/losses/loss_words.h"
+#include "commands/losses/program_words.h"
 #include "core/base/text.h"
 #include "core/gaps/gap_selection.h"
 #include "core/log/verdict.h"
@@ -80,8 +81,7 @@ std::string WaitingHeadline(uint64_t waiting) {
   return fmt::format("{} wait{} in a buffer, and {} not in the trace.", Count(waiting, "packet"),
                      waiting == 1 ? "s" : "", Is(waiting));
 }
-constexpr const char* kSignsHeadline =
-    "No packet of the log was lost, but more may be missing.";
+constexpr const char* kSignsHeadline = "No packet of the log was lost, but more may be missing.";
 
 /// Of a trace: what is not in the log.
 std::string LostBeforeText(const RecordingVerdict& verdict) {
@@ -228,11 +228,11 @@ std::vector<std::string> RemedyTexts(const TriedRemedies& tried) {
     texts.push_back(fmt::format("With {}, buffer {} {} (--size {}={}k).", SizeWithKb(size.size),
                                 Raw(size.buffer), TriedText(size.outcome), Raw(size.buffer),
                                 size.size / 1024));
-  if (tried.period_ns && !texts.empty())
+  if (tried.read_period_ns && !texts.empty())
     texts.push_back(
         fmt::format("Written into a file every {0} ms, the session {1} (--reads streamed={0}ms, "
                     "file_write_period_ms: {0}).",
-                    *tried.period_ns / 1'000'000, TriedText(tried.with_period)));
+                    *tried.read_period_ns / 1'000'000, TriedText(tried.with_period)));
   return texts;
 }
 
@@ -282,6 +282,7 @@ Answer AnswerOf(const GapReport& report, const ReplayOutcome& outcome, const Ses
     answer.Add("Most of", LosersText(sums, notes));
     answer.Add("Evicted by", EvictorsText(report, notes));
   }
+  answer.Add("Folded", FoldedText(outcome, sums.totals[Fate::kFolded]));
   answer.Add("Waiting", WaitingText(sums, notes));
   if (of_unusable == Harm::kDataLoss)
     answer.Add("Unusable", fmt::format("{} of the {} that were read need incremental state that "

@@ -1,7 +1,5 @@
 #include "commands/losses/tried_remedies.h"
 
-#include <algorithm>
-
 #include "commands/common/muted_context.h"
 #include "commands/common/session_reads.h"
 #include "commands/common/sweep_workers.h"
@@ -9,7 +7,7 @@
 #include "core/log/added_buffers.h"
 #include "core/log/retarget.h"
 #include "core/log/verdict.h"
-#include "core/perfetto/page.h"
+#include "core/sweep/read_period.h"
 #include "core/sweep/sweep_run.h"
 
 namespace ringscope {
@@ -48,31 +46,14 @@ Result<SweepInput> InputOf(Context& context, SessionSelection selection,
 }  // namespace
 
 TriedRemedies RemediesFor(const GapReport& report, const ReplayOutcome& outcome) {
-  TriedRemedies remedies;
-  if (LossesBefore(outcome.verdicts) != nullptr) return remedies;
-  bool period_helps = true;
-  remedies.sizes = NeededSizes(report);
-  for (const BufferGaps& buffer : report.buffers) {
-    for (const SequenceGaps& sequence : buffer.sequences) {
-      for (const Gap& gap : sequence.gaps) {
-        const std::optional<uint64_t> period = gap.remedies.read_period_ns;
-        if (period)
-          remedies.period_ns = std::min(remedies.period_ns.value_or(UINT64_MAX), *period);
-        else
-          period_helps &= !gap.remedies.buffer_size;
-      }
-    }
-  }
-  // A read at the end of the period is too late for what is evicted right then.
-  if (remedies.period_ns) *remedies.period_ns = (*remedies.period_ns - 1) / 1'000'000 * 1'000'000;
-  if (!period_helps || remedies.period_ns < kShortestReadPeriodNs) remedies.period_ns.reset();
-  return remedies;
+  if (LossesBefore(outcome.verdicts) != nullptr) return {};
+  return {NeedsOf(report), {}};
 }
 
 Status TryRemedies(Context& context, const SessionSelection& selection,
                    const ReplayChoices& choices, const std::map<BufferId, LedgerTotals>& totals,
                    TriedRemedies& remedies) {
-  if (remedies.sizes.empty() && !remedies.period_ns) return {};
+  if (remedies.sizes.empty() && !remedies.read_period_ns) return {};
   MutedContext muted(context, MutedContext::Progress::kShown);
   RS_ASSIGN_OR_RETURN(const SweepInput input, InputOf(muted.context(), selection, choices));
   const OwnAccounts own{totals, choices.reads};
@@ -85,22 +66,11 @@ Status TryRemedies(Context& context, const SessionSelection& selection,
     return OutcomesOf(input, tried, result.rows.front(), own);
   };
   RS_RETURN_IF_ERROR(TryNeededSizes(replay, remedies.sizes));
-  if (!remedies.period_ns) return {};
-  // A period that loses is too long: what was read shortly before its end is evicted then, too.
-  constexpr int kTries = 8;
-  uint64_t period_ns = *remedies.period_ns;
-  for (int i = 0; i < kTries && period_ns >= kShortestReadPeriodNs; ++i) {
-    config.reads = {ReadsMode::kStreamed, period_ns, {}};
-    RS_ASSIGN_OR_RETURN(const auto outcomes, ReplayForOutcomes(input, config));
-    TriedOutcome sum;
-    for (const auto& [id, outcome] : outcomes) sum += outcome;
-    if (!remedies.with_period || sum.full < remedies.with_period->full) {
-      remedies.period_ns = period_ns;
-      remedies.with_period = sum;
-    }
-    if (sum.full == 0) break;
-    period_ns = period_ns / 16 * 15 / 1'000'000 * 1'000'000;
-  }
+  if (!remedies.read_period_ns) return {};
+  RS_ASSIGN_OR_RETURN(const TriedPeriod tried,
+                      TryReadPeriods(input, config, *remedies.read_period_ns));
+  remedies.read_period_ns = tried.period_ns;
+  remedies.with_period = tried.sum();
   return {};
 }
 

@@ -2,22 +2,16 @@
 #define RINGSCOPE_COMMANDS_LOSSES_TRIED_REMEDIES_H_
 
 #include <optional>
-#include <vector>
 
 #include "commands/common/replay_run.h"
 #include "core/gaps/gap_report.h"
-#include "core/sweep/needed_sizes.h"
+#include "core/sweep/read_period.h"
 
 namespace ringscope {
 
-/// What file_write_period_ms can be at least.
-inline constexpr uint64_t kShortestReadPeriodNs = 100'000'000;
-
 /// Remedies for all gaps of a session together.
-struct TriedRemedies {
-  std::vector<NeededSize> sizes;      // of buffers whose gaps a size remedies
-  std::optional<uint64_t> period_ns;  // of reads, of all buffers; absent: none helps
-  std::optional<TriedOutcome> with_period;
+struct TriedRemedies : GapNeeds {
+  std::optional<TriedOutcome> with_period;  // of a replay with the read period, of all buffers
 };
 
 /// The remedies that a session's gaps call for, not tried yet. None for a log that lacks what was

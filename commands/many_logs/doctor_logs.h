@@ -32,7 +32,7 @@ struct DoctorFinding {
 
 struct DoctorTrace {
   std::string file;                   // "bugreport.zip:traces/a.pftrace" in an archive
-  std::optional<uint64_t> session;    // of a log
+  std::optional<uint64_t> session;    // of a log, or of a trace that has several
   std::optional<std::string> replay;  // how the trace was made of a log: "v2@58, buffers read ..."
   std::string verdict;
   Harm severity = Harm::kOk;

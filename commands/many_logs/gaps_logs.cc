@@ -12,12 +12,14 @@ struct GapsSum {
   LedgerTotals totals;
   uint64_t sessions = 0;
   bool nothing_lost = true;
+  bool reads_assumed = false;  // of a session
   std::string worst_sequence;
   uint64_t worst_packets = 0;
 
   void Add(const GapsSession& session) {
     ++sessions;
     nothing_lost &= session.nothing_lost;
+    reads_assumed |= session.reads_assumed;
     for (const GapsBuffer& buffer : session.buffers) {
       totals.written += buffer.totals.written;
       totals.own_fault += buffer.totals.own_fault;
@@ -75,11 +77,13 @@ Result<ExitCode> ReportLogs(Console& console, const std::string& format, const G
     with_loss += lost ? 1 : 0;
     not_proven += !lost && !sum.nothing_lost ? 1 : 0;
     table.AddRow(logs[i].status.error ? std::vector<Cell>{names.names[i], "failed"}
-                                      : Cells(names.names[i], sum));
+                                      : Cells(names.names[i] + (sum.reads_assumed ? "*" : ""), sum));
   }
   all.worst_sequence.clear();
   table.AddRow(Cells("all", all));
   report.Print(table);
+  if (all.reads_assumed)
+    report.Paragraph("* read at its end, as assumed: the log does not show when it was read.");
   report.Print(fmt::format(
       "\n{}, {} with loss, {}{} failed\n{}", names.Title(), with_loss,
       not_proven == 0 ? "" : fmt::format("{} that may lack data, ", not_proven),

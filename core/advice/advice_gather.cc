@@ -80,7 +80,7 @@ class AdviceGatherer::Impl : public ReplayListener, public LedgerSink {
   }
   void OnDuplicate(const PacketAccount& account) override { analysis_.OnDuplicate(account); }
 
-  std::vector<NeededSize> Finish(const std::map<BufferId, LedgerTotals>& totals) {
+  GapNeeds Finish(const std::map<BufferId, LedgerTotals>& totals) {
     const GapReport report = analysis_.Finish(totals);
     for (const BufferGaps& buffer : report.buffers)
       for (const SequenceGaps& gaps : buffer.sequences) AddGaps(buffer.id, gaps);
@@ -104,7 +104,7 @@ class AdviceGatherer::Impl : public ReplayListener, public LedgerSink {
       facts_.late.longest_ns = stale.longest_ns;
       facts_.late.sequence = stale.sequence;
     }
-    return NeededSizes(report);
+    return NeedsOf(report);
   }
 
  private:
@@ -169,7 +169,7 @@ std::vector<ReplayListener*> AdviceGatherer::listeners() {
 }
 LedgerSink& AdviceGatherer::accounts() { return *impl_; }
 
-std::vector<NeededSize> AdviceGatherer::Finish(const std::map<BufferId, LedgerTotals>& totals) {
+GapNeeds AdviceGatherer::Finish(const std::map<BufferId, LedgerTotals>& totals) {
   return impl_->Finish(totals);
 }
 

@@ -8,7 +8,7 @@
 #include "core/advice/advice_facts.h"
 #include "core/ledger/ledger.h"
 #include "core/session/session.h"
-#include "core/sweep/needed_sizes.h"
+#include "core/sweep/read_period.h"
 
 namespace ringscope {
 
@@ -25,8 +25,8 @@ class AdviceGatherer {
   LedgerSink& accounts();
 
   /// Once, at the replay's end.
-  /// @return the sizes that the session's gaps call for, not tried yet
-  std::vector<NeededSize> Finish(const std::map<BufferId, LedgerTotals>& totals);
+  /// @return what the session's gaps call for
+  GapNeeds Finish(const std::map<BufferId, LedgerTotals>& totals);
 
  private:
   class Impl;

@@ -9,22 +9,24 @@
 #include "core/advice/advice_replays.h"
 #include "core/base/text.h"
 #include "core/perfetto/page.h"
+#include "core/sweep/read_period.h"
 #include "core/sweep/sweep_run.h"
 
 namespace ringscope {
 namespace {
 
 constexpr uint64_t kMillisecond = 1'000'000;
-constexpr uint64_t kShortestPeriod =
-    100 * kMillisecond;  // that a session can write into its file with
 
 using Ladder = AdviceReplays::Ladder;
 
 class Solver {
  public:
   Solver(const SweepInput& input, const AdviceFacts& facts, const AdviceReads& reads,
-         const AdviceWish& wish, const OwnAccounts& own, std::vector<NeededSize> needed)
-      : facts_(facts), replays_(input, facts, reads, own), needed_(std::move(needed)) {
+         const AdviceWish& wish, const OwnAccounts& own, GapNeeds needs)
+      : facts_(facts),
+        replays_(input, facts, reads, own),
+        needed_(std::move(needs.sizes)),
+        longest_period_ns_(needs.read_period_ns) {
     findings_.wish = wish;
     findings_.reads = reads;
     findings_.extrapolated = wish.keep_ns && *wish.keep_ns > facts.duration_ns;
@@ -366,6 +368,11 @@ class Solver {
   }
 
   Status FindPeriods() {
+    std::optional<TriedPeriod> tried;
+    if (!findings_.reads.periodic && longest_period_ns_) {
+      RS_ASSIGN_OR_RETURN(tried,
+                          TryReadPeriods(replays_.input(), replays_.as_is(), *longest_period_ns_));
+    }
     for (const AdviceBuffer& buffer : facts_.buffers) {
       const SweepRow* now = FindRow(findings_.now, buffer.id);
       if (now == nullptr || now->written.packets == 0 ||
@@ -375,12 +382,17 @@ class Solver {
       ReadPeriod period;
       period.buffer = buffer.id;
       period.size = buffer.size;
-      // A fifth of the buffer is kept free, for what the log does not show.
-      const uint64_t window = buffer.rate.LongestWindow(buffer.size / 5 * 4).value_or(0);
-      if (window >= kShortestPeriod) {
-        RS_RETURN_IF_ERROR(VerifyPeriod(buffer, window, period));
+      if (findings_.reads.periodic) {
+        // A fifth of the buffer is kept free, for what the log does not show.
+        const uint64_t window = buffer.rate.LongestWindow(buffer.size / 5 * 4).value_or(0);
+        if (window >= kShortestReadPeriodNs) {
+          RS_RETURN_IF_ERROR(VerifyPeriod(buffer, window, period));
+        }
+      } else if (tried && tried->outcomes[buffer.id].full == 0) {
+        period.period_ns = tried->period_ns;
+        period.verified = true;
       }
-      period.peak_bytes = buffer.rate.PeakIn(period.period_ns.value_or(kShortestPeriod));
+      period.peak_bytes = buffer.rate.PeakIn(period.period_ns.value_or(kShortestReadPeriodNs));
       findings_.periods.push_back(period);
     }
     return {};
@@ -411,7 +423,7 @@ class Solver {
     for (uint64_t eighths = 8; eighths > 0; --eighths) {
       const uint64_t step = window >= 1000 * kMillisecond ? 100 * kMillisecond : 10 * kMillisecond;
       const uint64_t every = window / 8 * eighths / step * step;
-      if (every < kShortestPeriod) break;
+      if (every < kShortestReadPeriodNs) break;
       ReplayOptions& config = configs.emplace_back();
       config.reads = {ReadsMode::kStreamed, every, {}};
       config.session.buffers[buffer.id].policy = replays_.PolicyFor(buffer);
@@ -432,14 +444,15 @@ class Solver {
   AdviceFindings findings_;
   Ladder split_ladder_;
   std::vector<NeededSize> needed_;  // of the buffers that lost packets because they were full
+  const std::optional<uint64_t> longest_period_ns_;  // see LongestReadPeriod
 };
 
 }  // namespace
 
 Result<AdviceFindings> SolveAdvice(const SweepInput& input, const AdviceFacts& facts,
                                    const AdviceReads& reads, const AdviceWish& wish,
-                                   const OwnAccounts& own, std::vector<NeededSize> needed) {
-  return Solver(input, facts, reads, wish, own, std::move(needed)).Run();
+                                   const OwnAccounts& own, GapNeeds needs) {
+  return Solver(input, facts, reads, wish, own, std::move(needs)).Run();
 }
 
 }  // namespace ringscope

@@ -1,10 +1,8 @@
 #ifndef RINGSCOPE_CORE_ADVICE_ADVICE_SOLVE_H_
 #define RINGSCOPE_CORE_ADVICE_ADVICE_SOLVE_H_
 
-#include <vector>
-
 #include "core/advice/advice_facts.h"
-#include "core/sweep/needed_sizes.h"
+#include "core/sweep/read_period.h"
 #include "core/sweep/sweep_input.h"
 
 namespace ringscope {
@@ -12,10 +10,10 @@ namespace ringscope {
 /// Finds, by replays of many configurations, which buffer sizes meet the wish, whether a split
 /// would help, and how often the buffers have to be read. All results are replayed exactly.
 /// @param own the accounts of the session as it was
-/// @param needed the sizes that its gaps call for, not tried yet
+/// @param needs what its gaps call for, not tried yet
 Result<AdviceFindings> SolveAdvice(const SweepInput& input, const AdviceFacts& facts,
                                    const AdviceReads& reads, const AdviceWish& wish,
-                                   const OwnAccounts& own, std::vector<NeededSize> needed);
+                                   const OwnAccounts& own, GapNeeds needs);
 
 }  // namespace ringscope
 

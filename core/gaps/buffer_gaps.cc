@@ -134,6 +134,9 @@ void GapBuffer::OnPacketFate(const PacketAccount& account, uint32_t kind) {
         account, GapTrack::Kind::kRead,
         account.loss_bits == 0 ? GapTrack::kNoDetail : AddFlag(sequence, account));
     sequence.any_read = true;
+  } else if (account.fate == Fate::kFolded) {
+    // Neither read nor missing: a gap may have such packets in it.
+    sequence.folded.Insert(account.first_chunk);
   } else if (!IsLoss(account.fate)) {
     sequence.track.AddKept(account, GapTrack::Kind::kPending, GapTrack::kNoDetail);
     if (account.fate == Fate::kStalled) AddStalled(sequence.report, account);

@@ -81,6 +81,7 @@ class GapBuffer {
     LogMoment newest_at;                  // commit of the newest one
     std::vector<Jump> jumps;              // where ids were left out, at least at first
     std::vector<uint64_t> forgotten_at;   // chunks before which the buffer forgot the sequence
+    IntervalSet folded;                   // chunks in which packets begin that programs folded
     size_t held = 0;                      // chunks in the buffer
     uint64_t emptied = 0;                 // number of the last time that it had none left; 0: never
     bool emptied_by_loss = false;         // the last one was evicted

@@ -259,6 +259,11 @@ FalseFlag GapBuffer::Explain(SequenceKey key, const Sequence& sequence, const Op
     result.rule = FlagRule::kReadmitted;
     return result;
   }
+  if (sequence.folded.ContainsAny(before == nullptr ? 0 : before->last_chunk,
+                                  flag.packet.place.chunk)) {
+    result.rule = FlagRule::kFolded;
+    return result;
+  }
   if (before != nullptr && before->last_chunk + 1 < flag.packet.place.chunk) {
     const uint64_t first = before->last_chunk + 1, last = flag.packet.place.chunk - 1;
     result.missing_chunks = last - first + 1;

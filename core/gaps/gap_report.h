@@ -213,11 +213,12 @@ enum class FlagRule : uint8_t {
   kAbortAhead,      // V2 notes an aborted packet when it is committed: this one is before it
   kRememberedGap,   // the reader remembers a gap that it met before
   kLeftIncomplete,  // what it abandoned were fragments of no packet, or an empty one
+  kFolded,          // packets before it were overwritten, and are folded into a state (ProtoVM)
 };
 template <>
 inline constexpr std::array kEnumNames<FlagRule> = {
-    "v1_first",   "v1_again",     "readmitted",  "came_again",     "no_packets",
-    "not_in_log", "recorder_gap", "abort_ahead", "remembered_gap", "left_incomplete"};
+    "v1_first",     "v1_again",    "readmitted",     "came_again",      "no_packets", "not_in_log",
+    "recorder_gap", "abort_ahead", "remembered_gap", "left_incomplete", "folded"};
 
 struct FalseFlag {
   FlaggedPacket packet;
@@ -263,7 +264,7 @@ struct BufferGaps {
 };
 
 struct GapReport {
-  std::vector<BufferGaps> buffers;  // by id
+  std::vector<BufferGaps> buffers;     // by id
   std::vector<EvictorCount> evictors;  // most packets first; of plug-ins, as far as they tell
   GrowingLossTimeline over_time;       // by the commits of the packets, as far as they have times
   std::vector<FtraceCpuLosses> ftrace;

@@ -37,7 +37,7 @@ GapSelection::GapSelection(const GapReport& all, uint64_t start_ns, const GapFil
           missing.emplace_back(&sequence, &chunks);
         unlisted_missing += sequence.unlisted_missing;
         for (const FalseFlag& flag : sequence.false_flags)
-          any_sign |= flag.rule != FlagRule::kV1First;
+          any_sign |= flag.rule != FlagRule::kV1First && flag.rule != FlagRule::kFolded;
         any_sign |= sequence.unlisted_flags > 0;
         any_sign |= sequence.missing_chunks > 0 || sequence.stall.has_value();
       }

@@ -23,10 +23,8 @@ Status RunPoints(const SweepInput& input, size_t count, SweepReport& report) {
       alike.push_back(configs[i]);
       rows.push_back(std::move(more.rows[i]));
     }
-    const OwnAccounts* own =
-        setting < report.needs.size() && report.needs[setting] ? &report.needs[setting]->own
-                                                               : nullptr;
-    RS_RETURN_IF_ERROR(FindLosses(input, alike, own, rows));
+    const BufferNeeds* const needs = report.NeedsOf(setting);
+    RS_RETURN_IF_ERROR(FindLosses(input, alike, needs == nullptr ? nullptr : &needs->own, rows));
     auto next = rows.begin();
     for (size_t i = 0; i < count; ++i)
       if (point(i).setting == setting) more.rows[i] = std::move(*next++);

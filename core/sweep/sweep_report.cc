@@ -84,13 +84,18 @@ SweepSeries AroundFound(const SweepReport& report, const SweepSeries& series) {
   return around.rows.empty() ? series : around;
 }
 
+std::optional<uint64_t> SweepReport::LosslessSizeOf(size_t setting, BufferId buffer) const {
+  const BufferNeeds* const of = NeedsOf(setting);
+  if (of == nullptr) return std::nullopt;
+  const auto needed = std::ranges::find(of->sizes, buffer, &NeededSize::buffer);
+  const bool is_lossless =
+      needed != of->sizes.end() && needed->outcome && needed->outcome->full == 0;
+  return is_lossless ? std::optional(needed->size) : std::nullopt;
+}
+
 bool IsNeededSize(const SweepReport& report, const SweepSeries& series, uint64_t size) {
   const auto setting = static_cast<size_t>(series.setting - report.plan.settings.data());
-  if (setting >= report.needs.size() || !report.needs[setting]) return false;
-  return std::ranges::any_of(report.needs[setting]->sizes, [&](const NeededSize& needed) {
-    return needed.buffer == series.buffer && needed.size == size && needed.outcome &&
-           needed.outcome->full == 0;
-  });
+  return report.LosslessSizeOf(setting, series.buffer) == size;
 }
 
 uint64_t OwnSize(const SweepReport& report, BufferId buffer) {

@@ -42,6 +42,14 @@ struct SweepReport {
   /// What the buffers need to lose nothing: by setting, see FindNeededSizes; empty: not looked for.
   /// The plan has a point with these sizes.
   std::vector<std::optional<BufferNeeds>> needs;
+
+  /// What the buffers need in a setting; nullptr: not known.
+  const BufferNeeds* NeedsOf(size_t setting) const {
+    return setting < needs.size() && needs[setting] ? &*needs[setting] : nullptr;
+  }
+  /// The size with which a buffer lost nothing in a setting, by a replay; nullopt: it needs none,
+  /// or none was found.
+  std::optional<uint64_t> LosslessSizeOf(size_t setting, BufferId buffer) const;
 };
 
 /// The rows of one buffer in one setting, by size.

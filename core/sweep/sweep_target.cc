@@ -93,16 +93,8 @@ class Search {
   }
 
   std::span<const NeededSize> NeedsOf(size_t setting) const {
-    const std::optional<BufferNeeds>& needs = report_.needs[setting];
-    return needs ? std::span<const NeededSize>(needs->sizes) : std::span<const NeededSize>();
-  }
-
-  /// The size with which the buffer would lose nothing; nullopt: none was found.
-  std::optional<uint64_t> NeedOf(size_t setting, BufferId buffer) const {
-    for (const NeededSize& needed : NeedsOf(setting))
-      if (needed.buffer == buffer && needed.outcome && needed.outcome->full == 0)
-        return needed.size;
-    return std::nullopt;
+    const BufferNeeds* const needs = report_.NeedsOf(setting);
+    return needs == nullptr ? std::span<const NeededSize>() : needs->sizes;
   }
 
   /// Exponents of 2, as scales of the log's own sizes.
@@ -251,7 +243,8 @@ class Search {
   /// memory does not allow that, those that halve what is left.
   Status Refine(size_t setting, BufferId buffer) {
     const SweepRow* found = SmallestRow(setting, buffer);
-    if (found == nullptr || (KeepsAll() && found->size == NeedOf(setting, buffer))) return {};
+    if (found == nullptr) return {};
+    if (KeepsAll() && found->size == report_.LosslessSizeOf(setting, buffer)) return {};
     uint64_t smaller = 0;
     for (const SweepRow* row : RowsOf(setting, buffer))
       if (row->size < found->size) smaller = row->size;
