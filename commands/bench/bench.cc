@@ -64,7 +64,7 @@ void SetUp(CLI::App& app, BenchArgs& args) {
   AddParsed(app, "--check", args.check, ParseRatio, "RATIO",
             "End with status 3 if an engine takes more than RATIO times the first one's CPU time, "
             "like 1.05");
-  AddFormat(app, args.format, {"text", "json"});
+  AddFormat(app, args.format, {"text", "json", "markdown"});
 }
 
 double PerOne(double ns, uint64_t count) {

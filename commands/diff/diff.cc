@@ -47,13 +47,15 @@ void SetUp(CLI::App& app, DiffArgs& args) {
       "Of two result files: uid and pid do not count. A recorder is the process that the service "
       "sees, so that the real trace has the recorder's in place of the producers'");
   AddText(app, "--minimize", args.minimize, kFileType,
-          "Write the fewest operations that still show the first difference (.ops.jsonl); - "
-          "for standard output");
-  AddParsed(app, "--as", args.style, ParseCaseStyle, "perfetto-v2|perfetto-v1",
-            "With --minimize: also write a test case for Perfetto's unit tests of this buffer beside "
-            "FILE (.cc). It passes with side A's engine, not with side B's");
+          "Write the fewest and smallest operations that still show the first difference "
+          "(.ops.jsonl), and a test case of them beside FILE (.cc); - for standard output, and no "
+          "test case");
+  AddParsed(app, "--as", args.style, ParseCaseStyle, kCaseStyleType,
+            "With --minimize: in whose words the test case is: those of Perfetto's unit tests of "
+            "this buffer, or of ringscope's own; ops: none is written (default: Perfetto's for "
+            "side A's engine). It passes with side A, not with side B");
   AddForce(app, args.force);
-  AddFormat(app, args.format, {"text", "json"});
+  AddFormat(app, args.format, {"text", "json", "markdown"});
 }
 
 const char* NameOf(InputKind kind) {
@@ -116,12 +118,14 @@ Status CheckReplayed(const DiffArgs& args) {
                          "store them in a log with 'ringscope import --reads-from', and compare "
                          "that");
   }
-  if (args.style && (args.minimize.empty() || args.minimize == "-")) {
+  const bool beside_none = args.minimize.empty() || args.minimize == "-";
+  if (args.style && args.style != CaseStyle::kOps && beside_none) {
     return Fail(ErrorCode::kUsage, "--as writes a file beside that of --minimize", {},
                 "name one, as in --minimize bug.ops.jsonl");
   }
-  if (args.minimize == "-" && args.format == "json")
-    return Fail(ErrorCode::kUsage, "--minimize - cannot be combined with --format json");
+  if (args.minimize == "-" && args.format != "text")
+    return Fail(ErrorCode::kUsage,
+                fmt::format("--minimize - cannot be combined with --format {}", args.format));
   if (!args.minimize.empty() && input == "-")
     return Fail(ErrorCode::kUsage, "--minimize reads the log twice, so it cannot be standard input",
                 {}, "name a file");

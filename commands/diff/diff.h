@@ -22,7 +22,7 @@ struct DiffArgs {
   bool ignore_identity = false;
   bool force = false;
   std::string minimize;
-  std::optional<CaseStyle> style;  // of the test case beside it; absent: none
+  std::optional<CaseStyle> style;  // of the test case; absent: A's engine decides
   std::string format = "text";
   std::optional<uint64_t> session;
   std::optional<uint64_t> clone;

@@ -8,11 +8,10 @@
 #include "commands/common/session_reader.h"
 #include "commands/common/trace_check.h"
 #include "commands/diff/diff_words.h"
+#include "commands/diff/plain_difference.h"
 #include "commands/shell/output.h"
 #include "commands/shell/text.h"
 #include "core/diff/minimize.h"
-#include "core/fuzz/fuzz_run.h"
-#include "core/fuzz/recorded_calls.h"
 #include "formats/ops/ops_jsonl.h"
 #include "formats/ops/test_case.h"
 
@@ -76,77 +75,38 @@ std::string SidesAsOptions(const DiffArgs& args) {
 /// How long a log may be minimized.
 constexpr std::chrono::seconds kMinimizingALog{60};
 
-/// Payloads of a log that are kept to be minimized, bytes.
-constexpr uint64_t kMostPayloadBytes = uint64_t{4} << 30;
-
-/// The operations of one buffer that show what the session shows, and why.
-struct PlainDifference {
-  FuzzPlan plan;
-  PlainStream stream;
-  FuzzFinding finding;
-};
-
-/// Whether the sides differ in nothing but their engines, which are those of all buffers.
-bool DifferInEngineOnly(const DiffArgs& args, const SessionDiff& diff) {
-  const ReplayChoices &a = args.sides.a, &b = args.sides.b;
-  return !diff.clone && diff.result.same_reads && a.session.buffers.empty() &&
-         b.session.buffers.empty() && a.session.all.size == b.session.all.size &&
-         a.session.all.policy == b.session.all.policy && a.pass_bytes == b.pass_bytes;
+/// Where the test case goes: "bug.ops.jsonl" gets "bug.cc".
+/// @return null: there is to be none
+Result<std::unique_ptr<OutputFile>> CreateCase(const DiffArgs& args, Context& context) {
+  if (args.minimize == "-" || args.style == CaseStyle::kOps) return nullptr;
+  return CreateOutput(context, TestCasePath(args.minimize), kTestCaseOutput, args.force);
 }
 
-/// What the buffer that differs first had to do; nullopt: the session around it matters, too.
-/// Operations on one buffer are tried in no time, and can be taken to Perfetto's own tests.
-Result<std::optional<PlainDifference>> FindPlainDifference(const std::vector<StoredOp>& ops,
-                                                           const Both<ReplayOptions>& sides,
-                                                           const LogDiff& result) {
-  const auto& first = result.first ? result.first : result.first_counter;
-  if (result.died || !first || !first->buffer) return std::nullopt;
-  PlainDifference plain;
-  for (const BufferDiff& buffer : result.buffers) {
-    if (buffer.id != *first->buffer) continue;
-    for (const Side side : kSides) {
-      RS_ASSIGN_OR_RETURN(const EngineInfo* const engine,
-                          sides[side].session.find_engine(buffer.sides[side].engine));
-      plain.plan.sides[side] = SideOf(*engine);
+/// Writes the difference as a test, or says why not.
+Status WriteCase(const DiffArgs& args, const std::optional<PlainDifference>& plain,
+                 OutputFile& file, Context& context) {
+  std::string why =
+      "that takes sides that are read at the same moments, and a difference that one buffer shows "
+      "without the session around it";
+  if (plain) {
+    const CaseStyle style = args.style.value_or(StyleFor(*plain->engines.a));
+    const auto text = CaseOfPlain(*plain, style);
+    if (text && *text) {
+      RS_RETURN_IF_ERROR(file.Write(**text));
+      RS_RETURN_IF_ERROR(file.Commit());
+      const FuzzPlan& plan = plain->plan;
+      context.console.Say(fmt::format("wrote {}: a test that passes with {}, not with {}",
+                                      file.path(), plan.sides.a.info.name,
+                                      plan.sides.b.info.name));
+      return {};
     }
+    if (!text) why = text.error().ToString();
   }
-  const RecordedCalls calls(kMostPayloadBytes);
-  {
-    ReplayOptions options = sides.a;
-    options.session.make_engine = calls.Maker();
-    Replay replay(std::move(options), {});
-    for (size_t i = 0; i < ops.size(); ++i) RS_RETURN_IF_ERROR(replay.Apply(ops[i].op(), i));
-    RS_RETURN_IF_ERROR(replay.Finish());
-  }
-  if (calls.is_cut()) return std::nullopt;
-  for (const RecordedCalls::Recorded& recorded : calls.streams())
-    if (recorded.buffer == *first->buffer) plain.stream = recorded.stream;
-  // What is left shall show the same kind of difference, and the same counter.
-  plain.plan.ignored.kinds.fill(true);
-  plain.plan.ignored.kinds[static_cast<size_t>(first->kind)] = false;
-  plain.plan.ignored.counters.fill(true);
-  if (!first->counters.empty()) plain.plan.ignored.counters[first->counters.front()] = false;
-  auto finding = FirstFinding(plain.plan, plain.stream);
-  if (!finding) return std::nullopt;
-  plain.finding = std::move(*finding);
-  plain.finding.rules.clear();  // the kind decides, whichever rule explains it
-  return plain;
-}
-
-/// Writes the test case beside the log: "bug.ops.jsonl" gets "bug.cc".
-Status WriteCase(const DiffArgs& args, const PlainDifference& plain, Context& context) {
-  const auto shown = FirstFinding(plain.plan, plain.stream);
-  if (!shown) return {};
-  RS_ASSIGN_OR_RETURN(
-      const std::string text,
-      WriteTestCase({.cause = shown->cause, .what = shown->mismatch.text, .stream = plain.stream},
-                    plain.plan.engines(), *args.style));
-  const std::string path = TestCasePath(args.minimize);
-  RS_ASSIGN_OR_RETURN(const auto file, CreateOutput(context, path, kTestCaseOutput, args.force));
-  RS_RETURN_IF_ERROR(file->Write(text));
-  RS_RETURN_IF_ERROR(file->Commit());
-  context.console.Say(fmt::format("wrote {}: a test that passes with {}, not with {}", path,
-                                  plain.plan.sides.a.info.name, plain.plan.sides.b.info.name));
+  const std::string none = "no test case is written: " + why;
+  if (args.style)
+    context.console.Warn(none);
+  else
+    context.console.Say(none);
   return {};
 }
 
@@ -162,23 +122,29 @@ Status MinimizeLog(const DiffArgs& args, const std::vector<SessionDiff>& diffs, 
                                      args.logs.logs.front(), args.minimize));
     return {};
   }
+  // Before the work, so that a file that is in the way is found first.
+  RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
+                      CreateOutput(context, args.minimize, kOpsOutput, args.force));
+  RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> case_file, CreateCase(args, context));
   RS_ASSIGN_OR_RETURN(std::vector<StoredOp> ops, ReadSession(args, context));
-  const Both<ReplayOptions> sides = ToDiffOptions(args, diffs.front().clone).sides;
   const size_t before = ops.size();
   const auto end = std::chrono::steady_clock::now() + kMinimizingALog;
   const auto stop = [end] { return std::chrono::steady_clock::now() >= end; };
-  std::optional<PlainDifference> plain;
-  if (DifferInEngineOnly(args, diffs.front())) {
-    RS_ASSIGN_OR_RETURN(plain, FindPlainDifference(ops, sides, diffs.front().result));
-  }
+  RS_ASSIGN_OR_RETURN(std::optional<PlainDifference> plain,
+                      FindPlainDifference(ops, args, diffs.front()));
   std::vector<StoredOp> minimal;
+  DiffArgs shown_by = args;
+  LogDiff shown;
   if (plain) {
-    plain->stream = Smallest(plain->plan, plain->finding, std::move(plain->stream), stop);
+    ShrinkPlain(*plain, stop);
     minimal = ToOps(plain->stream);
-    RS_ASSIGN_OR_RETURN(const LogDiff left, DiffOps(minimal, sides));
-    if (left.Same()) plain.reset();  // the session around the buffer matters, too
+    shown_by = ArgsOfPlain(args, *plain);
+    RS_ASSIGN_OR_RETURN(shown, DiffOps(minimal, ToDiffOptions(shown_by, {}).sides));
+    if (shown.Same()) plain.reset();  // the session around the buffer matters, too
   }
   if (!plain) {
+    shown_by = args;
+    const Both<ReplayOptions> sides = ToDiffOptions(args, diffs.front().clone).sides;
     RS_ASSIGN_OR_RETURN(minimal, Minimize(
                                      std::move(ops), sides,
                                      [&](size_t records) {
@@ -187,30 +153,23 @@ Status MinimizeLog(const DiffArgs& args, const std::vector<SessionDiff>& diffs, 
                                              "minimizing: {} left", Count(records, "record")));
                                      },
                                      stop));
+    RS_ASSIGN_OR_RETURN(shown, DiffOps(minimal, sides));
   }
   context.console.ShowProgressLine("");
 
   // The note comes first, so that it is read first.
-  RS_ASSIGN_OR_RETURN(const LogDiff shown, DiffOps(minimal, sides));
   const std::string what = shown.died ? fmt::format("{} ended: {}", Letter(shown.died->side),
                                                     shown.died->Class())
                                       : CountsText(shown.counts);
   const std::string note =
-      fmt::format("shows with 'ringscope diff {}': {}", SidesAsOptions(args), what);
-  RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
-                      CreateOutput(context, args.minimize, kOpsOutput, args.force));
+      fmt::format("shows with 'ringscope diff {}': {}", SidesAsOptions(shown_by), what);
   RS_RETURN_IF_ERROR(file->Write(FormatOp({.time_ns = {}, .body = Note{note}}) + "\n"));
   for (const StoredOp& op : minimal) RS_RETURN_IF_ERROR(file->Write(FormatOp(op.op()) + "\n"));
   RS_RETURN_IF_ERROR(file->Commit());
   if (args.minimize != "-")
     context.console.Say(
         fmt::format("wrote {}: {} of {}", args.minimize, minimal.size(), Count(before, "record")));
-  if (!args.style) return {};
-  if (plain) return WriteCase(args, *plain, context);
-  context.console.Warn(
-      "no test case is written: that takes sides that differ in their engines alone, and a "
-      "difference that one buffer shows without the session around it");
-  return {};
+  return case_file ? WriteCase(args, plain, *case_file, context) : Status();
 }
 
 }  // namespace ringscope

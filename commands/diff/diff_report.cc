@@ -229,13 +229,13 @@ void ReportCounters(Report& report, const BufferDiff& buffer, bool all, FirstTim
 Status ReportDiffs(const DiffArgs& args, const std::vector<std::vector<SessionDiff>>& diffs,
                    const std::vector<LogStatus>* logs, Console& console) {
   Report report(console, args.format, "diff");
-  if (logs != nullptr && report.is_text()) PrintTotals(report, diffs, *logs);
+  if (logs != nullptr && report.is_for_people()) PrintTotals(report, diffs, *logs);
   report.Data({{"compares", "replays"}, {"same", true}, {"sessions", Json::array()}});
   bool first = logs == nullptr;
   for (const std::vector<SessionDiff>& of_log : diffs) {
     for (const SessionDiff& diff : of_log) {
       if (!diff.result.Same()) report.Data("same", false);
-      if (logs != nullptr && diff.result.Same() && report.is_text()) continue;
+      if (logs != nullptr && diff.result.Same() && report.is_for_people()) continue;
       if (!std::exchange(first, false)) report.Print("\n");
       report.AddItem("sessions", [&] { ReportSession(report, diff, args); });
     }

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -221,6 +222,88 @@ TEST(Diff, Minimize_WritesWhatShowsTheSame) {
               HasSubstr("reads the log twice"));
 }
 
+TEST(Diff, Minimize_WritesATestCaseUnlessItIsToWriteNone) {
+  const TempFolder folder;
+  const std::string log = folder.Write("a.ops.jsonl", kAborted);
+  const auto minimize = [&](const char* name, std::vector<std::string> more = {}) {
+    Args args = {log, "--minimize", folder.File(name)};
+    args.insert(args.end(), more.begin(), more.end());
+    return DiffEngines("v2@57", "v2@58", args);
+  };
+  EXPECT_THAT(minimize("x.ops.jsonl").err, HasSubstr("a test that passes with v2@57, not with"));
+  EXPECT_THAT(ReadFile(folder.File("x.cc")), HasSubstr("TEST_F(TraceBufferV2Test, Reproducer_"));
+  minimize("y.ops.jsonl", {"--as", "gtest-ringscope"});
+  EXPECT_THAT(ReadFile(folder.File("y.cc")), HasSubstr("core/testing/chunk_dsl.h"));
+  EXPECT_EQ(minimize("z.ops.jsonl", {"--as", "ops"}).error, "");
+  EXPECT_FALSE(std::filesystem::exists(folder.File("z.cc")));
+  EXPECT_TRUE(std::filesystem::exists(folder.File("z.ops.jsonl")));
+
+  // What is in the way is found before anything is written.
+  folder.Write("w.cc", "mine\n");
+  const Ran refused = minimize("w.ops.jsonl");
+  EXPECT_THAT(refused.error, HasSubstr("w.cc"));
+  EXPECT_FALSE(std::filesystem::exists(folder.File("w.ops.jsonl")));
+  EXPECT_EQ(ReadFile(folder.File("w.cc")), "mine\n");
+  EXPECT_EQ(minimize("w.ops.jsonl", {"--force"}).error, "");
+}
+
+/// Commits of 3,000 bytes, and reads after each tenth.
+std::string ManyCommits(int count) {
+  std::string log = Evicting().substr(0, Evicting().find('\n') + 1);
+  for (int i = 0; i < count; ++i) {
+    log += fmt::format(R"({{"op":"commit","buffer":1,"producer":1,"writer":{},"chunk":{},)", 1 + i % 3,
+                       i / 3);
+    log += R"("fragments":1,"flags":0,"complete":true,"payload":"b817)" + std::string(6000, '6') +
+           "\"}\n";
+    if (i % 10 == 9) log += R"({"op":"read","buffer":1})" "\n";
+  }
+  return log;
+}
+
+// The smallest buffers in which sides of two sizes differ, and what is in them.
+TEST(Diff, Minimize_ShrinksBuffersOfTwoSizes) {
+  const TempFolder folder;
+  const std::string log = folder.Write("a.ops.jsonl", ManyCommits(400));
+  const std::string minimal = folder.File("min.ops.jsonl");
+  const Ran ran = Diff({log, "--a", "v2@58", "--a-size", "512k", "--b", "v2@58", "--b-size", "1M",
+                        "--a-reads", "none", "--b-reads", "none", "--minimize", minimal});
+  EXPECT_EQ(ran.error, "");
+  EXPECT_THAT(WithoutLineBreaks(ran.err),
+              HasSubstr("a test that passes with A (v2@58), not with B (v2@58)"));
+  const std::string text = ReadFile(minimal);
+  EXPECT_THAT(text, HasSubstr("ringscope diff --a v2@58 --b v2@58 --b-size 8192'"));
+  EXPECT_LE(CountOf(text, "\n"), 6u);
+  EXPECT_LT(text.size(), 20'000u);
+  EXPECT_THAT(Diff({minimal, "--a", "v2@58", "--b", "v2@58", "--b-size", "8192"}).out,
+              HasSubstr("A and B differ"));
+  EXPECT_THAT(WithoutLineBreaks(ReadFile(folder.File("min.cc"))),
+              HasSubstr("v2@58 // with a buffer of 8192 bytes (ring_buffer) gives something else."));
+}
+
+TEST(Diff, Minimize_OfPolicies) {
+  const TempFolder folder;
+  const std::string minimal = folder.File("min.ops.jsonl");
+  const Ran ran = Diff({folder.Write("a.ops.jsonl", ManyCommits(100)), "--a", "v2@58", "--b",
+                        "v2@58", "--b-policy", "discard", "--minimize", minimal});
+  EXPECT_EQ(ran.error, "");
+  EXPECT_THAT(ReadFile(minimal), HasSubstr("ringscope diff --a v2@58 --b v2@58 --b-policy discard'"));
+  EXPECT_THAT(WithoutLineBreaks(ReadFile(folder.File("min.cc"))), HasSubstr("bytes (discard)"));
+}
+
+// The moments of reads are the session's: there is no test of a buffer alone.
+TEST(Diff, Minimize_OfReads) {
+  const TempFolder folder;
+  const std::string minimal = folder.File("min.ops.jsonl");
+  const Ran ran = Diff({folder.Write("a.ops.jsonl", ManyCommits(60)), "--a", "v2@58", "--b",
+                        "v2@58", "--b-reads", "end", "--minimize", minimal});
+  EXPECT_EQ(ran.error, "");
+  EXPECT_THAT(WithoutLineBreaks(ran.err), HasSubstr("no test case is written: that takes sides"));
+  EXPECT_FALSE(std::filesystem::exists(folder.File("min.cc")));
+  EXPECT_THAT(Diff({minimal, "--a", "v2@58", "--b", "v2@58", "--b-reads", "end"}).out,
+              HasSubstr("A and B differ"));
+  EXPECT_LE(CountOf(ReadFile(minimal), "\n"), 8u);
+}
+
 TEST(Diff, Minimize_NotesTheOptionsSoThatTheyCanBeGivenAgain) {
   const TempFolder folder;
   const std::string minimal = folder.File("min.ops.jsonl");
@@ -233,6 +316,16 @@ TEST(Diff, Minimize_NotesTheOptionsSoThatTheyCanBeGivenAgain) {
                 .error,
             "");
   EXPECT_THAT(ReadFile(minimal), HasSubstr("ringscope diff " + sides + "'"));
+}
+
+TEST(Diff, Markdown_HasTheSameFacts) {
+  const Ran ran = DiffEngines("v2@57", "v2@58", {"-", "--format", "markdown"});
+  EXPECT_EQ(ran.error, "");
+  EXPECT_THAT(ran.out, ::testing::StartsWith("**-:** session 1"));
+  EXPECT_THAT(ran.out, HasSubstr("A and B differ: 1 counter.\n\n"));
+  EXPECT_THAT(ran.out, HasSubstr("| buffer 1 | engine | v2@57 | v2@58 |\n"));
+  EXPECT_THAT(ran.out, HasSubstr("### First divergence of counters"));
+  EXPECT_EQ(CountOf(ran.out, "```") % 2, 0u);
 }
 
 /// What a replay of a capture wrote, and what the service itself wrote.

@@ -54,8 +54,9 @@ void SetUp(CLI::App& app, FuzzArgs& args) {
   AddParsedList(
       app, "--ignore", args.ignored,
       [](std::string_view text) -> Result<std::string> { return std::string(text); }, kIgnoredType,
-      "What does not count: the difference that a rule of a release makes, like v2@58:relocates; a "
-      "kind of difference, like loss_bits; a counter, like chunks_read. May be repeated");
+      "What does not count: the difference that a rule of a release makes, like v2@58:relocates; "
+      "what shows a known difference of V1, like v1:keeps_whole; a kind of difference, like "
+      "loss_bits; a counter, like chunks_read. May be repeated");
   AddPluginOptions(app, *args.plugins);
   InGroup(app, "Streams");
   AddParsedList(app, "--mode", args.kinds, ParseStreamKind, "MODE",
@@ -98,10 +99,42 @@ void SetUp(CLI::App& app, FuzzArgs& args) {
   AddText(app, "-o,--output", args.output, "DIR",
           "Folder for the smallest stream of each finding (default: the corpus, or else the "
           "current folder)");
-  AddParsed(app, "--as", args.style, ParseCaseStyle, "perfetto-v2|perfetto-v1",
-            "Also write a test case for Perfetto's unit tests of this buffer beside each finding "
-            "(.cc). It passes with side A's engine, not with side B's");
-  AddFormat(app, args.format, {"text", "json"});
+  AddParsed(app, "--as", args.style, ParseCaseStyle, kCaseStyleType,
+            "Also write a test case beside each finding (.cc), in the words of Perfetto's unit tests "
+            "of this buffer, or of ringscope's own. It passes with side A's engine, not with side "
+            "B's (default: ops, none)");
+  AddFormat(app, args.format, {"text", "json", "markdown"});
+}
+
+/// A known difference between V1 and V2, by its name or the start of it: what shows it does not
+/// count. @return false: it is none
+Result<bool> IgnoreOfV1(const std::string& text, FuzzPlan& plan) {
+  if (!text.starts_with("v1:")) return false;
+  std::vector<const ReleaseNote*> found;
+  std::vector<std::string> names;
+  for (const ReleaseNote* const note : NamedNotesOfV1()) {
+    names.push_back(FullName(*note));
+    if (names.back().starts_with(text)) found.push_back(note);
+  }
+  if (found.size() != 1) {
+    return Fail(ErrorCode::kUsage,
+                fmt::format("--ignore: '{}' is {} of V1", text,
+                            found.empty() ? "no known difference" : "the start of several names"),
+                {}, fmt::format("known: {}", fmt::join(names, ", ")));
+  }
+  if (!AreV1AndV2(plan.sides)) {
+    return Fail(ErrorCode::kUsage,
+                fmt::format("--ignore {}: {} and {} are not V1 and a V2", text,
+                            plan.sides.a.info.name, plan.sides.b.info.name));
+  }
+  for (size_t i = 0; i < kStatFields.size(); ++i) {
+    const auto& counters = found.front()->counters;
+    if (std::find(counters.begin(), counters.end(), kStatFields[i].value) != counters.end())
+      plan.ignored.counters[i] = true;
+  }
+  if (found.front()->loss_bits)
+    plan.ignored.kinds[static_cast<size_t>(DifferenceKind::kLossBits)] = true;
+  return true;
 }
 
 /// Takes what is not to count into the plan.
@@ -116,6 +149,8 @@ Status Ignore(const std::string& text, FuzzPlan& plan) {
     plan.ignored.counters[i] = true;
     return {};
   }
+  RS_ASSIGN_OR_RETURN(const bool is_of_v1, IgnoreOfV1(text, plan));
+  if (is_of_v1) return {};
   const Result<const NamedRule*> rule = ParseV2Rule(text);
   if (!rule) {
     if (text.find(':') != std::string::npos) return tl::unexpected<Error>(rule.error());

@@ -28,7 +28,7 @@ struct FuzzArgs {
   uint64_t findings = 10;
   std::optional<uint64_t> op_time_ns;
   std::string corpus;
-  std::optional<CaseStyle> style;  // of the test cases beside findings; absent: none
+  CaseStyle style = CaseStyle::kOps;  // of the test cases beside findings
   std::string output;              // folder; empty: the corpus, else this folder
   std::string format;
 };
@@ -43,9 +43,9 @@ Result<std::vector<CorpusStream>> ReadCorpus(const std::string& folder);
 
 /// Writes each finding of a seed to the folder as .ops.jsonl, and notes its name. A file with the
 /// same content stays; another one is not replaced, the finding gets a further name.
-/// @param style of the test case beside each difference; absent: none is written
-Status WriteFindings(const FuzzPlan& plan, const std::string& folder,
-                     std::optional<CaseStyle> style, CampaignResult& result);
+/// @param style of the test case beside each difference
+Status WriteFindings(const FuzzPlan& plan, const std::string& folder, CaseStyle style,
+                     CampaignResult& result);
 
 /// The same command line for one finding: "ringscope diff FILE --a v2@57 --b v2@58".
 std::string DiffCommandLine(const FuzzPlan& plan, const std::string& file);

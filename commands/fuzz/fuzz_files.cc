@@ -127,8 +127,8 @@ std::string DiffCommandLine(const FuzzPlan& plan, const std::string& file) {
                      ShellWord(EngineName(plan.sides.b)));
 }
 
-Status WriteFindings(const FuzzPlan& plan, const std::string& folder,
-                     std::optional<CaseStyle> style, CampaignResult& result) {
+Status WriteFindings(const FuzzPlan& plan, const std::string& folder, CaseStyle style,
+                     CampaignResult& result) {
   for (CampaignFinding& finding : result.findings) {
     if (!finding.seed) continue;  // it is in the corpus
     std::error_code error;
@@ -140,12 +140,12 @@ Status WriteFindings(const FuzzPlan& plan, const std::string& folder,
     const TextPath place = PathFor(folder, name, text);
     finding.written_to = place.path;
     if (!place.is_there) RS_RETURN_IF_ERROR(WriteText(place.path, kOpsOutput, text));
-    if (!style || !finding.shown) continue;
+    if (style == CaseStyle::kOps || !finding.shown) continue;
     // An engine that fails has no expectations.
     const auto test_case = WriteTestCase({.cause = finding.shown->cause,
                                           .what = finding.shown->mismatch.text,
                                           .stream = finding.smallest},
-                                         plan.engines(), *style);
+                                         plan.engines(), style);
     if (!test_case) continue;
     RS_RETURN_IF_ERROR(WriteText(TestCasePath(place.path), kTestCaseOutput, *test_case));
   }

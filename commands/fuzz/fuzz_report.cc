@@ -61,6 +61,7 @@ void ReportFinding(Report& report, const FuzzPlan& plan, const CampaignFinding& 
   const Mismatch& shown = finding.shown ? finding.shown->mismatch : first.mismatch;
   report.Heading(fmt::format("{}. {}", number, Printable(first.cause)));
   for (const NamedRule* const rule : first.rules) report.Paragraph(TitleOf(*rule) + ".", 2);
+  for (const ReleaseNote* const note : first.notes) report.Paragraph(note->title + std::string("."), 2);
   report.Paragraph(Printable(shown.text), 2);
   std::string origin = finding.seed ? fmt::format("seed {} ({})", *finding.seed,
                                                   Name(KindOfSeed(plan, *finding.seed)))
@@ -80,13 +81,15 @@ void ReportFinding(Report& report, const FuzzPlan& plan, const CampaignFinding& 
   const std::string& file = finding.seed ? finding.written_to : finding.corpus_file;
   report.Paragraph(fmt::format("{}{}", finding.seed ? "written to " : "in ", Printable(file)), 2);
 
-  std::vector<std::string> rules, left_out;
+  std::vector<std::string> rules, left_out, known;
+  for (const ReleaseNote* const note : first.notes) known.push_back(FullName(*note));
   for (const NamedRule* const rule : first.rules) rules.push_back(FullName(*rule));
   for (const NamedRule* const rule : first.left_out) left_out.push_back(FullName(*rule));
   Json json = {{"cause", first.cause},
                {"oracle", Name(first.mismatch.oracle)},
                {"what", shown.text},
                {"rules", rules},
+               {"v1_differences", known},
                {"rules_left_out", left_out},
                {"shown_by_both_engines", finding.shown.has_value()},
                {"streams", finding.streams},

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "commands/report/markdown.h"
 #include "commands/shell/text.h"
 
 namespace ringscope {
@@ -32,11 +33,16 @@ Report::Report(Console& console, std::string_view format, std::string_view schem
     : console_(console), format_(format), data_(JsonDocument(schema)), facts_(FactTable()) {}
 
 std::string Report::Styled(TextStyle style, std::string_view text) const {
-  return file_ == nullptr ? console_.Styled(style, text) : std::string(text);
+  const bool has_styles = file_ == nullptr && !is_markdown();
+  return has_styles ? console_.Styled(style, text) : std::string(text);
 }
 
 void Report::PrintWrapped(TextStyle style, const std::string& styled, const std::string& rest,
                           size_t indent) {
+  if (is_markdown()) {
+    Block(fmt::format("**{}**{}", MarkdownText(styled), MarkdownText(rest)));
+    return;
+  }
   // Lines are broken without regard to the codes of the style, and each line has its own.
   const std::string text = Wrap(styled + rest, indent);
   const std::string first = Wrap(styled, indent);
@@ -55,10 +61,34 @@ void Report::PrintWrapped(TextStyle style, const std::string& styled, const std:
   Print(out);
 }
 
-void Report::Paragraph(std::string_view text, size_t indent) { Print(Wrap(text, indent) + "\n"); }
+void Report::Paragraph(std::string_view text, size_t indent) {
+  if (is_markdown())
+    Block(MarkdownText(text));
+  else
+    Print(Wrap(text, indent) + "\n");
+}
 
 void Report::Print(std::string_view text) {
-  if (is_json()) return;
+  if (is_markdown() && !is_fenced_) {
+    text.remove_prefix(std::min(text.find_first_not_of('\n'), text.size()));
+    if (text.empty()) return;  // what divides blocks
+    Write("```\n");
+    is_fenced_ = true;
+  }
+  if (!is_json()) Write(text);
+}
+
+void Report::CloseFence() {
+  if (std::exchange(is_fenced_, false)) Write("```\n\n");
+}
+
+void Report::Block(const std::string& markdown) {
+  CloseFence();
+  Write(markdown);
+  Write(markdown.ends_with('\n') ? "\n" : "\n\n");
+}
+
+void Report::Write(std::string_view text) {
   if (file_ == nullptr)
     console_.Print(text);
   else if (status_)
@@ -66,26 +96,37 @@ void Report::Print(std::string_view text) {
 }
 
 void Report::PrintLine(std::string_view line, size_t indent) {
-  if (!is_json() && file_ == nullptr)
+  if (!is_json() && !is_markdown() && file_ == nullptr)
     console_.PrintLine(line, indent);
   else
     Print(std::string(line) + "\n");
 }
 
 void Report::Title(std::string_view title, std::string_view rest) {
+  if (is_markdown()) {
+    Block(fmt::format("## {}: {}", MarkdownText(title), MarkdownText(rest)));
+    return;
+  }
   PrintWrapped(TextStyle::kBold, std::string(title) + ":", " " + std::string(rest));
 }
 
 void Report::Heading(std::string_view title, size_t indent) {
+  if (is_markdown()) {
+    Block((indent == 0 ? "### " : "#### ") + MarkdownText(title));
+    return;
+  }
   Print(fmt::format("\n{:{}}{}\n", "", indent, Bold(title)));
 }
 
 void Report::Print(const Table& table, size_t indent) {
-  if (is_text()) table.Print(console_, indent);
+  if (is_text())
+    table.Print(console_, indent);
+  else if (is_markdown() && !table.empty())
+    Block(table.Markdown());
 }
 
 void Report::Section(std::string_view title, const Table& table, size_t indent) {
-  if (!is_text() || table.empty()) return;
+  if (!is_for_people() || table.empty()) return;
   if (title.empty())
     Print("\n");
   else
@@ -103,11 +144,11 @@ void Report::Data(Json members) {
 
 void Report::Fact(const char* title, const Cell& cell, std::string_view key) {
   if (!key.empty()) Data(key, cell.value);
-  if (is_text() && !cell.text.empty()) facts_.AddRow({title, cell});
+  if (is_for_people() && !cell.text.empty()) facts_.AddRow({title, cell});
 }
 
 void Report::EndFacts() {
-  if (is_text()) facts_.Print(console_, 2);
+  if (is_for_people()) Print(facts_, 2);
   facts_ = FactTable();
 }
 
@@ -117,6 +158,7 @@ void Report::Add(std::string_view key, const Table& table, size_t indent) {
 }
 
 Status Report::Finish() {
+  CloseFence();
   if (!is_json()) return status_;
   const std::string text = JsonText(data_);
   if (file_ != nullptr) return file_->Write(text);

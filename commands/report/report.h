@@ -11,8 +11,9 @@
 namespace ringscope {
 
 /// A command's result, stated once. What is for people is printed at once where the format is
-/// "text"; what is for programs is gathered in a document where it is "json". Of any other format
-/// ("csv", "svg") a command prints all itself.
+/// "text" or "markdown"; what is for programs is gathered in a document where it is "json". Of any
+/// other format ("csv", "svg") a command prints all itself.
+/// Markdown has headings, paragraphs and tables as such, and what is printed as it is between fences.
 class Report {
  public:
   /// @param format as --format has it
@@ -22,6 +23,8 @@ class Report {
   void WriteTo(ByteSink& file) { file_ = &file; }
 
   bool is_text() const { return format_ == "text"; }
+  bool is_markdown() const { return format_ == "markdown"; }
+  bool is_for_people() const { return is_text() || is_markdown(); }
   bool is_json() const { return format_ == "json"; }
   /// Text in bold, if it goes where there are colours.
   std::string Bold(std::string_view text) const { return Styled(TextStyle::kBold, text); }
@@ -77,7 +80,7 @@ class Report {
     return state();
   }
 
-  /// Writes the document. Call it last. @return what went wrong with a file
+  /// Ends the report, writes the document. Call it last. @return what went wrong with a file
   Status Finish();
 
  private:
@@ -96,8 +99,15 @@ class Report {
     Json outer_;
   };
 
+  /// A heading, a paragraph or a table of Markdown.
+  void Block(const std::string& markdown);
+  void Write(std::string_view text);
+  /// Ends what is between fences.
+  void CloseFence();
+
   Console& console_;
   const std::string format_;
+  bool is_fenced_ = false;
   ByteSink* file_ = nullptr;
   Status status_;
   Json data_;

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "commands/report/json_fields.h"
+#include "commands/report/markdown.h"
 #include "commands/testing/memory_run.h"
 
 namespace ringscope {
@@ -53,6 +54,44 @@ TEST(Table, OneStatement_GivesTextJsonAndCsv) {
   EXPECT_EQ(TypedTable().CsvTitles() + TypedTable().CsvRows(),
             "name,written_bytes,session,note\n"
             "\"a,\"\"b\"\"\",65536,7,\n");
+}
+
+TEST(Table, AsMarkdown) {
+  EXPECT_EQ(TypedTable().Markdown(),
+            "| name | bytes | share |\n"
+            "|---|---:|---:|\n"
+            "| a,\"b\" | 64 KiB | 50% |\n");
+  EXPECT_EQ(MarkdownText("chunks_read of v2@58 is *1|2*,\n<b> _x_ `y`"),
+            "chunks_read of v2@58 is \\*1\\|2\\*, \\<b\\> \\_x\\_ \\`y\\`");
+  EXPECT_EQ(MarkdownText("# 1"), "\\# 1");
+}
+
+TEST(Report, AsMarkdown_FencesWhatIsPrintedAsItIs) {
+  MemoryRun run;
+  run.out.terminal = true;  // no colours all the same
+  Report report(run.console, "markdown", "test");
+  report.Title("a and b", "1 finding");
+  report.Print("\n");
+  report.Heading("First");
+  report.Paragraph("a paragraph that is longer than the lines of a terminal, which has eighty columns in all", 2);
+  report.Print("  where     record 1\n");
+  report.Print("\n  packet    1:1#0\n");
+  report.Section("Counters", TypedTable(), 2);
+  report.Fact("size", BytesCell(65536), "size");
+  report.EndFacts();
+  report.Data("x", 1);
+  report.Print("  last\n");
+  ASSERT_TRUE(report.Finish());
+  EXPECT_EQ(run.Output(),
+            "## a and b: 1 finding\n\n"
+            "### First\n\n"
+            "a paragraph that is longer than the lines of a terminal, which has eighty columns in all\n\n"
+            "```\n  where     record 1\n\n  packet    1:1#0\n```\n\n"
+            "### Counters\n\n" +
+                TypedTable().Markdown() +
+                "\n"
+                "|  |  |\n|---|---|\n| size | 64 KiB |\n\n"
+                "```\n  last\n```\n\n");
 }
 
 enum class Colour : uint8_t { kRed, kGreen };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "commands/report/markdown.h"
 #include "commands/shell/console.h"
 #include "commands/shell/text.h"
 
@@ -59,6 +60,22 @@ std::string Table::Text(size_t indent) const {
     for (const std::string& line : block.rows) text += line + "\n";
   }
   return text;
+}
+
+std::string Table::Markdown() const {
+  std::string titles = "|", rule = "|", rows;
+  for (const Column& column : columns_) {
+    if ((column.in & kInText) == 0) continue;
+    titles += " " + MarkdownText(column.title) + " |";
+    rule += column.align == Align::kRight ? "---:|" : "---|";
+  }
+  for (const std::vector<Cell>& row : rows_) {
+    rows += '|';
+    for (size_t i = 0; i < row.size(); ++i)
+      if ((columns_[i].in & kInText) != 0) rows += " " + MarkdownText(row[i].text) + " |";
+    rows += '\n';
+  }
+  return titles + "\n" + rule + "\n" + rows;
 }
 
 Json Table::ToJson() const {

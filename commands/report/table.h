@@ -64,6 +64,8 @@ class Table {
   void Print(Console& console, size_t indent = 0) const;
   /// The same as text, without colours.
   std::string Text(size_t indent = 0) const;
+  /// The same as a table of Markdown. Without titles, the title line is empty.
+  std::string Markdown() const;
   /// The rows as objects of the columns that have a key.
   Json ToJson() const;
   /// A line of the keys, and one for each row of the values.

@@ -183,6 +183,7 @@ void DiffSide::OnBufferEvent(const BufferEvent& event) {
     case Kind::kLossBit:
     case Kind::kPadding:
     case Kind::kReturned:
+    case Kind::kFolded:
       break;
   }
 }

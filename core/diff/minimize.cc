@@ -50,6 +50,7 @@ class Minimizer {
     wanted_ = *wanted;
     kinds_ = KindsOf(whole);
     CutAfter(whole);
+    TakeEnd();
     SplitRequests();
     do {
       RemoveBlocks(
@@ -87,6 +88,20 @@ class Minimizer {
       return;
     const auto end = ops_.begin() + static_cast<std::ptrdiff_t>(moment.record.value_or(0)) + 1;
     TryAll(std::vector<StoredOp>(ops_.begin(), end));
+  }
+
+  /// Of a long log often a short end is enough, with all that is no commit and no read before it.
+  void TakeEnd() {
+    for (size_t count = 16; count < ops_.size() && !IsOver(); count *= 4) {
+      std::vector<StoredOp> end;
+      for (size_t i = 0; i < ops_.size(); ++i) {
+        const auto& body = ops_[i].op().body;
+        const bool fills = std::holds_alternative<Commit>(body) ||
+                           std::holds_alternative<ReadPass>(body);
+        if (!fills || i + count >= ops_.size()) end.push_back(ops_[i]);
+      }
+      if (TryAll(std::move(end))) return;
+    }
   }
 
   /// Takes requests of several chunks and patches apart, if that shows the same.

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -12,6 +13,7 @@
 
 #include "core/fuzz/fuzz_run.h"
 #include "core/fuzz/ledger_run.h"
+#include "core/fuzz/payload_parts.h"
 #include "core/fuzz/rule_switch.h"
 #include "core/fuzz/shrink.h"
 #include "core/testing/chunk_dsl.h"
@@ -266,6 +268,41 @@ TEST(Shrink, StopsWhenAsked) {
       stream, [&](const PlainStream&) { return ++tries > 0; }, [&] { return tries >= 2; });
   EXPECT_EQ(tries, 2);
   EXPECT_LT(less.steps.size(), stream.steps.size());
+}
+
+/// A commit of so many fragments of ten bytes, and what is to be left of it.
+PlainStream OneLargeCommit(int fragments) {
+  Chunk chunk(1, 1, 0);
+  for (int i = 0; i < fragments; ++i) chunk.Whole(10, i == fragments / 2 ? 'x' : 'y');
+  PlainStream stream;
+  stream.Add({.commit = chunk.commit()});
+  return stream;
+}
+
+// The tries of a commit are few, whatever it is made of.
+TEST(Shrink, OfManyFragments_TakesTheOthersAwayInBlocks) {
+  int tries = 0;
+  const PlainStream less = Shrink(OneLargeCommit(1000), [&](const PlainStream& stream) {
+    ++tries;
+    if (stream.steps.size() != 1) return false;
+    const PayloadParts parts = PartsOf(*stream.steps[0]);
+    return std::find(parts.fragments.begin(), parts.fragments.end(), "xxxxxxxxxx") !=
+           parts.fragments.end();
+  });
+  ASSERT_EQ(less.steps.size(), 1u);
+  EXPECT_EQ(less.steps[0]->step.commit.fragments, 1);
+  EXPECT_LT(tries, 200);
+}
+
+// None can go: each is tried once or twice alone, and all are made smaller together.
+TEST(Shrink, OfManyFragments_ThatAllMatter_TriesEachAFewTimes) {
+  int tries = 0;
+  const PlainStream less = Shrink(OneLargeCommit(1000), [&](const PlainStream& stream) {
+    ++tries;
+    return stream.steps.size() == 1 && stream.steps[0]->step.commit.fragments >= 1000;
+  });
+  EXPECT_EQ(less.steps[0]->payload.size(), 1000u) << "empty fragments";
+  EXPECT_LT(tries, 8000);
 }
 
 // An engine that reports no events, though it should, leaves the ledger with open accounts.

@@ -103,12 +103,28 @@ std::vector<const NamedRule*> JointExplanation(const Both<FuzzSide>& sides, cons
   return rules;
 }
 
+/// The known differences between V1 and V2 that the mismatch belongs to.
+std::vector<const ReleaseNote*> NotesOn(const Both<FuzzSide>& sides, const Mismatch& mismatch) {
+  std::vector<const ReleaseNote*> notes;
+  if (!AreV1AndV2(sides) || mismatch.oracle != Oracle::kDifference) return notes;
+  for (const ReleaseNote* const note : NamedNotesOfV1()) {
+    const bool has_counter =
+        mismatch.counter && std::find(note->counters.begin(), note->counters.end(),
+                                      kStatFields[*mismatch.counter].value) != note->counters.end();
+    if (has_counter || (note->loss_bits && mismatch.kind == DifferenceKind::kLossBits))
+      notes.push_back(note);
+  }
+  return notes;
+}
+
 FuzzFinding Explained(const Both<FuzzSide>& sides, const Ignored& ignored,
                       const PlainStream& stream, Mismatch mismatch) {
   FuzzFinding finding;
   finding.rules = Explanations(sides, ignored, stream, mismatch);
   std::vector<std::string> names;
   for (const NamedRule* const rule : finding.rules) names.push_back(FullName(*rule));
+  finding.notes = NotesOn(sides, mismatch);
+  for (const ReleaseNote* const note : finding.notes) names.push_back(FullName(*note));
   finding.cause = names.empty() ? mismatch.Class() : fmt::format("{}", fmt::join(names, " or "));
   finding.mismatch = std::move(mismatch);
   return finding;
@@ -271,6 +287,15 @@ StreamResult FuzzStream(const FuzzPlan& plan, const PlainStream& stream) {
   duel.AddTo(result);
   if (found) ExplainAll(plan, stream, std::move(*found), result.findings);
   return result;
+}
+
+bool AreV1AndV2(const Both<FuzzSide>& sides) {
+  return (sides.a.info.name == "v1" && sides.b.rules) ||
+         (sides.b.info.name == "v1" && sides.a.rules);
+}
+
+std::string FullName(const ReleaseNote& note) {
+  return fmt::format("{}:{}", note.engine, note.name);
 }
 
 std::optional<FuzzFinding> FirstFinding(const FuzzPlan& plan, const PlainStream& stream) {

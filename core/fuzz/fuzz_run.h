@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/engine/release_notes.h"
 #include "core/fuzz/coverage.h"
 #include "core/fuzz/duel.h"
 #include "core/fuzz/random_stream.h"
@@ -49,6 +50,9 @@ struct FuzzFinding {
   /// class of the mismatch.
   std::string cause;
   std::vector<const NamedRule*> rules;  // each explains it alone
+  /// Of V1 and a V2: the known differences between them that the counter or the loss bits belong to.
+  /// V1 has no rules to switch, so that this is not tried.
+  std::vector<const ReleaseNote*> notes;
   /// Rules that were switched before it showed, as they explain earlier mismatches of the stream.
   std::vector<const NamedRule*> left_out;
 };
@@ -77,6 +81,12 @@ StreamResult FuzzStream(const FuzzPlan& plan, const PlainStream& stream);
 /// @param stop see Shrink
 PlainStream Smallest(const FuzzPlan& plan, const FuzzFinding& finding, PlainStream stream,
                      const std::function<bool()>& stop);
+
+/// Whether one side is V1, and the other a V2 of the catalogue.
+bool AreV1AndV2(const Both<FuzzSide>& sides);
+
+/// "v1:keeps_whole_payload"
+std::string FullName(const ReleaseNote& note);
 
 /// What the plan's engines show of the stream at first, with its cause; nullopt: nothing.
 std::optional<FuzzFinding> FirstFinding(const FuzzPlan& plan, const PlainStream& stream);

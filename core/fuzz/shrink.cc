@@ -4,9 +4,8 @@
 #include <map>
 #include <set>
 
-#include "core/base/wire.h"
 #include "core/diff/remove_blocks.h"
-#include "core/perfetto/fragment.h"
+#include "core/fuzz/payload_parts.h"
 
 namespace ringscope {
 namespace {
@@ -15,33 +14,6 @@ using StepKind = StreamStep::Kind;
 using StepChange = std::function<void(PlainStep&)>;
 
 constexpr uint64_t kLeastBuffer = 4096;
-
-/// A commit's payload as its fragments, and what follows them.
-struct PayloadParts {
-  std::vector<std::string> fragments;
-  std::string rest;
-
-  std::string Join() const {
-    std::string payload;
-    for (const std::string& fragment : fragments) {
-      wire::AppendVarint(payload, fragment.size());
-      payload += fragment;
-    }
-    return payload + rest;
-  }
-};
-
-PayloadParts PartsOf(const PlainStep& step) {
-  PayloadParts parts;
-  const Bytes payload = wire::AsBytes(step.payload);
-  uint32_t end = 0;
-  VisitFragments(payload, step.step.commit.fragments, [&](const Fragment& fragment) {
-    parts.fragments.emplace_back(wire::AsText(payload.subspan(fragment.body, fragment.size())));
-    end = fragment.end;
-  });
-  parts.rest = wire::AsText(payload.subspan(end));
-  return parts;
-}
 
 SequenceKey& SequenceOf(PlainStep& step) {
   return step.step.kind == StepKind::kPatch ? step.step.patches.sequence
@@ -58,48 +30,23 @@ bool HasSequence(const PlainStep& step) {
 std::vector<size_t> SmallerSizes(size_t size) {
   std::set<size_t> sizes;
   for (const size_t smaller :
-       {size_t{0}, size_t{1}, size_t{8}, size / 2, size - size / 8, size - 1})
+       {size_t{0}, size_t{1}, size_t{8}, size / 2, size - size / 8, size - size / 64, size - 1})
     if (smaller < size) sizes.insert(smaller);
   return {sizes.begin(), sizes.end()};
 }
 
-void AddPayloadChanges(const PlainStep& step, char letter, std::vector<StepChange>& changes) {
-  const PayloadParts parts = PartsOf(step);
-  const auto set = [&changes](PayloadParts changed, int fewer = 0) {
-    changes.push_back([payload = changed.Join(), fewer](PlainStep& to) {
-      to.payload = payload;
-      to.step.commit.fragments = static_cast<uint16_t>(to.step.commit.fragments - fewer);
-    });
-  };
-  for (const size_t size : SmallerSizes(parts.rest.size())) {
-    PayloadParts changed = parts;
-    changed.rest.resize(size);
-    set(changed);
-  }
-  if (!parts.rest.empty() && parts.rest.find_first_not_of('\0') != std::string::npos) {
-    PayloadParts changed = parts;
-    changed.rest.assign(parts.rest.size(), '\0');
-    set(changed);
-  }
-  for (size_t i = 0; i < parts.fragments.size(); ++i) {
-    PayloadParts changed = parts;
-    changed.fragments.erase(changed.fragments.begin() + static_cast<std::ptrdiff_t>(i));
-    set(changed, 1);
-  }
-  for (size_t i = 0; i < parts.fragments.size(); ++i) {
-    const auto fill = static_cast<char>('a' + (letter - 'a' + static_cast<int>(i)) % 26);
-    for (const size_t size : SmallerSizes(parts.fragments[i].size())) {
-      PayloadParts changed = parts;
-      changed.fragments[i] = FragmentBytes(size, fill);
-      set(changed);
-    }
-    PayloadParts changed = parts;
-    changed.fragments[i] = FragmentBytes(parts.fragments[i].size(), fill);
-    if (changed.fragments[i] != parts.fragments[i]) set(changed);
-  }
+/// The n-th letter from one on, after z comes a.
+char LetterAfter(char letter, size_t n) {
+  return static_cast<char>('a' + (static_cast<size_t>(letter - 'a') + n) % 26);
 }
 
-void AddCommitChanges(const PlainStep& step, char letter, std::vector<StepChange>& changes) {
+/// The same bytes in a fragment that is to have `size` of them, in letters.
+std::string InLetters(size_t size, char first, size_t fragment) {
+  return FragmentBytes(size, LetterAfter(first, fragment));
+}
+
+/// Of a commit's flags and counts: what makes it plainer, most first. Its payload is not touched.
+void AddCommitChanges(const PlainStep& step, std::vector<StepChange>& changes) {
   const ChunkCommit& commit = step.step.commit;
   if (!commit.complete) changes.push_back([](PlainStep& to) { to.step.commit.complete = true; });
   if (commit.identity != Identity{})
@@ -116,7 +63,6 @@ void AddCommitChanges(const PlainStep& step, char letter, std::vector<StepChange
     changes.push_back(
         [count](PlainStep& to) { to.step.commit.fragments = static_cast<uint16_t>(count); });
   }
-  AddPayloadChanges(step, letter, changes);
 }
 
 void AddPatchChanges(const PlainStep& step, std::vector<StepChange>& changes) {
@@ -133,13 +79,13 @@ void AddPatchChanges(const PlainStep& step, std::vector<StepChange>& changes) {
   }
 }
 
-/// What may make the step smaller or plainer, most first.
-/// @param letter for the bytes of its fragments
-std::vector<StepChange> ChangesOf(const PlainStep& step, char letter) {
+/// What may make the step plainer, most first; of a commit without its payload, which is tried part
+/// by part.
+std::vector<StepChange> ChangesOf(const PlainStep& step) {
   std::vector<StepChange> changes;
   switch (step.step.kind) {
     case StepKind::kCommit:
-      AddCommitChanges(step, letter, changes);
+      AddCommitChanges(step, changes);
       break;
     case StepKind::kPatch:
       AddPatchChanges(step, changes);
@@ -163,6 +109,7 @@ class Shrinker {
 
   PlainStream Run() {
     TakeEnd();
+    ShrinkBuffer(/*chunks_too=*/false);  // it takes fewer operations to fill
     do {
       RemoveBlocks(
           stream_.steps, [&](PlainSteps rest) { return TrySteps(std::move(rest)); },
@@ -193,40 +140,162 @@ class Shrinker {
 
   /// @return whether anything became smaller
   bool Simplify() {
-    bool changed = ShrinkBuffer();
+    bool changed = ShrinkBuffer(/*chunks_too=*/true);
+    changed |= ShrinkAllPayloads();
     changed |= NumberSequences();
     changed |= NumberChunks();
     char letter = 'a';
     for (size_t i = 0; i < stream_.steps.size() && !IsOver(); ++i) {
-      while (SimplifyStep(i, letter)) changed = true;
-      if (stream_.steps[i]->step.kind == StepKind::kCommit) {
-        const auto used = static_cast<int>(PartsOf(*stream_.steps[i]).fragments.size());
-        letter = static_cast<char>('a' + (letter - 'a' + used) % 26);
-      }
+      while (SimplifyStep(i)) changed = true;
+      if (stream_.steps[i]->step.kind != StepKind::kCommit) continue;
+      changed |= SimplifyPayload(i, letter);
+      letter = LetterAfter(letter, PartsOf(*stream_.steps[i]).fragments.size());
     }
     return changed;
   }
 
-  bool SimplifyStep(size_t i, char letter) {
-    if (IsOver()) return false;
-    for (const StepChange& change : ChangesOf(*stream_.steps[i], letter)) {
-      auto changed = std::make_shared<PlainStep>(*stream_.steps[i]);
-      change(*changed);
-      PlainSteps steps = stream_.steps;
-      steps[i] = std::move(changed);
-      if (TrySteps(std::move(steps))) return true;
+  bool TryStep(size_t i, PlainStep step) {
+    PlainSteps steps = stream_.steps;
+    steps[i] = std::make_shared<const PlainStep>(std::move(step));
+    return TrySteps(std::move(steps));
+  }
+
+  bool SimplifyStep(size_t i) {
+    for (const StepChange& change : ChangesOf(*stream_.steps[i])) {
       if (IsOver()) return false;
+      PlainStep changed = *stream_.steps[i];
+      change(changed);
+      if (TryStep(i, std::move(changed))) return true;
     }
     return false;
   }
 
-  bool ShrinkBuffer() {
+  /// The commit with other fragments: the header counts as many fewer or more.
+  bool TryPayload(size_t i, const PayloadParts& parts) {
+    PlainStep changed = *stream_.steps[i];
+    const size_t before = PartsOf(changed).fragments.size();
+    changed.payload = parts.Join();
+    changed.step.commit.fragments = static_cast<uint16_t>(changed.step.commit.fragments +
+                                                          parts.fragments.size() - before);
+    return TryStep(i, std::move(changed));
+  }
+
+  /// What follows the fragments, then the fragments themselves: blocks of them, their sizes, their
+  /// bytes; first all at once. Each fragment is visited once.
+  bool SimplifyPayload(size_t i, char letter) {
+    bool changed = ShrinkRest(i);
+    PayloadParts parts = PartsOf(*stream_.steps[i]);
+    RemoveBlocks(
+        parts.fragments,
+        [&](std::vector<std::string> fewer) {
+          PayloadParts less = parts;
+          less.fragments = std::move(fewer);
+          if (!TryPayload(i, less)) return false;
+          parts = std::move(less);
+          return changed = true;
+        },
+        [&] { return IsOver(); });
+    const auto resize = [&](std::string& fragment, size_t size, size_t index) {
+      fragment = InLetters(std::min(size, fragment.size()), letter, index);
+    };
+    for (const size_t size : {size_t{0}, size_t{1}, size_t{8}, SIZE_MAX}) {
+      if (IsOver()) return changed;
+      PayloadParts all = parts;
+      for (size_t k = 0; k < all.fragments.size(); ++k) resize(all.fragments[k], size, k);
+      if (all.fragments == parts.fragments) break;
+      if (!TryPayload(i, all)) continue;
+      parts = std::move(all);
+      changed = true;
+      break;
+    }
+    for (size_t k = 0; k < parts.fragments.size(); ++k) {
+      const auto take = [&](size_t size) {
+        PayloadParts one = parts;
+        resize(one.fragments[k], size, k);
+        if (one.fragments[k] == parts.fragments[k] || !TryPayload(i, one)) return false;
+        parts = std::move(one);
+        return changed = true;
+      };
+      const auto smaller = [&] {
+        for (const size_t size : SmallerSizes(parts.fragments[k].size())) {
+          if (IsOver()) return false;
+          if (take(size)) return true;
+        }
+        return false;
+      };
+      while (smaller()) {
+      }
+      if (!IsOver()) take(SIZE_MAX);
+    }
+    return changed;
+  }
+
+  bool ShrinkRest(size_t i) {
+    bool changed = false;
+    PayloadParts parts = PartsOf(*stream_.steps[i]);
+    const auto take = [&](std::string rest) {
+      if (rest == parts.rest) return false;
+      PayloadParts other = parts;
+      other.rest = std::move(rest);
+      if (!TryPayload(i, other)) return false;
+      parts = std::move(other);
+      return changed = true;
+    };
+    const auto smaller = [&] {
+      for (const size_t size : SmallerSizes(parts.rest.size())) {
+        if (IsOver()) return false;
+        if (take(parts.rest.substr(0, size))) return true;
+      }
+      return false;
+    };
+    while (smaller()) {
+    }
+    take(std::string(parts.rest.size(), '\0'));
+    return changed;
+  }
+
+  /// All fragments of all commits at once, before each is tried alone.
+  bool ShrinkAllPayloads() {
+    for (const size_t size : {size_t{1}, size_t{8}, SIZE_MAX}) {
+      if (IsOver()) return false;
+      char letter = 'a';
+      bool changes = false;
+      PlainSteps steps = Changed([&](PlainStep& step) {
+        if (step.step.kind != StepKind::kCommit) return;
+        PayloadParts parts = PartsOf(step);
+        for (std::string& fragment : parts.fragments) {
+          fragment = FragmentBytes(std::min(size, fragment.size()), letter);
+          letter = LetterAfter(letter, 1);
+        }
+        if (size != SIZE_MAX) parts.rest.clear();
+        std::string payload = parts.Join();
+        changes |= payload != step.payload;
+        step.payload = std::move(payload);
+      });
+      if (!changes) return false;
+      if (TrySteps(std::move(steps))) return true;
+    }
+    return false;
+  }
+
+  bool ShrinkBuffer(bool chunks_too) {
     for (uint64_t size = kLeastBuffer; size < stream_.size && !IsOver(); size *= 2) {
       PlainStream smaller = stream_;
       smaller.size = size;
-      if (Try(std::move(smaller))) return true;
+      if (Try(std::move(smaller)) || (chunks_too && TryScaled(size))) return true;
     }
     return false;
+  }
+
+  /// A smaller buffer, and all chunks smaller in proportion: as full as it was.
+  bool TryScaled(uint64_t size) {
+    const double ratio = static_cast<double>(size) / static_cast<double>(stream_.size);
+    PlainStream scaled = stream_;
+    scaled.size = size;
+    scaled.steps = Changed([&](PlainStep& step) {
+      if (step.step.kind == StepKind::kCommit) step.payload = Scaled(PartsOf(step), ratio).Join();
+    });
+    return Try(std::move(scaled));
   }
 
   /// All steps, changed.

@@ -152,7 +152,7 @@ inline OpList EveryKind() {
   ops.Add(38, Inexact{InexactReason::kUnhandled, 2, ProducerId{1}, "detail"});
   ops.Add(39, ServiceChanged{true});
   ops.Add(40, ClonePass{1, 32768});
-  ops.Add(41, ProtoVmSetUp{BufferId{3}, ProducerId{1}, "ds", "program", UINT32_MAX});
+  ops.Add(41, ProtoVmSetUp{BufferId{3}, ProducerId{1}, "ds", "program", UINT32_MAX, "state"});
   ops.Add(42, ProtoVmStates{BufferId{3}});
   // The same kinds, empty.
   ops.Add(std::nullopt, HeaderOf("other"));
