@@ -4,6 +4,7 @@
 
 #include "commands/shell/input.h"
 #include "core/perfetto/fields.h"
+#include "core/protovm/trace_vms.h"
 #include "formats/inputs/input_kind.h"
 #include "formats/inputs/open_log.h"
 #include "formats/trace/perfetto_trace.h"
@@ -37,29 +38,28 @@ Result<std::vector<FoundProgram>> ProgramsOfLog(std::unique_ptr<ByteSource> sour
       if (!registered->protovm_program.empty())
         AddProgram({.program = registered->protovm_program,
                     .data_source = registered->name,
-                    .producers = {Raw(registered->producer)}},
+                    .producers = {Raw(registered->producer)},
+                    .is_traced = true},
                    programs);
     } else if (const auto* setup = std::get_if<ProtoVmSetUp>(&op->body)) {
       AddProgram({.program = setup->program,
                   .data_source = setup->data_source,
                   .producers = {Raw(setup->producer)},
-                  .memory_limit_kb = setup->memory_limit_kb},
+                  .memory_limit_kb = setup->memory_limit_kb,
+                  .is_traced = true},
                  programs);
     }
   }
 }
 
 FoundProgram DecodeInstance(Bytes instance) {
-  using Field = proto::ProtoVmInstance;
-  FoundProgram found;
-  found.state.emplace();
-  wire::FieldReader fields(instance);
-  while (const auto field = fields.Next()) {
-    if (field->number == Field::kProgram) found.program = wire::AsText(field->bytes);
-    if (field->number == Field::kState) found.state = wire::AsText(field->bytes);
-    if (field->number == Field::kMemoryLimitKb) found.memory_limit_kb = field->value;
-    if (field->number == Field::kProducerId) found.producers.push_back(field->value);
-  }
+  const protovm::TracedProgram read = protovm::ReadTracedProgram(instance);
+  FoundProgram found{.program = std::string(wire::AsText(read.program))};
+  found.is_traced = true;
+  found.state = wire::AsText(read.state);
+  found.memory_limit_kb = read.memory_limit_kb;
+  for (const int32_t producer : read.producers)
+    found.producers.push_back(static_cast<uint64_t>(producer));
   return found;
 }
 

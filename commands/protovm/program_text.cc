@@ -57,16 +57,18 @@ std::string ShortPlace(const Program& program, uint32_t index) {
 
 }  // namespace
 
-std::string InstructionText(const Program& program, const Instruction& instruction) {
+std::string InstructionText(const Program& program, uint32_t index, const ProgramNames* names) {
+  const Instruction& instruction = program.all()[index];
   std::string text;
   switch (instruction.op) {
     case OpCode::kNone:
       text = "(no instruction)";
       break;
     case OpCode::kSelect:
-      text =
-          fmt::format("select {}{}{}", CursorText(instruction.cursor),
-                      PathText(program.PathOf(instruction)), instruction.create ? " create" : "");
+      text = fmt::format(
+          "select {}{}{}", CursorText(instruction.cursor),
+          names == nullptr ? PathText(program.PathOf(instruction)) : names->PathOf(index),
+          instruction.create ? " create" : "");
       break;
     case OpCode::kRegLoad:
       text = fmt::format("reg_load r{} = {}", instruction.reg, CursorText(instruction.cursor));
@@ -85,7 +87,7 @@ std::string InstructionText(const Program& program, const Instruction& instructi
   return text + LevelText(instruction.abort_level);
 }
 
-std::string ProgramText(const Program& program) {
+std::string ProgramText(const Program& program, const ProgramNames* names) {
   // Depth first, without recursion: a program may be as deep as it is large.
   struct Line {
     std::string place;
@@ -112,7 +114,7 @@ std::string ProgramText(const Program& program) {
   std::string text;
   for (const Line& line : lines) {
     text += fmt::format("  {:<{}}  {:{}}{}\n", line.place, width, "", line.indent,
-                        InstructionText(program, program.all()[line.index]));
+                        InstructionText(program, line.index, names));
   }
   return text;
 }

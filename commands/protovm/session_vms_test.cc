@@ -247,12 +247,155 @@ TEST(SessionVms, AReplaySaysWhatIsFoldedAndWhatOfItIsInTheTrace) {
   const Ran ran = RunCommand(ReplayCommand(), {"-", "--format", "json"}, log.text());
   const Json document = ParseJson(ran.out).value();
   const Json& buffer = *document["sessions"].begin()->Find("buffers")->begin();
-  EXPECT_EQ(buffer["packets"]["lost"], Json(2));
+  EXPECT_EQ(buffer["packets"]["folded"], Json(1));
+  EXPECT_EQ(buffer["packets"]["lost"], Json(1));
   EXPECT_EQ(buffer["programs"]["folded"], Json(2));
   EXPECT_EQ(buffer["programs"]["in_trace"], Json(1)) << "the second was overwritten after the read";
   const Ran gaps = RunCommand(GapsCommand(), {"-"}, log.text());
-  EXPECT_THAT(WithoutLineBreaks(gaps.out), HasSubstr("folded 2 of the overwritten packets into "
-                                                     "states, 1 of them before the first read"));
+  const std::string text = WithoutLineBreaks(gaps.out);
+  EXPECT_THAT(text,
+              HasSubstr("1 packet (1.08 KiB) was overwritten, but its content is in a state"));
+  EXPECT_THAT(text, HasSubstr("1 packet was folded after the only read that writes the state"));
+}
+
+/// What gaps tells of the log, as JSON.
+Json GapsOf(const VmLog& log, std::vector<std::string> more = {}) {
+  std::vector<std::string> args = {"-", "--format", "json"};
+  args.insert(args.end(), more.begin(), more.end());
+  const Ran ran = RunCommand(GapsCommand(), args, log.text());
+  EXPECT_EQ(ran.error, "");
+  return *ParseJson(ran.out).value()["sessions"].begin();
+}
+
+TEST(SessionVms, WhatIsFoldedIsNotLost) {
+  const VmLog log = VmLog().Source(1, CopyProgram()).Patches(1, "12345");
+  const Json session = GapsOf(log);
+  EXPECT_EQ(session["nothing_lost"], Json(true));
+  const Json& buffer = *session.Find("buffers")->begin();
+  EXPECT_EQ(buffer["fates"]["folded"]["packets"], Json(2));
+  EXPECT_EQ(buffer["fates"]["overwritten"]["packets"], Json(0));
+  const Json& flag = *session.Find("false_flags")->begin();
+  EXPECT_EQ(flag["rule"], Json("folded"));
+  const Ran listed = RunCommand(GapsCommand(), {"-", "--packets", "--format", "csv"}, log.text());
+  EXPECT_EQ(listed.code, ExitCode::kClean);
+  EXPECT_EQ(std::ranges::count(listed.out, '\n'), 1) << listed.out;
+  const Ran folded = RunCommand(
+      GapsCommand(), {"-", "--packets", "--fate", "folded", "--format", "csv"}, log.text());
+  EXPECT_EQ(folded.code, ExitCode::kClean);
+  EXPECT_EQ(std::ranges::count(folded.out, '\n'), 3) << folded.out;
+  // Without the programs, the same packets are lost.
+  EXPECT_EQ(GapsOf(log, {"--protovm", "off"})["nothing_lost"], Json(false));
+}
+
+TEST(SessionVms, APacketInFragmentsIsFoldedOnce) {
+  const std::string path = testing::TestdataPath("protovm/buffer/fragments").string();
+  const Ran ran = RunCommand(GapsCommand(), {path + ".ops.jsonl", "--format", "json"});
+  ASSERT_EQ(ran.error, "") << "the fates of the packets add up";
+  const Json session = *ParseJson(ran.out).value()["sessions"].begin();
+  const Json& buffer = *session.Find("buffers")->begin();
+  const Json& program = *session.Find("programs")->begin();
+  EXPECT_EQ(buffer["fates"]["folded"]["packets"], program["folded"]["packets"]);
+  EXPECT_FALSE(program["folded"]["packets"] == Json(0));
+}
+
+TEST(SessionVms, TellsWhatTheLimitDroppedAndWhere) {
+  // The second patch does not fit beside the state of the first.
+  const VmLog log =
+      VmLog().Source(1, CopyProgram(), dsl::Sub(12, dsl::Uint(1, 2))).Patches(1, "1234567");
+  const Json program = *GapsOf(log).Find("programs")->begin();
+  EXPECT_EQ(program["memory_limit"], Json(2048));
+  EXPECT_EQ(program["folded"]["packets"], Json(1));
+  EXPECT_EQ(program["aborted"], Json(3));
+  EXPECT_EQ(program["at_limit"]["packets"], Json(3));
+  const Json& failure = *program.Find("failures")->begin();
+  EXPECT_EQ(failure["result"], Json("abort"));
+  EXPECT_EQ(failure["reason"], Json("memory_limit"));
+  EXPECT_EQ(failure["instruction"],
+            Json("instructions[0].nested_instructions[0].nested_instructions[0]"));
+  EXPECT_EQ(failure["first"]["record"], program["at_limit"]["first"]["record"]);
+  const Ran text = RunCommand(GapsCommand(), {"-"}, log.text());
+  EXPECT_THAT(WithoutLineBreaks(text.out),
+              HasSubstr("source: at its memory limit of 2 KiB since record"));
+}
+
+TEST(SessionVms, WhatACloneHasFoldedIsItsOwn) {
+  // The session itself read, and so wrote its state, before the clone was made.
+  const VmLog log = VmLog()
+                        .Source(1, CopyProgram())
+                        .Patches(1, "1234")
+                        .Line(R"("op":"read","buffer":"all","reason":"consumer","session":1)")
+                        .Patches(1, "56789")
+                        .Line(R"("op":"clone","clone":1,"session":1)")
+                        .Line(R"("op":"buffer_clone","clone":1,"buffer":1,"transfer":false)")
+                        .Line(R"("op":"clone_done","clone":1,"success":true,"session":2)");
+  const auto folded = [&](std::vector<std::string> more) {
+    return (*GapsOf(log, std::move(more)).Find("buffers")->begin())["fates"]["folded"]["packets"];
+  };
+  EXPECT_EQ(folded({}), Json(1));
+  EXPECT_EQ(folded({"--clone", "1"}), Json(3)) << "2, 3 and 4 were read by the session";
+}
+
+TEST(SessionVms, ATransferredBufferTakesItsStateAlong) {
+  const VmLog log = VmLog()
+                        .Source(1, CopyProgram())
+                        .Patches(1, "12345")
+                        .Line(R"("op":"clone","clone":1,"session":1)")
+                        .Line(R"("op":"buffer_clone","clone":1,"buffer":1,"transfer":true)")
+                        .Line(R"("op":"clone_done","clone":1,"success":true,"session":2)");
+  const Json program = *GapsOf(log).Find("programs")->begin();
+  EXPECT_EQ(program["left_with_buffer"], Json(true));
+  EXPECT_EQ(program["folded"]["packets"], Json(2));
+}
+
+/// A trace that the service would have written of the log, with what it lists of its sequences.
+std::string TraceWithListing(const VmLog& log) {
+  std::string listing, trace;
+  wire::AppendBytes(listing, 124,
+                    wire::AsBytes(dsl::Sub(2, dsl::Sub(1, dsl::Uint(1, 2) + dsl::Uint(2, 1)))));
+  wire::AppendUint(listing, 10, 1);
+  wire::AppendBytes(trace, 1, wire::AsBytes(listing));
+  return trace + Replayed(log).out;
+}
+
+TEST(SessionVms, DoctorRunsTheProgramsOfATrace) {
+  const TempFolder folder;
+  const std::string path = folder.File("vm.pftrace");
+  const auto counters_of = [&](const std::string& trace) {
+    std::ofstream(path, std::ios::binary) << trace;
+    const Ran ran = RunCommand(DoctorCommand(), {path, "--format", "json"});
+    EXPECT_EQ(ran.error, "");
+    std::vector<std::string> counters;
+    const Json document = ParseJson(ran.out).value();
+    for (const Json& counter : *document["traces"].begin()->Find("counters")) {
+      const std::string name = counter["name"].get<std::string>();
+      if (name.starts_with("protovm"))
+        counters.push_back(fmt::format("{} {}", name, counter["value"].dump()));
+    }
+    return counters;
+  };
+  const VmLog log = VmLog().Source(1, CopyProgram()).Patches(1, "12345");
+  EXPECT_THAT(counters_of(TraceWithListing(log)), IsEmpty());
+  EXPECT_THAT(counters_of(Replayed(log).out), ElementsAre("protovm_registration_error 1"));
+  // With so little space, no patch fits.
+  const VmLog small =
+      VmLog().Source(1, CopyProgram(), dsl::Sub(12, dsl::Uint(1, 1))).Patches(1, "12345");
+  EXPECT_THAT(counters_of(TraceWithListing(small)), ElementsAre("protovm_abort 3"));
+}
+
+TEST(SessionVms, AnImportKeepsTheProgramsAndStatesOfATrace) {
+  const TempFolder folder;
+  const std::string trace = folder.File("vm.pftrace"), log = folder.File("vm.ops.jsonl");
+  const VmLog recorded = VmLog().Source(1, CopyProgram()).Patches(1, "12345");
+  std::ofstream(trace, std::ios::binary) << TraceWithListing(recorded);
+  ASSERT_EQ(RunCommand(ImportCommand(), {trace, "-o", log}).error, "");
+  const Ran again = RunCommand(ReplayCommand(), {log, "-o", "-", "--engine", "v2@58"});
+  const Traced traced = ReadTrace(again.out);
+  EXPECT_EQ(traced.patches, "345");
+  EXPECT_THAT(traced.vms, ElementsAre(TracedVm{"2", kLimitKb, {1}}));
+  // A smaller buffer folds more.
+  const Ran smaller =
+      RunCommand(ReplayCommand(), {log, "-o", "-", "--engine", "v2@58", "--size", "4k"});
+  EXPECT_EQ(ReadTrace(smaller.out).vm_packets, 1u);
 }
 
 TEST(SessionVms, ProgramsCanBeLeftOut) {
@@ -282,6 +425,16 @@ TEST(SessionVms, ACloneHasTheStateOfItsInstant) {
   const Traced taken = TraceOf(clone(true), {"--clone", "1"});
   EXPECT_THAT(taken.vms, ElementsAre(TracedVm{"1", kLimitKb, {1}}));
   EXPECT_THAT(TraceOf(clone(true)).vms, IsEmpty());
+}
+
+TEST(SessionVms, ABufferHasOnlySoManyPrograms) {
+  VmLog log;
+  for (uint32_t version = 1; version <= 4096; ++version) log.Source(1, CopyProgram(version));
+  EXPECT_EQ(RunCommand(ReplayCommand(), {"-"}, log.text()).error, "");
+  log.Source(1, CopyProgram(4097));
+  const Ran ran = RunCommand(ReplayCommand(), {"-"}, log.text());
+  EXPECT_THAT(WithoutLineBreaks(ran.error), HasSubstr("more than 4096 programs (ProtoVM)"));
+  EXPECT_EQ(RunCommand(ReplayCommand(), {"-", "--protovm", "off"}, log.text()).error, "");
 }
 
 TEST(SessionVms, ABufferThatIsClearedLosesItsPrograms) {

@@ -26,25 +26,28 @@ VmSetUp VmSetUpOf(Bytes program, Bytes config) {
   return found;
 }
 
-void BufferVms::SetUp(std::string_view data_source, Bytes program, uint32_t memory_limit_kb,
-                      ProducerId producer) {
+bool BufferVms::SetUp(std::string_view data_source, Bytes program, uint32_t memory_limit_kb,
+                      ProducerId producer, Bytes state) {
   auto instance = std::find_if(instances_.begin(), instances_.end(), [&](const Instance& one) {
     return one.data_source == data_source && one.program == wire::AsText(program);
   });
   if (instance == instances_.end()) {
+    program_bytes_ += program.size();
+    if (instances_.size() == kMaxVms || program_bytes_ > kMaxProgramBytes) return false;
     Instance& added = instances_.emplace_back();
     added.data_source = data_source;
     added.program = wire::AsText(program);
     added.memory_limit_kb = memory_limit_kb;
-    added.vm = std::make_unique<ProtoVm>(rules_, program, LimitBytes(memory_limit_kb));
+    added.vm = std::make_unique<CountedVm>(rules_, program, LimitBytes(memory_limit_kb), state);
     instance = instances_.end() - 1;
   }
   std::vector<ProducerId>& producers = instance->producers;
   const auto at = std::lower_bound(producers.begin(), producers.end(), producer);
   if (at == producers.end() || *at != producer) producers.insert(at, producer);
+  return true;
 }
 
-const BufferVms::Instance* BufferVms::Feed(const Packet& packet) {
+const BufferVms::Instance* BufferVms::Feed(const Packet& packet, const LogMoment& now) {
   bool is_joined = false;
   Bytes bytes;
   for (Instance& instance : instances_) {
@@ -59,29 +62,28 @@ const BufferVms::Instance* BufferVms::Feed(const Packet& packet) {
       bytes = wire::AsBytes(joined_);
     }
     is_joined = true;
-    switch (instance.vm->Run(bytes).result) {
-      case RunResult::kOk:
-        ++instance.taken;
-        return &instance;
-      case RunResult::kError:
-        ++instance.errors;
-        break;
-      default:
-        ++instance.aborts;
-    }
+    if (instance.vm->RunCounted(bytes, now).result == RunResult::kOk) return &instance;
   }
   return nullptr;
 }
 
-uint64_t BufferVms::taken() const {
-  uint64_t packets = 0;
-  for (const Instance& instance : instances_) packets += instance.taken;
-  return packets;
+std::vector<VmAccount> BufferVms::Accounts() const {
+  std::vector<VmAccount> accounts;
+  accounts.reserve(instances_.size());
+  for (const Instance& instance : instances_) {
+    VmAccount& account = accounts.emplace_back(instance.vm->Account());
+    account.data_source = instance.data_source;
+    account.producers = instance.producers;
+    account.memory_limit_kb = instance.memory_limit_kb;
+    account.program_bytes = instance.program.size();
+  }
+  return accounts;
 }
 
-void BufferVms::AppendInstances(std::string& out) const {
+void BufferVms::WriteInstances(std::string& out) {
   using Field = proto::ProtoVmInstance;
-  for (const Instance& instance : instances_) {
+  for (Instance& instance : instances_) {
+    instance.vm->NoteWritten();
     std::string message;
     wire::AppendBytes(message, Field::kProgram, wire::AsBytes(instance.program));
     wire::AppendBytes(message, Field::kState, wire::AsBytes(instance.vm->SerializeState()));

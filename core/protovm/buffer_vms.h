@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/perfetto/packet.h"
-#include "core/protovm/proto_vm.h"
+#include "core/protovm/counted_vm.h"
 
 namespace ringscope::protovm {
 
@@ -36,31 +36,37 @@ class BufferVms {
     std::string program;  // as set up first
     uint32_t memory_limit_kb = 0;
     std::vector<ProducerId> producers;  // ascending
-    std::unique_ptr<ProtoVm> vm;
-    // Packets, by how the run on them ended: each VM that is asked counts it.
-    uint64_t taken = 0, errors = 0, aborts = 0;
+    std::unique_ptr<CountedVm> vm;
   };
+
+  /// What a log may set up for one buffer: the service has no such bounds.
+  static constexpr size_t kMaxVms = 4096;
+  static constexpr size_t kMaxProgramBytes = size_t{64} << 20;
 
   explicit BufferVms(const ProtoVmRules& rules) : rules_(rules) {}
 
   /// A data source instance is set up: shares the VM of the same data source and program, or gets
   /// a new one.
-  void SetUp(std::string_view data_source, Bytes program, uint32_t memory_limit_kb,
-             ProducerId producer);
+  /// @param state with which a new one begins
+  /// @return false: it would be beyond the bounds, and nothing is set up
+  bool SetUp(std::string_view data_source, Bytes program, uint32_t memory_limit_kb,
+             ProducerId producer, Bytes state = {});
   /// A packet was overwritten unread.
   /// @return who has taken it; nullptr: none
-  const Instance* Feed(const Packet& packet);
-  /// Packets whose content is in a state.
-  uint64_t taken() const;
+  const Instance* Feed(const Packet& packet, const LogMoment& now);
   /// In order of creation.
   const std::vector<Instance>& instances() const { return instances_; }
-  /// Appends the `instance` fields of a ProtoVms message, with the states of now.
-  void AppendInstances(std::string& out) const;
+  /// In the same order.
+  std::vector<VmAccount> Accounts() const;
+  /// Appends the `instance` fields of a ProtoVms message, with the states of now, which go into the
+  /// trace.
+  void WriteInstances(std::string& out);
 
  private:
   ProtoVmRules rules_;
   std::vector<Instance> instances_;
   std::string joined_;  // scratch
+  size_t program_bytes_ = 0;
 };
 
 }  // namespace ringscope::protovm

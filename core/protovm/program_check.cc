@@ -44,7 +44,7 @@ class Checker {
   void CheckList(uint32_t begin, uint32_t size, Place place) {
     for (uint32_t i = begin; i < begin + size; ++i) {
       if (!place.is_reached) {
-        // The first stands for those behind it and those nested in them.
+        // The first stands for those after it and those nested in them.
         if (!place.is_noted) Note({.instruction = i, .finding = Finding::kNeverReached});
         place.is_noted = true;
         places_[i] = place;
@@ -53,7 +53,7 @@ class Checker {
       places_[i] = Enter(i, place);
       const Instruction& instruction = program_.all()[i];
       place.is_reached = places_[i].is_reached;
-      // What is not a select leaves the cursor as it is for those behind it.
+      // What is not a select leaves the cursor as it is for those after it.
       if (instruction.op != OpCode::kSelect) place.is_deleted |= places_[i].is_deleted;
     }
   }

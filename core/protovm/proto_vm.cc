@@ -147,7 +147,7 @@ ProtoVm::Step ProtoVm::BeginNested(const Instruction& instruction) {
   return Step::kPushed;
 }
 
-/// Goes on with a select's path, at this part of it.
+/// Continues a select's path, at this part of it.
 ProtoVm::Step ProtoVm::Walk(uint32_t index, uint32_t part) {
   const Instruction& select = program_.all()[index];
   const std::span<const PathPart> path = program_.PathOf(select);
@@ -383,8 +383,10 @@ Reason ProtoVm::MergeField(const Instruction& instruction, Node& target, const V
     }
     // Where it can not be appended, it is dropped silently.
     const uint64_t index = old->size;
-    if (StateTree::Find(*old, index) != nullptr || !state_.Insert(*old, index, node))
-      state_.Free(node);
+    const bool is_taken = StateTree::Find(*old, index) != nullptr;
+    if (!is_taken && state_.Insert(*old, index, node)) return Reason::kNone;
+    if (!is_taken) ++dropped_elements_;
+    state_.Free(node);
     return Reason::kNone;
   }
   state_.Replace(target, *old, node);

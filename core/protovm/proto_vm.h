@@ -45,6 +45,10 @@ class ProtoVm {
   std::string SerializeState() const { return state_.Serialize(); }
   const Program& program() const { return program_; }
   const StateTree& state() const { return state_; }
+  /// Elements that merges left out because of the memory limit, which is no error.
+  uint64_t dropped_elements() const { return dropped_elements_; }
+  /// Of the last run, see kMaxSteps.
+  uint64_t steps() const { return steps_; }
   /// Why the VM does not run any more (result kCrash or kTooLong); result kOk as long as it does.
   const RunOutcome& stopped() const { return stopped_; }
   /// Not owned; nullptr: none.
@@ -74,7 +78,7 @@ class ProtoVm {
     Source source;              // select: to be restored
     Destination destination;
   };
-  /// What an instruction or path comes to at once: a result, or frames to go on with.
+  /// What an instruction or path comes to at once: a result, or frames to continue.
   enum class Step : uint8_t { kOk, kError, kAbort, kStop, kPushed };
 
   void PushList(uint32_t begin, uint32_t end);
@@ -115,6 +119,7 @@ class ProtoVm {
   uint64_t registers_[kRegisters] = {};
   uint32_t loaded_ = 0;  // a bit for each register
   uint64_t merges_ = 0;  // number of the last one
+  uint64_t dropped_elements_ = 0;
   RunOutcome stopped_;
   RunWatcher* watcher_ = nullptr;
   // The run under way.
