@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "commands/common/session_reader.h"
 #include "commands/shell/text.h"
 
@@ -48,22 +50,29 @@ void PrintDamage(Report& report, const LogInfo& info) {
 }
 
 bool IsComplete(const TraceLog& log) {
-  return log.damage_count == 0 && log.report.malformed == 0 && log.report.beyond_limits == 0;
+  return log.damage_count == 0 && std::ranges::all_of(log.sessions, [](const auto& session) {
+           return session.malformed == 0 && session.beyond_limits == 0;
+         });
 }
 
 ExitCode WarnOfTraceLog(Console& console, const std::string& path, const TraceLog& log) {
-  const TraceImportReport& report = log.report;
   WarnOfDamage(console, path, log.damage, log.damage_count);
-  if (report.malformed > 0) {
-    console.Warn(fmt::format("{} left out: not well-formed, or with fields that no producer writes",
-                             Count(report.malformed, "packet")));
+  uint64_t malformed = 0, beyond_limits = 0, packets = 0;
+  for (const TraceImportReport& session : log.sessions) {
+    malformed += session.malformed;
+    beyond_limits += session.beyond_limits;
+    packets += session.packets;
   }
-  if (report.beyond_limits > 0) {
+  if (malformed > 0) {
+    console.Warn(fmt::format("{} left out: not well-formed, or with fields that no producer writes",
+                             Count(malformed, "packet")));
+  }
+  if (beyond_limits > 0) {
     console.Warn(fmt::format("{} left out: at most {} sequences are possible",
-                             Count(report.beyond_limits, "packet"),
+                             Count(beyond_limits, "packet"),
                              WithCommas(TraceImport::kMaxSequences)));
   }
-  if (report.packets == 0) console.Warn("the trace has no packets of producers");
+  if (packets == 0) console.Warn("the trace has no packets of producers");
   return IsComplete(log) ? ExitCode::kClean : ExitCode::kNotice;
 }
 

@@ -35,8 +35,11 @@ Result<ScannedTrace> ScanTrace(Context& context, std::unique_ptr<ByteSource> sou
                                     context.threads == 1 ? ReadAhead::kNo : ReadAhead::kYes));
 }
 
-void SayImported(const TraceImportReport& report, Console& console) {
-  console.Say(fmt::format("{} ({}) of {} by {}, in {}", Count(report.packets, "packet"),
+namespace {
+
+/// What was imported of a session.
+void SaySession(const TraceImportReport& report, const std::string& session, Console& console) {
+  console.Say(session + fmt::format("{} ({}) of {} by {}, in {}", Count(report.packets, "packet"),
                           HumanSize(report.packet_bytes), Count(report.sequences, "sequence"),
                           Count(report.producers, "producer"), Count(report.chunks, "chunk")));
   if (report.untimed > 0) {
@@ -71,6 +74,17 @@ void SayImported(const TraceImportReport& report, Console& console) {
                     "they are gaps in the log",
                     WithCommas(report.gaps), WithCommas(report.counted_losses)));
   }
+}
+
+}  // namespace
+
+void SayImported(const TraceLog& log, Console& console) {
+  const size_t sessions = log.sessions.size();
+  if (sessions > 1)
+    console.Say(fmt::format("the trace has {}: each is a session of the log",
+                            Count(sessions, "session")));
+  for (size_t i = 0; i < sessions; ++i)
+    SaySession(log.sessions[i], sessions > 1 ? fmt::format("session {}: ", i + 1) : "", console);
   console.Say("packets that were lost before the trace was written are unknown");
 }
 
@@ -90,7 +104,7 @@ Result<std::unique_ptr<ByteSource>> AsLog(Context& context, const std::string& p
     context.console.Say(fmt::format("{} is a trace: it is read as a log in which its packets are "
                                     "committed at their timestamps",
                                     Printable(path)));
-    SayImported(log.report, context.console);
+    SayImported(log, context.console);
     return WarnOfTraceLog(context.console, path, log) == ExitCode::kClean;
   };
   return context.imported->Open(path, import);

@@ -7,7 +7,7 @@
 #include "commands/shell/context.h"
 #include "formats/io/byte_stream.h"
 #include "formats/trace/trace_file_scan.h"
-#include "formats/trace/trace_import.h"
+#include "formats/trace/trace_log.h"
 
 namespace ringscope {
 
@@ -15,7 +15,7 @@ namespace ringscope {
 Result<ScannedTrace> ScanTrace(Context& context, std::unique_ptr<ByteSource> source);
 
 /// Says what was imported of a trace, what had to be assumed, and what its log cannot show.
-void SayImported(const TraceImportReport& report, Console& console);
+void SayImported(const TraceLog& log, Console& console);
 
 /// An input as a log: a Perfetto trace is imported on the fly, and all that this assumes is said;
 /// anything else stays as it is.

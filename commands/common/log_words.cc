@@ -3,13 +3,16 @@
 #include <fmt/format.h>
 
 #include "commands/shell/text.h"
+#include "core/base/text.h"
 #include "formats/io/file_lock.h"
 
 namespace ringscope {
 
-std::string NotClosedText(const std::string& path, std::optional<uint64_t> last_time_ns) {
+std::string NotClosedText(const std::string& path, std::optional<uint64_t> duration_ns) {
   const std::string until =
-      last_time_ns ? fmt::format("its last record is of {} ns", *last_time_ns) : "it has no times";
+      duration_ns ? fmt::format("its last record is {} after its session's first",
+                                HumanDuration(*duration_ns))
+                  : "it has no times";
   if (const std::optional<LockOwner> owner = LockOwnerOf(path))
     return fmt::format("the log is {}; {}, and what follows is missing", BeingRecordedBy(*owner),
                        until);

@@ -15,8 +15,8 @@ namespace ringscope {
 // What several commands say of a log as a whole.
 
 /// Of a log that has no end: whether it is still being recorded, and how far it goes.
-/// @param last_time_ns of its last record
-std::string NotClosedText(const std::string& path, std::optional<uint64_t> last_time_ns);
+/// @param duration_ns from the first to the last record of its last session
+std::string NotClosedText(const std::string& path, std::optional<uint64_t> duration_ns);
 /// Of a copy of such a log, which is complete in itself.
 inline constexpr const char* kCutOffText =
     "the log is a copy of one that was not closed: the end of the recording may be missing";

@@ -23,6 +23,7 @@ namespace ringscope {
 struct ReplayChoices : ReplayOptions {
   std::vector<RetargetRule> splits;  // what goes into other buffers than in the log
   std::string config;  // with the buffers of a log that lacks them, as text; empty: none
+  std::string descriptor = {};  // of fields in it; empty: the built-in names
 };
 
 /// Names of the replay options, for a command that has them more than once.

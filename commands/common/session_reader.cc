@@ -217,7 +217,9 @@ void SessionReader::Note(const Op& op) {
         "{}: time goes back by {} at record {}, and all of it is taken as one session; if these are "
         "two logs, give each as a file of its own",
         path_, HumanDuration(*last_time_ns_ - *op.time_ns), source_->record_number()));
+  if (starts_session_) first_time_ns_.reset();
   if (op.time_ns) last_time_ns_ = op.time_ns;
+  if (op.time_ns && !first_time_ns_) first_time_ns_ = op.time_ns;
   const auto warn = [&](const std::string& text) {
     problems_.push_back(fmt::format("{}: {}", path_, text));
     if (!selection_.quiet) context_.console.Warn(problems_.back());
@@ -226,6 +228,12 @@ void SessionReader::Note(const Op& op) {
   if (header != nullptr && starts_session_ && header->part > 0) warn(StartMissingText(*header));
   const auto* end = std::get_if<RecordingEnded>(&op.body);
   if (end != nullptr && end->ending == RecordingEnding::kCutOff) warn(kCutOffText);
+}
+
+/// From the first record of the session to the last one.
+std::optional<uint64_t> SessionReader::Duration() const {
+  if (!first_time_ns_) return std::nullopt;
+  return *last_time_ns_ - std::min(*first_time_ns_, *last_time_ns_);
 }
 
 void SessionReader::CloseSource() {
@@ -238,7 +246,7 @@ void SessionReader::CloseSource() {
     problems_.push_back(fmt::format("{}: {} could not be read", path_,
                                     Count(source_->damage_count(), "damaged place")));
   if (!source_->closed()) {
-    problems_.push_back(fmt::format("{}: {}", path_, NotClosedText(path_, last_time_ns_)));
+    problems_.push_back(fmt::format("{}: {}", path_, NotClosedText(path_, Duration())));
     if (!selection_.quiet) context_.console.Warn(problems_.back());
   }
   source_.reset();

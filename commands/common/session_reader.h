@@ -86,6 +86,7 @@ class SessionReader : public OpSource {
   Status OpenNext();
   void Note(const Op& op);
   void CloseSource();
+  std::optional<uint64_t> Duration() const;
   Result<bool> NoFurtherSession();
 
   Context& context_;
@@ -106,7 +107,8 @@ class SessionReader : public OpSource {
   bool in_session_ = false;
   SessionBounds bounds_;
   uint64_t session_ = 0;
-  std::optional<uint64_t> last_time_ns_;  // of a record
+  std::optional<uint64_t> first_time_ns_;  // of a record of the session
+  std::optional<uint64_t> last_time_ns_;   // of a record
   std::vector<std::string> problems_;
   bool is_damaged_ = false;  // an input so far
   std::vector<std::string> assumptions_;

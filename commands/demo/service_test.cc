@@ -181,19 +181,27 @@ std::vector<std::string> ProtoVmsOf(const std::string& trace) {
   return found;
 }
 
-TEST_P(DemoService, OverwrittenPackets_AreFoldedIntoTheStateThatTheReplayHas) {
-  DemoRecording run(kStrict);
-  // The state is the text of the last packet that was overwritten.
-  const std::string program = vm::ProgramOf({vm::SelectSrc(
-      {vm::Field(900), vm::Field(1)}, {vm::SelectDst({vm::Field(901)}, {vm::Set()})})});
+/// The state is the text of the last packet that was overwritten.
+std::string LastTextProgram() {
+  return vm::ProgramOf({vm::SelectSrc({vm::Field(900), vm::Field(1)},
+                                      {vm::SelectDst({vm::Field(901)}, {vm::Set()})})});
+}
+/// A session that keeps the state of its data source's program.
+std::string ConfigWithState(bool v2, bool transfer_on_clone = false) {
   ipc::TraceConfig config;
-  config.buffers.push_back({.size_kb = 64, .experimental_mode = GetParam() ? 1u : 0u});
-  std::string raw = Encode(config);
+  config.unique_session_name = "cloned";
+  config.buffers.push_back(
+      {.size_kb = 64, .experimental_mode = v2 ? 1u : 0u, .transfer_on_clone = transfer_on_clone});
   std::string source;
   wire::AppendBytes(source, 1, wire::AsBytes("source.0"));
   source += vm::Sub(12, vm::Uint(1, 1024));
-  raw += vm::Sub(proto::TraceConfig::kDataSources, vm::Sub(proto::DataSource::kConfig, source));
-  OneSession session(run, raw, nullptr, program);
+  return Encode(config) +
+         vm::Sub(proto::TraceConfig::kDataSources, vm::Sub(proto::DataSource::kConfig, source));
+}
+
+TEST_P(DemoService, OverwrittenPackets_AreFoldedIntoTheStateThatTheReplayHas) {
+  DemoRecording run(kStrict);
+  OneSession session(run, ConfigWithState(GetParam()), nullptr, LastTextProgram());
   session.Write(2000, 1);
   session.End();
   std::string trace;
@@ -214,6 +222,29 @@ TEST_P(DemoService, OverwrittenPackets_AreFoldedIntoTheStateThatTheReplayHas) {
   EXPECT_EQ(ProtoVmsOf(sink.text), received);
   if (GetParam()) {
     EXPECT_THAT(received[0], ::testing::HasSubstr("xxxxxxxx"));
+  }
+}
+
+TEST_P(DemoService, Clones_HaveTheStatesOfTheirInstants) {
+  for (const bool transfer : {false, true}) {
+    DemoRecording run(kStrict);
+    OneSession session(run, ConfigWithState(GetParam(), transfer), nullptr, LastTextProgram());
+    session.Write(2000, 1);
+    Consumer holder = Consumer::Connect(run.consumer_listen()).value();
+    const uint64_t request = holder.StartClone("cloned").value();
+    session.AnswerFlush();
+    ASSERT_TRUE(holder.WaitForClone(request));
+    std::string of_clone, own;
+    ASSERT_TRUE(holder.ReadBuffers(of_clone));
+    session.End();
+    ASSERT_TRUE(session.consumer.ReadBuffers(own));
+    const std::vector<std::string> states = ProtoVmsOf(of_clone);
+    ASSERT_EQ(states.size(), GetParam() ? 1u : 0u);
+    // The buffer that was taken over took its program along.
+    EXPECT_EQ(ProtoVmsOf(own).size(), GetParam() && !transfer ? 1u : 0u);
+    if (GetParam()) {
+      EXPECT_THAT(states[0], ::testing::HasSubstr("xxxxxxxx"));
+    }
   }
 }
 

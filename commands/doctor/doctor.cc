@@ -13,6 +13,7 @@
 #include "commands/many_logs/log_list.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/config_file.h"
+#include "commands/shell/descriptor_option.h"
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"
 #include "commands/shell/suggest.h"
@@ -25,6 +26,7 @@ namespace {
 struct DoctorArgs {
   LogChoices traces{.inputs = ListedInputs::kTraces};
   std::string config;               // checked alone; empty: traces are
+  std::string descriptor;           // of fields in it
   std::optional<std::string> rule;  // only findings of this one
   uint64_t limit = 10;
   bool brief = false;
@@ -44,6 +46,7 @@ void SetUp(CLI::App& app, DoctorArgs& args) {
   AddText(app, "--config", args.config, kFileType,
           "Check a trace config, as text (.pbtxt), instead of a trace; - reads standard input");
   Exclude(app, "--config", {"TRACE", "--each", "--shard"});
+  AddDescriptor(app, args.descriptor);
   InGroup(app, kOutputGroup);
   AddParsed(app, "--rule", args.rule, ParseRule, "RULE", "Report only what this rule finds");
   AddParsed(
@@ -114,7 +117,7 @@ Result<ExitCode> ReportInFull(const DoctorArgs& args, const std::vector<std::str
 }
 
 Result<ExitCode> ReportConfig(const DoctorArgs& args, Context& context) {
-  RS_ASSIGN_OR_RETURN(const ConfigFile config, ReadConfigFile(context, args.config));
+  RS_ASSIGN_OR_RETURN(const ConfigFile config, ReadConfigFile(context, args.config, &args.descriptor));
   DoctorTrace result = DiagnosedConfig(args.config, wire::AsBytes(config.bytes));
   if (args.rule) KeepRule(result, *args.rule);
   Report report(context.console, args.format, "doctor");
@@ -126,6 +129,7 @@ Result<ExitCode> ReportConfig(const DoctorArgs& args, Context& context) {
 }
 
 Result<ExitCode> RunDoctor(const DoctorArgs& args, Context& context) {
+  RS_RETURN_IF_ERROR(CheckDescriptorUse(args.descriptor, args.config));
   if (!args.config.empty()) return ReportConfig(args, context);
   if (args.traces.logs.empty())
     return Fail(ErrorCode::kUsage, "there is nothing to examine", {},

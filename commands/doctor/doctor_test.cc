@@ -3,6 +3,7 @@
 
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
+#include "core/base/wire.h"
 #include "formats/json/json.h"
 #include "formats/testing/make_zip.h"
 #include "formats/testing/testdata.h"
@@ -62,6 +63,20 @@ TEST(Doctor, Document) {
   EXPECT_THAT(TextsOf(trace["findings"], "rule"), Contains("buffer.discarded"));
 }
 
+TEST(Doctor, JoinedTracesAreJudgedSessionBySession) {
+  const std::string joined = ReadTestdata("captures/lossless-v2/trace.pftrace.zst") +
+                             ReadTestdata("captures/discard-v2/trace.pftrace.zst");
+  const Json traces = DocumentOf({"-"}, joined)["traces"];
+  ASSERT_EQ(traces.size(), 2u);
+  EXPECT_EQ(traces[0]["session"].get<uint64_t>(), 1u);
+  EXPECT_EQ(traces[1]["session"].get<uint64_t>(), 2u);
+  const Json alone = DocumentOf({kDiscard})["traces"][0];
+  EXPECT_EQ(traces[0]["counters"].dump(), DocumentOf({kLossless})["traces"][0]["counters"].dump());
+  EXPECT_EQ(traces[1]["counters"].dump(), alone["counters"].dump());
+  EXPECT_THAT(TextsOf(traces[1]["findings"], "rule"), Contains("trace.joined"));
+  EXPECT_FALSE(alone.contains("session"));
+}
+
 TEST(Doctor, StandardInput) {
   const Json trace =
       DocumentOf({"-"}, ReadTestdata("captures/discard-v2/trace.pftrace.zst"))["traces"][0];
@@ -105,6 +120,26 @@ TEST(Doctor, OnlyARule) {
               HasSubstr("did you mean 'buffer.discarded'?"));
 }
 
+/// A FileDescriptorSet in which buffers have one more field: frobnicate.
+std::string LaterBufferConfig() {
+  const auto text = [](uint32_t field, std::string_view value) {
+    std::string out;
+    wire::AppendBytes(out, field, wire::AsBytes(value));
+    return out;
+  };
+  const auto number = [](uint32_t field, uint64_t value) {
+    std::string out;
+    wire::AppendUint(out, field, value);
+    return out;
+  };
+  constexpr uint64_t kOptional = 1, kUint32 = 13;
+  const std::string field =
+      text(1, "frobnicate") + number(3, 900) + number(4, kOptional) + number(5, kUint32);
+  const std::string buffer = text(1, "BufferConfig") + text(2, field);
+  const std::string config = text(1, "TraceConfig") + text(3, buffer);
+  return text(1, text(1, "later.proto") + text(2, "perfetto.protos") + text(4, config));
+}
+
 TEST(Doctor, ConfigAlone) {
   TempFolder folder;
   const std::string path =
@@ -117,6 +152,13 @@ TEST(Doctor, ConfigAlone) {
   EXPECT_THAT(RunDoctorOn({"--config", folder.Write("b.pbtxt", "buffers { size: 1 }")}).error,
               HasSubstr("b.pbtxt:1"));
   EXPECT_THAT(RunDoctorOn({}).error, HasSubstr("nothing to examine"));
+  // What only the descriptors of a later release have.
+  const std::string later = folder.Write("later.pbtxt", "buffers { size_kb: 64 frobnicate: 1 }");
+  EXPECT_THAT(WithoutLineBreaks(RunDoctorOn({"--config", later}).error),
+              AllOf(HasSubstr("later.pbtxt:1: column 23: "), HasSubstr("--descriptor")));
+  EXPECT_THAT(RunDoctorOn({"--descriptor", later, kDiscard}).error, HasSubstr("--config"));
+  const std::string set = folder.Write("later.binpb", LaterBufferConfig());
+  EXPECT_EQ(RunDoctorOn({"--config", later, "--descriptor", set}).error, "");
 }
 
 TEST(Doctor, Limit) {

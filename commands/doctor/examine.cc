@@ -37,10 +37,18 @@ void AddNext(Answer& answer, const std::string& path, std::initializer_list<cons
   answer.Add("Next", Joined(texts, "; "));
 }
 
-Result<DoctorTrace> ExamineTrace(Context& context, std::unique_ptr<ByteSource> source) {
-  std::string path = source->path();
+/// @param only this session of the file
+Result<DoctorTraces> ExamineTrace(Context& context, std::unique_ptr<ByteSource> source,
+                                  std::optional<uint64_t> only = {}) {
+  const std::string path = source->path();
   RS_ASSIGN_OR_RETURN(const ScannedTrace scanned, ScanTrace(context, std::move(source)));
-  return Diagnosed(std::move(path), scanned.facts);
+  DoctorTraces traces;
+  for (const TraceFacts& facts : scanned.sessions) {
+    if (facts.session != only.value_or(facts.session)) continue;
+    DoctorTrace& trace = traces.emplace_back(Diagnosed(path, facts));
+    if (facts.sessions > 1) trace.session = facts.session;
+  }
+  return traces;
 }
 
 /// "v2@58, buffers read as recorded"
@@ -108,12 +116,16 @@ Result<DoctorTraces> ExamineArchive(Context& context, std::unique_ptr<ByteSource
   DoctorTraces traces;
   for (const ZipMember& member : FindTraces(*archive)) {
     auto opened = archive->OpenMember(member);
-    Result<DoctorTrace> trace = opened ? ExamineTrace(context, *std::move(opened))
-                                       : tl::unexpected<Error>(std::move(opened).error());
-    if (trace) AddNext(trace->answer, path, {"doctor"});
-    traces.push_back(trace
-                         ? *std::move(trace)
-                         : UnreadableTrace(fmt::format("{}:{}", path, member.name), trace.error()));
+    Result<DoctorTraces> sessions = opened ? ExamineTrace(context, *std::move(opened))
+                                           : tl::unexpected<Error>(std::move(opened).error());
+    if (!sessions) {
+      traces.push_back(UnreadableTrace(fmt::format("{}:{}", path, member.name), sessions.error()));
+      continue;
+    }
+    for (DoctorTrace& trace : *sessions) {
+      AddNext(trace.answer, path, {"doctor"});
+      traces.push_back(std::move(trace));
+    }
   }
   if (traces.empty()) {
     return Fail(ErrorCode::kCorrupt,
@@ -146,11 +158,10 @@ Result<DoctorTraces> ExamineInput(Context& context, const std::string& path,
   source = MakePrefixedSource(std::move(start), std::move(source));
   if (is_zip) return ExamineArchive(context, std::move(source));
   if (is_log) return ExamineLog(context, path, session, path == "-" ? std::move(source) : nullptr);
-  RS_ASSIGN_OR_RETURN(DoctorTrace trace, ExamineTrace(context, std::move(source)));
+  RS_ASSIGN_OR_RETURN(DoctorTraces traces, ExamineTrace(context, std::move(source), session));
   // Other commands need packets.
-  if (!is_empty) AddNext(trace.answer, path, {"doctor", "gaps"});
-  DoctorTraces traces;
-  traces.push_back(std::move(trace));
+  if (!is_empty)
+    for (DoctorTrace& trace : traces) AddNext(trace.answer, path, {"doctor", "gaps"});
   return traces;
 }
 

@@ -88,6 +88,22 @@ std::string FullBufferLog() {
   return kSession + payload + "\"}\n" + kStray;
 }
 
+TEST(Export, Programs_AreCounted) {
+  const TempFolder folder;
+  const std::string file = folder.File("case.db");
+  const Ran ran = Export({testing::TestdataPath("protovm/two-producers.ops.jsonl").string()}, file);
+  ASSERT_EQ(ran.error, "");
+  Database database(file);
+  EXPECT_THAT(database.Ask("SELECT program, data_source, producers, memory_limit, "
+                           "folded_packets, in_trace_packets, errors, aborted FROM programs"),
+              ElementsAre(ElementsAre("0", "elements", "1, 2", "16384", "5", "5", "0", "0")));
+  EXPECT_THAT(database.Ask("SELECT fate, SUM(packets) FROM sums GROUP BY fate ORDER BY fate"),
+              ElementsAre(ElementsAre("folded", "5"), ElementsAre("read", "3")));
+  EXPECT_THAT(database.Ask("SELECT is_loss FROM fates WHERE fate = 'folded'"),
+              ElementsAre(ElementsAre("0")));
+  EXPECT_THAT(database.Ask("SELECT * FROM program_failures"), ElementsAre());
+}
+
 TEST(Export, Tables_TellTheStory) {
   const TempFolder folder;
   const std::string file = folder.File("case.db");
@@ -257,8 +273,8 @@ TEST(Export, NoRoom_IsAnErrorAndLeavesNothing) {
 
 class ExportOfCapture : public ::testing::TestWithParam<const char*> {};
 
-INSTANTIATE_TEST_SUITE_P(Captures, ExportOfCapture,
-                         testing::AllCaptures(), testing::NameOfCapture<const char*>);
+INSTANTIATE_TEST_SUITE_P(Captures, ExportOfCapture, testing::AllCaptures(),
+                         testing::NameOfCapture<const char*>);
 
 // The database and `gaps` have one number for one question.
 TEST_P(ExportOfCapture, SumsAreThoseOfGaps) {

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +10,7 @@
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
 #include "core/base/wire.h"
+#include "formats/testing/testdata.h"
 #include "formats/trace/life_trace.h"
 
 namespace ringscope {
@@ -73,9 +75,7 @@ void ReadInterned(Bytes message, InternedTexts& texts) {
 
 Event ParseEvent(Bytes message, const InternedTexts& texts) {
   Event event;
-  const auto text_of = [&](uint32_t table, uint64_t number) {
-    return texts.at(table).at(number);
-  };
+  const auto text_of = [&](uint32_t table, uint64_t number) { return texts.at(table).at(number); };
   EachField(message, [&](const wire::Field& field) {
     if (field.number == 9) event.type = field.value;
     if (field.number == 10) event.name = text_of(2, field.value);
@@ -208,13 +208,13 @@ TEST(Timeline, Tracks_FormATree) {
   for (const auto& [id, track] : ran.trace.tracks) paths.push_back(ran.trace.PathOf(id));
   const std::string buffer = "buffer 1: v2@58, 4 KiB, ring_buffer";
   EXPECT_THAT(
-      paths, UnorderedElementsAre(buffer, buffer + " / buffer 1 reads", buffer + " / buffer 1 fill",
-                                  buffer + " / buffer 1 unread", "app", "app / 1:1 (app) in buffer 1",
-                                  // Tracks of one name are one for the UI.
-                                  "app / 1:1 (app) in buffer 1 / 1:1 chunks",
-                                  "app / 1:1 (app) in buffer 1 / 1:1 chunks",
-                                  "app / 1:1 (app) in buffer 1 / 1:1 write rate", "flushes",
-                                  "flushes / flushes"));
+      paths,
+      UnorderedElementsAre(
+          buffer, buffer + " / buffer 1 reads", buffer + " / buffer 1 fill",
+          buffer + " / buffer 1 unread", "app", "app / 1:1 (app) in buffer 1",
+          // Tracks of one name are one for the UI.
+          "app / 1:1 (app) in buffer 1 / 1:1 chunks", "app / 1:1 (app) in buffer 1 / 1:1 chunks",
+          "app / 1:1 (app) in buffer 1 / 1:1 write rate", "flushes", "flushes / flushes"));
   const auto rate = std::ranges::find_if(
       ran.trace.tracks, [](const auto& track) { return track.second.name == "1:1 write rate"; });
   EXPECT_EQ(rate->second.unit_name, "B/s");
@@ -229,18 +229,50 @@ TEST(Timeline, Events_AreWhatHappened) {
                     ran.trace.tracks.at(event.track).name + " " +
                     (event.type == 4 ? std::to_string(event.value) : event.name));
   }
-  EXPECT_THAT(
-      lines,
-      ::testing::ElementsAre(
-          "1100 counter buffer 1 fill 32", "1100 counter buffer 1 unread 32",
-          "1100 begin 1:1 chunks read", "1150 begin flushes flush",
-          "1200 counter 1:1 write rate 30", "1200 counter buffer 1 fill 64",
-          "1200 counter buffer 1 unread 64", "1200 begin 1:1 chunks read", "1250 end flushes ",
-          "1250 instant  acknowledges a flush", "1250 begin buffer 1 reads read pass",
-          "1250 end 1:1 chunks ", "1250 end 1:1 chunks ", "1250 end buffer 1 reads ",
-          "1250 instant buffer 1 reads buffers were read at the end (assumed)",
-          "1250 counter buffer 1 fill 0", "1250 counter buffer 1 unread 0",
-          "1300 counter 1:1 write rate 30"));
+  EXPECT_THAT(lines, ::testing::ElementsAre(
+                         "1100 counter buffer 1 fill 32", "1100 counter buffer 1 unread 32",
+                         "1100 begin 1:1 chunks read", "1150 begin flushes flush",
+                         "1200 counter 1:1 write rate 30", "1200 counter buffer 1 fill 64",
+                         "1200 counter buffer 1 unread 64", "1200 begin 1:1 chunks read",
+                         "1250 end flushes ", "1250 instant  acknowledges a flush",
+                         "1250 begin buffer 1 reads read pass", "1250 end 1:1 chunks ",
+                         "1250 end 1:1 chunks ", "1250 end buffer 1 reads ",
+                         "1250 instant buffer 1 reads buffers were read at the end (assumed)",
+                         "1250 counter buffer 1 fill 0", "1250 counter buffer 1 unread 0",
+                         "1300 counter 1:1 write rate 30"));
+}
+
+TEST(Timeline, Programs_HaveCounters) {
+  // Times in steps of 50 ms, so that what is folded falls into several windows.
+  std::string log;
+  uint64_t ns = 1'000'000'000;
+  const std::string plain = ReadFile(testing::TestdataPath("protovm/two-producers.ops.jsonl").string());
+  for (size_t at = 0; at < plain.size(); ns += 50'000'000) {
+    const size_t end = plain.find('\n', at);
+    log += fmt::format(R"({{"ts":{},)", ns) + plain.substr(at + 1, end - at);
+    at = end + 1;
+  }
+  const Drawn ran = Draw({"-"}, log);
+  ASSERT_EQ(ran.error, "");
+  CheckForm(ran.trace);
+  uint64_t folded = 0, losses = 0;
+  double per_second = 0;
+  std::map<std::string, uint64_t> last;  // values of counters
+  for (const Event& event : ran.trace.events) {
+    const std::string& track = ran.trace.tracks.at(event.track).name;
+    folded += event.name == "folded" ? 1 : 0;
+    losses += event.type == 3 && event.name == "overwritten" ? 1 : 0;
+    if (event.type != 4) continue;
+    last[track] = event.value;
+    if (track == "buffer 0 program 0 of elements: folded")
+      per_second += static_cast<double>(event.value);
+  }
+  EXPECT_EQ(losses, 0u);
+  EXPECT_GT(folded, 0u);
+  EXPECT_EQ(per_second / 10, 5) << "windows are 100 ms";
+  EXPECT_EQ(last["buffer 0 program 0 of elements: memory"], 960u);
+  EXPECT_EQ(last["buffer 0 program 0 of elements: state"], 18u);
+  EXPECT_EQ(last["buffer 0 program 0 of elements: folded"], 0u);
 }
 
 TEST(Timeline, Lanes_AreLimited) {

@@ -28,8 +28,11 @@ Result<ExitCode> RunTraceImport(const ImportArgs& args, std::unique_ptr<ByteSour
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
                       CreateOutput(context, args.output, kLogOutput, args.force));
   std::optional<Progress> reading, writing;
-  reading.emplace(context.console, fmt::format("reading {}", Printable(args.log)));
-  const auto on_read = [&](uint64_t done, uint64_t total) { reading->Update(done, total); };
+  const auto on_read = [&](uint64_t done, uint64_t total) {
+    writing.reset();  // that of the session before
+    if (!reading) reading.emplace(context.console, fmt::format("reading {}", Printable(args.log)));
+    reading->Update(done, total);
+  };
   const auto on_write = [&](uint64_t done, uint64_t total) {
     reading.reset();
     if (!writing)
@@ -47,7 +50,7 @@ Result<ExitCode> RunTraceImport(const ImportArgs& args, std::unique_ptr<ByteSour
   const ExitCode code = WarnOfTraceLog(context.console, args.log, log);
   RS_RETURN_IF_ERROR(file->Commit());
   if (args.output != "-") {
-    SayImported(log.report, context.console);
+    SayImported(log, context.console);
     context.console.Say(fmt::format("wrote {}: {}, {}", args.output, Count(log.records, "record"),
                                     HumanSize(log.bytes)));
   }

@@ -245,9 +245,10 @@ void AddLogData(Report& report, const std::string& path, const LogInfo& info) {
 }
 
 std::string IncompleteText(const std::string& path, const LogInfo& info) {
-  return NotClosedText(path,
-                       info.sessions.empty() ? std::nullopt : info.sessions.back().last_time_ns) +
-         ".";
+  std::optional<uint64_t> duration_ns;
+  if (!info.sessions.empty() && info.sessions.back().first_time_ns)
+    duration_ns = *info.sessions.back().last_time_ns - *info.sessions.back().first_time_ns;
+  return NotClosedText(path, duration_ns) + ".";
 }
 
 bool IsCutOff(const LogInfo& info) {

@@ -139,7 +139,7 @@ Status ReplayAgain(Context& context, PageResults& page,
 
 /// The commands that need replays of their own.
 Status RunOthers(Context& context, PageResults& page) {
-  RS_ASSIGN_OR_RETURN(page.estimate, AdviseIfLossyTrace(context, page.path));
+  RS_ASSIGN_OR_RETURN(page.estimate, AdviseIfLossyTrace(context, page.path, page.session));
   page.diagnosis = [&]() -> Result<DoctorTrace> {
     RS_ASSIGN_OR_RETURN(DoctorTraces traces, ExamineInput(context, page.path, page.session));
     return std::move(traces.front());

@@ -229,7 +229,7 @@ TEST_F(Recordings, LogThatWasNotClosed_IsSaidSoByEachCommand_AndByItsCopy) {
   const std::string copy = folder_.File("copy.tblog");
   const Ran repair = RunCommand(RepairCommand(), {log_, "-o", copy});
   EXPECT_EQ(repair.code, ExitCode::kNotice);
-  EXPECT_THAT(repair.out, HasSubstr("marked as cut off"));
+  EXPECT_THAT(OneLine(repair.out), HasSubstr("marked as cut off"));
   for (const Command& command : commands) {
     const Ran ran = RunCommand(command, {copy});
     EXPECT_EQ(ran.code, ExitCode::kNotice);
@@ -241,10 +241,11 @@ TEST_F(Recordings, LogThatWasNotClosed_IsSaidSoByEachCommand_AndByItsCopy) {
 TEST_F(Recordings, LogThatIsBeingRecorded_CanBeRead_AndIsSaidSo) {
   const auto files = LogFiles::Create(Options()).value();
   Append(*files, 7, Note{"a"});
+  Append(*files, 2'000'007, Note{"b"});
   const Ran info = RunCommand(InfoCommand(), {log_});
   EXPECT_EQ(info.code, ExitCode::kNotice);
   EXPECT_THAT(OneLine(info.out),
-              AllOf(HasSubstr("being recorded by "), HasSubstr("its last record is of 7 ns")));
+              AllOf(HasSubstr("being recorded by "), HasSubstr("its last record is 2.0 ms after")));
 }
 
 TEST_F(Recordings, EmptyFile_IsDamage) {

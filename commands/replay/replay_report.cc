@@ -55,6 +55,9 @@ void AddAccounts(BufferTable& table, const std::map<BufferId, LedgerTotals>& acc
                  of([](const LedgerTotals& of_buffer) { return of_buffer[Fate::kRead]; }));
   table.AddPart("", "lost", "packets.lost",
                 of([](const LedgerTotals& of_buffer) { return of_buffer.lost(); }), written);
+  table.AddCount("", "folded", "packets.folded",
+                 of([](const LedgerTotals& of_buffer) { return of_buffer[Fate::kFolded]; }),
+                 Shown::kIfAny);
   table.AddCount("", "left", "packets.left",
                  of([](const LedgerTotals& of_buffer) { return of_buffer.left(); }));
   table.AddCount("", "elsewhere", "packets.elsewhere",
@@ -63,19 +66,22 @@ void AddAccounts(BufferTable& table, const std::map<BufferId, LedgerTotals>& acc
   table.AddCount("", "read twice", "packets.duplicates",
                  of([](const LedgerTotals& of_buffer) { return of_buffer.duplicates; }),
                  Shown::kIfAny);
-  // Of those that are lost: overwritten, but what they changed is in a state.
+  // What was folded after the states were written is lost.
   table.AddCount(
       "programs", "folded", "programs.folded",
-      [](const BufferOutcome& buffer) { return buffer.programs.folded; }, Shown::kIfAny);
+      [](const BufferOutcome& buffer) { return buffer.programs().folded; }, Shown::kIfAny);
   table.AddCount(
       "", "in the trace", "programs.in_trace",
-      [](const BufferOutcome& buffer) { return buffer.programs.in_trace; }, Shown::kIfAny);
+      [](const BufferOutcome& buffer) { return buffer.programs().in_trace; }, Shown::kIfAny);
   table.AddCount(
       "", "errors", "programs.errors",
-      [](const BufferOutcome& buffer) { return buffer.programs.errors; }, Shown::kIfAny);
+      [](const BufferOutcome& buffer) { return buffer.programs().errors; }, Shown::kIfAny);
   table.AddCount(
       "", "aborted", "programs.aborted",
-      [](const BufferOutcome& buffer) { return buffer.programs.aborted; }, Shown::kIfAny);
+      [](const BufferOutcome& buffer) { return buffer.programs().aborted; }, Shown::kIfAny);
+  table.AddCount(
+      "", "at limit", "programs.at_limit",
+      [](const BufferOutcome& buffer) { return buffer.programs().at_limit; }, Shown::kIfAny);
 }
 
 }  // namespace

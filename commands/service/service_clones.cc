@@ -24,6 +24,7 @@ struct TracingService::Clone {
   std::function<void(CloneReply)> done;
   uint64_t started_ns = 0;
   std::map<BufferId, std::shared_ptr<Engine>> buffers;  // by the source's ids
+  std::map<BufferId, std::vector<ProtoVmSetUp>> programs;
   std::vector<WaitingPacket> events;
   size_t groups_done = 0;
   bool any_failed = false;
@@ -75,6 +76,7 @@ void TracingService::CloneGroup(const std::shared_ptr<Clone>& clone, bool transf
   for (size_t i = 0; i < source.buffers.size(); ++i) {
     const BufferId id = source.buffers[i];
     if (source.ConfigOf(id).transfer_on_clone != transfer) continue;
+    clone->programs[id] = source.store.Programs(id);
     auto content = transfer ? source.store.Take(id) : source.store.Copy(id);
     if (content) clone->buffers[id] = std::move(*content);
     std::string event;
@@ -105,7 +107,8 @@ void TracingService::FinishClone(const std::shared_ptr<Clone>& clone) {
                                                .size = buffer.size_kb * 1024,
                                                .policy = ipc::FillPolicyOf(buffer),
                                                .engine = ipc::EngineOf(buffer),
-                                               .content = clone->buffers[source.buffers[i]]});
+                                               .content = clone->buffers[source.buffers[i]],
+                                               .programs = clone->programs[source.buffers[i]]});
     if (!set_up) return clone->done({.error = set_up.error().message});
     session.buffers.push_back(buffer_id);
     owners_[buffer_id] = id;

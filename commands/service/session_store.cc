@@ -84,12 +84,32 @@ SessionStore::SessionStore() : collector_(std::make_shared<Collector>()) {
 
 Status SessionStore::SetUp(NewBuffer buffer) {
   content_ = std::move(buffer.content);
-  return session_->Apply({.time_ns = {},
-                          .body = BufferSetUp{.id = buffer.id,
-                                              .index = buffer.index,
-                                              .size = buffer.size,
-                                              .policy = buffer.policy,
-                                              .engine = std::move(buffer.engine)}});
+  RS_RETURN_IF_ERROR(session_->Apply({.time_ns = {},
+                                      .body = BufferSetUp{.id = buffer.id,
+                                                          .index = buffer.index,
+                                                          .size = buffer.size,
+                                                          .policy = buffer.policy,
+                                                          .engine = std::move(buffer.engine)}}));
+  for (ProtoVmSetUp& program : buffer.programs) {
+    program.buffer = buffer.id;
+    RS_RETURN_IF_ERROR(session_->Apply({.time_ns = {}, .body = std::move(program)}));
+  }
+  return {};
+}
+
+std::vector<ProtoVmSetUp> SessionStore::Programs(BufferId id) const {
+  std::vector<ProtoVmSetUp> programs;
+  const SessionBuffer& buffer = session_->buffers().at(id);
+  if (buffer.vms == nullptr) return programs;
+  for (const protovm::BufferVms::Instance& vm : buffer.vms->instances())
+    for (const ProducerId producer : vm.producers)
+      programs.push_back({.buffer = id,
+                          .producer = producer,
+                          .data_source = vm.data_source,
+                          .program = vm.program,
+                          .memory_limit_kb = vm.memory_limit_kb,
+                          .state = vm.vm->SerializeState()});
+  return programs;
 }
 
 void SessionStore::Apply(const OpBody& fact) {

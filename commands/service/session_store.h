@@ -26,8 +26,9 @@ class SessionStore {
     uint32_t index = 0;  // in the trace config
     uint64_t size = 0;   // bytes
     FillPolicy policy = FillPolicy::kRingBuffer;
-    std::string engine;                    // "v1" or "v2"
-    std::shared_ptr<Engine> content = {};  // of a clone; absent: it is empty
+    std::string engine;                       // "v1" or "v2"
+    std::shared_ptr<Engine> content = {};     // of a clone; absent: it is empty
+    std::vector<ProtoVmSetUp> programs = {};  // of a clone, with their states
   };
   Status SetUp(NewBuffer buffer);
   bool Has(BufferId id) const { return engines_.contains(id); }
@@ -48,6 +49,8 @@ class SessionStore {
   Result<std::shared_ptr<Engine>> Copy(BufferId id) const;
   /// The buffer itself; an empty one takes its place.
   Result<std::shared_ptr<Engine>> Take(BufferId id);
+  /// The buffer's programs with their states of now, for each producer.
+  std::vector<ProtoVmSetUp> Programs(BufferId id) const;
   bool HoldsData(BufferId id) const;
   void Clear(BufferId id);
 

@@ -1,22 +1,43 @@
 #include "commands/shell/config_file.h"
 
 #include <memory>
+#include <utility>
 
+#include "commands/shell/descriptor_option.h"
 #include "commands/shell/input.h"
 #include "formats/descriptors/descriptors.h"
 #include "formats/inputs/content_words.h"
 
 namespace ringscope {
 
-Result<ConfigFile> ReadConfigFile(Context& context, const std::string& path) {
+Result<ConfigFile> ReadConfigFile(Context& context, const std::string& path,
+                                  const std::string* descriptor) {
   constexpr size_t kMaxConfig = size_t{16} << 20;
   ConfigFile config;
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source, OpenInput(context, path));
   RS_ASSIGN_OR_RETURN(config.text, ReadText(*source, kMaxConfig, "a trace config",
                                          "expected protobuf's text format"));
-  RS_ASSIGN_OR_RETURN(config.bytes,
-                      Descriptors::BuiltIn().Encode("TraceConfig", config.text, path));
+  RS_ASSIGN_OR_RETURN(const DescriptorChoice descriptors,
+                      DescriptorChoice::Open(context, descriptor == nullptr ? "" : *descriptor));
+  auto bytes = descriptors.get().Encode("TraceConfig", config.text, path);
+  if (!bytes) {
+    Error error = std::move(bytes).error();
+    const bool is_unknown = error.message.find("has no field named") != std::string::npos;
+    if (is_unknown && descriptor != nullptr && !error.hint.starts_with("did you mean"))
+      error.hint =
+          "if the field is of a later Perfetto, name the descriptors of its TraceConfig with "
+          "--descriptor";
+    return tl::unexpected<Error>(std::move(error));
+  }
+  config.bytes = *std::move(bytes);
   return config;
+}
+
+
+Status CheckDescriptorUse(const std::string& descriptor, const std::string& config) {
+  if (descriptor.empty() || !config.empty()) return {};
+  return Fail(ErrorCode::kUsage, "--descriptor is for the fields of a trace config", {},
+              "name the config with --config");
 }
 
 }  // namespace ringscope

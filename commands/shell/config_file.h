@@ -15,7 +15,14 @@ struct ConfigFile {
 };
 
 /// @param path "-": standard input
-Result<ConfigFile> ReadConfigFile(Context& context, const std::string& path);
+/// @param descriptor of the command's option --descriptor; empty: the built-in names. nullptr: the
+/// command has no such option
+Result<ConfigFile> ReadConfigFile(Context& context, const std::string& path,
+                                  const std::string* descriptor = nullptr);
+
+
+/// Whether --descriptor has a config to be used for.
+Status CheckDescriptorUse(const std::string& descriptor, const std::string& config);
 
 }  // namespace ringscope
 

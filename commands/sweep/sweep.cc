@@ -16,6 +16,7 @@
 #include "commands/many_logs/log_list.h"
 #include "commands/many_logs/sweep_logs.h"
 #include "commands/plugin/plugin.h"
+#include "commands/plugin/plugin_run.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/options.h"
 #include "commands/shell/spooled_input.h"
@@ -37,6 +38,7 @@ constexpr size_t kTargetSteps = 6;
 struct SweepArgs {
   LogChoices logs;
   SweepChoices choices;
+  std::shared_ptr<PluginRun> plugins = std::make_shared<PluginRun>();
   std::string config;  // with the buffers of a log that lacks them; empty: none
   std::vector<SweepTarget> targets;
   bool sequences = false;
@@ -88,6 +90,7 @@ void SetUp(CLI::App& app, SweepArgs& args) {
   AddParsedList(app, "--target", args.targets, ParseTarget, "TARGET",
                 "Find the smallest buffers that meet keep=TIME (every sequence reaches back that "
                 "far) or loss=SHARE, like loss=0 or loss=0.1%; may be repeated");
+  AddPluginOptions(app, *args.plugins);
   InGroup(app, kOutputGroup);
   AddFlag(app, "--sequences", args.sequences,
           "Also list the sequences, those with the shortest history first");
@@ -165,7 +168,7 @@ Result<ExitCode> SweepSessions(const SweepArgs& args, const std::vector<std::str
       buffers.session.buffers[*list.buffer].size = list.sizes.front();
   RS_ASSIGN_OR_RETURN(const UnrecordedBuffers unrecorded, UnrecordedOf(context, buffers));
   SweepInput input;
-  input.find_engine = EnginesAndPlugins();
+  input.find_engine = EnginesAndPlugins(args.plugins);
   input.run_lanes = SweepThreads(context);
   const bool blindly = args.targets.empty() && PlansBlindly(args.choices);
   context.console.PlanSteps(args.targets.empty() ? kSweepSteps : kTargetSteps);

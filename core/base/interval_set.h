@@ -49,6 +49,12 @@ class IntervalSet {
                                      [](uint64_t v, const Run& run) { return v < run.first; });
     return at != runs_.begin() && std::prev(at)->last >= last;
   }
+  /// Whether any number of these is in the set; both ends included.
+  bool ContainsAny(uint64_t first, uint64_t last) const {
+    const auto at = std::upper_bound(runs_.begin(), runs_.end(), last,
+                                     [](uint64_t v, const Run& run) { return v < run.first; });
+    return at != runs_.begin() && std::prev(at)->last >= first;
+  }
   size_t runs() const { return runs_.size(); }
   /// Calls `visit(first, last)` for each run of numbers between two of the set that are not in it,
   /// ascending.

@@ -96,17 +96,17 @@ void ExamineClocks(Examiner& examiner) {
         .Add("order.negative",
              fmt::format("{} before the clock's zero.", Count(facts.negative_times, "event")))
         .weight = facts.negative_times;
-  if (facts.track_events_without_time + facts.atoms_without_time > 0) {
-    Finding& finding =
-        examiner.Add("packet.no_time",
-                     facts.atoms_without_time == 0
-                         ? fmt::format("{} without a timestamp.",
-                                       Count(facts.track_events_without_time, "track event packet"))
-                         : fmt::format("{} and {} without a timestamp.",
-                                       Count(facts.track_events_without_time, "track event packet"),
-                                       Count(facts.atoms_without_time, "statsd packet")));
-    finding.weight = facts.track_events_without_time + facts.atoms_without_time;
-  }
+  std::vector<std::string> without;
+  uint64_t without_time = 0;
+  const auto list = [&](uint64_t count, const char* noun) {
+    if (count > 0) without.push_back(Count(count, noun));
+    without_time += count;
+  };
+  list(facts.track_events_without_time, "track event packet");
+  list(facts.atoms_without_time, "statsd packet");
+  list(facts.reported.Sum(Reported::kGpuCountersWithoutTime), "GPU counter packet");
+  if (without_time > 0)
+    examiner.Add("packet.no_time", Joined(without) + " without a timestamp.").weight = without_time;
 }
 
 }  // namespace ringscope

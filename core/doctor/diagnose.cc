@@ -56,7 +56,9 @@ Diagnosis Diagnose(const TraceFacts& facts, const ReplayFacts* replay) {
   ExamineSession(examiner);
   ExamineSources(examiner);
   ExamineFtrace(examiner);
+  ExaminePrograms(examiner);
   ExamineClocks(examiner);
+  ExamineReported(examiner);
   ExamineConfig(examiner);
   Diagnosis diagnosis =
       Conclude(examiner, facts.stats_packets > 0

@@ -42,7 +42,7 @@ TraceFacts GoodTrace() {
   facts.all = {1000, 50'000, TimeSpan{0, 10'000'000'000}};
   facts.data_packets = 990;
   facts.config = GoodConfig().text();
-  facts.configs = facts.uuids = facts.stats_packets = facts.snapshots = 1;
+  facts.stats_packets = facts.snapshots = 1;
   facts.packets_after_stats = 0;
   facts.service.producers_connected = facts.service.data_sources_registered = 1;
   facts.service.data_sources_seen = facts.service.flushes_requested = 1;
@@ -107,6 +107,17 @@ struct Case {
   Spoil spoil;
 };
 
+protovm::VmAccount VmThatFailed(protovm::RunResult result) {
+  protovm::VmAccount vm;
+  vm.producers = {ProducerId{3}};
+  vm.failures.push_back({.result = result,
+                         .reason = protovm::Reason::kNoField,
+                         .place = "instructions[0]",
+                         .count = {3, 300},
+                         .first = {.record = 7, .time_ns = {}}});
+  return vm;
+}
+
 /// What makes a good trace show each rule.
 std::vector<Case> Cases() {
   const auto config = [](const Message& message) {
@@ -121,12 +132,13 @@ std::vector<Case> Cases() {
        }},
       {"trace.cut_off", [](TraceFacts& f) { f.is_cut_off = true; }},
       {"trace.no_stats", [](TraceFacts& f) { f.stats_packets = 0; }},
-      {"trace.joined", [](TraceFacts& f) { f.configs = 2; }},
+      {"trace.joined", [](TraceFacts& f) { f.sessions = 2; }},
       {"trace.clone_without_writers",
        [](TraceFacts& f) {
          f.moments.push_back({proto::ServiceEvent::kCloneStarted, 5, 1});
          f.buffers[0].has_losses = false;
        }},
+      {"trace.compressed", [](TraceFacts& f) { f.zstd_compressed = 5; }},
       {"trace.filtered", [](TraceFacts& f) { f.has_filter = true; }},
       {"trace.filter_errors",
        [](TraceFacts& f) {
@@ -207,8 +219,26 @@ std::vector<Case> Cases() {
       {"names.processes",
        [](TraceFacts& f) { f.contents[TracePacket::kFtraceEvents] = {1, 1, {}}; }},
       {"names.tracks", [](TraceFacts& f) { f.contents.erase(TracePacket::kTrackDescriptor); }},
-      {"names.packages", [](TraceFacts& f) { f.package_lists_with_errors = 1; }},
-      {"profile.overran", [](TraceFacts& f) { f.heapprofd_overran[12] = 1; }},
+      {"names.packages", [](TraceFacts& f) { f.reported.Set(Reported::kPackagesRead, {}, 1); }},
+      {"profile.overran", [](TraceFacts& f) { f.reported.Count(Reported::kHeapOverran, 12); }},
+      {"profile.failed", [](TraceFacts& f) { f.reported.Count(Reported::kHeapGuardrail, 12); }},
+      {"profile.samples", [](TraceFacts& f) { f.reported.Count(Reported::kPerfLost, 2, 9); }},
+      {"source.errors", [](TraceFacts& f) { f.reported.Set(Reported::kAndroidLog, {}, 3); }},
+      {"names.descriptors", [](TraceFacts& f) { f.reported.Count(Reported::kTrackWithoutUuid); }},
+      {"protovm.abort",
+       [](TraceFacts& f) {
+         f.programs.aborts = 3;
+         f.programs.vms = {VmThatFailed(protovm::RunResult::kAbort)};
+       }},
+      {"protovm.registration", [](TraceFacts& f) { f.programs.registration_errors = 1; }},
+      {"protovm.limit",
+       [](TraceFacts& f) {
+         f.programs.vms = {VmThatFailed(protovm::RunResult::kAbort)};
+         f.programs.vms[0].at_limit = {3, 300};
+         f.programs.vms[0].limit_reached = LogMoment{.record = 7, .time_ns = {}};
+       }},
+      {"protovm.crash",
+       [](TraceFacts& f) { f.programs.vms = {VmThatFailed(protovm::RunResult::kCrash)}; }},
       {"config.discard_into_file",
        config(Message()
                   .Inner(proto::TraceConfig::kBuffers, BufferMessage(64, 2))

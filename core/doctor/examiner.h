@@ -21,7 +21,7 @@ class Examiner {
 
   const TraceFacts& facts;
   const ReplayFacts* const replay;  // nullptr: the trace is not of a replay
-  const TraceConfigFacts config;  // empty if the trace has none
+  const TraceConfigFacts config;    // empty if the trace has none
 
   bool has_config() const { return facts.config.has_value(); }
   /// Time of the session, by the log's records, or else by its packets and by the service's events;
@@ -51,7 +51,9 @@ void ExamineSequences(Examiner& examiner);
 void ExamineSession(Examiner& examiner);
 void ExamineSources(Examiner& examiner);
 void ExamineFtrace(Examiner& examiner);
+void ExaminePrograms(Examiner& examiner);
 void ExamineClocks(Examiner& examiner);
+void ExamineReported(Examiner& examiner);
 /// Of the config alone.
 void ExamineConfig(Examiner& examiner);
 
@@ -68,6 +70,8 @@ std::string BufferName(const Examiner& examiner, size_t index);
 std::string SequenceName(const Examiner& examiner, const TraceSequence& sequence);
 /// "com.example, thread worker": the same without its number; empty: nothing names it.
 std::string WriterName(const Examiner& examiner, const TraceSequence& sequence);
+/// "com.example (pid 12)", "process 12"
+std::string ProcessText(const Examiner& examiner, uint32_t pid);
 /// A time of the trace from its beginning: "2.130 s".
 std::string TimeText(const Examiner& examiner, int64_t ns);
 /// How long the newest data in a ring reaches back, ns, at the rate of the whole session; nullopt:

@@ -43,16 +43,17 @@ void ExamineEnd(Examiner& examiner) {
 
 void ExamineSessions(Examiner& examiner) {
   const TraceFacts& facts = examiner.facts;
-  if (facts.configs > 1 || facts.uuids > 1) {
+  if (facts.sessions > 1) {
     Finding& finding = examiner.Add(
-        "trace.joined", fmt::format("The file has {} and {}.", Count(facts.configs, "trace config"),
-                                    Count(facts.uuids, "trace uuid")));
+        "trace.joined", fmt::format("This is session {} of {} in one file.", facts.session,
+                                    WithCommas(facts.sessions)));
     finding.cause =
         "A clone of a session that was written into a file has the file's data first and then its "
         "own, or files were joined.";
     finding.proof = "trace_config and trace_uuid packets, which a session writes once.";
-    examiner.Unknown("Losses by session: the counters of several sessions are mixed up.");
   }
+  if (facts.has_others)
+    examiner.Unknown("Further sessions of the file: they are too many to be told apart.");
   if (!facts.config) examiner.Unknown("The trace config: it is not in the trace.");
 }
 
@@ -103,8 +104,27 @@ void ExamineFile(Examiner& examiner) {
           Count(service.data_sources_registered, "data source"), service.data_sources_seen);
     finding.weight = UINT64_MAX;
   }
+  if (const uint64_t packed = facts.deflated + facts.zstd_compressed; packed > 0) {
+    Finding& finding = examiner.Add(
+        "trace.compressed",
+        fmt::format("{} of {} were compressed by the service ({}).", WithCommas(packed),
+                    Count(facts.all.packets, "packet"),
+                    facts.zstd_compressed == 0 ? "deflate"
+                    : facts.deflated == 0      ? "zstd"
+                                               : "deflate and zstd"));
+    finding.proof = facts.zstd_compressed == 0 ? "compressed_packets in the file."
+                    : facts.deflated == 0      ? "zstd_compressed_packets in the file."
+                                               : "Both kinds of compressed packets in the file.";
+    finding.weight = packed;
+  }
   if (facts.has_filter) {
-    Finding& finding = examiner.Add("trace.filtered", "The trace was written through a filter.");
+    const uint64_t before = facts.filter_input_bytes, after = facts.filter_output_bytes;
+    Finding& finding = examiner.Add(
+        "trace.filtered",
+        before > after ? fmt::format("The trace was written through a filter, which removed {} of "
+                                     "{}.",
+                                     HumanSize(before - after), HumanSize(before))
+                       : "The trace was written through a filter.");
     finding.proof = "The statistics have filter_stats.";
     if (facts.filter_errors > 0) {
       examiner.Add("trace.filter_errors", fmt::format("The filter could not read {}.",

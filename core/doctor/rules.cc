@@ -27,12 +27,19 @@ constexpr std::array kRules = {
          "Record with the service's own client, or check whether a filter removes trace_stats."},
     Rule{"trace.joined", Harm::kWarning, "Several sessions in one file",
          "There is more than one trace config or uuid. Sequence ids and counters start over in "
-         "each, so that losses of one are mixed up with those of the others.",
-         "Analyse each session by itself."},
+         "each. ringscope judges each session by itself; trace processor takes them as one, and "
+         "mixes up their sequences and counters.",
+         "Open each session by itself in trace processor: 'ringscope replay --session N -o' "
+         "writes one."},
     Rule{"trace.clone_without_writers", Harm::kWarning, "A clone without statistics of its writers",
          "Clones of V2 buffers do not have writer_stats, so that trace processor shows no loss per "
          "buffer, whatever was lost.",
          "Read the losses per sequence, which ringscope counts from the packets."},
+    Rule{"trace.compressed", Harm::kInfo, "Packets are compressed in the file",
+         "The service compressed what it wrote in each pass (compression or compression_type of "
+         "the config). Nothing is lost by it; sizes and counters of the buffers are those before "
+         "compression. Where such a packet is damaged, all packets of the pass are lost.",
+         "Nothing has to be done. zstd needs a service and a trace processor of v58 or later."},
     Rule{"trace.filtered", Harm::kInfo, "Written through a filter",
          "A trace filter removed fields or packets. What is missing may be missing on purpose.",
          "Compare with a trace without the filter."},
@@ -68,11 +75,12 @@ constexpr std::array kRules = {
          "A buffer with fill_policy DISCARD keeps the beginning: from the moment it is full, "
          "nothing is recorded any more.",
          "A larger buffer, or RING_BUFFER to keep the end instead."},
-    Rule{"buffer.patches_failed", Harm::kDataLoss, "Packets stay incomplete",
-         "Patches with the lengths of long packets came for chunks that were not, or no longer, in "
-         "the buffer: these packets are lost. Where a full DISCARD buffer refused the chunks, it is "
-         "an information.",
-         "A larger buffer, so that chunks are still there when their patches come."},
+    Rule{
+        "buffer.patches_failed", Harm::kDataLoss, "Packets stay incomplete",
+        "Patches with the lengths of long packets came for chunks that were not, or no longer, in "
+        "the buffer: these packets are lost. Where a full DISCARD buffer refused the chunks, it is "
+        "an information.",
+        "A larger buffer, so that chunks are still there when their patches come."},
     Rule{"buffer.writer_loss", Harm::kDataLoss, "Writers dropped packets",
          "A producer's shared memory was full, and its writers dropped packets before the buffer "
          "saw them.",
@@ -122,10 +130,11 @@ constexpr std::array kRules = {
     Rule{"source.slow_start", Harm::kWarning, "Data sources started late",
          "They had not started 20 s after the session began. Their first data is missing.",
          "Look at what these producers do when they start."},
-    Rule{"source.absent", Harm::kWarning, "A data source wrote nothing",
-         "The config names it, and nothing of its kind is in the trace.",
-         "Check that a producer registers exactly the name in the config, that it is connected, and "
-         "that it has the permission it needs."},
+    Rule{
+        "source.absent", Harm::kWarning, "A data source wrote nothing",
+        "The config names it, and nothing of its kind is in the trace.",
+        "Check that a producer registers exactly the name in the config, that it is connected, and "
+        "that it has the permission it needs."},
     Rule{"sequence.lost", Harm::kWarning, "A sequence was lost as a whole",
          "The service lists it among those that wrote into its buffers, and no packet of it is in "
          "the trace.",
@@ -184,7 +193,8 @@ constexpr std::array kRules = {
     Rule{"order.negative", Harm::kError, "Events with times before zero", "They are dropped.",
          "Look at the clock of these packets."},
     Rule{"packet.no_time", Harm::kError, "Packets without the timestamp that they need",
-         "Track events or atoms without any time. Trace processor drops or misplaces them.",
+         "Track events, atoms or GPU counters without any time. Trace processor drops or misplaces "
+         "them.",
          "Look at the producer that writes them."},
 
     // Names.
@@ -203,6 +213,40 @@ constexpr std::array kRules = {
          "The shared memory between the process and the profiler was full; its profile ended.",
          "A larger shmem_size_bytes or sampling_interval_bytes in heapprofd_config, or "
          "block_client."},
+
+    Rule{"profile.failed", Harm::kError, "A process could not be profiled",
+         "The profiler reports corrupt shared memory, an error of its client in the process, too "
+         "much load, or that another session profiles the process.",
+         "One session at a time for each process; a larger sampling_interval_bytes, or higher "
+         "limits in heapprofd_config."},
+    Rule{"profile.samples", Harm::kDataLoss, "Samples of a profile were lost",
+         "The kernel's buffer or the profiler's queue was full, sampling was stopped for its load, "
+         "or packets of a profile are missing.",
+         "A lower sampling frequency, larger ring_buffer_pages in perf_event_config, and a larger "
+         "buffer for the trace."},
+    Rule{"source.errors", Harm::kError, "A data source could not read all",
+         "Packets of log and list sources report what they could not read or parse.",
+         "Check the permissions of the probe, and how much it has to read at once."},
+    Rule{"names.descriptors", Harm::kError, "Track descriptors that cannot be used",
+         "Descriptors of tracks without a uuid, or of processes and threads without their numbers. "
+         "Trace processor ignores them.",
+         "Look at the producer that writes them."},
+    // Programs (ProtoVM).
+    Rule{"protovm.abort", Harm::kError, "A program of the trace aborts",
+         "A program (ProtoVM) turns each patch of its data source into a full state. Patches at "
+         "which it aborts stay patches, and later states lack what was in them.",
+         "Look at the instruction: 'ringscope protovm show' and 'check' explain the program."},
+    Rule{"protovm.registration", Harm::kError, "Programs of producers without sequences",
+         "A program of the trace belongs to a producer that the trace's list of sequences "
+         "(trace_provenance) lacks: nothing is turned into states for it.",
+         "Check how the trace was made; cutting its beginning off removes the list."},
+    Rule{"protovm.limit", Harm::kDataLoss, "A program's state is at its memory limit",
+         "What does not fit into the state is dropped, and its run is aborted.",
+         "A larger memory_limit_kb in the protovm_config of the data source."},
+    Rule{"protovm.crash", Harm::kError, "A program makes a state that cannot be written",
+         "The state itself becomes a number. The service and trace processor crash when they write "
+         "such a state.",
+         "Correct the program: 'ringscope protovm check' names the instruction."},
 
     // The config.
     Rule{"config.discard_into_file", Harm::kDataLoss, "DISCARD in a session written into a file",

@@ -106,15 +106,9 @@ void ExamineNames(Examiner& examiner) {
     finding.weight = events;
     finding.proof = "No track_descriptor packet.";
   }
-  if (facts.package_lists_with_errors > 0)
+  if (facts.reported.Sum(Reported::kPackagesParse) + facts.reported.Sum(Reported::kPackagesRead) > 0)
     examiner.Add("names.packages", "The list of packages was not read or parsed to its end.")
         .proof = "parse_error or read_error of packages_list.";
-  for (const auto& [pid, packets] : facts.heapprofd_overran) {
-    Finding& finding =
-        examiner.Add("profile.overran", fmt::format("The profile of process {} ended early.", pid));
-    finding.proof = "buffer_overran of its profile packets.";
-    finding.weight = packets;
-  }
 }
 
 }  // namespace
@@ -132,6 +126,16 @@ void ExamineSequences(Examiner& examiner) {
                                  Count(without, "field"), without == 1 ? "is" : "are"));
     finding.weight = without;
     finding.cause = "The trace was not written by the service, or was changed since.";
+  }
+  const uint64_t tracks = facts.reported.Sum(Reported::kTrackEventWithoutSequence) +
+                          facts.reported.Sum(Reported::kThreadWithoutSequence);
+  if (tracks > 0) {
+    Finding& finding = examiner.Add(
+        "packet.no_sequence",
+        fmt::format("{} of track events or threads without a sequence id: {} not used.",
+                    Count(tracks, "packet"), tracks == 1 ? "it is" : "they are"));
+    finding.weight = tracks;
+    finding.proof = "track_event and thread_descriptor packets without trusted_packet_sequence_id.";
   }
   if (facts.sequences_left_out > 0)
     examiner.Unknown(fmt::format("{} beyond the first {} sequences were not looked at.",

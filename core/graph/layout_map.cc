@@ -8,8 +8,8 @@
 namespace ringscope {
 namespace {
 
-/// A read that returns this part of the largest one is large, too. Behind the read that empties a
-/// buffer mostly come some that return what was still on its way.
+/// A read that returns this part of the largest one is large, too. After the read that empties a
+/// buffer mostly follow some that return what was still on its way.
 constexpr uint64_t kLargeRead = 10;
 
 }  // namespace

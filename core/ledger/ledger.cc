@@ -15,6 +15,7 @@ bool IsLoss(Fate fate) {
     case Fate::kIncomplete:
     case Fate::kReadBefore:
     case Fate::kMoved:
+    case Fate::kFolded:
       return false;
     default:
       return true;
@@ -129,6 +130,7 @@ std::string Ledger::Check() const {
     parts += totals.lost();
     parts += totals.left();
     parts += totals.elsewhere();
+    parts += totals[Fate::kFolded];
     if (!(sum == totals.written) || !(parts == sum))
       problems += fmt::format(
           "buffer {}: {} packets of {} bytes were written, but {} packets of {} bytes have a "

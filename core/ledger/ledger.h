@@ -40,20 +40,22 @@ enum class Fate : uint8_t {
   kReadBefore,     // of a clone: the session itself read it before the clone was made
   kMoved,          // in the buffer when a clone took that over: the clone has it
   kCleared,        // in the buffer when that was cleared for a clone
+  kFolded,         // evicted before it was read, but a program (ProtoVM) took it into its state,
+                   // before that was written into the trace
 };
 template <>
 inline constexpr std::array kEnumNames<Fate> = {
     "read",           "readable",    "stalled",   "overwritten", "discarded",
     "writer_dropped", "cut",         "corrupted", "incomplete",  "invalid",
-    "unexplained",    "read_before", "moved",     "cleared"};
+    "unexplained",    "read_before", "moved",     "cleared",     "folded"};
 inline constexpr size_t kFates = kEnumNames<Fate>.size();
 /// Whether the packet is gone for good: everything but read (by whomever), readable, stalled,
-/// moved into a clone, and incomplete.
+/// moved into a clone, folded into a state, and incomplete.
 bool IsLoss(Fate fate);
 
 /// Why, in more detail than the fate.
 enum class Cause : uint8_t {
-  kNone,             // read, readable
+  kNone,             // read, readable, folded
   kEvicted,          // overwritten: `culprit` needed the space
   kNeverPatched,     // overwritten by `culprit`: no read could return it, as its chunk `waits_for`
                      // lacked a patch that is not in the log
@@ -152,8 +154,8 @@ struct PacketAccount {
   uint32_t pass = 0;       // read, invalid: in which read pass of its buffer, from 1
   uint64_t position = 0;   // read, invalid: which packet of that pass it was, from 1
   uint32_t loss_bits = 0;  // read, invalid: what it carried; cut: why it was abandoned
-  /// Overwritten: the commit that needed the space. Already consumed: the chunk of its sequence
-  /// that left the buffer before.
+  /// Overwritten, folded: the commit that needed the space. Already consumed: the chunk of its
+  /// sequence that left the buffer before.
   std::optional<ChunkName> culprit;
   /// Stalled, never patched, behind a stall: the chunk at which its sequence waits.
   std::optional<ChunkName> waits_for;
@@ -192,8 +194,8 @@ struct FateCounts : std::array<FateCount, kFates> {
   FateCount elsewhere() const;
 };
 
-/// A buffer's accounts. The fates add up to what was written, and so do read, lost, left and
-/// elsewhere: Ledger::Check.
+/// A buffer's accounts. The fates add up to what was written, and so do read, lost, left, folded
+/// and elsewhere: Ledger::Check.
 struct LedgerTotals {
   FateCount written;  // counted as packets were found in the log
   FateCounts by_fate;

@@ -109,6 +109,8 @@ void BufferLedger::OnEvent(const BufferEvent& event) {
     }
     case Kind::kGivenUp:
       return OnAbandoned(event, /*draining=*/false);
+    case Kind::kFolded:
+      return OnFolded(event);
     default:
       return;
   }
@@ -157,6 +159,32 @@ void BufferLedger::OnErased(const BufferEvent& event) {
   sequence.gone = key.chunk;
   sequence.gone_at = now_;
   touched_.push_back(key);
+}
+
+/// A program took the packet, which is overwritten. Its chunk may have left already.
+void BufferLedger::OnFolded(const BufferEvent& event) {
+  ChunkRecord* record = Find(event.chunk);
+  const size_t index = record == nullptr ? kNone : IndexAt(*record, event.first_offset);
+  if (index == kNone) return;
+  const Entry& entry = record->entries[index];
+  touched_.push_back(event.chunk);
+  Lose(event.chunk, *record, index, {.fate = Fate::kFolded}, {});
+  const auto fold = [&](PacketAccount& account) {
+    account.fate = Fate::kFolded;
+    account.cause = Cause::kNone;
+    account.culprit = event.by;
+    account.blamed = {};
+    account.facts = ReadPacketFacts(event.payload);
+  };
+  if (entry.kind == FragmentKind::kWhole) {
+    for (PacketAccount& account : record->losses)
+      if (account.fragment == index) fold(account);
+    return;
+  }
+  const ChainId id = entry.kind == FragmentKind::kBegin ? record->tail : record->head;
+  if (id == kNoChain) return;
+  Chain& chain = packets_.chains()[id];
+  if (chain.state == State::kLost) fold(chain.account);
 }
 
 /// Whether the chunk blocks its sequence may have changed. V2 stops at a packet that continues in

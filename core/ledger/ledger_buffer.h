@@ -13,7 +13,8 @@ namespace ringscope::ledger {
 /// Whether what a packet was lost to made its chunk leave the buffer unread: if the chunk is
 /// re-committed, the packet is there again.
 constexpr bool LeftWithChunk(Fate fate) {
-  return fate == Fate::kOverwritten || fate == Fate::kMoved || fate == Fate::kCleared;
+  return fate == Fate::kOverwritten || fate == Fate::kFolded || fate == Fate::kMoved ||
+         fate == Fate::kCleared;
 }
 
 /// The accounts of one buffer.
@@ -60,6 +61,7 @@ class BufferLedger : private WriterLosses {
 
   // What became of it (ledger_buffer.cc).
   void OnErased(const BufferEvent& event);
+  void OnFolded(const BufferEvent& event);
   void OnAbandoned(const BufferEvent& event, bool draining);
   void AbandonAtEnd(const ChunkRecord& record, Entry& entry);
   void Lose(ChunkName key, ChunkRecord& record, size_t index, const Loss& loss, Bytes payload);

@@ -334,6 +334,7 @@ struct ProtoVmSetUp {
   std::string data_source;
   std::string program;  // a VmProgram message, raw
   uint32_t memory_limit_kb = 0;
+  std::string state = {};  // with which it begins: a message, raw
   friend bool operator==(const ProtoVmSetUp&, const ProtoVmSetUp&) = default;
 };
 /// The states of the buffer's programs are looked at.
@@ -452,9 +453,8 @@ inline constexpr std::array kEnumNames<RecordingEnding> = {
     "unknown", "signal", "duration", "program", "failure", "next_part", "cut_off"};
 template <>
 inline constexpr std::array kEnumNames<InexactReason> = {
-    "order",  "unconfirmed", "clone",     "session", "unhandled", "scrapes",
-    "set_up", "reads",       "producers", "start",   "records",   "end",
-    "losses", "times"};
+    "order", "unconfirmed", "clone", "session", "unhandled", "scrapes", "set_up",
+    "reads", "producers",   "start", "records", "end",       "losses",  "times"};
 template <>
 inline constexpr std::array kEnumNames<ReadReason> = {"unknown", "consumer", "file", "final"};
 

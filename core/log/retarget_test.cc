@@ -110,6 +110,25 @@ TEST(Split, Registrations_MoveWithTheWriter) {
   EXPECT_EQ(run.discarded, 0u);
 }
 
+TEST(Split, Programs_MoveWithTheirProducer) {
+  const auto program = [](uint16_t producer) {
+    return Record(ProtoVmSetUp{.buffer = BufferId{1},
+                               .producer = ProducerId{producer},
+                               .data_source = "source",
+                               .program = "",
+                               .memory_limit_kb = 16});
+  };
+  Records records({BufferOp(1), program(1), program(2)});
+  RetargetSource split(records, {Writer(1, 3, 5)});
+  std::vector<std::string> set_up;
+  while (const auto op = split.Next().value())
+    if (const auto* const setup = std::get_if<ProtoVmSetUp>(&op->body))
+      set_up.push_back(std::to_string(Raw(setup->producer)) + " in " +
+                       std::to_string(Raw(setup->buffer)));
+  // The producer's other writers stay where they are, with a state of their own.
+  EXPECT_THAT(set_up, ElementsAre("1 in 1", "1 in 5", "2 in 1"));
+}
+
 TEST(Split, RefusedChunks_StayRefused) {
   const Request no_buffer = Request(1).Move(7, Chunk(1, 1, 0).Whole(20, 'a'));
   const Request no_right = Request(1).Move(4, Chunk(1, 1, 1).Whole(20, 'b'));

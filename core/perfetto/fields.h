@@ -185,7 +185,7 @@ struct ProvenanceBuffer {
 };
 /// TraceProvenance.Sequence
 struct ProvenanceSequence {
-  enum : uint32_t { kId = 1 };
+  enum : uint32_t { kId = 1, kProducerId = 2 };
 };
 struct TrackDescriptor {
   enum : uint32_t { kUuid = 1, kName = 2, kProcess = 3, kParentUuid = 5, kCounter = 8 };

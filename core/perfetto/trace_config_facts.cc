@@ -57,6 +57,9 @@ ConfiguredSource ReadSource(Bytes message, std::string& buffer_name) {
     buffer_name = Text(field->bytes, proto::DataSourceConfig::kTargetBufferName);
     wire::FieldReader configs(field->bytes);
     while (const auto config = configs.Next()) {
+      if (config->number == proto::DataSourceConfig::kProtoVmConfig)
+        if (const auto limit = Varint(config->bytes, proto::ProtoVmConfig::kMemoryLimitKb))
+          source.protovm_limit_kb = static_cast<uint32_t>(*limit);
       if (config->number != proto::DataSourceConfig::kFtraceConfig) continue;
       source.ftrace_buffer_kb = Varint(config->bytes, proto::FtraceConfig::kBufferSizeKb);
       source.ftrace_drain_period_ms = Varint(config->bytes, proto::FtraceConfig::kDrainPeriodMs);
@@ -111,8 +114,7 @@ TraceConfigFacts ReadTraceConfigFacts(Bytes config) {
       if (field->number == proto::TraceConfig::kWriteFlushMode)
         facts.write_flush_mode =
             static_cast<WriteFlushMode>(std::min<uint64_t>(field->value, UINT8_MAX));
-      if (field->number == proto::TraceConfig::kFlushPeriodMs)
-        facts.flush_period_ms = field->value;
+      if (field->number == proto::TraceConfig::kFlushPeriodMs) facts.flush_period_ms = field->value;
       if (field->number == proto::TraceConfig::kDurationMs) facts.duration_ms = field->value;
       if (field->number == proto::TraceConfig::kMaxFileSizeBytes)
         facts.max_file_size = field->value;

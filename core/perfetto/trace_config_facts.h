@@ -29,6 +29,7 @@ struct ConfiguredSource {
   // Of the kernel's ftrace.
   std::optional<uint64_t> ftrace_buffer_kb;
   std::optional<uint64_t> ftrace_drain_period_ms;
+  std::optional<uint32_t> protovm_limit_kb;  // of its program's state (ProtoVM)
 
   friend bool operator==(const ConfiguredSource&, const ConfiguredSource&) = default;
 };
@@ -50,8 +51,8 @@ struct TraceConfigFacts {
   std::optional<uint64_t> clear_period_ms;  // of incremental state
   std::optional<uint64_t> flush_period_ms;
   std::optional<uint64_t> duration_ms;
-  std::optional<uint64_t> max_file_size;    // bytes
-  std::vector<ConfiguredBuffer> buffers;    // by index
+  std::optional<uint64_t> max_file_size;  // bytes
+  std::vector<ConfiguredBuffer> buffers;  // by index
   std::vector<ConfiguredSource> sources;
 
   /// With what period the service writes into the file. Source: the service's rules for periods.

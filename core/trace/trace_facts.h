@@ -10,7 +10,9 @@
 
 #include "core/perfetto/data_loss.h"
 #include "core/perfetto/trace_stats.h"
+#include "core/protovm/trace_vms.h"
 #include "core/trace/ftrace_counters.h"
+#include "core/trace/packet_reports.h"
 #include "core/trace/trace_clocks.h"
 
 namespace ringscope {
@@ -35,8 +37,8 @@ inline void AddTo(std::optional<TimeSpan>& span, int64_t ns) {
 
 /// Where a packet says that something of its sequence is missing before it.
 struct LossSign {
-  uint64_t offset = 0;  // of the packet in the file
-  uint32_t bits = 0;    // of LossBit
+  uint64_t offset = 0;               // of the packet in the file
+  uint32_t bits = 0;                 // of LossBit
   std::optional<int64_t> before_ns;  // time of the sequence's packet before
   std::optional<int64_t> after_ns;   // time of this packet
 };
@@ -62,17 +64,17 @@ struct TraceSequence {
 
   // Losses as trace processor counts them.
   LossCounts losses;
-  std::vector<LossSign> signs;  // the first kMaxSigns of them
+  std::vector<LossSign> signs;   // the first kMaxSigns of them
   uint32_t first_loss_bits = 0;  // of the sequence's first packet, which trace processor leaves out
 
   // Incremental state.
-  uint64_t clears = 0;           // packets that clear it
-  uint64_t needing = 0;          // packets that need it
-  uint64_t skipped = 0;          // of these, packets that cannot be used as it is not valid
+  uint64_t clears = 0;   // packets that clear it
+  uint64_t needing = 0;  // packets that need it
+  uint64_t skipped = 0;  // of these, packets that cannot be used as it is not valid
   std::optional<TimeSpan> skipped_span;
 
-  /// Whether its first packet reports a loss before it: one with a cause, as V1 buffers and services
-  /// before v57 flag every first packet.
+  /// Whether its first packet reports a loss before it: one with a cause, as V1 buffers and
+  /// services before v57 flag every first packet.
   bool lost_beginning() const { return (first_loss_bits & ~kLossPresent) != 0; }
   bool is_dropped() const { return skipped > 0 && skipped == needing; }
 };
@@ -85,8 +87,8 @@ struct TraceBuffer {
   bool has_losses = false;
   LossCounts losses;
   uint64_t dropped_sequences = 0;
-  uint64_t sequences = 0;         // in the file
-  std::optional<TimeSpan> span;   // of their packets
+  uint64_t sequences = 0;        // in the file
+  std::optional<TimeSpan> span;  // of their packets
 };
 
 /// What one sequence committed to a buffer, lost or not, as the service counts it (writer_stats).
@@ -134,22 +136,25 @@ struct TraceFacts {
   static constexpr size_t kMaxSlowSources = 256;
   static constexpr size_t kMaxWriters = 200'000;
 
-  // The file.
+  // The file. One that has several sessions has facts of each.
+  uint64_t session = 1, sessions = 1;  // which this is, from 1, and of how many
+  bool has_others = false;  // sessions of the file that were not told apart from this one
   Amount all;  // packets, those inside compressed ones too
+  uint64_t deflated = 0, zstd_compressed = 0;  // packets that were compressed inside others
   bool is_cut_off = false;  // it ends within a packet
   std::vector<ImportError> errors;
   uint64_t error_count = 0;
 
   // The session as its own packets tell.
-  std::optional<std::string> config;  // TraceConfig of the last one
+  std::optional<std::string> config;                // TraceConfig of the last one
   std::map<uint32_t, uint64_t> discards_into_file;  // buffers of configs that cannot work
-  uint64_t configs = 0, uuids = 0;    // more than one: sessions that were joined
   uint64_t stats_packets = 0;
   std::optional<uint64_t> packets_after_stats;  // after the last one; absent: there is none
   ServiceStats service;                         // of the last one
   uint64_t final_flushes_failed = 0, final_flushes_succeeded = 0;
   uint64_t filter_errors = 0;
   bool has_filter = false;
+  uint64_t filter_input_bytes = 0, filter_output_bytes = 0;
   std::string service_version;  // of system_info
   std::vector<ServiceMoment> moments;  // the first kMaxMoments
   std::vector<SlowSource> slow_sources;
@@ -167,9 +172,9 @@ struct TraceFacts {
   uint64_t snapshots = 0, invalid_snapshots = 0;
   uint64_t snapshots_left_out = 0;  // of these, beyond what is kept
   std::vector<ClockProblem> clock_problems;
-  uint64_t undeferrable = 0;     // of these packets, those lost as the sorter had given out events
-  uint64_t negative_times = 0;   // events
-  uint64_t late_events = 0;      // that the sorter drops
+  uint64_t undeferrable = 0;    // of these packets, those lost as the sorter had given out events
+  uint64_t negative_times = 0;  // events
+  uint64_t late_events = 0;     // that the sorter drops
   uint64_t sort_windows = 0;
 
   // Fields that need a sequence, in packets without one.
@@ -185,8 +190,10 @@ struct TraceFacts {
   // Of packet types that carry their own losses.
   uint64_t track_events_without_time = 0;
   uint64_t atoms_without_time = 0;
-  uint64_t package_lists_with_errors = 0;
-  std::map<int32_t, uint64_t> heapprofd_overran;  // packets by pid
+  PacketReports reported;
+
+  // Programs (ProtoVM).
+  protovm::TraceVmFacts programs;
 
   uint64_t data_packets = 0;  // of producers
 };

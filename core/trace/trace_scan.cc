@@ -12,6 +12,8 @@ namespace {
 
 using proto::TracePacket;
 
+constexpr uint32_t kRemoteClockSync = 107;
+
 }  // namespace
 
 TraceScan::TraceScan() { sequences_.reserve(1024); }
@@ -46,6 +48,23 @@ void TraceScan::AddPacket(uint64_t offset, Bytes bytes, const TracePacketView& p
   ++facts_.all.packets;
   facts_.all.bytes += bytes.size();
   if (bytes.empty()) return;
+  if (packet.has_sequence_id && packet.machine == 0 && programs_.HasProgram(packet.sequence_id)) {
+    const auto state =
+        programs_.Run(packet.sequence_id, bytes, {.record = facts_.all.packets, .time_ns = {}});
+    if (state) {
+      // The packet is that state from here on, with the trusted fields of the patch.
+      TracePacketView of_state = ViewTracePacket(wire::AsBytes(*state));
+      of_state.has_sequence_id = true;
+      of_state.sequence_id = packet.sequence_id;
+      of_state.pid = packet.pid;
+      of_state.machine = packet.machine;
+      return AddOfSequence(offset, bytes.size(), of_state);
+    }
+  }
+  AddOfSequence(offset, bytes.size(), packet);
+}
+
+void TraceScan::AddOfSequence(uint64_t offset, uint64_t size, const TracePacketView& packet) {
   if (!packet.is_well_formed) {
     AddError(offset, "a packet whose fields cannot be read to its end");
     return;
@@ -56,7 +75,7 @@ void TraceScan::AddPacket(uint64_t offset, Bytes bytes, const TracePacketView& p
   TraceSequence& facts = sequence->facts;
   const bool is_known = facts.all.packets > 0;
   ++facts.all.packets;
-  facts.all.bytes += bytes.size();
+  facts.all.bytes += size;
   if (packet.pid) facts.pid = packet.pid;
   if (sequence->last_count == nullptr || sequence->last_content != packet.content) {
     sequence->last_content = packet.content;
@@ -64,14 +83,17 @@ void TraceScan::AddPacket(uint64_t offset, Bytes bytes, const TracePacketView& p
   }
   ++*sequence->last_count;
 
-  if (packet.dropped != 0 && packet.has_sequence_id)
-    CountLoss(packet, offset, *sequence, is_known);
+  if (packet.dropped != 0 && packet.has_sequence_id) CountLoss(packet, offset, *sequence, is_known);
   UpdateState(packet, *sequence);
   std::optional<int64_t> ns;
   if (packet.content == TracePacket::kClockSnapshot) {
-    if (packet.machine == 0) clocks_.AddSnapshot(packet.content_bytes, packet.sequence_id);
+    clocks_.Of(packet.machine).AddSnapshot(packet.content_bytes, packet.sequence_id);
+  } else if (packet.content == kRemoteClockSync) {
+    clocks_.AddSync(packet.machine, packet.content_bytes);
   } else if (IsUsable(packet, offset, *sequence)) {
     ns = AddTimes(packet, *sequence);
+    if (packet.machine == 0 && PacketReports::Wants(packet.content))
+      facts_.reported.Add(packet, ns);
   }
   if (ns) {
     ringscope::AddTo(facts.all.span, *ns);
@@ -123,40 +145,47 @@ bool TraceScan::IsUsable(const TracePacketView& packet, uint64_t offset, Sequenc
   // Its time is known only if no default of the lost state gives it its clock.
   if (packet.timestamp && packet.timestamp_clock) {
     const auto ns = clocks_.ToTraceTime(
-        ClockKey::Of(packet.sequence_id, *packet.timestamp_clock), *packet.timestamp);
+        packet.machine, ClockKey::Of(packet.sequence_id, *packet.timestamp_clock),
+        *packet.timestamp);
     if (ns) ringscope::AddTo(sequence.facts.skipped_span, *ns);
   }
   return false;
 }
 
 std::optional<int64_t> TraceScan::AddTimes(const TracePacketView& packet, Sequence& sequence) {
-  if (packet.machine != 0 || packet.content == TracePacket::kServiceEvent) return std::nullopt;
-  ReadEventTimes(packet, sequence.time, clocks_, times_);
-  if (times_.bundle_without_cpu) ++facts_.bundles_without_cpu;
+  if (packet.content == TracePacket::kServiceEvent) return std::nullopt;
+  const bool is_host = packet.machine == 0;
+  if (packet.content == TracePacket::kTrackEvent && !packet.has_sequence_id && is_host) {
+    facts_.reported.Count(Reported::kTrackEventWithoutSequence);
+    return std::nullopt;
+  }
+  ReadEventTimes(packet, sequence.time, clocks_.Of(packet.machine), times_);
+  if (is_host) NoteProblems();
+  constexpr int64_t kNone = std::numeric_limits<int64_t>::max();
+  int64_t first = kNone;
+  for (const EventTimes::Time& time : times_.times) {
+    const auto ns = clocks_.ToTraceTime(packet.machine, time.clock, time.time);
+    if (!ns) {
+      if (is_host && time.clock) AddFailure(*time.clock);
+      break;
+    }
+    if (*ns < 0) {
+      ++facts_.negative_times;
+      continue;
+    }
+    order_.AddEvent(*ns);
+    first = std::min(first, *ns);
+  }
+  return first == kNone ? std::nullopt : std::optional(first);
+}
+
+/// Of the packet whose times were read last.
+void TraceScan::NoteProblems() {
+  facts_.bundles_without_cpu += times_.bundle_without_cpu ? 1 : 0;
   facts_.events_without_time += times_.events_without_time;
   facts_.bad_compact_sched += times_.bad_compact_sched ? 1 : 0;
   facts_.track_events_without_time += times_.track_event_without_time ? 1 : 0;
   facts_.atoms_without_time += times_.atom_without_time ? 1 : 0;
-  constexpr int64_t kNone = std::numeric_limits<int64_t>::max();
-  int64_t first = kNone;
-  for (const EventTimes::Time& time : times_.times) {
-    auto ns = static_cast<int64_t>(time.time);
-    if (time.clock) {
-      const auto converted = clocks_.ToTraceTime(*time.clock, time.time);
-      if (!converted) {
-        AddFailure(*time.clock);
-        break;
-      }
-      ns = *converted;
-    }
-    if (ns < 0) {
-      ++facts_.negative_times;
-      continue;
-    }
-    order_.AddEvent(ns);
-    first = std::min(first, ns);
-  }
-  return first == kNone ? std::nullopt : std::optional(first);
 }
 
 void TraceScan::AddFailure(ClockKey clock) {
@@ -167,15 +196,16 @@ void TraceScan::AddFailure(ClockKey clock) {
 }
 
 TraceFacts TraceScan::Finish() {
-  facts_.snapshots = clocks_.snapshots();
+  facts_.snapshots = clocks_.host().snapshots();
   facts_.invalid_snapshots = clocks_.invalid_snapshots();
-  facts_.snapshots_left_out = clocks_.snapshots_left_out();
+  facts_.snapshots_left_out = clocks_.host().snapshots_left_out();
   for (const auto& [clock, packets] : failures_)
-    if (const auto failure = clocks_.FailureOf(clock))
+    if (const auto failure = clocks_.host().FailureOf(clock))
       facts_.clock_problems.push_back({clock, *failure, packets});
   facts_.late_events = order_.dropped();
   facts_.sort_windows = order_.windows();
   if (facts_.stats_packets > 0) facts_.packets_after_stats = packets_since_stats_;
+  facts_.programs = programs_.Finish();
   for (auto& [key, sequence] : sequences_) {
     TraceSequence& facts = sequence.facts;
     if (facts.buffer && *facts.buffer < facts_.buffers.size()) {

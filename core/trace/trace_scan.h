@@ -12,6 +12,7 @@
 #include "core/perfetto/incremental_state.h"
 #include "core/trace/event_order.h"
 #include "core/trace/event_times.h"
+#include "core/trace/machine_clocks.h"
 #include "core/trace/packet_view.h"
 #include "core/trace/stat_rows.h"
 #include "core/trace/trace_clocks.h"
@@ -52,6 +53,8 @@ class TraceScan {
     uint64_t* last_count = nullptr;
   };
 
+  /// @param size of the packet in the file, bytes
+  void AddOfSequence(uint64_t offset, uint64_t size, const TracePacketView& packet);
   static uint64_t KeyOf(uint32_t machine, uint32_t id) { return uint64_t{machine} << 32 | id; }
   Sequence* SequenceOf(const TracePacketView& packet);
   Sequence* FindSequence(const TracePacketView& packet, uint64_t key);
@@ -61,6 +64,7 @@ class TraceScan {
   bool IsUsable(const TracePacketView& packet, uint64_t offset, Sequence& sequence);
   /// @return the packet's place in time, by its first event
   std::optional<int64_t> AddTimes(const TracePacketView& packet, Sequence& sequence);
+  void NoteProblems();
   void AddFailure(ClockKey clock);
   void AddContent(const TracePacketView& packet, const std::optional<int64_t>& ns);
   void AddOwnFacts(const TracePacketView& packet, uint64_t offset,
@@ -73,7 +77,8 @@ class TraceScan {
   void AddProcessNames(const TracePacketView& packet, TraceSequence& sequence);
 
   TraceFacts facts_;
-  TraceClocks clocks_;
+  MachineClocks clocks_;
+  protovm::TraceVms programs_;
   EventOrder order_;
   EventTimes times_;
   std::unordered_map<uint64_t, Sequence> sequences_;  // by machine and id
@@ -82,8 +87,8 @@ class TraceScan {
   Sequence* last_sequence_ = nullptr;
   uint32_t last_content_ = 0;  // likewise
   Amount* last_amount_ = nullptr;
-  std::map<ClockKey, uint64_t> failures_;             // packets put off, by their clock
-  std::optional<TimeSpan> all_;                       // of all events so far
+  std::map<ClockKey, uint64_t> failures_;  // packets put off, by their clock
+  std::optional<TimeSpan> all_;            // of all events so far
   uint64_t packets_since_stats_ = 0;
 };
 

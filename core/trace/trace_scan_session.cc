@@ -15,7 +15,7 @@ namespace {
 
 using proto::TracePacket;
 
-constexpr uint32_t kProfilePacket = 37, kSystemInfo = 45, kTrigger = 46;
+constexpr uint32_t kSystemInfo = 45, kTrigger = 46;
 constexpr size_t kMaxNames = 20'000, kMaxTexts = 64;
 
 std::string TextOf(Bytes bytes) { return std::string(wire::AsText(bytes)); }
@@ -71,18 +71,18 @@ void TraceScan::AddOwnFacts(const TracePacketView& packet, uint64_t,
   const Bytes content = packet.content_bytes;
   switch (packet.content) {
     case TracePacket::kTraceConfig:
-      ++facts_.configs;
       facts_.config = TextOf(content);
       NoteDiscards(content);
-      break;
-    case TracePacket::kTraceUuid:
-      ++facts_.uuids;
       break;
     case TracePacket::kTraceStats:
       if (packet.machine == 0) AddStats(content);
       break;
     case TracePacket::kTraceProvenance:
       AddListing(content);
+      programs_.AddProvenance(content);
+      break;
+    case TracePacket::kProtoVms:
+      programs_.AddProtoVms(content);
       break;
     case TracePacket::kServiceEvent:
       AddServiceEvent(packet);
@@ -115,33 +115,6 @@ void TraceScan::AddOwnFacts(const TracePacketView& packet, uint64_t,
       while (const auto field = fields.Next())
         if (field->number == kServiceVersion && packet.machine == 0)
           facts_.service_version = TextOf(field->bytes);
-      break;
-    }
-    case kProfilePacket: {
-      constexpr uint32_t kDumps = 5, kPid = 1, kOverran = 7;
-      wire::FieldReader dumps(content);
-      while (const auto dump = dumps.Next()) {
-        if (dump->number != kDumps) continue;
-        int32_t pid = 0;
-        bool overran = false;
-        wire::FieldReader fields(dump->bytes);
-        while (const auto field = fields.Next()) {
-          if (field->number == kPid) pid = static_cast<int32_t>(field->value);
-          if (field->number == kOverran) overran = field->value != 0;
-        }
-        if (overran && facts_.heapprofd_overran.size() < kMaxTexts)
-          ++facts_.heapprofd_overran[pid];
-      }
-      break;
-    }
-    case TracePacket::kPackagesList: {
-      constexpr uint32_t kParseError = 2, kReadError = 3;
-      bool has_error = false;
-      wire::FieldReader fields(content);
-      while (const auto field = fields.Next())
-        has_error |= (field->number == kParseError || field->number == kReadError) &&
-                     field->value != 0;
-      facts_.package_lists_with_errors += has_error ? 1 : 0;
       break;
     }
     default:
@@ -201,13 +174,16 @@ void TraceScan::AddStats(Bytes stats) {
   std::map<uint32_t, TraceBuffer> losses;  // of the buffers whose sequences are named
   wire::FieldReader fields(stats);
   while (const auto field = fields.Next()) {
-    constexpr uint32_t kFilterStats = 11, kErrors = 4;
+    constexpr uint32_t kFilterStats = 11, kInputBytes = 2, kOutputBytes = 3, kErrors = 4;
     if (field->number == kFilterStats) {
       facts_.has_filter = true;
-      facts_.filter_errors = 0;
+      facts_.filter_errors = facts_.filter_input_bytes = facts_.filter_output_bytes = 0;
       wire::FieldReader values(field->bytes);
-      while (const auto value = values.Next())
+      while (const auto value = values.Next()) {
+        if (value->number == kInputBytes) facts_.filter_input_bytes = value->value;
+        if (value->number == kOutputBytes) facts_.filter_output_bytes = value->value;
         if (value->number == kErrors) facts_.filter_errors = value->value;
+      }
     }
     if (field->number != proto::TraceStats::kWriterStats) continue;
     const WriterAccount writer = ReadWriter(field->bytes);

@@ -19,12 +19,10 @@ void AddAllBufferRows(StatRows& rows, const TraceFacts& facts, bool into_file) {
     const TraceBuffer& buffer = facts.buffers[i];
     const auto index = static_cast<uint32_t>(i);
     if (buffer.has_stats) AddBufferRows(rows, index, buffer.stats);
-    if (buffer.has_losses)
-      AddLossRows(rows, index, buffer.losses, buffer.dropped_sequences);
+    if (buffer.has_losses) AddLossRows(rows, index, buffer.losses, buffer.dropped_sequences);
     if (buffer.has_stats && into_file) AddFileRow(rows, index, buffer.stats);
   }
-  for (const auto& [index, times] : facts.discards_into_file)
-    AddDiscardRow(rows, index, times);
+  for (const auto& [index, times] : facts.discards_into_file) AddDiscardRow(rows, index, times);
 }
 
 void AddClockRows(StatRows& rows, const TraceFacts& facts) {
@@ -38,6 +36,16 @@ void AddClockRows(StatRows& rows, const TraceFacts& facts) {
   AddRow(rows, "invalid_clock_snapshots", {}, kError, facts.invalid_snapshots);
 }
 
+void AddReportedRows(StatRows& rows, const PacketReports& reported) {
+  for (size_t i = 0; i < kReportedRows.size(); ++i)
+    if (!kReportedRows[i].has_index)
+      AddRow(rows, kReportedRows[i].name, {}, kReportedRows[i].severity,
+             reported.Sum(static_cast<Reported>(i)));
+  for (const auto& [key, value] : reported.counts())
+    if (const ReportedRow& row = RowOf(key.first); row.has_index)
+      AddRow(rows, row.name, key.second, row.severity, value);
+}
+
 /// Whether nothing ever flushed the producers of a session that was written into a file. Since v54
 /// the service does that by itself.
 bool LacksFlushes(const TraceConfigFacts& config, const TraceFacts& facts) {
@@ -49,7 +57,8 @@ bool LacksFlushes(const TraceConfigFacts& config, const TraceFacts& facts) {
 }  // namespace
 
 std::optional<uint64_t> ServiceRelease(std::string_view version) {
-  for (size_t at = version.find('v'); at != std::string_view::npos; at = version.find('v', at + 1)) {
+  for (size_t at = version.find('v'); at != std::string_view::npos;
+       at = version.find('v', at + 1)) {
     uint64_t release = 0;
     const char* const end = version.data() + version.size();
     if (std::from_chars(version.data() + at + 1, end, release).ec == std::errc()) return release;
@@ -82,8 +91,9 @@ StatRows StatRowsOf(const TraceFacts& facts) {
   add("interned_data_missing_sequence_id", kError, facts.interned_without_sequence);
   add("track_event_missing_timestamp", kError, facts.track_events_without_time);
   add("atom_timestamp_missing", kError, facts.atoms_without_time);
-  for (const auto& [pid, packets] : facts.heapprofd_overran)
-    AddRow(rows, "heapprofd_buffer_overran", static_cast<uint32_t>(pid), kLoss, packets);
+  AddReportedRows(rows, facts.reported);
+  add("protovm_registration_error", kError, facts.programs.registration_errors);
+  add("protovm_abort", kError, facts.programs.aborts);
   return rows;
 }
 

@@ -23,7 +23,9 @@ using StatTable = std::map<std::tuple<std::string, int64_t, std::string>, uint64
 TraceFacts ScanCapture(const std::string& capture) {
   auto source =
       OpenByteSource(testing::TestdataPath("captures/" + capture + "/trace.pftrace.zst").string());
-  return ScanTraceFile(std::move(*source), [](uint64_t, std::optional<uint64_t>) {}).value().facts;
+  return ScanTraceFile(std::move(*source), [](uint64_t, std::optional<uint64_t>) {})
+      .value()
+      .sessions.at(0);
 }
 
 /// Trace processor's rows, without those with 0, which it leaves out here.

@@ -174,10 +174,27 @@ std::optional<std::string> WithoutPackage(const std::string& name) {
   return name.substr(package.size());
 }
 
+std::string NameOf(const MessageType& message) {
+  const std::string name(message.full_name());
+  return WithoutPackage(name).value_or(name);
+}
+
+DescribedField Describe(const FieldDescriptor& field) {
+  const bool is_bytes =
+      field.type() == FieldDescriptor::TYPE_BYTES || field.type() == FieldDescriptor::TYPE_STRING;
+  DescribedField described;
+  described.name = std::string(field.name());
+  described.number = static_cast<uint32_t>(field.number());
+  if (field.message_type() != nullptr) described.message = NameOf(*field.message_type());
+  described.is_scalar = field.message_type() == nullptr && !is_bytes && !field.is_packed();
+  described.is_repeated = field.is_repeated();
+  described.is_deprecated = field.options().deprecated();
+  return described;
+}
+
 void CollectNames(const MessageType& message, std::vector<std::string>& names) {
   if (message.field_count() > 0) {
-    const std::string name(message.full_name());
-    names.push_back(WithoutPackage(name).value_or(name));
+    names.push_back(NameOf(message));
   }
   for (int i = 0; i < message.nested_type_count(); ++i)
     CollectNames(*message.nested_type(i), names);
@@ -260,11 +277,34 @@ std::vector<std::string> Descriptors::MessageNames() const {
 }
 
 std::string Descriptors::FieldName(std::string_view message, uint32_t number) const {
+  const std::optional<DescribedField> field = FieldOf(message, number);
+  return field ? field->name : std::string();
+}
+
+std::optional<DescribedField> Descriptors::FieldOf(std::string_view message,
+                                                   uint32_t number) const {
   const MessageType* const type = pool().Find(message);
-  if (type == nullptr || number > INT_MAX) return {};
+  if (type == nullptr || number > INT_MAX) return std::nullopt;
   const FieldDescriptor* field = type->FindFieldByNumber(static_cast<int>(number));
   if (field == nullptr) field = pool().pool.FindExtensionByNumber(type, static_cast<int>(number));
-  return field == nullptr ? std::string() : std::string(field->name());
+  return field == nullptr ? std::nullopt : std::optional(Describe(*field));
+}
+
+std::optional<DescribedField> Descriptors::FieldNamed(std::string_view message,
+                                                      std::string_view name) const {
+  const MessageType* const type = pool().Find(message);
+  const FieldDescriptor* const field =
+      type == nullptr ? nullptr : type->FindFieldByName(std::string(name));
+  return field == nullptr ? std::nullopt : std::optional(Describe(*field));
+}
+
+std::vector<DescribedField> Descriptors::FieldsOf(std::string_view message) const {
+  std::vector<DescribedField> fields;
+  const MessageType* const type = pool().Find(message);
+  for (int i = 0; type != nullptr && i < type->field_count(); ++i)
+    fields.push_back(Describe(*type->field(i)));
+  std::ranges::sort(fields, {}, &DescribedField::number);
+  return fields;
 }
 
 Result<std::string> Descriptors::Encode(std::string_view message, std::string_view text,

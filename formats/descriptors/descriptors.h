@@ -19,6 +19,16 @@ struct TextStep {
   std::string name;
   size_t index = 0;  // of a repeated field; else 0
 };
+/// A field of a message.
+struct DescribedField {
+  std::string name;
+  uint32_t number = 0;
+  std::string message;     // its type, if it is a message
+  bool is_scalar = false;  // a number, a bool or an enum: not length-delimited
+  bool is_repeated = false;
+  bool is_deprecated = false;
+};
+
 /// A field in protobuf's text format: "size_kb: 1024", "buffers { ... }".
 struct TextPlace {
   size_t begin = 0, end = 0;  // offsets; of all of the text if no step was found
@@ -46,6 +56,11 @@ class Descriptors {
   std::vector<std::string> MessageNames() const;
   /// Empty: not known.
   std::string FieldName(std::string_view message, uint32_t number) const;
+  /// nullopt: not known.
+  std::optional<DescribedField> FieldOf(std::string_view message, uint32_t number) const;
+  std::optional<DescribedField> FieldNamed(std::string_view message, std::string_view name) const;
+  /// In the order of their numbers, without extensions.
+  std::vector<DescribedField> FieldsOf(std::string_view message) const;
 
   /// The bytes of a message that is given in protobuf's text format. kCorrupt names path, line,
   /// column and what was expected.

@@ -297,6 +297,7 @@ void Fields(auto& field, Like<ProtoVmSetUp> auto& m) {
   field(RequiredField(3, "data_source"), m.data_source);
   field(HexField(4, "program"), m.program);
   field(RequiredField(5, "memory_limit_kb"), m.memory_limit_kb);
+  field(OptionalHexField(6, "state"), m.state);
 }
 
 void Fields(auto& field, Like<ProtoVmStates> auto& m) {

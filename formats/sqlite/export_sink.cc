@@ -217,6 +217,9 @@ Status ExportSink::Finish(const ReplayOutcome& outcome,
   for (const BufferGaps& buffer : gaps_.Finish(totals).buffers)
     for (const SequenceGaps& sequence : buffer.sequences)
       for (const Gap& gap : sequence.gaps) database_.AddGap(gap);
+  for (const BufferOutcome& buffer : outcome.buffers)
+    for (size_t i = 0; i < buffer.vms.size(); ++i)
+      database_.AddProgram(buffer.id, i, buffer.vms[i]);
   database_.AddStory(story);
   for (const StatRow& row : TraceProcessorStats(outcome))
     database_.AddStat(row.name, row.index, Name(row.severity), row.value);

@@ -36,6 +36,9 @@ constexpr std::array<FateMeaning, kFates> kFateMeanings = {{
     {Fate::kReadBefore, "the session itself read it before the clone was made"},
     {Fate::kMoved, "in the buffer when a clone took that over"},
     {Fate::kCleared, "in the buffer when that was cleared for a clone"},
+    {Fate::kFolded,
+     "evicted before it was read, but folded into a state (ProtoVM) before that was "
+     "written"},
 }};
 
 std::optional<std::string_view> NameOrNull(const char* name) {
@@ -91,6 +94,8 @@ struct SqliteExport::Inserts {
         sums(file, "sums", 13),
         evictors(file, "evictors", 8),
         gaps(file, "gaps", 18),
+        programs(file, "programs", 20),
+        program_failures(file, "program_failures", 10),
         fates(file, "fates", 3) {}
 
   SqliteInsert sessions;
@@ -112,6 +117,8 @@ struct SqliteExport::Inserts {
   SqliteInsert sums;
   SqliteInsert evictors;
   SqliteInsert gaps;
+  SqliteInsert programs;
+  SqliteInsert program_failures;
   SqliteInsert fates;
 };
 
@@ -233,6 +240,21 @@ void SqliteExport::AddGap(const Gap& gap) {
                   gap.written.first.time_ns, gap.written.last.time_ns, gap.sealed.first.time_ns,
                   gap.sealed.last.time_ns, Name(gap.sign), gap.remedies.buffer_size,
                   gap.remedies.read_period_ns);
+}
+
+void SqliteExport::AddProgram(BufferId buffer, uint64_t number, const protovm::VmAccount& vm) {
+  std::string producers;
+  for (const ProducerId producer : vm.producers)
+    producers += fmt::format("{}{}", producers.empty() ? "" : ", ", Raw(producer));
+  Idle().programs.Row(session_, Raw(buffer), number, Printable(vm.data_source), producers, vm.limit,
+                      vm.memory, vm.peak_memory, vm.program_bytes, vm.state_bytes,
+                      vm.folded.packets, vm.folded.bytes, vm.in_trace.packets, vm.errors,
+                      vm.aborted, vm.at_limit.packets, vm.dropped_elements,
+                      RecordOf(vm.limit_reached), TimeOf(vm.limit_reached), vm.left);
+  for (const protovm::VmFailure& failure : vm.failures)
+    Idle().program_failures.Row(session_, Raw(buffer), number, Name(failure.result),
+                                Name(failure.reason), failure.place, failure.count.packets,
+                                failure.count.bytes, failure.first.record, failure.first.time_ns);
 }
 
 void SqliteExport::AddRead(const ReadRow& row) {

@@ -108,6 +108,8 @@ class SqliteExport {
   void AddEvictor(const SequenceRow& sequence, const std::optional<SequenceKey>& culprit,
                   const FateCount& count);
   void AddGap(const Gap& gap);
+  /// @param number among the buffer's
+  void AddProgram(BufferId buffer, uint64_t number, const protovm::VmAccount& vm);
   void AddRead(const ReadRow& row);
   void AddStat(const std::string& name, std::optional<uint32_t> index, const char* severity,
                uint64_t value);

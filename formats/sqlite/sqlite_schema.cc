@@ -344,6 +344,45 @@ CREATE TABLE gaps (
   FOREIGN KEY (session, buffer, producer, writer)
     REFERENCES sequences(session, buffer, producer, writer)
 );
+CREATE TABLE programs (
+  -- One row per program (ProtoVM) of a buffer, which folds what is overwritten into a state.
+  session INTEGER NOT NULL REFERENCES sessions(id),
+  buffer INTEGER NOT NULL,
+  program INTEGER NOT NULL,         -- in the order in which they were set up, from 0
+  data_source TEXT NOT NULL,
+  producers TEXT NOT NULL,          -- ids, as '1, 2'
+  memory_limit INTEGER NOT NULL,    -- bytes
+  memory INTEGER NOT NULL,          -- bytes counted against it at the end
+  peak_memory INTEGER NOT NULL,
+  program_bytes INTEGER NOT NULL,
+  state_bytes INTEGER NOT NULL,     -- of the state at the end, as it would be written
+  folded_packets INTEGER NOT NULL,  -- that the program took
+  folded_bytes INTEGER NOT NULL,
+  in_trace_packets INTEGER NOT NULL,  -- of these, in the state that was written
+  errors INTEGER NOT NULL,          -- runs that ended so
+  aborted INTEGER NOT NULL,
+  at_limit_packets INTEGER NOT NULL,  -- of these, because of the memory limit
+  at_limit_elements INTEGER NOT NULL,  -- that merges left out because of it
+  limit_record INTEGER,             -- when the limit was reached first; NULL: never
+  limit_ns INTEGER,
+  left_with_buffer INTEGER NOT NULL,  -- 1: for a clone, with all that the buffer held
+  PRIMARY KEY (session, buffer, program),
+  FOREIGN KEY (session, buffer) REFERENCES buffers(session, buffer)
+) WITHOUT ROWID;
+CREATE TABLE program_failures (
+  -- One row per program, instruction and way in which runs of the program failed there.
+  session INTEGER NOT NULL,
+  buffer INTEGER NOT NULL,
+  program INTEGER NOT NULL,
+  result TEXT NOT NULL,             -- error, abort, crash (of the service), too_long
+  reason TEXT NOT NULL,
+  instruction TEXT NOT NULL,        -- its place: instructions[2].nested_instructions[0]
+  packets INTEGER NOT NULL,
+  bytes INTEGER NOT NULL,
+  first_record INTEGER,
+  first_ns INTEGER,
+  FOREIGN KEY (session, buffer, program) REFERENCES programs(session, buffer, program)
+);
 CREATE TABLE fates (
   -- What the fates mean.
   fate TEXT PRIMARY KEY,

@@ -60,6 +60,7 @@ LifeTrace::LifeTrace(ByteSink& sink, uint32_t max_lanes, PacketKinds* kinds)
     : trace_(sink),
       events_(trace_),
       sessions_(events_, [this](ProducerId producer) { return ProducerTrack(producer); }),
+      programs_(events_),
       lives_(*this),
       kinds_(kinds),
       max_lanes_(max_lanes) {
@@ -130,9 +131,11 @@ void LifeTrace::ShowRates(uint64_t next_window) {
     sequence.window_bytes = 0;
   }
   for (const SequenceId& id : idle) writing_.erase(id);
+  const bool is_last = next_window * kWindowNs > end;
+  programs_.EndWindow(end, kWindowNs, kWindowsPerSecond, is_last);
   now_ = std::max(now_, end);
   window_ = next_window;
-  if (next_window * kWindowNs <= end) return;
+  if (!is_last) return;
   for (const SequenceId& id : writing_)
     events_.Counter(sequences_.at(id).rate_track, end + kWindowNs, 0);
   if (!writing_.empty()) now_ = std::max(now_, end + kWindowNs);
@@ -146,6 +149,7 @@ void LifeTrace::Sample(BufferId id) {
   buffer.fill.value = lives_.HeldBytes(id);
   buffer.unread.value = buffer.buffer->engine->stats().unread_bytes();
   changed_.insert(id);
+  programs_.Sample(*buffer.buffer, buffer.track, now_);
 }
 
 // Buffers and reads.
@@ -161,7 +165,15 @@ void LifeTrace::OnBufferSetUp(SessionBuffer& setup) {
   buffer.unread.track = events_.AddCounter(name + " unread", Unit::kBytes, buffer.track);
 }
 
-void LifeTrace::OnBufferReplaced(SessionBuffer& buffer) { lives_.OnBufferReplaced(buffer); }
+void LifeTrace::OnBufferReplaced(SessionBuffer& buffer) {
+  lives_.OnBufferReplaced(buffer);
+  programs_.OnBufferReplaced(buffer.id);
+}
+
+Status LifeTrace::OnLogEnd(Session&) {
+  programs_.OnLogEnd(now_);
+  return {};
+}
 
 void LifeTrace::OnReadBegun(BufferId id) {
   Buffer& buffer = buffers_[id];
@@ -280,8 +292,9 @@ void LifeTrace::BeginSlice(Track track, uint64_t begin, const ChunkLife& life) {
 // Losses.
 
 void LifeTrace::OnPacketFate(const PacketAccount& account) {
-  if (!IsLoss(account.fate)) return;
-  ++counts_.lost_packets;
+  const bool is_lost = IsLoss(account.fate);
+  if (!is_lost && account.fate != Fate::kFolded) return;
+  if (is_lost) ++counts_.lost_packets;
   Sequence& sequence = SequenceOf(account.buffer, account.sequence);
   const auto belongs = [&](const PacketAccount& group) {
     return group.fate == account.fate && group.cause == account.cause &&

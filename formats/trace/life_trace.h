@@ -70,6 +70,7 @@ class LifeTrace : public ReplayListener, public LedgerSink, public ChunkLifeList
   Status OnPacket(const SessionPacket& packet) override;
   void OnReadDone(BufferId buffer, uint64_t packets) override;
   void OnBufferEvent(const BufferEvent& event) override;
+  Status OnLogEnd(Session& session) override;
 
   void OnPacketFate(const PacketAccount& account) override;
   void OnChunkForgotten(BufferId buffer, SequenceKey sequence, uint64_t chunk) override {
@@ -142,6 +143,7 @@ class LifeTrace : public ReplayListener, public LedgerSink, public ChunkLifeList
   TraceWriter trace_;
   TrackEventWriter events_;
   SessionTracks sessions_;
+  ProgramTracks programs_;
   ChunkLives lives_;
   KindsOfPackets kinds_;
   StalePackets packets_once_{UINT64_MAX};  // finds each packet once, for the kinds

@@ -88,6 +88,7 @@ struct TracePacket {
   uint32_t sequence_id = 0;
   std::optional<int32_t> trusted_uid;
   std::optional<int32_t> trusted_pid;
+  uint32_t machine = 0;  // 0: the service's own
   uint32_t dropped = 0;  // previous_packet_dropped as the service appended it. A producer's own is
                          // part of the content, and meant here only if nothing was split off
   bool is_well_formed = true;
@@ -102,6 +103,7 @@ TracePacket SplitTracePacket(Bytes packet);
 /// A packet of a trace file as trace processor takes it.
 struct ViewedPacket {
   uint64_t offset = 0;  // as that of TracePacket
+  PackedBy packed_by = PackedBy::kNothing;  // what compressed it, if it was inside another packet
   Bytes bytes;          // the TracePacket message; valid until the next Next()
   TracePacketView view;
 };

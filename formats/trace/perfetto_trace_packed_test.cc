@@ -14,6 +14,7 @@
 #include "formats/io/compressed_source.h"
 #include "formats/testing/testdata.h"
 #include "formats/trace/perfetto_trace.h"
+#include "formats/trace/trace_file_scan.h"
 
 namespace ringscope {
 namespace {
@@ -93,6 +94,17 @@ TEST(PackedTrace, PacketsInPackets_ComeInTheirPlace) {
   EXPECT_THAT(trace.texts, ElementsAre("a", "b", "c", "d", "e"));
   EXPECT_EQ(trace.offsets[1], a.size());
   EXPECT_EQ(trace.offsets[2], a.size());
+}
+
+TEST(PackedTrace, ScanCountsWhatWasPacked) {
+  const std::string bytes = PacketField("a") + InDeflate(PacketField("b") + PacketField("c")) +
+                            InZstd(PacketField("d")) + PacketField("e");
+  const auto scanned =
+      ScanTraceFile(MakeMemorySource(bytes), [](uint64_t, std::optional<uint64_t>) {});
+  const TraceFacts& facts = scanned->sessions.at(0);
+  EXPECT_EQ(facts.deflated, 2u);
+  EXPECT_EQ(facts.zstd_compressed, 1u);
+  EXPECT_EQ(facts.all.packets, 5u);
 }
 
 TEST(PackedTrace, GzippedFile_IsRead) {

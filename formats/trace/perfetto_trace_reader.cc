@@ -136,6 +136,8 @@ class PerfettoTraceReader : public TraceReader {
 
  private:
   static void LookAt(Bytes bytes, TracePacket& packet) { packet = SplitTracePacket(bytes); }
+  static void SetPackedBy(TracePacket&, PackedBy) {}
+  static void SetPackedBy(ViewedPacket& packet, PackedBy by) { packet.packed_by = by; }
   static void LookAt(Bytes bytes, ViewedPacket& packet) {
     packet.bytes = bytes;
     ViewTracePacket(bytes, packet.view);
@@ -179,6 +181,7 @@ class PerfettoTraceReader : public TraceReader {
       if (!*more) return false;
       LookAt(framed_.packet, packet);
       packet.offset = framed_.offset;
+      SetPackedBy(packet, PackedBy::kNothing);
       if (PackedIn(packet) == PackedBy::kNothing) return true;
       OpenInner(PackedIn(packet), PackedPackets(packet), packet.offset);
     }
@@ -195,6 +198,7 @@ class PerfettoTraceReader : public TraceReader {
       source = MakeInflateSource(std::move(source));
     inner_.emplace(std::make_unique<AllowedSource>(std::move(source), allowance_));
     inner_offset_ = offset;
+    inner_by_ = by;
   }
 
   /// The next packet of the open compressed ones; false at their end.
@@ -205,6 +209,7 @@ class PerfettoTraceReader : public TraceReader {
     if (more) {
       LookAt(framed_.packet, packet);
       packet.offset = inner_offset_;
+      SetPackedBy(packet, inner_by_);
       if (PackedIn(packet) == PackedBy::kNothing) return true;
       more = Fail(ErrorCode::kCorrupt, "compressed packets inside compressed packets");
     }
@@ -246,6 +251,7 @@ class PerfettoTraceReader : public TraceReader {
   TraceFraming::Framed framed_;        // of either
   std::optional<TraceFraming> inner_;  // of the compressed packets being read
   uint64_t inner_offset_ = 0;
+  PackedBy inner_by_ = PackedBy::kNothing;
   uint64_t allowance_ = kUnpackedSlack;  // bytes that compressed packets may still unpack to
   bool ended_ = false;
   std::vector<Damage> damage_;
@@ -281,6 +287,8 @@ TracePacket SplitTracePacket(Bytes packet) {
       result.trusted_uid = static_cast<int32_t>(field->value);
     if (field->number == proto::TracePacket::kTrustedPid)
       result.trusted_pid = static_cast<int32_t>(field->value);
+    if (field->number == proto::TracePacket::kMachineId)
+      result.machine = static_cast<uint32_t>(field->value);
     if (field->number == proto::TracePacket::kTrustedPacketSequenceId)
       result.sequence_id = static_cast<uint32_t>(field->value);
     if (field->number == proto::TracePacket::kPreviousPacketDropped) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/base/text.h"
 
 namespace ringscope {
@@ -112,6 +114,69 @@ void SessionTracks::Finish(uint64_t now) {
   for (auto& [id, source] : sources_) Stop(source, now);
   for (const uint64_t session : open_sessions_) events_.End(session_tracks_[session], now, {});
   open_sessions_.clear();
+}
+
+void ProgramTracks::Sample(const SessionBuffer& buffer, Track parent, uint64_t now) {
+  if (buffer.vms == nullptr) return;
+  Buffer& known = buffers_[buffer.id];
+  known.buffer = &buffer;
+  const auto& instances = buffer.vms->instances();
+  for (size_t i = 0; i < instances.size(); ++i) {
+    const protovm::BufferVms::Instance& instance = instances[i];
+    if (known.programs.size() == i) known.programs.emplace_back();
+    Program& program = known.programs[i];
+    if (program.memory == Track::kNone || program.data_source != instance.data_source) {
+      const std::string name = fmt::format("buffer {} program {} of {}", Raw(buffer.id), i,
+                                           Printable(instance.data_source));
+      program = {};
+      program.data_source = instance.data_source;
+      program.memory =
+          events_.AddCounter(name + ": memory", TrackEventWriter::Unit::kBytes, parent);
+      program.state = events_.AddCounter(name + ": state", TrackEventWriter::Unit::kBytes, parent);
+      program.rate =
+          events_.AddCounter(name + ": folded", TrackEventWriter::Unit::kNone, parent, "packets/s");
+    }
+    const uint64_t memory = instance.vm->state().counted();
+    program.changed |= instance.vm->folded().packets != program.folded;
+    program.folded = instance.vm->folded().packets;
+    if (program.shown_memory == memory) continue;
+    events_.Counter(program.memory, now, memory);
+    program.shown_memory = memory;
+    program.changed = true;
+  }
+}
+
+/// To write a state out takes time: it is done once in a window.
+void ProgramTracks::ShowState(const Buffer& buffer, size_t index, Program& program, uint64_t now) {
+  const protovm::BufferVms* vms = buffer.buffer == nullptr ? nullptr : buffer.buffer->vms.get();
+  if (vms == nullptr || index >= vms->instances().size()) return;  // it left for a clone
+  const size_t size = vms->instances()[index].vm->SerializeState().size();
+  if (program.shown_state != size) events_.Counter(program.state, now, size);
+  program.shown_state = size;
+}
+
+void ProgramTracks::EndWindow(uint64_t end, uint64_t window_ns, uint64_t windows, bool is_last) {
+  for (auto& [id, buffer] : buffers_) {
+    for (size_t i = 0; i < buffer.programs.size(); ++i) {
+      Program& program = buffer.programs[i];
+      if (!program.changed && !program.shows_rate) continue;
+      const uint64_t count = program.folded - program.folded_before;
+      if (program.changed) ShowState(buffer, i, program, end);
+      events_.Counter(program.rate, end, count * windows);
+      program.shows_rate = count > 0 && !is_last;
+      if (count > 0 && is_last) events_.Counter(program.rate, end + window_ns, 0);
+      program.folded_before = program.folded;
+      program.changed = false;
+    }
+  }
+}
+
+void ProgramTracks::OnLogEnd(uint64_t now) {
+  for (auto& [id, buffer] : buffers_) {
+    for (size_t i = 0; i < buffer.programs.size(); ++i)
+      ShowState(buffer, i, buffer.programs[i], now);
+    buffer.buffer = nullptr;
+  }
 }
 
 }  // namespace ringscope

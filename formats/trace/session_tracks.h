@@ -8,8 +8,10 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/log/life_event.h"
+#include "core/session/session.h"
 #include "formats/trace/track_events.h"
 
 namespace ringscope {
@@ -54,6 +56,50 @@ class SessionTracks {
   std::set<uint64_t> open_sessions_;
   Track clones_track_ = Track::kNone;
   std::map<SourceId, Source> sources_;
+};
+
+/// Draws the programs (ProtoVM) of buffers: counters of the memory that their states are counted
+/// with, of the states' sizes, and of the packets that they fold each second.
+class ProgramTracks {
+ public:
+  using Track = TrackEventWriter::Track;
+
+  explicit ProgramTracks(TrackEventWriter& events) : events_(events) {}
+
+  /// Something may have been folded.
+  /// @param parent the buffer's track
+  void Sample(const SessionBuffer& buffer, Track parent, uint64_t now);
+  /// A window of time is over.
+  /// @param windows in a second
+  /// @param is_last nothing is folded in the one that follows
+  void EndWindow(uint64_t end, uint64_t window_ns, uint64_t windows, bool is_last);
+  /// Another buffer takes its id.
+  void OnBufferReplaced(BufferId buffer) { buffers_.erase(buffer); }
+  /// The log is at its end: buffers are not looked at any more.
+  void OnLogEnd(uint64_t now);
+
+ private:
+  struct Program {
+    std::string data_source;
+    Track memory = Track::kNone;
+    Track state = Track::kNone;
+    Track rate = Track::kNone;
+    std::optional<uint64_t> shown_memory;
+    std::optional<size_t> shown_state;
+    uint64_t folded = 0;
+    uint64_t folded_before = 0;  // before this window
+    bool shows_rate = false;     // that is not 0
+    bool changed = false;        // in this window
+  };
+  struct Buffer {
+    const SessionBuffer* buffer = nullptr;  // nullptr: the log is at its end
+    std::vector<Program> programs;
+  };
+
+  void ShowState(const Buffer& buffer, size_t index, Program& program, uint64_t now);
+
+  TrackEventWriter& events_;
+  std::map<BufferId, Buffer> buffers_;
 };
 
 }  // namespace ringscope

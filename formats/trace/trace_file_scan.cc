@@ -1,12 +1,81 @@
 #include "formats/trace/trace_file_scan.h"
 
+#include <algorithm>
+#include <map>
+#include <span>
 #include <utility>
 
 #include "core/base/wire.h"
 #include "core/perfetto/fields.h"
+#include "core/trace/session_split.h"
 #include "formats/trace/perfetto_trace.h"
 
 namespace ringscope {
+
+namespace {
+
+/// A scan for each session of a file.
+class SessionScans {
+ public:
+  Status Add(const ViewedPacket& packet) {
+    const auto add_kept = [&](uint64_t offset, Bytes bytes) {
+      scan_.AddPacket(offset, bytes);
+      return Status();
+    };
+    const auto start_next = [&](uint64_t offset) {
+      EndSession();
+      starts_.push_back(offset);
+      return Status();
+    };
+    RS_ASSIGN_OR_RETURN(const bool is_kept, split_.Add(packet.offset, packet.bytes, packet.view,
+                                                       add_kept, start_next));
+    if (!is_kept) scan_.AddPacket(packet.offset, packet.bytes, packet.view);
+    if (packet.packed_by != PackedBy::kNothing) ++packed_[packet.packed_by];
+    return {};
+  }
+
+  /// @param errors in the order of the file
+  std::vector<TraceFacts> Finish(std::span<const Damage> errors) {
+    static_cast<void>(split_.Finish([&](uint64_t offset, Bytes bytes) {
+      scan_.AddPacket(offset, bytes);
+      return Status();
+    }));
+    EndSession();
+    for (const Damage& error : errors) {
+      const auto after = std::ranges::upper_bound(starts_, error.offset);
+      TraceFacts& facts = sessions_[static_cast<size_t>(after - starts_.begin())];
+      ++facts.error_count;
+      if (facts.errors.size() < TraceFacts::kMaxErrors)
+        facts.errors.push_back({error.offset, error.what});
+    }
+    for (size_t i = 0; i < sessions_.size(); ++i) {
+      sessions_[i].session = i + 1;
+      sessions_[i].sessions = sessions_.size();
+    }
+    sessions_.back().has_others = split_.has_missed();
+    return std::move(sessions_);
+  }
+
+ private:
+  void EndSession() {
+    TraceFacts& facts = sessions_.emplace_back(scan_.Finish());
+    facts.deflated = packed_[PackedBy::kDeflate];
+    facts.zstd_compressed = packed_[PackedBy::kZstd];
+    packed_.clear();
+    scan_ = TraceScan();
+    kept_ += facts.sequences.size() + facts.writers.size() + facts.moments.size();
+    if (kept_ > TraceScan::kMaxSequences) split_.Stop();
+  }
+
+  TraceScan scan_;
+  SessionSplit split_;
+  std::vector<TraceFacts> sessions_;  // that have ended
+  std::vector<uint64_t> starts_;      // offsets of the second session, and those that follow
+  std::map<PackedBy, uint64_t> packed_;  // packets of the session, by what compressed them
+  size_t kept_ = 0;                   // of these: what takes memory
+};
+
+}  // namespace
 
 Result<ScannedTrace> ScanTraceFile(
     std::unique_ptr<ByteSource> source,
@@ -14,14 +83,14 @@ Result<ScannedTrace> ScanTraceFile(
   const std::string path = source->path();
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<TraceReader> reader,
                       TraceReader::Open(std::move(source), TraceReader::OnDamage::kSkip, ahead));
-  TraceScan scan;
+  SessionScans scans;
   constexpr uint64_t kPacketsBetween = 4096;
   uint64_t packets = 0;
   ViewedPacket packet;
   while (true) {
     RS_ASSIGN_OR_RETURN(const bool more, reader->Next(packet));
     if (!more) break;
-    scan.AddPacket(packet.offset, packet.bytes, packet.view);
+    RS_RETURN_IF_ERROR(scans.Add(packet));
     if (++packets % kPacketsBetween == 0) progress(reader->position(), reader->size());
   }
   if (packets == 0 && reader->position() > 0) {
@@ -31,10 +100,8 @@ Result<ScannedTrace> ScanTraceFile(
                 "expected a Perfetto trace (.pftrace), plain or compressed by zstd or gzip");
   }
   const size_t errors = reader->damage().size() - (reader->is_cut_off() ? 1 : 0);
-  for (size_t i = 0; i < errors; ++i)
-    scan.AddError(reader->damage()[i].offset, reader->damage()[i].what);
-  ScannedTrace result{scan.Finish(), reader->position()};
-  result.facts.is_cut_off = reader->is_cut_off();
+  ScannedTrace result{scans.Finish({reader->damage().data(), errors}), reader->position()};
+  result.sessions.back().is_cut_off = reader->is_cut_off();
   return result;
 }
 

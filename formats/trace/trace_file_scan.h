@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "core/trace/trace_scan.h"
 #include "formats/io/byte_stream.h"
@@ -14,13 +15,14 @@ namespace ringscope {
 
 /// A trace file that was read to its end, or as far as it could be.
 struct ScannedTrace {
-  TraceFacts facts;
-  uint64_t file_bytes = 0;  // read of the file, compressed where it is
+  std::vector<TraceFacts> sessions;  // in the order of the file; at least one
+  uint64_t file_bytes = 0;           // read of the file, compressed where it is
 };
 
 /// Reads a `.pftrace`, plain or compressed as a whole by zstd or gzip, with compressed packets in
 /// it or without. Damage is part of the facts; a file that has no packet at all is an error.
-/// Memory: one packet, and that of TraceScan.
+/// Each of several sessions in it is read by itself.
+/// Memory: one packet, and that of TraceScan; of further sessions that of what is kept of them.
 /// @param progress is called now and then with the bytes read of the file, and their total where it
 /// is known
 /// @param ahead of a file that is compressed as a whole

@@ -28,16 +28,45 @@ std::string TextOf(const TraceFacts& facts) {
   return text;
 }
 
+/// Of a file with one session.
+TraceFacts FactsOf(Result<ScannedTrace> scanned) {
+  EXPECT_EQ(scanned->sessions.size(), 1u);
+  return std::move(scanned->sessions.front());
+}
+
 TEST(TraceFileScan, AnotherThreadReads) {
-  EXPECT_EQ(TextOf(Scan(CompressedTrace(), ReadAhead::kYes)->facts),
-            TextOf(Scan(CompressedTrace())->facts));
+  EXPECT_EQ(TextOf(FactsOf(Scan(CompressedTrace(), ReadAhead::kYes))),
+            TextOf(FactsOf(Scan(CompressedTrace()))));
 }
 
 TEST(TraceFileScan, SinkScansWhatIsWritten) {
   const std::string bytes = testing::ReadTestdata(kTraceFile);  // decompressed
   TraceScanSink sink;
   ASSERT_TRUE(sink.Write(bytes));
-  EXPECT_EQ(TextOf(sink.Finish()), TextOf(Scan(bytes)->facts));
+  EXPECT_EQ(TextOf(sink.Finish()), TextOf(FactsOf(Scan(bytes))));
+}
+
+TEST(TraceFileScan, JoinedFilesAreScannedSessionBySession) {
+  const std::string first = testing::ReadTestdata(kTraceFile);
+  const std::string second = testing::ReadTestdata("captures/stream-v2/trace.pftrace.zst");
+  const ScannedTrace joined = Scan(first + second).value();
+  ASSERT_EQ(joined.sessions.size(), 2u);
+  EXPECT_EQ(TextOf(joined.sessions[0]), TextOf(FactsOf(Scan(first))));
+  EXPECT_EQ(TextOf(joined.sessions[1]), TextOf(FactsOf(Scan(second))));
+  EXPECT_EQ(joined.sessions[1].session, 2u);
+  EXPECT_EQ(joined.sessions[0].sessions, 2u);
+}
+
+TEST(TraceFileScan, DamageIsOfTheSessionThatHasIt) {
+  const std::string trace = testing::ReadTestdata(kTraceFile);
+  const auto scanned = Scan(trace + trace + std::string("\x0A\x7F", 2));
+  ASSERT_EQ(scanned->sessions.size(), 2u);
+  EXPECT_FALSE(scanned->sessions[0].is_cut_off);
+  EXPECT_TRUE(scanned->sessions[1].is_cut_off);
+  // Bytes that are no packet, between the packets of the first one.
+  const auto damaged = Scan(trace.substr(0, 5) + std::string(40, '\xFF') + trace + trace);
+  EXPECT_EQ(damaged->sessions.front().error_count, 2u);  // the packet that they cut, too
+  EXPECT_EQ(damaged->sessions.back().error_count, 0u);
 }
 
 TEST(TraceFileScan, SinkRefusesAPartOfAPacket) {

@@ -20,6 +20,7 @@ namespace {
 
 constexpr uint32_t kMaxWriters = 32'767;  // of a producer: larger ids cannot be patched
 constexpr size_t kMaxProducers = UINT16_MAX;
+constexpr uint32_t kRemoteClockSync = 107;  // of TracePacket
 constexpr uint64_t kMaxConfigBytes = uint64_t{16} << 20;
 
 template <size_t N>
@@ -30,10 +31,11 @@ bool IsOneOf(uint32_t content, const std::array<uint32_t, N>& list) {
 /// Whether a packet is the service's own. Traces that other programs made have producers' packets
 /// under the service's sequence id, or without one.
 bool IsOfService(uint32_t sequence_id, uint32_t content) {
-  constexpr std::array<uint32_t, 6> kReserved = {
+  constexpr std::array<uint32_t, 7> kReserved = {
       proto::TracePacket::kTraceConfig,           proto::TracePacket::kTraceStats,
       proto::TracePacket::kSynchronizationMarker, proto::TracePacket::kServiceEvent,
-      proto::TracePacket::kTraceProvenance,       proto::TracePacket::kProtoVms};
+      proto::TracePacket::kTraceProvenance,       proto::TracePacket::kProtoVms,
+      kRemoteClockSync};
   constexpr std::array<uint32_t, 8> kOfProducers = {
       proto::TracePacket::kFtraceEvents,        proto::TracePacket::kProcessTree,
       proto::TracePacket::kProcessStats,        proto::TracePacket::kTrackEvent,
@@ -52,6 +54,18 @@ std::optional<Bytes> FieldOf(Bytes message, uint32_t number) {
   while (const auto field = fields.Next())
     if (field->number == number && field->type == wire::Type::kBytes) found = field->bytes;
   return found;
+}
+
+/// Of a packet with a bundle of ftrace events; nullopt: the bundle does not name it.
+std::optional<uint64_t> CpuOf(Bytes packet) {
+  std::optional<uint64_t> cpu;
+  wire::FieldReader fields(FieldOf(packet, proto::TracePacket::kFtraceEvents).value_or(Bytes()));
+  while (const auto field = fields.Next()) {
+    if (field->number != proto::FtraceEventBundle::kCpu) continue;
+    cpu = field->value;  // the first field, nearly always
+    break;
+  }
+  return cpu;
 }
 
 /// Removes the service's fields from a packet, wherever they are.
@@ -118,11 +132,19 @@ Status TraceImport::AddService(const TracePacket& packet, const PacketFacts& fac
       return {};
     case proto::TracePacket::kTraceProvenance:
       session_.AddListing(content);
+      listed_.Add(content);
+      return {};
+    case proto::TracePacket::kProtoVms:
+      AddPrograms(content);
       return {};
     case proto::TracePacket::kClockSnapshot:
-      clocks_.AddSnapshot(content, packet.sequence_id);
+      clocks_.Of(packet.machine).AddSnapshot(content, packet.sequence_id);
       if (const auto taken = BootTimeOf(content)) time = taken;
       break;
+    case kRemoteClockSync:
+      clocks_.AddSync(packet.machine, content);
+      LeaveOut(facts.content);
+      return {};
     case proto::TracePacket::kServiceEvent: {
       const std::optional<uint32_t> event = ServiceEventIn(content);
       disabled_ |= event == proto::ServiceEvent::kTracingDisabled;
@@ -146,6 +168,27 @@ Status TraceImport::AddService(const TracePacket& packet, const PacketFacts& fac
                       .bytes = packet.content});
 }
 
+/// The programs and the states that the trace begins with.
+void TraceImport::AddPrograms(Bytes protovms) {
+  constexpr size_t kMaxPrograms = 1024;
+  wire::FieldReader instances(protovms);
+  while (const auto instance = instances.Next()) {
+    if (instance->number != proto::ProtoVms::kInstance || instance->type != wire::Type::kBytes)
+      continue;
+    const protovm::TracedProgram read = protovm::ReadTracedProgram(instance->bytes);
+    program_bytes_ += read.program.size() + read.state.size();
+    if (programs_.size() == kMaxPrograms || program_bytes_ > kMaxConfigBytes)
+      return LeaveOut(proto::TracePacket::kProtoVms);
+    Program& program = programs_.emplace_back(Program{std::string(wire::AsText(read.program)),
+                                                      std::string(wire::AsText(read.state)),
+                                                      read.memory_limit_kb,
+                                                      {}});
+    for (const int32_t producer : read.producers)
+      if (const std::vector<uint32_t>* listed = listed_.Of(producer))
+        program.sequences.insert(program.sequences.end(), listed->begin(), listed->end());
+  }
+}
+
 void TraceImport::LeaveOut(uint32_t content) {
   constexpr size_t kMaxKinds = 1000;  // more are no trace's
   if (report_.left_out.size() < kMaxKinds || report_.left_out.contains(content))
@@ -154,6 +197,7 @@ void TraceImport::LeaveOut(uint32_t content) {
 
 /// Packets before the event in the file were returned by that read, those after it were not.
 Status TraceImport::NoteRead(uint64_t time_ns) {
+  RS_RETURN_IF_ERROR(EndAllDrains());
   RS_RETURN_IF_ERROR(ReleaseAllHeld(std::min(first_ns_.value_or(time_ns), time_ns)));
   read_ns_ = std::max(read_ns_.value_or(time_ns), time_ns);
   return {};
@@ -172,6 +216,10 @@ Status TraceImport::AddOfProducer(const TracePacket& packet, Bytes content,
   sequence->has_packet = true;
   const uint32_t dropped = is_loss ? packet.dropped : 0;
   const std::optional<uint64_t> time = TimeOf(packet, content, is_loss, *sequence);
+  if (time && dropped == 0 && facts.content == proto::TracePacket::kFtraceEvents) {
+    if (const auto cpu = CpuOf(content)) return AddToDrain(*sequence, *cpu, *time, content);
+  }
+  RS_RETURN_IF_ERROR(EndDrain(*sequence));
   if (time) {
     NoteTime(*time);
     if (!sequence->held.empty()) RS_RETURN_IF_ERROR(ReleaseHeld(*sequence, *time));
@@ -195,6 +243,41 @@ Status TraceImport::AddOfProducer(const TracePacket& packet, Bytes content,
   return {};
 }
 
+/// The next bundle of ftrace events. A drain goes through the CPUs in their order.
+Status TraceImport::AddToDrain(Sequence& sequence, uint64_t cpu, uint64_t time_ns, Bytes bundle) {
+  Drain& drain = sequence.drain;
+  if (!drain.bundles.empty() && cpu <= drain.last_cpu) RS_RETURN_IF_ERROR(EndDrain(sequence));
+  NoteTime(time_ns);
+  drain.last_cpu = cpu;
+  drain.time_ns = std::max(drain.time_ns, time_ns);
+  drain.bundles.emplace_back(wire::AsText(bundle));
+  held_bytes_ += bundle.size();
+  return held_bytes_ > kMaxHeld ? EndAllDrains() : Status();
+}
+
+Status TraceImport::EndDrain(Sequence& sequence) {
+  if (sequence.drain.bundles.empty()) return {};
+  const Drain drain = std::exchange(sequence.drain, {});
+  if (!sequence.held.empty()) RS_RETURN_IF_ERROR(ReleaseHeld(sequence, drain.time_ns));
+  if (drain.time_ns < sequence.own_ns) report_.late += drain.bundles.size();
+  sequence.own_ns = drain.time_ns;
+  uint64_t ns = std::max(sequence.last_ns.value_or(0), drain.time_ns);
+  if (read_ns_) ns = std::max(ns, *read_ns_);
+  sequence.last_ns = ns;
+  const auto slot = static_cast<uint32_t>(&sequence - sequences_.data()) + 1;
+  for (const std::string& bundle : drain.bundles) {
+    held_bytes_ -= bundle.size();
+    RS_RETURN_IF_ERROR(sorter_.Add(
+        {.time_ns = ns, .sequence = slot, .dropped = 0, .bytes = wire::AsBytes(bundle)}));
+  }
+  return {};
+}
+
+Status TraceImport::EndAllDrains() {
+  for (Sequence& sequence : sequences_) RS_RETURN_IF_ERROR(EndDrain(sequence));
+  return {};
+}
+
 /// When the packet can have been committed: after the last event in it, on the trace's clock. A
 /// bundle of ftrace events, which is written when the kernel's buffer is drained, has many.
 /// @return nullopt: it has no time, or its clock is not known
@@ -202,22 +285,22 @@ std::optional<uint64_t> TraceImport::TimeOf(const TracePacket& packet, Bytes con
                                             Sequence& sequence) {
   TracePacketView view = ViewTracePacket(content);
   view.sequence_id = packet.sequence_id;
+  view.machine = packet.machine;
   view.dropped = is_loss ? packet.dropped : 0;
   if (is_loss) sequence.has_state = false;
   sequence.has_state |= view.clears_state;
   if (view.content == proto::TracePacket::kClockSnapshot)
-    clocks_.AddSnapshot(view.content_bytes, view.sequence_id);
+    clocks_.Of(view.machine).AddSnapshot(view.content_bytes, view.sequence_id);
   sequence.time.Update(view);
   // Where packets before are lost, another default may have been set.
   if (view.needs_state && !sequence.has_state && !view.timestamp_clock) return std::nullopt;
-  ReadEventTimes(view, sequence.time, clocks_, event_times_);
+  ReadEventTimes(view, sequence.time, clocks_.Of(view.machine), event_times_);
   if (event_times_.times.empty()) {  // of no use to trace processor, but it is when it was written
-    if (const auto own = OwnTime(view, sequence.time, clocks_)) event_times_.times.push_back(*own);
+    if (const auto own = OwnTime(view, sequence.time, clocks_.Of(view.machine))) event_times_.times.push_back(*own);
   }
   std::optional<uint64_t> latest;
   for (const EventTimes::Time& time : event_times_.times) {
-    const auto ns = time.clock ? clocks_.ToTraceTime(*time.clock, time.time)
-                               : std::optional(static_cast<int64_t>(time.time));
+    const auto ns = clocks_.ToTraceTime(view.machine, time.clock, time.time);
     if (ns && *ns >= 0) latest = std::max(latest.value_or(0), static_cast<uint64_t>(*ns));
   }
   return latest;

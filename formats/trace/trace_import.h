@@ -13,7 +13,9 @@
 #include "core/log/op.h"
 #include "core/perfetto/chunk_packer.h"
 #include "core/perfetto/packet_facts.h"
+#include "core/protovm/trace_vms.h"
 #include "core/trace/event_times.h"
+#include "core/trace/machine_clocks.h"
 #include "formats/trace/packet_sorter.h"
 #include "formats/trace/perfetto_trace.h"
 #include "formats/trace/trace_session.h"
@@ -47,7 +49,8 @@ struct TraceImportOptions {
 };
 
 /// Makes the records of a commit log from the packets of a trace: as if their producers had written
-/// them into shared memory at the times of the last events in them. First Add every packet, then Write.
+/// them into shared memory at the times of the last events in them. First Add every packet, then
+/// Write.
 ///
 /// Memory: the sorter's, and for each sequence at most one chunk (kMaxPending in all) and a few
 /// hundred bytes.
@@ -81,6 +84,13 @@ class TraceImport {
     uint32_t writers = 0;
     bool connected = false;  // its record is written
   };
+  /// Bundles of ftrace events that the kernel's buffers were drained into at once, one CPU after the
+  /// other: they are committed together, when the last is written.
+  struct Drain {
+    uint64_t last_cpu = 0;
+    uint64_t time_ns = 0;  // of the last event of all
+    std::vector<std::string> bundles;
+  };
   struct Held {
     uint64_t number = 0;  // in the order of the file
     uint32_t dropped = 0;
@@ -92,16 +102,25 @@ class TraceImport {
     WriterId writer{};
     uint32_t buffer = 0;
     SequenceTime time;
-    bool has_state = false;  // no packet is missing since its state was cleared
+    bool has_state = false;           // no packet is missing since its state was cleared
     std::optional<uint64_t> last_ns;  // of the packet before, as it was sorted
     uint64_t own_ns = 0;              // of the packet before that has a time
     std::vector<Held> held;           // before the first packet that has a time
+    Drain drain;                      // that is being read; no bundles: none
     std::optional<ChunkPacker> packer;
     std::optional<uint64_t> written_ns;  // time of the last packet written
     bool has_packet = false;
   };
 
+  /// A program (ProtoVM) whose state the trace has.
+  struct Program {
+    std::string program, state;
+    uint32_t memory_limit_kb = 0;
+    std::vector<uint32_t> sequences;  // ids
+  };
+
   // Reading.
+  void AddPrograms(Bytes protovms);
   Status AddService(const TracePacket& packet, const PacketFacts& facts);
   Status AddOfProducer(const TracePacket& packet, Bytes content, const PacketFacts& facts);
   void LeaveOut(uint32_t content);
@@ -112,12 +131,16 @@ class TraceImport {
   Sequence* SequenceOf(const TracePacket& packet);
   std::optional<size_t> ProducerOf(Identity identity);
   void NoteProcessName(Bytes content, const Sequence& sequence);
+  Status AddToDrain(Sequence& sequence, uint64_t cpu, uint64_t time_ns, Bytes bundle);
+  Status EndDrain(Sequence& sequence);
+  Status EndAllDrains();
   Status ReleaseHeld(Sequence& sequence, uint64_t time_ns);
   Status ReleaseAllHeld(uint64_t time_ns);
   Status SortHeld(const Sequence& sequence, const Held& held, uint64_t time_ns);
 
   // Writing.
   Status WriteSetUp(const Append& append);
+  Status WritePrograms(const Append& append);
   Status WriteEvent(Bytes packet, const Append& append);
   Status WriteRecordOfService(Bytes packet, const Append& append);
   Status WritePacket(const TimedPacket& packet, const Append& append);
@@ -135,7 +158,10 @@ class TraceImport {
   TraceImportOptions options_;
   TraceImportReport report_;
   TraceSession session_;
-  TraceClocks clocks_;
+  MachineClocks clocks_;
+  protovm::ListedSequences listed_;
+  std::vector<Program> programs_;
+  size_t program_bytes_ = 0;
   EventTimes event_times_;
   std::vector<std::string> configs_;
   std::unordered_map<uint32_t, uint32_t> slots_;  // sequence id: place in sequences_

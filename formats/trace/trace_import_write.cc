@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <set>
+#include <utility>
+
 #include "core/base/text.h"
 #include "core/perfetto/data_loss.h"
 #include "core/perfetto/fields.h"
@@ -23,6 +26,7 @@ std::string ProducerName(const std::string& name, Identity identity) {
 }  // namespace
 
 Status TraceImport::Write(const Append& append) {
+  RS_RETURN_IF_ERROR(EndAllDrains());
   RS_RETURN_IF_ERROR(ReleaseAllHeld(first_ns_.value_or(0)));
   RS_RETURN_IF_ERROR(sorter_.Finish());
   RS_ASSIGN_OR_RETURN(std::optional<TimedPacket> packet, sorter_.Next());
@@ -67,12 +71,40 @@ Status TraceImport::WriteSetUp(const Append& append) {
                                                .policy = buffers[i].policy,
                                                .engine = buffers[i].engine}));
   }
+  RS_RETURN_IF_ERROR(WritePrograms(append));
   if (const std::string lost = session_.LostInBuffers(); !lost.empty())
     RS_RETURN_IF_ERROR(Put(append, Inexact{InexactReason::kLosses, {}, {}, lost}));
   if (report_.untimed == 0) return {};
-  return Put(append, Inexact{InexactReason::kTimes, {}, {},
+  return Put(append, Inexact{InexactReason::kTimes,
+                             {},
+                             {},
                              fmt::format("{} of {} packets", WithCommas(report_.untimed),
                                          WithCommas(report_.packets))});
+}
+
+/// Sets the programs up for the buffers and producers of their sequences, with the states that they
+/// had when the trace was begun. The trace does not name their data sources.
+Status TraceImport::WritePrograms(const Append& append) {
+  for (size_t i = 0; i < programs_.size(); ++i) {
+    const Program& program = programs_[i];
+    std::set<std::pair<uint32_t, size_t>> places;
+    for (const uint32_t id : program.sequences)
+      if (const auto slot = slots_.find(id); slot != slots_.end())
+        places.emplace(sequences_[slot->second].buffer, sequences_[slot->second].producer);
+    // A VM belongs to one buffer; the trace does not tell which, where its producers write to more.
+    for (const auto& [buffer, producer] : places) {
+      if (buffer != places.begin()->first) break;
+      RS_RETURN_IF_ERROR(
+          Put(append, ProtoVmSetUp{.buffer = BufferId{static_cast<uint16_t>(buffer)},
+                                   .producer = ProducerId{static_cast<uint16_t>(producer + 1)},
+                                   .data_source = fmt::format("program {}", i),
+                                   .program = program.program,
+                                   .memory_limit_kb = program.memory_limit_kb,
+                                   .state = program.state}));
+    }
+    if (places.empty()) LeaveOut(proto::TracePacket::kProtoVms);
+  }
+  return {};
 }
 
 Status TraceImport::WriteRecordOfService(Bytes packet, const Append& append) {
@@ -175,8 +207,9 @@ Status TraceImport::WriteEnd(const Append& append) {
                                                .loss_bits = {}}));
   }
   if (!session_.has_stats() && report_.gaps > 0)
-    RS_RETURN_IF_ERROR(Put(append, Inexact{InexactReason::kLosses, {}, {},
-                                           "by packets that report a loss before them"}));
+    RS_RETURN_IF_ERROR(
+        Put(append,
+            Inexact{InexactReason::kLosses, {}, {}, "by packets that report a loss before them"}));
   if (!reads_during_) return {};
   return Put(
       append,

@@ -1,6 +1,11 @@
 #include "formats/trace/trace_log.h"
 
+#include <fmt/format.h>
+
 #include <filesystem>
+#include <utility>
+
+#include "core/trace/session_split.h"
 
 namespace ringscope {
 namespace {
@@ -10,32 +15,98 @@ std::string TraceName(const std::string& path) {
   return std::filesystem::path(path).filename().string();
 }
 
+/// The view of a packet that tells sessions apart: all but the service's are alike.
+TracePacketView ViewToSplit(const TracePacket& packet) {
+  if (packet.sequence_id <= kServiceSequenceId) return ViewTracePacket(packet.bytes);
+  TracePacketView view;
+  view.sequence_id = packet.sequence_id;
+  return view;
+}
+
+/// Makes the sessions of a log of those of a trace, one after the other.
+class SessionImports {
+ public:
+  SessionImports(const TraceLogOptions& options, CommitLogWriter& writer)
+      : options_(options), writer_(writer) {
+    Start();
+  }
+
+  Status Add(const TracePacket& packet) {
+    const auto add_kept = [this](uint64_t offset, Bytes bytes) { return AddKept(offset, bytes); };
+    const auto start_next = [this](uint64_t) { return StartNext(); };
+    RS_ASSIGN_OR_RETURN(const bool is_kept, split_.Add(packet.offset, packet.bytes,
+                                                       ViewToSplit(packet), add_kept, start_next));
+    return is_kept ? Status() : import_->Add(packet);
+  }
+
+  Status Finish() {
+    RS_RETURN_IF_ERROR(split_.Finish(
+        [this](uint64_t offset, Bytes bytes) { return AddKept(offset, bytes); }));
+    return EndSession();
+  }
+
+  /// Of all sessions whose records are written, in their order.
+  std::vector<TraceImportReport> TakeReports() { return std::move(reports_); }
+  bool has_packets() const { return has_packets_ || import_->report().packets > 0; }
+
+ private:
+  void Start() {
+    std::string name = TraceName(options_.path);
+    if (!reports_.empty()) name += fmt::format(", session {}", reports_.size() + 1);
+    import_ = std::make_unique<TraceImport>(
+        TraceImportOptions{.name = std::move(name), .sorter = {.folder = options_.folder}});
+  }
+  Status AddKept(uint64_t offset, Bytes bytes) {
+    TracePacket packet = SplitTracePacket(bytes);
+    packet.offset = offset;
+    return import_->Add(packet);
+  }
+  Status StartNext() {
+    RS_RETURN_IF_ERROR(EndSession());
+    Start();
+    return {};
+  }
+  Status EndSession() {
+    RS_RETURN_IF_ERROR(import_->Write([this](const Op& op) {
+      if (options_.on_write) options_.on_write(import_->written_bytes(), import_->total_bytes());
+      return writer_.Append(op);
+    }));
+    has_packets_ |= import_->report().packets > 0;
+    reports_.push_back(import_->report());
+    return {};
+  }
+
+  const TraceLogOptions& options_;
+  CommitLogWriter& writer_;
+  SessionSplit split_;
+  std::unique_ptr<TraceImport> import_;  // of the session that is being read
+  std::vector<TraceImportReport> reports_;
+  bool has_packets_ = false;  // in a session that has ended
+};
+
 }  // namespace
 
 Result<TraceLog> WriteTraceLog(const TraceLogOptions& options, std::unique_ptr<ByteSource> source,
                                ByteSink& sink) {
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<TraceReader> reader,
                       TraceReader::Open(std::move(source), TraceReader::OnDamage::kSkip));
-  TraceImport import({.name = TraceName(options.path), .sorter = {.folder = options.folder}});
+  RS_ASSIGN_OR_RETURN(const std::unique_ptr<CommitLogWriter> writer,
+                      CommitLogWriter::Create(sink, {.level = options.level}));
+  SessionImports sessions(options, *writer);
   while (true) {
     RS_ASSIGN_OR_RETURN(const std::optional<TracePacket> packet, reader->Next());
     if (!packet) break;
-    RS_RETURN_IF_ERROR(import.Add(*packet));
+    RS_RETURN_IF_ERROR(sessions.Add(*packet));
     if (options.on_read) options.on_read(reader->position(), reader->size().value_or(0));
   }
-  if (reader->damage_count() > 0 && import.report().packets == 0) {
+  if (reader->damage_count() > 0 && !sessions.has_packets()) {
     const Damage& damage = reader->damage().front();
     return Fail(ErrorCode::kCorrupt, damage.what, Where{options.path, damage.offset, {}},
                 "no packets could be read from this trace");
   }
-  RS_ASSIGN_OR_RETURN(const std::unique_ptr<CommitLogWriter> writer,
-                      CommitLogWriter::Create(sink, {.level = options.level}));
-  RS_RETURN_IF_ERROR(import.Write([&](const Op& op) {
-    if (options.on_write) options.on_write(import.written_bytes(), import.total_bytes());
-    return writer->Append(op);
-  }));
+  RS_RETURN_IF_ERROR(sessions.Finish());
   RS_RETURN_IF_ERROR(writer->Close());
-  return TraceLog{.report = import.report(),
+  return TraceLog{.sessions = sessions.TakeReports(),
                   .damage = reader->damage(),
                   .damage_count = reader->damage_count(),
                   .records = writer->records(),

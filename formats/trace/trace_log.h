@@ -24,15 +24,15 @@ struct TraceLogOptions {
 
 /// A commit log that was made of a trace.
 struct TraceLog {
-  TraceImportReport report;
+  std::vector<TraceImportReport> sessions;  // in the order of the file; at least one
   std::vector<Damage> damage;  // of the trace; at most LogSource::kMaxDamage entries
   uint64_t damage_count = 0;   // all of it
   uint64_t records = 0;
   uint64_t bytes = 0;
 };
 
-/// Writes the packets of a Perfetto trace as a commit log. Damage is skipped; bytes of which
-/// nothing is a packet are an error.
+/// Writes the packets of a Perfetto trace as a commit log: a session for each in the file. Damage is
+/// skipped; bytes of which nothing is a packet are an error.
 Result<TraceLog> WriteTraceLog(const TraceLogOptions& options, std::unique_ptr<ByteSource> source,
                                ByteSink& sink);
 

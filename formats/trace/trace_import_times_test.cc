@@ -1,0 +1,97 @@
+// When an import commits what is drained CPU by CPU, or comes from another machine.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "core/perfetto/trusted_fields.h"
+#include "formats/testing/import_trace.h"
+#include "formats/trace/trace_file_scan.h"
+
+namespace ringscope {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::Import;
+using testing::Imported;
+
+std::string Number(uint32_t field, uint64_t value) {
+  std::string out;
+  wire::AppendUint(out, field, value);
+  return out;
+}
+std::string Inner(uint32_t field, const std::string& content) {
+  std::string out;
+  wire::AppendBytes(out, field, wire::AsBytes(content));
+  return out;
+}
+/// A packet with what the service appends.
+std::string Appended(const std::string& content, uint32_t sequence = 7) {
+  std::string trusted;
+  AppendTrustedFields(trusted, {.uid = 1000, .pid = 42}, sequence, 0);
+  return content + trusted;
+}
+/// A bundle that fills a chunk, with an event at a time of CLOCK_BOOTTIME.
+std::string Bundle(uint64_t cpu, uint64_t ns) {
+  constexpr uint32_t kPadding = 1000;
+  return Inner(1, Appended(Inner(1, Number(1, cpu) + Inner(2, Number(1, ns)) +
+                                        Inner(kPadding, std::string(5000, 'x')))));
+}
+
+/// The times of the chunks that are committed, the last ones left out: what remains at the end.
+std::vector<uint64_t> CommitTimes(const Imported& imported) {
+  std::vector<uint64_t> times;
+  for (size_t i = 0; i < imported.records.size(); ++i)
+    if (imported.records[i].starts_with("commit")) times.push_back(imported.times[i]);
+  times.pop_back();
+  return times;
+}
+
+TEST(TraceImportTimes, CpusThatAreDrainedAtOnceAreCommittedTogether) {
+  // CPU 0 was idle at the end of the first drain, CPU 1 in the second.
+  const Imported imported = Import(Bundle(0, 100) + Bundle(1, 900) + Bundle(0, 1500) +
+                                   Bundle(1, 1100) + Bundle(0, 2000));
+  EXPECT_THAT(CommitTimes(imported), ElementsAre(900, 900, 1500, 1500, 2000, 2000));
+  EXPECT_EQ(imported.report.late, 0u);
+}
+
+TEST(TraceImportTimes, ASingleCpuIsDrainedBundleByBundle) {
+  const Imported imported = Import(Bundle(3, 100) + Bundle(3, 900));
+  EXPECT_THAT(CommitTimes(imported), ElementsAre(100, 900));
+}
+
+/// Clock 6 of machine 3 is 4,000 ns ahead of the service's.
+std::string Sync() {
+  const auto at = [](uint64_t ns) { return Inner(1, Number(1, 6) + Number(2, ns)); };
+  return Inner(1, Inner(107, Inner(1, Inner(2, at(5000)) + Inner(3, at(1000)))) + Number(98, 3));
+}
+std::string RemoteEvent(uint64_t ns) {
+  return Inner(1, Appended(Number(8, ns) + Inner(11, "")) + Number(98, 3));
+}
+
+TEST(TraceImportTimes, TimesOfARemoteMachineAreThoseOfTheService) {
+  const Imported imported = Import(Sync() + RemoteEvent(6000));
+  EXPECT_EQ(imported.times.front(), 2000u);
+}
+
+TEST(TraceImportTimes, ARemoteMachineHasClocksOfItsOwn) {
+  const auto snapshot = [](uint64_t monotonic, uint64_t boot) {
+    return Inner(6, Inner(1, Number(1, 3) + Number(2, monotonic)) +
+                        Inner(1, Number(1, 6) + Number(2, boot)));
+  };
+  const std::string host = Inner(1, Appended(snapshot(10, 50), kServiceSequenceId));
+  const std::string remote = Inner(1, Appended(snapshot(100, 7000), 8) + Number(98, 3));
+  const std::string event = Inner(1, Appended(Number(8, 300) + Number(58, 3) + Inner(11, "")) +
+                                         Number(98, 3));
+  const auto scanned = ScanTraceFile(MakeMemorySource(host + Sync() + remote + event),
+                                     [](uint64_t, std::optional<uint64_t>) {});
+  const TraceFacts& facts = scanned->sessions.at(0);
+  ASSERT_TRUE(facts.all.span);
+  EXPECT_EQ(facts.all.span->first_ns, 3200);  // 300 - 100 + 7000, less 4000
+  EXPECT_EQ(facts.snapshots, 1u);
+}
+
+}  // namespace
+}  // namespace ringscope

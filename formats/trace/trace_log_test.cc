@@ -1,0 +1,69 @@
+#include "formats/trace/trace_log.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "core/base/wire.h"
+#include "formats/inputs/open_log.h"
+#include "formats/testing/import_trace.h"
+#include "formats/testing/testdata.h"
+
+namespace ringscope {
+namespace {
+
+using ::testing::HasSubstr;
+
+struct Written {
+  TraceLog log;
+  std::string bytes;
+};
+Written Write(std::string trace) {
+  StringSink sink;
+  TraceLog log =
+      WriteTraceLog({.path = "x", .folder = ::testing::TempDir()}, MakeMemorySource(std::move(trace)), sink)
+          .value();
+  return {std::move(log), std::move(sink.text)};
+}
+
+/// The records of each session, in words.
+std::vector<std::vector<std::string>> SessionsOf(const std::string& log) {
+  std::vector<std::vector<std::string>> sessions;
+  const auto source = OpenLog(MakeMemorySource(log)).value();
+  while (const std::optional<Op> op = source->Next().value()) {
+    if (std::holds_alternative<LogHeader>(op->body)) sessions.emplace_back();
+    sessions.back().push_back(testing::Describe(*op));
+  }
+  return sessions;
+}
+
+TEST(TraceLog, JoinedTracesAreSessionsOfOneLog) {
+  const std::string first = testing::ReadTestdata("captures/short-v2/trace.pftrace.zst");
+  const std::string second = testing::ReadTestdata("captures/stream-v2/trace.pftrace.zst");
+  const Written joined = Write(first + second);
+  ASSERT_EQ(joined.log.sessions.size(), 2u);
+  const auto sessions = SessionsOf(joined.bytes);
+  ASSERT_EQ(sessions.size(), 2u);
+  const Written alone[] = {Write(first), Write(second)};
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(joined.log.sessions[i].packets, alone[i].log.sessions.at(0).packets);
+    EXPECT_EQ(sessions[i], SessionsOf(alone[i].bytes).at(0));
+  }
+}
+
+TEST(TraceLog, ADescriptionNamesTheSession) {
+  const std::string trace = testing::ReadTestdata("captures/short-v2/trace.pftrace.zst");
+  const auto source = OpenLog(MakeMemorySource(Write(trace + trace).bytes)).value();
+  std::vector<std::string> descriptions;
+  while (const std::optional<Op> op = source->Next().value())
+    if (const auto* header = std::get_if<LogHeader>(&op->body))
+      descriptions.push_back(header->description);
+  ASSERT_EQ(descriptions.size(), 2u);
+  EXPECT_THAT(descriptions[0], HasSubstr("the trace x:"));
+  EXPECT_THAT(descriptions[1], HasSubstr("the trace x, session 2:"));
+}
+
+}  // namespace
+}  // namespace ringscope
