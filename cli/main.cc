@@ -1,3 +1,4 @@
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <string>
@@ -6,6 +7,7 @@
 #include "cli/app.h"
 #include "cli/process_streams.h"
 #include "commands/plugin/plugin_host.h"
+#include "core/engine/zeroed_storage.h"
 #include "formats/io/byte_stream.h"
 #include "formats/io/output_file.h"
 
@@ -13,6 +15,10 @@ int main(int argc, char** argv) {
   const std::vector<std::string> args(argv + (argc > 0 ? 1 : 0), argv + argc);
   if (const auto status = ringscope::RunAsPluginHost(args)) return *status;
   ringscope::IgnoreFailedWrites();
+  ringscope::large_pages_advice = [](void* begin, size_t bytes) {
+    // Where the system has none, it fails, and nothing is lost by it.
+    static_cast<void>(madvise(begin, bytes, MADV_HUGEPAGE));
+  };
   ringscope::RemovePendingFilesOnSignals();
   ringscope::DescriptorStream out(STDOUT_FILENO, "standard output");
   ringscope::DescriptorStream err(STDERR_FILENO, "standard error");

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "commands/advise/advise_report.h"
 #include "commands/shell/text.h"
@@ -63,20 +64,43 @@ std::string WasComment(const AdviceBuffer* buffer, const PlannedBuffer& planned)
 
 std::string Quoted(std::string_view text);
 
-/// Which entry of the config's producers names this one, or would be the next.
-struct ProducerEntry {
+/// Which entry of one of the config's lists has this name, or would be the next.
+struct NamedEntry {
   size_t index = 0;
   bool is_there = false;
 };
-ProducerEntry EntryOf(const std::string& config, const std::string& name) {
-  for (ProducerEntry entry;; ++entry.index) {
-    const auto place = Descriptors::BuiltIn().FindInText(
-        "TraceConfig", config, {{"producers", entry.index}, {"producer_name"}});
+/// @param name_path of the name in an entry
+NamedEntry EntryOf(const std::string& config, const char* list,
+                   const std::vector<TextStep>& name_path, const std::string& name) {
+  for (NamedEntry entry;; ++entry.index) {
+    std::vector<TextStep> path = {{list, entry.index}};
+    path.insert(path.end(), name_path.begin(), name_path.end());
+    const auto place = Descriptors::BuiltIn().FindInText("TraceConfig", config, path);
     if (!place || place->steps == 0) return entry;
     const std::string field = config.substr(place->begin, place->end - place->begin);
-    entry.is_there = place->steps == 2 && field.find(Quoted(name)) != std::string::npos;
+    entry.is_there = place->steps == path.size() && field.find(Quoted(name)) != std::string::npos;
     if (entry.is_there) return entry;
   }
+}
+
+/// Adds the memory of a data source's program.
+void AddProgramMemory(const AdviceReport& report, const Advice& advice,
+                      std::vector<ConfigChange>& changes) {
+  const auto& numbers = advice.As<ProgramNumbers>();
+  NamedEntry entry = EntryOf(report.config, "data_sources", {{"config"}, {"name"}},
+                             advice.data_source);
+  if (!entry.is_there)
+    for (const ConfigChange& change : changes)
+      entry.index += change.path.ends_with("].config.name") ? 1 : 0;
+  const std::string path = fmt::format("data_sources[{}].config.", entry.index);
+  const std::string why =
+      numbers.limit == 0
+          ? "its program saves packets that are overwritten"
+          : fmt::format("the state of its program was full: {} and {} were dropped",
+                        Count(numbers.dropped, "packet"), Count(numbers.elements, "element"));
+  if (!entry.is_there) changes.push_back({path + "name", Quoted(advice.data_source), why, true});
+  changes.push_back({path + "protovm_config.memory_limit_kb",
+                     std::to_string(numbers.enough / 1024), why, true});
 }
 
 /// Why a buffer has another size.
@@ -142,10 +166,12 @@ std::vector<ConfigChange> OtherChanges(const AdviceReport& report) {
                          fmt::format("{} lack incremental state",
                                      Count(advice.As<StateNumbers>().packets, "packet")),
                          true});
+    if (advice.topic == AdviceTopic::kPrograms) AddProgramMemory(report, advice, changes);
     if (advice.kind == AdviceKind::kSharedMemoryTooSmall) {
       const AdviceProducer* producer = report.facts.Find(*advice.producer);
       if (producer == nullptr || producer->name.empty()) continue;
-      ProducerEntry entry = EntryOf(report.config, producer->name);
+      NamedEntry entry =
+          EntryOf(report.config, "producers", {{"producer_name"}}, producer->name);
       if (!entry.is_there)
         for (const ConfigChange& change : changes)
           entry.index += change.path.ends_with("].producer_name") ? 1 : 0;
@@ -169,24 +195,30 @@ std::vector<ConfigChange> OtherChanges(const AdviceReport& report) {
   return changes;
 }
 
-/// "a { b: 1 c: 2 }": the changes as lines of their own.
+/// "a { b: 1 c { d: 2 } }": the changes, each message of the config on a line of its own.
 std::string LinesOf(const std::vector<ConfigChange>& changes) {
   std::string text;
-  std::string open;  // the message that the last line is in
+  std::vector<std::string> open;  // the messages that the last field is in
+  const auto close_to = [&](size_t depth) {
+    for (; open.size() > depth; open.pop_back()) text += open.size() == 1 ? " }\n" : " }";
+  };
   for (const ConfigChange& change : changes) {
-    const size_t dot = change.path.find('.');
-    const std::string message = dot == std::string::npos ? "" : change.path.substr(0, dot);
-    const std::string field = change.path.substr(dot == std::string::npos ? 0 : dot + 1);
-    if (message != open && !open.empty()) text += " }\n";
-    if (message.empty()) {
-      text += fmt::format("{}: {}\n", field, change.value);
-    } else {
-      if (message != open) text += message.substr(0, message.find('[')) + " {";
-      text += fmt::format(" {}: {}", field, change.value);
+    std::vector<std::string> path;
+    std::istringstream steps(change.path);
+    for (std::string step; std::getline(steps, step, '.');) path.push_back(step);
+    const std::string field = path.back();
+    path.pop_back();
+    const auto differ = std::ranges::mismatch(path, open);
+    close_to(static_cast<size_t>(differ.in2 - open.begin()));
+    for (size_t i = open.size(); i < path.size(); ++i) {
+      text += fmt::format("{}{} {{", i == 0 ? "" : " ", path[i].substr(0, path[i].find('[')));
+      open.push_back(path[i]);
     }
-    open = message;
+    text += open.empty() ? fmt::format("{}: {}\n", field, change.value)
+                         : fmt::format(" {}: {}", field, change.value);
   }
-  return open.empty() ? text : text + " }\n";
+  close_to(0);
+  return text;
 }
 
 std::string Quoted(std::string_view text) {

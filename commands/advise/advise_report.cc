@@ -161,6 +161,7 @@ void ReportItem(Report& out, const Advice& advice, const AdviceReport& report) {
             {"text", text}});
   if (advice.buffer) out.Data("buffer", Raw(*advice.buffer));
   if (advice.producer) out.Data("producer", Raw(*advice.producer));
+  if (!advice.data_source.empty()) out.Data("data_source", advice.data_source);
   if (!advice.sequences.empty()) out.Data("sequences", NamesOf(advice.sequences));
   Json numbers = Json::object();
   for (const auto& [name, value] : ListNumbers(advice.numbers)) numbers[name] = value;

@@ -285,6 +285,39 @@ std::string FlushText(const Advice& advice) {
       HumanDuration(numbers.longest_ns), ListText(advice.sequences), InMs(numbers.limit_ns));
 }
 
+std::string ProgramText(const Advice& advice) {
+  const auto& numbers = advice.As<ProgramNumbers>();
+  const std::string source = Printable(advice.data_source);
+  const auto would_lose = [&](uint64_t lost) {
+    return fmt::format("{} of buffer {}", lost == 0 ? "no packet" : Count(lost, "packet"),
+                       Raw(*advice.buffer));
+  };
+  if (advice.kind == AdviceKind::kProgramWithoutMemory)
+    return fmt::format(
+        "Data source '{}' has a program that folds what is overwritten into a state, but its "
+        "config gives it no memory, so that the service does not run it. With protovm_config {{ "
+        "memory_limit_kb: {} }} {} would be lost instead of {}, as a replay shows.",
+        source, WithCommas(numbers.enough / 1024), would_lose(numbers.lost_then),
+        WithCommas(numbers.lost));
+  std::string text = fmt::format(
+      "The program of '{}' has {} that {} overwritten in its state ({}): {} {} lost, and {} would "
+      "be without programs.",
+      source, Count(numbers.folded, "packet"), Was(numbers.folded), HumanSize(numbers.state_bytes),
+      would_lose(numbers.lost), numbers.lost <= 1 ? "was" : "were",
+      WithCommas(numbers.lost_without));
+  if (numbers.too_late > 0)
+    text += fmt::format(" {} {} folded after the only read that writes the state: in no trace.",
+                        Count(numbers.too_late, "packet"), Was(numbers.too_late));
+  if (advice.kind == AdviceKind::kProgramDoes) return text + " Nothing to do.";
+  text += fmt::format(" At its memory limit of {} it dropped {} and {}.", HumanSize(numbers.limit),
+                      Count(numbers.dropped, "packet"), Count(numbers.elements, "element"));
+  if (advice.kind == AdviceKind::kProgramNeverEnough)
+    return text + " No limit that was tried, up to 64 MiB, is enough.";
+  return text + fmt::format(" With {} it drops nothing, and {} {} lost, as a replay shows.",
+                            HumanSize(numbers.enough), would_lose(numbers.lost_then),
+                            numbers.lost_then <= 1 ? "is" : "are");
+}
+
 }  // namespace
 
 std::string AdviceText(const Advice& advice, const AdviceReport& report) {
@@ -305,6 +338,8 @@ std::string AdviceText(const Advice& advice, const AdviceReport& report) {
       return SharedMemoryText(advice, report);
     case AdviceTopic::kPolicy:
       return PolicyText(advice);
+    case AdviceTopic::kPrograms:
+      return ProgramText(advice);
   }
   return "";
 }
@@ -312,7 +347,8 @@ std::string AdviceText(const Advice& advice, const AdviceReport& report) {
 const char* AdviceHeading(AdviceTopic topic) {
   static constexpr const char* kHeadings[] = {
       "Buffer sizes", "Who fills the buffers", "Separate buffers", "Reads",
-      "Flushes",      "Incremental state",     "Shared memory",    "Fill policy"};
+      "Flushes",      "Incremental state",     "Shared memory",    "Fill policy",
+      "Programs (ProtoVM)"};
   return kHeadings[static_cast<size_t>(topic)];
 }
 

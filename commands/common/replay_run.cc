@@ -43,11 +43,6 @@ void WarnOfUnusedChoices(Console& console, const std::string& path, const Replay
   }
 }
 
-Result<bool> ParseOnOff(std::string_view text) {
-  if (text == "on" || text == "off") return text == "on";
-  return Fail(ErrorCode::kUsage, fmt::format("'{}' is neither on nor off", Printable(text)));
-}
-
 Status RefuseSecond(bool is_second) {
   if (!is_second) return {};
   return Fail(ErrorCode::kUsage, "two values for the same buffer", {}, "leave one of them out");
@@ -104,9 +99,9 @@ void AddReplayOptions(CLI::App& app, ReplayChoices& choices, const ReplayOptionN
             "writes into a file, with the config's period or this one; or so that the replay "
             "equals a trace that was written so (default: recorded if the log has read passes, "
             "else streamed if the config has write_into_file, else end)");
-  AddParsed(app, names.prefix + "protovm", choices.session.runs_programs, ParseOnOff, "on|off",
-            "Whether the programs of data sources fold what is overwritten into states (default: "
-            "on)");
+  AddParsed(app, names.prefix + "protovm", choices.session.programs, ParsePrograms, "on|off|SIZE",
+            "Whether the programs of data sources fold what is overwritten into states, or with which "
+            "memory limit in the place of the config's (default: on)");
   AddParsed(app, names.prefix + "pass-bytes", choices.pass_bytes, ParseSize, "SIZE",
             "Bytes after which a read pass stops: 32KiB for a consumer, 1MiB for a file (default: "
             "the limit in the record, else none)");

@@ -120,10 +120,11 @@ std::vector<TargetTotal> TargetTotals(const SweepLogs& logs) {
 }
 
 std::string SettingName(const SweptSetting& setting) {
-  return fmt::format("{}, {}, reads: {}{}",
+  return fmt::format("{}, {}, reads: {}{}{}",
                      setting.engine ? Printable(*setting.engine) : "the logs' engines",
                      setting.policy ? Name(*setting.policy) : "the logs' policies",
-                     Printable(setting.reads), setting.reads_assumed ? " (assumed)" : "");
+                     Printable(setting.reads), setting.reads_assumed ? " (assumed)" : "",
+                     setting.programs ? ", programs: " + Printable(*setting.programs) : "");
 }
 
 std::string SizeName(const SweptKey& key) {
@@ -329,7 +330,11 @@ Table SweepCsv() {
                           "reads_assumed",
                           "packets_lost",
                           "packets_lost_otherwise",
-                          "packets_waiting"})
+                          "packets_waiting",
+                          "protovm",
+                          "packets_folded",
+                          "bytes_folded",
+                          "state_bytes"})
     columns.push_back(DataColumn(key));
   return Table(std::move(columns));
 }
@@ -365,7 +370,11 @@ void AddToCsv(const SweptSession& session, const std::string& log, Table& rows) 
                              configuration.key.setting.reads_assumed,
                              row.lost_packets(),
                              row.lost_otherwise(),
-                             row.waiting_packets()}));
+                             row.waiting_packets(),
+                             FieldsToJson(configuration.key.setting.programs),
+                             row.folded.packets,
+                             row.folded.bytes,
+                             FieldsToJson(row.state_bytes)}));
     }
   }
 }

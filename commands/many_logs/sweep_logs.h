@@ -20,6 +20,7 @@ struct SweptSetting {
   std::optional<FillPolicy> policy;   // absent: the log's
   std::string reads;
   bool reads_assumed = false;  // nobody chose them, and the log does not show them
+  std::optional<std::string> programs;  // "on", "off" or a memory limit; absent: as configured
 
   friend auto operator<=>(const SweptSetting&, const SweptSetting&) = default;
 };
@@ -76,6 +77,7 @@ template <typename Io>
 void ListFields(Io& io, SweptSetting& setting) {
   io("engine", setting.engine, "policy", setting.policy, "reads", setting.reads, "reads_assumed",
      setting.reads_assumed);
+  io.UnlessEmpty("protovm", setting.programs);
 }
 
 template <typename Io>
@@ -98,6 +100,8 @@ void ListFields(Io& io, SweepRow& row) {
      row.shortest_history_ns, "shortest_sequence", row.shortest_sequence, "sequence_packet_loss",
      row.losses.sequence_packet_loss, "incremental_sequences_dropped",
      row.losses.incremental_sequences_dropped, "used_bytes", row.used_bytes);
+  io.UnlessEmpty("folded", row.folded);
+  io.UnlessEmpty("state_bytes", row.state_bytes);
   io.UnlessEmpty("lost", row.lost);
   io.Derived("lost_otherwise", row.lost_otherwise(), "waiting", row.waiting_packets());
   io.Object("stats", [&](auto& stats) {

@@ -12,6 +12,7 @@
 
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
+#include "commands/testing/vm_log.h"
 #include "core/perfetto/fields.h"
 #include "core/protovm/protovm_rules.h"
 #include "core/testing/protovm_dsl.h"
@@ -23,71 +24,12 @@ namespace ringscope {
 namespace {
 
 namespace dsl = testing::vm;
+using testing::CopyProgram;
+using testing::kLimitKb;
+using testing::VmLog;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-std::string AsHex(const std::string& bytes) {
-  std::string hex;
-  AppendHex(hex, wire::AsBytes(bytes));
-  return hex;
-}
-
-/// Copies a patch's text (900.6.1) to the state's (900.7.1).
-std::string CopyProgram(uint32_t version = 1) {
-  return dsl::ProgramOf(
-      {dsl::SelectSrc(
-          {dsl::Field(900), dsl::Field(6), dsl::Field(1)},
-          {dsl::SelectDst({dsl::Field(900), dsl::Field(7), dsl::Field(1)}, {dsl::Set()})})},
-      version);
-}
-
-constexpr uint32_t kLimitKb = 16;
-
-/// A log of a session with a buffer of 4 KiB, into which three patches of 1 KiB go.
-class VmLog {
- public:
-  explicit VmLog(const std::string& engine = "v2@58") {
-    Line(R"("op":"session_start","session":1)");
-    Line(fmt::format(
-        R"("op":"buffer","id":1,"size":4096,"policy":"ring_buffer","engine":"{}","session":1)",
-        engine));
-  }
-  /// A producer registers a data source, which is set up in buffer 1.
-  VmLog& Source(int producer, const std::string& program,
-                const std::string& config = dsl::Sub(12, dsl::Uint(1, kLimitKb))) {
-    Line(fmt::format(
-        R"("op":"data_source","producer":{},"name":"source"{})", producer,
-        program.empty() ? "" : fmt::format(R"(,"protovm_program":"{}")", AsHex(program))));
-    Line(fmt::format(R"("op":"data_source_setup","producer":{0},"instance":{0},"name":"source",)"
-                     R"("buffer":1,"session":1,"config":"{1}")",
-                     producer, AsHex(config)));
-    return *this;
-  }
-  /// A patch whose text repeats this character.
-  VmLog& Patch(int producer, char text) {
-    const std::string packet = dsl::Sub(900, dsl::Sub(6, dsl::Sub(1, std::string(1100, text))));
-    std::string payload;
-    wire::AppendVarint(payload, packet.size());
-    payload += packet;
-    return Line(fmt::format(R"("op":"commit","buffer":1,"producer":{},"writer":1,"chunk":{},)"
-                            R"("fragments":1,"payload":"{}")",
-                            producer, chunk_++, AsHex(payload)));
-  }
-  VmLog& Patches(int producer, const std::string& texts) {
-    for (const char text : texts) Patch(producer, text);
-    return *this;
-  }
-  VmLog& Line(const std::string& members) {
-    text_ += "{" + members + "}\n";
-    return *this;
-  }
-  const std::string& text() const { return text_; }
-
- private:
-  std::string text_;
-  uint32_t chunk_ = 0;
-};
 
 struct TracedVm {
   std::string text;  // the character that its state's text repeats; "": an empty state

@@ -10,6 +10,7 @@
 #include "commands/report/json.h"
 #include "commands/shell/values.h"
 #include "core/base/enum_names.h"
+#include "core/base/packet_count.h"
 #include "core/base/text.h"
 
 namespace ringscope {
@@ -52,6 +53,9 @@ class FieldWriter {
   void UnlessEmpty(const char* key, const std::optional<T>& value) {
     if (value) (*this)(key, *value);
   }
+  void UnlessEmpty(const char* key, const PacketCount& value) {
+    if (value.packets > 0) (*this)(key, value);
+  }
   /// An object whose members `list` lists.
   template <typename List>
   void Object(const char* key, List list) {
@@ -85,6 +89,9 @@ class FieldReader {
   }
   template <typename T>
   void UnlessEmpty(const char* key, std::optional<T>& value) {
+    if (object_.contains(key)) (*this)(key, value);
+  }
+  void UnlessEmpty(const char* key, PacketCount& value) {
     if (object_.contains(key)) (*this)(key, value);
   }
   template <typename List>

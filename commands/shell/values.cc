@@ -144,6 +144,17 @@ Result<FillPolicy> ParsePolicy(std::string_view text) {
               DidYouMean(text, names, "ring_buffer or discard"));
 }
 
+Result<protovm::ProgramChoice> ParsePrograms(std::string_view text) {
+  if (text == "on" || text == "off") return protovm::ProgramChoice{text == "on", {}};
+  const auto limit = ParseSize(text);
+  if (!limit)
+    return UsageError("'{}' is neither on nor off, nor a memory limit like 64k", Printable(text));
+  constexpr uint64_t kMostKb = UINT32_MAX;
+  if (*limit == 0 || *limit % 1024 != 0 || *limit / 1024 > kMostKb)
+    return UsageError("'{}': a memory limit is a number of whole KiB, like 64k", Printable(text));
+  return protovm::ProgramChoice{true, static_cast<uint32_t>(*limit / 1024)};
+}
+
 Result<TimePoint> ParseTimePoint(std::string_view text) {
   if (const auto absolute = ParseNumber(text, UINT64_MAX)) return TimePoint{*absolute, false};
   if (const auto offset = ParseDuration(text)) return TimePoint{*offset, true};

@@ -54,6 +54,9 @@ Result<BufferId> ParseBuffer(std::string_view text);
 /// "ring_buffer" or "discard"
 Result<FillPolicy> ParsePolicy(std::string_view text);
 
+/// What programs of data sources do: "on", "off", or a memory limit of whole KiB, like "64k".
+Result<protovm::ProgramChoice> ParsePrograms(std::string_view text);
+
 /// "1.5s" (from the session's start) or "2768013150246" (absolute nanoseconds)
 Result<TimePoint> ParseTimePoint(std::string_view text);
 

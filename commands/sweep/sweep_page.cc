@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include <string>
 
 #include "commands/shell/text.h"
@@ -23,7 +25,8 @@ svg { max-width: 100%; height: auto; }
 @media (prefers-color-scheme: dark) { body { color: #e8eaed; background: #16181c; } }
 )";
 
-std::string HtmlRow(const SweepReport& report, const SweepRow& row) {
+/// @param folded whether there is a column of folded packets
+std::string HtmlRow(const SweepReport& report, const SweepRow& row, bool folded) {
   const uint64_t kept = row.kept_packets();
   const double share = row.written.packets == 0 ? 0
                                                 : 100.0 * static_cast<double>(kept) /
@@ -32,10 +35,11 @@ std::string HtmlRow(const SweepReport& report, const SweepRow& row) {
   return fmt::format(
       "<tr{}><td>{}</td><td class=\"kept\"><span class=\"bar\"><i "
       "style=\"width:{:.1f}%\"></i></span>{}</td>"
-      "<td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+      "<td>{}</td><td>{}</td><td>{}</td>{}<td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
       own ? " class=\"own\" title=\"the log's own size\"" : "", HumanSize(row.size), share,
       XmlEscaped(ShareText(kept, row.written.packets)), WithCommas(kept),
       HumanSize(row.read.bytes + row.unread.bytes), WithCommas(row.overwritten.packets),
+      folded ? fmt::format("<td>{}</td>", WithCommas(row.folded.packets)) : "",
       WithCommas(row.discarded.packets), HumanDuration(row.history_ns),
       row.shortest_sequence ? fmt::format("{} ({})", HumanDuration(row.shortest_history_ns),
                                           ToString(*row.shortest_sequence))
@@ -54,15 +58,18 @@ std::string SweepHtml(const SweepReport& report) {
       kDrawnMark, XmlEscaped(Printable(report.path)), kPageStyle, svg);
   for (const SweepSeries& all : SeriesOf(report)) {
     const SweepSeries series = AroundFound(report, all);
+    const bool folded = std::ranges::any_of(
+        series.rows, [](const SweepRow* row) { return row->folded.packets > 0; });
     page += fmt::format(
         "<h3>buffer {}: {}</h3>\n<p>{}, {} written by {}</p>\n<table>\n"
-        "<tr><th>size</th><th>kept</th><th>packets</th><th>bytes</th><th>overwritten</th>"
+        "<tr><th>size</th><th>kept</th><th>packets</th><th>bytes</th><th>overwritten</th>{}"
         "<th>discarded</th><th>history</th><th>shortest (sequence)</th><th>memory</th></tr>\n",
         Raw(series.buffer), XmlEscaped(SettingText(*series.setting, *series.rows.front())),
         Count(series.rows.front()->written.packets, "packet"),
         HumanSize(series.rows.front()->written.bytes),
-        Count(series.rows.front()->sequences.size(), "sequence"));
-    for (const SweepRow* row : series.rows) page += HtmlRow(report, *row);
+        Count(series.rows.front()->sequences.size(), "sequence"),
+        folded ? "<th>folded into states</th>" : "");
+    for (const SweepRow* row : series.rows) page += HtmlRow(report, *row, folded);
     page += "</table>\n";
   }
   for (const FoundSize& found : report.found)

@@ -26,7 +26,7 @@ std::string SizesText(const std::vector<SweepRow>& rows);
 /// "the log lasts only 3.710 s", "even with 2 GiB for buffer 1, ..."
 std::string WhyNotText(const SweepReport& report, const FoundSize& found);
 
-/// "v2@58, ring_buffer, read at the end"
+/// "v2@58, ring_buffer, read at the end", and what the programs do if that was chosen
 std::string SettingText(const SweepSetting& setting, const SweepRow& row);
 
 /// Tables for people: one for each setting and buffer.

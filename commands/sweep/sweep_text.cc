@@ -51,6 +51,8 @@ std::vector<Column> ColumnsOf(const SweepSeries& series) {
           right("kept"),  // with its bar never broken
           right("packets"),
           right("lost"),
+          right("folded", shown_if([](auto* row) { return row->folded.packets > 0; })),
+          right("states", shown_if([](auto* row) { return row->state_bytes.value_or(0) > 0; })),
           right("otherwise", IsSame(series, &SweepRow::lost_otherwise) ? 0 : kInText),
           right("waiting", IsSame(series, &SweepRow::waiting_packets) ? 0 : kInText),
           right("history"),
@@ -118,6 +120,7 @@ void PrintBuffer(Report& out, const SweepReport& report, const SweepSeries& seri
                   fmt::format("{} {:>6}", Bar(kept, row.written.packets),
                               ShareText(kept, row.written.packets)),
                   WithCommas(kept), WithCommas(row.lost_packets()),
+                  WithCommas(row.folded.packets), BytesOrNone(row.state_bytes.value_or(0)),
                   WithCommas(row.lost_otherwise()), WithCommas(row.waiting_packets()),
                   HumanDuration(row.history_ns),
                   row.shortest_sequence ? HumanDuration(row.shortest_history_ns) : "",
@@ -175,7 +178,7 @@ void PrintSweep(Report& out, const SweepReport& report, bool sequences) {
     out.Paragraph(fmt::format("Of what is in the trace only: it lacks what was lost, {}. What sizes "
                               "the session needs, 'ringscope advise' of the trace estimates.",
                               Printable(before->detail)));
-  bool marked = false, otherwise = false, waiting = false;
+  bool marked = false, otherwise = false, waiting = false, folded = false;
   std::string needed;
   std::string heading;
   for (const SweepSeries& all : SeriesOf(report)) {
@@ -190,6 +193,7 @@ void PrintSweep(Report& out, const SweepReport& report, bool sequences) {
       marked |= row->size == own;
       otherwise |= row->lost_otherwise() > 0;
       waiting |= row->waiting_packets() > 0;
+      folded |= row->folded.packets > 0;
       if (IsNeededSize(report, series, row->size))
         needed += fmt::format("{}{} for buffer {}", needed.empty() ? "" : ", ",
                               SizeWithKb(row->size), Raw(series.buffer));
@@ -205,6 +209,11 @@ void PrintSweep(Report& out, const SweepReport& report, bool sequences) {
     out.Print(Wrap("among the lost, but not because the buffer was full: a larger one helps "
                    "nothing ('ringscope gaps' has the causes)",
                    "lost otherwise: ") +
+              "\n");
+  if (folded)
+    out.Print(Wrap("overwritten, but a program (ProtoVM) has them in a state that is in the trace; "
+                   "not lost",
+                   "folded: ") +
               "\n");
   if (waiting)
     out.Print("waiting: in the buffer to the end, or unfinished; neither kept nor lost\n");

@@ -20,6 +20,9 @@ Result<std::vector<FillPolicy>> ParsePolicyList(std::string_view text);
 
 Result<std::vector<NamedReads>> ParseReadsList(std::string_view text);
 
+/// What programs do.
+Result<std::vector<NamedPrograms>> ParseProgramsList(std::string_view text);
+
 /// Names of engines; that of a plug-in is its path.
 Result<std::vector<std::string>> ParseEngineList(std::string_view text);
 

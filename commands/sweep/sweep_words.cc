@@ -20,6 +20,14 @@ std::string SizesText(const std::vector<SweepRow>& rows) {
   return Joined(texts);
 }
 
+/// "programs (ProtoVM) off"
+std::string ProgramsText(const NamedPrograms& programs) {
+  if (!programs.choice.run) return "programs (ProtoVM) off";
+  if (!programs.choice.memory_limit_kb) return "programs (ProtoVM) as configured";
+  return fmt::format("programs (ProtoVM) with {}",
+                     HumanSize(uint64_t{*programs.choice.memory_limit_kb} * 1024));
+}
+
 std::string SettingText(const SweepSetting& setting, const SweepRow& row) {
   std::string reads = "read as recorded";
   switch (setting.reads.choice.mode) {
@@ -41,7 +49,8 @@ std::string SettingText(const SweepSetting& setting, const SweepRow& row) {
       break;
   }
   if (setting.reads.assumed) reads += " (assumed)";
-  return fmt::format("{}, {}, {}", Printable(row.engine), Name(row.policy), reads);
+  return fmt::format("{}, {}, {}{}", Printable(row.engine), Name(row.policy), reads,
+                     setting.programs ? ", " + ProgramsText(*setting.programs) : "");
 }
 
 namespace {
@@ -76,7 +85,8 @@ std::string WhyNotText(const SweepReport& report, const FoundSize& found) {
 SweptSession Swept(const SweepReport& report, bool sequences) {
   const auto setting_of = [&](size_t index) -> SweptSetting {
     const SweepSetting& setting = report.plan.settings[index];
-    return {setting.engine, setting.policy, setting.reads.name, setting.reads.assumed};
+    return {setting.engine, setting.policy, setting.reads.name, setting.reads.assumed,
+            setting.programs ? std::optional(setting.programs->name) : std::nullopt};
   };
   const SweepResult& result = report.result;
   SweptSession session{.input = report.path,

@@ -32,6 +32,7 @@ class Advisor {
     AddState();
     for (const AdviceProducer& producer : facts_.producers) AddSharedMemory(producer);
     for (const AdviceBuffer& buffer : facts_.buffers) AddPolicy(buffer);
+    for (const TriedProgram& program : findings_.programs) AddProgram(program);
     return std::move(advice_);
   }
 
@@ -308,6 +309,34 @@ class Advisor {
         RingNumbers{.sequences = early.size(), .packets = lost, .bytes = bytes, .until_ns = until});
     advice.buffer = buffer.id;
     advice.sequences = std::move(early);
+  }
+
+  void AddProgram(const TriedProgram& program) {
+    const protovm::VmAccount& vm = program.now;
+    AdviceKind kind = AdviceKind::kProgramDoes;
+    if (program.is_idle) {
+      if (!program.enough || program.lost_then >= program.lost) return;
+      kind = AdviceKind::kProgramWithoutMemory;
+    } else if (vm.at_limit.packets + vm.dropped_elements > 0) {
+      kind = program.enough ? AdviceKind::kProgramAtLimit : AdviceKind::kProgramNeverEnough;
+    }
+    const bool to_do =
+        kind == AdviceKind::kProgramWithoutMemory || kind == AdviceKind::kProgramAtLimit;
+    Advice& advice = Add(AdviceTopic::kPrograms, kind, to_do,
+                         ProgramNumbers{.folded = vm.in_trace.packets,
+                                        .too_late = vm.folded.packets - vm.in_trace.packets,
+                                        .dropped = vm.at_limit.packets,
+                                        .elements = vm.dropped_elements,
+                                        .failed = vm.errors + vm.aborted,
+                                        .state_bytes = vm.state_bytes,
+                                        .peak = vm.peak_memory,
+                                        .limit = vm.limit,
+                                        .enough = program.enough.value_or(0),
+                                        .lost = program.lost,
+                                        .lost_without = program.lost_without,
+                                        .lost_then = program.lost_then});
+    advice.buffer = program.buffer;
+    advice.data_source = vm.data_source;
   }
 
   const AdviceFacts& facts_;

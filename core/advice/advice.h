@@ -21,10 +21,12 @@ enum class AdviceTopic : uint8_t {
   kState,
   kSharedMemory,
   kPolicy,
+  kPrograms,
 };
 template <>
 inline constexpr std::array kEnumNames<AdviceTopic> = {
-    "sizes", "crowding", "split", "reads", "flush", "state", "shared_memory", "policy"};
+    "sizes", "crowding", "split", "reads", "flush", "state", "shared_memory", "policy",
+    "programs"};
 inline constexpr size_t kAdviceTopics = kEnumNames<AdviceTopic>.size();
 
 /// Kinds of advice, each with the struct of its numbers.
@@ -59,6 +61,11 @@ enum class AdviceKind : uint8_t {
   kDiscardFull,      // was full before the end: DiscardNumbers
   kRingForStart,     // lost what was written at the start alone: RingNumbers
   kDiscardWillSeal,  // discards, is read periodically, and was not full yet: DiscardRiskNumbers
+  // Programs (ProtoVM), of a data source in a buffer: ProgramNumbers.
+  kProgramDoes,          // drops nothing because of its memory limit
+  kProgramAtLimit,       // does, and another limit is enough
+  kProgramNeverEnough,   // does, with all limits that were tried
+  kProgramWithoutMemory, // does not run, and would save packets
 };
 template <>
 inline constexpr std::array kEnumNames<AdviceKind> = {"size_does",
@@ -82,7 +89,11 @@ inline constexpr std::array kEnumNames<AdviceKind> = {"size_does",
                                                       "discard_streamed",
                                                       "discard_full",
                                                       "ring_for_start",
-                                                      "discard_will_seal"};
+                                                      "discard_will_seal",
+                                                      "program_does",
+                                                      "program_at_limit",
+                                                      "program_never_enough",
+                                                      "program_without_memory"};
 
 /// One recommendation, or that nothing needs to change.
 struct Advice {
@@ -91,6 +102,7 @@ struct Advice {
   bool to_do = false;  // there is something to follow
   std::optional<BufferId> buffer;
   std::optional<ProducerId> producer;
+  std::string data_source;             // whose program it is about; else empty
   std::vector<SequenceKey> sequences;  // that it is about
   AdviceNumbers numbers;
 

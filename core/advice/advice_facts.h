@@ -73,6 +73,9 @@ struct AdviceFacts {
   bool has_config = false;
   uint64_t duration_ns = 0;
   uint64_t recorder_gaps = 0;  // where the recording is not complete
+  /// Whether data sources have programs (ProtoVM) that the service does not run, as their configs
+  /// give them no memory.
+  bool has_idle_programs = false;
   bool is_trace = false;       // made of a trace: when chunks were committed is not known
   uint64_t unfinished = 0;     // packets that were not finished, or wait, when the log ends
   uint64_t unfinished_before_flush = 0;   // such packets, written before the last flush: not counted
@@ -139,6 +142,18 @@ struct ReadPeriod {
   bool verified = false;              // by a replay that reads so
 };
 
+/// A program (ProtoVM) of a data source, in a buffer.
+struct TriedProgram {
+  BufferId buffer{};
+  protovm::VmAccount now;    // as it ran; of one that did not run, what it belongs to
+  bool is_idle = false;      // it did not run: its config gives it no memory
+  uint64_t lost = 0;         // packets of the buffer, as it was
+  uint64_t lost_without = 0; // the same without programs
+  std::optional<uint64_t> enough;  // bytes of memory with which no program drops anything; absent:
+                                   // not looked for, or none found
+  uint64_t lost_then = 0;          // packets of the buffer, if all programs have that
+};
+
 /// How the session's buffers are read.
 struct AdviceReads {
   bool periodic = false;
@@ -156,6 +171,7 @@ struct AdviceFindings {
   std::vector<PlannedSplit> splits;  // of the plan
   std::vector<SplitOutcome> tried;   // splits at today's total size that help
   std::vector<ReadPeriod> periods;   // of ring buffers that lose packets, or are read periodically
+  std::vector<TriedProgram> programs;
   uint64_t period_ns = 0;            // of the plan's reads, if the session is read periodically
   bool becomes_periodic = false;     // by the plan: it is not
   std::vector<SweepRow> now;         // by an exact replay; by buffer

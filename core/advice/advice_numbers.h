@@ -155,10 +155,30 @@ struct RingNumbers {
   static constexpr const char* kNames[] = {"sequences", "packets", "bytes", "until_ns"};
 };
 
+/// Of a program (ProtoVM).
+struct ProgramNumbers {
+  uint64_t folded = 0;        // packets in the state that is in the trace
+  uint64_t too_late = 0;      // packets folded after the only read that writes the state
+  uint64_t dropped = 0;       // packets whose runs the memory limit aborted
+  uint64_t elements = 0;      // that merges left out because of it
+  uint64_t failed = 0;        // runs that ended otherwise than well, those included
+  uint64_t state_bytes = 0;   // of the state at the end
+  uint64_t peak = 0;          // bytes of memory
+  uint64_t limit = 0;         // bytes; 0: its config gives it none
+  uint64_t enough = 0;        // bytes; 0: not looked for, or none found
+  uint64_t lost = 0;          // packets of its buffer
+  uint64_t lost_without = 0;  // the same, if no program ran
+  uint64_t lost_then = 0;     // the same, with `enough`
+
+  static constexpr const char* kNames[] = {"folded",      "too_late", "dropped", "elements",
+                                           "failed",      "state_bytes", "peak", "limit",
+                                           "enough",      "lost",     "lost_without", "lost_then"};
+};
+
 using AdviceNumbers =
     std::variant<SizeNumbers, CrowdingNumbers, SplitNumbers, PeriodNumbers, ShorterPeriodNumbers,
                  NewPeriodNumbers, LateNumbers, UnfinishedNumbers, StateNumbers,
-                 SharedMemoryNumbers, DiscardNumbers, DiscardRiskNumbers, RingNumbers>;
+                 SharedMemoryNumbers, DiscardNumbers, DiscardRiskNumbers, RingNumbers, ProgramNumbers>;
 
 /// All numbers with their names, in order.
 std::vector<std::pair<const char*, uint64_t>> ListNumbers(const AdviceNumbers& numbers);

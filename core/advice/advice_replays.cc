@@ -48,7 +48,7 @@ bool AdviceReplays::SameConfiguration(const ReplayOptions& a, const ReplayOption
     return chosen == config.session.buffers.end() ? buffer.policy
                                                   : chosen->second.policy.value_or(buffer.policy);
   };
-  return a.reads == b.reads &&
+  return a.reads == b.reads && a.session.programs == b.session.programs &&
          std::ranges::all_of(facts_.buffers, [&](const AdviceBuffer& buffer) {
            return size(a, buffer) == size(b, buffer) && policy(a, buffer) == policy(b, buffer);
          });

@@ -5,6 +5,7 @@
 
 #include "core/base/wire.h"
 #include "core/log/flush_tracker.h"
+#include "core/protovm/buffer_vms.h"
 
 namespace ringscope {
 namespace {
@@ -42,6 +43,12 @@ class Scan {
       if (memory->size > 0) ProducerOf(memory->producer).smb_size = memory->size;
     } else if (const auto* source = std::get_if<DataSourceSetUp>(&op.body)) {
       if (sources_.size() < kMaxSetUpSources) sources_.emplace(source->target_buffer, source->name);
+      AddProgramOf(*source);
+    } else if (const auto* registered = std::get_if<DataSourceRegistered>(&op.body)) {
+      if (registered->protovm_program.empty())
+        programs_.erase({registered->producer, registered->name});
+      else if (programs_.size() < kMaxSetUpSources)
+        programs_.insert({registered->producer, registered->name});
     } else if (const auto* read = std::get_if<ReadPass>(&op.body)) {
       if (!service_.AnswersNothing(*read)) AddRead();
     } else if (std::holds_alternative<RecorderGap>(op.body)) {
@@ -72,6 +79,14 @@ class Scan {
     AdviceProducer& producer = producers_[id];
     producer.id = id;
     return producer;
+  }
+
+  void AddProgramOf(const DataSourceSetUp& source) {
+    if (!programs_.contains({source.producer, source.name})) return;
+    constexpr uint8_t kAnyProgram[] = {0};
+    using Kind = protovm::VmSetUp::Kind;
+    const Kind kind = protovm::VmSetUpOf(kAnyProgram, wire::AsBytes(source.config)).kind;
+    facts_.has_idle_programs |= kind == Kind::kNoConfig || kind == Kind::kNoLimit;
   }
 
   static void AddName(std::vector<std::string>& names, const std::string& name) {
@@ -105,6 +120,7 @@ class Scan {
   std::map<BufferId, AdviceBuffer> buffers_;
   std::map<ProducerId, AdviceProducer> producers_;
   std::set<std::pair<BufferId, std::string>> sources_;
+  std::set<std::pair<ProducerId, std::string>> programs_;  // data sources that have one
   uint32_t set_up_ = 0;
   std::optional<uint64_t> first_ns_;
   uint64_t now_ns_ = 0;

@@ -7,6 +7,7 @@
 
 #include "core/advice/advice_plan.h"
 #include "core/advice/advice_replays.h"
+#include "core/advice/program_trials.h"
 #include "core/base/text.h"
 #include "core/perfetto/page.h"
 #include "core/sweep/read_period.h"
@@ -56,6 +57,7 @@ class Solver {
       RS_RETURN_IF_ERROR(PlanSplits(sizes, memory));
     }
     RS_RETURN_IF_ERROR(TryNewPeriod(sizes));
+    RS_ASSIGN_OR_RETURN(findings_.programs, TryPrograms(replays_, facts_, findings_.now));
     return std::move(findings_);
   }
 

@@ -1,6 +1,7 @@
 // How far the engine is from the limits of the memory it works on. Compare within one run only.
 
 #include <benchmark/benchmark.h>
+#include <sys/mman.h>
 
 #include <cstring>
 #include <memory>
@@ -10,6 +11,7 @@
 #include "core/engine/catalogue.h"
 #include "core/engine/chunk_ring.h"
 #include "core/engine/chunk_shape.h"
+#include "core/engine/zeroed_storage.h"
 #include "core/perfetto/fragment.h"
 #include "core/session/buffer_observer.h"
 
@@ -20,6 +22,14 @@ constexpr uint64_t kMiB = uint64_t{1} << 20;
 constexpr uint64_t kRing = 64 * kMiB;
 constexpr uint64_t kReadBuffer = 128 * kMiB;
 constexpr int64_t kNominalChunk = 4096;
+
+/// As in the tool, large buffers lie on large pages.
+[[maybe_unused]] const bool uses_large_pages = [] {
+  large_pages_advice = [](void* begin, size_t bytes) {
+    static_cast<void>(madvise(begin, bytes, MADV_HUGEPAGE));
+  };
+  return true;
+}();
 
 /// Chunks of 5 to 15 whole packets of 50 to 500 bytes, in at most 4080 bytes; always the same.
 struct Payload {

@@ -1,8 +1,7 @@
 #ifndef RINGSCOPE_CORE_ENGINE_ZEROED_STORAGE_H_
 #define RINGSCOPE_CORE_ENGINE_ZEROED_STORAGE_H_
 
-#include <sys/mman.h>
-
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -16,16 +15,22 @@ struct FreeDeleter {
 /// A buffer's bytes.
 using ZeroedStorage = std::unique_ptr<uint8_t[], FreeDeleter>;
 
+/// Asks the system to back memory with large pages, if it has any.
+using LargePagesAdvice = void (*)(void* begin, size_t bytes);
+/// Set once by the program, before the first buffer is made: nothing here asks the system. Absent:
+/// pages are as the system gives them, which costs time alone.
+inline LargePagesAdvice large_pages_advice = nullptr;
+
 /// All zeros, and untouched pages cost nothing; null if the memory cannot be had. Large ones are
 /// asked for in large pages: a chunk would else be in a page of its own most of the time.
 inline ZeroedStorage AllocateZeroed(uint64_t size) {
   constexpr uint64_t kLargePage = uint64_t{2} << 20;
   auto* bytes = static_cast<uint8_t*>(std::calloc(size, 1));
-  if (bytes != nullptr && size >= 4 * kLargePage) {
+  if (bytes != nullptr && large_pages_advice != nullptr && size >= 4 * kLargePage) {
     const auto address = reinterpret_cast<uintptr_t>(bytes);
     const uint64_t before = (kLargePage - address % kLargePage) % kLargePage;
     const uint64_t length = (size - before) / kLargePage * kLargePage;
-    madvise(bytes + before, length, MADV_HUGEPAGE);  // where there are none, it fails: as well
+    large_pages_advice(bytes + before, length);
   }
   return ZeroedStorage(bytes);
 }

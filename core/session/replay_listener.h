@@ -52,6 +52,8 @@ class ReplayListener {
   virtual void OnRecord(const Op&, const LogMoment&) {}
   /// A buffer was set up; it stays where it is until OnBufferReplaced or the session's end.
   virtual void OnBufferSetUp(SessionBuffer&) {}
+  /// A data source's program is about to run on what the buffer overwrites.
+  virtual void OnProgramSetUp(const SessionBuffer&) {}
   /// All that the buffer held has left it, for a clone: its events were reported, and an empty
   /// engine is about to take the place of the one that it has.
   virtual void OnBufferEmptied(SessionBuffer&) {}

@@ -166,30 +166,35 @@ void Session::Register(const DataSourceRegistered& source) {
 
 /// Sets up the VM of a data source instance, if it has a program, as the service does.
 Status Session::SetUpSource(const DataSourceSetUp& source) {
-  if (!options_.runs_programs) return {};
+  if (!options_.programs.run) return {};
   const auto program = programs_.find({source.producer, source.name});
   const Bytes encoded = program == programs_.end() ? Bytes() : wire::AsBytes(program->second);
   using Kind = protovm::VmSetUp::Kind;
   const protovm::VmSetUp found = protovm::VmSetUpOf(encoded, wire::AsBytes(source.config));
+  const auto set_up = [&] {
+    return SetUpProgram({.buffer = source.target_buffer,
+                         .producer = source.producer,
+                         .data_source = source.name,
+                         .program = program->second,
+                         .memory_limit_kb = found.memory_limit_kb});
+  };
   const char* lacks = nullptr;
   switch (found.kind) {
     case Kind::kNone:
       return {};
     case Kind::kNoConfig:
+      if (options_.programs.memory_limit_kb) return set_up();
       lacks = "a program (ProtoVM), but its config has no protovm_config";
       break;
     case Kind::kNoProgram:
       lacks = "a protovm_config, but its descriptor has no program (ProtoVM)";
       break;
     case Kind::kNoLimit:
+      if (options_.programs.memory_limit_kb) return set_up();
       lacks = "a protovm_config without memory_limit_kb";
       break;
     case Kind::kComplete:
-      return SetUpProgram({.buffer = source.target_buffer,
-                           .producer = source.producer,
-                           .data_source = source.name,
-                           .program = program->second,
-                           .memory_limit_kb = found.memory_limit_kb});
+      return set_up();
   }
   WarnOnce("protovm", fmt::format("data source '{}' has {}: no state is kept for it, as the "
                                   "service does",
@@ -198,7 +203,7 @@ Status Session::SetUpSource(const DataSourceSetUp& source) {
 }
 
 Status Session::SetUpProgram(const ProtoVmSetUp& setup) {
-  if (!options_.runs_programs) return {};
+  if (!options_.programs.run) return {};
   SessionBuffer* buffer = FindOpenBuffer(setup.buffer);
   if (buffer == nullptr) {
     if (!IsOutOfView(setup.buffer))
@@ -209,6 +214,7 @@ Status Session::SetUpProgram(const ProtoVmSetUp& setup) {
   }
   const protovm::ProtoVmRules* const rules =
       buffer->info->has_protovm ? protovm::FindProtoVmRules(buffer->info->release) : nullptr;
+  if (rules != nullptr) listeners_.Call(&ReplayListener::OnProgramSetUp, *buffer);
   if (rules != nullptr && buffer->vms == nullptr) {
     auto vms = std::make_unique<protovm::BufferVms>(*rules);
     VmFeed* feed = buffer->observer.get();
@@ -232,7 +238,8 @@ Status Session::SetUpProgram(const ProtoVmSetUp& setup) {
                          setup.data_source, Raw(setup.buffer), buffer->info->name));
     return {};
   }
-  if (buffer->vms->SetUp(setup.data_source, wire::AsBytes(setup.program), setup.memory_limit_kb,
+  if (buffer->vms->SetUp(setup.data_source, wire::AsBytes(setup.program),
+                         options_.programs.memory_limit_kb.value_or(setup.memory_limit_kb),
                          setup.producer, wire::AsBytes(setup.state)))
     return {};
   return Fail(

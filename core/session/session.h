@@ -22,6 +22,7 @@
 #include "core/perfetto/packet_validator.h"
 #include "core/perfetto/trace_stats.h"
 #include "core/protovm/buffer_vms.h"
+#include "core/protovm/program_choice.h"
 #include "core/session/buffer_observer.h"
 #include "core/session/replay_listener.h"
 #include "core/session/sequence_ids.h"
@@ -93,8 +94,8 @@ class Session {
     /// what the session itself reads is reported by OnTakenPacket. Absent: what the session's own
     /// consumer sees.
     std::optional<CloneView> clone;
-    /// Whether the programs of data sources (ProtoVM) run on what is overwritten.
-    bool runs_programs = true;
+    /// Whether and how the programs of data sources (ProtoVM) run on what is overwritten.
+    protovm::ProgramChoice programs;
   };
 
   Session(Options options, ReplayListeners listeners)

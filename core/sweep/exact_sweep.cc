@@ -128,6 +128,7 @@ struct Gathered {
   std::optional<uint64_t> oldest_ns;
   uint64_t newest_ns = 0;
   PacketCount discarded;
+  PacketCount folded;
   PacketCount taken;
   SequenceMap<Sequence> sequences;  // in order of first commit
 };
@@ -193,6 +194,9 @@ class Gatherer : public ReplayListener, public LedgerSink {
     if (account.fate == Fate::kOverwritten) {
       sequence.counts.overwritten += count;
       sequence.lost = true;
+    } else if (account.fate == Fate::kFolded) {
+      buffer.folded += count;
+      sequence.lost = true;  // for its history: the packet itself is gone
     } else if (account.fate == Fate::kDiscarded && !IsByService(account.cause)) {
       buffer.discarded += count;
       sequence.lost = true;
@@ -253,6 +257,9 @@ Result<std::vector<SweepRow>> ReplayConfiguration(const SweepInput& input,
     const Gathered& gathered = gatherer.Of(buffer.id);
     SweepRow& row = rows.emplace_back(SweepRow{buffer});
     row.discarded = gathered.discarded;
+    row.folded = gathered.folded;
+    for (const protovm::VmAccount& vm : row.vms)
+      row.state_bytes = row.state_bytes.value_or(0) + (vm.left ? 0 : vm.state_bytes);
     row.taken = gathered.taken;
     if (const auto totals = ledger.totals().find(row.id); totals != ledger.totals().end()) {
       row.written = totals->second.written;

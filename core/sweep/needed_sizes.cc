@@ -72,6 +72,7 @@ bool SameButSizes(const ReplayOptions& a, const ReplayOptions& b) {
     return x.engine == y.engine && x.policy == y.policy;
   };
   return a.reads == b.reads && a.pass_bytes == b.pass_bytes &&
+         a.session.programs == b.session.programs &&
          same_choices(a.session.all, b.session.all) &&
          std::ranges::equal(a.session.buffers, b.session.buffers,
                             [&](const auto& x, const auto& y) {

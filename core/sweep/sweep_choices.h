@@ -9,6 +9,7 @@
 #include "core/base/ids.h"
 #include "core/log/retarget.h"
 #include "core/perfetto/fill_policy.h"
+#include "core/protovm/program_choice.h"
 #include "core/session/replay.h"
 
 namespace ringscope {
@@ -26,12 +27,19 @@ struct NamedReads {
   bool assumed = false;  // nobody chose it, and the log does not show when it was read
 };
 
+/// What programs do, and how the user wrote it.
+struct NamedPrograms {
+  std::string name;
+  protovm::ProgramChoice choice;
+};
+
 /// What a user chooses about a sweep. Lists that are empty: as the log has it.
 struct SweepChoices {
   std::vector<SizeList> sizes;
   std::vector<FillPolicy> policies;
   std::vector<NamedReads> reads;
   std::vector<std::string> engines;
+  std::vector<NamedPrograms> programs;
   std::optional<uint64_t> pass_bytes;
   std::vector<RetargetRule> splits;
 };

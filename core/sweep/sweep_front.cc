@@ -63,7 +63,7 @@ SweepFront::SweepFront(std::function<void(const std::string&)> warn, std::option
               .make_engine = [this](const EngineInfo&, const EngineConfig&, BufferId id)
                   -> Result<std::unique_ptr<Engine>> { return std::make_unique<Gate>(*this, id); },
               .clone = std::move(clone),
-              .runs_programs = false,
+              .programs = {.run = false, .memory_limit_kb = {}},
           },
           *this) {}
 

@@ -11,7 +11,6 @@ namespace {
 ReplayOptions With(ReplayOptions options, EngineLookup find_engine, EngineMaker maker) {
   options.session.find_engine = std::move(find_engine);
   options.session.make_engine = std::move(maker);
-  options.session.runs_programs = false;  // they need the packets' bytes, and change no loss
   return options;
 }
 
@@ -50,6 +49,11 @@ void SweepLane::OnBufferReplaced(SessionBuffer& buffer) {
 void SweepLane::OnBufferEmptied(SessionBuffer& buffer) {
   // What left with the buffer is neither overwritten nor read.
   Fail({ErrorCode::kUnsupported, "a clone takes a buffer over, or clears it", {}, {}});
+  static_cast<void>(buffer);
+}
+
+void SweepLane::OnProgramSetUp(const SessionBuffer& buffer) {
+  Fail({ErrorCode::kUnsupported, "a program (ProtoVM) runs on what is overwritten", {}, {}});
   static_cast<void>(buffer);
 }
 

@@ -55,6 +55,7 @@ class SweepLane : private ReplayListener {
                                              BufferId id);
   void OnBufferReplaced(SessionBuffer& buffer) override;
   void OnBufferEmptied(SessionBuffer& buffer) override;
+  void OnProgramSetUp(const SessionBuffer& buffer) override;
   void OnReadBegun(BufferId id) override;
   void OnReadLimited(BufferId) override { reads_.EndAtLimit(); }
   Status OnPacket(const SessionPacket& packet) override;

@@ -64,6 +64,7 @@ ReplayOptions ConfigOf(const SweepSetting& setting, const SweepChoices& choices)
   ReplayOptions config;
   config.session.all.engine = setting.engine;
   config.session.all.policy = setting.policy;
+  if (setting.programs) config.session.programs = setting.programs->choice;
   config.reads = setting.reads.choice;
   config.pass_bytes = choices.pass_bytes;
   config.moves_sequences = !choices.splits.empty();
@@ -129,9 +130,12 @@ void NameReads(const SessionFacts& facts, SweepPlan& plan) {
 std::vector<SweepSetting> MakeSettings(const SweepChoices& choices, const SessionFacts& facts) {
   std::vector<std::optional<std::string>> engines(choices.engines.begin(), choices.engines.end());
   std::vector<std::optional<FillPolicy>> policies(choices.policies.begin(), choices.policies.end());
+  std::vector<std::optional<NamedPrograms>> programs(choices.programs.begin(),
+                                                     choices.programs.end());
   std::vector<NamedReads> reads = choices.reads;
   if (engines.empty()) engines.emplace_back();
   if (policies.empty()) policies.emplace_back();
+  if (programs.empty()) programs.emplace_back();
   if (reads.empty()) {
     if (PlansBlindly(choices))
       reads.push_back({"auto", {ReadsMode::kAuto, 0, {}}});  // see NameReads
@@ -141,7 +145,8 @@ std::vector<SweepSetting> MakeSettings(const SweepChoices& choices, const Sessio
   std::vector<SweepSetting> settings;
   for (const auto& engine : engines)
     for (const auto& policy : policies)
-      for (const NamedReads& read : reads) settings.push_back({engine, policy, read});
+      for (const NamedReads& read : reads)
+        for (const auto& program : programs) settings.push_back({engine, policy, read, program});
   return settings;
 }
 

@@ -52,6 +52,7 @@ struct SweepSetting {
   std::optional<std::string> engine;  // absent: the log's
   std::optional<FillPolicy> policy;   // absent: the log's
   NamedReads reads;
+  std::optional<NamedPrograms> programs;  // absent: as the service runs them
 };
 
 /// One configuration.

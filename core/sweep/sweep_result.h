@@ -61,6 +61,10 @@ struct SweepRow : BufferOutcome {
   // unfinished, aborted, refused by the service, broken, cleared for a clone or moved into one.
   PacketCount overwritten;
   PacketCount discarded;  // by the buffer: fill policy, or a chunk committed too late
+  /// Overwritten, but a program (ProtoVM) has their content in a state that is in the trace: not
+  /// lost.
+  PacketCount folded;
+  std::optional<uint64_t> state_bytes;  // of the programs' states at the end; absent: none run
   PacketCount taken;      // of a clone: read by the session itself before the clone was made
 
   /// How far back the last read that returned anything reaches, see HistoryOf and ReadCount; 0:
@@ -86,14 +90,15 @@ struct SweepRow : BufferOutcome {
   }
   /// Once all is counted.
   void FinishHistory(uint64_t duration_ns) {
-    if (written.packets > 0 && full_packets() == 0) history_ns = duration_ns;
+    if (written.packets > 0 && full_packets() + folded.packets == 0) history_ns = duration_ns;
   }
   /// Packets that the buffer lost because it was full, of those written to it: overwritten and
   /// discarded. A size can change that.
   uint64_t full_packets() const { return overwritten.packets + discarded.packets; }
   /// Packets that are lost, to whatever; before FindLosses: to the full buffer.
   uint64_t lost_packets() const { return lost.value_or(full_packets()); }
-  /// Of these, packets that were lost otherwise than by a full buffer: a larger one helps nothing.
+  /// Of lost_packets, those that were lost otherwise than by a full buffer: a larger one helps
+  /// nothing.
   uint64_t lost_otherwise() const {
     return lost_packets() - std::min(lost_packets(), full_packets());
   }
@@ -108,7 +113,7 @@ struct SweepRow : BufferOutcome {
 
  private:
   uint64_t Without(uint64_t missing) const {
-    const uint64_t known = kept_packets() + missing + taken.packets;
+    const uint64_t known = kept_packets() + folded.packets + missing + taken.packets;
     return written.packets > known ? written.packets - known : 0;
   }
 };
