@@ -1,5 +1,6 @@
 // The lists of doctor's rules in docs/doctor.md and in its manual page are those of the table in
-// core/doctor/rules.cc, and the lists of trace processor's rows those of core/trace/known_stats.cc. With RINGSCOPE_UPDATE_GOLDEN=1 in the environment they are written there.
+// core/doctor/rules.cc, and the lists of trace processor's rows those of core/trace/known_stats.cc.
+// With RINGSCOPE_UPDATE_GOLDEN=1 in the environment they are written there.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

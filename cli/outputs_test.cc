@@ -26,7 +26,7 @@ struct OutputCase {
   const char* name;
   std::vector<std::string> before;  // the arguments before the output's name
   std::string log = "in.ops.jsonl";
-  bool is_log = false;  // what is written is a log, which replaces nothing without --force
+  bool is_log = false;      // what is written is a log, which replaces nothing without --force
   size_t files_beside = 0;  // written beside the outputs of the second test, in all
 };
 

@@ -87,8 +87,8 @@ NamedEntry EntryOf(const std::string& config, const char* list,
 void AddProgramMemory(const AdviceReport& report, const Advice& advice,
                       std::vector<ConfigChange>& changes) {
   const auto& numbers = advice.As<ProgramNumbers>();
-  NamedEntry entry = EntryOf(report.config, "data_sources", {{"config"}, {"name"}},
-                             advice.data_source);
+  NamedEntry entry =
+      EntryOf(report.config, "data_sources", {{"config"}, {"name"}}, advice.data_source);
   if (!entry.is_there)
     for (const ConfigChange& change : changes)
       entry.index += change.path.ends_with("].config.name") ? 1 : 0;
@@ -99,8 +99,8 @@ void AddProgramMemory(const AdviceReport& report, const Advice& advice,
           : fmt::format("the state of its program was full: {} and {} were dropped",
                         Count(numbers.dropped, "packet"), Count(numbers.elements, "element"));
   if (!entry.is_there) changes.push_back({path + "name", Quoted(advice.data_source), why, true});
-  changes.push_back({path + "protovm_config.memory_limit_kb",
-                     std::to_string(numbers.enough / 1024), why, true});
+  changes.push_back(
+      {path + "protovm_config.memory_limit_kb", std::to_string(numbers.enough / 1024), why, true});
 }
 
 /// Why a buffer has another size.
@@ -170,8 +170,7 @@ std::vector<ConfigChange> OtherChanges(const AdviceReport& report) {
     if (advice.kind == AdviceKind::kSharedMemoryTooSmall) {
       const AdviceProducer* producer = report.facts.Find(*advice.producer);
       if (producer == nullptr || producer->name.empty()) continue;
-      NamedEntry entry =
-          EntryOf(report.config, "producers", {{"producer_name"}}, producer->name);
+      NamedEntry entry = EntryOf(report.config, "producers", {{"producer_name"}}, producer->name);
       if (!entry.is_there)
         for (const ConfigChange& change : changes)
           entry.index += change.path.ends_with("].producer_name") ? 1 : 0;

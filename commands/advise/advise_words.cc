@@ -126,8 +126,8 @@ std::string SplitText(const Advice& advice, const AdviceReport& report) {
              "{} {} to a separate buffer of {}, and leave {} for the "
              "rest of buffer {}. The rare ones then lose {} instead of {}, and reach back {} "
              "instead of {}; the moved ones reach back {} instead of {}.",
-             planned ? "Move" : "With the same total size: move", ListText(advice.sequences), HumanSize(numbers.chatty_size),
-             HumanSize(numbers.rest_size), Raw(*advice.buffer),
+             planned ? "Move" : "With the same total size: move", ListText(advice.sequences),
+             HumanSize(numbers.chatty_size), HumanSize(numbers.rest_size), Raw(*advice.buffer),
              LostText(numbers.lost_after, numbers.written), WithCommas(numbers.lost_before),
              HumanDuration(numbers.history_after_ns), HumanDuration(numbers.history_before_ns),
              HumanDuration(numbers.chatty_after_ns), HumanDuration(numbers.chatty_before_ns)) +
@@ -346,8 +346,8 @@ std::string AdviceText(const Advice& advice, const AdviceReport& report) {
 
 const char* AdviceHeading(AdviceTopic topic) {
   static constexpr const char* kHeadings[] = {
-      "Buffer sizes", "Who fills the buffers", "Separate buffers", "Reads",
-      "Flushes",      "Incremental state",     "Shared memory",    "Fill policy",
+      "Buffer sizes",      "Who fills the buffers", "Separate buffers", "Reads",
+      "Flushes",           "Incremental state",     "Shared memory",    "Fill policy",
       "Programs (ProtoVM)"};
   return kHeadings[static_cast<size_t>(topic)];
 }

@@ -65,7 +65,7 @@ enum CommandField : uint32_t { kDel = 1, kEnterScope = 2, kMerge = 3, kSet = 4, 
 constexpr uint32_t kConfigCommands = 2, kScopeCommands = 3;
 constexpr uint64_t kSrc = 1, kDst = 2;         // VmCursorEnum
 constexpr uint64_t kContinue = 1, kAbort = 3;  // VmInstruction.abort_level
-constexpr uint64_t kDefaultAbortLevel = 0;          // none is written
+constexpr uint64_t kDefaultAbortLevel = 0;     // none is written
 
 /// A VmOpMerge.
 struct MergeFlags {

@@ -3,23 +3,26 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
 #include "commands/testing/vm_log.h"
-#include "formats/json/json.h"
 
 namespace ringscope {
 namespace {
 
 namespace dsl = testing::vm;
-using testing::CopyProgram;
-using testing::VmLog;
 using ::testing::AllOf;
+using testing::CopyProgram;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::Pair;
+using testing::VmLog;
 
 std::string MemoryConfig(uint64_t kb) { return dsl::Sub(12, dsl::Uint(1, kb)); }
 
@@ -28,26 +31,25 @@ VmLog FiveOfThree(const std::string& config = MemoryConfig(16)) {
   return VmLog().Source(1, CopyProgram(), config).Patches(1, "12345");
 }
 
-using nlohmann::json;
-
-json RunJson(const Command& command, const VmLog& log, std::vector<std::string> args = {}) {
+nlohmann::json RunJson(const Command& command, const VmLog& log,
+                       std::vector<std::string> args = {}) {
   args.insert(args.begin(), {"-", "--format", "json"});
   const Ran ran = RunCommand(command, args, log.text());
   EXPECT_EQ(ran.error, "");
-  return json::parse(ran.out).at("sessions").at(0);
+  return nlohmann::json::parse(ran.out).at("sessions").at(0);
 }
 
 /// The one buffer's row of each configuration.
-std::vector<json> Rows(const VmLog& log, const std::vector<std::string>& args) {
-  std::vector<json> rows;
-  const json session = RunJson(SweepCommand(), log, args);
-  for (const json& configuration : session.at("configurations"))
+std::vector<nlohmann::json> Rows(const VmLog& log, const std::vector<std::string>& args) {
+  std::vector<nlohmann::json> rows;
+  const nlohmann::json session = RunJson(SweepCommand(), log, args);
+  for (const nlohmann::json& configuration : session.at("configurations"))
     rows.push_back(configuration.at("buffers").at(0));
   return rows;
 }
 
 TEST(ProgramWhatIf, SweepCountsWhatIsFoldedAsReplayDoes) {
-  const std::vector<json> rows = Rows(FiveOfThree(), {"--sizes", "4k,64k"});
+  const std::vector<nlohmann::json> rows = Rows(FiveOfThree(), {"--sizes", "4k,64k"});
   ASSERT_EQ(rows.size(), 2u);
   EXPECT_EQ(rows[0]["folded"]["packets"], 2);
   EXPECT_EQ(rows[0]["lost"], 0);
@@ -58,16 +60,12 @@ TEST(ProgramWhatIf, SweepCountsWhatIsFoldedAsReplayDoes) {
 }
 
 TEST(ProgramWhatIf, SweepTriesProgramsOffAndOtherLimits) {
-  const json session = RunJson(SweepCommand(), FiveOfThree(),
-                               {"--sizes", "4k", "--protovm", "on,off,1k"});
-  const json& tried = session.at("configurations");
-  ASSERT_EQ(tried.size(), 3u);
-  const char* const kNames[] = {"on", "off", "1k"};
-  const int lost[] = {0, 2, 2};
-  for (size_t i = 0; i < 3; ++i) {
-    EXPECT_EQ(tried[i]["protovm"], kNames[i]);
-    EXPECT_EQ(tried[i]["buffers"][0]["lost"], lost[i]) << kNames[i];
-  }
+  const nlohmann::json session =
+      RunJson(SweepCommand(), FiveOfThree(), {"--sizes", "4k", "--protovm", "on,off,1k"});
+  std::map<std::string, int> lost;
+  for (const nlohmann::json& tried : session.at("configurations"))
+    if (tried["size"] == 4096) lost[tried["protovm"]] = tried["buffers"][0]["lost"];
+  EXPECT_THAT(lost, ElementsAre(Pair("1k", 2), Pair("off", 2), Pair("on", 0)));
   // A table for each.
   const Ran text = RunCommand(SweepCommand(), {"-", "--sizes", "4k", "--protovm", "off,1k"},
                               FiveOfThree().text());
@@ -77,9 +75,9 @@ TEST(ProgramWhatIf, SweepTriesProgramsOffAndOtherLimits) {
 
 TEST(ProgramWhatIf, ASizeForNothingLostIsSmallerWithAProgram) {
   const auto found = [&](const char* programs) {
-    const json session = RunJson(SweepCommand(), FiveOfThree(),
-                                 {"--target", "loss=0", "--protovm", programs});
-    const json& target = session.at("targets").at(0);
+    const nlohmann::json session =
+        RunJson(SweepCommand(), FiveOfThree(), {"--target", "loss=0", "--protovm", programs});
+    const nlohmann::json& target = session.at("targets").at(0);
     EXPECT_TRUE(target["verified"].get<bool>());
     return target["buffers"][0]["size"].get<uint64_t>();
   };
@@ -89,13 +87,14 @@ TEST(ProgramWhatIf, ASizeForNothingLostIsSmallerWithAProgram) {
 
 TEST(ProgramWhatIf, ReplayTakesAnotherLimit) {
   const auto folded = [&](const VmLog& log, const std::string& programs) {
-    const json session = RunJson(ReplayCommand(), log, {"--protovm", programs});
-    return session.dump();
+    const nlohmann::json session = RunJson(ReplayCommand(), log, {"--protovm", programs});
+    return session["buffers"][0]["packets"]["folded"];
   };
-  EXPECT_THAT(folded(FiveOfThree(MemoryConfig(1)), "on"), HasSubstr(R"("memory_limit_kb":1,)"));
-  EXPECT_THAT(folded(FiveOfThree(MemoryConfig(1)), "64k"), HasSubstr(R"("memory_limit_kb":64,)"));
+  EXPECT_EQ(folded(FiveOfThree(MemoryConfig(1)), "on"), 0);
+  EXPECT_EQ(folded(FiveOfThree(MemoryConfig(1)), "64k"), 2);
   // One that the service does not run, as it has no memory.
-  EXPECT_THAT(folded(FiveOfThree(""), "64k"), HasSubstr(R"("memory_limit_kb":64,)"));
+  EXPECT_EQ(folded(FiveOfThree(""), "on"), 0);
+  EXPECT_EQ(folded(FiveOfThree(""), "64k"), 2);
   for (const char* wrong : {"maybe", "0", "100", "4G"}) {
     const Ran ran = RunCommand(ReplayCommand(), {"-", "--protovm", wrong}, FiveOfThree().text());
     EXPECT_THAT(ran.error, HasSubstr(wrong)) << wrong;
@@ -118,16 +117,16 @@ TEST(ProgramWhatIf, AdviseFindsTheMemoryThatIsEnough) {
     EXPECT_THAT(WithoutLineBreaks(ran.out),
                 HasSubstr(has_limit ? "At its memory limit of 1 KiB it dropped 2 packets"
                                     : "but its config gives it no memory"));
-    EXPECT_THAT(ran.out,
-                HasSubstr(R"(data_sources { config { name: "source" protovm_config {)"
-                          " memory_limit_kb: 16 } } }"));
+    EXPECT_THAT(ran.out, HasSubstr(R"(data_sources { config { name: "source" protovm_config {)"
+                                   " memory_limit_kb: 16 } } }"));
 
     const TempFolder folder;
     folder.Write("own.pbtxt",
                  "buffers { size_kb: 4 }\n"
                  "data_sources { config { name: \"other\" } }\n"
                  "data_sources {\n  config {\n    name: \"source\"\n  }\n}\n");
-    const Ran own = RunCommand(AdviseCommand(), {"-", "--config", "own.pbtxt"}, log.text());
+    const Ran own =
+        RunCommand(AdviseCommand(), {"-", "--config", folder.File("own.pbtxt")}, log.text());
     EXPECT_EQ(own.error, "");
     EXPECT_THAT(own.out, HasSubstr("memory_limit_kb: 16"));
     EXPECT_THAT(own.out, Not(HasSubstr("name: \"source\"\n    name")));

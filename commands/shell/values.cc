@@ -149,7 +149,7 @@ Result<protovm::ProgramChoice> ParsePrograms(std::string_view text) {
   const auto limit = ParseSize(text);
   if (!limit)
     return UsageError("'{}' is neither on nor off, nor a memory limit like 64k", Printable(text));
-  constexpr uint64_t kMostKb = UINT32_MAX;
+  constexpr uint64_t kMostKb = UINT32_MAX / 1024;  // the service counts bytes in 32 bits
   if (*limit == 0 || *limit % 1024 != 0 || *limit / 1024 > kMostKb)
     return UsageError("'{}': a memory limit is a number of whole KiB, like 64k", Printable(text));
   return protovm::ProgramChoice{true, static_cast<uint32_t>(*limit / 1024)};

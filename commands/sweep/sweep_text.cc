@@ -119,10 +119,9 @@ void PrintBuffer(Report& out, const SweepReport& report, const SweepSeries& seri
                   HumanSize(row.size),
                   fmt::format("{} {:>6}", Bar(kept, row.written.packets),
                               ShareText(kept, row.written.packets)),
-                  WithCommas(kept), WithCommas(row.lost_packets()),
-                  WithCommas(row.folded.packets), BytesOrNone(row.state_bytes.value_or(0)),
-                  WithCommas(row.lost_otherwise()), WithCommas(row.waiting_packets()),
-                  HumanDuration(row.history_ns),
+                  WithCommas(kept), WithCommas(row.lost_packets()), WithCommas(row.folded.packets),
+                  BytesOrNone(row.state_bytes.value_or(0)), WithCommas(row.lost_otherwise()),
+                  WithCommas(row.waiting_packets()), HumanDuration(row.history_ns),
                   row.shortest_sequence ? HumanDuration(row.shortest_history_ns) : "",
                   row.shortest_sequence && row.shortest_history_ns < duration
                       ? ToString(*row.shortest_sequence)
@@ -152,17 +151,17 @@ void PrintFound(Report& out, const SweepReport& report) {
     }
     uint64_t waiting = 0;
     for (const SweepRow& row : rows) waiting += row.waiting_packets();
-    out.Paragraph(fmt::format("{}{}{}{}", name, SizesText(rows),
-                              !found.verified          ? ""
-                              : LossesBefore(report.result.verdicts) != nullptr
-                                  ? " for what is in the trace: the session needs more"
-                                  : "; verified by an exact replay",
-                              waiting == 0 ? ""
-                                           : fmt::format("; {} there too, or unfinished",
-                                                         waiting == 1
-                                                             ? "1 packet waits"
-                                                             : Count(waiting, "packet") + " wait")),
-                  2);
+    out.Paragraph(
+        fmt::format("{}{}{}{}", name, SizesText(rows),
+                    !found.verified ? ""
+                    : LossesBefore(report.result.verdicts) != nullptr
+                        ? " for what is in the trace: the session needs more"
+                        : "; verified by an exact replay",
+                    waiting == 0 ? ""
+                                 : fmt::format("; {} there too, or unfinished",
+                                               waiting == 1 ? "1 packet waits"
+                                                            : Count(waiting, "packet") + " wait")),
+        2);
   }
 }
 
@@ -175,9 +174,10 @@ void PrintSweep(Report& out, const SweepReport& report, bool sequences) {
                     .duration_ns = report.result.duration_ns(),
                     .clone = report.clone});
   if (const RecordingVerdict* before = LossesBefore(report.result.verdicts))
-    out.Paragraph(fmt::format("Of what is in the trace only: it lacks what was lost, {}. What sizes "
-                              "the session needs, 'ringscope advise' of the trace estimates.",
-                              Printable(before->detail)));
+    out.Paragraph(
+        fmt::format("Of what is in the trace only: it lacks what was lost, {}. What sizes "
+                    "the session needs, 'ringscope advise' of the trace estimates.",
+                    Printable(before->detail)));
   bool marked = false, otherwise = false, waiting = false, folded = false;
   std::string needed;
   std::string heading;
@@ -202,9 +202,9 @@ void PrintSweep(Report& out, const SweepReport& report, bool sequences) {
   if (marked || !needed.empty()) out.Print("\n");
   if (marked) out.Print("* the log's own size\n");
   if (!needed.empty())
-    out.Print(Wrap(fmt::format("the size needed to overwrite nothing, by a replay: {}", needed),
-                   "+ ") +
-              "\n");
+    out.Print(
+        Wrap(fmt::format("the size needed to overwrite nothing, by a replay: {}", needed), "+ ") +
+        "\n");
   if (otherwise)
     out.Print(Wrap("among the lost, but not because the buffer was full: a larger one helps "
                    "nothing ('ringscope gaps' has the causes)",

@@ -14,9 +14,8 @@ namespace ringscope::testing {
 /// Copies a patch's text (900.6.1) to the state's (900.7.1).
 inline std::string CopyProgram(uint32_t version = 1) {
   return vm::ProgramOf(
-      {vm::SelectSrc(
-          {vm::Field(900), vm::Field(6), vm::Field(1)},
-          {vm::SelectDst({vm::Field(900), vm::Field(7), vm::Field(1)}, {vm::Set()})})},
+      {vm::SelectSrc({vm::Field(900), vm::Field(6), vm::Field(1)},
+                     {vm::SelectDst({vm::Field(900), vm::Field(7), vm::Field(1)}, {vm::Set()})})},
       version);
 }
 

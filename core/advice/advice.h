@@ -25,8 +25,7 @@ enum class AdviceTopic : uint8_t {
 };
 template <>
 inline constexpr std::array kEnumNames<AdviceTopic> = {
-    "sizes", "crowding", "split", "reads", "flush", "state", "shared_memory", "policy",
-    "programs"};
+    "sizes", "crowding", "split", "reads", "flush", "state", "shared_memory", "policy", "programs"};
 inline constexpr size_t kAdviceTopics = kEnumNames<AdviceTopic>.size();
 
 /// Kinds of advice, each with the struct of its numbers.
@@ -62,10 +61,10 @@ enum class AdviceKind : uint8_t {
   kRingForStart,     // lost what was written at the start alone: RingNumbers
   kDiscardWillSeal,  // discards, is read periodically, and was not full yet: DiscardRiskNumbers
   // Programs (ProtoVM), of a data source in a buffer: ProgramNumbers.
-  kProgramDoes,          // drops nothing because of its memory limit
-  kProgramAtLimit,       // does, and another limit is enough
-  kProgramNeverEnough,   // does, with all limits that were tried
-  kProgramWithoutMemory, // does not run, and would save packets
+  kProgramDoes,           // drops nothing because of its memory limit
+  kProgramAtLimit,        // does, and another limit is enough
+  kProgramNeverEnough,    // does, with all limits that were tried
+  kProgramWithoutMemory,  // does not run, and would save packets
 };
 template <>
 inline constexpr std::array kEnumNames<AdviceKind> = {"size_does",

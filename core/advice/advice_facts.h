@@ -23,10 +23,10 @@ struct AdviceSequence {
   BufferId buffer{};
   SequenceKey sequence;
   PacketCount written;
-  PacketCount lost;          // overwritten, or refused by the full buffer
+  PacketCount lost;            // overwritten, or refused by the full buffer
   PacketCount lost_otherwise;  // for reasons that no size changes
-  uint64_t space_bytes = 0;  // of space that its chunks took
-  uint64_t first_ns = 0;     // of its first and last commit, since the log began
+  uint64_t space_bytes = 0;    // of space that its chunks took
+  uint64_t first_ns = 0;       // of its first and last commit, since the log began
   uint64_t last_ns = 0;
   uint64_t unusable = 0;         // packets read that lack incremental state
   uint64_t needs_state = 0;      // packets written that need incremental state
@@ -76,10 +76,10 @@ struct AdviceFacts {
   /// Whether data sources have programs (ProtoVM) that the service does not run, as their configs
   /// give them no memory.
   bool has_idle_programs = false;
-  bool is_trace = false;       // made of a trace: when chunks were committed is not known
-  uint64_t unfinished = 0;     // packets that were not finished, or wait, when the log ends
-  uint64_t unfinished_before_flush = 0;   // such packets, written before the last flush: not counted
-                                          // in `unfinished`
+  bool is_trace = false;    // made of a trace: when chunks were committed is not known
+  uint64_t unfinished = 0;  // packets that were not finished, or wait, when the log ends
+  uint64_t unfinished_before_flush = 0;  // such packets, written before the last flush: not counted
+                                         // in `unfinished`
   std::optional<uint64_t> last_flush_ns;  // log time; of the request of the last that succeeded
   LateCommits late;
 
@@ -145,10 +145,10 @@ struct ReadPeriod {
 /// A program (ProtoVM) of a data source, in a buffer.
 struct TriedProgram {
   BufferId buffer{};
-  protovm::VmAccount now;    // as it ran; of one that did not run, what it belongs to
-  bool is_idle = false;      // it did not run: its config gives it no memory
-  uint64_t lost = 0;         // packets of the buffer, as it was
-  uint64_t lost_without = 0; // the same without programs
+  protovm::VmAccount now;          // as it ran; of one that did not run, what it belongs to
+  bool is_idle = false;            // it did not run: its config gives it no memory
+  uint64_t lost = 0;               // packets of the buffer, as it was
+  uint64_t lost_without = 0;       // the same without programs
   std::optional<uint64_t> enough;  // bytes of memory with which no program drops anything; absent:
                                    // not looked for, or none found
   uint64_t lost_then = 0;          // packets of the buffer, if all programs have that
@@ -172,10 +172,10 @@ struct AdviceFindings {
   std::vector<SplitOutcome> tried;   // splits at today's total size that help
   std::vector<ReadPeriod> periods;   // of ring buffers that lose packets, or are read periodically
   std::vector<TriedProgram> programs;
-  uint64_t period_ns = 0;            // of the plan's reads, if the session is read periodically
-  bool becomes_periodic = false;     // by the plan: it is not
-  std::vector<SweepRow> now;         // by an exact replay; by buffer
-  std::vector<SweepRow> then;        // the same, with the plan
+  uint64_t period_ns = 0;         // of the plan's reads, if the session is read periodically
+  bool becomes_periodic = false;  // by the plan: it is not
+  std::vector<SweepRow> now;      // by an exact replay; by buffer
+  std::vector<SweepRow> then;     // the same, with the plan
 };
 
 }  // namespace ringscope

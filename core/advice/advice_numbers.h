@@ -170,15 +170,15 @@ struct ProgramNumbers {
   uint64_t lost_without = 0;  // the same, if no program ran
   uint64_t lost_then = 0;     // the same, with `enough`
 
-  static constexpr const char* kNames[] = {"folded",      "too_late", "dropped", "elements",
-                                           "failed",      "state_bytes", "peak", "limit",
-                                           "enough",      "lost",     "lost_without", "lost_then"};
+  static constexpr const char* kNames[] = {"folded", "too_late",    "dropped",      "elements",
+                                           "failed", "state_bytes", "peak",         "limit",
+                                           "enough", "lost",        "lost_without", "lost_then"};
 };
 
-using AdviceNumbers =
-    std::variant<SizeNumbers, CrowdingNumbers, SplitNumbers, PeriodNumbers, ShorterPeriodNumbers,
-                 NewPeriodNumbers, LateNumbers, UnfinishedNumbers, StateNumbers,
-                 SharedMemoryNumbers, DiscardNumbers, DiscardRiskNumbers, RingNumbers, ProgramNumbers>;
+using AdviceNumbers = std::variant<SizeNumbers, CrowdingNumbers, SplitNumbers, PeriodNumbers,
+                                   ShorterPeriodNumbers, NewPeriodNumbers, LateNumbers,
+                                   UnfinishedNumbers, StateNumbers, SharedMemoryNumbers,
+                                   DiscardNumbers, DiscardRiskNumbers, RingNumbers, ProgramNumbers>;
 
 /// All numbers with their names, in order.
 std::vector<std::pair<const char*, uint64_t>> ListNumbers(const AdviceNumbers& numbers);

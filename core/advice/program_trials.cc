@@ -73,7 +73,8 @@ Result<std::vector<TriedProgram>> TryPrograms(AdviceReplays& replays, const Advi
   if (AnyAtLimit(now) || facts.has_idle_programs) {
     config = replays.as_is();
     for (const TriedProgram& program : programs)
-      limit_kb = std::max(limit_kb, std::bit_ceil(std::min(program.now.memory_limit_kb, kMostTriedKb)));
+      limit_kb =
+          std::max(limit_kb, std::bit_ceil(std::min(program.now.memory_limit_kb, kMostTriedKb)));
     for (limit_kb = std::min(limit_kb, kMostTriedKb); limit_kb <= kMostTriedKb; limit_kb *= 2) {
       config.session.programs.memory_limit_kb = limit_kb;
       RS_ASSIGN_OR_RETURN(then, replays.Rows(config, {}));
