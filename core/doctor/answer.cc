@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -53,6 +54,24 @@ std::string LostText(const Examiner& examiner) {
   return Joined(parts, "; ") + ". How many packets that is, a trace does not tell.";
 }
 
+/// Why buffers lost data: the first finding's cause, and where there are several buffers, each that
+/// was full.
+/// @param first of the group "buffer."
+std::string WhyText(const Diagnosis& diagnosis, const Examiner& examiner, const Finding& first) {
+  constexpr size_t kNamed = 3;
+  if (examiner.facts.buffers.size() < 2) return first.cause;
+  std::vector<std::string> parts;
+  for (const Finding& finding : diagnosis.findings) {
+    const std::string_view id = finding.rule->id;
+    const bool was_full = id == "buffer.overwritten" || id == "buffer.discarded";
+    if (!(was_full || &finding == &first) || finding.cause.empty() || parts.size() == kNamed)
+      continue;
+    parts.push_back(fmt::format("{}: {}", finding.where, finding.cause));
+    parts.back().front() = static_cast<char>(std::toupper(parts.back().front()));
+  }
+  return Joined(parts, " ");
+}
+
 /// Whose packets take most of the buffers, or else of the file.
 std::string FilledByText(const TraceFacts& facts) {
   constexpr size_t kNamed = 2;
@@ -83,18 +102,20 @@ std::string ChangeText(const Diagnosis& diagnosis) {
   constexpr size_t kNamed = 2;
   std::vector<std::string> parts;
   std::string remedy;
-  bool is_estimate = false;
+  size_t estimates = 0;
   for (const Finding& finding : diagnosis.findings) {
     if (remedy.empty() && finding.harm > Harm::kInfo) remedy = finding.remedy;
     for (const ConfigChange& change : finding.changes) {
       std::string text = fmt::format("{}: {}", change.path, change.value);
       if (parts.size() == kNamed || std::ranges::find(parts, text) != parts.end()) continue;
-      is_estimate |= change.is_estimate;
+      estimates += change.is_estimate ? 1 : 0;
       parts.push_back(std::move(text));
     }
   }
   if (parts.empty()) return remedy;
-  return Joined(parts) + (is_estimate ? " (an estimate)" : "");
+  return Joined(parts) + (estimates == 0   ? ""
+                          : estimates == 1 ? " (an estimate)"
+                                           : " (estimates)");
 }
 
 /// Whether the losses that a replay proves say all that this finding says.
@@ -137,7 +158,7 @@ Answer AnswerOf(const Diagnosis& diagnosis, const Examiner& examiner) {
   if (is_wrong) answer.headline = diagnosis.findings.front().what;
   answer.Add("Lost", LostText(examiner));
   if (const Finding* const loss = FirstOf(diagnosis, "buffer.", Harm::kInfo)) {
-    answer.Add("Why", loss->cause);
+    answer.Add("Why", WhyText(diagnosis, examiner, *loss));
     if (IsOfLosses(*loss)) answer.Add("Largest", FilledByText(examiner.facts));
   }
   answer.Add("Usable", UsableText(examiner.facts));
