@@ -95,7 +95,8 @@ class LogDiffer::Impl {
       result_.died = {.side = side,
                       .moment = SideOf(side).moment(),
                       .at_end = at_end_,
-                      .text = status.error().where.path + ": " + status.error().message};
+                      .how = status.error().message,
+                      .text = status.error().ToString()};
     return {};
   }
 
