@@ -234,7 +234,11 @@ class Campaign {
       const auto end = SteadyClock::now() + kMinimizingAFinding;
       finding.smallest = Smallest(plan_, finding.first, std::move(stream),
                                   [end] { return SteadyClock::now() >= end; });
-      finding.shown = FirstFinding(plan_, finding.smallest);
+      const Oracle oracle = finding.first.mismatch.oracle;
+      if (oracle != Oracle::kLedger && oracle != Oracle::kLosses)
+        finding.shown = FirstFinding(plan_, finding.smallest);
+      finding.text = finding.shown ? finding.shown->mismatch.text
+                                   : TextOf(plan_, finding.first, finding.smallest);
     }
   }
 

@@ -36,8 +36,8 @@ std::string InWords(const CampaignResult& result) {
       if (const auto* commit = std::get_if<Commit>(&op.op().body))
         words += wire::AsText(commit->request);
   }
-  for (const auto& [name, count] : result.coverage.branches.b)
-    words += fmt::format("{} {}\n", name, count);
+  for (size_t i = 0; i < kBranches.size(); ++i)
+    words += fmt::format("{} {}\n", kBranches[i].name, result.coverage.branches.b[i]);
   for (const uint64_t count : result.coverage.rules) words += fmt::format("{} ", count);
   return words;
 }

@@ -47,7 +47,8 @@ RandomStream GeneratorOf(const FuzzPlan& plan, uint32_t seed) {
   const StreamKind kind = KindOfSeed(plan, seed);
   // Hardly any stream writes more, and larger buffers take longer to make than to fill.
   constexpr uint64_t kAmple = uint64_t{1} << 18;
-  return RandomStream(SeededDice(seed), ConductOf(kind, seed), ModeOf(kind), kAmple);
+  return RandomStream(SeededDice(seed), ConductOf(kind, seed), ModeOf(kind), kAmple,
+                      /*keeps_written=*/false);
 }
 
 /// The stream without what follows a mismatch.
@@ -160,6 +161,19 @@ void ExplainAll(const FuzzPlan& plan, const PlainStream& stream, Mismatch first,
   }
 }
 
+/// "silent_loss (evicted)"
+std::string DetailOf(const FoundFault& fault) {
+  return fmt::format("{} ({})", Name(fault.fault), fault.kind);
+}
+
+/// The text of the fault that is of the same kind; empty: the stream has none.
+std::string FaultLike(const Mismatch& mismatch, const EngineInfo& engine,
+                      const PlainStream& stream) {
+  for (const FoundFault& fault : FindLossFaults(engine, stream))
+    if (DetailOf(fault) == mismatch.detail) return fault.text;
+  return "";
+}
+
 void CheckLedgers(const FuzzPlan& plan, const PlainStream& stream,
                   std::vector<FuzzFinding>& findings) {
   for (const Side side : kSides) {
@@ -172,6 +186,29 @@ void CheckLedgers(const FuzzPlan& plan, const PlainStream& stream,
                         .text = fmt::format("{}: {}", plan.sides[side].info.name, wrong)};
     finding.cause = finding.mismatch.Class();
     findings.push_back(std::move(finding));
+  }
+}
+
+/// Whether all that an engine does wrong with the stream is the engine's fault.
+bool KeepsRules(StreamKind kind, uint32_t seed) {
+  return kind != StreamKind::kMutated && ConductOf(kind, seed) == Conduct::kCorrect;
+}
+
+void JudgeLosses(const FuzzPlan& plan, const PlainStream& stream,
+                 std::vector<FuzzFinding>& findings) {
+  const bool same = plan.sides.a.info.name == plan.sides.b.info.name;
+  for (const Side side : kSides) {
+    if (side == Side::kB && same) break;
+    for (const FoundFault& fault : FindLossFaults(plan.sides[side].info, stream)) {
+      FuzzFinding finding;
+      finding.mismatch = {.oracle = Oracle::kLosses,
+                          .side = side,
+                          .step = stream.steps.size(),
+                          .text = fmt::format("{}: {}", plan.sides[side].info.name, fault.text),
+                          .detail = DetailOf(fault)};
+      finding.cause = finding.mismatch.Class();
+      findings.push_back(std::move(finding));
+    }
   }
 }
 
@@ -210,7 +247,7 @@ class ObservedDuel {
     return found ? found : duel->Finish();
   }
   void AddTo(StreamResult& result) const {
-    for (const Side side : kSides) counters_[side].AddTo(result.coverage.branches[side]);
+    for (const Side side : kSides) result.coverage.branches[side] += counters_[side].counts();
     result.operations += operations_;
   }
 
@@ -251,10 +288,12 @@ PlainStream StreamOfSeed(const FuzzPlan& plan, uint32_t seed) {
 StreamResult FuzzSeed(const FuzzPlan& plan, uint32_t seed) {
   const StreamKind kind = KindOfSeed(plan, seed);
   const bool checks = seed % kCheckOneIn == 0 || seed % kCheckOneIn == kCheckOneIn / 2;
-  if (kind == StreamKind::kMutated || checks) {
+  if (kind == StreamKind::kMutated || checks || plan.judges_losses) {
     const PlainStream stream = StreamOfSeed(plan, seed);
     StreamResult result = FuzzStream(plan, stream);
-    if (seed % kCheckOneIn == 0) CheckLedgers(plan, stream, result.findings);
+    if (seed % kCheckOneIn == 0 || plan.judges_losses)
+      CheckLedgers(plan, stream, result.findings);
+    if (plan.judges_losses && KeepsRules(kind, seed)) JudgeLosses(plan, stream, result.findings);
     if (seed % kCheckOneIn == kCheckOneIn / 2 && kind != StreamKind::kForgetting)
       CountRules(plan, stream, result.coverage);
     return result;
@@ -304,6 +343,14 @@ std::optional<FuzzFinding> FirstFinding(const FuzzPlan& plan, const PlainStream&
   return Explained(plan.sides, plan.ignored, stream, std::move(*mismatch));
 }
 
+std::string TextOf(const FuzzPlan& plan, const FuzzFinding& finding, const PlainStream& stream) {
+  const Mismatch& mismatch = finding.mismatch;
+  if (!mismatch.side || mismatch.oracle != Oracle::kLosses) return mismatch.text;
+  const EngineInfo& engine = plan.sides[*mismatch.side].info;
+  const std::string text = FaultLike(mismatch, engine, stream);
+  return text.empty() ? mismatch.text : fmt::format("{}: {}", engine.name, text);
+}
+
 PlainStream Smallest(const FuzzPlan& plan, const FuzzFinding& finding, PlainStream stream,
                      const std::function<bool()>& stop) {
   const Mismatch& mismatch = finding.mismatch;
@@ -314,6 +361,12 @@ PlainStream Smallest(const FuzzPlan& plan, const FuzzFinding& finding, PlainStre
     return Shrink(
         std::move(stream),
         [&](const PlainStream& less) { return !CheckLedger(engine, less).empty(); }, stop);
+  }
+  if (mismatch.oracle == Oracle::kLosses) {
+    const EngineInfo& engine = plan.sides[*mismatch.side].info;
+    return Shrink(
+        std::move(stream),
+        [&](const PlainStream& less) { return !FaultLike(mismatch, engine, less).empty(); }, stop);
   }
   const std::string wanted = mismatch.Class();
   const auto shows = [&](const FuzzPlan& with) {

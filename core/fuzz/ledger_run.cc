@@ -65,6 +65,30 @@ void LedgerRun::Finish() {
   ledger_.OnDrained();
 }
 
+namespace {
+
+/// Puts a stream through an engine and a ledger.
+/// @param before (step) called before each step
+/// @return nullptr: the engine reports no events, or fails, which the duel reports
+template <typename Before>
+std::unique_ptr<LedgerRun> RunLedger(const EngineInfo& info, const PlainStream& stream,
+                                     LedgerSink& sink, Before before) {
+  if (!info.reports.chunks) return nullptr;
+  auto run = LedgerRun::Create(info, stream.size, stream.policy, sink);
+  if (!run) return nullptr;
+  for (const auto& step : stream.steps) {
+    step->With([&](const StreamStep& view) {
+      before(view);
+      (*run)->Apply(view);
+    });
+    if ((*run)->failure() != nullptr) return nullptr;
+  }
+  (*run)->Finish();
+  return std::move(*run);
+}
+
+}  // namespace
+
 std::string CheckLedger(const EngineInfo& info, const PlainStream& stream) {
   class Unexplained : public LedgerSink {
    public:
@@ -73,17 +97,20 @@ std::string CheckLedger(const EngineInfo& info, const PlainStream& stream) {
     }
     uint64_t count = 0;
   } unexplained;
-  if (!info.reports.chunks) return "";
-  const auto run = LedgerRun::Create(info, stream.size, stream.policy, unexplained);
-  if (!run) return "";  // the duel reports that
-  for (const auto& step : stream.steps) {
-    step->With([&](const StreamStep& view) { (*run)->Apply(view); });
-    if ((*run)->failure() != nullptr) return "";
-  }
-  (*run)->Finish();
-  if (std::string wrong = (*run)->ledger().Check(); !wrong.empty()) return wrong;
+  const auto run = RunLedger(info, stream, unexplained, [](const StreamStep&) {});
+  if (run == nullptr) return "";
+  if (std::string wrong = run->ledger().Check(); !wrong.empty()) return wrong;
   if (unexplained.count == 0) return "";
   return fmt::format("the events do not explain what became of {} packets", unexplained.count);
+}
+
+std::vector<FoundFault> FindLossFaults(const EngineInfo& info, const PlainStream& stream) {
+  LossJudge judge(!info.flags_first_of_sequence);
+  const auto run = RunLedger(info, stream, judge, [&](const StreamStep& step) {
+    if (step.kind == StreamStep::Kind::kCommit) judge.OnCommit(step.commit);
+    if (step.kind == StreamStep::Kind::kPatch) judge.OnPatches(step.patches);
+  });
+  return run == nullptr ? std::vector<FoundFault>() : judge.Faults();
 }
 
 }  // namespace ringscope

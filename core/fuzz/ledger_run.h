@@ -3,8 +3,10 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "core/engine/catalogue.h"
+#include "core/fuzz/loss_check.h"
 #include "core/fuzz/plain_stream.h"
 #include "core/ledger/ledger.h"
 #include "core/session/buffer_observer.h"
@@ -40,6 +42,9 @@ class LedgerRun {
 /// Puts a stream through an engine and a ledger.
 /// @return what does not add up; empty: all does, or the engine reports no events
 std::string CheckLedger(const EngineInfo& info, const PlainStream& stream);
+
+/// The faults of the engine that the accounts show; none of one that reports no events, or fails.
+std::vector<FoundFault> FindLossFaults(const EngineInfo& info, const PlainStream& stream);
 
 }  // namespace ringscope
 
