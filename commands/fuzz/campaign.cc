@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "commands/shell/text.h"
+#include "core/fuzz/explain.h"
 
 namespace ringscope {
 namespace {

@@ -11,6 +11,7 @@
 #include "commands/shell/options.h"
 #include "commands/shell/values.h"
 #include "core/base/nearest.h"
+#include "core/fuzz/explain.h"
 
 namespace ringscope {
 namespace {

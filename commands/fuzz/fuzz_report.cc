@@ -7,6 +7,7 @@
 #include "commands/fuzz/fuzz.h"
 #include "commands/report/report.h"
 #include "commands/shell/text.h"
+#include "core/fuzz/explain.h"
 #include "core/engine/release_notes.h"
 
 namespace ringscope {

@@ -11,7 +11,7 @@
 #include <string>
 #include <utility>
 
-#include "core/fuzz/fuzz_run.h"
+#include "core/fuzz/explain.h"
 #include "core/fuzz/ledger_run.h"
 #include "core/fuzz/payload_parts.h"
 #include "core/fuzz/rule_switch.h"

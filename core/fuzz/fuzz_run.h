@@ -89,15 +89,6 @@ PlainStream Smallest(const FuzzPlan& plan, const FuzzFinding& finding, PlainStre
 /// What the smallest stream shows, in a line: of losses their place is another one there.
 std::string TextOf(const FuzzPlan& plan, const FuzzFinding& finding, const PlainStream& stream);
 
-/// Whether one side is V1, and the other a V2 of the catalogue.
-bool AreV1AndV2(const Both<FuzzSide>& sides);
-
-/// "v1:keeps_whole_payload"
-std::string FullName(const ReleaseNote& note);
-
-/// What the plan's engines show of the stream at first, with its cause; nullopt: nothing.
-std::optional<FuzzFinding> FirstFinding(const FuzzPlan& plan, const PlainStream& stream);
-
 }  // namespace ringscope
 
 #endif  // RINGSCOPE_CORE_FUZZ_FUZZ_RUN_H_

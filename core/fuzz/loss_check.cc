@@ -1,6 +1,7 @@
 #include "core/fuzz/loss_check.h"
 
 #include <fmt/format.h>
+#include <xxhash.h>
 
 #include <algorithm>
 
@@ -30,6 +31,15 @@ void AddFault(std::vector<FoundFault>& faults, LossFault fault, std::string kind
 }
 
 }  // namespace
+
+std::string LossJudge::Chunk::ContentOf(std::pair<uint32_t, uint32_t> fragment) const {
+  std::string patched = bytes;
+  for (const auto& [offset, data] : patches) patched.replace(offset, data.size(), data);
+  const Bytes all = wire::AsBytes(patched);
+  Fragment read;
+  ReadFragment(all.data(), static_cast<uint32_t>(all.size()), fragment.first, read);
+  return patched.substr(read.body, read.size());
+}
 
 int64_t LossJudge::Sequence::StepsTo(ChunkId chunk) const {
   return static_cast<int32_t>(Raw(chunk) - Raw(first));
@@ -61,7 +71,14 @@ void LossJudge::OnCommit(const ChunkCommit& commit) {
         (lost_flags & kAbiFlags) != 0 || !chunk.bytes.starts_with(before.bytes))
       sequence.breaks_rules = true;
   }
+  chunk.patches = std::move(at->second.patches);
   at->second = std::move(chunk);
+}
+
+void LossJudge::OnReturned(const Packet& packet) {
+  std::string content;
+  for (const Bytes slice : packet.slices) content += wire::AsText(slice);
+  hash_ = XXH3_64bits(content.data(), content.size());
 }
 
 void LossJudge::OnPatches(const ChunkPatches& patches) {
@@ -77,6 +94,8 @@ void LossJudge::OnPatches(const ChunkPatches& patches) {
     const uint64_t end = at->second.bytes.size();
     fits = patch.offset + kPatchSize <= end &&
            patch.offset >= end - at->second.fragments.back().second;
+    if (fits)
+      at->second.patches.emplace_back(patch.offset, wire::AsText(Bytes(patch.data, kPatchSize)));
   }
   if (!fits) sequence.breaks_rules = true;
 }
@@ -95,6 +114,7 @@ void LossJudge::OnPacketFate(const PacketAccount& account) {
     sequence.returned.push_back({.place = place,
                                  .last_chunk = steps(account.last_chunk),
                                  .size = account.size,
+                                 .hash = hash_,
                                  .loss_bits = account.loss_bits,
                                  .record = record,
                                  .order = returned_++});
@@ -218,7 +238,7 @@ void LossJudge::FindWrongPackets(const Sequence& sequence, std::vector<FoundFaul
       add("end_alone", "is returned, but is the rest of one that began before");
       continue;
     }
-    uint64_t size = fragment->second;
+    std::string content = chunk.ContentOf(*fragment);
     int64_t last = packet.place.first;
     bool goes_on = fragment + 1 == chunk.fragments.end() && (chunk.flags & kLastContinues) != 0 &&
                    !chunk.aborts;
@@ -229,16 +249,18 @@ void LossJudge::FindWrongPackets(const Sequence& sequence, std::vector<FoundFaul
         ends = false;
         break;
       }
-      size += next->second.fragments.front().second;
+      content += next->second.ContentOf(next->second.fragments.front());
       goes_on = next->second.fragments.size() == 1 && !next->second.aborts &&
                 (next->second.flags & kLastContinues) != 0;
     }
     if (!ends) {
       add("of_fragments", fmt::format("is returned, but its rest is not in chunk {:+}", last));
-    } else if (size != packet.size || last != packet.last_chunk) {
-      add("other_bytes", fmt::format("is returned, but one of {} bytes was written that ends in "
-                                     "chunk {:+}",
-                                     size, last));
+    } else if (content.size() != packet.size || last != packet.last_chunk) {
+      add("other_size", fmt::format("is returned, but one of {} bytes was written that ends in "
+                                    "chunk {:+}",
+                                    content.size(), last));
+    } else if (XXH3_64bits(content.data(), content.size()) != packet.hash) {
+      add("other_bytes", "is returned with other bytes than were written");
     }
   }
 }

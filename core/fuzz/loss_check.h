@@ -11,6 +11,7 @@
 #include "core/base/enum_names.h"
 #include "core/ledger/ledger.h"
 #include "core/perfetto/chunk.h"
+#include "core/perfetto/packet.h"
 
 namespace ringscope {
 
@@ -42,6 +43,8 @@ class LossJudge : public LedgerSink {
   /// To be called before the commit, or the patches, go to the buffer.
   void OnCommit(const ChunkCommit& commit);
   void OnPatches(const ChunkPatches& patches);
+  /// To be called before the ledger gets a packet that the buffer returned.
+  void OnReturned(const Packet& packet);
   void OnPacketFate(const PacketAccount& account) override;
 
   /// After the end: the first fault of each sort and kind, by sequence.
@@ -50,11 +53,15 @@ class LossJudge : public LedgerSink {
  private:
   /// A chunk as its writer handed it over last.
   struct Chunk {
-    std::string bytes;  // of its fragments
+    std::string bytes;  // of its fragments, before any patch
+    std::vector<std::pair<uint64_t, std::string>> patches;  // offset, four bytes
     std::vector<std::pair<uint32_t, uint32_t>> fragments;  // offset, size of the content
     uint8_t flags = 0;
     bool complete = false;
     bool aborts = false;  // an abort marker follows the fragments
+
+    /// What a reader gets of a fragment.
+    std::string ContentOf(std::pair<uint32_t, uint32_t> fragment) const;
   };
   /// Steps from the sequence's first commit, and the offset of the size varint.
   using Place = std::pair<int64_t, uint32_t>;
@@ -62,6 +69,7 @@ class LossJudge : public LedgerSink {
     Place place;
     int64_t last_chunk = 0;
     uint64_t size = 0;
+    uint64_t hash = 0;
     uint32_t loss_bits = 0;
     uint64_t record = 0;
     uint64_t order = 0;  // among all that were returned
@@ -94,6 +102,7 @@ class LossJudge : public LedgerSink {
   const bool signs_prove_loss_;
   std::map<SequenceKey, Sequence> sequences_;
   uint64_t returned_ = 0;
+  uint64_t hash_ = 0;  // of the packet that was returned last
 };
 
 }  // namespace ringscope

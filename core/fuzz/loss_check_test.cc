@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "core/fuzz/ledger_run.h"
-#include "core/fuzz/fuzz_run.h"
+#include "core/fuzz/explain.h"
 #include "core/testing/chunk_dsl.h"
 
 namespace ringscope {
@@ -125,6 +125,13 @@ TEST(LossCheck, PacketThatWasNotWritten) {
   all.Commit(At(0).Whole(9, 'a')).Commit(At(1).Begins(9, 'b')).Commit(At(2).Ends(9, 'b'));
   const auto with = [&](Altered::Change change) { return all.FaultsOf(Changed(change)); };
   EXPECT_THAT(with([](Packet& packet) { packet.size += packet.place.last_chunk == ChunkId{2}; }),
+              ElementsAre("wrong_packet other_size"));
+  // Of the bytes of two others of its size.
+  const std::string other = "xxxxxxxxx";
+  const Bytes slice = wire::AsBytes(other);
+  EXPECT_THAT(with([&](Packet& packet) {
+                if (packet.slices.size() == 1) packet.slices = {&slice, 1};
+              }),
               ElementsAre("wrong_packet other_bytes"));
   EXPECT_THAT(with([](Packet& packet) { packet.place.first_offset += 1; }),
               ::testing::Contains("wrong_packet no_packet_there"));

@@ -151,7 +151,6 @@ TEST(Findings, LateChunkFlagged) {
 TEST(Findings, JoinedPackets) {
   EXPECT_THAT(ReadsOf("joined-packets", "v1", /*with_size=*/true),
               ElementsAre("0: 16 bytes, present"));
-  // "PPPPPPPP" and "qqqqqqqq", each the start of a packet.
   EXPECT_THAT(FaultsOf("joined-packets", "v1"), Contains("wrong_packet other_bytes"));
   for (const char* engine : kV2) {
     EXPECT_THAT(FaultsOf("joined-packets", engine),
