@@ -19,8 +19,6 @@
 namespace ringscope {
 namespace {
 
-/// How often an answer is looked for before this process sleeps.
-constexpr int kCallerSpins = 60;
 /// Calls without an answer are handed over when there are so many bytes of them.
 constexpr uint32_t kBatchBytes = uint32_t{1} << 16;
 /// After so many bytes without a wait, the limits are looked at all the same.
@@ -225,10 +223,14 @@ bool HostProcess::Read(uint8_t* to, size_t count) {
 
 template <typename Ready, typename Sleep>
 bool HostProcess::Await(Ready ready, Sleep sleep) {
-  for (int spins = 0; spins < kCallerSpins; ++spins) {
-    if (ready()) return true;
+  if (ready()) return true;
+  for (int left = spins_.Next(); left > 0; --left) {
     SpinPause();
+    if (!ready()) continue;
+    spins_.Succeeded();
+    return true;
   }
+  spins_.Failed();
   for (std::chrono::nanoseconds time = kFirstSleep; !ready();
        time = std::min(2 * time, kLongestSleep)) {
     sleep(time);

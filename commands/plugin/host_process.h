@@ -105,6 +105,7 @@ class HostProcess {
   uint64_t sent_bytes_ = 0;
   uint64_t unchecked_bytes_ = 0;  // sent since the limits were looked at
   uint64_t answers_taken_ = 0;
+  SpinLimit spins_{60};
   std::function<void()> keep_;  // of what was begun; empty: nothing is
   std::vector<uint8_t> body_;
 };
