@@ -118,7 +118,7 @@ void ReportCoverage(Report& report, const FuzzPlan& plan, const FuzzCoverage& co
     Table rules(
         {{"Rule", Align::kLeft, "rule"}, {"streams that it changes", Align::kRight, "streams"}});
     for (size_t i = 0; i < kNamedRules.size(); ++i)
-      rules.AddRow({FullName(kNamedRules[i]), CountCell(coverage.rules[i])});
+      rules.AddRow({NameCell(FullName(kNamedRules[i])), CountCell(coverage.rules[i])});
     report.Heading(fmt::format("Rules (of {})", Count(coverage.rule_streams, "stream")));
     report.Data("rule_streams", coverage.rule_streams);
     report.Add("rules", rules, 2);
@@ -136,7 +136,7 @@ void ReportCoverage(Report& report, const FuzzPlan& plan, const FuzzCoverage& co
   for (size_t i = 0; i < kBranches.size(); ++i) {
     const char* const name = kBranches[i].name;
     branches.AddRow(
-        {name, cell(Side::kA, i), cell(Side::kB, i), DataCell(kBranches[i].meaning)});
+        {NameCell(name), cell(Side::kA, i), cell(Side::kB, i), DataCell(kBranches[i].meaning)});
     if (coverage.branches.a[i] + coverage.branches.b[i] == 0) never.emplace_back(name);
   }
   report.Heading("How often each branch was taken");
