@@ -36,7 +36,7 @@ struct BenchWork {
 struct BenchResult {
   BenchWork work;
   std::vector<BenchTimes> rounds;
-  double worst_commit_ns = 0;  // one operation, in a run of its own
+  double worst_commit_ns = 0;  // one operation, the least of a few runs
   double worst_read_ns = 0;    // one read pass
   uint64_t heap_bytes = 0;     // held after the last operation
 
@@ -51,7 +51,7 @@ Status TryWorkload(const Workload& workload, const EngineInfo& engine);
 
 /// Measures the engines in turn, so that what slows the machine down slows all of them.
 /// kUnsupported: an engine fails on the workload
-/// @param rounds at least 1; one more run warms up and finds the worst operations
+/// @param rounds at least 1; three more runs warm up and find the worst operations
 Result<std::vector<BenchResult>> RunBench(const Workload& workload,
                                           const std::vector<const EngineInfo*>& engines,
                                           int rounds);

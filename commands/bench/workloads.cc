@@ -62,6 +62,58 @@ void AddCommits(PlainStream& stream, uint32_t writers, uint32_t passes, uint8_t 
   }
 }
 
+/// Adds chunks of one writer until the ring is about full, and a read: `passes` times.
+/// @param next makes the commit of chunk `n`; it refers to bytes that stay until the next call
+void AddFilledAndRead(PlainStream& stream, int passes,
+                      const std::function<ChunkCommit(uint32_t n)>& next) {
+  uint32_t n = 0;
+  for (int pass = 0; pass < passes; ++pass) {
+    for (uint64_t written = 0; written < stream.size;) {
+      ChunkCommit commit = next(n);
+      commit.sequence = {ProducerId{1}, WriterId{1}};
+      commit.chunk = ChunkId{n++};
+      written += OuterSize(static_cast<uint32_t>(commit.payload.size()));
+      stream.Add({.commit = commit});
+    }
+    stream.Add({.kind = StreamStep::Kind::kRead});
+  }
+}
+
+/// Chunks full of packets of 20 to 60 bytes.
+void AddSmallPackets(PlainStream& stream) {
+  std::mt19937 random(1);
+  std::string payload;
+  AddFilledAndRead(stream, 2, [&](uint32_t) {
+    payload.clear();
+    uint16_t fragments = 0;
+    for (; payload.size() < 4000; ++fragments) {
+      const auto size = 20 + random() % 41;
+      wire::AppendVarint(payload, size);
+      payload.append(size, 'a');
+    }
+    return ChunkCommit{.fragments = fragments, .payload = wire::AsBytes(payload)};
+  });
+}
+
+/// Packets that are spread over 2 to 20 chunks each.
+void AddFragments(PlainStream& stream) {
+  std::mt19937 random(1);
+  std::string payload;
+  constexpr uint32_t kFragment = 4070;
+  wire::AppendVarint(payload, kFragment);
+  payload.append(kFragment, 'a');
+  uint32_t left = 0;  // chunks of the packet under way
+  AddFilledAndRead(stream, 2, [&](uint32_t) {
+    const bool begins = left == 0;
+    if (begins) left = static_cast<uint32_t>(2 + random() % 19);
+    --left;
+    const int flags = (begins ? 0 : kFirstContinues) | (left > 0 ? kLastContinues : 0);
+    return ChunkCommit{.fragments = 1,
+                       .flags = static_cast<uint8_t>(flags),
+                       .payload = wire::AsBytes(payload)};
+  });
+}
+
 Workload NewWorkload(const char* name) { return {name, {.size = kRingBytes, .steps = {}}}; }
 
 }  // namespace
@@ -84,6 +136,9 @@ std::vector<Workload> StandardWorkloads() {
     }
     read.Add({.kind = StreamStep::Kind::kRead});
   }
+
+  AddSmallPackets(workloads.emplace_back(NewWorkload("write and read, small packets")).stream);
+  AddFragments(workloads.emplace_back(NewWorkload("write and read, fragments")).stream);
 
   // Each chunk is patched a few commits later.
   PlainStream& patch = workloads.emplace_back(NewWorkload("patch")).stream;

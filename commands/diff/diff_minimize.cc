@@ -159,7 +159,7 @@ Status MinimizeLog(const DiffArgs& args, const std::vector<SessionDiff>& diffs, 
 
   // The note comes first, so that it is read first.
   const std::string what = shown.died ? fmt::format("{} ended: {}", Letter(shown.died->side),
-                                                    shown.died->Class())
+                                                    shown.died->how)
                                       : CountsText(shown.counts);
   const std::string note =
       fmt::format("shows with 'ringscope diff {}': {}", SidesAsOptions(shown_by), what);

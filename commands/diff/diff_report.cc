@@ -76,6 +76,7 @@ Json DeathJson(const std::optional<SideDeath>& died) {
   return {{"side", died->side == Side::kA ? "a" : "b"},
           {"moment", MomentJson(died->moment)},
           {"at_end", died->at_end},
+          {"how", died->how},
           {"text", died->text}};
 }
 

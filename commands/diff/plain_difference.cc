@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/fuzz/explain.h"
 #include "core/fuzz/recorded_calls.h"
 
 namespace ringscope {

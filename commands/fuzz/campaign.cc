@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "commands/shell/text.h"
+#include "core/fuzz/explain.h"
 
 namespace ringscope {
 namespace {
@@ -234,7 +235,11 @@ class Campaign {
       const auto end = SteadyClock::now() + kMinimizingAFinding;
       finding.smallest = Smallest(plan_, finding.first, std::move(stream),
                                   [end] { return SteadyClock::now() >= end; });
-      finding.shown = FirstFinding(plan_, finding.smallest);
+      const Oracle oracle = finding.first.mismatch.oracle;
+      if (oracle != Oracle::kLedger && oracle != Oracle::kLosses)
+        finding.shown = FirstFinding(plan_, finding.smallest);
+      finding.text = finding.shown ? finding.shown->mismatch.text
+                                   : TextOf(plan_, finding.first, finding.smallest);
     }
   }
 

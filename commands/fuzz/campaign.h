@@ -27,8 +27,9 @@ struct CampaignFinding {
   std::string corpus_file;       // or where it was; empty: it has a seed
   PlainStream smallest;
   /// What the plan's engines show of `smallest`; absent: they do not differ there unless the rules
-  /// in first.left_out are switched.
+  /// in first.left_out are switched, or it is what the accounts of one engine show.
   std::optional<FuzzFinding> shown;
+  std::string text;        // what `smallest` shows, in a line
   std::string written_to;  // a file; empty: none
 };
 

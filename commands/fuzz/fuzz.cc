@@ -11,6 +11,7 @@
 #include "commands/shell/options.h"
 #include "commands/shell/values.h"
 #include "core/base/nearest.h"
+#include "core/fuzz/explain.h"
 
 namespace ringscope {
 namespace {
@@ -92,6 +93,11 @@ void SetUp(CLI::App& app, FuzzArgs& args) {
   AddParsed(app, "--op-time", args.op_time_ns, ParsePositiveDuration, "TIME",
             "An operation that takes longer in an engine is a finding, like 10ms (default: times "
             "are not measured)");
+  AddFlag(app, "--losses", args.judges_losses,
+            "Put each stream through the accounts of gaps, and where the writers keep the rules "
+            "judge the losses of both sides: a packet that is lost though all of it was in the "
+            "buffer, a loss without a sign, a sign without a loss, and a packet that was not "
+            "written so are findings, in released buffers, too");
   InGroup(app, kOutputGroup);
   AddText(app, "--corpus", args.corpus, "DIR",
           "Folder of streams (.ops.jsonl) that are tried first; findings that are not among them "
@@ -178,6 +184,7 @@ Result<FuzzPlan> PlanOf(const FuzzArgs& args, Context& context) {
   }
   for (const std::string& text : args.ignored) RS_RETURN_IF_ERROR(Ignore(text, plan));
   plan.operations = static_cast<uint32_t>(args.operations);
+  plan.judges_losses = args.judges_losses;
   plan.kinds = args.kinds;
   if (plan.kinds.empty() && !args.logs.empty()) plan.kinds = {StreamKind::kMutated};
   if (plan.kinds.empty()) {
@@ -259,6 +266,8 @@ Command FuzzCommand() {
             "Does my buffer behave as the released one?"},
            {"ringscope fuzz --a v2@57 --b v2@58 --ignore v2@58:relocates",
             "Does anything else differ?"},
+           {"ringscope fuzz --a ./mine.so --b ./mine.so --losses",
+            "Does my buffer lose what no buffer should?"},
            {"ringscope fuzz --a v2 --b ./mine.so --from session.tblog --corpus streams/",
             "Change parts of a recorded session, and keep what is found"}},
           Bind(SetUp, RunFuzz),

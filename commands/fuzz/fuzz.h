@@ -27,6 +27,7 @@ struct FuzzArgs {
   std::optional<uint64_t> time_ns;
   uint64_t findings = 10;
   std::optional<uint64_t> op_time_ns;
+  bool judges_losses = false;
   std::string corpus;
   CaseStyle style = CaseStyle::kOps;  // of the test cases beside findings
   std::string output;              // folder; empty: the corpus, else this folder

@@ -51,11 +51,19 @@ std::string EngineWord(const FuzzSide& side) {
   return FileWord(IsPluginPath(name) ? fs::path(name).stem().string() : name);
 }
 
+/// Of an engine's own losses: "ringscope gaps FILE --engine v2@58".
+std::string GapsCommandLine(const FuzzPlan& plan, Side side, const std::string& file) {
+  return fmt::format("ringscope gaps {} --engine {}", file,
+                     ShellWord(EngineName(plan.sides[side])));
+}
+
 /// The note that says what the stream shows, and the stream.
 std::string FileText(const FuzzPlan& plan, const CampaignFinding& finding) {
   const FuzzFinding& shown = finding.shown ? *finding.shown : finding.first;
-  std::string note = fmt::format("'{}' shows: {} ({})", DiffCommandLine(plan, "FILE"),
-                                 shown.mismatch.text, shown.cause);
+  const std::string command = shown.mismatch.oracle == Oracle::kLosses
+                                  ? GapsCommandLine(plan, *shown.mismatch.side, "FILE")
+                                  : DiffCommandLine(plan, "FILE");
+  const std::string note = fmt::format("'{}' shows: {} ({})", command, finding.text, shown.cause);
   std::string text = FormatOp({.time_ns = {}, .body = Note{note}}) + "\n";
   for (const StoredOp& op : ToOps(finding.smallest)) text += FormatOp(op.op()) + "\n";
   return text;

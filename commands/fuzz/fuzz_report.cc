@@ -7,6 +7,7 @@
 #include "commands/fuzz/fuzz.h"
 #include "commands/report/report.h"
 #include "commands/shell/text.h"
+#include "core/fuzz/explain.h"
 #include "core/engine/release_notes.h"
 
 namespace ringscope {
@@ -62,7 +63,7 @@ void ReportFinding(Report& report, const FuzzPlan& plan, const CampaignFinding& 
   report.Heading(fmt::format("{}. {}", number, Printable(first.cause)));
   for (const NamedRule* const rule : first.rules) report.Paragraph(TitleOf(*rule) + ".", 2);
   for (const ReleaseNote* const note : first.notes) report.Paragraph(note->title + std::string("."), 2);
-  report.Paragraph(Printable(shown.text), 2);
+  report.Paragraph(Printable(finding.text), 2);
   std::string origin = finding.seed ? fmt::format("seed {} ({})", *finding.seed,
                                                   Name(KindOfSeed(plan, *finding.seed)))
                                     : Printable(finding.corpus_file);
@@ -87,7 +88,7 @@ void ReportFinding(Report& report, const FuzzPlan& plan, const CampaignFinding& 
   for (const NamedRule* const rule : first.left_out) left_out.push_back(FullName(*rule));
   Json json = {{"cause", first.cause},
                {"oracle", Name(first.mismatch.oracle)},
-               {"what", shown.text},
+               {"what", finding.text},
                {"rules", rules},
                {"v1_differences", known},
                {"rules_left_out", left_out},
@@ -105,27 +106,44 @@ void ReportFinding(Report& report, const FuzzPlan& plan, const CampaignFinding& 
   report.Data(std::move(json));
 }
 
+/// Whether an engine with these reports tells of the branch.
+bool Reports(const EngineReports& reports, std::string_view branch) {
+  if (branch.starts_with("stall.")) return reports.stalls;
+  if (branch == "packet.abandoned") return reports.abandoned;
+  return reports.chunks;
+}
+
 void ReportCoverage(Report& report, const FuzzPlan& plan, const FuzzCoverage& coverage) {
   if (coverage.rule_streams > 0) {
     Table rules(
         {{"Rule", Align::kLeft, "rule"}, {"streams that it changes", Align::kRight, "streams"}});
     for (size_t i = 0; i < kNamedRules.size(); ++i)
-      rules.AddRow({FullName(kNamedRules[i]), CountCell(coverage.rules[i])});
+      rules.AddRow({NameCell(FullName(kNamedRules[i])), CountCell(coverage.rules[i])});
     report.Heading(fmt::format("Rules (of {})", Count(coverage.rule_streams, "stream")));
     report.Data("rule_streams", coverage.rule_streams);
     report.Add("rules", rules, 2);
   }
-  Table branches(
-      {{"Branch", Align::kLeft, "branch"}, {"A", Align::kRight, "a"}, {"B", Align::kRight, "b"}});
-  const auto cell = [&](Side side, const std::string& name) {
-    if (!plan.sides[side].info.reports.chunks) return Cell("not reported", Json());
-    return CountCell(coverage.branches[side].at(name));
+  Table branches({{"Branch", Align::kLeft, "branch"},
+                  {"A", Align::kRight, "a"},
+                  {"B", Align::kRight, "b"},
+                  DataColumn("meaning", kInJson)});
+  const auto cell = [&](Side side, size_t i) {
+    if (!Reports(plan.sides[side].info.reports, kBranches[i].name))
+      return Cell("not reported", Json());
+    return CountCell(coverage.branches[side][i]);
   };
-  for (const auto& [name, count] : coverage.branches.a)
-    branches.AddRow({name, cell(Side::kA, name), cell(Side::kB, name)});
-  if (branches.empty()) return;
-  report.Heading("What was reached how often");
+  std::vector<std::string> never;
+  for (size_t i = 0; i < kBranches.size(); ++i) {
+    const char* const name = kBranches[i].name;
+    branches.AddRow(
+        {NameCell(name), cell(Side::kA, i), cell(Side::kB, i), DataCell(kBranches[i].meaning)});
+    if (coverage.branches.a[i] + coverage.branches.b[i] == 0) never.emplace_back(name);
+  }
+  report.Heading("How often each branch was taken");
   report.Add("branches", branches, 2);
+  report.Data("never_reached", never);
+  if (!never.empty())
+    report.Paragraph(fmt::format("Never reached: {}.", fmt::join(never, ", ")), 2);
 }
 
 }  // namespace

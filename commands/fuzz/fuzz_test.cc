@@ -9,6 +9,7 @@
 #include <string>
 
 #include "commands/fuzz/campaign.h"
+#include "commands/report/json.h"
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
 
@@ -36,8 +37,8 @@ std::string InWords(const CampaignResult& result) {
       if (const auto* commit = std::get_if<Commit>(&op.op().body))
         words += wire::AsText(commit->request);
   }
-  for (const auto& [name, count] : result.coverage.branches.b)
-    words += fmt::format("{} {}\n", name, count);
+  for (size_t i = 0; i < kBranches.size(); ++i)
+    words += fmt::format("{} {}\n", kBranches[i].name, result.coverage.branches.b[i]);
   for (const uint64_t count : result.coverage.rules) words += fmt::format("{} ", count);
   return words;
 }
@@ -79,6 +80,54 @@ TEST(FuzzCommand, DifferencesOfV1_AreNamedAndIgnored) {
   EXPECT_THAT(RunCommand(FuzzCommand(), {"--a", "v2@57", "--b", "v2@58", "--ignore", "v1:keeps_w"})
                   .error,
               HasSubstr("are not V1 and a V2"));
+}
+
+// Each rule and each branch by name, in both forms.
+TEST(FuzzCommand, Coverage_IsNamed) {
+  const TempFolder folder;
+  std::vector<std::string> args = {"--a",     "v2@57", "--b", "v2@58",
+                                   "--count", "64",    "-o",  folder.path()};
+  const Ran text = RunCommand(FuzzCommand(), args);
+  args.insert(args.end(), {"--format", "json"});
+  const Ran ran = RunCommand(FuzzCommand(), args);
+  const Json document = ParseJson(ran.out).value();
+  const Json& coverage = document.at("coverage");
+  ASSERT_EQ(coverage.at("rules").size(), kNamedRules.size());
+  for (size_t i = 0; i < kNamedRules.size(); ++i) {
+    EXPECT_EQ(coverage.at("rules")[i].at("rule").get<std::string>(), FullName(kNamedRules[i]));
+    EXPECT_THAT(text.out, HasSubstr("  " + FullName(kNamedRules[i]) + " "));
+  }
+  ASSERT_EQ(coverage.at("branches").size(), kBranches.size());
+  for (size_t i = 0; i < kBranches.size(); ++i) {
+    const Json& branch = coverage.at("branches")[i];
+    EXPECT_EQ(branch.at("branch").get<std::string>(), kBranches[i].name);
+    EXPECT_EQ(branch.at("meaning").get<std::string>(), kBranches[i].meaning);
+    EXPECT_THAT(text.out, HasSubstr(std::string("\n  ") + kBranches[i].name + " "));
+    const uint64_t taken = branch.at("a").get<uint64_t>() + branch.at("b").get<uint64_t>();
+    const Json& names = coverage.at("never_reached");
+    bool never = false;
+    for (size_t k = 0; k < names.size(); ++k)
+      never |= names[k].get<std::string>() == kBranches[i].name;
+    EXPECT_EQ(never, taken == 0) << kBranches[i].name;
+  }
+  EXPECT_THAT(text.out, HasSubstr("Never reached: discard.unknown"));
+}
+
+// Of one engine's own losses: the smallest stream, and the command that shows it.
+TEST(FuzzCommand, Losses_AreJudged) {
+  const TempFolder folder;
+  const std::vector<std::string> args = {"--a",      "v2@58",   "--b", "v2@58", "--count", "64",
+                                         "--mode",   "correct", "-o",  folder.path()};
+  EXPECT_EQ(RunCommand(FuzzCommand(), args).code, ExitCode::kClean);
+  std::vector<std::string> judged = args;
+  judged.emplace_back("--losses");
+  const Ran ran = RunCommand(FuzzCommand(), judged);
+  EXPECT_EQ(ran.error, "");
+  EXPECT_EQ(ran.code, ExitCode::kNotice);
+  EXPECT_THAT(ran.out, HasSubstr("losses of A: false_sign (read_gap)\n"));
+  const std::string file = folder.File("v2-58-v2-58-losses-of-A-false-sign-read-gap.ops.jsonl");
+  EXPECT_THAT(ReadFile(file), HasSubstr("'ringscope gaps FILE --engine v2@58' shows: v2@58: the"));
+  EXPECT_LE(CountOf(ReadFile(file), "\n"), 7u);
 }
 
 TEST(FuzzCommand, CorpusIsReadAndExtended) {

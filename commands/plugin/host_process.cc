@@ -19,8 +19,6 @@
 namespace ringscope {
 namespace {
 
-/// How often an answer is looked for before this process sleeps.
-constexpr int kCallerSpins = 60;
 /// Calls without an answer are handed over when there are so many bytes of them.
 constexpr uint32_t kBatchBytes = uint32_t{1} << 16;
 /// After so many bytes without a wait, the limits are looked at all the same.
@@ -225,10 +223,14 @@ bool HostProcess::Read(uint8_t* to, size_t count) {
 
 template <typename Ready, typename Sleep>
 bool HostProcess::Await(Ready ready, Sleep sleep) {
-  for (int spins = 0; spins < kCallerSpins; ++spins) {
-    if (ready()) return true;
+  if (ready()) return true;
+  for (int left = spins_.Next(); left > 0; --left) {
     SpinPause();
+    if (!ready()) continue;
+    spins_.Succeeded();
+    return true;
   }
+  spins_.Failed();
   for (std::chrono::nanoseconds time = kFirstSleep; !ready();
        time = std::min(2 * time, kLongestSleep)) {
     sleep(time);
@@ -285,37 +287,39 @@ void HostProcess::Die(const std::string& how) {
   child_->Kill();
   if (!child_->has_been_taken()) child_->TakeEnding();
   ReadOutput();
-  death_ = fmt::format("{} {}{}", how.empty() ? "ended itself with status 0" : how, WhereItWas(),
-                       LastOutput());
+  death_ = {.how = fmt::format("{} {}", how.empty() ? "ended itself with status 0" : how,
+                               CallUnderWay()),
+            .details = DeathDetails()};
 }
 
 void HostProcess::DieOfNonsense(const std::string& what) {
   Die(fmt::format("was ended, as its answers in the shared memory are impossible ({}),", what));
 }
 
-std::string HostProcess::WhereItWas() const {
+std::string HostProcess::CallUnderWay() const {
   // Written by the process: it may be anything.
   const uint32_t call = memory_->call.load();
-  const uint64_t record = memory_->record.load();
-  std::string text = call == 0 || call >= kEnumNames<HostCall>.size()
-                         ? "between two calls"
-                         : fmt::format("in '{}'", kEnumNames<HostCall>[call]);
-  if (record > 0 && record <= last_record_) text += fmt::format(" at record {}", record - 1);
-  return text;
+  return call == 0 || call >= kEnumNames<HostCall>.size()
+             ? "between two calls"
+             : fmt::format("in '{}'", kEnumNames<HostCall>[call]);
 }
 
-std::string HostProcess::LastOutput() const {
+/// The record, and what the process printed last.
+std::string HostProcess::DeathDetails() const {
+  const uint64_t record = memory_->record.load();  // written by the process, too
+  std::string details;
+  if (record > 0 && record <= last_record_) details = fmt::format("at record {}", record - 1);
   std::vector<std::string> lines;
   for (size_t begin = 0; begin < last_output_.size();) {
     const size_t end = std::min(last_output_.find('\n', begin), last_output_.size());
     if (end > begin) lines.push_back(Printable(last_output_.substr(begin, end - begin)));
     begin = end + 1;
   }
-  if (lines.empty()) return "";
+  if (lines.empty()) return details;
   std::string text;
   for (size_t i = lines.size() - std::min(lines.size(), kShownLines); i < lines.size(); ++i)
     text += fmt::format("{}\"{}\"", text.empty() ? "" : ", ", lines[i]);
-  return ". It printed last: " + text;
+  return fmt::format("{}{}it printed last: {}", details, details.empty() ? "" : "; ", text);
 }
 
 }  // namespace ringscope

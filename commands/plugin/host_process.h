@@ -13,6 +13,7 @@
 
 #include "commands/plugin/host_messages.h"
 #include "commands/plugin/host_ring.h"
+#include "commands/plugin/plugin_buffer.h"
 #include "commands/plugin/plugin_run.h"
 #include "commands/system/child_process.h"
 #include "commands/system/unique_fd.h"
@@ -51,9 +52,8 @@ class HostProcess {
   /// Nobody takes the answers to what was begun: ends the process.
   void Abandon();
 
-  /// "was ended by signal 6 (Aborted) in 'commit' at record 12", and what it printed last.
   /// nullptr: it is alive.
-  const std::string* death() const { return death_ ? &*death_ : nullptr; }
+  const PluginDeath* death() const { return death_ ? &*death_ : nullptr; }
   /// Ends it, as what it answered cannot be.
   void DieOfNonsense(const std::string& what);
   /// Looks whether it has ended, without a call.
@@ -82,8 +82,8 @@ class HostProcess {
   uint64_t MemoryInUse() const;
   /// It ended, or is ended here: `how`.
   void Die(const std::string& how);
-  std::string WhereItWas() const;
-  std::string LastOutput() const;
+  std::string CallUnderWay() const;
+  std::string DeathDetails() const;
 
   struct Unmap {
     void operator()(HostMemory* memory) const;
@@ -98,13 +98,14 @@ class HostProcess {
   record::UniqueFd output_;
   std::unique_ptr<record::ChildProcess> child_;
   std::string last_output_;
-  std::optional<std::string> death_;
+  std::optional<PluginDeath> death_;
   Clock::time_point deadline_;
   uint64_t last_buffer_ = 0;
   uint64_t last_record_ = 0;  // of the last call that was sent, as CallHead has it
   uint64_t sent_bytes_ = 0;
   uint64_t unchecked_bytes_ = 0;  // sent since the limits were looked at
   uint64_t answers_taken_ = 0;
+  SpinLimit spins_{60};
   std::function<void()> keep_;  // of what was begun; empty: nothing is
   std::vector<uint8_t> body_;
 };

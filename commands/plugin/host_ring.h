@@ -42,6 +42,26 @@ inline void SpinPause() {
 #endif
 }
 
+/// How long to look for something before sleeping: as long as that has been of use. Where other
+/// programs keep all cores busy, looking only takes time from the one that is waited for.
+class SpinLimit {
+ public:
+  explicit SpinLimit(int most) : most_(most), limit_(most) {}
+
+  /// To be asked before each wait.
+  int Next() { return ++waits_ % kTriedInFullEvery == 0 ? most_ : limit_; }
+  void Succeeded() { limit_ = limit_ < most_ / 2 ? limit_ * 2 : most_; }
+  void Failed() { limit_ = limit_ > 2 * kFewest ? limit_ / 2 : kFewest; }
+
+ private:
+  static constexpr int kFewest = 2;
+  static constexpr uint32_t kTriedInFullEvery = 32;
+
+  const int most_;
+  int limit_;
+  uint32_t waits_ = 0;
+};
+
 /// The end that writes. What is put is seen by the reader after Publish.
 class RingWriter {
  public:

@@ -12,6 +12,12 @@
 
 namespace ringscope {
 
+/// How a plug-in's process ended.
+struct PluginDeath {
+  std::string how;      // "was ended by signal 6 (Aborted) in 'commit'": the same for one kind
+  std::string details;  // the record, what it printed last; may be empty
+};
+
 /// A buffer of a plug-in, wherever it is: the functions of ringscope_plugin that take one, with
 /// their rules. Optional functions are called only if the plug-in has them.
 class PluginBuffer {
@@ -36,7 +42,7 @@ class PluginBuffer {
 
   /// How the process ended in which the buffer was; nullptr: it did not. Calls then do nothing, and
   /// return 0 or nullptr.
-  virtual const std::string* death() const { return nullptr; }
+  virtual const PluginDeath* death() const { return nullptr; }
 };
 
 /// Makes a buffer of a plug-in; nullptr: the plug-in refused, and reported why through the config.

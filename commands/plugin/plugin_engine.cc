@@ -248,7 +248,7 @@ class PluginEngine final : public Engine, public FarEngine {
 
   /// @return whether the plug-in has failed
   bool CheckFailure() const {
-    if (const std::string* const death = buffer_->death()) {
+    if (const PluginDeath* const death = buffer_->death()) {
       SetFailure(PluginDeathError(plugin_->facts().path, *death));
     } else if (host_->failure) {
       SetFailure(PluginError(fmt::format("the plug-in cannot continue: {}", *host_->failure),
@@ -333,11 +333,13 @@ class PluginEngine final : public Engine, public FarEngine {
 
 }  // namespace
 
-Error PluginDeathError(const std::string& path, const std::string& death) {
+Error PluginDeathError(const std::string& path, const PluginDeath& death) {
   return {ErrorCode::kDied,
-          fmt::format("the plug-in's process {}", death),
+          fmt::format("the plug-in's process {}", death.how),
           {.path = path},
-          "correct the plug-in; --in-process runs it inside ringscope, for a debugger"};
+          fmt::format("{}{}correct the plug-in; --in-process runs it inside ringscope, for a "
+                      "debugger",
+                      death.details, death.details.empty() ? "" : "; ")};
 }
 
 Result<std::unique_ptr<Engine>> CreatePluginEngine(const std::shared_ptr<const Plugin>& plugin,

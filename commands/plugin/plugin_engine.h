@@ -15,8 +15,8 @@ Result<std::unique_ptr<Engine>> CreatePluginEngine(const std::shared_ptr<const P
                                                    const EngineConfig& config);
 
 /// The error of a plug-in whose process is dead.
-/// @param death as PluginBuffer has it
-Error PluginDeathError(const std::string& path, const std::string& death);
+/// The message is the same for deaths of one kind; the hint has the rest.
+Error PluginDeathError(const std::string& path, const PluginDeath& death);
 
 }  // namespace ringscope
 

@@ -18,9 +18,6 @@
 namespace ringscope {
 namespace {
 
-/// How often the process looks for a call before it sleeps.
-constexpr int kHostSpins = 20;
-
 /// A buffer, and the first failure that the plug-in reports of it.
 struct HostedBuffer {
   std::optional<std::string> failure;
@@ -59,17 +56,10 @@ class PluginHost {
 
  private:
   void Read(uint8_t* to, size_t count) {
-    int spins = 0;
     while (count > 0) {
       const uint32_t available = calls_.Available().value_or(0);
       if (available == 0) {
-        if (++spins < kHostSpins) {
-          SpinPause();
-          continue;
-        }
-        calls_.Release();
-        calls_.WaitForBytes({});
-        spins = 0;
+        AwaitBytes();
         continue;
       }
       const auto part = static_cast<uint32_t>(std::min<size_t>(available, count));
@@ -78,6 +68,18 @@ class PluginHost {
       count -= part;
       if (count > 0) calls_.Release();
     }
+  }
+
+  void AwaitBytes() {
+    for (int left = spins_.Next(); left > 0; --left) {
+      SpinPause();
+      if (calls_.Available().value_or(0) == 0) continue;
+      spins_.Succeeded();
+      return;
+    }
+    spins_.Failed();
+    calls_.Release();
+    calls_.WaitForBytes({});
   }
 
   int64_t Do(const CallHead& head) {
@@ -244,6 +246,7 @@ class PluginHost {
 
   HostMemory& memory_;
   RingReader calls_;
+  SpinLimit spins_{20};
   HostAnswers answers_;
   HostLimits limits_;
   EventSender events_;

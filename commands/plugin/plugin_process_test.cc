@@ -47,22 +47,22 @@ class PluginDeaths : public ::testing::TestWithParam<DeathCase> {};
 INSTANTIATE_TEST_SUITE_P(
     All, PluginDeaths,
     ::testing::Values(
-        DeathCase{"ABORT", "was ended by signal 6 (Aborted)", "in 'commit' at record 1. It printed "
+        DeathCase{"ABORT", "was ended by signal 6 (Aborted)", "in 'commit' (at record 1; it printed "
                                                               "last: \"first line\", \"check "
                                                               "failed: size < limit\""},
         DeathCase{"NULL_POINTER", "was ended by signal 11 (Segmentation fault)",
-                  "in 'next_packet' at record 4"},
+                  "in 'next_packet' (at record 4"},
         DeathCase{"HANG", "was ended, as it did not answer within 0.3 s (--plugin-time),",
-                  "in 'patch' at record 3"},
+                  "in 'patch' (at record 3"},
         DeathCase{"MEMORY", "was ended, as it used more than 64 MiB of memory (--plugin-memory),",
-                  "in 'commit' at record 1"},
-        DeathCase{"EXIT", "ended itself with status 0", "in 'begin_read' at record 4"},
+                  "in 'commit' (at record 1"},
+        DeathCase{"EXIT", "ended itself with status 0", "in 'begin_read' (at record 4"},
         DeathCase{"NONSENSE",
                   "was ended, as its answers in the shared memory are impossible (more", ""},
         DeathCase{"NONSENSE_ANSWER",
                   "was ended, as its answers in the shared memory are impossible (an answer of "
                   "kind 2004318071 with 2004318071 bytes),",
-                  "in 'commit' at record 1"},
+                  "in 'commit' (at record 1"},
         DeathCase{"LOAD", "was ended by signal 6 (Aborted)", "in 'ringscope_get_plugin'"}),
     [](const auto& test) { return std::string(test.param.fault); });
 
@@ -96,7 +96,7 @@ TEST(PluginProcess, DeathsAfterTheLastQuestion_AreFound) {
     const Ran ran = RunCommand(
         StatsCommand(), {"-", "--engine", Deadly("ABORT"), "--reads", "none"}, log);
     EXPECT_EQ(ran.error_code, ErrorCode::kDied);
-    EXPECT_THAT(ran.error, HasSubstr("in 'commit' at record 1"));
+    EXPECT_THAT(ran.error, HasSubstr("in 'commit' (at record 1"));
   }
 }
 
@@ -227,7 +227,7 @@ TEST(PluginProcess, Diff_HasTheSideThatEnded) {
   EXPECT_EQ(ran.code, ExitCode::kNotice);
   const std::string out = WithoutLineBreaks(ran.out);
   EXPECT_THAT(out, HasSubstr("Side B's plug-in ended, and the comparison with it."));
-  EXPECT_THAT(out, HasSubstr("was ended by signal 6 (Aborted) in 'commit' at record 4"));
+  EXPECT_THAT(out, HasSubstr("was ended by signal 6 (Aborted) in 'commit' (at record 4"));
   EXPECT_THAT(out, HasSubstr("Up to there A and B are the same."));
   const Ran json = RunCommand(
       DiffCommand(), {log, "--a", Deadly("ABORT_EVERY"), "--b", "v2", "--format", "json"});

@@ -216,7 +216,7 @@ class RemoteBuffer final : public PluginBuffer {
           return true;
         }));
   }
-  const std::string* death() const override { return host_->death(); }
+  const PluginDeath* death() const override { return host_->death(); }
 
  private:
   CallHead Head(HostCall call) const {

@@ -190,18 +190,16 @@ struct BufferDiff {
   bool CounterDiffers(size_t i) const;
 };
 
-/// How two replays of one session compare.
 /// A side whose replay ended before the log's end, as a plug-in's process did.
 struct SideDeath {
   Side side{};
   LogMoment moment;
   bool at_end = false;  // in the reads after the last record
-  std::string text;     // how; may have several lines
-
-  /// The same for deaths of one kind: without the record, and what was printed.
-  std::string Class() const { return text.substr(0, text.find(" at record ")); }
+  std::string how;      // the same for deaths of one kind
+  std::string text;     // how, where, and what was printed; may have several lines
 };
 
+/// How two replays of one session compare.
 struct LogDiff {
   uint64_t records = 0;
   std::optional<uint64_t> first_time_ns;

@@ -4,11 +4,10 @@
 #include <cstddef>
 #include <set>
 #include <span>
-#include <tuple>
-#include <unordered_map>
 
 #include "core/diff/diff_matcher.h"
 #include "core/diff/diff_side.h"
+#include "core/diff/outstanding_packets.h"
 #include "core/session/session_errors.h"
 
 namespace ringscope {
@@ -70,17 +69,6 @@ class LogDiffer::Impl {
   }
 
  private:
-  /// A packet that one side returned and the other did not, so far.
-  struct Outstanding {
-    Side side{};  // that returned it
-    ReturnedPacket packet;
-    LogMoment moment;
-    LogMoment written;
-    /// The first difference of all, reported already: what becomes of it is noted there too.
-    bool is_first = false;
-  };
-  using OutstandingMap = std::unordered_map<ChunkAt, std::vector<Outstanding>>;
-
   std::function<void(const std::string&)> WarnerOf(Side side) const {
     return [this, side](const std::string& text) {
       if (options_.warn) options_.warn(side, text);
@@ -95,7 +83,8 @@ class LogDiffer::Impl {
       result_.died = {.side = side,
                       .moment = SideOf(side).moment(),
                       .at_end = at_end_,
-                      .text = status.error().where.path + ": " + status.error().message};
+                      .how = status.error().message,
+                      .text = status.error().ToString()};
     return {};
   }
 
@@ -210,11 +199,11 @@ class LogDiffer::Impl {
     const LogMoment moment = SideOf(side).moment();
     const ChunkAt at{packet.place.buffer, {packet.place.sequence, packet.place.chunk}};
     if (packet.place.clone == 0 && MatchOutstanding(side, packet, moment, at)) return;
-    Outstanding outstanding{.side = side,
-                            .packet = packet,
-                            .moment = moment,
-                            .written = Written(side, packet),
-                            .is_first = false};
+    OutstandingPacket outstanding{.side = side,
+                                  .packet = packet,
+                                  .moment = moment,
+                                  .written = Written(side, packet),
+                                  .is_first = false};
     // A clone is read once, so that nothing can follow; and a packet returned again is settled
     // too.
     if (packet.place.clone != 0 || packet.again) return Lose(outstanding);
@@ -222,7 +211,7 @@ class LogDiffer::Impl {
       outstanding.is_first = true;
       SetFirst(OnlyIn(side), Missing(outstanding));
     }
-    outstanding_[at].push_back(outstanding);
+    outstanding_.Add(at, outstanding);
     // Without a chunk in the table nothing would settle it before the end; an entry that no side
     // holds is dropped after this record.
     if (DiffChunks::Entry* entry = chunks_.Find(at); entry && !entry->a.held && !entry->b.held)
@@ -232,16 +221,9 @@ class LogDiffer::Impl {
   /// Whether the other side returned the packet before.
   bool MatchOutstanding(Side side, const ReturnedPacket& packet, const LogMoment& moment,
                         const ChunkAt& at) {
-    const auto found = outstanding_.find(at);
-    if (found == outstanding_.end()) return false;
-    std::vector<Outstanding>& waiting = found->second;
-    const auto match = std::find_if(waiting.begin(), waiting.end(), [&](const Outstanding& other) {
-      return other.side != side && other.packet.place == packet.place;
-    });
-    if (match == waiting.end()) return false;
-    const Outstanding other = std::move(*match);
-    waiting.erase(match);
-    if (waiting.empty()) outstanding_.erase(found);
+    const std::optional<OutstandingPacket> taken = outstanding_.Take(side, packet.place, at);
+    if (!taken) return false;
+    const OutstandingPacket& other = *taken;
 
     ++result_.counts.matched;
     const auto make = [&] {
@@ -263,7 +245,7 @@ class LogDiffer::Impl {
     return true;
   }
 
-  PacketDifference Missing(const Outstanding& outstanding) {
+  PacketDifference Missing(const OutstandingPacket& outstanding) {
     const ReturnedPacket& packet = outstanding.packet;
     const Side other = Other(outstanding.side);
     PacketDifference difference;
@@ -277,7 +259,7 @@ class LogDiffer::Impl {
   }
 
   /// The other side will not return it any more.
-  void Lose(const Outstanding& outstanding) {
+  void Lose(const OutstandingPacket& outstanding) {
     PacketDifference missing = Missing(outstanding);
     if (outstanding.packet.again) {
       missing.sides[Other(outstanding.side)].why.reset();
@@ -289,30 +271,14 @@ class LogDiffer::Impl {
 
   /// No side holds the chunk any more: what is outstanding of it cannot be returned.
   void Settle(const ChunkAt& chunk) {
-    const auto found = outstanding_.find(chunk);
-    if (found == outstanding_.end()) return;
-    for (const Outstanding& outstanding : found->second) Lose(outstanding);
-    outstanding_.erase(found);
+    for (const OutstandingPacket& outstanding : outstanding_.TakeAll(chunk)) Lose(outstanding);
   }
 
   /// All that is outstanding of the chunks that `selects` is true for cannot be returned any more.
   template <typename Selects>
   void SettleWhere(Selects selects) {
-    std::vector<const Outstanding*> lost;
-    for (const auto& [chunk, waiting] : outstanding_) {
-      if (!selects(chunk)) continue;
-      for (const Outstanding& outstanding : waiting) lost.push_back(&outstanding);
-    }
-    std::sort(lost.begin(), lost.end(), [](const Outstanding* x, const Outstanding* y) {
-      const auto key = [](const Outstanding& o) {
-        const DiffPlace& place = o.packet.place;
-        return std::tuple(o.moment.record, Raw(place.buffer), place.sequence.Packed(),
-                          Raw(place.chunk), place.offset, o.side);
-      };
-      return key(*x) < key(*y);
-    });
-    for (const Outstanding* outstanding : lost) Lose(*outstanding);
-    std::erase_if(outstanding_, [&](const auto& entry) { return selects(entry.first); });
+    for (const OutstandingPacket& outstanding : outstanding_.TakeWhere(selects))
+      Lose(outstanding);
   }
 
   /// A new buffer has this id: nothing of an earlier one can be returned any more.
@@ -433,7 +399,7 @@ class LogDiffer::Impl {
   DiffChunks chunks_;
   DiffSide a_;
   DiffSide b_;
-  OutstandingMap outstanding_;
+  OutstandingPackets outstanding_;
   LogDiff result_;
   const Op* op_ = nullptr;
   bool at_end_ = false;

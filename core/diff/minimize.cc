@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/diff/remove_blocks.h"
+#include "core/diff/renumber.h"
 
 namespace ringscope {
 namespace {
@@ -28,6 +29,8 @@ DivergenceSignature SignatureOf(const Divergence& first) {
   return signature;
 }
 
+constexpr uint64_t kLeastBuffer = 4096;
+
 /// In which ways the sides differ: a bit for each kind, and one for the order across sequences.
 uint32_t KindsOf(const LogDiff& result) {
   uint32_t kinds = result.counts.across_order > 0 ? 1u << kDifferenceKinds : 0;
@@ -50,7 +53,7 @@ class Minimizer {
     wanted_ = *wanted;
     kinds_ = KindsOf(whole);
     CutAfter(whole);
-    TakeEnd();
+    TakePart();
     SplitRequests();
     do {
       RemoveBlocks(
@@ -65,11 +68,16 @@ class Minimizer {
 
   /// Continues with these if they show the same.
   /// @param kinds in which the sides may differ
-  bool TryAll(std::vector<StoredOp> ops, uint32_t kinds = UINT32_MAX) {
+  /// @param at_any_chunk whether it may show at another chunk, which is wanted from then on
+  bool TryAll(std::vector<StoredOp> ops, uint32_t kinds = UINT32_MAX, bool at_any_chunk = false) {
     const auto result = DiffOps(ops, sides_);
     if (!result) return false;  // a side refuses such a stream
-    if (ringscope::SignatureOf(*result) != wanted_ || (KindsOf(*result) & ~kinds) != 0)
-      return false;
+    const std::optional<DivergenceSignature> shown = ringscope::SignatureOf(*result);
+    if (!shown || (KindsOf(*result) & ~kinds) != 0) return false;
+    DivergenceSignature wanted = wanted_;
+    if (at_any_chunk && wanted.chunk && shown->chunk) wanted.chunk = shown->chunk;
+    if (*shown != wanted) return false;
+    wanted_ = wanted;
     ops_ = std::move(ops);
     kinds_ = KindsOf(*result);
     if (progress_) progress_(ops_.size());
@@ -90,18 +98,38 @@ class Minimizer {
     TryAll(std::vector<StoredOp>(ops_.begin(), end));
   }
 
-  /// Of a long log often a short end is enough, with all that is no commit and no read before it.
-  void TakeEnd() {
-    for (size_t count = 16; count < ops_.size() && !IsOver(); count *= 4) {
-      std::vector<StoredOp> end;
-      for (size_t i = 0; i < ops_.size(); ++i) {
-        const auto& body = ops_[i].op().body;
-        const bool fills = std::holds_alternative<Commit>(body) ||
-                           std::holds_alternative<ReadPass>(body);
-        if (!fills || i + count >= ops_.size()) end.push_back(ops_[i]);
+  /// Of a long log often a short end is enough, or a short start, in buffers that it fills, with all
+  /// that is no commit and no read beside it.
+  void TakePart() {
+    uint64_t largest = kLeastBuffer;
+    for (const StoredOp& op : ops_)
+      if (const auto* setup = std::get_if<BufferSetUp>(&op.op().body))
+        largest = std::max(largest, setup->size);
+    for (size_t count = 16; count < ops_.size(); count *= 4) {
+      for (uint64_t size = kLeastBuffer; !IsOver(); size = std::min(size * 2, largest)) {
+        if (TryAll(PartOf(ops_.size() - count, ops_.size(), size), UINT32_MAX, true)) return;
+        if (TryAll(PartOf(0, count, size), UINT32_MAX, true)) return;
+        if (size >= largest) break;
       }
-      if (TryAll(std::move(end))) return;
     }
+  }
+  /// Of the commits and reads those from `begin` to `end`; buffers that are no larger than `most`.
+  std::vector<StoredOp> PartOf(size_t begin, size_t end, uint64_t most) const {
+    std::vector<StoredOp> part;
+    for (size_t i = 0; i < ops_.size(); ++i) {
+      const auto& body = ops_[i].op().body;
+      const bool fills =
+          std::holds_alternative<Commit>(body) || std::holds_alternative<ReadPass>(body);
+      if (fills && (i < begin || i >= end)) continue;
+      if (const auto* setup = std::get_if<BufferSetUp>(&body); setup && setup->size > most) {
+        Op smaller = ops_[i].op();
+        std::get<BufferSetUp>(smaller.body).size = most;
+        part.emplace_back(smaller);
+      } else {
+        part.push_back(ops_[i]);
+      }
+    }
+    return part;
   }
 
   /// Takes requests of several chunks and patches apart, if that shows the same.
@@ -120,9 +148,26 @@ class Minimizer {
     ops_ = std::move(split);
   }
 
+  /// The same records with smaller numbers, if they show the same.
+  bool NumberAll() {
+    bool changed = false;
+    for (size_t i = 0; i < kEnumNames<Numbering>.size() && !IsOver(); ++i)
+      changed |= TryNumbered(static_cast<Numbering>(i));
+    return changed;
+  }
+  bool TryNumbered(Numbering what) {
+    auto numbered = Renumber(ops_, what);
+    if (!numbered) return false;
+    const DivergenceSignature before = wanted_;
+    if (wanted_.chunk) wanted_.chunk = numbered->name(*wanted_.chunk);
+    if (TryAll(std::move(numbered->ops), kinds_)) return true;
+    wanted_ = before;
+    return false;
+  }
+
   /// Replaces records by smaller ones, the smallest that still shows the same and nothing else.
   bool MakeSmaller() {
-    bool changed = false;
+    bool changed = NumberAll();
     for (size_t i = 0; i < ops_.size() && !IsOver(); ++i) {
       for (StoredOp& variant : SmallerVariants(ops_[i])) {
         std::vector<StoredOp> ops = ops_;
@@ -149,7 +194,7 @@ std::optional<DivergenceSignature> SignatureOf(const LogDiff& result) {
   if (result.died) {
     DivergenceSignature signature;
     signature.died = result.died->side;
-    signature.death = result.died->Class();
+    signature.death = result.died->how;
     return signature;
   }
   if (result.first) return SignatureOf(*result.first);

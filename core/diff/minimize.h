@@ -25,7 +25,7 @@ struct DivergenceSignature {
   bool counter_less_in_a = false;
   bool counter_stays = false;  // it differs at the end, too
   std::optional<Side> died;    // a side's plug-in did; nothing but this and `death` counts then
-  std::string death;           // SideDeath::Class
+  std::string death;           // SideDeath::how
 
   friend bool operator==(const DivergenceSignature&, const DivergenceSignature&) = default;
 };
@@ -41,8 +41,9 @@ Result<LogDiff> DiffOps(const std::vector<StoredOp>& ops, const Both<ReplayOptio
 /// Called now and then with the number of records that are left.
 using MinimizeProgress = std::function<void(size_t records)>;
 
-/// Delta debugging: takes records away, and makes what is left smaller, as long as the first
-/// divergence stays the same, until no single record can go. Commits of several chunks and patches
+/// Delta debugging: takes records away, makes what is left smaller, and numbers producers, writers,
+/// chunks, uids and pids from the start, as long as the first divergence stays the same, until no
+/// single record can go. Commits of several chunks and patches
 /// are taken apart first, if that changes nothing. Deterministic.
 /// @param stop asked between tries; true: the records left so far are returned. May be empty.
 /// @return the records left; kUsage if the sides do not differ over `ops`

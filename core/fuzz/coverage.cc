@@ -1,54 +1,63 @@
 #include "core/fuzz/coverage.h"
 
-#include <fmt/format.h>
-
 namespace ringscope {
+namespace {
+
+/// Whether the branches from `first` on are those of an enum, or start with them: in its order.
+template <typename Names>
+consteval bool AreInOrder(size_t first, std::string_view branch_class, const Names& names) {
+  for (size_t i = 0; i < names.size(); ++i) {
+    const std::string_view branch = kBranches.at(first + i).name;
+    if (branch.substr(0, branch_class.size()) != branch_class ||
+        branch.substr(branch_class.size()) != names[i])
+      return false;
+  }
+  return true;
+}
+static_assert(AreInOrder(IndexOfBranch("discard.sealed"), "discard.", kEnumNames<DiscardReason>));
+static_assert(AreInOrder(IndexOfBranch("patch.no_such_chunk"), "patch.", kEnumNames<PatchMiss>));
+static_assert(AreInOrder(IndexOfBranch("stall.needs_patch"), "stall.", kEnumNames<StallReason>));
+
+/// Producers set the last one, no buffer does.
+constexpr size_t kBufferLossBits = kLossBitNames.size() - 1;
+consteval bool LossBitsAreInOrder() {
+  for (size_t i = 0; i < kBufferLossBits; ++i) {
+    const std::string_view branch = kBranches.at(IndexOfBranch("loss.read_gap") + i).name;
+    if (branch.substr(std::string_view("loss.").size()) != kLossBitNames[i].name) return false;
+  }
+  return kLossBitNames[kBufferLossBits].bit == kLossSmbFull;
+}
+static_assert(LossBitsAreInOrder());
+
+}  // namespace
+
+uint64_t BranchCounts::Of(std::string_view name) const {
+  for (size_t i = 0; i < size(); ++i)
+    if (name == kBranches[i].name) return (*this)[i];
+  return 0;
+}
+
+BranchCounts& BranchCounts::operator+=(const BranchCounts& other) {
+  for (size_t i = 0; i < size(); ++i) (*this)[i] += other[i];
+  return *this;
+}
 
 void BranchCounter::OnCommitted(const ObservedChunk& chunk) {
-  ++(chunk.incomplete ? scraped_ : committed_);
-  readmitted_ += chunk.payload_avail < chunk.payload_size ? 1 : 0;
+  Count<IndexOfBranch("commit.complete")>(chunk.incomplete ? 1 : 0);
+  if (chunk.payload_avail < chunk.payload_size) Count<IndexOfBranch("recommit.readmitted")>();
 }
 
 void BranchCounter::OnRewritten(const ObservedChunk& chunk) {
-  ++(chunk.incomplete ? rewritten_ : completed_);
+  Count<IndexOfBranch("recommit.scraped_again")>(chunk.incomplete ? 0 : 1);
 }
 
 void BranchCounter::OnLossBit(SequenceKey, ChunkId, uint32_t bit) {
-  for (size_t i = 0; i < kLossBitNames.size(); ++i)
-    loss_bits_[i] += (bit & kLossBitNames[i].bit) != 0 ? 1 : 0;
-}
-
-void BranchCounter::AddTo(std::map<std::string, uint64_t>& branches) const {
-  branches["commit.complete"] += committed_;
-  branches["commit.scraped"] += scraped_;
-  branches["recommit.readmitted"] += readmitted_;
-  branches["recommit.scraped_again"] += rewritten_;
-  branches["recommit.completed"] += completed_;
-  branches["recommit.relocated"] += relocated_;
-  branches["evict.unread"] += evicted_;
-  branches["evict.consumed"] += evicted_read_;
-  branches["patch.applied"] += patched_;
-  branches["packet.whole"] += returned_;
-  branches["packet.reassembled"] += reassembled_;
-  branches["packet.abandoned"] += abandoned_;
-  branches["wrap"] += wraps_;
-  branches["padding"] += paddings_;
-  for (size_t i = 0; i < discarded_.size(); ++i)
-    branches[fmt::format("discard.{}", kEnumNames<DiscardReason>[i])] += discarded_[i];
-  for (size_t i = 0; i < patch_missed_.size(); ++i)
-    branches[fmt::format("patch.{}", kEnumNames<PatchMiss>[i])] += patch_missed_[i];
-  for (size_t i = 0; i < stalled_.size(); ++i)
-    branches[fmt::format("stall.{}", kEnumNames<StallReason>[i])] += stalled_[i];
-  for (size_t i = 0; i < loss_bits_.size(); ++i) {
-    // Producers set this one, no buffer does.
-    if (kLossBitNames[i].bit != kLossSmbFull)
-      branches[fmt::format("loss.{}", kLossBitNames[i].name)] += loss_bits_[i];
-  }
+  for (size_t i = 0; i < kBufferLossBits; ++i)
+    if ((bit & kLossBitNames[i].bit) != 0) Count<IndexOfBranch("loss.read_gap")>(i);
 }
 
 FuzzCoverage& FuzzCoverage::operator+=(const FuzzCoverage& other) {
-  for (const Side side : kSides)
-    for (const auto& [name, count] : other.branches[side]) branches[side][name] += count;
+  for (const Side side : kSides) branches[side] += other.branches[side];
   for (size_t i = 0; i < rules.size(); ++i) rules[i] += other.rules[i];
   rule_streams += other.rule_streams;
   return *this;

@@ -1,6 +1,7 @@
 #include "core/fuzz/duel.h"
 
 #include <fmt/format.h>
+#include <xxhash.h>
 
 #include <algorithm>
 #include <cctype>
@@ -20,12 +21,23 @@ struct KeptPacket {
   Identity identity;
   uint32_t dropped = 0;
   PacketPlace place;
-  std::string content;
+  uint64_t size = 0;
+  XXH128_hash_t content{};  // its bytes themselves would be most of the work
+
+  bool HasContentOf(const KeptPacket& other) const {
+    return size == other.size && XXH128_isEqual(content, other.content) != 0;
+  }
 };
 
 KeptPacket KeepPacket(const Packet& packet) {
-  KeptPacket kept{packet.sequence, packet.identity, packet.dropped, packet.place, {}};
-  for (const Bytes slice : packet.slices) kept.content += wire::AsText(slice);
+  KeptPacket kept{packet.sequence, packet.identity, packet.dropped, packet.place, packet.size, {}};
+  if (packet.slices.size() == 1) {
+    kept.content = XXH3_128bits(packet.slices[0].data(), packet.slices[0].size());
+  } else {
+    std::string joined;
+    for (const Bytes slice : packet.slices) joined += wire::AsText(slice);
+    kept.content = XXH3_128bits(joined.data(), joined.size());
+  }
   return kept;
 }
 
@@ -34,7 +46,7 @@ std::string NameOf(const KeptPacket& packet) {
       fmt::format("{}:{}", Raw(packet.sequence.producer), Raw(packet.sequence.writer));
   if (packet.place != kUnknownPlace)
     name += fmt::format("#{}+{}", Raw(packet.place.first_chunk), packet.place.first_offset);
-  return fmt::format("packet {} ({} bytes)", name, packet.content.size());
+  return fmt::format("packet {} ({} bytes)", name, packet.size);
 }
 
 bool BothPlaced(const PacketPlace& a, const PacketPlace& b) {
@@ -55,7 +67,7 @@ bool SameBytes(const Packet& a, const Packet& b) {
       return true;
     }
   }
-  return KeepPacket(a).content == KeepPacket(b).content;
+  return KeepPacket(a).HasContentOf(KeepPacket(b));
 }
 
 /// Whether two packets are the same, what is ignored apart: never wrongly true.
@@ -69,7 +81,7 @@ bool SamePacket(const Packet& a, const Packet& b, const Ignored& ignored) {
 /// Whether they are the same packet, whatever the engines made of it.
 bool SameKey(const KeptPacket& a, const KeptPacket& b) {
   if (a.sequence != b.sequence) return false;
-  if (!BothPlaced(a.place, b.place)) return a.content == b.content;
+  if (!BothPlaced(a.place, b.place)) return a.HasContentOf(b);
   return a.place.first_chunk == b.place.first_chunk && a.place.first_offset == b.place.first_offset;
 }
 
@@ -128,12 +140,12 @@ class PassDifference {
       return Mismatch{.kind = kind, .text = fmt::format("{}: {}", NameOf(a), how)};
     };
     if (!ignored_(DifferenceKind::kContent)) {
-      if (a.content.size() != b.content.size()) {
+      if (a.size != b.size) {
         return differs(DifferenceKind::kContent,
-                       fmt::format("{} bytes from {}, {} from {}", a.content.size(), infos_.a->name,
-                                   b.content.size(), infos_.b->name));
+                       fmt::format("{} bytes from {}, {} from {}", a.size, infos_.a->name, b.size,
+                                   infos_.b->name));
       }
-      if (a.content != b.content) return differs(DifferenceKind::kContent, "its bytes differ");
+      if (!a.HasContentOf(b)) return differs(DifferenceKind::kContent, "its bytes differ");
       if (BothPlaced(a.place, b.place) && a.place != b.place) {
         return differs(DifferenceKind::kContent,
                        fmt::format("its last chunk is {} in {}, {} in {}", Raw(a.place.last_chunk),
@@ -175,9 +187,9 @@ std::string WithoutNumbers(const std::string& text) {
   return plain;
 }
 
-/// How a process ended: without what it printed, which may have addresses and the like.
-std::string DeathOf(const Error& error) {
-  return error.message.substr(0, error.message.find(". "));
+/// What a process died of, for a line.
+std::string DeathText(const Error& error) {
+  return fmt::format("{} ({})", error.message, error.hint);
 }
 
 }  // namespace
@@ -185,9 +197,9 @@ std::string DeathOf(const Error& error) {
 std::string Mismatch::Class() const {
   if (oracle != Oracle::kDifference) {
     const std::string which = side ? fmt::format(" of {}", Letter(*side)) : "";
-    const std::string what = oracle == Oracle::kTime    ? ""
-                             : oracle == Oracle::kCrash ? ": " + death
-                                                        : ": " + WithoutNumbers(text);
+    const std::string what = oracle == Oracle::kTime ? ""
+                             : detail.empty()        ? ": " + WithoutNumbers(text)
+                                                     : ": " + detail;
     return fmt::format("{}{}{}", Name(oracle), which, what);
   }
   if (counter) return fmt::format("{} {}", Name(kind), kStatFields[*counter].name);
@@ -342,8 +354,8 @@ std::optional<Mismatch> Duel::CheckFailures() const {
 
 Mismatch Duel::Failed(Side side, const Error& error) const {
   if (error.code != ErrorCode::kDied) return *OfOne(Oracle::kFailure, side, error.ToString());
-  Mismatch crash = *OfOne(Oracle::kCrash, side, error.message);
-  crash.death = DeathOf(error);
+  Mismatch crash = *OfOne(Oracle::kCrash, side, DeathText(error));
+  crash.detail = error.message;
   return crash;
 }
 
@@ -367,7 +379,7 @@ std::optional<Mismatch> RunDuel(const Both<const EngineInfo*>& engines, const Pl
     const bool died = duel.error().code == ErrorCode::kDied;
     return Mismatch{.oracle = died ? Oracle::kCrash : Oracle::kFailure,
                     .text = duel.error().ToString(),
-                    .death = died ? DeathOf(duel.error()) : ""};
+                    .detail = died ? duel.error().message : ""};
   }
   for (const auto& step : stream.steps) {
     auto found = step->With([&](const StreamStep& view) { return duel->Apply(view); });

@@ -23,10 +23,11 @@ enum class Oracle : uint8_t {
   kFailure,     // an engine could not continue
   kTime,        // one operation took too long
   kCrash,       // a plug-in's process ended, or had to be ended
+  kLosses,      // an engine lost what no buffer should lose, or showed it wrongly
 };
 template <>
 inline constexpr std::array kEnumNames<Oracle> = {"difference", "check", "ledger", "failure",
-                                                  "time", "crash"};
+                                                  "time", "crash", "losses"};
 
 /// Something that a stream of operations shows of two engines.
 struct Mismatch {
@@ -37,7 +38,9 @@ struct Mismatch {
   std::optional<Side> side;       // of all but differences: the engine that is wrong
   size_t step = 0;                // index of the operation; the number of all: the last read
   std::string text;               // what differs, in a line
-  std::string death;              // of a crash: how the process ended, and in which function
+  /// What tells mismatches of one oracle apart: of a crash how the process ended, and in which
+  /// function; of kLosses the fault and its kind. Of others empty.
+  std::string detail;
 
   /// The same for mismatches of one class: "loss_bits present/read_gap", "counter chunks_read".
   std::string Class() const;

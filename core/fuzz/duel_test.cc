@@ -11,12 +11,13 @@
 #include <string>
 #include <utility>
 
-#include "core/fuzz/fuzz_run.h"
+#include "core/fuzz/explain.h"
 #include "core/fuzz/ledger_run.h"
 #include "core/fuzz/payload_parts.h"
 #include "core/fuzz/rule_switch.h"
 #include "core/fuzz/shrink.h"
 #include "core/testing/chunk_dsl.h"
+#include "core/testing/quiet_engine.h"
 
 namespace ringscope {
 namespace {
@@ -205,8 +206,8 @@ TEST(FuzzRun, EachKind_IsWhatItIsCalled) {
     for (uint32_t seed = 0; seed < 20; ++seed) coverage += FuzzSeed(plan, seed).coverage;
     return coverage.branches.a;
   };
-  EXPECT_GT(reached(StreamKind::kHostile)["discard.bad_recommit"], 0u);
-  EXPECT_EQ(reached(StreamKind::kCorrect)["discard.bad_recommit"], 0u);
+  EXPECT_GT(reached(StreamKind::kHostile).Of("discard.bad_recommit"), 0u);
+  EXPECT_EQ(reached(StreamKind::kCorrect).Of("discard.bad_recommit"), 0u);
   plan.kinds = {StreamKind::kClones};
   size_t clones = 0;
   for (const auto& step : StreamOfSeed(plan, 1).steps) clones += step->step.kind == Kind::kClone;
@@ -303,6 +304,22 @@ TEST(Shrink, OfManyFragments_ThatAllMatter_TriesEachAFewTimes) {
   });
   EXPECT_EQ(less.steps[0]->payload.size(), 1000u) << "empty fragments";
   EXPECT_LT(tries, 8000);
+}
+
+// A plug-in that watches a buffer from outside cannot report what a read abandons: that is unknown,
+// and no finding. One that says it does, and does not, is found.
+TEST(LedgerCheck, WhatAnEngineDoesNotReport_IsNoFinding) {
+  FuzzPlan plan = PlanOf("v2@58", "v2@58");
+  const EngineInfo quiet = testing::QuietEngine::Info();
+  EngineInfo pretends = quiet;
+  pretends.reports.abandoned = true;
+  size_t found = 0;
+  for (uint32_t seed = 0; seed < 60; ++seed) {
+    const PlainStream stream = StreamOfSeed(plan, seed);
+    EXPECT_EQ(CheckLedger(quiet, stream), "") << seed;
+    found += CheckLedger(pretends, stream).empty() ? 0 : 1;
+  }
+  EXPECT_GT(found, 0u);
 }
 
 // An engine that reports no events, though it should, leaves the ledger with open accounts.

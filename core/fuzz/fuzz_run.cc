@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/fuzz/explain.h"
 #include "core/fuzz/ledger_run.h"
 #include "core/fuzz/mutate.h"
 #include "core/fuzz/shrink.h"
@@ -47,117 +48,21 @@ RandomStream GeneratorOf(const FuzzPlan& plan, uint32_t seed) {
   const StreamKind kind = KindOfSeed(plan, seed);
   // Hardly any stream writes more, and larger buffers take longer to make than to fill.
   constexpr uint64_t kAmple = uint64_t{1} << 18;
-  return RandomStream(SeededDice(seed), ConductOf(kind, seed), ModeOf(kind), kAmple);
+  return RandomStream(SeededDice(seed), ConductOf(kind, seed), ModeOf(kind), kAmple,
+                      /*keeps_written=*/false);
 }
 
-/// The stream without what follows a mismatch.
-PlainStream UpTo(const PlainStream& stream, size_t step) {
-  PlainStream cut = stream;
-  cut.steps.resize(std::min(step + 1, cut.steps.size()));
-  return cut;
+/// "silent_loss (evicted)"
+std::string DetailOf(const FoundFault& fault) {
+  return fmt::format("{} ({})", Name(fault.fault), fault.kind);
 }
 
-std::optional<Mismatch> MismatchOf(const Both<FuzzSide>& sides, const PlainStream& stream,
-                                   const Ignored& ignored) {
-  return RunDuel({&sides.a.info, &sides.b.info}, stream, ignored);
-}
-
-/// The rules each of which explains the mismatch: without the difference that it makes, the
-/// mismatch is gone, and nothing else differs up to there.
-std::vector<const NamedRule*> Explanations(const Both<FuzzSide>& sides, const Ignored& ignored,
-                                           const PlainStream& stream, const Mismatch& mismatch) {
-  std::vector<const NamedRule*> rules;
-  if (mismatch.oracle != Oracle::kDifference) return rules;
-  const PlainStream cut = UpTo(stream, mismatch.step);
-  for (const NamedRule* const rule : RulesBetween(sides)) {
-    const auto left = MismatchOf(WithoutDifference(sides, *rule), cut, ignored);
-    if (!left || left->step > mismatch.step) rules.push_back(rule);
-  }
-  return rules;
-}
-
-/// Whether the sides, without the differences that these rules make, differ only later, if at all.
-bool AreExplained(Both<FuzzSide> sides, const Ignored& ignored, const PlainStream& cut,
-                  const Mismatch& mismatch, const std::vector<const NamedRule*>& rules) {
-  for (const NamedRule* const rule : rules) sides = WithoutDifference(sides, *rule);
-  const auto left = MismatchOf(sides, cut, ignored);
-  return !left || left->step > mismatch.step;
-}
-
-/// The fewest rules that explain the mismatch only together; empty: not even all rules do.
-std::vector<const NamedRule*> JointExplanation(const Both<FuzzSide>& sides, const Ignored& ignored,
-                                               const PlainStream& stream,
-                                               const Mismatch& mismatch) {
-  if (mismatch.oracle != Oracle::kDifference) return {};
-  const PlainStream cut = UpTo(stream, mismatch.step);
-  std::vector<const NamedRule*> rules = RulesBetween(sides);
-  if (rules.size() < 2 || !AreExplained(sides, ignored, cut, mismatch, rules)) return {};
-  for (size_t i = 0; i < rules.size();) {
-    std::vector<const NamedRule*> fewer = rules;
-    fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
-    if (AreExplained(sides, ignored, cut, mismatch, fewer))
-      rules = std::move(fewer);
-    else
-      ++i;
-  }
-  return rules;
-}
-
-/// The known differences between V1 and V2 that the mismatch belongs to.
-std::vector<const ReleaseNote*> NotesOn(const Both<FuzzSide>& sides, const Mismatch& mismatch) {
-  std::vector<const ReleaseNote*> notes;
-  if (!AreV1AndV2(sides) || mismatch.oracle != Oracle::kDifference) return notes;
-  for (const ReleaseNote* const note : NamedNotesOfV1()) {
-    const bool has_counter =
-        mismatch.counter && std::find(note->counters.begin(), note->counters.end(),
-                                      kStatFields[*mismatch.counter].value) != note->counters.end();
-    if (has_counter || (note->loss_bits && mismatch.kind == DifferenceKind::kLossBits))
-      notes.push_back(note);
-  }
-  return notes;
-}
-
-FuzzFinding Explained(const Both<FuzzSide>& sides, const Ignored& ignored,
-                      const PlainStream& stream, Mismatch mismatch) {
-  FuzzFinding finding;
-  finding.rules = Explanations(sides, ignored, stream, mismatch);
-  std::vector<std::string> names;
-  for (const NamedRule* const rule : finding.rules) names.push_back(FullName(*rule));
-  finding.notes = NotesOn(sides, mismatch);
-  for (const ReleaseNote* const note : finding.notes) names.push_back(FullName(*note));
-  finding.cause = names.empty() ? mismatch.Class() : fmt::format("{}", fmt::join(names, " or "));
-  finding.mismatch = std::move(mismatch);
-  return finding;
-}
-
-/// Takes a first mismatch, and all that show once the rules that explain it are switched. Where
-/// several rules show at the same operation, each is a finding without the others.
-void ExplainAll(const FuzzPlan& plan, const PlainStream& stream, Mismatch first,
-                std::vector<FuzzFinding>& findings) {
-  Both<FuzzSide> sides = plan.sides;
-  std::vector<const NamedRule*> left_out;
-  const auto leave_out = [&](const NamedRule* rule) {
-    sides = WithoutDifference(sides, *rule);
-    left_out.push_back(rule);
-  };
-  std::optional<Mismatch> mismatch = std::move(first);
-  while (mismatch) {
-    FuzzFinding finding = Explained(sides, plan.ignored, stream, *mismatch);
-    finding.left_out = left_out;
-    const std::vector<const NamedRule*> rules = finding.rules;
-    if (rules.empty()) {
-      const auto joint = JointExplanation(sides, plan.ignored, stream, *mismatch);
-      if (joint.empty()) {
-        findings.push_back(std::move(finding));
-        return;
-      }
-      leave_out(joint.front());
-    } else {
-      findings.push_back(std::move(finding));
-      for (const NamedRule* const rule : rules) leave_out(rule);
-    }
-    mismatch = MismatchOf(sides, stream, plan.ignored);
-  }
+/// The text of the fault that is of the same kind; empty: the stream has none.
+std::string FaultLike(const Mismatch& mismatch, const EngineInfo& engine,
+                      const PlainStream& stream) {
+  for (const FoundFault& fault : FindLossFaults(engine, stream))
+    if (DetailOf(fault) == mismatch.detail) return fault.text;
+  return "";
 }
 
 void CheckLedgers(const FuzzPlan& plan, const PlainStream& stream,
@@ -172,6 +77,29 @@ void CheckLedgers(const FuzzPlan& plan, const PlainStream& stream,
                         .text = fmt::format("{}: {}", plan.sides[side].info.name, wrong)};
     finding.cause = finding.mismatch.Class();
     findings.push_back(std::move(finding));
+  }
+}
+
+/// Whether all that an engine does wrong with the stream is the engine's fault.
+bool KeepsRules(StreamKind kind, uint32_t seed) {
+  return kind != StreamKind::kMutated && ConductOf(kind, seed) == Conduct::kCorrect;
+}
+
+void JudgeLosses(const FuzzPlan& plan, const PlainStream& stream,
+                 std::vector<FuzzFinding>& findings) {
+  const bool same = plan.sides.a.info.name == plan.sides.b.info.name;
+  for (const Side side : kSides) {
+    if (side == Side::kB && same) break;
+    for (const FoundFault& fault : FindLossFaults(plan.sides[side].info, stream)) {
+      FuzzFinding finding;
+      finding.mismatch = {.oracle = Oracle::kLosses,
+                          .side = side,
+                          .step = stream.steps.size(),
+                          .text = fmt::format("{}: {}", plan.sides[side].info.name, fault.text),
+                          .detail = DetailOf(fault)};
+      finding.cause = finding.mismatch.Class();
+      findings.push_back(std::move(finding));
+    }
   }
 }
 
@@ -210,7 +138,7 @@ class ObservedDuel {
     return found ? found : duel->Finish();
   }
   void AddTo(StreamResult& result) const {
-    for (const Side side : kSides) counters_[side].AddTo(result.coverage.branches[side]);
+    for (const Side side : kSides) result.coverage.branches[side] += counters_[side].counts();
     result.operations += operations_;
   }
 
@@ -251,10 +179,12 @@ PlainStream StreamOfSeed(const FuzzPlan& plan, uint32_t seed) {
 StreamResult FuzzSeed(const FuzzPlan& plan, uint32_t seed) {
   const StreamKind kind = KindOfSeed(plan, seed);
   const bool checks = seed % kCheckOneIn == 0 || seed % kCheckOneIn == kCheckOneIn / 2;
-  if (kind == StreamKind::kMutated || checks) {
+  if (kind == StreamKind::kMutated || checks || plan.judges_losses) {
     const PlainStream stream = StreamOfSeed(plan, seed);
     StreamResult result = FuzzStream(plan, stream);
-    if (seed % kCheckOneIn == 0) CheckLedgers(plan, stream, result.findings);
+    if (seed % kCheckOneIn == 0 || plan.judges_losses)
+      CheckLedgers(plan, stream, result.findings);
+    if (plan.judges_losses && KeepsRules(kind, seed)) JudgeLosses(plan, stream, result.findings);
     if (seed % kCheckOneIn == kCheckOneIn / 2 && kind != StreamKind::kForgetting)
       CountRules(plan, stream, result.coverage);
     return result;
@@ -289,19 +219,12 @@ StreamResult FuzzStream(const FuzzPlan& plan, const PlainStream& stream) {
   return result;
 }
 
-bool AreV1AndV2(const Both<FuzzSide>& sides) {
-  return (sides.a.info.name == "v1" && sides.b.rules) ||
-         (sides.b.info.name == "v1" && sides.a.rules);
-}
-
-std::string FullName(const ReleaseNote& note) {
-  return fmt::format("{}:{}", note.engine, note.name);
-}
-
-std::optional<FuzzFinding> FirstFinding(const FuzzPlan& plan, const PlainStream& stream) {
-  std::optional<Mismatch> mismatch = MismatchOf(plan.sides, stream, plan.ignored);
-  if (!mismatch) return std::nullopt;
-  return Explained(plan.sides, plan.ignored, stream, std::move(*mismatch));
+std::string TextOf(const FuzzPlan& plan, const FuzzFinding& finding, const PlainStream& stream) {
+  const Mismatch& mismatch = finding.mismatch;
+  if (!mismatch.side || mismatch.oracle != Oracle::kLosses) return mismatch.text;
+  const EngineInfo& engine = plan.sides[*mismatch.side].info;
+  const std::string text = FaultLike(mismatch, engine, stream);
+  return text.empty() ? mismatch.text : fmt::format("{}: {}", engine.name, text);
 }
 
 PlainStream Smallest(const FuzzPlan& plan, const FuzzFinding& finding, PlainStream stream,
@@ -314,6 +237,12 @@ PlainStream Smallest(const FuzzPlan& plan, const FuzzFinding& finding, PlainStre
     return Shrink(
         std::move(stream),
         [&](const PlainStream& less) { return !CheckLedger(engine, less).empty(); }, stop);
+  }
+  if (mismatch.oracle == Oracle::kLosses) {
+    const EngineInfo& engine = plan.sides[*mismatch.side].info;
+    return Shrink(
+        std::move(stream),
+        [&](const PlainStream& less) { return !FaultLike(mismatch, engine, less).empty(); }, stop);
   }
   const std::string wanted = mismatch.Class();
   const auto shows = [&](const FuzzPlan& with) {

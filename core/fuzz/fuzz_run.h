@@ -36,6 +36,9 @@ struct FuzzPlan {
   std::vector<StreamKind> kinds;  // at least one
   uint32_t operations = 150;      // of a stream; one that forgets has 20 times as many
   std::shared_ptr<const std::vector<PlainStream>> sources;  // of kMutated, none of them empty
+  /// Puts each stream through the ledger, and looks for losses that no buffer should show in those
+  /// whose writers keep the rules.
+  bool judges_losses = false;
   /// As in DuelOptions.
   std::function<uint64_t()> clock;
   uint64_t slowest_ns = UINT64_MAX;
@@ -71,7 +74,8 @@ PlainStream StreamOfSeed(const FuzzPlan& plan, uint32_t seed);
 
 /// Puts the stream of a seed through both engines, and where they differ finds the rule that
 /// explains it, switches that and continues, until nothing else differs. Each 16th seed also goes
-/// through the ledger, and another one through each rule, to see whether that matters there.
+/// through the ledger (all with judges_losses), and another one through each rule, to see whether
+/// that matters there.
 StreamResult FuzzSeed(const FuzzPlan& plan, uint32_t seed);
 /// The same for a stream that is there already.
 StreamResult FuzzStream(const FuzzPlan& plan, const PlainStream& stream);
@@ -82,14 +86,8 @@ StreamResult FuzzStream(const FuzzPlan& plan, const PlainStream& stream);
 PlainStream Smallest(const FuzzPlan& plan, const FuzzFinding& finding, PlainStream stream,
                      const std::function<bool()>& stop);
 
-/// Whether one side is V1, and the other a V2 of the catalogue.
-bool AreV1AndV2(const Both<FuzzSide>& sides);
-
-/// "v1:keeps_whole_payload"
-std::string FullName(const ReleaseNote& note);
-
-/// What the plan's engines show of the stream at first, with its cause; nullopt: nothing.
-std::optional<FuzzFinding> FirstFinding(const FuzzPlan& plan, const PlainStream& stream);
+/// What the smallest stream shows, in a line: of losses their place is another one there.
+std::string TextOf(const FuzzPlan& plan, const FuzzFinding& finding, const PlainStream& stream);
 
 }  // namespace ringscope
 

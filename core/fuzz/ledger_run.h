@@ -1,10 +1,14 @@
 #ifndef RINGSCOPE_CORE_FUZZ_LEDGER_RUN_H_
 #define RINGSCOPE_CORE_FUZZ_LEDGER_RUN_H_
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "core/engine/catalogue.h"
+#include "core/fuzz/loss_check.h"
 #include "core/fuzz/plain_stream.h"
 #include "core/ledger/ledger.h"
 #include "core/session/buffer_observer.h"
@@ -20,6 +24,8 @@ class LedgerRun {
 
   void Apply(const StreamStep& step);
   void Finish();
+  /// Has this called with each packet that is returned, before the ledger gets it.
+  void TellOfPackets(std::function<void(const Packet&)> tell) { tell_ = std::move(tell); }
   /// After Finish.
   const Ledger& ledger() const { return ledger_; }
   /// Why the engine could not continue; nullptr: it could.
@@ -35,11 +41,15 @@ class LedgerRun {
   BufferObserver observer_{BufferId{1}, now_, listeners_};
   SessionBuffer buffer_;
   uint64_t records_ = 0;
+  std::function<void(const Packet&)> tell_;  // may be empty
 };
 
 /// Puts a stream through an engine and a ledger.
 /// @return what does not add up; empty: all does, or the engine reports no events
 std::string CheckLedger(const EngineInfo& info, const PlainStream& stream);
+
+/// The faults of the engine that the accounts show; none of one that reports no events, or fails.
+std::vector<FoundFault> FindLossFaults(const EngineInfo& info, const PlainStream& stream);
 
 }  // namespace ringscope
 

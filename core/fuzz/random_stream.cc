@@ -1,76 +1,21 @@
 #include "core/fuzz/random_stream.h"
 
 #include <algorithm>
-#include <array>
+#include <utility>
 
 #include "core/base/wire.h"
-#include "core/perfetto/commit_request.h"
-#include "core/perfetto/fragment.h"
 
 namespace ringscope {
 namespace {
 
-constexpr std::string_view kAbortMarker = "\xFF\xFF\xFF\x7F";
-
-/// Fragments of these bytes need two bytes for their size; for space, all count as if.
-constexpr uint32_t kSizeBytes = 2;
-
 /// Sequences of a stream that makes a buffer forget some: V2 remembers 1024 to 1152 empty ones.
 constexpr uint32_t kForgettingWriters = 1500;
 
-/// Payloads of which a whole number fills a buffer to its last byte.
-constexpr uint32_t kEvenChunk = 1008;
-
-/// The Mersenne Twister MT19937: the same numbers everywhere for the same seed, and no source of
-/// other ones.
-class MersenneTwister {
- public:
-  explicit MersenneTwister(uint32_t seed) {
-    state_[0] = seed;
-    for (uint32_t i = 1; i < kSize; ++i)
-      state_[i] = 1812433253u * (state_[i - 1] ^ state_[i - 1] >> 30) + i;
-  }
-  uint32_t Next() {
-    if (next_ == kSize) Twist();
-    uint32_t number = state_[next_++];
-    number ^= number >> 11;
-    number ^= number << 7 & 0x9D2C5680u;
-    number ^= number << 15 & 0xEFC60000u;
-    return number ^ number >> 18;
-  }
-
- private:
-  static constexpr uint32_t kSize = 624, kShift = 397;
-
-  void Twist() {
-    for (uint32_t i = 0; i < kSize; ++i) {
-      const uint32_t both = (state_[i] & 0x80000000u) | (state_[(i + 1) % kSize] & 0x7FFFFFFFu);
-      state_[i] = state_[(i + kShift) % kSize] ^ both >> 1 ^ (both % 2 == 0 ? 0 : 0x9908B0DFu);
-    }
-    next_ = 0;
-  }
-
-  std::array<uint32_t, kSize> state_;
-  uint32_t next_ = kSize;
-};
-
 }  // namespace
 
-Dice SeededDice(uint32_t seed) {
-  return [random = MersenneTwister(seed)]() mutable { return random.Next(); };
-}
-
-Dice InputDice(Bytes input) {
-  return [input, at = size_t{0}]() mutable -> uint32_t {
-    uint32_t number = 0;
-    // Two bytes decide all that is drawn here.
-    for (int i = 0; i < 2 && at < input.size(); ++i) number = number << 8 | input[at++];
-    return number;
-  };
-}
-
-RandomStream::RandomStream(Dice dice, Conduct conduct, StreamMode mode, uint64_t ample_size)
-    : dice_(std::move(dice)) {
+RandomStream::RandomStream(Dice dice, Conduct conduct, StreamMode mode, uint64_t ample_size,
+                           bool keeps_written)
+    : dice_(std::move(dice)), keeps_written_(keeps_written) {
   traits_.conduct = conduct;
   traits_.fits = OneIn(4);
   traits_.size = traits_.fits ? ample_size : OneIn(8) ? 65536 : 4096 * (1 + Below(4));
@@ -100,9 +45,11 @@ RandomStream::RandomStream(Dice dice, Conduct conduct, StreamMode mode, uint64_t
     writer.key = {ProducerId{static_cast<uint16_t>(1 + i / 4)},
                   WriterId{static_cast<uint16_t>(1 + i % 4)}};
     if (traits_.wraps_ids) writer.next_chunk = ChunkId{uint32_t{0} - Below(12)};
-    WrittenSequence& sequence = written_[writer.key];
-    sequence.identity = {1000 + i / 4, static_cast<int32_t>(i / 4)};
-    sequence.first_chunk = writer.next_chunk;
+    writer.identity = {1000 + i / 4, static_cast<int32_t>(i / 4)};
+    writer.first_chunk = writer.next_chunk;
+    if (keeps_written_)
+      written_[writer.key] = {.identity = writer.identity, .first_chunk = writer.first_chunk,
+                              .packets = {}};
   }
 }
 
@@ -162,125 +109,6 @@ std::optional<RandomStream::Step> RandomStream::NextToFinish() {
   return std::nullopt;
 }
 
-/// Bytes that differ from packet to packet.
-std::string RandomStream::NewContent(uint32_t size) {
-  const uint32_t number = ++packets_;
-  std::string content(size, '\0');
-  char* const to = content.data();
-  for (uint32_t i = 0; i < size; ++i)
-    to[i] = static_cast<char>(number >> (i % 4 * 8) ^ (i / 4 * 37));
-  return content;
-}
-
-/// @param may_begin whether a packet may be begun that continues after this chunk
-RandomStream::BuiltChunk RandomStream::Build(Writer& writer, bool may_begin) {
-  BuiltChunk chunk;
-  chunk.id = writer.next_chunk;
-  writer.next_chunk = Successor(chunk.id);
-  uint32_t space = traits_.chunk_size > 0 ? traits_.chunk_size
-                   : traits_.tiny_chunks  ? 10 + Below(20)
-                                          : 32 + Below(OneIn(10) ? 5000 : 600);
-  const bool aborts = traits_.aborts && OneIn(12);
-  const auto abort = [&chunk] {
-    chunk.payload += kAbortMarker;
-    chunk.ends.push_back(static_cast<uint32_t>(chunk.payload.size()));
-  };
-  if (writer.in_packet) {
-    chunk.flags |= kFirstContinues;
-    if (aborts && OneIn(2)) {  // in the middle of the packet
-      writer.in_packet = false;
-      abort();
-      return chunk;
-    }
-    if (AddPart(writer, chunk, space)) return chunk;
-    space -= std::min(space, static_cast<uint32_t>(chunk.payload.size()));
-  }
-  for (uint32_t n = Below(6); n > 0 && space > 8; --n)
-    space -= AddWhole(writer, chunk, OneIn(8) ? 0 : std::min(Below(150), space - kSizeBytes));
-  if (traits_.chunk_size == kEvenChunk && space > 8 && OneIn(2))  // to the last byte
-    space -= AddWhole(writer, chunk, space - (space <= 128 ? 1 : kSizeBytes));
-  if (aborts && space >= kAbortMarker.size()) {
-    abort();
-  } else if (may_begin && space > 8 && OneIn(3)) {
-    const WrittenSequence& sequence = written_[writer.key];
-    writer.in_packet = true;
-    writer.is_broken = false;
-    writer.place = {Distance(sequence.first_chunk, chunk.id),
-                    static_cast<uint32_t>(chunk.payload.size())};
-    writer.content = NewContent(1 + Below(OneIn(6) ? 9000 : 500));
-    writer.written = 0;
-    AddPart(writer, chunk, space);
-  }
-  return chunk;
-}
-
-/// Adds a packet of this size. @return bytes that it takes
-uint32_t RandomStream::AddWhole(Writer& writer, BuiltChunk& chunk, uint32_t size) {
-  const auto offset = static_cast<uint32_t>(chunk.payload.size());
-  std::string content = NewContent(size);
-  wire::AppendVarint(chunk.payload, size);
-  chunk.payload += content;
-  chunk.ends.push_back(static_cast<uint32_t>(chunk.payload.size()));
-  WrittenSequence& sequence = written_[writer.key];
-  if (size > 0) {
-    sequence.packets[{Distance(sequence.first_chunk, chunk.id), offset}] = {chunk.id,
-                                                                            std::move(content)};
-  }
-  return chunk.ends.back() - offset;
-}
-
-/// Adds the next fragment of the packet that the writer is in. @return whether it continues after
-bool RandomStream::AddPart(Writer& writer, BuiltChunk& chunk, uint32_t space) {
-  const size_t left = writer.content.size() - writer.written;
-  const bool begins = writer.written == 0 && (chunk.flags & kFirstContinues) == 0;
-  uint32_t size = space - kSizeBytes - 1;
-  const bool fills = begins || left > size || OneIn(5);
-  if (fills && OneIn(3)) size = Below(size + 1);  // a chunk that is handed over early
-  size = static_cast<uint32_t>(std::min<size_t>(size, left));
-  const bool continues = begins || size < left;
-  const std::string_view part = std::string_view(writer.content).substr(writer.written, size);
-  writer.written += size;
-  wire::AppendVarint(chunk.payload, size);
-  chunk.payload += part;
-  chunk.ends.push_back(static_cast<uint32_t>(chunk.payload.size()));
-  if (continues) {
-    chunk.flags |= kLastContinues;
-    if (traits_.patches && OneIn(2)) AddPatches(writer, chunk, size);
-    return true;
-  }
-  writer.in_packet = false;
-  if (!writer.is_broken)
-    written_[writer.key].packets[writer.place] = {chunk.id, std::move(writer.content)};
-  return false;
-}
-
-/// Takes up to two times four bytes out of the chunk's last fragment: they come as patches.
-void RandomStream::AddPatches(Writer& writer, BuiltChunk& chunk, uint32_t part_size) {
-  chunk.flags |= kNeedsPatching;
-  DuePatch due;
-  due.chunk = chunk.id;
-  const size_t start = chunk.payload.size() - part_size;
-  for (uint32_t n = 0; n < 1 + Below(2) && part_size >= 8; ++n) {
-    const size_t offset = start + n * 4 + Below(part_size / 2 - 3) / 2;
-    if (!due.patches.empty() && offset < due.patches.back().first + kPatchSize) break;
-    due.patches.emplace_back(offset, chunk.payload.substr(offset, kPatchSize));
-  }
-  for (const auto& [offset, bytes] : due.patches)
-    chunk.payload.replace(offset, kPatchSize, 4, '\0');
-  writer.due.push_back(std::move(due));
-}
-
-/// The chunk is never committed, so no packet with a fragment in it is complete.
-void RandomStream::Lose(Writer& writer, const BuiltChunk& chunk) {
-  WrittenSequence& sequence = written_[writer.key];
-  const uint32_t steps = Distance(sequence.first_chunk, chunk.id);
-  std::erase_if(sequence.packets, [&](const auto& entry) {
-    return entry.first.first <= steps &&
-           steps <= Distance(sequence.first_chunk, entry.second.last_chunk);
-  });
-  if (writer.in_packet) writer.is_broken = true;
-}
-
 RandomStream::Step RandomStream::CommitStep(Writer& writer) {
   if (writer.open) {
     if (OneIn(3)) return Scrape(writer, *writer.open);
@@ -309,7 +137,7 @@ RandomStream::Step RandomStream::Complete(Writer& writer, const BuiltChunk& chun
   payload_.resize(std::max<size_t>(payload_.size(), traits_.chunk_size));
   Step step;
   step.commit = {.sequence = writer.key,
-                 .identity = written_[writer.key].identity,
+                 .identity = writer.identity,
                  .chunk = chunk.id,
                  .fragments = static_cast<uint16_t>(chunk.ends.size()),
                  .flags = chunk.flags,
@@ -369,115 +197,6 @@ RandomStream::Step RandomStream::PatchStep(Writer& writer) {
   }
   step.patches.patches = patches_;
   return step;
-}
-
-/// Makes of a step what no writer would send.
-void RandomStream::Spoil(Writer& writer, Step& step) {
-  if (step.kind == Kind::kPatch) {
-    step.patches.chunk = ChunkId{Raw(step.patches.chunk) - 1 - Below(4)};
-    // Often at the start of a chunk, where sizes of fragments are.
-    for (Patch& patch : patches_)
-      patch.offset = OneIn(8) ? UINT64_MAX - Below(8) : Below(OneIn(2) ? 8 : 600);
-    step.patches.more = OneIn(4);
-    return;
-  }
-  if (step.kind != Kind::kCommit) return;
-  if (traits_.jumps_ids && OneIn(2)) {
-    step.commit.chunk = Jumped(step.commit.chunk);
-    if (OneIn(2)) writer.next_chunk = Successor(step.commit.chunk);  // continues there
-    return;
-  }
-  // What begins here is often lost on the way to a chunk that is read nevertheless.
-  const bool begins_packet = (step.commit.flags & kLastContinues) != 0;
-  switch (begins_packet && traits_.mixes_identities && OneIn(2) ? 8 : Below(10)) {
-    case 0:
-      step.commit.chunk = ChunkId{dice_() << 16 ^ dice_()};
-      break;
-    case 1:
-      step.commit.chunk = ChunkId{Raw(step.commit.chunk) - Below(20)};
-      break;
-    case 2:
-      step.commit.flags = static_cast<uint8_t>(Below(64));
-      break;
-    case 3:
-      step.commit.fragments = static_cast<uint16_t>(Below(1024));
-      break;
-    case 4:
-      for (char& byte : payload_)
-        if (OneIn(20)) byte = static_cast<char>(dice_());
-      break;
-    case 5:
-      payload_.append(Below(OneIn(10) ? 40000 : 9000), static_cast<char>(Below(256)));
-      break;
-    case 6:
-      step.commit.complete = !step.commit.complete;
-      break;
-    case 7:
-      step.commit.sequence.writer = WriterId{static_cast<uint16_t>(1 + Below(5))};
-      break;
-    case 8:
-      SpoilSize(step.commit.fragments);
-      break;
-    case 9:  // a hole in what it belongs to: a chunk without fragments, patched or not
-      step.commit.fragments = 0;
-      step.commit.flags = static_cast<uint8_t>(Below(8));
-      break;
-    default:
-      break;
-  }
-  payload_.resize(std::min(payload_.size(), kMaxChunkPayload));
-  step.commit.payload = wire::AsBytes(payload_);
-}
-
-/// An id far away, where the order of ids ends, or near to that.
-ChunkId RandomStream::Jumped(ChunkId id) {
-  const uint32_t steps = uint32_t{1} << (29 + Below(3));
-  const uint32_t near = OneIn(2) ? 0 : Below(5) - 2;
-  return ChunkId{Raw(id) + (OneIn(2) ? steps : 0 - steps) + near};
-}
-
-/// Writes a size in place of one of the first `count` of the payload's, with the bytes after it
-/// left as they are.
-void RandomStream::SpoilSize(uint32_t count) {
-  std::vector<Fragment> fragments;
-  VisitFragments(wire::AsBytes(payload_), count,
-                 [&](const Fragment& fragment) { fragments.push_back(fragment); });
-  if (fragments.empty()) return;
-  // Often the last one: it is where packets begin that continue in other chunks.
-  const Fragment fragment =
-      OneIn(2) ? fragments.back() : fragments[Below(static_cast<uint32_t>(fragments.size()))];
-  std::string size;
-  wire::AppendVarint(size, fragment.size());
-  const auto lengthen_to = [&size](size_t bytes) {
-    for (char& byte : size) byte = static_cast<char>(byte | 0x80);
-    size.resize(std::max(size.size(), bytes) - 1, '\x80');
-    size += '\0';
-  };
-  switch (Below(7)) {
-    case 0:  // more than there is
-      size.clear();
-      wire::AppendVarint(size, payload_.size() + Below(1000));
-      break;
-    case 1:  // more than there can be
-      size.assign(OneIn(2) ? 9 : 4, '\xFF');
-      size += '\x01';
-      break;
-    case 2:  // without an end
-      size.assign(4 + Below(8), '\x80');
-      break;
-    case 3:  // right, in as many bytes as writers reserve
-      lengthen_to(4);
-      break;
-    case 4:  // right, in more bytes than V1 reads
-      lengthen_to(5);
-      break;
-    case 5:  // right, in more bytes than any varint has
-      lengthen_to(11);
-      break;
-    default:
-      size = kAbortMarker;
-  }
-  payload_.replace(fragment.offset, fragment.body - fragment.offset, size);
 }
 
 }  // namespace ringscope

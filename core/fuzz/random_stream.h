@@ -4,26 +4,20 @@
 #include <array>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/enum_names.h"
+#include "core/fuzz/dice.h"
 #include "core/fuzz/plain_stream.h"
 
 namespace ringscope {
 
 /// How well the writers of a random stream behave.
 enum class Conduct : uint8_t { kCorrect, kHostile };
-
-/// Where random choices come from: a seed, or a fuzzer's input.
-using Dice = std::function<uint32_t()>;
-/// The same numbers everywhere for the same seed.
-Dice SeededDice(uint32_t seed);
-/// The input's bytes, then zeros. The input must outlive it.
-Dice InputDice(Bytes input);
 
 /// What a stream is about, beyond how well its writers behave.
 enum class StreamMode : uint8_t {
@@ -80,8 +74,9 @@ class RandomStream {
   RandomStream(uint32_t seed, Conduct conduct, StreamMode mode = StreamMode::kMixed)
       : RandomStream(SeededDice(seed), conduct, mode) {}
   /// @param ample_size bytes of a buffer that is to be larger than all that is written
+  /// @param keeps_written whether written() has what was written: that takes time
   RandomStream(Dice dice, Conduct conduct, StreamMode mode = StreamMode::kMixed,
-               uint64_t ample_size = uint64_t{1} << 21);
+               uint64_t ample_size = uint64_t{1} << 21, bool keeps_written = true);
 
   using Step = StreamStep;
   using Kind = Step::Kind;
@@ -108,6 +103,8 @@ class RandomStream {
   };
   struct Writer {
     SequenceKey key;
+    Identity identity;
+    ChunkId first_chunk{};
     ChunkId next_chunk{};
     // The packet that continues in the next chunk.
     bool in_packet = false;
@@ -125,7 +122,13 @@ class RandomStream {
   void SetMode(StreamMode mode);
   bool OneIn(uint32_t n) { return Below(n) == n - 1; }
 
-  std::string NewContent(uint32_t size);
+  static constexpr std::string_view kAbortMarker = "\xFF\xFF\xFF\x7F";
+  /// Payloads of which a whole number fills a buffer to its last byte.
+  static constexpr uint32_t kEvenChunk = 1008;
+
+  void AppendContent(std::string& to, uint32_t size);
+  void NoteWritten(const Writer& writer, std::pair<uint32_t, uint32_t> place, ChunkId last_chunk,
+                   std::string content);
   BuiltChunk Build(Writer& writer, bool may_begin);
   uint32_t AddWhole(Writer& writer, BuiltChunk& chunk, uint32_t size);
   bool AddPart(Writer& writer, BuiltChunk& chunk, uint32_t space);
@@ -143,6 +146,7 @@ class RandomStream {
   Dice dice_;
   StreamTraits traits_;
   std::vector<Writer> writers_;
+  bool keeps_written_ = true;
   uint32_t turn_ = 0;  // of the writers, where they take turns
   std::map<SequenceKey, WrittenSequence> written_;
   uint32_t packets_ = 0;

@@ -108,7 +108,7 @@ class Shrinker {
       : stream_(std::move(stream)), shows_(shows), stop_(stop) {}
 
   PlainStream Run() {
-    TakeEnd();
+    TakePart();
     ShrinkBuffer(/*chunks_too=*/false);  // it takes fewer operations to fill
     do {
       RemoveBlocks(
@@ -130,11 +130,17 @@ class Shrinker {
     return Try({.size = stream_.size, .policy = stream_.policy, .steps = std::move(steps)});
   }
 
-  /// Of a long stream often a short end is enough.
-  void TakeEnd() {
-    for (size_t count = 16; count < stream_.steps.size() && !IsOver(); count *= 4) {
-      PlainSteps end(stream_.steps.end() - static_cast<std::ptrdiff_t>(count), stream_.steps.end());
-      if (TrySteps(std::move(end))) return;
+  /// Of a long stream often a short end is enough, or a short start, in a buffer that it fills.
+  void TakePart() {
+    for (size_t count = 16; count < stream_.steps.size(); count *= 4) {
+      const auto length = static_cast<std::ptrdiff_t>(count);
+      const PlainSteps end(stream_.steps.end() - length, stream_.steps.end());
+      const PlainSteps start(stream_.steps.begin(), stream_.steps.begin() + length);
+      for (uint64_t size = kLeastBuffer; !IsOver(); size = std::min(size * 2, stream_.size)) {
+        for (const PlainSteps& part : {end, start})
+          if (Try({.size = size, .policy = stream_.policy, .steps = part})) return;
+        if (size >= stream_.size) break;
+      }
     }
   }
 

@@ -508,6 +508,12 @@ class BufferV2 final : public Buffer {
     if (offset == SIZE_MAX) return;
     internal::TBChunk* const header = inside_.At(offset);
     const size_t end = offset + header->outer_size();
+    // A buffer that is being worked on may leave a chunk where it was and store it again, or store
+    // one where another still seems to be: what is listed is always what is known.
+    const auto held = live_.find({header->pri_wri_id, header->chunk_id});
+    if (held != live_.end()) Erase(size_t{held->second});
+    for (auto it = known_.lower_bound(offset); it != known_.end() && it->first < end; ++it)
+      if (IsLive(it->first)) Erase(it->first);
     known_.erase(known_.lower_bound(offset), known_.lower_bound(end));
     Known& known = known_[offset];
     known.sequence = header->pri_wri_id;

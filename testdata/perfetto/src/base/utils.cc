@@ -65,18 +65,22 @@ class SmallRing final : public Store {
   void VisitWriters(const std::function<void(const Writer&)>&) override {}
   /// Chunks that were read are padding.
   size_t VisitChunks(const std::function<void(const Chunk&)>& visit) override {
+    // In order of offsets they begin where the ring starts over.
+    size_t first = 0;
+    for (size_t i = 1; i < chunks_.size(); ++i)
+      if (chunks_[i].at.offset < chunks_[i - 1].at.offset) first = i;
     size_t end = 0;
-    for (size_t offset = 0; offset < used_; offset = end) {
-      Chunk next{0, 0, offset, static_cast<uint32_t>(used_ - offset), 0, 0, 0};
-      for (const Held& held : chunks_) {
-        if (held.at.offset == offset) next = held.at;
-        if (held.at.offset > offset && held.at.offset - offset < next.outer)
-          next.outer = static_cast<uint32_t>(held.at.offset - offset);
-      }
+    const auto pad_to = [&](size_t offset) {
+      if (offset > end) visit({0, 0, end, static_cast<uint32_t>(offset - end), 0, 0, 0});
+    };
+    for (size_t i = 0; i < chunks_.size(); ++i) {
+      Chunk next = chunks_[(first + i) % chunks_.size()].at;
       if (next.unread == 0) next.sequence = 0;
-      end = offset + next.outer;
+      pad_to(next.offset);
       visit(next);
+      end = next.offset + next.outer;
     }
+    pad_to(used_);
     return cursor_;
   }
   uint8_t* memory() override { return memory_.data(); }
