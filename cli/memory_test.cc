@@ -18,6 +18,7 @@
 #include "formats/io/output_file.h"
 #include "formats/testing/generate_log.h"
 #include "formats/testing/generate_trace.h"
+#include "formats/testing/hostile_traces.h"
 
 namespace ringscope {
 namespace {
@@ -147,6 +148,25 @@ TEST(DoctorMemoryTest, StaysWithinItsBound) {
     std::filesystem::remove(path);
     ExpectWithin(kAllowance, peak, trace);
   }
+}
+
+// Files made to exhaust their reader: see formats/trace/hostile_trace_test.cc.
+TEST(DoctorMemoryTest, HostileTracesStayWithinItsBound) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer's own memory would be measured";
+  const std::string path =
+      fmt::format("{}/ringscope-hostile-{}.pftrace", ::testing::TempDir(), ::getpid());
+  for (const testing::HostileTraces::Case& hostile : testing::HostileTraces::All()) {
+    {
+      auto file = OutputFile::Create(path, {"a test file"}, Replace::kAny).value();
+      ASSERT_TRUE(file->Write(hostile.make()));
+      ASSERT_TRUE(file->Commit());
+    }
+    constexpr uint64_t kBound = 100 * kMiB;
+    const uint64_t peak = PeakMemoryOf({"doctor", path}, 3);
+    fmt::print("{}: peak {:.1f} MiB\n", hostile.name, static_cast<double>(peak) / kMiB);
+    EXPECT_LE(peak, kBound) << hostile.name;
+  }
+  std::filesystem::remove(path);
 }
 
 }  // namespace

@@ -199,7 +199,8 @@ DoctorTrace ResultOf(std::string file, Diagnosis diagnosis, std::optional<Bytes>
   trace.severity = diagnosis.harm;
   trace.answer = std::move(diagnosis.answer);
   for (const StatRow& row : diagnosis.counters)
-    trace.counters.push_back({row.name, row.index, row.value, row.severity});
+    trace.counters.push_back({row.name, row.index, row.value, row.severity,
+                              row.machine == 0 ? std::nullopt : std::optional(row.machine)});
   for (Finding& finding : diagnosis.findings)
     trace.findings.push_back(
         {finding.rule->id, finding.harm, finding.rule->title, std::move(finding.what),

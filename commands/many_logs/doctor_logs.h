@@ -20,6 +20,7 @@ struct DoctorCounter {
   std::optional<uint32_t> idx;
   uint64_t value = 0;
   StatSeverity severity = StatSeverity::kInfo;
+  std::optional<uint32_t> machine = {};  // machine_id; absent: the service's own
 };
 
 struct DoctorFinding {
@@ -50,6 +51,7 @@ template <typename Io>
 void ListFields(Io& io, DoctorCounter& counter) {
   io("name", counter.name, "idx", counter.idx, "value", counter.value, "severity",
      counter.severity);
+  io.UnlessEmpty("machine", counter.machine);
 }
 
 template <typename Io>

@@ -15,6 +15,7 @@
 #include "core/base/nearest.h"
 #include "formats/descriptors/embedded_descriptors.h"
 #include "formats/descriptors/merged_files.h"
+#include "formats/descriptors/numbered_fields.h"
 #include "formats/descriptors/protobuf_errors.h"
 
 namespace ringscope {
@@ -317,7 +318,8 @@ Result<std::string> Descriptors::Encode(std::string_view message, std::string_vi
   TextFormat::Parser parser;
   parser.RecordErrorsTo(&errors);
   parser.SetRecursionLimit(kDeepestText);
-  if (!parser.ParseFromString(std::string(text), parsed.get())) {
+  const NumberedFields numbered(text);
+  if (!parser.ParseFromString(numbered.rest(), parsed.get())) {
     Where where{path, {}, {}};
     if (errors.line < 0)
       return Fail(ErrorCode::kCorrupt, InOurWords(errors.message), where,
@@ -328,6 +330,7 @@ Result<std::string> Descriptors::Encode(std::string_view message, std::string_vi
                 fmt::format("column {}: {}", column, InOurWords(errors.message)), where,
                 HintOf(errors.message, *type));
   }
+  numbered.AddTo(*parsed);
   return parsed->SerializePartialAsString();
 }
 

@@ -53,7 +53,7 @@ Result<bool> TraceFraming::NextOfSource(Framed& framed) {
   }
 }
 
-Result<TraceFraming::Extent> TraceFraming::ExtentOf(size_t tag_size, uint8_t type) const {
+Result<TraceFraming::Extent> TraceFraming::ExtentOf(size_t tag_size, uint8_t type) {
   const wire::Varint varint = wire::ReadVarint(window_.bytes().subspan(tag_size));
   const size_t head = tag_size + varint.size;
   switch (static_cast<wire::Type>(type)) {
@@ -66,15 +66,33 @@ Result<TraceFraming::Extent> TraceFraming::ExtentOf(size_t tag_size, uint8_t typ
       return Extent{tag_size, head};
     case wire::Type::kBytes:
       if (varint.size == 0) return FailAt("expected a length");
-      if (varint.value > kMaxTracePacket) {
+      if (varint.value > max_packet_) {
+        const Where where{window_.source().path(), window_.offset(), {}};
+        RS_RETURN_IF_ERROR(Skip(head, varint.value));
         return Fail(ErrorCode::kLimit,
                     fmt::format("a packet of {} bytes is too large (at most {})", varint.value,
-                                kMaxTracePacket),
-                    Where{window_.source().path(), window_.offset(), {}});
+                                max_packet_),
+                    where);
       }
       return Extent{head, head + static_cast<size_t>(varint.value)};
   }
   return FailAt("expected a protobuf field");
+}
+
+Status TraceFraming::Skip(size_t head, uint64_t content) {
+  const std::optional<uint64_t> total = window_.source().size();
+  const bool is_there = total && window_.offset() + head <= *total &&
+                        content <= *total - window_.offset() - head;
+  if (!is_there && !skips_all_) return {};
+  window_.Drop(head);
+  while (content > 0 && Has(1)) {
+    const auto count = static_cast<size_t>(std::min<uint64_t>(content, window_.size()));
+    window_.Drop(count);
+    content -= count;
+  }
+  if (failed_ && window_.size() == 0) return tl::unexpected<Error>(*failed_);
+  has_skipped_ = true;
+  return {};
 }
 
 tl::unexpected<Error> TraceFraming::FailAt(std::string what) const {
@@ -85,6 +103,7 @@ tl::unexpected<Error> TraceFraming::FailAt(std::string what) const {
 
 Result<bool> TraceFraming::Resync() {
   window_.Drop(std::exchange(returned_, 0));
+  if (std::exchange(has_skipped_, false)) return true;
   uint64_t budget = kSearchBudget;
   if (window_.size() > 0) window_.Drop(1);
   while (budget > 0) {
