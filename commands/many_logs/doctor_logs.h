@@ -103,9 +103,9 @@ ExitCode CodeOf(const DoctorTraces& traces);
 /// (jsonl), or a row for each finding (csv).
 Status WriteTraces(Console& console, const std::string& format, const DoctorTraces& traces);
 
-/// Sums over many traces as text: rules by frequency, and the traces with most harm; or all of them
-/// for programs.
-/// @param limit of traces with most harm; 0: all
+/// Sums over many traces as text: rules by frequency, the traces with most harm, and outliers; or all
+/// of them for programs.
+/// @param limit of traces with most harm, and of outliers; 0: all
 Result<ExitCode> ReportLogs(Console& console, const std::string& format, const DoctorTraces& traces,
                             uint64_t limit = 10);
 

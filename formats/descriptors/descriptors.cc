@@ -330,7 +330,15 @@ Result<std::string> Descriptors::Encode(std::string_view message, std::string_vi
                 fmt::format("column {}: {}", column, InOurWords(errors.message)), where,
                 HintOf(errors.message, *type));
   }
-  numbered.AddTo(*parsed);
+  if (!numbered.empty()) {
+    // A number may be that of a field whose name is known: then it is that field.
+    numbered.AddTo(*parsed);
+    const std::string bytes = parsed->SerializePartialAsString();
+    parsed->Clear();
+    if (!parsed->ParsePartialFromString(bytes))
+      return Fail(ErrorCode::kCorrupt, "a field with a number has a value that its message cannot have",
+                  {path, {}, {}}, "write the field with its name");
+  }
   return parsed->SerializePartialAsString();
 }
 

@@ -195,7 +195,8 @@ TEST(Descriptors, Encode_OfFieldsWithNumbers) {
   // What is wrong elsewhere is where it was.
   for (const char* text : {"900: 5\n901 { 4: 5 } bogus: 1", "900: 5 901: 'a'\nbuffers { bogus: 1 }"})
     EXPECT_THAT(encode(text).error().ToString(), HasSubstr("x:2:")) << text;
-  for (const char* text : {"900: 5 5", "900: -1", "0: 1", "536870912: 1", "900 { a: 1 }", "900: {"})
+  EXPECT_EQ(encode("buffers { size_kb: 1 1: 64 }").value(), DescribedBytes(1, DescribedUint(1, 64)));
+  for (const char* text : {"1: 'no message'", "900: 5 5", "900: -1", "0: 1", "536870912: 1", "900 { a: 1 }", "900: {"})
     EXPECT_FALSE(encode(text)) << text;
 }
 

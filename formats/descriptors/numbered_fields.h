@@ -33,6 +33,7 @@ class NumberedFields {
   /// wrong.
   explicit NumberedFields(std::string_view text);
 
+  bool empty() const { return fields_.empty(); }
   /// The text with spaces in their place, so that all else stays where it is.
   const std::string& rest() const { return rest_; }
   /// Adds them to the message that was parsed of the rest, as fields of its wire format.

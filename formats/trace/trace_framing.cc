@@ -68,6 +68,12 @@ Result<TraceFraming::Extent> TraceFraming::ExtentOf(size_t tag_size, uint8_t typ
       if (varint.size == 0) return FailAt("expected a length");
       if (varint.value > max_packet_) {
         const Where where{window_.source().path(), window_.offset(), {}};
+        if (const std::optional<uint64_t> left = LeftInSource();
+            left && !skips_all_ && (head > *left || varint.value > *left - head)) {
+          is_cut_off_ = true;
+          return FailAt(fmt::format("the file ends within a field of {} bytes, {} are there",
+                                    std::max(varint.value, varint.value + head), *left));
+        }
         RS_RETURN_IF_ERROR(Skip(head, varint.value));
         return Fail(ErrorCode::kLimit,
                     fmt::format("a packet of {} bytes is too large (at most {})", varint.value,
@@ -79,11 +85,14 @@ Result<TraceFraming::Extent> TraceFraming::ExtentOf(size_t tag_size, uint8_t typ
   return FailAt("expected a protobuf field");
 }
 
-Status TraceFraming::Skip(size_t head, uint64_t content) {
+std::optional<uint64_t> TraceFraming::LeftInSource() const {
   const std::optional<uint64_t> total = window_.source().size();
-  const bool is_there = total && window_.offset() + head <= *total &&
-                        content <= *total - window_.offset() - head;
-  if (!is_there && !skips_all_) return {};
+  if (!total) return std::nullopt;
+  return *total - std::min(*total, window_.offset());
+}
+
+Status TraceFraming::Skip(size_t head, uint64_t content) {
+  if (!LeftInSource() && !skips_all_) return {};
   window_.Drop(head);
   while (content > 0 && Has(1)) {
     const auto count = static_cast<size_t>(std::min<uint64_t>(content, window_.size()));

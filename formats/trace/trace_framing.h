@@ -76,8 +76,11 @@ class TraceFraming {
   bool Has(size_t size);
   /// Of the field at the window's front.
   Result<Extent> ExtentOf(size_t tag_size, uint8_t type);
-  /// Of a field at the window's front that is too large: drops it, if it is there.
+  /// Drops a field at the window's front that is too large, unless it is not known whether it is
+  /// there.
   Status Skip(size_t head, uint64_t content);
+  /// Bytes from the window's front to the source's end; nullopt: not known.
+  std::optional<uint64_t> LeftInSource() const;
   bool IsPacketAtFront(uint64_t& budget);
   tl::unexpected<Error> FailAt(std::string what) const;
 
