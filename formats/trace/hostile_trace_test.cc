@@ -30,7 +30,7 @@ std::string HostileTrace(const char* name) {
 }
 
 TEST(HostileTrace, LargePacketsArePassedOver) {
-  for (const char* name : {"LargePacket", "LargePacketInAPacket"}) {
+  for (const char* name : {"LargePacket", "LargePacketInAFrame", "LargePacketInAPacket"}) {
     const TraceFacts facts = ScanHostile(HostileTrace(name)).sessions.at(0);
     EXPECT_EQ(facts.too_large, 1u) << name;
     EXPECT_EQ(facts.error_count, 0u) << name;
@@ -62,6 +62,21 @@ TEST(HostileTrace, SizesThatNoFileHasAreDamage) {
     EXPECT_EQ(facts.too_large, 0u) << name;
     EXPECT_EQ(facts.error_count, 1u) << name;
   }
+}
+
+TEST(HostileTrace, SizesThatAPacketsPacketsHaveNotAreDamage) {
+  const TraceFacts facts = ScanHostile(HostileTrace("SizeOf2To63InAPacket")).sessions.at(0);
+  EXPECT_EQ(facts.data_packets, HostileTraces::kGoodPackets + 1);
+  EXPECT_EQ(facts.too_large, 0u);
+  EXPECT_EQ(facts.error_count, 1u);
+  EXPECT_FALSE(facts.is_cut_off);
+  // A large packet at the end of a compressed file, whose size is not known before.
+  const std::string large = HostileTrace("LargePacket");
+  const TraceFacts cut =
+      ScanHostile(testing::DataFrame(large.substr(0, large.size() / 2))).sessions.at(0);
+  EXPECT_TRUE(cut.is_cut_off);
+  EXPECT_EQ(cut.error_count, 0u);
+  EXPECT_EQ(cut.data_packets, 1u);
 }
 
 TEST(HostileTrace, PacketsInPacketsAreReadOnce) {

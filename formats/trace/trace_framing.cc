@@ -17,6 +17,10 @@ constexpr size_t kMaxFieldHead = 2 * wire::kMaxVarintBytes;  // tag and length, 
 constexpr size_t kMaxCandidate = size_t{64} << 10;
 constexpr uint64_t kSearchBudget = uint64_t{256} << 20;
 
+// A field that is too large and perhaps not there, as the source's size is not known: one of more
+// bytes has a damaged length, and what follows is searched.
+constexpr uint64_t kMostSkipped = uint64_t{512} << 20;
+
 }  // namespace
 
 bool TraceFraming::Has(size_t size) {
@@ -74,7 +78,11 @@ Result<TraceFraming::Extent> TraceFraming::ExtentOf(size_t tag_size, uint8_t typ
           return FailAt(fmt::format("the file ends within a field of {} bytes, {} are there",
                                     std::max(varint.value, varint.value + head), *left));
         }
-        RS_RETURN_IF_ERROR(Skip(head, varint.value));
+        RS_ASSIGN_OR_RETURN(const bool is_whole, Skip(head, varint.value));
+        if (!is_whole) {
+          is_cut_off_ = true;
+          return FailAt(fmt::format("it ends within a field of {} bytes", varint.value));
+        }
         return Fail(ErrorCode::kLimit,
                     fmt::format("a packet of {} bytes is too large (at most {})", varint.value,
                                 max_packet_),
@@ -91,8 +99,8 @@ std::optional<uint64_t> TraceFraming::LeftInSource() const {
   return *total - std::min(*total, window_.offset());
 }
 
-Status TraceFraming::Skip(size_t head, uint64_t content) {
-  if (!LeftInSource() && !skips_all_) return {};
+Result<bool> TraceFraming::Skip(size_t head, uint64_t content) {
+  if (!LeftInSource() && !skips_all_ && content > kMostSkipped) return true;
   window_.Drop(head);
   while (content > 0 && Has(1)) {
     const auto count = static_cast<size_t>(std::min<uint64_t>(content, window_.size()));
@@ -100,8 +108,8 @@ Status TraceFraming::Skip(size_t head, uint64_t content) {
     content -= count;
   }
   if (failed_ && window_.size() == 0) return tl::unexpected<Error>(*failed_);
-  has_skipped_ = true;
-  return {};
+  has_skipped_ = content == 0;
+  return has_skipped_;
 }
 
 tl::unexpected<Error> TraceFraming::FailAt(std::string what) const {

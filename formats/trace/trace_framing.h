@@ -76,9 +76,9 @@ class TraceFraming {
   bool Has(size_t size);
   /// Of the field at the window's front.
   Result<Extent> ExtentOf(size_t tag_size, uint8_t type);
-  /// Drops a field at the window's front that is too large, unless it is not known whether it is
-  /// there.
-  Status Skip(size_t head, uint64_t content);
+  /// Drops a field at the window's front that is too large, unless it can hardly be there.
+  /// @return false: the source ended within it
+  Result<bool> Skip(size_t head, uint64_t content);
   /// Bytes from the window's front to the source's end; nullopt: not known.
   std::optional<uint64_t> LeftInSource() const;
   bool IsPacketAtFront(uint64_t& budget);
