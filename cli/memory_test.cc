@@ -18,6 +18,7 @@
 #include "formats/io/output_file.h"
 #include "formats/testing/generate_log.h"
 #include "formats/testing/generate_trace.h"
+#include "formats/testing/hostile_traces.h"
 
 namespace ringscope {
 namespace {
@@ -147,6 +148,34 @@ TEST(DoctorMemoryTest, StaysWithinItsBound) {
     std::filesystem::remove(path);
     ExpectWithin(kAllowance, peak, trace);
   }
+}
+
+/// Writes the file in a process of its own, as what a test takes counts as its children's memory.
+void WriteApart(const std::string& path, const testing::HostileTraces::Case& hostile) {
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    auto file = OutputFile::Create(path, {"a test file"}, Replace::kAny).value();
+    const bool is_written = file->Write(hostile.make()) && file->Commit();
+    ::_exit(is_written ? 0 : 1);
+  }
+  int status = 0;
+  EXPECT_EQ(::waitpid(pid, &status, 0), pid);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "status " << status;
+}
+
+// Files made to exhaust their reader: see formats/trace/hostile_trace_test.cc.
+TEST(DoctorMemoryTest, HostileTracesStayWithinItsBound) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer's own memory would be measured";
+  const std::string path =
+      fmt::format("{}/ringscope-hostile-{}.pftrace", ::testing::TempDir(), ::getpid());
+  for (const testing::HostileTraces::Case& hostile : testing::HostileTraces::All()) {
+    WriteApart(path, hostile);
+    constexpr uint64_t kBound = 100 * kMiB;
+    const uint64_t peak = PeakMemoryOf({"doctor", path}, 3);
+    fmt::print("{}: peak {:.1f} MiB\n", hostile.name, static_cast<double>(peak) / kMiB);
+    EXPECT_LE(peak, kBound) << hostile.name;
+  }
+  std::filesystem::remove(path);
 }
 
 }  // namespace

@@ -32,6 +32,7 @@
 #include "core/log/verdict.h"
 #include "core/perfetto/page.h"
 #include "core/session/session_story_listener.h"
+#include "formats/descriptors/described_kinds.h"
 #include "formats/inputs/input_kind.h"
 
 namespace ringscope {
@@ -42,7 +43,7 @@ struct AdviseArgs {
   std::optional<uint64_t> keep_ns;  // absent: all of the log
   std::optional<uint64_t> memory;   // bytes, for all buffers; absent: no limit
   std::string config;               // to be changed, as text; empty: none
-  std::string descriptor;           // of fields in it
+  std::string descriptor;           // of fields in it and in packets
   std::string format = "text";
   std::optional<uint64_t> session;
   std::optional<uint64_t> clone;
@@ -59,10 +60,9 @@ void SetUp(CLI::App& app, AdviseArgs& args) {
             "Memory that all buffers together may take, like 64M (default: as much as it takes to "
             "lose nothing)");
   InGroup(app, kOutputGroup);
-  AddText(app, "--config", args.config, kFileType,
-          "The session's trace config as text (.pbtxt): all of it is printed, with the changes "
-          "marked. It also has the buffers of a log that was recorded without its consumer");
-  AddDescriptor(app, args.descriptor);
+  AddConfig(app, args.config, args.descriptor,
+            "The session's trace config as text (.pbtxt): all of it is printed, with the changes "
+            "marked. It also has the buffers of a log that was recorded without its consumer");
   AddFormat(app, args.format, {"text", "json", "diff"});
 }
 
@@ -179,7 +179,10 @@ Result<AdviceReport> Advise(const AdviseArgs& args, const AdviseInput& input,
   RS_RETURN_IF_ERROR(session.NextSession());
   // The report itself states what a trace lacks.
   MutedContext muted(context);
-  AdviceGatherer gatherer(report.facts);
+  RS_ASSIGN_OR_RETURN(const DescriptorChoice descriptors,
+                      DescriptorChoice::Open(context, args.descriptor));
+  DescribedKinds kinds(descriptors.get());
+  AdviceGatherer gatherer(report.facts, &kinds);
   SessionStoryListener story;
   std::vector<ReplayListener*> listeners = gatherer.listeners();
   listeners.push_back(&story);
@@ -264,7 +267,6 @@ Result<ExitCode> AdviseOnLossyTrace(const AdviseArgs& args, const AdviseInput& i
 }
 
 Result<ExitCode> RunAdvise(const AdviseArgs& args, Context& context) {
-  RS_RETURN_IF_ERROR(CheckDescriptorUse(args.descriptor, args.config));
   if (args.format == "diff" && args.config.empty())
     return Fail(ErrorCode::kUsage, "--format diff shows the changes of a trace config", {},
                 "name it with --config");
@@ -274,7 +276,7 @@ Result<ExitCode> RunAdvise(const AdviseArgs& args, Context& context) {
   RS_ASSIGN_OR_RETURN(AdviseInput input, OpenAdviseInput(context, args.log));
   ConfigFile config;
   if (!args.config.empty()) {
-    RS_ASSIGN_OR_RETURN(config, ReadConfigFile(context, args.config, &args.descriptor));
+    RS_ASSIGN_OR_RETURN(config, ReadConfigFile(context, args.config, args.descriptor));
   }
   if (!input.lossy.empty() && input.imported == nullptr)
     return AdviseOnLossyTrace(args, input, config, context);

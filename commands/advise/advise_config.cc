@@ -18,7 +18,7 @@ std::string SequenceText(const AdviceReport& report, SequenceKey key) {
   const AdviceProducer* producer = report.facts.Find(key.producer);
   std::string content;
   for (const AdviceSequence& sequence : report.facts.sequences)
-    if (sequence.sequence == key) content = ContentName(sequence.content);
+    if (sequence.sequence == key) content = ContentText(sequence.content, sequence.kind);
   const std::string name = producer == nullptr ? "" : producer->name;
   return fmt::format("{} ({}{}{})", ToString(key), name, name.empty() ? "" : ", ", content);
 }

@@ -36,7 +36,8 @@ Table SequenceTable(const AdviceReport& report, const std::vector<AdviceSequence
                DataColumn("room_bytes"),
                DataColumn("first_ns"),
                DataColumn("last_ns"),
-               {"mostly", Align::kLeft, "content"}});
+               {"mostly", Align::kLeft, "content"},
+               DataColumn("name")});
   for (const AdviceSequence& sequence : sequences) {
     const AdviceProducer* producer = facts.Find(sequence.sequence.producer);
     const double seconds = static_cast<double>(facts.duration_ns) / 1e9;
@@ -55,7 +56,8 @@ Table SequenceTable(const AdviceReport& report, const std::vector<AdviceSequence
          DataCell(sequence.space_bytes),
          DataCell(sequence.first_ns),
          DataCell(sequence.last_ns),
-         NameCell(ContentName(sequence.content))});
+         {Printable(ContentText(sequence.content, sequence.kind)), ContentName(sequence.content)},
+         DataCell(sequence.kind.empty() ? Json() : Json(sequence.kind))});
   }
   return table;
 }

@@ -105,10 +105,7 @@ void AddReplayOptions(CLI::App& app, ReplayChoices& choices, const ReplayOptionN
   AddParsed(app, names.prefix + "pass-bytes", choices.pass_bytes, ParseSize, "SIZE",
             "Bytes after which a read pass stops: 32KiB for a consumer, 1MiB for a file (default: "
             "the limit in the record, else none)");
-  AddText(
-      app, names.prefix + "config", choices.config, kFileType,
-      "The session's trace config as text (.pbtxt), for a log that lacks its buffers, as it was "
-      "recorded without the consumer");
+  AddConfig(app, choices.config, choices.descriptor, kConfigOfUnrecorded, names.prefix);
   if (names.plugins) return;
   AddPluginOptions(app, *plugins);
   InGroup(app, names.group);
@@ -119,10 +116,7 @@ Result<UnrecordedBuffers> UnrecordedOf(Context& context, const ReplayChoices& ch
   for (const auto& [id, choice] : choices.session.buffers)
     if (choice.size) buffers.sizes[id] = *choice.size;
   if (choices.config.empty()) return buffers;
-  RS_ASSIGN_OR_RETURN(const ConfigFile config, ReadConfigFile(context, choices.config,
-                                                              choices.descriptor.empty()
-                                                                  ? nullptr
-                                                                  : &choices.descriptor));
+  RS_ASSIGN_OR_RETURN(const ConfigFile config, ReadConfigFile(context, choices.config, choices.descriptor));
   buffers.config = ReadTraceConfigFacts(wire::AsBytes(config.bytes)).buffers;
   if (buffers.config.empty())
     return Fail(ErrorCode::kUsage, "this trace config has no buffers", {choices.config, {}, {}},

@@ -23,19 +23,25 @@ namespace ringscope {
 struct ReplayChoices : ReplayOptions {
   std::vector<RetargetRule> splits;  // what goes into other buffers than in the log
   std::string config;  // with the buffers of a log that lacks them, as text; empty: none
-  std::string descriptor = {};  // of fields in it; empty: the built-in names
+  /// Names of fields in it, and in packets where a command writes these; empty: the built-in ones.
+  std::string descriptor = {};
 };
 
 /// Names of the replay options, for a command that has them more than once.
 struct ReplayOptionNames {
   std::string engine = "--engine";
-  std::string prefix = "--";         // of --size, --policy, --reads and --pass-bytes
+  std::string prefix = "--";         // of all others
   std::string group = kReplayGroup;  // their heading
   /// How plug-ins run, if the command has options for that itself; nullptr: they are added, too.
   std::shared_ptr<PluginRun> plugins = nullptr;
 };
 
-/// Adds --engine, --size, --policy, --reads, --pass-bytes, --config and the options for plug-ins.
+/// What --config is for, in all commands that replay.
+inline constexpr const char* kConfigOfUnrecorded =
+    "The session's trace config as text (.pbtxt), for a log that lacks its buffers, as it was "
+    "recorded without the consumer";
+/// Adds --engine, --size, --policy, --reads, --pass-bytes, --config, --descriptor and the options
+/// for plug-ins.
 void AddReplayOptions(CLI::App& app, ReplayChoices& choices, const ReplayOptionNames& names = {});
 /// Adds --split.
 void AddSplitOption(CLI::App& app, std::vector<RetargetRule>& splits);

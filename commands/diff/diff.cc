@@ -6,6 +6,7 @@
 #include "commands/diff/diff_logs.h"
 #include "commands/diff/diff_results.h"
 #include "commands/shell/commands.h"
+#include "commands/shell/config_file.h"
 #include "commands/shell/options.h"
 #include "commands/shell/values.h"
 #include "formats/inputs/content_words.h"
@@ -112,6 +113,8 @@ Status CheckReplayed(const DiffArgs& args) {
                              : "nothing to compare: both sides would be the same",
                          "choose engines, sizes, policies or reads, as in --a v2@55 --b v2@58");
   }
+  RS_RETURN_IF_ERROR(CheckDescriptorUse(a.descriptor, a.config, "--a-"));
+  RS_RETURN_IF_ERROR(CheckDescriptorUse(b.descriptor, b.config, "--b-"));
   for (const Side side : kSides) {
     if (args.sides[side].reads.like.empty()) continue;
     return FailToCompare(input, "a diff cannot look for the reads of a trace",

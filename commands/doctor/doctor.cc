@@ -43,10 +43,9 @@ Result<std::string> ParseRule(std::string_view text) {
 
 void SetUp(CLI::App& app, DoctorArgs& args) {
   AddLogList(app, args.traces, "TRACE", {}, Need::kOptional);
-  AddText(app, "--config", args.config, kFileType,
-          "Check a trace config, as text (.pbtxt), instead of a trace; - reads standard input");
+  AddConfig(app, args.config, args.descriptor,
+            "Check a trace config, as text (.pbtxt), instead of a trace; - reads standard input");
   Exclude(app, "--config", {"TRACE", "--each", "--shard"});
-  AddDescriptor(app, args.descriptor);
   InGroup(app, kOutputGroup);
   AddParsed(app, "--rule", args.rule, ParseRule, "RULE", "Report only what this rule finds");
   AddParsed(
@@ -117,7 +116,8 @@ Result<ExitCode> ReportInFull(const DoctorArgs& args, const std::vector<std::str
 }
 
 Result<ExitCode> ReportConfig(const DoctorArgs& args, Context& context) {
-  RS_ASSIGN_OR_RETURN(const ConfigFile config, ReadConfigFile(context, args.config, &args.descriptor));
+  RS_ASSIGN_OR_RETURN(const ConfigFile config,
+                      ReadConfigFile(context, args.config, args.descriptor));
   DoctorTrace result = DiagnosedConfig(args.config, wire::AsBytes(config.bytes));
   if (args.rule) KeepRule(result, *args.rule);
   Report report(context.console, args.format, "doctor");

@@ -6,9 +6,11 @@
 
 #include "commands/common/replay_run.h"
 #include "commands/shell/commands.h"
+#include "commands/shell/descriptor_option.h"
 #include "commands/shell/options.h"
 #include "commands/shell/output.h"
 #include "commands/shell/text.h"
+#include "formats/descriptors/described_kinds.h"
 #include "formats/sqlite/export_sink.h"
 
 namespace ringscope {
@@ -44,12 +46,15 @@ Result<ExitCode> RunExport(const ExportArgs& args, Context& context) {
   SessionReader sessions(context, {args.logs, args.session, args.clone}, "exporting");
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<SqliteExport> database,
                       SqliteExport::Create(args.output, ReplaceBy(args.force)));
+  RS_ASSIGN_OR_RETURN(const DescriptorChoice descriptors,
+                      DescriptorChoice::Open(context, args.choices.descriptor));
   uint64_t count = 0;
   uint64_t lost = 0;
   while (true) {
     RS_ASSIGN_OR_RETURN(const bool more, sessions.NextSession());
     if (!more) break;
-    ExportSink sink(*database, sessions.session());
+    DescribedKinds kinds(descriptors.get());
+    ExportSink sink(*database, sessions.session(), kinds);
     Ledger ledger(sink);
     RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome,
                         ReplaySession(context, sessions, args.choices,

@@ -215,6 +215,21 @@ TEST(Export, Stalled_SaysWhatItWaitsFor) {
               ElementsAre(ElementsAre("waits_for_patch", "0", "2", "2000", "1000")));
 }
 
+TEST(Export, Packets_SayWhatTheyAreAbout) {
+  const TempFolder folder;
+  const std::string path = folder.File("a.db");
+  const std::string log = std::string(RS_TESTDATA) + "/captures/two-buffers-v2/session.ops.jsonl.zst";
+  ASSERT_EQ(Export({log}, path).code, ExitCode::kClean);
+  Database database(path);
+  // Names of events that are interned; ends of slices have none of their own.
+  EXPECT_THAT(database.Ask("SELECT DISTINCT name FROM packets WHERE content = 'track_event' AND "
+                           "name LIKE 'net/%' OR name = 'end of slice' ORDER BY name"),
+              ElementsAre(ElementsAre("end of slice"), ElementsAre("net/Packet")));
+  // Nothing is known of these.
+  EXPECT_THAT(database.Ask("SELECT DISTINCT name FROM packets WHERE content = 'for_testing'"),
+              ElementsAre(ElementsAre("NULL")));
+}
+
 TEST(Export, Target_IsReplacedOrLeftAsItWas) {
   const TempFolder folder;
   const std::string file = folder.Write("case.db", "something else");

@@ -7,6 +7,7 @@
 #include "commands/common/replay_run.h"
 #include "commands/common/session_reads.h"
 #include "commands/shell/commands.h"
+#include "commands/shell/descriptor_option.h"
 #include "commands/shell/options.h"
 #include "commands/shell/output.h"
 #include "commands/shell/text.h"
@@ -52,11 +53,13 @@ Result<ExitCode> RunTimeline(const TimelineArgs& args, Context& context) {
   SessionReader sessions(context, {{args.log}, args.session, args.clone}, "drawing");
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
                       CreateOutput(context, args.output, kTraceOutput, args.force));
+  RS_ASSIGN_OR_RETURN(const DescriptorChoice descriptors,
+                      DescriptorChoice::Open(context, args.choices.descriptor));
   LifeTrace::Counts counts;
   std::string reads;
   RS_ASSIGN_OR_RETURN(bool more, sessions.NextSession());
   while (more) {
-    DescribedKinds kinds(Descriptors::BuiltIn());
+    DescribedKinds kinds(descriptors.get());
     LifeTrace life(*file, static_cast<uint32_t>(args.lanes), &kinds);
     Ledger ledger(life);
     RS_ASSIGN_OR_RETURN(

@@ -41,7 +41,6 @@ struct GapsArgs {
   bool summary = false;  // only the totals
   bool packets = false;  // each lost packet
   bool decode = false;   // with its content
-  std::string descriptor;
   std::optional<uint64_t> limit;  // gaps to list, the largest; 0: all
   uint64_t stale_ns = kUsualStaleNs;
   std::string format = "text";
@@ -65,7 +64,6 @@ void SetUp(CLI::App& app, GapsArgs& args) {
   Exclude(app, "--packets", {"--summary"});
   AddFlag(app, "--decode", args.decode,
           "With --packets, as text: after each lost packet, its content in protobuf's text format");
-  AddDescriptor(app, args.descriptor);
   AddParsed(
       app, "--limit", args.limit,
       [](std::string_view text) { return ParseNumber(text, UINT64_MAX); }, "N",
@@ -105,7 +103,7 @@ class LostPacketList : public LedgerSink {
 
   void OnPacketFate(const PacketAccount& account) override {
     next_.OnPacketFate(account);
-    if (args_.decode) return packets_.OnPacketFate(account);
+    if (args_.decode) return packets_.AddFate(account, next_.last_kind());
     if (!Lists(account)) return;
     const std::string& kind = kinds_.NameOf(next_.last_kind());
     if (args_.format == "text")
@@ -145,7 +143,7 @@ class LostPacketList : public LedgerSink {
   }
   void PrintDecoded(const LostPacket& lost) {
     if (!Lists(lost.account)) return;
-    console_.PrintLine(lines_.Line(lost.account, {}), kLostPacketMargin);
+    console_.PrintLine(lines_.Line(lost.account, kinds_.NameOf(lost.kind)), kLostPacketMargin);
     if (lost.slices.empty())
       return console_.Print("    # not all of it was written, or it is malformed\n");
     const std::string text = descriptors_.Text("TracePacket", Joined(lost.slices, joined_));
@@ -311,7 +309,7 @@ Result<ExitCode> ReportEach(const GapsArgs& args, const std::vector<std::string>
 Result<ExitCode> RunGaps(const GapsArgs& args, Context& context) {
   RS_RETURN_IF_ERROR(Check(args));
   RS_ASSIGN_OR_RETURN(const DescriptorChoice descriptors,
-                      DescriptorChoice::Open(context, args.descriptor));
+                      DescriptorChoice::Open(context, args.choices.descriptor));
   RS_ASSIGN_OR_RETURN(const LogList logs, ExpandLogs(context, args.logs));
   // Several logs, neither a folder nor a list, can still be reported one after the other.
   const bool wants_list = args.packets || (args.format != "text" && args.format != "json");

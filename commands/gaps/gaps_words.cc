@@ -141,7 +141,7 @@ std::string KindsText(const Gap& gap, const ContentCount& content, const PacketK
 std::string ContentsText(const Gap& gap, const PacketKinds& kinds) {
   if (gap.contents.size() == 1) {
     const std::string about = KindsText(gap, gap.contents.front(), kinds);
-    return ContentName(gap.contents.front().content) + (about.empty() ? "" : ": " + about);
+    return ContentText(gap.contents.front().content, about);
   }
   std::vector<std::string> parts;
   for (const ContentCount& content : gap.contents) {

@@ -16,6 +16,7 @@
 #include "commands/graph/order_report.h"
 #include "commands/report/report.h"
 #include "commands/shell/commands.h"
+#include "commands/shell/config_file.h"
 #include "commands/shell/options.h"
 #include "commands/shell/output.h"
 #include "commands/shell/text.h"
@@ -96,6 +97,7 @@ Status CheckArgs(const GraphArgs& args) {
   };
   if (args.layout && args.format == "dot")
     return refuse("a layout cannot be written as dot", "choose text, svg or json");
+  RS_RETURN_IF_ERROR(CheckDescriptorUse(args.choices.descriptor, args.choices.config));
   if (args.order && args.format != "text" && args.format != "json")
     return refuse("an order cannot be drawn", "choose text or json");
   if (args.at && !args.layout && !args.order)

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "commands/many_logs/doctor_outliers.h"
 #include "commands/shell/text.h"
 #include "core/base/wire.h"
 #include "formats/descriptors/changed_config.h"
@@ -135,6 +136,25 @@ void PrintWorst(Report& report, const DoctorTraces& traces, const LogNames& name
     report.Print(fmt::format("- and {} more; --limit 0 lists them\n", worst.size() - shown));
 }
 
+/// Traces that differ from the others, a line each.
+void PrintOutliers(Report& report, const DoctorTraces& traces, const LogNames& names, uint64_t read,
+                   uint64_t limit) {
+  const std::vector<DoctorOutlier> outliers = OutliersOf(traces);
+  if (outliers.empty()) return;
+  report.Heading("Outliers");
+  const size_t shown = limit == 0 ? outliers.size() : std::min<size_t>(limit, outliers.size());
+  for (size_t i = 0; i < shown; ++i) {
+    const DoctorOutlier& outlier = outliers[i];
+    report.Print(Wrap(fmt::format("{}: {} [{}]: {}", names.names[outlier.trace],
+                                  Printable(outlier.finding->rule),
+                                  HarmText(outlier.finding->severity), OutlierText(outlier, read)),
+                      "- ") +
+                 "\n");
+  }
+  if (shown < outliers.size())
+    report.Print(fmt::format("- and {} more; --limit 0 lists them\n", outliers.size() - shown));
+}
+
 std::string SeveritiesText(const FleetSum& sum) {
   std::vector<std::string> parts;
   for (size_t i = kHarms; i-- > 0;)
@@ -160,10 +180,22 @@ Json TotalsJson(const DoctorTraces& traces) {
                      {"title", rule.title},
                      {"traces", rule.traces},
                      {"by_severity", SeveritiesJson(rule.by_severity)}});
+  Json outliers = Json::array();
+  for (const DoctorOutlier& outlier : OutliersOf(traces)) {
+    const DoctorTrace& trace = traces[outlier.trace];
+    outliers.push_back({{"file", trace.file},
+                        {"session", trace.session ? Json(*trace.session) : Json()},
+                        {"rule", outlier.finding->rule},
+                        {"severity", Name(outlier.finding->severity)},
+                        {"traces", outlier.traces},
+                        {"weight", outlier.finding->weight},
+                        {"median", outlier.median == 0 ? Json() : Json(outlier.median)}});
+  }
   return {{"traces", traces.size()},
           {"failed", sum.failed},
           {"by_severity", SeveritiesJson(sum.by_severity)},
-          {"rules", std::move(rules)}};
+          {"rules", std::move(rules)},
+          {"outliers", std::move(outliers)}};
 }
 
 Table FindingTable() {
@@ -199,7 +231,8 @@ DoctorTrace ResultOf(std::string file, Diagnosis diagnosis, std::optional<Bytes>
   trace.severity = diagnosis.harm;
   trace.answer = std::move(diagnosis.answer);
   for (const StatRow& row : diagnosis.counters)
-    trace.counters.push_back({row.name, row.index, row.value, row.severity});
+    trace.counters.push_back({row.name, row.index, row.value, row.severity,
+                              row.machine == 0 ? std::nullopt : std::optional(row.machine)});
   for (Finding& finding : diagnosis.findings)
     trace.findings.push_back(
         {finding.rule->id, finding.harm, finding.rule->title, std::move(finding.what),
@@ -285,6 +318,7 @@ Result<ExitCode> ReportLogs(Console& console, const std::string& format, const D
   if (!names.pattern.empty()) report.Print(names.pattern + "\n");
   PrintRules(report, sum, traces.size() - sum.failed);
   PrintWorst(report, traces, names, limit);
+  PrintOutliers(report, traces, names, traces.size() - sum.failed, limit);
   if (sum.failed > 0) report.Print("\n" + FailuresText(statuses));
   return CodeOf(traces);
 }

@@ -20,6 +20,7 @@ struct DoctorCounter {
   std::optional<uint32_t> idx;
   uint64_t value = 0;
   StatSeverity severity = StatSeverity::kInfo;
+  std::optional<uint32_t> machine = {};  // machine_id; absent: the service's own
 };
 
 struct DoctorFinding {
@@ -50,6 +51,7 @@ template <typename Io>
 void ListFields(Io& io, DoctorCounter& counter) {
   io("name", counter.name, "idx", counter.idx, "value", counter.value, "severity",
      counter.severity);
+  io.UnlessEmpty("machine", counter.machine);
 }
 
 template <typename Io>
@@ -101,9 +103,9 @@ ExitCode CodeOf(const DoctorTraces& traces);
 /// (jsonl), or a row for each finding (csv).
 Status WriteTraces(Console& console, const std::string& format, const DoctorTraces& traces);
 
-/// Sums over many traces as text: rules by frequency, and the traces with most harm; or all of them
-/// for programs.
-/// @param limit of traces with most harm; 0: all
+/// Sums over many traces as text: rules by frequency, the traces with most harm, and outliers; or all
+/// of them for programs.
+/// @param limit of traces with most harm, and of outliers; 0: all
 Result<ExitCode> ReportLogs(Console& console, const std::string& format, const DoctorTraces& traces,
                             uint64_t limit = 10);
 

@@ -289,14 +289,48 @@ TEST(SessionVms, ATransferredBufferTakesItsStateAlong) {
   EXPECT_EQ(program["folded"]["packets"], Json(2));
 }
 
-/// A trace that the service would have written of the log, with what it lists of its sequences.
-std::string TraceWithListing(const VmLog& log) {
-  std::string listing, trace;
-  wire::AppendBytes(listing, 124,
-                    wire::AsBytes(dsl::Sub(2, dsl::Sub(1, dsl::Uint(1, 2) + dsl::Uint(2, 1)))));
-  wire::AppendUint(listing, 10, 1);
-  wire::AppendBytes(trace, 1, wire::AsBytes(listing));
-  return trace + Replayed(log).out;
+/// The packets of a trace with this content, and the others, each as a trace.
+struct DividedTrace {
+  std::string with, without;
+};
+DividedTrace DivideBy(uint32_t content, const std::string& trace) {
+  DividedTrace divided;
+  wire::FieldReader packets(wire::AsBytes(trace));
+  while (const auto packet = packets.Next()) {
+    bool has_it = false;
+    wire::FieldReader members(packet->bytes);
+    while (const auto member = members.Next()) has_it |= member->number == content;
+    (has_it ? divided.with : divided.without) += wire::AsText(packet->whole);
+  }
+  return divided;
+}
+
+/// trace_provenance of a sequence in the first buffer.
+std::string Listing(uint32_t sequence, uint32_t producer) {
+  return dsl::Sub(proto::TracePacket::kTraceProvenance,
+                  dsl::Sub(2, dsl::Sub(1, dsl::Uint(1, sequence) + dsl::Uint(2, producer))));
+}
+
+TEST(SessionVms, ATraceWithProgramsListsItsSequences) {
+  // The listing is made before the patches are read: in order of the sequences' first commits.
+  const VmLog log = VmLog().Source(3, CopyProgram()).Patches(3, "12345");
+  const auto listed = [](const VmLog& of, std::vector<std::string> more = {}) {
+    return DivideBy(proto::TracePacket::kTraceProvenance, Replayed(of, std::move(more)).out).with;
+  };
+  EXPECT_THAT(listed(log), HasSubstr(Listing(2, 3)));
+  // Nothing needs it without programs.
+  EXPECT_EQ(listed(log, {"--protovm", "off"}), "");
+  EXPECT_EQ(listed(VmLog().Patches(3, "12345")), "");
+  // The copy of a V2 buffer has not counted any writer, and lists none.
+  const VmLog cloned =
+      VmLog()
+          .Source(3, CopyProgram())
+          .Patches(3, "12345")
+          .Line(R"("op":"clone","clone":1,"session":1)")
+          .Line(R"("op":"buffer_clone","clone":1,"buffer":1,"transfer":false)")
+          .Line(R"("op":"clone_done","clone":1,"success":true,"session":2)");
+  EXPECT_THAT(listed(cloned, {"--clone", "1"}),
+              HasSubstr(dsl::Sub(proto::TracePacket::kTraceProvenance, dsl::Sub(2, ""))));
 }
 
 TEST(SessionVms, DoctorRunsTheProgramsOfATrace) {
@@ -316,19 +350,21 @@ TEST(SessionVms, DoctorRunsTheProgramsOfATrace) {
     return counters;
   };
   const VmLog log = VmLog().Source(1, CopyProgram()).Patches(1, "12345");
-  EXPECT_THAT(counters_of(TraceWithListing(log)), IsEmpty());
-  EXPECT_THAT(counters_of(Replayed(log).out), ElementsAre("protovm_registration_error 1"));
+  const std::string trace = Replayed(log).out;
+  EXPECT_THAT(counters_of(trace), IsEmpty());
+  EXPECT_THAT(counters_of(DivideBy(proto::TracePacket::kTraceProvenance, trace).without),
+              ElementsAre("protovm_registration_error 1"));
   // With so little space, no patch fits.
   const VmLog small =
       VmLog().Source(1, CopyProgram(), dsl::Sub(12, dsl::Uint(1, 1))).Patches(1, "12345");
-  EXPECT_THAT(counters_of(TraceWithListing(small)), ElementsAre("protovm_abort 3"));
+  EXPECT_THAT(counters_of(Replayed(small).out), ElementsAre("protovm_abort 3"));
 }
 
 TEST(SessionVms, AnImportKeepsTheProgramsAndStatesOfATrace) {
   const TempFolder folder;
   const std::string trace = folder.File("vm.pftrace"), log = folder.File("vm.ops.jsonl");
   const VmLog recorded = VmLog().Source(1, CopyProgram()).Patches(1, "12345");
-  std::ofstream(trace, std::ios::binary) << TraceWithListing(recorded);
+  std::ofstream(trace, std::ios::binary) << Replayed(recorded).out;
   ASSERT_EQ(RunCommand(ImportCommand(), {trace, "-o", log}).error, "");
   const Ran again = RunCommand(ReplayCommand(), {log, "-o", "-", "--engine", "v2@58"});
   const Traced traced = ReadTrace(again.out);

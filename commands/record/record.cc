@@ -4,6 +4,7 @@
 
 #include "commands/record/recording_run.h"
 #include "commands/shell/commands.h"
+#include "commands/shell/config_file.h"
 #include "commands/shell/options.h"
 #include "commands/shell/values.h"
 
@@ -93,9 +94,8 @@ void SetUp(CLI::App& app, RecordArgs& args) {
             "Order of the requests of different clients. strict: exactly as the service handles "
             "them, one client at a time; passing: as they are forwarded, which the log states "
             "(default: strict; with --scraping observe: passing)");
-  AddText(app, "--config", args.config, kFileType,
-          "The trace config as text (.pbtxt), for the buffers' sizes, if no consumer "
-          "is recorded");
+  AddConfig(app, args.config, args.descriptor,
+            "The trace config as text (.pbtxt), for the buffers' sizes, if no consumer is recorded");
   AddParsedList(app, "--buffer", args.buffers, ParseBufferChoice, "ID=SIZE,POLICY",
                 "Size and fill policy of the service's buffer ID; may be repeated");
   InGroup(app, kOutputGroup);

@@ -13,12 +13,11 @@
 #include "commands/record/record_summary.h"
 #include "commands/record/recorder.h"
 #include "commands/record/status_line.h"
+#include "commands/shell/config_file.h"
 #include "commands/shell/context.h"
-#include "commands/shell/input.h"
 #include "commands/shell/text.h"
 #include "commands/system/child_process.h"
 #include "commands/system/signal_watch.h"
-#include "formats/inputs/content_words.h"
 #include "formats/io/byte_stream.h"
 
 namespace ringscope::record {
@@ -34,18 +33,16 @@ constexpr uint64_t kMaxWarnings = 5;
 /// How often --progress writes a line.
 constexpr std::chrono::seconds kProgressPeriod{10};
 constexpr uint64_t kPartsKept = 16;  // unless the parts' size is chosen
-constexpr size_t kMaxConfigBytes = size_t{16} << 20;
 
 /// Without requests of its own the recorder cannot know the order: then that is not the default.
 bool IsStrict(const RecordArgs& args) {
   return args.order.empty() ? args.scraping != "observe" : args.order == "strict";
 }
 
-Result<SessionPlan> ReadPlan(Context& context, const std::string& path) {
-  RS_ASSIGN_OR_RETURN(const auto source, OpenInput(context, path));
-  RS_ASSIGN_OR_RETURN(const std::string text, ReadText(*source, kMaxConfigBytes, "a trace config",
-                                                       "expected protobuf's text format"));
-  return PlanOfText(text, path);
+Result<SessionPlan> ReadPlan(Context& context, const RecordArgs& args) {
+  RS_ASSIGN_OR_RETURN(const ConfigFile config,
+                      ReadConfigFile(context, args.config, args.descriptor));
+  return PlanWithBuffers(wire::AsBytes(config.bytes), args.config);
 }
 
 /// "cap.tblog", "cap.tblog and 3 further parts", "parts 7 to 22 of cap.tblog (those before were
@@ -128,7 +125,7 @@ Result<RecorderOptions> RecordingRun::MakeOptions() const {
   options.strict_order = IsStrict(args_);
   options.buffers = args_.buffers;
   if (!args_.config.empty()) {
-    RS_ASSIGN_OR_RETURN(options.config, ReadPlan(context_, args_.config));
+    RS_ASSIGN_OR_RETURN(options.config, ReadPlan(context_, args_));
   }
   const auto check = [](const PortSockets& sockets, const char* option) -> Status {
     if (sockets.listen != sockets.connect) return {};
@@ -400,6 +397,7 @@ ExitCode RecordingRun::Finish() {
 namespace ringscope {
 
 Result<ExitCode> RunRecord(const RecordArgs& args, Context& context) {
+  RS_RETURN_IF_ERROR(CheckDescriptorUse(args.descriptor, args.config));
   return record::RecordingRun(args, context).Run();
 }
 

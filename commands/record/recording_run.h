@@ -24,6 +24,7 @@ struct RecordArgs {
   std::string scraping;
   std::string order;
   std::string config;
+  std::string descriptor;  // of fields in it
   std::vector<std::pair<BufferId, record::PlannedBuffer>> buffers;
   std::optional<uint64_t> duration_ns;
   std::optional<uint64_t> max_size;

@@ -13,6 +13,8 @@
 #include "commands/replay/replay_report.h"
 #include "commands/replay/stats_report.h"
 #include "commands/shell/commands.h"
+#include "commands/shell/config_file.h"
+#include "commands/shell/descriptor_option.h"
 #include "commands/shell/options.h"
 #include "commands/shell/output.h"
 #include "commands/shell/text.h"
@@ -177,10 +179,13 @@ Result<ReplayOutcome> ReplayInto(const OutputFiles& files, const ReplayArgs& arg
     choices.plain_streams_as_recorded = true;
     followers.listeners.push_back(&events.emplace(*files.events));
   }
+  DescriptorChoice descriptors;
   std::optional<DescribedKinds> kinds;
-  if (files.lost)
+  if (files.lost) {
+    RS_ASSIGN_OR_RETURN(descriptors, DescriptorChoice::Open(context, choices.descriptor));
     lost.emplace(*files.lost, args.lost_limit.value_or(kLostLimit),
-                 &kinds.emplace(Descriptors::BuiltIn()));
+                 &kinds.emplace(descriptors.get()));
+  }
   Ledger ledger(lost ? static_cast<LedgerSink&>(*lost) : nowhere);
   // What is written as a trace is not accounted for, too, which takes as long again, and memory.
   if (lost || (HasSummary(args) && !trace)) followers.ledger = &ledger;
@@ -238,6 +243,8 @@ Result<CloneTraces> ReplayClones(const ReplayArgs& args, const ReplayOutcome& se
 }
 
 Result<ExitCode> RunReplay(const ReplayArgs& args, Context& context) {
+  if (args.lost.empty())
+    RS_RETURN_IF_ERROR(CheckDescriptorUse(args.choices.descriptor, args.choices.config));
   SessionReader sessions(context, {args.logs, args.session, args.clone}, "replaying");
   Report report(context.console, args.format, "replay");
 

@@ -12,6 +12,7 @@
 #include "commands/common/verdict_words.h"
 #include "commands/replay/stats_report.h"
 #include "commands/shell/commands.h"
+#include "commands/shell/config_file.h"
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"
 #include "core/gaps/counter_trace.h"
@@ -184,6 +185,7 @@ Result<ExitCode> Explain(const StatsArgs& args, SessionReader& sessions, Context
 }
 
 Result<ExitCode> RunStats(const StatsArgs& args, Context& context) {
+  RS_RETURN_IF_ERROR(CheckDescriptorUse(args.choices.descriptor, args.choices.config));
   SessionReader sessions(context, {args.logs, args.session, args.clone}, "replaying");
   Report report(context.console, args.format, "stats");
   const bool is_csv = args.format == "csv";

@@ -54,13 +54,19 @@ class SessionStore::Collector : public ReplayListener {
   }
 
   Status OnProtoVms(const ProtoVmsRead& read) override {
-    std::string& packet = packets.emplace_back();
-    wire::AppendBytes(packet, proto::TracePacket::kProtoVms, read.protovms);
-    AppendTrustedFields(packet, {.uid = 0, .pid = -1}, kServiceSequenceId, 0);
+    AddOfService(proto::TracePacket::kTraceProvenance, read.listing);
+    AddOfService(proto::TracePacket::kProtoVms, read.protovms);
     return {};
   }
 
   std::vector<std::string> packets;
+
+ private:
+  void AddOfService(uint32_t field, Bytes content) {
+    std::string& packet = packets.emplace_back();
+    wire::AppendBytes(packet, field, content);
+    AppendTrustedFields(packet, {.uid = 0, .pid = -1}, kServiceSequenceId, 0);
+  }
 };
 
 SessionStore::SessionStore() : collector_(std::make_shared<Collector>()) {

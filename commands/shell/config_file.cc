@@ -1,29 +1,38 @@
 #include "commands/shell/config_file.h"
 
+#include <fmt/format.h>
+
 #include <memory>
 #include <utility>
 
 #include "commands/shell/descriptor_option.h"
 #include "commands/shell/input.h"
+#include "commands/shell/options.h"
 #include "formats/descriptors/descriptors.h"
 #include "formats/inputs/content_words.h"
 
 namespace ringscope {
 
+void AddConfig(CLI::App& app, std::string& config, std::string& descriptor,
+               const std::string& what, const std::string& prefix) {
+  AddText(app, prefix + "config", config, kFileType, what);
+  AddDescriptor(app, descriptor, prefix);
+}
+
 Result<ConfigFile> ReadConfigFile(Context& context, const std::string& path,
-                                  const std::string* descriptor) {
+                                  const std::string& descriptor) {
   constexpr size_t kMaxConfig = size_t{16} << 20;
   ConfigFile config;
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source, OpenInput(context, path));
   RS_ASSIGN_OR_RETURN(config.text, ReadText(*source, kMaxConfig, "a trace config",
                                          "expected protobuf's text format"));
   RS_ASSIGN_OR_RETURN(const DescriptorChoice descriptors,
-                      DescriptorChoice::Open(context, descriptor == nullptr ? "" : *descriptor));
+                      DescriptorChoice::Open(context, descriptor));
   auto bytes = descriptors.get().Encode("TraceConfig", config.text, path);
   if (!bytes) {
     Error error = std::move(bytes).error();
     const bool is_unknown = error.message.find("has no field named") != std::string::npos;
-    if (is_unknown && descriptor != nullptr && !error.hint.starts_with("did you mean"))
+    if (is_unknown && !error.hint.starts_with("did you mean"))
       error.hint =
           "if the field is of a later Perfetto, name the descriptors of its TraceConfig with "
           "--descriptor";
@@ -33,11 +42,11 @@ Result<ConfigFile> ReadConfigFile(Context& context, const std::string& path,
   return config;
 }
 
-
-Status CheckDescriptorUse(const std::string& descriptor, const std::string& config) {
+Status CheckDescriptorUse(const std::string& descriptor, const std::string& config,
+                          const std::string& prefix) {
   if (descriptor.empty() || !config.empty()) return {};
-  return Fail(ErrorCode::kUsage, "--descriptor is for the fields of a trace config", {},
-              "name the config with --config");
+  return Fail(ErrorCode::kUsage, prefix + "descriptor is for the fields of a trace config", {},
+              fmt::format("name the config with {}config", prefix));
 }
 
 }  // namespace ringscope

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "commands/shell/cli_fwd.h"
 #include "commands/shell/context.h"
 #include "core/base/result.h"
 
@@ -14,15 +15,22 @@ struct ConfigFile {
   std::string bytes;  // the TraceConfig message
 };
 
+/// The options --config FILE and --descriptor FILE, which names the fields of that config that the
+/// built-in descriptors lack.
+/// @param what the config is for
+/// @param prefix of both names
+void AddConfig(CLI::App& app, std::string& config, std::string& descriptor,
+               const std::string& what, const std::string& prefix = "--");
+
 /// @param path "-": standard input
-/// @param descriptor of the command's option --descriptor; empty: the built-in names. nullptr: the
-/// command has no such option
+/// @param descriptor of the option --descriptor; empty: the built-in names
 Result<ConfigFile> ReadConfigFile(Context& context, const std::string& path,
-                                  const std::string* descriptor = nullptr);
+                                  const std::string& descriptor);
 
-
-/// Whether --descriptor has a config to be used for.
-Status CheckDescriptorUse(const std::string& descriptor, const std::string& config);
+/// For a command that uses --descriptor for nothing but its config.
+/// @param prefix of both names
+Status CheckDescriptorUse(const std::string& descriptor, const std::string& config,
+                          const std::string& prefix = "--");
 
 }  // namespace ringscope
 

@@ -10,8 +10,8 @@
 
 namespace ringscope {
 
-/// The option --descriptor FILE.
-void AddDescriptor(CLI::App& app, std::string& path);
+/// The option --descriptor FILE. A command with --config has it by AddConfig.
+void AddDescriptor(CLI::App& app, std::string& path, const std::string& prefix = "--");
 
 /// The names of fields that a command writes packets with.
 class DescriptorChoice {

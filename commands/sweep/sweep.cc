@@ -18,6 +18,7 @@
 #include "commands/plugin/plugin.h"
 #include "commands/plugin/plugin_run.h"
 #include "commands/shell/commands.h"
+#include "commands/shell/config_file.h"
 #include "commands/shell/options.h"
 #include "commands/shell/spooled_input.h"
 #include "commands/shell/text.h"
@@ -40,6 +41,7 @@ struct SweepArgs {
   SweepChoices choices;
   std::shared_ptr<PluginRun> plugins = std::make_shared<PluginRun>();
   std::string config;  // with the buffers of a log that lacks them; empty: none
+  std::string descriptor;  // of fields in it
   std::vector<SweepTarget> targets;
   bool sequences = false;
   std::string plot;  // .svg or .html; empty: none
@@ -85,10 +87,7 @@ void SetUp(CLI::App& app, SweepArgs& args) {
           "memory limits in the place of the config's (default: on)");
   AddParsed(app, "--pass-bytes", choices.pass_bytes, ParseSize, "SIZE",
             "Bytes after which a read pass stops (default: the limit in the record, else none)");
-  AddText(
-      app, "--config", args.config, kFileType,
-      "The session's trace config as text (.pbtxt), for a log that lacks its buffers, as it was "
-      "recorded without the consumer");
+  AddConfig(app, args.config, args.descriptor, kConfigOfUnrecorded);
   AddSplitOption(app, choices.splits);
   AddParsedList(app, "--target", args.targets, ParseTarget, "TARGET",
                 "Find the smallest buffers that meet keep=TIME (every sequence reaches back that "
@@ -166,6 +165,7 @@ Result<ExitCode> SweepSessions(const SweepArgs& args, const std::vector<std::str
   }
   ReplayChoices buffers;
   buffers.config = args.config;
+  buffers.descriptor = args.descriptor;
   for (const SizeList& list : args.choices.sizes)
     if (list.buffer && !list.sizes.empty())
       buffers.session.buffers[*list.buffer].size = list.sizes.front();
@@ -289,6 +289,7 @@ Result<ExitCode> SweepEach(const SweepArgs& args, const std::vector<std::string>
 }
 
 Result<ExitCode> RunSweepCommand(const SweepArgs& args, Context& context) {
+  RS_RETURN_IF_ERROR(CheckDescriptorUse(args.descriptor, args.config));
   RS_RETURN_IF_ERROR(Check(args));
   RS_ASSIGN_OR_RETURN(const LogList logs, ExpandLogs(context, args.logs));
   return logs.each ? SweepEach(args, logs.paths, context) : SweepInFull(args, logs.paths, context);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "commands/testing/op_list.h"
+#include "formats/descriptors/descriptors.h"
 #include "formats/testing/testdata.h"
 
 namespace ringscope::record {
@@ -176,9 +177,14 @@ TEST_F(SessionBuffersTest, UnknownBuffer_IsSaidOnce) {
   EXPECT_THAT(warnings_, ElementsAre(HasSubstr("--buffer 2=SIZE,POLICY")));
 }
 
+Result<SessionPlan> PlanOf(std::string_view text) {
+  const std::string config = Descriptors::BuiltIn().Encode("TraceConfig", text, "x").value();
+  return PlanWithBuffers(wire::AsBytes(config), "x");
+}
+
 TEST(SessionPlan, Text_OfACapture) {
   const std::string text = testing::ReadTestdata("captures/two-buffers-v2/config.pbtxt");
-  const SessionPlan plan = PlanOfText(text, "config.pbtxt").value();
+  const SessionPlan plan = PlanOf(text).value();
   ASSERT_EQ(plan.buffers.size(), 2u);
   EXPECT_EQ(plan.buffers[0].size, 256u * 1024);
   EXPECT_EQ(plan.buffers[0].policy, FillPolicy::kRingBuffer);
@@ -189,11 +195,10 @@ TEST(SessionPlan, Text_OfACapture) {
 
 TEST(SessionPlan, Buffers_MayBeNamed) {
   const SessionPlan plan =
-      PlanOfText(
+      PlanOf(
           "buffers { size_kb: 4 name: \"x\" } buffers { size_kb: 8 name: \"y\" "
           "transfer_on_clone: true } data_sources { config { name: \"a\" "
-          "target_buffer_name: \"y\" } } unique_session_name: \"mine\"",
-          "config")
+          "target_buffer_name: \"y\" } } unique_session_name: \"mine\"")
           .value();
   ASSERT_EQ(plan.sources.size(), 1u);
   EXPECT_EQ(plan.sources[0].buffer, 1u);
@@ -203,9 +208,7 @@ TEST(SessionPlan, Buffers_MayBeNamed) {
 }
 
 TEST(SessionPlan, Text_OfSomethingElse_IsRefused) {
-  EXPECT_THAT(PlanOfText("duration_ms: 1", "x").error().ToString(), HasSubstr("has no buffers"));
-  EXPECT_THAT(PlanOfText("buffers { size_kb: many }", "x").error().ToString(),
-              HasSubstr("x:1: column 20: expected integer, found 'many'"));
+  EXPECT_THAT(PlanOf("duration_ms: 1").error().ToString(), HasSubstr("has no buffers"));
 }
 
 }  // namespace

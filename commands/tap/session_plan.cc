@@ -1,6 +1,5 @@
 #include "commands/tap/session_plan.h"
 
-#include "formats/descriptors/descriptors.h"
 #include "formats/ipc/ipc_messages.h"
 
 namespace ringscope::record {
@@ -50,10 +49,8 @@ Result<SessionPlan> PlanOfConfig(Bytes config) {
   return plan;
 }
 
-Result<SessionPlan> PlanOfText(std::string_view text, const std::string& path) {
-  RS_ASSIGN_OR_RETURN(const std::string config,
-                      Descriptors::BuiltIn().Encode("TraceConfig", text, path));
-  RS_ASSIGN_OR_RETURN(SessionPlan plan, PlanOfConfig(wire::AsBytes(config)));
+Result<SessionPlan> PlanWithBuffers(Bytes config, const std::string& path) {
+  RS_ASSIGN_OR_RETURN(SessionPlan plan, PlanOfConfig(config));
   if (plan.buffers.empty()) {
     return Fail(ErrorCode::kCorrupt, "this trace config has no buffers", {path, {}, {}},
                 "expected a TraceConfig in protobuf's text format");

@@ -42,8 +42,9 @@ struct SessionPlan {
 
 /// @param config an encoded TraceConfig. kCorrupt: not well-formed
 Result<SessionPlan> PlanOfConfig(Bytes config);
-/// @param text a TraceConfig in protobuf's text format; @param path for messages
-Result<SessionPlan> PlanOfText(std::string_view text, const std::string& path);
+/// The same of one without which the buffers are not known. kCorrupt: it has none
+/// @param path of the config, for messages
+Result<SessionPlan> PlanWithBuffers(Bytes config, const std::string& path);
 
 }  // namespace ringscope::record
 

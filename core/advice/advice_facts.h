@@ -32,6 +32,7 @@ struct AdviceSequence {
   uint64_t needs_state = 0;      // packets written that need incremental state
   uint32_t content = 0;          // of most of its packets, see ContentName
   uint64_t content_packets = 0;  // how many these are
+  std::string kind;  // of more than half of its packets, see PacketKinds; empty: there is none
 };
 
 /// A producer.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 
 #include "core/gaps/gaps.h"
 #include "core/perfetto/commit_fragments.h"
@@ -10,7 +11,9 @@
 namespace ringscope {
 namespace {
 
-constexpr size_t kMaxContents = 64;  // kinds, of a sequence
+// What is counted of a sequence; further ones are not.
+constexpr size_t kMaxContents = 64;
+constexpr size_t kMaxKinds = 1024;
 constexpr uint64_t kMillisecondNs = 1'000'000;
 
 /// After what time a commit is late, in a session of that duration: a read at its end misses it.
@@ -23,7 +26,8 @@ uint64_t LateLimit(uint64_t duration_ns) {
 
 class AdviceGatherer::Impl : public ReplayListener, public LedgerSink {
  public:
-  explicit Impl(AdviceFacts& facts) : facts_(facts), analysis_(LateLimit(facts.duration_ns)) {
+  Impl(AdviceFacts& facts, PacketKinds* kinds)
+      : facts_(facts), kinds_(kinds), analysis_(LateLimit(facts.duration_ns), kinds) {
     facts_.late.limit_ns = LateLimit(facts.duration_ns);
   }
   GapAnalysis& analysis() { return analysis_; }
@@ -61,6 +65,7 @@ class AdviceGatherer::Impl : public ReplayListener, public LedgerSink {
     if (sequence.contents.size() < kMaxContents ||
         sequence.contents.contains(account.facts.content))
       ++sequence.contents[account.facts.content];
+    if (const uint32_t kind = analysis_.last_kind(); kind != 0) sequence.AddKind(kind);
     const bool is_full = account.cause == Cause::kSealed || account.cause == Cause::kFull;
     if (account.fate == Fate::kOverwritten || (account.fate == Fate::kDiscarded && is_full))
       sequence.facts.lost += count;
@@ -79,6 +84,9 @@ class AdviceGatherer::Impl : public ReplayListener, public LedgerSink {
     buffer->first_refused_ns = std::min(buffer->first_refused_ns.value_or(at), at);
   }
   void OnDuplicate(const PacketAccount& account) override { analysis_.OnDuplicate(account); }
+  void OnChunkForgotten(BufferId buffer, SequenceKey sequence, uint64_t chunk) override {
+    analysis_.OnChunkForgotten(buffer, sequence, chunk);
+  }
 
   GapNeeds Finish(const std::map<BufferId, LedgerTotals>& totals) {
     const GapReport report = analysis_.Finish(totals);
@@ -90,6 +98,9 @@ class AdviceGatherer::Impl : public ReplayListener, public LedgerSink {
         sequence.facts.content = content;
         sequence.facts.content_packets = packets;
       }
+      for (const auto& [kind, packets] : sequence.kinds)
+        if (packets > sequence.facts.written.packets / 2)
+          sequence.facts.kind = kinds_->NameOf(kind);
       facts_.sequences.push_back(sequence.facts);
     }
     std::sort(facts_.sequences.begin(), facts_.sequences.end(),
@@ -110,7 +121,17 @@ class AdviceGatherer::Impl : public ReplayListener, public LedgerSink {
  private:
   struct Sequence {
     AdviceSequence facts;
-    std::map<uint32_t, uint64_t> contents;  // packets of each kind
+    std::map<uint32_t, uint64_t> contents;          // packets of each
+    std::unordered_map<uint32_t, uint64_t> kinds;   // packets of each
+    std::pair<uint32_t, uint64_t*> last_kind = {};  // packets of a kind come in runs
+
+    void AddKind(uint32_t kind) {
+      if (last_kind.first != kind) {
+        if (kinds.size() == kMaxKinds && !kinds.contains(kind)) return;
+        last_kind = {kind, &kinds[kind]};
+      }
+      ++*last_kind.second;
+    }
   };
 
   static uint64_t KeyOf(BufferId buffer, SequenceKey sequence) {
@@ -150,6 +171,7 @@ class AdviceGatherer::Impl : public ReplayListener, public LedgerSink {
   }
 
   AdviceFacts& facts_;
+  const PacketKinds* const kinds_;
   GapAnalysis analysis_;
   std::map<uint64_t, Sequence> sequences_;
   Sequence* last_ = nullptr;  // looked up last: packets come in runs of one sequence
@@ -161,7 +183,8 @@ class AdviceGatherer::Impl : public ReplayListener, public LedgerSink {
   WrittenChunk written_;  // scratch
 };
 
-AdviceGatherer::AdviceGatherer(AdviceFacts& facts) : impl_(std::make_unique<Impl>(facts)) {}
+AdviceGatherer::AdviceGatherer(AdviceFacts& facts, PacketKinds* kinds)
+    : impl_(std::make_unique<Impl>(facts, kinds)) {}
 AdviceGatherer::~AdviceGatherer() = default;
 
 std::vector<ReplayListener*> AdviceGatherer::listeners() {

@@ -7,6 +7,7 @@
 
 #include "core/advice/advice_facts.h"
 #include "core/ledger/ledger.h"
+#include "core/perfetto/packet_kinds.h"
 #include "core/session/session.h"
 #include "core/sweep/read_period.h"
 
@@ -17,7 +18,8 @@ namespace ringscope {
 class AdviceGatherer {
  public:
   /// @param facts of the session's records, see ScanForAdvice; must outlive this
-  explicit AdviceGatherer(AdviceFacts& facts);
+  /// @param kinds of the packets, which must outlive this; may be nullptr
+  explicit AdviceGatherer(AdviceFacts& facts, PacketKinds* kinds = nullptr);
   ~AdviceGatherer();
 
   /// What the replay and its ledger report to.

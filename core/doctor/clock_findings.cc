@@ -28,10 +28,8 @@ std::string ClockName(ClockKey clock) {
   return fmt::format("clock {}", clock.id);
 }
 
-}  // namespace
-
-void ExamineClocks(Examiner& examiner) {
-  const TraceFacts& facts = examiner.facts;
+/// @return packets whose times cannot be converted
+uint64_t ExamineConversions(Examiner& examiner, const MachineFacts& facts) {
   uint64_t failed = 0;
   std::vector<std::string> clocks;
   for (const ClockProblem& problem : facts.clock_problems) {
@@ -59,6 +57,30 @@ void ExamineClocks(Examiner& examiner) {
                     Count(facts.undeferrable, "packet")));
     finding.weight = facts.undeferrable;
   }
+  return failed;
+}
+
+void ExamineTimes(Examiner& examiner, const MachineFacts& facts) {
+  std::vector<std::string> without;
+  uint64_t without_time = 0;
+  const auto list = [&](uint64_t count, const char* noun) {
+    if (count > 0) without.push_back(Count(count, noun));
+    without_time += count;
+  };
+  list(facts.track_events_without_time, "track event packet");
+  list(facts.atoms_without_time, "statsd packet");
+  list(facts.reported.Sum(Reported::kGpuCountersWithoutTime), "GPU counter packet");
+  if (without_time > 0)
+    examiner.Add("packet.no_time", Joined(without) + " without a timestamp.").weight = without_time;
+}
+
+}  // namespace
+
+void ExamineClocks(Examiner& examiner) {
+  const TraceFacts& facts = examiner.facts;
+  uint64_t failed = 0;
+  examiner.OnEachMachine(
+      [&](const MachineFacts& machine) { failed += ExamineConversions(examiner, machine); });
   if (facts.invalid_snapshots > 0) {
     Finding& finding = examiner.Add(
         "clock.invalid", fmt::format("{} of {} invalid.", WithCommas(facts.invalid_snapshots),
@@ -96,17 +118,10 @@ void ExamineClocks(Examiner& examiner) {
         .Add("order.negative",
              fmt::format("{} before the clock's zero.", Count(facts.negative_times, "event")))
         .weight = facts.negative_times;
-  std::vector<std::string> without;
-  uint64_t without_time = 0;
-  const auto list = [&](uint64_t count, const char* noun) {
-    if (count > 0) without.push_back(Count(count, noun));
-    without_time += count;
-  };
-  list(facts.track_events_without_time, "track event packet");
-  list(facts.atoms_without_time, "statsd packet");
-  list(facts.reported.Sum(Reported::kGpuCountersWithoutTime), "GPU counter packet");
-  if (without_time > 0)
-    examiner.Add("packet.no_time", Joined(without) + " without a timestamp.").weight = without_time;
+  examiner.OnEachMachine([&](const MachineFacts& machine) { ExamineTimes(examiner, machine); });
+  if (facts.times_left_out > 0)
+    examiner.Unknown(fmt::format("{} of packets with very many events were not looked at.",
+                                 Count(facts.times_left_out, "time")));
 }
 
 }  // namespace ringscope

@@ -34,6 +34,11 @@ Finding& Examiner::Add(const char* rule, std::string what) {
   return finding;
 }
 
+void Examiner::SetMachine(Finding& finding, uint32_t machine) {
+  finding.where = fmt::format("machine {}{}{}", machine, finding.where.empty() ? "" : ": ",
+                              finding.where);
+}
+
 bool Examiner::HasFound(std::string_view rule) const {
   return std::ranges::any_of(findings_,
                              [&](const Finding& finding) { return finding.rule->id == rule; });

@@ -28,9 +28,26 @@ class Examiner {
   /// nullopt: nothing has a time.
   const std::optional<TimeSpan>& session() const { return session_; }
 
+  /// Calls examine(const MachineFacts&) for the service's machine and each remote one. What that
+  /// finds is of this machine.
+  template <typename Examine>
+  void OnEachMachine(const Examine& examine) {
+    examine(static_cast<const MachineFacts&>(facts));
+    for (const auto& [machine, remote] : facts.remotes) {
+      const size_t first = findings_.size();
+      is_remote_ = true;
+      examine(remote);
+      is_remote_ = false;
+      for (size_t i = first; i < findings_.size(); ++i) SetMachine(findings_[i], machine);
+    }
+  }
+
   /// Adds a finding, which the caller fills in before it adds the next.
   Finding& Add(const char* rule, std::string what);
-  void Well(std::string text) { well_.push_back(std::move(text)); }
+  /// Of the service's machine; nothing is said of what is well on others.
+  void Well(std::string text) {
+    if (!is_remote_) well_.push_back(std::move(text));
+  }
   void Unknown(std::string text) { unknown_.push_back(std::move(text)); }
   bool HasFound(std::string_view rule) const;
 
@@ -39,6 +56,9 @@ class Examiner {
   std::vector<std::string>& unknown() { return unknown_; }
 
  private:
+  static void SetMachine(Finding& finding, uint32_t machine);
+
+  bool is_remote_ = false;
   std::optional<TimeSpan> session_;
   std::vector<Finding> findings_;
   std::vector<std::string> well_, unknown_;

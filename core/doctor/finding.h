@@ -35,7 +35,7 @@ struct Finding {
   const Rule* rule = nullptr;
   Harm harm = Harm::kInfo;
   std::string what;     // one sentence with the figures
-  std::string where;    // buffer, sequences, times; empty: the trace as a whole
+  std::string where;    // machine, buffer, sequences, times; empty: the trace as a whole
   std::string cause;    // as far as it is known
   std::string proof;    // which packets or counters show it
   std::string remedy;   // for this case

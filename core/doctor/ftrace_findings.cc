@@ -46,10 +46,8 @@ std::optional<ConfigChange> LargerKernelBuffer(const Examiner& examiner) {
                       "the kernel's buffer of a CPU was full before it was read", true};
 }
 
-}  // namespace
-
-void ExamineFtrace(Examiner& examiner) {
-  const FtraceCounters& ftrace = examiner.facts.ftrace;
+void ExamineKernel(Examiner& examiner, const MachineFacts& facts) {
+  const FtraceCounters& ftrace = facts.ftrace;
   Sum bundles, overrun, commit_overrun, dropped;
   for (const auto& [cpu, counters] : ftrace.cpus()) {
     bundles.Add(cpu, counters.bundles_after_loss);
@@ -102,7 +100,6 @@ void ExamineFtrace(Examiner& examiner) {
     finding.proof = "kprobe_stats of ftrace_stats, end less start.";
     finding.weight = *misses;
   }
-  const TraceFacts& facts = examiner.facts;
   if (!facts.ftrace_setup_errors.empty()) {
     Finding& finding = examiner.Add(
         "ftrace.setup", fmt::format("The probes report {} while ftrace was set up.",
@@ -125,6 +122,12 @@ void ExamineFtrace(Examiner& examiner) {
     list(facts.bad_compact_sched, "bundle", "with columns that do not match");
     examiner.Add("ftrace.malformed", Joined(what) + ".").weight = malformed;
   }
+}
+
+}  // namespace
+
+void ExamineFtrace(Examiner& examiner) {
+  examiner.OnEachMachine([&](const MachineFacts& machine) { ExamineKernel(examiner, machine); });
 }
 
 }  // namespace ringscope

@@ -60,10 +60,7 @@ constexpr std::array<ReportedPart, 17> kReportedParts = {{
      "without a pid or tid", "track_descriptor packets"},
 }};
 
-}  // namespace
-
-void ExamineReported(Examiner& examiner) {
-  const PacketReports& reported = examiner.facts.reported;
+void ExamineReports(Examiner& examiner, const PacketReports& reported) {
   std::set<std::string_view> rules;
   for (const ReportedPart& first : kReportedParts) {
     if (!rules.insert(first.rule).second) continue;
@@ -92,6 +89,13 @@ void ExamineReported(Examiner& examiner) {
     finding.proof = Joined(proof) + ".";
     finding.weight = weight;
   }
+}
+
+}  // namespace
+
+void ExamineReported(Examiner& examiner) {
+  examiner.OnEachMachine(
+      [&](const MachineFacts& machine) { ExamineReports(examiner, machine.reported); });
 }
 
 }  // namespace ringscope

@@ -106,17 +106,12 @@ void ExamineNames(Examiner& examiner) {
     finding.weight = events;
     finding.proof = "No track_descriptor packet.";
   }
+}
+
+void ExamineMachine(Examiner& examiner, const MachineFacts& facts) {
   if (facts.reported.Sum(Reported::kPackagesParse) + facts.reported.Sum(Reported::kPackagesRead) > 0)
     examiner.Add("names.packages", "The list of packages was not read or parsed to its end.")
         .proof = "parse_error or read_error of packages_list.";
-}
-
-}  // namespace
-
-void ExamineSequences(Examiner& examiner) {
-  const TraceFacts& facts = examiner.facts;
-  ExamineState(examiner);
-  ExamineNames(examiner);
   const uint64_t without = facts.clears_without_sequence + facts.drops_without_sequence +
                            facts.defaults_without_sequence + facts.interned_without_sequence;
   if (without > 0) {
@@ -137,6 +132,16 @@ void ExamineSequences(Examiner& examiner) {
     finding.weight = tracks;
     finding.proof = "track_event and thread_descriptor packets without trusted_packet_sequence_id.";
   }
+}
+
+}  // namespace
+
+void ExamineSequences(Examiner& examiner) {
+  const TraceFacts& facts = examiner.facts;
+  ExamineState(examiner);
+  ExamineNames(examiner);
+  examiner.OnEachMachine(
+      [&](const MachineFacts& machine) { ExamineMachine(examiner, machine); });
   if (facts.sequences_left_out > 0)
     examiner.Unknown(fmt::format("{} beyond the first {} sequences were not looked at.",
                                  Count(facts.sequences_left_out, "packet"),

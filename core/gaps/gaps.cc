@@ -46,7 +46,7 @@ void GapAnalysis::OnChunk(BufferId id, const ChunkCommit& commit, std::optional<
 
 void GapAnalysis::OnPacketFate(const PacketAccount& account) {
   last_ = account;
-  last_kind_ = IsLoss(account.fate) ? kinds_.Of(account) : 0;
+  last_kind_ = kinds_.Of(account);
   names_.OnPacketFate(account);
   if (account.fate == Fate::kOverwritten && account.culprit) ++evictors_[account.culprit->sequence];
   if (account.written.time_ns) over_time_.Add(*account.written.time_ns, IsLoss(account.fate));

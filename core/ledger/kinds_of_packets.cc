@@ -27,6 +27,7 @@ void KindsOfPackets::Forget(BufferId buffer, SequenceKey sequence, uint64_t chun
 }
 
 uint32_t KindsOfPackets::Of(const PacketAccount& account) {
+  if (kinds_ == nullptr) return 0;
   const ChunkAt at = FirstChunkOf(account);
   if (last_.second == nullptr || last_.first != at) {
     const auto found = chunks_.find(at);
@@ -36,10 +37,13 @@ uint32_t KindsOfPackets::Of(const PacketAccount& account) {
   return account.fragment < last_.second->size() ? (*last_.second)[account.fragment] : 0;
 }
 
-std::string KindsOfPackets::ContentText(const PacketFacts& facts, uint32_t kind) const {
-  std::string text = ContentName(facts.content);
-  if (kind != 0 && kinds_ != nullptr) text += ": " + kinds_->NameOf(kind);
-  return text;
+std::string KindsOfPackets::ContentText(uint32_t content, uint32_t kind) const {
+  return ringscope::ContentText(content, NameOf(kind));
+}
+
+const std::string& KindsOfPackets::NameOf(uint32_t kind) const {
+  static const std::string kNone;
+  return kinds_ == nullptr ? kNone : kinds_->NameOf(kind);
 }
 
 }  // namespace ringscope

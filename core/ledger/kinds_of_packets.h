@@ -30,7 +30,9 @@ class KindsOfPackets {
   /// See PacketKinds; 0: not known.
   uint32_t Of(const PacketAccount& account);
   /// "track_event: app/frame", or only the content.
-  std::string ContentText(const PacketFacts& facts, uint32_t kind) const;
+  std::string ContentText(uint32_t content, uint32_t kind) const;
+  /// "app/frame"; empty: it is not known.
+  const std::string& NameOf(uint32_t kind) const;
 
  private:
   /// Of the packets that begin in a chunk, by fragment.

@@ -90,13 +90,13 @@ bool LostPackets::IsWhole(const Stored& chunk, const PacketAccount& account) con
   return account.first_offset != chunk.last_offset || !chunk.last_continues;
 }
 
-void LostPackets::OnPacketFate(const PacketAccount& account) {
+void LostPackets::AddFate(const PacketAccount& account, uint32_t kind) {
   const ChunkAt key{account.buffer, {account.sequence, IdOf(account.first_chunk)}};
   if (IsLoss(account.fate)) {
     // A chunk that the service refuses is accounted for before it gets here: its packets that are
     // whole wait for it.
     Stored& chunk = chunks_[key];
-    Lost& lost = chunk.lost.emplace_back(Lost{account, std::nullopt, Place{}});
+    Lost& lost = chunk.lost.emplace_back(Lost{account, kind, std::nullopt, Place{}});
     if (!IsWhole(chunk, account)) {
       lost.bytes = Join(account).value_or("");
       lost.next = {account.last_chunk, 1};
@@ -192,7 +192,7 @@ void LostPackets::HandOn(const Stored& chunk, const Lost& lost) {
   if (!bytes || bytes->empty() || bytes->size() != account.size ||
       !IsValidPacket(std::span(&*bytes, 1))) {
     unwritable_[account.fate] += count;
-    if (all_) listener_({account, chunk.identity, {}, true});
+    if (all_) listener_({account, chunk.identity, {}, true, lost.kind});
     return;
   }
   Place& next = next_[account.buffer][account.sequence];
@@ -204,7 +204,7 @@ void LostPackets::HandOn(const Stored& chunk, const Lost& lost) {
                    : Place{account.first_chunk, account.fragment + 1};
   }
   handed_on_[account.fate] += count;
-  listener_({account, chunk.identity, std::span(&*bytes, 1), !follows});
+  listener_({account, chunk.identity, std::span(&*bytes, 1), !follows, lost.kind});
 }
 
 void LostPackets::OnBufferReplaced(SessionBuffer& buffer) {

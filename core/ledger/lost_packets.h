@@ -22,6 +22,7 @@ struct LostPacket {
   Identity identity;              // of its writer
   std::span<const Bytes> slices;  // valid during the call; empty: it cannot be in a trace
   bool gap_before = false;        // the packet before it in its sequence was not handed on
+  uint32_t kind = 0;              // of PacketKinds, as it was given with the fate
 };
 
 /// Keeps the bytes of what is written until its fate is known, and hands on the packets that were
@@ -53,7 +54,9 @@ class LostPackets : public ReplayListener, public LedgerSink {
   void OnBufferEvent(const BufferEvent& event) override;
   void OnDrained() override;
 
-  void OnPacketFate(const PacketAccount& account) override;
+  void OnPacketFate(const PacketAccount& account) override { AddFate(account, 0); }
+  /// The same, with the packet's kind (of PacketKinds).
+  void AddFate(const PacketAccount& account, uint32_t kind);
   void OnChunkForgotten(BufferId buffer, SequenceKey sequence, uint64_t chunk) override;
 
  private:
@@ -66,6 +69,7 @@ class LostPackets : public ReplayListener, public LedgerSink {
   /// A lost packet that waits for its chunk to be settled, so that it comes in order.
   struct Lost {
     PacketAccount account;
+    uint32_t kind = 0;
     std::optional<std::string>
         bytes;   // of a packet in fragments, joined when its fate was reported
     Place next;  // of a packet in fragments

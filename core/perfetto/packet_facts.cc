@@ -271,6 +271,12 @@ std::string ContentName(uint32_t content) {
   return fmt::format("field {}", content);
 }
 
+std::string ContentText(uint32_t content, std::string_view kind) {
+  std::string text = ContentName(content);
+  if (!kind.empty()) text.append(": ").append(kind);
+  return text;
+}
+
 std::optional<uint32_t> ContentFromName(std::string_view name) {
   if (name == "unknown") return 0;
   for (const auto& [number, known] : kContentNames)

@@ -36,6 +36,9 @@ PacketFacts ReadPacketFacts(Bytes packet, Bytes* content = nullptr);
 /// Name of a packet's kind of content: "track_event", "ftrace_events", ..., "field 71" where the
 /// name is not known, "unknown" for 0.
 std::string ContentName(uint32_t content);
+/// "track_event: app/frame"
+/// @param kind what it is about, see PacketKinds; may be empty
+std::string ContentText(uint32_t content, std::string_view kind);
 /// The other way round; a plain number is a field's.
 std::optional<uint32_t> ContentFromName(std::string_view name);
 

@@ -56,7 +56,7 @@ struct TraceVmFacts {
 class TraceVms {
  public:
   /// Sum of the limits of all states; a program whose limit goes beyond it is not run.
-  static constexpr uint64_t kMaxMemory = uint64_t{64} << 20;
+  static constexpr uint64_t kMaxMemory = uint64_t{24} << 20;
   /// Of all runs together, see ProtoVm::kMaxSteps; then no program runs any more.
   static constexpr uint64_t kMaxSteps = uint64_t{1} << 32;
   static constexpr size_t kMaxVms = 1024;

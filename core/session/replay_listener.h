@@ -25,9 +25,11 @@ struct SessionPacket {
 };
 
 /// What the first pass over a session's buffers writes in front of what it reads, if their data
-/// sources have programs (ProtoVM).
+/// sources have programs (ProtoVM). Without the listing a reader of the trace cannot know whose
+/// packets the programs turn into states.
 struct ProtoVmsRead {
   std::optional<uint64_t> session;  // of the tracing service, if the log has several
+  Bytes listing;                    // a TraceProvenance message: the sequences known by now
   Bytes protovms;                   // a ProtoVms message
 };
 

@@ -155,6 +155,7 @@ class Session {
   Status SetUpSource(const DataSourceSetUp& source);
   Status SetUpProgram(const ProtoVmSetUp& setup);
   Status BeginFirstPass(const SessionBuffer& read, bool is_taken, uint64_t& bytes);
+  void ListSequences(const SessionBuffer& buffer, std::string& listing);
   Status CloneBuffer(const BufferCloned& cloned);
   Status EmptyBuffer(SessionBuffer& buffer, Erasure why);
   /// Whether the buffer is set up, but the clone that is replayed has it not, or not any more.

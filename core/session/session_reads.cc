@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
+#include <string_view>
 
 #include "core/engine/far_engine.h"
 #include "core/perfetto/trusted_fields.h"
@@ -10,6 +12,16 @@
 #include "core/session/session_errors.h"
 
 namespace ringscope {
+namespace {
+
+/// Bytes of a packet of the service's own with this content.
+uint64_t ServicePacketSize(uint32_t field, std::string_view content) {
+  const uint64_t tag = uint64_t{field} << 3;
+  return wire::VarintSize(tag) + wire::VarintSize(content.size()) + content.size() +
+         TrustedFieldsSize({.uid = 0, .pid = -1}, kServiceSequenceId, 0);
+}
+
+}  // namespace
 
 std::vector<SessionBuffer*> Session::BuffersInOrder(Reach reach, std::optional<uint64_t> session) {
   std::vector<SessionBuffer*> order;
@@ -37,21 +49,38 @@ SessionPacket Session::Judge(const SessionBuffer& buffer, const Packet& packet) 
 /// The first pass over the buffers of a session, or of the clone that is replayed: the states of
 /// their programs are in front of what it reads, and never again.
 Status Session::BeginFirstPass(const SessionBuffer& read, bool is_taken, uint64_t& bytes) {
-  std::string protovms;
-  for (SessionBuffer* buffer :
-       BuffersInOrder(read.cloned ? Reach::kClone : Reach::kFreed, read.session)) {
+  std::string protovms, listing;
+  const std::vector<SessionBuffer*> buffers =
+      BuffersInOrder(read.cloned ? Reach::kClone : Reach::kFreed, read.session);
+  for (SessionBuffer* buffer : buffers) {
     buffer->is_read = true;
     // A clone that is replayed has the state of its instant, whatever the session itself reads.
     buffer->is_state_written = !options_.clone || buffer->cloned;
     if (buffer->vms != nullptr) buffer->vms->WriteInstances(protovms);
   }
   if (protovms.empty()) return {};
-  const uint64_t tag = uint64_t{proto::TracePacket::kProtoVms} << 3;
-  bytes += wire::VarintSize(tag) + wire::VarintSize(protovms.size()) + protovms.size() +
-           TrustedFieldsSize({.uid = 0, .pid = -1}, kServiceSequenceId, 0);
+  for (const SessionBuffer* buffer : buffers) ListSequences(*buffer, listing);
+  bytes += ServicePacketSize(proto::TracePacket::kTraceProvenance, listing) +
+           ServicePacketSize(proto::TracePacket::kProtoVms, protovms);
   if (is_taken) return {};
-  return listeners_.Call(&ReplayListener::OnProtoVms,
-                         ProtoVmsRead{read.session, wire::AsBytes(protovms)});
+  return listeners_.Call(
+      &ReplayListener::OnProtoVms,
+      ProtoVmsRead{read.session, wire::AsBytes(listing), wire::AsBytes(protovms)});
+}
+
+/// Appends a TraceProvenance.Buffer: the sequences of which the buffer has counted a chunk. Each
+/// has an id from now on.
+void Session::ListSequences(const SessionBuffer& buffer, std::string& listing) {
+  std::string listed;
+  buffer.VisitWriterStats([&](const WriterStats& writer) {
+    const SequenceKey sequence = writer.sequence;
+    std::string entry;
+    wire::AppendUint(entry, proto::ProvenanceSequence::kId,
+                     sequence_ids_.IdOf(sequence, access_.MachineOf(sequence.producer)));
+    wire::AppendUint(entry, proto::ProvenanceSequence::kProducerId, Raw(sequence.producer));
+    wire::AppendBytes(listed, proto::ProvenanceBuffer::kSequences, wire::AsBytes(entry));
+  });
+  wire::AppendBytes(listing, proto::TraceProvenance::kBuffers, wire::AsBytes(listed));
 }
 
 /// @return whether a limit ended it

@@ -15,6 +15,7 @@ using proto::TracePacket;
 
 constexpr ClockKey kRealTime = {0, 1}, kMonotonic = {0, 3}, kMonotonicCoarse = {0, 4};
 constexpr uint64_t kNsPerUs = 1000;
+constexpr uint32_t kDeltaUs = 1, kAbsoluteUs = 16;  // of TrackEvent
 
 std::optional<uint64_t> FirstNumber(Bytes message, uint32_t number) {
   wire::FieldReader fields(message);
@@ -63,13 +64,12 @@ bool AddOwn(const TracePacketView& packet, const SequenceTime& sequence, const T
   std::optional<EventTimes::Time> time = OwnTime(packet, sequence, clocks);
   if (!time) return false;
   time->time += steps;
-  out.times.push_back(*time);
+  out.Add(time->clock, time->time);
   return true;
 }
 
 void AddTrackEvent(const TracePacketView& packet, SequenceTime& sequence, const TraceClocks& clocks,
                    EventTimes& out) {
-  constexpr uint32_t kDeltaUs = 1, kAbsoluteUs = 16;
   std::optional<uint64_t> delta, absolute;
   wire::ForEachField(packet.content_bytes, [&](const wire::VisitedField& field) {
     if (field.number == kDeltaUs) delta = field.value;
@@ -79,9 +79,9 @@ void AddTrackEvent(const TracePacketView& packet, SequenceTime& sequence, const 
     if (!sequence.running_us) return;  // skipped: it needs what is lost
     sequence.running_us =
         static_cast<int64_t>(static_cast<uint64_t>(*sequence.running_us) + *delta);
-    out.times.push_back({kMonotonic, static_cast<uint64_t>(*sequence.running_us) * kNsPerUs});
+    out.Add(kMonotonic, static_cast<uint64_t>(*sequence.running_us) * kNsPerUs);
   } else if (absolute) {
-    out.times.push_back({kMonotonic, *absolute * kNsPerUs});
+    out.Add(kMonotonic, *absolute * kNsPerUs);
   } else {
     out.track_event_without_time = !AddOwn(packet, sequence, clocks, out);
   }
@@ -91,9 +91,14 @@ void AddAtoms(const TracePacketView& packet, const SequenceTime& sequence, const
               EventTimes& out) {
   constexpr uint32_t kAtom = 1, kTimestamp = 2;
   size_t atoms = 0;
-  ForEachMessage(packet.content_bytes, kAtom, [&](Bytes) { ++atoms; });
+  ForEachMessage(packet.content_bytes, kAtom, [&](Bytes) {
+    if (atoms < EventTimes::kMaxTimes)
+      ++atoms;
+    else
+      ++out.left_out;
+  });
   ForEachNumber(packet.content_bytes, kTimestamp, [&](uint64_t ns) {
-    if (out.times.size() < atoms) out.times.push_back({std::nullopt, ns});
+    if (out.times.size() < atoms) out.Add(std::nullopt, ns);
   });
   out.atom_without_time = out.times.size() < atoms;
   while (out.times.size() < atoms && AddOwn(packet, sequence, clocks, out)) {
@@ -103,7 +108,7 @@ void AddAtoms(const TracePacketView& packet, const SequenceTime& sequence, const
 void AddProfile(Bytes profile, EventTimes& out) {
   constexpr uint32_t kDumps = 5, kTimestamp = 9;
   ForEachMessage(profile, kDumps, [&](Bytes dump) {
-    if (const auto ns = FirstNumber(dump, kTimestamp)) out.times.push_back({kMonotonicCoarse, *ns});
+    if (const auto ns = FirstNumber(dump, kTimestamp)) out.Add(kMonotonicCoarse, *ns);
   });
 }
 
@@ -113,7 +118,7 @@ void AddStreamingProfile(Bytes profile, SequenceTime& sequence, EventTimes& out)
   auto now = static_cast<uint64_t>(*sequence.running_us);
   ForEachNumber(profile, kDeltasUs, [&](uint64_t delta) {
     now += delta;
-    out.times.push_back({kMonotonic, now * kNsPerUs});
+    out.Add(kMonotonic, now * kNsPerUs);
   });
 }
 
@@ -144,13 +149,13 @@ void SequenceTime::Update(const TracePacketView& packet) {
     ForEachMessage(packet.content_bytes, kThread, set_running);
 }
 
-std::optional<EventTimes::Time> OwnTime(const TracePacketView& packet, const SequenceTime& sequence,
-                                        const TraceClocks& clocks) {
-  if (!packet.timestamp) return std::nullopt;
-  std::optional<ClockKey> clock = clocks.default_clock();
-  if (sequence.default_clock) clock = ClockKey::Of(packet.sequence_id, *sequence.default_clock);
-  if (packet.timestamp_clock) clock = ClockKey::Of(packet.sequence_id, *packet.timestamp_clock);
-  return EventTimes::Time{clock, *packet.timestamp};
+bool IsTrackEventAtOwnTime(const TracePacketView& packet) {
+  if (packet.content != TracePacket::kTrackEvent || !packet.timestamp) return false;
+  bool has_other = false;
+  const bool is_read = wire::ForEachField(packet.content_bytes, [&](const wire::VisitedField& field) {
+    has_other |= field.number == kDeltaUs || field.number == kAbsoluteUs;
+  });
+  return is_read && !has_other;
 }
 
 void ReadEventTimes(const TracePacketView& packet, SequenceTime& sequence, TraceClocks& clocks,
@@ -169,13 +174,13 @@ void ReadEventTimes(const TracePacketView& packet, SequenceTime& sequence, Trace
       return;
     case kAndroidLog:
       ForEachMessage(content, kEvents, [&](Bytes event) {
-        if (const auto ns = FirstNumber(event, 5)) out.times.push_back({kRealTime, *ns});
+        if (const auto ns = FirstNumber(event, 5)) out.Add(kRealTime, *ns);
       });
       return;
     case kPowerRails:
       ForEachMessage(content, 2, [&](Bytes energy) {
         if (const auto ms = FirstNumber(energy, 2))
-          out.times.push_back({ClockKey{0, kBootTime}, *ms * kNsPerUs * kNsPerUs});
+          out.Add(ClockKey{0, kBootTime}, *ms * kNsPerUs * kNsPerUs);
         else
           AddOwn(packet, sequence, clocks, out);
       });
@@ -188,12 +193,12 @@ void ReadEventTimes(const TracePacketView& packet, SequenceTime& sequence, Trace
       return;
     case kModemEvents: {
       uint64_t sum = 0;
-      ForEachNumber(content, 2, [&](uint64_t ns) { out.times.push_back({std::nullopt, sum += ns}); });
+      ForEachNumber(content, 2, [&](uint64_t ns) { out.Add(std::nullopt, sum += ns); });
       return;
     }
     case kEtw:
       ForEachMessage(content, 2, [&](Bytes event) {
-        if (const auto ns = FirstNumber(event, 1)) out.times.push_back({std::nullopt, *ns});
+        if (const auto ns = FirstNumber(event, 1)) out.Add(std::nullopt, *ns);
       });
       return;
     case kProfile:
@@ -204,7 +209,7 @@ void ReadEventTimes(const TracePacketView& packet, SequenceTime& sequence, Trace
       return;
     case kChromeEvents:
       if (packet.timestamp && !packet.timestamp_clock && !sequence.default_clock) {
-        out.times.push_back({kMonotonic, *packet.timestamp});
+        out.Add(kMonotonic, *packet.timestamp);
         return;
       }
       break;

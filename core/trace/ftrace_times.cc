@@ -52,7 +52,7 @@ struct Columns {
       const wire::Varint index = wire::ReadVarint(indexes_left);
       is_whole &= step.size > 0 && index.size > 0 && index.value < names;
       if (step.size == 0 || index.size == 0 || index.value >= names) break;
-      out.times.push_back({clock, now += step.value});
+      out.Add(clock, now += step.value);
       steps_left = steps_left.subspan(step.size);
       indexes_left = indexes_left.subspan(index.size);
     }
@@ -109,7 +109,7 @@ void ReadFtraceTimes(Bytes bundle, uint32_t sequence_id, TraceClocks& clocks, Ev
     if (field.type != wire::Type::kBytes) return;
     if (field.number == kEvent) {
       if (const auto time = TimeOfEvent(field.bytes))
-        out.times.push_back({clock, *time});
+        out.Add(clock, *time);
       else
         ++out.events_without_time;
     }

@@ -58,7 +58,8 @@ void MachineClocks::AddSync(uint32_t machine, Bytes sync) {
     }
     for (const auto& [id, ns] : client) {
       const auto other = host.find(id);
-      if (other == host.end()) continue;
+      constexpr size_t kMaxClocks = 256;
+      if (other == host.end() || (sums.size() == kMaxClocks && !sums.contains(id))) continue;
       auto& [sum, count] = sums[id];
       sum += static_cast<double>(Less(ns, other->second));
       ++count;

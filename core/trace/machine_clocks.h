@@ -14,7 +14,8 @@ namespace ringscope {
 /// Memory: at most kMaxMachines machines.
 class MachineClocks {
  public:
-  static constexpr size_t kMaxMachines = 64;
+  static constexpr size_t kMaxMachines = 16;
+  static constexpr size_t kMaxReadings = 50'000;  // of a remote machine's clocks
 
   TraceClocks& host() { return host_; }
   const TraceClocks& host() const { return host_; }
@@ -33,12 +34,12 @@ class MachineClocks {
 
  private:
   struct Remote {
-    TraceClocks clocks;
+    TraceClocks clocks{kMaxReadings};
     std::map<uint32_t, int64_t> ahead_ns;  // by clock: how far it is ahead of the service's
   };
   TraceClocks host_;
   std::map<uint32_t, Remote> remotes_;
-  TraceClocks others_;  // of all machines beyond kMaxMachines
+  TraceClocks others_{kMaxReadings};  // of all machines beyond kMaxMachines
 };
 
 }  // namespace ringscope

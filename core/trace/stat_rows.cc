@@ -81,7 +81,7 @@ void AddPhaseRows(const std::string& name, std::optional<uint32_t> cpu, const Ft
 
 void AddRow(StatRows& rows, std::string name, std::optional<uint32_t> index, StatSeverity severity,
             uint64_t value) {
-  StatRow& row = rows.emplace_back(StatRow{std::move(name), index, severity, value, ""});
+  StatRow& row = rows.emplace_back(StatRow{std::move(name), index, severity, value});
   const auto meaning =
       std::ranges::find_if(kMeanings, [&](const Meaning& entry) { return entry.name == row.name; });
   if (meaning != kMeanings.end()) row.meaning = meaning->text;

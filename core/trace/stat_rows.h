@@ -26,6 +26,7 @@ struct StatRow {
   StatSeverity severity = StatSeverity::kInfo;
   uint64_t value = 0;
   const char* meaning = "";  // of a loss, in a line
+  uint32_t machine = 0;      // whose packets it counts, by machine_id; 0: the service's own
 
   bool is_data_loss() const { return severity == StatSeverity::kDataLoss; }
 };

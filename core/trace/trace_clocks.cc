@@ -11,23 +11,17 @@
 namespace ringscope {
 namespace {
 
-constexpr uint32_t kFirstOwnClock = 64, kLastOwnClock = 127;
-
 /// Sums and products of what a file has: modulo 2^64, as nothing is promised of them.
 int64_t Wrapped(uint64_t value) { return static_cast<int64_t>(value); }
-int64_t Moved(int64_t ns, int64_t from, int64_t to) {
+int64_t Between(int64_t ns, int64_t from, int64_t to) {
   return Wrapped(static_cast<uint64_t>(ns) - static_cast<uint64_t>(from) +
                  static_cast<uint64_t>(to));
 }
 
 }  // namespace
 
-ClockKey ClockKey::Of(uint32_t sequence_id, uint32_t id) {
-  const bool is_own = id >= kFirstOwnClock && id <= kLastOwnClock;
-  return {is_own ? sequence_id : 0, id};
-}
-
-TraceClocks::TraceClocks() : trace_clock_{0, kBootTime} {}
+TraceClocks::TraceClocks(size_t max_readings)
+    : max_readings_(max_readings), trace_clock_{0, kBootTime} {}
 
 void TraceClocks::AddSnapshot(Bytes snapshot, uint32_t sequence_id) {
   ++snapshots_;
@@ -40,6 +34,10 @@ void TraceClocks::AddSnapshot(Bytes snapshot, uint32_t sequence_id) {
     if (field->number == proto::ClockSnapshot::kPrimaryTraceClock)
       primary = ClockKey{0, static_cast<uint32_t>(field->value)};
     if (field->number != proto::ClockSnapshot::kClocks || !is_valid) continue;
+    if (readings.size() == kMaxClocksOfSnapshot) {
+      is_valid = false;
+      continue;
+    }
     ClockKey key;
     Clock read;
     wire::FieldReader values(field->bytes);
@@ -53,6 +51,10 @@ void TraceClocks::AddSnapshot(Bytes snapshot, uint32_t sequence_id) {
     }
     has_boot_time |= key == ClockKey{0, kBootTime};
     const Reading reading{key, Wrapped(read.last * read.unit_ns)};
+    if (clocks_.size() == kMaxClocks && !clocks_.contains(key)) {
+      ++left_out_;
+      return;
+    }
     const auto [known, is_new] = clocks_.try_emplace(key, read);
     const bool is_twice =
         std::ranges::any_of(readings, [&](const Reading& other) { return other.clock == key; });
@@ -78,6 +80,7 @@ void TraceClocks::AddSnapshot(Bytes snapshot, uint32_t sequence_id) {
 }
 
 void TraceClocks::Relate(ClockKey a, int64_t a_ns, ClockKey b, int64_t b_ns) {
+  if (clocks_.size() + 2 > kMaxClocks && !(clocks_.contains(a) && clocks_.contains(b))) return;
   clocks_.try_emplace(a);
   clocks_.try_emplace(b);
   Add({{a, a_ns}, {b, b_ns}});
@@ -104,13 +107,14 @@ std::vector<ClockKey> TraceClocks::ClocksOf(const std::vector<Reading>& readings
 
 void TraceClocks::Add(std::vector<Reading> readings) {
   if (readings.empty()) return;
-  if (readings_ + readings.size() > kMaxReadings) {
+  std::ranges::sort(readings, {}, &Reading::clock);
+  std::vector<ClockKey> key = ClocksOf(readings);
+  if (readings_ + readings.size() > max_readings_ ||
+      (series_.size() == kMaxSeries && !series_.contains(key))) {
     ++left_out_;
     return;
   }
   readings_ += readings.size();
-  std::ranges::sort(readings, {}, &Reading::clock);
-  std::vector<ClockKey> key = ClocksOf(readings);
   const auto [entry, is_new] = series_.try_emplace(key);
   Series& series = entry->second;
   if (is_new) {
@@ -129,24 +133,27 @@ void TraceClocks::Add(std::vector<Reading> readings) {
   }
 }
 
-std::optional<int64_t> TraceClocks::ToTraceTime(ClockKey key, uint64_t time) {
+bool TraceClocks::FindAndConvert(ClockKey key, uint64_t time, int64_t& ns) {
   has_converted_ = true;
-  if (last_.clock == nullptr || last_.key != key) {
-    const auto known = clocks_.find(key);
-    if (known == clocks_.end())
-      return key == trace_clock_ ? std::optional(Wrapped(time)) : std::nullopt;
-    last_ = {key, &known->second, key == trace_clock_ ? nullptr : PathFrom(key)};
+  const auto known = clocks_.find(key);
+  if (known == clocks_.end()) {
+    ns = Wrapped(time);
+    return key == trace_clock_;
   }
-  Clock& clock = *last_.clock;
-  if (clock.is_incremental) time = clock.last += time;
-  int64_t ns = Wrapped(time * clock.unit_ns);
-  if (last_.path == nullptr) return ns;
-  if (last_.path->empty()) return std::nullopt;
-  for (const Step& step : *last_.path) ns = Convert(step, ns);
-  return ns;
+  last_ = {key, &known->second, key == trace_clock_ ? nullptr : PathFrom(key)};
+  return ConvertLast(time, ns);
 }
 
-int64_t TraceClocks::Convert(const Step& step, int64_t ns) {
+bool TraceClocks::ConvertLast(uint64_t time, int64_t& ns) {
+  Clock& clock = *last_.clock;
+  if (clock.is_incremental) time = clock.last += time;
+  ns = Wrapped(time * clock.unit_ns);
+  if (last_.path == nullptr) return true;
+  for (const Step& step : *last_.path) ns = Moved(step, ns);
+  return !last_.path->empty();
+}
+
+int64_t TraceClocks::Moved(const Step& step, int64_t ns) {
   Series& series = *step.series;
   const std::vector<int64_t>& from = series.times[step.from];
   size_t at = series.last_used;
@@ -156,7 +163,7 @@ int64_t TraceClocks::Convert(const Step& step, int64_t ns) {
     at = after == from.begin() ? 0 : static_cast<size_t>(after - from.begin()) - 1;
     series.last_used = at;
   }
-  return Moved(ns, from[at], series.times[step.to][at]);
+  return Between(ns, from[at], series.times[step.to][at]);
 }
 
 std::optional<ClockFailure> TraceClocks::FailureOf(ClockKey clock) {

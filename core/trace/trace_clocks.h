@@ -17,7 +17,10 @@ struct ClockKey {
   uint32_t id = 0;
 
   /// The clock that a packet of the sequence means by a number.
-  static ClockKey Of(uint32_t sequence_id, uint32_t id);
+  static ClockKey Of(uint32_t sequence_id, uint32_t id) {
+    return {IsOfSequence(id) ? sequence_id : 0, id};
+  }
+  static bool IsOfSequence(uint32_t id) { return id >= 64 && id <= 127; }
   friend auto operator<=>(const ClockKey&, const ClockKey&) = default;
 };
 
@@ -26,12 +29,17 @@ enum class ClockFailure : uint8_t { kUnknownSource, kUnknownTarget, kNoPath };
 
 /// The clocks of a trace as trace processor relates them: by the snapshots read so far. Times are
 /// ns, negative ones where a conversion goes below 0.
-/// Memory: at most kMaxReadings readings; further snapshots are counted and left out.
+/// Memory: at most so many readings of kMaxClocks clocks in kMaxSeries sets; further snapshots
+/// are counted and left out.
 class TraceClocks {
  public:
-  static constexpr size_t kMaxReadings = 2'000'000;
+  static constexpr size_t kMaxReadings = 500'000;
+  static constexpr size_t kMaxClocks = 4096;
+  static constexpr size_t kMaxSeries = 256;
+  static constexpr size_t kMaxClocksOfSnapshot = 256;  // one with more is invalid
 
-  TraceClocks();
+  /// @param max_readings beyond which snapshots are left out
+  explicit TraceClocks(size_t max_readings = kMaxReadings);
   /// Takes in a ClockSnapshot message of a packet of the sequence.
   void AddSnapshot(Bytes snapshot, uint32_t sequence_id);
   /// Relates two clocks at an instant.
@@ -39,12 +47,23 @@ class TraceClocks {
 
   /// A packet's time, in the clock's units, as ns of the trace's clock; nullopt: see FailureOf. The
   /// times of an incremental clock are steps, and this is the next one.
-  std::optional<int64_t> ToTraceTime(ClockKey clock, uint64_t time);
+  std::optional<int64_t> ToTraceTime(ClockKey clock, uint64_t time) {
+    int64_t ns = 0;
+    return Convert(clock.sequence_id, clock.id, time, ns) ? std::optional(ns) : std::nullopt;
+  }
+  /// The same for where each nanosecond counts: the parts of a ClockKey, and whether the time can be
+  /// converted. (Compilers pass structs and optionals through memory, which waits for the writes.)
+  bool Convert(uint32_t sequence_id, uint32_t id, uint64_t time, int64_t& ns) {
+    if (last_.clock == nullptr || last_.key.id != id || last_.key.sequence_id != sequence_id)
+      [[unlikely]]
+      return FindAndConvert({sequence_id, id}, time, ns);
+    return ConvertLast(time, ns);
+  }
   /// Why this clock's times cannot be converted; nullopt: they can.
   std::optional<ClockFailure> FailureOf(ClockKey clock);
 
   /// What packets without a clock are meant in; nullopt: there was no snapshot yet.
-  std::optional<ClockKey> default_clock() const { return default_clock_; }
+  const std::optional<ClockKey>& default_clock() const { return default_clock_; }
   ClockKey trace_clock() const { return trace_clock_; }
   uint64_t snapshots() const { return snapshots_; }
   uint64_t invalid_snapshots() const { return invalid_snapshots_; }
@@ -76,7 +95,10 @@ class TraceClocks {
   bool SetsTraceClockBack(const std::vector<Reading>& readings) const;
   static std::vector<ClockKey> ClocksOf(const std::vector<Reading>& readings);
   const std::vector<Step>* PathFrom(ClockKey clock);
-  static int64_t Convert(const Step& step, int64_t ns);
+  bool FindAndConvert(ClockKey clock, uint64_t time, int64_t& ns);
+  /// By the clock that was converted last.
+  bool ConvertLast(uint64_t time, int64_t& ns);
+  static int64_t Moved(const Step& step, int64_t ns);
 
   std::map<std::vector<ClockKey>, Series> series_;
   std::map<ClockKey, Clock> clocks_;
@@ -92,6 +114,7 @@ class TraceClocks {
   }
 
   std::map<ClockKey, std::vector<Step>> paths_;  // to the trace's clock; empty: there is none
+  size_t max_readings_;
   ClockKey trace_clock_;
   std::optional<ClockKey> default_clock_;
   Last last_;

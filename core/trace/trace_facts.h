@@ -129,12 +129,36 @@ struct ImportError {
   std::string what;
 };
 
-/// What a trace file has, by trace processor's rules.
-struct TraceFacts {
+/// What trace processor counts by machine.
+struct MachineFacts {
+  // Fields that need a sequence, in packets without one.
+  uint64_t clears_without_sequence = 0, drops_without_sequence = 0;
+  uint64_t defaults_without_sequence = 0, interned_without_sequence = 0;
+
+  std::vector<ClockProblem> clock_problems;
+  uint64_t undeferrable = 0;  // of these packets, those lost as the sorter had given out events
+
+  // The kernel's ftrace.
+  FtraceCounters ftrace;
+  uint64_t bundles_without_cpu = 0, events_without_time = 0;
+  uint64_t bad_compact_sched = 0;
+  std::vector<std::string> ftrace_setup_errors;
+
+  // Of packet types that carry their own losses.
+  uint64_t track_events_without_time = 0;
+  uint64_t atoms_without_time = 0;
+  PacketReports reported;
+};
+
+/// What a trace file has, by trace processor's rules. The machine that it is itself is the
+/// service's own.
+struct TraceFacts : MachineFacts {
   static constexpr size_t kMaxErrors = 16;
   static constexpr size_t kMaxMoments = 4096;
   static constexpr size_t kMaxSlowSources = 256;
-  static constexpr size_t kMaxWriters = 200'000;
+  static constexpr size_t kMaxWriters = 50'000;
+  static constexpr size_t kMaxConfigBytes = size_t{1} << 20;
+  static constexpr size_t kMaxContents = 4096;
 
   // The file. One that has several sessions has facts of each.
   uint64_t session = 1, sessions = 1;  // which this is, from 1, and of how many
@@ -165,32 +189,24 @@ struct TraceFacts {
   std::vector<WriterAccount> writers;  // of the last statistics; the first kMaxWriters of them
   std::vector<TraceSequence> sequences;
   uint64_t sequences_left_out = 0;
-  std::map<uint32_t, Amount> contents;  // by the number of the content's field
+  std::map<uint32_t, Amount> contents;  // by the number of the content's field, kMaxContents
   std::map<int32_t, std::string> process_names;
 
   // Clocks and order.
-  uint64_t snapshots = 0, invalid_snapshots = 0;
+  uint64_t snapshots = 0, invalid_snapshots = 0;  // of all machines, the invalid ones
   uint64_t snapshots_left_out = 0;  // of these, beyond what is kept
-  std::vector<ClockProblem> clock_problems;
-  uint64_t undeferrable = 0;    // of these packets, those lost as the sorter had given out events
-  uint64_t negative_times = 0;  // events
-  uint64_t late_events = 0;     // that the sorter drops
+  uint64_t negative_times = 0;      // events
+  uint64_t late_events = 0;         // that the sorter drops
   uint64_t sort_windows = 0;
 
-  // Fields that need a sequence, in packets without one.
-  uint64_t clears_without_sequence = 0, drops_without_sequence = 0;
-  uint64_t defaults_without_sequence = 0, interned_without_sequence = 0;
+  // Remote machines, by machine_id; the packets of those beyond kMaxMachines are not counted.
+  static constexpr size_t kMaxMachines = 16;
+  std::map<uint32_t, MachineFacts> remotes;
 
-  // The kernel's ftrace.
-  FtraceCounters ftrace;
-  uint64_t bundles_without_cpu = 0, events_without_time = 0;
-  uint64_t bad_compact_sched = 0;
-  std::vector<std::string> ftrace_setup_errors;
-
-  // Of packet types that carry their own losses.
-  uint64_t track_events_without_time = 0;
-  uint64_t atoms_without_time = 0;
-  PacketReports reported;
+  // What is not kept or looked at, as the file has too much of it.
+  uint64_t config_bytes_left_out = 0;  // of the last config, if it is too large
+  uint64_t times_left_out = 0;         // of packets with very many events
+  uint64_t too_large = 0;              // packets
 
   // Programs (ProtoVM).
   protovm::TraceVmFacts programs;

@@ -1,7 +1,6 @@
 #include "core/trace/trace_scan.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "core/base/wire.h"
@@ -77,33 +76,54 @@ void TraceScan::AddOfSequence(uint64_t offset, uint64_t size, const TracePacketV
   ++facts.all.packets;
   facts.all.bytes += size;
   if (packet.pid) facts.pid = packet.pid;
-  if (sequence->last_count == nullptr || sequence->last_content != packet.content) {
-    sequence->last_content = packet.content;
-    sequence->last_count = &facts.contents[packet.content];
-  }
+  if (sequence->last_count == nullptr || sequence->last_content != packet.content)
+    CountContent(packet.content, *sequence);
   ++*sequence->last_count;
 
   if (packet.dropped != 0 && packet.has_sequence_id) CountLoss(packet, offset, *sequence, is_known);
   UpdateState(packet, *sequence);
-  std::optional<int64_t> ns;
+  int64_t ns = kNoTime;
   if (packet.content == TracePacket::kClockSnapshot) {
     clocks_.Of(packet.machine).AddSnapshot(packet.content_bytes, packet.sequence_id);
   } else if (packet.content == kRemoteClockSync) {
     clocks_.AddSync(packet.machine, packet.content_bytes);
   } else if (IsUsable(packet, offset, *sequence)) {
     ns = AddTimes(packet, *sequence);
-    if (packet.machine == 0 && PacketReports::Wants(packet.content))
-      facts_.reported.Add(packet, ns);
+    if (PacketReports::Wants(packet.content)) FactsOf(packet.machine).reported.Add(packet, Known(ns));
   }
-  if (ns) {
-    ringscope::AddTo(facts.all.span, *ns);
+  if (ns != kNoTime) {
+    ringscope::AddTo(facts.all.span, ns);
     if (!facts.signs.empty() && facts.signs.back().offset == offset && packet.dropped != 0)
       facts.signs.back().after_ns = ns;
     sequence->last_ns = ns;
   }
   AddContent(packet, ns);
-  AddOwnFacts(packet, offset, ns);
+  AddOwnFacts(packet, ns);
   AddProcessNames(packet, facts);
+}
+
+/// Points the sequence to the count of this content.
+void TraceScan::CountContent(uint32_t content, Sequence& sequence) {
+  sequence.last_content = content;
+  const auto known = sequence.facts.contents.find(content);
+  if (known != sequence.facts.contents.end()) {
+    sequence.last_count = &known->second;
+  } else if (contents_of_sequences_ < kMaxContentsOfSequences) {
+    ++contents_of_sequences_;
+    sequence.last_count = &sequence.facts.contents[content];
+  } else {
+    sequence.last_count = &beyond_;
+  }
+}
+
+MachineFacts& TraceScan::FactsOf(uint32_t machine) {
+  if (machine == 0) return facts_;
+  if (last_facts_ != nullptr && machine == last_machine_) return *last_facts_;
+  const bool is_kept = facts_.remotes.size() < TraceFacts::kMaxMachines ||
+                       facts_.remotes.contains(machine);
+  last_machine_ = machine;
+  last_facts_ = is_kept ? &facts_.remotes[machine] : &ignored_;
+  return *last_facts_;
 }
 
 void TraceScan::CountLoss(const TracePacketView& packet, uint64_t offset, Sequence& sequence,
@@ -114,8 +134,9 @@ void TraceScan::CountLoss(const TracePacketView& packet, uint64_t offset, Sequen
     return;
   }
   facts.losses.Add(packet.dropped);
-  if (facts.signs.size() < TraceSequence::kMaxSigns)
-    facts.signs.push_back({offset, packet.dropped, sequence.last_ns, std::nullopt});
+  if (facts.signs.size() == TraceSequence::kMaxSigns || signs_ == kMaxSigns) return;
+  ++signs_;
+  facts.signs.push_back({offset, packet.dropped, sequence.last_ns, std::nullopt});
 }
 
 void TraceScan::UpdateState(const TracePacketView& packet, Sequence& sequence) {
@@ -123,12 +144,13 @@ void TraceScan::UpdateState(const TracePacketView& packet, Sequence& sequence) {
   if (packet.clears_state) ++sequence.facts.clears;
   sequence.time.Update(packet);
   if (packet.has_sequence_id) return;
+  MachineFacts& machine = FactsOf(packet.machine);
   if (packet.clears_state)
-    ++facts_.clears_without_sequence;
+    ++machine.clears_without_sequence;
   else if (packet.dropped != 0)
-    ++facts_.drops_without_sequence;
-  if (packet.defaults) ++facts_.defaults_without_sequence;
-  if (packet.has_interned_data) ++facts_.interned_without_sequence;
+    ++machine.drops_without_sequence;
+  if (packet.defaults) ++machine.defaults_without_sequence;
+  if (packet.has_interned_data) ++machine.interned_without_sequence;
 }
 
 bool TraceScan::IsUsable(const TracePacketView& packet, uint64_t offset, Sequence& sequence) {
@@ -152,62 +174,89 @@ bool TraceScan::IsUsable(const TracePacketView& packet, uint64_t offset, Sequenc
   return false;
 }
 
-std::optional<int64_t> TraceScan::AddTimes(const TracePacketView& packet, Sequence& sequence) {
-  if (packet.content == TracePacket::kServiceEvent) return std::nullopt;
-  const bool is_host = packet.machine == 0;
-  if (packet.content == TracePacket::kTrackEvent && !packet.has_sequence_id && is_host) {
-    facts_.reported.Count(Reported::kTrackEventWithoutSequence);
-    return std::nullopt;
+int64_t TraceScan::AddTimes(const TracePacketView& packet, Sequence& sequence) {
+  if (packet.content == TracePacket::kServiceEvent) return kNoTime;
+  TraceClocks& clocks = clocks_.Of(packet.machine);
+  if (packet.machine == 0 && packet.has_sequence_id && IsTrackEventAtOwnTime(packet)) {
+    uint32_t sequence_id = 0, id = 0;
+    auto ns = static_cast<int64_t>(*packet.timestamp);
+    if (OwnClock(packet, sequence.time, clocks, sequence_id, id) &&
+        !clocks.Convert(sequence_id, id, *packet.timestamp, ns)) {
+      AddFailure(packet.machine, {sequence_id, id});
+      return kNoTime;
+    }
+    return AddTime(ns);
   }
-  ReadEventTimes(packet, sequence.time, clocks_.Of(packet.machine), times_);
-  if (is_host) NoteProblems();
-  constexpr int64_t kNone = std::numeric_limits<int64_t>::max();
-  int64_t first = kNone;
+  MachineFacts& machine = FactsOf(packet.machine);
+  if (packet.content == TracePacket::kTrackEvent && !packet.has_sequence_id) {
+    machine.reported.Count(Reported::kTrackEventWithoutSequence);
+    return kNoTime;
+  }
+  ReadEventTimes(packet, sequence.time, clocks, times_);
+  NoteProblems(machine);
+  int64_t first = kNoTime;
   for (const EventTimes::Time& time : times_.times) {
     const auto ns = clocks_.ToTraceTime(packet.machine, time.clock, time.time);
     if (!ns) {
-      if (is_host && time.clock) AddFailure(*time.clock);
+      if (time.clock) AddFailure(packet.machine, *time.clock);
       break;
     }
-    if (*ns < 0) {
-      ++facts_.negative_times;
-      continue;
-    }
-    order_.AddEvent(*ns);
-    first = std::min(first, *ns);
+    const int64_t added = AddTime(*ns);
+    if (first == kNoTime || (added != kNoTime && added < first)) first = added;
   }
-  return first == kNone ? std::nullopt : std::optional(first);
+  return first;
+}
+
+/// An event. @return its time, or kNoTime if trace processor drops it
+int64_t TraceScan::AddTime(int64_t ns) {
+  if (ns < 0) {
+    ++facts_.negative_times;
+    return kNoTime;
+  }
+  order_.AddEvent(ns);
+  return ns;
 }
 
 /// Of the packet whose times were read last.
-void TraceScan::NoteProblems() {
-  facts_.bundles_without_cpu += times_.bundle_without_cpu ? 1 : 0;
-  facts_.events_without_time += times_.events_without_time;
-  facts_.bad_compact_sched += times_.bad_compact_sched ? 1 : 0;
-  facts_.track_events_without_time += times_.track_event_without_time ? 1 : 0;
-  facts_.atoms_without_time += times_.atom_without_time ? 1 : 0;
+void TraceScan::NoteProblems(MachineFacts& machine) {
+  machine.bundles_without_cpu += times_.bundle_without_cpu ? 1 : 0;
+  machine.events_without_time += times_.events_without_time;
+  machine.bad_compact_sched += times_.bad_compact_sched ? 1 : 0;
+  machine.track_events_without_time += times_.track_event_without_time ? 1 : 0;
+  machine.atoms_without_time += times_.atom_without_time ? 1 : 0;
+  facts_.times_left_out += times_.left_out;
 }
 
-void TraceScan::AddFailure(ClockKey clock) {
-  if (order_.windows() > 0)
-    ++facts_.undeferrable;
-  else
-    ++failures_[clock];
+void TraceScan::AddFailure(uint32_t machine, ClockKey clock) {
+  if (order_.windows() > 0) {
+    ++FactsOf(machine).undeferrable;
+    return;
+  }
+  constexpr size_t kMaxClocks = 4096;
+  constexpr ClockKey kOther = {UINT32_MAX, UINT32_MAX};  // of further ones: in no snapshot either
+  std::pair key{machine, clock};
+  if (failures_.size() >= kMaxClocks && !failures_.contains(key)) key = {0, kOther};
+  ++failures_[key];
 }
 
 TraceFacts TraceScan::Finish() {
   facts_.snapshots = clocks_.host().snapshots();
   facts_.invalid_snapshots = clocks_.invalid_snapshots();
   facts_.snapshots_left_out = clocks_.host().snapshots_left_out();
-  for (const auto& [clock, packets] : failures_)
-    if (const auto failure = clocks_.host().FailureOf(clock))
-      facts_.clock_problems.push_back({clock, *failure, packets});
+  for (const auto& [key, packets] : failures_) {
+    const auto& [machine, clock] = key;
+    if (const auto failure = clocks_.Of(machine).FailureOf(clock))
+      FactsOf(machine).clock_problems.push_back({clock, *failure, packets});
+  }
   facts_.late_events = order_.dropped();
   facts_.sort_windows = order_.windows();
   if (facts_.stats_packets > 0) facts_.packets_after_stats = packets_since_stats_;
   facts_.programs = programs_.Finish();
-  for (auto& [key, sequence] : sequences_) {
-    TraceSequence& facts = sequence.facts;
+  facts_.sequences.reserve(sequences_.size());
+  last_sequence_ = nullptr;
+  for (auto entry = sequences_.begin(); entry != sequences_.end();
+       entry = sequences_.erase(entry)) {
+    TraceSequence& facts = entry->second.facts;
     if (facts.buffer && *facts.buffer < facts_.buffers.size()) {
       TraceBuffer& buffer = facts_.buffers[*facts.buffer];
       ++buffer.sequences;

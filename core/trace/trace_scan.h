@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "core/perfetto/incremental_state.h"
@@ -23,11 +24,14 @@ namespace ringscope {
 /// Reads the packets of a trace file in one pass, by the rules of trace processor, and collects
 /// what is known of the session and its losses. Packets that are compressed inside a packet are
 /// given in its place.
-/// Memory: O(sequences + clock snapshots), with limits; not of the trace's size.
+/// Memory: O(sequences + clock snapshots), with limits: not of the trace's size, whatever is in it.
 /// Source: what is known of trace processor v58.
 class TraceScan {
  public:
-  static constexpr size_t kMaxSequences = 200'000;
+  static constexpr size_t kMaxSequences = 50'000;
+  /// Kinds of content, and signs of losses, that are kept for the sequences; of all together.
+  static constexpr size_t kMaxContentsOfSequences = 100'000;
+  static constexpr size_t kMaxSigns = 50'000;
 
   TraceScan();
 
@@ -62,18 +66,26 @@ class TraceScan {
   void UpdateState(const TracePacketView& packet, Sequence& sequence);
   /// Whether trace processor uses a packet that needs incremental state.
   bool IsUsable(const TracePacketView& packet, uint64_t offset, Sequence& sequence);
-  /// @return the packet's place in time, by its first event
-  std::optional<int64_t> AddTimes(const TracePacketView& packet, Sequence& sequence);
-  void NoteProblems();
-  void AddFailure(ClockKey clock);
-  void AddContent(const TracePacketView& packet, const std::optional<int64_t>& ns);
-  void AddOwnFacts(const TracePacketView& packet, uint64_t offset,
-                   const std::optional<int64_t>& ns);
+  /// No time: those that are known are 0 at least.
+  static constexpr int64_t kNoTime = -1;
+  static std::optional<int64_t> Known(int64_t ns) {
+    return ns == kNoTime ? std::nullopt : std::optional(ns);
+  }
+  /// @return the packet's place in time, by its first event, or kNoTime
+  int64_t AddTimes(const TracePacketView& packet, Sequence& sequence);
+  int64_t AddTime(int64_t ns);
+  void NoteProblems(MachineFacts& machine);
+  void AddFailure(uint32_t machine, ClockKey clock);
+  /// Where what the packets of a machine lack or report is counted.
+  MachineFacts& FactsOf(uint32_t machine);
+  void CountContent(uint32_t content, Sequence& sequence);
+  void AddContent(const TracePacketView& packet, int64_t ns);
+  void AddOwnFacts(const TracePacketView& packet, int64_t ns);
   void NoteDiscards(Bytes config);
   void AddServiceEvent(const TracePacketView& packet);
   void AddStats(Bytes stats);
   void AddListing(Bytes listing);
-  void AddFtraceSetup(Bytes stats);
+  static void AddFtraceSetup(Bytes stats, std::vector<std::string>& errors);
   void AddProcessNames(const TracePacketView& packet, TraceSequence& sequence);
 
   TraceFacts facts_;
@@ -87,7 +99,14 @@ class TraceScan {
   Sequence* last_sequence_ = nullptr;
   uint32_t last_content_ = 0;  // likewise
   Amount* last_amount_ = nullptr;
-  std::map<ClockKey, uint64_t> failures_;  // packets put off, by their clock
+  std::map<std::pair<uint32_t, ClockKey>, uint64_t>
+      failures_;  // packets put off, by machine and clock
+  MachineFacts ignored_;  // of machines beyond those that are kept
+  uint32_t last_machine_ = 0;  // asked for last
+  MachineFacts* last_facts_ = nullptr;
+  size_t contents_of_sequences_ = 0, signs_ = 0;  // kept
+  uint64_t beyond_ = 0;  // where contents are counted that are not kept
+  Amount amount_beyond_;
   std::optional<TimeSpan> all_;            // of all events so far
   uint64_t packets_since_stats_ = 0;
 };

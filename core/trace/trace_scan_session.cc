@@ -18,7 +18,11 @@ using proto::TracePacket;
 constexpr uint32_t kSystemInfo = 45, kTrigger = 46;
 constexpr size_t kMaxNames = 20'000, kMaxTexts = 64;
 
-std::string TextOf(Bytes bytes) { return std::string(wire::AsText(bytes)); }
+/// Names and the like; longer ones are cut.
+std::string TextOf(Bytes bytes) {
+  constexpr size_t kLongest = 1024;
+  return std::string(wire::AsText(bytes.first(std::min(bytes.size(), kLongest))));
+}
 
 /// Sum of a repeated field of numbers, packed or not.
 uint64_t SumOf(const wire::Field& field) {
@@ -51,28 +55,32 @@ WriterAccount ReadWriter(Bytes message) {
 
 }  // namespace
 
-void TraceScan::AddContent(const TracePacketView& packet, const std::optional<int64_t>& ns) {
+void TraceScan::AddContent(const TracePacketView& packet, int64_t ns) {
   if (last_amount_ == nullptr || last_content_ != packet.content) {
     last_content_ = packet.content;
-    last_amount_ = &facts_.contents[packet.content];
+    const bool is_kept = facts_.contents.size() < TraceFacts::kMaxContents ||
+                         facts_.contents.contains(packet.content);
+    last_amount_ = is_kept ? &facts_.contents[packet.content] : &amount_beyond_;
   }
   Amount& amount = *last_amount_;
   ++amount.packets;
   amount.bytes += packet.content_bytes.size();
-  if (ns) ringscope::AddTo(amount.span, *ns);
+  if (ns != kNoTime) ringscope::AddTo(amount.span, ns);
   if (packet.sequence_id != kServiceSequenceId) {
     ++facts_.data_packets;
-    if (ns) ringscope::AddTo(facts_.all.span, *ns);
+    if (ns != kNoTime) ringscope::AddTo(facts_.all.span, ns);
   }
 }
 
-void TraceScan::AddOwnFacts(const TracePacketView& packet, uint64_t,
-                            const std::optional<int64_t>& ns) {
+void TraceScan::AddOwnFacts(const TracePacketView& packet, int64_t ns) {
   const Bytes content = packet.content_bytes;
   switch (packet.content) {
     case TracePacket::kTraceConfig:
-      facts_.config = TextOf(content);
       NoteDiscards(content);
+      facts_.config_bytes_left_out =
+          content.size() > TraceFacts::kMaxConfigBytes ? content.size() : 0;
+      facts_.config.reset();
+      if (facts_.config_bytes_left_out == 0) facts_.config = wire::AsText(content);
       break;
     case TracePacket::kTraceStats:
       if (packet.machine == 0) AddStats(content);
@@ -88,18 +96,18 @@ void TraceScan::AddOwnFacts(const TracePacketView& packet, uint64_t,
       AddServiceEvent(packet);
       break;
     case TracePacket::kFtraceEvents:
-      facts_.ftrace.AddBundle(content);
+      FactsOf(packet.machine).ftrace.AddBundle(content);
       break;
     case TracePacket::kFtraceStats:
-      facts_.ftrace.AddStats(content);
-      AddFtraceSetup(content);
+      FactsOf(packet.machine).ftrace.AddStats(content);
+      AddFtraceSetup(content, FactsOf(packet.machine).ftrace_setup_errors);
       break;
     case TracePacket::kCloneSnapshotTrigger:
       ++facts_.clone_triggers;
       break;
     case kTrigger: {
       ReceivedTriggerFact trigger;
-      trigger.ns = ns;
+      trigger.ns = Known(ns);
       wire::FieldReader fields(content);
       while (const auto field = fields.Next()) {
         if (field->number == proto::ReceivedTrigger::kName) trigger.name = TextOf(field->bytes);
@@ -229,20 +237,20 @@ void TraceScan::AddListing(Bytes listing) {
   }
 }
 
-void TraceScan::AddFtraceSetup(Bytes stats) {
+void TraceScan::AddFtraceSetup(Bytes stats, std::vector<std::string>& errors) {
   constexpr uint32_t kAtraceErrors = 5, kUnknownEvents = 6, kFailedEvents = 7, kExclusive = 13;
   wire::FieldReader fields(stats);
   while (const auto field = fields.Next()) {
     if (field->type != wire::Type::kBytes || field->bytes.empty() ||
-        facts_.ftrace_setup_errors.size() == kMaxTexts)
+        errors.size() == kMaxTexts)
       continue;
     const std::string text = TextOf(field->bytes);
     if (field->number == kUnknownEvents)
-      facts_.ftrace_setup_errors.push_back("event '" + text + "' is not known to the kernel");
+      errors.push_back("event '" + text + "' is not known to the kernel");
     if (field->number == kFailedEvents)
-      facts_.ftrace_setup_errors.push_back("event '" + text + "' could not be switched on");
-    if (field->number == kAtraceErrors) facts_.ftrace_setup_errors.push_back("atrace: " + text);
-    if (field->number == kExclusive) facts_.ftrace_setup_errors.push_back(text);
+      errors.push_back("event '" + text + "' could not be switched on");
+    if (field->number == kAtraceErrors) errors.push_back("atrace: " + text);
+    if (field->number == kExclusive) errors.push_back(text);
   }
 }
 

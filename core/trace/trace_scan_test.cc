@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "core/base/wire.h"
 #include "core/perfetto/fields.h"
@@ -92,6 +93,43 @@ TEST_F(TraceScanned, TheFirstPacketOfASequenceReportsNoLoss) {
   EXPECT_EQ(Value("traced_buf_sequence_packet_loss", 0), 1u);
   EXPECT_EQ(Value("traced_buf_data_loss_overwrite", 0), 1u);
   EXPECT_EQ(Value("traced_buf_data_loss_read_gap", 0), 0u);
+}
+
+/// Rows of the machine that are no information, as "name[index]=value".
+std::vector<std::string> RowsOf(const TraceFacts& facts, uint32_t machine) {
+  std::vector<std::string> rows;
+  for (const StatRow& row : StatRowsOf(facts)) {
+    if (row.machine != machine || row.value == 0 || row.severity == StatSeverity::kInfo) continue;
+    rows.push_back(row.name + (row.index ? "[" + std::to_string(*row.index) + "]" : "") + "=" +
+                   std::to_string(row.value));
+  }
+  return rows;
+}
+
+TEST_F(TraceScanned, RowsOfRemoteMachinesAreTheirOwn) {
+  constexpr uint32_t kCpu = 1, kLostEvents = 3;
+  const auto on = [](uint32_t machine, uint32_t sequence = 7) {
+    return PacketText(sequence).Uint(TracePacket::kMachineId, machine);
+  };
+  const auto bundle = [](uint64_t cpu) {
+    return Nested().Uint(kCpu, cpu).Uint(kLostEvents, 1);
+  };
+  Add(PacketText().Message(TracePacket::kFtraceEvents, bundle(0)));
+  Add(on(5).Message(TracePacket::kFtraceEvents, bundle(2)));
+  // Sequences are those of the machine, so that this is its second packet.
+  Add(on(5).Event().At(1).Dropped(kLossPresent | kLossOverwrite));
+  Add(on(5, 0).Event().At(1));
+  Add(on(9, 0).Event().Flags(1));
+  Add(on(9).Event().At(1).Uint(TracePacket::kTimestampClockId, 77));
+  Add(Statistics());
+  EXPECT_EQ(RowsOf(facts(), 0), std::vector<std::string>({"ftrace_cpu_has_data_loss[0]=1"}));
+  EXPECT_EQ(RowsOf(facts(), 5),
+            std::vector<std::string>(
+                {"ftrace_cpu_has_data_loss[2]=1", "track_event_missing_sequence_id=1"}));
+  EXPECT_EQ(RowsOf(facts(), 9),
+            std::vector<std::string>({"clock_sync_failure_unknown_source_clock=1",
+                                      "incremental_state_cleared_missing_sequence_id=1",
+                                      "track_event_missing_sequence_id=1"}));
 }
 
 /// A program that copies field 1 of the event (content) to the state's, and aborts without it.

@@ -25,7 +25,7 @@ void AddAllBufferRows(StatRows& rows, const TraceFacts& facts, bool into_file) {
   for (const auto& [index, times] : facts.discards_into_file) AddDiscardRow(rows, index, times);
 }
 
-void AddClockRows(StatRows& rows, const TraceFacts& facts) {
+void AddClockRows(StatRows& rows, const MachineFacts& facts) {
   std::array<uint64_t, 3> failed{};
   for (const ClockProblem& problem : facts.clock_problems)
     failed[static_cast<size_t>(problem.failure)] += problem.packets;
@@ -33,7 +33,6 @@ void AddClockRows(StatRows& rows, const TraceFacts& facts) {
   for (size_t i = 0; i < failed.size(); ++i)
     AddRow(rows, std::string("clock_sync_failure_") + kNames[i], {}, kError, failed[i]);
   AddRow(rows, "clock_sync_failure_undeferrable_packet_loss", {}, kLoss, facts.undeferrable);
-  AddRow(rows, "invalid_clock_snapshots", {}, kError, facts.invalid_snapshots);
 }
 
 void AddReportedRows(StatRows& rows, const PacketReports& reported) {
@@ -44,6 +43,24 @@ void AddReportedRows(StatRows& rows, const PacketReports& reported) {
   for (const auto& [key, value] : reported.counts())
     if (const ReportedRow& row = RowOf(key.first); row.has_index)
       AddRow(rows, row.name, key.second, row.severity, value);
+}
+
+/// What trace processor counts by machine.
+void AddMachineRows(StatRows& rows, const MachineFacts& facts) {
+  const auto add = [&rows](const char* name, uint64_t value) {
+    AddRow(rows, name, {}, kError, value);
+  };
+  AddFtraceRows(rows, facts.ftrace);
+  add("ftrace_bundle_tokenizer_errors", facts.bundles_without_cpu + facts.events_without_time);
+  add("compact_sched_has_parse_errors", facts.bad_compact_sched > 0 ? 1 : 0);
+  AddClockRows(rows, facts);
+  add("incremental_state_cleared_missing_sequence_id", facts.clears_without_sequence);
+  add("previous_packet_dropped_missing_sequence_id", facts.drops_without_sequence);
+  add("trace_packet_defaults_missing_sequence_id", facts.defaults_without_sequence);
+  add("interned_data_missing_sequence_id", facts.interned_without_sequence);
+  add("track_event_missing_timestamp", facts.track_events_without_time);
+  add("atom_timestamp_missing", facts.atoms_without_time);
+  AddReportedRows(rows, facts.reported);
 }
 
 /// Whether nothing ever flushed the producers of a session that was written into a file. Since v54
@@ -78,20 +95,15 @@ StatRows StatRowsOf(const TraceFacts& facts) {
   };
   if (facts.has_filter) add("filter_errors", kError, facts.filter_errors);
   add("config_write_into_file_no_flush", kError, LacksFlushes(config, facts) ? 1 : 0);
-  AddFtraceRows(rows, facts.ftrace);
-  add("ftrace_bundle_tokenizer_errors", kError,
-      facts.bundles_without_cpu + facts.events_without_time);
-  add("compact_sched_has_parse_errors", kError, facts.bad_compact_sched > 0 ? 1 : 0);
-  AddClockRows(rows, facts);
+  add("invalid_clock_snapshots", kError, facts.invalid_snapshots);
   add("trace_sorter_negative_timestamp_dropped", kError, facts.negative_times);
   add("sorter_push_event_out_of_order", kError, facts.late_events);
-  add("incremental_state_cleared_missing_sequence_id", kError, facts.clears_without_sequence);
-  add("previous_packet_dropped_missing_sequence_id", kError, facts.drops_without_sequence);
-  add("trace_packet_defaults_missing_sequence_id", kError, facts.defaults_without_sequence);
-  add("interned_data_missing_sequence_id", kError, facts.interned_without_sequence);
-  add("track_event_missing_timestamp", kError, facts.track_events_without_time);
-  add("atom_timestamp_missing", kError, facts.atoms_without_time);
-  AddReportedRows(rows, facts.reported);
+  AddMachineRows(rows, facts);
+  for (const auto& [machine, remote] : facts.remotes) {
+    const size_t first = rows.size();
+    AddMachineRows(rows, remote);
+    for (size_t i = first; i < rows.size(); ++i) rows[i].machine = machine;
+  }
   add("protovm_registration_error", kError, facts.programs.registration_errors);
   add("protovm_abort", kError, facts.programs.aborts);
   return rows;

@@ -15,6 +15,7 @@
 #include "core/base/nearest.h"
 #include "formats/descriptors/embedded_descriptors.h"
 #include "formats/descriptors/merged_files.h"
+#include "formats/descriptors/numbered_fields.h"
 #include "formats/descriptors/protobuf_errors.h"
 
 namespace ringscope {
@@ -317,7 +318,8 @@ Result<std::string> Descriptors::Encode(std::string_view message, std::string_vi
   TextFormat::Parser parser;
   parser.RecordErrorsTo(&errors);
   parser.SetRecursionLimit(kDeepestText);
-  if (!parser.ParseFromString(std::string(text), parsed.get())) {
+  const NumberedFields numbered(text);
+  if (!parser.ParseFromString(numbered.rest(), parsed.get())) {
     Where where{path, {}, {}};
     if (errors.line < 0)
       return Fail(ErrorCode::kCorrupt, InOurWords(errors.message), where,
@@ -327,6 +329,15 @@ Result<std::string> Descriptors::Encode(std::string_view message, std::string_vi
     return Fail(ErrorCode::kCorrupt,
                 fmt::format("column {}: {}", column, InOurWords(errors.message)), where,
                 HintOf(errors.message, *type));
+  }
+  if (!numbered.empty()) {
+    // A number may be that of a field whose name is known: then it is that field.
+    numbered.AddTo(*parsed);
+    const std::string bytes = parsed->SerializePartialAsString();
+    parsed->Clear();
+    if (!parsed->ParsePartialFromString(bytes))
+      return Fail(ErrorCode::kCorrupt, "a field with a number has a value that its message cannot have",
+                  {path, {}, {}}, "write the field with its name");
   }
   return parsed->SerializePartialAsString();
 }

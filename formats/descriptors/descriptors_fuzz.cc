@@ -17,7 +17,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     // What was read can be written, and read again.
     const std::string text = descriptors.Text("TraceConfig", ringscope::wire::AsBytes(*config));
     const auto again = descriptors.Encode("TraceConfig", text, "fuzz");
-    if (!again || *again != *config) std::abort();
+    // (Bytes of a field whose type is not known are written as the message that they may be.)
+    if (!again || descriptors.Text("TraceConfig", ringscope::wire::AsBytes(*again)) != text)
+      std::abort();
   }
   if (descriptors.Text("TracePacket", bytes).empty() && size > 0) std::abort();
   if (size < 4096) (void)Descriptors::Extended(bytes, "fuzz");

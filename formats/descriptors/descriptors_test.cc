@@ -157,6 +157,49 @@ TEST(Descriptors, Text_NamesFieldsAndValues) {
       "trace_uuid_msb: -1\n");
 }
 
+/// A field of 4 or 8 bytes.
+std::string DescribedFixed(uint32_t number, uint64_t value, size_t size) {
+  std::string out;
+  wire::AppendTag(out, number, size == 4 ? wire::Type::kFixed32 : wire::Type::kFixed64);
+  for (size_t i = 0; i < size; ++i) out.push_back(static_cast<char>(value >> (8 * i)));
+  return out;
+}
+
+TEST(Descriptors, Text_OfUnknownFields_IsReadBack) {
+  const std::string unknown = DescribedUint(900, 5) + DescribedFixed(901, 0xFFFF0001, 4) +
+                              DescribedFixed(902, 7, 8) + DescribedBytes(903, "a \"text\"\n") +
+                              DescribedBytes(904, DescribedUint(4, 5) + DescribedBytes(5, "")) +
+                              DescribedUint(900, UINT64_MAX);
+  // In the message itself, and in the second of two nested ones.
+  const std::string source = DescribedBytes(1, DescribedBytes(1, "linux.ftrace") + unknown);
+  const std::string config = DescribedBytes(1, DescribedUint(1, 64)) + DescribedBytes(2, "") +
+                             DescribedBytes(2, source) + unknown;
+  const Descriptors& descriptors = Descriptors::BuiltIn();
+  const std::string text = descriptors.Text("TraceConfig", wire::AsBytes(config));
+  EXPECT_EQ(descriptors.Encode("TraceConfig", text, "x").value(), config) << text;
+}
+
+TEST(Descriptors, Encode_OfFieldsWithNumbers) {
+  const auto encode = [](std::string_view text) {
+    return Descriptors::BuiltIn().Encode("TraceConfig", text, "x");
+  };
+  const std::string buffer = DescribedBytes(1, DescribedUint(1, 64) + DescribedUint(900, 5));
+  for (const char* text :
+       {"buffers { size_kb: 64 900: 5 }", "buffers { 900: 5; size_kb: 64; }",
+        "buffers: <\t900:5,\tsize_kb: 64>", "buffers { # 900: 6\n 900: 0x5 size_kb: 64 }",
+        "buffers: [{ size_kb: 64, 900: [5] }]"})
+    EXPECT_EQ(encode(text).value_or("?"), buffer) << text;
+  // A field of a known number has its number's meaning.
+  EXPECT_EQ(encode("buffers { 1: 64 900: 5 }").value(), buffer);
+  EXPECT_EQ(encode("900: 'a' \"b\"").value(), DescribedBytes(900, "ab"));
+  // What is wrong elsewhere is where it was.
+  for (const char* text : {"900: 5\n901 { 4: 5 } bogus: 1", "900: 5 901: 'a'\nbuffers { bogus: 1 }"})
+    EXPECT_THAT(encode(text).error().ToString(), HasSubstr("x:2:")) << text;
+  EXPECT_EQ(encode("buffers { size_kb: 1 1: 64 }").value(), DescribedBytes(1, DescribedUint(1, 64)));
+  for (const char* text : {"1: 'no message'", "900: 5 5", "900: -1", "0: 1", "536870912: 1", "900 { a: 1 }", "900: {"})
+    EXPECT_FALSE(encode(text)) << text;
+}
+
 TEST(Descriptors, Text_OfUnknownFieldsAndValues_HasNumbers) {
   EXPECT_EQ(ConfigText(DescribedUint(900, 7) + DescribedBytes(901, "text") +
                        DescribedBytes(902, DescribedUint(1, 2)) +

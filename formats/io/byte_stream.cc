@@ -89,6 +89,23 @@ class MemorySource : public ByteSource {
   size_t position_ = 0;
 };
 
+class ViewSource : public ByteSource {
+ public:
+  ViewSource(Bytes bytes, std::string path) : rest_(bytes), path_(std::move(path)) {}
+
+  Result<size_t> Read(std::span<uint8_t> into) override {
+    const size_t count = std::min(into.size(), rest_.size());
+    std::copy_n(rest_.begin(), count, into.begin());
+    rest_ = rest_.subspan(count);
+    return count;
+  }
+  const std::string& path() const override { return path_; }
+
+ private:
+  Bytes rest_;
+  std::string path_;
+};
+
 class PrefixedSource : public ByteSource {
  public:
   PrefixedSource(std::string prefix, std::unique_ptr<ByteSource> rest)
@@ -149,6 +166,10 @@ Result<std::unique_ptr<ByteSource>> OpenByteSource(const std::string& path) {
 
 std::unique_ptr<ByteSource> MakeMemorySource(std::string bytes, std::string path) {
   return std::make_unique<MemorySource>(std::move(bytes), std::move(path));
+}
+
+std::unique_ptr<ByteSource> MakeViewSource(Bytes bytes, std::string path) {
+  return std::make_unique<ViewSource>(bytes, std::move(path));
 }
 
 std::unique_ptr<ByteSource> MakePrefixedSource(std::string prefix,

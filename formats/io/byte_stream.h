@@ -33,6 +33,8 @@ class ByteSource {
 Result<std::unique_ptr<ByteSource>> OpenByteSource(const std::string& path);
 /// A source over bytes in memory (copied). For tests and fuzzers.
 std::unique_ptr<ByteSource> MakeMemorySource(std::string bytes, std::string path = "memory");
+/// The same over bytes that must outlive it.
+std::unique_ptr<ByteSource> MakeViewSource(Bytes bytes, std::string path);
 
 /// Bytes that were read already, and then what follows them: undoes a look ahead.
 std::unique_ptr<ByteSource> MakePrefixedSource(std::string prefix,

@@ -2,24 +2,36 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 namespace ringscope {
 
 Result<bool> ByteWindow::Fill(size_t size) {
   while (end_ - begin_ < size && !at_end_) {
-    if (begin_ > 0 && begin_ + std::max(size, read_bytes_) > buffer_.size()) {
-      std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+    if (begin_ > 0 && begin_ + std::max(size, read_bytes_) > capacity_) {
+      std::memmove(buffer_.get(), buffer_.get() + begin_, end_ - begin_);
       end_ -= begin_;
       begin_ = 0;
     }
-    // The buffer grows with the bytes that are really read, whatever size is asked for.
-    if (end_ == buffer_.size()) buffer_.resize(std::max(read_bytes_, 2 * buffer_.size()));
-    RS_ASSIGN_OR_RETURN(const size_t got,
-                        source_->Read({buffer_.data() + end_, buffer_.size() - end_}));
+    if (end_ == capacity_) GrowFor(size);
+    RS_ASSIGN_OR_RETURN(const size_t got, source_->Read({buffer_.get() + end_, capacity_ - end_}));
     at_end_ = got == 0;
     end_ += got;
   }
   return end_ - begin_ >= size;
+}
+
+/// Doubles the buffer, but not beyond what is asked for: it grows with the bytes that are really
+/// read, whatever size that is. The system moves large ones without a copy.
+void ByteWindow::GrowFor(size_t size) {
+  const size_t needed = begin_ + std::max(size, read_bytes_);
+  const size_t capacity =
+      std::max({read_bytes_, capacity_ + 1, std::min(2 * capacity_, needed)});
+  void* const grown = std::realloc(buffer_.get(), capacity);
+  if (grown == nullptr) throw std::bad_alloc();
+  static_cast<void>(buffer_.release());
+  buffer_.reset(static_cast<uint8_t*>(grown));
+  capacity_ = capacity;
 }
 
 }  // namespace ringscope

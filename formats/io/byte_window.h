@@ -2,9 +2,9 @@
 #define RINGSCOPE_FORMATS_IO_BYTE_WINDOW_H_
 
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <utility>
-#include <vector>
 
 #include "formats/io/byte_stream.h"
 
@@ -25,7 +25,7 @@ class ByteWindow {
     offset_ += count;
   }
 
-  Bytes bytes() const { return {buffer_.data() + begin_, end_ - begin_}; }
+  Bytes bytes() const { return {buffer_.get() + begin_, end_ - begin_}; }
   size_t size() const { return end_ - begin_; }
   /// Where the window begins in the source.
   uint64_t offset() const { return offset_; }
@@ -34,7 +34,13 @@ class ByteWindow {
  private:
   std::unique_ptr<ByteSource> source_;
   size_t read_bytes_;
-  std::vector<uint8_t> buffer_;
+  void GrowFor(size_t size);
+
+  struct Free {
+    void operator()(uint8_t* bytes) const { std::free(bytes); }
+  };
+  std::unique_ptr<uint8_t[], Free> buffer_;
+  size_t capacity_ = 0;
   size_t begin_ = 0;
   size_t end_ = 0;
   uint64_t offset_ = 0;

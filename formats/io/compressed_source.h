@@ -23,8 +23,13 @@ bool IsZstd(Bytes start);
 /// Whether they begin a gzip member.
 bool IsGzip(Bytes start);
 
-/// zstd: one frame or several, skippable ones skipped.
-std::unique_ptr<CompressedSource> MakeZstdSource(std::unique_ptr<ByteSource> compressed);
+/// The largest window of a zstd frame that is taken, as the exponent of 2: what zstd itself takes
+/// unless it is told otherwise.
+inline constexpr int kZstdWindowLog = 27;
+/// zstd: one frame or several, skippable ones skipped. Memory: the frame's window.
+/// @param window_log a frame with a larger window is an error
+std::unique_ptr<CompressedSource> MakeZstdSource(std::unique_ptr<ByteSource> compressed,
+                                                 int window_log = kZstdWindowLog);
 /// Deflate: gzip (one member or several) or zlib; the content decides which. Memory: a few tens of
 /// KiB.
 std::unique_ptr<CompressedSource> MakeInflateSource(std::unique_ptr<ByteSource> compressed);

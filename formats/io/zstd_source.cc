@@ -16,10 +16,12 @@ struct FreeDStream {
 
 class ZstdSource : public CompressedSource {
  public:
-  explicit ZstdSource(std::unique_ptr<ByteSource> compressed)
+  ZstdSource(std::unique_ptr<ByteSource> compressed, int window_log)
       : compressed_(std::move(compressed)),
         stream_(ZSTD_createDStream()),
-        buffer_(ZSTD_DStreamInSize()) {}
+        buffer_(ZSTD_DStreamInSize()) {
+    ZSTD_DCtx_setParameter(stream_.get(), ZSTD_d_windowLogMax, window_log);
+  }
 
   Result<size_t> Read(std::span<uint8_t> into) override {
     ZSTD_outBuffer output{into.data(), into.size(), 0};
@@ -74,8 +76,9 @@ bool IsZstd(Bytes start) {
   return start.size() >= 4 && wire::LoadLittleEndian<uint32_t>(start.data()) == ZSTD_MAGICNUMBER;
 }
 
-std::unique_ptr<CompressedSource> MakeZstdSource(std::unique_ptr<ByteSource> compressed) {
-  return std::make_unique<ZstdSource>(std::move(compressed));
+std::unique_ptr<CompressedSource> MakeZstdSource(std::unique_ptr<ByteSource> compressed,
+                                                 int window_log) {
+  return std::make_unique<ZstdSource>(std::move(compressed), window_log);
 }
 
 std::unique_ptr<CompressedSource> MakeSourceFor(Bytes start, std::unique_ptr<ByteSource>& source) {

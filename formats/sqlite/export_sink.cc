@@ -29,8 +29,11 @@ LogHeader Printable(LogHeader header) {
 
 }  // namespace
 
-ExportSink::ExportSink(SqliteExport& database, uint64_t session)
-    : database_(database), lives_(*this) {
+ExportSink::ExportSink(SqliteExport& database, uint64_t session, PacketKinds& kinds)
+    : database_(database),
+      lives_(*this),
+      kinds_(kinds),
+      gaps_(/*stale_ns=*/UINT64_MAX, &kinds) {
   database_.BeginSession(session);
 }
 
@@ -126,7 +129,15 @@ void ExportSink::OnPacketFate(const PacketAccount& account) {
   Sequence& sequence = SequenceOf(account.buffer, account.sequence);
   AddToSums(account, sequence);
   if (IsLoss(account.fate)) ++lost_packets_;
-  database_.AddPacket(account);
+  database_.AddPacket(account, KindName(gaps_.last_kind()));
+}
+
+std::string_view ExportSink::KindName(uint32_t kind) {
+  if (kind == 0) return {};
+  if (kind >= kind_names_.size()) kind_names_.resize(kind + 1);
+  std::string_view& name = kind_names_[kind];
+  if (name.empty()) name = database_.KeepText(kinds_.NameOf(kind));
+  return name;
 }
 
 void ExportSink::AddToSums(const PacketAccount& account, Sequence& sequence) {

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "core/graph/chunk_lifetimes.h"
 #include "core/ledger/ledger.h"
 #include "core/log/session_story.h"
+#include "core/perfetto/packet_kinds.h"
 #include "core/session/replay_outcome.h"
 #include "core/session/session_notes.h"
 #include "formats/sqlite/sqlite_export.h"
@@ -23,7 +25,8 @@ namespace ringscope {
 class ExportSink : public ReplayListener, public LedgerSink, public ChunkLifeListener {
  public:
   /// @param session its number in the input
-  ExportSink(SqliteExport& database, uint64_t session);
+  /// @param kinds of its packets, which must outlive this
+  ExportSink(SqliteExport& database, uint64_t session, PacketKinds& kinds);
 
   /// A listener of the replay that comes after this one: it finds the gaps.
   ReplayListener& gaps() { return gaps_; }
@@ -66,6 +69,7 @@ class ExportSink : public ReplayListener, public LedgerSink, public ChunkLifeLis
   Sequence& SequenceOf(BufferId buffer, SequenceKey sequence);
   static void AddToSums(const PacketAccount& account, Sequence& sequence);
   void NameSequence(const SessionStory& story, SequenceRow& row) const;
+  std::string_view KindName(uint32_t kind);
 
   SqliteExport& database_;
   ChunkLives lives_;
@@ -73,7 +77,9 @@ class ExportSink : public ReplayListener, public LedgerSink, public ChunkLifeLis
   LogHeader header_;
   std::string config_;
   SessionNotes notes_{TimeBase::kWall};
-  GapAnalysis gaps_{/*stale_ns=*/UINT64_MAX};
+  PacketKinds& kinds_;
+  std::vector<std::string_view> kind_names_;  // by number; empty: not asked for yet
+  GapAnalysis gaps_;
   std::map<ProducerId, ProducerRow> producers_;
   std::map<SequenceId, Sequence> sequences_;
   Sequence* last_sequence_ = nullptr;  // packets come in runs of one sequence

@@ -5,7 +5,7 @@
 namespace ringscope {
 namespace {
 
-constexpr int kColumns = 30;
+constexpr int kColumns = 31;
 
 /// Of a packet that came out of the buffer alone.
 template <typename T>
@@ -50,46 +50,49 @@ void PacketTable::Column(size_t row, int column, SqliteCell& cell) const {
     case 10:
       return cell.Put(NameOf(facts.content));
     case 11:
-      return cell.Put(facts.timestamp);
+      if (!batch_->kinds[row].empty()) cell.Put(batch_->kinds[row]);
+      return;
     case 12:
-      return cell.Put(facts.timestamp_clock);
+      return cell.Put(facts.timestamp);
     case 13:
-      return cell.Put(facts.clears_state);
+      return cell.Put(facts.timestamp_clock);
     case 14:
-      return cell.Put(facts.needs_state);
+      return cell.Put(facts.clears_state);
     case 15:
-      return cell.Put(facts.has_interned_data);
+      return cell.Put(facts.needs_state);
     case 16:
-      return cell.Put(account.written.record);
+      return cell.Put(facts.has_interned_data);
     case 17:
-      return cell.Put(account.written.time_ns);
+      return cell.Put(account.written.record);
     case 18:
-      return cell.Put(std::string_view(Name(account.fate)));
+      return cell.Put(account.written.time_ns);
     case 19:
+      return cell.Put(std::string_view(Name(account.fate)));
+    case 20:
       if (account.cause != Cause::kNone) cell.Put(std::string_view(Name(account.cause)));
       return;
-    case 20:
-      return cell.Put(account.own_fault);
     case 21:
-      return cell.Put(account.decided.record);
+      return cell.Put(account.own_fault);
     case 22:
-      return cell.Put(account.decided.time_ns);
+      return cell.Put(account.decided.record);
     case 23:
-      return cell.Put(IfOut(account, account.pass));
+      return cell.Put(account.decided.time_ns);
     case 24:
-      return cell.Put(IfOut(account, account.position));
+      return cell.Put(IfOut(account, account.pass));
     case 25:
-      return cell.Put(account.loss_bits);
+      return cell.Put(IfOut(account, account.position));
     case 26:
+      return cell.Put(account.loss_bits);
+    case 27:
       if (account.culprit) cell.Put(Raw(account.culprit->sequence.producer));
       return;
-    case 27:
+    case 28:
       if (account.culprit) cell.Put(Raw(account.culprit->sequence.writer));
       return;
-    case 28:
+    case 29:
       if (account.culprit) cell.Put(Raw(account.culprit->chunk));
       return;
-    case 29:
+    case 30:
       if (account.waits_for) cell.Put(Raw(account.waits_for->chunk));
       return;
     default:

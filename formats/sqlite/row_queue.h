@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <queue>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -35,6 +36,7 @@ struct RowBatch {
   uint64_t session = 0;
   uint64_t chunks_before = 0;  // of other sessions
   std::vector<PacketAccount> packets;
+  std::vector<std::string_view> kinds;  // of these packets; empty: not known
   std::vector<PacketAccount> duplicates;
   std::vector<ChunkLife> chunks;
   std::vector<PatchRow> patches;

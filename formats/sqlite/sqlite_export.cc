@@ -158,6 +158,7 @@ RowBatch& SqliteExport::Batch() {
     batch_->session = session_;
     batch_->chunks_before = chunks_before_;
     batch_->packets.reserve(kBatchRows);
+    batch_->kinds.reserve(kBatchRows);
   }
   return *batch_;
 }
@@ -308,8 +309,18 @@ void SqliteExport::AddChunk(const ChunkLife& life) {
   chunks_ = std::max(chunks_, life.number);
 }
 
-void SqliteExport::AddPacket(const PacketAccount& account) {
-  Batch().packets.push_back(account);
+std::string_view SqliteExport::KeepText(std::string_view text) {
+  constexpr size_t kMaxTexts = size_t{1} << 20;
+  const auto known = texts_.find(text);
+  if (known != texts_.end()) return *known;
+  return texts_.size() < kMaxTexts ? std::string_view(*texts_.emplace(text).first)
+                                   : std::string_view();
+}
+
+void SqliteExport::AddPacket(const PacketAccount& account, std::string_view kind) {
+  RowBatch& batch = Batch();
+  batch.packets.push_back(account);
+  batch.kinds.push_back(kind);
   ++packets_;
 }
 

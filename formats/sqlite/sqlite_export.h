@@ -3,9 +3,12 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 
 #include "core/gaps/gap_report.h"
 #include "core/graph/chunk_lifetimes.h"
@@ -117,7 +120,10 @@ class SqliteExport {
   void AddStory(const SessionStory& story);
   /// A life at its end, and its eviction if that was it.
   void AddChunk(const ChunkLife& life);
-  void AddPacket(const PacketAccount& account);
+  /// @param kind what its content is about; one that KeepText returned, or empty
+  void AddPacket(const PacketAccount& account, std::string_view kind);
+  /// The same text, which stays where it is; empty: too many are kept.
+  std::string_view KeepText(std::string_view text);
   void AddDuplicate(const PacketAccount& account);
   /// kLossBit or kGivenUp.
   void AddLoss(const BufferEvent& event);
@@ -146,6 +152,7 @@ class SqliteExport {
   std::unique_ptr<Inserts> inserts_;
   std::atomic<bool> failed_ = false;
   std::unique_ptr<RowBatch> batch_;  // in the making
+  std::set<std::string, std::less<>> texts_;  // that batches refer to
   uint64_t session_ = 0;
   uint64_t packets_ = 0;
   uint64_t chunks_before_ = 0;  // rows of the sessions before

@@ -139,6 +139,8 @@ CREATE TABLE packets (
   last_chunk INTEGER NOT NULL,    -- where it ends, as far as seen
   size INTEGER NOT NULL,          -- bytes, of all fragments seen
   content TEXT NOT NULL,          -- kind of its content: a field of TracePacket
+  name TEXT,                      -- what that is about: CATEGORY/NAME of a track event, the event
+                                  -- of a bundle of ftrace; NULL: not known
   timestamp INTEGER,              -- its own, in units of its clock
   timestamp_clock INTEGER,        -- NULL: the sequence's default
   clears_state INTEGER NOT NULL,  -- incremental state starts from scratch here

@@ -309,7 +309,7 @@ void LifeTrace::OnPacketFate(const PacketAccount& account) {
 
 void LifeTrace::ShowLoss(Sequence& sequence) {
   const PacketAccount& account = sequence.loss->account;
-  const std::string content = kinds_.ContentText(account.facts, sequence.loss->kind);
+  const std::string content = kinds_.ContentText(account.facts.content, sequence.loss->kind);
   const std::string culprit = account.culprit ? ToString(*account.culprit) : std::string();
   const std::string bits = LossBitsToString(account.loss_bits);
   std::vector<Arg> args = {{"fate", std::string_view(Name(account.fate))},

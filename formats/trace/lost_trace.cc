@@ -9,13 +9,6 @@
 #include "core/session/buffer_event.h"
 
 namespace ringscope {
-namespace {
-
-std::tuple<BufferId, SequenceKey, uint64_t, uint32_t> PlaceInLogOf(const PacketAccount& account) {
-  return {account.buffer, account.sequence, account.first_chunk, account.fragment};
-}
-
-}  // namespace
 
 LostTrace::LostTrace(ByteSink& sink, uint64_t limit, PacketKinds* kinds)
     : trace_(sink),
@@ -50,11 +43,7 @@ void LostTrace::OnChunk(BufferId buffer, const ChunkCommit& commit,
 Status LostTrace::OnPacket(const SessionPacket&) { return status_; }
 
 void LostTrace::OnPacketFate(const PacketAccount& account) {
-  if (IsLoss(account.fate)) {
-    const uint32_t kind = kinds_.Of(account);
-    if (kind != 0) pending_kinds_[PlaceInLogOf(account)] = kind;
-  }
-  packets_.OnPacketFate(account);
+  packets_.AddFate(account, IsLoss(account.fate) ? kinds_.Of(account) : 0);
 }
 
 void LostTrace::OnChunkForgotten(BufferId buffer, SequenceKey sequence, uint64_t chunk) {
@@ -62,14 +51,8 @@ void LostTrace::OnChunkForgotten(BufferId buffer, SequenceKey sequence, uint64_t
   kinds_.Forget(buffer, sequence, chunk);
 }
 
-uint32_t LostTrace::TakeKind(const PacketAccount& account) {
-  const auto found = pending_kinds_.extract(PlaceInLogOf(account));
-  return found.empty() ? 0 : found.mapped();
-}
-
 void LostTrace::Write(const LostPacket& lost) {
   const PacketAccount& account = lost.account;
-  const uint32_t kind = TakeKind(account);
   if (lost.slices.empty()) return;  // see LostPackets::unwritable
   const FateCount count{1, account.size};
   if (trace_.bytes() >= limit_) {
@@ -87,13 +70,13 @@ void LostTrace::Write(const LostPacket& lost) {
                                            .packet = &packet,
                                            .sequence_id = sequence_ids_.IdOf(account.sequence)});
   if (status_) status_ = written;
-  WriteFate(account, kind);
+  WriteFate(account, lost.kind);
 }
 
 void LostTrace::WriteFate(const PacketAccount& account, uint32_t kind) {
   const Track track = TrackOf(account);
   const std::string sequence = ToString(account.sequence);
-  const std::string content = kinds_.ContentText(account.facts, kind);
+  const std::string content = kinds_.ContentText(account.facts.content, kind);
   const std::string culprit = account.culprit ? ToString(*account.culprit) : std::string();
   const std::string bits = LossBitsToString(account.loss_bits);
   std::vector<Arg> args = {

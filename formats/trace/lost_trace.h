@@ -51,12 +51,9 @@ class LostTrace : public ReplayListener, public LedgerSink {
   using Track = TrackEventWriter::Track;
 
   using Unique = TrackEventWriter::Unique;
-  /// A packet until it is handed on: buffer, sequence, chunk, fragment.
-  using PlaceInLog = std::tuple<BufferId, SequenceKey, uint64_t, uint32_t>;
 
   void Write(const LostPacket& lost);
   void WriteFate(const PacketAccount& account, uint32_t kind);
-  uint32_t TakeKind(const PacketAccount& account);
   Track RootTrack();
   Track TrackOf(const PacketAccount& account);
 
@@ -67,7 +64,6 @@ class LostTrace : public ReplayListener, public LedgerSink {
   SessionNotes notes_;
   KindsOfPackets kinds_;
   StalePackets packets_once_{UINT64_MAX};  // finds each packet once, for the kinds
-  std::map<PlaceInLog, uint32_t> pending_kinds_;
   const uint64_t limit_;
   Counts counts_;
   LogMoment now_;

@@ -102,15 +102,19 @@ TracePacket SplitTracePacket(Bytes packet);
 
 /// A packet of a trace file as trace processor takes it.
 struct ViewedPacket {
-  uint64_t offset = 0;  // as that of TracePacket
+  uint64_t offset = 0;                      // as that of TracePacket
   PackedBy packed_by = PackedBy::kNothing;  // what compressed it, if it was inside another packet
-  Bytes bytes;          // the TracePacket message; valid until the next Next()
+  Bytes bytes;                              // the TracePacket message; valid until the next Next()
   TracePacketView view;
 };
 
+/// The largest packet that is read, bytes. The service's own buffers hold none that is larger.
+inline constexpr uint64_t kMaxTracePacket = uint64_t{128} << 20;
+
 /// Reads a `.pftrace` packet by packet, plain or compressed as a whole by zstd or gzip. Packets
 /// that are compressed inside a packet are returned in its place; what these unpack to is bounded
-/// by their size. Memory: one packet, at most kMaxTracePacket.
+/// by their size. Memory: one packet, or two where they are compressed, and what zstd needs: the
+/// window of the file's frames, and up to 8 MiB for packets that are compressed inside a packet.
 class TraceReader {
  public:
   enum class OnDamage : uint8_t {
@@ -120,9 +124,11 @@ class TraceReader {
 
   virtual ~TraceReader() = default;
   /// @param ahead of a file that is compressed as a whole
+  /// @param max_packet bytes: larger packets are left out, as damage
   static Result<std::unique_ptr<TraceReader>> Open(std::unique_ptr<ByteSource> source,
                                                    OnDamage on_damage = OnDamage::kFail,
-                                                   ReadAhead ahead = ReadAhead::kNo);
+                                                   ReadAhead ahead = ReadAhead::kNo,
+                                                   uint64_t max_packet = kMaxTracePacket);
   /// The next packet; nullopt: the file's clean end. Fields other than packets are skipped.
   virtual Result<std::optional<TracePacket>> Next() = 0;
   /// The same, without looking for the trusted fields as the service appends them. Faster.
@@ -138,8 +144,6 @@ class TraceReader {
   virtual uint64_t position() const = 0;
   virtual std::optional<uint64_t> size() const = 0;
 };
-
-inline constexpr uint64_t kMaxTracePacket = uint64_t{512} << 20;
 
 }  // namespace ringscope
 

@@ -59,6 +59,7 @@ class AppendedFields {
 // What the packets inside packets may unpack to: so much, and a multiple of their compressed size.
 constexpr uint64_t kUnpackedSlack = uint64_t{256} << 20;
 constexpr uint64_t kMaxRatio = 100;
+constexpr int kPackedWindowLog = 23;  // as the service's packets need at any level but its "ultra"
 
 /// Counts what is read of a file.
 class CountingSource : public ByteSource {
@@ -103,7 +104,8 @@ class AllowedSource : public ByteSource {
 
 class PerfettoTraceReader : public TraceReader {
  public:
-  explicit PerfettoTraceReader(OnDamage on_damage) : on_damage_(on_damage) {}
+  PerfettoTraceReader(OnDamage on_damage, uint64_t max_packet)
+      : on_damage_(on_damage), max_packet_(max_packet) {}
 
   Status Start(std::unique_ptr<ByteSource> source, ReadAhead ahead) {
     size_ = source->size();
@@ -116,7 +118,7 @@ class PerfettoTraceReader : public TraceReader {
       if (ahead == ReadAhead::kYes) source = MakeReadAheadSource(std::move(source));
     }
     path_ = source->path();
-    outer_.emplace(std::move(source));
+    outer_.emplace(std::move(source), max_packet_);
     return {};
   }
 
@@ -190,13 +192,14 @@ class PerfettoTraceReader : public TraceReader {
 
   void OpenInner(PackedBy by, Bytes packets, uint64_t offset) {
     allowance_ += kMaxRatio * packets.size();
-    std::unique_ptr<ByteSource> source =
-        MakeMemorySource(std::string(wire::AsText(packets)), path_);
+    // They stay where they are: the packet that holds them is the last one read of the file.
+    std::unique_ptr<ByteSource> source = MakeViewSource(packets, path_);
     if (by == PackedBy::kZstd)
-      source = MakeZstdSource(std::move(source));
+      source = MakeZstdSource(std::move(source), kPackedWindowLog);
     else
       source = MakeInflateSource(std::move(source));
-    inner_.emplace(std::make_unique<AllowedSource>(std::move(source), allowance_));
+    inner_.emplace(std::make_unique<AllowedSource>(std::move(source), allowance_), max_packet_,
+                   /*skips_all=*/true);
     inner_offset_ = offset;
     inner_by_ = by;
   }
@@ -213,37 +216,45 @@ class PerfettoTraceReader : public TraceReader {
       if (PackedIn(packet) == PackedBy::kNothing) return true;
       more = Fail(ErrorCode::kCorrupt, "compressed packets inside compressed packets");
     }
-    // What is left of them is lost; the packet that holds them has its size, so the next is there.
+    // What is left of them is lost, unless one was passed over; the packet that holds them has its
+    // size, so the next is there.
     Error error = std::move(more.error());
+    const bool continues = inner_->has_skipped();
     error.where = {path_, inner_offset_, {}};
     error.message = "in compressed packets: " + error.message;
     if (on_damage_ == OnDamage::kFail) return tl::unexpected<Error>(std::move(error));
-    Note(inner_offset_, 0, error);
-    return false;
+    Note(inner_offset_, 0, error, continues);
+    if (!continues) return false;
+    RS_ASSIGN_OR_RETURN(const bool found, inner_->Resync());
+    return found ? ReadInner(packet) : false;
   }
 
   /// Continues after damage in the file itself.
   Status SkipDamage(Error error) {
     if (on_damage_ == OnDamage::kFail || error.code == ErrorCode::kIo)
       return tl::unexpected<Error>(std::move(error));
-    const uint64_t offset = outer_->offset();
+    const bool is_skipped = outer_->has_skipped();
+    const uint64_t offset = is_skipped && error.where.offset ? *error.where.offset
+                                                             : outer_->offset();
     RS_ASSIGN_OR_RETURN(const bool found, outer_->Resync());
     ended_ = !found;
-    Note(offset, outer_->offset() - offset, error);
+    Note(offset, outer_->offset() - offset, error, is_skipped);
     return {};
   }
 
-  void Note(uint64_t offset, uint64_t bytes, const Error& error) {
+  void Note(uint64_t offset, uint64_t bytes, const Error& error, bool is_left_out) {
     ++damage_count_;
     if (damage_.size() < LogSource::kMaxDamage)
       damage_.push_back({.offset = offset,
                          .bytes = bytes,
                          .first_record = {},
                          .records = {},
-                         .what = error.message});
+                         .what = error.message,
+                         .is_left_out = is_left_out});
   }
 
   const OnDamage on_damage_;
+  const uint64_t max_packet_;
   std::string path_;
   std::atomic<uint64_t> position_ = 0;
   std::optional<uint64_t> size_;
@@ -305,8 +316,9 @@ TracePacket SplitTracePacket(Bytes packet) {
 }
 
 Result<std::unique_ptr<TraceReader>> TraceReader::Open(std::unique_ptr<ByteSource> source,
-                                                       OnDamage on_damage, ReadAhead ahead) {
-  auto reader = std::make_unique<PerfettoTraceReader>(on_damage);
+                                                       OnDamage on_damage, ReadAhead ahead,
+                                                       uint64_t max_packet) {
+  auto reader = std::make_unique<PerfettoTraceReader>(on_damage, max_packet);
   RS_RETURN_IF_ERROR(reader->Start(std::move(source), ahead));
   return reader;
 }

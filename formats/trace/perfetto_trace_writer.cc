@@ -100,6 +100,7 @@ void TraceWriter::OnCloneRecord(const Op& op) {
 Status TraceWriter::OnProtoVms(const ProtoVmsRead& read) {
   RS_RETURN_IF_ERROR(status_);
   if (session_ && read.session && *read.session != *session_) return {};
+  RS_RETURN_IF_ERROR(AddServicePacket(proto::TracePacket::kTraceProvenance, read.listing));
   return AddServicePacket(proto::TracePacket::kProtoVms, read.protovms);
 }
 

@@ -44,6 +44,10 @@ class SessionScans {
     for (const Damage& error : errors) {
       const auto after = std::ranges::upper_bound(starts_, error.offset);
       TraceFacts& facts = sessions_[static_cast<size_t>(after - starts_.begin())];
+      if (error.is_left_out) {
+        ++facts.too_large;
+        continue;
+      }
       ++facts.error_count;
       if (facts.errors.size() < TraceFacts::kMaxErrors)
         facts.errors.push_back({error.offset, error.what});
@@ -57,22 +61,32 @@ class SessionScans {
   }
 
  private:
+  /// Of about half a KiB each: what takes memory.
+  static size_t UnitsOf(const TraceFacts& facts) {
+    constexpr size_t kUnit = 512;
+    return 1 + facts.sequences.size() + facts.contents.size() / 4 +
+           (facts.writers.size() + facts.moments.size()) / 16 + 2 * facts.slow_sources.size() +
+           2 * facts.triggers.size() + facts.process_names.size() +
+           (facts.config ? facts.config->size() : 0) / kUnit +
+           facts.buffers.size() + facts.programs.vms.size() + facts.errors.size() + 4 * facts.remotes.size();
+  }
+
   void EndSession() {
     TraceFacts& facts = sessions_.emplace_back(scan_.Finish());
     facts.deflated = packed_[PackedBy::kDeflate];
     facts.zstd_compressed = packed_[PackedBy::kZstd];
     packed_.clear();
     scan_ = TraceScan();
-    kept_ += facts.sequences.size() + facts.writers.size() + facts.moments.size();
+    kept_ += UnitsOf(facts);
     if (kept_ > TraceScan::kMaxSequences) split_.Stop();
   }
 
   TraceScan scan_;
   SessionSplit split_;
-  std::vector<TraceFacts> sessions_;  // that have ended
-  std::vector<uint64_t> starts_;      // offsets of the second session, and those that follow
+  std::vector<TraceFacts> sessions_;     // that have ended
+  std::vector<uint64_t> starts_;         // offsets of the second session, and those that follow
   std::map<PackedBy, uint64_t> packed_;  // packets of the session, by what compressed them
-  size_t kept_ = 0;                   // of these: what takes memory
+  size_t kept_ = 0;                      // of these, see UnitsOf
 };
 
 }  // namespace
@@ -82,7 +96,8 @@ Result<ScannedTrace> ScanTraceFile(
     const std::function<void(uint64_t, std::optional<uint64_t>)>& progress, ReadAhead ahead) {
   const std::string path = source->path();
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<TraceReader> reader,
-                      TraceReader::Open(std::move(source), TraceReader::OnDamage::kSkip, ahead));
+                      TraceReader::Open(std::move(source), TraceReader::OnDamage::kSkip, ahead,
+                                        kMaxScannedPacket));
   SessionScans scans;
   constexpr uint64_t kPacketsBetween = 4096;
   uint64_t packets = 0;

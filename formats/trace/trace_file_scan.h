@@ -13,6 +13,9 @@
 
 namespace ringscope {
 
+/// Larger packets are left out.
+inline constexpr uint64_t kMaxScannedPacket = uint64_t{16} << 20;
+
 /// A trace file that was read to its end, or as far as it could be.
 struct ScannedTrace {
   std::vector<TraceFacts> sessions;  // in the order of the file; at least one
@@ -22,7 +25,9 @@ struct ScannedTrace {
 /// Reads a `.pftrace`, plain or compressed as a whole by zstd or gzip, with compressed packets in
 /// it or without. Damage is part of the facts; a file that has no packet at all is an error.
 /// Each of several sessions in it is read by itself.
-/// Memory: one packet, and that of TraceScan; of further sessions that of what is kept of them.
+/// Memory: one packet, at most kMaxScannedPacket, and that of TraceScan; of further sessions that of
+/// what is kept of them. All together less than 100 MiB, whatever is in the file, but for the window
+/// of a file that was compressed with one of more than 8 MiB (zstd --ultra, --long).
 /// @param progress is called now and then with the bytes read of the file, and their total where it
 /// is known
 /// @param ahead of a file that is compressed as a whole

@@ -17,6 +17,10 @@ constexpr size_t kMaxFieldHead = 2 * wire::kMaxVarintBytes;  // tag and length, 
 constexpr size_t kMaxCandidate = size_t{64} << 10;
 constexpr uint64_t kSearchBudget = uint64_t{256} << 20;
 
+// A field that is too large and perhaps not there, as the source's size is not known: one of more
+// bytes has a damaged length, and what follows is searched.
+constexpr uint64_t kMostSkipped = uint64_t{512} << 20;
+
 }  // namespace
 
 bool TraceFraming::Has(size_t size) {
@@ -53,7 +57,7 @@ Result<bool> TraceFraming::NextOfSource(Framed& framed) {
   }
 }
 
-Result<TraceFraming::Extent> TraceFraming::ExtentOf(size_t tag_size, uint8_t type) const {
+Result<TraceFraming::Extent> TraceFraming::ExtentOf(size_t tag_size, uint8_t type) {
   const wire::Varint varint = wire::ReadVarint(window_.bytes().subspan(tag_size));
   const size_t head = tag_size + varint.size;
   switch (static_cast<wire::Type>(type)) {
@@ -66,15 +70,46 @@ Result<TraceFraming::Extent> TraceFraming::ExtentOf(size_t tag_size, uint8_t typ
       return Extent{tag_size, head};
     case wire::Type::kBytes:
       if (varint.size == 0) return FailAt("expected a length");
-      if (varint.value > kMaxTracePacket) {
+      if (varint.value > max_packet_) {
+        const Where where{window_.source().path(), window_.offset(), {}};
+        if (const std::optional<uint64_t> left = LeftInSource();
+            left && !skips_all_ && (head > *left || varint.value > *left - head)) {
+          is_cut_off_ = true;
+          return FailAt(fmt::format("the file ends within a field of {} bytes, {} are there",
+                                    std::max(varint.value, varint.value + head), *left));
+        }
+        RS_ASSIGN_OR_RETURN(const bool is_whole, Skip(head, varint.value));
+        if (!is_whole) {
+          is_cut_off_ = true;
+          return FailAt(fmt::format("it ends within a field of {} bytes", varint.value));
+        }
         return Fail(ErrorCode::kLimit,
                     fmt::format("a packet of {} bytes is too large (at most {})", varint.value,
-                                kMaxTracePacket),
-                    Where{window_.source().path(), window_.offset(), {}});
+                                max_packet_),
+                    where);
       }
       return Extent{head, head + static_cast<size_t>(varint.value)};
   }
   return FailAt("expected a protobuf field");
+}
+
+std::optional<uint64_t> TraceFraming::LeftInSource() const {
+  const std::optional<uint64_t> total = window_.source().size();
+  if (!total) return std::nullopt;
+  return *total - std::min(*total, window_.offset());
+}
+
+Result<bool> TraceFraming::Skip(size_t head, uint64_t content) {
+  if (!LeftInSource() && !skips_all_ && content > kMostSkipped) return true;
+  window_.Drop(head);
+  while (content > 0 && Has(1)) {
+    const auto count = static_cast<size_t>(std::min<uint64_t>(content, window_.size()));
+    window_.Drop(count);
+    content -= count;
+  }
+  if (failed_ && window_.size() == 0) return tl::unexpected<Error>(*failed_);
+  has_skipped_ = content == 0;
+  return has_skipped_;
 }
 
 tl::unexpected<Error> TraceFraming::FailAt(std::string what) const {
@@ -85,6 +120,7 @@ tl::unexpected<Error> TraceFraming::FailAt(std::string what) const {
 
 Result<bool> TraceFraming::Resync() {
   window_.Drop(std::exchange(returned_, 0));
+  if (std::exchange(has_skipped_, false)) return true;
   uint64_t budget = kSearchBudget;
   if (window_.size() > 0) window_.Drop(1);
   while (budget > 0) {

@@ -8,13 +8,10 @@
 #include "core/doctor/finding.h"
 #include "formats/trace/trace_file_scan.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace ringscope;
-  const auto scanned =
-      ScanTraceFile(MakeMemorySource(std::string(reinterpret_cast<const char*>(data), size)),
-                    [](uint64_t, std::optional<uint64_t>) {});
-  if (!scanned) return 0;
-  const TraceFacts& facts = scanned->facts;
+namespace ringscope {
+namespace {
+
+void Check(const TraceFacts& facts) {
   for (const TraceSequence& sequence : facts.sequences)
     if (sequence.skipped > sequence.needing || sequence.needing > sequence.all.packets)
       std::abort();
@@ -24,5 +21,18 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (finding.what.empty() || finding.harm == Harm::kOk) std::abort();
   for (const StatRow& row : diagnosis.counters)
     if (row.value == 0 || row.severity == StatSeverity::kInfo) std::abort();
+}
+
+}  // namespace
+}  // namespace ringscope
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace ringscope;
+  const auto scanned =
+      ScanTraceFile(MakeMemorySource(std::string(reinterpret_cast<const char*>(data), size)),
+                    [](uint64_t, std::optional<uint64_t>) {});
+  if (!scanned) return 0;
+  if (scanned->sessions.empty()) std::abort();
+  for (const TraceFacts& facts : scanned->sessions) Check(facts);
   return 0;
 }
