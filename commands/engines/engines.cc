@@ -74,6 +74,7 @@ void ReportAbilities(Report& report, const Plugin& plugin) {
       {"has_writer_statistics", facts.visits_writers, "has statistics of writers"},
       {"checks_itself", facts.checks, "checks its own structures"},
       {"reports_chunks", facts.visits_chunks, "reports the chunks that it holds"},
+      {"runs_programs", facts.runs_programs, "runs the programs of data sources (ProtoVM)"},
   };
   Json json = {{"name", facts.name},
                {"version", facts.version},

@@ -28,9 +28,8 @@ std::string ProducersText(const VmAccount& vm) {
 std::string FailureText(const VmFailure& failure) {
   const char* ended = failure.result == RunResult::kError   ? "ended with an error"
                       : failure.result == RunResult::kAbort ? "aborted"
-                      : failure.result == RunResult::kCrash
-                          ? "would crash the service"
-                          : "took too many steps for ringscope";
+                      : failure.result == RunResult::kCrash ? "would crash the service"
+                                                            : "took too many steps for ringscope";
   return fmt::format("{} {}", Count(failure.count.packets, "run"), ended);
 }
 
@@ -50,9 +49,9 @@ std::string LimitText(const VmAccount& vm, const SessionNotes& notes) {
 }
 
 Json FailureJson(const VmFailure& failure) {
-  return {{"result", Name(failure.result)},       {"reason", Name(failure.reason)},
-          {"instruction", failure.place},         {"text", Describe(failure.reason)},
-          {"packets", failure.count.packets},     {"bytes", failure.count.bytes},
+  return {{"result", Name(failure.result)},    {"reason", Name(failure.reason)},
+          {"instruction", failure.place},      {"text", Describe(failure.reason)},
+          {"packets", failure.count.packets},  {"bytes", failure.count.bytes},
           {"first", MomentJson(failure.first)}};
 }
 
@@ -72,17 +71,17 @@ std::string FoldedText(const ReplayOutcome& outcome, const PacketCount& folded) 
   if (runs.folded + runs.errors + runs.aborted == 0) return {};
   std::vector<std::string> parts;
   if (folded.packets > 0)
-    parts.push_back(fmt::format(
-        "{} ({}) {} overwritten, but {} content is in a state (ProtoVM){}",
-        Count(folded.packets, "packet"), HumanSize(folded.bytes), Was(folded.packets),
-        folded.packets == 1 ? "its" : "their",
-        is_read ? ", which is in the trace" : ", which the first read would write"));
+    parts.push_back(
+        fmt::format("{} ({}) {} overwritten, but {} content is in a state (ProtoVM){}",
+                    Count(folded.packets, "packet"), HumanSize(folded.bytes), Was(folded.packets),
+                    folded.packets == 1 ? "its" : "their",
+                    is_read ? ", which is in the trace" : ", which the first read would write"));
   if (is_read && runs.folded > runs.in_trace)
-    parts.push_back(fmt::format("{} {} folded after the only read that writes the state, so that "
-                                "{} lost",
-                                Count(runs.folded - runs.in_trace, "packet"),
-                                Was(runs.folded - runs.in_trace),
-                                runs.folded - runs.in_trace == 1 ? "it is" : "they are"));
+    parts.push_back(
+        fmt::format("{} {} folded after the only read that writes the state, so that "
+                    "{} lost",
+                    Count(runs.folded - runs.in_trace, "packet"), Was(runs.folded - runs.in_trace),
+                    runs.folded - runs.in_trace == 1 ? "it is" : "they are"));
   if (runs.errors + runs.aborted > 0)
     parts.push_back(fmt::format("of the programs' runs {} ended with an error, {} aborted",
                                 WithCommas(runs.errors), WithCommas(runs.aborted)));
@@ -102,13 +101,20 @@ void PrintPrograms(Report& out, const ReplayOutcome& outcome, const SessionNotes
   std::vector<std::string> details;
   for (const BufferOutcome& buffer : outcome.buffers) {
     for (const VmAccount& vm : buffer.vms) {
+      const auto known = [&](uint64_t count) { return vm.by_engine ? "?" : WithCommas(count); };
       table.AddRow({SourceText(vm), std::to_string(Raw(buffer.id)), ProducersText(vm),
-                    WithCommas(vm.folded.packets), WithCommas(vm.in_trace.packets),
-                    WithCommas(vm.errors + vm.aborted), HumanSize(vm.state_bytes),
-                    HumanSize(vm.memory), HumanSize(vm.limit)});
+                    known(vm.folded.packets), known(vm.in_trace.packets),
+                    known(vm.errors + vm.aborted), HumanSize(vm.state_bytes), HumanSize(vm.memory),
+                    HumanSize(vm.limit)});
+      if (vm.by_engine)
+        details.push_back(
+            fmt::format("{}: buffer {} runs it itself: which of the packets that it "
+                        "overwrote are folded is not known, so that all count as lost",
+                        SourceText(vm), Raw(buffer.id)));
       if (vm.left)
-        details.push_back(fmt::format("{}: the state left with all that buffer {} held, for a clone",
-                                      SourceText(vm), Raw(buffer.id)));
+        details.push_back(
+            fmt::format("{}: the state left with all that buffer {} held, for a clone",
+                        SourceText(vm), Raw(buffer.id)));
       if (const std::string text = LimitText(vm, notes); !text.empty()) details.push_back(text);
       for (const VmFailure& failure : vm.failures)
         details.push_back(fmt::format("{}: {}, first at {}: {}: {}", SourceText(vm),
@@ -154,6 +160,7 @@ Json ProgramsJson(const ReplayOutcome& outcome) {
            {"failures", std::move(failures)},
            {"failures_not_listed", vm.unlisted_failures},
            {"stopped", vm.stopped == RunResult::kOk ? Json() : Json(Name(vm.stopped))},
+           {"by_engine", vm.by_engine},
            {"left_with_buffer", vm.left}});
     }
   }

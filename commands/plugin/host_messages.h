@@ -22,40 +22,44 @@ namespace ringscope {
 /// What the process is asked to do.
 enum class HostCall : uint32_t {
   kNone,
-  kLoad,         // text: the plug-ins' name. Answers: kPlugin for each; or kError
-  kCreate,       // CreateBody
-  kClone,        // CreateBody, of the buffer in the head
-  kDestroy,      // queued
-  kCommit,       // ringscope_commit, payload; queued if nobody observes
-  kPatch,        // ringscope_patches, the patches
-  kBeginRead,    //
-  kNextPacket,   // answer: kPacket if there is one
-  kReadAll,      // next_packet to the pass's end. Answers: kPacket for each; not waited for
-  kStats,        // answer: kStats
-  kVisitWriters, // answers: kWriter
-  kCheck,        // answer: kText if something is wrong
-  kVisitChunks,  // answers: kChunk
+  kLoad,          // text: the plug-ins' name. Answers: kPlugin for each; or kError
+  kCreate,        // CreateBody
+  kClone,         // CreateBody, of the buffer in the head
+  kDestroy,       // queued
+  kCommit,        // ringscope_commit, payload; queued if nobody observes
+  kPatch,         // ringscope_patches, the patches
+  kBeginRead,     //
+  kNextPacket,    // answer: kPacket if there is one
+  kReadAll,       // next_packet to the pass's end. Answers: kPacket for each; not waited for
+  kStats,         // answer: kStats
+  kVisitWriters,  // answers: kWriter
+  kCheck,         // answer: kText if something is wrong
+  kVisitChunks,   // answers: kChunk
+  kSetUpVm,       // ringscope_vm_setup, name and program
+  kVisitVms,      // answers: kVm
 };
 /// As the plug-in's functions are called.
 template <>
 inline constexpr std::array kEnumNames<HostCall> = {
-    "no call",    "ringscope_get_plugin", "create", "clone",         "destroy", "commit", "patch",
-    "begin_read", "next_packet", "next_packet", "stats", "visit_writers", "check", "visit_chunks"};
+    "no call", "ringscope_get_plugin", "create",      "clone",       "destroy", "commit",
+    "patch",   "begin_read",           "next_packet", "next_packet", "stats",   "visit_writers",
+    "check",   "visit_chunks",         "set_up_vm",   "visit_vms"};
 
 /// What the process answers: any number of these to a call, and then kDone.
 enum class HostAnswer : uint32_t {
-  kDone,     // int64_t: what the function returned
-  kFailed,   // text: the plug-in called `fail`
-  kPlugin,   // PluginBody, then name, version, description and path, each with its size in front
-  kError,    // uint32_t: ErrorCode; then message and hint
-  kEvent,    // EventBody, then what it has
-  kPacket,   // ringscope_packet, HostSlices, the slices
-  kStats,    // ringscope_stats
-  kWriter,   // ringscope_writer
-  kText,     // text
-  kChunk,    // EventBody, as kEvent
+  kDone,    // int64_t: what the function returned
+  kFailed,  // text: the plug-in called `fail`
+  kPlugin,  // PluginBody, then name, version, description and path, each with its size in front
+  kError,   // uint32_t: ErrorCode; then message and hint
+  kEvent,   // EventBody, then what it has
+  kPacket,  // ringscope_packet, HostSlices, the slices
+  kStats,   // ringscope_stats
+  kWriter,  // ringscope_writer
+  kText,    // text
+  kChunk,   // EventBody, as kEvent
+  kVm,      // VmBody; if it is sound, name, program, state and producers
 };
-inline constexpr uint32_t kHostAnswers = 10;
+inline constexpr uint32_t kHostAnswers = 11;
 
 struct CallHead {
   uint32_t size = 0;  // of what follows the head
@@ -82,6 +86,11 @@ struct PluginBody {
   uint64_t tells = 0;
   uint32_t abi_version = 0;
   uint32_t functions = 0;  // bits: clone, visit_writers, check, visit_chunks
+};
+
+struct VmBody {
+  ringscope_vm vm{};
+  uint64_t is_sound = 0;
 };
 
 /// What there is of a packet's slices.

@@ -37,6 +37,7 @@ struct PluginFacts {
   bool visits_writers = false;
   bool checks = false;
   bool visits_chunks = false;
+  bool runs_programs = false;  // set_up_vm and visit_vms
 };
 
 /// A plug-in that is loaded and checked, here or in a process of its own.

@@ -40,6 +40,9 @@ class PluginBuffer {
   virtual const char* Check() = 0;
   virtual uint64_t VisitChunks(ringscope_chunk_visitor visit, void* context) = 0;
 
+  virtual int SetUpVm(const ringscope_vm_setup& setup) = 0;
+  virtual void VisitVms(ringscope_vm_visitor visit, void* context) = 0;
+
   /// How the process ended in which the buffer was; nullptr: it did not. Calls then do nothing, and
   /// return 0 or nullptr.
   virtual const PluginDeath* death() const { return nullptr; }

@@ -10,6 +10,7 @@
 #include "commands/plugin/plugin_structs.h"
 #include "commands/shell/text.h"
 #include "core/engine/far_engine.h"
+#include "core/protovm/program_runner.h"
 
 namespace ringscope {
 namespace {
@@ -54,12 +55,10 @@ struct Host {
   }
 };
 
-class PluginEngine final : public Engine, public FarEngine {
+class PluginEngine final : public Engine, public FarEngine, public ProgramRunner {
  public:
   PluginEngine(std::shared_ptr<const Plugin> plugin, EngineObserver* observer)
-      : plugin_(std::move(plugin)),
-        host_(std::make_unique<Host>()),
-        observer_(observer) {
+      : plugin_(std::move(plugin)), host_(std::make_unique<Host>()), observer_(observer) {
     if (observer != nullptr && !plugin_->ReportedEvents().empty())
       reports_ = std::make_unique<PluginObserver>(*observer, input_, plugin_->reports());
   }
@@ -157,8 +156,7 @@ class PluginEngine final : public Engine, public FarEngine {
                       "the log has a read of a clone; use another engine"));
     }
     auto clone = std::make_unique<PluginEngine>(plugin_, nullptr);
-    const auto make =
-        [&](const ringscope_config& config) -> Result<std::unique_ptr<PluginBuffer>> {
+    const auto make = [&](const ringscope_config& config) -> Result<std::unique_ptr<PluginBuffer>> {
       auto made = buffer_->Clone(config);
       if (CheckFailure()) return tl::unexpected(*failure());
       return made;
@@ -230,6 +228,53 @@ class PluginEngine final : public Engine, public FarEngine {
         "see visit_chunks in ringscope/plugin_abi.h"));
   }
 
+  bool SetUpProgram(const ProgramSetUp& setup) override {
+    if (failure() != nullptr || !plugin_->facts().runs_programs) return false;
+    const Bytes name = wire::AsBytes(setup.data_source);
+    const ringscope_vm_setup theirs = {.struct_size = sizeof(ringscope_vm_setup),
+                                       .memory_limit_kb = setup.memory_limit_kb,
+                                       .data_source = {name.data(), name.size()},
+                                       .program = {setup.program.data(), setup.program.size()},
+                                       .producer = Raw(setup.producer),
+                                       .reserved = {}};
+    const bool runs = buffer_->SetUpVm(theirs) == 1;
+    return CheckFailure() || runs;
+  }
+
+  void VisitPrograms(const ProgramVisitor& visit) const override {
+    if (failure() != nullptr || !plugin_->facts().runs_programs) return;
+    struct Visit {
+      const ProgramVisitor& visit;
+      bool is_sound = true;
+    };
+    Visit context{visit};
+    buffer_->VisitVms(
+        [](void* to, const ringscope_vm* given) {
+          Visit& self = *static_cast<Visit*>(to);
+          const auto vm = TakeStruct(given);
+          self.is_sound = self.is_sound && vm && IsPossibleVm(*vm);
+          if (!self.is_sound) return;
+          std::vector<ProducerId> producers;
+          for (uint64_t i = 0; i < vm->producer_count; ++i)
+            producers.push_back(ProducerId{vm->producers[i]});
+          const auto bytes_of = [](const ringscope_slice& part) {
+            return Bytes(part.data, static_cast<size_t>(part.size));
+          };
+          self.visit({.data_source = wire::AsText(bytes_of(vm->data_source)),
+                      .program = bytes_of(vm->program),
+                      .memory_limit_kb = vm->memory_limit_kb,
+                      .producers = producers,
+                      .state = bytes_of(vm->state),
+                      .memory = vm->memory});
+        },
+        &context);
+    if (!CheckFailure() && !context.is_sound)
+      SetFailure(
+          PluginError("the plug-in's visit_vms has data at a null pointer, or more than 256 "
+                      "MiB of it",
+                      "see ringscope_vm in ringscope/plugin_abi.h"));
+  }
+
   std::string CheckInvariants() const override {
     if (failure() != nullptr) return failure()->message;
     if (!plugin_->facts().checks) return "";
@@ -242,8 +287,10 @@ class PluginEngine final : public Engine, public FarEngine {
   static constexpr uint64_t kChunkOverhead = 32;  // header and alignment
 
   Error PluginError(std::string message, std::string hint) const {
-    return {
-        ErrorCode::kUnsupported, std::move(message), {.path = plugin_->facts().path}, std::move(hint)};
+    return {ErrorCode::kUnsupported,
+            std::move(message),
+            {.path = plugin_->facts().path},
+            std::move(hint)};
   }
 
   /// @return whether the plug-in has failed

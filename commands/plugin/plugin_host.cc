@@ -124,11 +124,10 @@ class PluginHost {
       MessageBody body;
       body.Add(PluginBody{.tells = facts.tells,
                           .abi_version = facts.abi_version,
-                          .functions = (facts.clones ? 1u : 0u) |
-                                       (facts.visits_writers ? 2u : 0u) |
-                                       (facts.checks ? 4u : 0u) | (facts.visits_chunks ? 8u : 0u)});
-      for (const std::string* part :
-           {&facts.name, &facts.version, &facts.description, &facts.path})
+                          .functions = (facts.clones ? 1u : 0u) | (facts.visits_writers ? 2u : 0u) |
+                                       (facts.checks ? 4u : 0u) | (facts.visits_chunks ? 8u : 0u) |
+                                       (facts.runs_programs ? 16u : 0u)});
+      for (const std::string* part : {&facts.name, &facts.version, &facts.description, &facts.path})
         body.AddText(*part);
       answers_.Send(HostAnswer::kPlugin, body.bytes());
     }
@@ -208,9 +207,35 @@ class PluginHost {
               static_cast<EventSender*>(self)->SendAs(HostAnswer::kChunk, {}, {.chunk = chunk});
             },
             &events_));
+      case HostCall::kSetUpVm: {
+        auto setup = body.Take<ringscope_vm_setup>();
+        setup.data_source.data = body.TakeBytes(setup.data_source.size).data();
+        setup.program.data = body.TakeBytes(setup.program.size).data();
+        return buffer.SetUpVm(setup);
+      }
+      case HostCall::kVisitVms:
+        buffer.VisitVms(
+            [](void* self, const ringscope_vm* vm) { static_cast<PluginHost*>(self)->SendVm(vm); },
+            this);
+        return 0;
       default:
         return 0;
     }
+  }
+
+  /// What is too large, or not there, goes as a struct without what it has: it is refused.
+  void SendVm(const ringscope_vm* given) {
+    const auto vm = TakeStruct(given);
+    if (!vm) return;
+    const bool is_sound = IsPossibleVm(*vm);
+    MessageBody body;
+    body.Add(VmBody{.vm = *vm, .is_sound = is_sound ? 1u : 0u});
+    if (is_sound) {
+      for (const ringscope_slice& part : {vm->data_source, vm->program, vm->state})
+        body.AddBytes({part.data, static_cast<size_t>(part.size)});
+      for (uint64_t i = 0; i < vm->producer_count; ++i) body.Add(vm->producers[i]);
+    }
+    answers_.Send(HostAnswer::kVm, body.bytes());
   }
 
   HostSlices SlicesOf(const ringscope_packet& packet) const {

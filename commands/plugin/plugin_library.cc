@@ -69,9 +69,7 @@ class LibraryBuffer final : public PluginBuffer {
   void Commit(const ringscope_commit& commit) override { calls_.commit(buffer_, &commit); }
   int Patch(const ringscope_patches& patches) override { return calls_.patch(buffer_, &patches); }
   void BeginRead() override { calls_.begin_read(buffer_); }
-  int NextPacket(ringscope_packet& packet) override {
-    return calls_.next_packet(buffer_, &packet);
-  }
+  int NextPacket(ringscope_packet& packet) override { return calls_.next_packet(buffer_, &packet); }
   void Stats(ringscope_stats& stats) override { calls_.stats(buffer_, &stats); }
   std::unique_ptr<PluginBuffer> Clone(const ringscope_config& config) override {
     return Wrapped(plugin_, calls_.clone(buffer_, &config));
@@ -82,6 +80,13 @@ class LibraryBuffer final : public PluginBuffer {
   const char* Check() override { return calls_.check(buffer_); }
   uint64_t VisitChunks(ringscope_chunk_visitor visit, void* context) override {
     return calls_.visit_chunks(buffer_, visit, context);
+  }
+
+  int SetUpVm(const ringscope_vm_setup& setup) override {
+    return calls_.set_up_vm(buffer_, &setup);
+  }
+  void VisitVms(ringscope_vm_visitor visit, void* context) override {
+    calls_.visit_vms(buffer_, visit, context);
   }
 
   static std::unique_ptr<PluginBuffer> Wrapped(const std::shared_ptr<const LibraryPlugin>& plugin,
@@ -98,8 +103,7 @@ class LibraryBuffer final : public PluginBuffer {
 
 /// Reads what a plug-in reports about itself, and checks it.
 /// @param is_named whether its path has its name, too
-Result<std::shared_ptr<const Plugin>> ReadPlugin(const std::string& path,
-                                                 bool is_named,
+Result<std::shared_ptr<const Plugin>> ReadPlugin(const std::string& path, bool is_named,
                                                  const std::shared_ptr<void>& library,
                                                  const ringscope_plugin& given,
                                                  const ringscope_plugin*& next) {
@@ -125,22 +129,27 @@ Result<std::shared_ptr<const Plugin>> ReadPlugin(const std::string& path,
   std::memcpy(&functions, &given, std::min<size_t>(given.struct_size, sizeof(functions)));
   if (given.abi_version < 2) {  // what may follow its struct is not ours
     functions.next = nullptr;
+    functions.set_up_vm = nullptr;
+    functions.visit_vms = nullptr;
     functions.tells &= RINGSCOPE_TELLS_EVENTS | RINGSCOPE_TELLS_PLACES;
   }
   if (const char* const missing = MissingFunction(functions)) {
-    return fail(fmt::format("the plug-in's function '{}' is null, expected one", missing),
-                "only clone, visit_writers, check and visit_chunks are optional");
+    return fail(
+        fmt::format("the plug-in's function '{}' is null, expected one", missing),
+        "only clone, visit_writers, check, visit_chunks, set_up_vm and visit_vms are optional");
   }
-  PluginFacts facts{.path = path,
-                    .name = TextOrNothing(functions.name),
-                    .version = TextOrNothing(functions.version),
-                    .description = TextOrNothing(functions.description),
-                    .abi_version = functions.abi_version,
-                    .tells = functions.tells,
-                    .clones = functions.clone != nullptr,
-                    .visits_writers = functions.visit_writers != nullptr,
-                    .checks = functions.check != nullptr,
-                    .visits_chunks = functions.visit_chunks != nullptr};
+  PluginFacts facts{
+      .path = path,
+      .name = TextOrNothing(functions.name),
+      .version = TextOrNothing(functions.version),
+      .description = TextOrNothing(functions.description),
+      .abi_version = functions.abi_version,
+      .tells = functions.tells,
+      .clones = functions.clone != nullptr,
+      .visits_writers = functions.visit_writers != nullptr,
+      .checks = functions.check != nullptr,
+      .visits_chunks = functions.visit_chunks != nullptr,
+      .runs_programs = functions.set_up_vm != nullptr && functions.visit_vms != nullptr};
   if (facts.name.empty())
     return fail("the plug-in has no name, expected one", "set ringscope_plugin.name");
   if (is_named) facts.path += ":" + facts.name;
@@ -203,7 +212,8 @@ Result<std::vector<std::shared_ptr<const Plugin>>> LoadPluginLibrary(const std::
     const bool is_named = !found.empty() && name.plugin.empty();
     const ringscope_plugin* next = nullptr;
     RS_ASSIGN_OR_RETURN(const auto plugin, ReadPlugin(text, is_named, library, *given, next));
-    if (name.plugin == plugin->facts().name) return std::vector<std::shared_ptr<const Plugin>>{plugin};
+    if (name.plugin == plugin->facts().name)
+      return std::vector<std::shared_ptr<const Plugin>>{plugin};
     names += (names.empty() ? "" : ", ") + plugin->facts().name;
     found.push_back(plugin);
     given = next;

@@ -34,7 +34,8 @@ bool TakePlugin(MessageReader& body, std::vector<PluginFacts>& plugins) {
                     .clones = (taken.functions & 1) != 0,
                     .visits_writers = (taken.functions & 2) != 0,
                     .checks = (taken.functions & 4) != 0,
-                    .visits_chunks = (taken.functions & 8) != 0};
+                    .visits_chunks = (taken.functions & 8) != 0,
+                    .runs_programs = (taken.functions & 16) != 0};
   for (std::string* part : {&facts.name, &facts.version, &facts.description, &facts.path})
     *part = Printable(body.TakeText());
   if (!body.is_whole() || plugins.size() >= kMostPluginsOfAFile) return false;
@@ -55,10 +56,10 @@ class HostPool : public std::enable_shared_from_this<HostPool> {
       RS_ASSIGN_OR_RETURN(host, HostProcess::Start(run_));
       RS_RETURN_IF_ERROR(Load(*host, plugins));
     }
-    return std::shared_ptr<HostProcess>(
-        host.release(), [pool = shared_from_this()](HostProcess* done) {
-          pool->PutBack(std::unique_ptr<HostProcess>(done));
-        });
+    return std::shared_ptr<HostProcess>(host.release(),
+                                        [pool = shared_from_this()](HostProcess* done) {
+                                          pool->PutBack(std::unique_ptr<HostProcess>(done));
+                                        });
   }
 
  private:

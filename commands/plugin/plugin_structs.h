@@ -45,6 +45,15 @@ inline std::optional<ObservedChunk> ToChunk(const ringscope_chunk* given) {
                                       ? Bytes()
                                       : Bytes(chunk->payload.data, chunk->payload.size)};
 }
+/// Whether a VM of a plug-in has no more, and no less, than it can have.
+inline bool IsPossibleVm(const ringscope_vm& vm) {
+  constexpr uint64_t kMostBytes = uint64_t{256} << 20;
+  const auto is_possible = [](const ringscope_slice& part) {
+    return part.size <= kMostBytes && (part.size == 0 || part.data != nullptr);
+  };
+  return is_possible(vm.data_source) && is_possible(vm.program) && is_possible(vm.state) &&
+         vm.producer_count <= UINT16_MAX && (vm.producer_count == 0 || vm.producers != nullptr);
+}
 inline ringscope_sequence FromKey(SequenceKey key) { return {Raw(key.producer), Raw(key.writer)}; }
 
 }  // namespace ringscope

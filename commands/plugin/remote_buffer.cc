@@ -216,6 +216,36 @@ class RemoteBuffer final : public PluginBuffer {
           return true;
         }));
   }
+  int SetUpVm(const ringscope_vm_setup& setup) override {
+    const std::lock_guard lock(host_->mutex());
+    return static_cast<int>(
+        Call(Head(HostCall::kSetUpVm),
+             {StructBytes(setup),
+              Bytes(setup.data_source.data, static_cast<size_t>(setup.data_source.size)),
+              Bytes(setup.program.data, static_cast<size_t>(setup.program.size))}));
+  }
+  void VisitVms(ringscope_vm_visitor visit, void* context) override {
+    const std::lock_guard lock(host_->mutex());
+    Call(Head(HostCall::kVisitVms), {}, [&](HostAnswer answer, MessageReader& body) {
+      if (answer != HostAnswer::kVm) return false;
+      const auto taken = body.Take<VmBody>();
+      ringscope_vm vm = taken.vm;
+      vm.struct_size = sizeof(vm);
+      if (taken.is_sound == 0) {
+        vm.state = {nullptr, UINT64_MAX};  // is refused
+        visit(context, &vm);
+        return body.is_whole();
+      }
+      for (ringscope_slice* const part : {&vm.data_source, &vm.program, &vm.state})
+        part->data = body.TakeBytes(part->size).data();
+      std::vector<uint16_t> producers;
+      for (uint64_t i = 0; i < vm.producer_count && body.is_sound(); ++i)
+        producers.push_back(body.Take<uint16_t>());
+      vm.producers = producers.data();
+      if (body.is_whole()) visit(context, &vm);
+      return body.is_whole();
+    });
+  }
   const PluginDeath* death() const override { return host_->death(); }
 
  private:
@@ -321,7 +351,7 @@ class RemoteBuffer final : public PluginBuffer {
   const uint64_t number_;
   bool is_made_ = false;
   bool expects_whole_pass_ = false;
-  bool is_reading_ = false;  // a whole pass
+  bool is_reading_ = false;                                       // a whole pass
   std::deque<std::pair<HostAnswer, std::vector<uint8_t>>> kept_;  // answers of it
   std::pair<HostAnswer, std::vector<uint8_t>> current_;
   // The last packet's.

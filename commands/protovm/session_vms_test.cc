@@ -25,11 +25,11 @@ namespace {
 
 namespace dsl = testing::vm;
 using testing::CopyProgram;
-using testing::kLimitKb;
-using testing::VmLog;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using testing::kLimitKb;
+using testing::VmLog;
 
 struct TracedVm {
   std::string text;  // the character that its state's text repeats; "": an empty state
@@ -168,6 +168,34 @@ TEST(SessionVms, ABufferOfV1KeepsNoStates) {
   const Ran ran = Replayed(log, {"--engine", "v1"});
   EXPECT_EQ(ReadTrace(ran.out).vm_packets, 0u);
   EXPECT_THAT(WithoutLineBreaks(ran.err), HasSubstr("keeps no states"));
+}
+
+TEST(SessionVms, APluginRunsProgramsItself) {
+  const VmLog log = VmLog().Source(1, CopyProgram()).Patches(1, "12");
+  const std::string plugin = RS_PLUGINS "/test_plugin_PROGRAMS.so";
+  for (const bool in_process : {true, false}) {
+    std::vector<std::string> args = {"--engine", plugin};
+    if (in_process) args.emplace_back("--in-process");
+    const Ran ran = Replayed(log, args);
+    const Traced traced = ReadTrace(ran.out);
+    EXPECT_EQ(traced.vm_packets, 1u);
+    ASSERT_EQ(traced.vms.size(), 1u) << in_process;
+    EXPECT_EQ(traced.vms[0].limit_kb, kLimitKb);
+    EXPECT_THAT(traced.vms[0].producers, ElementsAre(1u));
+    args.insert(args.begin(), {"-", "--summary"});
+    EXPECT_THAT(WithoutLineBreaks(RunCommand(GapsCommand(), args, log.text()).out),
+                HasSubstr("source: buffer 1 runs it itself"));
+  }
+}
+
+TEST(SessionVms, ImpossibleProgramsOfAPluginAreItsFault) {
+  const VmLog log = VmLog().Source(1, CopyProgram()).Patches(1, "12");
+  for (const bool in_process : {true, false}) {
+    std::vector<std::string> args = {"-", "--engine", RS_PLUGINS "/test_plugin_BAD_PROGRAM.so"};
+    if (in_process) args.emplace_back("--in-process");
+    const Ran ran = RunCommand(ReplayCommand(), args, log.text());
+    EXPECT_THAT(ran.error, HasSubstr("visit_vms has data at a null pointer")) << in_process;
+  }
 }
 
 TEST(SessionVms, OnlyTheFirstPassWritesTheStates) {
@@ -322,13 +350,12 @@ TEST(SessionVms, ATraceWithProgramsListsItsSequences) {
   EXPECT_EQ(listed(log, {"--protovm", "off"}), "");
   EXPECT_EQ(listed(VmLog().Patches(3, "12345")), "");
   // The copy of a V2 buffer has not counted any writer, and lists none.
-  const VmLog cloned =
-      VmLog()
-          .Source(3, CopyProgram())
-          .Patches(3, "12345")
-          .Line(R"("op":"clone","clone":1,"session":1)")
-          .Line(R"("op":"buffer_clone","clone":1,"buffer":1,"transfer":false)")
-          .Line(R"("op":"clone_done","clone":1,"success":true,"session":2)");
+  const VmLog cloned = VmLog()
+                           .Source(3, CopyProgram())
+                           .Patches(3, "12345")
+                           .Line(R"("op":"clone","clone":1,"session":1)")
+                           .Line(R"("op":"buffer_clone","clone":1,"buffer":1,"transfer":false)")
+                           .Line(R"("op":"clone_done","clone":1,"success":true,"session":2)");
   EXPECT_THAT(listed(cloned, {"--clone", "1"}),
               HasSubstr(dsl::Sub(proto::TracePacket::kTraceProvenance, dsl::Sub(2, ""))));
 }

@@ -43,6 +43,8 @@
 #define FAULT_CIRCLE 29  /* a list of plug-ins without an end */
 #define FAULT_PARTIAL 30 /* reports chunks without their end, and discards */
 #define FAULT_EARLIER 31 /* knows version 1 alone, as its entry says */
+#define FAULT_PROGRAMS 32 /* runs the programs of data sources */
+#define FAULT_BAD_PROGRAM 33 /* the same, with a state at a null pointer */
 /* Ends of the plug-in's process, or reasons to end it. */
 #define FAULT_LOAD 40        /* a crash while it is loaded */
 #define FAULT_ABORT 41       /* a failed check in commit */
@@ -265,6 +267,43 @@ static uint64_t VisitChunks(void* p, ringscope_chunk_visitor visit, void* contex
 #define VISIT_CHUNKS NULL
 #endif
 
+#if RS_FAULT == FAULT_PROGRAMS || RS_FAULT == FAULT_BAD_PROGRAM
+/* The last program that was set up; its state is the last chunk's payload. */
+static uint8_t program_name[64], program_bytes[1024];
+static ringscope_vm program;
+static uint16_t program_producer;
+static int SetUpVm(void* p, const ringscope_vm_setup* setup) {
+  (void)p;
+  if (setup->data_source.size > sizeof(program_name) ||
+      setup->program.size > sizeof(program_bytes))
+    return 0;
+  memcpy(program_name, setup->data_source.data, setup->data_source.size);
+  memcpy(program_bytes, setup->program.data, setup->program.size);
+  program_producer = setup->producer;
+  program.struct_size = sizeof(program);
+  program.memory_limit_kb = setup->memory_limit_kb;
+  program.data_source = (ringscope_slice){program_name, setup->data_source.size};
+  program.program = (ringscope_slice){program_bytes, setup->program.size};
+  program.producers = &program_producer;
+  program.producer_count = 1;
+  return 1;
+}
+static void VisitVms(void* p, ringscope_vm_visitor visit, void* context) {
+  const buffer* self = p;
+  if (program.struct_size == 0) return;
+  if (self->written > 0) {
+    const chunk* last = &self->chunks[self->written - 1];
+    program.state = (ringscope_slice){last->bytes, last->size};
+    program.memory = last->size;
+  }
+  if (RS_FAULT == FAULT_BAD_PROGRAM) program.state = (ringscope_slice){NULL, 5};
+  visit(context, &program);
+}
+#define PROGRAMS .set_up_vm = SetUpVm, .visit_vms = VisitVms,
+#else
+#define PROGRAMS
+#endif
+
 #if RS_FAULT == FAULT_SECOND
 static const ringscope_plugin kSecond = {
     .struct_size = sizeof(ringscope_plugin),
@@ -323,7 +362,7 @@ const newer_plugin kPlugin = {
                            ? (void* (*)(void*, const ringscope_config*))(uintptr_t)1
                            : CLONE,
               .visit_chunks = VISIT_CHUNKS,
-              NEXT},
+              NEXT PROGRAMS},
     .unknown = NULL,
 };
 

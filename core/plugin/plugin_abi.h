@@ -8,8 +8,8 @@
  *   fills them was compiled. A reader looks at no more than that, and takes what is not there as 0.
  *   RINGSCOPE_ABI_VERSION changes only if that is not enough.
  * - Version 2 added: a bit for each report (RINGSCOPE_TELLS_COMMITTED and the following),
- *   RINGSCOPE_DISCARD_UNKNOWN, ringscope_commit.machine, ringscope_plugin.next. ringscope takes
- *   plug-ins of version 1 as they are.
+ *   RINGSCOPE_DISCARD_UNKNOWN, ringscope_commit.machine, ringscope_plugin.next, and the functions
+ *   after it. ringscope takes plug-ins of version 1 as they are.
  * - A pointer to data of size 0, or to 0 items, may be NULL, in both directions.
  * - Calls for one buffer, its clones apart, never overlap. Different buffers may be used on
  *   different threads.
@@ -223,6 +223,33 @@ typedef struct ringscope_observer {
   void (*stalled)(void* context, ringscope_sequence sequence, uint32_t chunk, uint32_t reason);
 } ringscope_observer;
 
+/* ---- Programs (ProtoVM) -------------------------------------------------------------------- */
+
+/* A data source's program, to be run on the packets of a producer that the buffer overwrites before
+ * they are read. Data sources of the same name and program share a VM. */
+typedef struct ringscope_vm_setup {
+  uint32_t struct_size;
+  uint32_t memory_limit_kb;    /* of the state */
+  ringscope_slice data_source; /* its name */
+  ringscope_slice program;     /* a VmProgram message */
+  uint16_t producer;
+  uint16_t reserved[3];
+} ringscope_vm_setup;
+
+/* A VM of a buffer. */
+typedef struct ringscope_vm {
+  uint32_t struct_size;
+  uint32_t memory_limit_kb;
+  ringscope_slice data_source;
+  ringscope_slice program;
+  ringscope_slice state;     /* as the service writes it into the trace */
+  uint64_t memory;           /* bytes counted against the limit */
+  const uint16_t* producers; /* ascending */
+  uint64_t producer_count;
+} ringscope_vm;
+
+typedef void (*ringscope_vm_visitor)(void* context, const ringscope_vm* vm);
+
 /* ---- The plug-in --------------------------------------------------------------------------- */
 
 enum ringscope_policy { RINGSCOPE_POLICY_RING_BUFFER = 0, RINGSCOPE_POLICY_DISCARD = 1 };
@@ -309,6 +336,14 @@ typedef struct ringscope_plugin {
    * none. Commands call it by the file and that name, as in --engine ./libmybuffer.so:v1; the file
    * alone means the first. */
   const struct ringscope_plugin* next;
+
+  /* Optional, and of use together only: the buffer runs the programs of data sources itself. A
+   * clone has those of its original, as they are when it is made. */
+
+  /* Returns 1: it runs the program from now on; 0: it does not. */
+  int (*set_up_vm)(void* buffer, const ringscope_vm_setup* setup);
+  /* Calls `visit` for each VM, in order of creation. */
+  void (*visit_vms)(void* buffer, ringscope_vm_visitor visit, void* context);
 } ringscope_plugin;
 
 /* The exported function's type. `host_abi_version` is ringscope's, for a plug-in that can serve

@@ -80,18 +80,31 @@ std::vector<VmAccount> BufferVms::Accounts() const {
   return accounts;
 }
 
-void BufferVms::WriteInstances(std::string& out) {
-  using Field = proto::ProtoVmInstance;
-  for (Instance& instance : instances_) {
-    instance.vm->NoteWritten();
-    std::string message;
-    wire::AppendBytes(message, Field::kProgram, wire::AsBytes(instance.program));
-    wire::AppendBytes(message, Field::kState, wire::AsBytes(instance.vm->SerializeState()));
-    wire::AppendUint(message, Field::kMemoryLimitKb, instance.memory_limit_kb);
-    for (const ProducerId producer : instance.producers)
-      wire::AppendUint(message, Field::kProducerId, Raw(producer));
-    wire::AppendBytes(out, proto::ProtoVms::kInstance, wire::AsBytes(message));
+void BufferVms::Visit(const ProgramVisitor& visit) const {
+  for (const Instance& instance : instances_) {
+    const std::string state = instance.vm->SerializeState();
+    visit({.data_source = instance.data_source,
+           .program = wire::AsBytes(instance.program),
+           .memory_limit_kb = instance.memory_limit_kb,
+           .producers = instance.producers,
+           .state = wire::AsBytes(state),
+           .memory = instance.vm->state().counted()});
   }
+}
+
+void BufferVms::NoteWritten() {
+  for (Instance& instance : instances_) instance.vm->NoteWritten();
+}
+
+void AppendInstance(const ProgramState& program, std::string& out) {
+  using Field = proto::ProtoVmInstance;
+  std::string message;
+  wire::AppendBytes(message, Field::kProgram, program.program);
+  wire::AppendBytes(message, Field::kState, program.state);
+  wire::AppendUint(message, Field::kMemoryLimitKb, program.memory_limit_kb);
+  for (const ProducerId producer : program.producers)
+    wire::AppendUint(message, Field::kProducerId, Raw(producer));
+  wire::AppendBytes(out, proto::ProtoVms::kInstance, wire::AsBytes(message));
 }
 
 }  // namespace ringscope::protovm

@@ -9,6 +9,7 @@
 
 #include "core/perfetto/packet.h"
 #include "core/protovm/counted_vm.h"
+#include "core/protovm/program_runner.h"
 
 namespace ringscope::protovm {
 
@@ -27,6 +28,9 @@ struct VmSetUp {
 /// @param program of the descriptor; empty: it has none
 /// @param config a DataSourceConfig message
 VmSetUp VmSetUpOf(Bytes program, Bytes config);
+
+/// Appends the `instance` field of a ProtoVms message.
+void AppendInstance(const ProgramState& program, std::string& out);
 
 /// The VMs of a trace buffer, and what it feeds to them.
 class BufferVms {
@@ -58,9 +62,10 @@ class BufferVms {
   const std::vector<Instance>& instances() const { return instances_; }
   /// In the same order.
   std::vector<VmAccount> Accounts() const;
-  /// Appends the `instance` fields of a ProtoVms message, with the states of now, which go into the
-  /// trace.
-  void WriteInstances(std::string& out);
+  /// With their states of now, in order of creation.
+  void Visit(const ProgramVisitor& visit) const;
+  /// The states of now go into the trace.
+  void NoteWritten();
 
  private:
   ProtoVmRules rules_;

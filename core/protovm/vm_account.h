@@ -27,15 +27,15 @@ struct VmAccount {
   std::string data_source;
   std::vector<ProducerId> producers;
   uint32_t memory_limit_kb = 0;
-  uint64_t limit = 0;         // bytes
-  uint64_t memory = 0;        // bytes counted against it now
-  uint64_t peak_memory = 0;   // and at most, after a run
+  uint64_t limit = 0;        // bytes
+  uint64_t memory = 0;       // bytes counted against it now
+  uint64_t peak_memory = 0;  // and at most, after a run
   uint64_t program_bytes = 0;
-  uint64_t state_bytes = 0;   // of the state as it is written
-  PacketCount folded;         // taken
-  PacketCount in_trace;       // of these, in the state that a read wrote
-  uint64_t errors = 0;        // runs
-  uint64_t aborted = 0;       // runs, those that end the VM included
+  uint64_t state_bytes = 0;  // of the state as it is written
+  PacketCount folded;        // taken
+  PacketCount in_trace;      // of these, in the state that a read wrote
+  uint64_t errors = 0;       // runs
+  uint64_t aborted = 0;      // runs, those that end the VM included
   /// What the memory limit dropped: packets whose run it aborted, and elements that a merge left
   /// out without an error.
   PacketCount at_limit;
@@ -44,6 +44,7 @@ struct VmAccount {
   std::vector<VmFailure> failures;         // in order of the first
   uint64_t unlisted_failures = 0;          // runs
   RunResult stopped = RunResult::kOk;      // else: it does not run any more
+  bool by_engine = false;                  // the engine runs it: what it folded is not known
   bool left = false;  // with all that the buffer held: a clone took it, or it was cleared for one
 };
 

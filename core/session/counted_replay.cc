@@ -27,9 +27,22 @@ BufferOutcome OutcomeOf(const SessionBuffer& buffer) {
   outcome.freed = buffer.freed;
   outcome.stats = buffer.stats();
   outcome.vms = buffer.former_vms;
-  if (buffer.vms == nullptr) return outcome;
-  for (protovm::VmAccount& account : buffer.vms->Accounts())
-    outcome.vms.push_back(std::move(account));
+  if (buffer.vms != nullptr) {
+    for (protovm::VmAccount& account : buffer.vms->Accounts())
+      outcome.vms.push_back(std::move(account));
+    return outcome;
+  }
+  buffer.VisitPrograms([&](const ProgramState& program) {
+    protovm::VmAccount& account = outcome.vms.emplace_back();
+    account.data_source = program.data_source;
+    account.producers.assign(program.producers.begin(), program.producers.end());
+    account.memory_limit_kb = program.memory_limit_kb;
+    account.limit = protovm::LimitBytes(program.memory_limit_kb);
+    account.memory = program.memory;
+    account.program_bytes = program.program.size();
+    account.state_bytes = program.state.size();
+    account.by_engine = true;
+  });
   return outcome;
 }
 

@@ -23,6 +23,7 @@
 #include "core/perfetto/trace_stats.h"
 #include "core/protovm/buffer_vms.h"
 #include "core/protovm/program_choice.h"
+#include "core/protovm/program_runner.h"
 #include "core/session/buffer_observer.h"
 #include "core/session/replay_listener.h"
 #include "core/session/sequence_ids.h"
@@ -70,6 +71,10 @@ struct SessionBuffer {
   /// The engine's counters, as the reader of the buffer gets them: a copy made for a clone counts
   /// reads from 0.
   BufferStats stats() const;
+  /// The programs (ProtoVM) that run on what it overwrites, in order of creation.
+  void VisitPrograms(const ProgramVisitor& visit) const;
+  /// Whether the engine runs some of them: which packets these folded is not known.
+  bool RunsProgramsItself() const;
   /// The same of the writers' histograms: a copy starts without any.
   void VisitWriterStats(const std::function<void(const WriterStats&)>& visit) const;
 };

@@ -56,7 +56,10 @@ Status Session::BeginFirstPass(const SessionBuffer& read, bool is_taken, uint64_
     buffer->is_read = true;
     // A clone that is replayed has the state of its instant, whatever the session itself reads.
     buffer->is_state_written = !options_.clone || buffer->cloned;
-    if (buffer->vms != nullptr) buffer->vms->WriteInstances(protovms);
+    if (buffer->vms != nullptr) buffer->vms->NoteWritten();
+    buffer->VisitPrograms(
+        [&](const ProgramState& program) { protovm::AppendInstance(program, protovms); });
+    RS_RETURN_IF_ERROR(CheckEngine(buffer->id, *buffer->engine));
   }
   if (protovms.empty()) return {};
   for (const SessionBuffer* buffer : buffers) ListSequences(*buffer, listing);

@@ -33,21 +33,20 @@ void AppendPacket(std::string& out, const char* event, const SessionPacket& pack
 
 /// A line for each program of a buffer, with its state of now.
 void AppendVms(std::string& out, const char* event, const SessionBuffer& buffer, bool with_memory) {
-  if (!buffer.vms) return;
-  for (const protovm::BufferVms::Instance& instance : buffer.vms->instances()) {
+  buffer.VisitPrograms([&](const ProgramState& program) {
     JsonObjectWriter object(out);
     object.Name("event", event);
     object.Uint("buffer", Raw(buffer.id));
-    object.Text("data_source", instance.data_source);
-    object.Uint("memory_limit_kb", instance.memory_limit_kb);
+    object.Text("data_source", program.data_source);
+    object.Uint("memory_limit_kb", program.memory_limit_kb);
     std::vector<uint64_t> producers;
-    for (const ProducerId producer : instance.producers) producers.push_back(Raw(producer));
+    for (const ProducerId producer : program.producers) producers.push_back(Raw(producer));
     object.Uints("producers", producers);
-    object.Hex("state", wire::AsBytes(instance.vm->SerializeState()));
-    if (with_memory) object.Uint("memory", instance.vm->state().counted());
+    object.Hex("state", program.state);
+    if (with_memory) object.Uint("memory", program.memory);
     object.Close();
     out += '\n';
-  }
+  });
 }
 
 }  // namespace
