@@ -25,7 +25,6 @@ namespace fs = std::filesystem;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Key;
-using ::testing::Not;
 
 struct WorkflowStep {
   std::string name;
@@ -152,9 +151,13 @@ class BufferCi : public ::testing::Test {
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
 
-  /// Runs all steps. @return by the steps' ids or names, the outcome
-  std::map<std::string, std::string> RunSteps(const Workflow& workflow) {
-    std::map<std::string, std::string> environment, outcomes;
+  /// Runs the steps in a checkout without the files of earlier runs. @param most steps that are run
+  /// @return by the steps' ids or names, the outcome
+  std::map<std::string, std::string> RunSteps(const Workflow& workflow, size_t most = SIZE_MAX) {
+    std::map<std::string, std::string> outcomes;
+    std::map<std::string, std::string>& environment = environment_;
+    environment.clear();
+    Sh("git clean -ffdxq", {});
     for (const auto& [name, value] : workflow.environment) environment[name] = value;
     environment["BASE"] = "base";
     environment["FUZZ_TIME"] = "1s";
@@ -166,6 +169,7 @@ class BufferCi : public ::testing::Test {
     Write("summary.md", "");
     for (const WorkflowStep& step : workflow.steps) {
       if (step.script.empty() || step.name == "Judge") continue;
+      if (most-- == 0) break;
       if (step.condition == "env.SIDE_A == './base.so'" && environment["SIDE_A"] != "./base.so")
         continue;
       const int status = Sh(step.script, environment);
@@ -181,6 +185,7 @@ class BufferCi : public ::testing::Test {
   }
 
   const TempFolder folder_;
+  std::map<std::string, std::string> environment_;  // of the last run
 };
 
 TEST_F(BufferCi, StepsOfTheWorkflow_Run) {
@@ -214,11 +219,11 @@ TEST_F(BufferCi, StepsOfTheWorkflow_Run) {
   EXPECT_GE(findings, 1u);
   EXPECT_GE(cases, 1u);
 
-  // Without a base that can be built, v2@58 takes its place, and nothing is measured.
+  // Without a base that can be built, v2@58 takes its place.
+  EXPECT_EQ(environment_.at("SIDE_A"), "./base.so");
   Sh("git tag -d base", {});
-  const auto alone = RunSteps(workflow);
-  EXPECT_THAT(alone, Not(Contains(Key("bench"))));
-  EXPECT_EQ(alone.at("fuzz"), "failure");
+  RunSteps(workflow, 1);
+  EXPECT_EQ(environment_.at("SIDE_A"), "v2@58");
 }
 
 /// The steps that are judged are those that may fail, and the judge names them.
