@@ -34,10 +34,11 @@ TEST(DoctorOutliers, AreRareOrLargeFindings) {
   for (const DoctorOutlier& outlier : OutliersOf(traces))
     texts.push_back(fmt::format("{}: {} {}", traces[outlier.trace].file, outlier.finding->rule,
                                 OutlierText(outlier, traces.size())));
-  EXPECT_THAT(texts, ElementsAre("9.pftrace: rarest in 1 of 100 traces",
-                                 "7.pftrace: rare in 2 of 100 traces",
-                                 "50.pftrace: rare in 2 of 100 traces",
-                                 "40.pftrace: usual 5,000, where half of 100 traces have at most 101"));
+  EXPECT_THAT(
+      texts,
+      ElementsAre("9.pftrace: rarest in 1 of 100 traces", "7.pftrace: rare in 2 of 100 traces",
+                  "50.pftrace: rare in 2 of 100 traces",
+                  "40.pftrace: usual 5,000, where half of 100 traces have at most 101"));
   traces.resize(kFleetForOutliers - 1);
   EXPECT_THAT(OutliersOf(traces), IsEmpty());
 }

@@ -380,13 +380,12 @@ TEST(SessionVms, ATraceWithProgramsListsItsSequences) {
   EXPECT_EQ(listed(log, {"--protovm", "off"}), "");
   EXPECT_EQ(listed(VmLog().Patches(3, "12345")), "");
   // The copy of a V2 buffer has not counted any writer, and lists none.
-  const VmLog cloned =
-      VmLog()
-          .Source(3, CopyProgram())
-          .Patches(3, "12345")
-          .Line(R"("op":"clone","clone":1,"session":1)")
-          .Line(R"("op":"buffer_clone","clone":1,"buffer":1,"transfer":false)")
-          .Line(R"("op":"clone_done","clone":1,"success":true,"session":2)");
+  const VmLog cloned = VmLog()
+                           .Source(3, CopyProgram())
+                           .Patches(3, "12345")
+                           .Line(R"("op":"clone","clone":1,"session":1)")
+                           .Line(R"("op":"buffer_clone","clone":1,"buffer":1,"transfer":false)")
+                           .Line(R"("op":"clone_done","clone":1,"success":true,"session":2)");
   EXPECT_THAT(listed(cloned, {"--clone", "1"}),
               HasSubstr(dsl::Sub(proto::TracePacket::kTraceProvenance, dsl::Sub(2, ""))));
 }
