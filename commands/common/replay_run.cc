@@ -116,7 +116,8 @@ Result<UnrecordedBuffers> UnrecordedOf(Context& context, const ReplayChoices& ch
   for (const auto& [id, choice] : choices.session.buffers)
     if (choice.size) buffers.sizes[id] = *choice.size;
   if (choices.config.empty()) return buffers;
-  RS_ASSIGN_OR_RETURN(const ConfigFile config, ReadConfigFile(context, choices.config, choices.descriptor));
+  RS_ASSIGN_OR_RETURN(const ConfigFile config,
+                      ReadConfigFile(context, choices.config, choices.descriptor));
   buffers.config = ReadTraceConfigFacts(wire::AsBytes(config.bytes)).buffers;
   if (buffers.config.empty())
     return Fail(ErrorCode::kUsage, "this trace config has no buffers", {choices.config, {}, {}},

@@ -1,8 +1,6 @@
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "commands/many_logs/doctor_outliers.h"
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
 #include "core/base/wire.h"
@@ -17,7 +15,6 @@ using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using testing::MakeZip;
 using testing::ReadTestdata;
 
@@ -173,12 +170,15 @@ TEST(Doctor, ConfigAlone) {
     if (prefix != "--") args.insert(args.end(), {"--a", "v1"});
     args.insert(args.end(), {prefix + "descriptor", set});
     EXPECT_THAT(WithoutLineBreaks(RunCommand(commands[i], args).error),
-                HasSubstr(prefix + "config")) << commands[i].name;
+                HasSubstr(prefix + "config"))
+        << commands[i].name;
     args.insert(args.end(), {prefix + "config", later});
     EXPECT_EQ(RunCommand(commands[i], args).error, "") << commands[i].name;
+    if (prefix != "--") continue;
     args.erase(args.end() - 4, args.end() - 2);
     EXPECT_THAT(WithoutLineBreaks(RunCommand(commands[i], args).error),
-                HasSubstr("later.pbtxt:1: column 23: ")) << commands[i].name;
+                HasSubstr("later.pbtxt:1: column 23: "))
+        << commands[i].name;
   }
 }
 
@@ -212,35 +212,6 @@ TEST(Doctor, ManyTraces_ShardsMergeToWhatOneRunGives) {
   const Ran text = RunDoctorOn({folder.path()});
   EXPECT_THAT(text.out, AllOf(HasSubstr("3   100%  data loss  buffer.discarded"),
                               HasSubstr("1 could not be read"), HasSubstr("Most harm")));
-}
-
-TEST(Doctor, ManyTraces_OutliersAreRareOrLargeFindings) {
-  DoctorTraces traces(100);
-  const auto add = [&](size_t trace, const char* rule, Harm severity, uint64_t weight) {
-    DoctorFinding& finding = traces[trace].findings.emplace_back();
-    finding.rule = rule;
-    finding.severity = severity;
-    finding.weight = weight;
-  };
-  for (size_t i = 0; i < traces.size(); ++i) {
-    traces[i].file = fmt::format("{}.pftrace", i);
-    add(i, "usual", Harm::kDataLoss, i == 40 ? 5000 : i == 41 ? 999 : 100 + i % 2);
-    add(i, "usual", Harm::kDataLoss, 1);  // the larger one counts
-    if (i < 60) add(i, "informs", Harm::kInfo, i == 3 ? 1'000'000 : 1);
-  }
-  add(7, "rare", Harm::kWarning, 1);
-  add(50, "rare", Harm::kWarning, 9);
-  add(9, "rarest", Harm::kWarning, 0);
-  std::vector<std::string> texts;
-  for (const DoctorOutlier& outlier : OutliersOf(traces))
-    texts.push_back(fmt::format("{}: {} {}", traces[outlier.trace].file, outlier.finding->rule,
-                                OutlierText(outlier, traces.size())));
-  EXPECT_THAT(texts, ElementsAre("9.pftrace: rarest in 1 of 100 traces",
-                                 "7.pftrace: rare in 2 of 100 traces",
-                                 "50.pftrace: rare in 2 of 100 traces",
-                                 "40.pftrace: usual 5,000, where half of 100 traces have at most 101"));
-  traces.resize(kFleetForOutliers - 1);
-  EXPECT_THAT(OutliersOf(traces), IsEmpty());
 }
 
 // Whatever the input is, the run ends with an answer or an error that names the file.

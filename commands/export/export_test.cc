@@ -218,7 +218,8 @@ TEST(Export, Stalled_SaysWhatItWaitsFor) {
 TEST(Export, Packets_SayWhatTheyAreAbout) {
   const TempFolder folder;
   const std::string path = folder.File("a.db");
-  const std::string log = std::string(RS_TESTDATA) + "/captures/two-buffers-v2/session.ops.jsonl.zst";
+  const std::string log =
+      std::string(RS_TESTDATA) + "/captures/two-buffers-v2/session.ops.jsonl.zst";
   ASSERT_EQ(Export({log}, path).code, ExitCode::kClean);
   Database database(path);
   // Names of events that are interned; ends of slices have none of their own.

@@ -14,8 +14,7 @@ namespace ringscope {
 namespace {
 
 /// Rule and severity, with the traces' worst finding of them.
-using FindingsByRule =
-    std::map<std::pair<std::string_view, Harm>, std::vector<DoctorOutlier>>;
+using FindingsByRule = std::map<std::pair<std::string_view, Harm>, std::vector<DoctorOutlier>>;
 
 FindingsByRule ByRule(const DoctorTraces& traces) {
   FindingsByRule by_rule;
@@ -68,9 +67,8 @@ std::vector<DoctorOutlier> OutliersOf(const DoctorTraces& traces) {
                                       : -static_cast<double>(one.finding->weight) /
                                             static_cast<double>(one.median));
   };
-  std::ranges::stable_sort(outliers, [&](const DoctorOutlier& a, const DoctorOutlier& b) {
-    return rank(a) < rank(b);
-  });
+  std::ranges::stable_sort(
+      outliers, [&](const DoctorOutlier& a, const DoctorOutlier& b) { return rank(a) < rank(b); });
   return outliers;
 }
 

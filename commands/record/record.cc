@@ -94,8 +94,9 @@ void SetUp(CLI::App& app, RecordArgs& args) {
             "Order of the requests of different clients. strict: exactly as the service handles "
             "them, one client at a time; passing: as they are forwarded, which the log states "
             "(default: strict; with --scraping observe: passing)");
-  AddConfig(app, args.config, args.descriptor,
-            "The trace config as text (.pbtxt), for the buffers' sizes, if no consumer is recorded");
+  AddConfig(
+      app, args.config, args.descriptor,
+      "The trace config as text (.pbtxt), for the buffers' sizes, if no consumer is recorded");
   AddParsedList(app, "--buffer", args.buffers, ParseBufferChoice, "ID=SIZE,POLICY",
                 "Size and fill policy of the service's buffer ID; may be repeated");
   InGroup(app, kOutputGroup);

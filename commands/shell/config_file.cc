@@ -13,8 +13,8 @@
 
 namespace ringscope {
 
-void AddConfig(CLI::App& app, std::string& config, std::string& descriptor,
-               const std::string& what, const std::string& prefix) {
+void AddConfig(CLI::App& app, std::string& config, std::string& descriptor, const std::string& what,
+               const std::string& prefix) {
   AddText(app, prefix + "config", config, kFileType, what);
   AddDescriptor(app, descriptor, prefix);
 }

@@ -35,8 +35,8 @@ Finding& Examiner::Add(const char* rule, std::string what) {
 }
 
 void Examiner::SetMachine(Finding& finding, uint32_t machine) {
-  finding.where = fmt::format("machine {}{}{}", machine, finding.where.empty() ? "" : ": ",
-                              finding.where);
+  finding.where =
+      fmt::format("machine {}{}{}", machine, finding.where.empty() ? "" : ": ", finding.where);
 }
 
 bool Examiner::HasFound(std::string_view rule) const {

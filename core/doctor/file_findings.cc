@@ -55,8 +55,8 @@ void ExamineSessions(Examiner& examiner) {
   if (facts.has_others)
     examiner.Unknown("Further sessions of the file: they are too many to be told apart.");
   if (facts.too_large > 0)
-    examiner.Unknown(fmt::format("What is in {}: too large to be looked at.",
-                                 Count(facts.too_large, "packet")));
+    examiner.Unknown(
+        fmt::format("What is in {}: too large to be looked at.", Count(facts.too_large, "packet")));
   if (facts.config_bytes_left_out > 0)
     examiner.Unknown(fmt::format("The trace config: it has {}, which is no config's size.",
                                  HumanSize(facts.config_bytes_left_out)));

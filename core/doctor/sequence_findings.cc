@@ -140,8 +140,7 @@ void ExamineSequences(Examiner& examiner) {
   const TraceFacts& facts = examiner.facts;
   ExamineState(examiner);
   ExamineNames(examiner);
-  examiner.OnEachMachine(
-      [&](const MachineFacts& machine) { ExamineMachine(examiner, machine); });
+  examiner.OnEachMachine([&](const MachineFacts& machine) { ExamineMachine(examiner, machine); });
   if (facts.sequences_left_out > 0)
     examiner.Unknown(fmt::format("{} beyond the first {} sequences were not looked at.",
                                  Count(facts.sequences_left_out, "packet"),

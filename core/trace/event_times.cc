@@ -152,9 +152,10 @@ void SequenceTime::Update(const TracePacketView& packet) {
 bool IsTrackEventAtOwnTime(const TracePacketView& packet) {
   if (packet.content != TracePacket::kTrackEvent || !packet.timestamp) return false;
   bool has_other = false;
-  const bool is_read = wire::ForEachField(packet.content_bytes, [&](const wire::VisitedField& field) {
-    has_other |= field.number == kDeltaUs || field.number == kAbsoluteUs;
-  });
+  const bool is_read =
+      wire::ForEachField(packet.content_bytes, [&](const wire::VisitedField& field) {
+        has_other |= field.number == kDeltaUs || field.number == kAbsoluteUs;
+      });
   return is_read && !has_other;
 }
 

@@ -89,7 +89,8 @@ void TraceScan::AddOfSequence(uint64_t offset, uint64_t size, const TracePacketV
     clocks_.AddSync(packet.machine, packet.content_bytes);
   } else if (IsUsable(packet, offset, *sequence)) {
     ns = AddTimes(packet, *sequence);
-    if (PacketReports::Wants(packet.content)) FactsOf(packet.machine).reported.Add(packet, Known(ns));
+    if (PacketReports::Wants(packet.content))
+      FactsOf(packet.machine).reported.Add(packet, Known(ns));
   }
   if (ns != kNoTime) {
     ringscope::AddTo(facts.all.span, ns);
@@ -119,8 +120,8 @@ void TraceScan::CountContent(uint32_t content, Sequence& sequence) {
 MachineFacts& TraceScan::FactsOf(uint32_t machine) {
   if (machine == 0) return facts_;
   if (last_facts_ != nullptr && machine == last_machine_) return *last_facts_;
-  const bool is_kept = facts_.remotes.size() < TraceFacts::kMaxMachines ||
-                       facts_.remotes.contains(machine);
+  const bool is_kept =
+      facts_.remotes.size() < TraceFacts::kMaxMachines || facts_.remotes.contains(machine);
   last_machine_ = machine;
   last_facts_ = is_kept ? &facts_.remotes[machine] : &ignored_;
   return *last_facts_;

@@ -241,8 +241,7 @@ void TraceScan::AddFtraceSetup(Bytes stats, std::vector<std::string>& errors) {
   constexpr uint32_t kAtraceErrors = 5, kUnknownEvents = 6, kFailedEvents = 7, kExclusive = 13;
   wire::FieldReader fields(stats);
   while (const auto field = fields.Next()) {
-    if (field->type != wire::Type::kBytes || field->bytes.empty() ||
-        errors.size() == kMaxTexts)
+    if (field->type != wire::Type::kBytes || field->bytes.empty() || errors.size() == kMaxTexts)
       continue;
     const std::string text = TextOf(field->bytes);
     if (field->number == kUnknownEvents)

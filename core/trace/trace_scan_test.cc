@@ -111,9 +111,7 @@ TEST_F(TraceScanned, RowsOfRemoteMachinesAreTheirOwn) {
   const auto on = [](uint32_t machine, uint32_t sequence = 7) {
     return PacketText(sequence).Uint(TracePacket::kMachineId, machine);
   };
-  const auto bundle = [](uint64_t cpu) {
-    return Nested().Uint(kCpu, cpu).Uint(kLostEvents, 1);
-  };
+  const auto bundle = [](uint64_t cpu) { return Nested().Uint(kCpu, cpu).Uint(kLostEvents, 1); };
   Add(PacketText().Message(TracePacket::kFtraceEvents, bundle(0)));
   Add(on(5).Message(TracePacket::kFtraceEvents, bundle(2)));
   // Sequences are those of the machine, so that this is its second packet.
@@ -123,9 +121,8 @@ TEST_F(TraceScanned, RowsOfRemoteMachinesAreTheirOwn) {
   Add(on(9).Event().At(1).Uint(TracePacket::kTimestampClockId, 77));
   Add(Statistics());
   EXPECT_EQ(RowsOf(facts(), 0), std::vector<std::string>({"ftrace_cpu_has_data_loss[0]=1"}));
-  EXPECT_EQ(RowsOf(facts(), 5),
-            std::vector<std::string>(
-                {"ftrace_cpu_has_data_loss[2]=1", "track_event_missing_sequence_id=1"}));
+  EXPECT_EQ(RowsOf(facts(), 5), std::vector<std::string>({"ftrace_cpu_has_data_loss[2]=1",
+                                                          "track_event_missing_sequence_id=1"}));
   EXPECT_EQ(RowsOf(facts(), 9),
             std::vector<std::string>({"clock_sync_failure_unknown_source_clock=1",
                                       "incremental_state_cleared_missing_sequence_id=1",

@@ -336,8 +336,9 @@ Result<std::string> Descriptors::Encode(std::string_view message, std::string_vi
     const std::string bytes = parsed->SerializePartialAsString();
     parsed->Clear();
     if (!parsed->ParsePartialFromString(bytes))
-      return Fail(ErrorCode::kCorrupt, "a field with a number has a value that its message cannot have",
-                  {path, {}, {}}, "write the field with its name");
+      return Fail(ErrorCode::kCorrupt,
+                  "a field with a number has a value that its message cannot have", {path, {}, {}},
+                  "write the field with its name");
   }
   return parsed->SerializePartialAsString();
 }

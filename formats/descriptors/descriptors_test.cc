@@ -193,10 +193,13 @@ TEST(Descriptors, Encode_OfFieldsWithNumbers) {
   EXPECT_EQ(encode("buffers { 1: 64 900: 5 }").value(), buffer);
   EXPECT_EQ(encode("900: 'a' \"b\"").value(), DescribedBytes(900, "ab"));
   // What is wrong elsewhere is where it was.
-  for (const char* text : {"900: 5\n901 { 4: 5 } bogus: 1", "900: 5 901: 'a'\nbuffers { bogus: 1 }"})
+  for (const char* text :
+       {"900: 5\n901 { 4: 5 } bogus: 1", "900: 5 901: 'a'\nbuffers { bogus: 1 }"})
     EXPECT_THAT(encode(text).error().ToString(), HasSubstr("x:2:")) << text;
-  EXPECT_EQ(encode("buffers { size_kb: 1 1: 64 }").value(), DescribedBytes(1, DescribedUint(1, 64)));
-  for (const char* text : {"1: 'no message'", "900: 5 5", "900: -1", "0: 1", "536870912: 1", "900 { a: 1 }", "900: {"})
+  EXPECT_EQ(encode("buffers { size_kb: 1 1: 64 }").value(),
+            DescribedBytes(1, DescribedUint(1, 64)));
+  for (const char* text :
+       {"1: 'no message'", "900: 5 5", "900: -1", "0: 1", "536870912: 1", "900 { a: 1 }", "900: {"})
     EXPECT_FALSE(encode(text)) << text;
 }
 

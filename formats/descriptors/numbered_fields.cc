@@ -49,9 +49,8 @@ uint32_t FieldNumber(const std::string& text) {
 Message* Follow(Message& message, const std::string& name, size_t index) {
   const google::protobuf::Reflection* const reflection = message.GetReflection();
   const FieldDescriptor* const field =
-      name.starts_with('[')
-          ? reflection->FindKnownExtensionByName(name.substr(1, name.size() - 2))
-          : message.GetDescriptor()->FindFieldByName(name);
+      name.starts_with('[') ? reflection->FindKnownExtensionByName(name.substr(1, name.size() - 2))
+                            : message.GetDescriptor()->FindFieldByName(name);
   if (field == nullptr || field->cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE) return nullptr;
   if (!field->is_repeated()) return reflection->MutableMessage(&message, field);
   if (index >= static_cast<size_t>(reflection->FieldSize(message, field))) return nullptr;
@@ -90,9 +89,7 @@ class NumberedFieldFinder {
     tokens_.Next();
     return true;
   }
-  bool AtEnd() {
-    return tokens_.current().type == Tokenizer::TYPE_END || Is("}") || Is(">");
-  }
+  bool AtEnd() { return tokens_.current().type == Tokenizer::TYPE_END || Is("}") || Is(">"); }
   /// Where a token begins in the text, whose columns the tokenizer counts with tabs of 8.
   size_t OffsetOf(const Tokenizer::Token& token) const {
     constexpr int kTab = 8;
@@ -125,8 +122,7 @@ class NumberedFieldFinder {
         // What separates it from the next field goes, too.
         if (!Take(";")) Take(",");
         const Tokenizer::Token& next = tokens_.current();
-        Blank(OffsetOf(first),
-              next.type == Tokenizer::TYPE_END ? text_.size() : OffsetOf(next));
+        Blank(OffsetOf(first), next.type == Tokenizer::TYPE_END ? text_.size() : OffsetOf(next));
         fields_.push_back({path_, std::move(bytes)});
       }
       return true;

@@ -10,7 +10,7 @@ namespace {
 
 using StepKind = StreamStep::Kind;
 
-void ReadInto(Engine& engine, uint64_t max_packets, Answer& answer) {
+void ReadInto(Engine& engine, uint64_t max_packets, CaseAnswer& answer) {
   engine.BeginRead();
   while (answer.packets.size() < max_packets) {
     const Packet* const packet = engine.NextPacket();
@@ -50,7 +50,7 @@ Result<Answers> AnswersOf(const EngineInfo& info, const PlainStream& stream) {
                       info.create({.size = stream.size, .policy = stream.policy}));
   Answers answers;
   for (const auto& step : stream.steps) {
-    Answer& answer = answers.steps.emplace_back();
+    CaseAnswer& answer = answers.steps.emplace_back();
     const Status done = step->With([&](const StreamStep& view) -> Status {
       switch (view.kind) {
         case StepKind::kCommit:

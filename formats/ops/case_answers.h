@@ -18,7 +18,7 @@ struct ExpectedPacket {
 };
 
 /// What an engine gave for one step.
-struct Answer {
+struct CaseAnswer {
   bool patched = false;
   std::vector<ExpectedPacket> packets;
   bool at_end = false;  // the read ended as there was no packet left
@@ -26,8 +26,8 @@ struct Answer {
 
 /// All that an engine gave for a stream.
 struct Answers {
-  std::vector<Answer> steps;
-  Answer last_read;
+  std::vector<CaseAnswer> steps;
+  CaseAnswer last_read;
   BufferStats stats;  // in the end
   std::string map;    // of the buffer before the last read
 };

@@ -90,7 +90,7 @@ class PerfettoCase : CaseText {
   bool ReadsPackets() const {
     return !answers_.a.last_read.packets.empty() ||
            std::any_of(answers_.a.steps.begin(), answers_.a.steps.end(),
-                       [](const Answer& answer) { return !answer.packets.empty(); });
+                       [](const CaseAnswer& answer) { return !answer.packets.empty(); });
   }
 
   void WriteCommit(const PlainStep& step) {
@@ -189,20 +189,20 @@ class PerfettoCase : CaseText {
          patches.more ? ", /*other_patches_pending=*/true" : "");
   }
 
-  void WriteRead(const Answer& answer) {
+  void WriteRead(const CaseAnswer& answer) {
     Line("\n  trace_buffer()->BeginRead();");
     WritePackets(answer, "", "  ");
     if (answer.at_end) Line("  ASSERT_THAT(ReadPacket(), IsEmpty());");
   }
 
-  void WriteClone(const Answer& answer) {
+  void WriteClone(const CaseAnswer& answer) {
     Line("\n  {{\n    std::unique_ptr<TraceBuffer> snap = trace_buffer()->CloneReadOnly();");
     Line("    snap->BeginRead();");
     WritePackets(answer, "snap, ", "    ");
     Line("    ASSERT_THAT(ReadPacket(snap), IsEmpty());\n  }}");
   }
 
-  void WritePackets(const Answer& answer, const char* of, const char* indent) {
+  void WritePackets(const CaseAnswer& answer, const char* of, const char* indent) {
     for (const ExpectedPacket& packet : answer.packets) {
       const bool fits = !packet.slices.empty() &&
                         std::all_of(packet.slices.begin(), packet.slices.end(), [](const auto& s) {

@@ -68,7 +68,7 @@ class RingscopeCase : CaseText {
     const PlainStream runs = WithRuns(case_.stream);
     for (size_t i = 0; i < case_.stream.steps.size(); ++i) {
       const PlainStep& step = *case_.stream.steps[i];
-      const Answer& answer = answers_.a.steps[i];
+      const CaseAnswer& answer = answers_.a.steps[i];
       switch (step.step.kind) {
         case StepKind::kCommit:
           if (!WriteChunk(step)) WriteRawCommit(*runs.steps[i]);
@@ -173,7 +173,7 @@ class RingscopeCase : CaseText {
     Line("  }}");
   }
 
-  void WriteRead(const Answer& answer) {
+  void WriteRead(const CaseAnswer& answer) {
     if (answer.at_end && !has_identities_) {
       WriteWholePass("buffer.ReadAll()", answer);
       return;
@@ -182,7 +182,7 @@ class RingscopeCase : CaseText {
     WriteEach("buffer.engine()", answer, "  ");
   }
 
-  void WriteClone(const Answer& answer) {
+  void WriteClone(const CaseAnswer& answer) {
     if (!has_identities_) {
       WriteWholePass("buffer.ReadClone()", answer);
       return;
@@ -193,7 +193,7 @@ class RingscopeCase : CaseText {
     Line("  }}");
   }
 
-  void WriteWholePass(const char* call, const Answer& answer) {
+  void WriteWholePass(const char* call, const CaseAnswer& answer) {
     std::vector<std::string> packets;
     for (const ExpectedPacket& packet : answer.packets) {
       std::string text = InRuns(packet);
@@ -207,7 +207,7 @@ class RingscopeCase : CaseText {
            fmt::join(packets, ",\n                      "));
   }
 
-  void WriteEach(const char* engine, const Answer& answer, const char* indent) {
+  void WriteEach(const char* engine, const CaseAnswer& answer, const char* indent) {
     for (const ExpectedPacket& packet : answer.packets) {
       Line("{0}{{\n{0}  const Packet* const packet = {1}.NextPacket();", indent, engine);
       Line("{}  ASSERT_NE(packet, nullptr);", indent);

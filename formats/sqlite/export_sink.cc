@@ -30,10 +30,7 @@ LogHeader Printable(LogHeader header) {
 }  // namespace
 
 ExportSink::ExportSink(SqliteExport& database, uint64_t session, PacketKinds& kinds)
-    : database_(database),
-      lives_(*this),
-      kinds_(kinds),
-      gaps_(/*stale_ns=*/UINT64_MAX, &kinds) {
+    : database_(database), lives_(*this), kinds_(kinds), gaps_(/*stale_ns=*/UINT64_MAX, &kinds) {
   database_.BeginSession(session);
 }
 

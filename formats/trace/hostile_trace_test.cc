@@ -35,7 +35,8 @@ TEST(HostileTrace, LargePacketsArePassedOver) {
     EXPECT_EQ(facts.too_large, 1u) << name;
     EXPECT_EQ(facts.error_count, 0u) << name;
     EXPECT_EQ(facts.data_packets, HostileTraces::kGoodPackets) << name;
-    EXPECT_THAT(Diagnose(facts).unknown, Contains("What is in 1 packet: too large to be looked at."))
+    EXPECT_THAT(Diagnose(facts).unknown,
+                Contains("What is in 1 packet: too large to be looked at."))
         << name;
   }
 }

@@ -234,8 +234,8 @@ class PerfettoTraceReader : public TraceReader {
     if (on_damage_ == OnDamage::kFail || error.code == ErrorCode::kIo)
       return tl::unexpected<Error>(std::move(error));
     const bool is_skipped = outer_->has_skipped();
-    const uint64_t offset = is_skipped && error.where.offset ? *error.where.offset
-                                                             : outer_->offset();
+    const uint64_t offset =
+        is_skipped && error.where.offset ? *error.where.offset : outer_->offset();
     RS_ASSIGN_OR_RETURN(const bool found, outer_->Resync());
     ended_ = !found;
     Note(offset, outer_->offset() - offset, error, is_skipped);

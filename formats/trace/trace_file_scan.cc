@@ -67,8 +67,8 @@ class SessionScans {
     return 1 + facts.sequences.size() + facts.contents.size() / 4 +
            (facts.writers.size() + facts.moments.size()) / 16 + 2 * facts.slow_sources.size() +
            2 * facts.triggers.size() + facts.process_names.size() +
-           (facts.config ? facts.config->size() : 0) / kUnit +
-           facts.buffers.size() + facts.programs.vms.size() + facts.errors.size() + 4 * facts.remotes.size();
+           (facts.config ? facts.config->size() : 0) / kUnit + facts.buffers.size() +
+           facts.programs.vms.size() + facts.errors.size() + 4 * facts.remotes.size();
   }
 
   void EndSession() {
@@ -95,9 +95,9 @@ Result<ScannedTrace> ScanTraceFile(
     std::unique_ptr<ByteSource> source,
     const std::function<void(uint64_t, std::optional<uint64_t>)>& progress, ReadAhead ahead) {
   const std::string path = source->path();
-  RS_ASSIGN_OR_RETURN(const std::unique_ptr<TraceReader> reader,
-                      TraceReader::Open(std::move(source), TraceReader::OnDamage::kSkip, ahead,
-                                        kMaxScannedPacket));
+  RS_ASSIGN_OR_RETURN(
+      const std::unique_ptr<TraceReader> reader,
+      TraceReader::Open(std::move(source), TraceReader::OnDamage::kSkip, ahead, kMaxScannedPacket));
   SessionScans scans;
   constexpr uint64_t kPacketsBetween = 4096;
   uint64_t packets = 0;
