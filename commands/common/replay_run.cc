@@ -119,6 +119,7 @@ Result<UnrecordedBuffers> UnrecordedOf(Context& context, const ReplayChoices& ch
   RS_ASSIGN_OR_RETURN(const ConfigFile config,
                       ReadConfigFile(context, choices.config, choices.descriptor));
   buffers.config = ReadTraceConfigFacts(wire::AsBytes(config.bytes)).buffers;
+  buffers.trace_config = config.bytes;
   if (buffers.config.empty())
     return Fail(ErrorCode::kUsage, "this trace config has no buffers", {choices.config, {}, {}},
                 "name the config that the session was started with");

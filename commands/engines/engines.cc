@@ -210,8 +210,13 @@ Result<ExitCode> RunEngines(const EnginesArgs& args, Context& context) {
   if (!args.explain.empty()) return ExplainEngine(args.explain, args.format, context.console);
   Report report(context.console, args.format, "engines");
   if (!args.plugins.empty()) {
-    for (const std::string& path : args.plugins) 
-      RS_RETURN_IF_ERROR(ReportPlugins(report, path, args.run));
+    for (const std::string& name : args.plugins) {
+      const auto built_in = FindEngine(name);
+      if (!IsPluginPath(name) && built_in)
+        report.AddItem("engines", [&] { ReportEngine(report, **built_in); });
+      else
+        RS_RETURN_IF_ERROR(ReportPlugins(report, name, args.run));
+    }
   } else {
     RS_ASSIGN_OR_RETURN(const EngineInfo* const newest, FindEngine(kDefaultEngine));
     report.Data("default", newest->name);

@@ -49,7 +49,8 @@ void PrintFacts(Report& out, const Gap& gap, const ShownGaps& selection) {
   PrintLine(out, "remedy", RemediesText(gap, selection));
   const char* title = "look at";
   for (const std::string& command : ProofTexts(gap))
-    PrintLine(out, std::exchange(title, ""), command);
+    PrintLine(out, std::exchange(title, ""),
+              fmt::format("{} {}", command, ShellWord(selection.outcome.path)));
 }
 
 /// The others of a group, in a line.

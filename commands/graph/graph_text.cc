@@ -5,6 +5,7 @@
 #include "commands/graph/graph_report.h"
 #include "commands/report/table.h"
 #include "commands/shell/text.h"
+#include "core/log/verdict.h"
 
 namespace ringscope {
 namespace {
@@ -98,11 +99,14 @@ std::string GraphReport::SummaryText(const SequenceGraph& graph) {
 
 std::string GraphReport::ClosingText() const {
   if (sequences == 0) return "No sequence committed anything.";
-  std::string text = with_losses == 0 ? "No packet was lost." : "";
+  // A log made of a trace has nothing of what was lost before.
+  const bool lacks_lost = LossesBefore(outcome.verdicts) != nullptr;
+  const char* const of = lacks_lost ? " of what is in the trace" : "";
+  std::string text = with_losses == 0 ? fmt::format("No packet{} was lost.", of) : "";
   if (graphs.size() < sequences) {
     text = fmt::format("{} of {} shown, ", WithCommas(graphs.size()), Count(sequences, "sequence"));
     text += with_losses == 0
-                ? "the largest first; no packet was lost in any."
+                ? fmt::format("the largest first; no packet{} was lost in any.", of)
                 : fmt::format("the worst first; packets were lost in {}.", WithCommas(with_losses));
     text += " --seq P:W shows another.";
   }

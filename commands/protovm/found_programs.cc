@@ -5,6 +5,7 @@
 #include "commands/shell/input.h"
 #include "core/perfetto/fields.h"
 #include "core/protovm/trace_vms.h"
+#include "core/protovm/vm_program.h"
 #include "formats/inputs/input_kind.h"
 #include "formats/inputs/open_log.h"
 #include "formats/trace/perfetto_trace.h"
@@ -88,6 +89,11 @@ Result<std::vector<FoundProgram>> FindPrograms(Context& context, const std::stri
   if (input.kind == InputKind::kLog) return ProgramsOfLog(std::move(input.source));
   if (input.kind == InputKind::kTrace) return ProgramsOfTrace(std::move(input.source));
   RS_ASSIGN_OR_RETURN(std::string program, ReadAll(*input.source, kMaxMessageBytes));
+  if (protovm::Program(wire::AsBytes(program)).all().empty())
+    return Fail(ErrorCode::kCorrupt, "this is no program: it has no instructions (VmProgram)",
+                {path, {}, {}},
+                "name a VmProgram message, a log or a trace; 'ringscope protovm compile' makes a "
+                "program of its description");
   return std::vector<FoundProgram>{{.program = std::move(program)}};
 }
 

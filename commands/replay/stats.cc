@@ -18,7 +18,7 @@
 #include "core/gaps/counter_trace.h"
 #include "core/log/verdict.h"
 #include "core/perfetto/data_loss.h"
-#include "core/session/trace_processor_stats.h"
+#include "core/session/replay_outcome.h"
 
 namespace ringscope {
 namespace {

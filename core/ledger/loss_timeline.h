@@ -71,16 +71,20 @@ class GrowingLossTimeline {
  public:
   static constexpr size_t kIntervals = 48;
 
-  /// Counts a packet; one that is earlier than the first of all in the first interval.
+  /// Counts a packet. They may come in any order.
   void Add(uint64_t written_ns, bool is_lost);
 
   bool empty() const { return intervals_.empty(); }
+  /// Where the first interval begins.
   uint64_t first_ns() const { return first_ns_; }
   uint64_t interval_ns() const { return interval_ns_; }
   /// Up to the last packet: between half of kIntervals and all, unless the session is very short.
   const std::vector<TimelineInterval>& intervals() const { return intervals_; }
 
  private:
+  void Widen();
+  void BeginAt(uint64_t written_ns);
+
   uint64_t first_ns_ = 0;
   uint64_t interval_ns_ = 1'000;
   std::vector<TimelineInterval> intervals_;

@@ -17,7 +17,7 @@ Result<std::optional<Op>> AddedBuffers::Next() {
     pending_.pop_front();
     return op;
   }
-  RS_ASSIGN_OR_RETURN(std::optional<Op> op, source_.Next());
+  RS_ASSIGN_OR_RETURN(std::optional<Op> op, NextOfSource());
   if (!op || buffers_.empty()) return op;
   if (std::holds_alternative<BufferSetUp>(op->body)) {
     buffers_ = {};  // the log knows them
@@ -29,6 +29,26 @@ Result<std::optional<Op>> AddedBuffers::Next() {
     return Next();
   }
   return op;
+}
+
+/// The source's next record; the config before the first one that it matters to.
+Result<std::optional<Op>> AddedBuffers::NextOfSource() {
+  if (after_config_) return std::exchange(after_config_, std::nullopt);
+  RS_ASSIGN_OR_RETURN(std::optional<Op> op, source_.Next());
+  if (!op || buffers_.trace_config.empty()) return op;
+  const bool has_own = std::holds_alternative<TraceConfigRecord>(op->body);
+  if (!has_own && !std::holds_alternative<BufferSetUp>(op->body) &&
+      !std::holds_alternative<Commit>(op->body))
+    return op;
+  std::string config = std::exchange(buffers_.trace_config, {});
+  if (has_own) return op;
+  const auto* const buffer = std::get_if<BufferSetUp>(&op->body);
+  Op added{.time_ns = op->time_ns,
+           .body = TraceConfigRecord{.config = std::move(config),
+                                     .session = buffer == nullptr ? std::nullopt
+                                                                  : buffer->session}};
+  after_config_ = std::move(op);
+  return added;
 }
 
 void AddedBuffers::SetUpBefore(const Op& commit) {

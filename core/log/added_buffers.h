@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/log/op.h"
@@ -13,17 +14,18 @@
 
 namespace ringscope {
 
-/// What is known, beside the log, of buffers that it does not set up: it was recorded without the
-/// consumer that asked for them.
+/// What is known, beside the log, of its config and of buffers that it does not set up: it was
+/// recorded without the consumer that asked for them.
 struct UnrecordedBuffers {
+  std::string trace_config;              // a TraceConfig message; empty: not known
   std::vector<ConfiguredBuffer> config;  // in order, which the service's ids have, too
   std::map<BufferId, uint64_t> sizes;    // bytes, by id
 
-  bool empty() const { return config.empty() && sizes.empty(); }
+  bool empty() const { return config.empty() && sizes.empty() && trace_config.empty(); }
 };
 
-/// A session's records, with its buffers set up before the first commit if the log sets up none by
-/// then. The config's buffers have consecutive ids; the first is the lowest that writers name.
+/// A session's records, with its config in front of the first buffer or commit if the log has none
+/// by then, and its buffers set up before the first commit if the log sets up none by then. The config's buffers have consecutive ids; the first is the lowest that writers name.
 class AddedBuffers : public OpSource {
  public:
   /// @param source outlives this; it is at the session's first record
@@ -34,12 +36,14 @@ class AddedBuffers : public OpSource {
   Result<std::optional<Op>> Next() override;
 
  private:
+  Result<std::optional<Op>> NextOfSource();
   void SetUpBefore(const Op& commit);
 
   std::unique_ptr<OpSource> owned_;
   OpSource& source_;
   UnrecordedBuffers buffers_;  // empty: nothing is to be set up
   std::optional<BufferId> lowest_;
+  std::optional<Op> after_config_;
   std::deque<Op> pending_;
 };
 

@@ -70,5 +70,20 @@ TEST_F(AddedBuffersTest, TheLogsOwnBuffersCount) {
               ElementsAre("buffer 3: 4096 ring_buffer", "other"));
 }
 
+TEST_F(AddedBuffersTest, TheConfigIsAddedIfTheLogHasNone) {
+  UnrecordedBuffers known = config_;
+  known.trace_config = "config";
+  // In front of the buffers that the log has.
+  EXPECT_THAT(Read({BufferOp(3), requests_[0].op()}, known),
+              ElementsAre("other", "buffer 3: 4096 ring_buffer", "other"));
+  const Op own{.time_ns = {}, .body = TraceConfigRecord{.config = "own"}};
+  EXPECT_THAT(Read({own, BufferOp(3), requests_[0].op()}, known),
+              ElementsAre("other", "buffer 3: 4096 ring_buffer", "other"));
+  VectorOps source({requests_[0].op()});
+  AddedBuffers added(source, known);
+  const std::optional<Op> first = added.Next().value();
+  EXPECT_EQ(std::get<TraceConfigRecord>(first->body).config, "config");
+}
+
 }  // namespace
 }  // namespace ringscope

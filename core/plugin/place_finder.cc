@@ -8,6 +8,7 @@
 
 #include "core/engine/far_engine.h"
 #include "core/plugin/place_index.h"
+#include "core/protovm/program_runner.h"
 
 namespace ringscope {
 namespace {
@@ -51,7 +52,7 @@ class AllButReturned : public EngineObserver {
   EngineObserver* const observer_;
 };
 
-class PlaceFinder final : public Engine, public FarEngine {
+class PlaceFinder final : public Engine, public FarEngine, public ProgramRunner {
  public:
   /// @param limit bytes of copies
   PlaceFinder(uint64_t limit, FillPolicy policy, EngineObserver* observer)
@@ -90,6 +91,17 @@ class PlaceFinder final : public Engine, public FarEngine {
     return applied;
   }
   void ExpectWholePass() override { ringscope::ExpectWholePass(*engine_); }
+  bool SetUpProgram(const ProgramSetUp& setup) override {
+    auto* const runner = dynamic_cast<ProgramRunner*>(engine_.get());
+    const bool runs = runner != nullptr && runner->SetUpProgram(setup);
+    TakeFailure();
+    return runs;
+  }
+  void VisitPrograms(const ProgramVisitor& visit) const override {
+    if (const auto* const runner = dynamic_cast<const ProgramRunner*>(engine_.get()))
+      runner->VisitPrograms(visit);
+    TakeFailure();
+  }
   void BeginRead() override {
     engine_->BeginRead();
     TakeFailure();

@@ -17,47 +17,6 @@ std::vector<ReplayListener*> After(ReplayListener& first, std::vector<ReplayList
 
 }  // namespace
 
-BufferOutcome OutcomeOf(const SessionBuffer& buffer) {
-  BufferOutcome outcome;
-  outcome.id = buffer.id;
-  outcome.index = buffer.index;
-  outcome.engine = buffer.info->name;
-  outcome.size = buffer.requested_size;
-  outcome.policy = buffer.policy;
-  outcome.freed = buffer.freed;
-  outcome.stats = buffer.stats();
-  outcome.vms = buffer.former_vms;
-  if (buffer.vms != nullptr) {
-    for (protovm::VmAccount& account : buffer.vms->Accounts())
-      outcome.vms.push_back(std::move(account));
-    return outcome;
-  }
-  buffer.VisitPrograms([&](const ProgramState& program) {
-    protovm::VmAccount& account = outcome.vms.emplace_back();
-    account.data_source = program.data_source;
-    account.producers.assign(program.producers.begin(), program.producers.end());
-    account.memory_limit_kb = program.memory_limit_kb;
-    account.limit = protovm::LimitBytes(program.memory_limit_kb);
-    account.memory = program.memory;
-    account.program_bytes = program.program.size();
-    account.state_bytes = program.state.size();
-    account.by_engine = true;
-  });
-  return outcome;
-}
-
-ProgramRuns BufferOutcome::programs() const {
-  ProgramRuns runs;
-  for (const protovm::VmAccount& vm : vms) {
-    runs.folded += vm.folded.packets;
-    runs.in_trace += vm.in_trace.packets;
-    runs.errors += vm.errors;
-    runs.aborted += vm.aborted;
-    runs.at_limit += vm.at_limit.packets;
-  }
-  return runs;
-}
-
 CountedReplay::CountedReplay(ReplayOptions options, std::vector<ReplayListener*> listeners)
     : replay_(std::move(options), After(counter_, std::move(listeners))) {}
 

@@ -14,6 +14,7 @@
 #include "core/session/reads_used.h"
 #include "core/session/session.h"
 #include "core/trace/ftrace_counters.h"
+#include "core/trace/stat_rows.h"
 
 namespace ringscope {
 
@@ -79,6 +80,11 @@ struct ReplayOutcome {
     return first_time_ns && last_time_ns ? *last_time_ns - *first_time_ns : 0;
   }
 };
+
+/// All rows that trace processor would derive from a replay's trace, as far as a log determines
+/// them, zeros too: the buffers' by index, then the service's, then those of the kernel's ftrace
+/// that the packets have.
+StatRows TraceProcessorStats(const ReplayOutcome& outcome);
 
 }  // namespace ringscope
 

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "core/base/text.h"
-#include "core/session/trace_processor_stats.h"
+#include "core/session/replay_outcome.h"
 
 namespace ringscope {
 namespace {

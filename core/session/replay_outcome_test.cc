@@ -1,4 +1,4 @@
-#include "core/session/trace_processor_stats.h"
+#include "core/session/replay_outcome.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
