@@ -164,6 +164,9 @@ void PrintSelected(Report& out, const ShownGaps& selection) {
     text +=
         fmt::format(": {}, {}.", Count(selection.own_fault.size() + selection.gaps.size(), "gap"),
                     Count(lost.packets, "lost packet"));
+    if (selection.by_time)
+      text += " These gaps reach into the time, and are counted as a whole; --packets lists what was "
+              "written in it.";
   } else {
     text += fmt::format("; they lost nothing that the filters select{}.",
                         selection.any_sign ? ", but more may be missing: see below" : "");

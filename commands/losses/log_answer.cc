@@ -143,8 +143,10 @@ std::string OverTimeText(const GrowingLossTimeline& timeline, const ReplayOutcom
     text += interval.written == 0 ? "_" : interval.lost == 0 ? "·" : kHeights[height];
   }
   const uint64_t start = outcome.first_time_ns.value_or(timeline.first_ns());
-  const uint64_t from = timeline.first_ns() - std::min(start, timeline.first_ns());
-  const uint64_t to = from + timeline.interval_ns() * timeline.intervals().size();
+  const auto since_start = [&](uint64_t ns) { return ns - std::min(start, ns); };
+  const uint64_t from = since_start(timeline.first_written_ns());
+  const uint64_t to =
+      since_start(timeline.first_ns() + timeline.interval_ns() * timeline.intervals().size());
   return fmt::format("{} share lost of what was written from {} to {}", text, HumanDuration(from),
                      HumanDuration(std::min(to, outcome.duration_ns())));
 }

@@ -24,6 +24,7 @@ GapSelection::GapSelection(const GapReport& all, uint64_t start_ns, const GapFil
                            uint64_t at_most)
     : report(all),
       is_filtered(filter.selects_gaps() || !filter.buffers.empty() || !filter.sequences.empty()),
+      by_time(filter.from || filter.to),
       limit(at_most) {
   for (const BufferGaps& buffer : report.buffers) {
     for (const SequenceGaps& sequence : buffer.sequences) {

@@ -34,7 +34,8 @@ struct GapSelection {
   std::vector<const ReportedLoss*> reported;
   uint64_t unlisted_reports = 0;
   bool is_filtered = false;  // not all packets of the session are selected
-  bool any_loss = false;  // whether packets were lost that the filter keeps
+  bool by_time = false;      // a filter selects the gaps that reach into a time
+  bool any_loss = false;     // whether packets were lost that the filter keeps
   /// Whether, beside such packets, something shows that more may be missing: chunks that are not in
   /// the log, what the log itself reports as missing, counters of losses, sequences that wait.
   bool any_sign = false;

@@ -108,6 +108,7 @@ TEST(GrowingLossTimeline, Intervals_GrowWithTheSession) {
   }
   timeline.Add(6'000'000'000, true);  // before the first
   EXPECT_LE(timeline.first_ns(), 6'000'000'000u);
+  EXPECT_EQ(timeline.first_written_ns(), 6'000'000'000u);
   EXPECT_GT(timeline.first_ns() + timeline.interval_ns(), 6'000'000'000u);
   const std::vector<TimelineInterval>& intervals = timeline.intervals();
   EXPECT_LE(intervals.size(), GrowingLossTimeline::kIntervals);

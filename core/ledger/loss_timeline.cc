@@ -57,6 +57,7 @@ void GrowingLossTimeline::BeginAt(uint64_t written_ns) {
 
 void GrowingLossTimeline::Add(uint64_t written_ns, bool is_lost) {
   if (intervals_.empty()) first_ns_ = written_ns;
+  first_written_ns_ = std::min(first_written_ns_, written_ns);
   if (written_ns < first_ns_) BeginAt(written_ns);
   const uint64_t offset = written_ns - first_ns_;
   while (offset / interval_ns_ >= kIntervals) Widen();

@@ -75,8 +75,9 @@ class GrowingLossTimeline {
   void Add(uint64_t written_ns, bool is_lost);
 
   bool empty() const { return intervals_.empty(); }
-  /// Where the first interval begins.
+  /// Where the first interval begins: then, or later in it, the first packet was written.
   uint64_t first_ns() const { return first_ns_; }
+  uint64_t first_written_ns() const { return first_written_ns_; }
   uint64_t interval_ns() const { return interval_ns_; }
   /// Up to the last packet: between half of kIntervals and all, unless the session is very short.
   const std::vector<TimelineInterval>& intervals() const { return intervals_; }
@@ -86,6 +87,7 @@ class GrowingLossTimeline {
   void BeginAt(uint64_t written_ns);
 
   uint64_t first_ns_ = 0;
+  uint64_t first_written_ns_ = UINT64_MAX;
   uint64_t interval_ns_ = 1'000;
   std::vector<TimelineInterval> intervals_;
 };
