@@ -15,6 +15,7 @@ using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using testing::MakeZip;
 using testing::ReadTestdata;
 
@@ -267,6 +268,44 @@ TEST(Doctor, RulesOfALog) {
   EXPECT_THAT(rules(RS_TESTDATA "/inputs/broken-writers.ops.jsonl"),
               AllOf(Contains("log.lost"), Contains("log.waiting")));
   EXPECT_THAT(rules(Capture("lossless-v2/session.ops.jsonl.zst")), Contains("log.signs"));
+}
+
+TEST(Doctor, ARecommitThatLosesNothingIsANote) {
+  const Json trace = DocumentOf({Capture("lossless-v2/session.ops.jsonl.zst")})["traces"][0];
+  for (const Json& finding : trace["findings"])
+    if (finding["rule"].get<std::string>() == "buffer.abi_violations")
+      EXPECT_EQ(finding["severity"].get<std::string>(), "info") << finding.dump();
+  EXPECT_NE(trace["severity"].get<std::string>(), "data_loss");
+}
+
+TEST(Doctor, WhatALogDoesNotRecordIsNotKnown) {
+  const Json trace = DocumentOf({Capture("short-v2/session.ops.jsonl.zst")})["traces"][0];
+  EXPECT_THAT(TextsOf(trace["findings"], "rule"), Not(Contains("clock.no_snapshots")));
+  EXPECT_THAT(trace["unknown"].dump(), Not(HasSubstr("the service did no final flush")));
+  EXPECT_THAT(trace["unknown"].dump(), HasSubstr("no clock snapshot is in the log"));
+}
+
+TEST(Doctor, ATextThatMayBeAConfig) {
+  TempFolder folder;
+  const std::string config = folder.Write("config.pbtxt", "buffers { size_kb: 64 }\n");
+  for (const char* flag : {"--brief", "--limit=10"})
+    EXPECT_THAT(RunDoctorOn({flag, config}).error,
+                HasSubstr("'ringscope doctor --config " + config + "'"));
+  const std::string json = folder.Write("a.json", "{}");
+  EXPECT_THAT(RunDoctorOn({json}).error, Not(HasSubstr("--config")));
+}
+
+TEST(Doctor, LostPacketsAreNotJudgedAsATrace) {
+  TempFolder folder;
+  const std::string lost = folder.File("lost.pftrace");
+  ASSERT_EQ(RunCommand(ReplayCommand(), {RS_TESTDATA "/inputs/lost-names.ops.jsonl", "--lost", lost})
+                .error,
+            "");
+  const Ran ran = RunDoctorOn({"--brief", lost});
+  EXPECT_EQ(ran.code, ExitCode::kClean);
+  EXPECT_THAT(WithoutLineBreaks(ran.out), HasSubstr("This is no trace of a session"));
+  EXPECT_THAT(TextsOf(DocumentOf({lost})["traces"][0]["findings"], "rule"),
+              ElementsAre("trace.lost_packets"));
 }
 
 TEST(Doctor, TimesOfALogCountFromItsSessionsStartToItsEnd) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <initializer_list>
 #include <memory>
 #include <set>
@@ -58,6 +59,35 @@ std::string ReplayText(const ReplayOutcome& outcome) {
   return fmt::format("{}, buffers read {}", fmt::join(engines, " and "), ReadsText(outcome.reads));
 }
 
+/// What of the broken rules did no harm: re-commits that a buffer refused, if it lost no packet.
+void NoteHarmlessRecommits(const GapReport& report, const ReplayOutcome& outcome,
+                           ReplayFacts& replayed) {
+  for (const CounterRise& rise : report.counted) {
+    if (rise.counter != LossCounter::kAbiViolations || rise.reason != CountReason::kBadRecommit)
+      continue;
+    const auto gaps = std::ranges::find(report.buffers, rise.buffer, &BufferGaps::id);
+    if (gaps == report.buffers.end() || gaps->totals.lost().packets > 0 ||
+        gaps->totals[Fate::kStalled].packets > 0)
+      continue;
+    const auto buffer = std::ranges::find(outcome.buffers, *rise.buffer, &BufferOutcome::id);
+    if (buffer != outcome.buffers.end())
+      replayed.buffers[buffer->index].harmless_recommits += rise.amount;
+  }
+}
+
+/// The error of an input that is neither a trace nor a log.
+Error NoTrace(std::string_view start, const std::string& path) {
+  const bool may_be_config = ContentWords(start).starts_with("a text file") && path != "-";
+  return WrongContent(
+      start, path, "a trace or a log",
+      "expected a Perfetto trace, plain or compressed by zstd or gzip, a zip archive of traces, "
+      "or a log" +
+          (may_be_config ? fmt::format("; if it is a trace config, 'ringscope doctor --config {}' "
+                                       "checks it",
+                                       ShellWord(path))
+                         : std::string()));
+}
+
 /// What a replay cannot be sure of.
 void AddReplayUnknowns(const ReplayOutcome& outcome, DoctorTrace& trace) {
   for (std::string text : {ReadsNotes(outcome.reads), InexactText(outcome.verdicts)})
@@ -89,7 +119,8 @@ Result<DoctorTraces> ExamineLog(Context& context, const std::string& path,
       RS_RETURN_IF_ERROR(TryRemedies(
           context, {.paths = {path}, .only = sessions.session(), .quiet = true}, {},
           ledger.totals(), remedies));
-    const ReplayFacts replayed = ReplayFactsOf(report, outcome, notes, remedies);
+    ReplayFacts replayed = ReplayFactsOf(report, outcome, notes, remedies);
+    NoteHarmlessRecommits(report, outcome, replayed);
     DoctorTrace trace = Diagnosed(outcome.path, scan.Finish(), &replayed);
     trace.session = outcome.session;
     trace.replay = ReplayText(outcome);
@@ -151,10 +182,7 @@ Result<DoctorTraces> ExamineInput(Context& context, const std::string& path,
   // one is what a session leaves that never wrote anything.
   if (kind == InputKind::kEvents || (kind == InputKind::kOther && !is_zip && !is_empty &&
                                      !ContentWords(start).empty()))
-    return tl::unexpected<Error>(WrongContent(
-        start, path, "a trace or a log",
-        "expected a Perfetto trace, plain or compressed by zstd or gzip, a zip archive of traces, "
-        "or a log"));
+    return tl::unexpected<Error>(NoTrace(start, path));
   source = MakePrefixedSource(std::move(start), std::move(source));
   if (is_zip) return ExamineArchive(context, std::move(source));
   if (is_log) return ExamineLog(context, path, session, path == "-" ? std::move(source) : nullptr);

@@ -12,6 +12,7 @@
 #include "core/base/text.h"
 #include "core/doctor/examiner.h"
 #include "core/doctor/writer_shares.h"
+#include "core/trace/own_traces.h"
 
 namespace ringscope {
 namespace {
@@ -24,28 +25,49 @@ const Finding* FirstOf(const Diagnosis& diagnosis, std::string_view group, Harm 
   return nullptr;
 }
 
+/// What the statistics of each buffer count as lost, with its name where there are several.
+std::vector<std::string> BufferLossTexts(const Examiner& examiner) {
+  constexpr size_t kNamed = 3;
+  const std::vector<TraceBuffer>& buffers = examiner.facts.buffers;
+  std::vector<std::string> texts;
+  uint64_t further = 0;
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    const BufferStats& stats = buffers[i].stats;
+    std::vector<std::string> parts;
+    if (stats.bytes_overwritten > 0)
+      parts.push_back(fmt::format("{} of {} written ({}) were overwritten unread",
+                                  HumanSize(stats.bytes_overwritten),
+                                  HumanSize(stats.bytes_written),
+                                  ShareText(stats.bytes_overwritten, stats.bytes_written)));
+    if (stats.chunks_discarded > 0)
+      parts.push_back(Count(stats.chunks_discarded, "chunk") +
+                      (buffers.size() == 1 ? " came to a full buffer" : " came when it was full"));
+    if (parts.empty()) continue;
+    if (texts.size() == kNamed) {
+      ++further;
+      continue;
+    }
+    texts.push_back(buffers.size() == 1
+                        ? Joined(parts)
+                        : fmt::format("{}: {}", BufferName(examiner, i), Joined(parts)));
+    if (buffers.size() > 1 && texts.size() == 1) texts.front().front() = 'B';
+  }
+  if (further > 0) texts.push_back(Count(further, "further buffer") + " lost data");
+  return texts;
+}
+
 /// What the buffers' statistics and the packets count as lost.
 std::string LostText(const Examiner& examiner) {
   const TraceFacts& facts = examiner.facts;
   if (facts.all.packets == 0) return {};  // a config alone
   if (facts.stats_packets == 0)
     return "Not known: the trace has no statistics, which the service writes at the end.";
-  uint64_t written = 0, overwritten = 0, discarded = 0, places = 0, cut_starts = 0;
-  for (const TraceBuffer& buffer : facts.buffers) {
-    written += buffer.stats.bytes_written;
-    overwritten += buffer.stats.bytes_overwritten;
-    discarded += buffer.stats.chunks_discarded;
-  }
+  uint64_t places = 0, cut_starts = 0;
   for (const TraceSequence& sequence : facts.sequences) {
     places += sequence.losses.sequence_packet_loss;
     cut_starts += sequence.lost_beginning() ? 1 : 0;
   }
-  std::vector<std::string> parts;
-  if (overwritten > 0)
-    parts.push_back(fmt::format("{} of {} written ({}) were overwritten unread",
-                                HumanSize(overwritten), HumanSize(written),
-                                ShareText(overwritten, written)));
-  if (discarded > 0) parts.push_back(Count(discarded, "chunk") + " came to a full buffer");
+  std::vector<std::string> parts = BufferLossTexts(examiner);
   if (places > 0)
     parts.push_back(fmt::format("packets of a sequence are missing at {}", Count(places, "place")));
   if (cut_starts > 0)
@@ -126,8 +148,8 @@ bool IsOfLosses(const Finding& finding) {
 }
 
 /// The replay's answer, with what else the trace shows.
-Answer ReplayAnswerOf(const Diagnosis& diagnosis, const ReplayFacts& replay) {
-  Answer answer = replay.answer;
+Answer ReplayAnswerOf(const Diagnosis& diagnosis, const Examiner& examiner) {
+  Answer answer = examiner.replay->answer;
   std::vector<std::string> others;
   const Finding* worst = nullptr;
   for (const Finding& finding : diagnosis.findings) {
@@ -143,7 +165,7 @@ Answer ReplayAnswerOf(const Diagnosis& diagnosis, const ReplayFacts& replay) {
     // The headline is what is worst, and the severity is its.
     answer.lines.insert(answer.lines.begin(), {"Losses", std::move(answer.headline)});
     answer.severity = worst->harm;
-    answer.headline = worst->what;
+    answer.headline = StandaloneText(examiner, *worst);
   }
   answer.Add("Also", Joined(others, "; "));
   return answer;
@@ -152,10 +174,11 @@ Answer ReplayAnswerOf(const Diagnosis& diagnosis, const ReplayFacts& replay) {
 }  // namespace
 
 Answer AnswerOf(const Diagnosis& diagnosis, const Examiner& examiner) {
-  if (examiner.replay != nullptr) return ReplayAnswerOf(diagnosis, *examiner.replay);
+  if (examiner.replay != nullptr) return ReplayAnswerOf(diagnosis, examiner);
   Answer answer{.severity = diagnosis.harm, .headline = diagnosis.verdict, .lines = {}};
   const bool is_wrong = diagnosis.harm > Harm::kInfo;
-  if (is_wrong) answer.headline = diagnosis.findings.front().what;
+  if (is_wrong) answer.headline = StandaloneText(examiner, diagnosis.findings.front());
+  if (IsLostTrace(examiner.facts.service_version)) return answer;  // of no session
   answer.Add("Lost", LostText(examiner));
   if (const Finding* const loss = FirstOf(diagnosis, "buffer.", Harm::kInfo)) {
     answer.Add("Why", WhyText(diagnosis, examiner, *loss));

@@ -237,21 +237,35 @@ void ExamineCounters(Examiner& examiner, size_t index, const BufferStats& stats)
   const uint64_t patches = stats.patches_succeeded + stats.patches_failed;
   const bool was_full = IsDiscarding(examiner, index) && stats.chunks_discarded > 0;
   add("buffer.patches_failed", stats.patches_failed,
-      fmt::format("{} of {} patches {}: the packets that they belong to are lost.",
-                  WithCommas(stats.patches_failed), WithCommas(patches),
-                  was_full ? "were for chunks that are not in the buffer" : "came too late"),
+      fmt::format("{} of {} patches could not be applied; packets that wait for one are lost.",
+                  WithCommas(stats.patches_failed), WithCommas(patches)),
       "patches_failed");
   if (was_full && stats.patches_failed > 0) {
     // No loss of its own: these packets are lost with their chunks.
     Finding& finding = examiner.findings().back();
     finding.harm = Harm::kInfo;
-    finding.cause = "The full buffer discarded chunks, and has none for their patches.";
+    finding.cause = "The full buffer discarded chunks; patches for these cannot be applied.";
     finding.remedy = "A buffer that holds these chunks needs nothing else.";
+  } else if (stats.patches_failed > 0) {
+    examiner.findings().back().cause =
+        "The chunk was not, or no longer, in the buffer, or the bytes to be patched are outside of "
+        "it: the counter does not distinguish these.";
   }
   add("buffer.abi_violations", stats.abi_violations,
       fmt::format("{} broke the rules of the shared memory, or a fragment in {} did.",
                   Count(stats.abi_violations, "chunk"), stats.abi_violations == 1 ? "it" : "them"),
       "abi_violations");
+  const ReplayedBuffer* const replayed = ReplayedOf(examiner, index);
+  if (stats.abi_violations > 0 && replayed != nullptr &&
+      replayed->harmless_recommits == stats.abi_violations) {
+    Finding& finding = examiner.findings().back();
+    finding.harm = Harm::kInfo;
+    finding.what = fmt::format("{} {} re-committed against the rules; nothing was lost by it.",
+                               Count(stats.abi_violations, "chunk"), Was(stats.abi_violations));
+    finding.cause = "The buffer kept what it had of the chunk, and refused the re-commit.";
+    finding.proof += " The replay of the log shows that this buffer lost no packet.";
+    finding.remedy = "None is needed.";
+  }
   add("buffer.writer_loss", stats.trace_writer_packet_loss,
       fmt::format("Writers dropped {} or more before the buffer saw them.",
                   Count(stats.trace_writer_packet_loss, "packet")),

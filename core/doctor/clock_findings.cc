@@ -87,7 +87,9 @@ void ExamineClocks(Examiner& examiner) {
                                      Count(facts.snapshots, "clock snapshot")));
     finding.weight = facts.invalid_snapshots;
   }
-  if (facts.snapshots == 0 && facts.data_packets > 0) {
+  if (facts.snapshots == 0 && facts.data_packets > 0 && examiner.is_of_log()) {
+    examiner.Unknown("How the session's clocks relate: no clock snapshot is in the log.");
+  } else if (facts.snapshots == 0 && facts.data_packets > 0) {
     examiner.Add("clock.no_snapshots", "The trace has no clock snapshot.").proof =
         "No clock_snapshot packet.";
   } else if (failed == 0 && facts.invalid_snapshots == 0 && facts.snapshots > 0) {

@@ -8,6 +8,7 @@
 #include "core/base/text.h"
 #include "core/base/wire.h"
 #include "core/doctor/examiner.h"
+#include "core/trace/own_traces.h"
 #include "core/trace/trace_scan.h"
 
 namespace ringscope {
@@ -29,18 +30,25 @@ Diagnosis Conclude(Examiner& examiner, std::string if_nothing) {
   diagnosis.unknown = std::move(examiner.unknown());
   const auto more = static_cast<uint64_t>(std::ranges::count_if(
       diagnosis.findings, [](const Finding& finding) { return finding.harm > Harm::kInfo; }));
+  const uint64_t infos = diagnosis.findings.size() - more;
   if (!diagnosis.findings.empty()) diagnosis.harm = diagnosis.findings.front().harm;
-  diagnosis.verdict = more == 0 ? std::move(if_nothing) : diagnosis.findings.front().what;
+  diagnosis.verdict =
+      more == 0 ? std::move(if_nothing) : StandaloneText(examiner, diagnosis.findings.front());
   diagnosis.answer = AnswerOf(diagnosis, examiner);
   // Of a log, the answer begins with what its replay knows of the lost packets.
   if (examiner.replay != nullptr) {
     diagnosis.verdict = diagnosis.answer.headline;
     diagnosis.harm = std::max(diagnosis.harm, diagnosis.answer.severity);
   }
-  if (more > 1) {
+  // As many as are listed below it.
+  if (more > 1 || (more == 1 && infos > 0)) {
+    std::vector<std::string> parts;
+    if (more > 1)
+      parts.push_back(more == 2 ? std::string("one more finding")
+                                : fmt::format("{} more findings", more - 1));
+    if (infos > 0) parts.push_back(fmt::format("{} for information", WithCommas(infos)));
     diagnosis.verdict.pop_back();  // the full stop
-    diagnosis.verdict += more == 2 ? std::string("; one more finding.")
-                                   : fmt::format("; {} more findings.", more - 1);
+    diagnosis.verdict += fmt::format("; {}.", fmt::join(parts, " and "));
   }
   return diagnosis;
 }
@@ -49,6 +57,11 @@ Diagnosis Conclude(Examiner& examiner, std::string if_nothing) {
 
 Diagnosis Diagnose(const TraceFacts& facts, const ReplayFacts* replay) {
   Examiner examiner(facts, replay);
+  if (IsLostTrace(facts.service_version)) {
+    ExamineLostTrace(examiner);
+    return Conclude(examiner,
+                    "This is no trace of a session: it has the packets that a session lost.");
+  }
   if (replay != nullptr) examiner.findings() = replay->findings;
   ExamineFile(examiner);
   ExamineBuffers(examiner);

@@ -130,6 +130,8 @@ std::vector<Case> Cases() {
          f.errors = {{12, "no packet"}};
          f.error_count = 1;
        }},
+      {"trace.lost_packets",
+       [](TraceFacts& f) { f.service_version = "ringscope 0.1.0 (lost packets)"; }},
       {"trace.cut_off", [](TraceFacts& f) { f.is_cut_off = true; }},
       {"trace.no_stats", [](TraceFacts& f) { f.stats_packets = 0; }},
       {"trace.joined", [](TraceFacts& f) { f.sessions = 2; }},
@@ -362,7 +364,9 @@ TEST(Diagnose, StateIsRepeatedWithinWhatTheRingHolds) {
   facts.sequences[0].skipped = 900;
   const auto period = [&]() -> std::string {
     const Finding* const finding = FindRule(Diagnose(facts), "state.unusable");
-    return finding->changes.empty() ? finding->remedy : finding->changes.front().value;
+    for (const ConfigChange& change : finding->changes)
+      if (change.path == "incremental_state_config.clear_period_ms") return change.value;
+    return finding->remedy;
   };
   EXPECT_EQ(period(), "5000");
   Wrap(facts);
@@ -395,7 +399,7 @@ TEST(Diagnose, OfALogTheLostPacketsAreTheVerdict) {
   const ReplayFacts replay = LossyReplay();
   const Diagnosis diagnosis = Diagnose(facts, &replay);
   EXPECT_EQ(diagnosis.harm, Harm::kDataLoss);
-  EXPECT_EQ(diagnosis.verdict, "3 of 7 packets were lost; one more finding.");
+  EXPECT_EQ(diagnosis.verdict, "3 of 7 packets were lost; one more finding and 1 for information.");
   EXPECT_EQ(diagnosis.findings.front().rule->id, std::string_view("log.lost"));
   EXPECT_EQ(diagnosis.answer.headline, "3 of 7 packets were lost.");
   EXPECT_EQ(LineOf(diagnosis.answer, "Also"), "Chunks that break the protocol");

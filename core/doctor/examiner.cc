@@ -59,6 +59,12 @@ std::string BufferName(const Examiner& examiner, size_t index) {
                       : fmt::format("buffer {} ({})", number, name);
 }
 
+std::string StandaloneText(const Examiner& examiner, const Finding& finding) {
+  const std::string buffer = finding.where.substr(0, finding.where.find(';'));
+  if (examiner.facts.buffers.size() < 2 || !buffer.starts_with("buffer ")) return finding.what;
+  return fmt::format("B{}: {}", buffer.substr(1), finding.what);
+}
+
 std::string WriterName(const Examiner& examiner, const TraceSequence& sequence) {
   std::string who;
   const auto& processes = examiner.facts.process_names;
@@ -111,6 +117,27 @@ uint64_t UsualClearPeriodMs(const TraceConfigFacts& config) {
 std::string PeriodOrigin(std::optional<uint64_t> reach_ns) {
   return reach_ns ? fmt::format(", a tenth of the {} that the ring holds", HumanDuration(*reach_ns))
                   : "; how long the ring holds is not known";
+}
+
+std::optional<uint64_t> ShortestReachNs(const Examiner& examiner) {
+  std::optional<uint64_t> reach_ns;
+  for (const TraceBuffer& buffer : examiner.facts.buffers)
+    if (const auto ns = ReachNs(buffer, examiner); ns && buffer.stats.chunks_overwritten > 0)
+      reach_ns = std::min(reach_ns.value_or(UINT64_MAX), *ns);
+  return reach_ns;
+}
+
+std::optional<ConfigChange> RepeatedState(const Examiner& examiner) {
+  if (!examiner.has_config()) return std::nullopt;
+  const std::optional<uint64_t> reach_ns = ShortestReachNs(examiner);
+  const uint64_t ms = reach_ns ? ClearPeriodFor(*reach_ns) / 1'000'000
+                               : UsualClearPeriodMs(examiner.config);
+  const uint64_t today = examiner.config.clear_period_ms.value_or(0);
+  if (ms == 0 || (today != 0 && today <= ms)) return std::nullopt;
+  return ConfigChange{"incremental_state_config.clear_period_ms", std::to_string(ms),
+                      fmt::format("producers repeat their state, so that a loss costs at most {}{}",
+                                  HumanDuration(ms * 1'000'000), PeriodOrigin(reach_ns)),
+                      true};
 }
 
 std::string SpanText(const Examiner& examiner, const TimeSpan& span) {

@@ -24,6 +24,9 @@ class Examiner {
   const TraceConfigFacts config;    // empty if the trace has none
 
   bool has_config() const { return facts.config.has_value(); }
+  /// Whether this is the replay of a log: what its records do not have is not known, and the trace
+  /// that the replay makes lacks it in any case.
+  bool is_of_log() const { return replay != nullptr; }
   /// Time of the session, by the log's records, or else by its packets and by the service's events;
   /// nullopt: nothing has a time.
   const std::optional<TimeSpan>& session() const { return session_; }
@@ -66,6 +69,8 @@ class Examiner {
 
 // The examinations, by what they look at.
 void ExamineFile(Examiner& examiner);
+/// In place of all others: of packets that ringscope wrote as lost.
+void ExamineLostTrace(Examiner& examiner);
 void ExamineBuffers(Examiner& examiner);
 void ExamineSequences(Examiner& examiner);
 void ExamineSession(Examiner& examiner);
@@ -84,6 +89,9 @@ Answer AnswerOf(const Diagnosis& diagnosis, const Examiner& examiner);
 
 /// What a replay knows of the buffer; nullptr: nothing, or there was none.
 const ReplayedBuffer* ReplayedOf(const Examiner& examiner, size_t index);
+/// What the finding states, as a sentence that stands alone: with the buffer, where the trace has
+/// several.
+std::string StandaloneText(const Examiner& examiner, const Finding& finding);
 /// "buffer 0 (main)": by its index in the config; of a log as the log numbers it.
 std::string BufferName(const Examiner& examiner, size_t index);
 /// "sequence 7 (com.example, thread worker)"
@@ -101,6 +109,11 @@ std::optional<uint64_t> ReachNs(const TraceBuffer& buffer, const Examiner& exami
 uint64_t UsualClearPeriodMs(const TraceConfigFacts& config);
 /// Where a clear_period_ms is from: ", a tenth of the 8.200 s that the ring holds".
 std::string PeriodOrigin(std::optional<uint64_t> reach_ns);
+/// The same of the ring that wrapped and holds least.
+std::optional<uint64_t> ShortestReachNs(const Examiner& examiner);
+/// How often producers ought to repeat their state, for rings that wrapped; absent where the config
+/// is not known, does so already, or no ring holds enough of it.
+std::optional<ConfigChange> RepeatedState(const Examiner& examiner);
 /// "from 2.130 s to 4.500 s"
 std::string SpanText(const Examiner& examiner, const TimeSpan& span);
 /// "overwritten before it was read (12), writer aborted (1)": causes by the loss bits.

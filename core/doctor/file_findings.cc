@@ -41,6 +41,23 @@ void ExamineEnd(Examiner& examiner) {
   }
 }
 
+void ExamineDamage(Examiner& examiner) {
+  const TraceFacts& facts = examiner.facts;
+  if (facts.error_count > 0) {
+    Finding& finding =
+        examiner.Add("trace.corrupt",
+                     fmt::format("{} in the file {} damaged.", Count(facts.error_count, "place"),
+                                 facts.error_count == 1 ? "is" : "are"));
+    finding.where =
+        fmt::format("offset {}: {}", facts.errors.front().offset, facts.errors.front().what);
+    finding.proof = "Trace processor refuses to import the file after the first of them.";
+    finding.weight = facts.error_count;
+  } else if (facts.all.packets > 0) {
+    examiner.Well(examiner.is_of_log() ? "All packets of the replay can be read."
+                                       : "All packets of the file can be read.");
+  }
+}
+
 void ExamineSessions(Examiner& examiner) {
   const TraceFacts& facts = examiner.facts;
   if (facts.sessions > 1) {
@@ -61,56 +78,67 @@ void ExamineSessions(Examiner& examiner) {
     examiner.Unknown(fmt::format("The trace config: it has {}, which is no config's size.",
                                  HumanSize(facts.config_bytes_left_out)));
   else if (!facts.config)
-    examiner.Unknown("The trace config: it is not in the trace.");
+    examiner.Unknown(fmt::format("The trace config: it is not in the {}.",
+                                 examiner.is_of_log() ? "log" : "trace"));
+}
+
+/// Of a log: what became of the data, by the chunks that it commits.
+std::string EmptyLogCause(const TraceFacts& facts) {
+  uint64_t chunks = 0;
+  for (const TraceBuffer& buffer : facts.buffers)
+    chunks += buffer.stats.chunks_written + buffer.stats.chunks_discarded;
+  if (chunks == 0) return "No chunk of the log went into a buffer.";
+  return fmt::format("The log has {}, and no packet of {} was read.", Count(chunks, "chunk"),
+                     chunks == 1 ? "it" : "them");
+}
+
+void ExamineEmpty(Examiner& examiner) {
+  const TraceFacts& facts = examiner.facts;
+  Finding& finding = examiner.Add(
+      "trace.empty", facts.all.packets == 0
+                         ? std::string("The file has no packet at all.")
+                         : fmt::format("No producer's packet is in the trace ({} of the service).",
+                                       Count(facts.all.packets, "packet")));
+  finding.weight = UINT64_MAX;
+  const ServiceStats& service = facts.service;
+  if (examiner.is_of_log()) {
+    finding.what = "No packet of a producer is read in the replay.";
+    finding.cause = EmptyLogCause(facts);
+    finding.proof = "The replay of the log, packet by packet.";
+    finding.remedy =
+        "Look whether the log was recorded up to the session's end, and from its beginning.";
+    return;
+  }
+  if (facts.all.packets == 0)
+    finding.remedy = "Look whether the session began, and whether the file was copied whole.";
+  if (facts.stats_packets == 0) {
+    finding.cause = "Not known: the statistics of the service are missing, too.";
+  } else if (service.producers_connected == 0) {
+    finding.cause = "No producer was connected.";
+  } else if (service.data_sources_registered == 0) {
+    finding.cause = "Producers were connected, but none had registered a data source.";
+  } else if (service.data_sources_seen == 0) {
+    finding.cause = "No registered data source has a name that the config asks for.";
+  } else {
+    finding.cause =
+        "Data sources were started, and wrote nothing that was read: they were idle, their data "
+        "was never committed or flushed, or it was lost in the buffers.";
+  }
+  if (facts.stats_packets > 0)
+    finding.proof = fmt::format(
+        "The service counts {} connected, {} registered, {} started (in all sessions).",
+        Count(service.producers_connected, "producer"),
+        Count(service.data_sources_registered, "data source"), service.data_sources_seen);
 }
 
 }  // namespace
 
 void ExamineFile(Examiner& examiner) {
   const TraceFacts& facts = examiner.facts;
-  if (facts.error_count > 0) {
-    Finding& finding =
-        examiner.Add("trace.corrupt",
-                     fmt::format("{} in the file {} damaged.", Count(facts.error_count, "place"),
-                                 facts.error_count == 1 ? "is" : "are"));
-    finding.where =
-        fmt::format("offset {}: {}", facts.errors.front().offset, facts.errors.front().what);
-    finding.proof = "Trace processor refuses to import the file after the first of them.";
-    finding.weight = facts.error_count;
-  } else {
-    examiner.Well("All packets of the file can be read.");
-  }
+  ExamineDamage(examiner);
   ExamineEnd(examiner);
   ExamineSessions(examiner);
-  if (facts.data_packets == 0) {
-    Finding& finding = examiner.Add(
-        "trace.empty", facts.all.packets == 0
-                           ? std::string("The file has no packet at all.")
-                           : fmt::format("No producer's packet is in the trace ({} of the service).",
-                                         Count(facts.all.packets, "packet")));
-    const ServiceStats& service = facts.service;
-    if (facts.all.packets == 0)
-      finding.remedy = "Look whether the session began, and whether the file was copied whole.";
-    if (facts.stats_packets == 0) {
-      finding.cause = "Not known: the statistics of the service are missing, too.";
-    } else if (service.producers_connected == 0) {
-      finding.cause = "No producer was connected.";
-    } else if (service.data_sources_registered == 0) {
-      finding.cause = "Producers were connected, but none had registered a data source.";
-    } else if (service.data_sources_seen == 0) {
-      finding.cause = "No registered data source has a name that the config asks for.";
-    } else {
-      finding.cause =
-          "Data sources were started, and wrote nothing that was read: they were idle, their data "
-          "was never committed or flushed, or it was lost in the buffers.";
-    }
-    if (facts.stats_packets > 0)
-      finding.proof = fmt::format(
-          "The service counts {} connected, {} registered, {} started (in all sessions).",
-          Count(service.producers_connected, "producer"),
-          Count(service.data_sources_registered, "data source"), service.data_sources_seen);
-    finding.weight = UINT64_MAX;
-  }
+  if (facts.data_packets == 0) ExamineEmpty(examiner);
   if (const uint64_t packed = facts.deflated + facts.zstd_compressed; packed > 0) {
     Finding& finding = examiner.Add(
         "trace.compressed",
@@ -138,6 +166,17 @@ void ExamineFile(Examiner& examiner) {
                                                       Count(facts.filter_errors, "packet")));
     }
   }
+}
+
+void ExamineLostTrace(Examiner& examiner) {
+  ExamineDamage(examiner);
+  Finding& finding = examiner.Add(
+      "trace.lost_packets",
+      fmt::format("The file has {}: those that a session lost, and events on what became of them.",
+                  Count(examiner.facts.all.packets, "packet")));
+  finding.cause = "It was written by 'ringscope replay --lost'.";
+  finding.proof = "system_info, the first packet of the file, names ringscope and what it wrote.";
+  examiner.Unknown("What is wrong with the session: its log and its trace can tell, not this file.");
 }
 
 }  // namespace ringscope

@@ -59,6 +59,8 @@ struct ReplayedBuffer {
   BufferId id{};
   FillPolicy policy = FillPolicy::kRingBuffer;
   std::optional<ConfigChange> size;  // the size that it needs; absent: a larger one keeps no more
+  /// Re-commits that break the rules and that the buffer refused, where it lost no packet at all.
+  uint64_t harmless_recommits = 0;
 };
 /// What the replay of a log knows, and the trace that it makes does not.
 struct ReplayFacts {

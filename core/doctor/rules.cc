@@ -17,6 +17,10 @@ constexpr std::array kRules = {
          "the next packet that it can find.",
          "Copy the file once more from where it was recorded. Traces that were cut or joined by "
          "other tools must be cut between packets."},
+    Rule{"trace.lost_packets", Harm::kInfo, "Packets that a session lost",
+         "'ringscope replay --lost' wrote the file: it has the packets that the buffers of a log "
+         "lost, and events on what became of them. Nothing else but damage is looked for.",
+         "Examine the log, or the trace of the session."},
     Rule{"trace.cut_off", Harm::kWarning, "The file ends too early",
          "It ends within a packet, or it has no statistics at its end, which the service writes "
          "last.",
@@ -77,17 +81,21 @@ constexpr std::array kRules = {
          "A larger buffer, or RING_BUFFER to keep the end instead."},
     Rule{
         "buffer.patches_failed", Harm::kDataLoss, "Packets stay incomplete",
-        "Patches with the lengths of long packets came for chunks that were not, or no longer, in "
-        "the buffer: these packets are lost. Where a full DISCARD buffer refused the chunks, it is "
-        "an information.",
-        "A larger buffer, so that chunks are still there when their patches come."},
+        "Patches with the lengths of long packets could not be applied: their chunks were not, or "
+        "no longer, in the buffer, or the bytes to be patched are outside of them. Packets that "
+        "wait for such a patch are lost. Where a full DISCARD buffer refused the chunks, it is an "
+        "information.",
+        "If chunks were overwritten first, a larger buffer, in which they still are when their "
+        "patches come; else look for a producer with a defect."},
     Rule{"buffer.writer_loss", Harm::kDataLoss, "Writers dropped packets",
          "A producer's shared memory was full, and its writers dropped packets before the buffer "
          "saw them.",
          "More shared memory for the producer (shm_size_kb in 'producers' of the config, or "
          "shmem_size_hint_kb where it starts), or BUFFER_EXHAUSTED_STALL for the data source."},
     Rule{"buffer.abi_violations", Harm::kDataLoss, "Chunks that break the protocol",
-         "A chunk or fragment does not follow the rules of the shared memory; its rest is lost.",
+         "A chunk or fragment does not follow the rules of the shared memory; its rest is lost. Of "
+         "a log whose replay shows that the buffer only refused re-commits, and lost no packet, it "
+         "is an information.",
          "Look for a producer with an old or a patched client library, and for one that wrote on "
          "after its chunk was committed."},
     Rule{"buffer.short_reach", Harm::kWarning, "The ring holds less than the time between reads",

@@ -15,6 +15,25 @@ using proto::TracePacket;
 
 bool Has(const TraceFacts& facts, uint32_t content) { return facts.contents.contains(content); }
 
+/// What makes producers repeat what a ring has lost: a period, or, where today's ring is too small for
+/// that, the larger ring that the findings on it propose.
+/// @param what is repeated: "state that is"
+void AddRepetition(Examiner& examiner, std::string_view what, Finding& finding) {
+  const std::optional<uint64_t> reach_ns = ShortestReachNs(examiner);
+  if (!reach_ns || ClearPeriodFor(*reach_ns) > 0) {
+    if (auto change = RepeatedState(examiner)) finding.changes.push_back(*std::move(change));
+    return;
+  }
+  finding.remedy = fmt::format(
+      "A larger buffer: one that holds the last {} is too small for {} repeated, too.",
+      HumanDuration(*reach_ns), what);
+  for (const Finding& other : examiner.findings()) {
+    const std::string_view rule = other.rule->id;
+    if (rule == "buffer.overwritten" || rule == "buffer.short_reach")
+      finding.changes.insert(finding.changes.end(), other.changes.begin(), other.changes.end());
+  }
+}
+
 void ExamineState(Examiner& examiner) {
   const TraceFacts& facts = examiner.facts;
   uint64_t needing = 0, skipped = 0, dropped = 0, never_cleared = 0;
@@ -58,28 +77,10 @@ void ExamineState(Examiner& examiner) {
       "Packets with SEQ_NEEDS_INCREMENTAL_STATE before the first that clears the state, or after a "
       "loss.";
   if (!examiner.has_config()) return;
-  std::optional<uint64_t> reach_ns;  // of the ring that holds least
-  for (const TraceBuffer& buffer : facts.buffers)
-    if (const auto ns = ReachNs(buffer, examiner); ns && buffer.stats.chunks_overwritten > 0)
-      reach_ns = std::min(reach_ns.value_or(UINT64_MAX), *ns);
-  const uint64_t ms = reach_ns ? ClearPeriodFor(*reach_ns) / 1'000'000
-                               : UsualClearPeriodMs(examiner.config);
-  const uint64_t today = examiner.config.clear_period_ms.value_or(0);
-  if (today == 0)
+  if (examiner.config.clear_period_ms.value_or(0) == 0)
     finding.cause +=
         " The config has no incremental_state_config: nothing makes producers repeat it.";
-  if (ms == 0) {
-    finding.remedy = fmt::format(
-        "A larger buffer: one that holds the last {} is too small for "
-        "state that is repeated, too.",
-        HumanDuration(*reach_ns));
-  } else if (today == 0 || today > ms) {
-    finding.changes.push_back(
-        {"incremental_state_config.clear_period_ms", std::to_string(ms),
-         fmt::format("producers repeat their state, so that a loss costs at most {}{}",
-                     HumanDuration(ms * 1'000'000), PeriodOrigin(reach_ns)),
-         true});
-  }
+  AddRepetition(examiner, "state that is", finding);
 }
 
 void ExamineNames(Examiner& examiner) {
@@ -105,6 +106,9 @@ void ExamineNames(Examiner& examiner) {
         fmt::format("{}, and no descriptor of a track.", Count(events, "track event packet")));
     finding.weight = events;
     finding.proof = "No track_descriptor packet.";
+    // Where no ring wrapped, the descriptors were never written.
+    if (examiner.has_config() && ShortestReachNs(examiner))
+      AddRepetition(examiner, "descriptors that are", finding);
   }
 }
 

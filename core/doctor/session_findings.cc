@@ -56,7 +56,11 @@ void ExamineFlushes(Examiner& examiner) {
         service.flushes_requested == 1
             ? std::string("The flush of the session succeeded.")
             : fmt::format("All {} flushes succeeded.", WithCommas(service.flushes_requested)));
-  if (facts.final_flushes_succeeded + facts.final_flushes_failed == 0)
+  if (facts.final_flushes_succeeded + facts.final_flushes_failed > 0) return;
+  if (examiner.is_of_log())
+    examiner.Unknown(
+        "Whether the producers were flushed before the end: no record of the log shows it.");
+  else
     examiner.Unknown(
         "Whether the producers were flushed before the end: the service did no final flush, which "
         "it leaves to a consumer that stops the session itself.");
@@ -97,6 +101,8 @@ void ExamineTriggers(Examiner& examiner) {
         facts.triggers.empty() ? "a trigger" : "'" + Printable(facts.triggers.front().name) + "'";
     return examiner.Well(fmt::format("The session received {}.", first));
   }
+  if (examiner.is_of_log())
+    return examiner.Unknown("Whether a trigger was received: a replay writes none into its trace.");
   std::vector<std::string> names;
   for (const std::string& name : config.triggers) names.push_back("'" + Printable(name) + "'");
   Finding& finding = examiner.Add(

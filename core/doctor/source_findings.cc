@@ -39,8 +39,13 @@ constexpr std::array<SourceContents, 16> kContents = {{
 }};
 
 /// What the service tells of a data source's start; nothing is known of single ones.
-std::string BrokenLink(const TraceFacts& facts) {
+std::string BrokenLink(const Examiner& examiner) {
+  const TraceFacts& facts = examiner.facts;
   const ServiceStats& service = facts.service;
+  if (examiner.is_of_log() &&
+      (service.producers_connected == 0 || service.data_sources_registered == 0 ||
+       service.data_sources_seen == 0))
+    return "Which link is broken is not known: the log does not show it.";
   if (facts.stats_packets == 0)
     return "Which link is broken is not known: there are no statistics.";
   if (service.producers_connected == 0) return "No producer was connected to the service.";
@@ -73,7 +78,7 @@ void ExamineSources(Examiner& examiner) {
     Finding& finding = examiner.Add(
         "source.absent", fmt::format("'{}' is in the config, and nothing of it is in the trace.",
                                      Printable(source.name)));
-    finding.cause = BrokenLink(facts);
+    finding.cause = BrokenLink(examiner);
     finding.where = fmt::format("data_sources[{}], for {}", i,
                                 BufferName(examiner, static_cast<size_t>(source.target_buffer)));
     finding.proof = "No packet with the content that this data source writes.";

@@ -7,6 +7,7 @@
 #include "core/base/text.h"
 #include "core/perfetto/data_loss.h"
 #include "core/session/buffer_event.h"
+#include "core/trace/own_traces.h"
 
 namespace ringscope {
 
@@ -16,7 +17,7 @@ LostTrace::LostTrace(ByteSink& sink, uint64_t limit, PacketKinds* kinds)
       packets_([this](const LostPacket& lost) { Write(lost); }, /*all=*/true),
       kinds_(kinds),
       limit_(limit) {
-  trace_.AddTool();
+  trace_.AddTool(kLostPacketsMark);
 }
 
 void LostTrace::OnRecord(const Op& op, const LogMoment& moment) {

@@ -123,8 +123,8 @@ Status TraceWriter::AddPacket(const SessionPacket& session_packet) {
   return FlushIfLarge();
 }
 
-void TraceWriter::AddTool() {
-  pending_ += ToolPacket();
+void TraceWriter::AddTool(std::string_view mark) {
+  pending_ += ToolPacket(mark);
   ++packets_;
 }
 

@@ -60,10 +60,10 @@ std::optional<ServicePacket> CloneTriggerOf(Bytes request) {
   return is_named ? std::optional(std::move(packet)) : std::nullopt;
 }
 
-std::string ToolPacket() {
+std::string ToolPacket(std::string_view mark) {
   std::string info, packet, out;
   wire::AppendBytes(info, kServiceVersion,
-                    wire::AsBytes(fmt::format("{} {}", kToolName, kToolVersion)));
+                    wire::AsBytes(fmt::format("{} {}{}", kToolName, kToolVersion, mark)));
   wire::AppendBytes(packet, kSystemInfo, wire::AsBytes(info));
   AppendTrustedFields(packet, Identity{.uid = 0, .pid = -1}, kServiceSequenceId, 0);
   wire::AppendBytes(out, proto::Trace::kPacket, wire::AsBytes(packet));

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "core/log/op.h"
 #include "formats/io/output_file.h"
@@ -34,7 +35,8 @@ std::optional<ServicePacket> CloneTriggerOf(Bytes request);
 
 /// The first packet of the trace files that ringscope writes, with its field: a SystemInfo that
 /// names this program where that of a service has the service's version.
-std::string ToolPacket();
+/// @param mark after the version: what the file is, if it is no trace of a session
+std::string ToolPacket(std::string_view mark = {});
 /// Whether a trace begins with it, as any version wrote it.
 bool BeginsWithToolPacket(Bytes start);
 

@@ -1,0 +1,212 @@
+// What doctor makes of logs, of traces with several buffers, and of files that ringscope wrote.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+
+#include "core/doctor/finding.h"
+#include "core/perfetto/fields.h"
+#include "core/testing/message_text.h"
+
+namespace ringscope {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+const Finding* FindingOf(const Diagnosis& diagnosis, std::string_view rule) {
+  for (const Finding& finding : diagnosis.findings)
+    if (finding.rule->id == rule) return &finding;
+  return nullptr;
+}
+
+std::string LostLineOf(const Diagnosis& diagnosis) {
+  for (const AnswerLine& line : diagnosis.answer.lines)
+    if (line.label == "Lost") return line.text;
+  return "";
+}
+
+/// What a replay makes of a log with nothing but a buffer and, perhaps, packets.
+TraceFacts FactsOfALog(uint64_t packets) {
+  TraceFacts facts;
+  facts.all = {packets + 1, 100 * (packets + 1), {}};
+  facts.data_packets = packets;
+  facts.stats_packets = 1;
+  TraceBuffer& buffer = facts.buffers.emplace_back();
+  buffer.has_stats = buffer.has_losses = true;
+  buffer.stats.buffer_size = 65'536;
+  buffer.stats.chunks_written = packets > 0 ? 1 : 0;
+  return facts;
+}
+
+ReplayFacts LosslessReplay() {
+  ReplayFacts replay;
+  replay.buffers[0].id = BufferId{1};
+  replay.answer = {.severity = Harm::kOk, .headline = "Nothing was lost.", .lines = {}};
+  return replay;
+}
+
+/// A trace with a ring that wrapped and a buffer that was full.
+TraceFacts RingAndFullBuffer() {
+  using proto::BufferConfig;
+  using testing::MessageText;
+  TraceFacts facts = FactsOfALog(10);
+  facts.buffers.push_back(facts.buffers[0]);
+  BufferStats& ring = facts.buffers[0].stats;
+  ring.bytes_written = 100 * 1024;
+  ring.bytes_overwritten = 50 * 1024;
+  ring.chunks_written = 100;
+  ring.chunks_overwritten = 50;
+  BufferStats& full = facts.buffers[1].stats;
+  full.bytes_written = 60 * 1024;
+  full.chunks_written = 16;
+  full.chunks_discarded = 460;
+  const auto buffer = [](uint64_t policy) {
+    return MessageText().Uint(BufferConfig::kSizeKb, 64).Uint(BufferConfig::kFillPolicy, policy);
+  };
+  facts.config = MessageText()
+                     .Inner(proto::TraceConfig::kBuffers, buffer(1))
+                     .Inner(proto::TraceConfig::kBuffers, buffer(2))
+                     .Inner(proto::TraceConfig::kDataSources,
+                            MessageText().Inner(
+                                proto::DataSource::kConfig,
+                                MessageText().Text(proto::DataSourceConfig::kName, "com.example")))
+                     .text();
+  return facts;
+}
+
+TEST(DiagnoseLog, WhatALogDoesNotRecordIsNoFinding) {
+  const TraceFacts facts = FactsOfALog(5);
+  const ReplayFacts replay = LosslessReplay();
+  const Diagnosis of_log = Diagnose(facts, &replay);
+  EXPECT_TRUE(of_log.findings.empty()) << of_log.verdict;
+  EXPECT_THAT(of_log.unknown, Contains(HasSubstr("no clock snapshot is in the log")));
+  EXPECT_THAT(of_log.unknown, Contains(HasSubstr("no record of the log shows it")));
+  EXPECT_THAT(of_log.unknown, Not(Contains(HasSubstr("did no final flush"))));
+  // Of a trace, both are known.
+  const Diagnosis of_trace = Diagnose(facts);
+  EXPECT_NE(FindingOf(of_trace, "clock.no_snapshots"), nullptr);
+  EXPECT_THAT(of_trace.unknown, Contains(HasSubstr("did no final flush")));
+}
+
+TEST(DiagnoseLog, WithoutDataCitesNoServicesCounts) {
+  const TraceFacts facts = FactsOfALog(0);
+  const ReplayFacts replay = LosslessReplay();
+  const Diagnosis diagnosis = Diagnose(facts, &replay);
+  const Finding* const finding = FindingOf(diagnosis, "trace.empty");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->cause, "No chunk of the log went into a buffer.");
+  EXPECT_THAT(finding->proof, Not(HasSubstr("service")));
+}
+
+TEST(DiagnoseLog, TriggersAreNotLookedFor) {
+  using proto::TriggerConfig;
+  using testing::MessageText;
+  TraceFacts facts = FactsOfALog(5);
+  facts.config = MessageText()
+                     .Inner(proto::TraceConfig::kTriggerConfig,
+                            MessageText()
+                                .Uint(TriggerConfig::kTriggerMode, 2)
+                                .Inner(TriggerConfig::kTriggers,
+                                       MessageText().Text(proto::Trigger::kName, "late")))
+                     .text();
+  const ReplayFacts replay = LosslessReplay();
+  EXPECT_NE(FindingOf(Diagnose(facts), "trigger.none"), nullptr);
+  const Diagnosis of_log = Diagnose(facts, &replay);
+  EXPECT_EQ(FindingOf(of_log, "trigger.none"), nullptr);
+  EXPECT_THAT(of_log.unknown, Contains(HasSubstr("Whether a trigger was received")));
+}
+
+TEST(DiagnoseLog, ReCommitsThatLoseNothingAreNoLoss) {
+  TraceFacts facts = FactsOfALog(5);
+  facts.buffers[0].stats.abi_violations = 2;
+  ReplayFacts replay = LosslessReplay();
+  const auto harm = [&] {
+    return FindingOf(Diagnose(facts, &replay), "buffer.abi_violations")->harm;
+  };
+  EXPECT_EQ(harm(), Harm::kDataLoss);
+  replay.buffers[0].harmless_recommits = 1;  // the other was none
+  EXPECT_EQ(harm(), Harm::kDataLoss);
+  replay.buffers[0].harmless_recommits = 2;
+  EXPECT_EQ(harm(), Harm::kInfo);
+  EXPECT_EQ(Diagnose(facts, &replay).answer.headline, "Nothing was lost.");
+  EXPECT_EQ(FindingOf(Diagnose(facts, &replay), "buffer.abi_violations")->what,
+            "2 chunks were re-committed against the rules; nothing was lost by it.");
+}
+
+TEST(Answer, NamesTheBufferWhereThereAreSeveral) {
+  const TraceFacts facts = RingAndFullBuffer();
+  const Diagnosis diagnosis = Diagnose(facts);
+  EXPECT_THAT(diagnosis.answer.headline, StartsWith("Buffer 1: 460 of 476 chunks"));
+  EXPECT_THAT(diagnosis.verdict, StartsWith("Buffer 1: 460 of 476 chunks"));
+  EXPECT_THAT(LostLineOf(diagnosis),
+              StartsWith("Buffer 0: 50 KiB of 100 KiB written (50.0%) were overwritten unread; "
+                         "buffer 1: 460 chunks came when it was full."));
+}
+
+TEST(Diagnose, TheVerdictCountsAllThatIsListed) {
+  TraceFacts facts = RingAndFullBuffer();
+  facts.buffers[0].stats.patches_failed = 1;
+  const Diagnosis diagnosis = Diagnose(facts);
+  size_t infos = 0;
+  for (const Finding& finding : diagnosis.findings) infos += finding.harm == Harm::kInfo ? 1 : 0;
+  ASSERT_GT(infos, 0u);
+  EXPECT_THAT(diagnosis.verdict,
+              HasSubstr("; " + std::to_string(diagnosis.findings.size() - 1 - infos) +
+                        " more findings and " + std::to_string(infos) + " for information."));
+}
+
+TEST(Diagnose, FailedPatchesAreNotSaidToBeLate) {
+  TraceFacts facts = FactsOfALog(5);
+  facts.buffers[0].stats.patches_failed = 4;
+  facts.buffers[0].stats.patches_succeeded = 6;
+  const Diagnosis diagnosis = Diagnose(facts);
+  const Finding* const finding = FindingOf(diagnosis, "buffer.patches_failed");
+  EXPECT_THAT(finding->what, StartsWith("4 of 10 patches could not be applied;"));
+  EXPECT_THAT(finding->cause, HasSubstr("does not distinguish"));
+}
+
+TEST(Diagnose, AnEmptyFileHasNoPacketsThatCanBeRead) {
+  const Diagnosis diagnosis = Diagnose(TraceFacts());
+  EXPECT_NE(FindingOf(diagnosis, "trace.empty"), nullptr);
+  EXPECT_TRUE(diagnosis.well.empty()) << diagnosis.well.front();
+}
+
+TEST(Diagnose, LostPacketsAreNoTrace) {
+  TraceFacts facts = FactsOfALog(5);
+  facts.stats_packets = 0;
+  facts.service_version = "ringscope 0.1.0 (lost packets)";
+  const Diagnosis diagnosis = Diagnose(facts);
+  ASSERT_EQ(diagnosis.findings.size(), 1u);
+  EXPECT_EQ(diagnosis.findings[0].rule->id, std::string_view("trace.lost_packets"));
+  EXPECT_EQ(diagnosis.harm, Harm::kInfo);
+  EXPECT_THAT(diagnosis.answer.headline, StartsWith("This is no trace of a session"));
+  EXPECT_TRUE(diagnosis.answer.lines.empty());
+  facts.service_version = "ringscope 0.1.0";  // the trace of a replay
+  EXPECT_NE(FindingOf(Diagnose(facts), "trace.no_stats"), nullptr);
+}
+
+TEST(Diagnose, TracksWhoseDescriptorsAWrappedRingLostAreRepeated) {
+  TraceFacts facts = RingAndFullBuffer();
+  facts.all.span = TimeSpan{0, 10'000'000'000};
+  facts.contents[proto::TracePacket::kTrackEvent] = {900, 40'000, {}};
+  const Diagnosis wrapped = Diagnose(facts);
+  const Finding* const finding = FindingOf(wrapped, "names.tracks");
+  ASSERT_NE(finding, nullptr);
+  ASSERT_EQ(finding->changes.size(), 1u);
+  EXPECT_EQ(finding->changes[0].path, "incremental_state_config.clear_period_ms");
+  // A ring that holds very little is to be larger.
+  facts.all.span = TimeSpan{0, 100'000'000};
+  const Diagnosis short_ring = Diagnose(facts);
+  ASSERT_EQ(FindingOf(short_ring, "names.tracks")->changes.size(), 1u);
+  EXPECT_EQ(FindingOf(short_ring, "names.tracks")->changes[0].path, "buffers[0].size_kb");
+  facts.buffers[0].stats.chunks_overwritten = 0;
+  EXPECT_TRUE(FindingOf(Diagnose(facts), "names.tracks")->changes.empty());
+}
+
+}  // namespace
+}  // namespace ringscope
