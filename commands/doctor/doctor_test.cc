@@ -271,11 +271,33 @@ TEST(Doctor, RulesOfALog) {
 }
 
 TEST(Doctor, ARecommitThatLosesNothingIsANote) {
-  const Json trace = DocumentOf({Capture("lossless-v2/session.ops.jsonl.zst")})["traces"][0];
-  for (const Json& finding : trace["findings"])
-    if (finding["rule"].get<std::string>() == "buffer.abi_violations")
-      EXPECT_EQ(finding["severity"].get<std::string>(), "info") << finding.dump();
-  EXPECT_NE(trace["severity"].get<std::string>(), "data_loss");
+  const std::string log = Capture("lossless-v2/session.ops.jsonl.zst");
+  const Json trace = DocumentOf({log})["traces"][0];
+  EXPECT_EQ(trace["severity"].get<std::string>(), "warning");
+  const Json rule = DocumentOf({"--rule", "buffer.abi_violations", log})["traces"][0];
+  EXPECT_EQ(TextsOf(rule["findings"], "severity"), std::vector<std::string>{"info"});
+}
+
+TEST(Doctor, ARecommitWithAPacketThatIsRefusedIsALoss) {
+  const std::string head =
+      "{\"op\":\"buffer\",\"id\":1,\"size\":4096,\"policy\":\"ring_buffer\",\"engine\":\"v2@58\"}\n"
+      "{\"op\":\"producer\",\"producer\":1,\"uid\":0,\"pid\":5,\"name\":\"p\"}\n";
+  const auto commit = [](const std::string& fragments, const std::string& payload) {
+    return "{\"op\":\"commit\",\"buffer\":1,\"producer\":1,\"writer\":1,\"uid\":0,\"pid\":5,"
+           "\"chunk\":0,\"fragments\":" +
+           fragments + ",\"flags\":0,\"complete\":true,\"payload\":\"" + payload + "\"}\n";
+  };
+  const std::string read = "{\"op\":\"read\",\"buffer\":1}\n";
+  const std::string small = "024007", large = "20" "fa011d" + std::string(58, '7');
+  TempFolder folder;
+  const auto severity = [&](const std::string& again) {
+    const std::string log =
+        folder.Write("a.ops.jsonl", head + commit("1", small) + again + read);
+    const Json trace = DocumentOf({"--rule", "buffer.abi_violations", log})["traces"][0];
+    return TextsOf(trace["findings"], "severity");
+  };
+  EXPECT_THAT(severity(commit("2", small + large)), ElementsAre("data_loss"));
+  EXPECT_THAT(severity(commit("0", "")), ElementsAre("info"));
 }
 
 TEST(Doctor, WhatALogDoesNotRecordIsNotKnown) {
@@ -291,8 +313,8 @@ TEST(Doctor, ATextThatMayBeAConfig) {
   for (const char* flag : {"--brief", "--limit=10"})
     EXPECT_THAT(RunDoctorOn({flag, config}).error,
                 HasSubstr("'ringscope doctor --config " + config + "'"));
-  const std::string json = folder.Write("a.json", "{}");
-  EXPECT_THAT(RunDoctorOn({json}).error, Not(HasSubstr("--config")));
+  const std::string document = folder.Write("a.json", "{}");
+  EXPECT_THAT(RunDoctorOn({document}).error, Not(HasSubstr("--config")));
 }
 
 TEST(Doctor, LostPacketsAreNotJudgedAsATrace) {

@@ -260,7 +260,7 @@ void ExamineCounters(Examiner& examiner, size_t index, const BufferStats& stats)
       replayed->harmless_recommits == stats.abi_violations) {
     Finding& finding = examiner.findings().back();
     finding.harm = Harm::kInfo;
-    finding.what = fmt::format("{} {} re-committed against the rules; nothing was lost by it.",
+    finding.what = fmt::format("{} {} re-committed against the rules; no packet was lost.",
                                Count(stats.abi_violations, "chunk"), Was(stats.abi_violations));
     finding.cause = "The buffer kept what it had of the chunk, and refused the re-commit.";
     finding.proof += " The replay of the log shows that this buffer lost no packet.";

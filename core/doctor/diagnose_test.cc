@@ -363,7 +363,8 @@ TEST(Diagnose, StateIsRepeatedWithinWhatTheRingHolds) {
                      .text();
   facts.sequences[0].skipped = 900;
   const auto period = [&]() -> std::string {
-    const Finding* const finding = FindRule(Diagnose(facts), "state.unusable");
+    const Diagnosis diagnosis = Diagnose(facts);
+    const Finding* const finding = FindRule(diagnosis, "state.unusable");
     for (const ConfigChange& change : finding->changes)
       if (change.path == "incremental_state_config.clear_period_ms") return change.value;
     return finding->remedy;

@@ -52,7 +52,7 @@ void ExamineDamage(Examiner& examiner) {
         fmt::format("offset {}: {}", facts.errors.front().offset, facts.errors.front().what);
     finding.proof = "Trace processor refuses to import the file after the first of them.";
     finding.weight = facts.error_count;
-  } else if (facts.all.packets > 0) {
+  } else if (examiner.is_of_log() ? facts.data_packets > 0 : facts.all.packets > 0) {
     examiner.Well(examiner.is_of_log() ? "All packets of the replay can be read."
                                        : "All packets of the file can be read.");
   }

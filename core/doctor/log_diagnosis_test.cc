@@ -135,7 +135,7 @@ TEST(DiagnoseLog, ReCommitsThatLoseNothingAreNoLoss) {
   EXPECT_EQ(harm(), Harm::kInfo);
   EXPECT_EQ(Diagnose(facts, &replay).answer.headline, "Nothing was lost.");
   EXPECT_EQ(FindingOf(Diagnose(facts, &replay), "buffer.abi_violations")->what,
-            "2 chunks were re-committed against the rules; nothing was lost by it.");
+            "2 chunks were re-committed against the rules; no packet was lost.");
 }
 
 TEST(Answer, NamesTheBufferWhereThereAreSeveral) {
