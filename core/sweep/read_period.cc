@@ -8,9 +8,10 @@
 namespace ringscope {
 namespace {
 
-constexpr uint64_t kNsPerMs = 1'000'000;
-
-uint64_t WholeMs(uint64_t ns) { return ns / kNsPerMs * kNsPerMs; }
+uint64_t WholeMs(uint64_t ns) {
+  constexpr uint64_t kMs = 1'000'000;
+  return ns / kMs * kMs;
+}
 
 uint64_t FullPackets(const std::vector<SweepRow>& rows) {
   uint64_t packets = 0;
