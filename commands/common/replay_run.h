@@ -32,6 +32,7 @@ struct ReplayOptionNames {
   std::string engine = "--engine";
   std::string prefix = "--";         // of all others
   std::string group = kReplayGroup;  // their heading
+  bool config = true;  // with --config and --descriptor, which are of the log, not of a side
   /// How plug-ins run, if the command has options for that itself; nullptr: they are added, too.
   std::shared_ptr<PluginRun> plugins = nullptr;
 };

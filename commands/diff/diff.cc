@@ -26,10 +26,14 @@ void SetUp(CLI::App& app, DiffArgs& args) {
   const auto plugins = std::make_shared<PluginRun>();
   AddReplayOptions(
       app, args.sides.a,
-      {.engine = "--a", .prefix = "--a-", .group = "Side A", .plugins = plugins});
+      {.engine = "--a", .prefix = "--a-", .group = "Side A", .config = false,
+       .plugins = plugins});
   AddReplayOptions(
       app, args.sides.b,
-      {.engine = "--b", .prefix = "--b-", .group = "Side B", .plugins = plugins});
+      {.engine = "--b", .prefix = "--b-", .group = "Side B", .config = false,
+       .plugins = plugins});
+  AddConfig(app, args.sides.a.config, args.sides.a.descriptor, kConfigOfUnrecorded);
+  InGroup(app, kInputGroup);
   AddPluginOptions(app, *plugins);
   InGroup(app, kOutputGroup);
   AddParsed(
@@ -93,7 +97,8 @@ bool IsResult(InputKind kind) { return kind == InputKind::kEvents || kind == Inp
 bool ChoosesAnything(const ReplayChoices& choices) {
   const BufferChoice& all = choices.session.all;
   return all.engine || all.size || all.policy || !choices.session.buffers.empty() ||
-         choices.reads.mode != ReadsMode::kAuto || choices.pass_bytes;
+         choices.reads.mode != ReadsMode::kAuto || choices.pass_bytes ||
+         choices.session.programs != protovm::ProgramChoice{};
 }
 
 Status FailToCompare(const std::string& input, std::string what, std::string hint) {
@@ -113,8 +118,7 @@ Status CheckReplayed(const DiffArgs& args) {
                              : "nothing to compare: both sides would be the same",
                          "choose engines, sizes, policies or reads, as in --a v2@55 --b v2@58");
   }
-  RS_RETURN_IF_ERROR(CheckDescriptorUse(a.descriptor, a.config, "--a-"));
-  RS_RETURN_IF_ERROR(CheckDescriptorUse(b.descriptor, b.config, "--b-"));
+  RS_RETURN_IF_ERROR(CheckDescriptorUse(a.descriptor, a.config));
   for (const Side side : kSides) {
     if (args.sides[side].reads.like.empty()) continue;
     return FailToCompare(input, "a diff cannot look for the reads of a trace",

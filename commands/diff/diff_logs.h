@@ -19,6 +19,9 @@ struct SessionDiff {
 /// Compares two replays of each session of a log, or of each log of a folder.
 Result<ExitCode> DiffLogs(const DiffArgs& args, Context& context);
 
+/// What the options of both sides have of buffers that the log may lack.
+Result<UnrecordedBuffers> UnrecordedOf(Context& context, const DiffArgs& args);
+
 /// The options of both sides, without callbacks.
 /// @param clone that both sides show; absent: the session itself
 DiffOptions ToDiffOptions(const DiffArgs& args, const std::optional<CloneView>& clone);

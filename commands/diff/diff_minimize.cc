@@ -22,8 +22,10 @@ Result<std::vector<StoredOp>> ReadSession(const DiffArgs& args, Context& context
   SessionReader sessions(context, {args.logs.logs, args.session, args.clone}, "reading again");
   RS_RETURN_IF_ERROR(sessions.NextSession());
   std::vector<StoredOp> ops;
+  RS_ASSIGN_OR_RETURN(UnrecordedBuffers unrecorded, UnrecordedOf(context, args));
+  AddedBuffers records(sessions, std::move(unrecorded));
   while (true) {
-    RS_ASSIGN_OR_RETURN(const std::optional<Op> op, sessions.Next());
+    RS_ASSIGN_OR_RETURN(const std::optional<Op> op, records.Next());
     if (!op) return ops;
     ops.emplace_back(*op);
   }

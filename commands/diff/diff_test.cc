@@ -318,6 +318,23 @@ TEST(Diff, Minimize_NotesTheOptionsSoThatTheyCanBeGivenAgain) {
   EXPECT_THAT(ReadFile(minimal), HasSubstr("ringscope diff " + sides + "'"));
 }
 
+TEST(Diff, Config_SetsUpBuffersThatTheLogLacks) {
+  const TempFolder folder;
+  const std::string config = folder.Write("config.pbtxt", "buffers { size_kb: 4 }\n");
+  constexpr const char* kCommit =
+      R"({"op":"commit","buffer":1,"producer":1,"writer":1,"chunk":0,"fragments":1,)"
+      R"("payload":"0161"})"
+      "\n";
+  const std::string log = folder.Write("a.ops.jsonl", kCommit);
+  const Ran without = Diff({log, "--a", "v1", "--b", "v2"});
+  EXPECT_THAT(without.error, HasSubstr("it has no buffer"));
+  const Ran ran = Diff({log, "--a", "v1", "--b", "v2", "--config", config, "--format", "json"});
+  EXPECT_EQ(ran.error, "");
+  const json buffer = json::parse(ran.out)["sessions"][0]["buffers"][0];
+  EXPECT_EQ(buffer["a"]["size"], 4096);
+  EXPECT_EQ(buffer["b"]["size"], 4096);
+}
+
 TEST(Diff, Markdown_HasTheSameFacts) {
   const Ran ran = DiffEngines("v2@57", "v2@58", {"-", "--format", "markdown"});
   EXPECT_EQ(ran.error, "");

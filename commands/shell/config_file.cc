@@ -13,10 +13,10 @@
 
 namespace ringscope {
 
-void AddConfig(CLI::App& app, std::string& config, std::string& descriptor, const std::string& what,
-               const std::string& prefix) {
-  AddText(app, prefix + "config", config, kFileType, what);
-  AddDescriptor(app, descriptor, prefix);
+void AddConfig(CLI::App& app, std::string& config, std::string& descriptor,
+               const std::string& what) {
+  AddText(app, "--config", config, kFileType, what);
+  AddDescriptor(app, descriptor);
 }
 
 Result<ConfigFile> ReadConfigFile(Context& context, const std::string& path,
@@ -42,11 +42,10 @@ Result<ConfigFile> ReadConfigFile(Context& context, const std::string& path,
   return config;
 }
 
-Status CheckDescriptorUse(const std::string& descriptor, const std::string& config,
-                          const std::string& prefix) {
+Status CheckDescriptorUse(const std::string& descriptor, const std::string& config) {
   if (descriptor.empty() || !config.empty()) return {};
-  return Fail(ErrorCode::kUsage, prefix + "descriptor is for the fields of a trace config", {},
-              fmt::format("name the config with {}config", prefix));
+  return Fail(ErrorCode::kUsage, "--descriptor is for the fields of a trace config", {},
+              "name the config with --config");
 }
 
 }  // namespace ringscope

@@ -18,9 +18,8 @@ struct ConfigFile {
 /// The options --config FILE and --descriptor FILE, which names the fields of that config that the
 /// built-in descriptors lack.
 /// @param what the config is for
-/// @param prefix of both names
 void AddConfig(CLI::App& app, std::string& config, std::string& descriptor,
-               const std::string& what, const std::string& prefix = "--");
+               const std::string& what);
 
 /// @param path "-": standard input
 /// @param descriptor of the option --descriptor; empty: the built-in names
@@ -28,9 +27,7 @@ Result<ConfigFile> ReadConfigFile(Context& context, const std::string& path,
                                   const std::string& descriptor);
 
 /// For a command that uses --descriptor for nothing but its config.
-/// @param prefix of both names
-Status CheckDescriptorUse(const std::string& descriptor, const std::string& config,
-                          const std::string& prefix = "--");
+Status CheckDescriptorUse(const std::string& descriptor, const std::string& config);
 
 }  // namespace ringscope
 

@@ -13,8 +13,8 @@ constexpr size_t kMaxDescriptorBytes = size_t{64} << 20;
 
 }  // namespace
 
-void AddDescriptor(CLI::App& app, std::string& path, const std::string& prefix) {
-  AddText(app, prefix + "descriptor", path, kFileType,
+void AddDescriptor(CLI::App& app, std::string& path) {
+  AddText(app, "--descriptor", path, kFileType,
           "Names of further fields, such as your extensions of TrackEvent: a FileDescriptorSet as "
           "'protoc --include_imports --descriptor_set_out=FILE' writes it");
 }

@@ -11,7 +11,7 @@
 namespace ringscope {
 
 /// The option --descriptor FILE. A command with --config has it by AddConfig.
-void AddDescriptor(CLI::App& app, std::string& path, const std::string& prefix = "--");
+void AddDescriptor(CLI::App& app, std::string& path);
 
 /// The names of fields that a command writes packets with.
 class DescriptorChoice {
