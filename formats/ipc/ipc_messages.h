@@ -154,11 +154,11 @@ inline uint32_t TargetOf(const TraceConfig& config, const DataSourceConfig& sour
 }
 inline constexpr uint64_t kFillPolicyDiscard = 2;
 inline constexpr uint64_t kExperimentalModeV2 = 1;
-inline constexpr uint64_t kExperimentalModeShadow = 2;  // of v54 to v57
 inline FillPolicy FillPolicyOf(const BufferConfig& buffer) {
   return buffer.fill_policy == kFillPolicyDiscard ? FillPolicy::kDiscard : FillPolicy::kRingBuffer;
 }
-/// Of a service that uses V1 unless it is asked for another: "v1" or "v2".
+/// Of a service that uses V1 unless it is asked for another: "v1" or "v2". The mode 2 of v54 to v57
+/// is V1, too: V2 in its shadow is only compared with it.
 inline const char* EngineOf(const BufferConfig& buffer) {
   return buffer.experimental_mode == kExperimentalModeV2 ? "v2" : "v1";
 }

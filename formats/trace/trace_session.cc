@@ -62,10 +62,7 @@ void TraceSession::AddConfig(Bytes config) {
     added.knows_size = buffer.size_kb > 0 && buffer.size_kb <= kMaxSizeKb;
     if (added.knows_size) added.size = buffer.size_kb * kBytesPerKb;
     added.policy = ipc::FillPolicyOf(buffer);
-    // Which version a service uses that is not asked for one depends on the service.
-    if (buffer.experimental_mode == ipc::kExperimentalModeV2) added.engine = "v2";
-    // V1, with V2 in its shadow: what V2 returns is only compared.
-    if (buffer.experimental_mode == ipc::kExperimentalModeShadow) added.engine = "v1";
+    added.engine = ipc::EngineOf(buffer);
   }
   for (const ipc::ConfiguredDataSource& source : parsed.data_sources) {
     const uint32_t target = ipc::TargetOf(parsed, source.config);
