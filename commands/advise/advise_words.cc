@@ -61,9 +61,9 @@ std::string SharedContentText(const Advice& advice, const AdviceReport& report) 
       for (const SequenceKey chatty : tried.split.chatty)
         if (content_of(rare) == content_of(chatty))
           return fmt::format(
-              " Both groups write {}. A data source has one target_buffer: if both use the same "
-              "data "
-              "source, configure it twice.",
+              " Both groups write {}, and each data source of a config has one target_buffer: "
+              "if both come from the same one, list it a second time with the other buffer, and "
+              "divide between the two what it records (of track_event the categories).",
               ContentName(content_of(rare)));
   }
   return "";

@@ -194,10 +194,11 @@ void PrintTotals(Report& report, const std::vector<std::vector<SessionDiff>>& di
     }
   }
   report.Print(table);
-  report.Print(fmt::format("\n{}{}, {} failed; {} of {} differ{}\n", Count(logs.size(), "log"),
-                           names.pattern.empty() ? "" : fmt::format(" ({})", names.pattern),
-                           CountFailed(logs), WithCommas(differing), Count(sessions, "session"),
-                           differing > 0 ? ": " + CountsText(totals) : ""));
+  report.Print("\n");
+  report.Paragraph(fmt::format("{}, {} failed; {} of {} differ{}", names.Title(),
+                               CountFailed(logs), WithCommas(differing),
+                               Count(sessions, "session"),
+                               differing > 0 ? ": " + CountsText(totals) : ""));
   report.Print(FailuresText(logs));
 }
 

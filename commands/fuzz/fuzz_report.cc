@@ -119,7 +119,8 @@ void ReportCoverage(Report& report, const FuzzPlan& plan, const FuzzCoverage& co
         {{"Rule", Align::kLeft, "rule"}, {"streams that it changes", Align::kRight, "streams"}});
     for (size_t i = 0; i < kNamedRules.size(); ++i)
       rules.AddRow({NameCell(FullName(kNamedRules[i])), CountCell(coverage.rules[i])});
-    report.Heading(fmt::format("Rules (of {})", Count(coverage.rule_streams, "stream")));
+    report.Heading(fmt::format("Rules, each switched in {}: how many it changes",
+                               Count(coverage.rule_streams, "stream")));
     report.Data("rule_streams", coverage.rule_streams);
     report.Add("rules", rules, 2);
   }

@@ -27,6 +27,7 @@ std::string Symbol(const LayoutShare& share, size_t index, bool consumed) {
 const char* Filler(bool consumed) { return consumed ? "-" : "="; }
 
 /// "  write cursor 0x1000" for the row of a cursor.
+/// A line below the row of bytes in which a cursor is; empty: none is.
 std::string CursorText(const BufferLayout& layout, uint64_t from, uint64_t to, bool is_last) {
   std::string text;
   const auto is_in = [&](uint64_t cursor) {
@@ -35,15 +36,18 @@ std::string CursorText(const BufferLayout& layout, uint64_t from, uint64_t to, b
   if (is_in(layout.write_cursor)) text += fmt::format("  write cursor {:#x}", layout.write_cursor);
   if (layout.read_cursor && is_in(*layout.read_cursor))
     text += fmt::format("  last read {:#x}", *layout.read_cursor);
-  return text;
+  return text.empty() ? text : fmt::format("{:12} ^{}\n", "", text);
 }
 
 std::string MapText(const BufferLayout& layout, const SessionNotes& notes) {
   const LayoutGrid grid = MakeGrid(layout, kMaxTextCells);
-  std::string text = fmt::format(
-      "  {} per character, {} per line; letters where chunks and lines begin, A== unread, a-- "
-      "read\n",
-      HumanSize(grid.bytes_per_cell), HumanSize(grid.bytes_per_cell * kTextCellsInRow));
+  std::string text =
+      Wrap(fmt::format("{} per character, {} per line; letters where chunks and lines begin, A== "
+                       "unread, a-- read",
+                       HumanSize(grid.bytes_per_cell),
+                       HumanSize(grid.bytes_per_cell * kTextCellsInRow)),
+           size_t{2}) +
+      "\n";
   for (size_t row = 0; row < grid.cells.size(); row += kTextCellsInRow) {
     const size_t end = std::min(row + kTextCellsInRow, grid.cells.size());
     std::string line;
@@ -54,9 +58,9 @@ std::string MapText(const BufferLayout& layout, const SessionNotes& notes) {
                              share.kind == LayoutExtent::Kind::kChunk;
       line += continues ? Filler(cell.consumed) : Symbol(share, cell.share, cell.consumed);
     }
-    text += fmt::format("  {:#010x} │{}│{}\n", row * grid.bytes_per_cell, line,
-                        CursorText(layout, row * grid.bytes_per_cell, end * grid.bytes_per_cell,
-                                   end == grid.cells.size()));
+    text += fmt::format("  {:#010x} │{}│\n", row * grid.bytes_per_cell, line);
+    text += CursorText(layout, row * grid.bytes_per_cell, end * grid.bytes_per_cell,
+                       end == grid.cells.size());
   }
   for (size_t i = 0; i < grid.shares.size(); ++i) {
     const LayoutShare& share = grid.shares[i];
@@ -95,7 +99,7 @@ std::string LayoutText(const std::vector<BufferLayout>& layouts, const GraphCloc
                        const SessionNotes& notes) {
   std::string text;
   for (const BufferLayout& layout : layouts)
-    text += "\n" + LayoutHeading(layout, clock) + "\n" + MapText(layout, notes);
+    text += "\n" + Wrap(LayoutHeading(layout, clock), "") + "\n" + MapText(layout, notes);
   return text;
 }
 

@@ -84,10 +84,12 @@ Result<ExitCode> ReportLogs(Console& console, const std::string& format, const G
   report.Print(table);
   if (all.reads_assumed)
     report.Paragraph("* read at its end, as assumed: the log does not show when it was read.");
-  report.Print(fmt::format(
-      "\n{}, {} with loss, {}{} failed\n{}", names.Title(), with_loss,
+  report.Print("\n");
+  report.Paragraph(fmt::format(
+      "{}, {} with loss, {}{} failed", names.Title(), with_loss,
       not_proven == 0 ? "" : fmt::format("{} that may lack data, ", not_proven),
-      CountFailed(statuses), FailuresText(statuses)));
+      CountFailed(statuses)));
+  report.Print(FailuresText(statuses));
   if (!report.is_json()) return WorstOf(statuses);
   report.Data("logs", FieldsToJson(logs));
   FieldWriter totals;

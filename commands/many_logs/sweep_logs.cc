@@ -201,7 +201,8 @@ void PrintLosses(Report& report, const SweepLogs& logs, const LogNames& names,
       same.push_back(&totals[j]);
       printed[j] = true;
     }
-    report.Print(report.Bold(SettingName(totals[i].key.setting)) + "; packets lost at each size\n");
+    report.PrintWrapped(TextStyle::kBold, SettingName(totals[i].key.setting) + ":",
+                        " packets lost at each size");
     report.Print(LossTable(logs, names, Thinned(std::move(same))));
     report.Print("\n");
   }
@@ -284,8 +285,8 @@ Result<ExitCode> ReportLogs(Console& console, const std::string& format, const S
       PrintLosses(report, logs, names, totals);
     else
       PrintTargets(report, logs, names, targets);
-    report.Print(fmt::format("{}, {} failed\n{}", names.Title(), CountFailed(statuses),
-                             FailuresText(statuses)));
+    report.Paragraph(fmt::format("{}, {} failed", names.Title(), CountFailed(statuses)));
+    report.Print(FailuresText(statuses));
   }
   if (!report.is_json()) return WorstOf(statuses);
   Json configurations = Json::array();
