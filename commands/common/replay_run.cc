@@ -105,7 +105,7 @@ void AddReplayOptions(CLI::App& app, ReplayChoices& choices, const ReplayOptionN
   AddParsed(app, names.prefix + "pass-bytes", choices.pass_bytes, ParseSize, "SIZE",
             "Bytes after which a read pass stops: 32KiB for a consumer, 1MiB for a file (default: "
             "the limit in the record, else none)");
-  AddConfig(app, choices.config, choices.descriptor, kConfigOfUnrecorded, names.prefix);
+  if (names.config) AddConfig(app, choices.config, choices.descriptor, kConfigOfUnrecorded);
   if (names.plugins) return;
   AddPluginOptions(app, *plugins);
   InGroup(app, names.group);
@@ -197,7 +197,7 @@ Result<ReplayOutcome> ReplaySession(Context& context, SessionReader& sessions,
                     "the session's trace config with --config, or a buffer with --size "
                     "BUFFER=SIZE",
                     path));
-  WarnOfInexact(console, path, outcome.verdicts);
+  if (!sessions.reports_verdicts()) WarnOfInexact(console, path, outcome.verdicts);
   WarnOfUnusedChoices(console, path, choices, outcome.buffers);
   WarnOfUnusedSplits(console, path, records.UnusedRules());
   if (followers.ledger != nullptr)

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "commands/common/session_reads.h"
+#include "commands/common/verdict_words.h"
 #include "commands/shell/text.h"
 
 namespace ringscope {
@@ -23,9 +24,15 @@ Result<ExitCode> ForEachSession(SessionReader& sessions, const SessionTask& task
 Result<ExitCode> ReportSessions(SessionReader& sessions, Report& report, const SessionTask& task) {
   report.Data("sessions", Json::array());
   bool first = true;
-  const auto code = ForEachSession(sessions, [&] {
+  if (report.is_text()) sessions.ReportsVerdicts();
+  std::vector<std::string> inexact;
+  const auto code = ForEachSession(sessions, [&]() -> Result<ExitCode> {
     if (!std::exchange(first, false) && report.is_text()) report.Print("\n");
-    return report.AddItem("sessions", task);
+    RS_ASSIGN_OR_RETURN(const ExitCode ending, report.AddItem("sessions", task));
+    if (const std::string reasons = InexactSentence(sessions.Verdicts()); !reasons.empty())
+      inexact.push_back(
+          fmt::format("{}: session {}: {}", sessions.path(), sessions.session(), reasons));
+    return ending;
   });
   const auto state = [&](const char* title, const char* key,
                          const std::vector<std::string>& sentences) {
@@ -37,6 +44,7 @@ Result<ExitCode> ReportSessions(SessionReader& sessions, Report& report, const S
     report.Data(key, sentences);
   };
   state("Assumed", "assumed", sessions.assumptions());
+  if (report.is_text()) state("Not exact", "", inexact);  // for programs: in each session
   state("Not complete", "not_complete", sessions.problems());
   return code;
 }

@@ -17,8 +17,9 @@ using SessionTask = std::function<Result<ExitCode>()>;
 /// @return the worst ending; kNotice if an input was damaged
 Result<ExitCode> ForEachSession(SessionReader& sessions, const SessionTask& task);
 /// The same for sessions that are reported: an object of the array "sessions" each, with an empty
-/// line between them as text. What had to be assumed of the input, and what of it is missing, is
-/// reported after them, as "assumed" and "not_complete".
+/// line between them as text. What had to be assumed of the input, in what the recordings are not
+/// exact, and what of the input is missing, is reported after them; for programs as "assumed" and
+/// "not_complete", and "inexact" of each session.
 Result<ExitCode> ReportSessions(SessionReader& sessions, Report& report, const SessionTask& task);
 
 /// The first line of a report on a session: "x.tblog: session 1: 4,732 records over 1.130 s".

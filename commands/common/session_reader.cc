@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "commands/common/imported_trace.h"
 #include "commands/common/log_words.h"
@@ -91,11 +92,12 @@ Result<bool> SessionReader::NextOfAll() {
     }
     if (!held_) {
       RS_ASSIGN_OR_RETURN(held_, Pull());
-      held_number_ = source_ ? source_->record_number() : 0;
+      held_number_ = pulled_number_;
     }
     if (!held_) return NoFurtherSession();
     first_record_ = held_number_;
     ++session_;
+    verdicts_ = {};
     in_session_ = true;
   } while (selection_.only && session_ < *selection_.only);
   return true;
@@ -130,6 +132,7 @@ Result<std::optional<Op>> SessionReader::NextOfSession() {
   if (held_) {
     op.swap(held_);
     record_number_ = held_number_;
+    if (VerdictBuilder::Concerns(op->body)) verdicts_.Add(op->body);
     return op;
   }
   RS_ASSIGN_OR_RETURN(op, Pull());
@@ -137,11 +140,12 @@ Result<std::optional<Op>> SessionReader::NextOfSession() {
     in_session_ = false;
   } else if (starts_session_) {
     held_.swap(op);
-    held_number_ = source_->record_number();
+    held_number_ = pulled_number_;
     in_session_ = false;
     op.reset();
   } else {
-    record_number_ = source_->record_number();
+    record_number_ = pulled_number_;
+    if (VerdictBuilder::Concerns(op->body)) verdicts_.Add(op->body);
   }
   return op;
 }
@@ -177,6 +181,7 @@ Status SessionReader::OpenNext() {
   if (imported == ImportedTrace::kDamaged)
     problems_.push_back(path_ + ": not all of the trace could be read");
   RS_ASSIGN_OR_RETURN(source_, OpenLog(std::move(source)));
+  damage_.emplace("damage in the log");
   if (!activity_.empty()) {
     if (next_file_ == 1) context_.console.BeginStep();
     progress_ = std::make_unique<Progress>(context_.console,
@@ -189,11 +194,16 @@ Status SessionReader::OpenNext() {
 Result<std::optional<Op>> SessionReader::Pull() {
   if (!files_) FindParts();
   while (true) {
+    if (!queued_.empty()) return TakeQueued();
     if (!source_) {
       if (next_file_ == files_->size()) return std::optional<Op>();
       RS_RETURN_IF_ERROR(OpenNext());
     }
     RS_ASSIGN_OR_RETURN(std::optional<Op> op, source_->Next());
+    if (damage_->Has(*source_)) {
+      QueueDamage(std::move(op));
+      continue;
+    }
     if (!op) {
       CloseSource();
       continue;
@@ -202,9 +212,45 @@ Result<std::optional<Op>> SessionReader::Pull() {
     const SessionBounds::Place place = bounds_.Add(*op, source_->record_number());
     if (place == SessionBounds::Place::kRepeated) continue;
     starts_session_ = place == SessionBounds::Place::kStart;
+    pulled_number_ = source_->record_number();
     Note(*op);
     return op;
   }
+}
+
+/// What was damaged is in front of `op`, the record after it, but behind a file's first record: no
+/// session is before that.
+void SessionReader::QueueDamage(std::optional<Op> op) {
+  std::vector<DamageGaps::Gap> gaps = damage_->Take(*source_);
+  const bool is_first = bounds_.at_start();
+  if (is_first && !op) return;
+  const uint64_t number = source_->record_number();
+  const std::optional<uint64_t> from_ns = is_first ? std::nullopt : last_time_ns_;
+  const std::optional<uint64_t> to_ns = op ? op->time_ns : std::nullopt;
+  std::optional<Queued> record;
+  if (op) {
+    const SessionBounds::Place place = bounds_.Add(*op, number);
+    starts_session_ = place == SessionBounds::Place::kStart;
+    if (place != SessionBounds::Place::kRepeated) {
+      Note(*op);
+      record = {std::move(*op), number, starts_session_};
+    }
+  }
+  if (is_first && record) queued_.push_back(*std::exchange(record, {}));
+  for (DamageGaps::Gap& gap : gaps) {
+    gap.gap.from_ns = from_ns;
+    gap.gap.to_ns = to_ns;
+    queued_.push_back({Op{std::nullopt, std::move(gap.gap)}, gap.first_record.value_or(number)});
+  }
+  if (record) queued_.push_back(std::move(*record));
+}
+
+std::optional<Op> SessionReader::TakeQueued() {
+  Queued next = std::move(queued_.front());
+  queued_.pop_front();
+  starts_session_ = next.starts_session;
+  pulled_number_ = next.number;
+  return std::move(next.op);
 }
 
 /// Warns of what a record states about the log as a whole.

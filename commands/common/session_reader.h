@@ -2,6 +2,7 @@
 #define RINGSCOPE_COMMANDS_COMMON_SESSION_READER_H_
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -14,6 +15,8 @@
 #include "core/log/clones.h"
 #include "core/log/op.h"
 #include "core/log/session_bounds.h"
+#include "core/log/verdict.h"
+#include "formats/inputs/damage_gaps.h"
 #include "formats/io/log_source.h"
 
 namespace ringscope {
@@ -33,7 +36,8 @@ struct SessionSelection {
 /// with each header of part 0 or of another uuid; the next part of the same uuid continues it.
 /// All parts of a recording are read, in their order, if one of them is named. Shows progress, and
 /// warns of damage that was skipped, of parts that are missing, and of logs that were not closed or
-/// begin in the middle of a recording. If a clone is selected, the logs are read
+/// begin in the middle of a recording. Where records could not be read, it returns a RecorderGap
+/// that says so in their place. If a clone is selected, the logs are read
 /// twice: first to find its buffers. Standard input is kept in a temporary file for that.
 class SessionReader : public OpSource {
  public:
@@ -60,7 +64,7 @@ class SessionReader : public OpSource {
   uint64_t first_record() const { return first_record_; }
   /// Number of this session, from 1.
   uint64_t session() const { return session_; }
-  /// Number in its file of the record that Next returned last.
+  /// Number in its file of the record that Next returned last; of damage, its first lost record.
   uint64_t record_number() const { return record_number_; }
   /// File of that record.
   const std::string& path() const { return path_; }
@@ -70,6 +74,11 @@ class SessionReader : public OpSource {
   const std::vector<std::string>& problems() const { return problems_; }
   /// What had to be assumed of the input, in the same form.
   const std::vector<std::string>& assumptions() const { return assumptions_; }
+  /// In what the recording of this session is not exact, by the records so far.
+  std::vector<RecordingVerdict> Verdicts() const { return verdicts_.Verdicts(); }
+  /// The caller reports Verdicts, so that nobody has to warn of them.
+  void ReportsVerdicts() { reports_verdicts_ = true; }
+  bool reports_verdicts() const { return reports_verdicts_; }
   /// Warns of what was not reported yet. Call it last.
   /// @return kNotice if any input was damaged or incomplete
   ExitCode Finish();
@@ -80,8 +89,10 @@ class SessionReader : public OpSource {
   Result<bool> NextOfAll();
   Result<std::optional<Op>> NextOfSession();
   Status FindClones();
-  /// The next record of all files; sets `starts_session_`.
+  /// The next record of all files; sets `starts_session_` and `pulled_number_`.
   Result<std::optional<Op>> Pull();
+  void QueueDamage(std::optional<Op> op);
+  std::optional<Op> TakeQueued();
   void FindParts();
   Status OpenNext();
   void Note(const Op& op);
@@ -101,9 +112,18 @@ class SessionReader : public OpSource {
   uint64_t record_number_ = 0;
   uint64_t first_record_ = 0;
 
+  struct Queued {
+    Op op;
+    uint64_t number = 0;
+    bool starts_session = false;
+  };
+  std::deque<Queued> queued_;  // damage, and the record that was read with it
+  std::optional<DamageGaps> damage_;  // of the file
+
   std::optional<Op> held_;  // first record of the next session, already pulled
   uint64_t held_number_ = 0;
-  bool starts_session_ = false;  // what Pull returned last
+  bool starts_session_ = false;  // what Pull returned last, and its number
+  uint64_t pulled_number_ = 0;
   bool in_session_ = false;
   SessionBounds bounds_;
   uint64_t session_ = 0;
@@ -112,6 +132,8 @@ class SessionReader : public OpSource {
   std::vector<std::string> problems_;
   bool is_damaged_ = false;  // an input so far
   std::vector<std::string> assumptions_;
+  VerdictBuilder verdicts_;
+  bool reports_verdicts_ = false;
 
   // Of the selected clone.
   std::unique_ptr<SpooledInput> standard_input_;

@@ -22,7 +22,7 @@ std::string Header(const std::string& uuid, int part) {
   return R"({"op":"header","uuid":")" + uuid + R"(","part":)" + std::to_string(part) + "}\n";
 }
 
-/// The notes' texts, a "|" in front of each session.
+/// The notes' texts, "gap" for damage, a "|" in front of each session.
 std::vector<std::string> Read(MemoryRun& run, SessionSelection selection) {
   std::vector<std::string> seen;
   SessionReader reader(run.context, std::move(selection), "reading");
@@ -39,6 +39,8 @@ std::vector<std::string> Read(MemoryRun& run, SessionSelection selection) {
       if (!op) return seen.push_back(op.error().ToString()), seen;
       if (!*op) break;
       if (const auto* note = std::get_if<Note>(&(*op)->body)) seen.push_back(note->text);
+      if (const auto* gap = std::get_if<RecorderGap>(&(*op)->body))
+        seen.push_back(gap->is_damage ? "gap" : "recorder's gap");
     }
   }
   reader.Finish();
@@ -56,6 +58,24 @@ TEST(SessionReader, Headers_StartSessionsUnlessTheyContinueOne) {
   MemoryRun run(Header(one, 0) + kNoteA + Header(one, 1) + kNoteB + Header(two, 0) + kNoteC +
                 Header(two, 0) + kNoteA + Header(one, 1) + kNoteB);
   EXPECT_THAT(Read(run, {{"-"}, {}}), ElementsAre("|", "a", "b", "|", "c", "|", "a", "|", "b"));
+}
+
+TEST(SessionReader, Damage_IsAGapOfItsSession) {
+  const std::string one(32, '1');
+  const std::string two(32, '2');
+  constexpr const char* kBad = "not JSON\n";
+  const auto read = [](const std::string& log) {
+    MemoryRun run(log);
+    return Read(run, {{"-"}, {}});
+  };
+  EXPECT_THAT(read(std::string(kNoteA) + kBad + kNoteB), ElementsAre("|", "a", "gap", "b"));
+  EXPECT_THAT(read(std::string(kNoteA) + kBad), ElementsAre("|", "a", "gap"));
+  // No session is before the first record.
+  EXPECT_THAT(read(std::string(kBad) + kNoteA + kNoteB), ElementsAre("|", "a", "gap", "b"));
+  EXPECT_THAT(read(Header(one, 0) + kNoteA + kBad + Header(two, 0) + kNoteB),
+              ElementsAre("|", "a", "gap", "|", "b"));
+  EXPECT_THAT(read(Header(one, 0) + kNoteA + kBad + Header(one, 1) + kNoteB),
+              ElementsAre("|", "a", "gap", "b"));
 }
 
 TEST(SessionReader, TimeThatGoesBack_IsSaid) {
@@ -127,7 +147,7 @@ TEST(SessionReader, InputOfBadLinesAlone_IsAnError) {
 TEST(SessionReader, BadLine_IsLeftOutAndReported) {
   MemoryRun run(std::string(kNoteA) + "{\"op\":\"note\",\"text\":7}\n" + kNoteA);
   const std::vector<std::string> seen = Read(run, {{"-"}, {}});
-  EXPECT_EQ(seen.size(), 3u) << "the session and two notes";
+  EXPECT_THAT(seen, ElementsAre("|", "a", "gap", "a"));
   EXPECT_THAT(run.err.text, HasSubstr("(record 1): line 2: key \"text\""));
 }
 

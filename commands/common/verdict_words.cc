@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "commands/shell/text.h"
@@ -130,6 +131,15 @@ std::string VerdictLines(const Verdicts& verdicts, size_t indent) {
     lines += Wrap(text, std::string(indent, ' ') + "- ") + "\n";
   }
   return lines;
+}
+
+std::string InexactSentence(const Verdicts& verdicts) {
+  const auto times = ByReason(verdicts);
+  const auto gaps = times.find(InexactReason::kRecords);
+  const std::string incomplete =
+      gaps == times.end() ? "" : "the recording has " + Count(gaps->second, "gap");
+  const std::string inexact = InexactText(verdicts);
+  return incomplete + (incomplete.empty() || inexact.empty() ? "" : "; ") + inexact;
 }
 
 void WarnOfInexact(Console& console, const std::string& path, const Verdicts& verdicts) {

@@ -19,6 +19,8 @@ std::string VerdictSentence(const Verdicts& verdicts);
 /// Why a recording may differ from what the service did, each reason once; empty: it is not marked
 /// as inexact. Without recorder gaps, which are reported for themselves.
 std::string InexactText(const Verdicts& verdicts);
+/// The same with the recorder gaps.
+std::string InexactSentence(const Verdicts& verdicts);
 /// Each of them, with its details: "- session 1: the instant of 2 clones is an estimate: ...".
 std::string VerdictLines(const Verdicts& verdicts, size_t indent);
 /// Warns that a log's recording is not complete, or not exact, if so.

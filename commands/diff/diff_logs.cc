@@ -58,10 +58,12 @@ Result<SessionDiff> DiffSession(const DiffArgs& args, SessionReader& sessions, C
   SessionDiff outcome{
       .path = sessions.path(), .session = sessions.session(), .clone = clone, .result = {}};
   uint64_t gaps = 0;
+  RS_ASSIGN_OR_RETURN(UnrecordedBuffers unrecorded, UnrecordedOf(context, args));
+  AddedBuffers records(sessions, std::move(unrecorded));
   while (true) {
-    RS_ASSIGN_OR_RETURN(const std::optional<Op> op, sessions.Next());
+    RS_ASSIGN_OR_RETURN(const std::optional<Op> op, records.Next());
     if (!op) break;
-    gaps += std::holds_alternative<RecorderGap>(op->body);
+    if (const auto* gap = std::get_if<RecorderGap>(&op->body)) gaps += gap->is_damage ? 0 : 1;
     if (Status status = diff.Apply(*op, sessions.record_number()); !status) {
       if (status.error().where.path.empty()) status.error().where.path = outcome.path;
       return tl::unexpected(std::move(status).error());
@@ -88,6 +90,14 @@ Result<std::vector<SessionDiff>> DiffSessions(const DiffArgs& args, SessionReade
 }
 
 }  // namespace
+
+Result<UnrecordedBuffers> UnrecordedOf(Context& context, const DiffArgs& args) {
+  RS_ASSIGN_OR_RETURN(UnrecordedBuffers buffers, UnrecordedOf(context, args.sides.a));
+  // Set up with one size; each side has its own by its options.
+  for (const auto& [id, choice] : args.sides.b.session.buffers)
+    if (choice.size) buffers.sizes.emplace(id, *choice.size);
+  return buffers;
+}
 
 DiffOptions ToDiffOptions(const DiffArgs& args, const std::optional<CloneView>& clone) {
   DiffOptions options;

@@ -125,7 +125,6 @@ Result<DoctorTraces> ExamineLog(Context& context, const std::string& path,
     trace.session = outcome.session;
     trace.replay = ReplayText(outcome);
     AddReplayUnknowns(outcome, trace);
-    AddNext(trace.answer, path, {"gaps", "advise"});
     traces.push_back(std::move(trace));
     return ExitCode::kClean;
   };
@@ -133,6 +132,13 @@ Result<DoctorTraces> ExamineLog(Context& context, const std::string& path,
   if (traces.empty())
     return Fail(ErrorCode::kCorrupt, "the log has no session", {path, {}, {}},
                 "see 'ringscope verify'");
+  for (DoctorTrace& trace : traces) {
+    for (const std::string& problem : sessions.problems()) {
+      trace.answer.Add("Incomplete", Printable(problem));
+      trace.unknown.push_back(problem);
+    }
+    AddNext(trace.answer, path, {"gaps", "advise"});
+  }
   return traces;
 }
 

@@ -114,7 +114,7 @@ void PrintReported(Report& out, const ShownGaps& selection, uint64_t limit) {
   if (reported.empty()) return;
   out.Heading(selection.report.from_trace
                   ? "Lost before the log: what the trace reports, which the log was made of"
-                  : "Not in the log: what its recorder missed");
+                  : "Not in the log: places where it is not complete");
   const size_t shown = CountToShow(reported.size(), limit);
   for (size_t i = 0; i < shown; ++i)
     out.Print(Wrap(ReportedText(*reported[i], selection), "  ") + "\n");
@@ -123,7 +123,7 @@ void PrintReported(Report& out, const ShownGaps& selection, uint64_t limit) {
 
 void PrintMissing(Report& out, const ShownGaps& selection, uint64_t limit) {
   if (selection.missing.empty()) return;
-  out.Heading("Never committed: chunk ids that no record of the log has");
+  out.Heading("Chunk ids that no record of the log has");
   const size_t shown = CountToShow(selection.missing.size(), limit);
   for (size_t i = 0; i < shown; ++i) {
     const auto& [sequence, missing] = selection.missing[i];

@@ -108,9 +108,20 @@ std::string SharedMemoryRemedy(const Gap& gap, const SessionNotes& notes) {
 }  // namespace
 
 std::string CausesText(const Gap& gap) {
-  if (gap.causes.size() == 1) return CauseText(gap.causes.front());
+  std::vector<CauseCount> causes;
+  for (const CauseCount& cause : gap.causes) {
+    // Loss bits are in the words of buffer bugs alone.
+    const auto same = std::ranges::find_if(causes, [&](const CauseCount& other) {
+      return other.cause == cause.cause && !other.own_fault && !cause.own_fault;
+    });
+    if (same == causes.end())
+      causes.push_back(cause);
+    else
+      same->count += cause.count;
+  }
+  if (causes.size() == 1) return CauseText(causes.front());
   std::vector<std::string> parts;
-  for (const CauseCount& cause : gap.causes)
+  for (const CauseCount& cause : causes)
     parts.push_back(fmt::format("{} {}", WithCommas(cause.count.packets), CauseText(cause)));
   return Joined(parts, "; ");
 }

@@ -39,6 +39,8 @@ const char* CauseWords(Cause cause) {
       return "aborted by {their} writer";
     case Cause::kNeverCommitted:
       return "cut: one of {their} chunks was never committed";
+    case Cause::kNotInLog:
+      return "cut: one of {their} chunks is not in the log, which is not complete there";
     case Cause::kNoBeginning:
       return "cut: the writer's first chunk continues a packet that does not exist";
     case Cause::kBeforeLog:

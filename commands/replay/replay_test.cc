@@ -121,7 +121,7 @@ TEST(Replay, OneStandardOutput_IsNotForTwo) {
 TEST(Replay, IncompleteRecording_IsSaid) {
   const Ran ran =
       RunReplay({"-"}, std::string(kPlain) + "{\"op\":\"recorder_gap\",\"reason\":\"late\"}\n");
-  EXPECT_THAT(ran.err, HasSubstr("the recording is not complete: it has 1 gap"));
+  EXPECT_THAT(ran.out, HasSubstr("Not exact: -: session 1: the recording has 1 gap."));
 }
 
 // Recorded without the consumer: the log does not have its buffers.

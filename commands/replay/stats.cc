@@ -207,6 +207,7 @@ Result<ExitCode> RunStats(const StatsArgs& args, Context& context) {
       AddInexact(report, outcome.verdicts);
       if (!args.data_loss) {
         ReportStats(report, outcome);
+        ReportLostBefore(report, outcome);
         RS_RETURN_IF_ERROR(ReportReaders(report, context, args.logs, outcome, args.choices, {}));
         return ExitCode::kClean;
       }

@@ -163,8 +163,8 @@ void LossJudge::FindSilentLosses(const Sequence& sequence, std::vector<FoundFaul
   for (const Lost& lost : sequence.lost) {
     // An abort has a sign of its own; of a chunk that never came, the gap is looked at below.
     if (lost.fate == Fate::kWriterDropped || lost.fate == Fate::kUnexplained ||
-        lost.cause == Cause::kNeverCommitted || lost.cause == Cause::kNoBeginning ||
-        lost.cause == Cause::kBeforeLog)
+        lost.cause == Cause::kNeverCommitted || lost.cause == Cause::kNotInLog ||
+        lost.cause == Cause::kNoBeginning || lost.cause == Cause::kBeforeLog)
       continue;
     const auto next = next_after(lost.place);
     if (next == by_place.end() || next->loss_bits != 0) continue;

@@ -11,7 +11,7 @@
 #include "core/gaps/counter_trace.h"
 #include "core/gaps/ftrace_losses.h"
 #include "core/gaps/lost_names.h"
-#include "core/gaps/reported_losses.h"
+#include "core/log/reported_losses.h"
 #include "core/gaps/shared_memory_use.h"
 #include "core/gaps/stale_packets.h"
 #include "core/ledger/ledger.h"

@@ -65,7 +65,7 @@ Ledger::~Ledger() = default;
 
 ledger::BufferLedger& Ledger::Of(BufferId id) {
   std::unique_ptr<ledger::BufferLedger>& buffer = buffers_[id];
-  if (buffer == nullptr) buffer = std::make_unique<ledger::BufferLedger>(id, now_, sink_);
+  if (buffer == nullptr) buffer = std::make_unique<ledger::BufferLedger>(id, now_, reported_, sink_);
   return *buffer;
 }
 
@@ -83,13 +83,14 @@ void Ledger::Close(BufferId id) {
   buffers_.erase(buffer);
 }
 
-void Ledger::OnRecord(const Op&, const LogMoment& moment) {
+void Ledger::OnRecord(const Op& op, const LogMoment& moment) {
   std::sort(touched_.begin(), touched_.end());
   const auto end = std::unique(touched_.begin(), touched_.end());
   for (auto id = touched_.begin(); id != end; ++id)
     if (const auto buffer = buffers_.find(*id); buffer != buffers_.end()) buffer->second->Settle();
   touched_.clear();
   now_ = moment;
+  reported_.Add(op, moment);
 }
 void Ledger::OnBufferSetUp(SessionBuffer& buffer) {
   Of(buffer.id).SetEngine(*buffer.info, buffer.requested_size, buffer.policy);

@@ -12,6 +12,7 @@
 #include "core/base/enum_names.h"
 #include "core/base/log_moment.h"
 #include "core/base/packet_count.h"
+#include "core/log/reported_losses.h"
 #include "core/perfetto/packet_facts.h"
 #include "core/session/session.h"
 
@@ -71,6 +72,7 @@ enum class Cause : uint8_t {
   kMayNotWrite,      // discarded by the service: no permission for the buffer
   kAborted,          // writer_dropped
   kNeverCommitted,   // cut: a chunk of it is not in the log
+  kNotInLog,         // cut: likewise, but the log itself reports that it is not complete there
   kNoBeginning,      // cut: its writer's very first chunk continues a packet
   kBeforeLog,        // cut: it began before the first chunk of its sequence in the log
   kBrokenChain,      // cut: its neighbours in the sequence do not continue it
@@ -106,6 +108,7 @@ inline constexpr std::array kEnumNames<Cause> = {"none",
                                                  "may_not_write",
                                                  "aborted",
                                                  "never_committed",
+                                                 "not_in_log",
                                                  "no_beginning",
                                                  "before_log",
                                                  "broken_chain",
@@ -246,6 +249,7 @@ class Ledger : public ReplayListener {
 
   LedgerSink& sink_;
   LogMoment now_;
+  ReportedLosses reported_{/*limit=*/4096};
   std::map<BufferId, std::unique_ptr<ledger::BufferLedger>> buffers_;
   std::vector<BufferId> touched_;  // by the record under way
   std::map<BufferId, LedgerTotals> totals_;

@@ -20,9 +20,10 @@ constexpr bool LeftWithChunk(Fate fate) {
 /// The accounts of one buffer.
 class BufferLedger : private WriterLosses {
  public:
-  /// @param now the record under way; must outlive this, like the sink
-  BufferLedger(BufferId id, const LogMoment& now, LedgerSink& sink)
-      : id_(id), now_(now), sink_(sink), packets_(id, now, *this) {}
+  /// @param now the record under way; must outlive this, like the rest
+  /// @param reported what the log itself reports as missing, up to `now`
+  BufferLedger(BufferId id, const LogMoment& now, const ReportedLosses& reported, LedgerSink& sink)
+      : id_(id), now_(now), reported_(reported), sink_(sink), packets_(id, now, *this) {}
 
   /// @param size of the buffer, bytes: what it can hold at most
   void SetEngine(const EngineInfo& info, uint64_t size, FillPolicy policy) {
@@ -86,12 +87,14 @@ class BufferLedger : private WriterLosses {
   void Forget(ChunkName key);
   void FinishRecord(ChunkName key, ChunkRecord& record);
   void FinishChain(ChainId id);
+  Cause CauseOfHole(const Chain& chain, bool is_start) const;
   void StallAccount(PacketAccount& account, bool abandoned) const;
 
   static constexpr size_t kNone = SIZE_MAX;
 
   const BufferId id_;
   const LogMoment& now_;
+  const ReportedLosses& reported_;
   LedgerSink& sink_;
   LedgerTotals totals_;
   WrittenPackets packets_;

@@ -33,6 +33,7 @@ struct Chain {
   bool front_closed = false;
   bool back_closed = false;
   ChunkName awaits_next;           // if open at its back
+  LogMoment preceded;              // its sequence's last commit before it
   bool abandoned_at_end = false;   // the drain abandoned it
   std::optional<Cause> violation;  // its writer broke a rule: if it is lost, it is corrupted
   uint32_t fragments = 0;

@@ -169,6 +169,17 @@ void BufferLedger::FinishRecord(ChunkName key, ChunkRecord& record) {
   Report(account);
 }
 
+/// Why the chunk before the chain, or the one after it, is not in the log.
+/// @param is_start its sequence begins with the chain
+Cause BufferLedger::CauseOfHole(const Chain& chain, bool is_start) const {
+  const PacketAccount& account = chain.account;
+  if (is_start && account.first_chunk == 0) return Cause::kNoBeginning;
+  const LogMoment& first = chain.front_closed ? account.written : chain.preceded;
+  const LogMoment& last = chain.front_closed ? now_ : account.written;
+  if (reported_.Between(first, last, account.sequence)) return Cause::kNotInLog;
+  return is_start ? Cause::kBeforeLog : Cause::kNeverCommitted;
+}
+
 void BufferLedger::FinishChain(ChainId id) {
   Chain& chain = packets_.chains()[id];
   PacketAccount& account = chain.account;
@@ -191,9 +202,7 @@ void BufferLedger::FinishChain(ChainId id) {
               account.fate == Fate::kUnexplained)) {
     if (!lost) account.decided = account.written;
     account.fate = Fate::kCut;
-    account.cause = !is_start                  ? Cause::kNeverCommitted
-                    : account.first_chunk == 0 ? Cause::kNoBeginning
-                                               : Cause::kBeforeLog;
+    account.cause = CauseOfHole(chain, is_start);
     account.culprit.reset();
   } else if (!lost) {
     if (chain.fragments_held == chain.fragments) {

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -223,6 +224,25 @@ TEST_P(LedgerTest, Cut_AChunkWasNeverCommitted) {
   const std::vector<std::string> lines = scene.Accounts();
   EXPECT_THAT(lines, ::testing::Contains("1:1#0.0 12B cut/never_committed"));
   EXPECT_THAT(lines, ::testing::Contains("1:1#2.0 6B cut/never_committed"));
+}
+
+// The same, but the log lacks records there; of another producer's records that says nothing.
+TEST_P(LedgerTest, Cut_AChunkMayHaveBeenInAGapOfTheLog) {
+  for (const uint16_t producer : std::array<uint16_t, 2>{1, 2}) {
+    Scene scene(GetParam());
+    RecorderGap gap;
+    gap.producer = ProducerId{producer};
+    scene.Commit(Chunk(1, 1, 0).Whole(4, 'h')).Commit(Chunk(1, 1, 1).Begins(12, 'h'));
+    scene.Apply({.time_ns = {}, .body = gap});
+    scene.Commit(Chunk(1, 1, 3).Ends(6, 'x').Whole(8, 'p'));
+    // After the gap: this one was really never committed.
+    scene.Commit(Chunk(1, 1, 5).Ends(6, 'x').Whole(8, 'p')).Read();
+    const std::string cause = producer == 1 ? "not_in_log" : "never_committed";
+    const std::vector<std::string> lines = scene.Accounts();
+    EXPECT_THAT(lines, ::testing::Contains("1:1#1.0 12B cut/" + cause));
+    EXPECT_THAT(lines, ::testing::Contains("1:1#3.0 6B cut/" + cause));
+    EXPECT_THAT(lines, ::testing::Contains("1:1#5.0 6B cut/never_committed"));
+  }
 }
 
 // [ c0: a12-> ][ c1: b8 ]: nothing continues a.

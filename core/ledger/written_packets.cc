@@ -1,6 +1,7 @@
 #include "core/ledger/written_packets.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ringscope::ledger {
 namespace {
@@ -59,7 +60,8 @@ auto WrittenPackets::Begin(const ChunkCommit& commit) -> Arrival {
           .sequence = sequence,
           .record = record,
           .known = record.entries.size(),
-          .is_new = is_new};
+          .is_new = is_new,
+          .preceded = std::exchange(sequence.committed, now_)};
 }
 
 void WrittenPackets::End(const Arrival& arrival) {
@@ -177,6 +179,7 @@ ChainId WrittenPackets::StartChain(const Arrival& arrival, size_t index, Bytes p
   chain.account = AccountOf(arrival.commit.sequence, arrival.record, index);
   chain.account.size = 0;
   chain.account.in_fragments = true;
+  chain.preceded = arrival.preceded;
   chain.account.facts = ReadPacketFacts(ContentOf(payload, arrival.record.entries[index]));
   Count(0);
   return id;
@@ -231,7 +234,7 @@ void WrittenPackets::CloseBack(ChainId id) {
 
 /// The chunk's first fragment continues a packet of the previous chunk.
 void WrittenPackets::LinkFront(const Arrival& arrival, size_t index, Bytes payload) {
-  const auto& [commit, key, sequence, record, known, is_new] = arrival;
+  const auto& [commit, key, sequence, record, known, is_new, preceded] = arrival;
   ChainId id = chains_.TakeAwaitingNext(key);
   const bool is_start = id == kNoChain;
   if (is_start) id = StartChain(arrival, index, payload);
@@ -250,7 +253,7 @@ void WrittenPackets::LinkFront(const Arrival& arrival, size_t index, Bytes paylo
 
 /// The chunk's last fragment continues in the next chunk.
 void WrittenPackets::LinkBack(const Arrival& arrival, size_t index, Bytes payload) {
-  const auto& [commit, key, sequence, record, known, is_new] = arrival;
+  const auto& [commit, key, sequence, record, known, is_new, preceded] = arrival;
   ChainId id = record.head;
   if (record.entries[index].kind == FragmentKind::kBegin) {
     id = StartChain(arrival, index, payload);
@@ -272,7 +275,7 @@ void WrittenPackets::LinkBack(const Arrival& arrival, size_t index, Bytes payloa
 
 /// Neighbours that wait for this chunk in vain; a chunk without fragments is passed over.
 void WrittenPackets::LinkNeighbours(const Arrival& arrival) {
-  const auto& [commit, key, sequence, record, known, is_new] = arrival;
+  const auto& [commit, key, sequence, record, known, is_new, preceded] = arrival;
   if (!record.entries.empty()) {
     const ChainId before = chains_.TakeAwaitingNext(key);
     if (before != kNoChain) CloseBack(before);

@@ -81,6 +81,7 @@ class WrittenPackets {
     ChunkIdUnwrapper ids;
     IntervalSet completed;        // unwrapped ids of chunks that were committed whole
     uint64_t first = UINT64_MAX;  // lowest id
+    LogMoment committed;          // last
     // The chunk that left the buffer last, and when.
     std::optional<ChunkId> gone;
     LogMoment gone_at;
@@ -93,6 +94,7 @@ class WrittenPackets {
     ChunkRecord& record;
     size_t known = 0;  // entries that it had before
     bool is_new = false;
+    LogMoment preceded = {};  // the last commit of its sequence
   };
 
   /// @param now the record under way; must outlive this, like `losses`

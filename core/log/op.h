@@ -287,6 +287,7 @@ struct RecorderGap {
   std::optional<uint64_t> to_ns;
   std::optional<WriterId> writer = {};     // of the producer: all that is missing is its
   std::optional<uint32_t> loss_bits = {};  // previous_packet_dropped of the packet after it
+  bool is_damage = false;  // no record: what was there in the file cannot be read
   friend bool operator==(const RecorderGap&, const RecorderGap&) = default;
 };
 /// Why a recording may differ from what the service did.

@@ -39,6 +39,8 @@ class SessionBounds {
     at_start_ = true;
     repeated_until_ = 0;
   }
+  /// Whether the next record is the first of its file.
+  bool at_start() const { return at_start_; }
   /// Names the session whose header had no uuid when it was added.
   void SetUuid(const std::string& uuid) { uuid_ = uuid; }
 

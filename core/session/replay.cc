@@ -50,7 +50,10 @@ Status Replay::Apply(const Op& op, std::optional<uint64_t> number) {
   session_.BeginRecord(op, number.value_or(records_));
   // Most records are commits, which decide nothing about reads.
   if (std::holds_alternative<Commit>(op.body)) return session_.Apply(op);
-  is_plain_ &= IsPlain(op.body);
+  const auto* gap = std::get_if<RecorderGap>(&op.body);
+  const bool is_damage = gap != nullptr && gap->is_damage;  // no record
+  if (is_damage) --records_;
+  is_plain_ &= is_damage || IsPlain(op.body);
   const ServiceReads::Due due = service_.Take(op, last_time_ns_);
   if (due == ServiceReads::Due::kBefore) RS_RETURN_IF_ERROR(ReadForFile(Session::Reach::kOpen));
   if (const auto* freed = std::get_if<BufferFreed>(&op.body))

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "formats/inputs/damage_gaps.h"
 #include "formats/inputs/log_check.h"
 #include "formats/inputs/log_scan.h"
 #include "formats/inputs/open_log.h"
@@ -69,23 +70,9 @@ class Copier {
   }
 
   Status WriteGaps(std::optional<uint64_t> until_ns) {
-    for (; damage_ < log_.damage().size(); ++damage_) {
-      const Damage& damage = log_.damage()[damage_];
-      if (damage.records == 0) continue;  // nothing of the records is missing
-      RecorderGap gap;
-      gap.reason = "damage in the log that this is a copy of: " + damage.ToString();
-      gap.records = damage.records;
-      if (damage.bytes > 0) gap.bytes = damage.bytes;
-      RS_RETURN_IF_ERROR(WriteGap(std::move(gap), until_ns));
-    }
-    const uint64_t unlisted = log_.damage_count() - log_.damage().size();
-    if (unlisted > unlisted_) {
-      RecorderGap gap;
-      gap.reason = fmt::format("further damage in the log that this is a copy of ({} places)",
-                               unlisted - unlisted_);
-      unlisted_ = unlisted;
-      RS_RETURN_IF_ERROR(WriteGap(std::move(gap), until_ns));
-    }
+    if (damage_.Has(log_))
+      for (DamageGaps::Gap& missing : damage_.Take(log_))
+        RS_RETURN_IF_ERROR(WriteGap(std::move(missing.gap), until_ns));
     if (frames_.unknown_records() > unknown_) {
       RecorderGap gap;
       gap.reason = "records of a kind that this program does not know were left out of this copy";
@@ -97,6 +84,7 @@ class Copier {
   }
 
   Status WriteGap(RecorderGap gap, std::optional<uint64_t> until_ns) {
+    gap.is_damage = false;  // the copy has a record of it
     gap.from_ns = last_time_ns_;
     gap.to_ns = until_ns;
     return writer_.Append(Op{std::nullopt, std::move(gap)});
@@ -108,8 +96,7 @@ class Copier {
   SessionBounds bounds_;
   bool started_ = false;
   bool continues_ = false;  // in a part that was not read so far
-  size_t damage_ = 0;       // of the list, noted in the copy already
-  uint64_t unlisted_ = 0;   // beyond the list, noted already
+  DamageGaps damage_{"damage in the log that this is a copy of"};
   uint64_t unknown_ = 0;    // unknown records, noted already
   std::optional<uint64_t> last_time_ns_;
 };

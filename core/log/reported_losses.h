@@ -1,5 +1,5 @@
-#ifndef RINGSCOPE_CORE_GAPS_REPORTED_LOSSES_H_
-#define RINGSCOPE_CORE_GAPS_REPORTED_LOSSES_H_
+#ifndef RINGSCOPE_CORE_LOG_REPORTED_LOSSES_H_
+#define RINGSCOPE_CORE_LOG_REPORTED_LOSSES_H_
 
 #include <cstdint>
 #include <optional>
@@ -12,8 +12,8 @@
 
 namespace ringscope {
 
-/// A place where the log itself reports that something is missing: its recorder missed it, or the
-/// trace that the log was made of reports a loss.
+/// A place where the log itself reports that something is missing: its recorder missed it, it
+/// cannot be read, or the trace that the log was made of reports a loss.
 struct ReportedLoss {
   LogMoment at;  // its record
   std::string reason;
@@ -54,4 +54,4 @@ class ReportedLosses {
 
 }  // namespace ringscope
 
-#endif  // RINGSCOPE_CORE_GAPS_REPORTED_LOSSES_H_
+#endif  // RINGSCOPE_CORE_LOG_REPORTED_LOSSES_H_

@@ -1,4 +1,4 @@
-#include "core/gaps/reported_losses.h"
+#include "core/log/reported_losses.h"
 
 #include <algorithm>
 
