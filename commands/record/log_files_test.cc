@@ -252,6 +252,8 @@ TEST_F(Recordings, TotalLimit_SaysFromWhenOnABufferIsExact) {
     EXPECT_THAT(OneLine(RunCommand(command, {first, "--format", "json"}).out), HasSubstr(since))
         << command.name;
   }
+  EXPECT_THAT(OneLine(RunCommand(DoctorCommand(), {first, "--format", "json"}).out),
+              HasSubstr(since));
   const std::vector<std::string> last = Packets({first}, ExitCode::kNotice);
   EXPECT_LE(last.size(), all.size() + 1);  // where its write position was, a chunk more or less
   EXPECT_GE(last.size(), all.size() - 1);
