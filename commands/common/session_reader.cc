@@ -263,17 +263,30 @@ void SessionReader::Note(const Op& op) {
         "{}: time goes back by {} at record {}, and all of it is taken as one session; if these are "
         "two logs, give each as a file of its own",
         path_, HumanDuration(*last_time_ns_ - *op.time_ns), source_->record_number()));
-  if (starts_session_) first_time_ns_.reset();
+  if (starts_session_) {
+    ReportRefills();
+    first_time_ns_.reset();
+  }
+  refills_.Add(op, source_->record_number());
   if (op.time_ns) last_time_ns_ = op.time_ns;
   if (op.time_ns && !first_time_ns_) first_time_ns_ = op.time_ns;
-  const auto warn = [&](const std::string& text) {
-    problems_.push_back(fmt::format("{}: {}", path_, text));
-    if (!selection_.quiet) context_.console.Warn(problems_.back());
-  };
   const auto* header = std::get_if<LogHeader>(&op.body);
-  if (header != nullptr && starts_session_ && header->part > 0) warn(StartMissingText(*header));
+  if (header != nullptr && starts_session_ && header->part > 0)
+    Warn(fmt::format("{}: {}", path_, StartMissingText(*header)));
   const auto* end = std::get_if<RecordingEnded>(&op.body);
-  if (end != nullptr && end->ending == RecordingEnding::kCutOff) warn(kCutOffText);
+  if (end != nullptr && end->ending == RecordingEnding::kCutOff)
+    Warn(fmt::format("{}: {}", path_, kCutOffText));
+}
+
+void SessionReader::Warn(const std::string& problem) {
+  problems_.push_back(problem);
+  if (!selection_.quiet) context_.console.Warn(problem);
+}
+
+/// Of the session that ends: from when on its buffers are exact, if its start is missing.
+void SessionReader::ReportRefills() {
+  if (const std::string text = RefillText(refills_, first_time_ns_); !text.empty()) Warn(text);
+  refills_ = {};
 }
 
 /// From the first record of the session to the last one.
@@ -291,10 +304,7 @@ void SessionReader::CloseSource() {
   if (source_->damage_count() > 0)
     problems_.push_back(fmt::format("{}: {} could not be read", path_,
                                     Count(source_->damage_count(), "damaged place")));
-  if (!source_->closed()) {
-    problems_.push_back(fmt::format("{}: {}", path_, NotClosedText(path_, Duration())));
-    if (!selection_.quiet) context_.console.Warn(problems_.back());
-  }
+  if (!source_->closed()) Warn(fmt::format("{}: {}", path_, NotClosedText(path_, Duration())));
   source_.reset();
 }
 
@@ -306,6 +316,7 @@ void SessionReader::Stop() {
 
 ExitCode SessionReader::Finish() {
   CloseSource();
+  ReportRefills();
   return problems_.empty() ? ExitCode::kClean : ExitCode::kNotice;
 }
 

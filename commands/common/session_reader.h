@@ -17,6 +17,7 @@
 #include "core/log/session_bounds.h"
 #include "core/log/verdict.h"
 #include "formats/inputs/damage_gaps.h"
+#include "core/reads/refill.h"
 #include "formats/io/log_source.h"
 
 namespace ringscope {
@@ -96,6 +97,8 @@ class SessionReader : public OpSource {
   void FindParts();
   Status OpenNext();
   void Note(const Op& op);
+  void Warn(const std::string& problem);
+  void ReportRefills();
   void CloseSource();
   std::optional<uint64_t> Duration() const;
   Result<bool> NoFurtherSession();
@@ -129,6 +132,7 @@ class SessionReader : public OpSource {
   uint64_t session_ = 0;
   std::optional<uint64_t> first_time_ns_;  // of a record of the session
   std::optional<uint64_t> last_time_ns_;   // of a record
+  RefillWatch refills_;                    // of the session's buffers
   std::vector<std::string> problems_;
   bool is_damaged_ = false;  // an input so far
   std::vector<std::string> assumptions_;

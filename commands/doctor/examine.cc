@@ -102,6 +102,14 @@ Result<DoctorTraces> ExamineLog(Context& context, const std::string& path,
   SessionReader sessions(context, {.paths = {path}, .only = session}, "replaying");
   if (opened != nullptr) sessions.UseOpened(std::move(opened));
   DoctorTraces traces;
+  size_t problems = 0;  // that are added to a session
+  const auto add_problems = [&] {
+    for (; problems < sessions.problems().size(); ++problems) {
+      const std::string& text = sessions.problems()[problems];
+      traces.back().unknown.push_back(text);
+      traces.back().answer.Add("Not complete", text);
+    }
+  };
   const auto examine = [&]() -> Result<ExitCode> {
     TraceScanSink scan;
     TraceWriter writer(scan);
@@ -126,19 +134,15 @@ Result<DoctorTraces> ExamineLog(Context& context, const std::string& path,
     trace.replay = ReplayText(outcome);
     AddReplayUnknowns(outcome, trace);
     traces.push_back(std::move(trace));
+    add_problems();
     return ExitCode::kClean;
   };
   RS_RETURN_IF_ERROR(ForEachSession(sessions, examine));
   if (traces.empty())
     return Fail(ErrorCode::kCorrupt, "the log has no session", {path, {}, {}},
                 "see 'ringscope verify'");
-  for (DoctorTrace& trace : traces) {
-    for (const std::string& problem : sessions.problems()) {
-      trace.answer.Add("Incomplete", Printable(problem));
-      trace.unknown.push_back(problem);
-    }
-    AddNext(trace.answer, path, {"gaps", "advise"});
-  }
+  add_problems();
+  for (DoctorTrace& trace : traces) AddNext(trace.answer, path, {"gaps", "advise"});
   return traces;
 }
 

@@ -43,7 +43,9 @@ class Recordings : public ::testing::Test {
     ASSERT_TRUE(status) << status.error().ToString();
   }
   /// Records packets, numbered from 0, that are read after each fourth.
-  static void Record(LogFilesOptions options, uint32_t packets, bool close = true) {
+  /// @param reads false: at the end only
+  static void Record(LogFilesOptions options, uint32_t packets, bool close = true,
+                     bool reads = true) {
     const auto files = LogFiles::Create(std::move(options)).value();
     uint64_t time = 1000;
     Append(*files, time, ProducerConnected{.producer = kProducer, .name = "p"});
@@ -61,7 +63,8 @@ class Recordings : public ::testing::Test {
       commit.producer = kProducer;
       commit.request = wire::AsBytes(request);
       Append(*files, ++time, commit);
-      if (i % 4 == 3) Append(*files, ++time, ReadPass{.buffer = kBuffer});
+      if (reads ? i % 4 == 3 : i + 1 == packets)
+        Append(*files, ++time, ReadPass{.buffer = kBuffer});
     }
     if (close) {
       ASSERT_TRUE(files->Close(RecordingEnding::kSignal, time));
@@ -218,6 +221,44 @@ TEST_F(Recordings, TotalLimit_KeepsTheLastParts_WhichReplayAsTheEndOfAll) {
   EXPECT_THAT(OneLine(info.out), HasSubstr("the records before are missing"));
 }
 
+TEST_F(Recordings, TotalLimit_SaysFromWhenOnABufferIsExact) {
+  Record(Options(), 400, /*close=*/true, /*reads=*/false);
+  const std::vector<std::string> all = Packets({log_});
+  ASSERT_GT(all.size(), 60u);
+  fs::remove(log_);
+  LogFilesOptions options = Options();
+  options.max_size = 10'000;
+  options.keep = 60'000;  // less than the buffer holds
+  Record(options, 400, /*close=*/true, /*reads=*/false);
+  const std::string never = "buffer 1 (64 KiB, ring_buffer) has not been written once around";
+  std::string first = FilesNamedAsParts(log_).front();
+  EXPECT_THAT(OneLine(RunCommand(ReplayCommand(), {first}).err), HasSubstr(never));
+  EXPECT_LT(Packets({first}, ExitCode::kNotice).size(), all.size() - 5);
+
+  for (const auto& entry : fs::directory_iterator(folder_.path())) fs::remove(entry.path());
+  options = Options();
+  options.max_size = 10'000;
+  options.keep = 200'000;
+  Record(options, 400, /*close=*/true, /*reads=*/false);
+  first = FilesNamedAsParts(log_).front();
+  // Each packet takes a nanosecond, and the first may have been committed before.
+  const std::string since =
+      "buffer 1 (64 KiB, ring_buffer) holds what the service's did from 65 ns after the first "
+      "record on, except at its write position";
+  for (const Command& command : {ReplayCommand(), GapsCommand(), StatsCommand()}) {
+    const Ran ran = RunCommand(command, {first});
+    EXPECT_EQ(ran.code, ExitCode::kNotice);
+    EXPECT_THAT(OneLine(ran.err), HasSubstr(since)) << command.name;
+    EXPECT_THAT(OneLine(RunCommand(command, {first, "--format", "json"}).out), HasSubstr(since))
+        << command.name;
+  }
+  EXPECT_THAT(OneLine(RunCommand(DoctorCommand(), {first, "--format", "json"}).out),
+              HasSubstr(since));
+  const std::vector<std::string> last = Packets({first}, ExitCode::kNotice);
+  EXPECT_LE(last.size(), all.size() + 1);  // where its write position was, a chunk more or less
+  EXPECT_GE(last.size(), all.size() - 1);
+}
+
 TEST_F(Recordings, LogThatWasNotClosed_IsSaidSoByEachCommand_AndByItsCopy) {
   RecordParts(100, /*close=*/false);
   const std::vector<Command> commands = {VerifyCommand(), InfoCommand(), ReplayCommand()};
@@ -246,6 +287,27 @@ TEST_F(Recordings, LogThatIsBeingRecorded_CanBeRead_AndIsSaidSo) {
   EXPECT_EQ(info.code, ExitCode::kNotice);
   EXPECT_THAT(OneLine(info.out),
               AllOf(HasSubstr("being recorded by "), HasSubstr("its last record is 2.0 ms after")));
+}
+
+TEST_F(Recordings, RequestThatAProducerSentMalformed_IsNoDamage) {
+  {
+    const auto files = LogFiles::Create(Options()).value();
+    Append(*files, 1, ProducerConnected{.producer = kProducer, .name = "p"});
+    Append(*files, 2, BufferSetUp{.id = kBuffer, .index = 0, .size = 65536});
+    const std::string request = "\x0a\x7f";  // a chunk of more bytes than follow
+    Commit commit;
+    commit.producer = kProducer;
+    commit.request = wire::AsBytes(request);
+    Append(*files, 3, commit);
+    ASSERT_TRUE(files->Close(RecordingEnding::kSignal, 4));
+  }
+  const Ran verify = RunCommand(VerifyCommand(), {log_});
+  EXPECT_EQ(verify.code, ExitCode::kClean);
+  EXPECT_THAT(verify.out, HasSubstr("no damage"));
+  EXPECT_THAT(OneLine(verify.out), HasSubstr("1 request is malformed as the producer sent it"));
+  EXPECT_THAT(RunCommand(VerifyCommand(), {log_, "--format", "json"}).out,
+              HasSubstr("\"unsound_requests\": 1"));
+  EXPECT_EQ(RunCommand(ReplayCommand(), {log_}).error, "");
 }
 
 TEST_F(Recordings, EmptyFile_IsDamage) {

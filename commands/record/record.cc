@@ -68,6 +68,8 @@ void SetUp(CLI::App& app, RecordArgs& args) {
           "At the end do not wait for sessions that a consumer still has through the recorder");
   AddFlag(app, "--progress", args.progress,
           "Write a status line every 10 s where no terminal shows it");
+  AddParsed(app, "--progress-every", args.progress_ns, ParsePositiveDuration, "TIME",
+            "The same, every TIME");
   const auto add_socket = [&app](const char* name, std::string& target, const char* description) {
     AddText(app, name, target, "SOCKET", description);
   };

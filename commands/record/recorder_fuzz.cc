@@ -13,6 +13,7 @@
 
 #include "commands/record/recorder.h"
 #include "commands/testing/ipc_script.h"
+#include "commands/testing/sockets_in_memory.h"
 
 namespace {
 
@@ -20,7 +21,6 @@ using namespace ringscope;           // NOLINT: a fuzz target is a program of it
 using namespace ringscope::testing;  // NOLINT
 
 constexpr size_t kConnections = 4;  // the first two are producers
-constexpr int kRounds = 2;          // of the loop: an event may make another due
 constexpr int kRoundsToEnd = 64;
 
 bool IsProducer(size_t connection) { return connection < kConnections / 2; }
@@ -97,6 +97,7 @@ class Run {
     }
     for (int i = 0; i < kRoundsToEnd && !recorder_->stopped(); ++i) Round();
     if (!recorder_->stopped()) std::abort();
+    DropProbes();
     for (const Ends& ends : ends_) Check(ends);
   }
 
@@ -109,12 +110,8 @@ class Run {
     if (!client) std::abort();
     ends.client = std::move(*client);
     Round();
-    record::Listener& listener = producer ? service_.producer : service_.consumer;
-    while (true) {  // the recorder also connects to see whether the service runs
-      record::UniqueFd accepted = listener.Accept();
-      if (!accepted.valid()) break;
-      if (!record::IsClosed(accepted.get())) ends.service = std::move(accepted);
-    }
+    Round();
+    ends.service = AcceptLast(producer ? service_.producer : service_.consumer);
     if (!ends.service.valid()) std::abort();
     if (!binds_) return;
     static const Binding kProducer = BindingOf(ipc::kProducerPort);
@@ -124,6 +121,22 @@ class Run {
     Settle();
     Send(ends.service, binding.reply, -1, ends.service_sent);
     Settle();
+  }
+
+  /// The connection that is open; the recorder also connects to see whether the service runs.
+  static record::UniqueFd AcceptLast(const record::Listener& listener) {
+    record::UniqueFd last;
+    while (true) {
+      record::UniqueFd accepted = listener.Accept();
+      if (!accepted.valid()) return last;
+      if (!record::IsClosed(accepted.get())) last = std::move(accepted);
+    }
+  }
+
+  /// What waits to be accepted would be in the way of others, also of those of the next run.
+  void DropProbes() {
+    static_cast<void>(AcceptLast(service_.producer));
+    static_cast<void>(AcceptLast(service_.consumer));
   }
 
   /// As much as the peer takes; at least while it reads, that is all.
@@ -153,39 +166,43 @@ class Run {
         break;
       default:
         recorder_->CheckService();
+        DropProbes();
         break;
     }
   }
 
   /// Handles what is due now, and waits for nothing.
   void Round() {
-    for (int i = 0; i < kRounds; ++i) {
-      const record::EventLoop::Timer due = loop_->CallSoon([] {});
-      bool done = false;
-      loop_->RunUntil([&done] { return std::exchange(done, true); });
-    }
+    const record::EventLoop::Timer due = loop_->CallSoon([] {});
+    bool done = false;
+    loop_->RunUntil([&done] { return std::exchange(done, true); });
   }
 
-  /// Until the recorder asks for nothing more.
+  /// Until the recorder sends nothing more.
   void Settle() {
-    bool answered = true;
-    for (int i = 0; i < kRoundsToEnd && answered; ++i) {
+    bool any = true;
+    for (int i = 0; i < kRoundsToEnd && any; ++i) {
       Round();
-      answered = false;
+      any = false;
       for (Ends& ends : ends_) {
-        Receive(ends.client, ends.client_received);
-        Receive(ends.service, ends.service_received);
-        if (answers_) answered |= Answer(ends);
+        if (!ends.used) continue;
+        any |= Receive(ends.client, ends.client_received);
+        any |= Receive(ends.service, ends.service_received);
+        if (answers_) any |= Answer(ends);
       }
     }
   }
 
-  void Receive(const record::UniqueFd& from, std::string& received) {
+  /// @return whether there was something
+  bool Receive(const record::UniqueFd& from, std::string& received) {
+    bool any = false;
     while (from.valid()) {
       const record::Received got = record::Receive(from.get(), space_);
       received += wire::AsText(Bytes(space_).first(got.bytes));
-      if (got.bytes < space_.size()) return;
+      any |= got.bytes > 0;
+      if (got.bytes < space_.size()) break;
     }
+    return any;
   }
 
   /// Replies to what the recorder asks. @return whether there was something

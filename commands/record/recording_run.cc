@@ -39,6 +39,10 @@ bool IsStrict(const RecordArgs& args) {
   return args.order.empty() ? args.scraping != "observe" : args.order == "strict";
 }
 
+std::chrono::nanoseconds ProgressPeriod(const RecordArgs& args) {
+  return args.progress_ns ? std::chrono::nanoseconds(*args.progress_ns) : kProgressPeriod;
+}
+
 Result<SessionPlan> ReadPlan(Context& context, const RecordArgs& args) {
   RS_ASSIGN_OR_RETURN(const ConfigFile config,
                       ReadConfigFile(context, args.config, args.descriptor));
@@ -99,7 +103,7 @@ class RecordingRun {
   RecordingEnding ending_ = RecordingEnding::kUnknown;
   uint64_t gaps_reported_ = 0;
   std::map<std::pair<WarningKind, int32_t>, uint64_t> warnings_;  // by kind and client
-  EventLoop::Clock::time_point next_progress_;
+  std::optional<EventLoop::Clock::time_point> next_progress_;     // where no terminal shows it
   EventLoop::Timer tick_;
   RateMeter rate_;
   EventLoop::Clock::time_point start_;
@@ -230,7 +234,7 @@ void RecordingRun::OnTick() {
         "will need --config or --size");
   const auto now = EventLoop::Clock::now();
   const bool draws = context_.console.shows_progress();
-  const bool tells = args_.progress && !draws && now >= next_progress_;
+  const bool tells = next_progress_ && !draws && now >= *next_progress_;
   if (draws || tells) {
     const double seconds = Seconds();
     const RecordCounts& counts = recorder_->counts();
@@ -242,7 +246,7 @@ void RecordingRun::OnTick() {
     if (draws) context_.console.ShowProgressLine(line);
     if (tells) {
       context_.console.Say(line);
-      next_progress_ = now + kProgressPeriod;
+      *next_progress_ = now + ProgressPeriod(args_);
     }
   }
   tick_ = loop_->CallAfter(kTick, [this] { OnTick(); });
@@ -308,7 +312,7 @@ Result<ExitCode> RecordingRun::Run() {
                       Recorder::Create(*loop_, options, std::move(listeners), *log_,
                                        [this](const Warning& warning) { Warn(warning); }));
   start_ = EventLoop::Clock::now();
-  next_progress_ = start_ + kProgressPeriod;
+  if (args_.progress || args_.progress_ns) next_progress_ = start_ + ProgressPeriod(args_);
   SayWhatIsRecorded(options);
   recorder_->CheckService();
   EventLoop::WatchHandle signal_watch;
@@ -334,6 +338,11 @@ Result<ExitCode> RecordingRun::Run() {
   });
   Drain();
   EndCommand();
+  if (const uint64_t served = recorder_->consumers_served(); served > 0)
+    context_.console.Warn(fmt::format("{} {} ended with the recording, before {} ended {}",
+                                      Count(served, "session"), served == 1 ? "was" : "were",
+                                      served == 1 ? "its consumer" : "their consumers",
+                                      served == 1 ? "it" : "them"));
   recorder_->Stop();
   const EventLoop::Timer timeout = loop_->CallAfter(kEndTimeout, [this] { recorder_->Abandon(); });
   loop_->RunUntil([this] { return recorder_->stopped(); });

@@ -115,13 +115,18 @@ Result<Frame> ParseFrame(Bytes whole) {
 std::span<uint8_t> FrameDecoder::Space() {
   if (begin_ == end_) {
     begin_ = end_ = 0;
-  } else if (buffer_.size() - end_ < kMinSpace && begin_ > 0) {
-    std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+  } else if (size_ - end_ < kMinSpace && begin_ > 0) {
+    std::memmove(buffer_.get(), buffer_.get() + begin_, end_ - begin_);
     end_ -= begin_;
     begin_ = 0;
   }
-  if (buffer_.size() - end_ < kMinSpace) buffer_.resize(end_ + kMinSpace);
-  return std::span(buffer_).subspan(end_);
+  if (size_ - end_ < kMinSpace) {
+    size_ = end_ + kMinSpace;
+    auto larger = std::make_unique_for_overwrite<uint8_t[]>(size_);
+    if (end_ > 0) std::memcpy(larger.get(), buffer_.get(), end_);
+    buffer_ = std::move(larger);
+  }
+  return {buffer_.get() + end_, size_ - end_};
 }
 
 Result<std::optional<Bytes>> FrameDecoder::Next() {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -72,7 +73,7 @@ class FrameDecoder {
   /// kCorrupt: its prefix announces more than kMaxFrameBytes; nothing more can be read.
   Result<std::optional<Bytes>> Next();
   /// What has been received and not returned.
-  Bytes rest() const { return Bytes(buffer_).subspan(begin_, end_ - begin_); }
+  Bytes rest() const { return {buffer_.get() + begin_, end_ - begin_}; }
   /// Position in the stream of the byte that Next() looks at next.
   uint64_t position() const { return consumed_; }
   /// Position in the stream after the last byte received.
@@ -81,7 +82,9 @@ class FrameDecoder {
  private:
   static constexpr size_t kMinSpace = 64 * 1024;
 
-  std::vector<uint8_t> buffer_;
+  /// Not a vector: what is not received is never touched, so an idle connection takes no memory.
+  std::unique_ptr<uint8_t[]> buffer_;
+  size_t size_ = 0;   // of the buffer
   size_t begin_ = 0;  // of what has not been returned
   size_t end_ = 0;
   uint64_t consumed_ = 0;  // bytes of the stream before begin_
