@@ -104,10 +104,7 @@ void BM_WriteShapes(benchmark::State& state) {
   std::vector<ChunkShape> shapes(Payloads().size());
   for (size_t i = 0; i < shapes.size(); ++i) {
     const Payload& payload = Payloads()[i];
-    shapes[i].end =
-        ReadShape({.fragments = payload.fragments, .payload = payload.bytes}, fragments[i]);
-    shapes[i].fragments = fragments[i];
-    shapes[i].payload_size = static_cast<uint32_t>(payload.bytes.size());
+    shapes[i] = ReadShape({.fragments = payload.fragments, .payload = payload.bytes}, fragments[i]);
   }
   uint64_t n = 0;
   const auto commit = [&] {
