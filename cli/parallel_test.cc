@@ -73,8 +73,8 @@ class ShardScript : public ::testing::Test {
 TEST_F(ShardScript, ShardsThatFailAreRunAgain) {
   // Each shard fails the first time, after a part of its result.
   WriteTool(
-      "mark=failed-${*//[^0-9]/}\nif [ ! -e $mark ]; then\n"
-      "touch $mark; echo '{\"half\":'; exit 137\nfi\n");
+      "mark=failed-${*//[^0-9]/}\nif [ ! -e \"$mark\" ]; then\n"
+      "touch \"$mark\"; echo '{\"half\":'; exit 137\nfi\n");
   EXPECT_EQ(RunShards(), 0) << Read("messages");
   EXPECT_THAT(Read("messages"), ::testing::HasSubstr("shard 2/4 ended with status 137, try 1"));
   EXPECT_EQ(Merge(), 3);
