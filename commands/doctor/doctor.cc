@@ -76,8 +76,8 @@ DoctorTraces ExamineOrNote(const DoctorArgs& args, Context& context, const std::
 }
 
 /// Sums over all traces, which are read on all cores.
-Result<ExitCode> ReportSums(const DoctorArgs& args, const std::vector<std::string>& paths,
-                            Context& context) {
+Result<ExitCode> ReportSums(const DoctorArgs& args, const LogList& list, Context& context) {
+  const std::vector<std::string>& paths = list.paths;
   std::vector<DoctorTraces> results(paths.size());
   const auto task = [&](size_t index, const std::string& path, Context& own) -> Result<ExitCode> {
     std::optional<Error> error;
@@ -88,7 +88,7 @@ Result<ExitCode> ReportSums(const DoctorArgs& args, const std::vector<std::strin
   DoctorTraces traces;
   for (DoctorTraces& result : results) std::ranges::move(result, std::back_inserter(traces));
   std::ranges::stable_sort(traces, {}, &DoctorTrace::file);
-  return ReportLogs(context.console, args.format, traces, args.limit);
+  return ReportLogs(context.console, args.format, traces, list.shards, args.limit);
 }
 
 /// All traces, one after the other.
@@ -135,7 +135,7 @@ Result<ExitCode> RunDoctor(const DoctorArgs& args, Context& context) {
     return Fail(ErrorCode::kUsage, "there is nothing to examine", {},
                 "name a trace, or a trace config with --config");
   RS_ASSIGN_OR_RETURN(const LogList traces, ExpandLogs(context, args.traces));
-  return traces.each ? ReportSums(args, traces.paths, context)
+  return traces.each ? ReportSums(args, traces, context)
                      : ReportInFull(args, traces.paths, context);
 }
 

@@ -279,8 +279,8 @@ Result<ExitCode> ReportInFull(const GapsArgs& args, const std::vector<std::strin
 }
 
 /// A line for each log; they are replayed on all cores.
-Result<ExitCode> ReportEach(const GapsArgs& args, const std::vector<std::string>& logs,
-                            Context& context, const Descriptors& descriptors) {
+Result<ExitCode> ReportEach(const GapsArgs& args, const LogList& logs, Context& context,
+                            const Descriptors& descriptors) {
   if (args.packets || (args.format != "text" && args.format != "json")) {
     return Fail(ErrorCode::kUsage,
                 "a report on many logs has one line for each: as text or json, without --packets",
@@ -303,7 +303,8 @@ Result<ExitCode> ReportEach(const GapsArgs& args, const std::vector<std::string>
     });
   };
   return ReportLogs(context.console, args.format,
-                    CollectEachLog<GapsSession>(context, logs, "replaying", task));
+                    CollectEachLog<GapsSession>(context, logs.paths, "replaying", task),
+                    logs.shards);
 }
 
 Result<ExitCode> RunGaps(const GapsArgs& args, Context& context) {
@@ -314,7 +315,7 @@ Result<ExitCode> RunGaps(const GapsArgs& args, Context& context) {
   // Several logs, neither a folder nor a list, can still be reported one after the other.
   const bool wants_list = args.packets || (args.format != "text" && args.format != "json");
   if (logs.each && (logs.each_asked || !wants_list))
-    return ReportEach(args, logs.paths, context, descriptors.get());
+    return ReportEach(args, logs, context, descriptors.get());
   return ReportInFull(args, logs.paths, context, descriptors.get());
 }
 

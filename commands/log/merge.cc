@@ -37,17 +37,20 @@ void SetUp(CLI::App& app, MergeArgs& args) {
   AddFormat(app, args.format, {"text", "json", "csv"});
 }
 
-Result<ExitCode> Write(const SweepLogs& logs, const std::string& format, Console& console) {
-  return ReportLogs(console, format, logs);
+Result<ExitCode> Write(const SweepLogs& logs, const ShardsHeld& shards, const std::string& format,
+                       Console& console) {
+  return ReportLogs(console, format, logs, shards);
 }
-Result<ExitCode> Write(const GapsLogs& logs, const std::string& format, Console& console) {
+Result<ExitCode> Write(const GapsLogs& logs, const ShardsHeld& shards, const std::string& format,
+                       Console& console) {
   if (format == "csv")
     return Fail(ErrorCode::kUsage, "results of gaps cannot be written as csv", {},
                 "use text or json");
-  return ReportLogs(console, format, logs);
+  return ReportLogs(console, format, logs, shards);
 }
-Result<ExitCode> Write(const DoctorTraces& traces, const std::string& format, Console& console) {
-  return ReportLogs(console, format, traces);
+Result<ExitCode> Write(const DoctorTraces& traces, const ShardsHeld& shards,
+                       const std::string& format, Console& console) {
+  return ReportLogs(console, format, traces, shards);
 }
 
 template <typename Session>
@@ -61,9 +64,12 @@ template <typename Results>
 Result<ExitCode> MergeAs(const char* key, const MergeArgs& args, const std::vector<Json>& documents,
                          Context& context) {
   Results results;
+  ShardsHeld shards;
   std::map<std::string, size_t> documents_of;  // by the log's file
   for (size_t i = 0; i < documents.size(); ++i) {
     try {
+      if (const Json* held = documents[i].Find("shards"))
+        RS_RETURN_IF_ERROR(InFile(args.results[i], shards.Join(FieldsFromJson<ShardsHeld>(*held))));
       Results added = FieldsFromJson<Results>(documents[i].at(key));
       for (const auto& result : added) {
         const auto [known, is_new] = documents_of.try_emplace(FileOf(result), i);
@@ -81,7 +87,7 @@ Result<ExitCode> MergeAs(const char* key, const MergeArgs& args, const std::vect
   }
   std::stable_sort(results.begin(), results.end(),
                    [](const auto& a, const auto& b) { return FileOf(a) < FileOf(b); });
-  return Write(results, args.format, context.console);
+  return Write(results, shards, args.format, context.console);
 }
 
 /// Results that can be merged.
@@ -157,11 +163,13 @@ Command MergeCommand() {
       "Join the results of several runs over many logs",
       "Joins JSON results of 'ringscope sweep', 'ringscope gaps' or 'ringscope doctor' over many "
       "logs or traces, such as those of the shards of a batch job. The output and the exit status "
-      "are those of one run over all of the logs.",
+      "are those of one run over all of the logs. If the results are those of shards, all of them "
+      "have to be there: the output names those that are missing.",
       {{"ringscope merge part-*.json", "A line for each log, and totals"},
        {"ringscope merge part-*.json --format json", "One result"}},
       Bind(SetUp, RunMerge),
-      {.notice = "Done, and some logs failed, or the joined runs had a finding.",
+      {.notice =
+           "Done, and shards are missing, some logs failed, or the joined runs had a finding.",
        .failed = "Failed, or all logs had failed. The message reports where, what was expected, "
                  "and what to do."}};
 }

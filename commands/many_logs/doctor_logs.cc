@@ -225,8 +225,7 @@ DoctorTrace ResultOf(std::string file, Diagnosis diagnosis, std::optional<Bytes>
   DoctorTrace trace;
   trace.file = std::move(file);
   const std::vector<ConfigChange> changes = ChangesOf(diagnosis);
-  if (config && !changes.empty())
-    trace.config = ChangedConfig(ReusableConfig(*config), changes);
+  if (config && !changes.empty()) trace.config = ChangedConfig(ReusableConfig(*config), changes);
   trace.verdict = std::move(diagnosis.verdict);
   trace.severity = diagnosis.harm;
   trace.answer = std::move(diagnosis.answer);
@@ -286,7 +285,10 @@ ExitCode CodeOf(const DoctorTrace& trace) {
 
 ExitCode CodeOf(const DoctorTraces& traces) { return WorstOf(StatusesOfTraces(traces)); }
 
-Status WriteTraces(Console& console, const std::string& format, const DoctorTraces& traces) {
+Status WriteTraces(Console& console, const std::string& format, const DoctorTraces& traces,
+                   const ShardsHeld& shards) {
+  const std::string missing = shards.MissingText();
+  if (format != "json" && !missing.empty()) console.Warn(missing);
   if (format == "csv") {
     PrintCsv(console, traces);
   } else if (format == "jsonl") {
@@ -294,6 +296,7 @@ Status WriteTraces(Console& console, const std::string& format, const DoctorTrac
   } else {
     Report report(console, format, "doctor");
     report.Data("schema", kDoctorSchema);
+    ReportShards(report, shards);
     report.Data("traces", FieldsToJson(traces));
     if (traces.size() != 1) report.Data("totals", TotalsJson(traces));
     return report.Finish();
@@ -302,10 +305,11 @@ Status WriteTraces(Console& console, const std::string& format, const DoctorTrac
 }
 
 Result<ExitCode> ReportLogs(Console& console, const std::string& format, const DoctorTraces& traces,
-                            uint64_t limit) {
+                            const ShardsHeld& shards, uint64_t limit) {
+  const ExitCode code = shards.CodeWith(CodeOf(traces));
   if (format != "text") {
-    RS_RETURN_IF_ERROR(WriteTraces(console, format, traces));
-    return CodeOf(traces);
+    RS_RETURN_IF_ERROR(WriteTraces(console, format, traces, shards));
+    return code;
   }
   Report report(console, format, "doctor");
   const FleetSum sum(traces);
@@ -320,7 +324,8 @@ Result<ExitCode> ReportLogs(Console& console, const std::string& format, const D
   PrintWorst(report, traces, names, limit);
   PrintOutliers(report, traces, names, traces.size() - sum.failed, limit);
   if (sum.failed > 0) report.Print("\n" + FailuresText(statuses));
-  return CodeOf(traces);
+  ReportShards(report, shards);
+  return code;
 }
 
 }  // namespace ringscope

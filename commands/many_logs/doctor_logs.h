@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "commands/many_logs/each_log.h"
+#include "commands/many_logs/shards.h"
 #include "commands/report/answer_report.h"
 #include "commands/report/json_fields.h"
 #include "commands/report/report.h"
@@ -101,13 +102,15 @@ ExitCode CodeOf(const DoctorTraces& traces);
 
 /// All traces for programs: one document (json), an object for each trace on a line of its own
 /// (jsonl), or a row for each finding (csv).
-Status WriteTraces(Console& console, const std::string& format, const DoctorTraces& traces);
+/// @param shards that they are of
+Status WriteTraces(Console& console, const std::string& format, const DoctorTraces& traces,
+                   const ShardsHeld& shards = {});
 
-/// Sums over many traces as text: rules by frequency, the traces with most harm, and outliers; or all
-/// of them for programs.
+/// Sums over many traces as text: rules by frequency, the traces with most harm, and outliers; or
+/// all of them for programs.
 /// @param limit of traces with most harm, and of outliers; 0: all
 Result<ExitCode> ReportLogs(Console& console, const std::string& format, const DoctorTraces& traces,
-                            uint64_t limit = 10);
+                            const ShardsHeld& shards, uint64_t limit = 10);
 
 }  // namespace ringscope
 

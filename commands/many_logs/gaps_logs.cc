@@ -52,7 +52,8 @@ std::vector<Cell> Cells(const std::string& name, const GapsSum& sum) {
 
 }  // namespace
 
-Result<ExitCode> ReportLogs(Console& console, const std::string& format, const GapsLogs& logs) {
+Result<ExitCode> ReportLogs(Console& console, const std::string& format, const GapsLogs& logs,
+                            const ShardsHeld& shards) {
   Report report(console, format, kGapsLogs);
   const std::vector<LogStatus> statuses = StatusesOf(logs);
   const LogNames names = ShortNames(statuses);
@@ -76,8 +77,9 @@ Result<ExitCode> ReportLogs(Console& console, const std::string& format, const G
     const bool lost = sum.totals.lost().packets > 0;
     with_loss += lost ? 1 : 0;
     not_proven += !lost && !sum.nothing_lost ? 1 : 0;
-    table.AddRow(logs[i].status.error ? std::vector<Cell>{names.names[i], "failed"}
-                                      : Cells(names.names[i] + (sum.reads_assumed ? "*" : ""), sum));
+    table.AddRow(logs[i].status.error
+                     ? std::vector<Cell>{names.names[i], "failed"}
+                     : Cells(names.names[i] + (sum.reads_assumed ? "*" : ""), sum));
   }
   all.worst_sequence.clear();
   table.AddRow(Cells("all", all));
@@ -90,17 +92,18 @@ Result<ExitCode> ReportLogs(Console& console, const std::string& format, const G
       not_proven == 0 ? "" : fmt::format("{} that may lack data, ", not_proven),
       CountFailed(statuses)));
   report.Print(FailuresText(statuses));
-  if (!report.is_json()) return WorstOf(statuses);
+  ReportShards(report, shards);
+  const ExitCode code = shards.CodeWith(WorstOf(statuses));
+  if (!report.is_json()) return code;
   report.Data("logs", FieldsToJson(logs));
   FieldWriter totals;
   totals("logs", logs.size(), "failed", CountFailed(statuses), "logs_with_loss", with_loss,
-         "logs_that_may_lack_data", not_proven,
-         "sessions", all.sessions, "written", all.totals.written, "lost", all.totals.lost(),
-         "own_fault", all.totals.own_fault);
+         "logs_that_may_lack_data", not_proven, "sessions", all.sessions, "written",
+         all.totals.written, "lost", all.totals.lost(), "own_fault", all.totals.own_fault);
   ListFates(totals, all.totals.by_fate);
   report.Data("totals", totals.Take());
   RS_RETURN_IF_ERROR(report.Finish());
-  return WorstOf(statuses);
+  return code;
 }
 
 }  // namespace ringscope

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "commands/many_logs/each_log.h"
+#include "commands/many_logs/shards.h"
 #include "commands/report/json_fields.h"
 #include "commands/report/report.h"
 #include "core/gaps/gap_report.h"
@@ -101,8 +102,10 @@ inline constexpr const char* kGapsLogs = "gaps_logs";
 
 /// A line for each log, and totals.
 /// @param format text or json
+/// @param shards that the logs are of
 /// @return how a run over these logs ends
-Result<ExitCode> ReportLogs(Console& console, const std::string& format, const GapsLogs& logs);
+Result<ExitCode> ReportLogs(Console& console, const std::string& format, const GapsLogs& logs,
+                            const ShardsHeld& shards);
 
 }  // namespace ringscope
 

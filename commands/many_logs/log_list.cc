@@ -105,17 +105,6 @@ bool IsLogName(std::string_view name) {
   return name.ends_with(".tblog") || name.ends_with(".ops.jsonl");
 }
 
-Result<Shard> ParseShard(std::string_view text) {
-  const size_t slash = text.find('/');
-  if (slash != std::string_view::npos) {
-    const auto index = ParseNumber(text.substr(0, slash), UINT32_MAX);
-    const auto count = ParseNumber(text.substr(slash + 1), UINT32_MAX);
-    if (index && count && *index >= 1 && *index <= *count) return Shard{*index, *count};
-  }
-  return Fail(ErrorCode::kUsage,
-              fmt::format("'{}' is not a shard; write I/N with I from 1 to N, like 2/8", text));
-}
-
 void AddLogList(CLI::App& app, LogChoices& choices, const std::string& name,
                 const std::string& more, Need need) {
   InGroup(app, kInputGroup);
@@ -167,6 +156,7 @@ Result<LogList> ExpandLogs(Context& context, const LogChoices& choices) {
   // A recording's parts are read together.
   list.paths = OnePathPerRecording(list.paths);
   if (!choices.shard) return list;
+  list.shards = ShardsHeld::Of(*choices.shard);
   std::vector<std::string> chosen;
   for (size_t i = choices.shard->index - 1; i < list.paths.size(); i += choices.shard->count)
     chosen.push_back(list.paths[i]);

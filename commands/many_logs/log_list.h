@@ -6,20 +6,13 @@
 #include <string_view>
 #include <vector>
 
+#include "commands/many_logs/shards.h"
 #include "commands/shell/cli_fwd.h"
 #include "commands/shell/context.h"
 #include "commands/shell/options.h"
 #include "core/base/result.h"
 
 namespace ringscope {
-
-/// Every count-th log of a list, from the index-th on.
-struct Shard {
-  uint64_t index = 1;  // from 1
-  uint64_t count = 1;
-};
-/// "2/8"
-Result<Shard> ParseShard(std::string_view text);
 
 /// What a command takes beside logs.
 enum class ListedInputs : uint8_t {
@@ -47,6 +40,7 @@ struct LogList {
   /// another one begins.
   bool each = false;
   bool each_asked = false;  // for another reason than that there are several
+  ShardsHeld shards;        // what the paths are of
 };
 
 /// Whether logs have such names: "x.tblog", "x.ops.jsonl", compressed or not.

@@ -265,9 +265,11 @@ std::string Seconds(uint64_t ns) {
 
 }  // namespace
 
-Result<ExitCode> ReportLogs(Console& console, const std::string& format, const SweepLogs& logs) {
+Result<ExitCode> ReportLogs(Console& console, const std::string& format, const SweepLogs& logs,
+                            const ShardsHeld& shards) {
   Report report(console, format, kSweepLogs);
   const std::vector<LogStatus> statuses = StatusesOf(logs);
+  const ExitCode code = shards.CodeWith(WorstOf(statuses));
   if (format == "csv") {
     Table rows = SweepCsv();
     for (const LogResult<SweptSession>& log : logs)
@@ -275,7 +277,8 @@ Result<ExitCode> ReportLogs(Console& console, const std::string& format, const S
     report.Print(rows.CsvTitles() + rows.CsvRows());
     if (const std::string failures = FailuresText(statuses); !failures.empty())
       console.Warn(failures.substr(0, failures.size() - 1));
-    return WorstOf(statuses);
+    if (const std::string missing = shards.MissingText(); !missing.empty()) console.Warn(missing);
+    return code;
   }
   const LogNames names = ShortNames(statuses);
   const std::vector<Total> totals = TotalsOf(logs);
@@ -288,7 +291,8 @@ Result<ExitCode> ReportLogs(Console& console, const std::string& format, const S
     report.Paragraph(fmt::format("{}, {} failed", names.Title(), CountFailed(statuses)));
     report.Print(FailuresText(statuses));
   }
-  if (!report.is_json()) return WorstOf(statuses);
+  ReportShards(report, shards);
+  if (!report.is_json()) return code;
   Json configurations = Json::array();
   for (const Total& total : totals) configurations.push_back(TotalJson(total, logs));
   report.Data({{"logs", FieldsToJson(logs)},
@@ -298,7 +302,7 @@ Result<ExitCode> ReportLogs(Console& console, const std::string& format, const S
                  {"configurations", std::move(configurations)},
                  {"targets", FieldsToJson(targets)}}}});
   RS_RETURN_IF_ERROR(report.Finish());
-  return WorstOf(statuses);
+  return code;
 }
 
 Table SweepCsv() {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "commands/many_logs/each_log.h"
+#include "commands/many_logs/shards.h"
 #include "commands/report/json_fields.h"
 #include "commands/report/report.h"
 #include "core/sweep/sweep_result.h"
@@ -19,7 +20,7 @@ struct SweptSetting {
   std::optional<std::string> engine;  // absent: the log's
   std::optional<FillPolicy> policy;   // absent: the log's
   std::string reads;
-  bool reads_assumed = false;  // nobody chose them, and the log does not show them
+  bool reads_assumed = false;           // nobody chose them, and the log does not show them
   std::optional<std::string> programs;  // "on", "off" or a memory limit; absent: as configured
 
   friend auto operator<=>(const SweptSetting&, const SweptSetting&) = default;
@@ -149,8 +150,10 @@ inline constexpr const char* kSweepLogs = "sweep_logs";
 /// A line for each log, and totals: for each configuration what all logs lost, and the worst of
 /// them.
 /// @param format text, json or csv
+/// @param shards that the logs are of
 /// @return how a run over these logs ends
-Result<ExitCode> ReportLogs(Console& console, const std::string& format, const SweepLogs& logs);
+Result<ExitCode> ReportLogs(Console& console, const std::string& format, const SweepLogs& logs,
+                            const ShardsHeld& shards);
 
 /// Rows of numbers; the first columns are the same for all tools that compare sizes.
 Table SweepCsv();

@@ -265,8 +265,7 @@ Result<ExitCode> SweepInFull(const SweepArgs& args, const std::vector<std::strin
 }
 
 /// A line for each log; they are swept on all cores.
-Result<ExitCode> SweepEach(const SweepArgs& args, const std::vector<std::string>& logs,
-                           Context& context) {
+Result<ExitCode> SweepEach(const SweepArgs& args, const LogList& logs, Context& context) {
   if (!args.plot.empty()) {
     return Fail(ErrorCode::kUsage, "--plot shows one session, not many logs", {},
                 "name one log, without --each and --shard");
@@ -285,14 +284,15 @@ Result<ExitCode> SweepEach(const SweepArgs& args, const std::vector<std::string>
         /*needed=*/false);
   };
   return ReportLogs(context.console, args.format,
-                    CollectEachLog<SweptSession>(context, logs, "sweeping", task));
+                    CollectEachLog<SweptSession>(context, logs.paths, "sweeping", task),
+                    logs.shards);
 }
 
 Result<ExitCode> RunSweepCommand(const SweepArgs& args, Context& context) {
   RS_RETURN_IF_ERROR(CheckDescriptorUse(args.descriptor, args.config));
   RS_RETURN_IF_ERROR(Check(args));
   RS_ASSIGN_OR_RETURN(const LogList logs, ExpandLogs(context, args.logs));
-  return logs.each ? SweepEach(args, logs.paths, context) : SweepInFull(args, logs.paths, context);
+  return logs.each ? SweepEach(args, logs, context) : SweepInFull(args, logs.paths, context);
 }
 
 }  // namespace

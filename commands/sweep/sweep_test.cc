@@ -357,6 +357,60 @@ TEST(Merge, DamagedDocuments_AreRefused) {
   EXPECT_THAT(MergeError(std::string(100'000, '[')), HasSubstr("levels"));
 }
 
+/// The results of these shards of a run of gaps.
+Args GapsShards(const Farm& farm, const std::vector<std::string>& shards) {
+  Args parts;
+  for (const std::string& shard : shards) {
+    const Ran part = RunCommand(GapsCommand(), {farm.All(), "--shard", shard, "--format", "json"});
+    parts.push_back(farm.folder.Write("part" + std::to_string(parts.size()) + ".json", part.out));
+  }
+  return parts;
+}
+
+TEST(Merge, LostShard_IsNamedInTheResult) {
+  const Farm farm;
+  const Args parts = GapsShards(farm, {"1/3", "3/3"});
+  const Ran text = RunCommand(MergeCommand(), parts);
+  EXPECT_THAT(text.out, HasSubstr("\nshard 2 of 3 is missing: its logs are not counted.\n"));
+  EXPECT_EQ(text.code, ExitCode::kNotice);
+  const Ran document = RunCommand(MergeCommand(), With(parts, {"--format", "json"}));
+  EXPECT_EQ(DocumentOf(document)["shards"], json::parse(R"({"count": 3, "held": [1, 3]})"));
+  EXPECT_EQ(document.code, ExitCode::kNotice);
+  // What was joined can be joined with the rest.
+  const Args rest = GapsShards(farm, {"2/3"});
+  const Args all = {farm.folder.Write("joined.json", document.out), rest.front()};
+  EXPECT_EQ(RunCommand(MergeCommand(), all).out, RunCommand(GapsCommand(), {farm.All()}).out);
+}
+
+TEST(Merge, ManyLostShards_AreNamed) {
+  const Farm farm;
+  EXPECT_THAT(WithoutLineBreaks(RunCommand(MergeCommand(), GapsShards(farm, {"4/9", "6/9"})).out),
+              HasSubstr("7 of 9 shards are missing: their logs are not counted (1 to 3, 5, 7 to 9)"));
+}
+
+TEST(Merge, LostShardOfASweepAsCsv_IsWarnedOf) {
+  const Farm farm;
+  const Ran part = RunCommand(SweepCommand(), {farm.All(), "--shard", "1/2", "--format", "json"});
+  const Ran merged = RunCommand(
+      MergeCommand(), {farm.folder.Write("part.json", part.out), "--format", "csv"});
+  EXPECT_THAT(merged.err, HasSubstr("shard 2 of 2 is missing"));
+  EXPECT_EQ(merged.code, ExitCode::kNotice);
+}
+
+TEST(Merge, ShardsThatDoNotFit_AreRefused) {
+  const Farm farm;
+  EXPECT_THAT(RunCommand(MergeCommand(), GapsShards(farm, {"1/9", "2/8"})).error,
+              HasSubstr("one of 9 shards, another of one of 8"));
+  EXPECT_THAT(RunCommand(MergeCommand(), GapsShards(farm, {"9/9", "9/9"})).error,
+              HasSubstr("a shard is in two of the results"));
+  for (const char* held : {"[]", "[0]", "[5]", "[2,1]", "[1,1]"}) {
+    EXPECT_THAT(MergeError(std::string(R"({"schema":"ringscope.gaps_logs/1","logs":[],"shards":)") +
+                           R"({"count":4,"held":)" + held + "}}"),
+                HasSubstr("make no sense"))
+        << held;
+  }
+}
+
 TEST(Merge, SameLogTwice_IsRefused) {
   const Farm farm;
   const Ran gaps = RunCommand(GapsCommand(), {farm.All(), "--shard", "1/2", "--format", "json"});

@@ -21,6 +21,7 @@ EngineInfo V1() {
   info.stores_whole_payloads = true;
   info.flags_first_of_sequence = true;
   info.read_order = ReadOrder::kBySequence;
+  info.create_shapes = CreateV1ShapeEngine;
   return info;
 }
 

@@ -26,12 +26,17 @@ struct ChunkShape {
   uint32_t payload_size = 0;                 // bytes of the commit's payload
   /// What follows the fragments; kFragment: as many were there as counted.
   FragmentStatus end = FragmentStatus::kFragment;
+  /// A size varint is longer than the buffers of V1 read: they find other fragments than V2.
+  bool has_long_varint = false;
   uint64_t committed_ns = 0;  // log time of the commit
 };
 
-/// Reads the fragments of a commit with payload, appending them to `out`.
-/// @return what follows them, as ChunkShape::end
-FragmentStatus ReadShape(const ChunkCommit& commit, std::vector<ShapeFragment>& out);
+/// The bytes that a size varint has at most in V1, which reads no longer ones.
+inline constexpr size_t kMaxVarintV1 = 4;
+
+/// Reads the shape of a commit with payload.
+/// @param out gets the fragments, in place of what it had: the shape points to them
+ChunkShape ReadShape(const ChunkCommit& commit, std::vector<ShapeFragment>& out);
 
 }  // namespace ringscope
 

@@ -97,17 +97,14 @@ void BM_WriteManyWritersV1(benchmark::State& state) { Write(state, 1000, nullptr
 BENCHMARK(BM_WriteManyWritersV1);
 
 /// BM_WriteManyWriters into a buffer without payloads.
-void BM_WriteShapes(benchmark::State& state) {
+void WriteShapes(benchmark::State& state, const char* name) {
   ShapeTally tally;
-  const auto engine = FindEngine("v2@58").value()->create_shapes({.size = kRing}, tally).value();
+  const auto engine = FindEngine(name).value()->create_shapes({.size = kRing}, tally).value();
   std::vector<std::vector<ShapeFragment>> fragments(Payloads().size());
   std::vector<ChunkShape> shapes(Payloads().size());
   for (size_t i = 0; i < shapes.size(); ++i) {
     const Payload& payload = Payloads()[i];
-    shapes[i].end =
-        ReadShape({.fragments = payload.fragments, .payload = payload.bytes}, fragments[i]);
-    shapes[i].fragments = fragments[i];
-    shapes[i].payload_size = static_cast<uint32_t>(payload.bytes.size());
+    shapes[i] = ReadShape({.fragments = payload.fragments, .payload = payload.bytes}, fragments[i]);
   }
   uint64_t n = 0;
   const auto commit = [&] {
@@ -122,7 +119,11 @@ void BM_WriteShapes(benchmark::State& state) {
   for (auto _ : state) commit();
   state.SetBytesProcessed(state.iterations() * kNominalChunk);
 }
+void BM_WriteShapes(benchmark::State& state) { WriteShapes(state, "v2@58"); }
 BENCHMARK(BM_WriteShapes);
+
+void BM_WriteShapesV1(benchmark::State& state) { WriteShapes(state, "v1"); }
+BENCHMARK(BM_WriteShapesV1);
 
 /// Adds up what the events are about.
 class EventBytes : public ReplayListener {

@@ -25,6 +25,8 @@ class ShapeEngine : public Engine {
   virtual void CommitShape(const ChunkCommit& commit, const ChunkShape& shape) = 0;
   /// Of the packet that NextPacket returned last; valid as long as that is.
   virtual const PacketShape& packet_shape() const = 0;
+  /// The slot of a sequence, in shapes and in the tally; KeyIndex::kNone: it is not known.
+  virtual uint32_t SlotOf(SequenceKey sequence) const = 0;
   /// Packets that begin in the buffer and that no read returned: after reads to the end, those that
   /// wait for a patch or for another chunk. It takes them out, so it is the last call.
   virtual uint64_t TakeStuckPackets() = 0;

@@ -11,7 +11,6 @@
 namespace ringscope {
 namespace {
 
-
 /// A buffer with payloads and one without, given the same.
 class Twins {
  public:
@@ -60,11 +59,7 @@ class Twins {
  private:
   void Commit(const ChunkCommit& commit) {
     full_->Commit(commit);
-    fragments_.clear();
-    ChunkShape shape;
-    shape.end = ReadShape(commit, fragments_);
-    shape.fragments = fragments_;
-    shape.payload_size = static_cast<uint32_t>(commit.payload.size());
+    const ChunkShape shape = ReadShape(commit, fragments_);
     ChunkCommit bare = commit;
     bare.payload = {};
     shapes_->CommitShape(bare, shape);
@@ -98,9 +93,11 @@ class Twins {
 class ShapeEngineTest : public ::testing::TestWithParam<const char*> {};
 
 INSTANTIATE_TEST_SUITE_P(AllReleases, ShapeEngineTest,
-                         ::testing::Values("v2@54", "v2@55", "v2@56", "v2@57", "v2@58"),
+                         ::testing::Values("v1", "v2@54", "v2@55", "v2@56", "v2@57", "v2@58"),
                          [](const auto& release) {
-                           return "v" + std::string(release.param).substr(3);
+                           return std::string(release.param) == "v1"
+                                      ? std::string("buffer_v1")
+                                      : "v" + std::string(release.param).substr(3);
                          });
 
 TEST_P(ShapeEngineTest, CorrectStreams_ComeOutTheSameWithoutPayloads) {

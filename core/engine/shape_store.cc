@@ -5,7 +5,7 @@ namespace ringscope::v2 {
 void ShapeStore::Write(ChunkRef ref, const StoredChunk&, const ChunkCommit&, uint32_t bytes) {
   Entry& entry = entries_[ref & entry_mask_];
   SetFragments(entry, *incoming_, bytes);
-  entry.release = tail_;
+  entry.release = fragments_.end();
   entry.committed_ns = incoming_->committed_ns;
 }
 
@@ -17,7 +17,7 @@ void ShapeStore::Rewrite(ChunkRef ref, const StoredChunk&, const ChunkCommit&, u
 }
 
 void ShapeStore::SetFragments(Entry& entry, const ChunkShape& shape, uint32_t bytes) {
-  entry.at = tail_;
+  entry.at = fragments_.end();
   entry.bytes = 0;
   entry.count = 0;
   entry.packets = 0;
@@ -29,9 +29,7 @@ void ShapeStore::SetFragments(Entry& entry, const ChunkShape& shape, uint32_t by
     entry.bytes += size;
     if (size > 0) ++entry.packets;
     ++entry.count;
-    if (tail_ - head_ == fragments_.size()) [[unlikely]]
-      GrowFragments();
-    fragments_[tail_++ & fragment_mask_] = fragment;
+    fragments_.Add(fragment);
   }
 }
 
@@ -41,12 +39,12 @@ uint32_t ShapeStore::Find(const Entry& entry, uint32_t offset) {
   uint32_t low = 0, high = entry.count;  // the first whose end is not before `offset`
   while (low < high) {
     const uint32_t middle = low + (high - low) / 2;
-    if (fragment(entry.at + middle).end < offset)
+    if (fragments_[entry.at + middle].end < offset)
       low = middle + 1;
     else
       high = middle;
   }
-  if (low < entry.count && fragment(entry.at + low).end == offset) return low + 1;
+  if (low < entry.count && fragments_[entry.at + low].end == offset) return low + 1;
   SetProblem("a chunk was re-committed with other fragments");
   return entry.count;
 }
@@ -58,7 +56,7 @@ FragmentStatus ShapeStore::Read(ChunkRef ref, const StoredChunk& chunk, uint32_t
   const bool continues = ref == next_ref_ && offset == next_offset_;
   uint32_t index = continues ? next_index_ : Find(entry, offset);
   if (index >= entry.count) return FragmentStatus::kNone;
-  const ShapeFragment& shape = fragment(entry.at + index);
+  const ShapeFragment& shape = fragments_[entry.at + index];
   out = {.offset = offset, .body = offset + shape.header, .end = shape.end};
   traits_ = shape.traits;
   next_ref_ = ref;
@@ -70,8 +68,8 @@ FragmentStatus ShapeStore::Read(ChunkRef ref, const StoredChunk& chunk, uint32_t
 bool ShapeStore::ReadLast(ChunkRef ref, Fragment& out) {
   const Entry& entry = entries_[ref & entry_mask_];
   if (entry.count == 0) return false;
-  const ShapeFragment& last = fragment(entry.at + entry.count - 1u);
-  const uint32_t begin = entry.count == 1 ? 0 : fragment(entry.at + entry.count - 2u).end;
+  const ShapeFragment& last = fragments_[entry.at + entry.count - 1u];
+  const uint32_t begin = entry.count == 1 ? 0 : fragments_[entry.at + entry.count - 2u].end;
   out = {.offset = begin, .body = begin + last.header, .end = last.end};
   return true;
 }
@@ -81,7 +79,7 @@ void ShapeStore::Apply(ChunkRef ref, const StoredChunk& chunk, const Patch& patc
   const uint64_t patch_end = patch.offset + kPatchSize;
   uint32_t begin = 0;
   for (uint32_t i = 0; i < entry.count && begin < patch_end; ++i) {
-    const ShapeFragment& shape = fragment(entry.at + i);
+    const ShapeFragment& shape = fragments_[entry.at + i];
     const Fragment hit{.offset = begin, .body = begin + shape.header, .end = shape.end};
     begin = shape.end;
     if (hit.end <= patch.offset) continue;
@@ -100,14 +98,6 @@ void ShapeStore::GrowEntries(const ChunkRing& chunks) {
   entry_mask_ = static_cast<uint32_t>(entries_.size() - 1);
   for (ChunkRef ref = chunks.begin(); ref != chunks.end(); ++ref)
     entries_[ref & entry_mask_] = old[ref & old_mask];
-}
-
-void ShapeStore::GrowFragments() {
-  std::vector<ShapeFragment> old(fragments_.empty() ? 256 : fragments_.size() * 2);
-  old.swap(fragments_);
-  const uint64_t old_mask = fragment_mask_;
-  fragment_mask_ = fragments_.size() - 1;
-  for (uint64_t i = head_; i != tail_; ++i) fragment(i) = old[i & old_mask];
 }
 
 }  // namespace ringscope::v2

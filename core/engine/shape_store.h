@@ -7,6 +7,7 @@
 #include "core/engine/chunk_ring.h"
 #include "core/engine/chunk_shape.h"
 #include "core/engine/engine.h"
+#include "core/engine/fragment_ring.h"
 #include "core/engine/shape_engine.h"
 #include "core/engine/shape_tally.h"
 #include "core/perfetto/fragment.h"
@@ -43,13 +44,10 @@ class ShapeStore {
   void WriteNone(ChunkRef ref, bool at_front) {
     Entry& entry = entries_[ref & entry_mask_];
     entry = {};
-    entry.release = at_front ? head_ : tail_;
+    entry.release = at_front ? fragments_.begin() : fragments_.end();
   }
   /// The first chunk was taken out of the ring.
-  void Release(ChunkRef ref) {
-    const uint64_t release = entries_[ref & entry_mask_].release;
-    if (release > head_) head_ = release;
-  }
+  void Release(ChunkRef ref) { fragments_.FreeBefore(entries_[ref & entry_mask_].release); }
   /// To be called before anything is put into the ring of chunks.
   void MakeSpace(const ChunkRing& chunks) {
     if (chunks.size() >= entries_.size()) [[unlikely]]
@@ -85,20 +83,15 @@ class ShapeStore {
     uint16_t packets = 0;  // that are not empty
   };
 
-  ShapeFragment& fragment(uint64_t i) { return fragments_[i & fragment_mask_]; }
   void SetFragments(Entry& entry, const ChunkShape& shape, uint32_t bytes);
   uint32_t Find(const Entry& entry, uint32_t offset);
   void GrowEntries(const ChunkRing& chunks);
-  void GrowFragments();
 
   ShapeTally* tally_;
   const ChunkShape* incoming_ = nullptr;
   std::vector<Entry> entries_;  // by chunk reference; a power of two
   uint32_t entry_mask_ = 0;
-  std::vector<ShapeFragment> fragments_;  // a ring; a power of two
-  uint64_t fragment_mask_ = 0;
-  uint64_t head_ = 0;
-  uint64_t tail_ = 0;
+  FragmentRing fragments_;
   // Where reading continues most of the time.
   ChunkRef next_ref_ = 0;
   uint32_t next_offset_ = UINT32_MAX;

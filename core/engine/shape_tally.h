@@ -1,12 +1,15 @@
 #ifndef RINGSCOPE_CORE_ENGINE_SHAPE_TALLY_H_
 #define RINGSCOPE_CORE_ENGINE_SHAPE_TALLY_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
 #include "core/base/ids.h"
 #include "core/base/packet_count.h"
 #include "core/base/sequence_map.h"
+#include "core/engine/chunk_shape.h"
+#include "core/perfetto/chunk.h"
 
 namespace ringscope {
 
@@ -24,6 +27,7 @@ class ShapeTally {
     uint32_t bytes = 0;          // whose packets are accounted for
     bool counted_front = false;  // its first fragment counts as a packet of its own
     bool open = false;           // its last fragment continues in the next chunk
+    bool open_empty = false;     // and that packet has no bytes so far: it does not count yet
   };
   struct Discards {
     static constexpr size_t kMaxRecent = 16;
@@ -50,7 +54,65 @@ class ShapeTally {
     loss.count.bytes += bytes;
     loss.open = !is_end;
   }
-  Discards& Discarded(SequenceKey sequence) { return discarded_[sequence]; }
+  /// What was counted as overwritten is in the buffer again.
+  void TakeBackOverwritten(uint32_t slot, PacketCount there) {
+    Loss& loss = Overwritten(slot);
+    loss.count.packets -= there.packets;
+    loss.count.bytes -= there.bytes;
+  }
+  /// A chunk was discarded.
+  /// @param known_bytes returns how many of its first bytes are accounted for already, as it is in
+  /// the buffer or was
+  /// @param awaiting_bytes returns how many bytes of the packet that its first fragment continues
+  /// are in the buffer
+  template <typename KnownBytes, typename AwaitingBytes>
+  void AddDiscarded(const ChunkCommit& commit, const ChunkShape& shape, KnownBytes known_bytes,
+                    AwaitingBytes awaiting_bytes) {
+    Discards& discards = discarded_[commit.sequence];
+    DiscardedChunk* chunk = discards.Find(commit.chunk);
+    if (chunk == nullptr) {
+      if (discards.recent.size() == Discards::kMaxRecent)
+        discards.recent.erase(discards.recent.begin());
+      chunk = &discards.recent.emplace_back();
+      chunk->id = commit.chunk;
+      chunk->bytes = known_bytes();
+    }
+
+    const auto [count, flags] = FinishedPartOf(commit.fragments, commit.flags, commit.complete);
+    const DiscardedChunk* const before = discards.Find(ChunkId{Raw(commit.chunk) - 1});
+    const bool follows = before != nullptr && before->open;
+    if (count == 0 && commit.complete && chunk->bytes == 0) {  // it is passed over
+      chunk->open = follows;
+      chunk->open_empty = follows && before->open_empty;
+      return;
+    }
+    uint32_t begin = 0;
+    bool is_empty = false;  // the packet of the last fragment
+    for (const ShapeFragment& fragment :
+         shape.fragments.first(std::min<size_t>(count, shape.fragments.size()))) {
+      const uint32_t size = fragment.end - begin - fragment.header;
+      const bool continues = begin == 0 && (flags & kFirstContinues) != 0;
+      begin = fragment.end;
+      if (fragment.end <= chunk->bytes) continue;
+      // A packet counts where its first byte is.
+      const bool counted = continues && follows && !before->open_empty;
+      const uint64_t bytes = size + (continues && !follows ? awaiting_bytes() : 0);
+      is_empty = !counted && bytes == 0;
+      const bool counts = !counted && bytes > 0;
+      if (continues) chunk->counted_front = counts && !follows;
+      discards.count += {counts ? 1u : 0u, bytes};
+    }
+    if (begin <= chunk->bytes) return;
+    chunk->bytes = begin;
+    chunk->open = (flags & kLastContinues) != 0;
+    chunk->open_empty = chunk->open && is_empty;
+    // The next chunk was committed before this one, and its fragment counted as a packet of its
+    // own.
+    DiscardedChunk* next = discards.Find(Successor(commit.chunk));
+    if (!chunk->open || chunk->open_empty || next == nullptr || !next->counted_front) return;
+    next->counted_front = false;
+    --discards.count.packets;
+  }
 
   void SetUsedBytes(uint64_t bytes) { used_bytes_ = bytes; }
   /// Bytes of the buffer, from its start, that were ever written.

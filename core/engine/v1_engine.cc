@@ -13,22 +13,34 @@ namespace v1 {
 namespace {
 
 constexpr uint32_t kMaxRecord = 65535;
+constexpr ChunkSlot kNoChunk = UINT32_MAX;
 
 }  // namespace
 
-uint32_t Chunk::payload_size() const { return record_size - kStoredHeaderSize; }
-
-V1Engine::V1Engine(const EngineConfig& config, ZeroedStorage storage)
+template <typename Store>
+V1Engine<Store>::V1Engine(const EngineConfig& config, Store store)
     : size_(config.size),
       discards_(config.policy == FillPolicy::kDiscard),
-      storage_(std::move(storage)),
+      store_(std::move(store)),
       observer_(config.observer) {
   stats_.buffer_size = size_;
 }
 
-void V1Engine::Commit(const ChunkCommit& commit) {
+template <typename Store>
+void V1Engine<Store>::Commit(const ChunkCommit& commit) {
+  if constexpr (Store::kHasBytes) {
+    Take(commit);
+  } else {
+    if (this->failure() == nullptr)
+      this->SetFailure(
+          Error{ErrorCode::kUnsupported, "a buffer without payloads takes none", {}, {}});
+  }
+}
+
+template <typename Store>
+void V1Engine<Store>::Take(const ChunkCommit& commit) {
   reading_ = false;
-  const uint32_t size = OuterSize(static_cast<uint32_t>(commit.payload.size()));
+  const uint32_t size = OuterSize(store_.PayloadSize(commit));
   if (size > std::min<uint64_t>(size_, kMaxRecord))
     return Discard(commit, DiscardReason::kTooLarge);
   const auto [fragments, flags] =
@@ -36,8 +48,9 @@ void V1Engine::Commit(const ChunkCommit& commit) {
   const uint32_t id = Raw(commit.chunk);
   const uint32_t known = slots_.Find(commit.sequence);
   if (known != KeyIndex::kNone) {
-    if (Chunk* chunk = FindChunk(sequences_[known], id))
-      return Recommit(sequences_[known], *chunk, commit, size, fragments, flags);
+    const ChunkSlot chunk = FindChunkSlot(sequences_[known], id);
+    if (chunk != kNoChunk)
+      return Recommit(sequences_[known], chunk, commit, size, fragments, flags);
   }
   if (sealed_) return Discard(commit, DiscardReason::kSealed);
 
@@ -46,7 +59,6 @@ void V1Engine::Commit(const ChunkCommit& commit) {
     sealed_ = true;
     return Discard(commit, DiscardReason::kFull);
   }
-  WritePayload(commit, wr_, size);
   const uint32_t slot = known != KeyIndex::kNone ? known : AddSequence(commit.sequence);
   Sequence& sequence = sequences_[slot];
   const ChunkSlot chunk_slot = NewChunk();
@@ -59,6 +71,8 @@ void V1Engine::Commit(const ChunkCommit& commit) {
            .fragments = fragments,
            .flags = flags,
            .complete = commit.complete};
+  store_.Write(chunk_slot, chunk, commit);
+  if constexpr (!Store::kHasBytes) TallyNew(chunk_slot, commit);
   sequence.chunks.Insert({.key = id, .value = chunk_slot});
   records_.PushBack({.offset = wr_, .size = size, .chunk = chunk_slot});
   ++stats_.chunks_written;
@@ -78,17 +92,20 @@ void V1Engine::Commit(const ChunkCommit& commit) {
     records_.PushFront({.offset = wr_, .size = static_cast<uint32_t>(gap)});
     NotePadding(wr_, gap);
   }
+  if constexpr (!Store::kHasBytes) TallyKnown(slot, chunk_slot);
   if (observer_ != nullptr) observer_->OnCommitted(Observed(chunk));
 }
 
-uint32_t V1Engine::AddSequence(SequenceKey key) {
+template <typename Store>
+uint32_t V1Engine<Store>::AddSequence(SequenceKey key) {
   const auto slot = static_cast<uint32_t>(sequences_.size());
   slots_.Insert(key, slot);
   sequences_.emplace_back().key = key;
   return slot;
 }
 
-ChunkSlot V1Engine::NewChunk() {
+template <typename Store>
+ChunkSlot V1Engine<Store>::NewChunk() {
   if (free_chunks_.empty()) {
     chunks_.emplace_back();
     return static_cast<ChunkSlot>(chunks_.size() - 1);
@@ -98,11 +115,14 @@ ChunkSlot V1Engine::NewChunk() {
   return slot;
 }
 
-void V1Engine::Recommit(Sequence& sequence, Chunk& chunk, const ChunkCommit& commit,
-                        uint32_t record_size, uint16_t fragments, uint8_t flags) {
+template <typename Store>
+void V1Engine<Store>::Recommit(Sequence& sequence, ChunkSlot slot, const ChunkCommit& commit,
+                               uint32_t record_size, uint16_t fragments, uint8_t flags) {
+  Chunk& chunk = chunks_[slot];
   if (record_size != chunk.record_size || chunk.fragments > fragments ||
       (chunk.flags & ~flags) != 0)
     return Discard(commit, DiscardReason::kBadRecommit);
+  if constexpr (!Store::kHasBytes) store_.CheckKept(slot, chunk);
   if (chunk.fragments == fragments) return;
   const Chunk* next = FindChunk(sequence, chunk.id + 1);
   if (next != nullptr && next->fragments_read > 0)
@@ -113,29 +133,33 @@ void V1Engine::Recommit(Sequence& sequence, Chunk& chunk, const ChunkCommit& com
   chunk.complete = commit.complete;
   sequence.read_out.OnChanged(chunk.id);
   sequence.looked_ahead.OnChanged(chunk.id);
-  WritePayload(commit, chunk.offset, record_size);
+  store_.Rewrite(slot, chunk, commit);
+  if constexpr (!Store::kHasBytes) TallyKnown(chunk.sequence, slot);
   ++stats_.chunks_rewritten;
   if (observer_ != nullptr) observer_->OnRewritten(Observed(chunk));
 }
 
-void V1Engine::WritePayload(const ChunkCommit& commit, uint64_t offset, uint32_t size) {
-  uint8_t* payload = storage_.get() + offset + kStoredHeaderSize;
-  const size_t bytes = commit.payload.size();
-  if (bytes > 0) std::memcpy(payload, commit.payload.data(), bytes);
-  std::memset(payload + bytes, 0, size - kStoredHeaderSize - bytes);
-}
-
-void V1Engine::NotePadding(uint64_t offset, uint64_t size) {
+template <typename Store>
+void V1Engine<Store>::NotePadding(uint64_t offset, uint64_t size) {
   stats_.padding_bytes_written += size;
   if (observer_ != nullptr) observer_->OnPadding(offset, static_cast<uint32_t>(size));
 }
 
-Chunk* V1Engine::FindChunk(const Sequence& sequence, uint32_t id) {
+/// kNoChunk: the sequence has no such chunk in the buffer.
+template <typename Store>
+ChunkSlot V1Engine<Store>::FindChunkSlot(const Sequence& sequence, uint32_t id) const {
   const uint32_t at = sequence.chunks.LowerBound(id);
-  return sequence.chunks.Holds(at, id) ? &chunks_[sequence.chunks[at].value] : nullptr;
+  return sequence.chunks.Holds(at, id) ? sequence.chunks[at].value : kNoChunk;
 }
 
-bool V1Engine::MakeSpace(uint32_t record_size, const ChunkCommit& commit, uint64_t& gap) {
+template <typename Store>
+Chunk* V1Engine<Store>::FindChunk(const Sequence& sequence, uint32_t id) {
+  const ChunkSlot slot = FindChunkSlot(sequence, id);
+  return slot == kNoChunk ? nullptr : &chunks_[slot];
+}
+
+template <typename Store>
+bool V1Engine<Store>::MakeSpace(uint32_t record_size, const ChunkCommit& commit, uint64_t& gap) {
   const uint64_t to_end = size_ - wr_;
   if (record_size > to_end) {
     if (!Clear(to_end, commit, gap)) return false;
@@ -151,7 +175,8 @@ bool V1Engine::MakeSpace(uint32_t record_size, const ChunkCommit& commit, uint64
 /// Takes the chunks out whose records start in the `size` bytes at the cursor.
 /// @param gap bytes between there and the next record
 /// @return false, and nothing changed: discard mode, and something is unread
-bool V1Engine::Clear(uint64_t size, const ChunkCommit& by, uint64_t& gap) {
+template <typename Store>
+bool V1Engine<Store>::Clear(uint64_t size, const ChunkCommit& by, uint64_t& gap) {
   const uint64_t end = wr_ + size;
   gap = 0;
   const auto unread = [&](const Record& record) {
@@ -190,13 +215,15 @@ bool V1Engine::Clear(uint64_t size, const ChunkCommit& by, uint64_t& gap) {
   return true;
 }
 
-void V1Engine::Erase(ChunkSlot slot, const ChunkCommit& by) {
+template <typename Store>
+void V1Engine<Store>::Erase(ChunkSlot slot, const ChunkCommit& by) {
   const Chunk& chunk = chunks_[slot];
   if (observer_ != nullptr) {
     const ObservedChunk observed = Observed(chunk);
     observer_->OnEvicting(observed, by);
     observer_->OnErased(observed);
   }
+  if constexpr (!Store::kHasBytes) TallyErased(slot);
   Sequence& sequence = sequences_[chunk.sequence];
   sequence.chunks.Remove(sequence.chunks.LowerBound(chunk.id));
   sequence.read_out.OnErased(chunk.id);
@@ -205,18 +232,24 @@ void V1Engine::Erase(ChunkSlot slot, const ChunkCommit& by) {
   free_chunks_.push_back(slot);
 }
 
-void V1Engine::Discard(const ChunkCommit& commit, DiscardReason reason) {
+template <typename Store>
+void V1Engine<Store>::Discard(const ChunkCommit& commit, DiscardReason reason) {
   if (observer_ != nullptr) observer_->OnDiscarded(commit, reason);
+  if constexpr (!Store::kHasBytes) TallyDiscarded(commit);
   if (reason == DiscardReason::kTooLarge || reason == DiscardReason::kBadRecommit)
     ++stats_.abi_violations;
   else
     ++stats_.chunks_discarded;
 }
 
-bool V1Engine::ApplyPatches(const ChunkPatches& patches) {
-  const uint32_t slot = slots_.Find(patches.sequence);
-  Chunk* chunk =
-      slot == KeyIndex::kNone ? nullptr : FindChunk(sequences_[slot], Raw(patches.chunk));
+template <typename Store>
+bool V1Engine<Store>::ApplyPatches(const ChunkPatches& patches) {
+  if (StoreFailed()) return false;
+  const uint32_t sequence = slots_.Find(patches.sequence);
+  const ChunkSlot slot = sequence == KeyIndex::kNone
+                             ? kNoChunk
+                             : FindChunkSlot(sequences_[sequence], Raw(patches.chunk));
+  Chunk* const chunk = slot == kNoChunk ? nullptr : &chunks_[slot];
   if (chunk == nullptr) {
     ++stats_.patches_failed;
     if (observer_ != nullptr) observer_->OnPatchMissed(nullptr, patches, PatchMiss::kNoSuchChunk);
@@ -231,49 +264,55 @@ bool V1Engine::ApplyPatches(const ChunkPatches& patches) {
       }
       return false;
     }
-    std::memcpy(storage_.get() + chunk->offset + kStoredHeaderSize + patch.offset, patch.data,
-                kPatchSize);
+    store_.Apply(slot, *chunk, patch);
   }
   stats_.patches_succeeded += patches.patches.size();
   if (!patches.more) chunk->flags &= static_cast<uint8_t>(~kNeedsPatching);
   if (observer_ != nullptr) observer_->OnPatched(Observed(*chunk), patches);
-  return true;
+  return !StoreFailed();
 }
 
-Result<std::unique_ptr<Engine>> V1Engine::Clone() const {
-  // What was never written needs no copy: before the first wrap, all from the cursor on.
-  const uint64_t used = stats_.write_wrap_count == 0 ? wr_ : size_;
-  ZeroedStorage storage = AllocateCopy(storage_.get(), used, size_);
-  if (storage == nullptr)
-    return Fail(ErrorCode::kLimit, fmt::format("no memory for a clone of {} bytes", size_));
-  auto clone = std::make_unique<V1Engine>(EngineConfig{.size = size_}, std::move(storage));
-  clone->discards_ = discards_;
-  clone->sealed_ = sealed_;
-  clone->wr_ = wr_;
-  clone->sequences_ = sequences_;
-  // A clone is read once. It starts without these caches, so tests see that they change nothing.
-  for (size_t slot = 0; slot < sequences_.size(); ++slot) {
-    clone->sequences_[slot].read_out.Forget();
-    clone->sequences_[slot].looked_ahead.Forget();
+template <typename Store>
+Result<std::unique_ptr<Engine>> V1Engine<Store>::Clone() const {
+  if constexpr (Store::kHasBytes) {
+    // What was never written needs no copy: before the first wrap, all from the cursor on.
+    const uint64_t used = stats_.write_wrap_count == 0 ? wr_ : size_;
+    ZeroedStorage storage = AllocateCopy(store_.bytes(), used, size_);
+    if (storage == nullptr)
+      return Fail(ErrorCode::kLimit, fmt::format("no memory for a clone of {} bytes", size_));
+    auto clone = std::make_unique<V1Engine>(EngineConfig{.size = size_}, Store(std::move(storage)));
+    clone->discards_ = discards_;
+    clone->sealed_ = sealed_;
+    clone->wr_ = wr_;
+    clone->sequences_ = sequences_;
+    // A clone is read once. It starts without these caches, so tests see that they change nothing.
+    for (size_t slot = 0; slot < sequences_.size(); ++slot) {
+      clone->sequences_[slot].read_out.Forget();
+      clone->sequences_[slot].looked_ahead.Forget();
+    }
+    clone->slots_ = slots_;
+    clone->chunks_ = chunks_;
+    clone->free_chunks_ = free_chunks_;
+    clone->records_ = records_;
+    clone->stats_ = stats_;
+    clone->stats_.bytes_read = 0;
+    clone->stats_.chunks_read = 0;
+    clone->stats_.readaheads_failed = 0;
+    clone->stats_.readaheads_succeeded = 0;
+    return clone;
+  } else {
+    return Fail(ErrorCode::kUnsupported, "a buffer without payloads can not be cloned");
   }
-  clone->slots_ = slots_;
-  clone->chunks_ = chunks_;
-  clone->free_chunks_ = free_chunks_;
-  clone->records_ = records_;
-  clone->stats_ = stats_;
-  clone->stats_.bytes_read = 0;
-  clone->stats_.chunks_read = 0;
-  clone->stats_.readaheads_failed = 0;
-  clone->stats_.readaheads_succeeded = 0;
-  return clone;
 }
 
-void V1Engine::VisitWriterStats(const std::function<void(const WriterStats&)>& visit) const {
+template <typename Store>
+void V1Engine<Store>::VisitWriterStats(const std::function<void(const WriterStats&)>& visit) const {
   for (size_t n = 0; n < histograms_.size(); ++n)
     visit({histograms_.At(n).key, &histograms_.At(n).value});
 }
 
-ObservedChunk V1Engine::Observed(const Chunk& chunk) const {
+template <typename Store>
+ObservedChunk V1Engine<Store>::Observed(const Chunk& chunk) const {
   return {.sequence = sequences_[chunk.sequence].key,
           .chunk = ChunkId{chunk.id},
           .offset = chunk.offset,
@@ -284,10 +323,11 @@ ObservedChunk V1Engine::Observed(const Chunk& chunk) const {
                                : 0,
           .flags = chunk.flags,
           .incomplete = !chunk.complete,
-          .payload = {storage_.get() + chunk.offset + kStoredHeaderSize, chunk.payload_size()}};
+          .payload = store_.Payload(chunk)};
 }
 
-Result<uint64_t> V1Engine::VisitChunks(const ChunkVisitor& visit) const {
+template <typename Store>
+Result<uint64_t> V1Engine<Store>::VisitChunks(const ChunkVisitor& visit) const {
   // What is in front of the cursor comes last in the ring.
   for (const bool after_cursor : {false, true}) {
     for (RingRef i = records_.begin(); i != records_.end(); ++i) {
@@ -300,7 +340,8 @@ Result<uint64_t> V1Engine::VisitChunks(const ChunkVisitor& visit) const {
   return wr_;
 }
 
-std::string V1Engine::CheckInvariants() const {
+template <typename Store>
+std::string V1Engine<Store>::CheckInvariants() const {
   if (wr_ >= size_) return "the cursor is out of bounds";
   uint64_t chunks = 0, records = 0;
   for (size_t slot = 0; slot < sequences_.size(); ++slot) {
@@ -339,17 +380,40 @@ std::string V1Engine::CheckInvariants() const {
 }
 
 }  // namespace v1
+}  // namespace ringscope
+
+// The other parts of this file, included nowhere else: a template's members are in one translation
+// unit.
+#include "core/engine/v1_reader_part.h"
+#include "core/engine/v1_shape_part.h"
+
+namespace ringscope {
+namespace {
+
+Status CheckV1Size(uint64_t size) {
+  constexpr uint64_t kLimit = (uint64_t{1} << 32) - 16;
+  if (size == 0 || size > kLimit || size % 16 != 0)
+    return Fail(
+        ErrorCode::kLimit,
+        fmt::format("a v1 buffer has 16 to {} bytes, a multiple of 16, not {}", kLimit, size));
+  return {};
+}
+
+}  // namespace
 
 Result<std::unique_ptr<Engine>> CreateV1Engine(const EngineConfig& config) {
-  constexpr uint64_t kLimit = (uint64_t{1} << 32) - 16;
-  if (config.size == 0 || config.size > kLimit || config.size % 16 != 0)
-    return Fail(ErrorCode::kLimit,
-                fmt::format("a v1 buffer has 16 to {} bytes, a multiple of 16, not {}", kLimit,
-                            config.size));
+  RS_RETURN_IF_ERROR(CheckV1Size(config.size));
   ZeroedStorage storage = AllocateZeroed(config.size);
   if (storage == nullptr)
     return Fail(ErrorCode::kLimit, fmt::format("no memory for a buffer of {} bytes", config.size));
-  return std::make_unique<v1::V1Engine>(config, std::move(storage));
+  return std::make_unique<v1::V1Engine<v1::PayloadStore>>(config,
+                                                          v1::PayloadStore(std::move(storage)));
+}
+
+Result<std::unique_ptr<ShapeEngine>> CreateV1ShapeEngine(const EngineConfig& config,
+                                                         ShapeTally& tally) {
+  RS_RETURN_IF_ERROR(CheckV1Size(config.size));
+  return std::make_unique<v1::V1ShapeEngine>(config, v1::ShapeStore(tally));
 }
 
 }  // namespace ringscope

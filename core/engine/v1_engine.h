@@ -10,7 +10,7 @@
 #include "core/base/sequence_map.h"
 #include "core/base/sorted_list.h"
 #include "core/engine/engine.h"
-#include "core/engine/zeroed_storage.h"
+#include "core/engine/v1_stores.h"
 
 namespace ringscope {
 
@@ -18,27 +18,12 @@ namespace ringscope {
 /// are no multiple of 16 bytes, on 4 GiB and more, and where the memory cannot be had.
 Result<std::unique_ptr<Engine>> CreateV1Engine(const EngineConfig& config);
 
+/// Makes one that keeps no payloads: see CreateV2ShapeEngine.
+/// @param tally counts what is lost; must outlive the engine
+Result<std::unique_ptr<ShapeEngine>> CreateV1ShapeEngine(const EngineConfig& config,
+                                                         ShapeTally& tally);
+
 namespace v1 {
-
-/// What the index knows of a chunk in the buffer.
-struct Chunk {
-  uint64_t offset = 0;         // of its record in the buffer
-  Identity identity;           // of the commit that brought it
-  uint32_t id = 0;             // the chunk id as a plain number
-  uint32_t sequence = 0;       // its slot
-  uint32_t record_size = 0;    // header and alignment included
-  uint32_t next_fragment = 0;  // offset in the payload
-  uint16_t fragments = 0;
-  uint16_t fragments_read = 0;
-  uint8_t flags = 0;
-  bool complete = true;
-  bool skipped_last = false;  // the last read of it gave no packet
-
-  uint32_t payload_size() const;  // alignment bytes included
-};
-
-/// Names a chunk as long as it is in the buffer.
-using ChunkSlot = uint32_t;
 
 /// Chunks of a sequence that follow each other without a hole, all of them held: what reading found
 /// out about them needs no second look.
@@ -93,9 +78,11 @@ struct Record {
   bool is_padding() const { return chunk == kPadding; }
 };
 
-class V1Engine final : public Engine {
+/// TraceBuffer V1, which keeps payloads (PayloadStore) or shapes (ShapeStore).
+template <typename Store>
+class V1Engine : public Store::Interface {
  public:
-  V1Engine(const EngineConfig& config, ZeroedStorage storage);
+  V1Engine(const EngineConfig& config, Store store);
 
   void Commit(const ChunkCommit& commit) override;
   bool ApplyPatches(const ChunkPatches& patches) override;
@@ -107,34 +94,45 @@ class V1Engine final : public Engine {
   Result<uint64_t> VisitChunks(const ChunkVisitor& visit) const override;
   std::string CheckInvariants() const override;
 
+ protected:
+  void Take(const ChunkCommit& commit);
+  bool StoreFailed();
+  [[gnu::cold]] uint64_t ClearAll();
+  Store& store() { return store_; }
+  const PacketShape& shape() const { return shape_; }
+  uint32_t FindSlot(SequenceKey sequence) const { return slots_.Find(sequence); }
+
  private:
-  enum class Fragment : uint8_t { kPacket, kEmpty, kInvalid };
+  enum class Found : uint8_t { kPacket, kEmpty, kInvalid };
   enum class Ahead : uint8_t { kPacket, kLost, kFailed };
 
   // Writing (v1_engine.cc).
-  void Recommit(Sequence& sequence, Chunk& chunk, const ChunkCommit& commit, uint32_t record_size,
+  void Recommit(Sequence& sequence, ChunkSlot slot, const ChunkCommit& commit, uint32_t record_size,
                 uint16_t fragments, uint8_t flags);
   bool MakeSpace(uint32_t record_size, const ChunkCommit& commit, uint64_t& gap);
   bool Clear(uint64_t size, const ChunkCommit& by, uint64_t& gap);
   void NotePadding(uint64_t offset, uint64_t size);
-  void WritePayload(const ChunkCommit& commit, uint64_t offset, uint32_t size);
   void Discard(const ChunkCommit& commit, DiscardReason reason);
   uint32_t AddSequence(SequenceKey key);
   ChunkSlot NewChunk();
   void Erase(ChunkSlot slot, const ChunkCommit& by);
+  ChunkSlot FindChunkSlot(const Sequence& sequence, uint32_t id) const;
   Chunk* FindChunk(const Sequence& sequence, uint32_t id);
   ObservedChunk Observed(const Chunk& chunk) const;
-  // Reading (v1_reader.cc).
+  // Reading (v1_reader_part.h).
   void EnterSequence();
   void EndSequence();
   bool MoveOn(uint32_t& at) const;
   bool StepForward();
   void PrefetchNext() const;
-  Fragment ReadFragment(Chunk& chunk);
+  const Packet* Advance();
+  void BeginPacket();
+  Found ReadFragment(Chunk& chunk);
   SequenceKey CurrentKey() const;
   void ReportStall(uint32_t at, bool packet_continues) const;
   Sequence& Current() { return sequences_[order_[at_sequence_]]; }
   const Sequence& Current() const { return sequences_[order_[at_sequence_]]; }
+  ChunkSlot CurrentSlot() const { return Current().chunks[at_chunk_].value; }
   /// The current sequence's chunk at a position of its list.
   Chunk& ChunkAt(uint32_t at) { return chunks_[Current().chunks[at].value]; }
   const Chunk& ChunkAt(uint32_t at) const { return chunks_[Current().chunks[at].value]; }
@@ -142,12 +140,20 @@ class V1Engine final : public Engine {
   Ahead ReadAhead();
   const Packet* Return(uint32_t first_chunk, uint32_t first_offset, Identity identity,
                        uint32_t dropped);
+  // What a buffer without payloads counts in their place (v1_shape_part.h).
+  void TallyNew(ChunkSlot slot, const ChunkCommit& commit);
+  void TallyKnown(uint32_t sequence, ChunkSlot slot);
+  void TallyErased(ChunkSlot slot);
+  void TallyCutOff(uint32_t sequence, const Chunk& chunk, uint32_t first_fragment);
+  void TallyDiscarded(const ChunkCommit& commit);
+  void TakeBack(ChunkSlot slot, ShapeStore::Gone& gone);
+  void FollowCutOff(uint32_t sequence, bool was_lost);
 
   uint64_t size_;
   bool discards_;
   bool sealed_ = false;
   uint64_t wr_ = 0;
-  ZeroedStorage storage_;
+  Store store_;
   EngineObserver* observer_;
   StableVector<Sequence> sequences_;
   KeyIndex slots_;               // by sequence key
@@ -164,7 +170,20 @@ class V1Engine final : public Engine {
   uint32_t at_chunk_ = 0;
   uint32_t dropped_ = 1;  // the next packet's flag, as far as it is known
   Packet packet_;
+  PacketShape shape_;  // of packet_, without payloads
+  bool has_shape_ = false;
   std::vector<Bytes> slices_;
+};
+
+/// TraceBuffer V1 without payloads.
+class V1ShapeEngine final : public V1Engine<ShapeStore> {
+ public:
+  using V1Engine::V1Engine;
+
+  void CommitShape(const ChunkCommit& commit, const ChunkShape& shape) override;
+  const PacketShape& packet_shape() const override { return shape(); }
+  uint32_t SlotOf(SequenceKey sequence) const override { return FindSlot(sequence); }
+  uint64_t TakeStuckPackets() override { return ClearAll(); }
 };
 
 }  // namespace v1

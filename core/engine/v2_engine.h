@@ -145,6 +145,7 @@ class V2Engine : public Store::Interface {
   [[gnu::cold]] uint64_t ClearAll();
   Store& store() { return store_; }
   const PacketShape& shape() const { return shape_; }
+  uint32_t FindSlot(SequenceKey sequence) const { return s_.slots.Find(sequence); }
 
  private:
   /// A commit after a look at its fragments.
@@ -190,7 +191,7 @@ class V2Engine : public Store::Interface {
   const Packet* Advance();
   [[gnu::always_inline]] inline bool NextOfRun();
   [[gnu::always_inline]] inline void SetWhole(uint32_t slot, ChunkRef ref, const StoredChunk& chunk,
-                                       const Fragment& fragment);
+                                              const Fragment& fragment);
   void Settle(ChunkRef ref);
   void Unsettle(const Sequence& sequence);
   void ReportStall(uint32_t slot, Stall stall);
@@ -249,6 +250,7 @@ class V2ShapeEngine final : public V2Engine<false, ShapeStore> {
 
   void CommitShape(const ChunkCommit& commit, const ChunkShape& shape) override;
   const PacketShape& packet_shape() const override { return shape(); }
+  uint32_t SlotOf(SequenceKey sequence) const override { return FindSlot(sequence); }
   uint64_t TakeStuckPackets() override { return ClearAll(); }
 };
 

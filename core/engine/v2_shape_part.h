@@ -87,42 +87,9 @@ uint32_t V2Engine<kObserved, Store>::BytesKnown(const ChunkCommit& commit) {
 
 template <bool kObserved, typename Store>
 void V2Engine<kObserved, Store>::TallyDiscarded(const ChunkCommit& commit) {
-  ShapeTally::Discards& discards = store_.tally().Discarded(commit.sequence);
-  ShapeTally::DiscardedChunk* chunk = discards.Find(commit.chunk);
-  if (chunk == nullptr) {
-    if (discards.recent.size() == ShapeTally::Discards::kMaxRecent)
-      discards.recent.erase(discards.recent.begin());
-    chunk = &discards.recent.emplace_back();
-    chunk->id = commit.chunk;
-    chunk->bytes = BytesKnown(commit);
-  }
-
-  const auto [count, flags] = FinishedPartOf(commit.fragments, commit.flags, commit.complete);
-  const ChunkShape& shape = store_.incoming();
-  const auto fragments = shape.fragments.first(std::min<size_t>(count, shape.fragments.size()));
-  uint32_t begin = 0;
-  for (const ShapeFragment& fragment : fragments) {
-    const uint32_t size = fragment.end - begin - fragment.header;
-    const bool continues = begin == 0 && (flags & kFirstContinues) != 0;
-    begin = fragment.end;
-    if (fragment.end <= chunk->bytes) continue;
-    if (continues) {
-      const ShapeTally::DiscardedChunk* before = discards.Find(ChunkId{Raw(commit.chunk) - 1});
-      chunk->counted_front = before == nullptr || !before->open;
-      if (chunk->counted_front) discards.count += {1, BytesAwaiting(commit)};
-      discards.count.bytes += size;
-    } else {
-      discards.count += {size > 0 ? 1u : 0u, size};
-    }
-  }
-  if (begin <= chunk->bytes) return;
-  chunk->bytes = begin;
-  chunk->open = (flags & kLastContinues) != 0;
-  // The next chunk was committed before this one, and its fragment counted as a packet of its own.
-  ShapeTally::DiscardedChunk* next = discards.Find(Successor(commit.chunk));
-  if (!chunk->open || next == nullptr || !next->counted_front) return;
-  next->counted_front = false;
-  --discards.count.packets;
+  store_.tally().AddDiscarded(
+      commit, store_.incoming(), [&] { return BytesKnown(commit); },
+      [&] { return BytesAwaiting(commit); });
 }
 
 }  // namespace ringscope::v2

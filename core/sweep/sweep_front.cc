@@ -100,11 +100,7 @@ void SweepFront::OnChunk(BufferId buffer, const ChunkCommit& commit, std::option
 }
 
 void SweepFront::TakeApart(const ChunkCommit& commit) {
-  fragments_.clear();
-  shape_ = {};
-  shape_.end = ReadShape(commit, fragments_);
-  shape_.fragments = fragments_;
-  shape_.payload_size = static_cast<uint32_t>(commit.payload.size());
+  shape_ = ReadShape(commit, fragments_);
   shape_.committed_ns = last_time_ns_.value_or(0);
   if (problem_.empty()) ReadTraits(commit);
 }

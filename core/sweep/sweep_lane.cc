@@ -159,7 +159,6 @@ Status SweepLane::OnPacket(const SessionPacket& packet) {
 void SweepLane::FillRow(const SessionBuffer& session_buffer, const WrittenTally* written,
                         uint64_t end_ns, uint64_t duration_ns, SweepRow& row) {
   const Buffer& buffer = *buffers_.at(session_buffer.id);
-  const Engine& engine = *session_buffer.engine;
   row.read = buffer.read;
   row.taken = buffer.taken;
   row.used_bytes = buffer.tally.used_bytes();
@@ -168,10 +167,6 @@ void SweepLane::FillRow(const SessionBuffer& session_buffer, const WrittenTally*
     row.history_ns = HistoryOf(buffer.oldest_ns, buffer.newest_ns, end_ns, policy);
   if (written == nullptr) return;
 
-  KeyIndex slots;
-  uint32_t next_slot = 0;
-  engine.VisitWriterStats(
-      [&](const WriterStats& writer) { slots.Insert(writer.sequence, next_slot++); });
   row.written = written->written();
   written->VisitSequences([&](SequenceKey key, const PacketCount& count) {
     if (count.packets == 0) return;
@@ -179,7 +174,7 @@ void SweepLane::FillRow(const SessionBuffer& session_buffer, const WrittenTally*
     sequence.sequence = key;
     sequence.written = count;
     const PacketCount discarded = buffer.tally.discarded(key);
-    const uint32_t slot = slots.Find(key);
+    const uint32_t slot = buffer.engine->SlotOf(key);
     const SequenceReads* reads = nullptr;
     if (slot != KeyIndex::kNone) {
       sequence.overwritten = buffer.tally.overwritten(slot);

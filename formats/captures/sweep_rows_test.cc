@@ -148,7 +148,7 @@ void ExpectSame(const std::string& path, const ReplayOptions& config, Tally& tal
   ++tally.compared;
 }
 
-const char* const kSweptReleases[] = {"v2@54", "v2@55", "v2@56", "v2@58"};
+const char* const kSweptEngines[] = {"v1", "v2@54", "v2@55", "v2@56", "v2@58"};
 
 class SweepCaptureTest : public ::testing::TestWithParam<std::string> {};
 
@@ -159,7 +159,7 @@ TEST_P(SweepCaptureTest, ShapesAloneGiveTheRowsOfAReplay) {
   const std::string path =
       testing::TestdataPath("captures/" + GetParam() + "/session.ops.jsonl.zst").string();
   Tally tally;
-  for (const char* engine : {"v2@54", "v2@58"}) {  // the others: over the conformance cases
+  for (const char* engine : {"v1", "v2@54", "v2@58"}) {  // the others: over the conformance cases
     for (const uint64_t size : {16u << 10, 512u << 10}) {
       for (const FillPolicy policy : {FillPolicy::kRingBuffer, FillPolicy::kDiscard}) {
         for (const ReadsMode reads : {ReadsMode::kAuto, ReadsMode::kEvery}) {
@@ -182,7 +182,7 @@ TEST(SweepConformanceTest, ShapesAloneGiveTheRowsOfAReplayOrSayThatTheyCanNot) {
   Tally tally;
   for (const std::string& name : testing::ListTestdata("conformance/cases", ".jsonl.zst")) {
     const std::string path = testing::TestdataPath(name).string();
-    for (const char* engine : kSweptReleases) {
+    for (const char* engine : kSweptEngines) {
       SCOPED_TRACE(path + " " + engine);
       ReplayOptions config;
       config.session.all.engine = engine;

@@ -1,21 +1,19 @@
-// How V1 reads: sequence by sequence, each in chunk order from its oldest chunk.
+#ifndef RINGSCOPE_CORE_ENGINE_V1_READER_PART_H_
+#define RINGSCOPE_CORE_ENGINE_V1_READER_PART_H_
+
+// Part of v1_engine.cc: how V1 reads, sequence by sequence, each in chunk order from its oldest
+// chunk.
 
 #include <algorithm>
 #include <utility>
 
-#include "core/base/wire.h"
 #include "core/engine/v1_engine.h"
 #include "core/perfetto/data_loss.h"
-#include "core/perfetto/fragment.h"
 
 namespace ringscope::v1 {
-namespace {
 
-constexpr size_t kMaxVarint = 4;
-
-}  // namespace
-
-void V1Engine::BeginRead() {
+template <typename Store>
+void V1Engine<Store>::BeginRead() {
   if (order_.size() < sequences_.size()) {
     const auto by_key = [&](uint32_t a, uint32_t b) {
       return sequences_[a].key < sequences_[b].key;
@@ -32,7 +30,8 @@ void V1Engine::BeginRead() {
 }
 
 /// Moves to the oldest chunk of the cursor's sequence, or of the next sequence that has any.
-void V1Engine::EnterSequence() {
+template <typename Store>
+void V1Engine<Store>::EnterSequence() {
   while (at_sequence_ != order_.size() && Current().chunks.empty()) ++at_sequence_;
   if (at_sequence_ == order_.size()) {
     reading_ = false;
@@ -57,13 +56,15 @@ void V1Engine::EnterSequence() {
   at_chunk_ = sequence.chunks.LowerBound(sequence.read_out.last());
 }
 
-void V1Engine::EndSequence() {
+template <typename Store>
+void V1Engine<Store>::EndSequence() {
   ++at_sequence_;
   EnterSequence();
 }
 
 /// To the next chunk of the sequence. @return false: the sequence ends here for now
-bool V1Engine::MoveOn(uint32_t& at) const {
+template <typename Store>
+bool V1Engine<Store>::MoveOn(uint32_t& at) const {
   const Sequence& sequence = Current();
   const Chunk& chunk = ChunkAt(at);
   if (chunk.id == sequence.last_written || !chunk.complete) return false;
@@ -74,7 +75,8 @@ bool V1Engine::MoveOn(uint32_t& at) const {
 }
 
 /// Moves on from the cursor's chunk, which is read out. @return as MoveOn
-bool V1Engine::StepForward() {
+template <typename Store>
+bool V1Engine<Store>::StepForward() {
   Sequence& sequence = Current();
   const Chunk& left = ChunkAt(at_chunk_);
   if (!MoveOn(at_chunk_)) return false;
@@ -88,57 +90,72 @@ bool V1Engine::StepForward() {
   return true;
 }
 
-SequenceKey V1Engine::CurrentKey() const { return Current().key; }
+template <typename Store>
+SequenceKey V1Engine<Store>::CurrentKey() const {
+  return Current().key;
+}
 
-/// Reads the chunk's next fragment; its bytes are appended to slices_.
-auto V1Engine::ReadFragment(Chunk& chunk) -> Fragment {
-  const uint8_t* payload = storage_.get() + chunk.offset + 16;
-  const uint32_t size = chunk.payload_size();
+/// What ReadFragment reads next is the beginning of a packet.
+template <typename Store>
+void V1Engine<Store>::BeginPacket() {
+  packet_.size = 0;
+  if constexpr (Store::kHasBytes)
+    slices_.clear();
+  else
+    has_shape_ = false;
+}
+
+/// Reads the current chunk's next fragment; its bytes are added to packet_.
+template <typename Store>
+auto V1Engine<Store>::ReadFragment(Chunk& chunk) -> Found {
   const auto finish = [&] {
     if (!chunk.complete) return;
     ++stats_.chunks_read;
     stats_.bytes_read += chunk.record_size;
   };
-  const auto refuse = [&](uint64_t& counter) {
-    ++counter;
+  Fragment fragment;
+  const FragmentStatus status = store_.Read(CurrentSlot(), chunk, fragment);
+  if (status != FragmentStatus::kFragment) [[unlikely]] {
+    ++(status == FragmentStatus::kWriterDrop ? stats_.trace_writer_packet_loss
+                                             : stats_.abi_violations);
     chunk.fragments_read = chunk.fragments;
     chunk.next_fragment = 0;
     finish();
-    return Fragment::kInvalid;
-  };
-  if (chunk.next_fragment >= size) return refuse(stats_.abi_violations);
-  const wire::Varint varint =
-      ReadFragmentSize(payload + chunk.next_fragment, size - chunk.next_fragment, kMaxVarint);
-  if (varint.size == 0) return refuse(stats_.abi_violations);
-  const uint32_t body = chunk.next_fragment + static_cast<uint32_t>(varint.size);
-  if (varint.value > size - body)
-    return refuse(varint.value == kWriterDropSize ? stats_.trace_writer_packet_loss
-                                                  : stats_.abi_violations);
-  const auto length = static_cast<uint32_t>(varint.value);
-  chunk.next_fragment = body + length;
+    return Found::kInvalid;
+  }
+  if constexpr (!Store::kHasBytes) {
+    if (!has_shape_)
+      shape_ = {.committed_ns = store_.committed_ns(CurrentSlot()),
+                .slot = chunk.sequence,
+                .traits = store_.traits()};
+    has_shape_ = true;
+  }
+  chunk.next_fragment = fragment.end;
   ++chunk.fragments_read;
   if (chunk.fragments_read == chunk.fragments && chunk.complete) {
     finish();
     histograms_[CurrentKey()].Add(chunk.next_fragment);
   }
   chunk.skipped_last = false;
-  if (length == 0) return Fragment::kEmpty;
-  slices_.emplace_back(payload + body, length);
-  return Fragment::kPacket;
+  if (fragment.size() == 0) return Found::kEmpty;
+  packet_.size += fragment.size();
+  if constexpr (Store::kHasBytes) slices_.push_back(store_.Slice(chunk, fragment));
+  return Found::kPacket;
 }
 
 /// The cursor's chunk is about to be read: the sequence's next one will be soon.
-void V1Engine::PrefetchNext() const {
+template <typename Store>
+void V1Engine<Store>::PrefetchNext() const {
   const Sequence& sequence = Current();
   const uint32_t at = sequence.chunks.NextItem(at_chunk_ + 1);
   if (at == sequence.chunks.size()) return;
-  const Chunk& next = ChunkAt(at);
-  PrefetchPayload(storage_.get() + next.offset + 16, next.fragments > 1 ? next.payload_size() : 1);
+  store_.Prefetch(ChunkAt(at));
 }
 
 /// Reports to the observer why the sequence ends after the chunk `at`, for now. Ending with the
 /// chunk written last is the natural end, unless a packet continues after it.
-void V1Engine::ReportStall(uint32_t at, bool packet_continues) const {
+template <typename Store>
+void V1Engine<Store>::ReportStall(uint32_t at, bool packet_continues) const {
   const Chunk& chunk = ChunkAt(at);
   const bool is_last = chunk.id == Current().last_written;
   if (observer_ == nullptr || (is_last && !packet_continues)) return;
@@ -147,7 +164,8 @@ void V1Engine::ReportStall(uint32_t at, bool packet_continues) const {
       chunk.complete || is_last ? StallReason::kMissingChunk : StallReason::kIncomplete);
 }
 
-void V1Engine::ReportAbandoned(uint32_t chunk, uint32_t offset, uint32_t cause) const {
+template <typename Store>
+void V1Engine<Store>::ReportAbandoned(uint32_t chunk, uint32_t offset, uint32_t cause) const {
   if (observer_ == nullptr) return;
   observer_->OnPacketAbandoned(CurrentKey(), {ChunkId{chunk}, offset, ChunkId{chunk}}, cause);
   observer_->OnLossBit(CurrentKey(), ChunkId{chunk}, cause);
@@ -155,7 +173,8 @@ void V1Engine::ReportAbandoned(uint32_t chunk, uint32_t offset, uint32_t cause) 
 
 /// Follows a packet that begins in the current chunk. If all its fragments are in the buffer, they
 /// are consumed, valid or not, and the current chunk is the one that holds the last of them.
-auto V1Engine::ReadAhead() -> Ahead {
+template <typename Store>
+auto V1Engine<Store>::ReadAhead() -> Ahead {
   ChunkRun& known = Current().looked_ahead;
   const uint32_t begin = ChunkAt(at_chunk_).id;
   if (!known.IsKnownFrom(begin)) known.Begin(begin);
@@ -189,7 +208,7 @@ auto V1Engine::ReadAhead() -> Ahead {
     Chunk& chunk = ChunkAt(at_chunk_);
     const uint32_t offset = chunk.next_fragment;
     if (chunk.fragments > 0) {
-      if (ReadFragment(chunk) == Fragment::kInvalid) {
+      if (ReadFragment(chunk) == Found::kInvalid) {
         lost = true;
         ReportAbandoned(chunk.id, offset, kLossChunkCorrupted);
       } else if (lost) {
@@ -207,20 +226,27 @@ auto V1Engine::ReadAhead() -> Ahead {
   return Ahead::kPacket;
 }
 
-const Packet* V1Engine::Return(uint32_t first_chunk, uint32_t first_offset, Identity identity,
-                               uint32_t dropped) {
+template <typename Store>
+const Packet* V1Engine<Store>::Return(uint32_t first_chunk, uint32_t first_offset,
+                                      Identity identity, uint32_t dropped) {
   packet_.sequence = CurrentKey();
   packet_.identity = identity;
   packet_.dropped = dropped;
   packet_.slices = slices_;
-  packet_.size = 0;
-  for (const Bytes slice : slices_) packet_.size += slice.size();
   packet_.place = {ChunkId{first_chunk}, first_offset, ChunkId{ChunkAt(at_chunk_).id}};
   if (observer_ != nullptr) observer_->OnPacketReturned(packet_);
   return &packet_;
 }
 
-const Packet* V1Engine::NextPacket() {
+template <typename Store>
+const Packet* V1Engine<Store>::NextPacket() {
+  if (StoreFailed()) return nullptr;
+  const Packet* const packet = Advance();
+  return StoreFailed() ? nullptr : packet;
+}
+
+template <typename Store>
+const Packet* V1Engine<Store>::Advance() {
   uint32_t dropped = std::exchange(dropped_, 1);
   bool lost_ahead = false;  // a packet that ends in the current chunk was lost
   Identity identity;
@@ -234,7 +260,7 @@ const Packet* V1Engine::NextPacket() {
     bool moved = false;
     if (!sequence_ends && chunk.fragments_read > 0) dropped = chunk.skipped_last ? 1 : 0;
     while (!sequence_ends && !moved && chunk.fragments_read < chunk.fragments) {
-      slices_.clear();
+      BeginPacket();
       const uint32_t id = chunk.id;
       const uint32_t offset = chunk.next_fragment;
       if (chunk.fragments_read == 0) PrefetchNext();
@@ -261,11 +287,11 @@ const Packet* V1Engine::NextPacket() {
         continue;
       }
       switch (ReadFragment(chunk)) {
-        case Fragment::kPacket:
+        case Found::kPacket:
           return Return(id, offset, identity, dropped);
-        case Fragment::kEmpty:
+        case Found::kEmpty:
           break;
-        case Fragment::kInvalid:
+        case Found::kInvalid:
           ReportAbandoned(id, offset, kLossChunkCorrupted);
           chunk.skipped_last = true;
           dropped = 1;
@@ -287,3 +313,5 @@ const Packet* V1Engine::NextPacket() {
 }
 
 }  // namespace ringscope::v1
+
+#endif  // RINGSCOPE_CORE_ENGINE_V1_READER_PART_H_
