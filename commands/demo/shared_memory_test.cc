@@ -55,6 +55,13 @@ class SharedMemoryUse : public ::testing::Test {
   bool Write(TraceWriter& writer, size_t bytes) {
     return writer.Write(wire::AsBytes(Packet(bytes))).value();
   }
+  /// The log's records, a millisecond apart.
+  std::vector<Op> TimedOps() {
+    std::vector<Op> ops = run_.log().ops();
+    uint64_t ms = 0;
+    for (Op& op : ops) op.time_ns = ++ms * 1'000'000;
+    return ops;
+  }
   /// The last look is made when the producer has gone.
   smb::MemoryUse UseAtEnd() {
     EXPECT_TRUE(producer_->Sync());
@@ -62,7 +69,7 @@ class SharedMemoryUse : public ::testing::Test {
     EXPECT_TRUE(run_.log().WaitFor<ProducerDisconnected>());
     run_.recorder().Stop();
     smb::MemoryStory story;
-    for (const Op& op : run_.log().ops()) story.Add(op);
+    for (const Op& op : TimedOps()) story.Add(op);
     EXPECT_EQ(story.Memories().size(), 1u);
     const smb::MemoryUse use = story.Memories().front()->use();
     EXPECT_EQ(use.size, kPages * kPage);
@@ -76,7 +83,7 @@ class SharedMemoryUse : public ::testing::Test {
   std::string Gaps() {
     UseAtEnd();
     std::string log;
-    for (const Op& op : run_.log().ops()) log += FormatOp(op) + "\n";
+    for (const Op& op : TimedOps()) log += FormatOp(op) + "\n";
     const Ran ran = RunCommand(GapsCommand(), {"--format", "json", "-"}, log);
     EXPECT_EQ(ran.code, ExitCode::kNotice) << ran.error << ran.err;
     return ran.out;
