@@ -149,6 +149,7 @@ std::optional<smb::ChunkPlace> Producer::FindFreeChunk() {
 Result<std::optional<smb::ChunkPlace>> Producer::TakeChunk() {
   if (auto place = FindFreeChunk()) return place;
   if (options_.when_full == WhenFull::kDrop || !memory_) return std::nullopt;
+  ++stalls_;
   // All that is committed is free once the service has handled it.
   RS_RETURN_IF_ERROR(Commit());
   RS_RETURN_IF_ERROR(Sync());

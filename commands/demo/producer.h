@@ -79,6 +79,8 @@ class Producer {
   void Kill() { client_.Close(); }
 
   const std::string& name() const { return options_.name; }
+  /// How often a writer waited as no chunk was free.
+  uint64_t stalls() const { return stalls_; }
 
  private:
   friend class TraceWriter;
@@ -110,6 +112,7 @@ class Producer {
   std::string request_;   // chunks that are complete, and not committed
   std::string patches_;   // of the request
   size_t pending_bytes_ = 0;
+  uint64_t stalls_ = 0;
 };
 
 /// Writes the packets of one sequence into chunks of the producer's shared memory.

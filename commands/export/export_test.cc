@@ -104,6 +104,18 @@ TEST(Export, Programs_AreCounted) {
   EXPECT_THAT(database.Ask("SELECT * FROM program_failures"), ElementsAre());
 }
 
+TEST(Export, LooksAtSharedMemory) {
+  const TempFolder folder;
+  const std::string file = folder.File("case.db");
+  const std::string log = testing::TestdataPath("inputs/shared-memory.ops.jsonl").string();
+  ASSERT_EQ(Export({log}, file).code, ExitCode::kClean);
+  Database database(file);
+  EXPECT_THAT(database.Ask("SELECT count(*), max(held_back), max(waiting) FROM smb_looks"),
+              ElementsAre(ElementsAre("8", "6", "0")));
+  EXPECT_THAT(database.Ask("SELECT time_ns, being_written, writers FROM smb_looks WHERE free = 0"),
+              ElementsAre(ElementsAre("1100000000", "2", "2")));
+}
+
 TEST(Export, Tables_TellTheStory) {
   const TempFolder folder;
   const std::string file = folder.File("case.db");

@@ -96,7 +96,8 @@ Command TimelineCommand() {
           "slice for each chunk from its commit until it is read or evicted, an arrow from the "
           "commit that evicted it, and the losses with their causes. Each buffer has counters of "
           "its fill level and its unread bytes, read passes and wraps; there are also write rates "
-          "and flushes.",
+          "and flushes, and what looks at the producers' shared memory show: chunks free, being "
+          "written, held back and waiting for the service.",
           {{"ringscope timeline session.tblog -o life.pftrace", "Then open it in ui.perfetto.dev"},
            {"ringscope timeline --size 1MiB session.tblog -o life.pftrace",
             "The same for a buffer of another size"}},

@@ -242,6 +242,23 @@ TEST(Timeline, Events_AreWhatHappened) {
                          "1300 counter 1:1 write rate 30"));
 }
 
+TEST(Timeline, SharedMemory_HasCountersAndTheTimeWithoutAFreeChunk) {
+  const Drawn ran = Draw(
+      {"-"}, ReadFile(testing::TestdataPath("inputs/shared-memory.ops.jsonl").string()));
+  ASSERT_EQ(ran.error, "");
+  CheckForm(ran.trace);
+  std::vector<std::string> lines;
+  for (const Event& event : ran.trace.events) {
+    const std::string& name = ran.trace.tracks.at(event.track).name;
+    if (name.starts_with("shared memory: no chunk") || name.ends_with(": chunks free"))
+      lines.push_back(fmt::format("{} {} {}", event.time / 1'000'000, event.type, event.value));
+  }
+  // A counter's value is of type 4; the slice begins (1) at 1100 ms and ends (2) at 1112 ms.
+  EXPECT_THAT(lines, ::testing::ElementsAre("1010 4 5", "1050 4 4", "1051 4 5", "1100 4 0",
+                                            "1100 1 0", "1112 4 6", "1112 2 0", "1120 4 5",
+                                            "1121 4 6"));
+}
+
 TEST(Timeline, Programs_HaveCounters) {
   // Times in steps of 50 ms, so that what is folded falls into several windows.
   std::string log;

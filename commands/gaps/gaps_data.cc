@@ -78,13 +78,29 @@ Json StallJson(const SequenceGaps& sequence) {
           {"since", MomentJson(stall.since)}};
 }
 
+/// The look in which no chunk was free.
+Json FullMemoryJson(const AbortFacts& abort) {
+  if (!abort.full) return {};
+  const smb::SeenMemory& full = *abort.full;
+  return {{"time_ns", full.time_ns},
+          {"being_written", full.counts.being_written},
+          {"being_read", full.counts.being_read},
+          {"held_back", full.held_back()},
+          {"waiting_for_service", full.committed},
+          {"writers", full.writers},
+          {"held_ns", abort.held_ns},
+          {"since_commit_ns", abort.since_commit_ns},
+          {"waiting_ns", abort.waiting_ns}};
+}
+
 Json AbortJson(const std::optional<AbortFacts>& abort) {
   if (!abort) return {};
   return {{"reason", Name(abort->reason)},
           {"shared_memory", abort->smb_size},
           {"packet_bytes", abort->packet_bytes},
           {"committed_before_bytes", abort->window_bytes},
-          {"quiet_ns", abort->quiet_ns}};
+          {"quiet_ns", abort->quiet_ns},
+          {"full_memory", FullMemoryJson(*abort)}};
 }
 
 Json OutcomeJson(const std::optional<TriedOutcome>& outcome) {

@@ -49,6 +49,18 @@ std::string BlamePart(const Gap& gap, const GapBlame& blame, const SessionNotes&
   }
 }
 
+/// "a look shows no free chunk: of 64 chunks ..."
+std::string FullText(const smb::SeenMemory& full) {
+  std::vector<std::string> parts;
+  const auto add = [&](uint64_t chunks, const std::string& what) {
+    if (chunks > 0) parts.push_back(fmt::format("{} {}", WithCommas(chunks), what));
+  };
+  add(full.counts.being_written, "being written by " + Count(full.writers, "writer"));
+  add(full.held_back(), "complete and not committed");
+  add(full.committed + full.counts.being_read, "waiting for the service");
+  return fmt::format("of {} none was free, {}", Count(full.counts.all(), "chunk"), Joined(parts));
+}
+
 std::string AbortText(const AbortFacts& abort) {
   const std::string size =
       abort.smb_size ? HumanSize(*abort.smb_size) : std::string("unknown size");
@@ -61,6 +73,9 @@ std::string AbortText(const AbortFacts& abort) {
           "and the shared memory has {}",
           HumanSize(abort.packet_bytes), size);
     case AbortReason::kBurst:
+      if (abort.full)
+        return fmt::format("a burst: {}, {} after the producer's last commit",
+                           FullText(*abort.full), HumanDuration(abort.since_commit_ns));
       return fmt::format("a burst: the producer committed {}, and its shared memory has {}", window,
                          size);
     case AbortReason::kServiceQuiet:
@@ -68,6 +83,14 @@ std::string AbortText(const AbortFacts& abort) {
           "nothing was committed for {}, as if the service was blocked; then {}, and "
           "the shared memory has {}",
           HumanDuration(abort.quiet_ns), window, size);
+    case AbortReason::kHeldByWriters:
+      return fmt::format("writers hold the chunks: {}", FullText(*abort.full));
+    case AbortReason::kHeldBack:
+      return fmt::format("the producer held complete chunks back for {} or more: {}",
+                         HumanDuration(abort.held_ns), FullText(*abort.full));
+    case AbortReason::kServiceLate:
+      return fmt::format("the service was late, chunks waited {} for it: {}",
+                         HumanDuration(abort.waiting_ns), FullText(*abort.full));
     case AbortReason::kNotShown:
       break;
   }
@@ -98,9 +121,31 @@ std::string SharedMemoryRemedy(const Gap& gap, const SessionNotes& notes) {
         "shared memory that is larger than the packet (more than {}), or smaller "
         "packets",
         HumanSize(std::max(facts.packet_bytes, size.value_or(0))));
+  if (facts.reason == AbortReason::kHeldByWriters) {
+    const uint64_t page = facts.page_size;
+    return fmt::format("more chunks than writers that hold one ({}): {}, or fewer writers",
+                       facts.full->counts.being_written,
+                       page == 0 ? std::string("more shared memory")
+                                 : "shared memory of " +
+                                       HumanSize(std::bit_ceil(facts.full->counts.being_written * 2) *
+                                                 page));
+  }
+  if (facts.reason == AbortReason::kHeldBack)
+    return fmt::format(
+        "commits before {} have passed: a shorter shmem_batch_commits_duration_ms, or flushes",
+        HumanDuration(facts.held_ns));
+  if (facts.reason == AbortReason::kServiceLate) {
+    // What the producer commits in that time, beside what it has.
+    const uint64_t meanwhile = static_cast<uint64_t>(
+        static_cast<double>(facts.window_bytes) * static_cast<double>(facts.waiting_ns) /
+        static_cast<double>(AbortFacts::kWindowNs));
+    return fmt::format("shared memory for the time that the service takes: {}",
+                       HumanSize(std::bit_ceil(facts.smb_size.value_or(0) + meanwhile + 1)));
+  }
   if (facts.reason != AbortReason::kNotShown)
     return fmt::format("shared memory for the burst: {}",
-                       HumanSize(std::bit_ceil(facts.window_bytes * 4 / 3)));
+                       HumanSize(std::bit_ceil(std::max(facts.window_bytes * 4 / 3,
+                                                        facts.full ? size.value_or(0) + 1 : 1))));
   return fmt::format("perhaps more shared memory for the producer{}",
                      size ? fmt::format(" than {}", HumanSize(*size)) : "");
 }

@@ -41,10 +41,10 @@ std::span<const Command> Commands() {
       ReplayCommand(),  SweepCommand(),       MergeCommand(),       StatsCommand(),
       DiffCommand(),    FuzzCommand(),        BenchCommand(),       EnginesCommand(),
       PluginCommand(),  DoctorCommand(),      GapsCommand(),        AdviseCommand(),
-      GraphCommand(),   ReportCommand(),      TimelineCommand(),    ExportCommand(),
-      ProtovmCommand(), RecordCommand(),      DemoSessionCommand(), ImportCommand(),
-      InfoCommand(),    DumpCommand(),        VerifyCommand(),      RepairCommand(),
-      HelpCommand(),    CompletionsCommand(),
+      GraphCommand(),   SmbCommand(),         ReportCommand(),      TimelineCommand(),
+      ExportCommand(),  ProtovmCommand(),     RecordCommand(),      DemoSessionCommand(),
+      ImportCommand(),  InfoCommand(),        DumpCommand(),        VerifyCommand(),
+      RepairCommand(),  HelpCommand(),        CompletionsCommand(),
   };
   return commands;
 }

@@ -40,6 +40,13 @@ std::string_view FragmentNote(FragmentKind kind) {
   return "";
 }
 
+/// Where a chunk was in the shared memory, if the line does not say so already.
+std::string PlaceText(const ChunkToMove& chunk) {
+  if (!chunk.page || !chunk.data) return "";
+  const uint64_t index = chunk.index.value_or(0);
+  return fmt::format(", page {}{}", *chunk.page, index > 0 ? fmt::format(" index {}", index) : "");
+}
+
 }  // namespace
 
 std::string RecordText::DecodedText(const OpBody& body) const {
@@ -95,8 +102,20 @@ void RecordText::Line(std::string_view kind, const std::string& what) {
   margin_.assign(margin_.size(), ' ');
 }
 
+std::string RecordText::LookText(const SharedMemoryLook& look) const {
+  const smb::MemoryFollower* const memory = looks_.Of(look.producer);
+  if (memory == nullptr) return ": the log has no memory of this producer";
+  if (!memory->seen()) return ": needs a look that is missing";
+  const smb::SeenMemory& seen = *memory->seen();
+  return fmt::format(": {} free, {} being written by {}, {} held back, {} waiting for the service",
+                     Count(seen.counts.free, "chunk"), seen.counts.being_written,
+                     Count(seen.writers, "writer"), seen.held_back(),
+                     seen.committed + seen.counts.being_read);
+}
+
 void RecordText::Observe(const Op& op) {
   clock_.AddRecord(op);
+  looks_.Add(op);
   if (const auto* producer = std::get_if<ProducerConnected>(&op.body))
     identities_[producer->producer] = {producer->uid, producer->pid};
 }
@@ -115,6 +134,8 @@ const std::vector<std::string>& RecordText::Format(const Op& op, uint64_t number
   margin_ = fmt::format("{:>7}  {:>14}  ", number, time);
   if (const auto* commit = std::get_if<Commit>(&op.body)) {
     FormatCommit(*commit);
+  } else if (const auto* look = std::get_if<SharedMemoryLook>(&op.body)) {
+    Line(OpKindName(op.body.index()), DescribeRecord(op.body) + LookText(*look));
   } else {
     Line(OpKindName(op.body.index()), DescribeRecord(op.body) + DecodedSuffix(op.body));
     Block(DecodedText(op.body));
@@ -153,7 +174,8 @@ void RecordText::FormatCommit(const Commit& commit) {
                              Raw(header->chunk))
                : fmt::format("producer {}", Raw(commit.producer));
     line("commit",
-         fmt::format("{} to {}: {}", name, BufferText(chunk.target_buffer), DescribeChunk(chunk)));
+         fmt::format("{} to {}: {}{}", name, BufferText(chunk.target_buffer),
+                     DescribeChunk(chunk), PlaceText(chunk)));
     if (decode_) AddPackets(commit.producer, chunk);
   }
   for (const ChunkToPatch& patch : parser_.patches()) {

@@ -10,6 +10,7 @@
 #include "core/perfetto/commit_fragments.h"
 #include "core/perfetto/commit_request.h"
 #include "core/session/session_clock.h"
+#include "core/smb/memory_story.h"
 #include "formats/descriptors/descriptors.h"
 
 namespace ringscope {
@@ -32,6 +33,7 @@ class RecordText {
   void StartSession() {
     identities_.clear();
     clock_ = SessionClock(clock_.base());
+    looks_ = smb::MemoryStory();
   }
   /// Takes note of a record, shown or not: a commit shows only what differs from its producer.
   void Observe(const Op& op);
@@ -45,6 +47,8 @@ class RecordText {
   /// Adds the lines of a text below the record's.
   void Block(std::string_view text);
   void FormatCommit(const Commit& commit);
+  /// What the look, which was observed last, shows.
+  std::string LookText(const SharedMemoryLook& look) const;
   std::string CommitSuffix(const Commit& commit);
   /// The message that the record has as bytes.
   std::string DecodedText(const OpBody& body) const;
@@ -57,6 +61,7 @@ class RecordText {
   SessionClock clock_;
   WrittenChunk written_;  // scratch
   CommitRequestParser parser_;
+  smb::MemoryStory looks_;
   std::map<ProducerId, Identity> identities_;  // of the session's producers
   std::string margin_;                         // number and time of the current record
   std::vector<std::string> lines_;

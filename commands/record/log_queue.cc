@@ -1,11 +1,11 @@
 #include "commands/record/log_queue.h"
 
 #include <fmt/format.h>
-#include <time.h>
 
 #include <algorithm>
 #include <system_error>
 
+#include "commands/system/boot_time.h"
 #include "core/base/wire.h"
 
 namespace ringscope::record {
@@ -18,12 +18,6 @@ constexpr size_t kReserve = size_t{16} << 20;
 constexpr size_t kMaxFrameBytes = size_t{1} << 20;
 /// Blocks kept for the next burst once the queue is empty; the rest is freed.
 constexpr size_t kSpareBlocks = 64;
-
-uint64_t BootTimeNs() {
-  timespec now = {};
-  ::clock_gettime(CLOCK_BOOTTIME, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
 
 }  // namespace
 
@@ -49,13 +43,17 @@ LogQueue::~LogQueue() {
 void LogQueue::Append(OpBody body) {
   Op op{.time_ns = BootTimeNs(), .body = std::move(body)};
   const auto* const commit = std::get_if<Commit>(&op.body);
-  const size_t size = commit != nullptr ? commit->request.size() : 0;
+  const auto* const look = std::get_if<SharedMemoryLook>(&op.body);
+  const size_t size = commit != nullptr ? commit->request.size()
+                      : look != nullptr ? look->pages.size()
+                                        : 0;
   const size_t cost = size + kRecordCost;
 
   const std::lock_guard lock(mutex_);
   if (failure_ || closing_) return;
   if (queued_ + cost > options_.capacity) dropping_ = true;
   if (queued_ <= options_.capacity / 2) dropping_ = false;
+  if (look != nullptr && dropping_) return;  // looks are numbered: a reader sees that it is missing
   if (commit != nullptr ? dropping_ : queued_ + cost > options_.capacity + kReserve)
     return Drop(op, size);
   if (gap_) {

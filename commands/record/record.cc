@@ -54,6 +54,15 @@ Result<uint64_t> ParsePartSize(std::string_view text) { return ParseSizeFrom(tex
 
 Result<uint64_t> ParseKeep(std::string_view text) { return ParseSizeFrom(text, kMinKeep); }
 
+/// "auto", "off" or a duration. @return ns at least between two looks; nullopt: there are none
+Result<std::optional<uint64_t>> ParseLooks(std::string_view text) {
+  if (text == "off") return std::nullopt;
+  if (text == "auto") return 0;
+  if (const auto interval = ParsePositiveDuration(text)) return *interval;
+  return Fail(ErrorCode::kUsage,
+              fmt::format("'{}' is not a choice; write auto, off, or a time like 500us", text));
+}
+
 void SetUp(CLI::App& app, RecordArgs& args) {
   InGroup(app, "What to record");
   AddTexts(app, "PROGRAM", args.command, "PROGRAM",
@@ -101,6 +110,10 @@ void SetUp(CLI::App& app, RecordArgs& args) {
       "The trace config as text (.pbtxt), for the buffers' sizes, if no consumer is recorded");
   AddParsedList(app, "--buffer", args.buffers, ParseBufferChoice, "ID=SIZE,POLICY",
                 "Size and fill policy of the service's buffer ID; may be repeated");
+  AddParsed(app, "--smb-looks", args.look_interval_ns, ParseLooks, "auto|off|TIME",
+            "Log which chunks of the producers' shared memory are in use, and whose they are. "
+            "auto: before each commit, and while chunks are in use, for at most a "
+            "thirtieth of the time; TIME: the same, and at least this time apart (default: auto)");
   InGroup(app, kOutputGroup);
   AddText(app, "-o,--output", args.output, kFileType,
           "Log to write (.tblog); it grows while it is recorded", Need::kRequired);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "commands/tap/consumer_tap.h"
 #include "commands/tap/producer_tap.h"
@@ -30,6 +31,8 @@ constexpr std::chrono::milliseconds kProbePause{200};
 /// while producers wait for that.
 constexpr std::chrono::milliseconds kFilePause{4};
 constexpr std::chrono::milliseconds kDuePause{1};
+/// How soon a memory with chunks that wait for the service is looked at again.
+constexpr std::chrono::milliseconds kLookPause{1};
 
 }  // namespace
 
@@ -64,6 +67,8 @@ Recorder::Recorder(EventLoop& loop, RecorderOptions options, RecordSink& log, Wa
           .strict_order = options_.strict_order,
           .asks_service = options_.strict_order || options_.scraping == Scraping::kExact,
           .scrape_unasked = [this] { return ScrapeUnasked(); },
+          .looks = options_.looks,
+          .on_waiting_memory = [this] { PlanLook(EventLoop::Clock::now() + kLookPause); },
           .on_file = [this] { OnFileTimer(); },
           .on_released = [this] { OnReleased(); },
       } {
@@ -221,6 +226,22 @@ void Recorder::OnFileTimer() {
   auto next = EventLoop::Clock::now() + (file_is_due_ ? kDuePause : kFilePause);
   if (!file_is_due_) next = std::min(next, files_.next_wait().value_or(next));
   file_timer_ = loop_.CallAt(next, [this] { OnFileTimer(); });
+}
+
+void Recorder::OnLookTimer() {
+  look_at_.reset();
+  std::optional<EventLoop::Clock::time_point> next;
+  for (const auto& [id, pair] : pairs_) {
+    const auto due = pair->LookAgain();
+    if (due) next = std::min(next.value_or(*due), *due);
+  }
+  if (next) PlanLook(*next);
+}
+
+void Recorder::PlanLook(EventLoop::Clock::time_point time) {
+  if (look_at_ && *look_at_ <= time) return;
+  look_at_ = time;
+  look_timer_ = loop_.CallAt(time, [this] { OnLookTimer(); });
 }
 
 void Recorder::OnServiceClosed(uint64_t id) {

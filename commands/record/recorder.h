@@ -33,6 +33,7 @@ struct RecorderOptions {
   /// Nobody's requests pass before those of another are handled: the log has them in the service's
   /// order. This needs requests of the recorder's own.
   bool strict_order = true;
+  std::optional<LookLimits> looks = {};  // at producers' shared memory; absent: there are none
   std::vector<std::pair<BufferId, PlannedBuffer>> buffers;  // known from the options
   std::optional<SessionPlan> config;                        // that sessions are started with
 };
@@ -108,6 +109,9 @@ class Recorder {
   void OnReleased();
   /// Looks at the files that the service writes sessions into.
   void OnFileTimer();
+  /// Looks into the memories of producers that wait for something.
+  void OnLookTimer();
+  void PlanLook(EventLoop::Clock::time_point time);
 
   // The service ends and comes back.
   void OnServiceClosed(uint64_t id);
@@ -138,6 +142,8 @@ class Recorder {
   EventLoop::Timer timer_;
   EventLoop::Timer file_timer_;
   bool file_is_due_ = false;
+  EventLoop::Timer look_timer_;
+  std::optional<EventLoop::Clock::time_point> look_at_;  // when it is due
   EventLoop::Timer probe_;
   EventLoop::Timer check_;
   std::vector<Inexact> unhandled_;  // if the service lives on

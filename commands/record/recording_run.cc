@@ -127,6 +127,8 @@ Result<RecorderOptions> RecordingRun::MakeOptions() const {
   options.mode = args_.mode;
   options.scraping = args_.scraping == "observe" ? Scraping::kObserve : Scraping::kExact;
   options.strict_order = IsStrict(args_);
+  if (args_.look_interval_ns)
+    options.looks = LookLimits{.interval = std::chrono::nanoseconds(*args_.look_interval_ns)};
   options.buffers = args_.buffers;
   if (!args_.config.empty()) {
     RS_ASSIGN_OR_RETURN(options.config, ReadPlan(context_, args_));

@@ -23,6 +23,7 @@ struct RecordArgs {
   uint32_t mode = 0600;
   std::string scraping;
   std::string order;
+  std::optional<uint64_t> look_interval_ns = 0;  // between looks at shared memory; absent: none
   std::string config;
   std::string descriptor;  // of fields in it
   std::vector<std::pair<BufferId, record::PlannedBuffer>> buffers;

@@ -2,18 +2,10 @@
 
 #include "commands/service/tracing_service.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <utility>
 
 namespace ringscope::demo {
-
-uint64_t BootTimeNs() {
-  timespec now = {};
-  ::clock_gettime(CLOCK_BOOTTIME, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
 
 TracingService::TracingService(record::EventLoop& loop, TracingServiceOptions options)
     : loop_(loop), options_(options) {}

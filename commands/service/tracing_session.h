@@ -12,6 +12,7 @@
 
 #include "commands/service/service_messages.h"
 #include "commands/service/session_store.h"
+#include "commands/system/boot_time.h"
 #include "commands/system/event_loop.h"
 #include "commands/system/unique_fd.h"
 #include "formats/ipc/ipc_messages.h"
@@ -20,8 +21,7 @@ namespace ringscope::demo {
 
 class ConsumerPort;
 
-/// CLOCK_BOOTTIME, ns.
-uint64_t BootTimeNs();
+using record::BootTimeNs;
 
 /// A data source of a producer that takes part in a session.
 struct SourceInstance {

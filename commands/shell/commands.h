@@ -29,6 +29,7 @@ Command RecordCommand();
 Command RepairCommand();
 Command ReplayCommand();
 Command ReportCommand();
+Command SmbCommand();
 Command StatsCommand();
 Command SweepCommand();
 Command TimelineCommand();

@@ -55,6 +55,10 @@ class ConnectionPair : private Turns::Taker {
   /// Whether both sides are there.
   bool IsOpen() const { return state_ == State::kOpen; }
   const Tap& tap() const { return *tap_; }
+  /// See Tap::LookAgain.
+  std::optional<EventLoop::Clock::time_point> LookAgain() {
+    return state_ == State::kOpen ? tap_->LookAgain() : std::nullopt;
+  }
 
  private:
   ConnectionPair(EventLoop& loop, UniqueFd client, UniqueFd service, std::unique_ptr<Tap> tap,

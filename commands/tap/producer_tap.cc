@@ -117,6 +117,8 @@ Status ProducerTap::OnInitialize(const ipc::InvokeMethod& invoke, PassingFrame&&
     record.seen_pid = ::getpid();
     record.name = name_;
     if (init.scraping_mode != 0) record.scraping = static_cast<uint32_t>(init.scraping_mode);
+    if (init.size_hint != 0) record.smb_size_hint = init.size_hint;
+    if (init.page_size_hint != 0) record.page_size_hint = init.page_size_hint;
     record.sdk = init.sdk_version;
     recording_.log.Append(std::move(record));
   }
@@ -143,14 +145,31 @@ Status ProducerTap::OnInitialize(const ipc::InvokeMethod& invoke, PassingFrame&&
 
 Status ProducerTap::UseMemory(const UniqueFd& fd, size_t page_bytes) {
   RS_ASSIGN_OR_RETURN(auto shared, SharedMemory::Open(fd));
+  watch_.reset();
   memory_ = std::make_unique<ProducerMemory>(std::move(shared), page_bytes);
-  recording_.log.Append(
-      SharedMemorySetUp{.producer = producer_, .size = memory_->size(), .page_size = page_bytes});
+  recording_.log.Append(SharedMemorySetUp{.producer = producer_,
+                                          .size = memory_->size(),
+                                          .page_size = page_bytes,
+                                          .direct_patching = may_patch_directly_});
+  if (recording_.looks) {
+    watch_.emplace(*memory_, producer_, *recording_.looks);
+    watch_->LookNow(recording_.log);
+  }
   return {};
+}
+
+std::optional<MemoryWatch::Clock::time_point> ProducerTap::LookAgain() {
+  if (!watch_ || !watch_->next()) return std::nullopt;
+  if (*watch_->next() <= MemoryWatch::Clock::now()) watch_->LookIfDue(recording_.log);
+  return watch_->next();
 }
 
 Status ProducerTap::OnCommit(const ipc::InvokeMethod& invoke, PassingFrame&& frame,
                              FrameSocket& service) {
+  if (watch_) {
+    watch_->LookIfDue(recording_.log);
+    if (watch_->next()) recording_.on_waiting_memory();
+  }
   RS_RETURN_IF_ERROR(commit_.Read(invoke.args, memory_.get()));
   recording_.counts.chunks += commit_.chunks();
   recording_.counts.chunk_bytes += commit_.chunk_bytes();
@@ -254,6 +273,7 @@ void ProducerTap::OnDisconnect(FrameSocket* service) {
   --recording_.counts.producers;
   recording_.connected.erase(recording_.connected.find(connected_as_));
   recording_.instances.RemoveAll(producer_);
+  if (watch_) watch_->LookNow(recording_.log, /*always=*/true);
   recording_.log.Append(ProducerDisconnected{producer_});
 }
 
@@ -332,7 +352,11 @@ Status ProducerTap::OnInitialized(Bytes reply) {
   init_request_.reset();
   RS_ASSIGN_OR_RETURN(const auto answer, Decode<ipc::InitializeConnectionReply>(reply));
   emulated_ = answer.use_emulation;
-  if (provides_memory_ && !answer.uses_provided_shared_memory) memory_.reset();
+  may_patch_directly_ = answer.direct_patching;
+  if (provides_memory_ && !answer.uses_provided_shared_memory) {
+    watch_.reset();
+    memory_.reset();
+  }
   if (emulated_)
     recording_.log.Append(SharedMemorySetUp{.producer = producer_, .size = 0, .page_size = 0});
   return {};

@@ -7,10 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "commands/memory/commit_reader.h"
+#include "commands/memory/memory_watch.h"
+#include "commands/memory/producer_memory.h"
 #include "commands/system/socket.h"
-#include "commands/tap/commit_reader.h"
 #include "commands/tap/port_tap.h"
-#include "commands/tap/producer_memory.h"
 #include "commands/tap/recording.h"
 
 namespace ringscope::record {
@@ -31,6 +32,7 @@ class ProducerTap : public PortTap {
   void OnDisconnect(FrameSocket* service) override;
   bool WantsScrape() const override;
   void Scrape(FrameSocket& service) override;
+  std::optional<MemoryWatch::Clock::time_point> LookAgain() override;
   bool CausesScrapes(const ipc::Frame&) const override { return false; }
   bool MayPass() const override;
   bool HoldsServiceFrames() const override { return recording_.identifying > 0; }
@@ -76,7 +78,9 @@ class ProducerTap : public PortTap {
   size_t page_size_hint_ = 0;
   std::optional<uint64_t> init_request_;
   std::optional<uint64_t> command_request_;  // whose replies are the service's commands
+  bool may_patch_directly_ = false;          // the service lets it
   std::unique_ptr<ProducerMemory> memory_;
+  std::optional<MemoryWatch> watch_;  // of memory_
   std::map<WriterId, BufferId> writers_;
   std::map<std::string, bool> no_flush_;  // by data source
   CommitReader commit_;

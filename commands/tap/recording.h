@@ -4,9 +4,11 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 
+#include "commands/memory/memory_watch.h"
 #include "commands/tap/clone_watch.h"
 #include "commands/tap/file_watch.h"
 #include "commands/tap/flush_watch.h"
@@ -48,6 +50,9 @@ struct Recording {
   /// Has the producers scraped that are not asked to flush, as the service does now or soon.
   /// @return whether that waits for their turns
   std::function<bool()> scrape_unasked = [] { return false; };
+  std::optional<LookLimits> looks = {};  // at producers' shared memory; absent: there are none
+  /// A producer's memory is to be looked at again, by Tap::LookAgain.
+  std::function<void()> on_waiting_memory = [] {};
   /// A session is written into a file that is watched.
   std::function<void()> on_file = [] {};
   /// What MayPass or HoldsServiceFrames of any tap returns may have changed.

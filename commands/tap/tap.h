@@ -1,6 +1,8 @@
 #ifndef RINGSCOPE_COMMANDS_TAP_TAP_H_
 #define RINGSCOPE_COMMANDS_TAP_TAP_H_
 
+#include <chrono>
+#include <optional>
 #include <string>
 
 #include "commands/system/frame_socket.h"
@@ -26,6 +28,9 @@ class Tap {
   /// If so: sends what is in the memory. Called about once a second, and before a frame that makes
   /// the service scrape.
   virtual void Scrape(FrameSocket& service) = 0;
+  /// Looks into the client's memory, if that is due although nothing passes.
+  /// @return when the next such look is due; nullopt: none is
+  virtual std::optional<std::chrono::steady_clock::time_point> LookAgain() { return std::nullopt; }
   /// Whether this frame of the client makes the service scrape all clients that it does not ask.
   virtual bool CausesScrapes(const ipc::Frame& frame) const = 0;
 

@@ -13,8 +13,12 @@ uint64_t BytesOf(const ChunkCommit& commit) { return kChunkHeaderSize + commit.p
 
 void SharedMemoryUse::OnRecord(const Op& op, const LogMoment& moment) {
   now_ = moment;
-  if (std::holds_alternative<Commit>(op.body)) {
+  looks_.Add(op);
+  if (const auto* look = std::get_if<SharedMemoryLook>(&op.body)) {
+    OnLook(look->producer);
+  } else if (const auto* commit = std::get_if<Commit>(&op.body)) {
     if (!moment.time_ns) return;
+    producers_[commit->producer].committed_ns = moment.time_ns;
     const uint64_t last = last_commit_ns_.value_or(*moment.time_ns);
     quiet_ns_ = *moment.time_ns > last ? *moment.time_ns - last : 0;
     last_commit_ns_ = moment.time_ns;
@@ -23,6 +27,36 @@ void SharedMemoryUse::OnRecord(const Op& op, const LogMoment& moment) {
   } else if (const auto* memory = std::get_if<SharedMemorySetUp>(&op.body)) {
     if (memory->size > 0) producers_[memory->producer].smb_size = memory->size;
   }
+}
+
+void SharedMemoryUse::OnLook(ProducerId id) {
+  const smb::MemoryFollower* const memory = looks_.Of(id);
+  if (memory == nullptr || !memory->seen() || !memory->seen()->is_full()) return;
+  Producer& producer = producers_[id];
+  producer.full = memory->seen();
+  const uint64_t now = producer.full->time_ns;
+  const uint64_t last = producer.committed_ns.value_or(memory->use().first_ns.value_or(now));
+  producer.since_commit_ns = now > last ? now - last : 0;
+}
+
+void SharedMemoryUse::AddLook(const Producer& producer, uint64_t now_ns, AbortFacts& facts) {
+  if (!producer.full || producer.full->time_ns + AbortFacts::kWindowNs < now_ns) return;
+  const smb::SeenMemory& full = *producer.full;
+  facts.full = full;
+  facts.since_commit_ns = producer.since_commit_ns;
+  if (full.held_since_ns && full.time_ns > *full.held_since_ns)
+    facts.held_ns = full.time_ns - *full.held_since_ns;
+  if (full.committed_since_ns && full.time_ns > *full.committed_since_ns)
+    facts.waiting_ns = full.time_ns - *full.committed_since_ns;
+  if (facts.reason == AbortReason::kLargePacket) return;
+  if (full.counts.being_written * 2 >= full.counts.used())
+    facts.reason = AbortReason::kHeldByWriters;
+  else if (full.committed > full.held_back() && facts.waiting_ns >= AbortFacts::kLateNs)
+    facts.reason = AbortReason::kServiceLate;
+  else if (full.held_back() >= full.committed && facts.held_ns >= AbortFacts::kHeldBackNs)
+    facts.reason = AbortReason::kHeldBack;
+  else
+    facts.reason = AbortReason::kBurst;
 }
 
 std::optional<AbortFacts> SharedMemoryUse::AddChunk(const ChunkCommit& commit,
@@ -63,6 +97,9 @@ std::optional<AbortFacts> SharedMemoryUse::AddChunk(const ChunkCommit& commit,
     else if (facts.window_bytes >= most)
       facts.reason = facts.quiet_ns >= kQuietNs ? AbortReason::kServiceQuiet : AbortReason::kBurst;
   }
+  if (const auto* memory = looks_.Of(commit.sequence.producer))
+    facts.page_size = memory->use().page_size;
+  if (now_.time_ns) AddLook(producer, *now_.time_ns, facts);
   return facts;
 }
 

@@ -11,6 +11,7 @@
 #include "core/base/sequence_map.h"
 #include "core/log/op.h"
 #include "core/perfetto/commit_fragments.h"
+#include "core/smb/memory_story.h"
 
 namespace ringscope {
 
@@ -20,10 +21,15 @@ enum class AbortReason : uint8_t {
   kLargePacket,   // the packet alone fills it
   kBurst,         // the producer's commits just before it fill it
   kServiceQuiet,  // so do those that come at once after a time without any commit
+  // As a look at the memory shows it when it was full.
+  kHeldByWriters,  // most chunks were being written: each writer holds one
+  kHeldBack,       // most were complete, and the producer did not commit them for a while
+  kServiceLate,    // most waited for the service, which had been asked to take them before
 };
 template <>
-inline constexpr std::array kEnumNames<AbortReason> = {"not_shown", "large_packet", "burst",
-                                                       "service_quiet"};
+inline constexpr std::array kEnumNames<AbortReason> = {
+    "not_shown",       "large_packet", "burst",       "service_quiet",
+    "held_by_writers", "held_back",    "service_late"};
 
 /// What the log shows of the moment in which a writer aborted a packet.
 struct AbortFacts {
@@ -32,12 +38,21 @@ struct AbortFacts {
   uint64_t packet_bytes = 0;         // of the packet, that were committed before it was aborted
   uint64_t window_bytes = 0;         // that the producer committed in the kWindowNs before
   uint64_t quiet_ns = 0;             // how long nobody committed anything before this request
+  /// The last look in that time in which no chunk was free; absent: no look shows that.
+  std::optional<smb::SeenMemory> full = {};
+  uint64_t page_size = 0;  // bytes; 0: not known
+  uint64_t held_ns = 0;    // `full`: since looks show the first chunk complete that is held back
+  uint64_t since_commit_ns = 0;  // `full`: since the producer's commit before it
+  uint64_t waiting_ns = 0;  // `full`: since the first commit whose chunks waited for the service
 
   static constexpr uint64_t kWindowNs = 100'000'000;
+  /// A service that takes longer is late; a producer that waits longer holds chunks back.
+  static constexpr uint64_t kLateNs = 1'000'000;
+  static constexpr uint64_t kHeldBackNs = 10'000'000;
 };
 
-/// Follows how much producers commit, to tell apart why their shared memory was full.
-/// Memory: O(sequences + commits of a tenth of a second).
+/// Follows how much producers commit, and what the recorder saw of their memory, to tell apart why
+/// their shared memory was full. Memory: O(sequences + commits of a tenth of a second).
 class SharedMemoryUse {
  public:
   void OnRecord(const Op& op, const LogMoment& moment);
@@ -53,12 +68,19 @@ class SharedMemoryUse {
     std::optional<uint64_t> smb_size;
     std::deque<Sent> sent;  // in the window before the last commit
     uint64_t sent_bytes = 0;
+    std::optional<uint64_t> committed_ns;  // its last commit
+    std::optional<smb::SeenMemory> full;   // the last look with no free chunk
+    uint64_t since_commit_ns = 0;          // `full`: since its commit before that
   };
+  void OnLook(ProducerId id);
+  /// What a look at the full memory adds.
+  static void AddLook(const Producer& producer, uint64_t now_ns, AbortFacts& facts);
 
   LogMoment now_;
   std::optional<uint64_t> last_commit_ns_;  // of any producer, before the record under way
   uint64_t quiet_ns_ = 0;
   std::map<ProducerId, Producer> producers_;
+  smb::MemoryStory looks_;
   SequenceMap<uint64_t> open_;  // bytes of the packet that continues in the next chunk
 };
 

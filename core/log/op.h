@@ -122,6 +122,9 @@ struct ProducerConnected {
   std::optional<uint64_t> smb_size;      // bytes
   std::optional<uint64_t> page_size;     // bytes
   std::optional<uint32_t> machine = {};  // machine_id, of a producer on another machine
+  // What it asked for: the service may decide otherwise, see SharedMemorySetUp.
+  std::optional<uint64_t> smb_size_hint = {};   // bytes
+  std::optional<uint64_t> page_size_hint = {};  // bytes
   friend bool operator==(const ProducerConnected&, const ProducerConnected&) = default;
 };
 /// The producer's shared memory exists from here on; before, the service ignores its requests.
@@ -129,6 +132,8 @@ struct SharedMemorySetUp {
   ProducerId producer{};
   uint64_t size = 0;       // bytes; 0: emulated, chunks travel inline
   uint64_t page_size = 0;  // bytes
+  /// The service lets the producer patch chunks in place before it commits them.
+  bool direct_patching = false;
   friend bool operator==(const SharedMemorySetUp&, const SharedMemorySetUp&) = default;
 };
 struct ProducerDisconnected {
@@ -343,6 +348,18 @@ struct ProtoVmStates {
   BufferId buffer{};
   friend bool operator==(const ProtoVmStates&, const ProtoVmStates&) = default;
 };
+/// A look into a producer's shared memory: which chunks are free, being written, complete or being
+/// read, and whose they are. The recorder looks from time to time, at the latest before a commit;
+/// what happens between two looks is not seen. A look that sees nothing new is not logged.
+struct SharedMemoryLook {
+  ProducerId producer{};
+  uint64_t number = 0;  // of the logged looks at this memory, from 0
+  bool whole = false;   // it is complete by itself; else it is what changed since the look before
+  /// The last time that the memory looked as in the look before.
+  std::optional<uint64_t> same_until_ns = {};
+  std::string pages = {};  // the changes; see picture_codec.h
+  friend bool operator==(const SharedMemoryLook&, const SharedMemoryLook&) = default;
+};
 /// Free text, for people.
 struct Note {
   std::string text;
@@ -387,7 +404,8 @@ using OpBody =
                  FlushTimedOut, ReadPass, CloneRead, RecorderGap, Note, SessionChanged,
                  DataSourceUnregistered, DataSourceStarted, DataSourceNotified, StateClearRequested,
                  TriggerActivated, CloneRequested, BufferCloned, BufferCleared, CloneEnded,
-                 RecordingEnded, Inexact, ServiceChanged, ClonePass, ProtoVmSetUp, ProtoVmStates>;
+                 RecordingEnded, Inexact, ServiceChanged, ClonePass, ProtoVmSetUp, ProtoVmStates,
+                 SharedMemoryLook>;
 
 struct Op {
   std::optional<uint64_t> time_ns;  // CLOCK_BOOTTIME
@@ -437,7 +455,8 @@ constexpr const char* OpKindName(size_t kind) {
                                                         "service",
                                                         "clone_pass",
                                                         "protovm",
-                                                        "vm_states"};
+                                                        "vm_states",
+                                                        "smb_look"};
   return kNames.at(kind);
 }
 

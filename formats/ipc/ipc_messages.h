@@ -18,6 +18,7 @@ namespace ringscope::ipc {
 
 struct InitializeConnection {
   uint64_t page_size_hint = 0;  // bytes
+  uint64_t size_hint = 0;       // bytes of shared memory
   std::string producer_name;
   uint64_t scraping_mode = 0;  // 0 unspecified, 1 enabled, 2 disabled
   bool provides_shared_memory = false;
@@ -28,7 +29,8 @@ inline constexpr uint64_t kScrapingDisabled = 2;
 
 struct InitializeConnectionReply {
   bool uses_provided_shared_memory = false;
-  bool use_emulation = false;  // chunks travel inside the requests
+  bool direct_patching = false;  // is supported
+  bool use_emulation = false;    // chunks travel inside the requests
 };
 
 struct DataSourceDescriptor {
@@ -256,6 +258,7 @@ Bytes DataSourceConfigOf(Bytes command);
 /// A recorder passes on what it does not understand, so numbers must fit nowhere but in 64 bits.
 void Fields(auto& field, Like<InitializeConnection> auto& m) {
   field(1, m.page_size_hint);
+  field(2, m.size_hint);
   field(3, m.producer_name);
   field(proto::InitializeConnectionRequest::kSmbScrapingMode, m.scraping_mode);
   field(6, m.provides_shared_memory);
@@ -263,6 +266,7 @@ void Fields(auto& field, Like<InitializeConnection> auto& m) {
 }
 void Fields(auto& field, Like<InitializeConnectionReply> auto& m) {
   field(1, m.uses_provided_shared_memory);
+  field(2, m.direct_patching);
   field(3, m.use_emulation);
 }
 void Fields(auto& field, Like<DataSourceDescriptor> auto& m) {

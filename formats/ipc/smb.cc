@@ -52,6 +52,24 @@ bool Pages::Scan(const Take& take, const Done& done, std::string& out) const {
   return true;
 }
 
+bool Pages::Look(MemoryPicture& picture) const {
+  for (size_t page = 0; page < picture.pages().size(); ++page) {
+    PageBitmap bitmap(0);
+    if (!ReadBitmap(page, bitmap)) return false;
+    picture.SetBits(page, bitmap.bits());
+    for (size_t chunk = 0; chunk < bitmap.chunks(); ++chunk) {
+      if (!bitmap.HasHeader(chunk)) continue;
+      std::array<uint8_t, kChunkHeaderSize> bytes;
+      if (!memory_.Read(ChunkOffset({page, chunk}, ChunkBytes(page_bytes_, bitmap.chunks())),
+                        bytes))
+        return false;
+      const ChunkHeader header = *ParseChunkHeader(bytes);
+      picture.SetHolder(page, chunk, {header.writer, header.chunk});
+    }
+  }
+  return true;
+}
+
 bool Pages::ScanChunk(ChunkPlace place, PageBitmap bitmap, const Take& take, const Done& done,
                       std::string& out) const {
   const auto chunk = static_cast<size_t>(place.chunk);

@@ -9,44 +9,13 @@
 
 #include "core/base/ids.h"
 #include "core/perfetto/commit_request.h"
+#include "core/smb/memory_picture.h"
+#include "core/smb/page_layout.h"
 
 namespace ringscope::smb {
 
 // A producer's shared memory buffer (SMB), read while its producer and the service keep using it.
 // Nothing here writes to it or waits; what changed meanwhile, or makes no sense, is left out.
-// Source: Perfetto's shared-memory ABI.
-
-inline constexpr size_t kMinPageBytes = 4096;
-inline constexpr size_t kMaxPageBytes = 32768;
-inline constexpr size_t kPageHeaderBytes = 8;  // u32 bitmap, u32 reserved
-inline constexpr size_t kMaxChunksPerPage = 14;
-
-enum class ChunkState : uint8_t { kFree = 0, kBeingWritten = 1, kBeingRead = 2, kComplete = 3 };
-
-/// A page's bitmap: its layout and its chunks' states.
-class PageBitmap {
- public:
-  explicit constexpr PageBitmap(uint32_t bits) : bits_(bits) {}
-  /// Chunks that the page is divided into; 0: not divided, or by a layout that does not exist.
-  constexpr size_t chunks() const { return kChunks[bits_ >> 28 & 7]; }
-  constexpr ChunkState StateOf(size_t chunk) const {
-    return static_cast<ChunkState>(bits_ >> (2 * chunk) & 3);
-  }
-
- private:
-  static constexpr uint8_t kChunks[8] = {0, 1, 2, 4, 7, 14, 0, 0};
-  uint32_t bits_;
-};
-
-/// Bytes of each chunk, header included, of a page that is divided into `chunks`.
-constexpr size_t ChunkBytes(size_t page_bytes, size_t chunks) {
-  return (page_bytes - kPageHeaderBytes) / chunks & ~size_t{3};
-}
-
-/// A power of two of 4096 to 32768.
-constexpr bool IsPageSize(uint64_t bytes) {
-  return bytes >= kMinPageBytes && bytes <= kMaxPageBytes && (bytes & (bytes - 1)) == 0;
-}
 
 /// Memory that others write to and may take away.
 class Memory {
@@ -93,6 +62,12 @@ class Pages {
   /// the one that `take` saw, read before the payload: all fragments that it counts are whole.
   /// @return false: the memory has shrunk, the scan ended there
   bool Scan(const Take& take, const Done& done, std::string& out) const;
+
+  /// Looks at all page headers, and at the headers of the chunks that writers have or returned.
+  /// Pages and chunks may change meanwhile: the picture is of no single moment.
+  /// @param picture of count() pages
+  /// @return false: the memory has shrunk
+  bool Look(MemoryPicture& picture) const;
 
  private:
   size_t ChunkOffset(ChunkPlace place, size_t chunk_bytes) const {

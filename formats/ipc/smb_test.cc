@@ -77,6 +77,26 @@ TEST(Smb, Layouts) {
   EXPECT_EQ(PageBitmap(0x2000000Du).StateOf(1), ChunkState::kComplete);
 }
 
+TEST(Smb, Look_SeesStatesAndHolders) {
+  StringMemory memory(3);
+  memory.SetBitmap(1, 3,
+                   {ChunkState::kComplete, ChunkState::kFree, ChunkState::kBeingWritten,
+                    ChunkState::kBeingRead});
+  memory.SetChunk(kPage + kPageHeaderBytes, Header(70000, 5, 2), "");
+  memory.SetChunk(kPage + kPageHeaderBytes + 2 * 1020, Header(8, 6, 0), "");
+  memory.SetBitmap(2, 7, {ChunkState::kComplete});  // a layout that does not exist
+  const Pages pages(memory, kPage);
+  MemoryPicture picture(pages.count());
+  ASSERT_TRUE(pages.Look(picture));
+  EXPECT_EQ(
+      picture.Count(),
+      (ChunkCounts{.free = 2, .being_written = 1, .being_read = 1, .complete = 1, .bad_pages = 1}));
+  EXPECT_EQ(picture.pages()[1].holders[0], (ChunkHolder{WriterId{5}, ChunkId{70000}}));
+  EXPECT_EQ(picture.pages()[1].holders[2], (ChunkHolder{WriterId{6}, ChunkId{8}}));
+  memory.bytes.resize(2 * kPage);
+  EXPECT_FALSE(pages.Look(picture));
+}
+
 TEST(Smb, PageSizes) {
   for (const uint64_t good : {4096u, 8192u, 32768u}) EXPECT_TRUE(IsPageSize(good));
   for (const uint64_t bad : {0u, 2048u, 4097u, 12288u, 65536u}) EXPECT_FALSE(IsPageSize(bad));

@@ -105,12 +105,15 @@ void Fields(auto& field, Like<ProducerConnected> auto& m) {
   field(OptionalField(9, "smb_size"), m.smb_size);
   field(OptionalField(10, "page_size"), m.page_size);
   field(OptionalField(11, "machine"), m.machine);
+  field(OptionalField(12, "smb_size_hint"), m.smb_size_hint);
+  field(OptionalField(13, "page_size_hint"), m.page_size_hint);
 }
 
 void Fields(auto& field, Like<SharedMemorySetUp> auto& m) {
   field(RequiredField(1, "producer"), m.producer);
   field(RequiredField(2, "size"), m.size);
   field(RequiredField(3, "page_size"), m.page_size);
+  field(OptionalField(4, "direct_patching"), m.direct_patching);
 }
 
 void Fields(auto& field, Like<ProducerDisconnected> auto& m) {
@@ -302,6 +305,14 @@ void Fields(auto& field, Like<ProtoVmSetUp> auto& m) {
 
 void Fields(auto& field, Like<ProtoVmStates> auto& m) {
   field(DefaultField(1, "buffer"), m.buffer);
+}
+
+void Fields(auto& field, Like<SharedMemoryLook> auto& m) {
+  field(RequiredField(1, "producer"), m.producer);
+  field(RequiredField(2, "number"), m.number);
+  field(OptionalField(3, "whole"), m.whole);
+  field(OptionalField(4, "same_until_ns"), m.same_until_ns);
+  field(OptionalHexField(5, "pages"), m.pages);
 }
 
 void Fields(auto& field, Like<SequenceSummary> auto& m) {

@@ -42,6 +42,12 @@ void ExportSink::OnRecord(const Op& op, const LogMoment& moment) {
     story_.Add(*event);
     if (event->Is<RecorderGap>()) story_.SetCommitsIncomplete();
   }
+  looks_.Add(op);
+  if (const auto* look = std::get_if<SharedMemoryLook>(&op.body)) {
+    const smb::MemoryFollower* const memory = looks_.Of(look->producer);
+    if (memory != nullptr && memory->seen())
+      database_.AddLook(look->producer, lives_.now(), *memory->seen());
+  }
   reason_ = ReadReason::kUnknown;
   if (const auto* header = std::get_if<LogHeader>(&op.body)) {
     if (header->part == 0) header_ = *header;

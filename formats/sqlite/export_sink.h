@@ -74,6 +74,7 @@ class ExportSink : public ReplayListener, public LedgerSink, public ChunkLifeLis
   SqliteExport& database_;
   ChunkLives lives_;
   SessionStoryBuilder story_;
+  smb::MemoryStory looks_;
   LogHeader header_;
   std::string config_;
   SessionNotes notes_{TimeBase::kWall};

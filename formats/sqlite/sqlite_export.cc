@@ -86,6 +86,7 @@ struct SqliteExport::Inserts {
         losses(file, "losses", 9),
         patches(file, "patches", 10),
         reads(file, "reads", 10),
+        smb_looks(file, "smb_looks", 10),
         stats(file, "stats", 5),
         events(file, "events", 14),
         data_sources(file, "data_sources", 11),
@@ -109,6 +110,7 @@ struct SqliteExport::Inserts {
   SqliteInsert losses;
   SqliteInsert patches;
   SqliteInsert reads;
+  SqliteInsert smb_looks;
   SqliteInsert stats;
   SqliteInsert events;
   SqliteInsert data_sources;
@@ -261,6 +263,12 @@ void SqliteExport::AddProgram(BufferId buffer, uint64_t number, const protovm::V
 void SqliteExport::AddRead(const ReadRow& row) {
   Idle().reads.Row(nullptr, session_, Raw(row.buffer), row.pass, row.at.record, row.at.time_ns,
                    Name(row.reason), row.packets, row.bytes, row.invalid);
+}
+
+void SqliteExport::AddLook(ProducerId producer, const LogMoment& at, const smb::SeenMemory& seen) {
+  Idle().smb_looks.Row(session_, Raw(producer), at.record, at.time_ns, seen.counts.free,
+                       seen.counts.being_written, seen.counts.being_read, seen.held_back(),
+                       seen.committed, seen.writers);
 }
 
 void SqliteExport::AddStat(const std::string& name, std::optional<uint32_t> index,

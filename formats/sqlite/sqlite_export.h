@@ -16,6 +16,7 @@
 #include "core/log/session_story.h"
 #include "core/session/buffer_event.h"
 #include "core/session/reads_used.h"
+#include "core/smb/memory_story.h"
 #include "formats/sqlite/row_queue.h"
 #include "formats/sqlite/sqlite_file.h"
 
@@ -114,6 +115,7 @@ class SqliteExport {
   /// @param number among the buffer's
   void AddProgram(BufferId buffer, uint64_t number, const protovm::VmAccount& vm);
   void AddRead(const ReadRow& row);
+  void AddLook(ProducerId producer, const LogMoment& at, const smb::SeenMemory& seen);
   void AddStat(const std::string& name, std::optional<uint32_t> index, const char* severity,
                uint64_t value);
   void AddEvent(const LifeEvent& event);

@@ -224,6 +224,20 @@ CREATE TABLE reads (
   invalid INTEGER NOT NULL,   -- of these packets, refused by the service
   FOREIGN KEY (session, buffer) REFERENCES buffers(session, buffer)
 );
+CREATE TABLE smb_looks (
+  -- One row per look at a producer's shared memory: its chunks by state. What happened between two
+  -- looks was not seen.
+  session INTEGER NOT NULL REFERENCES sessions(id),
+  producer INTEGER NOT NULL,
+  record INTEGER NOT NULL,
+  time_ns INTEGER,
+  free INTEGER NOT NULL,
+  being_written INTEGER NOT NULL,
+  being_read INTEGER NOT NULL,
+  held_back INTEGER NOT NULL, -- complete, and not named in a commit yet
+  waiting INTEGER NOT NULL,   -- complete, and named in a commit: for the service
+  writers INTEGER NOT NULL    -- that had a chunk which was being written
+);
 CREATE TABLE stats (
   -- The counters, as trace processor's stats table has them.
   session INTEGER NOT NULL REFERENCES sessions(id),

@@ -109,8 +109,8 @@ inline OpList EveryKind() {
   ops.Add(10, BufferFreed{BufferId{2}});
   ops.Add(11, ClockSnapshotRecord{"snapshot"});
   ops.Add(12, ProducerConnected{ProducerId{65535}, UINT32_MAX, -1, 0, INT32_MIN, "name", 2, "sdk",
-                                uint64_t{1} << 40, 4096, UINT32_MAX});
-  ops.Add(13, SharedMemorySetUp{ProducerId{1}, 0, 4096});
+                                uint64_t{1} << 40, 4096, UINT32_MAX, UINT64_MAX, 8192});
+  ops.Add(13, SharedMemorySetUp{ProducerId{1}, 0, 4096, true});
   ops.Add(14, ProducerDisconnected{ProducerId{1}});
   ops.Add(15, DataSourceRegistered{ProducerId{1}, "ds", true, true, true, true, "program"});
   ops.Add(16, DataSourceSetUp{ProducerId{1}, 9, "ds", BufferId{3}, 5, "config"});
@@ -154,6 +154,7 @@ inline OpList EveryKind() {
   ops.Add(40, ClonePass{1, 32768});
   ops.Add(41, ProtoVmSetUp{BufferId{3}, ProducerId{1}, "ds", "program", UINT32_MAX, "state"});
   ops.Add(42, ProtoVmStates{BufferId{3}});
+  ops.Add(43, SharedMemoryLook{ProducerId{1}, 3, true, 41, std::string("\0\1\x31\2\0", 5)});
   // The same kinds, empty.
   ops.Add(std::nullopt, HeaderOf("other"));
   ops.Add(std::nullopt, SessionStarted{});

@@ -61,6 +61,7 @@ LifeTrace::LifeTrace(ByteSink& sink, uint32_t max_lanes, PacketKinds* kinds)
       events_(trace_),
       sessions_(events_, [this](ProducerId producer) { return ProducerTrack(producer); }),
       programs_(events_),
+      memories_(events_, [this](ProducerId producer) { return ProducerTrack(producer); }),
       lives_(*this),
       kinds_(kinds),
       max_lanes_(max_lanes) {
@@ -92,6 +93,7 @@ void LifeTrace::OnRecord(const Op& op, const LogMoment& moment) {
              op.body);
   if (const auto event = LifeEventOf(op, moment.record.value_or(0)))
     sessions_.OnEvent(*event, now_);
+  memories_.OnRecord(op, now_);
 }
 
 // Time and counters.
@@ -408,6 +410,7 @@ Status LifeTrace::Finish(std::string_view remark) {
   ShowGauges();
   lives_.Finish();
   sessions_.Finish(now_);
+  memories_.Finish(now_);
   while (!flushes_.empty()) EndFlush(flushes_.begin(), "open at the end");
   for (auto& [id, sequence] : sequences_)
     if (sequence.loss) ShowLoss(sequence);

@@ -144,6 +144,7 @@ class LifeTrace : public ReplayListener, public LedgerSink, public ChunkLifeList
   TrackEventWriter events_;
   SessionTracks sessions_;
   ProgramTracks programs_;
+  MemoryTracks memories_;
   ChunkLives lives_;
   KindsOfPackets kinds_;
   StalePackets packets_once_{UINT64_MAX};  // finds each packet once, for the kinds

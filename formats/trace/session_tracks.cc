@@ -3,10 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "core/base/text.h"
 
 namespace ringscope {
+namespace {
+
+constexpr std::array kMemoryCounters = {
+    "shared memory: chunks free", "shared memory: being written",
+    "shared memory: held back by the producer", "shared memory: waiting for the service"};
+
+}  // namespace
 
 using SessionArg = TrackEventWriter::Arg;
 
@@ -177,6 +186,52 @@ void ProgramTracks::OnLogEnd(uint64_t now) {
       ShowState(buffer, i, buffer.programs[i], now);
     buffer.buffer = nullptr;
   }
+}
+
+void MemoryTracks::OnRecord(const Op& op, uint64_t now) {
+  story_.Add(op);
+  if (const auto* look = std::get_if<SharedMemoryLook>(&op.body)) {
+    const smb::MemoryFollower* const memory = story_.Of(look->producer);
+    if (memory != nullptr && memory->seen()) Show(look->producer, *memory->seen(), now);
+  } else if (const auto* gone = std::get_if<ProducerDisconnected>(&op.body)) {
+    const auto memory = memories_.find(gone->producer);
+    if (memory == memories_.end()) return;
+    EndFull(memory->second, now);
+    memories_.erase(memory);
+  }
+}
+
+void MemoryTracks::Show(ProducerId id, const smb::SeenMemory& seen, uint64_t now) {
+  Memory& memory = memories_[id];
+  const std::array<uint64_t, kCounters> values = {
+      seen.counts.free, seen.counts.being_written, seen.held_back(),
+      seen.committed + seen.counts.being_read};
+  for (size_t i = 0; i < kCounters; ++i) {
+    if (memory.counters[i] == Track::kNone)
+      memory.counters[i] = events_.AddCounter(kMemoryCounters[i], TrackEventWriter::Unit::kCount,
+                                              producer_track_(id));
+    if (memory.shown[i] == values[i]) continue;
+    events_.Counter(memory.counters[i], now, values[i]);
+    memory.shown[i] = values[i];
+  }
+  if (!seen.is_full()) return EndFull(memory, now);
+  if (std::exchange(memory.is_full, true)) return;
+  if (memory.full_track == Track::kNone)
+    memory.full_track = events_.AddTrack("shared memory: no chunk free", producer_track_(id));
+  const TrackEventWriter::Arg args[] = {{"being_written", seen.counts.being_written},
+                                        {"writers", seen.writers},
+                                        {"held_back", seen.held_back()},
+                                        {"waiting_for_service", seen.committed}};
+  events_.Begin(memory.full_track, now, "no chunk free", args);
+}
+
+void MemoryTracks::EndFull(Memory& memory, uint64_t now) {
+  if (std::exchange(memory.is_full, false)) events_.End(memory.full_track, now);
+}
+
+void MemoryTracks::Finish(uint64_t now) {
+  for (auto& [id, memory] : memories_) EndFull(memory, now);
+  memories_.clear();
 }
 
 }  // namespace ringscope

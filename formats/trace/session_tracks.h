@@ -1,6 +1,7 @@
 #ifndef RINGSCOPE_FORMATS_TRACE_SESSION_TRACKS_H_
 #define RINGSCOPE_FORMATS_TRACE_SESSION_TRACKS_H_
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -12,6 +13,7 @@
 
 #include "core/log/life_event.h"
 #include "core/session/session.h"
+#include "core/smb/memory_story.h"
 #include "formats/trace/track_events.h"
 
 namespace ringscope {
@@ -100,6 +102,39 @@ class ProgramTracks {
 
   TrackEventWriter& events_;
   std::map<BufferId, Buffer> buffers_;
+};
+
+/// Draws producers' shared memory as the looks of a log show it: counters of the chunks that are
+/// free, being written, held back by the producer and waiting for the service, and a slice as long
+/// as looks show that no chunk is free.
+class MemoryTracks {
+ public:
+  using Track = TrackEventWriter::Track;
+
+  /// @param producer_track the track of a producer; made when it is first asked for
+  MemoryTracks(TrackEventWriter& events, std::function<Track(ProducerId)> producer_track)
+      : events_(events), producer_track_(std::move(producer_track)) {}
+
+  /// @param now time in the trace
+  void OnRecord(const Op& op, uint64_t now);
+  /// The log is at its end: what is open ends here.
+  void Finish(uint64_t now);
+
+ private:
+  static constexpr size_t kCounters = 4;
+  struct Memory {
+    std::array<Track, kCounters> counters = {};
+    std::array<std::optional<uint64_t>, kCounters> shown = {};
+    Track full_track = Track::kNone;
+    bool is_full = false;
+  };
+  void Show(ProducerId id, const smb::SeenMemory& seen, uint64_t now);
+  void EndFull(Memory& memory, uint64_t now);
+
+  TrackEventWriter& events_;
+  const std::function<Track(ProducerId)> producer_track_;
+  smb::MemoryStory story_;
+  std::map<ProducerId, Memory> memories_;
 };
 
 }  // namespace ringscope

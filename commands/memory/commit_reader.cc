@@ -1,4 +1,4 @@
-#include "commands/tap/commit_reader.h"
+#include "commands/memory/commit_reader.h"
 
 #include <fmt/format.h>
 

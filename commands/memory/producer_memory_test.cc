@@ -1,4 +1,4 @@
-#include "commands/tap/producer_memory.h"
+#include "commands/memory/producer_memory.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "commands/system/shared_memory.h"
-#include "commands/tap/commit_reader.h"
+#include "commands/memory/commit_reader.h"
 #include "commands/testing/ipc_peer.h"
 
 namespace ringscope::record {

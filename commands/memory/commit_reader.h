@@ -1,11 +1,11 @@
-#ifndef RINGSCOPE_COMMANDS_TAP_COMMIT_READER_H_
-#define RINGSCOPE_COMMANDS_TAP_COMMIT_READER_H_
+#ifndef RINGSCOPE_COMMANDS_MEMORY_COMMIT_READER_H_
+#define RINGSCOPE_COMMANDS_MEMORY_COMMIT_READER_H_
 
 #include <cstdint>
 #include <optional>
 #include <string>
 
-#include "commands/tap/producer_memory.h"
+#include "commands/memory/producer_memory.h"
 #include "core/base/result.h"
 #include "core/log/op.h"
 
@@ -48,4 +48,4 @@ class CommitReader {
 
 }  // namespace ringscope::record
 
-#endif  // RINGSCOPE_COMMANDS_TAP_COMMIT_READER_H_
+#endif  // RINGSCOPE_COMMANDS_MEMORY_COMMIT_READER_H_

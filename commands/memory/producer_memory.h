@@ -1,5 +1,5 @@
-#ifndef RINGSCOPE_COMMANDS_TAP_PRODUCER_MEMORY_H_
-#define RINGSCOPE_COMMANDS_TAP_PRODUCER_MEMORY_H_
+#ifndef RINGSCOPE_COMMANDS_MEMORY_PRODUCER_MEMORY_H_
+#define RINGSCOPE_COMMANDS_MEMORY_PRODUCER_MEMORY_H_
 
 #include <map>
 #include <memory>
@@ -26,6 +26,9 @@ class ProducerMemory {
   ProducerMemory(std::unique_ptr<smb::Memory> memory, size_t page_bytes);
 
   size_t size() const { return memory_->size(); }
+  uint64_t page_count() const { return pages_.count(); }
+  /// See smb::Pages::Look.
+  bool Look(smb::MemoryPicture& picture) const { return pages_.Look(picture); }
 
   /// Bytes of a complete chunk, header and payload; 0: there is none.
   size_t BytesOfComplete(smb::ChunkPlace place) const { return pages_.BytesOfComplete(place); }
@@ -69,4 +72,4 @@ class ProducerMemory {
 
 }  // namespace ringscope::record
 
-#endif  // RINGSCOPE_COMMANDS_TAP_PRODUCER_MEMORY_H_
+#endif  // RINGSCOPE_COMMANDS_MEMORY_PRODUCER_MEMORY_H_

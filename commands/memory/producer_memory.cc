@@ -1,4 +1,4 @@
-#include "commands/tap/producer_memory.h"
+#include "commands/memory/producer_memory.h"
 
 #include <utility>
 

@@ -1,0 +1,191 @@
+// Producers that fill their shared memory in every way, recorded: what the log shows of it equals
+// what they know.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "commands/shell/commands.h"
+#include "commands/testing/demo_recording.h"
+#include "commands/testing/memory_run.h"
+#include "core/smb/memory_story.h"
+#include "formats/ops/ops_jsonl.h"
+
+namespace ringscope::testing {
+namespace {
+
+using demo::Consumer;
+using demo::Producer;
+using demo::TraceWriter;
+using demo::WhenFull;
+using ::testing::HasSubstr;
+
+constexpr size_t kPage = TestMemory::kPage;
+constexpr size_t kPages = 8;
+/// A packet of this size fills most of a chunk: the next one needs another.
+constexpr size_t kLarge = 4000;
+
+std::string Config() {
+  ipc::TraceConfig config;
+  config.buffers = {{.size_kb = 1024}};
+  config.data_sources = {{{.name = "source", .target_buffer = 0}}};
+  return Encode(config);
+}
+
+std::string Packet(size_t bytes) {
+  std::string packet;
+  wire::AppendBytes(packet, 900, wire::AsBytes(std::string(bytes, 'x')));
+  return packet;
+}
+
+/// A recorded producer with eight pages of shared memory. It sends only what it is asked to.
+class SharedMemoryUse : public ::testing::Test {
+ protected:
+  void Start(WhenFull when_full) {
+    consumer_.emplace(Consumer::Connect(run_.consumer_listen()).value());
+    ASSERT_TRUE(consumer_->EnableTracing(Config()));
+    producer_ = Producer::Connect(run_.listen(), {.name = "p",
+                                                  .sources = {{.name = "source"}},
+                                                  .own_memory = kPages * kPage,
+                                                  .batch_bytes = size_t{1} << 30,
+                                                  .when_full = when_full})
+                    .value();
+    ASSERT_TRUE(producer_->WaitForSources(1));
+  }
+  TraceWriter& Add() { return *producer_->AddWriter(producer_->started()[0].buffer).value(); }
+  bool Write(TraceWriter& writer, size_t bytes) {
+    return writer.Write(wire::AsBytes(Packet(bytes))).value();
+  }
+  /// The log's records, a millisecond apart.
+  std::vector<Op> TimedOps() {
+    std::vector<Op> ops = run_.log().ops();
+    uint64_t ms = 0;
+    for (Op& op : ops) op.time_ns = ++ms * 1'000'000;
+    return ops;
+  }
+  /// The last look is made when the producer has gone.
+  smb::MemoryUse UseAtEnd() {
+    EXPECT_TRUE(producer_->Sync());
+    producer_->Kill();
+    EXPECT_TRUE(run_.log().WaitFor<ProducerDisconnected>());
+    run_.recorder().Stop();
+    smb::MemoryStory story;
+    for (const Op& op : TimedOps()) story.Add(op);
+    EXPECT_EQ(story.Memories().size(), 1u);
+    const smb::MemoryUse use = story.Memories().front()->use();
+    EXPECT_EQ(use.size, kPages * kPage);
+    EXPECT_EQ(use.chunks, kPages);
+    EXPECT_EQ(use.missing, 0u);
+    EXPECT_EQ(use.bad_pages, 0u);
+    return use;
+  }
+
+  /// What 'gaps' reports of the log.
+  std::string Gaps() {
+    UseAtEnd();
+    std::string log;
+    for (const Op& op : TimedOps()) log += FormatOp(op) + "\n";
+    const Ran ran = RunCommand(GapsCommand(), {"--format", "json", "-"}, log);
+    EXPECT_EQ(ran.code, ExitCode::kNotice) << ran.error << ran.err;
+    return ran.out;
+  }
+
+  DemoRecording run_{{.looks = record::LookLimits{.pause_factor = 0}}};
+  std::optional<Consumer> consumer_;
+  std::unique_ptr<Producer> producer_;
+};
+
+// Each writer keeps the chunk that it is writing.
+TEST_F(SharedMemoryUse, WritersHoldAChunkEach) {
+  Start(WhenFull::kDrop);
+  for (size_t i = 0; i < kPages; ++i) ASSERT_TRUE(Write(Add(), 10));
+  EXPECT_FALSE(Write(Add(), 10));  // one writer too many
+  const smb::MemoryUse use = UseAtEnd();
+  EXPECT_EQ(use.peak->counts.being_written, kPages);
+  EXPECT_EQ(use.most_writers, kPages);
+  EXPECT_EQ(use.most_held_back, 0u);
+  EXPECT_EQ(use.full_looks, 1u);
+}
+
+// Complete chunks that are not committed are the producer's own: the service never heard of them.
+TEST_F(SharedMemoryUse, ChunksHeldBack) {
+  Start(WhenFull::kDrop);
+  TraceWriter& writer = Add();
+  uint64_t written = 0;
+  while (Write(writer, kLarge)) ++written;
+  EXPECT_EQ(written, writer.written());
+  EXPECT_EQ(writer.dropped(), 1u);
+  const smb::MemoryUse use = UseAtEnd();
+  EXPECT_EQ(use.most_held_back, kPages);
+  EXPECT_EQ(use.most_committed, 0u);
+  EXPECT_EQ(use.full_looks, 1u);
+}
+
+// The look before the commit shows the chunks that it names; afterwards the service has freed them.
+TEST_F(SharedMemoryUse, CommitFreesThem) {
+  Start(WhenFull::kDrop);
+  TraceWriter& writer = Add();
+  while (Write(writer, kLarge)) {
+  }
+  ASSERT_TRUE(producer_->Commit());
+  ASSERT_TRUE(producer_->Sync());
+  ASSERT_TRUE(Write(writer, 10));
+  const smb::MemoryUse use = UseAtEnd();
+  EXPECT_EQ(use.peak->counts.complete, kPages);
+  EXPECT_GE(use.full_looks, 1u);
+  EXPECT_GE(use.looks, 2u);
+  EXPECT_LT(use.full.least, *use.last_ns - *use.first_ns);
+}
+
+// A packet larger than the memory of a producer that drops: it is lost, whatever the service does.
+TEST_F(SharedMemoryUse, PacketLargerThanTheMemory) {
+  Start(WhenFull::kDrop);
+  TraceWriter& writer = Add();
+  EXPECT_FALSE(Write(writer, 2 * kPages * kPage));
+  ASSERT_TRUE(producer_->Commit());
+  EXPECT_EQ(writer.dropped(), 1u);
+  const smb::MemoryUse use = UseAtEnd();
+  EXPECT_EQ(use.peak->counts.complete, kPages);
+}
+
+TEST_F(SharedMemoryUse, AbortedAsWritersHoldTheChunks) {
+  Start(WhenFull::kDrop);
+  for (size_t i = 0; i + 1 < kPages; ++i) ASSERT_TRUE(Write(Add(), 10));
+  EXPECT_FALSE(Write(Add(), 2 * kPage));  // the last chunk takes its beginning
+  ASSERT_TRUE(producer_->Commit());
+  const std::string gaps = Gaps();
+  EXPECT_THAT(gaps, HasSubstr(R"("reason": "held_by_writers")"));
+  EXPECT_THAT(gaps, HasSubstr(R"("being_written": 7)"));
+}
+
+TEST_F(SharedMemoryUse, AbortedAsThePacketIsTooLarge) {
+  Start(WhenFull::kDrop);
+  EXPECT_FALSE(Write(Add(), 2 * kPages * kPage));
+  ASSERT_TRUE(producer_->Commit());
+  EXPECT_THAT(Gaps(), HasSubstr(R"("reason": "large_packet")"));
+}
+
+TEST_F(SharedMemoryUse, AbortedInABurst) {
+  Start(WhenFull::kDrop);
+  TraceWriter& writer = Add();
+  for (size_t i = 0; i + 1 < kPages; ++i) ASSERT_TRUE(Write(writer, kLarge));
+  EXPECT_FALSE(Write(writer, 2 * kPage));
+  ASSERT_TRUE(producer_->Commit());
+  const std::string gaps = Gaps();
+  EXPECT_THAT(gaps, HasSubstr(R"("reason": "burst")"));
+  EXPECT_THAT(gaps, HasSubstr(R"("held_back": 8)"));
+}
+
+// A producer that waits loses nothing; the looks show that no chunk was free.
+TEST_F(SharedMemoryUse, Stall) {
+  Start(WhenFull::kStall);
+  TraceWriter& writer = Add();
+  for (int i = 0; i < 40; ++i) ASSERT_TRUE(Write(writer, kLarge));
+  EXPECT_EQ(writer.dropped(), 0u);
+  const smb::MemoryUse use = UseAtEnd();
+  // It commits only when it waits: each commit's look shows a full memory.
+  EXPECT_GE(use.full_looks, producer_->stalls());
+  EXPECT_GT(producer_->stalls(), 3u);
+}
+
+}  // namespace
+}  // namespace ringscope::testing

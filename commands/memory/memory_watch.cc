@@ -1,0 +1,77 @@
+#include "commands/memory/memory_watch.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "commands/system/boot_time.h"
+#include "core/smb/picture_codec.h"
+
+namespace ringscope::record {
+namespace {
+
+/// Pauses between looks while nothing passes and chunks are in use.
+constexpr std::chrono::milliseconds kFirstPause{1};
+constexpr std::chrono::milliseconds kLongestPause{64};
+
+size_t PagesToLookAt(const ProducerMemory& memory) {
+  const uint64_t pages = memory.page_count();
+  return pages <= smb::kMaxPagesOfPicture ? static_cast<size_t>(pages) : 0;
+}
+
+}  // namespace
+
+MemoryWatch::MemoryWatch(const ProducerMemory& memory, ProducerId producer, LookLimits limits)
+    : memory_(memory),
+      producer_(producer),
+      limits_(limits),
+      last_(PagesToLookAt(memory)),
+      now_(PagesToLookAt(memory)),
+      lost_(now_.pages().empty()) {}
+
+void MemoryWatch::LookIfDue(RecordSink& log) {
+  const Clock::time_point now = Clock::now();
+  if (now >= due_) Look(now, /*always=*/false, log);
+}
+
+void MemoryWatch::Look(Clock::time_point now, bool always, RecordSink& log) {
+  next_.reset();
+  if (lost_) return;
+  if (!memory_.Look(now_)) {
+    lost_ = true;
+    return;
+  }
+  changes_.clear();
+  smb::AppendChanges(last_, now_, changes_);
+  const bool changed = !changes_.empty() || looks_ == 0;
+  if (changed || always) {
+    SharedMemoryLook look{.producer = producer_,
+                          .number = looks_,
+                          .whole = looks_ % kWholeEvery == 0,
+                          .same_until_ns = std::exchange(same_until_ns_, std::nullopt)};
+    if (look.whole)
+      smb::AppendChanges(smb::MemoryPicture(now_.pages().size()), now_, look.pages);
+    else
+      look.pages = changes_;
+    ++looks_;
+    log.Append(std::move(look));
+    std::swap(last_, now_);
+  } else {
+    same_until_ns_ = BootTimeNs();
+  }
+  PlanNext(now, changed);
+}
+
+void MemoryWatch::PlanNext(Clock::time_point now, bool changed) {
+  const Clock::time_point done = Clock::now();
+  due_ = now + std::max<Clock::duration>(limits_.interval, (done - now) * limits_.pause_factor);
+  if (last_.Count().used() == 0) {
+    pause_ = {};
+    return;
+  }
+  pause_ = changed ? Clock::duration(kFirstPause)
+                   : std::min<Clock::duration>(std::max<Clock::duration>(pause_, kFirstPause) * 2,
+                                               kLongestPause);
+  next_ = std::max(done + pause_, due_);
+}
+
+}  // namespace ringscope::record

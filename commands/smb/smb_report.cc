@@ -1,0 +1,311 @@
+#include "commands/smb/smb_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "commands/shell/text.h"
+
+namespace ringscope {
+namespace {
+
+using smb::ChunkState;
+using smb::MemoryFollower;
+using smb::MemoryPicture;
+using smb::MemoryUse;
+
+constexpr size_t kSmbIndent = 2;
+/// Pages on a line of a picture, and holders that it lists.
+constexpr size_t kPagesOnALine = 64;
+constexpr size_t kHoldersListed = 32;
+
+std::string ProducerText(ProducerId id, const SmbProducers& producers) {
+  const auto producer = producers.find(id);
+  if (producer == producers.end() || producer->second.name.empty()) return std::to_string(Raw(id));
+  return fmt::format("{} {}", Raw(id), Printable(producer->second.name));
+}
+
+template <typename T>
+Json SmbOrNull(const std::optional<T>& value) {
+  return value ? Json(*value) : Json();
+}
+
+uint64_t Offset(uint64_t time_ns, uint64_t start_ns) {
+  return time_ns > start_ns ? time_ns - start_ns : 0;
+}
+
+/// "0 s", "12 ms", "3 ms to 12 ms"
+std::string TimesText(const smb::SampledTime& time) {
+  if (time.most == 0) return "0 s";
+  if (time.least == time.most) return HumanDuration(time.most);
+  return fmt::format("{} to {}", HumanDuration(time.least), HumanDuration(time.most));
+}
+
+Json SeenJson(const smb::SeenMemory& seen) {
+  return {{"time_ns", seen.time_ns},
+          {"free", seen.counts.free},
+          {"being_written", seen.counts.being_written},
+          {"being_read", seen.counts.being_read},
+          {"held_back", seen.held_back()},
+          {"waiting_for_service", seen.committed},
+          {"writers", seen.writers}};
+}
+
+/// "64 pages of 4 KiB, one chunk each"
+std::string LayoutText(const MemoryUse& use) {
+  const uint64_t pages = use.page_size > 0 ? use.size / use.page_size : 0;
+  std::string text = fmt::format("{} of {}", Count(pages, "page"), HumanSize(use.page_size));
+  std::vector<std::string> divided;
+  for (size_t layout = 1; layout < use.layouts.size(); ++layout) {
+    if (use.layouts[layout] == 0) continue;
+    const size_t chunks =
+        smb::PageBitmap(static_cast<uint32_t>(layout) << smb::PageBitmap::kLayoutShift).chunks();
+    divided.push_back(chunks == 0 ? std::string("a layout that does not exist")
+                                  : fmt::format("{} each", Count(chunks, "chunk")));
+  }
+  if (!divided.empty()) text += ", " + Joined(divided, " or ");
+  return text;
+}
+
+void ReportDetails(Report& report, const MemoryUse& use, const SmbProducers& producers,
+                   uint64_t start_ns) {
+  const std::string who = ProducerText(use.producer, producers);
+  if (use.looks == 0) {
+    report.Paragraph(
+        fmt::format("{}: {}.", who,
+                    use.missing > 0 ? "its looks cannot be read, as the first of them are missing"
+                                    : "the log has no looks at this memory"),
+        kSmbIndent);
+    return;
+  }
+  const smb::SeenMemory& peak = *use.peak;
+  std::string text = fmt::format("{}: {}. ", who, LayoutText(use));
+  if (use.direct_patching) text += "The service lets the producer patch chunks in place. ";
+  text += fmt::format(
+      "Fullest at {}: {} of {} in use, {} being written by {}, {} complete and held back by the "
+      "producer, {} committed and waiting for the service.",
+      HumanDuration(Offset(peak.time_ns, start_ns)), peak.counts.used(),
+      Count(peak.counts.all(), "chunk"), peak.counts.being_written, Count(peak.writers, "writer"),
+      peak.held_back(), peak.committed);
+  if (use.full_looks > 0)
+    text += fmt::format(" No chunk was free in {} of {}: for {} in all.",
+                        WithCommas(use.full_looks), Count(use.looks, "look"), TimesText(use.full));
+  else
+    text += " A chunk was free in every look.";
+  if (use.missing > 0)
+    text += fmt::format(" {} missing.",
+                        Count(use.missing, "look") + (use.missing == 1 ? " is" : " are"));
+  if (use.bad_pages > 0)
+    text +=
+        fmt::format(" Up to {} had a header that makes no sense.", Count(use.bad_pages, "page"));
+  report.Paragraph(text, kSmbIndent);
+}
+
+Json StepJson(const smb::StepTimes& step) {
+  const auto spread = [](const smb::TimeSpread& times) -> Json {
+    return {{"p50", times.Percentile(50)},
+            {"p90", times.Percentile(90)},
+            {"p99", times.Percentile(99)},
+            {"max", times.most()}};
+  };
+  return {{"chunks", step.most.count()},
+          {"at_least_ns", spread(step.least)},
+          {"at_most_ns", spread(step.most)}};
+}
+
+void AddSteps(const MemoryFollower& memory, const SmbProducers& producers, Table& table) {
+  const auto add = [&](const char* step, const smb::StepTimes& times) {
+    if (times.most.count() == 0) return;
+    const auto cell = [&](uint64_t percent) {
+      return Cell(HumanDuration(times.most.Percentile(percent)));
+    };
+    table.AddRow({ProducerText(memory.use().producer, producers), step,
+                  CountCell(times.most.count()), cell(50), cell(90), cell(99), cell(100)});
+  };
+  add("being written", memory.ways().written());
+  add("held back", memory.ways().held_back());
+  add("in the service", memory.ways().served());
+}
+
+Json MemoryJson(const MemoryFollower& memory, const SmbProducers& producers) {
+  const MemoryUse& use = memory.use();
+  const auto producer = producers.find(use.producer);
+  const SmbProducer known = producer == producers.end() ? SmbProducer() : producer->second;
+  Json layouts = Json::array();
+  for (const uint64_t pages : use.layouts) layouts.push_back(pages);
+  return {{"producer", Raw(use.producer)},
+          {"name", Printable(known.name)},
+          {"size", use.size},
+          {"page_size", use.page_size},
+          {"size_hint", SmbOrNull(known.size_hint)},
+          {"page_size_hint", SmbOrNull(known.page_size_hint)},
+          {"direct_patching", use.direct_patching},
+          {"looks", use.looks},
+          {"missing_looks", use.missing},
+          {"bad_pages", use.bad_pages},
+          {"chunks", use.chunks},
+          {"pages_by_layout", std::move(layouts)},
+          {"first_look_ns", SmbOrNull(use.first_ns)},
+          {"last_look_ns", SmbOrNull(use.last_ns)},
+          {"mean_use", SmbOrNull(use.MeanUse())},
+          {"peak", use.peak ? SeenJson(*use.peak) : Json()},
+          {"most_being_written", use.most_being_written},
+          {"most_writers", use.most_writers},
+          {"most_held_back", use.most_held_back},
+          {"most_waiting_for_service", use.most_committed},
+          {"full_looks", use.full_looks},
+          {"full_at_least_ns", use.full.least},
+          {"full_at_most_ns", use.full.most},
+          {"steps",
+           {{"being_written", StepJson(memory.ways().written())},
+            {"held_back", StepJson(memory.ways().held_back())},
+            {"in_service", StepJson(memory.ways().served())}}}};
+}
+
+char LetterOf(const MemoryFollower& memory, smb::ChunkSlot slot) {
+  switch (memory.picture().pages()[slot.first].bitmap().StateOf(slot.second)) {
+    case ChunkState::kFree:
+      return '.';
+    case ChunkState::kBeingWritten:
+      return 'w';
+    case ChunkState::kBeingRead:
+      return 'r';
+    case ChunkState::kComplete:
+      return memory.IsCommitted(slot) ? 's' : 'h';
+  }
+  return '?';
+}
+
+/// "w", or "[wh..]" of a page that is divided.
+std::string PageText(const MemoryFollower& memory, size_t page) {
+  const smb::PageBitmap bitmap = memory.picture().pages()[page].bitmap();
+  if (bitmap.is_undivided()) return ".";
+  if (bitmap.chunks() == 0) return "?";
+  std::string text;
+  for (size_t chunk = 0; chunk < bitmap.chunks(); ++chunk) text += LetterOf(memory, {page, chunk});
+  return text.size() == 1 ? text : "[" + text + "]";
+}
+
+Json PageJson(const MemoryFollower& memory, size_t page) {
+  const MemoryPicture::Page& seen = memory.picture().pages()[page];
+  Json chunks = Json::array();
+  for (size_t chunk = 0; chunk < seen.bitmap().chunks(); ++chunk) {
+    Json json = {{"state", Name(seen.bitmap().StateOf(chunk))}};
+    if (seen.bitmap().HasHeader(chunk)) {
+      json["writer"] = Raw(seen.holders[chunk].writer);
+      json["chunk"] = Raw(seen.holders[chunk].chunk);
+      json["committed"] = memory.IsCommitted({page, chunk});
+    }
+    chunks.push_back(std::move(json));
+  }
+  return {{"page", page}, {"layout", seen.bitmap().layout()}, {"chunks", std::move(chunks)}};
+}
+
+void ReportHolders(Report& report, const MemoryFollower& memory) {
+  Table table({{"page", Align::kRight},
+               {"index", Align::kRight},
+               {"state"},
+               {"writer", Align::kRight},
+               {"chunk", Align::kRight}});
+  size_t held = 0;
+  for (size_t page = 0; page < memory.picture().pages().size(); ++page) {
+    const MemoryPicture::Page& seen = memory.picture().pages()[page];
+    for (size_t chunk = 0; chunk < seen.bitmap().chunks(); ++chunk) {
+      if (!seen.bitmap().HasHeader(chunk) || ++held > kHoldersListed) continue;
+      const smb::ChunkHolder holder = seen.holders[chunk];
+      const char letter = LetterOf(memory, {page, chunk});
+      const bool is_known = holder != smb::ChunkHolder{};
+      table.AddRow({NumberCell(page), NumberCell(chunk),
+                    letter == 'w'   ? "being written"
+                    : letter == 's' ? "waiting for the service"
+                                    : "held back",
+                    is_known ? NumberCell(Raw(holder.writer)) : Cell("?"),
+                    is_known ? Cell(fmt::format("#{}", Raw(holder.chunk))) : Cell("?")});
+    }
+  }
+  report.Section("", table, kSmbIndent);
+  if (held > kHoldersListed)
+    report.Paragraph(fmt::format("and {} more", WithCommas(held - kHoldersListed)), kSmbIndent);
+}
+
+}  // namespace
+
+void ReportMemories(Report& report, const std::vector<const MemoryFollower*>& memories,
+                    const SmbProducers& producers, uint64_t start_ns) {
+  Json data = Json::array();
+  Table table({{"producer"},
+               {"size", Align::kRight},
+               {"chunks", Align::kRight},
+               {"looks", Align::kRight},
+               {"mean use", Align::kRight},
+               {"most used", Align::kRight},
+               {"no chunk free", Align::kRight}});
+  Table steps({{"producer"},
+               {"step"},
+               {"chunks", Align::kRight},
+               {"half", Align::kRight},
+               {"90%", Align::kRight},
+               {"99%", Align::kRight},
+               {"all", Align::kRight}});
+  for (const MemoryFollower* const memory : memories) {
+    const MemoryUse& use = memory->use();
+    data.push_back(MemoryJson(*memory, producers));
+    const bool seen = use.looks > 0;
+    const auto mean = use.MeanUse();
+    table.AddRow({ProducerText(use.producer, producers), BytesCell(use.size),
+                  seen ? CountCell(use.chunks) : Cell("-"), CountCell(use.looks),
+                  mean ? Cell(fmt::format("{:.1f}%", *mean * 100)) : Cell("-"),
+                  seen ? CountCell(use.peak->counts.used()) : Cell("-"),
+                  seen ? Cell(TimesText(use.full)) : Cell("-")});
+    AddSteps(*memory, producers, steps);
+  }
+  report.Data("memories", std::move(data));
+  if (memories.empty()) {
+    report.Paragraph("The log has no producer with shared memory.");
+    return;
+  }
+  report.Section("shared memory", table, kSmbIndent);
+  report.Print("\n");
+  for (const MemoryFollower* const memory : memories)
+    ReportDetails(report, memory->use(), producers, start_ns);
+  report.Section("how long chunks were in a step, at most", steps, kSmbIndent);
+  const bool any = std::any_of(memories.begin(), memories.end(), [](const MemoryFollower* memory) {
+    return memory->use().looks > 0;
+  });
+  report.Print("\n");
+  report.Paragraph(
+      any ? "All of this is sampled: the recorder looks before commits and while "
+            "chunks are in use, and what happens between two looks is not seen. Times are "
+            "from what the looks prove to what they allow."
+          : "Looks are logged by 'ringscope record' unless --smb-looks is off; logs of "
+            "older versions, imports and emulated memory have none.");
+}
+
+void ReportPicture(Report& report, const MemoryFollower& memory, const SmbProducers& producers,
+                   uint64_t start_ns) {
+  const MemoryUse& use = memory.use();
+  if (!memory.seen()) return;
+  const smb::SeenMemory& seen = *memory.seen();
+  Json pages = Json::array();
+  std::string text;
+  const size_t count = memory.picture().pages().size();
+  for (size_t page = 0; page < count; ++page) {
+    if (!memory.picture().pages()[page].bitmap().is_undivided())
+      pages.push_back(PageJson(memory, page));
+    if (page % kPagesOnALine == 0) text += fmt::format("{}  {:>5}  ", page == 0 ? "" : "\n", page);
+    text += PageText(memory, page);
+  }
+  report.AddItem("pictures", [&] {
+    report.Data(
+        {{"producer", Raw(use.producer)}, {"look", SeenJson(seen)}, {"pages", std::move(pages)}});
+    return 0;
+  });
+  report.Heading(fmt::format("{} at {}: {} of {} free", ProducerText(use.producer, producers),
+                             HumanDuration(Offset(seen.time_ns, start_ns)), seen.counts.free,
+                             Count(seen.counts.all(), "chunk")));
+  report.Print(text + "\n");
+  report.Print("  . free, w being written, h held back, s waiting for the service, r being read\n");
+  ReportHolders(report, memory);
+}
+
+}  // namespace ringscope

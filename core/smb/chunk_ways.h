@@ -1,0 +1,70 @@
+#ifndef RINGSCOPE_CORE_SMB_CHUNK_WAYS_H_
+#define RINGSCOPE_CORE_SMB_CHUNK_WAYS_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "core/smb/memory_picture.h"
+#include "core/smb/time_spread.h"
+
+namespace ringscope::smb {
+
+/// Where a chunk is in a memory: its page and its place there.
+using ChunkSlot = std::pair<size_t, size_t>;
+
+/// How long a step of chunks took. Looks show it only to within the time between two of them.
+struct StepTimes {
+  TimeSpread least;
+  TimeSpread most;
+};
+
+/// The way of each chunk through a producer's shared memory, as the looks show it: taken by a
+/// writer, complete, named by a commit, free again.
+/// Memory: O(chunks of the memory).
+class ChunkWays {
+ public:
+  /// The memory as it was at a look.
+  void Look(uint64_t time_ns, const MemoryPicture& picture);
+  /// A look is missing: what was seen so far is not continued.
+  void Interrupt();
+  /// A commit that the service gets names the chunk.
+  void Commit(uint64_t time_ns, ChunkSlot slot, ChunkHolder holder);
+
+  /// The first look that showed this chunk complete; nullopt: not known, or it is not.
+  std::optional<uint64_t> ReturnedAt(ChunkSlot slot) const {
+    const auto way = ways_.find(slot);
+    if (way == ways_.end() || !way->second.returned_ns) return std::nullopt;
+    return way->second.returned_ns->second;
+  }
+  /// From the moment that a writer took the chunk until it returned it.
+  const StepTimes& written() const { return written_; }
+  /// Until a commit named it: the producer held it back.
+  const StepTimes& held_back() const { return held_back_; }
+  /// Until it was no longer complete: it waited for the service, which then copied it.
+  const StepTimes& served() const { return served_; }
+
+ private:
+  struct Way {
+    ChunkHolder holder;
+    uint64_t free_until_ns = 0;  // the last look that did not have it
+    uint64_t seen_ns = 0;        // the first that has it
+    /// Between these it was returned: the last look in which it was being written, and the first in
+    /// which it is complete.
+    std::optional<std::pair<uint64_t, uint64_t>> returned_ns = {};
+    std::optional<uint64_t> committed_ns = {};
+  };
+  void See(uint64_t time_ns, ChunkSlot slot, bool complete, ChunkHolder holder);
+  void Leave(uint64_t time_ns, ChunkSlot slot);
+
+  std::map<ChunkSlot, Way> ways_;
+  std::optional<uint64_t> last_ns_;  // of the look before
+  StepTimes written_;
+  StepTimes held_back_;
+  StepTimes served_;
+};
+
+}  // namespace ringscope::smb
+
+#endif  // RINGSCOPE_CORE_SMB_CHUNK_WAYS_H_

@@ -1,0 +1,183 @@
+#include "core/smb/memory_story.h"
+
+#include <algorithm>
+
+#include "core/smb/picture_codec.h"
+
+namespace ringscope::smb {
+namespace {
+
+size_t PagesOf(const SharedMemorySetUp& setup) {
+  if (!IsPageSize(setup.page_size)) return 0;
+  const uint64_t pages = setup.size / setup.page_size;
+  return pages <= kMaxPagesOfPicture ? static_cast<size_t>(pages) : 0;
+}
+
+void Raise(uint64_t& most, uint64_t value) { most = std::max(most, value); }
+
+uint64_t Between(uint64_t from_ns, uint64_t to_ns) { return to_ns > from_ns ? to_ns - from_ns : 0; }
+
+}  // namespace
+
+MemoryFollower::MemoryFollower(const SharedMemorySetUp& setup)
+    : use_{.producer = setup.producer,
+           .size = setup.size,
+           .page_size = setup.page_size,
+           .direct_patching = setup.direct_patching},
+      picture_(PagesOf(setup)) {}
+
+bool MemoryFollower::Apply(const SharedMemoryLook& look) {
+  if (look.whole) {
+    picture_ = MemoryPicture(picture_.pages().size());
+  } else if (next_look_ != look.number) {
+    next_look_.reset();
+    return false;
+  }
+  next_look_.reset();
+  if (!ApplyChanges(wire::AsBytes(look.pages), picture_)) return false;
+  next_look_ = look.number + 1;
+  return true;
+}
+
+bool MemoryFollower::Add(const SharedMemoryLook& look, std::optional<uint64_t> time_ns) {
+  if (!Apply(look)) {
+    ++use_.missing;
+    seen_.reset();
+    ways_.Interrupt();
+    return false;
+  }
+  ++use_.looks;
+  std::erase_if(committed_, [&](const auto& entry) {
+    const auto& [place, committed] = entry;
+    const MemoryPicture::Page& page = picture_.pages()[place.first];
+    return place.second >= page.bitmap().chunks() ||
+           page.bitmap().StateOf(place.second) != ChunkState::kComplete ||
+           page.holders[place.second] != committed.holder;
+  });
+  if (time_ns) ways_.Look(*time_ns, picture_);
+  const SeenMemory seen = Describe(time_ns.value_or(0));
+  Account(seen, look.same_until_ns);
+  seen_ = seen;
+  return true;
+}
+
+void MemoryFollower::Add(const CommitRequestParser& request, std::optional<uint64_t> time_ns) {
+  if (!seen_) return;
+  for (const ChunkToMove& chunk : request.chunks()) {
+    const uint64_t page = chunk.page.value_or(0);
+    const uint64_t index = chunk.index.value_or(0);
+    if (page >= picture_.pages().size() || index >= kMaxChunksPerPage) continue;
+    const ChunkSlot slot{static_cast<size_t>(page), static_cast<size_t>(index)};
+    // A chunk that was completed after the look has its holder in its own header.
+    const auto header = chunk.data ? ParseChunkHeader(*chunk.data) : std::nullopt;
+    const ChunkHolder holder = header ? ChunkHolder{header->writer, header->chunk}
+                                      : picture_.pages()[slot.first].holders[slot.second];
+    const auto known = committed_.find(slot);
+    if (known != committed_.end() && known->second.holder == holder) continue;
+    committed_[slot] = {holder, time_ns};
+    if (time_ns) ways_.Commit(*time_ns, slot, holder);
+  }
+}
+
+void MemoryFollower::End() {
+  picture_ = MemoryPicture();
+  committed_.clear();
+  ways_.Interrupt();
+}
+
+SeenMemory MemoryFollower::Describe(uint64_t time_ns) {
+  SeenMemory seen{.time_ns = time_ns, .counts = picture_.Count(), .committed = committed_.size()};
+  for (const auto& [slot, committed] : committed_)
+    if (committed.time_ns)
+      seen.committed_since_ns =
+          std::min(seen.committed_since_ns.value_or(*committed.time_ns), *committed.time_ns);
+  std::set<WriterId> writers;
+  std::array<uint64_t, 8> layouts = {};
+  for (size_t number = 0; number < picture_.pages().size(); ++number) {
+    const MemoryPicture::Page& page = picture_.pages()[number];
+    const PageBitmap bitmap = page.bitmap();
+    ++layouts[bitmap.layout()];
+    for (size_t chunk = 0; chunk < bitmap.chunks(); ++chunk) {
+      if (bitmap.StateOf(chunk) == ChunkState::kBeingWritten &&
+          Raw(page.holders[chunk].writer) != 0)
+        writers.insert(page.holders[chunk].writer);
+      if (bitmap.StateOf(chunk) != ChunkState::kComplete || committed_.contains({number, chunk}))
+        continue;
+      if (const auto since = ways_.ReturnedAt({number, chunk}))
+        seen.held_since_ns = std::min(seen.held_since_ns.value_or(*since), *since);
+    }
+  }
+  for (size_t layout = 0; layout < layouts.size(); ++layout)
+    Raise(use_.layouts[layout], layouts[layout]);
+  seen.writers = writers.size();
+  return seen;
+}
+
+void MemoryFollower::Account(const SeenMemory& seen, std::optional<uint64_t> same_until_ns) {
+  Raise(use_.bad_pages, seen.counts.bad_pages);
+  Raise(use_.chunks, seen.counts.all());
+  Raise(use_.most_being_written, seen.counts.being_written);
+  Raise(use_.most_held_back, seen.held_back());
+  Raise(use_.most_committed, seen.committed);
+  Raise(use_.most_writers, seen.writers);
+  if (!use_.peak || seen.counts.used() > use_.peak->counts.used()) use_.peak = seen;
+  if (!use_.first_ns) use_.first_ns = seen.time_ns;
+  use_.last_ns = seen.time_ns;
+  const bool was_full = seen_ && seen_->is_full();
+  if (seen.is_full()) ++use_.full_looks;
+  if (!seen_) return;
+  // Until the last look that saw the same, and from there to this look.
+  const uint64_t start = seen_->time_ns;
+  const uint64_t same =
+      std::clamp(same_until_ns.value_or(start), start, std::max(start, seen.time_ns));
+  const uint64_t open = Between(same, seen.time_ns);
+  if (was_full) use_.full.least += same - start;
+  if (was_full && seen.is_full()) use_.full.least += open;
+  if (was_full) use_.full.most += same - start;
+  if (was_full || seen.is_full()) use_.full.most += open;
+  // Between two looks the mean of both.
+  const auto used = [](const SeenMemory& at) { return static_cast<double>(at.counts.used()); };
+  const auto all = [](const SeenMemory& at) { return static_cast<double>(at.counts.all()); };
+  use_.used_chunk_ns += used(*seen_) * static_cast<double>(same - start) +
+                        (used(*seen_) + used(seen)) / 2 * static_cast<double>(open);
+  use_.chunk_ns += all(*seen_) * static_cast<double>(same - start) +
+                   (all(*seen_) + all(seen)) / 2 * static_cast<double>(open);
+}
+
+void MemoryStory::Add(const Op& op) {
+  if (const auto* look = std::get_if<SharedMemoryLook>(&op.body)) {
+    const auto memory = live_.find(look->producer);
+    if (memory != live_.end()) memory->second->Add(*look, op.time_ns);
+  } else if (const auto* commit = std::get_if<Commit>(&op.body)) {
+    const auto memory = live_.find(commit->producer);
+    if (memory == live_.end() || commit->origin != Origin::kShm || !memory->second->seen()) return;
+    parser_.Parse(commit->request);
+    memory->second->Add(parser_, op.time_ns);
+  } else if (const auto* setup = std::get_if<SharedMemorySetUp>(&op.body)) {
+    End(setup->producer);
+    if (setup->size > 0) live_.emplace(setup->producer, std::make_unique<MemoryFollower>(*setup));
+  } else if (const auto* gone = std::get_if<ProducerDisconnected>(&op.body)) {
+    End(gone->producer);
+  }
+}
+
+void MemoryStory::End(ProducerId producer) {
+  auto memory = live_.extract(producer);
+  if (memory.empty()) return;
+  memory.mapped()->End();
+  ended_.push_back(std::move(memory.mapped()));
+}
+
+std::vector<const MemoryFollower*> MemoryStory::Memories() const {
+  std::vector<const MemoryFollower*> memories;
+  for (const auto& memory : ended_) memories.push_back(memory.get());
+  for (const auto& [producer, memory] : live_) memories.push_back(memory.get());
+  return memories;
+}
+
+const MemoryFollower* MemoryStory::Of(ProducerId producer) const {
+  const auto memory = live_.find(producer);
+  return memory == live_.end() ? nullptr : memory->second.get();
+}
+
+}  // namespace ringscope::smb

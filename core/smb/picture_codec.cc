@@ -1,0 +1,155 @@
+#include "core/smb/picture_codec.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "core/base/wire.h"
+
+namespace ringscope::smb {
+namespace {
+
+using Page = MemoryPicture::Page;
+
+/// The layout's bits are put lowest: the usual pages take one byte.
+constexpr uint32_t kHighBits = 32 - PageBitmap::kLayoutShift;
+constexpr uint32_t kStateMask = (1u << PageBitmap::kLayoutShift) - 1;
+
+constexpr uint64_t CodeOf(uint32_t bits) {
+  return uint64_t{bits & kStateMask} << kHighBits | bits >> PageBitmap::kLayoutShift;
+}
+constexpr uint32_t BitsOf(uint64_t code) {
+  return static_cast<uint32_t>(code >> kHighBits) |
+         static_cast<uint32_t>(code & ((1u << kHighBits) - 1)) << PageBitmap::kLayoutShift;
+}
+
+constexpr uint32_t ZigZag32(uint32_t difference) {
+  return difference << 1 ^ (0 - (difference >> 31));
+}
+constexpr uint32_t UnZigZag32(uint32_t code) { return code >> 1 ^ (0 - (code & 1)); }
+
+/// The last chunk ids in a record, by writer, of as many writers as usually occur in one.
+class LastChunks {
+ public:
+  uint32_t& Of(WriterId writer) {
+    Entry& entry = entries_[Raw(writer) % kEntries];
+    if (entry.writer != writer) entry = {writer, 0};
+    return entry.chunk;
+  }
+
+ private:
+  static constexpr size_t kEntries = 64;
+  struct Entry {
+    WriterId writer{};
+    uint32_t chunk = 0;
+  };
+  std::array<Entry, kEntries> entries_ = {};
+};
+
+void AppendHolders(const Page& before, const Page& now, LastChunks& last, std::string& out) {
+  const PageBitmap bitmap = now.bitmap();
+  const bool same_layout = before.bitmap().layout() == bitmap.layout();
+  for (size_t chunk = 0; chunk < bitmap.chunks(); ++chunk) {
+    if (!bitmap.HasHeader(chunk)) continue;
+    const ChunkHolder& holder = now.holders[chunk];
+    if (same_layout && before.bitmap().HasHeader(chunk) && before.holders[chunk] == holder) {
+      wire::AppendVarint(out, 0);
+      continue;
+    }
+    wire::AppendVarint(out, uint64_t{Raw(holder.writer)} + 1);
+    uint32_t& previous = last.Of(holder.writer);
+    wire::AppendVarint(out, ZigZag32(Raw(holder.chunk) - previous));
+    previous = Raw(holder.chunk);
+  }
+}
+
+/// Reads the numbers of a record.
+class Numbers {
+ public:
+  explicit Numbers(Bytes bytes) : rest_(bytes) {}
+  bool at_end() const { return rest_.empty(); }
+  /// nullopt: there is none, or it is more than `max`.
+  std::optional<uint64_t> Next(uint64_t max) {
+    const wire::Varint read = wire::ReadVarint(rest_);
+    if (read.size == 0 || read.value > max) return std::nullopt;
+    rest_ = rest_.subspan(read.size);
+    return read.value;
+  }
+
+ private:
+  Bytes rest_;
+};
+
+/// @return whether the page's holders are there
+bool ReadHolders(Numbers& numbers, const Page& before, LastChunks& last, Page& now) {
+  const PageBitmap bitmap = now.bitmap();
+  const bool same_layout = before.bitmap().layout() == bitmap.layout();
+  for (size_t chunk = 0; chunk < bitmap.chunks(); ++chunk) {
+    if (!bitmap.HasHeader(chunk)) continue;
+    const auto writer = numbers.Next(uint64_t{UINT16_MAX} + 1);
+    if (!writer) return false;
+    if (*writer == 0) {
+      if (!same_layout || !before.bitmap().HasHeader(chunk)) return false;
+      now.holders[chunk] = before.holders[chunk];
+      continue;
+    }
+    const auto difference = numbers.Next(UINT32_MAX);
+    if (!difference) return false;
+    const WriterId id{static_cast<uint16_t>(*writer - 1)};
+    uint32_t& previous = last.Of(id);
+    previous += UnZigZag32(static_cast<uint32_t>(*difference));
+    now.holders[chunk] = {id, ChunkId{previous}};
+  }
+  return true;
+}
+
+}  // namespace
+
+void AppendChanges(const MemoryPicture& before, const MemoryPicture& now, std::string& out) {
+  const std::vector<Page>& old_pages = before.pages();
+  const std::vector<Page>& pages = now.pages();
+  LastChunks last;
+  size_t done = 0;
+  for (size_t page = 0; page < pages.size();) {
+    if (pages[page] == old_pages[page]) {
+      ++page;
+      continue;
+    }
+    size_t end = page + 1;
+    while (end < pages.size() && pages[end].bits == pages[page].bits &&
+           pages[end] != old_pages[end])
+      ++end;
+    wire::AppendVarint(out, page - done);
+    wire::AppendVarint(out, end - page);
+    wire::AppendVarint(out, CodeOf(pages[page].bits));
+    for (; page < end; ++page) AppendHolders(old_pages[page], pages[page], last, out);
+    done = end;
+  }
+}
+
+Status ApplyChanges(Bytes changes, MemoryPicture& picture) {
+  Numbers numbers(changes);
+  LastChunks last;
+  const size_t pages = picture.pages().size();
+  size_t page = 0;
+  while (!numbers.at_end()) {
+    const auto skip = numbers.Next(pages - page);
+    const auto run = skip ? numbers.Next(pages - page - *skip) : std::nullopt;
+    const auto code = run ? numbers.Next(CodeOf(UINT32_MAX)) : std::nullopt;
+    if (!code || *run == 0)
+      return Fail(ErrorCode::kCorrupt,
+                  fmt::format("no run of pages of a memory of {} after page {}", pages, page));
+    page += static_cast<size_t>(*skip);
+    for (const size_t end = page + static_cast<size_t>(*run); page < end; ++page) {
+      Page now{.bits = BitsOf(*code)};
+      if (!ReadHolders(numbers, picture.pages()[page], last, now))
+        return Fail(ErrorCode::kCorrupt, fmt::format("page {} lacks a chunk's holder", page));
+      picture.SetPage(page, now);
+    }
+  }
+  return {};
+}
+
+}  // namespace ringscope::smb
