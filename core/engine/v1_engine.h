@@ -144,6 +144,7 @@ class V1Engine : public Store::Interface {
   void TallyNew(ChunkSlot slot, const ChunkCommit& commit);
   void TallyKnown(uint32_t sequence, ChunkSlot slot);
   void TallyErased(ChunkSlot slot);
+  bool HoldsBeginningOf(uint32_t sequence, uint32_t id);
   void TallyCutOff(uint32_t sequence, const Chunk& chunk, uint32_t first_fragment);
   void TallyDiscarded(const ChunkCommit& commit);
   void TakeBack(ChunkSlot slot, ShapeStore::Gone& gone);

@@ -49,7 +49,6 @@ void V1Engine<Store>::TallyNew(ChunkSlot slot, const ChunkCommit& commit) {
   const uint32_t sequence = chunks_[slot].sequence;
   ShapeStore::Losses& losses = store_.LossesOf(sequence);
   const ChunkId id = commit.chunk;
-  const uint8_t continues = commit.flags & (kFirstContinues | kLastContinues);
   const bool is_first = losses.gone_count == 0 && sequences_[sequence].chunks.empty();
   if (is_first || Precedes(ChunkId{losses.newest}, id)) {
     if (losses.open && Raw(id) != losses.open_next)
@@ -57,8 +56,6 @@ void V1Engine<Store>::TallyNew(ChunkSlot slot, const ChunkCommit& commit) {
     losses.newest = Raw(id);
     return;
   }
-  if (id != ChunkId{losses.newest} && continues != 0)
-    store_.SetProblem("a part of a packet was committed after newer chunks");
   if (losses.gone_count == 0 || Precedes(ChunkId{losses.newest_gone}, id)) return;
   const uint32_t remembered = std::min(losses.gone_count, ShapeStore::Losses::kRemembered);
   for (ShapeStore::Gone& gone : std::span(losses.gone).first(remembered))
@@ -106,6 +103,7 @@ void V1Engine<Store>::TallyKnown(uint32_t sequence, ChunkSlot slot) {
 template <typename Store>
 void V1Engine<Store>::TallyCutOff(uint32_t sequence, const Chunk& chunk, uint32_t first_fragment) {
   ShapeStore::Losses& losses = store_.LossesOf(sequence);
+  if (losses.open) store_.SetProblem("two packets of a writer were overwritten in parts");
   losses.open = true;
   losses.open_next = chunk.id + 1;
   losses.open_count = {first_fragment > 0 ? 1u : 0u, first_fragment};
@@ -153,6 +151,17 @@ void V1Engine<Store>::FollowCutOff(uint32_t sequence, bool was_lost) {
   }
 }
 
+/// Whether the packet that continues in this chunk begins in the buffer, unread.
+template <typename Store>
+bool V1Engine<Store>::HoldsBeginningOf(uint32_t sequence, uint32_t id) {
+  while (true) {
+    const Chunk* const before = FindChunk(sequences_[sequence], --id);
+    if (before == nullptr || before->fragments_read == before->fragments) return false;
+    if (!before->last_continues()) return false;
+    if (before->fragments > 1 || !before->first_continues()) return true;
+  }
+}
+
 /// A chunk leaves the buffer; it is still in its sequence's list.
 template <typename Store>
 void V1Engine<Store>::TallyErased(ChunkSlot slot) {
@@ -171,8 +180,7 @@ void V1Engine<Store>::TallyErased(ChunkSlot slot) {
     const uint32_t size = store_.SizeOf(slot, i);
     if (i == 0 && chunk.first_continues()) {
       // Its packet counts where it begins, which has left before.
-      const Chunk* const before = FindChunk(sequences_[sequence], chunk.id - 1);
-      if (before != nullptr && before->fragments_read < before->fragments)
+      if (HoldsBeginningOf(sequence, chunk.id))
         store_.SetProblem("the rest of a packet was overwritten before its beginning");
     } else if (i + 1u == chunk.fragments && chunk.last_continues()) {
       gone.cut_off = true;
