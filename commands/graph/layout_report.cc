@@ -27,27 +27,35 @@ std::string Symbol(const LayoutShare& share, size_t index, bool consumed) {
 const char* Filler(bool consumed) { return consumed ? "-" : "="; }
 
 /// "  write cursor 0x1000" for the row of a cursor.
-/// A line below the row of bytes in which a cursor is; empty: none is.
-std::string CursorText(const BufferLayout& layout, uint64_t from, uint64_t to, bool is_last) {
+/// A line below the row of bytes in which a cursor is, which points at it.
+std::string CursorText(const char* name, uint64_t cursor, size_t cell) {
+  constexpr size_t kFirstCell = 14;  // column
+  const size_t column = kFirstCell + std::min<size_t>(cell, kTextCellsInRow - 1);
+  const std::string text = fmt::format("{} {:#x}", name, cursor);
+  if (column + 2 + text.size() <= kTextColumns)
+    return fmt::format("{:{}}^ {}\n", "", column, text);
+  return fmt::format("{:>{}} ^\n", text, column - 1);
+}
+
+/// The cursors in a row of bytes.
+std::string CursorsText(const BufferLayout& layout, uint64_t bytes_per_cell, uint64_t from,
+                        uint64_t to, bool is_last) {
   std::string text;
-  const auto is_in = [&](uint64_t cursor) {
-    return (cursor >= from && cursor < to) || (is_last && cursor >= to);
+  const auto add = [&](const char* name, uint64_t cursor) {
+    if ((cursor >= from && cursor < to) || (is_last && cursor >= to))
+      text += CursorText(name, cursor, (cursor - from) / bytes_per_cell);
   };
-  if (is_in(layout.write_cursor)) text += fmt::format("  write cursor {:#x}", layout.write_cursor);
-  if (layout.read_cursor && is_in(*layout.read_cursor))
-    text += fmt::format("  last read {:#x}", *layout.read_cursor);
-  return text.empty() ? text : fmt::format("{:12} ^{}\n", "", text);
+  add("write cursor", layout.write_cursor);
+  if (layout.read_cursor) add("last read", *layout.read_cursor);
+  return text;
 }
 
 std::string MapText(const BufferLayout& layout, const SessionNotes& notes) {
   const LayoutGrid grid = MakeGrid(layout, kMaxTextCells);
-  std::string text =
-      Wrap(fmt::format("{} per character, {} per line; letters where chunks and lines begin, A== "
-                       "unread, a-- read",
-                       HumanSize(grid.bytes_per_cell),
-                       HumanSize(grid.bytes_per_cell * kTextCellsInRow)),
-           size_t{2}) +
-      "\n";
+  std::string text = fmt::format(
+      "  {} per character, {} per line\n"
+      "  letters where chunks and lines begin: A== unread, a-- read\n",
+      HumanSize(grid.bytes_per_cell), HumanSize(grid.bytes_per_cell * kTextCellsInRow));
   for (size_t row = 0; row < grid.cells.size(); row += kTextCellsInRow) {
     const size_t end = std::min(row + kTextCellsInRow, grid.cells.size());
     std::string line;
@@ -59,8 +67,8 @@ std::string MapText(const BufferLayout& layout, const SessionNotes& notes) {
       line += continues ? Filler(cell.consumed) : Symbol(share, cell.share, cell.consumed);
     }
     text += fmt::format("  {:#010x} │{}│\n", row * grid.bytes_per_cell, line);
-    text += CursorText(layout, row * grid.bytes_per_cell, end * grid.bytes_per_cell,
-                       end == grid.cells.size());
+    text += CursorsText(layout, grid.bytes_per_cell, row * grid.bytes_per_cell,
+                        end * grid.bytes_per_cell, end == grid.cells.size());
   }
   for (size_t i = 0; i < grid.shares.size(); ++i) {
     const LayoutShare& share = grid.shares[i];

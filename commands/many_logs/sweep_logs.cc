@@ -201,7 +201,7 @@ void PrintLosses(Report& report, const SweepLogs& logs, const LogNames& names,
       same.push_back(&totals[j]);
       printed[j] = true;
     }
-    report.PrintWrapped(TextStyle::kBold, SettingName(totals[i].key.setting) + ":",
+    report.PrintWrapped(TextStyle::kBold, SettingName(totals[i].key.setting) + ";",
                         " packets lost at each size");
     report.Print(LossTable(logs, names, Thinned(std::move(same))));
     report.Print("\n");

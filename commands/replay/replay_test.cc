@@ -122,6 +122,12 @@ TEST(Replay, IncompleteRecording_IsSaid) {
   const Ran ran =
       RunReplay({"-"}, std::string(kPlain) + "{\"op\":\"recorder_gap\",\"reason\":\"late\"}\n");
   EXPECT_THAT(ran.out, HasSubstr("Not exact: -: session 1: the recording has 1 gap."));
+  EXPECT_EQ(ran.err, "");
+  // A trace takes standard output.
+  const std::string log = std::string(kPlain) + "{\"op\":\"recorder_gap\",\"reason\":\"late\"}\n";
+  const Ran piped = RunReplay({"-", "-o", "-"}, log);
+  EXPECT_THAT(piped.out, ::testing::Not(HasSubstr("Not exact")));
+  EXPECT_THAT(piped.err, HasSubstr("the recording is not complete: it has 1 gap"));
 }
 
 // Recorded without the consumer: the log does not have its buffers.
@@ -167,7 +173,7 @@ TEST(Stats, Loss_IsANotice) {
 }
 
 /// The rows of a capture's file of trace processor's results, and of ours: (name, idx) to the rest.
-using StatRows = std::map<std::pair<std::string, std::string>, std::string>;
+using RowsOfCsv = std::map<std::pair<std::string, std::string>, std::string>;
 
 std::vector<std::string> SplitAtCommas(const std::string& line) {
   std::vector<std::string> fields;
@@ -176,8 +182,8 @@ std::vector<std::string> SplitAtCommas(const std::string& line) {
   return fields;
 }
 
-StatRows BufferRows(const std::string& csv, size_t name, size_t severity, size_t value) {
-  StatRows rows;
+RowsOfCsv BufferRows(const std::string& csv, size_t name, size_t severity, size_t value) {
+  RowsOfCsv rows;
   std::istringstream stream(csv);
   for (std::string line; std::getline(stream, line);) {
     const std::vector<std::string> fields = SplitAtCommas(line);
@@ -227,7 +233,7 @@ TEST_P(CaptureStats, EqualTraceProcessors) {
   const std::string folder = std::string(RS_TESTDATA) + "/captures/" + GetParam();
   const Ran ran =
       RunCommand(StatsCommand(), {folder + "/session.ops.jsonl.zst", "--format", "csv"});
-  const StatRows want = BufferRows(ReadFile(folder + "/trace_processor_stats.csv"), 0, 2, 4);
+  const RowsOfCsv want = BufferRows(ReadFile(folder + "/trace_processor_stats.csv"), 0, 2, 4);
   ASSERT_FALSE(want.empty());
   EXPECT_EQ(BufferRows(ran.out, 1, 3, 4), want);
 }

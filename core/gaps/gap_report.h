@@ -11,11 +11,11 @@
 #include "core/gaps/counter_trace.h"
 #include "core/gaps/ftrace_losses.h"
 #include "core/gaps/lost_names.h"
-#include "core/log/reported_losses.h"
 #include "core/gaps/shared_memory_use.h"
 #include "core/gaps/stale_packets.h"
 #include "core/ledger/ledger.h"
 #include "core/ledger/loss_timeline.h"
+#include "core/ledger/reported_losses.h"
 
 namespace ringscope {
 

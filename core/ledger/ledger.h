@@ -12,7 +12,7 @@
 #include "core/base/enum_names.h"
 #include "core/base/log_moment.h"
 #include "core/base/packet_count.h"
-#include "core/log/reported_losses.h"
+#include "core/ledger/reported_losses.h"
 #include "core/perfetto/packet_facts.h"
 #include "core/session/session.h"
 

@@ -93,7 +93,7 @@ TEST(TraceImport, SmallTrace_BecomesTheseRecords) {
   EXPECT_THAT(
       imported.records,
       ElementsAre("header synthetic", "config", "buffer 0 65536 ring_buffer 'v2'",
-                  "buffer 1 32768 discard ''", "clocks", "producer 2 uid 1000 pid 43 pid 43",
+                  "buffer 1 32768 discard 'v1'", "clocks", "producer 2 uid 1000 pid 43 pid 43",
                   "note service: tracing started", "producer 1 uid 1000 pid 42 pid 42",
                   "commit 1:1 chunk 0 buffer 1 fragments 1 flags 0",
                   "commit 2:1 chunk 0 buffer 0 fragments 1 flags 0",

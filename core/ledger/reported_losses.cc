@@ -1,4 +1,4 @@
-#include "core/log/reported_losses.h"
+#include "core/ledger/reported_losses.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
-#ifndef RINGSCOPE_CORE_LOG_REPORTED_LOSSES_H_
-#define RINGSCOPE_CORE_LOG_REPORTED_LOSSES_H_
+#ifndef RINGSCOPE_CORE_LEDGER_REPORTED_LOSSES_H_
+#define RINGSCOPE_CORE_LEDGER_REPORTED_LOSSES_H_
 
 #include <cstdint>
 #include <optional>
@@ -54,4 +54,4 @@ class ReportedLosses {
 
 }  // namespace ringscope
 
-#endif  // RINGSCOPE_CORE_LOG_REPORTED_LOSSES_H_
+#endif  // RINGSCOPE_CORE_LEDGER_REPORTED_LOSSES_H_
