@@ -69,12 +69,12 @@ TEST_F(LayoutMapTest, WithoutAMoment_IsBeforeTheLastReadThatReturnedPackets) {
     }
   }
   // What came late is read in reads of its own.
-  const Op late = Request(1).Move(1, Chunk(1, 2, 1).Whole(3, 'd')).op();
+  const Request late = Request(1).Move(1, Chunk(1, 2, 1).Whole(3, 'd'));
   Request many(1);
   Chunk chunk(1, 3, 0);
   for (int i = 0; i < 30; ++i) chunk.Whole(3, 'e');
   const BufferLayout large =
-      LayoutOf("v2@58", {BufferOp(1), many.Move(1, chunk).op(), Read(99), late, Read(99)},
+      LayoutOf("v2@58", {BufferOp(1), many.Move(1, chunk).op(), Read(99), late.op(), Read(99)},
                std::nullopt);
   EXPECT_THAT(Map(large), ::testing::Contains(::testing::HasSubstr("1:3#0")));
   EXPECT_THAT(Map(large), ::testing::Not(::testing::Contains(::testing::HasSubstr("1:2#1"))));
