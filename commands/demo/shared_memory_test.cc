@@ -68,7 +68,7 @@ class SharedMemoryUse : public ::testing::Test {
     producer_->Kill();
     EXPECT_TRUE(run_.log().WaitFor<ProducerDisconnected>());
     run_.recorder().Stop();
-    smb::MemoryStory story;
+    smb::MemoryStory story{1};
     for (const Op& op : TimedOps()) story.Add(op);
     EXPECT_EQ(story.Memories().size(), 1u);
     const smb::MemoryUse use = story.Memories().front()->use();

@@ -63,7 +63,7 @@ Result<SessionDiff> DiffSession(const DiffArgs& args, SessionReader& sessions, C
   while (true) {
     RS_ASSIGN_OR_RETURN(const std::optional<Op> op, records.Next());
     if (!op) break;
-    if (const auto* gap = std::get_if<RecorderGap>(&op->body)) gaps += gap->is_damage ? 0 : 1;
+    if (std::holds_alternative<RecorderGap>(op->body) && !IsDamage(op->body)) ++gaps;
     if (Status status = diff.Apply(*op, sessions.record_number()); !status) {
       if (status.error().where.path.empty()) status.error().where.path = outcome.path;
       return tl::unexpected(std::move(status).error());

@@ -136,9 +136,11 @@ std::string SharedMemoryRemedy(const Gap& gap, const SessionNotes& notes) {
         HumanDuration(facts.held_ns));
   if (facts.reason == AbortReason::kServiceLate) {
     // What the producer commits in that time, beside what it has.
-    const uint64_t meanwhile = static_cast<uint64_t>(
+    constexpr double kMost = 0x1p40;  // of hostile times, too
+    const auto meanwhile = static_cast<uint64_t>(std::min(
         static_cast<double>(facts.window_bytes) * static_cast<double>(facts.waiting_ns) /
-        static_cast<double>(AbortFacts::kWindowNs));
+            static_cast<double>(AbortFacts::kWindowNs),
+        kMost));
     return fmt::format("shared memory for the time that the service takes: {}",
                        HumanSize(std::bit_ceil(facts.smb_size.value_or(0) + meanwhile + 1)));
   }

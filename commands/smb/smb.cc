@@ -9,6 +9,7 @@
 #include "commands/report/report.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/options.h"
+#include "commands/shell/text.h"
 #include "commands/shell/values.h"
 #include "commands/smb/smb_report.h"
 
@@ -38,6 +39,9 @@ void SetUp(CLI::App& app, SmbArgs& args) {
   AddFormat(app, args.format, {"text", "json"});
 }
 
+/// Memories of producers that left, as many as are listed.
+constexpr size_t kMostEnded = 1000;
+
 /// One session: its memories, and a picture of them at one moment.
 class SmbSession {
  public:
@@ -49,7 +53,7 @@ class SmbSession {
     while (true) {
       RS_ASSIGN_OR_RETURN(const std::optional<Op> op, sessions.Next());
       if (!op) break;
-      ++records;
+      records += IsDamage(op->body) ? 0 : 1;
       if (op->time_ns) {
         if (!start_ns_) start_ns_ = op->time_ns;
         last_ns = op->time_ns;
@@ -69,6 +73,10 @@ class SmbSession {
     for (const smb::MemoryFollower* const memory : story_.Memories())
       if (Wants(memory->use().producer)) memories.push_back(memory);
     ReportMemories(report_, memories, producers_, start);
+    report_.Data("memories_not_listed", story_.unlisted());
+    if (story_.unlisted() > 0)
+      report_.Paragraph(fmt::format("The memory of {} that left is not listed.",
+                                    Count(story_.unlisted(), "further producer")));
     for (const smb::MemoryFollower& memory : drawn_)
       ReportPicture(report_, memory, producers_, start);
     return ExitCode::kClean;
@@ -99,7 +107,7 @@ class SmbSession {
 
   const SmbArgs& args_;
   Report& report_;
-  smb::MemoryStory story_;
+  smb::MemoryStory story_{kMostEnded};
   SmbProducers producers_;
   std::vector<smb::MemoryFollower> drawn_;
   bool is_drawn_ = false;

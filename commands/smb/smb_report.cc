@@ -73,7 +73,8 @@ void ReportDetails(Report& report, const MemoryUse& use, const SmbProducers& pro
   if (use.looks == 0) {
     report.Paragraph(
         fmt::format("{}: {}.", who,
-                    use.missing > 0 ? "its looks cannot be read, as the first of them are missing"
+                    use.missing > 0 ? "its looks cannot be read: the first of them are missing, or "
+                                      "more memories live at a time than are followed"
                                     : "the log has no looks at this memory"),
         kSmbIndent);
     return;

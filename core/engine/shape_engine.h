@@ -30,6 +30,16 @@ class ShapeEngine : public Engine {
   /// Packets that begin in the buffer and that no read returned: after reads to the end, those that
   /// wait for a patch or for another chunk. It takes them out, so it is the last call.
   virtual uint64_t TakeStuckPackets() = 0;
+
+ protected:
+  /// Makes the buffer fail for what cannot be decided without payloads; nullptr: nothing is such.
+  /// @return whether there is a problem
+  bool FailFor(const char* problem) {
+    if (problem == nullptr) [[likely]]
+      return false;
+    if (failure() == nullptr) SetFailure(Error{ErrorCode::kUnsupported, problem, {}, {}});
+    return true;
+  }
 };
 
 }  // namespace ringscope

@@ -7,29 +7,17 @@
 #include "core/engine/chunk_ring.h"
 #include "core/engine/chunk_shape.h"
 #include "core/engine/engine.h"
-#include "core/engine/fragment_ring.h"
-#include "core/engine/shape_engine.h"
-#include "core/engine/shape_tally.h"
+#include "core/engine/shape_store_base.h"
 #include "core/perfetto/fragment.h"
 
 namespace ringscope::v2 {
 
 /// What a buffer keeps of its chunks' payloads if it keeps only their shapes: about 4 bytes per
-/// fragment. Where a decision would need the bytes themselves (a patch that changes a fragment's
-/// size, a chunk re-committed in another shape), it reports that: `problem`; what the buffer does
-/// from there on means nothing.
-class ShapeStore {
+/// fragment. What would need the bytes is a patch that changes a fragment's size, and a chunk that
+/// is re-committed in another shape.
+class ShapeStore : public ShapeStoreBase {
  public:
-  static constexpr bool kHasBytes = false;
-  using Interface = ShapeEngine;  // of a buffer with this store
-
-  /// @param tally counts what is lost; must outlive this
-  explicit ShapeStore(ShapeTally& tally) : tally_(&tally) {}
-
-  /// What the commit under way has in place of a payload; must outlive it.
-  void SetIncoming(const ChunkShape& shape) { incoming_ = &shape; }
-  const ChunkShape& incoming() const { return *incoming_; }
-  uint32_t PayloadSize(const ChunkCommit&) const { return incoming_->payload_size; }
+  using ShapeStoreBase::ShapeStoreBase;
 
   /// Takes the commit's fragments within the first `bytes` as those of a new chunk.
   void Write(ChunkRef ref, const StoredChunk& chunk, const ChunkCommit& commit, uint32_t bytes);
@@ -64,13 +52,6 @@ class ShapeStore {
   }
   /// The chunk's last fragment; false: it has none.
   bool ReadLast(ChunkRef ref, Fragment& out);
-  /// Traits of the packet whose first fragment was read last.
-  uint8_t traits() const { return traits_; }
-  ShapeTally& tally() { return *tally_; }
-  const char* problem() const { return problem_; }
-  void SetProblem(const char* problem) {
-    if (problem_ == nullptr) problem_ = problem;
-  }
 
  private:
   /// A chunk's part of fragments_, and what is known of the whole.
@@ -87,17 +68,12 @@ class ShapeStore {
   uint32_t Find(const Entry& entry, uint32_t offset);
   void GrowEntries(const ChunkRing& chunks);
 
-  ShapeTally* tally_;
-  const ChunkShape* incoming_ = nullptr;
   std::vector<Entry> entries_;  // by chunk reference; a power of two
   uint32_t entry_mask_ = 0;
-  FragmentRing fragments_;
   // Where reading continues most of the time.
   ChunkRef next_ref_ = 0;
   uint32_t next_offset_ = UINT32_MAX;
   uint32_t next_index_ = 0;
-  uint8_t traits_ = 0;
-  const char* problem_ = nullptr;
 };
 
 }  // namespace ringscope::v2

@@ -22,13 +22,7 @@ inline void V1ShapeEngine::CommitShape(const ChunkCommit& commit, const ChunkSha
 /// Whether something happened that cannot be decided without payloads. Nothing is done then.
 template <typename Store>
 bool V1Engine<Store>::StoreFailed() {
-  if constexpr (!Store::kHasBytes) {
-    if (store_.problem() == nullptr) [[likely]]
-      return false;
-    if (this->failure() == nullptr)
-      this->SetFailure(Error{ErrorCode::kUnsupported, store_.problem(), {}, {}});
-    return true;
-  }
+  if constexpr (!Store::kHasBytes) return this->FailFor(store_.problem());
   return false;
 }
 

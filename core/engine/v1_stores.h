@@ -10,8 +10,7 @@
 #include "core/base/packet_count.h"
 #include "core/base/sequence_map.h"
 #include "core/base/wire.h"
-#include "core/engine/fragment_ring.h"
-#include "core/engine/shape_engine.h"
+#include "core/engine/shape_store_base.h"
 #include "core/engine/zeroed_storage.h"
 #include "core/perfetto/commit_request.h"
 #include "core/perfetto/fragment.h"
@@ -99,12 +98,10 @@ class PayloadStore {
 };
 
 /// What V1 keeps of its chunks' payloads if it keeps only their shapes, and what it knows of
-/// packets that it lost. Where a decision would need the bytes themselves, it reports that:
-/// `problem`; what the buffer does from there on means nothing.
-class ShapeStore {
+/// packets that it lost.
+class ShapeStore : public ShapeStoreBase {
  public:
-  static constexpr bool kHasBytes = false;
-  using Interface = ShapeEngine;
+  using ShapeStoreBase::ShapeStoreBase;
 
   /// A chunk that left the buffer: it may be committed again, and is taken in then.
   struct Gone {
@@ -135,14 +132,6 @@ class ShapeStore {
     uint32_t discarded = 0;
   };
 
-  /// @param tally counts what is lost; must outlive this
-  explicit ShapeStore(ShapeTally& tally) : tally_(&tally) {}
-
-  /// What the commit under way has in place of a payload; must outlive it.
-  void SetIncoming(const ChunkShape& shape) { incoming_ = &shape; }
-  const ChunkShape& incoming() const { return *incoming_; }
-  uint32_t PayloadSize(const ChunkCommit&) const { return incoming_->payload_size; }
-
   void Write(ChunkSlot slot, const Chunk& chunk, const ChunkCommit& commit);
   void Rewrite(ChunkSlot slot, const Chunk& chunk, const ChunkCommit& commit);
   FragmentStatus Read(ChunkSlot slot, const Chunk& chunk, Fragment& out);
@@ -170,8 +159,6 @@ class ShapeStore {
   }
   /// Log time of the chunk's commit.
   uint64_t committed_ns(ChunkSlot slot) const { return entries_[slot].committed_ns; }
-  /// Traits of the packet whose first fragment was read last.
-  uint8_t traits() const { return traits_; }
 
   Losses& LossesOf(uint32_t sequence) {
     while (losses_.size() <= sequence) losses_.emplace_back();
@@ -183,11 +170,6 @@ class ShapeStore {
   void AddGone(uint64_t packets) {
     ++chunks_gone_;
     packets_gone_ += static_cast<uint32_t>(packets);
-  }
-  ShapeTally& tally() { return *tally_; }
-  const char* problem() const { return problem_; }
-  void SetProblem(const char* problem) {
-    if (problem_ == nullptr) problem_ = problem;
   }
 
  private:
@@ -203,15 +185,10 @@ class ShapeStore {
 
   void SetFragments(Entry& entry, const Chunk& chunk);
 
-  ShapeTally* tally_;
-  const ChunkShape* incoming_ = nullptr;
-  std::vector<Entry> entries_;  // by ChunkSlot
-  FragmentRing fragments_;
+  std::vector<Entry> entries_;   // by ChunkSlot
   StableVector<Losses> losses_;  // by the sequence's slot
   uint32_t chunks_gone_ = 0;
   uint32_t packets_gone_ = 0;
-  uint8_t traits_ = 0;
-  const char* problem_ = nullptr;
 };
 
 }  // namespace ringscope::v1

@@ -87,9 +87,7 @@ void V2Engine<kObserved, Store>::Commit(const ChunkCommit& commit) {
   if constexpr (Store::kHasBytes) {
     Take(commit);
   } else {
-    if (this->failure() == nullptr)
-      this->SetFailure(
-          Error{ErrorCode::kUnsupported, "a buffer without payloads takes none", {}, {}});
+    this->FailFor("a buffer without payloads takes none");
   }
 }
 

@@ -18,13 +18,7 @@ void V2ShapeEngine::CommitShape(const ChunkCommit& commit, const ChunkShape& sha
 /// Whether something happened that cannot be decided without payloads. Nothing is done then.
 template <bool kObserved, typename Store>
 bool V2Engine<kObserved, Store>::StoreFailed() {
-  if constexpr (!Store::kHasBytes) {
-    if (store_.problem() == nullptr) [[likely]]
-      return false;
-    if (this->failure() == nullptr)
-      this->SetFailure(Error{ErrorCode::kUnsupported, store_.problem(), {}, {}});
-    return true;
-  }
+  if constexpr (!Store::kHasBytes) return this->FailFor(store_.problem());
   return false;
 }
 

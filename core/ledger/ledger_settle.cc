@@ -176,7 +176,7 @@ Cause BufferLedger::CauseOfHole(const Chain& chain, bool is_start) const {
   if (is_start && account.first_chunk == 0) return Cause::kNoBeginning;
   const LogMoment& first = chain.front_closed ? account.written : chain.preceded;
   const LogMoment& last = chain.front_closed ? now_ : account.written;
-  if (reported_.Between(first, last, account.sequence)) return Cause::kNotInLog;
+  if (reported_.MayExplain(first, last, account.sequence)) return Cause::kNotInLog;
   return is_start ? Cause::kBeforeLog : Cause::kNeverCommitted;
 }
 

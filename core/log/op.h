@@ -407,6 +407,12 @@ using OpBody =
                  RecordingEnded, Inexact, ServiceChanged, ClonePass, ProtoVmSetUp, ProtoVmStates,
                  SharedMemoryLook>;
 
+/// Whether it is no record of a log, but a place of its file that cannot be read.
+inline bool IsDamage(const OpBody& body) {
+  const auto* gap = std::get_if<RecorderGap>(&body);
+  return gap != nullptr && gap->is_damage;
+}
+
 struct Op {
   std::optional<uint64_t> time_ns;  // CLOCK_BOOTTIME
   OpBody body;

@@ -47,7 +47,7 @@ bool VerdictBuilder::Add(const OpBody& body) {
   } else if (std::holds_alternative<DataSourceSetUp>(body)) {
     has_source_ = true;
   } else if (const auto* gap = std::get_if<RecorderGap>(&body)) {
-    if (gap->is_damage) return false;
+    if (IsDamage(body)) return false;
     ++seen_.gaps;
     AddTo(verdicts_, {InexactReason::kRecords, {}}, 1, gap->reason);
     return true;

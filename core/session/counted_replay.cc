@@ -36,8 +36,8 @@ Status CountedReplay::Counter::OnPacket(const SessionPacket& packet) {
 
 Status CountedReplay::Apply(const Op& op, std::optional<uint64_t> number) {
   if (std::holds_alternative<Commit>(op.body)) return replay_.Apply(op, number);
-  if (const auto* gap = std::get_if<RecorderGap>(&op.body)) {
-    recorder_gaps_ += gap->is_damage ? 0 : 1;
+  if (std::holds_alternative<RecorderGap>(op.body)) {
+    recorder_gaps_ += IsDamage(op.body) ? 0 : 1;
   } else if (const auto* config = std::get_if<TraceConfigRecord>(&op.body)) {
     if (ReadTraceConfigFacts(wire::AsBytes(config->config)).write_into_file)
       into_file_.insert(config->session.value_or(0));

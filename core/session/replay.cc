@@ -50,8 +50,7 @@ Status Replay::Apply(const Op& op, std::optional<uint64_t> number) {
   session_.BeginRecord(op, number.value_or(records_));
   // Most records are commits, which decide nothing about reads.
   if (std::holds_alternative<Commit>(op.body)) return session_.Apply(op);
-  const auto* gap = std::get_if<RecorderGap>(&op.body);
-  const bool is_damage = gap != nullptr && gap->is_damage;  // no record
+  const bool is_damage = IsDamage(op.body);
   if (is_damage) --records_;
   is_plain_ &= is_damage || IsPlain(op.body);
   const ServiceReads::Due due = service_.Take(op, last_time_ns_);

@@ -7,10 +7,10 @@
 namespace ringscope::smb {
 namespace {
 
-size_t PagesOf(const SharedMemorySetUp& setup) {
+size_t FollowedPages(const SharedMemorySetUp& setup, size_t most_pages) {
   if (!IsPageSize(setup.page_size)) return 0;
   const uint64_t pages = setup.size / setup.page_size;
-  return pages <= kMaxPagesOfPicture ? static_cast<size_t>(pages) : 0;
+  return pages <= std::min(most_pages, kMaxPagesOfPicture) ? static_cast<size_t>(pages) : 0;
 }
 
 void Raise(uint64_t& most, uint64_t value) { most = std::max(most, value); }
@@ -19,16 +19,17 @@ uint64_t Between(uint64_t from_ns, uint64_t to_ns) { return to_ns > from_ns ? to
 
 }  // namespace
 
-MemoryFollower::MemoryFollower(const SharedMemorySetUp& setup)
+MemoryFollower::MemoryFollower(const SharedMemorySetUp& setup, size_t most_pages)
     : use_{.producer = setup.producer,
            .size = setup.size,
            .page_size = setup.page_size,
            .direct_patching = setup.direct_patching},
-      picture_(PagesOf(setup)) {}
+      pages_(FollowedPages(setup, most_pages)) {}
 
 bool MemoryFollower::Apply(const SharedMemoryLook& look) {
+  if (pages_ == 0) return false;
   if (look.whole) {
-    picture_ = MemoryPicture(picture_.pages().size());
+    picture_ = MemoryPicture(pages_);
   } else if (next_look_ != look.number) {
     next_look_.reset();
     return false;
@@ -155,7 +156,10 @@ void MemoryStory::Add(const Op& op) {
     memory->second->Add(parser_, op.time_ns);
   } else if (const auto* setup = std::get_if<SharedMemorySetUp>(&op.body)) {
     End(setup->producer);
-    if (setup->size > 0) live_.emplace(setup->producer, std::make_unique<MemoryFollower>(*setup));
+    if (setup->size == 0) return;
+    auto memory = std::make_unique<MemoryFollower>(*setup, kMaxPages - pages_);
+    pages_ += memory->pages();
+    live_.emplace(setup->producer, std::move(memory));
   } else if (const auto* gone = std::get_if<ProducerDisconnected>(&op.body)) {
     End(gone->producer);
   }
@@ -164,6 +168,11 @@ void MemoryStory::Add(const Op& op) {
 void MemoryStory::End(ProducerId producer) {
   auto memory = live_.extract(producer);
   if (memory.empty()) return;
+  pages_ -= memory.mapped()->pages();
+  if (ended_.size() == max_ended_) {
+    ++unlisted_;
+    return;
+  }
   memory.mapped()->End();
   ended_.push_back(std::move(memory.mapped()));
 }

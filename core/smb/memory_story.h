@@ -76,7 +76,8 @@ struct MemoryUse {
 /// Follows the looks at one producer's shared memory, and what its commits name of it.
 class MemoryFollower {
  public:
-  explicit MemoryFollower(const SharedMemorySetUp& setup);
+  /// @param most_pages of memory that is followed: no look at larger memory is understood
+  explicit MemoryFollower(const SharedMemorySetUp& setup, size_t most_pages = kMaxPagesOfPicture);
 
   /// @return whether the look was understood: see seen()
   bool Add(const SharedMemoryLook& look, std::optional<uint64_t> time_ns);
@@ -92,6 +93,8 @@ class MemoryFollower {
   /// Whether a commit has named the chunk, and it is still as it was then.
   bool IsCommitted(ChunkSlot slot) const { return committed_.contains(slot); }
   const MemoryUse& use() const { return use_; }
+  /// Pages that are followed.
+  size_t pages() const { return pages_; }
   const ChunkWays& ways() const { return ways_; }
 
  private:
@@ -100,7 +103,8 @@ class MemoryFollower {
   void Account(const SeenMemory& seen, std::optional<uint64_t> same_until_ns);
 
   MemoryUse use_;
-  MemoryPicture picture_;
+  const size_t pages_;
+  MemoryPicture picture_;  // none before the first look
   std::optional<uint64_t> next_look_;  // number; absent: the next whole one
   std::optional<SeenMemory> seen_;
   struct Committed {
@@ -112,20 +116,30 @@ class MemoryFollower {
   ChunkWays ways_;
 };
 
-/// All memories of a session's log, in the order of their set-up.
-/// Memory: O(memories + chunks of those that live).
+/// All memories of a session's log. Memory: bounded, whatever the log has.
 class MemoryStory {
  public:
+  /// Pages of all memories that live at a time; looks at further memories are not understood.
+  static constexpr size_t kMaxPages = 65'536;
+
+  /// @param ended how many memories that have ended are kept: the first ones
+  explicit MemoryStory(size_t ended = 0) : max_ended_(ended) {}
+
   void Add(const Op& op);
   /// Memories that were set up and not emulated, also those without looks; first those that have
-  /// ended.
+  /// ended, as far as they are kept.
   std::vector<const MemoryFollower*> Memories() const;
+  /// Memories that have ended and are not kept.
+  uint64_t unlisted() const { return unlisted_; }
   /// The follower of a producer that has memory now; nullptr: it has none.
   const MemoryFollower* Of(ProducerId producer) const;
 
  private:
   void End(ProducerId producer);
 
+  size_t max_ended_;
+  uint64_t unlisted_ = 0;
+  size_t pages_ = 0;  // of live_
   std::vector<std::unique_ptr<MemoryFollower>> ended_;
   std::map<ProducerId, std::unique_ptr<MemoryFollower>> live_;
   CommitRequestParser parser_;

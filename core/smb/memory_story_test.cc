@@ -56,7 +56,7 @@ class Memory {
   void Add(uint64_t time_ns, OpBody body) { story_.Add({time_ns, std::move(body)}); }
 
   testing::LookDrawer drawer_;
-  MemoryStory story_;
+  MemoryStory story_{1};
 };
 
 TEST(MemoryStory, StatesAndOccupancy) {
@@ -123,12 +123,32 @@ TEST(MemoryStory, NewMemory_IsAnother) {
   memory.story().Add({150, SharedMemorySetUp{kProducer, 8 * 4096, 4096}});
   memory.story().Add({160, ProducerDisconnected{kProducer}});
   memory.story().Add({170, SharedMemorySetUp{ProducerId{2}, 0, 0}});  // emulated
+  memory.story().Add({180, SharedMemorySetUp{ProducerId{3}, 4 * 4096, 4096}});
   const auto memories = memory.story().Memories();
   ASSERT_THAT(memories, SizeIs(2));
   EXPECT_EQ(memories[0]->use().looks, 1u);
-  EXPECT_EQ(memories[1]->use().size, 8u * 4096);
+  EXPECT_EQ(memories[1]->use().size, 4u * 4096);
   EXPECT_EQ(memories[1]->use().looks, 0u);
+  EXPECT_EQ(memory.story().unlisted(), 1u);  // only one that has ended is kept
   EXPECT_EQ(memory.story().Of(kProducer), nullptr);
+}
+
+// However many producers a log claims to have, and whatever the sizes of their memories.
+TEST(MemoryStory, PagesAreLimited) {
+  constexpr uint64_t kBytes = kMaxPagesOfPicture * 4096;
+  constexpr uint16_t kFollowed = MemoryStory::kMaxPages / kMaxPagesOfPicture;
+  MemoryStory story;
+  const auto look_at = [&](uint16_t producer) {
+    const ProducerId id{producer};
+    story.Add({1, SharedMemorySetUp{id, kBytes, 4096}});
+    story.Add({2, SharedMemoryLook{.producer = id, .whole = true}});
+    return story.Of(id)->use().looks;
+  };
+  for (uint16_t producer = 1; producer <= kFollowed; ++producer)
+    EXPECT_EQ(look_at(producer), 1u) << producer;
+  EXPECT_EQ(look_at(kFollowed + 1), 0u);
+  story.Add({3, ProducerDisconnected{ProducerId{1}}});
+  EXPECT_EQ(look_at(kFollowed + 2), 1u);
 }
 
 // Chunk 0 is taken between 100 and 200, returned between 200 and 300, committed at 310, and gone

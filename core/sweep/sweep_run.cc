@@ -21,10 +21,10 @@ Status RunLanes(const SweepInput& input, const std::vector<SweepLane*>& lanes, S
   while (true) {
     RS_ASSIGN_OR_RETURN(const std::optional<Op> op, ops->Next());
     if (!op) break;
-    const auto* gap = std::get_if<RecorderGap>(&op->body);
-    const bool is_damage = gap != nullptr && gap->is_damage;
-    result.records += is_damage ? 0 : 1;
-    result.recorder_gaps += gap != nullptr && !is_damage ? 1 : 0;
+    if (!IsDamage(op->body)) {
+      ++result.records;
+      result.recorder_gaps += std::holds_alternative<RecorderGap>(op->body) ? 1 : 0;
+    }
     if (!std::holds_alternative<Commit>(op->body)) verdicts.Add(op->body);
     RS_RETURN_IF_ERROR(front.Apply(*op, *batch));
     if (batch->steps.size() < kBatchSteps) continue;

@@ -2,7 +2,9 @@
 #define RINGSCOPE_FORMATS_INPUTS_DAMAGE_GAPS_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/log/op.h"

@@ -12,6 +12,7 @@
 #include "formats/descriptors/descriptors.h"
 #include "formats/sqlite/packet_table.h"
 #include "formats/sqlite/sqlite_schema.h"
+#include "formats/sqlite/sqlite_views.h"
 
 namespace ringscope {
 namespace {

@@ -18,9 +18,6 @@ bool IsOwnDatabase(Bytes start);
 inline constexpr OutputKind kDatabaseOutput = {"a database", false, IsOwnDatabase};
 
 extern const char* const kSqliteTables;
-/// Made when all rows are in.
-extern const char* const kSqliteIndexes;
-extern const char* const kSqliteViews;
 
 }  // namespace ringscope
 
