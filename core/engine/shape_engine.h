@@ -37,8 +37,14 @@ class ShapeEngine : public Engine {
   bool FailFor(const char* problem) {
     if (problem == nullptr) [[likely]]
       return false;
-    if (failure() == nullptr) SetFailure(Error{ErrorCode::kUnsupported, problem, {}, {}});
+    Fail(problem);
     return true;
+  }
+
+ private:
+  /// Apart from the paths that it is called on, which are hot.
+  [[gnu::cold, gnu::noinline]] void Fail(const char* problem) const {
+    SetFailure(Error{ErrorCode::kUnsupported, problem, {}, {}});
   }
 };
 
