@@ -80,7 +80,7 @@ void TraceScan::AddOwnFacts(const TracePacketView& packet, int64_t ns) {
       facts_.config_bytes_left_out =
           content.size() > TraceFacts::kMaxConfigBytes ? content.size() : 0;
       facts_.config.reset();
-      if (facts_.config_bytes_left_out == 0) facts_.config = wire::AsText(content);
+      if (facts_.config_bytes_left_out == 0) facts_.config.emplace(wire::AsText(content));
       break;
     case TracePacket::kTraceStats:
       if (packet.machine == 0) AddStats(content);

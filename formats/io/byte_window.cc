@@ -8,15 +8,20 @@ namespace ringscope {
 
 Result<bool> ByteWindow::Fill(size_t size) {
   while (end_ - begin_ < size && !at_end_) {
+    if (failure_) return tl::unexpected(*failure_);
     if (begin_ > 0 && begin_ + std::max(size, read_bytes_) > capacity_) {
       std::memmove(buffer_.get(), buffer_.get() + begin_, end_ - begin_);
       end_ -= begin_;
       begin_ = 0;
     }
     if (end_ == capacity_) GrowFor(size);
-    RS_ASSIGN_OR_RETURN(const size_t got, source_->Read({buffer_.get() + end_, capacity_ - end_}));
-    at_end_ = got == 0;
-    end_ += got;
+    const Result<size_t> got = source_->Read({buffer_.get() + end_, capacity_ - end_});
+    if (!got) {
+      failure_ = got.error();
+      continue;
+    }
+    at_end_ = *got == 0;
+    end_ += *got;
   }
   return end_ - begin_ >= size;
 }

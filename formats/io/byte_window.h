@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "formats/io/byte_stream.h"
@@ -16,7 +17,8 @@ class ByteWindow {
   explicit ByteWindow(std::unique_ptr<ByteSource> source)
       : source_(std::move(source)), read_bytes_(ReadBytesFor(*source_)) {}
 
-  /// Reads until the window has `size` bytes, or all that the source has.
+  /// Reads until the window has `size` bytes, or all that the source has. The first error of the
+  /// source stays: what it would give after that need not be what follows.
   /// @return whether it has them
   Result<bool> Fill(size_t size);
   /// Drops bytes from the window's front, at most size().
@@ -45,6 +47,7 @@ class ByteWindow {
   size_t end_ = 0;
   uint64_t offset_ = 0;
   bool at_end_ = false;
+  std::optional<Error> failure_;
 };
 
 }  // namespace ringscope

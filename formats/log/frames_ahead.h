@@ -15,12 +15,13 @@
 
 namespace ringscope {
 
-/// The frames of a ZstdFrameReader, read and decompressed in a thread of its own while those before
+/// The frames of a ZstdFrameReader, read and decompressed in threads of its own while those before
 /// are being used: of files, that is. Of other inputs, where a read may take for ever, and of small
 /// files each is read when it is asked for.
 ///
 /// Memory: as long as frames of kAheadBytes or more wait or are in use, no further one is begun. So
-/// that is what it takes besides the largest frame; and large frames come one at a time.
+/// that is what it takes besides the largest frame and what FrameDecompressor has ahead; and large
+/// frames come one at a time.
 class FramesAhead {
  public:
   using Item = std::variant<ZstdFrame, BadRange>;
@@ -44,7 +45,7 @@ class FramesAhead {
  private:
   /// A frame with its memory, which frames after it use again.
   struct Slot {
-    ZstdFrameReader::Content content;
+    FrameContent content;
     std::vector<uint8_t> whole;
     Result<std::optional<Item>> item = std::optional<Item>();
     uint64_t position = 0;

@@ -55,59 +55,23 @@ bool ZstdFrame::skippable() const { return IsSkippableMagic(magic); }
 
 /// What a frame's own headers state.
 struct ZstdFrameReader::Shape {
+  size_t at = 0;  // where it begins, behind the window's front
   uint32_t magic = 0;
   size_t size = 0;     // the whole frame; with a problem: up to where it was followed
   size_t content = 0;  // bytes after decompression
   size_t blocks = 0;
   std::string problem;  // why this cannot be a frame; empty: it may be one
-
   Shape& Refuse(std::string why) {
     problem = std::move(why);
     return *this;
   }
 };
 
-class ZstdFrameReader::Decompressor {
- public:
-  /// @return the content, or nullopt with the reason in `problem`
-  std::optional<Bytes> Run(Bytes frame, size_t content_size, std::string* problem) {
-    if (content_.capacity < content_size) {
-      content_.capacity = std::max(content_size, 2 * content_.capacity);
-      content_.bytes = std::make_unique_for_overwrite<uint8_t[]>(content_.capacity);
-    }
-    const size_t got = ZSTD_decompressDCtx(context_.get(), content_.bytes.get(), content_size,
-                                           frame.data(), frame.size());
-    if (ZSTD_isError(got)) {
-      *problem = fmt::format("the frame does not decompress: {}", ZSTD_getErrorName(got));
-      return std::nullopt;
-    }
-    if (got != content_size) {
-      *problem = fmt::format("the frame holds {} bytes, its header states {}", got, content_size);
-      return std::nullopt;
-    }
-    return Bytes(content_.bytes.get(), got);
-  }
-
-  void Swap(Content& content) { std::swap(content_, content); }
-
- private:
-  struct FreeDCtx {
-    void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
-  };
-  std::unique_ptr<ZSTD_DCtx, FreeDCtx> context_{ZSTD_createDCtx()};
-  Content content_;
-};
-
 ZstdFrameReader::ZstdFrameReader(std::unique_ptr<ByteSource> source, Limits limits, IsOwnFn is_own)
     : window_(std::move(source)),
       limits_(limits),
       max_frame_(ZSTD_compressBound(limits.content) + (size_t{64} << 10)),
-      is_own_(std::move(is_own)),
-      decompressor_(std::make_unique<Decompressor>()) {}
-
-ZstdFrameReader::~ZstdFrameReader() = default;
-
-void ZstdFrameReader::SwapContent(Content& content) { decompressor_->Swap(content); }
+      is_own_(std::move(is_own)) {}
 
 Result<std::optional<std::variant<ZstdFrame, BadRange>>> ZstdFrameReader::Next() {
   using Item = std::variant<ZstdFrame, BadRange>;
@@ -115,11 +79,12 @@ Result<std::optional<std::variant<ZstdFrame, BadRange>>> ZstdFrameReader::Next()
   RS_ASSIGN_OR_RETURN(const bool more, window_.Fill(1));
   if (!more) return std::optional<Item>();
 
-  RS_ASSIGN_OR_RETURN(Shape shape, Inspect());
+  RS_ASSIGN_OR_RETURN(Shape shape, Inspect(0));
   if (!shape.problem.empty()) {
     RS_ASSIGN_OR_RETURN(BadRange bad, Resynchronise(shape.magic, std::move(shape.problem)));
     return Item(std::move(bad));
   }
+  BeginAhead(shape.size);
   std::string problem = "the size of a skippable frame is wrong";
   const std::optional<ZstdFrame> frame = Open(shape, &problem);
   bool take = frame && (!frame->skippable() || is_own_(*frame));
@@ -139,11 +104,20 @@ Result<std::optional<std::variant<ZstdFrame, BadRange>>> ZstdFrameReader::Next()
   return Item(BadRange{window_.offset(), shape.size, shape.magic, std::move(problem)});
 }
 
-Result<ZstdFrameReader::Shape> ZstdFrameReader::Inspect() {
+Result<bool> ZstdFrameReader::Has(const Shape& shape, size_t size) {
+  return window_.Fill(shape.at + size);
+}
+
+Bytes ZstdFrameReader::BytesOf(const Shape& shape, size_t at) const {
+  return window_.bytes().subspan(shape.at + at);
+}
+
+Result<ZstdFrameReader::Shape> ZstdFrameReader::Inspect(size_t at) {
   Shape shape;
-  RS_ASSIGN_OR_RETURN(const bool whole, window_.Fill(kMagicSize));
+  shape.at = at;
+  RS_ASSIGN_OR_RETURN(const bool whole, Has(shape, kMagicSize));
   if (!whole) return shape.Refuse(kTorn);
-  shape.magic = LoadMagic(window_.bytes());
+  shape.magic = LoadMagic(BytesOf(shape, 0));
   if (shape.magic == kZstdMagic) return InspectData(std::move(shape));
   if (IsSkippableMagic(shape.magic)) return InspectSkippable(std::move(shape));
   shape.magic = 0;
@@ -152,14 +126,14 @@ Result<ZstdFrameReader::Shape> ZstdFrameReader::Inspect() {
 
 Result<ZstdFrameReader::Shape> ZstdFrameReader::InspectSkippable(Shape shape) {
   shape.size = kSkippableHeaderSize;
-  RS_ASSIGN_OR_RETURN(const bool header, window_.Fill(kSkippableHeaderSize));
+  RS_ASSIGN_OR_RETURN(const bool header, Has(shape, kSkippableHeaderSize));
   if (!header) return shape.Refuse(kTorn);
-  shape.content = LoadMagic(window_.bytes().subspan(kMagicSize));
+  shape.content = LoadMagic(BytesOf(shape, kMagicSize));
   if (shape.content > limits_.skippable) {
     return shape.Refuse(fmt::format("a skippable frame of {} bytes, at most {} are expected",
                                     shape.content, limits_.skippable));
   }
-  RS_ASSIGN_OR_RETURN(const bool whole, window_.Fill(shape.size + shape.content));
+  RS_ASSIGN_OR_RETURN(const bool whole, Has(shape, shape.size + shape.content));
   if (!whole) return shape.Refuse(kTorn);
   shape.size += shape.content;
   return shape;
@@ -167,9 +141,9 @@ Result<ZstdFrameReader::Shape> ZstdFrameReader::InspectSkippable(Shape shape) {
 
 Result<ZstdFrameReader::Shape> ZstdFrameReader::InspectData(Shape shape) {
   shape.size = kMagicSize + 1;
-  RS_ASSIGN_OR_RETURN(bool whole, window_.Fill(shape.size));
+  RS_ASSIGN_OR_RETURN(bool whole, Has(shape, shape.size));
   if (!whole) return shape.Refuse(kTorn);
-  const uint8_t descriptor = window_.bytes()[kMagicSize];
+  const uint8_t descriptor = BytesOf(shape, kMagicSize).front();
   const bool single_segment = (descriptor & kSingleSegmentBit) != 0;
   constexpr std::array<size_t, 4> kSizeBytes = {0, 2, 4, 8};
   const size_t size_bytes =
@@ -181,11 +155,11 @@ Result<ZstdFrameReader::Shape> ZstdFrameReader::InspectData(Shape shape) {
   if (!single_segment) ++shape.size;  // the window's size
   const size_t size_at = shape.size;
   shape.size += size_bytes;
-  RS_ASSIGN_OR_RETURN(whole, window_.Fill(shape.size));
+  RS_ASSIGN_OR_RETURN(whole, Has(shape, shape.size));
   if (!whole) return shape.Refuse(kTorn);
   uint64_t content = size_bytes == 2 ? 256 : 0;
   for (size_t i = 0; i < size_bytes; ++i) {
-    content += uint64_t{window_.bytes()[size_at + i]} << (8 * i);
+    content += uint64_t{BytesOf(shape, size_at + i).front()} << (8 * i);
   }
   if (content > limits_.content) {
     return shape.Refuse(
@@ -200,9 +174,9 @@ Result<ZstdFrameReader::Shape> ZstdFrameReader::WalkBlocks(Shape shape) {
   enum BlockType : uint32_t { kRaw, kRle, kCompressed, kReserved };
   uint64_t plain = 0;  // content that raw and run-length blocks give
   for (bool last = false; !last;) {
-    RS_ASSIGN_OR_RETURN(const bool whole, window_.Fill(shape.size + kBlockHeaderSize));
+    RS_ASSIGN_OR_RETURN(const bool whole, Has(shape, shape.size + kBlockHeaderSize));
     if (!whole) return shape.Refuse(kTorn);
-    const Bytes header = window_.bytes().subspan(shape.size, kBlockHeaderSize);
+    const Bytes header = BytesOf(shape, shape.size).first(kBlockHeaderSize);
     const uint32_t packed =
         uint32_t{header[0]} | uint32_t{header[1]} << 8 | uint32_t{header[2]} << 16;
     last = (packed & 1) != 0;
@@ -216,10 +190,30 @@ Result<ZstdFrameReader::Shape> ZstdFrameReader::WalkBlocks(Shape shape) {
     shape.size += kBlockHeaderSize + (type == kRle ? 1 : block);
     if (shape.size > max_frame_) return shape.Refuse("the frame's blocks exceed its content");
   }
-  RS_ASSIGN_OR_RETURN(const bool whole, window_.Fill(shape.size + kChecksumSize));
+  RS_ASSIGN_OR_RETURN(const bool whole, Has(shape, shape.size + kChecksumSize));
   if (!whole) return shape.Refuse(kTorn);
   shape.size += kChecksumSize;
   return shape;
+}
+
+void ZstdFrameReader::BeginAhead(size_t size) {
+  size_t room = decompressor_.Room();
+  const uint64_t next = window_.offset() + size;
+  if (room == 0 || (is_stuck_ && next <= looked_to_)) return;
+  is_stuck_ = false;
+  looked_to_ = std::max(looked_to_, next);
+  while (room > 0) {
+    const auto shape = Inspect(static_cast<size_t>(looked_to_ - window_.offset()));
+    // What is wrong there is found again, and said, when it comes to the window's front.
+    is_stuck_ = !shape || !shape->problem.empty();
+    if (is_stuck_) return;
+    if (!IsSkippableMagic(shape->magic)) {
+      const Bytes frame = BytesOf(*shape, 0).first(shape->size);
+      if (!decompressor_.Begin(looked_to_, frame, shape->content)) return;
+      --room;
+    }
+    looked_to_ += shape->size;
+  }
 }
 
 std::optional<ZstdFrame> ZstdFrameReader::Open(const Shape& shape, std::string* problem) {
@@ -228,7 +222,8 @@ std::optional<ZstdFrame> ZstdFrameReader::Open(const Shape& shape, std::string* 
     frame.content = frame.whole.subspan(kSkippableHeaderSize);
     return frame;
   }
-  const std::optional<Bytes> content = decompressor_->Run(frame.whole, shape.content, problem);
+  const std::optional<Bytes> content =
+      decompressor_.Run(frame.offset, frame.whole, shape.content, problem);
   if (!content) return std::nullopt;
   frame.content = *content;
   return frame;
@@ -257,7 +252,7 @@ Result<BadRange> ZstdFrameReader::Resynchronise(uint32_t magic, std::string what
       continue;
     }
     window_.Drop(*candidate);
-    RS_ASSIGN_OR_RETURN(const Shape shape, Inspect());
+    RS_ASSIGN_OR_RETURN(const Shape shape, Inspect(0));
     effort += shape.blocks * kEffortPerBlock;
     if (shape.problem.empty()) {
       std::string problem;

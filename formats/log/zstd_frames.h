@@ -10,6 +10,7 @@
 
 #include "formats/io/byte_stream.h"
 #include "formats/io/byte_window.h"
+#include "formats/log/frame_decompressor.h"
 
 namespace ringscope {
 
@@ -36,8 +37,9 @@ struct BadRange {
 /// the start of another, else at the next magic number that begins a whole frame.
 ///
 /// Data frames must state their content's size and carry a checksum, as the commit log's do.
-/// Memory: one frame, compressed and decompressed. Time: linear in what the frames decompress to;
-/// the search for a frame after damage is bounded against input made to prolong it.
+/// Memory: one frame, compressed and decompressed, and the frames ahead. Time: linear in what the
+/// frames decompress to; the search for a frame after damage is bounded against input made to
+/// prolong it.
 class ZstdFrameReader {
  public:
   struct Limits {
@@ -48,21 +50,18 @@ class ZstdFrameReader {
   /// count, so that compressed data inside a damaged frame is not taken for one; and a skippable
   /// frame that is not must at least be followed by another frame.
   using IsOwnFn = std::function<bool(const ZstdFrame&)>;
-  /// Memory that a data frame is decompressed into.
-  struct Content {
-    std::unique_ptr<uint8_t[]> bytes;
-    size_t capacity = 0;
-  };
-
   ZstdFrameReader(std::unique_ptr<ByteSource> source, Limits limits, IsOwnFn is_own);
-  ~ZstdFrameReader();
 
   /// The next frame or bad range; nullopt: the end. Valid until the next call.
   Result<std::optional<std::variant<ZstdFrame, BadRange>>> Next();
 
   /// Exchanges the memory that holds the content of the data frame returned last, which then stays
   /// valid, for other memory.
-  void SwapContent(Content& content);
+  void SwapContent(FrameContent& content) { decompressor_.Swap(content); }
+
+  /// From here on frames are decompressed ahead of their turn, in that many threads. Everything
+  /// else stays as it is.
+  void DecompressAhead(unsigned threads) { decompressor_.Start(threads); }
 
   const ByteSource& source() const { return window_.source(); }
   /// Bytes of the input before the next frame.
@@ -70,13 +69,20 @@ class ZstdFrameReader {
 
  private:
   struct Shape;
-  class Decompressor;
 
-  // All of these look at the window's front.
-  Result<Shape> Inspect();
+  /// The frame that begins at that distance behind the window's front.
+  Result<Shape> Inspect(size_t at);
   Result<Shape> InspectSkippable(Shape shape);
   Result<Shape> InspectData(Shape shape);
   Result<Shape> WalkBlocks(Shape shape);
+  /// Whether the input has so many bytes from the frame's beginning on.
+  Result<bool> Has(const Shape& shape, size_t size);
+  /// Those of them that are in the window, from the frame's byte `at` on.
+  Bytes BytesOf(const Shape& shape, size_t at) const;
+  /// Begins frames behind the one at the window's front, which is of that size.
+  void BeginAhead(size_t size);
+
+  // These look at the window's front.
   std::optional<ZstdFrame> Open(const Shape& shape, std::string* problem);
   Result<bool> IsFollowedByFrame(size_t end);
   Result<BadRange> Resynchronise(uint32_t magic, std::string what);
@@ -85,8 +91,11 @@ class ZstdFrameReader {
   const Limits limits_;
   const size_t max_frame_;  // compressed
   IsOwnFn is_own_;
-  std::unique_ptr<Decompressor> decompressor_;
   size_t skip_ = 0;  // bytes of the frame that was returned last, still in the window
+
+  FrameDecompressor decompressor_;
+  uint64_t looked_to_ = 0;  // how far into the input frames were begun ahead
+  bool is_stuck_ = false;   // at something there that is no frame
 };
 
 }  // namespace ringscope
