@@ -142,38 +142,27 @@ struct TopField {
   Bytes bytes;
 };
 
-/// @return the byte after the varint; nullptr: there is none
-const uint8_t* ReadVarintAt(const uint8_t* at, const uint8_t* end, uint64_t& value) {
-  if (at != end && *at < 0x80) [[likely]] {
-    value = *at;
-    return at + 1;
-  }
-  const wire::Varint varint = wire::ReadVarint(Bytes(at, end));
-  value = varint.value;
-  return varint.size == 0 ? nullptr : at + varint.size;
-}
-
 constexpr uint64_t kMaxFieldNumber = (uint64_t{1} << 29) - 1;
 
 /// What wire::FieldReader does, for the packets of whole logs: facts are read of each packet, some
 /// of them several times. @return the byte after the field; nullptr: it is not whole, or malformed
 const uint8_t* ReadTopField(const uint8_t* at, const uint8_t* end, TopField& field) {
   uint64_t tag = 0;
-  at = ReadVarintAt(at, end, tag);
+  at = wire::TakeVarint(at, end, tag);
   if (at == nullptr || tag >> 3 == 0 || tag >> 3 > kMaxFieldNumber) return nullptr;
   field.number = static_cast<uint32_t>(tag >> 3);
   field.type = static_cast<wire::Type>(tag & 7);
   const auto left = static_cast<size_t>(end - at);
   switch (field.type) {
     case wire::Type::kVarint:
-      return ReadVarintAt(at, end, field.value);
+      return wire::TakeVarint(at, end, field.value);
     case wire::Type::kFixed64:
       return left < 8 ? nullptr : at + 8;
     case wire::Type::kFixed32:
       return left < 4 ? nullptr : at + 4;
     case wire::Type::kBytes: {
       uint64_t size = 0;
-      at = ReadVarintAt(at, end, size);
+      at = wire::TakeVarint(at, end, size);
       if (at == nullptr || size > static_cast<size_t>(end - at)) return nullptr;
       field.bytes = Bytes(at, static_cast<size_t>(size));
       return at + size;
