@@ -19,12 +19,6 @@ constexpr size_t kSmbIndent = 2;
 constexpr size_t kPagesOnALine = 64;
 constexpr size_t kHoldersListed = 32;
 
-std::string ProducerText(ProducerId id, const SmbProducers& producers) {
-  const auto producer = producers.find(id);
-  if (producer == producers.end() || producer->second.name.empty()) return std::to_string(Raw(id));
-  return fmt::format("{} {}", Raw(id), Printable(producer->second.name));
-}
-
 template <typename T>
 Json SmbOrNull(const std::optional<T>& value) {
   return value ? Json(*value) : Json();
@@ -69,7 +63,7 @@ std::string LayoutText(const MemoryUse& use) {
 
 void ReportDetails(Report& report, const MemoryUse& use, const SmbProducers& producers,
                    uint64_t start_ns) {
-  const std::string who = ProducerText(use.producer, producers);
+  const std::string who = SmbProducerText(use.producer, producers);
   if (use.looks == 0) {
     report.Paragraph(
         fmt::format("{}: {}.", who,
@@ -120,7 +114,7 @@ void AddSteps(const MemoryFollower& memory, const SmbProducers& producers, Table
     const auto cell = [&](uint64_t percent) {
       return Cell(HumanDuration(times.most.Percentile(percent)));
     };
-    table.AddRow({ProducerText(memory.use().producer, producers), step,
+    table.AddRow({SmbProducerText(memory.use().producer, producers), step,
                   CountCell(times.most.count()), cell(50), cell(90), cell(99), cell(100)});
   };
   add("being written", memory.ways().written());
@@ -231,6 +225,12 @@ void ReportHolders(Report& report, const MemoryFollower& memory) {
 
 }  // namespace
 
+std::string SmbProducerText(ProducerId id, const SmbProducers& producers) {
+  const auto producer = producers.find(id);
+  if (producer == producers.end() || producer->second.name.empty()) return std::to_string(Raw(id));
+  return fmt::format("{} {}", Raw(id), Printable(producer->second.name));
+}
+
 void ReportMemories(Report& report, const std::vector<const MemoryFollower*>& memories,
                     const SmbProducers& producers, uint64_t start_ns) {
   Json data = Json::array();
@@ -253,7 +253,7 @@ void ReportMemories(Report& report, const std::vector<const MemoryFollower*>& me
     data.push_back(MemoryJson(*memory, producers));
     const bool seen = use.looks > 0;
     const auto mean = use.MeanUse();
-    table.AddRow({ProducerText(use.producer, producers), BytesCell(use.size),
+    table.AddRow({SmbProducerText(use.producer, producers), BytesCell(use.size),
                   seen ? CountCell(use.chunks) : Cell("-"), CountCell(use.looks),
                   mean ? Cell(fmt::format("{:.1f}%", *mean * 100)) : Cell("-"),
                   seen ? CountCell(use.peak->counts.used()) : Cell("-"),
@@ -301,7 +301,7 @@ void ReportPicture(Report& report, const MemoryFollower& memory, const SmbProduc
         {{"producer", Raw(use.producer)}, {"look", SeenJson(seen)}, {"pages", std::move(pages)}});
     return 0;
   });
-  report.Heading(fmt::format("{} at {}: {} of {} free", ProducerText(use.producer, producers),
+  report.Heading(fmt::format("{} at {}: {} of {} free", SmbProducerText(use.producer, producers),
                              HumanDuration(Offset(seen.time_ns, start_ns)), seen.counts.free,
                              Count(seen.counts.all(), "chunk")));
   report.Print(text + "\n");

@@ -2,17 +2,16 @@
 #define RINGSCOPE_CORE_SMB_CHUNK_WAYS_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <utility>
 
+#include "core/smb/chunk_use.h"
 #include "core/smb/memory_picture.h"
 #include "core/smb/time_spread.h"
 
 namespace ringscope::smb {
-
-/// Where a chunk is in a memory: its page and its place there.
-using ChunkSlot = std::pair<size_t, size_t>;
 
 /// How long a step of chunks took. Looks show it only to within the time between two of them.
 struct StepTimes {
@@ -25,12 +24,23 @@ struct StepTimes {
 /// Memory: O(chunks of the memory).
 class ChunkWays {
  public:
+  /// Where each use of a chunk goes when it is over.
+  using UseSink = std::function<void(const ChunkUse&)>;
+  void SendUsesTo(UseSink sink) { sink_ = std::move(sink); }
+  /// Calls `sink` for the uses that are not over.
+  void ForEachOpen(const UseSink& sink) const;
+
   /// The memory as it was at a look.
-  void Look(uint64_t time_ns, const MemoryPicture& picture);
+  /// @param same_until_ns when it was last as at the look before
+  void Look(uint64_t time_ns, const MemoryPicture& picture,
+            std::optional<uint64_t> same_until_ns = {});
   /// A look is missing: what was seen so far is not continued.
   void Interrupt();
+  /// The memory is gone, with the uses that are not over.
+  void End();
   /// A commit that the service gets names the chunk.
-  void Commit(uint64_t time_ns, ChunkSlot slot, ChunkHolder holder);
+  void Commit(uint64_t time_ns, ChunkSlot slot, ChunkHolder holder,
+              const ChunkContent& content = {});
 
   /// The first look that showed this chunk complete; nullopt: not known, or it is not.
   std::optional<uint64_t> ReturnedAt(ChunkSlot slot) const {
@@ -50,16 +60,24 @@ class ChunkWays {
     ChunkHolder holder;
     uint64_t free_until_ns = 0;  // the last look that did not have it
     uint64_t seen_ns = 0;        // the first that has it
+    bool is_start_known = true;  // there was a look that did not have it
     /// Between these it was returned: the last look in which it was being written, and the first in
     /// which it is complete.
     std::optional<std::pair<uint64_t, uint64_t>> returned_ns = {};
     std::optional<uint64_t> committed_ns = {};
+    ChunkContent content = {};
   };
+  /// Its use, with an end between these times.
+  static ChunkUse UseOf(const Way& way, Moment freed);
+  /// The first moment at which it may have been free, as far as looks until now show it.
+  uint64_t UsedUntil(const Way& way) const;
   void See(uint64_t time_ns, ChunkSlot slot, bool complete, ChunkHolder holder);
   void Leave(uint64_t time_ns, ChunkSlot slot);
 
+  UseSink sink_;
   std::map<ChunkSlot, Way> ways_;
-  std::optional<uint64_t> last_ns_;  // of the look before
+  std::optional<uint64_t> last_ns_;  // of the look before, or of a later one that saw the same
+  uint64_t interrupted_ns_ = 0;      // the last look before one that is missing
   StepTimes written_;
   StepTimes held_back_;
   StepTimes served_;
