@@ -25,6 +25,7 @@ struct SmbArgs {
   std::optional<uint64_t> session;
   std::optional<uint64_t> producer;
   std::optional<uint64_t> at_ns;  // after the session's start
+  bool writers = false;
   SmbTrialChoices trials;
 };
 
@@ -51,6 +52,7 @@ void SetUp(CLI::App& app, SmbArgs& args) {
   AddParsed(app, "--at", args.at_ns, ParseDuration, "TIME",
             "Draw the pages and chunks as the last look up to this time after the start of the "
             "session shows them, like 1.5s");
+  AddFlag(app, "--writers", args.writers, "Also list how long the chunks of each writer took");
   InGroup(app, "What if");
   AddMemoryList(app, "--sizes", args.trials.sizes, ParseMemorySizes, "SIZE,...",
                 "Simulate memory of these sizes, like 128k,256k; 64k..1M doubles (default with "
@@ -74,7 +76,9 @@ bool IsTried(const SmbArgs& args) { return args.trials.any() || args.format == "
 class SmbSession {
  public:
   SmbSession(const SmbArgs& args, Report& report, Console& out)
-      : args_(args), report_(report), out_(out) {}
+      : args_(args), report_(report), out_(out) {
+    if (args.writers) story_.SplitByWriter();
+  }
 
   Result<ExitCode> Run(SessionReader& sessions) {
     uint64_t records = 0;

@@ -3,16 +3,15 @@
 #include <algorithm>
 
 namespace ringscope::smb {
-namespace {
-
-/// Something began between two moments and ended between two others.
-void AddStep(std::pair<uint64_t, uint64_t> start, std::pair<uint64_t, uint64_t> end,
-             StepTimes& step) {
-  step.least.Add(end.first > start.second ? end.first - start.second : 0);
-  step.most.Add(end.second > start.first ? end.second - start.first : 0);
+void ChunkWays::AddStep(WriterId writer, StepTimes ChunkSteps::*step, Span start, Span end) {
+  const auto add = [&](ChunkSteps& steps) {
+    (steps.*step).least.Add(end.first > start.second ? end.first - start.second : 0);
+    (steps.*step).most.Add(end.second > start.first ? end.second - start.first : 0);
+  };
+  add(steps_);
+  if (is_split_ && (by_writer_.size() < kMaxSplit || by_writer_.contains(writer)))
+    add(by_writer_[writer]);
 }
-
-}  // namespace
 
 void ChunkWays::Look(uint64_t time_ns, const MemoryPicture& picture,
                      std::optional<uint64_t> same_until_ns) {
@@ -55,9 +54,11 @@ void ChunkWays::See(uint64_t time_ns, ChunkSlot slot, bool complete, ChunkHolder
   way.returned_ns = {std::max(way.free_until_ns, last_ns_.value_or(0)), time_ns};
   if (!way.is_start_known) return;
   if (way.seen_ns < time_ns)
-    AddStep({way.free_until_ns, way.seen_ns}, *way.returned_ns, written_);
+    AddStep(holder.writer, &ChunkSteps::written, {way.free_until_ns, way.seen_ns},
+            *way.returned_ns);
   else  // taken and returned between the same two looks
-    AddStep({way.free_until_ns, time_ns}, {way.free_until_ns, time_ns}, written_);
+    AddStep(holder.writer, &ChunkSteps::written, {way.free_until_ns, time_ns},
+            {way.free_until_ns, time_ns});
 }
 
 void ChunkWays::Commit(uint64_t time_ns, ChunkSlot slot, ChunkHolder holder,
@@ -67,7 +68,7 @@ void ChunkWays::Commit(uint64_t time_ns, ChunkSlot slot, ChunkHolder holder,
     Way& way = found->second;
     if (way.committed_ns) return;  // the service ignores it, too
     if (way.returned_ns && way.is_start_known)
-      AddStep(*way.returned_ns, {time_ns, time_ns}, held_back_);
+      AddStep(holder.writer, &ChunkSteps::held_back, *way.returned_ns, {time_ns, time_ns});
     way.committed_ns = time_ns;
     way.content = content;
     return;
@@ -106,7 +107,8 @@ void ChunkWays::Leave(uint64_t time_ns, ChunkSlot slot) {
   if (found == ways_.end()) return;
   const std::optional<uint64_t> committed = found->second.committed_ns;
   if (committed && last_ns_)
-    AddStep({*committed, *committed}, {std::max(*committed, *last_ns_), time_ns}, served_);
+    AddStep(found->second.holder.writer, &ChunkSteps::served, {*committed, *committed},
+            {std::max(*committed, *last_ns_), time_ns});
   if (sink_) sink_(UseOf(found->second, {std::min(UsedUntil(found->second), time_ns), time_ns}));
   ways_.erase(found);
 }

@@ -19,6 +19,14 @@ struct StepTimes {
   TimeSpread most;
 };
 
+/// The steps of chunks.
+struct ChunkSteps {
+  StepTimes written;    // from the moment that a writer took the chunk until it returned it
+  StepTimes held_back;  // until a commit named it: the producer held it back
+  StepTimes served;     // until it was no longer complete: it waited for the service, which then
+                        // copied it
+};
+
 /// The way of each chunk through a producer's shared memory, as the looks show it: taken by a
 /// writer, complete, named by a commit, free again.
 /// Memory: O(chunks of the memory).
@@ -48,12 +56,14 @@ class ChunkWays {
     if (way == ways_.end() || !way->second.returned_ns) return std::nullopt;
     return way->second.returned_ns->second;
   }
-  /// From the moment that a writer took the chunk until it returned it.
-  const StepTimes& written() const { return written_; }
-  /// Until a commit named it: the producer held it back.
-  const StepTimes& held_back() const { return held_back_; }
-  /// Until it was no longer complete: it waited for the service, which then copied it.
-  const StepTimes& served() const { return served_; }
+  /// Of all writers.
+  const ChunkSteps& steps() const { return steps_; }
+
+  /// Keeps the steps of each writer apart, too.
+  void SplitByWriter() { is_split_ = true; }
+  /// Of at most kMaxSplit writers, those that came first.
+  const std::map<WriterId, ChunkSteps>& by_writer() const { return by_writer_; }
+  static constexpr size_t kMaxSplit = 256;
 
  private:
   struct Way {
@@ -71,6 +81,9 @@ class ChunkWays {
   static ChunkUse UseOf(const Way& way, Moment freed);
   /// The first moment at which it may have been free, as far as looks until now show it.
   uint64_t UsedUntil(const Way& way) const;
+  using Span = std::pair<uint64_t, uint64_t>;
+  /// A step of one of the writer's chunks began between two moments and ended between two others.
+  void AddStep(WriterId writer, StepTimes ChunkSteps::*step, Span start, Span end);
   void See(uint64_t time_ns, ChunkSlot slot, bool complete, ChunkHolder holder);
   void Leave(uint64_t time_ns, ChunkSlot slot);
 
@@ -78,9 +91,9 @@ class ChunkWays {
   std::map<ChunkSlot, Way> ways_;
   std::optional<uint64_t> last_ns_;  // of the look before, or of a later one that saw the same
   uint64_t interrupted_ns_ = 0;      // the last look before one that is missing
-  StepTimes written_;
-  StepTimes held_back_;
-  StepTimes served_;
+  ChunkSteps steps_;
+  bool is_split_ = false;
+  std::map<WriterId, ChunkSteps> by_writer_;
 };
 
 }  // namespace ringscope::smb

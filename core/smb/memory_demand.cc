@@ -46,8 +46,8 @@ uint64_t MostInUse(const std::vector<ChunkUse>& uses) {
   std::sort(ends.begin(), ends.end());
   size_t over = 0, most = 0;
   for (size_t begun = 0; begun < starts.size(); ++begun) {
-    while (ends[over] <= starts[begun]) ++over;
-    most = std::max(most, begun + 1 - over);
+    while (over < ends.size() && ends[over] <= starts[begun]) ++over;
+    most = std::max(most, begun + 1 - std::min(over, begun + 1));
   }
   return most;
 }

@@ -191,6 +191,7 @@ void MemoryStory::Add(const Op& op) {
     if (setup->size == 0) return;
     auto memory = std::make_unique<MemoryFollower>(
         *setup, kMaxPages - pages_, uses_left_ ? std::make_shared<KeptUses>(uses_left_) : nullptr);
+    if (is_split_) memory->SplitByWriter();
     pages_ += memory->pages();
     live_.emplace(setup->producer, std::move(memory));
   } else if (const auto* gone = std::get_if<ProducerDisconnected>(&op.body)) {

@@ -99,6 +99,8 @@ class MemoryFollower {
   /// Pages that are followed.
   size_t pages() const { return pages_; }
   const ChunkWays& ways() const { return ways_; }
+  /// Keeps the steps of each writer's chunks apart, too.
+  void SplitByWriter() { ways_.SplitByWriter(); }
   /// What its writers asked for, if the uses of its chunks are kept; nullopt also without looks.
   std::optional<MemoryDemand> Demand() const;
 
@@ -135,6 +137,8 @@ class MemoryStory {
         uses_left_(most_uses > 0 ? std::make_shared<size_t>(most_uses) : nullptr) {}
 
   void Add(const Op& op);
+  /// Keeps the steps of each writer's chunks apart, of memories that are set up from now on.
+  void SplitByWriter() { is_split_ = true; }
   /// Memories that were set up and not emulated, also those without looks; first those that have
   /// ended, as far as they are kept.
   std::vector<const MemoryFollower*> Memories() const;
@@ -148,6 +152,7 @@ class MemoryStory {
 
   size_t max_ended_;
   std::shared_ptr<size_t> uses_left_;  // nullptr: none is kept
+  bool is_split_ = false;
   uint64_t unlisted_ = 0;
   size_t pages_ = 0;  // of live_
   std::vector<std::unique_ptr<MemoryFollower>> ended_;

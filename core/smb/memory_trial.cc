@@ -190,10 +190,34 @@ QuietOutcome MemoryTrials::Quiet(uint64_t chunks, uint64_t size) const {
 std::optional<uint64_t> MemoryTrials::Enough() const {
   for (uint64_t size = demand_.size; size <= kMaxMemoryBytes; size *= 2) {
     const bool is_recorded = size == demand_.size && page_size_ == demand_.page_size;
-    if (Drop(demand_.Chunks(size, page_size_), is_recorded).refused == 0) return size;
     if (size == 0) break;
+    if (Drop(demand_.Chunks(size, page_size_), is_recorded).refused == 0) return size;
   }
   return std::nullopt;
+}
+
+std::vector<MemoryNeed> NeedsOf(const MemoryStory& story) {
+  std::vector<MemoryNeed> needs;
+  for (const MemoryFollower* const memory : story.Memories()) {
+    const std::optional<MemoryDemand> demand = memory->Demand();
+    if (!demand) continue;
+    const MemoryTrials trials(*demand, demand->page_size);
+    const MemoryTrial now = trials.Try(demand->size, /*drop=*/true, /*stall=*/false);
+    const uint64_t all = demand->last_ns - std::min(demand->first_ns, demand->last_ns);
+    MemoryNeed& need = needs.emplace_back(
+        MemoryNeed{.producer = demand->producer,
+                   .size = demand->size,
+                   .losses = demand->losses,
+                   .chunks = now.chunks,
+                   .most_used = now.drop->peak,
+                   .enough = demand->losses == 0 ? demand->size : trials.Enough(),
+                   .quiet_ns = std::min(now.quiet.simulated_ns.value_or(all), all)});
+    if (need.enough)
+      need.quiet_then_ns = std::min(
+          trials.Try(*need.enough, /*drop=*/false, /*stall=*/false).quiet.simulated_ns.value_or(all),
+          all);
+  }
+  return needs;
 }
 
 }  // namespace ringscope::smb

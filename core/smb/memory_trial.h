@@ -7,6 +7,7 @@
 
 #include "core/base/enum_names.h"
 #include "core/smb/memory_demand.h"
+#include "core/smb/memory_story.h"
 
 namespace ringscope::smb {
 
@@ -83,6 +84,24 @@ class MemoryTrials {
   std::vector<ChunkUse> shown_;   // uses that looks and commits show
   std::vector<ChunkUse> likely_;  // with those that are assumed
 };
+
+/// What a producer's recorded demand calls for.
+struct MemoryNeed {
+  ProducerId producer{};
+  uint64_t size = 0;       // bytes, as recorded
+  uint64_t losses = 0;     // see MemoryDemand
+  uint64_t chunks = 0;     // as recorded
+  uint64_t most_used = 0;  // chunks in use at a time
+  /// Bytes, see MemoryTrials::Enough.
+  std::optional<uint64_t> enough;
+  /// For how long the service may free nothing: as recorded, and with what is enough. At most as
+  /// long as there were looks.
+  uint64_t quiet_ns = 0;
+  uint64_t quiet_then_ns = 0;
+};
+
+/// Of memories whose uses of chunks are kept, and that have looks.
+std::vector<MemoryNeed> NeedsOf(const MemoryStory& story);
 
 }  // namespace ringscope::smb
 

@@ -1,6 +1,7 @@
 #ifndef RINGSCOPE_CORE_TESTING_SMB_MODEL_H_
 #define RINGSCOPE_CORE_TESTING_SMB_MODEL_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -116,7 +117,7 @@ class ModelMemory {
     const bool follows_loss = std::exchange(lossy_[job.writer], false);
     At(job.returned_ns, kReturn,
        [this, slot](uint64_t at) { Set(at, slot, smb::ChunkState::kComplete); });
-    At(job.freed_ns - (job.freed_ns - job.returned_ns) / 2, kCommit,
+    At(job.returned_ns + (job.freed_ns - job.returned_ns) / 2, kCommit,
        [this, slot, holder, follows_loss, packets = job.packets](uint64_t at) {
          Commit(at, slot, holder, packets, follows_loss);
        });
