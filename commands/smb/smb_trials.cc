@@ -169,6 +169,27 @@ std::vector<std::string> Assumptions(const std::vector<MemoryDemand>& demands,
   return texts;
 }
 
+/// "The log shows 2 losses of 1 app: ..."
+std::string LossesText(const MemoryDemand& demand, const std::string& producer) {
+  return fmt::format(
+      "The log shows {} of {}: {} by an aborted packet, {} between packets, by the flag of the next "
+      "one. During {} of them a look shows no free chunk.",
+      demand.losses == 1 ? "1 loss" : WithCommas(demand.losses) + " losses", producer,
+      WithCommas(demand.losses - demand.between_packets), WithCommas(demand.between_packets),
+      WithCommas(demand.seen_full));
+}
+
+Json DemandJson(const MemoryDemand& demand) {
+  return {{"producer", Raw(demand.producer)},
+          {"uses", demand.uses.size()},
+          {"assumed_uses", demand.assumed.size()},
+          {"losses", demand.losses},
+          {"losses_between_packets", demand.between_packets},
+          {"losses_with_full_look", demand.seen_full},
+          {"is_partial", demand.is_partial},
+          {"was_always_free", demand.was_free}};
+}
+
 }  // namespace
 
 bool SmbTrialChoices::Has(WhenNoneIsFree policy) const {
@@ -193,7 +214,9 @@ void ReportTrials(Report& report, const std::vector<const smb::MemoryFollower*>&
   for (const smb::MemoryFollower* const memory : memories)
     if (auto demand = memory->Demand()) demands.push_back(std::move(*demand));
   TrialTables tables;
+  Json shown = Json::array();
   for (const MemoryDemand& demand : demands) {
+    shown.push_back(DemandJson(demand));
     std::vector<uint64_t> pages = choices.pages;
     if (pages.empty()) pages.push_back(demand.page_size);
     for (const uint64_t page : pages) {
@@ -206,7 +229,7 @@ void ReportTrials(Report& report, const std::vector<const smb::MemoryFollower*>&
       }
     }
   }
-  report.Data("trials", rows.ToJson());
+  report.Data({{"demands", std::move(shown)}, {"trials", rows.ToJson()}});
   if (demands.empty()) {
     report.Data("trials_assume", Json::array());
     report.Print("\n");
@@ -219,6 +242,11 @@ void ReportTrials(Report& report, const std::vector<const smb::MemoryFollower*>&
   report.Print("\n");
   report.Paragraph("(*: as recorded. Refused: requests for a chunk. The recorded row has the losses "
                    "that the log shows. The service may be silent so long from the worst moment on.)");
+  for (const MemoryDemand& demand : demands) {
+    if (demand.losses == 0) continue;
+    report.Print("\n");
+    report.Paragraph(LossesText(demand, SmbProducerText(demand.producer, producers)));
+  }
   report.Print("\n");
   report.Paragraph("Assumed: " + Joined(assumptions, " "));
 }

@@ -180,6 +180,10 @@ size_t MemoryDemand::Capacity(uint64_t page_bytes) const {
 
 void MemoryDemand::Finish() {
   std::sort(uses.begin(), uses.end(), IsTakenBefore);
+  const auto was_full = [&](uint64_t from_ns, uint64_t to_ns) {
+    const auto look = std::lower_bound(full_looks.begin(), full_looks.end(), from_ns);
+    return look != full_looks.end() && *look <= to_ns;
+  };
   std::map<WriterId, const ChunkUse*> last;
   for (const ChunkUse& use : uses) {
     const ChunkUse*& before = last[use.holder.writer];
@@ -187,11 +191,17 @@ void MemoryDemand::Finish() {
     // An aborted packet is counted with the flag of the next, if there is one.
     if (use.content.follows_loss || was_aborted) {
       ++losses;
+      between_packets += was_aborted ? 0 : 1;
+      seen_full += was_full(before == nullptr ? 0 : before->returned.from, use.taken.to) ? 1 : 0;
       if (before != nullptr) AssumeBetween(*before, use, assumed);
     }
     before = &use;
   }
-  for (const auto& [writer, use] : last) losses += use->content.is_aborted ? 1 : 0;
+  for (const auto& [writer, use] : last) {
+    if (!use->content.is_aborted) continue;
+    ++losses;
+    seen_full += was_full(use->returned.from, kNotOver) ? 1 : 0;
+  }
   std::sort(assumed.begin(), assumed.end(), IsTakenBefore);
   was_free = MostInUse(uses) < RecordedChunks();
 }

@@ -31,13 +31,20 @@ class KeptUses {
     --*left_;
     uses_.push_back(use);
   }
+  /// A look shows no free chunk.
+  void AddFullLook(uint64_t time_ns) {
+    if (full_looks_.size() < kMostFullLooks) full_looks_.push_back(time_ns);
+  }
   const std::vector<ChunkUse>& uses() const { return uses_; }
+  const std::vector<uint64_t>& full_looks() const { return full_looks_; }
   /// There were more.
   bool is_cut() const { return is_cut_; }
 
  private:
+  static constexpr size_t kMostFullLooks = 10'000;
   std::shared_ptr<size_t> left_;
   std::vector<ChunkUse> uses_;
+  std::vector<uint64_t> full_looks_;
   bool is_cut_ = false;
 };
 
@@ -55,6 +62,9 @@ struct MemoryDemand {
   /// Times that a writer lost packets because no chunk was free, by markers of aborted packets and
   /// flags of the packets that follow. What it wrote meanwhile is not in `uses`.
   uint64_t losses = 0;
+  uint64_t between_packets = 0;  // of these: no packet was aborted, only the next one is flagged
+  uint64_t seen_full = 0;        // of these: meanwhile a look shows no free chunk
+  std::vector<uint64_t> full_looks;  // the first of them, by time
   /// What the writers would have asked for in these times, if they had kept their pace. No look or
   /// commit shows it.
   std::vector<ChunkUse> assumed;

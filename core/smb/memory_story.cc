@@ -39,7 +39,8 @@ std::optional<MemoryDemand> MemoryFollower::Demand() const {
                       .first_ns = *use_.first_ns,
                       .last_ns = *use_.last_ns,
                       .is_partial = use_.missing > 0 || uses_->is_cut(),
-                      .uses = uses_->uses()};
+                      .uses = uses_->uses(),
+                      .full_looks = uses_->full_looks()};
   ways_.ForEachOpen([&](const ChunkUse& use) { demand.uses.push_back(use); });
   const auto most = std::max_element(use_.layouts.begin() + 1, use_.layouts.end());
   if (*most > 0) {
@@ -83,6 +84,7 @@ bool MemoryFollower::Add(const SharedMemoryLook& look, std::optional<uint64_t> t
   if (time_ns) ways_.Look(*time_ns, picture_, look.same_until_ns);
   const SeenMemory seen = Describe(time_ns.value_or(0));
   Account(seen, look.same_until_ns);
+  if (uses_ && time_ns && seen.is_full()) uses_->AddFullLook(*time_ns);
   seen_ = seen;
   return true;
 }

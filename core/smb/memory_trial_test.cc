@@ -108,6 +108,8 @@ TEST(MemoryTrials, WhatADropHides_IsNotKnown) {
       {.writer = 2, .taken_ns = 5000, .returned_ns = 5100, .freed_ns = 5200, .packets = 1});
   const MemoryDemand demand = DemandOf(jobs, 3);  // one is dropped
   EXPECT_EQ(demand.losses, 1u);
+  EXPECT_EQ(demand.between_packets, 1u);
+  EXPECT_EQ(demand.seen_full, 1u);
   EXPECT_FALSE(demand.is_known());
   EXPECT_FALSE(demand.assumed.empty());
   const MemoryTrials trials(demand, kPage);
