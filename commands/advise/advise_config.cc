@@ -167,7 +167,8 @@ std::vector<ConfigChange> OtherChanges(const AdviceReport& report) {
                                      Count(advice.As<StateNumbers>().packets, "packet")),
                          true});
     if (advice.topic == AdviceTopic::kPrograms) AddProgramMemory(report, advice, changes);
-    if (advice.kind == AdviceKind::kSharedMemoryTooSmall) {
+    if (advice.kind == AdviceKind::kSharedMemoryTooSmall &&
+        advice.As<SharedMemoryNumbers>().wanted > 0) {
       const AdviceProducer* producer = report.facts.Find(*advice.producer);
       if (producer == nullptr || producer->name.empty()) continue;
       NamedEntry entry = EntryOf(report.config, "producers", {{"producer_name"}}, producer->name);

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "commands/common/session_loop.h"
 #include "commands/common/session_reader.h"
@@ -12,6 +13,8 @@
 #include "commands/shell/text.h"
 #include "commands/shell/values.h"
 #include "commands/smb/smb_report.h"
+#include "commands/smb/smb_trials.h"
+#include "commands/smb/smb_values.h"
 
 namespace ringscope {
 namespace {
@@ -22,7 +25,21 @@ struct SmbArgs {
   std::optional<uint64_t> session;
   std::optional<uint64_t> producer;
   std::optional<uint64_t> at_ns;  // after the session's start
+  bool writers = false;
+  SmbTrialChoices trials;
 };
+
+/// An option whose comma-separated values are added to those of its earlier uses.
+template <typename T, typename Parse>
+void AddMemoryList(CLI::App& app, const char* name, std::vector<T>& targets, Parse parse,
+                   const char* type, const char* description) {
+  const auto take = [&targets, parse](const std::string& text) -> Status {
+    RS_ASSIGN_OR_RETURN(const auto values, parse(text));
+    targets.insert(targets.end(), values.begin(), values.end());
+    return {};
+  };
+  AddTakenList(app, name, take, type, description);
+}
 
 void SetUp(CLI::App& app, SmbArgs& args) {
   AddLog(app, args.log);
@@ -35,17 +52,33 @@ void SetUp(CLI::App& app, SmbArgs& args) {
   AddParsed(app, "--at", args.at_ns, ParseDuration, "TIME",
             "Draw the pages and chunks as the last look up to this time after the start of the "
             "session shows them, like 1.5s");
+  AddFlag(app, "--writers", args.writers, "Also list how long the chunks of each writer took");
+  InGroup(app, "What if");
+  AddMemoryList(app, "--sizes", args.trials.sizes, ParseMemorySizes, "SIZE,...",
+                "Simulate memory of these sizes, like 128k,256k; 64k..1M doubles (default with "
+                "--pages or --policy: a quarter to four times the recorded size)");
+  AddMemoryList(app, "--pages", args.trials.pages, ParsePageSizes, "SIZE,...",
+                "Page sizes to simulate: 4k to 32k (default: the recorded one)");
+  AddMemoryList(app, "--policy", args.trials.policies, ParseMemoryPolicies, "drop|stall,...",
+                "What writers do that find no chunk (default: both)");
   InGroup(app, kOutputGroup);
-  AddFormat(app, args.format, {"text", "json"});
+  AddFormat(app, args.format, {"text", "json", "csv"});
 }
 
 /// Memories of producers that left, as many as are listed.
 constexpr size_t kMostEnded = 1000;
+/// Uses of chunks that trials can have, of all memories of a session: 88 MB.
+constexpr size_t kMostUses = 1'000'000;
+
+bool IsTried(const SmbArgs& args) { return args.trials.any() || args.format == "csv"; }
 
 /// One session: its memories, and a picture of them at one moment.
 class SmbSession {
  public:
-  SmbSession(const SmbArgs& args, Report& report) : args_(args), report_(report) {}
+  SmbSession(const SmbArgs& args, Report& report, Console& out)
+      : args_(args), report_(report), out_(out) {
+    if (args.writers) story_.SplitByWriter();
+  }
 
   Result<ExitCode> Run(SessionReader& sessions) {
     uint64_t records = 0;
@@ -79,6 +112,11 @@ class SmbSession {
                                     Count(story_.unlisted(), "further producer")));
     for (const smb::MemoryFollower& memory : drawn_)
       ReportPicture(report_, memory, producers_, start);
+    if (IsTried(args_)) {
+      Table rows = SmbTrialRows();
+      ReportTrials(report_, memories, producers_, args_.trials, sessions.session(), rows);
+      if (args_.format == "csv") out_.Print(rows.CsvRows());
+    }
     return ExitCode::kClean;
   }
 
@@ -107,7 +145,8 @@ class SmbSession {
 
   const SmbArgs& args_;
   Report& report_;
-  smb::MemoryStory story_{kMostEnded};
+  Console& out_;
+  smb::MemoryStory story_{kMostEnded, IsTried(args_) ? kMostUses : 0};
   SmbProducers producers_;
   std::vector<smb::MemoryFollower> drawn_;
   bool is_drawn_ = false;
@@ -117,8 +156,9 @@ class SmbSession {
 Result<ExitCode> RunSmb(const SmbArgs& args, Context& context) {
   SessionReader sessions(context, {.paths = {args.log}, .only = args.session}, "reading");
   Report report(context.console, args.format, "smb");
+  if (args.format == "csv") context.console.Print(SmbTrialRows().CsvTitles());
   RS_ASSIGN_OR_RETURN(const ExitCode code, ReportSessions(sessions, report, [&] {
-                        return SmbSession(args, report).Run(sessions);
+                        return SmbSession(args, report, context.console).Run(sessions);
                       }));
   RS_RETURN_IF_ERROR(report.Finish());
   return code;
@@ -137,10 +177,13 @@ Command SmbCommand() {
           "many chunks were in use, by writers, held back by the producer, or waiting for the "
           "service; for how long no chunk was free; and how long chunks took from step to step. "
           "What happens between two looks is not seen: times are from what the looks prove to what "
-          "they allow.",
+          "they allow. With --sizes, --pages or --policy it simulates what memory of other sizes "
+          "would have done with the recorded demand.",
           {{"ringscope smb session.tblog", "Was the shared memory full?"},
            {"ringscope smb --producer 2 --at 1.5s session.tblog",
-            "Which writers had which chunks of this producer then?"}},
+            "Which writers had which chunks of this producer then?"},
+           {"ringscope smb --sizes 128k..1M --policy drop session.tblog",
+            "With how much shared memory would no packet have been dropped?"}},
           Bind(SetUp, RunSmb)};
 }
 

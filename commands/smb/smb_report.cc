@@ -19,12 +19,6 @@ constexpr size_t kSmbIndent = 2;
 constexpr size_t kPagesOnALine = 64;
 constexpr size_t kHoldersListed = 32;
 
-std::string ProducerText(ProducerId id, const SmbProducers& producers) {
-  const auto producer = producers.find(id);
-  if (producer == producers.end() || producer->second.name.empty()) return std::to_string(Raw(id));
-  return fmt::format("{} {}", Raw(id), Printable(producer->second.name));
-}
-
 template <typename T>
 Json SmbOrNull(const std::optional<T>& value) {
   return value ? Json(*value) : Json();
@@ -69,7 +63,7 @@ std::string LayoutText(const MemoryUse& use) {
 
 void ReportDetails(Report& report, const MemoryUse& use, const SmbProducers& producers,
                    uint64_t start_ns) {
-  const std::string who = ProducerText(use.producer, producers);
+  const std::string who = SmbProducerText(use.producer, producers);
   if (use.looks == 0) {
     report.Paragraph(
         fmt::format("{}: {}.", who,
@@ -114,18 +108,42 @@ Json StepJson(const smb::StepTimes& step) {
           {"at_most_ns", spread(step.most)}};
 }
 
-void AddSteps(const MemoryFollower& memory, const SmbProducers& producers, Table& table) {
+Json StepsJson(const smb::ChunkSteps& steps) {
+  return {{"being_written", StepJson(steps.written)},
+          {"held_back", StepJson(steps.held_back)},
+          {"in_service", StepJson(steps.served)}};
+}
+
+/// @param who the columns in front
+void AddSteps(const std::vector<Cell>& who, const smb::ChunkSteps& steps, Table& table) {
   const auto add = [&](const char* step, const smb::StepTimes& times) {
     if (times.most.count() == 0) return;
-    const auto cell = [&](uint64_t percent) {
-      return Cell(HumanDuration(times.most.Percentile(percent)));
-    };
-    table.AddRow({ProducerText(memory.use().producer, producers), step,
-                  CountCell(times.most.count()), cell(50), cell(90), cell(99), cell(100)});
+    std::vector<Cell> cells = who;
+    cells.insert(cells.end(), {step, CountCell(times.most.count())});
+    for (const uint64_t percent : {50u, 90u, 99u, 100u})
+      cells.emplace_back(HumanDuration(times.most.Percentile(percent)));
+    table.AddRow(std::move(cells));
   };
-  add("being written", memory.ways().written());
-  add("held back", memory.ways().held_back());
-  add("in the service", memory.ways().served());
+  add("being written", steps.written);
+  add("held back", steps.held_back);
+  add("in the service", steps.served);
+}
+
+Table StepTable(std::vector<Column> who) {
+  who.insert(who.end(), {{"step"},
+                         {"chunks", Align::kRight},
+                         {"half", Align::kRight},
+                         {"90%", Align::kRight},
+                         {"99%", Align::kRight},
+                         {"all", Align::kRight}});
+  return Table(std::move(who));
+}
+
+Json WritersJson(const MemoryFollower& memory) {
+  Json writers = Json::array();
+  for (const auto& [writer, steps] : memory.ways().by_writer())
+    writers.push_back({{"writer", Raw(writer)}, {"steps", StepsJson(steps)}});
+  return writers;
 }
 
 Json MemoryJson(const MemoryFollower& memory, const SmbProducers& producers) {
@@ -157,10 +175,7 @@ Json MemoryJson(const MemoryFollower& memory, const SmbProducers& producers) {
           {"full_looks", use.full_looks},
           {"full_at_least_ns", use.full.least},
           {"full_at_most_ns", use.full.most},
-          {"steps",
-           {{"being_written", StepJson(memory.ways().written())},
-            {"held_back", StepJson(memory.ways().held_back())},
-            {"in_service", StepJson(memory.ways().served())}}}};
+          {"steps", StepsJson(memory.ways().steps())}};
 }
 
 char LetterOf(const MemoryFollower& memory, smb::ChunkSlot slot) {
@@ -231,6 +246,12 @@ void ReportHolders(Report& report, const MemoryFollower& memory) {
 
 }  // namespace
 
+std::string SmbProducerText(ProducerId id, const SmbProducers& producers) {
+  const auto producer = producers.find(id);
+  if (producer == producers.end() || producer->second.name.empty()) return std::to_string(Raw(id));
+  return fmt::format("{} {}", Raw(id), Printable(producer->second.name));
+}
+
 void ReportMemories(Report& report, const std::vector<const MemoryFollower*>& memories,
                     const SmbProducers& producers, uint64_t start_ns) {
   Json data = Json::array();
@@ -241,24 +262,24 @@ void ReportMemories(Report& report, const std::vector<const MemoryFollower*>& me
                {"mean use", Align::kRight},
                {"most used", Align::kRight},
                {"no chunk free", Align::kRight}});
-  Table steps({{"producer"},
-               {"step"},
-               {"chunks", Align::kRight},
-               {"half", Align::kRight},
-               {"90%", Align::kRight},
-               {"99%", Align::kRight},
-               {"all", Align::kRight}});
+  Table steps = StepTable({{"producer"}});
+  Table by_writer = StepTable({{"producer"}, {"writer", Align::kRight}});
   for (const MemoryFollower* const memory : memories) {
     const MemoryUse& use = memory->use();
-    data.push_back(MemoryJson(*memory, producers));
+    Json json = MemoryJson(*memory, producers);
+    if (!memory->ways().by_writer().empty()) json["writers"] = WritersJson(*memory);
+    data.push_back(std::move(json));
     const bool seen = use.looks > 0;
     const auto mean = use.MeanUse();
-    table.AddRow({ProducerText(use.producer, producers), BytesCell(use.size),
+    table.AddRow({SmbProducerText(use.producer, producers), BytesCell(use.size),
                   seen ? CountCell(use.chunks) : Cell("-"), CountCell(use.looks),
                   mean ? Cell(fmt::format("{:.1f}%", *mean * 100)) : Cell("-"),
                   seen ? CountCell(use.peak->counts.used()) : Cell("-"),
                   seen ? Cell(TimesText(use.full)) : Cell("-")});
-    AddSteps(*memory, producers, steps);
+    const std::string who = SmbProducerText(use.producer, producers);
+    AddSteps({who}, memory->ways().steps(), steps);
+    for (const auto& [writer, its] : memory->ways().by_writer())
+      AddSteps({who, NumberCell(Raw(writer))}, its, by_writer);
   }
   report.Data("memories", std::move(data));
   if (memories.empty()) {
@@ -270,6 +291,7 @@ void ReportMemories(Report& report, const std::vector<const MemoryFollower*>& me
   for (const MemoryFollower* const memory : memories)
     ReportDetails(report, memory->use(), producers, start_ns);
   report.Section("how long chunks were in a step, at most", steps, kSmbIndent);
+  report.Section("the same by writer", by_writer, kSmbIndent);
   const bool any = std::any_of(memories.begin(), memories.end(), [](const MemoryFollower* memory) {
     return memory->use().looks > 0;
   });
@@ -301,7 +323,7 @@ void ReportPicture(Report& report, const MemoryFollower& memory, const SmbProduc
         {{"producer", Raw(use.producer)}, {"look", SeenJson(seen)}, {"pages", std::move(pages)}});
     return 0;
   });
-  report.Heading(fmt::format("{} at {}: {} of {} free", ProducerText(use.producer, producers),
+  report.Heading(fmt::format("{} at {}: {} of {} free", SmbProducerText(use.producer, producers),
                              HumanDuration(Offset(seen.time_ns, start_ns)), seen.counts.free,
                              Count(seen.counts.all(), "chunk")));
   report.Print(text + "\n");

@@ -20,6 +20,9 @@ struct SmbProducer {
 };
 using SmbProducers = std::map<ProducerId, SmbProducer>;
 
+/// "1 app"
+std::string SmbProducerText(ProducerId id, const SmbProducers& producers);
+
 /// The memories of a session: how they are divided, how full they were, how long the steps of
 /// chunks took.
 /// @param start_ns of the session

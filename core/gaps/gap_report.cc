@@ -32,6 +32,13 @@ uint64_t Gap::pushed_bytes() const {
   return bytes;
 }
 
+const smb::MemoryNeed* NeedOf(const Gap& gap, const GapReport& report) {
+  if (!gap.remedies.larger_smb) return nullptr;
+  const auto need =
+      std::ranges::find(report.memories, gap.sequence.producer, &smb::MemoryNeed::producer);
+  return need == report.memories.end() ? nullptr : &*need;
+}
+
 FateCount GapReport::lost() const {
   FateCount sum;
   for (const BufferGaps& buffer : buffers) sum += buffer.totals.lost();

@@ -270,6 +270,7 @@ struct GapReport {
   std::vector<FtraceCpuLosses> ftrace;
   std::vector<StaleSequence> stale;
   std::vector<LostName> names;  // that the trace lacks
+  std::vector<smb::MemoryNeed> memories;  // shared memories in which packets were lost
   std::vector<CounterRise> counted;
   std::array<uint64_t, kLossCounters> counts{};    // by LossCounter
   std::array<uint64_t, kLossCounters> unlisted{};  // of these, not in `counted`
@@ -280,6 +281,10 @@ struct GapReport {
   FateCount lost() const;
   uint64_t reports() const { return reported.size() + unlisted_reports; }
 };
+
+/// What would have been enough shared memory for the producer of an aborted packet; nullptr: the log
+/// has no looks at it, or the gap has another cause.
+const smb::MemoryNeed* NeedOf(const Gap& gap, const GapReport& report);
 
 }  // namespace ringscope
 

@@ -29,6 +29,12 @@ void SharedMemoryUse::OnRecord(const Op& op, const LogMoment& moment) {
   }
 }
 
+std::vector<smb::MemoryNeed> SharedMemoryUse::Needs() const {
+  std::vector<smb::MemoryNeed> needs = smb::NeedsOf(looks_);
+  std::erase_if(needs, [](const smb::MemoryNeed& need) { return need.losses == 0; });
+  return needs;
+}
+
 void SharedMemoryUse::OnLook(ProducerId id) {
   const smb::MemoryFollower* const memory = looks_.Of(id);
   if (memory == nullptr || !memory->seen() || !memory->seen()->is_full()) return;

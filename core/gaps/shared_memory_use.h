@@ -5,6 +5,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <vector>
 
 #include "core/base/enum_names.h"
 #include "core/base/log_moment.h"
@@ -12,6 +13,7 @@
 #include "core/log/op.h"
 #include "core/perfetto/commit_fragments.h"
 #include "core/smb/memory_story.h"
+#include "core/smb/memory_trial.h"
 
 namespace ringscope {
 
@@ -52,14 +54,19 @@ struct AbortFacts {
 };
 
 /// Follows how much producers commit, and what the recorder saw of their memory, to tell apart why
-/// their shared memory was full. Memory: O(sequences + commits of a tenth of a second).
+/// their shared memory was full. Memory: O(sequences + commits of a tenth of a second), and at most
+/// 88 MB of chunks' uses.
 class SharedMemoryUse {
  public:
   void OnRecord(const Op& op, const LogMoment& moment);
   /// A chunk as it is committed. @return the facts, if it ends with the marker of an aborted packet
   std::optional<AbortFacts> AddChunk(const ChunkCommit& commit, const WrittenChunk& written);
+  /// Of memories in which something was lost, what would have been enough, by a simulation.
+  std::vector<smb::MemoryNeed> Needs() const;
 
  private:
+  static constexpr size_t kEndedMemories = 1000;
+  static constexpr size_t kMostChunkUses = 1'000'000;
   struct Sent {
     uint64_t time_ns = 0;
     uint64_t bytes = 0;
@@ -80,7 +87,7 @@ class SharedMemoryUse {
   std::optional<uint64_t> last_commit_ns_;  // of any producer, before the record under way
   uint64_t quiet_ns_ = 0;
   std::map<ProducerId, Producer> producers_;
-  smb::MemoryStory looks_;
+  smb::MemoryStory looks_{kEndedMemories, kMostChunkUses};
   SequenceMap<uint64_t> open_;  // bytes of the packet that continues in the next chunk
 };
 

@@ -3,18 +3,20 @@
 #include <algorithm>
 
 namespace ringscope::smb {
-namespace {
-
-/// Something began between two moments and ended between two others.
-void AddStep(std::pair<uint64_t, uint64_t> start, std::pair<uint64_t, uint64_t> end,
-             StepTimes& step) {
-  step.least.Add(end.first > start.second ? end.first - start.second : 0);
-  step.most.Add(end.second > start.first ? end.second - start.first : 0);
+void ChunkWays::AddStep(WriterId writer, StepTimes ChunkSteps::*step, Span start, Span end) {
+  const auto add = [&](ChunkSteps& steps) {
+    (steps.*step).least.Add(end.first > start.second ? end.first - start.second : 0);
+    (steps.*step).most.Add(end.second > start.first ? end.second - start.first : 0);
+  };
+  add(steps_);
+  if (is_split_ && (by_writer_.size() < kMaxSplit || by_writer_.contains(writer)))
+    add(by_writer_[writer]);
 }
 
-}  // namespace
-
-void ChunkWays::Look(uint64_t time_ns, const MemoryPicture& picture) {
+void ChunkWays::Look(uint64_t time_ns, const MemoryPicture& picture,
+                     std::optional<uint64_t> same_until_ns) {
+  if (last_ns_ && same_until_ns)
+    last_ns_ = std::clamp(*same_until_ns, *last_ns_, std::max(*last_ns_, time_ns));
   for (size_t page = 0; page < picture.pages().size(); ++page) {
     const MemoryPicture::Page& seen = picture.pages()[page];
     const PageBitmap bitmap = seen.bitmap();
@@ -40,29 +42,64 @@ void ChunkWays::See(uint64_t time_ns, ChunkSlot slot, bool complete, ChunkHolder
       found = ways_.end();
     }
   }
-  if (found == ways_.end()) {
-    if (!last_ns_) return;  // when it was taken is not known
-    found = ways_.emplace(slot, Way{holder, *last_ns_, time_ns}).first;
-  }
+  if (found == ways_.end())
+    found = ways_
+                .emplace(slot, Way{.holder = holder,
+                                   .free_until_ns = last_ns_.value_or(interrupted_ns_),
+                                   .seen_ns = time_ns,
+                                   .is_start_known = last_ns_.has_value()})
+                .first;
   Way& way = found->second;
   if (!complete || way.returned_ns || way.committed_ns) return;
   way.returned_ns = {std::max(way.free_until_ns, last_ns_.value_or(0)), time_ns};
+  if (!way.is_start_known) return;
   if (way.seen_ns < time_ns)
-    AddStep({way.free_until_ns, way.seen_ns}, *way.returned_ns, written_);
+    AddStep(holder.writer, &ChunkSteps::written, {way.free_until_ns, way.seen_ns},
+            *way.returned_ns);
   else  // taken and returned between the same two looks
-    AddStep({way.free_until_ns, time_ns}, {way.free_until_ns, time_ns}, written_);
+    AddStep(holder.writer, &ChunkSteps::written, {way.free_until_ns, time_ns},
+            {way.free_until_ns, time_ns});
 }
 
-void ChunkWays::Commit(uint64_t time_ns, ChunkSlot slot, ChunkHolder holder) {
+void ChunkWays::Commit(uint64_t time_ns, ChunkSlot slot, ChunkHolder holder,
+                       const ChunkContent& content) {
   const auto found = ways_.find(slot);
   if (found != ways_.end() && found->second.holder == holder) {
     Way& way = found->second;
     if (way.committed_ns) return;  // the service ignores it, too
-    if (way.returned_ns) AddStep(*way.returned_ns, {time_ns, time_ns}, held_back_);
+    if (way.returned_ns && way.is_start_known)
+      AddStep(holder.writer, &ChunkSteps::held_back, *way.returned_ns, {time_ns, time_ns});
     way.committed_ns = time_ns;
+    way.content = content;
     return;
   }
-  ways_.insert_or_assign(slot, Way{.holder = holder, .committed_ns = time_ns});
+  // It was taken and returned since the last look, and so was what was there before freed.
+  Leave(time_ns, slot);
+  const uint64_t since = last_ns_.value_or(interrupted_ns_);
+  ways_.insert_or_assign(slot, Way{.holder = holder,
+                                   .free_until_ns = since,
+                                   .seen_ns = time_ns,
+                                   .is_start_known = last_ns_.has_value(),
+                                   .returned_ns = {{since, time_ns}},
+                                   .committed_ns = time_ns,
+                                   .content = content});
+}
+
+ChunkUse ChunkWays::UseOf(const Way& way, Moment freed) {
+  const Moment taken{way.free_until_ns, way.seen_ns};
+  // Of one that no look showed complete: at the latest when it was committed.
+  const Moment returned =
+      way.returned_ns ? Moment{way.returned_ns->first, way.returned_ns->second}
+                      : Moment{taken.from, std::max(taken.to, way.committed_ns.value_or(freed.to))};
+  return {way.holder, taken, returned, freed, way.content};
+}
+
+uint64_t ChunkWays::UsedUntil(const Way& way) const {
+  return std::max({way.committed_ns.value_or(0), way.free_until_ns, last_ns_.value_or(0)});
+}
+
+void ChunkWays::ForEachOpen(const UseSink& sink) const {
+  for (const auto& [slot, way] : ways_) sink(UseOf(way, {UsedUntil(way), kNotOver}));
 }
 
 void ChunkWays::Leave(uint64_t time_ns, ChunkSlot slot) {
@@ -70,11 +107,26 @@ void ChunkWays::Leave(uint64_t time_ns, ChunkSlot slot) {
   if (found == ways_.end()) return;
   const std::optional<uint64_t> committed = found->second.committed_ns;
   if (committed && last_ns_)
-    AddStep({*committed, *committed}, {std::max(*committed, *last_ns_), time_ns}, served_);
+    AddStep(found->second.holder.writer, &ChunkSteps::served, {*committed, *committed},
+            {std::max(*committed, *last_ns_), time_ns});
+  if (sink_) sink_(UseOf(found->second, {std::min(UsedUntil(found->second), time_ns), time_ns}));
   ways_.erase(found);
 }
 
 void ChunkWays::Interrupt() {
+  // When they end is not known. What goes on after it counts as another use.
+  if (sink_)
+    for (const auto& [slot, way] : ways_) {
+      const uint64_t end = UsedUntil(way);
+      sink_(UseOf(way, {end, end}));
+    }
+  ways_.clear();
+  interrupted_ns_ = last_ns_.value_or(interrupted_ns_);
+  last_ns_.reset();
+}
+
+void ChunkWays::End() {
+  if (sink_) ForEachOpen(sink_);
   ways_.clear();
   last_ns_.reset();
 }

@@ -2,17 +2,16 @@
 #define RINGSCOPE_CORE_SMB_CHUNK_WAYS_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <utility>
 
+#include "core/smb/chunk_use.h"
 #include "core/smb/memory_picture.h"
 #include "core/smb/time_spread.h"
 
 namespace ringscope::smb {
-
-/// Where a chunk is in a memory: its page and its place there.
-using ChunkSlot = std::pair<size_t, size_t>;
 
 /// How long a step of chunks took. Looks show it only to within the time between two of them.
 struct StepTimes {
@@ -20,17 +19,36 @@ struct StepTimes {
   TimeSpread most;
 };
 
+/// The steps of chunks.
+struct ChunkSteps {
+  StepTimes written;    // from the moment that a writer took the chunk until it returned it
+  StepTimes held_back;  // until a commit named it: the producer held it back
+  StepTimes served;     // until it was no longer complete: it waited for the service, which then
+                        // copied it
+};
+
 /// The way of each chunk through a producer's shared memory, as the looks show it: taken by a
 /// writer, complete, named by a commit, free again.
 /// Memory: O(chunks of the memory).
 class ChunkWays {
  public:
+  /// Where each use of a chunk goes when it is over.
+  using UseSink = std::function<void(const ChunkUse&)>;
+  void SendUsesTo(UseSink sink) { sink_ = std::move(sink); }
+  /// Calls `sink` for the uses that are not over.
+  void ForEachOpen(const UseSink& sink) const;
+
   /// The memory as it was at a look.
-  void Look(uint64_t time_ns, const MemoryPicture& picture);
+  /// @param same_until_ns when it was last as at the look before
+  void Look(uint64_t time_ns, const MemoryPicture& picture,
+            std::optional<uint64_t> same_until_ns = {});
   /// A look is missing: what was seen so far is not continued.
   void Interrupt();
+  /// The memory is gone, with the uses that are not over.
+  void End();
   /// A commit that the service gets names the chunk.
-  void Commit(uint64_t time_ns, ChunkSlot slot, ChunkHolder holder);
+  void Commit(uint64_t time_ns, ChunkSlot slot, ChunkHolder holder,
+              const ChunkContent& content = {});
 
   /// The first look that showed this chunk complete; nullopt: not known, or it is not.
   std::optional<uint64_t> ReturnedAt(ChunkSlot slot) const {
@@ -38,31 +56,44 @@ class ChunkWays {
     if (way == ways_.end() || !way->second.returned_ns) return std::nullopt;
     return way->second.returned_ns->second;
   }
-  /// From the moment that a writer took the chunk until it returned it.
-  const StepTimes& written() const { return written_; }
-  /// Until a commit named it: the producer held it back.
-  const StepTimes& held_back() const { return held_back_; }
-  /// Until it was no longer complete: it waited for the service, which then copied it.
-  const StepTimes& served() const { return served_; }
+  /// Of all writers.
+  const ChunkSteps& steps() const { return steps_; }
+
+  /// Keeps the steps of each writer apart, too.
+  void SplitByWriter() { is_split_ = true; }
+  /// Of at most kMaxSplit writers, those that came first.
+  const std::map<WriterId, ChunkSteps>& by_writer() const { return by_writer_; }
+  static constexpr size_t kMaxSplit = 256;
 
  private:
   struct Way {
     ChunkHolder holder;
     uint64_t free_until_ns = 0;  // the last look that did not have it
     uint64_t seen_ns = 0;        // the first that has it
+    bool is_start_known = true;  // there was a look that did not have it
     /// Between these it was returned: the last look in which it was being written, and the first in
     /// which it is complete.
     std::optional<std::pair<uint64_t, uint64_t>> returned_ns = {};
     std::optional<uint64_t> committed_ns = {};
+    ChunkContent content = {};
   };
+  /// Its use, with an end between these times.
+  static ChunkUse UseOf(const Way& way, Moment freed);
+  /// The first moment at which it may have been free, as far as looks until now show it.
+  uint64_t UsedUntil(const Way& way) const;
+  using Span = std::pair<uint64_t, uint64_t>;
+  /// A step of one of the writer's chunks began between two moments and ended between two others.
+  void AddStep(WriterId writer, StepTimes ChunkSteps::*step, Span start, Span end);
   void See(uint64_t time_ns, ChunkSlot slot, bool complete, ChunkHolder holder);
   void Leave(uint64_t time_ns, ChunkSlot slot);
 
+  UseSink sink_;
   std::map<ChunkSlot, Way> ways_;
-  std::optional<uint64_t> last_ns_;  // of the look before
-  StepTimes written_;
-  StepTimes held_back_;
-  StepTimes served_;
+  std::optional<uint64_t> last_ns_;  // of the look before, or of a later one that saw the same
+  uint64_t interrupted_ns_ = 0;      // the last look before one that is missing
+  ChunkSteps steps_;
+  bool is_split_ = false;
+  std::map<WriterId, ChunkSteps> by_writer_;
 };
 
 }  // namespace ringscope::smb

@@ -1,6 +1,7 @@
 #include "core/smb/memory_story.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/smb/picture_codec.h"
 
@@ -19,12 +20,37 @@ uint64_t Between(uint64_t from_ns, uint64_t to_ns) { return to_ns > from_ns ? to
 
 }  // namespace
 
-MemoryFollower::MemoryFollower(const SharedMemorySetUp& setup, size_t most_pages)
+MemoryFollower::MemoryFollower(const SharedMemorySetUp& setup, size_t most_pages,
+                               std::shared_ptr<KeptUses> uses)
     : use_{.producer = setup.producer,
            .size = setup.size,
            .page_size = setup.page_size,
            .direct_patching = setup.direct_patching},
-      pages_(FollowedPages(setup, most_pages)) {}
+      pages_(FollowedPages(setup, most_pages)),
+      uses_(std::move(uses)) {
+  if (uses_) ways_.SendUsesTo([uses = uses_](const ChunkUse& use) { uses->Add(use); });
+}
+
+std::optional<MemoryDemand> MemoryFollower::Demand() const {
+  if (!uses_ || use_.looks == 0) return std::nullopt;
+  MemoryDemand demand{.producer = use_.producer,
+                      .size = use_.size,
+                      .page_size = use_.page_size,
+                      .first_ns = *use_.first_ns,
+                      .last_ns = *use_.last_ns,
+                      .is_partial = use_.missing > 0 || uses_->is_cut(),
+                      .uses = uses_->uses(),
+                      .full_looks = uses_->full_looks()};
+  ways_.ForEachOpen([&](const ChunkUse& use) { demand.uses.push_back(use); });
+  const auto most = std::max_element(use_.layouts.begin() + 1, use_.layouts.end());
+  if (*most > 0) {
+    const auto layout = static_cast<uint32_t>(most - use_.layouts.begin());
+    const size_t chunks = PageBitmap(layout << PageBitmap::kLayoutShift).chunks();
+    demand.chunks_per_page = std::max<size_t>(chunks, 1);
+  }
+  demand.Finish();
+  return demand;
+}
 
 bool MemoryFollower::Apply(const SharedMemoryLook& look) {
   if (pages_ == 0) return false;
@@ -55,9 +81,10 @@ bool MemoryFollower::Add(const SharedMemoryLook& look, std::optional<uint64_t> t
            page.bitmap().StateOf(place.second) != ChunkState::kComplete ||
            page.holders[place.second] != committed.holder;
   });
-  if (time_ns) ways_.Look(*time_ns, picture_);
+  if (time_ns) ways_.Look(*time_ns, picture_, look.same_until_ns);
   const SeenMemory seen = Describe(time_ns.value_or(0));
   Account(seen, look.same_until_ns);
+  if (uses_ && time_ns && seen.is_full()) uses_->AddFullLook(*time_ns);
   seen_ = seen;
   return true;
 }
@@ -76,14 +103,21 @@ void MemoryFollower::Add(const CommitRequestParser& request, std::optional<uint6
     const auto known = committed_.find(slot);
     if (known != committed_.end() && known->second.holder == holder) continue;
     committed_[slot] = {holder, time_ns};
-    if (time_ns) ways_.Commit(*time_ns, slot, holder);
+    if (!time_ns) continue;
+    ChunkContent content;
+    if (uses_ && chunk.data) {
+      const size_t chunks = picture_.pages()[slot.first].bitmap().chunks();
+      content = ReadContent(*chunk.data,
+                            ChunkBytes(use_.page_size, std::max<size_t>(chunks, 1)) - kChunkHeaderSize);
+    }
+    ways_.Commit(*time_ns, slot, holder, content);
   }
 }
 
 void MemoryFollower::End() {
   picture_ = MemoryPicture();
   committed_.clear();
-  ways_.Interrupt();
+  ways_.End();
 }
 
 SeenMemory MemoryFollower::Describe(uint64_t time_ns) {
@@ -157,7 +191,9 @@ void MemoryStory::Add(const Op& op) {
   } else if (const auto* setup = std::get_if<SharedMemorySetUp>(&op.body)) {
     End(setup->producer);
     if (setup->size == 0) return;
-    auto memory = std::make_unique<MemoryFollower>(*setup, kMaxPages - pages_);
+    auto memory = std::make_unique<MemoryFollower>(
+        *setup, kMaxPages - pages_, uses_left_ ? std::make_shared<KeptUses>(uses_left_) : nullptr);
+    if (is_split_) memory->SplitByWriter();
     pages_ += memory->pages();
     live_.emplace(setup->producer, std::move(memory));
   } else if (const auto* gone = std::get_if<ProducerDisconnected>(&op.body)) {

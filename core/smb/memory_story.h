@@ -14,6 +14,7 @@
 #include "core/log/op.h"
 #include "core/perfetto/commit_request.h"
 #include "core/smb/chunk_ways.h"
+#include "core/smb/memory_demand.h"
 #include "core/smb/memory_picture.h"
 
 namespace ringscope::smb {
@@ -77,7 +78,9 @@ struct MemoryUse {
 class MemoryFollower {
  public:
   /// @param most_pages of memory that is followed: no look at larger memory is understood
-  explicit MemoryFollower(const SharedMemorySetUp& setup, size_t most_pages = kMaxPagesOfPicture);
+  /// @param uses where the uses of its chunks are kept; nullptr: they are not
+  explicit MemoryFollower(const SharedMemorySetUp& setup, size_t most_pages = kMaxPagesOfPicture,
+                          std::shared_ptr<KeptUses> uses = nullptr);
 
   /// @return whether the look was understood: see seen()
   bool Add(const SharedMemoryLook& look, std::optional<uint64_t> time_ns);
@@ -96,6 +99,10 @@ class MemoryFollower {
   /// Pages that are followed.
   size_t pages() const { return pages_; }
   const ChunkWays& ways() const { return ways_; }
+  /// Keeps the steps of each writer's chunks apart, too.
+  void SplitByWriter() { ways_.SplitByWriter(); }
+  /// What its writers asked for, if the uses of its chunks are kept; nullopt also without looks.
+  std::optional<MemoryDemand> Demand() const;
 
  private:
   bool Apply(const SharedMemoryLook& look);
@@ -114,6 +121,7 @@ class MemoryFollower {
   /// Chunks that commits have named and that are complete since.
   std::map<ChunkSlot, Committed> committed_;
   ChunkWays ways_;
+  std::shared_ptr<KeptUses> uses_;
 };
 
 /// All memories of a session's log. Memory: bounded, whatever the log has.
@@ -123,9 +131,14 @@ class MemoryStory {
   static constexpr size_t kMaxPages = 65'536;
 
   /// @param ended how many memories that have ended are kept: the first ones
-  explicit MemoryStory(size_t ended = 0) : max_ended_(ended) {}
+  /// @param most_uses of chunks that are kept, of all memories together: the first ones
+  explicit MemoryStory(size_t ended = 0, size_t most_uses = 0)
+      : max_ended_(ended),
+        uses_left_(most_uses > 0 ? std::make_shared<size_t>(most_uses) : nullptr) {}
 
   void Add(const Op& op);
+  /// Keeps the steps of each writer's chunks apart, of memories that are set up from now on.
+  void SplitByWriter() { is_split_ = true; }
   /// Memories that were set up and not emulated, also those without looks; first those that have
   /// ended, as far as they are kept.
   std::vector<const MemoryFollower*> Memories() const;
@@ -138,6 +151,8 @@ class MemoryStory {
   void End(ProducerId producer);
 
   size_t max_ended_;
+  std::shared_ptr<size_t> uses_left_;  // nullptr: none is kept
+  bool is_split_ = false;
   uint64_t unlisted_ = 0;
   size_t pages_ = 0;  // of live_
   std::vector<std::unique_ptr<MemoryFollower>> ended_;

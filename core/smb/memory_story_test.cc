@@ -157,25 +157,50 @@ TEST(MemoryStory, TheWayOfAChunk) {
   Memory memory(2);
   memory.Look(100, "..").Look(200, "w.").Look(300, "c.").Commit(310, 0).Look(400, "cw");
   memory.Look(500, ".w");
-  const ChunkWays& ways = memory.story().Memories().front()->ways();
-  EXPECT_EQ(ways.written().most.most(), 200u);
-  EXPECT_EQ(ways.written().least.most(), 0u);
-  EXPECT_EQ(ways.held_back().most.most(), 110u);
-  EXPECT_EQ(ways.held_back().least.most(), 10u);
-  EXPECT_EQ(ways.served().most.most(), 190u);
-  EXPECT_EQ(ways.served().least.most(), 90u);
-  EXPECT_EQ(ways.served().most.count(), 1u);
+  const ChunkSteps& ways = memory.story().Memories().front()->ways().steps();
+  EXPECT_EQ(ways.written.most.most(), 200u);
+  EXPECT_EQ(ways.written.least.most(), 0u);
+  EXPECT_EQ(ways.held_back.most.most(), 110u);
+  EXPECT_EQ(ways.held_back.least.most(), 10u);
+  EXPECT_EQ(ways.served.most.most(), 190u);
+  EXPECT_EQ(ways.served.least.most(), 90u);
+  EXPECT_EQ(ways.served.most.count(), 1u);
 }
 
 TEST(MemoryStory, TheWayOfAChunkThatIsNotSeenBeingWritten) {
   Memory memory(2);
   memory.Look(100, "..").Look(200, "c.").Commit(200, 0).Look(300, "..");
-  const ChunkWays& ways = memory.story().Memories().front()->ways();
-  EXPECT_EQ(ways.written().most.most(), 100u);
-  EXPECT_EQ(ways.held_back().most.most(), 100u);
-  EXPECT_EQ(ways.held_back().least.most(), 0u);
-  EXPECT_EQ(ways.served().most.most(), 100u);
-  EXPECT_EQ(ways.served().least.most(), 0u);
+  const ChunkSteps& ways = memory.story().Memories().front()->ways().steps();
+  EXPECT_EQ(ways.written.most.most(), 100u);
+  EXPECT_EQ(ways.held_back.most.most(), 100u);
+  EXPECT_EQ(ways.held_back.least.most(), 0u);
+  EXPECT_EQ(ways.served.most.most(), 100u);
+  EXPECT_EQ(ways.served.least.most(), 0u);
+}
+
+// A look that saw nothing new bounds what the next one shows.
+TEST(MemoryStory, TheWayOfAChunk_SinceTheLastLookThatSawTheSame) {
+  Memory memory(2);
+  memory.Look(100, "..").Look(200, "w.", /*same_until_ns=*/190).Look(300, "c.", 290);
+  const ChunkSteps& steps = memory.story().Memories().front()->ways().steps();
+  EXPECT_EQ(steps.written.most.most(), 110u);
+  EXPECT_EQ(steps.written.least.most(), 90u);
+}
+
+TEST(MemoryStory, TheStepsOfEachWriter) {
+  MemoryStory story;
+  story.SplitByWriter();
+  testing::LookDrawer drawer(kProducer, 2);
+  story.Add({0, drawer.SetUp()});
+  story.Add({100, drawer.Draw("..")});
+  story.Add({200, drawer.Draw("ww")});
+  story.Add({300, drawer.Draw("cw")});
+  story.Add({500, drawer.Draw(".c")});
+  const ChunkWays& ways = story.Of(kProducer)->ways();
+  ASSERT_EQ(ways.by_writer().size(), 2u);
+  EXPECT_EQ(ways.by_writer().at(WriterId{1}).written.most.most(), 200u);
+  EXPECT_EQ(ways.by_writer().at(WriterId{2}).written.most.most(), 400u);
+  EXPECT_EQ(ways.steps().written.most.count(), 2u);
 }
 
 TEST(TimeSpread, Percentiles) {
