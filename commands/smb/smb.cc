@@ -2,7 +2,6 @@
 
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "commands/common/session_loop.h"
 #include "commands/common/session_reader.h"
@@ -11,6 +10,7 @@
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"
 #include "commands/shell/values.h"
+#include "commands/smb/memory_reading.h"
 #include "commands/smb/smb_report.h"
 
 namespace ringscope {
@@ -39,86 +39,38 @@ void SetUp(CLI::App& app, SmbArgs& args) {
   AddFormat(app, args.format, {"text", "json"});
 }
 
-/// Memories of producers that left, as many as are listed.
-constexpr size_t kMostEnded = 1000;
-
 /// One session: its memories, and a picture of them at one moment.
-class SmbSession {
- public:
-  SmbSession(const SmbArgs& args, Report& report) : args_(args), report_(report) {}
-
-  Result<ExitCode> Run(SessionReader& sessions) {
-    uint64_t records = 0;
-    std::optional<uint64_t> last_ns;
-    while (true) {
-      RS_ASSIGN_OR_RETURN(const std::optional<Op> op, sessions.Next());
-      if (!op) break;
-      records += IsDamage(op->body) ? 0 : 1;
-      if (op->time_ns) {
-        if (!start_ns_) start_ns_ = op->time_ns;
-        last_ns = op->time_ns;
-      }
-      if (IsPastMoment(*op)) Draw();
-      Note(*op);
-      story_.Add(*op);
-    }
-    if (args_.at_ns) Draw();
-    const uint64_t start = start_ns_.value_or(0);
-    ReportTitle(report_, {.path = sessions.path(),
-                          .session = sessions.session(),
-                          .records = records,
-                          .duration_ns = last_ns.value_or(start) - start});
-    report_.Data({{"session", sessions.session()}, {"start_ns", start}});
-    std::vector<const smb::MemoryFollower*> memories;
-    for (const smb::MemoryFollower* const memory : story_.Memories())
-      if (Wants(memory->use().producer)) memories.push_back(memory);
-    ReportMemories(report_, memories, producers_, start);
-    report_.Data("memories_not_listed", story_.unlisted());
-    if (story_.unlisted() > 0)
-      report_.Paragraph(fmt::format("The memory of {} that left is not listed.",
-                                    Count(story_.unlisted(), "further producer")));
-    for (const smb::MemoryFollower& memory : drawn_)
-      ReportPicture(report_, memory, producers_, start);
-    return ExitCode::kClean;
+Result<ExitCode> ReportSmb(const SmbArgs& args, SessionReader& sessions, Report& report) {
+  std::optional<ProducerId> only;
+  if (args.producer) only = ProducerId{static_cast<uint16_t>(*args.producer)};
+  MemoryReading reading(only);
+  if (args.at_ns) reading.KeepAt({.record = {}, .offset_ns = args.at_ns});
+  while (true) {
+    RS_ASSIGN_OR_RETURN(const std::optional<Op> op, sessions.Next());
+    if (!op) break;
+    reading.Add(*op, sessions.record_number());
   }
-
- private:
-  bool Wants(ProducerId producer) const {
-    return !args_.producer || *args_.producer == Raw(producer);
-  }
-  bool IsPastMoment(const Op& op) const {
-    return args_.at_ns && !is_drawn_ && op.time_ns && *op.time_ns > *start_ns_ &&
-           *op.time_ns - *start_ns_ > *args_.at_ns;
-  }
-  void Note(const Op& op) {
-    const auto* connected = std::get_if<ProducerConnected>(&op.body);
-    if (connected == nullptr) return;
-    producers_[connected->producer] = {connected->name, connected->smb_size_hint,
-                                       connected->page_size_hint};
-  }
-  /// Keeps the memories as they are now.
-  void Draw() {
-    if (std::exchange(is_drawn_, true)) return;
-    for (const auto& [id, producer] : producers_) {
-      const smb::MemoryFollower* const memory = story_.Of(id);
-      if (memory != nullptr && Wants(id)) drawn_.push_back(*memory);
-    }
-  }
-
-  const SmbArgs& args_;
-  Report& report_;
-  smb::MemoryStory story_{kMostEnded};
-  SmbProducers producers_;
-  std::vector<smb::MemoryFollower> drawn_;
-  bool is_drawn_ = false;
-  std::optional<uint64_t> start_ns_;
-};
+  reading.Finish();
+  ReportTitle(report, {.path = sessions.path(),
+                       .session = sessions.session(),
+                       .records = reading.records(),
+                       .duration_ns = reading.duration_ns()});
+  report.Data({{"session", sessions.session()}, {"start_ns", reading.start_ns()}});
+  ReportMemories(report, reading.Memories(), reading.producers(), reading.start_ns());
+  report.Data("memories_not_listed", reading.unlisted());
+  if (reading.unlisted() > 0)
+    report.Paragraph(fmt::format("The memory of {} that left is not listed.",
+                                 Count(reading.unlisted(), "further producer")));
+  for (const smb::MemoryFollower* const memory : reading.Pictures())
+    ReportPicture(report, *memory, reading.producers(), reading.start_ns());
+  return ExitCode::kClean;
+}
 
 Result<ExitCode> RunSmb(const SmbArgs& args, Context& context) {
   SessionReader sessions(context, {.paths = {args.log}, .only = args.session}, "reading");
   Report report(context.console, args.format, "smb");
   RS_ASSIGN_OR_RETURN(const ExitCode code, ReportSessions(sessions, report, [&] {
-                        return SmbSession(args, report).Run(sessions);
+                        return ReportSmb(args, sessions, report);
                       }));
   RS_RETURN_IF_ERROR(report.Finish());
   return code;

@@ -15,6 +15,7 @@ void AddStep(std::pair<uint64_t, uint64_t> start, std::pair<uint64_t, uint64_t> 
 }  // namespace
 
 void ChunkWays::Look(uint64_t time_ns, const MemoryPicture& picture) {
+  left_.clear();
   for (size_t page = 0; page < picture.pages().size(); ++page) {
     const MemoryPicture::Page& seen = picture.pages()[page];
     const PageBitmap bitmap = seen.bitmap();
@@ -42,9 +43,9 @@ void ChunkWays::See(uint64_t time_ns, ChunkSlot slot, bool complete, ChunkHolder
   }
   if (found == ways_.end()) {
     if (!last_ns_) return;  // when it was taken is not known
-    found = ways_.emplace(slot, Way{holder, *last_ns_, time_ns}).first;
+    found = ways_.emplace(slot, ChunkWay{.holder = holder, .free_until_ns = *last_ns_, .seen_ns = time_ns}).first;
   }
-  Way& way = found->second;
+  ChunkWay& way = found->second;
   if (!complete || way.returned_ns || way.committed_ns) return;
   way.returned_ns = {std::max(way.free_until_ns, last_ns_.value_or(0)), time_ns};
   if (way.seen_ns < time_ns)
@@ -56,13 +57,13 @@ void ChunkWays::See(uint64_t time_ns, ChunkSlot slot, bool complete, ChunkHolder
 void ChunkWays::Commit(uint64_t time_ns, ChunkSlot slot, ChunkHolder holder) {
   const auto found = ways_.find(slot);
   if (found != ways_.end() && found->second.holder == holder) {
-    Way& way = found->second;
+    ChunkWay& way = found->second;
     if (way.committed_ns) return;  // the service ignores it, too
     if (way.returned_ns) AddStep(*way.returned_ns, {time_ns, time_ns}, held_back_);
     way.committed_ns = time_ns;
     return;
   }
-  ways_.insert_or_assign(slot, Way{.holder = holder, .committed_ns = time_ns});
+  ways_.insert_or_assign(slot, ChunkWay{.holder = holder, .committed_ns = time_ns});
 }
 
 void ChunkWays::Leave(uint64_t time_ns, ChunkSlot slot) {
@@ -71,11 +72,13 @@ void ChunkWays::Leave(uint64_t time_ns, ChunkSlot slot) {
   const std::optional<uint64_t> committed = found->second.committed_ns;
   if (committed && last_ns_)
     AddStep({*committed, *committed}, {std::max(*committed, *last_ns_), time_ns}, served_);
+  left_.emplace_back(slot, found->second).second.left_ns = time_ns;
   ways_.erase(found);
 }
 
 void ChunkWays::Interrupt() {
   ways_.clear();
+  left_.clear();
   last_ns_.reset();
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "core/smb/memory_picture.h"
 #include "core/smb/time_spread.h"
@@ -20,6 +21,18 @@ struct StepTimes {
   TimeSpread most;
 };
 
+/// The way of one chunk, by the times of looks and commits, ns.
+struct ChunkWay {
+  ChunkHolder holder;
+  uint64_t free_until_ns = 0;  // the last look that did not have it
+  uint64_t seen_ns = 0;        // the first that has it; 0: none before its commit
+  /// Between these it was returned: the last look in which it was being written, and the first in
+  /// which it is complete.
+  std::optional<std::pair<uint64_t, uint64_t>> returned_ns = {};
+  std::optional<uint64_t> committed_ns = {};
+  std::optional<uint64_t> left_ns = {};  // the first look that does not have it any more
+};
+
 /// The way of each chunk through a producer's shared memory, as the looks show it: taken by a
 /// writer, complete, named by a commit, free again.
 /// Memory: O(chunks of the memory).
@@ -31,6 +44,11 @@ class ChunkWays {
   void Interrupt();
   /// A commit that the service gets names the chunk.
   void Commit(uint64_t time_ns, ChunkSlot slot, ChunkHolder holder);
+
+  /// Chunks that are in the memory.
+  const std::map<ChunkSlot, ChunkWay>& under_way() const { return ways_; }
+  /// Those that the last look does not show any more, and the one before did.
+  const std::vector<std::pair<ChunkSlot, ChunkWay>>& left() const { return left_; }
 
   /// The first look that showed this chunk complete; nullopt: not known, or it is not.
   std::optional<uint64_t> ReturnedAt(ChunkSlot slot) const {
@@ -46,19 +64,11 @@ class ChunkWays {
   const StepTimes& served() const { return served_; }
 
  private:
-  struct Way {
-    ChunkHolder holder;
-    uint64_t free_until_ns = 0;  // the last look that did not have it
-    uint64_t seen_ns = 0;        // the first that has it
-    /// Between these it was returned: the last look in which it was being written, and the first in
-    /// which it is complete.
-    std::optional<std::pair<uint64_t, uint64_t>> returned_ns = {};
-    std::optional<uint64_t> committed_ns = {};
-  };
   void See(uint64_t time_ns, ChunkSlot slot, bool complete, ChunkHolder holder);
   void Leave(uint64_t time_ns, ChunkSlot slot);
 
-  std::map<ChunkSlot, Way> ways_;
+  std::map<ChunkSlot, ChunkWay> ways_;
+  std::vector<std::pair<ChunkSlot, ChunkWay>> left_;
   std::optional<uint64_t> last_ns_;  // of the look before
   StepTimes written_;
   StepTimes held_back_;
