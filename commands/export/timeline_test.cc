@@ -259,6 +259,31 @@ TEST(Timeline, SharedMemory_HasCountersAndTheTimeWithoutAFreeChunk) {
                                             "1121 4 6"));
 }
 
+// The way of each chunk, by looks and commits; at most as many side by side as there are lanes.
+TEST(Timeline, SharedMemory_HasTheWayOfEachChunk) {
+  const std::string log =
+      ReadFile(testing::TestdataPath("inputs/shared-memory.ops.jsonl").string());
+  const Drawn ran = Draw({"-"}, log);
+  ASSERT_EQ(ran.error, "");
+  std::map<uint64_t, std::pair<uint64_t, Event>> open;  // by track: begin
+  std::vector<std::string> ways;
+  for (const Event& event : ran.trace.events) {
+    if (ran.trace.tracks.at(event.track).name != "shared memory: chunks") continue;
+    if (event.type == 1) {
+      EXPECT_TRUE(open.try_emplace(event.track, event.time, event).second);
+    } else {
+      const auto [begin, first] = open.at(event.track);
+      ways.push_back(fmt::format("{}#{} {} {}-{}", first.args.at("writer"), first.args.at("chunk"),
+                                 first.name, begin / 1'000'000, event.time / 1'000'000));
+      open.erase(event.track);
+    }
+  }
+  EXPECT_TRUE(open.empty());
+  EXPECT_THAT(ways, UnorderedElementsAre("1#0 being written 1010-1050"));
+  const Drawn narrow = Draw({"--lanes", "1", "-"}, log);
+  EXPECT_THAT(narrow.err, HasSubstr("no slice was drawn for the way of "));
+}
+
 TEST(Timeline, Programs_HaveCounters) {
   // Times in steps of 50 ms, so that what is folded falls into several windows.
   std::string log;

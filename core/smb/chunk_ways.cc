@@ -34,7 +34,7 @@ void ChunkWays::See(uint64_t time_ns, ChunkSlot slot, bool complete, ChunkHolder
   auto found = ways_.find(slot);
   if (found != ways_.end() && found->second.holder != holder) {
     // A chunk whose header was not written yet is the one that it names afterwards.
-    if (found->second.holder == ChunkHolder{} && !found->second.returned_ns) {
+    if (found->second.holder == ChunkHolder{} && !found->second.returned) {
       found->second.holder = holder;
     } else {
       Leave(time_ns, slot);
@@ -42,16 +42,19 @@ void ChunkWays::See(uint64_t time_ns, ChunkSlot slot, bool complete, ChunkHolder
     }
   }
   if (found == ways_.end()) {
-    if (!last_ns_) return;  // when it was taken is not known
-    found = ways_.emplace(slot, ChunkWay{.holder = holder, .free_until_ns = *last_ns_, .seen_ns = time_ns}).first;
+    const ChunkWay taken{.holder = holder, .free_until_ns = last_ns_, .seen_ns = time_ns};
+    found = ways_.emplace(slot, taken).first;
   }
   ChunkWay& way = found->second;
-  if (!complete || way.returned_ns || way.committed_ns) return;
-  way.returned_ns = {std::max(way.free_until_ns, last_ns_.value_or(0)), time_ns};
-  if (way.seen_ns < time_ns)
-    AddStep({way.free_until_ns, way.seen_ns}, *way.returned_ns, written_);
+  if (!complete || way.returned || way.committed_ns) return;
+  way.returned = true;
+  if (!last_ns_) return;  // it may have been complete for any time
+  way.returned_ns = {*last_ns_, time_ns};
+  if (!way.free_until_ns) return;  // it was taken before the first look
+  if (*way.seen_ns < time_ns)
+    AddStep({*way.free_until_ns, *way.seen_ns}, *way.returned_ns, written_);
   else  // taken and returned between the same two looks
-    AddStep({way.free_until_ns, time_ns}, {way.free_until_ns, time_ns}, written_);
+    AddStep({*way.free_until_ns, time_ns}, {*way.free_until_ns, time_ns}, written_);
 }
 
 void ChunkWays::Commit(uint64_t time_ns, ChunkSlot slot, ChunkHolder holder) {

@@ -24,10 +24,11 @@ struct StepTimes {
 /// The way of one chunk, by the times of looks and commits, ns.
 struct ChunkWay {
   ChunkHolder holder;
-  uint64_t free_until_ns = 0;  // the last look that did not have it
-  uint64_t seen_ns = 0;        // the first that has it; 0: none before its commit
-  /// Between these it was returned: the last look in which it was being written, and the first in
-  /// which it is complete.
+  std::optional<uint64_t> free_until_ns = {};  // the last look that did not have it
+  std::optional<uint64_t> seen_ns = {};        // the first that has it, if that is before its commit
+  bool returned = false;
+  /// Between these it was returned: the last look in which it was not complete, and the first in
+  /// which it is.
   std::optional<std::pair<uint64_t, uint64_t>> returned_ns = {};
   std::optional<uint64_t> committed_ns = {};
   std::optional<uint64_t> left_ns = {};  // the first look that does not have it any more

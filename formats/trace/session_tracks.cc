@@ -245,7 +245,7 @@ void MemoryTracks::DrawOpenWays(ProducerId id, uint64_t now) {
 void MemoryTracks::DrawWay(ProducerId id, smb::ChunkSlot slot, const smb::ChunkWay& way,
                            uint64_t end) {
   Memory& memory = memories_[id];
-  const uint64_t begin = way.seen_ns > 0 ? way.seen_ns : way.committed_ns.value_or(end);
+  const uint64_t begin = way.seen_ns.value_or(way.committed_ns.value_or(end));
   // Of the lanes that are free, the one that was for the shortest time.
   Memory::Lane* lane = nullptr;
   for (Memory::Lane& other : memory.lanes)
@@ -274,8 +274,13 @@ void MemoryTracks::DrawWay(ProducerId id, smb::ChunkSlot slot, const smb::ChunkW
   const uint64_t committed = way.committed_ns.value_or(end);
   const uint64_t returned = way.returned_ns ? way.returned_ns->second : committed;
   // Taken and returned between the same two looks: that it was written was not seen.
-  if (way.seen_ns > 0 && returned > way.seen_ns) slice("being written", way.seen_ns, returned);
-  if (way.returned_ns && committed > returned) slice("held back", returned, committed);
+  const bool was_complete = way.returned && !way.returned_ns;  // in the first look already
+  if (way.seen_ns && returned > *way.seen_ns && !was_complete)
+    slice("being written", *way.seen_ns, returned);
+  if (was_complete && committed > begin)
+    slice("held back", begin, committed);
+  else if (way.returned_ns && committed > returned)
+    slice("held back", returned, committed);
   if (way.committed_ns) slice("waiting for the service", committed, end);
 }
 
