@@ -260,7 +260,7 @@ TEST(Page, HostileNames_AreOnlyText) {
 
 TEST(Page, SharedMemory_IsDrawnOverTime) {
   const std::string page =
-      PageOf(testing::TestdataPath("inputs/shared-memory.ops.jsonl").string(), {"--quick"});
+      PageOf(std::string(RS_TESTDATA) + "/inputs/shared-memory.ops.jsonl", {"--quick"});
   EXPECT_EQ(WrongNesting(page), "");
   EXPECT_THAT(page, HasSubstr("How full it was"));
   EXPECT_THAT(page, HasSubstr("on average 4.2 of 8 chunks in use; no chunk was free at some time in "
