@@ -220,6 +220,7 @@ TEST_F(SharedMemoryUse, AbortedAsTheProducerHeldChunksBack) {
   ASSERT_TRUE(Write(second, 10));
   ASSERT_TRUE(second.Finish());
   ASSERT_TRUE(producer_->Commit());  // the look before it sees a chunk in use: others follow
+  ASSERT_TRUE(producer_->Sync());    // the service has freed the other
   for (size_t i = 0; i < 5; ++i) ASSERT_TRUE(Write(second, kLarge));
   ASSERT_TRUE(second.Finish());
   ASSERT_TRUE(WaitForHeldBack(run_.log(), 5));
@@ -262,10 +263,12 @@ TEST(SharedMemoryOfABusyService, AbortedAsTheServiceWasLate) {
   for (size_t i = 0; i < 6; ++i) ASSERT_TRUE(write(kLarge));
   ASSERT_TRUE(writer.Finish());
   ASSERT_TRUE(producer->Commit());
-  is_busy.get_future().wait();  // it reads the first of the six chunks
+  // It reads the first of the six chunks.
+  const auto reads = is_busy.get_future().wait_for(std::chrono::seconds(30));
+  EXPECT_EQ(reads, std::future_status::ready);
   EXPECT_FALSE(write(3 * kPage));
-  ASSERT_TRUE(producer->Commit());
-  ASSERT_TRUE(log.WaitFor<Commit>(2));
+  EXPECT_TRUE(producer->Commit());
+  EXPECT_TRUE(log.WaitFor<Commit>(2));
   is_free.set_value();
   ASSERT_TRUE(producer->Sync());
   EXPECT_EQ(writer.dropped(), 1u);

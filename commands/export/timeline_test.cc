@@ -279,7 +279,17 @@ TEST(Timeline, SharedMemory_HasTheWayOfEachChunk) {
     }
   }
   EXPECT_TRUE(open.empty());
-  EXPECT_THAT(ways, UnorderedElementsAre("1#0 being written 1010-1050"));
+  // Chunks 2 to 7 of writer 1 were taken and returned between two looks.
+  EXPECT_THAT(ways, UnorderedElementsAre(
+                        "1#0 being written 1010-1050", "1#0 waiting for the service 1050-1051",
+                        "1#1 being written 1050-1100", "1#1 waiting for the service 1100-1112",
+                        "1#2 waiting for the service 1100-1112",
+                        "1#3 waiting for the service 1100-1112",
+                        "1#4 waiting for the service 1100-1112",
+                        "1#5 waiting for the service 1100-1112",
+                        "1#6 waiting for the service 1100-1112",
+                        "1#7 waiting for the service 1120-1121", "2#0 being written 1010-1140",
+                        "3#0 being written 1010-1140"));
   const Drawn narrow = Draw({"--lanes", "1", "-"}, log);
   EXPECT_THAT(narrow.err, HasSubstr("no slice was drawn for the way of "));
 }

@@ -15,14 +15,16 @@ constexpr size_t kBytesOnALine = 16;
 /// Different fields of a fragment that are named.
 constexpr size_t kFieldsNamed = 12;
 
-/// "timestamp, interned_data, 3 x packet (cut off)"
+/// "timestamp, 2 x interned_data, track_event (continues)"
 std::string FieldsText(Bytes message, bool is_whole, const Descriptors& descriptors) {
   std::vector<uint32_t> order;
   std::map<uint32_t, uint64_t> counts;
   wire::FieldReader fields(message);
-  while (const auto field = fields.Next())
+  size_t read = 0;  // bytes
+  while (const auto field = fields.Next()) {
     if (++counts[field->number] == 1) order.push_back(field->number);
-  const size_t read = message.size() - fields.remaining();
+    read += field->whole.size();
+  }
   const auto name = [&](uint32_t number) {
     const std::string known = descriptors.FieldName("TracePacket", number);
     return known.empty() ? fmt::format("field {}", number) : known;
@@ -36,8 +38,15 @@ std::string FieldsText(Bytes message, bool is_whole, const Descriptors& descript
     names.push_back(counts[number] == 1 ? name(number)
                                         : fmt::format("{} x {}", counts[number], name(number)));
   }
-  if (!fields.ok()) names.push_back(is_whole ? "then malformed bytes" : "then a field's beginning");
-  if (read == 0 && names.empty()) return "no fields";
+  if (!fields.ok() && is_whole) {
+    names.push_back("then malformed bytes");
+  } else if (!fields.ok()) {
+    const wire::Varint tag = wire::ReadVarint(message.subspan(read));
+    const uint64_t number = tag.size == 0 ? 0 : tag.value >> 3;
+    names.push_back(number == 0 || number > UINT32_MAX
+                        ? std::string("then a field that continues")
+                        : name(static_cast<uint32_t>(number)) + " (continues)");
+  }
   return Joined(names);
 }
 

@@ -39,7 +39,7 @@ TEST(DumpFragments, OfWholeAndContinuedPackets) {
   const std::string dump = DumpOf(kTwoChunks, {"--fragments"});
   EXPECT_THAT(dump, HasSubstr("  fragment 0 at 0: 2 bytes, a whole packet: timestamp\n"));
   EXPECT_THAT(dump, HasSubstr("  fragment 1 at 3: 5 bytes of a packet that continues in the next "
-                              "chunk: then a field's beginning\n"));
+                              "chunk: track_event (continues)\n"));
   EXPECT_THAT(dump, HasSubstr("  fragment 0 at 0: 2 bytes of a packet that began in a chunk "
                               "before\n"));
   EXPECT_THAT(dump, HasSubstr("  fragment 1 at 3: 0 bytes, empty\n"));

@@ -65,21 +65,16 @@ std::string FullMarks(const UseChart& chart) {
   return path;
 }
 
-/// "mean use 12 of 64 chunks; no chunk free in 3 of 480 intervals"
+/// "at most 60 of 64 chunks in use; no chunk free, by the last look, in 3 of 480 intervals"
 std::string UseSum(const UseChart& chart) {
-  UseInterval all;
-  size_t full = 0;
-  for (const UseInterval& interval : chart.intervals()) {
-    for (const UseLayer& layer : kUseLayers) all.*layer.chunk_ns += interval.*layer.chunk_ns;
-    all.ns += interval.ns;
-    full += interval.full ? 1 : 0;
-  }
-  double used = 0;
-  for (const UseLayer& layer : kUseLayers) used += all.Mean(layer.chunk_ns);
-  return fmt::format("on average {:.1f} of {} in use; {}", used, Count(chart.chunks(), "chunk"),
+  const auto& intervals = chart.intervals();
+  const auto full = std::count_if(intervals.begin(), intervals.end(),
+                                  [](const UseInterval& interval) { return interval.full; });
+  return fmt::format("at most {} of {} in use; {}", chart.most_used(),
+                     Count(chart.chunks(), "chunk"),
                      full == 0 ? std::string("a chunk was free in every look")
-                               : fmt::format("no chunk was free at some time in {} of {} intervals",
-                                             full, chart.intervals().size()));
+                               : fmt::format("no chunk free, by the last look, in {} of {} intervals",
+                                             full, intervals.size()));
 }
 
 std::string UseSvg(const UseChart& chart, const std::string& name) {
@@ -125,7 +120,7 @@ void WriteUse(PageWriter& out, const PageResults& page) {
   const TimelineAxis& axis = page.memory_axis;
   out.Heading("How full it was");
   out.Open("p");
-  out.Text(fmt::format("Chunks in use, on average over {} each, as the recorder's looks show them; "
+  out.Text(fmt::format("Chunks in use, on average over {} each, as the recorder's last look showed them; "
                        "what happens between two looks is not seen. From the bottom: ",
                        HumanDuration(axis.length() / kPageIntervals)));
   for (const UseLayer& layer : kUseLayers) {
@@ -133,7 +128,7 @@ void WriteUse(PageWriter& out, const PageResults& page) {
     out.Text(", ");
   }
   out.Text("free; ");
-  out.Element("span", "at the top: no chunk was free", {{"class", "key key-full"}});
+  out.Element("span", "at the top: no chunk free", {{"class", "key key-full"}});
   out.Text(".");
   out.Close();
   const auto charts = FullestFirst(page);

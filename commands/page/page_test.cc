@@ -263,8 +263,8 @@ TEST(Page, SharedMemory_IsDrawnOverTime) {
       PageOf(std::string(RS_TESTDATA) + "/inputs/shared-memory.ops.jsonl", {"--quick"});
   EXPECT_EQ(WrongNesting(page), "");
   EXPECT_THAT(page, HasSubstr("How full it was"));
-  EXPECT_THAT(page, HasSubstr("on average 4.2 of 8 chunks in use; no chunk was free at some time in "
-                              "41 of 480 intervals"));
+  EXPECT_THAT(page, HasSubstr("at most 8 of 8 chunks in use; no chunk free, by the last look, in 42 "
+                              "of 480 intervals"));
   EXPECT_THAT(page, HasSubstr(R"(<path class="s4" d="M0 100)"));
   EXPECT_THAT(page, HasSubstr(R"(<path class="lost" d="M)"));
   EXPECT_THAT(page, HasSubstr("ringscope smb "));

@@ -8,10 +8,7 @@ void UseChart::Add(const SeenMemory& seen) {
   if (seen_) Fill(*seen_, seen.time_ns);
   seen_ = seen;
   chunks_ = std::max(chunks_, seen.counts.all());
-  if (!seen.is_full() || length_ == 0 || seen.time_ns < first_ns_) return;
-  const double at = static_cast<double>(seen.time_ns - first_ns_) / static_cast<double>(length_);
-  const auto interval = static_cast<size_t>(at * static_cast<double>(intervals_.size()));
-  if (!intervals_.empty()) intervals_[std::min(interval, intervals_.size() - 1)].full = true;
+  most_used_ = std::max(most_used_, seen.counts.used());
 }
 
 void UseChart::End(uint64_t time_ns) {
@@ -52,8 +49,16 @@ void UseCharts::Add(const Op& op) {
   };
   if (const auto* setup = std::get_if<SharedMemorySetUp>(&op.body)) return end(setup->producer);
   if (const auto* gone = std::get_if<ProducerDisconnected>(&op.body)) return end(gone->producer);
+  if (!op.time_ns) return;
+  if (const auto* commit = std::get_if<Commit>(&op.body)) {
+    const MemoryFollower* const memory = story_.Of(commit->producer);
+    const auto chart = charts_.find(commit->producer);
+    if (memory != nullptr && memory->seen() && chart != charts_.end())
+      chart->second.Add(memory->SeenSince(*op.time_ns));
+    return;
+  }
   const auto* look = std::get_if<SharedMemoryLook>(&op.body);
-  if (look == nullptr || !op.time_ns) return;
+  if (look == nullptr) return;
   const MemoryFollower* const memory = story_.Of(look->producer);
   if (memory == nullptr || !memory->seen()) return end(look->producer);
   auto chart = charts_.find(look->producer);

@@ -41,6 +41,29 @@ TEST_F(UseChartTest, MeansByTime) {
   EXPECT_EQ(charts_.charts().at(kOne).chunks(), 4u);
 }
 
+// Complete chunks wait for the service from their commit on, not from the look after it.
+TEST_F(UseChartTest, CommitsBetweenLooks) {
+  charts_.Add({1000, drawer_.SetUp()});
+  Look(1000, "ccw.");
+  std::string request;
+  CommitRequestBuilder builder(request);
+  for (const uint64_t page : {0, 2, 3})  // 2 and 3: completed after the look
+    builder.AddChunk({.page = page, .index = 0, .target_buffer = 1, .data = {}});
+  Commit commit;
+  commit.producer = kOne;
+  commit.origin = Origin::kShm;
+  commit.request = wire::AsBytes(request);
+  charts_.Add({1025, commit});
+  Look(1050, "....");
+  charts_.Finish();
+  EXPECT_DOUBLE_EQ(Part(0).Mean(&UseInterval::held_back), 2);
+  EXPECT_DOUBLE_EQ(Part(1).Mean(&UseInterval::held_back), 1);
+  EXPECT_DOUBLE_EQ(Part(1).Mean(&UseInterval::waiting), 1);
+  EXPECT_DOUBLE_EQ(Part(1).Mean(&UseInterval::being_written), 1);
+  EXPECT_DOUBLE_EQ(Part(2).Mean(&UseInterval::free), 4);
+  EXPECT_EQ(charts_.charts().at(kOne).most_used(), 3u);
+}
+
 TEST_F(UseChartTest, WhatIsNotSeen_IsNotFilled) {
   charts_.Add({1000, drawer_.SetUp()});
   Look(1000, "cccc");
