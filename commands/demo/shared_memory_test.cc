@@ -4,8 +4,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <future>
+#include <thread>
+
 #include "commands/shell/commands.h"
 #include "commands/testing/demo_recording.h"
+#include "commands/testing/fake_service.h"
 #include "commands/testing/memory_run.h"
 #include "core/smb/memory_story.h"
 #include "formats/ops/ops_jsonl.h"
@@ -37,6 +44,45 @@ std::string Packet(size_t bytes) {
   return packet;
 }
 
+/// The log's records, so far apart.
+std::vector<Op> SpacedOps(const MemoryLog& log, uint64_t ms_apart) {
+  std::vector<Op> ops = log.ops();
+  uint64_t ms = 0;
+  for (Op& op : ops) op.time_ns = (ms += ms_apart) * 1'000'000;
+  return ops;
+}
+
+/// What 'gaps' reports of a log in which something was lost.
+std::string GapsOf(const std::vector<Op>& ops) {
+  std::string log;
+  for (const Op& op : ops) log += FormatOp(op) + "\n";
+  const Ran ran = RunCommand(GapsCommand(), {"--format", "json", "-"}, log);
+  EXPECT_EQ(ran.code, ExitCode::kNotice) << ran.error << ran.err;
+  return ran.out;
+}
+
+/// Packets that their writers dropped, by that report.
+uint64_t DroppedBy(const std::string& gaps) {
+  uint64_t packets = 0;
+  const auto report = nlohmann::json::parse(gaps);
+  for (const auto& session : report["sessions"])
+    for (const auto& buffer : session["buffers"])
+      packets += buffer["fates"]["writer_dropped"]["packets"].get<uint64_t>();
+  return packets;
+}
+
+/// Waits until looks show so many chunks complete and not committed. @return false: they do not
+bool WaitForHeldBack(const MemoryLog& log, uint64_t chunks) {
+  for (int tries = 0; tries < 10'000; ++tries) {
+    smb::MemoryStory story{1};
+    for (const Op& op : log.ops()) story.Add(op);
+    for (const smb::MemoryFollower* const memory : story.Memories())
+      if (memory->use().most_held_back >= chunks) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return false;
+}
+
 /// A recorded producer with eight pages of shared memory. It sends only what it is asked to.
 class SharedMemoryUse : public ::testing::Test {
  protected:
@@ -55,13 +101,7 @@ class SharedMemoryUse : public ::testing::Test {
   bool Write(TraceWriter& writer, size_t bytes) {
     return writer.Write(wire::AsBytes(Packet(bytes))).value();
   }
-  /// The log's records, a millisecond apart.
-  std::vector<Op> TimedOps() {
-    std::vector<Op> ops = run_.log().ops();
-    uint64_t ms = 0;
-    for (Op& op : ops) op.time_ns = ++ms * 1'000'000;
-    return ops;
-  }
+  std::vector<Op> TimedOps(uint64_t ms_apart = 1) { return SpacedOps(run_.log(), ms_apart); }
   /// The last look is made when the producer has gone.
   smb::MemoryUse UseAtEnd() {
     EXPECT_TRUE(producer_->Sync());
@@ -80,13 +120,9 @@ class SharedMemoryUse : public ::testing::Test {
   }
 
   /// What 'gaps' reports of the log.
-  std::string Gaps() {
+  std::string Gaps(uint64_t ms_apart = 1) {
     UseAtEnd();
-    std::string log;
-    for (const Op& op : TimedOps()) log += FormatOp(op) + "\n";
-    const Ran ran = RunCommand(GapsCommand(), {"--format", "json", "-"}, log);
-    EXPECT_EQ(ran.code, ExitCode::kNotice) << ran.error << ran.err;
-    return ran.out;
+    return GapsOf(TimedOps(ms_apart));
   }
 
   DemoRecording run_{{.looks = record::LookLimits{.pause_factor = 0}}};
@@ -173,6 +209,81 @@ TEST_F(SharedMemoryUse, AbortedInABurst) {
   const std::string gaps = Gaps();
   EXPECT_THAT(gaps, HasSubstr(R"("reason": "burst")"));
   EXPECT_THAT(gaps, HasSubstr(R"("held_back": 8)"));
+}
+
+// The producer has complete chunks for a while, and sends them only when it is too late.
+TEST_F(SharedMemoryUse, AbortedAsTheProducerHeldChunksBack) {
+  Start(WhenFull::kDrop);
+  TraceWriter& first = Add();
+  TraceWriter& second = Add();
+  ASSERT_TRUE(Write(first, 10));
+  ASSERT_TRUE(Write(second, 10));
+  ASSERT_TRUE(second.Finish());
+  ASSERT_TRUE(producer_->Commit());  // the look before it sees a chunk in use: others follow
+  ASSERT_TRUE(producer_->Sync());    // the service has freed the other
+  for (size_t i = 0; i < 5; ++i) ASSERT_TRUE(Write(second, kLarge));
+  ASSERT_TRUE(second.Finish());
+  ASSERT_TRUE(WaitForHeldBack(run_.log(), 5));
+  EXPECT_FALSE(Write(second, 3 * kPage));  // two chunks are free for it
+  ASSERT_TRUE(producer_->Commit());
+  EXPECT_EQ(second.dropped(), 1u);
+  const std::string gaps = Gaps(/*ms_apart=*/20);
+  EXPECT_THAT(gaps, HasSubstr(R"("reason": "held_back")"));
+  EXPECT_THAT(gaps, HasSubstr(R"("held_back": 7)"));
+  EXPECT_EQ(DroppedBy(gaps), first.dropped() + second.dropped());
+}
+
+// The producer commits at once, and a service that is busy does not take what it was asked to.
+TEST(SharedMemoryOfABusyService, AbortedAsTheServiceWasLate) {
+  std::promise<void> is_busy, is_free;
+  std::shared_future<void> go_on = is_free.get_future().share();
+  bool was_busy = false;
+  FakeService service({.smb_bytes = kPages * kPage, .on_chunk = [&](Bytes) {
+                         if (std::exchange(was_busy, true)) return;
+                         is_busy.set_value();
+                         go_on.wait();
+                       }});
+  MemoryLog log;
+  const std::string listen = UniqueSocketName("listen");
+  RecorderRun recorder({.producer = {listen, service.socket()},
+                        .scraping = record::Scraping::kObserve,
+                        .strict_order = false,
+                        .looks = record::LookLimits{.pause_factor = 0}},
+                       log);
+  const auto producer = Producer::Connect(listen, {.name = "p",
+                                                   .sources = {{.name = "source"}},
+                                                   .batch_bytes = size_t{1} << 30,
+                                                   .when_full = WhenFull::kDrop})
+                            .value();
+  ASSERT_TRUE(producer->WaitForSources(1));
+  TraceWriter& writer = *producer->AddWriter(producer->started()[0].buffer).value();
+  const auto write = [&](size_t bytes) {
+    return writer.Write(wire::AsBytes(Packet(bytes))).value();
+  };
+  for (size_t i = 0; i < 6; ++i) ASSERT_TRUE(write(kLarge));
+  ASSERT_TRUE(writer.Finish());
+  ASSERT_TRUE(producer->Commit());
+  // It reads the first of the six chunks.
+  const auto reads = is_busy.get_future().wait_for(std::chrono::seconds(30));
+  EXPECT_EQ(reads, std::future_status::ready);
+  EXPECT_FALSE(write(3 * kPage));
+  EXPECT_TRUE(producer->Commit());
+  EXPECT_TRUE(log.WaitFor<Commit>(2));
+  is_free.set_value();
+  ASSERT_TRUE(producer->Sync());
+  EXPECT_EQ(writer.dropped(), 1u);
+  producer->Kill();
+  ASSERT_TRUE(log.WaitFor<ProducerDisconnected>());
+  recorder.Stop();
+
+  std::vector<Op> ops = SpacedOps(log, /*ms_apart=*/20);
+  ops.insert(ops.begin(), Op{.time_ns = 0,
+                             .body = BufferSetUp{.id = BufferId{1}, .size = size_t{1} << 20}});
+  const std::string gaps = GapsOf(ops);
+  EXPECT_THAT(gaps, HasSubstr(R"("reason": "service_late")"));
+  EXPECT_THAT(gaps, HasSubstr(R"("waiting_for_service": 5)"));
+  EXPECT_THAT(gaps, HasSubstr(R"("being_read": 1)"));
+  EXPECT_EQ(DroppedBy(gaps), writer.dropped());
 }
 
 // A producer that waits loses nothing; the looks show that no chunk was free.

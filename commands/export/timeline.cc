@@ -44,8 +44,8 @@ void SetUp(CLI::App& app, TimelineArgs& args) {
           "The trace to write (.pftrace); - for standard output", Need::kRequired);
   AddForce(app, args.force);
   AddParsed(app, "--lanes", args.lanes, ParseLanes, "N",
-            "Chunks of a sequence that are shown side by side; more than these have no slice "
-            "(default: 4096)");
+            "Chunks of a sequence, and chunks in a producer's shared memory, that are shown side by "
+            "side; more than these have no slice (default: 4096)");
 }
 
 Result<ExitCode> RunTimeline(const TimelineArgs& args, Context& context) {
@@ -82,6 +82,11 @@ Result<ExitCode> RunTimeline(const TimelineArgs& args, Context& context) {
                     "at once; raise "
                     "--lanes to see all",
                     Count(counts.chunks_left_out, "chunk"), args.lanes));
+  if (counts.ways_left_out > 0)
+    context.console.Warn(fmt::format(
+        "no slice was drawn for the way of {} through the shared memory, as more than {} of a "
+        "producer were in it at once; raise --lanes to see all",
+        Count(counts.ways_left_out, "chunk"), args.lanes));
   return sessions.Finish();
 }
 
@@ -97,7 +102,7 @@ Command TimelineCommand() {
           "commit that evicted it, and the losses with their causes. Each buffer has counters of "
           "its fill level and its unread bytes, read passes and wraps; there are also write rates "
           "and flushes, and what looks at the producers' shared memory show: chunks free, being "
-          "written, held back and waiting for the service.",
+          "written, held back and waiting for the service, and slices for the way of each chunk.",
           {{"ringscope timeline session.tblog -o life.pftrace", "Then open it in ui.perfetto.dev"},
            {"ringscope timeline --size 1MiB session.tblog -o life.pftrace",
             "The same for a buffer of another size"}},

@@ -259,6 +259,41 @@ TEST(Timeline, SharedMemory_HasCountersAndTheTimeWithoutAFreeChunk) {
                                             "1121 4 6"));
 }
 
+// The way of each chunk, by looks and commits; at most as many side by side as there are lanes.
+TEST(Timeline, SharedMemory_HasTheWayOfEachChunk) {
+  const std::string log =
+      ReadFile(testing::TestdataPath("inputs/shared-memory.ops.jsonl").string());
+  const Drawn ran = Draw({"-"}, log);
+  ASSERT_EQ(ran.error, "");
+  std::map<uint64_t, std::pair<uint64_t, Event>> open;  // by track: begin
+  std::vector<std::string> ways;
+  for (const Event& event : ran.trace.events) {
+    if (ran.trace.tracks.at(event.track).name != "shared memory: chunks") continue;
+    if (event.type == 1) {
+      EXPECT_TRUE(open.try_emplace(event.track, event.time, event).second);
+    } else {
+      const auto [begin, first] = open.at(event.track);
+      ways.push_back(fmt::format("{}#{} {} {}-{}", first.args.at("writer"), first.args.at("chunk"),
+                                 first.name, begin / 1'000'000, event.time / 1'000'000));
+      open.erase(event.track);
+    }
+  }
+  EXPECT_TRUE(open.empty());
+  // Chunks 2 to 7 of writer 1 were taken and returned between two looks.
+  EXPECT_THAT(ways, UnorderedElementsAre(
+                        "1#0 being written 1010-1050", "1#0 waiting for the service 1050-1051",
+                        "1#1 being written 1050-1100", "1#1 waiting for the service 1100-1112",
+                        "1#2 waiting for the service 1100-1112",
+                        "1#3 waiting for the service 1100-1112",
+                        "1#4 waiting for the service 1100-1112",
+                        "1#5 waiting for the service 1100-1112",
+                        "1#6 waiting for the service 1100-1112",
+                        "1#7 waiting for the service 1120-1121", "2#0 being written 1010-1140",
+                        "3#0 being written 1010-1140"));
+  const Drawn narrow = Draw({"--lanes", "1", "-"}, log);
+  EXPECT_THAT(narrow.err, HasSubstr("no slice was drawn for the way of "));
+}
+
 TEST(Timeline, Programs_HaveCounters) {
   // Times in steps of 50 ms, so that what is folded falls into several windows.
   std::string log;

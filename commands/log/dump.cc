@@ -24,7 +24,7 @@ namespace {
 struct DumpArgs {
   std::string log;
   std::string format = "text";
-  bool decode = false;
+  ChunkDetail detail;
   std::string descriptor;
   RecordCriteria filter;
   TimeBase time = TimeBase::kSession;
@@ -60,8 +60,12 @@ void SetUp(CLI::App& app, DumpArgs& args) {
             "text: lines for people; ops, or jsonl: operations from which 'ringscope import' makes "
             "an equal log; json: one document (default: text)");
   AddFlag(
-      app, "--decode", args.decode,
+      app, "--decode", args.detail.decode,
       "With text: after each chunk, the packets that are whole in it, in protobuf's text format");
+  AddFlag(app, "--fragments", args.detail.fragments,
+          "With text: after each chunk, its fragments: offset, size, whether a packet begins or "
+          "continues there, and the names of the packet's fields");
+  AddFlag(app, "--hex", args.detail.hex, "With text: after each chunk, its bytes, header included");
   AddDescriptor(app, args.descriptor);
   AddTimeBase(app, args.time);
 }
@@ -73,7 +77,7 @@ class DumpPrinter {
               Console& console)
       : format_(args.format),
         console_(console),
-        text_(filter, descriptors, args.decode, args.time) {}
+        text_(filter, descriptors, args.detail, args.time) {}
 
   void StartSession(uint64_t session) {
     session_ = session;
@@ -122,8 +126,9 @@ class DumpPrinter {
 };
 
 Result<ExitCode> RunDump(const DumpArgs& args, Context& context) {
-  if (args.format != "text" && (args.decode || !args.descriptor.empty()))
-    return Fail(ErrorCode::kUsage, "--decode and --descriptor are for --format text", {},
+  if (args.format != "text" && (args.detail.any() || !args.descriptor.empty()))
+    return Fail(ErrorCode::kUsage,
+                "--decode, --fragments, --hex and --descriptor are for --format text", {},
                 "the other formats have packets as bytes");
   RS_ASSIGN_OR_RETURN(const DescriptorChoice descriptors,
                       DescriptorChoice::Open(context, args.descriptor));
@@ -172,6 +177,8 @@ Command DumpCommand() {
             "What did this writer commit then?"},
            {"ringscope dump --decode --seq 2:17 session.tblog | less",
             "What is in the packets of this writer?"},
+           {"ringscope dump --fragments --hex --records 120..120 session.tblog",
+            "What exactly is in the chunks of this commit?"},
            {"ringscope dump --kind producer --kind disconnect session.tblog",
             "Which producers connected and disconnected, and when?"},
            {"ringscope dump --format ops session.tblog > session.ops.jsonl",

@@ -100,7 +100,7 @@ TEST(Dump, RequestOfSeveralChunks_TakesALineForEach) {
   commit.producer = ProducerId{2};
   commit.request = wire::AsBytes(request);
   const RecordFilter all({});
-  RecordText text(all, Descriptors::BuiltIn(), false);
+  RecordText text(all, Descriptors::BuiltIn(), {});
   EXPECT_EQ(Joined(text.Format({std::nullopt, commit}, 12), "\n") + "\n",
             "     12               -  commit       2:3 chunk 0 to buffer 1: 1 fragment, 2 bytes\n"
             "                         commit       2:4 chunk 5 to buffer 1: 1 fragment, 2 bytes, "
@@ -110,7 +110,7 @@ TEST(Dump, RequestOfSeveralChunks_TakesALineForEach) {
 
 TEST(Dump, MalformedRequests_AreSaidToBe) {
   const RecordFilter all({});
-  RecordText text(all, Descriptors::BuiltIn(), false);
+  RecordText text(all, Descriptors::BuiltIn(), {});
   Commit commit;
   commit.request = wire::AsBytes("\x0A\x7F");
   EXPECT_THAT(Joined(text.Format({std::nullopt, commit}, 0)),

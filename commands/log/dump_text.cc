@@ -6,6 +6,7 @@
 
 #include "commands/common/record_text.h"
 #include "commands/common/story_words.h"
+#include "commands/log/chunk_lines.h"
 #include "commands/shell/text.h"
 #include "core/base/wire.h"
 #include "formats/descriptors/descriptors.h"
@@ -25,26 +26,19 @@ std::string DecodedSuffix(const OpBody& body) {
   return reason.empty() ? reason : fmt::format(" ({})", reason);
 }
 
-/// What a fragment is part of, where that is not a whole packet.
-std::string_view FragmentNote(FragmentKind kind) {
-  switch (kind) {
-    case FragmentKind::kBegin:
-      return "of a packet that continues in the next chunk";
-    case FragmentKind::kContinue:
-      return "of a packet that began before and continues in the next chunk";
-    case FragmentKind::kEnd:
-      return "of a packet that began in a chunk before";
-    case FragmentKind::kWhole:
-      break;
+/// The state in which a look showed a chunk.
+const char* SeenState(smb::ChunkState state) {
+  switch (state) {
+    case smb::ChunkState::kFree:
+      return "seen free";
+    case smb::ChunkState::kBeingWritten:
+      return "seen being written";
+    case smb::ChunkState::kBeingRead:
+      return "seen being read";
+    case smb::ChunkState::kComplete:
+      return "seen complete";
   }
   return "";
-}
-
-/// Where a chunk was in the shared memory, if the line does not say so already.
-std::string PlaceText(const ChunkToMove& chunk) {
-  if (!chunk.page || !chunk.data) return "";
-  const uint64_t index = chunk.index.value_or(0);
-  return fmt::format(", page {}{}", *chunk.page, index > 0 ? fmt::format(" index {}", index) : "");
 }
 
 }  // namespace
@@ -59,9 +53,12 @@ std::string RecordText::DecodedText(const OpBody& body) const {
   return {};
 }
 
-void RecordText::AddPackets(ProducerId producer, const ChunkToMove& chunk) {
-  const auto header = chunk.data ? ParseChunkHeader(*chunk.data) : std::nullopt;
-  if (!header) return;
+void RecordText::AddContent(ProducerId producer, const ChunkToMove& chunk) {
+  if (!chunk.data) return;
+  if (detail_.hex)
+    for (const std::string& line : HexLines(*chunk.data)) Block(line);
+  const auto header = ParseChunkHeader(*chunk.data);
+  if (!header || (!detail_.fragments && !detail_.decode)) return;
   const ChunkCommit commit{.sequence = {producer, header->writer},
                            .identity = {},
                            .chunk = header->chunk,
@@ -70,6 +67,12 @@ void RecordText::AddPackets(ProducerId producer, const ChunkToMove& chunk) {
                            .complete = !chunk.incomplete,
                            .payload = chunk.data->subspan(kChunkHeaderSize)};
   ReadWrittenChunk(commit, written_);
+  if (detail_.fragments)
+    for (const std::string& line : FragmentLines(commit, written_, descriptors_)) Block(line);
+  if (detail_.decode) AddPackets(commit);
+}
+
+void RecordText::AddPackets(const ChunkCommit& commit) {
   for (size_t i = 0; i < written_.fragments.size(); ++i) {
     const WrittenFragment& fragment = written_.fragments[i];
     Fragment place;
@@ -91,15 +94,37 @@ void RecordText::AddPackets(ProducerId producer, const ChunkToMove& chunk) {
 
 void RecordText::Block(std::string_view text) {
   while (!text.empty()) {
-    const size_t end = std::min(text.find('\n'), text.size() - 1);
+    const size_t end = std::min(text.find('\n'), text.size());
     lines_.push_back(fmt::format("{}  {}", margin_, text.substr(0, end)));
-    text.remove_prefix(end + 1);
+    text.remove_prefix(std::min(end + 1, text.size()));
   }
 }
 
 void RecordText::Line(std::string_view kind, const std::string& what) {
   lines_.push_back(fmt::format("{}{:<12} {}", margin_, kind, what));
   margin_.assign(margin_.size(), ' ');
+}
+
+std::string RecordText::PlaceText(ProducerId producer, const ChunkToMove& chunk) const {
+  if (!chunk.page) return "";
+  const size_t index = static_cast<size_t>(chunk.index.value_or(0));
+  // Without its bytes the chunk is described by its place already.
+  std::string text = chunk.data ? fmt::format(", page {} index {}", *chunk.page, index) : "";
+  const smb::MemoryFollower* const memory = looks_.Of(producer);
+  if (memory == nullptr || !memory->seen() || *chunk.page >= memory->picture().pages().size())
+    return text;
+  const smb::MemoryPicture::Page& page =
+      memory->picture().pages()[static_cast<size_t>(*chunk.page)];
+  const smb::PageBitmap bitmap = page.bitmap();
+  if (bitmap.is_undivided()) return text + ", " + SeenState(smb::ChunkState::kFree);
+  if (index >= bitmap.chunks()) return text + ", no chunk of the page as it was seen";
+  text += std::string(", ") + SeenState(bitmap.StateOf(index));
+  const auto header = chunk.data ? ParseChunkHeader(*chunk.data) : std::nullopt;
+  const smb::ChunkHolder seen = page.holders[index];
+  if (header && bitmap.HasHeader(index) && seen != smb::ChunkHolder{} &&
+      seen != smb::ChunkHolder{header->writer, header->chunk})
+    text += fmt::format(" as chunk {} of writer {}", Raw(seen.chunk), Raw(seen.writer));
+  return text;
 }
 
 std::string RecordText::LookText(const SharedMemoryLook& look) const {
@@ -175,8 +200,8 @@ void RecordText::FormatCommit(const Commit& commit) {
                : fmt::format("producer {}", Raw(commit.producer));
     line("commit",
          fmt::format("{} to {}: {}{}", name, BufferText(chunk.target_buffer),
-                     DescribeChunk(chunk), PlaceText(chunk)));
-    if (decode_) AddPackets(commit.producer, chunk);
+                     DescribeChunk(chunk), PlaceText(commit.producer, chunk)));
+    AddContent(commit.producer, chunk);
   }
   for (const ChunkToPatch& patch : parser_.patches()) {
     if (!filter_.KeepsPatch(commit.producer, patch)) continue;

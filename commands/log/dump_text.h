@@ -15,6 +15,14 @@
 
 namespace ringscope {
 
+/// What follows a commit's chunks.
+struct ChunkDetail {
+  bool hex = false;        // their bytes
+  bool fragments = false;  // what their fragments are
+  bool decode = false;     // the packets that are whole in them, as text
+  bool any() const { return hex || fragments || decode; }
+};
+
 /// Writes records as lines for people: number, time (since the session's start: in seconds), kind
 /// and content. A commit has a line for each chunk, each patched chunk and a completed flush;
 /// messages that a record has as bytes follow it as text.
@@ -24,11 +32,10 @@ class RecordText {
   static constexpr size_t kMargin = 25;
 
   /// @param filter whose chunks and patches are shown; must outlive this, like the descriptors
-  /// @param decode whether the packets in a commit's chunks follow it as text, too
   /// @param base of the times
-  RecordText(const RecordFilter& filter, const Descriptors& descriptors, bool decode,
+  RecordText(const RecordFilter& filter, const Descriptors& descriptors, ChunkDetail detail,
              TimeBase base = TimeBase::kSession)
-      : filter_(filter), descriptors_(descriptors), decode_(decode), clock_(base) {}
+      : filter_(filter), descriptors_(descriptors), detail_(detail), clock_(base) {}
 
   void StartSession() {
     identities_.clear();
@@ -52,12 +59,17 @@ class RecordText {
   std::string CommitSuffix(const Commit& commit);
   /// The message that the record has as bytes.
   std::string DecodedText(const OpBody& body) const;
+  /// Where a chunk was in the shared memory, as far as the line does not say so already, and how the
+  /// last look showed it.
+  std::string PlaceText(ProducerId producer, const ChunkToMove& chunk) const;
+  /// Adds what a chunk has in it, as `detail` asks for.
+  void AddContent(ProducerId producer, const ChunkToMove& chunk);
   /// Adds the packets of a chunk that are whole in it; of others, how long their fragment is.
-  void AddPackets(ProducerId producer, const ChunkToMove& chunk);
+  void AddPackets(const ChunkCommit& commit);
 
   const RecordFilter& filter_;
   const Descriptors& descriptors_;
-  const bool decode_;
+  const ChunkDetail detail_;
   SessionClock clock_;
   WrittenChunk written_;  // scratch
   CommitRequestParser parser_;

@@ -181,7 +181,8 @@ void ReportSequences(Report& report, const SessionSummary& session) {
         "  There are more sequences than can be listed; the totals above include all of them.\n");
 }
 
-void ReportSession(Report& report, uint64_t number, const SessionSummary& session) {
+Status ReportSession(Report& report, uint64_t number, const SessionSummary& session,
+                     const MoreOfSession& more) {
   report.Heading(fmt::format("session {}", number));
   report.Data("session", number);
   ReportFacts(report, session);
@@ -189,6 +190,7 @@ void ReportSession(Report& report, uint64_t number, const SessionSummary& sessio
   ReportProducers(report, session.producers);
   ReportStory(report, session);
   ReportSequences(report, session);
+  return more(session, number);
 }
 
 std::string IntegrityText(const LogInfo& info) {
@@ -262,8 +264,9 @@ bool StartIsMissing(const LogInfo& info) {
                              [](const SessionSummary& session) { return session.header.part > 0; });
 }
 
-void ReportInfo(Report& report, const std::string& path, const LogParts& parts, const LogInfo& info,
-                std::optional<uint64_t> only, ImportedTrace trace) {
+Status ReportInfo(Report& report, const std::string& path, const LogParts& parts,
+                  const LogInfo& info, std::optional<uint64_t> only, ImportedTrace trace,
+                  const MoreOfSession& more) {
   if (trace == ImportedTrace::kNone) {
     report.Title(Printable(path), fmt::format("{}: {}", FormatName(info.format), ExtentText(info)));
     report.Paragraph(IntegrityText(info));
@@ -285,9 +288,12 @@ void ReportInfo(Report& report, const std::string& path, const LogParts& parts, 
     if (session.header.part > 0) print("Not complete: " + StartMissingText(session.header) + ".");
   report.Data("sessions", Json::array());
   for (size_t i = 0; i < info.sessions.size(); ++i) {
-    if (!only || *only == i + 1)
-      report.AddItem("sessions", [&] { ReportSession(report, i + 1, info.sessions[i]); });
+    if (only && *only != i + 1) continue;
+    RS_RETURN_IF_ERROR(report.AddItem("sessions", [&] {
+      return ReportSession(report, i + 1, info.sessions[i], more);
+    }));
   }
+  return {};
 }
 
 }  // namespace ringscope

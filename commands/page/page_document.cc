@@ -32,8 +32,8 @@ constexpr PageSection kSections[] = {
     {WriteAnswer, 60'000, "gaps"},          {WriteFates, 60'000, "gaps --summary"},
     {WriteTimeline, 320'000, "timeline"},   {WriteEvictions, 60'000, "gaps"},
     {WriteGapGroups, 80'000, "gaps"},       {WriteGapRows, 600'000, "gaps"},
-    {WriteSizes, 220'000, "advise"},        {WriteLayouts, 180'000, "graph --layout"},
-    {WriteSharedMemory, 60'000, "advise"},  {WriteFindings, 90'000, "doctor"},
+    {WriteSizes, 200'000, "advise"},        {WriteLayouts, 180'000, "graph --layout"},
+    {WriteSharedMemory, 89'000, "smb"},  {WriteFindings, 90'000, "doctor"},
     {WriteStory, 90'000, "info"},           {WriteConfig, 70'000, "info"},
     {WriteEnvironment, 40'000, "info"},
 };

@@ -39,6 +39,21 @@ class RecordSummary : public ReplayListener {
   std::optional<uint64_t> last_, before_reads_;
 };
 
+/// Charts of the producers' shared memory.
+class MemoryCharts : public ReplayListener {
+ public:
+  explicit MemoryCharts(const TimelineAxis& axis)
+      : charts_(axis.first, axis.first + axis.length(), kPageIntervals) {}
+  void OnRecord(const Op& op, const LogMoment&) override { charts_.Add(op); }
+  smb::UseCharts Take() {
+    charts_.Finish();
+    return std::move(charts_);
+  }
+
+ private:
+  smb::UseCharts charts_;
+};
+
 SessionSelection SelectionOf(const PageResults& page) {
   return {.paths = {page.path}, .only = page.session, .quiet = true};
 }
@@ -120,6 +135,9 @@ Status ReplayAgain(Context& context, PageResults& page,
     listeners.push_back(&graphs);
   }
   for (LayoutWatch& watch : layouts) listeners.push_back(&watch.map);
+  const bool has_looks = page.summary.counts[OpKindOf<SharedMemoryLook>()] > 0;
+  std::optional<MemoryCharts> memories;
+  if (has_looks && axis && !axis->by_record) listeners.push_back(&memories.emplace(*axis));
   LedgerSinks all(std::move(sinks));
   Ledger ledger(all);
   SessionReader sessions(context, SelectionOf(page), "replaying");
@@ -127,6 +145,10 @@ Status ReplayAgain(Context& context, PageResults& page,
   RS_RETURN_IF_ERROR(ReplaySession(context, sessions, {},
                                    {.ledger = &ledger, .listeners = std::move(listeners)}));
   if (axis) page.timeline.emplace(std::move(timeline));
+  if (memories) {
+    page.memories.emplace(memories->Take());
+    page.memory_axis = *axis;
+  }
   page.evictions = evictions.Top(kPageSequences);
   if (!drawn.empty()) page.graphs = graphs.Take();
   for (LayoutWatch& watch : layouts) {

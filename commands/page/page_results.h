@@ -21,6 +21,7 @@
 #include "core/ledger/loss_timeline.h"
 #include "core/log/session_story.h"
 #include "core/log/summary.h"
+#include "core/smb/use_chart.h"
 #include "formats/descriptors/described_kinds.h"
 
 namespace ringscope {
@@ -53,6 +54,8 @@ struct PageResults {
   EvictionMatrix evictions;
   std::vector<SequenceGraph> graphs;     // of the sequences with the largest gaps
   std::vector<PageLayout> layouts;
+  std::optional<smb::UseCharts> memories;  // absent: the log has no looks, or no times
+  TimelineAxis memory_axis;                // theirs
 
   // By the other commands; with the reason where one fails.
   Result<DoctorTrace> diagnosis;

@@ -16,8 +16,6 @@ constexpr size_t kPlotBytes = 90'000;
 constexpr size_t kLayoutBytes = 170'000;
 constexpr size_t kAdviceBytes = 30'000;
 constexpr size_t kSweepBytes = 20'000;
-constexpr uint64_t kBurstNs = 100'000'000;
-constexpr size_t kProducerBytes = 40'000;
 
 void WriteSweep(PageWriter& out, const SweepReport& sweep) {
   PageBudget budget(kPlotBytes);
@@ -191,48 +189,6 @@ void WriteLayouts(PageWriter& out, const PageResults& page) {
     out.LeftOut(buffers.size() - drawn, "further buffer", "graph --layout" + at);
     out.Reproduce("graph --layout" + at);
   }
-  out.EndSection();
-}
-
-void WriteSharedMemory(PageWriter& out, const PageResults& page) {
-  if (!page.advice) return;
-  const std::vector<AdviceProducer>& producers = page.advice->facts.producers;
-  const bool is_logged =
-      std::any_of(producers.begin(), producers.end(), [](const AdviceProducer& producer) {
-        return producer.smb_size.has_value() || producer.aborted > 0;
-      });
-  if (!is_logged) return;
-  out.BeginSection("memory", "Shared memory of the producers");
-  out.Paragraph(
-      "The most that a producer committed within a tenth of a second, beside the size of its shared "
-      "memory: a writer that finds no free chunk in it drops packets.");
-  out.BeginTable("Producers and their shared memory",
-                 {{"producer"},
-                  {"shared memory", true},
-                  {"most in 100 ms", true},
-                  {"of the memory", true},
-                  {"packets aborted", true},
-                  {"packets that report a loss", true}},
-                 /*sortable=*/true);
-  const size_t start = out.size();
-  size_t rows = 0;
-  for (const AdviceProducer& producer : producers) {
-    if (out.size() - start > kProducerBytes) break;
-    ++rows;
-    const uint64_t peak = producer.rate.PeakIn(kBurstNs);
-    out.Row({fmt::format("{} {}", Raw(producer.id), producer.name),
-             producer.smb_size ? SizeCellOf(*producer.smb_size) : PageCell("not logged"),
-             SizeCellOf(peak),
-             producer.smb_size.value_or(0) == 0
-                 ? PageCell("-")
-                 : PageCell(fmt::format("{:.0f}%", 100.0 * static_cast<double>(peak) /
-                                                       static_cast<double>(*producer.smb_size)),
-                            peak * 1000 / *producer.smb_size),
-             CountCellOf(producer.aborted), CountCellOf(producer.flagged)});
-  }
-  out.EndTable();
-  out.LeftOut(producers.size() - rows, "further producer", "advise");
-  out.Reproduce("advise");
   out.EndSection();
 }
 

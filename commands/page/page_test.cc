@@ -258,6 +258,18 @@ TEST(Page, HostileNames_AreOnlyText) {
   EXPECT_THAT(page, HasSubstr("a\\xe2\\x80\\xaegnp.exe"));
 }
 
+TEST(Page, SharedMemory_IsDrawnOverTime) {
+  const std::string page =
+      PageOf(std::string(RS_TESTDATA) + "/inputs/shared-memory.ops.jsonl", {"--quick"});
+  EXPECT_EQ(WrongNesting(page), "");
+  EXPECT_THAT(page, HasSubstr("How full it was"));
+  EXPECT_THAT(page, HasSubstr("at most 8 of 8 chunks in use; no chunk free, by the last look, in 42 "
+                              "of 480 intervals"));
+  EXPECT_THAT(page, HasSubstr(R"(<path class="s4" d="M0 100)"));
+  EXPECT_THAT(page, HasSubstr(R"(<path class="lost" d="M)"));
+  EXPECT_THAT(page, HasSubstr("ringscope smb "));
+}
+
 /// A session in which there are very many of all that a page lists, with long names that take more
 /// when escaped.
 std::string LargeSession(int producers) {

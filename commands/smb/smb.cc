@@ -12,6 +12,7 @@
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"
 #include "commands/shell/values.h"
+#include "commands/smb/memory_reading.h"
 #include "commands/smb/smb_report.h"
 #include "commands/smb/smb_trials.h"
 #include "commands/smb/smb_values.h"
@@ -65,100 +66,49 @@ void SetUp(CLI::App& app, SmbArgs& args) {
   AddFormat(app, args.format, {"text", "json", "csv"});
 }
 
-/// Memories of producers that left, as many as are listed.
-constexpr size_t kMostEnded = 1000;
-/// Uses of chunks that trials can have, of all memories of a session: 88 MB.
-constexpr size_t kMostUses = 1'000'000;
-
 bool IsTried(const SmbArgs& args) { return args.trials.any() || args.format == "csv"; }
 
 /// One session: its memories, and a picture of them at one moment.
-class SmbSession {
- public:
-  SmbSession(const SmbArgs& args, Report& report, Console& out)
-      : args_(args), report_(report), out_(out) {
-    if (args.writers) story_.SplitByWriter();
+Result<ExitCode> ReportSmb(const SmbArgs& args, SessionReader& sessions, Report& report,
+                           Console& out) {
+  std::optional<ProducerId> only;
+  if (args.producer) only = ProducerId{static_cast<uint16_t>(*args.producer)};
+  MemoryReading reading(only, IsTried(args));
+  if (args.writers) reading.SplitByWriter();
+  if (args.at_ns) reading.KeepAt({.record = {}, .offset_ns = args.at_ns});
+  while (true) {
+    RS_ASSIGN_OR_RETURN(const std::optional<Op> op, sessions.Next());
+    if (!op) break;
+    reading.Add(*op, sessions.record_number());
   }
-
-  Result<ExitCode> Run(SessionReader& sessions) {
-    uint64_t records = 0;
-    std::optional<uint64_t> last_ns;
-    while (true) {
-      RS_ASSIGN_OR_RETURN(const std::optional<Op> op, sessions.Next());
-      if (!op) break;
-      records += IsDamage(op->body) ? 0 : 1;
-      if (op->time_ns) {
-        if (!start_ns_) start_ns_ = op->time_ns;
-        last_ns = op->time_ns;
-      }
-      if (IsPastMoment(*op)) Draw();
-      Note(*op);
-      story_.Add(*op);
-    }
-    if (args_.at_ns) Draw();
-    const uint64_t start = start_ns_.value_or(0);
-    ReportTitle(report_, {.path = sessions.path(),
-                          .session = sessions.session(),
-                          .records = records,
-                          .duration_ns = last_ns.value_or(start) - start});
-    report_.Data({{"session", sessions.session()}, {"start_ns", start}});
-    std::vector<const smb::MemoryFollower*> memories;
-    for (const smb::MemoryFollower* const memory : story_.Memories())
-      if (Wants(memory->use().producer)) memories.push_back(memory);
-    ReportMemories(report_, memories, producers_, start);
-    report_.Data("memories_not_listed", story_.unlisted());
-    if (story_.unlisted() > 0)
-      report_.Paragraph(fmt::format("The memory of {} that left is not listed.",
-                                    Count(story_.unlisted(), "further producer")));
-    for (const smb::MemoryFollower& memory : drawn_)
-      ReportPicture(report_, memory, producers_, start);
-    if (IsTried(args_)) {
-      Table rows = SmbTrialRows();
-      ReportTrials(report_, memories, producers_, args_.trials, sessions.session(), rows);
-      if (args_.format == "csv") out_.Print(rows.CsvRows());
-    }
-    return ExitCode::kClean;
+  reading.Finish();
+  ReportTitle(report, {.path = sessions.path(),
+                       .session = sessions.session(),
+                       .records = reading.records(),
+                       .duration_ns = reading.duration_ns()});
+  report.Data({{"session", sessions.session()}, {"start_ns", reading.start_ns()}});
+  const auto memories = reading.Memories();
+  ReportMemories(report, memories, reading.producers(), reading.start_ns());
+  report.Data("memories_not_listed", reading.unlisted());
+  if (reading.unlisted() > 0)
+    report.Paragraph(fmt::format("The memory of {} that left is not listed.",
+                                 Count(reading.unlisted(), "further producer")));
+  for (const smb::MemoryFollower* const memory : reading.Pictures())
+    ReportPicture(report, *memory, reading.producers(), reading.start_ns());
+  if (IsTried(args)) {
+    Table rows = SmbTrialRows();
+    ReportTrials(report, memories, reading.producers(), args.trials, sessions.session(), rows);
+    if (args.format == "csv") out.Print(rows.CsvRows());
   }
-
- private:
-  bool Wants(ProducerId producer) const {
-    return !args_.producer || *args_.producer == Raw(producer);
-  }
-  bool IsPastMoment(const Op& op) const {
-    return args_.at_ns && !is_drawn_ && op.time_ns && *op.time_ns > *start_ns_ &&
-           *op.time_ns - *start_ns_ > *args_.at_ns;
-  }
-  void Note(const Op& op) {
-    const auto* connected = std::get_if<ProducerConnected>(&op.body);
-    if (connected == nullptr) return;
-    producers_[connected->producer] = {connected->name, connected->smb_size_hint,
-                                       connected->page_size_hint};
-  }
-  /// Keeps the memories as they are now.
-  void Draw() {
-    if (std::exchange(is_drawn_, true)) return;
-    for (const auto& [id, producer] : producers_) {
-      const smb::MemoryFollower* const memory = story_.Of(id);
-      if (memory != nullptr && Wants(id)) drawn_.push_back(*memory);
-    }
-  }
-
-  const SmbArgs& args_;
-  Report& report_;
-  Console& out_;
-  smb::MemoryStory story_{kMostEnded, IsTried(args_) ? kMostUses : 0};
-  SmbProducers producers_;
-  std::vector<smb::MemoryFollower> drawn_;
-  bool is_drawn_ = false;
-  std::optional<uint64_t> start_ns_;
-};
+  return ExitCode::kClean;
+}
 
 Result<ExitCode> RunSmb(const SmbArgs& args, Context& context) {
   SessionReader sessions(context, {.paths = {args.log}, .only = args.session}, "reading");
   Report report(context.console, args.format, "smb");
   if (args.format == "csv") context.console.Print(SmbTrialRows().CsvTitles());
   RS_ASSIGN_OR_RETURN(const ExitCode code, ReportSessions(sessions, report, [&] {
-                        return SmbSession(args, report, context.console).Run(sessions);
+                        return ReportSmb(args, sessions, report, context.console);
                       }));
   RS_RETURN_IF_ERROR(report.Finish());
   return code;

@@ -45,22 +45,6 @@ Json SeenJson(const smb::SeenMemory& seen) {
           {"writers", seen.writers}};
 }
 
-/// "64 pages of 4 KiB, one chunk each"
-std::string LayoutText(const MemoryUse& use) {
-  const uint64_t pages = use.page_size > 0 ? use.size / use.page_size : 0;
-  std::string text = fmt::format("{} of {}", Count(pages, "page"), HumanSize(use.page_size));
-  std::vector<std::string> divided;
-  for (size_t layout = 1; layout < use.layouts.size(); ++layout) {
-    if (use.layouts[layout] == 0) continue;
-    const size_t chunks =
-        smb::PageBitmap(static_cast<uint32_t>(layout) << smb::PageBitmap::kLayoutShift).chunks();
-    divided.push_back(chunks == 0 ? std::string("a layout that does not exist")
-                                  : fmt::format("{} each", Count(chunks, "chunk")));
-  }
-  if (!divided.empty()) text += ", " + Joined(divided, " or ");
-  return text;
-}
-
 void ReportDetails(Report& report, const MemoryUse& use, const SmbProducers& producers,
                    uint64_t start_ns) {
   const std::string who = SmbProducerText(use.producer, producers);
@@ -74,7 +58,7 @@ void ReportDetails(Report& report, const MemoryUse& use, const SmbProducers& pro
     return;
   }
   const smb::SeenMemory& peak = *use.peak;
-  std::string text = fmt::format("{}: {}. ", who, LayoutText(use));
+  std::string text = fmt::format("{}: {}. ", who, MemoryLayoutText(use));
   if (use.direct_patching) text += "The service lets the producer patch chunks in place. ";
   text += fmt::format(
       "Fullest at {}: {} of {} in use, {} being written by {}, {} complete and held back by the "
@@ -97,15 +81,9 @@ void ReportDetails(Report& report, const MemoryUse& use, const SmbProducers& pro
 }
 
 Json StepJson(const smb::StepTimes& step) {
-  const auto spread = [](const smb::TimeSpread& times) -> Json {
-    return {{"p50", times.Percentile(50)},
-            {"p90", times.Percentile(90)},
-            {"p99", times.Percentile(99)},
-            {"max", times.most()}};
-  };
   return {{"chunks", step.most.count()},
-          {"at_least_ns", spread(step.least)},
-          {"at_most_ns", spread(step.most)}};
+          {"at_least_ns", SpreadJson(step.least)},
+          {"at_most_ns", SpreadJson(step.most)}};
 }
 
 Json StepsJson(const smb::ChunkSteps& steps) {
@@ -178,27 +156,31 @@ Json MemoryJson(const MemoryFollower& memory, const SmbProducers& producers) {
           {"steps", StepsJson(memory.ways().steps())}};
 }
 
-char LetterOf(const MemoryFollower& memory, smb::ChunkSlot slot) {
-  switch (memory.picture().pages()[slot.first].bitmap().StateOf(slot.second)) {
-    case ChunkState::kFree:
+/// "swh." of chunks.
+char LetterOf(SeenChunk state) {
+  switch (state) {
+    case SeenChunk::kFree:
       return '.';
-    case ChunkState::kBeingWritten:
+    case SeenChunk::kBeingWritten:
       return 'w';
-    case ChunkState::kBeingRead:
+    case SeenChunk::kHeldBack:
+      return 'h';
+    case SeenChunk::kWaiting:
+      return 's';
+    case SeenChunk::kBeingRead:
       return 'r';
-    case ChunkState::kComplete:
-      return memory.IsCommitted(slot) ? 's' : 'h';
+    case SeenChunk::kBad:
+      return '?';
   }
   return '?';
 }
 
 /// "w", or "[wh..]" of a page that is divided.
 std::string PageText(const MemoryFollower& memory, size_t page) {
-  const smb::PageBitmap bitmap = memory.picture().pages()[page].bitmap();
-  if (bitmap.is_undivided()) return ".";
-  if (bitmap.chunks() == 0) return "?";
+  const size_t chunks = memory.picture().pages()[page].bitmap().chunks();
   std::string text;
-  for (size_t chunk = 0; chunk < bitmap.chunks(); ++chunk) text += LetterOf(memory, {page, chunk});
+  for (size_t chunk = 0; chunk < std::max<size_t>(chunks, 1); ++chunk)
+    text += LetterOf(SeenChunkOf(memory, {page, chunk}));
   return text.size() == 1 ? text : "[" + text + "]";
 }
 
@@ -229,12 +211,9 @@ void ReportHolders(Report& report, const MemoryFollower& memory) {
     for (size_t chunk = 0; chunk < seen.bitmap().chunks(); ++chunk) {
       if (!seen.bitmap().HasHeader(chunk) || ++held > kHoldersListed) continue;
       const smb::ChunkHolder holder = seen.holders[chunk];
-      const char letter = LetterOf(memory, {page, chunk});
       const bool is_known = holder != smb::ChunkHolder{};
       table.AddRow({NumberCell(page), NumberCell(chunk),
-                    letter == 'w'   ? "being written"
-                    : letter == 's' ? "waiting for the service"
-                                    : "held back",
+                    SeenChunkText(SeenChunkOf(memory, {page, chunk})),
                     is_known ? NumberCell(Raw(holder.writer)) : Cell("?"),
                     is_known ? Cell(fmt::format("#{}", Raw(holder.chunk))) : Cell("?")});
     }
@@ -252,8 +231,73 @@ std::string SmbProducerText(ProducerId id, const SmbProducers& producers) {
   return fmt::format("{} {}", Raw(id), Printable(producer->second.name));
 }
 
+Json SpreadJson(const smb::TimeSpread& times) {
+  return {{"p50", times.Percentile(50)},
+          {"p90", times.Percentile(90)},
+          {"p99", times.Percentile(99)},
+          {"max", times.most()}};
+}
+
+SeenChunk SeenChunkOf(const MemoryFollower& memory, smb::ChunkSlot slot) {
+  const smb::PageBitmap bitmap = memory.picture().pages()[slot.first].bitmap();
+  if (bitmap.is_undivided()) return SeenChunk::kFree;
+  if (slot.second >= bitmap.chunks()) return SeenChunk::kBad;
+  switch (bitmap.StateOf(slot.second)) {
+    case ChunkState::kFree:
+      return SeenChunk::kFree;
+    case ChunkState::kBeingWritten:
+      return SeenChunk::kBeingWritten;
+    case ChunkState::kBeingRead:
+      return SeenChunk::kBeingRead;
+    case ChunkState::kComplete:
+      return memory.IsCommitted(slot) ? SeenChunk::kWaiting : SeenChunk::kHeldBack;
+  }
+  return SeenChunk::kBad;
+}
+
+const char* SeenChunkText(SeenChunk state) {
+  switch (state) {
+    case SeenChunk::kFree:
+      return "free";
+    case SeenChunk::kBeingWritten:
+      return "being written";
+    case SeenChunk::kHeldBack:
+      return "held back";
+    case SeenChunk::kWaiting:
+      return "waiting for the service";
+    case SeenChunk::kBeingRead:
+      return "being read";
+    case SeenChunk::kBad:
+      return "a page whose header makes no sense";
+  }
+  return "";
+}
+
+std::string MemoryLayoutText(const MemoryUse& use) {
+  const uint64_t pages = use.page_size > 0 ? use.size / use.page_size : 0;
+  std::string text = fmt::format("{} of {}", Count(pages, "page"), HumanSize(use.page_size));
+  std::vector<std::string> divided;
+  for (size_t layout = 1; layout < use.layouts.size(); ++layout) {
+    if (use.layouts[layout] == 0) continue;
+    const size_t chunks =
+        smb::PageBitmap(static_cast<uint32_t>(layout) << smb::PageBitmap::kLayoutShift).chunks();
+    divided.push_back(chunks == 0 ? std::string("a layout that does not exist")
+                                  : fmt::format("{} each", Count(chunks, "chunk")));
+  }
+  if (!divided.empty()) text += ", " + Joined(divided, " or ");
+  return text;
+}
+
+std::string PictureHeading(const MemoryFollower& memory, const SmbProducers& producers,
+                           uint64_t start_ns) {
+  const smb::SeenMemory& seen = *memory.seen();
+  return fmt::format("{} at {}: {} of {} free", SmbProducerText(memory.use().producer, producers),
+                     HumanDuration(Offset(seen.time_ns, start_ns)), seen.counts.free,
+                     Count(seen.counts.all(), "chunk"));
+}
+
 void ReportMemories(Report& report, const std::vector<const MemoryFollower*>& memories,
-                    const SmbProducers& producers, uint64_t start_ns) {
+                    const SmbProducers& producers, uint64_t start_ns, MemoryDetail detail) {
   Json data = Json::array();
   Table table({{"producer"},
                {"size", Align::kRight},
@@ -290,8 +334,10 @@ void ReportMemories(Report& report, const std::vector<const MemoryFollower*>& me
   report.Print("\n");
   for (const MemoryFollower* const memory : memories)
     ReportDetails(report, memory->use(), producers, start_ns);
-  report.Section("how long chunks were in a step, at most", steps, kSmbIndent);
-  report.Section("the same by writer", by_writer, kSmbIndent);
+  if (detail == MemoryDetail::kSteps) {
+    report.Section("how long chunks were in a step, at most", steps, kSmbIndent);
+    report.Section("the same by writer", by_writer, kSmbIndent);
+  }
   const bool any = std::any_of(memories.begin(), memories.end(), [](const MemoryFollower* memory) {
     return memory->use().looks > 0;
   });
@@ -323,9 +369,7 @@ void ReportPicture(Report& report, const MemoryFollower& memory, const SmbProduc
         {{"producer", Raw(use.producer)}, {"look", SeenJson(seen)}, {"pages", std::move(pages)}});
     return 0;
   });
-  report.Heading(fmt::format("{} at {}: {} of {} free", SmbProducerText(use.producer, producers),
-                             HumanDuration(Offset(seen.time_ns, start_ns)), seen.counts.free,
-                             Count(seen.counts.all(), "chunk")));
+  report.Heading(PictureHeading(memory, producers, start_ns));
   report.Print(text + "\n");
   report.Print("  . free, w being written, h held back, s waiting for the service, r being read\n");
   ReportHolders(report, memory);

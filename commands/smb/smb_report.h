@@ -22,12 +22,30 @@ using SmbProducers = std::map<ProducerId, SmbProducer>;
 
 /// "1 app"
 std::string SmbProducerText(ProducerId id, const SmbProducers& producers);
+/// Percentiles, ns.
+Json SpreadJson(const smb::TimeSpread& times);
 
-/// The memories of a session: how they are divided, how full they were, how long the steps of
-/// chunks took.
+/// How much people are shown of memories. Programs get all.
+enum class MemoryDetail : uint8_t {
+  kUse,    // how they are divided, and how full they were
+  kSteps,  // and how long the steps of chunks took
+};
+/// The memories of a session.
 /// @param start_ns of the session
 void ReportMemories(Report& report, const std::vector<const smb::MemoryFollower*>& memories,
-                    const SmbProducers& producers, uint64_t start_ns);
+                    const SmbProducers& producers, uint64_t start_ns,
+                    MemoryDetail detail = MemoryDetail::kSteps);
+
+/// A chunk as a look shows it, with what is known of commits.
+enum class SeenChunk : uint8_t { kFree, kBeingWritten, kHeldBack, kWaiting, kBeingRead, kBad };
+SeenChunk SeenChunkOf(const smb::MemoryFollower& memory, smb::ChunkSlot slot);
+/// "held back", "waiting for the service"
+const char* SeenChunkText(SeenChunk state);
+/// "64 pages of 4 KiB, 1 chunk each"
+std::string MemoryLayoutText(const smb::MemoryUse& use);
+/// "1 app at 100.0 ms: 0 of 8 chunks free"
+std::string PictureHeading(const smb::MemoryFollower& memory, const SmbProducers& producers,
+                           uint64_t start_ns);
 
 /// The pages and chunks of one memory, as the last look at or before a moment shows them.
 void ReportPicture(Report& report, const smb::MemoryFollower& memory, const SmbProducers& producers,

@@ -1,8 +1,10 @@
 #include "core/smb/chunk_ways.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ringscope::smb {
+
 void ChunkWays::AddStep(WriterId writer, StepTimes ChunkSteps::*step, Span start, Span end) {
   const auto add = [&](ChunkSteps& steps) {
     (steps.*step).least.Add(end.first > start.second ? end.first - start.second : 0);
@@ -17,6 +19,7 @@ void ChunkWays::Look(uint64_t time_ns, const MemoryPicture& picture,
                      std::optional<uint64_t> same_until_ns) {
   if (last_ns_ && same_until_ns)
     last_ns_ = std::clamp(*same_until_ns, *last_ns_, std::max(*last_ns_, time_ns));
+  left_.clear();
   for (size_t page = 0; page < picture.pages().size(); ++page) {
     const MemoryPicture::Page& seen = picture.pages()[page];
     const PageBitmap bitmap = seen.bitmap();
@@ -25,7 +28,7 @@ void ChunkWays::Look(uint64_t time_ns, const MemoryPicture& picture,
       if (chunk < bitmap.chunks() && bitmap.HasHeader(chunk))
         See(time_ns, slot, bitmap.StateOf(chunk) == ChunkState::kComplete, seen.holders[chunk]);
       else if (!ways_.empty())
-        Leave(time_ns, slot);
+        LeaveByLook(time_ns, slot);
     }
   }
   last_ns_ = time_ns;
@@ -35,39 +38,41 @@ void ChunkWays::See(uint64_t time_ns, ChunkSlot slot, bool complete, ChunkHolder
   auto found = ways_.find(slot);
   if (found != ways_.end() && found->second.holder != holder) {
     // A chunk whose header was not written yet is the one that it names afterwards.
-    if (found->second.holder == ChunkHolder{} && !found->second.returned_ns) {
+    if (found->second.holder == ChunkHolder{} && !found->second.returned) {
       found->second.holder = holder;
     } else {
-      Leave(time_ns, slot);
+      LeaveByLook(time_ns, slot);
       found = ways_.end();
     }
   }
-  if (found == ways_.end())
-    found = ways_
-                .emplace(slot, Way{.holder = holder,
-                                   .free_until_ns = last_ns_.value_or(interrupted_ns_),
-                                   .seen_ns = time_ns,
-                                   .is_start_known = last_ns_.has_value()})
-                .first;
-  Way& way = found->second;
-  if (!complete || way.returned_ns || way.committed_ns) return;
-  way.returned_ns = {std::max(way.free_until_ns, last_ns_.value_or(0)), time_ns};
-  if (!way.is_start_known) return;
-  if (way.seen_ns < time_ns)
-    AddStep(holder.writer, &ChunkSteps::written, {way.free_until_ns, way.seen_ns},
+  if (found == ways_.end()) {
+    const ChunkWay taken{.holder = holder,
+                         .since_ns = last_ns_.value_or(interrupted_ns_),
+                         .free_until_ns = last_ns_,
+                         .seen_ns = time_ns};
+    found = ways_.emplace(slot, taken).first;
+  }
+  ChunkWay& way = found->second;
+  if (!complete || way.returned || way.committed_ns) return;
+  way.returned = true;
+  if (!last_ns_) return;  // it may have been complete for any time
+  way.returned_ns = {*last_ns_, time_ns};
+  if (!way.free_until_ns) return;  // it was taken before the first look
+  if (*way.seen_ns < time_ns)
+    AddStep(holder.writer, &ChunkSteps::written, {*way.free_until_ns, *way.seen_ns},
             *way.returned_ns);
   else  // taken and returned between the same two looks
-    AddStep(holder.writer, &ChunkSteps::written, {way.free_until_ns, time_ns},
-            {way.free_until_ns, time_ns});
+    AddStep(holder.writer, &ChunkSteps::written, {*way.free_until_ns, time_ns},
+            {*way.free_until_ns, time_ns});
 }
 
 void ChunkWays::Commit(uint64_t time_ns, ChunkSlot slot, ChunkHolder holder,
                        const ChunkContent& content) {
   const auto found = ways_.find(slot);
   if (found != ways_.end() && found->second.holder == holder) {
-    Way& way = found->second;
+    ChunkWay& way = found->second;
     if (way.committed_ns) return;  // the service ignores it, too
-    if (way.returned_ns && way.is_start_known)
+    if (way.returned_ns)
       AddStep(holder.writer, &ChunkSteps::held_back, *way.returned_ns, {time_ns, time_ns});
     way.committed_ns = time_ns;
     way.content = content;
@@ -75,42 +80,48 @@ void ChunkWays::Commit(uint64_t time_ns, ChunkSlot slot, ChunkHolder holder,
   }
   // It was taken and returned since the last look, and so was what was there before freed.
   Leave(time_ns, slot);
-  const uint64_t since = last_ns_.value_or(interrupted_ns_);
-  ways_.insert_or_assign(slot, Way{.holder = holder,
-                                   .free_until_ns = since,
-                                   .seen_ns = time_ns,
-                                   .is_start_known = last_ns_.has_value(),
-                                   .returned_ns = {{since, time_ns}},
-                                   .committed_ns = time_ns,
-                                   .content = content});
+  ways_.insert_or_assign(slot, ChunkWay{.holder = holder,
+                                        .since_ns = last_ns_.value_or(interrupted_ns_),
+                                        .returned = true,
+                                        .committed_ns = time_ns,
+                                        .content = content});
 }
 
-ChunkUse ChunkWays::UseOf(const Way& way, Moment freed) {
-  const Moment taken{way.free_until_ns, way.seen_ns};
+ChunkUse ChunkWays::UseOf(const ChunkWay& way, Moment freed) {
+  // What no look before it shows was taken at any time since.
+  const Moment taken{way.since_ns, way.seen_ns ? *way.seen_ns : way.committed_ns.value_or(freed.to)};
   // Of one that no look showed complete: at the latest when it was committed.
   const Moment returned =
       way.returned_ns ? Moment{way.returned_ns->first, way.returned_ns->second}
+      : way.returned  ? taken
                       : Moment{taken.from, std::max(taken.to, way.committed_ns.value_or(freed.to))};
   return {way.holder, taken, returned, freed, way.content};
 }
 
-uint64_t ChunkWays::UsedUntil(const Way& way) const {
-  return std::max({way.committed_ns.value_or(0), way.free_until_ns, last_ns_.value_or(0)});
+uint64_t ChunkWays::UsedUntil(const ChunkWay& way) const {
+  return std::max({way.committed_ns.value_or(0), way.since_ns, last_ns_.value_or(0)});
 }
 
 void ChunkWays::ForEachOpen(const UseSink& sink) const {
   for (const auto& [slot, way] : ways_) sink(UseOf(way, {UsedUntil(way), kNotOver}));
 }
 
-void ChunkWays::Leave(uint64_t time_ns, ChunkSlot slot) {
+std::optional<ChunkWay> ChunkWays::Leave(uint64_t time_ns, ChunkSlot slot) {
   const auto found = ways_.find(slot);
-  if (found == ways_.end()) return;
+  if (found == ways_.end()) return std::nullopt;
   const std::optional<uint64_t> committed = found->second.committed_ns;
   if (committed && last_ns_)
     AddStep(found->second.holder.writer, &ChunkSteps::served, {*committed, *committed},
             {std::max(*committed, *last_ns_), time_ns});
   if (sink_) sink_(UseOf(found->second, {std::min(UsedUntil(found->second), time_ns), time_ns}));
-  ways_.erase(found);
+  return std::move(ways_.extract(found).mapped());
+}
+
+void ChunkWays::LeaveByLook(uint64_t time_ns, ChunkSlot slot) {
+  std::optional<ChunkWay> way = Leave(time_ns, slot);
+  if (!way) return;
+  way->left_ns = time_ns;
+  left_.emplace_back(slot, *std::move(way));
 }
 
 void ChunkWays::Interrupt() {
@@ -121,6 +132,7 @@ void ChunkWays::Interrupt() {
       sink_(UseOf(way, {end, end}));
     }
   ways_.clear();
+  left_.clear();
   interrupted_ns_ = last_ns_.value_or(interrupted_ns_);
   last_ns_.reset();
 }
@@ -128,6 +140,7 @@ void ChunkWays::Interrupt() {
 void ChunkWays::End() {
   if (sink_) ForEachOpen(sink_);
   ways_.clear();
+  left_.clear();
   last_ns_.reset();
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "core/smb/chunk_use.h"
 #include "core/smb/memory_picture.h"
@@ -25,6 +26,21 @@ struct ChunkSteps {
   StepTimes held_back;  // until a commit named it: the producer held it back
   StepTimes served;     // until it was no longer complete: it waited for the service, which then
                         // copied it
+};
+
+/// The way of one chunk, by the times of looks and commits, ns.
+struct ChunkWay {
+  ChunkHolder holder;
+  uint64_t since_ns = 0;  // the last moment before it that looks show
+  std::optional<uint64_t> free_until_ns = {};  // the last look that did not have it
+  std::optional<uint64_t> seen_ns = {};        // the first that has it, if that is before its commit
+  bool returned = false;
+  /// Between these it was returned: the last look in which it was not complete, and the first in
+  /// which it is.
+  std::optional<std::pair<uint64_t, uint64_t>> returned_ns = {};
+  std::optional<uint64_t> committed_ns = {};
+  ChunkContent content = {};
+  std::optional<uint64_t> left_ns = {};  // the first look that does not have it any more
 };
 
 /// The way of each chunk through a producer's shared memory, as the looks show it: taken by a
@@ -50,6 +66,11 @@ class ChunkWays {
   void Commit(uint64_t time_ns, ChunkSlot slot, ChunkHolder holder,
               const ChunkContent& content = {});
 
+  /// Chunks that are in the memory.
+  const std::map<ChunkSlot, ChunkWay>& under_way() const { return ways_; }
+  /// Those that the last look does not show any more, and the one before did.
+  const std::vector<std::pair<ChunkSlot, ChunkWay>>& left() const { return left_; }
+
   /// The first look that showed this chunk complete; nullopt: not known, or it is not.
   std::optional<uint64_t> ReturnedAt(ChunkSlot slot) const {
     const auto way = ways_.find(slot);
@@ -66,29 +87,21 @@ class ChunkWays {
   static constexpr size_t kMaxSplit = 256;
 
  private:
-  struct Way {
-    ChunkHolder holder;
-    uint64_t free_until_ns = 0;  // the last look that did not have it
-    uint64_t seen_ns = 0;        // the first that has it
-    bool is_start_known = true;  // there was a look that did not have it
-    /// Between these it was returned: the last look in which it was being written, and the first in
-    /// which it is complete.
-    std::optional<std::pair<uint64_t, uint64_t>> returned_ns = {};
-    std::optional<uint64_t> committed_ns = {};
-    ChunkContent content = {};
-  };
   /// Its use, with an end between these times.
-  static ChunkUse UseOf(const Way& way, Moment freed);
+  static ChunkUse UseOf(const ChunkWay& way, Moment freed);
   /// The first moment at which it may have been free, as far as looks until now show it.
-  uint64_t UsedUntil(const Way& way) const;
+  uint64_t UsedUntil(const ChunkWay& way) const;
   using Span = std::pair<uint64_t, uint64_t>;
   /// A step of one of the writer's chunks began between two moments and ended between two others.
   void AddStep(WriterId writer, StepTimes ChunkSteps::*step, Span start, Span end);
   void See(uint64_t time_ns, ChunkSlot slot, bool complete, ChunkHolder holder);
-  void Leave(uint64_t time_ns, ChunkSlot slot);
+  /// @return the way that is over; nullopt: there was none
+  std::optional<ChunkWay> Leave(uint64_t time_ns, ChunkSlot slot);
+  void LeaveByLook(uint64_t time_ns, ChunkSlot slot);
 
   UseSink sink_;
-  std::map<ChunkSlot, Way> ways_;
+  std::map<ChunkSlot, ChunkWay> ways_;
+  std::vector<std::pair<ChunkSlot, ChunkWay>> left_;
   std::optional<uint64_t> last_ns_;  // of the look before, or of a later one that saw the same
   uint64_t interrupted_ns_ = 0;      // the last look before one that is missing
   ChunkSteps steps_;

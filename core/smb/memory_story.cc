@@ -114,6 +114,20 @@ void MemoryFollower::Add(const CommitRequestParser& request, std::optional<uint6
   }
 }
 
+SeenMemory MemoryFollower::SeenSince(uint64_t time_ns) const {
+  SeenMemory seen = *seen_;
+  seen.time_ns = time_ns;
+  seen.committed = 0;
+  for (const auto& [slot, committed] : committed_) {
+    const MemoryPicture::Page& page = picture_.pages()[slot.first];
+    if (slot.second < page.bitmap().chunks() &&
+        page.bitmap().StateOf(slot.second) == ChunkState::kComplete &&
+        page.holders[slot.second] == committed.holder)
+      ++seen.committed;
+  }
+  return seen;
+}
+
 void MemoryFollower::End() {
   picture_ = MemoryPicture();
   committed_.clear();

@@ -93,6 +93,9 @@ class MemoryFollower {
   /// What the last look showed that was understood.
   const std::optional<SeenMemory>& seen() const { return seen_; }
   const MemoryPicture& picture() const { return picture_; }
+  /// What that look showed with what commits have named since.
+  /// @param time_ns of the last of them
+  SeenMemory SeenSince(uint64_t time_ns) const;
   /// Whether a commit has named the chunk, and it is still as it was then.
   bool IsCommitted(ChunkSlot slot) const { return committed_.contains(slot); }
   const MemoryUse& use() const { return use_; }

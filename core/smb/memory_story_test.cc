@@ -203,6 +203,38 @@ TEST(MemoryStory, TheStepsOfEachWriter) {
   EXPECT_EQ(ways.steps().written.most.count(), 2u);
 }
 
+// Chunk 0 is being written in the first look, chunk 1 complete: since when is not known.
+TEST(MemoryStory, WaysThatBeginBeforeTheFirstLook) {
+  Memory memory(2);
+  memory.Look(100, "wc").Look(200, "cc").Commit(230, 0).Commit(230, 1).Look(300, "..");
+  const ChunkSteps& steps = memory.story().Memories().front()->ways().steps();
+  EXPECT_EQ(steps.written.most.count(), 0u);
+  EXPECT_EQ(steps.held_back.most.count(), 1u);  // chunk 0
+  EXPECT_EQ(steps.held_back.most.most(), 130u);
+  EXPECT_EQ(steps.held_back.least.most(), 30u);
+  EXPECT_EQ(steps.served.most.count(), 2u);
+}
+
+TEST(MemoryStory, WaysThatEndWithALook) {
+  Memory memory(3);
+  memory.Look(100, "...").Look(200, "w.w").Look(300, "c.w").Commit(310, 0);
+  const ChunkWays& ways = memory.story().Memories().front()->ways();
+  EXPECT_TRUE(ways.left().empty());
+  EXPECT_EQ(ways.under_way().size(), 2u);
+  memory.Look(400, "..w");
+  ASSERT_EQ(ways.left().size(), 1u);
+  const auto& [slot, way] = ways.left().front();
+  EXPECT_EQ(slot, ChunkSlot(0, 0));
+  EXPECT_EQ(way.free_until_ns, 100u);
+  EXPECT_EQ(way.seen_ns, 200u);
+  EXPECT_EQ(way.returned_ns, std::pair(uint64_t{200}, uint64_t{300}));
+  EXPECT_EQ(way.committed_ns, 310u);
+  EXPECT_EQ(way.left_ns, 400u);
+  memory.Look(500, "..w");
+  EXPECT_TRUE(ways.left().empty());
+  EXPECT_EQ(ways.under_way().size(), 1u);
+}
+
 TEST(TimeSpread, Percentiles) {
   TimeSpread spread;
   EXPECT_EQ(spread.Percentile(50), 0u);

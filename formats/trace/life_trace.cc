@@ -61,7 +61,8 @@ LifeTrace::LifeTrace(ByteSink& sink, uint32_t max_lanes, PacketKinds* kinds)
       events_(trace_),
       sessions_(events_, [this](ProducerId producer) { return ProducerTrack(producer); }),
       programs_(events_),
-      memories_(events_, [this](ProducerId producer) { return ProducerTrack(producer); }),
+      memories_(
+          events_, [this](ProducerId producer) { return ProducerTrack(producer); }, max_lanes),
       lives_(*this),
       kinds_(kinds),
       max_lanes_(max_lanes) {

@@ -47,18 +47,24 @@ class LifeTrace : public ReplayListener, public LedgerSink, public ChunkLifeList
   struct Counts {
     uint64_t chunks = 0;
     uint64_t chunks_left_out = 0;  // their sequence had no lane left
+    uint64_t ways_left_out = 0;    // of chunks through the shared memory, likewise
     uint64_t evictions = 0;
     uint64_t lost_packets = 0;
   };
 
-  /// @param max_lanes chunks of a sequence that are shown side by side
+  /// @param max_lanes chunks of a sequence, and chunks in a producer's shared memory, that are shown
+  ///   side by side
   /// @param kinds of the packets, for losses; may be nullptr
   LifeTrace(ByteSink& sink, uint32_t max_lanes, PacketKinds* kinds = nullptr);
 
   /// At the end of the log. Writes out what is pending.
   /// @param remark is shown at the end of each buffer's reads: "read as recorded"
   Status Finish(std::string_view remark);
-  const Counts& counts() const { return counts_; }
+  Counts counts() const {
+    Counts counts = counts_;
+    counts.ways_left_out = memories_.ways_left_out();
+    return counts;
+  }
 
   bool WantsBufferEvents() const override { return true; }
   void OnRecord(const Op& op, const LogMoment& moment) override;

@@ -189,10 +189,17 @@ void ProgramTracks::OnLogEnd(uint64_t now) {
 }
 
 void MemoryTracks::OnRecord(const Op& op, uint64_t now) {
+  if (const auto* setup = std::get_if<SharedMemorySetUp>(&op.body)) DrawOpenWays(setup->producer, now);
+  if (const auto* left = std::get_if<ProducerDisconnected>(&op.body))
+    DrawOpenWays(left->producer, now);
   story_.Add(op);
   if (const auto* look = std::get_if<SharedMemoryLook>(&op.body)) {
     const smb::MemoryFollower* const memory = story_.Of(look->producer);
-    if (memory != nullptr && memory->seen()) Show(look->producer, *memory->seen(), now);
+    if (memory == nullptr || !memory->seen()) return;
+    Show(look->producer, *memory->seen(), now);
+    // A look without a time is no step of a way.
+    if (!op.time_ns) return;
+    for (const auto& [slot, way] : memory->ways().left()) DrawWay(look->producer, slot, way, now);
   } else if (const auto* gone = std::get_if<ProducerDisconnected>(&op.body)) {
     const auto memory = memories_.find(gone->producer);
     if (memory == memories_.end()) return;
@@ -229,8 +236,59 @@ void MemoryTracks::EndFull(Memory& memory, uint64_t now) {
   if (std::exchange(memory.is_full, false)) events_.End(memory.full_track, now);
 }
 
+void MemoryTracks::DrawOpenWays(ProducerId id, uint64_t now) {
+  const smb::MemoryFollower* const memory = story_.Of(id);
+  if (memory == nullptr) return;
+  for (const auto& [slot, way] : memory->ways().under_way()) DrawWay(id, slot, way, now);
+}
+
+void MemoryTracks::DrawWay(ProducerId id, smb::ChunkSlot slot, const smb::ChunkWay& way,
+                           uint64_t end) {
+  Memory& memory = memories_[id];
+  const uint64_t begin = way.seen_ns.value_or(way.committed_ns.value_or(end));
+  // Of the lanes that are free, the one that was for the shortest time.
+  Memory::Lane* lane = nullptr;
+  for (Memory::Lane& other : memory.lanes)
+    if (other.free_ns <= begin && (lane == nullptr || other.free_ns > lane->free_ns)) lane = &other;
+  if (lane == nullptr) {
+    if (memory.lanes.size() >= max_lanes_) {
+      ++ways_left_out_;
+      return;
+    }
+    // Tracks of one name below one track are one for the UI.
+    lane = &memory.lanes.emplace_back(
+        Memory::Lane{events_.AddTrack("shared memory: chunks", producer_track_(id))});
+  }
+  lane->free_ns = std::max(end, begin);
+  const auto slice = [&](const char* name, uint64_t from, uint64_t to) {
+    from = std::clamp(from, begin, lane->free_ns);
+    to = std::clamp(to, from, lane->free_ns);
+    const TrackEventWriter::Arg args[] = {{"writer", uint64_t{Raw(way.holder.writer)}},
+                                          {"chunk", uint64_t{Raw(way.holder.chunk)}},
+                                          {"page", uint64_t{slot.first}},
+                                          {"index", uint64_t{slot.second}},
+                                          {"open_at_the_end", !way.left_ns}};
+    events_.Begin(lane->track, from, name, args);
+    events_.End(lane->track, to);
+  };
+  const uint64_t committed = way.committed_ns.value_or(end);
+  const uint64_t returned = way.returned_ns ? way.returned_ns->second : committed;
+  // Taken and returned between the same two looks: that it was written was not seen.
+  const bool was_complete = way.returned && !way.returned_ns;  // in the first look already
+  if (way.seen_ns && returned > *way.seen_ns && !was_complete)
+    slice("being written", *way.seen_ns, returned);
+  if (was_complete && committed > begin)
+    slice("held back", begin, committed);
+  else if (way.returned_ns && committed > returned)
+    slice("held back", returned, committed);
+  if (way.committed_ns) slice("waiting for the service", committed, end);
+}
+
 void MemoryTracks::Finish(uint64_t now) {
-  for (auto& [id, memory] : memories_) EndFull(memory, now);
+  for (auto& [id, memory] : memories_) {
+    EndFull(memory, now);
+    DrawOpenWays(id, now);
+  }
   memories_.clear();
 }
 

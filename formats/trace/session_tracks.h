@@ -105,20 +105,26 @@ class ProgramTracks {
 };
 
 /// Draws producers' shared memory as the looks of a log show it: counters of the chunks that are
-/// free, being written, held back by the producer and waiting for the service, and a slice as long
-/// as looks show that no chunk is free.
+/// free, being written, held back by the producer and waiting for the service, a slice as long as
+/// looks show that no chunk is free, and slices for the steps of each chunk's way: being written,
+/// held back, waiting for the service. A step begins with the first look (or the commit) that shows
+/// it. Ways come when the chunk has left.
 class MemoryTracks {
  public:
   using Track = TrackEventWriter::Track;
 
   /// @param producer_track the track of a producer; made when it is first asked for
-  MemoryTracks(TrackEventWriter& events, std::function<Track(ProducerId)> producer_track)
-      : events_(events), producer_track_(std::move(producer_track)) {}
+  /// @param max_lanes chunks of a producer that are shown side by side
+  MemoryTracks(TrackEventWriter& events, std::function<Track(ProducerId)> producer_track,
+               uint32_t max_lanes)
+      : events_(events), producer_track_(std::move(producer_track)), max_lanes_(max_lanes) {}
 
   /// @param now time in the trace
   void OnRecord(const Op& op, uint64_t now);
   /// The log is at its end: what is open ends here.
   void Finish(uint64_t now);
+  /// Ways that have no slices, as their producer had no lane left.
+  uint64_t ways_left_out() const { return ways_left_out_; }
 
  private:
   static constexpr size_t kCounters = 4;
@@ -127,14 +133,26 @@ class MemoryTracks {
     std::array<std::optional<uint64_t>, kCounters> shown = {};
     Track full_track = Track::kNone;
     bool is_full = false;
+    /// Lanes for ways, with the time at which they are free. Ways come in the order of their ends.
+    struct Lane {
+      Track track = Track::kNone;
+      uint64_t free_ns = 0;
+    };
+    std::vector<Lane> lanes;
   };
   void Show(ProducerId id, const smb::SeenMemory& seen, uint64_t now);
   void EndFull(Memory& memory, uint64_t now);
+  /// @param end of the way, in the time of the trace
+  void DrawWay(ProducerId id, smb::ChunkSlot slot, const smb::ChunkWay& way, uint64_t end);
+  /// Of a producer whose memory is not looked at any more.
+  void DrawOpenWays(ProducerId id, uint64_t now);
 
   TrackEventWriter& events_;
   const std::function<Track(ProducerId)> producer_track_;
+  const uint32_t max_lanes_;
   smb::MemoryStory story_;
   std::map<ProducerId, Memory> memories_;
+  uint64_t ways_left_out_ = 0;
 };
 
 }  // namespace ringscope

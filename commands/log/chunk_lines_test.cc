@@ -1,0 +1,94 @@
+// What dump shows of chunks: where they were, the fragments in them, and their bytes.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "commands/shell/commands.h"
+#include "commands/testing/memory_run.h"
+#include "core/testing/smb_dsl.h"
+#include "formats/ops/ops_jsonl.h"
+
+namespace ringscope {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+/// A request with chunks of one page each.
+std::string RequestOf(const std::string& chunks) {
+  return R"({"op":"request","ts":30,"producer":1,"origin":"shm","chunks":[)" + chunks + "]}\n";
+}
+std::string ChunkOf(int page, int chunk, const std::string& what) {
+  return R"({"page":)" + std::to_string(page) + R"(,"index":0,"buffer":1,"writer":1,"chunk":)" +
+         std::to_string(chunk) + "," + what + "}";
+}
+
+std::string DumpOf(const std::string& log, std::vector<std::string> options) {
+  options.push_back("-");
+  const Ran ran = RunCommand(DumpCommand(), options, log);
+  EXPECT_EQ(ran.error, "");
+  return ran.out;
+}
+
+// [ c0: timestamp | track_event-> ][ c1: -> | empty | aborted ]
+const std::string kTwoChunks = RequestOf(
+    ChunkOf(0, 0, R"("fragments":2,"flags":2,"payload":"024005055a0a616263")") + "," +
+    ChunkOf(1, 1, R"("fragments":3,"flags":1,"payload":"02646500ffffff7f")"));
+
+TEST(DumpFragments, OfWholeAndContinuedPackets) {
+  const std::string dump = DumpOf(kTwoChunks, {"--fragments"});
+  EXPECT_THAT(dump, HasSubstr("  fragment 0 at 0: 2 bytes, a whole packet: timestamp\n"));
+  EXPECT_THAT(dump, HasSubstr("  fragment 1 at 3: 5 bytes of a packet that continues in the next "
+                              "chunk: track_event (continues)\n"));
+  EXPECT_THAT(dump, HasSubstr("  fragment 0 at 0: 2 bytes of a packet that began in a chunk "
+                              "before\n"));
+  EXPECT_THAT(dump, HasSubstr("  fragment 1 at 3: 0 bytes, empty\n"));
+  EXPECT_THAT(dump, HasSubstr("  at 4: the marker of a packet that its writer aborted\n"));
+}
+
+TEST(DumpFragments, FieldsAreNamedOnceWithTheirNumber) {
+  // Two of field 5000, which nobody knows; then a byte that begins no field.
+  const std::string dump =
+      DumpOf(RequestOf(ChunkOf(0, 0, R"("fragments":1,"flags":0,"payload":"09c0b80201c0b8020207")")),
+             {"--fragments"});
+  EXPECT_THAT(dump, HasSubstr("9 bytes, a whole packet: 2 x field 5000, then malformed bytes\n"));
+}
+
+TEST(DumpFragments, BrokenAndUnfinishedOnes) {
+  const std::string broken = DumpOf(
+      RequestOf(ChunkOf(0, 0, R"("fragments":2,"flags":0,"payload":"0240057f61")")), {"--fragments"});
+  EXPECT_THAT(broken, HasSubstr("  at 3: 2 bytes that are no fragment\n"));
+  const std::string scraped = DumpOf(
+      R"({"op":"commit","buffer":1,"producer":1,"writer":4,"chunk":0,"fragments":2,)"
+      R"("complete":false,"payload":"02400502616263"})"
+      "\n",
+      {"--fragments"});
+  EXPECT_THAT(scraped, HasSubstr("  at 3: 2 bytes of a fragment that may still grow\n"));
+}
+
+TEST(DumpHex, AllBytesOfTheChunk) {
+  const std::string dump = DumpOf(kTwoChunks, {"--hex"});
+  // Header (chunk id, writer, fragments and flags), then the payload.
+  EXPECT_THAT(dump, HasSubstr("  0000  00 00 00 00 01 00 02 08  02 40 05 05 5a 0a 61 62  "
+                              ".........@..Z.ab\n"));
+  EXPECT_THAT(dump, HasSubstr("  0010  63"));
+  EXPECT_THAT(dump, Not(HasSubstr("fragment 0")));
+}
+
+TEST(DumpPlaces, AsTheLastLookShowedThem) {
+  testing::LookDrawer drawer(ProducerId{1}, 4);
+  std::string log = FormatOp({10, drawer.SetUp()}) + "\n";
+  const std::string chunk = R"("fragments":0,"flags":0,"payload":"")";
+  const std::string commits =
+      RequestOf(ChunkOf(0, 0, chunk) + "," + ChunkOf(1, 0, chunk) + "," + ChunkOf(2, 0, chunk));
+  EXPECT_THAT(DumpOf(log + commits, {}), HasSubstr("page 0 index 0 [shm]\n"));
+  log += FormatOp({20, drawer.Draw("cw..")}) + "\n" + commits;
+  const std::string dump = DumpOf(log, {});
+  EXPECT_THAT(dump, HasSubstr("page 0 index 0, seen complete [shm]\n"));
+  // Chunk 1 is writer 2's by its header in the memory: it had another one then.
+  EXPECT_THAT(dump, HasSubstr("page 1 index 0, seen being written as chunk 0 of writer 2\n"));
+  EXPECT_THAT(dump, HasSubstr("page 2 index 0, seen free\n"));
+}
+
+}  // namespace
+}  // namespace ringscope
