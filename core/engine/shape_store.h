@@ -50,6 +50,20 @@ class ShapeStore : public ShapeStoreBase {
     const Entry& entry = entries_[ref & entry_mask_];
     return {entry.packets, entry.bytes};
   }
+  /// A packet of a sequence whose beginning was overwritten, and which continues.
+  struct CutOff {
+    bool open = false;    // its end has not come yet
+    bool counts = false;  // as overwritten
+    ChunkId next{};       // in which it continues
+    PacketCount count;
+  };
+  /// The last one of a sequence.
+  CutOff& CutOffOf(uint32_t slot) {
+    if (slot >= cut_offs_.size()) [[unlikely]]
+      cut_offs_.resize(slot + 1);
+    return cut_offs_[slot];
+  }
+  bool HasCutOff(uint32_t slot) const { return slot < cut_offs_.size() && cut_offs_[slot].open; }
   /// The chunk's last fragment; false: it has none.
   bool ReadLast(ChunkRef ref, Fragment& out);
 
@@ -68,7 +82,8 @@ class ShapeStore : public ShapeStoreBase {
   uint32_t Find(const Entry& entry, uint32_t offset);
   void GrowEntries(const ChunkRing& chunks);
 
-  std::vector<Entry> entries_;  // by chunk reference; a power of two
+  std::vector<CutOff> cut_offs_;  // by slot
+  std::vector<Entry> entries_;    // by chunk reference; a power of two
   uint32_t entry_mask_ = 0;
   // Where reading continues most of the time.
   ChunkRef next_ref_ = 0;

@@ -17,10 +17,6 @@ namespace ringscope {
 /// where it begins; its later fragments only add their bytes.
 class ShapeTally {
  public:
-  struct Loss {
-    PacketCount count;
-    bool open = false;  // the packet lost last continues in the sequence's next chunk
-  };
   /// A chunk that was discarded, as far as it matters for its re-commits and its neighbours.
   struct DiscardedChunk {
     ChunkId id{};
@@ -42,23 +38,12 @@ class ShapeTally {
     }
   };
 
-  void AddOverwritten(uint32_t slot, PacketCount lost, bool open) {
-    Loss& loss = Overwritten(slot);
-    loss.count += lost;
-    loss.open = open;
-  }
-  /// A fragment of a packet whose beginning is lost was found and dropped.
-  void AddOrphan(uint32_t slot, uint64_t bytes, bool is_end) {
-    Loss& loss = Overwritten(slot);
-    if (!loss.open) return;
-    loss.count.bytes += bytes;
-    loss.open = !is_end;
-  }
-  /// What was counted as overwritten is in the buffer again.
+  void AddOverwritten(uint32_t slot, PacketCount lost) { Overwritten(slot) += lost; }
+  /// What was counted as overwritten is in the buffer again, or is lost to something else.
   void TakeBackOverwritten(uint32_t slot, PacketCount there) {
-    Loss& loss = Overwritten(slot);
-    loss.count.packets -= there.packets;
-    loss.count.bytes -= there.bytes;
+    PacketCount& lost = Overwritten(slot);
+    lost.packets -= there.packets;
+    lost.bytes -= there.bytes;
   }
   /// A chunk was discarded.
   /// @param known_bytes returns how many of its first bytes are accounted for already, as it is in
@@ -119,13 +104,12 @@ class ShapeTally {
   uint64_t used_bytes() const { return used_bytes_; }
   /// @param slot of the sequence in the buffer
   PacketCount overwritten(uint32_t slot) const {
-    return slot < overwritten_.size() ? overwritten_[slot].count : PacketCount();
+    return slot < overwritten_.size() ? overwritten_[slot] : PacketCount();
   }
   /// Of all sequences.
   uint64_t overwritten_packets() const {
     uint64_t packets = 0;
-    for (size_t slot = 0; slot < overwritten_.size(); ++slot)
-      packets += overwritten_[slot].count.packets;
+    for (size_t slot = 0; slot < overwritten_.size(); ++slot) packets += overwritten_[slot].packets;
     return packets;
   }
   PacketCount discarded(SequenceKey sequence) const {
@@ -134,13 +118,13 @@ class ShapeTally {
   }
 
  private:
-  Loss& Overwritten(uint32_t slot) {
+  PacketCount& Overwritten(uint32_t slot) {
     while (overwritten_.size() <= slot) overwritten_.emplace_back();
     return overwritten_[slot];
   }
 
   uint64_t used_bytes_ = 0;
-  StableVector<Loss> overwritten_;  // by the sequence's slot
+  StableVector<PacketCount> overwritten_;  // by the sequence's slot
   SequenceMap<Discards> discarded_;
 };
 

@@ -168,6 +168,9 @@ auto V2Engine<kObserved, Store>::RecommitInPlace(ChunkRef ref, bool is_first, In
     chunk.flags |= in.flags;
     chunk.all_whole = in.all_whole;
     ++s_.stats.chunks_rewritten;
+    if constexpr (!Store::kHasBytes) {
+      if (store_.HasCutOff(chunk.sequence)) FollowCutOff(chunk.sequence, /*was_lost=*/true);
+    }
   }
   if constexpr (kObserved) observer_->OnRewritten(Observed(chunk));
   return Recommit::kDone;
@@ -251,7 +254,10 @@ void V2Engine<kObserved, Store>::WriteChunk(uint32_t slot, const Incoming& in,
 
   s_.wr += outer;
   if (s_.wr > s_.used) s_.used = s_.wr;
-  if constexpr (!Store::kHasBytes) store_.tally().SetUsedBytes(s_.used);
+  if constexpr (!Store::kHasBytes) {
+    store_.tally().SetUsedBytes(s_.used);
+    if (store_.HasCutOff(slot)) FollowCutOff(slot, /*was_lost=*/true);
+  }
   if (!s_.rules.wraps_at_next_commit && s_.wr == s_.size) Wrap();
   ++s_.stats.chunks_written;
   s_.stats.bytes_written += outer;
