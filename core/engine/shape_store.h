@@ -1,7 +1,9 @@
 #ifndef RINGSCOPE_CORE_ENGINE_SHAPE_STORE_H_
 #define RINGSCOPE_CORE_ENGINE_SHAPE_STORE_H_
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/engine/chunk_ring.h"
@@ -57,13 +59,30 @@ class ShapeStore : public ShapeStoreBase {
     ChunkId next{};       // in which it continues
     PacketCount count;
   };
-  /// The last one of a sequence.
-  CutOff& CutOffOf(uint32_t slot) {
-    if (slot >= cut_offs_.size()) [[unlikely]]
-      cut_offs_.resize(slot + 1);
-    return cut_offs_[slot];
+  /// What is known of packets of a sequence that go over several chunks.
+  struct Parts {
+    static constexpr size_t kRemembered = 8;
+
+    CutOff cut_off;  // the last one
+    /// Chunks that have nothing but the end of an aborted packet.
+    std::array<ChunkId, kRemembered> aborted{};
+    uint32_t aborted_count = 0;
+    /// The last chunk that was discarded, while the packet that it continues is in the buffer.
+    std::optional<ChunkId> discarded;
+
+    bool IsAborted(ChunkId chunk) const {
+      const size_t count = aborted_count < kRemembered ? aborted_count : kRemembered;
+      for (size_t i = 0; i < count; ++i)
+        if (aborted[i] == chunk) return true;
+      return false;
+    }
+  };
+  Parts& PartsOf(uint32_t slot) {
+    if (slot >= parts_.size()) [[unlikely]]
+      parts_.resize(slot + 1);
+    return parts_[slot];
   }
-  bool HasCutOff(uint32_t slot) const { return slot < cut_offs_.size() && cut_offs_[slot].open; }
+  bool HasCutOff(uint32_t slot) const { return slot < parts_.size() && parts_[slot].cut_off.open; }
   /// The chunk's last fragment; false: it has none.
   bool ReadLast(ChunkRef ref, Fragment& out);
 
@@ -82,8 +101,8 @@ class ShapeStore : public ShapeStoreBase {
   uint32_t Find(const Entry& entry, uint32_t offset);
   void GrowEntries(const ChunkRing& chunks);
 
-  std::vector<CutOff> cut_offs_;  // by slot
-  std::vector<Entry> entries_;    // by chunk reference; a power of two
+  std::vector<Parts> parts_;    // by the sequence's slot
+  std::vector<Entry> entries_;  // by chunk reference; a power of two
   uint32_t entry_mask_ = 0;
   // Where reading continues most of the time.
   ChunkRef next_ref_ = 0;

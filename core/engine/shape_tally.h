@@ -60,8 +60,8 @@ class ShapeTally {
         discards.recent.erase(discards.recent.begin());
       chunk = &discards.recent.emplace_back();
       chunk->id = commit.chunk;
-      chunk->bytes = known_bytes();
     }
+    chunk->bytes = std::max(chunk->bytes, known_bytes());
 
     const auto [count, flags] = FinishedPartOf(commit.fragments, commit.flags, commit.complete);
     const DiscardedChunk* const before = discards.Find(ChunkId{Raw(commit.chunk) - 1});
@@ -99,6 +99,11 @@ class ShapeTally {
     --discards.count.packets;
   }
 
+  /// Whether the chunk is one of those that were discarded last.
+  bool HasDiscarded(SequenceKey sequence, ChunkId chunk) {
+    Discards* const discards = discarded_.Find(sequence);
+    return discards != nullptr && discards->Find(chunk) != nullptr;
+  }
   void SetUsedBytes(uint64_t bytes) { used_bytes_ = bytes; }
   /// Bytes of the buffer, from its start, that were ever written.
   uint64_t used_bytes() const { return used_bytes_; }

@@ -36,7 +36,7 @@ void V2Engine<kObserved, Store>::TallyCutOff(uint32_t slot, ChunkId first, uint3
   // What the reader leaves there it finds again, without its beginning.
   const bool takes = outcome != Chain::kUnfinished || s_.rules.clearing_consumes_fragments;
   const uint64_t bytes = takes ? packet_.size : first_fragment;
-  ShapeStore::CutOff& cut_off = store_.CutOffOf(slot);
+  ShapeStore::CutOff& cut_off = store_.PartsOf(slot).cut_off;
   // Of one that lacks a chunk, that will not be taken any more.
   if (cut_off.open && cut_off.counts)
     store_.SetProblem("two packets of a writer were overwritten in parts");
@@ -49,7 +49,7 @@ void V2Engine<kObserved, Store>::TallyCutOff(uint32_t slot, ChunkId first, uint3
 
 template <bool kObserved, typename Store>
 void V2Engine<kObserved, Store>::CountCutOff(uint32_t slot, bool counts) {
-  ShapeStore::CutOff& cut_off = store_.CutOffOf(slot);
+  ShapeStore::CutOff& cut_off = store_.PartsOf(slot).cut_off;
   if (cut_off.counts == counts) return;
   cut_off.counts = counts;
   if (counts)
@@ -64,20 +64,30 @@ void V2Engine<kObserved, Store>::CountCutOff(uint32_t slot, bool counts) {
 /// packet before: then it was not lost to this.
 template <bool kObserved, typename Store>
 void V2Engine<kObserved, Store>::FollowCutOff(uint32_t slot, bool was_lost) {
-  ShapeStore::CutOff& cut_off = store_.CutOffOf(slot);
+  ShapeStore::CutOff& cut_off = store_.PartsOf(slot).cut_off;
   const Sequence& sequence = s_.sequences[slot];
   while (cut_off.open) {
     const uint32_t at = FindChunkAnywhere(sequence, cut_off.next);
+    if (store_.PartsOf(slot).IsAborted(cut_off.next)) {
+      cut_off.open = false;
+      return CountCutOff(slot, was_lost);
+    }
+    Fragment fragment;
+    const bool has_any =
+        at != kNotFound && store_.Read(sequence.chunks[at], s_.chunks[sequence.chunks[at]], 0,
+                                       fragment) == FragmentStatus::kFragment;
+    if (!has_any && store_.PartsOf(slot).discarded == cut_off.next) {
+      cut_off.open = false;
+      return CountCutOff(slot, false);
+    }
     if (at == kNotFound) {
       const ChunkId newest =
           sequence.chunks.empty() ? sequence.last_id : s_.chunks[sequence.chunks.back()].id;
       return CountCutOff(slot, !Precedes(cut_off.next, newest));
     }
     CountCutOff(slot, true);
-    const ChunkRef ref = sequence.chunks[at];
-    const StoredChunk& chunk = s_.chunks[ref];
-    Fragment fragment;
-    if (store_.Read(ref, chunk, 0, fragment) != FragmentStatus::kFragment) {
+    const StoredChunk& chunk = s_.chunks[sequence.chunks[at]];
+    if (!has_any) {
       if (chunk.is_incomplete()) return;
       cut_off.next = Successor(cut_off.next);  // it is passed over
       continue;
@@ -117,6 +127,7 @@ uint64_t V2Engine<kObserved, Store>::BytesAwaiting(const ChunkCommit& commit) {
   ChunkId next = commit.chunk;
   for (uint32_t i = list.size(); i-- > 0;) {
     const StoredChunk& chunk = s_.chunks[list[i]];
+    if (!Precedes(chunk.id, commit.chunk)) continue;
     Fragment last;
     if (Successor(chunk.id) != next || !store_.ReadLast(list[i], last)) break;
     const FragmentKind kind = KindOf(last, chunk.payload_size, chunk.flags);
@@ -145,6 +156,13 @@ uint32_t V2Engine<kObserved, Store>::BytesKnown(const ChunkCommit& commit) {
 
 template <bool kObserved, typename Store>
 void V2Engine<kObserved, Store>::TallyDiscarded(const ChunkCommit& commit) {
+  if ((commit.flags & kFirstContinues) != 0) {
+    if (BytesAwaiting(commit) > 0)
+      store_.PartsOf(s_.slots.Find(commit.sequence)).discarded = commit.chunk;
+    else if (!store_.tally().HasDiscarded(commit.sequence, ChunkId{Raw(commit.chunk) - 1}) &&
+             BytesKnown(commit) == 0 && !store_.incoming().fragments.empty())
+      store_.SetProblem("a part of a packet was discarded whose beginning is not in the buffer");
+  }
   store_.tally().AddDiscarded(
       commit, store_.incoming(), [&] { return BytesKnown(commit); },
       [&] { return BytesAwaiting(commit); });

@@ -34,6 +34,13 @@ class PacketMask {
   void Take(std::span<uint8_t> bytes, Place place, bool waits_for_patches);
   /// A patch puts a size at a place.
   void SetSize(Place place, uint64_t size);
+  /// The packet ends here. Messages whose size is still missing are taken to end with it.
+  /// @param visit called with (Place, size) of each
+  template <typename Visit>
+  void VisitMissingSizes(Visit visit) const {
+    for (const Level& level : std::span(levels_).first(depth_))
+      if (level.left == kUnknown && level.has_size) visit(level.size_at, level.seen);
+  }
 
  private:
   struct Message;  // which of its fields are kept
@@ -47,6 +54,7 @@ class PacketMask {
     bool kept = false;                 // without a message: the bytes are kept
     uint64_t left = kUnknown;          // bytes
     uint64_t seen = 0;                 // bytes
+    bool has_size = true;              // unlike the packet itself
     Place size_at;                     // where its size is expected, if it is unknown
   };
   enum class Phase : uint8_t { kTag, kVarint, kSize };
@@ -65,7 +73,8 @@ class PacketMask {
   bool AddByte(uint8_t& byte, bool is_kept, size_t exact_bytes);
   void OnTag();
 
-  std::array<Level, kMaxLevels> levels_ = {Level{.message = &kPacket}};
+  std::array<Level, kMaxLevels> levels_ = {
+      Level{.message = &kPacket, .has_size = false, .size_at = {}}};
   size_t depth_ = 1;
   Phase phase_ = Phase::kTag;
   bool keeps_ = false;             // the varint that is being read, or the bytes that follow

@@ -19,13 +19,13 @@ std::span<uint8_t> Writable(std::string& text) {
   return {reinterpret_cast<uint8_t*>(text.data()), text.size()};
 }
 
-std::string Masked(std::string packet) {
+std::string MaskOf(std::string packet) {
   PacketMask mask;
   mask.Take(Writable(packet), {}, false);
   return packet;
 }
 
-bool IsValid(const std::string& packet) {
+bool PassesValidation(const std::string& packet) {
   const Bytes bytes = wire::AsBytes(packet);
   return IsValidPacket({&bytes, 1});
 }
@@ -50,23 +50,23 @@ std::string SecretPacket() {
 }
 
 TEST(PacketMask, FactsStay_SecretsDoNot) {
-  const std::string packet = SecretPacket(), masked = Masked(packet);
+  const std::string packet = SecretPacket(), masked = MaskOf(packet);
   EXPECT_EQ(masked.size(), packet.size());
   EXPECT_EQ(ReadPacketFacts(wire::AsBytes(masked)), ReadPacketFacts(wire::AsBytes(packet)));
   EXPECT_EQ(ReadPacketFacts(wire::AsBytes(masked)).default_clock, 64u);
   EXPECT_EQ(ReadPacketFacts(wire::AsBytes(masked)).content, uint32_t{TracePacket::kTrackEvent});
-  EXPECT_TRUE(IsValid(masked));
+  EXPECT_TRUE(PassesValidation(masked));
   EXPECT_EQ(masked.find("secret"), std::string::npos);
   EXPECT_EQ(masked.find("SECR"), std::string::npos);
   std::string varint;
   wire::AppendVarint(varint, 0x5EC2E75EC2E7);
   EXPECT_NE(packet.find(varint), std::string::npos);
   EXPECT_EQ(masked.find(varint), std::string::npos);
-  EXPECT_EQ(Masked(masked), masked);
+  EXPECT_EQ(MaskOf(masked), masked);
 }
 
 TEST(PacketMask, InFragments_IsAsInOne) {
-  const std::string packet = SecretPacket(), masked = Masked(packet);
+  const std::string packet = SecretPacket(), masked = MaskOf(packet);
   for (size_t cut = 0; cut <= packet.size(); ++cut) {
     std::string first = packet.substr(0, cut), rest = packet.substr(cut);
     PacketMask mask;
@@ -109,9 +109,9 @@ TEST(PacketMask, SizeByPatch_OthersAreSecretUntilItComes) {
 TEST(PacketMask, Malformed_StaysSo) {
   for (std::string packet : {"\x5a\x7f secret"s, "\x0b secret"s, "\x40"s, "\x40\xff\xff"s,
                              "\x08"s + std::string(12, '\xff'), std::string(12, '\xff')}) {
-    EXPECT_FALSE(IsValid(packet));
-    EXPECT_FALSE(IsValid(Masked(packet)));
-    EXPECT_EQ(Masked(packet).find("secret"), std::string::npos);
+    EXPECT_FALSE(PassesValidation(packet));
+    EXPECT_FALSE(PassesValidation(MaskOf(packet)));
+    EXPECT_EQ(MaskOf(packet).find("secret"), std::string::npos);
   }
 }
 

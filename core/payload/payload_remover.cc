@@ -77,14 +77,14 @@ void MaskBrokenSize(Writable rest) {
 
 auto PayloadRemover::Sequence::Find(ChunkId chunk) -> OpenPacket* {
   for (OpenPacket& packet : open)
-    if (packet.mask != nullptr && packet.chunk == chunk) return &packet;
+    if (packet.chunk == chunk && (packet.mask || packet.before || packet.cleared)) return &packet;
   return nullptr;
 }
 
 auto PayloadRemover::Sequence::Get(ChunkId chunk) -> OpenPacket& {
   if (OpenPacket* const known = Find(chunk)) return *known;
   OpenPacket& packet = open[next++ % kChunks];
-  packet.chunk = chunk;
+  packet = {.chunk = chunk, .before = nullptr, .mask = nullptr, .cleared = {}};
   return packet;
 }
 
@@ -125,7 +125,10 @@ void PayloadRemover::ApplyToRequest(Commit& commit) {
     else if (field.number != CommitDataRequest::kChunksToMove || IsNumber(field))
       ClearField(request, field);
   });
-  for (const PatchedSize& size : sizes_) SetSizes(size.sequence);
+  for (const PatchedSize& size : sizes_) {
+    SetSizes(size.sequence);
+    ExtendSize(size);
+  }
   VisitFields(request, [&](const wire::Field& field) {
     if (field.number == CommitDataRequest::kChunksToMove && !IsNumber(field))
       ApplyToChunk(commit.producer, PartOf(request, field.bytes));
@@ -142,6 +145,27 @@ void PayloadRemover::SetSizes(SequenceKey sequence) {
   }
 }
 
+void PayloadRemover::NoteMissing(Sequence& sequence, const PacketMask& mask, uint64_t more) {
+  mask.VisitMissingSizes([&](PacketMask::Place place, uint64_t seen) {
+    if (sequence.missing.size() == Sequence::kMaxMissing)
+      sequence.missing.erase(sequence.missing.begin());
+    sequence.missing.emplace_back(place, seen + more);
+  });
+}
+
+void PayloadRemover::ExtendSize(const PatchedSize& size) {
+  const auto known = sequences_.find(size.sequence);
+  if (known == sequences_.end()) return;
+  auto& missing = known->second.missing;
+  const auto found =
+      std::ranges::find(missing, size.place, &std::pair<PacketMask::Place, uint64_t>::first);
+  if (found == missing.end()) return;
+  for (size_t i = 0; i < kPatchSize; ++i) {
+    const uint64_t rest = found->second >> (7 * i) & 0x7F;
+    size.data[i] = static_cast<uint8_t>(rest | (i + 1 < kPatchSize ? 0x80 : 0));
+  }
+}
+
 void PayloadRemover::ApplyToPatches(ProducerId producer, std::span<uint8_t> entry) {
   using Fields = proto::ChunkToPatch;
   const size_t first = sizes_.size();
@@ -150,20 +174,24 @@ void PayloadRemover::ApplyToPatches(ProducerId producer, std::span<uint8_t> entr
     if (field.number == Fields::kPatches && !IsNumber(field)) {
       uint64_t offset = 0;
       std::optional<uint64_t> size;
+      Writable data;
       const Writable patch = PartOf(entry, field.bytes);
       VisitFields(patch, [&](const wire::Field& part) {
         if (part.number == proto::Patch::kOffset && IsNumber(part)) {
           offset = part.value;
         } else if (part.number == proto::Patch::kData && !IsNumber(part)) {
           size = PatchedSizeOf(part.bytes);
+          data = PartOf(patch, part.bytes);
           if (!size) ClearField(patch, part);
         } else {
           ClearField(patch, part);
         }
       });
       if (size && offset <= UINT16_MAX)
-        sizes_.push_back(
-            {.sequence = {}, .place = {{}, static_cast<uint32_t>(offset)}, .size = *size});
+        sizes_.push_back({.sequence = {},
+                          .place = {{}, static_cast<uint32_t>(offset)},
+                          .size = *size,
+                          .data = data});
     } else if (field.number == Fields::kWriterId && IsNumber(field)) {
       writer = field.value;
     } else if (field.number == Fields::kChunkId && IsNumber(field)) {
@@ -204,7 +232,10 @@ void PayloadRemover::ApplyToPayload(SequenceKey sequence, const ChunkHeader& hea
   const auto [count, flags] = FinishedPartOf(header.fragments, header.flags & kAbiFlags, complete);
   const auto size = static_cast<uint32_t>(payload.size());
   Sequence& chunks = sequences_[sequence];
-  std::unique_ptr<PacketMask> mask;
+  // What was masked once is masked the same way when it is re-committed.
+  OpenPacket* const known = chunks.Find(header.chunk);
+  std::unique_ptr<PacketMask> before, mask;
+  std::optional<uint32_t> cleared;
   uint32_t offset = 0;
   Fragment fragment;
   FragmentStatus status = FragmentStatus::kFragment;
@@ -215,18 +246,26 @@ void PayloadRemover::ApplyToPayload(SequenceKey sequence, const ChunkHeader& hea
     const Writable bytes = payload.subspan(fragment.body, fragment.size());
     if (i == 0 && (flags & kFirstContinues) != 0) {
       // The packet began in the chunk before, which need not be known.
-      const OpenPacket* const before = chunks.Find(ChunkId{Raw(header.chunk) - 1});
+      const OpenPacket* const previous = chunks.Find(ChunkId{Raw(header.chunk) - 1});
+      const bool was_cleared = known != nullptr && known->cleared;
+      if (!was_cleared && known != nullptr && known->before != nullptr)
+        before = std::move(known->before);
+      else if (!was_cleared && previous != nullptr && previous->mask != nullptr)
+        before = std::make_unique<PacketMask>(*previous->mask);
       if (before == nullptr) {
+        cleared = fragment.size();
         Clear(bytes);
         continue;
       }
-      mask = std::make_unique<PacketMask>(*before->mask);
+      mask = std::make_unique<PacketMask>(*before);
     } else if (mask == nullptr) {
       mask = std::make_unique<PacketMask>();
     } else {
       *mask = {};
     }
     mask->Take(bytes, {header.chunk, fragment.body}, (header.flags & kNeedsPatching) != 0);
+    const bool is_end = i == 0 && before != nullptr && (count > 1 || (flags & kLastContinues) == 0);
+    if (is_end) NoteMissing(chunks, *mask, 0);
   }
   // The last fragment of a chunk that its writer still has may grow: only its size counts.
   if (status == FragmentStatus::kFragment && count < header.fragments && offset < size) {
@@ -239,8 +278,18 @@ void PayloadRemover::ApplyToPayload(SequenceKey sequence, const ChunkHeader& hea
     MaskBrokenSize(payload.subspan(offset));
   const bool is_open = status == FragmentStatus::kFragment && (flags & kLastContinues) != 0;
   if (!is_open) mask = nullptr;
-  if (mask != nullptr || chunks.Find(header.chunk) != nullptr)
-    chunks.Get(header.chunk).mask = std::move(mask);
+  // Of a packet that goes on through the chunk, sizes may have come since.
+  if (known != nullptr && known->mask != nullptr && count == 1) mask = std::move(known->mask);
+  if (mask != nullptr) {
+    const OpenPacket* const next = chunks.Find(ChunkId{Raw(header.chunk) + 1});
+    if (next != nullptr && next->cleared) NoteMissing(chunks, *mask, *next->cleared);
+  }
+  if (before || mask || cleared || known != nullptr) {
+    OpenPacket& packet = known != nullptr ? *known : chunks.Get(header.chunk);
+    packet.before = std::move(before);
+    packet.mask = std::move(mask);
+    packet.cleared = cleared;
+  }
   SetSizes(sequence);
 }
 

@@ -16,37 +16,37 @@ using proto::TracePacket;
 
 const std::string kSecret = "a secret of some length";
 
-std::string Request(const ChunkHeader& header, std::string_view payload, bool complete = true) {
+std::string RequestWith(const ChunkHeader& header, std::string_view payload, bool complete = true) {
   std::string request;
   CommitRequestBuilder(request).AddChunk(BufferId{1}, header, wire::AsBytes(payload), complete);
   return request;
 }
 
-std::string Fragment(std::string_view packet) {
-  std::string fragment;
-  wire::AppendVarint(fragment, packet.size());
-  return fragment.append(packet);
+std::string AsFragment(std::string_view packet) {
+  std::string bytes;
+  wire::AppendVarint(bytes, packet.size());
+  return bytes.append(packet);
 }
 
 /// What is left of a request.
-std::string Bare(PayloadRemover& remover, const std::string& request) {
+std::string WithoutPayload(PayloadRemover& remover, const std::string& request) {
   const Op& op =
       remover.Apply({5, Commit{.producer = ProducerId{1}, .request = wire::AsBytes(request)}});
   return std::string(wire::AsText(std::get<Commit>(op.body).request));
 }
-std::string Bare(const std::string& request) {
+std::string WithoutPayload(const std::string& request) {
   PayloadRemover remover;
-  return Bare(remover, request);
+  return WithoutPayload(remover, request);
 }
 
-std::string EventPacket() {
+std::string SecretEvent() {
   std::string packet;
   wire::AppendUint(packet, TracePacket::kTimestamp, 1234);
   wire::AppendBytes(packet, TracePacket::kTrackEvent, wire::AsBytes(kSecret));
   return packet;
 }
 
-std::string PayloadOf(const std::string& request) {
+std::string PayloadIn(const std::string& request) {
   CommitRequestParser parser;
   EXPECT_TRUE(parser.Parse(wire::AsBytes(request)));
   EXPECT_EQ(parser.chunks().size(), 1u);
@@ -67,29 +67,31 @@ TEST(PayloadRemover, OtherRecords_Stay) {
 }
 
 TEST(PayloadRemover, Chunk_KeepsItsShape) {
-  const std::string request = Request({ChunkId{3}, WriterId{2}, 2, 0},
-                                      Fragment(EventPacket()) + Fragment(EventPacket()) + kSecret);
-  const std::string bare = Bare(request);
+  const std::string request =
+      RequestWith({ChunkId{3}, WriterId{2}, 2, 0},
+                  AsFragment(SecretEvent()) + AsFragment(SecretEvent()) + kSecret);
+  const std::string bare = WithoutPayload(request);
   EXPECT_EQ(bare.size(), request.size());
   EXPECT_EQ(bare.find("secret"), std::string::npos);
-  std::string expected = EventPacket();
+  std::string expected = SecretEvent();
   expected.replace(expected.size() - kSecret.size(), kSecret.size(),
                    std::string(kSecret.size(), '\0'));
-  EXPECT_EQ(PayloadOf(bare),
-            Fragment(expected) + Fragment(expected) + std::string(kSecret.size(), '\0'));
-  EXPECT_EQ(Bare(bare), bare);
+  EXPECT_EQ(PayloadIn(bare),
+            AsFragment(expected) + AsFragment(expected) + std::string(kSecret.size(), '\0'));
+  EXPECT_EQ(WithoutPayload(bare), bare);
 }
 
 TEST(PayloadRemover, RecommittedChunk_IsMaskedAlike) {
-  const std::string packet = EventPacket();
+  const std::string packet = SecretEvent();
   PayloadRemover remover;
   const auto chunk = [&](uint32_t id, uint8_t flags, const std::string& part, bool complete) {
-    return PayloadOf(Bare(remover, Request({ChunkId{id}, WriterId{2}, 1, flags}, part, complete)));
+    return PayloadIn(
+        WithoutPayload(remover, RequestWith({ChunkId{id}, WriterId{2}, 1, flags}, part, complete)));
   };
-  chunk(3, kLastContinues, Fragment(packet.substr(0, 12)), true);
-  const std::string scraped = chunk(4, kFirstContinues, Fragment(packet.substr(12)), false);
-  const std::string first = chunk(4, kFirstContinues, Fragment(packet.substr(12)), true);
-  const std::string again = chunk(4, kFirstContinues, Fragment(packet.substr(12)), true);
+  chunk(3, kLastContinues, AsFragment(packet.substr(0, 12)), true);
+  const std::string scraped = chunk(4, kFirstContinues, AsFragment(packet.substr(12)), false);
+  const std::string first = chunk(4, kFirstContinues, AsFragment(packet.substr(12)), true);
+  const std::string again = chunk(4, kFirstContinues, AsFragment(packet.substr(12)), true);
   EXPECT_EQ(first, again);
   EXPECT_EQ(first.substr(1), std::string(packet.size() - 12, '\0'));
   // Of a fragment that may still grow only the size is there.
@@ -103,28 +105,28 @@ TEST(PayloadRemover, PatchInTheRequestOfTheMessagesEnd) {
   std::string flags;
   wire::AppendUint(flags, TracePacket::kSequenceFlags, 2);
   PayloadRemover remover;
-  Bare(remover,
-       Request({ChunkId{3}, WriterId{2}, 1, kLastContinues | kNeedsPatching}, Fragment(begin)));
+  WithoutPayload(remover, RequestWith({ChunkId{3}, WriterId{2}, 1, kLastContinues | kNeedsPatching},
+                                      AsFragment(begin)));
   std::string request =
-      Request({ChunkId{4}, WriterId{2}, 1, kFirstContinues}, Fragment(kSecret + flags));
+      RequestWith({ChunkId{4}, WriterId{2}, 1, kFirstContinues}, AsFragment(kSecret + flags));
   std::string size;
   const size_t bytes = 2 * kSecret.size();
   for (int i = 0; i < 4; ++i)
     size.push_back(static_cast<char>((bytes >> (7 * i) & 0x7F) | (i < 3 ? 0x80 : 0)));
   CommitRequestBuilder(request).AddPatch(
       {.target_buffer = 1, .writer = 2, .chunk = 3, .patches = {{2, wire::AsBytes(size)}}});
-  const std::string bare = Bare(remover, request);
+  const std::string bare = WithoutPayload(remover, request);
   CommitRequestParser parser;
   ASSERT_TRUE(parser.Parse(wire::AsBytes(bare)));
   EXPECT_EQ(wire::AsText(parser.patches()[0].patches[0].data), size);
-  EXPECT_EQ(PayloadOf(bare), Fragment(std::string(kSecret.size(), '\0') + flags));
+  EXPECT_EQ(PayloadIn(bare), AsFragment(std::string(kSecret.size(), '\0') + flags));
 }
 
 TEST(PayloadRemover, PatchesThatAreNoSize_AreZeros) {
   std::string request;
   CommitRequestBuilder(request).AddPatch(
       {.target_buffer = 1, .writer = 2, .chunk = 3, .patches = {{2, wire::AsBytes("word")}}});
-  const std::string bare = Bare(request);
+  const std::string bare = WithoutPayload(request);
   CommitRequestParser parser;
   ASSERT_TRUE(parser.Parse(wire::AsBytes(bare)));
   EXPECT_EQ(wire::AsText(parser.patches()[0].patches[0].data), "\0\0\0\0"s);
@@ -132,12 +134,12 @@ TEST(PayloadRemover, PatchesThatAreNoSize_AreZeros) {
 }
 
 TEST(PayloadRemover, WhatNobodyReads_IsZeros) {
-  std::string request = Request({ChunkId{3}, WriterId{2}, 1, 0}, Fragment(EventPacket()));
+  std::string request = RequestWith({ChunkId{3}, WriterId{2}, 1, 0}, AsFragment(SecretEvent()));
   wire::AppendBytes(request, 77, wire::AsBytes(kSecret));
-  EXPECT_EQ(Bare(request).find("secret"), std::string::npos);
-  EXPECT_EQ(Bare(request + "\xff" + kSecret).find("secret"), std::string::npos);
+  EXPECT_EQ(WithoutPayload(request).find("secret"), std::string::npos);
+  EXPECT_EQ(WithoutPayload(request + "\xff" + kSecret).find("secret"), std::string::npos);
   CommitRequestParser parser;
-  EXPECT_FALSE(parser.Parse(wire::AsBytes(Bare(request + "\xff" + kSecret))));
+  EXPECT_FALSE(parser.Parse(wire::AsBytes(WithoutPayload(request + "\xff" + kSecret))));
   EXPECT_EQ(parser.chunks().size(), 1u);
 }
 
@@ -146,8 +148,8 @@ TEST(PayloadRemover, ImpossibleSizes_EndTheChunkAsBefore) {
        {"\x7f" + kSecret, "\xff\xff\xff\x7f" + kSecret, "\xff\xff\xff\x41" + kSecret,
         "\x81\x81\x81\x81\x41" + kSecret, std::string(12, '\x91') + kSecret}) {
     const ChunkHeader header{ChunkId{3}, WriterId{2}, 3, 0};
-    const std::string payload = Fragment(EventPacket()) + end;
-    const std::string bare = PayloadOf(Bare(Request(header, payload)));
+    const std::string payload = AsFragment(SecretEvent()) + end;
+    const std::string bare = PayloadIn(WithoutPayload(RequestWith(header, payload)));
     EXPECT_EQ(bare.size(), payload.size());
     EXPECT_EQ(bare.find("secret"), std::string::npos);
     const auto read = [](const std::string& bytes) {

