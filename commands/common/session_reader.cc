@@ -97,6 +97,8 @@ Result<bool> SessionReader::NextOfAll() {
     if (!held_) return NoFurtherSession();
     first_record_ = held_number_;
     ++session_;
+    const auto* const header = std::get_if<LogHeader>(&held_->body);
+    without_payload_ = header != nullptr && header->without_payload;
     verdicts_ = {};
     in_session_ = true;
   } while (selection_.only && session_ < *selection_.only);
@@ -132,6 +134,7 @@ Result<std::optional<Op>> SessionReader::NextOfSession() {
   if (held_) {
     op.swap(held_);
     record_number_ = held_number_;
+    NotePrograms(*op);
     if (VerdictBuilder::Concerns(op->body)) verdicts_.Add(op->body);
     return op;
   }
@@ -145,9 +148,25 @@ Result<std::optional<Op>> SessionReader::NextOfSession() {
     op.reset();
   } else {
     record_number_ = pulled_number_;
+    NotePrograms(*op);
     if (VerdictBuilder::Concerns(op->body)) verdicts_.Add(op->body);
   }
   return op;
+}
+
+/// Programs fold the bytes of packets.
+void SessionReader::NotePrograms(const Op& op) {
+  if (!without_payload_ || reported_programs_) return;
+  const auto* const source = std::get_if<DataSourceRegistered>(&op.body);
+  const bool has_program = std::holds_alternative<ProtoVmSetUp>(op.body) ||
+                           (source != nullptr && !source->protovm_program.empty());
+  if (!has_program) return;
+  reported_programs_ = true;
+  Warn(
+      fmt::format("{}: the log has no payloads, and a data source has a program (ProtoVM): what it "
+                  "holds cannot "
+                  "be computed, nor how many bytes of a read pass its state takes",
+                  path_));
 }
 
 void SessionReader::FindParts() {
@@ -180,7 +199,10 @@ Status SessionReader::OpenNext() {
                     path_));
   if (imported == ImportedTrace::kDamaged)
     problems_.push_back(path_ + ": not all of the trace could be read");
-  RS_ASSIGN_OR_RETURN(source_, OpenLog(std::move(source)));
+  RS_ASSIGN_OR_RETURN(is_excerpt_, OpenExcerpt(source));
+  if (!is_excerpt_) {
+    RS_ASSIGN_OR_RETURN(source_, OpenLog(std::move(source)));
+  }
   damage_.emplace("damage in the log");
   if (!activity_.empty()) {
     if (next_file_ == 1) context_.console.BeginStep();
@@ -189,6 +211,22 @@ Status SessionReader::OpenNext() {
   }
   bounds_.StartFile();
   return {};
+}
+
+/// Opens only what is wanted of the log, if its index allows that.
+Result<bool> SessionReader::OpenExcerpt(std::unique_ptr<ByteSource>& source) {
+  if (files_->size() > 1 || selection_.clone || selection_.view) return false;
+  RS_ASSIGN_OR_RETURN(std::optional<LogExcerpt> excerpt, OpenLogExcerpt(source, selection_.wanted));
+  if (!excerpt) return false;
+  source_ = std::move(excerpt->log);
+  skipped_producers_ = std::move(excerpt->skipped_producers);
+  return true;
+}
+
+std::vector<ProducerConnected> SessionReader::TakeSkippedProducers() {
+  const bool follows = record_number_ == next_number_;
+  next_number_ = record_number_ + 1;
+  return follows ? std::vector<ProducerConnected>() : std::exchange(skipped_producers_, {});
 }
 
 Result<std::optional<Op>> SessionReader::Pull() {
@@ -285,6 +323,7 @@ void SessionReader::Warn(const std::string& problem) {
 
 /// Of the session that ends: from when on its buffers are exact, if its start is missing.
 void SessionReader::ReportRefills() {
+  if (is_excerpt_) return;  // it takes all records
   if (const std::string text = RefillText(refills_, first_time_ns_); !text.empty()) Warn(text);
   refills_ = {};
 }
@@ -318,6 +357,14 @@ ExitCode SessionReader::Finish() {
   CloseSource();
   ReportRefills();
   return problems_.empty() ? ExitCode::kClean : ExitCode::kNotice;
+}
+
+Status ExpectPayload(const SessionReader& sessions, const char* what) {
+  if (!sessions.without_payload()) return {};
+  return Fail(ErrorCode::kUsage,
+              fmt::format("{} needs what is in the packets, which this log was made without", what),
+              {sessions.path(), {}, {}},
+              "name the log that it was made from, or record without --no-payload");
 }
 
 Status ExpectNoFurtherSession(SessionReader& sessions, const char* what) {

@@ -16,8 +16,9 @@
 #include "core/log/op.h"
 #include "core/log/session_bounds.h"
 #include "core/log/verdict.h"
-#include "formats/inputs/damage_gaps.h"
 #include "core/reads/refill.h"
+#include "formats/inputs/damage_gaps.h"
+#include "formats/inputs/log_excerpt.h"
 #include "formats/io/log_source.h"
 
 namespace ringscope {
@@ -31,6 +32,8 @@ struct SessionSelection {
   bool quiet = false;             // no warnings of damage: another reader printed them
   /// The same as `clone`, where it was looked for before; of `only`.
   std::optional<CloneView> view = {};
+  /// Records beside these need not be read, where the log's index shows where these are.
+  WantedRecords wanted = {};
 };
 
 /// The sessions of some logs, one after the other. A session starts with a log's first record and
@@ -65,6 +68,11 @@ class SessionReader : public OpSource {
   uint64_t first_record() const { return first_record_; }
   /// Number of this session, from 1.
   uint64_t session() const { return session_; }
+  /// Producers that connected in records that were not read, see SessionSelection::wanted; once
+  /// the first record after these was returned. Empty from the second call on.
+  std::vector<ProducerConnected> TakeSkippedProducers();
+  /// What is in this session's packets is left out of its log.
+  bool without_payload() const { return without_payload_; }
   /// Number in its file of the record that Next returned last; of damage, its first lost record.
   uint64_t record_number() const { return record_number_; }
   /// File of that record.
@@ -96,9 +104,11 @@ class SessionReader : public OpSource {
   std::optional<Op> TakeQueued();
   void FindParts();
   Status OpenNext();
+  Result<bool> OpenExcerpt(std::unique_ptr<ByteSource>& source);
   void Note(const Op& op);
   void Warn(const std::string& problem);
   void ReportRefills();
+  void NotePrograms(const Op& op);
   void CloseSource();
   std::optional<uint64_t> Duration() const;
   Result<bool> NoFurtherSession();
@@ -130,6 +140,11 @@ class SessionReader : public OpSource {
   bool in_session_ = false;
   SessionBounds bounds_;
   uint64_t session_ = 0;
+  bool without_payload_ = false;
+  bool is_excerpt_ = false;  // not all records are read
+  std::vector<ProducerConnected> skipped_producers_;
+  uint64_t next_number_ = 0;               // of the file
+  bool reported_programs_ = false;         // of sessions without payloads
   std::optional<uint64_t> first_time_ns_;  // of a record of the session
   std::optional<uint64_t> last_time_ns_;   // of a record
   RefillWatch refills_;                    // of the session's buffers
@@ -161,6 +176,10 @@ Result<std::unique_ptr<OpSource>> OpenSession(Context& context, SessionSelection
 /// Warns of damage, of at most a screenful of it.
 void WarnOfDamage(Console& console, const std::string& path, const std::vector<Damage>& damage,
                   uint64_t count);
+
+/// Fails if the current session's log was made without payloads.
+/// @param what needs them, as a sentence begins: "a trace"
+Status ExpectPayload(const SessionReader& sessions, const char* what);
 
 /// Fails if there is a further session, for a command that writes one file.
 /// @param what is written, "a trace"

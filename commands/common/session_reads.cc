@@ -90,6 +90,9 @@ Result<FoundReads> FindSessionReads(Context& context, const SessionSelection& se
     return tl::unexpected<Error>(WrongContent(start, trace, "a trace", "expected a .pftrace"));
   auto file = ReadWrittenFile(MakePrefixedSource(std::move(start), std::move(source)));
   if (!file) return InFile(trace, Result<FoundReads>(tl::unexpected(std::move(file).error())));
+  SessionReader checked(context, session, {});
+  RS_RETURN_IF_ERROR(checked.NextSession());
+  RS_RETURN_IF_ERROR(ExpectPayload(checked, "a comparison with a trace"));
   const auto open = [&] { return OpenSession(context, session, "finding the reads of"); };
   RS_ASSIGN_OR_RETURN(FoundReads found, FindReads(open, EnginesAndPlugins(), *file));
   if (found.packets > 0 && found.explained == 0) {

@@ -198,6 +198,7 @@ Result<TraceCheck> CheckBestOf(const CheckedLog& log, const std::vector<uint64_t
 Result<TraceCheck> CheckWithTrace(Context& context, SessionReader& sessions,
                                   const ReplayChoices& choices, const std::string& trace,
                                   size_t listed) {
+  RS_RETURN_IF_ERROR(ExpectPayload(sessions, "a comparison with a trace"));
   RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenByteSource(trace));
   RS_ASSIGN_OR_RETURN(const ReplayOutput written,
                       InFile(trace, ReadTraceResults(std::move(source))));

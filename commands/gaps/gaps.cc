@@ -211,6 +211,7 @@ template <typename Visit>
 Result<ExitCode> ReplayForGaps(const GapsArgs& args, const std::vector<std::string>& logs,
                                SessionReader& sessions, Context& context,
                                const Descriptors& descriptors, const Visit& visit) {
+  if (args.decode) RS_RETURN_IF_ERROR(ExpectPayload(sessions, "--decode"));
   SessionNotes notes(args.time);
   DescribedKinds kinds(descriptors);
   GapAnalysis analysis(args.stale_ns, &kinds);

@@ -130,7 +130,7 @@ std::string RecordText::PlaceText(ProducerId producer, const ChunkToMove& chunk)
 std::string RecordText::LookText(const SharedMemoryLook& look) const {
   const smb::MemoryFollower* const memory = looks_.Of(look.producer);
   if (memory == nullptr) return ": the log has no memory of this producer";
-  if (!memory->seen()) return ": needs a look that is missing";
+  if (!memory->seen()) return ": needs an earlier look, which was not read";
   const smb::SeenMemory& seen = *memory->seen();
   return fmt::format(": {} free, {} being written by {}, {} held back, {} waiting for the service",
                      Count(seen.counts.free, "chunk"), seen.counts.being_written,

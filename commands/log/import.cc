@@ -8,6 +8,7 @@
 #include "commands/shell/options.h"
 #include "commands/shell/output.h"
 #include "commands/shell/text.h"
+#include "core/payload/payload_remover.h"
 #include "formats/inputs/input_kind.h"
 #include "formats/log/commit_log_writer.h"
 
@@ -50,6 +51,9 @@ void SetUp(CLI::App& app, ImportArgs& args) {
   AddText(app, "-o,--output", args.output, kFileType,
           "Log to write (.tblog); - for standard output", Need::kRequired);
   AddForce(app, args.force);
+  AddFlag(app, "--no-payload", args.no_payload,
+          "Leave out what the packets say, and keep their sizes, kinds, times and flags: losses, "
+          "counters and sizes can still be examined, traces cannot be made");
   AddNumber(app, "--level", args.level, {1, kMaxLevel}, "N",
             "Compression level of zstd, 1 to 19 (default: 1)");
 }
@@ -71,8 +75,12 @@ Result<ExitCode> RunLogImport(const ImportArgs& args, std::unique_ptr<ByteSource
   options.threads = CompressionThreads();
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<CommitLogWriter> writer,
                       CommitLogWriter::Create(*file, options));
+  PayloadRemover remover;
+  const auto append = [&](const Op& op) {
+    return writer->Append(args.no_payload ? remover.Apply(op) : op);
+  };
   uint64_t count = 0;
-  if (!more) RS_RETURN_IF_ERROR(writer->Append({std::nullopt, ImportHeader()}));
+  if (!more) RS_RETURN_IF_ERROR(append({std::nullopt, ImportHeader()}));
   while (more) {
     ++count;
     bool first = true;
@@ -83,12 +91,12 @@ Result<ExitCode> RunLogImport(const ImportArgs& args, std::unique_ptr<ByteSource
       RS_ASSIGN_OR_RETURN(const std::optional<Op> op, records.Next());
       if (!op) break;
       if (first && !std::holds_alternative<LogHeader>(op->body))
-        RS_RETURN_IF_ERROR(writer->Append({std::nullopt, ImportHeader()}));
+        RS_RETURN_IF_ERROR(append({std::nullopt, ImportHeader()}));
       first = false;
-      RS_RETURN_IF_ERROR(writer->Append(*op));
+      RS_RETURN_IF_ERROR(append(*op));
     }
     if (found) {
-      RS_RETURN_IF_ERROR(writer->Append({std::nullopt, Note{NoteOnReads(args, *found)}}));
+      RS_RETURN_IF_ERROR(append({std::nullopt, Note{NoteOnReads(args, *found)}}));
       RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "a trace"));
       break;
     }
@@ -133,6 +141,8 @@ Command ImportCommand() {
             "Make a commit log from a text of operations"},
            {"ringscope import session.tblog --reads-from session.pftrace -o exact.tblog",
             "Add the reads of a session that was written into a file"},
+           {"ringscope import session.tblog --no-payload -o shapes.tblog",
+            "Make a log that can be given away: nothing that the packets say is in it"},
            {"ringscope import trace.pftrace -o trace.tblog",
             "Make a log from a trace, to try buffer sizes"},
            {"ringscope dump --format ops a.tblog | ringscope import - -o b.tblog",

@@ -42,6 +42,7 @@ Result<ExitCode> RunTraceImport(const ImportArgs& args, std::unique_ptr<ByteSour
   RS_ASSIGN_OR_RETURN(const TraceLog log, WriteTraceLog({.path = args.log,
                                                          .folder = FolderForSorting(args.output),
                                                          .level = args.level,
+                                                         .without_payload = args.no_payload,
                                                          .on_read = on_read,
                                                          .on_write = on_write},
                                                         std::move(source), *file));

@@ -17,6 +17,7 @@ struct ImportArgs {
   bool force = false;
   std::string reads_from;     // a trace whose reads go into the log; empty: none
   int level = kDefaultLevel;  // zstd's
+  bool no_payload = false;
 };
 
 /// Makes a commit log from a Perfetto trace, and reports what it contains.

@@ -75,6 +75,9 @@ void ReportFacts(Report& report, const SessionSummary& session) {
                Name(header.source)},
               "source");
   report.Data("description", header.description);
+  if (header.without_payload)
+    report.Fact("payloads", "left out: of packets it has sizes, kinds, times and flags");
+  report.Data("without_payload", header.without_payload);
   report.Fact("host", NameCell(header.host), "host");
   report.Data({{"clock", header.clock},
                {"first_record", session.first_record},

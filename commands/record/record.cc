@@ -117,6 +117,9 @@ void SetUp(CLI::App& app, RecordArgs& args) {
   InGroup(app, kOutputGroup);
   AddText(app, "-o,--output", args.output, kFileType,
           "Log to write (.tblog); it grows while it is recorded", Need::kRequired);
+  AddFlag(app, "--no-payload", args.no_payload,
+          "Leave out what the packets say, and keep their sizes, kinds, times and flags: a small "
+          "log without anybody's data, from which no trace can be made");
   AddParsed(app, "--max-size", args.max_size, ParsePartSize, "SIZE",
             "Continue in another file, the next part, when one has this size (FILE.0001.tblog, "
             "...); naming one part to a command reads all of them");
@@ -153,6 +156,8 @@ Command RecordCommand() {
        {"ringscope record -o cap.tblog --consumer-listen /tmp/ringscope-consumer",
         "Record everything that connects to /tmp/ringscope-producer, and the consumer"},
        {"ringscope record -o cap.tblog --keep 2GiB", "Record for weeks; the last 2 GiB are kept"},
+       {"ringscope record -o cap.tblog --no-payload --keep 2GiB",
+        "The same, always on: nothing that the packets say is written"},
        {"ringscope record -o cap.tblog --buffer 1=64MiB,ring_buffer --duration 10s",
         "Record ten seconds of a service whose buffer is known"}},
       Bind(SetUp, RunRecord),

@@ -18,6 +18,7 @@
 #include "commands/shell/text.h"
 #include "commands/system/child_process.h"
 #include "commands/system/signal_watch.h"
+#include "core/payload/payload_free_sink.h"
 #include "formats/io/byte_stream.h"
 
 namespace ringscope::record {
@@ -92,6 +93,7 @@ class RecordingRun {
   Context& context_;
   std::unique_ptr<EventLoop> loop_;
   std::unique_ptr<LogQueue> log_;
+  std::optional<PayloadFreeSink> without_payload_;  // in front of the log
   std::unique_ptr<Recorder> recorder_;
   std::unique_ptr<ChildProcess> command_;
   std::optional<std::string> command_ending_;  // once it has ended; empty: with status 0
@@ -168,6 +170,7 @@ Result<std::unique_ptr<LogQueue>> RecordingRun::OpenLog() {
   files_options.header =
       LiveHeader(fmt::format("recorded live, scraping: {}, order: {}", args_.scraping,
                              IsStrict(args_) ? "strict" : "passing"));
+  if (args_.no_payload) files_options.header = PayloadRemover::HeaderOf(files_options.header);
   RS_ASSIGN_OR_RETURN(auto files, LogFiles::Create(std::move(files_options)));
   LogQueue::Options options;
   options.capacity = static_cast<size_t>(args_.queue_bytes);
@@ -310,8 +313,10 @@ Result<ExitCode> RecordingRun::Run() {
   // The sockets first: where another recorder has them, its log may be the same file.
   RS_ASSIGN_OR_RETURN(RecorderListeners listeners, RecorderListeners::Open(options));
   RS_ASSIGN_OR_RETURN(log_, OpenLog());
+  if (args_.no_payload) without_payload_.emplace(*log_);
+  RecordSink& records = without_payload_ ? static_cast<RecordSink&>(*without_payload_) : *log_;
   RS_ASSIGN_OR_RETURN(recorder_,
-                      Recorder::Create(*loop_, options, std::move(listeners), *log_,
+                      Recorder::Create(*loop_, options, std::move(listeners), records,
                                        [this](const Warning& warning) { Warn(warning); }));
   start_ = EventLoop::Clock::now();
   if (args_.progress || args_.progress_ns) next_progress_ = start_ + ProgressPeriod(args_);
@@ -409,6 +414,11 @@ namespace ringscope {
 
 Result<ExitCode> RunRecord(const RecordArgs& args, Context& context) {
   RS_RETURN_IF_ERROR(CheckDescriptorUse(args.descriptor, args.config));
+  if (args.no_payload && !args.compare.empty())
+    return Fail(ErrorCode::kUsage,
+                "--compare needs what is in the packets, and --no-payload "
+                "leaves it out",
+                {}, "choose one of them");
   return record::RecordingRun(args, context).Run();
 }
 

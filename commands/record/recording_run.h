@@ -38,6 +38,7 @@ struct RecordArgs {
   std::string format;         // of the summary: "text" or "json"
   bool stop_now = false;      // at the first signal, whatever is being served
   int level = kDefaultLevel;  // zstd's
+  bool no_payload = false;
   std::vector<std::string> command;
 };
 

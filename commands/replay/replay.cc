@@ -252,6 +252,7 @@ Result<ExitCode> RunReplay(const ReplayArgs& args, Context& context) {
   std::optional<LostTrace::Counts> lost;
   CloneTraces clones;
   const auto task = [&]() -> Result<ExitCode> {
+    if (files.trace || files.lost) RS_RETURN_IF_ERROR(ExpectPayload(sessions, "a trace"));
     std::optional<FoundReads> found;
     std::map<BufferId, LedgerTotals> accounts;
     RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome,

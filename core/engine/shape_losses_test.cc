@@ -134,6 +134,13 @@ TEST(ShapeLosses, V1OfCorrectStreams_AreTheLedgers) {
   EXPECT_GT(compared.discarded, 1000u);
 }
 
+TEST(ShapeLosses, V2OfCorrectStreams_AreTheLedgers) {
+  const Compared compared = Compare("v2@58", Conduct::kCorrect);
+  EXPECT_GT(compared.streams, 200u);
+  EXPECT_GT(compared.overwritten, 1000u);
+  EXPECT_GT(compared.discarded, 1000u);
+}
+
 TEST(ShapeLosses, V1OfHostileStreams_OverwrittenPacketsAreTheLedgers) {
   EXPECT_GT(Compare("v1", Conduct::kHostile).streams, 5u);
 }

@@ -1,7 +1,9 @@
 #ifndef RINGSCOPE_CORE_ENGINE_SHAPE_STORE_H_
 #define RINGSCOPE_CORE_ENGINE_SHAPE_STORE_H_
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/engine/chunk_ring.h"
@@ -50,6 +52,37 @@ class ShapeStore : public ShapeStoreBase {
     const Entry& entry = entries_[ref & entry_mask_];
     return {entry.packets, entry.bytes};
   }
+  /// A packet of a sequence whose beginning was overwritten, and which continues.
+  struct CutOff {
+    bool open = false;    // its end has not come yet
+    bool counts = false;  // as overwritten
+    ChunkId next{};       // in which it continues
+    PacketCount count;
+  };
+  /// What is known of packets of a sequence that go over several chunks.
+  struct Parts {
+    static constexpr size_t kRemembered = 8;
+
+    CutOff cut_off;  // the last one
+    /// Chunks that have nothing but the end of an aborted packet.
+    std::array<ChunkId, kRemembered> aborted{};
+    uint32_t aborted_count = 0;
+    /// The last chunk that was discarded, while the packet that it continues is in the buffer.
+    std::optional<ChunkId> discarded;
+
+    bool IsAborted(ChunkId chunk) const {
+      const size_t count = aborted_count < kRemembered ? aborted_count : kRemembered;
+      for (size_t i = 0; i < count; ++i)
+        if (aborted[i] == chunk) return true;
+      return false;
+    }
+  };
+  Parts& PartsOf(uint32_t slot) {
+    if (slot >= parts_.size()) [[unlikely]]
+      parts_.resize(slot + 1);
+    return parts_[slot];
+  }
+  bool HasCutOff(uint32_t slot) const { return slot < parts_.size() && parts_[slot].cut_off.open; }
   /// The chunk's last fragment; false: it has none.
   bool ReadLast(ChunkRef ref, Fragment& out);
 
@@ -68,6 +101,7 @@ class ShapeStore : public ShapeStoreBase {
   uint32_t Find(const Entry& entry, uint32_t offset);
   void GrowEntries(const ChunkRing& chunks);
 
+  std::vector<Parts> parts_;    // by the sequence's slot
   std::vector<Entry> entries_;  // by chunk reference; a power of two
   uint32_t entry_mask_ = 0;
   // Where reading continues most of the time.

@@ -17,10 +17,6 @@ namespace ringscope {
 /// where it begins; its later fragments only add their bytes.
 class ShapeTally {
  public:
-  struct Loss {
-    PacketCount count;
-    bool open = false;  // the packet lost last continues in the sequence's next chunk
-  };
   /// A chunk that was discarded, as far as it matters for its re-commits and its neighbours.
   struct DiscardedChunk {
     ChunkId id{};
@@ -42,23 +38,12 @@ class ShapeTally {
     }
   };
 
-  void AddOverwritten(uint32_t slot, PacketCount lost, bool open) {
-    Loss& loss = Overwritten(slot);
-    loss.count += lost;
-    loss.open = open;
-  }
-  /// A fragment of a packet whose beginning is lost was found and dropped.
-  void AddOrphan(uint32_t slot, uint64_t bytes, bool is_end) {
-    Loss& loss = Overwritten(slot);
-    if (!loss.open) return;
-    loss.count.bytes += bytes;
-    loss.open = !is_end;
-  }
-  /// What was counted as overwritten is in the buffer again.
+  void AddOverwritten(uint32_t slot, PacketCount lost) { Overwritten(slot) += lost; }
+  /// What was counted as overwritten is in the buffer again, or is lost to something else.
   void TakeBackOverwritten(uint32_t slot, PacketCount there) {
-    Loss& loss = Overwritten(slot);
-    loss.count.packets -= there.packets;
-    loss.count.bytes -= there.bytes;
+    PacketCount& lost = Overwritten(slot);
+    lost.packets -= there.packets;
+    lost.bytes -= there.bytes;
   }
   /// A chunk was discarded.
   /// @param known_bytes returns how many of its first bytes are accounted for already, as it is in
@@ -75,8 +60,8 @@ class ShapeTally {
         discards.recent.erase(discards.recent.begin());
       chunk = &discards.recent.emplace_back();
       chunk->id = commit.chunk;
-      chunk->bytes = known_bytes();
     }
+    chunk->bytes = std::max(chunk->bytes, known_bytes());
 
     const auto [count, flags] = FinishedPartOf(commit.fragments, commit.flags, commit.complete);
     const DiscardedChunk* const before = discards.Find(ChunkId{Raw(commit.chunk) - 1});
@@ -114,18 +99,22 @@ class ShapeTally {
     --discards.count.packets;
   }
 
+  /// Whether the chunk is one of those that were discarded last.
+  bool HasDiscarded(SequenceKey sequence, ChunkId chunk) {
+    Discards* const discards = discarded_.Find(sequence);
+    return discards != nullptr && discards->Find(chunk) != nullptr;
+  }
   void SetUsedBytes(uint64_t bytes) { used_bytes_ = bytes; }
   /// Bytes of the buffer, from its start, that were ever written.
   uint64_t used_bytes() const { return used_bytes_; }
   /// @param slot of the sequence in the buffer
   PacketCount overwritten(uint32_t slot) const {
-    return slot < overwritten_.size() ? overwritten_[slot].count : PacketCount();
+    return slot < overwritten_.size() ? overwritten_[slot] : PacketCount();
   }
   /// Of all sequences.
   uint64_t overwritten_packets() const {
     uint64_t packets = 0;
-    for (size_t slot = 0; slot < overwritten_.size(); ++slot)
-      packets += overwritten_[slot].count.packets;
+    for (size_t slot = 0; slot < overwritten_.size(); ++slot) packets += overwritten_[slot].packets;
     return packets;
   }
   PacketCount discarded(SequenceKey sequence) const {
@@ -134,13 +123,13 @@ class ShapeTally {
   }
 
  private:
-  Loss& Overwritten(uint32_t slot) {
+  PacketCount& Overwritten(uint32_t slot) {
     while (overwritten_.size() <= slot) overwritten_.emplace_back();
     return overwritten_[slot];
   }
 
   uint64_t used_bytes_ = 0;
-  StableVector<Loss> overwritten_;  // by the sequence's slot
+  StableVector<PacketCount> overwritten_;  // by the sequence's slot
   SequenceMap<Discards> discarded_;
 };
 

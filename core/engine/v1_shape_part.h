@@ -101,7 +101,7 @@ void V1Engine<Store>::TallyCutOff(uint32_t sequence, const Chunk& chunk, uint32_
   losses.open = true;
   losses.open_next = chunk.id + 1;
   losses.open_count = {first_fragment > 0 ? 1u : 0u, first_fragment};
-  store_.tally().AddOverwritten(sequence, losses.open_count, /*open=*/false);
+  store_.tally().AddOverwritten(sequence, losses.open_count);
   FollowCutOff(sequence, false);
 }
 
@@ -139,7 +139,7 @@ void V1Engine<Store>::FollowCutOff(uint32_t sequence, bool was_lost) {
     // A packet without a byte is none.
     const PacketCount more{losses.open_count.packets == 0 && size > 0 ? 1u : 0u, size};
     losses.open_count += more;
-    store_.tally().AddOverwritten(sequence, more, /*open=*/false);
+    store_.tally().AddOverwritten(sequence, more);
     losses.open = chunk.fragments == 1 && chunk.last_continues();
     ++losses.open_next;
   }
@@ -184,7 +184,7 @@ void V1Engine<Store>::TallyErased(ChunkSlot slot) {
       gone.lost_bytes += size;
     }
   }
-  store_.tally().AddOverwritten(sequence, {gone.lost_packets, gone.lost_bytes}, /*open=*/false);
+  store_.tally().AddOverwritten(sequence, {gone.lost_packets, gone.lost_bytes});
   store_.AddGone(gone.lost_packets + (gone.cut_off ? 1 : 0));
   if (losses.gone_count == 0 || Precedes(ChunkId{losses.newest_gone}, ChunkId{chunk.id}))
     losses.newest_gone = chunk.id;

@@ -49,8 +49,7 @@ void V2Engine<kObserved, Store>::ClearChunk(ChunkRef ref, const ChunkCommit& by)
       ++s_.stats.chunks_overwritten;
       s_.stats.bytes_overwritten += chunk.outer_size();
     }
-    if constexpr (!Store::kHasBytes)
-      store_.tally().AddOverwritten(slot, store_.Content(ref), /*open=*/false);
+    if constexpr (!Store::kHasBytes) store_.tally().AddOverwritten(slot, store_.Content(ref));
     chunk.payload_avail = 0;
     Erase(slot);
     AddLoss(slot, kLossOverwrite, chunk.id);
@@ -63,8 +62,7 @@ void V2Engine<kObserved, Store>::ClearChunk(ChunkRef ref, const ChunkCommit& by)
     if constexpr (kObserved) {
       if (ReportsOverwritten()) observer_->OnPacketOverwritten(packet_);
     }
-    if constexpr (!Store::kHasBytes)
-      store_.tally().AddOverwritten(slot, {1, packet_.size}, /*open=*/false);
+    if constexpr (!Store::kHasBytes) store_.tally().AddOverwritten(slot, {1, packet_.size});
   }
   if (lost_packets) AddLoss(slot, kLossOverwrite, id);
 }

@@ -107,6 +107,11 @@ void V2Engine<kObserved, Store>::Take(const ChunkCommit& commit) {
   if (in.writer_drop) {
     ++s_.stats.trace_writer_packet_loss;
     AddLoss(slot, kLossWriterAbort, commit.chunk);
+    if constexpr (!Store::kHasBytes) {
+      ShapeStore::Parts& parts = store_.PartsOf(slot);
+      if (in.fragments == 0 && (in.flags & kFirstContinues) != 0)
+        parts.aborted[parts.aborted_count++ % parts.aborted.size()] = commit.chunk;
+    }
   }
   if (sequence.has_last && !Readmits(sequence, in))
     return Discard(commit, DiscardReason::kAlreadyConsumed);
@@ -168,6 +173,9 @@ auto V2Engine<kObserved, Store>::RecommitInPlace(ChunkRef ref, bool is_first, In
     chunk.flags |= in.flags;
     chunk.all_whole = in.all_whole;
     ++s_.stats.chunks_rewritten;
+  }
+  if constexpr (!Store::kHasBytes) {
+    if (store_.HasCutOff(chunk.sequence)) FollowCutOff(chunk.sequence, /*was_lost=*/true);
   }
   if constexpr (kObserved) observer_->OnRewritten(Observed(chunk));
   return Recommit::kDone;
@@ -251,7 +259,10 @@ void V2Engine<kObserved, Store>::WriteChunk(uint32_t slot, const Incoming& in,
 
   s_.wr += outer;
   if (s_.wr > s_.used) s_.used = s_.wr;
-  if constexpr (!Store::kHasBytes) store_.tally().SetUsedBytes(s_.used);
+  if constexpr (!Store::kHasBytes) {
+    store_.tally().SetUsedBytes(s_.used);
+    if (store_.HasCutOff(slot)) FollowCutOff(slot, /*was_lost=*/true);
+  }
   if (!s_.rules.wraps_at_next_commit && s_.wr == s_.size) Wrap();
   ++s_.stats.chunks_written;
   s_.stats.bytes_written += outer;

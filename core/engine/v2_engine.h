@@ -208,7 +208,9 @@ class V2Engine : public Store::Interface {
 
   // What a buffer without payloads counts in their place (v2_shape_part.h).
   void SetShape(uint32_t slot, ChunkRef first);
-  void TallyCutOff(uint32_t slot, uint32_t first_fragment);
+  void TallyCutOff(uint32_t slot, ChunkId first, uint32_t first_fragment, Chain outcome);
+  void FollowCutOff(uint32_t slot, bool was_lost);
+  void CountCutOff(uint32_t slot, bool counts);
   void TallyDiscarded(const ChunkCommit& commit);
   uint32_t BytesKnown(const ChunkCommit& commit);
   uint64_t BytesAwaiting(const ChunkCommit& commit);

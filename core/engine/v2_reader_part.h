@@ -104,10 +104,6 @@ bool V2Engine<kObserved, Store>::NextOf(Reader& reader) {
         if constexpr (kObserved && kMode == Mode::kRead)
           observer_->OnPacketAbandoned(sequence.key, {chunk.id, fragment.offset, chunk.id},
                                        kLossOrphanContinuation);
-        if constexpr (!Store::kHasBytes)
-          store_.tally().AddOrphan(
-              reader.slot, fragment.size(),
-              KindOf(fragment, chunk.payload_size, chunk.flags) == FragmentKind::kEnd);
         Consume<kMode>(chunk, fragment.size_with_header());
         continue;
       case FragmentKind::kBegin:
@@ -134,7 +130,8 @@ bool V2Engine<kObserved, Store>::NextOf(Reader& reader) {
         break;
     }
     if constexpr (!Store::kHasBytes && kMode == Mode::kErase) {
-      if (outcome == Chain::kUnfinished) TallyCutOff(reader.slot, fragment.size());
+      if (loss_bit != kLossChunkCorrupted)
+        TallyCutOff(reader.slot, chunk.id, fragment.size(), outcome);
     }
     if constexpr (kObserved && kMode == Mode::kRead)
       observer_->OnPacketAbandoned(sequence.key,

@@ -27,11 +27,85 @@ void V2Engine<kObserved, Store>::SetShape(uint32_t slot, ChunkRef first) {
   shape_ = {.committed_ns = store_.committed_ns(first), .slot = slot, .traits = store_.traits()};
 }
 
-/// The beginning of a packet was overwritten before its end was committed.
+/// The beginning of a packet is overwritten while its rest is not all there, or while the reader
+/// cannot put it together.
+/// @param first the chunk where it begins @param first_fragment bytes
 template <bool kObserved, typename Store>
-void V2Engine<kObserved, Store>::TallyCutOff(uint32_t slot, uint32_t first_fragment) {
-  const uint64_t bytes = s_.rules.clearing_consumes_fragments ? packet_.size : first_fragment;
-  store_.tally().AddOverwritten(slot, {1, bytes}, /*open=*/true);
+void V2Engine<kObserved, Store>::TallyCutOff(uint32_t slot, ChunkId first, uint32_t first_fragment,
+                                             Chain outcome) {
+  // What the reader leaves there it finds again, without its beginning.
+  const bool takes = outcome != Chain::kUnfinished || s_.rules.clearing_consumes_fragments;
+  const uint64_t bytes = takes ? packet_.size : first_fragment;
+  ShapeStore::CutOff& cut_off = store_.PartsOf(slot).cut_off;
+  // Of one that lacks a chunk, that will not be taken any more.
+  if (cut_off.open && cut_off.counts)
+    store_.SetProblem("two packets of a writer were overwritten in parts");
+  cut_off = {.open = true,
+             .next = Successor(takes ? packet_.place.last_chunk : first),
+             .count = {bytes > 0 ? 1u : 0u, bytes}};
+  CountCutOff(slot, true);
+  FollowCutOff(slot, /*was_lost=*/false);
+}
+
+template <bool kObserved, typename Store>
+void V2Engine<kObserved, Store>::CountCutOff(uint32_t slot, bool counts) {
+  ShapeStore::CutOff& cut_off = store_.PartsOf(slot).cut_off;
+  if (cut_off.counts == counts) return;
+  cut_off.counts = counts;
+  if (counts)
+    store_.tally().AddOverwritten(slot, cut_off.count);
+  else
+    store_.tally().TakeBackOverwritten(slot, cut_off.count);
+}
+
+/// Adds the fragments of the packet that was cut off, as far as they are in the buffer. As long as
+/// a chunk of it is missing though later ones came, it is not overwritten but cut.
+/// @param was_lost before the next of them came. Else its writer may have broken or aborted the
+/// packet before: then it was not lost to this.
+template <bool kObserved, typename Store>
+void V2Engine<kObserved, Store>::FollowCutOff(uint32_t slot, bool was_lost) {
+  ShapeStore::CutOff& cut_off = store_.PartsOf(slot).cut_off;
+  const Sequence& sequence = s_.sequences[slot];
+  while (cut_off.open) {
+    const uint32_t at = FindChunkAnywhere(sequence, cut_off.next);
+    if (store_.PartsOf(slot).IsAborted(cut_off.next)) {
+      cut_off.open = false;
+      return CountCutOff(slot, was_lost);
+    }
+    Fragment fragment;
+    const bool has_any =
+        at != kNotFound && store_.Read(sequence.chunks[at], s_.chunks[sequence.chunks[at]], 0,
+                                       fragment) == FragmentStatus::kFragment;
+    if (!has_any && store_.PartsOf(slot).discarded == cut_off.next) {
+      cut_off.open = false;
+      return CountCutOff(slot, false);
+    }
+    if (at == kNotFound) {
+      const ChunkId newest =
+          sequence.chunks.empty() ? sequence.last_id : s_.chunks[sequence.chunks.back()].id;
+      return CountCutOff(slot, !Precedes(cut_off.next, newest));
+    }
+    CountCutOff(slot, true);
+    const StoredChunk& chunk = s_.chunks[sequence.chunks[at]];
+    if (!has_any) {
+      if (chunk.is_incomplete()) return;
+      cut_off.next = Successor(cut_off.next);  // it is passed over
+      continue;
+    }
+    const FragmentKind kind = KindOf(fragment, chunk.payload_size, chunk.flags);
+    if (kind == FragmentKind::kWhole || kind == FragmentKind::kBegin) {
+      cut_off.open = false;
+      if (!was_lost) CountCutOff(slot, false);
+      return;
+    }
+    // A packet without a byte is none.
+    const PacketCount more{cut_off.count.packets == 0 && fragment.size() > 0 ? 1u : 0u,
+                           fragment.size()};
+    cut_off.count += more;
+    store_.tally().AddOverwritten(slot, more);
+    cut_off.open = kind == FragmentKind::kContinue;
+    cut_off.next = Successor(cut_off.next);
+  }
 }
 
 /// Clears the whole buffer. @return packets that are lost by it
@@ -53,6 +127,7 @@ uint64_t V2Engine<kObserved, Store>::BytesAwaiting(const ChunkCommit& commit) {
   ChunkId next = commit.chunk;
   for (uint32_t i = list.size(); i-- > 0;) {
     const StoredChunk& chunk = s_.chunks[list[i]];
+    if (!Precedes(chunk.id, commit.chunk)) continue;
     Fragment last;
     if (Successor(chunk.id) != next || !store_.ReadLast(list[i], last)) break;
     const FragmentKind kind = KindOf(last, chunk.payload_size, chunk.flags);
@@ -81,6 +156,13 @@ uint32_t V2Engine<kObserved, Store>::BytesKnown(const ChunkCommit& commit) {
 
 template <bool kObserved, typename Store>
 void V2Engine<kObserved, Store>::TallyDiscarded(const ChunkCommit& commit) {
+  if ((commit.flags & kFirstContinues) != 0) {
+    if (BytesAwaiting(commit) > 0)
+      store_.PartsOf(s_.slots.Find(commit.sequence)).discarded = commit.chunk;
+    else if (!store_.tally().HasDiscarded(commit.sequence, ChunkId{Raw(commit.chunk) - 1}) &&
+             BytesKnown(commit) == 0 && !store_.incoming().fragments.empty())
+      store_.SetProblem("a part of a packet was discarded whose beginning is not in the buffer");
+  }
   store_.tally().AddDiscarded(
       commit, store_.incoming(), [&] { return BytesKnown(commit); },
       [&] { return BytesAwaiting(commit); });

@@ -46,8 +46,14 @@ struct LogHeader {
   /// How many records after this one only repeat the state that the parts before this one lead to,
   /// for a reader that does not have them.
   uint64_t repeated_records = 0;
+  /// What packets say is left out: see core/payload. Such a log has kVersionWithoutPayload.
+  bool without_payload = false;
 
   friend bool operator==(const LogHeader&, const LogHeader&) = default;
+
+  /// A version of its own, so that what knows nothing of this refuses such a log rather than take
+  /// the zeros for packets.
+  static constexpr uint32_t kVersionWithoutPayload = 2;
 };
 
 // A log may have several tracing sessions of the service. `session` names one: a number that the

@@ -91,7 +91,7 @@ bool HasLife(const SessionSummary& session) {
 
 }  // namespace
 
-Result<std::optional<LogInfo>> ReadIndexedInfo(ByteSource& source) {
+Result<std::optional<Index>> ReadLogIndex(ByteSource& source) {
   const std::optional<uint64_t> size = source.size();
   if (!size || !source.CanReadAt()) return std::nullopt;
   const std::string expected = commit_log::StartFrame();
@@ -110,14 +110,19 @@ Result<std::optional<LogInfo>> ReadIndexedInfo(ByteSource& source) {
   if (!content) return std::nullopt;
   Result<Index> index = commit_log::DecodeIndex(wire::AsBytes(*content));
   if (!index || !Agree(*index, *table)) return std::nullopt;
+  return std::move(*index);
+}
 
+Result<std::optional<LogInfo>> ReadIndexedInfo(ByteSource& source) {
+  RS_ASSIGN_OR_RETURN(std::optional<Index> index, ReadLogIndex(source));
+  if (!index) return std::nullopt;
   for (const SessionSummary& session : index->sessions)
     if (!session.has_life && HasLife(session)) return std::nullopt;
 
   LogInfo info;
   info.format = LogFormat::kCommitLog;
   info.sessions = std::move(index->sessions);
-  info.file_bytes = *size;
+  info.file_bytes = *source.size();
   for (const commit_log::IndexEntry& frame : index->frames) info.raw_bytes += frame.content_size;
   info.data_frames = index->frames.size();
   info.from_index = true;

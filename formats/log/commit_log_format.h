@@ -11,8 +11,15 @@ namespace ringscope::commit_log {
 
 // Constants of the commit log, `.tblog`. commit_log.md is the specification.
 
-/// The version that is written, and the newest that is read.
+/// The version of logs with payloads.
 inline constexpr uint32_t kFormatVersion = 1;
+/// The newest version that is read.
+inline constexpr uint32_t kNewestVersion = LogHeader::kVersionWithoutPayload;
+
+/// The version that a log with this header has.
+constexpr uint32_t VersionOf(const LogHeader& header) {
+  return header.without_payload ? LogHeader::kVersionWithoutPayload : kFormatVersion;
+}
 
 // Frames. All integers of the layout are little-endian.
 inline constexpr uint32_t kZstdMagic = 0xFD2FB528;

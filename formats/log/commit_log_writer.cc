@@ -97,10 +97,10 @@ class Writer : public CommitLogWriter {
   }
 
   Status AppendHeader(const Op& op, const LogHeader& header) {
-    if (header.format_version != commit_log::kFormatVersion) {
+    if (header.format_version != commit_log::VersionOf(header)) {
       return Fail(ErrorCode::kUnsupported,
                   fmt::format("cannot write format version {}, only version {}",
-                              header.format_version, commit_log::kFormatVersion));
+                              header.format_version, commit_log::VersionOf(header)));
     }
     RS_RETURN_IF_ERROR(CloseFrame());
     // The header is put before the frame's other records when the frame is closed: a uuid that is

@@ -62,6 +62,7 @@ void Fields(auto& field, Like<LogHeader> auto& m) {
   field(OptionalField(8, "description"), m.description);
   field(OptionalField(9, "first_part"), m.first_part);
   field(OptionalField(10, "repeated_records"), m.repeated_records);
+  field(OptionalField(11, "without_payload"), m.without_payload);
 }
 
 void Fields(auto& field, Like<SessionStarted> auto& m) {
