@@ -66,7 +66,7 @@ TEST_P(NoPayloadCapture, ReportsAreThoseOfTheFullLog) {
   const auto expect_same = [&](Command command, std::vector<std::string> args) {
     SCOPED_TRACE(command.name);
     const json full = run(command, args, full_), bare = run(command, args, bare_);
-    EXPECT_EQ(full, bare) << json::diff(full, bare).dump(1).substr(0, 2000);
+    EXPECT_TRUE(full == bare) << json::diff(full, bare).dump(1).substr(0, 2000);
   };
   expect_same(ReplayCommand(), {"--stats"});
   expect_same(ReplayCommand(), {"--size", "64k", "--engine", "v1"});
