@@ -118,8 +118,8 @@ void SetUp(CLI::App& app, RecordArgs& args) {
   AddText(app, "-o,--output", args.output, kFileType,
           "Log to write (.tblog); it grows while it is recorded", Need::kRequired);
   AddFlag(app, "--no-payload", args.no_payload,
-          "Leave out what the packets say, and keep their sizes, kinds, times and flags: a small "
-          "log without anybody's data, from which no trace can be made");
+          "Leave out what the packets say, and keep their sizes, kinds, times and flags: no trace can "
+          "be made of the log. Configs, names of producers, uids and pids are in it");
   AddParsed(app, "--max-size", args.max_size, ParsePartSize, "SIZE",
             "Continue in another file, the next part, when one has this size (FILE.0001.tblog, "
             "...); naming one part to a command reads all of them");

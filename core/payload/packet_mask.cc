@@ -10,7 +10,7 @@ namespace {
 
 /// Bytes of a tag, or of a size, that are kept as they are; of further ones only whether they are
 /// zero. No tag or size of a packet has more.
-constexpr size_t kTagBytes = 5, kSizeBytes = 4;
+constexpr size_t kExactTagBytes = 5, kExactSizeBytes = 4;
 /// Bytes of a size that a patch fills in.
 constexpr size_t kPatchedSizeBytes = 4;
 
@@ -137,8 +137,8 @@ void PacketMask::Take(std::span<uint8_t> bytes, Place place, bool waits_for_patc
     uint8_t& byte = bytes[i++];
     Advance(1);
     const bool is_kept = phase_ != Phase::kVarint || keeps_;
-    const size_t exact = phase_ == Phase::kTag    ? kTagBytes
-                         : phase_ == Phase::kSize ? kSizeBytes
+    const size_t exact = phase_ == Phase::kTag    ? kExactTagBytes
+                         : phase_ == Phase::kSize ? kExactSizeBytes
                                                   : wire::kMaxVarintBytes;
     if (!AddByte(byte, is_kept, exact)) {
       if (value_bytes_ == wire::kMaxVarintBytes) Spoil();

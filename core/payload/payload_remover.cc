@@ -12,37 +12,37 @@ namespace {
 
 using Writable = std::span<uint8_t>;
 
-void Clear(Writable bytes) { std::ranges::fill(bytes, uint8_t{0}); }
+void ZeroOut(Writable bytes) { std::ranges::fill(bytes, uint8_t{0}); }
 
 /// The bytes of `whole` that `part` points to.
-Writable PartOf(Writable whole, Bytes part) {
+Writable WritablePart(Writable whole, Bytes part) {
   return whole.subspan(static_cast<size_t>(part.data() - whole.data()), part.size());
 }
 
 /// Clears the value of a field that is not known.
 void ClearField(Writable message, const wire::Field& field) {
-  if (field.type == wire::Type::kBytes) return Clear(PartOf(message, field.bytes));
+  if (field.type == wire::Type::kBytes) return ZeroOut(WritablePart(message, field.bytes));
   const size_t tag = wire::ReadVarint(field.whole).size;
-  const Writable value = PartOf(message, field.whole).subspan(tag);
-  if (field.type != wire::Type::kVarint) return Clear(value);
+  const Writable value = WritablePart(message, field.whole).subspan(tag);
+  if (field.type != wire::Type::kVarint) return ZeroOut(value);
   for (uint8_t& byte : value) byte &= 0x80;
 }
 
 /// Visits the fields of a message that may be changed meanwhile, and clears what is malformed.
 /// @return false: some of it was
 template <typename Visit>
-bool VisitFields(Writable message, Visit visit) {
+bool VisitChangingFields(Writable message, Visit visit) {
   wire::FieldReader fields(message);
   size_t read = 0;
   while (const auto field = fields.Next()) {
     read += field->whole.size();
     visit(*field);
   }
-  if (!fields.ok()) Clear(message.subspan(read));
+  if (!fields.ok()) ZeroOut(message.subspan(read));
   return fields.ok();
 }
 
-bool IsNumber(const wire::Field& field) { return field.type != wire::Type::kBytes; }
+bool HoldsNumber(const wire::Field& field) { return field.type != wire::Type::kBytes; }
 
 /// The size that a patch fills in: a varint that takes all of its bytes. nullopt: it is none.
 std::optional<uint64_t> PatchedSizeOf(Bytes data) {
@@ -64,9 +64,9 @@ void MaskBrokenSize(Writable rest) {
   if (size.size == 0) {  // none of them ends it
     const size_t read = std::min(rest.size(), wire::kMaxVarintBytes);
     std::ranges::fill(rest.first(read), uint8_t{0x80});
-    return Clear(rest.subspan(read));
+    return ZeroOut(rest.subspan(read));
   }
-  Clear(rest.subspan(size.size));
+  ZeroOut(rest.subspan(size.size));
   if (size.size <= kKept || size.value == kWriterDropSize) return;
   if (size.size == kV1MaxBytes && size.value <= rest.size() + kAlignment) return;
   std::ranges::fill(rest.first(size.size), uint8_t{0xFF});
@@ -117,21 +117,21 @@ void PayloadRemover::ApplyToRequest(Commit& commit) {
   commit.request = request;
   sizes_.clear();
   // A message can end in the chunk that is committed together with the patch of its size.
-  VisitFields(request, [&](const wire::Field& field) {
-    if (field.number == CommitDataRequest::kChunksToPatch && !IsNumber(field))
-      ApplyToPatches(commit.producer, PartOf(request, field.bytes));
-    else if (field.number == CommitDataRequest::kFlushRequestId && IsNumber(field))
+  VisitChangingFields(request, [&](const wire::Field& field) {
+    if (field.number == CommitDataRequest::kChunksToPatch && !HoldsNumber(field))
+      ApplyToPatches(commit.producer, WritablePart(request, field.bytes));
+    else if (field.number == CommitDataRequest::kFlushRequestId && HoldsNumber(field))
       return;
-    else if (field.number != CommitDataRequest::kChunksToMove || IsNumber(field))
+    else if (field.number != CommitDataRequest::kChunksToMove || HoldsNumber(field))
       ClearField(request, field);
   });
   for (const PatchedSize& size : sizes_) {
     SetSizes(size.sequence);
     ExtendSize(size);
   }
-  VisitFields(request, [&](const wire::Field& field) {
-    if (field.number == CommitDataRequest::kChunksToMove && !IsNumber(field))
-      ApplyToChunk(commit.producer, PartOf(request, field.bytes));
+  VisitChangingFields(request, [&](const wire::Field& field) {
+    if (field.number == CommitDataRequest::kChunksToMove && !HoldsNumber(field))
+      ApplyToChunk(commit.producer, WritablePart(request, field.bytes));
   });
 }
 
@@ -170,18 +170,18 @@ void PayloadRemover::ApplyToPatches(ProducerId producer, std::span<uint8_t> entr
   using Fields = proto::ChunkToPatch;
   const size_t first = sizes_.size();
   uint64_t writer = 0, chunk = 0;
-  VisitFields(entry, [&](const wire::Field& field) {
-    if (field.number == Fields::kPatches && !IsNumber(field)) {
+  VisitChangingFields(entry, [&](const wire::Field& field) {
+    if (field.number == Fields::kPatches && !HoldsNumber(field)) {
       uint64_t offset = 0;
       std::optional<uint64_t> size;
       Writable data;
-      const Writable patch = PartOf(entry, field.bytes);
-      VisitFields(patch, [&](const wire::Field& part) {
-        if (part.number == proto::Patch::kOffset && IsNumber(part)) {
+      const Writable patch = WritablePart(entry, field.bytes);
+      VisitChangingFields(patch, [&](const wire::Field& part) {
+        if (part.number == proto::Patch::kOffset && HoldsNumber(part)) {
           offset = part.value;
-        } else if (part.number == proto::Patch::kData && !IsNumber(part)) {
+        } else if (part.number == proto::Patch::kData && !HoldsNumber(part)) {
           size = PatchedSizeOf(part.bytes);
-          data = PartOf(patch, part.bytes);
+          data = WritablePart(patch, part.bytes);
           if (!size) ClearField(patch, part);
         } else {
           ClearField(patch, part);
@@ -192,12 +192,12 @@ void PayloadRemover::ApplyToPatches(ProducerId producer, std::span<uint8_t> entr
                           .place = {{}, static_cast<uint32_t>(offset)},
                           .size = *size,
                           .data = data});
-    } else if (field.number == Fields::kWriterId && IsNumber(field)) {
+    } else if (field.number == Fields::kWriterId && HoldsNumber(field)) {
       writer = field.value;
-    } else if (field.number == Fields::kChunkId && IsNumber(field)) {
+    } else if (field.number == Fields::kChunkId && HoldsNumber(field)) {
       chunk = field.value;
     } else if ((field.number != Fields::kTargetBuffer && field.number != Fields::kHasMorePatches) ||
-               !IsNumber(field)) {
+               !HoldsNumber(field)) {
       ClearField(entry, field);
     }
   });
@@ -211,19 +211,19 @@ void PayloadRemover::ApplyToChunk(ProducerId producer, std::span<uint8_t> entry)
   using Fields = proto::ChunksToMove;
   std::optional<Writable> data;
   bool incomplete = false;
-  VisitFields(entry, [&](const wire::Field& field) {
-    if (field.number == Fields::kData && !IsNumber(field)) {
-      if (data) Clear(*data);  // the last one counts
-      data = PartOf(entry, field.bytes);
-    } else if (field.number == Fields::kChunkIncomplete && IsNumber(field)) {
+  VisitChangingFields(entry, [&](const wire::Field& field) {
+    if (field.number == Fields::kData && !HoldsNumber(field)) {
+      if (data) ZeroOut(*data);  // the last one counts
+      data = WritablePart(entry, field.bytes);
+    } else if (field.number == Fields::kChunkIncomplete && HoldsNumber(field)) {
       incomplete = field.value != 0;
-    } else if (field.number > Fields::kChunkIncomplete || !IsNumber(field)) {
+    } else if (field.number > Fields::kChunkIncomplete || !HoldsNumber(field)) {
       ClearField(entry, field);
     }
   });
   if (!data) return;
   const std::optional<ChunkHeader> header = ParseChunkHeader(*data);
-  if (!header) return Clear(*data);
+  if (!header) return ZeroOut(*data);
   ApplyToPayload({producer, header->writer}, *header, !incomplete, data->subspan(kChunkHeaderSize));
 }
 
@@ -254,7 +254,7 @@ void PayloadRemover::ApplyToPayload(SequenceKey sequence, const ChunkHeader& hea
         before = std::make_unique<PacketMask>(*previous->mask);
       if (before == nullptr) {
         cleared = fragment.size();
-        Clear(bytes);
+        ZeroOut(bytes);
         continue;
       }
       mask = std::make_unique<PacketMask>(*before);
@@ -273,7 +273,7 @@ void PayloadRemover::ApplyToPayload(SequenceKey sequence, const ChunkHeader& hea
     if (status == FragmentStatus::kFragment) offset = fragment.body;
   }
   if (status == FragmentStatus::kFragment || status == FragmentStatus::kNone)
-    Clear(payload.subspan(offset));
+    ZeroOut(payload.subspan(offset));
   else
     MaskBrokenSize(payload.subspan(offset));
   const bool is_open = status == FragmentStatus::kFragment && (flags & kLastContinues) != 0;

@@ -154,7 +154,7 @@ TEST_P(PayloadFreeCases, BuffersReturnTheSamePackets) {
     ++same;
   }
   EXPECT_GT(same, 100);
-  EXPECT_EQ(same + others, 314);
+  EXPECT_EQ(same + others, 379);
 }
 
 }  // namespace
