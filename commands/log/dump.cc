@@ -143,7 +143,8 @@ Result<ExitCode> RunDump(const DumpArgs& args, Context& context) {
   while (!is_past) {
     RS_ASSIGN_OR_RETURN(const bool more, sessions.NextSession());
     if (!more) break;
-    if (args.decode) RS_RETURN_IF_ERROR(ExpectPayload(sessions, "--decode"));
+    if (args.detail.decode) RS_RETURN_IF_ERROR(ExpectPayload(sessions, "--decode"));
+    if (args.detail.hex) RS_RETURN_IF_ERROR(ExpectPayload(sessions, "--hex"));
     filter.StartSession();
     printer.StartSession(sessions.session());
     while (!is_past) {
