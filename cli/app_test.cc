@@ -117,7 +117,7 @@ INSTANTIATE_TEST_SUITE_P(
                   "--around and --full cannot be used together"},
         UsageCase{"one_that_needs_another",
                   {"graph", "--at", "5", "x"},
-                  "--at needs --layout or --order (add one of them)"},
+                  "--at needs --layout, --order or --smb (add one of them)"},
         UsageCase{"repair_to_stdout", {"repair", "x", "-o", "-"}, "standard output"}),
     [](const auto& test) { return std::string(test.param.name); });
 

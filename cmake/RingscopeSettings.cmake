@@ -12,6 +12,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   # GCC 12 sees overlaps in the standard library's operator+(const char*, string&&) where none are.
   target_compile_options(rs_settings INTERFACE -Wno-restrict)
 endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND RS_UNITY_ROOMS GREATER 1)
+  # Large units: GCC collects garbage less often, for 5 % less time and 5 % more memory.
+  target_compile_options(rs_settings INTERFACE "SHELL:--param ggc-min-expand=300")
+endif()
 if(RS_SANITIZE)
   target_compile_options(rs_settings INTERFACE -fsanitize=${RS_SANITIZE}
                          -fno-sanitize-recover=all -fno-omit-frame-pointer)

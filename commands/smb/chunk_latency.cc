@@ -88,7 +88,6 @@ Status ReportOccupancy(SessionReader& sessions, Report& report) {
     if (!op) break;
     reading.Add(*op, sessions.record_number());
   }
-  report.Print("\n");
   ReportMemories(report, reading.Memories(), reading.producers(), reading.start_ns(),
                  MemoryDetail::kUse);
   report.Data("memories_not_listed", reading.unlisted());
@@ -103,17 +102,14 @@ Status ReportLatency(Context& context, SessionReader& sessions, Report& report) 
   RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome,
                       ReplaySession(context, sessions, {}, {.listeners = {&records, &lives}}));
   lives.Finish();
-  report.Print("\n");
   ReportMemories(report, reading.Memories(), reading.producers(), reading.start_ns());
   report.Data({{"memories_not_listed", reading.unlisted()}, {"reads", ReadsJson(outcome.reads)}});
   ReportBufferTimes(report, buffers, reading.producers());
   if (buffers.times().empty()) return {};
   report.Print("\n");
-  report.Paragraph(fmt::format("Time in a buffer is by a replay, read {}.{}",
-                               ReadsText(outcome.reads),
-                               ReadsNotes(outcome.reads).empty()
-                                   ? std::string()
-                                   : " " + ReadsNotes(outcome.reads)));
+  report.Paragraph(fmt::format(
+      "Time in a buffer is by a replay, read {}.{}", ReadsText(outcome.reads),
+      ReadsNotes(outcome.reads).empty() ? std::string() : " " + ReadsNotes(outcome.reads)));
   return {};
 }
 

@@ -38,9 +38,8 @@ void MemoryReading::KeepNow() {
 
 std::vector<const smb::MemoryFollower*> MemoryReading::Memories() const {
   std::vector<const smb::MemoryFollower*> memories = story_.Memories();
-  std::erase_if(memories, [&](const smb::MemoryFollower* memory) {
-    return !Wants(memory->use().producer);
-  });
+  std::erase_if(memories,
+                [&](const smb::MemoryFollower* memory) { return !Wants(memory->use().producer); });
   return memories;
 }
 

@@ -2,7 +2,6 @@
 
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "commands/common/session_loop.h"
@@ -69,8 +68,7 @@ void SetUp(CLI::App& app, SmbArgs& args) {
 bool IsTried(const SmbArgs& args) { return args.trials.any() || args.format == "csv"; }
 
 /// One session: its memories, and a picture of them at one moment.
-Result<ExitCode> ReportSmb(const SmbArgs& args, SessionReader& sessions, Report& report,
-                           Console& out) {
+Result<ExitCode> ReportSmb(const SmbArgs& args, SessionReader& sessions, Report& report) {
   std::optional<ProducerId> only;
   if (args.producer) only = ProducerId{static_cast<uint16_t>(*args.producer)};
   MemoryReading reading(only, IsTried(args));
@@ -82,12 +80,20 @@ Result<ExitCode> ReportSmb(const SmbArgs& args, SessionReader& sessions, Report&
     reading.Add(*op, sessions.record_number());
   }
   reading.Finish();
+  const auto memories = reading.Memories();
+  SmbTrials trials;
+  if (IsTried(args)) trials = TryMemories(memories, args.trials);
+  if (args.format == "csv") {
+    Table rows = SmbTrialRows();
+    AddTrialRows(trials, sessions.session(), rows);
+    report.Print(rows.CsvRows());
+    return ExitCode::kClean;
+  }
   ReportTitle(report, {.path = sessions.path(),
                        .session = sessions.session(),
                        .records = reading.records(),
                        .duration_ns = reading.duration_ns()});
   report.Data({{"session", sessions.session()}, {"start_ns", reading.start_ns()}});
-  const auto memories = reading.Memories();
   ReportMemories(report, memories, reading.producers(), reading.start_ns());
   report.Data("memories_not_listed", reading.unlisted());
   if (reading.unlisted() > 0)
@@ -95,20 +101,17 @@ Result<ExitCode> ReportSmb(const SmbArgs& args, SessionReader& sessions, Report&
                                  Count(reading.unlisted(), "further producer")));
   for (const smb::MemoryFollower* const memory : reading.Pictures())
     ReportPicture(report, *memory, reading.producers(), reading.start_ns());
-  if (IsTried(args)) {
-    Table rows = SmbTrialRows();
-    ReportTrials(report, memories, reading.producers(), args.trials, sessions.session(), rows);
-    if (args.format == "csv") out.Print(rows.CsvRows());
-  }
+  if (IsTried(args))
+    ReportTrials(report, trials, reading.producers(), args.trials, sessions.session());
   return ExitCode::kClean;
 }
 
 Result<ExitCode> RunSmb(const SmbArgs& args, Context& context) {
   SessionReader sessions(context, {.paths = {args.log}, .only = args.session}, "reading");
   Report report(context.console, args.format, "smb");
-  if (args.format == "csv") context.console.Print(SmbTrialRows().CsvTitles());
+  if (args.format == "csv") report.Print(SmbTrialRows().CsvTitles());
   RS_ASSIGN_OR_RETURN(const ExitCode code, ReportSessions(sessions, report, [&] {
-                        return ReportSmb(args, sessions, report, context.console);
+                        return ReportSmb(args, sessions, report);
                       }));
   RS_RETURN_IF_ERROR(report.Finish());
   return code;

@@ -102,7 +102,8 @@ class MemoryDrawing {
   void DrawKey(const smb::SeenMemory& seen) {
     double x = kSmbMargin;
     const auto add = [&](SeenChunk state, uint64_t count, const std::string& more) {
-      const std::string text = fmt::format("{}: {}{}", SeenChunkText(state), WithCommas(count), more);
+      const std::string text =
+          fmt::format("{}: {}{}", SeenChunkText(state), WithCommas(count), more);
       svg_.Box({x, y_, 12, 12}, ClassOf(state), 2);
       svg_.Text(x + 18, y_ + 10, text, "");
       x += 18 + SvgTextWidth(text, "") + 24;
@@ -146,9 +147,9 @@ class MemoryDrawing {
         const smb::ChunkHolder holder = memory.picture().pages()[page].holders[chunk];
         const bool is_known = holder != smb::ChunkHolder{};
         name = is_known ? fmt::format("{} #{}", Raw(holder.writer), Raw(holder.chunk)) : "?";
-        title += is_known ? fmt::format(", chunk {} of writer {}", Raw(holder.chunk),
-                                        Raw(holder.writer))
-                          : std::string(", its header is not written yet");
+        title += is_known
+                     ? fmt::format(", chunk {} of writer {}", Raw(holder.chunk), Raw(holder.writer))
+                     : std::string(", its header is not written yet");
       }
       svg_.BeginGroup(title);
       svg_.Box(part, ClassOf(state), 2);
@@ -194,9 +195,9 @@ class MemoryDrawing {
                                      : fmt::format("writer {}", writer);
       text += fmt::format(": {}", Count(held->count, "chunk"));
       for (const auto& [state, ids] : held->chunks)
-        text += writer == 0
-                    ? fmt::format("; {} {}", ids.size(), SeenChunkText(state))
-                    : fmt::format("; {} {} ({})", ids.size(), SeenChunkText(state), ChunksText(ids));
+        text += writer == 0 ? fmt::format("; {} {}", ids.size(), SeenChunkText(state))
+                            : fmt::format("; {} {} ({})", ids.size(), SeenChunkText(state),
+                                          ChunksText(ids));
       for (const std::string& line : SvgTextLines(text, kSmbWidth - 2 * kSmbMargin, "")) {
         svg_.Text(kSmbMargin, y_ + 10, line, "");
         y_ += kSmbLine;
@@ -204,7 +205,8 @@ class MemoryDrawing {
     }
     if (order.size() > kWritersDrawn) {
       svg_.Text(kSmbMargin, y_ + 10,
-                fmt::format("and {}", Count(order.size() - kWritersDrawn, "further writer")), "soft");
+                fmt::format("and {}", Count(order.size() - kWritersDrawn, "further writer")),
+                "soft");
       y_ += kSmbLine;
     }
   }

@@ -15,7 +15,7 @@ using smb::WhenNoneIsFree;
 
 constexpr size_t kTrialIndent = 2;
 
-/// "3", "3 (1 to 5)", "3 (1 or more)", "none"
+/// "3", "3 (1 to 5)", "3 (1 or more)", "3 or more", "none", "none shown"
 std::string RefusedText(const smb::DropOutcome& drop, const MemoryTrial& trial,
                         const MemoryDemand& demand) {
   if (trial.page_size != demand.page_size) return "about " + WithCommas(drop.refused);
@@ -23,12 +23,19 @@ std::string RefusedText(const smb::DropOutcome& drop, const MemoryTrial& trial,
   if (drop.most == drop.least) return refused;
   if (drop.most)
     return fmt::format("{} ({} to {})", refused, WithCommas(drop.least), WithCommas(*drop.most));
-  if (trial.is_recorded) return drop.refused == 0 ? "none shown" : refused + " or more";
+  if (drop.refused == 0) return "none shown";
+  if (trial.is_recorded || drop.least == drop.refused) return refused + " or more";
   return fmt::format("{} ({} or more)", refused, WithCommas(drop.least));
 }
 
+/// "5", "5, 2 in vain"
+std::string WaitsText(const smb::StallOutcome& stall) {
+  return WithCommas(stall.waits) +
+         (stall.gave_up > 0 ? ", " + WithCommas(stall.gave_up) + " in vain" : "");
+}
+
 std::string WaitedText(const smb::StallOutcome& stall) {
-  if (stall.late_ns == 0) return "0 s";
+  if (stall.late_ns == 0) return "none";
   if (stall.early_ns == stall.late_ns) return HumanDuration(stall.waited_ns);
   return fmt::format("{} ({} to {})", HumanDuration(stall.waited_ns), HumanDuration(stall.early_ns),
                      HumanDuration(stall.late_ns));
@@ -46,9 +53,8 @@ Json TrialJson(const std::optional<T>& value) {
 /// A trial as a row for programs.
 void AddTrialRow(const MemoryTrial& trial, const MemoryDemand& demand, uint64_t session,
                  Table& rows) {
-  std::vector<Cell> cells =
-      DataCells({session, Raw(demand.producer), trial.size, trial.page_size, trial.chunks,
-                 trial.is_recorded, demand.is_known()});
+  std::vector<Cell> cells = DataCells({session, Raw(demand.producer), trial.size, trial.page_size,
+                                       trial.chunks, trial.is_recorded, demand.is_known()});
   const auto add = [&](Json value) { cells.push_back(DataCell(std::move(value))); };
   const auto& drop = trial.drop;
   add(drop ? Json(drop->refused) : Json());
@@ -86,9 +92,9 @@ std::vector<uint64_t> SizesFor(const SmbTrialChoices& choices, const MemoryDeman
 class TrialTables {
  public:
   void Add(const std::string& producer, const MemoryTrial& trial, const MemoryDemand& demand) {
-    std::vector<Cell> first = {
-        producer, Cell(HumanSize(trial.size) + (trial.is_recorded ? " *" : "  ")),
-        Cell(HumanSize(trial.page_size))};
+    std::vector<Cell> first = {producer,
+                               Cell(HumanSize(trial.size) + (trial.is_recorded ? " *" : "  ")),
+                               Cell(HumanSize(trial.page_size))};
     const auto row = [&](std::vector<Cell> more) {
       std::vector<Cell> cells = first;
       cells.insert(cells.end(), more.begin(), more.end());
@@ -99,12 +105,12 @@ class TrialTables {
                         Cell(RefusedText(*trial.drop, trial, demand)),
                         trial.drop->packets ? CountCell(*trial.drop->packets) : Cell("?")}));
     if (trial.stall)
-      stall_.AddRow(row({CountCell(trial.stall->waits), Cell(WaitedText(*trial.stall)),
-                         Cell(HumanDuration(trial.stall->longest_ns)),
-                         CountCell(trial.stall->gave_up)}));
-    quiet_.AddRow(row({Cell(QuietText(trial.quiet.simulated_ns)),
-                       Cell(QuietText(trial.quiet.mean_ns)),
-                       Cell(QuietText(trial.quiet.peak_ns))}));
+      stall_.AddRow(row({Cell(WaitsText(*trial.stall)), Cell(WaitedText(*trial.stall)),
+                         Cell(trial.stall->waits == 0 ? std::string("none")
+                                                      : HumanDuration(trial.stall->longest_ns))}));
+    quiet_.AddRow(
+        row({Cell(QuietText(trial.quiet.simulated_ns)), Cell(QuietText(trial.quiet.mean_ns)),
+             Cell(QuietText(trial.quiet.peak_ns))}));
   }
   void Report(ringscope::Report& report) const {
     report.Section("if writers drop what finds no chunk", drop_, kTrialIndent);
@@ -123,10 +129,8 @@ class TrialTables {
                        {"most used", Align::kRight},
                        {"refused", Align::kRight},
                        {"packets", Align::kRight}})};
-  Table stall_{Columns({{"waits", Align::kRight},
-                        {"waited", Align::kRight},
-                        {"longest", Align::kRight},
-                        {"gave up", Align::kRight}})};
+  Table stall_{
+      Columns({{"waits", Align::kRight}, {"waited", Align::kRight}, {"longest", Align::kRight}})};
   Table quiet_{Columns({{"simulated", Align::kRight},
                         {"size / mean rate", Align::kRight},
                         {"size / peak rate", Align::kRight}})};
@@ -145,12 +149,14 @@ std::vector<std::string> Assumptions(const std::vector<MemoryDemand>& demands,
         "writer tries again after about 1 KiB.");
   if (choices.Has(WhenNoneIsFree::kStall))
     texts.emplace_back(
-        "A writer that waits does all that follows so much later. It searches again after Perfetto's "
+        "A writer that waits does all that follows so much later. It searches again after "
+        "Perfetto's "
         "pauses (0 to 37 ms, then 100 ms each), and gives up after 300 searches (29.3 s).");
   const auto any = [&](auto test) { return std::any_of(demands.begin(), demands.end(), test); };
   if (any([](const MemoryDemand& demand) { return demand.losses > 0; }))
     texts.emplace_back(
-        "Packets were dropped in the recording. What they needed is not in the log: for other sizes "
+        "Packets were dropped in the recording. What they needed is not in the log: for other "
+        "sizes "
         "their writers are assumed to have kept their pace, and no upper limit is known.");
   else if (any([](const MemoryDemand& demand) { return !demand.was_free; }))
     texts.emplace_back(
@@ -172,7 +178,8 @@ std::vector<std::string> Assumptions(const std::vector<MemoryDemand>& demands,
 /// "The log shows 2 losses of 1 app: ..."
 std::string LossesText(const MemoryDemand& demand, const std::string& producer) {
   return fmt::format(
-      "The log shows {} of {}: {} by an aborted packet, {} between packets, by the flag of the next "
+      "The log shows {} of {}: {} by an aborted packet, {} between packets, by the flag of the "
+      "next "
       "one. During {} of them a look shows no free chunk.",
       demand.losses == 1 ? "1 loss" : WithCommas(demand.losses) + " losses", producer,
       WithCommas(demand.losses - demand.between_packets), WithCommas(demand.between_packets),
@@ -198,37 +205,64 @@ bool SmbTrialChoices::Has(WhenNoneIsFree policy) const {
 
 Table SmbTrialRows() {
   std::vector<Column> columns;
-  for (const char* const key :
-       {"session", "producer", "size", "page_size", "chunks", "is_recorded", "is_demand_known",
-        "refused", "refused_at_least", "refused_at_most", "refused_packets", "most_used", "full_ns",
-        "waits", "waited_ns", "waited_early_ns", "waited_late_ns", "longest_wait_ns", "gave_up",
-        "quiet_simulated_ns", "quiet_by_mean_rate_ns", "quiet_by_peak_rate_ns"})
+  for (const char* const key : {"session",
+                                "producer",
+                                "size",
+                                "page_size",
+                                "chunks",
+                                "is_recorded",
+                                "is_demand_known",
+                                "refused",
+                                "refused_at_least",
+                                "refused_at_most",
+                                "refused_packets",
+                                "most_used",
+                                "full_ns",
+                                "waits",
+                                "waited_ns",
+                                "waited_early_ns",
+                                "waited_late_ns",
+                                "longest_wait_ns",
+                                "gave_up",
+                                "quiet_simulated_ns",
+                                "quiet_by_mean_rate_ns",
+                                "quiet_by_peak_rate_ns"})
     columns.push_back(DataColumn(key));
   return Table(std::move(columns));
 }
 
-void ReportTrials(Report& report, const std::vector<const smb::MemoryFollower*>& memories,
-                  const SmbProducers& producers, const SmbTrialChoices& choices, uint64_t session,
-                  Table& rows) {
-  std::vector<MemoryDemand> demands;
-  for (const smb::MemoryFollower* const memory : memories)
-    if (auto demand = memory->Demand()) demands.push_back(std::move(*demand));
-  TrialTables tables;
-  Json shown = Json::array();
-  for (const MemoryDemand& demand : demands) {
-    shown.push_back(DemandJson(demand));
+SmbTrials TryMemories(const std::vector<const smb::MemoryFollower*>& memories,
+                      const SmbTrialChoices& choices) {
+  SmbTrials tried;
+  for (const smb::MemoryFollower* const memory : memories) {
+    std::optional<MemoryDemand> demand = memory->Demand();
+    if (!demand) continue;
     std::vector<uint64_t> pages = choices.pages;
-    if (pages.empty()) pages.push_back(demand.page_size);
+    if (pages.empty()) pages.push_back(demand->page_size);
     for (const uint64_t page : pages) {
-      const smb::MemoryTrials trials(demand, page);
-      for (const uint64_t size : SizesFor(choices, demand, page)) {
-        const MemoryTrial trial = trials.Try(size, choices.Has(WhenNoneIsFree::kDrop),
-                                             choices.Has(WhenNoneIsFree::kStall));
-        AddTrialRow(trial, demand, session, rows);
-        tables.Add(SmbProducerText(demand.producer, producers), trial, demand);
-      }
+      const smb::MemoryTrials trials(*demand, page);
+      for (const uint64_t size : SizesFor(choices, *demand, page))
+        tried.trials.push_back(
+            {tried.demands.size(), trials.Try(size, choices.Has(WhenNoneIsFree::kDrop),
+                                              choices.Has(WhenNoneIsFree::kStall))});
     }
+    tried.demands.push_back(*std::move(demand));
   }
+  return tried;
+}
+
+void AddTrialRows(const SmbTrials& trials, uint64_t session, Table& rows) {
+  for (const auto& [demand, outcome] : trials.trials)
+    AddTrialRow(outcome, trials.demands[demand], session, rows);
+}
+
+void ReportTrials(Report& report, const SmbTrials& trials, const SmbProducers& producers,
+                  const SmbTrialChoices& choices, uint64_t session) {
+  const std::vector<MemoryDemand>& demands = trials.demands;
+  Json shown = Json::array();
+  for (const MemoryDemand& demand : demands) shown.push_back(DemandJson(demand));
+  Table rows = SmbTrialRows();
+  AddTrialRows(trials, session, rows);
   report.Data({{"demands", std::move(shown)}, {"trials", rows.ToJson()}});
   if (demands.empty()) {
     report.Data("trials_assume", Json::array());
@@ -236,12 +270,16 @@ void ReportTrials(Report& report, const std::vector<const smb::MemoryFollower*>&
     report.Paragraph("Other sizes cannot be tried: the log has no looks at this memory.");
     return;
   }
+  TrialTables tables;
+  for (const auto& [demand, outcome] : trials.trials)
+    tables.Add(SmbProducerText(demands[demand].producer, producers), outcome, demands[demand]);
   tables.Report(report);
   const std::vector<std::string> assumptions = Assumptions(demands, choices);
   report.Data("trials_assume", Json(assumptions));
   report.Print("\n");
-  report.Paragraph("(*: as recorded. Refused: requests for a chunk. The recorded row has the losses "
-                   "that the log shows. The service may be silent so long from the worst moment on.)");
+  report.Paragraph(
+      "(*: as recorded. Refused: requests for a chunk. The recorded row has the losses "
+      "that the log shows. The service may be silent so long from the worst moment on.)");
   for (const MemoryDemand& demand : demands) {
     if (demand.losses == 0) continue;
     report.Print("\n");

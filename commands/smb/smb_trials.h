@@ -19,15 +19,25 @@ struct SmbTrialChoices {
   bool Has(smb::WhenNoneIsFree policy) const;
 };
 
-/// The columns of the rows of trials: titles of CSV, or what a session adds.
-Table SmbTrialRows();
+/// What memories would have done at other sizes.
+struct SmbTrials {
+  struct Trial {
+    size_t demand = 0;  // index
+    smb::MemoryTrial outcome;
+  };
+  std::vector<smb::MemoryDemand> demands;  // of the memories that have one
+  std::vector<Trial> trials;
+};
+SmbTrials TryMemories(const std::vector<const smb::MemoryFollower*>& memories,
+                      const SmbTrialChoices& choices);
 
-/// What these memories would have done at other sizes: tables for people, `trials` and what they
-/// assume for programs.
-/// @param rows gets a row for each trial
-void ReportTrials(Report& report, const std::vector<const smb::MemoryFollower*>& memories,
-                  const SmbProducers& producers, const SmbTrialChoices& choices, uint64_t session,
-                  Table& rows);
+/// The rows for programs: none yet, with their titles.
+Table SmbTrialRows();
+void AddTrialRows(const SmbTrials& trials, uint64_t session, Table& rows);
+
+/// Tables for people, `trials` and what they assume for programs.
+void ReportTrials(Report& report, const SmbTrials& trials, const SmbProducers& producers,
+                  const SmbTrialChoices& choices, uint64_t session);
 
 }  // namespace ringscope
 

@@ -25,6 +25,7 @@ struct FakeService::Connection {
   bool closed = false;
   uint64_t command_request = 0;
   std::vector<std::string> data_sources;
+  size_t set_up = 0;  // how many of them
   std::optional<TestMemory> memory;
   Traffic traffic;
 };
@@ -181,6 +182,7 @@ void FakeService::HandleRequest(Connection& connection, const ipc::Frame& frame)
     case kRegisterDataSource:
       connection.data_sources.push_back(
           Decode<ipc::RegisterDataSource>(invoke.args).descriptor.name);
+      SetUpSources(connection);
       break;
     case kGetAsyncCommand:
       connection.command_request = frame.request_id;
@@ -198,11 +200,17 @@ void FakeService::SetUpTracing(Connection& connection) {
   connection.memory.emplace(options_.smb_bytes, options_.seal_memory);
   SendCommand(connection, {.setup_tracing = ipc::SetupTracing{TestMemory::kPage / 1024}},
               connection.memory->fd());
-  uint64_t instance = 0;
-  for (const std::string& name : connection.data_sources) {
+  SetUpSources(connection);
+}
+
+/// Those that are not set up yet, once it waits for commands.
+void FakeService::SetUpSources(Connection& connection) {
+  if (connection.command_request == 0) return;
+  while (connection.set_up < connection.data_sources.size()) {
+    const std::string& name = connection.data_sources[connection.set_up++];
     const auto target = options_.targets.find(name);
     const ipc::DataSourceInstance set_up{
-        ++instance,
+        connection.set_up,
         {.name = name,
          .target_buffer =
              target == options_.targets.end() ? options_.target_buffer : target->second,

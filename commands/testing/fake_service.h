@@ -71,6 +71,7 @@ class FakeService {
   void HandleRequest(Connection& connection, const ipc::Frame& frame);
   void HandleCommit(Connection& connection, Bytes request);
   void SetUpTracing(Connection& connection);
+  void SetUpSources(Connection& connection);
   void SendCommand(Connection& connection, const ipc::AsyncCommand& command, int fd = -1);
   void Reply(Connection& connection, uint64_t request_id, const std::string& reply,
              bool has_more = false);

@@ -32,7 +32,9 @@ class PayloadStore {
   void WriteNone(ChunkRef, bool) {}
   void Release(ChunkRef) {}
   void MakeSpace(const ChunkRing&) {}
-  FragmentStatus Read(ChunkRef, const StoredChunk& chunk, uint32_t offset, Fragment& fragment) {
+  /// GCC would inline it or not by how much else there is in the same unit.
+  [[gnu::always_inline]] FragmentStatus Read(ChunkRef, const StoredChunk& chunk, uint32_t offset,
+                                             Fragment& fragment) {
     return ReadFragment(At(chunk), chunk.payload_size, offset, fragment);
   }
   /// The chunk will be read soon: all of it, if it has whole packets alone; of other chunks, the

@@ -24,6 +24,8 @@ class ShapeTally {
     bool counted_front = false;  // its first fragment counts as a packet of its own
     bool open = false;           // its last fragment continues in the next chunk
     bool open_empty = false;     // and that packet has no bytes so far: it does not count yet
+    /// Its first fragment continues a packet that no chunk so far has the beginning of.
+    bool lacks_beginning = false;
   };
   struct Discards {
     static constexpr size_t kMaxRecent = 16;
@@ -56,8 +58,10 @@ class ShapeTally {
     Discards& discards = discarded_[commit.sequence];
     DiscardedChunk* chunk = discards.Find(commit.chunk);
     if (chunk == nullptr) {
-      if (discards.recent.size() == Discards::kMaxRecent)
+      if (discards.recent.size() == Discards::kMaxRecent) {
+        lacks_beginnings_ |= discards.recent.front().lacks_beginning;
         discards.recent.erase(discards.recent.begin());
+      }
       chunk = &discards.recent.emplace_back();
       chunk->id = commit.chunk;
     }
@@ -65,6 +69,8 @@ class ShapeTally {
 
     const auto [count, flags] = FinishedPartOf(commit.fragments, commit.flags, commit.complete);
     const DiscardedChunk* const before = discards.Find(ChunkId{Raw(commit.chunk) - 1});
+    DiscardedChunk* const next = discards.Find(Successor(commit.chunk));
+    if (next != nullptr) next->lacks_beginning = false;
     const bool follows = before != nullptr && before->open;
     if (count == 0 && commit.complete && chunk->bytes == 0) {  // it is passed over
       chunk->open = follows;
@@ -93,7 +99,6 @@ class ShapeTally {
     chunk->open_empty = chunk->open && is_empty;
     // The next chunk was committed before this one, and its fragment counted as a packet of its
     // own.
-    DiscardedChunk* next = discards.Find(Successor(commit.chunk));
     if (!chunk->open || chunk->open_empty || next == nullptr || !next->counted_front) return;
     next->counted_front = false;
     --discards.count.packets;
@@ -103,6 +108,18 @@ class ShapeTally {
   bool HasDiscarded(SequenceKey sequence, ChunkId chunk) {
     Discards* const discards = discarded_.Find(sequence);
     return discards != nullptr && discards->Find(chunk) != nullptr;
+  }
+  /// The chunk that was discarded last of the sequence continues a packet that no chunk so far has
+  /// the beginning of. It counts only if the chunk before it is discarded later.
+  void NoteNoBeginning(SequenceKey sequence, ChunkId chunk) {
+    discarded_[sequence].Find(chunk)->lacks_beginning = true;
+  }
+  /// Whether there is such a chunk still: what was discarded is not known exactly then.
+  bool LacksBeginnings() const {
+    for (size_t i = 0; i < discarded_.size() && !lacks_beginnings_; ++i)
+      for (const DiscardedChunk& chunk : discarded_.At(i).value.recent)
+        if (chunk.lacks_beginning) return true;
+    return lacks_beginnings_;
   }
   void SetUsedBytes(uint64_t bytes) { used_bytes_ = bytes; }
   /// Bytes of the buffer, from its start, that were ever written.
@@ -131,6 +148,7 @@ class ShapeTally {
   uint64_t used_bytes_ = 0;
   StableVector<PacketCount> overwritten_;  // by the sequence's slot
   SequenceMap<Discards> discarded_;
+  bool lacks_beginnings_ = false;  // of chunks that are not among the recent ones any more
 };
 
 }  // namespace ringscope

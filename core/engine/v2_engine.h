@@ -253,7 +253,7 @@ class V2ShapeEngine final : public V2Engine<false, ShapeStore> {
   void CommitShape(const ChunkCommit& commit, const ChunkShape& shape) override;
   const PacketShape& packet_shape() const override { return shape(); }
   uint32_t SlotOf(SequenceKey sequence) const override { return FindSlot(sequence); }
-  uint64_t TakeStuckPackets() override { return ClearAll(); }
+  uint64_t TakeStuckPackets() override;
 };
 
 }  // namespace v2

@@ -117,6 +117,13 @@ uint64_t V2Engine<kObserved, Store>::ClearAll() {
   return store_.tally().overwritten_packets() - before;
 }
 
+inline uint64_t V2ShapeEngine::TakeStuckPackets() {
+  const uint64_t stuck = ClearAll();
+  if (store().tally().LacksBeginnings())
+    FailFor("a part of a packet was discarded whose beginning is not in the buffer");
+  return stuck;
+}
+
 /// Bytes in the buffer of the packet that the commit's first fragment continues.
 template <bool kObserved, typename Store>
 uint64_t V2Engine<kObserved, Store>::BytesAwaiting(const ChunkCommit& commit) {
@@ -156,16 +163,19 @@ uint32_t V2Engine<kObserved, Store>::BytesKnown(const ChunkCommit& commit) {
 
 template <bool kObserved, typename Store>
 void V2Engine<kObserved, Store>::TallyDiscarded(const ChunkCommit& commit) {
+  bool lacks_beginning = false;
   if ((commit.flags & kFirstContinues) != 0) {
     if (BytesAwaiting(commit) > 0)
       store_.PartsOf(s_.slots.Find(commit.sequence)).discarded = commit.chunk;
-    else if (!store_.tally().HasDiscarded(commit.sequence, ChunkId{Raw(commit.chunk) - 1}) &&
-             BytesKnown(commit) == 0 && !store_.incoming().fragments.empty())
-      store_.SetProblem("a part of a packet was discarded whose beginning is not in the buffer");
+    else
+      lacks_beginning =
+          !store_.tally().HasDiscarded(commit.sequence, ChunkId{Raw(commit.chunk) - 1}) &&
+          BytesKnown(commit) == 0 && !store_.incoming().fragments.empty();
   }
   store_.tally().AddDiscarded(
       commit, store_.incoming(), [&] { return BytesKnown(commit); },
       [&] { return BytesAwaiting(commit); });
+  if (lacks_beginning) store_.tally().NoteNoBeginning(commit.sequence, commit.chunk);
 }
 
 }  // namespace ringscope::v2

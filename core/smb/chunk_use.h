@@ -25,12 +25,12 @@ inline constexpr uint64_t kNotOver = UINT64_MAX;
 
 /// What a writer put into a chunk.
 struct ChunkContent {
-  uint32_t bytes = 0;        // of its payload that are used
-  uint32_t packets = 0;      // that begin in it
-  bool is_known = false;     // a commit has its bytes
-  bool is_full = false;      // its writer needed another one
-  bool is_aborted = false;   // it ends with the marker of an aborted packet
-  bool follows_loss = false; // its first packet is flagged by its producer: others were dropped
+  uint32_t bytes = 0;         // of its payload that are used
+  uint32_t packets = 0;       // that begin in it
+  bool is_known = false;      // a commit has its bytes
+  bool is_full = false;       // its writer needed another one
+  bool is_aborted = false;    // it ends with the marker of an aborted packet
+  bool follows_loss = false;  // its first packet is flagged by its producer: others were dropped
   friend bool operator==(const ChunkContent&, const ChunkContent&) = default;
 };
 

@@ -89,7 +89,8 @@ void ChunkWays::Commit(uint64_t time_ns, ChunkSlot slot, ChunkHolder holder,
 
 ChunkUse ChunkWays::UseOf(const ChunkWay& way, Moment freed) {
   // What no look before it shows was taken at any time since.
-  const Moment taken{way.since_ns, way.seen_ns ? *way.seen_ns : way.committed_ns.value_or(freed.to)};
+  const Moment taken{way.since_ns,
+                     way.seen_ns ? *way.seen_ns : way.committed_ns.value_or(freed.to)};
   // Of one that no look showed complete: at the latest when it was committed.
   const Moment returned =
       way.returned_ns ? Moment{way.returned_ns->first, way.returned_ns->second}

@@ -31,9 +31,9 @@ struct ChunkSteps {
 /// The way of one chunk, by the times of looks and commits, ns.
 struct ChunkWay {
   ChunkHolder holder;
-  uint64_t since_ns = 0;  // the last moment before it that looks show
+  uint64_t since_ns = 0;                       // the last moment before it that looks show
   std::optional<uint64_t> free_until_ns = {};  // the last look that did not have it
-  std::optional<uint64_t> seen_ns = {};        // the first that has it, if that is before its commit
+  std::optional<uint64_t> seen_ns = {};  // the first that has it, if that is before its commit
   bool returned = false;
   /// Between these it was returned: the last look in which it was not complete, and the first in
   /// which it is.

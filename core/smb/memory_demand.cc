@@ -12,7 +12,8 @@
 namespace ringscope::smb {
 namespace {
 
-/// With fewer bytes left in a chunk a packet begins in another one. Source: Perfetto's trace writer.
+/// With fewer bytes left in a chunk a packet begins in another one. Source: Perfetto's trace
+/// writer.
 constexpr size_t kLeastSpace = 12;
 constexpr uint16_t kMostFragments = 1022;
 /// Uses that are assumed for one loss, at most.
@@ -67,7 +68,8 @@ class Packer {
 
   void Add(const ChunkUse& use) {
     const bool is_full = use.content.is_full || !use.content.is_known;
-    const size_t bytes = is_full ? old_capacity_ : std::min<size_t>(use.content.bytes, old_capacity_);
+    const size_t bytes =
+        is_full ? old_capacity_ : std::min<size_t>(use.content.bytes, old_capacity_);
     if (!open_) Open(use, use.taken, 0);
     for (size_t at = 0; at < bytes;) {
       const size_t part = std::min(capacity_ - open_->content.bytes, bytes - at);
@@ -163,8 +165,8 @@ ChunkContent ReadContent(Bytes chunk, size_t capacity) {
     if (fragment.size == 0 && &fragment == &written.fragments.back()) continue;
     if (content.packets++ > 0) continue;
     const size_t end = size_t{fragment.offset} + fragment.size + wire::kMaxVarintBytes;
-    const Bytes rest = commit.payload.first(std::min(end, commit.payload.size()))
-                           .subspan(fragment.offset);
+    const Bytes rest =
+        commit.payload.first(std::min(end, commit.payload.size())).subspan(fragment.offset);
     const wire::Varint size = wire::ReadVarint(rest);
     if (size.size == 0 || size.size + fragment.size > rest.size()) continue;
     content.follows_loss =
@@ -211,8 +213,7 @@ std::vector<ChunkUse> Repack(const std::vector<ChunkUse>& uses, size_t old_capac
   std::vector<ChunkUse> out;
   std::map<WriterId, Packer> packers;
   for (const ChunkUse& use : uses)
-    packers.try_emplace(use.holder.writer, old_capacity, capacity, out)
-        .first->second.Add(use);
+    packers.try_emplace(use.holder.writer, old_capacity, capacity, out).first->second.Add(use);
   for (auto& [writer, packer] : packers) packer.Finish();
   std::sort(out.begin(), out.end(), IsTakenBefore);
   return out;

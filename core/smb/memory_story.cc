@@ -107,8 +107,8 @@ void MemoryFollower::Add(const CommitRequestParser& request, std::optional<uint6
     ChunkContent content;
     if (uses_ && chunk.data) {
       const size_t chunks = picture_.pages()[slot.first].bitmap().chunks();
-      content = ReadContent(*chunk.data,
-                            ChunkBytes(use_.page_size, std::max<size_t>(chunks, 1)) - kChunkHeaderSize);
+      content = ReadContent(
+          *chunk.data, ChunkBytes(use_.page_size, std::max<size_t>(chunks, 1)) - kChunkHeaderSize);
     }
     ways_.Commit(*time_ns, slot, holder, content);
   }

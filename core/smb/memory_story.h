@@ -114,7 +114,7 @@ class MemoryFollower {
 
   MemoryUse use_;
   const size_t pages_;
-  MemoryPicture picture_;  // none before the first look
+  MemoryPicture picture_;              // none before the first look
   std::optional<uint64_t> next_look_;  // number; absent: the next whole one
   std::optional<SeenMemory> seen_;
   struct Committed {

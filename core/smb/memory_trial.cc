@@ -66,8 +66,8 @@ uint64_t MostRefused(const std::vector<ChunkUse>& uses, uint64_t chunks) {
 
 std::optional<uint64_t> TimeOf(uint64_t bytes, uint64_t written, uint64_t in_ns) {
   if (written == 0 || in_ns == 0) return std::nullopt;
-  const double time = static_cast<double>(bytes) / static_cast<double>(written) *
-                      static_cast<double>(in_ns);
+  const double time =
+      static_cast<double>(bytes) / static_cast<double>(written) * static_cast<double>(in_ns);
   return static_cast<uint64_t>(std::min(time, 0x1p62));
 }
 
@@ -77,9 +77,8 @@ MemoryTrials::MemoryTrials(const MemoryDemand& demand, uint64_t page_size)
     : demand_(demand), page_size_(page_size), shown_(demand.uses) {
   likely_ = demand.uses;
   likely_.insert(likely_.end(), demand.assumed.begin(), demand.assumed.end());
-  std::stable_sort(likely_.begin(), likely_.end(), [](const ChunkUse& a, const ChunkUse& b) {
-    return a.taken.to < b.taken.to;
-  });
+  std::stable_sort(likely_.begin(), likely_.end(),
+                   [](const ChunkUse& a, const ChunkUse& b) { return a.taken.to < b.taken.to; });
   if (page_size == demand.page_size) return;
   const size_t old_capacity = demand.Capacity(demand.page_size);
   const size_t capacity = demand.Capacity(page_size);
@@ -167,7 +166,8 @@ QuietOutcome MemoryTrials::Quiet(uint64_t chunks, uint64_t size) const {
   for (const ChunkUse& use : likely_) {
     taken.push_back(use.taken.to);
     if (use.freed.to != kNotOver) freed.push_back(use.freed.to);
-    const uint64_t written = use.content.is_known ? use.content.bytes : demand_.Capacity(page_size_);
+    const uint64_t written =
+        use.content.is_known ? use.content.bytes : demand_.Capacity(page_size_);
     rate.Add(use.taken.to, written);
     bytes += written;
   }
@@ -181,8 +181,7 @@ QuietOutcome MemoryTrials::Quiet(uint64_t chunks, uint64_t size) const {
     const uint64_t time = end > start ? end - start : 0;
     quiet.simulated_ns = std::min(quiet.simulated_ns.value_or(time), time);
   }
-  if (!likely_.empty())
-    quiet.mean_ns = TimeOf(size, bytes, taken.back() - taken.front());
+  if (!likely_.empty()) quiet.mean_ns = TimeOf(size, bytes, taken.back() - taken.front());
   quiet.peak_ns = TimeOf(size, rate.PeakIn(kPeakWindowNs), kPeakWindowNs);
   return quiet;
 }
@@ -213,9 +212,9 @@ std::vector<MemoryNeed> NeedsOf(const MemoryStory& story) {
                    .enough = demand->losses == 0 ? demand->size : trials.Enough(),
                    .quiet_ns = std::min(now.quiet.simulated_ns.value_or(all), all)});
     if (need.enough)
-      need.quiet_then_ns = std::min(
-          trials.Try(*need.enough, /*drop=*/false, /*stall=*/false).quiet.simulated_ns.value_or(all),
-          all);
+      need.quiet_then_ns = std::min(trials.Try(*need.enough, /*drop=*/false, /*stall=*/false)
+                                        .quiet.simulated_ns.value_or(all),
+                                    all);
   }
   return needs;
 }

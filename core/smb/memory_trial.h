@@ -38,9 +38,9 @@ struct StallOutcome {
   uint64_t waits = 0;
   uint64_t waited_ns = 0;  // all writers together
   uint64_t longest_ns = 0;
-  uint64_t gave_up = 0;    // after kMostSearches
-  uint64_t early_ns = 0;   // waited, if all was freed as early as looks allow
-  uint64_t late_ns = 0;    // waited, if all was freed as late as looks allow
+  uint64_t gave_up = 0;   // after kMostSearches
+  uint64_t early_ns = 0;  // waited, if all was freed as early as looks allow
+  uint64_t late_ns = 0;   // waited, if all was freed as late as looks allow
 };
 
 /// For how long the service may free nothing.

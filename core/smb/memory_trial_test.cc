@@ -177,8 +177,7 @@ TEST(ReadContent, MarkersAndFlags) {
     return ReadContent(wire::AsBytes(bytes), capacity);
   };
   const std::string two = chunk(1, 2, 0, "\x02\x08\x01\x00"sv);
-  EXPECT_EQ(read(two, 4080),
-            (ChunkContent{.bytes = 4, .packets = 1, .is_known = true}));
+  EXPECT_EQ(read(two, 4080), (ChunkContent{.bytes = 4, .packets = 1, .is_known = true}));
   EXPECT_TRUE(read(two, 15).is_full);
   EXPECT_TRUE(read(chunk(1, 1, kLastContinues, "\x02\x08\x01"sv), 4080).is_full);
   EXPECT_TRUE(read(chunk(1, 2, 0, "\x02\x08\x01\xff\xff\xff\x7f"sv), 4080).is_aborted);

@@ -19,15 +19,15 @@ struct UseInterval {
   double held_back = 0;
   double waiting = 0;  // for the service, those that it reads included
   double free = 0;
-  double ns = 0;  // for which looks show the memory
+  double ns = 0;      // for which looks show the memory
   bool full = false;  // the last look showed no chunk free
 
   /// One of the above, as a mean over the time that looks show.
   double Mean(double UseInterval::*chunk_ns) const { return ns > 0 ? this->*chunk_ns / ns : 0; }
 };
 
-/// How full a memory was over time. Between two looks it counts as the first of them showed it, with
-/// what was committed since.
+/// How full a memory was over time. Between two looks it counts as the first of them showed it,
+/// with what was committed since.
 class UseChart {
  public:
   /// @param first_ns, last_ns of the time axis
