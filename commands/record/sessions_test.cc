@@ -316,7 +316,9 @@ TEST_F(Session, LifeOfADataSourceIsLogged) {
   constexpr ProducerId kProducer{1};
   EXPECT_EQ(log_.All<DataSourceRegistered>().back(),
             (DataSourceRegistered{kProducer, "other", false, true, true, true}));
-  EXPECT_EQ(log_.All<DataSourceStarted>(), (std::vector<DataSourceStarted>{{kProducer, 1}}));
+  // The service also starts the one that was registered later.
+  EXPECT_EQ(log_.All<DataSourceStarted>(),
+            (std::vector<DataSourceStarted>{{kProducer, 1}, {kProducer, 2}}));
   EXPECT_EQ(log_.All<DataSourceNotified>(),
             (std::vector<DataSourceNotified>{{kProducer, 1, false}, {kProducer, 1, true}}));
   EXPECT_EQ(log_.All<StateClearRequested>(), (std::vector<StateClearRequested>{{kProducer, {1}}}));
