@@ -86,6 +86,19 @@ void AddParsedList(CLI::App& app, const std::string& names, std::vector<T>& targ
   AddTakenList(app, names, take, type, description);
 }
 
+/// An option whose comma-separated values, which `parse` (string_view to Result<vector<T>>) reads,
+/// are added to those of its earlier uses.
+template <typename T, typename Parse>
+void AddCommaList(CLI::App& app, const std::string& names, std::vector<T>& targets, Parse parse,
+                  const std::string& type, const std::string& description) {
+  const auto take = [&targets, parse](const std::string& text) -> Status {
+    RS_ASSIGN_OR_RETURN(const auto values, parse(text));
+    targets.insert(targets.end(), values.begin(), values.end());
+    return {};
+  };
+  AddTakenList(app, names, take, type, description);
+}
+
 /// An option with a fixed set of values; help and completions list them.
 void AddChoice(CLI::App& app, const std::string& names, std::string& target,
                const std::vector<std::string>& choices, const std::string& description,

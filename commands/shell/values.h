@@ -78,6 +78,19 @@ struct BufferValue {
 };
 Result<BufferValue> SplitBufferValue(std::string_view text);
 
+/// Calls `add(part)` for each part of a comma-separated list.
+template <typename Add>
+Status ForEachPart(std::string_view text, Add add) {
+  while (true) {
+    const size_t comma = text.find(',');
+    const std::string_view part = text.substr(0, comma);
+    if (part.empty()) return UsageError("a value is missing between two commas, or at an end");
+    RS_RETURN_IF_ERROR(add(part));
+    if (comma == std::string_view::npos) return {};
+    text.remove_prefix(comma + 1);
+  }
+}
+
 }  // namespace ringscope
 
 #endif  // RINGSCOPE_COMMANDS_SHELL_VALUES_H_

@@ -29,18 +29,6 @@ struct SmbArgs {
   SmbTrialChoices trials;
 };
 
-/// An option whose comma-separated values are added to those of its earlier uses.
-template <typename T, typename Parse>
-void AddMemoryList(CLI::App& app, const char* name, std::vector<T>& targets, Parse parse,
-                   const char* type, const char* description) {
-  const auto take = [&targets, parse](const std::string& text) -> Status {
-    RS_ASSIGN_OR_RETURN(const auto values, parse(text));
-    targets.insert(targets.end(), values.begin(), values.end());
-    return {};
-  };
-  AddTakenList(app, name, take, type, description);
-}
-
 void SetUp(CLI::App& app, SmbArgs& args) {
   AddLog(app, args.log);
   AddSession(app, args.session);
@@ -54,13 +42,13 @@ void SetUp(CLI::App& app, SmbArgs& args) {
             "session shows them, like 1.5s");
   AddFlag(app, "--writers", args.writers, "Also list how long the chunks of each writer took");
   InGroup(app, "What if");
-  AddMemoryList(app, "--sizes", args.trials.sizes, ParseMemorySizes, "SIZE,...",
-                "Simulate memory of these sizes, like 128k,256k; 64k..1M doubles (default with "
-                "--pages or --policy: a quarter to four times the recorded size)");
-  AddMemoryList(app, "--pages", args.trials.pages, ParsePageSizes, "SIZE,...",
-                "Page sizes to simulate: 4k to 32k (default: the recorded one)");
-  AddMemoryList(app, "--policy", args.trials.policies, ParseMemoryPolicies, "drop|stall,...",
-                "What writers do that find no chunk (default: both)");
+  AddCommaList(app, "--sizes", args.trials.sizes, ParseMemorySizes, "SIZE,...",
+               "Simulate memory of these sizes, like 128k,256k; 64k..1M doubles (default with "
+               "--pages or --policy: a quarter to four times the recorded size)");
+  AddCommaList(app, "--pages", args.trials.pages, ParsePageSizes, "SIZE,...",
+               "Page sizes to simulate: 4k to 32k (default: the recorded one)");
+  AddCommaList(app, "--policy", args.trials.policies, ParseMemoryPolicies, "drop|stall,...",
+               "What writers do that find no chunk (default: both)");
   InGroup(app, kOutputGroup);
   AddFormat(app, args.format, {"text", "json", "csv"});
 }

@@ -10,17 +10,6 @@ namespace {
 
 constexpr size_t kMostMemorySizes = 64;
 
-/// Calls `add(part)` for each part between commas.
-template <typename Add>
-Status ForEachMemoryValue(std::string_view text, Add add) {
-  while (true) {
-    const size_t comma = text.find(',');
-    RS_RETURN_IF_ERROR(add(text.substr(0, comma)));
-    if (comma == std::string_view::npos) return {};
-    text.remove_prefix(comma + 1);
-  }
-}
-
 Result<uint64_t> ParseMemorySize(std::string_view text) {
   RS_ASSIGN_OR_RETURN(const uint64_t size, ParseSizeFrom(text, smb::kMinPageBytes));
   if (size > smb::kMaxMemoryBytes)
@@ -51,7 +40,7 @@ Result<std::vector<uint64_t>> ParseMemorySizes(std::string_view text) {
       return UsageError("'{}' has more than {} sizes", text, kMostMemorySizes);
     return {};
   };
-  RS_RETURN_IF_ERROR(ForEachMemoryValue(text, add));
+  RS_RETURN_IF_ERROR(ForEachPart(text, add));
   return sizes;
 }
 
@@ -64,7 +53,7 @@ Result<std::vector<uint64_t>> ParsePageSizes(std::string_view text) {
     sizes.push_back(size);
     return {};
   };
-  RS_RETURN_IF_ERROR(ForEachMemoryValue(text, add));
+  RS_RETURN_IF_ERROR(ForEachPart(text, add));
   return sizes;
 }
 
@@ -76,7 +65,7 @@ Result<std::vector<smb::WhenNoneIsFree>> ParseMemoryPolicies(std::string_view te
     policies.push_back(*policy);
     return {};
   };
-  RS_RETURN_IF_ERROR(ForEachMemoryValue(text, add));
+  RS_RETURN_IF_ERROR(ForEachPart(text, add));
   return policies;
 }
 

@@ -40,7 +40,7 @@ struct SweepArgs {
   LogChoices logs;
   SweepChoices choices;
   std::shared_ptr<PluginRun> plugins = std::make_shared<PluginRun>();
-  std::string config;  // with the buffers of a log that lacks them; empty: none
+  std::string config;      // with the buffers of a log that lacks them; empty: none
   std::string descriptor;  // of fields in it
   std::vector<SweepTarget> targets;
   bool sequences = false;
@@ -51,18 +51,6 @@ struct SweepArgs {
   std::optional<uint64_t> clone;
 };
 
-/// An option whose comma-separated values are added to those of its earlier uses.
-template <typename T, typename Parse>
-void AddList(CLI::App& app, const std::string& name, std::vector<T>& targets, Parse parse,
-             const char* type, const char* description) {
-  const auto take = [&targets, parse](const std::string& text) -> Status {
-    RS_ASSIGN_OR_RETURN(const auto values, parse(text));
-    targets.insert(targets.end(), values.begin(), values.end());
-    return {};
-  };
-  AddTakenList(app, name, take, type, description);
-}
-
 void SetUp(CLI::App& app, SweepArgs& args) {
   AddLogList(app, args.logs);
   AddSession(app, args.session);
@@ -72,19 +60,21 @@ void SetUp(CLI::App& app, SweepArgs& args) {
   AddParsedList(app, "--sizes", choices.sizes, ParseSizeList, "[BUFFER=]SIZE,...",
                 "Sizes to try, like 1M,2M,4M; 256k..64M doubles, 256k..64Mx1.5 multiplies by 1.5 "
                 "(default: an eighth to eight times the log's own)");
-  AddList(app, "--policies", choices.policies, ParsePolicyList, "ring_buffer|discard,...",
-          "Fill policies to try (default: the log's)");
-  AddList(app, "--reads", choices.reads, ParseReadsList,
-          "recorded|end|none|every=TIME|streamed|streamed=TIME,...",
-          "When to read; streamed=TIME is what another file_write_period_ms would have done "
-          "(default: recorded if the log has read passes, else streamed if the config has "
-          "write_into_file, else end)");
-  AddList(app, "--engines", choices.engines, ParseEngineList, "ENGINE,...",
-          "Buffer versions to try, like v1,v2@57,v2, or paths of plug-ins (default: the log's, "
-          "else v2)");
-  AddList(app, "--protovm", choices.programs, ParseProgramsList, "on|off|SIZE,...",
-          "Whether the programs of data sources fold what is overwritten into states, or with which "
-          "memory limits in the place of the config's (default: on)");
+  AddCommaList(app, "--policies", choices.policies, ParsePolicyList, "ring_buffer|discard,...",
+               "Fill policies to try (default: the log's)");
+  AddCommaList(app, "--reads", choices.reads, ParseReadsList,
+               "recorded|end|none|every=TIME|streamed|streamed=TIME,...",
+               "When to read; streamed=TIME is what another file_write_period_ms would have done "
+               "(default: recorded if the log has read passes, else streamed if the config has "
+               "write_into_file, else end)");
+  AddCommaList(
+      app, "--engines", choices.engines, ParseEngineList, "ENGINE,...",
+      "Buffer versions to try, like v1,v2@57,v2, or paths of plug-ins (default: the log's, "
+      "else v2)");
+  AddCommaList(
+      app, "--protovm", choices.programs, ParseProgramsList, "on|off|SIZE,...",
+      "Whether the programs of data sources fold what is overwritten into states, or with which "
+      "memory limits in the place of the config's (default: on)");
   AddParsed(app, "--pass-bytes", choices.pass_bytes, ParseSize, "SIZE",
             "Bytes after which a read pass stops (default: the limit in the record, else none)");
   AddConfig(app, args.config, args.descriptor, kConfigOfUnrecorded);

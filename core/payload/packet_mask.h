@@ -15,9 +15,9 @@ namespace ringscope {
 /// (sequence flags, loss bits, counters of ftrace's buffers). Everything else becomes zeros of the
 /// same size. So the packet is as valid, is of the same kind and has the same time as before.
 ///
-/// The packet may come in fragments. A nested message that goes on in the next fragment has no size
-/// yet: it gets one by a patch, and until then it is taken to reach to the end of each fragment, as
-/// writers send the patch before or with the chunk where the message ends.
+/// The packet may come in fragments. A nested message that continues in the next fragment has no
+/// size yet: it gets one by a patch, and until then it is taken to reach to the end of each
+/// fragment, as writers send the patch before or with the chunk where the message ends.
 class PacketMask {
  public:
   /// Where a patch may put the size of a nested message.

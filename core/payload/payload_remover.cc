@@ -278,7 +278,7 @@ void PayloadRemover::ApplyToPayload(SequenceKey sequence, const ChunkHeader& hea
     MaskBrokenSize(payload.subspan(offset));
   const bool is_open = status == FragmentStatus::kFragment && (flags & kLastContinues) != 0;
   if (!is_open) mask = nullptr;
-  // Of a packet that goes on through the chunk, sizes may have come since.
+  // Of a packet that continues through the chunk, sizes may have come since.
   if (known != nullptr && known->mask != nullptr && count == 1) mask = std::move(known->mask);
   if (mask != nullptr) {
     const OpenPacket* const next = chunks.Find(ChunkId{Raw(header.chunk) + 1});

@@ -35,7 +35,7 @@ class PayloadRemover {
   const Op& Apply(const Op& op);
 
  private:
-  /// A chunk that a packet continues in, or that a packet goes on from.
+  /// A chunk that a packet continues in, or that it continues from.
   struct OpenPacket {
     ChunkId chunk{};
     std::unique_ptr<PacketMask>

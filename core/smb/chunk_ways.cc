@@ -126,7 +126,7 @@ void ChunkWays::LeaveByLook(uint64_t time_ns, ChunkSlot slot) {
 }
 
 void ChunkWays::Interrupt() {
-  // When they end is not known. What goes on after it counts as another use.
+  // When they end is not known. What continues after it counts as another use.
   if (sink_)
     for (const auto& [slot, way] : ways_) {
       const uint64_t end = UsedUntil(way);

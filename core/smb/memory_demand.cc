@@ -38,13 +38,7 @@ uint64_t Since(uint64_t from_ns, uint64_t to_ns) { return to_ns > from_ns ? to_n
 
 /// Uses at a time, at most, as far as looks allow.
 uint64_t MostInUse(const std::vector<ChunkUse>& uses) {
-  std::vector<uint64_t> starts, ends;
-  for (const ChunkUse& use : uses) {
-    starts.push_back(use.taken.from);
-    ends.push_back(use.freed.to);
-  }
-  std::sort(starts.begin(), starts.end());
-  std::sort(ends.begin(), ends.end());
+  const auto [starts, ends] = WidestTimesOf(uses);
   size_t over = 0, most = 0;
   for (size_t begun = 0; begun < starts.size(); ++begun) {
     while (over < ends.size() && ends[over] <= starts[begun]) ++over;
@@ -142,6 +136,17 @@ void AssumeBetween(const ChunkUse& before, const ChunkUse& after, std::vector<Ch
 }
 
 }  // namespace
+
+WidestTimes WidestTimesOf(const std::vector<ChunkUse>& uses) {
+  WidestTimes times;
+  for (const ChunkUse& use : uses) {
+    times.starts.push_back(use.taken.from);
+    times.ends.push_back(use.freed.to);
+  }
+  std::sort(times.starts.begin(), times.starts.end());
+  std::sort(times.ends.begin(), times.ends.end());
+  return times;
+}
 
 ChunkContent ReadContent(Bytes chunk, size_t capacity) {
   const auto header = ParseChunkHeader(chunk);

@@ -84,6 +84,13 @@ struct MemoryDemand {
   }
 };
 
+/// When uses may have begun and ended at the earliest and at the latest, each in ascending order.
+struct WidestTimes {
+  std::vector<uint64_t> starts;
+  std::vector<uint64_t> ends;
+};
+WidestTimes WidestTimesOf(const std::vector<ChunkUse>& uses);
+
 /// The uses as they would be with pages of another size: writers fill the chunks with the same
 /// bytes, evenly from taking a chunk until returning it; a chunk that was returned before it was
 /// full is so again.

@@ -92,7 +92,7 @@ class StallRun {
   void Get(uint64_t now_ns, size_t use, Writer& writer) {
     ++used_;
     writer.drops = false;
-    EndWait(now_ns, use, writer);
+    EndWait(now_ns, writer);
     // A chunk that is full is returned when there is another.
     const size_t next = next_[use];
     if (next != kNoUse && Taken(next) <= uses_[use].returned.to) {
@@ -105,10 +105,10 @@ class StallRun {
   }
   /// The writer does without a chunk.
   void Pass(uint64_t now_ns, size_t use, Writer& writer) {
-    EndWait(now_ns, use, writer);
+    EndWait(now_ns, writer);
     Next(now_ns, use, writer);
   }
-  void EndWait(uint64_t now_ns, size_t, Writer& writer) {
+  void EndWait(uint64_t now_ns, Writer& writer) {
     if (writer.searches > 0) {
       const uint64_t waited = now_ns - writer.since_ns;
       totals_.waited_ns += waited;

@@ -45,13 +45,7 @@ uint64_t FewestRefused(const std::vector<ChunkUse>& uses, uint64_t chunks) {
 /// Uses that may find so many chunks in use when they begin, if none is refused. No others can be
 /// refused: without what is refused, fewer chunks are in use.
 uint64_t MostRefused(const std::vector<ChunkUse>& uses, uint64_t chunks) {
-  std::vector<uint64_t> starts, ends;
-  for (const ChunkUse& use : uses) {
-    starts.push_back(use.taken.from);
-    ends.push_back(use.freed.to);
-  }
-  std::sort(starts.begin(), starts.end());
-  std::sort(ends.begin(), ends.end());
+  const auto [starts, ends] = WidestTimesOf(uses);
   uint64_t refused = 0;
   for (const ChunkUse& use : uses) {
     const auto begun = std::lower_bound(starts.begin(), starts.end(), use.taken.to);

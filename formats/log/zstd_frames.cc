@@ -55,7 +55,7 @@ bool ZstdFrame::skippable() const { return IsSkippableMagic(magic); }
 
 /// What a frame's own headers state.
 struct ZstdFrameReader::Shape {
-  size_t at = 0;  // where it begins, behind the window's front
+  size_t at = 0;  // where it begins, after the window's front
   uint32_t magic = 0;
   size_t size = 0;     // the whole frame; with a problem: up to where it was followed
   size_t content = 0;  // bytes after decompression

@@ -70,7 +70,7 @@ class ZstdFrameReader {
  private:
   struct Shape;
 
-  /// The frame that begins at that distance behind the window's front.
+  /// The frame that begins at that distance after the window's front.
   Result<Shape> Inspect(size_t at);
   Result<Shape> InspectSkippable(Shape shape);
   Result<Shape> InspectData(Shape shape);
@@ -79,7 +79,7 @@ class ZstdFrameReader {
   Result<bool> Has(const Shape& shape, size_t size);
   /// Those of them that are in the window, from the frame's byte `at` on.
   Bytes BytesOf(const Shape& shape, size_t at) const;
-  /// Begins frames behind the one at the window's front, which is of that size.
+  /// Begins the frames that follow the one at the window's front, which is of that size.
   void BeginAhead(size_t size);
 
   // These look at the window's front.
