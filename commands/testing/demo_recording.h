@@ -16,6 +16,7 @@
 #include "commands/service/service.h"
 #include "commands/testing/ipc_peer.h"
 #include "commands/testing/recorder_run.h"
+#include "core/testing/ops_in_memory.h"
 
 namespace ringscope::testing {
 
@@ -47,7 +48,7 @@ class DemoRecording {
 
   demo::LogOpener opener() const {
     return [this]() -> Result<std::unique_ptr<OpSource>> {
-      return std::make_unique<VectorSource>(log_.ops());
+      return std::make_unique<OpsInMemory>(log_.ops());
     };
   }
   /// Stops the recorder, and compares the log's sessions with what consumers received.
@@ -69,19 +70,6 @@ class DemoRecording {
   }
 
  private:
-  class VectorSource : public OpSource {
-   public:
-    explicit VectorSource(std::vector<Op> ops) : ops_(std::move(ops)) {}
-    Result<std::optional<Op>> Next() override {
-      if (next_ == ops_.size()) return std::nullopt;
-      return ops_[next_++];
-    }
-
-   private:
-    std::vector<Op> ops_;
-    size_t next_ = 0;
-  };
-
   std::unique_ptr<demo::Service> service_;
   record::RecorderOptions options_;
   MemoryLog log_;

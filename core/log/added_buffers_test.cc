@@ -4,6 +4,7 @@
 
 #include <deque>
 
+#include "core/testing/ops_in_memory.h"
 #include "core/testing/session_log.h"
 
 namespace ringscope {
@@ -12,21 +13,8 @@ namespace {
 using testing::BufferOp;
 using testing::Chunk;
 using ::testing::ElementsAre;
+using testing::OpsInMemory;
 using testing::Request;
-
-class VectorOps : public OpSource {
- public:
-  explicit VectorOps(std::deque<Op> ops) : ops_(std::move(ops)) {}
-  Result<std::optional<Op>> Next() override {
-    if (ops_.empty()) return std::optional<Op>();
-    std::optional<Op> op = std::move(ops_.front());
-    ops_.pop_front();
-    return op;
-  }
-
- private:
-  std::deque<Op> ops_;
-};
 
 class AddedBuffersTest : public ::testing::Test {
  protected:
@@ -35,8 +23,8 @@ class AddedBuffersTest : public ::testing::Test {
       requests_.emplace_back(1).Move(buffer, Chunk(1, 1, buffer).Whole(2, 'h'));
   }
   /// "buffer 3: 8192", "commit"
-  static std::vector<std::string> Read(std::deque<Op> ops, UnrecordedBuffers buffers) {
-    VectorOps source(std::move(ops));
+  static std::vector<std::string> Read(std::vector<Op> ops, UnrecordedBuffers buffers) {
+    OpsInMemory source(std::move(ops));
     AddedBuffers added(source, std::move(buffers));
     std::vector<std::string> lines;
     while (const std::optional<Op> op = added.Next().value()) {
@@ -79,7 +67,7 @@ TEST_F(AddedBuffersTest, TheConfigIsAddedIfTheLogHasNone) {
   const Op own{.time_ns = {}, .body = TraceConfigRecord{.config = "own"}};
   EXPECT_THAT(Read({own, BufferOp(3), requests_[0].op()}, known),
               ElementsAre("other", "buffer 3: 4096 ring_buffer", "other"));
-  VectorOps source({requests_[0].op()});
+  OpsInMemory source({requests_[0].op()});
   AddedBuffers added(source, known);
   const std::optional<Op> first = added.Next().value();
   EXPECT_EQ(std::get<TraceConfigRecord>(first->body).config, "config");

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/session/replay.h"
+#include "core/testing/ops_in_memory.h"
 #include "core/testing/session_log.h"
 
 namespace ringscope {
@@ -12,21 +13,9 @@ namespace {
 using testing::BufferOp;
 using testing::Chunk;
 using ::testing::ElementsAre;
+using testing::OpsInMemory;
 using testing::Request;
 using testing::SessionLog;
-
-class Records : public OpSource {
- public:
-  explicit Records(std::vector<Op> ops) : ops_(std::move(ops)) {}
-  Result<std::optional<Op>> Next() override {
-    if (next_ == ops_.size()) return std::optional<Op>();
-    return ops_[next_++];
-  }
-
- private:
-  std::vector<Op> ops_;
-  size_t next_ = 0;
-};
 
 RetargetRule Writer(uint16_t producer, uint16_t writer, uint16_t buffer) {
   return {ProducerId{producer}, WriterId{writer}, BufferId{buffer}};
@@ -52,7 +41,7 @@ struct SplitRun {
     discarded = replay.session().stats().chunks_discarded;
   }
 
-  Records records;
+  OpsInMemory records;
   RetargetSource split;
   SessionLog log;
   std::vector<std::string> buffers;
@@ -118,7 +107,7 @@ TEST(Split, Programs_MoveWithTheirProducer) {
                                .program = "",
                                .memory_limit_kb = 16});
   };
-  Records records({BufferOp(1), program(1), program(2)});
+  OpsInMemory records({BufferOp(1), program(1), program(2)});
   RetargetSource split(records, {Writer(1, 3, 5)});
   std::vector<std::string> set_up;
   while (const auto op = split.Next().value())

@@ -15,6 +15,7 @@
 #include "core/sweep/exact_sweep.h"
 #include "core/sweep/sweep_run.h"
 #include "core/testing/lanes_in_turn.h"
+#include "core/testing/ops_in_memory.h"
 #include "core/testing/session_log.h"
 
 namespace ringscope {
@@ -59,19 +60,6 @@ class Story {
   std::vector<Op> ops_;
 };
 
-class OpList : public OpSource {
- public:
-  explicit OpList(const std::vector<Op>& ops) : ops_(ops) {}
-  Result<std::optional<Op>> Next() override {
-    if (next_ == ops_.size()) return std::optional<Op>();
-    return ops_[next_++];
-  }
-
- private:
-  const std::vector<Op>& ops_;
-  size_t next_ = 0;
-};
-
 struct Counts {
   PacketCount read;
   PacketCount unread;
@@ -89,7 +77,7 @@ class FreedBuffer : public ::testing::TestWithParam<std::tuple<const char*, Read
     options_.session.all.engine = std::get<0>(GetParam());
     options_.reads.mode = std::get<1>(GetParam());
     input_.open = [this]() -> Result<std::unique_ptr<OpSource>> {
-      return std::make_unique<OpList>(story_.ops());
+      return std::make_unique<testing::OpsInMemory>(story_.ops());
     };
     input_.find_engine = FindEngine;
     input_.run_lanes = [](const auto& lanes) { return std::make_unique<LanesInTurn>(lanes); };

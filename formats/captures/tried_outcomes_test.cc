@@ -10,6 +10,7 @@
 #include "core/sweep/needed_sizes.h"
 #include "core/sweep/sweep_run.h"
 #include "core/testing/lanes_in_turn.h"
+#include "core/testing/ops_in_memory.h"
 #include "formats/inputs/open_log.h"
 #include "formats/testing/testdata.h"
 
@@ -32,8 +33,12 @@ Result<std::map<BufferId, LedgerTotals>> TotalsWith(const SweepInput& input, Rep
 }
 
 void ExpectSameOutcomes(const std::string& path) {
+  const auto file = OpenLog(path);
+  ASSERT_TRUE(file) << file.error().ToString();
+  const auto log = testing::LogInMemory::Read(**file);
+  ASSERT_TRUE(log) << log.error().ToString();
   SweepInput input;
-  input.open = [path]() -> Result<std::unique_ptr<OpSource>> { return OpenLog(path); };
+  input.open = [&]() -> Result<std::unique_ptr<OpSource>> { return log->Open(); };
   input.find_engine = FindEngine;
   input.run_lanes = [](const std::vector<SweepLane*>& lanes) {
     return std::make_unique<LanesInTurn>(lanes);
