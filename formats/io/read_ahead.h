@@ -21,7 +21,7 @@ inline bool PaysToReadAhead(std::optional<uint64_t> size) {
 }
 
 /// The same bytes, read by a thread of its own a few blocks in advance. Where the system has no
-/// more threads, they are read when they are asked for. Memory: 2 MiB.
+/// more threads, they are read when they are asked for. Memory: at most 8 MiB.
 std::unique_ptr<ByteSource> MakeReadAheadSource(std::unique_ptr<ByteSource> source);
 
 }  // namespace ringscope
