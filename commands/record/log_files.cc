@@ -110,10 +110,13 @@ Status LogFiles::OpenPart(GrowingFile::Existing existing) {
 }
 
 Status LogFiles::Write(Bytes bytes) {
-  while (true) {
-    Status status = file_->Write(bytes);
-    if (status || !file_->disk_was_full() || !on_full_ || !on_full_(status.error())) return status;
-  }
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point start = Clock::now();
+  Status status = file_->Write(bytes);
+  while (!status && file_->disk_was_full() && on_full_ && on_full_(status.error()))
+    status = file_->Write(bytes);
+  write_time_ += Clock::now() - start;
+  return status;
 }
 
 RecordingEnded LogFiles::Ended(RecordingEnding ending) const {
@@ -168,9 +171,9 @@ Status LogFiles::Append(const Op& op) {
 }
 
 Status LogFiles::AppendFrame(PreparedFrame& frame, const std::vector<Op>& noted,
-                             std::optional<uint64_t> last_time_ns) {
+                             std::optional<uint64_t> last_time_ns, std::optional<int> level) {
   RS_RETURN_IF_ERROR(MakeRoom());
-  RS_RETURN_IF_ERROR(writer_->AppendFrame(frame));
+  RS_RETURN_IF_ERROR(writer_->AppendFrame(frame, level));
   for (const Op& op : noted) Note(op);
   if (last_time_ns) last_time_ns_ = last_time_ns;
   return {};

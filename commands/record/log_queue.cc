@@ -142,9 +142,15 @@ std::vector<LogQueue::BlockPtr> LogQueue::Recycle(BlockPtr block) {
   return unused;
 }
 
-Status LogQueue::Write(Block& block) {
-  if (block.large) return files_->Append(*block.large);
-  return files_->AppendFrame(block.frame, block.noted, block.last_time_ns);
+Status LogQueue::Write(Block& block, Taken& taken) {
+  const Clock::time_point start = Clock::now();
+  const std::chrono::nanoseconds written = files_->write_time();
+  Status status = block.large ? files_->Append(*block.large)
+                              : files_->AppendFrame(block.frame, block.noted, block.last_time_ns,
+                                                    level_.level());
+  taken.writing = files_->write_time() - written;
+  taken.compressing = Clock::now() - start - taken.writing;
+  return status;
 }
 
 LogQueue::BlockPtr LogQueue::TakeBlock(std::unique_lock<std::mutex>& lock) {
@@ -173,11 +179,13 @@ void LogQueue::Run() {
   while (BlockPtr block = TakeBlock(lock)) {
     const bool sees_more = block->large || !block->noted.empty();
     lock.unlock();
-    status = Write(*block);
+    Taken taken;
+    status = Write(*block, taken);
     lock.lock();
     if (!status) break;
     totals_.waiting.reset();
     queued_ -= block->queued;
+    level_.OnWritten(taken.compressing, taken.writing, queued_, options_.capacity);
     totals_.written = files_->bytes_written();
     if (sees_more) totals_.seen = files_->Ended(RecordingEnding::kUnknown);
     std::vector<BlockPtr> unused = Recycle(std::move(block));

@@ -12,13 +12,14 @@
 #include <thread>
 #include <vector>
 
+#include "commands/record/level_choice.h"
 #include "commands/record/log_files.h"
 #include "commands/tap/recording.h"
 
 namespace ringscope::record {
 
 /// Records on their way to the disk: appended at once, written by a thread of its own. The queue is
-/// bounded. When it is full commits are dropped, until half of it is free, and the log has a
+/// bounded. While it fills, frames are compressed faster; when it is full commits are dropped, until half of it is free, and the log has a
 /// recorder gap for what was dropped; the small records that identify producers and writers have a
 /// reserve of their own. A full disk is waited for, as a slow one is.
 class LogQueue : public RecordSink {
@@ -72,7 +73,7 @@ class LogQueue : public RecordSink {
   using BlockPtr = std::unique_ptr<Block>;
 
   LogQueue(std::unique_ptr<LogFiles> files, Options options)
-      : files_(std::move(files)), options_(std::move(options)) {}
+      : files_(std::move(files)), options_(std::move(options)), level_(files_->level()) {}
   void AppendLocked(const Op& op, size_t cost);
   void AppendLarge(Op op, size_t cost);
   void Drop(const Op& op, size_t size);
@@ -83,12 +84,18 @@ class LogQueue : public RecordSink {
   bool WaitForDisk(const Error& error);
   /// Waits until there is something to write. @return nullptr: the queue is closed and empty
   BlockPtr TakeBlock(std::unique_lock<std::mutex>& lock);
-  Status Write(Block& block);
+  struct Taken {
+    std::chrono::nanoseconds compressing{0};
+    std::chrono::nanoseconds writing{0};
+  };
+  /// @param taken becomes what it has taken
+  Status Write(Block& block, Taken& taken);
   /// @return blocks that are not needed any more: freeing them takes time
   std::vector<BlockPtr> Recycle(BlockPtr block);
 
   std::unique_ptr<LogFiles> files_;  // the thread's until Close
   const Options options_;
+  LevelChoice level_;  // the thread's
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <csignal>
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "commands/demo/consumer.h"
@@ -16,6 +17,7 @@
 #include "commands/shell/commands.h"
 #include "commands/testing/ipc_peer.h"
 #include "commands/testing/memory_run.h"
+#include "core/perfetto/fields.h"
 
 namespace ringscope::testing {
 namespace {
@@ -99,6 +101,9 @@ class LiveRecord {
   std::thread thread_;
 };
 
+/// Of the packets that UserSession writes.
+constexpr uint32_t kContentField = 900;
+
 /// A consumer's session, and one producer that writes to it.
 class UserSession {
  public:
@@ -120,7 +125,7 @@ class UserSession {
     for (int i = 0; i < packets; ++i) {
       std::string packet;
       wire::AppendUint(packet, 8, ++time_);
-      wire::AppendBytes(packet, 900, wire::AsBytes(std::string(200, 'x')));
+      wire::AppendBytes(packet, kContentField, wire::AsBytes(std::string(200, 'x')));
       if (!writer_->Write(wire::AsBytes(packet))) return false;
     }
     return producer_->Commit() && producer_->Sync();
@@ -183,6 +188,47 @@ TEST(RecordEnding, Compare_WithATraceThatLacksPackets) {
   const size_t compared = ran.out.find("\"compared\": {");
   ASSERT_NE(compared, std::string::npos) << ran.out;
   EXPECT_THAT(ran.out.substr(compared), HasSubstr("\"same\": false"));
+}
+
+// The buffer wraps: the replay of shapes alone must lose the same packets as the service did.
+TEST(RecordEnding, LogWithoutPayloads_HasThePacketsThatTheConsumerGot_AndNotTheirContent) {
+  LiveRecord live({"--no-payload"});
+  UserSession session(live);
+  ASSERT_TRUE(session.Write(250));
+  ASSERT_TRUE(session.Write(250));
+  const std::string trace = session.Read();
+  session.End();
+  live.Signal(SIGINT);
+  const Ran& ran = live.Wait();
+  ASSERT_EQ(ran.code, ExitCode::kClean) << ran.error;
+
+  uint64_t packets = 0, bytes = 0;  // as they were written, without the service's fields
+  wire::FieldReader reader(wire::AsBytes(trace));
+  while (const auto packet = reader.Next()) {
+    uint64_t own_bytes = 0;
+    bool is_of_producer = false;
+    wire::FieldReader fields(packet->bytes);
+    while (const auto field = fields.Next()) {
+      is_of_producer |= field->number == kContentField;
+      if (field->number == kContentField || field->number == proto::TracePacket::kTimestamp)
+        own_bytes += field->whole.size();
+    }
+    if (!is_of_producer) continue;
+    ++packets;
+    bytes += own_bytes;
+  }
+  ASSERT_GT(packets, 0u);
+  ASSERT_LT(packets, 500u);
+  const auto replayed =
+      nlohmann::json::parse(RunCommand(ReplayCommand(), {live.log(), "--format", "json"}).out);
+  const nlohmann::json& buffer = replayed["sessions"][0]["buffers"][0];
+  EXPECT_EQ(buffer["packets"]["written"], 500);
+  EXPECT_EQ(buffer["packets"]["read"], packets);
+  EXPECT_EQ(buffer["read"]["bytes"], bytes);
+
+  const Ran dumped = RunCommand(DumpCommand(), {live.log(), "--format", "ops"});
+  EXPECT_THAT(dumped.out, HasSubstr("\"op\":\"request\""));
+  EXPECT_THAT(dumped.out, Not(HasSubstr("78787878")));  // "xxxx"
 }
 
 TEST(RecordEnding, SecondSignal_EndsItNow) {

@@ -1,5 +1,7 @@
 #include "commands/tap/port_tap.h"
 
+#include <algorithm>
+
 namespace ringscope::record {
 namespace {
 
@@ -12,12 +14,24 @@ constexpr uint32_t kOwnRequests = 0x0FFFFFFF;
 Status PortTap::FromClient(PassingFrame&& frame, FrameSocket& service) {
   const ipc::Frame view = frame.frame;
   if (const auto* const invoke = std::get_if<ipc::InvokeMethod>(&view.body)) {
-    unconfirmed_ = true;
-    return OnRequest(methods_.Find(*invoke), *invoke, std::move(frame), service);
+    const ipc::MethodName method = methods_.Find(*invoke);
+    NoteRequest(method, view, *invoke);
+    return OnRequest(method, *invoke, std::move(frame), service);
   }
   if (std::holds_alternative<ipc::BindService>(view.body)) bind_request_ = view.request_id;
   service.Queue(std::move(frame));
   return {};
+}
+
+/// A Sync changes nothing, and the service replies to it once it has handled what came before.
+void PortTap::NoteRequest(ipc::MethodName method, const ipc::Frame& frame,
+                          const ipc::InvokeMethod& invoke) {
+  // Only a new id: the reply to another request must not be taken for the one to this.
+  const bool is_new = frame.request_id > highest_request_ && frame.request_id < kFirstOwnRequest;
+  highest_request_ = std::max(highest_request_, frame.request_id);
+  const bool confirms = method == ipc::MethodName::kSync && !invoke.drop_reply && is_new;
+  if (!confirms || !OneReplyConfirms()) return SetUnconfirmed();
+  if (unconfirmed_) sync_ = frame.request_id;
 }
 
 Status PortTap::FromService(PassingFrame&& frame, FrameSocket& client) {
@@ -35,6 +49,7 @@ Status PortTap::FromService(PassingFrame&& frame, FrameSocket& client) {
       return {};
     }
     RS_RETURN_IF_ERROR(OnReply(view.request_id, *reply, frame));
+    if (sync_ == view.request_id) OnSynced();
     FinishRound();
   }
   client.Queue(std::move(frame));
@@ -42,6 +57,13 @@ Status PortTap::FromService(PassingFrame&& frame, FrameSocket& client) {
 }
 
 uint64_t PortTap::NextOwnRequest() { return kFirstOwnRequest + own_requests_++ % kOwnRequests; }
+
+void PortTap::OnSynced() {
+  sync_.reset();
+  if (confirmation_) return;  // asked for earlier: its reply follows
+  if (OneReplyConfirms()) unconfirmed_ = must_confirm_ = false;
+  confirmed_ = std::exchange(awaits_sync_, false);
+}
 
 void PortTap::FinishRound() {
   if (!answered_ || IsBeingServed()) return;
@@ -58,6 +80,10 @@ bool PortTap::AskConfirmation(FrameSocket& service) {
     recording_.log.MarkInexact({.reason = InexactReason::kUnconfirmed, .detail = Describe()});
     unconfirmed_ = must_confirm_ = false;
     return false;
+  }
+  if (sync_ && OneReplyConfirms()) {
+    awaits_sync_ = true;
+    return true;
   }
   // What the service does in a task of its own, after a request, is done when it handles the second
   // request after it.

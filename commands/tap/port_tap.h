@@ -11,8 +11,9 @@
 
 namespace ringscope::record {
 
-/// What the taps of both ports have in common: the methods' names, and confirmation by a request of
-/// the recorder's own, whose reply is not passed on.
+/// What the taps of both ports have in common: the methods' names, and confirmation. The reply to a
+/// Sync that the client has sent last confirms all that it sent before; else a request of the
+/// recorder's own is sent, whose reply is not passed on.
 class PortTap : public Tap {
  public:
   Status FromClient(PassingFrame&& frame, FrameSocket& service) final;
@@ -44,9 +45,15 @@ class PortTap : public Tap {
   /// An id for a request that the client does not know of.
   uint64_t NextOwnRequest();
   /// Something of the recorder's own was sent.
-  void SetUnconfirmed() { unconfirmed_ = true; }
+  void SetUnconfirmed() {
+    unconfirmed_ = true;
+    sync_.reset();
+  }
   /// Nothing may pass before what was sent until now is confirmed.
-  void SetMustConfirm() { unconfirmed_ = must_confirm_ = true; }
+  void SetMustConfirm() {
+    SetUnconfirmed();
+    must_confirm_ = true;
+  }
   /// What was sent last may make the service read for a file: that comes before anything else.
   void SetCausesRead() {
     if (!recording_.files.any()) return;
@@ -61,11 +68,20 @@ class PortTap : public Tap {
   Recording& recording_;
 
  private:
+  void NoteRequest(ipc::MethodName method, const ipc::Frame& frame, const ipc::InvokeMethod& invoke);
+  void OnSynced();
   void FinishRound();
+  /// Whether one reply shows that all is handled that was sent before the request.
+  bool OneReplyConfirms() const {
+    return !recording_.files.any() && !recording_.clones.AnyOpen();
+  }
 
   ipc::MethodTable methods_;
   std::optional<uint64_t> bind_request_;
   std::optional<uint64_t> confirmation_;  // request under way
+  uint64_t highest_request_ = 0;          // of the client's
+  std::optional<uint64_t> sync_;          // the client's last request, if it confirms the others
+  bool awaits_sync_ = false;              // the recorder asked, and `sync_` is to answer
   uint32_t own_requests_ = 0;
   uint32_t rounds_ = 0;  // confirmations that are still needed
   uint64_t reads_ = 0;   // that files had shown when the one under way was asked for

@@ -9,6 +9,7 @@
 #include "formats/inputs/input_kind.h"
 #include "formats/io/compressed_source.h"
 #include "formats/io/line_reader.h"
+#include "formats/io/read_ahead.h"
 #include "formats/log/commit_log_format.h"
 #include "formats/log/commit_log_reader.h"
 #include "formats/ops/ops_jsonl.h"
@@ -88,6 +89,7 @@ Result<std::unique_ptr<LogSource>> OpenLog(std::unique_ptr<ByteSource> source,
   const CompressedSource* const compressed = content.get();
   source = MakePrefixedSource(inner, std::move(content));
   if (is_commit_log) return MakeCommitLogReader(std::move(source), observer);
+  if (PaysToReadAhead(compressed->compressed_size())) source = MakeReadAheadSource(std::move(source));
   return MakeOpsReader(std::move(source),
                        IsZstd(wire::AsBytes(start)) ? LogFormat::kZstdOps : LogFormat::kGzipOps,
                        compressed);

@@ -13,7 +13,8 @@ namespace ringscope {
 /// the bytes that could be read, at every further call.
 class CompressedSource : public ByteSource {
  public:
-  /// Compressed bytes consumed so far, and their total where it is known: for progress.
+  /// Compressed bytes consumed so far, and their total where it is known: for progress, from any
+  /// thread.
   virtual uint64_t compressed_position() const = 0;
   virtual std::optional<uint64_t> compressed_size() const = 0;
 };

@@ -2,6 +2,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <atomic>
 #include <climits>
 #include <utility>
 #include <vector>
@@ -24,6 +25,17 @@ class InflateSource : public CompressedSource {
   }
 
   Result<size_t> Read(std::span<uint8_t> into) override {
+    Result<size_t> got = ReadSome(into);
+    position_ = consumed_ - stream_.avail_in;
+    return got;
+  }
+
+  const std::string& path() const override { return compressed_->path(); }
+  uint64_t compressed_position() const override { return position_; }
+  std::optional<uint64_t> compressed_size() const override { return compressed_->size(); }
+
+ private:
+  Result<size_t> ReadSome(std::span<uint8_t> into) {
     if (!usable_) return Fail(ErrorCode::kLimit, "zlib has no memory", Here());
     if (into.empty()) return size_t{0};
     stream_.next_out = into.data();
@@ -52,11 +64,6 @@ class InflateSource : public CompressedSource {
     return space - stream_.avail_out;
   }
 
-  const std::string& path() const override { return compressed_->path(); }
-  uint64_t compressed_position() const override { return consumed_ - stream_.avail_in; }
-  std::optional<uint64_t> compressed_size() const override { return compressed_->size(); }
-
- private:
   Where Here() const { return {path(), consumed_ - stream_.avail_in, {}}; }
 
   /// @return false at the end of the compressed input
@@ -77,6 +84,7 @@ class InflateSource : public CompressedSource {
   bool usable_ = false;
   bool at_end_ = false;    // of a member
   uint64_t consumed_ = 0;  // compressed bytes read
+  std::atomic<uint64_t> position_ = 0;
 };
 
 }  // namespace

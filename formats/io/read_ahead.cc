@@ -4,11 +4,11 @@
 #include <array>
 #include <condition_variable>
 #include <cstring>
+#include <memory>
 #include <mutex>
 #include <system_error>
 #include <thread>
 #include <utility>
-#include <vector>
 
 namespace ringscope {
 namespace {
@@ -40,7 +40,7 @@ class ReadAheadSource : public ByteSource {
     }
     if (!block.size) return block.size;  // the source's error, or below its end: both stay
     const size_t count = std::min(into.size(), *block.size - used_);
-    std::memcpy(into.data(), block.bytes.data() + used_, count);
+    std::memcpy(into.data(), block.bytes.get() + used_, count);
     used_ += count;
     if (count > 0 && used_ == *block.size) {
       used_ = 0;
@@ -55,11 +55,13 @@ class ReadAheadSource : public ByteSource {
   std::optional<uint64_t> size() const override { return source_->size(); }
 
  private:
-  static constexpr size_t kBlocks = 4;
+  // Many: one that reads ahead must not wait whenever what is read is put to use in bursts.
+  static constexpr size_t kBlocks = 16;
   static constexpr size_t kBlockBytes = size_t{512} << 10;
 
   struct Block {
-    std::vector<uint8_t> bytes = std::vector<uint8_t>(kBlockBytes);
+    /// Not a vector: what is not read takes no memory.
+    std::unique_ptr<uint8_t[]> bytes = std::make_unique_for_overwrite<uint8_t[]>(kBlockBytes);
     Result<size_t> size = size_t{0};
   };
 
@@ -71,7 +73,7 @@ class ReadAheadSource : public ByteSource {
         if (stopping_) return;
       }
       Block& block = blocks_[next % kBlocks];
-      block.size = source_->Read(block.bytes);
+      block.size = source_->Read({block.bytes.get(), kBlockBytes});
       const bool is_last = !block.size || *block.size == 0;
       {
         const std::lock_guard lock(mutex_);

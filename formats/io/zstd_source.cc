@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <zstd.h>
 
+#include <atomic>
 #include <utility>
 #include <vector>
 
@@ -24,6 +25,17 @@ class ZstdSource : public CompressedSource {
   }
 
   Result<size_t> Read(std::span<uint8_t> into) override {
+    Result<size_t> got = ReadSome(into);
+    position_ = consumed_ + input_.pos;
+    return got;
+  }
+
+  const std::string& path() const override { return compressed_->path(); }
+  uint64_t compressed_position() const override { return position_; }
+  std::optional<uint64_t> compressed_size() const override { return compressed_->size(); }
+
+ private:
+  Result<size_t> ReadSome(std::span<uint8_t> into) {
     ZSTD_outBuffer output{into.data(), into.size(), 0};
     while (output.pos == 0 && !into.empty()) {
       if (input_.pos == input_.size && !pending_output_) {
@@ -43,11 +55,6 @@ class ZstdSource : public CompressedSource {
     return output.pos;
   }
 
-  const std::string& path() const override { return compressed_->path(); }
-  uint64_t compressed_position() const override { return consumed_ + input_.pos; }
-  std::optional<uint64_t> compressed_size() const override { return compressed_->size(); }
-
- private:
   /// @return false at the end of the compressed input
   Result<bool> Refill() {
     RS_ASSIGN_OR_RETURN(const size_t got, compressed_->Read(buffer_));
@@ -66,6 +73,7 @@ class ZstdSource : public CompressedSource {
   std::vector<uint8_t> buffer_;
   ZSTD_inBuffer input_{nullptr, 0, 0};
   uint64_t consumed_ = 0;  // compressed bytes before the current input buffer
+  std::atomic<uint64_t> position_ = 0;
   bool inside_frame_ = false;
   bool pending_output_ = false;  // the decompressor may hold output that did not fit
 };

@@ -52,7 +52,7 @@ class Writer : public CommitLogWriter {
     return AppendRecord(op);
   }
 
-  Status AppendFrame(PreparedFrame& frame) override {
+  Status AppendFrame(PreparedFrame& frame, std::optional<int> level) override {
     RS_RETURN_IF_ERROR(CheckUsable());
     RS_RETURN_IF_ERROR(CheckHasHeader());
     RS_RETURN_IF_ERROR(CloseFrame());
@@ -62,7 +62,7 @@ class Writer : public CommitLogWriter {
     RS_RETURN_IF_ERROR(NoteRecords(content));
     std::unique_ptr<FrameJob> job = compressor_.NewJob();
     job->entry = TakeEntry();
-    if (Status status = compressor_.Compress(content, *job); !status) return FailWith(status);
+    if (Status status = compressor_.Compress(content, *job, level); !status) return FailWith(status);
     return EmitFrame(std::move(job));
   }
 

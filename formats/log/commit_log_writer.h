@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "core/log/op.h"
 #include "formats/io/output_file.h"
@@ -40,7 +41,8 @@ class CommitLogWriter {
   /// commit larger than a frame is split over records at its fields' borders.
   virtual Status Append(const Op& op) = 0;
   /// Closes the open frame and appends a frame that was made ahead. A LogHeader must come before.
-  virtual Status AppendFrame(PreparedFrame& frame) = 0;
+  /// @param level zstd's, for this frame; absent: the writer's
+  virtual Status AppendFrame(PreparedFrame& frame, std::optional<int> level = {}) = 0;
   /// Closes the open frame, so that everything appended so far is safe in the sink.
   virtual Status Flush() = 0;
   virtual Status Close() = 0;

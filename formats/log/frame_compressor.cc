@@ -15,10 +15,15 @@ namespace ringscope {
 class FrameCompressor::Context {
  public:
   explicit Context(int level) : context_(ZSTD_createCCtx()) {
-    level = std::clamp(level, ZSTD_minCLevel(), ZSTD_maxCLevel());
-    ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_compressionLevel, level);
+    SetLevel(level);
     ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_checksumFlag, 1);
     ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_contentSizeFlag, 1);
+  }
+
+  /// Of the next frame.
+  void SetLevel(int level) {
+    level = std::clamp(level, ZSTD_minCLevel(), ZSTD_maxCLevel());
+    ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_compressionLevel, level);
   }
 
   Status Compress(std::string_view content, FrameJob& job) {
@@ -44,7 +49,7 @@ class FrameCompressor::Context {
   std::unique_ptr<ZSTD_CCtx, FreeCCtx> context_;
 };
 
-FrameCompressor::FrameCompressor(int level, unsigned threads) {
+FrameCompressor::FrameCompressor(int level, unsigned threads) : level_(level) {
   for (unsigned i = 0; i <= threads; ++i) contexts_.push_back(std::make_unique<Context>(level));
   try {
     for (unsigned i = 1; i <= threads; ++i)
@@ -98,7 +103,9 @@ Result<std::unique_ptr<FrameJob>> FrameCompressor::Take(bool all) {
   return std::move(first->job);
 }
 
-Status FrameCompressor::Compress(std::string_view content, FrameJob& job) {
+Status FrameCompressor::Compress(std::string_view content, FrameJob& job,
+                                 std::optional<int> level) {
+  contexts_.front()->SetLevel(level.value_or(level_));
   return contexts_.front()->Compress(content, job);
 }
 

@@ -5,6 +5,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -44,7 +45,8 @@ class FrameCompressor {
 
   /// Compresses into `job.compressed` and completes `job.entry`.
   /// @param content of the frame, in any memory
-  Status Compress(std::string_view content, FrameJob& job);
+  /// @param level instead of the compressor's
+  Status Compress(std::string_view content, FrameJob& job, std::optional<int> level = {});
 
  private:
   class Context;
@@ -56,6 +58,7 @@ class FrameCompressor {
 
   void Run(Context& context);
 
+  const int level_;
   std::vector<std::unique_ptr<Context>> contexts_;  // the caller's, then one for each thread
   std::vector<std::unique_ptr<FrameJob>> spare_;
 

@@ -4,6 +4,8 @@
 #include <system_error>
 #include <utility>
 
+#include "formats/io/read_ahead.h"
+
 namespace ringscope {
 namespace {
 
@@ -17,7 +19,7 @@ unsigned DecompressionThreads() {
 
 FramesAhead::FramesAhead(std::unique_ptr<ZstdFrameReader> reader, bool keep_whole)
     : reader_(std::move(reader)), keep_whole_(keep_whole) {
-  if (reader_->source().size().value_or(0) > kSmallInput) Start();
+  if (PaysToReadAhead(reader_->source().size())) Start();
 }
 
 void FramesAhead::Start() {

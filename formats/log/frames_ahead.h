@@ -27,7 +27,6 @@ class FramesAhead {
   using Item = std::variant<ZstdFrame, BadRange>;
 
   static constexpr size_t kAheadBytes = size_t{8} << 20;
-  static constexpr uint64_t kSmallInput = uint64_t{512} << 10;  // of one frame, or few
 
   /// @param reader whose Next was not called yet
   /// @param keep_whole whether data frames keep their compressed bytes; else `whole` is empty

@@ -90,10 +90,12 @@ class SessionImports {
 
 Result<TraceLog> WriteTraceLog(const TraceLogOptions& options, std::unique_ptr<ByteSource> source,
                                ByteSink& sink) {
+  const ReadAhead ahead = PaysToReadAhead(source->size()) ? ReadAhead::kYes : ReadAhead::kNo;
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<TraceReader> reader,
-                      TraceReader::Open(std::move(source), TraceReader::OnDamage::kSkip));
-  RS_ASSIGN_OR_RETURN(const std::unique_ptr<CommitLogWriter> writer,
-                      CommitLogWriter::Create(sink, {.level = options.level}));
+                      TraceReader::Open(std::move(source), TraceReader::OnDamage::kSkip, ahead));
+  RS_ASSIGN_OR_RETURN(
+      const std::unique_ptr<CommitLogWriter> writer,
+      CommitLogWriter::Create(sink, {.level = options.level, .threads = options.threads}));
   SessionImports sessions(options, *writer);
   while (true) {
     RS_ASSIGN_OR_RETURN(const std::optional<TracePacket> packet, reader->Next());

@@ -18,7 +18,8 @@ struct TraceLogOptions {
   std::string path;                        // of the trace; "-": standard input
   std::string folder = TemporaryFolder();  // for packets that do not fit in memory
   int level = kDefaultLevel;               // zstd's
-  bool without_payload = false;            // see core/payload
+  unsigned threads = CompressionThreads();  // the log does not depend on it
+  bool without_payload = false;             // see core/payload
   /// Progress, in bytes: of the trace read, then of the packets written. May be empty.
   std::function<void(uint64_t done, uint64_t total)> on_read = {}, on_write = {};
 };

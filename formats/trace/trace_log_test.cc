@@ -20,11 +20,11 @@ struct Written {
   TraceLog log;
   std::string bytes;
 };
-Written Write(std::string trace) {
+Written Write(std::string trace, unsigned threads = CompressionThreads()) {
   StringSink sink;
-  TraceLog log =
-      WriteTraceLog({.path = "x", .folder = ::testing::TempDir()}, MakeMemorySource(std::move(trace)), sink)
-          .value();
+  TraceLog log = WriteTraceLog({.path = "x", .folder = ::testing::TempDir(), .threads = threads},
+                               MakeMemorySource(std::move(trace)), sink)
+                     .value();
   return {std::move(log), std::move(sink.text)};
 }
 
@@ -50,6 +50,18 @@ TEST(TraceLog, JoinedTracesAreSessionsOfOneLog) {
   for (size_t i = 0; i < 2; ++i) {
     EXPECT_EQ(joined.log.sessions[i].packets, alone[i].log.sessions.at(0).packets);
     EXPECT_EQ(sessions[i], SessionsOf(alone[i].bytes).at(0));
+  }
+}
+
+TEST(TraceLog, LogDoesNotDependOnTheNumberOfThreads) {
+  const std::string session = testing::ReadTestdata("captures/lossless-v2/trace.pftrace.zst");
+  std::string trace;
+  for (int i = 0; i < 4; ++i) trace += session;
+  const Written alone = Write(trace, 0);
+  for (const unsigned threads : {1U, 3U}) {
+    const Written written = Write(trace, threads);
+    EXPECT_TRUE(written.bytes == alone.bytes) << threads;
+    EXPECT_EQ(written.log.records, alone.log.records);
   }
 }
 
