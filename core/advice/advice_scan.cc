@@ -73,7 +73,7 @@ class Scan {
       facts_.buffers.push_back(std::move(buffer));
     }
     // Of several memories of a producer the one counts in which most was lost.
-    for (const smb::MemoryNeed& need : smb::NeedsOf(memories_)) {
+    for (const smb::MemoryNeed& need : smb::NeedsOf(memories_, smb::WhichMemories::kAll)) {
       std::optional<smb::MemoryNeed>& known = ProducerOf(need.producer).need;
       if (!known || need.losses >= known->losses) known = need;
     }
