@@ -166,12 +166,13 @@ std::vector<std::string> Assumptions(const std::vector<MemoryDemand>& demands,
     if (demand.early.requests == 0) continue;
     texts.push_back(fmt::format(
         "{} of producer {} had so many chunks that filling half of the memory may be why they were "
-        "sent then. In another memory they are assumed to be sent {}.",
+        "sent then. In another memory they may be sent later{}.",
         Count(demand.early.requests, "request"), Raw(demand.producer),
         demand.early.delay_ns > 0
-            ? fmt::format("after {}, the longest time that another request was held back",
+            ? fmt::format(": after {}, the longest time that another request was held back; the "
+                          "limits allow for more",
                           HumanDuration(demand.early.delay_ns))
-            : std::string("with the next other request at the latest")));
+            : std::string("; the limits allow for that")));
   }
   if (any([](const MemoryDemand& demand) { return demand.is_partial; }))
     texts.emplace_back(

@@ -14,7 +14,7 @@ namespace {
 constexpr uint64_t kReadsApartNs = 50'000'000;
 constexpr uint64_t kFewestPeriodicReads = 3;
 constexpr size_t kMaxSetUpSources = 1024;
-/// Of shared memory: memories that ended, and uses of chunks (88 MB).
+/// Of shared memory: memories that ended, and uses of chunks (96 MB).
 constexpr size_t kMaxEndedMemories = 1000;
 constexpr size_t kMaxChunkUses = 1'000'000;
 
