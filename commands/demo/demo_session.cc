@@ -111,6 +111,7 @@ Status DemoSession::Start() {
   recorder.producer = {listen_, service_->options().producer_socket};
   recorder.consumer =
       record::PortSockets{socket("consumer-listen"), service_->options().consumer_socket};
+  recorder.looks = record::LookLimits{};
   record::LogFilesOptions files;
   files.path = options_.log_path;
   files.replace = options_.replace;

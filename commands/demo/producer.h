@@ -136,6 +136,8 @@ class TraceWriter {
 
   uint64_t written() const { return written_; }
   uint64_t dropped() const { return dropped_; }
+  /// Of the dropped ones, those whose beginning was written: the chunk has a marker.
+  uint64_t aborted() const { return aborted_; }
 
  private:
   struct OpenChunk {
@@ -165,6 +167,7 @@ class TraceWriter {
   bool lost_before_ = false;  // a packet was dropped, and the next one is to report it
   uint64_t written_ = 0;
   uint64_t dropped_ = 0;
+  uint64_t aborted_ = 0;
 };
 
 }  // namespace ringscope::demo

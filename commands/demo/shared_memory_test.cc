@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <future>
+#include <random>
 #include <thread>
 
 #include "commands/shell/commands.h"
@@ -31,9 +32,9 @@ constexpr size_t kPages = 8;
 /// A packet of this size fills most of a chunk: the next one needs another.
 constexpr size_t kLarge = 4000;
 
-std::string Config() {
+std::string Config(uint64_t size_kb = 1024) {
   ipc::TraceConfig config;
-  config.buffers = {{.size_kb = 1024}};
+  config.buffers = {{.size_kb = size_kb}};
   config.data_sources = {{{.name = "source", .target_buffer = 0}}};
   return Encode(config);
 }
@@ -284,6 +285,129 @@ TEST(SharedMemoryOfABusyService, AbortedAsTheServiceWasLate) {
   EXPECT_THAT(gaps, HasSubstr(R"("waiting_for_service": 5)"));
   EXPECT_THAT(gaps, HasSubstr(R"("being_read": 1)"));
   EXPECT_EQ(DroppedBy(gaps), writer.dropped());
+}
+
+/// Writers of several producers that write, drop, come and go at random.
+class RandomWriters {
+ public:
+  RandomWriters(uint32_t seed, std::vector<Producer*> producers) : random_(seed) {
+    for (Producer* const producer : producers) users_.push_back({.producer = producer});
+  }
+  void Step() {
+    User& user = users_[random_() % users_.size()];
+    const auto choice = random_() % 100;
+    if (user.writers.empty() || (choice < 6 && user.writers.size() < kPages + 1)) {
+      const BufferId buffer = user.producer->started()[0].buffer;
+      user.writers.push_back({user.producer->AddWriter(buffer).value()});
+    } else if (choice < 9) {
+      const size_t gone = random_() % user.writers.size();
+      Leave(user.writers[gone]);
+      ASSERT_TRUE(user.producer->RemoveWriter(user.writers[gone].writer));
+      user.writers.erase(user.writers.begin() + static_cast<ptrdiff_t>(gone));
+    } else if (choice < 22) {
+      ASSERT_TRUE(user.producer->Commit());
+      if (choice < 18) {
+        ASSERT_TRUE(user.producer->Sync());
+      }
+    } else {
+      Write(user.writers[random_() % user.writers.size()]);
+    }
+  }
+  void Finish() {
+    for (User& user : users_) {
+      for (Writer& writer : user.writers) {
+        Leave(writer);
+        ASSERT_TRUE(writer.writer->Finish());
+      }
+      ASSERT_TRUE(user.producer->Commit());
+      ASSERT_TRUE(user.producer->Sync());
+    }
+  }
+  uint64_t written() const { return written_; }
+  uint64_t aborted() const { return aborted_; }
+  /// Times that a writer lost packets, that the log can show: without a marker only the next packet
+  /// shows it.
+  uint64_t losses() const { return aborted_ + flagged_; }
+  uint64_t flagged() const { return flagged_; }
+
+ private:
+  struct Writer {
+    TraceWriter* writer = nullptr;
+    bool is_losing = false;
+    uint64_t aborted_before = 0;  // it began to lose packets
+  };
+  struct User {
+    Producer* producer = nullptr;
+    std::vector<Writer> writers;
+  };
+  void Write(Writer& user) {
+    constexpr size_t kSizes[] = {10, 300, kLarge, 3 * kPage, (kPages + 2) * kPage};
+    const size_t bytes = kSizes[random_() % 32 == 0 ? 4 : random_() % 4];
+    const std::optional<size_t> patched =
+        random_() % 4 == 0 && bytes > 100 ? std::optional<size_t>(20) : std::nullopt;
+    const uint64_t aborted = user.writer->aborted();
+    if (!user.writer->Write(wire::AsBytes(Packet(bytes)), patched).value()) {
+      if (!std::exchange(user.is_losing, true)) user.aborted_before = aborted;
+    } else if (std::exchange(user.is_losing, false)) {
+      if (user.aborted_before == aborted) ++flagged_;
+    }
+  }
+  void Leave(const Writer& user) {
+    written_ += user.writer->written();
+    aborted_ += user.writer->aborted();
+  }
+
+  std::mt19937 random_;
+  std::vector<User> users_;
+  uint64_t written_ = 0, aborted_ = 0, flagged_ = 0;
+};
+
+// What the log shows of several producers' losses is what their writers counted.
+TEST(SharedMemoryOfProducers, AtRandom) {
+  uint64_t aborted = 0, flagged = 0;
+  for (uint32_t seed = 0; seed < 12; ++seed) {
+    SCOPED_TRACE(seed);
+    DemoRecording run({.looks = record::LookLimits{.pause_factor = 0}});
+    Consumer consumer = Consumer::Connect(run.consumer_listen()).value();
+    ASSERT_TRUE(consumer.EnableTracing(Config(16 * 1024)));
+    std::vector<std::unique_ptr<Producer>> producers;
+    std::vector<Producer*> used;
+    for (const char* const name : {"a", "b", "c"}) {
+      producers.push_back(Producer::Connect(run.listen(), {.name = name,
+                                                           .sources = {{.name = "source"}},
+                                                           .own_memory = kPages * kPage,
+                                                           .batch_bytes = size_t{1} << 30,
+                                                           .when_full = WhenFull::kDrop})
+                              .value());
+      ASSERT_TRUE(producers.back()->WaitForSources(1));
+      used.push_back(producers.back().get());
+    }
+    RandomWriters writers(seed, used);
+    for (int step = 0; step < 300; ++step) writers.Step();
+    writers.Finish();
+    for (auto& producer : producers) producer->Kill();
+    ASSERT_TRUE(run.log().WaitFor<ProducerDisconnected>(3));
+    run.recorder().Stop();
+
+    const std::vector<Op> ops = SpacedOps(run.log(), /*ms_apart=*/1);
+    const auto report = nlohmann::json::parse(GapsOf(ops));
+    const auto& buffer = report["sessions"][0]["buffers"][0];
+    EXPECT_EQ(buffer["fates"]["writer_dropped"]["packets"], writers.aborted());
+    EXPECT_EQ(buffer["written"]["packets"], writers.written() + writers.aborted());
+    smb::MemoryStory story{3, 100'000};
+    for (const Op& op : ops) story.Add(op);
+    uint64_t losses = 0, between = 0;
+    for (const smb::MemoryFollower* const memory : story.Memories()) {
+      losses += memory->Demand()->losses;
+      between += memory->Demand()->between_packets;
+    }
+    EXPECT_EQ(losses, writers.losses());
+    EXPECT_EQ(between, writers.flagged());
+    aborted += writers.aborted();
+    flagged += writers.flagged();
+  }
+  EXPECT_GT(aborted, 100u);
+  EXPECT_GT(flagged, 20u);
 }
 
 // A producer that waits loses nothing; the looks show that no chunk was free.

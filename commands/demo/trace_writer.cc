@@ -105,6 +105,7 @@ Result<bool> TraceWriter::WriteFragments(Bytes packet, std::optional<size_t> pat
     if (!place) {
       std::memcpy(chunk_->bytes.data() + begin, kLostPacket, kWideSize);
       chunk_->flags &= static_cast<uint8_t>(~(kLastContinues | kNeedsPatching));
+      ++aborted_;
       RS_RETURN_IF_ERROR(Close());
       if (patch) RS_RETURN_IF_ERROR(producer_.AddPatch(*patch));
       return false;

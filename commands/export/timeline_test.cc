@@ -259,6 +259,26 @@ TEST(Timeline, SharedMemory_HasCountersAndTheTimeWithoutAFreeChunk) {
                                             "1121 4 6"));
 }
 
+// The looks show chunks as held back; from their commit on they wait for the service.
+TEST(Timeline, SharedMemory_CountersChangeWithACommit) {
+  const Drawn ran = Draw(
+      {"-"}, ReadFile(testing::TestdataPath("inputs/shared-memory.ops.jsonl").string()));
+  ASSERT_EQ(ran.error, "");
+  std::vector<std::string> lines;
+  for (const Event& event : ran.trace.events) {
+    const std::string& name = ran.trace.tracks.at(event.track).name;
+    for (const char* const end : {"held back by the producer", "waiting for the service"})
+      if (event.type == 4 && name.ends_with(end))
+        lines.push_back(
+            fmt::format("{} {:.4} {}", event.time / 1'000'000, end, event.value));
+  }
+  EXPECT_THAT(lines, ::testing::ElementsAre("1010 held 0", "1010 wait 0", "1050 held 1",
+                                            "1050 held 0", "1050 wait 1", "1051 wait 0",
+                                            "1100 held 6", "1100 held 0", "1100 wait 6",
+                                            "1112 wait 0", "1120 held 1", "1120 held 0",
+                                            "1120 wait 1", "1121 wait 0"));
+}
+
 // The way of each chunk, by looks and commits; at most as many side by side as there are lanes.
 TEST(Timeline, SharedMemory_HasTheWayOfEachChunk) {
   const std::string log =

@@ -70,7 +70,7 @@ std::string UseSum(const UseChart& chart) {
   const auto& intervals = chart.intervals();
   const auto full = std::count_if(intervals.begin(), intervals.end(),
                                   [](const UseInterval& interval) { return interval.full; });
-  return fmt::format("at most {} of {} in use; {}", chart.most_used(),
+  return fmt::format("at most {} of {} in use; {}", WithCommas(chart.most_used()),
                      Count(chart.chunks(), "chunk"),
                      full == 0 ? std::string("a chunk was free in every look")
                                : fmt::format("no chunk free, by the last look, in {} of {} intervals",

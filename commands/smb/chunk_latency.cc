@@ -24,30 +24,10 @@ class RecordsRead : public ReplayListener {
   MemoryReading& reading_;
 };
 
-const char* UntilText(ChunkLife::Exit exit) {
-  switch (exit) {
-    case ChunkLife::Exit::kNone:
-      break;
-    case ChunkLife::Exit::kHeld:
-      return "the end of the log";
-    case ChunkLife::Exit::kRead:
-      return "read";
-    case ChunkLife::Exit::kEvicted:
-      return "overwritten";
-    case ChunkLife::Exit::kReplaced:
-      return "re-committed";
-    case ChunkLife::Exit::kMoved:
-      return "moved into a clone";
-    case ChunkLife::Exit::kCleared:
-      return "cleared for a clone";
-  }
-  return "";
-}
-
 void ReportBufferTimes(Report& report, const BufferTimes& buffers, const SmbProducers& producers) {
   Table table({{"producer"},
                {"buffer", Align::kRight},
-               {"until"},
+               {"then"},
                {"chunks", Align::kRight},
                {"half", Align::kRight},
                {"90%", Align::kRight},
@@ -60,7 +40,7 @@ void ReportBufferTimes(Report& report, const BufferTimes& buffers, const SmbProd
         return Cell(HumanDuration(spread.Percentile(percent)));
       };
       table.AddRow({SmbProducerText(where.first, producers), NumberCell(Raw(where.second)),
-                    UntilText(exit), CountCell(spread.count()), cell(50), cell(90), cell(99),
+                    ExitText(exit), CountCell(spread.count()), cell(50), cell(90), cell(99),
                     cell(100)});
       data.push_back({{"producer", Raw(where.first)},
                       {"buffer", Raw(where.second)},

@@ -55,7 +55,7 @@ class MemoryReading {
   bool keeps_fullest_ = false;
   /// Memories of producers that left, as many as are listed.
   static constexpr size_t kMostEnded = 1000;
-  /// Uses of chunks that trials can have, of all memories of a session: 88 MB.
+  /// Uses of chunks that trials can have, of all memories of a session: 96 MB.
   static constexpr size_t kMostUses = 1'000'000;
   smb::MemoryStory story_;
   SmbProducers producers_;

@@ -11,13 +11,9 @@ namespace {
 
 using smb::ChunkState;
 using smb::MemoryFollower;
-using smb::MemoryPicture;
 using smb::MemoryUse;
 
 constexpr size_t kSmbIndent = 2;
-/// Pages on a line of a picture, and holders that it lists.
-constexpr size_t kPagesOnALine = 64;
-constexpr size_t kHoldersListed = 32;
 
 template <typename T>
 Json SmbOrNull(const std::optional<T>& value) {
@@ -33,16 +29,6 @@ std::string TimesText(const smb::SampledTime& time) {
   if (time.most == 0) return "0 s";
   if (time.least == time.most) return HumanDuration(time.most);
   return fmt::format("{} to {}", HumanDuration(time.least), HumanDuration(time.most));
-}
-
-Json SeenJson(const smb::SeenMemory& seen) {
-  return {{"time_ns", seen.time_ns},
-          {"free", seen.counts.free},
-          {"being_written", seen.counts.being_written},
-          {"being_read", seen.counts.being_read},
-          {"held_back", seen.held_back()},
-          {"waiting_for_service", seen.committed},
-          {"writers", seen.writers}};
 }
 
 void ReportDetails(Report& report, const MemoryUse& use, const SmbProducers& producers,
@@ -63,9 +49,9 @@ void ReportDetails(Report& report, const MemoryUse& use, const SmbProducers& pro
   text += fmt::format(
       "Fullest at {}: {} of {} in use, {} being written by {}, {} complete and held back by the "
       "producer, {} committed and waiting for the service.",
-      HumanDuration(Offset(peak.time_ns, start_ns)), peak.counts.used(),
-      Count(peak.counts.all(), "chunk"), peak.counts.being_written, Count(peak.writers, "writer"),
-      peak.held_back(), peak.committed);
+      HumanDuration(Offset(peak.time_ns, start_ns)), WithCommas(peak.counts.used()),
+      Count(peak.counts.all(), "chunk"), WithCommas(peak.counts.being_written),
+      Count(peak.writers, "writer"), WithCommas(peak.held_back()), WithCommas(peak.committed));
   if (use.full_looks > 0)
     text += fmt::format(" No chunk was free in {} of {}: for {} in all.",
                         WithCommas(use.full_looks), Count(use.looks, "look"), TimesText(use.full));
@@ -156,73 +142,6 @@ Json MemoryJson(const MemoryFollower& memory, const SmbProducers& producers) {
           {"steps", StepsJson(memory.ways().steps())}};
 }
 
-/// "swh." of chunks.
-char LetterOf(SeenChunk state) {
-  switch (state) {
-    case SeenChunk::kFree:
-      return '.';
-    case SeenChunk::kBeingWritten:
-      return 'w';
-    case SeenChunk::kHeldBack:
-      return 'h';
-    case SeenChunk::kWaiting:
-      return 's';
-    case SeenChunk::kBeingRead:
-      return 'r';
-    case SeenChunk::kBad:
-      return '?';
-  }
-  return '?';
-}
-
-/// "w", or "[wh..]" of a page that is divided.
-std::string PageText(const MemoryFollower& memory, size_t page) {
-  const size_t chunks = memory.picture().pages()[page].bitmap().chunks();
-  std::string text;
-  for (size_t chunk = 0; chunk < std::max<size_t>(chunks, 1); ++chunk)
-    text += LetterOf(SeenChunkOf(memory, {page, chunk}));
-  return text.size() == 1 ? text : "[" + text + "]";
-}
-
-Json PageJson(const MemoryFollower& memory, size_t page) {
-  const MemoryPicture::Page& seen = memory.picture().pages()[page];
-  Json chunks = Json::array();
-  for (size_t chunk = 0; chunk < seen.bitmap().chunks(); ++chunk) {
-    Json json = {{"state", Name(seen.bitmap().StateOf(chunk))}};
-    if (seen.bitmap().HasHeader(chunk)) {
-      json["writer"] = Raw(seen.holders[chunk].writer);
-      json["chunk"] = Raw(seen.holders[chunk].chunk);
-      json["committed"] = memory.IsCommitted({page, chunk});
-    }
-    chunks.push_back(std::move(json));
-  }
-  return {{"page", page}, {"layout", seen.bitmap().layout()}, {"chunks", std::move(chunks)}};
-}
-
-void ReportHolders(Report& report, const MemoryFollower& memory) {
-  Table table({{"page", Align::kRight},
-               {"index", Align::kRight},
-               {"state"},
-               {"writer", Align::kRight},
-               {"chunk", Align::kRight}});
-  size_t held = 0;
-  for (size_t page = 0; page < memory.picture().pages().size(); ++page) {
-    const MemoryPicture::Page& seen = memory.picture().pages()[page];
-    for (size_t chunk = 0; chunk < seen.bitmap().chunks(); ++chunk) {
-      if (!seen.bitmap().HasHeader(chunk) || ++held > kHoldersListed) continue;
-      const smb::ChunkHolder holder = seen.holders[chunk];
-      const bool is_known = holder != smb::ChunkHolder{};
-      table.AddRow({NumberCell(page), NumberCell(chunk),
-                    SeenChunkText(SeenChunkOf(memory, {page, chunk})),
-                    is_known ? NumberCell(Raw(holder.writer)) : Cell("?"),
-                    is_known ? Cell(fmt::format("#{}", Raw(holder.chunk))) : Cell("?")});
-    }
-  }
-  report.Section("", table, kSmbIndent);
-  if (held > kHoldersListed)
-    report.Paragraph(fmt::format("and {} more", WithCommas(held - kHoldersListed)), kSmbIndent);
-}
-
 }  // namespace
 
 std::string SmbProducerText(ProducerId id, const SmbProducers& producers) {
@@ -236,6 +155,16 @@ Json SpreadJson(const smb::TimeSpread& times) {
           {"p90", times.Percentile(90)},
           {"p99", times.Percentile(99)},
           {"max", times.most()}};
+}
+
+Json SeenJson(const smb::SeenMemory& seen) {
+  return {{"time_ns", seen.time_ns},
+          {"free", seen.counts.free},
+          {"being_written", seen.counts.being_written},
+          {"being_read", seen.counts.being_read},
+          {"held_back", seen.held_back()},
+          {"waiting_for_service", seen.committed},
+          {"writers", seen.writers}};
 }
 
 SeenChunk SeenChunkOf(const MemoryFollower& memory, smb::ChunkSlot slot) {
@@ -292,7 +221,7 @@ std::string PictureHeading(const MemoryFollower& memory, const SmbProducers& pro
                            uint64_t start_ns) {
   const smb::SeenMemory& seen = *memory.seen();
   return fmt::format("{} at {}: {} of {} free", SmbProducerText(memory.use().producer, producers),
-                     HumanDuration(Offset(seen.time_ns, start_ns)), seen.counts.free,
+                     HumanDuration(Offset(seen.time_ns, start_ns)), WithCommas(seen.counts.free),
                      Count(seen.counts.all(), "chunk"));
 }
 
@@ -348,31 +277,6 @@ void ReportMemories(Report& report, const std::vector<const MemoryFollower*>& me
             "from what the looks prove to what they allow."
           : "Looks are logged by 'ringscope record' unless --smb-looks is off; logs of "
             "older versions, imports and emulated memory have none.");
-}
-
-void ReportPicture(Report& report, const MemoryFollower& memory, const SmbProducers& producers,
-                   uint64_t start_ns) {
-  const MemoryUse& use = memory.use();
-  if (!memory.seen()) return;
-  const smb::SeenMemory& seen = *memory.seen();
-  Json pages = Json::array();
-  std::string text;
-  const size_t count = memory.picture().pages().size();
-  for (size_t page = 0; page < count; ++page) {
-    if (!memory.picture().pages()[page].bitmap().is_undivided())
-      pages.push_back(PageJson(memory, page));
-    if (page % kPagesOnALine == 0) text += fmt::format("{}  {:>5}  ", page == 0 ? "" : "\n", page);
-    text += PageText(memory, page);
-  }
-  report.AddItem("pictures", [&] {
-    report.Data(
-        {{"producer", Raw(use.producer)}, {"look", SeenJson(seen)}, {"pages", std::move(pages)}});
-    return 0;
-  });
-  report.Heading(PictureHeading(memory, producers, start_ns));
-  report.Print(text + "\n");
-  report.Print("  . free, w being written, h held back, s waiting for the service, r being read\n");
-  ReportHolders(report, memory);
 }
 
 }  // namespace ringscope

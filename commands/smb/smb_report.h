@@ -25,6 +25,8 @@ std::string SmbProducerText(ProducerId id, const SmbProducers& producers);
 /// Percentiles, ns.
 Json SpreadJson(const smb::TimeSpread& times);
 
+Json SeenJson(const smb::SeenMemory& seen);
+
 /// How much people are shown of memories. Programs get all.
 enum class MemoryDetail : uint8_t {
   kUse,    // how they are divided, and how full they were

@@ -22,16 +22,21 @@ constexpr double kSmbLine = 18;
 constexpr size_t kWritersDrawn = 40;
 constexpr size_t kRunsNamed = 6;  // of a writer's chunk ids
 
+/// A chunk is drawn so wide at least, as far as that is possible.
+constexpr double kSmbLeastChunk = 4;
+
 /// How pages are drawn: the fewer, the larger.
 struct CellSize {
   size_t columns;
   double height;
   double width() const { return kSmbMapWidth / static_cast<double>(columns); }
 };
-CellSize CellSizeFor(size_t pages) {
-  if (pages <= 64) return {8, 30};
-  if (pages <= 512) return {16, 22};
-  return {64, 14};
+/// @param chunks that a page is divided into, at most
+CellSize CellSizeFor(size_t pages, size_t chunks) {
+  CellSize cell = pages <= 64 ? CellSize{8, 30} : pages <= 512 ? CellSize{16, 22} : CellSize{64, 14};
+  while (cell.columns > 8 && cell.width() < kSmbLeastChunk * static_cast<double>(chunks))
+    cell.columns /= 2;
+  return cell;
 }
 
 /// "#3 to #8, #12"
@@ -61,7 +66,7 @@ class MemoryDrawing {
     svg_.Text(kSmbMargin, y_ + 14, PictureHeading(memory, producers_, start_ns_), "heading");
     svg_.Text(kSmbMargin, y_ + 32,
               MemoryLayoutText(memory.use()) +
-                  "; in a cell: the writer of the chunk, and the chunk's number",
+                  "; in a chunk, where it fits: its writer and its number",
               "soft");
     y_ += 46;
     DrawKey(*memory.seen());
@@ -120,14 +125,18 @@ class MemoryDrawing {
 
   void DrawPages(const smb::MemoryFollower& memory) {
     const auto& pages = memory.picture().pages();
-    const CellSize cell = CellSizeFor(pages.size());
+    size_t chunks = 1;
+    for (const smb::MemoryPicture::Page& page : pages)
+      chunks = std::max(chunks, page.bitmap().chunks());
+    const CellSize cell = CellSizeFor(pages.size(), chunks);
+    const double gap = chunks > 1 ? 4 : 2;  // between pages
     for (size_t row = 0; row < pages.size(); row += cell.columns) {
       svg_.Text(kSmbMargin + kSmbLabel - 8, y_ + cell.height / 2 + 4, WithCommas(row),
                 "soft small right");
       for (size_t page = row; page < std::min(pages.size(), row + cell.columns); ++page)
         DrawPage(memory, page,
                  {kSmbMargin + kSmbLabel + static_cast<double>(page - row) * cell.width(), y_,
-                  cell.width() - 2, cell.height - 2});
+                  cell.width() - gap, cell.height - 2});
       y_ += cell.height;
     }
     y_ += 12;
@@ -140,7 +149,7 @@ class MemoryDrawing {
     for (size_t chunk = 0; chunk < chunks; ++chunk) {
       const SeenChunk state = SeenChunkOf(memory, {page, chunk});
       const SvgBox part{box.x + static_cast<double>(chunk) * width, box.y,
-                        chunk + 1 < chunks ? width - 1 : width, box.height};
+                        width > 5 && chunk + 1 < chunks ? width - 1 : width, box.height};
       std::string title = fmt::format("page {} index {}: {}", page, chunk, SeenChunkText(state));
       std::string name;
       if (bitmap.HasHeader(chunk) && chunk < bitmap.chunks()) {

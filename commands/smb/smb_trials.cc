@@ -142,7 +142,7 @@ std::vector<std::string> Assumptions(const std::vector<MemoryDemand>& demands,
   std::vector<std::string> texts = {
       "Writers ask for the same chunks at the same times as recorded. The producer commits each "
       "chunk as long after its return, and the service frees it as long after the commit, as it "
-      "did."};
+      "did; chunks that fill half of the memory are committed at once."};
   if (choices.Has(WhenNoneIsFree::kDrop))
     texts.emplace_back(
         "Of the packets that begin in a refused chunk one is lost at least, all are at most: the "
@@ -162,6 +162,18 @@ std::vector<std::string> Assumptions(const std::vector<MemoryDemand>& demands,
     texts.emplace_back(
         "Looks do not prove that a chunk was free at any time. A writer that found none and wrote "
         "nothing afterwards left no sign, so no upper limit is known.");
+  for (const MemoryDemand& demand : demands) {
+    if (demand.early.requests == 0) continue;
+    texts.push_back(fmt::format(
+        "{} of producer {} had so many chunks that filling half of the memory may be why they were "
+        "sent then. In another memory they may be sent later{}.",
+        Count(demand.early.requests, "request"), Raw(demand.producer),
+        demand.early.delay_ns > 0
+            ? fmt::format(": after {}, the longest time that another request was held back; the "
+                          "limits allow for more",
+                          HumanDuration(demand.early.delay_ns))
+            : std::string("; the limits allow for that")));
+  }
   if (any([](const MemoryDemand& demand) { return demand.is_partial; }))
     texts.emplace_back(
         "Looks are missing, or there were more chunks than are simulated: there was more demand.");
@@ -193,6 +205,8 @@ Json DemandJson(const MemoryDemand& demand) {
           {"losses", demand.losses},
           {"losses_between_packets", demand.between_packets},
           {"losses_with_full_look", demand.seen_full},
+          {"half_full_requests", demand.early.requests},
+          {"longest_hold_ns", demand.early.delay_ns},
           {"is_partial", demand.is_partial},
           {"was_always_free", demand.was_free}};
 }

@@ -14,7 +14,7 @@ namespace {
 constexpr uint64_t kReadsApartNs = 50'000'000;
 constexpr uint64_t kFewestPeriodicReads = 3;
 constexpr size_t kMaxSetUpSources = 1024;
-/// Of shared memory: memories that ended, and uses of chunks (88 MB).
+/// Of shared memory: memories that ended, and uses of chunks (96 MB).
 constexpr size_t kMaxEndedMemories = 1000;
 constexpr size_t kMaxChunkUses = 1'000'000;
 
@@ -73,7 +73,7 @@ class Scan {
       facts_.buffers.push_back(std::move(buffer));
     }
     // Of several memories of a producer the one counts in which most was lost.
-    for (const smb::MemoryNeed& need : smb::NeedsOf(memories_)) {
+    for (const smb::MemoryNeed& need : smb::NeedsOf(memories_, smb::WhichMemories::kAll)) {
       std::optional<smb::MemoryNeed>& known = ProducerOf(need.producer).need;
       if (!known || need.losses >= known->losses) known = need;
     }

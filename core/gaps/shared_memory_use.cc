@@ -30,9 +30,7 @@ void SharedMemoryUse::OnRecord(const Op& op, const LogMoment& moment) {
 }
 
 std::vector<smb::MemoryNeed> SharedMemoryUse::Needs() const {
-  std::vector<smb::MemoryNeed> needs = smb::NeedsOf(looks_);
-  std::erase_if(needs, [](const smb::MemoryNeed& need) { return need.losses == 0; });
-  return needs;
+  return smb::NeedsOf(looks_, smb::WhichMemories::kWithLosses);
 }
 
 void SharedMemoryUse::OnLook(ProducerId id) {

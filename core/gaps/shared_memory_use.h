@@ -55,7 +55,7 @@ struct AbortFacts {
 
 /// Follows how much producers commit, and what the recorder saw of their memory, to tell apart why
 /// their shared memory was full. Memory: O(sequences + commits of a tenth of a second), and at most
-/// 88 MB of chunks' uses.
+/// 96 MB of chunks' uses.
 class SharedMemoryUse {
  public:
   void OnRecord(const Op& op, const LogMoment& moment);

@@ -131,4 +131,24 @@ uint64_t ChunkLives::HeldBytes(BufferId buffer) const {
   return found == buffers_.end() ? 0 : found->second.bytes;
 }
 
+const char* ExitText(ChunkLife::Exit exit) {
+  switch (exit) {
+    case ChunkLife::Exit::kNone:
+      return "never in the buffer";
+    case ChunkLife::Exit::kHeld:
+      return "in the buffer at the end";
+    case ChunkLife::Exit::kRead:
+      return "read";
+    case ChunkLife::Exit::kEvicted:
+      return "overwritten";
+    case ChunkLife::Exit::kReplaced:
+      return "re-committed";
+    case ChunkLife::Exit::kMoved:
+      return "moved into a clone";
+    case ChunkLife::Exit::kCleared:
+      return "cleared for a clone";
+  }
+  return "";
+}
+
 }  // namespace ringscope

@@ -68,6 +68,9 @@ template <>
 inline constexpr std::array kEnumNames<ChunkLife::Exit> = {"none",     "held",  "read",   "evicted",
                                                            "replaced", "moved", "cleared"};
 
+/// "read", "overwritten": what became of it.
+const char* ExitText(ChunkLife::Exit exit);
+
 /// Receives each life twice if the chunk went into a buffer, else once.
 class ChunkLifeListener {
  public:

@@ -20,18 +20,24 @@ void ChunkWays::Look(uint64_t time_ns, const MemoryPicture& picture,
   if (last_ns_ && same_until_ns)
     last_ns_ = std::clamp(*same_until_ns, *last_ns_, std::max(*last_ns_, time_ns));
   left_.clear();
-  for (size_t page = 0; page < picture.pages().size(); ++page) {
-    const MemoryPicture::Page& seen = picture.pages()[page];
-    const PageBitmap bitmap = seen.bitmap();
-    for (size_t chunk = 0; chunk < kMaxChunksPerPage; ++chunk) {
-      const ChunkSlot slot{page, chunk};
-      if (chunk < bitmap.chunks() && bitmap.HasHeader(chunk))
-        See(time_ns, slot, bitmap.StateOf(chunk) == ChunkState::kComplete, seen.holders[chunk]);
-      else if (!ways_.empty())
-        LeaveByLook(time_ns, slot);
-    }
-  }
+  // The ways in other pages continue as they are.
+  for (const size_t page : changed_)
+    if (page < picture.pages().size()) LookAtPage(time_ns, page, picture.pages()[page]);
+  changed_.clear();
   last_ns_ = time_ns;
+}
+
+void ChunkWays::LookAtPage(uint64_t time_ns, size_t page, const MemoryPicture::Page& seen) {
+  const PageBitmap bitmap = seen.bitmap();
+  for (size_t chunk = 0; chunk < bitmap.chunks(); ++chunk)
+    if (bitmap.HasHeader(chunk))
+      See(time_ns, {page, chunk}, bitmap.StateOf(chunk) == ChunkState::kComplete,
+          seen.holders[chunk]);
+  for (auto way = ways_.lower_bound({page, 0}); way != ways_.end() && way->first.first == page;) {
+    const ChunkSlot slot = way++->first;
+    if (slot.second >= bitmap.chunks() || !bitmap.HasHeader(slot.second))
+      LeaveByLook(time_ns, slot);
+  }
 }
 
 void ChunkWays::See(uint64_t time_ns, ChunkSlot slot, bool complete, ChunkHolder holder) {
@@ -79,6 +85,7 @@ void ChunkWays::Commit(uint64_t time_ns, ChunkSlot slot, ChunkHolder holder,
     return;
   }
   // It was taken and returned since the last look, and so was what was there before freed.
+  changed_.insert(slot.first);
   Leave(time_ns, slot);
   ways_.insert_or_assign(slot, ChunkWay{.holder = holder,
                                         .since_ns = last_ns_.value_or(interrupted_ns_),
@@ -96,7 +103,7 @@ ChunkUse ChunkWays::UseOf(const ChunkWay& way, Moment freed) {
       way.returned_ns ? Moment{way.returned_ns->first, way.returned_ns->second}
       : way.returned  ? taken
                       : Moment{taken.from, std::max(taken.to, way.committed_ns.value_or(freed.to))};
-  return {way.holder, taken, returned, freed, way.content};
+  return {way.holder, taken, returned, freed, way.committed_ns.value_or(kNotOver), {}, way.content};
 }
 
 uint64_t ChunkWays::UsedUntil(const ChunkWay& way) const {
@@ -134,6 +141,7 @@ void ChunkWays::Interrupt() {
     }
   ways_.clear();
   left_.clear();
+  changed_.clear();
   interrupted_ns_ = last_ns_.value_or(interrupted_ns_);
   last_ns_.reset();
 }
@@ -142,6 +150,7 @@ void ChunkWays::End() {
   if (sink_) ForEachOpen(sink_);
   ways_.clear();
   left_.clear();
+  changed_.clear();
   last_ns_.reset();
 }
 

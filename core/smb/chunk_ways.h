@@ -5,6 +5,8 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -54,6 +56,8 @@ class ChunkWays {
   /// Calls `sink` for the uses that are not over.
   void ForEachOpen(const UseSink& sink) const;
 
+  /// These pages may be others in the next look than they were in the look before.
+  void Change(std::span<const size_t> pages) { changed_.insert(pages.begin(), pages.end()); }
   /// The memory as it was at a look.
   /// @param same_until_ns when it was last as at the look before
   void Look(uint64_t time_ns, const MemoryPicture& picture,
@@ -71,12 +75,6 @@ class ChunkWays {
   /// Those that the last look does not show any more, and the one before did.
   const std::vector<std::pair<ChunkSlot, ChunkWay>>& left() const { return left_; }
 
-  /// The first look that showed this chunk complete; nullopt: not known, or it is not.
-  std::optional<uint64_t> ReturnedAt(ChunkSlot slot) const {
-    const auto way = ways_.find(slot);
-    if (way == ways_.end() || !way->second.returned_ns) return std::nullopt;
-    return way->second.returned_ns->second;
-  }
   /// Of all writers.
   const ChunkSteps& steps() const { return steps_; }
 
@@ -98,12 +96,14 @@ class ChunkWays {
   /// @return the way that is over; nullopt: there was none
   std::optional<ChunkWay> Leave(uint64_t time_ns, ChunkSlot slot);
   void LeaveByLook(uint64_t time_ns, ChunkSlot slot);
+  void LookAtPage(uint64_t time_ns, size_t page, const MemoryPicture::Page& seen);
 
   UseSink sink_;
   std::map<ChunkSlot, ChunkWay> ways_;
   std::vector<std::pair<ChunkSlot, ChunkWay>> left_;
   std::optional<uint64_t> last_ns_;  // of the look before, or of a later one that saw the same
   uint64_t interrupted_ns_ = 0;      // the last look before one that is missing
+  std::set<size_t> changed_;         // pages, since the last look
   ChunkSteps steps_;
   bool is_split_ = false;
   std::map<WriterId, ChunkSteps> by_writer_;

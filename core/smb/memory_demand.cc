@@ -34,7 +34,10 @@ bool IsTakenBefore(const ChunkUse& a, const ChunkUse& b) {
   return Raw(a.holder.chunk) < Raw(b.holder.chunk);
 }
 
-uint64_t Since(uint64_t from_ns, uint64_t to_ns) { return to_ns > from_ns ? to_ns - from_ns : 0; }
+/// kNotOver remains kNotOver.
+uint64_t Sum(uint64_t time_ns, uint64_t more_ns) {
+  return time_ns > kNotOver - more_ns ? kNotOver : time_ns + more_ns;
+}
 
 /// Uses at a time, at most, as far as looks allow.
 uint64_t MostInUse(const std::vector<ChunkUse>& uses) {
@@ -51,7 +54,7 @@ uint64_t MostInUse(const std::vector<ChunkUse>& uses) {
 uint64_t TimeAt(const ChunkUse& use, size_t byte, size_t bytes) {
   const double part = bytes == 0 ? 0 : static_cast<double>(byte) / static_cast<double>(bytes);
   return use.taken.to +
-         static_cast<uint64_t>(static_cast<double>(Since(use.taken.to, use.returned.to)) * part);
+         static_cast<uint64_t>(static_cast<double>(Between(use.taken.to, use.returned.to)) * part);
 }
 
 /// Fills chunks of another size with what a writer wrote.
@@ -99,10 +102,16 @@ class Packer {
   void Close(const ChunkUse& use, Moment returned, bool is_full) {
     open_->returned = returned;
     open_->freed = use.freed;
+    open_->committed_ns = use.committed_ns;
+    open_->due = use.due;
     if (returned != use.returned) {
       open_->freed.from = std::max(returned.from, open_->taken.from);
-      if (use.freed.to != kNotOver)
-        open_->freed.to = returned.to + Since(use.returned.to, use.freed.to);
+      const auto moved = [&](uint64_t time_ns) {
+        return time_ns == kNotOver ? time_ns : returned.to + Between(use.returned.to, time_ns);
+      };
+      open_->freed.to = moved(use.freed.to);
+      open_->committed_ns = moved(use.committed_ns);
+      open_->due = {moved(use.due.likely_ns), moved(use.due.latest_ns)};
     }
     open_->content.is_full = is_full;
     out_.push_back(*open_);
@@ -118,11 +127,11 @@ class Packer {
 
 /// What a writer would have asked for between two of its uses, at its pace of the first.
 void AssumeBetween(const ChunkUse& before, const ChunkUse& after, std::vector<ChunkUse>& assumed) {
-  const uint64_t gap = Since(before.returned.to, after.taken.to);
-  const uint64_t pace = Since(before.taken.to, before.returned.to);
+  const uint64_t gap = Between(before.returned.to, after.taken.to);
+  const uint64_t pace = Between(before.taken.to, before.returned.to);
   const uint64_t count = pace == 0 ? 1 : std::clamp<uint64_t>(gap / pace, 1, kMostAssumed);
   const uint64_t wait =
-      after.freed.to == kNotOver ? 0 : Since(after.returned.to, after.freed.to);  // to be freed
+      after.freed.to == kNotOver ? 0 : Between(after.returned.to, after.freed.to);  // to be freed
   for (uint64_t i = 0; i < count; ++i) {
     ChunkUse use = before;
     const uint64_t taken = before.returned.to + gap / count * i;
@@ -130,6 +139,10 @@ void AssumeBetween(const ChunkUse& before, const ChunkUse& after, std::vector<Ch
     use.taken = {before.returned.from, taken};
     use.returned = {before.returned.from, returned};
     use.freed = {before.returned.from, returned + wait};
+    use.committed_ns = after.committed_ns == kNotOver
+                           ? kNotOver
+                           : returned + Between(after.returned.to, after.committed_ns);
+    use.due = {use.committed_ns, use.committed_ns};
     use.content.is_aborted = use.content.follows_loss = false;
     assumed.push_back(use);
   }
@@ -137,11 +150,13 @@ void AssumeBetween(const ChunkUse& before, const ChunkUse& after, std::vector<Ch
 
 }  // namespace
 
-WidestTimes WidestTimesOf(const std::vector<ChunkUse>& uses) {
+WidestTimes WidestTimesOf(const std::vector<ChunkUse>& uses, bool sent_when_due) {
   WidestTimes times;
   for (const ChunkUse& use : uses) {
     times.starts.push_back(use.taken.from);
-    times.ends.push_back(use.freed.to);
+    const bool is_later = sent_when_due && use.due.latest_ns != use.committed_ns;
+    times.ends.push_back(is_later ? Sum(use.due.latest_ns, Between(use.committed_ns, use.freed.to))
+                                  : use.freed.to);
   }
   std::sort(times.starts.begin(), times.starts.end());
   std::sort(times.ends.begin(), times.ends.end());
@@ -187,6 +202,7 @@ size_t MemoryDemand::Capacity(uint64_t page_bytes) const {
 
 void MemoryDemand::Finish() {
   std::sort(uses.begin(), uses.end(), IsTakenBefore);
+  early = FindDueTimes(uses, ChunkSize(page_size), size);
   const auto was_full = [&](uint64_t from_ns, uint64_t to_ns) {
     const auto look = std::lower_bound(full_looks.begin(), full_looks.end(), from_ns);
     return look != full_looks.end() && *look <= to_ns;

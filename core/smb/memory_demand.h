@@ -10,6 +10,7 @@
 #include "core/base/ids.h"
 #include "core/base/wire.h"
 #include "core/smb/chunk_use.h"
+#include "core/smb/memory_sends.h"
 #include "core/smb/page_layout.h"
 
 namespace ringscope::smb {
@@ -24,6 +25,7 @@ class KeptUses {
   /// @param left how many more may be kept: shared with others
   explicit KeptUses(std::shared_ptr<size_t> left) : left_(std::move(left)) {}
   void Add(const ChunkUse& use) {
+    shows_loss_ |= use.content.shows_loss();
     if (*left_ == 0) {
       is_cut_ = true;
       return;
@@ -39,6 +41,8 @@ class KeptUses {
   const std::vector<uint64_t>& full_looks() const { return full_looks_; }
   /// There were more.
   bool is_cut() const { return is_cut_; }
+  /// Of all uses, also those that are not kept.
+  bool shows_loss() const { return shows_loss_; }
 
  private:
   static constexpr size_t kMostFullLooks = 10'000;
@@ -46,6 +50,7 @@ class KeptUses {
   std::vector<ChunkUse> uses_;
   std::vector<uint64_t> full_looks_;
   bool is_cut_ = false;
+  bool shows_loss_ = false;
 };
 
 /// What a producer's writers asked of its shared memory, as looks and commits show it.
@@ -65,15 +70,20 @@ struct MemoryDemand {
   uint64_t between_packets = 0;  // of these: no packet was aborted, only the next one is flagged
   uint64_t seen_full = 0;        // of these: meanwhile a look shows no free chunk
   std::vector<uint64_t> full_looks;  // the first of them, by time
+  EarlySends early;
   /// What the writers would have asked for in these times, if they had kept their pace. No look or
   /// commit shows it.
   std::vector<ChunkUse> assumed;
 
-  /// Puts `uses` in order, and finds the losses.
+  /// Puts `uses` in order, and finds the losses, and what was sent early.
   void Finish();
   /// Everything that was asked for is in `uses`. (Of a writer that found no chunk, and then wrote
   /// nothing more, there is no sign.)
   bool is_known() const { return losses == 0 && !is_partial && was_free; }
+  /// Bytes of a chunk, its header included, at a page size.
+  uint64_t ChunkSize(uint64_t page_bytes) const {
+    return ChunkBytes(static_cast<size_t>(page_bytes), chunks_per_page);
+  }
   /// Bytes of a chunk's payload, at a page size.
   size_t Capacity(uint64_t page_bytes) const;
   /// Chunks that it had.
@@ -84,12 +94,13 @@ struct MemoryDemand {
   }
 };
 
-/// When uses may have begun and ended at the earliest and at the latest, each in ascending order.
+/// When uses began at the earliest and ended at the latest, each in ascending order.
 struct WidestTimes {
   std::vector<uint64_t> starts;
   std::vector<uint64_t> ends;
 };
-WidestTimes WidestTimesOf(const std::vector<ChunkUse>& uses);
+/// @param sent_when_due if nothing had been sent for filling half of the memory
+WidestTimes WidestTimesOf(const std::vector<ChunkUse>& uses, bool sent_when_due = false);
 
 /// The uses as they would be with pages of another size: writers fill the chunks with the same
 /// bytes, evenly from taking a chunk until returning it; a chunk that was returned before it was

@@ -5,6 +5,7 @@
 #include <map>
 #include <queue>
 #include <tuple>
+#include <utility>
 
 #include "core/smb/memory_trial.h"
 
@@ -16,8 +17,12 @@ constexpr size_t kNoUse = SIZE_MAX;
 
 class StallRun {
  public:
-  StallRun(const std::vector<ChunkUse>& uses, uint64_t chunks, EventTimes times)
-      : uses_(uses), chunks_(chunks), times_(times), next_(uses.size(), kNoUse) {
+  StallRun(const std::vector<ChunkUse>& uses, uint64_t chunks, EventTimes times, HeldChunks held)
+      : uses_(uses),
+        chunks_(chunks),
+        times_(times),
+        held_(std::move(held)),
+        next_(uses.size(), kNoUse) {
     std::map<WriterId, size_t> last;
     for (size_t i = 0; i < uses.size(); ++i) {
       const auto [at, is_first] = last.try_emplace(uses[i].holder.writer, i);
@@ -34,16 +39,27 @@ class StallRun {
     while (!events_.empty()) {
       const auto [time, kind, use] = events_.top();
       events_.pop();
-      if (kind == kFree)
-        --used_;
-      else
-        Request(time, use);
+      switch (kind) {
+        case kFree:
+          --used_;
+          break;
+        case kReturn:
+          if (!held_.Add(use)) break;
+          for (const size_t sent : held_.SendAll()) Send(time, sent);
+          break;
+        case kSend:
+          if (held_.Send(use)) Send(time, use);
+          break;
+        case kRequest:
+          Request(time, use);
+          break;
+      }
     }
     return totals_;
   }
 
  private:
-  enum Kind : uint8_t { kFree, kRequest };  // what is free at a time can be taken then
+  enum Kind : uint8_t { kFree, kReturn, kSend, kRequest };  // what is free at a time can be taken then
   using Event = std::tuple<uint64_t, Kind, size_t>;
   struct Writer {
     uint64_t delay_ns = 0;  // how much later it is than recorded
@@ -51,7 +67,6 @@ class StallRun {
     uint64_t searches = 0;  // in vain
     bool drops = false;
     size_t unreturned = kNoUse;  // a chunk that it returns with the next
-    uint64_t unreturned_ns = 0;  // when that one was freed, as recorded
   };
 
   uint64_t Taken(size_t use) const {
@@ -61,9 +76,23 @@ class StallRun {
     return times_ == EventTimes::kEarlyFree ? uses_[use].freed.from : uses_[use].freed.to;
   }
   void Plan(uint64_t time_ns, Kind kind, size_t use) { events_.emplace(time_ns, kind, use); }
-  void PlanFree(uint64_t now_ns, uint64_t freed_ns, const Writer& writer, size_t use) {
-    if (freed_ns == kNotOver) return;
-    Plan(std::max(now_ns, freed_ns + writer.delay_ns), kFree, use);
+  /// The writer has done with the chunk, or will have.
+  void PlanReturn(uint64_t now_ns, const Writer& writer, size_t use) {
+    const ChunkUse& chunk = uses_[use];
+    if (chunk.committed_ns == kNotOver) {  // no commit shows how it was freed
+      if (Freed(use) != kNotOver) Plan(std::max(now_ns, Freed(use) + writer.delay_ns), kFree, use);
+      return;
+    }
+    const uint64_t returned = std::max(now_ns, chunk.returned.to + writer.delay_ns);
+    Plan(returned, kReturn, use);
+    const uint64_t due =
+        times_ == EventTimes::kLateFree ? chunk.due.latest_ns : chunk.due.likely_ns;
+    if (due != kNotOver) Plan(std::max(returned, due + writer.delay_ns), kSend, use);
+  }
+  /// The service frees it as long afterwards as it did.
+  void Send(uint64_t now_ns, size_t use) {
+    if (Freed(use) != kNotOver)
+      Plan(now_ns + Between(uses_[use].committed_ns, Freed(use)), kFree, use);
   }
 
   void Request(uint64_t now_ns, size_t use) {
@@ -97,9 +126,8 @@ class StallRun {
     const size_t next = next_[use];
     if (next != kNoUse && Taken(next) <= uses_[use].returned.to) {
       writer.unreturned = use;
-      writer.unreturned_ns = Freed(use);
     } else {
-      PlanFree(now_ns, Freed(use), writer, use);
+      PlanReturn(now_ns, writer, use);
     }
     Next(now_ns, use, writer);
   }
@@ -117,7 +145,7 @@ class StallRun {
       writer.searches = 0;
     }
     if (writer.unreturned == kNoUse) return;
-    PlanFree(now_ns, writer.unreturned_ns, writer, writer.unreturned);
+    PlanReturn(now_ns, writer, writer.unreturned);
     writer.unreturned = kNoUse;
   }
   void Next(uint64_t now_ns, size_t use, const Writer& writer) {
@@ -128,6 +156,7 @@ class StallRun {
   const std::vector<ChunkUse>& uses_;
   const uint64_t chunks_;
   const EventTimes times_;
+  HeldChunks held_;
   std::vector<size_t> next_;  // of the same writer
   std::map<WriterId, Writer> writers_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
@@ -143,8 +172,9 @@ uint64_t SleepAfter(uint64_t searches) {
   return kStallUs * (searches <= std::size(kSleepsUs) ? kSleepsUs[searches - 1] : kLongestUs);
 }
 
-StallTotals SimulateStall(const std::vector<ChunkUse>& uses, uint64_t chunks, EventTimes times) {
-  return StallRun(uses, chunks, times).Run();
+StallTotals SimulateStall(const std::vector<ChunkUse>& uses, uint64_t chunks, EventTimes times,
+                          HeldChunks held) {
+  return StallRun(uses, chunks, times, std::move(held)).Run();
 }
 
 }  // namespace ringscope::smb

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/smb/chunk_use.h"
+#include "core/smb/memory_sends.h"
 
 namespace ringscope::smb {
 
@@ -25,7 +26,9 @@ uint64_t SleepAfter(uint64_t searches);
 /// Writers wait for chunks, and do what follows so much later. A writer that is not served in
 /// kMostSearches searches drops, without waiting, until it finds a chunk.
 /// @param uses those taken first, first
-StallTotals SimulateStall(const std::vector<ChunkUse>& uses, uint64_t chunks, EventTimes times);
+/// @param held nothing yet
+StallTotals SimulateStall(const std::vector<ChunkUse>& uses, uint64_t chunks, EventTimes times,
+                          HeldChunks held);
 
 }  // namespace ringscope::smb
 

@@ -16,8 +16,6 @@ size_t FollowedPages(const SharedMemorySetUp& setup, size_t most_pages) {
 
 void Raise(uint64_t& most, uint64_t value) { most = std::max(most, value); }
 
-uint64_t Between(uint64_t from_ns, uint64_t to_ns) { return to_ns > from_ns ? to_ns - from_ns : 0; }
-
 }  // namespace
 
 MemoryFollower::MemoryFollower(const SharedMemorySetUp& setup, size_t most_pages,
@@ -52,16 +50,27 @@ std::optional<MemoryDemand> MemoryFollower::Demand() const {
   return demand;
 }
 
+bool MemoryFollower::ShowsLoss() const {
+  if (!uses_) return false;
+  const auto& open = ways_.under_way();
+  return uses_->shows_loss() || std::any_of(open.begin(), open.end(), [](const auto& entry) {
+           return entry.second.content.shows_loss();
+         });
+}
+
 bool MemoryFollower::Apply(const SharedMemoryLook& look) {
   if (pages_ == 0) return false;
+  changed_.clear();
   if (look.whole) {
     picture_ = MemoryPicture(pages_);
+    for (size_t page = 0; page < pages_; ++page) changed_.push_back(page);
   } else if (next_look_ != look.number) {
     next_look_.reset();
     return false;
   }
   next_look_.reset();
-  if (!ApplyChanges(wire::AsBytes(look.pages), picture_)) return false;
+  if (!ApplyChanges(wire::AsBytes(look.pages), picture_, look.whole ? nullptr : &changed_))
+    return false;
   next_look_ = look.number + 1;
   return true;
 }
@@ -81,6 +90,7 @@ bool MemoryFollower::Add(const SharedMemoryLook& look, std::optional<uint64_t> t
            page.bitmap().StateOf(place.second) != ChunkState::kComplete ||
            page.holders[place.second] != committed.holder;
   });
+  ways_.Change(changed_);
   if (time_ns) ways_.Look(*time_ns, picture_, look.same_until_ns);
   const SeenMemory seen = Describe(time_ns.value_or(0));
   Account(seen, look.same_until_ns);
@@ -140,25 +150,28 @@ SeenMemory MemoryFollower::Describe(uint64_t time_ns) {
     if (committed.time_ns)
       seen.committed_since_ns =
           std::min(seen.committed_since_ns.value_or(*committed.time_ns), *committed.time_ns);
-  std::set<WriterId> writers;
+  std::vector<WriterId> writers;
   std::array<uint64_t, 8> layouts = {};
-  for (size_t number = 0; number < picture_.pages().size(); ++number) {
-    const MemoryPicture::Page& page = picture_.pages()[number];
+  for (const MemoryPicture::Page& page : picture_.pages()) {
     const PageBitmap bitmap = page.bitmap();
     ++layouts[bitmap.layout()];
     for (size_t chunk = 0; chunk < bitmap.chunks(); ++chunk) {
       if (bitmap.StateOf(chunk) == ChunkState::kBeingWritten &&
           Raw(page.holders[chunk].writer) != 0)
-        writers.insert(page.holders[chunk].writer);
-      if (bitmap.StateOf(chunk) != ChunkState::kComplete || committed_.contains({number, chunk}))
-        continue;
-      if (const auto since = ways_.ReturnedAt({number, chunk}))
-        seen.held_since_ns = std::min(seen.held_since_ns.value_or(*since), *since);
+        writers.push_back(page.holders[chunk].writer);
     }
+  }
+  for (const auto& [slot, way] : ways_.under_way()) {
+    if (!way.returned_ns || (seen.held_since_ns && *seen.held_since_ns <= way.returned_ns->second))
+      continue;
+    if (picture_.pages()[slot.first].bitmap().StateOf(slot.second) == ChunkState::kComplete &&
+        !committed_.contains(slot))
+      seen.held_since_ns = way.returned_ns->second;
   }
   for (size_t layout = 0; layout < layouts.size(); ++layout)
     Raise(use_.layouts[layout], layouts[layout]);
-  seen.writers = writers.size();
+  std::sort(writers.begin(), writers.end());
+  seen.writers = static_cast<uint64_t>(std::unique(writers.begin(), writers.end()) - writers.begin());
   return seen;
 }
 

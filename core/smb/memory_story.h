@@ -7,7 +7,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <vector>
 
 #include "core/base/ids.h"
@@ -106,6 +105,8 @@ class MemoryFollower {
   void SplitByWriter() { ways_.SplitByWriter(); }
   /// What its writers asked for, if the uses of its chunks are kept; nullopt also without looks.
   std::optional<MemoryDemand> Demand() const;
+  /// Whether what its writers wrote shows that they lost something, if the uses are kept.
+  bool ShowsLoss() const;
 
  private:
   bool Apply(const SharedMemoryLook& look);
@@ -115,6 +116,7 @@ class MemoryFollower {
   MemoryUse use_;
   const size_t pages_;
   MemoryPicture picture_;              // none before the first look
+  std::vector<size_t> changed_;        // pages, by the last look
   std::optional<uint64_t> next_look_;  // number; absent: the next whole one
   std::optional<SeenMemory> seen_;
   struct Committed {

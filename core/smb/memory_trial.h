@@ -13,7 +13,8 @@ namespace ringscope::smb {
 
 // What a producer's shared memory would have done at another size: a writer that needs a chunk gets
 // a free one, or loses what it writes (drop), or waits (stall). The demand is the recorded one; so
-// is the time that the producer took to commit each chunk, and the service to free it.
+// is the time that the producer took to commit each chunk, and the service to free it. But what
+// fills half of the memory is committed at once.
 
 enum class WhenNoneIsFree : uint8_t { kDrop, kStall };
 
@@ -67,6 +68,8 @@ class MemoryTrials {
  public:
   /// @param page_size IsPageSize; of the trials
   MemoryTrials(const MemoryDemand& demand, uint64_t page_size);
+  MemoryTrials(const MemoryTrials&) = delete;
+  MemoryTrials& operator=(const MemoryTrials&) = delete;
 
   /// @param size bytes, at least a page
   MemoryTrial Try(uint64_t size, bool drop = true, bool stall = true) const;
@@ -75,14 +78,18 @@ class MemoryTrials {
   std::optional<uint64_t> Enough() const;
 
  private:
-  DropOutcome Drop(uint64_t chunks, bool as_recorded) const;
-  StallOutcome Stall(uint64_t chunks) const;
+  HeldChunks Held(uint64_t size) const { return {demand_.ChunkSize(page_size_), size}; }
+  DropOutcome Drop(uint64_t chunks, uint64_t size, bool as_recorded) const;
+  /// Drop's limits, for pages as recorded and a size that was not.
+  void AddLimits(uint64_t chunks, uint64_t size, DropOutcome& outcome) const;
+  StallOutcome Stall(uint64_t chunks, uint64_t size) const;
   QuietOutcome Quiet(uint64_t chunks, uint64_t size) const;
 
   const MemoryDemand& demand_;
   const uint64_t page_size_;
-  std::vector<ChunkUse> shown_;   // uses that looks and commits show
-  std::vector<ChunkUse> likely_;  // with those that are assumed
+  std::vector<ChunkUse> made_shown_, made_likely_;  // if they are not the demand's
+  const std::vector<ChunkUse>* shown_;   // uses that looks and commits show
+  const std::vector<ChunkUse>* likely_;  // with those that are assumed
 };
 
 /// What a producer's recorded demand calls for.
@@ -97,11 +104,12 @@ struct MemoryNeed {
   /// For how long the service may free nothing: as recorded, and with what is enough. At most as
   /// long as there were looks.
   uint64_t quiet_ns = 0;
-  uint64_t quiet_then_ns = 0;
+  uint64_t quiet_then_ns = 0;  // the same if nothing is enough
 };
 
+enum class WhichMemories : uint8_t { kAll, kWithLosses };
 /// Of memories whose uses of chunks are kept, and that have looks.
-std::vector<MemoryNeed> NeedsOf(const MemoryStory& story);
+std::vector<MemoryNeed> NeedsOf(const MemoryStory& story, WhichMemories which);
 
 }  // namespace ringscope::smb
 

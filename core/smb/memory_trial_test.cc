@@ -20,8 +20,8 @@ namespace testing = ringscope::testing;
 constexpr uint64_t kPage = 4096;
 
 /// The demand that a log of a memory of so many chunks shows.
-MemoryDemand DemandOf(const std::vector<ModelJob>& jobs, uint64_t chunks, uint64_t look_every = 1) {
-  ModelMemory model(chunks, look_every);
+MemoryDemand DemandOf(const std::vector<ModelJob>& jobs, uint64_t chunks) {
+  ModelMemory model(chunks);
   model.Run(jobs);
   return *model.story().Of(testing::kModelProducer)->Demand();
 }
@@ -57,7 +57,8 @@ TEST(MemoryTrials, FewerChunks) {
   EXPECT_EQ(three.drop->least, 1u);
   EXPECT_EQ(three.drop->most, 1u);
   EXPECT_EQ(three.drop->peak, 3u);
-  EXPECT_EQ(three.drop->full_ns, 300u);  // 2100 until 2400
+  // From 2100 on. At 2201 half of it waits to be sent, and is: free 150 ns later.
+  EXPECT_EQ(three.drop->full_ns, 251u);
   const MemoryTrial two = trials.Try(2 * kPage);
   EXPECT_EQ(two.drop->refused, 2u);
   EXPECT_EQ(two.drop->packets, 7u);
@@ -212,29 +213,67 @@ std::vector<ModelJob> RandomJobs(std::mt19937& random) {
   return jobs;
 }
 
+// A writer fills chunks of a memory of eight pages, of which five are more than half of it.
+TEST(MemoryTrials, HalfOfTheMemoryIsSent) {
+  std::vector<ModelJob> jobs;
+  for (uint64_t i = 0; i < 12; ++i)
+    jobs.push_back({.writer = 1,
+                    .taken_ns = 1000 + 100 * i,
+                    .returned_ns = 1101 + 100 * i,
+                    .freed_ns = 1101 + 100 * i + 2000,
+                    .packets = 1});
+  ModelMemory large(32);
+  large.Run(jobs);
+  const MemoryDemand demand = *large.story().Of(testing::kModelProducer)->Demand();
+  EXPECT_EQ(demand.early.requests, 0u);
+  EXPECT_EQ(demand.early.delay_ns, 1000u);
+  const MemoryTrials trials(demand, kPage);
+  // Without early commits all twelve would be in use.
+  const testing::ModelOutcome truth = ModelMemory(8).Run(jobs);
+  EXPECT_EQ(truth.early, 1u);
+  const MemoryTrial eight = trials.Try(8 * kPage);
+  EXPECT_EQ(eight.drop->refused, truth.refused);
+  EXPECT_EQ(eight.drop->peak, truth.peak);
+  EXPECT_LE(eight.drop->least, truth.refused);
+  EXPECT_GE(*eight.drop->most, truth.refused);
+
+  // The other way round: what the log of the small one has is sent later by a large one.
+  ModelMemory small(16);
+  EXPECT_EQ(small.Run(jobs).early, 1u);
+  const MemoryDemand sent_early = *small.story().Of(testing::kModelProducer)->Demand();
+  EXPECT_EQ(sent_early.early.requests, 1u);
+  EXPECT_EQ(MemoryTrials(sent_early, kPage).Try(32 * kPage).drop->peak, 12u);
+  EXPECT_EQ(MemoryTrials(sent_early, kPage).Try(16 * kPage).drop->peak, 12u);
+}
+
 // The demand that a memory of one size shows predicts what one of another size does: exactly, if
 // looks show each change and nothing was dropped; else within the bounds that are given.
 TEST(MemoryTrials, PredictOtherSizes) {
-  uint64_t exact = 0, bounded = 0, hidden = 0;
+  uint64_t exact = 0, early = 0, bounded = 0, hidden = 0;
   for (uint32_t seed = 0; seed < 3000; ++seed) {
     SCOPED_TRACE(seed);
     std::mt19937 random(seed);
     const std::vector<ModelJob> jobs = RandomJobs(random);
     const uint64_t recorded = 1 + random() % 16, other = 1 + random() % 12;
     const uint64_t look_every = 1 + (random() % 2) * (random() % 12);
-    ModelMemory model(recorded, look_every);
+    const uint32_t layout = random() % 3 == 0 ? 1 + static_cast<uint32_t>(random() % 5) : 1;
+    ModelMemory model(recorded, look_every, layout);
     const testing::ModelOutcome was = model.Run(jobs);
     const MemoryDemand demand = *model.story().Of(testing::kModelProducer)->Demand();
     ASSERT_EQ(demand.losses, was.flagged);
-    const testing::ModelOutcome truth = ModelMemory(other, 1).Run(jobs);
-    const MemoryTrial trial = MemoryTrials(demand, kPage).Try(other * kPage);
-    if (other == recorded) {
-      ASSERT_EQ(trial.drop->refused, was.flagged);
-      if (was.refused == 0 && look_every == 1) {
-        ASSERT_EQ(trial.drop->peak, was.peak);
+    const testing::ModelOutcome truth = ModelMemory(other, 1, layout).Run(jobs);
+    const MemoryTrials trials(demand, kPage);
+    const MemoryTrial as_recorded = trials.Try(recorded * kPage);
+    ASSERT_EQ(as_recorded.drop->refused, was.flagged);
+    if (look_every == 1) {
+      ASSERT_EQ(as_recorded.drop->peak, was.peak);
+      ASSERT_EQ(as_recorded.drop->full_ns, was.full_ns);
+      if (was.refused == 0 && was.early == 0) {
+        ASSERT_EQ(as_recorded.stall->waits, 0u);
       }
-      continue;
     }
+    if (other == recorded) continue;
+    const MemoryTrial trial = trials.Try(other * kPage);
     ASSERT_LE(trial.drop->least, truth.refused);
     if (trial.drop->most) {
       ASSERT_GE(*trial.drop->most, truth.refused);
@@ -248,17 +287,20 @@ TEST(MemoryTrials, PredictOtherSizes) {
       }
       continue;
     }
-    if (look_every > 1) continue;
+    // What was sent early would have been sent at a time that the log does not show.
+    if (look_every > 1 || was.early > 0) continue;
     ++exact;
+    early += truth.early;
     ASSERT_EQ(trial.drop->refused, truth.refused);
     ASSERT_EQ(trial.drop->packets, truth.packets);
     ASSERT_EQ(trial.drop->peak, truth.peak);
-    const testing::ModelOutcome waited = ModelMemory(other, 1).RunWaiting(jobs);
+    const testing::ModelOutcome waited = ModelMemory(other, 1, layout).RunWaiting(jobs);
     ASSERT_EQ(trial.stall->waits, waited.waits);
     ASSERT_EQ(trial.stall->waited_ns, waited.waited_ns);
     ASSERT_EQ(trial.stall->gave_up, waited.gave_up);
   }
   EXPECT_GT(exact, 300u);
+  EXPECT_GT(early, 300u);
   EXPECT_GT(bounded, 300u);
   EXPECT_GT(hidden, 300u);
 }

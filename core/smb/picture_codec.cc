@@ -129,7 +129,7 @@ void AppendChanges(const MemoryPicture& before, const MemoryPicture& now, std::s
   }
 }
 
-Status ApplyChanges(Bytes changes, MemoryPicture& picture) {
+Status ApplyChanges(Bytes changes, MemoryPicture& picture, std::vector<size_t>* changed) {
   Numbers numbers(changes);
   LastChunks last;
   const size_t pages = picture.pages().size();
@@ -147,6 +147,7 @@ Status ApplyChanges(Bytes changes, MemoryPicture& picture) {
       if (!ReadHolders(numbers, picture.pages()[page], last, now))
         return Fail(ErrorCode::kCorrupt, fmt::format("page {} lacks a chunk's holder", page));
       picture.SetPage(page, now);
+      if (changed != nullptr) changed->push_back(page);
     }
   }
   return {};

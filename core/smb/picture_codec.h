@@ -1,7 +1,9 @@
 #ifndef RINGSCOPE_CORE_SMB_PICTURE_CODEC_H_
 #define RINGSCOPE_CORE_SMB_PICTURE_CODEC_H_
 
+#include <cstddef>
 #include <string>
+#include <vector>
 
 #include "core/base/result.h"
 #include "core/smb/memory_picture.h"
@@ -16,7 +18,8 @@ void AppendChanges(const MemoryPicture& before, const MemoryPicture& now, std::s
 
 /// Makes the changes. kCorrupt: they are no changes of a memory of so many pages; the picture is of
 /// no use then.
-Status ApplyChanges(Bytes changes, MemoryPicture& picture);
+/// @param changed the pages are appended here, in ascending order; nullptr: they are not
+Status ApplyChanges(Bytes changes, MemoryPicture& picture, std::vector<size_t>* changed = nullptr);
 
 }  // namespace ringscope::smb
 

@@ -33,18 +33,27 @@ struct ModelOutcome {
   uint64_t packets = 0;  // of the refused jobs that would have been committed
   uint64_t flagged = 0;  // committed chunks that follow something refused
   uint64_t peak = 0;     // chunks in use
+  uint64_t full_ns = 0;  // no chunk was free
   uint64_t waits = 0;
   uint64_t waited_ns = 0;
   uint64_t gave_up = 0;
+  uint64_t early = 0;  // commits of what filled half of the memory
 };
 
-/// A producer with so many chunks of 4 KiB pages, and a recorder that looks at them.
+/// A producer with so many pages of 4 KiB, and a recorder that looks at them. It commits what was
+/// returned at the times of the jobs, but all of it as soon as that fills half of the memory.
 class ModelMemory {
  public:
   /// @param look_every so many changes there is a look, right after them
-  explicit ModelMemory(uint64_t chunks, uint64_t look_every = 1)
-      : slots_(chunks), look_every_(look_every), last_(chunks), now_(chunks) {
-    story_.Add({0, SharedMemorySetUp{kModelProducer, chunks * 4096, 4096}});
+  /// @param layout 1 to 5: pages are divided into 1, 2, 4, 7 or 14 chunks
+  explicit ModelMemory(uint64_t pages, uint64_t look_every = 1, uint32_t layout = 1)
+      : layout_(layout << smb::PageBitmap::kLayoutShift),
+        per_page_(smb::PageBitmap(layout_).chunks()),
+        slots_(pages * per_page_),
+        look_every_(look_every),
+        last_(pages),
+        now_(pages) {
+    story_.Add({0, SharedMemorySetUp{kModelProducer, pages * 4096, 4096}});
     Look(0);
   }
 
@@ -54,6 +63,7 @@ class ModelMemory {
       At(job.taken_ns, kTake, [&](uint64_t now) { TakeOrDrop(now, job); });
     const uint64_t end = RunAgenda();
     Look(end + 1);
+    if (used_ == slots_.size()) outcome_.full_ns += end + 1 - full_since_;
     return outcome_;
   }
 
@@ -112,32 +122,57 @@ class ModelMemory {
     const smb::ChunkHolder holder{WriterId{job.writer}, ChunkId{next_chunk_[job.writer]++}};
     slots_[slot] = {true, holder};
     outcome_.peak = std::max(outcome_.peak, ++used_);
+    if (used_ == slots_.size()) full_since_ = now;
     Set(now, slot, smb::ChunkState::kBeingWritten);
     if (job.returned_ns == smb::kNotOver) return;
     const bool follows_loss = std::exchange(lossy_[job.writer], false);
-    At(job.returned_ns, kReturn,
-       [this, slot](uint64_t at) { Set(at, slot, smb::ChunkState::kComplete); });
-    At(job.returned_ns + (job.freed_ns - job.returned_ns) / 2, kCommit,
-       [this, slot, holder, follows_loss, packets = job.packets](uint64_t at) {
-         Commit(at, slot, holder, packets, follows_loss);
-       });
-    At(job.freed_ns, kFree, [this, slot](uint64_t at) {
-      slots_[slot].used = false;
-      --used_;
-      Set(at, slot, smb::ChunkState::kFree);
+    At(job.returned_ns, kReturn, [=, this](uint64_t at) {
+      Set(at, slot, smb::ChunkState::kComplete);
+      Return(at, SentAt(job), [=, this](uint64_t sent) {
+        Commit(sent, slot, holder, job.packets, follows_loss);
+        At(sent + ServedIn(job), kFree, [this, slot](uint64_t freed) {
+          slots_[slot].used = false;
+          if (used_-- == slots_.size()) outcome_.full_ns += freed - full_since_;
+          Set(freed, slot, smb::ChunkState::kFree);
+        });
+      });
+    });
+  }
+
+  /// When the producer would commit the chunk if its memory were large, and for how long the
+  /// service then has it.
+  static uint64_t SentAt(const ModelJob& job) {
+    return job.returned_ns + (job.freed_ns - job.returned_ns) / 2;
+  }
+  static uint64_t ServedIn(const ModelJob& job) { return job.freed_ns - SentAt(job); }
+  void Return(uint64_t now, uint64_t due, std::function<void(uint64_t)> send) {
+    const uint64_t number = returned_++;
+    unsent_.emplace(number, std::move(send));
+    const uint64_t bytes = unsent_.size() * smb::ChunkBytes(4096, per_page_);
+    if (bytes >= last_.pages().size() * 4096 / 2) {
+      ++outcome_.early;
+      for (const auto& [which, waits] : std::exchange(unsent_, {})) waits(now);
+      return;
+    }
+    At(std::max(now, due), kCommit, [this, number](uint64_t at) {
+      const auto waits = unsent_.extract(number);
+      if (!waits.empty()) waits.mapped()(at);
     });
   }
 
   void Set(uint64_t now, size_t slot, smb::ChunkState state) {
-    now_.SetBits(slot, state == smb::ChunkState::kFree
-                           ? 0
-                           : 1u << smb::PageBitmap::kLayoutShift | static_cast<uint32_t>(state));
-    now_.SetHolder(slot, 0, slots_[slot].holder);
+    const size_t page = slot / per_page_, chunk = slot % per_page_;
+    const uint32_t states = (1u << smb::PageBitmap::kLayoutShift) - 1;
+    uint32_t bits = now_.pages()[page].bits & states & ~(3u << (2 * chunk));
+    bits |= static_cast<uint32_t>(state) << (2 * chunk);
+    now_.SetBits(page, bits == 0 ? 0 : bits | layout_);
+    now_.SetHolder(page, chunk, slots_[slot].holder);
     if (++changes_ % look_every_ == 0) Look(now);
   }
   void Look(uint64_t now) {
     SharedMemoryLook look{.producer = kModelProducer, .number = looks_, .whole = looks_ == 0};
-    smb::AppendChanges(look.whole ? smb::MemoryPicture(slots_.size()) : last_, now_, look.pages);
+    smb::AppendChanges(look.whole ? smb::MemoryPicture(last_.pages().size()) : last_, now_,
+                       look.pages);
     ++looks_;
     last_ = now_;
     story_.Add({now, std::move(look)});
@@ -150,8 +185,8 @@ class ModelMemory {
       data += i == 0 && follows_loss ? "\x04\xd0\x02\x81\x02" : "\x02\x08\x01";
     outcome_.flagged += follows_loss ? 1 : 0;
     std::string request;
-    CommitRequestBuilder(request).AddChunk({.page = slot,
-                                            .index = 0,
+    CommitRequestBuilder(request).AddChunk({.page = slot / per_page_,
+                                            .index = slot % per_page_,
                                             .target_buffer = 1,
                                             .data = wire::AsBytes(data),
                                             .incomplete = false});
@@ -204,9 +239,16 @@ class ModelMemory {
     PlanRequest(writer, now);
   }
   void FreeLater(const Writer& writer, const ModelJob& job, uint64_t now) {
-    At(std::max(now, job.freed_ns + writer.late_ns), kFree, [this](uint64_t) { --used_; });
+    const uint64_t late = writer.late_ns;
+    At(std::max(now, job.returned_ns + late), kReturn, [this, job, late](uint64_t at) {
+      Return(at, SentAt(job) + late, [this, job](uint64_t sent) {
+        At(sent + ServedIn(job), kFree, [this](uint64_t) { --used_; });
+      });
+    });
   }
 
+  const uint32_t layout_;  // as a bitmap has it
+  const size_t per_page_;  // chunks
   std::vector<Slot> slots_;
   const uint64_t look_every_;
   std::multimap<std::pair<uint64_t, Order>, std::function<void(uint64_t)>> agenda_;
@@ -216,8 +258,11 @@ class ModelMemory {
   std::map<uint16_t, bool> lossy_;
   std::map<uint16_t, Writer> waiting_;
   std::map<const Writer*, ModelJob> held_;
+  std::map<uint64_t, std::function<void(uint64_t)>> unsent_;
+  uint64_t returned_ = 0;
   ModelOutcome outcome_;
   uint64_t used_ = 0;
+  uint64_t full_since_ = 0;
   uint64_t changes_ = 0;
   uint64_t looks_ = 0;
 };

@@ -30,23 +30,8 @@ std::string FlagsText(const ChunkLife& life) {
 
 /// The name of a chunk's slice: what became of it.
 const char* SliceName(const ChunkLife& life) {
-  switch (life.exit) {
-    case ChunkLife::Exit::kNone:
-      return "never in the buffer";
-    case ChunkLife::Exit::kHeld:
-      return "in the buffer at the end";
-    case ChunkLife::Exit::kRead:
-      return "read";
-    case ChunkLife::Exit::kEvicted:
-      return life.unread_bytes > 0 ? "overwritten" : "read, then overwritten";
-    case ChunkLife::Exit::kReplaced:
-      return "re-committed";
-    case ChunkLife::Exit::kMoved:
-      return "moved into a clone";
-    case ChunkLife::Exit::kCleared:
-      return "cleared for a clone";
-  }
-  return "";
+  const bool was_read = life.exit == ChunkLife::Exit::kEvicted && life.unread_bytes == 0;
+  return was_read ? "read, then overwritten" : ExitText(life.exit);
 }
 
 }  // namespace

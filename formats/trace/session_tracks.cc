@@ -200,6 +200,10 @@ void MemoryTracks::OnRecord(const Op& op, uint64_t now) {
     // A look without a time is no step of a way.
     if (!op.time_ns) return;
     for (const auto& [slot, way] : memory->ways().left()) DrawWay(look->producer, slot, way, now);
+  } else if (const auto* commit = std::get_if<Commit>(&op.body)) {
+    // What the last look showed as held back waits for the service from here on.
+    const smb::MemoryFollower* const memory = story_.Of(commit->producer);
+    if (memory != nullptr && memory->seen()) Show(commit->producer, memory->SeenSince(now), now);
   } else if (const auto* gone = std::get_if<ProducerDisconnected>(&op.body)) {
     const auto memory = memories_.find(gone->producer);
     if (memory == memories_.end()) return;
