@@ -138,6 +138,8 @@ class TraceWriter {
   uint64_t dropped() const { return dropped_; }
   /// Of the dropped ones, those whose beginning was written: the chunk has a marker.
   uint64_t aborted() const { return aborted_; }
+  /// Chunks that it has taken.
+  uint32_t chunks() const { return Raw(next_); }
 
  private:
   struct OpenChunk {

@@ -325,8 +325,8 @@ class RandomWriters {
   }
   uint64_t written() const { return written_; }
   uint64_t aborted() const { return aborted_; }
-  /// Times that a writer lost packets, that the log can show: without a marker only the next packet
-  /// shows it.
+  /// Times that a writer lost packets, as far as a log can show them: by a marker, or without one by
+  /// the flag of the next packet.
   uint64_t losses() const { return aborted_ + flagged_; }
   uint64_t flagged() const { return flagged_; }
 
@@ -334,7 +334,7 @@ class RandomWriters {
   struct Writer {
     TraceWriter* writer = nullptr;
     bool is_losing = false;
-    uint64_t aborted_before = 0;  // it began to lose packets
+    bool has_marker = false;  // in its last chunk
   };
   struct User {
     Producer* producer = nullptr;
@@ -346,11 +346,14 @@ class RandomWriters {
     const std::optional<size_t> patched =
         random_() % 4 == 0 && bytes > 100 ? std::optional<size_t>(20) : std::nullopt;
     const uint64_t aborted = user.writer->aborted();
-    if (!user.writer->Write(wire::AsBytes(Packet(bytes)), patched).value()) {
-      if (!std::exchange(user.is_losing, true)) user.aborted_before = aborted;
-    } else if (std::exchange(user.is_losing, false)) {
-      if (user.aborted_before == aborted) ++flagged_;
-    }
+    const uint32_t chunks = user.writer->chunks();
+    const bool is_written = user.writer->Write(wire::AsBytes(Packet(bytes)), patched).value();
+    // The flag of a packet that is aborted in its first chunk is gone with it.
+    const bool shows_flag = user.is_losing && (is_written || user.writer->chunks() >= chunks + 2);
+    if (shows_flag && !user.has_marker) ++flagged_;
+    user.is_losing = !is_written;
+    if (is_written) user.has_marker = false;
+    if (user.writer->aborted() > aborted) user.has_marker = true;
   }
   void Leave(const Writer& user) {
     written_ += user.writer->written();
