@@ -29,9 +29,11 @@
 #include "core/advice/advice_solve.h"
 #include "core/base/unified_diff.h"
 #include "core/engine/catalogue.h"
+#include "core/ledger/ledger_sinks.h"
 #include "core/log/verdict.h"
 #include "core/perfetto/page.h"
 #include "core/session/session_story_listener.h"
+#include "core/sweep/kept_batches.h"
 #include "formats/descriptors/described_kinds.h"
 #include "formats/inputs/input_kind.h"
 
@@ -186,8 +188,11 @@ Result<AdviceReport> Advise(const AdviseArgs& args, const AdviseInput& input,
   SessionStoryListener story;
   std::vector<ReplayListener*> listeners = gatherer.listeners();
   listeners.push_back(&story);
+  KeptBatches kept;
+  listeners.push_back(&kept);
   choices.reads = reads.replay;
-  Ledger ledger(gatherer.accounts());
+  LedgerSinks sinks({&gatherer.accounts(), &kept});
+  Ledger ledger(sinks);
   RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome,
                       ReplaySession(input.is_trace ? muted.context() : context, session, choices,
                                     {.ledger = &ledger, .listeners = std::move(listeners)}));
@@ -212,6 +217,8 @@ Result<AdviceReport> Advise(const AdviseArgs& args, const AdviseInput& input,
                         OpenSession(context, selection, "trying sizes with"));
     return std::make_unique<AddedBuffers>(std::move(ops), unrecorded);
   };
+  kept.Finish();
+  sweeps.kept = &kept;
   sweeps.clone = view;
   sweeps.find_engine = FindEngine;
   sweeps.run_lanes = SweepThreads(context);

@@ -20,6 +20,8 @@
 #include "commands/shell/text.h"
 #include "core/base/wire.h"
 #include "core/gaps/gaps.h"
+#include "core/ledger/ledger_sinks.h"
+#include "core/sweep/kept_batches.h"
 #include "formats/inputs/content_words.h"
 #include "formats/inputs/input_kind.h"
 #include "formats/inputs/trace_members.h"
@@ -115,18 +117,21 @@ Result<DoctorTraces> ExamineLog(Context& context, const std::string& path,
     TraceWriter writer(scan);
     SessionNotes notes;
     GapAnalysis analysis(kUsualStaleNs);
-    Ledger ledger(analysis);
+    KeptBatches kept;
+    LedgerSinks sinks({&analysis, &kept});
+    Ledger ledger(sinks);
     RS_ASSIGN_OR_RETURN(
         const ReplayOutcome outcome,
         ReplaySession(context, sessions, {},
-                      {.ledger = &ledger, .listeners = {&notes, &analysis, &writer}}));
+                      {.ledger = &ledger, .listeners = {&notes, &analysis, &kept, &writer}}));
+    kept.Finish();
     RS_RETURN_IF_ERROR(InFile(path, writer.Finish()));
     const GapReport report = analysis.Finish(ledger.totals());
     TriedRemedies remedies = RemediesFor(report, outcome);
     if (path != "-")
       RS_RETURN_IF_ERROR(TryRemedies(
           context, {.paths = {path}, .only = sessions.session(), .quiet = true}, {},
-          ledger.totals(), remedies));
+          ledger.totals(), remedies, &kept));
     ReplayFacts replayed = ReplayFactsOf(report, outcome, notes, remedies);
     NoteHarmlessRecommits(report, outcome, replayed);
     DoctorTrace trace = Diagnosed(outcome.path, scan.Finish(), &replayed);

@@ -27,8 +27,10 @@
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"
 #include "core/gaps/gap_filter.h"
+#include "core/ledger/ledger_sinks.h"
 #include "core/ledger/lost_packets.h"
 #include "core/session/session_story_listener.h"
+#include "core/sweep/kept_batches.h"
 #include "formats/descriptors/described_kinds.h"
 
 namespace ringscope {
@@ -101,6 +103,9 @@ class LostPacketList : public LedgerSink {
         kinds_(kinds),
         descriptors_(descriptors) {}
 
+  void OnChunkWritten(BufferId buffer, WrittenCommit& commit) override {
+    next_.OnChunkWritten(buffer, commit);
+  }
   void OnPacketFate(const PacketAccount& account) override {
     next_.OnPacketFate(account);
     if (args_.decode) return packets_.AddFate(account, next_.last_kind());
@@ -217,9 +222,19 @@ Result<ExitCode> ReplayForGaps(const GapsArgs& args, const std::vector<std::stri
   GapAnalysis analysis(args.stale_ns, &kinds);
   LostPacketList accounts(args, notes, sessions.session(), context.console, analysis, kinds,
                           descriptors);
-  Ledger ledger(accounts);
   SessionStoryListener story;
   std::vector<ReplayListener*> listeners = {&notes, &analysis, &story};
+  std::vector<LedgerSink*> sinks = {&accounts};
+  const bool can_read_again =
+      !logs.empty() && std::find(logs.begin(), logs.end(), "-") == logs.end();
+  const bool tries_remedies = can_read_again && !args.packets;
+  KeptBatches kept;
+  if (tries_remedies) {
+    listeners.push_back(&kept);
+    sinks.push_back(&kept);
+  }
+  LedgerSinks all_sinks(std::move(sinks));
+  Ledger ledger(all_sinks);
   if (args.decode) listeners.push_back(&accounts.packets());
   RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome,
                       ReplaySession(context, sessions, args.choices,
@@ -234,11 +249,11 @@ Result<ExitCode> ReplayForGaps(const GapsArgs& args, const std::vector<std::stri
     // Text groups them first.
     const uint64_t limit = args.format == "text" ? 0 : args.limit.value_or(0);
     TriedRemedies remedies = RemediesFor(report, outcome);
-    const bool can_read_again = std::find(logs.begin(), logs.end(), "-") == logs.end();
-    if (!logs.empty() && can_read_again) {
+    if (tries_remedies) {
+      kept.Finish();
       RS_RETURN_IF_ERROR(TryRemedies(
           context, {.paths = logs, .only = sessions.session(), .clone = args.clone, .quiet = true},
-          args.choices, ledger.totals(), remedies));
+          args.choices, ledger.totals(), remedies, &kept));
     }
     const ShownGaps selection(report, outcome, notes, args.filter, limit, remedies, kinds);
     RS_RETURN_IF_ERROR(visit(selection, ledger.totals(), story.Finish().findings));

@@ -52,10 +52,11 @@ TriedRemedies RemediesFor(const GapReport& report, const ReplayOutcome& outcome)
 
 Status TryRemedies(Context& context, const SessionSelection& selection,
                    const ReplayChoices& choices, const std::map<BufferId, LedgerTotals>& totals,
-                   TriedRemedies& remedies) {
+                   TriedRemedies& remedies, KeptBatches* kept) {
   if (remedies.sizes.empty() && !remedies.read_period_ns) return {};
   MutedContext muted(context, MutedContext::Progress::kShown);
-  RS_ASSIGN_OR_RETURN(const SweepInput input, InputOf(muted.context(), selection, choices));
+  RS_ASSIGN_OR_RETURN(SweepInput input, InputOf(muted.context(), selection, choices));
+  input.kept = kept;
   const OwnAccounts own{totals, choices.reads};
   ReplayOptions config = choices;
   config.moves_sequences = !choices.splits.empty();

@@ -5,6 +5,7 @@
 
 #include "commands/common/replay_run.h"
 #include "core/gaps/gap_report.h"
+#include "core/sweep/kept_batches.h"
 #include "core/sweep/read_period.h"
 
 namespace ringscope {
@@ -20,9 +21,10 @@ TriedRemedies RemediesFor(const GapReport& report, const ReplayOutcome& outcome)
 /// Replays the session again, with each remedy.
 /// @param selection the session, in inputs that can be read again
 /// @param totals of its first replay
+/// @param kept what that replay kept of what its buffers got; nullptr: nothing
 Status TryRemedies(Context& context, const SessionSelection& selection,
                    const ReplayChoices& choices, const std::map<BufferId, LedgerTotals>& totals,
-                   TriedRemedies& remedies);
+                   TriedRemedies& remedies, KeptBatches* kept = nullptr);
 
 }  // namespace ringscope
 

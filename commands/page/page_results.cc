@@ -13,6 +13,7 @@
 #include "core/graph/chunk_graph_builder.h"
 #include "core/ledger/ledger_sinks.h"
 #include "core/session/session_story_listener.h"
+#include "core/sweep/kept_batches.h"
 #include "formats/descriptors/descriptors.h"
 
 namespace ringscope {
@@ -214,13 +215,17 @@ Result<PageResults> GatherPage(Context& context, const PageChoices& choices) {
   }
   page.session = sessions.session();
   GapAnalysis analysis(kUsualStaleNs, page.kinds.get());
-  Ledger ledger(analysis);
+  KeptBatches kept;
+  LedgerSinks sinks({&analysis, &kept});
+  Ledger ledger(sinks);
   SessionStoryListener story(/*keep_flushes=*/true);
   RecordSummary summary;
   RS_ASSIGN_OR_RETURN(page.outcome,
                       ReplaySession(context, sessions, {},
                                     {.ledger = &ledger,
-                                     .listeners = {&page.notes, &analysis, &story, &summary}}));
+                                     .listeners = {&page.notes, &analysis, &kept, &story,
+                                                   &summary}}));
+  kept.Finish();
   if (!choices.session) RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "a page"));
   page.code = sessions.Finish();
   page.problems = sessions.problems();
@@ -233,7 +238,8 @@ Result<PageResults> GatherPage(Context& context, const PageChoices& choices) {
   // What follows would repeat the warnings.
   MutedContext muted(context, MutedContext::Progress::kShown);
   page.remedies = RemediesFor(page.gaps, page.outcome);
-  RS_RETURN_IF_ERROR(TryRemedies(muted.context(), SelectionOf(page), {}, page.totals, page.remedies));
+  RS_RETURN_IF_ERROR(TryRemedies(muted.context(), SelectionOf(page), {}, page.totals,
+                                 page.remedies, &kept));
   RS_RETURN_IF_ERROR(ReplayAgain(muted.context(), page, summary.before_last_reads()));
   RS_RETURN_IF_ERROR(RunOthers(muted.context(), page));
   return page;

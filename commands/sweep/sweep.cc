@@ -25,6 +25,7 @@
 #include "commands/shell/values.h"
 #include "commands/sweep/sweep_report.h"
 #include "commands/sweep/sweep_values.h"
+#include "core/sweep/kept_batches.h"
 #include "core/sweep/run_points.h"
 #include "core/sweep/sweep_target.h"
 #include "formats/draw/svg.h"
@@ -193,6 +194,8 @@ Result<ExitCode> SweepSessions(const SweepArgs& args, const std::vector<std::str
     };
     input.ahead = LookAheadIn(context, {.paths = logs, .only = number, .quiet = true},
                               StandardInput::kSpooled);
+    KeptBatches kept;
+    input.kept = &kept;
     std::set<std::string> warnings;
     input.warn = [&](const std::string& text) {
       if (warnings.insert(text).second)

@@ -56,6 +56,9 @@ class AdviceGatherer::Impl : public ReplayListener, public LedgerSink {
     sequence.facts.last_ns = SinceStart(now_ns_);
   }
 
+  void OnChunkWritten(BufferId buffer, WrittenCommit& commit) override {
+    analysis_.OnChunkWritten(buffer, commit);
+  }
   void OnPacketFate(const PacketAccount& account) override {
     analysis_.OnPacketFate(account);
     Sequence& sequence = SequenceOf(account.buffer, account.sequence);

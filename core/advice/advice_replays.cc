@@ -29,6 +29,7 @@ SweepInput AdviceReplays::Split(const std::vector<PlannedSplit>& splits) const {
   }
   if (rules.empty()) return input_;
   SweepInput input = input_;
+  input.kept = nullptr;  // those are other records
   input.open = [rules, open = input_.open]() -> Result<std::unique_ptr<OpSource>> {
     RS_ASSIGN_OR_RETURN(std::unique_ptr<OpSource> ops, open());
     return std::make_unique<RetargetSource>(std::move(ops), rules);

@@ -32,12 +32,11 @@ void GapAnalysis::OnBufferReplaced(SessionBuffer& buffer) {
   Close(buffer.id);
 }
 
-void GapAnalysis::OnChunk(BufferId id, const ChunkCommit& commit, std::optional<Refusal> refusal) {
-  counters_.OnChunk(id, commit, refusal);
-  ReadWrittenChunk(commit, written_);
-  Of(id).OnChunk(commit, memory_.AddChunk(commit, written_));
+void GapAnalysis::OnChunkWritten(BufferId id, WrittenCommit& written) {
+  const ChunkCommit& commit = written.commit();
+  Of(id).OnChunk(commit, memory_.AddChunk(commit, written.chunk()));
   const ChunkName chunk{commit.sequence, commit.chunk};
-  stale_.AddChunk(id, commit, now_.time_ns,
+  stale_.AddChunk(id, written, now_.time_ns,
                   [&](size_t fragment, const PacketFacts& facts, Bytes content, Bytes packet) {
                     names_.AddFragment(id, chunk, fragment, facts.content, content);
                     kinds_.Add(id, chunk, fragment, facts, content, packet);
@@ -45,7 +44,7 @@ void GapAnalysis::OnChunk(BufferId id, const ChunkCommit& commit, std::optional<
 }
 
 void GapAnalysis::OnPacketFate(const PacketAccount& account) {
-  last_ = account;
+  if (account.fate == Fate::kRead) last_ = account;  // OnPacket follows
   last_kind_ = kinds_.Of(account);
   names_.OnPacketFate(account);
   if (account.fate == Fate::kOverwritten && account.culprit) ++evictors_[account.culprit->sequence];

@@ -36,6 +36,7 @@ class GapAnalysis : public LedgerSink, public ReplayListener {
   explicit GapAnalysis(uint64_t stale_ns, PacketKinds* kinds = nullptr)
       : stale_(stale_ns), kinds_(kinds) {}
 
+  void OnChunkWritten(BufferId buffer, WrittenCommit& commit) override;
   void OnPacketFate(const PacketAccount& account) override;
   void OnDuplicate(const PacketAccount& account) override { last_ = account; }
   void OnChunkForgotten(BufferId buffer, SequenceKey sequence, uint64_t chunk) override;
@@ -45,7 +46,10 @@ class GapAnalysis : public LedgerSink, public ReplayListener {
   void OnRecord(const Op& op, const LogMoment& moment) override;
   void OnBufferSetUp(SessionBuffer& buffer) override;
   void OnBufferReplaced(SessionBuffer& buffer) override;
-  void OnChunk(BufferId buffer, const ChunkCommit& commit, std::optional<Refusal> refusal) override;
+  void OnChunk(BufferId buffer, const ChunkCommit& commit,
+               std::optional<Refusal> refusal) override {
+    counters_.OnChunk(buffer, commit, refusal);
+  }
   void OnChunkDone(BufferId buffer, const ChunkCommit& commit) override {
     counters_.OnChunkDone(buffer, commit);
   }
@@ -82,7 +86,6 @@ class GapAnalysis : public LedgerSink, public ReplayListener {
   ReportedLosses reported_{kMaxSigns};
   SharedMemoryUse memory_;
   LostNames names_;
-  WrittenChunk written_;  // scratch
   PacketAccount last_;
   std::string joined_;  // scratch
 };

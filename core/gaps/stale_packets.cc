@@ -1,11 +1,10 @@
 #include "core/gaps/stale_packets.h"
 
-#include "core/perfetto/fragment.h"
-
 namespace ringscope {
 
-void StalePackets::AddChunk(BufferId buffer, const ChunkCommit& commit,
-                            std::optional<uint64_t> now_ns, const Visitor& visit) {
+void StalePackets::AddChunk(BufferId buffer, WrittenCommit& written, std::optional<uint64_t> now_ns,
+                            const Visitor& visit) {
+  const ChunkCommit& commit = written.commit();
   Sequence& sequence = sequences_[{buffer, commit.sequence}];
   sequence.result.buffer = buffer;
   sequence.result.sequence = commit.sequence;
@@ -18,22 +17,16 @@ void StalePackets::AddChunk(BufferId buffer, const ChunkCommit& commit,
     sequence.chunk = commit.chunk;
     sequence.fragments = 0;
   }
-  ReadWrittenChunk(commit, written_);
-  for (size_t i = sequence.fragments; i < written_.fragments.size(); ++i) {
-    const WrittenFragment& fragment = written_.fragments[i];
+  const std::vector<WrittenFragment>& fragments = written.chunk().fragments;
+  for (size_t i = sequence.fragments; i < fragments.size(); ++i) {
+    const WrittenFragment& fragment = fragments[i];
     const bool begins =
         fragment.kind == FragmentKind::kWhole || fragment.kind == FragmentKind::kBegin;
     if (!begins || fragment.size == 0) continue;
-    Fragment place;
-    const auto size = static_cast<uint32_t>(commit.payload.size());
-    if (ReadFragment(commit.payload.data(), size, fragment.offset, place) !=
-        FragmentStatus::kFragment)
-      break;
-    const Bytes packet = commit.payload.subspan(place.body, place.size());
-    Bytes content;
-    const PacketFacts facts = ReadPacketFacts(packet, &content);
-    if (visit) visit(i, facts, content, packet);
-    const std::optional<uint64_t> time = sequence.clocks.TimeOf(facts, packet, clocks_);
+    const WrittenCommit::PacketBeginning& packet = written.PacketAt(i);
+    if (visit) visit(i, packet.facts, packet.content, packet.bytes);
+    const std::optional<uint64_t> time =
+        sequence.clocks.TimeOf(packet.facts, packet.bytes, clocks_);
     if (!time || !now_ns) continue;
     StaleSequence& result = sequence.result;
     ++result.packets;
@@ -43,7 +36,7 @@ void StalePackets::AddChunk(BufferId buffer, const ChunkCommit& commit,
     result.longest_ns = delay;
     result.longest_chunk = Raw(commit.chunk);
   }
-  sequence.fragments = std::max(sequence.fragments, written_.fragments.size());
+  sequence.fragments = std::max(sequence.fragments, fragments.size());
 }
 
 std::vector<StaleSequence> StalePackets::Result() const {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "core/engine/engine.h"
+#include "core/ledger/written_commit.h"
 #include "core/perfetto/clocks.h"
-#include "core/perfetto/commit_fragments.h"
 
 namespace ringscope {
 
@@ -39,7 +39,7 @@ class StalePackets {
       std::function<void(size_t fragment, const PacketFacts& facts, Bytes content, Bytes packet)>;
   /// A chunk as it is committed, in the log's order.
   /// @param visit called with each packet that begins in it and was not seen before
-  void AddChunk(BufferId buffer, const ChunkCommit& commit, std::optional<uint64_t> now_ns,
+  void AddChunk(BufferId buffer, WrittenCommit& written, std::optional<uint64_t> now_ns,
                 const Visitor& visit = {});
   /// Sequences that have stale packets.
   std::vector<StaleSequence> Result() const;
@@ -54,7 +54,6 @@ class StalePackets {
 
   const uint64_t limit_ns_;
   Clocks clocks_;
-  WrittenChunk written_;  // scratch
   std::map<std::pair<BufferId, SequenceKey>, Sequence> sequences_;
 };
 

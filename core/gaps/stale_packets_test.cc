@@ -42,10 +42,17 @@ Chunk With(uint32_t id, const std::vector<std::string>& packets) {
   return Chunk(1, 1, id).Raw(payload).Counting(static_cast<uint16_t>(packets.size()));
 }
 
+void AddTo(StalePackets& stale, const Chunk& chunk, uint64_t now_ns) {
+  const ChunkCommit commit = chunk.commit();
+  WrittenCommit written;
+  written.Take(commit);
+  stale.AddChunk(kStaleBuffer, written, now_ns);
+}
+
 TEST(StalePackets, BootTime_IsComparedWithTheCommit) {
   StalePackets stale(5 * kStaleSecond);
   const Chunk chunk = With(7, {PacketAt(100 * kStaleSecond), PacketAt(104 * kStaleSecond)});
-  stale.AddChunk(kStaleBuffer, chunk.commit(), 108 * kStaleSecond);
+  AddTo(stale, chunk, 108 * kStaleSecond);
   const auto result = stale.Result();
   ASSERT_EQ(result.size(), 1u);
   EXPECT_EQ(result[0].packets, 2u);
@@ -58,14 +65,14 @@ TEST(StalePackets, OtherClock_IsResolvedByASnapshot) {
   constexpr uint32_t kMonotonic = 3;
   StalePackets stale(5 * kStaleSecond);
   const Chunk before = With(0, {PacketAt(10 * kStaleSecond, kMonotonic)});
-  stale.AddChunk(kStaleBuffer, before.commit(), 100 * kStaleSecond);
+  AddTo(stale, before, 100 * kStaleSecond);
   EXPECT_TRUE(stale.Result().empty());  // that clock is not known yet
   std::string snapshot;
   AppendClock(snapshot, kBootTime, 90 * kStaleSecond);
   AppendClock(snapshot, kMonotonic, 10 * kStaleSecond);
   stale.AddClocks(wire::AsBytes(snapshot));
   const Chunk after = With(1, {PacketAt(11 * kStaleSecond, kMonotonic)});
-  stale.AddChunk(kStaleBuffer, after.commit(), 100 * kStaleSecond);
+  AddTo(stale, after, 100 * kStaleSecond);
   ASSERT_EQ(stale.Result().size(), 1u);
   EXPECT_EQ(stale.Result()[0].longest_ns, 9 * kStaleSecond);
 }
@@ -76,7 +83,7 @@ TEST(StalePackets, PacketThatNeedsAStateNotSeen_HasNoTime) {
   StalePackets stale(5 * kStaleSecond);
   std::string packet = PacketAt(17);
   wire::AppendUint(packet, 13, kNeedsState);
-  stale.AddChunk(kStaleBuffer, With(0, {packet}).commit(), 100 * kStaleSecond);
+  AddTo(stale, With(0, {packet}), 100 * kStaleSecond);
   EXPECT_TRUE(stale.Result().empty());
 }
 
@@ -91,13 +98,13 @@ TEST(StalePackets, IncrementalClock_IsFollowed) {
   wire::AppendBytes(setup, 59, wire::AsBytes(defaults));
   StalePackets stale(5 * kStaleSecond);
   const Chunk first = With(0, {setup, PacketAt(1'000'000), PacketAt(2'000'000)});
-  stale.AddChunk(kStaleBuffer, first.commit(), 60 * kStaleSecond);
+  AddTo(stale, first, 60 * kStaleSecond);
   ASSERT_EQ(stale.Result().size(), 1u);
   EXPECT_EQ(stale.Result()[0].stale, 2u);
   EXPECT_EQ(stale.Result()[0].longest_ns, 9 * kStaleSecond);
   // After a chunk that is missing, steps are of no use.
   const Chunk later = With(5, {PacketAt(1)});
-  stale.AddChunk(kStaleBuffer, later.commit(), 600 * kStaleSecond);
+  AddTo(stale, later, 600 * kStaleSecond);
   EXPECT_EQ(stale.Result()[0].packets, 2u);
 }
 
@@ -106,8 +113,8 @@ TEST(StalePackets, ChunkSentAgain_CountsOnce) {
   Chunk scraped = With(0, {PacketAt(1 * kStaleSecond), PacketAt(2 * kStaleSecond)});
   scraped.Incomplete();
   const Chunk whole = With(0, {PacketAt(1 * kStaleSecond), PacketAt(2 * kStaleSecond)});
-  stale.AddChunk(kStaleBuffer, scraped.commit(), 9 * kStaleSecond);
-  stale.AddChunk(kStaleBuffer, whole.commit(), 10 * kStaleSecond);
+  AddTo(stale, scraped, 9 * kStaleSecond);
+  AddTo(stale, whole, 10 * kStaleSecond);
   EXPECT_EQ(stale.Result().at(0).packets, 2u);
 }
 

@@ -97,14 +97,14 @@ void Ledger::OnBufferSetUp(SessionBuffer& buffer) {
 }
 void Ledger::OnBufferReplaced(SessionBuffer& buffer) { Close(buffer.id); }
 void Ledger::OnChunk(BufferId buffer, const ChunkCommit& commit, std::optional<Refusal> refusal) {
+  written_.Take(commit);
+  sink_.OnChunkWritten(buffer, written_);
   if (refusal)
-    Of(buffer).Refused(commit, *refusal);
+    Of(buffer).Refused(written_, *refusal);
   else
     Of(buffer).BeginChunk();
 }
-void Ledger::OnChunkDone(BufferId buffer, const ChunkCommit& commit) {
-  Of(buffer).EndChunk(commit);
-}
+void Ledger::OnChunkDone(BufferId buffer, const ChunkCommit&) { Of(buffer).EndChunk(written_); }
 void Ledger::OnReadBegun(BufferId buffer) { Of(buffer).BeginRead(); }
 Status Ledger::OnPacket(const SessionPacket& packet) {
   Touch(packet.buffer).OnRead(*packet.packet, packet.valid);

@@ -13,6 +13,7 @@
 #include "core/base/log_moment.h"
 #include "core/base/packet_count.h"
 #include "core/ledger/reported_losses.h"
+#include "core/ledger/written_commit.h"
 #include "core/perfetto/packet_facts.h"
 #include "core/session/session.h"
 
@@ -172,6 +173,9 @@ struct PacketAccount {
 class LedgerSink {
  public:
   virtual ~LedgerSink() = default;
+  /// A chunk is committed, to a buffer or in vain: before what becomes of its packets is reported,
+  /// and before the replay's other listeners get it (ReplayListener::OnChunk).
+  virtual void OnChunkWritten(BufferId, WrittenCommit&) {}
   virtual void OnPacketFate(const PacketAccount&) {}
   /// A packet that was read before was returned again. It is not counted among the fates.
   virtual void OnDuplicate(const PacketAccount&) {}
@@ -249,6 +253,7 @@ class Ledger : public ReplayListener {
 
   LedgerSink& sink_;
   LogMoment now_;
+  WrittenCommit written_;  // the chunk under way
   ReportedLosses reported_{/*limit=*/4096};
   std::map<BufferId, std::unique_ptr<ledger::BufferLedger>> buffers_;
   std::vector<BufferId> touched_;  // by the record under way

@@ -12,6 +12,22 @@ namespace {
 /// The engine does not report what became of it.
 constexpr Loss kUnreported{.fate = Fate::kUnexplained, .cause = Cause::kUnknown};
 
+/// Of a whole packet: what was kept of its commit, unless its bytes may have changed since then.
+/// @param payload of the chunk; empty: not at hand, and nothing is known
+PacketFacts FactsOf(const ChunkRecord& record, size_t index, Bytes payload) {
+  const bool is_last = index + 1 == record.entries.size();
+  const uint32_t end = is_last ? record.bytes : record.entries[index + 1].offset;
+  const bool is_kept = index < record.facts.size() && record.facts[index].known();
+  if (is_kept && end <= record.patched_from && end <= payload.size())
+    return record.facts[index].facts();
+  Fragment fragment;
+  const auto size = static_cast<uint32_t>(payload.size());
+  if (ReadFragment(payload.data(), size, record.entries[index].offset, fragment) !=
+      FragmentStatus::kFragment)
+    return {};
+  return ReadPacketFacts(payload.subspan(fragment.body, fragment.size()));
+}
+
 // By the enums' own order.
 
 Cause CauseOf(DiscardReason reason) {
@@ -39,16 +55,17 @@ void BufferLedger::BeginChunk() {
   consumed_ = 0;
 }
 
-void BufferLedger::Refused(const ChunkCommit& commit, Refusal why) {
+void BufferLedger::Refused(const WrittenCommit& written, Refusal why) {
   BeginChunk();
   outcome_ = Outcome::kRefused;
   refusal_ = {.fate = Fate::kDiscarded, .cause = CauseOf(why)};
-  EndChunk(commit);
+  EndChunk(written);
 }
 
-void BufferLedger::EndChunk(const ChunkCommit& commit) {
+void BufferLedger::EndChunk(const WrittenCommit& written) {
+  const ChunkCommit& commit = written.commit();
   const bool committed = outcome_ == Outcome::kCommitted;
-  const WrittenPackets::Arrival arrival = packets_.Begin(commit);
+  const WrittenPackets::Arrival arrival = packets_.Begin(written);
   if (committed || outcome_ == Outcome::kRewritten)
     packets_.SetHeld(arrival.record, true, engine_needs_patch_);
   if (committed) {
@@ -58,7 +75,7 @@ void BufferLedger::EndChunk(const ChunkCommit& commit) {
   }
   packets_.AddFragments(arrival, committed ? consumed_ : 0);
   if (outcome_ == Outcome::kRefused)
-    LoseFrom(arrival.key, arrival.record, arrival.known, refusal_, commit.payload);
+    LoseFrom(arrival.record, arrival.known, refusal_, commit.payload);
   packets_.End(arrival);
   if (committed) patch_stalls_.Remove(commit.sequence, arrival.record.id);  // if it was evicted
   NotePatchState(arrival.key, arrival.record);
@@ -129,21 +146,20 @@ void BufferLedger::OnErased(const BufferEvent& event) {
       // What a read consumed before, and did not return, it abandoned.
       const uint32_t consumed = reports_.abandoned ? 0 : event.payload_size - event.payload_avail;
       for (size_t i = 0; i < record->entries.size(); ++i)
-        Lose(key, *record, i, record->entries[i].offset < consumed ? kUnreported : evicted,
+        Lose(*record, i, record->entries[i].offset < consumed ? kUnreported : evicted,
              event.payload);
       break;
     }
     case Erasure::kTransferred:
-      LoseFrom(key, *record, 0, {.fate = Fate::kMoved, .cause = Cause::kTransferred},
-               event.payload);
+      LoseFrom(*record, 0, {.fate = Fate::kMoved, .cause = Cause::kTransferred}, event.payload);
       break;
     case Erasure::kDropped:
-      LoseFrom(key, *record, 0, {.fate = Fate::kCleared, .cause = Cause::kClearedForClone},
+      LoseFrom(*record, 0, {.fate = Fate::kCleared, .cause = Cause::kClearedForClone},
                event.payload);
       break;
     case Erasure::kConsumed:
       LoseFrom(
-          key, *record, 0,
+          *record, 0,
           reports_.abandoned ? Loss{.fate = Fate::kCut, .cause = Cause::kGivenUp} : kUnreported,
           event.payload);
       break;
@@ -168,23 +184,30 @@ void BufferLedger::OnFolded(const BufferEvent& event) {
   if (index == kNone) return;
   const Entry& entry = record->entries[index];
   touched_.push_back(event.chunk);
-  Lose(event.chunk, *record, index, {.fate = Fate::kFolded}, {});
-  const auto fold = [&](PacketAccount& account) {
-    account.fate = Fate::kFolded;
-    account.cause = Cause::kNone;
-    account.culprit = event.by;
-    account.blamed = {};
-    account.facts = ReadPacketFacts(event.payload);
+  Lose(*record, index, {.fate = Fate::kFolded}, {});
+  const auto fold = [&](auto& loss) {
+    loss.fate = Fate::kFolded;
+    loss.cause = Cause::kNone;
+    loss.culprit = event.by;
+    loss.blamed = {};
   };
+  const PacketFacts facts = ReadPacketFacts(event.payload);
   if (entry.kind == FragmentKind::kWhole) {
-    for (PacketAccount& account : record->losses)
-      if (account.fragment == index) fold(account);
+    for (LostEntry& lost : record->lost) {
+      if (lost.fragment != index) continue;
+      SealedLoss loss = record->losses[lost.loss];
+      fold(loss);
+      lost.loss = SealWhole(*record, loss);
+      lost.facts = facts;
+    }
     return;
   }
   const ChainId id = entry.kind == FragmentKind::kBegin ? record->tail : record->head;
   if (id == kNoChain) return;
   Chain& chain = packets_.chains()[id];
-  if (chain.state == State::kLost) fold(chain.account);
+  if (chain.state != State::kLost) return;
+  fold(chain.account);
+  chain.account.facts = facts;
 }
 
 /// Whether the chunk blocks its sequence may have changed. V2 stops at a packet that continues in
@@ -218,7 +241,7 @@ void BufferLedger::OnAbandoned(const BufferEvent& event, bool draining) {
     if (draining)
       AbandonAtEnd(*record, entry);
     else
-      Lose(key, *record, i, loss, {});
+      Lose(*record, i, loss, {});
   }
   touched_.push_back(key);
 }
@@ -259,15 +282,13 @@ size_t BufferLedger::IndexAt(const ChunkRecord& record, uint32_t offset) const {
   return static_cast<size_t>(at - record.entries.begin());
 }
 
-void BufferLedger::LoseFrom(ChunkName key, ChunkRecord& record, size_t first, const Loss& loss,
-                            Bytes payload) {
-  for (size_t i = first; i < record.entries.size(); ++i) Lose(key, record, i, loss, payload);
+void BufferLedger::LoseFrom(ChunkRecord& record, size_t first, const Loss& loss, Bytes payload) {
+  for (size_t i = first; i < record.entries.size(); ++i) Lose(record, i, loss, payload);
 }
 
 /// The packet that the fragment at this place belongs to cannot be delivered any more.
 /// @param payload of the chunk, for what the packet held; empty: not at hand
-void BufferLedger::Lose(ChunkName key, ChunkRecord& record, size_t index, const Loss& loss,
-                        Bytes payload) {
+void BufferLedger::Lose(ChunkRecord& record, size_t index, const Loss& loss, Bytes payload) {
   Entry& entry = record.entries[index];
   if (entry.kind != FragmentKind::kWhole) {
     if (entry.kind != FragmentKind::kBegin && record.head != kNoChain) LoseChain(record.head, loss);
@@ -276,16 +297,40 @@ void BufferLedger::Lose(ChunkName key, ChunkRecord& record, size_t index, const 
   }
   if (entry.state != State::kLive) return;
   entry.state = State::kLost;
-  PacketAccount account = packets_.AccountOf(key.sequence, record, index);
-  Seal(account, loss, record.violation);
-  if (record.violation) account.blamed = WrittenPackets::BrokenAt(record);
+  SealedLoss sealed{Judged(loss, record.violation)};
+  if (record.violation) sealed.blamed = WrittenPackets::BrokenAt(record);
   // A whole packet that a read abandoned: it was all there.
-  account.own_fault = account.fate == Fate::kCut && record.held;
-  Fragment fragment;
-  if (ReadFragment(payload.data(), static_cast<uint32_t>(payload.size()), entry.offset, fragment) ==
-      FragmentStatus::kFragment)
-    account.facts = ReadPacketFacts(payload.subspan(fragment.body, fragment.size()));
-  record.losses.push_back(account);
+  sealed.own_fault = sealed.fate == Fate::kCut && record.held;
+  sealed.written = record.written;
+  sealed.behind = record.behind;
+  sealed.decided = now_;
+  if (record.lost.empty()) record.lost.reserve(record.entries.size() - index);
+  record.lost.push_back({.fragment = static_cast<uint32_t>(index),
+                         .loss = SealWhole(record, sealed),
+                         .facts = FactsOf(record, index, payload)});
+}
+
+/// Notes what a whole packet of the chunk was lost to. @return its index
+uint32_t BufferLedger::SealWhole(ChunkRecord& record, SealedLoss loss) {
+  if (record.losses.empty() || record.losses.back() != loss) record.losses.push_back(loss);
+  return static_cast<uint32_t>(record.losses.size() - 1);
+}
+
+PacketAccount BufferLedger::AccountOfLost(SequenceKey sequence, const ChunkRecord& record,
+                                          const LostEntry& lost) const {
+  const SealedLoss& loss = record.losses[lost.loss];
+  PacketAccount account = packets_.AccountOf(sequence, record, lost.fragment);
+  account.facts = lost.facts;
+  account.written = loss.written;
+  account.waits_for = loss.behind;
+  account.fate = loss.fate;
+  account.cause = loss.cause;
+  account.own_fault = loss.own_fault;
+  account.decided = loss.decided;
+  account.loss_bits = loss.loss_bits;
+  account.culprit = loss.culprit;
+  account.blamed = loss.blamed;
+  return account;
 }
 
 void BufferLedger::LoseChain(ChainId id, const Loss& loss) {
@@ -307,29 +352,32 @@ void BufferLedger::AddLost(PacketAccount& account, const Loss& loss) {
 }
 
 /// @param violation of a rule, by the writer: that is what the packet is lost to, then
+Loss BufferLedger::Judged(const Loss& loss, const std::optional<Cause>& violation) {
+  if (!violation || loss.fate == Fate::kUnexplained) return loss;
+  return {.fate = Fate::kCorrupted, .cause = *violation, .loss_bits = loss.loss_bits};
+}
+
 void BufferLedger::Seal(PacketAccount& account, const Loss& loss,
                         const std::optional<Cause>& violation) const {
-  const bool by_writer = violation && loss.fate != Fate::kUnexplained;
-  account.fate = by_writer ? Fate::kCorrupted : loss.fate;
-  account.cause = by_writer ? *violation : loss.cause;
-  account.culprit = by_writer ? std::nullopt : loss.culprit;
-  account.loss_bits = loss.loss_bits;
-  account.blamed = by_writer ? LogMoment() : loss.blamed;
+  const Loss judged = Judged(loss, violation);
+  account.fate = judged.fate;
+  account.cause = judged.cause;
+  account.culprit = judged.culprit;
+  account.loss_bits = judged.loss_bits;
+  account.blamed = judged.blamed;
   account.decided = now_;
 }
 
 /// The chunk is in the buffer (again), but for its first `consumed` bytes: what was lost with it is
 /// not lost after all.
 void BufferLedger::Revive(ChunkRecord& record, uint32_t consumed) {
-  std::vector<PacketAccount> lost;
-  for (PacketAccount& account : record.losses) {
-    Entry& entry = record.entries[account.fragment];
-    if (entry.offset >= consumed && LeftWithChunk(account.fate))
-      entry.state = State::kLive;
-    else
-      lost.push_back(account);
-  }
-  record.losses.swap(lost);
+  std::erase_if(record.lost, [&](const LostEntry& lost) {
+    Entry& entry = record.entries[lost.fragment];
+    const bool is_back = entry.offset >= consumed && LeftWithChunk(record.losses[lost.loss].fate);
+    if (is_back) entry.state = State::kLive;
+    return is_back;
+  });
+  if (record.lost.empty()) record.losses.clear();
   for (const Entry& entry : record.entries) {
     if (entry.kind == FragmentKind::kWhole || entry.offset < consumed) continue;
     for (const ChainId id : {record.head, record.tail}) {
@@ -416,8 +464,7 @@ void BufferLedger::Return(const Packet& packet, Fate fate, Cause cause) {
     ++packets_.count().packets;
     account.size = 0;
   } else if (state == State::kLost && chain == nullptr) {
-    std::erase_if(record->losses,
-                  [&](const PacketAccount& lost) { return lost.fragment == index; });
+    std::erase_if(record->lost, [&](const LostEntry& lost) { return lost.fragment == index; });
   }
   state = State::kRead;
   if (chain != nullptr) {
@@ -432,10 +479,18 @@ void BufferLedger::Return(const Packet& packet, Fate fate, Cause cause) {
 }
 
 void BufferLedger::Report(PacketAccount& account) {
+  Blame(account);
+  Count(account);
+}
+
+void BufferLedger::Blame(PacketAccount& account) const {
   if (account.fate == Fate::kOverwritten)
     BlameStall(account);
   else if (account.fate != Fate::kStalled)
     account.waits_for.reset();
+}
+
+void BufferLedger::Count(const PacketAccount& account) {
   const FateCount count{1, account.size};
   totals_.by_fate[account.fate] += count;
   if (account.own_fault) totals_.own_fault += count;

@@ -34,8 +34,8 @@ class BufferLedger : private WriterLosses {
   }
   /// A chunk is about to go into the buffer; EndChunk follows, unless Refused was called.
   void BeginChunk();
-  void Refused(const ChunkCommit& commit, Refusal why);
-  void EndChunk(const ChunkCommit& commit);
+  void Refused(const WrittenCommit& written, Refusal why);
+  void EndChunk(const WrittenCommit& written);
   void BeginRead() { ++pass_, position_ = 0; }
   void OnRead(const Packet& packet, bool valid);
   /// The same, of what the session itself reads before the clone that is replayed.
@@ -65,14 +65,20 @@ class BufferLedger : private WriterLosses {
   void OnFolded(const BufferEvent& event);
   void OnAbandoned(const BufferEvent& event, bool draining);
   void AbandonAtEnd(const ChunkRecord& record, Entry& entry);
-  void Lose(ChunkName key, ChunkRecord& record, size_t index, const Loss& loss, Bytes payload);
-  void LoseFrom(ChunkName key, ChunkRecord& record, size_t first, const Loss& loss, Bytes payload);
+  void Lose(ChunkRecord& record, size_t index, const Loss& loss, Bytes payload);
+  void LoseFrom(ChunkRecord& record, size_t first, const Loss& loss, Bytes payload);
+  static uint32_t SealWhole(ChunkRecord& record, SealedLoss loss);
+  PacketAccount AccountOfLost(SequenceKey sequence, const ChunkRecord& record,
+                              const LostEntry& lost) const;
   void LoseChain(ChainId id, const Loss& loss) override;
   void AddLost(PacketAccount& account, const Loss& loss) override;
+  static Loss Judged(const Loss& loss, const std::optional<Cause>& violation);
   void Seal(PacketAccount& account, const Loss& loss, const std::optional<Cause>& violation) const;
   void Revive(ChunkRecord& record, uint32_t consumed);
   void Return(const Packet& packet, Fate fate, Cause cause);
   void Report(PacketAccount& account);
+  void Blame(PacketAccount& account) const;
+  void Count(const PacketAccount& account);
   void BlameStall(PacketAccount& account) const;
   void NotePatchState(ChunkName key, ChunkRecord& record);
   ChunkRecord* Find(ChunkName chunk);
@@ -80,6 +86,7 @@ class BufferLedger : private WriterLosses {
 
   // When it is reported (ledger_settle.cc).
   void SettleRecord(ChunkName key);
+  void ReportLost(SequenceKey sequence, ChunkRecord& record, const LostEntry& lost);
   void SettleChain(ChainId id);
   void ReportChain(Chain& chain);
   void AddEvicted(ChunkName key, ChunkRecord& record);
@@ -116,7 +123,9 @@ class BufferLedger : private WriterLosses {
   Loss refusal_;
   uint32_t consumed_ = 0;  // bytes of the chunk that the engine takes as consumed
   bool engine_needs_patch_ = false;
-  std::vector<ChunkName> touched_;  // records that may have to be settled
+  std::vector<ChunkName> touched_;   // records that may have to be settled
+  PacketAccount lost_;               // the whole packet that was reported last as lost
+  std::optional<uint32_t> lost_to_;  // of the record under way: what it was lost to
   // What Find found last: packets of a chunk follow each other. Records never move.
   ChunkName last_found_key_;
   ChunkRecord* last_found_ = nullptr;

@@ -26,20 +26,39 @@ void BufferLedger::SettleRecord(ChunkName key) {
   if (found == packets_.records().end()) return;
   ChunkRecord& record = found->second;
   // What was lost inside the buffer, or never came into it, cannot be returned any more.
-  std::erase_if(record.losses, [&](PacketAccount& account) {
-    if (LeftWithChunk(account.fate)) return false;
-    record.entries[account.fragment].state = State::kGone;
-    Report(account);
+  lost_to_.reset();
+  std::erase_if(record.lost, [&](const LostEntry& lost) {
+    if (LeftWithChunk(record.losses[lost.loss].fate)) return false;
+    ReportLost(key.sequence, record, lost);
     return true;
   });
+  if (record.lost.empty()) record.losses.clear();
   if (!record.held) AddEvicted(key, record);
+}
+
+/// Reports a lost packet of the chunk. What those have in common that were lost to the same is put
+/// together once.
+void BufferLedger::ReportLost(SequenceKey sequence, ChunkRecord& record, const LostEntry& lost) {
+  Entry& entry = record.entries[lost.fragment];
+  entry.state = State::kGone;
+  if (lost_to_ != lost.loss) {
+    lost_ = AccountOfLost(sequence, record, lost);
+    Blame(lost_);
+    lost_to_ = lost.loss;
+  } else {
+    lost_.fragment = lost.fragment;
+    lost_.first_offset = entry.offset;
+    lost_.size = entry.size;
+    lost_.facts = lost.facts;
+  }
+  Count(lost_);
 }
 
 void BufferLedger::AddEvicted(ChunkName key, ChunkRecord& record) {
   if (record.evicted) return;
   record.evicted = true;
   evicted_.push_back(key);
-  record.evicted_packets = record.losses.size();
+  record.evicted_packets = record.lost.size();
   evicted_packets_ += record.evicted_packets;
   record.evicted_bytes = record.bytes;
   evicted_bytes_ += record.evicted_bytes;
@@ -135,12 +154,11 @@ void BufferLedger::StallAccount(PacketAccount& account, bool abandoned) const {
 }
 
 void BufferLedger::FinishRecord(ChunkName key, ChunkRecord& record) {
-  for (PacketAccount& account : record.losses) {
-    record.entries[account.fragment].state = State::kGone;
-    Report(account);
-  }
-  record.losses.clear();
   const SequenceKey sequence = key.sequence;
+  lost_to_.reset();
+  for (const LostEntry& lost : record.lost) ReportLost(sequence, record, lost);
+  record.lost.clear();
+  record.losses.clear();
   for (size_t i = 0; i < record.entries.size(); ++i) {
     Entry& entry = record.entries[i];
     if (entry.kind != FragmentKind::kWhole || entry.state != State::kLive) continue;

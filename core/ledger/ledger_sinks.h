@@ -13,6 +13,9 @@ class LedgerSinks : public LedgerSink {
  public:
   explicit LedgerSinks(std::vector<LedgerSink*> sinks) : sinks_(std::move(sinks)) {}
 
+  void OnChunkWritten(BufferId buffer, WrittenCommit& commit) override {
+    for (LedgerSink* sink : sinks_) sink->OnChunkWritten(buffer, commit);
+  }
   void OnPacketFate(const PacketAccount& account) override {
     for (LedgerSink* sink : sinks_) sink->OnPacketFate(account);
   }

@@ -29,6 +29,18 @@ FragmentKind KindAt(size_t index, bool on_next, uint8_t flags) {
   return on_next ? FragmentKind::kBegin : FragmentKind::kWhole;
 }
 
+/// Keeps what was read of the whole packets; nothing if nothing was.
+void KeepFacts(const WrittenCommit& written, std::vector<KeptFacts>& facts) {
+  const std::vector<WrittenFragment>& fragments = written.chunk().fragments;
+  for (size_t i = 0; i < fragments.size(); ++i) {
+    const auto* const packet =
+        fragments[i].kind == FragmentKind::kWhole ? written.FindPacketAt(i) : nullptr;
+    if (packet == nullptr) continue;
+    facts.resize(fragments.size());
+    facts[i] = KeptFacts(packet->facts);
+  }
+}
+
 Bytes ContentOf(Bytes payload, const Entry& entry) {
   Fragment fragment;
   const auto size = static_cast<uint32_t>(payload.size());
@@ -40,8 +52,8 @@ Bytes ContentOf(Bytes payload, const Entry& entry) {
 }  // namespace
 
 /// Looks up what is known of the chunk of a commit that the buffer (or the service) has answered.
-auto WrittenPackets::Begin(const ChunkCommit& commit) -> Arrival {
-  ReadWrittenChunk(commit, chunk_);
+auto WrittenPackets::Begin(const WrittenCommit& written) -> Arrival {
+  const ChunkCommit& commit = written.commit();
   Sequence& sequence = sequences_[commit.sequence];
   const ChunkName key{commit.sequence, commit.chunk};
   const auto [entry, is_new] = records_.try_emplace(key);
@@ -51,11 +63,13 @@ auto WrittenPackets::Begin(const ChunkCommit& commit) -> Arrival {
     // A chunk that was committed whole has left the ledger: this is something else under its id.
     if (sequence.completed.Contains(record.id)) record.violation = Cause::kResent;
   } else {
-    CompareWithRecord(commit, record);
+    CompareWithRecord(written, record);
+    record.facts.clear();  // its bytes may be others now
   }
   sequence.ids.AddNumber(record.id);
   sequence.first = std::min(sequence.first, record.id);
-  return {.commit = commit,
+  return {.written = written,
+          .commit = commit,
           .key = key,
           .sequence = sequence,
           .record = record,
@@ -65,36 +79,43 @@ auto WrittenPackets::Begin(const ChunkCommit& commit) -> Arrival {
 }
 
 void WrittenPackets::End(const Arrival& arrival) {
+  const WrittenChunk& chunk = arrival.written.chunk();
   ChunkRecord& record = arrival.record;
-  if (arrival.known <= chunk_.fragments.size()) AddEnd(arrival);
-  record.bytes = std::max(record.bytes, chunk_.bytes);
+  if (arrival.known <= chunk.fragments.size()) AddEnd(arrival);
+  record.bytes = std::max(record.bytes, chunk.bytes);
   record.complete |= arrival.commit.complete;
-  record.unfinished_bytes = record.complete ? 0 : chunk_.unfinished_bytes;
-  if (!record.complete) record.prefix_hash = HashOf(arrival.commit.payload.first(chunk_.bytes));
+  record.unfinished_bytes = record.complete ? 0 : chunk.unfinished_bytes;
+  if (!record.complete) record.prefix_hash = HashOf(arrival.commit.payload.first(chunk.bytes));
   LinkNeighbours(arrival);
   if (record.complete) arrival.sequence.completed.Insert(record.id);
 }
 
 /// A chunk that is re-committed may only have grown.
-void WrittenPackets::CompareWithRecord(const ChunkCommit& commit, ChunkRecord& record) const {
-  const size_t common = std::min(record.entries.size(), chunk_.fragments.size());
+void WrittenPackets::CompareWithRecord(const WrittenCommit& written, ChunkRecord& record) {
+  const WrittenChunk& chunk = written.chunk();
+  const size_t common = std::min(record.entries.size(), chunk.fragments.size());
   bool same = true;
   for (size_t i = 0; i < common; ++i) {
     const Entry& before = record.entries[i];
-    const WrittenFragment& now = chunk_.fragments[i];
+    const WrittenFragment& now = chunk.fragments[i];
     same &= before.offset == now.offset && before.size == now.size && before.kind == now.kind;
   }
-  if (!record.complete && record.bytes <= chunk_.bytes)
-    same &= HashOf(commit.payload.first(record.bytes)) == record.prefix_hash;
+  if (!record.complete && record.bytes <= chunk.bytes)
+    same &= HashOf(written.commit().payload.first(record.bytes)) == record.prefix_hash;
   if (!same) record.violation = Cause::kResent;
 }
 
 void WrittenPackets::AddFragments(const Arrival& arrival, uint32_t consumed) {
+  const WrittenChunk& chunk = arrival.written.chunk();
   ChunkRecord& record = arrival.record;
   const Bytes payload = arrival.commit.payload;
-  if (arrival.is_new || chunk_.fragments.size() > arrival.known) record.written = now_;
-  for (size_t i = arrival.known; i < chunk_.fragments.size(); ++i) {
-    const WrittenFragment& fragment = chunk_.fragments[i];
+  if (arrival.is_new || chunk.fragments.size() > arrival.known) record.written = now_;
+  if (arrival.is_new) {
+    record.entries.reserve(chunk.fragments.size() + 1);
+    KeepFacts(arrival.written, record.facts);
+  }
+  for (size_t i = arrival.known; i < chunk.fragments.size(); ++i) {
+    const WrittenFragment& fragment = chunk.fragments[i];
     Entry& entry = record.entries.emplace_back();
     entry.offset = fragment.offset;
     entry.size = fragment.size;
@@ -119,18 +140,19 @@ void WrittenPackets::AddFragments(const Arrival& arrival, uint32_t consumed) {
 
 /// What follows the fragments: the marker of an aborted packet, or bytes that make no sense.
 void WrittenPackets::AddEnd(const Arrival& arrival) {
+  const WrittenChunk& chunk = arrival.written.chunk();
   ChunkRecord& record = arrival.record;
-  if (chunk_.end == ChunkEnd::kClean || record.entries.size() > chunk_.fragments.size()) return;
+  if (chunk.end == ChunkEnd::kClean || record.entries.size() > chunk.fragments.size()) return;
   const size_t index = record.entries.size();
   Entry& entry = record.entries.emplace_back();
-  entry.offset = chunk_.bytes;
-  entry.size = chunk_.broken_bytes;
+  entry.offset = chunk.bytes;
+  entry.size = chunk.broken_bytes;
   entry.state = State::kGone;
-  const bool aborted = chunk_.end == ChunkEnd::kAborted;
+  const bool aborted = chunk.end == ChunkEnd::kAborted;
   const Loss loss = aborted ? Loss{.fate = Fate::kWriterDropped, .cause = Cause::kAborted}
                             : Loss{.fate = Fate::kCorrupted, .cause = Cause::kBrokenSize};
   // It can be a fragment of a packet like any other.
-  entry.kind = KindAt(index, (chunk_.flags & kLastContinues) != 0, chunk_.flags);
+  entry.kind = KindAt(index, (chunk.flags & kLastContinues) != 0, chunk.flags);
   if (ContinuesPrevious(entry.kind)) {
     LinkFront(arrival, index, {});
     losses_.LoseChain(record.head, loss);
@@ -234,7 +256,7 @@ void WrittenPackets::CloseBack(ChainId id) {
 
 /// The chunk's first fragment continues a packet of the previous chunk.
 void WrittenPackets::LinkFront(const Arrival& arrival, size_t index, Bytes payload) {
-  const auto& [commit, key, sequence, record, known, is_new, preceded] = arrival;
+  const auto& [written, commit, key, sequence, record, known, is_new, preceded] = arrival;
   ChainId id = chains_.TakeAwaitingNext(key);
   const bool is_start = id == kNoChain;
   if (is_start) id = StartChain(arrival, index, payload);
@@ -253,7 +275,7 @@ void WrittenPackets::LinkFront(const Arrival& arrival, size_t index, Bytes paylo
 
 /// The chunk's last fragment continues in the next chunk.
 void WrittenPackets::LinkBack(const Arrival& arrival, size_t index, Bytes payload) {
-  const auto& [commit, key, sequence, record, known, is_new, preceded] = arrival;
+  const auto& [written, commit, key, sequence, record, known, is_new, preceded] = arrival;
   ChainId id = record.head;
   if (record.entries[index].kind == FragmentKind::kBegin) {
     id = StartChain(arrival, index, payload);
@@ -275,7 +297,7 @@ void WrittenPackets::LinkBack(const Arrival& arrival, size_t index, Bytes payloa
 
 /// Neighbours that wait for this chunk in vain; a chunk without fragments is passed over.
 void WrittenPackets::LinkNeighbours(const Arrival& arrival) {
-  const auto& [commit, key, sequence, record, known, is_new, preceded] = arrival;
+  const auto& [written, commit, key, sequence, record, known, is_new, preceded] = arrival;
   if (!record.entries.empty()) {
     const ChainId before = chains_.TakeAwaitingNext(key);
     if (before != kNoChain) CloseBack(before);
@@ -348,6 +370,7 @@ void WrittenPackets::CheckPatches(ChunkRecord& record, Bytes payload,
     note({.fragment = {}, .at = now_});
   };
   for (const Patch& patch : patches.patches) {
+    record.patched_from = std::min(record.patched_from, patch.offset);
     VisitPatchedSizes(patch, record.entries.size(), offset_of, check);
     const auto after =
         std::upper_bound(record.entries.begin(), record.entries.end(), patch.offset,

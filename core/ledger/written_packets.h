@@ -8,8 +8,8 @@
 
 #include "core/base/interval_set.h"
 #include "core/base/sequence_map.h"
+#include "core/ledger/kept_facts.h"
 #include "core/ledger/ledger_chains.h"
-#include "core/perfetto/commit_fragments.h"
 
 namespace ringscope::ledger {
 
@@ -20,6 +20,34 @@ struct Entry {
   FragmentKind kind = FragmentKind::kWhole;
   State state = State::kLive;     // of a whole packet
   bool abandoned_at_end = false;  // the reading out at the log's end abandoned it
+};
+
+/// Why something is lost.
+struct Loss {
+  Fate fate = Fate::kUnexplained;
+  Cause cause = Cause::kNone;
+  std::optional<ChunkName> culprit;
+  uint32_t loss_bits = 0;
+  LogMoment blamed = {};
+
+  friend bool operator==(const Loss&, const Loss&) = default;
+};
+
+/// The same, with what is known when it is lost: whole packets of a chunk have it in common.
+struct SealedLoss : Loss {
+  bool own_fault = false;
+  LogMoment written;                // as it was then
+  std::optional<ChunkName> behind;  // likewise
+  LogMoment decided;
+
+  friend bool operator==(const SealedLoss&, const SealedLoss&) = default;
+};
+
+/// A whole packet that was lost, and not reported yet.
+struct LostEntry {
+  uint32_t fragment = 0;
+  uint32_t loss = 0;  // index
+  PacketFacts facts;
 };
 
 /// A patch that broke a chunk, or that changed a fragment which its writer had completed: patches
@@ -49,16 +77,10 @@ struct ChunkRecord {
   LogMoment written;
   std::vector<WrongPatch> wrong_patches;
   std::vector<Entry> entries;
-  std::vector<PacketAccount> losses;  // of its whole packets, not reported yet
-};
-
-/// Why something is lost.
-struct Loss {
-  Fate fate = Fate::kUnexplained;
-  Cause cause = Cause::kNone;
-  std::optional<ChunkName> culprit;
-  uint32_t loss_bits = 0;
-  LogMoment blamed = {};
+  std::vector<KeptFacts> facts;        // of the whole packets among these, as far as they were read
+  uint64_t patched_from = UINT64_MAX;  // offset from which on bytes may have changed since then
+  std::vector<SealedLoss> losses;      // few: what its whole packets were lost to
+  std::vector<LostEntry> lost;         // these, in the order in which they were lost
 };
 
 /// What the commits alone decide about packets.
@@ -88,6 +110,7 @@ class WrittenPackets {
   };
   /// A commit on its way in: Begin, then AddFragments, then End.
   struct Arrival {
+    const WrittenCommit& written;
     const ChunkCommit& commit;
     ChunkName key;
     Sequence& sequence;
@@ -101,7 +124,8 @@ class WrittenPackets {
   WrittenPackets(BufferId id, const LogMoment& now, WriterLosses& losses)
       : id_(id), now_(now), losses_(losses) {}
 
-  Arrival Begin(const ChunkCommit& commit);
+  /// @param written must outlive the Arrival
+  Arrival Begin(const WrittenCommit& written);
   /// Adds the fragments that are not known yet.
   /// @param consumed bytes of the chunk that the buffer takes as consumed, and has accounted for
   void AddFragments(const Arrival& arrival, uint32_t consumed);
@@ -140,7 +164,7 @@ class WrittenPackets {
 
  private:
   static std::array<ChainId, 2> ChainsOf(const ChunkRecord& record);
-  void CompareWithRecord(const ChunkCommit& commit, ChunkRecord& record) const;
+  static void CompareWithRecord(const WrittenCommit& written, ChunkRecord& record);
   void AddEnd(const Arrival& arrival);
   void LinkFront(const Arrival& arrival, size_t index, Bytes payload);
   void LinkBack(const Arrival& arrival, size_t index, Bytes payload);
@@ -161,7 +185,6 @@ class WrittenPackets {
   Chains chains_;
   FateCount count_;
   std::vector<ChainId> touched_;
-  WrittenChunk chunk_;  // the commit under way
 };
 
 }  // namespace ringscope::ledger

@@ -105,23 +105,20 @@ constexpr std::array<std::pair<uint32_t, const char*>, 87> kContentNames = {{
     {900, "for_testing"},
 }};
 
-/// Fields that accompany the content and are not content themselves.
-bool IsAccessory(uint32_t field) {
-  switch (field) {
-    case proto::TracePacket::kTrustedUid:
-    case proto::TracePacket::kTimestamp:
-    case proto::TracePacket::kTrustedPacketSequenceId:
-    case proto::TracePacket::kSequenceFlags:
-    case proto::TracePacket::kIncrementalStateCleared:
-    case proto::TracePacket::kPreviousPacketDropped:
-    case proto::TracePacket::kTimestampClockId:
-    case proto::TracePacket::kTrustedPid:
-    case proto::TracePacket::kFirstPacketOnSequence:
-    case proto::TracePacket::kMachineId:
-      return true;
-    default:
-      return false;
-  }
+/// Fields that accompany the content and are not content themselves, as bits.
+constexpr std::array<uint64_t, 2> kAccessories = [] {
+  std::array<uint64_t, 2> bits{};
+  for (const uint32_t field :
+       {proto::TracePacket::kTrustedUid, proto::TracePacket::kTimestamp,
+        proto::TracePacket::kTrustedPacketSequenceId, proto::TracePacket::kSequenceFlags,
+        proto::TracePacket::kIncrementalStateCleared, proto::TracePacket::kPreviousPacketDropped,
+        proto::TracePacket::kTimestampClockId, proto::TracePacket::kTrustedPid,
+        proto::TracePacket::kFirstPacketOnSequence, proto::TracePacket::kMachineId})
+    bits[field / 64] |= uint64_t{1} << field % 64;
+  return bits;
+}();
+constexpr bool IsAccessory(uint32_t field) {
+  return field < 128 && (kAccessories[field / 64] >> field % 64 & 1) != 0;
 }
 
 /// The clock that TracePacketDefaults names, if any.
@@ -144,9 +141,24 @@ struct TopField {
 
 constexpr uint64_t kMaxFieldNumber = (uint64_t{1} << 29) - 1;
 
-/// What wire::FieldReader does, for the packets of whole logs: facts are read of each packet, some
-/// of them several times. @return the byte after the field; nullptr: it is not whole, or malformed
-const uint8_t* ReadTopField(const uint8_t* at, const uint8_t* end, TopField& field) {
+/// As wire::TakeVarint, for numbers of several bytes like timestamps, too.
+[[gnu::always_inline]] inline const uint8_t* TakeNumber(const uint8_t* at, const uint8_t* end,
+                                                        uint64_t& value) {
+  const auto left = static_cast<size_t>(end - at);
+  if (left < wire::kMaxVarintBytes) return wire::TakeVarint(at, end, value);
+  value = 0;
+  for (unsigned shift = 0; shift < 7 * wire::kMaxVarintBytes; shift += 7) {
+    const uint64_t byte = *at++;
+    value |= (byte & 0x7F) << shift;
+    if (byte < 0x80) return at;
+  }
+  return nullptr;
+}
+
+/// What wire::FieldReader does, for the packets of whole logs: facts are read of each packet.
+/// @return the byte after the field; nullptr: it is not whole, or malformed
+[[gnu::always_inline]] inline const uint8_t* ReadTopField(const uint8_t* at, const uint8_t* end,
+                                                          TopField& field) {
   uint64_t tag = 0;
   at = wire::TakeVarint(at, end, tag);
   if (at == nullptr || tag >> 3 == 0 || tag >> 3 > kMaxFieldNumber) return nullptr;
@@ -155,7 +167,7 @@ const uint8_t* ReadTopField(const uint8_t* at, const uint8_t* end, TopField& fie
   const auto left = static_cast<size_t>(end - at);
   switch (field.type) {
     case wire::Type::kVarint:
-      return wire::TakeVarint(at, end, field.value);
+      return TakeNumber(at, end, field.value);
     case wire::Type::kFixed64:
       return left < 8 ? nullptr : at + 8;
     case wire::Type::kFixed32:
@@ -192,8 +204,8 @@ PacketFacts ReadPacketFacts(Bytes packet, Bytes* content) {
       return n == proto::TracePacket::kInternedData ||
              n == proto::TracePacket::kTracePacketDefaults;
     };
-    if (facts.content != 0 && (!is_minor(facts.content) || is_minor(field))) return;
     if (IsAccessory(field)) return;
+    if (facts.content != 0 && (!is_minor(facts.content) || is_minor(field))) return;
     facts.content = field;
     message = bytes;
   };

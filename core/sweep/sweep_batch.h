@@ -46,9 +46,12 @@ struct SweepBatch {
   std::vector<Patches> patches;
   std::vector<Patch> patch_places;  // of all patches, without data
 
-  void Clear() {
-    steps.clear(), times.clear(), ops.clear(), chunks.clear(), fragments.clear(), patches.clear(),
-        patch_places.clear();
+  /// Memory that it takes, about: what single operations have on top does not count.
+  size_t bytes() const {
+    return steps.capacity() * sizeof(Step) + times.capacity() * sizeof(times[0]) +
+           ops.capacity() * sizeof(Op) + chunks.capacity() * sizeof(Chunk) +
+           fragments.capacity() * sizeof(ShapeFragment) + patches.capacity() * sizeof(Patches) +
+           patch_places.capacity() * sizeof(Patch);
   }
 };
 

@@ -13,6 +13,8 @@
 
 namespace ringscope {
 
+class KeptBatches;
+
 /// Takes the lanes of a sweep through batches: each lane through all of them, in order; different
 /// lanes perhaps on different threads.
 class LaneRunner {
@@ -34,6 +36,9 @@ struct SweepInput {
   /// @param lanes not owned
   std::function<std::unique_ptr<LaneRunner>(const std::vector<SweepLane*>& lanes)> run_lanes;
   LookAhead ahead = {};
+  /// What a replay of the same records kept, so that sweeps by shapes need not read them; if that
+  /// is nothing, the first sweep fills it. Not owned; nullptr: each sweep reads the records.
+  KeptBatches* kept = nullptr;
   /// Gets what the user should know, as a sentence of which the log's name is the beginning.
   std::function<void(const std::string&)> warn;
 };

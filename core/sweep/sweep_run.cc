@@ -1,39 +1,32 @@
 #include "core/sweep/sweep_run.h"
 
-#include "core/log/verdict.h"
 #include "core/sweep/exact_sweep.h"
+#include "core/sweep/kept_batches.h"
 #include "core/sweep/sweep_front.h"
 #include "core/sweep/sweep_lane.h"
 
 namespace ringscope {
 namespace {
 
-/// About as many chunks' shapes as fit into a processor's second cache.
-constexpr size_t kBatchSteps = 2048;
-
 /// Takes the session's records through the front and the lanes.
-Status RunLanes(const SweepInput& input, const std::vector<SweepLane*>& lanes, SweepFront& front,
-                SweepResult& result) {
+Status ReadRecords(const SweepInput& input, SweepFront& front, LaneRunner& runner) {
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<OpSource> ops, input.open());
-  const std::unique_ptr<LaneRunner> runner = input.run_lanes(lanes);
-  auto batch = std::make_shared<SweepBatch>();
-  VerdictBuilder verdicts;
+  BatchBuilder& batches = front.batches();
+  const auto put = [&] {
+    std::shared_ptr<const SweepBatch> batch = batches.TakeBatch();
+    if (input.kept != nullptr) input.kept->Put(batch);
+    runner.Put(std::move(batch));
+  };
+  if (input.kept != nullptr) input.kept->Begin();
   while (true) {
     RS_ASSIGN_OR_RETURN(const std::optional<Op> op, ops->Next());
     if (!op) break;
-    if (!IsDamage(op->body)) {
-      ++result.records;
-      result.recorder_gaps += std::holds_alternative<RecorderGap>(op->body) ? 1 : 0;
-    }
-    if (!std::holds_alternative<Commit>(op->body)) verdicts.Add(op->body);
-    RS_RETURN_IF_ERROR(front.Apply(*op, *batch));
-    if (batch->steps.size() < kBatchSteps) continue;
-    runner->Put(std::move(batch));
-    batch = std::make_shared<SweepBatch>();
+    RS_RETURN_IF_ERROR(front.Apply(*op));
+    if (batches.is_full()) put();
   }
-  runner->Put(std::move(batch));
-  runner->Finish();
-  result.verdicts = verdicts.Verdicts();
+  put();
+  batches.Finish();
+  if (input.kept != nullptr) input.kept->Complete(batches);
   return {};
 }
 
@@ -50,18 +43,27 @@ Result<SweepResult> RunSweep(const SweepInput& input, const std::vector<ReplayOp
         lanes.emplace_back(std::make_unique<SweepLane>(config, input.find_engine)).get());
   }
   SweepFront front(input.warn, input.clone);
-  RS_RETURN_IF_ERROR(RunLanes(input, to_run, front, result));
-  front.Finish();
-  result.first_time_ns = front.first_time_ns();
-  result.last_time_ns = front.last_time_ns();
+  const std::unique_ptr<LaneRunner> runner = input.run_lanes(to_run);
+  const auto is_kept = [&] { return input.kept != nullptr && input.kept->complete(); };
+  if (is_kept())
+    for (const auto& batch : input.kept->batches()) runner->Put(batch);
+  else
+    RS_RETURN_IF_ERROR(ReadRecords(input, front, *runner));
+  runner->Finish();
+  const BatchBuilder& facts = is_kept() ? input.kept->facts() : front.batches();
+  result.records = facts.records();
+  result.recorder_gaps = facts.recorder_gaps();
+  result.verdicts = facts.Verdicts();
+  result.first_time_ns = facts.first_time_ns();
+  result.last_time_ns = facts.last_time_ns();
 
   for (size_t i = 0; i < configs.size(); ++i) {
     const std::unique_ptr<SweepLane> lane = std::move(lanes[i]);
     if (lane->failure() != nullptr && lane->failure()->code != ErrorCode::kUnsupported)
       return tl::unexpected(*lane->failure());
     std::vector<SweepRow>& rows = result.rows.emplace_back();
-    if (front.problem().empty() && lane->failure() == nullptr) {
-      rows = lane->Finish(front.written(), result.last_time_ns.value_or(0), result.duration_ns());
+    if (facts.problem().empty() && lane->failure() == nullptr) {
+      rows = lane->Finish(facts.written(), result.last_time_ns.value_or(0), result.duration_ns());
       if (lane->failure() == nullptr) continue;
     }
     // The shapes of chunks are not enough: this one is replayed with all their bytes.

@@ -47,6 +47,14 @@ class FateLog : public LedgerSink {
   std::map<Cause, uint64_t> causes;
 };
 
+/// The same, and reads all packets as they are written.
+class CuriousFateLog : public FateLog {
+ public:
+  void OnChunkWritten(BufferId, WrittenCommit& written) override {
+    for (size_t i = 0; i < written.chunk().fragments.size(); ++i) written.PacketAt(i);
+  }
+};
+
 struct Outcome {
   std::map<BufferId, LedgerTotals> totals;
   std::map<Fate, uint64_t> fates;
@@ -64,8 +72,8 @@ Result<const EngineInfo*> FindReticentEngine(std::string_view name) {
   return FindEngine(name);
 }
 
-Outcome Account(const std::string& path, const std::string& engine, bool plain) {
-  FateLog fates;
+Outcome Account(const std::string& path, const std::string& engine, bool plain,
+                FateLog&& fates = {}) {
   Ledger ledger(fates);
   CountingSink counter;
   ReplayOptions options;
@@ -124,6 +132,28 @@ TEST_P(LedgerOverTestdata, ConformanceCasesAddUp) {
     ++cases;
   }
   EXPECT_EQ(cases, 379);
+}
+
+// What is kept of a packet from its commit is what its bytes in the buffer show when it is lost.
+TEST_P(LedgerOverTestdata, FactsAreThoseOfTheBytes) {
+  uint64_t lost = 0;
+  for (const std::string& path : testing::ListTestdata("conformance/cases", ".zst")) {
+    SCOPED_TRACE(path);
+    const Outcome late = Account(testing::TestdataPath(path), GetParam(), true);
+    const Outcome kept = Account(testing::TestdataPath(path), GetParam(), true, CuriousFateLog());
+    ASSERT_EQ(late.accounts.size(), kept.accounts.size());
+    for (auto a = late.accounts.begin(), b = kept.accounts.begin(); a != late.accounts.end();
+         ++a, ++b) {
+      ASSERT_EQ(a->first, b->first);
+      ASSERT_EQ(a->second.size(), b->second.size());
+      for (size_t i = 0; i < a->second.size(); ++i) {
+        EXPECT_EQ(a->second[i].facts, b->second[i].facts);
+        EXPECT_EQ(a->second[i].fate, b->second[i].fate);
+        lost += IsLoss(a->second[i].fate) && a->second[i].facts.content != 0 ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GT(lost, 100u);
 }
 
 // What was written does not depend on the buffer, unless its writers broke rules: they may in all

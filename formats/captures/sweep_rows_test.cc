@@ -6,7 +6,9 @@
 #include <algorithm>
 
 #include "core/engine/catalogue.h"
+#include "core/session/counted_replay.h"
 #include "core/sweep/exact_sweep.h"
+#include "core/sweep/kept_batches.h"
 #include "core/sweep/needed_sizes.h"
 #include "core/sweep/sweep_front.h"
 #include "core/sweep/sweep_lane.h"
@@ -86,19 +88,18 @@ std::optional<std::vector<SweepRow>> ThroughShapes(const SweepInput& input,
   SweepFront front([](const std::string&) {});
   SweepLane lane(config, FindEngine);
   const std::unique_ptr<OpSource> ops = input.open().value();
-  SweepBatch batch;
+  BatchBuilder& batches = front.batches();
   while (true) {
     const std::optional<Op> op = ops->Next().value();
     if (!op) break;
-    batch.Clear();
-    if (!front.Apply(*op, batch)) return std::nullopt;
-    lane.Apply(batch);
+    if (!front.Apply(*op)) return std::nullopt;
+    lane.Apply(*batches.TakeBatch());
   }
-  front.Finish();
-  const uint64_t end = front.last_time_ns().value_or(0);
+  batches.Finish();
+  const uint64_t end = batches.last_time_ns().value_or(0);
   std::vector<SweepRow> rows =
-      lane.Finish(front.written(), end, end - front.first_time_ns().value_or(end));
-  if (!front.problem().empty() || lane.failure() != nullptr) return std::nullopt;
+      lane.Finish(batches.written(), end, end - batches.first_time_ns().value_or(end));
+  if (!batches.problem().empty() || lane.failure() != nullptr) return std::nullopt;
   return rows;
 }
 
@@ -180,6 +181,83 @@ TEST_P(SweepCaptureTest, ShapesAloneGiveTheRowsOfAReplay) {
   // V1 overwrites parts of packets whose chunks were committed in another order.
   EXPECT_LE(v1.need_payloads, 3u);
   EXPECT_GE(v1.compared, 5u);
+}
+
+/// Fills `kept` with what a replay of the session sends to its buffers.
+void ReplayInto(const SweepInput& input, KeptBatches& kept) {
+  Ledger ledger(kept);
+  ReplayOptions options;
+  options.session.find_engine = FindEngine;
+  CountedReplay replay(std::move(options), {&ledger, &kept});
+  const std::unique_ptr<OpSource> ops = input.open().value();
+  while (true) {
+    const std::optional<Op> op = ops->Next().value();
+    if (!op) break;
+    ASSERT_TRUE(replay.Apply(*op));
+  }
+  ASSERT_TRUE(replay.Finish());
+  kept.Finish();
+}
+
+SweepInput Closed(SweepInput input) {
+  input.open = []() -> Result<std::unique_ptr<OpSource>> {
+    return Fail(ErrorCode::kUnsupported, "the log is closed");
+  };
+  return input;
+}
+
+std::vector<ReplayOptions> SomeSizes() {
+  std::vector<ReplayOptions> configs;
+  for (const uint64_t size : {64u << 10, 512u << 10, 16u << 20})
+    configs.emplace_back().session.all.size = size;
+  return configs;
+}
+
+void ExpectSame(const SweepResult& a, const SweepResult& b) {
+  EXPECT_EQ(a.records, b.records);
+  EXPECT_EQ(a.recorder_gaps, b.recorder_gaps);
+  EXPECT_EQ(a.first_time_ns, b.first_time_ns);
+  EXPECT_EQ(a.last_time_ns, b.last_time_ns);
+  ASSERT_EQ(a.rows.size(), b.rows.size());
+  for (size_t i = 0; i < a.rows.size(); ++i) {
+    ASSERT_EQ(a.rows[i].size(), b.rows[i].size());
+    for (size_t j = 0; j < a.rows[i].size(); ++j)
+      EXPECT_EQ(Difference(a.rows[i][j], b.rows[i][j]), "") << i;
+  }
+}
+
+TEST_P(SweepCaptureTest, WhatWasKeptGivesTheRowsOfTheLog) {
+  SweepInput input =
+      InputOf(testing::TestdataPath("captures/" + GetParam() + "/session.ops.jsonl.zst").string());
+  const auto from_log = RunSweep(input, SomeSizes());
+  ASSERT_TRUE(from_log);
+  KeptBatches of_sweep, of_replay;
+  input.kept = &of_sweep;
+  ASSERT_TRUE(RunSweep(input, SomeSizes()));
+  ReplayInto(input, of_replay);
+  for (KeptBatches* const kept : {&of_sweep, &of_replay}) {
+    ASSERT_TRUE(kept->complete());
+    if (!kept->facts().problem().empty()) continue;  // they are replayed from the log
+    SweepInput closed = Closed(input);
+    closed.kept = kept;
+    const auto again = RunSweep(closed, SomeSizes());
+    ASSERT_TRUE(again) << again.error().ToString();
+    ExpectSame(*from_log, *again);
+  }
+}
+
+TEST(KeptBatchesTest, MoreThanTheLimit_IsNotKept) {
+  SweepInput input = InputOf(
+      testing::TestdataPath(testing::ListTestdata("conformance/cases", ".jsonl.zst").front())
+          .string());
+  KeptBatches kept(/*max_bytes=*/1);
+  input.kept = &kept;
+  const auto first = RunSweep(input, SomeSizes());
+  ASSERT_TRUE(first);
+  EXPECT_FALSE(kept.complete());
+  const auto second = RunSweep(input, SomeSizes());
+  ASSERT_TRUE(second);
+  ExpectSame(*first, *second);
 }
 
 TEST(SweepConformanceTest, ShapesAloneGiveTheRowsOfAReplayOrSayThatTheyCanNot) {

@@ -46,6 +46,9 @@ class ExportSink : public ReplayListener, public LedgerSink, public ChunkLifeLis
   void OnReadDone(BufferId buffer, uint64_t packets) override;
   void OnBufferEvent(const BufferEvent& event) override;
 
+  void OnChunkWritten(BufferId buffer, WrittenCommit& commit) override {
+    gaps_.OnChunkWritten(buffer, commit);
+  }
   void OnPacketFate(const PacketAccount& account) override;
   void OnDuplicate(const PacketAccount& account) override;
   void OnChunkForgotten(BufferId buffer, SequenceKey sequence, uint64_t chunk) override {

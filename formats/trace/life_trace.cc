@@ -201,15 +201,19 @@ void LifeTrace::OnBufferEvent(const BufferEvent& event) {
 
 // Chunks.
 
+void LifeTrace::OnChunkWritten(BufferId buffer, WrittenCommit& written) {
+  if (!kinds_.wanted()) return;
+  const ChunkName chunk{written.commit().sequence, written.commit().chunk};
+  packets_once_.AddChunk(
+      buffer, written, std::nullopt,
+      [&](size_t fragment, const PacketFacts& facts, Bytes content, Bytes packet) {
+        kinds_.Add(buffer, chunk, fragment, facts, content, packet);
+      });
+}
+
 void LifeTrace::OnChunk(BufferId buffer, const ChunkCommit& commit,
                         std::optional<Refusal> refusal) {
   notes_.OnChunk(buffer, commit, refusal);
-  if (kinds_.wanted())
-    packets_once_.AddChunk(
-        buffer, commit, std::nullopt,
-        [&](size_t fragment, const PacketFacts& facts, Bytes content, Bytes packet) {
-          kinds_.Add(buffer, {commit.sequence, commit.chunk}, fragment, facts, content, packet);
-        });
   Sequence& sequence = SequenceOf(buffer, commit.sequence);
   sequence.window_bytes += commit.payload.size();
   writing_.insert({buffer, commit.sequence});

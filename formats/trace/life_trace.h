@@ -78,6 +78,7 @@ class LifeTrace : public ReplayListener, public LedgerSink, public ChunkLifeList
   void OnBufferEvent(const BufferEvent& event) override;
   Status OnLogEnd(Session& session) override;
 
+  void OnChunkWritten(BufferId buffer, WrittenCommit& commit) override;
   void OnPacketFate(const PacketAccount& account) override;
   void OnChunkForgotten(BufferId buffer, SequenceKey sequence, uint64_t chunk) override {
     kinds_.Forget(buffer, sequence, chunk);

@@ -29,15 +29,19 @@ void LostTrace::OnRecord(const Op& op, const LogMoment& moment) {
   }
 }
 
+void LostTrace::OnChunkWritten(BufferId buffer, WrittenCommit& written) {
+  if (!kinds_.wanted()) return;
+  const ChunkName chunk{written.commit().sequence, written.commit().chunk};
+  packets_once_.AddChunk(
+      buffer, written, std::nullopt,
+      [&](size_t fragment, const PacketFacts& facts, Bytes content, Bytes packet) {
+        kinds_.Add(buffer, chunk, fragment, facts, content, packet);
+      });
+}
+
 void LostTrace::OnChunk(BufferId buffer, const ChunkCommit& commit,
                         std::optional<Refusal> refusal) {
   notes_.OnChunk(buffer, commit, refusal);
-  if (kinds_.wanted())
-    packets_once_.AddChunk(
-        buffer, commit, std::nullopt,
-        [&](size_t fragment, const PacketFacts& facts, Bytes content, Bytes packet) {
-          kinds_.Add(buffer, {commit.sequence, commit.chunk}, fragment, facts, content, packet);
-        });
   packets_.OnChunk(buffer, commit, refusal);
 }
 

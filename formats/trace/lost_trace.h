@@ -43,6 +43,7 @@ class LostTrace : public ReplayListener, public LedgerSink {
   void OnDrained() override { packets_.OnDrained(); }
   Status OnPacket(const SessionPacket& packet) override;
 
+  void OnChunkWritten(BufferId buffer, WrittenCommit& commit) override;
   void OnPacketFate(const PacketAccount& account) override;
   void OnChunkForgotten(BufferId buffer, SequenceKey sequence, uint64_t chunk) override;
 
