@@ -126,7 +126,7 @@ class SharedMemoryUse : public ::testing::Test {
     return GapsOf(TimedOps(ms_apart));
   }
 
-  DemoRecording run_{{.looks = record::LookLimits{.pause_factor = 0}}};
+  DemoRecording run_{{.looks = record::LookLimits{.is_cheap = false}}};
   std::optional<Consumer> consumer_;
   std::unique_ptr<Producer> producer_;
 };
@@ -249,7 +249,7 @@ TEST(SharedMemoryOfABusyService, AbortedAsTheServiceWasLate) {
   RecorderRun recorder({.producer = {listen, service.socket()},
                         .scraping = record::Scraping::kObserve,
                         .strict_order = false,
-                        .looks = record::LookLimits{.pause_factor = 0}},
+                        .looks = record::LookLimits{.is_cheap = false}},
                        log);
   const auto producer = Producer::Connect(listen, {.name = "p",
                                                    .sources = {{.name = "source"}},
@@ -370,7 +370,7 @@ TEST(SharedMemoryOfProducers, AtRandom) {
   uint64_t aborted = 0, flagged = 0;
   for (uint32_t seed = 0; seed < 12; ++seed) {
     SCOPED_TRACE(seed);
-    DemoRecording run({.looks = record::LookLimits{.pause_factor = 0}});
+    DemoRecording run({.looks = record::LookLimits{.is_cheap = false}});
     Consumer consumer = Consumer::Connect(run.consumer_listen()).value();
     ASSERT_TRUE(consumer.EnableTracing(Config(16 * 1024)));
     std::vector<std::unique_ptr<Producer>> producers;

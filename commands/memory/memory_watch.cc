@@ -20,17 +20,27 @@ size_t PagesToLookAt(const ProducerMemory& memory) {
 
 }  // namespace
 
-MemoryWatch::MemoryWatch(const ProducerMemory& memory, ProducerId producer, LookLimits limits)
+MemoryWatch::MemoryWatch(const ProducerMemory& memory, ProducerId producer, LookLimits limits,
+                         LookBudget& budget)
     : memory_(memory),
       producer_(producer),
       limits_(limits),
+      budget_(budget),
       last_(PagesToLookAt(memory)),
       now_(PagesToLookAt(memory)),
       lost_(now_.pages().empty()) {}
 
 void MemoryWatch::LookIfDue(RecordSink& log) {
   const Clock::time_point now = Clock::now();
-  if (now >= due_) Look(now, /*always=*/false, log);
+  if (now < due_) return;
+  if (limits_.is_cheap && !budget_.Allows(now)) return Postpone(now);
+  Look(now, /*always=*/false, log);
+}
+
+void MemoryWatch::Postpone(Clock::time_point now) {
+  // By then the budget may have grown by a look; asking it costs as much as a small one.
+  due_ = now + took_ * LookBudget::kShareOfCpu;
+  if (next_) next_ = std::max(due_, now + kFirstPause);
 }
 
 void MemoryWatch::Look(Clock::time_point now, bool always, RecordSink& log) {
@@ -63,7 +73,11 @@ void MemoryWatch::Look(Clock::time_point now, bool always, RecordSink& log) {
 
 void MemoryWatch::PlanNext(Clock::time_point now, bool changed) {
   const Clock::time_point done = Clock::now();
-  due_ = now + std::max<Clock::duration>(limits_.interval, (done - now) * limits_.pause_factor);
+  took_ = done - now;
+  budget_.Spend(took_);
+  due_ = now + std::max<Clock::duration>(limits_.interval,
+                                         limits_.is_cheap ? took_ * LookBudget::kShareOfCpu
+                                                          : Clock::duration::zero());
   if (last_.Count().used() == 0) {
     pause_ = {};
     return;

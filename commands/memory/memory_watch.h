@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "commands/memory/look_budget.h"
 #include "commands/memory/producer_memory.h"
 #include "core/log/record_sink.h"
 
@@ -14,20 +15,21 @@ namespace ringscope::record {
 /// How often the recorder looks at a producer's shared memory.
 struct LookLimits {
   std::chrono::nanoseconds interval{0};  // at least between two looks
-  /// After a look there is none for so many times as long as it took.
-  int pause_factor = 30;
+  /// Looks are left out where they would cost too much: see LookBudget.
+  bool is_cheap = true;
 };
 
 /// Looks at the page headers of a producer's shared memory, and logs what has changed. It only
-/// reads. By its limits it takes at most a share of the time, whatever the memory holds.
+/// reads. By its limits it takes at most a share of the recorder's time, whatever the memory holds.
 class MemoryWatch {
  public:
   using Clock = std::chrono::steady_clock;
   /// After so many logged looks one is whole: a reader of a part of the log need not wait longer.
   static constexpr uint64_t kWholeEvery = 256;
 
-  /// @param memory must live longer
-  MemoryWatch(const ProducerMemory& memory, ProducerId producer, LookLimits limits);
+  /// @param memory, budget must live longer; the budget is that of all watches
+  MemoryWatch(const ProducerMemory& memory, ProducerId producer, LookLimits limits,
+              LookBudget& budget);
 
   /// Looks, if it is time for it. Call it before a commit is passed on, and at next().
   void LookIfDue(RecordSink& log);
@@ -41,10 +43,13 @@ class MemoryWatch {
  private:
   void Look(Clock::time_point now, bool always, RecordSink& log);
   void PlanNext(Clock::time_point now, bool changed);
+  /// Leaves a look out.
+  void Postpone(Clock::time_point now);
 
   const ProducerMemory& memory_;
   const ProducerId producer_;
   const LookLimits limits_;
+  LookBudget& budget_;
   smb::MemoryPicture last_;  // as the log has it
   smb::MemoryPicture now_;
   std::string changes_;
@@ -52,6 +57,7 @@ class MemoryWatch {
   std::optional<uint64_t> same_until_ns_;
   Clock::time_point due_;  // the next look, at the earliest
   std::optional<Clock::time_point> next_;
+  Clock::duration took_{};  // the last look
   Clock::duration pause_{};
   bool lost_ = false;  // the memory has shrunk, or is too large
 };

@@ -50,7 +50,8 @@ class MemoryWatchTest : public ::testing::Test {
   ProducerMemory memory_{SharedMemory::Open(UniqueFd(::dup(shared_.fd()))).value(),
                          TestMemory::kPage};
   MemoryLog log_;
-  MemoryWatch watch_{memory_, kProducer, {}};
+  LookBudget budget_;
+  MemoryWatch watch_{memory_, kProducer, {}, budget_};
 };
 
 TEST_F(MemoryWatchTest, TheLogHasWhatTheHeadersShow) {
@@ -86,12 +87,42 @@ TEST_F(MemoryWatchTest, WhatIsNotNew_IsNotLogged) {
 }
 
 TEST_F(MemoryWatchTest, TheIntervalIsKept) {
-  MemoryWatch watch(memory_, kProducer, {.interval = std::chrono::hours(1)});
+  MemoryWatch watch(memory_, kProducer, {.interval = std::chrono::hours(1)}, budget_);
   Put(1, ChunkState::kBeingWritten, 4, 0);
   watch.LookIfDue(log_);
   Put(1, ChunkState::kComplete, 4, 0);
   watch.LookIfDue(log_);
   EXPECT_EQ(log_.All<SharedMemoryLook>().size(), 1u);
+}
+
+TEST_F(MemoryWatchTest, NoLookThatCostsTooMuch) {
+  MemoryWatch watch(memory_, kProducer, {}, budget_);
+  Put(1, ChunkState::kBeingWritten, 4, 0);
+  watch.LookIfDue(log_);
+  ASSERT_EQ(log_.All<SharedMemoryLook>().size(), 1u);
+  ASSERT_TRUE(watch.next());
+  budget_.Spend(LookBudget::kMost + std::chrono::minutes(1));
+  Put(1, ChunkState::kComplete, 4, 0);
+  std::this_thread::sleep_until(*watch.next());
+  const auto before = MemoryWatch::Clock::now();
+  watch.LookIfDue(log_);
+  EXPECT_EQ(log_.All<SharedMemoryLook>().size(), 1u);
+  EXPECT_GT(watch.next(), before);  // it is tried again, later
+  watch.LookNow(log_);              // the last look is never left out
+  EXPECT_EQ(log_.All<SharedMemoryLook>().size(), 2u);
+}
+
+TEST(LookBudgetTest, GrowsWithTheThreadsWork) {
+  LookBudget budget;
+  EXPECT_TRUE(budget.Allows(LookBudget::Clock::now()));
+  budget.Spend(LookBudget::kMost + std::chrono::minutes(1));
+  EXPECT_FALSE(budget.Allows(LookBudget::Clock::now()));
+  LookBudget small;
+  small.Spend(LookBudget::kMost + std::chrono::microseconds(500));
+  const auto start = LookBudget::Clock::now();
+  while (!small.Allows(LookBudget::Clock::now())) continue;  // this is work
+  // The thread alone, or time alone: neither is faster.
+  EXPECT_GE(LookBudget::Clock::now() - start, std::chrono::milliseconds(9));
 }
 
 TEST_F(MemoryWatchTest, WhatIsInUse_IsLookedAtAgain) {
@@ -155,7 +186,7 @@ TEST_F(MemoryWatchTest, LargestMemory_OfAnyBits) {
   TestMemory large(smb::kMaxPagesOfPicture * TestMemory::kPage, /*sealed=*/true);
   const ProducerMemory memory(SharedMemory::Open(UniqueFd(::dup(large.fd()))).value(),
                               TestMemory::kPage);
-  MemoryWatch watch(memory, kProducer, {});
+  MemoryWatch watch(memory, kProducer, {}, budget_);
   std::mt19937 random(1);
   for (size_t page = 0; page < smb::kMaxPagesOfPicture; ++page)
     large.bitmap(page).store(static_cast<uint32_t>(random()));
@@ -171,7 +202,7 @@ TEST_F(MemoryWatchTest, TooManyPages_AreNotLookedAt) {
   TestMemory large((smb::kMaxPagesOfPicture + 1) * TestMemory::kPage, /*sealed=*/true);
   const ProducerMemory memory(SharedMemory::Open(UniqueFd(::dup(large.fd()))).value(),
                               TestMemory::kPage);
-  MemoryWatch watch(memory, kProducer, {});
+  MemoryWatch watch(memory, kProducer, {}, budget_);
   watch.LookNow(log_, /*always=*/true);
   EXPECT_TRUE(log_.All<SharedMemoryLook>().empty());
 }

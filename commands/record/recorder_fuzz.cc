@@ -55,7 +55,7 @@ class Run {
     options_.consumer = {kConsumerName, service.consumer_name};
     options_.scraping = (flags & 1) != 0 ? record::Scraping::kObserve : record::Scraping::kExact;
     options_.strict_order = (flags & 2) == 0;
-    if ((flags & 16) != 0) options_.looks = record::LookLimits{.pause_factor = 0};
+    if ((flags & 16) != 0) options_.looks = record::LookLimits{.is_cheap = false};
     recorder_ = record::Recorder::Create(*loop_, options_,
                                          record::RecorderListeners::Open(options_).value(), log_,
                                          [](const record::Warning&) {})

@@ -152,7 +152,7 @@ Status ProducerTap::UseMemory(const UniqueFd& fd, size_t page_bytes) {
                                           .page_size = page_bytes,
                                           .direct_patching = may_patch_directly_});
   if (recording_.looks) {
-    watch_.emplace(*memory_, producer_, *recording_.looks);
+    watch_.emplace(*memory_, producer_, *recording_.looks, recording_.look_budget);
     watch_->LookNow(recording_.log);
   }
   return {};

@@ -51,6 +51,7 @@ struct Recording {
   /// @return whether that waits for their turns
   std::function<bool()> scrape_unasked = [] { return false; };
   std::optional<LookLimits> looks = {};  // at producers' shared memory; absent: there are none
+  LookBudget look_budget = {};           // of all of them
   /// A producer's memory is to be looked at again, by Tap::LookAgain.
   std::function<void()> on_waiting_memory = [] {};
   /// A session is written into a file that is watched.
