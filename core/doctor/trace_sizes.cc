@@ -92,7 +92,8 @@ class Estimator {
   /// Said of a wish that is longer than what the trace shows.
   std::string Extrapolated() const {
     const std::optional<TimeSpan> session = examiner_.session();
-    const uint64_t lasted = session ? session->last_ns - session->first_ns : 0;
+    const uint64_t lasted =
+        session ? static_cast<uint64_t>(session->last_ns - session->first_ns) : 0;
     if (!wish_.keep_ns || lasted == 0 || *wish_.keep_ns <= lasted) return "";
     return fmt::format("; extrapolated: the session lasted {}", HumanDuration(lasted));
   }

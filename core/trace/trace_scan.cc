@@ -233,10 +233,10 @@ void TraceScan::AddFailure(uint32_t machine, ClockKey clock) {
     ++FactsOf(machine).undeferrable;
     return;
   }
-  constexpr size_t kMaxClocks = 4096;
+  constexpr size_t kMaxPlaces = 4096;
   constexpr ClockKey kOther = {UINT32_MAX, UINT32_MAX};  // of further ones: in no snapshot either
   std::pair key{machine, clock};
-  if (failures_.size() >= kMaxClocks && !failures_.contains(key)) key = {0, kOther};
+  if (failures_.size() >= kMaxPlaces && !failures_.contains(key)) key = {0, kOther};
   ++failures_[key];
 }
 

@@ -100,7 +100,7 @@ void CaseText::CommentLine(std::string_view content) {
 }
 
 void CaseText::Comment() {
-  using StepKind = StreamStep::Kind;
+  using Kind = StreamStep::Kind;
   CommentLine(fmt::format("{}: {}.", case_.cause, case_.what));
   const auto buffer = [](const BufferShape& shape) {
     return fmt::format(" with a buffer of {} bytes ({})", shape.size, Name(shape.policy));
@@ -113,19 +113,19 @@ void CaseText::Comment() {
   Line("//");
   for (const auto& step : case_.stream.steps) {
     switch (step->step.kind) {
-      case StepKind::kCommit:
+      case Kind::kCommit:
         CommentLine(Drawing(step->step, *step));
         break;
-      case StepKind::kPatch:
+      case Kind::kPatch:
         CommentLine(fmt::format("{}#{} is patched", ToString(step->step.patches.sequence),
                                 Raw(step->step.patches.chunk)));
         break;
-      case StepKind::kRead:
+      case Kind::kRead:
         CommentLine(step->step.max_packets == UINT64_MAX
                         ? "read"
                         : "read of at most " + Count(step->step.max_packets, "packet"));
         break;
-      case StepKind::kClone:
+      case Kind::kClone:
         CommentLine("clone");
         break;
     }
