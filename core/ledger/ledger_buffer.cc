@@ -478,44 +478,4 @@ void BufferLedger::Return(const Packet& packet, Fate fate, Cause cause) {
   Report(account);
 }
 
-void BufferLedger::Report(PacketAccount& account) {
-  Blame(account);
-  Count(account);
-}
-
-void BufferLedger::Blame(PacketAccount& account) const {
-  if (account.fate == Fate::kOverwritten)
-    BlameStall(account);
-  else if (account.fate != Fate::kStalled)
-    account.waits_for.reset();
-}
-
-void BufferLedger::Count(const PacketAccount& account) {
-  const FateCount count{1, account.size};
-  totals_.by_fate[account.fate] += count;
-  if (account.own_fault) totals_.own_fault += count;
-  sink_.OnPacketFate(account);
-}
-
-/// Whether the evicted packet could not have been read anyway, as its sequence waited for a patch
-/// that did not come: no larger buffer would have helped then.
-void BufferLedger::BlameStall(PacketAccount& account) const {
-  const std::optional<ChunkName> behind = account.waits_for;
-  account.waits_for.reset();
-  const auto blame = [&](const PatchStalls::Blocking& chunk, Cause cause) {
-    account.cause = cause;
-    account.waits_for = {account.sequence, ChunkId{static_cast<uint32_t>(chunk.id)}};
-    account.blamed = chunk.since;
-  };
-  const PatchStalls::Blocking* own =
-      patch_stalls_.FindIn(account.sequence, account.first_chunk, account.last_chunk);
-  if (own != nullptr && (stalls_whole_chunks_ || account.in_fragments)) {
-    blame(*own, Cause::kNeverPatched);
-  } else if (behind) {
-    const uint64_t id = packets_.FindSequence(account.sequence)->ids.Of(behind->chunk);
-    if (const auto* chunk = patch_stalls_.FindIn(account.sequence, id, id))
-      blame(*chunk, Cause::kBehindStall);
-  }
-}
-
 }  // namespace ringscope::ledger

@@ -76,15 +76,15 @@ class BufferLedger : private WriterLosses {
   void Seal(PacketAccount& account, const Loss& loss, const std::optional<Cause>& violation) const;
   void Revive(ChunkRecord& record, uint32_t consumed);
   void Return(const Packet& packet, Fate fate, Cause cause);
-  void Report(PacketAccount& account);
-  void Blame(PacketAccount& account) const;
-  void Count(const PacketAccount& account);
-  void BlameStall(PacketAccount& account) const;
   void NotePatchState(ChunkName key, ChunkRecord& record);
   ChunkRecord* Find(ChunkName chunk);
   size_t IndexAt(const ChunkRecord& record, uint32_t offset) const;
 
-  // When it is reported (ledger_settle.cc).
+  // When it is reported, and to what it was lost (ledger_settle.cc).
+  void Report(PacketAccount& account);
+  void Blame(PacketAccount& account) const;
+  void Count(const PacketAccount& account);
+  void BlameStall(PacketAccount& account) const;
   void SettleRecord(ChunkName key);
   void ReportLost(SequenceKey sequence, ChunkRecord& record, const LostEntry& lost);
   void SettleChain(ChainId id);
