@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "commands/common/session_loop.h"
+#include "commands/common/story_words.h"
 #include "commands/gaps/gaps_text_parts.h"
 #include "commands/gaps/gaps_words.h"
 #include "commands/losses/log_answer.h"
@@ -70,8 +71,14 @@ void PrintState(Report& out, const ShownGaps& selection, uint64_t limit) {
 void PrintProducerFlags(Report& out, const ShownGaps& selection, uint64_t limit) {
   std::string text;
   uint64_t found = 0, shown = 0;
+  std::map<ProducerId, std::string> remedies;
   for (const SequenceGaps* sequence : selection.sequences) {
     if (sequence->producer_flags == 0) continue;
+    const ProducerId producer = sequence->sequence.producer;
+    remedies.try_emplace(
+        producer, fmt::format("Remedy for {}: {}",
+                              ProducerText(producer, selection.notes.ProducerOf(sequence->sequence)),
+                              MoreMemoryText(NeedOf(producer, selection.report))));
     ++found;
     if (limit != 0 && shown == limit) continue;
     ++shown;
@@ -91,7 +98,7 @@ void PrintProducerFlags(Report& out, const ShownGaps& selection, uint64_t limit)
   out.Heading("Lost in the producers, before they were committed");
   out.Print(text);
   PrintMore(out, found - shown, "sequence");
-  out.Print("  Remedy: more shared memory for the producer.\n");
+  for (const auto& [producer, remedy] : remedies) out.Print(Wrap(remedy, "  ") + "\n");
 }
 
 void PrintFtrace(Report& out, const ShownGaps& selection) {

@@ -159,19 +159,25 @@ std::string SharedMemoryRemedy(const Gap& gap, const ShownGaps& selection) {
   const AbortReason reason = gap.abort.value_or(AbortFacts()).reason;
   const smb::MemoryNeed* const need = NeedOf(gap, selection.report);
   if (need == nullptr || reason == AbortReason::kLargePacket) return computed;
-  if (!need->enough)
-    return fmt::format("{} (simulated, no size up to {} is enough)", computed,
-                       HumanSize(smb::kMaxMemoryBytes));
-  const std::string simulated = fmt::format(
-      "shared memory of {} (simulated: if its writers had kept their pace, they would always have "
-      "found a free chunk)",
-      HumanSize(*need->enough));
+  const std::string simulated = MoreMemoryText(need, computed);
+  if (!need->enough) return simulated;
   if (reason == AbortReason::kHeldBack) return computed + ", or " + simulated;
   if (reason == AbortReason::kHeldByWriters) return simulated + ", or fewer writers";
   return simulated;
 }
 
 }  // namespace
+
+std::string MoreMemoryText(const smb::MemoryNeed* need, const std::string& unknown) {
+  if (need == nullptr) return unknown;
+  if (!need->enough)
+    return fmt::format("{} (simulated, no size up to {} is enough)", unknown,
+                       HumanSize(smb::kMaxMemoryBytes));
+  return fmt::format(
+      "shared memory of {} (simulated: if its writers had kept their pace, they would always have "
+      "found a free chunk)",
+      HumanSize(*need->enough));
+}
 
 std::string CausesText(const Gap& gap) {
   std::vector<CauseCount> causes;

@@ -32,11 +32,13 @@ uint64_t Gap::pushed_bytes() const {
   return bytes;
 }
 
-const smb::MemoryNeed* NeedOf(const Gap& gap, const GapReport& report) {
-  if (!gap.remedies.larger_smb) return nullptr;
-  const auto need =
-      std::ranges::find(report.memories, gap.sequence.producer, &smb::MemoryNeed::producer);
+const smb::MemoryNeed* NeedOf(ProducerId producer, const GapReport& report) {
+  const auto need = std::ranges::find(report.memories, producer, &smb::MemoryNeed::producer);
   return need == report.memories.end() ? nullptr : &*need;
+}
+
+const smb::MemoryNeed* NeedOf(const Gap& gap, const GapReport& report) {
+  return gap.remedies.larger_smb ? NeedOf(gap.sequence.producer, report) : nullptr;
 }
 
 FateCount GapReport::lost() const {

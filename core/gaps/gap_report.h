@@ -282,8 +282,10 @@ struct GapReport {
   uint64_t reports() const { return reported.size() + unlisted_reports; }
 };
 
-/// What would have been enough shared memory for the producer of an aborted packet; nullptr: the log
-/// has no looks at it, or the gap has another cause.
+/// What would have been enough shared memory for a producer; nullptr: the log has no looks at it, or
+/// none of a loss.
+const smb::MemoryNeed* NeedOf(ProducerId producer, const GapReport& report);
+/// The same for the producer of an aborted packet; nullptr also: the gap has another cause.
 const smb::MemoryNeed* NeedOf(const Gap& gap, const GapReport& report);
 
 }  // namespace ringscope
