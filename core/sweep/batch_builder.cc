@@ -1,12 +1,32 @@
 #include "core/sweep/batch_builder.h"
 
 #include <utility>
+#include <variant>
 
 #include "core/perfetto/packet_traits.h"
 #include "core/perfetto/packet_validator.h"
 
 namespace ringscope {
 namespace {
+
+/// Bytes of what an operation may hold much of, whatever its kind.
+size_t LargeContentOf(const Op& op) {
+  return std::visit(
+      [](const auto& body) {
+        size_t bytes = 0;
+        if constexpr (requires { body.pages.size(); }) bytes += body.pages.size();
+        if constexpr (requires { body.snapshot.size(); }) bytes += body.snapshot.size();
+        if constexpr (requires { body.config.size(); }) bytes += body.config.size();
+        if constexpr (requires { body.program.size(); }) bytes += body.program.size();
+        if constexpr (requires { body.state.size(); }) bytes += body.state.size();
+        if constexpr (requires { body.request.size(); }) bytes += body.request.size();
+        if constexpr (requires { body.name.size(); }) bytes += body.name.size();
+        if constexpr (requires { body.detail.size(); }) bytes += body.detail.size();
+        if constexpr (requires { body.text.size(); }) bytes += body.text.size();
+        return bytes;
+      },
+      op.body);
+}
 
 /// About as many chunks' shapes as fit into a processor's second cache.
 constexpr size_t kBatchSteps = 2048;
@@ -31,6 +51,7 @@ void BatchBuilder::AddRecord(const Op& op) {
   verdicts_.Add(op.body);
   batch.steps.push_back({SweepBatch::Kind::kOp, static_cast<uint32_t>(batch.ops.size())});
   batch.ops.push_back(op);
+  batch.op_bytes += LargeContentOf(op);
 }
 
 void BatchBuilder::AddWritten(BufferId buffer, WrittenCommit& written) {

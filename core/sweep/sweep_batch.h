@@ -46,10 +46,12 @@ struct SweepBatch {
   std::vector<Patches> patches;
   std::vector<Patch> patch_places;  // of all patches, without data
 
-  /// Memory that it takes, about: what single operations have on top does not count.
+  size_t op_bytes = 0;  // texts and messages that belong to `ops`, about
+
+  /// Memory that it takes, about.
   size_t bytes() const {
     return steps.capacity() * sizeof(Step) + times.capacity() * sizeof(times[0]) +
-           ops.capacity() * sizeof(Op) + chunks.capacity() * sizeof(Chunk) +
+           ops.capacity() * sizeof(Op) + op_bytes + chunks.capacity() * sizeof(Chunk) +
            fragments.capacity() * sizeof(ShapeFragment) + patches.capacity() * sizeof(Patches) +
            patch_places.capacity() * sizeof(Patch);
   }
