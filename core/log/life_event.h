@@ -15,7 +15,7 @@ namespace ringscope {
 /// Index of a record kind in OpBody.
 template <typename Kind, size_t kIndex = 0>
 constexpr size_t OpKindOf() {
-  if constexpr (std::is_same_v<std::variant_alternative_t<kIndex, OpBody>, Kind>)
+  if constexpr (std::is_same_v<std::variant_alternative_t<kIndex, AnyRecord>, Kind>)
     return kIndex;
   else
     return OpKindOf<Kind, kIndex + 1>();

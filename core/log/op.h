@@ -402,7 +402,7 @@ struct RecordingEnded {
 };
 
 /// In the order of the record kinds' names in the formats; see OpKindName.
-using OpBody =
+using AnyRecord =
     std::variant<LogHeader, SessionStarted, SessionEnded, TraceConfigRecord, BufferSetUp,
                  BufferFreed, ClockSnapshotRecord, ProducerConnected, SharedMemorySetUp,
                  ProducerDisconnected, DataSourceRegistered, DataSourceSetUp, DataSourceStopped,
@@ -412,6 +412,20 @@ using OpBody =
                  TriggerActivated, CloneRequested, BufferCloned, BufferCleared, CloneEnded,
                  RecordingEnded, Inexact, ServiceChanged, ClonePass, ProtoVmSetUp, ProtoVmStates,
                  SharedMemoryLook>;
+
+/// The content of one record. What copies, moves and destroys each kind is compiled once, in op.cc:
+/// it takes seconds in each file that needs it.
+class OpBody : public AnyRecord {
+ public:
+  using AnyRecord::AnyRecord;
+  using AnyRecord::operator=;
+  OpBody() = default;
+  OpBody(const OpBody& other);
+  OpBody(OpBody&& other) noexcept;
+  OpBody& operator=(const OpBody& other);
+  OpBody& operator=(OpBody&& other) noexcept;
+  ~OpBody();
+};
 
 /// Whether it is no record of a log, but a place of its file that cannot be read.
 inline bool IsDamage(const OpBody& body) {
@@ -424,7 +438,7 @@ struct Op {
   OpBody body;
 };
 
-inline constexpr size_t kOpKinds = std::variant_size_v<OpBody>;
+inline constexpr size_t kOpKinds = std::variant_size_v<AnyRecord>;
 
 /// Name of a record kind as formats and filters write it: "commit", "buffer", "read", ...
 /// @param kind index of the alternative in OpBody

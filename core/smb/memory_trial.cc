@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include "core/log/write_rate.h"
+#include "core/base/write_rate.h"
 #include "core/smb/memory_stall.h"
 
 namespace ringscope::smb {

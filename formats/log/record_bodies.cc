@@ -11,7 +11,7 @@ namespace {
 
 template <size_t kKind>
 Status DecodeKind(Bytes message, OpBody& body) {
-  using Body = std::variant_alternative_t<kKind, OpBody>;
+  using Body = std::variant_alternative_t<kKind, AnyRecord>;
   if constexpr (std::is_same_v<Body, Commit>)
     return Fail(ErrorCode::kUnsupported, "a commit is decoded by itself");
   else

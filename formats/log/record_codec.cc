@@ -14,7 +14,7 @@
 namespace ringscope::commit_log {
 namespace {
 
-constexpr size_t kCommitKind = OpBody(Commit{}).index();
+constexpr size_t kCommitKind = AnyRecord(Commit{}).index();
 
 /// Protobuf implementations read tags and lengths as 32-bit varints: at most five bytes.
 constexpr size_t kMaxTagBytes = 5;

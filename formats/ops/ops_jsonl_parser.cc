@@ -238,7 +238,7 @@ using ParseFn = OpBody (*)(KeyReader& keys, Scratch& scratch);
 
 template <size_t kKind>
 OpBody ParseKind(KeyReader& keys, Scratch& scratch) {
-  using Record = std::variant_alternative_t<kKind, OpBody>;
+  using Record = std::variant_alternative_t<kKind, AnyRecord>;
   if constexpr (std::is_same_v<Record, Commit>) {
     return ParseCommit(keys, scratch);
   } else {

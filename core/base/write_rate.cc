@@ -1,4 +1,4 @@
-#include "core/log/write_rate.h"
+#include "core/base/write_rate.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
-#ifndef RINGSCOPE_CORE_LOG_WRITE_RATE_H_
-#define RINGSCOPE_CORE_LOG_WRITE_RATE_H_
+#ifndef RINGSCOPE_CORE_BASE_WRITE_RATE_H_
+#define RINGSCOPE_CORE_BASE_WRITE_RATE_H_
 
 #include <cstdint>
 #include <optional>
@@ -37,4 +37,4 @@ class WriteRate {
 
 }  // namespace ringscope
 
-#endif  // RINGSCOPE_CORE_LOG_WRITE_RATE_H_
+#endif  // RINGSCOPE_CORE_BASE_WRITE_RATE_H_
