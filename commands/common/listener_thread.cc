@@ -7,7 +7,7 @@ namespace ringscope {
 namespace {
 
 /// Sections that wait for the listeners at most.
-constexpr size_t kMaxWaiting = 3;
+constexpr size_t kMaxWaiting = 2;
 
 }  // namespace
 

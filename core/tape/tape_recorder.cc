@@ -9,10 +9,16 @@ namespace {
 constexpr size_t kSectionBytes = size_t{512} << 10;
 
 /// Whether what listens may ask for the payload of such an event.
-bool KeepsPayload(BufferEvent::Kind kind) {
-  using Kind = BufferEvent::Kind;
-  return kind == Kind::kErased || kind == Kind::kPatched || kind == Kind::kPatchMissed ||
-         kind == Kind::kFolded;
+bool KeepsPayload(const BufferEvent& event) {
+  switch (event.kind) {
+    case BufferEvent::Kind::kErased:
+    case BufferEvent::Kind::kPatched:
+    case BufferEvent::Kind::kPatchMissed:
+    case BufferEvent::Kind::kFolded:
+      return true;
+    default:
+      return false;
+  }
 }
 
 }  // namespace
@@ -143,7 +149,7 @@ void TapeRecorder::AddEvent(Kind kind, const BufferEvent& event) {
   if (event.kind == BufferEvent::Kind::kGivenUp) AddStats(event.buffer);
   AddStep(kind, section_->events.size());
   BufferEvent& copy = section_->events.emplace_back(event);
-  copy.payload = KeepsPayload(event.kind) ? section_->bytes.Copy(event.payload) : Bytes{};
+  copy.payload = KeepsPayload(event) ? section_->bytes.Copy(event.payload) : Bytes{};
   if (event.sent == nullptr) return;
   TapeSection::Sent& sent = section_->sent.Add();
   sent.patches = *event.sent;
