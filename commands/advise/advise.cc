@@ -11,6 +11,7 @@
 #include "commands/advise/trace_advice.h"
 #include "commands/common/damage_report.h"
 #include "commands/common/imported_trace.h"
+#include "commands/common/listener_thread.h"
 #include "commands/common/muted_context.h"
 #include "commands/common/session_loop.h"
 #include "commands/common/session_reads.h"
@@ -195,7 +196,9 @@ Result<AdviceReport> Advise(const AdviseArgs& args, const AdviseInput& input,
   Ledger ledger(sinks);
   RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome,
                       ReplaySession(input.is_trace ? muted.context() : context, session, choices,
-                                    {.ledger = &ledger, .listeners = std::move(listeners)}));
+                                    {.ledger = &ledger,
+                                     .listeners = std::move(listeners),
+                                     .apart = true}));
   report.reads = outcome.reads;
   report.verdicts = outcome.verdicts;
   if (const RecordingVerdict* before = LossesBefore(outcome.verdicts))
@@ -222,6 +225,7 @@ Result<AdviceReport> Advise(const AdviseArgs& args, const AdviseInput& input,
   sweeps.clone = view;
   sweeps.find_engine = FindEngine;
   sweeps.run_lanes = SweepThreads(context);
+  sweeps.run_tape = ListenerThreads(context);
   sweeps.ahead = LookAheadIn(context, selection, StandardInput::kSpooled);
   sweeps.warn = [](const std::string&) {};  // the first replay printed these warnings
   RS_ASSIGN_OR_RETURN(

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "commands/common/listener_thread.h"
 #include "commands/common/session_reads.h"
 #include "commands/common/verdict_words.h"
 #include "commands/plugin/plugin.h"
@@ -159,8 +160,15 @@ Result<ReplayOutcome> ReplaySession(Context& context, SessionReader& sessions,
   const std::string path = sessions.path();
   Warnings warnings(console, path);
   std::vector<ReplayListener*> listeners = {&warnings};
-  if (followers.ledger != nullptr) listeners.push_back(followers.ledger);
-  listeners.insert(listeners.end(), followers.listeners.begin(), followers.listeners.end());
+  TapePlayer player(followers.ledger, followers.listeners);
+  std::unique_ptr<TapeRunner> runner;
+  std::optional<TapeRecorder> apart;
+  if (const auto threads = ListenerThreads(context); followers.apart && threads) {
+    runner = threads(player);
+    listeners.push_back(&apart.emplace(player, *runner));
+  } else {
+    listeners.insert(listeners.end(), player.listeners().begin(), player.listeners().end());
+  }
   ReplayOptions options = choices;
   options.session.clone = CloneOf(sessions, choices.splits);
   options.ahead = LookAheadIn(context, sessions.SessionAlone());
@@ -183,6 +191,7 @@ Result<ReplayOutcome> ReplaySession(Context& context, SessionReader& sessions,
     RS_RETURN_IF_ERROR(InFile(path, replay.Apply(*op, sessions.record_number())));
   }
   RS_ASSIGN_OR_RETURN(ReplayOutcome outcome, InFile(path, replay.Finish(followers.histograms)));
+  if (apart) RS_RETURN_IF_ERROR(InFile(path, apart->Finish()));
   outcome.path = path;
   outcome.session = sessions.session();
   if (found) {

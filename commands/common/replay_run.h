@@ -61,6 +61,9 @@ std::optional<CloneView> CloneOf(const SessionReader& sessions,
 struct ReplayFollowers {
   Ledger* ledger = nullptr;                // comes before the others, and is checked at the end
   std::vector<ReplayListener*> listeners;  // in this order
+  /// The ledger and the listeners hear the replay in a thread of their own, if there may be one:
+  /// none of them prints, or asks the session for more than a TapeRecorder's listeners may.
+  bool apart = false;
   bool histograms = false;                 // fill ReplayOutcome::writers: memory for each sequence
   std::optional<FoundReads>* found = nullptr;  // with --reads like=: gets what was found
 };

@@ -27,7 +27,9 @@ SweepWorkers::SweepWorkers(const std::vector<SweepLane*>& lanes, size_t threads)
     (workers_.empty() ? own_lanes_ : workers_[i % workers_.size()]->lanes).push_back(lanes[i]);
 }
 
-SweepWorkers::~SweepWorkers() { Finish(); }
+SweepWorkers::~SweepWorkers() {
+  Finish([](SweepLane&) {});
+}
 
 void SweepWorkers::Worker::Run() {
   while (true) {
@@ -39,8 +41,8 @@ void SweepWorkers::Worker::Run() {
       queue.pop();
     }
     changed.notify_one();
+    for (SweepLane* lane : lanes) batch == nullptr ? last(*lane) : lane->Apply(*batch);
     if (batch == nullptr) return;
-    for (SweepLane* lane : lanes) lane->Apply(*batch);
   }
 }
 
@@ -60,8 +62,13 @@ void SweepWorkers::Put(std::shared_ptr<const SweepBatch> batch) {
   for (SweepLane* lane : own_lanes_) lane->Apply(*batch);
 }
 
-void SweepWorkers::Finish() {
+void SweepWorkers::Finish(const std::function<void(SweepLane&)>& last) {
+  for (const auto& worker : workers_) {
+    const std::lock_guard lock(worker->mutex);
+    worker->last = last;
+  }
   PutToAll(nullptr);
+  for (SweepLane* lane : own_lanes_) last(*lane);
   for (const auto& worker : workers_) worker->thread.join();
   workers_.clear();
 }

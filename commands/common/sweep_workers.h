@@ -26,7 +26,7 @@ class SweepWorkers : public LaneRunner {
 
   /// Waits while the slowest worker has many batches to do.
   void Put(std::shared_ptr<const SweepBatch> batch) override;
-  void Finish() override;
+  void Finish(const std::function<void(SweepLane&)>& last) override;
 
  private:
   struct Worker {
@@ -34,6 +34,7 @@ class SweepWorkers : public LaneRunner {
     std::mutex mutex;
     std::condition_variable changed;
     std::queue<std::shared_ptr<const SweepBatch>> queue;  // nullptr: the end
+    std::function<void(SweepLane&)> last;                 // of each lane, at the end
     std::thread thread;
 
     void Run();

@@ -123,7 +123,9 @@ Result<DoctorTraces> ExamineLog(Context& context, const std::string& path,
     RS_ASSIGN_OR_RETURN(
         const ReplayOutcome outcome,
         ReplaySession(context, sessions, {},
-                      {.ledger = &ledger, .listeners = {&notes, &analysis, &kept, &writer}}));
+                      {.ledger = &ledger,
+                       .listeners = {&notes, &analysis, &kept, &writer},
+                       .apart = true}));
     kept.Finish();
     RS_RETURN_IF_ERROR(InFile(path, writer.Finish()));
     const GapReport report = analysis.Finish(ledger.totals());

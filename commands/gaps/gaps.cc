@@ -238,7 +238,9 @@ Result<ExitCode> ReplayForGaps(const GapsArgs& args, const std::vector<std::stri
   if (args.decode) listeners.push_back(&accounts.packets());
   RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome,
                       ReplaySession(context, sessions, args.choices,
-                                    {.ledger = &ledger, .listeners = std::move(listeners)}));
+                                    {.ledger = &ledger,
+                                     .listeners = std::move(listeners),
+                                     .apart = !args.packets}));
   bool lost = accounts.listed();
   const GapReport report = analysis.Finish(ledger.totals());
   WarnOfOddFilter(args.filter, outcome, report, notes, context.console);

@@ -1,5 +1,6 @@
 #include "commands/losses/tried_remedies.h"
 
+#include "commands/common/listener_thread.h"
 #include "commands/common/muted_context.h"
 #include "commands/common/session_reads.h"
 #include "commands/common/sweep_workers.h"
@@ -38,6 +39,7 @@ Result<SweepInput> InputOf(Context& context, SessionSelection selection,
   };
   input.find_engine = choices.session.find_engine;
   input.run_lanes = SweepThreads(context);
+  input.run_tape = ListenerThreads(context);
   input.ahead = LookAheadIn(context, session.SessionAlone());
   input.warn = [](const std::string&) {};  // the first replay printed what there is to warn of
   return input;

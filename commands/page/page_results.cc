@@ -224,7 +224,8 @@ Result<PageResults> GatherPage(Context& context, const PageChoices& choices) {
                       ReplaySession(context, sessions, {},
                                     {.ledger = &ledger,
                                      .listeners = {&page.notes, &analysis, &kept, &story,
-                                                   &summary}}));
+                                                   &summary},
+                                     .apart = true}));
   kept.Finish();
   if (!choices.session) RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "a page"));
   page.code = sessions.Finish();

@@ -189,6 +189,7 @@ Result<ReplayOutcome> ReplayInto(const OutputFiles& files, const ReplayArgs& arg
   Ledger ledger(lost ? static_cast<LedgerSink&>(*lost) : nowhere);
   // What is written as a trace is not accounted for, too, which takes as long again, and memory.
   if (lost || (HasSummary(args) && !trace)) followers.ledger = &ledger;
+  followers.apart = followers.ledger != nullptr && followers.listeners.empty() && !lost;
   if (lost) followers.listeners.push_back(&*lost);
   RS_ASSIGN_OR_RETURN(ReplayOutcome outcome, ReplaySession(context, sessions, choices, followers));
   if (trace) RS_RETURN_IF_ERROR(trace->Finish());

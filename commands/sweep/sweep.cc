@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "commands/common/listener_thread.h"
 #include "commands/common/replay_run.h"
 #include "commands/common/session_loop.h"
 #include "commands/common/session_reads.h"
@@ -164,6 +165,7 @@ Result<ExitCode> SweepSessions(const SweepArgs& args, const std::vector<std::str
   SweepInput input;
   input.find_engine = EnginesAndPlugins(args.plugins);
   input.run_lanes = SweepThreads(context);
+  input.run_tape = ListenerThreads(context);
   const bool blindly = args.targets.empty() && PlansBlindly(args.choices);
   context.console.PlanSteps(args.targets.empty() ? kSweepSteps : kTargetSteps);
   SessionReader sessions(context,

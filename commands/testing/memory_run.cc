@@ -22,8 +22,10 @@ Result<ExitCode> ParseAndRun(const Command& command, std::vector<std::string> ar
 
 }  // namespace
 
-Ran RunCommand(const Command& command, std::vector<std::string> args, const std::string& input) {
+Ran RunCommand(const Command& command, std::vector<std::string> args, const std::string& input,
+               unsigned threads) {
   MemoryRun memory(input);
+  memory.context.threads = threads;
   const Result<ExitCode> result = ParseAndRun(command, std::move(args), memory.context);
   Ran ran{.out = memory.Output(), .err = memory.err.text};
   if (result) {

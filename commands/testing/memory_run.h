@@ -73,8 +73,9 @@ struct Ran {
 
 /// Runs a command in memory, with the arguments that follow its name on a command line.
 /// @param input what it can read as "-"
+/// @param threads that it may use; 0: as many as there are cores
 Ran RunCommand(const Command& command, std::vector<std::string> args,
-               const std::string& input = "");
+               const std::string& input = "", unsigned threads = 0);
 
 /// How often `part` is in `text`.
 inline size_t CountOf(const std::string& text, const std::string& part) {

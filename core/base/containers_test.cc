@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/chunk_map.h"
 #include "core/base/key_index.h"
 #include "core/base/ring.h"
 #include "core/base/sequence_map.h"
@@ -46,6 +47,35 @@ TEST(Ring, BehavesLikeADeque) {
       for (uint32_t i = 0; i < model.size(); ++i) ASSERT_EQ(ring[ring.begin() + i], model[i]);
     }
   }
+}
+
+// Few ids of few sequences, so that many share a place in the table; then more and more.
+TEST(ChunkMap, BehavesLikeAMap) {
+  ChunkMap<uint32_t> chunks;
+  std::map<uint64_t, uint32_t> model;
+  std::mt19937 random(7);
+  for (uint32_t n = 1; n <= 200'000; ++n) {
+    const uint32_t ids = 20 * (1 + n / 40'000);
+    const ChunkName chunk{{ProducerId{1}, WriterId{static_cast<uint16_t>(1 + random() % 5)}},
+                          ChunkId{static_cast<uint32_t>(random() % ids)}};
+    const auto expected = model.find(chunk.Packed());
+    uint32_t* const found = chunks.Find(chunk);
+    ASSERT_EQ(found != nullptr, expected != model.end());
+    ASSERT_TRUE(found == nullptr || *found == expected->second);
+    if (found != nullptr && random() % 2 == 0) {
+      chunks.Erase(chunk);
+      model.erase(expected);
+    } else {
+      const auto [value, is_new] = chunks.Add(chunk);
+      ASSERT_EQ(is_new, found == nullptr);
+      ASSERT_TRUE(is_new ? value == 0 : &value == found);
+      value = model[chunk.Packed()] = n;
+    }
+    ASSERT_EQ(chunks.size(), model.size());
+  }
+  std::map<uint64_t, uint32_t> visited;
+  chunks.ForEach([&](ChunkName chunk, uint32_t value) { visited[chunk.Packed()] = value; });
+  EXPECT_EQ(visited, model);
 }
 
 class Random {

@@ -19,7 +19,7 @@ void BufferHistory::AddDiscard(uint64_t record, ChunkName chunk, uint32_t outer)
 void BufferHistory::Add(uint64_t record, ChunkName chunk, uint32_t outer, bool written) {
   found_ = nullptr;
   end_of_.reset();
-  numbers_[chunk] = end_number();
+  numbers_.Add(chunk).first = end_number();
   entries_.push_back({end_number(), record, bytes_, chunk, outer, written});
   blocks_.Add(chunk.sequence, written ? outer : 0);
   bytes_ += outer;
@@ -33,8 +33,8 @@ void BufferHistory::Trim() {
   const size_t limit = kLateness + 2 * most_held_ + 64;
   if (entries_.size() <= limit) return;
   const Entry& oldest = entries_.front();
-  const auto at = numbers_.find(oldest.chunk);
-  if (at != numbers_.end() && at->second == first_number_) numbers_.erase(at);
+  const uint64_t* newest = numbers_.Find(oldest.chunk);
+  if (newest != nullptr && *newest == first_number_) numbers_.Erase(oldest.chunk);
   if (window_first_ <= first_number_ && first_number_ < window_end_) {
     Count(first_number_, first_number_ + 1, false, window_);
     window_first_ = first_number_ + 1;
@@ -56,10 +56,10 @@ void BufferHistory::AddRead(uint64_t record) {
 
 auto BufferHistory::Find(ChunkName chunk) const -> const Entry* {
   if (found_ != nullptr && found_chunk_ == chunk) return found_;
-  const auto at = numbers_.find(chunk);
-  if (at == numbers_.end()) return nullptr;
+  const uint64_t* number = numbers_.Find(chunk);
+  if (number == nullptr) return nullptr;
   found_chunk_ = chunk;
-  return found_ = &entries_[at->second - first_number_];
+  return found_ = &entries_[*number - first_number_];
 }
 
 uint64_t BufferHistory::EndOfRecord(uint64_t record) const {

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
-#include <unordered_map>
 
+#include "core/base/chunk_map.h"
 #include "core/base/ids.h"
 #include "core/gaps/byte_shares.h"
 
@@ -74,7 +74,7 @@ class BufferHistory {
 
   std::deque<Entry> entries_;
   uint64_t first_number_ = 0;  // number of entries_.front()
-  std::unordered_map<ChunkName, uint64_t> numbers_;
+  ChunkMap<uint64_t> numbers_;  // of their newest commits
   std::deque<ReadEntry> reads_;
   uint64_t bytes_ = 0;
   uint32_t largest_ = 0;

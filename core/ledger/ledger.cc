@@ -60,12 +60,18 @@ LedgerTotals& LedgerTotals::operator+=(const LedgerTotals& other) {
   return *this;
 }
 
+std::optional<PacketFacts> FactsOfFirstSlice(const Packet& packet) {
+  if (packet.slices.empty()) return std::nullopt;
+  return ReadPacketFacts(packet.slices.front());
+}
+
 Ledger::Ledger(LedgerSink& sink) : sink_(sink) {}
 Ledger::~Ledger() = default;
 
 ledger::BufferLedger& Ledger::Of(BufferId id) {
   std::unique_ptr<ledger::BufferLedger>& buffer = buffers_[id];
-  if (buffer == nullptr) buffer = std::make_unique<ledger::BufferLedger>(id, now_, reported_, sink_);
+  if (buffer == nullptr)
+    buffer = std::make_unique<ledger::BufferLedger>(id, now_, reported_, sink_);
   return *buffer;
 }
 
@@ -98,26 +104,34 @@ void Ledger::OnBufferSetUp(SessionBuffer& buffer) {
 void Ledger::OnBufferReplaced(SessionBuffer& buffer) { Close(buffer.id); }
 void Ledger::OnChunk(BufferId buffer, const ChunkCommit& commit, std::optional<Refusal> refusal) {
   written_.Take(commit);
-  sink_.OnChunkWritten(buffer, written_);
+  OnWrittenChunk(buffer, written_, refusal);
+}
+void Ledger::OnWrittenChunk(BufferId buffer, WrittenCommit& written,
+                            std::optional<Refusal> refusal) {
+  under_way_ = &written;
+  sink_.OnChunkWritten(buffer, written);
   if (refusal)
-    Of(buffer).Refused(written_, *refusal);
+    Of(buffer).Refused(written, *refusal);
   else
     Of(buffer).BeginChunk();
 }
-void Ledger::OnChunkDone(BufferId buffer, const ChunkCommit&) { Of(buffer).EndChunk(written_); }
+void Ledger::OnChunkDone(BufferId buffer, const ChunkCommit&) { Of(buffer).EndChunk(*under_way_); }
 void Ledger::OnReadBegun(BufferId buffer) { Of(buffer).BeginRead(); }
 Status Ledger::OnPacket(const SessionPacket& packet) {
-  Touch(packet.buffer).OnRead(*packet.packet, packet.valid);
+  OnReadPacket(packet, FactsOfFirstSlice(*packet.packet));
   return {};
 }
+void Ledger::OnReadPacket(const SessionPacket& packet, const std::optional<PacketFacts>& facts) {
+  Touch(packet.buffer).OnRead(*packet.packet, facts, packet.valid);
+}
 void Ledger::OnTakenPacket(const SessionPacket& packet) {
-  Touch(packet.buffer).OnTaken(*packet.packet, packet.valid);
+  Touch(packet.buffer).OnTaken(*packet.packet, FactsOfFirstSlice(*packet.packet), packet.valid);
 }
 void Ledger::OnBufferEvent(const BufferEvent& event) { Touch(event.buffer).OnEvent(event); }
 void Ledger::OnDrainBegun(BufferId buffer) { Of(buffer).Settle(); }
 void Ledger::OnDrainEvent(const BufferEvent& event) { Of(event.buffer).OnDrainEvent(event); }
 void Ledger::OnDrainPacket(BufferId buffer, const Packet& packet) {
-  Of(buffer).OnDrainPacket(packet);
+  Of(buffer).OnDrainPacket(packet, FactsOfFirstSlice(packet));
 }
 void Ledger::OnDrained() {
   while (!buffers_.empty()) Close(buffers_.begin()->first);

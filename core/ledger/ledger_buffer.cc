@@ -267,10 +267,10 @@ void BufferLedger::OnDrainEvent(const BufferEvent& event) {
 
 ChunkRecord* BufferLedger::Find(ChunkName chunk) {
   if (last_found_ != nullptr && last_found_key_ == chunk) return last_found_;
-  const auto record = packets_.records().find(chunk);
-  if (record == packets_.records().end()) return nullptr;
+  ChunkRecord* record = packets_.records().Find(chunk);
+  if (record == nullptr) return nullptr;
   last_found_key_ = chunk;
-  return last_found_ = &record->second;
+  return last_found_ = record;
 }
 
 /// Index of the fragment at this offset; kNone: there is none.
@@ -393,19 +393,23 @@ void BufferLedger::Revive(ChunkRecord& record, uint32_t consumed) {
   }
 }
 
-void BufferLedger::OnRead(const Packet& packet, bool valid) {
+void BufferLedger::OnRead(const Packet& packet, const std::optional<PacketFacts>& facts,
+                          bool valid) {
   ++totals_.returned;
-  Return(packet, valid ? Fate::kRead : Fate::kInvalid, valid ? Cause::kNone : Cause::kRejected);
+  Return(packet, facts, valid ? Fate::kRead : Fate::kInvalid,
+         valid ? Cause::kNone : Cause::kRejected);
 }
 
-void BufferLedger::OnTaken(const Packet& packet, bool valid) {
+void BufferLedger::OnTaken(const Packet& packet, const std::optional<PacketFacts>& facts,
+                           bool valid) {
   ++totals_.returned;
-  Return(packet, valid ? Fate::kReadBefore : Fate::kInvalid,
+  Return(packet, facts, valid ? Fate::kReadBefore : Fate::kInvalid,
          valid ? Cause::kTakenBySession : Cause::kRejected);
 }
 
 /// The engine returned a packet.
-void BufferLedger::Return(const Packet& packet, Fate fate, Cause cause) {
+void BufferLedger::Return(const Packet& packet, const std::optional<PacketFacts>& facts, Fate fate,
+                          Cause cause) {
   ++position_;
   const auto complete = [&](PacketAccount& account) {
     account.size = packet.size;
@@ -424,7 +428,7 @@ void BufferLedger::Return(const Packet& packet, Fate fate, Cause cause) {
     account.pass = pass_;
     account.position = position_;
     account.loss_bits = packet.dropped;
-    if (!packet.slices.empty()) account.facts = ReadPacketFacts(packet.slices.front());
+    if (facts) account.facts = *facts;
   };
   ChunkRecord* record = Find({packet.sequence, packet.place.first_chunk});
   const size_t index = record == nullptr ? kNone : IndexAt(*record, packet.place.first_offset);

@@ -37,16 +37,19 @@ class BufferLedger : private WriterLosses {
   void Refused(const WrittenCommit& written, Refusal why);
   void EndChunk(const WrittenCommit& written);
   void BeginRead() { ++pass_, position_ = 0; }
-  void OnRead(const Packet& packet, bool valid);
+  /// @param facts of the packet's first slice, as of all that follow
+  void OnRead(const Packet& packet, const std::optional<PacketFacts>& facts, bool valid);
   /// The same, of what the session itself reads before the clone that is replayed.
-  void OnTaken(const Packet& packet, bool valid);
+  void OnTaken(const Packet& packet, const std::optional<PacketFacts>& facts, bool valid);
   /// After a read, or whatever else happened in a record: reports what is settled.
   void Settle();
   /// What happened inside the buffer.
   void OnEvent(const BufferEvent& event);
   /// What happens while the buffer is read out at its end, after Settle.
   void OnDrainEvent(const BufferEvent& event);
-  void OnDrainPacket(const Packet& packet) { Return(packet, Fate::kReadable, Cause::kNone); }
+  void OnDrainPacket(const Packet& packet, const std::optional<PacketFacts>& facts) {
+    Return(packet, facts, Fate::kReadable, Cause::kNone);
+  }
   /// Accounts for everything that is left.
   void Finish();
 
@@ -75,7 +78,8 @@ class BufferLedger : private WriterLosses {
   static Loss Judged(const Loss& loss, const std::optional<Cause>& violation);
   void Seal(PacketAccount& account, const Loss& loss, const std::optional<Cause>& violation) const;
   void Revive(ChunkRecord& record, uint32_t consumed);
-  void Return(const Packet& packet, Fate fate, Cause cause);
+  void Return(const Packet& packet, const std::optional<PacketFacts>& facts, Fate fate,
+              Cause cause);
   void NotePatchState(ChunkName key, ChunkRecord& record);
   ChunkRecord* Find(ChunkName chunk);
   size_t IndexAt(const ChunkRecord& record, uint32_t offset) const;

@@ -62,9 +62,9 @@ void BufferLedger::Settle() {
 }
 
 void BufferLedger::SettleRecord(ChunkName key) {
-  const auto found = packets_.records().find(key);
-  if (found == packets_.records().end()) return;
-  ChunkRecord& record = found->second;
+  ChunkRecord* const found = packets_.records().Find(key);
+  if (found == nullptr) return;
+  ChunkRecord& record = *found;
   // What was lost inside the buffer, or never came into it, cannot be returned any more.
   lost_to_.reset();
   std::erase_if(record.lost, [&](const LostEntry& lost) {
@@ -121,9 +121,9 @@ bool BufferLedger::TooManyEvicted() const {
 
 /// The chunk will not be re-committed: what was lost with it is reported.
 void BufferLedger::Forget(ChunkName key) {
-  const auto found = packets_.records().find(key);
-  if (found == packets_.records().end()) return;
-  ChunkRecord& record = found->second;
+  ChunkRecord* const found = packets_.records().Find(key);
+  if (found == nullptr) return;
+  ChunkRecord& record = *found;
   record.evicted = false;
   evicted_packets_ -= record.evicted_packets;
   evicted_bytes_ -= record.evicted_bytes;
@@ -131,7 +131,7 @@ void BufferLedger::Forget(ChunkName key) {
   FinishRecord(key, record);
   const uint64_t chunk = record.id;
   last_found_ = nullptr;
-  for (const ChainId id : packets_.Forget(found)) {
+  for (const ChainId id : packets_.Forget(key)) {
     if (id == kNoChain) continue;
     const ChainId packet = packets_.chains().Find(id);
     packets_.chains().Release(id);
@@ -165,14 +165,15 @@ void BufferLedger::ReportChain(Chain& chain) {
 
 void BufferLedger::Finish() {
   Settle();
-  std::vector<ChunkName> keys;  // by sequence, then in order
-  keys.reserve(packets_.records().size());
-  for (const auto& [key, record] : packets_.records()) keys.push_back(key);
-  std::sort(keys.begin(), keys.end(), [&](ChunkName a, ChunkName b) {
-    if (a.sequence != b.sequence) return a.sequence < b.sequence;
-    return packets_.records().at(a).id < packets_.records().at(b).id;
+  std::vector<std::pair<ChunkName, ChunkRecord*>> left;  // by sequence, then in order
+  left.reserve(packets_.records().size());
+  packets_.records().ForEach(
+      [&](ChunkName chunk, ChunkRecord& record) { left.emplace_back(chunk, &record); });
+  std::sort(left.begin(), left.end(), [](const auto& a, const auto& b) {
+    if (a.first.sequence != b.first.sequence) return a.first.sequence < b.first.sequence;
+    return a.second->id < b.second->id;
   });
-  for (const ChunkName key : keys) FinishRecord(key, packets_.records().at(key));
+  for (const auto& [chunk, record] : left) FinishRecord(chunk, *record);
   packets_.chains().VisitOpen([&](ChainId id, Chain&) { FinishChain(id); });
   totals_.written = packets_.count();
 }
@@ -189,8 +190,8 @@ void BufferLedger::StallAccount(PacketAccount& account, bool abandoned) const {
   }
   account.cause = stall->cause;
   account.waits_for = stall->at;
-  const auto record = packets_.records().find(stall->at);
-  if (record != packets_.records().end()) account.decided = record->second.written;
+  const ChunkRecord* record = packets_.records().Find(stall->at);
+  if (record != nullptr) account.decided = record->written;
 }
 
 void BufferLedger::FinishRecord(ChunkName key, ChunkRecord& record) {

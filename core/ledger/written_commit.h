@@ -2,10 +2,12 @@
 #define RINGSCOPE_CORE_LEDGER_WRITTEN_COMMIT_H_
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "core/perfetto/commit_fragments.h"
 #include "core/perfetto/packet_facts.h"
+#include "core/perfetto/packet_validator.h"
 
 namespace ringscope {
 
@@ -19,6 +21,7 @@ class WrittenCommit {
     Bytes content;  // as ReadPacketFacts finds it
     Bytes bytes;
     bool is_read = false;
+    std::optional<bool> is_valid = {};
   };
 
   /// @param commit must stay as it is until the next call
@@ -44,11 +47,30 @@ class WrittenCommit {
     packet.bytes = commit_->payload.subspan(EndOf(fragment) - size, size);
     packet.facts = ReadPacketFacts(packet.bytes, &packet.content);
     packet.is_read = true;
+    packet.is_valid.reset();
     return packet;
+  }
+  /// Whether the service's validation lets the packet pass that is this whole fragment.
+  bool IsValidAt(size_t fragment) {
+    PacketAt(fragment);
+    PacketBeginning& packet = packets_[fragment];
+    if (!packet.is_valid) packet.is_valid = IsValidPacket({&packet.bytes, 1});
+    return *packet.is_valid;
   }
   /// The same, if somebody has asked for it before; else nullptr.
   const PacketBeginning* FindPacketAt(size_t fragment) const {
     return packets_[fragment].is_read ? &packets_[fragment] : nullptr;
+  }
+  /// Reads all packets that begin in the chunk, so that all the answers are known.
+  void ReadPackets() {
+    for (size_t i = 0; i < chunk_.fragments.size(); ++i) {
+      const WrittenFragment& fragment = chunk_.fragments[i];
+      const bool begins =
+          fragment.kind == FragmentKind::kWhole || fragment.kind == FragmentKind::kBegin;
+      if (!begins || fragment.size == 0) continue;
+      PacketAt(i);
+      if (fragment.kind == FragmentKind::kWhole) IsValidAt(i);
+    }
   }
 
  private:

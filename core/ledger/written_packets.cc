@@ -56,8 +56,7 @@ auto WrittenPackets::Begin(const WrittenCommit& written) -> Arrival {
   const ChunkCommit& commit = written.commit();
   Sequence& sequence = sequences_[commit.sequence];
   const ChunkName key{commit.sequence, commit.chunk};
-  const auto [entry, is_new] = records_.try_emplace(key);
-  ChunkRecord& record = entry->second;
+  const auto [record, is_new] = records_.Add(key);
   if (is_new) {
     record.id = sequence.ids.Of(commit.chunk);
     // A chunk that was committed whole has left the ledger: this is something else under its id.
@@ -238,8 +237,8 @@ void WrittenPackets::Join(ChainId earlier, ChainId later) {
 
 bool WrittenPackets::IsCommitted(const Sequence& sequence, ChunkName key, uint64_t id) const {
   if (sequence.completed.Contains(id)) return true;
-  const auto record = records_.find(key);
-  return record != records_.end() && record->second.complete;
+  const ChunkRecord* record = records_.Find(key);
+  return record != nullptr && record->complete;
 }
 
 /// Nothing before the chain continues it.
@@ -287,8 +286,8 @@ void WrittenPackets::LinkBack(const Arrival& arrival, size_t index, Bytes payloa
   if (rest != kNoChain) {
     return Join(id, rest);
   }
-  const auto next = records_.find(key.Next());
-  const bool next_starts_another = next != records_.end() && !next->second.entries.empty();
+  const ChunkRecord* next = records_.Find(key.Next());
+  const bool next_starts_another = next != nullptr && !next->entries.empty();
   if (next_starts_another || IsCommitted(sequence, key.Next(), record.id + 1))
     CloseBack(id);
   else
@@ -344,9 +343,9 @@ void WrittenPackets::SetHeld(ChunkRecord& record, bool held, bool needs_patch) {
   record.needs_patch = needs_patch;
 }
 
-std::array<ChainId, 2> WrittenPackets::Forget(Records::iterator found) {
-  const std::array<ChainId, 2> chains = ChainsOf(found->second);
-  records_.erase(found);
+std::array<ChainId, 2> WrittenPackets::Forget(ChunkName chunk) {
+  const std::array<ChainId, 2> chains = ChainsOf(*records_.Find(chunk));
+  records_.Erase(chunk);
   return chains;
 }
 
@@ -382,9 +381,10 @@ void WrittenPackets::CheckPatches(ChunkRecord& record, Bytes payload,
 
 const LogMoment* WrittenPackets::WrongPatchOf(const PacketAccount& account) const {
   const auto find = [&](uint64_t chunk, size_t fragment) -> const LogMoment* {
-    const auto record = records_.find({account.sequence, ChunkId{static_cast<uint32_t>(chunk)}});
-    if (record == records_.end()) return nullptr;
-    for (const WrongPatch& patch : record->second.wrong_patches)
+    const ChunkRecord* record =
+        records_.Find({account.sequence, ChunkId{static_cast<uint32_t>(chunk)}});
+    if (record == nullptr) return nullptr;
+    for (const WrongPatch& patch : record->wrong_patches)
       if (patch.fragment == fragment) return &patch.at;
     return nullptr;
   };

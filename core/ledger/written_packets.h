@@ -3,9 +3,9 @@
 
 #include <array>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
+#include "core/base/chunk_map.h"
 #include "core/base/interval_set.h"
 #include "core/base/sequence_map.h"
 #include "core/ledger/kept_facts.h"
@@ -97,7 +97,7 @@ class WriterLosses {
 /// were endless. Memory: O(chunk records + packets whose fragments are not all there).
 class WrittenPackets {
  public:
-  using Records = std::unordered_map<ChunkName, ChunkRecord>;
+  using Records = ChunkMap<ChunkRecord>;
 
   struct Sequence {
     ChunkIdUnwrapper ids;
@@ -140,7 +140,7 @@ class WrittenPackets {
   /// nullptr.
   const LogMoment* WrongPatchOf(const PacketAccount& account) const;
   /// The chunk is not re-committed. @return the chains that had fragments in it; may be kNoChain
-  std::array<ChainId, 2> Forget(Records::iterator record);
+  std::array<ChainId, 2> Forget(ChunkName chunk);
 
   /// The account of the packet that begins with this fragment, but for its fate.
   PacketAccount AccountOf(SequenceKey sequence, const ChunkRecord& record, size_t index) const;

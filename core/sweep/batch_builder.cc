@@ -105,7 +105,8 @@ void BatchBuilder::ReadTraits(WrittenCommit& written) {
     }
     fragment.traits = *traits;
     const bool is_last_of_scrape = !commit.complete && &fragment == &fragments_.back();
-    if (kind == FragmentKind::kWhole && !is_last_of_scrape && !IsValidPacket({&bytes, 1})) {
+    if (kind != FragmentKind::kWhole || is_last_of_scrape) continue;
+    if (!(is_written ? written.IsValidAt(i) : IsValidPacket({&bytes, 1}))) {
       problem_ = "the service refuses packets because of their content";
       return;
     }

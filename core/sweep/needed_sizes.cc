@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "core/gaps/gaps.h"
@@ -20,14 +21,22 @@ Result<OwnAccounts> AccountsOf(const SweepInput& input, const ReplayOptions& con
   options.session.clone = input.clone;
   options.ahead = input.ahead;
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<OpSource> ops, input.open());
-  listeners.insert(listeners.begin(), &ledger);
-  CountedReplay replay(std::move(options), std::move(listeners));
+  TapePlayer player(&ledger, std::move(listeners));
+  std::unique_ptr<TapeRunner> runner;
+  std::optional<TapeRecorder> apart;
+  if (input.run_tape) {
+    runner = input.run_tape(player);
+    apart.emplace(player, *runner);
+  }
+  CountedReplay replay(std::move(options), apart ? std::vector<ReplayListener*>{&*apart}
+                                                 : player.listeners());
   while (true) {
     RS_ASSIGN_OR_RETURN(const std::optional<Op> op, ops->Next());
     if (!op) break;
     RS_RETURN_IF_ERROR(replay.Apply(*op));
   }
   RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome, replay.Finish());
+  if (apart) RS_RETURN_IF_ERROR(apart->Finish());
   OwnAccounts accounts{ledger.totals(), config.reads};
   for (const BufferOutcome& buffer : outcome.buffers) accounts.sizes[buffer.id] = buffer.size;
   return accounts;

@@ -10,6 +10,7 @@
 #include "core/session/session.h"
 #include "core/sweep/sweep_batch.h"
 #include "core/sweep/sweep_lane.h"
+#include "core/tape/tape_recorder.h"
 
 namespace ringscope {
 
@@ -21,8 +22,9 @@ class LaneRunner {
  public:
   virtual ~LaneRunner() = default;
   virtual void Put(std::shared_ptr<const SweepBatch> batch) = 0;
-  /// Returns when all lanes are through all batches. Call it before the lanes are used again.
-  virtual void Finish() = 0;
+  /// Calls `last` for each lane once it is through all batches, and returns when all were. Call it
+  /// before the lanes are used again.
+  virtual void Finish(const std::function<void(SweepLane&)>& last) = 0;
 };
 
 /// One session of a log, and what else sweeps of it need.
@@ -35,6 +37,9 @@ struct SweepInput {
   EngineLookup find_engine;
   /// @param lanes not owned
   std::function<std::unique_ptr<LaneRunner>(const std::vector<SweepLane*>& lanes)> run_lanes;
+  /// Makes what plays to the listeners of a replay, perhaps in another thread; may be empty: they
+  /// listen to it themselves.
+  std::function<std::unique_ptr<TapeRunner>(TapePlayer&)> run_tape;
   LookAhead ahead = {};
   /// What a replay of the same records kept, so that sweeps by shapes need not read them; if that
   /// is nothing, the first sweep fills it. Not owned; nullptr: each sweep reads the records.

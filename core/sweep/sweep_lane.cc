@@ -192,14 +192,14 @@ void SweepLane::FillRow(const SessionBuffer& session_buffer, const WrittenTally*
   row.FinishHistory(duration_ns);
 }
 
-std::vector<SweepRow> SweepLane::Finish(const std::map<BufferId, WrittenTally>& written,
-                                        uint64_t end_ns, uint64_t duration_ns) {
+void SweepLane::Finish(const std::map<BufferId, WrittenTally>& written, uint64_t end_ns,
+                       uint64_t duration_ns) {
   std::vector<SweepRow> rows;
   ++event_;
   if (Status status = replay_.Finish(); !status) Fail(std::move(status).error());
   const std::map<BufferId, BufferLosses> losses = losses_.Result();
   for (const auto& [id, buffer] : replay_.session().buffers()) {
-    if (failure_) return rows;
+    if (failure_) return;
     const auto tally = written.find(id);
     SweepRow& row = rows.emplace_back(SweepRow{OutcomeOf(buffer)});
     FillRow(buffer, tally == written.end() ? nullptr : &tally->second, end_ns, duration_ns, row);
@@ -211,7 +211,7 @@ std::vector<SweepRow> SweepLane::Finish(const std::map<BufferId, WrittenTally>& 
     row.stuck = buffers_.at(id)->engine->TakeStuckPackets();
     CheckFailure(*buffer.engine);
   }
-  return rows;
+  if (!failure_) rows_ = std::move(rows);
 }
 
 }  // namespace ringscope

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/engine/shape_engine.h"
@@ -25,8 +26,10 @@ class SweepLane : private ReplayListener {
   /// The reads at the end of the log, and then the result. Once, if the lane has not failed.
   /// @param written what was written to the buffers
   /// @param end_ns log time of the end; `duration_ns` from the first record to there
-  std::vector<SweepRow> Finish(const std::map<BufferId, WrittenTally>& written, uint64_t end_ns,
-                               uint64_t duration_ns);
+  void Finish(const std::map<BufferId, WrittenTally>& written, uint64_t end_ns,
+              uint64_t duration_ns);
+  /// The result; nullopt: there was no Finish, or the lane failed in it. Once.
+  std::optional<std::vector<SweepRow>> TakeRows() { return std::exchange(rows_, std::nullopt); }
 
   /// Why the configuration needs a replay with payloads (kUnsupported), or can not be replayed at
   /// all; nullptr: all is well.
@@ -75,6 +78,7 @@ class SweepLane : private ReplayListener {
   std::map<BufferId, std::unique_ptr<Buffer>> buffers_;
   Replay replay_;
   std::optional<Error> failure_;
+  std::optional<std::vector<SweepRow>> rows_;  // the result
   uint64_t event_ = 0;  // counts what may read: all passes of one are the same read
   ReadCount reads_;
   BufferId engine_id_{};

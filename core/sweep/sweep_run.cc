@@ -49,22 +49,25 @@ Result<SweepResult> RunSweep(const SweepInput& input, const std::vector<ReplayOp
     for (const auto& batch : input.kept->batches()) runner->Put(batch);
   else
     RS_RETURN_IF_ERROR(ReadRecords(input, front, *runner));
-  runner->Finish();
   const BatchBuilder& facts = is_kept() ? input.kept->facts() : front.batches();
   result.records = facts.records();
   result.recorder_gaps = facts.recorder_gaps();
   result.verdicts = facts.Verdicts();
   result.first_time_ns = facts.first_time_ns();
   result.last_time_ns = facts.last_time_ns();
+  runner->Finish([&](SweepLane& lane) {
+    if (facts.problem().empty() && lane.failure() == nullptr)
+      lane.Finish(facts.written(), result.last_time_ns.value_or(0), result.duration_ns());
+  });
 
   for (size_t i = 0; i < configs.size(); ++i) {
     const std::unique_ptr<SweepLane> lane = std::move(lanes[i]);
     if (lane->failure() != nullptr && lane->failure()->code != ErrorCode::kUnsupported)
       return tl::unexpected(*lane->failure());
     std::vector<SweepRow>& rows = result.rows.emplace_back();
-    if (facts.problem().empty() && lane->failure() == nullptr) {
-      rows = lane->Finish(facts.written(), result.last_time_ns.value_or(0), result.duration_ns());
-      if (lane->failure() == nullptr) continue;
+    if (auto found = lane->TakeRows()) {
+      rows = std::move(*found);
+      continue;
     }
     // The shapes of chunks are not enough: this one is replayed with all their bytes.
     RS_ASSIGN_OR_RETURN(rows, ReplayConfiguration(input, configs[i]));

@@ -1,6 +1,7 @@
 #ifndef RINGSCOPE_CORE_TESTING_LANES_IN_TURN_H_
 #define RINGSCOPE_CORE_TESTING_LANES_IN_TURN_H_
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -15,7 +16,9 @@ class LanesInTurn : public LaneRunner {
   void Put(std::shared_ptr<const SweepBatch> batch) override {
     for (SweepLane* lane : lanes_) lane->Apply(*batch);
   }
-  void Finish() override {}
+  void Finish(const std::function<void(SweepLane&)>& last) override {
+    for (SweepLane* lane : lanes_) last(*lane);
+  }
 
  private:
   const std::vector<SweepLane*> lanes_;

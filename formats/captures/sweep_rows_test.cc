@@ -97,10 +97,8 @@ std::optional<std::vector<SweepRow>> ThroughShapes(const SweepInput& input,
   }
   batches.Finish();
   const uint64_t end = batches.last_time_ns().value_or(0);
-  std::vector<SweepRow> rows =
-      lane.Finish(batches.written(), end, end - batches.first_time_ns().value_or(end));
-  if (!batches.problem().empty() || lane.failure() != nullptr) return std::nullopt;
-  return rows;
+  lane.Finish(batches.written(), end, end - batches.first_time_ns().value_or(end));
+  return batches.problem().empty() ? lane.TakeRows() : std::nullopt;
 }
 
 struct Tally {
