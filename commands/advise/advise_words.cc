@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "commands/advise/advise_report.h"
+#include "commands/common/session_reads.h"
 #include "commands/shell/text.h"
 #include "core/perfetto/packet_facts.h"
 #include "core/perfetto/page.h"
@@ -27,7 +28,6 @@ std::string ListText(const std::vector<SequenceKey>& sequences) {
 }
 
 uint64_t InMs(uint64_t ns) { return ns / 1'000'000; }
-std::string Ms(uint64_t ns) { return fmt::format("{} ms", WithCommas(InMs(ns))); }
 
 /// The front of a sentence; what was lost follows.
 const char* LossStart(const AdviceReport& report) {
@@ -212,13 +212,13 @@ std::string ReadsText(const Advice& advice, const AdviceReport& report) {
     return fmt::format(
         "Buffer {} is read every {}. Between two reads at most {} are written, {} of its {}. It "
         "loses nothing. Nothing to do.",
-        id, Ms(numbers.period_ns), HumanSize(numbers.peak), Millionths(numbers.share),
+        id, PeriodInWords(numbers.period_ns), HumanSize(numbers.peak), Millionths(numbers.share),
         HumanSize(numbers.size));
   }
   if (advice.kind == AdviceKind::kPeriodTight || advice.kind == AdviceKind::kPeriodTooLong) {
     const auto& numbers = advice.As<ShorterPeriodNumbers>();
     const bool tight = advice.kind == AdviceKind::kPeriodTight;
-    std::string text = fmt::format("Buffer {} is read every {}. ", id, Ms(numbers.now_ns));
+    std::string text = fmt::format("Buffer {} is read every {}. ", id, PeriodInWords(numbers.now_ns));
     text += tight
                 ? fmt::format(
                       "{} nothing, but between two reads up to {} are written, and a "
@@ -241,7 +241,7 @@ std::string ReadsText(const Advice& advice, const AdviceReport& report) {
         "file_write_period_ms: {}). At most {} are written in that time, and a replay with {} "
         "loses nothing.",
         planned ? "The memory is too small for a larger" : "Instead of a larger", id,
-        Ms(numbers.period_ns), InMs(numbers.period_ns), HumanSize(numbers.peak),
+        PeriodInWords(numbers.period_ns), InMs(numbers.period_ns), HumanSize(numbers.peak),
         HumanSize(numbers.size));
   }
   return fmt::format(
@@ -381,7 +381,7 @@ std::string WishText(const AdviceReport& report) {
   const AdviceFindings& findings = report.findings;
   std::string what = "nothing lost";
   if (findings.reads.periodic)
-    what += fmt::format(" with a read every {}", Ms(findings.reads.period_ns));
+    what += fmt::format(" with a read every {}", PeriodInWords(findings.reads.period_ns));
   else if (findings.wish.keep_ns)
     what = fmt::format("the last {}", HumanDuration(*findings.wish.keep_ns));
   else

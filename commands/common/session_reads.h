@@ -28,6 +28,8 @@ Result<FoundReads> FindSessionReads(Context& context, const SessionSelection& se
 std::string ReadsText(const ReadsUsed& used);
 /// The same for a column: "recorded", "streamed (assumed)".
 std::string ReadsName(const ReadsUsed& used);
+/// A read period in words, never longer than it is: "400 ms", "3 h 13 min".
+std::string PeriodInWords(uint64_t ns);
 /// What else is to be known about that, in sentences; empty: nothing.
 std::string ReadsNotes(const ReadsUsed& used);
 Json ReadsJson(const ReadsUsed& used);

@@ -6,6 +6,7 @@
 #include <bit>
 #include <vector>
 
+#include "commands/common/session_reads.h"
 #include "commands/losses/loss_words.h"
 #include "commands/losses/tried_remedies.h"
 #include "commands/shell/text.h"
@@ -314,9 +315,9 @@ std::string RemediesText(const Gap& gap, const ShownGaps& selection) {
     parts.push_back("a buffer of " +
                     SizeWithKb(SizeFor(gap, selection.tried, *remedies.buffer_size)));
   if (remedies.read_period_ns && *remedies.read_period_ns >= kShortestReadPeriodNs)
-    parts.push_back(fmt::format("reading it {}every {} ms",
+    parts.push_back(fmt::format("reading it {}every {}",
                                 HasLimitedReads(gap, selection.report) ? "to its end " : "",
-                                *remedies.read_period_ns / 1'000'000));
+                                PeriodInWords(*remedies.read_period_ns)));
   if (remedies.separate)
     parts.push_back(
         fmt::format("a separate buffer for {}", NameText(notes, remedies.separate->sequence)));

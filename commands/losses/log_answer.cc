@@ -232,9 +232,10 @@ std::vector<std::string> RemedyTexts(const TriedRemedies& tried) {
                                 size.size / 1024));
   if (tried.read_period_ns && !texts.empty())
     texts.push_back(
-        fmt::format("Written into a file every {0} ms, the session {1} (--reads streamed={0}ms, "
-                    "file_write_period_ms: {0}).",
-                    *tried.read_period_ns / 1'000'000, TriedText(tried.with_period)));
+        fmt::format("Written into a file every {}, the session {} (--reads streamed={}ms, "
+                    "file_write_period_ms: {}).",
+                    PeriodInWords(*tried.read_period_ns), TriedText(tried.with_period),
+                    *tried.read_period_ns / 1'000'000, *tried.read_period_ns / 1'000'000));
   return texts;
 }
 

@@ -1,6 +1,7 @@
 #include "core/gaps/byte_shares.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ringscope {
 namespace {
@@ -22,18 +23,33 @@ void ShareList::AddOne(SequenceKey sequence, uint64_t bytes) {
 }
 
 void ShareList::Add(const BytesBySequence& bytes) {
-  if (shares_.empty() && bytes.size() > 2 * kMost) {
-    // Far more than are kept: only these are copied.
-    std::vector<SequenceShare> all;
-    all.reserve(bytes.size());
-    for (const auto& [sequence, count] : bytes) all.push_back({sequence, count});
-    std::nth_element(all.begin(), all.begin() + kMost, all.end(), IsLarger);
-    for (size_t i = kMost; i < all.size(); ++i) other_bytes_ += all[i].bytes;
-    shares_.assign(all.begin(), all.begin() + kMost);
+  if (bytes.size() <= 2 * kMost) {
+    for (const auto& [sequence, count] : bytes) AddOne(sequence, count);
+    if (shares_.size() > 2 * kMost) Sort();
     return;
   }
-  for (const auto& [sequence, count] : bytes) AddOne(sequence, count);
-  if (shares_.size() > 2 * kMost) Sort();
+  // Far more than are kept: the largest so far are in a heap, the least of them in front.
+  const std::vector<SequenceShare> before = std::move(shares_);
+  shares_.clear();
+  const auto offer = [&](const SequenceShare& share) {
+    if (shares_.size() == kMost && !IsLarger(share, shares_.front())) {
+      other_bytes_ += share.bytes;
+      return;
+    }
+    if (shares_.size() == kMost) {
+      std::pop_heap(shares_.begin(), shares_.end(), IsLarger);
+      other_bytes_ += shares_.back().bytes;
+      shares_.pop_back();
+    }
+    shares_.push_back(share);
+    std::push_heap(shares_.begin(), shares_.end(), IsLarger);
+  };
+  for (const auto& [sequence, count] : bytes) {
+    const auto at = std::ranges::find(before, sequence, &SequenceShare::sequence);
+    offer({sequence, count + (at == before.end() ? 0 : at->bytes)});
+  }
+  for (const SequenceShare& share : before)
+    if (!bytes.contains(share.sequence)) offer(share);
 }
 
 void ShareList::AddPart(const ShareList& other, uint64_t part, uint64_t whole) {

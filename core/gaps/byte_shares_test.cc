@@ -37,6 +37,26 @@ TEST(ShareList, Many_KeepTheLargestAndTheSum) {
   EXPECT_EQ(BytesOf(list), 3 * sum);
 }
 
+TEST(ShareList, ManyAfterOthers_AreAddedToThem) {
+  ShareList list;
+  BytesBySequence some, many;
+  for (uint16_t i = 0; i < 40; ++i) some[Key(i)] = 500u + i;
+  for (uint16_t i = 20; i < 1000; ++i) many[Key(i)] = 1u + i;
+  list.Add(some);
+  list.Add(many);
+  list.Sort();
+  ASSERT_EQ(list.shares().size(), ShareList::kMost);
+  EXPECT_EQ(list.shares().front(), (SequenceShare{Key(999), 1000}));
+  EXPECT_EQ(BytesOf(list), 40u * 500 + 39 * 20 + (21 + 1000) * 490);
+  ShareList small;
+  many = {};
+  for (uint16_t i = 0; i < 1000; ++i) many[Key(i)] = 2;
+  small.Add(some);
+  small.Add(many);
+  small.Sort();
+  EXPECT_EQ(small.shares().front(), (SequenceShare{Key(39), 541}));
+}
+
 TEST(ShareList, Part_IsScaled) {
   ShareList list, other;
   other.Add(BytesBySequence{{Key(1), 100}});

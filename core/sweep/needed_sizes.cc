@@ -13,6 +13,10 @@
 namespace ringscope {
 namespace {
 
+/// No buffer can be larger.
+/// Source: size_kb of a V2 buffer is at most 4,194,300; V1 buffers may have a page more.
+constexpr uint64_t kLargestSize = (uint64_t{1} << 32) - kPageBytes;
+
 /// A replay to its end.
 Result<OwnAccounts> AccountsOf(const SweepInput& input, const ReplayOptions& config, Ledger& ledger,
                                std::vector<ReplayListener*> listeners) {
@@ -186,6 +190,7 @@ std::vector<NeededSize> NeededSizes(const GapReport& report) {
     for (const SequenceGaps& sequence : buffer.sequences)
       for (const Gap& gap : sequence.gaps)
         size = std::max(size, gap.remedies.buffer_size.value_or(0));
+    size = std::min(size, kLargestSize);
     if (size > 0) sizes.push_back({.buffer = buffer.id, .size = size, .outcome = {}});
   }
   return sizes;
@@ -213,10 +218,10 @@ Status TryNeededSizes(const SizesReplay& replay, std::vector<NeededSize>& sizes)
         needed.outcome = outcome;
       }
       // Of a buffer that no size helps, the smallest that was as good counts.
-      if (outcome.full == 0 || !helped)
+      if (outcome.full == 0 || !helped || needed.size == kLargestSize)
         tried.erase(needed.buffer);
       else
-        tried[needed.buffer] = PagesUp(needed.size / 2 * 3);
+        tried[needed.buffer] = std::min(PagesUp(needed.size / 2 * 3), kLargestSize);
     }
   }
   return {};

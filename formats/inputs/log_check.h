@@ -9,7 +9,6 @@
 #include "core/log/summary.h"
 #include "formats/io/byte_stream.h"
 #include "formats/io/log_source.h"
-#include "formats/log/commit_log_index.h"
 
 namespace ringscope {
 
@@ -33,9 +32,6 @@ struct LogInfo {
   /// them: they are not damage. Counted by VerifyLog alone.
   uint64_t unsound_requests = 0;
 };
-
-/// The index of a log of one file, from the file's end alone; nullopt if that cannot be trusted.
-Result<std::optional<commit_log::Index>> ReadLogIndex(ByteSource& source);
 
 /// Answers from the end of the file alone; nullopt if that cannot be trusted.
 Result<std::optional<LogInfo>> ReadIndexedInfo(ByteSource& source);

@@ -4,62 +4,61 @@
 #include <utility>
 
 #include "core/log/life_event.h"
-#include "formats/inputs/log_check.h"
-#include "formats/log/commit_log_format.h"
 #include "formats/log/commit_log_reader.h"
+#include "formats/log/log_index.h"
 
 namespace ringscope {
 namespace {
 
-using commit_log::Index;
 using commit_log::IndexEntry;
 
 /// Frames, by their numbers.
 struct FrameRange {
-  size_t first = 0;
-  size_t end = 0;
+  uint64_t first = 0;
+  uint64_t end = 0;
 };
+
+bool HasTime(const IndexEntry& frame) { return frame.first_time_ns.has_value(); }
 
 /// The frames that can have records that are wanted. Times need not ascend; a record without one
 /// has that of the record before it.
-FrameRange FindFrames(const Index& index, const WantedRecords& wanted) {
-  const std::vector<IndexEntry>& frames = index.frames;
-  // The session starts with the first record that has a time, which is in this frame.
-  const IndexEntry& head = frames.front();
-  FrameRange found{0, frames.size()};
+/// @param head the first frame
+Result<FrameRange> FindFrames(LogIndex& index, const IndexEntry& head,
+                              const WantedRecords& wanted) {
+  FrameRange found{0, index.frames()};
   if (wanted.records) {
-    const auto ends_before = [](const IndexEntry& frame, uint64_t number) {
-      return frame.first_record + frame.records <= number;
-    };
-    const auto begins_after = [](uint64_t number, const IndexEntry& frame) {
-      return number < frame.first_record;
-    };
-    found.first = static_cast<size_t>(
-        std::lower_bound(frames.begin(), frames.end(), wanted.records->first, ends_before) -
-        frames.begin());
-    found.end = static_cast<size_t>(
-        std::upper_bound(frames.begin(), frames.end(), wanted.records->last, begins_after) -
-        frames.begin());
+    const RecordRange& records = *wanted.records;
+    RS_ASSIGN_OR_RETURN(found.first, index.FindFirst(0, [&](const IndexEntry& frame) {
+      return frame.first_record + frame.records > records.first;
+    }));
+    RS_ASSIGN_OR_RETURN(const auto last, index.FindLast(found.end, [&](const IndexEntry& frame) {
+      return frame.first_record <= records.last;
+    }));
+    found.end = last ? *last + 1 : 0;
   }
+  // The session starts with the first record that has a time, which is in the first frame.
   if (wanted.from) {
     const uint64_t from = wanted.from->Absolute(*head.first_time_ns);
-    while (found.first < found.end &&
-           (!frames[found.first].last_time_ns || *frames[found.first].last_time_ns < from))
-      ++found.first;
+    RS_ASSIGN_OR_RETURN(const uint64_t first,
+                        index.FindFirst(found.first, [&](const IndexEntry& frame) {
+                          return frame.last_time_ns && *frame.last_time_ns >= from;
+                        }));
+    found.first = std::max(found.first, std::min(first, found.end));
   }
   // A record without a time has that of the last record before it that has one.
-  if (wanted.from || wanted.to)
-    while (found.first > 0 && !frames[--found.first].first_time_ns) {
-    }
+  if (wanted.from || wanted.to) {
+    RS_ASSIGN_OR_RETURN(const auto before, index.FindLast(found.first, HasTime));
+    found.first = before.value_or(0);
+  }
   if (wanted.to) {
     const uint64_t to = wanted.to->Absolute(*head.last_time_ns);
-    size_t last = found.end;  // after the last frame with a time that is wanted
-    while (last > found.first &&
-           (!frames[last - 1].first_time_ns || *frames[last - 1].first_time_ns > to))
-      --last;
+    RS_ASSIGN_OR_RETURN(const auto last, index.FindLast(found.end, [&](const IndexEntry& frame) {
+      return HasTime(frame) && *frame.first_time_ns <= to;
+    }));
     // Records without a time may follow it, up to the first of the next frame that have one.
-    while (last < found.end && !frames[last].first_time_ns) ++last;
-    found.end = std::min(found.end, last + 1);
+    const uint64_t after = std::max(found.first, last ? *last + 1 : 0);
+    RS_ASSIGN_OR_RETURN(const uint64_t next, index.FindFirst(after, HasTime));
+    found.end = std::min(found.end, next + 1);
   }
   return found;
 }
@@ -78,36 +77,50 @@ std::vector<ProducerConnected> ProducersIn(const SessionSummary& session, uint64
   return found;
 }
 
+/// Where the records that are wanted are.
+/// @return nullopt: the index does not show it
+Result<std::optional<CommitLogExcerpt>> FindExcerpt(LogIndex& index, const WantedRecords& wanted) {
+  RS_ASSIGN_OR_RETURN(const LogIndex::Frame head, index.At(0));
+  // A time since the start needs the first record that has one: it is read, too.
+  if (!HasTime(head.entry)) return std::nullopt;
+  RS_ASSIGN_OR_RETURN(const FrameRange frames, FindFrames(index, head.entry, wanted));
+  CommitLogExcerpt excerpt;
+  excerpt.head_end = head.offset + head.entry.compressed_size;
+  excerpt.begin = excerpt.end = excerpt.head_end;
+  excerpt.first_record = head.entry.records;
+  const uint64_t first = std::max<uint64_t>(frames.first, 1);
+  if (first < frames.end) {
+    RS_ASSIGN_OR_RETURN(const LogIndex::Frame begin, index.At(first));
+    RS_ASSIGN_OR_RETURN(const LogIndex::Frame last, index.At(frames.end - 1));
+    excerpt.begin = begin.offset;
+    excerpt.first_record = begin.entry.first_record;
+    excerpt.end = last.offset + last.entry.compressed_size;
+  }
+  return excerpt;
+}
+
 }  // namespace
 
 Result<std::optional<LogExcerpt>> OpenLogExcerpt(std::unique_ptr<ByteSource>& source,
                                                  const WantedRecords& wanted) {
   if (!wanted.records && !wanted.from && !wanted.to) return std::nullopt;
-  RS_ASSIGN_OR_RETURN(const std::optional<Index> index, ReadLogIndex(*source));
-  if (!index || index->sessions.size() != 1) return std::nullopt;
-  const SessionSummary& session = index->sessions.front();
-  // A time since the start needs the first record that has one: it is read, too.
-  const IndexEntry& head = index->frames.front();
-  if (!session.has_life || session.truncated || !head.first_time_ns) return std::nullopt;
-
-  const FrameRange frames = FindFrames(*index, wanted);
-  CommitLogExcerpt excerpt;
-  uint64_t offset = commit_log::kStartFrameSize;
-  excerpt.head_end = offset + head.compressed_size;
-  excerpt.begin = excerpt.end = excerpt.head_end;
-  excerpt.first_record = head.records;
-  for (size_t i = 0; i < frames.end; ++i) {
-    const IndexEntry& frame = index->frames[i];
-    if (i == std::max<size_t>(frames.first, 1)) {
-      excerpt.begin = offset;
-      excerpt.first_record = frame.first_record;
-    }
-    offset += frame.compressed_size;
-    if (i >= std::max<size_t>(frames.first, 1)) excerpt.end = offset;
-  }
-  LogExcerpt found;
-  found.skipped_producers = ProducersIn(session, head.records, excerpt.first_record);
-  found.log = MakeCommitLogReader(std::move(source), excerpt);
+  RS_ASSIGN_OR_RETURN(std::optional<LogIndex> index, LogIndex::Open(*source));
+  if (!index || index->frames() == 0) return std::nullopt;
+  const auto find = [&]() -> Result<std::optional<LogExcerpt>> {
+    RS_ASSIGN_OR_RETURN(const std::vector<SessionSummary> sessions, index->Sessions());
+    if (sessions.size() != 1 || !sessions[0].has_life || sessions[0].truncated) return std::nullopt;
+    RS_ASSIGN_OR_RETURN(const auto excerpt, FindExcerpt(*index, wanted));
+    if (!excerpt) return std::nullopt;
+    LogExcerpt found;
+    RS_ASSIGN_OR_RETURN(const LogIndex::Frame head, index->At(0));
+    found.skipped_producers =
+        ProducersIn(sessions[0], head.entry.records, excerpt->first_record);
+    found.log = MakeCommitLogReader(std::move(source), *excerpt);
+    return found;
+  };
+  auto found = find();
+  // An index that is damaged somewhere is not used.
+  if (!found && found.error().code == ErrorCode::kCorrupt) return std::nullopt;
   return found;
 }
 

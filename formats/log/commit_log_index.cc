@@ -2,18 +2,16 @@
 
 #include <xxhash.h>
 
+#include <initializer_list>
+#include <memory>
+#include <utility>
+
 #include "formats/log/commit_log_format.h"
+#include "formats/log/index_directory.h"
 #include "formats/log/record_fields.h"
 
 namespace ringscope::commit_log {
 namespace {
-
-enum IndexField : uint32_t { kIndexRecords = 1, kIndexFrame = 2, kIndexSession = 3 };
-
-template <typename T>
-void AppendLittleEndian(std::string& out, T value) {
-  for (size_t i = 0; i < sizeof(T); ++i) out.push_back(static_cast<char>(value >> (8 * i)));
-}
 
 void AppendSkippableHeader(std::string& out, uint32_t magic, size_t content_bytes) {
   AppendLittleEndian(out, magic);
@@ -26,12 +24,13 @@ void AppendSeekEntry(std::string& out, const SeekEntry& entry) {
   AppendLittleEndian(out, entry.content_checksum);
 }
 
-/// The Index message, if the checksum before it is right.
-std::optional<Bytes> IndexMessage(Bytes content) {
-  if (content.size() < kIndexChecksumSize) return std::nullopt;
-  const Bytes message = content.subspan(kIndexChecksumSize);
-  if (wire::LoadLittleEndian<uint64_t>(content.data()) != Hash(message)) return std::nullopt;
-  return message;
+/// The hash of what the pieces are together.
+uint64_t HashOfPieces(std::initializer_list<const std::string*> pieces) {
+  const std::unique_ptr<XXH64_state_t, decltype(&XXH64_freeState)> state(XXH64_createState(),
+                                                                         &XXH64_freeState);
+  XXH64_reset(state.get(), /*seed=*/0);
+  for (const std::string* piece : pieces) XXH64_update(state.get(), piece->data(), piece->size());
+  return XXH64_digest(state.get());
 }
 
 /// The summaries as fields of Index; nullopt if they are too large.
@@ -59,37 +58,59 @@ bool SummariesFit(const std::vector<SessionSummary>& sessions) {
   return EncodeSessions(sessions).has_value();
 }
 
+std::optional<Bytes> IndexMessage(Bytes content) {
+  if (content.size() < kIndexChecksumSize) return std::nullopt;
+  const Bytes message = content.subspan(kIndexChecksumSize);
+  if (wire::LoadLittleEndian<uint64_t>(content.data()) != Hash(message)) return std::nullopt;
+  return message;
+}
+
 void IndexBuilder::AddSkippableFrame(size_t frame_bytes) {
+  bytes_ += frame_bytes;
   AppendSeekEntry(seek_, {.compressed_size = static_cast<uint32_t>(frame_bytes),
                           .content_size = 0,
                           .content_checksum = ContentChecksum({})});
 }
 
 void IndexBuilder::AddDataFrame(const IndexEntry& entry, uint32_t content_checksum) {
+  bytes_ += entry.compressed_size;
+  ++data_frames_;
   MessageEncoder{entries_}(kIndexFrame, entry);
   AppendSeekEntry(seek_, {.compressed_size = static_cast<uint32_t>(entry.compressed_size),
                           .content_size = static_cast<uint32_t>(entry.content_size),
                           .content_checksum = content_checksum});
 }
 
-std::string IndexBuilder::Finish(uint64_t records, const std::vector<SessionSummary>& sessions) {
-  std::string message;
-  MessageEncoder{message}(kIndexRecords, records);
-  message += entries_;
-  message += EncodeSessions(sessions).value_or("");
+std::vector<std::string> IndexBuilder::Finish(uint64_t records,
+                                              const std::vector<SessionSummary>& sessions) {
+  std::string head, tail = EncodeSessions(sessions).value_or("");
+  MessageEncoder{head}(kIndexRecords, records);
+  if (data_frames_ > kFramesPerBlock) {
+    const auto directory = MakeDirectory({.records = records,
+                                          .entries_offset = head.size(),
+                                          .entries = wire::AsBytes(entries_),
+                                          .sessions = wire::AsBytes(tail),
+                                          .directory = {}},
+                                         bytes_);
+    if (directory) tail += EncodeDirectory(*directory);
+  }
+  const size_t size = kIndexChecksumSize + head.size() + entries_.size() + tail.size();
+  std::string start;
+  AppendSkippableHeader(start, kIndexFrameMagic, size);
+  AppendLittleEndian(start, HashOfPieces({&head, &entries_, &tail}));
+  start += head;
+  AddSkippableFrame(kSkippableHeaderSize + size);
 
-  std::string frames;
-  AppendSkippableHeader(frames, kIndexFrameMagic, kIndexChecksumSize + message.size());
-  AppendLittleEndian(frames, Hash(wire::AsBytes(message)));
-  frames += message;
-  AddSkippableFrame(frames.size());
-
-  AppendSkippableHeader(frames, kSeekTableFrameMagic, seek_.size() + kSeekTableFooterSize);
-  frames += seek_;
-  AppendLittleEndian(frames, static_cast<uint32_t>(seek_.size() / kSeekTableEntrySize));
-  frames.push_back(static_cast<char>(kSeekTableDescriptor));
-  AppendLittleEndian(frames, kSeekTableFooterMagic);
-  return frames;
+  AppendSkippableHeader(tail, kSeekTableFrameMagic, seek_.size() + kSeekTableFooterSize);
+  std::string footer;
+  AppendLittleEndian(footer, static_cast<uint32_t>(seek_.size() / kSeekTableEntrySize));
+  footer.push_back(static_cast<char>(kSeekTableDescriptor));
+  AppendLittleEndian(footer, kSeekTableFooterMagic);
+  // The entries of a long log take nearly all of it: they are moved.
+  std::vector<std::string> pieces;
+  for (std::string* piece : {&start, &entries_, &tail, &seek_, &footer})
+    pieces.push_back(std::move(*piece));
+  return pieces;
 }
 
 Result<Index> DecodeIndex(Bytes content) {

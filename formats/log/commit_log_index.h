@@ -56,6 +56,11 @@ struct SeekEntry {
   friend bool operator==(const SeekEntry&, const SeekEntry&) = default;
 };
 
+template <typename T>
+void AppendLittleEndian(std::string& out, T value) {
+  for (size_t i = 0; i < sizeof(T); ++i) out.push_back(static_cast<char>(value >> (8 * i)));
+}
+
 /// The first frame of each file.
 std::string StartFrame();
 
@@ -67,21 +72,25 @@ inline uint32_t ContentChecksum(Bytes content) { return static_cast<uint32_t>(Ha
 /// Whether the summaries are small enough to be kept in an index.
 bool SummariesFit(const std::vector<SessionSummary>& sessions);
 
-/// Builds the frames that end a file: index and seek table. Memory: about 45 bytes per data frame.
+/// Builds the frames that end a file: index and seek table. Memory: about 55 bytes per data frame.
 class IndexBuilder {
  public:
   /// A skippable frame before the index.
   void AddSkippableFrame(size_t frame_bytes);
   void AddDataFrame(const IndexEntry& entry, uint32_t content_checksum);
-  /// Summaries that are too large together are left out.
-  /// @return the two frames, to be written as they are
-  std::string Finish(uint64_t records, const std::vector<SessionSummary>& sessions);
+  /// Summaries that are too large together are left out. Call once.
+  /// @return the two frames in pieces, to be written one after the other as they are
+  std::vector<std::string> Finish(uint64_t records, const std::vector<SessionSummary>& sessions);
 
  private:
   std::string entries_;  // encoded IndexEntry fields
   std::string seek_;     // encoded SeekEntry
+  uint64_t bytes_ = 0;   // of the frames
+  uint64_t data_frames_ = 0;
 };
 
+/// The Index message of an index frame's content, if the checksum before it is right.
+std::optional<Bytes> IndexMessage(Bytes content);
 /// Decodes the content of an index frame; checks its checksum.
 Result<Index> DecodeIndex(Bytes content);
 /// The number of records that an index frame's content gives, if its checksum is right.

@@ -1,0 +1,221 @@
+// Logs so long that their index has a directory.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "formats/inputs/log_check.h"
+#include "formats/inputs/log_excerpt.h"
+#include "formats/log/commit_log_format.h"
+#include "formats/log/log_index.h"
+#include "formats/testing/sample_log.h"
+#include "formats/testing/sparse_log.h"
+
+namespace ringscope {
+namespace {
+
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr uint64_t kKiB = 1024;
+
+/// A file that is mostly a hole; it counts what is read of it.
+class SparseFile {
+ public:
+  Status Write(uint64_t offset, Bytes bytes) {
+    size_ = offset + bytes.size();
+    pieces_[offset] = wire::AsText(bytes);
+    return {};
+  }
+  size_t Read(uint64_t offset, std::span<uint8_t> into) {
+    const auto size = static_cast<size_t>(
+        std::min<uint64_t>(into.size(), size_ - std::min(size_, offset)));
+    std::memset(into.data(), 0, size);
+    auto piece = pieces_.upper_bound(offset);
+    if (piece != pieces_.begin()) --piece;
+    for (; piece != pieces_.end() && piece->first < offset + size; ++piece) {
+      const uint64_t begin = std::max(offset, piece->first);
+      const uint64_t end = std::min(offset + size, piece->first + piece->second.size());
+      if (begin >= end) continue;
+      std::memcpy(into.data() + (begin - offset), piece->second.data() + (begin - piece->first),
+                  static_cast<size_t>(end - begin));
+    }
+    bytes_read += size;
+    return size;
+  }
+  uint64_t size() const { return size_; }
+
+  uint64_t bytes_read = 0;
+
+ private:
+  uint64_t size_ = 0;
+  std::map<uint64_t, std::string> pieces_;  // by offset
+};
+
+class SparseSource : public ByteSource {
+ public:
+  explicit SparseSource(SparseFile& file) : file_(file) {}
+  Result<size_t> Read(std::span<uint8_t>) override {
+    return Fail(ErrorCode::kIo, "the log is read from its start");
+  }
+  const std::string& path() const override { return path_; }
+  std::optional<uint64_t> size() const override { return file_.size(); }
+  bool CanReadAt() const override { return true; }
+  Result<size_t> ReadAt(uint64_t offset, std::span<uint8_t> into) override {
+    return file_.Read(offset, into);
+  }
+
+ private:
+  SparseFile& file_;
+  const std::string path_ = "sparse";
+};
+
+/// A log of 64 GB, of which 25 MB exist.
+class SparseLogTest : public ::testing::Test {
+ protected:
+  SparseLogTest() {
+    log_.file_bytes = 64'000'000'000;
+    const Status made = testing::GenerateSparseLog(
+        log_, [&](uint64_t offset, Bytes bytes) { return file_.Write(offset, bytes); });
+    EXPECT_TRUE(made);
+    EXPECT_GT(file_.size(), log_.file_bytes);
+  }
+  std::unique_ptr<ByteSource> Open() { return std::make_unique<SparseSource>(file_); }
+  /// Bytes that were read since the last call.
+  uint64_t TakeRead() { return std::exchange(file_.bytes_read, 0); }
+
+  testing::SparseLog log_;
+  SparseFile file_;
+};
+
+TEST_F(SparseLogTest, OpeningReadsAFewKilobytes) {
+  const LogInfo info = ReadLogInfo(Open()).value();
+  EXPECT_TRUE(info.from_index);
+  EXPECT_GT(info.data_frames, 150'000u);
+  EXPECT_GT(info.raw_bytes, 2 * info.file_bytes);
+  EXPECT_THAT(info.damage, IsEmpty());
+  ASSERT_THAT(info.sessions, SizeIs(1));
+  EXPECT_LT(TakeRead(), 64 * kKiB);
+}
+
+TEST_F(SparseLogTest, SeekingReadsTheFramesAndTheirBlock) {
+  const std::unique_ptr<ByteSource> source = Open();
+  LogIndex index = *LogIndex::Open(*source).value();
+  const uint64_t middle = log_.FirstFrame(index.frames(), log_.places / 2) + 1;
+  const LogIndex::Frame frame = index.At(middle).value();
+  ASSERT_TRUE(frame.entry.first_time_ns);
+  TakeRead();
+  const uint64_t record = frame.entry.first_record + 5;
+  for (const WantedRecords& wanted :
+       {WantedRecords{.records = RecordRange{record, record}, .from = {}, .to = {}},
+        WantedRecords{.records = {},
+                      .from = TimePoint{*frame.entry.first_time_ns, false},
+                      .to = TimePoint{*frame.entry.first_time_ns + 1000, false}}}) {
+    std::unique_ptr<ByteSource> file = Open();
+    auto excerpt = OpenLogExcerpt(file, wanted).value();
+    ASSERT_TRUE(excerpt);
+    EXPECT_LT(TakeRead(), 200 * kKiB);
+    bool found = false;
+    while (const std::optional<Op> op = excerpt->log->Next().value())
+      found = found || excerpt->log->record_number() == record;
+    EXPECT_TRUE(found);
+    EXPECT_EQ(excerpt->log->damage_count(), 0u);
+    EXPECT_LT(TakeRead(), 3000 * kKiB);
+  }
+}
+
+/// A log of more than two blocks of frames.
+std::string LongLog() {
+  testing::OpList ops;
+  ops.Add(1000, testing::HeaderOf("long"));
+  for (uint64_t i = 0; i < 2 * commit_log::kFramesPerBlock + 50; ++i)
+    ops.Add(2000 + i, Note{std::to_string(i)});
+  return testing::WriteLog(ops, /*frame_bytes=*/1);
+}
+
+TEST(LongLog, IsVerified) {
+  const std::string log = LongLog();
+  const LogInfo intact = VerifyLog(MakeMemorySource(log)).value();
+  EXPECT_THAT(intact.damage, IsEmpty());
+  EXPECT_TRUE(intact.cleanly_closed);
+  const LogInfo indexed = ReadLogInfo(MakeMemorySource(log)).value();
+  EXPECT_TRUE(indexed.from_index);
+  EXPECT_EQ(indexed.sessions, intact.sessions);
+  EXPECT_EQ(indexed.data_frames, intact.data_frames);
+  EXPECT_EQ(indexed.raw_bytes, intact.raw_bytes);
+}
+
+TEST(LongLog, DamageOfTheIndexIsNotUsed) {
+  const std::string log = LongLog();
+  const LogInfo intact = ReadLogInfo(MakeMemorySource(log)).value();
+  const size_t table = (intact.data_frames + 2) * commit_log::kSeekTableEntrySize +
+                       commit_log::kSeekTableFooterSize + commit_log::kSkippableHeaderSize;
+  // From the directory's last byte backwards: the directory, the summary, the last block.
+  for (size_t at = log.size() - table - 1; at > log.size() - table - 1500; at -= 7) {
+    std::string flipped = log;
+    flipped[at] = static_cast<char>(flipped[at] ^ 0x04);
+    EXPECT_EQ(ReadLogInfo(MakeMemorySource(flipped)).value().sessions, intact.sessions) << at;
+    std::unique_ptr<ByteSource> source = MakeMemorySource(flipped);
+    const WantedRecords wanted{.records = RecordRange{2060, 2060}, .from = {}, .to = {}};
+    auto excerpt = OpenLogExcerpt(source, wanted).value();
+    if (!excerpt) continue;
+    bool found = false;
+    while (const std::optional<Op> op = excerpt->log->Next().value())
+      found = found || excerpt->log->record_number() == 2060;
+    EXPECT_TRUE(found) << at;
+  }
+}
+
+/// A long log with another directory, in an index whose checksum is right.
+std::string WithDirectory(const std::string& log,
+                          const std::function<void(commit_log::IndexDirectory&)>& change) {
+  const std::vector<size_t> offsets = testing::FrameOffsets(log);
+  const size_t index_at = offsets[offsets.size() - 3], table_at = offsets[offsets.size() - 2];
+  const Bytes content = wire::AsBytes(log).subspan(
+      index_at + commit_log::kSkippableHeaderSize,
+      table_at - index_at - commit_log::kSkippableHeaderSize);
+  const auto fields = *commit_log::SplitIndex(*commit_log::IndexMessage(content));
+  commit_log::IndexDirectory directory = *commit_log::DecodeDirectory(fields.directory);
+  const std::string before = commit_log::EncodeDirectory(directory);
+  change(directory);
+  const std::string after = commit_log::EncodeDirectory(directory);
+  EXPECT_EQ(before.size(), after.size());
+  std::string changed = log;
+  changed.replace(table_at - before.size(), before.size(), after);
+  const size_t message_at =
+      index_at + commit_log::kSkippableHeaderSize + commit_log::kIndexChecksumSize;
+  std::string hash;
+  commit_log::AppendLittleEndian(
+      hash, commit_log::Hash(wire::AsBytes(changed).subspan(message_at, table_at - message_at)));
+  return changed.replace(message_at - hash.size(), hash.size(), hash);
+}
+
+TEST(LongLog, AWrongDirectoryIsFound) {
+  const std::string log = LongLog();
+  EXPECT_EQ(WithDirectory(log, [](auto&) {}), log);
+  const std::string other_sum =
+      WithDirectory(log, [](auto& directory) { ++*directory.blocks[1].sum.last_time_ns; });
+  EXPECT_THAT(VerifyLog(MakeMemorySource(other_sum)).value().damage,
+              ::testing::ElementsAre(::testing::Field(
+                  &Damage::what, ::testing::HasSubstr("the index's directory does not match"))));
+  const std::string other_block =
+      WithDirectory(log, [](auto& directory) { directory.blocks[2].sum.frame_hash ^= 1; });
+  std::unique_ptr<ByteSource> source = MakeMemorySource(other_block);
+  const WantedRecords wanted{.records = RecordRange{2060, 2060}, .from = {}, .to = {}};
+  EXPECT_FALSE(OpenLogExcerpt(source, wanted).value());
+  EXPECT_NE(source, nullptr);
+}
+
+TEST(LongLog, ConcatenatedLogsAreReadWhole) {
+  const std::string log = LongLog();
+  EXPECT_FALSE(ReadLogInfo(MakeMemorySource(log + log)).value().from_index);
+}
+
+}  // namespace
+}  // namespace ringscope
