@@ -25,7 +25,7 @@ void ExpectSame(const Command& command, const std::vector<std::string>& args) {
   EXPECT_EQ(Answer(command, args, 2), expected);
 }
 
-TEST(GapsThreads, Captures_SameAnswers) {
+TEST(ListenerThread, Captures_SameAnswers) {
   for (const std::string& name : testing::ListTestdata("captures", ".ops.jsonl.zst")) {
     const std::string path = testing::TestdataPath(name).string();
     ExpectSame(GapsCommand(), {path, "--format", "json"});
@@ -36,7 +36,7 @@ TEST(GapsThreads, Captures_SameAnswers) {
   }
 }
 
-TEST(GapsThreads, ConformanceCases_SameAnswers) {
+TEST(ListenerThread, ConformanceCases_SameAnswers) {
   for (const std::string& name : testing::ListTestdata("conformance/cases", ".jsonl.zst")) {
     const std::string path = testing::TestdataPath(name).string();
     for (const char* engine : {"v1", "v2@58"})
