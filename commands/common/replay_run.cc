@@ -4,13 +4,13 @@
 
 #include <utility>
 
-#include "commands/common/listener_thread.h"
 #include "commands/common/session_reads.h"
 #include "commands/common/verdict_words.h"
 #include "commands/plugin/plugin.h"
 #include "commands/shell/config_file.h"
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"
+#include "commands/threads/listener_thread.h"
 
 namespace ringscope {
 namespace {

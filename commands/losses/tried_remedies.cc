@@ -1,10 +1,10 @@
 #include "commands/losses/tried_remedies.h"
 
-#include "commands/common/listener_thread.h"
 #include "commands/common/muted_context.h"
 #include "commands/common/session_reads.h"
-#include "commands/common/sweep_workers.h"
 #include "commands/plugin/plugin.h"
+#include "commands/threads/listener_thread.h"
+#include "commands/threads/sweep_workers.h"
 #include "core/log/added_buffers.h"
 #include "core/log/retarget.h"
 #include "core/log/verdict.h"

@@ -8,11 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "commands/common/listener_thread.h"
 #include "commands/common/replay_run.h"
 #include "commands/common/session_loop.h"
 #include "commands/common/session_reads.h"
-#include "commands/common/sweep_workers.h"
 #include "commands/common/verdict_words.h"
 #include "commands/many_logs/log_list.h"
 #include "commands/many_logs/sweep_logs.h"
@@ -26,6 +24,8 @@
 #include "commands/shell/values.h"
 #include "commands/sweep/sweep_report.h"
 #include "commands/sweep/sweep_values.h"
+#include "commands/threads/listener_thread.h"
+#include "commands/threads/sweep_workers.h"
 #include "core/sweep/kept_batches.h"
 #include "core/sweep/run_points.h"
 #include "core/sweep/sweep_target.h"

@@ -9,8 +9,8 @@ namespace ringscope {
 namespace {
 
 uint64_t WholeMs(uint64_t ns) {
-  constexpr uint64_t kNsPerMs = 1'000'000;
-  return ns / kNsPerMs * kNsPerMs;
+  constexpr uint64_t kMillisecond = 1'000'000;
+  return ns / kMillisecond * kMillisecond;
 }
 
 uint64_t FullPackets(const std::vector<SweepRow>& rows) {

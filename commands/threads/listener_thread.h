@@ -1,5 +1,5 @@
-#ifndef RINGSCOPE_COMMANDS_COMMON_LISTENER_THREAD_H_
-#define RINGSCOPE_COMMANDS_COMMON_LISTENER_THREAD_H_
+#ifndef RINGSCOPE_COMMANDS_THREADS_LISTENER_THREAD_H_
+#define RINGSCOPE_COMMANDS_THREADS_LISTENER_THREAD_H_
 
 #include <condition_variable>
 #include <functional>
@@ -48,4 +48,4 @@ std::function<std::unique_ptr<TapeRunner>(TapePlayer&)> ListenerThreads(const Co
 
 }  // namespace ringscope
 
-#endif  // RINGSCOPE_COMMANDS_COMMON_LISTENER_THREAD_H_
+#endif  // RINGSCOPE_COMMANDS_THREADS_LISTENER_THREAD_H_

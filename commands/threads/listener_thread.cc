@@ -1,4 +1,4 @@
-#include "commands/common/listener_thread.h"
+#include "commands/threads/listener_thread.h"
 
 #include <system_error>
 #include <utility>

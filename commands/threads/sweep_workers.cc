@@ -1,4 +1,4 @@
-#include "commands/common/sweep_workers.h"
+#include "commands/threads/sweep_workers.h"
 
 #include <algorithm>
 #include <system_error>

@@ -1,5 +1,5 @@
-#ifndef RINGSCOPE_COMMANDS_COMMON_SWEEP_WORKERS_H_
-#define RINGSCOPE_COMMANDS_COMMON_SWEEP_WORKERS_H_
+#ifndef RINGSCOPE_COMMANDS_THREADS_SWEEP_WORKERS_H_
+#define RINGSCOPE_COMMANDS_THREADS_SWEEP_WORKERS_H_
 
 #include <condition_variable>
 #include <functional>
@@ -52,4 +52,4 @@ std::function<std::unique_ptr<LaneRunner>(const std::vector<SweepLane*>&)> Sweep
 
 }  // namespace ringscope
 
-#endif  // RINGSCOPE_COMMANDS_COMMON_SWEEP_WORKERS_H_
+#endif  // RINGSCOPE_COMMANDS_THREADS_SWEEP_WORKERS_H_
