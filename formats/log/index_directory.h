@@ -30,9 +30,9 @@ struct IndexBlock {
 
 /// The index of an index: which parts of it have what. With it a reader needs only these parts.
 struct IndexDirectory {
-  uint64_t index_offset = 0;  // of the index frame in its file
-  uint64_t records = 0;       // of the file
-  uint64_t entries_offset = 0;  // of the first block's entries in the Index message
+  uint64_t index_offset = 0;       // of the index frame in its file
+  uint64_t records = 0;            // of the file
+  uint64_t entries_offset = 0;     // of the first block's entries in the Index message
   std::vector<IndexBlock> blocks;  // in order; their entries follow each other
   uint64_t sessions_size = 0;      // bytes of the summaries, which follow the entries
   uint64_t sessions_hash = 0;
