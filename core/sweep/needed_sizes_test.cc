@@ -29,8 +29,7 @@ GapReport ReportOf(uint64_t size) {
 std::vector<uint64_t> TriedSizes(std::vector<NeededSize>& sizes) {
   std::vector<uint64_t> tried;
   const Status status = TryNeededSizes(
-      [&](const std::map<BufferId, uint64_t>& with)
-          -> Result<std::map<BufferId, TriedOutcome>> {
+      [&](const std::map<BufferId, uint64_t>& with) -> Result<std::map<BufferId, TriedOutcome>> {
         tried.push_back(with.at(BufferId{1}));
         const uint64_t lost = 10 - tried.size();
         return std::map<BufferId, TriedOutcome>{

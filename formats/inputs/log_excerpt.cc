@@ -113,8 +113,7 @@ Result<std::optional<LogExcerpt>> OpenLogExcerpt(std::unique_ptr<ByteSource>& so
     if (!excerpt) return std::nullopt;
     LogExcerpt found;
     RS_ASSIGN_OR_RETURN(const LogIndex::Frame head, index->At(0));
-    found.skipped_producers =
-        ProducersIn(sessions[0], head.entry.records, excerpt->first_record);
+    found.skipped_producers = ProducersIn(sessions[0], head.entry.records, excerpt->first_record);
     found.log = MakeCommitLogReader(std::move(source), *excerpt);
     return found;
   };

@@ -34,8 +34,8 @@ class SparseFile {
     return {};
   }
   size_t Read(uint64_t offset, std::span<uint8_t> into) {
-    const auto size = static_cast<size_t>(
-        std::min<uint64_t>(into.size(), size_ - std::min(size_, offset)));
+    const auto size =
+        static_cast<size_t>(std::min<uint64_t>(into.size(), size_ - std::min(size_, offset)));
     std::memset(into.data(), 0, size);
     auto piece = pieces_.upper_bound(offset);
     if (piece != pieces_.begin()) --piece;
@@ -115,8 +115,8 @@ TEST_F(SparseLogTest, SeekingReadsTheFramesAndTheirBlock) {
   for (const WantedRecords& wanted :
        {WantedRecords{.records = RecordRange{record, record}, .from = {}, .to = {}},
         WantedRecords{.records = {},
-                      .from = TimePoint{*frame.entry.first_time_ns, false},
-                      .to = TimePoint{*frame.entry.first_time_ns + 1000, false}}}) {
+        .from = TimePoint{*frame.entry.first_time_ns, false},
+        .to = TimePoint{*frame.entry.first_time_ns + 1000, false}}}) {
     std::unique_ptr<ByteSource> file = Open();
     auto excerpt = OpenLogExcerpt(file, wanted).value();
     ASSERT_TRUE(excerpt);
@@ -177,9 +177,9 @@ std::string WithDirectory(const std::string& log,
                           const std::function<void(commit_log::IndexDirectory&)>& change) {
   const std::vector<size_t> offsets = testing::FrameOffsets(log);
   const size_t index_at = offsets[offsets.size() - 3], table_at = offsets[offsets.size() - 2];
-  const Bytes content = wire::AsBytes(log).subspan(
-      index_at + commit_log::kSkippableHeaderSize,
-      table_at - index_at - commit_log::kSkippableHeaderSize);
+  const Bytes content =
+      wire::AsBytes(log).subspan(index_at + commit_log::kSkippableHeaderSize,
+                                 table_at - index_at - commit_log::kSkippableHeaderSize);
   const auto fields = *commit_log::SplitIndex(*commit_log::IndexMessage(content));
   commit_log::IndexDirectory directory = *commit_log::DecodeDirectory(fields.directory);
   const std::string before = commit_log::EncodeDirectory(directory);

@@ -30,9 +30,9 @@ struct IndexBlock {
 
 /// The index of an index: which parts of it have what. With it a reader needs only these parts.
 struct IndexDirectory {
-  uint64_t index_offset = 0;  // of the index frame in its file
-  uint64_t records = 0;       // of the file
-  uint64_t entries_offset = 0;  // of the first block's entries in the Index message
+  uint64_t index_offset = 0;       // of the index frame in its file
+  uint64_t records = 0;            // of the file
+  uint64_t entries_offset = 0;     // of the first block's entries in the Index message
   std::vector<IndexBlock> blocks;  // in order; their entries follow each other
   uint64_t sessions_size = 0;      // bytes of the summaries, which follow the entries
   uint64_t sessions_hash = 0;
@@ -72,9 +72,10 @@ std::optional<IndexDirectory> MakeDirectory(const IndexFields& index, uint64_t i
 
 /// The directory as it ends the Index message, field and all.
 std::string EncodeDirectory(const IndexDirectory& directory);
-/// Bytes that the field ends with, from whose last 16 the size is known; see DirectorySize.
+/// Bytes of the directory that comes before a footer; nullopt: it is not a directory's.
+/// @param footer the last kDirectoryFooterSize bytes of an index
 std::optional<size_t> DirectorySize(Bytes footer);
-/// @param content the field's last bytes: DirectorySize and footer
+/// @param content of the field: directory and footer
 /// @return nullopt: not one whose hash is right, or its blocks do not lead to the index
 std::optional<IndexDirectory> DecodeDirectory(Bytes content);
 

@@ -65,12 +65,10 @@ Result<std::optional<Place>> FindIndex(ByteSource& source, uint64_t file_size) {
     return std::nullopt;
   }
   const Place index{file_size - table_size - index_size, index_size, entries - 2};
-  RS_ASSIGN_OR_RETURN(const bool has_table,
-                      HasSkippable(source, commit_log::kSeekTableFrameMagic,
-                                   file_size - table_size, table_size));
-  RS_ASSIGN_OR_RETURN(
-      const bool has_index,
-      HasSkippable(source, commit_log::kIndexFrameMagic, index.offset, index.size));
+  RS_ASSIGN_OR_RETURN(const bool has_table, HasSkippable(source, commit_log::kSeekTableFrameMagic,
+                                                         file_size - table_size, table_size));
+  RS_ASSIGN_OR_RETURN(const bool has_index,
+                      HasSkippable(source, commit_log::kIndexFrameMagic, index.offset, index.size));
   if (!has_table || !has_index) return std::nullopt;
   return index;
 }

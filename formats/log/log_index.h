@@ -61,7 +61,7 @@ class LogIndex {
   uint64_t content_size_ = 0;
 
   static constexpr size_t kNone = SIZE_MAX;
-  size_t loaded_ = kNone;      // the block that was loaded last
+  size_t loaded_ = kNone;     // the block that was loaded last
   std::vector<Frame> block_;  // its frames
 };
 

@@ -45,8 +45,9 @@ int main(int argc, char** argv) {
   char** const args = argv + (sparse ? 1 : 0);
   const int count = argc - (sparse ? 1 : 0);
   if (count < 2 || args[1][0] == '-' || (sparse && count > 3)) {
-    fmt::print(stderr, "usage: generate_log OUT.tblog [BYTES [WRITERS [BUFFER_BYTES]]]\n"
-                       "       generate_log --sparse OUT.tblog [BYTES]\n");
+    fmt::print(stderr,
+               "usage: generate_log OUT.tblog [BYTES [WRITERS [BUFFER_BYTES]]]\n"
+               "       generate_log --sparse OUT.tblog [BYTES]\n");
     return 2;
   }
   const auto number = [&](int at, uint64_t otherwise) {

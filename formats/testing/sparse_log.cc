@@ -45,8 +45,7 @@ Result<Sample> MakeSample() {
       sample.head.push_back(*std::move(op));
       continue;
     }
-    sample.requests.push_back(
-        std::make_unique<const std::string>(wire::AsText(commit->request)));
+    sample.requests.push_back(std::make_unique<const std::string>(wire::AsText(commit->request)));
     commit->request = wire::AsBytes(*sample.requests.back());
     bytes += commit->request.size();
     sample.commits.push_back(*std::move(op));
