@@ -14,6 +14,41 @@ constexpr size_t kExactTagBytes = 5, kExactSizeBytes = 4;
 /// Bytes of a size that a patch fills in.
 constexpr size_t kPatchedSizeBytes = 4;
 
+bool IsZeroSize(Bytes bytes) {
+  return bytes.size() >= kPatchedSizeBytes &&
+         std::ranges::all_of(bytes.first(kPatchedSizeBytes), [](uint8_t b) { return b == 0; });
+}
+
+/// Whether a field after a message, whose size is first, has zeros for its size.
+bool LeadsToZeroSize(Bytes bytes) {
+  while (true) {
+    const wire::Varint size = wire::ReadVarint(bytes);
+    if (size.size == 0 || size.value > bytes.size() - size.size) return false;
+    bytes = bytes.subspan(size.size + static_cast<size_t>(size.value));
+    while (true) {
+      const wire::Varint tag = wire::ReadVarint(bytes);
+      if (tag.size == 0) return false;
+      bytes = bytes.subspan(tag.size);
+      const auto type = static_cast<wire::Type>(tag.value & 7);
+      if (type == wire::Type::kBytes) break;
+      const size_t value = type == wire::Type::kVarint    ? wire::ReadVarint(bytes).size
+                           : type == wire::Type::kFixed64 ? 8
+                           : type == wire::Type::kFixed32 ? 4
+                                                          : 0;
+      if (value == 0 || value > bytes.size()) return false;
+      bytes = bytes.subspan(value);
+    }
+    if (IsZeroSize(bytes)) return true;
+  }
+}
+
+/// Whether a patch will bring the size that is first in `rest`.
+bool IsMissing(Bytes rest, uint32_t offset, const PacketMask::MissingSizes& missing) {
+  if (!missing.any || rest.size() < kPatchedSizeBytes) return false;
+  if (IsZeroSize(rest) || std::ranges::binary_search(missing.known, offset)) return true;
+  return !missing.all_known && !LeadsToZeroSize(rest);
+}
+
 }  // namespace
 
 /// A field that is kept, or a message some of whose fields are.
@@ -124,7 +159,7 @@ void PacketMask::OnTag() {
   value_bytes_ = 0;
 }
 
-void PacketMask::Take(std::span<uint8_t> bytes, Place place, bool waits_for_patches) {
+void PacketMask::Take(std::span<uint8_t> bytes, Place place, const MissingSizes& missing) {
   for (size_t i = 0; i < bytes.size();) {
     LeaveFinished();
     if (top().message == nullptr) {
@@ -132,6 +167,15 @@ void PacketMask::Take(std::span<uint8_t> bytes, Place place, bool waits_for_patc
       if (!top().kept) std::ranges::fill(bytes.subspan(i, size), uint8_t{0});
       i += size;
       Advance(size);
+      continue;
+    }
+    const Place here{place.chunk, place.offset + static_cast<uint32_t>(i)};
+    if (phase_ == Phase::kSize && value_bytes_ == 0 &&
+        IsMissing(bytes.subspan(i), here.offset, missing)) {
+      std::ranges::fill(bytes.subspan(i, kPatchedSizeBytes), uint8_t{0});
+      i += kPatchedSizeBytes;
+      Advance(kPatchedSizeBytes);
+      Enter({.message = next_, .size_at = here});
       continue;
     }
     uint8_t& byte = bytes[i++];
@@ -149,23 +193,12 @@ void PacketMask::Take(std::span<uint8_t> bytes, Place place, bool waits_for_patc
       continue;
     }
     const uint64_t size = value_;
-    const bool is_size = phase_ == Phase::kSize, is_short = value_bytes_ == 1;
+    const bool is_size = phase_ == Phase::kSize;
     phase_ = Phase::kTag;
     value_ = 0;
     value_bytes_ = 0;
-    if (!is_size) continue;
     // Bytes that are not kept are never a message's: a size is all that is kept of them.
-    Level level{.message = next_, .left = size, .size_at = {}};
-    constexpr size_t kMore = kPatchedSizeBytes - 1;
-    const auto rest = bytes.subspan(i);
-    if (waits_for_patches && size == 0 && is_short && rest.size() >= kMore &&
-        std::ranges::all_of(rest.first(kMore), [](uint8_t next) { return next == 0; })) {
-      level.left = kUnknown;
-      level.size_at = {place.chunk, place.offset + static_cast<uint32_t>(i) - 1};
-      i += kMore;
-      Advance(kMore);
-    }
-    if (level.left != 0) Enter(level);
+    if (is_size && size != 0) Enter({.message = next_, .left = size, .size_at = {}});
   }
 }
 

@@ -63,6 +63,7 @@ class PayloadRemover {
     PacketMask::Place place;
     uint64_t size = 0;
     std::span<uint8_t> data;  // of the patch
+    bool more = false;        // the chunk waits for further patches
   };
 
   void ApplyToRequest(Commit& commit);
@@ -76,10 +77,13 @@ class PayloadRemover {
   /// @param more bytes that the packet has after what the mask has seen
   static void NoteMissing(Sequence& sequence, const PacketMask& mask, uint64_t more);
   void SetSizes(SequenceKey sequence);
+  /// The sizes that are missing in the last fragment of a chunk that waits for patches.
+  PacketMask::MissingSizes MissingIn(SequenceKey sequence, ChunkId chunk);
 
   Op op_;
   std::string request_;
   std::vector<PatchedSize> sizes_;  // of the request's patches
+  std::vector<uint32_t> missing_;   // scratch: see MissingIn
   std::map<SequenceKey, Sequence> sequences_;
 };
 
