@@ -78,7 +78,6 @@ struct MissingMarks {
   uint64_t lost = 0;       // packets of these
   size_t flags = 0;        // packets there, the next one included, in which the producer reports it
   size_t others_read = 0;  // packets there that are no marks
-  std::vector<AbortReason> reasons;
 };
 
 /// A packet that the replay returned.
@@ -148,7 +147,6 @@ Comparison Compare(const SequenceGaps& account, std::vector<ReadPacket> packets,
       if (until != nullptr && !(GapTrack::Point{one.first.chunk, one.first.offset} < *until)) break;
       ++here.gaps;
       here.lost += one.lost.packets;
-      if (one.abort) here.reasons.push_back(one.abort->reason);
     }
   };
   for (const ReadPacket& packet : packets) {
@@ -316,14 +314,6 @@ TEST_F(ChromiumProducers, AccountHasWhatTheirWritersDropped) {
       runs += thread.missing.size();
       by_flag_alone += without_gap;
     }
-  }
-  // Packets that are several times as large as the memory. Of some, others had filled a part of it.
-  std::vector<AbortReason> reasons;
-  for (const Comparison& thread : CompareSession(sessions_.back()))
-    for (const MissingMarks& missing : thread.missing)
-      reasons.insert(reasons.end(), missing.reasons.begin(), missing.reasons.end());
-  if (reasons.size() >= 3) {
-    EXPECT_THAT(reasons, ::testing::Contains(AbortReason::kLargePacket));
   }
   for (const smb::MemoryFollower* const memory : story_.Memories()) {
     EXPECT_EQ(memory->use().size, kMemoryBytes);

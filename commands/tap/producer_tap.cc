@@ -69,7 +69,6 @@ Status ProducerTap::OnRequest(ipc::MethodName method, const ipc::InvokeMethod& i
       break;
     case ipc::MethodName::kRegisterTraceWriter:
       RS_RETURN_IF_ERROR(OnWriter(invoke.args));
-      LookIfDue();  // it takes its first chunk, and may not commit that for long
       break;
     case ipc::MethodName::kUnregisterTraceWriter:
       RS_RETURN_IF_ERROR(OnWriterGone(invoke.args));

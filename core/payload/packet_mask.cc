@@ -19,34 +19,10 @@ bool IsZeroSize(Bytes bytes) {
          std::ranges::all_of(bytes.first(kPatchedSizeBytes), [](uint8_t b) { return b == 0; });
 }
 
-/// Whether a field after a message, whose size is first, has zeros for its size.
-bool LeadsToZeroSize(Bytes bytes) {
-  while (true) {
-    const wire::Varint size = wire::ReadVarint(bytes);
-    if (size.size == 0 || size.value > bytes.size() - size.size) return false;
-    bytes = bytes.subspan(size.size + static_cast<size_t>(size.value));
-    while (true) {
-      const wire::Varint tag = wire::ReadVarint(bytes);
-      if (tag.size == 0) return false;
-      bytes = bytes.subspan(tag.size);
-      const auto type = static_cast<wire::Type>(tag.value & 7);
-      if (type == wire::Type::kBytes) break;
-      const size_t value = type == wire::Type::kVarint    ? wire::ReadVarint(bytes).size
-                           : type == wire::Type::kFixed64 ? 8
-                           : type == wire::Type::kFixed32 ? 4
-                                                          : 0;
-      if (value == 0 || value > bytes.size()) return false;
-      bytes = bytes.subspan(value);
-    }
-    if (IsZeroSize(bytes)) return true;
-  }
-}
-
 /// Whether a patch will bring the size that is first in `rest`.
 bool IsMissing(Bytes rest, uint32_t offset, const PacketMask::MissingSizes& missing) {
   if (!missing.any || rest.size() < kPatchedSizeBytes) return false;
-  if (IsZeroSize(rest) || std::ranges::binary_search(missing.known, offset)) return true;
-  return !missing.all_known && !LeadsToZeroSize(rest);
+  return IsZeroSize(rest) || std::ranges::binary_search(missing.known, offset);
 }
 
 }  // namespace

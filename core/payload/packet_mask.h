@@ -24,8 +24,8 @@ class PacketMask {
   /// Which sizes of messages in a fragment patches will bring.
   struct MissingSizes {
     bool any = false;
-    std::span<const uint32_t> known = {};  // their offsets from the payload's first byte, in order
-    bool all_known = true;  // false: unless zeros show which, the first size is taken for missing
+    /// Offsets from the payload's first byte, in order. Others are missing where there are zeros.
+    std::span<const uint32_t> known = {};
   };
 
   /// Where a patch may put the size of a nested message.

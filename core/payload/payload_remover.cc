@@ -170,7 +170,6 @@ void PayloadRemover::ApplyToPatches(ProducerId producer, std::span<uint8_t> entr
   using Fields = proto::ChunkToPatch;
   const size_t first = sizes_.size();
   uint64_t writer = 0, chunk = 0;
-  bool more = false;
   VisitChangingFields(entry, [&](const wire::Field& field) {
     if (field.number == Fields::kPatches && !HoldsNumber(field)) {
       uint64_t offset = 0;
@@ -197,31 +196,25 @@ void PayloadRemover::ApplyToPatches(ProducerId producer, std::span<uint8_t> entr
       writer = field.value;
     } else if (field.number == Fields::kChunkId && HoldsNumber(field)) {
       chunk = field.value;
-    } else if (field.number == Fields::kHasMorePatches && HoldsNumber(field)) {
-      more = field.value != 0;
-    } else if (field.number != Fields::kTargetBuffer || !HoldsNumber(field)) {
+    } else if ((field.number != Fields::kTargetBuffer && field.number != Fields::kHasMorePatches) ||
+               !HoldsNumber(field)) {
       ClearField(entry, field);
     }
   });
   for (PatchedSize& size : std::span(sizes_).subspan(first)) {
     size.sequence = {producer, WriterId{static_cast<uint16_t>(writer)}};
     size.place.chunk = ChunkId{static_cast<uint32_t>(chunk)};
-    size.more = more;
   }
 }
 
 PacketMask::MissingSizes PayloadRemover::MissingIn(SequenceKey sequence, ChunkId chunk) {
   PacketMask::MissingSizes missing{.any = true};
   missing_.clear();
-  bool more = false;
-  for (const PatchedSize& size : sizes_) {
-    if (size.sequence != sequence || size.place.chunk != chunk) continue;
-    missing_.push_back(size.place.offset);
-    more |= size.more;
-  }
+  for (const PatchedSize& size : sizes_)
+    if (size.sequence == sequence && size.place.chunk == chunk)
+      missing_.push_back(size.place.offset);
   std::ranges::sort(missing_);
   missing.known = missing_;
-  missing.all_known = !missing_.empty() && !more;
   return missing;
 }
 

@@ -63,7 +63,6 @@ class PayloadRemover {
     PacketMask::Place place;
     uint64_t size = 0;
     std::span<uint8_t> data;  // of the patch
-    bool more = false;        // the chunk waits for further patches
   };
 
   void ApplyToRequest(Commit& commit);
