@@ -238,7 +238,6 @@ std::string ProducerTap::OwnCommit(const std::string& request) {
 std::vector<std::string> ProducerTap::TakeScraped(ProducerMemory::Scrape which) {
   std::vector<std::string> frames;
   if (!wants_scraping_ || emulated_ || memory_ == nullptr) return frames;
-  LookIfDue();
   std::string data;
   std::vector<ScrapedChunk> chunks = memory_->ScrapeChunks(writers_, which, data);
   std::erase_if(chunks, [this](const ScrapedChunk& chunk) {
@@ -291,6 +290,7 @@ bool ProducerTap::WantsScrape() const {
 
 void ProducerTap::Scrape(FrameSocket& service) {
   NotePassing();
+  LookIfDue();  // it may commit nothing for long
   const std::vector<std::string> frames = TakeScraped(ProducerMemory::Scrape::kChanged);
   if (!frames.empty()) SetUnconfirmed();
   QueueAll(frames, service);
