@@ -68,6 +68,14 @@ void PrintState(Report& out, const ShownGaps& selection, uint64_t limit) {
   out.Print("  Remedy: clear incremental state periodically (clear_period_ms).\n");
 }
 
+/// Which of the losses that a producer reports are among the gaps.
+std::string AfterAbortsText(const SequenceGaps& sequence) {
+  const uint64_t known = sequence.flags_after_abort;
+  if (known == 0) return {};
+  return fmt::format(", {} after packets in the gaps above that it aborted",
+                     known == sequence.producer_flags ? "all" : WithCommas(known) + " of them");
+}
+
 void PrintProducerFlags(Report& out, const ShownGaps& selection, uint64_t limit) {
   std::string text;
   uint64_t found = 0, shown = 0;
@@ -83,10 +91,10 @@ void PrintProducerFlags(Report& out, const ShownGaps& selection, uint64_t limit)
     if (limit != 0 && shown == limit) continue;
     ++shown;
     text +=
-        Wrap(fmt::format("{}: the producer itself reports losses before {}; how many packets it "
+        Wrap(fmt::format("{}: the producer itself reports losses before {}{}; how many packets it "
                          "dropped is not known{}",
                          NameText(selection.notes, sequence->sequence),
-                         Count(sequence->producer_flags, "packet"),
+                         Count(sequence->producer_flags, "packet"), AfterAbortsText(*sequence),
                          sequence->hidden_flags == 0
                              ? ""
                              : fmt::format("; {} of these flags hidden by the buffer's",

@@ -290,6 +290,8 @@ std::string SignText(const Gap& gap) {
       return fmt::format(
           "the next packet {}; it is the sequence's first, so trace processor counts no loss",
           next());
+    case GapSign::kFlaggedByWriter:
+      return "the next packet is flagged by its writer";
     case GapSign::kV1First:
       return "nothing: V1 flags the first packet of every sequence, whether packets were lost or "
              "not";

@@ -16,14 +16,20 @@ constexpr size_t kBytesOnALine = 16;
 constexpr size_t kFieldsNamed = 12;
 
 /// "timestamp, 2 x interned_data, track_event (continues)"
-std::string FieldsText(Bytes message, bool is_whole, const Descriptors& descriptors) {
+/// @param lacks_sizes patches will bring sizes of messages in it; what is there until then is chance,
+/// as writers do not clear it
+std::string FieldsText(Bytes message, bool is_whole, bool lacks_sizes,
+                       const Descriptors& descriptors) {
   std::vector<uint32_t> order;
   std::map<uint32_t, uint64_t> counts;
   wire::FieldReader fields(message);
   size_t read = 0;  // bytes
+  bool is_unknown = false;
   while (const auto field = fields.Next()) {
     if (++counts[field->number] == 1) order.push_back(field->number);
     read += field->whole.size();
+    is_unknown = lacks_sizes && field->type == wire::Type::kBytes;
+    if (is_unknown) break;
   }
   const auto name = [&](uint32_t number) {
     const std::string known = descriptors.FieldName("TracePacket", number);
@@ -38,7 +44,9 @@ std::string FieldsText(Bytes message, bool is_whole, const Descriptors& descript
     names.push_back(counts[number] == 1 ? name(number)
                                         : fmt::format("{} x {}", counts[number], name(number)));
   }
-  if (!fields.ok() && is_whole) {
+  if (is_unknown) {
+    names.emplace_back("and what its size, which may be patched, leaves");
+  } else if (!fields.ok() && is_whole) {
     names.push_back("then malformed bytes");
   } else if (!fields.ok()) {
     const wire::Varint tag = wire::ReadVarint(message.subspan(read));
@@ -113,7 +121,7 @@ std::vector<std::string> FragmentLines(const ChunkCommit& commit, const WrittenC
                                                                       FragmentNote(fragment.kind));
     if (fragment.size > 0 && (is_whole || fragment.kind == FragmentKind::kBegin))
       text += ": " + FieldsText(commit.payload.subspan(place.body, place.size()), is_whole,
-                                descriptors);
+                                !is_whole && (commit.flags & kNeedsPatching) != 0, descriptors);
     lines.push_back(std::move(text));
   }
   AddRest(written, lines);

@@ -46,6 +46,16 @@ TEST(DumpFragments, OfWholeAndContinuedPackets) {
   EXPECT_THAT(dump, HasSubstr("  at 4: the marker of a packet that its writer aborted\n"));
 }
 
+// Where a size is patched later, writers leave what was in the chunk before: here 2, and the rest of
+// the message looks like field 8.
+TEST(DumpFragments, NoFieldIsNamedAfterASizeThatMayBePatched) {
+  const std::string dump = DumpOf(
+      RequestOf(ChunkOf(0, 0, R"("fragments":1,"flags":6,"payload":"0840055a0261614005")")),
+      {"--fragments"});
+  EXPECT_THAT(dump, HasSubstr("8 bytes of a packet that continues in the next chunk: timestamp, "
+                              "track_event, and what its size, which may be patched, leaves\n"));
+}
+
 TEST(DumpFragments, FieldsAreNamedOnceWithTheirNumber) {
   // Two of field 5000, which nobody knows; then a byte that begins no field.
   const std::string dump =

@@ -25,6 +25,13 @@ struct SessionSums {
   std::vector<const SequenceGaps*> sequences;
   std::vector<CauseCount> causes;  // the largest first; `loss_bits` of the first
   uint64_t missing_chunks = 0;
+  uint64_t losses_by_flag = 0;  // that nothing but a producer's own flag shows
+
+  /// Whether writers dropped packets that nobody counts: all after an aborted one, until they find
+  /// a chunk again.
+  bool has_uncounted() const {
+    return totals[Fate::kWriterDropped].packets > 0 || losses_by_flag > 0;
+  }
 
   explicit SessionSums(const GapReport& report) {
     for (const BufferGaps& buffer : report.buffers) {
@@ -33,6 +40,7 @@ struct SessionSums {
         sequences.push_back(&sequence);
         unusable += sequence.unusable.count;
         missing_chunks += sequence.missing_chunks;
+        losses_by_flag += sequence.losses_by_flag();
         for (const Gap& gap : sequence.gaps)
           for (const CauseCount& cause : gap.causes) Add(cause);
       }
@@ -75,13 +83,29 @@ std::string PacketShare(uint64_t part, uint64_t whole) {
 
 std::string LostHeadline(const SessionSums& sums) {
   const uint64_t lost = sums.totals.lost().packets;
-  return fmt::format("{} {} lost.", PacketShare(lost, sums.totals.written.packets), Was(lost));
+  return fmt::format("{}{} {} lost.", sums.has_uncounted() ? "At least " : "",
+                     PacketShare(lost, sums.totals.written.packets), Was(lost));
 }
 std::string WaitingHeadline(uint64_t waiting) {
   return fmt::format("{} wait{} in a buffer, and {} not in the trace.", Count(waiting, "packet"),
                      waiting == 1 ? "s" : "", Is(waiting));
 }
-constexpr const char* kSignsHeadline = "No packet of the log was lost, but more may be missing.";
+std::string SignsHeadline(const SessionSums& sums) {
+  if (sums.losses_by_flag > 0)
+    return "No packet of the log was lost, but producers report losses of their own.";
+  return "No packet of the log was lost, but more may be missing.";
+}
+
+/// What the counts lack.
+std::string UncountedText(const SessionSums& sums) {
+  std::vector<std::string> parts;
+  if (sums.totals[Fate::kWriterDropped].packets > 0)
+    parts.emplace_back("what writers dropped after an aborted packet");
+  if (sums.losses_by_flag > 0)
+    parts.push_back(fmt::format("what was lost before {} that their producers flag themselves",
+                                Count(sums.losses_by_flag, "packet")));
+  return Joined(parts, "; ");
+}
 
 /// Of a trace: what is not in the log.
 std::string LostBeforeText(const RecordingVerdict& verdict) {
@@ -90,7 +114,7 @@ std::string LostBeforeText(const RecordingVerdict& verdict) {
 
 std::string LostText(const SessionSums& sums, bool with_packets) {
   const FateCount lost = sums.totals.lost(), written = sums.totals.written;
-  return fmt::format("{}{} of {}",
+  return fmt::format("{}{}{} of {}", sums.has_uncounted() ? "at least " : "",
                      with_packets ? PacketShare(lost.packets, written.packets) + ", " : "",
                      HumanSize(lost.bytes), HumanSize(written.bytes));
 }
@@ -271,7 +295,7 @@ Answer AnswerOf(const GapReport& report, const ReplayOutcome& outcome, const Ses
     answer.headline = LostBeforeText(*before);
   } else if (!signs.empty()) {
     answer.severity = Harm::kWarning;
-    answer.headline = kSignsHeadline;
+    answer.headline = SignsHeadline(sums);
   } else {
     answer.headline = NothingLostText(sums, outcome.reads);
   }
@@ -285,6 +309,7 @@ Answer AnswerOf(const GapReport& report, const ReplayOutcome& outcome, const Ses
     answer.Add("Most of", LosersText(sums, notes));
     answer.Add("Evicted by", EvictorsText(report, notes));
   }
+  answer.Add("Not counted", UncountedText(sums));
   answer.Add("Folded", FoldedText(outcome, sums.totals[Fate::kFolded]));
   answer.Add("Waiting", WaitingText(sums, notes));
   if (of_unusable == Harm::kDataLoss)
@@ -341,7 +366,8 @@ ReplayFacts ReplayFactsOf(const GapReport& report, const ReplayOutcome& outcome,
     add("log.waiting", WaitingHeadline(waiting), waiting).where = WaitingText(sums, notes);
   const RecordingVerdict* const before = LossesBefore(outcome.verdicts);
   if (lost == 0 && waiting == 0 && !signs.empty())
-    add("log.signs", before != nullptr ? LostBeforeText(*before) : kSignsHeadline, 0).proof = signs;
+    add("log.signs", before != nullptr ? LostBeforeText(*before) : SignsHeadline(sums), 0).proof =
+        signs;
   facts.answer = AnswerOf(report, outcome, notes, tried);
   return facts;
 }

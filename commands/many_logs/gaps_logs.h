@@ -71,7 +71,8 @@ void ListFields(Io& io, GapsSequence& sequence) {
   io("own_fault", sequence.own_fault, "gaps", sequence.gaps, "unusable", sequence.unusable,
      "unusable_times", sequence.unusable_spans, "producer_flags", sequence.producer_flags,
      "producer_flags_hidden", sequence.hidden_flags, "producer_bits", sequence.producer_bits,
-     "missing_chunks", sequence.missing_chunks, "first_chunk", sequence.first_chunk);
+     "producer_flags_after_abort", sequence.flags_after_abort, "missing_chunks",
+     sequence.missing_chunks, "first_chunk", sequence.first_chunk);
   ListFates(io, sequence.by_fate);
 }
 

@@ -13,6 +13,11 @@ namespace {
 constexpr std::chrono::milliseconds kFirstPause{1};
 constexpr std::chrono::milliseconds kLongestPause{64};
 
+/// What a look may count as. One that takes longer was interrupted: the time is another thread's.
+constexpr std::chrono::nanoseconds LongestLook(size_t pages) {
+  return std::chrono::microseconds(10) + pages * std::chrono::nanoseconds(250);
+}
+
 size_t PagesToLookAt(const ProducerMemory& memory) {
   const uint64_t pages = memory.page_count();
   return pages <= smb::kMaxPagesOfPicture ? static_cast<size_t>(pages) : 0;
@@ -50,6 +55,10 @@ void MemoryWatch::Look(Clock::time_point now, bool always, RecordSink& log) {
     lost_ = true;
     return;
   }
+  PlanNext(now, Add(always, log));
+}
+
+bool MemoryWatch::Add(bool always, RecordSink& log) {
   changes_.clear();
   smb::AppendChanges(last_, now_, changes_);
   const bool changed = !changes_.empty() || looks_ == 0;
@@ -68,12 +77,12 @@ void MemoryWatch::Look(Clock::time_point now, bool always, RecordSink& log) {
   } else {
     same_until_ns_ = BootTimeNs();
   }
-  PlanNext(now, changed);
+  return changed;
 }
 
 void MemoryWatch::PlanNext(Clock::time_point now, bool changed) {
   const Clock::time_point done = Clock::now();
-  took_ = done - now;
+  took_ = std::min<Clock::duration>(done - now, LongestLook(last_.pages().size()));
   budget_.Spend(took_);
   due_ = now + std::max<Clock::duration>(limits_.interval,
                                          limits_.is_cheap ? took_ * LookBudget::kShareOfCpu

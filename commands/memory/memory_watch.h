@@ -31,6 +31,11 @@ class MemoryWatch {
   MemoryWatch(const ProducerMemory& memory, ProducerId producer, LookLimits limits,
               LookBudget& budget);
 
+  /// Logs the look at a memory that has just been made: all is free. It is not read, as that would
+  /// have the system provide all of its pages, at more cost than many looks.
+  void LookAtNew(RecordSink& log) {
+    if (!lost_) Add(/*always=*/true, log);
+  }
   /// Looks, if it is time for it. Call it before a commit is passed on, and at next().
   void LookIfDue(RecordSink& log);
   /// Looks at once.
@@ -42,6 +47,8 @@ class MemoryWatch {
 
  private:
   void Look(Clock::time_point now, bool always, RecordSink& log);
+  /// Logs the picture, if there is something new in it. @return whether there is
+  bool Add(bool always, RecordSink& log);
   void PlanNext(Clock::time_point now, bool changed);
   /// Leaves a look out.
   void Postpone(Clock::time_point now);

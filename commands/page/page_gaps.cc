@@ -212,9 +212,8 @@ void WriteGapGroups(PageWriter& out, const PageResults& page) {
     const size_t before = out.size();
     if (shown == kGroupRows) break;
     const Gap& largest = *group.gaps.front();
-    const auto not_flagged = std::ranges::count_if(group.gaps, [](const Gap* gap) {
-      return gap->sign != GapSign::kFlagged && gap->sign != GapSign::kFlaggedFirst;
-    });
+    const auto not_flagged =
+        std::ranges::count_if(group.gaps, [](const Gap* gap) { return !ShowsLoss(gap->sign); });
     out.Row({NameText(page.notes, largest.sequence),
              PageCell(std::to_string(Raw(largest.buffer)), Raw(largest.buffer)),
              MainCause(largest), CountCellOf(group.gaps.size()), CountCellOf(group.lost.packets),

@@ -74,6 +74,7 @@ void ProducerPort::Initialize(Request& request) {
   if (!std::exchange(initialized_, true)) {
     name_ = init.producer_name;
     scraped_ = init.scraping_mode == ipc::kScrapingEnabled;
+    memory_hint_ = {static_cast<size_t>(init.size_hint), static_cast<size_t>(init.page_size_hint)};
     service_.OnProducerInitialized(*this);
     if (init.provides_shared_memory && !request.fds.empty()) {
       auto memory = SmbMemory::Map(std::move(request.fds.front()), init.page_size_hint);
@@ -100,14 +101,14 @@ void ProducerPort::Register(const Request& request) {
   }
 }
 
-Status ProducerPort::SetUpMemory(size_t bytes, size_t page_bytes) {
+Status ProducerPort::SetUpMemory(MemorySizes sizes) {
   if (memory_ && !brought_memory_) return {};
   if (!memory_) {
-    auto memory = SmbMemory::Create(bytes, page_bytes);
+    auto memory = SmbMemory::Create(sizes.bytes, sizes.page_bytes);
     if (!memory) return tl::unexpected<Error>(std::move(memory).error());
     memory_.emplace(std::move(*memory));
     service_.OnMemory(*this);
-    SendCommand({.setup_tracing = ipc::SetupTracing{page_bytes / 1024}}, &memory_->fd());
+    SendCommand({.setup_tracing = ipc::SetupTracing{sizes.page_bytes / 1024}}, &memory_->fd());
     return {};
   }
   if (std::exchange(brought_memory_, false)) SendCommand({.setup_tracing = ipc::SetupTracing{}});

@@ -35,7 +35,9 @@ class ProducerPort : public ClientConnection::Port {
   bool has_memory() const { return memory_.has_value(); }
   const SmbMemory& memory() const { return *memory_; }
   /// Makes the shared memory, unless the producer brought its own, and sends it.
-  Status SetUpMemory(size_t bytes, size_t page_bytes);
+  Status SetUpMemory(MemorySizes sizes);
+  /// What the producer asks for; 0: nothing.
+  MemorySizes memory_hint() const { return memory_hint_; }
   void SendCommand(const ipc::AsyncCommand& command, const UniqueFd* fd = nullptr) {
     SendCommand(Encode(command), fd);
   }
@@ -59,6 +61,7 @@ class ProducerPort : public ClientConnection::Port {
   std::string name_;
   bool initialized_ = false;
   bool scraped_ = false;  // by the service
+  MemorySizes memory_hint_;
   std::optional<SmbMemory> memory_;
   bool brought_memory_ = false;
   std::optional<uint64_t> command_request_;

@@ -137,6 +137,17 @@ std::string TracingService::EnableTracing(ConsumerPort& consumer, Bytes raw_conf
   return {};
 }
 
+MemorySizes TracingService::MemoryFor(const ProducerPort& producer,
+                                      const TracingSession& session) const {
+  if (options_.memory) return *options_.memory;
+  MemorySizes config;
+  const auto& producers = session.config.producers;
+  const auto wanted = std::ranges::find(producers, producer.name(), &ipc::ProducerConfig::name);
+  if (wanted != producers.end())
+    config = {wanted->size_kb * kBytesPerKilobyte, wanted->page_size_kb * kBytesPerKilobyte};
+  return NegotiatedMemory(config, producer.memory_hint());
+}
+
 void TracingService::SetUpSource(TracingSession& session, size_t index, ProducerPort& producer,
                                  const ipc::DataSourceDescriptor& source) {
   const ipc::ConfiguredDataSource& config = session.config.data_sources[index];
@@ -145,7 +156,7 @@ void TracingService::SetUpSource(TracingSession& session, size_t index, Producer
   if (config.config.name != source.name || !wants_producer) return;
   const size_t target = ipc::TargetOf(session.config, config.config);
   if (target >= session.buffers.size()) return;
-  if (!producer.SetUpMemory(options_.memory_bytes, options_.page_bytes)) return;
+  if (!producer.SetUpMemory(MemoryFor(producer, session))) return;
   SourceInstance& instance = session.instances.emplace_back();
   instance.id = ++last_instance_;
   instance.producer = producer.id();

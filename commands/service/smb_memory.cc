@@ -5,11 +5,24 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
 namespace ringscope::demo {
+
+MemorySizes NegotiatedMemory(MemorySizes config, MemorySizes hint) {
+  constexpr MemorySizes kMost{32 * 1024 * 1024, 32 * 1024};
+  const auto first_of = [](size_t wanted, size_t hinted, size_t otherwise) {
+    return wanted != 0 ? wanted : hinted != 0 ? hinted : otherwise;
+  };
+  const size_t page = std::min(
+      first_of(config.page_bytes, hint.page_bytes, kDefaultMemory.page_bytes), kMost.page_bytes);
+  const size_t bytes =
+      std::min(first_of(config.bytes, hint.bytes, kDefaultMemory.bytes), kMost.bytes);
+  return smb::IsPageSize(page) && bytes % page == 0 ? MemorySizes{bytes, page} : kDefaultMemory;
+}
 
 Result<SmbMemory> SmbMemory::Create(size_t bytes, size_t page_bytes) {
   UniqueFd fd(::memfd_create("ringscope-smb", MFD_CLOEXEC | MFD_ALLOW_SEALING));

@@ -14,6 +14,15 @@ namespace ringscope::demo {
 
 using record::UniqueFd;
 
+/// Of a shared memory buffer.
+struct MemorySizes {
+  size_t bytes = 0;
+  size_t page_bytes = 0;
+};
+inline constexpr MemorySizes kDefaultMemory{256 * 1024, 4096};
+/// What a producer gets. @param config of the session's config for it. Zeros: nothing is asked for
+MemorySizes NegotiatedMemory(MemorySizes config, MemorySizes hint);
+
 /// A shared memory buffer as its producer and the service use it: both write to it.
 class SmbMemory : public smb::Memory {
  public:

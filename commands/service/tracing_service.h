@@ -15,8 +15,8 @@
 namespace ringscope::demo {
 
 struct TracingServiceOptions {
-  size_t memory_bytes = 256 * 1024;  // of a producer that brings none
-  size_t page_bytes = 4096;
+  /// Of all producers that bring none; absent: by the session's config and the producer's hints.
+  std::optional<MemorySizes> memory = {};
   /// Bytes of packets after which a pass for a consumer, or for a file, ends.
   uint64_t consumer_pass_bytes = 32 * 1024;
   uint64_t file_pass_bytes = 1024 * 1024;
@@ -95,6 +95,7 @@ class TracingService {
   std::string Refusal(const ConsumerPort& consumer, const ipc::TraceConfig& config,
                       const UniqueFd& file) const;
   BufferId NextBufferId();
+  MemorySizes MemoryFor(const ProducerPort& producer, const TracingSession& session) const;
   void SetUpSource(TracingSession& session, size_t index, ProducerPort& producer,
                    const ipc::DataSourceDescriptor& source);
   void StartInstance(SourceInstance& instance);

@@ -126,7 +126,7 @@ Status ProducerTap::OnInitialize(const ipc::InvokeMethod& invoke, PassingFrame&&
     // The service uses it or makes another, as its reply shows.
     provides_memory_ = true;
     const size_t page = smb::IsPageSize(page_size_hint_) ? page_size_hint_ : smb::kMinPageBytes;
-    RS_RETURN_IF_ERROR(UseMemory(frame.fds.front(), page));
+    RS_RETURN_IF_ERROR(UseMemory(frame.fds.front(), page, /*is_new=*/false));
   }
   if (!wants_scraping_ || recording_.scraping != Scraping::kExact) {
     service.Queue(std::move(frame));
@@ -143,7 +143,7 @@ Status ProducerTap::OnInitialize(const ipc::InvokeMethod& invoke, PassingFrame&&
   return {};
 }
 
-Status ProducerTap::UseMemory(const UniqueFd& fd, size_t page_bytes) {
+Status ProducerTap::UseMemory(const UniqueFd& fd, size_t page_bytes, bool is_new) {
   RS_ASSIGN_OR_RETURN(auto shared, SharedMemory::Open(fd));
   watch_.reset();
   memory_ = std::make_unique<ProducerMemory>(std::move(shared), page_bytes);
@@ -153,7 +153,10 @@ Status ProducerTap::UseMemory(const UniqueFd& fd, size_t page_bytes) {
                                           .direct_patching = may_patch_directly_});
   if (recording_.looks) {
     watch_.emplace(*memory_, producer_, *recording_.looks, recording_.look_budget);
-    watch_->LookNow(recording_.log);
+    if (is_new)
+      watch_->LookAtNew(recording_.log);
+    else
+      watch_->LookNow(recording_.log);
   }
   return {};
 }
@@ -164,12 +167,15 @@ std::optional<MemoryWatch::Clock::time_point> ProducerTap::LookAgain() {
   return watch_->next();
 }
 
+void ProducerTap::LookIfDue() {
+  if (!watch_) return;
+  watch_->LookIfDue(recording_.log);
+  if (watch_->next()) recording_.on_waiting_memory();
+}
+
 Status ProducerTap::OnCommit(const ipc::InvokeMethod& invoke, PassingFrame&& frame,
                              FrameSocket& service) {
-  if (watch_) {
-    watch_->LookIfDue(recording_.log);
-    if (watch_->next()) recording_.on_waiting_memory();
-  }
+  LookIfDue();
   RS_RETURN_IF_ERROR(commit_.Read(invoke.args, memory_.get()));
   recording_.counts.chunks += commit_.chunks();
   recording_.counts.chunk_bytes += commit_.chunk_bytes();
@@ -284,6 +290,7 @@ bool ProducerTap::WantsScrape() const {
 
 void ProducerTap::Scrape(FrameSocket& service) {
   NotePassing();
+  LookIfDue();  // it may commit nothing for long
   const std::vector<std::string> frames = TakeScraped(ProducerMemory::Scrape::kChanged);
   if (!frames.empty()) SetUnconfirmed();
   QueueAll(frames, service);
@@ -368,7 +375,8 @@ Status ProducerTap::OnCommand(Bytes reply, const PassingFrame& frame) {
     const uint64_t kb = command.setup_tracing->page_size_kb;
     if (kb > smb::kMaxPageBytes || !smb::IsPageSize(kb * kBytesPerKb))
       return Fail(ErrorCode::kCorrupt, fmt::format("sent shared memory with pages of {} KiB", kb));
-    RS_RETURN_IF_ERROR(UseMemory(frame.fds.front(), static_cast<size_t>(kb) * kBytesPerKb));
+    RS_RETURN_IF_ERROR(
+        UseMemory(frame.fds.front(), static_cast<size_t>(kb) * kBytesPerKb, /*is_new=*/true));
   }
   if (command.set_up) OnInstance(*command.set_up, reply);
   if (command.start) {

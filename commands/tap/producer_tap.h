@@ -47,6 +47,7 @@ class ProducerTap : public PortTap {
   std::optional<ipc::MethodName> ConfirmingMethod() const override;
 
   Status OnInitialize(const ipc::InvokeMethod& invoke, PassingFrame&& frame, FrameSocket& service);
+  void LookIfDue();
   Status OnCommit(const ipc::InvokeMethod& invoke, PassingFrame&& frame, FrameSocket& service);
   void OnAcknowledged(const FlushAcknowledged& acknowledged);
   Status OnDataSource(Bytes args);
@@ -60,7 +61,8 @@ class ProducerTap : public PortTap {
   Status OnNotified(Bytes args, bool stopped);
   Status OnTriggers(Bytes args);
 
-  Status UseMemory(const UniqueFd& fd, size_t page_bytes);
+  /// @param is_new the service has just made it, and nobody else has it
+  Status UseMemory(const UniqueFd& fd, size_t page_bytes, bool is_new);
   /// Scrapes and logs what is found. @return the frames that bring it to the service
   std::vector<std::string> TakeScraped(ProducerMemory::Scrape which);
   /// A frame with a commit of the recorder's own.

@@ -24,6 +24,7 @@ namespace ringscope::testing {
 /// `consumer_listen()`; the log is compared with what they received.
 class DemoRecording {
  public:
+  /// @param options of the recorder; sockets are chosen, but for one to listen at that is given
   explicit DemoRecording(record::RecorderOptions options = {},
                          demo::TracingServiceOptions tracing = {})
       : service_(demo::Service::Start({.producer_socket = UniqueSocketName("demo-producer"),
@@ -31,7 +32,8 @@ class DemoRecording {
                                        .tracing = tracing})
                      .value()),
         options_(std::move(options)) {
-    options_.producer = {UniqueSocketName("listen"), service_->options().producer_socket};
+    if (options_.producer.listen.empty()) options_.producer.listen = UniqueSocketName("listen");
+    options_.producer.connect = service_->options().producer_socket;
     options_.consumer =
         record::PortSockets{UniqueSocketName("listen"), service_->options().consumer_socket};
     recorder_.emplace(options_, log_);

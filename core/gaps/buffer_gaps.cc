@@ -269,6 +269,10 @@ void GapBuffer::OnPacket(const PacketAccount& account, const PacketFacts& facts)
     ++sequence.report.producer_flags;
     sequence.report.producer_bits |= facts.dropped;
     if (account.loss_bits != 0) ++sequence.report.hidden_flags;
+    if (unused_.producer_flags > 0) {
+      --unused_.producer_flags;
+      sequence.by_producer.push_back({account.first_chunk, account.first_offset});
+    }
   }
   const bool is_flagged = account.loss_bits != 0 || facts.dropped != 0;
   // What follows a producer's own flag is not caused by a gap.

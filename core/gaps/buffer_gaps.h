@@ -41,6 +41,7 @@ class GapBuffer {
   struct Unused {
     size_t gaps = 0;
     size_t flags = 0;
+    size_t producer_flags = 0;  // gaps before further ones count as not flagged
   };
 
   /// @param now the record under way; must outlive this, like `unused` and `reported`
@@ -82,6 +83,7 @@ class GapBuffer {
     std::vector<Jump> jumps;              // where ids were left out, at least at first
     std::vector<uint64_t> forgotten_at;   // chunks before which the buffer forgot the sequence
     IntervalSet folded;                   // chunks in which packets begin that programs folded
+    std::vector<GapTrack::Point> by_producer;  // packets that the producer itself flagged
     size_t held = 0;                      // chunks in the buffer
     uint64_t emptied = 0;                 // number of the last time that it had none left; 0: never
     bool emptied_by_loss = false;         // the last one was evicted

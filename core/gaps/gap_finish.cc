@@ -132,6 +132,7 @@ SequenceGaps GapBuffer::FinishSequence(SequenceKey key, Sequence& sequence) {
       open.pushed.Add(history_.BlocksBetween(open.counted, open.window_end));
   }
   sequence.track.Join([&](uint32_t detail, uint32_t other) { Merge(gaps_[detail], gaps_[other]); });
+  std::ranges::sort(sequence.by_producer);
   const std::vector<GapTrack::Run>& runs = sequence.track.runs();
   const GapTrack::Run* before = nullptr;
   for (size_t i = 0; i < runs.size(); before = &runs[i++]) {
@@ -145,12 +146,17 @@ SequenceGaps GapBuffer::FinishSequence(SequenceKey key, Sequence& sequence) {
     OpenGap& open = gaps_[run.detail];
     FinishGap(open);
     const bool is_read = i + 1 < runs.size() && runs[i + 1].kind == GapTrack::Kind::kRead;
+    const bool reported =
+        is_read && std::ranges::binary_search(sequence.by_producer, runs[i + 1].first);
+    if (reported && open.gap.abort) ++result.flags_after_abort;
     if (is_read && runs[i + 1].detail != GapTrack::kNoDetail) {
       open.gap.next = flags_[runs[i + 1].detail].packet;
       const bool is_first = open.gap.next->first_of_sequence;
       open.gap.sign = !is_first                       ? GapSign::kFlagged
                       : info_.flags_first_of_sequence ? GapSign::kV1First
                                                       : GapSign::kFlaggedFirst;
+    } else if (reported) {
+      open.gap.sign = GapSign::kFlaggedByWriter;
     } else if (is_read) {
       open.gap.sign = open.gap.lost_bits != 0 ? GapSign::kFlagInvalid : GapSign::kNotFlagged;
       open.gap.forgotten =

@@ -91,16 +91,24 @@ struct FlaggedPacket {
 
 /// How the trace shows that packets are missing.
 enum class GapSign : uint8_t {
-  kFlagged,         // the next packet of the sequence is flagged
-  kFlaggedFirst,    // so it is, but as its first: trace processor does not count that
-  kV1First,         // so it is, but V1 flags the first packet of every sequence
-  kNotFlagged,      // the next packet is not flagged
-  kFlagInvalid,     // the packet with the flag was refused by the service's validation
-  kNothingFollows,  // no later packet of the sequence was read
+  kFlagged,          // the next packet of the sequence is flagged
+  kFlaggedFirst,     // so it is, but as its first: trace processor does not count that
+  kFlaggedByWriter,  // the buffer does not flag it: its writer did, as it had found no chunk
+  kV1First,          // the next packet is flagged, but V1 flags the first packet of every sequence
+  kNotFlagged,       // the next packet is not flagged
+  kFlagInvalid,      // the packet with the flag was refused by the service's validation
+  kNothingFollows,   // no later packet of the sequence was read
 };
 template <>
 inline constexpr std::array kEnumNames<GapSign> = {
-    "flagged", "flagged_first", "v1_first", "not_flagged", "flag_invalid", "nothing_follows"};
+    "flagged",     "flagged_first", "flagged_by_writer", "v1_first",
+    "not_flagged", "flag_invalid",  "nothing_follows"};
+
+/// Whether a reader of the trace can see it.
+constexpr bool ShowsLoss(GapSign sign) {
+  return sign == GapSign::kFlagged || sign == GapSign::kFlaggedFirst ||
+         sign == GapSign::kFlaggedByWriter;
+}
 
 /// What would have saved lost packets; each as far as it applies.
 struct GapRemedies {
@@ -236,12 +244,16 @@ struct SequenceLosses {
   uint64_t unusable_spans = 0;  // how often state was missing
   uint64_t producer_flags = 0;  // packets read in which the producer itself reports losses
   uint64_t hidden_flags = 0;    // of these, those whose flag the buffer's replaces
+  /// Of these, those after a gap with a packet that its writer aborted: what they report is known.
+  uint64_t flags_after_abort = 0;
   uint32_t producer_bits = 0;   // the bits of these flags
   uint64_t missing_chunks = 0;  // ids that no record commits; of what they held nothing is known
   uint64_t first_chunk = 0;     // lowest id in the log, unwrapped: what came before is not known
 
   FateCount written() const { return by_fate.all(); }
   FateCount lost() const { return by_fate.lost(); }
+  /// Losses of which the log has nothing but the flag of the packet after them.
+  uint64_t losses_by_flag() const { return producer_flags - flags_after_abort; }
 };
 
 /// The same, gap by gap.

@@ -73,7 +73,8 @@ class GapAnalysis : public LedgerSink, public ReplayListener {
   void Close(BufferId id);
 
   LogMoment now_;
-  gaps::GapBuffer::Unused unused_{.gaps = kMaxListed, .flags = kMaxListed};
+  gaps::GapBuffer::Unused unused_{
+      .gaps = kMaxListed, .flags = kMaxListed, .producer_flags = kMaxListed};
   std::map<BufferId, std::unique_ptr<gaps::GapBuffer>> buffers_;
   std::map<BufferId, BufferGaps> done_;
   StalePackets stale_;

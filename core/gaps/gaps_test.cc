@@ -284,17 +284,41 @@ TEST(Gaps, State_IsMissingUntilTheNextReset) {
   EXPECT_EQ(Of(report, 1, 1).unusable_spans, 1u);
 }
 
-TEST(Gaps, ProducersOwnFlag_IsToldApart) {
+/// A chunk of one packet in which its producer reports a loss.
+Chunk FlaggedByProducer(uint32_t id) {
   std::string packet;
   wire::AppendUint(packet, 42, kLossPresent | kLossSmbFull);
   std::string fragment;
   wire::AppendVarint(fragment, packet.size());
-  const GapReport report =
-      Story("v2@58").Commit(Chunk(1, 1, 0).Raw(fragment + packet).Counting(1)).Read().Report();
+  return Chunk(1, 1, id).Raw(fragment + packet).Counting(1);
+}
+
+TEST(Gaps, ProducersOwnFlag_IsToldApart) {
+  const GapReport report = Story("v2@58").Commit(FlaggedByProducer(0)).Read().Report();
   EXPECT_EQ(Of(report, 1, 1).producer_flags, 1u);
   EXPECT_EQ(Of(report, 1, 1).hidden_flags, 0u);
   EXPECT_EQ(Of(report, 1, 1).producer_bits, kLossPresent | kLossSmbFull);
   EXPECT_EQ(report.lost().packets, 0u);
+}
+
+// The writer aborts a packet, drops others, and reports it when it has a chunk again. Then it drops
+// packets between two chunks.
+TEST(Gaps, ProducersOwnFlag_AfterAnAbortedPacket) {
+  // V2 flags the first packet that it returns, which was written before.
+  const GapReport report = Story("v2@58")
+                               .Commit(Kilo(1, 1, 0))
+                               .Commit(Chunk(1, 1, 1).Whole(10, kFillGaps).Aborted())
+                               .Commit(FlaggedByProducer(2))
+                               .Commit(FlaggedByProducer(3))
+                               .Read()
+                               .Report();
+  const Gap gap = OnlyGap(report);
+  EXPECT_EQ(gap.sign, GapSign::kFlaggedByWriter);
+  EXPECT_TRUE(ShowsLoss(gap.sign));
+  EXPECT_EQ(gap.causes.at(0).cause, Cause::kAborted);
+  EXPECT_EQ(Of(report, 1, 1).producer_flags, 2u);
+  EXPECT_EQ(Of(report, 1, 1).flags_after_abort, 1u);
+  EXPECT_EQ(Of(report, 1, 1).losses_by_flag(), 1u);
 }
 
 TEST(Gaps, Merge_WhenNothingBetweenWasRead) {

@@ -14,6 +14,17 @@ constexpr size_t kExactTagBytes = 5, kExactSizeBytes = 4;
 /// Bytes of a size that a patch fills in.
 constexpr size_t kPatchedSizeBytes = 4;
 
+bool IsZeroSize(Bytes bytes) {
+  return bytes.size() >= kPatchedSizeBytes &&
+         std::ranges::all_of(bytes.first(kPatchedSizeBytes), [](uint8_t b) { return b == 0; });
+}
+
+/// Whether a patch will bring the size that is first in `rest`.
+bool IsMissing(Bytes rest, uint32_t offset, const PacketMask::MissingSizes& missing) {
+  if (!missing.any || rest.size() < kPatchedSizeBytes) return false;
+  return IsZeroSize(rest) || std::ranges::binary_search(missing.known, offset);
+}
+
 }  // namespace
 
 /// A field that is kept, or a message some of whose fields are.
@@ -124,7 +135,7 @@ void PacketMask::OnTag() {
   value_bytes_ = 0;
 }
 
-void PacketMask::Take(std::span<uint8_t> bytes, Place place, bool waits_for_patches) {
+void PacketMask::Take(std::span<uint8_t> bytes, Place place, const MissingSizes& missing) {
   for (size_t i = 0; i < bytes.size();) {
     LeaveFinished();
     if (top().message == nullptr) {
@@ -132,6 +143,15 @@ void PacketMask::Take(std::span<uint8_t> bytes, Place place, bool waits_for_patc
       if (!top().kept) std::ranges::fill(bytes.subspan(i, size), uint8_t{0});
       i += size;
       Advance(size);
+      continue;
+    }
+    const Place here{place.chunk, place.offset + static_cast<uint32_t>(i)};
+    if (phase_ == Phase::kSize && value_bytes_ == 0 &&
+        IsMissing(bytes.subspan(i), here.offset, missing)) {
+      std::ranges::fill(bytes.subspan(i, kPatchedSizeBytes), uint8_t{0});
+      i += kPatchedSizeBytes;
+      Advance(kPatchedSizeBytes);
+      Enter({.message = next_, .size_at = here});
       continue;
     }
     uint8_t& byte = bytes[i++];
@@ -149,23 +169,12 @@ void PacketMask::Take(std::span<uint8_t> bytes, Place place, bool waits_for_patc
       continue;
     }
     const uint64_t size = value_;
-    const bool is_size = phase_ == Phase::kSize, is_short = value_bytes_ == 1;
+    const bool is_size = phase_ == Phase::kSize;
     phase_ = Phase::kTag;
     value_ = 0;
     value_bytes_ = 0;
-    if (!is_size) continue;
     // Bytes that are not kept are never a message's: a size is all that is kept of them.
-    Level level{.message = next_, .left = size, .size_at = {}};
-    constexpr size_t kMore = kPatchedSizeBytes - 1;
-    const auto rest = bytes.subspan(i);
-    if (waits_for_patches && size == 0 && is_short && rest.size() >= kMore &&
-        std::ranges::all_of(rest.first(kMore), [](uint8_t next) { return next == 0; })) {
-      level.left = kUnknown;
-      level.size_at = {place.chunk, place.offset + static_cast<uint32_t>(i) - 1};
-      i += kMore;
-      Advance(kMore);
-    }
-    if (level.left != 0) Enter(level);
+    if (is_size && size != 0) Enter({.message = next_, .left = size, .size_at = {}});
   }
 }
 

@@ -17,9 +17,17 @@ namespace ringscope {
 ///
 /// The packet may come in fragments. A nested message that continues in the next fragment has no
 /// size yet: it gets one by a patch, and until then it is taken to reach to the end of each
-/// fragment, as writers send the patch before or with the chunk where the message ends.
+/// fragment, as writers send the patch before or with the chunk where the message ends. Where the
+/// size will be there are zeros, or what was in the memory before: it becomes zeros.
 class PacketMask {
  public:
+  /// Which sizes of messages in a fragment patches will bring.
+  struct MissingSizes {
+    bool any = false;
+    /// Offsets from the payload's first byte, in order. Others are missing where there are zeros.
+    std::span<const uint32_t> known = {};
+  };
+
   /// Where a patch may put the size of a nested message.
   struct Place {
     ChunkId chunk{};
@@ -30,8 +38,8 @@ class PacketMask {
 
   /// Masks the packet's next fragment.
   /// @param place of the fragment's first byte
-  /// @param waits_for_patches whether sizes may be missing in the chunk
-  void Take(std::span<uint8_t> bytes, Place place, bool waits_for_patches);
+  /// @param missing sizes of its messages
+  void Take(std::span<uint8_t> bytes, Place place, const MissingSizes& missing);
   /// A patch puts a size at a place.
   void SetSize(Place place, uint64_t size);
   /// The packet ends here. Messages whose size is still missing are taken to end with it.

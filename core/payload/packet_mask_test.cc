@@ -21,7 +21,7 @@ std::span<uint8_t> Writable(std::string& text) {
 
 std::string MaskOf(std::string packet) {
   PacketMask mask;
-  mask.Take(Writable(packet), {}, false);
+  mask.Take(Writable(packet), {}, {});
   return packet;
 }
 
@@ -70,8 +70,8 @@ TEST(PacketMask, InFragments_IsAsInOne) {
   for (size_t cut = 0; cut <= packet.size(); ++cut) {
     std::string first = packet.substr(0, cut), rest = packet.substr(cut);
     PacketMask mask;
-    mask.Take(Writable(first), {ChunkId{1}, 5}, false);
-    mask.Take(Writable(rest), {ChunkId{2}, 1}, false);
+    mask.Take(Writable(first), {ChunkId{1}, 5}, {});
+    mask.Take(Writable(rest), {ChunkId{2}, 1}, {});
     EXPECT_EQ(first + rest, masked) << cut;
   }
 }
@@ -87,10 +87,10 @@ TEST(PacketMask, SizeByPatch_FieldsAfterTheMessageStay) {
   const std::string flags = end.substr(6);
 
   PacketMask mask;
-  mask.Take(Writable(begin), {ChunkId{8}, 2}, /*waits_for_patches=*/true);
+  mask.Take(Writable(begin), {ChunkId{8}, 2}, {.any = true});
   mask.SetSize({ChunkId{8}, 2 + size_at + 1}, 100);  // another place
   mask.SetSize({ChunkId{8}, 2 + size_at}, 12);
-  mask.Take(Writable(end), {ChunkId{9}, 1}, false);
+  mask.Take(Writable(end), {ChunkId{9}, 1}, {});
   EXPECT_EQ(begin.find("secret"), std::string::npos);
   EXPECT_EQ(end, std::string(6, '\0') + flags);
 }
@@ -101,9 +101,29 @@ TEST(PacketMask, SizeByPatch_OthersAreSecretUntilItComes) {
   begin += "\0\0\0\0"s;
   std::string middle = "\x40\x07secret";  // looks like a timestamp
   PacketMask mask;
-  mask.Take(Writable(begin), {ChunkId{8}, 2}, true);
-  mask.Take(Writable(middle), {ChunkId{9}, 1}, true);
+  mask.Take(Writable(begin), {ChunkId{8}, 2}, {.any = true});
+  mask.Take(Writable(middle), {ChunkId{9}, 1}, {.any = true});
   EXPECT_EQ(middle, std::string(8, '\0'));
+}
+
+// Writers do not clear the place of a size that a patch will bring.
+TEST(PacketMask, SizeByPatch_WhatIsThereUntilThenIsChance) {
+  std::string begin;
+  wire::AppendBytes(begin, TracePacket::kInternedData, wire::AsBytes("secret"));
+  wire::AppendTag(begin, TracePacket::kTrackEvent, wire::Type::kBytes);
+  const auto size_at = static_cast<uint32_t>(begin.size());
+  const std::string shape = begin.substr(0, 2) + std::string(6, '\0') + begin.substr(8);
+  for (const std::string& chance : {"\x02old"s, "\xfb\x80\x80\x80"s, "cret"s, "\0\0\0\0"s}) {
+    std::string known = begin + chance + "\x40\x07secret";  // as if a timestamp followed
+    std::string end = "secret\x68\x02";
+    const std::vector<uint32_t> offsets = {2 + size_at};
+    PacketMask mask;
+    mask.Take(Writable(known), {ChunkId{8}, 2}, {.any = true, .known = offsets});
+    EXPECT_EQ(known, shape + std::string(12, '\0'));
+    mask.SetSize({ChunkId{8}, 2 + size_at}, 14);
+    mask.Take(Writable(end), {ChunkId{9}, 1}, {});
+    EXPECT_EQ(end, std::string(6, '\0') + "\x68\x02");
+  }
 }
 
 TEST(PacketMask, Malformed_StaysSo) {

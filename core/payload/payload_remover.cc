@@ -207,6 +207,17 @@ void PayloadRemover::ApplyToPatches(ProducerId producer, std::span<uint8_t> entr
   }
 }
 
+PacketMask::MissingSizes PayloadRemover::MissingIn(SequenceKey sequence, ChunkId chunk) {
+  PacketMask::MissingSizes missing{.any = true};
+  missing_.clear();
+  for (const PatchedSize& size : sizes_)
+    if (size.sequence == sequence && size.place.chunk == chunk)
+      missing_.push_back(size.place.offset);
+  std::ranges::sort(missing_);
+  missing.known = missing_;
+  return missing;
+}
+
 void PayloadRemover::ApplyToChunk(ProducerId producer, std::span<uint8_t> entry) {
   using Fields = proto::ChunksToMove;
   std::optional<Writable> data;
@@ -263,7 +274,10 @@ void PayloadRemover::ApplyToPayload(SequenceKey sequence, const ChunkHeader& hea
     } else {
       *mask = {};
     }
-    mask->Take(bytes, {header.chunk, fragment.body}, (header.flags & kNeedsPatching) != 0);
+    const bool waits = (header.flags & kNeedsPatching) != 0 && (flags & kLastContinues) != 0 &&
+                       i + 1 == count;
+    mask->Take(bytes, {header.chunk, fragment.body},
+               waits ? MissingIn(sequence, header.chunk) : PacketMask::MissingSizes{});
     const bool is_end = i == 0 && before != nullptr && (count > 1 || (flags & kLastContinues) == 0);
     if (is_end) NoteMissing(chunks, *mask, 0);
   }

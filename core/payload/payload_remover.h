@@ -76,10 +76,13 @@ class PayloadRemover {
   /// @param more bytes that the packet has after what the mask has seen
   static void NoteMissing(Sequence& sequence, const PacketMask& mask, uint64_t more);
   void SetSizes(SequenceKey sequence);
+  /// The sizes that are missing in the last fragment of a chunk that waits for patches.
+  PacketMask::MissingSizes MissingIn(SequenceKey sequence, ChunkId chunk);
 
   Op op_;
   std::string request_;
   std::vector<PatchedSize> sizes_;  // of the request's patches
+  std::vector<uint32_t> missing_;   // scratch: see MissingIn
   std::map<SequenceKey, Sequence> sequences_;
 };
 

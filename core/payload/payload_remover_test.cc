@@ -122,6 +122,23 @@ TEST(PayloadRemover, PatchInTheRequestOfTheMessagesEnd) {
   EXPECT_EQ(PayloadIn(bare), AsFragment(std::string(kSecret.size(), '\0') + flags));
 }
 
+// As Perfetto's SDK has it: the chunk and the patch of its size are in one request, and the size's
+// place has what was in the memory before.
+TEST(PayloadRemover, PatchInTheRequestOfTheChunk) {
+  std::string begin;
+  wire::AppendBytes(begin, TracePacket::kTracePacketDefaults, {});
+  wire::AppendTag(begin, TracePacket::kTrackEvent, wire::Type::kBytes);
+  const auto place = static_cast<uint32_t>(1 + begin.size());
+  std::string request = RequestWith({ChunkId{3}, WriterId{2}, 1, kLastContinues | kNeedsPatching},
+                                    AsFragment(begin + "\x02old" + kSecret));
+  CommitRequestBuilder(request).AddPatch({.target_buffer = 1,
+                                          .writer = 2,
+                                          .chunk = 3,
+                                          .patches = {{place, wire::AsBytes("\xB0\x80\x80\0"s)}}});
+  EXPECT_EQ(PayloadIn(WithoutPayload(request)),
+            AsFragment(begin + std::string(4 + kSecret.size(), '\0')));
+}
+
 TEST(PayloadRemover, PatchesThatAreNoSize_AreZeros) {
   std::string request;
   CommitRequestBuilder(request).AddPatch(

@@ -129,10 +129,17 @@ struct BuiltinDataSources {
   bool disable_trace_config = false;
   bool disable_service_events = false;
 };
+/// What the config has for the shared memory of one producer.
+struct ProducerConfig {
+  std::string name;
+  uint64_t size_kb = 0;
+  uint64_t page_size_kb = 0;
+};
 struct TraceConfig {
   std::vector<BufferConfig> buffers;
   std::vector<ConfiguredDataSource> data_sources;
   uint64_t duration_ms = 0;
+  std::vector<ProducerConfig> producers;
   bool write_into_file = false;
   uint64_t file_write_period_ms = 0;
   uint64_t max_file_size_bytes = 0;
@@ -338,10 +345,16 @@ void Fields(auto& field, Like<BuiltinDataSources> auto& m) {
   field(2, m.disable_trace_config);
   field(4, m.disable_service_events);
 }
+void Fields(auto& field, Like<ProducerConfig> auto& m) {
+  field(1, m.name);
+  field(2, m.size_kb);
+  field(3, m.page_size_kb);
+}
 void Fields(auto& field, Like<TraceConfig> auto& m) {
   field(proto::TraceConfig::kBuffers, m.buffers);
   field(proto::TraceConfig::kDataSources, m.data_sources);
   field(3, m.duration_ms);
+  field(6, m.producers);
   field(proto::TraceConfig::kWriteIntoFile, m.write_into_file);
   field(proto::TraceConfig::kFileWritePeriodMs, m.file_write_period_ms);
   field(10, m.max_file_size_bytes);

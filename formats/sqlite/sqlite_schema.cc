@@ -352,8 +352,9 @@ CREATE TABLE gaps (
   written_to_ns INTEGER,
   lost_from_ns INTEGER,             -- when they were lost
   lost_to_ns INTEGER,
-  sign TEXT NOT NULL,               -- how the trace shows it: flagged, flagged_first, v1_first,
-                                    -- not_flagged, flag_invalid, nothing_follows
+  sign TEXT NOT NULL,               -- how the trace shows it: flagged, flagged_first,
+                                    -- flagged_by_writer, v1_first, not_flagged, flag_invalid,
+                                    -- nothing_follows
   needed_size INTEGER,              -- bytes with which the buffer would have kept the packets
   read_period_ns INTEGER,           -- reads at least this often would have been in time
   sequence TEXT AS (producer || ':' || writer),  -- as all commands name it
