@@ -165,8 +165,10 @@ NumberedHead HeadWithNumber(Bytes record, uint64_t number) {
   return head;
 }
 
-Result<DecodedRecord> DecodeRecord(Bytes record) {
-  DecodedRecord decoded;
+namespace {
+
+/// @param decoded a fresh one
+Status DecodeInto(Bytes record, DecodedRecord& decoded) {
   std::optional<uint64_t> time_ns;
   std::optional<size_t> kind;
   Bytes body;
@@ -182,7 +184,7 @@ Result<DecodedRecord> DecodeRecord(Bytes record) {
     }
   }
   if (!reader.ok()) return Fail(ErrorCode::kCorrupt, "the record is not well-formed protobuf");
-  if (!kind) return decoded;
+  if (!kind) return {};
 
   decoded.op.emplace().time_ns = time_ns;
   OpBody& into = decoded.op->body;
@@ -192,6 +194,15 @@ Result<DecodedRecord> DecodeRecord(Bytes record) {
     return Fail(status.error().code,
                 fmt::format("record of kind {}: {}", OpKindName(*kind), status.error().message));
   }
+  return {};
+}
+
+}  // namespace
+
+Result<DecodedRecord> DecodeRecord(Bytes record) {
+  Result<DecodedRecord> decoded;  // filled where it is returned: moving a record is not cheap
+  if (Status status = DecodeInto(record, *decoded); !status)
+    decoded = tl::unexpected(std::move(status).error());
   return decoded;
 }
 
