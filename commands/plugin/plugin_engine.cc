@@ -101,7 +101,7 @@ class PluginEngine final : public Engine, public FarEngine, public ProgramRunner
                                      .machine = commit.machine,
                                      .reserved = 0};
     input_.under_way = &commit;
-    buffer_->Commit(theirs);
+    AtWork([&] { buffer_->Commit(theirs); });
     input_.under_way = nullptr;
     CheckFailure();
   }
@@ -120,14 +120,15 @@ class PluginEngine final : public Engine, public FarEngine, public ProgramRunner
                                       .more = patches.more,
                                       .patches = patches_.data(),
                                       .count = patches_.size()};
-    const bool applied = buffer_->Patch(theirs) != 0;
+    bool applied = false;
+    AtWork([&] { applied = buffer_->Patch(theirs) != 0; });
     return !CheckFailure() && applied;
   }
 
   void ExpectWholePass() override { buffer_->ExpectWholePass(); }
   void BeginRead() override {
     if (failure() != nullptr) return;
-    buffer_->BeginRead();
+    AtWork([&] { buffer_->BeginRead(); });
     CheckFailure();
   }
 
@@ -135,7 +136,8 @@ class PluginEngine final : public Engine, public FarEngine, public ProgramRunner
     if (failure() != nullptr) return nullptr;
     ringscope_packet theirs{};
     theirs.struct_size = sizeof(theirs);
-    const int answer = buffer_->NextPacket(theirs);
+    int answer = 0;
+    AtWork([&] { answer = buffer_->NextPacket(theirs); });
     if (CheckFailure() || answer == 0) return nullptr;
     if (answer != 1) {
       SetFailure(
@@ -166,8 +168,9 @@ class PluginEngine final : public Engine, public FarEngine, public ProgramRunner
     return clone;
   }
 
+  /// While the plug-in is at work, as when who listens to its reports asks: as before that.
   const BufferStats& stats() const override {
-    if (failure() != nullptr) return stats_;
+    if (failure() != nullptr || is_at_work_) return stats_;
     ringscope_stats theirs{};
     theirs.struct_size = sizeof(theirs);
     buffer_->Stats(theirs);
@@ -286,6 +289,14 @@ class PluginEngine final : public Engine, public FarEngine, public ProgramRunner
  private:
   static constexpr uint64_t kChunkOverhead = 32;  // header and alignment
 
+  /// A call of the plug-in that may report what it does.
+  template <typename Call>
+  void AtWork(const Call& call) {
+    is_at_work_ = true;
+    call();
+    is_at_work_ = false;
+  }
+
   Error PluginError(std::string message, std::string hint) const {
     return {ErrorCode::kUnsupported,
             std::move(message),
@@ -373,6 +384,7 @@ class PluginEngine final : public Engine, public FarEngine, public ProgramRunner
   EngineConfig config_;
   std::unique_ptr<PluginBuffer> buffer_;  // refers to what is above
   mutable BufferStats stats_;
+  bool is_at_work_ = false;
   std::vector<ringscope_patch> patches_;
   std::vector<Bytes> slices_;
   Packet packet_;

@@ -178,6 +178,41 @@ std::string ReadWith(bool announced, bool in_process) {
   return text;
 }
 
+/// Asks for the counters as something is reported.
+class Curious : public EngineObserver {
+ public:
+  void OnPacketAbandoned(SequenceKey, const PacketPlace&, uint32_t) override {
+    ++asked;
+    EXPECT_LE(engine->stats().chunks_read, engine->stats().chunks_written);
+  }
+  const Engine* engine = nullptr;
+  int asked = 0;
+};
+
+TEST(PluginProcess, CountersAreKnownWhileSomethingIsReported) {
+  for (const bool in_process : {true, false}) {
+    Curious observer;
+    const auto run = std::make_shared<PluginRun>(PluginRun{.in_process = in_process});
+    const auto engine = EnginesAndPlugins(run)(kWholePlugin)
+                            .value()
+                            ->create({.size = 4096, .observer = &observer})
+                            .value();
+    observer.engine = engine.get();
+    RandomStream stream(7, Conduct::kHostile);
+    for (int i = 0; i < 400; ++i) {
+      const auto step = stream.Next();
+      if (step.kind == RandomStream::Kind::kCommit) engine->Commit(step.commit);
+      if (step.kind == RandomStream::Kind::kPatch) engine->ApplyPatches(step.patches);
+      if (i % 20 != 19) continue;
+      ExpectWholePass(*engine);
+      engine->BeginRead();
+      while (engine->NextPacket() != nullptr) continue;
+    }
+    EXPECT_GT(observer.asked, 0);
+    EXPECT_EQ(engine->failure(), nullptr);
+  }
+}
+
 TEST(PluginProcess, WholePasses_GiveTheSamePackets) {
   const std::string expected = ReadWith(false, true);
   EXPECT_THAT(expected, HasSubstr("packets"));
