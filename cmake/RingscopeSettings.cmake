@@ -147,6 +147,7 @@ function(rs_plugin target)
   target_include_directories(${target} PRIVATE "${PROJECT_BINARY_DIR}/include"
                              "${PROJECT_SOURCE_DIR}")
   target_link_libraries(${target} PRIVATE rs_settings)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-Og>)  # as tests
   set_target_properties(${target} PROPERTIES
                         C_STANDARD 11 C_EXTENSIONS OFF C_VISIBILITY_PRESET hidden
                         CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON

@@ -20,7 +20,8 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-/// Seeds that a thread takes at a time: what it has found of them is added as a whole, in order.
+/// Seeds that a thread takes at a time, at most: what it has found of them is added as a whole, in
+/// order.
 constexpr uint64_t kBlock = 64;
 
 /// How long a finding may be minimized.
@@ -87,8 +88,21 @@ class BlockWorkers {
   }
 
  private:
+  /// The number of seeds before a block. With a limit of time, blocks grow (16 of 1 seed, 16 of 4,
+  /// 16 of 16), so that it holds where each stream takes long, too.
+  uint64_t SeedsBefore(uint64_t block) const {
+    constexpr uint64_t kOfASize = 16;
+    uint64_t seeds = 0;
+    for (uint64_t size = limits_.time_ns ? 1 : kBlock; size < kBlock; size *= 4) {
+      if (block < kOfASize) return seeds + block * size;
+      block -= kOfASize;
+      seeds += kOfASize * size;
+    }
+    return seeds + block * kBlock;
+  }
+
   bool IsLast(uint64_t block) const {
-    if (limits_.streams && block * kBlock >= *limits_.streams) return true;
+    if (limits_.streams && SeedsBefore(block) >= *limits_.streams) return true;
     return limits_.time_ns &&
            SteadyClock::now() - start_ >= std::chrono::nanoseconds(*limits_.time_ns);
   }
@@ -115,8 +129,8 @@ class BlockWorkers {
   BlockResult Run(uint64_t block) const {
     BlockResult result;
     const double begin = ThreadSeconds();
-    const uint64_t all = limits_.streams.value_or(UINT64_MAX);
-    for (uint64_t n = block * kBlock; n < std::min(all, (block + 1) * kBlock); ++n) {
+    const uint64_t end = std::min(limits_.streams.value_or(UINT64_MAX), SeedsBefore(block + 1));
+    for (uint64_t n = SeedsBefore(block); n < end; ++n) {
       const auto seed = limits_.first_seed + static_cast<uint32_t>(n);
       StreamResult stream = FuzzSeed(plan_, seed);
       result.coverage += stream.coverage;

@@ -60,26 +60,37 @@ TEST(FuzzCampaign, SameFindings_OnAnyNumberOfThreads) {
   }
 }
 
+/// Where a stream takes long, a campaign of a second is one of a second: before, each thread did 64
+/// streams at least.
+TEST(FuzzCampaign, TimeIsALimit_BeforeManyStreams) {
+  MemoryRun run;
+  run.context.threads = 2;
+  const CampaignResult result =
+      RunCampaign(ReleasePlan("v2@57", "v2@58"), {.time_ns = 100'000}, {}, run.context);
+  EXPECT_LT(result.streams, 32u);
+}
+
 // What V1 is known to do differently has names, as far as counters and loss bits show it.
 TEST(FuzzCommand, DifferencesOfV1_AreNamedAndIgnored) {
   const TempFolder folder;
   const auto fuzz = [&](std::vector<std::string> more) {
-    std::vector<std::string> args = {"--a",     "v1",          "--b", "v2@58", "--count", "200",
-                                     "-o",      folder.path(), "--format", "markdown"};
+    std::vector<std::string> args = {"--a", "v1", "--b",         "v2@58",    "--count",
+                                     "200", "-o", folder.path(), "--format", "markdown"};
     args.insert(args.end(), more.begin(), more.end());
     return RunCommand(FuzzCommand(), args);
   };
   const Ran all = fuzz({});
-  EXPECT_THAT(all.out, HasSubstr("### 1. v1:keeps_whole_payload\n\nA commit keeps its whole payload.\n"));
+  EXPECT_THAT(all.out,
+              HasSubstr("### 1. v1:keeps_whole_payload\n\nA commit keeps its whole payload.\n"));
   EXPECT_THAT(all.out, HasSubstr("v1:flags_first_packets"));
   const Ran rest = fuzz({"--ignore", "v1:keeps_wh", "--ignore", "v1:flags"});
   EXPECT_THAT(rest.out, ::testing::Not(HasSubstr("v1:keeps_whole_payload")));
   EXPECT_THAT(rest.out, ::testing::Not(HasSubstr("v1:flags_first_packets")));
   EXPECT_THAT(fuzz({"--ignore", "v1:keeps"}).error, HasSubstr("the start of several names of V1"));
   EXPECT_THAT(fuzz({"--ignore", "v1:nothing"}).error, HasSubstr("no known difference of V1"));
-  EXPECT_THAT(RunCommand(FuzzCommand(), {"--a", "v2@57", "--b", "v2@58", "--ignore", "v1:keeps_w"})
-                  .error,
-              HasSubstr("are not V1 and a V2"));
+  EXPECT_THAT(
+      RunCommand(FuzzCommand(), {"--a", "v2@57", "--b", "v2@58", "--ignore", "v1:keeps_w"}).error,
+      HasSubstr("are not V1 and a V2"));
 }
 
 // Each rule and each branch by name, in both forms.
@@ -116,8 +127,8 @@ TEST(FuzzCommand, Coverage_IsNamed) {
 // Of one engine's own losses: the smallest stream, and the command that shows it.
 TEST(FuzzCommand, Losses_AreJudged) {
   const TempFolder folder;
-  const std::vector<std::string> args = {"--a",      "v2@58",   "--b", "v2@58", "--count", "64",
-                                         "--mode",   "correct", "-o",  folder.path()};
+  const std::vector<std::string> args = {"--a", "v2@58",  "--b",     "v2@58", "--count",
+                                         "64",  "--mode", "correct", "-o",    folder.path()};
   EXPECT_EQ(RunCommand(FuzzCommand(), args).code, ExitCode::kClean);
   std::vector<std::string> judged = args;
   judged.emplace_back("--losses");
