@@ -46,7 +46,7 @@ std::string OverviewHelp(const Console& console) {
       Wrap(
           "ringscope replays what producers committed to Perfetto's trace buffers through exact "
           "reimplementations of these buffers, and accounts for what was lost. With a FILE, a trace "
-          "or a log, in place of a command, it tells in ten lines what is wrong with it.",
+          "or a log, in place of a command, it reports in ten lines what is wrong with it.",
           0) +
       "\n";
   size_t width = 0;

@@ -106,7 +106,7 @@ Result<std::vector<std::shared_ptr<const Plugin>>> LoadInProcess(const std::stri
     RS_ASSIGN_OR_RETURN(const std::shared_ptr<HostProcess> host, pool->Take(&found));
     if (found.empty()) {
       return tl::unexpected(
-          PluginDeathError(text, {"answers nonsense: it neither has a plug-in nor says why", {}}));
+          PluginDeathError(text, {"answers nonsense: neither a plug-in nor an error", {}}));
     }
   }
   std::vector<std::shared_ptr<const Plugin>> plugins;

@@ -75,7 +75,7 @@ Diagnosis Diagnose(const TraceFacts& facts, const ReplayFacts* replay) {
   ExamineConfig(examiner);
   Diagnosis diagnosis =
       Conclude(examiner, facts.stats_packets > 0
-                             ? "Nothing is wrong with this trace, as far as it tells."
+                             ? "Nothing is wrong with this trace, as far as it shows."
                              : "Nothing is wrong with what is there, but the trace does not tell "
                                "what was lost.");
   for (StatRow& row : StatRowsOf(facts))

@@ -162,7 +162,7 @@ constexpr std::array kRules = {
          "others.",
          "A larger buffer_size_kb, or fewer events."},
     Rule{"ftrace.dropped", Harm::kError, "The kernel dropped ftrace events",
-         "dropped_events counts events for which there was no room.",
+         "dropped_events counts events for which there was no space.",
          "A larger buffer_size_kb, a shorter drain_period_ms, or fewer events."},
     Rule{"ftrace.kprobe_misses", Harm::kDataLoss, "Kprobes were missed",
          "The kernel could not record all hits of a kprobe.",
