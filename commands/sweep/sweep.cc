@@ -112,15 +112,6 @@ void WarnOfUnusedChoices(Console& console, const std::string& path, const SweepC
                                Raw(*list.buffer)));
 }
 
-/// Adds the sizes with which nothing is lost to the plan.
-Status PlanNeeded(const SweepArgs& args, const SweepInput& input, const SessionFacts& facts,
-                  SweepReport& report) {
-  RS_ASSIGN_OR_RETURN(report.needs,
-                      FindNeededSizes(input, report.plan.settings, args.choices, facts));
-  AddNeededSizes(report.needs, args.choices, facts, report.plan);
-  return {};
-}
-
 /// @param facts of the session; if the plan needs none, the sweep's own reading adds them
 /// @param needed whether the sizes with which nothing is lost are to be among those tried
 Result<SweepReport> SweepSession(const SweepArgs& args, const SweepInput& input,
@@ -129,16 +120,11 @@ Result<SweepReport> SweepSession(const SweepArgs& args, const SweepInput& input,
     return FindTargets(input, std::move(facts), args.choices, args.targets);
   SweepReport report;
   RS_ASSIGN_OR_RETURN(report.plan, MakePlan(args.choices, facts));
-  const bool blindly = PlansBlindly(args.choices);  // then the first pass shows the facts
-  const auto run_planned = [&] {
-    return RunPoints(input, report.plan.points.size() - report.result.rows.size(), report);
-  };
-  if (needed && !blindly) RS_RETURN_IF_ERROR(PlanNeeded(args, input, facts, report));
-  RS_RETURN_IF_ERROR(run_planned());
-  NameReads(facts, report.plan);
-  if (needed && blindly) {
-    RS_RETURN_IF_ERROR(PlanNeeded(args, input, facts, report));
-    RS_RETURN_IF_ERROR(run_planned());
+  if (needed) {
+    RS_RETURN_IF_ERROR(RunPointsAndNeeds(input, args.choices, facts, report));
+  } else {
+    RS_RETURN_IF_ERROR(RunPoints(input, report.plan.points.size(), report));
+    NameReads(facts, report.plan);
   }
   report.facts = std::move(facts);
   return report;

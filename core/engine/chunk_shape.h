@@ -29,6 +29,12 @@ struct ChunkShape {
   /// A size varint is longer than the buffers of V1 read: they find other fragments than V2.
   bool has_long_varint = false;
   uint64_t committed_ns = 0;  // log time of the commit
+  // Of all the fragments:
+  uint32_t content_bytes = 0;  // without their size varints
+  uint16_t filled = 0;         // that are not empty
+
+  /// To be called once `fragments` are there.
+  void CountFragments();
 };
 
 /// The bytes that a size varint has at most in V1, which reads no longer ones.

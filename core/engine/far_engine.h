@@ -5,7 +5,8 @@
 
 namespace ringscope {
 
-/// An engine that is in another process: it is faster if it knows what it will be asked.
+/// An engine that is faster if it knows what it will be asked: one that is in another process, or
+/// that then returns many packets as one.
 class FarEngine {
  public:
   virtual ~FarEngine() = default;

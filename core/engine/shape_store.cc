@@ -18,6 +18,13 @@ void ShapeStore::Rewrite(ChunkRef ref, const StoredChunk&, const ChunkCommit&, u
 
 void ShapeStore::SetFragments(Entry& entry, const ChunkShape& shape, uint32_t bytes) {
   entry.at = fragments_.end();
+  if (shape.fragments.empty() || shape.fragments.back().end <= bytes) {
+    entry.bytes = shape.content_bytes;
+    entry.count = static_cast<uint16_t>(shape.fragments.size());
+    entry.packets = shape.filled;
+    fragments_.Add(shape.fragments);
+    return;
+  }
   entry.bytes = 0;
   entry.count = 0;
   entry.packets = 0;
@@ -63,6 +70,29 @@ FragmentStatus ShapeStore::Read(ChunkRef ref, const StoredChunk& chunk, uint32_t
   next_offset_ = shape.end;
   next_index_ = index + 1;
   return FragmentStatus::kFragment;
+}
+
+WholePackets ShapeStore::ReadWhole(const StoredChunk& chunk, const Fragment& first,
+                                   bool same_traits) {
+  const Entry& entry = entries_[next_ref_ & entry_mask_];
+  const bool continues = (chunk.flags & kLastContinues) != 0;
+  WholePackets whole{.fragments = 1,
+                     .packets = first.size() > 0 ? 1u : 0u,
+                     .bytes = first.size(),
+                     .end = first.end};
+  while (next_index_ < entry.count && whole.end < chunk.payload_size) {
+    const ShapeFragment& next = fragments_[entry.at + next_index_];
+    if ((continues && next.end >= chunk.payload_size) || (same_traits && next.traits != traits_))
+      break;
+    const uint32_t size = next.end - whole.end - next.header;
+    ++whole.fragments;
+    whole.packets += size > 0 ? 1 : 0;
+    whole.bytes += size;
+    whole.end = next.end;
+    ++next_index_;
+  }
+  next_offset_ = whole.end;
+  return whole;
 }
 
 bool ShapeStore::ReadLast(ChunkRef ref, Fragment& out) {

@@ -26,6 +26,9 @@ class ShapeStore : public ShapeStoreBase {
   /// The same for a chunk that is re-committed.
   void Rewrite(ChunkRef ref, const StoredChunk& chunk, const ChunkCommit& commit, uint32_t bytes);
   FragmentStatus Read(ChunkRef ref, const StoredChunk& chunk, uint32_t offset, Fragment& fragment);
+  /// The whole fragment that was read last, and those that follow it, as long as they are whole.
+  /// @param same_traits only as long as their traits are the same, too
+  WholePackets ReadWhole(const StoredChunk& chunk, const Fragment& first, bool same_traits);
   void Apply(ChunkRef ref, const StoredChunk& chunk, const Patch& patch);
   static void Prefetch(const StoredChunk&) {}
   static void PrefetchStart(const StoredChunk&) {}

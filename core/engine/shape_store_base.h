@@ -1,7 +1,10 @@
 #ifndef RINGSCOPE_CORE_ENGINE_SHAPE_STORE_BASE_H_
 #define RINGSCOPE_CORE_ENGINE_SHAPE_STORE_BASE_H_
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/engine/chunk_shape.h"
@@ -23,6 +26,14 @@ class FragmentRing {
     if (tail_ - head_ == fragments_.size()) [[unlikely]]
       Grow();
     fragments_[tail_++ & mask_] = fragment;
+  }
+  void Add(std::span<const ShapeFragment> fragments) {
+    while (fragments_.size() - (tail_ - head_) < fragments.size()) [[unlikely]] Grow();
+    const uint64_t at = tail_ & mask_;
+    const size_t to_end = std::min(fragments.size(), fragments_.size() - at);
+    std::ranges::copy(fragments.first(to_end), fragments_.begin() + static_cast<ptrdiff_t>(at));
+    std::ranges::copy(fragments.subspan(to_end), fragments_.begin());
+    tail_ += fragments.size();
   }
   /// Fragments before this number are not needed any more.
   void FreeBefore(uint64_t i) {

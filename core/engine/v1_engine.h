@@ -128,6 +128,8 @@ class V1Engine : public Store::Interface {
   const Packet* Advance();
   void BeginPacket();
   Found ReadFragment(Chunk& chunk);
+  void CountRead(const Chunk& chunk);
+  void CountIfReadOut(const Chunk& chunk);
   SequenceKey CurrentKey() const;
   void ReportStall(uint32_t at, bool packet_continues) const;
   Sequence& Current() { return sequences_[order_[at_sequence_]]; }
@@ -140,6 +142,7 @@ class V1Engine : public Store::Interface {
   Ahead ReadAhead();
   const Packet* Return(uint32_t first_chunk, uint32_t first_offset, Identity identity,
                        uint32_t dropped);
+  void JoinFollowing(Chunk& chunk);
   // What a buffer without payloads counts in their place (v1_shape_part.h).
   void TallyNew(ChunkSlot slot, const ChunkCommit& commit);
   void TallyKnown(uint32_t sequence, ChunkSlot slot);

@@ -26,6 +26,7 @@ void V1Engine<Store>::BeginRead() {
   }
   reading_ = true;
   at_sequence_ = 0;
+  if constexpr (!Store::kHasBytes) this->BeginPass();
   EnterSequence();
 }
 
@@ -105,14 +106,23 @@ void V1Engine<Store>::BeginPacket() {
     has_shape_ = false;
 }
 
+template <typename Store>
+void V1Engine<Store>::CountRead(const Chunk& chunk) {
+  if (!chunk.complete) return;
+  ++stats_.chunks_read;
+  stats_.bytes_read += chunk.record_size;
+}
+
+template <typename Store>
+void V1Engine<Store>::CountIfReadOut(const Chunk& chunk) {
+  if (chunk.fragments_read != chunk.fragments || !chunk.complete) return;
+  CountRead(chunk);
+  histograms_[CurrentKey()].Add(chunk.next_fragment);
+}
+
 /// Reads the current chunk's next fragment; its bytes are added to packet_.
 template <typename Store>
 auto V1Engine<Store>::ReadFragment(Chunk& chunk) -> Found {
-  const auto finish = [&] {
-    if (!chunk.complete) return;
-    ++stats_.chunks_read;
-    stats_.bytes_read += chunk.record_size;
-  };
   Fragment fragment;
   const FragmentStatus status = store_.Read(CurrentSlot(), chunk, fragment);
   if (status != FragmentStatus::kFragment) [[unlikely]] {
@@ -120,7 +130,7 @@ auto V1Engine<Store>::ReadFragment(Chunk& chunk) -> Found {
                                              : stats_.abi_violations);
     chunk.fragments_read = chunk.fragments;
     chunk.next_fragment = 0;
-    finish();
+    CountRead(chunk);
     return Found::kInvalid;
   }
   if constexpr (!Store::kHasBytes) {
@@ -132,10 +142,7 @@ auto V1Engine<Store>::ReadFragment(Chunk& chunk) -> Found {
   }
   chunk.next_fragment = fragment.end;
   ++chunk.fragments_read;
-  if (chunk.fragments_read == chunk.fragments && chunk.complete) {
-    finish();
-    histograms_[CurrentKey()].Add(chunk.next_fragment);
-  }
+  CountIfReadOut(chunk);
   chunk.skipped_last = false;
   if (fragment.size() == 0) return Found::kEmpty;
   packet_.size += fragment.size();
@@ -288,6 +295,9 @@ const Packet* V1Engine<Store>::Advance() {
       }
       switch (ReadFragment(chunk)) {
         case Found::kPacket:
+          if constexpr (!Store::kHasBytes) {
+            if (this->joins()) JoinFollowing(chunk);
+          }
           return Return(id, offset, identity, dropped);
         case Found::kEmpty:
           break;

@@ -26,6 +26,20 @@ bool V1Engine<Store>::StoreFailed() {
   return false;
 }
 
+/// Adds the packets that follow in the chunk, and can be one packet with it, to the whole one that
+/// was just read.
+template <typename Store>
+void V1Engine<Store>::JoinFollowing(Chunk& chunk) {
+  if (chunk.fragments_read == chunk.fragments) return;
+  const WholePackets whole = store_.ReadWhole(CurrentSlot(), chunk);
+  if (whole.fragments == 0) return;
+  chunk.fragments_read = static_cast<uint16_t>(chunk.fragments_read + whole.fragments);
+  chunk.next_fragment = whole.end;
+  CountIfReadOut(chunk);
+  packet_.size += whole.bytes;
+  shape_.packets += whole.packets;
+}
+
 /// Takes all chunks out. @return packets that are lost by it
 template <typename Store>
 uint64_t V1Engine<Store>::ClearAll() {
@@ -170,19 +184,20 @@ void V1Engine<Store>::TallyErased(ChunkSlot slot) {
   const uint32_t count = store_.CountOf(slot);
   gone.fragments = static_cast<uint16_t>(count);
   gone.bytes = static_cast<uint16_t>(store_.BeginOf(slot, count));
-  for (uint32_t i = gone.settled; i < count; ++i) {
-    const uint32_t size = store_.SizeOf(slot, i);
-    if (i == 0 && chunk.first_continues()) {
-      // Its packet counts where it begins, which has left before.
-      if (HoldsBeginningOf(sequence, chunk.id))
-        store_.SetProblem("the rest of a packet was overwritten before its beginning");
-    } else if (i + 1u == chunk.fragments && chunk.last_continues()) {
-      gone.cut_off = true;
-      TallyCutOff(sequence, chunk, size);
-    } else if (size > 0) {
-      ++gone.lost_packets;
-      gone.lost_bytes += size;
-    }
+  const bool ends_packet = gone.settled == 0 && count > 0 && chunk.first_continues();
+  const bool begins_packet = chunk.last_continues() && count == chunk.fragments &&
+                             count > gone.settled && !(ends_packet && count == 1);
+  // The others are whole packets.
+  const uint32_t first = gone.settled + (ends_packet ? 1u : 0u);
+  const PacketCount whole = store_.ContentOf(slot, first, count - (begins_packet ? 1u : 0u));
+  gone.lost_packets = static_cast<uint32_t>(whole.packets);
+  gone.lost_bytes = static_cast<uint32_t>(whole.bytes);
+  // Its packet counts where it begins, which has left before.
+  if (ends_packet && HoldsBeginningOf(sequence, chunk.id))
+    store_.SetProblem("the rest of a packet was overwritten before its beginning");
+  if (begins_packet) {
+    gone.cut_off = true;
+    TallyCutOff(sequence, chunk, store_.SizeOf(slot, count - 1));
   }
   store_.tally().AddOverwritten(sequence, {gone.lost_packets, gone.lost_bytes});
   store_.AddGone(gone.lost_packets + (gone.cut_off ? 1 : 0));

@@ -24,7 +24,17 @@ void ShapeStore::SetFragments(Entry& entry, const Chunk& chunk) {
   const auto count = std::min<size_t>(chunk.fragments, shape.fragments.size());
   entry.at = fragments_.end();
   entry.count = static_cast<uint16_t>(count);
-  for (const ShapeFragment& fragment : shape.fragments.first(count)) fragments_.Add(fragment);
+  fragments_.Add(shape.fragments.first(count));
+  if (count == shape.fragments.size()) {
+    entry.content_bytes = shape.content_bytes;
+    entry.filled = shape.filled;
+  } else {
+    ChunkShape part;
+    part.fragments = shape.fragments.first(count);
+    part.CountFragments();
+    entry.content_bytes = part.content_bytes;
+    entry.filled = part.filled;
+  }
   entry.end = FragmentStatus::kFragment;
   if (shape.has_long_varint) SetProblem("a size varint is longer than V1 reads");
   if (chunk.fragments == count) return;
@@ -49,6 +59,46 @@ FragmentStatus ShapeStore::Read(ChunkSlot slot, const Chunk& chunk, Fragment& ou
   out = {.offset = begin, .body = begin + shape.header, .end = shape.end};
   traits_ = shape.traits;
   return FragmentStatus::kFragment;
+}
+
+PacketCount ShapeStore::ContentOf(ChunkSlot slot, uint32_t first, uint32_t end) const {
+  const Entry& entry = entries_[slot];
+  const bool most = (end - std::min(first, end)) * 2 > entry.count;
+  PacketCount content = most ? PacketCount{entry.filled, entry.content_bytes} : PacketCount();
+  const auto visit = [&](uint32_t from, uint32_t to, auto take) {
+    for (uint32_t i = from; i < to; ++i)
+      if (const uint32_t size = SizeOf(slot, i); size > 0) take(size);
+  };
+  if (!most) {
+    visit(first, end, [&](uint32_t size) { content += {1, size}; });
+    return content;
+  }
+  // All but the few others.
+  const auto take_out = [&](uint32_t size) {
+    --content.packets;
+    content.bytes -= size;
+  };
+  visit(0, first, take_out);
+  visit(end, entry.count, take_out);
+  return content;
+}
+
+WholePackets ShapeStore::ReadWhole(ChunkSlot slot, const Chunk& chunk) const {
+  const Entry& entry = entries_[slot];
+  const uint32_t first = chunk.fragments_read;
+  const uint32_t whole = chunk.fragments - (chunk.last_continues() ? 1u : 0u);
+  const uint32_t end = std::min<uint32_t>(whole, entry.count);
+  WholePackets found{.end = chunk.next_fragment};
+  for (uint32_t i = first; i < end; ++i) {
+    const ShapeFragment& next = fragments_[entry.at + i];
+    const uint32_t size = next.end - found.end - next.header;
+    if (next.traits != traits_ || size == 0) break;
+    ++found.fragments;
+    ++found.packets;
+    found.bytes += size;
+    found.end = next.end;
+  }
+  return found;
 }
 
 void ShapeStore::Apply(ChunkSlot slot, const Chunk& chunk, const Patch& patch) {

@@ -135,6 +135,9 @@ class ShapeStore : public ShapeStoreBase {
   void Write(ChunkSlot slot, const Chunk& chunk, const ChunkCommit& commit);
   void Rewrite(ChunkSlot slot, const Chunk& chunk, const ChunkCommit& commit);
   FragmentStatus Read(ChunkSlot slot, const Chunk& chunk, Fragment& out);
+  /// The fragments of the chunk from the next one on that are whole packets, not empty, with the
+  /// traits of the one that was read last.
+  WholePackets ReadWhole(ChunkSlot slot, const Chunk& chunk) const;
   void Apply(ChunkSlot slot, const Chunk& chunk, const Patch& patch);
   static void Prefetch(const Chunk&) {}
   static Bytes Payload(const Chunk&) { return {}; }
@@ -149,6 +152,8 @@ class ShapeStore : public ShapeStoreBase {
   /// Fragments of the chunk that are there, from its first one on.
   uint32_t CountOf(ChunkSlot slot) const { return entries_[slot].count; }
   uint16_t SettledOf(ChunkSlot slot) const { return entries_[slot].settled; }
+  /// Of the fragments `first` up to (not with) `end`, those that are not empty.
+  PacketCount ContentOf(ChunkSlot slot, uint32_t first, uint32_t end) const;
   uint32_t SizeOf(ChunkSlot slot, uint32_t index) const {
     const ShapeFragment& fragment = fragments_[entries_[slot].at + index];
     return fragment.end - BeginOf(slot, index) - fragment.header;
@@ -178,6 +183,8 @@ class ShapeStore : public ShapeStoreBase {
     uint64_t at = 0;       // of its first fragment
     uint64_t release = 0;  // fragments before this are free once the chunk has left the ring
     uint64_t committed_ns = 0;
+    uint32_t content_bytes = 0;  // of the fragments, without their size varints
+    uint16_t filled = 0;         // that are not empty
     uint16_t count = 0;
     uint16_t settled = 0;
     FragmentStatus end = FragmentStatus::kFragment;  // what follows them

@@ -62,7 +62,8 @@ void V2Engine<kObserved, Store>::ClearChunk(ChunkRef ref, const ChunkCommit& by)
     if constexpr (kObserved) {
       if (ReportsOverwritten()) observer_->OnPacketOverwritten(packet_);
     }
-    if constexpr (!Store::kHasBytes) store_.tally().AddOverwritten(slot, {1, packet_.size});
+    if constexpr (!Store::kHasBytes)
+      store_.tally().AddOverwritten(slot, {shape_.packets, packet_.size});
   }
   if (lost_packets) AddLoss(slot, kLossOverwrite, id);
 }

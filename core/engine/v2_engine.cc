@@ -42,13 +42,20 @@ template <bool kObserved, typename Store>
     in.all_whole = any;
   } else {
     const ChunkShape& shape = store_.incoming();
-    for (const ShapeFragment& fragment :
-         shape.fragments.first(std::min<size_t>(count, shape.fragments.size()))) {
+    if (count >= shape.fragments.size()) [[likely]] {
+      in.all_whole = shape.filled > 0;
+      in.fragment_bytes = shape.fragments.empty() ? 0 : shape.fragments.back().end;
+      in.fragments = static_cast<uint32_t>(shape.fragments.size());
+      if (count > in.fragments) end = shape.end;
+      in.broken = end != FragmentStatus::kFragment;
+      in.writer_drop = end == FragmentStatus::kWriterDrop;
+      return;
+    }
+    for (const ShapeFragment& fragment : shape.fragments.first(count)) {
       in.all_whole |= fragment.end > in.fragment_bytes + fragment.header;
       in.fragment_bytes = fragment.end;
       ++in.fragments;
     }
-    if (count > shape.fragments.size()) end = shape.end;
   }
   in.broken = end != FragmentStatus::kFragment;
   in.writer_drop = end == FragmentStatus::kWriterDrop;

@@ -202,6 +202,8 @@ class V2Engine : public Store::Interface {
   template <Mode kMode>
   Chain Reassemble(Reader& reader, const Fragment& begin, uint32_t& loss_bit);
   template <Mode kMode>
+  void TakeWhole(Reader& reader, ChunkRef ref, StoredChunk& chunk, const Fragment& first);
+  template <Mode kMode>
   void Consume(StoredChunk& chunk, uint32_t bytes);
   void ReturnPacket(const Sequence& sequence, ChunkId first, uint32_t first_offset, ChunkId last);
   void AddLoss(uint32_t slot, uint32_t bit, ChunkId at);

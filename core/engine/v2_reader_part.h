@@ -88,6 +88,18 @@ bool V2Engine<kObserved, Store>::NextOf(Reader& reader) {
     reader.position = fragment.end;
     switch (KindOf(fragment, chunk.payload_size, chunk.flags)) {
       case FragmentKind::kWhole:
+        if constexpr (!Store::kHasBytes) {
+          if (kMode == Mode::kErase || (this->joins() && fragment.size() > 0)) {
+            TakeWhole<kMode>(reader, ref, chunk, fragment);
+            if (shape_.packets == 0) continue;
+            ReturnPacket(sequence, chunk.id, fragment.offset, chunk.id);
+            if constexpr (kMode == Mode::kRead) {
+              run_ref_ = ref;
+              run_end_ = chunk.payload_size;
+            }
+            return true;
+          }
+        }
         Consume<kMode>(chunk, fragment.size_with_header());
         if (fragment.size() == 0) continue;
         if constexpr (Store::kHasBytes) packet_.slices = {&whole_slice_, 1};
@@ -240,6 +252,7 @@ void V2Engine<kObserved, Store>::BeginRead() {
   begun_ = false;
   has_reader_ = false;
   run_end_ = 0;
+  if constexpr (!Store::kHasBytes) this->BeginPass();
 }
 
 template <bool kObserved, typename Store>
@@ -333,6 +346,13 @@ bool V2Engine<kObserved, Store>::NextOfRun() {
       fragment.size() == 0 ||
       KindOf(fragment, chunk.payload_size, chunk.flags) != FragmentKind::kWhole)
     return false;
+  if constexpr (!Store::kHasBytes) {
+    if (this->joins()) {
+      TakeWhole<Mode::kRead>(reader_, run_ref_, chunk, fragment);
+      packet_.dropped = 0;
+      return true;
+    }
+  }
   reader_.position = fragment.end;
   Consume<Mode::kRead>(chunk, fragment.size_with_header());
   SetWhole(reader_.slot, run_ref_, chunk, fragment);

@@ -27,6 +27,20 @@ void V2Engine<kObserved, Store>::SetShape(uint32_t slot, ChunkRef first) {
   shape_ = {.committed_ns = store_.committed_ns(first), .slot = slot, .traits = store_.traits()};
 }
 
+/// Consumes the whole fragment `first` of the chunk, and those that follow it and can be one packet
+/// with it: packet_ and shape_ are of all of them.
+template <bool kObserved, typename Store>
+template <Mode kMode>
+void V2Engine<kObserved, Store>::TakeWhole(Reader& reader, ChunkRef ref, StoredChunk& chunk,
+                                           const Fragment& first) {
+  const WholePackets whole = store_.ReadWhole(chunk, first, /*same_traits=*/kMode == Mode::kRead);
+  reader.position = whole.end;
+  Consume<kMode>(chunk, whole.end - first.offset);
+  SetWhole(reader.slot, ref, chunk, first);
+  packet_.size = whole.bytes;
+  shape_.packets = whole.packets;
+}
+
 /// The beginning of a packet is overwritten while its rest is not all there, or while the reader
 /// cannot put it together.
 /// @param first the chunk where it begins @param first_fragment bytes

@@ -80,6 +80,7 @@ void BatchBuilder::ReadShapeOf(const WrittenCommit& written) {
     fragments_[i] = {.end = static_cast<uint16_t>(end), .header = header, .traits = 0};
   }
   shape_.fragments = fragments_;
+  shape_.CountFragments();
 }
 
 /// What packets that begin in the chunk need of their state. Of one that continues in the next

@@ -1,7 +1,9 @@
 #ifndef RINGSCOPE_CORE_SWEEP_KEPT_BATCHES_H_
 #define RINGSCOPE_CORE_SWEEP_KEPT_BATCHES_H_
 
+#include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "core/ledger/ledger.h"
@@ -27,10 +29,14 @@ class KeptBatches : public ReplayListener, public LedgerSink {
   void OnChunk(BufferId buffer, const ChunkCommit& commit, std::optional<Refusal> refusal) override;
   void OnBufferEvent(const BufferEvent& event) override;
 
+  /// A replay follows that this listens to.
+  /// @param forward gets each batch, too, as soon as it is made, also if there are too many to be
+  /// kept; may be empty
+  void BeginReplay(std::function<void(std::shared_ptr<const SweepBatch>)> forward = {});
   /// After the replay.
   void Finish();
 
-  /// The first batch follows.
+  /// The first batch of a sweep follows.
   void Begin();
   void Put(std::shared_ptr<const SweepBatch> batch);
   /// All batches were put.
@@ -42,16 +48,22 @@ class KeptBatches : public ReplayListener, public LedgerSink {
   const std::vector<std::shared_ptr<const SweepBatch>>& batches() const { return batches_; }
   /// What all configurations have in common.
   const BatchBuilder& facts() const { return builder_; }
+  /// Whether all that the replay sent to its buffers was forwarded, and `facts` are complete.
+  bool forwarded_all() const { return forwarded_all_; }
 
  private:
   void Drop();
+  /// Whether nobody needs what a replay sends to its buffers.
+  bool Ignores() const { return dropped_ && !forward_; }
 
   const size_t max_bytes_;
   BatchBuilder builder_;
   std::vector<std::shared_ptr<const SweepBatch>> batches_;
   size_t bytes_ = 0;  // of these
+  std::function<void(std::shared_ptr<const SweepBatch>)> forward_;
   bool dropped_ = false;
   bool complete_ = false;
+  bool forwarded_all_ = false;
 };
 
 }  // namespace ringscope

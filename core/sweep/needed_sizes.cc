@@ -2,12 +2,17 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 #include <optional>
+#include <string>
 #include <utility>
+#include <variant>
 
 #include "core/gaps/gaps.h"
+#include "core/ledger/ledger_sinks.h"
 #include "core/perfetto/page.h"
 #include "core/session/counted_replay.h"
+#include "core/sweep/kept_batches.h"
 #include "core/sweep/sweep_run.h"
 
 namespace ringscope {
@@ -17,9 +22,56 @@ namespace {
 /// Source: size_kb of a V2 buffer is at most 4,194,300; V1 buffers may have a page more.
 constexpr uint64_t kLargestSize = (uint64_t{1} << 32) - kPageBytes;
 
+/// Watches a replay whose batches are to be those of a sweep, for what its own reading of the
+/// records would have found otherwise.
+class BatchWatch : public ReplayListener {
+ public:
+  /// Whether the sweep would have made the same batches.
+  bool is_fit() const { return is_fit_; }
+  /// What it would have warned of.
+  const std::vector<std::string>& warnings() const { return warnings_; }
+
+  void OnRecord(const Op& op, const LogMoment&) override {
+    const auto* const commit = std::get_if<Commit>(&op.body);
+    is_inline_ = commit != nullptr && commit->origin == Origin::kInline;
+    // It applies no reads and runs no programs.
+    warns_ = !std::holds_alternative<ReadPass>(op.body) &&
+             !std::holds_alternative<CloneRead>(op.body) &&
+             !std::holds_alternative<DataSourceSetUp>(op.body) &&
+             !std::holds_alternative<ProtoVmSetUp>(op.body);
+    // Sizes are chosen by the buffers' ids.
+    if (const auto* setup = std::get_if<BufferSetUp>(&op.body))
+      is_fit_ &= sizes_.try_emplace(setup->id, setup->size).first->second == setup->size;
+  }
+  void OnChunk(BufferId, const ChunkCommit&, std::optional<Refusal> refusal) override {
+    // Some releases of the service refuse such chunks, the newest does not.
+    if (refusal == Refusal::kNoSuchPage && is_inline_) is_fit_ = false;
+  }
+  void OnWarning(const std::string& text) override {
+    if (warns_) warnings_.push_back(text);
+  }
+
+ private:
+  bool is_fit_ = true;
+  bool is_inline_ = false;
+  bool warns_ = true;
+  std::map<BufferId, uint64_t> sizes_;
+  std::vector<std::string> warnings_;
+};
+
+/// Reads what is left of the records: whoever counts them counts all.
+void Drain(OpSource& ops) {
+  while (true) {
+    const auto op = ops.Next();
+    if (!op || !*op) return;
+  }
+}
+
 /// A replay to its end.
+/// @param watch listens to the replay itself; may be nullptr
 Result<OwnAccounts> AccountsOf(const SweepInput& input, const ReplayOptions& config, Ledger& ledger,
-                               std::vector<ReplayListener*> listeners) {
+                               std::vector<ReplayListener*> listeners,
+                               BatchWatch* watch = nullptr) {
   ReplayOptions options = config;
   options.session.find_engine = input.find_engine;
   options.session.clone = input.clone;
@@ -32,12 +84,16 @@ Result<OwnAccounts> AccountsOf(const SweepInput& input, const ReplayOptions& con
     runner = input.run_tape(player);
     apart.emplace(player, *runner);
   }
-  CountedReplay replay(std::move(options), apart ? std::vector<ReplayListener*>{&*apart}
-                                                 : player.listeners());
+  listeners = apart ? std::vector<ReplayListener*>{&*apart} : player.listeners();
+  if (watch != nullptr) listeners.insert(listeners.begin(), watch);
+  CountedReplay replay(std::move(options), std::move(listeners));
   while (true) {
     RS_ASSIGN_OR_RETURN(const std::optional<Op> op, ops->Next());
     if (!op) break;
-    RS_RETURN_IF_ERROR(replay.Apply(*op));
+    if (Status status = replay.Apply(*op); !status) {
+      Drain(*ops);
+      return tl::unexpected(std::move(status).error());
+    }
   }
   RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome, replay.Finish());
   if (apart) RS_RETURN_IF_ERROR(apart->Finish());
@@ -85,8 +141,7 @@ bool SameButSizes(const ReplayOptions& a, const ReplayOptions& b) {
     return x.engine == y.engine && x.policy == y.policy;
   };
   return a.reads == b.reads && a.pass_bytes == b.pass_bytes &&
-         a.session.programs == b.session.programs &&
-         same_choices(a.session.all, b.session.all) &&
+         a.session.programs == b.session.programs && same_choices(a.session.all, b.session.all) &&
          std::ranges::equal(a.session.buffers, b.session.buffers,
                             [&](const auto& x, const auto& y) {
                               return x.first == y.first && same_choices(x.second, y.second);
@@ -163,9 +218,18 @@ Result<std::map<BufferId, TriedOutcome>> OutcomesOf(const SweepInput& input,
 
 Status FindLosses(const SweepInput& input, const std::vector<ReplayOptions>& configs,
                   const OwnAccounts* own, std::vector<std::vector<SweepRow>>& rows) {
-  // The accounts of configurations that were replayed in full: they mostly tell those of others.
+  // The largest first: what waits in the others at the end waits in it, too, so that its accounts
+  // mostly tell theirs.
+  std::vector<size_t> order(configs.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::ranges::stable_sort(order, std::ranges::greater(), [&](size_t i) {
+    uint64_t bytes = 0;
+    for (const SweepRow& row : rows[i]) bytes += row.size;
+    return bytes;
+  });
+  // The accounts of configurations that were replayed in full.
   std::vector<std::pair<ReplayOptions, OwnAccounts>> known;
-  for (size_t i = 0; i < configs.size(); ++i) {
+  for (const size_t i : order) {
     const auto told_by = [&](const auto& other) {
       return SameButSizes(other.first, configs[i]) && TellLosses(&other.second, rows[i]);
     };
@@ -227,19 +291,61 @@ Status TryNeededSizes(const SizesReplay& replay, std::vector<NeededSize>& sizes)
   return {};
 }
 
-Result<BufferNeeds> FindNeededSizes(const SweepInput& input, const ReplayOptions& config) {
+bool MakesBatches(const SweepInput& input, const ReplayOptions& config) {
+  if (input.kept == nullptr || input.kept->complete() || input.clone) return false;
+  if (!config.session.all.engine) return true;  // the log's: no plug-in
+  const auto info = input.find_engine(*config.session.all.engine);
+  return info && (*info)->create_shapes;
+}
+
+Result<BufferNeeds> ComputeNeededSizes(
+    const SweepInput& input, const ReplayOptions& config,
+    const std::function<void(std::shared_ptr<const SweepBatch>)>& forward) {
   GapAnalysis gaps(/*stale_ns=*/UINT64_MAX);
-  Ledger ledger(gaps);
+  std::vector<ReplayListener*> listeners = {&gaps};
+  std::vector<LedgerSink*> sinks = {&gaps};
+  KeptBatches* const kept = MakesBatches(input, config) ? input.kept : nullptr;
+  if (kept != nullptr) {
+    kept->BeginReplay(forward);
+    listeners.push_back(kept);
+    sinks.push_back(kept);
+  }
+  LedgerSinks all(std::move(sinks));
+  Ledger ledger(all);
+  BatchWatch watch;
   BufferNeeds needs;
-  RS_ASSIGN_OR_RETURN(needs.own, AccountsOf(input, config, ledger, {&gaps}));
+  auto own = AccountsOf(input, config, ledger, std::move(listeners), kept ? &watch : nullptr);
+  if (kept != nullptr && own && watch.is_fit()) {
+    kept->Finish();
+    for (const std::string& text : watch.warnings()) input.warn(text);
+  } else if (kept != nullptr) {
+    kept->Begin();
+  }
+  if (!own) return tl::unexpected(std::move(own).error());
+  needs.own = std::move(*own);
   needs.sizes = NeededSizes(gaps.Finish(needs.own.totals));
+  return needs;
+}
+
+Status TryNeededSizes(const SweepInput& input, const ReplayOptions& config, BufferNeeds& needs) {
+  std::map<BufferId, uint64_t> last;
   const SizesReplay replay =
       [&](const std::map<BufferId, uint64_t>& with) -> Result<std::map<BufferId, TriedOutcome>> {
     const ReplayOptions tried = WithSizes(config, with);
-    RS_ASSIGN_OR_RETURN(const SweepResult result, RunSweep(input, {tried}));
-    return OutcomesOf(input, tried, result.rows.front(), needs.own);
+    RS_ASSIGN_OR_RETURN(SweepResult result, RunSweep(input, {tried}));
+    needs.rows = std::move(result.rows.front());
+    last = with;
+    return OutcomesOf(input, tried, needs.rows, needs.own);
   };
   RS_RETURN_IF_ERROR(TryNeededSizes(replay, needs.sizes));
+  for (const NeededSize& needed : needs.sizes)
+    if (last[needed.buffer] != needed.size) needs.rows.clear();
+  return {};
+}
+
+Result<BufferNeeds> FindNeededSizes(const SweepInput& input, const ReplayOptions& config) {
+  RS_ASSIGN_OR_RETURN(BufferNeeds needs, ComputeNeededSizes(input, config));
+  RS_RETURN_IF_ERROR(TryNeededSizes(input, config, needs));
   return needs;
 }
 

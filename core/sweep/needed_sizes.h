@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -80,10 +81,21 @@ Status TryNeededSizes(const SizesReplay& replay, std::vector<NeededSize>& sizes)
 struct BufferNeeds {
   std::vector<NeededSize> sizes;  // of those that lose something that a size would keep
   OwnAccounts own;                // of the configuration itself
+  std::vector<SweepRow> rows;     // of the configuration with these sizes, if it was tried
 };
 
+/// Whether a replay of this configuration in full can make the batches of a sweep on its way, which
+/// `input.kept` lacks: its engines report each patch, and all that the log has goes to buffers.
+bool MakesBatches(const SweepInput& input, const ReplayOptions& config);
 /// Computes the sizes for a configuration, and tries them.
 Result<BufferNeeds> FindNeededSizes(const SweepInput& input, const ReplayOptions& config);
+/// Only computes them, by a replay in full. If it MakesBatches, these go to `input.kept`.
+/// @param forward also gets the batches, as KeptBatches::ForwardTo; may be empty
+Result<BufferNeeds> ComputeNeededSizes(
+    const SweepInput& input, const ReplayOptions& config,
+    const std::function<void(std::shared_ptr<const SweepBatch>)>& forward = {});
+/// Tries those that were computed.
+Status TryNeededSizes(const SweepInput& input, const ReplayOptions& config, BufferNeeds& needs);
 /// The size of one buffer; nullopt: it lost nothing that a size would keep.
 std::optional<uint64_t> NeededSizeOf(const std::vector<NeededSize>& sizes, BufferId buffer);
 

@@ -134,12 +134,31 @@ void SweepLane::Apply(const SweepBatch& batch) {
 
 void SweepLane::OnReadBegun(BufferId id) { buffers_.at(id)->begun = reads_.Begin(event_); }
 
+/// Packets follow that the engine returned as one with this one.
+void SweepLane::AddFollowing(const SessionPacket& first, const PacketFacts& facts, uint32_t count) {
+  Packet packet = *first.packet;
+  packet.dropped = 0;
+  SessionPacket following = first;
+  following.packet = &packet;
+  for (uint32_t i = 0; i < count; ++i) losses_.AddPacket(following, facts);
+}
+
+void SweepLane::OnTakenPacket(const SessionPacket& packet) {
+  Buffer& buffer = *buffers_.at(packet.buffer);
+  buffer.taken += {buffer.engine->packet_shape().packets, packet.packet->size};
+}
+
 Status SweepLane::OnPacket(const SessionPacket& packet) {
   Buffer& buffer = *buffers_.at(packet.buffer);
   const PacketShape& shape = buffer.engine->packet_shape();
-  losses_.AddPacket(packet, FactsOf(shape.traits));
-  const PacketCount one{1, packet.packet->size};
-  buffer.read += one;
+  // Packets that come as one say the same of the losses before them, except of the first's. What
+  // else they need of their sequence is the same for all.
+  const PacketFacts facts = FactsOf(shape.traits);
+  losses_.AddPacket(packet, facts);
+  if (facts.dropped != 0) [[unlikely]]
+    AddFollowing(packet, facts, shape.packets - 1);
+  const PacketCount count{shape.packets, packet.packet->size};
+  buffer.read += count;
   if (buffer.in_read != buffer.begun) buffer.oldest_ns = buffer.newest_ns = shape.committed_ns;
   buffer.in_read = buffer.begun;
   buffer.oldest_ns = std::min(buffer.oldest_ns, shape.committed_ns);
@@ -147,7 +166,7 @@ Status SweepLane::OnPacket(const SessionPacket& packet) {
 
   while (buffer.sequences.size() <= shape.slot) buffer.sequences.emplace_back();
   SequenceReads& sequence = buffer.sequences[shape.slot];
-  sequence.read += one;
+  sequence.read += count;
   if (sequence.in_read != buffer.in_read)
     sequence.oldest_ns = sequence.newest_ns = shape.committed_ns;
   sequence.oldest_ns = std::min(sequence.oldest_ns, shape.committed_ns);
@@ -206,9 +225,12 @@ void SweepLane::Finish(const std::map<BufferId, WrittenTally>& written, uint64_t
     if (const auto loss = losses.find(id); loss != losses.end()) row.losses = loss->second;
     CheckFailure(*buffer.engine);
     // What one more read would return; the engine is of no further use then.
-    buffer.engine->BeginRead();
-    while (const Packet* packet = buffer.engine->NextPacket()) row.unread += {1, packet->size};
-    row.stuck = buffers_.at(id)->engine->TakeStuckPackets();
+    ShapeEngine& engine = *buffers_.at(id)->engine;
+    engine.ExpectWholePass();
+    engine.BeginRead();
+    while (const Packet* packet = engine.NextPacket())
+      row.unread += {engine.packet_shape().packets, packet->size};
+    row.stuck = engine.TakeStuckPackets();
     CheckFailure(*buffer.engine);
   }
   if (!failure_) rows_ = std::move(rows);

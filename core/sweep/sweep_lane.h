@@ -62,9 +62,8 @@ class SweepLane : private ReplayListener {
   void OnReadBegun(BufferId id) override;
   void OnReadLimited(BufferId) override { reads_.EndAtLimit(); }
   Status OnPacket(const SessionPacket& packet) override;
-  void OnTakenPacket(const SessionPacket& packet) override {
-    buffers_.at(packet.buffer)->taken += {1, packet.packet->size};
-  }
+  void OnTakenPacket(const SessionPacket& packet) override;
+  void AddFollowing(const SessionPacket& first, const PacketFacts& facts, uint32_t count);
 
   template <typename Change>
   void WithEngine(BufferId id, Change change);

@@ -32,7 +32,8 @@ Status ReadRecords(const SweepInput& input, SweepFront& front, LaneRunner& runne
 
 }  // namespace
 
-Result<SweepResult> RunSweep(const SweepInput& input, const std::vector<ReplayOptions>& configs) {
+Result<SweepResult> RunSweep(const SweepInput& input, const std::vector<ReplayOptions>& configs,
+                             const BatchFeed& feed) {
   SweepResult result;
   std::vector<std::unique_ptr<SweepLane>> lanes;
   std::vector<SweepLane*> to_run;
@@ -45,11 +46,18 @@ Result<SweepResult> RunSweep(const SweepInput& input, const std::vector<ReplayOp
   SweepFront front(input.warn, input.clone);
   const std::unique_ptr<LaneRunner> runner = input.run_lanes(to_run);
   const auto is_kept = [&] { return input.kept != nullptr && input.kept->complete(); };
-  if (is_kept())
+  const BatchBuilder* fed = nullptr;
+  if (feed) {
+    fed = feed([&](auto batch) { runner->Put(std::move(batch)); });
+    if (fed == nullptr) return RunSweep(input, configs);  // the lanes got something else
+  } else if (is_kept()) {
     for (const auto& batch : input.kept->batches()) runner->Put(batch);
-  else
+  } else {
     RS_RETURN_IF_ERROR(ReadRecords(input, front, *runner));
-  const BatchBuilder& facts = is_kept() ? input.kept->facts() : front.batches();
+  }
+  const BatchBuilder& facts = fed != nullptr ? *fed
+                              : is_kept()    ? input.kept->facts()
+                                             : front.batches();
   result.records = facts.records();
   result.recorder_gaps = facts.recorder_gaps();
   result.verdicts = facts.Verdicts();
