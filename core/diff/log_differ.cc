@@ -2,16 +2,34 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <set>
+#include <deque>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "core/diff/diff_matcher.h"
 #include "core/diff/diff_side.h"
 #include "core/diff/outstanding_packets.h"
-#include "core/session/session_errors.h"
+#include "core/diff/side_replay.h"
 
 namespace ringscope {
 namespace {
+
+constexpr size_t kSectionRecords = 4096;
+constexpr size_t kSectionBytes = size_t{512} << 10;
+/// Sections that the sides have at most before they are compared, beside the one that is filled.
+constexpr size_t kMostAhead = 3;
+
+/// Whether an engine may end, as a plug-in in a process of its own does.
+bool CanDie(const ReplayOptions& side) {
+  const auto is_other = [](const BufferChoice& choice) {
+    return choice.engine && !FindEngine(*choice.engine);
+  };
+  const auto& buffers = side.session.buffers;
+  return side.session.make_engine || is_other(side.session.all) ||
+         std::any_of(buffers.begin(), buffers.end(),
+                     [&](const auto& buffer) { return is_other(buffer.second); });
+}
 
 bool SameReads(const ReplayOptions& a, const ReplayOptions& b) {
   return a.reads == b.reads && a.pass_bytes == b.pass_bytes;
@@ -34,36 +52,43 @@ class LogDiffer::Impl {
  public:
   explicit Impl(DiffOptions options)
       : options_(std::move(options)),
-        a_(Side::kA, options_.sides.a, chunks_, WarnerOf(Side::kA)),
-        b_(Side::kB, options_.sides.b, chunks_, WarnerOf(Side::kB)) {
+        lock_step_(CanDie(options_.sides.a) || CanDie(options_.sides.b)),
+        replay_a_(Side::kA, options_.sides.a),
+        replay_b_(Side::kB, options_.sides.b),
+        a_(Side::kA, chunks_, WarnerOf(Side::kA)),
+        b_(Side::kB, chunks_, WarnerOf(Side::kB)) {
     result_.same_reads = SameReads(options_.sides.a, options_.sides.b);
+    if (options_.runner && !lock_step_)
+      runner_ = options_.runner([this](Side side, DiffSection& section) {
+        (side == Side::kA ? replay_a_ : replay_b_).Run(section);
+      });
+    TakeEmpty();
   }
 
   Status Apply(const Op& op, uint64_t number) {
-    if (result_.died) return {};
-    op_ = &op;
-    for (const Side side : kSides) {
-      SideOf(side).StartRecord();
-      RS_RETURN_IF_ERROR(UnlessDead(side, SideOf(side).Apply(op, number)));
-    }
-    if (result_.died) return {};
-    Compare();
-    if (const auto* setup = std::get_if<BufferSetUp>(&op.body)) ForgetBuffer(setup->id);
-    op_ = nullptr;
-    return {};
+    if (result_.died || !status_) return status_;
+    section_->Add(op, number);
+    // Of a clone all that a buffer holds may be returned: a section is to have one of these.
+    const bool is_full = lock_step_ || std::holds_alternative<CloneRead>(op.body) ||
+                         section_->records.size() >= kSectionRecords ||
+                         section_->bytes.copied() >= kSectionBytes;
+    if (is_full) Put();
+    return status_;
+  }
+
+  Status CatchUp() {
+    if (section_->records.size() > 0 && status_) Put();
+    while (!put_.empty() && status_) CompareOldest();
+    return status_;
   }
 
   Result<LogDiff> Finish() {
-    at_end_ = true;
-    for (const Side side : kSides) {
-      if (result_.died) break;
-      SideOf(side).StartRecord();
-      RS_RETURN_IF_ERROR(UnlessDead(side, SideOf(side).Finish()));
-    }
+    if (lock_step_) RS_RETURN_IF_ERROR(CatchUp());
     if (!result_.died) {
-      Compare();
-      SettleWhere([](const ChunkAt&) { return true; });
+      section_->at_end = true;
+      Put();
     }
+    RS_RETURN_IF_ERROR(CatchUp());
     AddOutcome();
     return result_;
   }
@@ -74,6 +99,69 @@ class LogDiffer::Impl {
       if (options_.warn) options_.warn(side, text);
     };
   }
+  // Sections.
+
+  void TakeEmpty() {
+    if (empty_.empty()) {
+      section_ = std::make_unique<DiffSection>();
+    } else {
+      section_ = std::move(empty_.back());
+      empty_.pop_back();
+    }
+  }
+
+  /// Has both sides replay the section, and compares what they have replayed by now.
+  void Put() {
+    DiffSection& section = *section_;
+    put_.push_back(std::move(section_));
+    TakeEmpty();
+    if (runner_ != nullptr) {
+      runner_->Put(section);
+      if (put_.size() > kMostAhead) CompareOldest();
+      return;
+    }
+    replay_a_.Run(section);
+    // Once a side has died, there is no end to read at.
+    if (!section.at_end || !section.tapes.a.error) replay_b_.Run(section);
+    CompareOldest();
+  }
+
+  void CompareOldest() {
+    if (runner_ != nullptr) runner_->Wait();
+    std::unique_ptr<DiffSection> section = std::move(put_.front());
+    put_.pop_front();
+    if (status_) status_ = CompareSection(*section);
+    section->Clear();
+    empty_.push_back(std::move(section));
+  }
+
+  Status CompareSection(DiffSection& section) {
+    for (const Side side : kSides) SideOf(side).StartTape(section.tapes[side]);
+    for (size_t i = 0; i < section.records.size(); ++i) {
+      op_ = &section.records[i].op;
+      RS_RETURN_IF_ERROR(CompareRecord());
+      if (result_.died) return {};
+    }
+    op_ = nullptr;
+    at_end_ = section.at_end;
+    return at_end_ ? CompareRecord() : Status();
+  }
+
+  /// Plays the next record of both sides, and compares what they did.
+  Status CompareRecord() {
+    for (const Side side : kSides) {
+      RS_RETURN_IF_ERROR(UnlessDead(side, SideOf(side).PlayRecord()));
+      if (result_.died && at_end_) return {};
+    }
+    if (result_.died) return {};
+    Compare();
+    if (at_end_)
+      SettleWhere([](const ChunkAt&) { return true; });
+    else if (const auto* setup = std::get_if<BufferSetUp>(&op_->body))
+      ForgetBuffer(setup->id);
+    return {};
+  }
+
   DiffSide& SideOf(Side side) { return side == Side::kA ? a_ : b_; }
 
   /// Takes the death of a plug-in's process as a result.
@@ -103,8 +191,8 @@ class LogDiffer::Impl {
   // Patches.
 
   void ComparePatches() {
-    const std::vector<PatchResult>& a = a_.patches();
-    const std::vector<PatchResult>& b = b_.patches();
+    const std::span<const PatchResult> a = a_.patches();
+    const std::span<const PatchResult> b = b_.patches();
     result_.counts.patches += a.size();
     for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
       if (a[i].ok == b[i].ok) continue;
@@ -120,15 +208,14 @@ class LogDiffer::Impl {
   // Packets.
 
   void ComparePackets() {
-    const std::vector<ReturnedPacket>& a = a_.packets();
-    const std::vector<ReturnedPacket>& b = b_.packets();
+    const size_t both = std::min(a_.packets(), b_.packets());
     size_t same = 0;
-    while (same < a.size() && same < b.size() && a[same] == b[same]) ++same;
+    while (same < both && a_.packet(same) == b_.packet(same)) ++same;
     result_.counts.matched += same;
-    if (same == a.size() && same == b.size()) return;
+    if (same == a_.packets() && same == b_.packets()) return;
 
-    const std::span<const ReturnedPacket> rest_a = std::span(a).subspan(same);
-    const std::span<const ReturnedPacket> rest_b = std::span(b).subspan(same);
+    const std::vector<ReturnedPacket> rest_a = a_.PacketsFrom(same);
+    const std::vector<ReturnedPacket> rest_b = b_.PacketsFrom(same);
     const PacketMatches matches = MatchByPlace(rest_a, rest_b);
     if (result_.same_reads) CompareOrder(matches);
     // In the order of their places in the record, so that the first difference is the first.
@@ -277,8 +364,7 @@ class LogDiffer::Impl {
   /// All that is outstanding of the chunks that `selects` is true for cannot be returned any more.
   template <typename Selects>
   void SettleWhere(Selects selects) {
-    for (const OutstandingPacket& outstanding : outstanding_.TakeWhere(selects))
-      Lose(outstanding);
+    for (const OutstandingPacket& outstanding : outstanding_.TakeWhere(selects)) Lose(outstanding);
   }
 
   /// A new buffer has this id: nothing of an earlier one can be returned any more.
@@ -317,9 +403,8 @@ class LogDiffer::Impl {
     divergence.chunk = chunk;
     for (const Side side : kSides) {
       divergence.states[side] = SideOf(side).StateOf(buffer, chunk);
-      const auto& buffers = SideOf(side).session().buffers();
-      if (const auto found = buffers.find(buffer); found != buffers.end())
-        divergence.stats[side] = found->second.stats();
+      if (const CountedBuffer* counted = SideOf(side).Counted(buffer))
+        divergence.stats[side] = counted->seen ? *counted->seen : counted->stats;
     }
     return divergence;
   }
@@ -336,33 +421,31 @@ class LogDiffer::Impl {
   }
 
   void CompareCounters() {
-    std::set<BufferId> touched = a_.touched();
-    touched.insert(b_.touched().begin(), b_.touched().end());
-    for (const BufferId id : touched) {
-      const auto found_a = a_.session().buffers().find(id);
-      const auto found_b = b_.session().buffers().find(id);
-      if (found_a == a_.session().buffers().end() || found_b == b_.session().buffers().end())
-        continue;
-      const SessionBuffer& buffer_a = found_a->second;
-      const SessionBuffer& buffer_b = found_b->second;
-      const BufferStats& stats_a = buffer_a.engine->stats();
-      const BufferStats& stats_b = buffer_b.engine->stats();
+    touched_ = a_.touched();
+    touched_.insert(touched_.end(), b_.touched().begin(), b_.touched().end());
+    std::sort(touched_.begin(), touched_.end());
+    touched_.erase(std::unique(touched_.begin(), touched_.end()), touched_.end());
+    for (const BufferId id : touched_) {
+      const CountedBuffer* const buffer_a = a_.Counted(id);
+      const CountedBuffer* const buffer_b = b_.Counted(id);
+      if (buffer_a == nullptr || buffer_b == nullptr) continue;
+      const BufferStats& stats_a = buffer_a->stats;
+      const BufferStats& stats_b = buffer_b->stats;
       // A process for which nobody had to wait may have ended in this record.
-      for (const Side side : kSides) {
-        const SessionBuffer& buffer = side == Side::kA ? buffer_a : buffer_b;
-        static_cast<void>(UnlessDead(side, CheckEngine(id, *buffer.engine)));
-      }
+      for (const Side side : kSides)
+        if (const Error* failure = SideOf(side).Failure(id))
+          static_cast<void>(UnlessDead(side, tl::unexpected(*failure)));
       if (result_.died) return;
       if (stats_a == stats_b) continue;
       BufferDiff& diff = DiffOf(id);
-      diff.sides.a.size = buffer_a.requested_size;
-      diff.sides.b.size = buffer_b.requested_size;
+      diff.sides.a.size = buffer_a->requested_size;
+      diff.sides.b.size = buffer_b->requested_size;
       std::vector<size_t> fresh;
       for (size_t i = 0; i < kStatFields.size(); ++i) {
         const auto field = kStatFields[i].value;
         if (diff.diverged[i] || stats_a.*field == stats_b.*field) continue;
         const bool as_chosen = field == &BufferStats::buffer_size &&
-                               buffer_a.requested_size != buffer_b.requested_size;
+                               buffer_a->requested_size != buffer_b->requested_size;
         if (as_chosen) continue;
         diff.diverged[i] = a_.moment();
         fresh.push_back(i);
@@ -377,15 +460,17 @@ class LogDiffer::Impl {
   }
 
   void AddOutcome() {
-    result_.records = a_.replay().records();
-    result_.first_time_ns = a_.replay().first_time_ns();
-    result_.last_time_ns = a_.replay().last_time_ns();
-    result_.reads = {a_.replay().reads_used(), b_.replay().reads_used()};
-    result_.service = {a_.session().stats(), b_.session().stats()};
+    const Replay& a = replay_a_.replay();
+    const Replay& b = replay_b_.replay();
+    result_.records = a.records();
+    result_.first_time_ns = a.first_time_ns();
+    result_.last_time_ns = a.last_time_ns();
+    result_.reads = {a.reads_used(), b.reads_used()};
+    result_.service = {a.session().stats(), b.session().stats()};
     uint64_t differing = 0;
-    for (const auto& [id, buffer_a] : a_.session().buffers()) {
-      const auto buffer_b = b_.session().buffers().find(id);
-      if (buffer_b == b_.session().buffers().end()) continue;
+    for (const auto& [id, buffer_a] : a.session().buffers()) {
+      const auto buffer_b = b.session().buffers().find(id);
+      if (buffer_b == b.session().buffers().end()) continue;
       BufferDiff& diff = DiffOf(id);
       diff.sides = {a_.Outcome(buffer_a), b_.Outcome(buffer_b->second)};
       for (size_t i = 0; i < kStatFields.size(); ++i) differing += diff.CounterDiffers(i);
@@ -395,19 +480,31 @@ class LogDiffer::Impl {
     if (!result_.died) result_.counts[DifferenceKind::kCounter] = differing;
   }
 
-  DiffOptions options_;
+  const DiffOptions options_;
+  /// A side may end at any record, and the other one's counters are to be those of that record.
+  const bool lock_step_;
+  SideReplay replay_a_;
+  SideReplay replay_b_;
+  std::unique_ptr<DiffSection> section_;  // that is filled
+  std::deque<std::unique_ptr<DiffSection>> put_;
+  std::vector<std::unique_ptr<DiffSection>> empty_;
+  Status status_;  // of what was compared so far
+
   DiffChunks chunks_;
   DiffSide a_;
   DiffSide b_;
   OutstandingPackets outstanding_;
+  std::vector<BufferId> touched_;  // scratch
   LogDiff result_;
   const Op* op_ = nullptr;
   bool at_end_ = false;
+  std::unique_ptr<SideRunner> runner_;  // after what it uses
 };
 
 LogDiffer::LogDiffer(DiffOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
 LogDiffer::~LogDiffer() = default;
 Status LogDiffer::Apply(const Op& op, uint64_t number) { return impl_->Apply(op, number); }
+Status LogDiffer::CatchUp() { return impl_->CatchUp(); }
 Result<LogDiff> LogDiffer::Finish() { return impl_->Finish(); }
 
 }  // namespace ringscope
