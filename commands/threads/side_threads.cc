@@ -7,8 +7,7 @@ namespace ringscope {
 
 SideThreads::SideThreads(SideWork work) : work_(std::move(work)) {
   try {
-    for (const Side side : kSides)
-      workers_[side].thread = std::thread([this, side] { Run(side); });
+    for (const Side side : kSides) workers_[side].thread = std::thread([this, side] { Run(side); });
   } catch (const std::system_error&) {
     // Put does the work.
   }

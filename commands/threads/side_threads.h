@@ -14,8 +14,8 @@
 
 namespace ringscope {
 
-/// A thread for each side of a comparison, in which it replays its sections. Where the system starts
-/// no thread for a side, the caller's does its work.
+/// A thread for each side of a comparison, in which it replays its sections. Where the system
+/// starts no thread for a side, the caller's does its work.
 class SideThreads : public SideRunner {
  public:
   /// @param work called in the thread of its side

@@ -19,6 +19,8 @@ struct DiffOptions {
   std::function<std::string(const Op&)> describe;
   /// Something the user should know about a side's replay. May be empty.
   std::function<void(Side, const std::string&)> warn;
+  /// Records that both sides replay before they are compared, at most.
+  size_t section_records = 4096;
   /// Where the sides replay. Empty: in the caller's thread. Callbacks are called in that.
   std::function<std::unique_ptr<SideRunner>(SideWork)> runner;
 };

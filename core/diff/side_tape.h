@@ -85,9 +85,12 @@ struct SideTape {
   }
   void AddStep(Kind kind, size_t index) { steps.push_back({kind, static_cast<uint32_t>(index)}); }
   void Clear() {
+    constexpr size_t kMostKept = 65536;
     steps.clear();
     moments.clear();
     events.clear();
+    // A read of a whole buffer is rare, and its memory would stay with each section.
+    if (packets.size() > kMostKept) packets = {};
     packets.Clear();
     patches.clear();
     counted.clear();
