@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <utility>
 
 #include "commands/common/session_reader.h"
 #include "commands/common/session_reads.h"
@@ -11,6 +13,7 @@
 #include "commands/diff/diff_words.h"
 #include "commands/many_logs/each_log.h"
 #include "commands/shell/text.h"
+#include "commands/threads/side_threads.h"
 
 namespace ringscope {
 namespace {
@@ -41,6 +44,20 @@ Status CheckBuffers(const SessionDiff& diff, const DiffArgs& args) {
   return {};
 }
 
+/// While it exists, `call` is called before each message of the console.
+class MessagesAfter {
+ public:
+  MessagesAfter(Console& console, std::function<bool()> call)
+      : console_(console), before_(console.BeforeMessages(std::move(call))) {}
+  ~MessagesAfter() { console_.BeforeMessages(std::move(before_)); }
+  MessagesAfter(const MessagesAfter&) = delete;
+  MessagesAfter& operator=(const MessagesAfter&) = delete;
+
+ private:
+  Console& console_;
+  std::function<bool()> before_;
+};
+
 /// Compares the reader's current session.
 Result<SessionDiff> DiffSession(const DiffArgs& args, SessionReader& sessions, Context& context) {
   const std::optional<CloneView> clone = CloneOf(sessions, {});
@@ -54,21 +71,27 @@ Result<SessionDiff> DiffSession(const DiffArgs& args, SessionReader& sessions, C
     warnings.push_back(text);
     context.console.Warn(fmt::format("{}: {}", sessions.path(), Printable(text)));
   };
+  options.runner = ThreadsOfSides(context);
   LogDiffer diff(std::move(options));
   SessionDiff outcome{
       .path = sessions.path(), .session = sessions.session(), .clone = clone, .result = {}};
   uint64_t gaps = 0;
   RS_ASSIGN_OR_RETURN(UnrecordedBuffers unrecorded, UnrecordedOf(context, args));
   AddedBuffers records(sessions, std::move(unrecorded));
-  while (true) {
-    RS_ASSIGN_OR_RETURN(const std::optional<Op> op, records.Next());
-    if (!op) break;
-    if (std::holds_alternative<RecorderGap>(op->body) && !IsDamage(op->body)) ++gaps;
-    if (Status status = diff.Apply(*op, sessions.record_number()); !status) {
-      if (status.error().where.path.empty()) status.error().where.path = outcome.path;
-      return tl::unexpected(std::move(status).error());
+  const auto compared = [&](Status status) { return InFile(outcome.path, std::move(status)); };
+  {
+    // What reading warns of comes after the warnings of the records before.
+    const MessagesAfter after(context.console, [&] { return diff.CatchUp().has_value(); });
+    while (true) {
+      const auto op = records.Next();
+      if (!op) RS_RETURN_IF_ERROR(compared(diff.CatchUp()));  // errors of the records before
+      if (!op) return tl::unexpected(op.error());
+      if (!*op) break;
+      if (std::holds_alternative<RecorderGap>((*op)->body) && !IsDamage((*op)->body)) ++gaps;
+      RS_RETURN_IF_ERROR(compared(diff.Apply(**op, sessions.record_number())));
     }
   }
+  RS_RETURN_IF_ERROR(compared(diff.CatchUp()));
   RS_ASSIGN_OR_RETURN(outcome.result, diff.Finish());
   if (gaps > 0)
     context.console.Warn(fmt::format("{}: the recording is not complete: it has {}", outcome.path,

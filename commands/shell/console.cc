@@ -84,6 +84,11 @@ std::string Console::Styled(TextStyle style, std::string_view text) const {
 }
 
 void Console::WriteMessage(std::string_view kind, const char* color, std::string_view text) {
+  if (auto call = BeforeMessages({})) {
+    const bool is_printed = call();
+    BeforeMessages(std::move(call));
+    if (!is_printed) return;
+  }
   // Results first: a terminal shows both streams, and a message belongs after its result.
   static_cast<void>(Flush());
   ShowProgressLine("");

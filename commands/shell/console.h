@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "core/base/result.h"
 #include "formats/io/byte_stream.h"
@@ -68,6 +69,13 @@ class Console {
   void Warn(std::string_view text);
   /// A message that is no result, such as what was written where. Not with --quiet.
   void Say(std::string_view text);
+  /// Called before each message, so that what is done ahead of its messages can print its own
+  /// first; not before these. Empty: nothing.
+  /// @param call whether the message is to be printed
+  /// @return what was set before
+  std::function<bool()> BeforeMessages(std::function<bool()> call) {
+    return std::exchange(before_messages_, std::move(call));
+  }
 
   /// `text` in bold, if standard output takes colours.
   std::string Bold(std::string_view text) const { return Styled(TextStyle::kBold, text); }
@@ -116,6 +124,7 @@ class Console {
   Status status_;
   bool progress_shown_ = false;
   Console* progress_on_ = nullptr;
+  std::function<bool()> before_messages_;
   size_t step_ = 0;
   size_t steps_ = 0;
 };

@@ -2,11 +2,12 @@
 #define RINGSCOPE_CORE_DIFF_DIFF_CHUNKS_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "core/base/chunk_map.h"
 #include "core/base/ids.h"
 #include "core/diff/log_diff.h"
 
@@ -32,11 +33,14 @@ class DiffChunks {
   using Entry = Both<ChunkOnSide>;
 
   Entry* Find(const ChunkAt& chunk) {
-    const auto found = entries_.find(chunk);
-    return found == entries_.end() ? nullptr : &found->second;
+    Chunks* const chunks = Of(chunk.buffer);
+    return chunks == nullptr ? nullptr : chunks->Find(chunk.name);
   }
   /// Makes it if it is new. Entries stay where they are.
-  Entry& At(const ChunkAt& chunk) { return entries_[chunk]; }
+  Entry& At(const ChunkAt& chunk) {
+    Chunks* const chunks = Of(chunk.buffer);
+    return (chunks != nullptr ? *chunks : buffers_[chunk.buffer]).Add(chunk.name).first;
+  }
   /// A side does not hold it any more, or never took it in: to be looked at after the record.
   void MayBeGone(const ChunkAt& chunk) { may_be_gone_.push_back(chunk); }
 
@@ -44,24 +48,37 @@ class DiffChunks {
   template <typename F>
   void DropGone(F gone) {
     for (const ChunkAt& chunk : may_be_gone_) {
-      const auto entry = entries_.find(chunk);
-      if (entry == entries_.end() || entry->second.a.held || entry->second.b.held) continue;
+      const Entry* const entry = Find(chunk);
+      if (entry == nullptr || entry->a.held || entry->b.held) continue;
       gone(chunk);
-      entries_.erase(entry);
+      Of(chunk.buffer)->Erase(chunk.name);
     }
     may_be_gone_.clear();
   }
   /// Drops all chunks of a buffer that another one has replaced.
   void DropBuffer(BufferId buffer) {
-    std::erase_if(entries_, [&](const auto& entry) { return entry.first.buffer == buffer; });
+    buffers_.erase(buffer);
+    last_ = {};
   }
+  /// Calls `visit(ChunkName, const Entry&)` for each chunk of a buffer, in no order.
   template <typename F>
-  void ForEach(F visit) const {
-    for (const auto& [chunk, entry] : entries_) visit(chunk, entry);
+  void ForEachOf(BufferId buffer, F visit) {
+    if (Chunks* const chunks = Of(buffer)) chunks->ForEach(visit);
   }
 
  private:
-  std::unordered_map<ChunkAt, Entry> entries_;
+  using Chunks = ChunkMap<Entry>;
+
+  Chunks* Of(BufferId buffer) {
+    if (last_.second == nullptr || last_.first != buffer) {
+      const auto found = buffers_.find(buffer);
+      last_ = {buffer, found == buffers_.end() ? nullptr : &found->second};
+    }
+    return last_.second;
+  }
+
+  std::map<BufferId, Chunks> buffers_;
+  std::pair<BufferId, Chunks*> last_{BufferId{}, nullptr};  // that was asked for
   std::vector<ChunkAt> may_be_gone_;
 };
 

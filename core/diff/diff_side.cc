@@ -1,11 +1,6 @@
 #include "core/diff/diff_side.h"
 
-#include <xxhash.h>
-
 #include <algorithm>
-
-#include "core/base/wire.h"
-#include "core/perfetto/packet_facts.h"
 
 namespace ringscope {
 namespace {
@@ -30,18 +25,74 @@ bool Concerns(const BufferEvent& event, ChunkName chunk) {
 
 }  // namespace
 
-DiffSide::DiffSide(Side side, ReplayOptions options, DiffChunks& chunks,
-                   std::function<void(const std::string&)> warn)
-    : side_(side), chunks_(chunks), warn_(std::move(warn)), replay_(std::move(options), *this) {}
+void DiffSide::StartTape(SideTape& tape) {
+  tape_ = &tape;
+  next_step_ = packets_played_ = 0;
+}
 
 void DiffSide::StartRecord() {
   ++record_count_;
-  packets_.clear();
-  patches_.clear();
+  first_packet_ = packets_played_;
+  patches_ = {};
+  failed_ = {};
   missed_.clear();
   touched_.clear();
   // Entries are dropped between records.
   last_chunk_.second = nullptr;
+}
+
+Status DiffSide::PlayRecord() {
+  using Kind = SideTape::Kind;
+  StartRecord();
+  while (true) {
+    const auto [kind, i] = tape_->steps[next_step_++];
+    switch (kind) {
+      case Kind::kMoment:
+        moment_ = tape_->moments[i];
+        break;
+      case Kind::kEvent:
+        Play(tape_->events[i]);
+        break;
+      case Kind::kPacket:
+        Play(tape_->packets[i]);
+        ++packets_played_;
+        break;
+      case Kind::kPatch:
+        patches_ = std::span(tape_->patches).subspan(i - patches_.size(), patches_.size() + 1);
+        break;
+      case Kind::kCounted:
+        if (tape_->counted[i].touched) touched_.push_back(tape_->counted[i].buffer);
+        counted_[tape_->counted[i].buffer] = tape_->counted[i];
+        break;
+      case Kind::kFailed:
+        failed_ = std::span(tape_->failed).subspan(i - failed_.size(), failed_.size() + 1);
+        break;
+      case Kind::kWarning:
+        warn_(tape_->warnings[i]);
+        break;
+      case Kind::kRecordEnd:
+        if (next_step_ < tape_->steps.size() || !tape_->error) return {};
+        return tl::unexpected(*tape_->error);
+    }
+  }
+}
+
+std::vector<ReturnedPacket> DiffSide::PacketsFrom(size_t first) const {
+  std::vector<ReturnedPacket> copies;
+  copies.reserve(packets() - first);
+  for (size_t i = first; i < packets(); ++i) copies.push_back(packet(i));
+  return copies;
+}
+
+const CountedBuffer* DiffSide::Counted(BufferId buffer) const {
+  const auto found = counted_.find(buffer);
+  return found == counted_.end() ? nullptr : &found->second;
+}
+
+const Error* DiffSide::Failure(BufferId buffer) const {
+  for (const FailedBuffer& failed : failed_)
+    if (failed.buffer == buffer) return &failed.error;
+  return nullptr;
 }
 
 void DiffSide::ForgetBuffer(BufferId buffer) {
@@ -51,16 +102,9 @@ void DiffSide::ForgetBuffer(BufferId buffer) {
   recent_.Forget(buffer);
 }
 
-Status DiffSide::Apply(const Op& op, uint64_t number) { return replay_.Apply(op, number); }
-
-void DiffSide::OnPatch(BufferId buffer, bool ok) {
-  patches_.push_back({buffer, ok});
-  touched_.insert(buffer);
-}
-
-Status DiffSide::OnPacket(const SessionPacket& packet) {
-  ReturnedPacket returned = Describe(packet);
-  BufferState& buffer = StateFor(packet.buffer);
+void DiffSide::Play(ReturnedPacket& returned) {
+  if (returned.place.clone != 0) return;
+  BufferState& buffer = StateFor(returned.place.buffer);
   buffer.read += {1, returned.size};
 
   SequenceState& sequence = buffer.sequences[returned.place.sequence];
@@ -73,7 +117,7 @@ Status DiffSide::OnPacket(const SessionPacket& packet) {
   }
   sequence.stall.reset();
 
-  const ChunkAt at{packet.buffer, {returned.place.sequence, returned.place.chunk}};
+  const ChunkAt at{returned.place.buffer, {returned.place.sequence, returned.place.chunk}};
   if (last_chunk_.second == nullptr || last_chunk_.first != at) {
     DiffChunks::Entry* entry = chunks_.Find(at);
     last_chunk_ = {at, entry == nullptr ? nullptr : &(*entry)[side_]};
@@ -82,33 +126,6 @@ Status DiffSide::OnPacket(const SessionPacket& packet) {
     returned.again = returned.place.offset < chunk->returned_to;
     chunk->returned_to = std::max(chunk->returned_to, returned.place.offset + 1);
   }
-  packets_.push_back(returned);
-  return {};
-}
-
-void DiffSide::OnClonePacket(const SessionPacket& packet) {
-  ReturnedPacket returned = Describe(packet);
-  returned.place.clone = clones_ + 1;
-  packets_.push_back(returned);
-}
-
-ReturnedPacket DiffSide::Describe(const SessionPacket& session_packet) {
-  const Packet& packet = *session_packet.packet;
-  ReturnedPacket returned;
-  returned.place = {.buffer = session_packet.buffer,
-                    .clone = 0,
-                    .sequence = packet.sequence,
-                    .chunk = packet.place.first_chunk,
-                    .offset = packet.place.first_offset};
-  returned.last_chunk = packet.place.last_chunk;
-  returned.content = packet.slices.empty() ? 0 : ReadPacketFacts(packet.slices[0]).content;
-  returned.size = packet.size;
-  const Bytes bytes = Joined(packet.slices, joined_);
-  returned.hash = XXH3_64bits(bytes.data(), bytes.size());
-  returned.loss_bits = packet.dropped;
-  returned.identity = packet.identity;
-  returned.valid = session_packet.valid;
-  return returned;
 }
 
 DiffSide::BufferState& DiffSide::StateFor(BufferId buffer) {
@@ -124,9 +141,8 @@ DiffSide::BufferState& DiffSide::StateFor(BufferId buffer) {
 
 ChunkOnSide& DiffSide::OnThisSide(const ChunkAt& chunk) { return chunks_.At(chunk)[side_]; }
 
-void DiffSide::OnBufferEvent(const BufferEvent& event) {
+void DiffSide::Play(const BufferEvent& event) {
   using Kind = BufferEvent::Kind;
-  if (event.kind == Kind::kReturned) return;
   recent_.Add(event);
   reports_events_ = true;
   const ChunkAt at{event.buffer, event.chunk};
@@ -275,10 +291,7 @@ SideState DiffSide::StateOf(BufferId id, std::optional<ChunkName> near) const {
     state.held_bytes = fill.held_bytes;
     state.wraps = fill.wraps;
   }
-  const auto& buffers = replay_.session().buffers();
-  if (const auto buffer = buffers.find(id); buffer != buffers.end()) {
-    state.size = buffer->second.engine->stats().buffer_size;
-  }
+  if (const CountedBuffer* counted = Counted(id)) state.size = counted->stats.buffer_size;
   recent_.VisitBackwards([&](const BufferEvent& event) {
     if (event.buffer == id && (!near || Concerns(event, *near))) state.journal.push_back(event);
     return state.journal.size() < kEventsShown;
@@ -286,12 +299,12 @@ SideState DiffSide::StateOf(BufferId id, std::optional<ChunkName> near) const {
   std::reverse(state.journal.begin(), state.journal.end());
   if (!near) return state;
 
-  chunks_.ForEach([&](const ChunkAt& at, const DiffChunks::Entry& entry) {
+  chunks_.ForEachOf(id, [&](ChunkName name, const DiffChunks::Entry& entry) {
     const ChunkOnSide& chunk = entry[side_];
     const bool came_now = chunk.came == record_count_;
     const bool was_held =
         came_now ? chunk.previous != nullptr : chunk.held || chunk.left == record_count_;
-    if (at.buffer == id && at.name.sequence == near->sequence && was_held)
+    if (name.sequence == near->sequence && was_held)
       state.chunks.push_back(came_now ? *chunk.previous : chunk.info);
   });
   state.sequence_chunks = state.chunks.size();
@@ -341,8 +354,6 @@ void DiffSide::Recent::Add(const BufferEvent& event) {
   if (events_.size() < kCapacity) events_.emplace_back();
   BufferEvent& kept = events_[next_];
   kept = event;
-  kept.payload = {};  // valid during the call only
-  kept.sent = nullptr;
   next_ = (next_ + 1) % kCapacity;
 }
 

@@ -5,63 +5,49 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <set>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/sequence_map.h"
 #include "core/diff/diff_chunks.h"
 #include "core/diff/log_diff.h"
+#include "core/diff/side_tape.h"
 #include "core/session/buffer_event.h"
-#include "core/session/replay.h"
+#include "core/session/session.h"
 
 namespace ringscope {
 
-/// A packet that one side returned during the record under way.
-struct ReturnedPacket {
-  DiffPlace place;
-  ChunkId last_chunk{};
-  uint32_t content = 0;
-  uint64_t size = 0;
-  uint64_t hash = 0;
-  uint32_t loss_bits = 0;
-  Identity identity;
-  bool valid = true;
-  bool again = false;  // was returned before, as far as that is known
-  bool late = false;   // a later packet of its sequence was returned before
-
-  friend bool operator==(const ReturnedPacket&, const ReturnedPacket&) = default;
-};
-
-struct PatchResult {
-  BufferId buffer{};
-  bool ok = false;
-  friend bool operator==(const PatchResult&, const PatchResult&) = default;
-};
-
-/// One side of a comparison: a replay under watch. Collects what it returns record by record, and
-/// keeps what is needed to explain why something did not.
-class DiffSide : public ReplayListener {
+/// One side of a comparison, as its tapes show it: what it returned during the record that was
+/// played last, and what is needed to explain why it did not return something.
+class DiffSide {
  public:
-  DiffSide(Side side, ReplayOptions options, DiffChunks& chunks,
-           std::function<void(const std::string&)> warn);
+  DiffSide(Side side, DiffChunks& chunks, std::function<void(const std::string&)> warn)
+      : side_(side), chunks_(chunks), warn_(std::move(warn)) {}
 
-  Status Apply(const Op& op, uint64_t number);
-  Status Finish() { return replay_.Finish(); }
-  /// Forgets the packets returned so far.
-  void StartRecord();
+  /// The next record is the first one of this tape.
+  void StartTape(SideTape& tape);
+  /// Plays the next record of the tape, which must have one.
+  /// @return the error with which the replay ended there
+  Status PlayRecord();
   /// A new buffer has taken the id of an earlier one: forgets what is known of that.
   void ForgetBuffer(BufferId buffer);
 
-  const std::vector<ReturnedPacket>& packets() const { return packets_; }
-  const std::vector<PatchResult>& patches() const { return patches_; }
+  /// How many packets were returned during the record.
+  size_t packets() const { return packets_played_ - first_packet_; }
+  const ReturnedPacket& packet(size_t i) const { return tape_->packets[first_packet_ + i]; }
+  std::vector<ReturnedPacket> PacketsFrom(size_t first) const;
+  std::span<const PatchResult> patches() const { return patches_; }
   const LogMoment& moment() const { return moment_; }
   /// Whether the engine reported anything of what happens inside, so far.
   bool reports_events() const { return reports_events_; }
-  Replay& replay() { return replay_; }
-  Session& session() { return replay_.session(); }
-  /// Buffers that something happened to during the record under way.
-  const std::set<BufferId>& touched() const { return touched_; }
+  /// Buffers that something happened to during the record.
+  const std::vector<BufferId>& touched() const { return touched_; }
+  /// What a buffer has counted by now; nullptr: it was not set up.
+  const CountedBuffer* Counted(BufferId buffer) const;
+  /// Why the buffer's engine cannot continue after the record; nullptr: it can.
+  const Error* Failure(BufferId buffer) const;
 
   /// Why this side did not return a packet.
   DiffWhy WhyNot(const DiffPlace& place, ChunkId last_chunk) const;
@@ -74,20 +60,6 @@ class DiffSide : public ReplayListener {
   std::optional<ChunkName> MissedPatch(size_t index) const;
   /// The chunk that something happened to last during the record under way.
   std::optional<ChunkName> LastTouched(BufferId buffer) const;
-
-  bool WantsBufferEvents() const override { return true; }
-  void OnRecord(const Op&, const LogMoment& moment) override { moment_ = moment; }
-  void OnBufferSetUp(SessionBuffer& buffer) override { touched_.insert(buffer.id); }
-  void OnChunk(BufferId buffer, const ChunkCommit&, std::optional<Refusal>) override {
-    touched_.insert(buffer);
-  }
-  void OnReadBegun(BufferId buffer) override { touched_.insert(buffer); }
-  void OnBufferEvent(const BufferEvent& event) override;
-  void OnPatch(BufferId buffer, bool ok) override;
-  Status OnPacket(const SessionPacket& packet) override;
-  void OnClonePacket(const SessionPacket& packet) override;
-  void OnCloneDone(BufferId, uint64_t, const BufferStats&) override { ++clones_; }
-  void OnWarning(const std::string& text) override { warn_(text); }
 
  private:
   /// What a sequence waits for.
@@ -134,29 +106,35 @@ class DiffSide : public ReplayListener {
     size_t next_ = 0;
   };
 
+  void Play(const BufferEvent& event);
+  void Play(ReturnedPacket& packet);
+  void StartRecord();
   void TakeIn(const BufferEvent& event, ChunkOnSide& chunk);
   void TakeOut(const BufferEvent& event, ChunkOnSide& chunk);
   void NoteWhy(const BufferEvent& event, DiffWhy::Kind kind, ChunkOnSide& chunk);
-  ReturnedPacket Describe(const SessionPacket& packet);
   BufferState& StateFor(BufferId buffer);
   ChunkOnSide& OnThisSide(const ChunkAt& chunk);
 
   const Side side_;
   DiffChunks& chunks_;
   std::function<void(const std::string&)> warn_;
-  Replay replay_;
+  // The tape, and what of it is the record's that was played last.
+  SideTape* tape_ = nullptr;
+  size_t next_step_ = 0;
+  size_t packets_played_ = 0;
+  size_t first_packet_ = 0;
+  std::span<const PatchResult> patches_;
+  std::span<const FailedBuffer> failed_;
+  std::vector<BufferId> touched_;
+  std::vector<std::pair<size_t, ChunkName>> missed_;  // index in patches_
+
   LogMoment moment_;
   uint64_t record_count_ = 0;  // records so far, and one for the end
-  std::vector<ReturnedPacket> packets_;
-  std::vector<PatchResult> patches_;
-  std::set<BufferId> touched_;
-  std::vector<std::pair<size_t, ChunkName>> missed_;  // index in patches_
+  std::map<BufferId, CountedBuffer> counted_;
   std::map<BufferId, BufferState> buffers_;
   std::pair<BufferId, BufferState*> last_buffer_{BufferId{}, nullptr};
   std::pair<ChunkAt, ChunkOnSide*> last_chunk_{ChunkAt{}, nullptr};  // of this record
   Recent recent_;
-  std::string joined_;  // scratch
-  uint32_t clones_ = 0;
   bool reports_events_ = false;  // the engine reports events
 };
 
