@@ -164,6 +164,11 @@ Status PacketSorter::Finish() {
 Result<std::optional<TimedPacket>> PacketSorter::Next() {
   if (runs_.empty()) {
     if (next_entry_ == entries_.size()) return std::nullopt;
+    constexpr size_t kAhead = 6;
+    if (next_entry_ + kAhead < entries_.size()) {
+      const Entry& soon = entries_[next_entry_ + kAhead];
+      if (soon.sequence != kInArena) blocks_->Prefetch(soon.at);
+    }
     RS_ASSIGN_OR_RETURN(const TimedPacket packet, PacketOf(entries_[next_entry_++]));
     return packet;
   }

@@ -18,6 +18,8 @@
 namespace ringscope {
 namespace {
 
+constexpr size_t kMaxKeeping = 4096;  // sequences that keep a chunk's memory: 16 MiB
+
 std::string ProducerName(const std::string& name, Identity identity) {
   if (!name.empty()) return name;
   return identity.pid >= 0 ? fmt::format("pid {}", identity.pid)
@@ -126,6 +128,7 @@ Status TraceImport::WriteSetUp(const Append& append) {
     const std::optional<uint32_t> buffer = session_.BufferOf(sequence.id);
     if (!buffer && buffers.size() > 1) ++report_.guessed_sequences;
     sequence.buffer = buffer.value_or(0);
+    if (sequences_.size() <= kMaxKeeping) sequence.packer->KeepMemory();
   }
   LogHeader header = ImportHeader();
   header.source = Origin::kSynthetic;
