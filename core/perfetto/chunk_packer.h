@@ -21,6 +21,12 @@ class ChunkPacker {
 
   explicit ChunkPacker(WriterId writer) : writer_(writer) {}
 
+  /// From here on the open chunk's memory, kPayload bytes, is kept for the next one.
+  void KeepMemory() {
+    keeps_memory_ = true;
+    payload_.reserve(kPayload);
+  }
+
   /// Appends a packet that is not empty. `emit(const ChunkHeader&, Bytes payload)` is called for
   /// each chunk that this completes; payloads are kPayload bytes, zeros after the last fragment.
   template <typename Emit>
@@ -55,8 +61,9 @@ class ChunkPacker {
                              .flags = static_cast<uint8_t>((continues_ ? kFirstContinues : 0) |
                                                            (is_continued ? kLastContinues : 0))};
     emit(header, wire::AsBytes(payload_));
+    payload_.clear();
     // Thousands of sequences wait in a large trace: what is not needed is given back.
-    std::string().swap(payload_);
+    if (!keeps_memory_) std::string().swap(payload_);
     next_ = Successor(next_);
     fragments_ = 0;
     continues_ = is_continued;
@@ -66,7 +73,8 @@ class ChunkPacker {
   ChunkId next_{};
   uint16_t fragments_ = 0;  // of the open chunk
   bool continues_ = false;  // its first fragment continues a packet
-  std::string payload_;     // of the open chunk
+  bool keeps_memory_ = false;
+  std::string payload_;  // of the open chunk
 };
 
 }  // namespace ringscope

@@ -108,15 +108,28 @@ void CommitRequestBuilder::AddChunk(const ChunkToMove& chunk) {
 
 void CommitRequestBuilder::AddChunk(BufferId buffer, const ChunkHeader& header, Bytes payload,
                                     bool complete) {
-  std::string data;
-  data.reserve(kChunkHeaderSize + payload.size());
-  AppendChunkHeader(data, header);
-  data.append(wire::AsText(payload));
-  AddChunk(ChunkToMove{.page = {},
-                       .index = {},
-                       .target_buffer = Raw(buffer),
-                       .data = wire::AsBytes(data),
-                       .incomplete = !complete});
+  BeginChunk(buffer, header, payload.size(), complete);
+  out_.append(wire::AsText(payload));
+  EndChunk(complete);
+}
+
+void CommitRequestBuilder::BeginChunk(BufferId buffer, const ChunkHeader& header,
+                                      size_t payload_size, bool complete) {
+  const auto tag_size = [](uint32_t number) { return wire::VarintSize(uint64_t{number} << 3); };
+  const size_t data = kChunkHeaderSize + payload_size;
+  size_t size = tag_size(ChunksToMove::kTargetBuffer) + wire::VarintSize(Raw(buffer)) +
+                tag_size(ChunksToMove::kData) + wire::VarintSize(data) + data;
+  if (!complete) size += tag_size(ChunksToMove::kChunkIncomplete) + 1;
+  wire::AppendTag(out_, CommitDataRequest::kChunksToMove, wire::Type::kBytes);
+  wire::AppendVarint(out_, size);
+  wire::AppendUint(out_, ChunksToMove::kTargetBuffer, Raw(buffer));
+  wire::AppendTag(out_, ChunksToMove::kData, wire::Type::kBytes);
+  wire::AppendVarint(out_, data);
+  AppendChunkHeader(out_, header);
+}
+
+void CommitRequestBuilder::EndChunk(bool complete) {
+  if (!complete) wire::AppendUint(out_, ChunksToMove::kChunkIncomplete, 1);
 }
 
 void CommitRequestBuilder::AddPatch(const ChunkToPatch& patch) {

@@ -88,6 +88,11 @@ class CommitRequestBuilder {
   void AddChunk(const ChunkToMove& chunk);
   /// The usual entry of a log: the chunk's bytes inline.
   void AddChunk(BufferId buffer, const ChunkHeader& header, Bytes payload, bool complete);
+  /// The same without a copy of the payload: begins the entry. The caller then appends the payload
+  /// to the request, and ends the entry.
+  /// @param payload_size bytes
+  void BeginChunk(BufferId buffer, const ChunkHeader& header, size_t payload_size, bool complete);
+  void EndChunk(bool complete);
   void AddPatch(const ChunkToPatch& patch);
   void SetFlushRequestId(uint64_t id);
 

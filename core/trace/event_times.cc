@@ -159,6 +159,26 @@ bool IsTrackEventAtOwnTime(const TracePacketView& packet) {
   return is_read && !has_other;
 }
 
+bool HasOnlyOwnTime(uint32_t number, Bytes content) {
+  constexpr uint32_t kSysStats = 7, kPerfSample = 66;
+  switch (number) {
+    case TracePacket::kTrackEvent: {
+      bool has_other = false;  // before a malformed byte, too
+      wire::ForEachField(content, [&](const wire::VisitedField& field) {
+        has_other |= field.number == kDeltaUs || field.number == kAbsoluteUs;
+      });
+      return !has_other;
+    }
+    case kSysStats:
+    case TracePacket::kProcessStats:
+    case kPerfSample:
+    case TracePacket::kForTesting:
+      return true;
+    default:
+      return false;
+  }
+}
+
 void ReadEventTimes(const TracePacketView& packet, SequenceTime& sequence, TraceClocks& clocks,
                     EventTimes& out) {
   constexpr uint32_t kChromeEvents = 5, kProfile = 37, kAndroidLog = 39, kPowerRails = 40,

@@ -79,6 +79,10 @@ inline std::optional<EventTimes::Time> OwnTime(const TracePacketView& packet,
 /// Whether the packet is a track event at its own time, as most packets are: then ReadEventTimes
 /// finds that time, and nothing else.
 bool IsTrackEventAtOwnTime(const TracePacketView& packet);
+/// Whether the packet's own time is all that ReadEventTimes finds in such content, whatever was
+/// read before it: the content is of one of the kinds that most packets have.
+/// @param content of the field `number` of the packet
+bool HasOnlyOwnTime(uint32_t number, Bytes content);
 /// Reads the times by the rules of the packet's content.
 /// @param clocks gets the clock that a bundle of ftrace events brings along
 /// @param out is cleared first

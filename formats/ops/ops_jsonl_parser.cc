@@ -17,6 +17,7 @@
 #include "formats/io/hex.h"
 #include "formats/json/json_keys.h"
 #include "formats/log/record_fields.h"
+#include "formats/ops/commit_line.h"
 #include "formats/ops/ops_jsonl.h"
 
 namespace ringscope {
@@ -319,6 +320,9 @@ Result<Json> ParseLine(std::string_view line, Lifted& lifted) {
 }  // namespace
 
 Result<Op> ParseOp(std::string_view line, std::string& storage) {
+  storage.clear();
+  Result<Op> usual;  // filled where it is returned: moving a record is not cheap
+  if (ParseCommitLine(line, *usual, storage)) return usual;
   storage.clear();
   Scratch scratch{storage, {}};
   RS_ASSIGN_OR_RETURN(const Json object, ParseLine(line, scratch.lifted));

@@ -11,6 +11,7 @@
 
 #include "core/perfetto/trusted_fields.h"
 #include "core/session/session.h"
+#include "core/trace/brief_packet.h"
 #include "core/trace/packet_view.h"
 #include "formats/io/byte_stream.h"
 #include "formats/io/log_source.h"
@@ -94,6 +95,8 @@ struct TracePacket {
   bool is_well_formed = true;
   PackedBy packed = PackedBy::kNothing;
   Bytes packed_packets;  // compressed_packets or zstd_compressed_packets
+  std::optional<uint64_t>
+      in_file;  // offset of the bytes in the file, if they are there as they are
 };
 
 /// Finds the trusted fields in a TracePacket message. Malformed bytes end the search.
@@ -106,6 +109,16 @@ struct ViewedPacket {
   PackedBy packed_by = PackedBy::kNothing;  // what compressed it, if it was inside another packet
   Bytes bytes;                              // the TracePacket message; valid until the next Next()
   TracePacketView view;
+};
+
+/// A packet of a trace file for who commits it as its producer did.
+struct ProducedPacket {
+  bool is_brief = false;
+  BriefPacket brief;                // if is_brief
+  TracePacket whole;                // else
+  uint64_t offset = 0;              // as that of TracePacket
+  Bytes bytes;                      // valid until the next Next()
+  std::optional<uint64_t> in_file;  // as that of TracePacket
 };
 
 /// The largest packet that is read, bytes. The service's own buffers hold none that is larger.
@@ -134,6 +147,9 @@ class TraceReader {
   /// The same, without looking for the trusted fields as the service appends them. Faster.
   /// @return whether there is a packet
   virtual Result<bool> Next(ViewedPacket& packet) = 0;
+  /// The same as of Next(), read as BriefPacket where it is one.
+  /// @return whether there is a packet
+  virtual Result<bool> Next(ProducedPacket& packet) = 0;
 
   /// What was skipped (at most LogSource::kMaxDamage entries are kept, damage_count() counts all).
   virtual const std::vector<Damage>& damage() const = 0;

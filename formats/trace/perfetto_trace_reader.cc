@@ -116,6 +116,8 @@ class PerfettoTraceReader : public TraceReader {
     if (auto content = MakeSourceFor(wire::AsBytes(start), source)) {
       source = std::move(content);
       if (ahead == ReadAhead::kYes) source = MakeReadAheadSource(std::move(source));
+    } else {
+      is_plain_ = true;
     }
     path_ = source->path();
     outer_.emplace(std::move(source), max_packet_);
@@ -129,6 +131,7 @@ class PerfettoTraceReader : public TraceReader {
     return packet;
   }
   Result<bool> Next(ViewedPacket& packet) override { return Read(packet); }
+  Result<bool> Next(ProducedPacket& packet) override { return Read(packet); }
 
   const std::vector<Damage>& damage() const override { return damage_; }
   uint64_t damage_count() const override { return damage_count_; }
@@ -144,7 +147,19 @@ class PerfettoTraceReader : public TraceReader {
     packet.bytes = bytes;
     ViewTracePacket(bytes, packet.view);
   }
+  static void LookAt(Bytes bytes, ProducedPacket& packet) {
+    packet.bytes = bytes;
+    packet.is_brief = ReadBriefPacket(bytes, packet.brief);
+    if (!packet.is_brief) packet.whole = SplitTracePacket(bytes);
+  }
+  static void SetPackedBy(ProducedPacket&, PackedBy) {}
+  static void SetInFile(ViewedPacket&, std::optional<uint64_t>) {}
+  static void SetInFile(TracePacket& packet, std::optional<uint64_t> at) { packet.in_file = at; }
+  static void SetInFile(ProducedPacket& packet, std::optional<uint64_t> at) { packet.in_file = at; }
   static PackedBy PackedIn(const TracePacket& packet) { return packet.packed; }
+  static PackedBy PackedIn(const ProducedPacket& packet) {
+    return packet.is_brief ? PackedBy::kNothing : packet.whole.packed;
+  }
   static PackedBy PackedIn(const ViewedPacket& packet) {
     switch (packet.view.content) {
       case proto::TracePacket::kCompressedPackets:
@@ -157,6 +172,7 @@ class PerfettoTraceReader : public TraceReader {
   }
   static Bytes PackedPackets(const TracePacket& packet) { return packet.packed_packets; }
   static Bytes PackedPackets(const ViewedPacket& packet) { return packet.view.content_bytes; }
+  static Bytes PackedPackets(const ProducedPacket& packet) { return packet.whole.packed_packets; }
 
   template <typename Packet>
   Result<bool> Read(Packet& packet) {
@@ -184,6 +200,8 @@ class PerfettoTraceReader : public TraceReader {
       LookAt(framed_.packet, packet);
       packet.offset = framed_.offset;
       SetPackedBy(packet, PackedBy::kNothing);
+      SetInFile(packet,
+                is_plain_ ? std::optional(outer_->offset() - framed_.packet.size()) : std::nullopt);
       if (PackedIn(packet) == PackedBy::kNothing) return true;
       OpenInner(PackedIn(packet), PackedPackets(packet), packet.offset);
     }
@@ -213,6 +231,7 @@ class PerfettoTraceReader : public TraceReader {
       LookAt(framed_.packet, packet);
       packet.offset = inner_offset_;
       SetPackedBy(packet, inner_by_);
+      SetInFile(packet, std::nullopt);
       if (PackedIn(packet) == PackedBy::kNothing) return true;
       more = Fail(ErrorCode::kCorrupt, "compressed packets inside compressed packets");
     }
@@ -258,6 +277,7 @@ class PerfettoTraceReader : public TraceReader {
   std::string path_;
   std::atomic<uint64_t> position_ = 0;
   std::optional<uint64_t> size_;
+  bool is_plain_ = false;  // the file: its packets are there as they are
   std::optional<TraceFraming> outer_;
   TraceFraming::Framed framed_;        // of either
   std::optional<TraceFraming> inner_;  // of the compressed packets being read

@@ -31,11 +31,13 @@ bool IsOneOf(uint32_t content, const std::array<uint32_t, N>& list) {
 /// Whether a packet is the service's own. Traces that other programs made have producers' packets
 /// under the service's sequence id, or without one.
 bool IsOfService(uint32_t sequence_id, uint32_t content) {
-  constexpr std::array<uint32_t, 7> kReserved = {
-      proto::TracePacket::kTraceConfig,           proto::TracePacket::kTraceStats,
-      proto::TracePacket::kSynchronizationMarker, proto::TracePacket::kServiceEvent,
-      proto::TracePacket::kTraceProvenance,       proto::TracePacket::kProtoVms,
-      kRemoteClockSync};
+  constexpr std::array<uint32_t, 7> kReserved = {proto::TracePacket::kTraceConfig,
+                                                 proto::TracePacket::kTraceStats,
+                                                 proto::TracePacket::kSynchronizationMarker,
+                                                 proto::TracePacket::kServiceEvent,
+                                                 proto::TracePacket::kTraceProvenance,
+                                                 proto::TracePacket::kProtoVms,
+                                                 kRemoteClockSync};
   constexpr std::array<uint32_t, 8> kOfProducers = {
       proto::TracePacket::kFtraceEvents,        proto::TracePacket::kProcessTree,
       proto::TracePacket::kProcessStats,        proto::TracePacket::kTrackEvent,
@@ -66,6 +68,11 @@ std::optional<uint64_t> CpuOf(Bytes packet) {
     break;
   }
   return cpu;
+}
+
+std::optional<FilePlace> PlaceOf(uint64_t offset, size_t size) {
+  if (size > UINT32_MAX) return std::nullopt;
+  return FilePlace{offset, static_cast<uint32_t>(size)};
 }
 
 /// Removes the service's fields from a packet, wherever they are.
@@ -111,7 +118,28 @@ Status TraceImport::Add(const TracePacket& packet) {
     ++report_.empty;
     return {};
   }
-  return AddOfProducer(packet, content, facts);
+  Produced produced;
+  produced.view = ViewTracePacket(content);
+  produced.view.sequence_id = packet.sequence_id;
+  produced.view.machine = packet.machine;
+  produced.view.dropped = packet.dropped;
+  produced.identity = {static_cast<uint32_t>(packet.trusted_uid.value_or(0)),
+                       packet.trusted_pid.value_or(-1)};
+  produced.content = content;
+  // What was taken out of is not in the file as it is.
+  if (packet.in_file && options_.sorter.file != nullptr && content.data() == packet.bytes.data())
+    produced.place = PlaceOf(*packet.in_file, content.size());
+  return AddOfProducer(produced, facts.content);
+}
+
+Status TraceImport::Add(const BriefPacket& packet, Bytes content, std::optional<uint64_t> in_file) {
+  Produced produced;
+  produced.view = packet.View();
+  produced.identity = packet.identity;
+  produced.has_own_time = true;
+  produced.content = content;
+  if (in_file) produced.place = PlaceOf(*in_file, packet.content_size);
+  return AddOfProducer(produced, packet.content);
 }
 
 Status TraceImport::AddService(const TracePacket& packet, const PacketFacts& facts) {
@@ -162,10 +190,11 @@ Status TraceImport::AddService(const TracePacket& packet, const PacketFacts& fac
     LeaveOut(facts.content);
     return {};
   }
-  return sorter_.Add({.time_ns = time.value_or(latest_ns_.value_or(0)),
-                      .sequence = kServiceSlot,
-                      .dropped = 0,
-                      .bytes = packet.content});
+  const TimedPacket timed{.time_ns = time.value_or(latest_ns_.value_or(0)),
+                          .sequence = kServiceSlot,
+                          .dropped = 0,
+                          .bytes = packet.content};
+  return sorter_.Add(timed);
 }
 
 /// The programs and the states that the trace begins with.
@@ -203,21 +232,20 @@ Status TraceImport::NoteRead(uint64_t time_ns) {
   return {};
 }
 
-Status TraceImport::AddOfProducer(const TracePacket& packet, Bytes content,
-                                  const PacketFacts& facts) {
+/// @param content what the packet is, as the service takes it
+Status TraceImport::AddOfProducer(Produced& packet, uint32_t content) {
   Sequence* const sequence = SequenceOf(packet);
   if (sequence == nullptr) return {};
-  if (facts.content == proto::TracePacket::kTrackDescriptor) NoteProcessName(content, *sequence);
+  if (content == proto::TracePacket::kTrackDescriptor) NoteProcessName(packet.content, *sequence);
   ++report_.packets;
-  report_.packet_bytes += content.size();
+  report_.packet_bytes += packet.size();
   // A buffer of version 1 marks the first packet of every sequence, which is no loss.
-  const bool is_loss =
-      packet.dropped != 0 && (sequence->has_packet || packet.dropped != kLossPresent);
+  if (!sequence->has_packet && packet.view.dropped == kLossPresent) packet.view.dropped = 0;
   sequence->has_packet = true;
-  const uint32_t dropped = is_loss ? packet.dropped : 0;
-  const std::optional<uint64_t> time = TimeOf(packet, content, is_loss, *sequence);
-  if (time && dropped == 0 && facts.content == proto::TracePacket::kFtraceEvents) {
-    if (const auto cpu = CpuOf(content)) return AddToDrain(*sequence, *cpu, *time, content);
+  const uint32_t dropped = packet.view.dropped;
+  const std::optional<uint64_t> time = TimeOf(packet, *sequence);
+  if (time && dropped == 0 && content == proto::TracePacket::kFtraceEvents) {
+    if (const auto cpu = CpuOf(packet.content)) return AddToDrain(*sequence, *cpu, *time, packet);
   }
   RS_RETURN_IF_ERROR(EndDrain(*sequence));
   if (time) {
@@ -231,78 +259,41 @@ Status TraceImport::AddOfProducer(const TracePacket& packet, Bytes content,
   // Never earlier than the preceding packet, nor than a read that precedes it in the file.
   for (const std::optional<uint64_t> bound : {time, read_ns_})
     if (bound) sequence->last_ns = std::max(sequence->last_ns.value_or(*bound), *bound);
-  if (sequence->last_ns) {
-    const auto slot = static_cast<uint32_t>(sequence - sequences_.data()) + 1;
-    return sorter_.Add(
-        {.time_ns = *sequence->last_ns, .sequence = slot, .dropped = dropped, .bytes = content});
-  }
+  if (sequence->last_ns)
+    return Sort(*sequence, *sequence->last_ns, dropped, packet.content, packet.place);
   // It goes with the sequence's first packet that has a time.
-  sequence->held.push_back({report_.packets, dropped, std::string(wire::AsText(content))});
-  held_bytes_ += content.size() + sizeof(Held);
+  sequence->held.push_back({report_.packets, dropped, Kept(packet)});
+  held_bytes_ += packet.size() + kHeldBytes;
   if (held_bytes_ > kMaxHeld) return ReleaseAllHeld(latest_ns_.value_or(0));
-  return {};
-}
-
-/// The next bundle of ftrace events. A drain goes through the CPUs in their order.
-Status TraceImport::AddToDrain(Sequence& sequence, uint64_t cpu, uint64_t time_ns, Bytes bundle) {
-  Drain& drain = sequence.drain;
-  if (!drain.bundles.empty() && cpu <= drain.last_cpu) RS_RETURN_IF_ERROR(EndDrain(sequence));
-  NoteTime(time_ns);
-  drain.last_cpu = cpu;
-  drain.time_ns = std::max(drain.time_ns, time_ns);
-  drain.bundles.emplace_back(wire::AsText(bundle));
-  held_bytes_ += bundle.size();
-  return held_bytes_ > kMaxHeld ? EndAllDrains() : Status();
-}
-
-Status TraceImport::EndDrain(Sequence& sequence) {
-  if (sequence.drain.bundles.empty()) return {};
-  const Drain drain = std::exchange(sequence.drain, {});
-  if (!sequence.held.empty()) RS_RETURN_IF_ERROR(ReleaseHeld(sequence, drain.time_ns));
-  if (drain.time_ns < sequence.own_ns) report_.late += drain.bundles.size();
-  sequence.own_ns = drain.time_ns;
-  uint64_t ns = std::max(sequence.last_ns.value_or(0), drain.time_ns);
-  if (read_ns_) ns = std::max(ns, *read_ns_);
-  sequence.last_ns = ns;
-  const auto slot = static_cast<uint32_t>(&sequence - sequences_.data()) + 1;
-  for (const std::string& bundle : drain.bundles) {
-    held_bytes_ -= bundle.size();
-    RS_RETURN_IF_ERROR(sorter_.Add(
-        {.time_ns = ns, .sequence = slot, .dropped = 0, .bytes = wire::AsBytes(bundle)}));
-  }
-  return {};
-}
-
-Status TraceImport::EndAllDrains() {
-  for (Sequence& sequence : sequences_) RS_RETURN_IF_ERROR(EndDrain(sequence));
   return {};
 }
 
 /// When the packet can have been committed: after the last event in it, on the trace's clock. A
 /// bundle of ftrace events, which is written when the kernel's buffer is drained, has many.
 /// @return nullopt: it has no time, or its clock is not known
-std::optional<uint64_t> TraceImport::TimeOf(const TracePacket& packet, Bytes content, bool is_loss,
-                                            Sequence& sequence) {
-  TracePacketView view = ViewTracePacket(content);
-  view.sequence_id = packet.sequence_id;
-  view.machine = packet.machine;
-  view.dropped = is_loss ? packet.dropped : 0;
-  if (is_loss) sequence.has_state = false;
+std::optional<uint64_t> TraceImport::TimeOf(const Produced& packet, Sequence& sequence) {
+  const TracePacketView& view = packet.view;
+  if (view.dropped != 0) sequence.has_state = false;
   sequence.has_state |= view.clears_state;
   if (view.content == proto::TracePacket::kClockSnapshot)
     clocks_.Of(view.machine).AddSnapshot(view.content_bytes, view.sequence_id);
   sequence.time.Update(view);
   // Where packets before are lost, another default may have been set.
   if (view.needs_state && !sequence.has_state && !view.timestamp_clock) return std::nullopt;
-  ReadEventTimes(view, sequence.time, clocks_.Of(view.machine), event_times_);
-  if (event_times_.times.empty()) {  // of no use to trace processor, but it is when it was written
-    if (const auto own = OwnTime(view, sequence.time, clocks_.Of(view.machine))) event_times_.times.push_back(*own);
-  }
   std::optional<uint64_t> latest;
-  for (const EventTimes::Time& time : event_times_.times) {
+  const auto add = [&](const EventTimes::Time& time) {
     const auto ns = clocks_.ToTraceTime(view.machine, time.clock, time.time);
     if (ns && *ns >= 0) latest = std::max(latest.value_or(0), static_cast<uint64_t>(*ns));
+  };
+  if (!packet.has_own_time)
+    ReadEventTimes(view, sequence.time, clocks_.Of(view.machine), event_times_);
+  if (packet.has_own_time || event_times_.times.empty()) {
+    // Without events that have a time it is of no use to trace processor, but its own time is when
+    // it was written.
+    if (const auto own = OwnTime(view, sequence.time, clocks_.Of(view.machine))) add(*own);
+    return latest;
   }
+  for (const EventTimes::Time& time : event_times_.times) add(time);
   return latest;
 }
 
@@ -312,19 +303,18 @@ void TraceImport::NoteTime(uint64_t time_ns) {
 }
 
 /// @return nullptr: the packet has to be left out
-TraceImport::Sequence* TraceImport::SequenceOf(const TracePacket& packet) {
-  const auto found = slots_.find(packet.sequence_id);
+TraceImport::Sequence* TraceImport::SequenceOf(const Produced& packet) {
+  const uint32_t id = packet.view.sequence_id;
+  const auto found = slots_.find(id);
   if (found != slots_.end()) return &sequences_[found->second];
-  const Identity identity{static_cast<uint32_t>(packet.trusted_uid.value_or(0)),
-                          packet.trusted_pid.value_or(-1)};
-  const std::optional<size_t> producer = ProducerOf(identity);
+  const std::optional<size_t> producer = ProducerOf(packet.identity);
   if (!producer || sequences_.size() == kMaxSequences) {
     ++report_.beyond_limits;
     return nullptr;
   }
-  slots_.emplace(packet.sequence_id, static_cast<uint32_t>(sequences_.size()));
+  slots_.emplace(id, static_cast<uint32_t>(sequences_.size()));
   Sequence& sequence = sequences_.emplace_back();
-  sequence.id = packet.sequence_id;
+  sequence.id = id;
   sequence.producer = *producer;
   sequence.writer = WriterId{static_cast<uint16_t>(++producers_[*producer].writers)};
   sequence.packer.emplace(sequence.writer);
@@ -362,36 +352,6 @@ void TraceImport::NoteProcessName(Bytes content, const Sequence& sequence) {
   const auto name = FieldOf(*process, proto::ProcessDescriptor::kProcessName);
   if (name && pid == producer.identity.pid)
     producer.name = wire::AsText(name->first(std::min(name->size(), kMaxName)));
-}
-
-Status TraceImport::ReleaseHeld(Sequence& sequence, uint64_t time_ns) {
-  for (const Held& held : std::exchange(sequence.held, {}))
-    RS_RETURN_IF_ERROR(SortHeld(sequence, held, time_ns));
-  sequence.last_ns = time_ns;
-  return {};
-}
-
-/// In the order of the file: that of a buffer of version 2, where nothing else is known.
-Status TraceImport::ReleaseAllHeld(uint64_t time_ns) {
-  std::vector<std::pair<Sequence*, const Held*>> all;
-  for (Sequence& sequence : sequences_)
-    for (const Held& held : sequence.held) all.emplace_back(&sequence, &held);
-  std::sort(all.begin(), all.end(),
-            [](const auto& a, const auto& b) { return a.second->number < b.second->number; });
-  for (const auto& [sequence, held] : all) {
-    RS_RETURN_IF_ERROR(SortHeld(*sequence, *held, time_ns));
-    sequence->last_ns = time_ns;
-  }
-  for (Sequence& sequence : sequences_) sequence.held = {};
-  return {};
-}
-
-Status TraceImport::SortHeld(const Sequence& sequence, const Held& held, uint64_t time_ns) {
-  held_bytes_ -= held.bytes.size() + sizeof held;
-  return sorter_.Add({.time_ns = time_ns,
-                      .sequence = static_cast<uint32_t>(&sequence - sequences_.data()) + 1,
-                      .dropped = held.dropped,
-                      .bytes = wire::AsBytes(held.bytes)});
 }
 
 }  // namespace ringscope

@@ -14,9 +14,10 @@
 #include "core/perfetto/chunk_packer.h"
 #include "core/perfetto/packet_facts.h"
 #include "core/protovm/trace_vms.h"
+#include "core/trace/brief_packet.h"
 #include "core/trace/event_times.h"
 #include "core/trace/machine_clocks.h"
-#include "formats/trace/packet_sorter.h"
+#include "formats/sort/packet_sorter.h"
 #include "formats/trace/perfetto_trace.h"
 #include "formats/trace/trace_session.h"
 
@@ -60,8 +61,11 @@ class TraceImport {
 
   explicit TraceImport(TraceImportOptions options);
 
-  /// A packet of the trace, in the file's order.
+  /// A packet of the trace, in the file's order. Of one that is in the sorter's file (`in_file`)
+  /// no copy is kept.
   Status Add(const TracePacket& packet);
+  /// The same. @param content of its producer; may be empty if it is in the sorter's file
+  Status Add(const BriefPacket& packet, Bytes content, std::optional<uint64_t> in_file);
   /// Gives `append` the records of the log, its header first.
   Status Write(const Append& append);
 
@@ -77,6 +81,8 @@ class TraceImport {
  private:
   /// In place of a sequence's, for packets of the service; the others count from 1.
   static constexpr uint32_t kServiceSlot = 0;
+  /// What a packet that waits for a time takes besides its own bytes.
+  static constexpr size_t kHeldBytes = 48;
 
   struct Producer {
     Identity identity;
@@ -84,17 +90,34 @@ class TraceImport {
     uint32_t writers = 0;
     bool connected = false;  // its record is written
   };
-  /// Bundles of ftrace events that the kernel's buffers were drained into at once, one CPU after the
-  /// other: they are committed together, when the last is written.
+  /// A packet of a producer.
+  struct Produced {
+    TracePacketView view;  // of what it wrote, with the sequence id, machine and loss bits of the
+                           // service
+    Identity identity;
+    bool has_own_time = false;       // and no other; else `content` is at hand
+    Bytes content;                   // that it wrote
+    std::optional<FilePlace> place;  // in the sorter's file: `content` may be empty then
+    size_t size() const { return place ? place->size : content.size(); }
+  };
+  /// A packet's bytes, or where they are.
+  struct Kept {
+    explicit Kept(const Produced& packet);
+    std::string bytes;  // empty if they have a place
+    std::optional<FilePlace> place;
+    size_t size() const { return place ? place->size : bytes.size(); }
+  };
+  /// Bundles of ftrace events that the kernel's buffers were drained into at once, one CPU after
+  /// the other: they are committed together, when the last is written.
   struct Drain {
     uint64_t last_cpu = 0;
     uint64_t time_ns = 0;  // of the last event of all
-    std::vector<std::string> bundles;
+    std::vector<Kept> bundles;
   };
   struct Held {
     uint64_t number = 0;  // in the order of the file
     uint32_t dropped = 0;
-    std::string bytes;
+    Kept packet;
   };
   struct Sequence {
     uint32_t id = 0;  // trusted_packet_sequence_id
@@ -122,21 +145,22 @@ class TraceImport {
   // Reading.
   void AddPrograms(Bytes protovms);
   Status AddService(const TracePacket& packet, const PacketFacts& facts);
-  Status AddOfProducer(const TracePacket& packet, Bytes content, const PacketFacts& facts);
+  Status AddOfProducer(Produced& packet, uint32_t content);
   void LeaveOut(uint32_t content);
-  std::optional<uint64_t> TimeOf(const TracePacket& packet, Bytes content, bool is_loss,
-                                 Sequence& sequence);
+  std::optional<uint64_t> TimeOf(const Produced& packet, Sequence& sequence);
   void NoteTime(uint64_t time_ns);
   Status NoteRead(uint64_t time_ns);
-  Sequence* SequenceOf(const TracePacket& packet);
+  Sequence* SequenceOf(const Produced& packet);
   std::optional<size_t> ProducerOf(Identity identity);
   void NoteProcessName(Bytes content, const Sequence& sequence);
-  Status AddToDrain(Sequence& sequence, uint64_t cpu, uint64_t time_ns, Bytes bundle);
+  Status AddToDrain(Sequence& sequence, uint64_t cpu, uint64_t time_ns, const Produced& bundle);
   Status EndDrain(Sequence& sequence);
   Status EndAllDrains();
   Status ReleaseHeld(Sequence& sequence, uint64_t time_ns);
   Status ReleaseAllHeld(uint64_t time_ns);
   Status SortHeld(const Sequence& sequence, const Held& held, uint64_t time_ns);
+  Status Sort(const Sequence& sequence, uint64_t time_ns, uint32_t dropped, Bytes bytes,
+              const std::optional<FilePlace>& place);
 
   // Writing.
   Status WriteSetUp(const Append& append);

@@ -1,4 +1,5 @@
-// Writing the records of an import: set-up, packets in chunks, what the service reports, losses.
+// What waits for its time in an import, and writing the records: set-up, packets in chunks, what
+// the service reports, losses.
 
 #include <fmt/format.h>
 
@@ -17,6 +18,8 @@
 namespace ringscope {
 namespace {
 
+constexpr size_t kMaxKeeping = 4096;  // sequences that keep a chunk's memory: 16 MiB
+
 std::string ProducerName(const std::string& name, Identity identity) {
   if (!name.empty()) return name;
   return identity.pid >= 0 ? fmt::format("pid {}", identity.pid)
@@ -24,6 +27,79 @@ std::string ProducerName(const std::string& name, Identity identity) {
 }
 
 }  // namespace
+
+TraceImport::Kept::Kept(const Produced& packet) : place(packet.place) {
+  if (!place) bytes = wire::AsText(packet.content);
+}
+
+/// The next bundle of ftrace events. A drain goes through the CPUs in their order.
+Status TraceImport::AddToDrain(Sequence& sequence, uint64_t cpu, uint64_t time_ns,
+                               const Produced& bundle) {
+  Drain& drain = sequence.drain;
+  if (!drain.bundles.empty() && cpu <= drain.last_cpu) RS_RETURN_IF_ERROR(EndDrain(sequence));
+  NoteTime(time_ns);
+  drain.last_cpu = cpu;
+  drain.time_ns = std::max(drain.time_ns, time_ns);
+  drain.bundles.emplace_back(bundle);
+  held_bytes_ += bundle.size();
+  return held_bytes_ > kMaxHeld ? EndAllDrains() : Status();
+}
+
+Status TraceImport::EndDrain(Sequence& sequence) {
+  if (sequence.drain.bundles.empty()) return {};
+  const Drain drain = std::exchange(sequence.drain, {});
+  if (!sequence.held.empty()) RS_RETURN_IF_ERROR(ReleaseHeld(sequence, drain.time_ns));
+  if (drain.time_ns < sequence.own_ns) report_.late += drain.bundles.size();
+  sequence.own_ns = drain.time_ns;
+  uint64_t ns = std::max(sequence.last_ns.value_or(0), drain.time_ns);
+  if (read_ns_) ns = std::max(ns, *read_ns_);
+  sequence.last_ns = ns;
+  for (const Kept& bundle : drain.bundles) {
+    held_bytes_ -= bundle.size();
+    RS_RETURN_IF_ERROR(Sort(sequence, ns, 0, wire::AsBytes(bundle.bytes), bundle.place));
+  }
+  return {};
+}
+
+Status TraceImport::EndAllDrains() {
+  for (Sequence& sequence : sequences_) RS_RETURN_IF_ERROR(EndDrain(sequence));
+  return {};
+}
+
+Status TraceImport::ReleaseHeld(Sequence& sequence, uint64_t time_ns) {
+  for (const Held& held : std::exchange(sequence.held, {}))
+    RS_RETURN_IF_ERROR(SortHeld(sequence, held, time_ns));
+  sequence.last_ns = time_ns;
+  return {};
+}
+
+/// In the order of the file: that of a buffer of version 2, where nothing else is known.
+Status TraceImport::ReleaseAllHeld(uint64_t time_ns) {
+  std::vector<std::pair<Sequence*, const Held*>> all;
+  for (Sequence& sequence : sequences_)
+    for (const Held& held : sequence.held) all.emplace_back(&sequence, &held);
+  std::sort(all.begin(), all.end(),
+            [](const auto& a, const auto& b) { return a.second->number < b.second->number; });
+  for (const auto& [sequence, held] : all) {
+    RS_RETURN_IF_ERROR(SortHeld(*sequence, *held, time_ns));
+    sequence->last_ns = time_ns;
+  }
+  for (Sequence& sequence : sequences_) sequence.held = {};
+  return {};
+}
+
+Status TraceImport::SortHeld(const Sequence& sequence, const Held& held, uint64_t time_ns) {
+  held_bytes_ -= held.packet.size() + kHeldBytes;
+  return Sort(sequence, time_ns, held.dropped, wire::AsBytes(held.packet.bytes), held.packet.place);
+}
+
+Status TraceImport::Sort(const Sequence& sequence, uint64_t time_ns, uint32_t dropped, Bytes bytes,
+                         const std::optional<FilePlace>& place) {
+  const auto slot = static_cast<uint32_t>(&sequence - sequences_.data()) + 1;
+  const TimedPacket packet{
+      .time_ns = time_ns, .sequence = slot, .dropped = dropped, .bytes = bytes};
+  return place ? sorter_.Add(packet, *place) : sorter_.Add(packet);
+}
 
 Status TraceImport::Write(const Append& append) {
   RS_RETURN_IF_ERROR(EndAllDrains());
@@ -52,6 +128,7 @@ Status TraceImport::WriteSetUp(const Append& append) {
     const std::optional<uint32_t> buffer = session_.BufferOf(sequence.id);
     if (!buffer && buffers.size() > 1) ++report_.guessed_sequences;
     sequence.buffer = buffer.value_or(0);
+    if (sequences_.size() <= kMaxKeeping) sequence.packer->KeepMemory();
   }
   LogHeader header = ImportHeader();
   header.source = Origin::kSynthetic;

@@ -7,6 +7,7 @@
 
 #include "core/payload/payload_remover.h"
 #include "core/trace/session_split.h"
+#include "formats/trace/packets_ahead.h"
 
 namespace ringscope {
 namespace {
@@ -17,32 +18,40 @@ std::string TraceName(const std::string& path) {
 }
 
 /// The view of a packet that tells sessions apart: all but the service's are alike.
-TracePacketView ViewToSplit(const TracePacket& packet) {
-  if (packet.sequence_id <= kServiceSequenceId) return ViewTracePacket(packet.bytes);
+TracePacketView ViewToSplit(const PacketsAhead::Packet& packet) {
+  if (packet.whole != nullptr && packet.whole->sequence_id <= kServiceSequenceId)
+    return ViewTracePacket(packet.whole->bytes);
   TracePacketView view;
-  view.sequence_id = packet.sequence_id;
+  view.sequence_id =
+      packet.whole != nullptr ? packet.whole->sequence_id : packet.brief->sequence_id;
   return view;
 }
 
 /// Makes the sessions of a log of those of a trace, one after the other.
 class SessionImports {
  public:
-  SessionImports(const TraceLogOptions& options, CommitLogWriter& writer)
-      : options_(options), writer_(writer) {
+  /// @param file of the trace, in which its packets can be read again; nullptr: they cannot
+  SessionImports(const TraceLogOptions& options, ByteSource* file, CommitLogWriter& writer)
+      : options_(options), file_(file), writer_(writer) {
     Start();
   }
 
-  Status Add(const TracePacket& packet) {
+  Status Add(const PacketsAhead::Packet& packet) {
     const auto add_kept = [this](uint64_t offset, Bytes bytes) { return AddKept(offset, bytes); };
     const auto start_next = [this](uint64_t) { return StartNext(); };
-    RS_ASSIGN_OR_RETURN(const bool is_kept, split_.Add(packet.offset, packet.bytes,
-                                                       ViewToSplit(packet), add_kept, start_next));
-    return is_kept ? Status() : import_->Add(packet);
+    // Only packets of the service are kept.
+    const Bytes bytes = packet.whole != nullptr ? packet.whole->bytes : Bytes();
+    RS_ASSIGN_OR_RETURN(const bool is_kept, split_.Add(packet.offset, bytes, ViewToSplit(packet),
+                                                       add_kept, start_next));
+    if (is_kept) return {};
+    return packet.whole != nullptr
+               ? import_->Add(*packet.whole)
+               : import_->Add(*packet.brief, packet.brief_bytes, packet.in_file);
   }
 
   Status Finish() {
-    RS_RETURN_IF_ERROR(split_.Finish(
-        [this](uint64_t offset, Bytes bytes) { return AddKept(offset, bytes); }));
+    RS_RETURN_IF_ERROR(
+        split_.Finish([this](uint64_t offset, Bytes bytes) { return AddKept(offset, bytes); }));
     return EndSession();
   }
 
@@ -54,8 +63,8 @@ class SessionImports {
   void Start() {
     std::string name = TraceName(options_.path);
     if (!reports_.empty()) name += fmt::format(", session {}", reports_.size() + 1);
-    import_ = std::make_unique<TraceImport>(
-        TraceImportOptions{.name = std::move(name), .sorter = {.folder = options_.folder}});
+    import_ = std::make_unique<TraceImport>(TraceImportOptions{
+        .name = std::move(name), .sorter = {.folder = options_.folder, .file = file_}});
   }
   Status AddKept(uint64_t offset, Bytes bytes) {
     TracePacket packet = SplitTracePacket(bytes);
@@ -78,6 +87,7 @@ class SessionImports {
   }
 
   const TraceLogOptions& options_;
+  ByteSource* const file_;
   CommitLogWriter& writer_;
   PayloadRemover remover_;
   SessionSplit split_;
@@ -90,18 +100,24 @@ class SessionImports {
 
 Result<TraceLog> WriteTraceLog(const TraceLogOptions& options, std::unique_ptr<ByteSource> source,
                                ByteSink& sink) {
+  ByteSource* const file = source.get();  // the reader has it
   const ReadAhead ahead = PaysToReadAhead(source->size()) ? ReadAhead::kYes : ReadAhead::kNo;
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<TraceReader> reader,
                       TraceReader::Open(std::move(source), TraceReader::OnDamage::kSkip, ahead));
   RS_ASSIGN_OR_RETURN(
       const std::unique_ptr<CommitLogWriter> writer,
       CommitLogWriter::Create(sink, {.level = options.level, .threads = options.threads}));
-  SessionImports sessions(options, *writer);
-  while (true) {
-    RS_ASSIGN_OR_RETURN(const std::optional<TracePacket> packet, reader->Next());
-    if (!packet) break;
-    RS_RETURN_IF_ERROR(sessions.Add(*packet));
-    if (options.on_read) options.on_read(reader->position(), reader->size().value_or(0));
+  const bool keeps_file = file->CanReadAt();
+  SessionImports sessions(options, keeps_file ? file : nullptr, *writer);
+  {
+    PacketsAhead packets(*reader, keeps_file, options.threads > 0 ? ahead : ReadAhead::kNo);
+    while (true) {
+      RS_ASSIGN_OR_RETURN(const auto packet, packets.Next());
+      if (!packet) break;
+      RS_RETURN_IF_ERROR(sessions.Add(*packet));
+      if (options.on_read && packets.is_between_blocks())
+        options.on_read(reader->position(), reader->size().value_or(0));
+    }
   }
   if (reader->damage_count() > 0 && !sessions.has_packets()) {
     const Damage& damage = reader->damage().front();

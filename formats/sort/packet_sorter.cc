@@ -1,4 +1,4 @@
-#include "formats/trace/packet_sorter.h"
+#include "formats/sort/packet_sorter.h"
 
 #include <algorithm>
 #include <cstring>
@@ -11,13 +11,13 @@ constexpr size_t kSpillBytes = size_t{1} << 20;
 constexpr size_t kLeastRunWindow = size_t{16} << 10;
 constexpr size_t kMostRunWindow = size_t{1} << 20;
 
-/// What precedes a packet's bytes, in memory and in the file.
+/// What precedes a packet's bytes, in memory and in the temporary file.
 struct Head {
   uint64_t time_ns;
   uint32_t sequence;
   uint32_t dropped;
   uint32_t size;
-  uint32_t reserved;
+  uint32_t is_in_file;  // 1: its offset there follows in place of its bytes
 };
 static_assert(sizeof(Head) == 24);
 
@@ -27,12 +27,14 @@ Head LoadHead(const uint8_t* at) {
   return head;
 }
 
-TimedPacket PacketAt(const uint8_t* at) {
-  const Head head = LoadHead(at);
-  return {.time_ns = head.time_ns,
-          .sequence = head.sequence,
-          .dropped = head.dropped,
-          .bytes = {at + sizeof head, head.size}};
+/// Of a packet with its head.
+size_t StoredSize(const Head& head) {
+  return sizeof head + (head.is_in_file != 0 ? sizeof(uint64_t) : head.size);
+}
+
+template <typename T>
+Bytes BytesOf(const T& value) {
+  return {reinterpret_cast<const uint8_t*>(&value), sizeof value};
 }
 
 }  // namespace
@@ -54,12 +56,11 @@ class PacketSorter::Run {
   }
   uint64_t time_ns() const { return time_ns_; }
   /// The packet that Advance went to.
-  Result<TimedPacket> Take() {
-    const size_t size = sizeof(Head) + LoadHead(window_.data() + begin_).size;
+  Result<const uint8_t*> Take() {
+    const size_t size = StoredSize(LoadHead(window_.data() + begin_));
     RS_RETURN_IF_ERROR(Have(size));
     current_ = size;
-    const TimedPacket packet = PacketAt(window_.data() + begin_);
-    return packet;
+    return window_.data() + begin_;
   }
 
  private:
@@ -89,33 +90,57 @@ class PacketSorter::Run {
   uint64_t time_ns_ = 0;
 };
 
-PacketSorter::PacketSorter(Options options) : options_(std::move(options)) {}
+PacketSorter::PacketSorter(Options options) : options_(std::move(options)) {
+  if (options_.file != nullptr) blocks_.emplace(*options_.file, options_.merge_bytes);
+}
 
 PacketSorter::~PacketSorter() = default;
 
 Status PacketSorter::Add(const TimedPacket& packet) {
-  const size_t size = sizeof(Head) + packet.bytes.size();
-  if (packet.bytes.size() > UINT32_MAX)
-    return Fail(ErrorCode::kLimit, "a packet is too large to be sorted");
-  const size_t used = arena_.size() + entries_.size() * sizeof(Entry);
-  if (!entries_.empty() && used + size + sizeof(Entry) > options_.run_bytes)
-    RS_RETURN_IF_ERROR(SpillRun());
-  if (arena_.capacity() == 0) arena_.reserve(options_.run_bytes);  // untouched pages cost nothing
-  entries_.push_back({packet.time_ns, arena_.size()});
-  const Head head{packet.time_ns, packet.sequence, packet.dropped,
-                  static_cast<uint32_t>(packet.bytes.size()), 0};
-  const auto* bytes = reinterpret_cast<const uint8_t*>(&head);
-  arena_.insert(arena_.end(), bytes, bytes + sizeof head);
-  arena_.insert(arena_.end(), packet.bytes.begin(), packet.bytes.end());
-  bytes_ += packet.bytes.size();
+  const size_t size = packet.bytes.size();
+  if (size > UINT32_MAX) return Fail(ErrorCode::kLimit, "a packet is too large to be sorted");
+  const Head head{packet.time_ns, packet.sequence, packet.dropped, static_cast<uint32_t>(size), 0};
+  RS_RETURN_IF_ERROR(AddEntry({packet.time_ns, 0, 0, kInArena}, sizeof head + size));
+  AppendToArena(BytesOf(head));
+  AppendToArena(packet.bytes);
+  bytes_ += size;
   return {};
+}
+
+Status PacketSorter::Add(const TimedPacket& packet, const FilePlace& place) {
+  bytes_ += place.size;
+  if (packet.dropped == 0 && packet.sequence != kInArena)
+    return AddEntry({packet.time_ns, place.offset, place.size, packet.sequence}, 0);
+  const Head head{packet.time_ns, packet.sequence, packet.dropped, place.size, 1};
+  RS_RETURN_IF_ERROR(AddEntry({packet.time_ns, 0, 0, kInArena}, sizeof head + sizeof place.offset));
+  AppendToArena(BytesOf(head));
+  AppendToArena(BytesOf(place.offset));
+  return {};
+}
+
+/// @param arena_bytes that the caller appends for it
+Status PacketSorter::AddEntry(const Entry& entry, size_t arena_bytes) {
+  const size_t used = arena_.size() + entries_.size() * sizeof(Entry);
+  if (!entries_.empty() && used + arena_bytes + sizeof(Entry) > options_.run_bytes)
+    RS_RETURN_IF_ERROR(SpillRun());
+  // Untouched pages cost nothing.
+  if (arena_bytes > 0 && arena_.capacity() == 0) arena_.reserve(options_.run_bytes);
+  if (arena_bytes == 0 && entries_.capacity() == 0)
+    entries_.reserve(options_.run_bytes / sizeof(Entry) + 1);
+  is_sorted_ &= entries_.empty() || entries_.back().time_ns <= entry.time_ns;
+  entries_.push_back(entry);
+  if (arena_bytes > 0) entries_.back().at = arena_.size();
+  return {};
+}
+
+void PacketSorter::SortEntries() {
+  if (is_sorted_) return;
+  std::ranges::stable_sort(entries_, {}, &Entry::time_ns);
 }
 
 Status PacketSorter::Finish() {
   if (run_starts_.empty()) {  // everything is in memory
-    std::sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
-      return std::tie(a.time_ns, a.offset) < std::tie(b.time_ns, b.offset);
-    });
+    SortEntries();
     return {};
   }
   if (!entries_.empty()) RS_RETURN_IF_ERROR(SpillRun());
@@ -139,7 +164,13 @@ Status PacketSorter::Finish() {
 Result<std::optional<TimedPacket>> PacketSorter::Next() {
   if (runs_.empty()) {
     if (next_entry_ == entries_.size()) return std::nullopt;
-    return PacketAt(arena_.data() + entries_[next_entry_++].offset);
+    constexpr size_t kAhead = 6;
+    if (next_entry_ + kAhead < entries_.size()) {
+      const Entry& soon = entries_[next_entry_ + kAhead];
+      if (soon.sequence != kInArena) blocks_->Prefetch(soon.at);
+    }
+    RS_ASSIGN_OR_RETURN(const TimedPacket packet, PacketOf(entries_[next_entry_++]));
+    return packet;
   }
   // Earlier runs first: what they hold came first.
   const auto later = [this](size_t a, size_t b) {
@@ -157,7 +188,28 @@ Result<std::optional<TimedPacket>> PacketSorter::Next() {
   std::pop_heap(heap_.begin(), heap_.end(), later);
   taken_ = heap_.back();
   heap_.pop_back();
-  RS_ASSIGN_OR_RETURN(const TimedPacket packet, runs_[*taken_].Take());
+  RS_ASSIGN_OR_RETURN(const uint8_t* const at, runs_[*taken_].Take());
+  RS_ASSIGN_OR_RETURN(const TimedPacket packet, PacketAt(at));
+  return packet;
+}
+
+Result<TimedPacket> PacketSorter::PacketAt(const uint8_t* at) {
+  const Head head = LoadHead(at);
+  TimedPacket packet{head.time_ns, head.sequence, head.dropped, {}};
+  if (head.is_in_file == 0) {
+    packet.bytes = {at + sizeof head, head.size};
+    return packet;
+  }
+  uint64_t offset = 0;
+  std::memcpy(&offset, at + sizeof head, sizeof offset);
+  RS_ASSIGN_OR_RETURN(packet.bytes, blocks_->Read(offset, head.size));
+  return packet;
+}
+
+Result<TimedPacket> PacketSorter::PacketOf(const Entry& entry) {
+  if (entry.sequence == kInArena) return PacketAt(arena_.data() + entry.at);
+  TimedPacket packet{entry.time_ns, entry.sequence, 0, {}};
+  RS_ASSIGN_OR_RETURN(packet.bytes, blocks_->Read(entry.at, entry.size));
   return packet;
 }
 
@@ -168,26 +220,33 @@ Status PacketSorter::SpillRun() {
         TemporaryFile::Create({.folder = options_.folder,
                                .hint = "sorting needs space there; set TMPDIR to another folder"}));
   }
-  std::sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
-    return std::tie(a.time_ns, a.offset) < std::tie(b.time_ns, b.offset);
-  });
+  SortEntries();
   run_starts_.push_back(file_->size());
   std::vector<uint8_t> pending;
   pending.reserve(kSpillBytes);
+  const auto append = [&](Bytes bytes) {
+    pending.insert(pending.end(), bytes.begin(), bytes.end());
+  };
   for (const Entry& entry : entries_) {
-    const uint8_t* const at = arena_.data() + entry.offset;
-    const Bytes packet(at, sizeof(Head) + LoadHead(at).size);
-    if (pending.size() + packet.size() > kSpillBytes) {
+    const bool is_in_arena = entry.sequence == kInArena;
+    const uint8_t* const at = arena_.data() + (is_in_arena ? entry.at : 0);
+    const size_t size = is_in_arena ? StoredSize(LoadHead(at)) : sizeof(Head) + sizeof entry.at;
+    if (pending.size() + size > kSpillBytes) {
       RS_RETURN_IF_ERROR(file_->Write(pending));
       pending.clear();
     }
-    if (packet.size() > kSpillBytes)
-      RS_RETURN_IF_ERROR(file_->Write(packet));
-    else
-      pending.insert(pending.end(), packet.begin(), packet.end());
+    if (!is_in_arena) {
+      append(BytesOf(Head{entry.time_ns, entry.sequence, 0, entry.size, 1}));
+      append(BytesOf(entry.at));
+    } else if (size > kSpillBytes) {
+      RS_RETURN_IF_ERROR(file_->Write(Bytes(at, size)));
+    } else {
+      append({at, size});
+    }
   }
   RS_RETURN_IF_ERROR(file_->Write(pending));
   entries_.clear();
+  is_sorted_ = true;
   arena_.clear();
   if (arena_.capacity() > options_.run_bytes) std::vector<uint8_t>().swap(arena_);
   return {};

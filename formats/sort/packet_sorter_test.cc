@@ -1,4 +1,4 @@
-#include "formats/trace/packet_sorter.h"
+#include "formats/sort/packet_sorter.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,0 +1,152 @@
+#include "core/trace/brief_packet.h"
+
+#include "core/base/wire.h"
+#include "core/perfetto/fields.h"
+#include "core/perfetto/trusted_fields.h"
+#include "core/trace/event_times.h"
+
+namespace ringscope {
+namespace {
+
+using proto::TracePacket;
+
+/// As wire::TakeVarint, for numbers of several bytes like timestamps, too.
+[[gnu::always_inline]] inline const uint8_t* TakeLongVarint(const uint8_t* at, const uint8_t* end,
+                                                            uint64_t& value) {
+  if (static_cast<size_t>(end - at) < wire::kMaxVarintBytes)
+    return wire::TakeVarint(at, end, value);
+  value = 0;
+  for (unsigned shift = 0; shift < 7 * wire::kMaxVarintBytes; shift += 7) {
+    const uint64_t byte = *at++;
+    value |= (byte & 0x7F) << shift;
+    if (byte < 0x80) return at;
+  }
+  return nullptr;
+}
+
+/// The fields that a packet may have, as bits: each once.
+struct FieldBit {
+  enum : uint32_t {
+    kContent = 1,
+    kTimestamp = 2,
+    kClock = 4,
+    kFlags = 8,
+    kCleared = 16,
+    kInterned = 32,
+    kFirst = 64,
+    // The service's, in the order in which it appends them.
+    kUid = 128,
+    kSequence = 256,
+    kPid = 512,
+    kMachine = 1024,
+    kDropped = 2048,
+  };
+};
+
+}  // namespace
+
+bool ReadBriefPacket(Bytes packet, BriefPacket& brief) {
+  brief = {};
+  brief.identity.pid = -1;
+  const uint8_t* const start = packet.data();
+  const uint8_t* const end = start + packet.size();
+  const uint8_t* at = start;
+  uint32_t seen = 0;
+  while (at != end) {
+    const uint8_t* const field = at;
+    uint64_t tag = 0, value = 0;
+    at = wire::TakeVarint(at, end, tag);
+    if (at == nullptr || tag > UINT32_MAX) return false;
+    at = TakeLongVarint(at, end, value);
+    if (at == nullptr) return false;
+    const auto number = static_cast<uint32_t>(tag >> 3);
+    uint32_t bit = 0;
+    if ((tag & 7) == static_cast<uint64_t>(wire::Type::kBytes)) {
+      if (value > static_cast<uint64_t>(end - at)) return false;
+      const Bytes bytes(at, static_cast<size_t>(value));
+      at += value;
+      if (number == TracePacket::kInternedData) {
+        bit = FieldBit::kInterned;
+      } else {
+        if (!HasOnlyOwnTime(number, bytes)) return false;
+        bit = FieldBit::kContent;
+        brief.content = number;
+      }
+    } else if ((tag & 7) == static_cast<uint64_t>(wire::Type::kVarint)) {
+      switch (number) {
+        case TracePacket::kTimestamp:
+          bit = FieldBit::kTimestamp;
+          brief.timestamp = value;
+          brief.has_timestamp = true;
+          break;
+        case TracePacket::kTimestampClockId:
+          bit = FieldBit::kClock;
+          brief.timestamp_clock = static_cast<uint32_t>(value);
+          brief.has_timestamp_clock = true;
+          break;
+        case TracePacket::kSequenceFlags:
+          bit = FieldBit::kFlags;
+          brief.clears_state |= (value & 1) != 0;
+          brief.needs_state = (value & 2) != 0;
+          break;
+        case TracePacket::kIncrementalStateCleared:
+          bit = FieldBit::kCleared;
+          brief.clears_state |= value != 0;
+          break;
+        case TracePacket::kFirstPacketOnSequence:
+          bit = FieldBit::kFirst;
+          break;
+        case TracePacket::kTrustedUid:
+          bit = FieldBit::kUid;
+          brief.content_size = static_cast<uint32_t>(field - start);
+          brief.identity.uid = static_cast<uint32_t>(value);
+          break;
+        case TracePacket::kTrustedPacketSequenceId:
+          bit = FieldBit::kSequence;
+          brief.sequence_id = static_cast<uint32_t>(value);
+          break;
+        case TracePacket::kTrustedPid:
+          bit = FieldBit::kPid;
+          brief.identity.pid = static_cast<int32_t>(value);
+          break;
+        case TracePacket::kMachineId:
+          bit = FieldBit::kMachine;
+          brief.machine = static_cast<uint32_t>(value);
+          break;
+        case TracePacket::kPreviousPacketDropped:
+          bit = FieldBit::kDropped;
+          brief.dropped = static_cast<uint32_t>(value);
+          break;
+        default:
+          return false;
+      }
+    } else {
+      return false;
+    }
+    // Nothing is there twice. Of the service's fields the uid is the first, the sequence id the
+    // second, and nothing but such that follow on them comes after them.
+    if (seen >= FieldBit::kUid ? seen >= bit : (seen & bit) != 0 || bit > FieldBit::kUid)
+      return false;
+    seen |= bit;
+    if (bit > FieldBit::kSequence && (seen & FieldBit::kSequence) == 0) return false;
+  }
+  return (seen & (FieldBit::kContent | FieldBit::kSequence)) ==
+             (FieldBit::kContent | FieldBit::kSequence) &&
+         brief.sequence_id > kServiceSequenceId && packet.size() <= UINT32_MAX;
+}
+
+TracePacketView BriefPacket::View() const {
+  TracePacketView view;
+  view.has_sequence_id = true;
+  view.sequence_id = sequence_id;
+  view.machine = machine;
+  view.dropped = dropped;
+  view.clears_state = clears_state;
+  view.needs_state = needs_state;
+  if (has_timestamp) view.timestamp = timestamp;
+  if (has_timestamp_clock) view.timestamp_clock = timestamp_clock;
+  view.content = content;
+  return view;
+}
+
+}  // namespace ringscope
