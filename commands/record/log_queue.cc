@@ -40,8 +40,10 @@ LogQueue::~LogQueue() {
   files_->SetOnFullDisk({});
 }
 
-void LogQueue::Append(OpBody body) {
-  Op op{.time_ns = BootTimeNs(), .body = std::move(body)};
+void LogQueue::Append(OpBody body) { AppendAt(BootTimeNs(), std::move(body)); }
+
+void LogQueue::AppendAt(uint64_t time_ns, OpBody body) {
+  Op op{.time_ns = time_ns, .body = std::move(body)};
   const auto* const commit = std::get_if<Commit>(&op.body);
   const auto* const look = std::get_if<SharedMemoryLook>(&op.body);
   const size_t size = commit != nullptr ? commit->request.size()

@@ -48,6 +48,7 @@ class LogQueue : public RecordSink {
 
   /// Adds the time of now. From one thread.
   void Append(OpBody body) override;
+  void AppendAt(uint64_t time_ns, OpBody body) override;
   State state() const;
   /// Why writing has stopped, if it has. What is appended then is dropped.
   std::optional<Error> failure() const;

@@ -16,6 +16,7 @@
 #include "commands/shell/config_file.h"
 #include "commands/shell/context.h"
 #include "commands/shell/text.h"
+#include "commands/system/boot_time.h"
 #include "commands/system/child_process.h"
 #include "commands/system/signal_watch.h"
 #include "core/payload/payload_free_sink.h"
@@ -222,6 +223,7 @@ double RecordingRun::Seconds() const {
 }
 
 void RecordingRun::OnTick() {
+  if (without_payload_) without_payload_->OnTick();
   const LogQueue::State queue = log_->state();
   ReportFullDisk(queue);
   if (queue.gaps > gaps_reported_) {
@@ -313,7 +315,7 @@ Result<ExitCode> RecordingRun::Run() {
   // The sockets first: where another recorder has them, its log may be the same file.
   RS_ASSIGN_OR_RETURN(RecorderListeners listeners, RecorderListeners::Open(options));
   RS_ASSIGN_OR_RETURN(log_, OpenLog());
-  if (args_.no_payload) without_payload_.emplace(*log_);
+  if (args_.no_payload) without_payload_.emplace(*log_, BootTimeNs);
   RecordSink& records = without_payload_ ? static_cast<RecordSink&>(*without_payload_) : *log_;
   RS_ASSIGN_OR_RETURN(recorder_,
                       Recorder::Create(*loop_, options, std::move(listeners), records,
@@ -378,6 +380,7 @@ Status RecordingRun::Compare(RecordSummary& summary) {
 
 ExitCode RecordingRun::Finish() {
   Console& console = context_.console;
+  if (without_payload_) without_payload_->Finish();
   const Status closed = log_->Close(ending_);
   console.ShowProgressLine("");
   ReportFailure();

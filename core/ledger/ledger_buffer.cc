@@ -121,6 +121,7 @@ void BufferLedger::OnEvent(const BufferEvent& event) {
       if (!missed) {
         packets_.SetHeld(*record, record->held, (event.flags & kNeedsPatching) != 0);
         NotePatchState(event.chunk, *record);
+        if (!record->needs_patch) packets_.ReadPatched(*record, event.payload);
       }
       return;
     }

@@ -45,10 +45,16 @@ class WrittenCommit {
     if (packet.is_read) return packet;
     const uint32_t size = chunk_.fragments[fragment].size;
     packet.bytes = commit_->payload.subspan(EndOf(fragment) - size, size);
-    packet.facts = ReadPacketFacts(packet.bytes, &packet.content);
+    packet.facts = ReadPacketFacts(packet.bytes, &packet.content, SizesIn(fragment));
     packet.is_read = true;
     packet.is_valid.reset();
     return packet;
+  }
+  /// Whether patches will bring sizes of messages in a fragment.
+  SizesAre SizesIn(size_t fragment) const {
+    const FragmentKind kind = chunk_.fragments[fragment].kind;
+    const bool is_open = kind == FragmentKind::kBegin || kind == FragmentKind::kContinue;
+    return is_open && (chunk_.flags & kNeedsPatching) != 0 ? SizesAre::kMissing : SizesAre::kThere;
   }
   /// Whether the service's validation lets the packet pass that is this whole fragment.
   bool IsValidAt(size_t fragment) {

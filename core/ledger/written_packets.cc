@@ -201,7 +201,10 @@ ChainId WrittenPackets::StartChain(const Arrival& arrival, size_t index, Bytes p
   chain.account.size = 0;
   chain.account.in_fragments = true;
   chain.preceded = arrival.preceded;
-  chain.account.facts = ReadPacketFacts(ContentOf(payload, arrival.record.entries[index]));
+  const bool is_missing = (arrival.commit.flags & kNeedsPatching) != 0 &&
+                          arrival.record.entries[index].kind == FragmentKind::kBegin;
+  chain.account.facts = ReadPacketFacts(ContentOf(payload, arrival.record.entries[index]), nullptr,
+                                        is_missing ? SizesAre::kMissing : SizesAre::kThere);
   Count(0);
   return id;
 }
@@ -329,6 +332,14 @@ std::array<ChainId, 2> WrittenPackets::ChainsOf(const ChunkRecord& record) {
   const bool one_fragment =
       !record.entries.empty() && record.entries.front().kind == FragmentKind::kContinue;
   return {record.head, one_fragment ? kNoChain : record.tail};
+}
+
+void WrittenPackets::ReadPatched(const ChunkRecord& record, Bytes payload) {
+  if (record.tail == kNoChain || record.entries.empty()) return;
+  PacketAccount& account = chains_[record.tail].account;
+  const Entry& last = record.entries.back();
+  if (account.first_chunk != record.id || account.first_offset != last.offset) return;
+  account.facts = ReadPacketFacts(ContentOf(payload, last));
 }
 
 /// The chunk enters the buffer or leaves it, or has got all its patches.

@@ -1,6 +1,7 @@
 #ifndef RINGSCOPE_CORE_LOG_RECORD_SINK_H_
 #define RINGSCOPE_CORE_LOG_RECORD_SINK_H_
 
+#include <cstdint>
 #include <utility>
 
 #include "core/log/op.h"
@@ -13,6 +14,8 @@ class RecordSink {
   virtual ~RecordSink() = default;
   /// Copies what it keeps, and adds the time.
   virtual void Append(OpBody body) = 0;
+  /// A record of a moment that has passed, not earlier than those before it.
+  virtual void AppendAt(uint64_t /*time_ns*/, OpBody body) { Append(std::move(body)); }
   /// From here on the log may differ from what the service does.
   void MarkInexact(Inexact mark) { Append(std::move(mark)); }
 };

@@ -19,10 +19,17 @@ bool IsZeroSize(Bytes bytes) {
          std::ranges::all_of(bytes.first(kPatchedSizeBytes), [](uint8_t b) { return b == 0; });
 }
 
-/// Whether a patch will bring the size that is first in `rest`.
-bool IsMissing(Bytes rest, uint32_t offset, const PacketMask::MissingSizes& missing) {
-  if (!missing.any || rest.size() < kPatchedSizeBytes) return false;
-  return IsZeroSize(rest) || std::ranges::binary_search(missing.known, offset);
+enum class SizeIs : uint8_t { kThere, kMissing, kAssumedMissing };
+
+/// Whether a patch will bring the size that is first in `rest`. All sizes before it are known.
+/// @param is_open the messages around it reach to the end of `rest` at least
+SizeIs Judge(Bytes rest, uint32_t offset, bool is_open, const PacketMask::MissingSizes& missing) {
+  if (!missing.any || rest.size() < kPatchedSizeBytes) return SizeIs::kThere;
+  if (missing.assumed == offset) return SizeIs::kAssumedMissing;
+  if (std::ranges::binary_search(missing.known, offset)) return SizeIs::kMissing;
+  if (missing.all_known || !is_open) return SizeIs::kThere;
+  // No message has a size of zero and is followed by zeros: those are no tags.
+  return IsZeroSize(rest) ? SizeIs::kMissing : SizeIs::kAssumedMissing;
 }
 
 }  // namespace
@@ -76,6 +83,11 @@ void PacketMask::Advance(uint64_t bytes) {
     level.seen += bytes;
     if (level.left != kUnknown) level.left -= std::min(level.left, bytes);
   }
+}
+
+bool PacketMask::ReachesOver(uint64_t bytes) const {
+  return std::ranges::all_of(std::span(levels_).first(depth_),
+                             [&](const Level& level) { return level.left >= bytes; });
 }
 
 void PacketMask::LeaveFinished() {
@@ -135,23 +147,34 @@ void PacketMask::OnTag() {
   value_bytes_ = 0;
 }
 
-void PacketMask::Take(std::span<uint8_t> bytes, Place place, const MissingSizes& missing) {
+std::optional<PacketMask::Place> PacketMask::Take(std::span<uint8_t> bytes, Place place,
+                                                  const MissingSizes& missing) {
+  std::optional<Place> assumed;
   for (size_t i = 0; i < bytes.size();) {
     LeaveFinished();
     if (top().message == nullptr) {
-      const auto size = static_cast<size_t>(std::min<uint64_t>(bytes.size() - i, top().left));
+      // Its own size may be missing where that of a message around it is known.
+      uint64_t left = bytes.size() - i;
+      for (const Level& level : std::span(levels_).first(depth_)) left = std::min(left, level.left);
+      const auto size = static_cast<size_t>(left);
       if (!top().kept) std::ranges::fill(bytes.subspan(i, size), uint8_t{0});
       i += size;
       Advance(size);
       continue;
     }
     const Place here{place.chunk, place.offset + static_cast<uint32_t>(i)};
-    if (phase_ == Phase::kSize && value_bytes_ == 0 &&
-        IsMissing(bytes.subspan(i), here.offset, missing)) {
+    const SizeIs size_is =
+        phase_ == Phase::kSize && value_bytes_ == 0
+            ? Judge(bytes.subspan(i), here.offset, ReachesOver(bytes.size() - i), missing)
+            : SizeIs::kThere;
+    if (size_is != SizeIs::kThere) {
       std::ranges::fill(bytes.subspan(i, kPatchedSizeBytes), uint8_t{0});
       i += kPatchedSizeBytes;
       Advance(kPatchedSizeBytes);
-      Enter({.message = next_, .size_at = here});
+      // If the size is there, the message begins elsewhere: nothing of it can be read.
+      const bool is_assumed = size_is == SizeIs::kAssumedMissing;
+      if (is_assumed) assumed = here;
+      Enter({.message = is_assumed ? nullptr : next_, .size_at = here});
       continue;
     }
     uint8_t& byte = bytes[i++];
@@ -175,6 +198,15 @@ void PacketMask::Take(std::span<uint8_t> bytes, Place place, const MissingSizes&
     value_bytes_ = 0;
     // Bytes that are not kept are never a message's: a size is all that is kept of them.
     if (is_size && size != 0) Enter({.message = next_, .left = size, .size_at = {}});
+  }
+  return assumed;
+}
+
+void PacketMask::ForgetUnfinished() {
+  for (size_t i = 1; i < depth_; ++i) {
+    if (levels_[i].left != kUnknown) continue;
+    depth_ = i + 1;
+    return Spoil();
   }
 }
 

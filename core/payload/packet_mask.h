@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "core/base/ids.h"
@@ -19,13 +20,20 @@ namespace ringscope {
 /// size yet: it gets one by a patch, and until then it is taken to reach to the end of each
 /// fragment, as writers send the patch before or with the chunk where the message ends. Where the
 /// size will be there are zeros, or what was in the memory before: it becomes zeros.
+///
+/// Where it is not known which sizes patches will bring, any message may be one whose size is
+/// missing, and its bytes may be anything. The first one that may be is assumed to be: all that
+/// follows is zeros.
 class PacketMask {
  public:
   /// Which sizes of messages in a fragment patches will bring.
   struct MissingSizes {
     bool any = false;
-    /// Offsets from the payload's first byte, in order. Others are missing where there are zeros.
+    /// Offsets from the payload's first byte, in order.
     std::span<const uint32_t> known = {};
+    bool all_known = false;  // there are no others
+    /// This one was assumed to be missing when the chunk was masked before.
+    std::optional<uint32_t> assumed = {};
   };
 
   /// Where a patch may put the size of a nested message.
@@ -39,9 +47,13 @@ class PacketMask {
   /// Masks the packet's next fragment.
   /// @param place of the fragment's first byte
   /// @param missing sizes of its messages
-  void Take(std::span<uint8_t> bytes, Place place, const MissingSizes& missing);
+  /// @return where a size is assumed to be missing, though it may not be
+  std::optional<Place> Take(std::span<uint8_t> bytes, Place place, const MissingSizes& missing);
   /// A patch puts a size at a place.
   void SetSize(Place place, uint64_t size);
+  /// The packet ends in the next fragment, and so do messages whose size is missing, it is not
+  /// known where: all of that fragment becomes zeros from the first of them on.
+  void ForgetUnfinished();
   /// The packet ends here. Messages whose size is still missing are taken to end with it.
   /// @param visit called with (Place, size) of each
   template <typename Visit>
@@ -73,6 +85,8 @@ class PacketMask {
   Level& top() { return levels_[depth_ - 1]; }
   /// Whether this number of bytes of the level's message cannot be more.
   void Advance(uint64_t bytes);
+  /// Whether no message that is being read ends before so many bytes.
+  bool ReachesOver(uint64_t bytes) const;
   void LeaveFinished();
   void Enter(const Level& level);
   /// The rest of the message is not well-formed.

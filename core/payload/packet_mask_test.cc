@@ -118,12 +118,55 @@ TEST(PacketMask, SizeByPatch_WhatIsThereUntilThenIsChance) {
     std::string end = "secret\x68\x02";
     const std::vector<uint32_t> offsets = {2 + size_at};
     PacketMask mask;
-    mask.Take(Writable(known), {ChunkId{8}, 2}, {.any = true, .known = offsets});
+    mask.Take(Writable(known), {ChunkId{8}, 2}, {.any = true, .known = offsets, .all_known = true});
     EXPECT_EQ(known, shape + std::string(12, '\0'));
     mask.SetSize({ChunkId{8}, 2 + size_at}, 14);
     mask.Take(Writable(end), {ChunkId{9}, 1}, {});
     EXPECT_EQ(end, std::string(6, '\0') + "\x68\x02");
   }
+}
+
+// If others may be missing, what is there can be chance: from the first message on.
+TEST(PacketMask, SizeByPatch_NotAllPlacesAreKnown) {
+  std::string begin = "\x40\x07\x62\x06secret\x5a\x02old\x40\x07secret";
+  PacketMask mask;
+  const auto assumed = mask.Take(Writable(begin), {ChunkId{8}, 2}, {.any = true});
+  EXPECT_EQ(begin, "\x40\x07\x62" + std::string(20, '\0'));
+  EXPECT_EQ(assumed, (PacketMask::Place{ChunkId{8}, 5}));
+  mask.SetSize({ChunkId{8}, 5}, 22);
+  std::string end = "secret\x68\x02";
+  EXPECT_EQ(mask.Take(Writable(end), {ChunkId{9}, 1}, {}), std::nullopt);
+  EXPECT_EQ(end, std::string(6, '\0') + "\x68\x02");
+}
+
+// The packet ends, and where the message in it does is not known.
+TEST(PacketMask, ForgetUnfinished_AllOfTheRestIsSecret) {
+  std::string begin = "\x40\x07\x0a"s + "\0\0\0\0"s + "\x08\x03";  // ftrace_events: cpu 3
+  const std::string before = begin;
+  PacketMask mask;
+  mask.Take(Writable(begin), {ChunkId{8}, 2}, {.any = true});
+  EXPECT_EQ(begin, before);
+  mask.ForgetUnfinished();
+  std::string end = "\x08\x05\x18\x01";
+  mask.Take(Writable(end), {ChunkId{9}, 1}, {});
+  EXPECT_EQ(end, std::string(4, '\0'));
+}
+
+// What is read of such a packet is the same with and without payload.
+TEST(PacketMask, SizeByPatch_FactsAreThoseOfTheMaskedPacket) {
+  std::string begin = "\x40\x07\x68\x02\x5a\x02old\x40\x05\x62\x01x\xd0\x02\x01";
+  const auto facts = [&] {
+    return ReadPacketFacts(wire::AsBytes(begin), nullptr, SizesAre::kMissing);
+  };
+  const PacketFacts full = facts();
+  EXPECT_EQ(full.content, uint32_t{TracePacket::kTrackEvent});
+  EXPECT_EQ(full.timestamp, 7u);
+  EXPECT_TRUE(full.needs_state);
+  EXPECT_FALSE(full.has_interned_data);
+  EXPECT_EQ(full.dropped, 0u);
+  PacketMask mask;
+  mask.Take(Writable(begin), {ChunkId{8}, 2}, {.any = true});
+  EXPECT_EQ(facts(), full);
 }
 
 TEST(PacketMask, Malformed_StaysSo) {

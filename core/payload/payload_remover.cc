@@ -44,12 +44,10 @@ bool VisitChangingFields(Writable message, Visit visit) {
 
 bool HoldsNumber(const wire::Field& field) { return field.type != wire::Type::kBytes; }
 
-/// The size that a patch fills in: a varint that takes all of its bytes. nullopt: it is none.
-std::optional<uint64_t> PatchedSizeOf(Bytes data) {
-  if (data.size() != kPatchSize) return std::nullopt;
-  const wire::Varint size = wire::ReadVarint(data);
-  if (size.size != kPatchSize) return std::nullopt;
-  return size.value;
+/// Writes a varint that takes all of these bytes.
+void StoreVarint(Writable bytes, uint64_t value) {
+  for (size_t i = 0; i < bytes.size(); ++i, value >>= 7)
+    bytes[i] = static_cast<uint8_t>((value & 0x7F) | (i + 1 < bytes.size() ? 0x80 : 0));
 }
 
 /// Masks the size of a fragment that cannot be read, or that reaches beyond its chunk, and what
@@ -88,6 +86,18 @@ auto PayloadRemover::Sequence::Get(ChunkId chunk) -> OpenPacket& {
   return packet;
 }
 
+std::optional<uint32_t> PayloadRemover::Sequence::AssumedIn(ChunkId chunk) const {
+  const auto found = std::ranges::find(assumed, chunk, &PacketMask::Place::chunk);
+  if (found == assumed.end()) return std::nullopt;
+  return found->offset;
+}
+
+void PayloadRemover::Sequence::Assume(PacketMask::Place place) {
+  if (AssumedIn(place.chunk)) return;
+  if (assumed.size() == kMaxMissing) assumed.erase(assumed.begin());
+  assumed.push_back(place);
+}
+
 LogHeader PayloadRemover::HeaderOf(LogHeader header) {
   header.without_payload = true;
   header.format_version = LogHeader::kVersionWithoutPayload;
@@ -95,12 +105,19 @@ LogHeader PayloadRemover::HeaderOf(LogHeader header) {
 }
 
 const Op& PayloadRemover::Apply(const Op& op) {
+  if (const auto* const commit = std::get_if<Commit>(&op.body)) ahead_.Add(*commit);
+  return ApplyNext(op);
+}
+
+const Op& PayloadRemover::ApplyNext(const Op& op) {
   op_ = op;
   if (auto* const header = std::get_if<LogHeader>(&op_.body)) {
     *header = HeaderOf(std::move(*header));
     if (header->part == 0) sequences_.clear();
   } else if (auto* const commit = std::get_if<Commit>(&op_.body)) {
+    const Commit original = *commit;
     ApplyToRequest(*commit);
+    ahead_.Remove(original);
   } else if (auto* const program = std::get_if<ProtoVmSetUp>(&op_.body)) {
     program->state.clear();
   } else if (const auto* const gone = std::get_if<ProducerDisconnected>(&op_.body)) {
@@ -116,6 +133,7 @@ void PayloadRemover::ApplyToRequest(Commit& commit) {
   const Writable request(reinterpret_cast<uint8_t*>(request_.data()), request_.size());
   commit.request = request;
   sizes_.clear();
+  patched_.clear();
   // A message can end in the chunk that is committed together with the patch of its size.
   VisitChangingFields(request, [&](const wire::Field& field) {
     if (field.number == CommitDataRequest::kChunksToPatch && !HoldsNumber(field))
@@ -125,6 +143,7 @@ void PayloadRemover::ApplyToRequest(Commit& commit) {
     else if (field.number != CommitDataRequest::kChunksToMove || HoldsNumber(field))
       ClearField(request, field);
   });
+  for (const PatchedChunk& patched : patched_) ResolveAssumed(patched);
   for (const PatchedSize& size : sizes_) {
     SetSizes(size.sequence);
     ExtendSize(size);
@@ -160,25 +179,47 @@ void PayloadRemover::ExtendSize(const PatchedSize& size) {
   const auto found =
       std::ranges::find(missing, size.place, &std::pair<PacketMask::Place, uint64_t>::first);
   if (found == missing.end()) return;
-  for (size_t i = 0; i < kPatchSize; ++i) {
-    const uint64_t rest = found->second >> (7 * i) & 0x7F;
-    size.data[i] = static_cast<uint8_t>(rest | (i + 1 < kPatchSize ? 0x80 : 0));
+  StoreVarint(size.data, found->second);
+}
+
+void PayloadRemover::ResolveAssumed(const PatchedChunk& patched) {
+  const auto known = sequences_.find(patched.sequence);
+  if (known == sequences_.end()) return;
+  auto& all = known->second.assumed;
+  const auto assumed = std::ranges::find(all, patched.chunk, &PacketMask::Place::chunk);
+  if (assumed == all.end()) return;
+  PatchedSize* outermost = nullptr;  // of the messages that begin there or later: it ends last
+  for (PatchedSize& size : sizes_) {
+    if (size.sequence != patched.sequence || size.place.chunk != patched.chunk) continue;
+    if (size.place.offset < assumed->offset) continue;
+    if (outermost == nullptr || size.place.offset < outermost->place.offset) outermost = &size;
   }
+  const bool was_missing = outermost != nullptr && outermost->place == *assumed;
+  if (!was_missing && !patched.is_last) return;
+  if (outermost != nullptr && !was_missing) {
+    outermost->size += outermost->place.offset - assumed->offset;
+    outermost->place = *assumed;
+    StoreVarint(outermost->data, outermost->size);
+    StoreVarint(outermost->offset_at, assumed->offset);
+  }
+  all.erase(assumed);
 }
 
 void PayloadRemover::ApplyToPatches(ProducerId producer, std::span<uint8_t> entry) {
   using Fields = proto::ChunkToPatch;
   const size_t first = sizes_.size();
   uint64_t writer = 0, chunk = 0;
+  bool has_more = false, are_sizes = true;
   VisitChangingFields(entry, [&](const wire::Field& field) {
     if (field.number == Fields::kPatches && !HoldsNumber(field)) {
       uint64_t offset = 0;
       std::optional<uint64_t> size;
-      Writable data;
+      Writable data, offset_at;
       const Writable patch = WritablePart(entry, field.bytes);
       VisitChangingFields(patch, [&](const wire::Field& part) {
         if (part.number == proto::Patch::kOffset && HoldsNumber(part)) {
           offset = part.value;
+          offset_at = WritablePart(patch, part.whole).subspan(wire::ReadVarint(part.whole).size);
         } else if (part.number == proto::Patch::kData && !HoldsNumber(part)) {
           size = PatchedSizeOf(part.bytes);
           data = WritablePart(patch, part.bytes);
@@ -187,17 +228,20 @@ void PayloadRemover::ApplyToPatches(ProducerId producer, std::span<uint8_t> entr
           ClearField(patch, part);
         }
       });
+      are_sizes = are_sizes && size.has_value();
       if (size && offset <= UINT16_MAX)
         sizes_.push_back({.sequence = {},
                           .place = {{}, static_cast<uint32_t>(offset)},
                           .size = *size,
-                          .data = data});
+                          .data = data,
+                          .offset_at = offset_at});
     } else if (field.number == Fields::kWriterId && HoldsNumber(field)) {
       writer = field.value;
     } else if (field.number == Fields::kChunkId && HoldsNumber(field)) {
       chunk = field.value;
-    } else if ((field.number != Fields::kTargetBuffer && field.number != Fields::kHasMorePatches) ||
-               !HoldsNumber(field)) {
+    } else if (field.number == Fields::kHasMorePatches && HoldsNumber(field)) {
+      has_more = field.value != 0;
+    } else if (field.number != Fields::kTargetBuffer || !HoldsNumber(field)) {
       ClearField(entry, field);
     }
   });
@@ -205,16 +249,19 @@ void PayloadRemover::ApplyToPatches(ProducerId producer, std::span<uint8_t> entr
     size.sequence = {producer, WriterId{static_cast<uint16_t>(writer)}};
     size.place.chunk = ChunkId{static_cast<uint32_t>(chunk)};
   }
+  patched_.push_back({.sequence = {producer, WriterId{static_cast<uint16_t>(writer)}},
+                      .chunk = ChunkId{static_cast<uint32_t>(chunk)},
+                      .is_last = !has_more && are_sizes});
 }
 
-PacketMask::MissingSizes PayloadRemover::MissingIn(SequenceKey sequence, ChunkId chunk) {
+PacketMask::MissingSizes PayloadRemover::MissingIn(SequenceKey sequence, ChunkId chunk) const {
   PacketMask::MissingSizes missing{.any = true};
-  missing_.clear();
-  for (const PatchedSize& size : sizes_)
-    if (size.sequence == sequence && size.place.chunk == chunk)
-      missing_.push_back(size.place.offset);
-  std::ranges::sort(missing_);
-  missing.known = missing_;
+  if (const PatchesAhead::Places* const places = ahead_.Find({sequence, chunk})) {
+    missing.known = places->offsets;
+    missing.all_known = places->are_all;
+  }
+  if (const auto known = sequences_.find(sequence); known != sequences_.end())
+    missing.assumed = known->second.AssumedIn(chunk);
   return missing;
 }
 
@@ -274,17 +321,16 @@ void PayloadRemover::ApplyToPayload(SequenceKey sequence, const ChunkHeader& hea
     } else {
       *mask = {};
     }
-    const bool waits = (header.flags & kNeedsPatching) != 0 && (flags & kLastContinues) != 0 &&
-                       i + 1 == count;
-    mask->Take(bytes, {header.chunk, fragment.body},
-               waits ? MissingIn(sequence, header.chunk) : PacketMask::MissingSizes{});
+    const bool waits =
+        (header.flags & kNeedsPatching) != 0 && (flags & kLastContinues) != 0 && i + 1 == count;
     const bool is_end = i == 0 && before != nullptr && (count > 1 || (flags & kLastContinues) == 0);
+    // Where the message ends is known by now, but for a chunk that was scraped before its commit.
+    if (is_end) mask->ForgetUnfinished();
+    const auto assumed =
+        mask->Take(bytes, {header.chunk, fragment.body},
+                   waits ? MissingIn(sequence, header.chunk) : PacketMask::MissingSizes{});
+    if (assumed) chunks.Assume(*assumed);
     if (is_end) NoteMissing(chunks, *mask, 0);
-  }
-  // The last fragment of a chunk that its writer still has may grow: only its size counts.
-  if (status == FragmentStatus::kFragment && count < header.fragments && offset < size) {
-    status = ReadFragment(payload.data(), size, offset, fragment);
-    if (status == FragmentStatus::kFragment) offset = fragment.body;
   }
   if (status == FragmentStatus::kFragment || status == FragmentStatus::kNone)
     ZeroOut(payload.subspan(offset));

@@ -14,6 +14,7 @@
 
 #include "core/log/op.h"
 #include "core/payload/packet_mask.h"
+#include "core/payload/patches_ahead.h"
 #include "core/perfetto/commit_request.h"
 
 namespace ringscope {
@@ -23,6 +24,11 @@ namespace ringscope {
 /// places of patches and the sizes that they fill in. Every other record stays as it is, but for
 /// the header, which states it.
 ///
+/// What is kept is known to be a packet's structure: where sizes are missing in a chunk is known
+/// from its patches, if these are all in its own request or are read ahead; else see PacketMask. If
+/// a size that was assumed to be missing was there, the patch of the message after it is given its
+/// place: that message and those before it become one, which ends where it ended.
+///
 /// What is not as writers of Perfetto write it is zeros rather than kept: patches that are no
 /// sizes, unknown fields of requests, bytes that belong to no packet.
 ///
@@ -31,8 +37,15 @@ class PayloadRemover {
  public:
   /// A header that states it.
   static LogHeader HeaderOf(LogHeader header);
-  /// The record without payloads; valid until the next call.
+  /// The record without payloads; valid until the next call. What follows it is not known.
   const Op& Apply(const Op& op);
+
+  /// A request is one of those that follow; all that are read ahead are applied, in order.
+  /// @return its chunks in which sizes are missing
+  std::vector<PatchesAhead::Chunk> ReadAhead(const Commit& commit) { return ahead_.Add(commit); }
+  const PatchesAhead& patches_ahead() const { return ahead_; }
+  /// As Apply, of a record that was read ahead if it is a request.
+  const Op& ApplyNext(const Op& op);
 
  private:
   /// A chunk that a packet continues in, or that it continues from.
@@ -54,7 +67,13 @@ class PayloadRemover {
     /// messages is not known, so the patches will have them end with their packets.
     std::vector<std::pair<PacketMask::Place, uint64_t>> missing;
     static constexpr size_t kMaxMissing = 64;
+    /// Places where a size was assumed to be missing, and neither was patched nor turned out to be
+    /// there.
+    std::vector<PacketMask::Place> assumed;
 
+    /// @return offset of such a place in the chunk
+    std::optional<uint32_t> AssumedIn(ChunkId chunk) const;
+    void Assume(PacketMask::Place place);
     OpenPacket* Find(ChunkId chunk);
     OpenPacket& Get(ChunkId chunk);
   };
@@ -62,7 +81,14 @@ class PayloadRemover {
     SequenceKey sequence;
     PacketMask::Place place;
     uint64_t size = 0;
-    std::span<uint8_t> data;  // of the patch
+    std::span<uint8_t> data;       // of the patch
+    std::span<uint8_t> offset_at;  // varint of its offset
+  };
+  /// The patches of a chunk that a request brings.
+  struct PatchedChunk {
+    SequenceKey sequence;
+    ChunkId chunk{};
+    bool is_last = false;  // none follow
   };
 
   void ApplyToRequest(Commit& commit);
@@ -70,6 +96,8 @@ class PayloadRemover {
   void ApplyToPayload(SequenceKey sequence, const ChunkHeader& header, bool complete,
                       std::span<uint8_t> payload);
   void ApplyToPatches(ProducerId producer, std::span<uint8_t> entry);
+  /// Where a size of the chunk was assumed to be missing: was it?
+  void ResolveAssumed(const PatchedChunk& patched);
   /// Has the message end with its packet, if that has ended already.
   void ExtendSize(const PatchedSize& size);
   /// The packet has ended: what is missing of its messages' sizes is remembered.
@@ -77,12 +105,13 @@ class PayloadRemover {
   static void NoteMissing(Sequence& sequence, const PacketMask& mask, uint64_t more);
   void SetSizes(SequenceKey sequence);
   /// The sizes that are missing in the last fragment of a chunk that waits for patches.
-  PacketMask::MissingSizes MissingIn(SequenceKey sequence, ChunkId chunk);
+  PacketMask::MissingSizes MissingIn(SequenceKey sequence, ChunkId chunk) const;
 
   Op op_;
   std::string request_;
-  std::vector<PatchedSize> sizes_;  // of the request's patches
-  std::vector<uint32_t> missing_;   // scratch: see MissingIn
+  std::vector<PatchedSize> sizes_;     // of the request's patches
+  std::vector<PatchedChunk> patched_;  // by the request
+  PatchesAhead ahead_;
   std::map<SequenceKey, Sequence> sequences_;
 };
 

@@ -193,7 +193,7 @@ Bytes Joined(std::span<const Bytes> slices, std::string& scratch) {
   return wire::AsBytes(scratch);
 }
 
-PacketFacts ReadPacketFacts(Bytes packet, Bytes* content) {
+PacketFacts ReadPacketFacts(Bytes packet, Bytes* content, SizesAre sizes) {
   PacketFacts facts;
   uint64_t flags = 0;
   bool cleared = false;
@@ -215,7 +215,7 @@ PacketFacts ReadPacketFacts(Bytes packet, Bytes* content) {
   while (at != end) {
     TopField field;
     const uint8_t* const next = ReadTopField(at, end, field);
-    if (next == nullptr) {
+    if (next == nullptr || (sizes == SizesAre::kMissing && field.type == wire::Type::kBytes)) {
       whole = false;
       break;
     }

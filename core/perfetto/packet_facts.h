@@ -29,9 +29,14 @@ struct PacketFacts {
 /// `scratch`.
 Bytes Joined(std::span<const Bytes> slices, std::string& scratch);
 
+/// Whether patches will bring sizes of the packet's messages: until then anything can be there.
+enum class SizesAre : uint8_t { kThere, kMissing };
+
 /// Reads the top-level fields up to the first that is not whole; that one can still be the content.
+/// Where sizes are missing, the first message counts as not whole.
 /// @param content gets the message that is the content, as much of it as there is
-PacketFacts ReadPacketFacts(Bytes packet, Bytes* content = nullptr);
+PacketFacts ReadPacketFacts(Bytes packet, Bytes* content = nullptr,
+                            SizesAre sizes = SizesAre::kThere);
 
 /// Name of a packet's kind of content: "track_event", "ftrace_events", ..., "field 71" where the
 /// name is not known, "unknown" for 0.
