@@ -22,7 +22,7 @@ namespace {
 
 using proto::TracePacket;
 
-constexpr size_t kPayload = 180;  // bytes of a chunk's
+constexpr size_t kChunkPayload = 180;  // bytes of a chunk's
 constexpr uint32_t kContentField = 700;
 /// In every content, so that it is seen where it survives.
 constexpr std::string_view kMarker = "SeCrEt";
@@ -42,7 +42,7 @@ class RandomWriter {
   void WritePacket(std::vector<std::string>& requests) {
     requests_ = &requests;
     is_aborted_ = false;
-    if (bytes_.size() + 12 > kPayload || fragments_ == 20) NextChunk(false);
+    if (bytes_.size() + 12 > kChunkPayload || fragments_ == 20) NextChunk(false);
     BeginFragment();
     Kept(TracePacket::kTimestamp, 1 + ++time_ * 1000);
     if (Chance(2)) Kept(TracePacket::kSequenceFlags, 2);
@@ -93,7 +93,7 @@ class RandomWriter {
   /// What the chunk has now, and after it what was in the memory before.
   std::string Payload() {
     std::string payload = bytes_;
-    while (payload.size() < kPayload) payload.push_back(AnyByte());
+    while (payload.size() < kChunkPayload) payload.push_back(AnyByte());
     return payload;
   }
   /// @param continues whether the packet does
@@ -104,7 +104,7 @@ class RandomWriter {
     if (continues) {
       EndFragment();
       flags_ |= kLastContinues;
-    } else if (bytes_.size() < kPayload) {
+    } else if (bytes_.size() < kChunkPayload) {
       bytes_.push_back('\0');  // the empty fragment that closes a chunk
       ++fragments_;
     }
@@ -136,7 +136,7 @@ class RandomWriter {
   void Put(std::string_view bytes) {
     for (const char byte : bytes) {
       if (is_aborted_) return;
-      if (bytes_.size() == kPayload) Continue();
+      if (bytes_.size() == kChunkPayload) Continue();
       if (is_aborted_) return;
       bytes_.push_back(byte);
       for (Message& message : open_) ++message.bytes;
@@ -180,7 +180,7 @@ class RandomWriter {
     Put(tag);
     if (is_aborted_) return;
     // Its size is in one chunk.
-    if (bytes_.size() + 4 > kPayload) Continue();
+    if (bytes_.size() + 4 > kChunkPayload) Continue();
     if (is_aborted_) return;
     for (Message& message : open_) message.bytes += 4;
     open_.push_back({chunk_, bytes_.size(), 0});
