@@ -11,8 +11,8 @@
 
 namespace ringscope {
 
-/// Passes over the log: reading, the size needed and its trial, all sizes.
-inline constexpr size_t kSweepSteps = 4;
+/// Passes over the log: reading, and the replay that makes what all sizes are tried with.
+inline constexpr size_t kSweepSteps = 2;
 
 /// What 'ringscope sweep' finds without further options, of one session.
 /// @param selection the session, in one log
