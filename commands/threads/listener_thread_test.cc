@@ -29,7 +29,8 @@ TEST(ListenerThread, Captures_SameAnswers) {
   for (const std::string& name : testing::ListTestdata("captures", ".ops.jsonl.zst")) {
     const std::string path = testing::TestdataPath(name).string();
     ExpectSame(GapsCommand(), {path, "--format", "json"});
-    ExpectSame(GapsCommand(), {path, "--size", "32KiB", "--reads", "500ms", "--format", "jsonl"});
+    ExpectSame(GapsCommand(),
+               {path, "--size", "32KiB", "--reads", "every=500ms", "--format", "jsonl"});
     ExpectSame(GapsCommand(), {path, "--engine", "v1", "--size", "16KiB", "--reads", "end"});
     ExpectSame(DoctorCommand(), {path, "--format", "json"});
     ExpectSame(AdviseCommand(), {path, "--format", "json"});

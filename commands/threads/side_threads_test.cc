@@ -32,7 +32,7 @@ TEST(SideThreads, Captures_SameComparisons) {
     const std::string path = testing::TestdataPath(name).string();
     ExpectSameComparison({path, "--a", "v1", "--b", "v2", "--format", "json"});
     ExpectSameComparison({path, "--a", "v2@57", "--b", "v2@58", "--a-size", "32KiB", "--b-size",
-                          "32KiB", "--a-reads", "500ms", "--b-reads", "end"});
+                          "32KiB", "--a-reads", "every=500ms", "--b-reads", "end"});
     ExpectSameComparison({path, "--a", "v2@54", "--b", "v2@58", "--b-policy", "discard"});
   }
 }

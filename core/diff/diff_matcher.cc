@@ -17,7 +17,7 @@ constexpr uint32_t kNoMatch = std::numeric_limits<uint32_t>::max();
 
 }  // namespace
 
-PacketMatches MatchByPlace(std::span<const ReturnedPacket> a, std::span<const ReturnedPacket> b) {
+PacketMatches MatchByPlace(const ReturnedPackets& a, const ReturnedPackets& b) {
   // The packets of b at one place form a chain, the first of them first.
   std::unordered_map<DiffPlace, uint32_t, PlaceHash> heads;
   heads.reserve(b.size());

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/base/list_alignment.h"
-#include "core/diff/diff_side.h"
+#include "core/diff/side_tape.h"
 
 namespace ringscope {
 
@@ -18,7 +18,7 @@ struct PacketMatches {
 };
 
 /// Matches packets by place; the n-th at a place with the n-th at it.
-PacketMatches MatchByPlace(std::span<const ReturnedPacket> a, std::span<const ReturnedPacket> b);
+PacketMatches MatchByPlace(const ReturnedPackets& a, const ReturnedPackets& b);
 
 /// How many of the pairs must be taken out for the rest to be in the same order on both sides.
 /// @param pairs ascending in the first

@@ -77,13 +77,6 @@ Status DiffSide::PlayRecord() {
   }
 }
 
-std::vector<ReturnedPacket> DiffSide::PacketsFrom(size_t first) const {
-  std::vector<ReturnedPacket> copies;
-  copies.reserve(packets() - first);
-  for (size_t i = first; i < packets(); ++i) copies.push_back(packet(i));
-  return copies;
-}
-
 const CountedBuffer* DiffSide::Counted(BufferId buffer) const {
   const auto found = counted_.find(buffer);
   return found == counted_.end() ? nullptr : &found->second;

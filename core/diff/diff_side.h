@@ -34,10 +34,10 @@ class DiffSide {
   /// A new buffer has taken the id of an earlier one: forgets what is known of that.
   void ForgetBuffer(BufferId buffer);
 
-  /// How many packets were returned during the record.
-  size_t packets() const { return packets_played_ - first_packet_; }
-  const ReturnedPacket& packet(size_t i) const { return tape_->packets[first_packet_ + i]; }
-  std::vector<ReturnedPacket> PacketsFrom(size_t first) const;
+  /// Those returned during the record.
+  ReturnedPackets packets() const {
+    return {tape_->packets, first_packet_, packets_played_ - first_packet_};
+  }
   std::span<const PatchResult> patches() const { return patches_; }
   const LogMoment& moment() const { return moment_; }
   /// Whether the engine reported anything of what happens inside, so far.

@@ -143,14 +143,15 @@ class RecordComparer::Impl {
   // Packets.
 
   void ComparePackets() {
-    const size_t both = std::min(a_.packets(), b_.packets());
+    const ReturnedPackets a = a_.packets();
+    const ReturnedPackets b = b_.packets();
     size_t same = 0;
-    while (same < both && a_.packet(same) == b_.packet(same)) ++same;
+    while (same < a.size() && same < b.size() && a[same] == b[same]) ++same;
     result_.counts.matched += same;
-    if (same == a_.packets() && same == b_.packets()) return;
+    if (same == a.size() && same == b.size()) return;
 
-    const std::vector<ReturnedPacket> rest_a = a_.PacketsFrom(same);
-    const std::vector<ReturnedPacket> rest_b = b_.PacketsFrom(same);
+    const ReturnedPackets rest_a = a.From(same);
+    const ReturnedPackets rest_b = b.From(same);
     const PacketMatches matches = MatchByPlace(rest_a, rest_b);
     if (result_.same_reads) CompareOrder(matches);
     // In the order of their places in the record, so that the first difference is the first.

@@ -29,6 +29,22 @@ struct ReturnedPacket {
   friend bool operator==(const ReturnedPacket&, const ReturnedPacket&) = default;
 };
 
+/// Some consecutive packets of a tape.
+class ReturnedPackets {
+ public:
+  ReturnedPackets(const ReusedList<ReturnedPacket>& packets, size_t first, size_t size)
+      : packets_(packets), first_(first), size_(size) {}
+
+  const ReturnedPacket& operator[](size_t i) const { return packets_[first_ + i]; }
+  size_t size() const { return size_; }
+  ReturnedPackets From(size_t first) const { return {packets_, first_ + first, size_ - first}; }
+
+ private:
+  const ReusedList<ReturnedPacket>& packets_;
+  const size_t first_;
+  const size_t size_;
+};
+
 struct PatchResult {
   BufferId buffer{};
   bool ok = false;

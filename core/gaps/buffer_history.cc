@@ -84,13 +84,10 @@ void BufferHistory::Count(uint64_t first, uint64_t end, bool add, BytesBySequenc
     const Entry& entry = entries_[i - first_number_];
     if (!entry.written) continue;
     const SequenceKey sequence = entry.chunk.sequence;
-    if (add) {
+    if (add)
       bytes[sequence] += entry.outer;
-      continue;
-    }
-    const auto at = bytes.find(sequence);
-    at->second -= entry.outer;
-    if (at->second == 0) bytes.erase(at);
+    else
+      bytes.Subtract(sequence, entry.outer);
   }
 }
 

@@ -12,6 +12,32 @@ bool IsLarger(const SequenceShare& a, const SequenceShare& b) {
 
 }  // namespace
 
+void BytesBySequence::Grow() {
+  slots_.assign(std::max<size_t>(slots_.size() * 2, 16), kNone);
+  for (size_t i = 0; i < shares_.size(); ++i)
+    slots_[SlotOf(shares_[i].sequence)] = static_cast<uint32_t>(i);
+}
+
+void BytesBySequence::Erase(size_t hole) {
+  const uint32_t erased = slots_[hole];
+  const size_t mask = slots_.size() - 1;
+  // What follows, up to the next free place, moves up as far as its own place allows.
+  for (size_t next = Next(hole); slots_[next] != kNone; next = Next(next)) {
+    const size_t home = HomeOf(shares_[slots_[next]].sequence);
+    const bool stays = ((next - home) & mask) < ((next - hole) & mask);
+    if (stays) continue;
+    slots_[hole] = slots_[next];
+    hole = next;
+  }
+  slots_[hole] = kNone;
+  const uint32_t last = static_cast<uint32_t>(shares_.size() - 1);
+  if (erased != last) {
+    slots_[SlotOf(shares_[last].sequence)] = erased;
+    shares_[erased] = shares_[last];
+  }
+  shares_.pop_back();
+}
+
 void ShareList::AddOne(SequenceKey sequence, uint64_t bytes) {
   const auto at = std::find_if(shares_.begin(), shares_.end(), [&](const SequenceShare& share) {
     return share.sequence == sequence;

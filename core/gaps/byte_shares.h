@@ -1,8 +1,10 @@
 #ifndef RINGSCOPE_CORE_GAPS_BYTE_SHARES_H_
 #define RINGSCOPE_CORE_GAPS_BYTE_SHARES_H_
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <unordered_map>
+#include <initializer_list>
 #include <vector>
 
 #include "core/base/ids.h"
@@ -17,7 +19,65 @@ struct SequenceShare {
   friend bool operator==(const SequenceShare&, const SequenceShare&) = default;
 };
 
-using BytesBySequence = std::unordered_map<SequenceKey, uint64_t>;
+/// Bytes by sequence: a list in no order, beside a flat hash table (open addressing, linear
+/// probing) of places in it. Sequences come and go; memory is used again.
+class BytesBySequence {
+ public:
+  BytesBySequence() = default;
+  BytesBySequence(std::initializer_list<SequenceShare> shares) {
+    for (const SequenceShare& share : shares) (*this)[share.sequence] += share.bytes;
+  }
+
+  /// Of a sequence that is new: 0.
+  uint64_t& operator[](SequenceKey sequence) {
+    if ((shares_.size() + 1) * 2 > slots_.size()) Grow();
+    const size_t slot = SlotOf(sequence);
+    if (slots_[slot] == kNone) {
+      slots_[slot] = static_cast<uint32_t>(shares_.size());
+      shares_.push_back({sequence, 0});
+    }
+    return shares_[slots_[slot]].bytes;
+  }
+  /// The sequence has at least as many; with none left it is taken out.
+  void Subtract(SequenceKey sequence, uint64_t bytes) {
+    const size_t slot = SlotOf(sequence);
+    uint64_t& left = shares_[slots_[slot]].bytes;
+    left -= bytes;
+    if (left == 0) Erase(slot);
+  }
+  /// The sequence must have some.
+  uint64_t at(SequenceKey sequence) const { return shares_[slots_[SlotOf(sequence)]].bytes; }
+  bool contains(SequenceKey sequence) const {
+    return !slots_.empty() && slots_[SlotOf(sequence)] != kNone;
+  }
+  size_t size() const { return shares_.size(); }
+  auto begin() const { return shares_.begin(); }
+  auto end() const { return shares_.end(); }
+  void clear() {
+    if (shares_.empty()) return;
+    shares_.clear();
+    std::fill(slots_.begin(), slots_.end(), kNone);
+  }
+
+ private:
+  static constexpr uint32_t kNone = UINT32_MAX;
+
+  size_t HomeOf(SequenceKey sequence) const {
+    return (sequence.Packed() * uint64_t{0x9E3779B97F4A7C15} >> 32) & (slots_.size() - 1);
+  }
+  size_t Next(size_t slot) const { return (slot + 1) & (slots_.size() - 1); }
+  /// Where the sequence is, or the free place that it would get.
+  size_t SlotOf(SequenceKey sequence) const {
+    size_t slot = HomeOf(sequence);
+    while (slots_[slot] != kNone && shares_[slots_[slot]].sequence != sequence) slot = Next(slot);
+    return slot;
+  }
+  void Grow();
+  void Erase(size_t slot);
+
+  std::vector<SequenceShare> shares_;
+  std::vector<uint32_t> slots_;  // places in `shares_`; a power of two
+};
 
 /// A sum of bytes by sequence, of which the largest parts are kept one by one: exact for up to
 /// kMost sequences; of more, the small ones are lumped together.

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <map>
+#include <random>
+
 namespace ringscope {
 namespace {
 
@@ -11,6 +15,32 @@ uint64_t BytesOf(const ShareList& list) {
   uint64_t sum = list.other_bytes();
   for (const SequenceShare& share : list.shares()) sum += share.bytes;
   return sum;
+}
+
+// As a map does it, for sequences that come and go.
+TEST(BytesBySequence, AddedAndTakenAway_AreCounted) {
+  std::mt19937 random(1);
+  std::map<uint16_t, uint64_t> expected;
+  BytesBySequence bytes;
+  for (int step = 0; step < 100'000; ++step) {
+    // At first few sequences, later many.
+    const auto writer = static_cast<uint16_t>(1 + random() % (step < 50'000 ? 40 : 1000));
+    if (random() % 2 == 0) {
+      expected[writer] += 1 + step % 7;
+      bytes[Key(writer)] += 1 + step % 7;
+    } else if (const auto at = expected.find(writer); at != expected.end()) {
+      const uint64_t part = random() % 3 == 0 ? 1 : at->second;
+      bytes.Subtract(Key(writer), part);
+      if ((at->second -= part) == 0) expected.erase(at);
+    }
+    ASSERT_EQ(bytes.contains(Key(writer)), expected.contains(writer));
+    ASSERT_EQ(bytes.size(), expected.size());
+    if (step % 1000 != 0) continue;
+    for (const auto& [sequence, sum] : bytes) ASSERT_EQ(sum, expected.at(Raw(sequence.writer)));
+  }
+  bytes.clear();
+  EXPECT_EQ(bytes.size(), 0u);
+  EXPECT_FALSE(bytes.contains(Key(1)));
 }
 
 TEST(ShareList, Few_AreExactAndSorted) {
