@@ -1,8 +1,10 @@
 #include "formats/sort/packet_sorter.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <tuple>
+#include <utility>
 
 namespace ringscope {
 namespace {
@@ -91,7 +93,7 @@ class PacketSorter::Run {
 };
 
 PacketSorter::PacketSorter(Options options) : options_(std::move(options)) {
-  if (options_.file != nullptr) blocks_.emplace(*options_.file, options_.merge_bytes);
+  if (options_.file != nullptr) blocks_.emplace(*options_.file, options_.merge_bytes / 2);
 }
 
 PacketSorter::~PacketSorter() = default;
@@ -135,7 +137,29 @@ Status PacketSorter::AddEntry(const Entry& entry, size_t arena_bytes) {
 
 void PacketSorter::SortEntries() {
   if (is_sorted_) return;
-  std::ranges::stable_sort(entries_, {}, &Entry::time_ns);
+  // In memory that the run leaves: by one digit of the times after the other.
+  constexpr size_t kLeast = 4096;
+  const size_t bytes = entries_.size() * sizeof(Entry);
+  if (entries_.size() < kLeast || arena_.size() + 2 * bytes > options_.run_bytes / 2 * 3) {
+    std::ranges::stable_sort(entries_, {}, &Entry::time_ns);
+    return;
+  }
+  const auto [first, last] = std::ranges::minmax(entries_, {}, &Entry::time_ns);
+  const uint64_t least = first.time_ns, range = last.time_ns - first.time_ns;
+  constexpr unsigned kDigitBits = 8;
+  constexpr size_t kDigits = size_t{1} << kDigitBits;
+  std::vector<Entry> sorted(entries_.size());
+  for (unsigned shift = 0; shift < 64 && range >> shift != 0; shift += kDigitBits) {
+    const auto digit = [&](const Entry& entry) {
+      return static_cast<size_t>((entry.time_ns - least) >> shift) % kDigits;
+    };
+    std::array<size_t, kDigits> next{};
+    for (const Entry& entry : entries_) ++next[digit(entry)];
+    size_t begin = 0;
+    for (size_t& place : next) begin += std::exchange(place, begin);
+    for (const Entry& entry : entries_) sorted[next[digit(entry)]++] = entry;
+    entries_.swap(sorted);
+  }
 }
 
 Status PacketSorter::Finish() {

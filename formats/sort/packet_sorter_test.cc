@@ -73,6 +73,52 @@ TEST(PacketSorter, SpilledRuns_GiveTheSameOrder) {
   }
 }
 
+TEST(PacketSorter, PacketsInAFile_AreReadThereAgain) {
+  const std::vector<Item> items = RandomItems(6000, 300);
+  std::string bytes;
+  for (const Item& item : items) bytes += item.bytes;
+  const auto file = MakeMemorySource(bytes);
+  for (const size_t run_bytes : {size_t{1}, size_t{50'000}, size_t{1} << 20}) {
+    PacketSorter sorter({.folder = ::testing::TempDir(),
+                         .run_bytes = run_bytes,
+                         .merge_bytes = 1 << 16,
+                         .file = file.get()});
+    uint64_t offset = 0;
+    for (const Item& item : items) {
+      // Some have losses before them, and some are not in the file as they are.
+      const TimedPacket packet{.time_ns = item.time_ns,
+                               .sequence = item.sequence,
+                               .dropped = item.sequence % 5 == 0 ? 1U : 0U,
+                               .bytes = wire::AsBytes(item.bytes)};
+      const FilePlace place{offset, static_cast<uint32_t>(item.bytes.size())};
+      ASSERT_TRUE(item.sequence % 7 == 0 ? sorter.Add(packet) : sorter.Add(packet, place));
+      offset += item.bytes.size();
+    }
+    ASSERT_TRUE(sorter.Finish());
+    EXPECT_EQ(sorter.bytes(), bytes.size());
+    EXPECT_EQ(sorter.spilled_bytes() > 0, run_bytes < size_t{1} << 20);
+    for (const Item& item : StableSorted(items)) {
+      const auto packet = sorter.Next();
+      ASSERT_TRUE(packet && *packet);
+      EXPECT_EQ((*packet)->time_ns, item.time_ns);
+      EXPECT_EQ((*packet)->sequence, item.sequence);
+      EXPECT_EQ((*packet)->dropped, item.sequence % 5 == 0 ? 1U : 0U);
+      EXPECT_EQ(wire::AsText((*packet)->bytes), item.bytes);
+    }
+    EXPECT_FALSE(sorter.Next().value());
+  }
+}
+
+TEST(PacketSorter, TimesOfAllSizes_AreSorted) {
+  std::mt19937_64 random(3);
+  for (const int bits : {1, 8, 30, 64}) {
+    std::vector<Item> items;
+    for (uint32_t i = 0; i < 10'000; ++i) items.push_back({random() >> (64 - bits), i, "x"});
+    PacketSorter sorter({.folder = ::testing::TempDir()});
+    EXPECT_TRUE(Sort(items, sorter) == StableSorted(items)) << bits;
+  }
+}
+
 TEST(PacketSorter, PacketsLargerThanARunAndItsWindow_ComeBack) {
   std::vector<Item> items = RandomItems(20, 100);
   items.push_back({7, 100, std::string(size_t{3} << 20, 'x')});

@@ -133,13 +133,13 @@ Status TraceImport::Add(const TracePacket& packet) {
 }
 
 Status TraceImport::Add(const BriefPacket& packet, Bytes content, std::optional<uint64_t> in_file) {
-  Produced produced;
-  produced.view = packet.View();
-  produced.identity = packet.identity;
-  produced.has_own_time = true;
-  produced.content = content;
-  if (in_file) produced.place = PlaceOf(*in_file, packet.content_size);
-  return AddOfProducer(produced, packet.content);
+  Sequence* const sequence = SequenceOf(packet.sequence_id, packet.identity);
+  if (sequence == nullptr) return {};
+  const uint32_t dropped = NotePacket(*sequence, packet.content_size, packet.dropped);
+  const std::optional<uint64_t> time = TimeOf(packet, dropped, *sequence);
+  std::optional<FilePlace> place;
+  if (in_file) place = FilePlace{*in_file, packet.content_size};
+  return AddAt(*sequence, time, dropped, content, place);
 }
 
 Status TraceImport::AddService(const TracePacket& packet, const PacketFacts& facts) {
@@ -234,36 +234,43 @@ Status TraceImport::NoteRead(uint64_t time_ns) {
 
 /// @param content what the packet is, as the service takes it
 Status TraceImport::AddOfProducer(Produced& packet, uint32_t content) {
-  Sequence* const sequence = SequenceOf(packet);
+  Sequence* const sequence = SequenceOf(packet.view.sequence_id, packet.identity);
   if (sequence == nullptr) return {};
   if (content == proto::TracePacket::kTrackDescriptor) NoteProcessName(packet.content, *sequence);
-  ++report_.packets;
-  report_.packet_bytes += packet.size();
-  // A buffer of version 1 marks the first packet of every sequence, which is no loss.
-  if (!sequence->has_packet && packet.view.dropped == kLossPresent) packet.view.dropped = 0;
-  sequence->has_packet = true;
-  const uint32_t dropped = packet.view.dropped;
+  packet.view.dropped = NotePacket(*sequence, packet.content.size(), packet.view.dropped);
   const std::optional<uint64_t> time = TimeOf(packet, *sequence);
-  if (time && dropped == 0 && content == proto::TracePacket::kFtraceEvents) {
+  if (time && packet.view.dropped == 0 && content == proto::TracePacket::kFtraceEvents) {
     if (const auto cpu = CpuOf(packet.content)) return AddToDrain(*sequence, *cpu, *time, packet);
   }
-  RS_RETURN_IF_ERROR(EndDrain(*sequence));
+  return AddAt(*sequence, time, packet.view.dropped, packet.content, packet.place);
+}
+
+uint32_t TraceImport::NotePacket(Sequence& sequence, size_t bytes, uint32_t dropped) {
+  ++report_.packets;
+  report_.packet_bytes += bytes;
+  // A buffer of version 1 marks the first packet of every sequence, which is no loss.
+  const bool is_first = !std::exchange(sequence.has_packet, true);
+  return is_first && dropped == kLossPresent ? 0 : dropped;
+}
+
+Status TraceImport::AddAt(Sequence& sequence, std::optional<uint64_t> time, uint32_t dropped,
+                          Bytes content, const std::optional<FilePlace>& place) {
+  if (!sequence.drain.bundles.empty()) RS_RETURN_IF_ERROR(EndDrain(sequence));
   if (time) {
     NoteTime(*time);
-    if (!sequence->held.empty()) RS_RETURN_IF_ERROR(ReleaseHeld(*sequence, *time));
-    if (*time < sequence->own_ns) ++report_.late;
-    sequence->own_ns = *time;
+    if (!sequence.held.empty()) RS_RETURN_IF_ERROR(ReleaseHeld(sequence, *time));
+    if (*time < sequence.own_ns) ++report_.late;
+    sequence.own_ns = *time;
   } else {
     ++report_.untimed;
   }
   // Never earlier than the preceding packet, nor than a read that precedes it in the file.
   for (const std::optional<uint64_t> bound : {time, read_ns_})
-    if (bound) sequence->last_ns = std::max(sequence->last_ns.value_or(*bound), *bound);
-  if (sequence->last_ns)
-    return Sort(*sequence, *sequence->last_ns, dropped, packet.content, packet.place);
+    if (bound) sequence.last_ns = std::max(sequence.last_ns.value_or(*bound), *bound);
+  if (sequence.last_ns) return Sort(sequence, *sequence.last_ns, dropped, content, place);
   // It goes with the sequence's first packet that has a time.
-  sequence->held.push_back({report_.packets, dropped, Kept(packet)});
-  held_bytes_ += packet.size() + kHeldBytes;
+  sequence.held.push_back({report_.packets, dropped, Kept(content, place)});
+  held_bytes_ += sequence.held.back().packet.size() + kHeldBytes;
   if (held_bytes_ > kMaxHeld) return ReleaseAllHeld(latest_ns_.value_or(0));
   return {};
 }
@@ -285,16 +292,40 @@ std::optional<uint64_t> TraceImport::TimeOf(const Produced& packet, Sequence& se
     const auto ns = clocks_.ToTraceTime(view.machine, time.clock, time.time);
     if (ns && *ns >= 0) latest = std::max(latest.value_or(0), static_cast<uint64_t>(*ns));
   };
-  if (!packet.has_own_time)
-    ReadEventTimes(view, sequence.time, clocks_.Of(view.machine), event_times_);
-  if (packet.has_own_time || event_times_.times.empty()) {
-    // Without events that have a time it is of no use to trace processor, but its own time is when
-    // it was written.
+  ReadEventTimes(view, sequence.time, clocks_.Of(view.machine), event_times_);
+  if (event_times_.times.empty()) {
+    // It is of no use to trace processor, but its own time is when it was written.
     if (const auto own = OwnTime(view, sequence.time, clocks_.Of(view.machine))) add(*own);
     return latest;
   }
   for (const EventTimes::Time& time : event_times_.times) add(time);
   return latest;
+}
+
+/// The same of a packet that has its own time, and no other.
+/// @param dropped that are a loss
+std::optional<uint64_t> TraceImport::TimeOf(const BriefPacket& packet, uint32_t dropped,
+                                            Sequence& sequence) {
+  if (dropped != 0) sequence.has_state = false;
+  sequence.has_state |= packet.clears_state;
+  if (dropped != 0 || packet.clears_state) {
+    TracePacketView view = packet.View();
+    view.dropped = dropped;
+    sequence.time.Update(view);
+  }
+  if (!packet.has_timestamp ||
+      (packet.needs_state && !sequence.has_state && !packet.has_timestamp_clock))
+    return std::nullopt;
+  TraceClocks& clocks = clocks_.Of(packet.machine);
+  std::optional<ClockKey> clock;
+  if (packet.has_timestamp_clock)
+    clock = ClockKey::Of(packet.sequence_id, packet.timestamp_clock);
+  else if (sequence.time.default_clock)
+    clock = ClockKey::Of(packet.sequence_id, *sequence.time.default_clock);
+  else
+    clock = clocks.default_clock();
+  const auto ns = clocks_.ToTraceTime(packet.machine, clock, packet.timestamp);
+  return ns && *ns >= 0 ? std::optional(static_cast<uint64_t>(*ns)) : std::nullopt;
 }
 
 void TraceImport::NoteTime(uint64_t time_ns) {
@@ -303,11 +334,10 @@ void TraceImport::NoteTime(uint64_t time_ns) {
 }
 
 /// @return nullptr: the packet has to be left out
-TraceImport::Sequence* TraceImport::SequenceOf(const Produced& packet) {
-  const uint32_t id = packet.view.sequence_id;
+TraceImport::Sequence* TraceImport::SequenceOf(uint32_t id, Identity identity) {
   const auto found = slots_.find(id);
   if (found != slots_.end()) return &sequences_[found->second];
-  const std::optional<size_t> producer = ProducerOf(packet.identity);
+  const std::optional<size_t> producer = ProducerOf(identity);
   if (!producer || sequences_.size() == kMaxSequences) {
     ++report_.beyond_limits;
     return nullptr;

@@ -95,14 +95,12 @@ class TraceImport {
     TracePacketView view;  // of what it wrote, with the sequence id, machine and loss bits of the
                            // service
     Identity identity;
-    bool has_own_time = false;       // and no other; else `content` is at hand
     Bytes content;                   // that it wrote
-    std::optional<FilePlace> place;  // in the sorter's file: `content` may be empty then
-    size_t size() const { return place ? place->size : content.size(); }
+    std::optional<FilePlace> place;  // in the sorter's file
   };
   /// A packet's bytes, or where they are.
   struct Kept {
-    explicit Kept(const Produced& packet);
+    Kept(Bytes packet, const std::optional<FilePlace>& at);
     std::string bytes;  // empty if they have a place
     std::optional<FilePlace> place;
     size_t size() const { return place ? place->size : bytes.size(); }
@@ -146,11 +144,16 @@ class TraceImport {
   void AddPrograms(Bytes protovms);
   Status AddService(const TracePacket& packet, const PacketFacts& facts);
   Status AddOfProducer(Produced& packet, uint32_t content);
+  /// Counts a packet of the sequence. @return its loss bits, as far as they are a loss
+  uint32_t NotePacket(Sequence& sequence, size_t bytes, uint32_t dropped);
+  Status AddAt(Sequence& sequence, std::optional<uint64_t> time, uint32_t dropped, Bytes content,
+               const std::optional<FilePlace>& place);
   void LeaveOut(uint32_t content);
   std::optional<uint64_t> TimeOf(const Produced& packet, Sequence& sequence);
+  std::optional<uint64_t> TimeOf(const BriefPacket& packet, uint32_t dropped, Sequence& sequence);
   void NoteTime(uint64_t time_ns);
   Status NoteRead(uint64_t time_ns);
-  Sequence* SequenceOf(const Produced& packet);
+  Sequence* SequenceOf(uint32_t id, Identity identity);
   std::optional<size_t> ProducerOf(Identity identity);
   void NoteProcessName(Bytes content, const Sequence& sequence);
   Status AddToDrain(Sequence& sequence, uint64_t cpu, uint64_t time_ns, const Produced& bundle);

@@ -28,8 +28,8 @@ std::string ProducerName(const std::string& name, Identity identity) {
 
 }  // namespace
 
-TraceImport::Kept::Kept(const Produced& packet) : place(packet.place) {
-  if (!place) bytes = wire::AsText(packet.content);
+TraceImport::Kept::Kept(Bytes packet, const std::optional<FilePlace>& at) : place(at) {
+  if (!place) bytes = wire::AsText(packet);
 }
 
 /// The next bundle of ftrace events. A drain goes through the CPUs in their order.
@@ -40,8 +40,8 @@ Status TraceImport::AddToDrain(Sequence& sequence, uint64_t cpu, uint64_t time_n
   NoteTime(time_ns);
   drain.last_cpu = cpu;
   drain.time_ns = std::max(drain.time_ns, time_ns);
-  drain.bundles.emplace_back(bundle);
-  held_bytes_ += bundle.size();
+  drain.bundles.emplace_back(bundle.content, bundle.place);
+  held_bytes_ += bundle.content.size();
   return held_bytes_ > kMaxHeld ? EndAllDrains() : Status();
 }
 

@@ -1,5 +1,6 @@
 #include "formats/trace/trace_log.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +9,7 @@
 
 #include "core/base/wire.h"
 #include "formats/inputs/open_log.h"
+#include "formats/testing/generate_trace.h"
 #include "formats/testing/import_trace.h"
 #include "formats/testing/testdata.h"
 
@@ -62,6 +64,32 @@ TEST(TraceLog, LogDoesNotDependOnTheNumberOfThreads) {
     const Written written = Write(trace, threads);
     EXPECT_TRUE(written.bytes == alone.bytes) << threads;
     EXPECT_EQ(written.log.records, alone.log.records);
+  }
+}
+
+/// Packets that are read ahead, some of them only as what matters of them, and read again in the
+/// file, make the same log as whole ones, each copied when it is read.
+TEST(TraceLog, LogDoesNotDependOnHowPacketsAreRead) {
+  std::vector<std::string> traces;
+  for (const char* capture : {"discard-v2", "lossless-v2", "ring-v1", "two-buffers-v2"}) {
+    const std::string path = fmt::format("captures/{}/trace.pftrace.zst", capture);
+    traces.push_back(testing::ReadTestdata(path));
+  }
+  for (const bool by_sequence : {false, true}) {
+    StringSink generated;
+    ASSERT_TRUE(testing::GenerateTrace({.packet_bytes = 1'000'000,
+                                        .sequences = 30,
+                                        .sequence_by_sequence = by_sequence,
+                                        .random_clocks = true},
+                                       generated));
+    traces.push_back(std::move(generated.text));
+    traces.push_back(traces.back().substr(0, traces.back().size() / 2) + "damage" +
+                     traces.back().substr(traces.back().size() / 2));
+  }
+  for (const std::string& trace : traces) {
+    const std::string whole = testing::Import(trace).log;
+    EXPECT_TRUE(Write(trace).bytes == whole);
+    EXPECT_TRUE(Write(trace, 0).bytes == whole);
   }
 }
 
