@@ -93,6 +93,9 @@ class RandomWriter {
   /// What the chunk has now, and after it what was in the memory before.
   std::string Payload() {
     std::string payload = bytes_;
+    // Where the size of the next fragment will be: that can stay, if it looks like one.
+    if (payload.size() < kPayload) payload.push_back(Chance(2) ? '\0' : '\x80');
+    if (payload.size() < kPayload && payload.back() != '\0') payload.push_back('\x01');
     while (payload.size() < kPayload) payload.push_back(AnyByte());
     return payload;
   }
