@@ -17,7 +17,7 @@
 #include "core/perfetto/fields.h"
 #include "core/session/replay.h"
 
-namespace ringscope {
+namespace ringscope::payload_privacy {
 namespace {
 
 using proto::TracePacket;
@@ -387,4 +387,4 @@ TEST(PayloadPrivacy, ReplaysAsTheFullLog) {
 }
 
 }  // namespace
-}  // namespace ringscope
+}  // namespace ringscope::payload_privacy
