@@ -67,7 +67,9 @@ class RandomWriter {
     size_t bytes = 0;
   };
 
-  int Pick(int low, int high) { return low + static_cast<int>(shape_() % (high - low + 1)); }
+  int Pick(int low, int high) {
+    return low + static_cast<int>(shape_() % static_cast<uint32_t>(high - low + 1));
+  }
   bool Chance(int n) { return shape_() % static_cast<uint32_t>(n) == 0; }
   char AnyByte() { return static_cast<char>(content_()); }
 
