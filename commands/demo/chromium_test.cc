@@ -1,331 +1,105 @@
-// Perfetto's own SDK, as it is in Chromium, recorded: a page numbers the events that it makes, so it
-// is known which of them its trace writers dropped. What the log shows of that is compared with it.
+// Perfetto's own SDK, as it is in Chromium, recorded: a page numbers the events that it makes, so
+// it is known which of them its trace writers dropped. What the log shows of that is compared with
+// it. RINGSCOPE_CHROMIUM_SESSIONS chooses a campaign of so many sessions, and prints a table.
 
-#include <gmock/gmock.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <chrono>
-#include <nlohmann/json.hpp>
-#include <set>
-#include <thread>
+#include <cstdlib>
 
-#include "commands/testing/chromium.h"
-#include "commands/testing/demo_recording.h"
-#include "commands/testing/memory_run.h"
-#include "core/base/text.h"
-#include "core/gaps/gaps.h"
-#include "core/ledger/ledger_sinks.h"
-#include "core/perfetto/packet_facts.h"
-#include "core/session/replay.h"
-#include "core/smb/memory_story.h"
+#include "commands/testing/chromium_marks.h"
 
 namespace ringscope::testing {
 namespace {
 
-using demo::Consumer;
-using std::chrono::steady_clock;
-
-constexpr size_t kPageBytes = 4096;
-constexpr uint64_t kRecordNs = 10'000;  // from one record to the next
-constexpr size_t kMemoryBytes = 16 * kPageBytes;
-
-/// Makes marks, numbered by thread: the page's and those of workers. Each becomes an event. The last
-/// ones come late, so that what was dropped before them is flagged.
-/// P.marks by each thread, in bursts of P.burst with pauses of P.pause ms; each P.every-th is P.bytes
-/// long.
-constexpr const char* kPageScript = R"((async (P) => {
-  const body = `async function run(thread, P) {
-    const wait = (ms) => new Promise((done) => setTimeout(done, ms));
-    let i = 0;
-    const mark = (more) => performance.mark('m' + thread + '_' + String(i++).padStart(6, '0') + more);
-    while (i < P.marks) {
-      mark(P.every && i % P.every == P.every - 1 ? 'x'.repeat(P.bytes) : '');
-      if (i % P.burst == 0) { performance.clearMarks(); await wait(P.pause); }
-    }
-    for (let last = 0; last < 3; ++last) { await wait(100); mark(''); }
-    return i;
-  }`;
-  const work = [eval('(' + body + ')')(0, P)];
-  for (let thread = 1; thread <= P.workers; ++thread) {
-    const source = body + 'onmessage = async (e) => postMessage(await run(e.data[0], e.data[1]))';
-    const worker = new Worker(URL.createObjectURL(new Blob([source])));
-    work.push(new Promise((done) => { worker.onmessage = (e) => done(e.data); }));
-    worker.postMessage([thread, P]);
-  }
-  return await Promise.all(work);
-}))";
-
-std::string ConfigForMarks() {
-  std::string categories, source, data_source, buffer, config;
-  wire::AppendBytes(categories, 1, wire::AsBytes("*"));                  // disabled_categories
-  wire::AppendBytes(categories, 2, wire::AsBytes("blink.user_timing"));  // enabled_categories
-  wire::AppendBytes(source, 1, wire::AsBytes("track_event"));
-  wire::AppendBytes(source, 113, wire::AsBytes(categories));  // track_event_config
-  wire::AppendBytes(data_source, 1, wire::AsBytes(source));
-  wire::AppendUint(buffer, 1, 64 * 1024);  // size_kb: nothing is overwritten
-  wire::AppendUint(buffer, 8, ipc::kExperimentalModeV2);
-  wire::AppendBytes(config, 1, wire::AsBytes(buffer));
-  wire::AppendBytes(config, 2, wire::AsBytes(data_source));
-  return config;
-}
-
-/// Numbers of consecutive marks that are not in the trace.
-struct MissingMarks {
-  uint64_t first = 0;
-  uint64_t count = 0;
-  size_t gaps = 0;         // that the account has there
-  uint64_t lost = 0;       // packets of these
-  size_t flags = 0;        // packets there, the next one included, in which the producer reports it
-  size_t others_read = 0;  // packets there that are no marks
-};
-
-/// A packet that the replay returned.
-struct ReadPacket {
-  GapTrack::Point at;
-  std::optional<std::pair<int, uint64_t>> mark;  // thread and number
-  bool flagged = false;                          // by its producer
-};
-
-/// Keeps the packets that a replay returns, by buffer and sequence.
-class PacketReader : public LedgerSink, public ReplayListener {
- public:
-  void OnPacketFate(const PacketAccount& account) override {
-    if (account.fate == Fate::kRead) last_ = account;  // OnPacket follows
-  }
-  Status OnPacket(const SessionPacket& packet) override {
-    if (!packet.valid) return {};
-    std::string content;
-    for (const Bytes slice : packet.packet->slices) content += wire::AsText(slice);
-    packets[packet.buffer][last_.sequence].push_back(
-        {.at = {last_.first_chunk, last_.first_offset},
-         .mark = MarkIn(content),
-         .flagged = ReadPacketFacts(wire::AsBytes(content)).dropped != 0});
-    return {};
-  }
-
-  std::map<BufferId, std::map<SequenceKey, std::vector<ReadPacket>>> packets;
-
- private:
-  /// "m1_000123"
-  static std::optional<std::pair<int, uint64_t>> MarkIn(const std::string& content) {
-    constexpr size_t kDigits = 6;
-    const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-    for (size_t at = content.find('m'); at != std::string::npos; at = content.find('m', at + 1)) {
-      const std::string_view rest = std::string_view(content).substr(at + 1);
-      if (rest.size() < 2 + kDigits || !is_digit(rest[0]) || rest[1] != '_') continue;
-      const std::string_view number = rest.substr(2, kDigits);
-      if (std::ranges::all_of(number, is_digit))
-        return std::pair(rest[0] - '0', uint64_t{std::stoul(std::string(number))});
-    }
-    return std::nullopt;
-  }
-
-  PacketAccount last_;
-};
-
-/// What the account has, and what the page knows.
-struct Comparison {
-  const SequenceGaps* account = nullptr;
-  uint64_t made = 0;
-  std::vector<MissingMarks> missing;
-  size_t gaps_at_begin = 0;    // before the first mark: of what introduces the thread
-  size_t gaps_elsewhere = 0;   // between consecutive marks
-};
-
-Comparison Compare(const SequenceGaps& account, std::vector<ReadPacket> packets, uint64_t made) {
-  Comparison result;
-  result.account = &account;
-  result.made = made;
-  std::ranges::sort(packets, {}, &ReadPacket::at);
-  size_t gap = 0;
-  uint64_t next = 0;  // number
-  MissingMarks here;
-  const auto take = [&](const GapTrack::Point* until) {
-    for (; gap < account.gaps.size(); ++gap) {
-      const Gap& one = account.gaps[gap];
-      if (until != nullptr && !(GapTrack::Point{one.first.chunk, one.first.offset} < *until)) break;
-      ++here.gaps;
-      here.lost += one.lost.packets;
-    }
-  };
-  for (const ReadPacket& packet : packets) {
-    take(&packet.at);
-    here.flags += packet.flagged ? 1 : 0;
-    if (!packet.mark) {
-      ++here.others_read;
-      continue;
-    }
-    const uint64_t number = packet.mark->second;
-    EXPECT_GE(number, next) << "a mark that is there twice, or out of order";
-    here.first = next;
-    here.count = number - next;
-    if (here.count > 0)
-      result.missing.push_back(here);
-    else
-      (next == 0 ? result.gaps_at_begin : result.gaps_elsewhere) += here.gaps;
-    next = number + 1;
-    here = {};
-  }
-  take(nullptr);
-  here.first = next;
-  here.count = made - next;
-  if (here.count > 0) result.missing.push_back(here);
-  return result;
-}
-
-class ChromiumProducers : public ::testing::Test {
- protected:
-  struct Session {
-    BufferId buffer{};
-    std::vector<uint64_t> made;  // marks, by thread
-  };
-  void SetUp() override {
-    if (!record::ChildProcess::Check(Chromium::kProgram))
-      GTEST_SKIP() << "chromium is not installed (scripts/setup installs it)";
-    consumer_.emplace(Consumer::Connect(run_.consumer_listen()).value());
-    auto chromium = Chromium::Start(run_.listen(), folder_.path());
-    if (!chromium) GTEST_SKIP() << "Chromium cannot be used: " << chromium.error().message;
-    chromium_ = std::move(*chromium);
-    if (!run_.log().WaitFor<ProducerConnected>())
-      GTEST_SKIP() << "this Chromium does not connect to a tracing service";
-  }
-  /// A tracing session while the page makes marks. @param P of the page's script
-  void Trace(const std::string& P) {
-    ASSERT_TRUE(consumer_->EnableTracing(ConfigForMarks()));
-    std::string trace;
-    ASSERT_TRUE(WaitForPage(trace)) << "the page's events do not arrive";
-    const auto counts = chromium_->Run(std::string(kPageScript) + "(" + P + ")");
-    ASSERT_TRUE(counts) << counts.error().message;
-    ASSERT_TRUE(consumer_->WaitFor(consumer_->StartFlush().value()).value());
-    ASSERT_TRUE(consumer_->DisableTracing());
-    ASSERT_TRUE(consumer_->WaitUntilDisabled());
-    ASSERT_TRUE(consumer_->ReadBuffers(trace));
-    const std::string stats = consumer_->GetTraceStats().value();
-    ASSERT_TRUE(consumer_->FreeBuffers());
-    received_[sessions_.size() + 1] = demo::ContentOfTrace(trace, stats).value();
-    sessions_.push_back({BufferId{static_cast<uint16_t>(sessions_.size() + 1)},
-                         nlohmann::json::parse(*counts).get<std::vector<uint64_t>>()});
-  }
-  /// Until the page's process writes to the session.
-  bool WaitForPage(std::string& trace) {
-    const auto until = steady_clock::now() + std::chrono::seconds(30);
-    while (steady_clock::now() < until) {
-      if (!chromium_->Run("performance.mark('are you there'); performance.mark('or not')"))
-        return false;
-      if (!consumer_->WaitFor(consumer_->StartFlush().value()).value()) return false;
-      if (!consumer_->ReadBuffers(trace)) return false;
-      if (trace.find("are you there") != std::string::npos) return true;
-      std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    }
-    return false;
-  }
-  /// Ends Chromium and the recorder, and makes the account.
-  void Finish() {
-    chromium_.reset();
-    consumer_->Close();
-    run_.ExpectSessions(received_);
-    GapAnalysis analysis(/*stale_ns=*/5'000'000'000);
-    LedgerSinks sinks({&analysis, &reader_});
-    Ledger ledger(sinks);
-    Replay replay({}, {&ledger, &analysis, &reader_});
-    uint64_t time_ns = 0;  // a log in memory has no times
-    std::vector<Op> ops = run_.log().ops();
-    for (Op& op : ops) {
-      op.time_ns = time_ns += kRecordNs;
-      story_.Add(op);
-      ASSERT_TRUE(replay.Apply(op));
-    }
-    ASSERT_TRUE(replay.Finish());
-    ASSERT_TRUE(replay.Drain());
-    EXPECT_EQ(ledger.Check(), "");
-    report_ = analysis.Finish(ledger.totals());
-  }
-  /// By thread.
-  std::vector<Comparison> CompareSession(const Session& session) {
-    std::vector<Comparison> all(session.made.size());
-    for (const BufferGaps& buffer : report_.buffers) {
-      if (buffer.id != session.buffer) continue;
-      EXPECT_EQ(buffer.totals.lost().packets, buffer.totals[Fate::kWriterDropped].packets);
-      EXPECT_EQ(buffer.totals[Fate::kStalled].packets, 0u);
-      for (const SequenceGaps& sequence : buffer.sequences) {
-        EXPECT_EQ(sequence.missing_chunks, 0u);
-        const auto& packets = reader_.packets[buffer.id][sequence.sequence];
-        const auto marked = std::ranges::find_if(
-            packets, [](const ReadPacket& packet) { return packet.mark.has_value(); });
-        if (marked == packets.end()) continue;
-        const auto thread = static_cast<size_t>(marked->mark->first);
-        if (thread >= all.size()) {
-          ADD_FAILURE() << "marks of a thread that the page does not have";
-          continue;
-        }
-        EXPECT_EQ(all[thread].account, nullptr) << "a thread with two sequences";
-        all[thread] = Compare(sequence, packets, session.made[thread]);
-      }
-    }
-    return all;
-  }
-
-  const TempFolder folder_;
-  // Only its first process connects to a socket that is not a file.
-  DemoRecording run_{{.producer = {.listen = folder_.File("producers"), .connect = {}},
-                      .looks = record::LookLimits{}},
-                     {.memory = demo::MemorySizes{kMemoryBytes, kPageBytes}}};
-  std::optional<Consumer> consumer_;
-  std::unique_ptr<Chromium> chromium_;
-  std::map<uint64_t, TraceContent> received_;
-  std::vector<Session> sessions_;
-  PacketReader reader_;
-  smb::MemoryStory story_{64};
-  GapReport report_;
-};
+constexpr size_t kKiB = 1024;
 
 // Each run of missing numbers is in the account, and nothing else is.
-TEST_F(ChromiumProducers, AccountHasWhatTheirWritersDropped) {
-  ASSERT_NO_FATAL_FAILURE(Trace("{marks: 300, burst: 10, pause: 5, workers: 1}"));
+TEST(ChromiumProducers, AccountHasWhatTheirWritersDropped) {
+  ChromiumMarks chromium({64 * kKiB, 4 * kKiB});
+  if (const std::string why = chromium.Start(); !why.empty()) GTEST_SKIP() << why;
+  ASSERT_NO_FATAL_FAILURE(chromium.Trace("{marks: 300, burst: 10, pause: 5, workers: 1}"));
   ASSERT_NO_FATAL_FAILURE(
-      Trace("{marks: 4000, burst: 800, pause: 20, workers: 3, every: 50, bytes: 9000}"));
+      chromium.Trace("{marks: 4000, burst: 800, pause: 20, workers: 3, every: 50, bytes: 9000}"));
   ASSERT_NO_FATAL_FAILURE(
-      Trace("{marks: 500, burst: 50, pause: 20, workers: 0, every: 100, bytes: 400000}"));
-  ASSERT_NO_FATAL_FAILURE(Finish());
-  uint64_t runs = 0, by_flag_alone = 0, marks = 0;
-  for (size_t number = 0; number < sessions_.size(); ++number) {
-    SCOPED_TRACE("session " + std::to_string(number + 1));
-    for (const Comparison& thread : CompareSession(sessions_[number])) {
-      ASSERT_NE(thread.account, nullptr) << "a thread without any event";
-      SCOPED_TRACE(ringscope::ToString(thread.account->sequence));
-      EXPECT_EQ(thread.gaps_elsewhere, 0u);
-      uint64_t without_gap = 0, gaps = thread.gaps_at_begin;
-      for (const MissingMarks& missing : thread.missing) {
-        SCOPED_TRACE("missing from " + std::to_string(missing.first) + ", " +
-                     std::to_string(missing.count));
-        EXPECT_LE(missing.gaps, 1 + missing.others_read);
-        EXPECT_LE(missing.lost, missing.count + missing.others_read);
-        // Nothing shows what a writer drops after its last packet.
-        const bool is_last = missing.first + missing.count == thread.made;
-        if (is_last && missing.gaps == 0) continue;
-        EXPECT_GE(missing.gaps + missing.flags, 1u);
-        gaps += missing.gaps;
-        without_gap += missing.gaps == 0 ? 1 : 0;
-        marks += missing.count;
-      }
-      EXPECT_EQ(gaps, thread.account->gaps.size());
-      EXPECT_LE(without_gap, thread.account->losses_by_flag());
-      runs += thread.missing.size();
-      by_flag_alone += without_gap;
-    }
+      chromium.Trace("{marks: 500, burst: 50, pause: 20, workers: 0, every: 100, bytes: 400000}"));
+  MarkFigures figures;
+  ASSERT_NO_FATAL_FAILURE(chromium.Check(figures));
+  RecordProperty("missing_runs", std::to_string(figures.runs));
+  RecordProperty("by_flag_alone", std::to_string(figures.by_flag));
+  RecordProperty("missing_marks", std::to_string(figures.dropped));
+}
+
+struct CampaignSession {
+  size_t memory_kib, page_kib;  // of each process
+  int threads, marks, burst, pause_ms, every, bytes;
+  uint64_t policy = 0;
+};
+
+// Memory and page; threads, marks of each, in bursts with pauses; each so many is so long.
+constexpr CampaignSession kCampaign[] = {
+    {64, 4, 2, 300, 10, 5, 0, 0},
+    {64, 4, 4, 4000, 800, 20, 50, 9000},
+    {64, 4, 1, 500, 50, 20, 100, 400'000},
+    {16, 4, 1, 4000, 400, 20, 0, 0},
+    {16, 4, 4, 3000, 100, 10, 0, 0},
+    {32, 8, 2, 6000, 1500, 50, 0, 0},
+    {32, 32, 1, 2000, 500, 20, 0, 0},
+    {64, 4, 10, 2000, 200, 10, 0, 0},
+    {64, 4, 4, 4000, 800, 20, 50, 9000, /*stall, then abort*/ 2},
+    {64, 4, 4, 4000, 800, 20, 50, 9000, /*stall, then drop*/ 3},
+    {128, 4, 3, 10'000, 2000, 20, 100, 20'000},
+    {128, 16, 3, 10'000, 2000, 20, 100, 20'000},
+    {256, 4, 3, 10'000, 2000, 20, 100, 20'000},
+    {256, 32, 6, 8000, 4000, 100, 0, 0},
+    {512, 4, 4, 15'000, 5000, 50, 200, 60'000},
+    {1024, 4, 4, 20'000, 10'000, 100, 500, 100'000},
+    {1024, 32, 2, 20'000, 20'000, 100, 1000, 400'000},
+    {4096, 4, 4, 20'000, 20'000, 100, 1000, 100'000},
+};
+
+std::string Text(const std::map<std::string, uint64_t>& causes) {
+  std::string text;
+  for (const auto& [cause, count] : causes)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, cause);
+  return text;
+}
+
+TEST(ChromiumProducers, Campaign) {
+  const char* const chosen = std::getenv("RINGSCOPE_CHROMIUM_SESSIONS");
+  if (chosen == nullptr) GTEST_SKIP() << "RINGSCOPE_CHROMIUM_SESSIONS=18 runs one";
+  constexpr const char* kRow =
+      "{:>8} {:>6} {:>7} {:>6} {:>6} {:>6} {:>8} {:>8} {:>5} {:>5} {:>5} {:>4}  {}\n";
+  std::string table = fmt::format(kRow, "memory", "page", "writers", "long", "burst", "policy",
+                                  "made", "dropped", "runs", "gaps", "flags", "end", "causes");
+  MarkFigures all;
+  const int sessions = std::atoi(chosen);
+  for (int i = 0; i < sessions && !HasFailure(); ++i) {
+    const CampaignSession& one = kCampaign[static_cast<size_t>(i) % std::size(kCampaign)];
+    SCOPED_TRACE(fmt::format("session {} of {}", i + 1, sessions));
+    ChromiumMarks chromium({one.memory_kib * kKiB, one.page_kib * kKiB});
+    if (const std::string why = chromium.Start(); !why.empty()) GTEST_SKIP() << why;
+    ASSERT_NO_FATAL_FAILURE(chromium.Trace(
+        fmt::format("{{marks: {}, burst: {}, pause: {}, workers: {}, every: {}, bytes: {}}}",
+                    one.marks, one.burst, one.pause_ms, one.threads - 1, one.every, one.bytes),
+        one.policy));
+    MarkFigures here;
+    ASSERT_NO_FATAL_FAILURE(chromium.Check(here));
+    table += fmt::format(kRow, fmt::format("{} KiB", one.memory_kib), one.page_kib,
+                         chromium.most_writers(), one.bytes, one.burst, one.policy, here.made,
+                         here.dropped, here.runs, here.gaps, here.by_flag, here.at_end,
+                         Text(here.causes));
+    all.made += here.made;
+    all.dropped += here.dropped;
+    all.runs += here.runs;
+    all.gaps += here.gaps;
+    all.by_flag += here.by_flag;
+    all.at_end += here.at_end;
+    for (const auto& [cause, count] : here.causes) all.causes[cause] += count;
   }
-  for (const smb::MemoryFollower* const memory : story_.Memories()) {
-    EXPECT_EQ(memory->use().size, kMemoryBytes);
-    EXPECT_EQ(memory->use().missing, 0u);
-    EXPECT_EQ(memory->use().bad_pages, 0u);
-    EXPECT_LE(memory->use().chunks, kMemoryBytes / kPageBytes);
-  }
-  RecordProperty("missing_runs", std::to_string(runs));
-  RecordProperty("by_flag_alone", std::to_string(by_flag_alone));
-  RecordProperty("missing_marks", std::to_string(marks));
-  std::printf("%d runs of missing marks, %d of them shown by a flag alone; %d marks in all\n",
-              static_cast<int>(runs), static_cast<int>(by_flag_alone), static_cast<int>(marks));
+  table += fmt::format(kRow, "all", "", "", "", "", "", all.made, all.dropped, all.runs, all.gaps,
+                       all.by_flag, all.at_end, Text(all.causes));
+  std::printf("%s", table.c_str());
 }
 
 }  // namespace

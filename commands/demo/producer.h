@@ -20,8 +20,10 @@ class TraceWriter;
 
 /// What a writer does when the shared memory is full.
 enum class WhenFull : uint8_t {
-  kStall,  // wait until the service has freed a chunk
-  kDrop,   // lose packets
+  kStall,         // send what is complete, and wait until the service has handled it
+  kDrop,          // lose packets
+  kWait,          // search again after pauses, as Perfetto's writers do; fail in the end
+  kWaitThenDrop,  // the same, but lose packets in the end, without further waiting
 };
 
 struct ProducerOptions {
@@ -31,6 +33,20 @@ struct ProducerOptions {
   size_t own_memory = 0;           // bytes of shared memory that it brings; 0: the service's
   size_t batch_bytes = 16 * 1024;  // of chunks that one request commits
   WhenFull when_full = WhenFull::kStall;
+  /// Of kWait and kWaitThenDrop: so many searches that find nothing end it.
+  size_t most_searches = 300;
+  /// Every second pause is replaced by sending what is complete, as by the thread that talks to the
+  /// service. If not, nothing is sent meanwhile.
+  bool sends_while_waiting = true;
+};
+
+/// A time in which no chunk was free, as the producer saw it when it took chunks and searched for
+/// some. Times of CLOCK_BOOTTIME.
+struct FullPeriod {
+  uint64_t earliest_ns = 0;  // it can have begun here
+  uint64_t latest_ns = 0;    // it had begun
+  uint64_t seen_ns = 0;      // it had not ended
+  uint64_t end_ns = 0;       // it had ended
 };
 
 /// A data source that a session started.
@@ -81,6 +97,12 @@ class Producer {
   const std::string& name() const { return options_.name; }
   /// How often a writer waited as no chunk was free.
   uint64_t stalls() const { return stalls_; }
+  /// How long the writers waited for chunks with pauses, in ns.
+  uint64_t waited_ns() const { return waited_ns_; }
+  /// Looks whether a chunk is free.
+  void WatchMemory();
+  /// When none was. The last period may not have ended.
+  const std::vector<FullPeriod>& full_periods() const { return full_periods_; }
 
  private:
   friend class TraceWriter;
@@ -94,6 +116,8 @@ class Producer {
   /// A chunk to write to; nullopt: there is none, and the policy is to drop.
   Result<std::optional<smb::ChunkPlace>> TakeChunk();
   std::optional<smb::ChunkPlace> FindFreeChunk();
+  Result<std::optional<smb::ChunkPlace>> WaitForChunk();
+  bool HasFreeChunk();
   /// The writer has completed the chunk.
   Status ReturnChunk(smb::ChunkPlace place, BufferId buffer);
   Status AddPatch(const ChunkToPatch& patch);
@@ -113,6 +137,10 @@ class Producer {
   std::string patches_;   // of the request
   size_t pending_bytes_ = 0;
   uint64_t stalls_ = 0;
+  uint64_t waited_ns_ = 0;
+  bool drops_ = false;  // since a writer waited in vain
+  std::vector<FullPeriod> full_periods_;
+  bool is_full_ = false;  // since the last of them
 };
 
 /// Writes the packets of one sequence into chunks of the producer's shared memory.

@@ -134,8 +134,9 @@ std::string ComputedMemoryRemedy(const Gap& gap, const SessionNotes& notes) {
   }
   if (facts.reason == AbortReason::kHeldBack)
     return fmt::format(
-        "commits before {} have passed: a shorter shmem_batch_commits_duration_ms, or flushes",
-        HumanDuration(facts.held_ns));
+        "a shmem_batch_commits_duration_ms below {}, or flushes: of the {} held back, the service "
+        "would have had those that were complete for longer",
+        HumanDuration(facts.held_ns), Count(facts.full->held_back(), "chunk"));
   if (facts.reason == AbortReason::kServiceLate) {
     // What the producer commits in that time, beside what it has.
     constexpr double kMost = 0x1p40;  // of hostile times, too

@@ -236,7 +236,7 @@ void ReportMemories(Report& report, const std::vector<const MemoryFollower*>& me
                {"most used", Align::kRight},
                {"no chunk free", Align::kRight}});
   Table steps = StepTable({{"producer"}});
-  Table by_writer = StepTable({{"producer"}, {"writer", Align::kRight}});
+  Table by_writer = StepTable({{"sequence"}});
   for (const MemoryFollower* const memory : memories) {
     const MemoryUse& use = memory->use();
     Json json = MemoryJson(*memory, producers);
@@ -252,7 +252,7 @@ void ReportMemories(Report& report, const std::vector<const MemoryFollower*>& me
     const std::string who = SmbProducerText(use.producer, producers);
     AddSteps({who}, memory->ways().steps(), steps);
     for (const auto& [writer, its] : memory->ways().by_writer())
-      AddSteps({who, NumberCell(Raw(writer))}, its, by_writer);
+      AddSteps({ToString(SequenceKey{use.producer, writer})}, its, by_writer);
   }
   report.Data("memories", std::move(data));
   if (memories.empty()) {

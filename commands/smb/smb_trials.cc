@@ -28,8 +28,10 @@ std::string RefusedText(const smb::DropOutcome& drop, const MemoryTrial& trial,
   return fmt::format("{} ({} or more)", refused, WithCommas(drop.least));
 }
 
-/// "5", "5, 2 in vain"
+/// "5", "5, 2 in vain", "5, in vain"
 std::string WaitsText(const smb::StallOutcome& stall) {
+  if (stall.gave_up > 0 && stall.gave_up == stall.waits)
+    return WithCommas(stall.waits) + ", in vain";
   return WithCommas(stall.waits) +
          (stall.gave_up > 0 ? ", " + WithCommas(stall.gave_up) + " in vain" : "");
 }

@@ -1,5 +1,7 @@
 #include "commands/testing/recorder_run.h"
 
+#include "commands/system/boot_time.h"
+
 namespace ringscope::testing {
 
 void MemoryLog::Append(OpBody body) {
@@ -9,12 +11,20 @@ void MemoryLog::Append(OpBody body) {
     commit->request = wire::AsBytes(requests_.back());
   }
   ops_.push_back({.time_ns = {}, .body = std::move(body)});
+  times_ns_.push_back(record::BootTimeNs());
   changed_.notify_all();
 }
 
 std::vector<Op> MemoryLog::ops() const {
   const std::lock_guard lock(mutex_);
   return ops_;
+}
+
+std::vector<Op> MemoryLog::TimedOps() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Op> ops = ops_;
+  for (size_t i = 0; i < ops.size(); ++i) ops[i].time_ns = times_ns_[i];
+  return ops;
 }
 
 bool MemoryLog::WaitUntil(const std::function<bool()>& condition) {

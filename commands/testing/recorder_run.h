@@ -25,8 +25,10 @@ class MemoryLog : public RecordSink {
   bool WaitFor(size_t count = 1) {
     return WaitUntil([&] { return CountLocked<Kind>() >= count; });
   }
-  /// The records so far. Valid as long as the log.
+  /// The records so far, without times: no test depends on these. Valid as long as the log.
   std::vector<Op> ops() const;
+  /// The same with the times of CLOCK_BOOTTIME, as a recording has them.
+  std::vector<Op> TimedOps() const;
   template <typename Kind>
   std::vector<Kind> All() const {
     std::vector<Kind> all;
@@ -47,6 +49,7 @@ class MemoryLog : public RecordSink {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Op> ops_;
+  std::vector<uint64_t> times_ns_;
   std::deque<std::string> requests_;  // that the commits point into
 };
 

@@ -132,7 +132,8 @@ class WrittenPackets {
   void End(const Arrival& arrival);
   /// The chunk enters the buffer or leaves it, or has got all its patches.
   void SetHeld(ChunkRecord& record, bool held, bool needs_patch);
-  /// The chunk has got all its patches: what the packet contains that begins at its end can be read.
+  /// The chunk has got all its patches: what the packet contains that begins at its end can be
+  /// read.
   void ReadPatched(const ChunkRecord& record, Bytes payload);
   /// Notes which fragments of the chunk the patches broke, or should not have touched.
   void CheckPatches(ChunkRecord& record, Bytes payload, const ChunkPatches& patches) const;

@@ -17,7 +17,7 @@
 #include "core/perfetto/fields.h"
 #include "core/session/replay.h"
 
-namespace ringscope {
+namespace ringscope::payload_privacy {
 namespace {
 
 using proto::TracePacket;
@@ -67,7 +67,9 @@ class RandomWriter {
     size_t bytes = 0;
   };
 
-  int Pick(int low, int high) { return low + static_cast<int>(shape_() % (high - low + 1)); }
+  int Pick(int low, int high) {
+    return low + static_cast<int>(shape_() % static_cast<uint32_t>(high - low + 1));
+  }
   bool Chance(int n) { return shape_() % static_cast<uint32_t>(n) == 0; }
   char AnyByte() { return static_cast<char>(content_()); }
 
@@ -93,6 +95,9 @@ class RandomWriter {
   /// What the chunk has now, and after it what was in the memory before.
   std::string Payload() {
     std::string payload = bytes_;
+    // Where the size of the next fragment will be: that can stay, if it looks like one.
+    if (payload.size() < kChunkPayload) payload.push_back(Chance(2) ? '\0' : '\x80');
+    if (payload.size() < kChunkPayload && payload.back() != '\0') payload.push_back('\x01');
     while (payload.size() < kChunkPayload) payload.push_back(AnyByte());
     return payload;
   }
@@ -384,4 +389,4 @@ TEST(PayloadPrivacy, ReplaysAsTheFullLog) {
 }
 
 }  // namespace
-}  // namespace ringscope
+}  // namespace ringscope::payload_privacy

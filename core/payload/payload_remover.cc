@@ -71,6 +71,21 @@ void MaskBrokenSize(Writable rest) {
   rest[size.size - 1] = 0x7E;  // large, and not the size of an aborted packet
 }
 
+/// Where the size ends of a fragment that its writer still has, if it is one as writers leave
+/// there: of one byte or of four. It can be chance, if the writer has counted a fragment that it
+/// has not begun.
+/// @return `offset`: it has another form
+uint32_t EndOfOpenSize(Bytes payload, uint32_t offset) {
+  constexpr uint32_t kLargestInOneByte = 0x7E;
+  Fragment fragment;
+  if (ReadFragment(payload.data(), static_cast<uint32_t>(payload.size()), offset, fragment) !=
+      FragmentStatus::kFragment)
+    return offset;
+  const uint32_t bytes = fragment.body - fragment.offset;
+  const bool is_usual = bytes == kPatchSize || (bytes == 1 && fragment.size() <= kLargestInOneByte);
+  return is_usual ? fragment.body : offset;
+}
+
 }  // namespace
 
 auto PayloadRemover::Sequence::Find(ChunkId chunk) -> OpenPacket* {
@@ -332,6 +347,9 @@ void PayloadRemover::ApplyToPayload(SequenceKey sequence, const ChunkHeader& hea
     if (assumed) chunks.Assume(*assumed);
     if (is_end) NoteMissing(chunks, *mask, 0);
   }
+  // The last fragment of a chunk that its writer still has may grow: only its size counts.
+  if (status == FragmentStatus::kFragment && count < header.fragments)
+    offset = EndOfOpenSize(payload, offset);
   if (status == FragmentStatus::kFragment || status == FragmentStatus::kNone)
     ZeroOut(payload.subspan(offset));
   else

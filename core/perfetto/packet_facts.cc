@@ -215,8 +215,12 @@ PacketFacts ReadPacketFacts(Bytes packet, Bytes* content, SizesAre sizes) {
   while (at != end) {
     TopField field;
     const uint8_t* const next = ReadTopField(at, end, field);
-    if (next == nullptr || (sizes == SizesAre::kMissing && field.type == wire::Type::kBytes)) {
+    if (next == nullptr) {
       whole = false;
+      break;
+    }
+    if (sizes == SizesAre::kMissing && field.type == wire::Type::kBytes) {
+      note_content(field.number, field.bytes);
       break;
     }
     at = next;

@@ -229,8 +229,11 @@ QuietOutcome MemoryTrials::Quiet(uint64_t chunks, uint64_t size) const {
     const uint64_t time = end > start ? end - start : 0;
     quiet.simulated_ns = std::min(quiet.simulated_ns.value_or(time), time);
   }
-  if (!likely_->empty()) quiet.mean_ns = TimeOf(size, bytes, taken.back() - taken.front());
-  quiet.peak_ns = TimeOf(size, rate.PeakIn(kPeakWindowNs), kPeakWindowNs);
+  const uint64_t span = taken.empty() ? 0 : taken.back() - taken.front();
+  quiet.mean_ns = TimeOf(size, bytes, span);
+  // Who wrote for less than the window did not write more slowly at the peak.
+  const uint64_t window = span == 0 ? kPeakWindowNs : std::min(span, kPeakWindowNs);
+  quiet.peak_ns = TimeOf(size, rate.PeakIn(window), window);
   return quiet;
 }
 

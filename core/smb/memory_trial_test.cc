@@ -103,6 +103,15 @@ TEST(MemoryTrials, HowLongTheServiceMayBeSilent) {
   EXPECT_EQ(MemoryTrials(DemandOf(jobs, 8), kPage).Try(4 * kPage).quiet.simulated_ns, 2600u);
 }
 
+// All is written in 4 us: at the peak it was not written more slowly than on average.
+TEST(MemoryTrials, SizeByPeakRate_OfAShortDemand) {
+  std::vector<ModelJob> jobs = kJobs;
+  jobs.push_back({.writer = 2, .taken_ns = 5000, .returned_ns = 5100, .freed_ns = 5200});
+  const QuietOutcome quiet = MemoryTrials(DemandOf(jobs, 8), kPage).Try(4 * kPage).quiet;
+  ASSERT_TRUE(quiet.mean_ns && quiet.peak_ns);
+  EXPECT_EQ(*quiet.peak_ns, *quiet.mean_ns);
+}
+
 TEST(MemoryTrials, WhatADropHides_IsNotKnown) {
   std::vector<ModelJob> jobs = kJobs;
   jobs.push_back(
