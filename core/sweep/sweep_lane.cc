@@ -151,8 +151,8 @@ void SweepLane::OnTakenPacket(const SessionPacket& packet) {
 Status SweepLane::OnPacket(const SessionPacket& packet) {
   Buffer& buffer = *buffers_.at(packet.buffer);
   const PacketShape& shape = buffer.engine->packet_shape();
-  // Packets that come as one say the same of the losses before them, except of the first's. What
-  // else they need of their sequence is the same for all.
+  // Packets that come as one have the same facts, so that all but the first change nothing in the
+  // state of their sequence; but each counts what it reports itself.
   const PacketFacts facts = FactsOf(shape.traits);
   losses_.AddPacket(packet, facts);
   if (facts.dropped != 0) [[unlikely]]
