@@ -148,6 +148,9 @@ function(rs_plugin target)
                              "${PROJECT_SOURCE_DIR}")
   target_link_libraries(${target} PRIVATE rs_settings)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-Og>)  # as tests
+  if(NOT RS_SANITIZE)  # whose symbols the program has
+    target_link_options(${target} PRIVATE -Wl,--no-undefined)
+  endif()
   set_target_properties(${target} PROPERTIES
                         C_STANDARD 11 C_EXTENSIONS OFF C_VISIBILITY_PRESET hidden
                         CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON

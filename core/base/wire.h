@@ -132,6 +132,19 @@ inline const uint8_t* TakeVarint(const uint8_t* at, const uint8_t* end, uint64_t
   return read.size == 0 ? nullptr : at + read.size;
 }
 
+/// As TakeVarint, for numbers that mostly have several bytes, like timestamps; inlined.
+[[gnu::always_inline]] inline const uint8_t* TakeLongVarint(const uint8_t* at, const uint8_t* end,
+                                                            uint64_t& value) {
+  if (static_cast<size_t>(end - at) < kMaxVarintBytes) return TakeVarint(at, end, value);
+  value = 0;
+  for (unsigned shift = 0; shift < 7 * kMaxVarintBytes; shift += 7) {
+    const uint64_t byte = *at++;
+    value |= (byte & 0x7F) << shift;
+    if (byte < 0x80) return at;
+  }
+  return nullptr;
+}
+
 /// A field as ForEachField passes it: as Field, without its encoding.
 struct VisitedField {
   uint32_t number;

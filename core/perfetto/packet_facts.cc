@@ -141,20 +141,6 @@ struct TopField {
 
 constexpr uint64_t kMaxFieldNumber = (uint64_t{1} << 29) - 1;
 
-/// As wire::TakeVarint, for numbers of several bytes like timestamps, too.
-[[gnu::always_inline]] inline const uint8_t* TakeNumber(const uint8_t* at, const uint8_t* end,
-                                                        uint64_t& value) {
-  const auto left = static_cast<size_t>(end - at);
-  if (left < wire::kMaxVarintBytes) return wire::TakeVarint(at, end, value);
-  value = 0;
-  for (unsigned shift = 0; shift < 7 * wire::kMaxVarintBytes; shift += 7) {
-    const uint64_t byte = *at++;
-    value |= (byte & 0x7F) << shift;
-    if (byte < 0x80) return at;
-  }
-  return nullptr;
-}
-
 /// What wire::FieldReader does, for the packets of whole logs: facts are read of each packet.
 /// @return the byte after the field; nullptr: it is not whole, or malformed
 [[gnu::always_inline]] inline const uint8_t* ReadTopField(const uint8_t* at, const uint8_t* end,
@@ -167,7 +153,7 @@ constexpr uint64_t kMaxFieldNumber = (uint64_t{1} << 29) - 1;
   const auto left = static_cast<size_t>(end - at);
   switch (field.type) {
     case wire::Type::kVarint:
-      return TakeNumber(at, end, field.value);
+      return wire::TakeLongVarint(at, end, field.value);
     case wire::Type::kFixed64:
       return left < 8 ? nullptr : at + 8;
     case wire::Type::kFixed32:

@@ -10,20 +10,6 @@ namespace {
 
 using proto::TracePacket;
 
-/// As wire::TakeVarint, for numbers of several bytes like timestamps, too.
-[[gnu::always_inline]] inline const uint8_t* TakeLongVarint(const uint8_t* at, const uint8_t* end,
-                                                            uint64_t& value) {
-  if (static_cast<size_t>(end - at) < wire::kMaxVarintBytes)
-    return wire::TakeVarint(at, end, value);
-  value = 0;
-  for (unsigned shift = 0; shift < 7 * wire::kMaxVarintBytes; shift += 7) {
-    const uint64_t byte = *at++;
-    value |= (byte & 0x7F) << shift;
-    if (byte < 0x80) return at;
-  }
-  return nullptr;
-}
-
 /// The fields that a packet may have, as bits: each once.
 struct FieldBit {
   enum : uint32_t {
@@ -57,7 +43,7 @@ bool ReadBriefPacket(Bytes packet, BriefPacket& brief) {
     uint64_t tag = 0, value = 0;
     at = wire::TakeVarint(at, end, tag);
     if (at == nullptr || tag > UINT32_MAX) return false;
-    at = TakeLongVarint(at, end, value);
+    at = wire::TakeLongVarint(at, end, value);
     if (at == nullptr) return false;
     const auto number = static_cast<uint32_t>(tag >> 3);
     uint32_t bit = 0;
