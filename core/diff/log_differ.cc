@@ -13,7 +13,7 @@
 namespace ringscope {
 namespace {
 
-constexpr size_t kSectionBytes = size_t{512} << 10;
+constexpr size_t kBytesOfASection = size_t{512} << 10;
 /// Sections that the sides have at most before they are compared, beside the one that is filled.
 constexpr size_t kMostAhead = 3;
 
@@ -50,7 +50,7 @@ class LogDiffer::Impl {
     // It returns all that a buffer holds: there is to be memory for one of these.
     if (std::holds_alternative<CloneRead>(op.body)) return CatchUp();
     if (lock_step_ || section_->records.size() >= options_.section_records ||
-        section_->bytes.copied() >= kSectionBytes)
+        section_->bytes.copied() >= kBytesOfASection)
       Put();
     return status_;
   }
