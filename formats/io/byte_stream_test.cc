@@ -196,6 +196,37 @@ TEST(ReadBytesFor, SmallSources_NeedLess) {
   EXPECT_EQ(ReadBytesFor(*MakeMemorySource(std::string(kReadBytes, 'a'))), kReadBytes);
 }
 
+/// Counts how often it is read.
+class CountingSource : public ByteSource {
+ public:
+  CountingSource(size_t size, size_t& reads) : left_(size), reads_(reads) {}
+
+  Result<size_t> Read(std::span<uint8_t> into) override {
+    ++reads_;
+    const size_t count = std::min(left_, into.size());
+    left_ -= count;
+    std::fill_n(into.begin(), count, uint8_t{' '});
+    return count;
+  }
+  const std::string& path() const override { return path_; }
+
+ private:
+  const std::string path_ = "counted";
+  size_t left_;
+  size_t& reads_;
+};
+
+// Who looks for the end of a long line asks for one more byte again and again.
+TEST(ByteWindow, FillByByte_ReadsManyAtOnce) {
+  constexpr size_t kBytes = size_t{8} << 20;
+  size_t reads = 0;
+  ByteWindow window(std::make_unique<CountingSource>(kBytes, reads));
+  while (window.Fill(window.size() + 1).value()) {
+  }
+  EXPECT_EQ(window.size(), kBytes);
+  EXPECT_LT(reads, 100u);
+}
+
 TEST(ByteWindow, Fill_ReadsMoreThanTheSizeSays) {
   std::string bytes;
   for (int i = 0; bytes.size() < 3 * kReadBytes; ++i) bytes += std::to_string(i);

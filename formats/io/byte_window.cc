@@ -27,10 +27,12 @@ Result<bool> ByteWindow::Fill(size_t size) {
 }
 
 /// Doubles the buffer, but not beyond what is asked for: it grows with the bytes that are really
-/// read, whatever size that is. The system moves large ones without a copy.
+/// read, whatever size that is. Who asks for a byte at a time, as one who looks for the end of a
+/// long line, gets an eighth more. The system moves large ones without a copy.
 void ByteWindow::GrowFor(size_t size) {
   const size_t needed = begin_ + std::max(size, read_bytes_);
-  const size_t capacity = std::max({read_bytes_, capacity_ + 1, std::min(2 * capacity_, needed)});
+  const size_t capacity =
+      std::max({read_bytes_, capacity_ + capacity_ / 8, std::min(2 * capacity_, needed)});
   void* const grown = std::realloc(buffer_.get(), capacity);
   if (grown == nullptr) throw std::bad_alloc();
   static_cast<void>(buffer_.release());
