@@ -52,7 +52,9 @@ TEST(Bench, WorkOfAStream_IsCounted) {
     EXPECT_EQ(result.work.packet_bytes, 6u);
     EXPECT_EQ(result.rounds.size(), 2u);
     EXPECT_GT(result.rounds[0].commit_ns, 0);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // whose heap is another
     EXPECT_GE(result.heap_bytes, 4096u);
+#endif
   }
 }
 
