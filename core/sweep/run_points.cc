@@ -1,6 +1,7 @@
 #include "core/sweep/run_points.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <optional>
 #include <utility>
