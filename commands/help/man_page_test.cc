@@ -7,10 +7,16 @@
 #include <filesystem>
 #include <map>
 #include <set>
+#include <span>
+#include <sstream>
+#include <vector>
 
 #include "commands/help/option_table.h"
 #include "commands/help/registry.h"
 #include "commands/testing/memory_run.h"
+#include "core/gaps/gap_report.h"
+#include "core/ledger/ledger.h"
+#include "core/log/op.h"
 
 namespace ringscope {
 namespace {
@@ -92,6 +98,32 @@ TEST(ManPages, EachCommandHasOneThatFormats) {
       EXPECT_EQ(Complaints("groff -ww -mdoc -Tutf8 " + path, folder), "") << name;
     }
   }
+}
+
+/// The page has each name, as a word of its own.
+void ExpectNames(const std::string& page, std::span<const char* const> names) {
+  std::set<std::string> words;
+  std::istringstream stream(page);
+  for (std::string word; stream >> word;) words.insert(word);
+  for (const char* name : names) EXPECT_TRUE(words.contains(name)) << name;
+}
+
+TEST(ManPages, GapsExplainsEveryCauseOfALossAndEachFalseFlag) {
+  std::vector<const char*> causes(kEnumNames<Cause>.begin(), kEnumNames<Cause>.end());
+  // Of packets that are not lost.
+  const std::set<std::string> others = {
+      "none",       "waits_for_patch",  "waits_for_chunk", "waits_for_completion", "behind_given_up",
+      "unfinished", "taken_by_session", "transferred"};
+  std::erase_if(causes, [&](const char* name) { return others.contains(name); });
+  const std::string page = ReadFile(kMan + "ringscope-gaps.1.in");
+  ExpectNames(page, causes);
+  ExpectNames(page, kEnumNames<FlagRule>);
+}
+
+TEST(ManPages, CommitLogNamesEveryKindOfRecord) {
+  std::vector<const char*> kinds;
+  for (size_t kind = 0; kind < kOpKinds; ++kind) kinds.push_back(OpKindName(kind));
+  ExpectNames(ReadFile(kMan + "ringscope-commit-log.5"), kinds);
 }
 
 }  // namespace
