@@ -20,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/testing/log_sizes.h"
 #include "cli/testing/script.h"
 #include "commands/testing/memory_run.h"
 
@@ -114,7 +115,8 @@ TEST_P(Docs, ExamplesPrintWhatThePageShows) {
   const std::string made = RunAll(page);
   fs::current_path("/");
   if (IsUpdate()) std::ofstream(path, std::ios::binary) << made;
-  EXPECT_EQ(ReadFile(path), made);
+  const std::string expected = ReadFile(path);
+  EXPECT_EQ(expected, WithLogSizesOf(expected, made));
 
   for (const std::string& link : Links(page, /*pictures=*/true)) {
     const fs::path picture = path.parent_path() / link;

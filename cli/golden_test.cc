@@ -21,6 +21,7 @@
 #include <set>
 #include <sstream>
 
+#include "cli/testing/log_sizes.h"
 #include "cli/testing/script.h"
 #include "commands/help/registry.h"
 #include "commands/testing/memory_run.h"
@@ -88,7 +89,7 @@ TEST_P(Golden, Run) {
   if (std::getenv("RINGSCOPE_UPDATE_GOLDEN") != nullptr) {
     std::ofstream(path, std::ios::binary) << made;
   } else {
-    EXPECT_EQ(text, made) << path;
+    EXPECT_EQ(text, WithLogSizesOf(text, made)) << path;
   }
 }
 
