@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <ostream>
+#include <string>
 #include <vector>
 
 #include "commands/plugin/plugin.h"
@@ -36,10 +38,20 @@ constexpr const char* kDeadlyLog =
     R"({"op":"read","buffer":3})"
     "\n";
 
+// Sanitizers end a process themselves, and need more memory and time to begin with.
+#if defined(__SANITIZE_ADDRESS__)
+#define RS_UNLESS_SANITIZED(usual, sanitized) sanitized
+#else
+#define RS_UNLESS_SANITIZED(usual, sanitized) usual
+#endif
+
 struct DeathCase {
   const char* fault;
   const char* how;
   const char* where;
+  std::vector<std::string> limits = {};
+
+  friend void PrintTo(const DeathCase& death, std::ostream* out) { *out << death.fault; }
 };
 
 class PluginDeaths : public ::testing::TestWithParam<DeathCase> {};
@@ -47,18 +59,27 @@ class PluginDeaths : public ::testing::TestWithParam<DeathCase> {};
 INSTANTIATE_TEST_SUITE_P(
     All, PluginDeaths,
     ::testing::Values(
-        DeathCase{"ABORT", "was ended by signal 6 (Aborted)", "in 'commit' (at record 1; it printed "
-                                                              "last: \"first line\", \"check "
-                                                              "failed: size < limit\""},
-        DeathCase{"NULL_POINTER", "was ended by signal 11 (Segmentation fault)",
+        DeathCase{"ABORT", "was ended by signal 6 (Aborted)",
+                  "in 'commit' (at record 1; it printed "
+                  "last: \"first line\", \"check "
+                  "failed: size < limit\""},
+        DeathCase{"NULL_POINTER",
+                  RS_UNLESS_SANITIZED("was ended by signal 11 (Segmentation fault)",
+                                      "ended with status 1"),
                   "in 'next_packet' (at record 4"},
-        DeathCase{"HANG", "was ended, as it did not answer within 0.3 s (--plugin-time),",
-                  "in 'patch' (at record 3"},
-        DeathCase{"MEMORY", "was ended, as it used more than 64 MiB of memory (--plugin-memory),",
-                  "in 'commit' (at record 1"},
+        DeathCase{"HANG",
+                  "was ended, as it did not answer within " RS_UNLESS_SANITIZED(
+                      "0.3", "3") " s (--plugin-time),",
+                  "in 'patch' (at record 3",
+                  {"--plugin-time", RS_UNLESS_SANITIZED("300ms", "3s")}},
+        DeathCase{"MEMORY",
+                  "was ended, as it used more than " RS_UNLESS_SANITIZED(
+                      "64", "512") " MiB of memory (--plugin-memory),",
+                  "in 'commit' (at record 1",
+                  {"--plugin-memory", RS_UNLESS_SANITIZED("64MiB", "512MiB")}},
         DeathCase{"EXIT", "ended itself with status 0", "in 'begin_read' (at record 4"},
-        DeathCase{"NONSENSE",
-                  "was ended, as its answers in the shared memory are impossible (more", ""},
+        DeathCase{"NONSENSE", "was ended, as its answers in the shared memory are impossible (more",
+                  ""},
         DeathCase{"NONSENSE_ANSWER",
                   "was ended, as its answers in the shared memory are impossible (an answer of "
                   "kind 2004318071 with 2004318071 bytes),",
@@ -68,9 +89,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST_P(PluginDeaths, AreFoundWhereTheyAre) {
   const std::string plugin = Deadly(GetParam().fault);
-  std::vector<std::string> limits;
-  if (GetParam().fault == std::string("HANG")) limits = {"--plugin-time", "300ms"};
-  if (GetParam().fault == std::string("MEMORY")) limits = {"--plugin-memory", "64MiB"};
+  const std::vector<std::string>& limits = GetParam().limits;
   // With and without an observer: calls are waited for, or not.
   for (const bool observed : {true, false}) {
     std::vector<std::string> args = {"-", "--engine", plugin};
@@ -93,8 +112,8 @@ TEST(PluginProcess, DeathsAfterTheLastQuestion_AreFound) {
       R"({"op":"commit","buffer":3,"producer":1,"writer":1,"chunk":0,"fragments":1,"payload":"020801"})"
       "\n";
   for (const std::string& log : {buffer + commit, buffer + commit + buffer}) {
-    const Ran ran = RunCommand(
-        StatsCommand(), {"-", "--engine", Deadly("ABORT"), "--reads", "none"}, log);
+    const Ran ran =
+        RunCommand(StatsCommand(), {"-", "--engine", Deadly("ABORT"), "--reads", "none"}, log);
     EXPECT_EQ(ran.error_code, ErrorCode::kDied);
     EXPECT_THAT(ran.error, HasSubstr("in 'commit' (at record 1"));
   }
@@ -142,9 +161,9 @@ TEST(PluginProcess, LargeCommitsAndPackets_GoThrough) {
                           ->create({.size = 4096})
                           .value();
   payload[0] = '\x7f';
-  engine->Commit({.sequence = {ProducerId{1}, WriterId{1}},
-                  .payload = Bytes(reinterpret_cast<const uint8_t*>(payload.data()),
-                                   payload.size())});
+  engine->Commit(
+      {.sequence = {ProducerId{1}, WriterId{1}},
+       .payload = Bytes(reinterpret_cast<const uint8_t*>(payload.data()), payload.size())});
   engine->BeginRead();
   const Packet* const packet = engine->NextPacket();
   ASSERT_NE(packet, nullptr) << engine->failure()->ToString();
@@ -264,8 +283,8 @@ TEST(PluginProcess, Diff_HasTheSideThatEnded) {
   EXPECT_THAT(out, HasSubstr("Side B's plug-in ended, and the comparison with it."));
   EXPECT_THAT(out, HasSubstr("was ended by signal 6 (Aborted) in 'commit' (at record 4"));
   EXPECT_THAT(out, HasSubstr("Up to there A and B are the same."));
-  const Ran json = RunCommand(
-      DiffCommand(), {log, "--a", Deadly("ABORT_EVERY"), "--b", "v2", "--format", "json"});
+  const Ran json = RunCommand(DiffCommand(),
+                              {log, "--a", Deadly("ABORT_EVERY"), "--b", "v2", "--format", "json"});
   EXPECT_THAT(json.out, HasSubstr(R"("died":)"));
   EXPECT_THAT(json.out, HasSubstr(R"("side": "a")"));
   // What the side did not do in the record that ended it is no difference.
@@ -279,8 +298,8 @@ TEST(PluginProcess, Minimize_KeepsWhatEndsIt) {
   const TempFolder folder;
   const std::string log = folder.Write("log.ops.jsonl", LogWithTheThird(40));
   const std::string small = folder.File("small.ops.jsonl");
-  const Ran ran = RunCommand(
-      DiffCommand(), {log, "--a", "v2", "--b", Deadly("ABORT_EVERY"), "--minimize", small});
+  const Ran ran = RunCommand(DiffCommand(),
+                             {log, "--a", "v2", "--b", Deadly("ABORT_EVERY"), "--minimize", small});
   EXPECT_EQ(ran.error, "");
   const std::string text = ReadFile(small);
   EXPECT_THAT(text, HasSubstr("B ended: "));
