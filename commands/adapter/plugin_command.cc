@@ -53,10 +53,10 @@ std::string DefaultCompiler() {
 
 Result<ExitCode> RunPlugin(const PluginArgs& args, Context& context) {
   if (!IsPluginPath(args.output)) {
-    return Fail(
-        ErrorCode::kUsage,
-        fmt::format("--output: '{}' is no name that --engine takes for a plug-in", args.output), {},
-        fmt::format("for example '{}.so'", args.output));
+    return Fail(ErrorCode::kUsage,
+                fmt::format("--output: '{}' is not a name that --engine accepts for a plug-in",
+                            args.output),
+                {}, fmt::format("for example '{}.so'", args.output));
   }
   adapter::PluginBuildOptions options = args.build;
   if (options.compiler.empty()) options.compiler = DefaultCompiler();

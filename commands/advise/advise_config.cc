@@ -158,7 +158,8 @@ std::vector<ConfigChange> OtherChanges(const AdviceReport& report) {
     if (advice.kind == AdviceKind::kCommittedLate)
       changes.push_back(
           {"flush_period_ms", std::to_string(advice.As<LateNumbers>().limit_ns / 1'000'000),
-           fmt::format("{} were committed late", Count(advice.As<LateNumbers>().packets, "packet")),
+           fmt::format("{} {} stale", Count(advice.As<LateNumbers>().packets, "packet"),
+                       advice.As<LateNumbers>().packets == 1 ? "is" : "are"),
            true});
     if (advice.kind == AdviceKind::kClearState && advice.As<StateNumbers>().period_ns > 0)
       changes.push_back({"incremental_state_config.clear_period_ms",

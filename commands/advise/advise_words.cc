@@ -290,14 +290,14 @@ std::string FlushText(const Advice& advice) {
   if (advice.kind == AdviceKind::kFlushAtEnd) {
     const uint64_t packets = advice.As<UnfinishedNumbers>().packets;
     return fmt::format(
-        "{} incomplete, or waiting for a patch or a chunk, when the log ends: a flush before the "
-        "last read completes what their writers still had.",
+        "{} unfinished (stalled or incomplete) when the log ends: a flush before the last read "
+        "completes what their writers still had.",
         packets == 1 ? "1 packet was" : Count(packets, "packet") + " were");
   }
   if (advice.kind == AdviceKind::kFlushedInVain) {
     const uint64_t packets = advice.As<UnfinishedNumbers>().packets;
     return fmt::format(
-        "{} incomplete, or waiting for a patch or a chunk, when the log ends, although a flush "
+        "{} unfinished (stalled or incomplete) when the log ends, although a flush "
         "succeeded after their last part was written: what is missing was never sent. Neither a "
         "flush nor a size helps.",
         packets == 1 ? "1 packet was" : Count(packets, "packet") + " were");

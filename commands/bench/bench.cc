@@ -45,7 +45,7 @@ Result<double> ParseRatio(std::string_view text) {
   double ratio = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ratio);
   if (error != std::errc() || end != text.data() + text.size() || !(ratio >= 1 && ratio <= 1000))
-    return UsageError("'{}' is no ratio: expected a number from 1 to 1000, like 1.05", text);
+    return UsageError("'{}' is not a ratio: expected a number from 1 to 1000, like 1.05", text);
   return ratio;
 }
 
@@ -89,7 +89,7 @@ Cell WorstCell(double ns) {
   return {fmt::format("{:.1f}", ns / 1000), ns / 1000};
 }
 
-/// The middle of the rounds' ratios to the first engine: what slows a round down slows both.
+/// The median of the rounds' ratios to the first engine: what slows a round down slows both.
 double RatioOf(const BenchResult& result, const BenchResult& first) {
   BenchResult ratios;
   for (size_t i = 0; i < result.rounds.size(); ++i)
@@ -181,7 +181,7 @@ Result<ExitCode> RunBenchCommand(const BenchArgs& args, Context& context) {
   }
   Report report(context.console, args.format, "bench");
   report.Data("rounds", args.rounds);
-  report.Title("CPU time", fmt::format("the middle of {}; ratio to {}; spread of the rounds",
+  report.Title("CPU time", fmt::format("median of {}; ratio to {}; spread of the rounds",
                                        Count(static_cast<uint64_t>(args.rounds), "round"),
                                        Printable(engines.front()->name)));
   std::vector<std::string> slower;
@@ -215,24 +215,25 @@ Result<ExitCode> RunBenchCommand(const BenchArgs& args, Context& context) {
 }  // namespace
 
 Command BenchCommand() {
-  return {"bench",
-          "Replay",
-          "Measure how fast buffer versions are",
-          "Puts the operations of logs, or standard workloads, through buffer versions and "
-          "plug-ins in turn, and reports the CPU time of a commit, a patch and a packet read, "
-          "bytes per second, the slowest commit and read pass, memory, instructions where the "
-          "system lets them be counted, and the ratio to the first engine. The releases are "
-          "ringscope's reimplementations: their times are not those of Perfetto's code. A plug-in is "
-          "first tried on each workload in a process of its own, and then measured as part of "
-          "ringscope, like the releases: the way to a process is not part of a buffer.",
-          {{"ringscope bench --engines v2@58,./libmybuffer.so",
-            "How fast is my buffer, on standard workloads?"},
-           {"ringscope bench session.tblog --engines ./old.so,./new.so --check 1.05",
-            "Did it become slower, on a real session?"}},
-          Bind(SetUp, RunBenchCommand),
-          {.clean = "Done; with --check: no engine is slower.",
-           .notice = "With --check: an engine is slower; or the input was damaged and what could "
-                     "be read was used."}};
+  return {
+      "bench",
+      "Replay",
+      "Measure how fast buffer versions are",
+      "Puts the operations of logs, or standard workloads, through buffer versions and "
+      "plug-ins in turn, and reports the CPU time of a commit, a patch and a packet read, "
+      "bytes per second, the slowest commit and read pass, memory, instructions where the "
+      "system lets them be counted, and the ratio to the first engine. The releases are "
+      "ringscope's reimplementations: their times are not those of Perfetto's code. A plug-in is "
+      "first tried on each workload in a process of its own, and then measured as part of "
+      "ringscope, like the releases, so that communication with its process is not measured.",
+      {{"ringscope bench --engines v2@58,./libmybuffer.so",
+        "How fast is my buffer, on standard workloads?"},
+       {"ringscope bench session.tblog --engines ./old.so,./new.so --check 1.05",
+        "Did it become slower, on a real session?"}},
+      Bind(SetUp, RunBenchCommand),
+      {.clean = "Done; with --check: no engine is slower.",
+       .notice = "With --check: an engine is slower; or the input was damaged and what could "
+                 "be read was used."}};
 }
 
 }  // namespace ringscope

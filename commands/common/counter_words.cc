@@ -21,7 +21,7 @@ std::string ReasonText(const CounterRise& rise) {
     case CountReason::kBadRecommit:
       return "its re-commit has fewer fragments or flags than before, or does not fit in its place";
     case CountReason::kChunkGone:
-      return "a patch for it came when it was not in the buffer";
+      return "a patch arrived while the chunk was not in the buffer";
     case CountReason::kOutOfBounds:
       return "a patch is for bytes outside it";
     case CountReason::kAborted:

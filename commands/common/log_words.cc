@@ -39,17 +39,17 @@ std::string RefillText(const RefillWatch& refills, std::optional<uint64_t> first
   const auto& buffers = refills.buffers();
   for (size_t i = 0; i < buffers.size() && i < kNamed; ++i) {
     const Refill& refill = buffers[i];
-    text += fmt::format(
-        "{}buffer {} ({}, {}) ",
-        text.empty() ? "of the buffers that were there before the log began, " : "; ",
-        Raw(refill.buffer.id), HumanSize(refill.buffer.size), Name(refill.buffer.policy));
+    text += fmt::format("{}buffer {} ({}, {}) ",
+                        text.empty() ? "of the buffers that existed before the log began, " : "; ",
+                        Raw(refill.buffer.id), HumanSize(refill.buffer.size),
+                        Name(refill.buffer.policy));
     if (refill.known()) {
       const std::string since = refill.time_ns && first_time_ns && *refill.time_ns >= *first_time_ns
                                     ? fmt::format("{} after the first record",
                                                   HumanDuration(*refill.time_ns - *first_time_ns))
                                     : fmt::format("record {}", WithCommas(*refill.record));
       text += refill.was_emptied
-                  ? fmt::format("is exact from {} on, when a clone emptied it", since)
+                  ? fmt::format("is exact from {} on, when it was emptied for a clone", since)
                   : fmt::format(
                         "holds what the service's did from {} on, except at its write "
                         "position",
@@ -58,7 +58,7 @@ std::string RefillText(const RefillWatch& refills, std::optional<uint64_t> first
       text += "may have been full before, so what it accepted is not known";
     } else {
       text += fmt::format(
-          "has not been written once around ({} of it): packets that it held before "
+          "has not been overwritten in full since then ({} written): packets that it held before "
           "may be missing in all reads",
           HumanSize(refill.bytes));
     }

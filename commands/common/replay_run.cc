@@ -79,8 +79,8 @@ void AddReplayOptions(CLI::App& app, ReplayChoices& choices, const ReplayOptionN
         return {};
       });
   add(names.prefix + "size", "[BUFFER=]SIZE",
-      "Buffer size, like 64k, 16MiB or 1.5G (default: the log's); of a log that lacks its buffers, "
-      "also which it has",
+      "Buffer size, like 64k, 16MiB or 1.5G (default: the log's); for a log without its "
+      "buffers, it also sets up the buffer",
       [](BufferChoice& choice, std::string_view text) -> Status {
         RS_RETURN_IF_ERROR(RefuseSecond(choice.size.has_value()));
         RS_ASSIGN_OR_RETURN(choice.size, ParseBufferSize(text));
@@ -98,11 +98,11 @@ void AddReplayOptions(CLI::App& app, ReplayChoices& choices, const ReplayOptionN
             "When to read the buffers: where the log has read passes; once at the end; never; at "
             "multiples of a time like 5s and at the end; as the service reads a session that it "
             "writes into a file, with the config's period or this one; or so that the replay "
-            "equals a trace that was written so (default: recorded if the log has read passes, "
-            "else streamed if the config has write_into_file, else end)");
+            "equals a trace that the service wrote into a file (default: recorded if the log has "
+            "read passes, else streamed if the config has write_into_file, else end)");
   AddParsed(app, names.prefix + "protovm", choices.session.programs, ParsePrograms, "on|off|SIZE",
-            "Whether the programs of data sources fold what is overwritten into states, or with which "
-            "memory limit in the place of the config's (default: on)");
+            "Run the programs of data sources (ProtoVM): on, off, or with this memory limit "
+            "instead of the config's (default: on)");
   AddParsed(app, names.prefix + "pass-bytes", choices.pass_bytes, ParseSize, "SIZE",
             "Bytes after which a read pass stops: 32KiB for a consumer, 1MiB for a file (default: "
             "the limit in the record, else none)");

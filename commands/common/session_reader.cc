@@ -362,7 +362,7 @@ ExitCode SessionReader::Finish() {
 Status ExpectPayload(const SessionReader& sessions, const char* what) {
   if (!sessions.without_payload()) return {};
   return Fail(ErrorCode::kUsage,
-              fmt::format("{} needs what is in the packets, which this log was made without", what),
+              fmt::format("{} needs the content of packets, and this log has no payloads", what),
               {sessions.path(), {}, {}},
               "name the log that it was made from, or record without --no-payload");
 }

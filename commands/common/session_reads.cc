@@ -151,9 +151,9 @@ std::string ReadsNotes(const ReadsUsed& used) {
                         : ": the recorded ones left nothing, either."));
   if (used.empty_reads > 0)
     add(
-        fmt::format("{} of a consumer returned nothing, as the service answers them: the session "
-                    "is written into a file, is only cloned, or waits for a trigger.",
-                    Count(used.empty_reads, "read")));
+        fmt::format("{} returned nothing, as in the service, because the session is written into a "
+                    "file, is only cloned, or waits for a trigger.",
+                    Count(used.empty_reads, "consumer read")));
   if (used.seen_in_file > 0)
     add(fmt::format("{} {} seen by the recorder as the service's file grew.",
                     Count(used.seen_in_file, "read"), used.seen_in_file == 1 ? "was" : "were"));
@@ -235,7 +235,7 @@ void ReportFoundReads(Report& report, const FoundReads& found, uint64_t first_re
   } else if (found.has_stats) {
     text += found.different_stats.empty()
                 ? " The statistics at its end are equal, too."
-                : fmt::format(" Of the statistics at its end these differ: {}.",
+                : fmt::format(" These of the statistics at its end differ: {}.",
                               Joined(found.different_stats));
   }
   if (!found.from_events)

@@ -18,16 +18,15 @@ std::string Were(uint64_t times, const char* noun) {
 std::string WordsOf(InexactReason reason, uint64_t times) {
   switch (reason) {
     case InexactReason::kOrder:
-      return "requests of different clients are in the order of forwarding, not in the service's";
+      return "requests of different clients are in the order in which they were forwarded, which "
+             "may not be the service's";
     case InexactReason::kUnconfirmed:
       return fmt::format("the service offers no way to confirm the order of requests ({})",
                          Count(times, "client"));
     case InexactReason::kClone:
       return fmt::format("the instant of {} is an estimate", Count(times, "clone"));
     case InexactReason::kSession:
-      return fmt::format(
-          "it is assumed which session or buffer {} to",
-          times == 1 ? "1 data source writes" : Count(times, "data source") + " write");
+      return fmt::format("the session or buffer of {} is assumed", Count(times, "data source"));
     case InexactReason::kUnhandled:
       return fmt::format("the service ended {}, perhaps before it had handled the last requests",
                          Count(times, "connection"));
@@ -48,8 +47,8 @@ std::string WordsOf(InexactReason reason, uint64_t times) {
       return fmt::format("what happened after it is missing: {} not ended",
                          times == 1 ? "1 session had" : Count(times, "session") + " had");
     case InexactReason::kLosses:
-      return "the trace that it is made of lacks what its buffers lost, so no replay can tell what "
-             "other sizes or reads would have kept";
+      return "the log was made from a trace, which lacks what the buffers lost, so a replay cannot "
+             "show what other sizes or reads would have kept";
     case InexactReason::kTimes:
       return "packets of the trace that have no timestamp are placed after the packet before them "
              "in their sequence, so when they were written is not known";
@@ -65,7 +64,7 @@ const char* NounOf(InexactReason reason) {
     case InexactReason::kClone:
       return "the instants of clones";
     case InexactReason::kSession:
-      return "whose buffers some are";
+      return "which session some buffers belong to";
     case InexactReason::kUnhandled:
       return "requests at the end of connections";
     case InexactReason::kScrapes:

@@ -49,15 +49,15 @@ void SetUp(CLI::App& app, DiffArgs& args) {
                     "write identity");
       },
       "identity",
-      "Of two result files: uid and pid do not count. A recorder is the process that the service "
-      "sees, so that the real trace has the recorder's in place of the producers'");
+      "For two result files: ignore uid and pid (in a recorded session the service sees the "
+      "recorder's, not the producers')");
   AddText(app, "--minimize", args.minimize, kFileType,
           "Write the fewest and smallest operations that still show the first difference "
           "(.ops.jsonl), and a test case of them beside FILE (.cc); - for standard output, and no "
           "test case");
   AddParsed(app, "--as", args.style, ParseCaseStyle, kCaseStyleType,
-            "With --minimize: in whose words the test case is: those of Perfetto's unit tests of "
-            "this buffer, or of ringscope's own; ops: none is written (default: Perfetto's for "
+            "With --minimize: the style of the test case: that of Perfetto's unit tests of this "
+            "buffer, or of ringscope's own; ops: none is written (default: Perfetto's for "
             "side A's engine). It passes with side A, not with side B");
   AddForce(app, args.force);
   AddFormat(app, args.format, {"text", "json", "markdown"});

@@ -84,12 +84,12 @@ Result<std::unique_ptr<OutputFile>> CreateCase(const DiffArgs& args, Context& co
   return CreateOutput(context, TestCasePath(args.minimize), kTestCaseOutput, args.force);
 }
 
-/// Writes the difference as a test, or says why not.
+/// Writes the difference as a test, or reports why not.
 Status WriteCase(const DiffArgs& args, const std::optional<PlainDifference>& plain,
                  OutputFile& file, Context& context) {
   std::string why =
-      "that takes sides that are read at the same moments, and a difference that one buffer shows "
-      "without the session around it";
+      "it requires that both sides are read at the same moments, and that one buffer alone shows "
+      "the difference";
   if (plain) {
     const CaseStyle style = args.style.value_or(StyleFor(*plain->engines.a));
     const auto text = CaseOfPlain(*plain, style);
@@ -104,7 +104,7 @@ Status WriteCase(const DiffArgs& args, const std::optional<PlainDifference>& pla
     }
     if (!text) why = text.error().ToString();
   }
-  const std::string none = "no test case is written: " + why;
+  const std::string none = "no test case was written: " + why;
   if (args.style)
     context.console.Warn(none);
   else

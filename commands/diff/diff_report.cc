@@ -82,7 +82,7 @@ Json DeathJson(const std::optional<SideDeath>& died) {
 
 void PrintVerdict(Report& report, const LogDiff& result) {
   if (result.died) {
-    report.Paragraph(fmt::format("Side {}'s plug-in ended, and the comparison with it.",
+    report.Paragraph(fmt::format("The plug-in of side {} ended, so the comparison stops there.",
                                  Letter(result.died->side)));
     report.Paragraph(Printable(result.died->text), 2);
     report.Paragraph(result.counts.results() == 0

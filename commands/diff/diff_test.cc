@@ -297,7 +297,8 @@ TEST(Diff, Minimize_OfReads) {
   const Ran ran = Diff({folder.Write("a.ops.jsonl", ManyCommits(60)), "--a", "v2@58", "--b",
                         "v2@58", "--b-reads", "end", "--minimize", minimal});
   EXPECT_EQ(ran.error, "");
-  EXPECT_THAT(WithoutLineBreaks(ran.err), HasSubstr("no test case is written: that takes sides"));
+  EXPECT_THAT(WithoutLineBreaks(ran.err),
+              HasSubstr("no test case was written: it requires that both sides"));
   EXPECT_FALSE(std::filesystem::exists(folder.File("min.cc")));
   EXPECT_THAT(Diff({minimal, "--a", "v2@58", "--b", "v2@58", "--b-reads", "end"}).out,
               HasSubstr("A and B differ"));

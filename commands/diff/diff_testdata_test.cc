@@ -33,11 +33,11 @@ constexpr Rule kStreams[] = {
     {"55-56-readmission-is-no-gap", "v2@55", "v2@56", &V2Rules::readmission_is_no_gap},
     {"55-56-recommit-before-evict", "v2@55", "v2@56", &V2Rules::recommit_before_evict},
     {"55-56-counts-lost-fragments", "v2@55", "v2@56", &V2Rules::counts_lost_fragments},
-    {"55-56-clearing-consumes-pieces", "v2@55", "v2@56", &V2Rules::clearing_consumes_fragments},
-    {"56-57-tells-loss-causes", "v2@56", "v2@57", &V2Rules::reports_loss_causes},
+    {"55-56-clearing-consumes-fragments", "v2@55", "v2@56", &V2Rules::clearing_consumes_fragments},
+    {"56-57-reports-loss-causes", "v2@56", "v2@57", &V2Rules::reports_loss_causes},
     {"57-58-allows-writer-drop", "v2@57", "v2@58", &V2Rules::allows_writer_drop},
     {"57-58-relocates-completed-chunk", "v2@57", "v2@58", &V2Rules::relocates_completed_chunk},
-    {"57-58-chunks-relocated", "v2@57", "v2@58", &V2Rules::relocates_completed_chunk},
+    {"57-58-completed-chunk-moves", "v2@57", "v2@58", &V2Rules::relocates_completed_chunk},
 };
 
 /// All rules; a new one fails to compile here until it is listed.

@@ -145,13 +145,14 @@ Command DoctorCommand() {
   return {
       "doctor",
       "Explain",
-      "Tell what is wrong with a trace, and what to change",
+      "Find what is wrong with a trace, and what to change",
       "Reads a Perfetto trace once, by the rules of trace processor, and reports what is wrong "
       "with it: a verdict first, then findings, the worst first, each with what, where, the cause, "
-      "the proof, and the remedy as lines of the trace config; then what was checked and is well. "
+      "the proof, and the remedy as lines of the trace config; then what was checked without "
+      "finding a problem. "
       "Also reads zip archives such as Android bug reports, each trace in them by itself, and "
       "logs, whose sessions are replayed. For folders and lists: which findings are frequent, and "
-      "which traces have most harm.",
+      "which traces are worst.",
       {{"ringscope doctor trace.pftrace", "What is wrong with this trace, and what do I change?"},
        {"ringscope doctor bugreport.zip", "The same for each trace in a bug report"},
        {"ringscope doctor traces/", "What is wrong with all of these?"},

@@ -61,7 +61,7 @@ void PrintTrace(Report& report, const DoctorTrace& trace, uint64_t limit) {
                       fmt::format("{}: {}:", NameOf(trace), HarmText(trace.severity)),
                       " " + Printable(trace.error ? *trace.error : trace.verdict));
   if (trace.replay)
-    report.Paragraph(Printable(fmt::format("Of a replay with {}.", *trace.replay)));
+    report.Paragraph(Printable(fmt::format("Based on a replay with {}.", *trace.replay)));
   const size_t all = trace.findings.size();
   const size_t shown = limit == 0 ? all : std::min<size_t>(limit, all);
   for (size_t i = 0; i < shown; ++i) PrintFinding(report, i + 1, trace.findings[i]);
@@ -71,7 +71,7 @@ void PrintTrace(Report& report, const DoctorTrace& trace, uint64_t limit) {
   // Of a log, buffers have the log's numbers.
   if (!trace.replay && std::ranges::any_of(trace.findings, NamesABuffer))
     report.Print("\nA buffer's number is its index in the config: buffer 0 is buffers[0].\n");
-  PrintList(report, "Checked and well", trace.well);
+  PrintList(report, "Checked: no problem", trace.well);
   PrintList(report, "Not known", trace.unknown);
   if (trace.config) {
     report.Heading("The trace's config with these changes");

@@ -208,7 +208,7 @@ TEST(Doctor, ManyTraces_ShardsMergeToWhatOneRunGives) {
   EXPECT_EQ(RunCommand(MergeCommand(), parts).out, whole.out);
   const Ran text = RunDoctorOn({folder.path()});
   EXPECT_THAT(text.out, AllOf(HasSubstr("3   100%  data loss  buffer.discarded"),
-                              HasSubstr("1 could not be read"), HasSubstr("Most harm")));
+                              HasSubstr("1 could not be read"), HasSubstr("Worst traces")));
 }
 
 // Whatever the input is, the run ends with an answer or an error that names the file.
@@ -321,7 +321,7 @@ TEST(Doctor, LostPacketsAreNotJudgedAsATrace) {
             "");
   const Ran ran = RunDoctorOn({"--brief", lost});
   EXPECT_EQ(ran.code, ExitCode::kClean);
-  EXPECT_THAT(WithoutLineBreaks(ran.out), HasSubstr("This is no trace of a session"));
+  EXPECT_THAT(WithoutLineBreaks(ran.out), HasSubstr("This is not the trace of a session"));
   EXPECT_THAT(TextsOf(DocumentOf({lost})["traces"][0]["findings"], "rule"),
               ElementsAre("trace.lost_packets"));
 }

@@ -66,9 +66,9 @@ void ReportAbilities(Report& report, const Plugin& plugin) {
     const char* what;
   } abilities[] = {
       {"reports_events", missing.empty(),
-       missing.empty() ? "reports what happens inside"
-       : some          ? "reports all that happens inside: what follows from the rest stays unknown"
-                       : "reports what happens inside: why packets are missing stays unknown"},
+       missing.empty() ? "reports all events"
+       : some          ? "reports all events (without them, causes are shown as unknown)"
+                       : "reports events (without them, causes are shown as unknown)"},
       {"reports_places", plugin.reports_places(), "reports each packet's place in its sequence"},
       {"can_clone", facts.clones, "can be cloned"},
       {"has_writer_statistics", facts.visits_writers, "has statistics of writers"},
@@ -152,7 +152,7 @@ void ReportNotes(Report& report, std::string_view key, const std::string& engine
     report.Heading(note->title, 2);
     report.Print(Labelled(before.name, note->before) + Labelled(since.name, note->since) +
                  Labelled("in a trace", note->symptom) +
-                 Labelled("counters", counters.empty() ? "none shows it" : Joined(counters)));
+                 Labelled("counters", counters.empty() ? "none" : Joined(counters)));
     report.AddItem(key, [&] {
       report.Data({{"title", note->title},
                    {before.key, note->before},

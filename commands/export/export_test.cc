@@ -262,7 +262,7 @@ TEST(Export, Places_WhereNoDatabaseCanBe) {
     return Export({"-"}, file, FullBufferLog()).error;
   };
   EXPECT_THAT(refused("-"), HasSubstr("standard output"));
-  EXPECT_THAT(refused("/dev/null"), HasSubstr("no regular file"));
+  EXPECT_THAT(refused("/dev/null"), HasSubstr("not a regular file"));
   EXPECT_THAT(refused(folder.File("no/such/folder.db")), HasSubstr("the folder must exist"));
 }
 

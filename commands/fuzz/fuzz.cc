@@ -94,10 +94,10 @@ void SetUp(CLI::App& app, FuzzArgs& args) {
             "An operation that takes longer in an engine is a finding, like 10ms (default: times "
             "are not measured)");
   AddFlag(app, "--losses", args.judges_losses,
-            "Put each stream through the accounts of gaps, and where the writers keep the rules "
-            "judge the losses of both sides: a packet that is lost though all of it was in the "
-            "buffer, a loss without a sign, a sign without a loss, and a packet that was not "
-            "written so are findings, in released buffers, too");
+          "Put each stream through the accounts of gaps, and where the writers keep the rules "
+          "judge the losses of both sides: a packet that is lost though all of it was in the "
+          "buffer, a loss without a loss flag, a loss flag without a loss, and a packet that "
+          "differs from what was written are findings, in released buffers, too");
   InGroup(app, kOutputGroup);
   AddText(app, "--corpus", args.corpus, "DIR",
           "Folder of streams (.ops.jsonl) that are tried first; findings that are not among them "
@@ -105,10 +105,11 @@ void SetUp(CLI::App& app, FuzzArgs& args) {
   AddText(app, "-o,--output", args.output, "DIR",
           "Folder for the smallest stream of each finding (default: the corpus, or else the "
           "current folder)");
-  AddParsed(app, "--as", args.style, ParseCaseStyle, kCaseStyleType,
-            "Also write a test case beside each finding (.cc), in the words of Perfetto's unit tests "
-            "of this buffer, or of ringscope's own. It passes with side A's engine, not with side "
-            "B's (default: ops, none)");
+  AddParsed(
+      app, "--as", args.style, ParseCaseStyle, kCaseStyleType,
+      "Also write a test case beside each finding (.cc), in the style of Perfetto's unit tests "
+      "of this buffer, or of ringscope's own. It passes with side A's engine, not with side "
+      "B's (default: ops, none)");
   AddFormat(app, args.format, {"text", "json", "markdown"});
 }
 
@@ -161,7 +162,7 @@ Status Ignore(const std::string& text, FuzzPlan& plan) {
   if (!rule) {
     if (text.find(':') != std::string::npos) return tl::unexpected<Error>(rule.error());
     return Fail(ErrorCode::kUsage,
-                fmt::format("--ignore: '{}' is no rule, no kind and no counter", text), {},
+                fmt::format("--ignore: '{}' is not a rule, a kind or a counter", text), {},
                 fmt::format("{}; kinds: {}; counters are those of 'ringscope stats'",
                             rule.error().hint, fmt::join(kEnumNames<DifferenceKind>, ", ")));
   }

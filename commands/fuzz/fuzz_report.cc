@@ -41,9 +41,10 @@ void ReportHead(Report& report, const FuzzArgs& args, const FuzzPlan& plan,
     report.Title(sides, fmt::format("no difference in {}", ScopeText(args, result)));
   } else {
     report.Title(
-        sides, fmt::format("{} in {}{}; {} show any", Count(result.findings.size(), "finding"),
-                           ScopeText(args, result), result.at_limit ? ", ended at --findings" : "",
-                           Count(result.differing, "stream")));
+        sides,
+        fmt::format("{} in {}{}; {} show{} at least one", Count(result.findings.size(), "finding"),
+                    ScopeText(args, result), result.at_limit ? ", ended at --findings" : "",
+                    Count(result.differing, "stream"), result.differing == 1 ? "s" : ""));
   }
   report.Data({{"a", plan.sides.a.info.name},
                {"b", plan.sides.b.info.name},
@@ -106,7 +107,7 @@ void ReportFinding(Report& report, const FuzzPlan& plan, const CampaignFinding& 
   report.Data(std::move(json));
 }
 
-/// Whether an engine with these reports tells of the branch.
+/// Whether an engine with these reports reports the branch.
 bool Reports(const EngineReports& reports, std::string_view branch) {
   if (branch.starts_with("stall.")) return reports.stalls;
   if (branch == "packet.abandoned") return reports.abandoned;
@@ -119,7 +120,7 @@ void ReportCoverage(Report& report, const FuzzPlan& plan, const FuzzCoverage& co
         {{"Rule", Align::kLeft, "rule"}, {"streams that it changes", Align::kRight, "streams"}});
     for (size_t i = 0; i < kNamedRules.size(); ++i)
       rules.AddRow({NameCell(FullName(kNamedRules[i])), CountCell(coverage.rules[i])});
-    report.Heading(fmt::format("Rules, each switched in {}: how many it changes",
+    report.Heading(fmt::format("Rules, each switched in {}: streams whose result changed",
                                Count(coverage.rule_streams, "stream")));
     report.Data("rule_streams", coverage.rule_streams);
     report.Add("rules", rules, 2);

@@ -354,7 +354,7 @@ Command GapsCommand() {
         "What did this writer lose from then on?"},
        {"ringscope gaps --size 16MiB session.tblog", "Would a larger buffer lose less?"},
        {"ringscope gaps --packets --format jsonl session.tblog",
-        "Each lost packet, with its culprit"},
+        "Each lost packet, and whose commit overwrote it"},
        {"ringscope gaps --packets --decode --seq 2:17 session.tblog",
         "What was in the packets that this writer lost?"},
        {"ringscope gaps captures/", "Which of these logs lost anything?"}},

@@ -31,17 +31,16 @@ std::string MissingSign(const MissingChunks& missing) {
           "processor counts no loss",
           LossBitsToString(missing.loss_bits));
     case GapSign::kV1First:
-      return "no proof: V1 flags the first packet of every sequence, and of each read";
+      return "no proof, as V1 flags the first packet of every sequence, and of each read";
     case GapSign::kNothingFollows:
-      return "nothing: no later packet of the sequence was read";
+      return "no later packet of the sequence was read";
     default:
-      return missing.forgotten ? ForgottenText() : "nothing: the next packet is not flagged";
+      return missing.forgotten ? ForgottenText() : "the next packet is not flagged";
   }
 }
 
 std::string MissingCause(const MissingChunks& missing, const GapReport& report) {
-  if (!missing.reported)
-    return "they never arrived: their writer used these ids, but the log has no commit with them";
+  if (!missing.reported) return "chunks with these ids were never committed";
   return fmt::format("the log is not complete there: {}",
                      Printable(report.reported[*missing.reported].reason));
 }
@@ -134,7 +133,7 @@ void PrintMissing(Report& out, const ShownGaps& selection, uint64_t limit) {
       text +=
           fmt::format("Where: between {} and {}. ", MomentText(selection.notes, missing->before),
                       MomentText(selection.notes, missing->after));
-    text += fmt::format("Cause: {}. The trace shows {}. No buffer size helps.",
+    text += fmt::format("Cause: {}. In the trace: {}. No buffer size helps.",
                         MissingCause(*missing, selection.report), MissingSign(*missing));
     out.Print(Wrap(text, "  ") + "\n");
   }

@@ -180,8 +180,9 @@ void PrintSelected(Report& out, const ShownGaps& selection) {
         fmt::format(": {}, {}.", Count(selection.own_fault.size() + selection.gaps.size(), "gap"),
                     Count(lost.packets, "lost packet"));
     if (selection.by_time)
-      text += " These gaps reach into the time, and are counted as a whole; --packets lists what was "
-              "written in it.";
+      text +=
+          " Gaps that overlap the selected time are counted in full; --packets lists only packets "
+          "written within it.";
   } else {
     text += fmt::format("; they lost nothing that the filters select{}.",
                         selection.any_sign ? ", but more may be missing: see below" : "");

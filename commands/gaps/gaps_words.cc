@@ -59,7 +59,7 @@ std::string FullText(const smb::SeenMemory& full) {
   add(full.counts.being_written, "being written by " + Count(full.writers, "writer"));
   add(full.held_back(), "complete and not committed");
   add(full.committed + full.counts.being_read, "waiting for the service");
-  return fmt::format("of {} none was free, {}", Count(full.counts.all(), "chunk"), Joined(parts));
+  return fmt::format("none of {} was free, {}", Count(full.counts.all(), "chunk"), Joined(parts));
 }
 
 std::string AbortText(const AbortFacts& abort) {
@@ -297,7 +297,7 @@ std::string SignText(const Gap& gap) {
       return "nothing: V1 flags the first packet of every sequence, whether packets were lost or "
              "not";
     case GapSign::kNotFlagged:
-      return gap.forgotten ? ForgottenText() : "nothing: the next packet is not flagged";
+      return "nothing: " + (gap.forgotten ? ForgottenText() : "the next packet is not flagged");
     case GapSign::kFlagInvalid:
       return fmt::format("nothing: the service refused the packet that is flagged {}",
                          LossBitsToString(gap.lost_bits));
@@ -312,8 +312,8 @@ std::string RemediesText(const Gap& gap, const ShownGaps& selection) {
   const GapRemedies& remedies = gap.remedies;
   std::vector<std::string> parts;
   if (remedies.no_size_helps)
-    return "none by size or reads: a larger buffer also keeps the chunk that lacks its patch, and "
-           "the sequence waits there; find out why its writer never sent the patch";
+    return "no buffer size or read period helps: the sequence would still wait at the chunk that "
+           "lacks its patch; find out why its writer never sent the patch";
   if (remedies.buffer_size)
     parts.push_back("a buffer of " +
                     SizeWithKb(SizeFor(gap, selection.tried, *remedies.buffer_size)));
@@ -347,7 +347,7 @@ std::string BlameText(const Gap& gap, const SessionNotes& notes) {
 
 std::string ForgottenText() {
   return fmt::format(
-      "nothing: the next packet is not flagged, because the buffer had forgotten the sequence: it "
+      "the next packet is not flagged, because the buffer had forgotten the sequence: it "
       "remembers the last chunk of only {} sequences that have no chunk in it",
       WithCommas(kForgets));
 }

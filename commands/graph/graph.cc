@@ -64,8 +64,8 @@ void SetUp(CLI::App& app, GraphArgs& args) {
       app, "--top", args.top, [](std::string_view text) { return ParseNumber(text, UINT32_MAX); },
       "N", "Number of sequences to draw without --seq (default: 3)");
   AddParsed(app, "--around", args.around, ParseChunkChoice, "[PRODUCER:WRITER#]CHUNK",
-            "Show the chunks near this one, like 120 or 2:1#120, and fold all others");
-  AddFlag(app, "--full", args.full, "Show every chunk, fold nothing");
+            "Show the chunks near this one, like 120 or 2:1#120, and collapse all others");
+  AddFlag(app, "--full", args.full, "Show every chunk, collapse nothing");
   AddParsed(
       app, "--buffer", args.buffer,
       [](std::string_view text) { return ParseNumber(text, UINT16_MAX); }, "ID",
@@ -349,7 +349,7 @@ Command GraphCommand() {
       "Replays like 'ringscope replay' and draws the chunks of a sequence in order: when they were "
       "committed and what they contained, whether they were read, overwritten (and by whom) or "
       "refused, which packets continue from one chunk to the next, which patches arrived, which "
-      "chunk ids are missing. Runs of chunks with the same fate are folded; near losses every "
+      "chunk ids are missing. Runs of chunks with the same fate are collapsed; near losses every "
       "chunk is shown. Without --seq the sequences that lost most are drawn. With --layout: which "
       "sequence has which bytes of the buffer at one moment, which of them are unread, and the "
       "positions of the cursors. With --order: in which order a read pass would take the packets "

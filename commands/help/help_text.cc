@@ -45,8 +45,8 @@ std::string OverviewHelp(const Console& console) {
       "       ringscope COMMAND [OPTIONS] ...\n\n" +
       Wrap(
           "ringscope replays what producers committed to Perfetto's trace buffers through exact "
-          "reimplementations of these buffers, and accounts for what was lost. With a FILE, a trace "
-          "or a log, in place of a command, it reports in ten lines what is wrong with it.",
+          "reimplementations of these buffers, and accounts for what was lost. With a FILE, a "
+          "trace or a log, instead of a command, it reports in ten lines what is wrong with it.",
           0) +
       "\n";
   size_t width = 0;
@@ -61,7 +61,7 @@ std::string OverviewHelp(const Console& console) {
   text += "\n" +
           Wrap(
               "'ringscope help COMMAND' explains a command; 'man ringscope' describes the tool. "
-              "Exit status: 0 done, 1 failed, 2 usage error, 3 done with a finding (a loss, a "
+              "Exit status: 0 done, 1 failed, 2 usage error, 3 done, with a finding (a loss, a "
               "difference, damage that was skipped).",
               0) +
           "\n";

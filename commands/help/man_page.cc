@@ -219,7 +219,7 @@ Result<std::string> ManPage(const Command& command, std::string_view body) {
   page += Options(options, notes);
   if (!notes.empty()) {
     return Fail(ErrorCode::kCorrupt,
-                fmt::format("the body of ringscope-{}.1 explains '{}', which is no option or "
+                fmt::format("the body of ringscope-{}.1 explains '{}', which is not an option or "
                             "argument of the command",
                             command.name, notes.front().heading),
                 {}, "rename or remove it");

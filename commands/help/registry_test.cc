@@ -103,7 +103,8 @@ TEST(Help, Options_AreInGroups) {
 TEST(Help, Options_SayWhatTheyGoWith) {
   MemoryRun run;
   const std::string text = CommandHelp(*FindCommand("graph"), run.console);
-  EXPECT_THAT(text, HasSubstr(";\n      not with --full or --layout or --order or --smb or --top\n"));
+  EXPECT_THAT(text,
+              HasSubstr("others; not with --full or --layout or --order or --smb or --top\n"));
 }
 
 TEST(Help, ExitStatus_IsThatOfTheCommand) {

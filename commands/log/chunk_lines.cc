@@ -64,7 +64,7 @@ void AddRest(const WrittenChunk& written, std::vector<std::string>& lines) {
     lines.push_back(fmt::format("at {}: the marker of a packet that its writer aborted",
                                 written.bytes));
   else if (written.end == ChunkEnd::kBroken)
-    lines.push_back(fmt::format("at {}: {} that are no fragment", written.bytes,
+    lines.push_back(fmt::format("at {}: {} that are not a fragment", written.bytes,
                                 Count(written.broken_bytes, "byte")));
   else if (written.unfinished_bytes > 0)
     lines.push_back(fmt::format("at {}: {} of a fragment that may still grow", written.bytes,

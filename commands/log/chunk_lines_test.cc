@@ -67,7 +67,7 @@ TEST(DumpFragments, FieldsAreNamedOnceWithTheirNumber) {
 TEST(DumpFragments, BrokenAndUnfinishedOnes) {
   const std::string broken = DumpOf(
       RequestOf(ChunkOf(0, 0, R"("fragments":2,"flags":0,"payload":"0240057f61")")), {"--fragments"});
-  EXPECT_THAT(broken, HasSubstr("  at 3: 2 bytes that are no fragment\n"));
+  EXPECT_THAT(broken, HasSubstr("  at 3: 2 bytes that are not a fragment\n"));
   const std::string scraped = DumpOf(
       R"({"op":"commit","buffer":1,"producer":1,"writer":4,"chunk":0,"fragments":2,)"
       R"("complete":false,"payload":"02400502616263"})"

@@ -46,13 +46,13 @@ void SetUp(CLI::App& app, ImportArgs& args) {
           Need::kRequired);
   AddText(app, "--reads-from", args.reads_from, kTraceType,
           "A trace (.pftrace) that the service wrote into a file in this session: find the reads "
-          "that make a replay equal to it, and store them in the log in place of its own");
+          "that make a replay equal to it, and store them in the log instead of its own");
   InGroup(app, kOutputGroup);
   AddText(app, "-o,--output", args.output, kFileType,
           "Log to write (.tblog); - for standard output", Need::kRequired);
   AddForce(app, args.force);
   AddFlag(app, "--no-payload", args.no_payload,
-          "Leave out what the packets say, and keep their sizes, kinds, times and flags: losses, "
+          "Leave out the content of packets, and keep their sizes, kinds, times and flags: losses, "
           "counters and sizes can still be examined, traces cannot be made");
   AddNumber(app, "--level", args.level, {1, kMaxLevel}, "N",
             "Compression level of zstd, 1 to 19 (default: 1)");
@@ -150,7 +150,7 @@ Command ImportCommand() {
            {"ringscope import session.tblog --reads-from session.pftrace -o exact.tblog",
             "Add the reads of a session that was written into a file"},
            {"ringscope import session.tblog --no-payload -o shapes.tblog",
-            "Make a log that can be given away: nothing that the packets say is in it"},
+            "Make a log that can be given away: it has no content of packets"},
            {"ringscope import trace.pftrace -o trace.tblog",
             "Make a log from a trace, to try buffer sizes"},
            {"ringscope dump --format ops a.tblog | ringscope import - -o b.tblog",

@@ -54,9 +54,9 @@ class SessionDetails {
     if (!args_.latency && looks == 0) return {};
     if (!args_.latency && (args_.log == "-" || info_.file_bytes > kReadUnasked)) {
       report_.Print("\n");
-      report_.Paragraph(fmt::format("How full shared memory was is in {} of this log: --latency "
-                                    "reads them.",
-                                    Count(looks, "look")));
+      report_.Paragraph(
+          fmt::format("{} in this log show{} how full the shared memory was; --latency reads them.",
+                      Count(looks, "look"), looks == 1 ? "s" : ""));
       return {};
     }
     do {

@@ -76,7 +76,7 @@ void ReportFacts(Report& report, const SessionSummary& session) {
               "source");
   report.Data("description", header.description);
   if (header.without_payload)
-    report.Fact("payloads", "left out: of packets it has sizes, kinds, times and flags");
+    report.Fact("payloads", "left out: it has only sizes, kinds, times and flags of packets");
   report.Data("without_payload", header.without_payload);
   report.Fact("host", NameCell(header.host), "host");
   report.Data({{"clock", header.clock},
@@ -176,8 +176,8 @@ void ReportSequences(Report& report, const SessionSummary& session) {
   report.Add("sequences", table, kInfoIndent);
   if (!table.empty())
     report.Paragraph(
-        "packets: as the headers of the chunks count them, empty ones included, and without one "
-        "that is still being written; 'ringscope replay' counts what was written",
+        "packets: counted from chunk headers, including empty packets and excluding those still "
+        "being written; 'ringscope replay' counts the packets written",
         kInfoIndent);
   if (session.truncated)
     report.Print(

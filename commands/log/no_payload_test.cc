@@ -143,7 +143,7 @@ TEST(NoPayload, WhatNeedsPackets_IsRefused) {
     args.push_back(log);
     const Ran ran = RunCommand(command, args);
     EXPECT_EQ(ran.error_code, ErrorCode::kUsage);
-    EXPECT_THAT(ran.error, HasSubstr("needs what is in the packets"));
+    EXPECT_THAT(ran.error, HasSubstr("needs the content of packets"));
   };
   expect_refusal(ReplayCommand(), {"-o", folder.File("out.pftrace")});
   expect_refusal(ReplayCommand(), {"--lost", folder.File("out.pftrace")});

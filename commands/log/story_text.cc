@@ -53,7 +53,7 @@ std::vector<StoryLine> StoryText::Tell() {
   });
   if (!has_more) return {};
   for (size_t at = 0; at < session_.life.size(); ++at)
-    if (!told_.contains(at)) TellEvent(at);
+    if (!reported_.contains(at)) TellEvent(at);
   return lines_->Take();
 }
 
@@ -72,10 +72,10 @@ void StoryText::TellEvent(size_t at) {
     return TellSession(event);
   if (event.clone || event.Is<BufferCleared>()) return TellClone(event);
   if (event.Is<TraceConfigRecord>()) {
-    const bool is_told = std::ranges::any_of(session_.life, [&](const LifeEvent& other) {
+    const bool is_reported = std::ranges::any_of(session_.life, [&](const LifeEvent& other) {
       return other.Is<SessionStarted>() && other.session == event.session;
     });
-    if (!is_told) Line(event.time_ns, "trace config" + ConfigText(event.session));
+    if (!is_reported) Line(event.time_ns, "trace config" + ConfigText(event.session));
   } else if (event.Is<BufferSetUp>()) {
     Line(event.time_ns,
          fmt::format("{} is set up: {}, {}", buffer, HumanSize(event.size), event.detail),
@@ -212,7 +212,7 @@ void StoryText::TellProducer(size_t at) {
   for (size_t next = at + 1; next < session_.life.size(); ++next) {
     const LifeEvent& other = session_.life[next];
     if (!other.Is<DataSourceRegistered>() || other.producer != event.producer) break;
-    told_.insert(next);
+    reported_.insert(next);
     sources.push_back(InQuotes(other.name));
   }
   if (sources.size() > kSourcesNamed) {
@@ -252,7 +252,7 @@ void StoryText::TellStart(const LifeEvent& event) {
   const InstanceStory* const instance = Latest(event);
   if (instance == nullptr) return;
   const auto start = TimeBetween(instance->set_up_ns, instance->started_ns);
-  if (start.value_or(0) < kStartsAtOnceNs) return;  // told at its set-up
+  if (start.value_or(0) < kStartsAtOnceNs) return;  // reported at its set-up
   std::string text = fmt::format("{} of {} is started", InQuotes(instance->name), Who(event));
   if (instance->reported_start)
     text += AfterText(", reports its start",
@@ -272,7 +272,7 @@ void StoryText::TellStop(const LifeEvent& event) {
 
 void StoryText::TellFlush(const LifeEvent& event) {
   const uint64_t id = event.flush.value_or(0);
-  if (!told_flushes_.insert(id).second) return;
+  if (!reported_flushes_.insert(id).second) return;
   const auto found = flushes_.find(id);
   if (found == flushes_.end()) return;
   const FlushAccount& flush = *found->second;

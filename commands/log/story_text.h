@@ -50,8 +50,8 @@ class StoryText {
   bool has_ends_ = false;     // the end of a session is recorded: it frees the buffers
   std::map<ProducerId, std::string> names_;
   std::map<uint64_t, const FlushAccount*> flushes_;
-  std::set<uint64_t> told_flushes_;
-  std::set<size_t> told_;  // events that were told with an earlier one
+  std::set<uint64_t> reported_flushes_;
+  std::set<size_t> reported_;  // events that were reported with an earlier one
   std::map<std::pair<ProducerId, uint64_t>, const InstanceStory*> latest_;
   size_t set_ups_ = 0;
   std::optional<StoryLines> lines_;

@@ -87,7 +87,7 @@ Command VerifyCommand() {
           "Check a log for damage, down to each record",
           "Reads logs to their end and checks frames, checksums, seek table, index, summary, "
           "record numbers, and that every record parses. Lists the damage: where, how many bytes, "
-          "which records. Of a recording with several parts all are verified if one is named, and "
+          "which records. If one part of a recording is named, all of its parts are verified, and "
           "parts that are missing or of another recording are reported.",
           {{"ringscope verify *.tblog", "Are these logs undamaged?"}},
           Bind(SetUp, RunVerify),

@@ -171,8 +171,8 @@ std::string OverTimeText(const GrowingLossTimeline& timeline, const ReplayOutcom
   const uint64_t from = since_start(timeline.first_written_ns());
   const uint64_t to =
       since_start(timeline.first_ns() + timeline.interval_ns() * timeline.intervals().size());
-  return fmt::format("{} share lost of what was written from {} to {}", text, HumanDuration(from),
-                     HumanDuration(std::min(to, outcome.duration_ns())));
+  return fmt::format("{} share of packets lost, by time of commit, from {} to {}", text,
+                     HumanDuration(from), HumanDuration(std::min(to, outcome.duration_ns())));
 }
 
 std::string WaitingText(const SessionSums& sums, const SessionNotes& notes) {
@@ -185,7 +185,7 @@ std::string WaitingText(const SessionSums& sums, const SessionNotes& notes) {
     most = sequence->stall->count.packets;
     at = fmt::format("; most, {}, in {}", WithCommas(most), NameText(notes, sequence->sequence));
     if (sequence->stall->at)
-      at += fmt::format(", behind chunk #{}", Raw(sequence->stall->at->chunk));
+      at += fmt::format(", waiting at chunk #{}", Raw(sequence->stall->at->chunk));
   }
   return fmt::format("{} ({}) {} still in the buffer, and {} not read{}",
                      Count(waiting.packets, "packet"), HumanSize(waiting.bytes),
@@ -198,7 +198,7 @@ std::string SignsText(const GapReport& report, const SessionSums& sums) {
   if (!all.any_sign) return {};
   std::vector<std::string> parts;
   if (sums.missing_chunks > 0)
-    parts.push_back(Count(sums.missing_chunks, "chunk") + " that no record commits");
+    parts.push_back(Count(sums.missing_chunks, "chunk id") + " without a commit in the log");
   if (report.reports() > 0)
     parts.push_back(fmt::format("{} where the {}", Count(report.reports(), "place"),
                                 report.from_trace ? "trace itself reports a loss"
@@ -306,17 +306,17 @@ Answer AnswerOf(const GapReport& report, const ReplayOutcome& outcome, const Ses
     answer.Add("Lost", LostText(sums, /*with_packets=*/answer.severity == Harm::kError));
     answer.Add("Why", WhyText(sums));
     answer.Add("Over time", OverTimeText(report.over_time, outcome));
-    answer.Add("Most of", LosersText(sums, notes));
+    answer.Add("Lost by", LosersText(sums, notes));
     answer.Add("Evicted by", EvictorsText(report, notes));
   }
   answer.Add("Not counted", UncountedText(sums));
   answer.Add("Folded", FoldedText(outcome, sums.totals[Fate::kFolded]));
-  answer.Add("Waiting", WaitingText(sums, notes));
+  answer.Add("Stalled", WaitingText(sums, notes));
   if (of_unusable == Harm::kDataLoss)
     answer.Add("Unusable", fmt::format("{} of the {} that were read need incremental state that "
                                        "was lost",
                                        WithCommas(unusable), Count(read, "packet")));
-  answer.Add("More signs", signs);
+  answer.Add("More hints", signs);
   for (const std::string& text : RemedyTexts(tried)) answer.Add("Remedy", text);
   answer.Add("Assumed", ReadsNotes(outcome.reads));
   return answer;

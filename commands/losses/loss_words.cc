@@ -38,15 +38,16 @@ const char* CauseWords(Cause cause) {
     case Cause::kAborted:
       return "aborted by {their} writer";
     case Cause::kNeverCommitted:
-      return "cut: one of {their} chunks was never committed";
+      return "not reassembled: one of {their} chunks was never committed";
     case Cause::kNotInLog:
-      return "cut: one of {their} chunks is not in the log, which is not complete there";
+      return "not reassembled: one of {their} chunks is not in the log, which is not complete "
+             "there";
     case Cause::kNoBeginning:
-      return "cut: the writer's first chunk continues a packet that does not exist";
+      return "not reassembled: the writer's first chunk continues a packet that does not exist";
     case Cause::kBeforeLog:
-      return "cut: {their} beginning was committed before the log begins, or never";
+      return "not reassembled: {their} beginning was committed before the log begins, or never";
     case Cause::kBrokenChain:
-      return "cut: the next chunk does not continue {them}";
+      return "not reassembled: the next chunk does not continue {them}";
     case Cause::kReadGap:
       return "abandoned at a gap in the chunk ids";
     case Cause::kGivenUp:
@@ -58,7 +59,7 @@ const char* CauseWords(Cause cause) {
     case Cause::kRejected:
       return "refused by the service's validation when {they_were} read";
     case Cause::kTransferred:
-      return "cut: a clone took {their} buffer over before {they_were} complete";
+      return "not reassembled: a clone took {their} buffer over before {they_were} complete";
     case Cause::kClearedForClone:
       return "cleared for a clone: {their} buffer's config has clear_before_clone";
     case Cause::kWrongPatch:

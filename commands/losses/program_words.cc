@@ -83,7 +83,7 @@ std::string FoldedText(const ReplayOutcome& outcome, const PacketCount& folded) 
                     Count(runs.folded - runs.in_trace, "packet"), Was(runs.folded - runs.in_trace),
                     runs.folded - runs.in_trace == 1 ? "it is" : "they are"));
   if (runs.errors + runs.aborted > 0)
-    parts.push_back(fmt::format("of the programs' runs {} ended with an error, {} aborted",
+    parts.push_back(fmt::format("programs' runs: {} ended with an error, {} aborted",
                                 WithCommas(runs.errors), WithCommas(runs.aborted)));
   return Joined(parts, "; ");
 }

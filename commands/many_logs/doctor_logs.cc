@@ -115,7 +115,7 @@ void PrintRules(Report& report, const FleetSum& sum, uint64_t read) {
   report.Section("", table);
 }
 
-/// The traces with most harm, a paragraph each.
+/// The worst traces, a paragraph each.
 void PrintWorst(Report& report, const DoctorTraces& traces, const LogNames& names, uint64_t limit) {
   std::vector<size_t> worst;
   for (size_t i = 0; i < traces.size(); ++i)
@@ -123,7 +123,7 @@ void PrintWorst(Report& report, const DoctorTraces& traces, const LogNames& name
   std::ranges::stable_sort(
       worst, [&](size_t a, size_t b) { return RankOf(traces[a]) > RankOf(traces[b]); });
   if (worst.empty()) return;
-  report.Heading("Most harm");
+  report.Heading("Worst traces");
   const size_t shown = limit == 0 ? worst.size() : std::min<size_t>(limit, worst.size());
   for (size_t i = 0; i < shown; ++i) {
     const DoctorTrace& trace = traces[worst[i]];

@@ -90,7 +90,7 @@ DoctorTrace Diagnosed(std::string file, const TraceFacts& facts,
                       const ReplayFacts* replay = nullptr);
 /// The same of a trace config alone.
 DoctorTrace DiagnosedConfig(std::string file, Bytes config);
-/// What stands for a trace that cannot be read.
+/// The entry of a trace that cannot be read.
 DoctorTrace UnreadableTrace(std::string file, Error error);
 /// Leaves only the findings of a rule, a verdict of these alone, and no config.
 void KeepRule(DoctorTrace& trace, const std::string& rule);
@@ -106,9 +106,9 @@ ExitCode CodeOf(const DoctorTraces& traces);
 Status WriteTraces(Console& console, const std::string& format, const DoctorTraces& traces,
                    const ShardsHeld& shards = {});
 
-/// Sums over many traces as text: rules by frequency, the traces with most harm, and outliers; or
+/// Sums over many traces as text: rules by frequency, the worst traces, and outliers; or
 /// all of them for programs.
-/// @param limit of traces with most harm, and of outliers; 0: all
+/// @param limit of the worst traces, and of outliers; 0: all
 Result<ExitCode> ReportLogs(Console& console, const std::string& format, const DoctorTraces& traces,
                             const ShardsHeld& shards, uint64_t limit = 10);
 

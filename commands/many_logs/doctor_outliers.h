@@ -19,7 +19,7 @@ struct DoctorOutlier {
   uint64_t median = 0;  // of their weights; 0: the finding is rare
 };
 
-/// With fewer traces, or fewer that have a finding, nothing can be told from it.
+/// With fewer traces, or fewer that have a finding, nothing can be concluded.
 inline constexpr size_t kFleetForOutliers = 20;
 /// A finding is rare if at most one trace in so many has it,
 inline constexpr uint64_t kRareShare = 50;

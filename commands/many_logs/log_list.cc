@@ -126,7 +126,7 @@ void AddLogList(CLI::App& app, LogChoices& choices, const std::string& name,
               : "Print sums over all traces instead of a report on each (default for folders and "
                 "lists)");
   AddParsed(app, "--shard", choices.shard, ParseShard, "I/N",
-            "Of all inputs, sorted by name, take every N-th, beginning with the I-th (from 1)");
+            "Process every N-th input in name order, starting with the I-th (from 1)");
 }
 
 Result<LogList> ExpandLogs(Context& context, const LogChoices& choices) {

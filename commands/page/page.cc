@@ -55,11 +55,11 @@ Command ReportCommand() {
       "Explain",
       "Write a page on a session to attach to a bug",
       "Writes one HTML file on a session of a log or a Perfetto trace: the answer, what became of "
-      "the packets, loss over time, who pushed out whom, the gaps with their chunks, what would "
-      "help, the layout of the buffers, what is wrong with the trace, what happened when, the trace "
-      "config, and where all of it comes from, each with the command that gives the same figures. "
-      "The file needs nothing from elsewhere, has less than 2 MB for any session, and can be read "
-      "without JavaScript; with it, tables can be sorted and filtered, and charts zoomed.",
+      "the packets, loss over time, who overwrote whom, the gaps with their chunks, what would "
+      "help, the layout of the buffers, what is wrong with the trace, what happened when, the "
+      "trace config, and where all of it comes from, each with the command that gives the same "
+      "figures. The file needs nothing from elsewhere, has less than 2 MB for any session, and can "
+      "be read without JavaScript; with it, tables can be sorted and filtered, and charts zoomed.",
       {{"ringscope report session.tblog -o report.html", "A page for a bug report"},
        {"ringscope report trace.pftrace -o report.html", "The same of a trace alone"},
        {"ringscope report --quick session.tblog -o report.html",

@@ -254,7 +254,7 @@ void WriteTimeline(PageWriter& out, const PageResults& page) {
 void WriteEvictions(PageWriter& out, const PageResults& page) {
   const EvictionMatrix& matrix = page.evictions;
   if (matrix.all() == 0) return;
-  out.BeginReplaySection("evictions", "Who pushed out whom");
+  out.BeginReplaySection("evictions", "Who overwrote whom");
   out.Paragraph(
       "Packets that were overwritten before they were read: of the row's sequence, for a commit of "
       "the column's sequence. Darker cells have a larger share of all.");
@@ -294,7 +294,7 @@ void WriteEvictions(PageWriter& out, const PageResults& page) {
   }
   out.EndTable();
   if (matrix.unknown > 0)
-    out.Note(fmt::format("Of {} the engine does not report who needed the space.",
+    out.Note(fmt::format("For {} the engine does not report who needed the space.",
                          Count(matrix.unknown, "further packet")));
   out.Reproduce("gaps --packets --format csv");
   out.EndSection();

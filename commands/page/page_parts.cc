@@ -31,7 +31,7 @@ void PageWriter::BeginSection(const char* id, const std::string& title) {
 void PageWriter::BeginReplaySection(const char* id, const std::string& title) {
   BeginSection(id, title);
   if (results_.estimate)
-    Note("Of what is in the trace only: what its buffers lost is not in it, and not counted here.");
+    Note("Only packets in the trace are counted: what its buffers lost is not in it.");
 }
 
 std::string PageWriter::CommandLine(const std::string& words) const {

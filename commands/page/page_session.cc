@@ -90,8 +90,7 @@ void WriteFindings(PageWriter& out, const PageResults& page) {
   }
   const DoctorTrace& trace = *page.diagnosis;
   out.Paragraph(HtmlShortened(trace.verdict, 1000));
-  if (trace.replay)
-    out.Paragraph(fmt::format("Of the trace that a replay gives, with {}.", *trace.replay));
+  if (trace.replay) out.Paragraph(fmt::format("Based on a replay with {}.", *trace.replay));
   const size_t start = out.size();
   size_t shown = 0;
   for (const DoctorFinding& finding : trace.findings) {
@@ -126,7 +125,7 @@ void WriteFindings(PageWriter& out, const PageResults& page) {
     out.LeftOut(texts.size() - WriteList(out, texts), "further sentence", "doctor");
     out.Close();
   };
-  list("Checked and well", trace.well);
+  list("Checked: no problem", trace.well);
   list("Not known", trace.unknown);
   out.Reproduce("doctor");
   out.EndSection();

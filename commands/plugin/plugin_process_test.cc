@@ -280,7 +280,7 @@ TEST(PluginProcess, Diff_HasTheSideThatEnded) {
   EXPECT_EQ(ran.error, "");
   EXPECT_EQ(ran.code, ExitCode::kNotice);
   const std::string out = WithoutLineBreaks(ran.out);
-  EXPECT_THAT(out, HasSubstr("Side B's plug-in ended, and the comparison with it."));
+  EXPECT_THAT(out, HasSubstr("The plug-in of side B ended, so the comparison stops there."));
   EXPECT_THAT(out, HasSubstr("was ended by signal 6 (Aborted) in 'commit' (at record 4"));
   EXPECT_THAT(out, HasSubstr("Up to there A and B are the same."));
   const Ran json = RunCommand(DiffCommand(),

@@ -90,7 +90,7 @@ Result<std::vector<FoundProgram>> FindPrograms(Context& context, const std::stri
   if (input.kind == InputKind::kTrace) return ProgramsOfTrace(std::move(input.source));
   RS_ASSIGN_OR_RETURN(std::string program, ReadAll(*input.source, kMaxMessageBytes));
   if (protovm::Program(wire::AsBytes(program)).all().empty())
-    return Fail(ErrorCode::kCorrupt, "this is no program: it has no instructions (VmProgram)",
+    return Fail(ErrorCode::kCorrupt, "this is not a program: it has no instructions (VmProgram)",
                 {path, {}, {}},
                 "name a VmProgram message, a log or a trace; 'ringscope protovm compile' makes a "
                 "program of its description");

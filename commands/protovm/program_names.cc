@@ -77,7 +77,7 @@ void ProgramNames::Step(uint32_t index, const PathPart& part, Cursor& cursor) {
   if (!cursor.is_known) return;
   if (cursor.message.empty()) {
     Note(index, Misfit::kNotAMessage,
-         fmt::format("the path continues in {}, which is no message", AtText(cursor.field)));
+         fmt::format("the path continues in {}, which is not a message", AtText(cursor.field)));
     cursor.is_known = false;
     return;
   }
@@ -97,13 +97,13 @@ void ProgramNames::CheckKey(uint32_t index, const PathPart& key, const Cursor& c
   const auto field = descriptors_.FieldOf(cursor.message, key.map_key_field_id);
   if (cursor.message.empty())
     Note(index, Misfit::kBadKey,
-         fmt::format("elements of '{}' are no messages, and have no keys", cursor.field->name));
+         fmt::format("elements of '{}' are not messages, and have no keys", cursor.field->name));
   else if (!field)
     Note(index, Misfit::kBadKey,
          fmt::format("{} has no field {} to be found by", cursor.message, key.map_key_field_id));
   else if (!field->is_scalar || field->is_repeated)
     Note(index, Misfit::kBadKey,
-         fmt::format("'{}' of {} is no number, as a key must be", field->name, cursor.message));
+         fmt::format("'{}' of {} is not a number, as a key must be", field->name, cursor.message));
 }
 
 /// What is not a select, at its place.
@@ -115,14 +115,14 @@ void ProgramNames::CheckOp(uint32_t index, const Instruction& instruction, const
     case OpCode::kRegLoad: {
       const Cursor& cursor = instruction.cursor == protovm::kCursorSrc ? place.src : place.dst;
       if (cursor.is_known && !is_number(cursor))
-        Note(index, Misfit::kNotANumber, fmt::format("{} is no number", AtText(cursor.field)));
+        Note(index, Misfit::kNotANumber, fmt::format("{} is not a number", AtText(cursor.field)));
       return;
     }
     case OpCode::kMerge:
       for (const Cursor* const cursor : {&place.src, &place.dst}) {
         if (cursor->is_known && cursor->message.empty())
           Note(index, Misfit::kNotAMessage,
-               fmt::format("{} is no message to be merged", AtText(cursor->field)));
+               fmt::format("{} is not a message to be merged", AtText(cursor->field)));
       }
       return;
     case OpCode::kSet:

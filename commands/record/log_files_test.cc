@@ -230,7 +230,7 @@ TEST_F(Recordings, TotalLimit_SaysFromWhenOnABufferIsExact) {
   options.max_size = 10'000;
   options.keep = 60'000;  // less than the buffer holds
   Record(options, 400, /*close=*/true, /*reads=*/false);
-  const std::string never = "buffer 1 (64 KiB, ring_buffer) has not been written once around";
+  const std::string never = "buffer 1 (64 KiB, ring_buffer) has not been overwritten in full";
   std::string first = FilesNamedAsParts(log_).front();
   EXPECT_THAT(OneLine(RunCommand(ReplayCommand(), {first}).err), HasSubstr(never));
   EXPECT_LT(Packets({first}, ExitCode::kNotice).size(), all.size() - 5);

@@ -99,7 +99,7 @@ void SetUp(CLI::App& app, RecordArgs& args) {
   InGroup(app, "Service");
   args.scraping = "exact";
   AddChoice(app, "--scraping", args.scraping, {"exact", "observe"},
-            "exact: scrape chunks in place of the service; observe: do not change the traffic, and "
+            "exact: scrape chunks instead of the service; observe: do not change the traffic, and "
             "estimate what the service scrapes (default: exact)");
   AddChoice(app, "--order", args.order, {"strict", "passing"},
             "Order of the requests of different clients. strict: exactly as the service handles "
@@ -118,8 +118,8 @@ void SetUp(CLI::App& app, RecordArgs& args) {
   AddText(app, "-o,--output", args.output, kFileType,
           "Log to write (.tblog); it grows while it is recorded", Need::kRequired);
   AddFlag(app, "--no-payload", args.no_payload,
-          "Leave out what the packets say, and keep their sizes, kinds, times and flags: no trace can "
-          "be made of the log. Configs, names of producers, uids and pids are in it");
+          "Leave out the content of packets, and keep their sizes, kinds, times and flags: no "
+          "trace can be made of the log. Configs, names of producers, uids and pids are in it");
   AddParsed(app, "--max-size", args.max_size, ParsePartSize, "SIZE",
             "Continue in another file, the next part, when one has this size (FILE.0001.tblog, "
             "...); naming one part to a command reads all of them");
@@ -157,7 +157,7 @@ Command RecordCommand() {
         "Record everything that connects to /tmp/ringscope-producer, and the consumer"},
        {"ringscope record -o cap.tblog --keep 2GiB", "Record for weeks; the last 2 GiB are kept"},
        {"ringscope record -o cap.tblog --no-payload --keep 2GiB",
-        "The same, always on: nothing that the packets say is written"},
+        "The same, always on, without the content of packets"},
        {"ringscope record -o cap.tblog --buffer 1=64MiB,ring_buffer --duration 10s",
         "Record ten seconds of a service whose buffer is known"}},
       Bind(SetUp, RunRecord),

@@ -236,9 +236,9 @@ void RecordingRun::OnTick() {
   }
   if (recorder_->lacks_buffers() && !std::exchange(buffers_reported_, true))
     context_.console.Warn(
-        "what is recorded goes into buffers that nobody has described so far: unless the consumer "
-        "of the session connects through this recorder, or --config or --buffer is given, a replay "
-        "will need --config or --size");
+        "the sizes of the recorded buffers are unknown so far: connect the consumer of the session "
+        "through this recorder, or give --config or --buffer; otherwise each replay needs --config "
+        "or --size");
   const auto now = EventLoop::Clock::now();
   const bool draws = context_.console.shows_progress();
   const bool tells = next_progress_ && !draws && now >= *next_progress_;
@@ -267,7 +267,7 @@ void RecordingRun::ReportFullDisk(const LogQueue::State& queue) {
             waiting_reported_
                 ? fmt::format("{}; it is tried again each second, and up to {} are kept in memory",
                               queue.waiting->ToString(), HumanSize(args_.queue_bytes))
-                : std::string("the log is written again")});
+                : std::string("writing the log has resumed")});
 }
 
 void RecordingRun::ReportFailure() {

@@ -42,7 +42,7 @@ Result<ExplainedCounter> ParseExplained(std::string_view text) {
       return ExplainedCounter{LossCounter::kLossFlags, entry.bit, std::string(name)};
   std::string names;
   for (const char* one : kEnumNames<LossCounter>) names += fmt::format("{}, ", one);
-  return Fail(ErrorCode::kUsage, fmt::format("'{}' is no counter of lost data", text), {},
+  return Fail(ErrorCode::kUsage, fmt::format("'{}' is not a counter of lost data", text), {},
               fmt::format("use one of {}or data_loss_ and the name of a loss bit", names));
 }
 

@@ -141,7 +141,7 @@ class Progress {
 
   /// @param done bytes of the input; @param total of them, 0 if not known
   void Update(uint64_t done, uint64_t total);
-  /// Shows what is being done, of which no part can be told.
+  /// Shows what is being done, where progress is not known.
   void Show();
 
  private:

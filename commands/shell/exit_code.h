@@ -8,7 +8,7 @@ enum class ExitCode : int {
   kClean = 0,
   kFailed = 1,  // not done; an error was printed
   kUsage = 2,   // the command line asks for something impossible
-  kNotice = 3,  // done, and there is something to know: damage skipped, loss found
+  kNotice = 3,  // done, with a finding: damage skipped, loss found
 };
 
 /// The worse of the exit codes of two parts of a run that both finished.

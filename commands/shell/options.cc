@@ -131,8 +131,8 @@ void AddFormat(CLI::App& app, std::string& target, const std::vector<std::string
 void AddForce(CLI::App& app, bool& target) {
   InGroup(app, kOutputGroup);
   AddFlag(app, "--force", target,
-          "Also replace a file that ringscope did not write as such an output, or a log; never an "
-          "input");
+          "Replace the output file even if it is a log, or was not written by ringscope as such an "
+          "output; inputs are never replaced");
 }
 
 namespace {
@@ -170,8 +170,8 @@ namespace {
 Status CheckTimes(const LogSelection& selection) {
   const std::optional<TimePoint>&from = selection.from, &to = selection.to;
   if (!from || !to || from->relative != to->relative || from->ns <= to->ns) return {};
-  return Fail(ErrorCode::kUsage, "--from is later than --to, so that nothing is left", {},
-              "exchange the two");
+  return Fail(ErrorCode::kUsage, "--from is later than --to, so nothing is selected", {},
+              "swap them");
 }
 
 }  // namespace

@@ -44,9 +44,10 @@ Status CheckOutputName(const std::string& path, const char* what,
   const std::string name = std::filesystem::path(path).extension().string();
   if (std::ranges::find(own, name) != own.end() || std::ranges::find(kKnown, name) == kKnown.end())
     return {};
-  return Fail(ErrorCode::kUsage,
-              fmt::format("this would be {}, which '{}' is no name of", what, name), {path, {}, {}},
-              fmt::format("name it {}", fmt::join(own, " or ")));
+  return Fail(
+      ErrorCode::kUsage,
+      fmt::format("the output is {}, but '{}' is the extension of another format", what, name),
+      {path, {}, {}}, fmt::format("name it {}", fmt::join(own, " or ")));
 }
 
 }  // namespace ringscope

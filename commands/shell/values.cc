@@ -102,7 +102,7 @@ Result<uint64_t> ParseBufferSize(std::string_view text) {
 Result<uint64_t> ParsePositiveDuration(std::string_view text) {
   RS_ASSIGN_OR_RETURN(const uint64_t ns, ParseDuration(text));
   if (ns > 0) return ns;
-  return UsageError("'{}' is no time at all; write it like 500ms, 5s or 2m", text);
+  return UsageError("'{}' is not a positive time; write it like 500ms, 5s or 2m", text);
 }
 
 Result<uint64_t> ParseDuration(std::string_view text) {

@@ -48,7 +48,7 @@ void SetUp(CLI::App& app, SmbArgs& args) {
   AddCommaList(app, "--pages", args.trials.pages, ParsePageSizes, "SIZE,...",
                "Page sizes to simulate: 4k to 32k (default: the recorded one)");
   AddCommaList(app, "--policy", args.trials.policies, ParseMemoryPolicies, "drop|stall,...",
-               "What writers do that find no chunk (default: both)");
+               "What writers do when no chunk is free (default: both)");
   InGroup(app, kOutputGroup);
   AddFormat(app, args.format, {"text", "json", "csv"});
 }
@@ -112,13 +112,14 @@ Command SmbCommand() {
           "Explain",
           "Show how full the producers' shared memory was, and with what",
           "Each producer writes into chunks of a shared memory buffer, which the service empties. "
-          "Where no chunk is free its packets are dropped, or its writers wait, and the buffers of "
-          "the service never hear of it. 'ringscope record' looks at the page headers of this "
+          "When no chunk is free, its packets are dropped or its writers wait, before anything "
+          "reaches the service's buffers. 'ringscope record' looks at the page headers of this "
           "memory from time to time; smb shows what these looks show: size and page layout, how "
           "many chunks were in use, by writers, held back by the producer, or waiting for the "
           "service; for how long no chunk was free; and how long chunks took from step to step. "
-          "What happens between two looks is not seen: times are from what the looks prove to what "
-          "they allow. With --sizes, --pages or --policy it simulates what memory of other sizes "
+          "What happens between two looks is not seen: times are ranges, from the least "
+          "to the most that fits the looks. With --sizes, --pages or --policy it simulates what "
+          "memory of other sizes "
           "would have done with the recorded demand.",
           {{"ringscope smb session.tblog", "Was the shared memory full?"},
            {"ringscope smb --producer 2 --at 1.5s session.tblog",

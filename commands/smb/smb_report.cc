@@ -264,7 +264,7 @@ void ReportMemories(Report& report, const std::vector<const MemoryFollower*>& me
   for (const MemoryFollower* const memory : memories)
     ReportDetails(report, memory->use(), producers, start_ns);
   if (detail == MemoryDetail::kSteps) {
-    report.Section("how long chunks were in a step, at most", steps, kSmbIndent);
+    report.Section("time of chunks in each step (upper limits)", steps, kSmbIndent);
     report.Section("the same by writer", by_writer, kSmbIndent);
   }
   const bool any = std::any_of(memories.begin(), memories.end(), [](const MemoryFollower* memory) {
@@ -274,7 +274,7 @@ void ReportMemories(Report& report, const std::vector<const MemoryFollower*>& me
   report.Paragraph(
       any ? "All of this is sampled: the recorder looks before commits and while "
             "chunks are in use, and what happens between two looks is not seen. Times are "
-            "from what the looks prove to what they allow."
+            "ranges: the least and the most that fit the looks."
           : "Looks are logged by 'ringscope record' unless --smb-looks is off; logs of "
             "older versions, imports and emulated memory have none.");
 }

@@ -28,12 +28,12 @@ std::string RefusedText(const smb::DropOutcome& drop, const MemoryTrial& trial,
   return fmt::format("{} ({} or more)", refused, WithCommas(drop.least));
 }
 
-/// "5", "5, 2 in vain", "5, in vain"
+/// "5", "5, 2 gave up", "5, all gave up"
 std::string WaitsText(const smb::StallOutcome& stall) {
   if (stall.gave_up > 0 && stall.gave_up == stall.waits)
-    return WithCommas(stall.waits) + ", in vain";
+    return WithCommas(stall.waits) + ", all gave up";
   return WithCommas(stall.waits) +
-         (stall.gave_up > 0 ? ", " + WithCommas(stall.gave_up) + " in vain" : "");
+         (stall.gave_up > 0 ? ", " + WithCommas(stall.gave_up) + " gave up" : "");
 }
 
 std::string WaitedText(const smb::StallOutcome& stall) {
@@ -115,7 +115,7 @@ class TrialTables {
              Cell(QuietText(trial.quiet.peak_ns))}));
   }
   void Report(ringscope::Report& report) const {
-    report.Section("if writers drop what finds no chunk", drop_, kTrialIndent);
+    report.Section("if writers drop packets when no chunk is free", drop_, kTrialIndent);
     report.Section("if writers wait for a chunk", stall_, kTrialIndent);
     report.Section("for how long the service may free no chunk", quiet_, kTrialIndent);
   }
@@ -147,13 +147,13 @@ std::vector<std::string> Assumptions(const std::vector<MemoryDemand>& demands,
       "did; chunks that fill half of the memory are committed at once."};
   if (choices.Has(WhenNoneIsFree::kDrop))
     texts.emplace_back(
-        "Of the packets that begin in a refused chunk one is lost at least, all are at most: the "
+        "At least one and at most all of the packets that begin in a refused chunk are lost: the "
         "writer tries again after about 1 KiB.");
   if (choices.Has(WhenNoneIsFree::kStall))
     texts.emplace_back(
-        "A writer that waits does all that follows so much later. It searches again after "
-        "Perfetto's "
-        "pauses (0 to 37 ms, then 100 ms each), and gives up after 300 searches (29.3 s).");
+        "A waiting writer delays everything that it does afterwards by the same time. It searches "
+        "again after Perfetto's pauses (0 to 37 ms, then 100 ms each), and stops waiting after 300 "
+        "searches (29.3 s).");
   const auto any = [&](auto test) { return std::any_of(demands.begin(), demands.end(), test); };
   if (any([](const MemoryDemand& demand) { return demand.losses > 0; }))
     texts.emplace_back(
@@ -162,7 +162,7 @@ std::vector<std::string> Assumptions(const std::vector<MemoryDemand>& demands,
         "their writers are assumed to have kept their pace, and no upper limit is known.");
   else if (any([](const MemoryDemand& demand) { return !demand.was_free; }))
     texts.emplace_back(
-        "Looks do not prove that a chunk was free at any time. A writer that found none and wrote "
+        "Looks do not prove that a chunk was free at all times. A writer that found none and wrote "
         "nothing afterwards left no sign, so no upper limit is known.");
   for (const MemoryDemand& demand : demands) {
     if (demand.early.requests == 0) continue;
@@ -294,15 +294,17 @@ void ReportTrials(Report& report, const SmbTrials& trials, const SmbProducers& p
   report.Data("trials_assume", Json(assumptions));
   report.Print("\n");
   report.Paragraph(
-      "(*: as recorded. Refused: requests for a chunk. The recorded row has the losses "
-      "that the log shows. The service may be silent so long from the worst moment on.)");
+      "(*: as recorded. Refused: requests that found no free chunk. The recorded row has the "
+      "losses that the log shows. Last table: how long the service may free nothing, counted from "
+      "the worst moment.)");
   for (const MemoryDemand& demand : demands) {
     if (demand.losses == 0) continue;
     report.Print("\n");
     report.Paragraph(LossesText(demand, SmbProducerText(demand.producer, producers)));
   }
   report.Print("\n");
-  report.Paragraph("Assumed: " + Joined(assumptions, " "));
+  report.Paragraph("Assumed:");
+  for (const std::string& text : assumptions) report.Print(Wrap(text, "- ") + "\n");
 }
 
 }  // namespace ringscope

@@ -16,7 +16,7 @@ Result<uint64_t> ParseMemorySize(std::string_view text) {
     return UsageError("'{}' is too large: shared memory has at most {}", text,
                       HumanSize(smb::kMaxMemoryBytes));
   if (size % smb::kMinPageBytes != 0)
-    return UsageError("'{}' is no whole number of pages of {}", text,
+    return UsageError("'{}' is not a whole number of pages of {}", text,
                       HumanSize(smb::kMinPageBytes));
   return size;
 }
@@ -49,7 +49,7 @@ Result<std::vector<uint64_t>> ParsePageSizes(std::string_view text) {
   const auto add = [&](std::string_view part) -> Status {
     RS_ASSIGN_OR_RETURN(const uint64_t size, ParseSize(part));
     if (!smb::IsPageSize(size))
-      return UsageError("'{}' is no page size: they are 4k, 8k, 16k and 32k", part);
+      return UsageError("'{}' is not a page size: they are 4k, 8k, 16k and 32k", part);
     sizes.push_back(size);
     return {};
   };

@@ -73,10 +73,9 @@ void SetUp(CLI::App& app, SweepArgs& args) {
       app, "--engines", choices.engines, ParseEngineList, "ENGINE,...",
       "Buffer versions to try, like v1,v2@57,v2, or paths of plug-ins (default: the log's, "
       "else v2)");
-  AddCommaList(
-      app, "--protovm", choices.programs, ParseProgramsList, "on|off|SIZE,...",
-      "Whether the programs of data sources fold what is overwritten into states, or with which "
-      "memory limits in the place of the config's (default: on)");
+  AddCommaList(app, "--protovm", choices.programs, ParseProgramsList, "on|off|SIZE,...",
+               "Run the programs of data sources (ProtoVM): on, off, or with these memory limits "
+               "instead of the config's (default: on)");
   AddParsed(app, "--pass-bytes", choices.pass_bytes, ParseSize, "SIZE",
             "Bytes after which a read pass stops (default: the limit in the record, else none)");
   AddConfig(app, args.config, args.descriptor, kConfigOfUnrecorded);

@@ -54,7 +54,7 @@ std::vector<Column> ColumnsOf(const SweepSeries& series) {
           right("folded", shown_if([](auto* row) { return row->folded.packets > 0; })),
           right("states", shown_if([](auto* row) { return row->state_bytes.value_or(0) > 0; })),
           right("otherwise", IsSame(series, &SweepRow::lost_otherwise) ? 0 : kInText),
-          right("waiting", IsSame(series, &SweepRow::waiting_packets) ? 0 : kInText),
+          right("unfinished", IsSame(series, &SweepRow::waiting_packets) ? 0 : kInText),
           right("history"),
           right("shortest"),
           {"of"},
@@ -103,7 +103,7 @@ void PrintBuffer(Report& out, const SweepReport& report, const SweepSeries& seri
   if (IsSame(series, &SweepRow::lost_otherwise) && first.lost_otherwise() > 0)
     heading += fmt::format("; {} lost otherwise", Count(first.lost_otherwise(), "packet"));
   if (IsSame(series, &SweepRow::waiting_packets) && first.waiting_packets() > 0)
-    heading += fmt::format("; {} waiting", Count(first.waiting_packets(), "packet"));
+    heading += fmt::format("; {} unfinished", Count(first.waiting_packets(), "packet"));
   out.Paragraph(heading);
   if (first.taken.packets > 0)
     out.Paragraph(fmt::format("with {}, the session itself read {} of them before the clone",
@@ -158,9 +158,9 @@ void PrintFound(Report& out, const SweepReport& report) {
                         ? " for what is in the trace: the session needs more"
                         : "; verified by an exact replay",
                     waiting == 0 ? ""
-                                 : fmt::format("; {} there too, or unfinished",
-                                               waiting == 1 ? "1 packet waits"
-                                                            : Count(waiting, "packet") + " wait")),
+                                 : fmt::format("; {} unfinished there, too",
+                                               waiting == 1 ? "1 packet is"
+                                                            : Count(waiting, "packet") + " are")),
         2);
   }
 }
@@ -175,8 +175,8 @@ void PrintSweep(Report& out, const SweepReport& report, bool sequences) {
                     .clone = report.clone});
   if (const RecordingVerdict* before = LossesBefore(report.result.verdicts))
     out.Paragraph(
-        fmt::format("Of what is in the trace only: it lacks what was lost, {}. What sizes "
-                    "the session needs, 'ringscope advise' of the trace estimates.",
+        fmt::format("For the packets in the trace only: it lacks what was lost, {}. 'ringscope "
+                    "advise' of the trace estimates what sizes the session needs.",
                     Printable(before->detail)));
   bool marked = false, otherwise = false, waiting = false, folded = false;
   std::string needed;
@@ -216,7 +216,7 @@ void PrintSweep(Report& out, const SweepReport& report, bool sequences) {
                    "folded: ") +
               "\n");
   if (waiting)
-    out.Print("waiting: in the buffer to the end, or unfinished; neither kept nor lost\n");
+    out.Print("unfinished: stalled in the buffer to the end, or incomplete; not kept, not lost\n");
   if (!report.targets.empty()) out.Print("\n");
   PrintFound(out, report);
 }

@@ -94,7 +94,7 @@ std::optional<uint32_t> SessionBuffers::IndexOf(const Sessions::value_type& sess
         {.reason = InexactReason::kSession,
          .session = id,
          .detail = fmt::format("data source '{}' writes to several buffers of the session: buffer "
-                               "{} is taken for number {} of the config",
+                               "{} is treated as number {} of the config",
                                target.data_source, Raw(target.buffer), *first)});
   }
   return first;
@@ -135,7 +135,7 @@ auto SessionBuffers::SessionOf(const Target& target) -> Sessions::value_type* {
     log_.MarkInexact(
         {.reason = InexactReason::kSession,
          .session = candidates.front()->first,
-         .detail = fmt::format("{} sessions have data source '{}': buffer {} is taken for one of "
+         .detail = fmt::format("{} sessions have data source '{}': buffer {} is treated as one of "
                                "session {}",
                                candidates.size(), target.data_source, Raw(target.buffer),
                                candidates.front()->first)});

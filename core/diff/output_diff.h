@@ -87,7 +87,7 @@ struct OutputDiff {
 /// their names; the packets of a pair are aligned, so that one missing packet is one difference.
 /// @param listed differences to keep in full, of each kind
 /// @param ignore_identity a different uid or pid is no difference
-/// @return kUsage if the outputs can not be of one log: other buffers, or hardly a packet in common
+/// @return kUsage if the outputs cannot be of one log: other buffers, or hardly a packet in common
 Result<OutputDiff> DiffOutputs(const ReplayOutput& a, const ReplayOutput& b, size_t listed,
                                bool ignore_identity = false);
 

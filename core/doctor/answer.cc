@@ -73,7 +73,7 @@ std::string LostText(const Examiner& examiner) {
   if (cut_starts > 0)
     parts.push_back(fmt::format("{} lost packets before the first", Count(cut_starts, "sequence")));
   if (parts.empty()) return "No buffer counts a loss, and no packet reports one.";
-  return Joined(parts, "; ") + ". How many packets that is, a trace does not tell.";
+  return Joined(parts, "; ") + ". A trace does not show how many packets that is.";
 }
 
 /// Why buffers lost data: the first finding's cause, and where there are several buffers, each that

@@ -86,11 +86,12 @@ void ExamineOverwritten(Examiner& examiner, size_t index, const TraceBuffer& buf
     finding.cause += fmt::format(" What is left is {}.", SpanText(examiner, *buffer.span));
   const bool is_replayed = ReplayedOf(examiner, index) != nullptr;
   if (!examiner.has_config() && !is_replayed) return;
-  finding.remedy =
-      is_replayed ? "To keep all of such a session: a larger buffer; else read it into a file."
-                  : fmt::format(
-                        "To keep all of such a session: {} or more; else read it into a file.",
-                        HumanSize(all + stats.padding_bytes_written));
+  finding.remedy = is_replayed ? "To keep the whole session, use a larger buffer, or write it into "
+                                 "a file (write_into_file)."
+                               : fmt::format(
+                                     "To keep the whole session, use a buffer of {} or more, or "
+                                     "write it into a file (write_into_file).",
+                                     HumanSize(all + stats.padding_bytes_written));
   finding.changes.push_back(LargerBuffer(examiner, index, all + stats.padding_bytes_written,
                                          "holds all that this session wrote"));
 }
@@ -110,9 +111,8 @@ void ExamineDiscarded(Examiner& examiner, size_t index, const TraceBuffer& buffe
   finding.cause = fmt::format("The buffer of {} was full.", HumanSize(stats.buffer_size));
   if (IsInSession(examiner, buffer.span)) {
     finding.cause += fmt::format(
-        " Its last packet is of {}; after that nothing was recorded, up to the end at {}.",
-        TimeText(examiner, buffer.span->last_ns),
-        TimeText(examiner, examiner.session()->last_ns));
+        " The time of its last packet is {}; after that nothing was recorded, up to the end at {}.",
+        TimeText(examiner, buffer.span->last_ns), TimeText(examiner, examiner.session()->last_ns));
   }
   const uint64_t mean =
       stats.chunks_written == 0 ? 4096 : stats.bytes_written / stats.chunks_written;
@@ -150,7 +150,7 @@ void AddPacketLoss(Examiner& examiner, std::optional<uint32_t> buffer, const Los
   }
   const std::string causes = CausesText(losses);
   finding.cause = causes.empty() ? "Not in the trace: services before v57 and V1 buffers do not "
-                                   "tell it."
+                                   "report it."
                                  : "By the trace: " + causes + ".";
   finding.proof = "previous_packet_dropped of these packets, as trace processor counts them.";
   const auto cut_starts = std::ranges::count_if(
@@ -188,7 +188,7 @@ void ExamineLooseLosses(Examiner& examiner) {
     AddPacketLoss(examiner, std::nullopt, losses, sequences, "sequences whose buffer is not in the statistics");
 }
 
-/// Writers whose shared memory was full, where no counter of the buffer tells it.
+/// Writers whose shared memory was full, where no counter of the buffer reports it.
 void ExamineFullMemory(Examiner& examiner) {
   const TraceFacts& facts = examiner.facts;
   if (std::ranges::any_of(facts.buffers, [](const TraceBuffer& buffer) {
@@ -245,7 +245,8 @@ void ExamineCounters(Examiner& examiner, size_t index, const BufferStats& stats)
     Finding& finding = examiner.findings().back();
     finding.harm = Harm::kInfo;
     finding.cause = "The full buffer discarded chunks; patches for these cannot be applied.";
-    finding.remedy = "A buffer that holds these chunks needs nothing else.";
+    finding.remedy =
+        "A buffer that holds these chunks also gets their patches: nothing more is needed.";
   } else if (stats.patches_failed > 0) {
     examiner.findings().back().cause =
         "The chunk was not, or no longer, in the buffer, or the bytes to be patched are outside of "

@@ -46,7 +46,7 @@ Diagnosis Conclude(Examiner& examiner, std::string if_nothing) {
     if (more > 1)
       parts.push_back(more == 2 ? std::string("one more finding")
                                 : fmt::format("{} more findings", more - 1));
-    if (infos > 0) parts.push_back(fmt::format("{} for information", WithCommas(infos)));
+    if (infos > 0) parts.push_back(Count(infos, "informational finding"));
     diagnosis.verdict.pop_back();  // the full stop
     diagnosis.verdict += fmt::format("; {}.", fmt::join(parts, " and "));
   }
@@ -60,7 +60,7 @@ Diagnosis Diagnose(const TraceFacts& facts, const ReplayFacts* replay) {
   if (IsLostTrace(facts.service_version)) {
     ExamineLostTrace(examiner);
     return Conclude(examiner,
-                    "This is no trace of a session: it has the packets that a session lost.");
+                    "This is not the trace of a session: it has the packets that a session lost.");
   }
   if (replay != nullptr) examiner.findings() = replay->findings;
   ExamineFile(examiner);
@@ -76,7 +76,7 @@ Diagnosis Diagnose(const TraceFacts& facts, const ReplayFacts* replay) {
   Diagnosis diagnosis =
       Conclude(examiner, facts.stats_packets > 0
                              ? "Nothing is wrong with this trace, as far as it shows."
-                             : "Nothing is wrong with what is there, but the trace does not tell "
+                             : "Nothing is wrong with what is there, but the trace does not show "
                                "what was lost.");
   for (StatRow& row : StatRowsOf(facts))
     if (row.severity != StatSeverity::kInfo && row.value != 0)

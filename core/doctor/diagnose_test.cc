@@ -340,7 +340,7 @@ TEST(Answer, SaysWhatIsWrongWhyAndWhatToChange) {
   EXPECT_EQ(answer.severity, Harm::kError);
   EXPECT_TRUE(answer.headline.starts_with("900 of 900 packets")) << answer.headline;
   EXPECT_NE(LineOf(answer, "Lost").find("overwritten unread"), std::string::npos);
-  EXPECT_NE(LineOf(answer, "Lost").find("a trace does not tell"), std::string::npos);
+  EXPECT_NE(LineOf(answer, "Lost").find("A trace does not show how many"), std::string::npos);
   EXPECT_FALSE(LineOf(answer, "Why").empty());
   EXPECT_NE(LineOf(answer, "Usable").find("incremental state"), std::string::npos);
   EXPECT_FALSE(LineOf(answer, "Change").empty());
@@ -376,7 +376,7 @@ TEST(Diagnose, StateIsRepeatedWithinWhatTheRingHolds) {
   facts.buffers[0].stats.bytes_written = 10 * (64 << 10);
   EXPECT_EQ(period(), "100");  // a tenth of the second that the ring holds
   facts.buffers[0].stats.bytes_written = 1000 * (64 << 10);
-  EXPECT_NE(period().find("10.0 ms is too small"), std::string::npos) << period();
+  EXPECT_NE(period().find("only the last 10.0 ms, too little"), std::string::npos) << period();
 }
 
 /// A replay of 20 s, in whose only buffer, 5, packets were lost.
@@ -400,7 +400,8 @@ TEST(Diagnose, OfALogTheLostPacketsAreTheVerdict) {
   const ReplayFacts replay = LossyReplay();
   const Diagnosis diagnosis = Diagnose(facts, &replay);
   EXPECT_EQ(diagnosis.harm, Harm::kDataLoss);
-  EXPECT_EQ(diagnosis.verdict, "3 of 7 packets were lost; one more finding and 1 for information.");
+  EXPECT_EQ(diagnosis.verdict,
+            "3 of 7 packets were lost; one more finding and 1 informational finding.");
   EXPECT_EQ(diagnosis.findings.front().rule->id, std::string_view("log.lost"));
   EXPECT_EQ(diagnosis.answer.headline, "3 of 7 packets were lost.");
   EXPECT_EQ(LineOf(diagnosis.answer, "Also"), "Chunks that break the protocol");

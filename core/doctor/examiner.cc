@@ -154,7 +154,7 @@ std::string CausesText(const LossCounts& losses) {
       "a chunk was missing inside a packet",
       "the next chunk did not continue the packet",
       "it was overwritten before it was read",
-      "the writer gave it up",
+      "the writer aborted it",
       "the producer's shared memory was full"};
   std::vector<std::string> causes;
   for (size_t i = 0; i < kCauses.size(); ++i)

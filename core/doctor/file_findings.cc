@@ -70,12 +70,12 @@ void ExamineSessions(Examiner& examiner) {
     finding.proof = "trace_config and trace_uuid packets, which a session writes once.";
   }
   if (facts.has_others)
-    examiner.Unknown("Further sessions of the file: they are too many to be told apart.");
+    examiner.Unknown("Further sessions of the file: there are too many to examine separately.");
   if (facts.too_large > 0)
     examiner.Unknown(
         fmt::format("What is in {}: too large to be looked at.", Count(facts.too_large, "packet")));
   if (facts.config_bytes_left_out > 0)
-    examiner.Unknown(fmt::format("The trace config: it has {}, which is no config's size.",
+    examiner.Unknown(fmt::format("The trace config: it has {}, too large for a config.",
                                  HumanSize(facts.config_bytes_left_out)));
   else if (!facts.config)
     examiner.Unknown(fmt::format("The trace config: it is not in the {}.",
@@ -176,7 +176,7 @@ void ExamineLostTrace(Examiner& examiner) {
                   Count(examiner.facts.all.packets, "packet")));
   finding.cause = "It was written by 'ringscope replay --lost'.";
   finding.proof = "system_info, the first packet of the file, names ringscope and what it wrote.";
-  examiner.Unknown("What is wrong with the session: its log and its trace can tell, not this file.");
+  examiner.Unknown("What is wrong with the session: its log or its trace shows it, not this file.");
 }
 
 }  // namespace ringscope

@@ -68,8 +68,8 @@ void ExamineKernel(Examiner& examiner, const MachineFacts& facts) {
     finding.where = (bundles.events > 0 ? bundles : overrun).Where();
     finding.proof = bundles.events > 0
                         ? fmt::format("lost_events in {}.", Count(bundles.events, "bundle"))
-                        : "The overrun counters at the session's start and end; no bundle says "
-                          "that events before it were lost.";
+                        : "The overrun counters at the session's start and end; no bundle "
+                          "reports that events before it were lost.";
     finding.weight = std::max(bundles.events, overrun.events);
     const ConfiguredSource* const source = FtraceSource(examiner);
     if (source != nullptr) {

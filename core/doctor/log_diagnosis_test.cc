@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/base/text.h"
 #include "core/doctor/finding.h"
 #include "core/perfetto/fields.h"
 #include "core/testing/message_text.h"
@@ -157,7 +158,7 @@ TEST(Diagnose, TheVerdictCountsAllThatIsListed) {
   ASSERT_GT(infos, 0u);
   EXPECT_THAT(diagnosis.verdict,
               HasSubstr("; " + std::to_string(diagnosis.findings.size() - 1 - infos) +
-                        " more findings and " + std::to_string(infos) + " for information."));
+                        " more findings and " + Count(infos, "informational finding") + "."));
 }
 
 TEST(Diagnose, FailedPatchesAreNotSaidToBeLate) {
@@ -184,7 +185,7 @@ TEST(Diagnose, LostPacketsAreNoTrace) {
   ASSERT_EQ(diagnosis.findings.size(), 1u);
   EXPECT_EQ(diagnosis.findings[0].rule->id, std::string_view("trace.lost_packets"));
   EXPECT_EQ(diagnosis.harm, Harm::kInfo);
-  EXPECT_THAT(diagnosis.answer.headline, StartsWith("This is no trace of a session"));
+  EXPECT_THAT(diagnosis.answer.headline, StartsWith("This is not the trace of a session"));
   EXPECT_TRUE(diagnosis.answer.lines.empty());
   facts.service_version = "ringscope 0.1.0";  // the trace of a replay
   EXPECT_NE(FindingOf(Diagnose(facts), "trace.no_stats"), nullptr);

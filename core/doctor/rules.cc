@@ -13,8 +13,8 @@ constexpr std::array kRules = {
          "Check that the data sources are registered under exactly the names in the config, and "
          "that their producers are connected while the session runs."},
     Rule{"trace.corrupt", Harm::kError, "The file is damaged",
-         "Bytes that are no packet. Trace processor stops its import there; ringscope continues at "
-         "the next packet that it can find.",
+         "Bytes that are not a packet. Trace processor stops its import there; ringscope continues "
+         "at the next packet that it can find.",
          "Copy the file once more from where it was recorded. Traces that were cut or joined by "
          "other tools must be cut between packets."},
     Rule{"trace.lost_packets", Harm::kInfo, "Packets that a session lost",
@@ -54,7 +54,7 @@ constexpr std::array kRules = {
     // Losses that the replay of a log proves.
     Rule{"log.lost", Harm::kDataLoss, "Packets of the log were lost",
          "A replay of the log shows each packet that did not get into the trace, and why.",
-         "What 'ringscope gaps' and 'ringscope advise' tell of these packets."},
+         "See what 'ringscope gaps' and 'ringscope advise' report about these packets."},
     Rule{"log.waiting", Harm::kDataLoss, "Packets wait in a buffer to the end",
          "A replay of the log shows packets that were not read, as they or packets before them "
          "lack a patch or a chunk.",
@@ -62,7 +62,7 @@ constexpr std::array kRules = {
     Rule{"log.signs", Harm::kWarning, "More may be missing than is known",
          "No packet of the log was lost in its buffers, but counters, flags or missing chunks show "
          "a loss.",
-         "Look at what 'ringscope gaps' lists as further signs."},
+         "Look at what 'ringscope gaps' lists as further hints of loss."},
 
     // Losses in the buffers.
     Rule{"buffer.packet_loss", Harm::kDataLoss, "Packets are missing",
@@ -79,37 +79,38 @@ constexpr std::array kRules = {
          "A buffer with fill_policy DISCARD keeps the beginning: from the moment it is full, "
          "nothing is recorded any more.",
          "A larger buffer, or RING_BUFFER to keep the end instead."},
-    Rule{
-        "buffer.patches_failed", Harm::kDataLoss, "Packets stay incomplete",
-        "Patches with the lengths of long packets could not be applied: their chunks were not, or "
-        "no longer, in the buffer, or the bytes to be patched are outside of them. Packets that "
-        "wait for such a patch are lost. Where a full DISCARD buffer refused the chunks, it is an "
-        "information.",
-        "If chunks were overwritten first, a larger buffer, in which they still are when their "
-        "patches come; else look for a producer with a defect."},
+    Rule{"buffer.patches_failed", Harm::kDataLoss, "Packets stay incomplete",
+         "Patches with the lengths of long packets could not be applied: their chunks were not, or "
+         "no longer, in the buffer, or the bytes to be patched are outside of them. Packets that "
+         "wait for such a patch are lost. Where a full DISCARD buffer refused the chunks, it is "
+         "reported as info only.",
+         "If chunks were overwritten first, a larger buffer, in which they still are when their "
+         "patches come; else look for a producer with a defect."},
     Rule{"buffer.writer_loss", Harm::kDataLoss, "Writers dropped packets",
          "A producer's shared memory was full, and its writers dropped packets before the buffer "
          "saw them.",
          "More shared memory for the producer (shm_size_kb in 'producers' of the config, or "
          "shmem_size_hint_kb where it starts), or BUFFER_EXHAUSTED_STALL for the data source."},
-    Rule{"buffer.abi_violations", Harm::kDataLoss, "Chunks that break the protocol",
-         "A chunk or fragment does not follow the rules of the shared memory; its rest is lost. Of "
-         "a log whose replay shows that the buffer only refused re-commits, and lost no packet, it "
-         "is an information.",
-         "Look for a producer with an old or a patched client library, and for one that wrote on "
-         "after its chunk was committed."},
+    Rule{
+        "buffer.abi_violations", Harm::kDataLoss, "Chunks that break the protocol",
+        "A chunk or fragment does not follow the rules of the shared memory; its rest is lost. For "
+        "a log whose replay shows that the buffer only refused re-commits and lost no packet, it "
+        "is reported as info only.",
+        "Look for a producer with an old or a patched client library, and for one that "
+        "continued to write after its chunk was committed."},
     Rule{"buffer.short_reach", Harm::kWarning, "The ring holds less than the time between reads",
          "At the rate of this session the buffer is full before the service reads it again.",
          "A larger buffer, or a shorter file_write_period_ms."},
-    Rule{"service.chunks_discarded", Harm::kDataLoss, "The service refused chunks",
-         "Chunks for a buffer that is not there, or that their producer may not write to.",
-         "Look for producers that write on after their session ended, or into another data "
-         "source's buffer."},
+    Rule{
+        "service.chunks_discarded", Harm::kDataLoss, "The service refused chunks",
+        "Chunks for a buffer that is not there, or that their producer may not write to.",
+        "Look for producers that continue to write after their session ended, or into another data "
+        "source's buffer."},
     Rule{"service.patches_discarded", Harm::kWarning, "The service refused patches",
          "Patches with wrong sizes, or for writers or buffers that are not there.",
          "Look for producers with an old or a patched client library."},
     Rule{"service.invalid_packets", Harm::kDataLoss, "The service dropped invalid packets",
-         "Packets that are no valid protobuf message, or that have fields only the service may "
+         "Packets that are not a valid protobuf message, or that have fields only the service may "
          "write.",
          "Look for producers that write such packets; V1 buffers make them of packets whose "
          "patches are missing."},
@@ -133,7 +134,7 @@ constexpr std::array kRules = {
          "The last data of a producer may be missing from the end of the trace.",
          "A longer flush_timeout_ms; look at the producers that were late."},
     Rule{"flush.slow_sources", Harm::kWarning, "Data sources were late for the last flush",
-         "The service names the data sources that it waited for in vain.",
+         "The service names the data sources that it waited for without success.",
          "Look at what these producers do when they are asked to flush."},
     Rule{"source.slow_start", Harm::kWarning, "Data sources started late",
          "They had not started 20 s after the session began. Their first data is missing.",
@@ -207,8 +208,8 @@ constexpr std::array kRules = {
 
     // Names.
     Rule{"names.processes", Harm::kWarning, "No names of processes",
-         "There are ftrace events, but no process_tree packet: threads have numbers instead of "
-         "names, or it was overwritten.",
+         "There are ftrace events, but no process_tree packet (never written, or overwritten): "
+         "threads have numbers instead of names.",
          "Add the data source linux.process_stats with scan_all_processes_on_start, and give it a "
          "buffer of its own."},
     Rule{"names.tracks", Harm::kWarning, "Track events without descriptors",
@@ -283,7 +284,7 @@ constexpr std::array kRules = {
     Rule{"config.size", Harm::kError, "A buffer that the service refuses",
          "A size of 0, or of 4 GiB and more.", "size_kb between 4 and 4194300"},
     Rule{"config.target", Harm::kError, "A data source without its buffer",
-         "target_buffer or target_buffer_name is of no buffer in the config.",
+         "target_buffer or target_buffer_name names a buffer that is not in the config.",
          "Use the index or the name of a buffer."},
     Rule{"config.no_sources", Harm::kError, "No data sources", "Nothing is recorded by default.",
          "Add data_sources."},

@@ -15,9 +15,9 @@ using proto::TracePacket;
 
 bool Has(const TraceFacts& facts, uint32_t content) { return facts.contents.contains(content); }
 
-/// What makes producers repeat what a ring has lost: a period, or, where today's ring is too small for
-/// that, the larger ring that the findings on it propose.
-/// @param what is repeated: "state that is"
+/// What makes producers repeat what a ring has lost: a period, or, where today's ring is too small
+/// for that, the larger ring that the findings on it propose.
+/// @param what is repeated: "the state is"
 void AddRepetition(Examiner& examiner, std::string_view what, Finding& finding) {
   const std::optional<uint64_t> reach_ns = ShortestReachNs(examiner);
   if (!reach_ns || ClearPeriodFor(*reach_ns) > 0) {
@@ -25,7 +25,7 @@ void AddRepetition(Examiner& examiner, std::string_view what, Finding& finding) 
     return;
   }
   finding.remedy = fmt::format(
-      "A larger buffer: one that holds the last {} is too small for {} repeated, too.",
+      "A larger buffer: the present one holds only the last {}, too little even if {} repeated.",
       HumanDuration(*reach_ns), what);
   for (const Finding& other : examiner.findings()) {
     const std::string_view rule = other.rule->id;
@@ -80,7 +80,7 @@ void ExamineState(Examiner& examiner) {
   if (examiner.config.clear_period_ms.value_or(0) == 0)
     finding.cause +=
         " The config has no incremental_state_config: nothing makes producers repeat it.";
-  AddRepetition(examiner, "state that is", finding);
+  AddRepetition(examiner, "the state is", finding);
 }
 
 void ExamineNames(Examiner& examiner) {
@@ -103,12 +103,12 @@ void ExamineNames(Examiner& examiner) {
     const uint64_t events = facts.contents.at(TracePacket::kTrackEvent).packets;
     Finding& finding = examiner.Add(
         "names.tracks",
-        fmt::format("{}, and no descriptor of a track.", Count(events, "track event packet")));
+        fmt::format("{}, but no track_descriptor.", Count(events, "track event packet")));
     finding.weight = events;
     finding.proof = "No track_descriptor packet.";
     // Where no ring wrapped, the descriptors were never written.
     if (examiner.has_config() && ShortestReachNs(examiner))
-      AddRepetition(examiner, "descriptors that are", finding);
+      AddRepetition(examiner, "the descriptors are", finding);
   }
 }
 

@@ -25,8 +25,11 @@ void ExamineFlushes(Examiner& examiner) {
   if (service.flushes_failed > 0) {
     Finding& finding = examiner.Add(
         "flush.failed",
-        fmt::format("Of the flushes ({}), {} were not acknowledged in time.",
-                    WithCommas(service.flushes_requested), WithCommas(service.flushes_failed)));
+        fmt::format("{} of {} {} not acknowledged in time.", WithCommas(service.flushes_failed),
+                    service.flushes_requested == 1
+                        ? std::string("1 flush")
+                        : WithCommas(service.flushes_requested) + " flushes",
+                    service.flushes_failed == 1 ? "was" : "were"));
     finding.proof = "flushes_failed of the service's statistics.";
     finding.cause = slow.empty() ? "A producer was busy, blocked, or disconnected meanwhile."
                                  : "Late were: " + slow + ".";
@@ -43,8 +46,8 @@ void ExamineFlushes(Examiner& examiner) {
                                  : "Late were: " + slow + ".";
     finding.weight = facts.final_flushes_failed;
   } else if (!slow.empty()) {
-    examiner.Add("flush.slow_sources", "The last flush waited in vain for data sources.").where =
-        slow;
+    examiner.Add("flush.slow_sources", "The last flush waited without success for data sources.")
+        .where = slow;
   }
   const std::string late = SlowSources(facts, /*at_start=*/true);
   if (!late.empty())

@@ -44,7 +44,7 @@ const std::array<EngineInfo, 6>& Catalogue() {
       V1(),
       V2<kV54, 54>("v2@54", "TraceBufferV2 of Perfetto v54",
                    "The first release of V2: previous_packet_dropped is 0 or 1, chunks are evicted "
-                   "before a re-commit is recognised, and the write cursor returns to 0 at once."),
+                   "before a re-commit is recognized, and the write cursor returns to 0 at once."),
       V2<kV55, 55>(
           "v2@55", "TraceBufferV2 of Perfetto v55",
           "A chunk that was consumed while incomplete can be re-committed when it has grown "
@@ -52,7 +52,7 @@ const std::array<EngineInfo, 6>& Catalogue() {
           "wrap, and a full discard buffer accepts no more."),
       V2<kV56, 56>(
           "v2@56", "TraceBufferV2 of Perfetto v56",
-          "Re-commits are recognised before chunks are evicted; overwritten chunks are "
+          "Re-commits are recognized before chunks are evicted; overwritten chunks are "
           "counted when their last fragment is lost; a re-committed chunk is not flagged as "
           "a gap."),
       V2<kV57, 57>("v2@57", "TraceBufferV2 of Perfetto v57",

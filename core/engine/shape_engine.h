@@ -29,7 +29,7 @@ struct WholePackets {
 
 /// A trace buffer that keeps the shapes of chunks in place of their payloads. It takes chunks by
 /// CommitShape alone: a Commit makes it fail (kUnsupported). Its packets have sizes and places, and
-/// a PacketShape, but no slices. It can not be cloned.
+/// a PacketShape, but no slices. It cannot be cloned.
 ///
 /// In a pass that is expected to be read to its end, whole packets of a chunk that follow each
 /// other and have the same traits come as one Packet: with the place of the first, and all their

@@ -299,7 +299,7 @@ Result<std::unique_ptr<Engine>> V1Engine<Store>::Clone() const {
     clone->stats_.readaheads_succeeded = 0;
     return clone;
   } else {
-    return Fail(ErrorCode::kUnsupported, "a buffer without payloads can not be cloned");
+    return Fail(ErrorCode::kUnsupported, "a buffer without payloads cannot be cloned");
   }
 }
 

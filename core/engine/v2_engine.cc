@@ -259,7 +259,7 @@ void V2Engine<kObserved, Store>::WriteChunk(uint32_t slot, const Incoming& in,
   sequence.chunks.Insert(at, ref);
   if (!consecutive) {
     const ChunkId first = s_.chunks[sequence.chunks.front()].id;
-    // A run of consecutive ids on top can not be longer than a buffer has chunks (2^28).
+    // A run of consecutive ids on top cannot be longer than a buffer has chunks (2^28).
     if (Distance(first, s_.chunks[sequence.chunks.back()].id) >= kHalfIds / 2)
       sequence.wide_ids = true;
   }
@@ -324,7 +324,7 @@ Result<std::unique_ptr<Engine>> V2Engine<kObserved, Store>::Clone() const {
     return std::make_unique<V2Engine<false, Store>>(std::move(state), Store(std::move(storage)),
                                                     nullptr);
   } else {
-    return Fail(ErrorCode::kUnsupported, "a buffer without payloads can not be cloned");
+    return Fail(ErrorCode::kUnsupported, "a buffer without payloads cannot be cloned");
   }
 }
 

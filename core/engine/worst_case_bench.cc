@@ -131,7 +131,7 @@ void BM_GrowsPacket(benchmark::State& state) {
 }
 BENCHMARK(BM_GrowsPacket)->ArgNames({"v", "chunks"})->ArgsProduct({{1, 2}, {10, 1000, 100'000}});
 
-/// A commit and a read of it, while another sequence holds so many chunks that can not be read.
+/// A commit and a read of it, while another sequence holds so many chunks that cannot be read.
 void BM_GrowsStalled(benchmark::State& state) {
   const auto stalled = static_cast<uint32_t>(state.range(1));
   const auto engine = Make(EngineOf(state), 1024 * kMiB);

@@ -68,7 +68,7 @@ struct DuelOptions {
 /// with their places, identities and loss bits, results of patches, and all counters.
 class Duel {
  public:
-  /// Fails if an engine can not be made.
+  /// Fails if an engine cannot be made.
   static Result<Duel> Create(const Both<const EngineInfo*>& engines, DuelOptions options);
 
   /// @return the first mismatch; nothing may be applied after one
@@ -99,7 +99,7 @@ class Duel {
 };
 
 /// A whole stream, with the last read.
-/// @return the first mismatch; an engine that can not be made is kFailure
+/// @return the first mismatch; an engine that cannot be made is kFailure
 std::optional<Mismatch> RunDuel(const Both<const EngineInfo*>& engines, const PlainStream& stream,
                                 const Ignored& ignored);
 

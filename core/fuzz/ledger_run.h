@@ -18,7 +18,7 @@ namespace ringscope {
 /// Operations through one engine, reported to a ledger as a session would.
 class LedgerRun {
  public:
-  /// @param info, sink must outlive it. Fails if the engine can not be made.
+  /// @param info, sink must outlive it. Fails if the engine cannot be made.
   static Result<std::unique_ptr<LedgerRun>> Create(const EngineInfo& info, uint64_t size,
                                                    FillPolicy policy, LedgerSink& sink);
 

@@ -168,7 +168,7 @@ uint32_t GapBuffer::AddFlag(Sequence& sequence, const PacketAccount& account) {
   return sequence.flagged;
 }
 
-/// The gap that the lost packet belongs to; kNoDetail: it can not be listed.
+/// The gap that the lost packet belongs to; kNoDetail: it cannot be listed.
 uint32_t GapBuffer::GapOf(Sequence& sequence, const PacketAccount& account) {
   GapTrack::Run& run = sequence.track.AddLost(account);
   if (run.detail != GapTrack::kNoDetail) return run.detail;

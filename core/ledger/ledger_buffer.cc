@@ -71,7 +71,7 @@ void BufferLedger::EndChunk(const WrittenCommit& written) {
   if (committed) {
     Revive(arrival.record, consumed_);
     if (const auto blocking = patch_stalls_.FirstBefore(commit.sequence, arrival.record.id))
-      arrival.record.behind = {commit.sequence, ChunkId{static_cast<uint32_t>(*blocking)}};
+      arrival.record.blocked_by = {commit.sequence, ChunkId{static_cast<uint32_t>(*blocking)}};
   }
   packets_.AddFragments(arrival, committed ? consumed_ : 0);
   if (outcome_ == Outcome::kRefused)
@@ -303,7 +303,7 @@ void BufferLedger::Lose(ChunkRecord& record, size_t index, const Loss& loss, Byt
   // A whole packet that a read abandoned: it was all there.
   sealed.own_fault = sealed.fate == Fate::kCut && record.held;
   sealed.written = record.written;
-  sealed.behind = record.behind;
+  sealed.blocked_by = record.blocked_by;
   sealed.decided = now_;
   if (record.lost.empty()) record.lost.reserve(record.entries.size() - index);
   record.lost.push_back({.fragment = static_cast<uint32_t>(index),
@@ -323,7 +323,7 @@ PacketAccount BufferLedger::AccountOfLost(SequenceKey sequence, const ChunkRecor
   PacketAccount account = packets_.AccountOf(sequence, record, lost.fragment);
   account.facts = lost.facts;
   account.written = loss.written;
-  account.waits_for = loss.behind;
+  account.waits_for = loss.blocked_by;
   account.fate = loss.fate;
   account.cause = loss.cause;
   account.own_fault = loss.own_fault;

@@ -177,7 +177,7 @@ PacketAccount WrittenPackets::AccountOf(SequenceKey sequence, const ChunkRecord&
   account.first_offset = record.entries[index].offset;
   account.size = record.entries[index].size;
   account.written = record.written;
-  account.waits_for = record.behind;
+  account.waits_for = record.blocked_by;
   return account;
 }
 

@@ -37,7 +37,7 @@ struct Loss {
 struct SealedLoss : Loss {
   bool own_fault = false;
   LogMoment written;                // as it was then
-  std::optional<ChunkName> behind;  // likewise
+  std::optional<ChunkName> blocked_by;  // likewise
   LogMoment decided;
 
   friend bool operator==(const SealedLoss&, const SealedLoss&) = default;
@@ -73,7 +73,7 @@ struct ChunkRecord {
   std::optional<Cause> violation;  // its writer broke a rule: what is lost of it is corrupted
   ChainId head = kNoChain;
   ChainId tail = kNoChain;
-  std::optional<ChunkName> behind;  // the chunk that blocked its sequence when it was committed
+  std::optional<ChunkName> blocked_by;  // the chunk that blocked its sequence when it was committed
   LogMoment written;
   std::vector<WrongPatch> wrong_patches;
   std::vector<Entry> entries;

@@ -137,7 +137,7 @@ void SessionStoryBuilder::FindSilent() {
   for (const InstanceStory& instance : story_.instances) {
     // A log without records of starts has those that were set up.
     const bool started = instance.started || !knows_starts_;
-    // What another data source of the same producer wrote to the buffer cannot be told apart.
+    // What another data source of the same producer wrote to the buffer cannot be distinguished.
     if (!started || wrote_.contains({instance.producer, instance.buffer})) continue;
     story_.findings.push_back({.problem = SourceProblem::kNeverWrote,
                                .session = instance.session,

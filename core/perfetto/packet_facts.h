@@ -19,7 +19,7 @@ struct PacketFacts {
   std::optional<uint32_t> default_clock;    // for the sequence's packets from here on
   uint32_t dropped = 0;                     // previous_packet_dropped as the producer wrote it
   bool clears_state = false;                // incremental state starts from scratch here
-  bool needs_state = false;                 // can not be used without the incremental state
+  bool needs_state = false;                 // cannot be used without the incremental state
   bool has_interned_data = false;
 
   friend bool operator==(const PacketFacts&, const PacketFacts&) = default;

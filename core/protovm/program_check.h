@@ -43,7 +43,7 @@ struct ProgramFinding {
   friend bool operator==(const ProgramFinding&, const ProgramFinding&) = default;
 };
 
-/// What a program has that can not do what it seems to, in order of its instructions. Only what
+/// What a program has that cannot do what it seems to, in order of its instructions. Only what
 /// holds for every packet is found.
 /// @param limit of the state, in bytes as v58 counts them; absent: not known
 std::vector<ProgramFinding> CheckProgram(const Program& program, std::optional<uint64_t> limit);

@@ -381,7 +381,7 @@ Reason ProtoVm::MergeField(const Instruction& instruction, Node& target, const V
       state_.Clear(*old);
       old->mark = target.open_merge;
     }
-    // Where it can not be appended, it is dropped silently.
+    // Where it cannot be appended, it is dropped silently.
     const uint64_t index = old->size;
     const bool is_taken = StateTree::Find(*old, index) != nullptr;
     if (!is_taken && state_.Insert(*old, index, node)) return Reason::kNone;

@@ -71,7 +71,7 @@ class ProtoVm {
     uint32_t part = 0;          // loop: the part of the path that follows
     uint32_t number = 0;        // loop in the source: field number
     uint32_t select = 0;        // select: index of the enclosing select's frame
-    bool done = false;          // loop in the destination: the last key is behind
+    bool done = false;          // loop in the destination: the last key was passed
     uint64_t next_key = 0;      // loop in the destination
     Node* container = nullptr;  // the same
     VmFields rest{Bytes{}};     // loop in the source

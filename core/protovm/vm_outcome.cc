@@ -21,7 +21,7 @@ const char* Describe(Reason reason) {
     case Reason::kLoopCursor:
       return "is_repeated needs the cursor VM_CURSOR_SRC or VM_CURSOR_DST";
     case Reason::kKeyInSource:
-      return "a packet's fields can not be looked up by key";
+      return "a packet's fields cannot be looked up by key";
     case Reason::kNoRegisterToMatch:
       return "map_key_field_id is without register_to_match";
     case Reason::kNoSuchRegister:
@@ -49,7 +49,7 @@ const char* Describe(Reason reason) {
     case Reason::kOtherType:
       return "what is in the state is of another type than what it is to be set to";
     case Reason::kFieldIsMapped:
-      return "the state's field has elements by key, and can not be merged";
+      return "the state's field has elements by key, and cannot be merged";
     case Reason::kMemoryLimit:
       return "the state is at its memory limit";
     case Reason::kCursorDeleted:
@@ -57,7 +57,7 @@ const char* Describe(Reason reason) {
     case Reason::kWouldDangle:
       return "the deletion would invalidate the cursor of an enclosing select";
     case Reason::kScalarAtRoot:
-      return "the state itself would become a scalar, which can not be written";
+      return "the state itself would become a scalar, which cannot be written";
     case Reason::kTooManySteps:
       return "the run needs more steps than ringscope allows";
   }

@@ -28,7 +28,7 @@ struct ReadsUsed {
   bool assumed = false;                   // the log does not show when it was read, nobody chose
   uint64_t period_ns = 0;                 // of kEvery and kStreamed
   bool alignment_assumed = false;  // of kStreamed: no clock snapshot shows where the periods begin
-  uint64_t added_passes = 0;   // by which recorded reads went on, in other buffers than recorded
+  uint64_t added_passes = 0;       // that continued recorded reads, in other buffers than recorded
   bool went_on_alone = false;  // one of them is not known to have left nothing when it was recorded
   uint64_t empty_reads = 0;    // of a consumer, which the service answers with nothing
   uint64_t seen_in_file = 0;   // recorded because the service's file had grown

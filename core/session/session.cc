@@ -177,8 +177,9 @@ Status Session::ApplyCommit(const Commit& commit) {
   }
   if (!parser_.Parse(commit.request)) {
     ++stats_.malformed_requests;
-    WarnOnce("malformed", fmt::format("a commit of producer {} is no well-formed request: ignored",
-                                      Raw(commit.producer)));
+    WarnOnce("malformed",
+             fmt::format("a commit of producer {} is not a well-formed request: ignored",
+                         Raw(commit.producer)));
     return {};
   }
   for (const ChunkToMove& chunk : parser_.chunks())
@@ -207,7 +208,7 @@ Status Session::ApplyPatches(const Commit& commit) {
 
 namespace {
 
-/// The chunk of a commit; nullopt where its data can not be one.
+/// The chunk of a commit; nullopt where its data cannot be one.
 std::optional<ChunkCommit> ToChunkCommit(const Commit& commit, const ChunkToMove& chunk) {
   if (!chunk.data || chunk.data->size() > kMaxChunkData) return std::nullopt;
   const std::optional<ChunkHeader> header = ParseChunkHeader(*chunk.data);

@@ -31,7 +31,7 @@ class SweepLane : private ReplayListener {
   /// The result; nullopt: there was no Finish, or the lane failed in it. Once.
   std::optional<std::vector<SweepRow>> TakeRows() { return std::exchange(rows_, std::nullopt); }
 
-  /// Why the configuration needs a replay with payloads (kUnsupported), or can not be replayed at
+  /// Why the configuration needs a replay with payloads (kUnsupported), or cannot be replayed at
   /// all; nullptr: all is well.
   const Error* failure() const { return failure_ ? &*failure_ : nullptr; }
 

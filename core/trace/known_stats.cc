@@ -141,15 +141,13 @@ constexpr KnownStats kAll[] = {
     {true, "What packets report", "", kReportRows},
     {true, "Programs (ProtoVM)", "", kProgramsRows},
     {false, "Other file formats",
-     "They are of files that are no Perfetto trace: JSON, Fuchsia, perf.data, heap dumps, "
+     "They are of files that are not Perfetto traces: JSON, Fuchsia, perf.data, heap dumps, "
      "systrace and others.",
      kFormatsRows},
     {false, "Several files at once",
-     "They arise between the files of one import, or are no longer set.",
-     kTogetherRows},
+     "They arise between the files of one import, or are no longer set.", kTogetherRows},
     {false, "What is given to trace processor besides the trace",
-     "It is not in the trace: descriptors and symbols of the user's.",
-     kUserRows},
+     "It is not in the trace: descriptors and symbols of the user's.", kUserRows},
     {false, "Names and numbers of other packets",
      "They need tables of interned names, call stacks, scripts, counters and processes, which "
      "trace processor builds of other packets.",

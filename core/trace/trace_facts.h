@@ -162,7 +162,7 @@ struct TraceFacts : MachineFacts {
 
   // The file. One that has several sessions has facts of each.
   uint64_t session = 1, sessions = 1;  // which this is, from 1, and of how many
-  bool has_others = false;  // sessions of the file that were not told apart from this one
+  bool has_others = false;  // sessions of the file that were not distinguished from this one
   Amount all;  // packets, those inside compressed ones too
   uint64_t deflated = 0, zstd_compressed = 0;  // packets that were compressed inside others
   bool is_cut_off = false;  // it ends within a packet

@@ -251,7 +251,7 @@ Result<std::unique_ptr<Descriptors>> Descriptors::Extended(Bytes descriptor_set,
       "expected what 'protoc --include_imports --descriptor_set_out=FILE' writes";
   FileDescriptorSet built_in, users;
   if (!ParseSet(descriptor_set, users) || users.file_size() == 0 || users.file(0).name().empty())
-    return Fail(ErrorCode::kCorrupt, "this is no FileDescriptorSet", {path, {}, {}}, kHowTo);
+    return Fail(ErrorCode::kCorrupt, "this is not a FileDescriptorSet", {path, {}, {}}, kHowTo);
   ParseSet(EmbeddedDescriptorSet(), built_in);
   auto pool = std::make_unique<Pool>(MergedFiles(built_in, users));
   std::vector<std::string> names;

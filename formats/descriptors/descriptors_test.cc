@@ -350,7 +350,7 @@ TEST(Descriptors, Extended_RefusesWhatIsNoSet) {
        {std::string(), std::string("no descriptors"), DescribedUint(1, 1)}) {
     const auto extended = Descriptors::Extended(wire::AsBytes(bytes), "x.binpb");
     ASSERT_FALSE(extended);
-    EXPECT_THAT(extended.error().ToString(), HasSubstr("x.binpb: this is no FileDescriptorSet"));
+    EXPECT_THAT(extended.error().ToString(), HasSubstr("x.binpb: this is not a FileDescriptorSet"));
   }
   pb::FileDescriptorSet set = UsersSet();
   set.mutable_file(1)->add_dependency("missing.proto");

@@ -41,7 +41,7 @@ Status ParseFile(const ProtoFile& file, FileDescriptorProto& parsed) {
   Where where{file.path, {}, {}};
   if (errors.line >= 0) where.line = static_cast<uint64_t>(errors.line) + 1;
   return Fail(ErrorCode::kCorrupt,
-              errors.message.empty() ? "this is no .proto file" : errors.message, where,
+              errors.message.empty() ? "this is not a .proto file" : errors.message, where,
               "expected messages as protoc takes them");
 }
 

@@ -99,7 +99,7 @@ class Recording {
         continue;  // the next part is just being begun
       } else if (!header) {
         result.problems.push_back(
-            fmt::format("{} has the name of a part of {}, but is no commit log: it is not read",
+            fmt::format("{} has the name of a part of {}, but is not a commit log: it is not read",
                         path, first().path));
       } else if (header->uuid == uuid()) {
         result.problems.push_back(fmt::format("{} has part {} too, as {}: it is not read", path,

@@ -25,7 +25,7 @@ bool IsZstd(Bytes start);
 bool IsGzip(Bytes start);
 
 /// The largest window of a zstd frame that is taken, as the exponent of 2: what zstd itself takes
-/// unless it is told otherwise.
+/// unless it is asked otherwise.
 inline constexpr int kZstdWindowLog = 27;
 /// zstd: one frame or several, skippable ones skipped. Memory: the frame's window.
 /// @param window_log a frame with a larger window is an error

@@ -127,7 +127,8 @@ Result<PendingFile> PendingFile::At(const std::string& path, const OutputKind& k
   struct stat info {};
   const bool exists = ::stat(path.c_str(), &info) == 0;
   if (exists && !S_ISREG(info.st_mode)) {
-    return Fail(ErrorCode::kIo, "this is no regular file, and only one can be replaced",
+    return Fail(ErrorCode::kIo,
+                "this is not a regular file, and only a regular file can be replaced",
                 {path, {}, {}}, "give the name of a file to write");
   }
   PendingFile pending;

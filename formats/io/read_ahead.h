@@ -13,7 +13,7 @@ namespace ringscope {
 enum class ReadAhead : uint8_t { kNo, kYes };
 
 /// Whether an input is worth a thread that reads it in advance: a file, which has a size, and not a
-/// small one. Elsewhere a read may take for ever.
+/// small one. Elsewhere a read may never end.
 /// @param size of the input, in bytes, if it is known
 inline bool PaysToReadAhead(std::optional<uint64_t> size) {
   constexpr uint64_t kSmall = uint64_t{512} << 10;

@@ -64,7 +64,7 @@ Json& Json::operator[](std::string_view key) {
   if (const Json* found = Find(key)) return const_cast<Json&>(*found);
   if (is_null()) value_ = Members();
   Members* members = std::get_if<Members>(&value_);
-  if (members == nullptr) throw JsonError(fmt::format("'{}' of what is no object", key));
+  if (members == nullptr) throw JsonError(fmt::format("'{}' of what is not an object", key));
   return members->emplace_back(key, Json()).value;
 }
 

@@ -21,7 +21,7 @@ struct FrameContent {
   size_t capacity = 0;
 };
 
-/// Decompresses the data frames of an input, if told so several at a time in threads of its own.
+/// Decompresses the data frames of an input, if asked to several at a time in threads of its own.
 /// What a frame gives does not depend on that: a frame that was begun ahead is found again by its
 /// place, and one that was begun in vain changes nothing.
 ///
@@ -39,7 +39,7 @@ class FrameDecompressor {
   void Start(unsigned threads);
   /// How many more frames can be begun now, if they are small; 0 without threads.
   size_t Room() const;
-  /// Begins a frame that will probably be asked for: behind all that were begun before.
+  /// Begins a frame that will probably be asked for: after all that were begun before.
   /// @param offset of the frame in the input; @param frame is copied
   /// @return false: it is too large for now
   bool Begin(uint64_t offset, Bytes frame, size_t content_size);

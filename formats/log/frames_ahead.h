@@ -16,7 +16,7 @@
 namespace ringscope {
 
 /// The frames of a ZstdFrameReader, read and decompressed in threads of its own while those before
-/// are being used: of files, that is. Of other inputs, where a read may take for ever, and of small
+/// are being used: of files, that is. Of other inputs, where a read may never end, and of small
 /// files each is read when it is asked for.
 ///
 /// Memory: as long as frames of kAheadBytes or more wait or are in use, no further one is begun. So

@@ -233,7 +233,7 @@ class PerfettoCase : CaseText {
     }
   }
 
-  /// A packet that the helper can not read: with empty slices, or large ones.
+  /// A packet that the helper cannot read: with empty slices, or large ones.
   void WriteRawRead(const ExpectedPacket& packet, const char* buffer, const char* indent) {
     std::string bytes;
     for (const std::string& slice : packet.slices) bytes += slice;

@@ -30,7 +30,7 @@ std::string TestCasePath(const std::string& log) {
 Result<std::string> WriteTestCase(const TestCase& test_case, const Both<const EngineInfo*>& engines,
                                   CaseStyle style) {
   if (style == CaseStyle::kOps)
-    return Fail(ErrorCode::kUsage, "operations alone are no test case");
+    return Fail(ErrorCode::kUsage, "operations alone are not a test case");
   Both<Answers> answers;
   for (const Side side : kSides) {
     PlainStream stream =

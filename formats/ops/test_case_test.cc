@@ -39,13 +39,13 @@ const KnownCase kKnownCases[] = {
     {"54-55-scrape-keeps-incomplete", "v2@54", "v2@55"},
     {"54-55-seals-when-exactly-full", "v2@54", "v2@55"},
     {"54-55-wraps-at-next-commit", "v2@54", "v2@55"},
-    {"55-56-clearing-consumes-pieces", "v2@55", "v2@56"},
+    {"55-56-clearing-consumes-fragments", "v2@55", "v2@56"},
     {"55-56-counts-lost-fragments", "v2@55", "v2@56"},
     {"55-56-readmission-is-no-gap", "v2@55", "v2@56"},
     {"55-56-recommit-before-evict", "v2@55", "v2@56"},
-    {"56-57-tells-loss-causes", "v2@57", "v2@56"},
+    {"56-57-reports-loss-causes", "v2@57", "v2@56"},
     {"57-58-allows-writer-drop", "v2@57", "v2@58"},
-    {"57-58-chunks-relocated", "v2@58", "v2@57"},
+    {"57-58-completed-chunk-moves", "v2@58", "v2@57"},
     {"57-58-relocates-completed-chunk", "v1", "v2@58", CaseStyle::kPerfettoV1},
 };
 

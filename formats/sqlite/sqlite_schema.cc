@@ -74,7 +74,7 @@ CREATE TABLE sequences (
   process TEXT,               -- name of the producer; NULL: not known, like the next two
   thread TEXT,                -- as its first packets name it
   data_sources TEXT,          -- of the producer, that write to the buffer
-  commits INTEGER NOT NULL,   -- chunks committed, those sent again too
+  commits INTEGER NOT NULL,   -- chunks committed, re-commits included
   packets INTEGER NOT NULL,   -- written: rows of packets
   bytes INTEGER NOT NULL,
   read_packets INTEGER NOT NULL,
@@ -87,7 +87,7 @@ CREATE TABLE sequences (
   FOREIGN KEY (session, producer) REFERENCES producers(session, producer)
 ) WITHOUT ROWID;
 CREATE TABLE chunks (
-  -- One row per commit of a chunk. A chunk that is sent again has several rows.
+  -- One row per commit of a chunk. A chunk that is re-committed has several rows.
   id INTEGER PRIMARY KEY,     -- in order of commit
   session INTEGER NOT NULL REFERENCES sessions(id),
   buffer INTEGER NOT NULL,
@@ -103,11 +103,12 @@ CREATE TABLE chunks (
   needs_patching INTEGER NOT NULL,
   complete INTEGER NOT NULL,  -- 0: scraped while the writer still had it
   payload_bytes INTEGER NOT NULL,
-  entry TEXT NOT NULL,        -- committed, rewritten, relocated, unchanged, discarded, refused, untold
+  entry TEXT NOT NULL,        -- committed, rewritten, relocated, unchanged, discarded, refused,
+                              -- untold (the engine does not report it)
   why TEXT,                   -- of discarded and refused
   offset INTEGER,             -- bytes, of its place in the buffer; NULL: it got none
   size INTEGER,               -- bytes that it took there
-  exit TEXT NOT NULL,         -- none, held (at the end), read, evicted, replaced (sent again)
+  exit TEXT NOT NULL,         -- none, held (at the end), read, evicted, replaced (re-committed)
   left_record INTEGER,
   left_ns INTEGER,
   sequence TEXT AS (producer || ':' || writer),  -- as all commands name it
@@ -116,7 +117,7 @@ CREATE TABLE chunks (
 );
 CREATE TABLE evictions (
   -- One row per chunk whose space was needed for another.
-  chunk INTEGER PRIMARY KEY REFERENCES chunks(id),  -- the one that had to go
+  chunk INTEGER PRIMARY KEY REFERENCES chunks(id),  -- the evicted chunk
   by_chunk INTEGER NOT NULL REFERENCES chunks(id),  -- the commit that needed the space
   session INTEGER NOT NULL,
   buffer INTEGER NOT NULL,
@@ -132,7 +133,7 @@ CREATE TABLE packets (
   buffer INTEGER NOT NULL,
   producer INTEGER NOT NULL,
   writer INTEGER NOT NULL,
-  first_chunk INTEGER NOT NULL,   -- where it begins: chunk id, counted on beyond 2^32
+  first_chunk INTEGER NOT NULL,   -- where it begins: chunk id, continued beyond 2^32
                                   -- (first_chunk & 4294967295 is chunks.chunk)
   fragment INTEGER NOT NULL,      -- index of its first fragment in that chunk
   first_offset INTEGER NOT NULL,  -- of that fragment in the payload, bytes
@@ -144,18 +145,18 @@ CREATE TABLE packets (
   timestamp INTEGER,              -- its own, in units of its clock
   timestamp_clock INTEGER,        -- NULL: the sequence's default
   clears_state INTEGER NOT NULL,  -- incremental state starts from scratch here
-  needs_state INTEGER NOT NULL,   -- can not be used without incremental state
+  needs_state INTEGER NOT NULL,   -- cannot be used without incremental state
   has_interned_data INTEGER NOT NULL,
   written_record INTEGER NOT NULL,  -- commit of its last fragment
   written_ns INTEGER,
   fate TEXT NOT NULL REFERENCES fates(fate),
   cause TEXT,                     -- NULL: none is needed
   own_fault INTEGER NOT NULL,     -- lost although all of it was in the buffer, whole and patched
-  decided_record INTEGER,         -- when its fate was sealed; stalled: since when it waits
+  decided_record INTEGER,         -- when its fate was decided; stalled: since when it waits
   decided_ns INTEGER,
   pass INTEGER,                   -- read, invalid: in which read of its buffer (reads.pass)
   position INTEGER,               -- read, invalid: which packet of that read it was, from 1
-  loss_bits INTEGER NOT NULL,     -- read, invalid: previous_packet_dropped as it came out;
+  loss_bits INTEGER NOT NULL,     -- read, invalid: previous_packet_dropped as returned;
                                   -- cut: why it was not reassembled
   culprit_producer INTEGER,       -- overwritten: the commit that needed the space
   culprit_writer INTEGER,
@@ -165,7 +166,7 @@ CREATE TABLE packets (
     REFERENCES sequences(session, buffer, producer, writer)
 );
 CREATE TABLE duplicates (
-  -- One row each time that a packet came out that had come out before (V1, after a scrape).
+  -- One row each time that a packet was returned again (V1, after a scrape).
   session INTEGER NOT NULL REFERENCES sessions(id),
   buffer INTEGER NOT NULL,
   producer INTEGER NOT NULL,
@@ -181,13 +182,13 @@ CREATE TABLE duplicates (
     REFERENCES sequences(session, buffer, producer, writer)
 );
 CREATE TABLE losses (
-  -- One row each time that the buffer noticed a loss: what it will flag on the next packet of the
+  -- One row each time that the buffer detected a loss: what it will flag on the next packet of the
   -- sequence (kind flag), or a packet that a read abandoned (kind packet).
   session INTEGER NOT NULL REFERENCES sessions(id),
   buffer INTEGER NOT NULL,
   producer INTEGER NOT NULL,
   writer INTEGER NOT NULL,
-  chunk INTEGER NOT NULL,     -- where it was noticed
+  chunk INTEGER NOT NULL,     -- where it was detected
   record INTEGER NOT NULL,
   time_ns INTEGER,
   kind TEXT NOT NULL,

@@ -1,5 +1,5 @@
-// 55-56-clearing-consumes-pieces: bytes_overwritten is 1984 in v2@55, 2192 in
-// v2@56.
+// 55-56-clearing-consumes-fragments: bytes_overwritten is 1984 in v2@55, 2192
+// in v2@56.
 // Expected is what v2@55 gives; v2@56 gives something else.
 //
 // 1:1#0 [ a1953-> ]
@@ -9,7 +9,7 @@
 // The buffer before the last read, in bytes:
 // v2@55: [ 1:2#0 1920 ][ padding 64 ][ 1:1#1 208 177 read ] write cursor 1920
 // v2@56: [ 1:2#0 1920 ][ padding 64 ][ 1:1#1 208 177 read ] write cursor 1920
-TEST_F(TraceBufferV2Test, Reproducer_5556ClearingConsumesPieces) {
+TEST_F(TraceBufferV2Test, Reproducer_5556ClearingConsumesFragments) {
   ResetBuffer(4096);
   bool previous_packet_dropped = false;
   CreateChunk(ProducerID(1), WriterID(1), ChunkID(0))

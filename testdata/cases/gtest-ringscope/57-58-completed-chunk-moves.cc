@@ -1,4 +1,4 @@
-// 57-58-chunks-relocated: bytes_written is 64 in v2@58, 32 in v2@57.
+// 57-58-completed-chunk-moves: bytes_written is 64 in v2@58, 32 in v2@57.
 // Expected is what v2@58 gives; v2@57 gives something else.
 //
 // 1:1#0 [ ] scraped
@@ -13,7 +13,7 @@
 namespace ringscope::testing {
 namespace {
 
-TEST(Reproducer, 5758ChunksRelocated) {
+TEST(Reproducer, 5758CompletedChunkMoves) {
   Buffer buffer = On("v2@58", 4096);
   buffer.Commit(Chunk(1, 1, 0)
                     .Raw(std::string_view("\000", 1))

@@ -1,5 +1,5 @@
-// 55-56-clearing-consumes-pieces: bytes_overwritten is 1984 in v2@55, 2192 in
-// v2@56.
+// 55-56-clearing-consumes-fragments: bytes_overwritten is 1984 in v2@55, 2192
+// in v2@56.
 // Expected is what v2@55 gives; v2@56 gives something else.
 //
 // 1:1#0 [ a1953-> ]
@@ -15,7 +15,7 @@
 namespace ringscope::testing {
 namespace {
 
-TEST(Reproducer, 5556ClearingConsumesPieces) {
+TEST(Reproducer, 5556ClearingConsumesFragments) {
   Buffer buffer = On("v2@55", 4096);
   buffer.Commit(Chunk(1, 1, 0)
                     .Begins(1951, 'a'));

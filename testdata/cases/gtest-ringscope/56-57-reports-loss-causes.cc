@@ -1,4 +1,4 @@
-// 56-57-tells-loss-causes: packet 1:1#1+0 (2991 bytes): loss bits overwrite
+// 56-57-reports-loss-causes: packet 1:1#1+0 (2991 bytes): loss bits overwrite
 // from v2@57, present from v2@56.
 // Expected is what v2@57 gives; v2@56 gives something else.
 //
@@ -14,7 +14,7 @@
 namespace ringscope::testing {
 namespace {
 
-TEST(Reproducer, 5657TellsLossCauses) {
+TEST(Reproducer, 5657ReportsLossCauses) {
   Buffer buffer = On("v2@57", 4096);
   buffer.Commit(Chunk(1, 1, 0)
                     .Whole(1055, 'a'));

@@ -1,4 +1,4 @@
-// 56-57-tells-loss-causes: packet 1:1#1+0 (2991 bytes): loss bits overwrite
+// 56-57-reports-loss-causes: packet 1:1#1+0 (2991 bytes): loss bits overwrite
 // from v2@57, present from v2@56.
 // Expected is what v2@57 gives; v2@56 gives something else.
 //
@@ -8,7 +8,7 @@
 // The buffer before the last read, in bytes:
 // v2@57: [ 1:1#1 3024 ] write cursor 3024
 // v2@56: [ 1:1#1 3024 ] write cursor 3024
-TEST_F(TraceBufferV2Test, Reproducer_5657TellsLossCauses) {
+TEST_F(TraceBufferV2Test, Reproducer_5657ReportsLossCauses) {
   ResetBuffer(4096);
   uint32_t previous_packet_dropped = 0;
   CreateChunk(ProducerID(1), WriterID(1), ChunkID(0))

@@ -1,4 +1,4 @@
-// 57-58-chunks-relocated: bytes_written is 64 in v2@58, 32 in v2@57.
+// 57-58-completed-chunk-moves: bytes_written is 64 in v2@58, 32 in v2@57.
 // Expected is what v2@58 gives; v2@57 gives something else.
 //
 // 1:1#0 [ ] scraped
@@ -7,7 +7,7 @@
 // The buffer before the last read, in bytes:
 // v2@58: [ padding 32 ][ 1:1#0 32 ] write cursor 64
 // v2@57: [ 1:1#0 32 ] write cursor 32
-TEST_F(TraceBufferV2Test, Reproducer_5758ChunksRelocated) {
+TEST_F(TraceBufferV2Test, Reproducer_5758CompletedChunkMoves) {
   ResetBuffer(4096);
   CreateChunk(ProducerID(1), WriterID(1), ChunkID(0))
       .PadTo(17)
