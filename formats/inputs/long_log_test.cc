@@ -120,13 +120,13 @@ TEST_F(SparseLogTest, SeekingReadsTheFramesAndTheirBlock) {
     std::unique_ptr<ByteSource> file = Open();
     auto excerpt = OpenLogExcerpt(file, wanted).value();
     ASSERT_TRUE(excerpt);
-    EXPECT_LT(TakeRead(), 200 * kKiB);
     bool found = false;
     while (const std::optional<Op> op = excerpt->log->Next().value())
       found = found || excerpt->log->record_number() == record;
     EXPECT_TRUE(found);
     EXPECT_EQ(excerpt->log->damage_count(), 0u);
-    EXPECT_LT(TakeRead(), 3000 * kKiB);
+    // 200 KiB of the index, and the frames; a thread reads those ahead as soon as the log is open.
+    EXPECT_LT(TakeRead(), 3200 * kKiB);
   }
 }
 
