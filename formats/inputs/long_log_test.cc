@@ -4,11 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <map>
 #include <memory>
 #include <string>
-#include <utility>
 
 #include "formats/inputs/log_check.h"
 #include "formats/inputs/log_excerpt.h"
@@ -51,7 +51,7 @@ class SparseFile {
   }
   uint64_t size() const { return size_; }
 
-  uint64_t bytes_read = 0;
+  std::atomic<uint64_t> bytes_read = 0;  // by whichever thread
 
  private:
   uint64_t size_ = 0;
@@ -88,7 +88,7 @@ class SparseLogTest : public ::testing::Test {
   }
   std::unique_ptr<ByteSource> Open() { return std::make_unique<SparseSource>(file_); }
   /// Bytes that were read since the last call.
-  uint64_t TakeRead() { return std::exchange(file_.bytes_read, 0); }
+  uint64_t TakeRead() { return file_.bytes_read.exchange(0); }
 
   testing::SparseLog log_;
   SparseFile file_;
