@@ -87,6 +87,7 @@ struct SourceFile {
   size_t lines = 0;
   std::vector<std::string> quoted;  // includes
   std::vector<std::string> system;
+  bool joins = false;  // uses fmt::join
 
   /// Part of a test, benchmark or fuzzer.
   bool IsForTests() const {
@@ -97,9 +98,11 @@ struct SourceFile {
 };
 
 SourceFile ReadSource(const fs::path& path) {
-  SourceFile source{fs::relative(path, RS_SOURCE_DIR).string(), 0, {}, {}};
+  SourceFile source{fs::relative(path, RS_SOURCE_DIR).string(), 0, {}, {}, false};
+  const std::string join = std::string("fmt::") + "join(";  // not as a whole, or this is one
   std::ifstream file(path);
   for (std::string line; std::getline(file, line); ++source.lines) {
+    source.joins |= line.find(join) != std::string::npos;
     constexpr std::string_view kStart = "#include ";
     if (!line.starts_with(kStart) || line.size() < kStart.size() + 3) continue;
     const bool quoted = line[kStart.size()] == '"';
@@ -196,6 +199,18 @@ TEST(Layers, RoomsAreNotTooLarge) {
     EXPECT_LE(size.first, kMaxFiles) << "files of " << room;
     EXPECT_LE(size.second, kMaxLines) << "lines of " << room;
   }
+}
+
+// Some versions of fmt have it in <fmt/format.h>, others not.
+TEST(Layers, WhatUsesJoinIncludesItsHeader) {
+  size_t checked = 0;
+  for (const SourceFile& source : AllSources()) {
+    if (!source.joins) continue;
+    ++checked;
+    EXPECT_TRUE(std::ranges::find(source.system, "fmt/ranges.h") != source.system.end())
+        << source.path << " does not include <fmt/ranges.h>";
+  }
+  EXPECT_GT(checked, 20U);
 }
 
 TEST(Layers, CoreIsPure) {

@@ -1,6 +1,7 @@
 #include "commands/adapter/checkout.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>

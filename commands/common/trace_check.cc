@@ -1,5 +1,7 @@
 #include "commands/common/trace_check.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <memory>
 #include <utility>

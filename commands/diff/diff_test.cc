@@ -53,6 +53,14 @@ std::string CapturePath(const std::string& name) {
   return std::string(RS_TESTDATA) + "/captures/" + name;
 }
 
+// No file has such a name, and a look whether it is a folder fails.
+TEST(Diff, NameThatIsTooLong_IsAnError) {
+  const std::string name(5000, 'x');
+  const Ran ran = Diff({name, "--a", "v2@55"});
+  EXPECT_EQ(ran.code, ExitCode::kFailed);
+  EXPECT_THAT(ran.error, HasSubstr(name));
+}
+
 TEST(Diff, SameResult_IsClean) {
   const Ran ran = DiffEngines("v2@55", "v2@56");
   EXPECT_EQ(ran.code, ExitCode::kClean) << ran.error;

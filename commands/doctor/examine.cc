@@ -1,6 +1,7 @@
 #include "commands/doctor/examine.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <initializer_list>

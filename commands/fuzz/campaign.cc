@@ -10,6 +10,7 @@
 #include <condition_variable>
 #include <map>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #include "commands/shell/text.h"
@@ -63,7 +64,11 @@ class BlockWorkers {
  public:
   BlockWorkers(const FuzzPlan& plan, const CampaignLimits& limits, unsigned threads)
       : plan_(plan), limits_(limits), start_(SteadyClock::now()) {
-    for (unsigned i = 0; i < threads; ++i) threads_.emplace_back([this] { Work(); });
+    try {
+      for (unsigned i = 0; i < threads; ++i) threads_.emplace_back([this] { Work(); });
+    } catch (const std::system_error&) {
+      // The system has no more threads: those that were started do the work, or Next.
+    }
   }
   ~BlockWorkers() {
     stop_ = true;
@@ -74,6 +79,10 @@ class BlockWorkers {
   /// @param wait how long; then `waited` is called, and so on
   template <typename Waited>
   std::optional<BlockResult> Next(std::chrono::milliseconds wait, Waited waited) {
+    if (threads_.empty()) {
+      if (IsLast(next_block_)) return std::nullopt;
+      return Run(next_block_++);
+    }
     std::unique_lock lock(mutex_);
     while (true) {
       if (const auto done = results_.find(next_result_); done != results_.end()) {

@@ -1,6 +1,7 @@
 #include "commands/fuzz/fuzz.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>

@@ -1,6 +1,7 @@
 // What fuzz has found, in words.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 

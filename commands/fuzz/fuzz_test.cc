@@ -12,6 +12,7 @@
 #include "commands/report/json.h"
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
+#include "formats/testing/no_threads.h"
 
 namespace ringscope {
 namespace {
@@ -57,6 +58,21 @@ TEST(FuzzCampaign, SameFindings_OnAnyNumberOfThreads) {
       EXPECT_EQ(InWords(result), expected) << threads;
     }
     EXPECT_THAT(expected, HasSubstr("v2@56:recommit_before_evict"));
+  }
+}
+
+// Where the system starts none of the threads, or not all.
+TEST(FuzzCampaign, WithoutThreads_SameFindings) {
+  const FuzzPlan plan = ReleasePlan("v2@54", "v2@56");
+  const auto campaign = [&plan](unsigned threads) {
+    MemoryRun run;
+    run.context.threads = threads;
+    return InWords(RunCampaign(plan, {.streams = 150, .findings = 3}, {}, run.context));
+  };
+  const std::string expected = campaign(1);
+  for (const unsigned first : {0u, 1u}) {
+    const testing::NoThreads no_more_threads(first);
+    EXPECT_EQ(campaign(3), expected) << first;
   }
 }
 

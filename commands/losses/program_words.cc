@@ -1,6 +1,7 @@
 #include "commands/losses/program_words.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <vector>
 

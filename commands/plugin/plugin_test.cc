@@ -379,6 +379,32 @@ TEST(PluginFaults, ChunksThatCannotBe_AreAnError) {
   EXPECT_EQ(error_of(kExample), "none");
 }
 
+// It is neither an endless list of what is wrong nor an endless loop.
+TEST(PluginFaults, RewritesOfChunksThatNeverCame_EndWithAResultOrAnError) {
+  constexpr int kCommits = 10'000;
+  constexpr size_t kMostBytes = 64 << 10;
+  const TempFolder folder;
+  std::string log = R"({"op":"buffer","id":3,"size":4096,"policy":"ring_buffer"})"
+                    "\n";
+  for (int i = 0; i < kCommits; ++i)
+    log += fmt::format(
+        R"({{"op":"commit","buffer":3,"producer":1,"writer":1,"chunk":{},"fragments":1,"payload":"020801"}})"
+        "\n",
+        i);
+  const std::string path = folder.Write("log.ops.jsonl", log);
+  const std::string plugin = Broken("REWRITE");
+  const auto expect_an_end = [&](const Command& command, std::vector<std::string> args) {
+    args.push_back(path);
+    const Ran ran = RunCommand(command, args);
+    EXPECT_TRUE(!ran.error.empty() || !ran.out.empty() || !ran.err.empty());
+    EXPECT_LT(ran.out.size() + ran.err.size() + ran.error.size(), kMostBytes);
+  };
+  expect_an_end(GapsCommand(), {"--engine", plugin});
+  expect_an_end(TimelineCommand(), {"--engine", plugin, "-o", folder.File("timeline.pftrace")});
+  expect_an_end(DiffCommand(), {"--a", plugin, "--b", "v2"});
+  expect_an_end(GraphCommand(), {"--engine", plugin, "--layout"});
+}
+
 TEST(PluginFaults, AfterAFailureNothingContinues) {
   const auto engine = EnginesAndPlugins()(Broken("COMMIT")).value()->create({.size = 4096}).value();
   const uint8_t bytes[] = {1, 7};

@@ -1,6 +1,7 @@
 #include "commands/protovm/program_text.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <vector>

@@ -15,11 +15,11 @@
 
 #include "commands/system/unique_fd.h"
 #include "commands/testing/memory_run.h"
-#include "commands/testing/no_threads.h"
 #include "core/perfetto/commit_request.h"
 #include "formats/inputs/log_parts.h"
 #include "formats/inputs/open_log.h"
 #include "formats/io/log_source.h"
+#include "formats/testing/no_threads.h"
 
 namespace ringscope::record {
 namespace {

@@ -58,5 +58,13 @@ TEST(RecordCommand, Compare_WithNoTrace_Fails) {
   EXPECT_THAT(ran.err, HasSubstr("could not be compared with"));
 }
 
+// Nothing is recorded in vain.
+TEST(RecordCommand, Compare_WithStandardInput_IsRefused) {
+  const TempFolder folder;
+  const Ran ran = Record(folder, "true", {"--compare", "-"});
+  EXPECT_EQ(ran.error_code, ErrorCode::kUsage);
+  EXPECT_THAT(ran.error, HasSubstr("--compare cannot read the trace from standard input"));
+}
+
 }  // namespace
 }  // namespace ringscope::testing

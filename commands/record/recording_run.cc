@@ -422,6 +422,9 @@ Result<ExitCode> RunRecord(const RecordArgs& args, Context& context) {
                 "--compare needs what is in the packets, and --no-payload "
                 "leaves it out",
                 {}, "choose one of them");
+  if (args.compare == "-")
+    return Fail(ErrorCode::kUsage, "--compare cannot read the trace from standard input", {},
+                "name a file, which is read once the recording has ended");
   return record::RecordingRun(args, context).Run();
 }
 

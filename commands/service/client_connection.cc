@@ -89,7 +89,9 @@ void ClientConnection::Close() {
 
 void ClientConnection::SendQueued() {
   socket_.SendQueued();
-  static_cast<void>(watch_.SetEvents(EPOLLIN | (socket_.queued() > 0 ? EPOLLOUT : 0u)));
+  if (watch_.SetEvents(EPOLLIN | (socket_.queued() > 0 ? EPOLLOUT : 0u))) return;
+  // What is queued would never be sent. Not at once: the port may be at work.
+  end_ = loop_.CallSoon([this] { Close(); });
 }
 
 }  // namespace ringscope::demo

@@ -66,6 +66,7 @@ class ClientConnection {
   Port* port_ = nullptr;
   bool closed_ = false;
   record::EventLoop::WatchHandle watch_;
+  record::EventLoop::Timer end_;  // where it cannot be watched any more
 };
 
 }  // namespace ringscope::demo

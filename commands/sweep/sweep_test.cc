@@ -7,7 +7,7 @@
 #include "commands/shell/commands.h"
 #include "commands/shell/values.h"
 #include "commands/testing/memory_run.h"
-#include "commands/testing/no_threads.h"
+#include "formats/testing/no_threads.h"
 #include "formats/testing/testdata.h"
 
 namespace ringscope {

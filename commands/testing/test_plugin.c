@@ -45,6 +45,7 @@
 #define FAULT_EARLIER 31 /* knows version 1 alone, as its entry says */
 #define FAULT_PROGRAMS 32 /* runs the programs of data sources */
 #define FAULT_BAD_PROGRAM 33 /* the same, with a state at a null pointer */
+#define FAULT_REWRITE 34 /* rewrites what it never committed, where another chunk is */
 /* Ends of the plug-in's process, or reasons to end it. */
 #define FAULT_LOAD 40        /* a crash while it is loaded */
 #define FAULT_ABORT 41       /* a failed check in commit */
@@ -142,6 +143,19 @@ static void Report(buffer* self, const ringscope_commit* commit) {
   to->committed(to->context, &held);
   to->stalled(to->context, commit->sequence, commit->chunk, 99);
   to->discarded(to->context, commit, RINGSCOPE_DISCARD_UNKNOWN);
+#endif
+#if RS_FAULT == FAULT_REWRITE
+  const ringscope_chunk first = {.struct_size = sizeof(first),
+                                 .sequence = commit->sequence,
+                                 .chunk = commit->chunk,
+                                 .outer_size = 32,
+                                 .payload_size = (uint32_t)commit->payload.size,
+                                 .payload_avail = (uint32_t)commit->payload.size,
+                                 .payload = commit->payload};
+  if (self->written == 0)
+    to->committed(to->context, &first);
+  else
+    to->rewritten(to->context, &first);
 #endif
   if (RS_FAULT == FAULT_BAD_REPORT) to->discarded(to->context, commit, 77);
   if (RS_FAULT == FAULT_NO_CHUNK) to->committed(to->context, NULL);
@@ -326,6 +340,8 @@ static const ringscope_plugin kSecond = {
 
 #if RS_FAULT == FAULT_PARTIAL
 #define TELLS (RINGSCOPE_TELLS_COMMITTED | RINGSCOPE_TELLS_DISCARDED)
+#elif RS_FAULT == FAULT_REWRITE
+#define TELLS RINGSCOPE_TELLS_CHUNKS
 #elif RS_FAULT == FAULT_FAR_PLACE
 #define TELLS RINGSCOPE_TELLS_PLACES
 #else

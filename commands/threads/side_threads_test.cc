@@ -9,6 +9,7 @@
 
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
+#include "formats/testing/no_threads.h"
 #include "formats/testing/testdata.h"
 
 namespace ringscope {
@@ -55,7 +56,7 @@ TEST(SideThreads, DamagedLogs_SameMessages) {
 }
 
 /// Counts up what each side did, in the order of its sections.
-TEST(SideThreads, Sections_AreReplayedInOrder) {
+void ExpectSectionsInOrder() {
   Both<std::vector<DiffSection*>> replayed;
   std::vector<DiffSection> sections(20);
   SideThreads threads([&](Side side, DiffSection& section) { replayed[side].push_back(&section); });
@@ -64,6 +65,16 @@ TEST(SideThreads, Sections_AreReplayedInOrder) {
   for (const Side side : kSides) {
     ASSERT_EQ(replayed[side].size(), sections.size());
     for (size_t i = 0; i < sections.size(); ++i) EXPECT_EQ(replayed[side][i], &sections[i]);
+  }
+}
+
+TEST(SideThreads, Sections_AreReplayedInOrder) { ExpectSectionsInOrder(); }
+
+// Where the system starts no thread, or one for the first side alone.
+TEST(SideThreads, WithoutThreads_SectionsAreReplayedInOrder) {
+  for (const unsigned first : {0u, 1u}) {
+    const testing::NoThreads no_more_threads(first);
+    ExpectSectionsInOrder();
   }
 }
 

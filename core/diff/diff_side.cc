@@ -89,8 +89,13 @@ const Error* DiffSide::Failure(BufferId buffer) const {
 }
 
 void DiffSide::ForgetBuffer(BufferId buffer) {
-  buffers_.erase(buffer);
-  last_buffer_.second = nullptr;
+  if (const auto found = buffers_.find(buffer); found != buffers_.end()) {
+    // What was counted of it counts for the id.
+    BufferState next;
+    next.read = found->second.read;
+    next.peak_bytes = found->second.peak_bytes;
+    found->second = std::move(next);
+  }
   last_chunk_.second = nullptr;
   recent_.Forget(buffer);
 }

@@ -31,7 +31,8 @@ class DiffSide {
   /// Plays the next record of the tape, which must have one.
   /// @return the error with which the replay ended there
   Status PlayRecord();
-  /// A new buffer has taken the id of an earlier one: forgets what is known of that.
+  /// A new buffer has taken the id of an earlier one: forgets what is known of that, but not what
+  /// it has returned and how much it held.
   void ForgetBuffer(BufferId buffer);
 
   /// Those returned during the record.
@@ -84,6 +85,7 @@ class DiffSide {
     Fill now;
     Fill before;          // the record `record`
     uint64_t record = 0;  // count of the last one that changed something
+    // Of all buffers that had the id:
     uint64_t peak_bytes = 0;
     PacketCount read;
     SequenceMap<SequenceState> sequences;

@@ -10,34 +10,40 @@
 #include "core/session/session_errors.h"
 
 namespace ringscope {
+namespace {
+
+/// The buffer in which the record changes what it has counted, without a commit, patch or read.
+std::optional<BufferId> ClonedBuffer(const Op& op) {
+  if (const auto* cloned = std::get_if<BufferCloned>(&op.body)) return cloned->buffer;
+  if (const auto* cleared = std::get_if<BufferCleared>(&op.body)) return cleared->buffer;
+  return std::nullopt;
+}
+
+}  // namespace
 
 void SideReplay::Run(DiffSection& section) {
   tape_ = &section.tapes[side_];
   for (size_t i = 0; i < section.records.size() && !failed_; ++i) {
     const DiffSection::Record& record = section.records[i];
-    // What a commit changes it touches; of other records that is not sure.
-    const bool counts_all = !std::holds_alternative<Commit>(record.op.body);
-    EndRecord(replay_.Apply(record.op, record.number), counts_all);
+    EndRecord(replay_.Apply(record.op, record.number), ClonedBuffer(record.op));
   }
-  if (section.at_end && !failed_) EndRecord(replay_.Finish(), true);
+  if (section.at_end && !failed_) EndRecord(replay_.Finish(), std::nullopt);
   tape_ = nullptr;
 }
 
-void SideReplay::EndRecord(Status status, bool counts_all) {
+void SideReplay::EndRecord(Status status, std::optional<BufferId> cloned) {
   if (!status) {
     failed_ = true;
     tape_->error = std::move(status).error();
   } else {
     const auto& buffers = replay_.session().buffers();
-    for (const BufferId id : touched_)
+    const auto count = [&](BufferId id, bool touched) {
       if (const auto buffer = buffers.find(id); buffer != buffers.end())
-        Count(buffer->second, true);
-    const auto is_touched = [&](BufferId id) {
-      return std::find(touched_.begin(), touched_.end(), id) != touched_.end();
+        Count(buffer->second, touched);
     };
-    if (counts_all)
-      for (const auto& [id, buffer] : buffers)
-        if (!is_touched(id)) Count(buffer, false);
+    for (const BufferId id : touched_) count(id, true);
+    if (cloned && std::find(touched_.begin(), touched_.end(), *cloned) == touched_.end())
+      count(*cloned, false);
   }
   touched_.clear();
   tape_->AddStep(Kind::kRecordEnd, 0);

@@ -2,6 +2,7 @@
 #define RINGSCOPE_CORE_DIFF_SIDE_REPLAY_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,7 +44,7 @@ class SideReplay : public ReplayListener {
   using Kind = SideTape::Kind;
 
   void Touch(BufferId buffer);
-  void EndRecord(Status status, bool counts_all);
+  void EndRecord(Status status, std::optional<BufferId> cloned);
   void Count(const SessionBuffer& buffer, bool touched);
   void AddPacket(const SessionPacket& packet, uint32_t clone);
 

@@ -1,6 +1,7 @@
 #include "core/engine/catalogue.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <array>
 #include <string>

@@ -1,6 +1,7 @@
 #include "core/fuzz/rule_switch.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 

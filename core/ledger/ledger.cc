@@ -92,8 +92,12 @@ void Ledger::Close(BufferId id) {
 void Ledger::OnRecord(const Op& op, const LogMoment& moment) {
   std::sort(touched_.begin(), touched_.end());
   const auto end = std::unique(touched_.begin(), touched_.end());
-  for (auto id = touched_.begin(); id != end; ++id)
-    if (const auto buffer = buffers_.find(*id); buffer != buffers_.end()) buffer->second->Settle();
+  for (auto id = touched_.begin(); id != end; ++id) {
+    const auto buffer = buffers_.find(*id);
+    if (buffer == buffers_.end()) continue;
+    buffer->second->Settle();
+    ++settled_;
+  }
   touched_.clear();
   now_ = moment;
   reported_.Add(op, moment);

@@ -232,6 +232,9 @@ class Ledger : public ReplayListener {
   /// What does not add up, as a warning; empty if all does. After the end. Anything else than empty
   /// is a bug in ringscope.
   std::string Check() const;
+  /// How often the accounts of a buffer were settled after a record: once for each buffer that
+  /// something happened to.
+  uint64_t settled() const { return settled_; }
 
   bool WantsBufferEvents() const override { return true; }
   void OnRecord(const Op& op, const LogMoment& moment) override;
@@ -266,6 +269,7 @@ class Ledger : public ReplayListener {
   ReportedLosses reported_{/*limit=*/4096};
   std::map<BufferId, std::unique_ptr<ledger::BufferLedger>> buffers_;
   std::vector<BufferId> touched_;  // by the record under way
+  uint64_t settled_ = 0;
   std::map<BufferId, LedgerTotals> totals_;
 };
 

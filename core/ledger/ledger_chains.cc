@@ -16,6 +16,7 @@ ChainId Chains::New() {
 ChainId Chains::Find(ChainId id) {
   path_.clear();
   for (; chains_[id].merged_into != kNoChain; id = chains_[id].merged_into) path_.push_back(id);
+  passed_ += path_.size();
   // The signposts on the way point to the end from now on, so that none is passed often. Each is
   // held by those that point to it: from the far end, as the last to point may free it.
   for (size_t i = path_.size(); i-- > 1;) {

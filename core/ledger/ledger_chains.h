@@ -83,6 +83,8 @@ class Chains {
       if (chain.fragments > 0 && chain.merged_into == kNoChain && open) visit(id, chain);
     }
   }
+  /// Signposts that all calls of Find together have passed.
+  uint64_t passed() const { return passed_; }
   /// Chains in memory.
   size_t size() const { return chains_.size() - free_.size(); }
 
@@ -93,6 +95,7 @@ class Chains {
   std::vector<Chain> chains_;
   std::vector<ChainId> free_;
   std::vector<ChainId> path_;  // scratch
+  uint64_t passed_ = 0;
   Waiting awaiting_next_;
   Waiting awaiting_previous_;
 };

@@ -321,6 +321,23 @@ TEST_P(LedgerTest, ResentWithOtherBytes_IsCorruptedUnlessItCameOut) {
                                                          "1:1#0.1 8B corrupted/resent"}));
 }
 
+// What a record costs does not grow with the buffers that it does not concern.
+TEST_P(LedgerTest, ARecordSettlesTheBuffersThatItConcerns) {
+  constexpr uint16_t kBuffers = 1000;
+  constexpr uint32_t kCommits = 1000;
+  LedgerSink nothing;
+  Ledger ledger(nothing);
+  ReplayOptions options;
+  options.session.all.engine = GetParam();
+  Replay replay(options, ledger);
+  for (uint16_t id = 1; id <= kBuffers; ++id) ASSERT_TRUE(replay.Apply(BufferOp(id)));
+  for (uint32_t i = 0; i < kCommits; ++i)
+    ASSERT_TRUE(replay.Apply(Request(1).Move(7, Chunk(1, 1, i).Whole(20, 'h')).op()));
+  ASSERT_TRUE(replay.Drain());
+  EXPECT_EQ(ledger.Check(), "");
+  EXPECT_LE(ledger.settled(), kCommits + 1);
+}
+
 TEST_P(LedgerTest, IdsWrapAround) {
   Scene scene(GetParam(), 8192);
   scene.Commit(Chunk(1, 1, 0xFFFFFFFE).Whole(4, 'h').Begins(10, 'p'))

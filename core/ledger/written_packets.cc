@@ -364,10 +364,12 @@ std::array<ChainId, 2> WrittenPackets::Forget(ChunkName chunk) {
 /// Sizes that only change are taken over; where the fragments do not fit any more, the writer has
 /// broken the chunk. Only the last fragment of a chunk is patched: the packet continues in the
 /// next.
-void WrittenPackets::CheckPatches(ChunkRecord& record, Bytes payload,
-                                  const ChunkPatches& patches) const {
+void WrittenPackets::CheckPatches(ChunkRecord& record, Bytes payload, const ChunkPatches& patches) {
   const auto size = static_cast<uint32_t>(payload.size());
-  const auto offset_of = [&](size_t index) { return record.entries[index].offset; };
+  const auto offset_of = [&](size_t index) {
+    ++compared_;
+    return record.entries[index].offset;
+  };
   const auto note = [&](const WrongPatch& patch) {
     if (record.wrong_patches.size() < kMaxWrongPatches) record.wrong_patches.push_back(patch);
   };
@@ -382,9 +384,11 @@ void WrittenPackets::CheckPatches(ChunkRecord& record, Bytes payload,
   for (const Patch& patch : patches.patches) {
     record.patched_from = std::min(record.patched_from, patch.offset);
     VisitPatchedSizes(patch, record.entries.size(), offset_of, check);
-    const auto after =
-        std::upper_bound(record.entries.begin(), record.entries.end(), patch.offset,
-                         [](uint64_t offset, const Entry& entry) { return offset < entry.offset; });
+    const auto after = std::upper_bound(record.entries.begin(), record.entries.end(), patch.offset,
+                                        [&](uint64_t offset, const Entry& entry) {
+                                          ++compared_;
+                                          return offset < entry.offset;
+                                        });
     if (after == record.entries.begin() || after == record.entries.end()) continue;
     note({static_cast<size_t>(after - record.entries.begin()) - 1, now_});
   }

@@ -136,7 +136,10 @@ class WrittenPackets {
   /// read.
   void ReadPatched(const ChunkRecord& record, Bytes payload);
   /// Notes which fragments of the chunk the patches broke, or should not have touched.
-  void CheckPatches(ChunkRecord& record, Bytes payload, const ChunkPatches& patches) const;
+  /// Time: O(log fragments) for each patch.
+  void CheckPatches(ChunkRecord& record, Bytes payload, const ChunkPatches& patches);
+  /// Fragments that all calls of CheckPatches together have compared with patches.
+  uint64_t compared() const { return compared_; }
   /// The patch with which the chunk's fragments did not fit any more; none: its commit.
   static LogMoment BrokenAt(const ChunkRecord& record);
   /// The patch that changed a fragment of the packet, though its writer had completed it; else
@@ -188,6 +191,7 @@ class WrittenPackets {
   Chains chains_;
   FateCount count_;
   std::vector<ChainId> touched_;
+  uint64_t compared_ = 0;
 };
 
 }  // namespace ringscope::ledger

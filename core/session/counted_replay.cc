@@ -78,8 +78,9 @@ Result<ReplayOutcome> CountedReplay::Finish(bool histograms) {
   }
   RS_RETURN_IF_ERROR(replay_.Drain());
   for (BufferOutcome& result : outcome.buffers) {
-    result.unread = counter_.counts[result.id].unread;
-    result.stuck_bytes = buffers.at(result.id).engine->stats().unread_bytes();
+    const Counts& counts = counter_.counts[result.id];
+    result.unread = counts.unread;
+    result.stuck_bytes = counts.stuck_bytes + buffers.at(result.id).engine->stats().unread_bytes();
   }
   return outcome;
 }

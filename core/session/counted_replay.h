@@ -13,7 +13,8 @@
 
 namespace ringscope {
 
-/// A replay of one session, to its end, whose outcome is counted.
+/// A replay of one session, to its end, whose outcome is counted: packets by buffer id, of all
+/// buffers that had it one after the other.
 class CountedReplay {
  public:
   /// @param listeners in order, as ReplayListeners has them; they outlive this
@@ -32,14 +33,17 @@ class CountedReplay {
   struct Counts {
     PacketCount read;
     uint64_t invalid = 0;
-    PacketCount unread;  // drained
+    PacketCount unread;        // drained
+    uint64_t stuck_bytes = 0;  // of buffers whose id another has taken
   };
   class Counter : public ReplayListener {
    public:
     Status OnPacket(const SessionPacket& packet) override;
-    void OnDrainBegun(BufferId buffer) override { counts[buffer].unread = {}; }
     void OnDrainPacket(BufferId buffer, const Packet& packet) override {
       counts[buffer].unread += {1, packet.size};
+    }
+    void OnBufferReplaced(SessionBuffer& buffer) override {
+      counts[buffer.id].stuck_bytes += buffer.engine->stats().unread_bytes();
     }
 
     std::map<BufferId, Counts> counts;

@@ -47,7 +47,7 @@ class ReplayListener {
   virtual ~ReplayListener() = default;
 
   /// Whether OnBufferEvent and OnDrainEvent are of use. If they are to no listener, the buffers are
-  /// unobserved, which costs nothing, and those that are replaced are not drained. Constant.
+  /// unobserved, which costs nothing. Constant.
   virtual bool WantsBufferEvents() const { return false; }
 
   /// The record is about to be applied.

@@ -27,7 +27,9 @@ struct ProgramRuns {
   uint64_t at_limit = 0;  // of these, because of the memory limit
 };
 
-/// The outcome of a replay for one buffer.
+/// The outcome of a replay for one buffer. Buffers that had its id before, until they were freed,
+/// count as the same one in the numbers of packets, in `losses` and in `stuck_bytes`; all else is
+/// that of the last.
 struct BufferOutcome {
   BufferId id{};
   uint32_t index = 0;  // in the trace config

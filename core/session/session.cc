@@ -145,7 +145,7 @@ Status Session::SetUpBuffer(const BufferSetUp& setup) {
                                   "dropped",
                                   Raw(setup.id)));
   if (const auto old = buffers_.find(setup.id); old != buffers_.end()) {
-    if (is_observed_) RS_RETURN_IF_ERROR(DrainBuffer(old->second));
+    RS_RETURN_IF_ERROR(DrainBuffer(old->second));
     RS_RETURN_IF_ERROR(CheckEngineAtEnd(setup.id, *old->second.engine));
     listeners_.Call(&ReplayListener::OnBufferReplaced, old->second);
     buffers_.erase(old);

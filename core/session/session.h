@@ -145,7 +145,7 @@ class Session {
   Status Drain();
 
   /// By id; freed ones stay listed, with their engine, until another takes the id: no commit, read
-  /// or clone of the log reaches them, but what they held counts as unread.
+  /// or clone of the log reaches them, but what they held counts as unread, also after that.
   const std::map<BufferId, SessionBuffer>& buffers() const { return buffers_; }
   /// The clone that is replayed; nullptr: the session itself is.
   const CloneView* clone() const { return options_.clone ? &*options_.clone : nullptr; }

@@ -91,9 +91,10 @@ TEST_F(SessionTest, ReservedFields_DependOnTheBuffersRelease) {
   std::string packet;
   wire::AppendUint(packet, proto::TracePacket::kServiceEvent, 1);
   for (const uint16_t buffer : {uint16_t{0}, uint16_t{1}})
-    Apply(Request(1)
-              .Move(buffer, Chunk(1, 1, 0).Raw(static_cast<char>(packet.size()) + packet).Counting(1))
-              .op());
+    Apply(
+        Request(1)
+            .Move(buffer, Chunk(1, 1, 0).Raw(static_cast<char>(packet.size()) + packet).Counting(1))
+            .op());
   Read(0);
   EXPECT_EQ(session_.stats().invalid_packets, 0u);
   Read(1);
@@ -166,7 +167,7 @@ TEST_F(SessionTest, UnknownProducer_OnceThereAreProducerRecords) {
   EXPECT_EQ(session_.stats().chunks_discarded, 2u);
 }
 
-TEST_F(SessionTest, Permission_ComesFromDataSourcesAndLastsUntilTheBufferIsFreed) {
+TEST_F(SessionTest, Permission_ComesFromDataSourcesAndOutlastsThem) {
   Apply(BufferOp(1));
   Apply(BufferOp(2));
   Connect(1);
@@ -181,6 +182,33 @@ TEST_F(SessionTest, Permission_ComesFromDataSourcesAndLastsUntilTheBufferIsFreed
   Apply(DataSourceStopped{ProducerId{1}, 0});
   Apply(Request(1).Move(1, Chunk(1, 1, 1)).op());
   EXPECT_EQ(session_.stats().chunks_discarded, 1u);
+}
+
+TEST_F(SessionTest, Permission_IsNotForTheNextBufferOfTheId) {
+  Apply(BufferOp(1));
+  Connect(1);
+  DataSourceSetUp setup;
+  setup.producer = ProducerId{1};
+  setup.target_buffer = BufferId{1};
+  Apply(setup);
+  Apply(BufferFreed{BufferId{1}});
+  Apply(BufferOp(1));
+  Apply(Request(1).Move(1, Chunk(1, 1, 0)).op());
+  EXPECT_EQ(session_.stats().chunks_discarded, 1u);
+  Apply(setup);
+  Apply(Request(1).Move(1, Chunk(1, 1, 0)).op());
+  EXPECT_EQ(session_.stats().chunks_discarded, 1u);
+}
+
+TEST_F(SessionTest, CloneOfAFreedBuffer_IsSkipped) {
+  Apply(BufferOp(0));
+  Apply(Request(1).Move(0, Chunk(1, 1, 0).Whole(2, 'h')).op());
+  Apply(BufferFreed{BufferId{0}});
+  EXPECT_TRUE(session_.ReadClone(BufferId{0}));
+  Apply(BufferCloned{1, BufferId{0}, /*transfer=*/true});
+  EXPECT_THAT(log_.lines, IsEmpty());
+  EXPECT_THAT(log_.warnings, ElementsAre(HasSubstr("a clone of buffer 0, which is not set up")));
+  EXPECT_EQ(session_.buffers().at(BufferId{0}).engine->stats().chunks_written, 1u);
 }
 
 // Producers continue to commit for a while after a session has ended.

@@ -1,5 +1,6 @@
 #include "core/tape/tape_recorder.h"
 
+#include <functional>
 #include <utility>
 
 namespace ringscope {
@@ -58,8 +59,10 @@ Status TapeRecorder::Finish() {
 
 /// Of a request's bytes there is a copy already.
 Bytes TapeRecorder::CopyOfRequestPart(Bytes bytes) {
-  const bool is_part = !request_.empty() && bytes.data() >= request_.data() &&
-                       bytes.data() + bytes.size() <= request_.data() + request_.size();
+  // They may be of different arrays, for which only these are an order.
+  const std::less_equal<const uint8_t*> is_before;
+  const bool is_part = !request_.empty() && is_before(request_.data(), bytes.data()) &&
+                       is_before(bytes.data() + bytes.size(), request_.data() + request_.size());
   if (!is_part) return section_->bytes.Copy(bytes);
   return copied_request_.subspan(static_cast<size_t>(bytes.data() - request_.data()), bytes.size());
 }

@@ -1,5 +1,7 @@
 #include "formats/ops/case_text.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cctype>
 #include <vector>

@@ -1,6 +1,7 @@
 #include "formats/ops/perfetto_case.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>

@@ -1,0 +1,49 @@
+#include "formats/log/frame_compressor.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "formats/testing/no_threads.h"
+
+namespace ringscope {
+namespace {
+
+/// What 20 frames become with this many threads.
+std::vector<std::string> CompressedFrames(unsigned threads) {
+  FrameCompressor compressor(/*level=*/3, threads);
+  std::vector<std::string> frames;
+  const auto take = [&](bool all) {
+    while (true) {
+      auto job = compressor.Take(all);
+      ASSERT_TRUE(job);
+      if (*job == nullptr) return;
+      frames.push_back((*job)->compressed);
+      compressor.Recycle(std::move(*job));
+    }
+  };
+  for (char c = 'a'; c < 'a' + 20; ++c) {
+    std::unique_ptr<FrameJob> job = compressor.NewJob();
+    job->content.assign(10'000, c);
+    job->compressed.clear();
+    compressor.Add(std::move(job));
+    take(/*all=*/false);
+  }
+  take(/*all=*/true);
+  return frames;
+}
+
+// Where the system starts none of the threads, or not all.
+TEST(FrameCompressor, WithoutThreads_SameFrames) {
+  const std::vector<std::string> expected = CompressedFrames(0);
+  EXPECT_EQ(expected.size(), 20u);
+  EXPECT_EQ(CompressedFrames(3), expected);
+  for (const unsigned first : {0u, 1u}) {
+    const testing::NoThreads no_more_threads(first);
+    EXPECT_EQ(CompressedFrames(3), expected) << first;
+  }
+}
+
+}  // namespace
+}  // namespace ringscope
