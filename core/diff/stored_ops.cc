@@ -28,7 +28,7 @@ struct ParsedChunk {
 };
 
 std::optional<ParsedChunk> TakeApart(const ChunkToMove& chunk) {
-  const auto header = chunk.data ? ParseChunkHeader(*chunk.data) : std::nullopt;
+  const auto header = chunk.header();
   if (!header) return std::nullopt;
   ParsedChunk parsed{.header = *header, .fragments = {}, .rest = {}};
   const Bytes payload = chunk.data->subspan(kChunkHeaderSize);

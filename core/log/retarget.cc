@@ -140,14 +140,14 @@ void RetargetSource::Rewrite(Op& op) {
 }
 
 bool RetargetSource::MoveChunk(const Op& op, const Commit& commit, ChunkToMove& chunk) {
-  if (!chunk.data || chunk.data->size() > kMaxChunkData) return false;
-  const std::optional<ChunkHeader> header = ParseChunkHeader(*chunk.data);
-  if (!header) return false;
-  const RetargetRule* rule = RuleFor(commit.producer, header->writer);
+  const std::optional<ChunkCommit> incoming = ToChunkCommit(commit.producer, chunk);
+  if (!incoming) return false;
+  const WriterId writer = incoming->sequence.writer;
+  const RetargetRule* rule = RuleFor(commit.producer, writer);
   const BufferId meant = TargetBufferOf(chunk.target_buffer);
   if (rule == nullptr || rule->buffer == meant) return false;
   const ServiceAccess::Producer* producer = access_.Find(commit.producer);
-  if (access_.Check(producer, commit, chunk, header->writer, IsOpen(meant))) return false;
+  if (access_.Check(producer, commit, chunk, writer, IsOpen(meant))) return false;
   const auto target = buffers_.find(rule->buffer);
   if (target == buffers_.end() || (!target->second.open && target->second.made_from))
     MakeBuffer(rule->buffer, buffers_.at(meant), op.time_ns);

@@ -68,6 +68,37 @@ std::optional<ChunkHeader> ParseChunkHeader(Bytes data) {
   };
 }
 
+std::optional<ChunkHeader> ChunkToMove::header() const {
+  return data ? ParseChunkHeader(*data) : std::nullopt;
+}
+
+ChunkName ChunkToPatch::NameFor(ProducerId producer) const {
+  return {{producer, WriterId{static_cast<uint16_t>(writer.value_or(0))}},
+          ChunkId{static_cast<uint32_t>(chunk.value_or(0))}};
+}
+
+std::optional<ChunkCommit> ToChunkCommit(ProducerId producer, const ChunkToMove& chunk) {
+  const std::optional<ChunkHeader> header = chunk.header();
+  if (!header || chunk.data->size() > kMaxChunkData) return std::nullopt;
+  return ChunkCommit{.sequence = {producer, header->writer},
+                     .identity = {},
+                     .chunk = header->chunk,
+                     .fragments = header->fragments,
+                     .flags = header->flags,
+                     .complete = !chunk.incomplete,
+                     .payload = chunk.data->subspan(kChunkHeaderSize)};
+}
+
+ChunkPatches ToChunkPatches(ProducerId producer, const ChunkToPatch& patch,
+                            std::vector<Patch>& storage) {
+  storage.clear();
+  for (const PatchSpan& span : patch.patches)
+    if (span.data.size() == kPatchSize)
+      storage.push_back({.offset = span.offset, .data = span.data.data()});
+  const ChunkName name = patch.NameFor(producer);
+  return {.sequence = name.sequence, .chunk = name.chunk, .patches = storage, .more = patch.more};
+}
+
 void AppendChunkHeader(std::string& out, const ChunkHeader& header) {
   const auto append = [&out](uint32_t value, int bytes) {
     for (int i = 0; i < bytes; ++i) out.push_back(static_cast<char>(value >> (8 * i)));

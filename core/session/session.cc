@@ -205,28 +205,10 @@ Status Session::ApplyPatches(const Commit& commit) {
   return {};
 }
 
-namespace {
-
-/// The chunk of a commit; nullopt where its data can not be one.
-std::optional<ChunkCommit> ToChunkCommit(const Commit& commit, const ChunkToMove& chunk) {
-  if (!chunk.data || chunk.data->size() > kMaxChunkData) return std::nullopt;
-  const std::optional<ChunkHeader> header = ParseChunkHeader(*chunk.data);
-  if (!header) return std::nullopt;
-  return ChunkCommit{.sequence = {commit.producer, header->writer},
-                     .identity = {},
-                     .chunk = header->chunk,
-                     .fragments = header->fragments,
-                     .flags = header->flags,
-                     .complete = !chunk.incomplete,
-                     .payload = chunk.data->subspan(kChunkHeaderSize)};
-}
-
-}  // namespace
-
 void Session::RefuseRequest(const Commit& commit) {
   if (!parser_.Parse(commit.request)) return;
   for (const ChunkToMove& chunk : parser_.chunks()) {
-    if (const auto refused = ToChunkCommit(commit, chunk))
+    if (const auto refused = ToChunkCommit(commit.producer, chunk))
       listeners_.Call(&ReplayListener::OnChunk, TargetBufferOf(chunk.target_buffer), *refused,
                       Refusal::kNoSharedMemory);
   }
@@ -234,7 +216,7 @@ void Session::RefuseRequest(const Commit& commit) {
 
 Status Session::ApplyChunk(const Commit& commit, const ServiceAccess::Producer* producer,
                            const ChunkToMove& chunk) {
-  std::optional<ChunkCommit> incoming = ToChunkCommit(commit, chunk);
+  std::optional<ChunkCommit> incoming = ToChunkCommit(commit.producer, chunk);
   if (!incoming) {
     ++stats_.skipped_chunks;
     WarnOnce("skipped",
@@ -280,7 +262,8 @@ Status Session::ApplyChunk(const Commit& commit, const ServiceAccess::Producer* 
 Status Session::ApplyPatch(ProducerId producer, const ChunkToPatch& patch) {
   const BufferId id = TargetBufferOf(patch.target_buffer);
   SessionBuffer* buffer = FindOpenBuffer(id);
-  const auto writer = static_cast<uint16_t>(patch.writer.value_or(0));
+  const ChunkPatches patches = ToChunkPatches(producer, patch, patches_);
+  const uint16_t writer = Raw(patches.sequence.writer);
   const bool out_of_view = buffer == nullptr && IsOutOfView(id);
   const bool refused = (buffer == nullptr && !out_of_view) ||
                        (access_.knows_producers() && (writer == 0 || writer > kMaxWriterId ||
@@ -290,19 +273,10 @@ Status Session::ApplyPatch(ProducerId producer, const ChunkToPatch& patch) {
     if (!out_of_view) listeners_.Call(&ReplayListener::OnPatch, id, false);
     return {};
   }
-  patches_.clear();
-  for (const PatchSpan& span : patch.patches) {
-    if (span.data.size() == kPatchSize)
-      patches_.push_back({.offset = static_cast<uint32_t>(span.offset), .data = span.data.data()});
-    else
-      ++stats_.patches_discarded;
-  }
+  for (Patch& each : patches_) each.offset = static_cast<uint32_t>(each.offset);
+  stats_.patches_discarded += patch.patches.size() - patches.patches.size();
   if (out_of_view) return {};
-  const bool applied = buffer->engine->ApplyPatches(
-      {.sequence = {producer, WriterId{writer}},
-       .chunk = ChunkId{static_cast<uint32_t>(patch.chunk.value_or(0))},
-       .patches = patches_,
-       .more = patch.more});
+  const bool applied = buffer->engine->ApplyPatches(patches);
   RS_RETURN_IF_ERROR(CheckEngine(id, *buffer->engine));
   listeners_.Call(&ReplayListener::OnPatch, id, applied);
   return {};
