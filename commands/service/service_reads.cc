@@ -9,6 +9,7 @@
 #include "commands/service/tracing_service.h"
 #include "core/perfetto/fields.h"
 #include "core/perfetto/trusted_fields.h"
+#include "formats/io/descriptor_io.h"
 
 namespace ringscope::demo {
 namespace {
@@ -124,13 +125,9 @@ bool TracingService::ReadIntoFile(TracingSession& session) {
       if (is_full) break;
       bytes += framed;
     }
-    for (size_t done = 0; done < bytes.size() && !is_full;) {
-      const ssize_t written = ::write(session.file.get(), bytes.data() + done, bytes.size() - done);
-      is_full = written <= 0;
-      if (written > 0) done += static_cast<size_t>(written);
-    }
-    session.file_bytes += bytes.size();
-    if (!is_full) continue;
+    const WriteOutcome outcome = WriteAll(session.file.get(), wire::AsBytes(bytes));
+    session.file_bytes += outcome.written;
+    if (!is_full && outcome.error == 0) continue;
     session.file.Reset();
     return false;
   }
