@@ -100,9 +100,10 @@ void AddReplayOptions(CLI::App& app, ReplayChoices& choices, const ReplayOptionN
             "writes into a file, with the config's period or this one; or so that the replay "
             "equals a trace that was written so (default: recorded if the log has read passes, "
             "else streamed if the config has write_into_file, else end)");
-  AddParsed(app, names.prefix + "protovm", choices.session.programs, ParsePrograms, "on|off|SIZE",
-            "Whether the programs of data sources fold what is overwritten into states, or with which "
-            "memory limit in the place of the config's (default: on)");
+  AddParsed(
+      app, names.prefix + "protovm", choices.session.programs, ParsePrograms, "on|off|SIZE",
+      "Whether the programs of data sources fold what is overwritten into states, or with which "
+      "memory limit in the place of the config's (default: on)");
   AddParsed(app, names.prefix + "pass-bytes", choices.pass_bytes, ParseSize, "SIZE",
             "Bytes after which a read pass stops: 32KiB for a consumer, 1MiB for a file (default: "
             "the limit in the record, else none)");
@@ -139,9 +140,10 @@ void WarnOfUnusedSplits(Console& console, const std::string& path,
     const std::string who =
         rule.writer ? fmt::format("sequence {}", ToString(SequenceKey{rule.producer, *rule.writer}))
                     : fmt::format("producer {}", Raw(rule.producer));
-    console.Warn(fmt::format("{}: nothing of {} was moved to buffer {}: it wrote nothing, or only to "
-                             "that buffer",
-                             path, who, Raw(rule.buffer)));
+    console.Warn(
+        fmt::format("{}: nothing of {} was moved to buffer {}: it wrote nothing, or only to "
+                    "that buffer",
+                    path, who, Raw(rule.buffer)));
   }
 }
 
@@ -184,7 +186,7 @@ Result<ReplayOutcome> ReplaySession(Context& context, SessionReader& sessions,
   RS_ASSIGN_OR_RETURN(UnrecordedBuffers unrecorded, UnrecordedOf(context, choices));
   AddedBuffers with_buffers(with_reads ? static_cast<OpSource&>(*with_reads) : sessions,
                             std::move(unrecorded));
-  RetargetSource records(with_buffers, choices.splits);
+  RetargetSource records(with_buffers, choices.splits, ReleasesIn(choices.session));
   while (true) {
     RS_ASSIGN_OR_RETURN(const std::optional<Op> op, records.Next());
     if (!op) break;

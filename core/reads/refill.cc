@@ -60,7 +60,8 @@ void RefillWatch::AddCommit(const Op& op, const Commit& commit, uint64_t number)
     if (!header) continue;
     Refill* const refill = Find(TargetBufferOf(chunk.target_buffer));
     if (refill == nullptr || refill->known()) continue;
-    if (access_.Check(producer, commit, chunk, header->writer, /*is_open=*/true)) continue;
+    if (access_.Check(producer, commit, chunk, header->writer, /*is_open=*/true, kAnyRelease))
+      continue;
     const auto [newest, is_first] =
         newest_.try_emplace({commit.producer, header->writer}, header->chunk);
     if (is_first || !Precedes(newest->second, header->chunk)) continue;

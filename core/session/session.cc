@@ -15,7 +15,42 @@ namespace {
 constexpr uint64_t kMaxWriterId = 32767;
 constexpr size_t kMaxPatchesPerChunk = 1024;
 
+std::string LogsEngine(const BufferSetUp& setup) {
+  return setup.engine.empty() ? kDefaultEngine : setup.engine;
+}
+
+BufferChoice ChoiceFor(const Session::Options& options, const BufferSetUp& setup) {
+  BufferChoice choice = options.all;
+  if (const auto own = options.buffers.find(setup.id); own != options.buffers.end()) {
+    if (own->second.engine) choice.engine = own->second.engine;
+    if (own->second.size) choice.size = own->second.size;
+    if (own->second.policy) choice.policy = own->second.policy;
+  }
+  return choice;
+}
+
+Result<const EngineInfo*> EngineFor(const Session::Options& options, const BufferSetUp& setup) {
+  if (const auto chosen = ChoiceFor(options, setup).engine) return options.find_engine(*chosen);
+  const std::string name = LogsEngine(setup);
+  auto info = FindEngine(name);
+  if (info) return info;
+  Error error = std::move(info).error();
+  error.code = ErrorCode::kUnsupported;
+  error.message =
+      fmt::format("buffer {} was recorded with engine '{}', which this build does not have",
+                  Raw(setup.id), name);
+  error.hint = "choose another with --engine; `ringscope engines` lists them";
+  return tl::unexpected<Error>(std::move(error));
+}
+
 }  // namespace
+
+ReleaseOf ReleasesIn(const Session::Options& options) {
+  return [&options](const BufferSetUp& setup) {
+    const auto info = EngineFor(options, setup);
+    return info ? (*info)->release : kNewestRelease;  // where there is no engine, none will replay
+  };
+}
 
 void Session::BeginRecord(const Op& op, uint64_t number) {
   now_.record = number;
@@ -96,41 +131,17 @@ Status Session::SetUpBuffer(const BufferSetUp& setup) {
     CountBuffers();
     return {};
   }
-  BufferChoice choice = options_.all;
-  if (const auto own = options_.buffers.find(setup.id); own != options_.buffers.end()) {
-    if (own->second.engine) choice.engine = own->second.engine;
-    if (own->second.size) choice.size = own->second.size;
-    if (own->second.policy) choice.policy = own->second.policy;
-  }
-  const bool chosen = choice.engine.has_value();
-  const std::string name =
-      choice.engine.value_or(setup.engine.empty() ? kDefaultEngine : setup.engine);
-  auto info = chosen ? options_.find_engine(name) : FindEngine(name);
-  if (!info) {
-    Error error = std::move(info).error();
-    if (!chosen) {
-      error.code = ErrorCode::kUnsupported;
-      error.message = fmt::format(
-          "buffer {} was recorded with engine '{}', which this build does "
-          "not have",
-          Raw(setup.id), name);
-      error.hint = "choose another with --engine; `ringscope engines` lists them";
-    }
-    return tl::unexpected<Error>(std::move(error));
-  }
-
+  const BufferChoice choice = ChoiceFor(options_, setup);
   SessionBuffer buffer;
+  RS_ASSIGN_OR_RETURN(buffer.info, EngineFor(options_, setup));
   buffer.id = setup.id;
   buffer.index = setup.index.value_or(buffers_set_up_);
   buffer.requested_size = choice.size.value_or(setup.size);
   buffer.policy = choice.policy.value_or(setup.policy);
-  buffer.info = *info;
   buffer.session = setup.session;
   differs_from_log_ |= buffer.requested_size != setup.size || buffer.policy != setup.policy;
-  if (chosen) {
-    const auto logs = FindEngine(setup.engine.empty() ? kDefaultEngine : setup.engine);
-    differs_from_log_ |= !logs || (*logs)->name != buffer.info->name;
-  }
+  const auto logs = FindEngine(LogsEngine(setup));
+  differs_from_log_ |= !logs || (*logs)->name != buffer.info->name;
   if (is_observed_) buffer.observer = std::make_unique<BufferObserver>(setup.id, now_, listeners_);
   auto engine = MakeEngine(buffer);
   if (!engine) {
