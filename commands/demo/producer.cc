@@ -272,8 +272,4 @@ Status Producer::AcknowledgeFlushes() {
   return Invoke("CommitData", request);
 }
 
-Status Producer::ActivateTrigger(const std::string& name) {
-  return Invoke("ActivateTriggers", Encode(ipc::ActivateTriggers{{name}}));
-}
-
 }  // namespace ringscope::demo

@@ -74,8 +74,6 @@ struct SessionBuffer {
   BufferStats stats() const;
   /// The programs (ProtoVM) that run on what it overwrites, in order of creation.
   void VisitPrograms(const ProgramVisitor& visit) const;
-  /// Whether the engine runs some of them: which packets these folded is not known.
-  bool RunsProgramsItself() const;
   /// The same of the writers' histograms: a copy starts without any.
   void VisitWriterStats(const std::function<void(const WriterStats&)>& visit) const;
 };
