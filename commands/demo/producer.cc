@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include "commands/service/client_connection.h"
 #include "commands/system/boot_time.h"
 
 namespace ringscope::demo {

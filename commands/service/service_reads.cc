@@ -14,8 +14,6 @@
 namespace ringscope::demo {
 namespace {
 
-constexpr uint32_t kTriggerField = 46;
-constexpr uint32_t kUuidMsb = 1, kUuidLsb = 2;
 constexpr uint64_t kFileFlushFlags = 1 | 1 << 4;  // periodic, by the service
 
 std::string ServicePacketOf(uint32_t field, const std::string& content,
@@ -57,13 +55,13 @@ uint64_t TracingService::AddServicePackets(TracingSession& session,
                                         session.clone_trigger->boot_time_ns));
     for (; session.triggers_written < session.triggers.size(); ++session.triggers_written) {
       const ReceivedTrigger& trigger = session.triggers[session.triggers_written];
-      packets.push_back(ServicePacketOf(kTriggerField, Encode(trigger), trigger.boot_time_ns));
+      packets.push_back(ServicePacketOf(Packet::kTrigger, Encode(trigger), trigger.boot_time_ns));
     }
   }
   if (first) {
     std::string uuid;
-    wire::AppendUint(uuid, kUuidMsb, session.uuid_msb);
-    wire::AppendUint(uuid, kUuidLsb, session.uuid_lsb);
+    wire::AppendUint(uuid, proto::TraceUuid::kMsb, session.uuid_msb);
+    wire::AppendUint(uuid, proto::TraceUuid::kLsb, session.uuid_lsb);
     packets.push_back(ServicePacketOf(Packet::kTraceUuid, uuid));
   }
   AddWaitingEvents(session, packets);
