@@ -69,10 +69,8 @@ void RecordText::AddContent(ProducerId producer, const ChunkToMove& chunk) {
 void RecordText::AddPackets(const ChunkCommit& commit) {
   for (size_t i = 0; i < written_.fragments.size(); ++i) {
     const WrittenFragment& fragment = written_.fragments[i];
-    Fragment place;
-    if (ReadFragment(commit.payload.data(), static_cast<uint32_t>(commit.payload.size()),
-                     fragment.offset, place) != FragmentStatus::kFragment)
-      break;
+    const std::optional<Bytes> body = BodyAt(commit.payload, fragment.offset);
+    if (!body) break;
     if (fragment.kind != FragmentKind::kWhole) {
       Block(fmt::format("# fragment {}: {} {}\n", i, Count(fragment.size, "byte"),
                         FragmentNote(fragment.kind)));
@@ -80,7 +78,7 @@ void RecordText::AddPackets(const ChunkCommit& commit) {
     }
     Block(fmt::format("packet {{  # fragment {}: {}\n", i, Count(fragment.size, "byte")));
     margin_ += "  ";
-    Block(descriptors_.Text("TracePacket", commit.payload.subspan(place.body, place.size())));
+    Block(descriptors_.Text("TracePacket", *body));
     margin_.resize(margin_.size() - 2);
     Block("}\n");
   }

@@ -31,7 +31,7 @@ class ChunkNumbers {
  public:
   void Add(ChunkId id) {
     if (steps_.empty()) first_ = id;
-    steps_.push_back(StepsTo(id));
+    steps_.push_back(SignedDistance(first_, id));
   }
   /// After the last Add. @param widest steps that two neighbours may be apart
   void Number(uint32_t widest) {
@@ -46,13 +46,11 @@ class ChunkNumbers {
     }
   }
   ChunkId operator()(ChunkId old) const {
-    const auto at = numbers_.find(StepsTo(old));
+    const auto at = numbers_.find(SignedDistance(first_, old));
     return at == numbers_.end() ? old : at->second;
   }
 
  private:
-  int32_t StepsTo(ChunkId id) const { return static_cast<int32_t>(Raw(id) - Raw(first_)); }
-
   ChunkId first_{};
   std::vector<int32_t> steps_;
   std::map<int32_t, ChunkId> numbers_;

@@ -87,15 +87,13 @@ std::optional<uint64_t> SequenceClocks::TimeOf(const PacketFacts& facts, Bytes p
       if (field->number == proto::TracePacket::kClockSnapshot)
         own_.AddSnapshot(field->bytes, &global);
   }
-  if (facts.clears_state) {
-    default_clock_.reset();
-    has_state_ = true;
-  }
+  state_.Add(facts.clears_state, /*lost=*/false);
+  if (facts.clears_state) default_clock_.reset();
   if (facts.default_clock) default_clock_ = facts.default_clock;
   if (!facts.timestamp) return std::nullopt;
   const uint32_t clock = facts.timestamp_clock.value_or(default_clock_.value_or(kBootTime));
   // Where packets before are lost, another default may have been set.
-  if (facts.needs_state && !has_state_ && !facts.timestamp_clock) return std::nullopt;
+  if (facts.needs_state && !state_.valid() && !facts.timestamp_clock) return std::nullopt;
   if (own_.Knows(clock)) return own_.Resolve(clock, *facts.timestamp);
   return global.Resolve(clock, *facts.timestamp);
 }

@@ -8,6 +8,7 @@
 
 #include "core/base/ids.h"
 #include "core/perfetto/fields.h"
+#include "core/perfetto/incremental_state.h"
 #include "core/perfetto/packet_facts.h"
 
 namespace ringscope {
@@ -70,12 +71,12 @@ class SequenceClocks {
   /// A packet may be missing: neither steps nor the sequence's state are known.
   void LosePackets() {
     own_.LoseSteps();
-    has_state_ = false;
+    state_.Add(/*clears_state=*/false, /*lost=*/true);
   }
 
  private:
   std::optional<uint32_t> default_clock_;
-  bool has_state_ = false;
+  IncrementalState state_;
   Clocks own_;
 };
 

@@ -269,13 +269,12 @@ Status TraceImport::AddAt(Sequence& sequence, std::optional<uint64_t> time, uint
 /// @return nullopt: it has no time, or its clock is not known
 std::optional<uint64_t> TraceImport::TimeOf(const Produced& packet, Sequence& sequence) {
   const TracePacketView& view = packet.view;
-  if (view.dropped != 0) sequence.has_state = false;
-  sequence.has_state |= view.clears_state;
+  sequence.state.Add(view.clears_state, view.dropped != 0);
   if (view.content == proto::TracePacket::kClockSnapshot)
     clocks_.Of(view.machine).AddSnapshot(view.content_bytes, view.sequence_id);
   sequence.time.Update(view);
   // Where packets before are lost, another default may have been set.
-  if (view.needs_state && !sequence.has_state && !view.timestamp_clock) return std::nullopt;
+  if (view.needs_state && !sequence.state.valid() && !view.timestamp_clock) return std::nullopt;
   std::optional<uint64_t> latest;
   const auto add = [&](const EventTimes::Time& time) {
     const auto ns = clocks_.ToTraceTime(view.machine, time.clock, time.time);
@@ -295,15 +294,14 @@ std::optional<uint64_t> TraceImport::TimeOf(const Produced& packet, Sequence& se
 /// @param dropped that are a loss
 std::optional<uint64_t> TraceImport::TimeOf(const BriefPacket& packet, uint32_t dropped,
                                             Sequence& sequence) {
-  if (dropped != 0) sequence.has_state = false;
-  sequence.has_state |= packet.clears_state;
+  sequence.state.Add(packet.clears_state, dropped != 0);
   if (dropped != 0 || packet.clears_state) {
     TracePacketView view = packet.View();
     view.dropped = dropped;
     sequence.time.Update(view);
   }
   if (!packet.has_timestamp ||
-      (packet.needs_state && !sequence.has_state && !packet.has_timestamp_clock))
+      (packet.needs_state && !sequence.state.valid() && !packet.has_timestamp_clock))
     return std::nullopt;
   TraceClocks& clocks = clocks_.Of(packet.machine);
   std::optional<ClockKey> clock;
