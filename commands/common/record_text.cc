@@ -93,9 +93,8 @@ std::string DescribeChunk(const ChunkToMove& chunk) {
   if (!header) return fmt::format("malformed chunk of {}", Count(chunk.data->size(), "byte"));
   std::string text = fmt::format("{}, {}", Count(header->fragments, "fragment"),
                                  Count(chunk.data->size() - kChunkHeaderSize, "byte"));
-  if ((header->flags & kFirstContinues) != 0) text += ", continues from previous";
-  if ((header->flags & kLastContinues) != 0) text += ", continues on next";
-  if ((header->flags & kNeedsPatching) != 0) text += ", needs patching";
+  for (const FlagName& known : kFlagNames)
+    if ((header->flags & known.flag) != 0) text += fmt::format(", {}", known.name);
   if ((header->flags & ~kAbiFlags) != 0)
     text += fmt::format(", unknown flags {:#x}", header->flags & ~kAbiFlags);
   if (chunk.incomplete) text += ", incomplete";

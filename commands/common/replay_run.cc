@@ -139,9 +139,10 @@ void WarnOfUnusedSplits(Console& console, const std::string& path,
     const std::string who =
         rule.writer ? fmt::format("sequence {}", ToString(SequenceKey{rule.producer, *rule.writer}))
                     : fmt::format("producer {}", Raw(rule.producer));
-    console.Warn(fmt::format("{}: nothing of {} was moved to buffer {}: it wrote nothing, or only to "
-                             "that buffer",
-                             path, who, Raw(rule.buffer)));
+    console.Warn(
+        fmt::format("{}: nothing of {} was moved to buffer {}: it wrote nothing, or only to "
+                    "that buffer",
+                    path, who, Raw(rule.buffer)));
   }
 }
 
@@ -184,7 +185,7 @@ Result<ReplayOutcome> ReplaySession(Context& context, SessionReader& sessions,
   RS_ASSIGN_OR_RETURN(UnrecordedBuffers unrecorded, UnrecordedOf(context, choices));
   AddedBuffers with_buffers(with_reads ? static_cast<OpSource&>(*with_reads) : sessions,
                             std::move(unrecorded));
-  RetargetSource records(with_buffers, choices.splits);
+  RetargetSource records(with_buffers, choices.splits, ReleasesIn(choices.session));
   while (true) {
     RS_ASSIGN_OR_RETURN(const std::optional<Op> op, records.Next());
     if (!op) break;

@@ -4,17 +4,11 @@
 
 #include <utility>
 
+#include "commands/service/client_connection.h"
 #include "core/perfetto/fields.h"
 #include "formats/ipc/ipc_messages.h"
 
 namespace ringscope::demo {
-namespace {
-
-constexpr uint32_t kReplySlices = 2, kData = 1, kIsLast = 2;
-constexpr uint32_t kTraceStatsOfReply = 1;
-
-}  // namespace
-
 Result<Consumer> Consumer::Connect(const std::string& socket) {
   RS_ASSIGN_OR_RETURN(ServiceClient client, ServiceClient::Connect(socket, ipc::kConsumerPort));
   return Consumer(std::move(client));
@@ -46,15 +40,14 @@ Status Consumer::WaitUntilDisabled() {
 }
 
 Result<uint64_t> Consumer::StartFlush(uint64_t timeout_ms) {
-  std::string args;
-  if (timeout_ms > 0) wire::AppendUint(args, 1, timeout_ms);
-  return client_.Invoke("Flush", args, /*drop_reply=*/false);
+  return client_.Invoke("Flush", Encode(ipc::FlushCall{.timeout_ms = timeout_ms}),
+                        /*drop_reply=*/false);
 }
 
 Result<uint64_t> Consumer::StartClone(const std::string& unique_session_name) {
-  std::string args;
-  wire::AppendBytes(args, 4, wire::AsBytes(unique_session_name));
-  return client_.Invoke("CloneSession", args, /*drop_reply=*/false);
+  return client_.Invoke("CloneSession",
+                        Encode(ipc::CloneSession{.unique_session_name = unique_session_name}),
+                        /*drop_reply=*/false);
 }
 
 Result<bool> Consumer::WaitFor(uint64_t request) {
@@ -90,12 +83,12 @@ Status Consumer::ReadBuffers(std::string& trace) {
     more = reply.has_more;
     wire::FieldReader slices(wire::AsBytes(reply.content));
     while (const auto slice = slices.Next()) {
-      if (slice->number != kReplySlices) continue;
+      if (slice->number != proto::ReadBuffersResponse::kSlices) continue;
       bool is_last = false;
       wire::FieldReader fields(slice->bytes);
       while (const auto field = fields.Next()) {
-        if (field->number == kData) packet += wire::AsText(field->bytes);
-        if (field->number == kIsLast) is_last = field->value != 0;
+        if (field->number == proto::Slice::kData) packet += wire::AsText(field->bytes);
+        if (field->number == proto::Slice::kLastSliceForPacket) is_last = field->value != 0;
       }
       if (!is_last) continue;
       wire::AppendBytes(trace, proto::Trace::kPacket, wire::AsBytes(packet));
@@ -107,7 +100,8 @@ Status Consumer::ReadBuffers(std::string& trace) {
 
 Result<std::string> Consumer::GetTraceStats() {
   RS_ASSIGN_OR_RETURN(const std::string reply, Call("GetTraceStats"));
-  return std::string(wire::AsText(ipc::FieldBytes(wire::AsBytes(reply), kTraceStatsOfReply)));
+  return std::string(wire::AsText(
+      ipc::FieldBytes(wire::AsBytes(reply), proto::GetTraceStatsResponse::kTraceStats)));
 }
 
 Status Consumer::FreeBuffers() {

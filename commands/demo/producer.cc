@@ -273,8 +273,4 @@ Status Producer::AcknowledgeFlushes() {
   return Invoke("CommitData", request);
 }
 
-Status Producer::ActivateTrigger(const std::string& name) {
-  return Invoke("ActivateTriggers", Encode(ipc::ActivateTriggers{{name}}));
-}
-
 }  // namespace ringscope::demo

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <random>
 
 #include "commands/testing/demo_recording.h"
@@ -338,6 +339,26 @@ TEST_P(DemoService, WrittenIntoFile_ReplayEqualsTheFile) {
   EXPECT_GT(written.stats.at(0).chunks_overwritten, 10u);
   ASSERT_TRUE(session.consumer.FreeBuffers());
   run.ExpectSessions({{1, written}});
+}
+
+TEST_P(DemoService, FileWithALimit_HasThePacketsThatFit) {
+  constexpr uint64_t kLimit = 30'000, kLargestPacket = 10'000;
+  DemoRecording run;
+  const TempFolder folder;
+  const std::string path = folder.File("out.pftrace");
+  const UniqueFd file(::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600));
+  std::string config = Config({{.v2 = GetParam()}});
+  wire::AppendUint(config, 8, 1);        // write_into_file
+  wire::AppendUint(config, 9, 600'000);  // file_write_period_ms: one read, at the end
+  wire::AppendUint(config, 10, kLimit);  // max_file_size_bytes
+  wire::AppendUint(config, 44, 2);       // write_flush_mode: disabled
+  OneSession session(run, config, &file);
+  session.Write(1000, 1);
+  session.End();
+  const uint64_t size = std::filesystem::file_size(path);
+  EXPECT_LT(size, kLimit);
+  EXPECT_GT(size, kLimit - kLargestPacket);
+  ASSERT_TRUE(session.consumer.FreeBuffers());
 }
 
 TEST_P(DemoService, KilledProducer_IsScrapedAndReplayEqualsTrace) {

@@ -8,11 +8,8 @@
 namespace ringscope::demo {
 namespace {
 
-constexpr uint64_t kStateCleared = 1, kNeedsState = 2;  // of sequence_flags
 constexpr uint64_t kSliceBegin = 1, kSliceEnd = 2;
 constexpr uint64_t kFirstTrack = 0x64656D6F00000000;
-constexpr uint32_t kEventCategories = 1, kEventNames = 2, kIid = 1, kIidName = 2;
-constexpr uint32_t kCategoryIids = 3, kNameIid = 10;
 constexpr size_t kTimeBytes = 9, kSizeBytes = 4;
 
 /// A varint of so many bytes, whatever the value.
@@ -34,16 +31,17 @@ std::string TrackPackets::State() const {
   wire::AppendUint(descriptor, proto::TrackDescriptor::kUuid, kFirstTrack + number_);
   AppendText(descriptor, proto::TrackDescriptor::kName, track_);
   AppendText(descriptor, proto::TrackDescriptor::kProcess, process);
-  wire::AppendUint(entry, kIid, 1);
-  AppendText(entry, kIidName, "demo");
-  AppendText(interned, kEventCategories, entry);
+  wire::AppendUint(entry, proto::InternedEntry::kIid, 1);
+  AppendText(entry, proto::InternedEntry::kName, "demo");
+  AppendText(interned, proto::InternedData::kEventCategories, entry);
   for (size_t i = 0; i < std::size(kNames); ++i) {
     entry.clear();
-    wire::AppendUint(entry, kIid, i + 1);
-    AppendText(entry, kIidName, kNames[i]);
-    AppendText(interned, kEventNames, entry);
+    wire::AppendUint(entry, proto::InternedEntry::kIid, i + 1);
+    AppendText(entry, proto::InternedEntry::kName, kNames[i]);
+    AppendText(interned, proto::InternedData::kEventNames, entry);
   }
-  wire::AppendUint(packet, proto::TracePacket::kSequenceFlags, kStateCleared);
+  wire::AppendUint(packet, proto::TracePacket::kSequenceFlags,
+                   proto::SequenceFlag::kIncrementalStateCleared);
   AppendText(packet, proto::TracePacket::kInternedData, interned);
   AppendText(packet, proto::TracePacket::kTrackDescriptor, descriptor);
   return packet;
@@ -51,12 +49,12 @@ std::string TrackPackets::State() const {
 
 TrackPacket TrackPackets::Begin(uint64_t time_ns, uint32_t name, std::string_view detail) const {
   std::string event, annotation;
-  wire::AppendUint(event, kCategoryIids, 1);
+  wire::AppendUint(event, proto::TrackEvent::kCategoryIids, 1);
   AppendText(annotation, proto::DebugAnnotation::kName, "detail");
   AppendText(annotation, proto::DebugAnnotation::kStringValue, detail);
   if (!detail.empty()) AppendText(event, proto::TrackEvent::kDebugAnnotations, annotation);
   wire::AppendUint(event, proto::TrackEvent::kType, kSliceBegin);
-  wire::AppendUint(event, kNameIid, name);
+  wire::AppendUint(event, proto::TrackEvent::kNameIid, name);
   return Event(time_ns, event);
 }
 
@@ -72,7 +70,8 @@ TrackPacket TrackPackets::Event(uint64_t time_ns, const std::string& event) cons
   TrackPacket packet;
   wire::AppendTag(packet.bytes, proto::TracePacket::kTimestamp, wire::Type::kVarint);
   AppendWide(packet.bytes, time_ns, kTimeBytes);
-  wire::AppendUint(packet.bytes, proto::TracePacket::kSequenceFlags, kNeedsState);
+  wire::AppendUint(packet.bytes, proto::TracePacket::kSequenceFlags,
+                   proto::SequenceFlag::kNeedsIncrementalState);
   wire::AppendTag(packet.bytes, proto::TracePacket::kTrackEvent, wire::Type::kBytes);
   packet.size_offset = packet.bytes.size();
   AppendWide(packet.bytes, content.size(), kSizeBytes);

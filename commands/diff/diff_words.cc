@@ -20,20 +20,17 @@ std::string CommitText(const Commit& commit) {
   std::vector<std::string> parts;
   CommitRequestParser parser;
   parser.Parse(commit.request);
-  const auto name = [&](WriterId writer, ChunkId chunk) {
-    return ToString(ChunkName{{commit.producer, writer}, chunk});
-  };
   for (const ChunkToMove& chunk : parser.chunks()) {
-    const auto header = chunk.data ? ParseChunkHeader(*chunk.data) : std::nullopt;
+    const auto header = chunk.header();
     if (!header) continue;
-    parts.push_back(fmt::format("{} of {} to buffer {}: {}", chunk.incomplete ? "scrape" : "commit",
-                                name(header->writer, header->chunk),
-                                chunk.target_buffer.value_or(0), DescribeChunk(chunk)));
+    parts.push_back(
+        fmt::format("{} of {} to buffer {}: {}", chunk.incomplete ? "scrape" : "commit",
+                    ToString(ChunkName{{commit.producer, header->writer}, header->chunk}),
+                    chunk.target_buffer.value_or(0), DescribeChunk(chunk)));
   }
   for (const ChunkToPatch& patch : parser.patches()) {
     parts.push_back(fmt::format("patch of {} in buffer {}: {}",
-                                name(WriterId{static_cast<uint16_t>(patch.writer.value_or(0))},
-                                     ChunkId{static_cast<uint32_t>(patch.chunk.value_or(0))}),
+                                ToString(patch.NameFor(commit.producer)),
                                 patch.target_buffer.value_or(0), DescribePatches(patch)));
   }
   if (parts.empty()) return fmt::format("commit of producer {}", Raw(commit.producer));

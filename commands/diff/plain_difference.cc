@@ -6,6 +6,7 @@
 
 #include "core/fuzz/explain.h"
 #include "core/fuzz/recorded_calls.h"
+#include "core/perfetto/page.h"
 
 namespace ringscope {
 namespace {
@@ -13,16 +14,13 @@ namespace {
 /// Payloads of a log that are kept to be minimized, bytes.
 constexpr uint64_t kMostPayloadBytes = uint64_t{4} << 30;
 
-/// Sizes that are not the session's are multiples of this, as Perfetto's are.
-constexpr uint64_t kSizeUnit = 4096;
-
-/// `size` for a stream of `stream_size` where the session's was `base`.
+/// `size` for a stream of `stream_size` where the session's was `base`: whole pages, if it is not
+/// the session's.
 uint64_t InProportion(uint64_t size, uint64_t base, uint64_t stream_size) {
   if (stream_size == base || base == 0) return size;
   const double wanted =
       static_cast<double>(size) / static_cast<double>(base) * static_cast<double>(stream_size);
-  return std::max<uint64_t>(1, (static_cast<uint64_t>(wanted) + kSizeUnit - 1) / kSizeUnit) *
-         kSizeUnit;
+  return std::max(PagesUp(static_cast<uint64_t>(wanted)), kPageBytes);
 }
 
 uint64_t SmallerSize(const Both<BufferShape>& shapes) {
@@ -135,8 +133,7 @@ DiffArgs ArgsOfPlain(const DiffArgs& args, const PlainDifference& plain) {
 Result<std::optional<std::string>> CaseOfPlain(const PlainDifference& plain, CaseStyle style) {
   const auto shown = FirstFinding(plain.plan, plain.stream);
   if (!shown) return std::nullopt;
-  TestCase test_case{
-      .cause = shown->cause, .what = shown->mismatch.text, .stream = plain.stream};
+  TestCase test_case{.cause = shown->cause, .what = shown->mismatch.text, .stream = plain.stream};
   const BufferShape of_a = plain.ShapeOf(Side::kA, plain.stream.size);
   test_case.stream.size = of_a.size;
   test_case.stream.policy = of_a.policy;

@@ -233,15 +233,15 @@ std::vector<std::string> Remarks(const ChunkNode& node, const GraphClock& clock)
 
 std::string FlagsText(uint8_t flags) {
   std::vector<std::string> parts;
-  if ((flags & kFirstContinues) != 0) parts.emplace_back("continues from previous");
-  if ((flags & kLastContinues) != 0) parts.emplace_back("continues on next");
-  if ((flags & kNeedsPatching) != 0) parts.emplace_back("needs patching");
+  for (const FlagName& known : kFlagNames)
+    if ((flags & known.flag) != 0) parts.emplace_back(known.name);
   return Joined(parts);
 }
 
 std::string FateText(const ChunkRun& run) {
   std::string text = ShortFate(run);
-  if (const std::string culprits = CulpritText(run); !culprits.empty()) text += ", packets for " + culprits;
+  if (const std::string culprits = CulpritText(run); !culprits.empty())
+    text += ", packets for " + culprits;
   if (run.discarded) text += std::string(": ") + InWords(*run.discarded);
   if (run.refused) text += std::string(": ") + InWords(*run.refused);
   return text;

@@ -16,8 +16,8 @@ constexpr size_t kBytesOnALine = 16;
 constexpr size_t kFieldsNamed = 12;
 
 /// "timestamp, 2 x interned_data, track_event (continues)"
-/// @param lacks_sizes patches will bring sizes of messages in it; what is there until then is chance,
-/// as writers do not clear it
+/// @param lacks_sizes patches will bring sizes of messages in it; what is there until then is
+/// chance, as writers do not clear it
 std::string FieldsText(Bytes message, bool is_whole, bool lacks_sizes,
                        const Descriptors& descriptors) {
   std::vector<uint32_t> order;
@@ -61,8 +61,8 @@ std::string FieldsText(Bytes message, bool is_whole, bool lacks_sizes,
 /// What follows the last fragment.
 void AddRest(const WrittenChunk& written, std::vector<std::string>& lines) {
   if (written.end == ChunkEnd::kAborted)
-    lines.push_back(fmt::format("at {}: the marker of a packet that its writer aborted",
-                                written.bytes));
+    lines.push_back(
+        fmt::format("at {}: the marker of a packet that its writer aborted", written.bytes));
   else if (written.end == ChunkEnd::kBroken)
     lines.push_back(fmt::format("at {}: {} that are not a fragment", written.bytes,
                                 Count(written.broken_bytes, "byte")));
@@ -104,24 +104,21 @@ std::vector<std::string> HexLines(Bytes bytes) {
 std::vector<std::string> FragmentLines(const ChunkCommit& commit, const WrittenChunk& written,
                                        const Descriptors& descriptors) {
   std::vector<std::string> lines;
-  const auto size = static_cast<uint32_t>(commit.payload.size());
   for (size_t i = 0; i < written.fragments.size(); ++i) {
     const WrittenFragment& fragment = written.fragments[i];
-    Fragment place;
-    if (ReadFragment(commit.payload.data(), size, fragment.offset, place) !=
-        FragmentStatus::kFragment)
-      break;
-    std::string text = fmt::format("fragment {} at {}: {}", i, fragment.offset,
-                                   Count(fragment.size, "byte"));
+    const std::optional<Bytes> body = BodyAt(commit.payload, fragment.offset);
+    if (!body) break;
+    std::string text =
+        fmt::format("fragment {} at {}: {}", i, fragment.offset, Count(fragment.size, "byte"));
     const bool is_whole = fragment.kind == FragmentKind::kWhole;
     if (is_whole && fragment.size == 0)
       text += ", empty";
     else
-      text += is_whole ? std::string(", a whole packet") : fmt::format(" {}",
-                                                                      FragmentNote(fragment.kind));
+      text += is_whole ? std::string(", a whole packet")
+                       : fmt::format(" {}", FragmentNote(fragment.kind));
     if (fragment.size > 0 && (is_whole || fragment.kind == FragmentKind::kBegin))
-      text += ": " + FieldsText(commit.payload.subspan(place.body, place.size()), is_whole,
-                                !is_whole && (commit.flags & kNeedsPatching) != 0, descriptors);
+      text += ": " + FieldsText(*body, is_whole, !is_whole && (commit.flags & kNeedsPatching) != 0,
+                                descriptors);
     lines.push_back(std::move(text));
   }
   AddRest(written, lines);

@@ -57,28 +57,20 @@ void RecordText::AddContent(ProducerId producer, const ChunkToMove& chunk) {
   if (!chunk.data) return;
   if (detail_.hex)
     for (const std::string& line : HexLines(*chunk.data)) Block(line);
-  const auto header = ParseChunkHeader(*chunk.data);
-  if (!header || (!detail_.fragments && !detail_.decode)) return;
-  const ChunkCommit commit{.sequence = {producer, header->writer},
-                           .identity = {},
-                           .chunk = header->chunk,
-                           .fragments = header->fragments,
-                           .flags = header->flags,
-                           .complete = !chunk.incomplete,
-                           .payload = chunk.data->subspan(kChunkHeaderSize)};
-  ReadWrittenChunk(commit, written_);
+  if (!detail_.fragments && !detail_.decode) return;
+  const std::optional<ChunkCommit> commit = ToChunkCommit(producer, chunk);
+  if (!commit) return;
+  ReadWrittenChunk(*commit, written_);
   if (detail_.fragments)
-    for (const std::string& line : FragmentLines(commit, written_, descriptors_)) Block(line);
-  if (detail_.decode) AddPackets(commit);
+    for (const std::string& line : FragmentLines(*commit, written_, descriptors_)) Block(line);
+  if (detail_.decode) AddPackets(*commit);
 }
 
 void RecordText::AddPackets(const ChunkCommit& commit) {
   for (size_t i = 0; i < written_.fragments.size(); ++i) {
     const WrittenFragment& fragment = written_.fragments[i];
-    Fragment place;
-    if (ReadFragment(commit.payload.data(), static_cast<uint32_t>(commit.payload.size()),
-                     fragment.offset, place) != FragmentStatus::kFragment)
-      break;
+    const std::optional<Bytes> body = BodyAt(commit.payload, fragment.offset);
+    if (!body) break;
     if (fragment.kind != FragmentKind::kWhole) {
       Block(fmt::format("# fragment {}: {} {}\n", i, Count(fragment.size, "byte"),
                         FragmentNote(fragment.kind)));
@@ -86,7 +78,7 @@ void RecordText::AddPackets(const ChunkCommit& commit) {
     }
     Block(fmt::format("packet {{  # fragment {}: {}\n", i, Count(fragment.size, "byte")));
     margin_ += "  ";
-    Block(descriptors_.Text("TracePacket", commit.payload.subspan(place.body, place.size())));
+    Block(descriptors_.Text("TracePacket", *body));
     margin_.resize(margin_.size() - 2);
     Block("}\n");
   }
@@ -119,7 +111,7 @@ std::string RecordText::PlaceText(ProducerId producer, const ChunkToMove& chunk)
   if (bitmap.is_undivided()) return text + ", " + SeenState(smb::ChunkState::kFree);
   if (index >= bitmap.chunks()) return text + ", no chunk of the page as it was seen";
   text += std::string(", ") + SeenState(bitmap.StateOf(index));
-  const auto header = chunk.data ? ParseChunkHeader(*chunk.data) : std::nullopt;
+  const auto header = chunk.header();
   const smb::ChunkHolder seen = page.holders[index];
   if (header && bitmap.HasHeader(index) && seen != smb::ChunkHolder{} &&
       seen != smb::ChunkHolder{header->writer, header->chunk})
@@ -193,14 +185,13 @@ void RecordText::FormatCommit(const Commit& commit) {
   };
   for (const ChunkToMove& chunk : parser_.chunks()) {
     if (!filter_.KeepsChunk(commit.producer, chunk)) continue;
-    const auto header = chunk.data ? ParseChunkHeader(*chunk.data) : std::nullopt;
+    const auto header = chunk.header();
     const std::string name =
         header ? fmt::format("{} chunk {}", ToString(SequenceKey{commit.producer, header->writer}),
                              Raw(header->chunk))
                : fmt::format("producer {}", Raw(commit.producer));
-    line("commit",
-         fmt::format("{} to {}: {}{}", name, BufferText(chunk.target_buffer),
-                     DescribeChunk(chunk), PlaceText(commit.producer, chunk)));
+    line("commit", fmt::format("{} to {}: {}{}", name, BufferText(chunk.target_buffer),
+                               DescribeChunk(chunk), PlaceText(commit.producer, chunk)));
     AddContent(commit.producer, chunk);
   }
   for (const ChunkToPatch& patch : parser_.patches()) {

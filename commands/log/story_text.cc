@@ -126,17 +126,8 @@ std::string StoryText::ConfigText(std::optional<uint64_t> session) const {
   for (const LifeEvent& event : session_.life)
     if (event.Is<TraceConfigRecord>() && event.session == session) config = &event;
   if (config == nullptr) return {};
-  const Bytes bytes = wire::AsBytes(config->detail);
-  const TraceConfigFacts facts = ReadTraceConfigFacts(bytes);
-  uint64_t buffers = 0;
-  uint64_t duration_ms = 0;
-  wire::FieldReader fields(bytes);
-  while (const auto field = fields.Next()) {
-    constexpr uint32_t kDurationMs = 3;
-    if (field->number == proto::TraceConfig::kBuffers) ++buffers;
-    if (field->number == kDurationMs) duration_ms = field->value;
-  }
-  std::string text = fmt::format(": {}", Count(buffers, "buffer"));
+  const TraceConfigFacts facts = ReadTraceConfigFacts(wire::AsBytes(config->detail));
+  std::string text = fmt::format(": {}", Count(facts.buffers.size(), "buffer"));
   std::vector<std::string> names;
   for (const ConfiguredSource& source : facts.sources) names.push_back(InQuotes(source.name));
   if (names.size() > kSourcesNamed) {
@@ -145,7 +136,8 @@ std::string StoryText::ConfigText(std::optional<uint64_t> session) const {
     names.push_back(fmt::format("{} more", more));
   }
   text += names.empty() ? ", no data sources" : ", data sources " + Joined(names);
-  if (duration_ms > 0) text += fmt::format("; for {}", LatencyText(duration_ms * 1'000'000));
+  if (const uint64_t ms = facts.duration_ms.value_or(0); ms > 0)
+    text += fmt::format("; for {}", LatencyText(ms * 1'000'000));
   if (facts.write_into_file) text += "; written into a file";
   return text;
 }

@@ -35,7 +35,8 @@ Result<SweepInput> InputOf(Context& context, SessionSelection selection,
     RS_ASSIGN_OR_RETURN(std::unique_ptr<OpSource> ops, OpenSession(context, selection, kActivity));
     if (!reads.empty()) ops = std::make_unique<InsertedReads>(std::move(ops), reads);
     ops = std::make_unique<AddedBuffers>(std::move(ops), unrecorded);
-    return std::make_unique<RetargetSource>(std::move(ops), choices.splits);
+    return std::make_unique<RetargetSource>(std::move(ops), choices.splits,
+                                            ReleasesIn(choices.session));
   };
   input.find_engine = choices.session.find_engine;
   input.run_lanes = SweepThreads(context);

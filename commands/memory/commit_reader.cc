@@ -7,13 +7,6 @@
 namespace ringscope::record {
 namespace {
 
-bool IsBytes(const wire::Field& field, uint32_t number) {
-  return field.number == number && field.type == wire::Type::kBytes;
-}
-bool IsVarint(const wire::Field& field, uint32_t number) {
-  return field.number == number && field.type == wire::Type::kVarint;
-}
-
 tl::unexpected<Error> Malformed() {
   return Fail(ErrorCode::kCorrupt, "sent a commit that is not well-formed protobuf");
 }
@@ -32,12 +25,12 @@ Status CommitReader::Read(Bytes request, ProducerMemory* memory) {
   chunks_ = chunk_bytes_ = patches_ = 0;
   wire::FieldReader reader(request);
   while (const auto field = reader.Next()) {
-    if (IsBytes(*field, proto::CommitDataRequest::kChunksToMove)) {
+    if (field->IsBytes(proto::CommitDataRequest::kChunksToMove)) {
       RS_RETURN_IF_ERROR(ReadChunk(*field, memory));
-    } else if (IsVarint(*field, proto::CommitDataRequest::kFlushRequestId)) {
+    } else if (field->IsVarint(proto::CommitDataRequest::kFlushRequestId)) {
       flush_ = field->value;
     } else {
-      if (IsBytes(*field, proto::CommitDataRequest::kChunksToPatch))
+      if (field->IsBytes(proto::CommitDataRequest::kChunksToPatch))
         RS_RETURN_IF_ERROR(ReadPatch(*field));
       for_log_ += wire::AsText(field->whole);
     }
@@ -51,9 +44,9 @@ Status CommitReader::ReadChunk(const wire::Field& field, ProducerMemory* memory)
   std::optional<size_t> data;
   wire::FieldReader reader(field.bytes);
   while (const auto part = reader.Next()) {
-    if (IsVarint(*part, proto::ChunksToMove::kPage)) place.page = part->value;
-    if (IsVarint(*part, proto::ChunksToMove::kChunk)) place.chunk = part->value;
-    if (!IsBytes(*part, proto::ChunksToMove::kData)) continue;
+    if (part->IsVarint(proto::ChunksToMove::kPage)) place.page = part->value;
+    if (part->IsVarint(proto::ChunksToMove::kChunk)) place.chunk = part->value;
+    if (!part->IsBytes(proto::ChunksToMove::kData)) continue;
     data = part->bytes.size();
     // Some of these sizes would abort the service: none is passed on.
     if (*data < kChunkHeaderSize || *data > kMaxChunkData) {
@@ -100,7 +93,7 @@ bool CommitReader::TakeChunk(const wire::Field& field, smb::ChunkPlace place,
 Status CommitReader::ReadPatch(const wire::Field& field) {
   wire::FieldReader reader(field.bytes);
   while (const auto part = reader.Next())
-    patches_ += IsBytes(*part, proto::ChunkToPatch::kPatches) ? 1 : 0;
+    patches_ += part->IsBytes(proto::ChunkToPatch::kPatches) ? 1 : 0;
   if (!reader.ok()) return Malformed();
   return {};
 }
@@ -109,7 +102,7 @@ std::string CommitReader::WithoutFlush(Bytes request) {
   std::string rest;
   wire::FieldReader reader(request);
   while (const auto field = reader.Next())
-    if (!IsVarint(*field, proto::CommitDataRequest::kFlushRequestId))
+    if (!field->IsVarint(proto::CommitDataRequest::kFlushRequestId))
       rest += wire::AsText(field->whole);
   return rest;
 }

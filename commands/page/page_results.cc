@@ -116,8 +116,7 @@ std::vector<LayoutWatch> LayoutsToTake(const PageResults& page,
   return watches;
 }
 
-Status ReplayAgain(Context& context, PageResults& page,
-                   std::optional<uint64_t> before_last_reads) {
+Status ReplayAgain(Context& context, PageResults& page, std::optional<uint64_t> before_last_reads) {
   const std::optional<TimelineAxis> axis = AxisOf(page);
   LossTimeline timeline(axis.value_or(TimelineAxis{}), axis ? kPageIntervals : 0);
   AddLanes(page, timeline);
@@ -143,8 +142,8 @@ Status ReplayAgain(Context& context, PageResults& page,
   Ledger ledger(all);
   SessionReader sessions(context, SelectionOf(page), "replaying");
   RS_RETURN_IF_ERROR(sessions.NextSession());
-  RS_RETURN_IF_ERROR(ReplaySession(context, sessions, {},
-                                   {.ledger = &ledger, .listeners = std::move(listeners)}));
+  RS_RETURN_IF_ERROR(
+      ReplaySession(context, sessions, {}, {.ledger = &ledger, .listeners = std::move(listeners)}));
   if (axis) page.timeline.emplace(std::move(timeline));
   if (memories) {
     page.memories.emplace(memories->Take());
@@ -177,12 +176,6 @@ Error LeftOut() { return {ErrorCode::kUsage, "left out, as --quick asks for", {}
 
 }  // namespace
 
-FateCount PageResults::written() const {
-  FateCount sum;
-  for (const auto& [id, buffer] : totals) sum += buffer.written;
-  return sum;
-}
-
 ShownGaps PageResults::Shown(uint64_t at_most) const {
   return {gaps, outcome, notes, GapFilter(), at_most, remedies, *kinds};
 }
@@ -206,8 +199,7 @@ Result<PageResults> GatherPage(Context& context, const PageChoices& choices) {
   // The replay, the remedies, a replay for what is drawn, and the doctor's two; then those of sweep
   // and advise.
   context.console.PlanSteps(choices.quick ? 5 : 5 + kSweepSteps + kAdviseSteps);
-  SessionReader sessions(context, {.paths = {choices.path}, .only = choices.session},
-                         "replaying");
+  SessionReader sessions(context, {.paths = {choices.path}, .only = choices.session}, "replaying");
   RS_ASSIGN_OR_RETURN(const bool any, sessions.NextSession());
   if (!any) {
     return Fail(ErrorCode::kCorrupt, "the log has no session", {choices.path, {}, {}},
@@ -223,8 +215,7 @@ Result<PageResults> GatherPage(Context& context, const PageChoices& choices) {
   RS_ASSIGN_OR_RETURN(page.outcome,
                       ReplaySession(context, sessions, {},
                                     {.ledger = &ledger,
-                                     .listeners = {&page.notes, &analysis, &kept, &story,
-                                                   &summary},
+                                     .listeners = {&page.notes, &analysis, &kept, &story, &summary},
                                      .apart = true}));
   kept.Finish();
   if (!choices.session) RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "a page"));
@@ -239,8 +230,8 @@ Result<PageResults> GatherPage(Context& context, const PageChoices& choices) {
   // What follows would repeat the warnings.
   MutedContext muted(context, MutedContext::Progress::kShown);
   page.remedies = RemediesFor(page.gaps, page.outcome);
-  RS_RETURN_IF_ERROR(TryRemedies(muted.context(), SelectionOf(page), {}, page.totals,
-                                 page.remedies, &kept));
+  RS_RETURN_IF_ERROR(
+      TryRemedies(muted.context(), SelectionOf(page), {}, page.totals, page.remedies, &kept));
   RS_RETURN_IF_ERROR(ReplayAgain(muted.context(), page, summary.before_last_reads()));
   RS_RETURN_IF_ERROR(RunOthers(muted.context(), page));
   return page;

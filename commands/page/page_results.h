@@ -37,7 +37,7 @@ struct PageLayout {
 struct PageResults {
   std::string path;
   uint64_t session = 0;
-  bool quick = false;            // without what takes replays of its own
+  bool quick = false;  // without what takes replays of its own
 
   // By one replay, as 'ringscope gaps' does it.
   SessionNotes notes;
@@ -52,7 +52,7 @@ struct PageResults {
   // By another one, which knows what to look for.
   std::optional<LossTimeline> timeline;  // absent: nothing has a place on it
   EvictionMatrix evictions;
-  std::vector<SequenceGraph> graphs;     // of the sequences with the largest gaps
+  std::vector<SequenceGraph> graphs;  // of the sequences with the largest gaps
   std::vector<PageLayout> layouts;
   std::optional<smb::UseCharts> memories;  // absent: the log has no looks, or no times
   TimelineAxis memory_axis;                // theirs
@@ -68,7 +68,6 @@ struct PageResults {
   std::vector<std::string> assumptions;  // what had to be assumed of it
   ExitCode code = ExitCode::kClean;
 
-  FateCount written() const;
   /// What the user would see of all gaps. @param at_most gaps, the largest; 0: all
   ShownGaps Shown(uint64_t at_most) const;
 };

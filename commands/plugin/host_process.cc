@@ -8,13 +8,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
 #include <new>
 #include <utility>
 
 #include "commands/plugin/plugin_host.h"
 #include "commands/shell/text.h"
+#include "formats/io/descriptor_io.h"
 
 namespace ringscope {
 namespace {
@@ -30,11 +30,10 @@ constexpr uint64_t kAnswerBytes = uint64_t{1} << 20;
 constexpr std::chrono::nanoseconds kFirstSleep = std::chrono::milliseconds(1);
 constexpr std::chrono::nanoseconds kLongestSleep = std::chrono::milliseconds(50);
 
-Error SystemError(const char* what) {
-  return {ErrorCode::kIo,
-          fmt::format("cannot start a process for a plug-in: {}: {}", what, std::strerror(errno)),
-          {},
-          "--in-process runs it as part of ringscope"};
+tl::unexpected<Error> StartError(const char* what) {
+  const int error = errno;
+  return SystemError(fmt::format("cannot start a process for a plug-in: {}", what), error, {},
+                     "--in-process runs it as part of ringscope");
 }
 
 template <typename T>
@@ -55,35 +54,33 @@ Result<std::unique_ptr<HostProcess>> HostProcess::Start(const PluginRun& run) {
 }
 
 Status HostProcess::Launch() {
-  record::UniqueFd shared(
-      ::memfd_create("ringscope-plugin", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  record::UniqueFd shared(::memfd_create("ringscope-plugin", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!shared.valid() || ::ftruncate(shared.get(), sizeof(HostMemory)) != 0)
-    return tl::unexpected(SystemError("shared memory"));
+    return StartError("shared memory");
   // Were it to shrink, reading it would end this process, too.
   if (::fcntl(shared.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
-    return tl::unexpected(SystemError("sealing shared memory"));
-  void* const mapped = ::mmap(nullptr, sizeof(HostMemory), PROT_READ | PROT_WRITE, MAP_SHARED,
-                              shared.get(), 0);
-  if (mapped == MAP_FAILED) return tl::unexpected(SystemError("mapping shared memory"));
+    return StartError("sealing shared memory");
+  void* const mapped =
+      ::mmap(nullptr, sizeof(HostMemory), PROT_READ | PROT_WRITE, MAP_SHARED, shared.get(), 0);
+  if (mapped == MAP_FAILED) return StartError("mapping shared memory");
   memory_.reset(new (mapped) HostMemory);
   calls_.emplace(memory_->calls, memory_->call_bytes.data(), kCallRingBytes);
   answers_.emplace(memory_->answers, memory_->answer_bytes.data(), kAnswerRingBytes);
   int life[2], output[2];
-  if (::pipe2(life, O_CLOEXEC) != 0) return tl::unexpected(SystemError("a pipe"));
+  if (::pipe2(life, O_CLOEXEC) != 0) return StartError("a pipe");
   const record::UniqueFd their_life(life[0]);
   lifeline_ = record::UniqueFd(life[1]);
-  if (::pipe2(output, O_CLOEXEC) != 0) return tl::unexpected(SystemError("a pipe"));
+  if (::pipe2(output, O_CLOEXEC) != 0) return StartError("a pipe");
   output_ = record::UniqueFd(output[0]);
   const record::UniqueFd their_output(output[1]);
   ::fcntl(output_.get(), F_SETFL, O_NONBLOCK);
-  RS_ASSIGN_OR_RETURN(
-      child_, record::ChildProcess::Start(
-                  {kPluginHostProgram, kPluginHostArgument, std::to_string(shared.get()),
-                   std::to_string(their_life.get())},
-                  {},
-                  {.output = their_output.get(),
-                   .inherited = {shared.get(), their_life.get()},
-                   .hint = "--in-process runs plug-ins as part of ringscope"}));
+  RS_ASSIGN_OR_RETURN(child_, record::ChildProcess::Start(
+                                  {kPluginHostProgram, kPluginHostArgument,
+                                   std::to_string(shared.get()), std::to_string(their_life.get())},
+                                  {},
+                                  {.output = their_output.get(),
+                                   .inherited = {shared.get(), their_life.get()},
+                                   .hint = "--in-process runs plug-ins as part of ringscope"}));
   return {};
 }
 
@@ -270,15 +267,10 @@ uint64_t HostProcess::MemoryInUse() const {
 }
 
 void HostProcess::ReadOutput() {
-  char part[4096];
-  while (true) {
-    const ssize_t got = ::read(output_.get(), part, sizeof(part));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return;
-    last_output_.append(part, static_cast<size_t>(got));
-    if (last_output_.size() > kKeptOutput)
-      last_output_.erase(0, last_output_.size() - kKeptOutput);
-  }
+  ReadWhatIsThere(output_.get(), [this](std::string_view part) {
+    last_output_.append(part);
+    if (last_output_.size() > kKeptOutput) last_output_.erase(0, last_output_.size() - kKeptOutput);
+  });
 }
 
 void HostProcess::Die(const std::string& how) {
@@ -287,9 +279,9 @@ void HostProcess::Die(const std::string& how) {
   child_->Kill();
   if (!child_->has_been_taken()) child_->TakeEnding();
   ReadOutput();
-  death_ = {.how = fmt::format("{} {}", how.empty() ? "ended itself with status 0" : how,
-                               CallUnderWay()),
-            .details = DeathDetails()};
+  death_ = {
+      .how = fmt::format("{} {}", how.empty() ? "ended itself with status 0" : how, CallUnderWay()),
+      .details = DeathDetails()};
 }
 
 void HostProcess::DieOfNonsense(const std::string& what) {

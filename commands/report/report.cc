@@ -95,13 +95,6 @@ void Report::Write(std::string_view text) {
     status_ = file_->Write(text);
 }
 
-void Report::PrintLine(std::string_view line, size_t indent) {
-  if (!is_json() && !is_markdown() && file_ == nullptr)
-    console_.PrintLine(line, indent);
-  else
-    Print(std::string(line) + "\n");
-}
-
 void Report::Title(std::string_view title, std::string_view rest) {
   if (is_markdown()) {
     Block(fmt::format("## {}: {}", MarkdownText(title), MarkdownText(rest)));

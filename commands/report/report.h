@@ -13,7 +13,8 @@ namespace ringscope {
 /// A command's result, stated once. What is for people is printed at once where the format is
 /// "text" or "markdown"; what is for programs is gathered in a document where it is "json". Of any
 /// other format ("csv", "svg") a command prints all itself.
-/// Markdown has headings, paragraphs and tables as such, and what is printed as it is between fences.
+/// Markdown has headings, paragraphs and tables as such, and what is printed as it is between
+/// fences.
 class Report {
  public:
   /// @param format as --format has it
@@ -35,8 +36,6 @@ class Report {
 
   /// Text as it is. Nothing where the format is JSON.
   void Print(std::string_view text);
-  /// A line of a listing, see Console.
-  void PrintLine(std::string_view line, size_t indent);
   /// Text in lines of at most 80 columns, `indent` spaces in front of each.
   void Paragraph(std::string_view text, size_t indent = 0);
   /// `styled + rest` wrapped, `styled` in this style.

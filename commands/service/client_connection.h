@@ -22,6 +22,12 @@ std::string Encode(const Message& message) {
   EncodeMessage(message, out);
   return out;
 }
+template <typename Message>
+Message Decode(Bytes args) {
+  Message message;
+  static_cast<void>(DecodeMessage(args, message));  // as far as it can be parsed
+  return message;
+}
 
 /// A request of a client.
 struct Request {

@@ -12,7 +12,6 @@ namespace {
 constexpr size_t kReplyBytes = 96 * 1024;
 constexpr size_t kSliceBytes = 32 * 1024;
 /// Fields of messages that have nothing else.
-constexpr uint32_t kSlices = 2, kSliceData = 1, kSliceIsLast = 2;
 constexpr uint32_t kEvents = 1, kAllStarted = 2, kCloneTriggerHit = 3;
 
 /// Cuts packets into slices of replies. @return the replies, at least one
@@ -25,9 +24,9 @@ std::vector<std::string> RepliesOf(const std::vector<std::string>& packets) {
       rest = rest.subspan(part.size());
       if (replies.back().size() + part.size() > kReplyBytes) replies.emplace_back();
       std::string slice;
-      wire::AppendBytes(slice, kSliceData, part);
-      if (rest.empty()) wire::AppendUint(slice, kSliceIsLast, 1);
-      wire::AppendBytes(replies.back(), kSlices, wire::AsBytes(slice));
+      wire::AppendBytes(slice, proto::Slice::kData, part);
+      if (rest.empty()) wire::AppendUint(slice, proto::Slice::kLastSliceForPacket, 1);
+      wire::AppendBytes(replies.back(), proto::ReadBuffersResponse::kSlices, wire::AsBytes(slice));
     } while (!rest.empty());
   }
   return replies;
@@ -109,33 +108,26 @@ void ConsumerPort::ReadBuffers(uint64_t request_id) {
 }
 
 void ConsumerPort::CloneSession(Request& request) {
-  TracingService::CloneRequest clone;
-  ReceivedTrigger trigger;
-  wire::FieldReader fields(request.args);
-  while (const auto field = fields.Next()) {
-    const std::string text(wire::AsText(field->bytes));
-    if (field->number == 1) clone.session_id = field->value;
-    if (field->number == 3) clone.for_bugreport = field->value != 0;
-    if (field->number == 4) clone.unique_session_name = text;
-    if (field->number == 5) trigger.name = text;
-    if (field->number == 6) trigger.producer = text;
-    if (field->number == 7) trigger.uid = field->value;
-    if (field->number == 8) trigger.boot_time_ns = field->value;
-    if (field->number == 9) trigger.stop_delay_ms = field->value;
-  }
-  if (!trigger.name.empty()) clone.trigger = std::move(trigger);
+  const auto asked = Decode<ipc::CloneSession>(request.args);
+  TracingService::CloneRequest clone{.session_id = asked.session_id,
+                                     .unique_session_name = asked.unique_session_name,
+                                     .for_bugreport = asked.for_bugreport};
+  if (!asked.trigger_name.empty())
+    clone.trigger = ReceivedTrigger{.boot_time_ns = asked.trigger_boot_time_ns,
+                                    .name = asked.trigger_name,
+                                    .producer = asked.trigger_producer,
+                                    .uid = asked.trigger_producer_uid,
+                                    .stop_delay_ms = asked.trigger_delay_ms};
   if (!request.fds.empty()) clone.file = std::move(request.fds.front());
-  service_.CloneSession(*this, std::move(clone),
-                        [this, id = request.id](const TracingService::CloneReply& made) {
-                          std::string reply;
-                          wire::AppendUint(reply, 1, made.error.empty() ? 1 : 0);
-                          if (!made.error.empty())
-                            wire::AppendBytes(reply, 2, wire::AsBytes(made.error));
-                          wire::AppendUint(reply, 3, made.uuid_msb);
-                          wire::AppendUint(reply, 4, made.uuid_lsb);
-                          wire::AppendUint(reply, 5, made.was_write_into_file ? 1 : 0);
-                          connection_.Reply(id, reply);
-                        });
+  service_.CloneSession(
+      *this, std::move(clone), [this, id = request.id](const TracingService::CloneReply& made) {
+        connection_.Reply(
+            id, Encode(ipc::CloneSessionReply{.success = made.error.empty(),
+                                              .error = made.error,
+                                              .uuid_msb = made.uuid_msb,
+                                              .uuid_lsb = made.uuid_lsb,
+                                              .was_write_into_file = made.was_write_into_file}));
+      });
 }
 
 void ConsumerPort::SendEvents(uint32_t field, const std::string& content) {

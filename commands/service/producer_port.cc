@@ -11,13 +11,6 @@ namespace {
 /// A chunk that is being written is scraped from this many fragments on: its last may grow.
 constexpr uint16_t kMinScrapedFragments = 2;
 
-template <typename Message>
-Message Decode(Bytes args) {
-  Message message;
-  static_cast<void>(DecodeMessage(args, message));  // as far as it can be parsed
-  return message;
-}
-
 }  // namespace
 
 ProducerPort::ProducerPort(TracingService& service, record::EventLoop& loop, UniqueFd fd,

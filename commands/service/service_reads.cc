@@ -9,12 +9,11 @@
 #include "commands/service/tracing_service.h"
 #include "core/perfetto/fields.h"
 #include "core/perfetto/trusted_fields.h"
+#include "formats/io/descriptor_io.h"
 
 namespace ringscope::demo {
 namespace {
 
-constexpr uint32_t kTriggerField = 46;
-constexpr uint32_t kUuidMsb = 1, kUuidLsb = 2;
 constexpr uint64_t kFileFlushFlags = 1 | 1 << 4;  // periodic, by the service
 
 std::string ServicePacketOf(uint32_t field, const std::string& content,
@@ -56,13 +55,13 @@ uint64_t TracingService::AddServicePackets(TracingSession& session,
                                         session.clone_trigger->boot_time_ns));
     for (; session.triggers_written < session.triggers.size(); ++session.triggers_written) {
       const ReceivedTrigger& trigger = session.triggers[session.triggers_written];
-      packets.push_back(ServicePacketOf(kTriggerField, Encode(trigger), trigger.boot_time_ns));
+      packets.push_back(ServicePacketOf(Packet::kTrigger, Encode(trigger), trigger.boot_time_ns));
     }
   }
   if (first) {
     std::string uuid;
-    wire::AppendUint(uuid, kUuidMsb, session.uuid_msb);
-    wire::AppendUint(uuid, kUuidLsb, session.uuid_lsb);
+    wire::AppendUint(uuid, proto::TraceUuid::kMsb, session.uuid_msb);
+    wire::AppendUint(uuid, proto::TraceUuid::kLsb, session.uuid_lsb);
     packets.push_back(ServicePacketOf(Packet::kTraceUuid, uuid));
   }
   AddWaitingEvents(session, packets);
@@ -124,13 +123,9 @@ bool TracingService::ReadIntoFile(TracingSession& session) {
       if (is_full) break;
       bytes += framed;
     }
-    for (size_t done = 0; done < bytes.size() && !is_full;) {
-      const ssize_t written = ::write(session.file.get(), bytes.data() + done, bytes.size() - done);
-      is_full = written <= 0;
-      if (written > 0) done += static_cast<size_t>(written);
-    }
-    session.file_bytes += bytes.size();
-    if (!is_full) continue;
+    const WriteOutcome outcome = WriteAll(session.file.get(), wire::AsBytes(bytes));
+    session.file_bytes += outcome.written;
+    if (!is_full && outcome.error == 0) continue;
     session.file.Reset();
     return false;
   }

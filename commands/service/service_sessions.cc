@@ -23,8 +23,6 @@ constexpr uint64_t kStopTimeoutMs = 5000;
 constexpr uint64_t kSnapshotPeriodMs = 10'000;
 constexpr uint64_t kFinalFlushFlags = 2 | 1 << 4;  // trace stop, by the service
 
-constexpr uint32_t kDurationMs = 3, kSessionId = 4, kStopTimeout = 7;
-
 /// The producer's copy of a data source's config.
 std::string ConfigForProducer(Bytes source, BufferId target, const TracingSession& session) {
   std::string config;
@@ -34,10 +32,10 @@ std::string ConfigForProducer(Bytes source, BufferId target, const TracingSessio
     if (!is_filled_in) config += wire::AsText(field->whole);
   }
   wire::AppendUint(config, proto::DataSourceConfig::kTargetBuffer, Raw(target));
-  wire::AppendUint(config, kDurationMs, session.config.duration_ms);
-  wire::AppendUint(config, kSessionId, session.id);
+  wire::AppendUint(config, proto::DataSourceConfig::kTraceDurationMs, session.config.duration_ms);
+  wire::AppendUint(config, proto::DataSourceConfig::kTracingSessionId, session.id);
   wire::AppendUint(
-      config, kStopTimeout,
+      config, proto::DataSourceConfig::kStopTimeoutMs,
       session.config.stop_timeout_ms == 0 ? kStopTimeoutMs : session.config.stop_timeout_ms);
   return config;
 }
@@ -53,12 +51,11 @@ Bytes RawSource(const std::string& config, size_t index) {
 
 std::string CommandWith(uint32_t field, const SourceInstance& instance) {
   std::string content, command;
-  wire::AppendUint(content, 1, instance.id);
-  wire::AppendBytes(content, 2, wire::AsBytes(instance.config));
+  wire::AppendUint(content, proto::DataSourceCommand::kInstanceId, instance.id);
+  wire::AppendBytes(content, proto::DataSourceCommand::kConfig, wire::AsBytes(instance.config));
   wire::AppendBytes(command, field, wire::AsBytes(content));
   return command;
 }
-constexpr uint32_t kStartCommand = 1, kSetUpCommand = 6;
 
 }  // namespace
 
@@ -176,13 +173,13 @@ void TracingService::SetUpSource(TracingSession& session, size_t index, Producer
                                       .name = source.name,
                                       .target_buffer = instance.buffer,
                                       .config = instance.config});
-  producer.SendCommand(CommandWith(kSetUpCommand, instance));
+  producer.SendCommand(CommandWith(proto::GetAsyncCommandResponse::kSetupDataSource, instance));
 }
 
 void TracingService::StartInstance(SourceInstance& instance) {
   instance.state = instance.notifies_start ? InstanceState::kStarting : InstanceState::kStarted;
   if (ProducerPort* const producer = FindProducer(instance.producer))
-    producer->SendCommand(CommandWith(kStartCommand, instance));
+    producer->SendCommand(CommandWith(proto::GetAsyncCommandResponse::kStartDataSource, instance));
 }
 
 void TracingService::StartTracing(TracingSession& session) {

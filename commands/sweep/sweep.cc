@@ -177,7 +177,7 @@ Result<ExitCode> SweepSessions(const SweepArgs& args, const std::vector<std::str
                       "sweeping"));
       if (!unrecorded.empty()) ops = std::make_unique<AddedBuffers>(std::move(ops), unrecorded);
       if (args.choices.splits.empty()) return ops;
-      return std::make_unique<RetargetSource>(std::move(ops), args.choices.splits);
+      return std::make_unique<RetargetSource>(std::move(ops), args.choices.splits, SweepRelease);
     };
     input.ahead = LookAheadIn(context, {.paths = logs, .only = number, .quiet = true},
                               StandardInput::kSpooled);

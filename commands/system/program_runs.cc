@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "commands/system/child_process.h"
+#include "formats/io/descriptor_io.h"
 
 namespace ringscope::record {
 namespace {
@@ -44,15 +45,10 @@ struct ProgramRuns::Running {
 
   /// Takes in what is there.
   void Read() {
-    char part[16384];
-    while (true) {
-      const ssize_t got = ::read(output_fd.get(), part, sizeof(part));
-      if (got < 0 && errno == EINTR) continue;
-      if (got == 0) watch.Reset();
-      if (got <= 0) return;
-      const size_t space = kMostOutput - std::min(kMostOutput, output.size());
-      output.append(part, std::min(space, static_cast<size_t>(got)));
-    }
+    const bool ended = ReadWhatIsThere(output_fd.get(), [this](std::string_view part) {
+      output.append(part.substr(0, kMostOutput - output.size()));
+    });
+    if (ended) watch.Reset();
   }
   Status Outcome() const {
     if (ending->empty()) return {};

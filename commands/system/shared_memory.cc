@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "formats/io/descriptor_io.h"
+
 namespace ringscope::record {
 
 Result<std::unique_ptr<SharedMemory>> SharedMemory::Open(const UniqueFd& fd) {
@@ -46,14 +48,7 @@ bool SharedMemory::Read(size_t offset, std::span<uint8_t> into) const {
     std::atomic_thread_fence(std::memory_order_acquire);
     return true;
   }
-  size_t done = 0;
-  while (done < into.size()) {
-    const ssize_t got = ::pread(fd_.get(), into.data() + done, into.size() - done,
-                                static_cast<off_t>(offset + done));
-    if (got == 0 || (got < 0 && errno != EINTR)) return false;
-    if (got > 0) done += static_cast<size_t>(got);
-  }
-  return true;
+  return ReadAllAt(fd_.get(), offset, into) == into.size();
 }
 
 }  // namespace ringscope::record

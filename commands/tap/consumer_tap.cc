@@ -22,11 +22,11 @@ struct SnapshotClock {
   clockid_t system;
   uint64_t id;  // in the trace
 };
-constexpr uint64_t kBootTimeId = 6;
-constexpr std::array<SnapshotClock, 4> kSnapshotClocks = {{{CLOCK_BOOTTIME, kBootTimeId},
-                                                           {CLOCK_REALTIME, 1},
-                                                           {CLOCK_MONOTONIC, 3},
-                                                           {CLOCK_MONOTONIC_RAW, 5}}};
+constexpr std::array<SnapshotClock, 4> kSnapshotClocks = {
+    {{CLOCK_BOOTTIME, proto::BuiltinClock::kBootTime},
+     {CLOCK_REALTIME, proto::BuiltinClock::kRealTime},
+     {CLOCK_MONOTONIC, proto::BuiltinClock::kMonotonic},
+     {CLOCK_MONOTONIC_RAW, proto::BuiltinClock::kMonotonicRaw}}};
 
 }  // namespace
 
@@ -42,7 +42,8 @@ std::string TakeClockSnapshot() {
         static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec));
     wire::AppendBytes(snapshot, proto::ClockSnapshot::kClocks, wire::AsBytes(entry));
   }
-  wire::AppendUint(snapshot, proto::ClockSnapshot::kPrimaryTraceClock, kBootTimeId);
+  wire::AppendUint(snapshot, proto::ClockSnapshot::kPrimaryTraceClock,
+                   proto::BuiltinClock::kBootTime);
   return snapshot;
 }
 

@@ -8,7 +8,6 @@
 namespace ringscope::record {
 namespace {
 
-constexpr uint32_t kSlicesField = 2, kDataField = 1, kLastSliceForPacketField = 2;
 /// trusted_packet_sequence_id of what the service writes itself.
 constexpr uint64_t kServiceSequence = 1;
 
@@ -17,12 +16,13 @@ constexpr uint64_t kServiceSequence = 1;
 std::optional<uint64_t> PassReader::Add(Bytes reply) {
   wire::FieldReader reader(reply);
   while (const auto field = reader.Next()) {
-    if (field->number != kSlicesField || field->type != wire::Type::kBytes) continue;
+    if (!field->IsBytes(proto::ReadBuffersResponse::kSlices)) continue;
     bool is_last = false;
     wire::FieldReader slice(field->bytes);
     while (const auto part = slice.Next()) {
-      if (part->number == kLastSliceForPacketField) is_last = part->value != 0;
-      if (part->number == kDataField && !found_other_) packet_ += wire::AsText(part->bytes);
+      if (part->number == proto::Slice::kLastSliceForPacket) is_last = part->value != 0;
+      if (part->number == proto::Slice::kData && !found_other_)
+        packet_ += wire::AsText(part->bytes);
     }
     within_packet_ = !is_last && !field->bytes.empty();
     if (is_last) OnPacket();

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "core/base/result.h"
+#include "core/base/ids.h"
 
 namespace ringscope::record {
 

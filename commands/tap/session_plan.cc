@@ -37,9 +37,7 @@ Result<SessionPlan> PlanOfConfig(Bytes config) {
   auto source = plan.sources.begin();
   wire::FieldReader reader(config);
   while (const auto field = reader.Next()) {
-    if (field->number != proto::TraceConfig::kDataSources || field->type != wire::Type::kBytes ||
-        source == plan.sources.end())
-      continue;
+    if (!field->IsBytes(proto::TraceConfig::kDataSources) || source == plan.sources.end()) continue;
     source->own = ipc::OwnFieldsOf(ipc::FieldBytes(field->bytes, proto::DataSource::kConfig));
     wire::FieldReader parts(field->bytes);
     while (const auto part = parts.Next())

@@ -32,7 +32,7 @@ SweepInput AdviceReplays::Split(const std::vector<PlannedSplit>& splits) const {
   input.kept = nullptr;  // those are other records
   input.open = [rules, open = input_.open]() -> Result<std::unique_ptr<OpSource>> {
     RS_ASSIGN_OR_RETURN(std::unique_ptr<OpSource> ops, open());
-    return std::make_unique<RetargetSource>(std::move(ops), rules);
+    return std::make_unique<RetargetSource>(std::move(ops), rules, SweepRelease);
   };
   return input;
 }

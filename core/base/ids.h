@@ -30,6 +30,10 @@ constexpr bool Precedes(ChunkId a, ChunkId b) { return static_cast<int32_t>(Raw(
 constexpr ChunkId Successor(ChunkId id) { return ChunkId{Raw(id) + 1}; }
 /// Steps from `a` forward to `b`, modulo 2^32.
 constexpr uint32_t Distance(ChunkId a, ChunkId b) { return Raw(b) - Raw(a); }
+/// The same by the shorter way round: negative if `b` precedes `a`.
+constexpr int32_t SignedDistance(ChunkId a, ChunkId b) {
+  return static_cast<int32_t>(Distance(a, b));
+}
 
 /// A chunk id counted on beyond 2^32: the number nearest to `near` (or, next to 0, not below it)
 /// whose lower 32 bits are the id.
@@ -38,6 +42,9 @@ constexpr uint64_t Unwrap(uint64_t near, ChunkId id) {
   const auto unwrapped = static_cast<int64_t>(near) + step;
   return unwrapped < 0 ? Raw(id) : static_cast<uint64_t>(unwrapped);
 }
+
+/// The id of a chunk that was counted so.
+constexpr ChunkId IdOf(uint64_t number) { return ChunkId{static_cast<uint32_t>(number)}; }
 
 /// Numbers the chunk ids of one sequence without wrapping: each gets the number nearest to the
 /// newest chunk's. The first chunk's number is its id.

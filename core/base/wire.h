@@ -46,6 +46,11 @@ struct Field {
   uint64_t value = 0;  // of kVarint, kFixed32, kFixed64
   Bytes bytes;         // of kBytes: the content
   Bytes whole;         // the field's encoding, tag included
+
+  bool IsVarint(uint32_t of) const { return number == of && type == Type::kVarint; }
+  bool IsBytes(uint32_t of) const { return number == of && type == Type::kBytes; }
+  /// Of whichever type that holds a number.
+  bool IsNumber(uint32_t of) const { return number == of && type != Type::kBytes; }
 };
 
 /// Pulls the top-level fields of a message, without copying. Groups are malformed.
@@ -113,6 +118,23 @@ class FieldReader {
   Bytes rest_;
   bool ok_ = true;
 };
+
+/// The varint of a field; the last one counts. nullopt: there is none.
+inline std::optional<uint64_t> LastVarint(Bytes message, uint32_t number) {
+  std::optional<uint64_t> found;
+  FieldReader fields(message);
+  while (const auto field = fields.Next())
+    if (field->IsVarint(number)) found = field->value;
+  return found;
+}
+/// The content of a field of bytes; the last one counts. nullopt: there is none.
+inline std::optional<Bytes> LastBytes(Bytes message, uint32_t number) {
+  std::optional<Bytes> found;
+  FieldReader fields(message);
+  while (const auto field = fields.Next())
+    if (field->IsBytes(number)) found = field->bytes;
+  return found;
+}
 
 template <typename T>
 inline T LoadLittleEndian(const uint8_t* at) {

@@ -314,7 +314,7 @@ SideState DiffSide::StateOf(BufferId id, std::optional<ChunkName> near) const {
   });
   state.chunks.resize(std::min(state.chunks.size(), kChunksShown));
   const auto forward = [&](const HeldChunk& chunk) {
-    return static_cast<int32_t>(Distance(near->chunk, chunk.chunk));
+    return SignedDistance(near->chunk, chunk.chunk);
   };
   std::sort(state.chunks.begin(), state.chunks.end(),
             [&](const HeldChunk& a, const HeldChunk& b) { return forward(a) < forward(b); });

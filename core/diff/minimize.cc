@@ -4,6 +4,7 @@
 
 #include "core/diff/remove_blocks.h"
 #include "core/diff/renumber.h"
+#include "core/perfetto/page.h"
 
 namespace ringscope {
 namespace {
@@ -28,8 +29,6 @@ DivergenceSignature SignatureOf(const Divergence& first) {
   }
   return signature;
 }
-
-constexpr uint64_t kLeastBuffer = 4096;
 
 /// In which ways the sides differ: a bit for each kind, and one for the order across sequences.
 uint32_t KindsOf(const LogDiff& result) {
@@ -98,15 +97,15 @@ class Minimizer {
     TryAll(std::vector<StoredOp>(ops_.begin(), end));
   }
 
-  /// Of a long log often a short end is enough, or a short start, in buffers that it fills, with all
-  /// that is no commit and no read beside it.
+  /// Of a long log often a short end is enough, or a short start, in buffers that it fills, with
+  /// all that is no commit and no read beside it.
   void TakePart() {
-    uint64_t largest = kLeastBuffer;
+    uint64_t largest = kPageBytes;
     for (const StoredOp& op : ops_)
       if (const auto* setup = std::get_if<BufferSetUp>(&op.op().body))
         largest = std::max(largest, setup->size);
     for (size_t count = 16; count < ops_.size(); count *= 4) {
-      for (uint64_t size = kLeastBuffer; !IsOver(); size = std::min(size * 2, largest)) {
+      for (uint64_t size = kPageBytes; !IsOver(); size = std::min(size * 2, largest)) {
         if (TryAll(PartOf(ops_.size() - count, ops_.size(), size), UINT32_MAX, true)) return;
         if (TryAll(PartOf(0, count, size), UINT32_MAX, true)) return;
         if (size >= largest) break;

@@ -31,7 +31,7 @@ class ChunkNumbers {
  public:
   void Add(ChunkId id) {
     if (steps_.empty()) first_ = id;
-    steps_.push_back(StepsTo(id));
+    steps_.push_back(SignedDistance(first_, id));
   }
   /// After the last Add. @param widest steps that two neighbours may be apart
   void Number(uint32_t widest) {
@@ -39,19 +39,18 @@ class ChunkNumbers {
     steps_.erase(std::unique(steps_.begin(), steps_.end()), steps_.end());
     uint32_t number = 0;
     for (size_t i = 0; i < steps_.size(); ++i) {
-      if (i > 0) number += static_cast<uint32_t>(
-                     std::min<int64_t>(int64_t{steps_[i]} - steps_[i - 1], widest));
+      if (i > 0)
+        number +=
+            static_cast<uint32_t>(std::min<int64_t>(int64_t{steps_[i]} - steps_[i - 1], widest));
       numbers_[steps_[i]] = ChunkId{number};
     }
   }
   ChunkId operator()(ChunkId old) const {
-    const auto at = numbers_.find(StepsTo(old));
+    const auto at = numbers_.find(SignedDistance(first_, old));
     return at == numbers_.end() ? old : at->second;
   }
 
  private:
-  int32_t StepsTo(ChunkId id) const { return static_cast<int32_t>(Raw(id) - Raw(first_)); }
-
   ChunkId first_{};
   std::vector<int32_t> steps_;
   std::map<int32_t, ChunkId> numbers_;
@@ -87,11 +86,11 @@ class Renumberer {
       CommitRequestParser parser;
       if (!commit->last || commit->part > 0 || !parser.Parse(commit->request)) return false;
       for (const ChunkToMove& chunk : parser.chunks()) {
-        const auto header = chunk.data ? ParseChunkHeader(*chunk.data) : std::nullopt;
+        const auto header = chunk.header();
         if (header) chunks_[{commit->producer, header->writer}].Add(header->chunk);
       }
       for (const ChunkToPatch& patch : parser.patches()) {
-        const ChunkName name = NameOf(commit->producer, patch);
+        const ChunkName name = patch.NameFor(commit->producer);
         chunks_[name.sequence].Add(name.chunk);
       }
     }
@@ -100,11 +99,6 @@ class Renumberer {
                                                                   : UINT32_MAX;
     for (auto& [sequence, numbers] : chunks_) numbers.Number(widest);
     return true;
-  }
-
-  static ChunkName NameOf(ProducerId producer, const ChunkToPatch& patch) {
-    return {{producer, WriterId{static_cast<uint16_t>(patch.writer.value_or(0))}},
-            ChunkId{static_cast<uint32_t>(patch.chunk.value_or(0))}};
   }
 
   /// Takes a new value, and notes whether it is another one.
@@ -148,8 +142,7 @@ class Renumberer {
   void ChangeWriter(Body& body) {
     if (what_ != Numbering::kWriters) return;
     if constexpr (requires { body.writer.has_value(); }) {
-      if (body.writer && body.producer)
-        Set(*body.writer, NewWriter(*body.producer, *body.writer));
+      if (body.writer && body.producer) Set(*body.writer, NewWriter(*body.producer, *body.writer));
     } else {
       Set(body.writer, NewWriter(body.producer, body.writer));
     }
@@ -187,7 +180,7 @@ class Renumberer {
   }
 
   void AddChunk(ProducerId producer, const ChunkToMove& chunk, CommitRequestBuilder& builder) {
-    auto header = chunk.data ? ParseChunkHeader(*chunk.data) : std::nullopt;
+    auto header = chunk.header();
     if (!header) return builder.AddChunk(chunk);
     const ChunkName name = NewName({{producer, header->writer}, header->chunk});
     Set(header->writer, name.sequence.writer);
@@ -200,7 +193,7 @@ class Renumberer {
     builder.AddChunk(moved);
   }
   void AddPatch(ProducerId producer, const ChunkToPatch& patch, CommitRequestBuilder& builder) {
-    const ChunkName name = NewName(NameOf(producer, patch));
+    const ChunkName name = NewName(patch.NameFor(producer));
     ChunkToPatch moved = patch;
     if (moved.writer) Set(*moved.writer, uint64_t{Raw(name.sequence.writer)});
     if (moved.chunk) Set(*moved.chunk, uint64_t{Raw(name.chunk)});

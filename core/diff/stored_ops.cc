@@ -11,6 +11,7 @@
 #include "core/perfetto/commit_request.h"
 #include "core/perfetto/fields.h"
 #include "core/perfetto/fragment.h"
+#include "core/perfetto/page.h"
 
 namespace ringscope {
 namespace {
@@ -28,7 +29,7 @@ struct ParsedChunk {
 };
 
 std::optional<ParsedChunk> TakeApart(const ChunkToMove& chunk) {
-  const auto header = chunk.data ? ParseChunkHeader(*chunk.data) : std::nullopt;
+  const auto header = chunk.header();
   if (!header) return std::nullopt;
   ParsedChunk parsed{.header = *header, .fragments = {}, .rest = {}};
   const Bytes payload = chunk.data->subspan(kChunkHeaderSize);
@@ -130,10 +131,9 @@ std::vector<StoredOp> SmallerCommits(const Op& op) {
 }
 
 std::vector<StoredOp> SmallerBuffers(const Op& op) {
-  constexpr uint64_t kLeast = 4096;
   std::vector<StoredOp> variants;
   const uint64_t size = std::get<BufferSetUp>(op.body).size;
-  for (uint64_t smaller = kLeast; smaller < size; smaller *= 2) {
+  for (uint64_t smaller = kPageBytes; smaller < size; smaller *= 2) {
     Op variant = op;
     std::get<BufferSetUp>(variant.body).size = smaller;
     variants.emplace_back(variant);

@@ -56,8 +56,12 @@ class PayloadStore {
   const uint8_t* bytes() const { return storage_.get(); }
 
  private:
-  const uint8_t* At(const StoredChunk& chunk) const { return storage_.get() + chunk.offset() + 16; }
-  uint8_t* At(const StoredChunk& chunk) { return storage_.get() + chunk.offset() + 16; }
+  const uint8_t* At(const StoredChunk& chunk) const {
+    return storage_.get() + chunk.offset() + kStoredHeaderSize;
+  }
+  uint8_t* At(const StoredChunk& chunk) {
+    return storage_.get() + chunk.offset() + kStoredHeaderSize;
+  }
 
   ZeroedStorage storage_;
 };

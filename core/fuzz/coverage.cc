@@ -31,12 +31,6 @@ static_assert(LossBitsAreInOrder());
 
 }  // namespace
 
-uint64_t BranchCounts::Of(std::string_view name) const {
-  for (size_t i = 0; i < size(); ++i)
-    if (name == kBranches[i].name) return (*this)[i];
-  return 0;
-}
-
 BranchCounts& BranchCounts::operator+=(const BranchCounts& other) {
   for (size_t i = 0; i < size(); ++i) (*this)[i] += other[i];
   return *this;

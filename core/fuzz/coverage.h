@@ -64,7 +64,6 @@ consteval size_t IndexOfBranch(std::string_view name) {
 /// How often each branch was taken.
 struct BranchCounts : std::array<uint64_t, kBranches.size()> {
   BranchCounts() : array{} {}
-  uint64_t Of(std::string_view name) const;  // 0: there is no such branch
   BranchCounts& operator+=(const BranchCounts& other);
 };
 

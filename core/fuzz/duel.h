@@ -12,6 +12,7 @@
 #include "core/diff/log_diff.h"
 #include "core/engine/catalogue.h"
 #include "core/fuzz/plain_stream.h"
+#include "core/perfetto/page.h"
 
 namespace ringscope {
 
@@ -27,7 +28,7 @@ enum class Oracle : uint8_t {
 };
 template <>
 inline constexpr std::array kEnumNames<Oracle> = {"difference", "check", "ledger", "failure",
-                                                  "time", "crash", "losses"};
+                                                  "time",       "crash", "losses"};
 
 /// Something that a stream of operations shows of two engines.
 struct Mismatch {
@@ -55,7 +56,7 @@ struct Ignored {
 };
 
 struct DuelOptions {
-  uint64_t size = 4096;
+  uint64_t size = kPageBytes;
   FillPolicy policy = FillPolicy::kRingBuffer;
   Ignored ignored;
   Both<EngineObserver*> observers;  // not owned; may be null

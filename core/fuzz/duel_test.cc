@@ -206,8 +206,8 @@ TEST(FuzzRun, EachKind_IsWhatItIsCalled) {
     for (uint32_t seed = 0; seed < 20; ++seed) coverage += FuzzSeed(plan, seed).coverage;
     return coverage.branches.a;
   };
-  EXPECT_GT(reached(StreamKind::kHostile).Of("discard.bad_recommit"), 0u);
-  EXPECT_EQ(reached(StreamKind::kCorrect).Of("discard.bad_recommit"), 0u);
+  EXPECT_GT(reached(StreamKind::kHostile)[IndexOfBranch("discard.bad_recommit")], 0u);
+  EXPECT_EQ(reached(StreamKind::kCorrect)[IndexOfBranch("discard.bad_recommit")], 0u);
   plan.kinds = {StreamKind::kClones};
   size_t clones = 0;
   for (const auto& step : StreamOfSeed(plan, 1).steps) clones += step->step.kind == Kind::kClone;

@@ -35,15 +35,11 @@ void AddFault(std::vector<FoundFault>& faults, LossFault fault, std::string kind
 std::string LossJudge::Chunk::ContentOf(std::pair<uint32_t, uint32_t> fragment) const {
   std::string patched = bytes;
   for (const auto& [offset, data] : patches) patched.replace(offset, data.size(), data);
-  const Bytes all = wire::AsBytes(patched);
-  Fragment read;
-  ReadFragment(all.data(), static_cast<uint32_t>(all.size()), fragment.first, read);
-  return patched.substr(read.body, read.size());
+  return std::string(
+      wire::AsText(BodyAt(wire::AsBytes(patched), fragment.first).value_or(Bytes())));
 }
 
-int64_t LossJudge::Sequence::StepsTo(ChunkId chunk) const {
-  return static_cast<int32_t>(Raw(chunk) - Raw(first));
-}
+int64_t LossJudge::Sequence::StepsTo(ChunkId chunk) const { return SignedDistance(first, chunk); }
 
 void LossJudge::OnCommit(const ChunkCommit& commit) {
   const auto [found, is_new] = sequences_.try_emplace(commit.sequence);
@@ -104,9 +100,7 @@ void LossJudge::OnPacketFate(const PacketAccount& account) {
   const auto found = sequences_.find(account.sequence);
   if (found == sequences_.end()) return;
   Sequence& sequence = found->second;
-  const auto steps = [&](uint64_t unwrapped) {
-    return sequence.StepsTo(ChunkId{static_cast<uint32_t>(unwrapped)});
-  };
+  const auto steps = [&](uint64_t unwrapped) { return sequence.StepsTo(IdOf(unwrapped)); };
   const Place place{steps(account.first_chunk), account.first_offset};
   const uint64_t record = account.decided.record.value_or(0);
   if (account.fate == Fate::kRead || account.fate == Fate::kInvalid ||
@@ -202,8 +196,8 @@ void LossJudge::FindFalseSigns(const Sequence& sequence, std::vector<FoundFault>
       if (previous == nullptr || previous->place < other.place) previous = &other;
     }
     if (previous == nullptr) continue;  // what precedes the first one is not known
-    const bool lost = std::any_of(
-        sequence.lost.begin(), sequence.lost.end(), [&](const Lost& between) {
+    const bool lost =
+        std::any_of(sequence.lost.begin(), sequence.lost.end(), [&](const Lost& between) {
           return between.place > previous->place && between.place < packet.place;
         });
     bool missing = false;
@@ -227,9 +221,9 @@ void LossJudge::FindWrongPackets(const Sequence& sequence, std::vector<FoundFaul
     const auto first = sequence.chunks.find(packet.place.first);
     if (first == sequence.chunks.end()) continue;
     const Chunk& chunk = first->second;
-    const auto fragment = std::find_if(
-        chunk.fragments.begin(), chunk.fragments.end(),
-        [&](const auto& of_chunk) { return of_chunk.first == packet.place.second; });
+    const auto fragment =
+        std::find_if(chunk.fragments.begin(), chunk.fragments.end(),
+                     [&](const auto& of_chunk) { return of_chunk.first == packet.place.second; });
     if (fragment == chunk.fragments.end()) {
       add("no_packet_there", "is returned, but none was written there");
       continue;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/perfetto/commit_request.h"
+#include "core/perfetto/page.h"
 
 namespace ringscope {
 namespace {
@@ -67,8 +68,8 @@ class Mutation {
       bytes += step->step.kind == StepKind::kCommit
                    ? OuterSize(static_cast<uint32_t>(step->payload.size()))
                    : 0;
-    const uint64_t pages = std::max<uint64_t>(1, (bytes >> Below(4)) / 4096);
-    return 4096 * std::min<uint64_t>(pages, 4096);
+    const uint64_t pages = std::max<uint64_t>(1, (bytes >> Below(4)) / kPageBytes);
+    return kPageBytes * std::min<uint64_t>(pages, 4096);
   }
 
   std::shared_ptr<const PlainStep> Read() {

@@ -51,29 +51,18 @@ void AddCommit(const Commit& commit, PlainStream& stream) {
   CommitRequestParser parser;
   parser.Parse(commit.request);
   for (const ChunkToMove& chunk : parser.chunks()) {
-    const auto header = chunk.data ? ParseChunkHeader(*chunk.data) : std::nullopt;
-    if (!header) continue;
+    std::optional<ChunkCommit> known = ToChunkCommit(commit.producer, chunk);
+    if (!known) continue;
+    known->identity = {commit.uid.value_or(0), commit.pid.value_or(0)};
     StreamStep step;
-    step.commit = {.sequence = {commit.producer, header->writer},
-                   .identity = {commit.uid.value_or(0), commit.pid.value_or(0)},
-                   .chunk = header->chunk,
-                   .fragments = header->fragments,
-                   .flags = header->flags,
-                   .complete = !chunk.incomplete,
-                   .payload = chunk.data->subspan(kChunkHeaderSize)};
+    step.commit = *known;
     stream.Add(step);
   }
+  std::vector<Patch> patches;
   for (const ChunkToPatch& patch : parser.patches()) {
-    std::vector<Patch> patches;
-    for (const PatchSpan& span : patch.patches)
-      patches.push_back({.offset = span.offset, .data = span.data.data()});
     StreamStep step;
     step.kind = StepKind::kPatch;
-    step.patches = {
-        .sequence = {commit.producer, WriterId{static_cast<uint16_t>(patch.writer.value_or(0))}},
-        .chunk = ChunkId{static_cast<uint32_t>(patch.chunk.value_or(0))},
-        .patches = patches,
-        .more = patch.more};
+    step.patches = ToChunkPatches(commit.producer, patch, patches);
     stream.Add(step);
   }
 }

@@ -11,6 +11,7 @@
 #include "core/diff/stored_ops.h"
 #include "core/engine/engine.h"
 #include "core/perfetto/chunk.h"
+#include "core/perfetto/page.h"
 
 namespace ringscope {
 
@@ -51,7 +52,7 @@ struct PlainStep {
 using PlainSteps = std::vector<std::shared_ptr<const PlainStep>>;
 
 struct PlainStream {
-  uint64_t size = 4096;  // of the buffer, bytes
+  uint64_t size = kPageBytes;  // of the buffer, bytes
   FillPolicy policy = FillPolicy::kRingBuffer;
   PlainSteps steps;
 

@@ -18,7 +18,7 @@ RandomStream::RandomStream(Dice dice, Conduct conduct, StreamMode mode, uint64_t
     : dice_(std::move(dice)), keeps_written_(keeps_written) {
   traits_.conduct = conduct;
   traits_.fits = OneIn(4);
-  traits_.size = traits_.fits ? ample_size : OneIn(8) ? 65536 : 4096 * (1 + Below(4));
+  traits_.size = traits_.fits ? ample_size : OneIn(8) ? 65536 : kPageBytes * (1 + Below(4));
   if (OneIn(6)) traits_.policy = FillPolicy::kDiscard;
   traits_.scrapes = OneIn(2);
   traits_.aborts = OneIn(3);
@@ -48,8 +48,8 @@ RandomStream::RandomStream(Dice dice, Conduct conduct, StreamMode mode, uint64_t
     writer.identity = {1000 + i / 4, static_cast<int32_t>(i / 4)};
     writer.first_chunk = writer.next_chunk;
     if (keeps_written_)
-      written_[writer.key] = {.identity = writer.identity, .first_chunk = writer.first_chunk,
-                              .packets = {}};
+      written_[writer.key] = {
+          .identity = writer.identity, .first_chunk = writer.first_chunk, .packets = {}};
   }
 }
 

@@ -13,6 +13,7 @@
 #include "core/base/enum_names.h"
 #include "core/fuzz/dice.h"
 #include "core/fuzz/plain_stream.h"
+#include "core/perfetto/page.h"
 
 namespace ringscope {
 
@@ -33,7 +34,7 @@ inline constexpr std::array kEnumNames<StreamMode> = {"mixed", "clones", "forget
 
 /// What a stream is like as a whole; what it has none of, engines may have to agree on.
 struct StreamTraits {
-  uint64_t size = 4096;  // of the buffer, bytes
+  uint64_t size = kPageBytes;  // of the buffer, bytes
   FillPolicy policy = FillPolicy::kRingBuffer;
   Conduct conduct = Conduct::kCorrect;
   StreamMode mode = StreamMode::kMixed;

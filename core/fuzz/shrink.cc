@@ -6,14 +6,13 @@
 
 #include "core/diff/remove_blocks.h"
 #include "core/fuzz/payload_parts.h"
+#include "core/perfetto/page.h"
 
 namespace ringscope {
 namespace {
 
 using StepKind = StreamStep::Kind;
 using StepChange = std::function<void(PlainStep&)>;
-
-constexpr uint64_t kLeastStreamBuffer = 4096;
 
 SequenceKey& SequenceOf(PlainStep& step) {
   return step.step.kind == StepKind::kPatch ? step.step.patches.sequence
@@ -136,7 +135,7 @@ class Shrinker {
       const auto length = static_cast<std::ptrdiff_t>(count);
       const PlainSteps end(stream_.steps.end() - length, stream_.steps.end());
       const PlainSteps start(stream_.steps.begin(), stream_.steps.begin() + length);
-      for (uint64_t size = kLeastStreamBuffer; !IsOver(); size = std::min(size * 2, stream_.size)) {
+      for (uint64_t size = kPageBytes; !IsOver(); size = std::min(size * 2, stream_.size)) {
         for (const PlainSteps& part : {end, start})
           if (Try({.size = size, .policy = stream_.policy, .steps = part})) return;
         if (size >= stream_.size) break;
@@ -181,8 +180,8 @@ class Shrinker {
     PlainStep changed = *stream_.steps[i];
     const size_t before = PartsOf(changed).fragments.size();
     changed.payload = parts.Join();
-    changed.step.commit.fragments = static_cast<uint16_t>(changed.step.commit.fragments +
-                                                          parts.fragments.size() - before);
+    changed.step.commit.fragments =
+        static_cast<uint16_t>(changed.step.commit.fragments + parts.fragments.size() - before);
     return TryStep(i, std::move(changed));
   }
 
@@ -285,7 +284,7 @@ class Shrinker {
   }
 
   bool ShrinkBuffer(bool chunks_too) {
-    for (uint64_t size = kLeastStreamBuffer; size < stream_.size && !IsOver(); size *= 2) {
+    for (uint64_t size = kPageBytes; size < stream_.size && !IsOver(); size *= 2) {
       PlainStream smaller = stream_;
       smaller.size = size;
       if (Try(std::move(smaller)) || (chunks_too && TryScaled(size))) return true;

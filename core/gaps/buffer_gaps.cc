@@ -8,9 +8,7 @@
 namespace ringscope::gaps {
 namespace {
 
-ChunkName NameOf(SequenceKey sequence, uint64_t chunk) {
-  return {sequence, ChunkId{static_cast<uint32_t>(chunk)}};
-}
+ChunkName NameOf(SequenceKey sequence, uint64_t chunk) { return {sequence, IdOf(chunk)}; }
 
 GapPlace PlaceOf(const PacketAccount& account) {
   return {account.first_chunk, account.fragment, account.first_offset};
@@ -161,7 +159,7 @@ uint32_t GapBuffer::AddFlag(Sequence& sequence, const PacketAccount& account) {
   flag.packet.pass = account.pass;
   flag.packet.read = account.decided;
   flag.packet.first_of_sequence = !sequence.any_read;
-  flag.recommitted = sequence.taken_again == ChunkId{static_cast<uint32_t>(account.first_chunk)};
+  flag.recommitted = sequence.taken_again == IdOf(account.first_chunk);
   flag.readmitted = flag.recommitted && sequence.readmitted;
   sequence.flagged = static_cast<uint32_t>(flags_.size());
   flags_.push_back(flag);

@@ -246,7 +246,7 @@ void GapBuffer::Remedy(OpenGap& open) const {
   const bool scraped_before =
       std::any_of(gap.blamed.begin(), gap.blamed.end(), [&](const GapBlame& blame) {
         return blame.cause == Cause::kAlreadyConsumed && blame.chunk &&
-               blame.chunk->chunk == ChunkId{static_cast<uint32_t>(gap.first.chunk)};
+               blame.chunk->chunk == IdOf(gap.first.chunk);
       });
   remedies.flush = Has(gap, Cause::kNeverCommitted) || scraped_before;
   remedies.larger_smb = Has(gap, Cause::kAborted);

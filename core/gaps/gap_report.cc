@@ -41,10 +41,4 @@ const smb::MemoryNeed* NeedOf(const Gap& gap, const GapReport& report) {
   return gap.remedies.larger_smb ? NeedOf(gap.sequence.producer, report) : nullptr;
 }
 
-FateCount GapReport::lost() const {
-  FateCount sum;
-  for (const BufferGaps& buffer : buffers) sum += buffer.totals.lost();
-  return sum;
-}
-
 }  // namespace ringscope

@@ -21,13 +21,14 @@ using testing::Key;
 using testing::kFillGaps;
 using testing::kGapMs;
 using testing::Kilo;
+using testing::LostIn;
 using testing::Of;
 using testing::OnlyGap;
 using testing::Story;
 
 TEST(Gaps, NothingLost_NothingReported) {
   const GapReport report = Story("v2@58").Commit(Kilo(1, 1, 0)).Read().Report();
-  EXPECT_EQ(report.lost().packets, 0u);
+  EXPECT_EQ(LostIn(report).packets, 0u);
   EXPECT_TRUE(Of(report, 1, 1).gaps.empty());
   EXPECT_TRUE(Of(report, 1, 1).false_flags.empty());
 }
@@ -60,7 +61,7 @@ TEST(Gaps, Evicted_SizeThatHelps) {
   const std::optional<uint64_t> size = OnlyGap(report).remedies.buffer_size;
   // 5 KiB of chunks up to the read, and space for one at the wrap.
   ASSERT_EQ(size, 8192u);
-  EXPECT_EQ(story.Report(*size).lost().packets, 0u);
+  EXPECT_EQ(LostIn(story.Report(*size)).packets, 0u);
 }
 
 TEST(Gaps, Evicted_ReadPeriodThatHelps) {
@@ -71,7 +72,7 @@ TEST(Gaps, Evicted_ReadPeriodThatHelps) {
   const GapReport report = story.Report();
   // Written at the start, lost with the fourth chunk of the other, 40 ms later.
   EXPECT_EQ(OnlyGap(report).remedies.read_period_ns, 40 * kGapMs);
-  EXPECT_EQ(story.Report(0, 40 * kGapMs - 1).lost().packets, 0u);
+  EXPECT_EQ(LostIn(story.Report(0, 40 * kGapMs - 1)).packets, 0u);
 }
 
 TEST(Gaps, Evicted_NeedsToLastOnlyUntilTheNextRead) {
@@ -86,7 +87,7 @@ TEST(Gaps, Evicted_NeedsToLastOnlyUntilTheNextRead) {
   EXPECT_EQ(sequence.gaps[1].remedies.buffer_size, 12288u);  // 10 KiB and 1 KiB
   EXPECT_EQ(sequence.gaps[1].first.chunk, 6u);
   EXPECT_EQ(sequence.gaps[1].last.chunk, 11u);
-  EXPECT_EQ(story.Report(12288).lost().packets, 0u);
+  EXPECT_EQ(LostIn(story.Report(12288)).packets, 0u);
 }
 
 TEST(Gaps, Flag_IsSeenOnTheNextPacket) {
@@ -140,7 +141,7 @@ TEST(Gaps, Discarded_SizeThatHelps) {
   EXPECT_EQ(second.lost.packets, 2u);
   EXPECT_EQ(second.culprits, (std::vector<SequenceShare>{{Key(1, 1), 4096}}));
   ASSERT_EQ(second.remedies.buffer_size, 8192u);  // 7 KiB, in whole pages
-  EXPECT_EQ(story.Report(8192).lost().packets, 0u);
+  EXPECT_EQ(LostIn(story.Report(8192)).packets, 0u);
 }
 
 TEST(Gaps, Aborted_CallsForMoreSharedMemory) {
@@ -298,7 +299,7 @@ TEST(Gaps, ProducersOwnFlag_IsToldApart) {
   EXPECT_EQ(Of(report, 1, 1).producer_flags, 1u);
   EXPECT_EQ(Of(report, 1, 1).hidden_flags, 0u);
   EXPECT_EQ(Of(report, 1, 1).producer_bits, kLossPresent | kLossSmbFull);
-  EXPECT_EQ(report.lost().packets, 0u);
+  EXPECT_EQ(LostIn(report).packets, 0u);
 }
 
 // The writer aborts a packet, drops others, and reports it when it has a chunk again. Then it drops

@@ -16,6 +16,7 @@ using testing::Key;
 using testing::kFillGaps;
 using testing::kGapMs;
 using testing::Kilo;
+using testing::LostIn;
 using testing::Of;
 using testing::OnlyGap;
 using testing::Story;
@@ -41,7 +42,8 @@ TEST(LossSigns, NothingLost_IsProven) {
   EXPECT_TRUE(ProvesNoLoss(Story("v2@58").Commit(Kilo(1, 1, 0)).Read().Report()));
 }
 
-// Chunk 0 waits for a patch that never comes; 1 and 2 have to wait after it. Then 1:2 needs the space.
+// Chunk 0 waits for a patch that never comes; 1 and 2 have to wait after it. Then 1:2 needs the
+// space.
 Story NeverPatched(uint64_t size = 4096) {
   Story story("v2@58", size);
   story.Commit(Unpatched(1, 0)).Commit(Chunk(1, 1, 1).Ends(10, kFillGaps).Whole(990, kFillGaps));
@@ -71,7 +73,7 @@ TEST(LossSigns, NeverPatched_TheStallIsTheCause) {
 // So it is, however large the buffer: they are not lost then, but wait for good.
 TEST(LossSigns, NeverPatched_ALargerBufferKeepsThemWaiting) {
   const GapReport report = NeverPatched(65536).Report();
-  EXPECT_EQ(report.lost().packets, 0u);
+  EXPECT_EQ(LostIn(report).packets, 0u);
   const std::optional<OpenStall>& stall = Of(report, 1, 1).stall;
   ASSERT_TRUE(stall);
   EXPECT_EQ(stall->count.packets, 3u);
@@ -90,7 +92,7 @@ TEST(LossSigns, PatchedTooLate_CallsForALargerBuffer) {
   EXPECT_EQ(gap.causes.at(0).cause, Cause::kEvicted);
   EXPECT_TRUE(gap.blamed.empty());
   ASSERT_TRUE(gap.remedies.buffer_size);
-  EXPECT_EQ(story.Report(*gap.remedies.buffer_size).lost().packets, 0u);
+  EXPECT_EQ(LostIn(story.Report(*gap.remedies.buffer_size)).packets, 0u);
   const std::vector<CounterRise> rises = RisesOf(report, LossCounter::kPatchesFailed);
   ASSERT_EQ(rises.size(), 1u);
   EXPECT_EQ(rises[0].reason, CountReason::kChunkGone);
@@ -112,7 +114,7 @@ TEST(LossSigns, MissingChunk_IsUnknownLoss) {
   Story story("v2@58");
   story.Commit(Kilo(1, 1, 0)).Read().Commit(Kilo(1, 1, 2)).Read();
   const GapReport report = story.Report();
-  EXPECT_EQ(report.lost().packets, 0u);
+  EXPECT_EQ(LostIn(report).packets, 0u);
   EXPECT_FALSE(ProvesNoLoss(report));
   const SequenceGaps& sequence = Of(report, 1, 1);
   EXPECT_EQ(sequence.missing_chunks, 1u);

@@ -71,7 +71,7 @@ void LostNames::AddFragment(BufferId buffer, ChunkName chunk, size_t fragment, u
 
 void LostNames::OnPacketFate(const PacketAccount& account) {
   if (pending_.empty() || !HasNames(account.facts.content)) return;
-  const ChunkName chunk{account.sequence, ChunkId{static_cast<uint32_t>(account.first_chunk)}};
+  const ChunkName chunk{account.sequence, IdOf(account.first_chunk)};
   const auto found = pending_.find({account.buffer, chunk.Packed(), account.fragment});
   if (found == pending_.end()) return;
   pending_names_ -= found->second.size();

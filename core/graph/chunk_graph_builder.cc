@@ -161,7 +161,7 @@ void ChunkGraphBuilder::OnDrainEvent(const BufferEvent& event) {
 
 void ChunkGraphBuilder::OnReturned(Lane& lane, const BufferEvent& event) {
   lane.chunks.VisitSpan(event.chunk.chunk, event.last_chunk, [&](ChunkNode& node) {
-    const auto id = ChunkId{static_cast<uint32_t>(node.id)};
+    const auto id = IdOf(node.id);
     ++node.read_fragments;
     if (id != event.last_chunk) node.next_read = true;
     if (id == event.chunk.chunk) node.loss_bits |= event.loss_bits;
@@ -240,8 +240,7 @@ void ChunkGraphBuilder::Settle(Lane& lane, ChunkNode& node) {
 void ChunkGraphBuilder::Close(Lane& lane) {
   lane.chunks.VisitUnsettled([&](ChunkNode& node) {
     node.fate = FateAtEnd(node);
-    if (lane.stalled_at && *lane.stalled_at == ChunkId{static_cast<uint32_t>(node.id)})
-      node.stall = lane.stall;
+    if (lane.stalled_at && *lane.stalled_at == IdOf(node.id)) node.stall = lane.stall;
   });
   lane.chunks.SettleAll();
 }

@@ -112,8 +112,7 @@ std::vector<ReadStall> StallsOf(const HeldChunks& after) {
     // Steps from one of them: an order even where ids are further apart than any writer's.
     const ChunkId one = chunks.front()->name.chunk;
     std::sort(chunks.begin(), chunks.end(), [&](const HeldChunk* a, const HeldChunk* b) {
-      return static_cast<int32_t>(Distance(one, a->name.chunk)) <
-             static_cast<int32_t>(Distance(one, b->name.chunk));
+      return SignedDistance(one, a->name.chunk) < SignedDistance(one, b->name.chunk);
     });
     const auto is_unread = [](const HeldChunk* chunk) { return chunk->has_unread; };
     const auto oldest = std::find_if(chunks.begin(), chunks.end(), is_unread);

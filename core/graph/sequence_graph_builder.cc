@@ -85,7 +85,7 @@ ChunkRun* ChunkLane::RunOf(uint64_t id) {
 bool ChunkLane::IsNearChosen(uint64_t id) const {
   if (!options_.around) return false;
   const ChunkId first{Raw(*options_.around) - static_cast<uint32_t>(kAround)};
-  return Distance(first, ChunkId{static_cast<uint32_t>(id)}) <= 2 * kAround;
+  return Distance(first, IdOf(id)) <= 2 * kAround;
 }
 
 /// Whether the chunk is settled, and need not be shown by itself.

@@ -4,7 +4,7 @@ namespace ringscope {
 namespace {
 
 ChunkAt FirstChunkOf(const PacketAccount& account) {
-  return {account.buffer, {account.sequence, ChunkId{static_cast<uint32_t>(account.first_chunk)}}};
+  return {account.buffer, {account.sequence, IdOf(account.first_chunk)}};
 }
 
 }  // namespace
@@ -22,7 +22,7 @@ void KindsOfPackets::Add(BufferId buffer, ChunkName chunk, size_t fragment,
 }
 
 void KindsOfPackets::Forget(BufferId buffer, SequenceKey sequence, uint64_t chunk) {
-  chunks_.erase({buffer, {sequence, ChunkId{static_cast<uint32_t>(chunk)}}});
+  chunks_.erase({buffer, {sequence, IdOf(chunk)}});
   last_ = {};
 }
 

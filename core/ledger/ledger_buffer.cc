@@ -20,12 +20,8 @@ PacketFacts FactsOf(const ChunkRecord& record, size_t index, Bytes payload) {
   const bool is_kept = index < record.facts.size() && record.facts[index].known();
   if (is_kept && end <= record.patched_from && end <= payload.size())
     return record.facts[index].facts();
-  Fragment fragment;
-  const auto size = static_cast<uint32_t>(payload.size());
-  if (ReadFragment(payload.data(), size, record.entries[index].offset, fragment) !=
-      FragmentStatus::kFragment)
-    return {};
-  return ReadPacketFacts(payload.subspan(fragment.body, fragment.size()));
+  const auto body = BodyAt(payload, record.entries[index].offset);
+  return body ? ReadPacketFacts(*body) : PacketFacts();
 }
 
 // By the enums' own order.
@@ -71,7 +67,7 @@ void BufferLedger::EndChunk(const WrittenCommit& written) {
   if (committed) {
     Revive(arrival.record, consumed_);
     if (const auto blocking = patch_stalls_.FirstBefore(commit.sequence, arrival.record.id))
-      arrival.record.blocked_by = {commit.sequence, ChunkId{static_cast<uint32_t>(*blocking)}};
+      arrival.record.blocked_by = {commit.sequence, IdOf(*blocking)};
   }
   packets_.AddFragments(arrival, committed ? consumed_ : 0);
   if (outcome_ == Outcome::kRefused)

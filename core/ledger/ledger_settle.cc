@@ -41,7 +41,7 @@ void BufferLedger::BlameStall(PacketAccount& account) const {
   account.waits_for.reset();
   const auto blame = [&](const PatchStalls::Blocking& chunk, Cause cause) {
     account.cause = cause;
-    account.waits_for = {account.sequence, ChunkId{static_cast<uint32_t>(chunk.id)}};
+    account.waits_for = {account.sequence, IdOf(chunk.id)};
     account.blamed = chunk.since;
   };
   const PatchStalls::Blocking* own =
@@ -246,8 +246,8 @@ void BufferLedger::FinishChain(ChainId id) {
   // Chunks after the one that it continues in were committed, but that one was not.
   const bool hole_after =
       !chain.back_closed &&
-      sequence.ids.newest() > account.last_chunk + (Raw(chain.awaits_next.chunk) -
-                                                    static_cast<uint32_t>(account.last_chunk));
+      sequence.ids.newest() >
+          account.last_chunk + Distance(IdOf(account.last_chunk), chain.awaits_next.chunk);
   const bool never_committed = !chain.front_closed || hole_after;
   const bool is_start = !chain.front_closed && account.first_chunk == sequence.first;
   const bool lost = chain.state == State::kLost;

@@ -8,22 +8,6 @@
 #include "core/perfetto/packet_validator.h"
 
 namespace ringscope {
-namespace {
-
-ChunkId IdOf(uint64_t unwrapped) { return ChunkId{static_cast<uint32_t>(unwrapped)}; }
-
-/// The bytes of the fragment at `offset`; nullopt: there is none.
-std::optional<Bytes> FragmentAt(const std::string& bytes, uint32_t offset) {
-  const Bytes payload = wire::AsBytes(bytes);
-  Fragment fragment;
-  if (ReadFragment(payload.data(), static_cast<uint32_t>(payload.size()), offset, fragment) !=
-      FragmentStatus::kFragment)
-    return std::nullopt;
-  return payload.subspan(fragment.body, fragment.size());
-}
-
-}  // namespace
-
 LostPackets::LostPackets(Listener listener, bool all) : listener_(std::move(listener)), all_(all) {}
 LostPackets::~LostPackets() = default;
 
@@ -148,7 +132,7 @@ std::optional<std::string> LostPackets::Join(const PacketAccount& account) const
     if (!fits) return std::nullopt;
     if (!is_last && chunk->needs_patch) return std::nullopt;
     const std::optional<Bytes> fragment =
-        FragmentAt(chunk->bytes, is_first ? account.first_offset : 0);
+        BodyAt(wire::AsBytes(chunk->bytes), is_first ? account.first_offset : 0);
     if (!fragment) return std::nullopt;
     bytes += wire::AsText(*fragment);
   }
@@ -188,7 +172,7 @@ void LostPackets::HandOn(const Stored& chunk, const Lost& lost) {
   if (lost.bytes)
     bytes = wire::AsBytes(*lost.bytes);
   else
-    bytes = FragmentAt(chunk.bytes, account.first_offset);
+    bytes = BodyAt(wire::AsBytes(chunk.bytes), account.first_offset);
   if (!bytes || bytes->empty() || bytes->size() != account.size ||
       !IsValidPacket(std::span(&*bytes, 1))) {
     unwritable_[account.fate] += count;

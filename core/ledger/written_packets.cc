@@ -41,14 +41,6 @@ void KeepFacts(const WrittenCommit& written, std::vector<KeptFacts>& facts) {
   }
 }
 
-Bytes ContentOf(Bytes payload, const Entry& entry) {
-  Fragment fragment;
-  const auto size = static_cast<uint32_t>(payload.size());
-  if (ReadFragment(payload.data(), size, entry.offset, fragment) != FragmentStatus::kFragment)
-    return {};
-  return payload.subspan(fragment.body, fragment.size());
-}
-
 }  // namespace
 
 /// Looks up what is known of the chunk of a commit that the buffer (or the service) has answered.
@@ -203,8 +195,9 @@ ChainId WrittenPackets::StartChain(const Arrival& arrival, size_t index, Bytes p
   chain.preceded = arrival.preceded;
   const bool is_missing = (arrival.commit.flags & kNeedsPatching) != 0 &&
                           arrival.record.entries[index].kind == FragmentKind::kBegin;
-  chain.account.facts = ReadPacketFacts(ContentOf(payload, arrival.record.entries[index]), nullptr,
-                                        is_missing ? SizesAre::kMissing : SizesAre::kThere);
+  chain.account.facts =
+      ReadPacketFacts(BodyAt(payload, arrival.record.entries[index].offset).value_or(Bytes()),
+                      nullptr, is_missing ? SizesAre::kMissing : SizesAre::kThere);
   Count(0);
   return id;
 }
@@ -339,7 +332,7 @@ void WrittenPackets::ReadPatched(const ChunkRecord& record, Bytes payload) {
   PacketAccount& account = chains_[record.tail].account;
   const Entry& last = record.entries.back();
   if (account.first_chunk != record.id || account.first_offset != last.offset) return;
-  account.facts = ReadPacketFacts(ContentOf(payload, last));
+  account.facts = ReadPacketFacts(BodyAt(payload, last.offset).value_or(Bytes()));
 }
 
 /// The chunk enters the buffer or leaves it, or has got all its patches.
@@ -365,7 +358,6 @@ std::array<ChainId, 2> WrittenPackets::Forget(ChunkName chunk) {
 /// broken the chunk. Only the last fragment of a chunk is patched: the packet continues in the
 /// next.
 void WrittenPackets::CheckPatches(ChunkRecord& record, Bytes payload, const ChunkPatches& patches) {
-  const auto size = static_cast<uint32_t>(payload.size());
   const auto offset_of = [&](size_t index) {
     ++compared_;
     return record.entries[index].offset;
@@ -375,9 +367,8 @@ void WrittenPackets::CheckPatches(ChunkRecord& record, Bytes payload, const Chun
   };
   const auto check = [&](size_t index) {
     const Entry& entry = record.entries[index];
-    Fragment fragment;
-    const FragmentStatus status = ReadFragment(payload.data(), size, entry.offset, fragment);
-    if (status == FragmentStatus::kFragment && fragment.size() == entry.size) return;
+    const auto body = BodyAt(payload, entry.offset);
+    if (body && body->size() == entry.size) return;
     record.violation = Cause::kBrokenSize;
     note({.fragment = {}, .at = now_});
   };
@@ -396,8 +387,7 @@ void WrittenPackets::CheckPatches(ChunkRecord& record, Bytes payload, const Chun
 
 const LogMoment* WrittenPackets::WrongPatchOf(const PacketAccount& account) const {
   const auto find = [&](uint64_t chunk, size_t fragment) -> const LogMoment* {
-    const ChunkRecord* record =
-        records_.Find({account.sequence, ChunkId{static_cast<uint32_t>(chunk)}});
+    const ChunkRecord* record = records_.Find({account.sequence, IdOf(chunk)});
     if (record == nullptr) return nullptr;
     for (const WrongPatch& patch : record->wrong_patches)
       if (patch.fragment == fragment) return &patch.at;

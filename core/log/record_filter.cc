@@ -96,9 +96,7 @@ bool RecordFilter::Matches(const Subject& subject) const {
 
 RecordFilter::Subject RecordFilter::SubjectOf(ProducerId producer, const ChunkToMove& chunk) {
   Subject subject{producer, {}, {}};
-  if (chunk.data) {
-    if (const auto header = ParseChunkHeader(*chunk.data)) subject.writer = header->writer;
-  }
+  if (const auto header = chunk.header()) subject.writer = header->writer;
   if (chunk.target_buffer) subject.buffer = CutBuffer(*chunk.target_buffer);
   return subject;
 }

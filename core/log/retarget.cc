@@ -6,10 +6,17 @@
 #include "core/base/wire.h"
 
 namespace ringscope {
-RetargetSource::RetargetSource(OpSource& source, std::vector<RetargetRule> rules)
-    : source_(source), rules_(std::move(rules)), used_(rules_.size()) {}
-RetargetSource::RetargetSource(std::unique_ptr<OpSource> source, std::vector<RetargetRule> rules)
-    : owned_(std::move(source)), source_(*owned_), rules_(std::move(rules)), used_(rules_.size()) {}
+RetargetSource::RetargetSource(OpSource& source, std::vector<RetargetRule> rules,
+                               ReleaseOf release_of)
+    : source_(source),
+      rules_(std::move(rules)),
+      release_of_(std::move(release_of)),
+      used_(rules_.size()) {}
+RetargetSource::RetargetSource(std::unique_ptr<OpSource> source, std::vector<RetargetRule> rules,
+                               ReleaseOf release_of)
+    : RetargetSource(*source, std::move(rules), std::move(release_of)) {
+  owned_ = std::move(source);
+}
 
 std::vector<RetargetRule> RetargetSource::UnusedRules() const {
   std::vector<RetargetRule> unused;
@@ -49,6 +56,7 @@ void RetargetSource::MakeBuffer(BufferId id, const Buffer& like, std::optional<u
   for (const auto& [other_id, other] : buffers_) made.index = std::max(made.index, other.index + 1);
   made.setup.id = id;
   made.setup.index = made.index;
+  made.release = release_of_(made.setup);
   Follow({time_ns, made.setup});
   buffers_.insert_or_assign(id, std::move(made));
 }
@@ -78,8 +86,9 @@ void RetargetSource::Rewrite(Op& op) {
   Follow(op);
   std::visit(Overloaded{
                  [&](const BufferSetUp& setup) {
-                   buffers_.insert_or_assign(setup.id,
-                                             Buffer{.setup = setup, .index = *setup.index});
+                   buffers_.insert_or_assign(setup.id, Buffer{.setup = setup,
+                                                              .index = *setup.index,
+                                                              .release = release_of_(setup)});
                  },
                  [&](const BufferFreed& freed) {
                    const auto buffer = buffers_.find(freed.id);
@@ -140,17 +149,20 @@ void RetargetSource::Rewrite(Op& op) {
 }
 
 bool RetargetSource::MoveChunk(const Op& op, const Commit& commit, ChunkToMove& chunk) {
-  if (!chunk.data || chunk.data->size() > kMaxChunkData) return false;
-  const std::optional<ChunkHeader> header = ParseChunkHeader(*chunk.data);
-  if (!header) return false;
-  const RetargetRule* rule = RuleFor(commit.producer, header->writer);
+  const std::optional<ChunkCommit> incoming = ToChunkCommit(commit.producer, chunk);
+  if (!incoming) return false;
+  const WriterId writer = incoming->sequence.writer;
+  const RetargetRule* rule = RuleFor(commit.producer, writer);
   const BufferId meant = TargetBufferOf(chunk.target_buffer);
   if (rule == nullptr || rule->buffer == meant) return false;
   const ServiceAccess::Producer* producer = access_.Find(commit.producer);
-  if (access_.Check(producer, commit, chunk, header->writer, IsOpen(meant))) return false;
+  const auto buffer = buffers_.find(meant);
+  if (buffer == buffers_.end() || !buffer->second.open ||
+      access_.Check(producer, commit, chunk, writer, true, buffer->second.release))
+    return false;
   const auto target = buffers_.find(rule->buffer);
   if (target == buffers_.end() || (!target->second.open && target->second.made_from))
-    MakeBuffer(rule->buffer, buffers_.at(meant), op.time_ns);
+    MakeBuffer(rule->buffer, buffer->second, op.time_ns);
   chunk.target_buffer = Raw(rule->buffer);
   used_[static_cast<size_t>(rule - rules_.data())] = true;
   return true;

@@ -2,6 +2,7 @@
 #define RINGSCOPE_CORE_LOG_RETARGET_H_
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -23,6 +24,9 @@ struct RetargetRule {
   friend bool operator==(const RetargetRule&, const RetargetRule&) = default;
 };
 
+/// The release of the service that judges what is committed to a buffer, 54 for v54.
+using ReleaseOf = std::function<uint32_t(const BufferSetUp&)>;
+
 /// The records of a session as if some writers had had another target buffer. If that buffer is not
 /// there, it is set up when the first chunk goes into it: like the buffer that the chunk was meant
 /// for, with the next free index in the trace config; it is then read, cloned and freed together
@@ -33,9 +37,11 @@ struct RetargetRule {
 class RetargetSource : public OpSource {
  public:
   /// @param source outlives this; it is at the session's first record
-  RetargetSource(OpSource& source, std::vector<RetargetRule> rules);
+  /// @param release_of called once for each buffer that is set up
+  RetargetSource(OpSource& source, std::vector<RetargetRule> rules, ReleaseOf release_of);
   /// The same of a source that this owns.
-  RetargetSource(std::unique_ptr<OpSource> source, std::vector<RetargetRule> rules);
+  RetargetSource(std::unique_ptr<OpSource> source, std::vector<RetargetRule> rules,
+                 ReleaseOf release_of);
 
   Result<std::optional<Op>> Next() override;
 
@@ -46,6 +52,7 @@ class RetargetSource : public OpSource {
   struct Buffer {
     BufferSetUp setup;
     uint32_t index = 0;
+    uint32_t release = kNewestRelease;
     bool open = true;
     std::optional<BufferId> made_from;  // made here
   };
@@ -63,9 +70,10 @@ class RetargetSource : public OpSource {
   bool MoveChunk(const Op& op, const Commit& commit, ChunkToMove& chunk);
   bool MovePatch(ProducerId producer, ChunkToPatch& patch);
 
-  const std::unique_ptr<OpSource> owned_;
+  std::unique_ptr<OpSource> owned_;
   OpSource& source_;
   const std::vector<RetargetRule> rules_;
+  const ReleaseOf release_of_;
   std::vector<bool> used_;  // by rule
   std::deque<Op> pending_;  // to be returned next
   ServiceAccess access_;    // as the log has it

@@ -30,9 +30,9 @@ Op Record(Body body) {
 
 /// What a replay with the split does, a line each, with all buffers read at the end.
 struct SplitRun {
-  SplitRun(std::vector<Op> ops, std::vector<RetargetRule> rules)
-      : records(std::move(ops)), split(records, std::move(rules)) {
-    Replay replay({}, log);
+  SplitRun(std::vector<Op> ops, std::vector<RetargetRule> rules, Session::Options options = {})
+      : records(std::move(ops)), split(records, std::move(rules), ReleasesIn(options)) {
+    Replay replay({.session = options}, log);
     while (const auto op = split.Next().value()) EXPECT_TRUE(replay.Apply(*op));
     EXPECT_TRUE(replay.Finish());
     for (const auto& [id, buffer] : replay.session().buffers())
@@ -108,7 +108,8 @@ TEST(Split, Programs_MoveWithTheirProducer) {
                                .memory_limit_kb = 16});
   };
   OpsInMemory records({BufferOp(1), program(1), program(2)});
-  RetargetSource split(records, {Writer(1, 3, 5)});
+  RetargetSource split(records, {Writer(1, 3, 5)},
+                       [](const BufferSetUp&) { return kNewestRelease; });
   std::vector<std::string> set_up;
   while (const auto op = split.Next().value())
     if (const auto* const setup = std::get_if<ProtoVmSetUp>(&op->body))
@@ -142,6 +143,26 @@ TEST(Split, ChunksOfProducersThatMayNotCommit_AreNotMoved) {
   EXPECT_THAT(run.split.UnusedRules(), ElementsAre(Producer(1, 9), Producer(2, 9)));
   EXPECT_THAT(run.buffers, ElementsAre("3: index 0, 4096"));
   EXPECT_EQ(run.discarded, 2u) << "the service counts no chunks of a request that it ignores";
+}
+
+TEST(Split, ChunkOfAPageThatIsNotThere_IsRefusedAsByTheReleaseOfItsBuffer) {
+  const Request usual = Request(1).Move(3, Chunk(1, 1, 0).Whole(20, 'a'));
+  Op op = usual.op();
+  CommitRequestParser parser;
+  parser.Parse(std::get<Commit>(op.body).request);
+  ChunkToMove chunk = parser.chunks().front();
+  chunk.page = 1;  // there is one page, 0
+  std::string request;
+  CommitRequestBuilder(request).AddChunk(chunk);
+  std::get<Commit>(op.body).request = wire::AsBytes(request);
+  std::get<Commit>(op.body).origin = Origin::kInline;
+  const std::vector<Op> ops = {BufferOp(3), Record(SharedMemorySetUp{ProducerId{1}, 4096, 4096}),
+                               op};
+  const SplitRun newer(ops, {Writer(1, 1, 9)}, {.all = {.engine = "v2@57"}});
+  EXPECT_THAT(newer.buffers, ElementsAre("3: index 0, 4096", "9: index 1, 4096"));
+  const SplitRun older(ops, {Writer(1, 1, 9)}, {.buffers = {{BufferId{3}, {.engine = "v2@56"}}}});
+  EXPECT_THAT(older.buffers, ElementsAre("3: index 0, 4096"));
+  EXPECT_THAT(older.split.UnusedRules(), ElementsAre(Writer(1, 1, 9)));
 }
 
 TEST(Split, NewBuffer_IsReadClonedAndFreedWithItsOrigin) {

@@ -24,6 +24,9 @@ template <>
 inline constexpr std::array kEnumNames<Refusal> = {"no_shared_memory", "no_such_page",
                                                    "no_such_buffer", "may_not_write"};
 
+/// Where it is not known which release judges a chunk: it is refused if any release refuses it.
+inline constexpr uint32_t kAnyRelease = 0;
+
 /// The service cuts the buffer id of a chunk or patch to 16 bits; an absent one is 0.
 constexpr BufferId TargetBufferOf(std::optional<uint64_t> id) {
   return BufferId{static_cast<uint16_t>(id.value_or(0))};
@@ -57,10 +60,10 @@ class ServiceAccess {
   /// Why a chunk is refused; nullopt: it goes into its target buffer.
   /// @param producer that Find returned for the commit's producer
   /// @param is_open whether the target buffer is set up and not freed
-  /// @param release of the service, 54 for v54
+  /// @param release of the service, 54 for v54; kAnyRelease
   std::optional<Refusal> Check(const Producer* producer, const Commit& commit,
                                const ChunkToMove& chunk, WriterId writer, bool is_open,
-                               uint32_t release = kNewestRelease) const;
+                               uint32_t release) const;
 
   /// Whether there was a record of any producer's connection.
   bool knows_producers() const { return producers_seen_ > 0; }

@@ -114,8 +114,7 @@ void SummaryBuilder::AddCommit(const Commit& commit, std::optional<uint64_t> tim
 
 void SummaryBuilder::AddChunk(ProducerId producer, const ChunkToMove& chunk,
                               std::optional<uint64_t> time_ns) {
-  if (!chunk.data) return;
-  const std::optional<ChunkHeader> header = ParseChunkHeader(*chunk.data);
+  const std::optional<ChunkHeader> header = chunk.header();
   if (!header) return;
   ++summary_.chunks;
   summary_.chunk_bytes += chunk.data->size();

@@ -5,15 +5,6 @@
 #include "core/base/wire.h"
 
 namespace ringscope {
-namespace {
-
-PatchesAhead::Chunk ChunkOf(ProducerId producer, const ChunkToPatch& patched) {
-  return {{producer, WriterId{static_cast<uint16_t>(patched.writer.value_or(0))}},
-          ChunkId{static_cast<uint32_t>(patched.chunk.value_or(0))}};
-}
-
-}  // namespace
-
 std::optional<uint64_t> PatchedSizeOf(Bytes data) {
   if (data.size() != kPatchSize) return std::nullopt;
   const wire::Varint size = wire::ReadVarint(data);
@@ -21,10 +12,10 @@ std::optional<uint64_t> PatchedSizeOf(Bytes data) {
   return size.value;
 }
 
-auto PatchesAhead::Add(const Commit& commit) -> std::vector<Chunk> {
+std::vector<ChunkName> PatchesAhead::Add(const Commit& commit) {
   parser_.Parse(commit.request);
   for (const ChunkToPatch& patched : parser_.patches()) {
-    Entry& entry = chunks_[ChunkOf(commit.producer, patched)];
+    Entry& entry = chunks_[patched.NameFor(commit.producer)];
     ++entry.requests;
     bool are_sizes = true;
     for (const PatchSpan& patch : patched.patches) {
@@ -34,12 +25,11 @@ auto PatchesAhead::Add(const Commit& commit) -> std::vector<Chunk> {
     std::ranges::sort(entry.places.offsets);
     entry.places.are_all = !patched.more && are_sizes;
   }
-  std::vector<Chunk> waiting;
+  std::vector<ChunkName> waiting;
   constexpr uint8_t kWaits = kNeedsPatching | kLastContinues;
   for (const ChunkToMove& chunk : parser_.chunks()) {
-    if (!chunk.data || chunk.incomplete) continue;
-    const std::optional<ChunkHeader> header = ParseChunkHeader(*chunk.data);
-    if (header && (header->flags & kWaits) == kWaits)
+    const std::optional<ChunkHeader> header = chunk.header();
+    if (header && !chunk.incomplete && (header->flags & kWaits) == kWaits)
       waiting.push_back({{commit.producer, header->writer}, header->chunk});
   }
   return waiting;
@@ -49,12 +39,12 @@ void PatchesAhead::Remove(const Commit& commit) {
   if (chunks_.empty()) return;
   parser_.Parse(commit.request);
   for (const ChunkToPatch& patched : parser_.patches()) {
-    const auto entry = chunks_.find(ChunkOf(commit.producer, patched));
+    const auto entry = chunks_.find(patched.NameFor(commit.producer));
     if (entry != chunks_.end() && --entry->second.requests == 0) chunks_.erase(entry);
   }
 }
 
-auto PatchesAhead::Find(const Chunk& chunk) const -> const Places* {
+auto PatchesAhead::Find(const ChunkName& chunk) const -> const Places* {
   const auto entry = chunks_.find(chunk);
   return entry == chunks_.end() ? nullptr : &entry->second.places;
 }

@@ -2,9 +2,8 @@
 #define RINGSCOPE_CORE_PAYLOAD_PATCHES_AHEAD_H_
 
 #include <cstdint>
-#include <map>
 #include <optional>
-#include <utility>
+#include <unordered_map>
 #include <vector>
 
 #include "core/log/op.h"
@@ -16,7 +15,6 @@ namespace ringscope {
 /// patches sizes are missing.
 class PatchesAhead {
  public:
-  using Chunk = std::pair<SequenceKey, ChunkId>;
   struct Places {
     std::vector<uint32_t> offsets;  // from the payload's first byte, in order
     bool are_all = false;           // and each is a size's
@@ -24,12 +22,12 @@ class PatchesAhead {
 
   /// A request was read.
   /// @return its chunks in which sizes are missing
-  std::vector<Chunk> Add(const Commit& commit);
+  std::vector<ChunkName> Add(const Commit& commit);
   /// It was handled.
   void Remove(const Commit& commit);
   /// @return nullptr: none
-  const Places* Find(const Chunk& chunk) const;
-  bool HasAll(const Chunk& chunk) const {
+  const Places* Find(const ChunkName& chunk) const;
+  bool HasAll(const ChunkName& chunk) const {
     const Places* const places = Find(chunk);
     return places != nullptr && places->are_all;
   }
@@ -40,7 +38,7 @@ class PatchesAhead {
     uint64_t requests = 0;  // that have patches of the chunk
   };
   CommitRequestParser parser_;
-  std::map<Chunk, Entry> chunks_;
+  std::unordered_map<ChunkName, Entry> chunks_;
 };
 
 /// The size that a patch fills in: a varint that takes all of its bytes. nullopt: it is none.

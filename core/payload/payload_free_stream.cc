@@ -21,9 +21,8 @@ void PayloadFreeStream::Take(const Op& op) {
 bool PayloadFreeStream::Waits(const Held& held, std::optional<uint64_t> now_ns) const {
   if (is_finished_ || bytes_ > kMostBytes) return false;
   if (now_ns && held.op.time_ns && *now_ns > *held.op.time_ns + kMostWaitNs) return false;
-  return !std::ranges::all_of(held.waiting, [&](const PatchesAhead::Chunk& chunk) {
-    return remover_.patches_ahead().HasAll(chunk);
-  });
+  return !std::ranges::all_of(
+      held.waiting, [&](const ChunkName& chunk) { return remover_.patches_ahead().HasAll(chunk); });
 }
 
 const Op* PayloadFreeStream::Next(std::optional<uint64_t> now_ns) {

@@ -35,7 +35,7 @@ class PayloadFreeStream {
   struct Held {
     Op op;
     std::string request;
-    std::vector<PatchesAhead::Chunk> waiting;
+    std::vector<ChunkName> waiting;
   };
   bool Waits(const Held& held, std::optional<uint64_t> now_ns) const;
 

@@ -42,8 +42,6 @@ bool VisitChangingFields(Writable message, Visit visit) {
   return fields.ok();
 }
 
-bool HoldsNumber(const wire::Field& field) { return field.type != wire::Type::kBytes; }
-
 /// Writes a varint that takes all of these bytes.
 void StoreVarint(Writable bytes, uint64_t value) {
   for (size_t i = 0; i < bytes.size(); ++i, value >>= 7)
@@ -151,11 +149,11 @@ void PayloadRemover::ApplyToRequest(Commit& commit) {
   patched_.clear();
   // A message can end in the chunk that is committed together with the patch of its size.
   VisitChangingFields(request, [&](const wire::Field& field) {
-    if (field.number == CommitDataRequest::kChunksToPatch && !HoldsNumber(field))
+    if (field.IsBytes(CommitDataRequest::kChunksToPatch))
       ApplyToPatches(commit.producer, WritablePart(request, field.bytes));
-    else if (field.number == CommitDataRequest::kFlushRequestId && HoldsNumber(field))
+    else if (field.IsNumber(CommitDataRequest::kFlushRequestId))
       return;
-    else if (field.number != CommitDataRequest::kChunksToMove || HoldsNumber(field))
+    else if (!field.IsBytes(CommitDataRequest::kChunksToMove))
       ClearField(request, field);
   });
   for (const PatchedChunk& patched : patched_) ResolveAssumed(patched);
@@ -164,7 +162,7 @@ void PayloadRemover::ApplyToRequest(Commit& commit) {
     ExtendSize(size);
   }
   VisitChangingFields(request, [&](const wire::Field& field) {
-    if (field.number == CommitDataRequest::kChunksToMove && !HoldsNumber(field))
+    if (field.IsBytes(CommitDataRequest::kChunksToMove))
       ApplyToChunk(commit.producer, WritablePart(request, field.bytes));
   });
 }
@@ -226,16 +224,16 @@ void PayloadRemover::ApplyToPatches(ProducerId producer, std::span<uint8_t> entr
   uint64_t writer = 0, chunk = 0;
   bool has_more = false, are_sizes = true;
   VisitChangingFields(entry, [&](const wire::Field& field) {
-    if (field.number == Fields::kPatches && !HoldsNumber(field)) {
+    if (field.IsBytes(Fields::kPatches)) {
       uint64_t offset = 0;
       std::optional<uint64_t> size;
       Writable data, offset_at;
       const Writable patch = WritablePart(entry, field.bytes);
       VisitChangingFields(patch, [&](const wire::Field& part) {
-        if (part.number == proto::Patch::kOffset && HoldsNumber(part)) {
+        if (part.IsNumber(proto::Patch::kOffset)) {
           offset = part.value;
           offset_at = WritablePart(patch, part.whole).subspan(wire::ReadVarint(part.whole).size);
-        } else if (part.number == proto::Patch::kData && !HoldsNumber(part)) {
+        } else if (part.IsBytes(proto::Patch::kData)) {
           size = PatchedSizeOf(part.bytes);
           data = WritablePart(patch, part.bytes);
           if (!size) ClearField(patch, part);
@@ -250,13 +248,13 @@ void PayloadRemover::ApplyToPatches(ProducerId producer, std::span<uint8_t> entr
                           .size = *size,
                           .data = data,
                           .offset_at = offset_at});
-    } else if (field.number == Fields::kWriterId && HoldsNumber(field)) {
+    } else if (field.IsNumber(Fields::kWriterId)) {
       writer = field.value;
-    } else if (field.number == Fields::kChunkId && HoldsNumber(field)) {
+    } else if (field.IsNumber(Fields::kChunkId)) {
       chunk = field.value;
-    } else if (field.number == Fields::kHasMorePatches && HoldsNumber(field)) {
+    } else if (field.IsNumber(Fields::kHasMorePatches)) {
       has_more = field.value != 0;
-    } else if (field.number != Fields::kTargetBuffer || !HoldsNumber(field)) {
+    } else if (!field.IsNumber(Fields::kTargetBuffer)) {
       ClearField(entry, field);
     }
   });
@@ -285,12 +283,12 @@ void PayloadRemover::ApplyToChunk(ProducerId producer, std::span<uint8_t> entry)
   std::optional<Writable> data;
   bool incomplete = false;
   VisitChangingFields(entry, [&](const wire::Field& field) {
-    if (field.number == Fields::kData && !HoldsNumber(field)) {
+    if (field.IsBytes(Fields::kData)) {
       if (data) ZeroOut(*data);  // the last one counts
       data = WritablePart(entry, field.bytes);
-    } else if (field.number == Fields::kChunkIncomplete && HoldsNumber(field)) {
+    } else if (field.IsNumber(Fields::kChunkIncomplete)) {
       incomplete = field.value != 0;
-    } else if (field.number > Fields::kChunkIncomplete || !HoldsNumber(field)) {
+    } else if (field.number > Fields::kChunkIncomplete || field.type == wire::Type::kBytes) {
       ClearField(entry, field);
     }
   });

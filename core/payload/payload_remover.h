@@ -42,7 +42,7 @@ class PayloadRemover {
 
   /// A request is one of those that follow; all that are read ahead are applied, in order.
   /// @return its chunks in which sizes are missing
-  std::vector<PatchesAhead::Chunk> ReadAhead(const Commit& commit) { return ahead_.Add(commit); }
+  std::vector<ChunkName> ReadAhead(const Commit& commit) { return ahead_.Add(commit); }
   const PatchesAhead& patches_ahead() const { return ahead_; }
   /// As Apply, of a record that was read ahead if it is a request.
   const Op& ApplyNext(const Op& op);

@@ -13,6 +13,13 @@ namespace ringscope {
 inline constexpr uint8_t kFirstContinues = 1;
 inline constexpr uint8_t kLastContinues = 2;
 inline constexpr uint8_t kNeedsPatching = 4;
+struct FlagName {
+  uint8_t flag;
+  const char* name;
+};
+inline constexpr FlagName kFlagNames[] = {{kFirstContinues, "continues from previous"},
+                                          {kLastContinues, "continues on next"},
+                                          {kNeedsPatching, "needs patching"}};
 inline constexpr uint8_t kAbiFlags = kFirstContinues | kLastContinues | kNeedsPatching;
 
 /// Bytes of the header that a buffer stores in front of a chunk's payload.

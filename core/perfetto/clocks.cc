@@ -11,19 +11,25 @@ namespace {
 /// More than there can be: the built-in ones and 64 of a sequence's own.
 constexpr size_t kMaxClocks = 128;
 
-struct Reading {
-  uint32_t id = 0;
-  uint64_t time = 0;
-  bool is_incremental = false;
-  uint64_t unit_ns = 1;
-};
+std::optional<uint64_t> BootTimeIn(const std::vector<ClockReading>& readings) {
+  std::optional<uint64_t> boot_ns;
+  for (const ClockReading& reading : readings)
+    if (reading.id == kBootTime) boot_ns = reading.ns();
+  return boot_ns;
+}
 
-std::vector<Reading> ReadSnapshot(Bytes snapshot) {
-  std::vector<Reading> readings;
+}  // namespace
+
+ClockReadings ReadClockSnapshot(Bytes snapshot) {
+  ClockReadings readings;
   wire::FieldReader fields(snapshot);
   while (const auto field = fields.Next()) {
-    if (field->number != proto::ClockSnapshot::kClocks) continue;
-    Reading& reading = readings.emplace_back();
+    if (field->number == proto::ClockSnapshot::kPrimaryTraceClock)
+      readings.primary = static_cast<uint32_t>(field->value);
+    if (field->number != proto::ClockSnapshot::kClocks ||
+        readings.clocks.size() == ClockReadings::kMaxClocks)
+      continue;
+    ClockReading& reading = readings.clocks.emplace_back();
     wire::FieldReader values(field->bytes);
     while (const auto value = values.Next()) {
       if (value->number == proto::Clock::kClockId) reading.id = static_cast<uint32_t>(value->value);
@@ -36,31 +42,24 @@ std::vector<Reading> ReadSnapshot(Bytes snapshot) {
   return readings;
 }
 
-std::optional<uint64_t> BootTimeIn(const std::vector<Reading>& readings) {
-  std::optional<uint64_t> boot_ns;
-  for (const Reading& reading : readings)
-    if (reading.id == kBootTime) boot_ns = reading.time * reading.unit_ns;
-  return boot_ns;
+std::optional<uint64_t> BootTimeOf(Bytes snapshot) {
+  return BootTimeIn(ReadClockSnapshot(snapshot).clocks);
 }
 
-}  // namespace
-
-std::optional<uint64_t> BootTimeOf(Bytes snapshot) { return BootTimeIn(ReadSnapshot(snapshot)); }
-
 void Clocks::AddSnapshot(Bytes snapshot, const Clocks* outer) {
-  const std::vector<Reading> readings = ReadSnapshot(snapshot);
+  const std::vector<ClockReading> readings = ReadClockSnapshot(snapshot).clocks;
   std::optional<uint64_t> boot_ns = BootTimeIn(readings);
-  for (const Reading& reading : readings) {
+  for (const ClockReading& reading : readings) {
     if (boot_ns || outer == nullptr) break;
     const auto known = outer->clocks_.find(reading.id);
     if (known != outer->clocks_.end() && !known->second.is_incremental)
       boot_ns = reading.time * known->second.unit_ns + known->second.offset_ns;
   }
   if (!boot_ns) return;
-  for (const Reading& reading : readings) {
+  for (const ClockReading& reading : readings) {
     if (reading.id == kBootTime) continue;
     if (clocks_.size() == kMaxClocks && !clocks_.contains(reading.id)) continue;
-    clocks_[reading.id] = {.offset_ns = *boot_ns - reading.time * reading.unit_ns,
+    clocks_[reading.id] = {.offset_ns = *boot_ns - reading.ns(),
                            .unit_ns = reading.unit_ns,
                            .is_incremental = reading.is_incremental,
                            .last = reading.time};
@@ -88,15 +87,13 @@ std::optional<uint64_t> SequenceClocks::TimeOf(const PacketFacts& facts, Bytes p
       if (field->number == proto::TracePacket::kClockSnapshot)
         own_.AddSnapshot(field->bytes, &global);
   }
-  if (facts.clears_state) {
-    default_clock_.reset();
-    has_state_ = true;
-  }
+  state_.Add(facts.clears_state, /*lost=*/false);
+  if (facts.clears_state) default_clock_.reset();
   if (facts.default_clock) default_clock_ = facts.default_clock;
   if (!facts.timestamp) return std::nullopt;
   const uint32_t clock = facts.timestamp_clock.value_or(default_clock_.value_or(kBootTime));
   // Where packets before are lost, another default may have been set.
-  if (facts.needs_state && !has_state_ && !facts.timestamp_clock) return std::nullopt;
+  if (facts.needs_state && !state_.valid() && !facts.timestamp_clock) return std::nullopt;
   if (own_.Knows(clock)) return own_.Resolve(clock, *facts.timestamp);
   return global.Resolve(clock, *facts.timestamp);
 }

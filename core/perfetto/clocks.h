@@ -4,15 +4,35 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <vector>
 
 #include "core/base/ids.h"
+#include "core/perfetto/fields.h"
+#include "core/perfetto/incremental_state.h"
 #include "core/perfetto/packet_facts.h"
 
 namespace ringscope {
 
 /// CLOCK_BOOTTIME, the clock of a log's records and the default of packets.
 /// Source: Perfetto's list of built-in clocks.
-inline constexpr uint32_t kBootTime = 6;
+inline constexpr uint32_t kBootTime = proto::BuiltinClock::kBootTime;
+/// What a ClockSnapshot message has of a clock.
+struct ClockReading {
+  uint32_t id = 0;
+  uint64_t time = 0;  // in units
+  uint64_t unit_ns = 1;
+  bool is_incremental = false;
+
+  /// Modulo 2^64.
+  uint64_t ns() const { return time * unit_ns; }
+};
+struct ClockReadings {
+  /// Further ones are left out: more than trace processor takes.
+  static constexpr size_t kMaxClocks = 257;
+  std::vector<ClockReading> clocks;
+  std::optional<uint32_t> primary;  // the clock to whose times a trace's are converted
+};
+ClockReadings ReadClockSnapshot(Bytes snapshot);
 /// What CLOCK_BOOTTIME showed when a ClockSnapshot message was taken, in ns; nullopt: it is
 /// not in the message.
 std::optional<uint64_t> BootTimeOf(Bytes snapshot);
@@ -51,12 +71,12 @@ class SequenceClocks {
   /// A packet may be missing: neither steps nor the sequence's state are known.
   void LosePackets() {
     own_.LoseSteps();
-    has_state_ = false;
+    state_.Add(/*clears_state=*/false, /*lost=*/true);
   }
 
  private:
   std::optional<uint32_t> default_clock_;
-  bool has_state_ = false;
+  IncrementalState state_;
   Clocks own_;
 };
 

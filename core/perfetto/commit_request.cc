@@ -9,30 +9,25 @@ using proto::ChunksToMove;
 using proto::CommitDataRequest;
 using PatchFields = proto::ChunkToPatch;
 
-/// The service takes a number of any wire type.
-bool IsNumber(const wire::Field& field) { return field.type != wire::Type::kBytes; }
-bool IsBytes(const wire::Field& field) { return field.type == wire::Type::kBytes; }
-
-// Malformed bytes end an entry, which counts as far as it was read: so does the service.
+// As the service does: a number may have any wire type, and malformed bytes end an entry, which
+// counts as far as it was read.
 
 void ParseChunkToMove(Bytes message, ChunkToMove& chunk) {
   wire::FieldReader reader(message);
   while (auto field = reader.Next()) {
-    if (field->number == ChunksToMove::kPage && IsNumber(*field)) chunk.page = field->value;
-    if (field->number == ChunksToMove::kChunk && IsNumber(*field)) chunk.index = field->value;
-    if (field->number == ChunksToMove::kTargetBuffer && IsNumber(*field))
-      chunk.target_buffer = field->value;
-    if (field->number == ChunksToMove::kData && IsBytes(*field)) chunk.data = field->bytes;
-    if (field->number == ChunksToMove::kChunkIncomplete && IsNumber(*field))
-      chunk.incomplete = field->value != 0;
+    if (field->IsNumber(ChunksToMove::kPage)) chunk.page = field->value;
+    if (field->IsNumber(ChunksToMove::kChunk)) chunk.index = field->value;
+    if (field->IsNumber(ChunksToMove::kTargetBuffer)) chunk.target_buffer = field->value;
+    if (field->IsBytes(ChunksToMove::kData)) chunk.data = field->bytes;
+    if (field->IsNumber(ChunksToMove::kChunkIncomplete)) chunk.incomplete = field->value != 0;
   }
 }
 
 void ParsePatchSpan(Bytes message, PatchSpan& patch) {
   wire::FieldReader reader(message);
   while (auto field = reader.Next()) {
-    if (field->number == proto::Patch::kOffset && IsNumber(*field)) patch.offset = field->value;
-    if (field->number == proto::Patch::kData && IsBytes(*field)) patch.data = field->bytes;
+    if (field->IsNumber(proto::Patch::kOffset)) patch.offset = field->value;
+    if (field->IsBytes(proto::Patch::kData)) patch.data = field->bytes;
   }
 }
 
@@ -44,14 +39,12 @@ void ParseChunkToPatch(Bytes message, ChunkToPatch& patch) {
   patch.more = false;
   wire::FieldReader reader(message);
   while (auto field = reader.Next()) {
-    if (field->number == PatchFields::kTargetBuffer && IsNumber(*field))
-      patch.target_buffer = field->value;
-    if (field->number == PatchFields::kWriterId && IsNumber(*field)) patch.writer = field->value;
-    if (field->number == PatchFields::kChunkId && IsNumber(*field)) patch.chunk = field->value;
-    if (field->number == PatchFields::kPatches && IsBytes(*field))
+    if (field->IsNumber(PatchFields::kTargetBuffer)) patch.target_buffer = field->value;
+    if (field->IsNumber(PatchFields::kWriterId)) patch.writer = field->value;
+    if (field->IsNumber(PatchFields::kChunkId)) patch.chunk = field->value;
+    if (field->IsBytes(PatchFields::kPatches))
       ParsePatchSpan(field->bytes, patch.patches.emplace_back());
-    if (field->number == PatchFields::kHasMorePatches && IsNumber(*field))
-      patch.more = field->value != 0;
+    if (field->IsNumber(PatchFields::kHasMorePatches)) patch.more = field->value != 0;
   }
 }
 
@@ -66,6 +59,37 @@ std::optional<ChunkHeader> ParseChunkHeader(Bytes data) {
       .fragments = static_cast<uint16_t>(packed & kMaxFragmentCount),
       .flags = static_cast<uint8_t>(packed >> 10),
   };
+}
+
+std::optional<ChunkHeader> ChunkToMove::header() const {
+  return data ? ParseChunkHeader(*data) : std::nullopt;
+}
+
+ChunkName ChunkToPatch::NameFor(ProducerId producer) const {
+  return {{producer, WriterId{static_cast<uint16_t>(writer.value_or(0))}},
+          ChunkId{static_cast<uint32_t>(chunk.value_or(0))}};
+}
+
+std::optional<ChunkCommit> ToChunkCommit(ProducerId producer, const ChunkToMove& chunk) {
+  const std::optional<ChunkHeader> header = chunk.header();
+  if (!header || chunk.data->size() > kMaxChunkData) return std::nullopt;
+  return ChunkCommit{.sequence = {producer, header->writer},
+                     .identity = {},
+                     .chunk = header->chunk,
+                     .fragments = header->fragments,
+                     .flags = header->flags,
+                     .complete = !chunk.incomplete,
+                     .payload = chunk.data->subspan(kChunkHeaderSize)};
+}
+
+ChunkPatches ToChunkPatches(ProducerId producer, const ChunkToPatch& patch,
+                            std::vector<Patch>& storage) {
+  storage.clear();
+  for (const PatchSpan& span : patch.patches)
+    if (span.data.size() == kPatchSize)
+      storage.push_back({.offset = span.offset, .data = span.data.data()});
+  const ChunkName name = patch.NameFor(producer);
+  return {.sequence = name.sequence, .chunk = name.chunk, .patches = storage, .more = patch.more};
 }
 
 void AppendChunkHeader(std::string& out, const ChunkHeader& header) {
@@ -83,12 +107,12 @@ bool CommitRequestParser::Parse(Bytes request) {
   flush_request_id_.reset();
   wire::FieldReader reader(request);
   while (auto field = reader.Next()) {
-    if (field->number == CommitDataRequest::kChunksToMove && IsBytes(*field)) {
+    if (field->IsBytes(CommitDataRequest::kChunksToMove)) {
       ParseChunkToMove(field->bytes, chunks_.emplace_back());
-    } else if (field->number == CommitDataRequest::kChunksToPatch && IsBytes(*field)) {
+    } else if (field->IsBytes(CommitDataRequest::kChunksToPatch)) {
       if (patch_count_ == patches_.size()) patches_.emplace_back();
       ParseChunkToPatch(field->bytes, patches_[patch_count_++]);
-    } else if (field->number == CommitDataRequest::kFlushRequestId && IsNumber(*field)) {
+    } else if (field->IsNumber(CommitDataRequest::kFlushRequestId)) {
       flush_request_id_ = field->value;
     }
   }

@@ -43,6 +43,9 @@ struct ChunkToMove {
   std::optional<uint64_t> target_buffer;
   std::optional<Bytes> data;  // chunk header and payload
   bool incomplete = false;    // chunk_incomplete: scraped while the writer still had it
+
+  /// nullopt: the data is absent or has fewer than 8 bytes.
+  std::optional<ChunkHeader> header() const;
 };
 
 /// One patch: four bytes to overwrite in a payload. `data` of another length is malformed.
@@ -58,7 +61,20 @@ struct ChunkToPatch {
   std::optional<uint64_t> chunk;
   std::vector<PatchSpan> patches;
   bool more = false;  // has_more_patches
+
+  /// The chunk to patch. The service cuts ids to their size; absent ones are 0.
+  ChunkName NameFor(ProducerId producer) const;
 };
+
+/// The chunk of an entry on its way into a buffer, without what only the service knows: identity
+/// and machine.
+/// @return nullopt if the data cannot be a chunk: it is absent, or not of 8..65'535 bytes
+std::optional<ChunkCommit> ToChunkCommit(ProducerId producer, const ChunkToMove& chunk);
+/// The well-formed patches of an entry on their way into a buffer, with the request's offsets,
+/// which the service cuts to 32 bits.
+/// @param storage is overwritten; what is returned refers to it
+ChunkPatches ToChunkPatches(ProducerId producer, const ChunkToPatch& patch,
+                            std::vector<Patch>& storage);
 
 /// Reads a request's chunks, patches and flush id. Reuse one parser: its vectors keep their memory.
 class CommitRequestParser {

@@ -55,5 +55,20 @@ TEST(CommitRequest, BuildAndParse) {
   EXPECT_FALSE(parser.Parse(wire::AsBytes(bytes).first(bytes.size() - 3)));
 }
 
+TEST(ToChunkPatches, TakesThoseOfFourBytes_AndCutsIdsAsTheServiceDoes) {
+  ChunkToPatch entry{
+      .target_buffer = {}, .writer = 0x10002, .chunk = 0x1'0000'0003, .patches = {}, .more = true};
+  entry.patches.push_back({.offset = 1, .data = wire::AsBytes("abc")});
+  entry.patches.push_back({.offset = UINT64_MAX, .data = wire::AsBytes("abcd")});
+  std::vector<Patch> storage = {{.offset = 7, .data = nullptr}};
+  const ChunkPatches patches = ToChunkPatches(ProducerId{5}, entry, storage);
+  EXPECT_EQ(patches.sequence, (SequenceKey{ProducerId{5}, WriterId{2}}));
+  EXPECT_EQ(patches.chunk, ChunkId{3});
+  EXPECT_TRUE(patches.more);
+  ASSERT_EQ(patches.patches.size(), 1u);
+  EXPECT_EQ(patches.patches[0].offset, UINT64_MAX);
+  EXPECT_EQ(wire::AsText(Bytes(patches.patches[0].data, kPatchSize)), "abcd");
+}
+
 }  // namespace
 }  // namespace ringscope

@@ -18,7 +18,9 @@ struct TracePacket {
     kFtraceEvents = 1,
     kProcessTree = 2,
     kTrustedUid = 3,
+    kChromeEvents = 5,
     kClockSnapshot = 6,
+    kSysStats = 7,
     kTimestamp = 8,
     kProcessStats = 9,
     kTrustedPacketSequenceId = 10,
@@ -29,24 +31,52 @@ struct TracePacket {
     kFtraceStats = 34,
     kTraceStats = 35,
     kSynchronizationMarker = 36,
+    kProfilePacket = 37,
+    kAndroidLog = 39,
+    kPowerRails = 40,
     kIncrementalStateCleared = 41,
     kPreviousPacketDropped = 42,
+    kThreadDescriptor = 44,
+    kSystemInfo = 45,
+    kTrigger = 46,
     kPackagesList = 47,
+    kPerfettoMetatrace = 49,
     kCompressedPackets = 50,
+    kChromeMetadata = 51,
+    kGpuCounterEvent = 52,
+    kStreamingProfilePacket = 54,
     kTimestampClockId = 58,
     kTracePacketDefaults = 59,
     kTrackDescriptor = 60,
+    kPerfSample = 66,
+    kCpuInfo = 67,
     kServiceEvent = 69,
+    kExtensionDescriptor = 72,
+    kUiState = 78,
     kTrustedPid = 79,
+    kTranslationTable = 82,
+    kAndroidGameInterventionList = 83,
+    kStatsdAtom = 84,
     kFirstPacketOnSequence = 87,
     kTraceUuid = 89,
+    kNetworkPacketBundle = 92,
+    kEtwEvents = 95,
     kMachineId = 98,
+    kRemoteClockSync = 107,
+    kPixelModemEvents = 110,
+    kPixelModemTokenDatabase = 111,
     kCloneSnapshotTrigger = 113,
     kTraceProvenance = 124,
     kProtoVms = 125,
+    kGpuInfo = 128,
+    kJournaldEvent = 132,
     kZstdCompressedPackets = 133,
     kForTesting = 900,
   };
+};
+/// Bits of TracePacket.sequence_flags.
+struct SequenceFlag {
+  enum : uint64_t { kIncrementalStateCleared = 1, kNeedsIncrementalState = 2 };
 };
 struct TracePacketDefaults {
   enum : uint32_t { kTimestampClockId = 58 };
@@ -62,6 +92,22 @@ struct Clock {
     kIsIncremental = 3,
     kUnitMultiplierNs = 4,
   };
+};
+/// Ids of clocks that every trace has.
+struct BuiltinClock {
+  enum : uint32_t {
+    kRealTime = 1,
+    kMonotonic = 3,
+    kMonotonicCoarse = 4,
+    kMonotonicRaw = 5,
+    kBootTime = 6,
+  };
+};
+struct TraceUuid {
+  enum : uint32_t { kMsb = 1, kLsb = 2 };
+};
+struct SystemInfo {
+  enum : uint32_t { kTracingServiceVersion = 4 };
 };
 /// TracingServiceEvent
 struct ServiceEvent {
@@ -129,6 +175,9 @@ struct DataSourceConfig {
   enum : uint32_t {
     kName = 1,
     kTargetBuffer = 2,
+    kTraceDurationMs = 3,
+    kTracingSessionId = 4,
+    kStopTimeoutMs = 7,
     kTargetBufferName = 11,
     kProtoVmConfig = 12,
     kFtraceConfig = 100,
@@ -314,6 +363,23 @@ struct InvokeMethodReply {
 };
 struct EnableTracingRequest {
   enum : uint32_t { kTraceConfig = 1 };
+};
+struct ReadBuffersResponse {
+  enum : uint32_t { kSlices = 2 };
+};
+/// ReadBuffersResponse.Slice
+struct Slice {
+  enum : uint32_t { kData = 1, kLastSliceForPacket = 2 };
+};
+struct GetTraceStatsResponse {
+  enum : uint32_t { kTraceStats = 1 };
+};
+struct GetAsyncCommandResponse {
+  enum : uint32_t { kStartDataSource = 1, kSetupDataSource = 6 };
+};
+/// GetAsyncCommandResponse.SetupDataSource and StartDataSource
+struct DataSourceCommand {
+  enum : uint32_t { kInstanceId = 1, kConfig = 2 };
 };
 struct InitializeConnectionRequest {
   enum : uint32_t { kSmbScrapingMode = 4 };

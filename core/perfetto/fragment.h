@@ -2,6 +2,7 @@
 #define RINGSCOPE_CORE_PERFETTO_FRAGMENT_H_
 
 #include <cstdint>
+#include <optional>
 
 #include "core/base/wire.h"
 #include "core/perfetto/commit_request.h"
@@ -59,6 +60,16 @@ inline constexpr uint64_t kWriterDropSize = 0x0FFFFFFF;
   fragment.body = offset + header;
   fragment.end = fragment.body + static_cast<uint32_t>(size.value);
   return FragmentStatus::kFragment;
+}
+
+/// The bytes of the fragment at `offset` of a payload, its size varint left out; nullopt: there is
+/// none.
+inline std::optional<Bytes> BodyAt(Bytes payload, uint32_t offset) {
+  Fragment fragment;
+  if (ReadFragment(payload.data(), static_cast<uint32_t>(payload.size()), offset, fragment) !=
+      FragmentStatus::kFragment)
+    return std::nullopt;
+  return payload.subspan(fragment.body, fragment.size());
 }
 
 /// Visits the fragments at the start of a payload, in order, at most `count`.

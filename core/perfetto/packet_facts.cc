@@ -12,8 +12,6 @@
 namespace ringscope {
 namespace {
 
-enum SequenceFlag : uint64_t { kClearsState = 1, kNeedsState = 2 };
-
 /// By field; a test compares them with the descriptors.
 constexpr std::array<std::pair<uint32_t, const char*>, 87> kContentNames = {{
     {1, "ftrace_events"},
@@ -249,8 +247,8 @@ PacketFacts ReadPacketFacts(Bytes packet, Bytes* content, SizesAre sizes) {
                    sized.subspan(wire::ReadVarint(sized).size));
     }
   }
-  facts.clears_state = cleared || (flags & kClearsState) != 0;
-  facts.needs_state = (flags & kNeedsState) != 0;
+  facts.clears_state = cleared || (flags & proto::SequenceFlag::kIncrementalStateCleared) != 0;
+  facts.needs_state = (flags & proto::SequenceFlag::kNeedsIncrementalState) != 0;
   if (content != nullptr) *content = message;
   return facts;
 }

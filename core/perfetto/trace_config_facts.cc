@@ -16,33 +16,18 @@ constexpr size_t kMaxSources = 1024;
 constexpr size_t kMaxBuffers = 128;  // the service refuses more
 constexpr size_t kMaxTriggers = 1024;
 
-/// The last varint of a number in a message.
-std::optional<uint64_t> Varint(Bytes message, uint32_t number) {
-  std::optional<uint64_t> value;
-  wire::FieldReader fields(message);
-  while (const auto field = fields.Next())
-    if (field->number == number && field->type == wire::Type::kVarint) value = field->value;
-  return value;
-}
-
-/// The last text of a number in a message.
 std::string Text(Bytes message, uint32_t number) {
-  std::string text;
-  wire::FieldReader fields(message);
-  while (const auto field = fields.Next())
-    if (field->number == number && field->type == wire::Type::kBytes)
-      text = std::string(wire::AsText(field->bytes));
-  return text;
+  return std::string(wire::AsText(wire::LastBytes(message, number).value_or(Bytes())));
 }
 
 ConfiguredBuffer ReadBuffer(Bytes message) {
   constexpr uint64_t kDiscard = 2, kV2 = 1;  // FillPolicy, ExperimentalMode
   ConfiguredBuffer buffer;
   buffer.name = Text(message, proto::BufferConfig::kName);
-  buffer.size_kb = Varint(message, proto::BufferConfig::kSizeKb).value_or(0);
-  if (Varint(message, proto::BufferConfig::kFillPolicy) == kDiscard)
+  buffer.size_kb = wire::LastVarint(message, proto::BufferConfig::kSizeKb).value_or(0);
+  if (wire::LastVarint(message, proto::BufferConfig::kFillPolicy) == kDiscard)
     buffer.policy = FillPolicy::kDiscard;
-  buffer.is_v2 = Varint(message, proto::BufferConfig::kExperimentalMode) == kV2;
+  buffer.is_v2 = wire::LastVarint(message, proto::BufferConfig::kExperimentalMode) == kV2;
   return buffer;
 }
 
@@ -51,18 +36,21 @@ ConfiguredSource ReadSource(Bytes message, std::string& buffer_name) {
   ConfiguredSource source;
   wire::FieldReader fields(message);
   while (const auto field = fields.Next()) {
-    if (field->number != proto::DataSource::kConfig || field->type != wire::Type::kBytes) continue;
+    if (!field->IsBytes(proto::DataSource::kConfig)) continue;
     source.name = Text(field->bytes, proto::DataSourceConfig::kName);
-    source.target_buffer = Varint(field->bytes, proto::DataSourceConfig::kTargetBuffer).value_or(0);
+    source.target_buffer =
+        wire::LastVarint(field->bytes, proto::DataSourceConfig::kTargetBuffer).value_or(0);
     buffer_name = Text(field->bytes, proto::DataSourceConfig::kTargetBufferName);
     wire::FieldReader configs(field->bytes);
     while (const auto config = configs.Next()) {
       if (config->number == proto::DataSourceConfig::kProtoVmConfig)
-        if (const auto limit = Varint(config->bytes, proto::ProtoVmConfig::kMemoryLimitKb))
+        if (const auto limit =
+                wire::LastVarint(config->bytes, proto::ProtoVmConfig::kMemoryLimitKb))
           source.protovm_limit_kb = static_cast<uint32_t>(*limit);
       if (config->number != proto::DataSourceConfig::kFtraceConfig) continue;
-      source.ftrace_buffer_kb = Varint(config->bytes, proto::FtraceConfig::kBufferSizeKb);
-      source.ftrace_drain_period_ms = Varint(config->bytes, proto::FtraceConfig::kDrainPeriodMs);
+      source.ftrace_buffer_kb = wire::LastVarint(config->bytes, proto::FtraceConfig::kBufferSizeKb);
+      source.ftrace_drain_period_ms =
+          wire::LastVarint(config->bytes, proto::FtraceConfig::kDrainPeriodMs);
     }
   }
   return source;
@@ -71,16 +59,10 @@ ConfiguredSource ReadSource(Bytes message, std::string& buffer_name) {
 void ReadTriggers(Bytes message, TraceConfigFacts& facts) {
   wire::FieldReader fields(message);
   while (const auto field = fields.Next()) {
-    if (field->number == proto::TriggerConfig::kTriggerMode && field->type == wire::Type::kVarint)
+    if (field->IsVarint(proto::TriggerConfig::kTriggerMode))
       facts.trigger_mode = static_cast<TriggerMode>(std::min<uint64_t>(field->value, UINT8_MAX));
-    if (field->number != proto::TriggerConfig::kTriggers || field->type != wire::Type::kBytes ||
-        facts.triggers.size() == kMaxTriggers)
-      continue;
-    std::string& name = facts.triggers.emplace_back();
-    wire::FieldReader trigger(field->bytes);
-    while (const auto entry = trigger.Next())
-      if (entry->number == proto::Trigger::kName && entry->type == wire::Type::kBytes)
-        name = std::string(wire::AsText(entry->bytes));
+    if (field->IsBytes(proto::TriggerConfig::kTriggers) && facts.triggers.size() < kMaxTriggers)
+      facts.triggers.push_back(Text(field->bytes, proto::Trigger::kName));
   }
 }
 
@@ -129,7 +111,8 @@ TraceConfigFacts ReadTraceConfigFacts(Bytes config) {
         facts.sources.push_back(ReadSource(field->bytes, buffer_names.emplace_back()));
       if (field->number == proto::TraceConfig::kTriggerConfig) ReadTriggers(field->bytes, facts);
       if (field->number == proto::TraceConfig::kIncrementalStateConfig)
-        facts.clear_period_ms = Varint(field->bytes, proto::IncrementalStateConfig::kClearPeriodMs);
+        facts.clear_period_ms =
+            wire::LastVarint(field->bytes, proto::IncrementalStateConfig::kClearPeriodMs);
     }
   }
   for (size_t i = 0; i < facts.sources.size(); ++i) {

@@ -8,8 +8,7 @@ std::vector<BufferStats> ReadTraceStats(Bytes trace_stats) {
   std::vector<BufferStats> buffers;
   wire::FieldReader fields(trace_stats);
   while (const auto field = fields.Next()) {
-    if (field->number != proto::TraceStats::kBufferStats || field->type != wire::Type::kBytes)
-      continue;
+    if (!field->IsBytes(proto::TraceStats::kBufferStats)) continue;
     if (buffers.size() == kMaxStatsBuffers) break;
     BufferStats& stats = buffers.emplace_back();
     wire::FieldReader counters(field->bytes);

@@ -197,9 +197,9 @@ std::optional<PacketPlace> PlaceIndex::PlaceAt(Position at, const Packet& packet
     if (kind != FragmentKind::kContinue && kind != FragmentKind::kEnd) return std::nullopt;
   }
   if (!rest.empty()) return std::nullopt;
-  return PacketPlace{.first_chunk = ChunkId{static_cast<uint32_t>(at.first)},
+  return PacketPlace{.first_chunk = IdOf(at.first),
                      .first_offset = begin->second.chunk.fragments[at.second].offset,
-                     .last_chunk = ChunkId{static_cast<uint32_t>(chunk->first)}};
+                     .last_chunk = IdOf(chunk->first)};
 }
 
 }  // namespace ringscope

@@ -56,12 +56,12 @@ void RefillWatch::AddCommit(const Op& op, const Commit& commit, uint64_t number)
   const ServiceAccess::Producer* producer = access_.Find(commit.producer);
   if (access_.IgnoresRequests(producer)) return;
   for (const ChunkToMove& chunk : parser_.chunks()) {
-    const std::optional<ChunkHeader> header =
-        chunk.data ? ParseChunkHeader(*chunk.data) : std::nullopt;
+    const std::optional<ChunkHeader> header = chunk.header();
     if (!header) continue;
     Refill* const refill = Find(TargetBufferOf(chunk.target_buffer));
     if (refill == nullptr || refill->known()) continue;
-    if (access_.Check(producer, commit, chunk, header->writer, /*is_open=*/true)) continue;
+    if (access_.Check(producer, commit, chunk, header->writer, /*is_open=*/true, kAnyRelease))
+      continue;
     const auto [newest, is_first] =
         newest_.try_emplace({commit.producer, header->writer}, header->chunk);
     if (is_first || !Precedes(newest->second, header->chunk)) continue;

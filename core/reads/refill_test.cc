@@ -24,13 +24,20 @@ class RefillWatchTest : public ::testing::Test {
     watch_.Add({.time_ns = 1000 + number_, .body = std::move(body)}, number_);
     return number_++;
   }
-  uint64_t Commit(uint32_t chunk, BufferId buffer = kRing, WriterId writer = kWriter) {
-    const std::string payload(kPayload, 'p');
+  uint64_t Commit(uint32_t chunk, BufferId buffer = kRing, WriterId writer = kWriter,
+                  std::optional<uint64_t> page = std::nullopt) {
+    std::string data;
+    AppendChunkHeader(data, {ChunkId{chunk}, writer, 1, 0});
+    data.append(kPayload, 'p');
+    ChunkToMove entry;
+    entry.page = page;
+    entry.target_buffer = Raw(buffer);
+    entry.data = wire::AsBytes(data);
     std::string request;
-    CommitRequestBuilder(request).AddChunk(buffer, {ChunkId{chunk}, writer, 1, 0},
-                                           wire::AsBytes(payload), true);
+    CommitRequestBuilder(request).AddChunk(entry);
     ringscope::Commit commit;
     commit.producer = kProducer;
+    commit.origin = Origin::kInline;
     commit.request = wire::AsBytes(request);
     return Add(commit);
   }
@@ -71,6 +78,12 @@ TEST_F(RefillWatchTest, ChunksThatTheServiceRefuses_DoNotCount) {
   Add(ProducerConnected{.producer = kProducer});
   Add(WriterRegistered{kProducer, kWriter, kDiscarding});
   for (uint32_t chunk = 0; chunk < 20; ++chunk) Commit(chunk);
+  EXPECT_EQ(ring().bytes, 0u);
+}
+
+TEST_F(RefillWatchTest, ChunksThatAnyReleaseRefuses_DoNotCount) {
+  Add(SharedMemorySetUp{kProducer, 4096, 4096});
+  for (uint32_t chunk = 0; chunk < 20; ++chunk) Commit(chunk, kRing, kWriter, /*page=*/1);
   EXPECT_EQ(ring().bytes, 0u);
 }
 

@@ -4,10 +4,6 @@
 
 namespace ringscope {
 
-uint32_t LossAnalysis::AddPacket(const SessionPacket& packet) {
-  return AddPacket(packet, ReadPacketFacts(Joined(packet.packet->slices, scratch_)));
-}
-
 uint32_t LossAnalysis::AddPacket(const SessionPacket& session_packet, const PacketFacts& facts) {
   const Packet& packet = *session_packet.packet;
   // The service's field follows the producer's own and so replaces it.

@@ -26,8 +26,6 @@ class LossAnalysis {
  public:
   /// The packets in the trace's order, valid ones only.
   /// @return the loss bits that are counted of this packet; 0: none
-  uint32_t AddPacket(const SessionPacket& packet);
-  /// The same, of a packet of which only this is known.
   uint32_t AddPacket(const SessionPacket& packet, const PacketFacts& facts);
   /// By buffer; buffers without packets are absent.
   std::map<BufferId, BufferLosses> Result() const;
@@ -49,7 +47,6 @@ class LossAnalysis {
   };
   SequenceMap<SequenceState> sequences_;
   std::map<BufferId, BufferLosses> losses_;
-  std::string scratch_;
 };
 
 }  // namespace ringscope

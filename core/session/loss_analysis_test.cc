@@ -37,7 +37,9 @@ class Feeder {
     packet.dropped = dropped;
     packet.slices = slices;
     for (const Bytes slice : slices) packet.size += slice.size();
-    analysis_.AddPacket(SessionPacket{.buffer = buffer_, .packet = &packet});
+    std::string joined;
+    analysis_.AddPacket({.buffer = buffer_, .packet = &packet},
+                        ReadPacketFacts(Joined(slices, joined)));
     return *this;
   }
   Feeder& In(uint16_t buffer) {

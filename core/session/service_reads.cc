@@ -8,8 +8,6 @@ namespace ringscope {
 namespace {
 
 constexpr uint64_t kServiceMs = 1'000'000;
-/// Source: Perfetto's list of built-in clocks.
-constexpr uint32_t kMonotonicClock = 3;
 /// So long after the period's end the request for the flush before a read is still waited for. The
 /// service sends it at once; a recorder may be late.
 constexpr uint64_t kFlushGraceNs = 50 * kServiceMs;
@@ -117,7 +115,7 @@ ServiceReads::Due ServiceReads::Take(const Op& op, std::optional<uint64_t> time_
           },
           [&](const ClockSnapshotRecord& record) {
             clocks_.AddSnapshot(wire::AsBytes(record.snapshot));
-            boot_ahead_ns_ = clocks_.Resolve(kMonotonicClock, 0);
+            boot_ahead_ns_ = clocks_.Resolve(proto::BuiltinClock::kMonotonic, 0);
             if (is_open() && !stream_->any_read && !stream_->waits && due_ns_ != UINT64_MAX)
               Arm(stream_->start_ns);
             return Due::kNot;

@@ -15,7 +15,42 @@ namespace {
 constexpr uint64_t kMaxWriterId = 32767;
 constexpr size_t kMaxPatchesPerChunk = 1024;
 
+std::string LogsEngine(const BufferSetUp& setup) {
+  return setup.engine.empty() ? kDefaultEngine : setup.engine;
+}
+
+BufferChoice ChoiceFor(const Session::Options& options, const BufferSetUp& setup) {
+  BufferChoice choice = options.all;
+  if (const auto own = options.buffers.find(setup.id); own != options.buffers.end()) {
+    if (own->second.engine) choice.engine = own->second.engine;
+    if (own->second.size) choice.size = own->second.size;
+    if (own->second.policy) choice.policy = own->second.policy;
+  }
+  return choice;
+}
+
+Result<const EngineInfo*> EngineFor(const Session::Options& options, const BufferSetUp& setup) {
+  if (const auto chosen = ChoiceFor(options, setup).engine) return options.find_engine(*chosen);
+  const std::string name = LogsEngine(setup);
+  auto info = FindEngine(name);
+  if (info) return info;
+  Error error = std::move(info).error();
+  error.code = ErrorCode::kUnsupported;
+  error.message =
+      fmt::format("buffer {} was recorded with engine '{}', which this build does not have",
+                  Raw(setup.id), name);
+  error.hint = "choose another with --engine; `ringscope engines` lists them";
+  return tl::unexpected<Error>(std::move(error));
+}
+
 }  // namespace
+
+ReleaseOf ReleasesIn(const Session::Options& options) {
+  return [&options](const BufferSetUp& setup) {
+    const auto info = EngineFor(options, setup);
+    return info ? (*info)->release : kNewestRelease;  // where there is no engine, none will replay
+  };
+}
 
 void Session::BeginRecord(const Op& op, uint64_t number) {
   now_.record = number;
@@ -96,41 +131,17 @@ Status Session::SetUpBuffer(const BufferSetUp& setup) {
     CountBuffers();
     return {};
   }
-  BufferChoice choice = options_.all;
-  if (const auto own = options_.buffers.find(setup.id); own != options_.buffers.end()) {
-    if (own->second.engine) choice.engine = own->second.engine;
-    if (own->second.size) choice.size = own->second.size;
-    if (own->second.policy) choice.policy = own->second.policy;
-  }
-  const bool chosen = choice.engine.has_value();
-  const std::string name =
-      choice.engine.value_or(setup.engine.empty() ? kDefaultEngine : setup.engine);
-  auto info = chosen ? options_.find_engine(name) : FindEngine(name);
-  if (!info) {
-    Error error = std::move(info).error();
-    if (!chosen) {
-      error.code = ErrorCode::kUnsupported;
-      error.message = fmt::format(
-          "buffer {} was recorded with engine '{}', which this build does "
-          "not have",
-          Raw(setup.id), name);
-      error.hint = "choose another with --engine; `ringscope engines` lists them";
-    }
-    return tl::unexpected<Error>(std::move(error));
-  }
-
+  const BufferChoice choice = ChoiceFor(options_, setup);
   SessionBuffer buffer;
+  RS_ASSIGN_OR_RETURN(buffer.info, EngineFor(options_, setup));
   buffer.id = setup.id;
   buffer.index = setup.index.value_or(buffers_set_up_);
   buffer.requested_size = choice.size.value_or(setup.size);
   buffer.policy = choice.policy.value_or(setup.policy);
-  buffer.info = *info;
   buffer.session = setup.session;
   differs_from_log_ |= buffer.requested_size != setup.size || buffer.policy != setup.policy;
-  if (chosen) {
-    const auto logs = FindEngine(setup.engine.empty() ? kDefaultEngine : setup.engine);
-    differs_from_log_ |= !logs || (*logs)->name != buffer.info->name;
-  }
+  const auto logs = FindEngine(LogsEngine(setup));
+  differs_from_log_ |= !logs || (*logs)->name != buffer.info->name;
   if (is_observed_) buffer.observer = std::make_unique<BufferObserver>(setup.id, now_, listeners_);
   auto engine = MakeEngine(buffer);
   if (!engine) {
@@ -206,28 +217,10 @@ Status Session::ApplyPatches(const Commit& commit) {
   return {};
 }
 
-namespace {
-
-/// The chunk of a commit; nullopt where its data cannot be one.
-std::optional<ChunkCommit> ToChunkCommit(const Commit& commit, const ChunkToMove& chunk) {
-  if (!chunk.data || chunk.data->size() > kMaxChunkData) return std::nullopt;
-  const std::optional<ChunkHeader> header = ParseChunkHeader(*chunk.data);
-  if (!header) return std::nullopt;
-  return ChunkCommit{.sequence = {commit.producer, header->writer},
-                     .identity = {},
-                     .chunk = header->chunk,
-                     .fragments = header->fragments,
-                     .flags = header->flags,
-                     .complete = !chunk.incomplete,
-                     .payload = chunk.data->subspan(kChunkHeaderSize)};
-}
-
-}  // namespace
-
 void Session::RefuseRequest(const Commit& commit) {
   if (!parser_.Parse(commit.request)) return;
   for (const ChunkToMove& chunk : parser_.chunks()) {
-    if (const auto refused = ToChunkCommit(commit, chunk))
+    if (const auto refused = ToChunkCommit(commit.producer, chunk))
       listeners_.Call(&ReplayListener::OnChunk, TargetBufferOf(chunk.target_buffer), *refused,
                       Refusal::kNoSharedMemory);
   }
@@ -235,7 +228,7 @@ void Session::RefuseRequest(const Commit& commit) {
 
 Status Session::ApplyChunk(const Commit& commit, const ServiceAccess::Producer* producer,
                            const ChunkToMove& chunk) {
-  std::optional<ChunkCommit> incoming = ToChunkCommit(commit, chunk);
+  std::optional<ChunkCommit> incoming = ToChunkCommit(commit.producer, chunk);
   if (!incoming) {
     ++stats_.skipped_chunks;
     WarnOnce("skipped",
@@ -281,7 +274,8 @@ Status Session::ApplyChunk(const Commit& commit, const ServiceAccess::Producer* 
 Status Session::ApplyPatch(ProducerId producer, const ChunkToPatch& patch) {
   const BufferId id = TargetBufferOf(patch.target_buffer);
   SessionBuffer* buffer = FindOpenBuffer(id);
-  const auto writer = static_cast<uint16_t>(patch.writer.value_or(0));
+  const ChunkPatches patches = ToChunkPatches(producer, patch, patches_);
+  const uint16_t writer = Raw(patches.sequence.writer);
   const bool out_of_view = buffer == nullptr && IsOutOfView(id);
   const bool refused = (buffer == nullptr && !out_of_view) ||
                        (access_.knows_producers() && (writer == 0 || writer > kMaxWriterId ||
@@ -291,19 +285,10 @@ Status Session::ApplyPatch(ProducerId producer, const ChunkToPatch& patch) {
     if (!out_of_view) listeners_.Call(&ReplayListener::OnPatch, id, false);
     return {};
   }
-  patches_.clear();
-  for (const PatchSpan& span : patch.patches) {
-    if (span.data.size() == kPatchSize)
-      patches_.push_back({.offset = static_cast<uint32_t>(span.offset), .data = span.data.data()});
-    else
-      ++stats_.patches_discarded;
-  }
+  for (Patch& each : patches_) each.offset = static_cast<uint32_t>(each.offset);
+  stats_.patches_discarded += patch.patches.size() - patches.patches.size();
   if (out_of_view) return {};
-  const bool applied = buffer->engine->ApplyPatches(
-      {.sequence = {producer, WriterId{writer}},
-       .chunk = ChunkId{static_cast<uint32_t>(patch.chunk.value_or(0))},
-       .patches = patches_,
-       .more = patch.more});
+  const bool applied = buffer->engine->ApplyPatches(patches);
   RS_RETURN_IF_ERROR(CheckEngine(id, *buffer->engine));
   listeners_.Call(&ReplayListener::OnPatch, id, applied);
   return {};

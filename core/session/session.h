@@ -16,6 +16,7 @@
 #include "core/log/clones.h"
 #include "core/log/held_patches.h"
 #include "core/log/op.h"
+#include "core/log/retarget.h"
 #include "core/log/service_access.h"
 #include "core/perfetto/commit_request.h"
 #include "core/perfetto/fields.h"
@@ -73,8 +74,6 @@ struct SessionBuffer {
   BufferStats stats() const;
   /// The programs (ProtoVM) that run on what it overwrites, in order of creation.
   void VisitPrograms(const ProgramVisitor& visit) const;
-  /// Whether the engine runs some of them: which packets these folded is not known.
-  bool RunsProgramsItself() const;
   /// The same of the writers' histograms: a copy starts without any.
   void VisitWriterStats(const std::function<void(const WriterStats&)>& visit) const;
 };
@@ -207,6 +206,10 @@ class Session {
   /// Programs of the data sources that have one.
   std::map<std::pair<ProducerId, std::string>, std::string> programs_;
 };
+
+/// The releases that judge what is committed to the buffers of a session with these options.
+/// @param options outlive what is returned
+ReleaseOf ReleasesIn(const Session::Options& options);
 
 }  // namespace ringscope
 

@@ -11,7 +11,7 @@
 namespace ringscope {
 namespace {
 
-constexpr uint32_t kTimeOfDay = 1;  // CLOCK_REALTIME, of Perfetto's list of built-in clocks
+constexpr uint32_t kTimeOfDay = proto::BuiltinClock::kRealTime;
 constexpr uint64_t kNsOfSecond = 1'000'000'000;
 
 }  // namespace

@@ -19,7 +19,7 @@ constexpr size_t kMaxName = 64;
 Bytes ThreadIn(Bytes packet) {
   wire::FieldReader fields(packet);
   while (const auto field = fields.Next())
-    if (field->number == proto::TracePacket::kTrackDescriptor && field->type == wire::Type::kBytes)
+    if (field->IsBytes(proto::TracePacket::kTrackDescriptor))
       return ReadTrackNames(field->bytes).thread;
   return {};
 }

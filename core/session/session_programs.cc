@@ -117,11 +117,4 @@ void SessionBuffer::VisitPrograms(const ProgramVisitor& visit) const {
     runner->VisitPrograms(visit);
 }
 
-bool SessionBuffer::RunsProgramsItself() const {
-  bool any = false;
-  if (const auto* const runner = dynamic_cast<const ProgramRunner*>(engine.get()))
-    runner->VisitPrograms([&](const ProgramState&) { any = true; });
-  return any;
-}
-
 }  // namespace ringscope

@@ -107,7 +107,7 @@ void MemoryFollower::Add(const CommitRequestParser& request, std::optional<uint6
     if (page >= picture_.pages().size() || index >= kMaxChunksPerPage) continue;
     const ChunkSlot slot{static_cast<size_t>(page), static_cast<size_t>(index)};
     // A chunk that was completed after the look has its holder in its own header.
-    const auto header = chunk.data ? ParseChunkHeader(*chunk.data) : std::nullopt;
+    const auto header = chunk.header();
     const ChunkHolder holder = header ? ChunkHolder{header->writer, header->chunk}
                                       : picture_.pages()[slot.first].holders[slot.second];
     const auto known = committed_.find(slot);
@@ -171,7 +171,8 @@ SeenMemory MemoryFollower::Describe(uint64_t time_ns) {
   for (size_t layout = 0; layout < layouts.size(); ++layout)
     Raise(use_.layouts[layout], layouts[layout]);
   std::sort(writers.begin(), writers.end());
-  seen.writers = static_cast<uint64_t>(std::unique(writers.begin(), writers.end()) - writers.begin());
+  seen.writers =
+      static_cast<uint64_t>(std::unique(writers.begin(), writers.end()) - writers.begin());
   return seen;
 }
 

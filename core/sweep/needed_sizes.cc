@@ -349,9 +349,4 @@ Result<BufferNeeds> FindNeededSizes(const SweepInput& input, const ReplayOptions
   return needs;
 }
 
-std::optional<uint64_t> NeededSizeOf(const std::vector<NeededSize>& sizes, BufferId buffer) {
-  const auto found = std::ranges::find(sizes, buffer, &NeededSize::buffer);
-  return found == sizes.end() ? std::nullopt : std::optional(found->size);
-}
-
 }  // namespace ringscope

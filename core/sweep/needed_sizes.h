@@ -96,8 +96,6 @@ Result<BufferNeeds> ComputeNeededSizes(
     const std::function<void(std::shared_ptr<const SweepBatch>)>& forward = {});
 /// Tries those that were computed.
 Status TryNeededSizes(const SweepInput& input, const ReplayOptions& config, BufferNeeds& needs);
-/// The size of one buffer; nullopt: it lost nothing that a size would keep.
-std::optional<uint64_t> NeededSizeOf(const std::vector<NeededSize>& sizes, BufferId buffer);
 
 }  // namespace ringscope
 

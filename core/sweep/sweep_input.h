@@ -27,6 +27,9 @@ class LaneRunner {
   virtual void Finish(const std::function<void(SweepLane&)>& last) = 0;
 };
 
+/// What the configurations of a sweep share is judged by the newest release, whatever their own.
+inline uint32_t SweepRelease(const BufferSetUp&) { return kNewestRelease; }
+
 /// One session of a log, and what else sweeps of it need.
 struct SweepInput {
   /// Opens the session's records, from the first one; called again where they are needed again.

@@ -93,7 +93,7 @@ Result<std::optional<Op>> FactsSource::Next() {
 
 Result<SessionFacts> ScanSession(OpSource& ops, const std::vector<RetargetRule>& splits) {
   SessionFacts facts;
-  RetargetSource split(ops, splits);
+  RetargetSource split(ops, splits, SweepRelease);
   FactsSource source(split, facts);
   while (true) {
     RS_ASSIGN_OR_RETURN(const std::optional<Op> op, source.Next());

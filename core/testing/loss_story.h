@@ -19,6 +19,13 @@ inline constexpr char kFillGaps = '\x30';
 
 inline constexpr uint64_t kGapMs = 1'000'000;
 
+/// What all buffers of a report lost.
+inline FateCount LostIn(const GapReport& report) {
+  FateCount sum;
+  for (const BufferGaps& buffer : report.buffers) sum += buffer.totals.lost();
+  return sum;
+}
+
 /// A session in the making; each step takes a millisecond.
 class Story {
  public:

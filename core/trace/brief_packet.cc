@@ -72,8 +72,8 @@ bool ReadBriefPacket(Bytes packet, BriefPacket& brief) {
           break;
         case TracePacket::kSequenceFlags:
           bit = FieldBit::kFlags;
-          brief.clears_state |= (value & 1) != 0;
-          brief.needs_state = (value & 2) != 0;
+          brief.clears_state |= (value & proto::SequenceFlag::kIncrementalStateCleared) != 0;
+          brief.needs_state = (value & proto::SequenceFlag::kNeedsIncrementalState) != 0;
           break;
         case TracePacket::kIncrementalStateCleared:
           bit = FieldBit::kCleared;

@@ -13,14 +13,16 @@ namespace {
 
 using proto::TracePacket;
 
-constexpr ClockKey kRealTime = {0, 1}, kMonotonic = {0, 3}, kMonotonicCoarse = {0, 4};
+constexpr ClockKey kRealTime = {0, proto::BuiltinClock::kRealTime},
+                   kMonotonic = {0, proto::BuiltinClock::kMonotonic},
+                   kMonotonicCoarse = {0, proto::BuiltinClock::kMonotonicCoarse};
 constexpr uint64_t kNsPerUs = 1000;
 constexpr uint32_t kDeltaUs = 1, kAbsoluteUs = 16;  // of TrackEvent
 
 std::optional<uint64_t> FirstNumber(Bytes message, uint32_t number) {
   wire::FieldReader fields(message);
   while (const auto field = fields.Next())
-    if (field->number == number && field->type == wire::Type::kVarint) return field->value;
+    if (field->IsVarint(number)) return field->value;
   return std::nullopt;
 }
 
@@ -29,7 +31,7 @@ template <typename Visit>
 void ForEachMessage(Bytes message, uint32_t number, Visit visit) {
   wire::FieldReader fields(message);
   while (const auto field = fields.Next())
-    if (field->number == number && field->type == wire::Type::kBytes) visit(field->bytes);
+    if (field->IsBytes(number)) visit(field->bytes);
 }
 
 /// Calls `visit(uint64_t)` for each number of a repeated field, packed or not.
@@ -51,10 +53,23 @@ void ForEachNumber(Bytes message, uint32_t number, Visit visit) {
 
 /// Content that trace processor uses when it is read, whatever its time.
 bool NeedsNoTime(uint32_t content) {
-  static constexpr std::array<uint32_t, 17> kTimeless = {
-      0,  TracePacket::kTraceConfig, TracePacket::kTraceStats, TracePacket::kSynchronizationMarker,
-      45, TracePacket::kPackagesList, 51, TracePacket::kClockSnapshot, TracePacket::kServiceEvent,
-      67, 72, 78, 82, TracePacket::kTraceUuid, 111, TracePacket::kTraceProvenance, 128};
+  static constexpr std::array<uint32_t, 17> kTimeless = {0,  // none
+                                                         TracePacket::kTraceConfig,
+                                                         TracePacket::kTraceStats,
+                                                         TracePacket::kSynchronizationMarker,
+                                                         TracePacket::kSystemInfo,
+                                                         TracePacket::kPackagesList,
+                                                         TracePacket::kChromeMetadata,
+                                                         TracePacket::kClockSnapshot,
+                                                         TracePacket::kServiceEvent,
+                                                         TracePacket::kCpuInfo,
+                                                         TracePacket::kExtensionDescriptor,
+                                                         TracePacket::kUiState,
+                                                         TracePacket::kTranslationTable,
+                                                         TracePacket::kTraceUuid,
+                                                         TracePacket::kPixelModemTokenDatabase,
+                                                         TracePacket::kTraceProvenance,
+                                                         TracePacket::kGpuInfo};
   return std::ranges::find(kTimeless, content) != kTimeless.end();
 }
 
@@ -87,8 +102,8 @@ void AddTrackEvent(const TracePacketView& packet, SequenceTime& sequence, const 
   }
 }
 
-void AddAtoms(const TracePacketView& packet, const SequenceTime& sequence, const TraceClocks& clocks,
-              EventTimes& out) {
+void AddAtoms(const TracePacketView& packet, const SequenceTime& sequence,
+              const TraceClocks& clocks, EventTimes& out) {
   constexpr uint32_t kAtom = 1, kTimestamp = 2;
   size_t atoms = 0;
   ForEachMessage(packet.content_bytes, kAtom, [&](Bytes) {
@@ -140,11 +155,11 @@ void SequenceTime::Update(const TracePacketView& packet) {
             FirstNumber(*packet.defaults, proto::TracePacketDefaults::kTimestampClockId))
       default_clock = static_cast<uint32_t>(*clock);
   }
-  constexpr uint32_t kThreadDescriptor = 44, kThread = 4, kReferenceUs = 6;
+  constexpr uint32_t kThread = 4, kReferenceUs = 6;
   const auto set_running = [this](Bytes thread) {
     if (const auto us = FirstNumber(thread, kReferenceUs)) running_us = static_cast<int64_t>(*us);
   };
-  if (packet.content == kThreadDescriptor) set_running(packet.content_bytes);
+  if (packet.content == TracePacket::kThreadDescriptor) set_running(packet.content_bytes);
   if (packet.content == TracePacket::kTrackDescriptor)
     ForEachMessage(packet.content_bytes, kThread, set_running);
 }
@@ -160,7 +175,6 @@ bool IsTrackEventAtOwnTime(const TracePacketView& packet) {
 }
 
 bool HasOnlyOwnTime(uint32_t number, Bytes content) {
-  constexpr uint32_t kSysStats = 7, kPerfSample = 66;
   switch (number) {
     case TracePacket::kTrackEvent: {
       bool has_other = false;  // before a malformed byte, too
@@ -169,9 +183,9 @@ bool HasOnlyOwnTime(uint32_t number, Bytes content) {
       });
       return !has_other;
     }
-    case kSysStats:
+    case TracePacket::kSysStats:
     case TracePacket::kProcessStats:
-    case kPerfSample:
+    case TracePacket::kPerfSample:
     case TracePacket::kForTesting:
       return true;
     default:
@@ -181,9 +195,6 @@ bool HasOnlyOwnTime(uint32_t number, Bytes content) {
 
 void ReadEventTimes(const TracePacketView& packet, SequenceTime& sequence, TraceClocks& clocks,
                     EventTimes& out) {
-  constexpr uint32_t kChromeEvents = 5, kProfile = 37, kAndroidLog = 39, kPowerRails = 40,
-                     kStreamingProfile = 54, kStatsdAtom = 84, kNetworkPackets = 92, kEtw = 95,
-                     kModemEvents = 110, kEvents = 1;
   out.Clear();
   const Bytes content = packet.content_bytes;
   switch (packet.content) {
@@ -193,12 +204,12 @@ void ReadEventTimes(const TracePacketView& packet, SequenceTime& sequence, Trace
     case TracePacket::kTrackEvent:
       AddTrackEvent(packet, sequence, clocks, out);
       return;
-    case kAndroidLog:
-      ForEachMessage(content, kEvents, [&](Bytes event) {
+    case TracePacket::kAndroidLog:
+      ForEachMessage(content, 1, [&](Bytes event) {
         if (const auto ns = FirstNumber(event, 5)) out.Add(kRealTime, *ns);
       });
       return;
-    case kPowerRails:
+    case TracePacket::kPowerRails:
       ForEachMessage(content, 2, [&](Bytes energy) {
         if (const auto ms = FirstNumber(energy, 2))
           out.Add(ClockKey{0, kBootTime}, *ms * kNsPerUs * kNsPerUs);
@@ -206,29 +217,29 @@ void ReadEventTimes(const TracePacketView& packet, SequenceTime& sequence, Trace
           AddOwn(packet, sequence, clocks, out);
       });
       return;
-    case kStatsdAtom:
+    case TracePacket::kStatsdAtom:
       AddAtoms(packet, sequence, clocks, out);
       return;
-    case kNetworkPackets:
+    case TracePacket::kNetworkPacketBundle:
       AddNetworkPackets(packet, sequence, clocks, out);
       return;
-    case kModemEvents: {
+    case TracePacket::kPixelModemEvents: {
       uint64_t sum = 0;
       ForEachNumber(content, 2, [&](uint64_t ns) { out.Add(std::nullopt, sum += ns); });
       return;
     }
-    case kEtw:
+    case TracePacket::kEtwEvents:
       ForEachMessage(content, 2, [&](Bytes event) {
         if (const auto ns = FirstNumber(event, 1)) out.Add(std::nullopt, *ns);
       });
       return;
-    case kProfile:
+    case TracePacket::kProfilePacket:
       AddProfile(content, out);
       return;
-    case kStreamingProfile:
+    case TracePacket::kStreamingProfilePacket:
       AddStreamingProfile(content, sequence, out);
       return;
-    case kChromeEvents:
+    case TracePacket::kChromeEvents:
       if (packet.timestamp && !packet.timestamp_clock && !sequence.default_clock) {
         out.Add(kMonotonic, *packet.timestamp);
         return;

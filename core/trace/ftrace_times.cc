@@ -11,8 +11,9 @@
 namespace ringscope {
 namespace {
 
-constexpr ClockKey kBoot = {0, kBootTime}, kMonotonicRaw = {0, 5};
-constexpr uint32_t kEvent = 2, kCompactSched = 4, kClock = 5, kFtraceTime = 6, kBootTimeOfBundle = 7;
+constexpr ClockKey kBoot = {0, kBootTime}, kMonotonicRaw = {0, proto::BuiltinClock::kMonotonicRaw};
+constexpr uint32_t kEvent = 2, kCompactSched = 4, kClock = 5, kFtraceTime = 6,
+                   kBootTimeOfBundle = 7;
 constexpr uint64_t kGlobalClock = 2, kLocalClock = 3, kMonotonicRawClock = 4;  // FtraceClock
 constexpr uint32_t kOwnClock = 64;
 
@@ -25,7 +26,7 @@ std::optional<uint64_t> TimeOfEvent(Bytes event) {
   }
   wire::FieldReader fields(event);
   while (const auto field = fields.Next())
-    if (field->number == 1 && field->type == wire::Type::kVarint) return field->value;
+    if (field->IsVarint(1)) return field->value;
   return std::nullopt;
 }
 
@@ -37,8 +38,8 @@ size_t CountOf(Bytes packed) {
 
 /// Columns of one kind of compact event: FtraceEventBundle.CompactSched.
 struct Columns {
-  Bytes steps;    // of time, each from the event before
-  Bytes indexes;  // of names
+  Bytes steps;                    // of time, each from the event before
+  Bytes indexes;                  // of names
   std::array<size_t, 5> sizes{};  // all columns'; what a kind does not have has the first one's
 
   /// Adds the times of the events whose columns are whole.

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "core/base/wire.h"
-#include "core/perfetto/fields.h"
+#include "core/perfetto/clocks.h"
 
 namespace ringscope {
 namespace {
@@ -11,21 +11,9 @@ namespace {
 /// ns of each clock of a ClockSnapshot message.
 std::map<uint32_t, int64_t> TimesOf(Bytes snapshot) {
   std::map<uint32_t, int64_t> times;
-  wire::FieldReader fields(snapshot);
-  while (const auto field = fields.Next()) {
-    if (field->number != proto::ClockSnapshot::kClocks) continue;
-    uint32_t id = 0;
-    uint64_t time = 0, unit = 1;
-    wire::FieldReader values(field->bytes);
-    while (const auto value = values.Next()) {
-      if (value->number == proto::Clock::kClockId) id = static_cast<uint32_t>(value->value);
-      if (value->number == proto::Clock::kTimestamp) time = value->value;
-      if (value->number == proto::Clock::kUnitMultiplierNs && value->value != 0)
-        unit = value->value;
-    }
-    constexpr size_t kMaxClocks = 64;
-    if (times.size() < kMaxClocks) times[id] = static_cast<int64_t>(time * unit);
-  }
+  constexpr size_t kMaxClocks = 64;
+  for (const ClockReading& reading : ReadClockSnapshot(snapshot).clocks)
+    if (times.size() < kMaxClocks) times[reading.id] = static_cast<int64_t>(reading.ns());
   return times;
 }
 
@@ -68,13 +56,12 @@ void MachineClocks::AddSync(uint32_t machine, Bytes sync) {
   constexpr double kMost = 9e18;
   for (const auto& [id, sum] : sums) {
     const double mean = sum.first / static_cast<double>(sum.second);
-    if (mean > -kMost && mean < kMost)
-      remotes_[machine].ahead_ns[id] = static_cast<int64_t>(mean);
+    if (mean > -kMost && mean < kMost) remotes_[machine].ahead_ns[id] = static_cast<int64_t>(mean);
   }
 }
 
-std::optional<int64_t> MachineClocks::ToTraceTime(uint32_t machine,
-                                                  std::optional<ClockKey> clock, uint64_t time) {
+std::optional<int64_t> MachineClocks::ToTraceTime(uint32_t machine, std::optional<ClockKey> clock,
+                                                  uint64_t time) {
   TraceClocks& clocks = machine == 0 ? host_ : Of(machine);
   const std::optional<int64_t> ns =
       clock ? clocks.ToTraceTime(*clock, time) : static_cast<int64_t>(time);

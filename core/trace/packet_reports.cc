@@ -8,43 +8,22 @@ namespace {
 
 using proto::TracePacket;
 
-// Fields of TracePacket.
-constexpr uint32_t kFieldHeapProfile = 37, kFieldAndroidLog = 39, kFieldThreadDescriptor = 44,
-                   kFieldMetatrace = 49, kFieldGpuCounters = 52, kFieldPerfSample = 66,
-                   kFieldGameInterventions = 83, kFieldJournalEvent = 132;
-
-/// The last number of a field; nullopt: it is not there.
-std::optional<uint64_t> NumberIn(Bytes message, uint32_t number) {
-  std::optional<uint64_t> found;
-  wire::FieldReader fields(message);
-  while (const auto field = fields.Next())
-    if (field->number == number && field->type == wire::Type::kVarint) found = field->value;
-  return found;
+bool IsSet(Bytes message, uint32_t number) {
+  return wire::LastVarint(message, number).value_or(0) != 0;
 }
-
-/// The last message of a field; nullopt: it is not there.
-std::optional<Bytes> MessageIn(Bytes message, uint32_t number) {
-  std::optional<Bytes> found;
-  wire::FieldReader fields(message);
-  while (const auto field = fields.Next())
-    if (field->number == number && field->type == wire::Type::kBytes) found = field->bytes;
-  return found;
-}
-
-bool IsSet(Bytes message, uint32_t number) { return NumberIn(message, number).value_or(0) != 0; }
 
 }  // namespace
 
 bool PacketReports::Wants(uint32_t content) {
   switch (content) {
-    case kFieldHeapProfile:
-    case kFieldAndroidLog:
-    case kFieldThreadDescriptor:
-    case kFieldMetatrace:
-    case kFieldGpuCounters:
-    case kFieldPerfSample:
-    case kFieldGameInterventions:
-    case kFieldJournalEvent:
+    case TracePacket::kProfilePacket:
+    case TracePacket::kAndroidLog:
+    case TracePacket::kThreadDescriptor:
+    case TracePacket::kPerfettoMetatrace:
+    case TracePacket::kGpuCounterEvent:
+    case TracePacket::kPerfSample:
+    case TracePacket::kAndroidGameInterventionList:
+    case TracePacket::kJournaldEvent:
     case TracePacket::kTrackDescriptor:
     case TracePacket::kPackagesList:
       return true;
@@ -82,40 +61,41 @@ void PacketReports::Add(const TracePacketView& packet, const std::optional<int64
     case TracePacket::kTrackDescriptor:
       AddTrack(content);
       break;
-    case kFieldThreadDescriptor:
+    case TracePacket::kThreadDescriptor:
       if (!packet.has_sequence_id) Count(Reported::kThreadWithoutSequence);
       break;
-    case kFieldHeapProfile:
+    case TracePacket::kProfilePacket:
       AddHeapProfile(packet);
       break;
-    case kFieldPerfSample:
+    case TracePacket::kPerfSample:
       AddPerfSample(content, ns);
       break;
-    case kFieldGpuCounters: {
+    case TracePacket::kGpuCounterEvent: {
       constexpr uint32_t kCounters = 2;
-      if (!packet.timestamp && MessageIn(content, kCounters))
+      if (!packet.timestamp && wire::LastBytes(content, kCounters))
         Count(Reported::kGpuCountersWithoutTime);
       break;
     }
-    case kFieldAndroidLog: {
+    case TracePacket::kAndroidLog: {
       constexpr uint32_t kStats = 2, kFailed = 2;
-      if (const auto stats = MessageIn(content, kStats))
-        Set(Reported::kAndroidLog, {}, NumberIn(*stats, kFailed).value_or(0));
+      if (const auto stats = wire::LastBytes(content, kStats))
+        Set(Reported::kAndroidLog, {}, wire::LastVarint(*stats, kFailed).value_or(0));
       break;
     }
-    case kFieldJournalEvent: {
+    case TracePacket::kJournaldEvent: {
       constexpr uint32_t kFailed = 21;
-      if (const auto failed = NumberIn(content, kFailed)) Set(Reported::kJournal, {}, *failed);
+      if (const auto failed = wire::LastVarint(content, kFailed))
+        Set(Reported::kJournal, {}, *failed);
       break;
     }
-    case kFieldMetatrace: {
+    case TracePacket::kPerfettoMetatrace: {
       constexpr uint32_t kHasOverruns = 6;
       if (IsSet(content, kHasOverruns)) Count(Reported::kMetatrace);
       break;
     }
     // Of several such lists the last one counts.
     case TracePacket::kPackagesList:
-    case kFieldGameInterventions: {
+    case TracePacket::kAndroidGameInterventionList: {
       constexpr uint32_t kParseError = 2, kReadError = 3;
       const bool is_packages = packet.content == TracePacket::kPackagesList;
       Set(is_packages ? Reported::kPackagesParse : Reported::kGamesParse, {},
@@ -132,7 +112,7 @@ void PacketReports::Add(const TracePacketView& packet, const std::optional<int64
 void PacketReports::AddHeapProfile(const TracePacketView& packet) {
   constexpr uint32_t kDumps = 5, kIndex = 7;
   // The packets of a profiler's sequence are numbered, from 0.
-  const uint64_t index = NumberIn(packet.content_bytes, kIndex).value_or(0);
+  const uint64_t index = wire::LastVarint(packet.content_bytes, kIndex).value_or(0);
   const auto known = next_heap_index_.find(packet.sequence_id);
   const uint64_t expected = known == next_heap_index_.end() ? 0 : known->second;
   if (index != expected) Count(Reported::kHeapMissing);
@@ -148,7 +128,7 @@ void PacketReports::AddHeapProfile(const TracePacketView& packet) {
 void PacketReports::AddHeapDump(Bytes dump) {
   constexpr uint32_t kPid = 1, kRejected = 4, kOverran = 7, kCorrupted = 8, kGuardrail = 10,
                      kClientError = 14;
-  const auto pid = static_cast<uint32_t>(NumberIn(dump, kPid).value_or(0));
+  const auto pid = static_cast<uint32_t>(wire::LastVarint(dump, kPid).value_or(0));
   const auto count = [&](uint32_t field, Reported what) {
     if (IsSet(dump, field)) Count(what, pid);
   };
@@ -157,7 +137,7 @@ void PacketReports::AddHeapDump(Bytes dump) {
   count(kRejected, Reported::kHeapRejected);
   count(kGuardrail, Reported::kHeapGuardrail);
   if (IsSet(dump, kClientError))
-    Set(Reported::kHeapClientError, pid, *NumberIn(dump, kClientError));
+    Set(Reported::kHeapClientError, pid, *wire::LastVarint(dump, kClientError));
 }
 
 void PacketReports::AddPerfSample(Bytes sample, const std::optional<int64_t>& ns) {
@@ -165,34 +145,34 @@ void PacketReports::AddPerfSample(Bytes sample, const std::optional<int64_t>& ns
   constexpr uint64_t kUnwindQueueWasFull = 3, kNotInScope = 4;
   constexpr uint32_t kStopReason = 1;
   constexpr uint64_t kStoppedByGuardrail = 1;
-  const auto cpu = static_cast<uint32_t>(NumberIn(sample, kCpu).value_or(0));
-  if (const auto lost = NumberIn(sample, kLost); lost.value_or(0) != 0) {
+  const auto cpu = static_cast<uint32_t>(wire::LastVarint(sample, kCpu).value_or(0));
+  if (const auto lost = wire::LastVarint(sample, kLost); lost.value_or(0) != 0) {
     Count(Reported::kPerfLost, cpu, *lost);
     return;
   }
-  if (const auto reason = NumberIn(sample, kSkipReason); reason && *reason != kNotInScope) {
+  if (const auto reason = wire::LastVarint(sample, kSkipReason); reason && *reason != kNotInScope) {
     Count(Reported::kPerfSkipped);
     if (*reason == kUnwindQueueWasFull) Count(Reported::kPerfSkippedLoss);
     return;
   }
-  const auto event = MessageIn(sample, kProducerEvent);
-  if (event && ns && NumberIn(*event, kStopReason) == kStoppedByGuardrail)
+  const auto event = wire::LastBytes(sample, kProducerEvent);
+  if (event && ns && wire::LastVarint(*event, kStopReason) == kStoppedByGuardrail)
     Set(Reported::kPerfStopped, cpu, static_cast<uint64_t>(*ns));
 }
 
 void PacketReports::AddTrack(Bytes track) {
   constexpr uint32_t kUuid = 1, kPid = 1, kTid = 2, kThread = 4;
-  if (!NumberIn(track, kUuid)) {
+  if (!wire::LastVarint(track, kUuid)) {
     Count(Reported::kTrackWithoutUuid);
     return;
   }
-  if (const auto thread = MessageIn(track, kThread)) {
-    if (!NumberIn(*thread, kPid) || !NumberIn(*thread, kTid))
+  if (const auto thread = wire::LastBytes(track, kThread)) {
+    if (!wire::LastVarint(*thread, kPid) || !wire::LastVarint(*thread, kTid))
       Count(Reported::kThreadTrackWithoutIds);
     return;
   }
-  const auto process = MessageIn(track, proto::TrackDescriptor::kProcess);
-  if (process && !NumberIn(*process, kPid)) Count(Reported::kProcessTrackWithoutPid);
+  const auto process = wire::LastBytes(track, proto::TrackDescriptor::kProcess);
+  if (process && !wire::LastVarint(*process, kPid)) Count(Reported::kProcessTrackWithoutPid);
 }
 
 }  // namespace ringscope

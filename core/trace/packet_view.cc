@@ -28,8 +28,6 @@ int Rank(uint32_t content) {
   }
 }
 
-constexpr uint64_t kClearedFlag = 1, kNeedsFlag = 2;  // TracePacket.SequenceFlags
-
 }  // namespace
 
 void ViewTracePacket(Bytes packet, TracePacketView& view) {
@@ -50,8 +48,8 @@ void ViewTracePacket(Bytes packet, TracePacketView& view) {
         view.has_interned_data = true;
         break;
       case TracePacket::kSequenceFlags:
-        view.clears_state |= (field.value & kClearedFlag) != 0;
-        view.needs_state = (field.value & kNeedsFlag) != 0;
+        view.clears_state |= (field.value & proto::SequenceFlag::kIncrementalStateCleared) != 0;
+        view.needs_state = (field.value & proto::SequenceFlag::kNeedsIncrementalState) != 0;
         break;
       case TracePacket::kIncrementalStateCleared:
         view.clears_state |= field.value != 0;

@@ -25,32 +25,18 @@ TraceClocks::TraceClocks(size_t max_readings)
 
 void TraceClocks::AddSnapshot(Bytes snapshot, uint32_t sequence_id) {
   ++snapshots_;
+  static_assert(kMaxClocksOfSnapshot < ClockReadings::kMaxClocks);
+  const ClockReadings found = ReadClockSnapshot(snapshot);
   std::vector<Reading> readings;
-  std::optional<ClockKey> primary;
   bool is_valid = true;
   bool has_boot_time = false;
-  wire::FieldReader fields(snapshot);
-  while (const auto field = fields.Next()) {
-    if (field->number == proto::ClockSnapshot::kPrimaryTraceClock)
-      primary = ClockKey{0, static_cast<uint32_t>(field->value)};
-    if (field->number != proto::ClockSnapshot::kClocks || !is_valid) continue;
-    if (readings.size() == kMaxClocksOfSnapshot) {
-      is_valid = false;
-      continue;
-    }
-    ClockKey key;
-    Clock read;
-    wire::FieldReader values(field->bytes);
-    while (const auto value = values.Next()) {
-      if (value->number == proto::Clock::kClockId)
-        key = ClockKey::Of(sequence_id, static_cast<uint32_t>(value->value));
-      if (value->number == proto::Clock::kTimestamp) read.last = value->value;
-      if (value->number == proto::Clock::kIsIncremental) read.is_incremental = value->value != 0;
-      if (value->number == proto::Clock::kUnitMultiplierNs && value->value != 0)
-        read.unit_ns = value->value;
-    }
+  for (const ClockReading& clock : found.clocks) {
+    is_valid &= readings.size() < kMaxClocksOfSnapshot;
+    if (!is_valid) break;
+    const ClockKey key = ClockKey::Of(sequence_id, clock.id);
+    const Clock read{
+        .unit_ns = clock.unit_ns, .is_incremental = clock.is_incremental, .last = clock.time};
     has_boot_time |= key == ClockKey{0, kBootTime};
-    const Reading reading{key, Wrapped(read.last * read.unit_ns)};
     if (clocks_.size() == kMaxClocks && !clocks_.contains(key)) {
       ++left_out_;
       return;
@@ -62,13 +48,14 @@ void TraceClocks::AddSnapshot(Bytes snapshot, uint32_t sequence_id) {
                known->second.is_incremental == read.is_incremental;
     if (!is_valid) continue;
     known->second.last = read.last;
-    readings.push_back(reading);
+    readings.push_back({key, Wrapped(clock.ns())});
   }
   if (!is_valid || SetsTraceClockBack(readings)) {
     ++invalid_snapshots_;
     return;
   }
-  if (!primary && has_boot_time) primary = ClockKey{0, kBootTime};
+  std::optional<ClockKey> primary;
+  if (found.primary || has_boot_time) primary = ClockKey{0, found.primary.value_or(kBootTime)};
   if (primary) {
     default_clock_ = primary;
     if (!has_converted_ && *primary != trace_clock_) {

@@ -11,8 +11,6 @@ namespace {
 
 using proto::TracePacket;
 
-constexpr uint32_t kRemoteClockSync = 107;
-
 }  // namespace
 
 TraceScan::TraceScan() { sequences_.reserve(1024); }
@@ -85,7 +83,7 @@ void TraceScan::AddOfSequence(uint64_t offset, uint64_t size, const TracePacketV
   int64_t ns = kNoTime;
   if (packet.content == TracePacket::kClockSnapshot) {
     clocks_.Of(packet.machine).AddSnapshot(packet.content_bytes, packet.sequence_id);
-  } else if (packet.content == kRemoteClockSync) {
+  } else if (packet.content == proto::TracePacket::kRemoteClockSync) {
     clocks_.AddSync(packet.machine, packet.content_bytes);
   } else if (IsUsable(packet, offset, *sequence)) {
     ns = AddTimes(packet, *sequence);
@@ -167,9 +165,9 @@ bool TraceScan::IsUsable(const TracePacketView& packet, uint64_t offset, Sequenc
   ++sequence.facts.skipped;
   // Its time is known only if no default of the lost state gives it its clock.
   if (packet.timestamp && packet.timestamp_clock) {
-    const auto ns = clocks_.ToTraceTime(
-        packet.machine, ClockKey::Of(packet.sequence_id, *packet.timestamp_clock),
-        *packet.timestamp);
+    const auto ns = clocks_.ToTraceTime(packet.machine,
+                                        ClockKey::Of(packet.sequence_id, *packet.timestamp_clock),
+                                        *packet.timestamp);
     if (ns) ringscope::AddTo(sequence.facts.skipped_span, *ns);
   }
   return false;

@@ -15,7 +15,6 @@ namespace {
 
 using proto::TracePacket;
 
-constexpr uint32_t kSystemInfo = 45, kTrigger = 46;
 constexpr size_t kMaxNames = 20'000, kMaxTexts = 64;
 
 /// Names and the like; longer ones are cut.
@@ -105,7 +104,7 @@ void TraceScan::AddOwnFacts(const TracePacketView& packet, int64_t ns) {
     case TracePacket::kCloneSnapshotTrigger:
       ++facts_.clone_triggers;
       break;
-    case kTrigger: {
+    case TracePacket::kTrigger: {
       ReceivedTriggerFact trigger;
       trigger.ns = Known(ns);
       wire::FieldReader fields(content);
@@ -117,11 +116,10 @@ void TraceScan::AddOwnFacts(const TracePacketView& packet, int64_t ns) {
       if (facts_.triggers.size() < kMaxTexts) facts_.triggers.push_back(std::move(trigger));
       break;
     }
-    case kSystemInfo: {
-      constexpr uint32_t kServiceVersion = 4;
+    case TracePacket::kSystemInfo: {
       wire::FieldReader fields(content);
       while (const auto field = fields.Next())
-        if (field->number == kServiceVersion && packet.machine == 0)
+        if (field->number == proto::SystemInfo::kTracingServiceVersion && packet.machine == 0)
           facts_.service_version = TextOf(field->bytes);
       break;
     }

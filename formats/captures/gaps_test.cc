@@ -10,6 +10,7 @@
 #include <string>
 
 #include "core/session/replay.h"
+#include "core/testing/loss_story.h"
 #include "formats/inputs/open_log.h"
 #include "formats/io/log_source.h"
 #include "formats/testing/testdata.h"
@@ -104,8 +105,8 @@ class GapsOverCaptures : public ::testing::TestWithParam<const char*> {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Captures, GapsOverCaptures,
-                         testing::AllCaptures(), testing::NameOfCapture<const char*>);
+INSTANTIATE_TEST_SUITE_P(Captures, GapsOverCaptures, testing::AllCaptures(),
+                         testing::NameOfCapture<const char*>);
 
 // Read at the end, and several times: gaps within sequences.
 TEST_P(GapsOverCaptures, AddUp_AndTheSizesHelp) {
@@ -115,10 +116,10 @@ TEST_P(GapsOverCaptures, AddUp_AndTheSizesHelp) {
     const GapReport report = Report(path(), how);
     ExpectAddsUp(report);
     const std::map<BufferId, uint64_t> sizes = SizesThatHelp(report);
-    EXPECT_EQ(sizes.empty(), report.lost().packets == 0);
+    EXPECT_EQ(sizes.empty(), testing::LostIn(report).packets == 0);
     How larger = how;
     larger.sizes = sizes;
-    EXPECT_EQ(Report(path(), larger).lost().packets, 0u);
+    EXPECT_EQ(testing::LostIn(Report(path(), larger)).packets, 0u);
   }
 }
 
@@ -138,7 +139,7 @@ TEST_P(GapsOverCaptures, EvictedPackets_HaveCulprits) {
 
 TEST(GapsOverLossless, NothingIsReported) {
   const GapReport report = Report("captures/lossless-v2/session.ops.jsonl.zst", {});
-  EXPECT_EQ(report.lost().packets, 0u);
+  EXPECT_EQ(testing::LostIn(report).packets, 0u);
   EXPECT_TRUE(report.stale.empty());
   EXPECT_TRUE(report.ftrace.empty());
   for (const SequenceGaps& sequence : report.buffers.at(0).sequences) {

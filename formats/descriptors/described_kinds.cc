@@ -169,7 +169,7 @@ uint32_t DescribedKinds::OfFtrace(Bytes bundle) {
   wire::FieldReader fields(bundle);
   while (const std::optional<wire::Field> field = fields.Next()) {
     has_compact |= field->number == kCompactSched;
-    if (field->number != kEvent || field->type != wire::Type::kBytes) continue;
+    if (!field->IsBytes(kEvent)) continue;
     if (events++ == kEventsRead) break;
     wire::FieldReader of_event(field->bytes);
     while (const std::optional<wire::Field> part = of_event.Next()) {

@@ -114,8 +114,7 @@ class EventsReader {
 void ReadStats(Bytes packet, std::map<uint32_t, BufferStats>& stats) {
   wire::FieldReader fields(packet);
   while (const auto field = fields.Next()) {
-    if (field->number != proto::TracePacket::kTraceStats || field->type != wire::Type::kBytes)
-      continue;
+    if (!field->IsBytes(proto::TracePacket::kTraceStats)) continue;
     stats.clear();
     for (const BufferStats& buffer : ReadTraceStats(field->bytes))
       stats[static_cast<uint32_t>(stats.size())] = buffer;

@@ -4,9 +4,11 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "core/base/ids.h"
 #include "core/base/result.h"
@@ -28,6 +30,9 @@ WriteOutcome WriteAll(int fd, Bytes bytes);
 /// Reads at an offset until `into` is full or the file ends.
 /// @return bytes read; nullopt: it failed, see errno
 std::optional<size_t> ReadAllAt(int fd, uint64_t offset, std::span<uint8_t> into);
+/// Passes on, in parts, what a descriptor that does not block has to read now.
+/// @return whether its end was reached
+bool ReadWhatIsThere(int fd, const std::function<void(std::string_view)>& take);
 
 /// "cannot open: No such file or directory", at a path.
 /// @param error errno

@@ -9,17 +9,10 @@
 namespace ringscope::ipc {
 namespace {
 
-bool IsVarint(const wire::Field& field, uint32_t number) {
-  return field.number == number && field.type == wire::Type::kVarint;
-}
-bool IsBytes(const wire::Field& field, uint32_t number) {
-  return field.number == number && field.type == wire::Type::kBytes;
-}
-
 bool Parse(Bytes message, BindService& bind) {
   wire::FieldReader reader(message);
   while (const auto field = reader.Next())
-    if (IsBytes(*field, proto::BindService::kServiceName))
+    if (field->IsBytes(proto::BindService::kServiceName))
       bind.service_name = wire::AsText(field->bytes);
   return reader.ok();
 }
@@ -27,8 +20,8 @@ bool Parse(Bytes message, BindService& bind) {
 bool Parse(Bytes message, Method& method) {
   wire::FieldReader reader(message);
   while (const auto field = reader.Next()) {
-    if (IsVarint(*field, proto::MethodInfo::kId)) method.id = field->value;
-    if (IsBytes(*field, proto::MethodInfo::kName)) method.name = wire::AsText(field->bytes);
+    if (field->IsVarint(proto::MethodInfo::kId)) method.id = field->value;
+    if (field->IsBytes(proto::MethodInfo::kName)) method.name = wire::AsText(field->bytes);
   }
   return reader.ok();
 }
@@ -36,9 +29,9 @@ bool Parse(Bytes message, Method& method) {
 bool Parse(Bytes message, BindServiceReply& reply) {
   wire::FieldReader reader(message);
   while (const auto field = reader.Next()) {
-    if (IsVarint(*field, proto::BindServiceReply::kSuccess)) reply.success = field->value != 0;
-    if (IsVarint(*field, proto::BindServiceReply::kServiceId)) reply.service = field->value;
-    if (IsBytes(*field, proto::BindServiceReply::kMethods) &&
+    if (field->IsVarint(proto::BindServiceReply::kSuccess)) reply.success = field->value != 0;
+    if (field->IsVarint(proto::BindServiceReply::kServiceId)) reply.service = field->value;
+    if (field->IsBytes(proto::BindServiceReply::kMethods) &&
         !Parse(field->bytes, reply.methods.emplace_back()))
       return false;
   }
@@ -48,10 +41,10 @@ bool Parse(Bytes message, BindServiceReply& reply) {
 bool Parse(Bytes message, InvokeMethod& invoke) {
   wire::FieldReader reader(message);
   while (const auto field = reader.Next()) {
-    if (IsVarint(*field, proto::InvokeMethod::kServiceId)) invoke.service = field->value;
-    if (IsVarint(*field, proto::InvokeMethod::kMethodId)) invoke.method = field->value;
-    if (IsBytes(*field, proto::InvokeMethod::kArgsProto)) invoke.args = field->bytes;
-    if (IsVarint(*field, proto::InvokeMethod::kDropReply)) invoke.drop_reply = field->value != 0;
+    if (field->IsVarint(proto::InvokeMethod::kServiceId)) invoke.service = field->value;
+    if (field->IsVarint(proto::InvokeMethod::kMethodId)) invoke.method = field->value;
+    if (field->IsBytes(proto::InvokeMethod::kArgsProto)) invoke.args = field->bytes;
+    if (field->IsVarint(proto::InvokeMethod::kDropReply)) invoke.drop_reply = field->value != 0;
   }
   return reader.ok();
 }
@@ -59,9 +52,9 @@ bool Parse(Bytes message, InvokeMethod& invoke) {
 bool Parse(Bytes message, InvokeMethodReply& reply) {
   wire::FieldReader reader(message);
   while (const auto field = reader.Next()) {
-    if (IsVarint(*field, proto::InvokeMethodReply::kSuccess)) reply.success = field->value != 0;
-    if (IsVarint(*field, proto::InvokeMethodReply::kHasMore)) reply.has_more = field->value != 0;
-    if (IsBytes(*field, proto::InvokeMethodReply::kReplyProto)) reply.reply = field->bytes;
+    if (field->IsVarint(proto::InvokeMethodReply::kSuccess)) reply.success = field->value != 0;
+    if (field->IsVarint(proto::InvokeMethodReply::kHasMore)) reply.has_more = field->value != 0;
+    if (field->IsBytes(proto::InvokeMethodReply::kReplyProto)) reply.reply = field->bytes;
   }
   return reader.ok();
 }
@@ -97,14 +90,14 @@ Result<Frame> ParseFrame(Bytes whole) {
   bool ok = whole.size() >= kFramePrefix;
   wire::FieldReader reader(ok ? whole.subspan(kFramePrefix) : whole);
   while (const auto field = reader.Next()) {
-    if (IsVarint(*field, proto::IpcFrame::kRequestId)) frame.request_id = field->value;
-    if (IsBytes(*field, proto::IpcFrame::kMsgBindService))
+    if (field->IsVarint(proto::IpcFrame::kRequestId)) frame.request_id = field->value;
+    if (field->IsBytes(proto::IpcFrame::kMsgBindService))
       ok = ok && ParseBody<BindService>(field->bytes, frame);
-    if (IsBytes(*field, proto::IpcFrame::kMsgBindServiceReply))
+    if (field->IsBytes(proto::IpcFrame::kMsgBindServiceReply))
       ok = ok && ParseBody<BindServiceReply>(field->bytes, frame);
-    if (IsBytes(*field, proto::IpcFrame::kMsgInvokeMethod))
+    if (field->IsBytes(proto::IpcFrame::kMsgInvokeMethod))
       ok = ok && ParseBody<InvokeMethod>(field->bytes, frame);
-    if (IsBytes(*field, proto::IpcFrame::kMsgInvokeMethodReply))
+    if (field->IsBytes(proto::IpcFrame::kMsgInvokeMethodReply))
       ok = ok && ParseBody<InvokeMethodReply>(field->bytes, frame);
   }
   if (!ok || !reader.ok())
@@ -186,7 +179,7 @@ void AppendWithArgs(std::string& out, const Frame& frame, Bytes args) {
   const size_t at = StartFrame(out);
   wire::FieldReader fields(frame.whole.subspan(kFramePrefix));
   while (const auto field = fields.Next()) {
-    if (!IsBytes(*field, proto::IpcFrame::kMsgInvokeMethod)) {
+    if (!field->IsBytes(proto::IpcFrame::kMsgInvokeMethod)) {
       out += wire::AsText(field->whole);
       continue;
     }
@@ -194,7 +187,7 @@ void AppendWithArgs(std::string& out, const Frame& frame, Bytes args) {
     body.reserve(field->bytes.size() + args.size());
     wire::FieldReader parts(field->bytes);
     while (const auto part = parts.Next())
-      if (!IsBytes(*part, proto::InvokeMethod::kArgsProto)) body += wire::AsText(part->whole);
+      if (!part->IsBytes(proto::InvokeMethod::kArgsProto)) body += wire::AsText(part->whole);
     wire::AppendBytes(body, proto::InvokeMethod::kArgsProto, args);
     wire::AppendBytes(out, proto::IpcFrame::kMsgInvokeMethod, wire::AsBytes(body));
   }

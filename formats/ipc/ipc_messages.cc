@@ -7,11 +7,7 @@
 
 namespace ringscope::ipc {
 Bytes FieldBytes(Bytes message, uint32_t number) {
-  Bytes found;
-  wire::FieldReader reader(message);
-  while (const auto field = reader.Next())
-    if (field->number == number && field->type == wire::Type::kBytes) found = field->bytes;
-  return found;
+  return wire::LastBytes(message, number).value_or(Bytes());
 }
 
 Bytes TraceConfigOf(Bytes enable_tracing) {
@@ -20,11 +16,7 @@ Bytes TraceConfigOf(Bytes enable_tracing) {
 
 bool IsAttachNotification(Bytes enable_tracing) {
   constexpr uint32_t kAttachNotificationOnly = 2;
-  bool only = false;
-  wire::FieldReader reader(enable_tracing);
-  while (const auto field = reader.Next())
-    if (field->number == kAttachNotificationOnly) only = field->value != 0;
-  return only;
+  return wire::LastVarint(enable_tracing, kAttachNotificationOnly).value_or(0) != 0;
 }
 
 std::string OwnFieldsOf(Bytes data_source_config) {
@@ -41,9 +33,10 @@ std::string OwnFieldsOf(Bytes data_source_config) {
 }
 
 Bytes DataSourceConfigOf(Bytes command) {
-  constexpr uint32_t kStart = 1, kSetUp = 6, kConfig = 2;
-  const Bytes set_up = FieldBytes(command, kSetUp);
-  return FieldBytes(set_up.empty() ? FieldBytes(command, kStart) : set_up, kConfig);
+  using Command = proto::GetAsyncCommandResponse;
+  const Bytes set_up = FieldBytes(command, Command::kSetupDataSource);
+  return FieldBytes(set_up.empty() ? FieldBytes(command, Command::kStartDataSource) : set_up,
+                    proto::DataSourceCommand::kConfig);
 }
 
 }  // namespace ringscope::ipc

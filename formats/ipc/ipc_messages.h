@@ -193,11 +193,19 @@ struct SessionKey {
 inline constexpr uint64_t kAnySession = UINT64_MAX;  // the service chooses one
 struct CloneSession {
   uint64_t session_id = 0;
+  bool for_bugreport = false;
   std::string unique_session_name;
+  std::string trigger_name;
+  std::string trigger_producer;
+  uint64_t trigger_producer_uid = 0;
+  uint64_t trigger_boot_time_ns = 0;
+  uint64_t trigger_delay_ms = 0;
 };
 struct CloneSessionReply {
   std::optional<bool> success;
   std::string error;
+  uint64_t uuid_msb = 0;
+  uint64_t uuid_lsb = 0;
   bool was_write_into_file = false;
 };
 struct CloneTriggerHit {
@@ -296,8 +304,8 @@ void Fields(auto& field, Like<ActivateTriggers> auto& m) { field(1, m.names); }
 void Fields(auto& field, Like<DataSourceConfig> auto& m) {
   field(proto::DataSourceConfig::kName, m.name);
   field(proto::DataSourceConfig::kTargetBuffer, m.target_buffer);
-  field(4, m.tracing_session_id);
-  field(11, m.target_buffer_name);
+  field(proto::DataSourceConfig::kTracingSessionId, m.tracing_session_id);
+  field(proto::DataSourceConfig::kTargetBufferName, m.target_buffer_name);
 }
 void Fields(auto& field, Like<DataSourceInstance> auto& m) {
   field(1, m.instance);
@@ -353,13 +361,13 @@ void Fields(auto& field, Like<ProducerConfig> auto& m) {
 void Fields(auto& field, Like<TraceConfig> auto& m) {
   field(proto::TraceConfig::kBuffers, m.buffers);
   field(proto::TraceConfig::kDataSources, m.data_sources);
-  field(3, m.duration_ms);
+  field(proto::TraceConfig::kDurationMs, m.duration_ms);
   field(6, m.producers);
   field(proto::TraceConfig::kWriteIntoFile, m.write_into_file);
   field(proto::TraceConfig::kFileWritePeriodMs, m.file_write_period_ms);
-  field(10, m.max_file_size_bytes);
+  field(proto::TraceConfig::kMaxFileSizeBytes, m.max_file_size_bytes);
   field(proto::TraceConfig::kDeferredStart, m.deferred_start);
-  field(13, m.flush_period_ms);
+  field(proto::TraceConfig::kFlushPeriodMs, m.flush_period_ms);
   field(proto::TraceConfig::kFlushTimeoutMs, m.flush_timeout_ms);
   field(proto::TraceConfig::kTriggerConfig, m.triggers);
   field(20, m.builtin);
@@ -400,12 +408,21 @@ void Fields(auto& field, Like<ServiceState> auto& m) {
 void Fields(auto& field, Like<QueryServiceStateReply> auto& m) { field(1, m.state); }
 void Fields(auto& field, Like<SessionKey> auto& m) { field(1, m.key); }
 void Fields(auto& field, Like<CloneSession> auto& m) {
+  using Request = proto::CloneSessionRequest;
   field(1, m.session_id);
+  field(3, m.for_bugreport);
   field(4, m.unique_session_name);
+  field(Request::kTriggerName, m.trigger_name);
+  field(Request::kTriggerProducerName, m.trigger_producer);
+  field(Request::kTriggerProducerUid, m.trigger_producer_uid);
+  field(Request::kTriggerBootTimeNs, m.trigger_boot_time_ns);
+  field(Request::kTriggerDelayMs, m.trigger_delay_ms);
 }
 void Fields(auto& field, Like<CloneSessionReply> auto& m) {
   field(1, m.success);
   field(2, m.error);
+  field(3, m.uuid_msb);
+  field(4, m.uuid_lsb);
   field(5, m.was_write_into_file);
 }
 void Fields(auto& field, Like<CloneTriggerHit> auto& m) { field(2, m.trigger_name); }

@@ -209,7 +209,7 @@ Result<DecodedRecord> DecodeRecord(Bytes record) {
 std::optional<uint64_t> RecordNumber(Bytes record) {
   wire::FieldReader reader(record);
   while (const auto field = reader.Next()) {
-    if (field->number == kNumber && field->type == wire::Type::kVarint) return field->value;
+    if (field->IsVarint(kNumber)) return field->value;
   }
   return std::nullopt;
 }

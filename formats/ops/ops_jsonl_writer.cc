@@ -233,7 +233,7 @@ class OpFormatter {
     Optional(entry, "page", chunk.page);
     Optional(entry, "index", chunk.index);
     Optional(entry, "buffer", chunk.target_buffer);
-    const auto header = chunk.data ? ParseChunkHeader(*chunk.data) : std::nullopt;
+    const auto header = chunk.header();
     if (header) {
       Header(entry, *header);
       entry.Bool("complete", !chunk.incomplete);

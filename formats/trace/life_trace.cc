@@ -17,15 +17,11 @@ constexpr uint64_t kWindowNs = 100'000'000;
 constexpr uint64_t kWindowsPerSecond = 1'000'000'000 / kWindowNs;
 
 std::string FlagsText(const ChunkLife& life) {
-  std::string text;
-  const auto add = [&](bool on, const char* name) {
-    if (on) text += fmt::format("{}{}", text.empty() ? "" : ", ", name);
-  };
-  add((life.flags & kFirstContinues) != 0, "continues from previous");
-  add((life.flags & kLastContinues) != 0, "continues on next");
-  add((life.flags & kNeedsPatching) != 0, "needs patching");
-  add(!life.complete, "incomplete");
-  return text;
+  std::vector<const char*> names;
+  for (const FlagName& known : kFlagNames)
+    if ((life.flags & known.flag) != 0) names.push_back(known.name);
+  if (!life.complete) names.push_back("incomplete");
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 /// The name of a chunk's slice: what became of it.

@@ -258,7 +258,8 @@ TEST_P(TraceOfCapture, LossesAreThoseOfTraceProcessor) {
     fed.dropped = p.dropped;
     fed.slices = {&p.content, 1};
     fed.size = p.content.size();
-    analysis.AddPacket({.buffer = {}, .packet = &fed, .sequence_id = p.sequence_id});
+    analysis.AddPacket({.buffer = {}, .packet = &fed, .sequence_id = p.sequence_id},
+                       ReadPacketFacts(p.content));
   }
   EXPECT_GT(split, 1000u);
   const BufferLosses losses = analysis.Result()[BufferId{}];
@@ -271,8 +272,8 @@ TEST_P(TraceOfCapture, LossesAreThoseOfTraceProcessor) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Captures, TraceOfCapture,
-                         testing::AllCaptures(), testing::NameOfCapture<const char*>);
+INSTANTIATE_TEST_SUITE_P(Captures, TraceOfCapture, testing::AllCaptures(),
+                         testing::NameOfCapture<const char*>);
 
 }  // namespace
 }  // namespace ringscope

@@ -10,14 +10,11 @@
 namespace ringscope {
 namespace {
 
-constexpr uint32_t kSystemInfo = 45, kServiceVersion = 4;
-
 /// The first field of a message, if it is whole and has this number; else empty.
 Bytes FirstField(Bytes message, uint32_t number) {
   wire::FieldReader fields(message);
   const auto field = fields.Next();
-  return field && field->number == number && field->type == wire::Type::kBytes ? field->bytes
-                                                                               : Bytes();
+  return field && field->IsBytes(number) ? field->bytes : Bytes();
 }
 
 }  // namespace
@@ -62,17 +59,19 @@ std::optional<ServicePacket> CloneTriggerOf(Bytes request) {
 
 std::string ToolPacket(std::string_view mark) {
   std::string info, packet, out;
-  wire::AppendBytes(info, kServiceVersion,
+  wire::AppendBytes(info, proto::SystemInfo::kTracingServiceVersion,
                     wire::AsBytes(fmt::format("{} {}{}", kToolName, kToolVersion, mark)));
-  wire::AppendBytes(packet, kSystemInfo, wire::AsBytes(info));
+  wire::AppendBytes(packet, proto::TracePacket::kSystemInfo, wire::AsBytes(info));
   AppendTrustedFields(packet, Identity{.uid = 0, .pid = -1}, kServiceSequenceId, 0);
   wire::AppendBytes(out, proto::Trace::kPacket, wire::AsBytes(packet));
   return out;
 }
 
 bool BeginsWithToolPacket(Bytes start) {
-  const Bytes info = FirstField(FirstField(start, proto::Trace::kPacket), kSystemInfo);
-  return wire::AsText(FirstField(info, kServiceVersion)).starts_with(fmt::format("{} ", kToolName));
+  const Bytes info =
+      FirstField(FirstField(start, proto::Trace::kPacket), proto::TracePacket::kSystemInfo);
+  return wire::AsText(FirstField(info, proto::SystemInfo::kTracingServiceVersion))
+      .starts_with(fmt::format("{} ", kToolName));
 }
 
 }  // namespace ringscope

@@ -20,7 +20,6 @@ namespace {
 
 constexpr uint32_t kMaxWriters = 32'767;  // of a producer: larger ids cannot be patched
 constexpr size_t kMaxProducers = UINT16_MAX;
-constexpr uint32_t kRemoteClockSync = 107;  // of TracePacket
 constexpr uint64_t kMaxConfigBytes = uint64_t{16} << 20;
 
 template <size_t N>
@@ -31,13 +30,11 @@ bool IsOneOf(uint32_t content, const std::array<uint32_t, N>& list) {
 /// Whether a packet is the service's own. Traces that other programs made have producers' packets
 /// under the service's sequence id, or without one.
 bool IsOfService(uint32_t sequence_id, uint32_t content) {
-  constexpr std::array<uint32_t, 7> kReserved = {proto::TracePacket::kTraceConfig,
-                                                 proto::TracePacket::kTraceStats,
-                                                 proto::TracePacket::kSynchronizationMarker,
-                                                 proto::TracePacket::kServiceEvent,
-                                                 proto::TracePacket::kTraceProvenance,
-                                                 proto::TracePacket::kProtoVms,
-                                                 kRemoteClockSync};
+  constexpr std::array<uint32_t, 7> kReserved = {
+      proto::TracePacket::kTraceConfig,           proto::TracePacket::kTraceStats,
+      proto::TracePacket::kSynchronizationMarker, proto::TracePacket::kServiceEvent,
+      proto::TracePacket::kTraceProvenance,       proto::TracePacket::kProtoVms,
+      proto::TracePacket::kRemoteClockSync};
   constexpr std::array<uint32_t, 8> kOfProducers = {
       proto::TracePacket::kFtraceEvents,        proto::TracePacket::kProcessTree,
       proto::TracePacket::kProcessStats,        proto::TracePacket::kTrackEvent,
@@ -49,19 +46,11 @@ bool IsOfService(uint32_t sequence_id, uint32_t content) {
                               content == proto::TracePacket::kTraceUuid);
 }
 
-/// The content of a field of bytes; the last one counts.
-std::optional<Bytes> FieldOf(Bytes message, uint32_t number) {
-  std::optional<Bytes> found;
-  wire::FieldReader fields(message);
-  while (const auto field = fields.Next())
-    if (field->number == number && field->type == wire::Type::kBytes) found = field->bytes;
-  return found;
-}
-
 /// Of a packet with a bundle of ftrace events; nullopt: the bundle does not name it.
 std::optional<uint64_t> CpuOf(Bytes packet) {
   std::optional<uint64_t> cpu;
-  wire::FieldReader fields(FieldOf(packet, proto::TracePacket::kFtraceEvents).value_or(Bytes()));
+  wire::FieldReader fields(
+      wire::LastBytes(packet, proto::TracePacket::kFtraceEvents).value_or(Bytes()));
   while (const auto field = fields.Next()) {
     if (field->number != proto::FtraceEventBundle::kCpu) continue;
     cpu = field->value;  // the first field, nearly always
@@ -143,7 +132,7 @@ Status TraceImport::Add(const BriefPacket& packet, Bytes content, std::optional<
 }
 
 Status TraceImport::AddService(const TracePacket& packet, const PacketFacts& facts) {
-  const Bytes content = FieldOf(packet.content, facts.content).value_or(Bytes());
+  const Bytes content = wire::LastBytes(packet.content, facts.content).value_or(Bytes());
   std::optional<uint64_t> time = facts.timestamp;
   switch (facts.content) {
     case proto::TracePacket::kTraceConfig: {
@@ -169,7 +158,7 @@ Status TraceImport::AddService(const TracePacket& packet, const PacketFacts& fac
       clocks_.Of(packet.machine).AddSnapshot(content, packet.sequence_id);
       if (const auto taken = BootTimeOf(content)) time = taken;
       break;
-    case kRemoteClockSync:
+    case proto::TracePacket::kRemoteClockSync:
       clocks_.AddSync(packet.machine, content);
       LeaveOut(facts.content);
       return {};
@@ -280,13 +269,12 @@ Status TraceImport::AddAt(Sequence& sequence, std::optional<uint64_t> time, uint
 /// @return nullopt: it has no time, or its clock is not known
 std::optional<uint64_t> TraceImport::TimeOf(const Produced& packet, Sequence& sequence) {
   const TracePacketView& view = packet.view;
-  if (view.dropped != 0) sequence.has_state = false;
-  sequence.has_state |= view.clears_state;
+  sequence.state.Add(view.clears_state, view.dropped != 0);
   if (view.content == proto::TracePacket::kClockSnapshot)
     clocks_.Of(view.machine).AddSnapshot(view.content_bytes, view.sequence_id);
   sequence.time.Update(view);
   // Where packets before are lost, another default may have been set.
-  if (view.needs_state && !sequence.has_state && !view.timestamp_clock) return std::nullopt;
+  if (view.needs_state && !sequence.state.valid() && !view.timestamp_clock) return std::nullopt;
   std::optional<uint64_t> latest;
   const auto add = [&](const EventTimes::Time& time) {
     const auto ns = clocks_.ToTraceTime(view.machine, time.clock, time.time);
@@ -306,15 +294,14 @@ std::optional<uint64_t> TraceImport::TimeOf(const Produced& packet, Sequence& se
 /// @param dropped that are a loss
 std::optional<uint64_t> TraceImport::TimeOf(const BriefPacket& packet, uint32_t dropped,
                                             Sequence& sequence) {
-  if (dropped != 0) sequence.has_state = false;
-  sequence.has_state |= packet.clears_state;
+  sequence.state.Add(packet.clears_state, dropped != 0);
   if (dropped != 0 || packet.clears_state) {
     TracePacketView view = packet.View();
     view.dropped = dropped;
     sequence.time.Update(view);
   }
   if (!packet.has_timestamp ||
-      (packet.needs_state && !sequence.has_state && !packet.has_timestamp_clock))
+      (packet.needs_state && !sequence.state.valid() && !packet.has_timestamp_clock))
     return std::nullopt;
   TraceClocks& clocks = clocks_.Of(packet.machine);
   std::optional<ClockKey> clock;
@@ -370,16 +357,16 @@ std::optional<size_t> TraceImport::ProducerOf(Identity identity) {
 /// A process that describes itself gives its producer a name.
 void TraceImport::NoteProcessName(Bytes content, const Sequence& sequence) {
   constexpr size_t kMaxName = 256;
-  const auto descriptor = FieldOf(content, proto::TracePacket::kTrackDescriptor);
-  const auto process = FieldOf(descriptor.value_or(Bytes()), proto::TrackDescriptor::kProcess);
+  const auto descriptor = wire::LastBytes(content, proto::TracePacket::kTrackDescriptor);
+  const auto process =
+      wire::LastBytes(descriptor.value_or(Bytes()), proto::TrackDescriptor::kProcess);
   if (!process) return;
   Producer& producer = producers_[sequence.producer];
   std::optional<int32_t> pid;
   wire::FieldReader fields(*process);
   while (const auto field = fields.Next())
-    if (field->number == proto::ProcessDescriptor::kPid && field->type == wire::Type::kVarint)
-      pid = static_cast<int32_t>(field->value);
-  const auto name = FieldOf(*process, proto::ProcessDescriptor::kProcessName);
+    if (field->IsVarint(proto::ProcessDescriptor::kPid)) pid = static_cast<int32_t>(field->value);
+  const auto name = wire::LastBytes(*process, proto::ProcessDescriptor::kProcessName);
   if (name && pid == producer.identity.pid)
     producer.name = wire::AsText(name->first(std::min(name->size(), kMaxName)));
 }

@@ -12,6 +12,7 @@
 
 #include "core/log/op.h"
 #include "core/perfetto/chunk_packer.h"
+#include "core/perfetto/incremental_state.h"
 #include "core/perfetto/packet_facts.h"
 #include "core/protovm/trace_vms.h"
 #include "core/trace/brief_packet.h"
@@ -123,7 +124,7 @@ class TraceImport {
     WriterId writer{};
     uint32_t buffer = 0;
     SequenceTime time;
-    bool has_state = false;           // no packet is missing since its state was cleared
+    IncrementalState state;
     std::optional<uint64_t> last_ns;  // of the packet before, as it was sorted
     uint64_t own_ns = 0;              // of the packet before that has a time
     std::vector<Held> held;           // before the first packet that has a time

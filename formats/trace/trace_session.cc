@@ -114,7 +114,7 @@ void TraceSession::AddListing(Bytes listing) {
         continue;
       wire::FieldReader fields(sequence->bytes);
       while (const auto field = fields.Next())
-        if (field->number == proto::ProvenanceSequence::kId && field->type == wire::Type::kVarint)
+        if (field->IsVarint(proto::ProvenanceSequence::kId))
           SetBuffer(by_listing_, static_cast<uint32_t>(field->value), buffer);
     }
     ++buffer;
